@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: contract between the kernel module and its libibverbs provider.
+ *
+ * Everything in this file is shared memory layout or uverbs driver data.  All
+ * types have a fixed size, all padding is explicit, and no field ever carries a
+ * kernel pointer.  Whatever user space can write, the kernel reads once and
+ * validates; a wrong value costs the writer its own queue pair and nothing else.
+ *
+ * Byte order is the host's.
+ */
+#ifndef KWARP_ABI_H
+#define KWARP_ABI_H
+
+#include <linux/types.h>
+
+/* Version of everything below.  The provider refuses any other value. */
+#define KWARP_ABI_VERSION	1
+
+/* uverbs driver_id: "kw".  Not allocated upstream; the core never range-checks it. */
+#define KWARP_DRIVER_ID		0x6b77
+
+/* ------------------------------------------------------------------ queues */
+
+/**
+ * struct kwarp_ring_hdr - head of a shared ring, alone in its first page
+ * @prod: producer index, free running; entry i lives in slot (i & (size - 1)).
+ *	SQ, RQ, SRQ: written by user space with release semantics after the entry.
+ *	CQ: written by the kernel with release semantics after the entries.
+ * @prod_rsvd: padding to a cache line, so that the two sides do not share one
+ * @cons: consumer index, free running.
+ *	SQ, RQ, SRQ: written by the kernel; slots before it may be reused.
+ *	CQ: written by user space after it has read the entries.
+ * @flags: KWARP_RING_*; SQ, RQ, SRQ: written by the kernel. CQ: see @arm.
+ * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event and
+ *	cleared by the kernel (atomic exchange) when it raises one.
+ * @cons_rsvd: padding to a cache line
+ *
+ * The entries start KWARP_RING_ENTRIES_OFFSET octets after the header.
+ *
+ * Doorbell protocol (SQ): after the release store to @prod the poster executes
+ * a full barrier and then reads @flags; only if KWARP_RING_NEED_KICK is set it
+ * enters the kernel.  The kernel, before it goes to sleep, sets the flag,
+ * executes a full barrier and reads @prod again.  So either the poster sees the
+ * flag or the kernel sees the entry.  RQ: the flag is only set while the queue
+ * pair is in error, so that receives posted then are flushed.
+ */
+struct kwarp_ring_hdr {
+	__u32 prod;
+	__u32 prod_rsvd[15];
+	__u32 cons;
+	__u32 flags;
+	__u32 arm;
+	__u32 cons_rsvd[13];
+};
+
+#define KWARP_RING_ENTRIES_OFFSET	4096
+
+#define KWARP_RING_NEED_KICK		(1U << 0)	/* the kernel sleeps: enter it after posting */
+#define KWARP_RING_ERROR		(1U << 1)	/* the object failed; posts will be flushed */
+
+#define KWARP_CQ_ARM_SOLICITED		(1U << 0)	/* event for solicited or failed completions */
+#define KWARP_CQ_ARM_NEXT		(1U << 1)	/* event for the next completion of any kind */
+
+/**
+ * struct kwarp_sge - one scatter/gather element
+ * @addr: virtual address in the consumer's address space (or iova of the MR)
+ * @length: octets
+ * @lkey: STag of the region
+ */
+struct kwarp_sge {
+	__aligned_u64 addr;
+	__u32 length;
+	__u32 lkey;
+};
+
+/* Work request opcodes (kwarp_sqe.opcode). */
+enum kwarp_wr_opcode {
+	KWARP_WR_WRITE		= 0,
+	KWARP_WR_READ		= 1,
+	KWARP_WR_SEND		= 2,
+	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
+	KWARP_WR_READ_INV	= 4,	/* Read, then invalidate the sink's lkey locally */
+	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
+	KWARP_WR_BIND_MW	= 6,	/* reserved for memory windows of type 2 */
+	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
+	KWARP_WR_MAX
+};
+
+/* Work request flags (kwarp_sqe.flags). */
+#define KWARP_WR_SIGNALED	(1U << 0)
+#define KWARP_WR_SOLICITED	(1U << 1)
+#define KWARP_WR_FENCE		(1U << 2)	/* start only after all earlier Reads completed */
+#define KWARP_WR_INLINE		(1U << 3)	/* payload of inline_len octets follows the fixed part */
+
+/**
+ * struct kwarp_sqe - fixed part of a send queue entry
+ * @id: wr_id, returned in the completion
+ * @opcode: enum kwarp_wr_opcode
+ * @num_sge: elements in the SGL that follows (0 with KWARP_WR_INLINE)
+ * @flags: KWARP_WR_*
+ * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
+ * @raddr: remote address (tagged offset) of a Write or Read
+ * @rkey: remote STag of a Write or Read
+ * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV)
+ * @rsvd: zero
+ *
+ * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry
+ * occupies sq_stride octets (struct kwarp_create_qp_resp).
+ */
+struct kwarp_sqe {
+	__aligned_u64 id;
+	__u8 opcode;
+	__u8 num_sge;
+	__u16 flags;
+	__u32 inline_len;
+	__aligned_u64 raddr;
+	__u32 rkey;
+	__u32 inv_stag;
+	__aligned_u64 rsvd[2];
+};
+
+/**
+ * struct kwarp_rqe - fixed part of a receive queue entry
+ * @id: wr_id
+ * @num_sge: elements in the SGL that follows
+ * @rsvd: zero
+ *
+ * Followed by num_sge struct kwarp_sge; occupies rq_stride octets.
+ */
+struct kwarp_rqe {
+	__aligned_u64 id;
+	__u32 num_sge;
+	__u32 rsvd;
+};
+
+/* Completion opcodes (kwarp_cqe.opcode): enum kwarp_wr_opcode, or these. */
+#define KWARP_WC_RECV		0x80
+#define KWARP_WC_RECV_INV	0x81	/* inv_stag was invalidated by the peer */
+
+/* Completion status (kwarp_cqe.status). */
+enum kwarp_wc_status {
+	KWARP_WC_SUCCESS	= 0,
+	KWARP_WC_LOC_LEN_ERR	= 1,
+	KWARP_WC_LOC_PROT_ERR	= 2,
+	KWARP_WC_LOC_QP_OP_ERR	= 3,
+	KWARP_WC_FLUSH_ERR	= 4,
+	KWARP_WC_REM_INV_REQ_ERR = 5,
+	KWARP_WC_REM_ACCESS_ERR	= 6,
+	KWARP_WC_REM_OP_ERR	= 7,
+	KWARP_WC_MW_BIND_ERR	= 8,
+	KWARP_WC_FATAL_ERR	= 9,
+	KWARP_WC_GENERAL_ERR	= 10,
+	KWARP_WC_MAX
+};
+
+#define KWARP_CQE_SOLICITED	(1U << 0)
+
+/**
+ * struct kwarp_cqe - completion queue entry
+ * @id: wr_id of the request
+ * @qpn: number of the queue pair
+ * @byte_len: octets placed (receive, Read)
+ * @inv_stag: STag invalidated by the peer (KWARP_WC_RECV_INV)
+ * @vendor_err: Terminate control of a failed request: layer << 12 | etype << 8 | code
+ * @status: enum kwarp_wc_status
+ * @opcode: enum kwarp_wr_opcode or KWARP_WC_*
+ * @flags: KWARP_CQE_*
+ * @rsvd: zero
+ */
+struct kwarp_cqe {
+	__aligned_u64 id;
+	__u32 qpn;
+	__u32 byte_len;
+	__u32 inv_stag;
+	__u16 vendor_err;
+	__u8 status;
+	__u8 opcode;
+	__u32 flags;
+	__u32 rsvd;
+};
+
+/* ------------------------------------------------------- uverbs driver data */
+
+/**
+ * struct kwarp_alloc_ucontext_resp - answer to alloc_context
+ * @abi_version: KWARP_ABI_VERSION
+ * @max_inline: largest inline payload of any queue pair, octets
+ * @features: bits of optional behaviour; none yet
+ */
+struct kwarp_alloc_ucontext_resp {
+	__u32 abi_version;
+	__u32 max_inline;
+	__aligned_u64 features;
+};
+
+/**
+ * struct kwarp_create_cq_resp - answer to create_cq (and resize_cq)
+ * @mmap_key: offset to give to mmap() for the ring
+ * @mmap_len: octets to map
+ * @cq_id: number of the CQ, for diagnostics
+ * @size: entries in the ring, a power of two
+ */
+struct kwarp_create_cq_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_len;
+	__u32 cq_id;
+	__u32 size;
+	__u32 rsvd;
+};
+
+/**
+ * struct kwarp_create_qp_resp - answer to create_qp
+ * @sq_key: mmap offset of the send ring
+ * @rq_key: mmap offset of the receive ring; 0 if the QP uses an SRQ or has none
+ * @sq_len: octets to map
+ * @rq_len: octets to map
+ * @sq_size: entries, a power of two
+ * @rq_size: entries, a power of two
+ * @sq_stride: octets per entry
+ * @rq_stride: octets per entry
+ * @max_inline: octets of inline payload granted
+ * @qpn: number of the queue pair
+ */
+struct kwarp_create_qp_resp {
+	__aligned_u64 sq_key;
+	__aligned_u64 rq_key;
+	__u32 sq_len;
+	__u32 rq_len;
+	__u32 sq_size;
+	__u32 rq_size;
+	__u32 sq_stride;
+	__u32 rq_stride;
+	__u32 max_inline;
+	__u32 qpn;
+};
+
+/**
+ * struct kwarp_create_srq_resp - answer to create_srq
+ * @mmap_key: mmap offset of the ring
+ * @mmap_len: octets to map
+ * @size: entries, a power of two
+ * @stride: octets per entry
+ */
+struct kwarp_create_srq_resp {
+	__aligned_u64 mmap_key;
+	__u32 mmap_len;
+	__u32 size;
+	__u32 stride;
+	__u32 rsvd;
+};
+
+#endif /* KWARP_ABI_H */
