@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# siw, the peer of the interop tests, for kernels that lack it: built from the
+# distribution's kernel source into the cache. Prints the path of siw.ko.
+# Its code is never copied into this repository.
+#
+#   scripts/build-siw.sh KDIR
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+make_siw() {
+	local dir=$1 kdir=$2 source
+	source=$("$here/get-source.sh" linux "$3")
+	say "building siw for $(kernel_release "$kdir")"
+	cp -r "$source/drivers/infiniband/sw/siw" "$dir/src"
+	# Out of tree the option is off, and a plain obj-$(CONFIG_RDMA_SIW) builds nothing.
+	sed -i 's/^obj-.*/obj-m += siw.o/' "$dir/src/Makefile"
+	logged "$KWARP_CACHE/log/siw.log" make -C "$kdir" "M=$dir/src" -j "$KWARP_JOBS" modules
+	mv "$dir/src/siw.ko" "$dir/siw.ko"
+	rm -rf "$dir/src"
+}
+
+kdir=${1:?usage: $0 KDIR}
+[ -e "$kdir/Makefile" ] || die "$kdir is not a kernel build directory"
+release=$(kernel_release "$kdir")
+# siw's code must be of the kernel's own line.
+line=$(cut -d. -f1,2 <<<"$release")
+dir=$(cached "siw/$release-$(kdir_id "$kdir")" make_siw "$kdir" "$line")
+echo "$dir/siw.ko"

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# A stock Debian kernel in the cache: image, modules and a build directory that
+# works from there. Nothing is installed. Prints the build directory (KDIR).
+#
+#   scripts/get-kernel.sh [6.12|6.1|sid]          prints KDIR
+#   scripts/get-kernel.sh --dir [6.12|6.1|sid]    prints the folder that has
+#       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio
+#
+# KWARP_REFRESH=1 asks the mirror whether there is a newer build of that kernel.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+# NAME -> headers meta package and the suite it is taken from.
+headers_package() {
+	case $1 in
+	6.12) echo linux-headers-6.12-amd64 bookworm-security ;;
+	6.1) echo linux-headers-amd64 bookworm-security ;;
+	sid) echo linux-headers-amd64 sid ;;
+	*) die "no stock kernel '$1': give 6.12, 6.1 or sid" ;;
+	esac
+}
+
+# The exact package name that a meta package depends on: it carries the ABI version.
+resolve() {
+	local meta suite version
+	read -r meta suite < <(headers_package "$1")
+	version=$("$here/apt-private.sh" cache madison "$meta" |
+		awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }')
+	[ -n "$version" ] || die "the mirror has no $meta in $suite"
+	"$here/apt-private.sh" cache show "$meta=$version" |
+		grep -oE 'linux-headers-[0-9][^ ]*-amd64 \(= [^)]*\)' | tr -d '(=)' | head -n 1
+}
+
+# The headers come as three packages that refer to each other by absolute path.
+relocate_headers() {
+	local root=$1 release=$2 common=linux-headers-${2%-amd64}-common
+	cat >"$root/usr/src/linux-headers-$release/Makefile" <<-END
+		include \$(dir \$(abspath \$(lastword \$(MAKEFILE_LIST))))../$common/Makefile
+	END
+	# With vmlinux there, every module build wants pahole for BTF.
+	rm -f "$root/usr/src/linux-headers-$release/vmlinux"
+	ln -s "usr/src/linux-headers-$release" "$root/kdir"
+}
+
+unpack_modules() {
+	local root=$1 release=$2 from
+	mkdir -p "$root/modules/usr/lib/modules"
+	for from in "$root/lib/modules" "$root/usr/lib/modules"; do
+		[ -d "$from/$release/kernel" ] || continue
+		cp -al "$from/$release" "$root/modules/usr/lib/modules/"
+	done
+	rm -f "$root/modules/usr/lib/modules/$release"/{build,source}
+	"$here/guest-modules.sh" "$root/modules" "$release"
+	rm -rf "$root/lib" "$root/usr/lib/modules"
+	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
+}
+
+make_kernel() {
+	local root=$1 headers=$2 version=$3 release=${2#linux-headers-} deb
+	local debs=$root/debs
+	say "downloading the stock kernel $release"
+	"$here/apt-private.sh" download "$debs" "$headers=$version" \
+		"linux-headers-${release%-amd64}-common=$version" \
+		"linux-kbuild-${release%-amd64}=$version" "linux-image-$release=$version"
+	say "unpacking it"
+	for deb in "$debs"/*.deb; do
+		dpkg-deb -x "$deb" "$root"
+	done
+	cp -l "$root/boot/vmlinuz-$release" "$root/vmlinuz"
+	cp -l "$root/boot/config-$release" "$root/config"
+	echo "$release" >"$root/release"
+	relocate_headers "$root" "$release"
+	unpack_modules "$root" "$release"
+	rm -rf "$debs" "$root/boot" "$root/usr/share"
+}
+
+get_kernel() {
+	local name=$1 link=$KWARP_CACHE/kernel/$1 headers version
+	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
+		return
+	fi
+	[ "${KWARP_REFRESH:-0}" = 0 ] || "$here/apt-private.sh" refresh
+	read -r headers version < <(resolve "$name") || die "cannot tell which package kernel '$name' is"
+	cached "kernel/${headers#linux-headers-}" make_kernel "$headers" "$version" >/dev/null
+	ln -sfnT "${headers#linux-headers-}" "$link"
+}
+
+what=kdir
+[ "${1:-}" != --dir ] || { what=.; shift; }
+name=${1:-6.12}
+[ "$name" != 7.2 ] || name=sid
+get_kernel "$name"
+realpath "$KWARP_CACHE/kernel/$name/$what"

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Source trees of Debian packages, unpacked in the cache. Prints the path.
+# The trees are shared by everything: never write into them.
+#
+#   scripts/get-source.sh linux [6.12]           the kernel's, as Debian patches it
+#   scripts/get-source.sh rdma-core [VERSION]    upstream's, as packaged for the guest
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+make_linux() {
+	local dir=$1 pkg=$2 version=$3
+	say "downloading $pkg $version"
+	"$here/apt-private.sh" download "$dir/debs" "$pkg=$version"
+	say "unpacking it"
+	dpkg-deb --fsys-tarfile "$dir"/debs/*.deb | tar -xO --wildcards "./usr/src/$pkg.tar.*" |
+		xz -dc -T0 | tar -x -C "$dir" --strip-components=1
+	rm -rf "$dir/debs"
+}
+
+get_linux() {
+	local pkg=linux-source-$1 link=$KWARP_CACHE/source/linux-$1 version
+	if [ ! -e "$link" ] || [ "${KWARP_REFRESH:-0}" != 0 ]; then
+		version=$("$here/apt-private.sh" cache madison "$pkg" | awk '{ print $3; exit }')
+		[ -n "$version" ] || die "the mirror has no $pkg"
+		cached "source/linux-$version" make_linux "$pkg" "$version" >/dev/null
+		ln -sfnT "linux-$version" "$link"
+	fi
+	realpath "$link"
+}
+
+make_rdma_core() {
+	local dir=$1 version=$2
+	say "downloading the source of rdma-core $version"
+	"$here/apt-private.sh" source "$dir/dl" "rdma-core=$version"
+	tar -xf "$dir"/dl/*.orig.tar.* -C "$dir" --strip-components=1
+	rm -rf "$dir/dl"
+}
+
+# The provider must be built from exactly the source that the guest's libibverbs is from.
+guest_rdma_core() {
+	"$here/apt-private.sh" cache madison rdma-core | awk -v s="${KWARP_GUEST_SUITE:-trixie}/main" '
+		index($0, " " s " ") { print $3; exit }'
+}
+
+get_rdma_core() {
+	local version=${1:-$(guest_rdma_core)}
+	[ -n "$version" ] || die "the mirror has no rdma-core"
+	cached "source/rdma-core-$version" make_rdma_core "$version"
+}
+
+case ${1:-} in
+linux) get_linux "${2:-6.12}" ;;
+rdma-core) get_rdma_core "${2:-}" ;;
+*) die "usage: $0 linux|rdma-core [VERSION]" ;;
+esac

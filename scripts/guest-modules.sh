@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Make a kernel's module tree fit for the guest: keep what RDMA, networking and
+# the storage users of RDMA need with all that these depend on, decompress, depmod.
+#
+#   scripts/guest-modules.sh ROOT RELEASE      ROOT/usr/lib/modules/RELEASE is changed
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+root=$1 release=$2
+tree=$root/usr/lib/modules/$release
+
+# Extended regular expression over paths below kernel/.
+keep='^kernel/(drivers/infiniband/|net/(sched|ipv4|ipv6|8021q|802|bridge|core|tls|vlan|netfilter/(nf_tables|nft_|nf_conn|nf_nat|nfnetlink|x_tables|xt_))'
+keep+='|net/(9p|sunrpc|rds|smc|rpcrdma|packet|vmw_vsock)/'
+keep+='|drivers/net/(veth|dummy|ifb|tun|vrf|nlmon|netdevsim|netconsole|tap|macvlan|ipvlan|bonding|wireguard|vxlan|geneve|virtio_net|netkit)'
+keep+='|drivers/(nvme|target|virtio|vhost)/|drivers/block/(null_blk|brd|loop|virtio_blk|rnbd)'
+keep+='|drivers/(scsi/(scsi_mod|sd_mod|libiscsi|iscsi_tcp|scsi_transport_iscsi|scsi_debug|sg)|md/(dm-mod|dm-flakey))'
+keep+='|fs/(nfs|nfsd|nfs_common|lockd|smb|ext4|xfs|9p|fuse|configfs)/|lib/|crypto/|arch/x86/crypto/)'
+drop='^kernel/drivers/infiniband/hw/(mlx|bnxt|hfi|qib|usnic|vmw|mthca|efa|mana|erdma|irdma|ocrdma|qedr|cxgb|hns|ionic|bng)|^kernel/net/(wireless|mac80211|bluetooth)'
+
+list_wanted() {
+	find kernel -name '*.ko*' -printf '%p\n' | grep -E "$keep" | grep -vE "$drop"
+}
+
+# Adds what the wanted ones depend on. The packaged modules.dep is made on installation,
+# so make our own first.
+with_dependencies() {
+	awk 'NR == FNR { wanted[$1] = 1; next }
+	     { sub(":", "", $1); if ($1 in wanted) for (i = 1; i <= NF; i++) out[$i] = 1 }
+	     END { for (m in out) print m }' "$1" modules.dep
+}
+
+cd "$tree"
+depmod -b "$root/usr" "$release" 2>/dev/null || depmod -b "$root" "$release"
+list_wanted >"$root/wanted"
+with_dependencies "$root/wanted" | sort >"$root/keep"
+find kernel -name '*.ko*' | grep -vxFf "$root/keep" | tr '\n' '\0' | xargs -0 -r rm -f
+rm -f "$root/wanted" "$root/keep"
+find kernel -type d -empty -delete
+find kernel -name '*.ko.xz' -print0 | xargs -0 -r -P "$KWARP_JOBS" -n 20 unxz -f
+find kernel -name '*.ko.zst' -print0 | xargs -0 -r zstd -q -d --rm
+depmod -b "$root/usr" "$release" 2>/dev/null || depmod -b "$root" "$release"

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Install the host packages that the build and the tests need and that are missing.
+#
+#   scripts/host-packages.sh [demo|check]     (default: check, which contains demo)
+#
+# This is the only script that changes the host, and packages are all it changes.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+# Build the module and the provider, boot a virtual machine.
+demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
+	qemu-system-x86 mmdebstrap cpio xz-utils zstd python3
+	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
+	debian-archive-keyring ca-certificates git)
+# Static checks, fuzzing, captures.
+check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils)
+
+missing() {
+	local p
+	for p in "$@"; do
+		dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null | grep -qx installed || echo "$p"
+	done
+}
+
+install() {
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+		-o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=600 --no-install-recommends install "$@"
+}
+
+refresh_and_install() {
+	as_root apt-get -qq -o DPkg::Lock::Timeout=600 update
+	install "$@"
+}
+
+wanted=("${demo[@]}")
+case ${1:-check} in
+demo) ;;
+check) wanted+=("${check[@]}") ;;
+*) die "usage: $0 [demo|check]" ;;
+esac
+
+command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"
+mapfile -t todo < <(missing "${wanted[@]}")
+[ ${#todo[@]} -gt 0 ] || exit 0
+
+say "installing ${#todo[@]} host packages: ${todo[*]}"
+log=$KWARP_CACHE/log/host-packages.log
+mkdir -p "$(dirname "$log")"
+if ! install "${todo[@]}" >"$log" 2>&1 && ! refresh_and_install "${todo[@]}" >>"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	die "apt-get could not install them (try 'apt-get update'); the whole log is $log"
+fi
+say "host packages are installed"

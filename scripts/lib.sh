@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Shared by every script here: paths, messages, the cache. Sourced, never run.
+#
+# Progress goes to stderr, results (a path, a table) to stdout, so that
+# KDIR=$(scripts/get-kernel.sh 6.12) works.
+
+KWARP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+KWARP_CACHE=${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}
+KWARP_JOBS=${KWARP_JOBS:-$(nproc)}
+export KWARP_ROOT KWARP_CACHE KWARP_JOBS
+shopt -s inherit_errexit
+# Scripts parse the output of other programs, and PATH of a user's shell
+# need not hold depmod and friends.
+export LC_ALL=C.UTF-8
+export PATH=$PATH:/usr/sbin:/sbin
+
+say() {
+	printf '[%4ds] %s\n' "$(($(date +%s) - ${KWARP_T0:=$(date +%s)}))" "$*" >&2
+}
+
+die() {
+	printf 'error: %s\n' "$*" >&2
+	exit 1
+}
+
+# Run a program as root: directly, or through sudo.
+as_root() {
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		die "root is needed for '$1': run as root or install sudo"
+	fi
+}
+
+# logged LOG COMMAND...: output to LOG; on failure show its end and say where it is.
+logged() {
+	local log=$1
+	shift
+	mkdir -p "$(dirname "$log")"
+	if ! "$@" >"$log" 2>&1 </dev/null; then
+		tail -n 25 "$log" >&2
+		die "'$1' failed; the whole log is $log"
+	fi
+}
+
+# cached KEY MAKER [ARGS...]: path of the cache entry KEY. If it is not there,
+# MAKER is called with an empty directory as first argument, and what it leaves
+# in it becomes the entry: whole or not at all, once however many ask.
+cached() {
+	local key=$1 maker=$2 entry=$KWARP_CACHE/$1
+	shift 2
+	if [ ! -e "$entry" ]; then
+		mkdir -p "$(dirname "$entry")" "$KWARP_CACHE/lock" "$KWARP_CACHE/log"
+		# Not "|| return": that would switch errexit off in all that MAKER does.
+		cached_make "$key" "$entry" "$maker" "$@"
+	fi
+	echo "$entry"
+}
+
+cached_make() {
+	local key=$1 entry=$2 maker=$3 lock tmp
+	shift 3
+	lock=$KWARP_CACHE/lock/${key//\//_}
+	(
+		flock -n 9 || { say "waiting for another run that makes $key"; flock 9; }
+		[ ! -e "$entry" ] || exit 0
+		tmp=$(mktemp -d "$entry.tmp.XXXXXX")
+		chmod 755 "$tmp"
+		# shellcheck disable=SC2064
+		trap "rm -rf --one-file-system '$tmp' 2>/dev/null || as_root rm -rf --one-file-system '$tmp'" EXIT
+		"$maker" "$tmp" "$@" >&2
+		mv -T "$tmp" "$entry"
+	) 9>"$lock"
+}
+
+# The release string of the kernel whose build directory is KDIR.
+kernel_release() {
+	local kdir=$1
+	if [ -s "$kdir/include/config/kernel.release" ]; then
+		cat "$kdir/include/config/kernel.release"
+	else
+		make -s -C "$kdir" kernelrelease
+	fi
+}
+
+# Tells one configuration of the same release from another.
+kdir_id() {
+	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
+}
