@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * DDP segments (RFC 5041) with the RDMAP control octet they carry: header codec,
+ * segmentation, order of untagged messages.
+ */
+#ifndef KWARP_PROTO_DDP_H
+#define KWARP_PROTO_DDP_H
+
+#include "term.h"
+#include "wire.h"
+
+enum kwarp_qn {
+	KWARP_QN_SEND	= 0,	/* all four Send types */
+	KWARP_QN_RREQ	= 1,	/* Read Requests */
+	KWARP_QN_TERM	= 2,	/* Terminate */
+	KWARP_QN_COUNT
+};
+
+enum kwarp_rdmap_op {
+	KWARP_OP_WRITE		= 0,
+	KWARP_OP_RREQ		= 1,
+	KWARP_OP_RRESP		= 2,
+	KWARP_OP_SEND		= 3,
+	KWARP_OP_SEND_INV	= 4,
+	KWARP_OP_SEND_SE	= 5,
+	KWARP_OP_SEND_SE_INV	= 6,
+	KWARP_OP_TERM		= 7,
+	KWARP_OP_COUNT
+};
+
+/**
+ * struct kwarp_ddp_hdr - one segment's header in host order
+ * @tagged: T flag; selects the fields below
+ * @last: L flag
+ * @dv: DDP version as received
+ * @rv: RDMAP version as received
+ * @opcode: RDMAP opcode, 0 to 15
+ * @stag: tagged: sink STag. Untagged: Invalidate STag
+ * @to: tagged offset of this segment's payload
+ * @qn: untagged queue number
+ * @msn: message sequence number
+ * @mo: message offset of this segment's payload
+ */
+struct kwarp_ddp_hdr {
+	bool tagged;
+	bool last;
+	u8 dv;
+	u8 rv;
+	u8 opcode;
+	u32 stag;
+	u64 to;
+	u32 qn;
+	u32 msn;
+	u32 mo;
+};
+
+/* Length of the header that starts with octet @ctrl: 14 or 18. */
+static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
+{
+	return ctrl & KWARP_DDP_T ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
+}
+
+/* Decode a complete header (kwarp_ddp_hdr_len() octets); checks nothing. */
+void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
+
+/* Encode with DV = 1, RV = 1 and zero reserved bits; returns octets written. */
+u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
+
+/**
+ * kwarp_ddp_seg_payload - payload of the next segment
+ * @mulpdu: current MULPDU
+ * @tagged: header type
+ * @left: octets of the message not yet segmented
+ *
+ * All but the last segment carry a payload that makes the FPDU a multiple of
+ * four octets without pad where MULPDU allows (5041-5.2-2).
+ */
+static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
+{
+	u32 room = mulpdu - (tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN);
+
+	return min(room, left);
+}
+
+/**
+ * struct kwarp_ddp_untagged_rx - where a queue of inbound untagged messages stands
+ * @msn: MSN expected next; starts at 1
+ * @mo: octets of that message already received; 0: no segment seen yet
+ * @open: a message has begun and its last segment has not come
+ */
+struct kwarp_ddp_untagged_rx {
+	u32 msn;
+	u32 mo;
+	bool open;
+};
+
+/**
+ * kwarp_ddp_check_untagged - order of an untagged segment on its queue
+ * @q: state of the queue; not changed
+ * @hdr: decoded header, qn already checked
+ *
+ * On an in-order LLP the MSN must be the expected one and the MO must continue
+ * the message (5041-7.1-8, -10; note 5 of section 7.1).
+ *
+ * Return: KWARP_PERR_NONE, KWARP_PERR_DDP_U_MSN or KWARP_PERR_DDP_U_MO.
+ */
+enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
+					 const struct kwarp_ddp_hdr *hdr);
+
+/* Account a segment of @payload octets that passed the check. */
+void kwarp_ddp_advance_untagged(struct kwarp_ddp_untagged_rx *q,
+				const struct kwarp_ddp_hdr *hdr, u32 payload);
+
+#endif /* KWARP_PROTO_DDP_H */

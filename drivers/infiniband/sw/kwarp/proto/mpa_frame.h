@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * FPDU arithmetic: lengths, pad, markers, MULPDU (RFC 5044 sections 3 to 4.5).
+ */
+#ifndef KWARP_PROTO_MPA_FRAME_H
+#define KWARP_PROTO_MPA_FRAME_H
+
+#include "wire.h"
+
+/**
+ * kwarp_mpa_mulpdu - largest ULPDU that keeps one FPDU in one TCP segment
+ * @emss: effective maximum segment size, octets
+ * @markers: the peer asked us to send markers
+ *
+ * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7).
+ *
+ * Return: MULPDU in octets.
+ */
+u32 kwarp_mpa_mulpdu(u32 emss, bool markers);
+
+/* Pad octets behind a ULPDU of @ulpdu_len octets: 0 to 3 (5044-4.1-5). */
+static inline u32 kwarp_mpa_pad(u32 ulpdu_len)
+{
+	return -(KWARP_MPA_LEN_FIELD + ulpdu_len) & 3;
+}
+
+/* Octets of an FPDU without markers: length field, ULPDU, pad, CRC. */
+static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
+{
+	return KWARP_MPA_LEN_FIELD + ulpdu_len + kwarp_mpa_pad(ulpdu_len) +
+	       KWARP_MPA_CRC_LEN;
+}
+
+/**
+ * kwarp_mpa_markers_in - markers inside an FPDU
+ * @off: stream offset of the FPDU's first octet from SeqStart (mod 512 suffices)
+ * @content: octets of the FPDU without markers, kwarp_mpa_fpdu_len()
+ *
+ * Return: number of markers the FPDU carries at that position.
+ */
+u32 kwarp_mpa_markers_in(u32 off, u32 content);
+
+/* Octets of other data before the next marker; 0: a marker is due now. */
+static inline u32 kwarp_mpa_to_marker(u32 off)
+{
+	return -off & (KWARP_MPA_MARKER_EVERY - 1);
+}
+
+/* Fill a marker; @ptr: stream octets back to ULPDU_Length, a multiple of 4. */
+void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
+
+/* FPDUPTR of a received marker, the two low bits taken as zero (5044-4.2-6). */
+u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
+
+/* CRC32c with RFC 5044's conventions: start value, continuation, wire octets. */
+static inline u32 kwarp_mpa_crc_init(void)
+{
+	return ~0U;
+}
+
+static inline u32 kwarp_mpa_crc_add(u32 crc, const void *data, size_t len)
+{
+	return kwarp_os_crc32c(crc, data, len);
+}
+
+/* Final xor, then least significant octet first. */
+void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc);
+bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc);
+
+#endif /* KWARP_PROTO_MPA_FRAME_H */

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What proto/ needs from its surroundings: fixed-width types, byte order,
+ * unaligned access and crc32c.  In the kernel these come from <linux/>; a user
+ * space build (fuzzing, wirecat) provides its own os_user.h with the same names.
+ */
+#ifndef KWARP_PROTO_OS_H
+#define KWARP_PROTO_OS_H
+
+#ifdef __KERNEL__
+#include <linux/bitfield.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include "os_kernel.h"
+#else
+#include "os_user.h"
+#endif
+
+#endif /* KWARP_PROTO_OS_H */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Kernel side of os.h: the few names that moved between kernel releases. */
+#ifndef KWARP_PROTO_OS_KERNEL_H
+#define KWARP_PROTO_OS_KERNEL_H
+
+#include <linux/version.h>
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 16, 0)
+#include <linux/crc32.h>
+#else
+#include <linux/crc32c.h>
+#endif
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+
+static inline u32 kwarp_os_crc32c(u32 crc, const void *data, size_t len)
+{
+	return crc32c(crc, data, len);
+}
+
+#endif /* KWARP_PROTO_OS_KERNEL_H */

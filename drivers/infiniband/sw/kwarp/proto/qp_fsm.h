@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Life of a queue pair's stream as one const table: state x event -> state and
+ * actions (RFC 5040 section 6, RFC 5041 section 6.2).
+ */
+#ifndef KWARP_PROTO_QP_FSM_H
+#define KWARP_PROTO_QP_FSM_H
+
+#include "os.h"
+
+enum kwarp_qp_state {
+	KWARP_QPS_IDLE,		/* no stream yet; receives and sends may be posted */
+	KWARP_QPS_RTS,		/* Full Operation */
+	KWARP_QPS_CLOSING,	/* draining what was posted, then FIN; still receiving */
+	KWARP_QPS_TERM,		/* error latched: Terminate goes next; inbound dropped */
+	KWARP_QPS_ERROR,	/* stream over; everything is flushed */
+	KWARP_QPS_COUNT
+};
+
+enum kwarp_qp_event {
+	KWARP_QPE_ATTACH,	/* CM gives the socket: enter Full Operation */
+	KWARP_QPE_CLOSE,	/* local graceful close (modify to SQD, disconnect) */
+	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, unlink) */
+	KWARP_QPE_PEER_FIN,	/* FIN between FPDUs with no message open */
+	KWARP_QPE_LOST,		/* RST, FIN inside an FPDU or message, timeout */
+	KWARP_QPE_PROTO,	/* protocol error found here: a Terminate is owed */
+	KWARP_QPE_PEER_TERM,	/* Terminate received */
+	KWARP_QPE_DRAINED,	/* CLOSING: nothing left to send or awaited */
+	KWARP_QPE_TERM_SENT,	/* TERM: Terminate handed to TCP, or given up */
+	KWARP_QPE_RESET,	/* modify to RESET after the stream is over */
+	KWARP_QPE_COUNT
+};
+
+/* Actions the caller carries out, in this order. */
+#define KWARP_QPA_STOP_RX	BIT(0)	/* drop all further inbound octets */
+#define KWARP_QPA_SEND_TERM	BIT(1)	/* next message out is the Terminate */
+#define KWARP_QPA_DRAIN		BIT(2)	/* send what is posted, then report DRAINED */
+#define KWARP_QPA_FIN		BIT(3)	/* shut down our sending half */
+#define KWARP_QPA_RST		BIT(4)	/* connection is gone or to be reset */
+#define KWARP_QPA_FLUSH		BIT(5)	/* complete every request with flush error */
+#define KWARP_QPA_EV_FATAL	BIT(6)	/* async event: IB_EVENT_QP_FATAL */
+#define KWARP_QPA_EV_REQ	BIT(7)	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
+#define KWARP_QPA_EV_ACCESS	BIT(8)	/* reserved: the caller picks IB_EVENT_QP_ACCESS_ERR by perr */
+#define KWARP_QPA_DOWN		BIT(9)	/* tell the CM that the stream is over */
+#define KWARP_QPA_PEER_CLOSED	BIT(10)	/* tell the CM that the peer half-closed */
+
+struct kwarp_qp_step {
+	u8 next;		/* enum kwarp_qp_state */
+	bool legal;		/* false: the event cannot occur or is refused; no change */
+	u16 actions;
+};
+
+/* Context: any; pure. */
+const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
+					 enum kwarp_qp_event event);
+
+const char *kwarp_qp_state_name(enum kwarp_qp_state state);
+const char *kwarp_qp_event_name(enum kwarp_qp_event event);
+
+#endif /* KWARP_PROTO_QP_FSM_H */

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * RDMAP (RFC 5040): which opcode goes with which header, the Read Request
+ * header, and the checks of a header that need no queue or memory.
+ */
+#ifndef KWARP_PROTO_RDMAP_H
+#define KWARP_PROTO_RDMAP_H
+
+#include "ddp.h"
+
+struct kwarp_rreq {
+	u32 sink_stag;
+	u64 sink_to;
+	u32 size;
+	u32 src_stag;
+	u64 src_to;
+};
+
+void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req);
+void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req);
+
+static inline bool kwarp_op_is_send(u8 op)
+{
+	return op >= KWARP_OP_SEND && op <= KWARP_OP_SEND_SE_INV;
+}
+
+static inline bool kwarp_op_invalidates(u8 op)
+{
+	return op == KWARP_OP_SEND_INV || op == KWARP_OP_SEND_SE_INV;
+}
+
+static inline bool kwarp_op_solicited(u8 op)
+{
+	return op == KWARP_OP_SEND_SE || op == KWARP_OP_SEND_SE_INV;
+}
+
+/**
+ * kwarp_rdmap_check - is this header legal on a stream of IETF versions?
+ * @hdr: decoded header
+ * @payload: octets that follow the DDP header in this segment
+ *
+ * In this order: DDP version, QN range, RDMAP version, opcode known, opcode
+ * fits T and QN, Read Request and Terminate are single segments of legal size.
+ * (RFC 5040 section 7.2, RFC 5041 section 7.1; Figure 4 for opcode against T, QN.)
+ *
+ * Return: KWARP_PERR_NONE or the error to put into the Terminate.
+ */
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload);
+
+#endif /* KWARP_PROTO_RDMAP_H */

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Protocol errors and the Terminate message: one table from error to layer,
+ * error type, code and attached headers (RFC 5040 section 4.8, RFC 5041 section
+ * 7.2, RFC 5044 section 8, RFC 6581 section 8).
+ */
+#ifndef KWARP_PROTO_TERM_H
+#define KWARP_PROTO_TERM_H
+
+#include "wire.h"
+
+/* Every way in which a stream can go wrong.  Never mixed with errno or WC status. */
+enum kwarp_perr {
+	KWARP_PERR_NONE,
+
+	/* RDMAP: local catastrophic, 0/0/0 */
+	KWARP_PERR_LOCAL,
+	/* RDMAP: remote protection, 0/1/x: Read Request, Send with Invalidate */
+	KWARP_PERR_R_STAG,		/* 0/1/00 invalid STag */
+	KWARP_PERR_R_BOUNDS,		/* 0/1/01 */
+	KWARP_PERR_R_ACCESS,		/* 0/1/02 */
+	KWARP_PERR_R_STREAM,		/* 0/1/03 STag not associated with the stream */
+	KWARP_PERR_R_WRAP,		/* 0/1/04 */
+	KWARP_PERR_R_CANNOT_INV,	/* 0/1/09 STag cannot be invalidated */
+	/* RDMAP: remote operation, 0/2/x */
+	KWARP_PERR_O_VERSION,		/* 0/2/05 */
+	KWARP_PERR_O_OPCODE,		/* 0/2/06 */
+	KWARP_PERR_O_STREAM,		/* 0/2/07 catastrophic, this stream */
+	KWARP_PERR_O_GLOBAL,		/* 0/2/08 catastrophic, global */
+	KWARP_PERR_O_CANNOT_INV,	/* 0/2/09 */
+	KWARP_PERR_O_UNSPEC,		/* 0/2/ff */
+
+	/* DDP */
+	KWARP_PERR_DDP_LOCAL,		/* 1/0/00 */
+	KWARP_PERR_DDP_T_STAG,		/* 1/1/00 */
+	KWARP_PERR_DDP_T_BOUNDS,	/* 1/1/01 */
+	KWARP_PERR_DDP_T_STREAM,	/* 1/1/02 */
+	KWARP_PERR_DDP_T_WRAP,		/* 1/1/03 */
+	KWARP_PERR_DDP_T_VERSION,	/* 1/1/04 */
+	KWARP_PERR_DDP_U_QN,		/* 1/2/01 */
+	KWARP_PERR_DDP_U_NOBUF,		/* 1/2/02 */
+	KWARP_PERR_DDP_U_MSN,		/* 1/2/03 */
+	KWARP_PERR_DDP_U_MO,		/* 1/2/04 */
+	KWARP_PERR_DDP_U_LONG,		/* 1/2/05 */
+	KWARP_PERR_DDP_U_VERSION,	/* 1/2/06 */
+
+	/* LLP (MPA) */
+	KWARP_PERR_MPA_LOST,		/* 2/0/01 TCP closed or lost: local report only */
+	KWARP_PERR_MPA_CRC,		/* 2/0/02 */
+	KWARP_PERR_MPA_MARKER,		/* 2/0/03 marker and ULPDU_Length disagree */
+	KWARP_PERR_MPA_FRAME,		/* 2/0/04 bad startup frame: local report only */
+	KWARP_PERR_MPA_LOCAL,		/* 2/0/05 */
+	KWARP_PERR_MPA_IRD,		/* 2/0/06 */
+	KWARP_PERR_MPA_RTR,		/* 2/0/07 */
+
+	/* Nothing is sent for these */
+	KWARP_PERR_PEER_TERM,		/* the peer sent a Terminate */
+
+	KWARP_PERR_COUNT
+};
+
+/**
+ * struct kwarp_term - a Terminate message, decoded or to be encoded
+ * @layer: 0 RDMAP, 1 DDP, 2 LLP
+ * @etype: error type
+ * @code: error code
+ * @seg_len_valid: M bit
+ * @has_ddp: D bit: @ddp_hdr and @seg_len are present
+ * @has_rdmap: R bit: @rreq is present
+ * @seg_len: ULPDU length of the segment in error
+ * @ddp_hdr_len: 14 or 18
+ * @ddp_hdr: header of the segment in error, octets as received
+ * @rreq: Read Request header, octets; advanced if the Read was partly answered
+ */
+struct kwarp_term {
+	u8 layer;
+	u8 etype;
+	u8 code;
+	bool seg_len_valid;
+	bool has_ddp;
+	bool has_rdmap;
+	u16 seg_len;
+	u8 ddp_hdr_len;
+	u8 ddp_hdr[KWARP_DDP_MAX_HDR];
+	u8 rreq[KWARP_RDMAP_RREQ_LEN];
+};
+
+/* May a Terminate be sent for this error at all? */
+bool kwarp_term_wanted(enum kwarp_perr err);
+
+/* Human-readable name for logs and traces, never NULL. */
+const char *kwarp_perr_name(enum kwarp_perr err);
+
+/**
+ * kwarp_term_fill - what to say about an error
+ * @term: result
+ * @err: error for which kwarp_term_wanted() is true
+ * @ddp_hdr: octets of the failing segment's DDP header, or NULL if there is none
+ * @seg_len: its ULPDU length
+ * @rreq: octets of its Read Request header, or NULL
+ *
+ * Sets M, D and R as RFC 5040 Figure 10 says for the error's layer and type:
+ * headers are attached only where the table has them and they are given.
+ */
+void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
+		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq);
+
+/* Encode the payload behind the DDP header (at most KWARP_TERM_MAX_LEN octets). */
+u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
+
+/* Decode such a payload; false if it is shorter than its flags say. */
+bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
+
+/* Compact form for a completion's vendor_err: layer << 12 | etype << 8 | code. */
+static inline u16 kwarp_term_short(const struct kwarp_term *term)
+{
+	return term->layer << 12 | term->etype << 8 | term->code;
+}
+
+/* vendor_err for an error of our own finding; 0 for KWARP_PERR_PEER_TERM. */
+u16 kwarp_perr_short(enum kwarp_perr err);
+
+#endif /* KWARP_PROTO_TERM_H */
