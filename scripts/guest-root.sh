@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The guest's root file system, in the cache: Debian with the RDMA programs.
+# One tree serves twice: whole, with headers and link libraries, as the sysroot
+# that test programs are compiled against; without these as the initramfs.
+#
+#   scripts/guest-root.sh            prints the folder of root.cpio, sysroot/, rdma-core-version
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+suite=${KWARP_GUEST_SUITE:-trixie}
+packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
+	iproute2 iperf3 ethtool tcpdump iputils-ping procps kmod nftables
+	python3-minimal python3-pyverbs strace gdb-minimal
+	libibverbs-dev librdmacm-dev libc6-dev)
+
+# Left out of the boot image: documentation, headers, static libraries, caches.
+prune=(./usr/include ./usr/share/doc ./usr/share/man ./usr/share/locale ./usr/share/info
+	./usr/share/zoneinfo ./usr/share/perl ./usr/share/bash-completion ./usr/lib/x86_64-linux-gnu/perl
+	./usr/lib/x86_64-linux-gnu/gconv ./usr/lib/gcc ./var/cache ./var/lib/apt ./var/lib/dpkg/info
+	./dev ./proc ./sys)
+
+bootstrap() {
+	local tree=$1 list
+	list=$(IFS=,; echo "${packages[*]}")
+	"$here/apt-private.sh" sources "$suite" | grep '^deb ' >"$tree.list"
+	logged "$KWARP_CACHE/log/guest-root.log" as_root mmdebstrap --variant=minbase \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--include="$list" "$suite" "$tree" "$tree.list"
+	rm -f "$tree.list"
+}
+
+# No configuration of the host leaks in, and the rdma services that would rename
+# devices have no udev to start them.
+settle() {
+	local tree=$1
+	echo kwarp-guest | as_root tee "$tree/etc/hostname" >/dev/null
+	echo '127.0.0.1 localhost kwarp-guest' | as_root tee "$tree/etc/hosts" >/dev/null
+	as_root rm -f "$tree/etc/resolv.conf" "$tree/etc/machine-id"
+	as_root mkdir -p "$tree/opt/kwarp"
+}
+
+pack() {
+	local tree=$1 args=() p
+	for p in "${prune[@]}"; do
+		args+=(-path "$p" -prune -o)
+	done
+	as_root sh -c 'cd "$1" && shift && find . "$@" ! -name "*.a" ! -name "*.pyc" -print |
+		LC_ALL=C sort | cpio -o -H newc --quiet' sh "$tree" "${args[@]}"
+}
+
+make_root() {
+	local dir=$1
+	say "making the guest: Debian $suite with ${#packages[@]} packages"
+	bootstrap "$dir/sysroot"
+	settle "$dir/sysroot"
+	as_root sh -c 'dpkg-query --admindir="$1/var/lib/dpkg" -W -f "\${Version}" rdma-core' sh "$dir/sysroot" \
+		>"$dir/rdma-core-version"
+	pack "$dir/sysroot" >"$dir/root.cpio"
+	say "the guest is made: $(du -sh "$dir/root.cpio" | cut -f1), rdma-core $(cat "$dir/rdma-core-version")"
+}
+
+id=$({ declare -p packages prune; declare -f; } | sha256sum | cut -c1-12)
+cached "guest/$suite-$id" make_root

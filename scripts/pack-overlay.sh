@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Pack folders, laid over each other, as a cpio archive for the guest of a kernel.
+# Modules in usr/lib/modules/RELEASE/extra are made known to modprobe.
+#
+#   scripts/pack-overlay.sh OUT.cpio RELEASE MODULES_ROOT DIR...
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+# In the guest /lib and /bin are links into /usr; a folder of that name in an
+# archive would replace the link and with it the system.
+usr_merge() {
+	local stage=$1 d
+	for d in lib bin sbin lib64; do
+		[ -d "$stage/$d" ] || continue
+		mkdir -p "$stage/usr/$d"
+		cp -a "$stage/$d/." "$stage/usr/$d/"
+		rm -rf "${stage:?}/$d"
+	done
+}
+
+# depmod sees the kernel's own modules through a link, and only its indexes are kept.
+index_modules() {
+	local stage=$1 release=$2 base=$3/usr/lib/modules/$2 dir=$1/usr/lib/modules/$2
+	[ -d "$dir" ] || return 0
+	ln -s "$base/kernel" "$dir/kernel"
+	cp "$base"/modules.{order,builtin} "$dir/"
+	cp "$base"/modules.builtin.modinfo "$dir/" 2>/dev/null || true
+	depmod -b "$stage/usr" "$release"
+	rm "$dir/kernel"
+}
+
+out=$1 release=$2 modules=$3
+shift 3
+stage=$(mktemp -d)
+trap 'rm -rf "$stage"' EXIT
+chmod 755 "$stage"
+for dir in "$@"; do
+	[ -d "$dir" ] || die "no overlay folder $dir"
+	cp -aL "$dir/." "$stage/"
+	usr_merge "$stage"
+done
+index_modules "$stage" "$release" "$modules"
+(cd "$stage" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$out"

@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Prints kvm if a stock kernel really boots to its first process under KVM within
+# ten seconds, else tcg. /dev/kvm being there says nothing. Asked once per host boot.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+probe() {
+	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
+	say "probing whether KVM works here"
+	timeout 40 "$here/vm.sh" --accel kvm --timeout 10 --no-scan \
+		--logs "$KWARP_CACHE/log/kvm-probe" -- true >/dev/null 2>&1
+}
+
+answer() {
+	local dir=$1
+	if probe; then
+		echo kvm >"$dir/accel"
+	else
+		say "KVM does not work here; using emulation (slower)"
+		echo tcg >"$dir/accel"
+	fi
+}
+
+boot=$(tr -d - </proc/sys/kernel/random/boot_id)
+version=$(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p')
+dir=$(cached "accel/$version-$boot" answer)
+cat "$dir/accel"

@@ -1,0 +1,167 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Run a command in a virtual machine: a stock or debug kernel, the guest root, any
+# overlays. The command's output is ours, and so is its exit status. The kernel log
+# is kept and scanned; a bug report in it is a failure, whatever the command says.
+#
+#   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
+#   scripts/vm.sh [OPTIONS] --shell
+#
+#     --kernel 6.12|6.1|sid|debug   (6.12)
+#     --overlay DIR      laid over the guest's root, may be repeated; a folder
+#                        lib/modules/RELEASE/extra in it is known to modprobe
+#     --siw              siw.ko of that kernel is known to modprobe
+#     --out DIR          what the command leaves in /out is put there
+#     --logs DIR         where console.log goes (build/vm/<time>)
+#     --timeout SECONDS  (600)
+#     --mem SIZE (4G)  --smp N (2)  --append 'KERNEL OPTIONS'
+#     --accel kvm|tcg    instead of probing
+#     --no-scan          do not fail on reports in the kernel log
+#
+# Exit status: the command's; 124 on timeout; 125 when the guest died; 126 when the
+# command succeeded and the kernel log holds a report.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+kernel=6.12 overlays=() siw=0 out='' logs='' timeout=600 mem=4G smp=2 append='' accel='' scan=1 shell=0
+command=''
+
+parse() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--kernel) kernel=$2; shift ;;
+		--overlay) overlays+=("$2"); shift ;;
+		--siw) siw=1 ;;
+		--out) out=$2; shift ;;
+		--logs) logs=$2; shift ;;
+		--timeout) timeout=$2; shift ;;
+		--mem) mem=$2; shift ;;
+		--smp) smp=$2; shift ;;
+		--append) append=$2; shift ;;
+		--accel) accel=$2; shift ;;
+		--no-scan) scan=0 ;;
+		--shell) shell=1 ;;
+		--) shift; command="$*"; return ;;
+		*) die "unknown option $1 (see the head of $0)" ;;
+		esac
+		shift
+	done
+}
+
+kernel_dir() {
+	if [ "$kernel" = debug ]; then
+		"$here/build-debug-kernel.sh" --dir
+	else
+		"$here/get-kernel.sh" --dir "$kernel"
+	fi
+}
+
+accelerator() {
+	[ -z "$accel" ] || { echo "$accel"; return; }
+	"$here/vm-accel.sh"
+}
+
+# The folder that carries init and the command into the guest.
+write_job() {
+	local job=$1
+	mkdir -p "$job/run-kwarp"
+	install -m 755 "$KWARP_ROOT/tools/testing/qemu/init" "$job/init"
+	if [ "$shell" = 1 ]; then
+		touch "$job/run-kwarp/shell"
+		echo 'echo "a shell in the guest; exit ends the machine"; cd /opt/kwarp; bash -i' \
+			>"$job/run-kwarp/command"
+	else
+		printf '%s\n' "$command" >"$job/run-kwarp/command"
+	fi
+}
+
+add_siw() {
+	local job=$1 dir=$2 ko
+	ko=$("$here/build-siw.sh" "$dir/kdir")
+	install -D -m 644 "$ko" "$job/usr/lib/modules/$(cat "$dir/release")/extra/siw.ko"
+}
+
+# Uncompressed archives one after the other: only the last one is made per run.
+make_initrd() {
+	local work=$1 dir=$2 guest=$3 release
+	release=$(cat "$dir/release")
+	write_job "$work/job"
+	[ "$siw" = 0 ] || add_siw "$work/job" "$dir"
+	"$here/pack-overlay.sh" "$work/overlay.cpio" "$release" "$dir/modules" "${overlays[@]}" "$work/job"
+	cat "$guest/root.cpio" "$dir/modules.cpio" "$work/overlay.cpio" >"$work/initrd"
+}
+
+boot_options() {
+	local line="console=ttyS0 rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
+	line+=" printk.time=1 log_buf_len=4M loglevel=7"
+	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on"
+	echo "$line $append"
+}
+
+boot() {
+	local work=$1 dir=$2 how=$3 cpu=max
+	local args=(-accel tcg,thread=multi)
+	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; }
+	[ -z "$out" ] || args+=(-drive "file=$work/disk,if=virtio,format=raw,cache=unsafe")
+	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
+		-nodefaults -no-user-config -display none -no-reboot \
+		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" \
+		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
+}
+
+run() {
+	local work=$1 dir=$2 how=$3
+	: >"$work/status"
+	if [ "$shell" = 1 ]; then
+		terminal=mon:stdio
+		boot "$work" "$dir" "$how"
+	else
+		terminal=stdio
+		boot "$work" "$dir" "$how" </dev/null
+	fi
+}
+
+collect_out() {
+	local work=$1
+	[ -n "$out" ] || return 0
+	mkdir -p "$out"
+	tar -xf "$work/disk" -C "$out" 2>/dev/null || true
+}
+
+# One line that tells what went wrong and where to look.
+verdict() {
+	local work=$1 qemu=$2 status
+	status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$work/status" | tail -n 1)
+	if [ "$qemu" -eq 124 ] || [ "$qemu" -eq 137 ]; then
+		echo "the guest was stopped after $timeout s; kernel log: $logs/console.log" >&2
+		status=124
+	elif [ -z "$status" ]; then
+		echo "the guest died; the end of its kernel log ($logs/console.log):" >&2
+		tail -n 40 "$logs/console.log" | tr -d '\r' >&2
+		cat "$work/qemu.log" >&2
+		status=125
+	fi
+	if [ "$scan" = 1 ] && ! "$here/scan-log.sh" "$logs/console.log"; then
+		[ "$status" -ne 0 ] || status=126
+	fi
+	exit "$status"
+}
+
+parse "$@"
+[ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see the head of $0)"
+dir=$(kernel_dir)
+guest=$("$here/guest-root.sh")
+how=$(accelerator)
+logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}
+mkdir -p "$logs"
+logs=$(realpath "$logs")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+make_initrd "$work" "$dir" "$guest"
+[ -z "$out" ] || truncate -s 1G "$work/disk"
+qemu=0
+run "$work" "$dir" "$how" || qemu=$?
+collect_out "$work"
+verdict "$work" "$qemu"
