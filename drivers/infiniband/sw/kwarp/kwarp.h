@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The device object and what every layer above proto/ may know of it.
+ */
+#ifndef KWARP_H
+#define KWARP_H
+
+#include <linux/atomic.h>
+#include <linux/netdevice.h>
+#include <linux/types.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+#include "limits.h"
+
+/**
+ * struct kwarp_knobs - tunables of one device
+ *
+ * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
+ * so that a change never affects an established one (5044-4.4-9).
+ *
+ * @crc: enum kwarp_crc_policy
+ * @markers: ask peers for markers
+ * @mpa_rev: revision that we initiate with, 1 or 2
+ * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
+ * @rtr: RTR forms offered, mask of KWARP_RTR_*
+ */
+struct kwarp_knobs {
+	u32 crc;
+	u32 markers;
+	u32 mpa_rev;
+	u32 peer_to_peer;
+	u32 rtr;
+};
+
+/**
+ * struct kwarp_dev - one RDMA device on one netdev
+ * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
+ * @netdev: the network device; a reference is held while registered
+ * @knobs: tunables
+ * @qps: QP number to struct kwarp_qp; entries are RCU-freed
+ * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
+ * @next_qpn: cursor for cyclic QP number allocation
+ * @next_cqn: cursor for CQ numbers (diagnostics only)
+ * @num_qp: objects in use, against limits.h; likewise num_*
+ */
+struct kwarp_dev {
+	struct ib_device ibdev;
+	struct net_device *netdev;
+	struct kwarp_knobs knobs;
+
+	struct xarray qps;
+	struct xarray stags;
+	u32 next_qpn;
+	atomic_t next_cqn;
+
+	atomic_t num_qp;
+	atomic_t num_cq;
+	atomic_t num_pd;
+	atomic_t num_mr;
+	atomic_t num_srq;
+};
+
+static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct kwarp_dev, ibdev);
+}
+
+/* Workqueue for QPs and connection endpoints; one module-wide, see main.c. */
+extern struct workqueue_struct *kwarp_wq;
+
+#endif /* KWARP_H */

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Every limit of the device, with its reason.
+ */
+#ifndef KWARP_LIMITS_H
+#define KWARP_LIMITS_H
+
+/* Objects per device: bounded so that one user cannot exhaust kernel memory. */
+#define KWARP_MAX_QP		(64 * 1024)
+#define KWARP_MAX_CQ		(64 * 1024)
+#define KWARP_MAX_PD		(64 * 1024)
+#define KWARP_MAX_SRQ		(16 * 1024)
+/* A 24-bit STag index; a quarter of it keeps random allocation quick and guessing hard. */
+#define KWARP_MAX_MR		(4 * 1024 * 1024)
+
+/* Ring sizes: a power of two of entries; vmalloc'ed, so large rings are fine. */
+#define KWARP_MAX_SQ_WR		(32 * 1024)
+#define KWARP_MAX_RQ_WR		(32 * 1024)
+#define KWARP_MAX_SRQ_WR	(128 * 1024)
+#define KWARP_MAX_CQE		(4 * 1024 * 1024)
+
+/* SGEs per request: 29 fill a 512-octet send queue entry behind its fixed 48 octets. */
+#define KWARP_MAX_SGE		29
+/* RFC 5040 5.2.2: a Read Response writes one tagged buffer. */
+#define KWARP_MAX_SGE_RD	1
+/* Inline payload of the same 512-octet entry. */
+#define KWARP_MAX_INLINE	464
+
+/* Read depth: rdma_cm carries IRD and ORD as u8. */
+#define KWARP_MAX_IRD		128
+#define KWARP_MAX_ORD		128
+
+/* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
+#define KWARP_MAX_MSG		U32_MAX
+/* Memory region: bounded by the iova arithmetic only. */
+#define KWARP_MAX_MR_SIZE	(1ULL << 47)
+/* Pages of a fast-register region. */
+#define KWARP_MAX_FRMR_PAGES	512
+
+/* Listener: connections that have not finished MPA startup. */
+#define KWARP_MAX_HALF_OPEN	1024
+/* Startup timers, milliseconds: waiting for the Request, and for the Reply. */
+#define KWARP_MPA_REQ_TIMEOUT_MS	10000
+#define KWARP_MPA_REP_TIMEOUT_MS	30000
+/* TCP connect. */
+#define KWARP_CONNECT_TIMEOUT_MS	30000
+/* Graceful close: from our FIN to the peer's. */
+#define KWARP_CLOSE_TIMEOUT_MS		5000
+/* A Terminate that TCP does not take within this time is given up. */
+#define KWARP_TERM_TIMEOUT_MS		2000
+/* Draining what was posted before a graceful close. */
+#define KWARP_DRAIN_TIMEOUT_MS		10000
+
+#endif /* KWARP_LIMITS_H */

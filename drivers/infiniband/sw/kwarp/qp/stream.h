@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What connection management may do with a queue pair: hand it a socket that has
+ * finished MPA startup, and hear how the stream goes on.
+ */
+#ifndef KWARP_QP_STREAM_H
+#define KWARP_QP_STREAM_H
+
+#include <linux/types.h>
+
+struct kwarp_dev;
+struct kwarp_qp;
+struct socket;
+
+/**
+ * struct kwarp_stream_params - result of the MPA startup
+ * @initiator: we sent the Request; else nothing is sent before the peer's first
+ *	FPDU has been validated (RFC 5044 7.1.2 rule 4)
+ * @crc: CRCs are generated and checked
+ * @tx_markers: we send markers
+ * @rx_markers: the peer sends markers
+ * @ird: inbound Reads served
+ * @ord: outbound Reads allowed at a time
+ * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
+ */
+struct kwarp_stream_params {
+	bool initiator;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	u16 ird;
+	u16 ord;
+	u8 rtr;
+};
+
+enum kwarp_stream_event {
+	/* Responder: the first FPDU came and is valid.  At most once, before DOWN. */
+	KWARP_STREAM_ESTABLISHED,
+	/* The peer has half-closed; what was posted is still being sent. At most once. */
+	KWARP_STREAM_PEER_CLOSED,
+	/*
+	 * The stream is over: the QP is in error, every request is flushed, our last
+	 * octets were given to TCP, socket callbacks are restored and the QP will
+	 * never touch the socket again.  Exactly once, last.
+	 */
+	KWARP_STREAM_DOWN,
+};
+
+/**
+ * struct kwarp_stream_ops - upcalls into connection management
+ * @event: called from the QP's work item: process context, no locks held; events of
+ *	one QP are serialised.  @graceful (DOWN only): both directions ended cleanly
+ *	from our side, a FIN has been sent and the peer's FIN may be waited for; if
+ *	false after an error the connection is best closed at once (the Terminate,
+ *	if any, is already with TCP, so close with FIN, not RST) .
+ */
+struct kwarp_stream_ops {
+	void (*event)(void *ep, enum kwarp_stream_event event, bool graceful);
+};
+
+/**
+ * kwarp_qp_lookup - find a queue pair by number
+ *
+ * Return: the QP with a reference that the caller gives back with kwarp_qp_put(),
+ * or NULL.
+ */
+struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
+void kwarp_qp_get(struct kwarp_qp *qp);
+void kwarp_qp_put(struct kwarp_qp *qp);
+struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
+
+/**
+ * kwarp_qp_attach - enter Full Operation
+ * @qp: queue pair in state IDLE; the caller's reference stays the caller's
+ * @sock: connected socket; nothing behind the startup frames has been read from it.
+ *	It stays the property of the caller, who releases it after DOWN.
+ * @params: what was negotiated
+ * @ops: upcalls
+ * @ep: cookie for them; must stay valid until DOWN
+ *
+ * From success on, the QP owns sk_user_data and the callbacks of the socket until
+ * DOWN.  Octets already queued in the socket are processed before it returns.
+ *
+ * Context: process, may sleep; sk_user_data must be unset or the caller's own, the
+ * caller's callbacks must have been restored, no lock of the socket held.
+ * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone;
+ * -ENOMEM.  On failure no event is ever raised and the socket is unchanged.
+ */
+int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
+		    const struct kwarp_stream_params *params,
+		    const struct kwarp_stream_ops *ops, void *ep);
+
+/**
+ * kwarp_qp_close - ask for the end of the stream
+ * @graceful: send what was posted, then FIN; else flush at once
+ *
+ * Context: any.  DOWN follows if a stream is attached.
+ */
+void kwarp_qp_close(struct kwarp_qp *qp, bool graceful);
+
+#endif /* KWARP_QP_STREAM_H */
