@@ -11,6 +11,8 @@ KWARP_CACHE=${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}
 KWARP_JOBS=${KWARP_JOBS:-$(nproc)}
 export KWARP_ROOT KWARP_CACHE KWARP_JOBS
 shopt -s inherit_errexit
+# Variables of `make module W=1` reach the builds they are for as arguments, not all builds.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 # Scripts parse the output of other programs, and PATH of a user's shell
 # need not hold depmod and friends.
 export LC_ALL=C.UTF-8

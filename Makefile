@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# For people. The kernel's build system reads Kbuild instead.
+
+VERSION := 0.1.0
+
+# Kernels that kwarp supports, oldest and newest; compat.h refuses others.
+KERNEL_MIN := 6.1
+KERNEL_MAX := 7.2
+
+RUNNING_KDIR := /lib/modules/$(shell uname -r)/build
+KDIR ?= $(if $(wildcard $(RUNNING_KDIR)/Makefile),$(RUNNING_KDIR))
+CASES ?=
+SHELL := /bin/bash
+scripts := $(CURDIR)/scripts
+
+# Passed on to the kernel's build.
+kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
+
+.PHONY: help
+help: ## list the targets
+	@echo 'kwarp $(VERSION): a software iWARP RNIC'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: demo
+demo: ## fresh machine to RDMA traffic in a virtual machine, with figures
+	@$(scripts)/demo.sh
+
+.PHONY: module
+module: ## build kwarp.ko: KDIR=<kernel build dir> [ARCH= CROSS_COMPILE= W=1 C=2]
+	@if [ -z "$(KDIR)" ]; then \
+		echo 'error: the running kernel has no build directory at $(RUNNING_KDIR).' >&2; \
+		echo 'Install its headers, or give one: make module KDIR=<kernel build dir>' >&2; \
+		echo '(scripts/get-kernel.sh 6.12 fetches a stock Debian one and prints its path).' >&2; \
+		exit 1; fi
+	@$(scripts)/build-module.sh "$(KDIR)" $(kbuild_args)
+
+.PHONY: provider
+provider: ## build the libibverbs provider: RDMA_CORE=<rdma-core source tree>
+	@if [ -z "$(RDMA_CORE)" ]; then \
+		echo 'error: give the source tree of the exact rdma-core the provider is for: make provider RDMA_CORE=<tree>' >&2; \
+		echo "(scripts/get-source.sh rdma-core fetches the test guest's and prints its path)." >&2; \
+		exit 1; fi
+	@$(scripts)/build-provider.sh "$(RDMA_CORE)"
+
+.PHONY: check
+check: ## everything that CI runs; ends in "N passed, N failed, N skipped"
+	@$(scripts)/check.sh
+
+.PHONY: lint
+lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
+	@$(scripts)/lint.sh
+
+.PHONY: kunit
+kunit: ## unit tests of the protocol, memory and queue layers, in user-mode Linux
+	@$(scripts)/kunit.sh
+
+.PHONY: e2e
+e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
+	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)
+
+.PHONY: e2e-debug
+e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
+	@$(scripts)/e2e.sh --kernel debug $(CASES)
+
+.PHONY: clean
+clean: ## remove what was built here (the cache stays: see scripts/lib.sh)
+	@rm -rf build
+	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
+		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true

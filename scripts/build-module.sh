@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Build kwarp.ko for one kernel, in build/RELEASE: a tree of links to the sources,
+# so that builds for several kernels and checkers leave each other's objects alone.
+# Prints the path of the module; a copy goes to the driver's folder.
+#
+#   scripts/build-module.sh KDIR [MAKE ARGUMENTS, as W=1 C=2 ARCH=... CROSS_COMPILE=...]
+#
+#   KWARP_BUILD=NAME   build/NAME instead of build/RELEASE (and no copy)
+#   KWARP_QUIET=1      show the build's output only if it fails
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+driver=drivers/infiniband/sw/kwarp
+
+# Links for all sources; what was renamed or removed since must not be compiled.
+link_sources() {
+	local tree=$1 top
+	mkdir -p "$tree"
+	for top in "$driver" include; do
+		(cd "$KWARP_ROOT" && find "$top" -type f \( -name '*.[chS]' -o -name Kbuild -o -name Makefile \) \
+			! -name '*.mod.c' ! -name .module-common.c -print0) |
+			while IFS= read -r -d '' f; do
+				[ -L "$tree/$f" ] || { mkdir -p "$tree/$(dirname "$f")"; ln -sfn "$KWARP_ROOT/$f" "$tree/$f"; }
+			done
+	done
+	find "$tree" -xtype l -delete
+}
+
+# Objects of another configuration of the same release are stale.
+same_kernel_or_wipe() {
+	local tree=$1 id=$2
+	if [ "$(cat "$tree/kernel-id" 2>/dev/null)" != "$id" ]; then
+		rm -rf "$tree"
+		mkdir -p "$tree"
+		echo "$id" >"$tree/kernel-id"
+	fi
+}
+
+compile() {
+	local kdir=$1 tree=$2
+	shift 2
+	make -C "$kdir" "M=$tree/$driver" "KWARP_CONFIG_DIR=$tree" "KWARP_VERSION=$version" \
+		-j "$KWARP_JOBS" "$@" modules </dev/null
+}
+
+build() {
+	local kdir=$1 tree=$2
+	shift 2
+	same_kernel_or_wipe "$tree" "$(realpath "$kdir") $(kdir_id "$kdir") $*"
+	link_sources "$tree"
+	"$here/kernel-probe.sh" "$kdir" "$tree/kwarp_config.h" "$@"
+	if [ "${KWARP_QUIET:-0}" = 1 ]; then
+		logged "$tree/build.log" compile "$kdir" "$tree" "$@"
+	else
+		compile "$kdir" "$tree" "$@" >&2
+	fi
+}
+
+kdir=${1:?usage: $0 KDIR [make arguments]}
+shift
+[ -e "$kdir/Makefile" ] || die "no kernel build directory at $kdir: install the kernel's headers, or give KDIR=..."
+[ -e "$KWARP_ROOT/$driver/Kbuild" ] || die "no $driver/Kbuild in this checkout"
+kdir=$(realpath "$kdir")
+version=$("$here/version.sh")
+name=${KWARP_BUILD:-$(kernel_release "$kdir")}
+tree=$KWARP_ROOT/build/$name
+mkdir -p "$KWARP_ROOT/build"
+exec 8>"$KWARP_ROOT/build/$name.lock"
+flock 8
+build "$kdir" "$tree" "$@"
+[ -n "${KWARP_BUILD:-}" ] || cp "$tree/$driver/kwarp.ko" "$KWARP_ROOT/$driver/kwarp.ko"
+echo "$tree/$driver/kwarp.ko"

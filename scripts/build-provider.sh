@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Build the libibverbs provider from the exact rdma-core source of its user: the
+# headers it needs are private, and equal ABI numbers do not make them compatible.
+# That tree is copied to the cache and the provider grafted on; it is not written to.
+# Prints the output folder, laid out as from the root of a file system.
+#
+#   scripts/build-provider.sh RDMA_CORE_TREE [OUT]     OUT: build/provider
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+# The copy is remade when the tree changes; our own files are synchronised by
+# content, so that checkouts can share it and only what differs is recompiled.
+copy_tree() {
+	local from=$1 to=$2
+	rsync -a --delete --exclude /.git --exclude /build --exclude /providers/kwarp \
+		--exclude /kernel-headers/rdma/kwarp-abi.h --exclude /CMakeLists.txt \
+		--exclude /kernel-headers/CMakeLists.txt "$from/" "$to/"
+}
+
+graft() {
+	local from=$1 to=$2
+	mkdir -p "$to/providers/kwarp"
+	rsync -rc --delete "$KWARP_ROOT/rdma-core-provider/" "$to/providers/kwarp/"
+	rsync -c "$KWARP_ROOT/include/uapi/rdma/kwarp-abi.h" "$to/kernel-headers/rdma/"
+	sed 's|^add_subdirectory(providers/siw)|&\nadd_subdirectory(providers/kwarp)|' \
+		"$from/CMakeLists.txt" >"$to/CMakeLists.new"
+	sed 's|^  rdma/siw-abi.h|  rdma/kwarp-abi.h\n&|' "$from/kernel-headers/CMakeLists.txt" >"$to/kernel-headers/CMakeLists.new"
+	grep -q providers/kwarp "$to/CMakeLists.new" || die "$from: cannot graft onto its CMakeLists.txt"
+	rsync -c "$to/CMakeLists.new" "$to/CMakeLists.txt"
+	rsync -c "$to/kernel-headers/CMakeLists.new" "$to/kernel-headers/CMakeLists.txt"
+}
+
+configure() {
+	local tree=$1
+	[ ! -e "$tree/build/build.ninja" ] || return 0
+	say "configuring rdma-core for the provider"
+	logged "$tree/build/configure.log" cmake -S "$tree" -B "$tree/build" -G Ninja \
+		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DNO_PYVERBS=1 -DNO_MAN_PAGES=1
+}
+
+compile() {
+	local tree=$1
+	logged "$tree/build/build.log" ninja -C "$tree/build" -j "$KWARP_JOBS" "kwarp-rdmav$pabi"
+	# Warnings in our own code are not to be missed.
+	grep -A6 'providers/kwarp.*warning:' "$tree/build/build.log" >&2 || true
+}
+
+collect() {
+	local tree=$1 out=$2 so=libkwarp-rdmav$pabi.so multiarch
+	multiarch=$(gcc -print-multiarch)
+	rm -rf "$out"
+	install -D -m 644 "$tree/build/lib/$so" "$out/usr/lib/$multiarch/libibverbs/$so"
+	mkdir -p "$out/etc/libibverbs.d"
+	echo 'driver kwarp' >"$out/etc/libibverbs.d/kwarp.driver"
+	if [ -d "$KWARP_ROOT/rdma-core-provider/man" ]; then
+		mkdir -p "$out/usr/share/man/man7"
+		find "$KWARP_ROOT/rdma-core-provider/man" -name '*.7' -exec cp {} "$out/usr/share/man/man7/" \;
+	fi
+}
+
+from=$(realpath "${1:?usage: $0 RDMA_CORE_TREE [OUT]}")
+out=${2:-$KWARP_ROOT/build/provider}
+[ -e "$from/providers/siw/CMakeLists.txt" ] || die "$from is not an rdma-core source tree"
+[ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
+pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
+[ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
+tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from" | cut -c1-8)
+mkdir -p "$tree" "$KWARP_CACHE/lock"
+exec 8>"$KWARP_CACHE/lock/provider-$(basename "$tree")"
+flock 8
+copy_tree "$from" "$tree"
+graft "$from" "$tree"
+configure "$tree"
+compile "$tree"
+collect "$tree" "$out"
+echo "$out"

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The end-to-end suite in a virtual machine; a report in the kernel log fails it.
+#
+#   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug] [CASE...]
+#
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+kernel=6.12
+[ "${1:-}" != --kernel ] || { kernel=$2; shift 2; }
+
+# The debug kernel is ten times slower or more.
+timeout_of() {
+	case $1 in
+	debug) echo "${KWARP_E2E_TIMEOUT:-3600}" ;;
+	*) echo "${KWARP_E2E_TIMEOUT:-1800}" ;;
+	esac
+}
+
+guest_command() {
+	local env="KWARP_DEBUG_KERNEL=0"
+	[ "$kernel" != debug ] || env="KWARP_DEBUG_KERNEL=1"
+	echo "cd /opt/kwarp/selftests && $env CI=${CI:-} exec ./run.sh $*"
+}
+
+run_suite() {
+	local overlay=$1 logs=$2
+	shift 2
+	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
+		--timeout "$(timeout_of "$kernel")" -- "$(guest_command "$@")"
+}
+
+# Beside the cases, the run itself is one result: it ended well, and the log is clean.
+summarise() {
+	local logs=$1 status=$2 passed failed skipped cases_failed
+	read -r passed failed skipped < <("$here/tap-count.sh" <"$logs/output.log")
+	cases_failed=$failed
+	case $status in
+	0) passed=$((passed + 1)) ;;
+	1) [ "$cases_failed" -gt 0 ] && passed=$((passed + 1)) || failed=$((failed + 1)) ;;
+	126) failed=$((failed + 1)); echo "not ok kernel log ($kernel): it holds a bug report, see $logs/console.log" ;;
+	*) failed=$((failed + 1)); echo "not ok whole run ($kernel): exit status $status, see $logs" ;;
+	esac
+	[ "$passed$failed" != 00 ] || failed=1
+	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
+	say "e2e on $kernel: $passed passed, $failed failed, $skipped skipped (logs: $logs)"
+	[ "$failed" -eq 0 ]
+}
+
+[ -e "$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh" ] || die "no tools/testing/selftests/kwarp/run.sh in this checkout"
+logs=$KWARP_ROOT/build/e2e/$kernel-$(date +%Y%m%d-%H%M%S)-$$
+mkdir -p "$logs"
+ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
+"$here/host-packages.sh" demo
+overlay=$("$here/guest-overlay.sh" "$kernel")
+say "running the end-to-end suite on kernel $kernel"
+status=0
+run_suite "$overlay" "$logs" "$@" | tee "$logs/output.log" || status=${PIPESTATUS[0]}
+summarise "$logs" "$status"

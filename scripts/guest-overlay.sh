@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
+# provider for its rdma-core, the tests and their programs. Prints the folder.
+#
+#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+kernel_dir() {
+	if [ "$1" = debug ]; then
+		"$here/build-debug-kernel.sh" --dir
+	else
+		"$here/get-kernel.sh" --dir "$1"
+	fi
+}
+
+add_modules() {
+	local out=$1 dir=$2 extra
+	extra=$out/usr/lib/modules/$(cat "$dir/release")/extra
+	mkdir -p "$extra"
+	say "building the module for $(cat "$dir/release")"
+	cp "$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir")" "$extra/"
+	cp "$("$here/build-siw.sh" "$dir/kdir")" "$extra/"
+}
+
+add_provider() {
+	local out=$1 guest=$2 source
+	source=$("$here/get-source.sh" rdma-core "$(cat "$guest/rdma-core-version")")
+	say "building the provider for rdma-core $(cat "$guest/rdma-core-version")"
+	cp -a "$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest")/." "$out/"
+	# rdma-core's own Python tests, which its packages leave out.
+	mkdir -p "$out/opt/kwarp/rdma-core"
+	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"
+}
+
+# Test programs are compiled against the guest's headers and libraries.
+add_tools() {
+	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing/tools
+	[ -e "$tools/Makefile" ] || return 0
+	say "building the test programs"
+	logged "$KWARP_ROOT/build/tools.log" make -C "$tools" "SYSROOT=$guest/sysroot" \
+		"CC=gcc --sysroot=$guest/sysroot" "OUT=$KWARP_ROOT/build/tools"
+	mkdir -p "$out/opt/kwarp/tools"
+	cp -a "$KWARP_ROOT/build/tools/." "$out/opt/kwarp/tools/"
+}
+
+add_tests() {
+	local out=$1 tests=$KWARP_ROOT/tools/testing
+	mkdir -p "$out/opt/kwarp"
+	[ ! -d "$tests/selftests/kwarp" ] || cp -a "$tests/selftests/kwarp" "$out/opt/kwarp/selftests"
+	[ ! -e "$tests/demo.sh" ] || cp "$tests/demo.sh" "$out/opt/kwarp/"
+}
+
+kernel=${1:-6.12}
+dir=$(kernel_dir "$kernel")
+guest=$("$here/guest-root.sh")
+out=$KWARP_ROOT/build/overlay-$kernel
+mkdir -p "$KWARP_ROOT/build"
+exec 7>"$out.lock"
+flock 7
+rm -rf "$out.new"
+mkdir -p "$out.new"
+add_modules "$out.new" "$dir"
+add_provider "$out.new" "$guest"
+add_tools "$out.new" "$guest"
+add_tests "$out.new"
+rm -rf "$out"
+mv "$out.new" "$out"
+echo "$out"

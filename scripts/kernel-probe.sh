@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Find out what a kernel offers, by compiling: version numbers lie on kernels with
+# backports. Each scripts/probes/NAME.c that compiles becomes KWARP_HAVE_NAME in
+# OUT, with the probe's comment. Only the driver's compat.h includes OUT.
+#
+#   scripts/kernel-probe.sh KDIR OUT/kwarp_config.h [MAKE ARGUMENTS...]
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+kdir=$1 out=$2
+shift 2
+id=$({ kdir_id "$kdir"; cat "$here"/probes/*.c "$0"; echo "$@"; } | sha256sum | cut -c1-16)
+if [ -s "$out" ] && grep -q "probe id $id" "$out"; then
+	exit 0
+fi
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+log=$(dirname "$out")/kernel-probe.log
+mkdir -p "$(dirname "$out")"
+
+compile_all() {
+	local p
+	cp "$here"/probes/*.c "$work/"
+	# The control: if this one fails the kernel's build directory is unusable.
+	echo '#include <linux/module.h>' >"$work/control.c"
+	for p in "$work"/*.c; do
+		echo "obj-m += $(basename "${p%.c}").o"
+	done >"$work/Kbuild"
+	echo 'ccflags-y += -Wno-missing-prototypes -Werror' >>"$work/Kbuild"
+	make -C "$kdir" "M=$work" -k -j "$KWARP_JOBS" "$@" modules >"$log" 2>&1 </dev/null || true
+	[ -e "$work/control.o" ] ||
+		die "cannot compile against $kdir; see $log (are the kernel headers and its compiler installed?)"
+}
+
+write_config() {
+	local p name
+	echo '/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */'
+	echo "/* Made by scripts/kernel-probe.sh, probe id $id: do not edit. */"
+	for p in "$here"/probes/*.c; do
+		name=$(basename "${p%.c}")
+		echo
+		sed -n 2p "$p"
+		if [ -e "$work/$name.o" ]; then
+			echo "#define KWARP_HAVE_${name^^} 1"
+		else
+			echo "/* KWARP_HAVE_${name^^} is not set */"
+		fi
+	done
+}
+
+compile_all "$@"
+write_config >"$out.new"
+mv "$out.new" "$out"

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* 7.2: ib_umem_get() became ib_umem_get_va() */
+#include <rdma/ib_umem.h>
+
+struct ib_umem *probe(struct ib_device *dev, unsigned long addr, size_t len);
+struct ib_umem *probe(struct ib_device *dev, unsigned long addr, size_t len)
+{
+	return ib_umem_get_va(dev, addr, len, 0);
+}
