@@ -18,19 +18,21 @@ kernel_dir() {
 }
 
 add_modules() {
-	local out=$1 dir=$2 extra
+	local out=$1 dir=$2 extra kwarp siw
 	extra=$out/usr/lib/modules/$(cat "$dir/release")/extra
 	mkdir -p "$extra"
 	say "building the module for $(cat "$dir/release")"
-	cp "$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir")" "$extra/"
-	cp "$("$here/build-siw.sh" "$dir/kdir")" "$extra/"
+	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir")
+	siw=$("$here/build-siw.sh" "$dir/kdir")
+	cp "$kwarp" "$siw" "$extra/"
 }
 
 add_provider() {
-	local out=$1 guest=$2 source
+	local out=$1 guest=$2 source built
 	source=$("$here/get-source.sh" rdma-core "$(cat "$guest/rdma-core-version")")
 	say "building the provider for rdma-core $(cat "$guest/rdma-core-version")"
-	cp -a "$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest")/." "$out/"
+	built=$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest")
+	cp -a "$built/." "$out/"
 	# rdma-core's own Python tests, which its packages leave out.
 	mkdir -p "$out/opt/kwarp/rdma-core"
 	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"

@@ -18,8 +18,11 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 export LC_ALL=C.UTF-8
 export PATH=$PATH:/usr/sbin:/sbin
 
+# Elapsed time counts from the first of our scripts that was started.
+export KWARP_T0=${KWARP_T0:-$(date +%s)}
+
 say() {
-	printf '[%4ds] %s\n' "$(($(date +%s) - ${KWARP_T0:=$(date +%s)}))" "$*" >&2
+	printf '[%4ds] %s\n' "$(($(date +%s) - KWARP_T0))" "$*" >&2
 }
 
 die() {

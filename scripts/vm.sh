@@ -138,8 +138,8 @@ verdict() {
 		echo "the guest was stopped after $timeout s; kernel log: $logs/console.log" >&2
 		status=124
 	elif [ -z "$status" ]; then
-		echo "the guest died; the end of its kernel log ($logs/console.log):" >&2
-		tail -n 40 "$logs/console.log" | tr -d '\r' >&2
+		echo "the guest died (kernel log: $logs/console.log)" >&2
+		tail -n 5 "$logs/console.log" | tr -d '\r' >&2
 		cat "$work/qemu.log" >&2
 		status=125
 	fi
