@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * May this access go ahead?  State, key, protection domain, rights and bounds, on
+ * every segment (RFC 5041 section 7.1, RFC 5040 section 7.2).
+ */
+#include "mr.h"
+
+#include <linux/overflow.h>
+
+/**
+ * kwarp_mem_check - validate one access
+ * @mr: region found by the STag's index, or NULL
+ * @stag: STag as given, key included
+ * @pd: protection domain of the stream
+ * @addr: tagged offset, or virtual address
+ * @len: octets, may be 0
+ * @rights: IB_ACCESS_* that are all needed; 0 for a local read
+ *
+ * Wrap is tested before bounds, or it could never be reported (5041-7.1-18).
+ *
+ * Context: any; the caller holds a reference on @mr.
+ */
+enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
+				   const struct ib_pd *pd, u64 addr, u64 len,
+				   int rights)
+{
+	u64 end;
+
+	/* 5041-7.1-14, -15; 5040-7.2-9 */
+	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
+		return KWARP_MEM_STAG;
+	/* 5041-8.2-1, 5040-7.2-10 */
+	if (mr->pd != pd)
+		return KWARP_MEM_STREAM;
+	/* 5040-8.1.1-5 */
+	if ((mr->access & rights) != rights)
+		return KWARP_MEM_ACCESS;
+	/* 5041-7.1-18, 5040-7.2-13 */
+	if (check_add_overflow(addr, len, &end))
+		return KWARP_MEM_WRAP;
+	/* 5041-7.1-16, -17; 5040-7.2-11, -12 */
+	if (mr->kind == KWARP_MR_DMA)
+		return KWARP_MEM_OK;
+	if (addr < mr->va || addr - mr->va > mr->length ||
+	    len > mr->length - (addr - mr->va))
+		return KWARP_MEM_BOUNDS;
+	return KWARP_MEM_OK;
+}
+
+/**
+ * kwarp_mr_revoke - invalidate an STag (Local Invalidate, Send with Invalidate)
+ * @mr: region found by the STag's index
+ * @stag: STag as given
+ * @pd: protection domain of the stream
+ * @remote: the peer asks for it
+ *
+ * Only fast-register regions can be invalidated: a region of user space is shared
+ * by all streams of its protection domain (5040-8.1.1-7).
+ *
+ * Context: any; the caller holds a reference.  An access that has passed its check
+ * on another stream may still be finishing; the order against operations of the
+ * same stream is strict.
+ * Return: false if the STag cannot be invalidated.
+ */
+bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct ib_pd *pd,
+		     bool remote)
+{
+	if (!mr || mr->kind != KWARP_MR_FAST || mr->pd != pd)
+		return false;
+	if (!READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
+		return false;
+	if (remote && !(mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)))
+		return false;
+	WRITE_ONCE(mr->valid, false);
+	return true;
+}

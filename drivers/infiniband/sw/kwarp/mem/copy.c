@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From (region, address) to kernel memory.  INFINIBAND_VIRT_DMA rules out highmem,
+ * so every page has an address, and neighbouring pieces that are contiguous in the
+ * direct map are moved in one go (huge pages cost one copy).
+ */
+#include "mr.h"
+
+#include <linux/string.h>
+
+/**
+ * kwarp_mr_span - longest contiguous piece of a region
+ * @mr: region; the access has been checked
+ * @addr: where it starts
+ * @want: octets wanted, not 0
+ * @len: result: octets that are contiguous, at most @want
+ *
+ * Context: any; the caller holds a reference.
+ * Return: kernel address.
+ */
+void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
+{
+	u64 size = 1ULL << mr->shift, pos, in, have;
+	u32 i;
+
+	if (mr->kind == KWARP_MR_DMA) {
+		*len = want;
+		return (void *)(uintptr_t)addr;
+	}
+	pos = addr - mr->va + mr->offset;
+	i = pos >> mr->shift;
+	in = pos & (size - 1);
+	have = size - in;
+	pos = i;
+	while (have < want && i + 1 < mr->nchunks &&
+	       mr->chunk[i + 1] == mr->chunk[i] + size) {
+		have += size;
+		i++;
+	}
+	*len = min_t(u64, have, want);
+	return mr->chunk[pos] + in;
+}
+
+/* Place @len octets at @addr.  Checked before; reference held; any context. */
+void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len)
+{
+	while (len) {
+		u32 n;
+		void *dst = kwarp_mr_span(mr, addr, len, &n);
+
+		memcpy(dst, src, n);
+		addr += n;
+		src += n;
+		len -= n;
+	}
+}
+
+/* Fetch @len octets from @addr.  Checked before; reference held; any context. */
+void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *dst, u32 len)
+{
+	while (len) {
+		u32 n;
+		const void *src = kwarp_mr_span(mr, addr, len, &n);
+
+		memcpy(dst, src, n);
+		addr += n;
+		dst += n;
+		len -= n;
+	}
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Creating and destroying regions.
+ */
+#include "mr.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include <rdma/ib_umem.h>
+
+#include "../kwarp.h"
+
+static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
+			       u32 max_chunks)
+{
+	struct kwarp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return NULL;
+	if (max_chunks) {
+		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), GFP_KERNEL);
+		if (!mr->chunk) {
+			kfree(mr);
+			return NULL;
+		}
+	}
+	refcount_set(&mr->refs, 1);
+	init_completion(&mr->idle);
+	mr->kind = kind;
+	mr->pd = pd;
+	mr->max_chunks = max_chunks;
+	mr->shift = PAGE_SHIFT;
+	return mr;
+}
+
+static void mr_free(struct kwarp_mr *mr)
+{
+	kvfree(mr->chunk);
+	kfree_rcu(mr, rcu);
+}
+
+static void user_chunks(struct kwarp_mr *mr)
+{
+	struct sg_page_iter it;
+
+	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &it, 0)
+		mr->chunk[mr->nchunks++] = page_address(sg_page_iter_page(&it));
+}
+
+/**
+ * kwarp_mr_create_user - region over pinned user memory
+ * @kdev: device
+ * @pd: protection domain
+ * @umem: pinned pages; owned by the region on success
+ * @iova: address by which the region is named in work requests and by the peer
+ * @access: IB_ACCESS_*
+ *
+ * Context: process, may sleep.
+ * Return: the region, or an ERR_PTR.
+ */
+struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      struct ib_umem *umem, u64 iova, int access)
+{
+	size_t pages = ib_umem_num_pages(umem);
+	struct kwarp_mr *mr;
+	int ret;
+
+	if (pages > U32_MAX)
+		return ERR_PTR(-ENOMEM);
+	mr = mr_new(pd, KWARP_MR_USER, pages);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->umem = umem;
+	mr->va = iova;
+	mr->length = umem->length;
+	mr->offset = ib_umem_offset(umem);
+	mr->access = access;
+	user_chunks(mr);
+	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
+	if (ret) {
+		mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	mr->valid = true;
+	kwarp_stag_publish(kdev, mr);
+	return mr;
+}
+
+/* Region whose page list a kernel consumer gives later; born invalid. */
+struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      u32 max_pages)
+{
+	struct kwarp_mr *mr;
+	int ret;
+
+	if (!max_pages || max_pages > KWARP_MAX_FRMR_PAGES)
+		return ERR_PTR(-EINVAL);
+	mr = mr_new(pd, KWARP_MR_FAST, max_pages);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = kwarp_stag_alloc(kdev, mr, 0);
+	if (ret) {
+		mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	kwarp_stag_publish(kdev, mr);
+	return mr;
+}
+
+/* Region over all kernel memory, for kernel consumers. */
+struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
+				     int access)
+{
+	struct kwarp_mr *mr = mr_new(pd, KWARP_MR_DMA, 0);
+	int ret;
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->access = access;
+	mr->length = U64_MAX;
+	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
+	if (ret) {
+		mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	mr->valid = true;
+	kwarp_stag_publish(kdev, mr);
+	return mr;
+}
+
+static int fast_set_page(struct ib_mr *ibmr, u64 addr)
+{
+	struct kwarp_mr *mr = to_kmr(ibmr);
+
+	if (mr->nchunks == mr->max_chunks)
+		return -ENOMEM;
+	/* Virtual DMA: the "bus" address of a page is its kernel address. */
+	mr->chunk[mr->nchunks++] = (u8 *)(uintptr_t)addr;
+	return 0;
+}
+
+/**
+ * kwarp_mr_map_sg - take the page list of a fast-register region
+ *
+ * Context: any; the consumer guarantees that the region is not in use.
+ * Return: number of elements mapped, or a negative errno.
+ */
+int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
+		    unsigned int *offset)
+{
+	int n;
+
+	if (mr->kind != KWARP_MR_FAST || READ_ONCE(mr->valid))
+		return -EINVAL;
+	mr->nchunks = 0;
+	n = ib_sg_to_pages(&mr->ibmr, sg, nents, offset, fast_set_page);
+	mr->shift = ilog2(mr->ibmr.page_size);
+	mr->va = mr->ibmr.iova;
+	mr->length = mr->ibmr.length;
+	mr->offset = mr->ibmr.iova & (mr->ibmr.page_size - 1);
+	return n;
+}
+
+/**
+ * kwarp_mr_activate - carry out REG_MR
+ * @mr: fast-register region
+ * @stag: new STag; only the key may differ
+ * @access: IB_ACCESS_*
+ *
+ * Return: 0, -EINVAL.
+ */
+int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
+{
+	if (mr->kind != KWARP_MR_FAST || READ_ONCE(mr->valid) ||
+	    (mr->stag ^ stag) >> 8)
+		return -EINVAL;
+	mr->access = access;
+	WRITE_ONCE(mr->stag, stag);
+	/* Pairs with the dependent loads behind READ_ONCE(valid) in kwarp_mem_check(). */
+	smp_store_release(&mr->valid, true);
+	return 0;
+}
+
+/**
+ * kwarp_mr_destroy - revoke for good and free
+ *
+ * When it returns, neither peer nor consumer reaches the memory any more.
+ *
+ * Context: process, sleeps until running steps have let go of the region.
+ */
+void kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
+{
+	WRITE_ONCE(mr->valid, false);
+	kwarp_stag_free(kdev, mr);
+	kwarp_mr_put(mr);
+	wait_for_completion(&mr->idle);
+	if (mr->umem)
+		ib_umem_release(mr->umem);
+	mr->umem = NULL;
+	mr_free(mr);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The STag table: random 24-bit indices (5040-8.1.1-8, -9: hard to predict, spread
+ * over the whole range), lock-free lookup, reference counts.
+ */
+#include "mr.h"
+
+#include <linux/random.h>
+#include <linux/xarray.h>
+
+#include "../kwarp.h"
+
+#define STAG_INDEX_BITS	24
+/* STag 0 is never given out: some hardware treats it specially. */
+#define STAG_MIN_INDEX	1
+#define STAG_TRIES	64
+
+/**
+ * kwarp_stag_alloc - reserve an STag
+ * @kdev: device
+ * @mr: region that will own it
+ * @key: consumer key, low octet
+ *
+ * The table entry is only reserved: the region cannot be found before
+ * kwarp_stag_publish().
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
+{
+	int i;
+
+	if (atomic_inc_return(&kdev->num_mr) > KWARP_MAX_MR)
+		goto full;
+	for (i = 0; i < STAG_TRIES; i++) {
+		u32 index = get_random_u32() >> (32 - STAG_INDEX_BITS);
+		int ret;
+
+		if (index < STAG_MIN_INDEX)
+			continue;
+		/* A reserved entry keeps the index and reads as NULL. */
+		ret = xa_insert(&kdev->stags, index, NULL, GFP_KERNEL);
+		if (ret == -EBUSY)
+			continue;
+		if (ret)
+			goto full;
+		mr->stag = index << 8 | key;
+		mr->ibmr.lkey = mr->stag;
+		mr->ibmr.rkey = mr->stag;
+		return 0;
+	}
+full:
+	atomic_dec(&kdev->num_mr);
+	return -ENOMEM;
+}
+
+/* Make a completely set up region visible.  Context: any. */
+void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
+{
+	/* The index is reserved, so this store cannot allocate or fail. */
+	xa_store(&kdev->stags, mr->stag >> 8, mr, GFP_KERNEL);
+}
+
+/* Give the index back.  No lookup finds the region from here on. */
+void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
+{
+	xa_erase(&kdev->stags, mr->stag >> 8);
+	atomic_dec(&kdev->num_mr);
+}
+
+/**
+ * kwarp_mr_lookup - find a region by the index part of an STag
+ * @kdev: device
+ * @stag: STag as received or posted; key and validity are kwarp_mem_check()'s matter
+ *
+ * Context: any.
+ * Return: the region with a reference for kwarp_mr_put(), or NULL.
+ */
+struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+{
+	struct kwarp_mr *mr;
+
+	rcu_read_lock();
+	mr = xa_load(&kdev->stags, stag >> 8);
+	if (mr && !refcount_inc_not_zero(&mr->refs))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+/* Context: any. */
+void kwarp_mr_put(struct kwarp_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->refs))
+		complete(&mr->idle);
+}

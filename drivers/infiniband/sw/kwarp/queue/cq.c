@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues: entries are added in batches, published once per batch, and
+ * an armed consumer hears of them once.
+ *
+ * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock; what calls
+ * into the consumer (kwarp_cq_notify()) comes after every lock is dropped.
+ */
+#include "cq.h"
+
+#include <linux/atomic.h>
+#include <linux/slab.h>
+
+/* Context: any.  Returns the interrupt flags for kwarp_cq_end(). */
+unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
+	__acquires(&cq->lock)
+{
+	unsigned long irqflags;
+
+	spin_lock_irqsave(&cq->lock, irqflags);
+	return irqflags;
+}
+
+/**
+ * kwarp_cq_add - append a completion
+ * @cq: between kwarp_cq_begin() and kwarp_cq_end()
+ * @cqe: entry
+ * @qp: its QP, for kernel consumers
+ *
+ * If the consumer has left no room the entry is lost, which is fatal for the QPs on
+ * this queue and for no other (5040-8.1.1-11).
+ */
+void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
+{
+	lockdep_assert_held(&cq->lock);
+
+	/*
+	 * cons is user space's: a wrong value loses entries of this queue only.  The
+	 * acquire pairs with the consumer's release after it has read the slots.
+	 */
+	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask) {
+		WRITE_ONCE(cq->overflow, true);
+		return;
+	}
+	*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cq->prod) = *cqe;
+	if (cq->qp)
+		cq->qp[cq->prod & cq->ring.mask] = qp;
+	if (cqe->status != KWARP_WC_SUCCESS || cqe->flags & KWARP_CQE_SOLICITED)
+		cq->solicited = true;
+	cq->prod++;
+}
+
+static bool cq_armed(struct kwarp_cq *cq)
+{
+	u32 *arm = &cq->ring.hdr->arm;
+	u32 want = READ_ONCE(*arm);
+
+	if (!(want & KWARP_CQ_ARM_NEXT) &&
+	    !(want & KWARP_CQ_ARM_SOLICITED && cq->solicited))
+		return false;
+	return xchg(arm, 0);
+}
+
+/**
+ * kwarp_cq_end - publish a batch
+ *
+ * Return: what kwarp_cq_notify() has to do, 0 for nothing.
+ */
+u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
+	__releases(&cq->lock)
+{
+	bool published = cq->prod != cq->ring.hdr->prod;
+	u32 todo = 0;
+
+	/* The consumer's acquire load of prod makes the entries visible. */
+	smp_store_release(&cq->ring.hdr->prod, cq->prod);
+	if (published) {
+		/*
+		 * Pairs with the barrier between arming and polling again: either we
+		 * see the arming, or the consumer sees the entries.
+		 */
+		smp_mb();
+		if (cq_armed(cq))
+			todo |= KWARP_CQ_RAISE;
+		cq->solicited = false;
+	}
+	if (READ_ONCE(cq->overflow) && !(cq->ring.hdr->flags & KWARP_RING_ERROR)) {
+		kwarp_ring_set_flags(&cq->ring, KWARP_RING_ERROR);
+		todo |= KWARP_CQ_LOST;
+	}
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return todo;
+}
+
+/* Call the consumer.  Context: any, no lock of ours held. */
+void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
+{
+	if (todo & KWARP_CQ_LOST && cq->ibcq.event_handler) {
+		struct ib_event event = {
+			.device = cq->ibcq.device,
+			.element.cq = &cq->ibcq,
+			.event = IB_EVENT_CQ_ERR,
+		};
+
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+	}
+	if (todo & KWARP_CQ_RAISE && cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/* ------------------------------------------------------- kernel consumers */
+
+static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {
+	[KWARP_WC_SUCCESS]		= IB_WC_SUCCESS,
+	[KWARP_WC_LOC_LEN_ERR]		= IB_WC_LOC_LEN_ERR,
+	[KWARP_WC_LOC_PROT_ERR]		= IB_WC_LOC_PROT_ERR,
+	[KWARP_WC_LOC_QP_OP_ERR]	= IB_WC_LOC_QP_OP_ERR,
+	[KWARP_WC_FLUSH_ERR]		= IB_WC_WR_FLUSH_ERR,
+	[KWARP_WC_REM_INV_REQ_ERR]	= IB_WC_REM_INV_REQ_ERR,
+	[KWARP_WC_REM_ACCESS_ERR]	= IB_WC_REM_ACCESS_ERR,
+	[KWARP_WC_REM_OP_ERR]		= IB_WC_REM_OP_ERR,
+	[KWARP_WC_MW_BIND_ERR]		= IB_WC_MW_BIND_ERR,
+	[KWARP_WC_FATAL_ERR]		= IB_WC_FATAL_ERR,
+	[KWARP_WC_GENERAL_ERR]		= IB_WC_GENERAL_ERR,
+};
+
+static enum ib_wc_opcode wc_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case KWARP_WR_WRITE:		return IB_WC_RDMA_WRITE;
+	case KWARP_WR_READ:
+	case KWARP_WR_READ_INV:		return IB_WC_RDMA_READ;
+	case KWARP_WR_LOCAL_INV:	return IB_WC_LOCAL_INV;
+	case KWARP_WR_REG_MR:		return IB_WC_REG_MR;
+	case KWARP_WC_RECV:
+	case KWARP_WC_RECV_INV:		return IB_WC_RECV;
+	default:			return IB_WC_SEND;
+	}
+}
+
+static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp *qp)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = cqe->id;
+	wc->status = cqe->status < KWARP_WC_MAX ? wc_status[cqe->status] :
+						  IB_WC_GENERAL_ERR;
+	wc->opcode = wc_opcode(cqe->opcode);
+	wc->byte_len = cqe->byte_len;
+	wc->vendor_err = cqe->vendor_err;
+	wc->qp = qp;
+	if (cqe->opcode == KWARP_WC_RECV_INV) {
+		wc->wc_flags = IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = cqe->inv_stag;
+	}
+}
+
+/* ib_device_ops.poll_cq.  Context: any. */
+int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	struct kwarp_ring_hdr *hdr;
+	unsigned long irqflags;
+	int n = 0;
+	u32 cons;
+
+	spin_lock_irqsave(&cq->lock, irqflags);
+	hdr = cq->ring.hdr;
+	for (cons = hdr->cons; n < num && cons != cq->prod; cons++) {
+		struct ib_qp *qp = cq->qp ? cq->qp[cons & cq->ring.mask] : NULL;
+
+		/* Slots of a destroyed QP have been emptied. */
+		if (qp)
+			fill_wc(&wc[n++], kwarp_ring_slot(&cq->ring, cons), qp);
+	}
+	hdr->cons = cons;
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return n;
+}
+
+/* ib_device_ops.req_notify_cq.  Context: any. */
+int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	unsigned long irqflags;
+	int missed = 0;
+
+	spin_lock_irqsave(&cq->lock, irqflags);
+	if ((flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED)
+		cq->ring.hdr->arm |= KWARP_CQ_ARM_SOLICITED;
+	else
+		cq->ring.hdr->arm |= KWARP_CQ_ARM_NEXT;
+	if (flags & IB_CQ_REPORT_MISSED_EVENTS)
+		missed = READ_ONCE(cq->ring.hdr->cons) != cq->prod;
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return missed;
+}
+
+/**
+ * kwarp_cq_replace - move unpolled entries into a new ring (resize)
+ * @cq: queue
+ * @ring: new ring, large enough; the old one comes back in it
+ *
+ * Context: process.
+ */
+void kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
+{
+	unsigned long irqflags;
+	u32 cons, n = 0;
+
+	spin_lock_irqsave(&cq->lock, irqflags);
+	cons = READ_ONCE(cq->ring.hdr->cons);
+	/* A wrong cons of user space must not make us copy more than exists. */
+	if (cq->prod - cons > cq->ring.mask + 1)
+		cons = cq->prod;
+	for (; cons != cq->prod && n <= ring->mask; cons++, n++)
+		*(struct kwarp_cqe *)kwarp_ring_slot(ring, n) =
+			*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cons);
+	ring->hdr->prod = n;
+	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
+	ring->hdr->flags = cq->ring.hdr->flags;
+	cq->prod = n;
+	swap(cq->ring, *ring);
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+}
+
+/* Kernel consumers: no poll returns entries of @qp any more. */
+void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp)
+{
+	unsigned long irqflags;
+	u32 i;
+
+	if (!cq->qp)
+		return;
+	spin_lock_irqsave(&cq->lock, irqflags);
+	for (i = 0; i <= cq->ring.mask; i++)
+		if (cq->qp[i] == qp)
+			cq->qp[i] = NULL;
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Completion queues.
+ */
+#ifndef KWARP_QUEUE_CQ_H
+#define KWARP_QUEUE_CQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "ring.h"
+
+struct rdma_user_mmap_entry;
+
+/**
+ * struct kwarp_cq - one completion queue
+ * @ibcq: RDMA core's object; first
+ * @lock: protects @ring, @prod, @cons, @qp; any context, innermost of ours
+ * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
+ * @map: mmap entry of @ring if it is shared with user space
+ * @prod: next index to write; the header's copy is published after the entries
+ * @qp: kernel consumers only: the QP of each slot
+ * @cqe: entries granted; the ring may be larger
+ * @solicited: entries added since the last publication include a solicited or
+ *	failed one; under @lock
+ * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
+ */
+struct kwarp_cq {
+	struct ib_cq ibcq;
+	spinlock_t lock;
+	struct kwarp_ring ring;
+	struct rdma_user_mmap_entry *map;
+	u32 prod;
+	struct ib_qp **qp;
+	u32 cqe;
+	bool solicited;
+	bool overflow;
+};
+
+static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct kwarp_cq, ibcq);
+}
+
+/* What is left to do after the caller has dropped its own locks. */
+#define KWARP_CQ_RAISE		1	/* call the completion handler */
+#define KWARP_CQ_LOST		2	/* first overflow: async event */
+
+unsigned long kwarp_cq_begin(struct kwarp_cq *cq);
+void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp);
+u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags);
+void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo);
+
+int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
+int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring);
+void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp);
+
+#endif /* KWARP_QUEUE_CQ_H */

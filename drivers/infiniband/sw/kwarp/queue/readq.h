@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Read queues: Reads of ours that wait for their response (outbound), and Read
+ * Requests of the peer that wait for ours (inbound).
+ *
+ * Each is a ring with one producer and one consumer in different contexts, sized by
+ * the negotiated depth, and needs no lock: the producer releases @tail, the consumer
+ * releases @head.
+ *
+ *   outbound: the transmit runner adds, the receive path (socket lock) removes
+ *   inbound:  the receive path adds, the transmit runner removes
+ */
+#ifndef KWARP_QUEUE_READQ_H
+#define KWARP_QUEUE_READQ_H
+
+#include <linux/log2.h>
+#include <linux/slab.h>
+#include <linux/types.h>
+
+/**
+ * struct kwarp_oread - outbound Read
+ * @sq_index: its entry in the send queue
+ * @rtr: no entry: the Read is our "ready to receive" message
+ * @invalidate: invalidate @stag once the data is there (Read with Invalidate)
+ * @stag: sink STag
+ * @to: sink address of the next octet expected
+ * @left: octets still expected
+ */
+struct kwarp_oread {
+	u32 sq_index;
+	bool rtr;
+	bool invalidate;
+	u32 stag;
+	u64 to;
+	u32 left;
+};
+
+/**
+ * struct kwarp_iread - inbound Read Request
+ * @sink_stag: peer's buffer, echoed
+ * @sink_to: likewise
+ * @src_stag: our buffer
+ * @src_to: likewise
+ * @size: octets
+ * @raw_ddp: DDP header as received, for a Terminate
+ * @raw_rreq: Read Request header as received
+ */
+struct kwarp_iread {
+	u32 sink_stag;
+	u64 sink_to;
+	u32 src_stag;
+	u64 src_to;
+	u32 size;
+	u8 raw_ddp[18];
+	u8 raw_rreq[28];
+};
+
+/**
+ * struct kwarp_readq - ring of either kind
+ * @head: first entry in use; written by the consumer
+ * @tail: first free entry; written by the producer
+ * @depth: negotiated limit, at most @mask + 1
+ * @mask: entries allocated - 1
+ * @o: entries (outbound)
+ * @i: entries (inbound)
+ */
+struct kwarp_readq {
+	u32 head;
+	u32 tail;
+	u32 depth;
+	u32 mask;
+	union {
+		struct kwarp_oread *o;
+		struct kwarp_iread *i;
+	};
+};
+
+static inline bool kwarp_readq_empty(const struct kwarp_readq *q)
+{
+	return smp_load_acquire(&q->tail) == READ_ONCE(q->head);
+}
+
+static inline bool kwarp_readq_full(const struct kwarp_readq *q)
+{
+	return READ_ONCE(q->tail) - smp_load_acquire(&q->head) >= q->depth;
+}
+
+static inline void kwarp_readq_push(struct kwarp_readq *q)
+{
+	smp_store_release(&q->tail, q->tail + 1);
+}
+
+static inline void kwarp_readq_pop(struct kwarp_readq *q)
+{
+	smp_store_release(&q->head, q->head + 1);
+}
+
+static inline struct kwarp_oread *kwarp_oread_head(struct kwarp_readq *q)
+{
+	return &q->o[q->head & q->mask];
+}
+
+static inline struct kwarp_oread *kwarp_oread_tail(struct kwarp_readq *q)
+{
+	return &q->o[q->tail & q->mask];
+}
+
+static inline struct kwarp_iread *kwarp_iread_head(struct kwarp_readq *q)
+{
+	return &q->i[q->head & q->mask];
+}
+
+static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
+{
+	return &q->i[q->tail & q->mask];
+}
+
+/* Set the depth before the stream starts; 0 is a legal depth. */
+static inline int kwarp_readq_init(struct kwarp_readq *q, u32 depth, size_t entry)
+{
+	u32 n = roundup_pow_of_two(max(depth, 1U));
+
+	q->head = 0;
+	q->tail = 0;
+	q->depth = depth;
+	q->mask = n - 1;
+	q->o = kcalloc(n, entry, GFP_KERNEL);
+	return q->o ? 0 : -ENOMEM;
+}
+
+static inline void kwarp_readq_fini(struct kwarp_readq *q)
+{
+	kfree(q->o);
+	q->o = NULL;
+}
+
+#endif /* KWARP_QUEUE_READQ_H */

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory of a shared ring.
+ */
+#include "ring.h"
+
+#include <linux/build_bug.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/vmalloc.h>
+
+static_assert(sizeof(struct kwarp_ring_hdr) <= KWARP_RING_ENTRIES_OFFSET);
+static_assert(sizeof(struct kwarp_sqe) == 48);
+static_assert(sizeof(struct kwarp_rqe) == 16);
+static_assert(sizeof(struct kwarp_cqe) == 32);
+
+/**
+ * kwarp_ring_init - allocate a ring
+ * @ring: uninitialised
+ * @entries: wanted; rounded up to a power of two
+ * @stride: octets per entry
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride)
+{
+	size_t len;
+
+	entries = roundup_pow_of_two(max(entries, 1U));
+	if (check_mul_overflow((size_t)entries, (size_t)stride, &len) ||
+	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))
+		return -ENOMEM;
+	len = PAGE_ALIGN(len);
+	ring->hdr = vmalloc_user(len);
+	if (!ring->hdr)
+		return -ENOMEM;
+	ring->entries = (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;
+	ring->len = len;
+	ring->mask = entries - 1;
+	ring->stride = stride;
+	return 0;
+}
+
+/* Free a ring that was never mapped to user space, or whose mapping is gone. */
+void kwarp_ring_fini(struct kwarp_ring *ring)
+{
+	vfree(ring->hdr);
+	ring->hdr = NULL;
+}

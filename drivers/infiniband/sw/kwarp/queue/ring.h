@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A ring of fixed-size entries behind a shared header (kwarp-abi.h).
+ *
+ * The same layout serves user space (mapped) and kernel consumers (not mapped).
+ * The kernel keeps its own indices; of what user space can write it reads prod (or
+ * cons of a CQ) once and validates it, and copies an entry once before looking at it.
+ */
+#ifndef KWARP_QUEUE_RING_H
+#define KWARP_QUEUE_RING_H
+
+#include <linux/types.h>
+#include <rdma/kwarp-abi.h>
+
+/**
+ * struct kwarp_ring - immutable after kwarp_ring_init()
+ * @hdr: header page, vmalloc_user() memory
+ * @entries: behind it
+ * @len: octets of the whole mapping
+ * @mask: entries - 1
+ * @stride: octets per entry
+ */
+struct kwarp_ring {
+	struct kwarp_ring_hdr *hdr;
+	u8 *entries;
+	size_t len;
+	u32 mask;
+	u32 stride;
+};
+
+int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride);
+void kwarp_ring_fini(struct kwarp_ring *ring);
+
+static inline u32 kwarp_ring_size(const struct kwarp_ring *ring)
+{
+	return ring->mask + 1;
+}
+
+static inline void *kwarp_ring_slot(const struct kwarp_ring *ring, u32 index)
+{
+	return ring->entries + (size_t)(index & ring->mask) * ring->stride;
+}
+
+/**
+ * kwarp_ring_pending - entries posted and not yet taken
+ * @ring: a send or receive ring
+ * @next: index of the first one not taken
+ * @count: result
+ *
+ * The acquire pairs with the poster's release store of prod, so the entries' contents
+ * are visible.
+ *
+ * Return: false if user space has written an impossible index.
+ */
+static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u32 *count)
+{
+	*count = smp_load_acquire(&ring->hdr->prod) - next;
+	return *count <= ring->mask + 1;
+}
+
+/* Tell the poster that slots before @cons are free (pairs with its acquire). */
+static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
+{
+	smp_store_release(&ring->hdr->cons, cons);
+}
+
+static inline void kwarp_ring_set_flags(const struct kwarp_ring *ring, u32 flags)
+{
+	/* Written by one context at a time; user space only reads it. */
+	WRITE_ONCE(ring->hdr->flags, flags);
+}
+
+#endif /* KWARP_QUEUE_RING_H */

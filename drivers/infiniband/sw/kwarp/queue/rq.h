@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Receive queues, of one queue pair or shared (SRQ).
+ */
+#ifndef KWARP_QUEUE_RQ_H
+#define KWARP_QUEUE_RQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "sq.h"
+
+/**
+ * struct kwarp_rq - receive queue
+ *
+ * Immutable: @ring, @max_wr, @max_sge, @user
+ *
+ * @lock: protects @next, @limit; any context
+ * @next: first entry not yet taken
+ * @limit: SRQ: raise the limit event below this many entries; 0: not armed
+ * @post_lock: kernel consumers: serialises posting
+ * @posted: kernel consumers: next entry to write, under @post_lock
+ */
+struct kwarp_rq {
+	struct kwarp_ring ring;
+	u32 max_wr;
+	u32 max_sge;
+	bool user;
+
+	spinlock_t lock;
+	u32 next;
+	u32 limit;
+
+	spinlock_t post_lock;
+	u32 posted;
+};
+
+int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
+enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
+			      bool *limit_hit);
+void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp);
+void kwarp_rq_reset(struct kwarp_rq *rq);
+
+/* post.c */
+int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
+		  const struct ib_recv_wr **bad);
+
+#endif /* KWARP_QUEUE_RQ_H */

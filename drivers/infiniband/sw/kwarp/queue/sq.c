@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Send queue: taking entries, completing them in order, flushing.
+ */
+#include "sq.h"
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
+{
+	int ret = kwarp_ring_init(&sq->ring, entries, stride);
+
+	if (ret)
+		return ret;
+	sq->done = kvcalloc(kwarp_ring_size(&sq->ring), sizeof(*sq->done), GFP_KERNEL);
+	if (!sq->done) {
+		kwarp_ring_fini(&sq->ring);
+		return -ENOMEM;
+	}
+	spin_lock_init(&sq->lock);
+	spin_lock_init(&sq->post_lock);
+	kwarp_ring_set_flags(&sq->ring, KWARP_RING_NEED_KICK);
+	return 0;
+}
+
+/* Nothing posted that has not been taken?  A corrupt index counts as "something". */
+bool kwarp_sq_empty(const struct kwarp_sq *sq)
+{
+	u32 n;
+
+	kwarp_ring_pending(&sq->ring, sq->next, &n);
+	return !n;
+}
+
+/* Look at the next entry without taking it.  Context: transmit runner. */
+enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
+{
+	u32 n;
+
+	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
+		return KWARP_TAKE_CORRUPT;
+	if (!n)
+		return KWARP_TAKE_NONE;
+	if (!kwarp_wqe_load(wqe, kwarp_ring_slot(&sq->ring, sq->next),
+			    sq->ring.stride, sq->user))
+		return KWARP_TAKE_BAD;
+	return KWARP_TAKE_OK;
+}
+
+static bool is_read(u8 opcode)
+{
+	return opcode == KWARP_WR_READ || opcode == KWARP_WR_READ_INV;
+}
+
+/**
+ * kwarp_sq_take - the peeked entry is now being worked on
+ *
+ * Context: transmit runner.
+ * Return: its index, for kwarp_sq_sent(), _read_done() and _failed().
+ */
+u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
+{
+	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
+
+	/* Not yet visible to completion, which stops at @sent. */
+	d->id = wqe->e.id;
+	d->opcode = wqe->e.opcode;
+	d->byte_len = is_read(wqe->e.opcode) ? wqe->len : 0;
+	d->status = KWARP_WC_SUCCESS;
+	d->vendor_err = 0;
+	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
+	d->awaits = is_read(wqe->e.opcode);
+	return sq->next++;
+}
+
+static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
+{
+	struct kwarp_cqe cqe = {
+		.id = d->id,
+		.qpn = sq->ibqp->qp_num,
+		.byte_len = d->byte_len,
+		.vendor_err = d->vendor_err,
+		.status = d->status,
+		.opcode = d->opcode,
+	};
+
+	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
+}
+
+/* Complete everything up to the first Read that still waits. */
+static u32 retire(struct kwarp_sq *sq)
+{
+	unsigned long irqflags;
+
+	lockdep_assert_held(&sq->lock);
+	irqflags = kwarp_cq_begin(sq->cq);
+	for (; sq->retired != sq->sent; sq->retired++) {
+		const struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
+
+		if (d->awaits)
+			break;
+		if (d->signaled || d->status != KWARP_WC_SUCCESS)
+			add_cqe(sq, d);
+	}
+	kwarp_ring_release(&sq->ring, sq->retired);
+	return kwarp_cq_end(sq->cq, irqflags);
+}
+
+/* Entries before @upto are with TCP.  Context: any. */
+void kwarp_sq_sent(struct kwarp_sq *sq, u32 upto)
+{
+	unsigned long irqflags;
+	u32 todo = 0;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	if ((s32)(upto - sq->sent) > 0) {
+		sq->sent = upto;
+		todo = retire(sq);
+	}
+	spin_unlock_irqrestore(&sq->lock, irqflags);
+	kwarp_cq_notify(sq->cq, todo);
+}
+
+/* The response of the Read at @index is complete.  Context: any. */
+void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
+{
+	unsigned long irqflags;
+	u32 todo;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	sq->done[index & sq->ring.mask].awaits = false;
+	todo = retire(sq);
+	spin_unlock_irqrestore(&sq->lock, irqflags);
+	kwarp_cq_notify(sq->cq, todo);
+}
+
+/**
+ * kwarp_sq_failed - give a taken request its error
+ *
+ * The completion itself comes with the flush that follows every error.
+ * Context: any.
+ */
+void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
+		     u16 vendor_err)
+{
+	struct kwarp_sq_done *d = &sq->done[index & sq->ring.mask];
+	unsigned long irqflags;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	d->status = status;
+	d->vendor_err = vendor_err;
+	spin_unlock_irqrestore(&sq->lock, irqflags);
+}
+
+static void flush_taken(struct kwarp_sq *sq)
+{
+	for (; sq->retired != sq->next; sq->retired++) {
+		struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
+		bool sent = (s32)(sq->sent - sq->retired) > 0;
+
+		if (d->status == KWARP_WC_SUCCESS && (!sent || d->awaits))
+			d->status = KWARP_WC_FLUSH_ERR;
+		if (d->signaled || d->status != KWARP_WC_SUCCESS)
+			add_cqe(sq, d);
+	}
+	sq->sent = sq->next;
+}
+
+static void flush_posted(struct kwarp_sq *sq)
+{
+	struct kwarp_sqe e;
+	u32 n;
+
+	/* Destroyed indices: what is in the ring means nothing. */
+	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
+		n = 0;
+	for (; n; n--, sq->next++) {
+		struct kwarp_sq_done d = { .status = KWARP_WC_FLUSH_ERR };
+
+		memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
+		d.id = e.id;
+		d.opcode = e.opcode < KWARP_WR_MAX ? e.opcode : KWARP_WR_SEND;
+		add_cqe(sq, &d);
+	}
+	sq->sent = sq->next;
+	sq->retired = sq->next;
+}
+
+/**
+ * kwarp_sq_flush - complete everything that was posted
+ *
+ * Requests that TCP has taken keep their success; a failed one its status; all
+ * others get a flush error (5040-5.4-10, 5041-6.2.2-5).  May be called again for
+ * what was posted later.
+ *
+ * Context: the transmit runner, or the owner of a QP that has none.
+ */
+void kwarp_sq_flush(struct kwarp_sq *sq)
+{
+	unsigned long irqflags, cqflags;
+	u32 todo;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	cqflags = kwarp_cq_begin(sq->cq);
+	flush_taken(sq);
+	flush_posted(sq);
+	kwarp_ring_release(&sq->ring, sq->retired);
+	todo = kwarp_cq_end(sq->cq, cqflags);
+	spin_unlock_irqrestore(&sq->lock, irqflags);
+	kwarp_cq_notify(sq->cq, todo);
+}
+
+/* Back to empty, for modify to RESET.  No runner, no poster. */
+void kwarp_sq_reset(struct kwarp_sq *sq)
+{
+	sq->next = 0;
+	sq->sent = 0;
+	sq->retired = 0;
+	sq->posted = 0;
+	sq->ring.hdr->prod = 0;
+	kwarp_ring_release(&sq->ring, 0);
+	kwarp_ring_set_flags(&sq->ring, KWARP_RING_NEED_KICK);
+}

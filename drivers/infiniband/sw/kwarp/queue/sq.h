@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The send queue: taken in order by the transmit step, completed in order however
+ * late a Read in the middle is answered (5040-5.5-22).
+ */
+#ifndef KWARP_QUEUE_SQ_H
+#define KWARP_QUEUE_SQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+#include "cq.h"
+#include "wqe.h"
+
+/**
+ * struct kwarp_sq_done - what is needed to complete a request
+ * @id: wr_id
+ * @byte_len: octets, for a Read
+ * @vendor_err: see struct kwarp_cqe
+ * @opcode: enum kwarp_wr_opcode
+ * @status: enum kwarp_wc_status
+ * @signaled: the consumer wants a completion on success
+ * @awaits: a Read whose response has not come
+ */
+struct kwarp_sq_done {
+	u64 id;
+	u32 byte_len;
+	u16 vendor_err;
+	u8 opcode;
+	u8 status;
+	bool signaled;
+	bool awaits;
+};
+
+/**
+ * struct kwarp_sq - send queue
+ *
+ * Immutable: @ring, @done (array), @cq, @ibqp, @sig_all, @user, @max_wr
+ *
+ * @next: first entry not yet taken; the transmit runner's
+ * @lock: protects @sent, @retired and the contents of @done; any context;
+ *	taken before the CQ's lock
+ * @sent: entries before it are with TCP (or failed)
+ * @retired: entries before it are completed
+ * @post_lock: kernel consumers: serialises posting
+ * @posted: kernel consumers: next entry to write, under @post_lock
+ */
+struct kwarp_sq {
+	struct kwarp_ring ring;
+	struct kwarp_sq_done *done;
+	struct kwarp_cq *cq;
+	struct ib_qp *ibqp;
+	bool sig_all;
+	bool user;
+	u32 max_wr;
+
+	u32 next;
+
+	spinlock_t lock;
+	u32 sent;
+	u32 retired;
+
+	spinlock_t post_lock;
+	u32 posted;
+};
+
+enum kwarp_take {
+	KWARP_TAKE_NONE,	/* nothing posted */
+	KWARP_TAKE_OK,
+	KWARP_TAKE_BAD,		/* an entry, but no valid one */
+	KWARP_TAKE_CORRUPT,	/* user space destroyed the indices */
+};
+
+int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
+enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe);
+u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe);
+bool kwarp_sq_empty(const struct kwarp_sq *sq);
+void kwarp_sq_sent(struct kwarp_sq *sq, u32 upto);
+void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index);
+void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
+		     u16 vendor_err);
+void kwarp_sq_flush(struct kwarp_sq *sq);
+void kwarp_sq_reset(struct kwarp_sq *sq);
+
+/* post.c */
+int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
+		  const struct ib_send_wr **bad);
+
+#endif /* KWARP_QUEUE_SQ_H */
