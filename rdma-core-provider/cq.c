@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: life of completion queues.  Polling is in poll.c.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "kwarp.h"
+
+/* Map the ring that the kernel made and make it the current one. */
+static int cq_map(struct kwarp_cq *cq, struct ibv_context *ctx,
+		  const struct kwarp_create_cq_resp *resp)
+{
+	void *map = kwarp_map_ring(ctx, resp->mmap_key, resp->mmap_len,
+				   resp->size, sizeof(struct kwarp_cqe));
+
+	if (!map)
+		return errno;
+
+	cq->hdr = map;
+	cq->entries = map + KWARP_RING_ENTRIES_OFFSET;
+	cq->len = resp->mmap_len;
+	cq->mask = resp->size - 1;
+	cq->cons = 0;
+	cq->released = 0;
+	return 0;
+}
+
+static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector, bool single_threaded)
+{
+	struct kwarp_cmd_create_cq_resp resp = {};
+	struct kwarp_cmd_create_cq cmd = {};
+	struct kwarp_cq *cq;
+	int ret;
+
+	cq = calloc(1, sizeof(*cq));
+	if (!cq) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	cq->single_threaded = single_threaded;
+	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+
+	ret = ibv_cmd_create_cq(ctx, cqe, channel, comp_vector, &cq->vcq.cq,
+				&cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+				sizeof(resp));
+	if (ret)
+		goto err_free;
+
+	ret = cq_map(cq, ctx, &resp.drv_payload);
+	if (ret)
+		goto err_destroy;
+	return cq;
+
+err_destroy:
+	ibv_cmd_destroy_cq(&cq->vcq.cq);
+err_free:
+	pthread_spin_destroy(&cq->lock);
+	free(cq);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_cq *kwarp_create_cq(struct ibv_context *ctx, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector)
+{
+	struct kwarp_cq *cq = create(ctx, cqe, channel, comp_vector, false);
+
+	return cq ? &cq->vcq.cq : NULL;
+}
+
+struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
+				     struct ibv_cq_init_attr_ex *attr)
+{
+	struct kwarp_cq *cq;
+	uint32_t flags = 0;
+
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
+		flags = attr->flags;
+
+	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
+	    !check_comp_mask(attr->wc_flags, IBV_WC_STANDARD_FLAGS)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->cqe > INT32_MAX || attr->comp_vector > INT32_MAX) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	cq = create(ctx, attr->cqe, attr->channel, attr->comp_vector,
+		    flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	if (!cq)
+		return NULL;
+	kwarp_cq_init_ex(cq, attr->wc_flags);
+	return &cq->vcq.cq_ex;
+}
+
+/**
+ * kwarp_resize_cq() - exchange the ring for one of another size
+ * @ibcq: completion queue
+ * @cqe: entries wanted
+ *
+ * The kernel moves entries that were not given back, and the request for an
+ * event, from the old ring to the new one.  Both are pinned meanwhile by the
+ * lock: nobody polls or arms the old ring behind the kernel's back.
+ */
+int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct kwarp_cmd_resize_cq_resp resp = {};
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	struct ibv_resize_cq cmd = {};
+	struct kwarp_ring_hdr *old;
+	size_t old_len;
+	int ret;
+
+	kwarp_cq_lock(cq);
+	old = cq->hdr;
+	old_len = cq->len;
+
+	ret = ibv_cmd_resize_cq(ibcq, cqe, &cmd, sizeof(cmd), &resp.ibv_resp,
+				sizeof(resp));
+	if (ret)
+		goto out;
+
+	/* Too late to go back: without the new ring there are no completions. */
+	ret = cq_map(cq, ibcq->context, &resp.drv_payload);
+	cq->lost = ret;
+	if (!ret)
+		munmap(old, old_len);
+out:
+	kwarp_cq_unlock(cq);
+	return ret;
+}
+
+int kwarp_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	int ret;
+
+	ret = ibv_cmd_destroy_cq(ibcq);
+	if (ret)
+		return ret;
+
+	munmap(cq->hdr, cq->len);
+	pthread_spin_destroy(&cq->lock);
+	free(cq);
+	return 0;
+}

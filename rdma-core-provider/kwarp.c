@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: registration with libibverbs, contexts, device and port attributes.
+ *
+ * A device is ours if the kernel reports our driver_id over netlink.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kwarp.h"
+
+static int query_device(struct ibv_context *ctx,
+			const struct ibv_query_device_ex_input *input,
+			struct ibv_device_attr_ex *attr, size_t attr_size)
+{
+	struct ib_uverbs_ex_query_device_resp resp;
+	size_t resp_size = sizeof(resp);
+	uint64_t fw;
+	int ret;
+
+	ret = ibv_cmd_query_device_any(ctx, input, attr, attr_size, &resp,
+				       &resp_size);
+	if (ret)
+		return ret;
+
+	/* The module's version: three numbers of 16 bits. */
+	fw = resp.base.fw_ver;
+	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
+		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
+		 (unsigned int)(fw >> 16) & 0xffff, (unsigned int)fw & 0xffff);
+	return 0;
+}
+
+static int query_port(struct ibv_context *ctx, uint8_t port,
+		      struct ibv_port_attr *attr)
+{
+	struct ibv_query_port cmd = {};
+
+	return ibv_cmd_query_port(ctx, port, attr, &cmd, sizeof(cmd));
+}
+
+/* A broken connection moves the QP without ibv_modify_qp(): tell libibverbs. */
+static void async_event(struct ibv_context *ctx, struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+		event->element.qp->state = IBV_QPS_ERR;
+		break;
+	default:
+		break;
+	}
+}
+
+static void free_context(struct ibv_context *ibctx)
+{
+	struct kwarp_context *ctx = to_kctx(ibctx);
+
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+}
+
+/* What is absent answers EOPNOTSUPP: memory windows, atomics, UD, multicast. */
+static const struct verbs_context_ops kwarp_ctx_ops = {
+	.alloc_pd = kwarp_alloc_pd,
+	.async_event = async_event,
+	.create_cq = kwarp_create_cq,
+	.create_cq_ex = kwarp_create_cq_ex,
+	.create_qp = kwarp_create_qp,
+	.create_qp_ex = kwarp_create_qp_ex,
+	.create_srq = kwarp_create_srq,
+	.dealloc_pd = kwarp_dealloc_pd,
+	.dereg_mr = kwarp_dereg_mr,
+	.destroy_cq = kwarp_destroy_cq,
+	.destroy_qp = kwarp_destroy_qp,
+	.destroy_srq = kwarp_destroy_srq,
+	.free_context = free_context,
+	.modify_qp = kwarp_modify_qp,
+	.modify_srq = kwarp_modify_srq,
+	.poll_cq = kwarp_poll_cq,
+	.post_recv = kwarp_post_recv,
+	.post_send = kwarp_post_send,
+	.post_srq_recv = kwarp_post_srq_recv,
+	.query_device_ex = query_device,
+	.query_port = query_port,
+	.query_qp = kwarp_query_qp,
+	.query_srq = kwarp_query_srq,
+	.reg_dmabuf_mr = kwarp_reg_dmabuf_mr,
+	.reg_mr = kwarp_reg_mr,
+	.req_notify_cq = kwarp_req_notify_cq,
+	.rereg_mr = kwarp_rereg_mr,
+	.resize_cq = kwarp_resize_cq,
+};
+
+static int get_context(struct kwarp_context *ctx,
+		       struct kwarp_cmd_alloc_context_resp *resp)
+{
+	struct ibv_get_context cmd = {};
+
+#ifdef KWARP_HAVE_GET_CONTEXT_FD_ARR
+	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd), NULL,
+				   &resp->ibv_resp, sizeof(*resp));
+#else
+	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd),
+				   &resp->ibv_resp, sizeof(*resp));
+#endif
+}
+
+static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
+					   void *private_data)
+{
+	struct kwarp_cmd_alloc_context_resp resp = {};
+	struct kwarp_context *ctx;
+	int ret;
+
+	ctx = verbs_init_and_alloc_context(ibdev, cmd_fd, ctx, ibv_ctx,
+					   KWARP_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	ret = get_context(ctx, &resp);
+	if (ret)
+		goto err;
+
+	if (resp.abi_version != KWARP_ABI_VERSION) {
+		verbs_err(&ctx->ibv_ctx,
+			  "kernel module speaks ABI %u, this provider %u: install module and provider of one version\n",
+			  resp.abi_version, KWARP_ABI_VERSION);
+		ret = ENOSYS;
+		goto err;
+	}
+
+	verbs_set_ops(&ctx->ibv_ctx, &kwarp_ctx_ops);
+	return &ctx->ibv_ctx;
+
+err:
+	verbs_uninit_context(&ctx->ibv_ctx);
+	free(ctx);
+	errno = ret;
+	return NULL;
+}
+
+static struct verbs_device *alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	return calloc(1, sizeof(struct verbs_device));
+}
+
+static void uninit_device(struct verbs_device *vdev)
+{
+	free(vdev);
+}
+
+static const struct verbs_match_ent match_table[] = {
+	VERBS_DRIVER_ID(KWARP_DRIVER_ID),
+	{},
+};
+
+static const struct verbs_device_ops kwarp_dev_ops = {
+	.name = "kwarp",
+	.match_min_abi_version = KWARP_ABI_VERSION,
+	.match_max_abi_version = KWARP_ABI_VERSION,
+	.match_table = match_table,
+	.alloc_device = alloc_device,
+	.uninit_device = uninit_device,
+	.alloc_context = alloc_context,
+};
+
+PROVIDER_DRIVER(kwarp, kwarp_dev_ops);

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: objects of the libibverbs provider and the calls between its files.
+ */
+#ifndef KWARP_H
+#define KWARP_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <infiniband/driver.h>
+
+#include "kwarp_abi.h"
+#include "queue.h"
+
+/**
+ * struct kwarp_context - an open device
+ * @ibv_ctx: libibverbs' part
+ * @kick_by_ioctl: write() on cmd_fd is refused, see kwarp_kick()
+ */
+struct kwarp_context {
+	struct verbs_context ibv_ctx;
+	bool kick_by_ioctl;
+};
+
+/**
+ * struct kwarp_kick - prepared doorbell command of one work queue
+ * @cmd: a legacy post command without work requests.  The commands for send,
+ *	receive and shared receive queues have the same layout.
+ * @resp: where the kernel writes its answer; nobody reads it, so concurrent
+ *	kicks may share it
+ */
+struct kwarp_kick {
+	struct ibv_post_send cmd;
+	struct ib_uverbs_post_send_resp resp;
+};
+
+/**
+ * struct kwarp_cq - completion queue
+ * @vcq: libibverbs' part
+ * @lock: protects everything below, the pointer to the ring included
+ * @single_threaded: the consumer promised not to call concurrently: no locking
+ * @lost: the ring could not be mapped again after a resize
+ * @hdr: head of the mapped ring
+ * @entries: first entry
+ * @len: octets mapped
+ * @mask: entries - 1
+ * @cons: next entry to read
+ * @released: value of hdr->cons: entries before it were given back
+ * @cur: entry that the read_*() calls of an extended CQ look at
+ */
+struct kwarp_cq {
+	struct verbs_cq vcq;
+	pthread_spinlock_t lock;
+	bool single_threaded;
+	bool lost;
+
+	struct kwarp_ring_hdr *hdr;
+	struct kwarp_cqe *entries;
+	size_t len;
+	uint32_t mask;
+	uint32_t cons;
+	uint32_t released;
+	const struct kwarp_cqe *cur;
+};
+
+/**
+ * struct kwarp_wq - send, receive or shared receive queue
+ * @lock: protects @ring, and @wr of a queue pair for its send queue
+ * @ring: the queue
+ * @max_sge: elements that an entry may have
+ * @kick: doorbell
+ */
+struct kwarp_wq {
+	pthread_spinlock_t lock;
+	struct kwarp_ring ring;
+	uint32_t max_sge;
+	struct kwarp_kick kick;
+};
+
+/**
+ * struct kwarp_qp - queue pair
+ * @vqp: libibverbs' part
+ * @sq: send queue
+ * @rq: receive queue; its ring is absent if the QP uses an SRQ
+ * @max_inline: octets of inline payload that an entry of the SQ may have
+ * @sig_all: every work request is signaled
+ * @wr: batch between ibv_wr_start() and ibv_wr_complete(), under sq.lock
+ */
+struct kwarp_qp {
+	struct verbs_qp vqp;
+	struct kwarp_wq sq;
+	struct kwarp_wq rq;
+	uint32_t max_inline;
+	bool sig_all;
+
+	struct {
+		uint32_t first;		/* ring.prod when the batch began */
+		int err;		/* first error, the batch is void */
+		struct kwarp_sqe *sqe;	/* entry that setters apply to */
+	} wr;
+};
+
+struct kwarp_srq {
+	struct ibv_srq ibv_srq;
+	struct kwarp_wq wq;
+};
+
+static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
+{
+	return container_of(ctx, struct kwarp_context, ibv_ctx.context);
+}
+
+static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct kwarp_cq, vcq.cq);
+}
+
+static inline struct kwarp_qp *to_kqp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct kwarp_qp, vqp.qp);
+}
+
+static inline struct kwarp_srq *to_ksrq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct kwarp_srq, ibv_srq);
+}
+
+/* cq.c */
+struct ibv_cq *kwarp_create_cq(struct ibv_context *ctx, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector);
+struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
+				     struct ibv_cq_init_attr_ex *attr);
+int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe);
+int kwarp_destroy_cq(struct ibv_cq *ibcq);
+
+/* poll.c */
+void kwarp_cq_init_ex(struct kwarp_cq *cq, uint64_t wc_flags);
+void kwarp_cq_lock(struct kwarp_cq *cq);
+void kwarp_cq_unlock(struct kwarp_cq *cq);
+void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons);
+void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn);
+int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
+int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
+
+/* post.c */
+void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
+		     uint32_t handle);
+int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick);
+int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr);
+
+/* wr.c */
+#define KWARP_QP_EX_OPS                                                        \
+	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |                     \
+	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |                 \
+	 IBV_QP_EX_WITH_SEND_WITH_INV)
+void kwarp_qp_init_ex(struct kwarp_qp *qp);
+
+/* verbs.c */
+void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
+		     uint32_t size, uint32_t stride);
+struct ibv_qp *kwarp_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr);
+struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
+				  struct ibv_qp_init_attr_ex *attr);
+int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask);
+int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		   struct ibv_qp_init_attr *init_attr);
+int kwarp_destroy_qp(struct ibv_qp *ibqp);
+struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr);
+int kwarp_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		     int mask);
+int kwarp_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
+int kwarp_destroy_srq(struct ibv_srq *ibsrq);
+
+/* mr.c */
+struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx);
+int kwarp_dealloc_pd(struct ibv_pd *pd);
+struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t iova, int access);
+struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access);
+int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access);
+int kwarp_dereg_mr(struct verbs_mr *vmr);
+
+#endif /* KWARP_H */

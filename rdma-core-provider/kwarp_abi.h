@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: uverbs commands that carry driver data.
+ *
+ * The layouts come from rdma/kwarp-abi.h; rdma-core's build turns that header
+ * into kernel-abi/kwarp-abi.h.  Nothing is repeated here.
+ */
+#ifndef KWARP_PROVIDER_ABI_H
+#define KWARP_PROVIDER_ABI_H
+
+#include <infiniband/kern-abi.h>
+#include <rdma/kwarp-abi.h>
+#include <kernel-abi/kwarp-abi.h>
+
+DECLARE_DRV_CMD(kwarp_cmd_alloc_context, IB_USER_VERBS_CMD_GET_CONTEXT,
+		empty, kwarp_alloc_ucontext_resp);
+DECLARE_DRV_CMD(kwarp_cmd_create_cq, IB_USER_VERBS_CMD_CREATE_CQ,
+		empty, kwarp_create_cq_resp);
+DECLARE_DRV_CMD(kwarp_cmd_resize_cq, IB_USER_VERBS_CMD_RESIZE_CQ,
+		empty, kwarp_create_cq_resp);
+DECLARE_DRV_CMD(kwarp_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
+		empty, kwarp_create_qp_resp);
+DECLARE_DRV_CMD(kwarp_cmd_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
+		empty, kwarp_create_srq_resp);
+
+#endif /* KWARP_PROVIDER_ABI_H */

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: protection domains and memory regions.  All of it is the kernel's.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "kwarp.h"
+
+struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx)
+{
+	struct ib_uverbs_alloc_pd_resp resp = {};
+	struct ibv_alloc_pd cmd = {};
+	struct ibv_pd *pd;
+	int ret;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd) {
+		errno = ENOMEM;
+		return NULL;
+	}
+
+	ret = ibv_cmd_alloc_pd(ctx, pd, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (ret) {
+		free(pd);
+		errno = ret;
+		return NULL;
+	}
+	return pd;
+}
+
+int kwarp_dealloc_pd(struct ibv_pd *pd)
+{
+	int ret = ibv_cmd_dealloc_pd(pd);
+
+	if (!ret)
+		free(pd);
+	return ret;
+}
+
+static struct ibv_mr *mr_done(struct verbs_mr *vmr, int ret)
+{
+	if (!ret)
+		return &vmr->ibv_mr;
+	free(vmr);
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t iova, int access)
+{
+	struct ib_uverbs_reg_mr_resp resp = {};
+	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+	struct ibv_reg_mr cmd = {};
+
+	if (!vmr) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return mr_done(vmr, ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr,
+					   &cmd, sizeof(cmd), &resp,
+					   sizeof(resp)));
+}
+
+struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access)
+{
+	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+
+	if (!vmr) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return mr_done(vmr, ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+						  access, vmr, NULL));
+}
+
+int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp = {};
+	struct ibv_rereg_mr cmd = {};
+
+	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+				access, pd, &cmd, sizeof(cmd), &resp,
+				sizeof(resp));
+}
+
+int kwarp_dereg_mr(struct verbs_mr *vmr)
+{
+	int ret = ibv_cmd_dereg_mr(vmr);
+
+	if (!ret)
+		free(vmr);
+	return ret;
+}

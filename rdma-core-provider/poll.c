@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: polling and arming of completion queues, all in user space.
+ *
+ * The kernel produces, user space consumes.  Nothing here enters the kernel.
+ */
+#include <config.h>
+
+#include <errno.h>
+
+#include <util/compiler.h>
+
+#include "kwarp.h"
+
+/*
+ * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP is gone, and
+ * looked at by nobody else.  The kernel writes whole entries, so the mark does
+ * not outlive the entry.
+ */
+#define CQE_STALE	(1U << 31)
+
+static const uint8_t wc_status[] = {
+	[KWARP_WC_SUCCESS] = IBV_WC_SUCCESS,
+	[KWARP_WC_LOC_LEN_ERR] = IBV_WC_LOC_LEN_ERR,
+	[KWARP_WC_LOC_PROT_ERR] = IBV_WC_LOC_PROT_ERR,
+	[KWARP_WC_LOC_QP_OP_ERR] = IBV_WC_LOC_QP_OP_ERR,
+	[KWARP_WC_FLUSH_ERR] = IBV_WC_WR_FLUSH_ERR,
+	[KWARP_WC_REM_INV_REQ_ERR] = IBV_WC_REM_INV_REQ_ERR,
+	[KWARP_WC_REM_ACCESS_ERR] = IBV_WC_REM_ACCESS_ERR,
+	[KWARP_WC_REM_OP_ERR] = IBV_WC_REM_OP_ERR,
+	[KWARP_WC_MW_BIND_ERR] = IBV_WC_MW_BIND_ERR,
+	[KWARP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
+	[KWARP_WC_GENERAL_ERR] = IBV_WC_GENERAL_ERR,
+};
+static_assert(sizeof(wc_status) == KWARP_WC_MAX, "a status has no translation");
+
+static enum ibv_wc_status cqe_status(const struct kwarp_cqe *cqe)
+{
+	return cqe->status < KWARP_WC_MAX ? wc_status[cqe->status] :
+					    IBV_WC_GENERAL_ERR;
+}
+
+static enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
+{
+	switch (cqe->opcode) {
+	case KWARP_WR_WRITE:
+		return IBV_WC_RDMA_WRITE;
+	case KWARP_WR_READ:
+	case KWARP_WR_READ_INV:
+		return IBV_WC_RDMA_READ;
+	case KWARP_WR_LOCAL_INV:
+		return IBV_WC_LOCAL_INV;
+	case KWARP_WR_BIND_MW:
+		return IBV_WC_BIND_MW;
+	case KWARP_WC_RECV:
+	case KWARP_WC_RECV_INV:
+		return IBV_WC_RECV;
+	case KWARP_WR_SEND:
+	case KWARP_WR_SEND_INV:
+	default:
+		return IBV_WC_SEND;
+	}
+}
+
+static unsigned int cqe_flags(const struct kwarp_cqe *cqe)
+{
+	return cqe->opcode == KWARP_WC_RECV_INV ? IBV_WC_WITH_INV : 0;
+}
+
+void kwarp_cq_lock(struct kwarp_cq *cq)
+{
+	if (!cq->single_threaded)
+		pthread_spin_lock(&cq->lock);
+}
+
+void kwarp_cq_unlock(struct kwarp_cq *cq)
+{
+	if (!cq->single_threaded)
+		pthread_spin_unlock(&cq->lock);
+}
+
+static struct kwarp_cqe *cq_entry(const struct kwarp_cq *cq, uint32_t i)
+{
+	return &cq->entries[i & cq->mask];
+}
+
+static uint32_t cq_prod(const struct kwarp_cq *cq)
+{
+	/*
+	 * Acquire: pairs with the kernel's release store to prod, which follows
+	 * its stores to the entries.
+	 */
+	return __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE);
+}
+
+/* Give the entries before @cons back to the kernel. */
+void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons)
+{
+	if (cons == cq->released)
+		return;
+	/*
+	 * Release: pairs with the kernel's acquire load of cons, after which it
+	 * may overwrite what we have read.
+	 */
+	__atomic_store_n(&cq->hdr->cons, cons, __ATOMIC_RELEASE);
+	cq->released = cons;
+}
+
+static void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
+{
+	*wc = (struct ibv_wc){
+		.wr_id = cqe->id,
+		.status = cqe_status(cqe),
+		.opcode = cqe_opcode(cqe),
+		.vendor_err = cqe->vendor_err,
+		.byte_len = cqe->byte_len,
+		.qp_num = cqe->qpn,
+		.wc_flags = cqe_flags(cqe),
+	};
+	if (wc->wc_flags & IBV_WC_WITH_INV)
+		wc->invalidated_rkey = cqe->inv_stag;
+}
+
+int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	const struct kwarp_cqe *cqe;
+	uint32_t prod;
+	int n = 0;
+
+	kwarp_cq_lock(cq);
+	if (cq->lost) {
+		n = -EIO;
+		goto out;
+	}
+
+	prod = cq_prod(cq);
+	while (n < num_entries && cq->cons != prod) {
+		cqe = cq_entry(cq, cq->cons++);
+		if (!(cqe->flags & CQE_STALE))
+			fill_wc(&wc[n++], cqe);
+	}
+	kwarp_cq_release(cq, cq->cons);
+out:
+	kwarp_cq_unlock(cq);
+	return n;
+}
+
+int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	uint32_t arm = solicited_only ? KWARP_CQ_ARM_SOLICITED :
+					KWARP_CQ_ARM_NEXT;
+
+	/* The lock keeps the ring in place: see kwarp_resize_cq(). */
+	kwarp_cq_lock(cq);
+	/*
+	 * Or, not store: a pending request for the next completion must survive
+	 * a later one for solicited completions only.  Full barrier: pairs with
+	 * the kernel's between its store to prod and its look at arm.  Either
+	 * the kernel raises the event or the consumer's next poll sees the
+	 * entry.
+	 */
+	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	kwarp_cq_unlock(cq);
+	return 0;
+}
+
+/**
+ * kwarp_cq_forget_qp() - hide the completions of a QP that was destroyed
+ * @cq: completion queue
+ * @qpn: number of the QP; the kernel adds no entries for it any more
+ */
+void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn)
+{
+	struct kwarp_cqe *cqe;
+	uint32_t i, prod;
+
+	kwarp_cq_lock(cq);
+	if (!cq->lost) {
+		prod = cq_prod(cq);
+		for (i = cq->cons; i != prod; i++) {
+			cqe = cq_entry(cq, i);
+			if (cqe->qpn == qpn)
+				cqe->flags |= CQE_STALE;
+		}
+	}
+	kwarp_cq_unlock(cq);
+}
+
+/* -------------------------------------------------- extended polling */
+
+static struct kwarp_cq *ex_to_kcq(struct ibv_cq_ex *cqx)
+{
+	return container_of(cqx, struct kwarp_cq, vcq.cq_ex);
+}
+
+/* Step to the next live entry; the lock is held from start to end. */
+static int cq_step(struct kwarp_cq *cq)
+{
+	const struct kwarp_cqe *cqe;
+	uint32_t prod = cq_prod(cq);
+
+	while (cq->cons != prod) {
+		cqe = cq_entry(cq, cq->cons++);
+		if (cqe->flags & CQE_STALE)
+			continue;
+		cq->cur = cqe;
+		cq->vcq.cq_ex.wr_id = cqe->id;
+		cq->vcq.cq_ex.status = cqe_status(cqe);
+		return 0;
+	}
+	return ENOENT;
+}
+
+static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
+{
+	struct kwarp_cq *cq = ex_to_kcq(cqx);
+	int ret;
+
+	if (attr->comp_mask)
+		return EINVAL;
+
+	kwarp_cq_lock(cq);
+	ret = cq->lost ? EIO : cq_step(cq);
+	if (ret) {
+		if (!cq->lost)
+			kwarp_cq_release(cq, cq->cons);
+		kwarp_cq_unlock(cq);
+	}
+	return ret;
+}
+
+static int next_poll(struct ibv_cq_ex *cqx)
+{
+	struct kwarp_cq *cq = ex_to_kcq(cqx);
+
+	/*
+	 * The entry at hand is done with.  A consumer that reposts while it
+	 * polls must not run the ring full, so do not wait for end_poll().
+	 */
+	if (cq->cons - cq->released > cq->mask / 2)
+		kwarp_cq_release(cq, cq->cons);
+	return cq_step(cq);
+}
+
+static void end_poll(struct ibv_cq_ex *cqx)
+{
+	struct kwarp_cq *cq = ex_to_kcq(cqx);
+
+	kwarp_cq_release(cq, cq->cons);
+	kwarp_cq_unlock(cq);
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cqx)
+{
+	return cqe_opcode(ex_to_kcq(cqx)->cur);
+}
+
+static uint32_t read_vendor_err(struct ibv_cq_ex *cqx)
+{
+	return ex_to_kcq(cqx)->cur->vendor_err;
+}
+
+static unsigned int read_wc_flags(struct ibv_cq_ex *cqx)
+{
+	return cqe_flags(ex_to_kcq(cqx)->cur);
+}
+
+static uint32_t read_byte_len(struct ibv_cq_ex *cqx)
+{
+	return ex_to_kcq(cqx)->cur->byte_len;
+}
+
+/* Also ibv_wc_read_invalidated_rkey(): iWARP has no immediate data here. */
+static __be32 read_imm_data(struct ibv_cq_ex *cqx)
+{
+	return (__force __be32)ex_to_kcq(cqx)->cur->inv_stag;
+}
+
+static uint32_t read_qp_num(struct ibv_cq_ex *cqx)
+{
+	return ex_to_kcq(cqx)->cur->qpn;
+}
+
+/* Members of struct ibv_wc that mean nothing to a connected iWARP QP. */
+static uint32_t read_zero32(struct ibv_cq_ex *cqx)
+{
+	return 0;
+}
+
+static uint8_t read_zero8(struct ibv_cq_ex *cqx)
+{
+	return 0;
+}
+
+void kwarp_cq_init_ex(struct kwarp_cq *cq, uint64_t wc_flags)
+{
+	struct ibv_cq_ex *cqx = &cq->vcq.cq_ex;
+
+	cqx->start_poll = start_poll;
+	cqx->next_poll = next_poll;
+	cqx->end_poll = end_poll;
+	cqx->read_opcode = read_opcode;
+	cqx->read_vendor_err = read_vendor_err;
+	cqx->read_wc_flags = read_wc_flags;
+
+	if (wc_flags & IBV_WC_EX_WITH_BYTE_LEN)
+		cqx->read_byte_len = read_byte_len;
+	if (wc_flags & IBV_WC_EX_WITH_IMM)
+		cqx->read_imm_data = read_imm_data;
+	if (wc_flags & IBV_WC_EX_WITH_QP_NUM)
+		cqx->read_qp_num = read_qp_num;
+	if (wc_flags & IBV_WC_EX_WITH_SRC_QP)
+		cqx->read_src_qp = read_zero32;
+	if (wc_flags & IBV_WC_EX_WITH_SLID)
+		cqx->read_slid = read_zero32;
+	if (wc_flags & IBV_WC_EX_WITH_SL)
+		cqx->read_sl = read_zero8;
+	if (wc_flags & IBV_WC_EX_WITH_DLID_PATH_BITS)
+		cqx->read_dlid_path_bits = read_zero8;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(), doorbells.
+ *
+ * A post fills slots of the shared ring, publishes them with one store, and
+ * enters the kernel only if the kernel asked for it (struct kwarp_ring_hdr in
+ * rdma/kwarp-abi.h describes the protocol).
+ *
+ * The state of the queue pair is not looked at.  With iWARP it is the kernel's
+ * connection manager that moves a QP to RTS, and libibverbs' idea of the state
+ * (qp->state) is not told.  What is posted early stays in the ring, what is
+ * posted after an error is flushed by the kernel.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kwarp.h"
+
+/* One command struct stands for all three: same members, same order. */
+static_assert(sizeof(struct ibv_post_send) == sizeof(struct ibv_post_recv),
+	      "post commands differ");
+static_assert(sizeof(struct ibv_post_send) == sizeof(struct ibv_post_srq_recv),
+	      "post commands differ");
+static_assert(offsetof(struct ibv_post_send, qp_handle) ==
+	      offsetof(struct ibv_post_srq_recv, srq_handle),
+	      "post commands differ");
+static_assert(offsetof(struct ibv_post_send, wqe_size) ==
+	      offsetof(struct ibv_post_recv, wqe_size),
+	      "post commands differ");
+static_assert(sizeof(struct ib_uverbs_post_send_resp) ==
+	      sizeof(struct ib_uverbs_post_srq_recv_resp),
+	      "post responses differ");
+
+/* Scatter/gather elements are copied as they are. */
+static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
+	      offsetof(struct ibv_sge, addr) == offsetof(struct kwarp_sge, addr) &&
+	      offsetof(struct ibv_sge, length) == offsetof(struct kwarp_sge, length) &&
+	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
+	      "scatter/gather elements differ");
+
+/**
+ * kwarp_kick_init() - prepare the doorbell of a work queue
+ * @kick: doorbell
+ * @command: IB_USER_VERBS_CMD_POST_SEND, _POST_RECV or _POST_SRQ_RECV
+ * @handle: uverbs handle of the QP or SRQ
+ */
+void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
+		     uint32_t handle)
+{
+	memset(kick, 0, sizeof(*kick));
+	kick->cmd.hdr.command = command;
+	kick->cmd.hdr.in_words = sizeof(kick->cmd) / 4;
+	kick->cmd.hdr.out_words = sizeof(kick->resp) / 4;
+	kick->cmd.response = (uintptr_t)&kick->resp;
+	kick->cmd.qp_handle = handle;
+	/* The kernel checks the size of an entry even if there is none. */
+	kick->cmd.wqe_size = command == IB_USER_VERBS_CMD_POST_SEND ?
+				     sizeof(struct ib_uverbs_send_wr) :
+				     sizeof(struct ib_uverbs_recv_wr);
+}
+
+/* The same command through libibverbs, which prefers ioctl(). */
+static int kick_ioctl(struct kwarp_kick *kick)
+{
+	struct ibv_send_wr *bad_send;
+	struct ibv_recv_wr *bad_recv;
+	struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
+
+	switch (kick->cmd.hdr.command) {
+	case IB_USER_VERBS_CMD_POST_SEND:
+		return ibv_cmd_post_send(
+			&container_of(wq, struct kwarp_qp, sq)->vqp.qp, NULL,
+			&bad_send);
+	case IB_USER_VERBS_CMD_POST_RECV:
+		return ibv_cmd_post_recv(
+			&container_of(wq, struct kwarp_qp, rq)->vqp.qp, NULL,
+			&bad_recv);
+	default:
+		return ibv_cmd_post_srq_recv(
+			&container_of(wq, struct kwarp_srq, wq)->ibv_srq, NULL,
+			&bad_recv);
+	}
+}
+
+/**
+ * kwarp_kick() - enter the kernel for a work queue
+ * @ctx: context
+ * @kick: doorbell of the queue; no lock needed
+ *
+ * write() is the cheapest way in, but the kernel refuses it to a process that
+ * changed its credentials after it opened the device (a daemon that dropped
+ * its privileges); ioctl() has no such rule.
+ *
+ * Return: 0, or an errno value if the device is gone.  Other errors are not
+ * the poster's: its requests are in the ring and will complete or be flushed.
+ */
+int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
+{
+	int ret = 0;
+
+	if (!ctx->kick_by_ioctl &&
+	    write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
+		  sizeof(kick->cmd)) != sizeof(kick->cmd)) {
+		ret = errno;
+		if (ret == EACCES)
+			ctx->kick_by_ioctl = true;
+	}
+	if (ctx->kick_by_ioctl)
+		ret = kick_ioctl(kick);
+
+	return ret == EIO || ret == ENODEV ? ret : 0;
+}
+
+/* ------------------------------------------------------------- send queue */
+
+/**
+ * struct send_op - how a work request opcode goes into the ring
+ * @valid: the opcode is supported
+ * @opcode: enum kwarp_wr_opcode
+ * @remote: has a remote address and key
+ * @inval: has a key to invalidate
+ * @payload: carries data out: inline data allowed
+ * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.1)
+ * @no_sge: no data at all
+ */
+struct send_op {
+	uint8_t valid : 1;
+	uint8_t remote : 1;
+	uint8_t inval : 1;
+	uint8_t payload : 1;
+	uint8_t one_sge : 1;
+	uint8_t no_sge : 1;
+	uint8_t opcode;
+};
+
+static const struct send_op send_ops[] = {
+	[IBV_WR_RDMA_WRITE] = { .valid = 1, .opcode = KWARP_WR_WRITE,
+				.remote = 1, .payload = 1 },
+	[IBV_WR_RDMA_READ] = { .valid = 1, .opcode = KWARP_WR_READ,
+			       .remote = 1, .one_sge = 1 },
+	[IBV_WR_SEND] = { .valid = 1, .opcode = KWARP_WR_SEND, .payload = 1 },
+	[IBV_WR_SEND_WITH_INV] = { .valid = 1, .opcode = KWARP_WR_SEND_INV,
+				   .inval = 1, .payload = 1 },
+	[IBV_WR_LOCAL_INV] = { .valid = 1, .opcode = KWARP_WR_LOCAL_INV,
+			       .inval = 1, .no_sge = 1 },
+};
+
+#define SEND_FLAGS                                                             \
+	(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |             \
+	 IBV_SEND_INLINE)
+
+static bool sge_list_ok(const struct ibv_send_wr *wr)
+{
+	uint64_t total = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		total += wr->sg_list[i].length;
+	return total <= UINT32_MAX;	/* a DDP message length has 32 bits */
+}
+
+/* Copy inline payload behind the fixed part; false if it is too long. */
+static bool put_inline(struct kwarp_qp *qp, struct kwarp_sqe *sqe,
+		       const struct ibv_send_wr *wr)
+{
+	uint8_t *dst = (uint8_t *)(sqe + 1);
+	uint64_t total = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		const struct ibv_sge *sge = &wr->sg_list[i];
+
+		total += sge->length;
+		if (total > qp->max_inline)
+			return false;
+		memcpy(dst, (void *)(uintptr_t)sge->addr, sge->length);
+		dst += sge->length;
+	}
+	sqe->inline_len = total;
+	return true;
+}
+
+static uint16_t wr_flags(const struct kwarp_qp *qp, unsigned int flags)
+{
+	uint16_t out = qp->sig_all ? KWARP_WR_SIGNALED : 0;
+
+	if (flags & IBV_SEND_SIGNALED)
+		out |= KWARP_WR_SIGNALED;
+	if (flags & IBV_SEND_SOLICITED)
+		out |= KWARP_WR_SOLICITED;
+	if (flags & IBV_SEND_FENCE)
+		out |= KWARP_WR_FENCE;
+	if (flags & IBV_SEND_INLINE)
+		out |= KWARP_WR_INLINE;
+	return out;
+}
+
+/* Limits that need no look at the elements. */
+static const struct send_op *check_send(const struct kwarp_qp *qp,
+					const struct ibv_send_wr *wr)
+{
+	const struct send_op *op;
+	unsigned int max_sge = qp->sq.max_sge;
+
+	if ((unsigned int)wr->opcode >= sizeof(send_ops) / sizeof(send_ops[0]))
+		return NULL;
+	op = &send_ops[wr->opcode];
+	if (!op->valid || (wr->send_flags & ~SEND_FLAGS))
+		return NULL;
+	if ((wr->send_flags & IBV_SEND_INLINE) && !op->payload)
+		return NULL;
+
+	if (op->one_sge && max_sge > 1)
+		max_sge = 1;
+	if (op->no_sge)
+		max_sge = 0;
+	return (unsigned int)wr->num_sge <= max_sge ? op : NULL;
+}
+
+/* Validate a request and write it into the next slot, without publishing. */
+static int put_send(struct kwarp_qp *qp, const struct ibv_send_wr *wr)
+{
+	const struct send_op *op = check_send(qp, wr);
+	struct kwarp_ring *ring = &qp->sq.ring;
+	struct kwarp_sqe *sqe;
+
+	if (!op)
+		return EINVAL;
+	if (kwarp_ring_full(ring))
+		return ENOMEM;
+
+	sqe = kwarp_ring_next(ring);
+	*sqe = (struct kwarp_sqe){
+		.id = wr->wr_id,
+		.opcode = op->opcode,
+		.flags = wr_flags(qp, wr->send_flags),
+		.raddr = op->remote ? wr->wr.rdma.remote_addr : 0,
+		.rkey = op->remote ? wr->wr.rdma.rkey : 0,
+		.inv_stag = op->inval ? wr->invalidate_rkey : 0,
+	};
+
+	if (wr->send_flags & IBV_SEND_INLINE) {
+		if (!put_inline(qp, sqe, wr))
+			return EINVAL;
+	} else if (wr->num_sge) {
+		if (!sge_list_ok(wr))
+			return EINVAL;
+		sqe->num_sge = wr->num_sge;
+		memcpy(sqe + 1, wr->sg_list,
+		       wr->num_sge * sizeof(*wr->sg_list));
+	}
+
+	ring->prod++;
+	return 0;
+}
+
+int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+	struct ibv_send_wr *first = wr;
+	int ret = 0, err;
+	bool posted;
+
+	pthread_spin_lock(&qp->sq.lock);
+	for (; wr; wr = wr->next) {
+		ret = put_send(qp, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	posted = wr != first;
+	if (posted)
+		kwarp_ring_publish(&qp->sq.ring);
+	pthread_spin_unlock(&qp->sq.lock);
+
+	/* Outside the lock: the kernel may transmit in this very call. */
+	if (posted && kwarp_ring_need_kick(&qp->sq.ring)) {
+		err = kwarp_kick(to_kctx(ibqp->context), &qp->sq.kick);
+		if (err && !ret) {
+			*bad_wr = first;
+			ret = err;
+		}
+	}
+	return ret;
+}
+
+/* ---------------------------------------------------------- receive queues */
+
+static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
+{
+	struct kwarp_ring *ring = &wq->ring;
+	struct kwarp_rqe *rqe;
+
+	if ((unsigned int)wr->num_sge > wq->max_sge)
+		return EINVAL;
+	if (kwarp_ring_full(ring))
+		return ENOMEM;
+
+	rqe = kwarp_ring_next(ring);
+	rqe->id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	rqe->rsvd = 0;
+	if (wr->num_sge)
+		memcpy(rqe + 1, wr->sg_list,
+		       wr->num_sge * sizeof(*wr->sg_list));
+
+	ring->prod++;
+	return 0;
+}
+
+static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
+		     struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct ibv_recv_wr *first = wr;
+	int ret = 0, err;
+	bool posted;
+
+	pthread_spin_lock(&wq->lock);
+	for (; wr; wr = wr->next) {
+		ret = put_recv(wq, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	posted = wr != first;
+	if (posted)
+		kwarp_ring_publish(&wq->ring);
+	pthread_spin_unlock(&wq->lock);
+
+	if (posted && kwarp_ring_need_kick(&wq->ring)) {
+		err = kwarp_kick(ctx, &wq->kick);
+		if (err && !ret) {
+			*bad_wr = first;
+			ret = err;
+		}
+	}
+	return ret;
+}
+
+int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+
+	/* No receive queue of its own: the SRQ serves this QP. */
+	if (!qp->rq.ring.hdr && ibqp->srq) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return post_recv(to_kctx(ibqp->context), &qp->rq, wr, bad_wr);
+}
+
+int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	return post_recv(to_kctx(ibsrq->context), &to_ksrq(ibsrq)->wq, wr,
+			 bad_wr);
+}

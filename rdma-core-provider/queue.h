@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: work queues shared with the kernel (SQ, RQ, SRQ), user space's side.
+ *
+ * User space produces, the kernel consumes.  Indices run freely and wrap at
+ * 2^32; entry i lives in slot i modulo the size, which is a power of two.  The
+ * callers hold the queue's lock.  Completion queues, where the roles are
+ * swapped, are in cq.c.
+ */
+#ifndef KWARP_QUEUE_H
+#define KWARP_QUEUE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <rdma/kwarp-abi.h>
+
+/**
+ * struct kwarp_ring - a work queue as its producer sees it
+ * @hdr: head of the mapping; NULL if the queue does not exist
+ * @entries: first slot
+ * @len: octets mapped
+ * @stride: octets per slot
+ * @mask: slots - 1
+ * @max: entries that may be outstanding at once, at most the number of slots
+ * @prod: next entry to write; runs ahead of hdr->prod until kwarp_ring_publish()
+ * @cons: the kernel's index when it was last looked at.  It only moves towards
+ *	@prod, so an old value errs on the side of "full".
+ */
+struct kwarp_ring {
+	struct kwarp_ring_hdr *hdr;
+	uint8_t *entries;
+	size_t len;
+	uint32_t stride;
+	uint32_t mask;
+	uint32_t max;
+	uint32_t prod;
+	uint32_t cons;
+};
+
+static inline bool kwarp_is_pow2(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static inline void *kwarp_ring_next(const struct kwarp_ring *ring)
+{
+	return ring->entries + (size_t)(ring->prod & ring->mask) * ring->stride;
+}
+
+static inline bool kwarp_ring_full(struct kwarp_ring *ring)
+{
+	if (ring->prod - ring->cons < ring->max)
+		return false;
+	if (!ring->hdr)
+		return true;
+
+	/*
+	 * Acquire: pairs with the kernel's release store to cons, which follows
+	 * its last read of the slot.  Our next store may overwrite that slot.
+	 */
+	ring->cons = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
+	return ring->prod - ring->cons >= ring->max;
+}
+
+/**
+ * kwarp_ring_publish() - hand every entry before @prod to the kernel
+ * @ring: work queue, its lock held
+ */
+static inline void kwarp_ring_publish(struct kwarp_ring *ring)
+{
+	/*
+	 * Release: pairs with the kernel's acquire load of prod, after which it
+	 * reads the entries.
+	 */
+	__atomic_store_n(&ring->hdr->prod, ring->prod, __ATOMIC_RELEASE);
+}
+
+/**
+ * kwarp_ring_need_kick() - does the kernel want to be told?
+ * @ring: work queue after kwarp_ring_publish(); the lock is not needed
+ */
+static inline bool kwarp_ring_need_kick(const struct kwarp_ring *ring)
+{
+	/*
+	 * Full barrier between the store to prod and the load of flags: pairs
+	 * with the kernel's, which stands between setting NEED_KICK and its
+	 * last look at prod.  One side at least sees the other's store.
+	 */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED) &
+	       KWARP_RING_NEED_KICK;
+}
+
+#endif /* KWARP_QUEUE_H */

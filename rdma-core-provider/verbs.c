@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: life of queue pairs and shared receive queues.
+ *
+ * The kernel makes the rings and says how to map them; nothing is sized here.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "kwarp.h"
+
+/**
+ * kwarp_map_ring() - map a ring of any kind
+ * @ctx: context
+ * @key: offset on cmd_fd
+ * @len: octets to map
+ * @size: entries
+ * @stride: octets per entry
+ *
+ * Checks that the layout holds what it promises, so that a mismatch with the
+ * kernel module shows here and not as a stray store.
+ *
+ * Return: the mapping, or NULL with errno set.
+ */
+void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
+		     uint32_t size, uint32_t stride)
+{
+	uint64_t need = KWARP_RING_ENTRIES_OFFSET + (uint64_t)size * stride;
+	void *map;
+
+	if (!kwarp_is_pow2(size) || stride % 8 || len < need) {
+		verbs_err(verbs_get_ctx(ctx),
+			  "ring of %u entries of %u octets in %u octets\n",
+			  size, stride, len);
+		errno = EPROTO;
+		return NULL;
+	}
+
+	map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd,
+		   key);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/**
+ * struct wq_layout - what the kernel answered about one work queue
+ * @key: offset on cmd_fd
+ * @len: octets to map; 0 if there is no such queue
+ * @size: slots
+ * @stride: octets per slot
+ * @max_wr: entries granted
+ * @max_sge: elements per entry granted
+ * @need: octets that the largest entry takes
+ */
+struct wq_layout {
+	uint64_t key;
+	uint32_t len;
+	uint32_t size;
+	uint32_t stride;
+	uint32_t max_wr;
+	uint32_t max_sge;
+	uint64_t need;
+};
+
+static int wq_map(struct kwarp_wq *wq, struct ibv_context *ctx,
+		  const struct wq_layout *lay)
+{
+	struct kwarp_ring *ring = &wq->ring;
+	void *map;
+
+	if (!lay->len)
+		return 0;
+	if (lay->stride < lay->need || lay->max_wr > lay->size) {
+		verbs_err(verbs_get_ctx(ctx),
+			  "queue of %u slots of %u octets for %u entries of %u elements\n",
+			  lay->size, lay->stride, lay->max_wr, lay->max_sge);
+		return EPROTO;
+	}
+
+	map = kwarp_map_ring(ctx, lay->key, lay->len, lay->size, lay->stride);
+	if (!map)
+		return errno;
+
+	ring->hdr = map;
+	ring->entries = map + KWARP_RING_ENTRIES_OFFSET;
+	ring->len = lay->len;
+	ring->stride = lay->stride;
+	ring->mask = lay->size - 1;
+	ring->max = lay->max_wr;
+	ring->prod = ring->hdr->prod;
+	ring->cons = ring->hdr->cons;
+	wq->max_sge = lay->max_sge;
+	return 0;
+}
+
+static void wq_init(struct kwarp_wq *wq)
+{
+	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
+}
+
+static void wq_fini(struct kwarp_wq *wq)
+{
+	if (wq->ring.hdr)
+		munmap(wq->ring.hdr, wq->ring.len);
+	wq->ring.hdr = NULL;
+	pthread_spin_destroy(&wq->lock);
+}
+
+static uint64_t max64(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* -------------------------------------------------------------- queue pair */
+
+static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
+		  const struct ibv_qp_init_attr_ex *attr,
+		  const struct kwarp_create_qp_resp *resp)
+{
+	const struct ibv_qp_cap *cap = &attr->cap;
+	const struct wq_layout sq = {
+		.key = resp->sq_key,
+		.len = resp->sq_len,
+		.size = resp->sq_size,
+		.stride = resp->sq_stride,
+		.max_wr = cap->max_send_wr,
+		.max_sge = cap->max_send_sge,
+		.need = sizeof(struct kwarp_sqe) +
+			max64(cap->max_send_sge * sizeof(struct kwarp_sge),
+			      resp->max_inline),
+	};
+	const struct wq_layout rq = {
+		.key = resp->rq_key,
+		.len = attr->srq ? 0 : resp->rq_len,
+		.size = resp->rq_size,
+		.stride = resp->rq_stride,
+		.max_wr = cap->max_recv_wr,
+		.max_sge = cap->max_recv_sge,
+		.need = sizeof(struct kwarp_rqe) +
+			cap->max_recv_sge * sizeof(struct kwarp_sge),
+	};
+	int ret;
+
+	ret = wq_map(&qp->sq, ctx, &sq);
+	if (!ret)
+		ret = wq_map(&qp->rq, ctx, &rq);
+	if (ret)
+		return ret;
+
+	qp->max_inline = resp->max_inline;
+	qp->sig_all = attr->sq_sig_all;
+	kwarp_kick_init(&qp->sq.kick, IB_USER_VERBS_CMD_POST_SEND,
+			qp->vqp.qp.handle);
+	kwarp_kick_init(&qp->rq.kick, IB_USER_VERBS_CMD_POST_RECV,
+			qp->vqp.qp.handle);
+	return 0;
+}
+
+static void qp_free(struct kwarp_qp *qp)
+{
+	wq_fini(&qp->sq);
+	wq_fini(&qp->rq);
+	free(qp);
+}
+
+static int check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!check_comp_mask(attr->comp_mask,
+			     IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	    attr->qp_type != IBV_QPT_RC)
+		return EOPNOTSUPP;
+	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
+	    !check_comp_mask(attr->send_ops_flags, KWARP_QP_EX_OPS))
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
+	    !attr->send_cq || !attr->recv_cq)
+		return EINVAL;
+	return 0;
+}
+
+struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	struct kwarp_cmd_create_qp_resp resp = {};
+	struct kwarp_cmd_create_qp cmd = {};
+	struct kwarp_qp *qp;
+	int ret;
+
+	ret = check_qp_attr(attr);
+	if (ret)
+		goto err;
+
+	qp = calloc(1, sizeof(*qp));
+	if (!qp) {
+		ret = ENOMEM;
+		goto err;
+	}
+	wq_init(&qp->sq);
+	wq_init(&qp->rq);
+
+	ret = ibv_cmd_create_qp_ex(ctx, &qp->vqp, attr, &cmd.ibv_cmd,
+				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto err_free;
+
+	ret = qp_map(qp, ctx, attr, &resp.drv_payload);
+	if (ret)
+		goto err_destroy;
+
+	attr->cap.max_inline_data = qp->max_inline;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		kwarp_qp_init_ex(qp);
+	return &qp->vqp.qp;
+
+err_destroy:
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+err_free:
+	qp_free(qp);
+err:
+	errno = ret;
+	return NULL;
+}
+
+struct ibv_qp *kwarp_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex attr_ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *ibqp;
+
+	ibqp = kwarp_create_qp_ex(pd->context, &attr_ex);
+	if (ibqp)
+		attr->cap = attr_ex.cap;
+	return ibqp;
+}
+
+/* Hide completions of a QP that exists no more, or starts anew. */
+static void qp_forget(struct ibv_qp *ibqp)
+{
+	kwarp_cq_forget_qp(to_kcq(ibqp->send_cq), ibqp->qp_num);
+	if (ibqp->recv_cq != ibqp->send_cq)
+		kwarp_cq_forget_qp(to_kcq(ibqp->recv_cq), ibqp->qp_num);
+}
+
+int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_modify_qp cmd = {};
+	int ret;
+
+	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
+	if (!ret && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
+		qp_forget(ibqp);
+	return ret;
+}
+
+int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,
+		   struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd = {};
+
+	return ibv_cmd_query_qp(ibqp, attr, mask, init_attr, &cmd,
+				sizeof(cmd));
+}
+
+int kwarp_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+	int ret;
+
+	ret = ibv_cmd_destroy_qp(ibqp);
+	if (ret)
+		return ret;
+
+	/*
+	 * The kernel hands out QP numbers cyclically, so these completions are
+	 * not yet those of a successor with the same number.
+	 */
+	qp_forget(ibqp);
+	qp_free(qp);
+	return 0;
+}
+
+/* ---------------------------------------------------- shared receive queue */
+
+static int srq_map(struct kwarp_srq *srq, struct ibv_context *ctx,
+		   const struct ibv_srq_attr *attr,
+		   const struct kwarp_create_srq_resp *resp)
+{
+	const struct wq_layout lay = {
+		.key = resp->mmap_key,
+		.len = resp->mmap_len,
+		.size = resp->size,
+		.stride = resp->stride,
+		.max_wr = attr->max_wr,
+		.max_sge = attr->max_sge,
+		.need = sizeof(struct kwarp_rqe) +
+			attr->max_sge * sizeof(struct kwarp_sge),
+	};
+	int ret;
+
+	ret = wq_map(&srq->wq, ctx, &lay);
+	if (!ret)
+		kwarp_kick_init(&srq->wq.kick,
+				IB_USER_VERBS_CMD_POST_SRQ_RECV,
+				srq->ibv_srq.handle);
+	return ret;
+}
+
+struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr)
+{
+	struct kwarp_cmd_create_srq_resp resp = {};
+	struct kwarp_cmd_create_srq cmd = {};
+	struct kwarp_srq *srq;
+	int ret;
+
+	srq = calloc(1, sizeof(*srq));
+	if (!srq) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	wq_init(&srq->wq);
+
+	ret = ibv_cmd_create_srq(pd, &srq->ibv_srq, attr, &cmd.ibv_cmd,
+				 sizeof(cmd), &resp.ibv_resp, sizeof(resp));
+	if (ret)
+		goto err_free;
+
+	ret = srq_map(srq, pd->context, &attr->attr, &resp.drv_payload);
+	if (ret)
+		goto err_destroy;
+	return &srq->ibv_srq;
+
+err_destroy:
+	ibv_cmd_destroy_srq(&srq->ibv_srq);
+err_free:
+	wq_fini(&srq->wq);
+	free(srq);
+	errno = ret;
+	return NULL;
+}
+
+int kwarp_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
+		     int mask)
+{
+	struct ibv_modify_srq cmd = {};
+
+	/* A larger ring would have to be mapped: the ABI has no answer for it. */
+	if (mask & IBV_SRQ_MAX_WR)
+		return EOPNOTSUPP;
+	return ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd, sizeof(cmd));
+}
+
+int kwarp_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr)
+{
+	struct ibv_query_srq cmd = {};
+
+	return ibv_cmd_query_srq(ibsrq, attr, &cmd, sizeof(cmd));
+}
+
+int kwarp_destroy_srq(struct ibv_srq *ibsrq)
+{
+	struct kwarp_srq *srq = to_ksrq(ibsrq);
+	int ret;
+
+	ret = ibv_cmd_destroy_srq(ibsrq);
+	if (ret)
+		return ret;
+
+	wq_fini(&srq->wq);
+	free(srq);
+	return 0;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: the ibv_wr_*() way of posting sends (ibv_create_qp_ex()).
+ *
+ * A batch holds the send queue's lock from ibv_wr_start() to ibv_wr_complete()
+ * or ibv_wr_abort().  Requests are built in place, in the slots of the ring
+ * that the kernel cannot see yet.  The first error voids the whole batch.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "kwarp.h"
+
+static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
+{
+	return container_of(qpx, struct kwarp_qp, vqp.qp_ex);
+}
+
+static void fail(struct kwarp_qp *qp, int err)
+{
+	if (!qp->wr.err)
+		qp->wr.err = err;
+}
+
+/**
+ * begin() - open the next slot of the send queue for a request
+ * @qp: queue pair
+ * @opcode: enum kwarp_wr_opcode
+ *
+ * Return: the slot, zeroed but for what all requests have, or NULL if the
+ * batch is void.  Flags and wr_id are the members that the consumer set.
+ */
+static struct kwarp_sqe *begin(struct kwarp_qp *qp, uint8_t opcode)
+{
+	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+	uint16_t flags = 0;
+
+	if (kwarp_ring_full(&qp->sq.ring))
+		fail(qp, ENOMEM);
+	if (qp->wr.err)
+		return NULL;
+
+	if (qp->sig_all || (qpx->wr_flags & IBV_SEND_SIGNALED))
+		flags |= KWARP_WR_SIGNALED;
+	if (qpx->wr_flags & IBV_SEND_SOLICITED)
+		flags |= KWARP_WR_SOLICITED;
+	if (qpx->wr_flags & IBV_SEND_FENCE)
+		flags |= KWARP_WR_FENCE;
+
+	qp->wr.sqe = kwarp_ring_next(&qp->sq.ring);
+	*qp->wr.sqe = (struct kwarp_sqe){
+		.id = qpx->wr_id,
+		.opcode = opcode,
+		.flags = flags,
+	};
+	qp->sq.ring.prod++;
+	return qp->wr.sqe;
+}
+
+static void begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey,
+			 uint64_t raddr)
+{
+	struct kwarp_sqe *sqe = begin(ex_to_kqp(qpx), opcode);
+
+	if (sqe) {
+		sqe->rkey = rkey;
+		sqe->raddr = raddr;
+	}
+}
+
+static void begin_inval(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey)
+{
+	struct kwarp_sqe *sqe = begin(ex_to_kqp(qpx), opcode);
+
+	if (sqe)
+		sqe->inv_stag = rkey;
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t raddr)
+{
+	begin_remote(qpx, KWARP_WR_WRITE, rkey, raddr);
+}
+
+static void wr_rdma_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t raddr)
+{
+	begin_remote(qpx, KWARP_WR_READ, rkey, raddr);
+}
+
+static void wr_send(struct ibv_qp_ex *qpx)
+{
+	begin(ex_to_kqp(qpx), KWARP_WR_SEND);
+}
+
+static void wr_send_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
+{
+	begin_inval(qpx, KWARP_WR_SEND_INV, rkey);
+}
+
+static void wr_local_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
+{
+	begin_inval(qpx, KWARP_WR_LOCAL_INV, rkey);
+}
+
+/* Elements that the request at hand may have. */
+static size_t sge_limit(const struct kwarp_qp *qp)
+{
+	switch (qp->wr.sqe->opcode) {
+	case KWARP_WR_READ:
+		return qp->sq.max_sge ? 1 : 0;
+	case KWARP_WR_LOCAL_INV:
+		return 0;
+	default:
+		return qp->sq.max_sge;
+	}
+}
+
+static void wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
+			    const struct ibv_sge *list)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+	uint64_t total = 0;
+	size_t i;
+
+	if (qp->wr.err)
+		return;
+	if (num_sge > sge_limit(qp)) {
+		fail(qp, EINVAL);
+		return;
+	}
+	for (i = 0; i < num_sge; i++)
+		total += list[i].length;
+	if (total > UINT32_MAX) {
+		fail(qp, EINVAL);
+		return;
+	}
+	if (num_sge)
+		memcpy(qp->wr.sqe + 1, list, num_sge * sizeof(*list));
+	qp->wr.sqe->num_sge = num_sge;
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qpx, uint32_t lkey, uint64_t addr,
+		       uint32_t length)
+{
+	const struct ibv_sge sge = {
+		.addr = addr,
+		.length = length,
+		.lkey = lkey,
+	};
+
+	wr_set_sge_list(qpx, 1, &sge);
+}
+
+static void wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
+				    const struct ibv_data_buf *list)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+	struct kwarp_sqe *sqe = qp->wr.sqe;
+	uint8_t *dst;
+	size_t i, used = 0;
+
+	if (qp->wr.err)
+		return;
+	if (sqe->opcode != KWARP_WR_WRITE && sqe->opcode != KWARP_WR_SEND &&
+	    sqe->opcode != KWARP_WR_SEND_INV) {
+		fail(qp, EINVAL);
+		return;
+	}
+
+	dst = (uint8_t *)(sqe + 1);
+	for (i = 0; i < num_buf; i++) {
+		if (list[i].length > qp->max_inline - used) {
+			fail(qp, EINVAL);
+			return;
+		}
+		memcpy(dst + used, list[i].addr, list[i].length);
+		used += list[i].length;
+	}
+	sqe->flags |= KWARP_WR_INLINE;
+	sqe->inline_len = used;
+}
+
+static void wr_set_inline_data(struct ibv_qp_ex *qpx, void *addr,
+			       size_t length)
+{
+	const struct ibv_data_buf buf = {
+		.addr = addr,
+		.length = length,
+	};
+
+	wr_set_inline_data_list(qpx, 1, &buf);
+}
+
+static void wr_start(struct ibv_qp_ex *qpx)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+
+	pthread_spin_lock(&qp->sq.lock);
+	qp->wr.first = qp->sq.ring.prod;
+	qp->wr.err = 0;
+	qp->wr.sqe = NULL;
+}
+
+static void wr_abort(struct ibv_qp_ex *qpx)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+
+	qp->sq.ring.prod = qp->wr.first;
+	pthread_spin_unlock(&qp->sq.lock);
+}
+
+static int wr_complete(struct ibv_qp_ex *qpx)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+	struct kwarp_ring *ring = &qp->sq.ring;
+	int err = qp->wr.err;
+	bool posted;
+
+	if (err) {
+		wr_abort(qpx);
+		return err;
+	}
+
+	posted = ring->prod != qp->wr.first;
+	if (posted)
+		kwarp_ring_publish(ring);
+	pthread_spin_unlock(&qp->sq.lock);
+
+	if (!posted || !kwarp_ring_need_kick(ring))
+		return 0;
+	return kwarp_kick(to_kctx(qpx->qp_base.context), &qp->sq.kick);
+}
+
+void kwarp_qp_init_ex(struct kwarp_qp *qp)
+{
+	struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
+
+	qpx->wr_start = wr_start;
+	qpx->wr_complete = wr_complete;
+	qpx->wr_abort = wr_abort;
+
+	qpx->wr_rdma_write = wr_rdma_write;
+	qpx->wr_rdma_read = wr_rdma_read;
+	qpx->wr_send = wr_send;
+	qpx->wr_send_inv = wr_send_inv;
+	qpx->wr_local_inv = wr_local_inv;
+
+	qpx->wr_set_sge = wr_set_sge;
+	qpx->wr_set_sge_list = wr_set_sge_list;
+	qpx->wr_set_inline_data = wr_set_inline_data;
+	qpx->wr_set_inline_data_list = wr_set_inline_data_list;
+
+	qp->vqp.comp_mask |= VERBS_QP_EX;
+}
