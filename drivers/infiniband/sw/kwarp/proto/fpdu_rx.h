@@ -2,6 +2,10 @@
 /*
  * Incremental FPDU parser: octets in, events out.  May stop and go on at any
  * octet; knows nothing of sockets, memory or queues.
+ *
+ * Events of one FPDU: HDR, DATA as often as needed, END.  An FPDU that lies in
+ * the input as a whole, without markers, is verified before HDR is reported;
+ * one that comes in pieces is verified before END (5044-6-1, -3).
  */
 #ifndef KWARP_PROTO_FPDU_RX_H
 #define KWARP_PROTO_FPDU_RX_H
@@ -31,18 +35,24 @@ enum kwarp_fpdu_step {
  * @check_crc: compare the trailer; constant for a stream
  * @markers: the peer sends markers; constant for a stream
  * @step: part of the FPDU that comes next
- * @have: octets already collected of a split field (length, header, marker, CRC)
+ * @have: octets already collected of a split field (length, header, CRC)
+ * @pad_left: pad octets still to come
+ * @pending: what is wrong with the current FPDU should its CRC be right
+ * @ulpdu_len: ULPDU_Length, once known
  * @off: stream octets since SeqStart, modulo 2^32
  * @fpdu_off: @off of the current FPDU's ULPDU_Length
  * @crc: running CRC of the current FPDU
- * @ulpdu_len: ULPDU_Length, once known
+ * @crc_ahead: octets behind the input cursor that @crc already covers
  * @payload_len: payload octets of this segment
  * @payload_left: those not yet reported
- * @hdr: decoded DDP header
- * @raw_hdr: its octets, for a Terminate
  * @err: what went wrong
+ * @hdr: decoded DDP header; holds until the next HDR event
+ * @raw_hdr: its octets, kwarp_ddp_hdr_len(raw_hdr[0]) of them, for a Terminate
+ * @small: split length field or CRC
+ * @marker: the marker being received
  *
- * All other fields are private to fpdu_rx.c.  Written by one context at a time.
+ * The caller reads @off, @ulpdu_len, @payload_len, @err, @hdr and @raw_hdr; all
+ * else is private to fpdu_rx.c.  Written by one context at a time.
  */
 struct kwarp_fpdu_rx {
 	bool check_crc;
@@ -50,17 +60,18 @@ struct kwarp_fpdu_rx {
 	u8 step;
 	u8 have;
 	u8 pad_left;
-	u8 marker_have;
+	u8 pending;
 	u16 ulpdu_len;
 	u32 off;
 	u32 fpdu_off;
 	u32 crc;
+	u32 crc_ahead;
 	u32 payload_len;
 	u32 payload_left;
 	enum kwarp_perr err;
 	struct kwarp_ddp_hdr hdr;
 	u8 raw_hdr[KWARP_DDP_MAX_HDR];
-	u8 small[4];		/* split length field or CRC */
+	u8 small[KWARP_MPA_CRC_LEN];
 	u8 marker[KWARP_MPA_MARKER_LEN];
 };
 
@@ -75,20 +86,50 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * @data: KWARP_FPDU_DATA: the payload piece, inside the input
  * @dlen: its length, never 0
  *
- * Call again until KWARP_FPDU_MORE.  A zero-length payload gives no DATA event.
+ * Call again until KWARP_FPDU_MORE.  The caller may stop earlier and come back
+ * with the octets behind the cursor at another address and cut differently, as
+ * long as they are the same octets.  A zero-length payload gives no DATA event.
+ *
  * The CRC of payload octets is folded in here, so the caller only copies them.
  * Placing before the CRC is known is allowed; delivering is not (protocol.rst).
  *
- * Context: any; rx has one user at a time.
+ * Errors, of which the first ends the stream:
+ *
+ * * KWARP_PERR_MPA_CRC: trailer wrong (5044-4.4-20).
+ * * KWARP_PERR_MPA_MARKER: a marker does not point to the ULPDU_Length found by
+ *   chaining, or not to its own end between FPDUs.  Reported for an FPDU whose
+ *   CRC is right (5044-8-4), at once if none is in use.
+ * * KWARP_PERR_DDP_LOCAL: ULPDU_Length leaves no room for the DDP header that
+ *   its T flag asks for.  RFC 5041 has no code for that; reported, without a
+ *   HDR event, when the FPDU's CRC was found right, so that a damaged length
+ *   counts as what it is.  There is no DDP header to attach to the Terminate.
+ *
+ * Any ULPDU_Length up to 65535 is accepted, also above 64768 (rfc5044.md 4.8).
+ * With markers, FPDUPTR is compared modulo 2^16, the most such an FPDU can say.
+ *
+ * Context: any; @rx has one user at a time.
+ * Return: the event; KWARP_FPDU_MORE with *@len 0 if there is none.
  */
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 					 const u8 **buf, size_t *len,
 					 const u8 **data, u32 *dlen);
 
-/* True between FPDUs: a FIN here cuts nothing off. */
+/* True inside or right behind a marker that no FPDU has followed yet. */
+static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
+{
+	u32 at = rx->off & (KWARP_MPA_MARKER_EVERY - 1);
+
+	return rx->markers && at >= 1 && at <= KWARP_MPA_MARKER_LEN;
+}
+
+/*
+ * True between FPDUs: a FIN here cuts nothing off.  A marker between FPDUs is
+ * part of the next one (5044-4.3-8).
+ */
 static inline bool kwarp_fpdu_rx_idle(const struct kwarp_fpdu_rx *rx)
 {
-	return rx->step == KWARP_FPDU_S_LEN && !rx->have && !rx->marker_have;
+	return rx->step == KWARP_FPDU_S_LEN && !rx->have &&
+	       !kwarp_fpdu_rx_lone_marker(rx);
 }
 
 #endif /* KWARP_PROTO_FPDU_RX_H */

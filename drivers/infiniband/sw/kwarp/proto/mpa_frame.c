@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * FPDU arithmetic (RFC 5044 sections 3 to 4.5): MULPDU, markers, CRC trailer.
+ *
+ * Pure functions, any context.
+ */
+#include "mpa_frame.h"
+
+u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
+{
+	u32 cost = KWARP_MPA_OVERHEAD + (emss & 3);	/* 5044-4.5-2 */
+
+	if (markers)	/* 5044-4.5-1: as many markers as can fall into a segment */
+		cost += KWARP_MPA_MARKER_LEN *
+			DIV_ROUND_UP(emss, KWARP_MPA_MARKER_EVERY);
+
+	/* 5044-3-4, 5044-4.5-7; before the subtraction: EMSS may be below the cost */
+	if (emss < KWARP_MPA_MIN_MULPDU + cost)
+		return KWARP_MPA_MIN_MULPDU;
+	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* 5044-3-4, -3-5 */
+}
+
+u32 kwarp_mpa_markers_in(u32 off, u32 content)
+{
+	const u32 between = KWARP_MPA_MARKER_EVERY - KWARP_MPA_MARKER_LEN;
+	u32 d = kwarp_mpa_to_marker(off);
+
+	/*
+	 * 5044-4.3-4, -12.  A marker due right behind the CRC belongs to the next
+	 * FPDU (5044-4.3-8), hence the "- 1".
+	 */
+	if (d >= content)
+		return 0;
+	return 1 + (content - d - 1) / between;
+}
+
+void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr)
+{
+	put_unaligned_be16(0, out);		/* 5044-4.2-2 */
+	put_unaligned_be16(ptr & ~3, out + 2);	/* 5044-4.2-4, -5 */
+}
+
+u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN])
+{
+	/* 5044-4.2-3: the reserved half is not looked at; 5044-4.2-6: low bits zero */
+	return get_unaligned_be16(in + 2) & ~3;
+}
+
+/* 5044-4.4-13, -17: as iSCSI's digests, inverted, least significant octet first. */
+void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc)
+{
+	put_unaligned_le32(~crc, out);
+}
+
+bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc)
+{
+	return get_unaligned_le32(in) == ~crc;	/* 5044-4.4-19 */
+}

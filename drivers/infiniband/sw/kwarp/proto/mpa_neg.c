@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA startup (RFC 5044 section 7.1, RFC 6581): frame codec, and the negotiation
+ * of CRC, markers, IRD/ORD and RTR.
+ *
+ * Pure functions, any context.  Malformed frames are refused in
+ * kwarp_mpa_frame_need(), before anything in them is used.
+ */
+#include "mpa_neg.h"
+
+#define DEPTH_MAX	(KWARP_DEPTH_NV - 1)
+#define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
+
+/* ----------------------------------------------------------------- codec */
+
+static enum kwarp_perr check_key(const u8 *buf, u32 len, bool reply)
+{
+	const char *key = reply ? KWARP_MPA_KEY_REP : KWARP_MPA_KEY_REQ;
+
+	/* 5044-7.1.1-2, -4; 5044-7.1.2-17, -23; 5044-7.1.3-1 */
+	if (memcmp(buf, key, min_t(u32, len, KWARP_MPA_KEY_LEN)))
+		return KWARP_PERR_MPA_FRAME;
+	return KWARP_PERR_NONE;
+}
+
+static bool rev_usable(u8 rev)
+{
+	/* 5044-7.1.1-18, -19; 5044-C.2.2-1; 6581-6-8, 6581-6-13 */
+	return rev == 1 || rev == 2;
+}
+
+/* S is a flag from revision 2 on, a reserved bit before (6581-6-12). */
+static bool is_enhanced(const struct kwarp_mpa_wire_frame *wire)
+{
+	return wire->rev >= 2 && wire->flags & KWARP_MPA_FLAG_S;
+}
+
+enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *need)
+{
+	const struct kwarp_mpa_wire_frame *wire = (const void *)buf;
+	u32 pd_len;
+
+	*need = KWARP_MPA_FRAME_LEN;
+	if (check_key(buf, len, reply))
+		return KWARP_PERR_MPA_FRAME;
+	if (len > offsetof(struct kwarp_mpa_wire_frame, rev) && !rev_usable(wire->rev))
+		return KWARP_PERR_MPA_FRAME;
+	if (len < KWARP_MPA_FRAME_LEN)
+		return KWARP_PERR_NONE;
+
+	pd_len = get_unaligned_be16(&wire->pd_len);
+	if (pd_len > KWARP_MPA_MAX_PD)		/* 5044-7.1.1-23, -25; 6581-7-3 */
+		return KWARP_PERR_MPA_FRAME;
+	if (is_enhanced(wire) && pd_len < KWARP_MPA_ENH_LEN)	/* 6581-6-11 */
+		return KWARP_PERR_MPA_FRAME;
+	*need = KWARP_MPA_FRAME_LEN + pd_len;
+	return KWARP_PERR_NONE;
+}
+
+static void decode_enh(const u8 *buf, struct kwarp_mpa_frame *frame)
+{
+	const struct kwarp_mpa_wire_enh *wire = (const void *)buf;
+	u16 ird = get_unaligned_be16(&wire->ird);
+	u16 ord = get_unaligned_be16(&wire->ord);
+
+	frame->ird = ird & KWARP_MPA_ENH_DEPTH;		/* 6581-9-3 */
+	frame->ord = ord & KWARP_MPA_ENH_DEPTH;
+	frame->p2p = ird & KWARP_MPA_ENH_A;
+	if (!frame->p2p)				/* 6581-9.2-21 */
+		return;
+	frame->rtr = (ird & KWARP_MPA_ENH_B ? KWARP_RTR_SEND : 0) |
+		     (ord & KWARP_MPA_ENH_C ? KWARP_RTR_WRITE : 0) |
+		     (ord & KWARP_MPA_ENH_D ? KWARP_RTR_READ : 0);
+}
+
+enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
+				       struct kwarp_mpa_frame *frame, const u8 **pd)
+{
+	const struct kwarp_mpa_wire_frame *wire = (const void *)buf;
+	u32 need;
+
+	memset(frame, 0, sizeof(*frame));
+	*pd = NULL;
+	/* 5044-7.1.1-23: fewer octets than PD_Length */
+	if (kwarp_mpa_frame_need(buf, len, reply, &need) || len < need)
+		return KWARP_PERR_MPA_FRAME;
+
+	/* Res is not looked at (5044-7.1.1-16, 6581-6-4), nor R in a Request (-13) */
+	frame->reply = reply;
+	frame->markers = wire->flags & KWARP_MPA_FLAG_M;
+	frame->crc = wire->flags & KWARP_MPA_FLAG_C;
+	frame->reject = reply && wire->flags & KWARP_MPA_FLAG_R;
+	frame->rev = wire->rev;
+	frame->enhanced = is_enhanced(wire);
+	frame->pd_len = need - KWARP_MPA_FRAME_LEN;
+	*pd = buf + KWARP_MPA_FRAME_LEN;
+	if (frame->enhanced) {			/* 6581-6-9, 6581-9-1 */
+		decode_enh(*pd, frame);
+		*pd += KWARP_MPA_ENH_LEN;
+		frame->pd_len -= KWARP_MPA_ENH_LEN;
+	}
+	return KWARP_PERR_NONE;
+}
+
+static void encode_enh(u8 *buf, const struct kwarp_mpa_frame *frame)
+{
+	struct kwarp_mpa_wire_enh *wire = (void *)buf;
+	u16 ird = min_t(u16, frame->ird, KWARP_DEPTH_NV);
+	u16 ord = min_t(u16, frame->ord, KWARP_DEPTH_NV);
+
+	if (frame->p2p) {			/* 6581-9.2-5; else -18, -20: all zero */
+		ird |= KWARP_MPA_ENH_A;
+		ird |= frame->rtr & KWARP_RTR_SEND ? KWARP_MPA_ENH_B : 0;
+		ord |= frame->rtr & KWARP_RTR_WRITE ? KWARP_MPA_ENH_C : 0;
+		ord |= frame->rtr & KWARP_RTR_READ ? KWARP_MPA_ENH_D : 0;
+	}
+	put_unaligned_be16(ird, &wire->ird);	/* 6581-9-3 */
+	put_unaligned_be16(ord, &wire->ord);
+}
+
+u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame)
+{
+	struct kwarp_mpa_wire_frame *wire = (void *)buf;
+	u32 enh_len = frame->enhanced ? KWARP_MPA_ENH_LEN : 0;
+
+	/* 5044-7.1.1-1, -3 */
+	memcpy(wire->key, frame->reply ? KWARP_MPA_KEY_REP : KWARP_MPA_KEY_REQ,
+	       KWARP_MPA_KEY_LEN);
+	/* 5044-7.1.1-12, -14, -15; 6581-6-2, -3 */
+	wire->flags = (frame->markers ? KWARP_MPA_FLAG_M : 0) |
+		      (frame->crc ? KWARP_MPA_FLAG_C : 0) |
+		      (frame->reply && frame->reject ? KWARP_MPA_FLAG_R : 0) |
+		      (frame->enhanced ? KWARP_MPA_FLAG_S : 0);
+	wire->rev = frame->rev;			/* 5044-7.1.1-17, 6581-6-6 */
+	/* 5044-7.1.1-21, 6581-6-9 */
+	put_unaligned_be16(frame->pd_len + enh_len, &wire->pd_len);
+	if (frame->enhanced)			/* 6581-6-10 */
+		encode_enh(buf + KWARP_MPA_FRAME_LEN, frame);
+	return KWARP_MPA_FRAME_LEN + enh_len;
+}
+
+/* --------------------------------------------------------------- request */
+
+/* 14 bits, clamped and never cut; NV only if it was meant (6581-9.1-24). */
+static u16 wire_depth(u16 depth)
+{
+	return depth == KWARP_DEPTH_NV ? depth : min_t(u16, depth, DEPTH_MAX);
+}
+
+/* IRD without a peer's wish: the ULP's, as far as the device can. */
+static u16 own_ird(const struct kwarp_mpa_params *p)
+{
+	return p->ird == KWARP_DEPTH_NV ? p->ird : min(p->ird, p->max_ird);
+}
+
+void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
+		       struct kwarp_mpa_frame *req)
+{
+	memset(req, 0, sizeof(*req));
+	req->markers = p->markers;		/* 5044-7.1.1-5 */
+	req->crc = p->crc != KWARP_CRC_OFF;	/* 5044-4.4-4, -5 */
+	req->rev = p->rev >= 2 ? 2 : 1;		/* 6581-6-6, -7 */
+	req->pd_len = pd_len;
+	req->enhanced = req->rev == 2;		/* 6581-10-4 */
+	if (!req->enhanced)
+		return;
+	req->ird = wire_depth(own_ird(p));	/* 6581-9.1-1 */
+	req->ord = wire_depth(p->ord);
+	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* 6581-9.2-5, -18 */
+	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* 6581-9.2-6, -20 */
+}
+
+/* ------------------------------------------------------------------- RTR */
+
+/*
+ * One form out of a set.  A Write costs nothing at either end; a Read takes an
+ * IRD slot for a moment; a Send takes a receive that the ULP has posted.
+ */
+static u8 pick_rtr(u8 forms)
+{
+	if (forms & KWARP_RTR_WRITE)
+		return KWARP_RTR_WRITE;
+	if (forms & KWARP_RTR_READ)
+		return KWARP_RTR_READ;
+	return forms & KWARP_RTR_SEND;
+}
+
+/* Forms that the Responder can take: a Read only if there will be an IRD for it. */
+static u8 takeable_rtr(const struct kwarp_mpa_params *p,
+		       const struct kwarp_mpa_frame *req)
+{
+	u16 ird = req->ord == KWARP_DEPTH_NV ? p->ird : p->max_ird;
+	u8 forms = p->rtr & RTR_ALL;
+
+	if (!ird)
+		forms &= ~KWARP_RTR_READ;
+	return forms ? forms : KWARP_RTR_WRITE;	/* 6581-9.2-7 */
+}
+
+/*
+ * 6581-9.2-8, -10, -11, -13: one flag, out of the Initiator's set if we share any,
+ * else one of ours.  One and no more: some Initiators fail on a choice.
+ */
+static u8 reply_rtr(const struct kwarp_mpa_params *p, const struct kwarp_mpa_frame *req)
+{
+	u8 ours = takeable_rtr(p, req);
+	u8 common = ours & req->rtr;
+
+	return pick_rtr(common ? common : ours);
+}
+
+/* --------------------------------------------------------------- respond */
+
+/* Our ORD against the Initiator's IRD. */
+static void respond_ord(const struct kwarp_mpa_params *p,
+			const struct kwarp_mpa_frame *req,
+			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
+{
+	if (req->ird == KWARP_DEPTH_NV) {	/* 6581-9.1-20, -21 */
+		res->ord = p->ord;
+		reply->ord = KWARP_DEPTH_NV;
+		return;
+	}
+	res->ord = min(p->ord, req->ird);	/* 6581-9.1-5, -7 */
+	reply->ord = res->ord;			/* 6581-9.1-2 */
+}
+
+/* Our IRD against the Initiator's ORD: what it asks for, up to what we can. */
+static void respond_ird(const struct kwarp_mpa_params *p,
+			const struct kwarp_mpa_frame *req,
+			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
+{
+	if (req->ord == KWARP_DEPTH_NV) {	/* 6581-9.1-17, -18 */
+		res->ird = p->ird;
+		reply->ird = KWARP_DEPTH_NV;
+		return;
+	}
+	res->ird = min_t(u16, min(req->ord, p->max_ird), DEPTH_MAX);
+	if (!res->ird && reply->rtr & KWARP_RTR_READ)	/* 6581-9.1-6, 6581-9.2-23 */
+		res->ird = 1;
+	reply->ird = res->ird;			/* 6581-9.1-2 */
+}
+
+static void respond_enhanced(const struct kwarp_mpa_params *p,
+			     const struct kwarp_mpa_frame *req,
+			     struct kwarp_mpa_frame *reply,
+			     struct kwarp_mpa_result *res)
+{
+	reply->p2p = req->p2p;			/* 6581-9.2-8, -19; 6581-9.3-1 */
+	reply->rtr = req->p2p ? reply_rtr(p, req) : 0;	/* 6581-9.2-20 */
+	respond_ord(p, req, reply, res);
+	respond_ird(p, req, reply, res);
+	res->rtr = reply->rtr;
+}
+
+enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
+				  const struct kwarp_mpa_frame *req, bool accept,
+				  u16 pd_len, struct kwarp_mpa_frame *reply,
+				  struct kwarp_mpa_result *res)
+{
+	bool refuse = accept && p->crc == KWARP_CRC_REQUIRED && !req->crc;
+
+	memset(reply, 0, sizeof(*reply));
+	memset(res, 0, sizeof(*res));
+	reply->reply = true;
+	reply->reject = !accept || refuse;	/* 5044-7.1.2-5, -8 */
+	reply->rev = req->rev;			/* 6581-6-5; rfc6581.md 8 item 6 */
+	reply->enhanced = req->enhanced;	/* 6581-10-1, -3, -6, -7 */
+	reply->markers = p->markers;		/* 5044-7.1.1-6 */
+	/* C of a Reply as the result: some Initiators look at nothing else */
+	reply->crc = p->crc != KWARP_CRC_OFF || req->crc;
+	reply->pd_len = refuse ? 0 : pd_len;
+
+	res->crc = reply->crc;			/* 5044-7.1.1-9, -10 */
+	res->tx_markers = req->markers;		/* 5044-7.1.1-5, -7, -8 */
+	res->rx_markers = p->markers;
+	res->enhanced = req->enhanced;
+	res->ird = own_ird(p);
+	res->ord = p->ord;
+	if (req->enhanced)
+		respond_enhanced(p, req, reply, res);
+	return refuse ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE;
+}
+
+/* -------------------------------------------------------------- conclude */
+
+/* 6581-9.1-11, -19: the ORD that the Responder's IRD leaves us. */
+static u16 conclude_ord(const struct kwarp_mpa_params *p,
+			const struct kwarp_mpa_frame *reply)
+{
+	return reply->ird == KWARP_DEPTH_NV ? p->ord : min(p->ord, reply->ird);
+}
+
+/* 6581-9.1-10, -12, -22: the Responder's ORD has to fit into our IRD. */
+static enum kwarp_perr conclude_ird(const struct kwarp_mpa_params *p,
+				    const struct kwarp_mpa_frame *reply,
+				    struct kwarp_mpa_result *res)
+{
+	if (reply->ord == KWARP_DEPTH_NV || reply->ord <= res->ird)
+		return KWARP_PERR_NONE;
+	if (reply->ord > p->max_ird)
+		return KWARP_PERR_MPA_IRD;	/* 6581-9.1-13 */
+	res->ird = reply->ord;
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
+				    const struct kwarp_mpa_frame *reply,
+				    struct kwarp_mpa_result *res)
+{
+	u8 forms = req->rtr & reply->rtr;	/* 6581-9.2-12, -14 */
+	bool slot = reply->ird != KWARP_DEPTH_NV && reply->ird;
+
+	if (!reply->p2p)			/* 6581-9.2-8 broken by the peer */
+		return KWARP_PERR_MPA_LOCAL;
+	if (!res->ord && !slot)			/* 6581-9.3-2, 6581-9.2-23 */
+		forms &= ~KWARP_RTR_READ;
+	if (!forms)
+		return KWARP_PERR_MPA_RTR;	/* 6581-9.2-15, -16 */
+
+	res->rtr = pick_rtr(forms);
+	if (res->rtr == KWARP_RTR_READ && !res->ord)
+		res->ord = 1;			/* rfc6581.md table 4.3: for the RTR */
+	return KWARP_PERR_NONE;
+}
+
+enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
+				   const struct kwarp_mpa_frame *req,
+				   const struct kwarp_mpa_frame *reply,
+				   struct kwarp_mpa_result *res)
+{
+	enum kwarp_perr err;
+
+	memset(res, 0, sizeof(*res));
+	res->crc = req->crc || reply->crc;	/* 5044-7.1.1-9, -10 */
+	res->tx_markers = reply->markers;	/* 5044-7.1.1-6, -7, -8 */
+	res->rx_markers = req->markers;
+	res->enhanced = req->enhanced;
+	res->ird = own_ird(p);
+	res->ord = p->ord;
+	if (reply->enhanced != req->enhanced)	/* 6581-10-6, -7 */
+		return KWARP_PERR_MPA_FRAME;
+	if (p->crc == KWARP_CRC_REQUIRED && !reply->crc)
+		return KWARP_PERR_MPA_FRAME;
+	if (!req->enhanced)
+		return KWARP_PERR_NONE;
+
+	/* 6581-9.3-2: depths before RTR */
+	res->ord = conclude_ord(p, reply);
+	err = conclude_ird(p, reply, res);
+	if (err || !req->p2p)			/* 6581-9.2-21 */
+		return err;
+	return conclude_rtr(req, reply, res);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * User space side of os.h: the kernel's names on top of libc, as far as proto/
+ * uses them.  For fuzzing and tools; link os_user.c as well.
+ */
+#ifndef KWARP_PROTO_OS_USER_H
+#define KWARP_PROTO_OS_USER_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef uint16_t __be16;
+typedef uint32_t __be32;
+typedef uint64_t __be64;
+
+#undef static_assert
+#define static_assert(expr, ...) _Static_assert(expr, #expr)
+
+#ifndef __packed
+#define __packed __attribute__((__packed__))
+#endif
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define BIT(nr) (1UL << (nr))
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+#define min(a, b) ((a) < (b) ? (a) : (b))
+#define max(a, b) ((a) > (b) ? (a) : (b))
+#define min_t(type, a, b) min((type)(a), (type)(b))
+#define clamp(v, lo, hi) min(max(v, lo), hi)
+
+#define FIELD_PREP(mask, v) (((u32)(v) << __builtin_ctz(mask)) & (mask))
+#define FIELD_GET(mask, v) (((v) & (mask)) >> __builtin_ctz(mask))
+
+static inline u16 get_unaligned_be16(const void *p)
+{
+	const u8 *b = p;
+
+	return b[0] << 8 | b[1];
+}
+
+static inline u32 get_unaligned_be32(const void *p)
+{
+	return (u32)get_unaligned_be16(p) << 16 |
+	       get_unaligned_be16((const u8 *)p + 2);
+}
+
+static inline u64 get_unaligned_be64(const void *p)
+{
+	return (u64)get_unaligned_be32(p) << 32 |
+	       get_unaligned_be32((const u8 *)p + 4);
+}
+
+static inline u32 get_unaligned_le32(const void *p)
+{
+	const u8 *b = p;
+
+	return b[0] | b[1] << 8 | b[2] << 16 | (u32)b[3] << 24;
+}
+
+static inline void put_unaligned_be16(u16 v, void *p)
+{
+	u8 *b = p;
+
+	b[0] = v >> 8;
+	b[1] = v;
+}
+
+static inline void put_unaligned_be32(u32 v, void *p)
+{
+	put_unaligned_be16(v >> 16, p);
+	put_unaligned_be16(v, (u8 *)p + 2);
+}
+
+static inline void put_unaligned_be64(u64 v, void *p)
+{
+	put_unaligned_be32(v >> 32, p);
+	put_unaligned_be32(v, (u8 *)p + 4);
+}
+
+static inline void put_unaligned_le32(u32 v, void *p)
+{
+	u8 *b = p;
+
+	b[0] = v;
+	b[1] = v >> 8;
+	b[2] = v >> 16;
+	b[3] = v >> 24;
+}
+
+/* CRC32c without the first and last inversion, as the kernel's crc32c(). */
+u32 kwarp_os_crc32c(u32 crc, const void *data, size_t len);
+
+#endif /* KWARP_PROTO_OS_USER_H */

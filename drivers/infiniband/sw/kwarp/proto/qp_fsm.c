@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Life of a queue pair's stream (RFC 5040 sections 6.2 and 7, RFC 5041 section
+ * 6.2), every state x event pair spelled out.
+ *
+ *	        ATTACH        CLOSE, PEER_FIN           DRAINED
+ *	IDLE ---------> RTS ------------------> CLOSING ---------> ERROR
+ *	                 \    PROTO      PROTO    |     TERM_SENT   ^  ^
+ *	                  `--------------------> TERM --------------'  |
+ *	    any state with a stream: ABORT, LOST, PEER_TERM -----------'
+ *	ERROR --RESET--> IDLE
+ *
+ * The first error wins (5040-7.1-7): TERM and ERROR swallow all later ones.
+ * Reports that may cross another event on their way (DRAINED, TERM_SENT, CLOSE)
+ * are legal and ignored where they come late; what would be a bug of ours is
+ * refused.
+ *
+ * Pure functions, any context.
+ */
+#include "qp_fsm.h"
+
+#define GO(state, acts)	{ .next = KWARP_QPS_##state, .legal = true, .actions = (acts) }
+#define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
+#define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
+
+/* Stream ends without a word of ours. */
+#define END_RST		(KWARP_QPA_RST | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
+/* Stream ends with everything of ours sent: 5040-6.2.1-5, FIN and not RST. */
+#define END_FIN		(KWARP_QPA_FIN | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
+/* 5041-7.1-22, 5044-8-10: all that comes after the error is dropped. */
+#define ERR_HERE	(KWARP_QPA_STOP_RX | KWARP_QPA_SEND_TERM | KWARP_QPA_EV_FATAL)
+#define ERR_PEER	(KWARP_QPA_STOP_RX | END_FIN | KWARP_QPA_EV_REQ)
+
+static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
+	[KWARP_QPS_IDLE] = {
+		/* 5044-7.1-7: the endpoint is bound on entry to Full Operation */
+		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
+		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
+		/* 5041-6.2.2-5: posted receives complete; no stream, nobody to tell */
+		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
+		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
+		[KWARP_QPE_LOST]	= REFUSE(IDLE),
+		[KWARP_QPE_PROTO]	= REFUSE(IDLE),
+		[KWARP_QPE_PEER_TERM]	= REFUSE(IDLE),
+		[KWARP_QPE_DRAINED]	= REFUSE(IDLE),
+		[KWARP_QPE_TERM_SENT]	= REFUSE(IDLE),
+		[KWARP_QPE_RESET]	= IGNORE(IDLE),
+	},
+	[KWARP_QPS_RTS] = {
+		[KWARP_QPE_ATTACH]	= REFUSE(RTS),
+		/* 5041-6.2.1-2: what is posted goes out before the FIN */
+		[KWARP_QPE_CLOSE]	= GO(CLOSING, KWARP_QPA_DRAIN),
+		/* 5040-2.4-5, 5041-2.3-2: nothing is finished */
+		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		/* 5041-6.2.1-5 half-closed, -6 outbound goes on; 5044-7.2-2 */
+		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_DRAIN |
+						      KWARP_QPA_PEER_CLOSED),
+		/* 5041-6.2.2-1, -5; 5040-6.2-4 */
+		[KWARP_QPE_LOST]	= GO(ERROR, KWARP_QPA_STOP_RX | END_RST |
+						    KWARP_QPA_EV_FATAL),
+		/* 5040-6.2.1-1, 5041-7.1-20, -23, 5041-6.2.2-7, 5044-8-11, -12 */
+		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
+		/* 5040-5.4-8, -10, -12; 5040-6.2.1-3, -4 */
+		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
+		[KWARP_QPE_DRAINED]	= REFUSE(RTS),
+		[KWARP_QPE_TERM_SENT]	= REFUSE(RTS),
+		/* the stream is not over */
+		[KWARP_QPE_RESET]	= REFUSE(RTS),
+	},
+	[KWARP_QPS_CLOSING] = {
+		[KWARP_QPE_ATTACH]	= REFUSE(CLOSING),
+		[KWARP_QPE_CLOSE]	= IGNORE(CLOSING),
+		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		/* 5041-6.2.1-5; the drain goes on, 5041-6.2.1-6 */
+		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_PEER_CLOSED),
+		/* 5041-6.2.2-5; the consumer is closing: flushed requests say enough */
+		[KWARP_QPE_LOST]	= GO(ERROR, KWARP_QPA_STOP_RX | END_RST),
+		/* 5041-6.2.1-9: still receiving, so errors are still found */
+		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
+		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
+		/* 5041-6.2.1-7, -8; 5040-6.2-2 */
+		[KWARP_QPE_DRAINED]	= GO(ERROR, END_FIN),
+		[KWARP_QPE_TERM_SENT]	= REFUSE(CLOSING),
+		[KWARP_QPE_RESET]	= REFUSE(CLOSING),
+	},
+	[KWARP_QPS_TERM] = {
+		[KWARP_QPE_ATTACH]	= REFUSE(TERM),
+		/* the close follows the Terminate anyhow */
+		[KWARP_QPE_CLOSE]	= IGNORE(TERM),
+		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		/* the outgoing half still works: 5041-6.2.2-6, 5044-8-12 */
+		[KWARP_QPE_PEER_FIN]	= IGNORE(TERM),
+		/* 5040-6.2.1-2: the Terminate cannot be sent any more */
+		[KWARP_QPE_LOST]	= GO(ERROR, END_RST),
+		/* 5040-7.1-7: the first failing message is the one reported */
+		[KWARP_QPE_PROTO]	= IGNORE(TERM),
+		/* 5041-7.1-22: inbound is dropped, so is a Terminate */
+		[KWARP_QPE_PEER_TERM]	= IGNORE(TERM),
+		/* crossed with PROTO; the Terminate is still owed */
+		[KWARP_QPE_DRAINED]	= IGNORE(TERM),
+		/* 5040-5.4-11 nothing after it; 5040-6.2.1-3 flush, -5 FIN */
+		[KWARP_QPE_TERM_SENT]	= GO(ERROR, END_FIN),
+		[KWARP_QPE_RESET]	= REFUSE(TERM),
+	},
+	[KWARP_QPS_ERROR] = {
+		[KWARP_QPE_ATTACH]	= REFUSE(ERROR),
+		[KWARP_QPE_CLOSE]	= IGNORE(ERROR),
+		/* what was posted since is flushed too (5041-6.2.1-3) */
+		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
+		/* 5040-7.1-7, 5041-7.1-22: late */
+		[KWARP_QPE_PEER_FIN]	= IGNORE(ERROR),
+		[KWARP_QPE_LOST]	= IGNORE(ERROR),
+		[KWARP_QPE_PROTO]	= IGNORE(ERROR),
+		[KWARP_QPE_PEER_TERM]	= IGNORE(ERROR),
+		/* crossed with ABORT, LOST or PEER_TERM */
+		[KWARP_QPE_DRAINED]	= IGNORE(ERROR),
+		[KWARP_QPE_TERM_SENT]	= IGNORE(ERROR),
+		[KWARP_QPE_RESET]	= GO(IDLE, 0),
+	},
+};
+
+const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
+					 enum kwarp_qp_event event)
+{
+	static const struct kwarp_qp_step refuse = REFUSE(ERROR);
+
+	if ((u32)state >= KWARP_QPS_COUNT || (u32)event >= KWARP_QPE_COUNT)
+		return &refuse;
+	return &table[state][event];
+}
+
+const char *kwarp_qp_state_name(enum kwarp_qp_state state)
+{
+	static const char * const names[] = {
+		[KWARP_QPS_IDLE]	= "IDLE",
+		[KWARP_QPS_RTS]		= "RTS",
+		[KWARP_QPS_CLOSING]	= "CLOSING",
+		[KWARP_QPS_TERM]	= "TERM",
+		[KWARP_QPS_ERROR]	= "ERROR",
+	};
+
+	static_assert(ARRAY_SIZE(names) == KWARP_QPS_COUNT);
+	return (u32)state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
+const char *kwarp_qp_event_name(enum kwarp_qp_event event)
+{
+	static const char * const names[] = {
+		[KWARP_QPE_ATTACH]	= "ATTACH",
+		[KWARP_QPE_CLOSE]	= "CLOSE",
+		[KWARP_QPE_ABORT]	= "ABORT",
+		[KWARP_QPE_PEER_FIN]	= "PEER_FIN",
+		[KWARP_QPE_LOST]	= "LOST",
+		[KWARP_QPE_PROTO]	= "PROTO",
+		[KWARP_QPE_PEER_TERM]	= "PEER_TERM",
+		[KWARP_QPE_DRAINED]	= "DRAINED",
+		[KWARP_QPE_TERM_SENT]	= "TERM_SENT",
+		[KWARP_QPE_RESET]	= "RESET",
+	};
+
+	static_assert(ARRAY_SIZE(names) == KWARP_QPE_COUNT);
+	return (u32)event < ARRAY_SIZE(names) ? names[event] : "?";
+}

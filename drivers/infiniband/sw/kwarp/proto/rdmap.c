@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * RDMAP (RFC 5040): Read Request codec and the checks of a segment that need
+ * nothing but its header and length.
+ *
+ * Pure functions, any context.
+ */
+#include "rdmap.h"
+
+/*
+ * RFC 5040 Figures 4 and 5: header type, queue and, for the two messages with an
+ * RDMAP header of their own, how long that may be (5040-4.2-1, -2).  Such a
+ * message is one segment: MULPDU is never below 128 (5044-3-4).
+ */
+static const struct op_rule {
+	bool known;
+	bool tagged;
+	bool header;
+	u8 qn;
+	u8 min;
+	u8 max;
+} op_rules[] = {
+	[KWARP_OP_WRITE]       = { .known = true, .tagged = true },
+	[KWARP_OP_RREQ]        = { .known = true, .qn = KWARP_QN_RREQ, .header = true,
+				   .min = KWARP_RDMAP_RREQ_LEN,
+				   .max = KWARP_RDMAP_RREQ_LEN },
+	[KWARP_OP_RRESP]       = { .known = true, .tagged = true },
+	[KWARP_OP_SEND]        = { .known = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_INV]    = { .known = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE]     = { .known = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_SEND_SE_INV] = { .known = true, .qn = KWARP_QN_SEND },
+	[KWARP_OP_TERM]        = { .known = true, .qn = KWARP_QN_TERM, .header = true,
+				   .min = KWARP_TERM_CTRL_LEN,
+				   .max = KWARP_TERM_MAX_LEN },
+};
+
+void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req)
+{
+	const struct kwarp_wire_rreq *wire = (const void *)in;
+
+	req->sink_stag = get_unaligned_be32(&wire->sink_stag);
+	req->sink_to = get_unaligned_be64(&wire->sink_to);
+	req->size = get_unaligned_be32(&wire->size);
+	req->src_stag = get_unaligned_be32(&wire->src_stag);
+	req->src_to = get_unaligned_be64(&wire->src_to);
+}
+
+/* 5040-4.4-1 */
+void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req)
+{
+	struct kwarp_wire_rreq *wire = (void *)out;
+
+	put_unaligned_be32(req->sink_stag, &wire->sink_stag);
+	put_unaligned_be64(req->sink_to, &wire->sink_to);
+	put_unaligned_be32(req->size, &wire->size);
+	put_unaligned_be32(req->src_stag, &wire->src_stag);
+	put_unaligned_be64(req->src_to, &wire->src_to);
+}
+
+static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr)
+{
+	if (hdr->dv != KWARP_DDP_VERSION)	/* 5041-4.1-13, 5041-6.2.2-3 */
+		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION :
+				     KWARP_PERR_DDP_U_VERSION;
+	if (!hdr->tagged && hdr->qn >= KWARP_QN_COUNT)	/* 5041-7.1-2 */
+		return KWARP_PERR_DDP_U_QN;
+	return KWARP_PERR_NONE;
+}
+
+/* A message that is nothing but an RDMAP header. */
+static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
+					 const struct op_rule *rule, u32 payload)
+{
+	if (payload > rule->max)	/* 5040-4.2-2, 5041-7.1-9: the queue's buffer */
+		return KWARP_PERR_DDP_U_LONG;
+	if (payload < rule->min || !hdr->last)	/* 5040-4.2-1: no exact code exists */
+		return KWARP_PERR_O_UNSPEC;
+	return KWARP_PERR_NONE;
+}
+
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload)
+{
+	enum kwarp_perr err = check_ddp(hdr);
+	const struct op_rule *rule;
+
+	if (err)
+		return err;
+	if (hdr->rv != KWARP_RDMAP_VERSION)	/* 5040-7.2-3, -8; 5044-C.1-1 */
+		return KWARP_PERR_O_VERSION;
+	if (hdr->opcode >= ARRAY_SIZE(op_rules) || !op_rules[hdr->opcode].known)
+		return KWARP_PERR_O_OPCODE;	/* 5040-7.2-2, -7; 5040-4.1-16 */
+
+	rule = &op_rules[hdr->opcode];
+	if (rule->tagged != hdr->tagged)	/* 5040-4.1-5 */
+		return KWARP_PERR_O_OPCODE;
+	if (!hdr->tagged && rule->qn != hdr->qn)	/* 5040-4.1-7, 5040-3.1-2 */
+		return KWARP_PERR_O_OPCODE;
+	return rule->header ? check_header_only(hdr, rule, payload) : KWARP_PERR_NONE;
+}
