@@ -121,6 +121,13 @@ static void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
 		wc->invalidated_rkey = cqe->inv_stag;
 }
 
+/* An entry was lost, or the ring: what the consumer waits for may never come. */
+static bool cq_broken(const struct kwarp_cq *cq)
+{
+	return cq->lost || (__atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED) &
+			    KWARP_RING_ERROR);
+}
+
 int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
@@ -141,6 +148,8 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 			fill_wc(&wc[n++], cqe);
 	}
 	kwarp_cq_release(cq, cq->cons);
+	if (!n && num_entries > 0 && cq_broken(cq))
+		n = -EIO;
 out:
 	kwarp_cq_unlock(cq);
 	return n;
@@ -211,7 +220,7 @@ static int cq_step(struct kwarp_cq *cq)
 		cq->vcq.cq_ex.status = cqe_status(cqe);
 		return 0;
 	}
-	return ENOENT;
+	return cq_broken(cq) ? EIO : ENOENT;
 }
 
 static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)

@@ -123,7 +123,7 @@ int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
  * @remote: has a remote address and key
  * @inval: has a key to invalidate
  * @payload: carries data out: inline data allowed
- * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.1)
+ * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.2)
  * @no_sge: no data at all
  */
 struct send_op {

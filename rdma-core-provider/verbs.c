@@ -96,6 +96,17 @@ static int wq_map(struct kwarp_wq *wq, struct ibv_context *ctx,
 	return 0;
 }
 
+/* The kernel emptied the queue and may have moved both indices. */
+static void wq_restart(struct kwarp_wq *wq)
+{
+	pthread_spin_lock(&wq->lock);
+	if (wq->ring.hdr) {
+		wq->ring.prod = wq->ring.hdr->prod;
+		wq->ring.cons = wq->ring.hdr->cons;
+	}
+	pthread_spin_unlock(&wq->lock);
+}
+
 static void wq_init(struct kwarp_wq *wq)
 {
 	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
@@ -261,9 +272,13 @@ int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 	int ret;
 
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
-	if (!ret && (mask & IBV_QP_STATE) && attr->qp_state == IBV_QPS_RESET)
-		qp_forget(ibqp);
-	return ret;
+	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
+		return ret;
+
+	qp_forget(ibqp);
+	wq_restart(&to_kqp(ibqp)->sq);
+	wq_restart(&to_kqp(ibqp)->rq);
+	return 0;
 }
 
 int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,

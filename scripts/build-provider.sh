@@ -6,7 +6,10 @@
 # That tree is copied to the cache and the provider grafted on; it is not written to.
 # Prints the output folder, laid out as from the root of a file system.
 #
-#   scripts/build-provider.sh RDMA_CORE_TREE [OUT]     OUT: build/provider
+#   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     OUT: build/provider
+#
+# --test treats warnings as errors, and builds and runs the test of the queues
+# as well (TAP, on stderr).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -34,10 +37,11 @@ graft() {
 
 configure() {
 	local tree=$1
-	[ ! -e "$tree/build/build.ninja" ] || return 0
+	! grep -qsE "^KWARP_WERROR:[A-Z]*=$testing$" "$tree/build/CMakeCache.txt" ||
+		[ ! -e "$tree/build/build.ninja" ] || return 0
 	say "configuring rdma-core for the provider"
 	logged "$tree/build/configure.log" cmake -S "$tree" -B "$tree/build" -G Ninja \
-		-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DNO_PYVERBS=1 -DNO_MAN_PAGES=1
+		"${cmake_options[@]}" -DKWARP_WERROR="$testing"
 }
 
 compile() {
@@ -45,6 +49,12 @@ compile() {
 	logged "$tree/build/build.log" ninja -C "$tree/build" -j "$KWARP_JOBS" "kwarp-rdmav$pabi"
 	# Warnings in our own code are not to be missed.
 	grep -A6 'providers/kwarp.*warning:' "$tree/build/build.log" >&2 || true
+}
+
+run_test() {
+	local tree=$1
+	logged "$tree/build/test-build.log" ninja -C "$tree/build" -j "$KWARP_JOBS" kwarp_queue_test
+	"$tree/build/bin/kwarp_queue_test" >&2 || die "the queue test failed"
 }
 
 collect() {
@@ -60,13 +70,17 @@ collect() {
 	fi
 }
 
-from=$(realpath "${1:?usage: $0 RDMA_CORE_TREE [OUT]}")
+cmake_options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DNO_PYVERBS=1 -DNO_MAN_PAGES=1
+	-DENABLE_RESOLVE_NEIGH=0 -DKWARP_TESTS=ON)
+testing=0
+[ "${1:-}" != --test ] || { testing=1; shift; }
+from=$(realpath "${1:?usage: $0 [--test] RDMA_CORE_TREE [OUT]}")
 out=${2:-$KWARP_ROOT/build/provider}
 [ -e "$from/providers/siw/CMakeLists.txt" ] || die "$from is not an rdma-core source tree"
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
-tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from" | cut -c1-8)
+tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from ${cmake_options[*]}" | cut -c1-8)
 mkdir -p "$tree" "$KWARP_CACHE/lock"
 exec 8>"$KWARP_CACHE/lock/provider-$(basename "$tree")"
 flock 8
@@ -75,4 +89,5 @@ graft "$from" "$tree"
 configure "$tree"
 compile "$tree"
 collect "$tree" "$out"
+[ $testing = 0 ] || run_test "$tree"
 echo "$out"

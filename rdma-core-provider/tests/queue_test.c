@@ -1,0 +1,817 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: test of posting, polling and doorbells without a kernel.
+ *
+ * post.c, wr.c and poll.c run on rings in ordinary memory; this file plays the
+ * kernel: it consumes work requests, produces completions, and answers
+ * write(), which the linker diverts to __wrap_write().  Output is TAP.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kwarp.h"
+
+#define SLOTS		8
+#define MAX_WR		6	/* granted: fewer than slots */
+#define MAX_SGE		4
+#define MAX_INLINE	64
+#define SQ_STRIDE	128
+#define RQ_STRIDE	128
+#define CMD_FD		1000
+
+static int failures;
+
+#define CHECK(cond)                                                            \
+	do {                                                                   \
+		if (!(cond)) {                                                 \
+			printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond);    \
+			failures++;                                            \
+		}                                                              \
+	} while (0)
+
+/* ------------------------------------------------------- the kernel's side */
+
+static struct {
+	int writes;
+	int ioctls;
+	int err;			/* errno of the next write() */
+	struct ibv_post_send last;	/* the last command written */
+	sem_t *wake;			/* posted by a write, if set */
+} kernel;
+
+ssize_t __real_write(int fd, const void *buf, size_t len);
+ssize_t __wrap_write(int fd, const void *buf, size_t len);
+int __wrap_ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad);
+
+ssize_t __wrap_write(int fd, const void *buf, size_t len)
+{
+	if (fd != CMD_FD)
+		return __real_write(fd, buf, len);
+	kernel.writes++;
+	if (kernel.wake) {
+		sem_post(kernel.wake);
+		return len;
+	}
+	if (kernel.err) {
+		errno = kernel.err;
+		return -1;
+	}
+	CHECK(len == sizeof(kernel.last));
+	memcpy(&kernel.last, buf, sizeof(kernel.last));
+	return len;
+}
+
+int __wrap_ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			     struct ibv_send_wr **bad)
+{
+	CHECK(!wr);
+	kernel.ioctls++;
+	return 0;
+}
+
+static struct kwarp_context ctx = {
+	.ibv_ctx.context.cmd_fd = CMD_FD,
+};
+
+static struct kwarp_ring_hdr *ring_alloc(size_t octets)
+{
+	struct kwarp_ring_hdr *hdr =
+		calloc(1, KWARP_RING_ENTRIES_OFFSET + octets);
+
+	if (!hdr)
+		abort();
+	return hdr;
+}
+
+static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
+		    uint32_t cmd)
+{
+	struct kwarp_ring *ring = &wq->ring;
+
+	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
+	ring->hdr = ring_alloc(SLOTS * stride);
+	ring->entries = (uint8_t *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;
+	ring->stride = stride;
+	ring->mask = SLOTS - 1;
+	ring->max = MAX_WR;
+	ring->prod = ring->cons = start;
+	ring->hdr->prod = ring->hdr->cons = start;
+	wq->max_sge = MAX_SGE;
+	kwarp_kick_init(&wq->kick, cmd, 77);
+}
+
+static struct kwarp_qp *qp_make(uint32_t start)
+{
+	struct kwarp_qp *qp = calloc(1, sizeof(*qp));
+
+	if (!qp)
+		abort();
+	memset(&kernel, 0, sizeof(kernel));
+	ctx.kick_by_ioctl = false;
+	qp->vqp.qp.context = &ctx.ibv_ctx.context;
+	qp->vqp.qp.qp_num = 5;
+	qp->max_inline = MAX_INLINE;
+	wq_make(&qp->sq, SQ_STRIDE, start, IB_USER_VERBS_CMD_POST_SEND);
+	wq_make(&qp->rq, RQ_STRIDE, start, IB_USER_VERBS_CMD_POST_RECV);
+	kwarp_qp_init_ex(qp);
+	return qp;
+}
+
+static void qp_drop(struct kwarp_qp *qp)
+{
+	free(qp->sq.ring.hdr);
+	free(qp->rq.ring.hdr);
+	free(qp);
+}
+
+/* What the kernel finds in slot @i. */
+static struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
+{
+	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);
+}
+
+static struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i)
+{
+	return (void *)(wq->ring.entries + (i % SLOTS) * RQ_STRIDE);
+}
+
+static struct kwarp_cq *cq_make(uint32_t start)
+{
+	struct kwarp_cq *cq = calloc(1, sizeof(*cq));
+
+	if (!cq)
+		abort();
+	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	cq->hdr = ring_alloc(SLOTS * sizeof(struct kwarp_cqe));
+	cq->entries = (void *)((uint8_t *)cq->hdr + KWARP_RING_ENTRIES_OFFSET);
+	cq->mask = SLOTS - 1;
+	cq->cons = cq->released = start;
+	cq->hdr->prod = cq->hdr->cons = start;
+	kwarp_cq_init_ex(cq, IBV_WC_STANDARD_FLAGS);
+	return cq;
+}
+
+static void cq_drop(struct kwarp_cq *cq)
+{
+	free(cq->hdr);
+	free(cq);
+}
+
+static void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
+{
+	uint32_t prod = cq->hdr->prod;
+
+	cq->entries[prod & cq->mask] = (struct kwarp_cqe){
+		.id = id,
+		.qpn = qpn,
+		.byte_len = id * 10,
+		.opcode = KWARP_WC_RECV,
+	};
+	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
+}
+
+/* -------------------------------------------------------------- send queue */
+
+static struct ibv_sge sges[MAX_SGE + 1] = {
+	{ .addr = 0x1000, .length = 10, .lkey = 1 },
+	{ .addr = 0x2000, .length = 20, .lkey = 2 },
+	{ .addr = 0x3000, .length = 30, .lkey = 3 },
+	{ .addr = 0x4000, .length = 40, .lkey = 4 },
+	{ .addr = 0x5000, .length = 50, .lkey = 5 },
+};
+
+static int send_one(struct kwarp_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad = NULL;
+	int ret = kwarp_post_send(&qp->vqp.qp, wr, &bad);
+
+	CHECK(bad == (ret ? wr : NULL));
+	return ret;
+}
+
+/**
+ * struct send_case - one request and what must become of it
+ * @ret: result of the post
+ * @op, @kflags, @sge_out: opcode, flags and num_sge in the ring
+ * @remote, @inval: the ring entry has the remote address and key, the STag
+ */
+static const struct send_case {
+	const char *desc;
+	enum ibv_wr_opcode opcode;
+	unsigned int flags;
+	int num_sge;
+	int ret;
+	uint8_t op;
+	uint16_t kflags;
+	uint8_t sge_out;
+	bool remote;
+	bool inval;
+} send_cases[] = {
+#define GOOD(_desc, _opcode, _flags, _num_sge, ...)                            \
+	{ .desc = _desc, .opcode = _opcode, .flags = _flags,                   \
+	  .num_sge = _num_sge, __VA_ARGS__ }
+#define BAD(_desc, _opcode, _flags, _num_sge)                                  \
+	GOOD(_desc, _opcode, _flags, _num_sge, .ret = EINVAL)
+	GOOD("write", IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED, MAX_SGE,
+	     .op = KWARP_WR_WRITE, .kflags = KWARP_WR_SIGNALED,
+	     .sge_out = MAX_SGE, .remote = true),
+	GOOD("write without data", IBV_WR_RDMA_WRITE, 0, 0,
+	     .op = KWARP_WR_WRITE, .remote = true),
+	GOOD("read", IBV_WR_RDMA_READ, IBV_SEND_FENCE, 1, .op = KWARP_WR_READ,
+	     .kflags = KWARP_WR_FENCE, .sge_out = 1, .remote = true),
+	BAD("read into two", IBV_WR_RDMA_READ, 0, 2),
+	BAD("read inline", IBV_WR_RDMA_READ, IBV_SEND_INLINE, 1),
+	GOOD("send", IBV_WR_SEND, IBV_SEND_SOLICITED | IBV_SEND_SIGNALED, 2,
+	     .op = KWARP_WR_SEND, .sge_out = 2,
+	     .kflags = KWARP_WR_SOLICITED | KWARP_WR_SIGNALED),
+	GOOD("send with invalidate", IBV_WR_SEND_WITH_INV, 0, 1,
+	     .op = KWARP_WR_SEND_INV, .sge_out = 1, .inval = true),
+	GOOD("local invalidate", IBV_WR_LOCAL_INV, IBV_SEND_FENCE, 0,
+	     .op = KWARP_WR_LOCAL_INV, .kflags = KWARP_WR_FENCE,
+	     .inval = true),
+	BAD("local invalidate with data", IBV_WR_LOCAL_INV, 0, 1),
+	BAD("too many elements", IBV_WR_SEND, 0, MAX_SGE + 1),
+	BAD("negative elements", IBV_WR_SEND, 0, -1),
+	BAD("immediate data", IBV_WR_SEND_WITH_IMM, 0, 1),
+	BAD("write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, 0, 1),
+	BAD("atomic", IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 1),
+	BAD("bind", IBV_WR_BIND_MW, 0, 0),
+	BAD("opcode beyond all", 12345, 0, 1),
+	BAD("negative opcode", -1, 0, 1),
+	BAD("unknown flag", IBV_WR_SEND, IBV_SEND_IP_CSUM, 1),
+};
+
+static void test_send_cases(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(send_cases) / sizeof(send_cases[0]); i++) {
+		const struct send_case *c = &send_cases[i];
+		struct kwarp_qp *qp = qp_make(0);
+		struct kwarp_sqe *e = sq_slot(qp, 0);
+		struct ibv_send_wr wr = {
+			.wr_id = 1000 + i,
+			.opcode = c->opcode,
+			.send_flags = c->flags,
+			.sg_list = sges,
+			.num_sge = c->num_sge,
+			.wr.rdma = { .remote_addr = 0xabc, .rkey = 9 },
+		};
+		int before = failures;
+
+		wr.invalidate_rkey = 0x55;
+		CHECK(send_one(qp, &wr) == c->ret);
+		CHECK(qp->sq.ring.hdr->prod == (c->ret ? 0 : 1));
+		if (!c->ret) {
+			CHECK(e->id == wr.wr_id && e->opcode == c->op);
+			CHECK(e->flags == c->kflags);
+			CHECK(e->num_sge == c->sge_out && !e->inline_len);
+			CHECK(!memcmp(e + 1, sges, c->sge_out * sizeof(*sges)));
+			CHECK(e->raddr == (c->remote ? 0xabc : 0));
+			CHECK(e->rkey == (c->remote ? 9 : 0));
+			CHECK(e->inv_stag == (c->inval ? 0x55 : 0));
+		}
+		if (failures != before)
+			printf("# in case '%s'\n", c->desc);
+		qp_drop(qp);
+	}
+}
+
+static void test_send_lengths(void)
+{
+	struct ibv_sge big[2] = { { .length = UINT32_MAX }, { .length = 0 } };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = big,
+				  .num_sge = 2 };
+	struct kwarp_qp *qp = qp_make(0);
+
+	CHECK(!send_one(qp, &wr));
+	big[1].length = 1;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	qp_drop(qp);
+}
+
+static void test_send_inline(void)
+{
+	char text[MAX_INLINE + 1];
+	struct ibv_sge parts[2] = {
+		{ .addr = (uintptr_t)text, .length = 3 },
+		{ .addr = (uintptr_t)text + 3, .length = MAX_INLINE - 3 },
+	};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.sg_list = parts,
+		.num_sge = 2,
+		.send_flags = IBV_SEND_INLINE,
+	};
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_sqe *e = sq_slot(qp, 0);
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "abcdef", 6);
+	CHECK(!send_one(qp, &wr));
+	CHECK(e->flags == KWARP_WR_INLINE && e->inline_len == MAX_INLINE);
+	CHECK(!e->num_sge && !memcmp(e + 1, text, MAX_INLINE));
+
+	parts[1].length++;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	parts[1].length = UINT32_MAX;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	CHECK(qp->sq.ring.hdr->prod == 1);
+	qp_drop(qp);
+}
+
+static void test_send_full(void)
+{
+	struct ibv_send_wr wr[MAX_WR + 2], *bad = NULL;
+	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* wraps in the chain */
+	uint32_t cons = 0xfffffffd, n = 0;
+	int i, round;
+
+	for (i = 0; i < MAX_WR + 2; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i,
+			.opcode = IBV_WR_SEND,
+			.next = i < MAX_WR + 1 ? &wr[i + 1] : NULL,
+		};
+
+	/* One chain longer than the queue: its head stays posted. */
+	CHECK(kwarp_post_send(&qp->vqp.qp, wr, &bad) == ENOMEM);
+	CHECK(bad == &wr[MAX_WR]);
+	CHECK(qp->sq.ring.hdr->prod - cons == MAX_WR);
+	for (i = 0; i < MAX_WR; i++)
+		CHECK(sq_slot(qp, cons + i)->id == i);
+
+	/* Each slot given back is usable at once, many times round. */
+	for (round = 0; round < 3 * SLOTS; round++) {
+		struct ibv_send_wr one = { .opcode = IBV_WR_SEND,
+					   .wr_id = MAX_WR + n };
+
+		CHECK(send_one(qp, &one) == ENOMEM);
+		CHECK(sq_slot(qp, cons)->id == n++);
+		__atomic_store_n(&qp->sq.ring.hdr->cons, ++cons,
+				 __ATOMIC_RELEASE);
+		CHECK(!send_one(qp, &one));
+	}
+	qp_drop(qp);
+}
+
+static void test_sig_all(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->sig_all = true;
+	CHECK(!send_one(qp, &wr));
+	CHECK(sq_slot(qp, 0)->flags == KWARP_WR_SIGNALED);
+	qp_drop(qp);
+}
+
+static void test_doorbell(void)
+{
+	struct ibv_send_wr wr2 = { .opcode = IBV_WR_SEND };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .next = &wr2 };
+	struct ibv_send_wr bad_wr = { .opcode = IBV_WR_TSO };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_ring_hdr *hdr = qp->sq.ring.hdr;
+
+	CHECK(!send_one(qp, &wr));		/* awake: no call */
+	CHECK(kernel.writes == 0);
+
+	hdr->flags = KWARP_RING_NEED_KICK;	/* asleep: one call per chain */
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.writes == 1);
+	CHECK(kernel.last.hdr.command == IB_USER_VERBS_CMD_POST_SEND);
+	CHECK(kernel.last.hdr.in_words * 4 == sizeof(kernel.last));
+	CHECK(kernel.last.hdr.out_words == 1);
+	CHECK(kernel.last.qp_handle == 77 && !kernel.last.wr_count);
+	CHECK(kernel.last.wqe_size == sizeof(struct ib_uverbs_send_wr));
+
+	CHECK(send_one(qp, &bad_wr) == EINVAL);	/* nothing posted: no call */
+	CHECK(kernel.writes == 1);
+
+	kernel.err = EINVAL;			/* not the poster's business */
+	hdr->cons = hdr->prod;
+	CHECK(!send_one(qp, &wr));
+	kernel.err = EIO;			/* the device is gone */
+	CHECK(send_one(qp, &wr) == EIO);
+	CHECK(kernel.writes == 3 && kernel.ioctls == 0);
+
+	kernel.err = EACCES;			/* write() refused: ioctl for good */
+	hdr->cons = hdr->prod;
+	CHECK(!send_one(qp, &wr));
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.writes == 4 && kernel.ioctls == 2);
+	qp_drop(qp);
+}
+
+/* ---------------------------------------------------------- receive queues */
+
+static void test_recv(void)
+{
+	struct ibv_recv_wr wr = { .wr_id = 3, .sg_list = sges,
+				  .num_sge = MAX_SGE };
+	struct ibv_recv_wr many = { .num_sge = MAX_SGE + 1, .sg_list = sges };
+	struct ibv_recv_wr negative = { .num_sge = -1, .sg_list = sges };
+	struct kwarp_qp *qp = qp_make(0xffffffff);
+	struct ibv_recv_wr *bad = NULL;
+	int i;
+
+	for (i = 0; i < MAX_WR; i++)
+		CHECK(!kwarp_post_recv(&qp->vqp.qp, &wr, &bad));
+	CHECK(kwarp_post_recv(&qp->vqp.qp, &wr, &bad) == ENOMEM);
+	CHECK(bad == &wr && kernel.writes == 0);
+	CHECK(rq_slot(&qp->rq, 0xffffffff)->id == 3);
+	CHECK(rq_slot(&qp->rq, 0)->num_sge == MAX_SGE);
+	CHECK(!memcmp(rq_slot(&qp->rq, 0) + 1, sges, MAX_SGE * sizeof(*sges)));
+
+	CHECK(kwarp_post_recv(&qp->vqp.qp, &many, &bad) == EINVAL);
+	CHECK(kwarp_post_recv(&qp->vqp.qp, &negative, &bad) == EINVAL);
+
+	/* In error the kernel wants to flush what is posted. */
+	qp->rq.ring.hdr->cons = qp->rq.ring.hdr->prod;
+	qp->rq.ring.hdr->flags = KWARP_RING_NEED_KICK | KWARP_RING_ERROR;
+	CHECK(!kwarp_post_recv(&qp->vqp.qp, &wr, &bad));
+	CHECK(kernel.writes == 1);
+	CHECK(kernel.last.hdr.command == IB_USER_VERBS_CMD_POST_RECV);
+	CHECK(kernel.last.wqe_size == sizeof(struct ib_uverbs_recv_wr));
+	qp_drop(qp);
+}
+
+static void test_srq(void)
+{
+	struct ibv_recv_wr wr = { .wr_id = 8, .sg_list = sges, .num_sge = 1 };
+	struct ibv_recv_wr *bad = NULL;
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_srq srq = {
+		.ibv_srq.context = &ctx.ibv_ctx.context,
+	};
+
+	wq_make(&srq.wq, RQ_STRIDE, 0, IB_USER_VERBS_CMD_POST_SRQ_RECV);
+	CHECK(!kwarp_post_srq_recv(&srq.ibv_srq, &wr, &bad));
+	CHECK(srq.wq.ring.hdr->prod == 1 && rq_slot(&srq.wq, 0)->id == 8);
+
+	/* A QP on an SRQ has no receive queue to post to. */
+	free(qp->rq.ring.hdr);
+	qp->rq.ring = (struct kwarp_ring){};
+	qp->rq.max_sge = 0;
+	qp->vqp.qp.srq = &srq.ibv_srq;
+	CHECK(kwarp_post_recv(&qp->vqp.qp, &wr, &bad) == EINVAL && bad == &wr);
+	free(srq.wq.ring.hdr);
+	qp_drop(qp);
+}
+
+/* -------------------------------------------------------------- ibv_wr_*() */
+
+static void test_wr_batch(void)
+{
+	struct kwarp_qp *qp = qp_make(0);
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(&qp->vqp.qp);
+	char abc[] = "abc", de[] = "de";
+	struct ibv_data_buf bufs[2] = { { abc, 3 }, { de, 2 } };
+	struct kwarp_sqe *e = sq_slot(qp, 0);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = 1;
+	qpx->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_rdma_write(qpx, 7, 0x77);
+	ibv_wr_set_sge_list(qpx, MAX_SGE, sges);
+	qpx->wr_id = 2;
+	qpx->wr_flags = IBV_SEND_FENCE;
+	ibv_wr_send_inv(qpx, 0x99);
+	ibv_wr_set_inline_data_list(qpx, 2, bufs);
+	CHECK(qp->sq.ring.hdr->prod == 0);	/* nothing seen before the end */
+	qp->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
+	CHECK(!ibv_wr_complete(qpx));
+	CHECK(qp->sq.ring.hdr->prod == 2 && kernel.writes == 1);
+
+	CHECK(e->id == 1 && e->opcode == KWARP_WR_WRITE);
+	CHECK(e->flags == KWARP_WR_SIGNALED && e->num_sge == MAX_SGE);
+	CHECK(e->rkey == 7 && e->raddr == 0x77);
+	e = sq_slot(qp, 1);
+	CHECK(e->id == 2 && e->opcode == KWARP_WR_SEND_INV);
+	CHECK(e->flags == (KWARP_WR_FENCE | KWARP_WR_INLINE));
+	CHECK(e->inline_len == 5 && !memcmp(e + 1, "abcde", 5));
+	CHECK(e->inv_stag == 0x99);
+
+	ibv_wr_start(qpx);			/* empty batch */
+	CHECK(!ibv_wr_complete(qpx) && kernel.writes == 1);
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	ibv_wr_abort(qpx);
+	CHECK(qp->sq.ring.hdr->prod == 2 && qp->sq.ring.prod == 2);
+	qp_drop(qp);
+}
+
+static void test_wr_errors(void)
+{
+	struct kwarp_qp *qp = qp_make(0);
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(&qp->vqp.qp);
+	char big[MAX_INLINE + 1] = {};
+	int i;
+
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	ibv_wr_rdma_read(qpx, 1, 2);
+	ibv_wr_set_sge_list(qpx, 2, sges);	/* two sinks */
+	ibv_wr_send(qpx);			/* ignored from here on */
+	ibv_wr_set_sge(qpx, 1, 2, 3);
+	CHECK(ibv_wr_complete(qpx) == EINVAL);
+
+	ibv_wr_start(qpx);
+	ibv_wr_rdma_read(qpx, 1, 2);
+	ibv_wr_set_inline_data(qpx, big, 1);
+	CHECK(ibv_wr_complete(qpx) == EINVAL);
+
+	ibv_wr_start(qpx);
+	ibv_wr_send(qpx);
+	ibv_wr_set_inline_data(qpx, big, MAX_INLINE + 1);
+	CHECK(ibv_wr_complete(qpx) == EINVAL);
+
+	ibv_wr_start(qpx);
+	for (i = 0; i <= MAX_WR; i++)
+		ibv_wr_send(qpx);
+	CHECK(ibv_wr_complete(qpx) == ENOMEM);
+	CHECK(qp->sq.ring.hdr->prod == 0 && qp->sq.ring.prod == 0);
+
+	ibv_wr_start(qpx);
+	ibv_wr_local_inv(qpx, 4);
+	CHECK(!ibv_wr_complete(qpx) && qp->sq.ring.hdr->prod == 1);
+	CHECK(sq_slot(qp, 0)->opcode == KWARP_WR_LOCAL_INV &&
+	      sq_slot(qp, 0)->inv_stag == 4);
+	qp_drop(qp);
+}
+
+/* -------------------------------------------------------- completion queue */
+
+static void test_poll(void)
+{
+	struct kwarp_cq *cq = cq_make(0xfffffffe);
+	struct ibv_wc wc[SLOTS];
+	uint64_t next = 0, id = 0;
+	int round, i, n;
+
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 0);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < SLOTS; i++)
+			cq_add(cq, id++, 5);
+		while ((n = kwarp_poll_cq(&cq->vcq.cq, 3, wc)) > 0) {
+			CHECK(n <= 3);
+			for (i = 0; i < n; i++, next++) {
+				CHECK(wc[i].wr_id == next);
+				CHECK(wc[i].byte_len == next * 10);
+				CHECK(wc[i].qp_num == 5);
+				CHECK(wc[i].opcode == IBV_WC_RECV);
+			}
+		}
+		CHECK(n == 0 && cq->hdr->cons == cq->hdr->prod);
+	}
+	CHECK(next == id);
+
+	/* An overrun is told once everything that was saved is polled. */
+	cq_add(cq, 1, 5);
+	cq->hdr->flags = KWARP_RING_ERROR;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) < 0);
+	cq_drop(cq);
+}
+
+static void test_poll_translation(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_wc wc;
+	struct kwarp_cqe *e = &cq->entries[0];
+
+	cq_add(cq, 1, 5);
+	e->opcode = KWARP_WC_RECV_INV;
+	e->inv_stag = 0xfeed;
+	e->flags = KWARP_CQE_SOLICITED;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.opcode == IBV_WC_RECV && wc.wc_flags == IBV_WC_WITH_INV);
+	CHECK(wc.invalidated_rkey == 0xfeed && wc.status == IBV_WC_SUCCESS);
+
+	cq_add(cq, 2, 5);
+	e = &cq->entries[1];
+	e->opcode = KWARP_WR_READ;
+	e->status = KWARP_WC_REM_ACCESS_ERR;
+	e->vendor_err = 0x1234;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.opcode == IBV_WC_RDMA_READ && !wc.wc_flags);
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR && wc.vendor_err == 0x1234);
+
+	cq_add(cq, 3, 5);
+	cq->entries[2].status = 0xff;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.status == IBV_WC_GENERAL_ERR);
+	cq_drop(cq);
+}
+
+static void test_forget_qp(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_wc wc[SLOTS];
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		cq_add(cq, i, i % 2 ? 5 : 6);
+	kwarp_cq_forget_qp(cq, 5);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 2, wc) == 2);
+	CHECK(wc[0].wr_id == 0 && wc[1].wr_id == 2);
+
+	CHECK(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+	CHECK(cq->vcq.cq_ex.wr_id == 4);
+	CHECK(!ibv_next_poll(&cq->vcq.cq_ex));
+	CHECK(cq->vcq.cq_ex.wr_id == 6);
+	CHECK(ibv_next_poll(&cq->vcq.cq_ex) == ENOENT);
+	ibv_end_poll(&cq->vcq.cq_ex);
+	CHECK(cq->hdr->cons == SLOTS);
+
+	/* Slots are whole again when the kernel has written them anew. */
+	cq_add(cq, 42, 5);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1 && wc[0].wr_id == 42);
+
+	/* Nothing but hidden entries: empty, and given back. */
+	cq_add(cq, 43, 5);
+	kwarp_cq_forget_qp(cq, 5);
+	CHECK(ibv_start_poll(&cq->vcq.cq_ex, &attr) == ENOENT);
+	CHECK(cq->hdr->cons == cq->hdr->prod);
+	cq_drop(cq);
+}
+
+static void test_poll_ex(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_cq_ex *cqx = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {};
+	uint64_t id = 1, seen = 1;
+
+	CHECK(ibv_start_poll(cqx, &attr) == ENOENT);
+	attr.comp_mask = 1;
+	CHECK(ibv_start_poll(cqx, &attr) == EINVAL);
+	attr.comp_mask = 0;
+
+	/*
+	 * More completions than slots between start and end: slots come back
+	 * while the poll goes on.
+	 */
+	cq_add(cq, id++, 5);
+	CHECK(!ibv_start_poll(cqx, &attr));
+	while (seen < 4 * SLOTS) {
+		CHECK(cqx->wr_id == seen && cqx->status == IBV_WC_SUCCESS);
+		CHECK(ibv_wc_read_opcode(cqx) == IBV_WC_RECV);
+		CHECK(ibv_wc_read_byte_len(cqx) == seen * 10);
+		CHECK(ibv_wc_read_qp_num(cqx) == 5);
+		CHECK(ibv_wc_read_src_qp(cqx) == 0 && ibv_wc_read_sl(cqx) == 0);
+		CHECK(cq->hdr->prod - cq->hdr->cons < SLOTS);
+		cq_add(cq, id++, 5);
+		seen++;
+		CHECK(!ibv_next_poll(cqx));
+	}
+	ibv_end_poll(cqx);
+	CHECK(cq->hdr->cons == cq->hdr->prod);
+	cq_drop(cq);
+}
+
+static void test_arm(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
+	CHECK(cq->hdr->arm == KWARP_CQ_ARM_SOLICITED);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	CHECK(cq->hdr->arm & KWARP_CQ_ARM_NEXT);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
+	CHECK(cq->hdr->arm & KWARP_CQ_ARM_NEXT);
+	cq_drop(cq);
+}
+
+/* ----------------------------------------------- doorbell with two threads */
+
+#define RACE_POSTS	300000
+/* Coprime, so that the two sides meet in every way. */
+#define RACE_KERNEL_SPIN	211
+#define RACE_POSTER_SPIN	97
+
+struct race {
+	struct kwarp_qp *qp;
+	sem_t wake;
+	uint32_t sleeps;
+	bool in_order;
+	bool lost;
+};
+
+/* The kernel of the ABI header: sleeps only after a last look at prod. */
+static void *race_kernel(void *arg)
+{
+	struct race *r = arg;
+	struct kwarp_ring_hdr *hdr = r->qp->sq.ring.hdr;
+	struct timespec limit;
+	volatile uint32_t spin;
+	uint32_t next = 0;
+
+	while (next < RACE_POSTS) {
+		if (__atomic_load_n(&hdr->prod, __ATOMIC_ACQUIRE) != next) {
+			if (sq_slot(r->qp, next)->id != next)
+				r->in_order = false;
+			__atomic_store_n(&hdr->cons, ++next, __ATOMIC_RELEASE);
+			for (spin = 0; spin < next % RACE_KERNEL_SPIN; spin++)
+				;
+			continue;
+		}
+		__atomic_store_n(&hdr->flags, KWARP_RING_NEED_KICK,
+				 __ATOMIC_RELAXED);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&hdr->prod, __ATOMIC_ACQUIRE) == next) {
+			r->sleeps++;
+			clock_gettime(CLOCK_REALTIME, &limit);
+			limit.tv_sec += 5;
+			if (sem_timedwait(&r->wake, &limit)) {
+				__atomic_store_n(&r->lost, true,
+						 __ATOMIC_RELAXED);
+				return NULL;
+			}
+		}
+		__atomic_store_n(&hdr->flags, 0, __ATOMIC_RELAXED);
+	}
+	return r;
+}
+
+static void test_doorbell_race(void)
+{
+	struct race r = { .qp = qp_make(0), .in_order = true };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_ring_hdr *hdr = r.qp->sq.ring.hdr;
+	volatile uint32_t spin;
+	pthread_t thread;
+	void *done;
+	uint32_t i;
+
+	sem_init(&r.wake, 0, 0);
+	kernel.wake = &r.wake;
+	if (pthread_create(&thread, NULL, race_kernel, &r))
+		abort();
+	for (i = 0; i < RACE_POSTS; i++) {
+		for (spin = 0; spin < i % RACE_POSTER_SPIN; spin++)
+			;
+		wr.wr_id = i;
+		CHECK(!send_one(r.qp, &wr));
+		/* The next post would heal a lost wake-up: do not post it. */
+		while (__atomic_load_n(&hdr->cons, __ATOMIC_ACQUIRE) == i)
+			if (__atomic_load_n(&r.lost, __ATOMIC_RELAXED))
+				break;
+		if (__atomic_load_n(&r.lost, __ATOMIC_RELAXED))
+			break;
+	}
+	pthread_join(thread, &done);
+	CHECK(done == &r);
+	CHECK(r.in_order);
+	printf("# %u posts, %u sleeps, %d kicks\n", RACE_POSTS, r.sleeps,
+	       kernel.writes);
+	kernel.wake = NULL;
+	sem_destroy(&r.wake);
+	qp_drop(r.qp);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+	{ "send: opcodes, flags and limits", test_send_cases },
+	{ "send: message length", test_send_lengths },
+	{ "send: inline", test_send_inline },
+	{ "send: full, wrap", test_send_full },
+	{ "send: all signaled", test_sig_all },
+	{ "send: doorbell", test_doorbell },
+	{ "recv: limits, full, doorbell in error", test_recv },
+	{ "srq", test_srq },
+	{ "wr: batch, abort", test_wr_batch },
+	{ "wr: errors void the batch", test_wr_errors },
+	{ "poll: order, wrap, overrun", test_poll },
+	{ "poll: translation", test_poll_translation },
+	{ "poll: entries of a destroyed QP", test_forget_qp },
+	{ "poll: extended", test_poll_ex },
+	{ "arm", test_arm },
+	{ "doorbell: no lost wake-up", test_doorbell_race },
+};
+
+int main(int argc, char **argv)
+{
+	const int n = sizeof(tests) / sizeof(tests[0]);
+	int i, before;
+
+	printf("1..%d\n", n);
+	for (i = 0; i < n; i++) {
+		before = failures;
+		tests[i].run();
+		printf("%s %d - %s\n", failures == before ? "ok" : "not ok",
+		       i + 1, tests[i].name);
+	}
+	return failures != 0;
+}
