@@ -17,6 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <ccan/array_size.h>
+
 #include "kwarp.h"
 
 /* One command struct stands for all three: same members, same order. */
@@ -65,23 +67,22 @@ void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
 /* The same command through libibverbs, which prefers ioctl(). */
 static int kick_ioctl(struct kwarp_kick *kick)
 {
+	struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
 	struct ibv_send_wr *bad_send;
 	struct ibv_recv_wr *bad_recv;
-	struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
+	struct kwarp_srq *srq;
+	struct kwarp_qp *qp;
 
 	switch (kick->cmd.hdr.command) {
 	case IB_USER_VERBS_CMD_POST_SEND:
-		return ibv_cmd_post_send(
-			&container_of(wq, struct kwarp_qp, sq)->vqp.qp, NULL,
-			&bad_send);
+		qp = container_of(wq, struct kwarp_qp, sq);
+		return ibv_cmd_post_send(&qp->vqp.qp, NULL, &bad_send);
 	case IB_USER_VERBS_CMD_POST_RECV:
-		return ibv_cmd_post_recv(
-			&container_of(wq, struct kwarp_qp, rq)->vqp.qp, NULL,
-			&bad_recv);
+		qp = container_of(wq, struct kwarp_qp, rq);
+		return ibv_cmd_post_recv(&qp->vqp.qp, NULL, &bad_recv);
 	default:
-		return ibv_cmd_post_srq_recv(
-			&container_of(wq, struct kwarp_srq, wq)->ibv_srq, NULL,
-			&bad_recv);
+		srq = container_of(wq, struct kwarp_srq, wq);
+		return ibv_cmd_post_srq_recv(&srq->ibv_srq, NULL, &bad_recv);
 	}
 }
 
@@ -176,7 +177,9 @@ static bool put_inline(struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		total += sge->length;
 		if (total > qp->max_inline)
 			return false;
-		memcpy(dst, (void *)(uintptr_t)sge->addr, sge->length);
+		/* An empty element may have no address. */
+		if (sge->length)
+			memcpy(dst, (void *)(uintptr_t)sge->addr, sge->length);
 		dst += sge->length;
 	}
 	sqe->inline_len = total;
@@ -205,7 +208,7 @@ static const struct send_op *check_send(const struct kwarp_qp *qp,
 	const struct send_op *op;
 	unsigned int max_sge = qp->sq.max_sge;
 
-	if ((unsigned int)wr->opcode >= sizeof(send_ops) / sizeof(send_ops[0]))
+	if ((unsigned int)wr->opcode >= ARRAY_SIZE(send_ops))
 		return NULL;
 	op = &send_ops[wr->opcode];
 	if (!op->valid || (wr->send_flags & ~SEND_FLAGS))

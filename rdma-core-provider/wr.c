@@ -174,7 +174,9 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 			fail(qp, EINVAL);
 			return;
 		}
-		memcpy(dst + used, list[i].addr, list[i].length);
+		/* An empty buffer may have no address. */
+		if (list[i].length)
+			memcpy(dst + used, list[i].addr, list[i].length);
 		used += list[i].length;
 	}
 	sqe->flags |= KWARP_WR_INLINE;
