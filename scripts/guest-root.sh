@@ -64,5 +64,5 @@ make_root() {
 	say "the guest is made: $(du -sh "$dir/root.cpio" | cut -f1), rdma-core $(cat "$dir/rdma-core-version")"
 }
 
-id=$({ declare -p packages prune; declare -f; } | sha256sum | cut -c1-12)
+id=$({ declare -p packages prune; declare -f bootstrap settle pack; } | sha256sum | cut -c1-12)
 cached "guest/$suite-$id" make_root

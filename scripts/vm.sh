@@ -105,7 +105,7 @@ boot() {
 	local args=(-accel tcg,thread=multi)
 	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; }
 	[ -z "$out" ] || args+=(-drive "file=$work/disk,if=virtio,format=raw,cache=unsafe")
-	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
+	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" \
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"

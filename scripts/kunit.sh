@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Unit tests: the kernel's own kunit.py, in user-mode Linux, on a private copy of
+# the kernel source into which the driver is put as if it lived there.
+#
+#   scripts/kunit.sh [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or --raw_output]
+#
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#
+# The options are in the driver's .kunitconfig, its Kconfig has the symbols. A layer
+# is built by its own Kbuild, or, if it has none, by that of its tests/ folder.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+driver=drivers/infiniband/sw/kwarp
+layers=(proto mem queue)
+
+# Hard links: files that we change must be replaced, never written to.
+make_tree() {
+	local dir=$1 source=$2
+	say "copying the kernel source for unit tests"
+	cp -al "$source/." "$dir/"
+	sed '/^endmenu/i source "'"$driver"'/Kconfig"' "$source/drivers/Kconfig" >"$dir/Kconfig.new"
+	mv -f "$dir/Kconfig.new" "$dir/drivers/Kconfig"
+	cp "$source/drivers/Makefile" "$dir/Makefile.orig"
+}
+
+# By content and with new times, so that checkouts can share the tree and its objects.
+put_driver() {
+	local tree=$1 layer line=()
+	mkdir -p "$tree/$driver"
+	rsync -rc --delete --include '*/' --include '*.[ch]' --include Kbuild --include Makefile \
+		--include Kconfig --include .kunitconfig --exclude '*' \
+		"$KWARP_ROOT/$driver/" "$tree/$driver/"
+	rsync -rc "$KWARP_ROOT/include/uapi/rdma/" "$tree/include/uapi/rdma/"
+	for layer in "${layers[@]}"; do
+		if [ -e "$tree/$driver/$layer/Kbuild" ]; then
+			line+=("infiniband/sw/kwarp/$layer/")
+		elif [ -e "$tree/$driver/$layer/tests/Kbuild" ]; then
+			line+=("infiniband/sw/kwarp/$layer/tests/")
+		fi
+	done
+	[ ${#line[@]} -gt 0 ] || die "no layer of $driver has a Kbuild or tests/Kbuild"
+	{ cat "$tree/Makefile.orig"; printf 'obj-y += %s\n' "${line[@]}"; } >"$tree/Makefile.new"
+	rsync -c "$tree/Makefile.new" "$tree/drivers/Makefile"
+}
+
+run_kunit() {
+	local tree=$1
+	shift
+	cd "$tree"
+	KWARP_CONFIG_DIR=$tree/kwarp-config ./tools/testing/kunit/kunit.py run \
+		--build_dir="$tree.build" --kunitconfig="$driver/.kunitconfig" --jobs "$KWARP_JOBS" \
+		"$@" </dev/null
+}
+
+# kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1";
+# what is zero is not named.
+count() {
+	local n
+	n=$(sed -n "s/.*Testing complete.*[ ,]$2: \([0-9]*\).*/\1/p" "$1" | tail -n 1)
+	echo "${n:-0}"
+}
+
+summarise() {
+	local log=$1 status=$2 passed failed skipped
+	passed=$(count "$log" passed) skipped=$(count "$log" skipped)
+	failed=$(($(count "$log" failed) + $(count "$log" crashed) + $(count "$log" errors)))
+	if [ "$failed" -eq 0 ] && { [ "$status" -ne 0 ] || [ "$passed" -eq 0 ]; }; then
+		failed=1
+	fi
+	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
+	say "kunit: $passed passed, $failed failed, $skipped skipped (log: $log)"
+	[ "$failed" -eq 0 ]
+}
+
+[ -e "$KWARP_ROOT/$driver/.kunitconfig" ] || die "no $driver/.kunitconfig in this checkout"
+"$here/host-packages.sh" demo
+source=$("$here/get-source.sh" linux 6.12)
+tree=$(cached "kunit/$(basename "$source")" make_tree "$source")
+mkdir -p "$KWARP_ROOT/build"
+log=$KWARP_ROOT/build/kunit.log
+exec 8>"$tree.lock"
+flock 8
+put_driver "$tree"
+# The same source line as the stock kernel: what one offers the other does.
+"$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
+say "building user-mode Linux with the suites and running them"
+status=0
+run_kunit "$tree" "$@" 2>&1 | tee "$log" || status=1
+summarise "$log" "$status"
