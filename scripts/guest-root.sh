@@ -13,11 +13,12 @@ here=$(cd "$(dirname "$0")" && pwd)
 suite=${KWARP_GUEST_SUITE:-trixie}
 packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	iproute2 iperf3 ethtool tcpdump iputils-ping procps kmod nftables
-	python3-minimal python3-pyverbs strace gdb-minimal
+	python3-minimal python3-pyverbs strace
 	libibverbs-dev librdmacm-dev libc6-dev)
 
 # Left out of the boot image: documentation, headers, static libraries, caches.
 prune=(./usr/include ./usr/share/doc ./usr/share/man ./usr/share/locale ./usr/share/info
+	./usr/lib/udev ./usr/lib/systemd ./usr/lib/x86_64-linux-gnu/systemd ./usr/lib/apt
 	./usr/share/zoneinfo ./usr/share/perl ./usr/share/bash-completion ./usr/lib/x86_64-linux-gnu/perl
 	./usr/lib/x86_64-linux-gnu/gconv ./usr/lib/gcc ./var/cache ./var/lib/apt ./var/lib/dpkg/info
 	./dev ./proc ./sys)
@@ -49,7 +50,7 @@ pack() {
 	for p in "${prune[@]}"; do
 		args+=(-path "$p" -prune -o)
 	done
-	as_root sh -c 'cd "$1" && shift && find . "$@" ! -name "*.a" ! -name "*.pyc" -print |
+	as_root sh -c 'cd "$1" && shift && find . "$@" ! -name "*.a" -print |
 		LC_ALL=C sort | cpio -o -H newc --quiet' sh "$tree" "${args[@]}"
 }
 
