@@ -54,7 +54,7 @@ unpack_modules() {
 	done
 	rm -f "$root/modules/usr/lib/modules/$release"/{build,source}
 	"$here/guest-modules.sh" "$root/modules" "$release"
-	rm -rf "$root/lib" "$root/usr/lib/modules"
+	rm -rf "${root:?}/lib" "${root:?}/usr/lib/modules"
 	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
 }
 
@@ -74,7 +74,7 @@ make_kernel() {
 	echo "$release" >"$root/release"
 	relocate_headers "$root" "$release"
 	unpack_modules "$root" "$release"
-	rm -rf "$debs" "$root/boot" "$root/usr/share"
+	rm -rf "$debs" "${root:?}/boot" "${root:?}/usr/share"
 }
 
 get_kernel() {

@@ -102,9 +102,10 @@ boot_options() {
 
 boot() {
 	local work=$1 dir=$2 how=$3 cpu=max
+	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
 	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; }
-	[ -z "$out" ] || args+=(-drive "file=$work/disk,if=virtio,format=raw,cache=unsafe")
+	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
 	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
 		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" \
