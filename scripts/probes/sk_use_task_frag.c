@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* 6.2: sockets say whether they may use the task's page fragment */
+#include <net/sock.h>
+
+void probe(struct sock *sk);
+void probe(struct sock *sk)
+{
+	sk->sk_use_task_frag = false;
+}
