@@ -9,6 +9,8 @@
 #ifndef KWARP_QUEUE_RING_H
 #define KWARP_QUEUE_RING_H
 
+#include <asm/barrier.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
 #include <rdma/kwarp-abi.h>
 

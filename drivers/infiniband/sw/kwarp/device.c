@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Table of device operations, registration, end of life.
+ */
+#include "device.h"
+
+#include <net/addrconf.h>
+#include <rdma/kwarp-abi.h>
+
+#include "cm/cm.h"
+#include "qp/qp.h"
+#include "queue/cq.h"
+#include "verbs/verbs.h"
+
+static void dealloc_driver(struct ib_device *ibdev)
+{
+	struct kwarp_dev *kdev = to_kdev(ibdev);
+
+	/* Every client is gone; connections that were still closing end now. */
+	kwarp_cm_stop_device(kdev);
+	WARN_ON(!xa_empty(&kdev->qps));
+	WARN_ON(!xa_empty(&kdev->stags));
+	xa_destroy(&kdev->qps);
+	xa_destroy(&kdev->stags);
+	netdev_put(kdev->netdev, &kdev->netdev_tracker);
+}
+
+static const struct ib_device_ops kwarp_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
+	.uverbs_abi_ver = KWARP_ABI_VERSION,
+
+	.device_group = &kwarp_attr_group,
+	.dealloc_driver = dealloc_driver,
+
+	.query_device = kwarp_query_device,
+	.query_port = kwarp_query_port,
+	.get_port_immutable = kwarp_port_immutable,
+	.query_gid = kwarp_query_gid,
+	.alloc_ucontext = kwarp_alloc_ucontext,
+	.dealloc_ucontext = kwarp_dealloc_ucontext,
+	.disassociate_ucontext = kwarp_disassociate_ucontext,
+	.mmap = kwarp_mmap,
+	.mmap_free = kwarp_mmap_free,
+	.alloc_pd = kwarp_alloc_pd,
+	.dealloc_pd = kwarp_dealloc_pd,
+
+	.create_cq = kwarp_create_cq,
+	.destroy_cq = kwarp_destroy_cq,
+	.resize_cq = kwarp_resize_cq,
+	.poll_cq = kwarp_cq_poll,
+	.req_notify_cq = kwarp_cq_arm,
+
+	.create_qp = kwarp_create_qp,
+	.destroy_qp = kwarp_destroy_qp,
+	.modify_qp = kwarp_modify_qp,
+	.query_qp = kwarp_query_qp,
+	.post_send = kwarp_post_send,
+	.post_recv = kwarp_post_recv,
+
+	.create_srq = kwarp_create_srq,
+	.modify_srq = kwarp_modify_srq,
+	.query_srq = kwarp_query_srq,
+	.destroy_srq = kwarp_destroy_srq,
+	.post_srq_recv = kwarp_post_srq_recv,
+
+	.get_dma_mr = kwarp_get_dma_mr,
+	.reg_user_mr = kwarp_reg_user_mr,
+	.alloc_mr = kwarp_alloc_mr,
+	.map_mr_sg = kwarp_map_mr_sg,
+	.dereg_mr = kwarp_dereg_mr,
+
+	.iw_connect = kwarp_cm_connect,
+	.iw_accept = kwarp_cm_accept,
+	.iw_reject = kwarp_cm_reject,
+	.iw_create_listen = kwarp_cm_create_listen,
+	.iw_destroy_listen = kwarp_cm_destroy_listen,
+	.iw_get_qp = kwarp_get_qp,
+	.iw_add_ref = kwarp_qp_add_ref,
+	.iw_rem_ref = kwarp_qp_rem_ref,
+
+	INIT_RDMA_OBJ_SIZE(ib_cq, kwarp_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_pd, kwarp_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_qp, kwarp_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, kwarp_srq, ibsrq),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, kwarp_ucontext, ibuc),
+};
+
+/* The node's identity: its hardware address, or something random but legal. */
+static void set_guid(struct kwarp_dev *kdev)
+{
+	const struct net_device *netdev = kdev->netdev;
+	u8 mac[ETH_ALEN];
+
+	if (netdev->addr_len == ETH_ALEN && !is_zero_ether_addr(netdev->dev_addr))
+		ether_addr_copy(mac, netdev->dev_addr);
+	else
+		eth_random_addr(mac);
+	addrconf_addr_eui48((u8 *)&kdev->ibdev.node_guid, mac);
+}
+
+static void init_core_fields(struct kwarp_dev *kdev)
+{
+	struct ib_device *ibdev = &kdev->ibdev;
+
+	ib_set_device_ops(ibdev, &kwarp_ops);
+	ibdev->node_type = RDMA_NODE_RNIC;
+	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
+	ibdev->phys_port_cnt = 1;
+	ibdev->num_comp_vectors = num_possible_cpus();
+	/* The rings are filled in user space; these are the doorbells. */
+	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
+				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
+	strscpy(ibdev->iw_ifname, kdev->netdev->name, sizeof(ibdev->iw_ifname));
+	/* User space maps ports itself if it wants to (iwpmd); TCP ports are real. */
+	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
+	set_guid(kdev);
+}
+
+static int register_device(struct kwarp_dev *kdev, const char *name)
+{
+	int ret = ib_device_set_netdev(&kdev->ibdev, kdev->netdev, 1);
+
+	if (ret)
+		return ret;
+	/* No DMA device: addresses are kernel virtual (INFINIBAND_VIRT_DMA). */
+	return ib_register_device(&kdev->ibdev, name, NULL);
+}
+
+/**
+ * kwarp_device_add - make a device
+ * @name: of the device; may contain %d
+ * @netdev: its network device
+ *
+ * Context: process, RTNL held or not.
+ * Return: 0 or a negative errno.
+ */
+int kwarp_device_add(const char *name, struct net_device *netdev)
+{
+	struct kwarp_dev *kdev = ib_alloc_device(kwarp_dev, ibdev);
+	int ret;
+
+	if (!kdev)
+		return -ENOMEM;
+	kdev->netdev = netdev;
+	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);
+	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1);
+	xa_init(&kdev->stags);
+	kwarp_knobs_init(&kdev->knobs);
+	kwarp_cm_init_device(kdev);
+	init_core_fields(kdev);
+	ret = register_device(kdev, name);
+	if (ret)
+		/* Calls dealloc_driver(). */
+		ib_dealloc_device(&kdev->ibdev);
+	return ret;
+}
+
+/* The netdev came up or went down. */
+void kwarp_device_port_event(struct kwarp_dev *kdev)
+{
+	struct ib_event event = {
+		.device = &kdev->ibdev,
+		.element.port_num = 1,
+		.event = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE ?
+			 IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ib_dispatch_event(&event);
+}

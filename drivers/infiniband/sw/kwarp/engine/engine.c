@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Life of an engine: start on a socket, latch an error, stop, flush.
+ */
+#include "engine.h"
+
+#include "../kwarp.h"
+#include "sock.h"
+
+/* Once per queue pair. */
+void kwarp_engine_init(struct kwarp_engine *e)
+{
+	kwarp_tx_init(e);
+}
+
+static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p)
+{
+	struct kwarp_tx *tx = &e->tx;
+	int i;
+
+	tx->crc = p->crc;
+	tx->markers = p->tx_markers;
+	tx->rtr = p->initiator ? p->rtr : 0;
+	tx->off = 0;
+	tx->term_done = false;
+	tx->msg.kind = KWARP_TXK_NONE;
+	/* 5041-4.3-13: the first MSN is one. */
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		tx->msn[i] = 1;
+	tx->sq_upto = e->sq->next;
+}
+
+static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)
+{
+	int ret;
+
+	ret = kwarp_readq_init(&e->oread, p->ord, sizeof(*e->oread.o));
+	if (ret)
+		return ret;
+	ret = kwarp_readq_init(&e->iread, p->ird, sizeof(*e->iread.i));
+	if (ret)
+		goto out_oread;
+	/* CRC and markers are folded in while copying into pages of our own. */
+	ret = kwarp_batch_init(&e->tx.batch, p->crc || p->tx_markers);
+	if (ret)
+		goto out_iread;
+	return 0;
+
+out_iread:
+	kwarp_readq_fini(&e->iread);
+out_oread:
+	kwarp_readq_fini(&e->oread);
+	return ret;
+}
+
+static void free_queues(struct kwarp_engine *e)
+{
+	kwarp_batch_fini(&e->tx.batch);
+	kwarp_readq_fini(&e->iread);
+	kwarp_readq_fini(&e->oread);
+}
+
+/**
+ * kwarp_engine_start - enter Full Operation on @sock
+ * @e: engine, not started
+ * @sock: connected socket behind the MPA startup
+ * @p: what was agreed on
+ *
+ * Context: process.
+ * Return: 0, -ENOTCONN, -ENOMEM.
+ */
+int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
+		       const struct kwarp_engine_params *p)
+{
+	int ret;
+
+	kwarp_tx_claim(e);
+	ret = alloc_queues(e, p);
+	if (ret)
+		goto out;
+	start_tx(e, p);
+	kwarp_rx_init(e, p->crc, p->rx_markers);
+	e->flags = 0;
+	if (p->initiator)
+		set_bit(KWARP_E_TX_OPEN, &e->flags);
+	e->sock = sock;
+	ret = kwarp_sock_install(e, sock);
+	if (ret) {
+		e->sock = NULL;
+		free_queues(e);
+	}
+out:
+	kwarp_tx_release(e);
+	return ret;
+}
+
+/* Look at the socket from process context: octets, FIN, errors. */
+void kwarp_engine_poll(struct kwarp_engine *e)
+{
+	if (e->sock)
+		kwarp_sock_drain(e);
+}
+
+/* Half-close after a graceful drain; receiving goes on. */
+void kwarp_engine_fin(struct kwarp_engine *e)
+{
+	set_bit(KWARP_E_TX_STOP, &e->flags);
+	if (e->sock)
+		kwarp_sock_shutdown(e->sock);
+}
+
+/**
+ * kwarp_engine_stop - the stream is over
+ * @e: engine, started or not
+ * @fin: shut down our half
+ *
+ * When it returns, the socket is the caller's again and every request is flushed;
+ * what is posted later is flushed by the runner.
+ *
+ * Context: process; waits for the present runner.
+ */
+void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
+{
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+	set_bit(KWARP_E_TX_STOP, &e->flags);
+	kwarp_tx_claim(e);
+	if (e->sock) {
+		kwarp_sock_remove(e);
+		if (fin)
+			kwarp_sock_shutdown(e->sock);
+		e->sock = NULL;
+		kwarp_rx_flush(e);
+		free_queues(e);
+	}
+	set_bit(KWARP_E_DEAD, &e->flags);
+	kwarp_engine_flush(e);
+	kwarp_tx_release(e);
+}
+
+/* Ready for another stream, after modify to RESET.  The engine is stopped. */
+void kwarp_engine_revive(struct kwarp_engine *e)
+{
+	kwarp_tx_claim(e);
+	e->flags = 0;
+	e->perr = KWARP_PERR_NONE;
+	kwarp_tx_release(e);
+}
+
+/**
+ * kwarp_engine_flush - complete everything that is posted
+ *
+ * Context: the runner, engine dead.
+ */
+void kwarp_engine_flush(struct kwarp_engine *e)
+{
+	kwarp_sq_flush(e->sq);
+	kwarp_rx_flush(e);
+	if (!e->rq_shared) {
+		/* Receives posted from now on need a kick to be flushed. */
+		kwarp_ring_set_flags(&e->rq->ring,
+				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
+		/* Pairs with the poster's barrier between storing prod and reading flags. */
+		smp_mb();
+		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp);
+	}
+}
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq)
+{
+	/* 5040-7.1-7: the first error is the one reported. */
+	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
+		return;
+	e->perr = perr;
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+	if (!kwarp_term_wanted(perr)) {
+		e->ops->event(e, KWARP_QPE_LOST);
+		return;
+	}
+	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
+	/* The runner reads term after it has seen KWARP_E_TX_TERM, set behind this. */
+	smp_wmb();
+	set_bit(KWARP_E_TERM_READY, &e->flags);
+	e->ops->event(e, KWARP_QPE_PROTO);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The engine of one stream: octets on a socket.  It knows queues and regions below
+ * it, and speaks upward only through struct kwarp_engine_ops.
+ */
+#ifndef KWARP_ENGINE_ENGINE_H
+#define KWARP_ENGINE_ENGINE_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "../mem/mr.h"
+#include "../proto/fpdu_rx.h"
+#include "../proto/qp_fsm.h"
+#include "../proto/rdmap.h"
+#include "../proto/term.h"
+#include "../queue/readq.h"
+#include "../queue/rq.h"
+#include "../queue/sq.h"
+#include "batch.h"
+
+struct kwarp_dev;
+struct kwarp_engine;
+struct socket;
+
+/**
+ * struct kwarp_engine_ops - upcalls
+ * @event: something happened to the stream; any context, must not sleep
+ * @established: responder: first valid FPDU; any context, must not sleep
+ * @poll: call kwarp_engine_poll() from process context soon; any context
+ * @srq_limit: the SRQ's limit was passed; any context
+ */
+struct kwarp_engine_ops {
+	void (*event)(struct kwarp_engine *e, enum kwarp_qp_event event);
+	void (*established)(struct kwarp_engine *e);
+	void (*poll)(struct kwarp_engine *e);
+	void (*srq_limit)(struct kwarp_engine *e);
+};
+
+/* Bits of kwarp_engine.flags: any context, atomic bit operations. */
+enum kwarp_engine_flag {
+	KWARP_E_TX_OPEN,	/* we may send FPDUs (RFC 5044 7.1.2 rule 4) */
+	KWARP_E_TX_STOP,	/* send nothing more */
+	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
+	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
+	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
+	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read to complete */
+	KWARP_E_RX_STOP,	/* drop inbound octets */
+	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
+	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
+	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
+	KWARP_E_FAILED,		/* an error has been latched */
+	KWARP_E_TERM_READY,	/* @term describes it */
+};
+
+/* What a message's payload is taken from. */
+enum kwarp_tx_src {
+	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
+	KWARP_SRC_BUF,		/* octets in the engine: inline data, headers */
+	KWARP_SRC_REGION,	/* one region: Read Response */
+};
+
+enum kwarp_tx_kind {
+	KWARP_TXK_NONE,
+	KWARP_TXK_SQ,
+	KWARP_TXK_RRESP,
+	KWARP_TXK_RTR,
+	KWARP_TXK_TERM,
+};
+
+/**
+ * struct kwarp_tx_msg - the message being segmented
+ * @kind: where it comes from
+ * @src: where its payload is
+ * @hdr: header of the next segment
+ * @left: payload octets not yet in a segment
+ * @sge: KWARP_SRC_SGL: element in work
+ * @sge_off: octets of it already used
+ * @buf: KWARP_SRC_BUF: next octet
+ * @sq_index: KWARP_TXK_SQ: entry in the send queue
+ */
+struct kwarp_tx_msg {
+	enum kwarp_tx_kind kind;
+	enum kwarp_tx_src src;
+	struct kwarp_ddp_hdr hdr;
+	u32 left;
+	u32 sge;
+	u32 sge_off;
+	const u8 *buf;
+	u32 sq_index;
+};
+
+/**
+ * struct kwarp_tx - transmit side; owned by the runner but where noted
+ * @run: any context: KWARP_RUN_*, decides who the runner is
+ * @idle: waited on by kwarp_tx_claim()
+ * @work: the runner where nobody else may sleep
+ * @crc: generate CRCs
+ * @markers: insert markers
+ * @rtr: RTR form still to be sent
+ * @turn: the send queue is next, for fairness against Read Responses
+ * @term_done: the Terminate is in the batch or sent
+ * @off: stream octets since SeqStart, modulo 2^32
+ * @mulpdu: of the current batch
+ * @msn: next MSN of each queue
+ * @sq_upto: send queue entries before it are complete in the batch
+ * @drain_to: index up to which a graceful close sends
+ * @msg: message in work
+ * @wqe: its work request
+ * @small: payload of Read Requests and the Terminate
+ * @batch: octets on their way to TCP
+ */
+struct kwarp_tx {
+	atomic_t run;
+	wait_queue_head_t idle;
+	struct work_struct work;
+
+	bool crc;
+	bool markers;
+	u8 rtr;
+	bool turn;
+	bool term_done;
+	u32 off;
+	u32 mulpdu;
+	u32 msn[KWARP_QN_COUNT];
+	u32 sq_upto;
+	u32 drain_to;
+	struct kwarp_tx_msg msg;
+	struct kwarp_wqe wqe;
+	u8 small[KWARP_TERM_MAX_LEN];
+	struct kwarp_batch batch;
+};
+
+enum kwarp_rx_target {
+	KWARP_RXT_NONE,		/* no payload expected, or it is dropped */
+	KWARP_RXT_RECEIVE,	/* the open receive */
+	KWARP_RXT_TAGGED,	/* region named by the segment */
+	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
+};
+
+/**
+ * struct kwarp_rx - receive side; written only under the socket lock
+ * @fpdu: parser
+ * @q: untagged queues
+ * @target: what the payload of this segment goes to
+ * @tagged_open: a tagged message has begun and its last segment has not come
+ * @mr: region used last in this run; referenced until the run ends
+ * @addr: KWARP_RXT_TAGGED: address of the next octet
+ * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
+ * @rwqe_status: how to complete it when the stream ends
+ * @sge: element in work
+ * @sge_off: octets of it already filled
+ * @small: header octets
+ * @small_have: their number
+ */
+struct kwarp_rx {
+	struct kwarp_fpdu_rx fpdu;
+	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
+	enum kwarp_rx_target target;
+	bool tagged_open;
+	struct kwarp_mr *mr;
+	u64 addr;
+	struct kwarp_rwqe rwqe;
+	u8 rwqe_status;
+	u32 sge;
+	u32 sge_off;
+	u8 small[KWARP_TERM_MAX_LEN];
+	u32 small_have;
+};
+
+/**
+ * struct kwarp_engine - one stream
+ *
+ * Immutable after create: @kdev, @pd, @sq, @rq, @rq_shared (@rq is an SRQ's),
+ * @recv_cq, @ibqp, @ops.  @sock: set while a stream is attached.
+ *
+ * @flags: KWARP_E_*
+ * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
+ * @oread: Reads of ours, see readq.h
+ * @iread: Reads of the peer
+ * @tx: transmit side
+ * @rx: receive side
+ * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
+ *	after KWARP_E_TERM_READY
+ * @perr: why the stream failed; likewise
+ * @peer_term: Terminate received, valid after KWARP_QPE_PEER_TERM
+ * @saved: socket callbacks as they were before attach
+ */
+struct kwarp_engine {
+	struct kwarp_dev *kdev;
+	struct ib_pd *pd;
+	struct kwarp_sq *sq;
+	struct kwarp_rq *rq;
+	bool rq_shared;
+	struct kwarp_cq *recv_cq;
+	struct ib_qp *ibqp;
+	const struct kwarp_engine_ops *ops;
+	struct socket *sock;
+
+	unsigned long flags;
+	int access;
+	struct kwarp_readq oread;
+	struct kwarp_readq iread;
+	struct kwarp_tx tx;
+	struct kwarp_rx rx;
+
+	struct kwarp_term term;
+	enum kwarp_perr perr;
+	struct kwarp_term peer_term;
+
+	struct {
+		void (*data_ready)(struct sock *sk);
+		void (*write_space)(struct sock *sk);
+		void (*state_change)(struct sock *sk);
+		void (*error_report)(struct sock *sk);
+		void *user_data;
+	} saved;
+};
+
+/**
+ * struct kwarp_engine_params - what the MPA startup agreed on
+ *
+ * As struct kwarp_stream_params; a copy, because the engine does not look up.
+ */
+struct kwarp_engine_params {
+	bool initiator;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	u16 ird;
+	u16 ord;
+	u8 rtr;
+};
+
+void kwarp_engine_init(struct kwarp_engine *e);
+int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
+		       const struct kwarp_engine_params *p);
+void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
+void kwarp_engine_fin(struct kwarp_engine *e);
+void kwarp_engine_revive(struct kwarp_engine *e);
+void kwarp_engine_poll(struct kwarp_engine *e);
+void kwarp_engine_flush(struct kwarp_engine *e);
+
+/**
+ * kwarp_engine_fail - latch a protocol error; the first one wins
+ * @raw: DDP header of the segment in error, or NULL
+ * @seg_len: its ULPDU length
+ * @rreq: its Read Request header, or NULL
+ *
+ * Context: any.
+ */
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq);
+
+/* sched.c */
+void kwarp_tx_init(struct kwarp_engine *e);
+void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep);
+void kwarp_tx_claim(struct kwarp_engine *e);
+void kwarp_tx_release(struct kwarp_engine *e);
+
+enum kwarp_tx_result {
+	KWARP_TX_IDLE,		/* nothing to do until something happens */
+	KWARP_TX_MORE,		/* a batch went out; there may be more */
+	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
+};
+
+/* tx.c */
+enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);
+/* tx_build.c */
+bool kwarp_tx_build(struct kwarp_engine *e);
+
+/* rx.c */
+void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
+void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
+void kwarp_rx_end_run(struct kwarp_engine *e);
+void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
+void kwarp_rx_flush(struct kwarp_engine *e);
+enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
+/* rx_place.c */
+enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
+struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);
+
+#endif /* KWARP_ENGINE_ENGINE_H */

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Receive side: from parser events to placement and delivery.
+ *
+ * Context: under the socket lock, in softirq or in the socket owner's context.
+ * Placement may precede the CRC check, delivery never does: completions, Read
+ * Requests, invalidation and Terminates all wait for KWARP_FPDU_END
+ * (Documentation/protocol.rst says why that is allowed).
+ */
+#include "engine.h"
+#include "tx.h"
+
+#include "../kwarp.h"
+
+void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
+{
+	struct kwarp_rx *rx = &e->rx;
+	int i;
+
+	kwarp_fpdu_rx_init(&rx->fpdu, crc, markers);
+	/* 5041-4.3-13 */
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
+	rx->target = KWARP_RXT_NONE;
+	rx->tagged_open = false;
+}
+
+static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
+{
+	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	const u8 *rreq = NULL;
+
+	if (!f->hdr.tagged && f->hdr.opcode == KWARP_OP_RREQ &&
+	    e->rx.small_have == KWARP_RDMAP_RREQ_LEN)
+		rreq = e->rx.small;
+	kwarp_engine_fail(e, err, f->raw_hdr, f->ulpdu_len, rreq);
+}
+
+/* ----------------------------------------------------- header of a segment */
+
+static enum kwarp_perr open_receive(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	bool limit_hit;
+
+	switch (kwarp_rq_take(e->rq, &rx->rwqe, &limit_hit)) {
+	case KWARP_TAKE_NONE:
+		return KWARP_PERR_DDP_U_NOBUF;	/* 5041-7.1-3 */
+	case KWARP_TAKE_CORRUPT:
+		return KWARP_PERR_LOCAL;
+	case KWARP_TAKE_BAD:
+		rx->rwqe_status = KWARP_WC_LOC_QP_OP_ERR;
+		rx->q[KWARP_QN_SEND].open = true;
+		return KWARP_PERR_LOCAL;
+	case KWARP_TAKE_OK:
+		break;
+	}
+	if (limit_hit)
+		e->ops->srq_limit(e);
+	rx->rwqe_status = KWARP_WC_FLUSH_ERR;
+	rx->sge = 0;
+	rx->sge_off = 0;
+	/* A receive is open from here on, whatever becomes of this segment. */
+	rx->q[KWARP_QN_SEND].open = true;
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr begin_send(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	u64 end = (u64)rx->fpdu.hdr.mo + rx->fpdu.payload_len;
+	enum kwarp_perr err;
+
+	if (!rx->q[KWARP_QN_SEND].open) {
+		err = open_receive(e);
+		if (err != KWARP_PERR_NONE)
+			return err;
+	}
+	/* 5041-7.1-9 */
+	if (end > rx->rwqe.len) {
+		rx->rwqe_status = KWARP_WC_LOC_LEN_ERR;
+		return KWARP_PERR_DDP_U_LONG;
+	}
+	rx->target = KWARP_RXT_RECEIVE;
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+	enum kwarp_perr err = kwarp_ddp_check_untagged(&rx->q[h->qn], h);
+
+	if (err != KWARP_PERR_NONE)
+		return err;
+	if (h->qn == KWARP_QN_SEND)
+		return begin_send(e);
+	/* 5040-6.1-10: more Reads than the agreed IRD have no buffer on queue 1. */
+	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
+		return KWARP_PERR_DDP_U_NOBUF;
+	rx->target = KWARP_RXT_SMALL;
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr tagged_perr(enum kwarp_mem_err err)
+{
+	switch (err) {
+	case KWARP_MEM_OK:	return KWARP_PERR_NONE;
+	case KWARP_MEM_STREAM:	return KWARP_PERR_DDP_T_STREAM;
+	case KWARP_MEM_WRAP:	return KWARP_PERR_DDP_T_WRAP;
+	case KWARP_MEM_BOUNDS:	return KWARP_PERR_DDP_T_BOUNDS;
+	/* DDP has no code for a missing right: the STag allows no placement. */
+	default:		return KWARP_PERR_DDP_T_STAG;
+	}
+}
+
+/* 5041-7.1-13: every segment, not only the first. */
+static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+
+	rx->addr = h->to;
+	rx->target = KWARP_RXT_TAGGED;
+	return tagged_perr(kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, e->pd,
+					   h->to, rx->fpdu.payload_len, rights));
+}
+
+static enum kwarp_perr begin_write(struct kwarp_engine *e)
+{
+	/* 5041-5.2-14: a zero-length message's STag and TO are not looked at. */
+	if (!e->rx.fpdu.payload_len)
+		return KWARP_PERR_NONE;
+	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE))
+		return KWARP_PERR_DDP_T_STAG;
+	return check_tagged(e, IB_ACCESS_REMOTE_WRITE);
+}
+
+static enum kwarp_perr begin_response(struct kwarp_engine *e)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+	u32 payload = e->rx.fpdu.payload_len;
+	const struct kwarp_oread *r;
+
+	if (kwarp_readq_empty(&e->oread))
+		return KWARP_PERR_O_OPCODE;
+	r = kwarp_oread_head(&e->oread);
+	/* 5040-5.2.2-9: the response has to be the one that was asked for. */
+	if (payload > r->left || h->last != (payload == r->left))
+		return KWARP_PERR_DDP_T_BOUNDS;
+	if (!payload)
+		return KWARP_PERR_NONE;
+	if (h->stag != r->stag)
+		return KWARP_PERR_DDP_T_STAG;
+	if (h->to != r->to)
+		return KWARP_PERR_DDP_T_BOUNDS;
+	return check_tagged(e, KWARP_SINK_RIGHTS);
+}
+
+static enum kwarp_perr begin_segment(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	enum kwarp_perr err = kwarp_rdmap_check(&rx->fpdu.hdr, rx->fpdu.payload_len);
+
+	rx->target = KWARP_RXT_NONE;
+	rx->small_have = 0;
+	if (err != KWARP_PERR_NONE)
+		return err;
+	if (!rx->fpdu.hdr.tagged)
+		return begin_untagged(e);
+	if (rx->fpdu.hdr.opcode == KWARP_OP_RRESP)
+		return begin_response(e);
+	return begin_write(e);
+}
+
+/* ---------------------------------------------------------------- delivery */
+
+static void complete_receive(struct kwarp_engine *e, enum kwarp_wc_status status,
+			     u32 len)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+	struct kwarp_cqe cqe = {
+		.id = e->rx.rwqe.id,
+		.qpn = e->ibqp->qp_num,
+		.byte_len = len,
+		.status = status,
+		.opcode = KWARP_WC_RECV,
+	};
+	unsigned long irqflags;
+
+	if (status == KWARP_WC_SUCCESS && kwarp_op_invalidates(h->opcode)) {
+		cqe.opcode = KWARP_WC_RECV_INV;
+		cqe.inv_stag = h->stag;
+	}
+	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
+		cqe.flags = KWARP_CQE_SOLICITED;
+	if (status != KWARP_WC_SUCCESS && status != KWARP_WC_FLUSH_ERR)
+		cqe.vendor_err = kwarp_perr_short(e->perr);
+	irqflags = kwarp_cq_begin(e->recv_cq);
+	kwarp_cq_add(e->recv_cq, &cqe, e->ibqp);
+	kwarp_cq_notify(e->recv_cq, kwarp_cq_end(e->recv_cq, irqflags));
+}
+
+/* 5040-5.3-17 to -19, 5040-7.2-4, -5 */
+static enum kwarp_perr invalidate(struct kwarp_engine *e)
+{
+	u32 stag = e->rx.fpdu.hdr.stag;
+	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
+
+	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
+		return KWARP_PERR_R_STAG;
+	return kwarp_mr_revoke(mr, stag, e->pd, true) ? KWARP_PERR_NONE :
+						       KWARP_PERR_R_CANNOT_INV;
+}
+
+static enum kwarp_perr end_send(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+	enum kwarp_perr err;
+
+	if (!h->last)
+		return KWARP_PERR_NONE;
+	if (kwarp_op_invalidates(h->opcode)) {
+		err = invalidate(e);
+		if (err != KWARP_PERR_NONE) {
+			rx->q[KWARP_QN_SEND].open = true;
+			rx->rwqe_status = KWARP_WC_REM_INV_REQ_ERR;
+			return err;
+		}
+	}
+	/* 5041-5.4-4: MO plus payload of the last segment. */
+	complete_receive(e, KWARP_WC_SUCCESS, h->mo + rx->fpdu.payload_len);
+	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+}
+
+/* What to say about the source of a Read (RFC 5040 7.2 item 4). */
+enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
+{
+	switch (err) {
+	case KWARP_MEM_OK:	return KWARP_PERR_NONE;
+	case KWARP_MEM_STAG:	return KWARP_PERR_R_STAG;
+	case KWARP_MEM_STREAM:	return KWARP_PERR_R_STREAM;
+	case KWARP_MEM_ACCESS:	return KWARP_PERR_R_ACCESS;
+	case KWARP_MEM_WRAP:	return KWARP_PERR_R_WRAP;
+	default:		return KWARP_PERR_R_BOUNDS;
+	}
+}
+
+static enum kwarp_perr end_read_request(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	struct kwarp_iread *r = kwarp_iread_tail(&e->iread);
+	enum kwarp_perr err;
+	struct kwarp_rreq req;
+
+	kwarp_rreq_decode(rx->small, &req);
+	/* 5040-5.2.1-16 to -18: a zero-length Read names no buffer. */
+	if (req.size) {
+		if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
+			return KWARP_PERR_R_ACCESS;
+		err = kwarp_read_perr(kwarp_mem_check(kwarp_rx_mr(e, req.src_stag),
+						req.src_stag, e->pd, req.src_to,
+						req.size, IB_ACCESS_REMOTE_READ));
+		if (err != KWARP_PERR_NONE)
+			return err;
+	}
+	r->sink_stag = req.sink_stag;
+	r->sink_to = req.sink_to;
+	r->src_stag = req.src_stag;
+	r->src_to = req.src_to;
+	r->size = req.size;
+	memcpy(r->raw_ddp, rx->fpdu.raw_hdr, sizeof(r->raw_ddp));
+	kwarp_readq_push(&e->iread);
+	kwarp_tx_kick(e, false);
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr end_response(struct kwarp_engine *e)
+{
+	struct kwarp_oread *r = kwarp_oread_head(&e->oread);
+	bool last = e->rx.fpdu.hdr.last;
+	struct kwarp_oread done;
+
+	r->to += e->rx.fpdu.payload_len;
+	r->left -= e->rx.fpdu.payload_len;
+	if (!last)
+		return KWARP_PERR_NONE;
+	done = *r;
+	kwarp_readq_pop(&e->oread);
+	if (done.invalidate)
+		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, e->pd, false);
+	if (!done.rtr)
+		kwarp_sq_read_done(e->sq, done.sq_index);
+	/* Pairs with held_back(): either it sees the free place, or we see its flag. */
+	smp_mb();
+	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
+	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
+		kwarp_tx_kick(e, false);
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr end_terminate(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	if (!kwarp_term_decode(rx->small, rx->small_have, &e->peer_term))
+		memset(&e->peer_term, 0, sizeof(e->peer_term));
+	/* A Terminate that returns a Read Request is about our oldest Read. */
+	if (e->peer_term.has_rdmap && !kwarp_readq_empty(&e->oread) &&
+	    !kwarp_oread_head(&e->oread)->rtr)
+		kwarp_sq_failed(e->sq, kwarp_oread_head(&e->oread)->sq_index,
+				KWARP_WC_REM_ACCESS_ERR, kwarp_term_short(&e->peer_term));
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+	e->ops->event(e, KWARP_QPE_PEER_TERM);
+	return KWARP_PERR_NONE;
+}
+
+/* The first valid FPDU opens our sending half (RFC 5044 7.1.2 rule 5). */
+static void first_fpdu(struct kwarp_engine *e)
+{
+	set_bit(KWARP_E_RX_SEEN, &e->flags);
+	if (test_and_set_bit(KWARP_E_TX_OPEN, &e->flags))
+		return;
+	e->ops->established(e);
+	kwarp_tx_kick(e, false);
+}
+
+static enum kwarp_perr end_segment(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+
+	if (unlikely(!test_bit(KWARP_E_RX_SEEN, &e->flags)))
+		first_fpdu(e);
+	if (h->tagged) {
+		rx->tagged_open = !h->last;
+		return h->opcode == KWARP_OP_RRESP ? end_response(e) : KWARP_PERR_NONE;
+	}
+	kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
+	switch (h->qn) {
+	case KWARP_QN_SEND:
+		return end_send(e);
+	case KWARP_QN_RREQ:
+		return end_read_request(e);
+	default:
+		return end_terminate(e);
+	}
+}
+
+/* ------------------------------------------------------------- entry points */
+
+/**
+ * kwarp_rx_feed - process a contiguous piece of the stream
+ *
+ * Context: socket lock held.  After an error the rest is dropped (5041-7.1-22).
+ */
+void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
+{
+	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	enum kwarp_perr err = KWARP_PERR_NONE;
+	const u8 *piece;
+	u32 n;
+
+	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
+		switch (kwarp_fpdu_rx_next(f, &data, &len, &piece, &n)) {
+		case KWARP_FPDU_MORE:
+			return;
+		case KWARP_FPDU_HDR:
+			err = begin_segment(e);
+			break;
+		case KWARP_FPDU_DATA:
+			err = kwarp_rx_place(e, piece, n);
+			break;
+		case KWARP_FPDU_END:
+			err = end_segment(e);
+			break;
+		case KWARP_FPDU_ERROR:
+			err = f->err;
+			break;
+		}
+		if (unlikely(err != KWARP_PERR_NONE)) {
+			rx_fail(e, err);
+			return;
+		}
+	}
+}
+
+/* The socket has given all it had: let go of what the run referenced. */
+void kwarp_rx_end_run(struct kwarp_engine *e)
+{
+	if (e->rx.mr) {
+		kwarp_mr_put(e->rx.mr);
+		e->rx.mr = NULL;
+	}
+}
+
+/* Does a FIN here cut nothing off? */
+static bool between_messages(const struct kwarp_engine *e)
+{
+	return kwarp_fpdu_rx_idle(&e->rx.fpdu) && !e->rx.q[KWARP_QN_SEND].open &&
+	       !e->rx.tagged_open && kwarp_readq_empty(&e->oread);
+}
+
+/**
+ * kwarp_rx_eof - the peer has closed, or the connection is gone
+ * @reset: no FIN, or an error
+ *
+ * Context: socket lock held; may be called again.
+ */
+void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
+{
+	if (test_and_set_bit(reset ? KWARP_E_RST_SEEN : KWARP_E_FIN_SEEN, &e->flags))
+		return;
+	if (reset || !between_messages(e))
+		e->ops->event(e, KWARP_QPE_LOST);
+	else
+		e->ops->event(e, KWARP_QPE_PEER_FIN);
+}
+
+/* Complete the open receive.  No receiver is running. */
+void kwarp_rx_flush(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	if (!rx->q[KWARP_QN_SEND].open)
+		return;
+	rx->q[KWARP_QN_SEND].open = false;
+	complete_receive(e, rx->rwqe_status, 0);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Placing payload.  Context: socket lock held.
+ */
+#include "engine.h"
+
+#include "../kwarp.h"
+
+/**
+ * kwarp_rx_mr - region of an STag, referenced until the run ends
+ *
+ * The region of the previous segment is usually the one of the next.
+ * Return: the region (key not compared), or NULL.
+ */
+struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	if (rx->mr) {
+		if (READ_ONCE(rx->mr->stag) >> 8 == stag >> 8)
+			return rx->mr;
+		kwarp_mr_put(rx->mr);
+	}
+	rx->mr = kwarp_mr_lookup(e->kdev, stag);
+	return rx->mr;
+}
+
+/* Into the open receive's scatter list; its length has been checked. */
+static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	while (len) {
+		const struct kwarp_sge *s = &rx->rwqe.sge[rx->sge];
+		u32 n = min(len, s->length - rx->sge_off);
+		struct kwarp_mr *mr;
+
+		if (n) {
+			u64 addr = s->addr + rx->sge_off;
+
+			mr = kwarp_rx_mr(e, s->lkey);
+			if (kwarp_mem_check(mr, s->lkey, e->pd, addr, n,
+					    IB_ACCESS_LOCAL_WRITE) != KWARP_MEM_OK) {
+				rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
+				return KWARP_PERR_LOCAL;
+			}
+			kwarp_mr_write(mr, addr, data, n);
+		}
+		rx->sge_off += n;
+		data += n;
+		len -= n;
+		if (rx->sge_off == s->length) {
+			rx->sge++;
+			rx->sge_off = 0;
+		}
+	}
+	return KWARP_PERR_NONE;
+}
+
+static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 len)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	/* kwarp_rdmap_check() has bounded the payload; this is for our own sanity. */
+	if (len > sizeof(rx->small) - rx->small_have)
+		return KWARP_PERR_O_UNSPEC;
+	memcpy(rx->small + rx->small_have, data, len);
+	rx->small_have += len;
+	return KWARP_PERR_NONE;
+}
+
+/* The region may have been revoked since the header was checked, by another stream. */
+static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+	struct kwarp_mr *mr = kwarp_rx_mr(e, h->stag);
+
+	if (kwarp_mem_check(mr, h->stag, e->pd, e->rx.addr, len, 0) != KWARP_MEM_OK)
+		return KWARP_PERR_DDP_T_STAG;
+	kwarp_mr_write(mr, e->rx.addr, data, len);
+	e->rx.addr += len;
+	return KWARP_PERR_NONE;
+}
+
+/**
+ * kwarp_rx_place - place a piece of the current segment's payload
+ *
+ * Return: KWARP_PERR_NONE, or what to terminate with.
+ */
+enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
+{
+	switch (e->rx.target) {
+	case KWARP_RXT_RECEIVE:
+		return place_receive(e, data, len);
+	case KWARP_RXT_TAGGED:
+		return place_tagged(e, data, len);
+	case KWARP_RXT_SMALL:
+		return place_small(e, data, len);
+	default:
+		return KWARP_PERR_O_UNSPEC;
+	}
+}

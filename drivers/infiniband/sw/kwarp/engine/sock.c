@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The engine's side of a TCP socket.
+ *
+ * Inbound octets are consumed where they arrive: in sk_data_ready, that is in
+ * softirq or in the socket owner's backlog, always under the socket lock, which
+ * therefore serialises the receive side.  An skb is walked once.  What cannot be
+ * handled there (end of stream, errors) is a level-triggered matter: it is looked up
+ * in the socket's state by kwarp_sock_drain(), whenever that is called.
+ *
+ * sk_callback_lock is held across each callback, so that kwarp_sock_remove() knows
+ * that none is running any more.
+ */
+#include "sock.h"
+
+#include <linux/skbuff.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "engine.h"
+
+/* tcp_read_sock() actor: everything is consumed, wanted or not. */
+static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
+		      unsigned int offset, size_t len)
+{
+	struct kwarp_engine *e = desc->arg.data;
+	struct skb_seq_state st;
+	unsigned int used = 0, n;
+	const u8 *data;
+
+	if (test_bit(KWARP_E_RX_STOP, &e->flags))
+		return len;
+	skb_prepare_seq_read(skb, offset, offset + len, &st);
+	while ((n = skb_seq_read(used, &data, &st))) {
+		kwarp_rx_feed(e, data, n);
+		used += n;
+	}
+	return len;
+}
+
+/* Consume what the socket holds, then see how it stands.  Socket lock held. */
+static void drain_locked(struct kwarp_engine *e, struct sock *sk)
+{
+	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+
+	tcp_read_sock(sk, &desc, read_actor);
+	kwarp_rx_end_run(e);
+	if (sk->sk_state == TCP_CLOSE || sk->sk_err)
+		kwarp_rx_eof(e, true);
+	else if (sk->sk_shutdown & RCV_SHUTDOWN)
+		kwarp_rx_eof(e, false);
+}
+
+static void data_ready(struct sock *sk)
+{
+	struct kwarp_engine *e;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	e = sk->sk_user_data;
+	if (e)
+		drain_locked(e, sk);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void write_space(struct sock *sk)
+{
+	struct kwarp_engine *e;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	e = sk->sk_user_data;
+	if (e && sk_stream_is_writeable(sk)) {
+		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+		kwarp_tx_kick(e, false);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/*
+ * TCP reports a FIN before the data it came with is readable, and may report a reset
+ * without the socket lock; both are looked at from process context.
+ */
+static void state_change(struct sock *sk)
+{
+	struct kwarp_engine *e;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	e = sk->sk_user_data;
+	if (e)
+		e->ops->poll(e);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * kwarp_sock_install - take the callbacks of a socket
+ *
+ * Context: process; takes the socket lock.
+ * Return: 0, -ENOTCONN.
+ */
+int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+	int ret = -ENOTCONN;
+
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_state == TCP_ESTABLISHED || sk->sk_state == TCP_CLOSE_WAIT) {
+		e->saved.data_ready = sk->sk_data_ready;
+		e->saved.write_space = sk->sk_write_space;
+		e->saved.state_change = sk->sk_state_change;
+		e->saved.error_report = sk->sk_error_report;
+		e->saved.user_data = sk->sk_user_data;
+		sk->sk_user_data = e;
+		sk->sk_data_ready = data_ready;
+		sk->sk_write_space = write_space;
+		sk->sk_state_change = state_change;
+		sk->sk_error_report = state_change;
+		ret = 0;
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+	return ret;
+}
+
+/* Give them back.  No callback of ours runs or will run when this returns. */
+void kwarp_sock_remove(struct kwarp_engine *e)
+{
+	struct sock *sk = e->sock->sk;
+
+	lock_sock(sk);
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = e->saved.user_data;
+	sk->sk_data_ready = e->saved.data_ready;
+	sk->sk_write_space = e->saved.write_space;
+	sk->sk_state_change = e->saved.state_change;
+	sk->sk_error_report = e->saved.error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
+}
+
+/* Process what is there, from process context. */
+void kwarp_sock_drain(struct kwarp_engine *e)
+{
+	struct sock *sk = e->sock->sk;
+
+	lock_sock(sk);
+	drain_locked(e, sk);
+	release_sock(sk);
+}
+
+/* FIN behind what was sent. */
+void kwarp_sock_shutdown(struct socket *sock)
+{
+	kernel_sock_shutdown(sock, SHUT_WR);
+}
+
+/**
+ * kwarp_sock_writable - will TCP take a batch now?
+ *
+ * If not, write_space will be called.
+ */
+bool kwarp_sock_writable(struct socket *sock)
+{
+	if (sk_stream_memory_free(sock->sk))
+		return true;
+	set_bit(SOCK_NOSPACE, &sock->flags);
+	/* Pairs with the barrier in tcp_check_space(). */
+	smp_mb__after_atomic();
+	return sk_stream_memory_free(sock->sk);
+}
+
+/* Is there anything that the peer will acknowledge? */
+bool kwarp_sock_in_flight(const struct socket *sock)
+{
+	return READ_ONCE(sock->sk->sk_wmem_queued);
+}
+
+/* Effective MSS, options counted (5044-4.5-6: read per batch). */
+u32 kwarp_sock_emss(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->mss_cache);
+}

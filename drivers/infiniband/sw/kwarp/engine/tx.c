@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The transmit step: what goes next, in batches.  Context: the runner (process).
+ *
+ * Order of choice: rest of the batch that TCP did not take, the Terminate, the rest
+ * of the message in work, the RTR, then Read Responses and the send queue in turn.
+ * An operation that touches no wire (Local Invalidate, register) takes its place in
+ * the order of the send queue.
+ */
+#include "engine.h"
+#include "sock.h"
+#include "tx.h"
+
+#include "../kwarp.h"
+#include "../proto/mpa_frame.h"
+#include "../proto/mpa_neg.h"
+
+/* STag of messages that carry none: some hardware treats 0 specially. */
+#define RTR_STAG	1
+
+static void start_untagged(struct kwarp_tx *tx, u8 op, enum kwarp_qn qn, u32 inv_stag)
+{
+	tx->msg.hdr = (struct kwarp_ddp_hdr) {
+		.opcode = op,
+		.stag = inv_stag,
+		.qn = qn,
+		.msn = tx->msn[qn]++,
+	};
+}
+
+static void start_tagged(struct kwarp_tx *tx, u8 op, u32 stag, u64 to)
+{
+	tx->msg.hdr = (struct kwarp_ddp_hdr) {
+		.tagged = true,
+		.opcode = op,
+		.stag = stag,
+		.to = to,
+	};
+}
+
+static void source_buf(struct kwarp_tx *tx, const u8 *buf, u32 len)
+{
+	tx->msg.src = KWARP_SRC_BUF;
+	tx->msg.buf = buf;
+	tx->msg.left = len;
+}
+
+/* ------------------------------------------------------------- Terminate */
+
+static bool pick_term(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	if (tx->term_done)
+		return false;
+	tx->term_done = true;
+	tx->msg.kind = KWARP_TXK_TERM;
+	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
+	source_buf(tx, tx->small, kwarp_term_encode(tx->small, &e->term));
+	return true;
+}
+
+/* ------------------------------------------------------- Read of any kind */
+
+static void push_read(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
+		      const struct kwarp_rreq *req)
+{
+	*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
+		.sq_index = sq_index,
+		.rtr = rtr,
+		.invalidate = inv,
+		.stag = req->sink_stag,
+		.to = req->sink_to,
+		.left = req->size,
+	};
+	kwarp_readq_push(&e->oread);
+	start_untagged(&e->tx, KWARP_OP_RREQ, KWARP_QN_RREQ, 0);
+	kwarp_rreq_encode(e->tx.small, req);
+	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
+}
+
+/* The initiator's "ready to receive", before anything else (6581-5-2). */
+static bool pick_rtr(struct kwarp_engine *e)
+{
+	const struct kwarp_rreq none = { .sink_stag = RTR_STAG, .src_stag = RTR_STAG };
+	struct kwarp_tx *tx = &e->tx;
+
+	tx->msg.kind = KWARP_TXK_RTR;
+	switch (tx->rtr) {
+	case KWARP_RTR_SEND:
+		start_untagged(tx, KWARP_OP_SEND, KWARP_QN_SEND, 0);
+		source_buf(tx, tx->small, 0);
+		break;
+	case KWARP_RTR_READ:
+		push_read(e, 0, true, false, &none);
+		break;
+	default:
+		start_tagged(tx, KWARP_OP_WRITE, RTR_STAG, 0);
+		source_buf(tx, tx->small, 0);
+		break;
+	}
+	tx->rtr = 0;
+	return true;
+}
+
+static bool pick_response(struct kwarp_engine *e)
+{
+	const struct kwarp_iread *r;
+
+	if (kwarp_readq_empty(&e->iread))
+		return false;
+	r = kwarp_iread_head(&e->iread);
+	e->tx.msg.kind = KWARP_TXK_RRESP;
+	e->tx.msg.src = KWARP_SRC_REGION;
+	e->tx.msg.left = r->size;
+	start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
+	return true;
+}
+
+/* ------------------------------------------------------------ send queue */
+
+static enum kwarp_wc_status check_sgl(struct kwarp_engine *e)
+{
+	struct kwarp_wqe *wqe = &e->tx.wqe;
+	u32 i;
+
+	for (i = 0; i < wqe->e.num_sge; i++) {
+		const struct kwarp_sge *s = &wqe->sge[i];
+		struct kwarp_mr *mr;
+		enum kwarp_mem_err err;
+
+		if (!s->length)
+			continue;
+		mr = kwarp_mr_lookup(e->kdev, s->lkey);
+		err = kwarp_mem_check(mr, s->lkey, e->pd, s->addr, s->length, 0);
+		if (mr)
+			kwarp_mr_put(mr);
+		if (err != KWARP_MEM_OK)
+			return KWARP_WC_LOC_PROT_ERR;
+	}
+	return KWARP_WC_SUCCESS;
+}
+
+/* A Read's sink is written by the peer: it needs the rights hardware asks for. */
+static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
+{
+	const struct kwarp_sge *s = &e->tx.wqe.sge[0];
+	enum kwarp_mem_err err;
+	struct kwarp_mr *mr;
+
+	if (!e->tx.wqe.len)
+		return KWARP_WC_SUCCESS;
+	mr = kwarp_mr_lookup(e->kdev, s->lkey);
+	err = kwarp_mem_check(mr, s->lkey, e->pd, s->addr, s->length,
+			      KWARP_SINK_RIGHTS);
+	if (mr)
+		kwarp_mr_put(mr);
+	return err == KWARP_MEM_OK ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
+}
+
+static enum kwarp_wc_status local_op(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	u32 stag = w->opcode == KWARP_WR_REG_MR ? w->rkey : w->inv_stag;
+	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, stag);
+	bool ok;
+
+	if (!mr)
+		return KWARP_WC_LOC_PROT_ERR;
+	if (w->opcode == KWARP_WR_REG_MR)
+		ok = mr->pd == e->pd && !kwarp_mr_activate(mr, stag, w->raddr);
+	else
+		ok = kwarp_mr_revoke(mr, stag, e->pd, false);
+	kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
+}
+
+static void start_read(struct kwarp_engine *e)
+{
+	const struct kwarp_wqe *wqe = &e->tx.wqe;
+	struct kwarp_rreq req = {
+		.sink_stag = RTR_STAG,
+		.size = wqe->len,
+		.src_stag = wqe->e.rkey,
+		.src_to = wqe->e.raddr,
+	};
+
+	if (wqe->e.num_sge) {
+		req.sink_stag = wqe->sge[0].lkey;
+		req.sink_to = wqe->sge[0].addr;
+	}
+	push_read(e, e->tx.msg.sq_index, false, wqe->e.opcode == KWARP_WR_READ_INV, &req);
+}
+
+static u8 send_opcode(const struct kwarp_sqe *w)
+{
+	bool se = w->flags & KWARP_WR_SOLICITED;
+
+	if (w->opcode == KWARP_WR_SEND_INV)
+		return se ? KWARP_OP_SEND_SE_INV : KWARP_OP_SEND_INV;
+	return se ? KWARP_OP_SEND_SE : KWARP_OP_SEND;
+}
+
+static void start_data(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+	const struct kwarp_sqe *w = &tx->wqe.e;
+
+	if (w->opcode == KWARP_WR_WRITE)
+		start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
+	else
+		start_untagged(tx, send_opcode(w), KWARP_QN_SEND,
+			       w->opcode == KWARP_WR_SEND_INV ? w->inv_stag : 0);
+	if (w->flags & KWARP_WR_INLINE) {
+		source_buf(tx, tx->wqe.inl, tx->wqe.len);
+		return;
+	}
+	tx->msg.src = KWARP_SRC_SGL;
+	tx->msg.left = tx->wqe.len;
+	tx->msg.sge = 0;
+	tx->msg.sge_off = 0;
+}
+
+static bool is_read(const struct kwarp_sqe *w)
+{
+	return w->opcode == KWARP_WR_READ || w->opcode == KWARP_WR_READ_INV;
+}
+
+/* Must this request wait for Reads before it?  ORD (5040-6.1-9), fence. */
+static bool held_back(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	bool hold;
+
+	/* Set first, then look: the receive path looks after it has removed a Read. */
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	smp_mb__after_atomic();
+	hold = (w->flags & KWARP_WR_FENCE && !kwarp_readq_empty(&e->oread)) ||
+	       (is_read(w) && kwarp_readq_full(&e->oread));
+	if (!hold)
+		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	return hold;
+}
+
+static bool needs_wait_check(const struct kwarp_sqe *w)
+{
+	return w->flags & KWARP_WR_FENCE || is_read(w);
+}
+
+/* A request that cannot be carried out ends the stream (5040-7.1-2). */
+static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
+{
+	kwarp_sq_failed(e->sq, kwarp_sq_take(e->sq, &e->tx.wqe), status,
+			kwarp_perr_short(KWARP_PERR_LOCAL));
+	kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	return false;
+}
+
+static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+
+	if (is_read(w))
+		/* A depth of 0 can never serve it. */
+		return e->oread.depth ? check_sink(e) : KWARP_WC_LOC_QP_OP_ERR;
+	return check_sgl(e);
+}
+
+static bool may_take(const struct kwarp_engine *e)
+{
+	const struct kwarp_tx *tx = &e->tx;
+
+	/* After a graceful close was asked for, later posts are flushed (5041-6.2.1-3). */
+	return !test_bit(KWARP_E_TX_DRAIN, &e->flags) || tx->drain_to != e->sq->next;
+}
+
+/* Take the next request of the send queue; false if there is none to send now. */
+static bool pick_sq(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+	enum kwarp_wc_status status;
+
+	while (may_take(e)) {
+		switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
+		case KWARP_TAKE_NONE:
+			return false;
+		case KWARP_TAKE_BAD:
+			return sq_error(e, KWARP_WC_LOC_QP_OP_ERR);
+		case KWARP_TAKE_CORRUPT:
+			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+			return false;
+		case KWARP_TAKE_OK:
+			break;
+		}
+		/* No response can come any more: flush this one and all behind it. */
+		if (is_read(&tx->wqe.e) && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
+			tx->drain_to = e->sq->next;
+			return false;
+		}
+		if (needs_wait_check(&tx->wqe.e) && held_back(e))
+			return false;
+		if (tx->wqe.e.opcode == KWARP_WR_LOCAL_INV ||
+		    tx->wqe.e.opcode == KWARP_WR_REG_MR) {
+			status = local_op(e);
+			if (status != KWARP_WC_SUCCESS)
+				return sq_error(e, status);
+			tx->sq_upto = kwarp_sq_take(e->sq, &tx->wqe) + 1;
+			continue;
+		}
+		status = check_wqe(e);
+		if (status != KWARP_WC_SUCCESS)
+			return sq_error(e, status);
+		tx->msg.kind = KWARP_TXK_SQ;
+		tx->msg.sq_index = kwarp_sq_take(e->sq, &tx->wqe);
+		if (is_read(&tx->wqe.e))
+			start_read(e);
+		else
+			start_data(e);
+		return true;
+	}
+	return false;
+}
+
+/* Choose the next message; false if nothing can be sent now. */
+bool kwarp_tx_pick(struct kwarp_engine *e)
+{
+	if (test_bit(KWARP_E_TX_TERM, &e->flags))
+		return pick_term(e);
+	if (test_bit(KWARP_E_FAILED, &e->flags) || !test_bit(KWARP_E_TX_OPEN, &e->flags))
+		return false;
+	if (e->tx.rtr)
+		return pick_rtr(e);
+	/* Read Responses and own requests take turns, message by message. */
+	e->tx.turn = !e->tx.turn;
+	if (e->tx.turn)
+		return pick_response(e) || pick_sq(e);
+	return pick_sq(e) || pick_response(e);
+}
+
+/* A message has all its segments in the batch. */
+void kwarp_tx_message_built(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	if (tx->msg.kind == KWARP_TXK_SQ)
+		tx->sq_upto = tx->msg.sq_index + 1;
+	else if (tx->msg.kind == KWARP_TXK_RRESP)
+		kwarp_readq_pop(&e->iread);
+	tx->msg.kind = KWARP_TXK_NONE;
+}
+
+/* ---------------------------------------------------------------- the step */
+
+/* Nothing more to send: has somebody waited for that? */
+static void report_idle(struct kwarp_engine *e)
+{
+	if (e->tx.term_done) {
+		e->ops->event(e, KWARP_QPE_TERM_SENT);
+		return;
+	}
+	if (test_bit(KWARP_E_TX_DRAIN, &e->flags) && !e->tx.msg.kind && !may_take(e) &&
+	    kwarp_readq_empty(&e->iread) && kwarp_readq_empty(&e->oread))
+		e->ops->event(e, KWARP_QPE_DRAINED);
+}
+
+static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
+{
+	int ret = kwarp_batch_send(&e->tx.batch, e->sock);
+
+	if (ret == -EAGAIN) {
+		/* No memory rather than no window: no ACK will call write_space. */
+		if (!kwarp_sock_in_flight(e->sock)) {
+			cond_resched();
+			return KWARP_TX_MORE;
+		}
+		return KWARP_TX_BLOCKED;
+	}
+	if (ret) {
+		kwarp_batch_reset(&e->tx.batch);
+		set_bit(KWARP_E_TX_STOP, &e->flags);
+		e->ops->event(e, KWARP_QPE_LOST);
+		return KWARP_TX_IDLE;
+	}
+	kwarp_sq_sent(e->sq, e->tx.sq_upto);
+	return KWARP_TX_MORE;
+}
+
+/**
+ * kwarp_tx_step - send one batch
+ *
+ * Context: the runner; process context, takes the socket lock.
+ */
+enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	if (test_bit(KWARP_E_DEAD, &e->flags))
+		kwarp_engine_flush(e);
+	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
+		return KWARP_TX_IDLE;
+	if (kwarp_batch_pending(&tx->batch))
+		return push_batch(e);
+	/* After an error nothing follows but the Terminate (5040-5.4-11). */
+	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
+		tx->msg.kind = KWARP_TXK_NONE;
+	if (!kwarp_sock_writable(e->sock))
+		return KWARP_TX_BLOCKED;
+	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
+	while (tx->batch.len < KWARP_BATCH_LEN) {
+		if (!tx->msg.kind && !kwarp_tx_pick(e))
+			break;
+		if (!kwarp_tx_build(e))
+			break;
+	}
+	if (kwarp_batch_pending(&tx->batch))
+		return push_batch(e);
+	kwarp_batch_reset(&tx->batch);
+	/* Local operations complete without a batch. */
+	kwarp_sq_sent(e->sq, tx->sq_upto);
+	report_idle(e);
+	return KWARP_TX_IDLE;
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Building one FPDU into the batch.  Context: the runner.
+ *
+ * struct kwarp_fpdu_tx is the state of the FPDU in work.  Without CRC and markers its
+ * payload is only described; with either, every octet passes through put(), which
+ * inserts markers where the stream offset says and folds the CRC.
+ */
+#include "engine.h"
+#include "tx.h"
+
+#include <linux/unaligned.h>
+
+#include "../kwarp.h"
+#include "../proto/mpa_frame.h"
+
+/* Payloads up to this size are copied next to their header, saving two pieces. */
+#define COPY_LIMIT	512
+/* Length field, DDP header, pad and CRC. */
+#define FPDU_EXTRA	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR + \
+			 KWARP_MPA_MAX_PAD + KWARP_MPA_CRC_LEN)
+
+struct fpdu {
+	struct kwarp_engine *e;
+	struct kwarp_batch *b;
+	u32 start;		/* stream offset of ULPDU_Length */
+	u32 crc;
+	bool begun;		/* ULPDU_Length has been put */
+};
+
+/* ---------------------------------------------------------- by reference */
+
+static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
+{
+	while (len) {
+		u32 n;
+		u8 *dst = kwarp_batch_frag(f->b, len, &n);
+
+		if (!dst)
+			return false;
+		memcpy(dst, src, n);
+		if (crc && f->e->tx.crc)
+			f->crc = kwarp_mpa_crc_add(f->crc, dst, n);
+		f->e->tx.off += n;
+		src += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* 5044-4.3-4, -8, -13, -15: a marker before the length field points nowhere. */
+static bool put_marker(struct fpdu *f)
+{
+	u8 marker[KWARP_MPA_MARKER_LEN];
+
+	kwarp_mpa_marker_encode(marker, f->begun ? f->e->tx.off - f->start : 0);
+	return put_raw(f, marker, sizeof(marker), true);
+}
+
+static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
+{
+	while (len) {
+		u32 n = len;
+
+		if (f->e->tx.markers) {
+			u32 room = kwarp_mpa_to_marker(f->e->tx.off);
+
+			if (!room) {
+				if (!put_marker(f))
+					return false;
+				continue;
+			}
+			n = min(n, room);
+		}
+		if (!f->begun) {
+			f->begun = true;
+			f->start = f->e->tx.off;
+		}
+		if (!put_raw(f, src, n, crc))
+			return false;
+		src += n;
+		len -= n;
+	}
+	return true;
+}
+
+static bool put_trailer(struct fpdu *f, u32 pad)
+{
+	static const u8 zero[KWARP_MPA_MAX_PAD];
+	u8 crc[KWARP_MPA_CRC_LEN] = { 0 };
+
+	if (!put(f, zero, pad, true))
+		return false;
+	/* A marker that is due now lies before the CRC and is covered (5044-4.4-15). */
+	if (f->e->tx.markers && !kwarp_mpa_to_marker(f->e->tx.off) && !put_marker(f))
+		return false;
+	if (f->e->tx.crc)
+		kwarp_mpa_crc_put(crc, f->crc);
+	return put(f, crc, sizeof(crc), false);
+}
+
+/* ---------------------------------------------------------------- payload */
+
+static bool add_span(struct fpdu *f, void *addr, u32 len, u8 **copy)
+{
+	if (f->b->by_ref)
+		return put(f, addr, len, true);
+	if (*copy) {
+		memcpy(*copy, addr, len);
+		*copy += len;
+	} else {
+		kwarp_batch_ref(f->b, addr, len);
+	}
+	return true;
+}
+
+static bool add_region(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len,
+		       u8 **copy)
+{
+	while (len) {
+		u32 n;
+		void *p = kwarp_mr_span(mr, addr, len, &n);
+
+		if (!add_span(f, p, n, copy))
+			return false;
+		addr += n;
+		len -= n;
+	}
+	return true;
+}
+
+static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
+{
+	struct kwarp_tx_msg *m = &f->e->tx.msg;
+
+	while (len) {
+		const struct kwarp_sge *s = &f->e->tx.wqe.sge[m->sge];
+		u32 n = min(len, s->length - m->sge_off);
+		struct kwarp_mr *mr;
+
+		if (n) {
+			/* Checked as a whole when picked; it may be gone since. */
+			mr = kwarp_batch_mr(f->b, f->e->kdev, s->lkey);
+			if (kwarp_mem_check(mr, s->lkey, f->e->pd, s->addr + m->sge_off,
+					    n, 0) != KWARP_MEM_OK ||
+			    !add_region(f, mr, s->addr + m->sge_off, n, copy))
+				return KWARP_PERR_LOCAL;
+		}
+		m->sge_off += n;
+		len -= n;
+		if (m->sge_off == s->length) {
+			m->sge++;
+			m->sge_off = 0;
+		}
+	}
+	return KWARP_PERR_NONE;
+}
+
+/* The source of a Read Response is checked again on every segment. */
+static enum kwarp_perr add_response(struct fpdu *f, u32 len, u8 **copy)
+{
+	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);
+	u32 left = f->e->tx.msg.left;
+	u64 addr = r->src_to + (r->size - left);
+	enum kwarp_perr err;
+	struct kwarp_mr *mr;
+
+	if (!len)
+		return KWARP_PERR_NONE;
+	mr = kwarp_batch_mr(f->b, f->e->kdev, r->src_stag);
+	err = kwarp_read_perr(kwarp_mem_check(mr, r->src_stag, f->e->pd, addr, left,
+					IB_ACCESS_REMOTE_READ));
+	if (err != KWARP_PERR_NONE)
+		return err;
+	return add_region(f, mr, addr, len, copy) ? KWARP_PERR_NONE : KWARP_PERR_LOCAL;
+}
+
+static enum kwarp_perr add_payload(struct fpdu *f, u32 len, u8 *copy)
+{
+	struct kwarp_tx_msg *m = &f->e->tx.msg;
+
+	switch (m->src) {
+	case KWARP_SRC_SGL:
+		return add_sgl(f, len, &copy);
+	case KWARP_SRC_REGION:
+		return add_response(f, len, &copy);
+	default:
+		if (!add_span(f, (void *)m->buf, len, &copy))
+			return KWARP_PERR_LOCAL;
+		m->buf += len;
+		return KWARP_PERR_NONE;
+	}
+}
+
+/* ------------------------------------------------------------------- FPDU */
+
+static u32 put_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
+{
+	u32 n = kwarp_ddp_encode(p + KWARP_MPA_LEN_FIELD, hdr);
+
+	put_unaligned_be16(n + payload, p);
+	return KWARP_MPA_LEN_FIELD + n;
+}
+
+static enum kwarp_perr build_by_ref(struct fpdu *f, u32 payload)
+{
+	u8 head[KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR];
+	u32 n = put_head(head, &f->e->tx.msg.hdr, payload);
+	enum kwarp_perr err;
+
+	f->crc = kwarp_mpa_crc_init();
+	if (!put(f, head, n, true))
+		return KWARP_PERR_LOCAL;
+	err = add_payload(f, payload, NULL);
+	if (err != KWARP_PERR_NONE)
+		return err;
+	return put_trailer(f, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload)) ?
+	       KWARP_PERR_NONE : KWARP_PERR_LOCAL;
+}
+
+static enum kwarp_perr build_by_copy(struct fpdu *f, u32 payload)
+{
+	const struct kwarp_tx_msg *m = &f->e->tx.msg;
+	/* What the engine holds itself may change before TCP copies it. */
+	bool copy = payload <= COPY_LIMIT || m->src == KWARP_SRC_BUF;
+	u32 hdr = kwarp_ddp_hdr_len(m->hdr.tagged ? KWARP_DDP_T : 0);
+	u32 pad = kwarp_mpa_pad(hdr + payload);
+	enum kwarp_perr err;
+	u8 *p;
+
+	p = kwarp_batch_arena(f->b, KWARP_MPA_LEN_FIELD + hdr + (copy ? payload : 0));
+	p += put_head(p, &m->hdr, payload);
+	err = add_payload(f, payload, copy ? p : NULL);
+	if (err != KWARP_PERR_NONE)
+		return err;
+	/* CRC is not in use: the field is there and means nothing (5044-4.1-7). */
+	memset(kwarp_batch_arena(f->b, pad + KWARP_MPA_CRC_LEN), 0,
+	       pad + KWARP_MPA_CRC_LEN);
+	f->e->tx.off += kwarp_mpa_fpdu_len(hdr + payload);
+	return KWARP_PERR_NONE;
+}
+
+/* Pieces that an FPDU may need at worst. */
+static u32 worst_pieces(const struct kwarp_tx_msg *m, u32 payload, u32 sges)
+{
+	u32 runs = m->src == KWARP_SRC_SGL ? sges - m->sge : 1;
+
+	return 4 + (payload >> PAGE_SHIFT) + 2 * runs +
+	       payload / KWARP_MPA_MARKER_EVERY / 8;
+}
+
+static u32 regions(const struct kwarp_tx_msg *m, u32 sges)
+{
+	if (m->src == KWARP_SRC_SGL)
+		return sges - m->sge;
+	return m->src == KWARP_SRC_REGION;
+}
+
+/* RFC 5040 4.8: a Read that fails half way reports what is left of it. */
+static void fail_response(struct kwarp_engine *e, enum kwarp_perr err)
+{
+	const struct kwarp_iread *r = kwarp_iread_head(&e->iread);
+	u32 done = r->size - e->tx.msg.left;
+	struct kwarp_rreq req = {
+		.sink_stag = r->sink_stag,
+		.sink_to = r->sink_to + done,
+		.size = r->size - done,
+		.src_stag = r->src_stag,
+		.src_to = r->src_to + done,
+	};
+	u8 raw[KWARP_RDMAP_RREQ_LEN];
+
+	kwarp_rreq_encode(raw, &req);
+	kwarp_engine_fail(e, err, r->raw_ddp,
+			  KWARP_DDP_UNTAGGED_LEN + KWARP_RDMAP_RREQ_LEN, raw);
+}
+
+static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
+{
+	struct kwarp_tx_msg *m = &e->tx.msg;
+
+	if (m->kind == KWARP_TXK_RRESP) {
+		fail_response(e, err);
+	} else {
+		if (m->kind == KWARP_TXK_SQ)
+			kwarp_sq_failed(e->sq, m->sq_index, KWARP_WC_LOC_PROT_ERR,
+					kwarp_perr_short(err));
+		kwarp_engine_fail(e, err, NULL, 0, NULL);
+	}
+	m->kind = KWARP_TXK_NONE;
+}
+
+/**
+ * kwarp_tx_build - append the next FPDU of the message in work
+ *
+ * Return: true if it was appended; false if the batch is full, or the message failed
+ * (then it has been taken out of the batch and the stream is failing).
+ */
+bool kwarp_tx_build(struct kwarp_engine *e)
+{
+	struct kwarp_tx_msg *m = &e->tx.msg;
+	u32 payload = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
+	struct fpdu f = { .e = e, .b = &e->tx.batch };
+	u32 off = e->tx.off, sge = m->sge, sge_off = m->sge_off;
+	struct kwarp_batch_mark mark;
+	enum kwarp_perr err;
+
+	if (!kwarp_batch_room(f.b, worst_pieces(m, payload, e->tx.wqe.e.num_sge),
+			      FPDU_EXTRA + max_t(u32, COPY_LIMIT, sizeof(e->tx.wqe.inl))))
+		return false;
+	/* Every region that it may touch has to find a place. */
+	if (f.b->nmr + regions(m, e->tx.wqe.e.num_sge) > KWARP_BATCH_MRS)
+		return false;
+	kwarp_batch_mark(f.b, &mark);
+	m->hdr.last = payload == m->left;
+	err = f.b->by_ref ? build_by_ref(&f, payload) : build_by_copy(&f, payload);
+	if (err != KWARP_PERR_NONE) {
+		kwarp_batch_rollback(f.b, &mark);
+		e->tx.off = off;
+		m->sge = sge;
+		m->sge_off = sge_off;
+		build_failed(e, err);
+		return false;
+	}
+	m->left -= payload;
+	if (m->hdr.tagged)
+		m->hdr.to += payload;
+	else
+		m->hdr.mo += payload;
+	if (m->hdr.last)
+		kwarp_tx_message_built(e);
+	return true;
+}

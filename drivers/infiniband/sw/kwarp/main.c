@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Module: init ladder and its reverse.
+ */
+#include <linux/module.h>
+#include <linux/workqueue.h>
+#include <rdma/rdma_netlink.h>
+
+#include "cm/cm.h"
+#include "device.h"
+
+/*
+ * Unbound: a stream's work should run where there is room, not where its softirq
+ * happened to be.  Reclaim: storage may sit on top.
+ */
+struct workqueue_struct *kwarp_wq;
+
+static int __init kwarp_init(void)
+{
+	int ret;
+
+	kwarp_wq = alloc_workqueue("kwarp", WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	if (!kwarp_wq)
+		return -ENOMEM;
+	ret = kwarp_cm_init();
+	if (ret)
+		goto out_wq;
+	ret = kwarp_link_register();
+	if (ret)
+		goto out_cm;
+	return 0;
+
+out_cm:
+	kwarp_cm_exit();
+out_wq:
+	destroy_workqueue(kwarp_wq);
+	return ret;
+}
+
+static void __exit kwarp_exit(void)
+{
+	kwarp_link_unregister();
+	kwarp_cm_exit();
+	destroy_workqueue(kwarp_wq);
+	/* Regions and endpoints are freed by RCU. */
+	rcu_barrier();
+}
+
+module_init(kwarp_init);
+module_exit(kwarp_exit);
+
+MODULE_DESCRIPTION("Software iWARP RDMA device (MPA/DDP/RDMAP over TCP)");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(KWARP_VERSION);
+MODULE_ALIAS_RDMA_LINK("kwarp");

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Queue pair: references, number table, attach and reset.
+ */
+#include "qp.h"
+
+#include <linux/xarray.h>
+
+#include "qp_work.h"
+
+/* QP 0 and 1 are special in InfiniBand; no consumer should see them. */
+#define QPN_MIN		2
+#define QPN_MAX		0xffffff
+
+/* Set up everything but the queues.  The object is zeroed. */
+void kwarp_qp_init(struct kwarp_qp *qp)
+{
+	refcount_set(&qp->refs, 1);
+	init_completion(&qp->gone);
+	mutex_init(&qp->mutex);
+	spin_lock_init(&qp->state_lock);
+	qp->state = KWARP_QPS_IDLE;
+	kwarp_engine_init(&qp->engine);
+	kwarp_qp_work_init(qp);
+}
+
+/**
+ * kwarp_qp_publish - give the QP its number and make it visible
+ *
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_qp_publish(struct kwarp_qp *qp)
+{
+	struct kwarp_dev *kdev = qp->kdev;
+	int ret;
+	u32 qpn;
+
+	ret = xa_alloc_cyclic(&kdev->qps, &qpn, qp, XA_LIMIT(QPN_MIN, QPN_MAX),
+			      &kdev->next_qpn, GFP_KERNEL);
+	if (ret < 0)
+		return ret == -EBUSY ? -ENOMEM : ret;
+	qp->ibqp.qp_num = qpn;
+	return 0;
+}
+
+/**
+ * kwarp_qp_retire - end the stream and wait until nobody refers to the QP
+ *
+ * Context: process.  The object may be freed afterwards.
+ */
+void kwarp_qp_retire(struct kwarp_qp *qp)
+{
+	kwarp_qp_event(qp, KWARP_QPE_ABORT);
+	flush_work(&qp->work);
+	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
+	kwarp_qp_put(qp);
+	wait_for_completion(&qp->gone);
+	kwarp_qp_work_cancel(qp);
+}
+
+struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
+{
+	struct kwarp_qp *qp;
+
+	/* The lock keeps the object: it is erased before its memory goes. */
+	xa_lock(&kdev->qps);
+	qp = xa_load(&kdev->qps, qpn);
+	if (qp && !refcount_inc_not_zero(&qp->refs))
+		qp = NULL;
+	xa_unlock(&kdev->qps);
+	return qp;
+}
+
+void kwarp_qp_get(struct kwarp_qp *qp)
+{
+	refcount_inc(&qp->refs);
+}
+
+void kwarp_qp_put(struct kwarp_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->refs))
+		complete(&qp->gone);
+}
+
+struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
+{
+	return &qp->ibqp;
+}
+
+enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
+
+void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
+{
+	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
+}
+
+static void attach_attr(struct kwarp_qp *qp, const struct kwarp_stream_params *p)
+{
+	qp->attr.max_rd_atomic = min_t(u16, p->ord, U8_MAX);
+	qp->attr.max_dest_rd_atomic = min_t(u16, p->ird, U8_MAX);
+}
+
+/* Start failed: nobody hears of this stream. */
+static void detach(struct kwarp_qp *qp)
+{
+	unsigned long irqflags;
+
+	qp->cm = NULL;
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	if (qp->state == KWARP_QPS_RTS)
+		qp->state = KWARP_QPS_IDLE;
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+}
+
+int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
+		    const struct kwarp_stream_params *params,
+		    const struct kwarp_stream_ops *ops, void *ep)
+{
+	const struct kwarp_engine_params p = {
+		.initiator = params->initiator,
+		.crc = params->crc,
+		.tx_markers = params->tx_markers,
+		.rx_markers = params->rx_markers,
+		.ird = params->ird,
+		.ord = params->ord,
+		.rtr = params->rtr,
+	};
+	int ret;
+
+	mutex_lock(&qp->mutex);
+	ret = kwarp_qp_event(qp, KWARP_QPE_ATTACH);
+	if (ret)
+		goto out;
+	qp->cm = ops;
+	qp->ep = ep;
+	qp->fin_sent = false;
+	ret = kwarp_engine_start(&qp->engine, sock, &p);
+	if (ret) {
+		detach(qp);
+		goto out;
+	}
+	attach_attr(qp, params);
+	kwarp_engine_poll(&qp->engine);
+	kwarp_tx_kick(&qp->engine, true);
+out:
+	mutex_unlock(&qp->mutex);
+	return ret;
+}
+
+/**
+ * kwarp_qp_reset - back to IDLE with empty queues (modify to RESET)
+ *
+ * Context: process.
+ * Return: 0, -EINVAL while a stream is attached.
+ */
+int kwarp_qp_reset(struct kwarp_qp *qp)
+{
+	int ret;
+
+	flush_work(&qp->work);
+	mutex_lock(&qp->mutex);
+	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
+	if (!ret) {
+		kwarp_tx_claim(&qp->engine);
+		kwarp_sq_reset(&qp->sq);
+		if (!qp->srq)
+			kwarp_rq_reset(&qp->rq);
+		kwarp_tx_release(&qp->engine);
+		kwarp_engine_revive(&qp->engine);
+	}
+	mutex_unlock(&qp->mutex);
+	return ret;
+}

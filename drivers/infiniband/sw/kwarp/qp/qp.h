@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The queue pair: object, lifetime, and the one place where its stream changes state.
+ */
+#ifndef KWARP_QP_QP_H
+#define KWARP_QP_QP_H
+
+#include <linux/completion.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "../engine/engine.h"
+#include "../kwarp.h"
+#include "../proto/qp_fsm.h"
+#include "../queue/rq.h"
+#include "../queue/sq.h"
+#include "stream.h"
+
+struct rdma_user_mmap_entry;
+
+/**
+ * struct kwarp_srq - shared receive queue
+ * @ibsrq: RDMA core's object; first
+ * @rq: the queue
+ * @map: mmap entry of its ring, if shared with user space
+ */
+struct kwarp_srq {
+	struct ib_srq ibsrq;
+	struct kwarp_rq rq;
+	struct rdma_user_mmap_entry *map;
+};
+
+static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct kwarp_srq, ibsrq);
+}
+
+/* Bits of kwarp_qp.pending: any context. */
+enum kwarp_qp_pending {
+	KWARP_QPP_POLL,		/* look at the socket */
+	KWARP_QPP_ESTABLISHED,	/* tell the CM */
+	KWARP_QPP_DRAINED,	/* the send queue is empty after a graceful close */
+	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event */
+};
+
+/**
+ * struct kwarp_qp - one queue pair
+ *
+ * Immutable after create: @kdev, @user, @srq, @sq_map, @rq_map, @init
+ *
+ * @ibqp: RDMA core's object; first
+ * @refs: one for the verbs object, one per stream of the CM, one per iw_cm user
+ * @gone: completed when @refs is zero
+ * @sq: send queue
+ * @rq: own receive queue; not used with an SRQ
+ * @engine: the stream
+ * @mutex: serialises attach, stop and reset; process context, outermost
+ * @state_lock: protects @state and @todo; any context, innermost
+ * @state: enum kwarp_qp_state
+ * @todo: actions that @work still has to carry out
+ * @pending: KWARP_QPP_*
+ * @work: carries out what needs process context
+ * @timer: bounds draining, closing and the Terminate
+ * @fin_sent: owned by @work: our half is shut down after a drain
+ * @cm: upcalls, set while a stream is attached (under @mutex)
+ * @ep: their cookie
+ * @attr: what query_qp reports
+ */
+struct kwarp_qp {
+	struct ib_qp ibqp;
+	struct kwarp_dev *kdev;
+	bool user;
+	struct kwarp_srq *srq;
+	struct rdma_user_mmap_entry *sq_map;
+	struct rdma_user_mmap_entry *rq_map;
+	struct ib_qp_cap cap;
+
+	refcount_t refs;
+	struct completion gone;
+
+	struct kwarp_sq sq;
+	struct kwarp_rq rq;
+	struct kwarp_engine engine;
+
+	struct mutex mutex;
+	spinlock_t state_lock;
+	enum kwarp_qp_state state;
+	u16 todo;
+	unsigned long pending;
+	struct work_struct work;
+	struct delayed_work timer;
+	bool fin_sent;
+
+	const struct kwarp_stream_ops *cm;
+	void *ep;
+
+	struct ib_qp_attr attr;
+};
+
+static inline struct kwarp_qp *to_kqp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct kwarp_qp, ibqp);
+}
+
+void kwarp_qp_init(struct kwarp_qp *qp);
+int kwarp_qp_publish(struct kwarp_qp *qp);
+void kwarp_qp_retire(struct kwarp_qp *qp);
+int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
+int kwarp_qp_reset(struct kwarp_qp *qp);
+enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);
+
+#endif /* KWARP_QP_QP_H */

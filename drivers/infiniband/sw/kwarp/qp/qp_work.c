@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The single door through which a stream changes its state, and the work item that
+ * carries out what follows.
+ *
+ * kwarp_qp_event() runs in any context: it consults the table (proto/qp_fsm.c), takes
+ * the new state and leaves the actions to the work item.  So actions of one QP are
+ * serialised, run in process context, and the first error wins.
+ *
+ * Timers (one delayed work per QP, its meaning follows from the state):
+ *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
+ *   CLOSING, FIN sent   KWARP_CLOSE_TIMEOUT_MS   then the peer is not waited for
+ *   TERM                KWARP_TERM_TIMEOUT_MS    then the Terminate is given up
+ */
+#include "qp_work.h"
+
+#include "qp.h"
+
+static struct kwarp_qp *engine_qp(struct kwarp_engine *e)
+{
+	return container_of(e, struct kwarp_qp, engine);
+}
+
+static void set_timer(struct kwarp_qp *qp, unsigned int ms)
+{
+	mod_delayed_work(kwarp_wq, &qp->timer, msecs_to_jiffies(ms));
+}
+
+static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
+{
+	set_bit(bit, &qp->pending);
+	queue_work(kwarp_wq, &qp->work);
+}
+
+/**
+ * kwarp_qp_event - something happened to the stream
+ *
+ * Context: any.
+ * Return: 0, -EINVAL if the event is not legal in this state.
+ */
+int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
+{
+	const struct kwarp_qp_step *step;
+	unsigned long irqflags;
+	u16 actions = 0;
+	int ret = -EINVAL;
+
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	step = kwarp_qp_fsm(qp->state, event);
+	if (step->legal) {
+		WRITE_ONCE(qp->state, step->next);
+		actions = step->actions;
+		qp->todo |= actions;
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+	if (actions & KWARP_QPA_STOP_RX)
+		set_bit(KWARP_E_RX_STOP, &qp->engine.flags);
+	if (actions)
+		queue_work(kwarp_wq, &qp->work);
+	return ret;
+}
+
+/* --------------------------------------------------------- engine's upcalls */
+
+static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
+{
+	if (event == KWARP_QPE_DRAINED)
+		set_pending(engine_qp(e), KWARP_QPP_DRAINED);
+	else
+		kwarp_qp_event(engine_qp(e), event);
+}
+
+static void on_established(struct kwarp_engine *e)
+{
+	set_pending(engine_qp(e), KWARP_QPP_ESTABLISHED);
+}
+
+static void on_poll(struct kwarp_engine *e)
+{
+	set_pending(engine_qp(e), KWARP_QPP_POLL);
+}
+
+static void on_srq_limit(struct kwarp_engine *e)
+{
+	set_pending(engine_qp(e), KWARP_QPP_SRQ_LIMIT);
+}
+
+static const struct kwarp_engine_ops engine_ops = {
+	.event = on_event,
+	.established = on_established,
+	.poll = on_poll,
+	.srq_limit = on_srq_limit,
+};
+
+/* ------------------------------------------------------------------ actions */
+
+static void tell_cm(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful)
+{
+	const struct kwarp_stream_ops *cm;
+	void *ep;
+
+	mutex_lock(&qp->mutex);
+	cm = qp->cm;
+	ep = qp->ep;
+	if (event == KWARP_STREAM_DOWN)
+		qp->cm = NULL;
+	mutex_unlock(&qp->mutex);
+	if (cm)
+		cm->event(ep, event, graceful);
+}
+
+static void raise(struct kwarp_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = type,
+	};
+
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+/* A peer that touched what it may not is told apart from everything else. */
+static enum ib_event_type fatal_type(enum kwarp_perr perr)
+{
+	switch (perr) {
+	case KWARP_PERR_R_STAG ... KWARP_PERR_R_CANNOT_INV:
+	case KWARP_PERR_DDP_T_STAG ... KWARP_PERR_DDP_T_WRAP:
+		return IB_EVENT_QP_ACCESS_ERR;
+	default:
+		return IB_EVENT_QP_FATAL;
+	}
+}
+
+/*
+ * RFC 5044 7.1.2 rule 4: a responder that has received nothing sends nothing, so
+ * then the Terminate is left out.  If the very first FPDU is bad, the initiator is
+ * in Full Operation and can take it.
+ */
+static void send_terminate(struct kwarp_qp *qp)
+{
+	struct kwarp_engine *e = &qp->engine;
+
+	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
+	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) && !e->rx.fpdu.off)) {
+		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
+		return;
+	}
+	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
+	set_bit(KWARP_E_TX_TERM, &e->flags);
+	kwarp_tx_kick(e, true);
+}
+
+static void start_drain(struct kwarp_qp *qp)
+{
+	struct kwarp_engine *e = &qp->engine;
+
+	set_timer(qp, KWARP_DRAIN_TIMEOUT_MS);
+	e->tx.drain_to = READ_ONCE(qp->sq.ring.hdr->prod);
+	/* The runner reads drain_to after it has seen the flag. */
+	smp_wmb();
+	set_bit(KWARP_E_TX_DRAIN, &e->flags);
+	kwarp_tx_kick(e, true);
+}
+
+/* Everything that was posted is with TCP: close our half, go on receiving. */
+static void half_close(struct kwarp_qp *qp)
+{
+	if (kwarp_qp_state(qp) != KWARP_QPS_CLOSING || qp->fin_sent)
+		return;
+	qp->fin_sent = true;
+	set_timer(qp, KWARP_CLOSE_TIMEOUT_MS);
+	kwarp_engine_fin(&qp->engine);
+}
+
+static void end_stream(struct kwarp_qp *qp, u16 todo)
+{
+	cancel_delayed_work(&qp->timer);
+	mutex_lock(&qp->mutex);
+	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
+	mutex_unlock(&qp->mutex);
+}
+
+static void carry_out(struct kwarp_qp *qp, u16 todo)
+{
+	if (todo & KWARP_QPA_PEER_CLOSED)
+		tell_cm(qp, KWARP_STREAM_PEER_CLOSED, true);
+	if (todo & KWARP_QPA_SEND_TERM)
+		send_terminate(qp);
+	if (todo & KWARP_QPA_DRAIN)
+		start_drain(qp);
+	if (todo & KWARP_QPA_FLUSH)
+		end_stream(qp, todo);
+	if (todo & KWARP_QPA_EV_FATAL)
+		raise(qp, fatal_type(qp->engine.perr));
+	if (todo & KWARP_QPA_EV_REQ)
+		raise(qp, IB_EVENT_QP_REQ_ERR);
+	if (todo & KWARP_QPA_DOWN)
+		tell_cm(qp, KWARP_STREAM_DOWN, !(todo & KWARP_QPA_RST));
+}
+
+static u16 take_todo(struct kwarp_qp *qp)
+{
+	unsigned long irqflags;
+	u16 todo;
+
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	todo = qp->todo;
+	qp->todo = 0;
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+	return todo;
+}
+
+static void raise_srq_limit(struct kwarp_qp *qp)
+{
+	struct ib_srq *ibsrq = &qp->srq->ibsrq;
+	struct ib_event event = {
+		.device = ibsrq->device,
+		.element.srq = ibsrq,
+		.event = IB_EVENT_SRQ_LIMIT_REACHED,
+	};
+
+	if (ibsrq->event_handler)
+		ibsrq->event_handler(&event, ibsrq->srq_context);
+}
+
+static void qp_work(struct work_struct *work)
+{
+	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
+	struct kwarp_engine *e = &qp->engine;
+
+	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
+		mutex_lock(&qp->mutex);
+		kwarp_engine_poll(e);
+		mutex_unlock(&qp->mutex);
+	}
+	if (test_and_clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending))
+		tell_cm(qp, KWARP_STREAM_ESTABLISHED, true);
+	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
+		raise_srq_limit(qp);
+	if (test_and_clear_bit(KWARP_QPP_DRAINED, &qp->pending))
+		half_close(qp);
+	carry_out(qp, take_todo(qp));
+	/* Both halves are closed: nothing to wait for. */
+	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
+	    test_bit(KWARP_E_FIN_SEEN, &e->flags))
+		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
+}
+
+static void qp_timer(struct work_struct *work)
+{
+	struct kwarp_qp *qp = container_of(to_delayed_work(work), struct kwarp_qp, timer);
+
+	switch (kwarp_qp_state(qp)) {
+	case KWARP_QPS_CLOSING:
+		kwarp_qp_event(qp, READ_ONCE(qp->fin_sent) ? KWARP_QPE_DRAINED :
+							    KWARP_QPE_ABORT);
+		break;
+	case KWARP_QPS_TERM:
+		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
+		break;
+	default:
+		break;
+	}
+}
+
+void kwarp_qp_work_init(struct kwarp_qp *qp)
+{
+	INIT_WORK(&qp->work, qp_work);
+	INIT_DELAYED_WORK(&qp->timer, qp_timer);
+	qp->engine.ops = &engine_ops;
+}
+
+/* Nothing of ours runs any more.  The stream is over and nobody refers to the QP. */
+void kwarp_qp_work_cancel(struct kwarp_qp *qp)
+{
+	cancel_delayed_work_sync(&qp->timer);
+	cancel_work_sync(&qp->work);
+	cancel_work_sync(&qp->engine.tx.work);
+}

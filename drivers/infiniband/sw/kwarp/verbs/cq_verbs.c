@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues: create, resize, destroy.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "../kwarp.h"
+#include "../queue/cq.h"
+#include "verbs.h"
+
+static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
+		     struct rdma_user_mmap_entry **map, struct ib_udata *udata, u32 id)
+{
+	struct kwarp_create_cq_resp resp = {
+		.mmap_len = ring->len,
+		.cq_id = id,
+		.size = kwarp_ring_size(ring),
+	};
+	u64 key;
+	int ret;
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	*map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
+	if (!*map)
+		return -ENOMEM;
+	resp.mmap_key = key;
+	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	if (ret) {
+		rdma_user_mmap_entry_remove(*map);
+		*map = NULL;
+		/* The entry owned the memory and has freed it. */
+		ring->hdr = NULL;
+	}
+	return ret;
+}
+
+int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs)
+{
+	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct kwarp_dev *kdev = to_kdev(ibcq->device);
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	int ret;
+
+	if (attr->flags)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > KWARP_MAX_CQE)
+		return -EINVAL;
+	if (atomic_inc_return(&kdev->num_cq) > KWARP_MAX_CQ) {
+		ret = -ENOMEM;
+		goto out_count;
+	}
+	spin_lock_init(&cq->lock);
+	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe));
+	if (ret)
+		goto out_count;
+	if (udata) {
+		ret = give_ring(cq, &cq->ring, &cq->map, udata,
+				atomic_inc_return(&kdev->next_cqn));
+	} else {
+		cq->qp = kvcalloc(kwarp_ring_size(&cq->ring), sizeof(*cq->qp), GFP_KERNEL);
+		ret = cq->qp ? 0 : -ENOMEM;
+	}
+	if (ret)
+		goto out_ring;
+	ibcq->cqe = kwarp_ring_size(&cq->ring);
+	return 0;
+
+out_ring:
+	kwarp_ring_fini(&cq->ring);
+out_count:
+	atomic_dec(&kdev->num_cq);
+	return ret;
+}
+
+int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+
+	kwarp_ring_release_map(&cq->ring, cq->map);
+	kvfree(cq->qp);
+	cq->qp = NULL;
+	atomic_dec(&to_kdev(ibcq->device)->num_cq);
+	return 0;
+}
+
+/* User space only: the RDMA core offers it to nobody else. */
+int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	struct rdma_user_mmap_entry *map;
+	struct kwarp_ring ring;
+	u32 unpolled;
+	int ret;
+
+	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
+		return -EINVAL;
+	unpolled = READ_ONCE(cq->prod) - READ_ONCE(cq->ring.hdr->cons);
+	if (unpolled > cqe && unpolled <= kwarp_ring_size(&cq->ring))
+		return -EINVAL;
+	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe));
+	if (ret)
+		return ret;
+	ret = give_ring(cq, &ring, &map, udata, 0);
+	if (ret) {
+		kwarp_ring_fini(&ring);
+		return ret;
+	}
+	kwarp_cq_replace(cq, &ring);
+	swap(cq->map, map);
+	kwarp_ring_release_map(&ring, map);
+	ibcq->cqe = kwarp_ring_size(&cq->ring);
+	return 0;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Device, port, context and protection domain.
+ */
+#include <linux/if_arp.h>
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <rdma/kwarp-abi.h>
+
+#include "../kwarp.h"
+#include "verbs.h"
+
+#define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
+
+int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata)
+{
+	if (udata->inlen || udata->outlen)
+		return -EINVAL;
+	memset(attr, 0, sizeof(*attr));
+	attr->vendor_id = VENDOR_ID;
+	attr->hw_ver = KWARP_ABI_VERSION;
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->max_mr_size = KWARP_MAX_MR_SIZE;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->max_qp = KWARP_MAX_QP;
+	attr->max_qp_wr = KWARP_MAX_SQ_WR;
+	attr->max_send_sge = KWARP_MAX_SGE;
+	attr->max_recv_sge = KWARP_MAX_SGE;
+	attr->max_sge_rd = KWARP_MAX_SGE_RD;
+	attr->max_cq = KWARP_MAX_CQ;
+	attr->max_cqe = KWARP_MAX_CQE;
+	attr->max_mr = KWARP_MAX_MR;
+	attr->max_pd = KWARP_MAX_PD;
+	attr->max_qp_rd_atom = KWARP_MAX_IRD;
+	attr->max_qp_init_rd_atom = KWARP_MAX_ORD;
+	attr->max_res_rd_atom = KWARP_MAX_QP * KWARP_MAX_IRD;
+	attr->atomic_cap = IB_ATOMIC_NONE;
+	attr->max_srq = KWARP_MAX_SRQ;
+	attr->max_srq_wr = KWARP_MAX_SRQ_WR;
+	attr->max_srq_sge = KWARP_MAX_SGE;
+	attr->max_fast_reg_page_list_len = KWARP_MAX_FRMR_PAGES;
+	return 0;
+}
+
+enum ib_port_state kwarp_port_state(const struct net_device *netdev)
+{
+	return netif_running(netdev) && netif_carrier_ok(netdev) ? IB_PORT_ACTIVE :
+								   IB_PORT_DOWN;
+}
+
+/* The link speed is not asked for: that would need rtnl, which callers may hold. */
+int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
+{
+	const struct net_device *netdev = to_kdev(ibdev)->netdev;
+
+	attr->state = kwarp_port_state(netdev);
+	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
+							   IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = ib_mtu_int_to_enum(netdev->mtu);
+	attr->active_mtu = attr->max_mtu;
+	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
+	attr->gid_tbl_len = 1;
+	attr->max_msg_sz = KWARP_MAX_MSG;
+	attr->active_speed = IB_SPEED_QDR;
+	attr->active_width = IB_WIDTH_4X;
+	return 0;
+}
+
+int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
+			 struct ib_port_immutable *immutable)
+{
+	struct ib_port_attr attr = { };
+	int ret = kwarp_query_port(ibdev, port, &attr);
+
+	if (ret)
+		return ret;
+	immutable->gid_tbl_len = attr.gid_tbl_len;
+	immutable->core_cap_flags = RDMA_CORE_PORT_IWARP;
+	return 0;
+}
+
+/*
+ * iWARP's GID is the hardware address, left-aligned.  A device without one (lo, tun,
+ * wireguard) gets the node GUID instead: rdma_cm refuses a zero GID.
+ */
+int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
+{
+	const struct net_device *netdev = to_kdev(ibdev)->netdev;
+
+	memset(gid, 0, sizeof(*gid));
+	if (netdev->addr_len == ETH_ALEN && !is_zero_ether_addr(netdev->dev_addr))
+		ether_addr_copy(gid->raw, netdev->dev_addr);
+	else
+		memcpy(gid->raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
+	return 0;
+}
+
+int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
+{
+	struct kwarp_alloc_ucontext_resp resp = {
+		.abi_version = KWARP_ABI_VERSION,
+		.max_inline = KWARP_MAX_INLINE,
+	};
+
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+/* Mappings are ordinary memory and may stay until the process unmaps them. */
+void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc)
+{
+}
+
+int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	struct kwarp_dev *kdev = to_kdev(ibpd->device);
+
+	if (atomic_inc_return(&kdev->num_pd) > KWARP_MAX_PD) {
+		atomic_dec(&kdev->num_pd);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	atomic_dec(&to_kdev(ibpd->device)->num_pd);
+	return 0;
+}

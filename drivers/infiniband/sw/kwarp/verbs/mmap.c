@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rings in user space.
+ *
+ * The mmap entry owns the ring's memory from kwarp_mmap_insert() on; it goes when
+ * both the object is destroyed and the last mapping is gone.  The pages are ordinary
+ * memory, so a mapping that outlives its device is harmless.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "../queue/ring.h"
+#include "verbs.h"
+
+struct ring_map {
+	struct rdma_user_mmap_entry entry;
+	void *mem;
+};
+
+static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
+{
+	return container_of(entry, struct ring_map, entry);
+}
+
+/**
+ * kwarp_mmap_insert - offer a ring to a process
+ * @ibuc: its context
+ * @ring: initialised ring
+ * @key: result: offset for mmap()
+ *
+ * Return: the entry, which now owns the ring's memory; NULL without memory.
+ */
+struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
+					       const struct kwarp_ring *ring, u64 *key)
+{
+	struct ring_map *map = kzalloc(sizeof(*map), GFP_KERNEL);
+
+	if (!map)
+		return NULL;
+	map->mem = ring->hdr;
+	if (rdma_user_mmap_entry_insert(ibuc, &map->entry, ring->len)) {
+		kfree(map);
+		return NULL;
+	}
+	*key = rdma_user_mmap_get_offset(&map->entry);
+	return &map->entry;
+}
+
+/* The object that used the ring is gone. */
+void kwarp_ring_release_map(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
+{
+	if (map)
+		rdma_user_mmap_entry_remove(map);
+	else
+		kwarp_ring_fini(ring);
+	ring->hdr = NULL;
+}
+
+/* ib_device_ops.mmap */
+int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibuc, vma);
+	int ret;
+
+	/* Unknown key, or a length that is not the ring's. */
+	if (!entry)
+		return -EINVAL;
+	ret = remap_vmalloc_range(vma, to_ring_map(entry)->mem, 0);
+	rdma_user_mmap_entry_put(entry);
+	return ret;
+}
+
+/* ib_device_ops.mmap_free: the last user of the entry is gone. */
+void kwarp_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	struct ring_map *map = to_ring_map(entry);
+
+	vfree(map->mem);
+	kfree(map);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory regions: argument checks around mem/.
+ */
+#include <rdma/ib_umem.h>
+
+#include "../kwarp.h"
+#include "../mem/mr.h"
+#include "verbs.h"
+
+#define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_OPTIONAL)
+
+/* Rights of a region, hints dropped; -EINVAL for what does not exist here. */
+static int check_access(int access)
+{
+	if (access & ~MR_ACCESS)
+		return -EINVAL;
+	/* The peer may not write what the owner may not. */
+	if (access & IB_ACCESS_REMOTE_WRITE && !(access & IB_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	return access & ~IB_ACCESS_OPTIONAL;
+}
+
+static struct ib_mr *result(struct kwarp_mr *mr)
+{
+	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
+}
+
+struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	return result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
+}
+
+struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
+				int access, struct ib_udata *udata)
+{
+	struct kwarp_mr *mr;
+	struct ib_umem *umem;
+	u64 end;
+
+	access = check_access(access);
+	if (access < 0)
+		return ERR_PTR(access);
+	if (!length || length > KWARP_MAX_MR_SIZE ||
+	    check_add_overflow(iova, length, &end))
+		return ERR_PTR(-EINVAL);
+	umem = ib_umem_get(ibpd->device, start, length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem, iova, access);
+	if (IS_ERR(mr))
+		ib_umem_release(umem);
+	return result(mr);
+}
+
+struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
+{
+	if (type != IB_MR_TYPE_MEM_REG)
+		return ERR_PTR(-EOPNOTSUPP);
+	return result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg));
+}
+
+int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *offset)
+{
+	return kwarp_mr_map_sg(to_kmr(ibmr), sg, nents, offset);
+}
+
+int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	kwarp_mr_destroy(to_kdev(ibmr->device), to_kmr(ibmr));
+	return 0;
+}

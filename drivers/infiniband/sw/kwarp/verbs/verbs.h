@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The verbs: argument checks and glue to the RDMA core, nothing else.  All run in
+ * process context unless said otherwise; errno as the verbs manual names them.
+ */
+#ifndef KWARP_VERBS_VERBS_H
+#define KWARP_VERBS_VERBS_H
+
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+#include <rdma/uverbs_ioctl.h>
+
+struct kwarp_ring;
+struct rdma_user_mmap_entry;
+
+/**
+ * struct kwarp_ucontext - one opened device of a process
+ * @ibuc: RDMA core's object; first
+ */
+struct kwarp_ucontext {
+	struct ib_ucontext ibuc;
+};
+
+struct kwarp_pd {
+	struct ib_pd ibpd;
+};
+
+/* dev_verbs.c */
+int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+		       struct ib_udata *udata);
+int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr);
+int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
+			 struct ib_port_immutable *immutable);
+int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
+void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc);
+void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc);
+int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+enum ib_port_state kwarp_port_state(const struct net_device *netdev);
+
+/* cq_verbs.c */
+int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct uverbs_attr_bundle *attrs);
+int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+
+/* qp_verbs.c */
+int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int kwarp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad);
+int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad);
+struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn);
+void kwarp_qp_add_ref(struct ib_qp *ibqp);
+void kwarp_qp_rem_ref(struct ib_qp *ibqp);
+
+/* srq_verbs.c */
+int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata);
+int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int kwarp_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad);
+
+/* mr_verbs.c */
+struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
+				int access, struct ib_udata *udata);
+struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg);
+int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
+		    unsigned int *offset);
+int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* mmap.c */
+struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
+					       const struct kwarp_ring *ring, u64 *key);
+void kwarp_ring_release_map(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map);
+int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
+void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
+
+static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
+{
+	struct kwarp_ucontext *uc = rdma_udata_to_drv_context(udata, struct kwarp_ucontext,
+							      ibuc);
+
+	return uc ? &uc->ibuc : NULL;
+}
+
+#endif /* KWARP_VERBS_VERBS_H */
