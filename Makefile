@@ -20,7 +20,7 @@ kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter comman
 .PHONY: help
 help: ## list the targets
 	@echo 'kwarp $(VERSION): a software iWARP RNIC'
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
 demo: ## fresh machine to RDMA traffic in a virtual machine, with figures
@@ -54,6 +54,10 @@ lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 .PHONY: kunit
 kunit: ## unit tests of the protocol, memory and queue layers, in user-mode Linux
 	@$(scripts)/kunit.sh
+
+.PHONY: provider-test
+provider-test: ## unit test of the provider's queues, in this machine's user space
+	@$(scripts)/provider-test.sh
 
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]

@@ -25,9 +25,9 @@ step() {
 	[ "$status" -eq 0 ] || echo "=== $name failed (exit status $status)"
 }
 
-step packages "$here/host-packages.sh" check
 step lint "$here/lint.sh"
 step kunit "$here/kunit.sh"
+step provider-test "$here/provider-test.sh"
 step e2e "$here/e2e.sh" --kernel 6.12
 step e2e-debug "$here/e2e.sh" --kernel debug
 

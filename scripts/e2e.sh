@@ -12,6 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 kernel=6.12
 [ "${1:-}" != --kernel ] || { kernel=$2; shift 2; }
+cases=("$@")
 
 # The debug kernel is ten times slower or more.
 timeout_of() {
@@ -22,16 +23,15 @@ timeout_of() {
 }
 
 guest_command() {
-	local env="KWARP_DEBUG_KERNEL=0"
-	[ "$kernel" != debug ] || env="KWARP_DEBUG_KERNEL=1"
-	echo "cd /opt/kwarp/selftests && $env CI=${CI:-} exec ./run.sh $*"
+	local profile=stock
+	[ "$kernel" != debug ] || profile=debug
+	echo "cd /opt/kwarp/selftests && CI=${CI:-} exec ./run.sh --profile $profile ${cases[*]@Q}"
 }
 
 run_suite() {
 	local overlay=$1 logs=$2
-	shift 2
 	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
-		--timeout "$(timeout_of "$kernel")" -- "$(guest_command "$@")"
+		--timeout "$(timeout_of "$kernel")" -- "$(guest_command)"
 }
 
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
@@ -59,5 +59,5 @@ ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 overlay=$("$here/guest-overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"
 status=0
-run_suite "$overlay" "$logs" "$@" | tee "$logs/output.log" || status=${PIPESTATUS[0]}
+run_suite "$overlay" "$logs" | tee "$logs/output.log" || status=${PIPESTATUS[0]}
 summarise "$logs" "$status"
