@@ -33,7 +33,7 @@
 /* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
 #define KWARP_MAX_MSG		U32_MAX
 /* Memory region: bounded by the iova arithmetic only. */
-#define KWARP_MAX_MR_SIZE	(1ULL << 47)
+#define KWARP_MAX_MR_SIZE	BIT_ULL(47)
 /* Pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
 
@@ -44,8 +44,21 @@
 #define KWARP_MPA_REP_TIMEOUT_MS	30000
 /* TCP connect. */
 #define KWARP_CONNECT_TIMEOUT_MS	30000
+/* The ULP's verdict on a Request: no initiator known waits longer than 60 s. */
+#define KWARP_VERDICT_TIMEOUT_MS	120000
+/* Next try to deliver a Request that iw_cm had no room for. */
+#define KWARP_UPCALL_RETRY_MS		20
+/* Listener: TCP's own queue; short ones would drop SYNs of a burst. */
+#define KWARP_MIN_BACKLOG		16
+#define KWARP_MAX_BACKLOG		4096
+/* Connections that a listener takes before it lets others work. */
+#define KWARP_ACCEPT_BATCH		32
+/* Next try after accept() failed for want of memory. */
+#define KWARP_ACCEPT_RETRY_MS		100
 /* Graceful close: from our FIN to the peer's. */
 #define KWARP_CLOSE_TIMEOUT_MS		5000
+/* ... which starts again this often if what we sent is still being acknowledged. */
+#define KWARP_CLOSE_EXTENSIONS		11
 /* A Terminate that TCP does not take within this time is given up. */
 #define KWARP_TERM_TIMEOUT_MS		2000
 /* Draining what was posted before a graceful close. */

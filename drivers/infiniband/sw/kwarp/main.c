@@ -31,7 +31,9 @@ static int __init kwarp_init(void)
 	return 0;
 
 out_cm:
+	destroy_workqueue(kwarp_wq);
 	kwarp_cm_exit();
+	return ret;
 out_wq:
 	destroy_workqueue(kwarp_wq);
 	return ret;
@@ -40,8 +42,8 @@ out_wq:
 static void __exit kwarp_exit(void)
 {
 	kwarp_link_unregister();
-	kwarp_cm_exit();
 	destroy_workqueue(kwarp_wq);
+	kwarp_cm_exit();
 	/* Regions and endpoints are freed by RCU. */
 	rcu_barrier();
 }

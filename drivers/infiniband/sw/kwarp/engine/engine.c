@@ -27,7 +27,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	/* 5041-4.3-13: the first MSN is one. */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		tx->msn[i] = 1;
-	tx->sq_upto = e->sq->next;
+	tx->sq_end = e->sq->next;
 }
 
 static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)

@@ -105,7 +105,7 @@ struct kwarp_tx_msg {
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
- * @sq_upto: send queue entries before it are complete in the batch
+ * @sq_end: send queue entries before it are complete in the batch
  * @drain_to: index up to which a graceful close sends
  * @msg: message in work
  * @wqe: its work request
@@ -125,7 +125,7 @@ struct kwarp_tx {
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];
-	u32 sq_upto;
+	u32 sq_end;
 	u32 drain_to;
 	struct kwarp_tx_msg msg;
 	struct kwarp_wqe wqe;

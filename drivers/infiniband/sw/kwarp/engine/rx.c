@@ -146,7 +146,7 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 		return KWARP_PERR_O_OPCODE;
 	r = kwarp_oread_head(&e->oread);
 	/* 5040-5.2.2-9: the response has to be the one that was asked for. */
-	if (payload > r->left || h->last != (payload == r->left))
+	if (payload > r->left || h->last == (payload < r->left))
 		return KWARP_PERR_DDP_T_BOUNDS;
 	if (!payload)
 		return KWARP_PERR_NONE;
@@ -209,8 +209,9 @@ static enum kwarp_perr invalidate(struct kwarp_engine *e)
 
 	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
 		return KWARP_PERR_R_STAG;
-	return kwarp_mr_revoke(mr, stag, e->pd, true) ? KWARP_PERR_NONE :
-						       KWARP_PERR_R_CANNOT_INV;
+	if (!kwarp_mr_revoke(mr, stag, e->pd, true))
+		return KWARP_PERR_R_CANNOT_INV;
+	return KWARP_PERR_NONE;
 }
 
 static enum kwarp_perr end_send(struct kwarp_engine *e)

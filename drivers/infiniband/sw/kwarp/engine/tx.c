@@ -232,8 +232,8 @@ static bool held_back(struct kwarp_engine *e)
 	const struct kwarp_sqe *w = &e->tx.wqe.e;
 	bool hold;
 
-	/* Set first, then look: the receive path looks after it has removed a Read. */
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Set first, then look: the receive path looks after it has removed a Read. */
 	smp_mb__after_atomic();
 	hold = (w->flags & KWARP_WR_FENCE && !kwarp_readq_empty(&e->oread)) ||
 	       (is_read(w) && kwarp_readq_full(&e->oread));
@@ -304,7 +304,7 @@ static bool pick_sq(struct kwarp_engine *e)
 			status = local_op(e);
 			if (status != KWARP_WC_SUCCESS)
 				return sq_error(e, status);
-			tx->sq_upto = kwarp_sq_take(e->sq, &tx->wqe) + 1;
+			tx->sq_end = kwarp_sq_take(e->sq, &tx->wqe) + 1;
 			continue;
 		}
 		status = check_wqe(e);
@@ -343,7 +343,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 
 	if (tx->msg.kind == KWARP_TXK_SQ)
-		tx->sq_upto = tx->msg.sq_index + 1;
+		tx->sq_end = tx->msg.sq_index + 1;
 	else if (tx->msg.kind == KWARP_TXK_RRESP)
 		kwarp_readq_pop(&e->iread);
 	tx->msg.kind = KWARP_TXK_NONE;
@@ -381,7 +381,7 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_LOST);
 		return KWARP_TX_IDLE;
 	}
-	kwarp_sq_sent(e->sq, e->tx.sq_upto);
+	kwarp_sq_sent(e->sq, e->tx.sq_end);
 	return KWARP_TX_MORE;
 }
 
@@ -416,7 +416,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return push_batch(e);
 	kwarp_batch_reset(&tx->batch);
 	/* Local operations complete without a batch. */
-	kwarp_sq_sent(e->sq, tx->sq_upto);
+	kwarp_sq_sent(e->sq, tx->sq_end);
 	report_idle(e);
 	return KWARP_TX_IDLE;
 }

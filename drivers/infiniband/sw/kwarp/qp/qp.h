@@ -84,8 +84,8 @@ struct kwarp_qp {
 	struct kwarp_rq rq;
 	struct kwarp_engine engine;
 
-	struct mutex mutex;
-	spinlock_t state_lock;
+	struct mutex mutex;		/* attach, stop, reset */
+	spinlock_t state_lock;		/* state, todo */
 	enum kwarp_qp_state state;
 	u16 todo;
 	unsigned long pending;

@@ -27,7 +27,7 @@ struct rdma_user_mmap_entry;
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
-	spinlock_t lock;
+	spinlock_t lock;		/* everything below */
 	struct kwarp_ring ring;
 	struct rdma_user_mmap_entry *map;
 	u32 prod;

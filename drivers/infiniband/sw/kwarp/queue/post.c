@@ -124,6 +124,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&sq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
+		/* Pairs with kwarp_ring_release(): the slot is no longer read. */
 		u32 used = sq->posted - smp_load_acquire(&sq->ring.hdr->cons);
 
 		ret = used >= sq->max_wr ? -ENOMEM :
@@ -134,6 +135,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		}
 		sq->posted++;
 	}
+	/* Pairs with kwarp_ring_pending(). */
 	smp_store_release(&sq->ring.hdr->prod, sq->posted);
 	spin_unlock_irqrestore(&sq->post_lock, irqflags);
 	return ret;
@@ -148,6 +150,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&rq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
+		/* Pairs with kwarp_ring_release(): the slot is no longer read. */
 		u32 used = rq->posted - smp_load_acquire(&rq->ring.hdr->cons);
 		struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->posted);
 
@@ -164,6 +167,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 		copy_sgl((struct kwarp_sge *)(e + 1), wr->sg_list, wr->num_sge);
 		rq->posted++;
 	}
+	/* Pairs with kwarp_ring_pending(). */
 	smp_store_release(&rq->ring.hdr->prod, rq->posted);
 	spin_unlock_irqrestore(&rq->post_lock, irqflags);
 	return ret;

@@ -77,21 +77,25 @@ struct kwarp_readq {
 
 static inline bool kwarp_readq_empty(const struct kwarp_readq *q)
 {
+	/* Pairs with kwarp_readq_push(): the entry's contents are visible. */
 	return smp_load_acquire(&q->tail) == READ_ONCE(q->head);
 }
 
 static inline bool kwarp_readq_full(const struct kwarp_readq *q)
 {
+	/* Pairs with kwarp_readq_pop(): the consumer is done with the entry. */
 	return READ_ONCE(q->tail) - smp_load_acquire(&q->head) >= q->depth;
 }
 
 static inline void kwarp_readq_push(struct kwarp_readq *q)
 {
+	/* Pairs with kwarp_readq_empty(). */
 	smp_store_release(&q->tail, q->tail + 1);
 }
 
 static inline void kwarp_readq_pop(struct kwarp_readq *q)
 {
+	/* Pairs with kwarp_readq_full(). */
 	smp_store_release(&q->head, q->head + 1);
 }
 

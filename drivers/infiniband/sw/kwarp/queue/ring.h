@@ -56,6 +56,7 @@ static inline void *kwarp_ring_slot(const struct kwarp_ring *ring, u32 index)
  */
 static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u32 *count)
 {
+	/* Pairs with the poster's release store. */
 	*count = smp_load_acquire(&ring->hdr->prod) - next;
 	return *count <= ring->mask + 1;
 }
@@ -63,6 +64,7 @@ static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u
 /* Tell the poster that slots before @cons are free (pairs with its acquire). */
 static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
 {
+	/* Pairs with the poster's acquire load. */
 	smp_store_release(&ring->hdr->cons, cons);
 }
 

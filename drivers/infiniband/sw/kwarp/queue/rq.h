@@ -27,11 +27,11 @@ struct kwarp_rq {
 	u32 max_sge;
 	bool user;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* next, limit */
 	u32 next;
 	u32 limit;
 
-	spinlock_t post_lock;
+	spinlock_t post_lock;		/* posted */
 	u32 posted;
 };
 

@@ -107,15 +107,15 @@ static u32 retire(struct kwarp_sq *sq)
 	return kwarp_cq_end(sq->cq, irqflags);
 }
 
-/* Entries before @upto are with TCP.  Context: any. */
-void kwarp_sq_sent(struct kwarp_sq *sq, u32 upto)
+/* Entries before @end are with TCP.  Context: any. */
+void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	unsigned long irqflags;
 	u32 todo = 0;
 
 	spin_lock_irqsave(&sq->lock, irqflags);
-	if ((s32)(upto - sq->sent) > 0) {
-		sq->sent = upto;
+	if ((s32)(end - sq->sent) > 0) {
+		sq->sent = end;
 		todo = retire(sq);
 	}
 	spin_unlock_irqrestore(&sq->lock, irqflags);

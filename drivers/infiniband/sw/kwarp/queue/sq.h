@@ -56,11 +56,11 @@ struct kwarp_sq {
 
 	u32 next;
 
-	spinlock_t lock;
+	spinlock_t lock;		/* sent, retired, done[] */
 	u32 sent;
 	u32 retired;
 
-	spinlock_t post_lock;
+	spinlock_t post_lock;		/* posted */
 	u32 posted;
 };
 
@@ -75,7 +75,7 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
 enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe);
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe);
 bool kwarp_sq_empty(const struct kwarp_sq *sq);
-void kwarp_sq_sent(struct kwarp_sq *sq, u32 upto);
+void kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
 void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index);
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
 		     u16 vendor_err);

@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "../cm/cm.h"
 #include "../kwarp.h"
 #include "../qp/qp.h"
 #include "verbs.h"
@@ -170,6 +171,8 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
+	/* A connection that is still being set up must not keep us waiting. */
+	kwarp_cm_drop_qp(qp->kdev, qp);
 	kwarp_qp_retire(qp);
 	kwarp_cq_forget_qp(qp->sq.cq, ibqp);
 	kwarp_cq_forget_qp(qp->engine.recv_cq, ibqp);
