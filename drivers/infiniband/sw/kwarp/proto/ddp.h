@@ -60,10 +60,28 @@ static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 	return ctrl & KWARP_DDP_T ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
 }
 
-/* Decode a complete header (kwarp_ddp_hdr_len() octets); checks nothing. */
+/**
+ * kwarp_ddp_decode - segment header to host order
+ * @buf: kwarp_ddp_hdr_len() octets
+ * @hdr: result; fields of the other header type are zero
+ *
+ * Checks nothing: kwarp_rdmap_check() does.
+ *
+ * Context: any.
+ */
 void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
 
-/* Encode with DV = 1, RV = 1 and zero reserved bits; returns octets written. */
+/**
+ * kwarp_ddp_encode - segment header to wire octets
+ * @buf: room for KWARP_DDP_MAX_HDR octets
+ * @hdr: header; @dv and @rv are not looked at
+ *
+ * DV and RV are 1, reserved bits zero.  @hdr->stag of an untagged segment has to
+ * be zero for the opcodes that invalidate nothing (5040-4.1-14).
+ *
+ * Context: any.
+ * Return: octets written, 14 or 18.
+ */
 u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
 
 /**
@@ -72,8 +90,11 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
  * @tagged: header type
  * @left: octets of the message not yet segmented
  *
- * All but the last segment carry a payload that makes the FPDU a multiple of
- * four octets without pad where MULPDU allows (5041-5.2-2).
+ * All but the last segment fill @mulpdu, and so need no pad unless MULPDU was
+ * clamped (5041-5.2-2).  @left 0 is a zero-length message: one segment (5041-5.2-12).
+ *
+ * Context: any.
+ * Return: payload octets; 0 only if @left is 0.
  */
 static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
 {
@@ -100,14 +121,23 @@ struct kwarp_ddp_untagged_rx {
  * @hdr: decoded header, qn already checked
  *
  * On an in-order LLP the MSN must be the expected one and the MO must continue
- * the message (5041-7.1-8, -10; note 5 of section 7.1).
+ * the message (5041-7.1-8, -10; rfc5041.md section 5 item 5).  Whether MO plus
+ * payload fits the buffer is the caller's check, with 64-bit arithmetic.
  *
+ * Context: any.
  * Return: KWARP_PERR_NONE, KWARP_PERR_DDP_U_MSN or KWARP_PERR_DDP_U_MO.
  */
 enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
 					 const struct kwarp_ddp_hdr *hdr);
 
-/* Account a segment of @payload octets that passed the check. */
+/**
+ * kwarp_ddp_advance_untagged - account a segment
+ * @q: state of the queue
+ * @hdr: its header, which passed kwarp_ddp_check_untagged()
+ * @payload: its octets
+ *
+ * Context: as the owner of @q.
+ */
 void kwarp_ddp_advance_untagged(struct kwarp_ddp_untagged_rx *q,
 				const struct kwarp_ddp_hdr *hdr, u32 payload);
 

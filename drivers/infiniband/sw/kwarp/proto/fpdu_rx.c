@@ -51,6 +51,7 @@ static void fold_crc(struct kwarp_fpdu_rx *rx, const u8 *p, u32 n)
 		rx->crc = kwarp_mpa_crc_add(rx->crc, p + done, n - done);
 }
 
+/* Use up @n octets that the CRC does not cover, or does already. */
 static void skip(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 {
 	in->at += n;
@@ -58,10 +59,10 @@ static void skip(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 	rx->off += n;
 }
 
-/* Use up @n octets.  5044-4.4-18: all but the trailer itself are covered. */
+/* Use up @n octets; 5044-4.4-18: all but the trailer itself are covered. */
 static void advance(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 {
-	if (rx->check_crc && rx->step != KWARP_FPDU_S_CRC)
+	if (rx->check_crc)
 		fold_crc(rx, in->at, n);
 	skip(rx, in, n);
 }
@@ -81,7 +82,10 @@ static bool gather(struct kwarp_fpdu_rx *rx, struct input *in, u8 *field, u32 wa
 
 	memcpy(field + rx->have, in->at, n);
 	rx->have += n;
-	advance(rx, in, n);
+	if (rx->step == KWARP_FPDU_S_CRC)
+		skip(rx, in, n);
+	else
+		advance(rx, in, n);
 	if (rx->have < want)
 		return false;
 	rx->have = 0;

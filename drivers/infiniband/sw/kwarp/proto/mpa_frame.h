@@ -13,7 +13,9 @@
  * @markers: the peer asked us to send markers
  *
  * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7).
+ * Any @emss is allowed.  Unless clamped, the result makes an FPDU without pad.
  *
+ * Context: any.
  * Return: MULPDU in octets.
  */
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers);
@@ -36,6 +38,10 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
  * @off: stream offset of the FPDU's first octet from SeqStart (mod 512 suffices)
  * @content: octets of the FPDU without markers, kwarp_mpa_fpdu_len()
  *
+ * One that is due at @off itself stands before ULPDU_Length and belongs to this
+ * FPDU; one that is due behind the CRC does not (5044-4.3-8).
+ *
+ * Context: any.
  * Return: number of markers the FPDU carries at that position.
  */
 u32 kwarp_mpa_markers_in(u32 off, u32 content);
@@ -46,10 +52,23 @@ static inline u32 kwarp_mpa_to_marker(u32 off)
 	return -off & (KWARP_MPA_MARKER_EVERY - 1);
 }
 
-/* Fill a marker; @ptr: stream octets back to ULPDU_Length, a multiple of 4. */
+/**
+ * kwarp_mpa_marker_encode - fill a marker
+ * @out: its octets
+ * @ptr: stream octets from the first one of ULPDU_Length to the marker, earlier
+ *	markers included; 0 for a marker before ULPDU_Length (5044-4.2-4, 5044-4.3-15)
+ *
+ * Context: any.
+ */
 void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
 
-/* FPDUPTR of a received marker, the two low bits taken as zero (5044-4.2-6). */
+/**
+ * kwarp_mpa_marker_decode - FPDUPTR of a received marker
+ * @in: its octets
+ *
+ * Context: any.
+ * Return: FPDUPTR, the two low bits taken as zero (5044-4.2-6).
+ */
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
 
 /* CRC32c with RFC 5044's conventions: start value, continuation, wire octets. */
@@ -63,8 +82,23 @@ static inline u32 kwarp_mpa_crc_add(u32 crc, const void *data, size_t len)
 	return kwarp_os_crc32c(crc, data, len);
 }
 
-/* Final xor, then least significant octet first. */
+/**
+ * kwarp_mpa_crc_put - write the trailer
+ * @out: its octets
+ * @crc: from kwarp_mpa_crc_init() and kwarp_mpa_crc_add(), not inverted
+ *
+ * Context: any.
+ */
 void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc);
+
+/**
+ * kwarp_mpa_crc_ok - compare the trailer (5044-4.4-19)
+ * @in: its octets as received
+ * @crc: as for kwarp_mpa_crc_put()
+ *
+ * Context: any.
+ * Return: true if they agree.
+ */
 bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc);
 
 #endif /* KWARP_PROTO_MPA_FRAME_H */

@@ -58,8 +58,12 @@ struct kwarp_mpa_frame {
  * @need: result: total length of the frame as far as known now; the frame is
  *	complete when @len >= @need
  *
- * Checks the key octet by octet as it comes, so that garbage is refused at once.
+ * Checks the key octet by octet as it comes, so that garbage is refused at once;
+ * then the revision (1 or 2), then PD_Length (at most 512, at least 4 if the frame
+ * is enhanced).  Octets beyond @need are the caller's business: neither side may
+ * send any yet (rfc5044.md 4.6).
  *
+ * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).
  */
 enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *need);
@@ -71,12 +75,28 @@ enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *ne
  * @reply: a Reply is expected
  * @frame: result
  * @pd: result: start of the ULP's private data inside @buf (frame->pd_len octets)
+ *
+ * Reserved bits, R of a Request, S of a revision 1 frame and B, C, D without A are
+ * ignored and come out as zero.
+ *
+ * Context: any.
+ * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (malformed or not complete).
  */
 enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 				       struct kwarp_mpa_frame *frame, const u8 **pd);
 
-/* Encode header and enhanced data; the ULP's private data follows. Returns octets. */
+/**
+ * kwarp_mpa_frame_encode - header and enhanced data to wire octets
+ * @buf: room for KWARP_MPA_MAX_HDR octets
+ * @frame: frame; its @pd_len is at most kwarp_mpa_max_pd()
+ *
+ * The ULP's private data follows behind it.
+ *
+ * Context: any.
+ * Return: octets written, 20 or 24.
+ */
 u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame);
+
 #define KWARP_MPA_MAX_HDR	(KWARP_MPA_FRAME_LEN + KWARP_MPA_ENH_LEN)
 
 /* Room for the ULP's private data in a frame: 512, less 4 if enhanced. */
@@ -95,7 +115,10 @@ static inline u32 kwarp_mpa_max_pd(bool enhanced)
  * @rtr: forms that we can send (initiator) or take (responder)
  * @ird: inbound Reads that this connection shall serve
  * @ord: outbound Reads that it wants
- * @max_ird: most that the device can serve
+ * @max_ird: most that the device can serve; for both sides
+ *
+ * @ird and @ord may be KWARP_DEPTH_NV to leave a direction to the ULP; it then
+ * comes back as the result.
  */
 struct kwarp_mpa_params {
 	enum kwarp_crc_policy crc;
@@ -129,7 +152,16 @@ struct kwarp_mpa_result {
 	u8 rtr;
 };
 
-/* Initiator: fill a Request. */
+/**
+ * kwarp_mpa_request - Initiator: fill a Request
+ * @p: our side
+ * @pd_len: private data of the ULP
+ * @req: result
+ *
+ * Revision 2 is always enhanced: IRD and ORD are worth negotiating.
+ *
+ * Context: any.
+ */
 void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 		       struct kwarp_mpa_frame *req);
 
@@ -142,6 +174,14 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
  * @reply: result, R set if not accepted
  * @res: result, valid if accepted
  *
+ * The reply has one RTR flag and no more: a form that the Initiator offers and we
+ * can take (Write before Read before Send), else one of ours.  Its C flag is the
+ * result, ours or the Initiator's: some Initiators look at nothing else.
+ *
+ * IRD follows the Initiator's ORD as far as the device can, whatever p->ird is;
+ * that counts only where the Initiator says nothing (revision 1, NV).
+ *
+ * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME with @reply a valid reject
  * (CRC required and not offered).
  */
@@ -157,6 +197,11 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
  * @reply: decoded Reply with R=0
  * @res: result
  *
+ * The Reply has to be enhanced if and only if the Request was; a revision 2 Reply
+ * with S=0 to a revision 1 Request will do.  A Read is chosen as RTR only if the
+ * Responder has an IRD for it; an ORD of 0 is then raised to 1.
+ *
+ * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a word;
  * KWARP_PERR_MPA_LOCAL, _IRD, _RTR: send that Terminate, then close
  * (6581-8-1; @res is valid so that the Terminate can be framed).

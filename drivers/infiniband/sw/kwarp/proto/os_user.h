@@ -1,41 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * User space side of os.h: the kernel's names on top of libc, as far as proto/
- * uses them.  For fuzzing and tools; link os_user.c as well.
+ * uses them.  For fuzzing and tools; build as gnu2x, link os_user.c as well.
  */
 #ifndef KWARP_PROTO_OS_USER_H
 #define KWARP_PROTO_OS_USER_H
 
+#include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-typedef uint8_t u8;
-typedef uint16_t u16;
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef uint16_t __be16;
-typedef uint32_t __be32;
-typedef uint64_t __be64;
-
-#undef static_assert
-#define static_assert(expr, ...) _Static_assert(expr, #expr)
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef __UINT64_TYPE__ u64;
+typedef u16 __be16;
+typedef u32 __be32;
+typedef u64 __be64;
 
 #ifndef __packed
 #define __packed __attribute__((__packed__))
 #endif
+#define __maybe_unused __attribute__((__unused__))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define BIT(nr) (1UL << (nr))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
-#define min(a, b) ((a) < (b) ? (a) : (b))
-#define max(a, b) ((a) > (b) ? (a) : (b))
-#define min_t(type, a, b) min((type)(a), (type)(b))
-#define clamp(v, lo, hi) min(max(v, lo), hi)
+#define DIV_ROUND_UP(n, d) ({ u32 _d = (d); ((n) + _d - 1) / _d; })
+#define min_t(type, a, b) ({ type _a = (a); type _b = (b); _a < _b ? _a : _b; })
+#define min(a, b) min_t(__typeof__((a) + (b)), a, b)
 
 #define FIELD_PREP(mask, v) (((u32)(v) << __builtin_ctz(mask)) & (mask))
 #define FIELD_GET(mask, v) (((v) & (mask)) >> __builtin_ctz(mask))

@@ -40,20 +40,34 @@ enum kwarp_qp_event {
 #define KWARP_QPA_FLUSH		BIT(5)	/* complete every request with flush error */
 #define KWARP_QPA_EV_FATAL	BIT(6)	/* async event: IB_EVENT_QP_FATAL */
 #define KWARP_QPA_EV_REQ	BIT(7)	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
-#define KWARP_QPA_EV_ACCESS	BIT(8)	/* reserved: the caller picks IB_EVENT_QP_ACCESS_ERR by perr */
+#define KWARP_QPA_EV_ACCESS	BIT(8)	/* reserved: caller picks QP_ACCESS_ERR by perr */
 #define KWARP_QPA_DOWN		BIT(9)	/* tell the CM that the stream is over */
 #define KWARP_QPA_PEER_CLOSED	BIT(10)	/* tell the CM that the peer half-closed */
 
+/**
+ * struct kwarp_qp_step - what an event does
+ * @next: enum kwarp_qp_state
+ * @legal: false: the event cannot occur or is refused; nothing changes
+ * @actions: KWARP_QPA_*; none if the event is late or an error after the first
+ */
 struct kwarp_qp_step {
-	u8 next;		/* enum kwarp_qp_state */
-	bool legal;		/* false: the event cannot occur or is refused; no change */
+	u8 next;
+	bool legal;
 	u16 actions;
 };
 
-/* Context: any; pure. */
+/**
+ * kwarp_qp_fsm - look up a state and an event
+ * @state: current state
+ * @event: what happened
+ *
+ * Context: any; the caller serialises the transitions of a queue pair.
+ * Return: the step, never NULL; not legal for values out of range.
+ */
 const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 					 enum kwarp_qp_event event);
 
+/* Names for logs and traces, never NULL. */
 const char *kwarp_qp_state_name(enum kwarp_qp_state state);
 const char *kwarp_qp_event_name(enum kwarp_qp_event event);
 

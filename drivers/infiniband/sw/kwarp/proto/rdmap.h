@@ -8,6 +8,14 @@
 
 #include "ddp.h"
 
+/**
+ * struct kwarp_rreq - Read Request header in host order (RFC 5040 section 4.4)
+ * @sink_stag: STag of the asking side's buffer
+ * @sink_to: where the first octet goes
+ * @size: octets to read
+ * @src_stag: STag of the answering side's buffer
+ * @src_to: where the first octet is taken from
+ */
 struct kwarp_rreq {
 	u32 sink_stag;
 	u64 sink_to;
@@ -16,7 +24,22 @@ struct kwarp_rreq {
 	u64 src_to;
 };
 
+/**
+ * kwarp_rreq_decode - Read Request header to host order
+ * @in: its octets
+ * @req: result
+ *
+ * Context: any.
+ */
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req);
+
+/**
+ * kwarp_rreq_encode - Read Request header to wire octets
+ * @out: its octets
+ * @req: header
+ *
+ * Context: any.
+ */
 void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req);
 
 static inline bool kwarp_op_is_send(u8 op)
@@ -43,7 +66,13 @@ static inline bool kwarp_op_solicited(u8 op)
  * fits T and QN, Read Request and Terminate are single segments of legal size.
  * (RFC 5040 section 7.2, RFC 5041 section 7.1; Figure 4 for opcode against T, QN.)
  *
- * Return: KWARP_PERR_NONE or the error to put into the Terminate.
+ * A Read Request or Terminate that is too long does not fit the buffer of its
+ * queue (KWARP_PERR_DDP_U_LONG); one too short, or in several segments, has no
+ * code of its own (KWARP_PERR_O_UNSPEC).
+ *
+ * Context: any.
+ * Return: KWARP_PERR_NONE or the error to put into the Terminate - which is not
+ * sent if @hdr is itself a Terminate's (rfc5040.md section 4).
  */
 enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload);
 

@@ -85,10 +85,22 @@ struct kwarp_term {
 	u8 rreq[KWARP_RDMAP_RREQ_LEN];
 };
 
-/* May a Terminate be sent for this error at all? */
+/**
+ * kwarp_term_wanted - may a Terminate be sent for this error at all?
+ * @err: any value
+ *
+ * Context: any.
+ * Return: false for local reports, for the peer's own Terminate, for none.
+ */
 bool kwarp_term_wanted(enum kwarp_perr err);
 
-/* Human-readable name for logs and traces, never NULL. */
+/**
+ * kwarp_perr_name - name of an error for logs and traces
+ * @err: any value
+ *
+ * Context: any.
+ * Return: the enumerator without its prefix, never NULL.
+ */
 const char *kwarp_perr_name(enum kwarp_perr err);
 
 /**
@@ -100,15 +112,37 @@ const char *kwarp_perr_name(enum kwarp_perr err);
  * @rreq: octets of its Read Request header, or NULL
  *
  * Sets M, D and R as RFC 5040 Figure 10 says for the error's layer and type:
- * headers are attached only where the table has them and they are given.
+ * headers are attached only where the table has them and they are given; @rreq
+ * only together with @ddp_hdr.
+ *
+ * Context: any.
  */
 void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq);
 
-/* Encode the payload behind the DDP header (at most KWARP_TERM_MAX_LEN octets). */
+/**
+ * kwarp_term_encode - Terminate to wire octets
+ * @out: room for KWARP_TERM_MAX_LEN octets: the payload behind the DDP header
+ * @term: message
+ *
+ * Context: any.
+ * Return: octets written: 4, 20, 24, 48 or 52.
+ */
 u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
 
-/* Decode such a payload; false if it is shorter than its flags say. */
+/**
+ * kwarp_term_decode - Terminate to host order
+ * @in: payload behind the DDP header
+ * @len: its octets; more than the flags ask for are ignored
+ * @term: result
+ *
+ * If the message is cut short, @term still has layer, type and code (if @len >= 4)
+ * and the headers that are complete: peers are known that announce a Read Request
+ * header and send none (rfc5040.md section 6 item 2).
+ *
+ * Context: any.
+ * Return: false if it is shorter than its flags say.
+ */
 bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
 
 /* Compact form for a completion's vendor_err: layer << 12 | etype << 8 | code. */
@@ -117,7 +151,13 @@ static inline u16 kwarp_term_short(const struct kwarp_term *term)
 	return term->layer << 12 | term->etype << 8 | term->code;
 }
 
-/* vendor_err for an error of our own finding; 0 for KWARP_PERR_PEER_TERM. */
+/**
+ * kwarp_perr_short - vendor_err for an error of our own finding
+ * @err: any value
+ *
+ * Context: any.
+ * Return: as kwarp_term_short(); 0 for KWARP_PERR_NONE and KWARP_PERR_PEER_TERM.
+ */
 u16 kwarp_perr_short(enum kwarp_perr err);
 
 #endif /* KWARP_PROTO_TERM_H */
