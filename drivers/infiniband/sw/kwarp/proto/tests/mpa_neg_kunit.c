@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* MPA startup: the truth tables of RFC 5044 and RFC 6581, both sides at once. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../mpa_neg.h"
+#include "vectors.h"
+
+#define NV	KWARP_DEPTH_NV
+#define B	KWARP_RTR_SEND
+#define C	KWARP_RTR_WRITE
+#define D	KWARP_RTR_READ
+
+/* ------------------------------------------------------------- one setup */
+
+/**
+ * struct setup - both sides of a startup and what came of it
+ * @i: Initiator
+ * @r: Responder
+ * @req: Request as the Responder decoded it
+ * @rep: Reply as the Initiator decoded it
+ * @ires: result of the Initiator
+ * @rres: result of the Responder
+ * @ierr: kwarp_mpa_conclude()
+ * @rerr: kwarp_mpa_respond()
+ */
+struct setup {
+	struct kwarp_mpa_params i, r;
+	struct kwarp_mpa_frame req, rep;
+	struct kwarp_mpa_result ires, rres;
+	enum kwarp_perr ierr, rerr;
+};
+
+static const struct kwarp_mpa_params plain = {
+	.crc = KWARP_CRC_ON, .rev = 2, .rtr = B | C | D, .ird = 16, .ord = 16, .max_ird = 32,
+};
+
+/* Over the wire, so that what the other side sees has been encoded and decoded. */
+static void transfer(struct kunit *test, struct kwarp_mpa_frame *frame)
+{
+	u8 wire[KWARP_MPA_MAX_HDR];
+	bool reply = frame->reply;
+	const u8 *pd;
+	u32 len;
+
+	KUNIT_ASSERT_EQ(test, frame->pd_len, 0);
+	len = kwarp_mpa_frame_encode(wire, frame);
+	KUNIT_ASSERT_EQ(test, wire[16] & 0x0f, 0);	/* 5044-7.1.1-15, 6581-6-3 */
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, len, reply, frame, &pd), 0);
+}
+
+static void run_setup(struct kunit *test, struct setup *s)
+{
+	kwarp_mpa_request(&s->i, 0, &s->req);
+	transfer(test, &s->req);
+	s->rerr = kwarp_mpa_respond(&s->r, &s->req, true, 0, &s->rep, &s->rres);
+	transfer(test, &s->rep);
+	if (!s->rep.reject)
+		s->ierr = kwarp_mpa_conclude(&s->i, &s->req, &s->rep, &s->ires);
+}
+
+/* ---------------------------------------------------------- CRC, markers */
+
+static const char * const crc_names[] = { "off", "on", "required" };
+
+/* All combinations of M and the CRC policies, for both revisions. */
+static const void *mc_gen_params(const void *prev, char *desc)
+{
+	static struct setup setups[2 * 2 * 2 * 3 * 3];
+	u32 i = prev ? (const struct setup *)prev - setups + 1 : 0;
+	struct setup *s = &setups[i];
+
+	if (i >= ARRAY_SIZE(setups))
+		return NULL;
+	memset(s, 0, sizeof(*s));
+	s->i = plain;
+	s->r = plain;
+	s->i.rev = 1 + i % 2;
+	s->i.markers = i / 2 % 2;
+	s->r.markers = i / 4 % 2;
+	s->i.crc = i / 8 % 3;
+	s->r.crc = i / 24;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "rev %u M %u/%u C %s/%s", s->i.rev, s->i.markers,
+		 s->r.markers, crc_names[s->i.crc], crc_names[s->r.crc]);
+	return s;
+}
+
+/* RFC 5044 7.1.1: markers by the peer's M; CRC if either asks. */
+static void test_crc_markers(struct kunit *test)
+{
+	struct setup s = *(const struct setup *)test->param_value;
+	bool crc = s.i.crc || s.r.crc;
+
+	run_setup(test, &s);
+	KUNIT_EXPECT_EQ(test, s.req.crc, s.i.crc != KWARP_CRC_OFF);
+	KUNIT_EXPECT_EQ(test, s.req.markers, s.i.markers);
+	KUNIT_EXPECT_EQ(test, s.rep.rev, s.i.rev);
+	if (s.r.crc == KWARP_CRC_REQUIRED && s.i.crc == KWARP_CRC_OFF) {
+		KUNIT_EXPECT_EQ(test, s.rerr, KWARP_PERR_MPA_FRAME);
+		KUNIT_EXPECT_TRUE(test, s.rep.reject);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, s.rerr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, s.ierr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, s.rres.crc, crc);
+	KUNIT_EXPECT_EQ(test, s.ires.crc, crc);
+	KUNIT_EXPECT_EQ(test, s.ires.tx_markers, s.r.markers);
+	KUNIT_EXPECT_EQ(test, s.ires.rx_markers, s.i.markers);
+	KUNIT_EXPECT_EQ(test, s.rres.tx_markers, s.i.markers);
+	KUNIT_EXPECT_EQ(test, s.rres.rx_markers, s.r.markers);
+	KUNIT_EXPECT_EQ(test, s.ires.enhanced, s.i.rev == 2);
+	KUNIT_EXPECT_EQ(test, s.rres.enhanced, s.i.rev == 2);
+}
+
+/* The sixteen rows, Reply as a foreign Responder may send it. */
+static void test_foreign_reply(struct kunit *test)
+{
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_frame req, rep = { .reply = true, .rev = 1 };
+	struct kwarp_mpa_result res;
+	u32 i;
+
+	p.rev = 1;
+	for (i = 0; i < 16; i++) {
+		p.markers = i & 8;
+		p.crc = i & 4 ? KWARP_CRC_ON : KWARP_CRC_OFF;
+		rep.markers = i & 2;
+		rep.crc = i & 1;
+		kwarp_mpa_request(&p, 0, &req);
+		KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), 0);
+		KUNIT_EXPECT_EQ(test, res.tx_markers, rep.markers);
+		KUNIT_EXPECT_EQ(test, res.rx_markers, p.markers);
+		KUNIT_EXPECT_EQ(test, res.crc, !!(i & 5));
+		KUNIT_EXPECT_EQ(test, res.rtr, 0);
+	}
+	p.crc = KWARP_CRC_REQUIRED;
+	kwarp_mpa_request(&p, 0, &req);
+	rep.crc = false;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_FRAME);
+	rep.crc = true;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_NONE);
+}
+
+/* --------------------------------------------------------------- IRD, ORD */
+
+/*
+ * RFC 6581 section 9.1. Columns: Initiator's IRD and ORD; Responder's most IRD and
+ * wanted ORD; Reply; final values of both. The ULPs' own IRD is 16 throughout.
+ */
+static const struct depth_case {
+	const char *desc;
+	u16 i_ird, i_ord;
+	u8 rtr;			/* 0: client/server */
+	u16 r_max, r_ord;
+	u16 rep_ird, rep_ord;
+	u16 fin_i_ird, fin_i_ord;
+	u16 fin_r_ird, fin_r_ord;
+} depth_cases[] = {
+	{ "fits", 16, 8, 0, 32, 4, 8, 4, 16, 8, 8, 4 },
+	{ "Responder's ORD comes down", 16, 8, 0, 32, 64, 8, 16, 16, 8, 8, 16 },
+	{ "Initiator's ORD comes down", 16, 64, 0, 32, 4, 32, 4, 16, 32, 32, 4 },
+	{ "no Reads at all", 0, 0, 0, 32, 4, 0, 0, 0, 0, 0, 0 },
+	{ "no Reads, but a Read RTR", 0, 0, D, 32, 4, 1, 0, 0, 1, 1, 0 },
+	{ "no Reads, Write RTR", 0, 0, C | D, 32, 4, 0, 0, 0, 0, 0, 0 },
+	{ "IRD left to the ULP", NV, 8, 0, 32, 4, 8, NV, NV, 8, 8, 4 },
+	{ "ORD left to the ULP", 16, NV, 0, 32, 4, NV, 4, 16, NV, 16, 4 },
+	{ "both left to the ULP", NV, NV, 0, 32, 4, NV, NV, NV, NV, 16, 4 },
+	{ "equal", 16, 16, 0, 16, 16, 16, 16, 16, 16, 16, 16 },
+	{ "one", 1, 1, D, 32, 1, 1, 1, 1, 1, 1, 1 },
+	{ "most the field can say", 0x3ffe, 0x3ffe, 0, 128, 128, 128, 128, 0x3ffe, 128, 128, 128 },
+	{ "256 is not 0", 256, 256, 0, 256, 256, 256, 256, 256, 256, 256, 256 },
+	{ "Responder can do none", 16, 8, 0, 0, 0, 0, 0, 16, 0, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(depth, depth_cases, desc);
+
+static void test_depth(struct kunit *test)
+{
+	const struct depth_case *c = test->param_value;
+	struct setup s = { .i = plain, .r = plain };
+
+	s.i.ird = c->i_ird;
+	s.i.ord = c->i_ord;
+	s.i.max_ird = 0x3ffe;
+	s.i.p2p = c->rtr;
+	s.i.rtr = c->rtr;
+	s.r.max_ird = c->r_max;
+	s.r.ord = c->r_ord;
+	run_setup(test, &s);
+	KUNIT_EXPECT_EQ(test, s.rerr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, s.ierr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, s.req.ird, c->i_ird);
+	KUNIT_EXPECT_EQ(test, s.req.ord, c->i_ord);
+	KUNIT_EXPECT_EQ(test, s.rep.ird, c->rep_ird);
+	KUNIT_EXPECT_EQ(test, s.rep.ord, c->rep_ord);
+	KUNIT_EXPECT_EQ(test, s.ires.ird, c->fin_i_ird);
+	KUNIT_EXPECT_EQ(test, s.ires.ord, c->fin_i_ord);
+	KUNIT_EXPECT_EQ(test, s.rres.ird, c->fin_r_ird);
+	KUNIT_EXPECT_EQ(test, s.rres.ord, c->fin_r_ord);
+}
+
+/* What the Initiator makes of depths in a Reply; own IRD 16, ORD 16, at most 32 */
+static const struct reply_case {
+	const char *desc;
+	u16 ird, ord;
+	enum kwarp_perr err;
+	u16 fin_ird, fin_ord;
+} reply_cases[] = {
+	{ "as asked", 16, 16, KWARP_PERR_NONE, 16, 16 },
+	{ "less of both", 2, 4, KWARP_PERR_NONE, 16, 2 },
+	{ "none", 0, 0, KWARP_PERR_NONE, 16, 0 },
+	{ "more IRD than needed", 64, 16, KWARP_PERR_NONE, 16, 16 },
+	{ "more ORD, can do", 16, 20, KWARP_PERR_NONE, 20, 16 },
+	{ "more ORD, just can do", 16, 32, KWARP_PERR_NONE, 32, 16 },
+	{ "more ORD, cannot", 16, 33, KWARP_PERR_MPA_IRD, 16, 16 },
+	{ "most ORD", 16, 0x3ffe, KWARP_PERR_MPA_IRD, 16, 16 },
+	{ "IRD left to the ULP", NV, 16, KWARP_PERR_NONE, 16, 16 },
+	{ "ORD left to the ULP", 4, NV, KWARP_PERR_NONE, 16, 4 },
+	{ "both left to the ULP", NV, NV, KWARP_PERR_NONE, 16, 16 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(reply, reply_cases, desc);
+
+static void test_reply_depth(struct kunit *test)
+{
+	const struct reply_case *c = test->param_value;
+	struct kwarp_mpa_frame rep = {
+		.reply = true, .rev = 2, .enhanced = true, .crc = true,
+		.ird = c->ird, .ord = c->ord,
+	};
+	struct kwarp_mpa_result res;
+	struct kwarp_mpa_frame req;
+
+	kwarp_mpa_request(&plain, 0, &req);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res), c->err);
+	KUNIT_EXPECT_EQ(test, res.ird, c->fin_ird);
+	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
+	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: frames the Terminate */
+}
+
+/* 6581-9.1-3, -7, -11 for 0..40 on both sides, and a crowd of random ones */
+static void test_depth_invariants(struct kunit *test)
+{
+	struct setup s = { .i = plain, .r = plain };
+	struct rnd_state rnd;
+	u32 i;
+
+	prandom_seed_state(&rnd, 42);
+	for (i = 0; i < 5000; i++) {
+		s.i.ird = i < 1681 ? i % 41 : prandom_u32_state(&rnd);
+		s.i.ord = i < 1681 ? i / 41 : prandom_u32_state(&rnd);
+		s.i.max_ird = i < 1681 ? 40 : prandom_u32_state(&rnd);
+		s.r.ird = prandom_u32_state(&rnd);
+		s.r.ord = i < 1681 ? 32 : prandom_u32_state(&rnd);
+		s.r.max_ird = i < 1681 ? 32 : prandom_u32_state(&rnd);
+		if (s.i.ird == NV || s.i.ord == NV)
+			continue;
+		run_setup(test, &s);
+		KUNIT_ASSERT_EQ(test, s.ierr, KWARP_PERR_NONE);
+		KUNIT_ASSERT_LE(test, s.rres.ord, s.ires.ird);
+		KUNIT_ASSERT_LE(test, s.ires.ord, s.rres.ird);
+		KUNIT_ASSERT_LE(test, s.ires.ird, s.i.max_ird);
+		KUNIT_ASSERT_LE(test, s.rres.ird, s.r.max_ird);
+		KUNIT_ASSERT_LE(test, s.rres.ord, s.r.ord);
+	}
+}
+
+/* 6581-10-3, rfc6581.md 3.4: without enhanced data, what the ULP set stays. */
+static void test_depth_unenhanced(struct kunit *test)
+{
+	struct setup s = { .i = plain, .r = plain };
+
+	s.i.rev = 1;
+	s.i.ird = 7;
+	s.i.ord = 40;
+	s.r.ird = 50;
+	s.r.ord = 3;
+	run_setup(test, &s);
+	KUNIT_EXPECT_FALSE(test, s.req.enhanced);
+	KUNIT_EXPECT_EQ(test, s.rep.rev, 1);
+	KUNIT_EXPECT_EQ(test, s.ires.ird, 7);
+	KUNIT_EXPECT_EQ(test, s.ires.ord, 40);
+	KUNIT_EXPECT_EQ(test, s.rres.ird, 32);	/* the device's most */
+	KUNIT_EXPECT_EQ(test, s.rres.ord, 3);
+}
+
+/* -------------------------------------------------------------------- RTR */
+
+/* Every set of forms at both ends */
+static const void *rtr_gen_params(const void *prev, char *desc)
+{
+	static struct { u8 req, own; } sets[64];
+	u32 i = prev ? (typeof(sets[0]) *)prev - sets + 1 : 0;
+
+	if (i >= ARRAY_SIZE(sets))
+		return NULL;
+	sets[i].req = i / 8;
+	sets[i].own = i % 8;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "asked %u%u%u can %u%u%u", !!(i / 8 & B),
+		 !!(i / 8 & C), !!(i / 8 & D), !!(i & B), !!(i & C), !!(i & D));
+	return &sets[i];
+}
+
+/* The form that our preference (Write, Read, Send) takes out of a set */
+static u8 best(u8 set)
+{
+	return set & C ? C : set & D ? D : set & B;
+}
+
+/* 6581-9.2-8, -11, -13, -14, -15; one flag and no more in our Reply */
+static void test_rtr(struct kunit *test)
+{
+	const u8 *set = test->param_value;
+	u8 own = set[1] ? set[1] : C;	/* 6581-9.2-7: at least one form */
+	struct kwarp_mpa_frame req = {
+		.rev = 2, .enhanced = true, .crc = true, .p2p = true, .rtr = set[0],
+		.ird = 16, .ord = 16,
+	};
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+	struct kwarp_mpa_frame rep;
+	u8 want = best(req.rtr & own ? req.rtr & own : own);
+
+	p.rtr = set[1];
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, true, 0, &rep, &res), 0);
+	KUNIT_EXPECT_TRUE(test, rep.p2p);
+	KUNIT_EXPECT_EQ(test, rep.rtr, want);
+	KUNIT_EXPECT_EQ(test, res.rtr, want);
+
+	/* and the Initiator, for all flags at once as for one */
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
+			req.rtr & want ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
+	KUNIT_EXPECT_EQ(test, res.rtr, req.rtr & want);
+	rep.rtr = set[1];
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
+			req.rtr & set[1] ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
+	KUNIT_EXPECT_EQ(test, res.rtr, best(req.rtr & set[1]));
+}
+
+/* 6581-9.2-18 to -21 */
+static void test_client_server(struct kunit *test)
+{
+	struct setup s = { .i = plain, .r = plain };
+
+	run_setup(test, &s);
+	KUNIT_EXPECT_FALSE(test, s.req.p2p);
+	KUNIT_EXPECT_FALSE(test, s.rep.p2p);
+	KUNIT_EXPECT_EQ(test, s.req.rtr | s.rep.rtr | s.ires.rtr | s.rres.rtr, 0);
+
+	/* flags without A, in both directions */
+	s.req.rtr = B | C | D;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&s.r, &s.req, true, 0, &s.rep, &s.rres), 0);
+	KUNIT_EXPECT_EQ(test, s.rep.p2p || s.rep.rtr || s.rres.rtr, 0);
+	s.rep.rtr = B | C | D;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&s.i, &s.req, &s.rep, &s.ires), 0);
+	KUNIT_EXPECT_EQ(test, s.ires.rtr, 0);
+	/* A in a Reply to A=0: not our business either */
+	s.rep.p2p = true;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&s.i, &s.req, &s.rep, &s.ires), 0);
+	KUNIT_EXPECT_EQ(test, s.ires.rtr, 0);
+}
+
+static void test_rtr_request(struct kunit *test)
+{
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_frame req;
+
+	p.p2p = true;
+	p.rtr = C | D;
+	kwarp_mpa_request(&p, 0, &req);		/* 6581-9.2-5, -6 */
+	KUNIT_EXPECT_TRUE(test, req.p2p);
+	KUNIT_EXPECT_EQ(test, req.rtr, C | D);
+	p.rtr = 0;				/* nothing that we could send */
+	kwarp_mpa_request(&p, 0, &req);
+	KUNIT_EXPECT_FALSE(test, req.p2p);
+	p.rtr = C | D;
+	p.rev = 1;				/* 6581-10-4 */
+	kwarp_mpa_request(&p, 0, &req);
+	KUNIT_EXPECT_FALSE(test, req.p2p || req.enhanced || req.rtr || req.ird || req.ord);
+}
+
+/* 6581-9.2-8 broken: A=0 in answer to A=1 */
+static void test_rtr_denied(struct kunit *test)
+{
+	struct kwarp_mpa_frame req, rep = {
+		.reply = true, .rev = 2, .enhanced = true, .rtr = C, .ird = 16, .ord = 16,
+	};
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+
+	p.p2p = true;
+	kwarp_mpa_request(&p, 0, &req);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_LOCAL);
+	/* depths go before RTR: 6581-9.3-2 */
+	rep.ord = 100;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_IRD);
+}
+
+/* 6581-9.2-23: a Read as RTR needs a slot at the Responder and one of ours. */
+static const struct slot_case {
+	const char *desc;
+	u16 ord;
+	u16 rep_ird;
+	u8 forms;
+	enum kwarp_perr err;
+	u8 rtr;
+	u16 fin_ord;
+} slot_cases[] = {
+	{ "slot at both", 4, 4, D, KWARP_PERR_NONE, D, 4 },
+	{ "none here, one there", 0, 1, D, KWARP_PERR_NONE, D, 1 },
+	{ "none there", 4, 0, D, KWARP_PERR_MPA_RTR, 0, 0 },
+	{ "none there, but a Send", 4, 0, B | D, KWARP_PERR_NONE, B, 0 },
+	{ "none here, not known there", 0, NV, D, KWARP_PERR_MPA_RTR, 0, 0 },
+	{ "some here, not known there", 2, NV, D, KWARP_PERR_NONE, D, 2 },
+	{ "none, but a Write", 0, 0, C | D, KWARP_PERR_NONE, C, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(slot, slot_cases, desc);
+
+static void test_rtr_slot(struct kunit *test)
+{
+	const struct slot_case *c = test->param_value;
+	struct kwarp_mpa_frame req, rep = {
+		.reply = true, .rev = 2, .enhanced = true, .p2p = true, .rtr = c->forms,
+		.ird = c->rep_ird, .ord = 4,
+	};
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+
+	p.p2p = true;
+	p.ord = c->ord;
+	kwarp_mpa_request(&p, 0, &req);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), c->err);
+	KUNIT_EXPECT_EQ(test, res.rtr, c->rtr);
+	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
+}
+
+/* The Responder does not offer a Read that it has no slot for. */
+static void test_rtr_no_slot(struct kunit *test)
+{
+	struct kwarp_mpa_frame rep, req = {
+		.rev = 2, .enhanced = true, .p2p = true, .rtr = B | D, .ord = 4,
+	};
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+
+	p.max_ird = 0;
+	kwarp_mpa_respond(&p, &req, true, 0, &rep, &res);
+	KUNIT_EXPECT_EQ(test, rep.rtr, B);
+	p = plain;
+	p.ird = 0;
+	req.ord = NV;
+	kwarp_mpa_respond(&p, &req, true, 0, &rep, &res);
+	KUNIT_EXPECT_EQ(test, rep.rtr, B);
+	KUNIT_EXPECT_EQ(test, res.ird, 0);	/* 6581-9.1-17 */
+}
+
+/* ---------------------------------------------------- revisions, rejects */
+
+/* rfc6581.md 3.3 and 3.4: S and Rev of a Reply */
+static const struct rev_case {
+	const char *desc;
+	u8 asked;
+	u8 rev;
+	bool s;
+	enum kwarp_perr err;
+} rev_cases[] = {
+	{ "asked 2, rev 2 S=1", 2, 2, true, KWARP_PERR_NONE },
+	{ "asked 2, rev 2 S=0", 2, 2, false, KWARP_PERR_MPA_FRAME },
+	{ "asked 2, rev 1", 2, 1, false, KWARP_PERR_MPA_FRAME },
+	{ "asked 2, rev 1 S=1", 2, 1, true, KWARP_PERR_MPA_FRAME },
+	{ "asked 1, rev 1", 1, 1, false, KWARP_PERR_NONE },
+	{ "asked 1, rev 1 S=1", 1, 1, true, KWARP_PERR_NONE },
+	{ "asked 1, rev 2 S=0", 1, 2, false, KWARP_PERR_NONE },
+	{ "asked 1, rev 2 S=1", 1, 2, true, KWARP_PERR_MPA_FRAME },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rev, rev_cases, desc);
+
+static void test_reply_rev(struct kunit *test)
+{
+	const struct rev_case *c = test->param_value;
+	u8 wire[sizeof(kwarp_wire_rep_enh)];
+	struct kwarp_mpa_frame req, rep;
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+	const u8 *pd;
+
+	p.rev = c->asked;
+	kwarp_mpa_request(&p, 0, &req);
+	memcpy(wire, kwarp_wire_rep_enh, sizeof(wire));
+	wire[16] = c->s ? 0x50 : 0x40;
+	wire[17] = c->rev;
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, sizeof(wire), true, &rep, &pd), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), c->err);
+}
+
+/* 6581-10-6, -7: S, Rev and A as in the Request, also in a reject */
+static void check_reject(struct kunit *test, const struct kwarp_vec_frame *v)
+{
+	struct kwarp_mpa_frame req, rep;
+	struct kwarp_mpa_result res;
+	u8 wire[KWARP_MPA_MAX_HDR];
+	const u8 *pd;
+
+	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(v->wire, v->len, false, &req, &pd), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&plain, &req, false, 2, &rep, &res), 0);
+	KUNIT_EXPECT_TRUE(test, rep.reply && rep.reject);
+	KUNIT_EXPECT_EQ(test, rep.enhanced, req.enhanced);
+	KUNIT_EXPECT_EQ(test, rep.rev, req.rev);
+	KUNIT_EXPECT_EQ(test, rep.p2p, req.p2p);
+	KUNIT_EXPECT_EQ(test, rep.pd_len, 2);
+	kwarp_mpa_frame_encode(wire, &rep);
+	KUNIT_EXPECT_EQ(test, wire[16] & 0x20, 0x20);
+	KUNIT_EXPECT_EQ(test, get_unaligned_be16(wire + 18), req.enhanced ? 6 : 2);
+}
+
+static void test_reject(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(kwarp_vec_frames); i++)
+		if (!kwarp_vec_frames[i].reply)
+			check_reject(test, &kwarp_vec_frames[i]);
+}
+
+/* A refusal of ours carries nothing that the ULP meant for an accept. */
+static void test_crc_refused(struct kunit *test)
+{
+	struct kwarp_mpa_frame rep, req = { .rev = 2, .enhanced = true };
+	struct kwarp_mpa_params p = plain;
+	struct kwarp_mpa_result res;
+
+	p.crc = KWARP_CRC_REQUIRED;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, true, 100, &rep, &res),
+			KWARP_PERR_MPA_FRAME);
+	KUNIT_EXPECT_TRUE(test, rep.reject && rep.crc && rep.enhanced);
+	KUNIT_EXPECT_EQ(test, rep.pd_len, 0);
+	/* the ULP's own reject goes out as it is */
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, false, 100, &rep, &res), 0);
+	KUNIT_EXPECT_EQ(test, rep.pd_len, 100);
+}
+
+/* The Request of rfc6581.md 2.2 and a fitting answer */
+static void test_golden_setup(struct kunit *test)
+{
+	struct kwarp_mpa_params i = plain, r = plain;
+	struct kwarp_mpa_frame req, rep;
+	struct kwarp_mpa_result res;
+	u8 wire[KWARP_MPA_MAX_HDR];
+
+	i.p2p = true;
+	i.rtr = C | D;
+	i.ird = 16;
+	i.ord = 8;
+	kwarp_mpa_request(&i, 5, &req);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_encode(wire, &req), 24);
+	KUNIT_EXPECT_MEMEQ(test, wire, kwarp_wire_req_enh, 24);
+	r.ord = 64;
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&r, &req, true, 0, &rep, &res), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_encode(wire, &rep), 24);
+	KUNIT_EXPECT_MEMEQ(test, wire, kwarp_wire_rep_enh, 24);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&i, &req, &rep, &res), 0);
+	KUNIT_EXPECT_EQ(test, res.rtr, C);
+	/* 6581-9-2 */
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(true), 508);
+	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(false), 512);
+}
+
+static struct kunit_case mpa_neg_cases[] = {
+	KUNIT_CASE_PARAM(test_crc_markers, mc_gen_params),
+	KUNIT_CASE(test_foreign_reply),
+	KUNIT_CASE_PARAM(test_depth, depth_gen_params),
+	KUNIT_CASE_PARAM(test_reply_depth, reply_gen_params),
+	KUNIT_CASE(test_depth_invariants),
+	KUNIT_CASE(test_depth_unenhanced),
+	KUNIT_CASE_PARAM(test_rtr, rtr_gen_params),
+	KUNIT_CASE(test_client_server),
+	KUNIT_CASE(test_rtr_request),
+	KUNIT_CASE(test_rtr_denied),
+	KUNIT_CASE_PARAM(test_rtr_slot, slot_gen_params),
+	KUNIT_CASE(test_rtr_no_slot),
+	KUNIT_CASE_PARAM(test_reply_rev, rev_gen_params),
+	KUNIT_CASE(test_reject),
+	KUNIT_CASE(test_crc_refused),
+	KUNIT_CASE(test_golden_setup),
+	{}
+};
+
+static struct kunit_suite mpa_neg_suite = {
+	.name = "kwarp_mpa_neg",
+	.test_cases = mpa_neg_cases,
+};
+
+kunit_test_suite(mpa_neg_suite);

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* RDMAP: Read Request codec, and each header there can be against RFC 5040 Figure 4. */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+#include "../rdmap.h"
+
+/* RFC 5040 section 4.4: 4 octets, sink 0x2200:0x10000, source 0x3300:0x20000 */
+static const u8 rreq_wire[KWARP_RDMAP_RREQ_LEN] = {
+	0x00, 0x00, 0x22, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
+	0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x33, 0x00, 0x00, 0x00, 0x00, 0x00,
+	0x00, 0x02, 0x00, 0x00,
+};
+
+static void test_rreq_vector(struct kunit *test)
+{
+	struct kwarp_rreq req;
+	u8 out[KWARP_RDMAP_RREQ_LEN];
+
+	kwarp_rreq_decode(rreq_wire, &req);
+	KUNIT_EXPECT_EQ(test, req.sink_stag, 0x2200);
+	KUNIT_EXPECT_EQ(test, req.sink_to, 0x10000);
+	KUNIT_EXPECT_EQ(test, req.size, 4);
+	KUNIT_EXPECT_EQ(test, req.src_stag, 0x3300);
+	KUNIT_EXPECT_EQ(test, req.src_to, 0x20000);
+	kwarp_rreq_encode(out, &req);
+	KUNIT_EXPECT_MEMEQ(test, out, rreq_wire, sizeof(out));
+}
+
+static void test_rreq_round_trip(struct kunit *test)
+{
+	u8 in[KWARP_RDMAP_RREQ_LEN], out[KWARP_RDMAP_RREQ_LEN];
+	struct kwarp_rreq req;
+	struct rnd_state rnd;
+	int i;
+
+	prandom_seed_state(&rnd, 42);
+	for (i = 0; i < 200; i++) {
+		prandom_bytes_state(&rnd, in, sizeof(in));
+		kwarp_rreq_decode(in, &req);
+		kwarp_rreq_encode(out, &req);
+		KUNIT_ASSERT_MEMEQ(test, out, in, sizeof(out));
+	}
+}
+
+/* RFC 5040 Figure 4, the other way round: T and QN to legal opcodes */
+static bool opcode_fits(const struct kwarp_ddp_hdr *hdr)
+{
+	if (hdr->tagged)
+		return hdr->opcode == 0 || hdr->opcode == 2;
+	switch (hdr->qn) {
+	case 0:
+		return hdr->opcode >= 3 && hdr->opcode <= 6;
+	case 1:
+		return hdr->opcode == 1;
+	case 2:
+		return hdr->opcode == 7;
+	}
+	return false;
+}
+
+static enum kwarp_perr expect(const struct kwarp_ddp_hdr *hdr)
+{
+	if (hdr->dv != 1)
+		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION : KWARP_PERR_DDP_U_VERSION;
+	if (!hdr->tagged && hdr->qn > 2)
+		return KWARP_PERR_DDP_U_QN;
+	if (hdr->rv != 1)
+		return KWARP_PERR_O_VERSION;
+	return opcode_fits(hdr) ? KWARP_PERR_NONE : KWARP_PERR_O_OPCODE;
+}
+
+/* Every version, opcode, T, L and queue; 28 octets suit all messages. */
+static void test_check_all(struct kunit *test)
+{
+	static const u32 qns[] = { 0, 1, 2, 3, 4, 255, 256, 0x10000, U32_MAX };
+	struct kwarp_ddp_hdr hdr = { .last = true };
+	u32 i, q;
+
+	for (i = 0; i < 512; i++) {
+		hdr.dv = i & 3;
+		hdr.rv = i >> 2 & 3;
+		hdr.opcode = i >> 4 & 15;
+		hdr.tagged = i >> 8;
+		for (q = 0; q < ARRAY_SIZE(qns); q++) {
+			hdr.qn = hdr.tagged ? 0 : qns[q];
+			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28),
+					    expect(&hdr),
+					    "dv %u rv %u opcode %u tagged %u qn %u",
+					    hdr.dv, hdr.rv, hdr.opcode, hdr.tagged,
+					    hdr.qn);
+		}
+	}
+}
+
+/* Lengths: 5040-4.2-1, -2; zero-length messages: 5041-5.2-11, 5040-5.1-11, -5.3-13 */
+static const struct size_case {
+	const char *desc;
+	u8 opcode;
+	bool last;
+	u32 payload;
+	enum kwarp_perr err;
+} size_cases[] = {
+	{ "Read Request", KWARP_OP_RREQ, true, 28, KWARP_PERR_NONE },
+	{ "Read Request, empty", KWARP_OP_RREQ, true, 0, KWARP_PERR_O_UNSPEC },
+	{ "Read Request, one short", KWARP_OP_RREQ, true, 27, KWARP_PERR_O_UNSPEC },
+	{ "Read Request, one more", KWARP_OP_RREQ, true, 29, KWARP_PERR_DDP_U_LONG },
+	{ "Read Request, huge", KWARP_OP_RREQ, true, 65517, KWARP_PERR_DDP_U_LONG },
+	{ "Read Request, not last", KWARP_OP_RREQ, false, 28, KWARP_PERR_O_UNSPEC },
+	{ "Terminate, least", KWARP_OP_TERM, true, 4, KWARP_PERR_NONE },
+	{ "Terminate, most", KWARP_OP_TERM, true, 52, KWARP_PERR_NONE },
+	{ "Terminate, empty", KWARP_OP_TERM, true, 0, KWARP_PERR_O_UNSPEC },
+	{ "Terminate, one short", KWARP_OP_TERM, true, 3, KWARP_PERR_O_UNSPEC },
+	{ "Terminate, one more", KWARP_OP_TERM, true, 53, KWARP_PERR_DDP_U_LONG },
+	{ "Terminate, not last", KWARP_OP_TERM, false, 22, KWARP_PERR_O_UNSPEC },
+	{ "Write, empty", KWARP_OP_WRITE, true, 0, KWARP_PERR_NONE },
+	{ "Write, huge", KWARP_OP_WRITE, true, 65521, KWARP_PERR_NONE },
+	{ "Write, not last", KWARP_OP_WRITE, false, 1428, KWARP_PERR_NONE },
+	{ "Read Response, empty", KWARP_OP_RRESP, true, 0, KWARP_PERR_NONE },
+	{ "Read Response, not last", KWARP_OP_RRESP, false, 1428, KWARP_PERR_NONE },
+	{ "Send, empty", KWARP_OP_SEND, true, 0, KWARP_PERR_NONE },
+	{ "Send, not last", KWARP_OP_SEND_SE_INV, false, 1424, KWARP_PERR_NONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
+
+static void test_check_size(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct kwarp_ddp_hdr hdr = {
+		.dv = 1, .rv = 1, .opcode = c->opcode, .last = c->last,
+		.tagged = c->opcode == KWARP_OP_WRITE || c->opcode == KWARP_OP_RRESP,
+		.qn = c->opcode == KWARP_OP_RREQ ? 1 : c->opcode == KWARP_OP_TERM ? 2 : 0,
+	};
+
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload), c->err);
+}
+
+/* 5040-4.1-15, 5041-5.2-14: STag, TO, MSN and MO are nobody's business here. */
+static void test_check_ignores(struct kunit *test)
+{
+	struct kwarp_ddp_hdr hdr = {
+		.dv = 1, .rv = 1, .last = true, .stag = U32_MAX, .to = U64_MAX,
+		.msn = U32_MAX, .mo = U32_MAX,
+	};
+
+	hdr.opcode = KWARP_OP_SEND;
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 1), KWARP_PERR_NONE);
+	hdr.tagged = true;
+	hdr.opcode = KWARP_OP_WRITE;
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 0), KWARP_PERR_NONE);
+}
+
+static void test_op_helpers(struct kunit *test)
+{
+	u8 op;
+
+	for (op = 0; op < 16; op++) {
+		KUNIT_EXPECT_EQ(test, kwarp_op_is_send(op), op >= 3 && op <= 6);
+		KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(op), op == 4 || op == 6);
+		KUNIT_EXPECT_EQ(test, kwarp_op_solicited(op), op == 5 || op == 6);
+	}
+}
+
+static struct kunit_case rdmap_cases[] = {
+	KUNIT_CASE(test_rreq_vector),
+	KUNIT_CASE(test_rreq_round_trip),
+	KUNIT_CASE(test_check_all),
+	KUNIT_CASE_PARAM(test_check_size, size_gen_params),
+	KUNIT_CASE(test_check_ignores),
+	KUNIT_CASE(test_op_helpers),
+	{}
+};
+
+static struct kunit_suite rdmap_suite = {
+	.name = "kwarp_rdmap",
+	.test_cases = rdmap_cases,
+};
+
+kunit_test_suite(rdmap_suite);
