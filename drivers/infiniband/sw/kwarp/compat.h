@@ -8,4 +8,18 @@
 
 #include "kwarp_config.h"
 
+/* 6.19: kernel_bind() and kernel_connect() take struct sockaddr_unsized */
+#ifdef KWARP_HAVE_SOCKADDR_UNSIZED
+typedef struct sockaddr_unsized kwarp_sockaddr_t;
+#else
+typedef struct sockaddr kwarp_sockaddr_t;
+#endif
+
+/* 6.2: sk_use_task_frag; before that sk_allocation without __GFP_FS says the same */
+#ifdef KWARP_HAVE_SK_USE_TASK_FRAG
+#define kwarp_sk_no_task_frag(sk)	((void)((sk)->sk_use_task_frag = false))
+#else
+#define kwarp_sk_no_task_frag(sk)	((void)(sk))
+#endif
+
 #endif /* KWARP_COMPAT_H */

@@ -6,8 +6,11 @@
 #define KWARP_H
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/netdevice.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -37,17 +40,25 @@ struct kwarp_knobs {
 /**
  * struct kwarp_dev - one RDMA device on one netdev
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
- * @netdev: the network device; a reference is held while registered
+ * @netdev: the network device; a reference is held until the end
+ * @netdev_tracker: that reference
  * @knobs: tunables
  * @qps: QP number to struct kwarp_qp; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
  * @next_cqn: cursor for CQ numbers (diagnostics only)
  * @num_qp: objects in use, against limits.h; likewise num_*
+ * @cm: connection management's objects on this device, see cm/ep.h
+ * @cm.lock: protects the rest of the group
+ * @cm.eps: endpoints that may still use the device
+ * @cm.listeners: listeners, until iw_cm destroys them
+ * @cm.idle: woken when @cm.eps has become empty
+ * @cm.stopping: no new endpoint, no new listener
  */
 struct kwarp_dev {
 	struct ib_device ibdev;
 	struct net_device *netdev;
+	netdevice_tracker netdev_tracker;
 	struct kwarp_knobs knobs;
 
 	struct xarray qps;
@@ -60,6 +71,14 @@ struct kwarp_dev {
 	atomic_t num_pd;
 	atomic_t num_mr;
 	atomic_t num_srq;
+
+	struct {
+		spinlock_t lock;
+		struct list_head eps;
+		struct list_head listeners;
+		wait_queue_head_t idle;
+		bool stopping;
+	} cm;
 };
 
 static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)

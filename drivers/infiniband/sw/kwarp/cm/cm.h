@@ -12,6 +12,7 @@ struct ib_qp;
 struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_dev;
+struct kwarp_qp;
 
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
@@ -19,13 +20,38 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len);
 int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog);
 int kwarp_cm_destroy_listen(struct iw_cm_id *id);
 
-/*
- * End every listener and every connection of @kdev (device removal); returns when
- * none of them refers to the device any more.
+/* Before the device is registered: set up kdev->cm. */
+void kwarp_cm_init_device(struct kwarp_dev *kdev);
+
+/**
+ * kwarp_cm_stop_device - end every listener and every connection of a device
+ * @kdev: device
+ *
+ * Nothing new can start afterwards. Listeners remain as empty shells until iw_cm
+ * destroys them. To be called while kdev->netdev is held and QPs still work: before or
+ * after ib_unregister_device() has dealt with its clients, in any case before the
+ * netdev is given up.
+ *
+ * Context: process. Returns when no endpoint refers to the device any more, which
+ * takes as long as its QPs need to go down after kwarp_qp_close(qp, false).
  */
 void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 
-/* Module-wide state: caches, lock classes. */
+/**
+ * kwarp_cm_drop_qp - a QP is being destroyed
+ * @kdev: its device
+ * @qp: the QP
+ *
+ * Connections that are still being set up for it fail and give their reference back
+ * soon; without this destroy would wait for the peer or for a timer. To be called
+ * before the wait for the QP's last reference. A stream that is attached
+ * already is ended by kwarp_qp_close().
+ *
+ * Context: any but softirq; does not wait.
+ */
+void kwarp_cm_drop_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp);
+
+/* Module-wide state. kwarp_cm_exit() after kwarp_wq has been destroyed. */
 int kwarp_cm_init(void);
 void kwarp_cm_exit(void);
 

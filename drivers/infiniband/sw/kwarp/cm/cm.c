@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Connection management: what iw_cm calls.
+ *
+ * An endpoint (ep.c, ep_run.c) is one connection, from SYN to the last ACK; a listener
+ * (cm_listen.c) makes endpoints. Sockets are in cm_sock.c, startup frames in cm_mpa.c,
+ * events for iw_cm in cm_upcall.c, and what follows from what in proto/cm_fsm.c.
+ *
+ * References to an endpoint:
+ *	itself		from creation until it is DEAD
+ *	creator		connect() and the listener's work, until they return
+ *	queued work	ep->work, from queue_work() until the work has run
+ *	armed timer	ep->timer, likewise
+ *	handle		from the CONNECT_REQUEST until accept(), reject(), or the end of
+ *			the endpoint, whichever takes the handle out of the table first
+ *	stream		from kwarp_qp_attach() until DOWN has been said
+ * The socket's callbacks need none: they are taken back, under sk_callback_lock, before
+ * the endpoint gives up its own. kdev->cm.eps needs none: an endpoint leaves it before.
+ *
+ * References to a listener: the iw_cm_id (provider_data) until destroy_listen(),
+ * queued work, each endpoint that was born from it.
+ *
+ * An endpoint refers to its iw_cm_id from connect() or accept() until the last upcall,
+ * to its QP until the stream is DOWN or start-up has failed, to its listener until it is
+ * freed. A listener refers to its iw_cm_id until it takes no more requests.
+ * An iw_cm_id does not keep the device: kwarp_cm_stop_device() waits until no
+ * endpoint uses it, and those left in memory then touch nothing but themselves.
+ *
+ * Locks, outermost first:
+ *	listener mutex	its socket
+ *	endpoint mutex	all of the endpoint that has no other rule; held over upcalls
+ *			to iw_cm, which only queues them, and over calls to the QP
+ *	listener lock	its iw_cm_id, and so the CONNECT_REQUEST upcall
+ *	kdev->cm.lock	the lists
+ * None is taken in softirq: there only bits are set and work is queued. The QP calls
+ * us with no lock held, and we take none then.
+ */
+#include "cm.h"
+
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+
+#include "../qp/stream.h"
+#include "ep.h"
+
+/* ------------------------------------------------------------- initiator */
+
+static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
+{
+	if (param->private_data_len > max_pd)		/* 6581-7-3, 6581-9-2 */
+		return -EINVAL;
+	if (param->ird > KWARP_MAX_IRD || param->ord > KWARP_MAX_ORD)
+		return -EINVAL;
+	return 0;
+}
+
+/* Everything that can be refused at once. Context: ep->mutex held, state NEW. */
+static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
+			 const struct iw_cm_conn_param *param)
+{
+	struct kwarp_startup *su = ep->su;
+	int ret;
+
+	ret = check_param(param, kwarp_mpa_max_pd(su->params.rev == 2));
+	if (ret)
+		return ret;
+	ret = kwarp_ep_bind_qp(ep, param->qpn);
+	if (ret)
+		return ret;
+	su->params.ird = param->ird;
+	su->params.ord = param->ord;
+	su->own_pd_len = param->private_data_len;
+	memcpy(su->own_pd, param->private_data, su->own_pd_len);
+	su->give_up = jiffies + msecs_to_jiffies(KWARP_CONNECT_TIMEOUT_MS +
+						 KWARP_MPA_REP_TIMEOUT_MS);
+	ret = kwarp_cm_sock_dial(ep->kdev, id, &ep->cs.sock);
+	if (ret)
+		return ret;
+	kwarp_cm_sock_hook(&ep->cs);
+	id->add_ref(id);
+	ep->cm_id = id;
+	return 0;
+}
+
+/**
+ * kwarp_cm_connect - start a connection
+ * @id: addresses
+ * @param: the ULP's wishes
+ *
+ * Context: process; does not wait for the peer.
+ * Return: 0: CONNECT_REPLY follows, in bounded time; or an errno, and nothing follows.
+ */
+int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct kwarp_dev *kdev = to_kdev(id->device);
+	struct kwarp_ep *ep;
+	int ret;
+
+	ep = kwarp_ep_create(kdev, NULL);
+	if (IS_ERR(ep))
+		return PTR_ERR(ep);
+	mutex_lock(&ep->mutex);
+	ret = connect_start(ep, id, param);
+	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_DIAL);
+	mutex_unlock(&ep->mutex);
+	ibdev_dbg(&kdev->ibdev, "connect %pISpc -> %pISpc: %d\n", &id->local_addr,
+		  &id->m_remote_addr, ret);
+	if (!ret)
+		kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	kwarp_ep_put(ep);
+	return ret;
+}
+
+/* ------------------------------------------------------------- responder */
+
+/*
+ * The endpoint of an accept or a reject, with its mutex and a reference; NULL if the
+ * connection has died since the CONNECT_REQUEST.
+ */
+static struct kwarp_ep *claim(struct iw_cm_id *id)
+{
+	struct kwarp_ep *ep = kwarp_ep_claim((u32)(uintptr_t)id->provider_data);
+
+	if (!ep)
+		return NULL;
+	mutex_lock(&ep->mutex);
+	ep->handle = 0;
+	/* 5044-7.1.1-23: a last look before the Reply goes out */
+	set_bit(KWARP_EP_SOCK, &ep->events);
+	kwarp_ep_run(ep);
+	if (ep->state == KWARP_CMS_WAIT_ULP)
+		return ep;
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_put(ep);
+	return NULL;
+}
+
+static void release(struct kwarp_ep *ep)
+{
+	kwarp_ep_run(ep);
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_put(ep);
+}
+
+static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id,
+			const struct iw_cm_conn_param *param)
+{
+	int ret;
+
+	ret = check_param(param, kwarp_mpa_max_pd(ep->su->req.enhanced));
+	if (!ret)
+		ret = kwarp_ep_bind_qp(ep, param->qpn);
+	if (ret) {
+		/* rdma_accept() promises the peer a reject, iw_cm sends none. */
+		kwarp_cm_mpa_reject(ep, NULL, 0);
+		kwarp_ep_apply(ep, KWARP_CME_REJECT);
+		return ret;
+	}
+	if (kwarp_cm_mpa_accept(ep, param) != KWARP_CME_ACCEPT) {
+		kwarp_ep_apply(ep, KWARP_CME_REJECT);
+		return ep->status;
+	}
+	id->add_ref(id);
+	ep->cm_id = id;
+	kwarp_ep_apply(ep, KWARP_CME_ACCEPT);
+	return 0;
+}
+
+/**
+ * kwarp_cm_accept - accept a connection
+ * @id: made by iw_cm for the CONNECT_REQUEST
+ * @param: the ULP's wishes
+ *
+ * Normally the Reply is sent and the QP attached when this returns.
+ *
+ * Context: process; does not wait for the peer.
+ * Return: 0: ESTABLISHED follows, in bounded time; or an errno, and nothing follows.
+ */
+int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
+{
+	struct kwarp_ep *ep = claim(id);
+	int ret;
+
+	if (!ep)
+		return -ECONNRESET;
+	ep->status = 0;
+	ret = accept_start(ep, id, param);
+	if (!ret) {
+		ep->accepting = true;
+		kwarp_ep_run(ep);
+		if (!ep->accepting)
+			ret = ep->status;
+		ep->accepting = false;
+	}
+	release(ep);
+	return ret;
+}
+
+/**
+ * kwarp_cm_reject - reject a connection
+ * @id: made by iw_cm for the CONNECT_REQUEST
+ * @pdata: private data of the ULP
+ * @pdata_len: its octets
+ *
+ * Context: process; does not wait for the peer.
+ * Return: 0, -ECONNRESET if the connection has died meanwhile.
+ */
+int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
+{
+	struct kwarp_ep *ep = claim(id);
+
+	if (!ep)
+		return -ECONNRESET;
+	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
+	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
+	kwarp_ep_apply(ep, KWARP_CME_REJECT);
+	release(ep);
+	return 0;
+}
+
+/* -------------------------------------------------------------- listening */
+
+/**
+ * kwarp_cm_create_listen - listen for an id
+ * @id: address to listen on
+ * @backlog: the ULP's wish
+ *
+ * Context: process.
+ * Return: 0 or an errno.
+ */
+int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog)
+{
+	return kwarp_listener_create(id, backlog);
+}
+
+/**
+ * kwarp_cm_destroy_listen - stop listening for an id
+ * @id: of kwarp_cm_create_listen()
+ *
+ * Context: process. No CONNECT_REQUEST for the id is made after this.
+ * Return: 0.
+ */
+int kwarp_cm_destroy_listen(struct iw_cm_id *id)
+{
+	struct kwarp_listener *l = id->provider_data;
+
+	id->provider_data = NULL;
+	if (l)
+		kwarp_listener_destroy(l);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- device */
+
+void kwarp_cm_init_device(struct kwarp_dev *kdev)
+{
+	spin_lock_init(&kdev->cm.lock);
+	INIT_LIST_HEAD(&kdev->cm.eps);
+	INIT_LIST_HEAD(&kdev->cm.listeners);
+	init_waitqueue_head(&kdev->cm.idle);
+	kdev->cm.stopping = false;
+}
+
+void kwarp_cm_drop_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp)
+{
+	kwarp_ep_mark_qp(kdev, qp);
+}
+
+void kwarp_cm_stop_device(struct kwarp_dev *kdev)
+{
+	spin_lock(&kdev->cm.lock);
+	kdev->cm.stopping = true;
+	spin_unlock(&kdev->cm.lock);
+
+	kwarp_listener_shut_all(kdev);
+	/* None is added any more. Each ends now, or as soon as its QP is down. */
+	kwarp_ep_mark_all(kdev);
+	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
+	/* The last endpoint wakes us under the lock: let it finish. */
+	spin_lock(&kdev->cm.lock);
+	spin_unlock(&kdev->cm.lock);
+}
+
+int kwarp_cm_init(void)
+{
+	return 0;
+}
+
+void kwarp_cm_exit(void)
+{
+	kwarp_ep_check_idle();
+}

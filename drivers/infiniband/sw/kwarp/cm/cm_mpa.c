@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MPA start-up over a socket (RFC 5044 section 7.1, RFC 6581): moves the octets of the
+ * startup frames and turns what came of it into an event for proto/cm_fsm.c.
+ *
+ * Every poll function looks at the socket once, takes what is there, stops at any
+ * octet, and is called again when the socket has something new. Exactly the frame is
+ * read: what follows it belongs to the stream. All run in process context under
+ * ep->mutex and wait for nobody.
+ */
+#include "ep.h"
+
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+
+#include "../proto/ddp.h"
+#include "../proto/mpa_frame.h"
+#include "../qp/stream.h"
+
+#define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
+
+/**
+ * kwarp_cm_mpa_init - snapshot of the knobs
+ * @ep: endpoint in state NEW
+ *
+ * IRD, ORD and private data are the caller's to fill in.
+ */
+void kwarp_cm_mpa_init(struct kwarp_ep *ep)
+{
+	const struct kwarp_knobs *knobs = &ep->kdev->knobs;
+	struct kwarp_mpa_params *p = &ep->su->params;
+
+	p->crc = READ_ONCE(knobs->crc);
+	p->markers = READ_ONCE(knobs->markers);
+	p->max_ird = KWARP_MAX_IRD;
+	if (ep->listener) {
+		p->rtr = RTR_ALL;	/* 6581-9.2-7: we take each of them */
+		return;
+	}
+	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
+	/* 6581-5-1; revision 1 knows no RTR */
+	p->p2p = READ_ONCE(knobs->peer_to_peer) && p->rev == 2;
+	p->rtr = READ_ONCE(knobs->rtr) & RTR_ALL;
+}
+
+/* ------------------------------------------------------------------ ends */
+
+static enum kwarp_cm_event fail(struct kwarp_ep *ep, int status,
+				enum kwarp_cm_event event)
+{
+	ep->status = status;
+	return event;
+}
+
+static enum kwarp_cm_event bad(struct kwarp_ep *ep, const char *what)
+{
+	ibdev_dbg(&ep->kdev->ibdev, "%s: %s\n", kwarp_cm_state_name(ep->state), what);
+	return fail(ep, -EPROTO, KWARP_CME_BAD);
+}
+
+/* A peer that knows only revision 1 closes without a Reply (6581-10-2, -8). */
+static bool may_retry(const struct kwarp_ep *ep)
+{
+	const struct kwarp_startup *su = ep->su;
+
+	return !ep->listener && su->params.rev == 2 && !su->params.p2p && !su->retried;
+}
+
+/* @err: errno of the socket, 0 for a FIN. */
+static enum kwarp_cm_event lost(struct kwarp_ep *ep, int err)
+{
+	bool closed = !err || err == -ECONNRESET || err == -EPIPE;
+
+	if (closed && !ep->su->rx_len && may_retry(ep))
+		return KWARP_CME_RETRY;
+	return fail(ep, err ? err : -ECONNRESET, KWARP_CME_LOST);
+}
+
+/* --------------------------------------------------------------- sending */
+
+/* Header and private data into the send buffer. */
+static void put_frame(struct kwarp_startup *su, const struct kwarp_mpa_frame *frame,
+		      const void *pd)
+{
+	u32 len = kwarp_mpa_frame_encode(su->tx, frame);
+
+	memcpy(su->tx + len, pd, frame->pd_len);
+	su->tx_len = len + frame->pd_len;
+	su->tx_off = 0;
+}
+
+/* The first FPDU of a stream that will not live: a Terminate (6581-8-1, -2). */
+static void put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
+{
+	static const struct kwarp_ddp_hdr hdr = {
+		.last = true, .opcode = KWARP_OP_TERM, .qn = KWARP_QN_TERM, .msn = 1,
+	};
+	u32 off = 0, ulpdu = 0;
+	struct kwarp_term term;
+	u8 *fpdu;
+
+	if (su->res.tx_markers) {	/* 5044-4.3-10 */
+		kwarp_mpa_marker_encode(su->tx, 0);
+		off = KWARP_MPA_MARKER_LEN;
+	}
+	fpdu = su->tx + off;
+	ulpdu = kwarp_ddp_encode(fpdu + KWARP_MPA_LEN_FIELD, &hdr);
+	kwarp_term_fill(&term, err, NULL, 0, NULL);
+	ulpdu += kwarp_term_encode(fpdu + KWARP_MPA_LEN_FIELD + ulpdu, &term);
+	put_unaligned_be16(ulpdu, fpdu);
+	off += KWARP_MPA_LEN_FIELD + ulpdu;
+	memset(su->tx + off, 0, kwarp_mpa_pad(ulpdu));
+	off += kwarp_mpa_pad(ulpdu);
+	/* Also if no CRC was agreed on (5044-4.4-11); the marker is covered (-16). */
+	kwarp_mpa_crc_put(su->tx + off,
+			  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), su->tx, off));
+	su->tx_len = off + KWARP_MPA_CRC_LEN;
+	su->tx_off = 0;
+}
+
+/* Return: 0 when all is with TCP, -EAGAIN, or an errno of the socket. */
+static int send_frame(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	int ret;
+
+	while (su->tx_off < su->tx_len) {
+		ret = kwarp_cm_sock_send(ep->cs.sock, su->tx + su->tx_off,
+					 su->tx_len - su->tx_off);
+		if (ret <= 0)
+			return ret ? ret : -EAGAIN;
+		su->tx_off += ret;
+	}
+	return 0;
+}
+
+static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
+{
+	int ret = send_frame(ep);
+
+	if (ret == -EAGAIN)
+		return KWARP_CME_NONE;
+	return ret ? lost(ep, ret) : KWARP_CME_SENT;
+}
+
+/* ------------------------------------------------------------- receiving */
+
+/* Return: 0 when the frame is complete; -EAGAIN; -EPROTO; -ENODATA for a FIN; errno. */
+static int recv_frame(struct kwarp_ep *ep, bool reply)
+{
+	struct kwarp_startup *su = ep->su;
+	u32 need;
+	int ret;
+
+	for (;;) {
+		/* 5044-7.1.1-2, -4, -19, -23: refused as soon as it shows */
+		if (kwarp_mpa_frame_need(su->rx, su->rx_len, reply, &need))
+			return -EPROTO;
+		if (su->rx_len >= need)
+			return 0;
+		/* 5044-7.1.2-26, -27: the buffer holds the longest frame */
+		if (WARN_ON_ONCE(need > sizeof(su->rx)))
+			return -EPROTO;
+		ret = kwarp_cm_sock_recv(ep->cs.sock, su->rx + su->rx_len,
+					 need - su->rx_len, false);
+		if (ret <= 0)
+			return ret ? ret : -ENODATA;
+		su->rx_len += ret;
+	}
+}
+
+/* The event for a frame that has not come, or not as it should. */
+static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
+{
+	switch (err) {
+	case -EAGAIN:
+		return KWARP_CME_NONE;
+	case -EPROTO:
+		return bad(ep, "malformed startup frame");
+	case -ENODATA:
+		return lost(ep, 0);
+	default:
+		return lost(ep, err);
+	}
+}
+
+/*
+ * Between Request and Reply nothing may come from the Initiator: octets that do come
+ * mean that PD_Length was wrong (5044-7.1.1-23).
+ */
+static enum kwarp_cm_event poll_quiet(struct kwarp_ep *ep)
+{
+	u8 octet;
+	int ret;
+
+	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
+	if (ret == -EAGAIN)
+		return KWARP_CME_NONE;
+	return ret > 0 ? bad(ep, "octets behind the Request") : lost(ep, ret);
+}
+
+/* ------------------------------------------------------------- initiator */
+
+static enum kwarp_cm_event poll_connect(struct kwarp_ep *ep)
+{
+	int ret;
+
+	if (!ep->cs.sock)		/* the second attempt could not even start */
+		return KWARP_CME_LOST;
+	ret = kwarp_cm_sock_dialled(ep->cs.sock, ep->cm_id);
+	if (ret == -EINPROGRESS)
+		return KWARP_CME_NONE;
+	return ret ? fail(ep, ret, KWARP_CME_LOST) : KWARP_CME_TCP_UP;
+}
+
+static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+
+	if (!su->tx_len) {		/* 5044-7.1.2-1, -2 */
+		kwarp_mpa_request(&su->params, su->own_pd_len, &su->req);
+		put_frame(su, &su->req, su->own_pd);
+	}
+	return poll_send(ep);
+}
+
+static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr err,
+					 int status)
+{
+	ibdev_dbg(&ep->kdev->ibdev, "WAIT_REP: %s\n", kwarp_perr_name(err));
+	put_terminate(ep->su, err);
+	return fail(ep, status, KWARP_CME_OWE_TERM);
+}
+
+static enum kwarp_cm_event conclude(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	enum kwarp_perr err;
+	int ret;
+
+	err = kwarp_mpa_conclude(&su->params, &su->req, &su->rep, &su->res);
+	if (err == KWARP_PERR_MPA_FRAME)
+		return bad(ep, "Reply does not fit the Request");
+	if (err)			/* 6581-9.1-13, 6581-9.2-16 */
+		return owe_terminate(ep, err, -EPROTO);
+
+	ret = kwarp_ep_attach(ep, true);
+	if (ret == -ENOTCONN)
+		return fail(ep, -ECONNRESET, KWARP_CME_LOST);
+	if (ret)			/* 6581-9.3-3 */
+		return owe_terminate(ep, KWARP_PERR_MPA_LOCAL, ret);
+	return KWARP_CME_REPLY;
+}
+
+static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	int ret;
+
+	ret = recv_frame(ep, true);
+	if (ret)
+		return no_frame(ep, ret);
+	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
+		return bad(ep, "malformed Reply");
+	/* An older peer that answers with the revision it knows. */
+	if (su->rep.rev < su->req.rev && may_retry(ep))
+		return KWARP_CME_RETRY;
+	if (su->rep.reject)		/* 5044-7.1.2-14 */
+		return fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
+	return conclude(ep);
+}
+
+/* ------------------------------------------------------------- responder */
+
+static enum kwarp_cm_event refuse(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+
+	put_frame(su, &su->rep, su->own_pd);
+	return fail(ep, -EPROTO, KWARP_CME_REFUSE);
+}
+
+/* A complete Request: to the ULP with it. */
+static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	enum kwarp_cm_event event;
+	int ret;
+
+	event = poll_quiet(ep);
+	if (event)
+		return event;
+	/* Without looking at the ULP's wishes: does our CRC policy allow it? */
+	if (kwarp_mpa_respond(&su->params, &su->req, true, 0, &su->rep, &su->res))
+		return refuse(ep);
+
+	ret = kwarp_ep_publish(ep);
+	if (!ret)
+		return KWARP_CME_REQUEST;
+	if (ret == -ECONNABORTED)
+		return fail(ep, ret, KWARP_CME_ORPHAN);
+	/* iw_cm's backlog is full: again in a while, until our timer ends it. */
+	kwarp_ep_retry_in(ep, KWARP_UPCALL_RETRY_MS);
+	return KWARP_CME_NONE;
+}
+
+static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	int ret;
+
+	ret = recv_frame(ep, false);
+	if (ret)
+		return no_frame(ep, ret);
+	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pd))
+		return bad(ep, "malformed Request");
+	return deliver(ep);
+}
+
+/**
+ * kwarp_cm_mpa_accept - make the Reply that carries out the ULP's accept
+ * @ep: responder in WAIT_ULP
+ * @param: the ULP's wishes, checked
+ *
+ * Return: KWARP_CME_ACCEPT, or KWARP_CME_REJECT if it cannot be.
+ */
+enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
+					const struct iw_cm_conn_param *param)
+{
+	struct kwarp_startup *su = ep->su;
+	enum kwarp_perr err;
+
+	su->params.ird = param->ird;
+	su->params.ord = param->ord;
+	err = kwarp_mpa_respond(&su->params, &su->req, true, param->private_data_len,
+				&su->rep, &su->res);
+	put_frame(su, &su->rep, param->private_data);
+	return err ? fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
+}
+
+/* Make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6). */
+void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
+{
+	struct kwarp_startup *su = ep->su;
+
+	kwarp_mpa_respond(&su->params, &su->req, false, pd_len, &su->rep, &su->res);
+	put_frame(su, &su->rep, pd);
+}
+
+static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
+{
+	int ret = send_frame(ep);
+
+	if (ret == -EAGAIN)
+		return KWARP_CME_NONE;
+	if (ret)
+		return lost(ep, ret);
+	/*
+	 * 5044-7.1.2-10: what the Initiator sends from now on waits in the socket;
+	 * the QP reads it when it is attached, and sends nothing before (-16).
+	 */
+	ret = kwarp_ep_attach(ep, false);
+	if (ret == -ENOTCONN)
+		return fail(ep, -ECONNRESET, KWARP_CME_LOST);
+	if (ret)
+		return fail(ep, ret, KWARP_CME_LOCAL);
+	return ep->su->res.rtr ? KWARP_CME_ATTACHED_P2P : KWARP_CME_ATTACHED;
+}
+
+/* ---------------------------------------------------------------- linger */
+
+static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
+{
+	u8 octet;
+	int ret;
+
+	if (kwarp_cm_sock_closed(ep->cs.sock))
+		return KWARP_CME_DONE;
+	if (ep->discard) {
+		ret = kwarp_cm_sock_discard(ep->cs.sock);
+		if (ret > 0)		/* maybe more; let others work between */
+			kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	} else {
+		ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
+		if (ret > 0)
+			return KWARP_CME_BAD;
+	}
+	/* 0: the peer's FIN is there, the ACK of ours is not */
+	return ret < 0 && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
+}
+
+/**
+ * kwarp_cm_mpa_poll - look at the socket
+ * @ep: endpoint, ep->mutex held
+ *
+ * Return: what happened, for the state the endpoint is in; KWARP_CME_NONE if the
+ * socket's next callback has to be waited for.
+ */
+enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	switch (ep->state) {
+	case KWARP_CMS_CONNECT:
+		return poll_connect(ep);
+	case KWARP_CMS_SEND_REQ:
+		return poll_send_req(ep);
+	case KWARP_CMS_WAIT_REP:
+		return poll_reply(ep);
+	case KWARP_CMS_WAIT_REQ:
+		return poll_request(ep);
+	case KWARP_CMS_WAIT_ULP:
+		return poll_quiet(ep);
+	case KWARP_CMS_SEND_REP:
+		return poll_send_rep(ep);
+	case KWARP_CMS_SEND_REJ:
+	case KWARP_CMS_SEND_TERM:
+		return poll_send(ep);
+	case KWARP_CMS_LINGER:
+		return poll_linger(ep);
+	default:
+		/* not started, or the QP has the socket */
+		return KWARP_CME_NONE;
+	}
+}

@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sockets of connection management: making them, their callbacks, their octets.
+ *
+ * A socket lives in the network namespace of the link's netdev and is bound to that
+ * netdev, so that links that share a namespace do not meet each other's traffic and
+ * can listen on the same port. Traffic between two addresses of one host is looked up
+ * by the interface that the socket is bound to as well, so both ends have to be bound
+ * alike. On the loopback device only a wildcard listener is bound.
+ *
+ * Kernel sockets hold no reference on their namespace, and TCP stops their timers when
+ * they are released. Therefore none is released before TCP has finished with it,
+ * except with a reset: nothing of ours is left behind in TCP.
+ *
+ * No call here blocks for a peer. The callbacks run in softirq; they set a bit and
+ * queue work, nothing else.
+ */
+#include "ep.h"
+
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include <linux/in.h>
+#include <linux/in6.h>
+#include <linux/tcp.h>
+#include <linux/uio.h>
+
+/* ------------------------------------------------------------- addresses */
+
+static struct sockaddr_in *v4(const struct sockaddr_storage *ss)
+{
+	return (struct sockaddr_in *)ss;
+}
+
+static struct sockaddr_in6 *v6(const struct sockaddr_storage *ss)
+{
+	return (struct sockaddr_in6 *)ss;
+}
+
+static int addr_len(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET ? sizeof(struct sockaddr_in) :
+					  sizeof(struct sockaddr_in6);
+}
+
+bool kwarp_cm_addr_any(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET ? !v4(ss)->sin_addr.s_addr :
+					  ipv6_addr_any(&v6(ss)->sin6_addr);
+}
+
+/* The port is at the same place in both families. */
+u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss)
+{
+	return ntohs(v4(ss)->sin_port);
+}
+
+/* A link-local address means the one on our netdev. */
+static void addr_fix_scope(const struct kwarp_dev *kdev, struct sockaddr_storage *ss)
+{
+	if (ss->ss_family == AF_INET6 && !v6(ss)->sin6_scope_id &&
+	    ipv6_addr_type(&v6(ss)->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		v6(ss)->sin6_scope_id = kdev->netdev->ifindex;
+}
+
+/* IPv4 through a listener that serves both families: rdma_cm wants to see IPv4. */
+static void addr_unmap(struct sockaddr_storage *ss)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET };
+
+	if (ss->ss_family != AF_INET6 || !ipv6_addr_v4mapped(&v6(ss)->sin6_addr))
+		return;
+	a.sin_port = v6(ss)->sin6_port;
+	a.sin_addr.s_addr = v6(ss)->sin6_addr.s6_addr32[3];
+	memset(ss, 0, sizeof(*ss));
+	*v4(ss) = a;
+}
+
+void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote)
+{
+	kernel_getsockname(sock, (struct sockaddr *)local);
+	kernel_getpeername(sock, (struct sockaddr *)remote);
+	addr_unmap(local);
+	addr_unmap(remote);
+}
+
+/* -------------------------------------------- calls whose types have changed */
+
+static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)
+{
+	return kernel_bind(sock, (kwarp_sockaddr_t *)ss, addr_len(ss));
+}
+
+static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
+{
+	return kernel_connect(sock, (kwarp_sockaddr_t *)ss, addr_len(ss), O_NONBLOCK);
+}
+
+/* -------------------------------------------------------------- creation */
+
+/* Own lock classes: what users do to their sockets is not what we do to ours. */
+static void sock_classify(struct sock *sk)
+{
+#ifdef CONFIG_DEBUG_LOCK_ALLOC
+	static struct lock_class_key slock_key[2], sk_key[2];
+
+	if (WARN_ON_ONCE(!sock_allow_reclassification(sk)))
+		return;
+	if (sk->sk_family == AF_INET)
+		sock_lock_init_class_and_name(sk, "slock-AF_INET-KWARP", &slock_key[0],
+					      "sk_lock-AF_INET-KWARP", &sk_key[0]);
+	else
+		sock_lock_init_class_and_name(sk, "slock-AF_INET6-KWARP", &slock_key[1],
+					      "sk_lock-AF_INET6-KWARP", &sk_key[1]);
+#endif
+}
+
+static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **res)
+{
+	int ret;
+
+	ret = sock_create_kern(dev_net(kdev->netdev), family, SOCK_STREAM, IPPROTO_TCP,
+			       res);
+	if (ret)
+		return ret;
+	sock_classify((*res)->sk);
+	/* We may carry a swap device: no I/O to get memory. */
+	(*res)->sk->sk_allocation = GFP_NOIO;
+	kwarp_sk_no_task_frag((*res)->sk);
+	sock_set_reuseaddr((*res)->sk);
+	tcp_sock_set_nodelay((*res)->sk);
+	return 0;
+}
+
+static bool on_loopback(const struct kwarp_dev *kdev)
+{
+	return kdev->netdev->flags & IFF_LOOPBACK;
+}
+
+static int sock_bind_dev(const struct kwarp_dev *kdev, struct socket *sock)
+{
+	return sock_bindtoindex(sock->sk, kdev->netdev->ifindex, true);
+}
+
+static void sock_set_tos(struct socket *sock, const struct iw_cm_id *id)
+{
+	int tos = id->tos;
+
+	if (!id->tos_set)
+		return;
+	if (sock->sk->sk_family == AF_INET)
+		ip_sock_set_tos(sock->sk, tos);
+	else
+		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
+				      sizeof(tos));
+}
+
+static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, bool any_port,
+		     struct socket **res)
+{
+	/* Our TCP is the kernel's, so only the far end can be mapped. */
+	struct sockaddr_storage from = id->local_addr, to = id->m_remote_addr;
+	struct socket *sock;
+	int ret;
+
+	if (from.ss_family != to.ss_family)
+		return -EAFNOSUPPORT;
+	ret = sock_create_on(kdev, from.ss_family, &sock);
+	if (ret)
+		return ret;
+	sock_set_tos(sock, id);
+	addr_fix_scope(kdev, &from);
+	addr_fix_scope(kdev, &to);
+	if (any_port)
+		v4(&from)->sin_port = 0;
+
+	if (!on_loopback(kdev))
+		ret = sock_bind_dev(kdev, sock);
+	if (!ret)
+		ret = sock_bind(sock, &from);
+	if (!ret)
+		ret = sock_connect(sock, &to);
+	if (ret && ret != -EINPROGRESS) {
+		sock_release(sock);
+		return ret;
+	}
+	*res = sock;
+	return 0;
+}
+
+/**
+ * kwarp_cm_sock_dial - start a TCP connection
+ * @kdev: device
+ * @id: addresses
+ * @res: result
+ *
+ * The local port comes from rdma_cm's own port space. If TCP uses it for something
+ * else, TCP chooses another: the ULP sees rdma_cm's numbers anyway.
+ *
+ * Context: process; does not wait for the peer.
+ * Return: 0 if TCP is connected or about to connect, or an errno.
+ */
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
+		       struct socket **res)
+{
+	int ret = dial_from(kdev, id, false, res);
+
+	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) &&
+	    kwarp_cm_addr_port(&id->local_addr))
+		ret = dial_from(kdev, id, true, res);
+	return ret;
+}
+
+/**
+ * kwarp_cm_sock_dialled - how a TCP connect stands
+ * @sock: from kwarp_cm_sock_dial()
+ * @id: the same addresses
+ *
+ * Context: process.
+ * Return: 0 if connected, -EINPROGRESS, or why it failed.
+ */
+int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
+{
+	struct sockaddr_storage to = id->m_remote_addr;
+	int ret;
+
+	/* As in user space, a second call reports the fate of the first. */
+	ret = sock_connect(sock, &to);
+	if (ret == -EALREADY)
+		return -EINPROGRESS;
+	return ret == -EISCONN ? 0 : ret;
+}
+
+/**
+ * kwarp_cm_sock_listen - listening socket
+ * @kdev: device
+ * @id: address to listen on, possibly a wildcard
+ * @backlog: the ULP's wish
+ * @res: result
+ *
+ * Context: process.
+ * Return: 0 or an errno; -EADDRINUSE if TCP has the port in use.
+ */
+int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
+			 int backlog, struct socket **res)
+{
+	struct sockaddr_storage at = id->local_addr;
+	struct socket *sock;
+	int ret;
+
+	if (at.ss_family != AF_INET && at.ss_family != AF_INET6)
+		return -EAFNOSUPPORT;
+	ret = sock_create_on(kdev, at.ss_family, &sock);
+	if (ret)
+		return ret;
+	sock_set_tos(sock, id);
+	addr_fix_scope(kdev, &at);
+
+	/* Without afonly an IPv6 wildcard serves IPv4 as well, as rdma_cm has it. */
+	if (at.ss_family == AF_INET6 && id->afonly)
+		ret = ip6_sock_set_v6only(sock->sk);
+	if (!ret && (!on_loopback(kdev) || kwarp_cm_addr_any(&at)))
+		ret = sock_bind_dev(kdev, sock);
+	if (!ret)
+		ret = sock_bind(sock, &at);
+	if (!ret)
+		ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG,
+						KWARP_MAX_BACKLOG));
+	if (ret) {
+		sock_release(sock);
+		return ret;
+	}
+	*res = sock;
+	return 0;
+}
+
+/* ------------------------------------------------------------- callbacks */
+
+enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
+
+static void sock_callback(struct sock *sk, enum sock_cb cb)
+{
+	struct kwarp_cm_sock *cs;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	/* NULL: unhooked meanwhile, or the child of a listener, not accepted yet */
+	cs = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	if (cs) {
+		cs->notify(cs);
+		if (cb == CB_DATA)
+			cs->data_ready(sk);
+		else if (cb == CB_STATE)
+			cs->state_change(sk);
+		else if (cb == CB_SPACE)
+			cs->write_space(sk);
+		else
+			cs->error_report(sk);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void cm_data_ready(struct sock *sk)
+{
+	sock_callback(sk, CB_DATA);
+}
+
+static void cm_state_change(struct sock *sk)
+{
+	sock_callback(sk, CB_STATE);
+}
+
+static void cm_write_space(struct sock *sk)
+{
+	sock_callback(sk, CB_SPACE);
+}
+
+static void cm_error_report(struct sock *sk)
+{
+	sock_callback(sk, CB_ERROR);
+}
+
+/**
+ * kwarp_cm_sock_hook - lead the socket's callbacks to cs->notify
+ * @cs: socket whose callbacks are TCP's own
+ *
+ * What happened before is not reported: look at the socket afterwards.
+ *
+ * Context: process.
+ */
+void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
+{
+	struct sock *sk = cs->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	cs->data_ready = sk->sk_data_ready;
+	cs->state_change = sk->sk_state_change;
+	cs->write_space = sk->sk_write_space;
+	cs->error_report = sk->sk_error_report;
+	/* NOCOPY: children of a listener do not inherit the pointer */
+	__rcu_assign_sk_user_data_with_flags(sk, cs, SK_USER_DATA_NOCOPY);
+	sk->sk_data_ready = cm_data_ready;
+	sk->sk_state_change = cm_state_change;
+	sk->sk_write_space = cm_write_space;
+	sk->sk_error_report = cm_error_report;
+	cs->hooked = true;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void restore_callbacks(struct sock *sk, const struct kwarp_cm_sock *cs)
+{
+	sk->sk_data_ready = cs->data_ready;
+	sk->sk_state_change = cs->state_change;
+	sk->sk_write_space = cs->write_space;
+	sk->sk_error_report = cs->error_report;
+}
+
+/**
+ * kwarp_cm_sock_unhook - give the callbacks back
+ * @cs: socket, hooked or not
+ *
+ * Context: process. When it returns, notify neither runs nor will run.
+ */
+void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
+{
+	struct sock *sk;
+
+	if (!cs->hooked)
+		return;
+	sk = cs->sock->sk;
+	write_lock_bh(&sk->sk_callback_lock);
+	restore_callbacks(sk, cs);
+	rcu_assign_sk_user_data(sk, NULL);
+	cs->hooked = false;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * kwarp_cm_sock_accept - next connection of a listener
+ * @listener: hooked listening socket
+ * @res: result, with TCP's own callbacks
+ *
+ * Context: process; does not wait.
+ * Return: 0; -EAGAIN if there is none; other errno.
+ */
+int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res)
+{
+	struct socket *sock;
+	struct sock *sk;
+	int ret;
+
+	ret = kernel_accept(listener->sock, &sock, O_NONBLOCK);
+	if (ret)
+		return ret;
+	sk = sock->sk;
+	/* The child was born with the listener's callbacks. */
+	write_lock_bh(&sk->sk_callback_lock);
+	restore_callbacks(sk, listener);
+	write_unlock_bh(&sk->sk_callback_lock);
+	kwarp_sk_no_task_frag(sk);
+	*res = sock;
+	return 0;
+}
+
+/* ------------------------------------------------------------------- end */
+
+bool kwarp_cm_sock_closed(const struct socket *sock)
+{
+	return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
+}
+
+/**
+ * kwarp_cm_sock_kill - release the socket, with a reset if it is not closed
+ * @cs: socket, hooked or not, or none
+ *
+ * Context: process. Afterwards TCP has nothing of this connection but, perhaps, its
+ * TIME-WAIT entry.
+ */
+void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
+{
+	struct socket *sock = cs->sock;
+
+	if (!sock)
+		return;
+	kwarp_cm_sock_unhook(cs);
+	cs->sock = NULL;
+	sock_no_linger(sock->sk);
+	sock_release(sock);
+}
+
+void kwarp_cm_sock_fin(struct socket *sock)
+{
+	kernel_sock_shutdown(sock, SHUT_WR);
+}
+
+/* Octets acknowledged so far, and whether there are others. */
+u32 kwarp_cm_sock_acked(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
+}
+
+bool kwarp_cm_sock_unacked(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);
+}
+
+/* ---------------------------------------------------------------- octets */
+
+/**
+ * kwarp_cm_sock_recv - read what is there
+ * @sock: socket
+ * @buf: where to
+ * @len: at most this much, and never more
+ * @peek: leave it in the socket
+ *
+ * Context: process; does not wait.
+ * Return: octets; 0 at the end of the stream; -EAGAIN; other errno.
+ */
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
+{
+	struct kvec iov = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = {};
+
+	return kernel_recvmsg(sock, &msg, &iov, 1, len,
+			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+}
+
+/**
+ * kwarp_cm_sock_send - give octets to TCP
+ * @sock: socket
+ * @buf: octets
+ * @len: their number
+ *
+ * After -EAGAIN notify is called when there is room again.
+ *
+ * Context: process; does not wait.
+ * Return: octets taken; -EAGAIN; other errno.
+ */
+int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
+{
+	struct kvec iov = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+	return kernel_sendmsg(sock, &msg, &iov, 1, len);
+}
+
+/* Drop up to a megaoctet of what is there; result as from kwarp_cm_sock_recv(). */
+int kwarp_cm_sock_discard(struct socket *sock)
+{
+	struct kvec iov = { .iov_len = 1024 * 1024 };
+	struct msghdr msg = {};
+
+	/* With MSG_TRUNC TCP copies nothing. */
+	return kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len,
+			      MSG_DONTWAIT | MSG_TRUNC);
+}

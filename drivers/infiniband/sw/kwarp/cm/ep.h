@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connection endpoints and listeners: what the files of cm/ know of each other.
+ * References and locks are explained at the top of cm.c.
+ */
+#ifndef KWARP_CM_EP_H
+#define KWARP_CM_EP_H
+
+#include <linux/atomic.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/net.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "../kwarp.h"
+#include "../proto/cm_fsm.h"
+#include "../proto/mpa_neg.h"
+
+struct iw_cm_conn_param;
+struct iw_cm_id;
+struct kwarp_qp;
+
+/**
+ * struct kwarp_cm_sock - a socket of ours and where its callbacks lead
+ * @sock: the socket, or NULL
+ * @notify: something about the socket has changed; called in softirq or process
+ *	context under sk_callback_lock, may only set bits and queue work
+ * @hooked: the callbacks are ours at the moment
+ * @data_ready: callbacks as TCP had set them, valid while @hooked
+ * @state_change: likewise
+ * @write_space: likewise
+ * @error_report: likewise
+ */
+struct kwarp_cm_sock {
+	struct socket *sock;
+	void (*notify)(struct kwarp_cm_sock *cs);
+	bool hooked;
+	void (*data_ready)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+};
+
+/**
+ * struct kwarp_startup - what an endpoint needs until the stream begins
+ * @params: our wishes, a snapshot of the knobs (5044-4.4-9)
+ * @req: Request, sent or received
+ * @rep: Reply, sent or received
+ * @res: what was agreed on
+ * @give_up: initiator: end of all attempts, jiffies
+ * @retried: initiator: the second attempt is under way
+ * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
+ * @own_pd_len: octets of @own_pd
+ * @rx_len: octets of @rx received
+ * @tx_len: octets of @tx to be sent
+ * @tx_off: octets of @tx that TCP has taken
+ * @own_pd: the ULP's private data, kept for a second attempt
+ * @rx: startup frame from the peer
+ * @tx: startup frame, or Terminate, to the peer
+ */
+struct kwarp_startup {
+	struct kwarp_mpa_params params;
+	struct kwarp_mpa_frame req;
+	struct kwarp_mpa_frame rep;
+	struct kwarp_mpa_result res;
+	unsigned long give_up;
+	bool retried;
+	const u8 *pd;
+	u16 own_pd_len;
+	u32 rx_len;
+	u32 tx_len;
+	u32 tx_off;
+	u8 own_pd[KWARP_MPA_MAX_PD];
+	u8 rx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
+	u8 tx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
+};
+
+/* Bits of kwarp_ep.events: reasons to look at the endpoint, level triggered. */
+enum {
+	KWARP_EP_SOCK,		/* the socket may have something new */
+	KWARP_EP_TIMER,		/* the timer has run */
+	KWARP_EP_QP_FPDU,	/* upcalls of the QP, in the order they are handled */
+	KWARP_EP_QP_FIN,
+	KWARP_EP_QP_DOWN_FIN,
+	KWARP_EP_QP_DOWN_ERR,
+	KWARP_EP_NO_QP,		/* the QP is being destroyed */
+	KWARP_EP_ORPHAN,	/* the listener is gone */
+	KWARP_EP_ABORT,		/* the device is going away */
+};
+
+/**
+ * struct kwarp_ep - one connection
+ */
+struct kwarp_ep {
+	/* immutable */
+	struct kref kref;
+	struct kwarp_dev *kdev;
+	struct kwarp_listener *listener;	/* responder; a reference */
+
+	/* under kdev->cm.lock */
+	struct list_head node;
+
+	/* any context */
+	unsigned long events;
+	struct work_struct work;
+	struct delayed_work timer;
+
+	/* under mutex; qp is also read under kdev->cm.lock, to compare it */
+	struct mutex mutex;
+	enum kwarp_cm_state state;
+	int status;				/* errno for the next failing upcall */
+	struct kwarp_cm_sock cs;
+	struct iw_cm_id *cm_id;			/* a reference, until the last upcall */
+	struct kwarp_qp *qp;			/* a reference */
+	struct kwarp_startup *su;
+	struct {
+		enum kwarp_cm_timer kind;
+		unsigned long deadline;		/* jiffies, if kind is not NONE */
+	} due;
+	struct {
+		u8 extended;			/* times the timer was restarted */
+		u32 acked;			/* snd_una then */
+	} linger;
+	u32 handle;				/* of a Request given to iw_cm, or 0 */
+	bool half_open;				/* counted by the listener */
+	bool accepting;				/* inside accept(), which has not failed */
+	bool aborting;				/* the device is going away */
+	bool discard;				/* lingering: drop inbound octets */
+};
+
+/**
+ * struct kwarp_listener - one listening iw_cm_id
+ */
+struct kwarp_listener {
+	/* immutable */
+	struct kref kref;
+	struct kwarp_dev *kdev;
+	u16 port;
+	bool any;				/* wildcard address */
+
+	/* under kdev->cm.lock */
+	struct list_head node;
+
+	/* any context */
+	struct delayed_work work;
+	atomic_t half_open;
+
+	/* under mutex */
+	struct mutex mutex;
+	struct kwarp_cm_sock cs;
+
+	/* under lock; cm_id is a reference */
+	spinlock_t lock;
+	struct iw_cm_id *cm_id;			/* NULL: no requests any more */
+};
+
+/* ep.c */
+struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l);
+void kwarp_ep_get(struct kwarp_ep *ep);
+void kwarp_ep_put(struct kwarp_ep *ep);
+void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
+int kwarp_ep_bind_qp(struct kwarp_ep *ep, u32 qpn);
+int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator);
+int kwarp_ep_publish(struct kwarp_ep *ep);
+struct kwarp_ep *kwarp_ep_claim(u32 handle);
+void kwarp_ep_unpublish(struct kwarp_ep *ep);
+void kwarp_ep_mark_all(struct kwarp_dev *kdev);
+void kwarp_ep_mark_listener(struct kwarp_listener *l);
+void kwarp_ep_mark_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp);
+void kwarp_ep_check_idle(void);
+
+/* ep_run.c */
+void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event);
+void kwarp_ep_run(struct kwarp_ep *ep);
+void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms);
+
+/* cm_mpa.c */
+void kwarp_cm_mpa_init(struct kwarp_ep *ep);
+enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
+					const struct iw_cm_conn_param *param);
+void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len);
+enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep);
+
+/* cm_upcall.c */
+void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
+int kwarp_cm_upcall_request(struct kwarp_ep *ep);
+void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
+void kwarp_cm_upcall_close(struct kwarp_ep *ep);
+void kwarp_cm_drop_id(struct kwarp_ep *ep);
+
+/* cm_listen.c */
+int kwarp_listener_create(struct iw_cm_id *id, int backlog);
+void kwarp_listener_shut(struct kwarp_listener *l);
+void kwarp_listener_destroy(struct kwarp_listener *l);
+void kwarp_listener_shut_all(struct kwarp_dev *kdev);
+void kwarp_listener_get(struct kwarp_listener *l);
+void kwarp_listener_put(struct kwarp_listener *l);
+void kwarp_listener_leave(struct kwarp_listener *l);
+
+/* cm_sock.c */
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
+		       struct socket **res);
+int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id);
+int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
+			 int backlog, struct socket **res);
+int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res);
+void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs);
+void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs);
+void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs);
+void kwarp_cm_sock_fin(struct socket *sock);
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek);
+int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len);
+int kwarp_cm_sock_discard(struct socket *sock);
+bool kwarp_cm_sock_closed(const struct socket *sock);
+u32 kwarp_cm_sock_acked(const struct socket *sock);
+bool kwarp_cm_sock_unacked(const struct socket *sock);
+void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote);
+bool kwarp_cm_addr_any(const struct sockaddr_storage *ss);
+u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss);
+
+#endif /* KWARP_CM_EP_H */

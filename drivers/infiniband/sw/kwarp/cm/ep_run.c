@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoint: from bits and the state of the socket to events, and from events to the
+ * actions of proto/cm_fsm.c.
+ *
+ * The loop runs under the endpoint's mutex, mostly in its work item; accept() and
+ * reject() run it in their caller's context. Whoever runs it holds a reference besides
+ * the endpoint's own, which goes away inside it.
+ */
+#include "ep.h"
+
+#include <rdma/ib_verbs.h>
+
+#include <linux/slab.h>
+
+#include "../qp/stream.h"
+
+/* ----------------------------------------------------------------- timer */
+
+static void arm(struct kwarp_ep *ep, unsigned long delay)
+{
+	kwarp_ep_get(ep);			/* for the timer */
+	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
+		kwarp_ep_put(ep);		/* it has one already */
+}
+
+static void arm_deadline(struct kwarp_ep *ep)
+{
+	arm(ep, max_t(long, ep->due.deadline - jiffies, 0));
+}
+
+static void disarm(struct kwarp_ep *ep)
+{
+	ep->due.kind = KWARP_CMT_NONE;
+	if (cancel_delayed_work(&ep->timer))
+		kwarp_ep_put(ep);
+}
+
+/* Make the timer the one that belongs to the state. */
+static void set_timer(struct kwarp_ep *ep)
+{
+	static const u32 ms[KWARP_CMT_COUNT] = {
+		[KWARP_CMT_CONNECT]	= KWARP_CONNECT_TIMEOUT_MS,
+		[KWARP_CMT_REPLY]	= KWARP_MPA_REP_TIMEOUT_MS,
+		[KWARP_CMT_REQUEST]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_VERDICT]	= KWARP_VERDICT_TIMEOUT_MS,
+		[KWARP_CMT_SEND]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_FPDU]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_TERM]	= KWARP_TERM_TIMEOUT_MS,
+		[KWARP_CMT_LINGER]	= KWARP_CLOSE_TIMEOUT_MS,
+	};
+	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
+
+	if (kind == ep->due.kind)
+		return;
+	if (kind == KWARP_CMT_NONE) {
+		disarm(ep);
+		return;
+	}
+	ep->due.kind = kind;
+	ep->due.deadline = jiffies + msecs_to_jiffies(ms[kind]);
+	/* A second attempt does not get the whole time again. */
+	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
+	    time_after(ep->due.deadline, ep->su->give_up))
+		ep->due.deadline = ep->su->give_up;
+	arm_deadline(ep);
+}
+
+/* Look again at the socket in @ms, the state's deadline unchanged. */
+void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms)
+{
+	arm(ep, msecs_to_jiffies(ms));
+}
+
+/* TCP still gets rid of what was sent: a slow link is not a dead peer. */
+static bool linger_on(struct kwarp_ep *ep)
+{
+	u32 acked;
+
+	if (ep->state != KWARP_CMS_LINGER || ep->discard ||
+	    ep->linger.extended >= KWARP_CLOSE_EXTENSIONS)
+		return false;
+	acked = kwarp_cm_sock_acked(ep->cs.sock);
+	if (!kwarp_cm_sock_unacked(ep->cs.sock) || acked == ep->linger.acked)
+		return false;
+	ep->linger.acked = acked;
+	ep->linger.extended++;
+	ep->due.deadline = jiffies + msecs_to_jiffies(KWARP_CLOSE_TIMEOUT_MS);
+	return true;
+}
+
+/* The timer has run: is it the deadline, or one of the looks before it? */
+static enum kwarp_cm_event timer_event(struct kwarp_ep *ep)
+{
+	if (ep->due.kind == KWARP_CMT_NONE)
+		return KWARP_CME_NONE;
+	if (time_before(jiffies, ep->due.deadline) || linger_on(ep)) {
+		arm_deadline(ep);
+		return kwarp_cm_mpa_poll(ep);
+	}
+	ep->status = -ETIMEDOUT;
+	return KWARP_CME_TIMER;
+}
+
+/* --------------------------------------------------------------- actions */
+
+static void act_leave(struct kwarp_ep *ep)
+{
+	kwarp_ep_unpublish(ep);
+	if (ep->half_open)
+		kwarp_listener_leave(ep->listener);
+	ep->half_open = false;
+}
+
+static void act_redial(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+	int ret;
+
+	ibdev_dbg(&ep->kdev->ibdev, "no Reply of revision 2, trying revision 1\n");
+	kwarp_cm_sock_kill(&ep->cs);
+	su->retried = true;
+	su->params.rev = 1;
+	su->rx_len = 0;
+	su->tx_len = 0;
+	su->tx_off = 0;
+	su->pd = NULL;
+	ret = kwarp_cm_sock_dial(ep->kdev, ep->cm_id, &ep->cs.sock);
+	if (ret)
+		ep->status = ret;		/* poll_connect() finds no socket */
+	else
+		kwarp_cm_sock_hook(&ep->cs);
+}
+
+static void act_reply_ok(struct kwarp_ep *ep)
+{
+	kwarp_cm_upcall_reply(ep, 0);
+}
+
+static void act_reply_fail(struct kwarp_ep *ep)
+{
+	kwarp_cm_upcall_reply(ep, ep->status);
+}
+
+static void act_est(struct kwarp_ep *ep)
+{
+	kwarp_cm_upcall_established(ep, 0);
+}
+
+static void act_est_fail(struct kwarp_ep *ep)
+{
+	if (!ep->accepting) {
+		kwarp_cm_upcall_established(ep, ep->status);
+		return;
+	}
+	/* accept() returns the errno, and then iw_cm wants no event. */
+	ep->accepting = false;
+	kwarp_cm_drop_id(ep);
+}
+
+static void act_qp_abort(struct kwarp_ep *ep)
+{
+	kwarp_qp_close(ep->qp, false);
+}
+
+static void act_qp_put(struct kwarp_ep *ep)
+{
+	struct kwarp_qp *qp = ep->qp;
+
+	WRITE_ONCE(ep->qp, NULL);
+	if (qp)
+		kwarp_qp_put(qp);
+}
+
+static void act_fin(struct kwarp_ep *ep)
+{
+	if (!ep->cs.hooked)
+		kwarp_cm_sock_hook(&ep->cs);
+	ep->linger.acked = kwarp_cm_sock_acked(ep->cs.sock);
+	kwarp_cm_sock_fin(ep->cs.sock);
+}
+
+static void act_discard(struct kwarp_ep *ep)
+{
+	ep->discard = true;
+}
+
+static void act_kill(struct kwarp_ep *ep)
+{
+	kwarp_cm_sock_kill(&ep->cs);
+}
+
+static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
+	act_leave, act_redial, act_reply_ok, act_reply_fail, act_est, act_est_fail,
+	kwarp_cm_upcall_close, act_qp_abort, act_qp_put, act_fin, act_discard, act_kill,
+};
+
+/* DEAD: nothing of the device is used any more when this returns. */
+static void ep_bury(struct kwarp_ep *ep)
+{
+	struct kwarp_dev *kdev = ep->kdev;
+
+	WARN_ON_ONCE(ep->handle || ep->half_open);
+	kwarp_cm_drop_id(ep);			/* connect() or accept() failed */
+
+	spin_lock(&kdev->cm.lock);
+	list_del(&ep->node);
+	/* Under the lock: kwarp_cm_stop_device() takes it once more before it returns. */
+	if (list_empty(&kdev->cm.eps))
+		wake_up_all(&kdev->cm.idle);
+	spin_unlock(&kdev->cm.lock);
+	kwarp_ep_put(ep);			/* its own; the caller has one too */
+}
+
+/**
+ * kwarp_ep_apply - an event has happened
+ * @ep: endpoint
+ * @event: what has happened
+ *
+ * Context: process; ep->mutex held, and a reference besides the endpoint's own.
+ */
+void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
+{
+	const struct kwarp_cm_step *step = kwarp_cm_fsm(ep->state, event);
+	enum kwarp_cm_state was = ep->state;
+	unsigned long todo;
+	int bit;
+
+	lockdep_assert_held(&ep->mutex);
+	if (!step->legal)
+		return;
+	ibdev_dbg(&ep->kdev->ibdev, "endpoint %p: %s, %s -> %s\n", ep,
+		  kwarp_cm_event_name(event), kwarp_cm_state_name(was),
+		  kwarp_cm_state_name(step->next));
+	ep->state = step->next;
+	todo = step->actions;
+	for_each_set_bit(bit, &todo, KWARP_CMA_COUNT)
+		actions[bit](ep);
+	if (ep->state == was)
+		return;
+	set_timer(ep);
+	if (ep->state >= KWARP_CMS_STREAM) {
+		kfree(ep->su);
+		ep->su = NULL;
+	}
+	/* Callbacks tell of changes; what is there already has to be looked for. */
+	set_bit(KWARP_EP_SOCK, &ep->events);
+	if (ep->state == KWARP_CMS_DEAD)
+		ep_bury(ep);
+}
+
+/* ------------------------------------------------------------------ loop */
+
+static bool take(struct kwarp_ep *ep, int bit)
+{
+	return test_bit(bit, &ep->events) && test_and_clear_bit(bit, &ep->events);
+}
+
+static enum kwarp_cm_event failed(struct kwarp_ep *ep, enum kwarp_cm_event event)
+{
+	ep->status = -ECONNABORTED;
+	return event;
+}
+
+static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event event)
+{
+	/* A state that waits for the RTR may know a better reason already. */
+	if (!ep->status)
+		ep->status = -ECONNRESET;
+	return ep->aborting ? KWARP_CME_DOWN_KILL : event;
+}
+
+/* The next event, KWARP_CME_NONE if all bits have been dealt with. */
+static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
+{
+	enum kwarp_cm_event event = KWARP_CME_NONE;
+
+	/* The order in which the QP says these is the order of the bits. */
+	if (take(ep, KWARP_EP_QP_FPDU))
+		return KWARP_CME_FPDU;
+	if (take(ep, KWARP_EP_QP_FIN))
+		return KWARP_CME_PEER_FIN;
+	if (take(ep, KWARP_EP_QP_DOWN_FIN))
+		return down_event(ep, KWARP_CME_DOWN_FIN);
+	if (take(ep, KWARP_EP_QP_DOWN_ERR))
+		return down_event(ep, KWARP_CME_DOWN_ERR);
+	if (take(ep, KWARP_EP_ABORT)) {
+		ep->aborting = true;
+		return failed(ep, KWARP_CME_ABORT);
+	}
+	if (take(ep, KWARP_EP_NO_QP))
+		return failed(ep, KWARP_CME_NO_QP);
+	if (take(ep, KWARP_EP_ORPHAN))
+		return failed(ep, KWARP_CME_ORPHAN);
+	if (take(ep, KWARP_EP_TIMER))
+		event = timer_event(ep);
+	if (!event && take(ep, KWARP_EP_SOCK))
+		event = kwarp_cm_mpa_poll(ep);
+	return event;
+}
+
+/**
+ * kwarp_ep_run - deal with everything that has happened
+ * @ep: endpoint
+ *
+ * Context: process; ep->mutex held, and a reference besides the endpoint's own.
+ */
+void kwarp_ep_run(struct kwarp_ep *ep)
+{
+	enum kwarp_cm_event event;
+
+	lockdep_assert_held(&ep->mutex);
+	/* NEW: connect() or the listener is not done yet; the bits wait for it. */
+	while (ep->state != KWARP_CMS_NEW && ep->state != KWARP_CMS_DEAD) {
+		event = next_event(ep);
+		if (!event)
+			break;
+		kwarp_ep_apply(ep, event);
+	}
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Life of a connection endpoint (RFC 5044 section 7.1.2, RFC 6581 section 5).
+ *
+ *	Initiator			Responder
+ *	NEW --DIAL--> CONNECT		NEW --INBOUND--> WAIT_REQ
+ *	  TCP_UP |  ^ RETRY		  REQUEST |
+ *	      SEND_REQ (once)		      WAIT_ULP --REJECT--> SEND_REJ
+ *	  SENT |			   ACCEPT |                   | SENT
+ *	      WAIT_REP --REJECTED--.	      SEND_REP             LINGER
+ *	  REPLY |  `-OWE_TERM->SEND_TERM  ATTACHED |  `-ATTACHED_P2P-> WAIT_FPDU
+ *	      STREAM                \	      STREAM <-------- FPDU -----'
+ *	  PEER_FIN |  `-- DOWN --> LINGER --DONE--> DEAD
+ *	      CLOSED ---- DOWN ------^
+ *
+ * What is not named here is impossible in that state or comes late, and changes
+ * nothing: a pair that is missing in the table is illegal.
+ *
+ * The iWARP CM's rules shape the upcalls: a connect that returned 0 is answered by
+ * exactly one CONNECT_REPLY; an accept that returned 0 by exactly one ESTABLISHED,
+ * because disconnect and destroy wait for it, so a failure is told by an
+ * ESTABLISHED with an error and a CLOSE; each of the two, if successful, is followed by
+ * exactly one CLOSE; and nothing comes after CLOSE or a failed CONNECT_REPLY.
+ *
+ * Pure functions, any context.
+ */
+#include "cm_fsm.h"
+
+#define GO(state, acts)	{ .next = KWARP_CMS_##state, .legal = true, .actions = (acts) }
+
+/* The connect failed and the ULP is told. */
+#define CONN_FAIL	(KWARP_CMA_REPLY_FAIL | KWARP_CMA_QP_PUT)
+/* The accept returned, and then it failed. */
+#define ACC_FAIL	(KWARP_CMA_EST_FAIL | KWARP_CMA_QP_PUT)
+/* Orderly end, and one where the peer may not have understood yet. */
+#define END_FIN		(KWARP_CMA_QP_PUT | KWARP_CMA_FIN)
+#define END_DROP	(END_FIN | KWARP_CMA_DISCARD)
+#define END_KILL	(KWARP_CMA_QP_PUT | KWARP_CMA_KILL)
+
+static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
+	[KWARP_CMS_NEW] = {
+		[KWARP_CME_DIAL]	= GO(CONNECT, 0),
+		[KWARP_CME_INBOUND]	= GO(WAIT_REQ, 0),
+		/* connect() returns the error itself */
+		[KWARP_CME_LOCAL]	= GO(DEAD, END_KILL),
+	},
+	[KWARP_CMS_CONNECT] = {
+		[KWARP_CME_TCP_UP]	= GO(SEND_REQ, 0),
+		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_SEND_REQ] = {
+		[KWARP_CME_SENT]	= GO(WAIT_REP, 0),
+		/* 6581-10-10 */
+		[KWARP_CME_RETRY]	= GO(CONNECT, KWARP_CMA_REDIAL),
+		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_WAIT_REP] = {
+		/* 5044-7.1.2-15; 6581-5-3: the RTR went out with the attach */
+		[KWARP_CME_REPLY]	= GO(STREAM, KWARP_CMA_REPLY_OK),
+		/* 5044-7.1.2-14, 5044-7.1.4.2-4: told, then closed on the ULP's behalf */
+		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | KWARP_CMA_FIN),
+		/* 6581-8-1, 6581-9.3-3 */
+		[KWARP_CME_OWE_TERM]	= GO(SEND_TERM, CONN_FAIL),
+		/* 6581-10-10 */
+		[KWARP_CME_RETRY]	= GO(CONNECT, KWARP_CMA_REDIAL),
+		/* 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7: at once */
+		[KWARP_CME_BAD]		= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_NO_QP]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_WAIT_REQ] = {
+		/* 5044-7.1.2-3 */
+		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
+		[KWARP_CME_REFUSE]	= GO(SEND_REJ, KWARP_CMA_LEAVE),
+		/* 5044-7.1.1-2, 5044-7.1.2-4, 5044-7.1.3-1 */
+		[KWARP_CME_BAD]		= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		/* 5044-7.1.2-24, -29 */
+		[KWARP_CME_TIMER]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_ORPHAN]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_WAIT_ULP] = {
+		/* 5044-7.1.2-8 */
+		[KWARP_CME_ACCEPT]	= GO(SEND_REP, KWARP_CMA_LEAVE),
+		/* 5044-7.1.2-5 */
+		[KWARP_CME_REJECT]	= GO(SEND_REJ, KWARP_CMA_LEAVE | KWARP_CMA_QP_PUT),
+		/* 5044-7.1.1-23: octets behind the Request */
+		[KWARP_CME_BAD]		= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_LEAVE | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_SEND_REP] = {
+		[KWARP_CME_ATTACHED]	= GO(STREAM, KWARP_CMA_EST),
+		[KWARP_CME_ATTACHED_P2P] = GO(WAIT_FPDU, 0),
+		[KWARP_CME_LOST]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
+		/* 5044-7.1.2-16: no Terminate before the first FPDU, so no word at all */
+		[KWARP_CME_LOCAL]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_NO_QP]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_WAIT_FPDU] = {
+		[KWARP_CME_FPDU]	= GO(STREAM, KWARP_CMA_EST),
+		/* no RTR will ever come */
+		[KWARP_CME_PEER_FIN]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
+		[KWARP_CME_TIMER]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
+		[KWARP_CME_ABORT]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
+		[KWARP_CME_DOWN_FIN]	= GO(LINGER, ACC_FAIL | END_FIN),
+		[KWARP_CME_DOWN_ERR]	= GO(LINGER, ACC_FAIL | END_DROP),
+		[KWARP_CME_DOWN_KILL]	= GO(DEAD, ACC_FAIL | END_KILL),
+	},
+	[KWARP_CMS_SEND_REJ] = {
+		/* 5044-7.1.2-7: FIN behind the Reply, never a RST that destroys it */
+		[KWARP_CME_SENT]	= GO(LINGER, KWARP_CMA_FIN),
+		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_SEND_TERM] = {
+		/* 5040-6.2.1-5: FIN behind the Terminate */
+		[KWARP_CME_SENT]	= GO(LINGER, KWARP_CMA_FIN | KWARP_CMA_DISCARD),
+		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_KILL),
+	},
+	[KWARP_CMS_STREAM] = {
+		/* 5044-7.2-2: the QP finishes what was posted, then DOWN */
+		[KWARP_CME_PEER_FIN]	= GO(CLOSED, KWARP_CMA_CLOSE),
+		[KWARP_CME_DOWN_FIN]	= GO(LINGER, KWARP_CMA_CLOSE | END_FIN),
+		[KWARP_CME_DOWN_ERR]	= GO(LINGER, KWARP_CMA_CLOSE | END_DROP),
+		[KWARP_CME_DOWN_KILL]	= GO(DEAD, KWARP_CMA_CLOSE | END_KILL),
+		[KWARP_CME_ABORT]	= GO(STREAM, KWARP_CMA_QP_ABORT),
+	},
+	[KWARP_CMS_CLOSED] = {
+		[KWARP_CME_DOWN_FIN]	= GO(LINGER, END_FIN),
+		[KWARP_CME_DOWN_ERR]	= GO(LINGER, END_DROP),
+		[KWARP_CME_DOWN_KILL]	= GO(DEAD, END_KILL),
+		[KWARP_CME_ABORT]	= GO(CLOSED, KWARP_CMA_QP_ABORT),
+	},
+	[KWARP_CMS_LINGER] = {
+		[KWARP_CME_DONE]	= GO(DEAD, KWARP_CMA_KILL),
+		/* data after both sides had ended: nobody to give it to */
+		[KWARP_CME_BAD]		= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_TIMER]	= GO(DEAD, KWARP_CMA_KILL),
+		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_KILL),
+	},
+	/* KWARP_CMS_DEAD: nothing is legal */
+};
+
+const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
+					 enum kwarp_cm_event event)
+{
+	static const struct kwarp_cm_step refuse = { .next = KWARP_CMS_DEAD };
+
+	static_assert(KWARP_CMA_COUNT <= 16);	/* width of actions */
+	if ((u32)state >= KWARP_CMS_COUNT || (u32)event >= KWARP_CME_COUNT)
+		return &refuse;
+	return &table[state][event];
+}
+
+enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state)
+{
+	static const u8 timers[KWARP_CMS_COUNT] = {
+		[KWARP_CMS_CONNECT]	= KWARP_CMT_CONNECT,
+		[KWARP_CMS_SEND_REQ]	= KWARP_CMT_REPLY,
+		[KWARP_CMS_WAIT_REP]	= KWARP_CMT_REPLY,
+		[KWARP_CMS_WAIT_REQ]	= KWARP_CMT_REQUEST,
+		[KWARP_CMS_WAIT_ULP]	= KWARP_CMT_VERDICT,
+		[KWARP_CMS_SEND_REP]	= KWARP_CMT_SEND,
+		[KWARP_CMS_WAIT_FPDU]	= KWARP_CMT_FPDU,
+		[KWARP_CMS_SEND_REJ]	= KWARP_CMT_SEND,
+		[KWARP_CMS_SEND_TERM]	= KWARP_CMT_TERM,
+		[KWARP_CMS_LINGER]	= KWARP_CMT_LINGER,
+	};
+
+	return (u32)state < ARRAY_SIZE(timers) ? timers[state] : KWARP_CMT_NONE;
+}
+
+const char *kwarp_cm_state_name(enum kwarp_cm_state state)
+{
+	static const char * const names[] = {
+		[KWARP_CMS_NEW]		= "NEW",
+		[KWARP_CMS_CONNECT]	= "CONNECT",
+		[KWARP_CMS_SEND_REQ]	= "SEND_REQ",
+		[KWARP_CMS_WAIT_REP]	= "WAIT_REP",
+		[KWARP_CMS_WAIT_REQ]	= "WAIT_REQ",
+		[KWARP_CMS_WAIT_ULP]	= "WAIT_ULP",
+		[KWARP_CMS_SEND_REP]	= "SEND_REP",
+		[KWARP_CMS_WAIT_FPDU]	= "WAIT_FPDU",
+		[KWARP_CMS_SEND_REJ]	= "SEND_REJ",
+		[KWARP_CMS_SEND_TERM]	= "SEND_TERM",
+		[KWARP_CMS_STREAM]	= "STREAM",
+		[KWARP_CMS_CLOSED]	= "CLOSED",
+		[KWARP_CMS_LINGER]	= "LINGER",
+		[KWARP_CMS_DEAD]	= "DEAD",
+	};
+
+	static_assert(ARRAY_SIZE(names) == KWARP_CMS_COUNT);
+	return (u32)state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
+const char *kwarp_cm_event_name(enum kwarp_cm_event event)
+{
+	static const char * const names[] = {
+		[KWARP_CME_NONE]	= "NONE",
+		[KWARP_CME_DIAL]	= "DIAL",
+		[KWARP_CME_ACCEPT]	= "ACCEPT",
+		[KWARP_CME_REJECT]	= "REJECT",
+		[KWARP_CME_INBOUND]	= "INBOUND",
+		[KWARP_CME_TCP_UP]	= "TCP_UP",
+		[KWARP_CME_SENT]	= "SENT",
+		[KWARP_CME_REQUEST]	= "REQUEST",
+		[KWARP_CME_REFUSE]	= "REFUSE",
+		[KWARP_CME_REPLY]	= "REPLY",
+		[KWARP_CME_REJECTED]	= "REJECTED",
+		[KWARP_CME_OWE_TERM]	= "OWE_TERM",
+		[KWARP_CME_RETRY]	= "RETRY",
+		[KWARP_CME_ATTACHED]	= "ATTACHED",
+		[KWARP_CME_ATTACHED_P2P] = "ATTACHED_P2P",
+		[KWARP_CME_BAD]		= "BAD",
+		[KWARP_CME_LOST]	= "LOST",
+		[KWARP_CME_DONE]	= "DONE",
+		[KWARP_CME_FPDU]	= "FPDU",
+		[KWARP_CME_PEER_FIN]	= "PEER_FIN",
+		[KWARP_CME_DOWN_FIN]	= "DOWN_FIN",
+		[KWARP_CME_DOWN_ERR]	= "DOWN_ERR",
+		[KWARP_CME_DOWN_KILL]	= "DOWN_KILL",
+		[KWARP_CME_NO_QP]	= "NO_QP",
+		[KWARP_CME_LOCAL]	= "LOCAL",
+		[KWARP_CME_TIMER]	= "TIMER",
+		[KWARP_CME_ORPHAN]	= "ORPHAN",
+		[KWARP_CME_ABORT]	= "ABORT",
+	};
+
+	static_assert(ARRAY_SIZE(names) == KWARP_CME_COUNT);
+	return (u32)event < ARRAY_SIZE(names) ? names[event] : "?";
+}
