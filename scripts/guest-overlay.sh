@@ -42,13 +42,15 @@ add_provider() {
 	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"
 }
 
-# Test programs are compiled against the guest's headers and libraries.
+# Test programs are compiled against the guest's headers and libraries. The compiler
+# looks for libraries beside itself before it looks in the sysroot, hence -L.
 add_tools() {
-	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing/tools
+	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing/tools lib
+	lib=$guest/sysroot/usr/lib/$(gcc -print-multiarch)
 	[ -e "$tools/Makefile" ] || return 0
 	say "building the test programs"
 	logged "$KWARP_ROOT/build/tools.log" make -C "$tools" "SYSROOT=$guest/sysroot" \
-		"CC=gcc --sysroot=$guest/sysroot" "OUT=$KWARP_ROOT/build/tools"
+		"CC=gcc --sysroot=$guest/sysroot -L$lib" "OUT=$KWARP_ROOT/build/tools"
 	mkdir -p "$out/opt/kwarp/tools"
 	cp -a "$KWARP_ROOT/build/tools/." "$out/opt/kwarp/tools/"
 }

@@ -55,6 +55,11 @@ run_kunit() {
 		"$@" </dev/null
 }
 
+# The log has every case; shown are suites, and what did not pass.
+brief() {
+	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
+}
+
 # kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1";
 # what is zero is not named.
 count() {
@@ -88,5 +93,5 @@ put_driver "$tree"
 "$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building user-mode Linux with the suites and running them"
 status=0
-run_kunit "$tree" "$@" 2>&1 | tee "$log" || status=1
+run_kunit "$tree" "$@" 2>&1 | tee "$log" | brief || status=1
 summarise "$log" "$status"

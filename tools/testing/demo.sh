@@ -81,7 +81,14 @@ ping_test() {
 	echo
 	echo "\$ rping -s -a $addr -C 3      (in the other namespace)"
 	echo "\$ rping -c -a $addr -C 3 -v"
-	pair 7174 rping -s -a $addr -C 3 -- rping -c -a $addr -C 3 -v | grep 'ping data'
+	pair 7174 rping -s -a $addr -C 3 -- rping -c -a $addr -C 3 -v >"$logs/ping" || true
+	if [ "$(grep -c 'ping data' "$logs/ping")" -ne 3 ]; then
+		cat "$logs/ping" "$logs/client" "$logs/server"
+		echo 'rping failed; the kernel log ends:'
+		dmesg | tail -n 5
+		return 1
+	fi
+	grep 'ping data' "$logs/ping"
 }
 
 # perftest FIELD TOOL SIZE OPTIONS...: a field (from 1) of its line of figures.
