@@ -67,6 +67,14 @@ e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12
 e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
 	@$(scripts)/e2e.sh --kernel debug $(CASES)
 
+.PHONY: install
+install: ## this machine: DKMS module, provider, man page (as root)
+	@RDMA_CORE="$(RDMA_CORE)" $(scripts)/install.sh
+
+.PHONY: uninstall
+uninstall: ## take these away again (as root)
+	@$(scripts)/uninstall.sh
+
 .PHONY: clean
 clean: ## remove what was built here (the cache stays: see scripts/lib.sh)
 	@rm -rf build

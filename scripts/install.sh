@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# make install: kwarp on this machine. The module through DKMS, so that it follows
+# kernel updates; the provider for the libibverbs that is installed; the man page.
+#
+#   scripts/install.sh                 as root
+#   scripts/install.sh dkms-tree DIR   only the source that DKMS builds from, into DIR
+#
+#   RDMA_CORE=TREE   the source of this machine's rdma-core, instead of asking the mirror
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+version=$("$here/version.sh")
+multiarch=$(gcc -print-multiarch 2>/dev/null || true)
+
+# Named one by one: what is not needed to build the module is not installed.
+dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
+	scripts/kernel-probe.sh scripts/probes include drivers/infiniband/sw/kwarp)
+
+dkms_tree() {
+	local to=$1 f
+	rm -rf "$to"
+	mkdir -p "$to"
+	for f in "${dkms_files[@]}"; do
+		mkdir -p "$to/$(dirname "$f")"
+		cp -r "$KWARP_ROOT/$f" "$to/$f"
+	done
+	find "$to" \( -name '*.ko' -o -name '*.o' -o -name '.*.cmd' \) -delete
+	sed "s/@VERSION@/$version/" "$here/dkms.conf.in" >"$to/dkms.conf"
+}
+
+packages() {
+	local headers
+	"$here/host-packages.sh" demo
+	headers=/lib/modules/$(uname -r)/build
+	command -v dkms >/dev/null || apt-get -qq -y --no-install-recommends install dkms
+	[ -e "$headers/Makefile" ] || apt-get -qq -y --no-install-recommends install "linux-headers-$(uname -r)" ||
+		die "the running kernel $(uname -r) has no headers package: install what provides $headers"
+	dpkg-query -W -f '${db:Status-Status}' rdma-core 2>/dev/null | grep -qx installed ||
+		apt-get -qq -y --no-install-recommends install rdma-core ibverbs-providers rdmacm-utils
+}
+
+install_module() {
+	say "building the module with DKMS"
+	if dkms status -m kwarp -v "$version" | grep -q .; then
+		dkms remove -m kwarp -v "$version" --all
+	fi
+	dkms_tree "/usr/src/kwarp-$version"
+	dkms add -m kwarp -v "$version"
+	dkms install -m kwarp -v "$version" --force
+}
+
+rdma_core_source() {
+	local installed
+	if [ -n "${RDMA_CORE:-}" ]; then
+		echo "$RDMA_CORE"
+		return
+	fi
+	# shellcheck disable=SC2016
+	installed=$(dpkg-query -W -f '${source:Version}' libibverbs1)
+	"$here/get-source.sh" rdma-core "$installed" ||
+		die "the mirror has no source of rdma-core $installed: unpack it and say make install RDMA_CORE=<tree>"
+}
+
+install_provider() {
+	local source out=$KWARP_ROOT/build/provider-install
+	source=$(rdma_core_source)
+	say "building the provider"
+	"$here/build-provider.sh" "$source" "$out" >/dev/null
+	install -m 644 "$out/usr/lib/$multiarch/libibverbs/"libkwarp-rdmav*.so "/usr/lib/$multiarch/libibverbs/"
+	install -m 644 "$out/etc/libibverbs.d/kwarp.driver" /etc/libibverbs.d/
+	if [ -d "$out/usr/share/man" ]; then
+		mkdir -p /usr/local/share/man/man7
+		install -m 644 "$out/usr/share/man/man7/"*.7 /usr/local/share/man/man7/
+	fi
+}
+
+if [ "${1:-}" = dkms-tree ]; then
+	dkms_tree "$(realpath -m "$2")"
+	exit
+fi
+[ "$(id -u)" -eq 0 ] || die "run as root: sudo make install"
+packages
+install_module
+install_provider
+say "installed: rdma link add kw0 type kwarp netdev <device>"
