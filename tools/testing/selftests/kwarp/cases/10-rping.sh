@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# rping: Sends, Reads and Writes of one message, contents validated at both ends.
+
+# rping_pair ADDRESS: on the links that stand.
+rping_pair() {
+	local addr=$1 count
+	count=$(by_profile 100 10)
+	new_port
+	pair "$PORT" rping -s -a "$addr" -p "$PORT" -C "$count" -S 16384 -V -v -- \
+		rping -c -a "$addr" -p "$PORT" -C "$count" -S 16384 -V -v
+	[ "$(grep -c '^ping data: rdma-ping-' "$CASE_DIR/client.log")" = "$count" ] ||
+		fail "the client did not see $count answers"
+}
+
+rping_case() {
+	own_links
+	rping_pair "$1"
+}
+
+# One server, several clients after each other and at the same time.
+rping_persistent() {
+	local i
+	own_links
+	new_port
+	serve server "$PORT" rping -s -P -a "${IP[1]}" -p "$PORT" -S 4096 -V
+	for i in 1 2 3 4; do
+		start "client$i" 0 rping -c -a "${IP[1]}" -p "$PORT" -C 20 -S 4096 -V
+	done
+	for i in 1 2 3 4; do
+		reap 30 "client$i"
+	done
+	client rping -c -a "${IP[1]}" -p "$PORT" -C 20 -S 4096 -V
+	! gone "${PIDS[server]}" || fail "the server has ended"
+	stop server KILL
+}
+
+testcase rping-ipv4 60 rping_case "${IP[1]}"
+testcase rping-ipv6 60 rping_case "${IP6[1]}"
+testcase rping-persistent 60 rping_persistent

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# perftest: every kind of operation, bandwidth and latency, in the modes that use
+# the completion queue or the send queue differently. It does not verify data (the
+# data program does), and its figures may be zero on an emulated processor; here the
+# programs have to end well and each size has to give its line.
+
+# perf_rows COUNT SIZE...: the client's table has a row of COUNT operations for each size.
+perf_rows() {
+	local count=$1 size
+	shift
+	for size in "$@"; do
+		grep -qE "^ *$size +$count +[0-9]" "$CASE_DIR/client.log" ||
+			fail "no line for $count messages of $size octets"
+	done
+}
+
+# perf_pair TOOL OPTIONS...: on the links that stand.
+perf_pair() {
+	local tool=$1
+	shift
+	new_port
+	pair "$PORT" "$tool" -R -F -p "$PORT" -d "${LINK[1]}" --bind_source_ip "${IP[1]}" "$@" -- \
+		"$tool" -R -F -p "$PORT" -d "${LINK[0]}" "$@" "${IP[1]}"
+}
+
+# All powers of two from 2 octets to 8 MiB in one connection.
+perf_sweep() {
+	local size sizes=()
+	for ((size = 2; size <= 8388608; size *= 2)); do
+		sizes+=("$size")
+	done
+	perf_pair "$1" -n 5 -a
+	perf_rows 5 "${sizes[@]}"
+}
+
+perf_sizes() {
+	local size tool=$1
+	shift
+	for size in "$@"; do
+		perf_pair "$tool" -n 5 -s "$size"
+		perf_rows 5 "$size"
+	done
+}
+
+# The sweep moves 80 MiB: too much where the kernel or the peer is slow.
+perf_all_sizes() {
+	own_links
+	if [ "$KWARP_PROFILE" = debug ]; then
+		perf_sizes "$1" 3 4096 65536
+	elif [ "$KWARP_LINK" != kwarp ]; then
+		perf_sizes "$1" 3 4096 65536 1048576
+	else
+		perf_sweep "$1"
+	fi
+}
+
+# perf_case SIZE COUNT TOOL OPTIONS...
+perf_case() {
+	local size=$1 count=$2
+	shift 2
+	own_links
+	perf_pair "$@" -n "$count" -s "$size"
+	perf_rows "$count" "$size"
+}
+
+few=$(by_profile 500 20)
+for op in write read send; do
+	testcase "perf-$op-bw-sizes" 90 perf_all_sizes "ib_${op}_bw"
+	testcase "perf-$op-lat-sizes" 90 perf_all_sizes "ib_${op}_lat"
+	testcase "perf-$op-bw-1" 30 perf_case 1 "$few" "ib_${op}_bw"
+	testcase "perf-$op-lat-1" 30 perf_case 1 "$few" "ib_${op}_lat"
+	testcase "perf-$op-bw-1MiB" 60 perf_case 1048576 "$(by_profile 50 5)" "ib_${op}_bw"
+	testcase "perf-$op-bw-both-ways" 60 perf_case 16384 "$few" "ib_${op}_bw" -b
+	testcase "perf-$op-bw-4qp" 60 perf_case 16384 "$few" "ib_${op}_bw" -q 4
+done
+for op in read send; do
+	testcase "perf-$op-bw-events" 60 perf_case 4096 "$few" "ib_${op}_bw" -e
+	testcase "perf-$op-lat-events" 60 perf_case 64 "$few" "ib_${op}_lat" -e
+done
+for op in write send; do
+	testcase "perf-$op-bw-inline" 60 perf_case 64 "$few" "ib_${op}_bw" -I 64
+	testcase "perf-$op-lat-inline" 60 perf_case 64 "$few" "ib_${op}_lat" -I 64
+done
+testcase perf-write-bw-list 60 perf_case 1024 512 ib_write_bw -l 16
+unset op few

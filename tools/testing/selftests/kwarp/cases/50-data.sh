@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# kwdata: random operations, contents and guard zones checked at both ends, sources
+# overwritten at once after their completion (see kwdata.h).
+
+# What kwdata has to spare on a link of this type.
+data_own_flags() {
+	[ "$(link_type "$1")" != siw ] || echo -Q
+}
+
+# Two siw ends wait for each other's Reads if both have requests fenced behind them.
+data_plan_flags() {
+	case "$(link_type 0) $(link_type 1)" in
+	"siw siw") echo -z -1 ;;
+	*siw*) echo -z ;;
+	esac
+}
+
+data_serve() {
+	new_port
+	# shellcheck disable=SC2046
+	serve server "$PORT" kwdata -s -a "${DATA_ADDR:-${IP[1]}}" -p "$PORT" $(data_own_flags 1)
+}
+
+data_client() {
+	# shellcheck disable=SC2046
+	set -- kwdata -c -a "${DATA_ADDR:-${IP[1]}}" -p "$PORT" $(data_own_flags 0) $(data_plan_flags) "$@"
+	DATA_CLIENT=("$@")
+}
+
+# data_pair OPTIONS...: on the links that stand.
+data_pair() {
+	data_serve
+	data_client "$@"
+	client "${DATA_CLIENT[@]}"
+	reap 30 server
+	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
+}
+
+# data_case MTU COUNT NETEM -- OPTIONS...
+data_case() {
+	local mtu=$1 count=$2 shape=()
+	shift 2
+	while [ "$1" != -- ]; do
+		shape+=("$1")
+		shift
+	done
+	shift
+	own_links
+	set_mtu "$mtu"
+	[ ${#shape[@]} -eq 0 ] || netem "${shape[@]}"
+	data_pair -n "$count" "$@"
+}
+
+data_ipv6() {
+	own_links
+	DATA_ADDR=${IP6[1]} data_pair -n "$(by_profile 1000 30)"
+}
+
+# One wrong octet anywhere must be seen: the suite's own proof that it can fail.
+data_spoilt() {
+	own_links
+	data_serve
+	data_client -n 500 -m 100000 -x "$1"
+	check_fails "1 3" "a spoilt run" n0 "${DATA_CLIENT[@]}" >"$CASE_DIR/client.log" 2>&1
+	ended 30 server
+	[ "$STATUS" != 0 ] || fail "the server of a spoilt run is content"
+	grep -h 'mismatch:' "$CASE_DIR/client.log" "$CASE_DIR/server.log" || fail "nobody saw the wrong octet"
+}
+
+many=$(by_profile 10000 60) some=$(by_profile 1500 40)
+big=$(by_profile $((4 << 20)) $((64 << 10)))
+for mtu in 1500 9000; do
+	testcase "data-plain-$mtu" 180 data_case $mtu "$many" -- -m "$big"
+	testcase "data-loss-$mtu" 120 data_case $mtu "$some" loss 1% -- -m "$big" -S 2
+	testcase "data-reorder-$mtu" 120 data_case $mtu "$some" delay 2ms reorder 25% 50% -- -m "$big" -S 3
+	testcase "data-delay-$mtu" 120 data_case $mtu "$some" delay 2ms -- -m "$big" -S 4
+done
+testcase data-ipv6 60 data_ipv6
+testcase data-events 60 data_case 1500 "$some" -- -m "$big" -S 5 -e
+testcase data-4qp 90 data_case 1500 "$some" -- -m $((256 << 10)) -S 6 -q 4
+testcase data-one-read 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 7 -o 1
+testcase data-window-1 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 8 -w 1
+testcase data-window-32 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 9 -w 32 -o 16
+testcase data-small 60 data_case 1500 "$many" -- -m 100 -S 10 -w 32
+for spoil in write read send guard; do
+	testcase "data-spoilt-$spoil" 60 data_spoilt $spoil
+done
+unset many some big mtu spoil

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# The link under test against another implementation, in both roles, with and
+# without CRC.
+
+# interop_case ROLE CRC COMMAND...: the peer type is the server or the client.
+interop_case() {
+	local role=$1 crc=$2
+	shift 2
+	mixed_links "$role"
+	knob crc "$crc"
+	"$@"
+	knob crc on
+}
+
+interop_perf() {
+	local tool count
+	count=$(by_profile 200 10)
+	for tool in ib_write_bw ib_read_bw ib_send_bw ib_write_lat ib_read_lat ib_send_lat; do
+		perf_pair "$tool" -n "$count" -s 16384
+		perf_rows "$count" 16384
+	done
+}
+
+for role in server client; do
+	for crc in on off; do
+		name=interop-siw-is-$role-crc-$crc
+		testcase "$name-rping-ipv4" 60 interop_case $role $crc rping_pair "${IP[1]}"
+		testcase "$name-rping-ipv6" 60 interop_case $role $crc rping_pair "${IP6[1]}"
+		testcase "$name-perf" 90 interop_case $role $crc interop_perf
+		testcase "$name-data" 120 interop_case $role $crc data_pair \
+			-n "$(by_profile 1500 40)" -m "$(by_profile $((4 << 20)) $((64 << 10)))" -S 20
+	done
+done
+unset role crc name

@@ -1,0 +1,411 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Helpers of the end-to-end suite. Sourced by run.sh and, before the cases, in the
+# process of each case.
+#
+#     +--------- netns kwarp-0 ---------+         +--------- netns kwarp-1 ---------+
+#     |  RDMA link kwt0                 |         |                 RDMA link kwt1  |
+#     |  (type kwarp or siw)            |         |            (type kwarp or siw)  |
+#     |        |                        |         |                        |        |
+#     |  kwv0  192.0.2.1/24 ............|..veth...|............ 192.0.2.2/24  kwv1  |
+#     |        2001:db8::1/64           |         |            2001:db8::2/64       |
+#     |                                 |         |                                 |
+#     |  n0 CLIENT ...                  |         |                  n1 SERVER ...  |
+#     +---------------------------------+         +---------------------------------+
+#
+# A case says which links it needs ("links kwarp siw"); what stands from the case
+# before is used again. It starts servers with "serve", runs clients with "n0" or
+# "pair", and fails by a non-zero exit status or "fail WHY". Nothing sleeps for a
+# guessed time: "wait_until" polls a condition.
+
+IP=(192.0.2.1 192.0.2.2)
+IP6=(2001:db8::1 2001:db8::2)
+NS=(kwarp-0 kwarp-1)
+LINK=(kwt0 kwt1)
+DEV=(kwv0 kwv1)
+
+# Type of link under test, and the one that interop cases put beside it.
+KWARP_LINK=${KWARP_LINK:-kwarp}
+KWARP_PEER=${KWARP_PEER:-siw}
+# stock: full counts. debug: a kernel that is ten to a hundred times slower.
+[ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
+KWARP_PROFILE=${KWARP_PROFILE:-debug}
+
+# Time limits are made for an idle machine with two processors.
+SLOWNESS=${KWARP_SLOWNESS:-$([ "$KWARP_PROFILE" = debug ] && echo 5 || echo 2)}
+
+RUN=${KWARP_RUN:-/run/kwarp-e2e}
+SKIP_STATUS=4
+
+# ------------------------------------------------------------- verdicts
+
+note() {
+	printf '+ %s\n' "$*"
+}
+
+fail() {
+	printf 'FAILED: %s\n' "$*"
+	exit 1
+}
+
+skip() {
+	printf '%s\n' "$*" >"$CASE_DIR/skip"
+	exit $SKIP_STATUS
+}
+
+# by_profile STOCK DEBUG: the value for this profile.
+by_profile() {
+	[ "$KWARP_PROFILE" = debug ] && echo "$2" || echo "$1"
+}
+
+# check WHAT COMMAND...: the command must succeed.
+check() {
+	local what=$1
+	shift
+	"$@" || fail "$what: '$*' gave $?"
+}
+
+# check_fails CODES WHAT COMMAND...: it must end with one of these statuses ("1 3").
+check_fails() {
+	local codes=$1 what=$2 rc=0
+	shift 2
+	"$@" || rc=$?
+	[[ " $codes " = *" $rc "* ]] || fail "$what: '$*' gave $rc, not one of: $codes"
+}
+
+# ------------------------------------------------------------- waiting
+
+# A short pause that costs no process: nobody writes into the pipe.
+pause() {
+	if [ -z "${pause_fd:-}" ]; then
+		[ -p "$RUN/pause" ] || mkfifo "$RUN/pause"
+		exec {pause_fd}<>"$RUN/pause"
+	fi
+	read -rt 0.05 -u "$pause_fd" || :
+}
+
+# holds_within SECONDS COMMAND...: true as soon as the command is.
+holds_within() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@"; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
+		pause
+	done
+}
+
+# wait_until SECONDS WHAT COMMAND...: the same, or the case fails.
+wait_until() {
+	local seconds=$1 what=$2
+	shift 2
+	seconds=$((seconds * SLOWNESS))
+	holds_within "$seconds" "$@" || fail "$what: not within $seconds s"
+}
+
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# True if some process in the namespace of PID listens on TCP port PORT.
+listens() {
+	local pid=$1 port
+	printf -v port ':%04X' "$2"
+	grep -qsE "$port [0-9A-F]+:0000 0A" "/proc/$pid/net/tcp" "/proc/$pid/net/tcp6"
+}
+
+# ------------------------------------------------------------ namespaces
+
+n0() {
+	ip netns exec "${NS[0]}" "$@"
+}
+
+n1() {
+	ip netns exec "${NS[1]}" "$@"
+}
+
+in_ns() {
+	local i=$1
+	shift
+	ip netns exec "${NS[$i]}" "$@"
+}
+
+both_ends() {
+	local i
+	for i in 0 1; do
+		"$1" "$i" "${@:2}"
+	done
+}
+
+up_end() {
+	local i=$1
+	ip -n "${NS[i]}" link set lo up
+	ip -n "${NS[i]}" addr add "${IP[i]}/24" dev "${DEV[i]}"
+	ip -n "${NS[i]}" addr add "${IP6[i]}/64" dev "${DEV[i]}" nodad
+	ip -n "${NS[i]}" link set "${DEV[i]}" mtu 1500 up
+}
+
+net_up() {
+	[ ! -e "$RUN/net" ] || return 0
+	net_down
+	ip netns add "${NS[0]}"
+	ip netns add "${NS[1]}"
+	ip link add "${DEV[0]}" netns "${NS[0]}" type veth peer name "${DEV[1]}" netns "${NS[1]}"
+	both_ends up_end
+	rm -f "$RUN/netem"
+	echo 1500 >"$RUN/mtu"
+	touch "$RUN/net"
+}
+
+net_down() {
+	local i
+	rm -f "$RUN/net" "$RUN"/link.*
+	for i in 0 1; do
+		[ -e "/run/netns/${NS[i]}" ] || continue
+		kill_in_ns "$i"
+		rdma link delete "${LINK[i]}" 2>/dev/null || :
+		ip netns del "${NS[i]}"
+	done
+}
+
+kill_in_ns() {
+	local pids
+	pids=$(ip netns pids "${NS[$1]}")
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
+}
+
+set_mtu() {
+	local i
+	[ "$(<"$RUN/mtu")" != "$1" ] || return 0
+	for i in 0 1; do
+		ip -n "${NS[i]}" link set "${DEV[i]}" mtu "$1"
+	done
+	echo "$1" >"$RUN/mtu"
+}
+
+# netem SHAPE...: on both directions, as "netem loss 1%".
+netem() {
+	local i
+	no_netem
+	touch "$RUN/netem"
+	for i in 0 1; do
+		tc -n "${NS[i]}" qdisc add dev "${DEV[i]}" root netem "$@"
+	done
+}
+
+no_netem() {
+	local i
+	[ -e "$RUN/netem" ] || return 0
+	for i in 0 1; do
+		tc -n "${NS[i]}" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
+	done
+	rm -f "$RUN/netem"
+}
+
+# ----------------------------------------------------------------- links
+
+# Modules are named after the types of link they bring.
+load_type() {
+	[ -d "/sys/module/$1" ] || modprobe "$1" || skip "there is no module for links of type $1"
+}
+
+link_exists() {
+	[ -e "/sys/class/infiniband/${LINK[$1]}" ]
+}
+
+link_active() {
+	[ "$(<"/sys/class/infiniband/${LINK[$1]}/ports/1/state")" = "4: ACTIVE" ]
+}
+
+# add_link END TYPE
+add_link() {
+	in_ns "$1" rdma link add "${LINK[$1]}" type "$2" netdev "${DEV[$1]}" || fail "cannot add a $2 link"
+	wait_until 5 "link ${LINK[$1]} is active" link_active "$1"
+	echo "$2" >"$RUN/link.$1"
+}
+
+del_link() {
+	rm -f "$RUN/link.$1"
+	check "deleting a link" rdma link delete "${LINK[$1]}"
+}
+
+link_type() {
+	[ ! -e "$RUN/link.$1" ] || echo "$(<"$RUN/link.$1")"
+}
+
+want_link() {
+	[ "$(link_type "$1")" = "$2" ] && link_exists "$1" && return
+	! link_exists "$1" || del_link "$1"
+	add_link "$1" "$2"
+}
+
+# links TYPE0 TYPE1: both ends ready with these types of link, knobs at their defaults.
+links() {
+	load_type "$1"
+	load_type "$2"
+	net_up
+	set_mtu 1500
+	no_netem
+	want_link 0 "$1"
+	want_link 1 "$2"
+}
+
+# The pair under test.
+own_links() {
+	links "$KWARP_LINK" "$KWARP_LINK"
+}
+
+# mixed_links ROLE: the peer type is "server" (namespace 1) or "client" (namespace 0).
+mixed_links() {
+	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
+	case $1 in
+	server) links "$KWARP_LINK" "$KWARP_PEER" ;;
+	client) links "$KWARP_PEER" "$KWARP_LINK" ;;
+	esac
+}
+
+# skip_on TYPE WHY: for what a link type is known not to do.
+skip_on() {
+	[ "$KWARP_LINK" != "$1" ] || skip "$1: $2"
+}
+
+# Set a knob on every link that has one; it must read back. Links without knobs stay.
+knob() {
+	local i path
+	for i in 0 1; do
+		[ "$(link_type "$i")" = kwarp ] || continue
+		path=/sys/class/infiniband/${LINK[i]}/kwarp/$1
+		echo "$2" >"$path" || fail "cannot set knob $1 to $2"
+		[ "$(cat "$path")" = "$2" ] || fail "knob $1 reads $(cat "$path") instead of $2"
+	done
+}
+
+# Objects that programs left on our links; OBJECTS says which.
+no_objects() {
+	OBJECTS=$(rdma resource show | grep -E "${LINK[0]}|${LINK[1]}" | grep ' [1-9][0-9]* ') || return 0
+	return 1
+}
+
+# ------------------------------------------------------ servers and clients
+
+next_port=${KWARP_PORT:-20000}
+
+# A port that nothing in this run has used: no TIME_WAIT of other cases is in the way.
+new_port() {
+	# shellcheck disable=SC2034 # for the cases
+	PORT=$((next_port++))
+}
+
+# start NAME END COMMAND...: in the background; its output goes to a log of its own,
+# its process id to PID and PIDS[NAME].
+declare -gA PIDS=()
+start() {
+	local name=$1 end=$2
+	shift 2
+	note "$name in ${NS[end]}: $*"
+	ip netns exec "${NS[end]}" "$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
+	PID=$!
+	PIDS[$name]=$PID
+}
+
+# serve NAME PORT COMMAND...: start it in namespace 1 and wait until it listens.
+serve() {
+	local name=$1 port=$2
+	shift 2
+	start "$name" "${SERVER_END:-1}" "$@"
+	wait_until 15 "$name listens on port $port" listening_or_gone "$PID" "$port"
+	gone "$PID" && fail "$name ended before it listened"
+	return 0
+}
+
+listening_or_gone() {
+	listens "$1" "$2" || gone "$1"
+}
+
+# ended SECONDS NAME: wait for its end; its status in STATUS.
+ended() {
+	local seconds=$1 name=$2
+	wait_until "$seconds" "$name has ended" gone "${PIDS[$name]}"
+	STATUS=0
+	wait "${PIDS[$name]}" || STATUS=$?
+	unset "PIDS[$name]"
+}
+
+# reap SECONDS NAME: the same, and it must have succeeded.
+reap() {
+	ended "$1" "$2"
+	[ "$STATUS" = 0 ] || fail "$2 ended with status $STATUS"
+}
+
+# stop NAME [SIGNAL]: end it by a signal; its status in STATUS.
+stop() {
+	kill "-${2:-TERM}" "${PIDS[$1]}" 2>/dev/null || :
+	ended 15 "$1"
+}
+
+# pair PORT SERVER... -- CLIENT...: both must succeed. The client's output is in
+# $CASE_DIR/client.log, too.
+pair() {
+	local port=$1 server=()
+	shift
+	while [ "$1" != -- ]; do
+		server+=("$1")
+		shift
+	done
+	shift
+	serve server "$port" "${server[@]}"
+	client "$@"
+	reap 15 server
+}
+
+client() {
+	local rc=0
+	note "client in ${NS[0]}: $*"
+	n0 "$@" >"$CASE_DIR/client.log" 2>&1 </dev/null || rc=$?
+	[ $rc -eq 0 ] || fail "client ended with status $rc"
+}
+
+# The log of a program must contain a line that matches.
+expect_in() {
+	grep -qE -- "$2" "$CASE_DIR/$1.log" || fail "$1 did not say '$2'"
+}
+
+# ----------------------------------------------------- start and end of a case
+
+show_logs() {
+	local f
+	for f in "$CASE_DIR"/*.log; do
+		[ -s "$f" ] || continue
+		printf -- '--- %s (last 30 lines)\n' "${f##*/}"
+		tail -n 30 "$f"
+	done
+}
+
+# Runs however the case ends.
+case_cleanup() {
+	local rc=$? name
+	trap - EXIT TERM INT
+	set +e
+	for name in "${!PIDS[@]}"; do
+		kill -KILL "${PIDS[$name]}" 2>/dev/null
+		wait "${PIDS[$name]}" 2>/dev/null
+	done
+	if [ $rc -ne 0 ] && [ $rc -ne $SKIP_STATUS ]; then
+		both_ends kill_in_ns 2>/dev/null
+		show_logs
+	fi
+	exit $rc
+}
+
+case_begin() {
+	set -euo pipefail
+	trap case_cleanup EXIT
+	trap 'echo "FAILED: timed out"; exit 1' TERM
+	trap 'echo "FAILED: status $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
+}
+
+# What every case must leave behind: nothing.
+case_end() {
+	holds_within 10 no_objects || fail "objects are left: $OBJECTS"
+}

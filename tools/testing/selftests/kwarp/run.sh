@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The end-to-end suite: real RDMA programs over real TCP between two network
+# namespaces, on the running kernel. Run as root on a machine that may be broken.
+#
+#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [PATTERN...]
+#
+#   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
+#   --link    type of link under test (kwarp)
+#   --peer    type of link on the other end of interop cases (siw)
+#   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
+#
+# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed.
+HERE=$(cd "$(dirname "$0")" && pwd)
+export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
+
+CASES=()
+declare -A CASE_CODE=() CASE_LIMIT=()
+
+# testcase NAME SECONDS FUNCTION [ARGS...]: a case and its time limit on an idle machine.
+testcase() {
+	local name=$1
+	CASES+=("$name")
+	CASE_LIMIT[$name]=$2
+	shift 2
+	printf -v "CASE_CODE[$name]" '%q ' "$@"
+}
+
+load_cases() {
+	local f
+	# shellcheck source=lib.sh
+	. "$HERE/lib.sh"
+	for f in "$HERE"/cases/*.sh; do
+		# shellcheck source=/dev/null
+		. "$f"
+	done
+}
+
+# The process of one case.
+one_case() {
+	case_begin
+	eval "${CASE_CODE[$1]}"
+	case_end
+}
+
+selected() {
+	local name=$1 p
+	shift
+	[ $# -gt 0 ] || return 0
+	for p in "$@"; do
+		# shellcheck disable=SC2053
+		[[ $name = $p || $name = $p-* ]] && return 0
+	done
+	return 1
+}
+
+# Lines of the kernel log since the case began.
+kernel_log_since() {
+	dmesg | awk -v mark="kwarp-e2e: $1." 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
+}
+
+bad_in_kernel_log() {
+	grep -E 'BUG:|WARNING:|Oops|KASAN:|UBSAN:|INFO: (task|possible|rcu)|general protection|refcount_t:|list_(add|del) corruption|scheduling while atomic|sleeping function|suspicious RCU|lockup|unregister_netdevice: waiting|ODEBUG:|Call Trace:'
+}
+
+# After a failure nothing that stands is trusted.
+reset_world() {
+	(
+		net_down
+		modprobe -r "$KWARP_LINK" || :
+	) >>"$LOGS/reset.log" 2>&1 </dev/null
+}
+
+verdict() {
+	local k=$1 name=$2 rc=$3 seconds=$4 dir=$5
+	kernel_log_since "$name" >"$dir/kernel.log"
+	if bad_in_kernel_log <"$dir/kernel.log" >"$dir/kernel.bad"; then
+		echo "FAILED: the kernel log reports a problem" >>"$dir/log"
+		head -n 60 "$dir/kernel.log" >>"$dir/log"
+		rc=1
+	fi
+	case $rc in
+	0) echo "ok $k $name" ;;
+	"$SKIP_STATUS") echo "ok $k $name # SKIP $(cat "$dir/skip" 2>/dev/null)" ;;
+	*)
+		echo "not ok $k $name"
+		tail -n 60 "$dir/log" | sed 's/^/# /'
+		failed=$((failed + 1))
+		reset_world
+		;;
+	esac
+	[ "$rc" = "$SKIP_STATUS" ] || echo "# $name took $seconds s"
+}
+
+run_case() {
+	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc=0 begin=$SECONDS
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	echo "kwarp-e2e: $name." >/dev/kmsg
+	CASE_DIR=$dir KWARP_PORT=$((20000 + k * 50)) \
+		timeout -k 30 "$limit" bash "$0" --one "$name" >"$dir/log" 2>&1 </dev/null || rc=$?
+	# The clean-up may not have come to its end.
+	[ $rc -lt 124 ] || both_ends kill_in_ns
+	verdict "$k" "$name" "$rc" $((SECONDS - begin)) "$dir"
+}
+
+parse() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--one) one=$2; shift ;;
+		--list) list=1 ;;
+		--link) export KWARP_LINK=$2; shift ;;
+		--peer) export KWARP_PEER=$2; shift ;;
+		--profile) export KWARP_PROFILE=$2; shift ;;
+		--logs) LOGS=$2; shift ;;
+		-*) sed -n '3,/^HERE/{/^#/p}' "$0"; exit 1 ;;
+		*) patterns+=("$1") ;;
+		esac
+		shift
+	done
+}
+
+main() {
+	local one='' list=0 patterns=() chosen=() name k=0
+	failed=0 LOGS=/tmp/kwarp-e2e
+	[ ! -d /out ] || LOGS=/out
+	parse "$@"
+	load_cases
+	mkdir -p "$RUN"
+	[ -z "$one" ] || { one_case "$one"; return; }
+
+	for name in "${CASES[@]}"; do
+		! selected "$name" "${patterns[@]}" || chosen+=("$name")
+	done
+	[ $list = 0 ] || { printf '%s\n' "${chosen[@]}"; return; }
+
+	mkdir -p "$LOGS"
+	export KWARP_LINK KWARP_PEER KWARP_PROFILE
+	echo "TAP version 13"
+	echo "1..${#chosen[@]}"
+	echo "# kernel $(uname -r), link type $KWARP_LINK, peer $KWARP_PEER, profile $KWARP_PROFILE"
+	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
+	rm -f "$RUN/net" "$RUN"/link.*
+	for name in "${chosen[@]}"; do
+		run_case $((++k)) "$name"
+	done
+	net_down >/dev/null 2>&1
+	echo "# $failed of $k failed, $SECONDS s"
+	[ $failed -eq 0 ]
+}
+
+main "$@"

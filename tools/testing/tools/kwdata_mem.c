@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwdata: memory under guard. See struct kd_region.
+ */
+#include "kwdata.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PAGE		4096U
+#define ZONE		512U	/* octets of guard pattern looked at on each side, each time */
+#define LEAD		(2 * PAGE)	/* random room before the first piece */
+#define GAP		96U	/* largest gap between two pieces */
+#define FULL_EVERY	64U	/* one check in so many covers the whole region */
+
+static size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+size_t kd_scatter_room(size_t len)
+{
+	return LEAD + len + KD_MAX_SGE * (GAP + KD_SPARE_ALIGN) + ZONE;
+}
+
+static struct ibv_mr *reg_mr(struct ibv_pd *pd, const struct kd_region *r, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, r->mem, r->len, access);
+
+	if (!mr)
+		kw_die(KW_SETUP, "cannot register %zu octets: %s", r->len, strerror(errno));
+	return mr;
+}
+
+void kd_region_init(struct kd_region *r, struct ibv_pd *pd, size_t len, int access, int mrs)
+{
+	static uint64_t serial;
+	size_t all = (len + 2 * ZONE + PAGE - 1) / PAGE * PAGE;
+	uint8_t *base = aligned_alloc(PAGE, all);
+
+	if (!base)
+		kw_die(KW_SETUP, "no memory for %zu octets", all);
+	r->mem = base + ZONE;
+	r->len = len;
+	r->align = 1;
+	r->key = kw_mix(0x6ad, __atomic_fetch_add(&serial, 1, __ATOMIC_RELAXED));
+	kw_fill(base, len + 2 * ZONE, r->key, 0);
+	for (r->mrs = 0; r->mrs < mrs; r->mrs++)
+		r->mr[r->mrs] = reg_mr(pd, r, access);
+}
+
+void kd_region_fini(struct kd_region *r)
+{
+	int i;
+
+	for (i = 0; i < r->mrs; i++)
+		if (ibv_dereg_mr(r->mr[i]))
+			kw_die(KW_SETUP, "cannot deregister memory: %s", strerror(errno));
+	free(r->mem - ZONE);
+	r->mem = NULL;
+}
+
+void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p)
+{
+	p->n = 1;
+	p->at[0].off = off;
+	p->at[0].len = len;
+}
+
+void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng, struct kd_pieces *p)
+{
+	size_t off = kw_below(rng, kw_one_in(rng, 3) ? 8 : LEAD);
+	int i, n = 1 + kw_below(rng, max);
+	uint32_t part;
+
+	if ((uint32_t)n > len)
+		n = len ? len : kw_below(rng, 2);
+	p->n = n;
+	for (i = 0; i < n; i++) {
+		off = (off + r->align - 1) / r->align * r->align;
+		part = i == n - 1 ? len : 1 + kw_below(rng, len - (n - 1 - i));
+		p->at[i].off = off;
+		p->at[i].len = part;
+		off += part + kw_below(rng, GAP);
+		len -= part;
+	}
+	if (off > r->len)
+		kw_die(KW_SETUP, "scattered beyond the region");
+}
+
+int kd_sges(const struct kd_region *r, const struct kd_pieces *p, struct ibv_sge *sge)
+{
+	int i;
+
+	for (i = 0; i < p->n; i++) {
+		sge[i].addr = (uintptr_t)(r->mem + p->at[i].off);
+		sge[i].length = p->at[i].len;
+		sge[i].lkey = r->mr[i % r->mrs]->lkey;
+	}
+	return p->n;
+}
+
+void kd_fill_pieces(struct kd_region *r, const struct kd_pieces *p, uint64_t key, uint64_t pos)
+{
+	int i;
+
+	for (i = 0; i < p->n; i++) {
+		kw_fill(r->mem + p->at[i].off, p->at[i].len, key, pos);
+		pos += p->at[i].len;
+	}
+}
+
+/* The pattern runs through the zones: the region starts at its octet ZONE. */
+static void fill_guard(struct kd_region *r, size_t off, size_t len)
+{
+	kw_fill(r->mem + off, len, r->key, ZONE + off);
+}
+
+/* Offsets may reach ZONE octets beyond the region on both sides. */
+static void check_guard_range(struct kd_region *r, ssize_t from, ssize_t to, const char *what)
+{
+	ssize_t bad = from + kw_check(r->mem + from, to - from, r->key, ZONE + from);
+
+	if (bad < to)
+		kw_die(KW_MISMATCH, "%s: mismatch: guard octet %zd of %zu was overwritten with 0x%02x",
+		       what, bad, r->len, r->mem[bad]);
+}
+
+void kd_check_guard(struct kd_region *r, const char *what)
+{
+	check_guard_range(r, -(ssize_t)ZONE, r->len + ZONE, what);
+}
+
+void kd_restore(struct kd_region *r, const struct kd_pieces *p, uint32_t len, const char *what)
+{
+	size_t take;
+	int i;
+
+	for (i = 0; i < p->n && len; i++, len -= take) {
+		take = min_size(len, p->at[i].len);
+		fill_guard(r, p->at[i].off, take);
+	}
+	if (++r->checks % FULL_EVERY == 0)
+		kd_check_guard(r, what);
+}
+
+static void check_data(struct kd_region *r, size_t off, size_t len, uint64_t key, uint64_t pos,
+		       const char *what)
+{
+	size_t i, wrong = 0, bad = kw_check(r->mem + off, len, key, pos);
+	uint8_t must;
+
+	if (bad == len)
+		return;
+	for (i = bad; i < len; i++)
+		wrong += kw_check(r->mem + off + i, 1, key, pos + i) == 0;
+	kw_fill(&must, 1, key, pos + bad);
+	kw_die(KW_MISMATCH, "%s: mismatch: octet %llu is 0x%02x, must be 0x%02x; %zu of the next %zu differ; %s",
+	       what, (unsigned long long)(pos + bad), r->mem[off + bad], must, wrong, len - bad,
+	       kw_check(r->mem + off + bad, min_size(8, len - bad), r->key, ZONE + off + bad) >= min_size(8, len - bad) ?
+	       "nothing was placed there" : "other data is there");
+}
+
+void kd_check_pieces(struct kd_region *r, const struct kd_pieces *p, uint32_t len, uint64_t key,
+		     uint64_t pos, const char *what)
+{
+	ssize_t end, take, before = 0, from;
+	int i;
+
+	for (i = 0; i < p->n; i++) {
+		from = p->at[i].off;
+		check_guard_range(r, i ? before : from - (ssize_t)ZONE, from, what);
+		take = min_size(len, p->at[i].len);
+		check_data(r, from, take, key, pos, what);
+		pos += take;
+		len -= take;
+		end = from + p->at[i].len;
+		check_guard_range(r, from + take, min_size(from + take + ZONE, end), what);
+		before = end;
+	}
+	check_guard_range(r, before, before + ZONE, what);
+	if (len)
+		kw_die(KW_MISMATCH, "%s: mismatch: %u octets more than there is room for", what, len);
+}
