@@ -63,7 +63,7 @@ static bool may_retry(const struct kwarp_ep *ep)
 {
 	const struct kwarp_startup *su = ep->su;
 
-	return !ep->listener && su->params.rev == 2 && !su->params.p2p && !su->retried;
+	return !ep->listener && su->params.rev == 2 && !su->retried;
 }
 
 /* @err: errno of the socket, 0 for a FIN. */

@@ -172,6 +172,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return;
 	e->perr = perr;
+	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	if (!kwarp_term_wanted(perr)) {
 		e->ops->event(e, KWARP_QPE_LOST);

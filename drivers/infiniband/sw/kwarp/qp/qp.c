@@ -97,6 +97,20 @@ void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
 }
 
+/*
+ * librdmacm brings an initiator's QP to INIT with no remote rights and, with iWARP,
+ * never comes back to give them; iw_cm's own idea of INIT has both.  So a QP that
+ * enters its stream without rights gets both, and regions decide.  A consumer that
+ * wants less says so before, with the rights it does want, or once established.
+ */
+static void default_access(struct kwarp_qp *qp)
+{
+	if (READ_ONCE(qp->engine.access))
+		return;
+	qp->attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
+	WRITE_ONCE(qp->engine.access, qp->attr.qp_access_flags);
+}
+
 static void attach_attr(struct kwarp_qp *qp, const struct kwarp_stream_params *p)
 {
 	qp->attr.max_rd_atomic = min_t(u16, p->ord, U8_MAX);
@@ -137,6 +151,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	qp->cm = ops;
 	qp->ep = ep;
 	qp->fin_sent = false;
+	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, &p);
 	if (ret) {
 		detach(qp);

@@ -22,6 +22,7 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->hw_ver = KWARP_ABI_VERSION;
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = KWARP_MAX_MR_SIZE;
 	attr->page_size_cap = PAGE_SIZE;
 	attr->max_qp = KWARP_MAX_QP;
