@@ -34,6 +34,16 @@ resolve() {
 		grep -oE 'linux-headers-[0-9][^ ]*-amd64 \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
+# What else to fetch for HEADERS: named in its own and the image's dependencies, which
+# differ between releases. A version is given where the dependency has one.
+companions() {
+	local headers=$1 version=$2 image=linux-image-${1#linux-headers-}
+	echo "$image=$version"
+	"$here/apt-private.sh" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
+		grep -oE '(linux-headers-[^ ,]*-common|linux-kbuild-[^ ,]*|linux-(binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
+		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
+}
+
 # The headers come as three packages that refer to each other by absolute path.
 relocate_headers() {
 	local root=$1 release=$2 common=linux-headers-${2%-amd64}-common
@@ -60,17 +70,17 @@ unpack_modules() {
 
 make_kernel() {
 	local root=$1 headers=$2 version=$3 release=${2#linux-headers-} deb
-	local debs=$root/debs
+	local debs=$root/debs others image
 	say "downloading the stock kernel $release"
-	"$here/apt-private.sh" download "$debs" "$headers=$version" \
-		"linux-headers-${release%-amd64}-common=$version" \
-		"linux-kbuild-${release%-amd64}=$version" "linux-image-$release=$version"
+	mapfile -t others < <(companions "$headers" "$version")
+	"$here/apt-private.sh" download "$debs" "$headers=$version" "${others[@]}"
 	say "unpacking it"
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -x "$deb" "$root"
 	done
-	cp -l "$root/boot/vmlinuz-$release" "$root/vmlinuz"
-	cp -l "$root/boot/config-$release" "$root/config"
+	image=$(find "$root" -name 'vmlinuz*' -type f | head -n 1)
+	[ -n "$image" ] || die "no kernel image in the packages of $release"
+	cp -l "$image" "$root/vmlinuz"
 	echo "$release" >"$root/release"
 	relocate_headers "$root" "$release"
 	unpack_modules "$root" "$release"
