@@ -25,11 +25,14 @@ static enum kwarp_fpdu_event fail(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
 	return KWARP_FPDU_ERROR;
 }
 
+static_assert(KWARP_PERR_COUNT <= U8_MAX);	/* kwarp_fpdu_rx.pending */
+
 static void begin_fpdu(struct kwarp_fpdu_rx *rx)
 {
 	rx->step = KWARP_FPDU_S_LEN;
 	rx->have = 0;
 	rx->pending = KWARP_PERR_NONE;
+	rx->verified = !rx->check_crc;
 	rx->crc = kwarp_mpa_crc_init();
 	rx->crc_ahead = 0;
 }
@@ -170,8 +173,10 @@ static bool crc_at_once(struct kwarp_fpdu_rx *rx, const struct input *in, u32 hd
 
 	rx->crc = kwarp_mpa_crc_add(rx->crc, in->at, n);
 	rx->crc_ahead = n - hdr_end;
-	return in->left < content + KWARP_MPA_CRC_LEN ||
-	       kwarp_mpa_crc_ok(in->at + content, rx->crc);
+	if (in->left < content + KWARP_MPA_CRC_LEN)
+		return true;
+	rx->verified = kwarp_mpa_crc_ok(in->at + content, rx->crc);
+	return rx->verified;
 }
 
 /* Can length and header be read in place?  Every FPDU without markers is that long. */
@@ -278,6 +283,15 @@ static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
 	default:
 		return KWARP_FPDU_ERROR;
 	}
+}
+
+bool kwarp_fpdu_rx_defer(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
+{
+	if (rx->verified)
+		return true;
+	if (!rx->pending)
+		rx->pending = err;
+	return false;
 }
 
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,

@@ -34,6 +34,8 @@ enum kwarp_fpdu_step {
  * struct kwarp_fpdu_rx - where the parser stands
  * @check_crc: compare the trailer; constant for a stream
  * @markers: the peer sends markers; constant for a stream
+ * @verified: HDR event: the CRC of the whole FPDU is known to be right, or not in
+ *	use; else it is known at END
  * @step: part of the FPDU that comes next
  * @have: octets already collected of a split field (length, header, CRC)
  * @pad_left: pad octets still to come
@@ -51,12 +53,13 @@ enum kwarp_fpdu_step {
  * @small: split length field or CRC
  * @marker: the marker being received
  *
- * The caller reads @off, @ulpdu_len, @payload_len, @err, @hdr and @raw_hdr; all
- * else is private to fpdu_rx.c.  Written by one context at a time.
+ * The caller reads @verified, @off, @ulpdu_len, @payload_len, @err, @hdr and
+ * @raw_hdr; all else is private to fpdu_rx.c.  Written by one context at a time.
  */
 struct kwarp_fpdu_rx {
 	bool check_crc;
 	bool markers;
+	bool verified;
 	u8 step;
 	u8 have;
 	u8 pad_left;
@@ -113,6 +116,22 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 					 const u8 **buf, size_t *len,
 					 const u8 **data, u32 *dlen);
+
+/**
+ * kwarp_fpdu_rx_defer - an error that the caller found in the current segment
+ * @rx: parser, between a HDR event and the END event
+ * @err: what is wrong with the segment
+ *
+ * A segment is DDP's to judge once its FPDU was verified (5044-6-1): if the octets
+ * were damaged on the way, that is a CRC error and not what they happen to say.
+ * Where that is not known yet, the error is kept and comes as an ERROR event in
+ * place of END, or the CRC error does; until then the caller drops the payload.
+ * The first error that is kept stays; only a marker error, being MPA's, goes before it.
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ * Return: true if the error counts now, false if it was kept.
+ */
+bool kwarp_fpdu_rx_defer(struct kwarp_fpdu_rx *rx, enum kwarp_perr err);
 
 /* True inside or right behind a marker that no FPDU has followed yet. */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)

@@ -27,6 +27,7 @@ typedef u64 __be64;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+#define U8_MAX 255
 #define BIT(nr) (1UL << (nr))
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_UP(n, d) ({ u32 _d = (d); ((n) + _d - 1) / _d; })

@@ -304,6 +304,72 @@ static void test_verified_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->out_len, 0);
 }
 
+/* Up to and with the HDR event, of an FPDU that is cut at @cut. */
+static const u8 *sink_to_hdr(struct sink *s, const u8 *wire, u32 cut, size_t *left)
+{
+	const u8 *at = kwarp_guard_put(s->end, wire, cut), *data;
+	enum kwarp_fpdu_event ev;
+	size_t len = cut;
+	u32 dlen;
+
+	ev = kwarp_fpdu_rx_next(&s->rx, &at, &len, &data, &dlen);
+	sink_event(s, ev, data, dlen, at);
+	*left = len;
+	return wire + cut - len;
+}
+
+/* 5044-6-1, -3: an error of the caller's counts when the CRC was found right. */
+static void test_defer(struct kunit *test)
+{
+	struct sink *s = sink_new(test);
+	u32 cut, flip, len = sizeof(kwarp_wire_pad3);
+	u8 wire[sizeof(kwarp_wire_pad3)];
+	const u8 *rest;
+	size_t left;
+
+	for (cut = 20; cut <= len; cut++) {
+		for (flip = 0; flip < 2; flip++) {
+			memcpy(wire, kwarp_wire_pad3, len);
+			wire[len - 1] ^= flip;
+			sink_start(s, true, false, 0);
+			rest = sink_to_hdr(s, wire, cut, &left);
+			if (cut == len && flip) {
+				KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
+				continue;
+			}
+			KUNIT_ASSERT_EQ(test, s->hdrs, 1);
+			KUNIT_EXPECT_EQ(test, s->rx.verified, cut == len);
+			KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_OPCODE),
+					cut == len);
+			/* the first one stays */
+			kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_VERSION);
+			sink_feed(s, rest, wire + len - rest);
+			KUNIT_EXPECT_EQ(test, s->err, flip ? KWARP_PERR_MPA_CRC :
+					cut < len ? KWARP_PERR_O_OPCODE : KWARP_PERR_NONE);
+		}
+	}
+}
+
+/* Without CRC nothing is left to wait for; and nothing is kept for the next FPDU. */
+static void test_defer_not(struct kunit *test)
+{
+	struct sink *s = sink_new(test);
+	const u8 *rest;
+	size_t left;
+
+	sink_start(s, false, false, 0);
+	sink_to_hdr(s, kwarp_wire_pad3, 20, &left);
+	KUNIT_EXPECT_TRUE(test, s->rx.verified);
+	KUNIT_EXPECT_TRUE(test, kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_OPCODE));
+
+	sink_start(s, true, false, 0);
+	sink_feed(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
+	rest = sink_to_hdr(s, kwarp_wire_pad3, 20, &left);
+	KUNIT_EXPECT_FALSE(test, s->rx.verified);
+	sink_feed(s, rest, kwarp_wire_pad3 + sizeof(kwarp_wire_pad3) - rest);
+	KUNIT_EXPECT_EQ(test, s->ends, 2);
+}
+
 /* The caller may stop after any event and bring the rest back cut differently. */
 static void test_stop_and_resume(struct kunit *test)
 {
@@ -679,6 +745,8 @@ static struct kunit_case fpdu_rx_cases[] = {
 	KUNIT_CASE_PARAM(test_crc_unused, vec_gen_params),
 	KUNIT_CASE(test_header),
 	KUNIT_CASE(test_verified_first),
+	KUNIT_CASE(test_defer),
+	KUNIT_CASE(test_defer_not),
 	KUNIT_CASE(test_stop_and_resume),
 	KUNIT_CASE(test_error_stays),
 	KUNIT_CASE_PARAM(test_length, length_gen_params),
