@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The FPDU parser on octets of any origin, or on a stream that a step-by-step
+ * sender made of the input. The stream is parsed three times - whole, in pieces,
+ * octet by octet - and all three have to agree.
+ *
+ * Input: mode, seed of the cuts, position and bit of a flip, then octets.
+ */
+#include "fuzz.h"
+
+#include "fpdu_rx.h"
+#include "rdmap.h"
+#include "tests/emit.h"
+
+#define STREAM_MAX	BIT(18)
+
+#define MODE_CRC	0x01
+#define MODE_MARKERS	0x02
+#define MODE_SENDER	0x04	/* input goes through the sender */
+#define MODE_FLIP	0x08	/* and one bit of its stream is flipped */
+#define MODE_JUDGE	0x10	/* headers are checked as the engine does */
+
+/* What one pass made of the stream; payload of complete FPDUs only. */
+struct pass {
+	struct kwarp_fpdu_rx rx;
+	u8 payload[STREAM_MAX];
+	u32 len;
+	u32 done;
+	u32 hdrs;
+	u32 ends;
+	bool judge;
+	enum kwarp_perr err;
+};
+
+static struct pass whole, pieces, octets;
+static u8 stream[STREAM_MAX];
+
+/* The header's error counts now or comes instead of END. */
+static void judge(struct pass *p)
+{
+	enum kwarp_perr err = kwarp_rdmap_check(&p->rx.hdr, p->rx.payload_len);
+
+	if (p->judge && err && kwarp_fpdu_rx_defer(&p->rx, err))
+		p->err = err;
+}
+
+static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u32 dlen)
+{
+	switch (ev) {
+	case KWARP_FPDU_HDR:
+		CHECK(p->hdrs++ == p->ends);
+		CHECK(p->rx.payload_len + kwarp_ddp_hdr_len(p->rx.raw_hdr[0]) ==
+		      p->rx.ulpdu_len);
+		judge(p);
+		break;
+	case KWARP_FPDU_DATA:
+		CHECK(dlen && p->hdrs == p->ends + 1);
+		CHECK(p->len + dlen <= STREAM_MAX);
+		memcpy(p->payload + p->len, data, dlen);
+		p->len += dlen;
+		CHECK(p->len - p->done <= p->rx.payload_len);
+		break;
+	case KWARP_FPDU_END:
+		CHECK(++p->ends == p->hdrs);
+		CHECK(p->len - p->done == p->rx.payload_len);
+		CHECK(kwarp_fpdu_rx_idle(&p->rx));
+		p->done = p->len;
+		break;
+	case KWARP_FPDU_ERROR:
+		p->err = p->rx.err;
+		CHECK(p->judge || p->err == KWARP_PERR_MPA_CRC ||
+		      p->err == KWARP_PERR_MPA_MARKER || p->err == KWARP_PERR_DDP_LOCAL);
+		break;
+	case KWARP_FPDU_MORE:
+		break;
+	}
+}
+
+static void feed(struct pass *p, const u8 *data, size_t len)
+{
+	u8 *copy = fuzz_copy(data, len);
+	const u8 *at = copy, *end = copy + len, *piece = NULL;
+	enum kwarp_fpdu_event ev;
+	size_t before;
+	u32 dlen = 0;
+
+	while (!p->err) {
+		before = len;
+		ev = kwarp_fpdu_rx_next(&p->rx, &at, &len, &piece, &dlen);
+		CHECK(at + len == end);
+		CHECK(ev == KWARP_FPDU_ERROR || ev == KWARP_FPDU_MORE || len < before);
+		CHECK(ev != KWARP_FPDU_MORE || !len);
+		CHECK(ev != KWARP_FPDU_DATA || (piece >= copy && piece + dlen <= end));
+		on_event(p, ev, piece, dlen);
+		if (ev == KWARP_FPDU_MORE)
+			break;
+	}
+	free(copy);
+}
+
+static void start(struct pass *p, u8 mode)
+{
+	kwarp_fpdu_rx_init(&p->rx, mode & MODE_CRC, mode & MODE_MARKERS);
+	p->len = 0;
+	p->done = 0;
+	p->hdrs = 0;
+	p->ends = 0;
+	p->judge = mode & MODE_JUDGE;
+	p->err = KWARP_PERR_NONE;
+}
+
+static void agree(const struct pass *a, const struct pass *b)
+{
+	CHECK(a->err == b->err);
+	CHECK(a->ends == b->ends);
+	CHECK(a->done == b->done);
+	CHECK(!memcmp(a->payload, b->payload, a->done));
+	if (a->err)
+		return;
+	CHECK(a->rx.off == b->rx.off);
+	CHECK(a->rx.step == b->rx.step);
+	CHECK(a->len == b->len);
+}
+
+/* Input to FPDUs: two octets of length, then the ULPDU. Returns their number. */
+static u32 send_all(struct fuzz *f, struct kwarp_emit *e)
+{
+	u32 n, len;
+
+	for (n = 0; f->left > 2 && e->len < STREAM_MAX / 2; n++) {
+		len = min_t(size_t, fuzz_u16(f) % 4096, f->left);
+		kwarp_emit_fpdu(e, f->at, len, 0);
+		f->at += len;
+		f->left -= len;
+	}
+	return n;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct fuzz f = { data, size };
+	u8 mode = fuzz_u8(&f);
+	u32 rnd = fuzz_u8(&f), flip = fuzz_u16(&f), n = 0, at, cut;
+	struct kwarp_emit e = {
+		.buf = stream, .size = STREAM_MAX, .markers = mode & MODE_MARKERS,
+	};
+
+	if (mode & MODE_SENDER) {
+		n = send_all(&f, &e);
+		if (mode & MODE_FLIP && e.len)
+			stream[flip / 8 % e.len] ^= BIT(flip % 8);
+	} else {
+		e.len = min_t(size_t, f.left, STREAM_MAX);
+		memcpy(stream, f.at, e.len);
+	}
+
+	start(&whole, mode);
+	feed(&whole, stream, e.len);
+	start(&pieces, mode);
+	for (at = 0; at < e.len; at += cut) {
+		rnd = rnd * 1103515245 + 12345;
+		cut = min_t(u32, rnd >> 16 & (rnd & 0x1000000 ? 0x7ff : 0x1f), e.len - at);
+		feed(&pieces, stream + at, cut);
+	}
+	agree(&whole, &pieces);
+	start(&octets, mode);
+	for (at = 0; at < e.len; at++)
+		feed(&octets, stream + at, 1);
+	agree(&whole, &octets);
+
+	/* undamaged: all of it, up to the first ULPDU too short for its header */
+	if ((mode & (MODE_SENDER | MODE_FLIP | MODE_JUDGE)) == MODE_SENDER &&
+	    whole.err != KWARP_PERR_DDP_LOCAL)
+		CHECK(!whole.err && whole.ends == n);
+	return 0;
+}
