@@ -2,10 +2,11 @@
 /*
  * Who runs the transmit step.
  *
- * One atomic word per stream: idle, running, again.  Whoever turns idle into running
- * is the runner, in its own context if it may sleep, else through a work item.
- * Whoever finds it running sets "again", and the runner goes round once more before
- * it leaves.  So nobody spins and no kick is lost.
+ * One atomic word per stream: idle, queued, active, again.  Whoever may sleep and
+ * finds it idle or queued becomes the runner, in its own context; who may not sleep
+ * queues the work item.  Whoever finds a runner sets "again", and the runner goes
+ * round once more before it leaves.  So nobody spins, no kick is lost, and a poster
+ * does not wait for a worker to get a CPU.
  *
  * The send queue's KWARP_RING_NEED_KICK is set by the runner before it looks at the
  * producer index for the last time, with a full barrier between; the poster stores
@@ -16,9 +17,10 @@
 #include "../kwarp.h"
 
 enum {
-	KWARP_RUN_IDLE,
-	KWARP_RUN_ACTIVE,
-	KWARP_RUN_AGAIN,
+	KWARP_RUN_IDLE,		/* nobody */
+	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
+	KWARP_RUN_ACTIVE,	/* somebody is running */
+	KWARP_RUN_AGAIN,	/* and has to look again */
 };
 
 /* Batches that one runner sends before it gives others a turn. */
@@ -45,41 +47,81 @@ static bool leave(struct kwarp_engine *e)
 			wake_up(&e->tx.idle);
 		return true;
 	}
-	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
+	/* Full barrier: what the kicker stored is seen by the next step. */
+	atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
 	return false;
 }
 
+/*
+ * One round: all there is to send now.  True if there is, or may be, more: after a
+ * batch, or because something was posted while we were about to stop.
+ */
+static bool round(struct kwarp_engine *e)
+{
+	u32 seen;
+
+	want_kicks(e, false);
+	seen = READ_ONCE(e->sq->ring.hdr->prod);
+	switch (kwarp_tx_step(e)) {
+	case KWARP_TX_MORE:
+		return true;
+	case KWARP_TX_BLOCKED:
+		/* write_space kicks, so posters need not. */
+		return false;
+	default:
+		want_kicks(e, true);
+		return READ_ONCE(e->sq->ring.hdr->prod) != seen;
+	}
+}
+
+/* The budget also bounds what a program can do to us by changing its indices. */
 static void run(struct kwarp_engine *e)
 {
 	int budget = RUN_BUDGET;
-	enum kwarp_tx_result res;
-	u32 seen;
 
-	for (;;) {
-		want_kicks(e, false);
-		do {
-			seen = READ_ONCE(e->sq->ring.hdr->prod);
-			res = kwarp_tx_step(e);
-			if (res == KWARP_TX_MORE && --budget == 0) {
-				/* Still the runner; the work item goes on. */
+	do {
+		while (round(e)) {
+			if (--budget == 0) {
+				atomic_set(&e->tx.run, KWARP_RUN_QUEUED);
 				queue_work(kwarp_wq, &e->tx.work);
 				return;
 			}
-		} while (res == KWARP_TX_MORE);
-		/* While TCP is full, write_space kicks and posters need not. */
-		if (res == KWARP_TX_IDLE) {
-			want_kicks(e, true);
-			if (READ_ONCE(e->sq->ring.hdr->prod) != seen)
-				continue;
 		}
-		if (leave(e))
-			return;
-	}
+	} while (!leave(e));
+}
+
+static bool enter(struct kwarp_engine *e, int from)
+{
+	return atomic_cmpxchg(&e->tx.run, from, KWARP_RUN_ACTIVE) == from;
 }
 
 static void tx_work(struct work_struct *work)
 {
-	run(container_of(work, struct kwarp_engine, tx.work));
+	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work);
+
+	if (enter(e, KWARP_RUN_QUEUED))
+		run(e);
+}
+
+/* True if the kick has been dealt with; false if the word changed under us. */
+static bool try_kick(struct kwarp_engine *e, bool may_sleep)
+{
+	int state = atomic_read(&e->tx.run);
+
+	if (state == KWARP_RUN_AGAIN || (state == KWARP_RUN_QUEUED && !may_sleep))
+		return true;
+	if (state == KWARP_RUN_ACTIVE)
+		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
+	if (may_sleep) {
+		if (!enter(e, state))
+			return false;
+		run(e);
+		return true;
+	}
+	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) != KWARP_RUN_IDLE)
+		return false;
+	queue_work(kwarp_wq, &e->tx.work);
+	return true;
 }
 
 /**
@@ -91,23 +133,13 @@ static void tx_work(struct work_struct *work)
  */
 void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
 {
-	for (;;) {
-		switch (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_ACTIVE)) {
-		case KWARP_RUN_IDLE:
-			if (may_sleep)
-				run(e);
-			else
-				queue_work(kwarp_wq, &e->tx.work);
-			return;
-		case KWARP_RUN_ACTIVE:
-			if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE,
-					   KWARP_RUN_AGAIN) != KWARP_RUN_IDLE)
-				return;
-			break;
-		default:
-			return;
-		}
-	}
+	/*
+	 * What there is to send has been stored before the state is read; a runner that
+	 * enters or looks again does so through an atomic that is a full barrier.
+	 */
+	smp_mb();
+	while (!try_kick(e, may_sleep))
+		cpu_relax();
 }
 
 /**
@@ -118,8 +150,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
  */
 void kwarp_tx_claim(struct kwarp_engine *e)
 {
-	wait_event(e->tx.idle, atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE,
-					      KWARP_RUN_ACTIVE) == KWARP_RUN_IDLE);
+	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
 }
 
 /* Give the claim back and look after kicks that came meanwhile. */
