@@ -55,6 +55,10 @@ lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 kunit: ## unit tests of the protocol, memory and queue layers, in user-mode Linux
 	@$(scripts)/kunit.sh
 
+.PHONY: fuzz
+fuzz: ## the protocol layer under libFuzzer [FUZZ_SECONDS=60]
+	@$(scripts)/fuzz.sh $(FUZZ_SECONDS)
+
 .PHONY: provider-test
 provider-test: ## unit test of the provider's queues, in this machine's user space
 	@$(scripts)/provider-test.sh
