@@ -106,7 +106,7 @@ static u32 expected_ptr(const struct kwarp_fpdu_rx *rx)
 {
 	if (rx->step == KWARP_FPDU_S_LEN && !rx->have)
 		return 0;
-	return (rx->off - KWARP_MPA_MARKER_LEN - rx->fpdu_off) & 0xfffc;
+	return (u16)(rx->off - KWARP_MPA_MARKER_LEN - rx->fpdu_off);
 }
 
 static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input *in)
@@ -192,7 +192,6 @@ static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input 
 {
 	u32 hdr_len = kwarp_ddp_hdr_len(in->at[KWARP_MPA_LEN_FIELD]);
 
-	rx->fpdu_off = rx->off;
 	set_length(rx, get_unaligned_be16(in->at));
 	/* a fixed length: cheaper, and never past the input */
 	memcpy(rx->raw_hdr, in->at + KWARP_MPA_LEN_FIELD, KWARP_DDP_MAX_HDR);

@@ -42,7 +42,7 @@ enum kwarp_fpdu_step {
  * @pending: what is wrong with the current FPDU should its CRC be right
  * @ulpdu_len: ULPDU_Length, once known
  * @off: stream octets since SeqStart, modulo 2^32
- * @fpdu_off: @off of the current FPDU's ULPDU_Length
+ * @fpdu_off: with markers: @off of the current FPDU's ULPDU_Length
  * @crc: running CRC of the current FPDU
  * @crc_ahead: octets behind the input cursor that @crc already covers
  * @payload_len: payload octets of this segment

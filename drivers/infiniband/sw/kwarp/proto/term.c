@@ -46,7 +46,8 @@ static const struct perr_row {
 	ROW(O_UNSPEC, 0, 2, 0xff, DDP),
 
 	/* RFC 5041 section 7.2 (5041-7.2-1); headers: 5040-4.8-27, 5041-7.1-21 */
-	ROW(DDP_LOCAL, 1, 0, 0x00, DDP),
+	/* of no use but for a ULPDU too short to have a header: nothing to attach */
+	ROW(DDP_LOCAL, 1, 0, 0x00, BARE),
 	ROW(DDP_T_STAG, 1, 1, 0x00, DDP),		/* 5041-7.1-14, -15 */
 	ROW(DDP_T_BOUNDS, 1, 1, 0x01, DDP),		/* 5041-7.1-16, -17 */
 	ROW(DDP_T_STREAM, 1, 1, 0x02, DDP),		/* 5041-8.2-1, -3 */

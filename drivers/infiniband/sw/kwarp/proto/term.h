@@ -31,7 +31,7 @@ enum kwarp_perr {
 	KWARP_PERR_O_UNSPEC,		/* 0/2/ff */
 
 	/* DDP */
-	KWARP_PERR_DDP_LOCAL,		/* 1/0/00 */
+	KWARP_PERR_DDP_LOCAL,		/* 1/0/00 ULPDU shorter than its DDP header */
 	KWARP_PERR_DDP_T_STAG,		/* 1/1/00 */
 	KWARP_PERR_DDP_T_BOUNDS,	/* 1/1/01 */
 	KWARP_PERR_DDP_T_STREAM,	/* 1/1/02 */

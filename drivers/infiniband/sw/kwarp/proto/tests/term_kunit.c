@@ -36,7 +36,7 @@ static const struct row_case {
 	ROW(O_CANNOT_INV, 0x0209, 6),
 	ROW(O_UNSPEC, 0x02ff, 6),
 	/* RFC 5041 section 7.2 */
-	ROW(DDP_LOCAL, 0x1000, 6),
+	ROW(DDP_LOCAL, 0x1000, 0),
 	ROW(DDP_T_STAG, 0x1100, 6),
 	ROW(DDP_T_BOUNDS, 0x1101, 6),
 	ROW(DDP_T_STREAM, 0x1102, 6),
