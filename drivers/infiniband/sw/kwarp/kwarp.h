@@ -51,7 +51,8 @@ struct kwarp_knobs {
  * @cm: connection management's objects on this device, see cm/ep.h
  * @cm.lock: protects the rest of the group
  * @cm.eps: endpoints that may still use the device
- * @cm.listeners: listeners, until iw_cm destroys them
+ * @cm.listeners: listeners, until iw_cm destroys them, the oldest first
+ * @cm.next_seq: number of the next listener
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: no new endpoint, no new listener
  */
@@ -76,6 +77,7 @@ struct kwarp_dev {
 		spinlock_t lock;
 		struct list_head eps;
 		struct list_head listeners;
+		u64 next_seq;
 		wait_queue_head_t idle;
 		bool stopping;
 	} cm;
@@ -86,7 +88,11 @@ static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
 	return container_of(ibdev, struct kwarp_dev, ibdev);
 }
 
-/* Workqueue for QPs and connection endpoints; one module-wide, see main.c. */
+/*
+ * Module-wide, see main.c: one for QPs and connection endpoints, whose items may wait
+ * for a transmit runner, and so another one for the runners.
+ */
 extern struct workqueue_struct *kwarp_wq;
+extern struct workqueue_struct *kwarp_tx_wq;
 
 #endif /* KWARP_H */

@@ -3,7 +3,10 @@
  * `rdma link add NAME type kwarp netdev DEV`, and what happens to the netdev.
  */
 #include <linux/if_arp.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
 
@@ -30,17 +33,26 @@ static bool supported(const struct net_device *netdev)
 	}
 }
 
+/* Held while a link is added, so that a netdev gets one device only. */
+static DEFINE_MUTEX(newlink_mutex);
+
 static int newlink(const char *name, struct net_device *netdev)
 {
-	struct ib_device *ibdev = find(netdev);
+	struct ib_device *ibdev;
+	int ret;
 
-	if (ibdev) {
-		ib_device_put(ibdev);
-		return -EEXIST;
-	}
 	if (!supported(netdev))
 		return -EOPNOTSUPP;
-	return kwarp_device_add(name, netdev);
+	mutex_lock(&newlink_mutex);
+	ibdev = find(netdev);
+	if (ibdev) {
+		ib_device_put(ibdev);
+		ret = -EEXIST;
+	} else {
+		ret = kwarp_device_add(name, netdev);
+	}
+	mutex_unlock(&newlink_mutex);
+	return ret;
 }
 
 static struct rdma_link_ops link_ops = {
@@ -76,19 +88,58 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
+/* Any device of ours on a netdev of this namespace, referenced. */
+static struct ib_device *find_in_net(struct net *net)
+{
+	struct ib_device *ibdev = NULL;
+	struct net_device *netdev;
+
+	rtnl_lock();
+	for_each_netdev(net, netdev) {
+		ibdev = find(netdev);
+		if (ibdev)
+			break;
+	}
+	rtnl_unlock();
+	return ibdev;
+}
+
+/*
+ * A namespace ends.  A physical netdev survives by moving away, and our sockets do
+ * not hold the namespace: its devices go first, while everything still works.
+ */
+static void net_pre_exit(struct net *net)
+{
+	struct ib_device *ibdev;
+
+	while ((ibdev = find_in_net(net)))
+		ib_unregister_device_and_put(ibdev);
+}
+
+static struct pernet_operations net_ops = {
+	.pre_exit = net_pre_exit,
+};
+
 int kwarp_link_register(void)
 {
-	int ret = register_netdevice_notifier(&netdev_nb);
+	int ret = register_pernet_subsys(&net_ops);
 
-	if (!ret)
-		rdma_link_register(&link_ops);
-	return ret;
+	if (ret)
+		return ret;
+	ret = register_netdevice_notifier(&netdev_nb);
+	if (ret) {
+		unregister_pernet_subsys(&net_ops);
+		return ret;
+	}
+	rdma_link_register(&link_ops);
+	return 0;
 }
 
 void kwarp_link_unregister(void)
 {
 	rdma_link_unregister(&link_ops);
 	unregister_netdevice_notifier(&netdev_nb);
+	unregister_pernet_subsys(&net_ops);
 	/* Ends every device and waits for its last user. */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
 }

@@ -14,14 +14,35 @@
  * happened to be.  Reclaim: storage may sit on top.
  */
 struct workqueue_struct *kwarp_wq;
+struct workqueue_struct *kwarp_tx_wq;
+
+static void destroy_workqueues(void)
+{
+	if (kwarp_tx_wq)
+		destroy_workqueue(kwarp_tx_wq);
+	if (kwarp_wq)
+		destroy_workqueue(kwarp_wq);
+}
+
+static int create_workqueues(void)
+{
+	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI;
+
+	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
+	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
+	if (kwarp_wq && kwarp_tx_wq)
+		return 0;
+	destroy_workqueues();
+	return -ENOMEM;
+}
 
 static int __init kwarp_init(void)
 {
 	int ret;
 
-	kwarp_wq = alloc_workqueue("kwarp", WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
-	if (!kwarp_wq)
-		return -ENOMEM;
+	ret = create_workqueues();
+	if (ret)
+		return ret;
 	ret = kwarp_cm_init();
 	if (ret)
 		goto out_wq;
@@ -31,18 +52,18 @@ static int __init kwarp_init(void)
 	return 0;
 
 out_cm:
-	destroy_workqueue(kwarp_wq);
+	destroy_workqueues();
 	kwarp_cm_exit();
 	return ret;
 out_wq:
-	destroy_workqueue(kwarp_wq);
+	destroy_workqueues();
 	return ret;
 }
 
 static void __exit kwarp_exit(void)
 {
 	kwarp_link_unregister();
-	destroy_workqueue(kwarp_wq);
+	destroy_workqueues();
 	kwarp_cm_exit();
 	/* Regions and endpoints are freed by RCU. */
 	rcu_barrier();

@@ -369,6 +369,20 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 
 /* ---------------------------------------------------------------- linger */
 
+/*
+ * Octets that still come have nobody to go to. A reset tells the peer so, but not
+ * before it has all of ours: a Terminate, or data whose sender was told that it is gone.
+ */
+static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
+{
+	if (!ep->discard && !kwarp_cm_sock_unacked(ep->cs.sock))
+		return KWARP_CME_BAD;
+	/* Maybe there are more; others may work between. */
+	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
+		kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	return KWARP_CME_NONE;
+}
+
 static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 {
 	u8 octet;
@@ -376,17 +390,11 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 
 	if (kwarp_cm_sock_closed(ep->cs.sock))
 		return KWARP_CME_DONE;
-	if (ep->discard) {
-		ret = kwarp_cm_sock_discard(ep->cs.sock);
-		if (ret > 0)		/* maybe more; let others work between */
-			kwarp_ep_mark(ep, KWARP_EP_SOCK);
-	} else {
-		ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
-		if (ret > 0)
-			return KWARP_CME_BAD;
-	}
+	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
+	if (ret > 0)
+		return linger_octets(ep);
 	/* 0: the peer's FIN is there, the ACK of ours is not */
-	return ret < 0 && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
+	return ret && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
 }
 
 /**

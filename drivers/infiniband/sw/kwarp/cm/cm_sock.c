@@ -54,6 +54,12 @@ bool kwarp_cm_addr_any(const struct sockaddr_storage *ss)
 					  ipv6_addr_any(&v6(ss)->sin6_addr);
 }
 
+bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
+{
+	return ss->ss_family == AF_INET ? ipv4_is_loopback(v4(ss)->sin_addr.s_addr) :
+					  ipv6_addr_loopback(&v6(ss)->sin6_addr);
+}
+
 /* The port is at the same place in both families. */
 u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss)
 {

@@ -125,6 +125,7 @@ struct kwarp_ep {
 		u32 acked;			/* snd_una then */
 	} linger;
 	u32 handle;				/* of a Request given to iw_cm, or 0 */
+	u64 offered;				/* seq of the listener that has it */
 	bool half_open;				/* counted by the listener */
 	bool accepting;				/* inside accept(), which has not failed */
 	bool aborting;				/* the device is going away */
@@ -138,11 +139,16 @@ struct kwarp_listener {
 	/* immutable */
 	struct kref kref;
 	struct kwarp_dev *kdev;
+	int backlog;
+	u16 family;
 	u16 port;
 	bool any;				/* wildcard address */
+	bool v6only;
+	bool idle;				/* gets no socket on this device */
 
-	/* under kdev->cm.lock */
+	/* under kdev->cm.lock; immutable once listed */
 	struct list_head node;
+	u64 seq;				/* the newer, the larger */
 
 	/* any context */
 	struct delayed_work work;
@@ -186,7 +192,7 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep);
 
 /* cm_upcall.c */
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
-int kwarp_cm_upcall_request(struct kwarp_ep *ep);
+int kwarp_cm_upcall_request(struct kwarp_ep *ep, struct kwarp_listener *l);
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
 void kwarp_cm_upcall_close(struct kwarp_ep *ep);
 void kwarp_cm_drop_id(struct kwarp_ep *ep);
@@ -199,6 +205,7 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev);
 void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);
 void kwarp_listener_leave(struct kwarp_listener *l);
+struct kwarp_listener *kwarp_listener_next(struct kwarp_listener *l, u64 before);
 
 /* cm_sock.c */
 int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
@@ -220,6 +227,7 @@ bool kwarp_cm_sock_unacked(const struct socket *sock);
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
 bool kwarp_cm_addr_any(const struct sockaddr_storage *ss);
+bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss);
 u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss);
 
 #endif /* KWARP_CM_EP_H */

@@ -121,6 +121,7 @@ static void act_redial(struct kwarp_ep *ep)
 	kwarp_cm_sock_kill(&ep->cs);
 	su->retried = true;
 	su->params.rev = 1;
+	su->params.p2p = false;
 	su->rx_len = 0;
 	su->tx_len = 0;
 	su->tx_off = 0;

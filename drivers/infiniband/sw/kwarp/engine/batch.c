@@ -133,11 +133,23 @@ void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len)
 }
 
 /**
+ * kwarp_batch_prefill - make sure that kwarp_batch_frag() has memory
+ *
+ * Context: process, may sleep; also in NOIO scope.
+ * Return: false without memory.
+ */
+bool kwarp_batch_prefill(struct kwarp_batch *b)
+{
+	return !b->by_ref || skb_page_frag_refill(FRAG_MIN, &b->frag, GFP_KERNEL);
+}
+
+/**
  * kwarp_batch_frag - append up to @want octets of fresh page fragment
  * @b: batch that is sent by reference
  * @want: octets wanted
  * @got: result: octets granted, at least 1
  *
+ * Context: any; a region may be locked.
  * Return: where to write them, or NULL without memory or room.
  */
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
@@ -146,7 +158,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 	struct bio_vec *last = b->n ? &b->bv[b->n - 1] : NULL;
 	u8 *p;
 
-	if (!skb_page_frag_refill(FRAG_MIN, f, GFP_KERNEL))
+	if (!skb_page_frag_refill(FRAG_MIN, f, GFP_NOWAIT | __GFP_NOWARN))
 		return NULL;
 	*got = min(want, f->size - f->offset);
 	p = page_address(f->page) + f->offset;
@@ -234,8 +246,11 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock)
 	struct kvec kv;
 	int ret;
 
-	if (b->by_ref)
+	if (b->by_ref) {
+		/* Everything has been copied into pages of ours. */
+		put_mrs(b);
 		msg.msg_flags |= MSG_SPLICE_PAGES;
+	}
 	batch_iter(b, &kv, &msg.msg_iter);
 	ret = sock_sendmsg(sock, &msg);
 	if (ret > 0)

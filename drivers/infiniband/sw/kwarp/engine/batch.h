@@ -2,10 +2,12 @@
 /*
  * A batch: many FPDUs that go to TCP in one socket call.
  *
- * Two ways to carry payload.  Copied by TCP (no CRC, no markers): headers sit in an
+ * Two ways to carry payload.  Copied by TCP (no CRC, no markers, regions that only
+ * deregistration revokes, which waits for references): headers sit in an
  * arena, payload is described where it lies, and one sendmsg() copies both into TCP's
- * own pages; the consumer's buffer is free when the call returns.  By reference (CRC
- * or markers): everything is copied once into fresh page fragments, where the CRC is
+ * own pages; the consumer's buffer is free when the call returns.  By reference (CRC,
+ * markers, or a kernel consumer, whose regions can be invalidated at any moment and
+ * are therefore read under their lock): everything is copied once into fresh page fragments, where the CRC is
  * folded in while the cache is warm, and those pages are handed to TCP.  Either way
  * nothing that a consumer can write to is ever referenced after the step, and the CRC
  * is that of the octets sent (design: zero copy must be safe).
@@ -81,6 +83,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m);
 u8 *kwarp_batch_arena(struct kwarp_batch *b, u32 len);
 void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len);
+bool kwarp_batch_prefill(struct kwarp_batch *b);
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got);
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, struct kwarp_dev *kdev, u32 stag);
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock);

@@ -41,7 +41,7 @@ static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params
 	if (ret)
 		goto out_oread;
 	/* CRC and markers are folded in while copying into pages of our own. */
-	ret = kwarp_batch_init(&e->tx.batch, p->crc || p->tx_markers);
+	ret = kwarp_batch_init(&e->tx.batch, p->crc || p->tx_markers || p->by_ref);
 	if (ret)
 		goto out_iread;
 	return 0;
@@ -101,12 +101,24 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 		kwarp_sock_drain(e);
 }
 
-/* Half-close after a graceful drain; receiving goes on. */
-void kwarp_engine_fin(struct kwarp_engine *e)
+/**
+ * kwarp_engine_fin - half-close after a graceful drain; receiving goes on
+ *
+ * Context: process; waits for the present runner.
+ * Return: false if something to send has turned up meanwhile.
+ */
+bool kwarp_engine_fin(struct kwarp_engine *e)
 {
-	set_bit(KWARP_E_TX_STOP, &e->flags);
-	if (e->sock)
+	bool idle;
+
+	kwarp_tx_claim(e);
+	idle = e->sock && kwarp_tx_drained(e);
+	if (idle) {
+		set_bit(KWARP_E_TX_STOP, &e->flags);
 		kwarp_sock_shutdown(e->sock);
+	}
+	kwarp_tx_release(e);
+	return idle;
 }
 
 /**
@@ -165,6 +177,16 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	}
 }
 
+/* The stream is over without a word to the peer. */
+void kwarp_engine_lost(struct kwarp_engine *e)
+{
+	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
+		return;
+	e->perr = KWARP_PERR_MPA_LOST;
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+	e->ops->event(e, KWARP_QPE_LOST);
+}
+
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {
@@ -179,7 +201,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 		return;
 	}
 	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
-	/* The runner reads term after it has seen KWARP_E_TX_TERM, set behind this. */
+	/* Pairs with pick_term(): term is read after KWARP_E_TX_TERM, set behind this. */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);
 	e->ops->event(e, KWARP_QPE_PROTO);

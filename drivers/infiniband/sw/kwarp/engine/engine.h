@@ -102,6 +102,7 @@ struct kwarp_tx_msg {
  * @rtr: RTR form still to be sent
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
+ * @no_memory: the last FPDU could not be built for want of pages
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
@@ -122,6 +123,7 @@ struct kwarp_tx {
 	u8 rtr;
 	bool turn;
 	bool term_done;
+	bool no_memory;
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];
@@ -134,7 +136,8 @@ struct kwarp_tx {
 };
 
 enum kwarp_rx_target {
-	KWARP_RXT_NONE,		/* no payload expected, or it is dropped */
+	KWARP_RXT_NONE,		/* no payload expected */
+	KWARP_RXT_DROP,		/* an error is waiting for the FPDU's CRC */
 	KWARP_RXT_RECEIVE,	/* the open receive */
 	KWARP_RXT_TAGGED,	/* region named by the segment */
 	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
@@ -223,12 +226,14 @@ struct kwarp_engine {
  * struct kwarp_engine_params - what the MPA startup agreed on
  *
  * As struct kwarp_stream_params; a copy, because the engine does not look up.
+ * @by_ref: payload is to be copied under the region's lock, see batch.h
  */
 struct kwarp_engine_params {
 	bool initiator;
 	bool crc;
 	bool tx_markers;
 	bool rx_markers;
+	bool by_ref;
 	u16 ird;
 	u16 ord;
 	u8 rtr;
@@ -238,7 +243,7 @@ void kwarp_engine_init(struct kwarp_engine *e);
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_engine_params *p);
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
-void kwarp_engine_fin(struct kwarp_engine *e);
+bool kwarp_engine_fin(struct kwarp_engine *e);
 void kwarp_engine_revive(struct kwarp_engine *e);
 void kwarp_engine_poll(struct kwarp_engine *e);
 void kwarp_engine_flush(struct kwarp_engine *e);
@@ -254,6 +259,8 @@ void kwarp_engine_flush(struct kwarp_engine *e);
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq);
 
+void kwarp_engine_lost(struct kwarp_engine *e);
+
 /* sched.c */
 void kwarp_tx_init(struct kwarp_engine *e);
 void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep);
@@ -268,6 +275,7 @@ enum kwarp_tx_result {
 
 /* tx.c */
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);
+bool kwarp_tx_drained(const struct kwarp_engine *e);
 /* tx_build.c */
 bool kwarp_tx_build(struct kwarp_engine *e);
 
@@ -277,6 +285,7 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
 void kwarp_rx_end_run(struct kwarp_engine *e);
 void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 void kwarp_rx_flush(struct kwarp_engine *e);
+bool kwarp_rx_any(const struct kwarp_engine *e);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
 /* rx_place.c */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);

@@ -25,11 +25,26 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	rx->tagged_open = false;
 }
 
+/* Does the error concern a segment whose header has been read? */
+static bool has_header(enum kwarp_perr err)
+{
+	return err < KWARP_PERR_MPA_LOST && err != KWARP_PERR_DDP_LOCAL;
+}
+
 static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u8 *rreq = NULL;
 
+	if (!has_header(err)) {
+		kwarp_engine_fail(e, err, NULL, 0, NULL);
+		return;
+	}
+	if (!f->hdr.tagged && f->hdr.opcode == KWARP_OP_TERM) {
+		/* No Terminate answers a Terminate (5040-5.4-9). */
+		kwarp_engine_lost(e);
+		return;
+	}
 	if (!f->hdr.tagged && f->hdr.opcode == KWARP_OP_RREQ &&
 	    e->rx.small_have == KWARP_RDMAP_RREQ_LEN)
 		rreq = e->rx.small;
@@ -305,8 +320,8 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
 
-	if (!kwarp_term_decode(rx->small, rx->small_have, &e->peer_term))
-		memset(&e->peer_term, 0, sizeof(e->peer_term));
+	/* Cut short, it still says what is wrong. */
+	kwarp_term_decode(rx->small, rx->small_have, &e->peer_term);
 	/* A Terminate that returns a Read Request is about our oldest Read. */
 	if (e->peer_term.has_rdmap && !kwarp_readq_empty(&e->oread) &&
 	    !kwarp_oread_head(&e->oread)->rtr)
@@ -351,6 +366,18 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 
 /* ------------------------------------------------------------- entry points */
 
+/*
+ * A segment is judged once its FPDU is known to be undamaged (5044-6-1).  An error
+ * found before that is kept by the parser, and the rest of the segment dropped.
+ */
+static enum kwarp_perr judge(struct kwarp_engine *e, enum kwarp_perr err)
+{
+	if (likely(err == KWARP_PERR_NONE) || kwarp_fpdu_rx_defer(&e->rx.fpdu, err))
+		return err;
+	e->rx.target = KWARP_RXT_DROP;
+	return KWARP_PERR_NONE;
+}
+
 /**
  * kwarp_rx_feed - process a contiguous piece of the stream
  *
@@ -368,10 +395,10 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 		case KWARP_FPDU_MORE:
 			return;
 		case KWARP_FPDU_HDR:
-			err = begin_segment(e);
+			err = judge(e, begin_segment(e));
 			break;
 		case KWARP_FPDU_DATA:
-			err = kwarp_rx_place(e, piece, n);
+			err = judge(e, kwarp_rx_place(e, piece, n));
 			break;
 		case KWARP_FPDU_END:
 			err = end_segment(e);
@@ -385,6 +412,12 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 			return;
 		}
 	}
+}
+
+/* Has the peer sent anything behind its startup frame? */
+bool kwarp_rx_any(const struct kwarp_engine *e)
+{
+	return e->rx.fpdu.off || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
 }
 
 /* The socket has given all it had: let go of what the run referenced. */

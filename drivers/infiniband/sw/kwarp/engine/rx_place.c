@@ -25,6 +25,23 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 	return rx->mr;
 }
 
+/* One piece, checked and copied as one: see kwarp_mr_begin(). */
+static enum kwarp_mem_err place(struct kwarp_engine *e, u32 stag, u64 addr, int rights,
+				const u8 *data, u32 len)
+{
+	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
+	enum kwarp_mem_err err;
+
+	if (!mr)
+		return KWARP_MEM_STAG;
+	kwarp_mr_begin(mr);
+	err = kwarp_mem_check(mr, stag, e->pd, addr, len, rights);
+	if (err == KWARP_MEM_OK)
+		kwarp_mr_write(mr, addr, data, len);
+	kwarp_mr_end(mr);
+	return err;
+}
+
 /* Into the open receive's scatter list; its length has been checked. */
 static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
 {
@@ -33,18 +50,11 @@ static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32
 	while (len) {
 		const struct kwarp_sge *s = &rx->rwqe.sge[rx->sge];
 		u32 n = min(len, s->length - rx->sge_off);
-		struct kwarp_mr *mr;
 
-		if (n) {
-			u64 addr = s->addr + rx->sge_off;
-
-			mr = kwarp_rx_mr(e, s->lkey);
-			if (kwarp_mem_check(mr, s->lkey, e->pd, addr, n,
-					    IB_ACCESS_LOCAL_WRITE) != KWARP_MEM_OK) {
-				rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
-				return KWARP_PERR_LOCAL;
-			}
-			kwarp_mr_write(mr, addr, data, n);
+		if (n && place(e, s->lkey, s->addr + rx->sge_off, IB_ACCESS_LOCAL_WRITE,
+			       data, n) != KWARP_MEM_OK) {
+			rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
+			return KWARP_PERR_LOCAL;
 		}
 		rx->sge_off += n;
 		data += n;
@@ -72,12 +82,8 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 /* The region may have been revoked since the header was checked, by another stream. */
 static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
 {
-	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
-	struct kwarp_mr *mr = kwarp_rx_mr(e, h->stag);
-
-	if (kwarp_mem_check(mr, h->stag, e->pd, e->rx.addr, len, 0) != KWARP_MEM_OK)
+	if (place(e, e->rx.fpdu.hdr.stag, e->rx.addr, 0, data, len) != KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
-	kwarp_mr_write(mr, e->rx.addr, data, len);
 	e->rx.addr += len;
 	return KWARP_PERR_NONE;
 }
@@ -96,6 +102,8 @@ enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 		return place_tagged(e, data, len);
 	case KWARP_RXT_SMALL:
 		return place_small(e, data, len);
+	case KWARP_RXT_DROP:
+		return KWARP_PERR_NONE;
 	default:
 		return KWARP_PERR_O_UNSPEC;
 	}

@@ -14,6 +14,8 @@
  */
 #include "engine.h"
 
+#include <linux/sched/mm.h>
+
 #include "../kwarp.h"
 
 enum {
@@ -37,14 +39,28 @@ static void want_kicks(struct kwarp_engine *e, bool on)
 	smp_mb();
 }
 
+static void wake_claimant(struct kwarp_engine *e)
+{
+	/* The caller has just executed a full barrier. */
+	if (waitqueue_active(&e->tx.idle))
+		wake_up(&e->tx.idle);
+}
+
+/* Give others a turn: the work item goes on, unless a poster or claimant is quicker. */
+static void hand_over(struct kwarp_engine *e)
+{
+	/* Not atomic_set(): full barrier for waitqueue_active(). */
+	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
+	wake_claimant(e);
+	queue_work(kwarp_tx_wq, &e->tx.work);
+}
+
 /* Leave, unless somebody asked for another round.  True if we left. */
 static bool leave(struct kwarp_engine *e)
 {
 	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, KWARP_RUN_IDLE) ==
 	    KWARP_RUN_ACTIVE) {
-		/* The successful cmpxchg is the full barrier waitqueue_active() needs. */
-		if (waitqueue_active(&e->tx.idle))
-			wake_up(&e->tx.idle);
+		wake_claimant(e);
 		return true;
 	}
 	/* Full barrier: what the kicker stored is seen by the next step. */
@@ -56,7 +72,7 @@ static bool leave(struct kwarp_engine *e)
  * One round: all there is to send now.  True if there is, or may be, more: after a
  * batch, or because something was posted while we were about to stop.
  */
-static bool round(struct kwarp_engine *e)
+static bool one_round(struct kwarp_engine *e)
 {
 	u32 seen;
 
@@ -77,17 +93,20 @@ static bool round(struct kwarp_engine *e)
 /* The budget also bounds what a program can do to us by changing its indices. */
 static void run(struct kwarp_engine *e)
 {
+	unsigned int noio = memalloc_noio_save();
 	int budget = RUN_BUDGET;
 
+	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	do {
-		while (round(e)) {
+		while (one_round(e)) {
 			if (--budget == 0) {
-				atomic_set(&e->tx.run, KWARP_RUN_QUEUED);
-				queue_work(kwarp_wq, &e->tx.work);
-				return;
+				hand_over(e);
+				goto out;
 			}
 		}
 	} while (!leave(e));
+out:
+	memalloc_noio_restore(noio);
 }
 
 static bool enter(struct kwarp_engine *e, int from)
@@ -120,7 +139,7 @@ static bool try_kick(struct kwarp_engine *e, bool may_sleep)
 	}
 	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) != KWARP_RUN_IDLE)
 		return false;
-	queue_work(kwarp_wq, &e->tx.work);
+	queue_work(kwarp_tx_wq, &e->tx.work);
 	return true;
 }
 
@@ -144,6 +163,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
 
 /**
  * kwarp_tx_claim - become the runner without running
+ * @e: engine
  *
  * Waits for the present runner, who is bounded: it never waits for the peer.
  * Context: process.  Undone by kwarp_tx_release().
@@ -156,8 +176,7 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 /* Give the claim back and look after kicks that came meanwhile. */
 void kwarp_tx_release(struct kwarp_engine *e)
 {
-	if (!leave(e))
-		run(e);
+	run(e);
 }
 
 void kwarp_tx_init(struct kwarp_engine *e)

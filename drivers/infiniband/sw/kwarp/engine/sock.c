@@ -45,10 +45,13 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 
 	tcp_read_sock(sk, &desc, read_actor);
 	kwarp_rx_end_run(e);
-	if (sk->sk_state == TCP_CLOSE || sk->sk_err)
+	if (sk->sk_err)
 		kwarp_rx_eof(e, true);
-	else if (sk->sk_shutdown & RCV_SHUTDOWN)
+	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
+		/* A FIN; behind ours it takes TCP to CLOSE at once. */
 		kwarp_rx_eof(e, false);
+	else if (sk->sk_state == TCP_CLOSE)
+		kwarp_rx_eof(e, true);
 }
 
 static void data_ready(struct sock *sk)

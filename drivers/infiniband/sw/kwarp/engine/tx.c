@@ -53,6 +53,8 @@ static bool pick_term(struct kwarp_engine *e)
 
 	if (tx->term_done)
 		return false;
+	/* Pairs with kwarp_engine_fail(). */
+	smp_rmb();
 	tx->term_done = true;
 	tx->msg.kind = KWARP_TXK_TERM;
 	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
@@ -124,6 +126,7 @@ static enum kwarp_wc_status check_sgl(struct kwarp_engine *e)
 	struct kwarp_wqe *wqe = &e->tx.wqe;
 	u32 i;
 
+	/* Inline: num_sge is 0. */
 	for (i = 0; i < wqe->e.num_sge; i++) {
 		const struct kwarp_sge *s = &wqe->sge[i];
 		struct kwarp_mr *mr;
@@ -270,8 +273,12 @@ static bool may_take(const struct kwarp_engine *e)
 {
 	const struct kwarp_tx *tx = &e->tx;
 
+	if (!test_bit(KWARP_E_TX_DRAIN, &e->flags))
+		return true;
+	/* Pairs with start_drain(). */
+	smp_rmb();
 	/* After a graceful close was asked for, later posts are flushed (5041-6.2.1-3). */
-	return !test_bit(KWARP_E_TX_DRAIN, &e->flags) || tx->drain_to != e->sq->next;
+	return tx->drain_to != e->sq->next;
 }
 
 /* Take the next request of the send queue; false if there is none to send now. */
@@ -351,6 +358,14 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 
 /* ---------------------------------------------------------------- the step */
 
+/* Graceful close: is all that was posted with TCP, and all that was asked for here? */
+bool kwarp_tx_drained(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !e->tx.msg.kind &&
+	       !kwarp_batch_pending(&e->tx.batch) && !may_take(e) &&
+	       kwarp_readq_empty(&e->iread) && kwarp_readq_empty(&e->oread);
+}
+
 /* Nothing more to send: has somebody waited for that? */
 static void report_idle(struct kwarp_engine *e)
 {
@@ -358,8 +373,7 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_TERM_SENT);
 		return;
 	}
-	if (test_bit(KWARP_E_TX_DRAIN, &e->flags) && !e->tx.msg.kind && !may_take(e) &&
-	    kwarp_readq_empty(&e->iread) && kwarp_readq_empty(&e->oread))
+	if (kwarp_tx_drained(e))
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
@@ -400,11 +414,16 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
+	if (!kwarp_sock_writable(e->sock))
+		return KWARP_TX_BLOCKED;
+	/* A completion was lost: the consumer has to be told by other means. */
+	if (READ_ONCE(e->sq->cq->overflow))
+		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	/* After an error nothing follows but the Terminate (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
-	if (!kwarp_sock_writable(e->sock))
-		return KWARP_TX_BLOCKED;
+	tx->no_memory = false;
+	kwarp_batch_prefill(&tx->batch);
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
 	while (tx->batch.len < KWARP_BATCH_LEN) {
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
@@ -415,6 +434,10 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	kwarp_batch_reset(&tx->batch);
+	if (tx->no_memory) {
+		cond_resched();
+		return KWARP_TX_MORE;
+	}
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
 	report_idle(e);

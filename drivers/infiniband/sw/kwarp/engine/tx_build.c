@@ -9,8 +9,6 @@
 #include "engine.h"
 #include "tx.h"
 
-#include <linux/unaligned.h>
-
 #include "../kwarp.h"
 #include "../proto/mpa_frame.h"
 
@@ -26,6 +24,7 @@ struct fpdu {
 	u32 start;		/* stream offset of ULPDU_Length */
 	u32 crc;
 	bool begun;		/* ULPDU_Length has been put */
+	bool no_memory;		/* nothing is wrong but that */
 };
 
 /* ---------------------------------------------------------- by reference */
@@ -36,8 +35,10 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 		u32 n;
 		u8 *dst = kwarp_batch_frag(f->b, len, &n);
 
-		if (!dst)
+		if (!dst) {
+			f->no_memory = true;
 			return false;
+		}
 		memcpy(dst, src, n);
 		if (crc && f->e->tx.crc)
 			f->crc = kwarp_mpa_crc_add(f->crc, dst, n);
@@ -114,8 +115,8 @@ static bool add_span(struct fpdu *f, void *addr, u32 len, u8 **copy)
 	return true;
 }
 
-static bool add_region(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len,
-		       u8 **copy)
+static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len,
+		      u8 **copy)
 {
 	while (len) {
 		u32 n;
@@ -129,6 +130,24 @@ static bool add_region(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 
 	return true;
 }
 
+/* Check and copy (or describe) as one: see kwarp_mr_begin(). */
+static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 check,
+				     u32 len, int rights, u8 **copy)
+{
+	struct kwarp_mr *mr = kwarp_batch_mr(f->b, f->e->kdev, stag);
+	enum kwarp_mem_err err;
+
+	if (!mr)
+		return KWARP_MEM_STAG;
+	kwarp_mr_begin(mr);
+	err = kwarp_mem_check(mr, stag, f->e->pd, addr, check, rights);
+	/* Short of memory is not the region's fault: no_memory says so. */
+	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len, copy))
+		err = KWARP_MEM_STAG;
+	kwarp_mr_end(mr);
+	return err;
+}
+
 static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
 {
 	struct kwarp_tx_msg *m = &f->e->tx.msg;
@@ -136,16 +155,11 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
 	while (len) {
 		const struct kwarp_sge *s = &f->e->tx.wqe.sge[m->sge];
 		u32 n = min(len, s->length - m->sge_off);
-		struct kwarp_mr *mr;
 
-		if (n) {
-			/* Checked as a whole when picked; it may be gone since. */
-			mr = kwarp_batch_mr(f->b, f->e->kdev, s->lkey);
-			if (kwarp_mem_check(mr, s->lkey, f->e->pd, s->addr + m->sge_off,
-					    n, 0) != KWARP_MEM_OK ||
-			    !add_region(f, mr, s->addr + m->sge_off, n, copy))
-				return KWARP_PERR_LOCAL;
-		}
+		/* Checked as a whole when picked; it may be gone since. */
+		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0,
+				    copy) != KWARP_MEM_OK)
+			return KWARP_PERR_LOCAL;
 		m->sge_off += n;
 		len -= n;
 		if (m->sge_off == s->length) {
@@ -161,18 +175,11 @@ static enum kwarp_perr add_response(struct fpdu *f, u32 len, u8 **copy)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);
 	u32 left = f->e->tx.msg.left;
-	u64 addr = r->src_to + (r->size - left);
-	enum kwarp_perr err;
-	struct kwarp_mr *mr;
 
 	if (!len)
 		return KWARP_PERR_NONE;
-	mr = kwarp_batch_mr(f->b, f->e->kdev, r->src_stag);
-	err = kwarp_read_perr(kwarp_mem_check(mr, r->src_stag, f->e->pd, addr, left,
-					IB_ACCESS_REMOTE_READ));
-	if (err != KWARP_PERR_NONE)
-		return err;
-	return add_region(f, mr, addr, len, copy) ? KWARP_PERR_NONE : KWARP_PERR_LOCAL;
+	return kwarp_read_perr(add_region(f, r->src_stag, r->src_to + (r->size - left),
+					  left, len, IB_ACCESS_REMOTE_READ, copy));
 }
 
 static enum kwarp_perr add_payload(struct fpdu *f, u32 len, u8 *copy)
@@ -293,8 +300,9 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 /**
  * kwarp_tx_build - append the next FPDU of the message in work
  *
- * Return: true if it was appended; false if the batch is full, or the message failed
- * (then it has been taken out of the batch and the stream is failing).
+ * Return: true if it was appended; false if the batch is full, memory is short
+ * (tx.no_memory), or the message failed (then the stream is failing).  If false the
+ * FPDU has left no trace in the batch.
  */
 bool kwarp_tx_build(struct kwarp_engine *e)
 {
@@ -302,6 +310,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	u32 payload = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
 	struct fpdu f = { .e = e, .b = &e->tx.batch };
 	u32 off = e->tx.off, sge = m->sge, sge_off = m->sge_off;
+	const u8 *buf = m->buf;
 	struct kwarp_batch_mark mark;
 	enum kwarp_perr err;
 
@@ -319,7 +328,11 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 		e->tx.off = off;
 		m->sge = sge;
 		m->sge_off = sge_off;
-		build_failed(e, err);
+		m->buf = buf;
+		if (f.no_memory)
+			e->tx.no_memory = true;
+		else
+			build_failed(e, err);
 		return false;
 	}
 	m->left -= payload;

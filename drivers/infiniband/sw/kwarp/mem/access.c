@@ -57,20 +57,23 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
  * Only fast-register regions can be invalidated: a region of user space is shared
  * by all streams of its protection domain (5040-8.1.1-7).
  *
- * Context: any; the caller holds a reference.  An access that has passed its check
- * on another stream may still be finishing; the order against operations of the
- * same stream is strict.
+ * When it returns, no access that was checked before is still copying.
+ *
+ * Context: any but hard interrupt; the caller holds a reference.
  * Return: false if the STag cannot be invalidated.
  */
 bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct ib_pd *pd,
 		     bool remote)
 {
+	const int remote_rights = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
+	bool ok;
+
 	if (!mr || mr->kind != KWARP_MR_FAST || mr->pd != pd)
 		return false;
-	if (!READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
-		return false;
-	if (remote && !(mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)))
-		return false;
-	WRITE_ONCE(mr->valid, false);
-	return true;
+	write_lock_bh(&mr->lock);
+	ok = mr->valid && mr->stag == stag && (!remote || mr->access & remote_rights);
+	if (ok)
+		WRITE_ONCE(mr->valid, false);
+	write_unlock_bh(&mr->lock);
+	return ok;
 }

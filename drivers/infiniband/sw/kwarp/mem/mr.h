@@ -29,6 +29,8 @@ enum kwarp_mr_kind {
  * @rcu: freed after a grace period, because lookup is lock-free
  * @refs: one for the registration, one for each step that uses the region
  * @idle: completed when @refs is zero
+ * @lock: KWARP_MR_FAST only: held for reading from the check of an access to the end
+ *	of its copy, for writing to change @valid; any context, bottom halves off
  * @kind: immutable
  * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
  * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
@@ -51,6 +53,7 @@ struct kwarp_mr {
 	struct rcu_head rcu;
 	refcount_t refs;
 	struct completion idle;
+	rwlock_t lock;			/* use against invalidation */
 	enum kwarp_mr_kind kind;
 
 	bool valid;
@@ -82,6 +85,27 @@ enum kwarp_mem_err {
 	KWARP_MEM_WRAP,		/* address + length wraps 2^64 */
 	KWARP_MEM_BOUNDS,	/* outside of the region */
 };
+
+/**
+ * kwarp_mr_begin - keep a region from being invalidated
+ *
+ * Between begin and end lie the check of an access and its copy, so that an
+ * invalidation is final when it returns (5040-8.1.1-6).  Regions of user space are
+ * only revoked by deregistration, which waits for references.
+ *
+ * Context: any but hard interrupt; nothing in between may sleep.
+ */
+static inline void kwarp_mr_begin(struct kwarp_mr *mr)
+{
+	if (mr->kind == KWARP_MR_FAST)
+		read_lock_bh(&mr->lock);
+}
+
+static inline void kwarp_mr_end(struct kwarp_mr *mr)
+{
+	if (mr->kind == KWARP_MR_FAST)
+		read_unlock_bh(&mr->lock);
+}
 
 /* stag.c */
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key);

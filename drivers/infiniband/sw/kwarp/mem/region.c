@@ -27,6 +27,7 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	}
 	refcount_set(&mr->refs, 1);
 	init_completion(&mr->idle);
+	rwlock_init(&mr->lock);
 	mr->kind = kind;
 	mr->pd = pd;
 	mr->max_chunks = max_chunks;
@@ -112,9 +113,13 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access)
 {
-	struct kwarp_mr *mr = mr_new(pd, KWARP_MR_DMA, 0);
+	struct kwarp_mr *mr;
 	int ret;
 
+	/* It has no bounds, so no peer may name it (5040-8.1.1-3). */
+	if (access & ~IB_ACCESS_LOCAL_WRITE)
+		return ERR_PTR(-EINVAL);
+	mr = mr_new(pd, KWARP_MR_DMA, 0);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->access = access;
@@ -172,14 +177,19 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
  */
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
 {
-	if (mr->kind != KWARP_MR_FAST || READ_ONCE(mr->valid) ||
-	    (mr->stag ^ stag) >> 8)
+	int ret = -EINVAL;
+
+	if (mr->kind != KWARP_MR_FAST || (mr->stag ^ stag) >> 8)
 		return -EINVAL;
-	mr->access = access;
-	WRITE_ONCE(mr->stag, stag);
-	/* Pairs with the dependent loads behind READ_ONCE(valid) in kwarp_mem_check(). */
-	smp_store_release(&mr->valid, true);
-	return 0;
+	write_lock_bh(&mr->lock);
+	if (!mr->valid) {
+		mr->access = access;
+		WRITE_ONCE(mr->stag, stag);
+		WRITE_ONCE(mr->valid, true);
+		ret = 0;
+	}
+	write_unlock_bh(&mr->lock);
+	return ret;
 }
 
 /**

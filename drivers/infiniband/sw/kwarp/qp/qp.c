@@ -4,6 +4,8 @@
  */
 #include "qp.h"
 
+#include <linux/cred.h>
+#include <linux/sched.h>
 #include <linux/xarray.h>
 
 #include "qp_work.h"
@@ -44,18 +46,31 @@ int kwarp_qp_publish(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_retire - end the stream and wait until nobody refers to the QP
+ * kwarp_qp_retire - end the stream; nobody finds the QP any more
  *
- * Context: process.  The object may be freed afterwards.
+ * Context: process.  To be followed by kwarp_qp_gone().
  */
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
+	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
 	kwarp_qp_event(qp, KWARP_QPE_ABORT);
 	flush_work(&qp->work);
-	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
 	kwarp_qp_put(qp);
-	wait_for_completion(&qp->gone);
+}
+
+/**
+ * kwarp_qp_gone - wait for the last reference
+ *
+ * Context: process.
+ * Return: true when the object may be freed; false after a while, to look after those
+ * that hold it and call again.
+ */
+bool kwarp_qp_gone(struct kwarp_qp *qp)
+{
+	if (!wait_for_completion_timeout(&qp->gone, HZ / 10))
+		return false;
 	kwarp_qp_work_cancel(qp);
+	return true;
 }
 
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
@@ -80,6 +95,15 @@ void kwarp_qp_put(struct kwarp_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->refs))
 		complete(&qp->gone);
+}
+
+/*
+ * iw_cm identifies a QP by its number, which any process can name.  Only its owner may
+ * connect it: same user, or the process that created it.  Context: the caller's.
+ */
+bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
+{
+	return !qp->user || qp->tgid == current->tgid || uid_eq(qp->owner, current_uid());
 }
 
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
@@ -141,6 +165,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		.ird = params->ird,
 		.ord = params->ord,
 		.rtr = params->rtr,
+		.by_ref = !qp->user,
 	};
 	int ret;
 
@@ -165,6 +190,13 @@ out:
 	return ret;
 }
 
+/* The engine is stopped and nothing is left for the work item to do. */
+static bool idle(struct kwarp_qp *qp)
+{
+	lockdep_assert_held(&qp->mutex);
+	return !qp->engine.sock && !READ_ONCE(qp->todo);
+}
+
 /**
  * kwarp_qp_reset - back to IDLE with empty queues (modify to RESET)
  *
@@ -177,7 +209,7 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 
 	flush_work(&qp->work);
 	mutex_lock(&qp->mutex);
-	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
+	ret = idle(qp) ? kwarp_qp_event(qp, KWARP_QPE_RESET) : -EINVAL;
 	if (!ret) {
 		kwarp_tx_claim(&qp->engine);
 		kwarp_sq_reset(&qp->sq);

@@ -48,7 +48,8 @@ enum kwarp_qp_pending {
 /**
  * struct kwarp_qp - one queue pair
  *
- * Immutable after create: @kdev, @user, @srq, @sq_map, @rq_map, @init
+ * Immutable after create: @kdev, @user, @srq, @sq_map, @rq_map, @cap, and who may
+ * connect it: @owner, @tgid
  *
  * @ibqp: RDMA core's object; first
  * @refs: one for the verbs object, one per stream of the CM, one per iw_cm user
@@ -72,6 +73,8 @@ struct kwarp_qp {
 	struct ib_qp ibqp;
 	struct kwarp_dev *kdev;
 	bool user;
+	kuid_t owner;
+	pid_t tgid;
 	struct kwarp_srq *srq;
 	struct rdma_user_mmap_entry *sq_map;
 	struct rdma_user_mmap_entry *rq_map;
@@ -107,6 +110,7 @@ static inline struct kwarp_qp *to_kqp(struct ib_qp *ibqp)
 void kwarp_qp_init(struct kwarp_qp *qp);
 int kwarp_qp_publish(struct kwarp_qp *qp);
 void kwarp_qp_retire(struct kwarp_qp *qp);
+bool kwarp_qp_gone(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
 int kwarp_qp_reset(struct kwarp_qp *qp);
 enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);

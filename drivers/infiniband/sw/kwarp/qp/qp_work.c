@@ -144,7 +144,7 @@ static void send_terminate(struct kwarp_qp *qp)
 	struct kwarp_engine *e = &qp->engine;
 
 	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
-	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) && !e->rx.fpdu.off)) {
+	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) && !kwarp_rx_any(e))) {
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
 		return;
 	}
@@ -168,11 +168,11 @@ static void start_drain(struct kwarp_qp *qp)
 /* Everything that was posted is with TCP: close our half, go on receiving. */
 static void half_close(struct kwarp_qp *qp)
 {
-	if (kwarp_qp_state(qp) != KWARP_QPS_CLOSING || qp->fin_sent)
+	if (kwarp_qp_state(qp) != KWARP_QPS_CLOSING || qp->fin_sent ||
+	    !kwarp_engine_fin(&qp->engine))
 		return;
-	qp->fin_sent = true;
+	WRITE_ONCE(qp->fin_sent, true);
 	set_timer(qp, KWARP_CLOSE_TIMEOUT_MS);
-	kwarp_engine_fin(&qp->engine);
 }
 
 static void end_stream(struct kwarp_qp *qp, u16 todo)
@@ -181,6 +181,9 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 	mutex_lock(&qp->mutex);
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
+	/* ib_drain_qp() waits for this before it trusts a shared receive queue. */
+	if (qp->srq)
+		raise(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
 static void carry_out(struct kwarp_qp *qp, u16 todo)
@@ -230,19 +233,22 @@ static void qp_work(struct work_struct *work)
 {
 	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
 	struct kwarp_engine *e = &qp->engine;
+	u16 todo;
 
 	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
 		mutex_lock(&qp->mutex);
 		kwarp_engine_poll(e);
 		mutex_unlock(&qp->mutex);
 	}
+	/* Taken first, so that what happened before these actions is said before them. */
+	todo = take_todo(qp);
 	if (test_and_clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending))
 		tell_cm(qp, KWARP_STREAM_ESTABLISHED, true);
 	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
 		raise_srq_limit(qp);
 	if (test_and_clear_bit(KWARP_QPP_DRAINED, &qp->pending))
 		half_close(qp);
-	carry_out(qp, take_todo(qp));
+	carry_out(qp, todo);
 	/* Both halves are closed: nothing to wait for. */
 	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
 	    test_bit(KWARP_E_FIN_SEEN, &e->flags))

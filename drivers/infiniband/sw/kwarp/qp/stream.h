@@ -67,6 +67,7 @@ struct kwarp_stream_ops {
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
 void kwarp_qp_get(struct kwarp_qp *qp);
 void kwarp_qp_put(struct kwarp_qp *qp);
+bool kwarp_qp_may_connect(const struct kwarp_qp *qp);
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
 
 /**

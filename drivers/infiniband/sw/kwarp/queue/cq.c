@@ -84,7 +84,8 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 			todo |= KWARP_CQ_RAISE;
 		cq->solicited = false;
 	}
-	if (READ_ONCE(cq->overflow) && !(cq->ring.hdr->flags & KWARP_RING_ERROR)) {
+	if (READ_ONCE(cq->overflow) && !cq->reported) {
+		cq->reported = true;
 		kwarp_ring_set_flags(&cq->ring, KWARP_RING_ERROR);
 		todo |= KWARP_CQ_LOST;
 	}
@@ -198,29 +199,36 @@ int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
  * @cq: queue
- * @ring: new ring, large enough; the old one comes back in it
+ * @ring: new ring; the old one comes back in it
  *
- * Context: process.
+ * Context: process; cq->resize held.
+ * Return: 0, -EINVAL if the entries do not fit.
  */
-void kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
+int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
 	unsigned long irqflags;
 	u32 cons, n = 0;
 
+	lockdep_assert_held(&cq->resize);
 	spin_lock_irqsave(&cq->lock, irqflags);
 	cons = READ_ONCE(cq->ring.hdr->cons);
 	/* A wrong cons of user space must not make us copy more than exists. */
 	if (cq->prod - cons > cq->ring.mask + 1)
 		cons = cq->prod;
-	for (; cons != cq->prod && n <= ring->mask; cons++, n++)
+	if (cq->prod - cons > ring->mask + 1) {
+		spin_unlock_irqrestore(&cq->lock, irqflags);
+		return -EINVAL;
+	}
+	for (; cons != cq->prod; cons++, n++)
 		*(struct kwarp_cqe *)kwarp_ring_slot(ring, n) =
 			*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cons);
 	ring->hdr->prod = n;
 	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
-	ring->hdr->flags = cq->ring.hdr->flags;
+	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
 	cq->prod = n;
 	swap(cq->ring, *ring);
 	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return 0;
 }
 
 /* Kernel consumers: no poll returns entries of @qp any more. */

@@ -5,6 +5,7 @@
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
 
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -15,6 +16,7 @@ struct rdma_user_mmap_entry;
 /**
  * struct kwarp_cq - one completion queue
  * @ibcq: RDMA core's object; first
+ * @resize: serialises resizing; process context, taken before @lock
  * @lock: protects @ring, @prod, @cons, @qp; any context, innermost of ours
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
  * @map: mmap entry of @ring if it is shared with user space
@@ -24,9 +26,11 @@ struct rdma_user_mmap_entry;
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
  * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
+ * @reported: that has been said
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
+	struct mutex resize;		/* resizing as a whole */
 	spinlock_t lock;		/* everything below */
 	struct kwarp_ring ring;
 	struct rdma_user_mmap_entry *map;
@@ -35,6 +39,7 @@ struct kwarp_cq {
 	u32 cqe;
 	bool solicited;
 	bool overflow;
+	bool reported;
 };
 
 static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
@@ -53,7 +58,7 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo);
 
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
-void kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring);
+int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring);
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp);
 
 #endif /* KWARP_QUEUE_CQ_H */

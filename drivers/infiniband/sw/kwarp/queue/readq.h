@@ -43,7 +43,6 @@ struct kwarp_oread {
  * @src_to: likewise
  * @size: octets
  * @raw_ddp: DDP header as received, for a Terminate
- * @raw_rreq: Read Request header as received
  */
 struct kwarp_iread {
 	u32 sink_stag;
@@ -52,7 +51,6 @@ struct kwarp_iread {
 	u64 src_to;
 	u32 size;
 	u8 raw_ddp[18];
-	u8 raw_rreq[28];
 };
 
 /**

@@ -42,6 +42,9 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 		return KWARP_TAKE_CORRUPT;
 	if (!n)
 		return KWARP_TAKE_NONE;
+	/* Posted into a slot whose request is not completed. */
+	if (sq->next - READ_ONCE(sq->retired) > sq->ring.mask)
+		return KWARP_TAKE_CORRUPT;
 	if (!kwarp_wqe_load(wqe, kwarp_ring_slot(&sq->ring, sq->next),
 			    sq->ring.stride, sq->user))
 		return KWARP_TAKE_BAD;

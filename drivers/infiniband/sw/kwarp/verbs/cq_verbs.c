@@ -53,6 +53,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto out_count;
 	}
 	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize);
 	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe));
 	if (ret)
 		goto out_count;
@@ -86,31 +87,42 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
+static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
+{
+	struct rdma_user_mmap_entry *map;
+	int ret;
+
+	lockdep_assert_held(&cq->resize);
+	ret = give_ring(cq, ring, &map, udata, 0);
+	if (ret)
+		return ret;
+	ret = kwarp_cq_replace(cq, ring);
+	if (!ret)
+		swap(cq->map, map);
+	/* The ring that is not in use, old or new, goes with its mapping. */
+	kwarp_ring_release_map(ring, map);
+	return ret;
+}
+
 /* User space only: the RDMA core offers it to nobody else. */
 int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
-	struct rdma_user_mmap_entry *map;
 	struct kwarp_ring ring;
-	u32 unpolled;
 	int ret;
 
 	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
 		return -EINVAL;
-	unpolled = READ_ONCE(cq->prod) - READ_ONCE(cq->ring.hdr->cons);
-	if (unpolled > cqe && unpolled <= kwarp_ring_size(&cq->ring))
-		return -EINVAL;
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe));
 	if (ret)
 		return ret;
-	ret = give_ring(cq, &ring, &map, udata, 0);
-	if (ret) {
+	/* The core holds the CQ for reading only: two threads may get here. */
+	mutex_lock(&cq->resize);
+	ret = resize(cq, &ring, udata);
+	if (!ret)
+		ibcq->cqe = kwarp_ring_size(&cq->ring);
+	mutex_unlock(&cq->resize);
+	if (ret)
 		kwarp_ring_fini(&ring);
-		return ret;
-	}
-	kwarp_cq_replace(cq, &ring);
-	swap(cq->map, map);
-	kwarp_ring_release_map(&ring, map);
-	ibcq->cqe = kwarp_ring_size(&cq->ring);
-	return 0;
+	return ret;
 }

@@ -2,7 +2,9 @@
 /*
  * Queue pairs: create, modify, query, destroy, post.
  */
+#include <linux/cred.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include "../cm/cm.h"
@@ -140,6 +142,8 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	}
 	qp->kdev = kdev;
 	qp->user = udata;
+	qp->owner = current_uid();
+	qp->tgid = current->tgid;
 	qp->srq = init->srq ? to_ksrq(init->srq) : NULL;
 	qp->attr.qp_state = IB_QPS_RESET;
 	kwarp_qp_init(qp);
@@ -160,6 +164,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 out_publish:
 	kwarp_qp_retire(qp);
+	kwarp_qp_gone(qp);
 out_queues:
 	fini_queues(qp);
 out_count:
@@ -171,9 +176,11 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
-	/* A connection that is still being set up must not keep us waiting. */
-	kwarp_cm_drop_qp(qp->kdev, qp);
 	kwarp_qp_retire(qp);
+	/* A connection that is still being set up must not keep us waiting. */
+	do {
+		kwarp_cm_drop_qp(qp->kdev, qp);
+	} while (!kwarp_qp_gone(qp));
 	kwarp_cq_forget_qp(qp->sq.cq, ibqp);
 	kwarp_cq_forget_qp(qp->engine.recv_cq, ibqp);
 	fini_queues(qp);
@@ -321,26 +328,29 @@ int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		return -EINVAL;
 	if (!qp->user)
 		ret = kwarp_rq_post(&qp->rq, wr, bad);
-	/* In error, receives are flushed by the transmit runner. */
+	/*
+	 * In error, receives are flushed by the transmit runner.  The barrier pairs with
+	 * the one in kwarp_engine_flush(): either it sees the entry, or we the flag.
+	 */
+	smp_mb();
 	if (test_bit(KWARP_E_DEAD, &qp->engine.flags))
 		kwarp_tx_kick(&qp->engine, qp->user);
 	return ret;
 }
 
-/* iw_cm: no reference is taken here; the core calls add_ref next. */
+/*
+ * iw_cm calls get and add_ref as a pair, on a number that any process may have named:
+ * the reference has to be taken by the look-up, or the QP could go in between.
+ */
 struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
 {
 	struct kwarp_qp *qp = kwarp_qp_lookup(to_kdev(ibdev), qpn);
 
-	if (!qp)
-		return NULL;
-	kwarp_qp_put(qp);
-	return &qp->ibqp;
+	return qp ? &qp->ibqp : NULL;
 }
 
 void kwarp_qp_add_ref(struct ib_qp *ibqp)
 {
-	kwarp_qp_get(to_kqp(ibqp));
 }
 
 void kwarp_qp_rem_ref(struct ib_qp *ibqp)
