@@ -39,12 +39,12 @@ without_ignored() {
 
 # The script looks for a git tree around it, and leaves notes there.
 check_checkpatch() {
-	local tool f
+	local tool
 	tool=$("$here/get-source.sh" linux)/scripts/checkpatch.pl
-	files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]' |
-		while read -r f; do
-			(cd "$out" && perl "$tool" --no-tree --strict --show-types --terse -q --file "$KWARP_ROOT/$f" 2>>"$out/checkpatch.err") || true
-		done | sed "s|^$KWARP_ROOT/||" | grep -vE '^total: |^$' | without_ignored
+	files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]' | sed "s|^|$KWARP_ROOT/|" |
+		(cd "$out" && xargs -r -P "$KWARP_JOBS" -n 8 \
+			perl "$tool" --no-tree --strict --show-types --terse -q --file 2>"$out/checkpatch.err") |
+		sed "s|^$KWARP_ROOT/||" | grep -vE '^total: |^$' | without_ignored | sort -t: -k1,1 -k2,2n
 }
 
 # One clean build with the compiler's extra warnings and sparse: any word about our files
