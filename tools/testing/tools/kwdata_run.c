@@ -10,11 +10,13 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POLL_BATCH	16
 #define YIELD_EVERY	64	/* idle polls */
 #define LOOK_EVERY	4096	/* idle polls between two looks at the other channels */
 #define EVENT_WAIT_MS	200
+#define SPARE_START_US	300000
 
 #define LABEL		128
 
@@ -388,6 +390,9 @@ static bool say_bye(struct kd_conn *c)
 {
 	if (c->bye_posted || !c->remote_known || issuing(c) || c->done < c->next || !kd_sq_room(c))
 		return false;
+	/* An end that issues nothing has the second word: its bye would end the other's work. */
+	if (!c->count && !c->peer_bye)
+		return false;
 	kd_post_ctl(c, KD_CTL_BYE, c->done);
 	c->bye_posted = true;
 	return true;
@@ -491,6 +496,9 @@ enum kw_exit kd_run(struct kd_conn *c)
 	unsigned int rounds = 0;
 
 	c->last_progress = kw_now_ms();
+	/* siw may lose what arrives before it is in full operation. */
+	if (c->cfg.flags & KD_SPARE)
+		usleep(SPARE_START_US);
 	if (c->client)
 		kd_post_hello(c);
 	while (!c->lost && !finished(c)) {

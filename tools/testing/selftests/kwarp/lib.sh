@@ -152,9 +152,15 @@ net_up() {
 	ip netns add "${NS[1]}"
 	ip link add "${DEV[0]}" netns "${NS[0]}" type veth peer name "${DEV[1]}" netns "${NS[1]}"
 	both_ends up_end
+	wait_until 10 "the namespaces reach each other" neighbours_known
 	rm -f "$RUN/netem"
 	echo 1500 >"$RUN/mtu"
 	touch "$RUN/net"
+}
+
+# Else the first connection waits for address resolution.
+neighbours_known() {
+	n0 ping -q -c 1 -W 1 "${IP[1]}" >/dev/null && n0 ping -q -c 1 -W 1 "${IP6[1]}" >/dev/null
 }
 
 net_down() {

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwconn: many connections after and beside each other.
+ *
+ * The server accepts whatever comes, echoes one message per connection and outlives
+ * every failure. The client connects, exchanges a message, compares it, disconnects,
+ * again and again; or (-x) expects every attempt to be refused in time.
+ *
+ *	kwconn -s -a addr -p port
+ *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-x]
+ */
+#include "kwcm.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MSG_LEN		64
+#define MAX_PARALLEL	2048
+#define CQ_LEN		(4 * MAX_PARALLEL)
+
+/**
+ * struct conn - one connection, in the slot of its index
+ * @id: NULL if the slot is free
+ * @buf: one message to send, one to receive
+ * @key: of the message (client)
+ * @since: when the attempt began, ms
+ * @echoed: the message came back (client), or was sent back (server)
+ */
+struct conn {
+	struct rdma_cm_id *id;
+	uint8_t *buf;
+	uint64_t key;
+	int64_t since;
+	bool established, echoed;
+};
+
+static struct {
+	bool server, client, refused;
+	const char *addr, *port;
+	unsigned int cycles, parallel;
+	int limit_ms;
+} opt = { .port = "7175", .cycles = 1, .parallel = 1, .limit_ms = 20000 };
+
+static struct conn conns[MAX_PARALLEL];
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_comp_channel *comp;
+static struct ibv_mr *mr;
+static uint8_t *memory;
+static volatile bool stop;
+
+static struct {
+	unsigned int started, established, echoed, refused, lost;
+	int64_t slowest;
+} count;
+
+/* ---------------------------------------------------------------- resources */
+
+static void open_device(struct ibv_context *verbs)
+{
+	size_t len = 2 * MSG_LEN * MAX_PARALLEL;
+
+	if (pd)
+		return;
+	memory = kw_zalloc(len);
+	pd = ibv_alloc_pd(verbs);
+	comp = ibv_create_comp_channel(verbs);
+	cq = comp ? ibv_create_cq(verbs, CQ_LEN, NULL, comp, 0) : NULL;
+	mr = pd ? ibv_reg_mr(pd, memory, len, IBV_ACCESS_LOCAL_WRITE) : NULL;
+	if (!pd || !cq || !mr || ibv_req_notify_cq(cq, 0))
+		kw_die(KW_SETUP, "cannot create what all connections share: %s", strerror(errno));
+}
+
+static void close_device(void)
+{
+	if (!pd)
+		return;
+	if (ibv_dereg_mr(mr) || ibv_destroy_cq(cq) || ibv_destroy_comp_channel(comp) || ibv_dealloc_pd(pd))
+		kw_die(KW_SETUP, "cannot destroy what all connections shared: %s", strerror(errno));
+	free(memory);
+}
+
+static uint64_t index_of(const struct conn *c)
+{
+	return c - conns;
+}
+
+static int post_recv(struct conn *c)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)c->buf + MSG_LEN, .length = MSG_LEN, .lkey = mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .wr_id = index_of(c), .sg_list = &sge, .num_sge = 1 };
+
+	return ibv_post_recv(c->id->qp, &wr, &bad);
+}
+
+static int post_send(struct conn *c)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)c->buf, .length = MSG_LEN, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = { .wr_id = index_of(c), .sg_list = &sge, .num_sge = 1 };
+
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	return ibv_post_send(c->id->qp, &wr, &bad);
+}
+
+static int create_qp(struct conn *c)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 2, .max_recv_wr = 2, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	open_device(c->id->verbs);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	c->buf = memory + 2 * MSG_LEN * index_of(c);
+	return rdma_create_qp(c->id, pd, &attr) || post_recv(c);
+}
+
+static struct conn *new_conn(struct rdma_cm_id *id)
+{
+	struct conn *c;
+
+	for (c = conns; c < conns + MAX_PARALLEL; c++)
+		if (!c->id)
+			break;
+	if (c == conns + MAX_PARALLEL)
+		return NULL;
+	memset(c, 0, sizeof(*c));
+	c->id = id;
+	c->since = kw_now_ms();
+	id->context = c;
+	return c;
+}
+
+static void drop(struct conn *c)
+{
+	if (c->id->qp)
+		rdma_destroy_qp(c->id);
+	rdma_destroy_id(c->id);
+	c->id = NULL;
+}
+
+/* ------------------------------------------------------------------- client */
+
+static void begin(struct rdma_event_channel *ch, const struct sockaddr *dst)
+{
+	struct rdma_cm_id *id;
+	struct conn *c;
+
+	if (rdma_create_id(ch, &id, NULL, RDMA_PS_TCP))
+		kw_die(KW_SETUP, "cannot create an id: %s", strerror(errno));
+	c = new_conn(id);
+	c->key = kw_mix(0xc0, count.started++);
+	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)dst, 5000))
+		kw_die(KW_SETUP, "cannot resolve %s: %s", opt.addr, strerror(errno));
+}
+
+static void finish_client(struct conn *c, const char *why, int status)
+{
+	int64_t took = kw_now_ms() - c->since;
+
+	if (took > count.slowest)
+		count.slowest = took;
+	kw_debug("%s after %lld ms (status %d)", why, (long long)took, status);
+	if (opt.refused && c->established)
+		kw_die(KW_MISMATCH, "a connection was established that had to be refused");
+	if (!opt.refused && !c->echoed)
+		kw_die(KW_LOST, "connection %u of %u: %s (status %d)", count.started, opt.cycles, why, status);
+	count.refused += !c->established;
+	drop(c);
+}
+
+static void connect_now(struct conn *c)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+
+	if (create_qp(c))
+		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
+	c->since = kw_now_ms();
+	/* A device may refuse at once or by an event. */
+	if (rdma_connect(c->id, &param))
+		finish_client(c, strerror(errno), -errno);
+}
+
+static void client_event(const struct kwcm_event *ev)
+{
+	struct conn *c = ev->id->context;
+
+	switch (ev->type) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		if (rdma_resolve_route(c->id, 5000))
+			kw_die(KW_SETUP, "cannot resolve the route: %s", strerror(errno));
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		connect_now(c);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		c->established = true;
+		count.established++;
+		kw_fill(c->buf, MSG_LEN, c->key, 0);
+		if (!opt.refused && post_send(c))
+			kw_die(KW_LOST, "cannot post a Send");
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_ADDR_ERROR:
+		finish_client(c, rdma_event_str(ev->type), ev->status);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	default:
+		kw_die(KW_LOST, "unexpected event %s (status %d)", rdma_event_str(ev->type), ev->status);
+	}
+}
+
+static void client_received(struct conn *c)
+{
+	if (kw_check(c->buf + MSG_LEN, MSG_LEN, c->key, 0) != MSG_LEN)
+		kw_die(KW_MISMATCH, "mismatch: the echo is not what was sent");
+	c->echoed = true;
+	count.echoed++;
+	if (rdma_disconnect(c->id))
+		kw_die(KW_LOST, "cannot disconnect: %s", strerror(errno));
+}
+
+/* ------------------------------------------------------------------- server */
+
+static void server_request(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct conn *c = new_conn(id);
+
+	count.started++;
+	if (!c) {
+		rdma_reject(id, NULL, 0);
+		rdma_destroy_id(id);
+		return;
+	}
+	if (create_qp(c) || rdma_accept(id, &param)) {
+		kw_debug("cannot accept: %s", strerror(errno));
+		count.lost++;
+		drop(c);
+	}
+}
+
+static void server_event(const struct kwcm_event *ev)
+{
+	struct conn *c = ev->id->context;
+
+	switch (ev->type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		server_request(ev->id);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+		c->established = true;
+		count.established++;
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+		count.lost += !c->echoed;
+		drop(c);
+		break;
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		kw_die(KW_LOST, "the device is gone");
+	default:
+		kw_say("event %s (status %d)", rdma_event_str(ev->type), ev->status);
+	}
+}
+
+static void server_received(struct conn *c)
+{
+	memcpy(c->buf, c->buf + MSG_LEN, MSG_LEN);
+	/* The connection may have failed meanwhile: its event will say so. */
+	if (!post_send(c)) {
+		c->echoed = true;
+		count.echoed++;
+	}
+}
+
+/* --------------------------------------------------------------------- loop */
+
+static void completions(void)
+{
+	struct ibv_cq *which;
+	struct ibv_wc wc;
+	struct conn *c;
+	void *ctx;
+
+	if (ibv_get_cq_event(comp, &which, &ctx))
+		kw_die(KW_MISMATCH, "cannot get a completion event: %s", strerror(errno));
+	ibv_ack_cq_events(cq, 1);
+	if (ibv_req_notify_cq(cq, 0))
+		kw_die(KW_MISMATCH, "cannot ask for completion events: %s", strerror(errno));
+	while (ibv_poll_cq(cq, 1, &wc) > 0) {
+		c = &conns[wc.wr_id % MAX_PARALLEL];
+		if (wc.status != IBV_WC_SUCCESS || !(wc.opcode & IBV_WC_RECV) || !c->id)
+			continue;
+		opt.client ? client_received(c) : server_received(c);
+	}
+}
+
+static void check_limits(void)
+{
+	int64_t now = kw_now_ms();
+	struct conn *c;
+
+	if (opt.server)
+		return;
+	for (c = conns; c < conns + MAX_PARALLEL; c++)
+		if (c->id && now - c->since > opt.limit_ms)
+			kw_die(KW_STALL, "a connection is %s after %d ms, %u of %u are done",
+			       c->established ? "still up" : "still not decided", opt.limit_ms,
+			       count.established + count.refused, opt.cycles);
+}
+
+static void one_round(struct rdma_event_channel *ch)
+{
+	struct pollfd fds[2] = { { .fd = ch->fd, .events = POLLIN }, { .fd = comp ? comp->fd : -1, .events = POLLIN } };
+	struct kwcm_event ev;
+
+	poll(fds, 2, 200);
+	/* Messages first: a disconnect event frees the connection they belong to. */
+	if (fds[1].revents & POLLIN)
+		completions();
+	if ((fds[0].revents & POLLIN) && !kwcm_next(ch, 0, &ev))
+		opt.client ? client_event(&ev) : server_event(&ev);
+	check_limits();
+}
+
+static unsigned int open_conns(void)
+{
+	unsigned int n = 0;
+	struct conn *c;
+
+	for (c = conns; c < conns + MAX_PARALLEL; c++)
+		n += c->id != NULL;
+	return n;
+}
+
+static void run_client(void)
+{
+	struct rdma_event_channel *ch = rdma_create_event_channel();
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
+	unsigned int running;
+
+	if (!ch || rdma_getaddrinfo((char *)opt.addr, (char *)opt.port, &hints, &ai))
+		kw_die(KW_SETUP, "cannot look up %s: %s", opt.addr, strerror(errno));
+	for (;;) {
+		running = open_conns();
+		for (; running < opt.parallel && count.started < opt.cycles; running++)
+			begin(ch, ai->ai_dst_addr);
+		if (!running)
+			break;
+		one_round(ch);
+	}
+	rdma_freeaddrinfo(ai);
+	close_device();
+	rdma_destroy_event_channel(ch);
+}
+
+static void run_server(void)
+{
+	struct rdma_cm_id *listener = kwcm_listen(opt.addr, opt.port, 1024);
+	struct conn *c;
+
+	while (!stop)
+		one_round(listener->channel);
+	for (c = conns; c < conns + MAX_PARALLEL; c++)
+		if (c->id)
+			drop(c);
+	close_device();
+	kwcm_destroy(listener);
+}
+
+static void on_signal(int sig)
+{
+	stop = true;
+}
+
+static void parse(int argc, char **argv)
+{
+	int o;
+
+	while ((o = getopt(argc, argv, "sca:p:n:P:T:xv")) != -1) {
+		switch (o) {
+		case 's': opt.server = true; break;
+		case 'c': opt.client = true; break;
+		case 'a': opt.addr = optarg; break;
+		case 'p': opt.port = optarg; break;
+		case 'n': opt.cycles = kw_number(optarg, 1, 1000000, "-n"); break;
+		case 'P': opt.parallel = kw_number(optarg, 1, MAX_PARALLEL, "-P"); break;
+		case 'T': opt.limit_ms = 1000 * kw_number(optarg, 1, 3600, "-T"); break;
+		case 'x': opt.refused = true; break;
+		case 'v': kw_verbose = true; break;
+		default: exit(KW_SETUP);
+		}
+	}
+	if (opt.server == opt.client || !opt.addr)
+		kw_die(KW_SETUP, "usage: kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-x] [-v]");
+}
+
+int main(int argc, char **argv)
+{
+	kw_prog = "kwconn";
+	parse(argc, argv);
+	kw_prog = opt.server ? "kwconn server" : "kwconn client";
+	signal(SIGTERM, on_signal);
+	signal(SIGPIPE, SIG_IGN);
+	opt.server ? run_server() : run_client();
+	kw_say("%u started, %u established, %u echoed, %u refused, %u lost, slowest %lld ms", count.started,
+	       count.established, count.echoed, count.refused, count.lost, (long long)count.slowest);
+	return KW_OK;
+}

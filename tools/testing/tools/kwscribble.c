@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwscribble: a program that writes nonsense into the queues it shares with the
+ * kernel, while requests are posted and completions polled.
+ *
+ *	kwscribble -a addr -p port [-n rounds] [-t milliseconds] [-S seed]
+ *
+ * Each round is a child process with a connection of its own to a kwconn server. It
+ * finds the mappings of the uverbs device among its own and overwrites indices,
+ * flags and entries. What happens to the child does not matter, it may crash; but it
+ * must end when it is told to, and the suite checks that nobody else has noticed.
+ */
+#include "kwcm.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_MAPS	32
+#define HEAD_LEN	128	/* where rings keep indices and flags, if they begin with them */
+#define CHILD_END_MS	20000
+#define CONNECT_MS	20000
+
+static const char *addr, *port = "7175";
+static unsigned int rounds = 20, scribble_ms = 300;
+static uint64_t seed = 1;
+
+static struct {
+	uint8_t *at;
+	size_t len;
+} maps[MAX_MAPS];
+static unsigned int n_maps;
+
+/* ------------------------------------------------------------------ scribbling */
+
+static void find_maps(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	unsigned long from, to;
+	char line[512], perms[8];
+
+	if (!f)
+		kw_die(KW_SETUP, "cannot read the list of mappings");
+	while (fgets(line, sizeof(line), f)) {
+		if (!strstr(line, "/dev/infiniband/uverbs") || sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
+			continue;
+		if (perms[1] != 'w' || n_maps == MAX_MAPS)
+			continue;
+		maps[n_maps].at = (uint8_t *)from;
+		maps[n_maps++].len = to - from;
+	}
+	fclose(f);
+	if (!n_maps)
+		kw_die(KW_SETUP, "the device's library shares no memory with the kernel");
+}
+
+static uint32_t evil(struct kw_rng *rng)
+{
+	static const uint32_t values[] = { 0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0xffff, 3, 64, 0x10000 };
+
+	if (kw_one_in(rng, 2))
+		return values[kw_below(rng, sizeof(values) / sizeof(values[0]))];
+	return kw_rand(rng);
+}
+
+static void scribble_once(struct kw_rng *rng)
+{
+	unsigned int m = kw_below(rng, n_maps);
+	size_t len = maps[m].len, off, i, run = 4;
+
+	switch (kw_below(rng, 4)) {
+	case 0:		/* the head */
+		off = kw_below(rng, HEAD_LEN / 4) * 4;
+		break;
+	case 1:		/* an index moves a little: entries that were never written */
+		off = kw_below(rng, HEAD_LEN / 4) * 4;
+		*(volatile uint32_t *)(maps[m].at + off) += kw_below(rng, 40);
+		return;
+	case 2:		/* a run of octets */
+		run = 4 + kw_below(rng, 40) * 4;
+		/* fallthrough */
+	default:	/* anywhere */
+		off = kw_below(rng, (len - run) / 4) * 4;
+	}
+	for (i = 0; i < run; i += 4)
+		*(volatile uint32_t *)(maps[m].at + off + i) = evil(rng);
+}
+
+static void *scribbler(void *arg)
+{
+	struct kw_rng rng = { .state = *(uint64_t *)arg };
+
+	for (;;) {
+		scribble_once(&rng);
+		if (kw_one_in(&rng, 64))
+			usleep(kw_below(&rng, 200));
+	}
+	return NULL;
+}
+
+/* -------------------------------------------------------------------- a child */
+
+static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_t len)
+{
+	struct ibv_qp_init_attr a = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 32, .max_recv_wr = 32, .max_send_sge = 2, .max_recv_sge = 2 },
+	};
+	struct rdma_conn_param param = { .initiator_depth = 4, .responder_resources = 4 };
+	struct rdma_cm_id *id = kwcm_resolve(addr, port);
+	struct ibv_cq *cq = ibv_create_cq(id->verbs, 64, NULL, NULL, 0);
+	struct ibv_mr *mr;
+	struct kwcm_event ev;
+
+	if (!cq || rdma_create_qp(id, NULL, &a))
+		kw_die(KW_SETUP, "cannot create the queues: %s", strerror(errno));
+	mr = ibv_reg_mr(id->pd, buf, len, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	if (!mr || rdma_connect(id, &param) ||
+	    kwcm_expect(id->channel, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS, &ev))
+		kw_die(KW_SETUP, "cannot connect");
+	*idp = id;
+	return mr;
+}
+
+/* Go on posting and polling, whatever it gives. */
+static void post_and_poll(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_mr *mr, uint8_t *buf)
+{
+	int64_t until = kw_now_ms() + scribble_ms;
+	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = 64, .lkey = mr->lkey };
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_recv_wr *rbad, rwr = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_wc wc;
+
+	while (kw_now_ms() < until) {
+		wr.opcode = wr.wr_id++ % 2 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE;
+		wr.num_sge = wr.opcode == IBV_WR_SEND;
+		ibv_post_send(id->qp, &wr, &bad);
+		ibv_post_recv(id->qp, &rwr, &rbad);
+		ibv_req_notify_cq(cq, wr.wr_id % 3 == 0);
+		ibv_poll_cq(cq, 1, &wc);
+	}
+}
+
+static void child(uint64_t child_seed)
+{
+	uint8_t *buf = kw_zalloc(4096);
+	struct rdma_cm_id *id;
+	struct ibv_mr *mr = connect_child(&id, buf, 4096);
+	pthread_t t;
+
+	find_maps();
+	/* Queues that make no sense may keep the library busy for ever. */
+	alarm(5);
+	if (pthread_create(&t, NULL, scribbler, &child_seed))
+		kw_die(KW_SETUP, "no thread");
+	post_and_poll(id, id->qp->send_cq, mr, buf);
+	_exit(KW_OK);
+}
+
+/* ------------------------------------------------------------------- the parent */
+
+static unsigned int survived, crashed;
+
+static void wait_for(pid_t pid)
+{
+	int64_t until = kw_now_ms() + CHILD_END_MS;
+	int status;
+
+	while (waitpid(pid, &status, WNOHANG) != pid) {
+		if (kw_now_ms() > until)
+			kw_die(KW_STALL, "FAILED: process %d does not end", pid);
+		usleep(20000);
+	}
+	if (WIFSIGNALED(status))
+		crashed++;
+	else if (WEXITSTATUS(status) == KW_SETUP)
+		kw_die(KW_SETUP, "a child could not begin");
+	else
+		survived++;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int i;
+	pid_t pid;
+	int o;
+
+	kw_prog = "kwscribble";
+	while ((o = getopt(argc, argv, "a:p:n:t:S:")) != -1) {
+		switch (o) {
+		case 'a': addr = optarg; break;
+		case 'p': port = optarg; break;
+		case 'n': rounds = kw_number(optarg, 1, 100000, "-n"); break;
+		case 't': scribble_ms = kw_number(optarg, 1, 60000, "-t"); break;
+		case 'S': seed = kw_number(optarg, 0, UINT64_MAX, "-S"); break;
+		default: exit(KW_SETUP);
+		}
+	}
+	if (!addr)
+		kw_die(KW_SETUP, "usage: kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed]");
+	for (i = 0; i < rounds; i++) {
+		pid = fork();
+		if (pid < 0)
+			kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
+		if (!pid)
+			child(kw_mix(seed, i));
+		wait_for(pid);
+	}
+	kw_say("%u rounds: %u ended by themselves, %u crashed", rounds, survived, crashed);
+	return KW_OK;
+}

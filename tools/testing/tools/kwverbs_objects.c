@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwverbs: wrong attributes of objects.
+ */
+#include "kwverbs.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* ---------------------------------------------------------- completion queues */
+
+static int cq_of(struct kv_env *e, int cqe, int vector)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, cqe, NULL, NULL, vector);
+
+	if (!cq)
+		return errno;
+	ibv_destroy_cq(cq);
+	return 0;
+}
+
+static int cq_of_none(struct kv_env *e)
+{
+	return cq_of(e, 0, 0);
+}
+
+static int cq_negative(struct kv_env *e)
+{
+	return cq_of(e, -1, 0);
+}
+
+static int cq_too_long(struct kv_env *e)
+{
+	return e->attr.max_cqe == INT_MAX ? KV_SKIP : cq_of(e, e->attr.max_cqe + 1, 0);
+}
+
+static int cq_bad_vector(struct kv_env *e)
+{
+	return cq_of(e, 16, e->verbs->num_comp_vectors);
+}
+
+static int cq_in_use(struct kv_env *e)
+{
+	int rv = ibv_destroy_cq(e->cq);
+
+	if (!rv)
+		kw_die(KW_MISMATCH, "a completion queue was destroyed under its queue pair");
+	return rv;
+}
+
+static int cq_resize_none(struct kv_env *e)
+{
+	return ibv_resize_cq(e->cq, 0);
+}
+
+static int cq_resize_too_long(struct kv_env *e)
+{
+	return e->attr.max_cqe == INT_MAX ? KV_SKIP : ibv_resize_cq(e->cq, e->attr.max_cqe + 1);
+}
+
+/* ---------------------------------------------------------------- queue pairs */
+
+static struct ibv_qp_init_attr good_qp(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = e->cq,
+		.recv_cq = e->cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return a;
+}
+
+static int create_qp(struct kv_env *e, struct ibv_qp_init_attr *a)
+{
+	struct ibv_qp *qp = ibv_create_qp(e->pd, a);
+
+	if (!qp)
+		return errno;
+	ibv_destroy_qp(qp);
+	return 0;
+}
+
+static int qp_of_type(struct kv_env *e, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.qp_type = type;
+	return create_qp(e, &a);
+}
+
+static int qp_ud(struct kv_env *e)
+{
+	return qp_of_type(e, IBV_QPT_UD);
+}
+
+static int qp_uc(struct kv_env *e)
+{
+	return qp_of_type(e, IBV_QPT_UC);
+}
+
+static int qp_unknown_type(struct kv_env *e)
+{
+	return qp_of_type(e, 77);
+}
+
+static int qp_send_wrs(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_send_wr = e->attr.max_qp_wr + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_recv_wrs(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_recv_wr = e->attr.max_qp_wr + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_wrs_overflow(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_send_wr = UINT32_MAX;
+	a.cap.max_recv_wr = UINT32_MAX;
+	return create_qp(e, &a);
+}
+
+static int qp_send_sges(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_send_sge = e->attr.max_sge + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_recv_sges(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_recv_sge = e->attr.max_sge + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_inline(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = good_qp(e);
+
+	a.cap.max_inline_data = 1 << 20;
+	return create_qp(e, &a);
+}
+
+static int modify_idle_qp(struct kv_env *e, struct ibv_qp_attr *a, int mask)
+{
+	struct ibv_qp_init_attr init = good_qp(e);
+	struct ibv_qp *qp = ibv_create_qp(e->pd, &init);
+	int rv;
+
+	if (!qp)
+		return KV_WRONG;
+	rv = ibv_modify_qp(qp, a, mask);
+	ibv_destroy_qp(qp);
+	return rv;
+}
+
+static int qp_to_rts(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RTS };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE);
+}
+
+static int qp_to_nowhere(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = 99 };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE);
+}
+
+static int qp_modify_unknown(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_ERR };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE | 1 << 30);
+}
+
+/* ------------------------------------------------------- memory, domains, rest */
+
+static int reg(struct kv_env *e, void *addr, size_t len, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(e->pd, addr, len, access);
+
+	if (!mr)
+		return errno;
+	ibv_dereg_mr(mr);
+	return 0;
+}
+
+static int mr_remote_without_local(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int mr_unmapped(struct kv_env *e)
+{
+	void *hole = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(hole, 8192);
+	return reg(e, hole, 8192, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int mr_read_only(struct kv_env *e)
+{
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int rv = reg(e, page, 4096, IBV_ACCESS_LOCAL_WRITE);
+
+	munmap(page, 4096);
+	return rv;
+}
+
+static int mr_wraps(struct kv_env *e)
+{
+	return reg(e, e->buf, SIZE_MAX - 4096, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int mr_unknown_access(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
+}
+
+static int mr_on_demand(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+}
+
+static int pd_in_use(struct kv_env *e)
+{
+	int rv = ibv_dealloc_pd(e->pd);
+
+	if (!rv)
+		kw_die(KW_MISMATCH, "a protection domain was deallocated under its objects");
+	return rv;
+}
+
+static int port_of(struct kv_env *e, int port)
+{
+	struct ibv_port_attr a;
+
+	return ibv_query_port(e->verbs, port, &a);
+}
+
+static int port_zero(struct kv_env *e)
+{
+	return port_of(e, 0);
+}
+
+static int port_beyond(struct kv_env *e)
+{
+	return port_of(e, e->attr.phys_port_cnt + 1);
+}
+
+static int address_handle(struct kv_env *e)
+{
+	struct ibv_ah_attr a = { .port_num = 1 };
+	struct ibv_ah *ah = ibv_create_ah(e->pd, &a);
+
+	if (!ah)
+		return errno;
+	ibv_destroy_ah(ah);
+	return 0;
+}
+
+static int multicast(struct kv_env *e)
+{
+	union ibv_gid gid = { .raw = { 0xff, 0x0e } };
+
+	return ibv_attach_mcast(e->qp, &gid, 0);
+}
+
+static int srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
+{
+	struct ibv_srq_init_attr a = { .attr = { .max_wr = wrs, .max_sge = sges } };
+	struct ibv_srq *srq;
+
+	if (!e->attr.max_srq)
+		return KV_SKIP;
+	srq = ibv_create_srq(e->pd, &a);
+	if (!srq)
+		return errno;
+	ibv_destroy_srq(srq);
+	return 0;
+}
+
+static int srq_wrs(struct kv_env *e)
+{
+	return srq_of(e, e->attr.max_srq_wr + 1, 1);
+}
+
+static int srq_sges(struct kv_env *e)
+{
+	return srq_of(e, 16, e->attr.max_srq_sge + 1);
+}
+
+const struct kv_case kv_object_cases[] = {
+	{ "cq-of-none", cq_of_none, { EINVAL } },
+	{ "cq-negative", cq_negative, { EINVAL } },
+	{ "cq-too-long", cq_too_long, { EINVAL } },
+	{ "cq-bad-vector", cq_bad_vector, { EINVAL } },
+	{ "cq-in-use", cq_in_use, { EBUSY } },
+	{ "cq-resize-none", cq_resize_none, { EINVAL, EOPNOTSUPP, ENOSYS } },
+	{ "cq-resize-too-long", cq_resize_too_long, { EINVAL, EOPNOTSUPP, ENOSYS } },
+	{ "qp-ud", qp_ud, { EOPNOTSUPP, EINVAL } },
+	{ "qp-uc", qp_uc, { EOPNOTSUPP, EINVAL } },
+	{ "qp-unknown-type", qp_unknown_type, { EOPNOTSUPP, EINVAL } },
+	{ "qp-send-wrs", qp_send_wrs, { EINVAL, ENOMEM } },
+	{ "qp-recv-wrs", qp_recv_wrs, { EINVAL, ENOMEM } },
+	{ "qp-wrs-overflow", qp_wrs_overflow, { EINVAL, ENOMEM } },
+	{ "qp-send-sges", qp_send_sges, { EINVAL } },
+	{ "qp-recv-sges", qp_recv_sges, { EINVAL } },
+	{ "qp-inline", qp_inline, { EINVAL } },
+	{ "qp-to-rts", qp_to_rts, { EINVAL, ENOTCONN } },
+	{ "qp-to-nowhere", qp_to_nowhere, { EINVAL } },
+	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP } },
+	{ "mr-remote-without-local", mr_remote_without_local, { EINVAL } },
+	{ "mr-unmapped", mr_unmapped, { EFAULT } },
+	{ "mr-read-only", mr_read_only, { EFAULT } },
+	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW } },
+	{ "mr-unknown-access", mr_unknown_access, { EINVAL, EOPNOTSUPP } },
+	{ "mr-on-demand", mr_on_demand, { EINVAL, EOPNOTSUPP } },
+	{ "pd-in-use", pd_in_use, { EBUSY } },
+	{ "port-zero", port_zero, { EINVAL } },
+	{ "port-beyond", port_beyond, { EINVAL } },
+	{ "address-handle", address_handle, { EOPNOTSUPP, EINVAL, ENOSYS } },
+	{ "multicast", multicast, { EOPNOTSUPP, EINVAL, ENOSYS } },
+	{ "srq-wrs", srq_wrs, { EINVAL, ENOMEM } },
+	{ "srq-sges", srq_sges, { EINVAL } },
+	{ 0 }
+};

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwverbs: wrong work requests. Each has to be refused by the post itself, with
+ * bad_wr set to it, and leave the connection alone.
+ */
+#include "kwverbs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY_SGES	64
+
+static struct ibv_sge some_sges[MANY_SGES];
+
+static struct ibv_sge *sges(struct kv_env *e, uint32_t len)
+{
+	int i;
+
+	for (i = 0; i < MANY_SGES; i++) {
+		some_sges[i].addr = (uintptr_t)e->buf;
+		some_sges[i].length = len;
+		some_sges[i].lkey = e->mr->lkey;
+	}
+	return some_sges;
+}
+
+/* A Write of no octets: good in itself, needs nothing from the peer. */
+static struct ibv_send_wr empty_write(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
+
+	return wr;
+}
+
+/* The requests up to "bad" are accepted and complete, "bad" is refused. */
+static int refused_send(struct kv_env *e, struct ibv_send_wr *first, struct ibv_send_wr *bad)
+{
+	struct ibv_send_wr *told = (void *)1, *wr;
+	int rv = ibv_post_send(e->qp, first, &told);
+	struct ibv_wc wc;
+
+	if (!rv)
+		return 0;
+	if (told != bad) {
+		kw_say("bad_wr is %p, must be %p", (void *)told, (void *)bad);
+		return KV_WRONG;
+	}
+	for (wr = first; wr != bad; wr = wr->next)
+		if (!kv_completion(e, &wc) || wc.status != IBV_WC_SUCCESS || wc.wr_id != wr->wr_id) {
+			kw_say("a request before the refused one did not complete");
+			return KV_WRONG;
+		}
+	return rv;
+}
+
+static int refused_alone(struct kv_env *e, struct ibv_send_wr *wr)
+{
+	return refused_send(e, wr, wr);
+}
+
+static int send_sges(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	wr.sg_list = sges(e, 8);
+	wr.num_sge = e->cap.max_send_sge + 1;
+	return refused_alone(e, &wr);
+}
+
+static int send_negative_sges(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	wr.sg_list = sges(e, 8);
+	wr.num_sge = -1;
+	return refused_alone(e, &wr);
+}
+
+static int send_inline_long(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	wr.sg_list = sges(e, e->cap.max_inline_data + 1);
+	wr.num_sge = 1;
+	wr.send_flags |= IBV_SEND_INLINE;
+	return refused_alone(e, &wr);
+}
+
+static int send_inline_read(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	wr.opcode = IBV_WR_RDMA_READ;
+	wr.sg_list = sges(e, 8);
+	wr.num_sge = 1;
+	wr.send_flags |= IBV_SEND_INLINE;
+	return refused_alone(e, &wr);
+}
+
+static int send_opcode(struct kv_env *e, unsigned int opcode)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	wr.opcode = opcode;
+	wr.sg_list = sges(e, 8);
+	wr.num_sge = 1;
+	return refused_alone(e, &wr);
+}
+
+static int send_atomic(struct kv_env *e)
+{
+	return send_opcode(e, IBV_WR_ATOMIC_CMP_AND_SWP);
+}
+
+static int send_immediate(struct kv_env *e)
+{
+	return send_opcode(e, IBV_WR_RDMA_WRITE_WITH_IMM);
+}
+
+static int send_unknown(struct kv_env *e)
+{
+	return send_opcode(e, 250);
+}
+
+static int send_read_sges(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write();
+
+	if (e->attr.max_sge_rd >= (int)e->cap.max_send_sge)
+		return KV_SKIP;
+	wr.opcode = IBV_WR_RDMA_READ;
+	wr.sg_list = sges(e, 8);
+	wr.num_sge = e->attr.max_sge_rd + 1;
+	return refused_alone(e, &wr);
+}
+
+/* Two good requests and a wrong one in a chain, and a good one behind it. */
+static int send_chain(struct kv_env *e)
+{
+	struct ibv_send_wr wr[4];
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		wr[i] = empty_write();
+		wr[i].wr_id = i;
+		wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+	}
+	wr[2].sg_list = sges(e, 8);
+	wr[2].num_sge = e->cap.max_send_sge + 1;
+	return refused_send(e, wr, &wr[2]);
+}
+
+/* More requests in one chain than the queue can hold, before any can start. */
+static int send_overflow(struct kv_env *e)
+{
+	unsigned int i, n = 16 * e->cap.max_send_wr + 1024;
+	struct ibv_send_wr *wr = kw_zalloc(n * sizeof(*wr)), *bad = NULL;
+	struct ibv_wc wc;
+	int rv;
+
+	for (i = 0; i < n; i++) {
+		wr[i] = empty_write();
+		wr[i].wr_id = i;
+		wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
+	}
+	rv = ibv_post_send(e->qp, wr, &bad);
+	for (i = 0; &wr[i] != bad && rv && i < n; i++)
+		if (!kv_completion(e, &wc) || wc.wr_id != i)
+			break;
+	if (rv && (&wr[i] != bad || i < e->cap.max_send_wr)) {
+		kw_say("%u requests completed of those before bad_wr; %u were granted", i, e->cap.max_send_wr);
+		rv = KV_WRONG;
+	}
+	free(wr);
+	return rv;
+}
+
+static int refused_recv(struct kv_env *e, struct ibv_recv_wr *wr)
+{
+	struct ibv_recv_wr *told = (void *)1;
+	int rv = ibv_post_recv(e->qp, wr, &told);
+
+	if (rv && told != wr) {
+		kw_say("bad_wr is %p, must be %p", (void *)told, (void *)wr);
+		return KV_WRONG;
+	}
+	return rv;
+}
+
+static int recv_sges(struct kv_env *e)
+{
+	struct ibv_recv_wr wr = { .sg_list = sges(e, 8), .num_sge = e->cap.max_recv_sge + 1 };
+
+	return refused_recv(e, &wr);
+}
+
+static int recv_negative_sges(struct kv_env *e)
+{
+	struct ibv_recv_wr wr = { .sg_list = sges(e, 8), .num_sge = -1 };
+
+	return refused_recv(e, &wr);
+}
+
+/* Nothing arrives: the queue has to be full after what was granted, or soon after. */
+static int recv_overflow(struct kv_env *e)
+{
+	struct ibv_recv_wr wr = { .sg_list = sges(e, 8), .num_sge = 1 };
+	unsigned int i, limit = 4 * e->cap.max_recv_wr + 64;
+	int rv = 0;
+
+	for (i = 0; i < limit && !rv; i++)
+		rv = refused_recv(e, &wr);
+	if (rv && rv != KV_WRONG && i <= e->cap.max_recv_wr) {
+		kw_say("the queue took %u receives, %u were granted", i - 1, e->cap.max_recv_wr);
+		rv = KV_WRONG;
+	}
+	return rv;
+}
+
+/* A queue pair that is not connected takes no requests to send. */
+static int send_unconnected(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = e->cq,
+		.recv_cq = e->cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(e->pd, &a);
+	struct ibv_send_wr wr = empty_write(), *bad = NULL;
+	int rv;
+
+	if (!qp)
+		return KV_WRONG;
+	rv = ibv_post_send(qp, &wr, &bad);
+	ibv_destroy_qp(qp);
+	if (rv && bad != &wr) {
+		kw_say("bad_wr is not set");
+		return KV_WRONG;
+	}
+	return rv;
+}
+
+const struct kv_case kv_post_cases[] = {
+	{ "send-sges", send_sges, { EINVAL, ENOMEM } },
+	{ "send-negative-sges", send_negative_sges, { EINVAL, ENOMEM } },
+	{ "send-inline-long", send_inline_long, { EINVAL, ENOMEM } },
+	{ "send-inline-read", send_inline_read, { EINVAL } },
+	{ "send-atomic", send_atomic, { EINVAL, EOPNOTSUPP } },
+	{ "send-immediate", send_immediate, { EINVAL, EOPNOTSUPP } },
+	{ "send-unknown", send_unknown, { EINVAL, EOPNOTSUPP } },
+	{ "send-read-sges", send_read_sges, { EINVAL, ENOMEM } },
+	{ "send-chain", send_chain, { EINVAL, ENOMEM } },
+	{ "send-overflow", send_overflow, { ENOMEM } },
+	{ "recv-sges", recv_sges, { EINVAL, ENOMEM } },
+	{ "recv-negative-sges", recv_negative_sges, { EINVAL, ENOMEM } },
+	{ "send-unconnected", send_unconnected, { EINVAL, ENOTCONN } },
+	/* Last: it leaves the receive queue full. */
+	{ "recv-overflow", recv_overflow, { ENOMEM } },
+	{ 0 }
+};
+
+/* ------------------------------------------------------------- after the end */
+
+/* Everything that is posted now has to come back flushed. */
+unsigned int kv_after_the_end(struct kv_env *e)
+{
+	struct ibv_send_wr wr = empty_write(), *bad;
+	struct ibv_wc wc;
+	int rv;
+
+	/* The receives that were posted. */
+	while (kv_completion(e, &wc))
+		if (wc.status != IBV_WC_WR_FLUSH_ERR) {
+			kw_say("FAILED flushed-recv: status '%s'", ibv_wc_status_str(wc.status));
+			return 1;
+		}
+	wr.wr_id = 4711;
+	rv = ibv_post_send(e->qp, &wr, &bad);
+	if (rv) {
+		kw_say("FAILED flushed-send: the post gave '%s'", strerror(rv));
+		return 1;
+	}
+	if (!kv_completion(e, &wc) || wc.wr_id != 4711 || wc.status != IBV_WC_WR_FLUSH_ERR) {
+		kw_say("FAILED flushed-send: not flushed");
+		return 1;
+	}
+	kw_say("ok flushed-send");
+	return 0;
+}
