@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From (region, address) to memory: spans at every offset of a small region, random
+ * pieces against a flat copy in a large one.
+ */
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/prandom.h>
+#include <linux/slab.h>
+
+#include "../mr.h"
+
+#define SEED	42
+#define VA	0x1122334455667788ULL
+#define MAX_CHUNKS	40
+
+/**
+ * struct layout_case - where the pieces of a region lie
+ * @desc: name
+ * @shift: log2 of a piece
+ * @offset: of the region in its first piece
+ * @n: pieces
+ * @order: position of each piece in memory, in pieces; one may not occur twice
+ */
+struct layout_case {
+	const char *desc;
+	u8 shift;
+	u32 offset;
+	u32 n;
+	u8 order[MAX_CHUNKS];
+};
+
+static const struct layout_case layouts[] = {
+	{ "one piece", 4, 0, 1, { 0 } },
+	{ "one piece, from its last octet", 4, 15, 1, { 3 } },
+	{ "all contiguous", 4, 5, 6, { 0, 1, 2, 3, 4, 5 } },
+	{ "none contiguous", 4, 5, 6, { 0, 2, 4, 6, 8, 10 } },
+	{ "backwards", 4, 1, 6, { 5, 4, 3, 2, 1, 0 } },
+	{ "runs of two", 4, 0, 6, { 4, 5, 0, 1, 8, 9 } },
+	{ "gap in the middle", 4, 9, 6, { 0, 1, 2, 4, 5, 6 } },
+	{ "last one apart", 4, 15, 5, { 1, 2, 3, 4, 0 } },
+	{ "first one apart", 4, 15, 5, { 9, 1, 2, 3, 4 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(layout, layouts, desc);
+
+struct region {
+	struct kwarp_mr mr;
+	u8 *chunk[MAX_CHUNKS];
+	u8 *mem;
+	u32 mem_len;
+};
+
+static struct region *new_region(struct kunit *test, const struct layout_case *c)
+{
+	struct region *r = kunit_kzalloc(test, sizeof(*r), GFP_KERNEL);
+	u32 i, places = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, r);
+	for (i = 0; i < c->n; i++)
+		places = max(places, c->order[i] + 1U);
+	r->mem_len = places << c->shift;
+	r->mem = kunit_kzalloc(test, r->mem_len, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, r->mem);
+	for (i = 0; i < c->n; i++)
+		r->chunk[i] = r->mem + (c->order[i] << c->shift);
+	r->mr.kind = KWARP_MR_USER;
+	r->mr.va = VA;
+	r->mr.length = (c->n << c->shift) - c->offset;
+	r->mr.chunk = r->chunk;
+	r->mr.nchunks = c->n;
+	r->mr.max_chunks = c->n;
+	r->mr.shift = c->shift;
+	r->mr.offset = c->offset;
+	return r;
+}
+
+/* Octet @i of the region, one by one. */
+static u8 *octet(const struct layout_case *c, const struct region *r, u32 i)
+{
+	u32 pos = c->offset + i;
+
+	return r->mem + (c->order[pos >> c->shift] << c->shift) + (pos & ((1 << c->shift) - 1));
+}
+
+/* How many of the octets from @i on, @want at most, lie in a row. */
+static u32 run(const struct layout_case *c, const struct region *r, u32 i, u32 want)
+{
+	u32 n = 1;
+
+	while (n < want && octet(c, r, i + n) == octet(c, r, i) + n)
+		n++;
+	return n;
+}
+
+/* Every offset and every length that the access check lets pass. */
+static void test_span(struct kunit *test)
+{
+	const struct layout_case *c = test->param_value;
+	struct region *r = new_region(test, c);
+	u32 at, want, len;
+
+	for (at = 0; at < r->mr.length; at++) {
+		for (want = 1; want <= r->mr.length - at; want++) {
+			len = 0;
+			KUNIT_ASSERT_PTR_EQ_MSG(test,
+						kwarp_mr_span(&r->mr, VA + at, want, &len),
+						(void *)octet(c, r, at), "at %u", at);
+			KUNIT_ASSERT_EQ_MSG(test, len, run(c, r, at, want),
+					    "at %u, want %u", at, want);
+		}
+	}
+}
+
+/* Every piece is written, and nothing beside it. */
+static void test_write(struct kunit *test)
+{
+	const struct layout_case *c = test->param_value;
+	struct region *r = new_region(test, c);
+	u8 *want = kunit_kzalloc(test, r->mem_len, GFP_KERNEL);
+	u8 data[6 * 16], back[6 * 16 + 1];
+	u32 at, len, i;
+
+	KUNIT_ASSERT_NOT_NULL(test, want);
+	KUNIT_ASSERT_LE(test, r->mr.length, sizeof(data));
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i + 1;
+	for (at = 0; at < r->mr.length; at++) {
+		for (len = 0; len <= r->mr.length - at; len++) {
+			memset(r->mem, 0, r->mem_len);
+			memset(want, 0, r->mem_len);
+			for (i = 0; i < len; i++)
+				want[octet(c, r, at + i) - r->mem] = data[i];
+			kwarp_mr_write(&r->mr, VA + at, data, len);
+			KUNIT_ASSERT_MEMEQ(test, r->mem, want, r->mem_len);
+			memset(back, 0xee, sizeof(back));
+			kwarp_mr_read(&r->mr, VA + at, back, len);
+			KUNIT_ASSERT_MEMEQ(test, back, data, len);
+			KUNIT_ASSERT_EQ(test, back[len], 0xee);
+		}
+	}
+}
+
+/* Kernel memory: an address is an address. */
+static void test_dma(struct kunit *test)
+{
+	struct kwarp_mr mr = { .kind = KWARP_MR_DMA, .length = U64_MAX };
+	u8 mem[32] = {}, back[32];
+	u32 len = 0;
+
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, (uintptr_t)mem, U32_MAX, &len),
+			    (void *)mem);
+	KUNIT_EXPECT_EQ(test, len, U32_MAX);
+	kwarp_mr_write(&mr, (uintptr_t)mem + 1, "kernel", 6);
+	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
+	kwarp_mr_read(&mr, (uintptr_t)mem, back, sizeof(back));
+	KUNIT_EXPECT_MEMEQ(test, back, mem, sizeof(mem));
+}
+
+/* Pieces and wants so large that 32 bits do not do; nothing is touched. */
+static void test_span_large(struct kunit *test)
+{
+	u8 *base = (u8 *)0x100000;
+	u8 *chunk[3] = { base, base + SZ_1G, base + 2UL * SZ_1G };
+	struct kwarp_mr mr = {
+		.kind = KWARP_MR_USER, .va = VA, .length = 3ULL * SZ_1G - 7,
+		.chunk = chunk, .nchunks = 3, .shift = 30, .offset = 7,
+	};
+	u32 len;
+
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA, 3UL * SZ_1G - 7, &len),
+			    (void *)(base + 7));
+	KUNIT_EXPECT_EQ(test, len, 3UL * SZ_1G - 7);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 2ULL * SZ_1G, 100, &len),
+			    (void *)(base + 2UL * SZ_1G + 7));
+	KUNIT_EXPECT_EQ(test, len, 100);
+	chunk[2] += PAGE_SIZE;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 1, 3UL * SZ_1G - 8, &len),
+			    (void *)(base + 8));
+	KUNIT_EXPECT_EQ(test, len, 2UL * SZ_1G - 8);
+}
+
+/* Pages of kernel memory in random order, some of them neighbours. */
+static void shuffle(struct layout_case *c, struct rnd_state *rnd)
+{
+	u32 i;
+
+	for (i = 0; i < c->n; i++)
+		c->order[i] = i;
+	for (i = 0; i < c->n; i += 2) {
+		u32 j = prandom_u32_state(rnd) % c->n;
+
+		swap(c->order[i], c->order[j]);
+	}
+}
+
+/* Short ones are the ones that go wrong. */
+static u32 some_length(struct rnd_state *rnd, u32 max)
+{
+	u32 r = prandom_u32_state(rnd);
+
+	return prandom_u32_state(rnd) % (min(r & 1 ? 64 : max, max) + 1);
+}
+
+static void test_random(struct kunit *test)
+{
+	const u8 *shift = test->param_value;
+	struct layout_case c = { .shift = *shift, .n = MAX_CHUNKS };
+	struct rnd_state rnd;
+	struct region *r;
+	u32 i, total;
+	u8 *flat, *buf;
+
+	prandom_seed_state(&rnd, SEED);
+	shuffle(&c, &rnd);
+	c.offset = prandom_u32_state(&rnd) % (1 << c.shift);
+	r = new_region(test, &c);
+	total = r->mr.length;
+	flat = kunit_kzalloc(test, total, GFP_KERNEL);
+	buf = kunit_kzalloc(test, total, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, flat);
+	KUNIT_ASSERT_NOT_NULL(test, buf);
+
+	for (i = 0; i < 1000; i++) {
+		u32 at = prandom_u32_state(&rnd) % total;
+		u32 len = some_length(&rnd, total - at);
+
+		if (prandom_u32_state(&rnd) & 1) {
+			prandom_bytes_state(&rnd, flat + at, len);
+			kwarp_mr_write(&r->mr, VA + at, flat + at, len);
+		} else {
+			kwarp_mr_read(&r->mr, VA + at, buf, len);
+			KUNIT_ASSERT_EQ_MSG(test, memcmp(buf, flat + at, len), 0,
+					    "seed %u, step %u: %u octets at %u", SEED, i, len, at);
+		}
+	}
+	for (i = 0; i < total; i++)
+		KUNIT_ASSERT_EQ_MSG(test, *octet(&c, r, i), flat[i], "octet %u", i);
+}
+
+static const void *shift_gen_params(const void *prev, char *desc)
+{
+	static const u8 shifts[] = { 3, 9, PAGE_SHIFT, PAGE_SHIFT + 1, PAGE_SHIFT + 3 };
+	const u8 *next = prev ? (const u8 *)prev + 1 : shifts;
+
+	if (next == shifts + ARRAY_SIZE(shifts))
+		return NULL;
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "pieces of 1 << %u", *next);
+	return next;
+}
+
+static struct kunit_case copy_cases[] = {
+	KUNIT_CASE_PARAM(test_span, layout_gen_params),
+	KUNIT_CASE_PARAM(test_write, layout_gen_params),
+	KUNIT_CASE(test_dma),
+	KUNIT_CASE(test_span_large),
+	KUNIT_CASE_PARAM(test_random, shift_gen_params),
+	{}
+};
+
+static struct kunit_suite copy_suite = {
+	.name = "kwarp_mem_copy",
+	.test_cases = copy_cases,
+};
+
+kunit_test_suite(copy_suite);
