@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Completion queues: publication, events, overflow, resizing, what a poll returns. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include "fixture.h"
+
+#define ENTRIES	4
+
+static int cq_test_init(struct kunit *test)
+{
+	test->priv = test_cq_new(test, ENTRIES);
+	return 0;
+}
+
+/* As a kernel consumer has it. */
+static void make_kernel(struct kunit *test, struct kwarp_cq *cq)
+{
+	cq->qp = kunit_kcalloc(test, kwarp_ring_size(&cq->ring), sizeof(*cq->qp), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, cq->qp);
+}
+
+static void add(struct kwarp_cq *cq, u64 id, u8 status, u32 flags, struct ib_qp *qp)
+{
+	struct kwarp_cqe cqe = {
+		.id = id,
+		.qpn = TEST_QPN,
+		.status = status,
+		.opcode = KWARP_WC_RECV,
+		.flags = flags,
+	};
+
+	kwarp_cq_add(cq, &cqe, qp);
+}
+
+/* One batch of one entry; returns what is to be done. */
+static u32 push(struct kwarp_cq *cq, u64 id, u8 status, u32 flags)
+{
+	unsigned long irqflags = kwarp_cq_begin(cq);
+
+	add(cq, id, status, flags, NULL);
+	return kwarp_cq_end(cq, irqflags);
+}
+
+static void expect(struct kunit *test, u64 id)
+{
+	test_cq_expect(test, test->priv, id, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+}
+
+static void test_publication(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	const struct kwarp_cqe want = {
+		.id = U64_MAX - 1, .qpn = 3, .byte_len = 4, .inv_stag = 5, .vendor_err = 6,
+		.status = KWARP_WC_REM_OP_ERR, .opcode = KWARP_WC_RECV_INV,
+		.flags = KWARP_CQE_SOLICITED,
+	};
+	unsigned long irqflags;
+
+	test_cq_start_at(t, U32_MAX - 1);
+	irqflags = kwarp_cq_begin(&t->cq);
+	add(&t->cq, 1, KWARP_WC_SUCCESS, 0, NULL);
+	kwarp_cq_add(&t->cq, &want, NULL);
+	add(&t->cq, 2, KWARP_WC_SUCCESS, 0, NULL);
+	/* not before the end of the batch */
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, U32_MAX - 1);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
+	expect(test, 1);
+	KUNIT_EXPECT_MEMEQ(test, test_cq_pop(t), &want, sizeof(want));
+	expect(test, 2);
+	test_cq_none(test, t);
+	/* the kernel has not written what is user space's */
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->cons, 1);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+}
+
+/**
+ * struct arm_case - does this completion raise an event?
+ * @desc: name
+ * @arm: how the consumer has armed
+ * @status: of the entry
+ * @flags: of the entry
+ * @raise: expected
+ */
+struct arm_case {
+	const char *desc;
+	u32 arm;
+	u8 status;
+	u32 flags;
+	bool raise;
+};
+
+static const struct arm_case arms[] = {
+	{ "not armed", 0, KWARP_WC_FATAL_ERR, KWARP_CQE_SOLICITED, false },
+	{ "next", KWARP_CQ_ARM_NEXT, KWARP_WC_SUCCESS, 0, true },
+	{ "next, solicited", KWARP_CQ_ARM_NEXT, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED, true },
+	{ "solicited, not", KWARP_CQ_ARM_SOLICITED, KWARP_WC_SUCCESS, 0, false },
+	{ "solicited", KWARP_CQ_ARM_SOLICITED, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED, true },
+	{ "solicited, failed", KWARP_CQ_ARM_SOLICITED, KWARP_WC_LOC_LEN_ERR, 0, true },
+	{ "solicited, flushed", KWARP_CQ_ARM_SOLICITED, KWARP_WC_FLUSH_ERR, 0, true },
+	{ "both", KWARP_CQ_ARM_SOLICITED | KWARP_CQ_ARM_NEXT, KWARP_WC_SUCCESS, 0, true },
+	{ "nonsense", ~(KWARP_CQ_ARM_SOLICITED | KWARP_CQ_ARM_NEXT), KWARP_WC_FATAL_ERR,
+	  KWARP_CQE_SOLICITED, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(arm, arms, desc);
+
+static void test_arm(struct kunit *test)
+{
+	const struct arm_case *c = test->param_value;
+	struct test_cq *t = test->priv;
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	u32 raise = c->raise ? KWARP_CQ_RAISE : 0;
+
+	hdr->arm = c->arm;
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, c->status, c->flags), raise);
+	KUNIT_EXPECT_EQ(test, hdr->arm, c->raise ? 0 : c->arm);
+	/* once */
+	if (c->raise)
+		KUNIT_EXPECT_EQ(test, push(&t->cq, 2, c->status, c->flags), 0);
+}
+
+/* Anything solicited in a batch counts, nothing of an earlier one does. */
+static void test_arm_batch(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	unsigned long irqflags;
+
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED), 0);
+	hdr->arm = KWARP_CQ_ARM_SOLICITED;
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 2, KWARP_WC_SUCCESS, 0), 0);
+	hdr->cons = 2;
+	irqflags = kwarp_cq_begin(&t->cq);
+	add(&t->cq, 3, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED, NULL);
+	add(&t->cq, 4, KWARP_WC_SUCCESS, 0, NULL);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), KWARP_CQ_RAISE);
+
+	/* nothing added: nothing to tell */
+	hdr->arm = KWARP_CQ_ARM_NEXT;
+	irqflags = kwarp_cq_begin(&t->cq);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
+	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_NEXT);
+}
+
+static void test_notify(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+
+	kwarp_cq_notify(&t->cq, 0);
+	KUNIT_EXPECT_EQ(test, t->raised + t->lost + t->other, 0);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, t->raised, 1);
+	KUNIT_EXPECT_EQ(test, t->lost, 0);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_LOST);
+	KUNIT_EXPECT_EQ(test, t->raised, 1);
+	KUNIT_EXPECT_EQ(test, t->lost, 1);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_LOST | KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, t->raised, 2);
+	KUNIT_EXPECT_EQ(test, t->lost, 2);
+	KUNIT_EXPECT_EQ(test, t->other, 0);
+	t->cq.ibcq.comp_handler = NULL;
+	t->cq.ibcq.event_handler = NULL;
+	kwarp_cq_notify(&t->cq, KWARP_CQ_LOST | KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, t->raised + t->lost, 4);
+}
+
+static void test_overflow(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	u32 i;
+
+	test_cq_start_at(t, U32_MAX - 2);
+	for (i = 0; i < ENTRIES; i++)
+		KUNIT_EXPECT_EQ(test, push(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
+	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 98, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST);
+	KUNIT_EXPECT_TRUE(test, t->cq.overflow);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
+	/* said once, even if it happens again */
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 99, KWARP_WC_SUCCESS, 0), 0);
+
+	/* what was there before is intact, and there is room again */
+	for (i = 0; i < ENTRIES; i++)
+		expect(test, i);
+	test_cq_none(test, t);
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 100, KWARP_WC_SUCCESS, 0), 0);
+	expect(test, 100);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
+}
+
+/* Lost and published in one batch: both are said. */
+static void test_overflow_armed(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	unsigned long irqflags;
+	u32 i;
+
+	t->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
+	irqflags = kwarp_cq_begin(&t->cq);
+	for (i = 0; i <= ENTRIES; i++)
+		add(&t->cq, i, KWARP_WC_SUCCESS, 0, NULL);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), KWARP_CQ_RAISE | KWARP_CQ_LOST);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, ENTRIES);
+}
+
+/* A consumer index that cannot be: entries are lost, nothing else. */
+static void test_corrupt_cons(struct kunit *test)
+{
+	static const u32 cons[] = { 11, 0x80000000, 10 - ENTRIES - 1, U32_MAX };
+	struct test_cq *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cons); i++) {
+		test_cq_start_at(t, 10);
+		t->cq.overflow = false;
+		t->cq.reported = false;
+		t->cq.ring.hdr->cons = cons[i];
+		KUNIT_EXPECT_EQ_MSG(test, push(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST,
+				    "cons %#x", cons[i]);
+		KUNIT_EXPECT_EQ(test, t->cq.prod, 10);
+	}
+}
+
+static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
+{
+	struct kwarp_ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	test_ring_init(test, ring, entries, sizeof(struct kwarp_cqe));
+	return ring;
+}
+
+static int replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
+{
+	int ret;
+
+	mutex_lock(&cq->resize);
+	ret = kwarp_cq_replace(cq, ring);
+	mutex_unlock(&cq->resize);
+	return ret;
+}
+
+static const struct resize_case {
+	const char *desc;
+	u32 unread;
+	u32 entries;
+	bool ok;
+} resizes[] = {
+	{ "empty to larger", 0, 16, true },
+	{ "empty to smallest", 0, 1, true },
+	{ "full to larger", 4, 8, true },
+	{ "full to the same", 4, 4, true },
+	{ "full to smaller", 4, 2, false },
+	{ "one too many", 3, 2, false },
+	{ "just fits", 2, 2, true },
+	{ "one to one", 1, 1, true },
+	{ "two to one", 2, 1, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(resize, resizes, desc);
+
+static void test_replace(struct kunit *test)
+{
+	const struct resize_case *c = test->param_value;
+	struct test_cq *t = test->priv;
+	struct kwarp_ring *ring = new_ring(test, c->entries);
+	struct kwarp_ring old = t->cq.ring, new = *ring;
+	bool room;
+	u32 i;
+
+	/* the unread ones lie across the end of the old ring */
+	test_cq_start_at(t, U32_MAX - 1);
+	for (i = 0; i < c->unread; i++)
+		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	t->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
+
+	KUNIT_EXPECT_EQ(test, replace(&t->cq, ring), c->ok ? 0 : -EINVAL);
+	/* one is in use, the other one comes back */
+	KUNIT_EXPECT_MEMEQ(test, &t->cq.ring, c->ok ? &new : &old, sizeof(old));
+	KUNIT_EXPECT_MEMEQ(test, ring, c->ok ? &old : &new, sizeof(old));
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->arm, KWARP_CQ_ARM_SOLICITED);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
+	room = c->unread < kwarp_ring_size(&t->cq.ring);
+	KUNIT_EXPECT_EQ(test, push(&t->cq, c->unread, KWARP_WC_SUCCESS, 0),
+			room ? 0 : KWARP_CQ_LOST);
+	for (i = 0; i < c->unread + room; i++)
+		expect(test, i);
+	test_cq_none(test, t);
+}
+
+static void test_replace_failed(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	u32 i;
+
+	for (i = 0; i <= ENTRIES; i++)
+		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, 2 * ENTRIES)), 0);
+	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
+	KUNIT_EXPECT_TRUE(test, t->cq.overflow);
+	KUNIT_EXPECT_EQ(test, push(&t->cq, ENTRIES, KWARP_WC_SUCCESS, 0), 0);
+	for (i = 0; i <= ENTRIES; i++)
+		expect(test, i);
+	test_cq_none(test, t);
+}
+
+/* With a consumer index that cannot be, there is nothing to keep. */
+static void test_replace_corrupt(struct kunit *test)
+{
+	static const u32 cons[] = { 3, ENTRIES, 0x80000000, 2 - ENTRIES - 1 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cons); i++) {
+		struct test_cq *t = test_cq_new(test, ENTRIES);
+
+		push(&t->cq, 0, KWARP_WC_SUCCESS, 0);
+		push(&t->cq, 1, KWARP_WC_SUCCESS, 0);
+		t->cq.ring.hdr->cons = cons[i];
+		KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, 1)), 0);
+		test_cq_none(test, t);
+		KUNIT_EXPECT_EQ(test, push(&t->cq, 7, KWARP_WC_SUCCESS, 0), 0);
+		test_cq_expect(test, t, 7, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+	}
+}
+
+static void test_req_notify(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+	const int missed = IB_CQ_REPORT_MISSED_EVENTS;
+
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED), 0);
+	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_SOLICITED);
+	hdr->arm = 0;
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
+	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_NEXT);
+	/* the wider wish stands */
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
+	KUNIT_EXPECT_TRUE(test, hdr->arm & KWARP_CQ_ARM_NEXT);
+	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, hdr->arm, 0);
+
+	/* an entry is there: said to those who ask */
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP), 0);
+	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
+	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
+	expect(test, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
+}
+
+static void push_qp(struct kwarp_cq *cq, u64 id, struct ib_qp *qp)
+{
+	unsigned long irqflags = kwarp_cq_begin(cq);
+
+	add(cq, id, KWARP_WC_SUCCESS, 0, qp);
+	kwarp_cq_end(cq, irqflags);
+}
+
+static void test_poll(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	static struct ib_qp qp[2];
+	struct ib_wc wc[ENTRIES + 1];
+	u64 id = 0, want = 0;
+	u32 round;
+	int i, n;
+
+	make_kernel(test, &t->cq);
+	test_cq_start_at(t, U32_MAX - 9);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), 0);
+	for (round = 0; round < 20; round++) {
+		for (; t->cq.prod - t->cq.ring.hdr->cons < ENTRIES; id++)
+			push_qp(&t->cq, id, &qp[id & 1]);
+		KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 0, wc), 0);
+		memset(wc, 0xa5, sizeof(wc));
+		n = round % 2 ? ENTRIES + 1 : 1 + round % 3;
+		KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, n, wc), min(n, ENTRIES));
+		for (i = 0; i < min(n, ENTRIES); i++, want++) {
+			KUNIT_EXPECT_EQ(test, wc[i].wr_id, want);
+			KUNIT_EXPECT_PTR_EQ(test, wc[i].qp, &qp[want & 1]);
+		}
+		KUNIT_EXPECT_NULL(test, memchr_inv(&wc[i], 0xa5, sizeof(wc[0])));
+	}
+	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
+}
+
+static void test_forget(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	static struct ib_qp gone, stays;
+	struct ib_wc wc[ENTRIES];
+	u32 i;
+
+	/* user space has no such thing */
+	kwarp_cq_forget_qp(&t->cq, &gone);
+	make_kernel(test, &t->cq);
+	test_cq_start_at(t, 3);
+	for (i = 0; i < ENTRIES; i++)
+		push_qp(&t->cq, i, i == 1 ? &stays : &gone);
+	kwarp_cq_forget_qp(&t->cq, &gone);
+	KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), 1);
+	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 1);
+	KUNIT_EXPECT_PTR_EQ(test, wc[0].qp, &stays);
+	/* the slots of the others are free again */
+	for (i = 0; i < ENTRIES; i++)
+		push_qp(&t->cq, 10 + i, &stays);
+	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), ENTRIES);
+}
+
+/* Forgotten ones do not count against what the consumer asked for. */
+static void test_forget_skips(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	static struct ib_qp gone, stays;
+	struct ib_wc wc;
+
+	make_kernel(test, &t->cq);
+	push_qp(&t->cq, 1, &gone);
+	push_qp(&t->cq, 2, &gone);
+	push_qp(&t->cq, 3, &stays);
+	push_qp(&t->cq, 4, &stays);
+	kwarp_cq_forget_qp(&t->cq, &gone);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 3);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 1);
+	KUNIT_EXPECT_EQ(test, wc.wr_id, 4);
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
+}
+
+static void poll_one(struct kunit *test, const struct kwarp_cqe *cqe, struct ib_wc *wc)
+{
+	static struct ib_qp qp;
+	struct test_cq *t = test->priv;
+	unsigned long irqflags = kwarp_cq_begin(&t->cq);
+
+	kwarp_cq_add(&t->cq, cqe, &qp);
+	kwarp_cq_end(&t->cq, irqflags);
+	memset(wc, 0xa5, sizeof(*wc));
+	KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, wc), 1);
+	KUNIT_EXPECT_PTR_EQ(test, wc->qp, &qp);
+}
+
+static void test_poll_status(struct kunit *test)
+{
+	static const enum ib_wc_status want[] = {
+		[KWARP_WC_SUCCESS]		= IB_WC_SUCCESS,
+		[KWARP_WC_LOC_LEN_ERR]		= IB_WC_LOC_LEN_ERR,
+		[KWARP_WC_LOC_PROT_ERR]		= IB_WC_LOC_PROT_ERR,
+		[KWARP_WC_LOC_QP_OP_ERR]	= IB_WC_LOC_QP_OP_ERR,
+		[KWARP_WC_FLUSH_ERR]		= IB_WC_WR_FLUSH_ERR,
+		[KWARP_WC_REM_INV_REQ_ERR]	= IB_WC_REM_INV_REQ_ERR,
+		[KWARP_WC_REM_ACCESS_ERR]	= IB_WC_REM_ACCESS_ERR,
+		[KWARP_WC_REM_OP_ERR]		= IB_WC_REM_OP_ERR,
+		[KWARP_WC_MW_BIND_ERR]		= IB_WC_MW_BIND_ERR,
+		[KWARP_WC_FATAL_ERR]		= IB_WC_FATAL_ERR,
+		[KWARP_WC_GENERAL_ERR]		= IB_WC_GENERAL_ERR,
+	};
+	struct test_cq *t = test->priv;
+	struct ib_wc wc;
+	u32 i;
+
+	BUILD_BUG_ON(ARRAY_SIZE(want) != KWARP_WC_MAX);
+	make_kernel(test, &t->cq);
+	for (i = 0; i <= U8_MAX; i++) {
+		struct kwarp_cqe cqe = { .status = i };
+
+		poll_one(test, &cqe, &wc);
+		KUNIT_EXPECT_EQ_MSG(test, wc.status,
+				    i < KWARP_WC_MAX ? want[i] : IB_WC_GENERAL_ERR,
+				    "status %u", i);
+	}
+}
+
+static void test_poll_opcode(struct kunit *test)
+{
+	static const struct {
+		u8 cqe;
+		enum ib_wc_opcode wc;
+		int wc_flags;
+	} cases[] = {
+		{ KWARP_WR_WRITE, IB_WC_RDMA_WRITE },
+		{ KWARP_WR_READ, IB_WC_RDMA_READ },
+		{ KWARP_WR_READ_INV, IB_WC_RDMA_READ },
+		{ KWARP_WR_SEND, IB_WC_SEND },
+		{ KWARP_WR_SEND_INV, IB_WC_SEND },
+		{ KWARP_WR_LOCAL_INV, IB_WC_LOCAL_INV },
+		{ KWARP_WR_REG_MR, IB_WC_REG_MR },
+		{ KWARP_WC_RECV, IB_WC_RECV },
+		{ KWARP_WC_RECV_INV, IB_WC_RECV, IB_WC_WITH_INVALIDATE },
+	};
+	struct test_cq *t = test->priv;
+	struct ib_wc wc;
+	u32 i;
+
+	make_kernel(test, &t->cq);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kwarp_cqe cqe = {
+			.id = 1000 + i, .qpn = TEST_QPN, .byte_len = 2000 + i,
+			.inv_stag = 3000 + i, .vendor_err = 4000 + i, .opcode = cases[i].cqe,
+		};
+		bool inval = cases[i].wc_flags & IB_WC_WITH_INVALIDATE;
+
+		poll_one(test, &cqe, &wc);
+		KUNIT_EXPECT_EQ_MSG(test, wc.opcode, cases[i].wc, "opcode %u", cases[i].cqe);
+		KUNIT_EXPECT_EQ_MSG(test, wc.wc_flags, cases[i].wc_flags,
+				    "opcode %u", cases[i].cqe);
+		KUNIT_EXPECT_EQ(test, wc.wr_id, 1000 + i);
+		KUNIT_EXPECT_EQ(test, wc.byte_len, 2000 + i);
+		KUNIT_EXPECT_EQ(test, wc.vendor_err, 4000 + i);
+		KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey, inval ? 3000 + i : 0);
+	}
+}
+
+static struct kunit_case cq_cases[] = {
+	KUNIT_CASE(test_publication),
+	KUNIT_CASE_PARAM(test_arm, arm_gen_params),
+	KUNIT_CASE(test_arm_batch),
+	KUNIT_CASE(test_notify),
+	KUNIT_CASE(test_overflow),
+	KUNIT_CASE(test_overflow_armed),
+	KUNIT_CASE(test_corrupt_cons),
+	KUNIT_CASE_PARAM(test_replace, resize_gen_params),
+	KUNIT_CASE(test_replace_failed),
+	KUNIT_CASE(test_replace_corrupt),
+	KUNIT_CASE(test_req_notify),
+	KUNIT_CASE(test_poll),
+	KUNIT_CASE(test_forget),
+	KUNIT_CASE(test_forget_skips),
+	KUNIT_CASE(test_poll_status),
+	KUNIT_CASE(test_poll_opcode),
+	{}
+};
+
+static struct kunit_suite cq_suite = {
+	.name = "kwarp_cq",
+	.init = cq_test_init,
+	.test_cases = cq_cases,
+};
+
+kunit_test_suite(cq_suite);

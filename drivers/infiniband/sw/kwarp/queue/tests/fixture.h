@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Queues as user space has them, and a CQ that counts what its consumer hears. */
+#ifndef KWARP_QUEUE_FIXTURE_H
+#define KWARP_QUEUE_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include "../cq.h"
+
+#define TEST_QPN	0x123456
+
+/**
+ * struct test_cq - completion queue
+ * @cq: queue
+ * @raised: calls of the completion handler
+ * @lost: calls of the event handler with IB_EVENT_CQ_ERR
+ * @other: calls with anything else
+ */
+struct test_cq {
+	struct kwarp_cq cq;
+	u32 raised;
+	u32 lost;
+	u32 other;
+};
+
+static inline void test_ring_free(void *ring)
+{
+	kwarp_ring_fini(ring);
+}
+
+/* @ring lives at least as long as memory that the test has allocated before. */
+static inline void test_ring_init(struct kunit *test, struct kwarp_ring *ring,
+				  u32 entries, u32 stride)
+{
+	KUNIT_ASSERT_EQ(test, kwarp_ring_init(ring, entries, stride), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, ring), 0);
+}
+
+static inline void test_comp_handler(struct ib_cq *ibcq, void *context)
+{
+	struct test_cq *t = context;
+
+	if (ibcq == &t->cq.ibcq)
+		t->raised++;
+	else
+		t->other++;
+}
+
+static inline void test_event_handler(struct ib_event *event, void *context)
+{
+	struct test_cq *t = context;
+
+	if (event->event == IB_EVENT_CQ_ERR && event->element.cq == &t->cq.ibcq)
+		t->lost++;
+	else
+		t->other++;
+}
+
+static inline struct test_cq *test_cq_new(struct kunit *test, u32 entries)
+{
+	struct test_cq *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	mutex_init(&t->cq.resize);
+	spin_lock_init(&t->cq.lock);
+	t->cq.ibcq.comp_handler = test_comp_handler;
+	t->cq.ibcq.event_handler = test_event_handler;
+	t->cq.ibcq.cq_context = t;
+	test_ring_init(test, &t->cq.ring, entries, sizeof(struct kwarp_cqe));
+	return t;
+}
+
+/* All indices of a new queue, as if it had run for long. */
+static inline void test_cq_start_at(struct test_cq *t, u32 index)
+{
+	t->cq.prod = index;
+	t->cq.ring.hdr->prod = index;
+	t->cq.ring.hdr->cons = index;
+}
+
+/* What user space does: the oldest published entry, or NULL. */
+static inline const struct kwarp_cqe *test_cq_pop(struct test_cq *t)
+{
+	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
+
+	if (hdr->prod == hdr->cons)
+		return NULL;
+	return kwarp_ring_slot(&t->cq.ring, hdr->cons++);
+}
+
+static inline void test_cq_none(struct kunit *test, struct test_cq *t)
+{
+	KUNIT_EXPECT_EQ_MSG(test, t->cq.ring.hdr->prod - t->cq.ring.hdr->cons, 0,
+			    "completions that nobody expects");
+}
+
+static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,
+				  u8 opcode, u8 status)
+{
+	const struct kwarp_cqe *cqe = test_cq_pop(t);
+
+	KUNIT_ASSERT_NOT_NULL_MSG(test, cqe, "no completion of %llu", id);
+	KUNIT_EXPECT_EQ(test, cqe->id, id);
+	KUNIT_EXPECT_EQ_MSG(test, cqe->opcode, opcode, "id %llu", id);
+	KUNIT_EXPECT_EQ_MSG(test, cqe->status, status, "id %llu", id);
+	KUNIT_EXPECT_EQ(test, cqe->qpn, TEST_QPN);
+}
+
+#endif /* KWARP_QUEUE_FIXTURE_H */

@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Kernel consumers' requests into rings, as the transmit step then finds them. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+
+#include "../rq.h"
+#include "../sq.h"
+#include "fixture.h"
+
+#define MAX_WR	5	/* in rings of 8 */
+#define MAX_SGE	13	/* as many as an entry of 256 octets holds */
+#define INLINE	208	/* likewise */
+#define RQ_SGE	2	/* fewer than an entry of 64 octets holds */
+
+struct post_test {
+	struct kwarp_sq sq;
+	struct kwarp_rq rq;
+	struct kwarp_wqe wqe;
+	struct kwarp_rwqe rwqe;
+	struct ib_sge sge[KWARP_MAX_SGE + 1];
+	u8 data[INLINE + 1];
+};
+
+static void free_queues(void *test)
+{
+	struct post_test *t = test;
+
+	kvfree(t->sq.done);
+	kwarp_ring_fini(&t->sq.ring);
+	if (t->rq.ring.hdr)
+		kwarp_ring_fini(&t->rq.ring);
+}
+
+static int post_test_init(struct kunit *test)
+{
+	struct post_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->sq.max_wr = MAX_WR;
+	t->rq.max_wr = MAX_WR;
+	t->rq.max_sge = RQ_SGE;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, MAX_WR, kwarp_sqe_stride(MAX_SGE, 0)), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_queues, t), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, MAX_WR, kwarp_rqe_stride(RQ_SGE)), 0);
+	for (i = 0; i < ARRAY_SIZE(t->sge); i++) {
+		t->sge[i].addr = 0x8000000000000000ULL + i;
+		t->sge[i].length = 1000 + i;
+		t->sge[i].lkey = 0xcc00 + i;
+	}
+	for (i = 0; i < sizeof(t->data); i++)
+		t->data[i] = 255 - i;
+	test->priv = t;
+	return 0;
+}
+
+/* Post one request that must be accepted, and load it. */
+static const struct kwarp_wqe *post_one(struct kunit *test, const struct ib_send_wr *wr)
+{
+	struct post_test *t = test->priv;
+	const struct ib_send_wr *bad = NULL;
+
+	KUNIT_ASSERT_EQ(test, kwarp_sq_post(&t->sq, wr, &bad), 0);
+	KUNIT_ASSERT_NULL(test, bad);
+	memset(&t->wqe, 0xa5, sizeof(t->wqe));
+	KUNIT_ASSERT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
+	KUNIT_ASSERT_EQ(test, t->sq.ring.hdr->prod, t->sq.next + 1);
+	kwarp_ring_release(&t->sq.ring, ++t->sq.next);
+	t->sq.retired = t->sq.next;
+	return &t->wqe;
+}
+
+static void refuse(struct kunit *test, const struct ib_send_wr *wr)
+{
+	struct post_test *t = test->priv;
+	const struct ib_send_wr *bad = NULL;
+	u32 prod = t->sq.ring.hdr->prod;
+
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, wr, &bad), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad, wr);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->prod, prod);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
+}
+
+static void test_send(struct kunit *test)
+{
+	static const struct {
+		int ib;
+		u16 kwarp;
+	} flags[] = {
+		{ 0, 0 },
+		{ IB_SEND_SIGNALED, KWARP_WR_SIGNALED },
+		{ IB_SEND_SOLICITED, KWARP_WR_SOLICITED },
+		{ IB_SEND_FENCE, KWARP_WR_FENCE },
+		{ IB_SEND_SIGNALED | IB_SEND_SOLICITED | IB_SEND_FENCE,
+		  KWARP_WR_SIGNALED | KWARP_WR_SOLICITED | KWARP_WR_FENCE },
+	};
+	struct post_test *t = test->priv;
+	const struct kwarp_wqe *wqe;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		struct ib_send_wr wr = {
+			.wr_id = U64_MAX - i, .opcode = IB_WR_SEND, .send_flags = flags[i].ib,
+			.sg_list = t->sge, .num_sge = i,
+		};
+
+		wqe = post_one(test, &wr);
+		KUNIT_EXPECT_EQ(test, wqe->e.id, U64_MAX - i);
+		KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_SEND);
+		KUNIT_EXPECT_EQ(test, wqe->e.flags, flags[i].kwarp);
+		KUNIT_EXPECT_EQ(test, wqe->e.num_sge, i);
+		KUNIT_EXPECT_EQ(test, wqe->len, 1000 * i + i * (i - 1) / 2);
+	}
+	KUNIT_EXPECT_EQ(test, wqe->sge[3].addr, 0x8000000000000003ULL);
+	KUNIT_EXPECT_EQ(test, wqe->sge[3].length, 1003);
+	KUNIT_EXPECT_EQ(test, wqe->sge[3].lkey, 0xcc03);
+}
+
+static void test_rdma(struct kunit *test)
+{
+	static const struct {
+		enum ib_wr_opcode ib;
+		u8 kwarp;
+		int max_sge;
+	} ops[] = {
+		{ IB_WR_RDMA_WRITE, KWARP_WR_WRITE, MAX_SGE },
+		{ IB_WR_RDMA_READ, KWARP_WR_READ, 1 },
+		{ IB_WR_RDMA_READ_WITH_INV, KWARP_WR_READ_INV, 1 },
+	};
+	struct post_test *t = test->priv;
+	const struct kwarp_wqe *wqe;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		struct ib_rdma_wr wr = {
+			.wr = { .wr_id = i, .opcode = ops[i].ib, .sg_list = t->sge },
+			.remote_addr = U64_MAX - 5,
+			.rkey = 0x87654321,
+		};
+
+		wr.wr.num_sge = ops[i].max_sge;
+		wqe = post_one(test, &wr.wr);
+		KUNIT_EXPECT_EQ(test, wqe->e.opcode, ops[i].kwarp);
+		KUNIT_EXPECT_EQ(test, wqe->e.raddr, U64_MAX - 5);
+		KUNIT_EXPECT_EQ(test, wqe->e.rkey, 0x87654321);
+		KUNIT_EXPECT_EQ(test, wqe->e.num_sge, ops[i].max_sge);
+		wr.wr.num_sge++;
+		refuse(test, &wr.wr);
+		wr.wr.num_sge = 0;
+		KUNIT_EXPECT_EQ(test, post_one(test, &wr.wr)->len, 0);
+	}
+}
+
+static void test_invalidate(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND_WITH_INV, .ex.invalidate_rkey = 0xfedcba98,
+		.sg_list = t->sge, .num_sge = 1,
+	};
+	const struct kwarp_wqe *wqe = post_one(test, &wr);
+
+	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_SEND_INV);
+	KUNIT_EXPECT_EQ(test, wqe->e.inv_stag, 0xfedcba98);
+	KUNIT_EXPECT_EQ(test, wqe->len, 1000);
+	wr.opcode = IB_WR_LOCAL_INV;
+	wr.num_sge = 0;
+	wqe = post_one(test, &wr);
+	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_LOCAL_INV);
+	KUNIT_EXPECT_EQ(test, wqe->e.inv_stag, 0xfedcba98);
+	KUNIT_EXPECT_EQ(test, wqe->len, 0);
+}
+
+static void test_reg_mr(struct kunit *test)
+{
+	struct ib_reg_wr wr = {
+		.wr = { .opcode = IB_WR_REG_MR, .wr_id = 9, .send_flags = IB_SEND_SIGNALED },
+		.key = 0x13579bdf,
+		.access = IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE,
+	};
+	const struct kwarp_wqe *wqe = post_one(test, &wr.wr);
+
+	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_REG_MR);
+	KUNIT_EXPECT_EQ(test, wqe->e.id, 9);
+	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_SIGNALED);
+	KUNIT_EXPECT_EQ(test, wqe->e.rkey, 0x13579bdf);
+	KUNIT_EXPECT_EQ(test, wqe->e.raddr, IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE);
+}
+
+static void test_refused(struct kunit *test)
+{
+	static const enum ib_wr_opcode ops[] = {
+		IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_SEND_WITH_IMM, IB_WR_ATOMIC_CMP_AND_SWP,
+		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_BIND_MW, IB_WR_REG_MR_INTEGRITY, 0xff,
+	};
+	static const int counts[] = {
+		MAX_SGE + 1, KWARP_MAX_SGE, KWARP_MAX_SGE + 1, INT_MAX, -1, INT_MIN
+	};
+	struct post_test *t = test->priv;
+	struct ib_rdma_wr wr = { .wr.sg_list = t->sge };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		wr.wr.opcode = ops[i];
+		refuse(test, &wr.wr);
+	}
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		wr.wr.num_sge = counts[i];
+		wr.wr.opcode = IB_WR_SEND;
+		refuse(test, &wr.wr);
+		wr.wr.opcode = IB_WR_RDMA_WRITE;
+		refuse(test, &wr.wr);
+	}
+}
+
+static void test_inline(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_sge sge[3] = {
+		{ .addr = (uintptr_t)t->data, .length = 100 },
+		{ .addr = (uintptr_t)t->data + 100, .length = 0 },
+		{ .addr = (uintptr_t)t->data + 100, .length = INLINE - 100 },
+	};
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND, .send_flags = IB_SEND_INLINE | IB_SEND_SIGNALED,
+		.sg_list = sge, .num_sge = 3,
+	};
+	const struct kwarp_wqe *wqe = post_one(test, &wr);
+
+	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_INLINE | KWARP_WR_SIGNALED);
+	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
+	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
+	KUNIT_EXPECT_MEMEQ(test, wqe->inl, t->data, INLINE);
+	/* taken when posted */
+	memset(t->data, 0, sizeof(t->data));
+	KUNIT_EXPECT_EQ(test, wqe->inl[0], 255);
+
+	sge[2].length++;
+	refuse(test, &wr);
+	sge[2].length = U32_MAX - 99;	/* a sum of 2^32 */
+	refuse(test, &wr);
+	sge[0].length = INLINE + 1;
+	wr.num_sge = 1;
+	refuse(test, &wr);
+	wr.num_sge = 0;
+	wqe = post_one(test, &wr);
+	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_INLINE | KWARP_WR_SIGNALED);
+	KUNIT_EXPECT_EQ(test, wqe->len, 0);
+}
+
+/* A chain of Sends with ids from @first on. */
+static struct ib_send_wr *send_chain(struct kunit *test, u32 n, u64 first)
+{
+	struct ib_send_wr *wr = kunit_kcalloc(test, n, sizeof(*wr), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, wr);
+	for (i = 0; i < n; i++) {
+		wr[i].opcode = IB_WR_SEND;
+		wr[i].wr_id = first + i;
+		wr[i].next = i + 1 < n ? &wr[i + 1] : NULL;
+	}
+	return wr;
+}
+
+static void expect_ids(struct kunit *test, u64 first, u32 n)
+{
+	struct post_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		KUNIT_ASSERT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->wqe.e.id, first + i);
+		t->sq.next++;
+	}
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
+}
+
+/* The limit is what was asked for, not what the ring holds, and completion frees it. */
+static void test_full(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_send_wr *wr = send_chain(test, MAX_WR + 2, 0);
+	const struct ib_send_wr *bad = NULL;
+	const u32 start = U32_MAX - 2;
+
+	t->sq.next = start;
+	t->sq.retired = start;
+	t->sq.posted = start;
+	t->sq.ring.hdr->prod = start;
+	t->sq.ring.hdr->cons = start;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, wr, &bad), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[MAX_WR]);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->prod, start + MAX_WR);
+	/* taken is not completed */
+	expect_ids(test, 0, MAX_WR);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, bad, &bad), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[MAX_WR]);
+
+	t->sq.retired = start + 1;
+	kwarp_ring_release(&t->sq.ring, start + 1);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, bad, &bad), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[MAX_WR + 1]);
+	expect_ids(test, MAX_WR, 1);
+	t->sq.retired = start + MAX_WR;
+	kwarp_ring_release(&t->sq.ring, start + MAX_WR);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, bad, &bad), 0);
+	expect_ids(test, MAX_WR + 1, 1);
+}
+
+/* One that makes no sense ends the chain; those before it are posted. */
+static void test_chain(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_send_wr *wr = send_chain(test, 4, 50);
+	const struct ib_send_wr *bad = NULL;
+
+	wr[2].num_sge = KWARP_MAX_SGE + 1;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, wr, &bad), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[2]);
+	expect_ids(test, 50, 2);
+	wr[2].num_sge = 0;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, &wr[2], &bad), 0);
+	expect_ids(test, 52, 2);
+}
+
+/* A slot that held a longer request shows nothing of it. */
+static void test_slot_reuse(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_rdma_wr write = {
+		.wr = { .opcode = IB_WR_RDMA_WRITE, .send_flags = IB_SEND_FENCE,
+			.sg_list = t->sge, .num_sge = MAX_SGE },
+		.remote_addr = U64_MAX, .rkey = U32_MAX,
+	};
+	struct ib_send_wr send = { .opcode = IB_WR_SEND };
+	const struct kwarp_sqe want = { .opcode = KWARP_WR_SEND };
+	u32 i;
+
+	for (i = 0; i < kwarp_ring_size(&t->sq.ring); i++)
+		post_one(test, &write.wr);
+	for (i = 0; i < kwarp_ring_size(&t->sq.ring); i++)
+		KUNIT_EXPECT_MEMEQ(test, &post_one(test, &send)->e, &want, sizeof(want));
+}
+
+static enum kwarp_take take_receive(struct post_test *t)
+{
+	bool limit_hit;
+
+	memset(&t->rwqe, 0xa5, sizeof(t->rwqe));
+	return kwarp_rq_take(&t->rq, &t->rwqe, &limit_hit);
+}
+
+static void test_receive(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	const struct ib_recv_wr *bad = NULL;
+	struct ib_recv_wr wr[2] = {
+		{ .next = &wr[1], .wr_id = U64_MAX, .sg_list = t->sge, .num_sge = 2 },
+		{ .wr_id = 2, },
+	};
+
+	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), 0);
+	KUNIT_EXPECT_NULL(test, bad);
+	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, U64_MAX);
+	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 2);
+	KUNIT_EXPECT_EQ(test, t->rwqe.len, 2001);
+	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].addr, 0x8000000000000001ULL);
+	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].length, 1001);
+	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].lkey, 0xcc01);
+	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 2);
+	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 0);
+	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
+}
+
+static void test_receive_full(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	struct ib_recv_wr wr[MAX_WR + 1] = {};
+	const struct ib_recv_wr *bad = NULL;
+	const u32 start = U32_MAX - 2;
+	u32 i;
+
+	for (i = 0; i <= MAX_WR; i++) {
+		wr[i].wr_id = i;
+		wr[i].next = i < MAX_WR ? &wr[i + 1] : NULL;
+	}
+	t->rq.next = start;
+	t->rq.posted = start;
+	t->rq.ring.hdr->prod = start;
+	t->rq.ring.hdr->cons = start;
+	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), -ENOMEM);
+	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_recv_wr *)&wr[MAX_WR]);
+	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, bad, &bad), 0);
+	for (i = 1; i <= MAX_WR; i++) {
+		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
+	}
+	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
+}
+
+static void test_receive_refused(struct kunit *test)
+{
+	static const int counts[] = { RQ_SGE + 1, KWARP_MAX_SGE, INT_MAX, -1, INT_MIN };
+	struct post_test *t = test->priv;
+	const struct ib_recv_wr *bad;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		struct ib_recv_wr wr[3] = {
+			{ .next = &wr[1], .wr_id = i },
+			{ .next = &wr[2], .sg_list = t->sge, .num_sge = counts[i] },
+			{ .wr_id = 99 },
+		};
+
+		bad = NULL;
+		KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), -EINVAL);
+		KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_recv_wr *)&wr[1]);
+		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
+		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
+	}
+}
+
+static struct kunit_case post_cases[] = {
+	KUNIT_CASE(test_send),
+	KUNIT_CASE(test_rdma),
+	KUNIT_CASE(test_invalidate),
+	KUNIT_CASE(test_reg_mr),
+	KUNIT_CASE(test_refused),
+	KUNIT_CASE(test_inline),
+	KUNIT_CASE(test_full),
+	KUNIT_CASE(test_chain),
+	KUNIT_CASE(test_slot_reuse),
+	KUNIT_CASE(test_receive),
+	KUNIT_CASE(test_receive_full),
+	KUNIT_CASE(test_receive_refused),
+	{}
+};
+
+static struct kunit_suite post_suite = {
+	.name = "kwarp_post",
+	.init = post_test_init,
+	.test_cases = post_cases,
+};
+
+kunit_test_suite(post_suite);

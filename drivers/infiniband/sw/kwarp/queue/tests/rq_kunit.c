@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Receive queues: order, the limit event of shared ones, flushing. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include "../rq.h"
+#include "fixture.h"
+
+#define ENTRIES	8
+
+struct rq_test {
+	struct kwarp_rq rq;
+	struct ib_qp qp;
+	struct test_cq *cq;
+	struct kwarp_rwqe rwqe;
+	bool limit_hit;
+};
+
+static int rq_test_init(struct kunit *test)
+{
+	struct rq_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->cq = test_cq_new(test, 64);
+	t->qp.qp_num = TEST_QPN;
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(3)), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, &t->rq.ring), 0);
+	test->priv = t;
+	return 0;
+}
+
+static void start_at(struct rq_test *t, u32 index)
+{
+	t->rq.next = index;
+	t->rq.ring.hdr->prod = index;
+	t->rq.ring.hdr->cons = index;
+}
+
+/* User space: @n elements of @id octets each. */
+static void post(struct rq_test *t, u64 id, u32 n)
+{
+	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
+	struct kwarp_rqe *e = kwarp_ring_slot(&t->rq.ring, hdr->prod);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(e + 1);
+	u32 i;
+
+	e->id = id;
+	e->num_sge = n;
+	for (i = 0; i < min(n, 3U); i++)
+		sge[i].length = id;
+	hdr->prod++;
+}
+
+static enum kwarp_take take(struct rq_test *t)
+{
+	memset(&t->rwqe, 0xa5, sizeof(t->rwqe));
+	/* always an answer */
+	t->limit_hit = true;
+	return kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit);
+}
+
+static u32 cons(const struct rq_test *t)
+{
+	return t->rq.ring.hdr->cons;
+}
+
+static void test_take(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_FALSE(test, t->limit_hit);
+	post(t, 10, 0);
+	post(t, 11, 3);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 10);
+	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 0);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_FALSE(test, t->limit_hit);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 11);
+	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 3);
+	KUNIT_EXPECT_EQ(test, t->rwqe.len, 33);
+	KUNIT_EXPECT_EQ(test, cons(t), 2);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, cons(t), 2);
+}
+
+static void test_order(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	const u32 start = U32_MAX - 20;
+	u64 in = 0, out = 0;
+
+	start_at(t, start);
+	while (out < 100) {
+		/* from nearly empty to full and back */
+		u64 level = in % 3 ? ENTRIES : 2;
+
+		while (in < out + level)
+			post(t, in++, 1);
+		do {
+			KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+			KUNIT_ASSERT_EQ(test, t->rwqe.id, out++);
+			KUNIT_ASSERT_EQ(test, cons(t), (u32)(start + out));
+		} while (in - out > out % 4);
+	}
+}
+
+/* One that makes no sense is used up, and known by its id. */
+static void test_bad(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+
+	post(t, 1, 4);
+	post(t, 2, U32_MAX);
+	post(t, 3, 3);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_BAD);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 1);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_BAD);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 2);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 3);
+	KUNIT_EXPECT_EQ(test, cons(t), 3);
+}
+
+static void test_corrupt(struct kunit *test)
+{
+	static const u32 ahead[] = { ENTRIES + 1, 0x80000000, U32_MAX };
+	struct rq_test *t = test->priv;
+	u32 i;
+
+	start_at(t, U32_MAX);
+	t->rq.limit = 1;
+	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
+		t->rq.ring.hdr->prod = t->rq.next + ahead[i];
+		KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_CORRUPT);
+		KUNIT_EXPECT_FALSE(test, t->limit_hit);
+		kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+		test_cq_none(test, t->cq);
+	}
+	KUNIT_EXPECT_EQ(test, cons(t), U32_MAX);
+	KUNIT_EXPECT_EQ(test, t->rq.next, U32_MAX);
+}
+
+static const struct limit_case {
+	const char *desc;
+	u32 limit;
+	u32 posted;
+	u32 hit;	/* the take that hits it, from 1; 0: none */
+} limits[] = {
+	{ "not armed", 0, 8, 0 },
+	{ "last one", 1, 8, 8 },
+	{ "fewer than 3", 3, 8, 6 },
+	{ "one below", 7, 8, 2 },
+	{ "as many as there are", 8, 8, 1 },
+	{ "more than there are", 100, 8, 1 },
+	{ "more than a ring holds", U32_MAX, 8, 1 },
+	{ "below from the start", 5, 3, 1 },
+	{ "the only one", 1, 1, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);
+
+static void test_limit(struct kunit *test)
+{
+	const struct limit_case *c = test->param_value;
+	struct rq_test *t = test->priv;
+	u32 i;
+
+	start_at(t, U32_MAX - 3);
+	t->rq.limit = c->limit;
+	for (i = 0; i < c->posted; i++)
+		post(t, i, 1);
+	for (i = 1; i <= c->posted; i++) {
+		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ_MSG(test, t->limit_hit, i == c->hit, "take %u", i);
+	}
+	/* one event for one arming, then it takes a new one */
+	KUNIT_EXPECT_EQ(test, t->rq.limit, 0);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_FALSE(test, t->limit_hit);
+	t->rq.limit = 2;
+	post(t, 99, 1);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_TRUE(test, t->limit_hit);
+}
+
+static void test_flush(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	u32 i;
+
+	start_at(t, U32_MAX - 3);
+	for (i = 0; i < ENTRIES; i++)
+		post(t, 50 + i, i == 5 ? U32_MAX : 1);
+	take(t);
+	take(t);
+	t->cq->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	for (i = 2; i < ENTRIES; i++)
+		test_cq_expect(test, t->cq, 50 + i, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
+	test_cq_none(test, t->cq);
+	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
+	KUNIT_EXPECT_EQ(test, cons(t), t->rq.ring.hdr->prod);
+
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	test_cq_none(test, t->cq);
+	post(t, 99, 0);
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	test_cq_expect(test, t->cq, 99, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
+	test_cq_none(test, t->cq);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+}
+
+static void test_reset(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+
+	start_at(t, 1000);
+	post(t, 1, 1);
+	post(t, 2, 1);
+	take(t);
+	t->rq.posted = 5;
+	kwarp_ring_set_flags(&t->rq.ring, KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
+	kwarp_rq_reset(&t->rq);
+	KUNIT_EXPECT_EQ(test, t->rq.posted, 0);
+	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	KUNIT_EXPECT_EQ(test, t->rq.ring.hdr->flags, 0);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	post(t, 3, 1);
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, t->rwqe.id, 3);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+}
+
+static struct kunit_case rq_cases[] = {
+	KUNIT_CASE(test_take),
+	KUNIT_CASE(test_order),
+	KUNIT_CASE(test_bad),
+	KUNIT_CASE(test_corrupt),
+	KUNIT_CASE_PARAM(test_limit, limit_gen_params),
+	KUNIT_CASE(test_flush),
+	KUNIT_CASE(test_reset),
+	{}
+};
+
+static struct kunit_suite rq_suite = {
+	.name = "kwarp_rq",
+	.init = rq_test_init,
+	.test_cases = rq_cases,
+};
+
+kunit_test_suite(rq_suite);

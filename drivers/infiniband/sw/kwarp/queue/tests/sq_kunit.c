@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The send queue: taken in order, completed in order, whatever is answered when. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/prandom.h>
+
+#include "../sq.h"
+#include "fixture.h"
+
+#define SEED	42
+#define ENTRIES	8
+
+struct sq_test {
+	struct kwarp_sq sq;
+	struct ib_qp qp;
+	struct test_cq *cq;
+	struct kwarp_wqe wqe;
+};
+
+static void free_done(void *sq)
+{
+	kvfree(((struct kwarp_sq *)sq)->done);
+	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
+}
+
+static int sq_test_init(struct kunit *test)
+{
+	struct sq_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->cq = test_cq_new(test, 64);
+	t->qp.qp_num = TEST_QPN;
+	t->sq.cq = &t->cq->cq;
+	t->sq.ibqp = &t->qp;
+	t->sq.user = true;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_done, &t->sq), 0);
+	test->priv = t;
+	return 0;
+}
+
+static void start_at(struct sq_test *t, u32 index)
+{
+	t->sq.next = index;
+	t->sq.sent = index;
+	t->sq.retired = index;
+	t->sq.ring.hdr->prod = index;
+	t->sq.ring.hdr->cons = index;
+}
+
+static bool is_read(u8 opcode)
+{
+	return opcode == KWARP_WR_READ || opcode == KWARP_WR_READ_INV;
+}
+
+/* User space: @id is also the length. */
+static void post(struct sq_test *t, u64 id, u8 opcode, u16 flags)
+{
+	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
+	struct kwarp_sqe *e = kwarp_ring_slot(&t->sq.ring, hdr->prod);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(e + 1);
+
+	memset(e, 0, t->sq.ring.stride);
+	e->id = id;
+	e->opcode = opcode;
+	e->flags = flags;
+	if (opcode != KWARP_WR_LOCAL_INV) {
+		e->num_sge = 1;
+		sge->length = id;
+	}
+	hdr->prod++;
+}
+
+static void post_signaled(struct sq_test *t, u64 id, u8 opcode)
+{
+	post(t, id, opcode, KWARP_WR_SIGNALED);
+}
+
+/* Transmit runner: the next entry, which must be @id. */
+static u32 take(struct kunit *test, u64 id)
+{
+	struct sq_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
+	KUNIT_ASSERT_EQ(test, t->wqe.e.id, id);
+	return kwarp_sq_take(&t->sq, &t->wqe);
+}
+
+static void expect(struct kunit *test, u64 id, u8 opcode, u8 status)
+{
+	struct sq_test *t = test->priv;
+
+	test_cq_expect(test, t->cq, id, opcode, status);
+}
+
+static void expect_none(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	test_cq_none(test, t->cq);
+}
+
+static u32 cons(const struct sq_test *t)
+{
+	return t->sq.ring.hdr->cons;
+}
+
+static void test_take(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
+	post(t, 11, KWARP_WR_WRITE, 0);
+	post(t, 12, KWARP_WR_SEND, KWARP_WR_SOLICITED);
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
+	/* looking does not take */
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, take(test, 11), 0);
+	KUNIT_EXPECT_EQ(test, t->wqe.e.opcode, KWARP_WR_WRITE);
+	KUNIT_EXPECT_EQ(test, t->wqe.len, 11);
+	KUNIT_EXPECT_EQ(test, take(test, 12), 1);
+	KUNIT_EXPECT_EQ(test, t->wqe.e.flags, KWARP_WR_SOLICITED);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
+	/* nothing of this frees a slot */
+	KUNIT_EXPECT_EQ(test, cons(t), 0);
+}
+
+static void test_take_bad(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post(t, 21, KWARP_WR_BIND_MW, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
+	KUNIT_EXPECT_EQ(test, t->wqe.e.id, 21);
+	/* a kernel consumer's privilege */
+	post(t, 22, KWARP_WR_REG_MR, 0);
+	t->sq.next++;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
+	((struct kwarp_sqe *)kwarp_ring_slot(&t->sq.ring, 1))->num_sge = 0;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
+	t->sq.user = false;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
+}
+
+static void test_corrupt(struct kunit *test)
+{
+	static const u32 ahead[] = { ENTRIES + 1, ENTRIES + 2, 0x80000000, U32_MAX };
+	struct sq_test *t = test->priv;
+	u32 i;
+
+	start_at(t, U32_MAX - 2);
+	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
+		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
+		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
+		/* or nobody would look */
+		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
+	}
+	t->sq.ring.hdr->prod = t->sq.next;
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
+}
+
+/* A full ring is legal; one more entry overwrites what is not completed. */
+static void test_overrun(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+	u32 i;
+
+	start_at(t, U32_MAX - 3);
+	for (i = 0; i < ENTRIES; i++)
+		post_signaled(t, 100 + i, i ? KWARP_WR_SEND : KWARP_WR_READ);
+	for (i = 0; i < ENTRIES; i++)
+		take(test, 100 + i);
+	kwarp_sq_sent(&t->sq, t->sq.next);
+	expect_none(test);
+	post_signaled(t, 200, KWARP_WR_SEND);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
+
+	/* what was taken keeps its identity */
+	kwarp_sq_flush(&t->sq);
+	expect(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	for (i = 1; i < ENTRIES; i++)
+		expect(test, 100 + i, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect(test, 200, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+}
+
+static void test_complete(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post_signaled(t, 1, KWARP_WR_WRITE);
+	post_signaled(t, 2, KWARP_WR_SEND);
+	post_signaled(t, 3, KWARP_WR_SEND_INV);
+	post_signaled(t, 4, KWARP_WR_LOCAL_INV);
+	take(test, 1);
+	take(test, 2);
+	expect_none(test);
+	kwarp_sq_sent(&t->sq, 1);
+	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	/* said twice, and late: nothing */
+	kwarp_sq_sent(&t->sq, 1);
+	kwarp_sq_sent(&t->sq, 0);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	take(test, 3);
+	take(test, 4);
+	kwarp_sq_sent(&t->sq, 4);
+	expect(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect(test, 3, KWARP_WR_SEND_INV, KWARP_WC_SUCCESS);
+	expect(test, 4, KWARP_WR_LOCAL_INV, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 4);
+}
+
+/* 5040-5.5-22: what follows a Read waits for it. */
+static void test_reads(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+	const struct kwarp_cqe *cqe;
+	u32 first, second;
+
+	post_signaled(t, 1, KWARP_WR_WRITE);
+	post_signaled(t, 2, KWARP_WR_READ);
+	post_signaled(t, 3, KWARP_WR_SEND);
+	post_signaled(t, 4, KWARP_WR_READ_INV);
+	post_signaled(t, 5, KWARP_WR_WRITE);
+	take(test, 1);
+	first = take(test, 2);
+	take(test, 3);
+	second = take(test, 4);
+	take(test, 5);
+	kwarp_sq_sent(&t->sq, 5);
+	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+
+	kwarp_sq_read_done(&t->sq, second);
+	expect_none(test);
+	kwarp_sq_read_done(&t->sq, first);
+	cqe = kwarp_ring_slot(&t->cq->cq.ring, t->cq->cq.ring.hdr->cons);
+	KUNIT_EXPECT_EQ(test, cqe[0].byte_len, 2);
+	KUNIT_EXPECT_EQ(test, cqe[1].byte_len, 0);
+	KUNIT_EXPECT_EQ(test, cqe[2].byte_len, 4);
+	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect(test, 4, KWARP_WR_READ_INV, KWARP_WC_SUCCESS);
+	expect(test, 5, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 5);
+}
+
+/* The answer may be there before the transmit step has said that it sent the Read. */
+static void test_early_answer(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post_signaled(t, 1, KWARP_WR_READ);
+	post_signaled(t, 2, KWARP_WR_READ);
+	take(test, 1);
+	take(test, 2);
+	kwarp_sq_read_done(&t->sq, 0);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	kwarp_sq_sent(&t->sq, 2);
+	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_none(test);
+	kwarp_sq_read_done(&t->sq, 1);
+	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+}
+
+static void test_unsignaled(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post(t, 1, KWARP_WR_WRITE, KWARP_WR_SOLICITED | KWARP_WR_FENCE);
+	post(t, 2, KWARP_WR_READ, 0);
+	post_signaled(t, 3, KWARP_WR_SEND);
+	post(t, 4, KWARP_WR_SEND, 0);
+	take(test, 1);
+	take(test, 2);
+	take(test, 3);
+	take(test, 4);
+	kwarp_sq_sent(&t->sq, 4);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	kwarp_sq_read_done(&t->sq, 1);
+	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 4);
+
+	t->sq.sig_all = true;
+	post(t, 5, KWARP_WR_SEND, 0);
+	take(test, 5);
+	kwarp_sq_sent(&t->sq, 5);
+	expect(test, 5, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+}
+
+/* Sent, failed, waiting, taken, posted: each has its own end. */
+static void test_flush(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+	const struct kwarp_cqe *cqe;
+
+	post_signaled(t, 1, KWARP_WR_READ);	/* waits for its response */
+	post(t, 2, KWARP_WR_SEND, 0);		/* sent, silent */
+	post_signaled(t, 3, KWARP_WR_SEND);	/* sent */
+	post(t, 4, KWARP_WR_WRITE, 0);		/* failed */
+	post(t, 5, KWARP_WR_SEND, 0);		/* being sent */
+	post(t, 6, KWARP_WR_WRITE, 0);		/* posted */
+	post_signaled(t, 7, 0xee);		/* posted, and nonsense */
+	take(test, 1);
+	take(test, 2);
+	take(test, 3);
+	kwarp_sq_sent(&t->sq, 3);
+	kwarp_sq_failed(&t->sq, take(test, 4), KWARP_WC_LOC_PROT_ERR, 0x1234);
+	take(test, 5);
+	expect_none(test);
+
+	kwarp_sq_flush(&t->sq);
+	expect(test, 1, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	cqe = kwarp_ring_slot(&t->cq->cq.ring, t->cq->cq.ring.hdr->cons);
+	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0x1234);
+	expect(test, 4, KWARP_WR_WRITE, KWARP_WC_LOC_PROT_ERR);
+	cqe = kwarp_ring_slot(&t->cq->cq.ring, t->cq->cq.ring.hdr->cons);
+	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0);
+	expect(test, 5, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect(test, 6, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
+	expect(test, 7, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 7);
+
+	/* again: only what came later */
+	kwarp_sq_flush(&t->sq);
+	expect_none(test);
+	post(t, 8, KWARP_WR_READ, 0);
+	kwarp_sq_flush(&t->sq);
+	expect(test, 8, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
+	/* a late report of the transmit step finds nothing to do */
+	kwarp_sq_sent(&t->sq, 5);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 8);
+}
+
+/* A Read that the peer refused, and one that was answered behind it. */
+static void test_flush_reads(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post(t, 1, KWARP_WR_READ, 0);
+	post_signaled(t, 2, KWARP_WR_READ);
+	post(t, 3, KWARP_WR_READ, 0);
+	take(test, 1);
+	take(test, 2);
+	take(test, 3);
+	kwarp_sq_sent(&t->sq, 3);
+	kwarp_sq_failed(&t->sq, 0, KWARP_WC_REM_ACCESS_ERR, 0x1100);
+	kwarp_sq_read_done(&t->sq, 1);
+	expect_none(test);
+	kwarp_sq_flush(&t->sq);
+	expect(test, 1, KWARP_WR_READ, KWARP_WC_REM_ACCESS_ERR);
+	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect(test, 3, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+}
+
+/* Failed, and nothing before it waits: the error does not need the flush. */
+static void test_failed_sent(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post(t, 1, KWARP_WR_WRITE, 0);
+	kwarp_sq_failed(&t->sq, take(test, 1), KWARP_WC_REM_OP_ERR, 1);
+	kwarp_sq_sent(&t->sq, 1);
+	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_REM_OP_ERR);
+	/* the next in that slot starts afresh */
+	start_at(t, ENTRIES);
+	post_signaled(t, 2, KWARP_WR_WRITE);
+	take(test, 2);
+	kwarp_sq_sent(&t->sq, ENTRIES + 1);
+	expect(test, 2, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	kwarp_sq_flush(&t->sq);
+	expect_none(test);
+}
+
+/* Destroyed indices: only what was taken is completed. */
+static void test_flush_corrupt(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	post(t, 1, KWARP_WR_WRITE, 0);
+	post(t, 2, KWARP_WR_WRITE, 0);
+	take(test, 1);
+	t->sq.ring.hdr->prod = 2 + ENTRIES;
+	kwarp_sq_flush(&t->sq);
+	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), 1);
+}
+
+static void test_reset(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+
+	start_at(t, 77);
+	post_signaled(t, 1, KWARP_WR_READ);
+	take(test, 1);
+	kwarp_ring_set_flags(&t->sq.ring, KWARP_RING_ERROR);
+	kwarp_sq_reset(&t->sq);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->prod, 0);
+	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
+	kwarp_sq_flush(&t->sq);
+	expect_none(test);
+	post_signaled(t, 2, KWARP_WR_SEND);
+	KUNIT_EXPECT_EQ(test, take(test, 2), 0);
+	kwarp_sq_sent(&t->sq, 1);
+	expect(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+}
+
+/**
+ * struct model - what must come out of the random walk, worked out the slow way
+ * @req: every request, by the order of posting
+ * @req.read: its answer has not come
+ * @posted: counts, as all of these
+ * @taken: given to the transmit step
+ * @sent: reported as sent
+ * @answered: first request that may be a Read without answer
+ * @done: completed
+ */
+struct model {
+	struct {
+		u8 opcode;
+		bool signaled;
+		bool read;
+	} req[4000];
+	u32 posted;
+	u32 taken;
+	u32 sent;
+	u32 answered;
+	u32 done;
+};
+
+static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
+{
+	static const u8 ops[] = {
+		KWARP_WR_WRITE, KWARP_WR_SEND, KWARP_WR_READ, KWARP_WR_READ_INV,
+	};
+	u8 op = ops[rnd >> 8 & 3];
+	bool signaled = rnd & BIT(16);
+
+	if (t->sq.ring.hdr->prod - cons(t) == ENTRIES || m->posted == ARRAY_SIZE(m->req))
+		return;
+	post(t, m->posted, op, signaled ? KWARP_WR_SIGNALED : 0);
+	m->req[m->posted].opcode = op;
+	m->req[m->posted].signaled = signaled;
+	m->req[m->posted].read = is_read(op);
+	m->posted++;
+}
+
+/* Reads are answered in order, none before it is taken. */
+static void walk_answer(struct sq_test *t, struct model *m, u32 base)
+{
+	while (m->answered < m->taken && !m->req[m->answered].read)
+		m->answered++;
+	if (m->answered == m->taken)
+		return;
+	m->req[m->answered].read = false;
+	kwarp_sq_read_done(&t->sq, base + m->answered);
+}
+
+static void walk_check(struct kunit *test, struct model *m, u32 base)
+{
+	struct sq_test *t = test->priv;
+
+	for (; m->done < m->sent && !m->req[m->done].read; m->done++)
+		if (m->req[m->done].signaled)
+			expect(test, m->done, m->req[m->done].opcode, KWARP_WC_SUCCESS);
+	expect_none(test);
+	KUNIT_ASSERT_EQ(test, cons(t), base + m->done);
+}
+
+/* Hundreds of turns of the ring, across the wrap of the indices. */
+static void test_walk(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+	struct model *m = kunit_kzalloc(test, sizeof(*m), GFP_KERNEL);
+	const u32 base = U32_MAX - 1000;
+	struct rnd_state state;
+
+	KUNIT_ASSERT_NOT_NULL(test, m);
+	prandom_seed_state(&state, SEED);
+	start_at(t, base);
+	test_cq_start_at(t->cq, U32_MAX - 300);
+	while (m->done < ARRAY_SIZE(m->req)) {
+		u32 rnd = prandom_u32_state(&state);
+
+		switch (rnd & 3) {
+		case 0:
+			walk_post(t, m, rnd);
+			break;
+		case 1:
+			if (m->taken < m->posted)
+				KUNIT_ASSERT_EQ(test, take(test, m->taken), base + m->taken);
+			m->taken += m->taken < m->posted;
+			break;
+		case 2:
+			m->sent += (rnd >> 8) % (m->taken - m->sent + 1);
+			kwarp_sq_sent(&t->sq, base + m->sent);
+			break;
+		case 3:
+			walk_answer(t, m, base);
+			break;
+		}
+		walk_check(test, m, base);
+	}
+}
+
+static struct kunit_case sq_cases[] = {
+	KUNIT_CASE(test_take),
+	KUNIT_CASE(test_take_bad),
+	KUNIT_CASE(test_corrupt),
+	KUNIT_CASE(test_overrun),
+	KUNIT_CASE(test_complete),
+	KUNIT_CASE(test_reads),
+	KUNIT_CASE(test_early_answer),
+	KUNIT_CASE(test_unsignaled),
+	KUNIT_CASE(test_flush),
+	KUNIT_CASE(test_flush_reads),
+	KUNIT_CASE(test_failed_sent),
+	KUNIT_CASE(test_flush_corrupt),
+	KUNIT_CASE(test_reset),
+	KUNIT_CASE(test_walk),
+	{}
+};
+
+static struct kunit_suite sq_suite = {
+	.name = "kwarp_sq",
+	.init = sq_test_init,
+	.test_cases = sq_cases,
+};
+
+kunit_test_suite(sq_suite);

@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Entries as a hostile poster may write them. Each slot ends where mapped memory
+ * ends: an octet read too many faults.
+ */
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include "../../proto/tests/guard.h"
+#include "../wqe.h"
+
+#define ID	0x1122334455667788ULL
+
+/* An entry of @stride octets, all fields 0 but its wr_id. */
+static struct kwarp_sqe *new_slot(struct kunit *test, u32 stride)
+{
+	struct kwarp_sqe *e = (void *)(kwarp_guard_end(test, stride) - stride);
+
+	memset(e, 0, stride);
+	e->id = ID;
+	return e;
+}
+
+static struct kwarp_wqe *new_wqe(struct kunit *test)
+{
+	struct kwarp_wqe *wqe = kunit_kmalloc(test, sizeof(*wqe), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, wqe);
+	memset(wqe, 0xa5, sizeof(*wqe));
+	return wqe;
+}
+
+static void fill_sgl(struct kwarp_sge *sge, u32 n)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		sge[i].addr = 0x7000000000000000ULL + i;
+		sge[i].length = 100 + i;
+		sge[i].lkey = 0xaabb0000 + i;
+	}
+}
+
+/* Elements: 100 + 101 + ... */
+static u32 sgl_sum(u32 n)
+{
+	return 100 * n + n * (n - 1) / 2;
+}
+
+/**
+ * struct opcode_case - what a request may have
+ * @user: user space may post it
+ * @legal: anybody may
+ * @sges: most elements
+ * @inl: the payload may be inline
+ */
+struct opcode_case {
+	bool user;
+	bool legal;
+	u32 sges;
+	bool inl;
+};
+
+static const struct opcode_case opcodes[KWARP_WR_MAX] = {
+	[KWARP_WR_WRITE]	= { true, true, KWARP_MAX_SGE, true },
+	[KWARP_WR_READ]		= { true, true, 1, false },
+	[KWARP_WR_SEND]		= { true, true, KWARP_MAX_SGE, true },
+	[KWARP_WR_SEND_INV]	= { true, true, KWARP_MAX_SGE, true },
+	[KWARP_WR_READ_INV]	= { true, true, 1, false },
+	[KWARP_WR_LOCAL_INV]	= { true, true, 0, false },
+	[KWARP_WR_REG_MR]	= { false, true, 0, false },
+};
+
+/* All opcodes that an octet can hold, with every number of elements. */
+static void test_opcode(struct kunit *test)
+{
+	static const struct opcode_case illegal;
+	struct kwarp_sqe *e = new_slot(test, 512);
+	struct kwarp_wqe *wqe = new_wqe(test);
+	u32 op, n;
+
+	for (op = 0; op <= U8_MAX; op++) {
+		const struct opcode_case *c = op < KWARP_WR_MAX ? &opcodes[op] : &illegal;
+
+		e->opcode = op;
+		for (n = 0; n <= KWARP_MAX_SGE + 1; n++) {
+			e->num_sge = n;
+			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, true),
+					    c->user && n <= c->sges, "op %u, %u SGEs", op, n);
+			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, false),
+					    c->legal && n <= c->sges, "op %u, %u SGEs", op, n);
+		}
+		e->num_sge = 0;
+		e->flags = KWARP_WR_INLINE;
+		KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, true), c->inl,
+				    "op %u, inline", op);
+		e->flags = 0;
+	}
+}
+
+static const struct stride_case {
+	u32 stride;
+	u32 sges;
+	u32 inl;
+} strides[] = {
+	{ 64, 1, 16 },
+	{ 128, 5, 80 },
+	{ 256, 13, 208 },
+	{ 512, 29, 464 },
+	/* more room than a request may use */
+	{ 1024, KWARP_MAX_SGE, KWARP_MAX_INLINE },
+};
+
+static void stride_desc(const struct stride_case *c, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "stride %u", c->stride);
+}
+
+KUNIT_ARRAY_PARAM(stride, strides, stride_desc);
+
+static void test_num_sge(struct kunit *test)
+{
+	const struct stride_case *c = test->param_value;
+	struct kwarp_sqe *e = new_slot(test, c->stride);
+	struct kwarp_wqe *wqe = new_wqe(test);
+	u32 n;
+
+	e->opcode = KWARP_WR_SEND;
+	fill_sgl((struct kwarp_sge *)(e + 1), c->sges);
+	for (n = 0; n <= c->sges; n++) {
+		e->num_sge = n;
+		KUNIT_ASSERT_TRUE_MSG(test, kwarp_wqe_load(wqe, e, c->stride, true),
+				      "%u SGEs", n);
+		KUNIT_EXPECT_EQ(test, wqe->len, sgl_sum(n));
+		KUNIT_EXPECT_MEMEQ(test, &wqe->e, e, sizeof(*e));
+		KUNIT_EXPECT_MEMEQ(test, wqe->sge, e + 1, n * sizeof(wqe->sge[0]));
+	}
+	for (; n <= U8_MAX; n++) {
+		e->num_sge = n;
+		KUNIT_EXPECT_FALSE_MSG(test, kwarp_wqe_load(wqe, e, c->stride, true),
+				       "%u SGEs", n);
+		KUNIT_EXPECT_EQ(test, wqe->e.id, ID);
+	}
+}
+
+static void test_inline(struct kunit *test)
+{
+	const struct stride_case *c = test->param_value;
+	struct kwarp_sqe *e = new_slot(test, c->stride);
+	struct kwarp_wqe *wqe = new_wqe(test);
+	u8 *data = (u8 *)(e + 1);
+	u32 i;
+
+	e->opcode = KWARP_WR_SEND;
+	e->flags = KWARP_WR_INLINE;
+	for (i = 0; i < c->inl; i++)
+		data[i] = i * 3 + 1;
+	for (i = 0; i <= c->inl; i++) {
+		e->inline_len = i;
+		memset(wqe, 0xa5, sizeof(*wqe));
+		KUNIT_ASSERT_TRUE_MSG(test, kwarp_wqe_load(wqe, e, c->stride, true),
+				      "%u octets", i);
+		KUNIT_EXPECT_EQ(test, wqe->len, i);
+		KUNIT_EXPECT_EQ(test, memcmp(wqe->inl, data, i), 0);
+		KUNIT_EXPECT_NULL(test, memchr_inv(wqe->inl + i, 0xa5, sizeof(wqe->inl) - i));
+	}
+	for (i = 0; i < 32; i++) {
+		e->inline_len = c->inl + BIT(i);
+		KUNIT_EXPECT_FALSE_MSG(test, kwarp_wqe_load(wqe, e, c->stride, true),
+				       "%u octets", e->inline_len);
+	}
+	e->inline_len = U32_MAX;
+	KUNIT_EXPECT_FALSE(test, kwarp_wqe_load(wqe, e, c->stride, true));
+}
+
+static void test_inline_or_sgl(struct kunit *test)
+{
+	struct kwarp_sqe *e = new_slot(test, 128);
+	struct kwarp_wqe *wqe = new_wqe(test);
+
+	e->opcode = KWARP_WR_WRITE;
+	e->flags = KWARP_WR_INLINE;
+	e->inline_len = 16;
+	e->num_sge = 1;
+	KUNIT_EXPECT_FALSE(test, kwarp_wqe_load(wqe, e, 128, true));
+	KUNIT_EXPECT_EQ(test, wqe->len, 0);
+	e->inline_len = 0;
+	KUNIT_EXPECT_FALSE(test, kwarp_wqe_load(wqe, e, 128, true));
+
+	/* without the flag the length means nothing */
+	e->flags = 0;
+	e->inline_len = U32_MAX;
+	fill_sgl((struct kwarp_sge *)(e + 1), 1);
+	KUNIT_EXPECT_TRUE(test, kwarp_wqe_load(wqe, e, 128, true));
+	KUNIT_EXPECT_EQ(test, wqe->len, 100);
+}
+
+static const struct sum_case {
+	const char *desc;
+	u32 len[3];
+	bool ok;
+	u32 sum;
+} sums[] = {
+	{ "nothing", { 0, 0, 0 }, true, 0 },
+	{ "the longest, first", { U32_MAX, 0, 0 }, true, U32_MAX },
+	{ "the longest, last", { 0, 0, U32_MAX }, true, U32_MAX },
+	{ "the longest, in three", { 0x80000000, 0x7ffffffe, 1 }, true, U32_MAX },
+	{ "one octet more", { U32_MAX, 1, 0 }, false },
+	{ "one octet more, last", { 1, U32_MAX - 1, 1 }, false },
+	{ "sum is 2^32", { 0x80000000, 0, 0x80000000 }, false },
+	{ "sum wraps to more than it was", { U32_MAX, U32_MAX, 2 }, false },
+	{ "wraps twice", { U32_MAX, U32_MAX, U32_MAX }, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sum, sums, desc);
+
+static void test_sum(struct kunit *test)
+{
+	const struct sum_case *c = test->param_value;
+	struct kwarp_sqe *e = new_slot(test, 128);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(e + 1);
+	struct kwarp_wqe *wqe = new_wqe(test);
+	u32 i;
+
+	e->opcode = KWARP_WR_WRITE;
+	e->num_sge = 3;
+	for (i = 0; i < 3; i++)
+		sge[i].length = c->len[i];
+	KUNIT_EXPECT_EQ(test, kwarp_wqe_load(wqe, e, 128, true), c->ok);
+	KUNIT_EXPECT_EQ(test, wqe->len, c->sum);
+}
+
+static void test_rwqe_sum(struct kunit *test)
+{
+	const struct sum_case *c = test->param_value;
+	struct kwarp_rqe *e = (void *)(kwarp_guard_end(test, 64) - 64);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(e + 1);
+	struct kwarp_rwqe *rwqe = kunit_kmalloc(test, sizeof(*rwqe), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, rwqe);
+	memset(e, 0, 64);
+	e->num_sge = 3;
+	for (i = 0; i < 3; i++)
+		sge[i].length = c->len[i];
+	KUNIT_EXPECT_EQ(test, kwarp_rwqe_load(rwqe, e, 64), c->ok);
+	KUNIT_EXPECT_EQ(test, rwqe->len, c->sum);
+}
+
+/* What the poster writes after the load is nobody's business. */
+static void test_private(struct kunit *test)
+{
+	struct kwarp_sqe *e = new_slot(test, 128);
+	struct kwarp_wqe *wqe = new_wqe(test), *copy = new_wqe(test);
+
+	e->opcode = KWARP_WR_SEND;
+	e->num_sge = 5;
+	fill_sgl((struct kwarp_sge *)(e + 1), 5);
+	KUNIT_ASSERT_TRUE(test, kwarp_wqe_load(wqe, e, 128, true));
+	*copy = *wqe;
+	memset(e, 0xff, 128);
+	KUNIT_EXPECT_MEMEQ(test, wqe, copy, sizeof(*wqe));
+	KUNIT_EXPECT_EQ(test, wqe->e.id, ID);
+	KUNIT_EXPECT_EQ(test, wqe->len, sgl_sum(5));
+
+	e->opcode = KWARP_WR_SEND;
+	e->num_sge = 0;
+	e->flags = KWARP_WR_INLINE;
+	e->inline_len = 80;
+	KUNIT_ASSERT_TRUE(test, kwarp_wqe_load(wqe, e, 128, true));
+	memset(e, 0, 128);
+	KUNIT_EXPECT_EQ(test, wqe->len, 80);
+	KUNIT_EXPECT_NULL(test, memchr_inv(wqe->inl, 0xff, 80));
+}
+
+static void test_rwqe(struct kunit *test)
+{
+	static const struct {
+		u32 stride;
+		u32 sges;
+	} cases[] = {
+		{ 16, 0 }, { 32, 1 }, { 64, 3 }, { 128, 7 }, { 256, 15 }, { 512, KWARP_MAX_SGE },
+		{ 1024, KWARP_MAX_SGE },
+	};
+	struct kwarp_rwqe *rwqe = kunit_kmalloc(test, sizeof(*rwqe), GFP_KERNEL);
+	u32 i, n;
+
+	KUNIT_ASSERT_NOT_NULL(test, rwqe);
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u32 stride = cases[i].stride;
+		struct kwarp_rqe *e = (void *)(kwarp_guard_end(test, stride) - stride);
+
+		memset(e, 0, stride);
+		e->id = ID + i;
+		fill_sgl((struct kwarp_sge *)(e + 1), cases[i].sges);
+		for (n = 0; n <= cases[i].sges; n++) {
+			e->num_sge = n;
+			KUNIT_EXPECT_TRUE(test, kwarp_rwqe_load(rwqe, e, stride));
+			KUNIT_EXPECT_EQ(test, rwqe->id, ID + i);
+			KUNIT_EXPECT_EQ(test, rwqe->num_sge, n);
+			KUNIT_EXPECT_EQ(test, rwqe->len, sgl_sum(n));
+			KUNIT_EXPECT_EQ(test, memcmp(rwqe->sge, e + 1,
+						     n * sizeof(rwqe->sge[0])), 0);
+		}
+		memset(rwqe, 0xa5, sizeof(*rwqe));
+		for (n = 0; n < 32; n++) {
+			e->num_sge = cases[i].sges + BIT(n);
+			KUNIT_EXPECT_FALSE(test, kwarp_rwqe_load(rwqe, e, stride));
+			KUNIT_EXPECT_EQ(test, rwqe->id, ID + i);
+			KUNIT_EXPECT_EQ(test, rwqe->num_sge, 0);
+			KUNIT_EXPECT_EQ(test, rwqe->len, 0);
+		}
+		e->num_sge = U32_MAX;
+		KUNIT_EXPECT_FALSE(test, kwarp_rwqe_load(rwqe, e, stride));
+	}
+}
+
+static void test_stride(struct kunit *test)
+{
+	static const struct {
+		u32 sges;
+		u32 inl;
+		u32 stride;
+	} sq[] = {
+		{ 0, 0, 64 }, { 1, 0, 64 }, { 2, 0, 128 }, { 5, 0, 128 }, { 6, 0, 256 },
+		{ 13, 0, 256 }, { 14, 0, 512 }, { KWARP_MAX_SGE, 0, 512 },
+		{ 0, 16, 64 }, { 0, 17, 128 }, { 1, 80, 128 }, { 1, 81, 256 }, { 5, 16, 128 },
+		{ 14, 1, 512 }, { 0, KWARP_MAX_INLINE, 512 },
+		{ KWARP_MAX_SGE, KWARP_MAX_INLINE, 512 },
+	};
+	static const struct {
+		u32 sges;
+		u32 stride;
+	} rq[] = {
+		{ 0, 16 }, { 1, 32 }, { 2, 64 }, { 3, 64 }, { 4, 128 }, { 7, 128 }, { 8, 256 },
+		{ 15, 256 }, { 16, 512 }, { KWARP_MAX_SGE, 512 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sq); i++)
+		KUNIT_EXPECT_EQ_MSG(test, kwarp_sqe_stride(sq[i].sges, sq[i].inl),
+				    sq[i].stride, "%u, %u", sq[i].sges, sq[i].inl);
+	for (i = 0; i < ARRAY_SIZE(rq); i++)
+		KUNIT_EXPECT_EQ_MSG(test, kwarp_rqe_stride(rq[i].sges), rq[i].stride,
+				    "%u", rq[i].sges);
+}
+
+static struct kunit_case wqe_cases[] = {
+	KUNIT_CASE(test_opcode),
+	KUNIT_CASE_PARAM(test_num_sge, stride_gen_params),
+	KUNIT_CASE_PARAM(test_inline, stride_gen_params),
+	KUNIT_CASE(test_inline_or_sgl),
+	KUNIT_CASE_PARAM(test_sum, sum_gen_params),
+	KUNIT_CASE_PARAM(test_rwqe_sum, sum_gen_params),
+	KUNIT_CASE(test_private),
+	KUNIT_CASE(test_rwqe),
+	KUNIT_CASE(test_stride),
+	{}
+};
+
+static struct kunit_suite wqe_suite = {
+	.name = "kwarp_wqe",
+	.test_cases = wqe_cases,
+};
+
+kunit_test_suite(wqe_suite);
