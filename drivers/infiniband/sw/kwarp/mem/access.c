@@ -19,6 +19,7 @@
  * Wrap is tested before bounds, or it could never be reported (5041-7.1-18).
  *
  * Context: any; the caller holds a reference on @mr.
+ * Return: KWARP_MEM_OK, or the first check that failed.
  */
 enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 				   const struct ib_pd *pd, u64 addr, u64 len,

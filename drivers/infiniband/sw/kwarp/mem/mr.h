@@ -88,23 +88,31 @@ enum kwarp_mem_err {
 
 /**
  * kwarp_mr_begin - keep a region from being invalidated
+ * @mr: region, referenced by the caller
  *
  * Between begin and end lie the check of an access and its copy, so that an
  * invalidation is final when it returns (5040-8.1.1-6).  Regions of user space are
- * only revoked by deregistration, which waits for references.
+ * only revoked by deregistration, which waits for references: for them the lock is
+ * taken in the eyes of sparse only.
  *
  * Context: any but hard interrupt; nothing in between may sleep.
  */
 static inline void kwarp_mr_begin(struct kwarp_mr *mr)
+	__acquires(&mr->lock)
 {
 	if (mr->kind == KWARP_MR_FAST)
 		read_lock_bh(&mr->lock);
+	else
+		__acquire(&mr->lock);
 }
 
 static inline void kwarp_mr_end(struct kwarp_mr *mr)
+	__releases(&mr->lock)
 {
 	if (mr->kind == KWARP_MR_FAST)
 		read_unlock_bh(&mr->lock);
+	else
+		__release(&mr->lock);
 }
 
 /* stag.c */

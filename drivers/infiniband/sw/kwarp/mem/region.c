@@ -147,6 +147,10 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 
 /**
  * kwarp_mr_map_sg - take the page list of a fast-register region
+ * @mr: region
+ * @sg: list of DMA-mapped elements
+ * @nents: elements in @sg
+ * @offset: octets to skip in the first element, or NULL; what the core leaves there
  *
  * Context: any; the consumer guarantees that the region is not in use.
  * Return: number of elements mapped, or a negative errno.
@@ -194,6 +198,8 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
 
 /**
  * kwarp_mr_destroy - revoke for good and free
+ * @kdev: device
+ * @mr: region; gone afterwards
  *
  * When it returns, neither peer nor consumer reaches the memory any more.
  *
