@@ -63,6 +63,8 @@ static bool cq_armed(struct kwarp_cq *cq)
 
 /**
  * kwarp_cq_end - publish a batch
+ * @cq: queue, locked by kwarp_cq_begin()
+ * @irqflags: what kwarp_cq_begin() returned
  *
  * Return: what kwarp_cq_notify() has to do, 0 for nothing.
  */

@@ -18,6 +18,7 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
  * @limit_hit: result: the SRQ limit has just been passed
  *
  * Context: any.
+ * Return: KWARP_TAKE_*; @rwqe is filled if OK.  A BAD entry has been used up, too.
  */
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit)

@@ -12,9 +12,10 @@
 
 /**
  * struct kwarp_rq - receive queue
- *
- * Immutable: @ring, @max_wr, @max_sge, @user
- *
+ * @ring: the entries, perhaps shared with user space; immutable
+ * @max_wr: entries that the consumer may post; immutable
+ * @max_sge: elements that an entry may have; immutable
+ * @user: user space posts; immutable
  * @lock: protects @next, @limit; any context
  * @next: first entry not yet taken
  * @limit: SRQ: raise the limit event below this many entries; 0: not armed

@@ -58,6 +58,8 @@ static bool is_read(u8 opcode)
 
 /**
  * kwarp_sq_take - the peeked entry is now being worked on
+ * @sq: queue
+ * @wqe: what kwarp_sq_peek() gave
  *
  * Context: transmit runner.
  * Return: its index, for kwarp_sq_sent(), _read_done() and _failed().
@@ -140,6 +142,10 @@ void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
 
 /**
  * kwarp_sq_failed - give a taken request its error
+ * @sq: queue
+ * @index: what kwarp_sq_take() returned
+ * @status: for the completion
+ * @vendor_err: likewise, see struct kwarp_cqe
  *
  * The completion itself comes with the flush that follows every error.
  * Context: any.
@@ -192,6 +198,7 @@ static void flush_posted(struct kwarp_sq *sq)
 
 /**
  * kwarp_sq_flush - complete everything that was posted
+ * @sq: queue
  *
  * Requests that TCP has taken keep their success; a failed one its status; all
  * others get a flush error (5040-5.4-10, 5041-6.2.2-5).  May be called again for

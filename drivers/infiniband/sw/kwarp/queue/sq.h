@@ -34,9 +34,13 @@ struct kwarp_sq_done {
 
 /**
  * struct kwarp_sq - send queue
- *
- * Immutable: @ring, @done (array), @cq, @ibqp, @sig_all, @user, @max_wr
- *
+ * @ring: the entries, perhaps shared with user space; immutable
+ * @done: one for each slot of @ring; the array is immutable
+ * @cq: where requests complete; immutable
+ * @ibqp: whose they are; immutable
+ * @sig_all: every request is signaled; immutable
+ * @user: user space posts; immutable
+ * @max_wr: entries that the consumer may post; immutable
  * @next: first entry not yet taken; the transmit runner's
  * @lock: protects @sent, @retired and the contents of @done; any context;
  *	taken before the CQ's lock

@@ -12,7 +12,8 @@
 /**
  * struct kwarp_wqe - send work request, private
  * @e: fixed part
- * @sge: scatter/gather list; with KWARP_WR_INLINE the octets are @inl
+ * @sge: scatter/gather list, without KWARP_WR_INLINE
+ * @inl: payload, with KWARP_WR_INLINE
  * @len: total payload, octets
  */
 struct kwarp_wqe {
