@@ -134,6 +134,7 @@ void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len)
 
 /**
  * kwarp_batch_prefill - make sure that kwarp_batch_frag() has memory
+ * @b: batch
  *
  * Context: process, may sleep; also in NOIO scope.
  * Return: false without memory.
@@ -178,6 +179,9 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 
 /**
  * kwarp_batch_mr - region of an STag, referenced until the batch is done
+ * @b: batch
+ * @kdev: device
+ * @stag: STag; its key is not compared
  *
  * Return: the region, or NULL: unknown, or no room to remember another one.
  */
@@ -235,6 +239,8 @@ static int save_tail(struct kwarp_batch *b)
 
 /**
  * kwarp_batch_send - give the batch to TCP
+ * @b: batch
+ * @sock: connected socket
  *
  * Context: process; takes the socket lock.
  * Return: 0 when all of it is with TCP; -EAGAIN if TCP is full and write_space will

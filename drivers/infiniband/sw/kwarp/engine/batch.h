@@ -3,14 +3,15 @@
  * A batch: many FPDUs that go to TCP in one socket call.
  *
  * Two ways to carry payload.  Copied by TCP (no CRC, no markers, regions that only
- * deregistration revokes, which waits for references): headers sit in an
- * arena, payload is described where it lies, and one sendmsg() copies both into TCP's
- * own pages; the consumer's buffer is free when the call returns.  By reference (CRC,
+ * deregistration revokes, which waits for references): headers sit in an arena,
+ * payload is described where it lies, and one sendmsg() copies both into TCP's own
+ * pages; the consumer's buffer is free when the call returns.  By reference (CRC,
  * markers, or a kernel consumer, whose regions can be invalidated at any moment and
- * are therefore read under their lock): everything is copied once into fresh page fragments, where the CRC is
- * folded in while the cache is warm, and those pages are handed to TCP.  Either way
- * nothing that a consumer can write to is ever referenced after the step, and the CRC
- * is that of the octets sent (design: zero copy must be safe).
+ * are therefore read under their lock): everything is copied once into fresh page
+ * fragments, where the CRC is folded in while the cache is warm, and those pages are
+ * handed to TCP.  Either way nothing that a consumer can write to is ever referenced
+ * after the step, and the CRC is that of the octets sent (design: zero copy must be
+ * safe).
  */
 #ifndef KWARP_ENGINE_BATCH_H
 #define KWARP_ENGINE_BATCH_H

@@ -103,6 +103,7 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 
 /**
  * kwarp_engine_fin - half-close after a graceful drain; receiving goes on
+ * @e: engine
  *
  * Context: process; waits for the present runner.
  * Return: false if something to send has turned up meanwhile.
@@ -160,6 +161,7 @@ void kwarp_engine_revive(struct kwarp_engine *e)
 
 /**
  * kwarp_engine_flush - complete everything that is posted
+ * @e: engine
  *
  * Context: the runner, engine dead.
  */

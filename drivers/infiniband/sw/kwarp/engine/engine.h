@@ -175,10 +175,15 @@ struct kwarp_rx {
 
 /**
  * struct kwarp_engine - one stream
- *
- * Immutable after create: @kdev, @pd, @sq, @rq, @rq_shared (@rq is an SRQ's),
- * @recv_cq, @ibqp, @ops.  @sock: set while a stream is attached.
- *
+ * @kdev: device
+ * @pd: protection domain of the QP
+ * @sq: its send queue
+ * @rq: its receive queue, or that of an SRQ
+ * @rq_shared: @rq is an SRQ's
+ * @recv_cq: where receives complete
+ * @ibqp: named in completions
+ * @ops: upcalls
+ * @sock: set while a stream is attached
  * @flags: KWARP_E_*
  * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
  * @oread: Reads of ours, see readq.h
@@ -190,6 +195,8 @@ struct kwarp_rx {
  * @perr: why the stream failed; likewise
  * @peer_term: Terminate received, valid after KWARP_QPE_PEER_TERM
  * @saved: socket callbacks as they were before attach
+ *
+ * Everything from @kdev to @ops is immutable after create.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
@@ -224,9 +231,16 @@ struct kwarp_engine {
 
 /**
  * struct kwarp_engine_params - what the MPA startup agreed on
+ * @initiator: we sent the Request
+ * @crc: CRCs are generated and checked
+ * @tx_markers: we send markers
+ * @rx_markers: the peer sends markers
+ * @by_ref: payload is to be copied under the region's lock, see batch.h
+ * @ird: inbound Reads served
+ * @ord: outbound Reads allowed at a time
+ * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
  *
  * As struct kwarp_stream_params; a copy, because the engine does not look up.
- * @by_ref: payload is to be copied under the region's lock, see batch.h
  */
 struct kwarp_engine_params {
 	bool initiator;
@@ -250,6 +264,8 @@ void kwarp_engine_flush(struct kwarp_engine *e);
 
 /**
  * kwarp_engine_fail - latch a protocol error; the first one wins
+ * @e: engine
+ * @perr: the error
  * @raw: DDP header of the segment in error, or NULL
  * @seg_len: its ULPDU length
  * @rreq: its Read Request header, or NULL

@@ -156,12 +156,14 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
 	u32 payload = e->rx.fpdu.payload_len;
 	const struct kwarp_oread *r;
+	bool last;
 
 	if (kwarp_readq_empty(&e->oread))
 		return KWARP_PERR_O_OPCODE;
 	r = kwarp_oread_head(&e->oread);
+	last = payload == r->left;
 	/* 5040-5.2.2-9: the response has to be the one that was asked for. */
-	if (payload > r->left || h->last == (payload < r->left))
+	if (payload > r->left || h->last != last)
 		return KWARP_PERR_DDP_T_BOUNDS;
 	if (!payload)
 		return KWARP_PERR_NONE;
@@ -276,8 +278,8 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 		if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
 			return KWARP_PERR_R_ACCESS;
 		err = kwarp_read_perr(kwarp_mem_check(kwarp_rx_mr(e, req.src_stag),
-						req.src_stag, e->pd, req.src_to,
-						req.size, IB_ACCESS_REMOTE_READ));
+						      req.src_stag, e->pd, req.src_to,
+						      req.size, IB_ACCESS_REMOTE_READ));
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
@@ -380,6 +382,9 @@ static enum kwarp_perr judge(struct kwarp_engine *e, enum kwarp_perr err)
 
 /**
  * kwarp_rx_feed - process a contiguous piece of the stream
+ * @e: engine
+ * @data: the piece
+ * @len: octets
  *
  * Context: socket lock held.  After an error the rest is dropped (5041-7.1-22).
  */
@@ -438,6 +443,7 @@ static bool between_messages(const struct kwarp_engine *e)
 
 /**
  * kwarp_rx_eof - the peer has closed, or the connection is gone
+ * @e: engine
  * @reset: no FIN, or an error
  *
  * Context: socket lock held; may be called again.

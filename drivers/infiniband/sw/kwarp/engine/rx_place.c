@@ -8,6 +8,8 @@
 
 /**
  * kwarp_rx_mr - region of an STag, referenced until the run ends
+ * @e: engine
+ * @stag: STag
  *
  * The region of the previous segment is usually the one of the next.
  * Return: the region (key not compared), or NULL.
@@ -90,6 +92,9 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 
 /**
  * kwarp_rx_place - place a piece of the current segment's payload
+ * @e: engine
+ * @data: the piece
+ * @len: octets
  *
  * Return: KWARP_PERR_NONE, or what to terminate with.
  */

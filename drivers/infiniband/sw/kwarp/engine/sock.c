@@ -95,6 +95,8 @@ static void state_change(struct sock *sk)
 
 /**
  * kwarp_sock_install - take the callbacks of a socket
+ * @e: engine that they shall lead to
+ * @sock: connected socket
  *
  * Context: process; takes the socket lock.
  * Return: 0, -ENOTCONN.
@@ -158,8 +160,9 @@ void kwarp_sock_shutdown(struct socket *sock)
 
 /**
  * kwarp_sock_writable - will TCP take a batch now?
+ * @sock: connected socket
  *
- * If not, write_space will be called.
+ * Return: true if so; false: write_space will be called.
  */
 bool kwarp_sock_writable(struct socket *sock)
 {

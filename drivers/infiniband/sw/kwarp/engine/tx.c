@@ -401,8 +401,10 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 
 /**
  * kwarp_tx_step - send one batch
+ * @e: engine
  *
  * Context: the runner; process context, takes the socket lock.
+ * Return: what to do next.
  */
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 {

@@ -299,6 +299,7 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 
 /**
  * kwarp_tx_build - append the next FPDU of the message in work
+ * @e: engine
  *
  * Return: true if it was appended; false if the batch is full, memory is short
  * (tx.no_memory), or the message failed (then the stream is failing).  If false the
