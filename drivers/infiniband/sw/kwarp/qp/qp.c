@@ -28,6 +28,7 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 
 /**
  * kwarp_qp_publish - give the QP its number and make it visible
+ * @qp: initialized queue pair
  *
  * Return: 0, -ENOMEM.
  */
@@ -47,6 +48,7 @@ int kwarp_qp_publish(struct kwarp_qp *qp)
 
 /**
  * kwarp_qp_retire - end the stream; nobody finds the QP any more
+ * @qp: published queue pair
  *
  * Context: process.  To be followed by kwarp_qp_gone().
  */
@@ -60,6 +62,7 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
 
 /**
  * kwarp_qp_gone - wait for the last reference
+ * @qp: retired queue pair
  *
  * Context: process.
  * Return: true when the object may be freed; false after a while, to look after those
@@ -199,6 +202,7 @@ static bool idle(struct kwarp_qp *qp)
 
 /**
  * kwarp_qp_reset - back to IDLE with empty queues (modify to RESET)
+ * @qp: queue pair
  *
  * Context: process.
  * Return: 0, -EINVAL while a stream is attached.

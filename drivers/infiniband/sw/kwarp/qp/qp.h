@@ -47,11 +47,15 @@ enum kwarp_qp_pending {
 
 /**
  * struct kwarp_qp - one queue pair
- *
- * Immutable after create: @kdev, @user, @srq, @sq_map, @rq_map, @cap, and who may
- * connect it: @owner, @tgid
- *
  * @ibqp: RDMA core's object; first
+ * @kdev: device
+ * @user: user space posts
+ * @owner: user who may connect it
+ * @tgid: process that may connect it
+ * @srq: shared receive queue, or NULL
+ * @sq_map: mmap entry of the send queue's ring, if shared with user space
+ * @rq_map: likewise of the receive queue's
+ * @cap: sizes granted
  * @refs: one for the verbs object, one per stream of the CM, one per iw_cm user
  * @gone: completed when @refs is zero
  * @sq: send queue
@@ -68,6 +72,8 @@ enum kwarp_qp_pending {
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: their cookie
  * @attr: what query_qp reports
+ *
+ * Everything from @kdev to @cap is immutable after create.
  */
 struct kwarp_qp {
 	struct ib_qp ibqp;

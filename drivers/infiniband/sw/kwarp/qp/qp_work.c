@@ -34,6 +34,8 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 
 /**
  * kwarp_qp_event - something happened to the stream
+ * @qp: queue pair
+ * @event: what happened
  *
  * Context: any.
  * Return: 0, -EINVAL if the event is not legal in this state.

@@ -60,6 +60,8 @@ struct kwarp_stream_ops {
 
 /**
  * kwarp_qp_lookup - find a queue pair by number
+ * @kdev: device
+ * @qpn: number
  *
  * Return: the QP with a reference that the caller gives back with kwarp_qp_put(),
  * or NULL.
@@ -93,6 +95,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 
 /**
  * kwarp_qp_close - ask for the end of the stream
+ * @qp: queue pair, referenced by the caller
  * @graceful: send what was posted, then FIN; else flush at once
  *
  * Context: any.  DOWN follows if a stream is attached.

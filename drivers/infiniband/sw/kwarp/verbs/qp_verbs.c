@@ -294,11 +294,15 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 /**
  * kwarp_post_send - ib_device_ops.post_send
+ * @ibqp: queue pair
+ * @wr: chain; NULL from user space
+ * @bad: result, on failure: the first request that was not posted
  *
  * User space has put its requests into the ring and only asks to be looked at: it
  * calls with an empty chain, in process context, and the caller becomes the runner.
  *
  * Context: any for kernel consumers.
+ * Return: 0, or a negative errno.
  */
 int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad)
