@@ -10,9 +10,9 @@
 
 /* 6.19: kernel_bind() and kernel_connect() take struct sockaddr_unsized */
 #ifdef KWARP_HAVE_SOCKADDR_UNSIZED
-typedef struct sockaddr_unsized kwarp_sockaddr_t;
+#define kwarp_sockaddr	sockaddr_unsized
 #else
-typedef struct sockaddr kwarp_sockaddr_t;
+#define kwarp_sockaddr	sockaddr
 #endif
 
 /* 6.2: sk_use_task_frag; before that sk_allocation without __GFP_FS says the same */

@@ -100,12 +100,12 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 
 static int sock_bind(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_bind(sock, (kwarp_sockaddr_t *)ss, addr_len(ss));
+	return kernel_bind(sock, (struct kwarp_sockaddr *)ss, addr_len(ss));
 }
 
 static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 {
-	return kernel_connect(sock, (kwarp_sockaddr_t *)ss, addr_len(ss), O_NONBLOCK);
+	return kernel_connect(sock, (struct kwarp_sockaddr *)ss, addr_len(ss), O_NONBLOCK);
 }
 
 /* -------------------------------------------------------------- creation */

@@ -93,12 +93,38 @@ enum {
 
 /**
  * struct kwarp_ep - one connection
+ * @kref: references, see cm.c
+ * @kdev: device
+ * @listener: responder: where it was born, a reference; else NULL
+ * @node: in kdev->cm.eps
+ * @events: KWARP_EP_*, reasons to run @work
+ * @work: looks at what has happened
+ * @timer: marks KWARP_EP_TIMER
+ * @mutex: outer lock of the endpoint
+ * @state: see proto/cm_fsm.h
+ * @status: errno for the next failing upcall
+ * @cs: socket
+ * @cm_id: a reference, until the last upcall
+ * @qp: a reference
+ * @su: startup, until the stream begins
+ * @due: what @timer is for
+ * @due.kind: which timer it is
+ * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
+ * @linger: progress of the peer in state LINGER
+ * @linger.extended: times the timer was restarted
+ * @linger.acked: snd_una then
+ * @handle: of a Request given to iw_cm, or 0
+ * @offered: seq of the listener that has it
+ * @half_open: counted by the listener
+ * @accepting: inside accept(), which has not failed
+ * @aborting: the device is going away
+ * @discard: lingering: drop inbound octets
  */
 struct kwarp_ep {
 	/* immutable */
 	struct kref kref;
 	struct kwarp_dev *kdev;
-	struct kwarp_listener *listener;	/* responder; a reference */
+	struct kwarp_listener *listener;
 
 	/* under kdev->cm.lock */
 	struct list_head node;
@@ -111,29 +137,45 @@ struct kwarp_ep {
 	/* under mutex; qp is also read under kdev->cm.lock, to compare it */
 	struct mutex mutex;
 	enum kwarp_cm_state state;
-	int status;				/* errno for the next failing upcall */
+	int status;
 	struct kwarp_cm_sock cs;
-	struct iw_cm_id *cm_id;			/* a reference, until the last upcall */
-	struct kwarp_qp *qp;			/* a reference */
+	struct iw_cm_id *cm_id;
+	struct kwarp_qp *qp;
 	struct kwarp_startup *su;
 	struct {
 		enum kwarp_cm_timer kind;
-		unsigned long deadline;		/* jiffies, if kind is not NONE */
+		unsigned long deadline;
 	} due;
 	struct {
-		u8 extended;			/* times the timer was restarted */
-		u32 acked;			/* snd_una then */
+		u8 extended;
+		u32 acked;
 	} linger;
-	u32 handle;				/* of a Request given to iw_cm, or 0 */
-	u64 offered;				/* seq of the listener that has it */
-	bool half_open;				/* counted by the listener */
-	bool accepting;				/* inside accept(), which has not failed */
-	bool aborting;				/* the device is going away */
-	bool discard;				/* lingering: drop inbound octets */
+	u32 handle;
+	u64 offered;
+	bool half_open;
+	bool accepting;
+	bool aborting;
+	bool discard;
 };
 
 /**
  * struct kwarp_listener - one listening iw_cm_id
+ * @kref: references, see cm.c
+ * @kdev: device
+ * @backlog: as asked for
+ * @family: address family
+ * @port: port
+ * @any: wildcard address
+ * @v6only: no IPv4 through an IPv6 address
+ * @idle: gets no socket on this device
+ * @node: in kdev->cm.listeners
+ * @seq: the newer, the larger
+ * @work: accepts connections
+ * @half_open: its endpoints that count against KWARP_MAX_HALF_OPEN
+ * @mutex: protects @cs
+ * @cs: listening socket
+ * @lock: protects @cm_id
+ * @cm_id: a reference; NULL: no requests any more
  */
 struct kwarp_listener {
 	/* immutable */
@@ -142,13 +184,13 @@ struct kwarp_listener {
 	int backlog;
 	u16 family;
 	u16 port;
-	bool any;				/* wildcard address */
+	bool any;
 	bool v6only;
-	bool idle;				/* gets no socket on this device */
+	bool idle;
 
 	/* under kdev->cm.lock; immutable once listed */
 	struct list_head node;
-	u64 seq;				/* the newer, the larger */
+	u64 seq;
 
 	/* any context */
 	struct delayed_work work;
@@ -158,9 +200,9 @@ struct kwarp_listener {
 	struct mutex mutex;
 	struct kwarp_cm_sock cs;
 
-	/* under lock; cm_id is a reference */
+	/* under lock */
 	spinlock_t lock;
-	struct iw_cm_id *cm_id;			/* NULL: no requests any more */
+	struct iw_cm_id *cm_id;
 };
 
 /* ep.c */
