@@ -230,7 +230,7 @@ MODULE_PARM_DESC(_name, _text)
 PARAM(crc, crc, "default of new links: CRC on, off or required (on)");
 PARAM(markers, switch, "default of new links: ask peers for markers (off)");
 PARAM(mpa_rev, rev, "default of new links: MPA revision to initiate with, 1 or 2 (2)");
-PARAM(peer_to_peer, switch, "default of new links: initiate peer-to-peer, that is send an RTR (on)");
+PARAM(peer_to_peer, switch, "default of new links: initiate peer-to-peer, i.e. send an RTR (on)");
 PARAM(rtr, rtr, "default of new links: RTR forms offered, of send,write,read (write,read)");
 
 void kwarp_knobs_init(struct kwarp_knobs *knobs)

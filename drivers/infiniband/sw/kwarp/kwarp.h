@@ -47,7 +47,11 @@ struct kwarp_knobs {
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
  * @next_cqn: cursor for CQ numbers (diagnostics only)
- * @num_qp: objects in use, against limits.h; likewise num_*
+ * @num_qp: QPs in use, against limits.h
+ * @num_cq: CQs, likewise
+ * @num_pd: protection domains, likewise
+ * @num_mr: regions, likewise
+ * @num_srq: SRQs, likewise
  * @cm: connection management's objects on this device, see cm/ep.h
  * @cm.lock: protects the rest of the group
  * @cm.eps: endpoints that may still use the device
@@ -74,7 +78,7 @@ struct kwarp_dev {
 	atomic_t num_srq;
 
 	struct {
-		spinlock_t lock;
+		spinlock_t lock;	/* this group */
 		struct list_head eps;
 		struct list_head listeners;
 		u64 next_seq;
