@@ -56,11 +56,14 @@ struct kwarp_ring_hdr {
 
 #define KWARP_RING_ENTRIES_OFFSET	4096
 
-#define KWARP_RING_NEED_KICK		(1U << 0)	/* the kernel sleeps: enter it after posting */
-#define KWARP_RING_ERROR		(1U << 1)	/* the object failed; posts will be flushed */
+/* The kernel sleeps: enter it after posting. */
+#define KWARP_RING_NEED_KICK		(1U << 0)
+/* The object failed; posts will be flushed. */
+#define KWARP_RING_ERROR		(1U << 1)
 
-#define KWARP_CQ_ARM_SOLICITED		(1U << 0)	/* event for solicited or failed completions */
-#define KWARP_CQ_ARM_NEXT		(1U << 1)	/* event for the next completion of any kind */
+/* Event for solicited or failed completions; for the next completion of any kind. */
+#define KWARP_CQ_ARM_SOLICITED		(1U << 0)
+#define KWARP_CQ_ARM_NEXT		(1U << 1)
 
 /**
  * struct kwarp_sge - one scatter/gather element
@@ -91,7 +94,7 @@ enum kwarp_wr_opcode {
 #define KWARP_WR_SIGNALED	(1U << 0)
 #define KWARP_WR_SOLICITED	(1U << 1)
 #define KWARP_WR_FENCE		(1U << 2)	/* start only after all earlier Reads completed */
-#define KWARP_WR_INLINE		(1U << 3)	/* payload of inline_len octets follows the fixed part */
+#define KWARP_WR_INLINE		(1U << 3)	/* inline_len octets follow the fixed part */
 
 /**
  * struct kwarp_sqe - fixed part of a send queue entry
