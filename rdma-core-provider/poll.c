@@ -32,6 +32,7 @@ static const uint8_t wc_status[] = {
 	[KWARP_WC_FATAL_ERR] = IBV_WC_FATAL_ERR,
 	[KWARP_WC_GENERAL_ERR] = IBV_WC_GENERAL_ERR,
 };
+
 static_assert(sizeof(wc_status) == KWARP_WC_MAX, "a status has no translation");
 
 static enum ibv_wc_status cqe_status(const struct kwarp_cqe *cqe)

@@ -99,8 +99,10 @@ static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
 	ring->stride = stride;
 	ring->mask = SLOTS - 1;
 	ring->max = MAX_WR;
-	ring->prod = ring->cons = start;
-	ring->hdr->prod = ring->hdr->cons = start;
+	ring->prod = start;
+	ring->cons = start;
+	ring->hdr->prod = start;
+	ring->hdr->cons = start;
 	wq->max_sge = MAX_SGE;
 	kwarp_kick_init(&wq->kick, cmd, 77);
 }
@@ -150,8 +152,10 @@ static struct kwarp_cq *cq_make(uint32_t start)
 	cq->hdr = ring_alloc(SLOTS * sizeof(struct kwarp_cqe));
 	cq->entries = (void *)((uint8_t *)cq->hdr + KWARP_RING_ENTRIES_OFFSET);
 	cq->mask = SLOTS - 1;
-	cq->cons = cq->released = start;
-	cq->hdr->prod = cq->hdr->cons = start;
+	cq->cons = start;
+	cq->released = start;
+	cq->hdr->prod = start;
+	cq->hdr->cons = start;
 	kwarp_cq_init_ex(cq, IBV_WC_STANDARD_FLAGS);
 	return cq;
 }
