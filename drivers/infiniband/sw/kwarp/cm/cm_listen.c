@@ -106,11 +106,10 @@ static void listener_work(struct work_struct *work)
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
+	/* Under the mutex: kwarp_listener_shut() cancels what has been queued before. */
+	if (l->cs.sock && ret != -EAGAIN)
+		listener_kick(l, ret ? KWARP_ACCEPT_RETRY_MS : 0);
 	mutex_unlock(&l->mutex);
-	if (!ret)
-		listener_kick(l, 0);
-	else if (ret != -EAGAIN)
-		listener_kick(l, KWARP_ACCEPT_RETRY_MS);
 	kwarp_listener_put(l);
 }
 
@@ -332,6 +331,9 @@ void kwarp_listener_shut(struct kwarp_listener *l)
 	had_sock = l->cs.sock;
 	kwarp_cm_sock_kill(&l->cs);
 	mutex_unlock(&l->mutex);
+	/* The module may go now: no timer may be left. */
+	if (cancel_delayed_work(&l->work))
+		kwarp_listener_put(l);
 	if (had_sock)
 		listener_inherit(l);
 	/* None is born any more; those without a complete Request have no taker. */
