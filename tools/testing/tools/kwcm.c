@@ -60,7 +60,8 @@ static struct rdma_addrinfo *lookup(const char *addr, const char *port, int flag
 	struct rdma_addrinfo *res;
 
 	if (rdma_getaddrinfo((char *)addr, (char *)port, &hints, &res))
-		kw_die(KW_SETUP, "cannot look up address %s port %s: %s", addr, port, strerror(errno));
+		kw_die(KW_SETUP, "cannot look up address %s port %s: %s", addr, port,
+		       strerror(errno));
 	return res;
 }
 

@@ -81,7 +81,8 @@ static void close_device(void)
 {
 	if (!pd)
 		return;
-	if (ibv_dereg_mr(mr) || ibv_destroy_cq(cq) || ibv_destroy_comp_channel(comp) || ibv_dealloc_pd(pd))
+	if (ibv_dereg_mr(mr) || ibv_destroy_cq(cq) || ibv_destroy_comp_channel(comp) ||
+	    ibv_dealloc_pd(pd))
 		kw_die(KW_SETUP, "cannot destroy what all connections shared: %s", strerror(errno));
 	free(memory);
 }
@@ -93,7 +94,11 @@ static uint64_t index_of(const struct conn *c)
 
 static int post_recv(struct conn *c)
 {
-	struct ibv_sge sge = { .addr = (uintptr_t)c->buf + MSG_LEN, .length = MSG_LEN, .lkey = mr->lkey };
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)c->buf + MSG_LEN,
+		.length = MSG_LEN,
+		.lkey = mr->lkey,
+	};
 	struct ibv_recv_wr *bad, wr = { .wr_id = index_of(c), .sg_list = &sge, .num_sge = 1 };
 
 	return ibv_post_recv(c->id->qp, &wr, &bad);
@@ -172,7 +177,8 @@ static void finish_client(struct conn *c, const char *why, int status)
 	if (opt.refused && c->established)
 		kw_die(KW_MISMATCH, "a connection was established that had to be refused");
 	if (!opt.refused && !c->echoed)
-		kw_die(KW_LOST, "connection %u of %u: %s (status %d)", count.started, opt.cycles, why, status);
+		kw_die(KW_LOST, "connection %u of %u: %s (status %d)", count.started,
+		       opt.cycles, why, status);
 	count.refused += !c->established;
 	drop(c);
 }
@@ -218,7 +224,8 @@ static void client_event(const struct kwcm_event *ev)
 	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
 		break;
 	default:
-		kw_die(KW_LOST, "unexpected event %s (status %d)", rdma_event_str(ev->type), ev->status);
+		kw_die(KW_LOST, "unexpected event %s (status %d)", rdma_event_str(ev->type),
+		       ev->status);
 	}
 }
 
@@ -328,7 +335,10 @@ static void check_limits(void)
 
 static void one_round(struct rdma_event_channel *ch)
 {
-	struct pollfd fds[2] = { { .fd = ch->fd, .events = POLLIN }, { .fd = comp ? comp->fd : -1, .events = POLLIN } };
+	struct pollfd fds[2] = {
+		{ .fd = ch->fd, .events = POLLIN },
+		{ .fd = comp ? comp->fd : -1, .events = POLLIN },
+	};
 	struct kwcm_event ev;
 
 	poll(fds, 2, 200);
@@ -346,7 +356,7 @@ static unsigned int open_conns(void)
 	struct conn *c;
 
 	for (c = conns; c < conns + MAX_PARALLEL; c++)
-		n += c->id != NULL;
+		n += !!c->id;
 	return n;
 }
 
@@ -396,20 +406,40 @@ static void parse(int argc, char **argv)
 
 	while ((o = getopt(argc, argv, "sca:p:n:P:T:xv")) != -1) {
 		switch (o) {
-		case 's': opt.server = true; break;
-		case 'c': opt.client = true; break;
-		case 'a': opt.addr = optarg; break;
-		case 'p': opt.port = optarg; break;
-		case 'n': opt.cycles = kw_number(optarg, 1, 1000000, "-n"); break;
-		case 'P': opt.parallel = kw_number(optarg, 1, MAX_PARALLEL, "-P"); break;
-		case 'T': opt.limit_ms = 1000 * kw_number(optarg, 1, 3600, "-T"); break;
-		case 'x': opt.refused = true; break;
-		case 'v': kw_verbose = true; break;
-		default: exit(KW_SETUP);
+		case 's':
+			opt.server = true;
+			break;
+		case 'c':
+			opt.client = true;
+			break;
+		case 'a':
+			opt.addr = optarg;
+			break;
+		case 'p':
+			opt.port = optarg;
+			break;
+		case 'n':
+			opt.cycles = kw_number(optarg, 1, 1000000, "-n");
+			break;
+		case 'P':
+			opt.parallel = kw_number(optarg, 1, MAX_PARALLEL, "-P");
+			break;
+		case 'T':
+			opt.limit_ms = 1000 * kw_number(optarg, 1, 3600, "-T");
+			break;
+		case 'x':
+			opt.refused = true;
+			break;
+		case 'v':
+			kw_verbose = true;
+			break;
+		default:
+			exit(KW_SETUP);
 		}
 	}
 	if (opt.server == opt.client || !opt.addr)
-		kw_die(KW_SETUP, "usage: kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-x] [-v]");
+		kw_die(KW_SETUP,
+		       "usage: kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-x] [-v]");
 }
 
 int main(int argc, char **argv)
@@ -420,7 +450,8 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
 	opt.server ? run_server() : run_client();
-	kw_say("%u started, %u established, %u echoed, %u refused, %u lost, slowest %lld ms", count.started,
-	       count.established, count.echoed, count.refused, count.lost, (long long)count.slowest);
+	kw_say("%u started, %u established, %u echoed, %u refused, %u lost, slowest %lld ms",
+	       count.started, count.established, count.echoed, count.refused, count.lost,
+	       (long long)count.slowest);
 	return KW_OK;
 }

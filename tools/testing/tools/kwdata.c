@@ -110,27 +110,68 @@ static void parse_option(int o)
 	struct kd_config *cfg = &opt.cfg;
 
 	switch (o) {
-	case 's': opt.server = true; break;
-	case 'c': opt.client = true; break;
-	case 'k': opt.keep = true; break;
-	case 'Q': opt.quirks = true; break;
-	case 'v': kw_verbose = true; break;
-	case 'a': opt.addr = optarg; break;
-	case 'p': opt.port = optarg; break;
-	case 'n': cfg->count = kw_number(optarg, 0, UINT64_MAX / 2, "-n"); break;
-	case 'S': cfg->seed = kw_number(optarg, 0, UINT64_MAX, "-S"); break;
-	case 'm': cfg->max_len = kw_number(optarg, 1, KD_MAX_LEN, "-m"); break;
-	case 'w': cfg->window = kw_number(optarg, 1, KD_MAX_WINDOW, "-w"); break;
-	case 'q': cfg->conns = kw_number(optarg, 1, MAX_CONNS, "-q"); break;
-	case 'g': cfg->max_sge = kw_number(optarg, 1, KD_MAX_SGE, "-g"); break;
-	case 'o': cfg->depth = kw_number(optarg, 1, 128, "-o"); break;
-	case 't': cfg->types = parse_types(optarg); break;
-	case 'e': cfg->flags |= KD_EVENT; break;
-	case 'z': cfg->flags |= KD_SPARE; break;
-	case '1': cfg->flags &= ~KD_DUPLEX; break;
-	case 'x': opt.spoil = parse_spoil(optarg); break;
-	case 'T': opt.stall_ms = 1000 * kw_number(optarg, 1, 3600, "-T"); break;
-	default: usage();
+	case 's':
+		opt.server = true;
+		break;
+	case 'c':
+		opt.client = true;
+		break;
+	case 'k':
+		opt.keep = true;
+		break;
+	case 'Q':
+		opt.quirks = true;
+		break;
+	case 'v':
+		kw_verbose = true;
+		break;
+	case 'a':
+		opt.addr = optarg;
+		break;
+	case 'p':
+		opt.port = optarg;
+		break;
+	case 'n':
+		cfg->count = kw_number(optarg, 0, UINT64_MAX / 2, "-n");
+		break;
+	case 'S':
+		cfg->seed = kw_number(optarg, 0, UINT64_MAX, "-S");
+		break;
+	case 'm':
+		cfg->max_len = kw_number(optarg, 1, KD_MAX_LEN, "-m");
+		break;
+	case 'w':
+		cfg->window = kw_number(optarg, 1, KD_MAX_WINDOW, "-w");
+		break;
+	case 'q':
+		cfg->conns = kw_number(optarg, 1, MAX_CONNS, "-q");
+		break;
+	case 'g':
+		cfg->max_sge = kw_number(optarg, 1, KD_MAX_SGE, "-g");
+		break;
+	case 'o':
+		cfg->depth = kw_number(optarg, 1, 128, "-o");
+		break;
+	case 't':
+		cfg->types = parse_types(optarg);
+		break;
+	case 'e':
+		cfg->flags |= KD_EVENT;
+		break;
+	case 'z':
+		cfg->flags |= KD_SPARE;
+		break;
+	case '1':
+		cfg->flags &= ~KD_DUPLEX;
+		break;
+	case 'x':
+		opt.spoil = parse_spoil(optarg);
+		break;
+	case 'T':
+		opt.stall_ms = 1000 * kw_number(optarg, 1, 3600, "-T");
+		break;
+	default:
+		usage();
 	}
 }
 
@@ -185,7 +226,7 @@ static pthread_t start(struct kd_conn *c)
 	int rv = pthread_create(&t, NULL, connection_thread, c);
 
 	if (rv)
-		kw_die(KW_SETUP, "cannot start a thread: %s", strerror(rv));
+		kw_die(KW_SETUP, "no thread: %s", strerror(rv));
 	return t;
 }
 
@@ -210,8 +251,9 @@ static bool sane(const struct kwcm_event *ev, struct kd_config *cfg)
 	if (ev->priv_len < sizeof(*cfg))
 		return false;
 	memcpy(cfg, ev->priv, sizeof(*cfg));
-	return cfg->magic == KD_MAGIC && cfg->max_len && cfg->max_len <= KD_MAX_LEN && cfg->window &&
-	       cfg->window <= KD_MAX_WINDOW && cfg->conns && cfg->conns <= MAX_CONNS && cfg->max_sge &&
+	return cfg->magic == KD_MAGIC && cfg->max_len && cfg->max_len <= KD_MAX_LEN &&
+	       cfg->window && cfg->window <= KD_MAX_WINDOW &&
+	       cfg->conns && cfg->conns <= MAX_CONNS && cfg->max_sge &&
 	       (cfg->types & ((1 << KD_TYPES) - 1));
 }
 
@@ -274,10 +316,14 @@ static void on_signal(int sig)
 
 static void report(int64_t ms)
 {
-	kw_say("%s: %llu writes, %llu reads, %llu sends, %llu octets, %llu of the peer's operations checked, %lld ms",
+	char peer[64];
+
+	snprintf(peer, sizeof(peer), "%llu of the peer's operations checked",
+		 (unsigned long long)total.checked);
+	kw_say("%s: %llu writes, %llu reads, %llu sends, %llu octets, %s, %lld ms",
 	       total.worst ? "FAILED" : "ok", (unsigned long long)total.ops[KD_WRITE],
 	       (unsigned long long)total.ops[KD_READ], (unsigned long long)total.ops[KD_SEND],
-	       (unsigned long long)total.octets, (unsigned long long)total.checked, (long long)ms);
+	       (unsigned long long)total.octets, peer, (long long)ms);
 }
 
 int main(int argc, char **argv)

@@ -36,7 +36,8 @@
 #define KD_MAX_WINDOW	64
 #define KD_MAX_SGE	32
 #define KD_MAX_LEN	(64U << 20)
-#define KD_SPARE_ALIGN	64	/* keeps a small message within a page; regions begin at such addresses */
+/* Keeps a small message within a page; regions begin at such addresses. */
+#define KD_SPARE_ALIGN	64
 
 /* ---------------------------------------------------------------- plan */
 
@@ -127,7 +128,8 @@ size_t kd_scatter_room(size_t len);
 void kd_region_init(struct kd_region *r, struct ibv_pd *pd, size_t len, int access, int mrs);
 void kd_region_fini(struct kd_region *r);
 /* Lay len octets out in up to max random pieces. */
-void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng, struct kd_pieces *p);
+void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng,
+		struct kd_pieces *p);
 void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p);
 int kd_sges(const struct kd_region *r, const struct kd_pieces *p, struct ibv_sge *sge);
 /* Write the message into the pieces, or the guard pattern back over its first len octets. */
@@ -189,7 +191,7 @@ struct kd_remote {
  * @op: the operation
  * @n: its number
  * @source_gen: generation of the peer's source window
- * @wait: events that have to come before it is done: completions, acknowledgement
+ * @wait: events that have to come before it is done: completions, acknowledgment
  */
 struct kd_slot {
 	struct kd_region arena;

@@ -12,7 +12,7 @@
 
 #define CM_MS		20000	/* a connect or disconnect must not take longer */
 #define MIN_RECV	4096U	/* a hello fits in any receive */
-#define SIGNAL_EVERY	4	/* share of requests that may do without a completion: all but one */
+#define SIGNAL_EVERY	4	/* all requests but one may do without a completion */
 #define CTL_ACCESS	IBV_ACCESS_LOCAL_WRITE
 
 void kd_lost(struct kd_conn *c, const char *fmt, ...)
@@ -80,8 +80,10 @@ static void init_window(struct kd_conn *c, struct ibv_pd *pd, unsigned int slot)
 	struct kd_window *w = &c->windows[slot];
 	struct kd_pieces all;
 
-	kd_region_init(&w->target, pd, c->peer_plan.span, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, 1);
-	kd_region_init(&w->source, pd, c->peer_plan.span, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, 1);
+	kd_region_init(&w->target, pd, c->peer_plan.span,
+		       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, 1);
+	kd_region_init(&w->source, pd, c->peer_plan.span,
+		       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, 1);
 	kd_one_piece(0, c->peer_plan.span, &all);
 	kd_fill_pieces(&w->source, &all, kd_source_key(&c->peer_plan, slot, 0), 0);
 }
@@ -97,14 +99,16 @@ static void init_memory(struct kd_conn *c, struct ibv_pd *pd)
 	c->windows = kw_zalloc(c->cfg.window * sizeof(*c->windows));
 	c->recvs = kw_zalloc(c->recv_depth * sizeof(*c->recvs));
 	c->sq.ring = kw_zalloc(c->sq.depth * sizeof(*c->sq.ring));
-	kd_region_init(&c->sq.ctl, pd, c->sq.depth * sizeof(struct kd_ctl) + sizeof(c->remote), CTL_ACCESS, 1);
+	kd_region_init(&c->sq.ctl, pd, c->sq.depth * sizeof(struct kd_ctl) + sizeof(c->remote),
+		       CTL_ACCESS, 1);
 	for (i = 0; i < c->cfg.window; i++) {
 		kd_region_init(&c->slots[i].arena, pd, kd_scatter_room(c->cfg.max_len), sink, 2);
 		c->slots[i].arena.align = c->quirks ? KD_SPARE_ALIGN : 1;
 		init_window(c, pd, i);
 	}
 	for (i = 0; i < c->recv_depth; i++) {
-		kd_region_init(&c->recvs[i].buf, pd, kd_scatter_room(recv_len), IBV_ACCESS_LOCAL_WRITE, 2);
+		kd_region_init(&c->recvs[i].buf, pd, kd_scatter_room(recv_len),
+			       IBV_ACCESS_LOCAL_WRITE, 2);
 		kd_post_recv(c, i);
 	}
 }
@@ -138,8 +142,9 @@ void kd_conn_setup(struct kd_conn *c)
 	init_plans(c);
 	create_queues(c, pd);
 	init_memory(c, pd);
-	kw_debug("connection %u: %d/%d/%d SGEs, inline %u, depth %u, window %u", c->cfg.index, c->send_sge,
-		 c->recv_sge, c->read_sge, c->sq.max_inline, c->cfg.depth, c->cfg.window);
+	kw_debug("connection %u: %d/%d/%d SGEs, inline %u, depth %u, window %u", c->cfg.index,
+		 c->send_sge, c->recv_sge, c->read_sge, c->sq.max_inline, c->cfg.depth,
+		 c->cfg.window);
 }
 
 static void must(int rv, const char *what)
@@ -218,7 +223,8 @@ int kd_conn_finish(struct kd_conn *c)
 		kw_say("cannot disconnect: %s", strerror(errno));
 		return -errno;
 	}
-	return c->disconnected ? 0 : kwcm_expect(c->id->channel, RDMA_CM_EVENT_DISCONNECTED, CM_MS, &ev);
+	return c->disconnected ? 0 : kwcm_expect(c->id->channel, RDMA_CM_EVENT_DISCONNECTED,
+						 CM_MS, &ev);
 }
 
 /* --------------------------------------------------------------- posting */
@@ -230,7 +236,8 @@ unsigned int kd_sq_room(const struct kd_conn *c)
 
 static void choose_signal(struct kd_conn *c, struct ibv_send_wr *wr)
 {
-	bool quiet = !(wr->send_flags & IBV_SEND_SIGNALED) && c->sq.unsignaled < c->sq.depth / SIGNAL_EVERY;
+	bool quiet = !(wr->send_flags & IBV_SEND_SIGNALED) &&
+		     c->sq.unsignaled < c->sq.depth / SIGNAL_EVERY;
 
 	if (!quiet)
 		wr->send_flags |= IBV_SEND_SIGNALED;
@@ -266,7 +273,8 @@ void kd_post(struct kd_conn *c, struct ibv_send_wr *wr, const struct kd_posted *
 	for (i = 0; i < n && !rv; i += chain ? n : 1)
 		rv = ibv_post_send(c->id->qp, &wr[i], &bad);
 	if (rv)
-		kd_lost(c, "post of request %llu: %s", (unsigned long long)(bad ? bad->wr_id : 0), strerror(rv));
+		kd_lost(c, "post of request %llu: %s",
+			(unsigned long long)(bad ? bad->wr_id : 0), strerror(rv));
 }
 
 void kd_ctl_wr(struct kd_conn *c, unsigned int ahead, enum kd_ctl_kind kind, uint64_t n,

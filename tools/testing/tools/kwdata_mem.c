@@ -68,7 +68,8 @@ void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p)
 	p->at[0].len = len;
 }
 
-void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng, struct kd_pieces *p)
+void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng,
+		struct kd_pieces *p)
 {
 	size_t off = kw_below(rng, kw_one_in(rng, 3) ? 8 : LEAD);
 	int i, n = 1 + kw_below(rng, max);
@@ -123,7 +124,8 @@ static void check_guard_range(struct kd_region *r, ssize_t from, ssize_t to, con
 	ssize_t bad = from + kw_check(r->mem + from, to - from, r->key, ZONE + from);
 
 	if (bad < to)
-		kw_die(KW_MISMATCH, "%s: mismatch: guard octet %zd of %zu was overwritten with 0x%02x",
+		kw_die(KW_MISMATCH,
+		       "%s: mismatch: guard octet %zd of %zu was overwritten with 0x%02x",
 		       what, bad, r->len, r->mem[bad]);
 }
 
@@ -148,7 +150,8 @@ void kd_restore(struct kd_region *r, const struct kd_pieces *p, uint32_t len, co
 static void check_data(struct kd_region *r, size_t off, size_t len, uint64_t key, uint64_t pos,
 		       const char *what)
 {
-	size_t i, wrong = 0, bad = kw_check(r->mem + off, len, key, pos);
+	size_t i, wrong = 0, bad = kw_check(r->mem + off, len, key, pos), few;
+	bool guard;
 	uint8_t must;
 
 	if (bad == len)
@@ -156,10 +159,12 @@ static void check_data(struct kd_region *r, size_t off, size_t len, uint64_t key
 	for (i = bad; i < len; i++)
 		wrong += kw_check(r->mem + off + i, 1, key, pos + i) == 0;
 	kw_fill(&must, 1, key, pos + bad);
-	kw_die(KW_MISMATCH, "%s: mismatch: octet %llu is 0x%02x, must be 0x%02x; %zu of the next %zu differ; %s",
+	few = min_size(8, len - bad);
+	guard = kw_check(r->mem + off + bad, few, r->key, ZONE + off + bad) >= few;
+	kw_die(KW_MISMATCH,
+	       "%s: mismatch: octet %llu is 0x%02x, must be 0x%02x; %zu of the next %zu differ; %s",
 	       what, (unsigned long long)(pos + bad), r->mem[off + bad], must, wrong, len - bad,
-	       kw_check(r->mem + off + bad, min_size(8, len - bad), r->key, ZONE + off + bad) >= min_size(8, len - bad) ?
-	       "nothing was placed there" : "other data is there");
+	       guard ? "nothing was placed there" : "other data is there");
 }
 
 void kd_check_pieces(struct kd_region *r, const struct kd_pieces *p, uint32_t len, uint64_t key,
@@ -181,5 +186,6 @@ void kd_check_pieces(struct kd_region *r, const struct kd_pieces *p, uint32_t le
 	}
 	check_guard_range(r, before, before + ZONE, what);
 	if (len)
-		kw_die(KW_MISMATCH, "%s: mismatch: %u octets more than there is room for", what, len);
+		kw_die(KW_MISMATCH, "%s: mismatch: %u octets more than there is room for", what,
+		       len);
 }

@@ -5,8 +5,6 @@
  */
 #include "kwdata.h"
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-
 const char *const kd_type_name[KD_TYPES] = {
 	[KD_WRITE] = "write",
 	[KD_READ] = "read",

@@ -22,11 +22,12 @@
 
 volatile bool kd_stop;
 
-static const char *label(const struct kd_conn *c, bool ours, uint64_t n, const struct kd_op *op, char *buf)
+static const char *label(const struct kd_conn *c, bool ours, uint64_t n, const struct kd_op *op,
+			 char *buf)
 {
-	snprintf(buf, LABEL, "connection %u, operation %llu of the %s (%s of %u octets%s)", c->cfg.index,
-		 (unsigned long long)n, ours == c->client ? "client" : "server", kd_type_name[op->type],
-		 op->len, ours ? ", here the issuer" : "");
+	snprintf(buf, LABEL, "connection %u, operation %llu of the %s (%s of %u octets%s)",
+		 c->cfg.index, (unsigned long long)n, ours == c->client ? "client" : "server",
+		 kd_type_name[op->type], op->len, ours ? ", here the issuer" : "");
 	return buf;
 }
 
@@ -68,7 +69,8 @@ static void fill_source(struct kd_conn *c, struct kd_slot *s)
 		s->pieces.at[s->pieces.n - 1].len++;
 }
 
-static void data_wr(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *wr, struct ibv_sge *sge)
+static void data_wr(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *wr,
+		    struct ibv_sge *sge)
 {
 	memset(wr, 0, sizeof(*wr));
 	wr->sg_list = sge;
@@ -79,8 +81,8 @@ static void data_wr(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *wr
 		wr->send_flags |= IBV_SEND_FENCE;
 }
 
-static int build_write(struct kd_conn *c, struct kd_slot *s, unsigned int slot, struct ibv_send_wr *wr,
-		       struct ibv_sge *sge)
+static int build_write(struct kd_conn *c, struct kd_slot *s, unsigned int slot,
+		       struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
 	fill_source(c, s);
 	data_wr(c, s, &wr[0], sge);
@@ -95,7 +97,8 @@ static int build_write(struct kd_conn *c, struct kd_slot *s, unsigned int slot, 
 	return 2;
 }
 
-static int build_send(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *wr, struct ibv_sge *sge)
+static int build_send(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *wr,
+		      struct ibv_sge *sge)
 {
 	fill_source(c, s);
 	data_wr(c, s, &wr[0], sge);
@@ -105,8 +108,8 @@ static int build_send(struct kd_conn *c, struct kd_slot *s, struct ibv_send_wr *
 	return 1;
 }
 
-static int build_read(struct kd_conn *c, struct kd_slot *s, unsigned int slot, struct ibv_send_wr *wr,
-		      struct ibv_sge *sge)
+static int build_read(struct kd_conn *c, struct kd_slot *s, unsigned int slot,
+		      struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
 	kd_scatter(&s->arena, s->op.len, c->read_sge, &c->rng, &s->pieces);
 	/* Our device may take the length of a Read without elements from anywhere. */
@@ -171,22 +174,22 @@ static void check_sink(struct kd_conn *c, struct kd_slot *s, const char *what)
 
 	if (spoils(c, KD_SPOIL_READ, &s->op))
 		flip_octet(c, s);
-	kd_check_pieces(&s->arena, &s->pieces, s->op.len, kd_source_key(&c->plan, slot, s->source_gen),
-			s->op.roff, what);
+	kd_check_pieces(&s->arena, &s->pieces, s->op.len,
+			kd_source_key(&c->plan, slot, s->source_gen), s->op.roff, what);
 }
 
 /* A completion covers all requests before it. */
-static void sent(struct kd_conn *c, uint64_t upto)
+static void sent(struct kd_conn *c, uint64_t last)
 {
 	const struct kd_posted *p;
 	struct kd_slot *s;
 	char what[LABEL];
 
-	if (upto < c->sq.head || upto >= c->sq.tail)
+	if (last < c->sq.head || last >= c->sq.tail)
 		kw_die(KW_MISMATCH, "completion of request %llu, but %llu to %llu are outstanding",
-		       (unsigned long long)upto, (unsigned long long)c->sq.head,
+		       (unsigned long long)last, (unsigned long long)c->sq.head,
 		       (unsigned long long)c->sq.tail - 1);
-	for (; c->sq.head <= upto; c->sq.head++) {
+	for (; c->sq.head <= last; c->sq.head++) {
 		p = &c->sq.ring[c->sq.head % c->sq.depth];
 		if (p->slot < 0)
 			continue;
@@ -206,7 +209,7 @@ static void acked(struct kd_conn *c, uint64_t n)
 	struct kd_slot *s = &c->slots[n % c->cfg.window];
 
 	if (!s->wait || s->n != n)
-		kw_die(KW_MISMATCH, "acknowledgement of operation %llu, which is not outstanding",
+		kw_die(KW_MISMATCH, "acknowledgment of operation %llu, which is not outstanding",
 		       (unsigned long long)n);
 	one_less(c, s);
 }
@@ -228,7 +231,8 @@ static uint64_t expect(struct kd_conn *c, enum kd_type type, struct kd_op *op)
 static void acknowledge(struct kd_conn *c, uint64_t n)
 {
 	if (c->acks.count == c->cfg.window)
-		kw_die(KW_MISMATCH, "the peer has more than %u operations outstanding", c->cfg.window);
+		kw_die(KW_MISMATCH, "the peer has more than %u operations outstanding",
+		       c->cfg.window);
 	c->acks.n[c->acks.count++] = n;
 	c->checked++;
 }
@@ -253,8 +257,8 @@ static void check_written(struct kd_conn *c, uint64_t told)
 	uint64_t n = expect(c, KD_WRITE, &op);
 
 	if (n != told)
-		kw_die(KW_MISMATCH, "message of operation %llu instead of %llu", (unsigned long long)told,
-		       (unsigned long long)n);
+		kw_die(KW_MISMATCH, "message of operation %llu instead of %llu",
+		       (unsigned long long)told, (unsigned long long)n);
 	label(c, false, n, &op, what);
 	r = &c->windows[n % c->cfg.window].target;
 	kd_one_piece(op.roff, op.len, &window);
@@ -268,14 +272,15 @@ static void rewrite_source(struct kd_conn *c, uint64_t told)
 	struct kd_window *w;
 	struct kd_pieces all;
 	struct kd_op op;
-	uint64_t n = expect(c, KD_READ, &op);
+	uint64_t n = expect(c, KD_READ, &op), key;
 
 	if (n != told)
-		kw_die(KW_MISMATCH, "message of operation %llu instead of %llu", (unsigned long long)told,
-		       (unsigned long long)n);
+		kw_die(KW_MISMATCH, "message of operation %llu instead of %llu",
+		       (unsigned long long)told, (unsigned long long)n);
 	w = &c->windows[n % c->cfg.window];
 	kd_one_piece(0, c->peer_plan.span, &all);
-	kd_fill_pieces(&w->source, &all, kd_source_key(&c->peer_plan, n % c->cfg.window, ++w->source_gen), 0);
+	key = kd_source_key(&c->peer_plan, n % c->cfg.window, ++w->source_gen);
+	kd_fill_pieces(&w->source, &all, key, 0);
 	acknowledge(c, n);
 }
 
@@ -310,7 +315,8 @@ static void take_ctl(struct kd_conn *c, const struct kd_recv *r)
 
 	gather(r, &ctl, sizeof(ctl));
 	if (ctl.magic != KD_MAGIC ||
-	    kw_check((uint8_t *)ctl.fill, sizeof(ctl.fill), kw_mix(ctl.n, ctl.kind), 0) != sizeof(ctl.fill))
+	    kw_check((uint8_t *)ctl.fill, sizeof(ctl.fill), kw_mix(ctl.n, ctl.kind), 0) !=
+	    sizeof(ctl.fill))
 		kw_die(KW_MISMATCH, "mismatch: a control message arrived damaged");
 	if (ctl.kind == KD_CTL_WRITTEN)
 		check_written(c, ctl.n);
@@ -366,8 +372,8 @@ static void completion(struct kd_conn *c, const struct ibv_wc *wc)
 	if (wc->status == IBV_WC_WR_FLUSH_ERR && agreed(c))
 		c->sq.head = c->sq.tail;
 	else if (wc->status != IBV_WC_SUCCESS)
-		kd_lost(c, "a request completed with '%s' (vendor error 0x%x)", ibv_wc_status_str(wc->status),
-			wc->vendor_err);
+		kd_lost(c, "a request completed with '%s' (vendor error 0x%x)",
+			ibv_wc_status_str(wc->status), wc->vendor_err);
 	else if (wc->opcode & IBV_WC_RECV)
 		received(c, wc->wr_id, wc->byte_len);
 	else
@@ -419,10 +425,13 @@ static void stalled(const struct kd_conn *c)
 
 	for (s = c->slots; s < c->slots + c->cfg.window; s++)
 		if (s->wait)
-			kw_say("%s waits for %u events", label(c, true, s->n, &s->op, what), s->wait);
-	kw_die(KW_STALL, "connection %u: no progress for %d ms; %llu of %llu issued operations done, %llu checked, requests %llu to %llu not completed",
+			kw_say("%s waits for %u events", label(c, true, s->n, &s->op, what),
+			       s->wait);
+	kw_die(KW_STALL,
+	       "connection %u: no progress for %d ms; %llu of %llu issued operations done, %llu checked, requests %llu to %llu not completed",
 	       c->cfg.index, c->stall_ms, (unsigned long long)c->done, (unsigned long long)c->next,
-	       (unsigned long long)c->checked, (unsigned long long)c->sq.head, (unsigned long long)c->sq.tail - 1);
+	       (unsigned long long)c->checked, (unsigned long long)c->sq.head,
+	       (unsigned long long)c->sq.tail - 1);
 }
 
 static void look_around(struct kd_conn *c)

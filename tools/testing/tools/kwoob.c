@@ -28,15 +28,17 @@ static int call_shifted(const char *name, int fd, const struct sockaddr *addr, s
 {
 	address_call next = (address_call)dlsym(RTLD_NEXT, name);
 	struct sockaddr_storage copy = { 0 };
+	struct sockaddr_in *in = (struct sockaddr_in *)&copy;
 	socklen_t type_len = sizeof(int);
 	int type = 0;
 
-	if (len > sizeof(copy) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) || type != SOCK_STREAM)
+	if (len > sizeof(copy) || getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &type_len) ||
+	    type != SOCK_STREAM)
 		return next(fd, addr, len);
 	memcpy(&copy, addr, len);
 	/* The port is at the same place in both families. */
 	if (copy.ss_family == AF_INET || copy.ss_family == AF_INET6)
-		((struct sockaddr_in *)&copy)->sin_port = shifted(((struct sockaddr_in *)&copy)->sin_port);
+		in->sin_port = shifted(in->sin_port);
 	return next(fd, (struct sockaddr *)&copy, len);
 }
 

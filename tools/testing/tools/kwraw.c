@@ -16,8 +16,13 @@
 
 #define MARKER_EVERY	512U
 
-const char kwraw_req_key[16] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F', 'r', 'a', 'm', 'e' };
-const char kwraw_rep_key[16] = { 'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F', 'r', 'a', 'm', 'e' };
+const char kwraw_req_key[16] = {
+	'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F', 'r', 'a', 'm', 'e'
+};
+
+const char kwraw_rep_key[16] = {
+	'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'p', ' ', 'F', 'r', 'a', 'm', 'e'
+};
 
 uint32_t kwraw_crc(uint32_t crc, const void *data, size_t len)
 {
@@ -223,7 +228,8 @@ bool kwraw_mpa_recv(struct kwraw *c, const char *key, struct kwraw_mpa *m, int t
 	return kwraw_recv(c, m->pd, m->pd_len, timeout_ms) == m->pd_len;
 }
 
-void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours, const struct kwraw_mpa *theirs)
+void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours,
+			  const struct kwraw_mpa *theirs)
 {
 	c->crc = (ours->flags | theirs->flags) & KWRAW_MPA_C;
 	c->tx = (struct kwraw_half){ .markers = theirs->flags & KWRAW_MPA_M };
@@ -284,7 +290,8 @@ static void put_octets(struct writer *w, const uint8_t *p, size_t len)
 	}
 }
 
-size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad, uint8_t *buf)
+size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad,
+			 uint8_t *buf)
 {
 	struct writer w = { .half = &c->tx, .buf = buf, .skew = bad & KWRAW_BAD_MARKER ? 8 : 0 };
 	uint16_t told = len + (bad & KWRAW_BAD_LENGTH ? 4 : 0);
@@ -392,7 +399,8 @@ static enum kwraw_got recv_rest(struct reader *r, uint8_t *buf, size_t len)
 		return KWRAW_GOT_PART;
 	if (r->bad_marker)
 		return KWRAW_GOT_BAD_MARKER;
-	if (r->c->crc && crc != (trailer[0] | trailer[1] << 8 | trailer[2] << 16 | (uint32_t)trailer[3] << 24))
+	if (r->c->crc && crc != (trailer[0] | trailer[1] << 8 | trailer[2] << 16 |
+				 (uint32_t)trailer[3] << 24))
 		return KWRAW_GOT_BAD_CRC;
 	return pad[0] | pad[1] | pad[2] ? KWRAW_GOT_BAD_PAD : KWRAW_GOT_FPDU;
 }

@@ -105,7 +105,8 @@ size_t kwraw_mpa_encode(const struct kwraw_mpa *m, uint8_t *buf);
 /* Receive one; true if it is whole and has this key. */
 bool kwraw_mpa_recv(struct kwraw *c, const char *key, struct kwraw_mpa *m, int timeout_ms);
 /* After both frames: who wanted what decides how the streams look. */
-void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours, const struct kwraw_mpa *theirs);
+void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours,
+			  const struct kwraw_mpa *theirs);
 
 /* --------------------------------------------------------------------- FPDUs */
 
@@ -119,7 +120,8 @@ void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours, const s
 #define KWRAW_BAD_LENGTH	(1 << 3)	/* announced four octets too long */
 
 /* Octets of the FPDU in buf, which has room for KWRAW_FPDU_MAX; c->tx moves on. */
-size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad, uint8_t *buf);
+size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad,
+			 uint8_t *buf);
 int kwraw_send_fpdu(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad);
 
 enum kwraw_got {

@@ -56,8 +56,8 @@ void kwraw_seg_init(struct kwraw_seg *s, enum kwraw_op op)
 
 size_t kwraw_seg_encode(const struct kwraw_seg *s, uint8_t *buf)
 {
-	buf[0] = (s->tagged ? CTL_TAGGED : 0) | (s->last ? CTL_LAST : 0) | (s->ddp_version & CTL_VERSION) |
-		 (s->reserved & 0x0f) << 2;
+	buf[0] = (s->tagged ? CTL_TAGGED : 0) | (s->last ? CTL_LAST : 0) |
+		 (s->ddp_version & CTL_VERSION) | (s->reserved & 0x0f) << 2;
 	buf[1] = s->rdmap_version << 6 | (s->opcode & 0x0f);
 	if (s->tagged) {
 		put32(buf + 2, s->stag);

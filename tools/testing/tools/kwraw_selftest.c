@@ -45,9 +45,11 @@ static const struct fpdu_vector vectors[] = {
 	{ "A: first FPDU with a marker", true, 0, 1, 52, 0, 0, { 0x52, 0x23, 0x99, 0x83 } },
 	{ "B: no markers", false, 0, 1, 48, -1, 0, { 0xb7, 0x24, 0x3e, 0xc3 } },
 	{ "D: marker inside", true, 0x1ec, 2, 52, 0x14, 0x14, { 0x84, 0x92, 0x58, 0x98 } },
-	{ "E: marker in the payload, pad", true, 0x1f4, 0, 28, 0x0c, 0x0c, { 0x10, 0x5b, 0x1c, 0x88 } },
+	{ "E: marker in the payload, pad", true, 0x1f4, 0, 28, 0x0c, 0x0c,
+	  { 0x10, 0x5b, 0x1c, 0x88 } },
 	{ "F1: marker before the CRC", true, 0x1d4, 1, 52, 0x2c, 0x2c, { 0xbd, 0xd4, 0xaa, 0x4b } },
-	{ "F2: marker between pad and CRC", true, 0x1ec, 0, 28, 0x14, 0x14, { 0xaf, 0xae, 0x0d, 0x07 } },
+	{ "F2: marker between pad and CRC", true, 0x1ec, 0, 28, 0x14, 0x14,
+	  { 0xaf, 0xae, 0x0d, 0x07 } },
 	{ "G2: marker between two FPDUs", true, 0x200, 2, 52, 0, 0, { 0xcc, 0x08, 0x19, 0x9e } },
 };
 
@@ -67,7 +69,8 @@ static void check_vector(const struct fpdu_vector *v)
 	struct kwraw c = { .crc = true, .tx = { .markers = v->markers, .pos = v->pos } };
 	static uint8_t wire[KWRAW_FPDU_MAX];
 	uint8_t ulpdu[64];
-	size_t ulpdu_len = vector_ulpdu(v, ulpdu), len = kwraw_fpdu_encode(&c, ulpdu, ulpdu_len, 0, wire);
+	size_t ulpdu_len = vector_ulpdu(v, ulpdu);
+	size_t len = kwraw_fpdu_encode(&c, ulpdu, ulpdu_len, 0, wire);
 	uint8_t ptr[4] = { 0, 0, v->marker >> 8, v->marker & 0xff };
 
 	if (len != v->len)
@@ -97,7 +100,8 @@ static void check_round_trips(bool markers)
 		len = 1 + kw_below(&rng, kw_one_in(&rng, 4) ? 20000 : 1500);
 		kw_fill(sent, len, i, 0);
 		kwraw_send_fpdu(&tx, sent, len, 0);
-		if (kwraw_recv_fpdu(&rx, got, &n, 1000) != KWRAW_GOT_FPDU || n != len || memcmp(sent, got, n))
+		if (kwraw_recv_fpdu(&rx, got, &n, 1000) != KWRAW_GOT_FPDU || n != len ||
+		    memcmp(sent, got, n))
 			kwraw_fail(name, "equal", "different");
 	}
 	kwraw_send_fpdu(&tx, sent, 100, KWRAW_BAD_CRC);
@@ -127,8 +131,9 @@ static void check_terminate(void)
 	struct kwraw_term t;
 	size_t len;
 
-	if (!kwraw_term_decode(ulpdu, sizeof(ulpdu), &t) || t.layer != 1 || t.etype != 2 || t.code != 2 ||
-	    !t.has_len || !t.has_ddp || t.has_rdma || t.seg_len != 22 || t.ddp_len != 18)
+	if (!kwraw_term_decode(ulpdu, sizeof(ulpdu), &t) || t.layer != 1 || t.etype != 2 ||
+	    t.code != 2 || !t.has_len || !t.has_ddp || t.has_rdma || t.seg_len != 22 ||
+	    t.ddp_len != 18)
 		kwraw_fail("Terminate", "decoded", "not");
 	for (len = 0; len < sizeof(ulpdu); len++)
 		if (kwraw_term_decode(ulpdu, len, &t))
@@ -140,7 +145,7 @@ static unsigned int selftest(int arg)
 	size_t i;
 
 	check_crc();
-	for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(vectors); i++)
 		check_vector(&vectors[i]);
 	check_round_trips(false);
 	check_round_trips(true);

@@ -99,7 +99,7 @@ static unsigned int req_garbage(int arg)
 	size_t i;
 
 	kw_fill(buf, sizeof(buf), 0xbad, 0);
-	for (i = 0; i < sizeof(lens) / sizeof(lens[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		send_part(begin_connected("garbage, octets:", lens[i]), buf, lens[i], SILENCE);
 	return expect_ends(kwraw_env.prompt_ms);
 }
@@ -291,7 +291,8 @@ const struct kwraw_scenario kwraw_startup_scenarios[] = {
 	{ "req-octets", "a good Request in single octets", req_octets, 0 },
 	{ "rdma-fin", "FIN after each octet of the first FPDU", rdma_stop, FIN },
 	{ "rdma-rst", "RST after each octet of the first FPDU", rdma_stop, RST },
-	{ "rep-silence", "silence after each octet of a Reply (20 connections)", rep_stop, SILENCE },
+	{ "rep-silence", "silence after each octet of a Reply (20 connections)", rep_stop,
+	  SILENCE },
 	{ "rep-fin", "FIN after each octet of a Reply (20 connections)", rep_stop, FIN },
 	{ "rep-rst", "RST after each octet of a Reply (20 connections)", rep_stop, RST },
 	{ "rep-wrong", "Replies with one wrong field (20 connections)", rep_wrong, 0 },

@@ -24,7 +24,12 @@
 
 static const struct kwraw_scenario *const lists[] = { kwraw_selftests, kwraw_startup_scenarios };
 
-struct kwraw_env kwraw_env = { .addr = "0.0.0.0", .port = "7176", .timer_ms = 20000, .prompt_ms = 5000 };
+struct kwraw_env kwraw_env = {
+	.addr = "0.0.0.0",
+	.port = "7176",
+	.timer_ms = 20000,
+	.prompt_ms = 5000,
+};
 
 static unsigned int failures;
 
@@ -39,7 +44,7 @@ static const struct kwraw_scenario *find(const char *name)
 	const struct kwraw_scenario *s;
 	size_t i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		for (s = lists[i]; s->name; s++)
 			if (!strcmp(s->name, name))
 				return s;
@@ -51,7 +56,7 @@ static void list_all(void)
 	const struct kwraw_scenario *s;
 	size_t i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
 		for (s = lists[i]; s->name; s++)
 			printf("%-18s %s\n", s->name, s->what);
 }
@@ -66,16 +71,28 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	while ((o = getopt(argc, argv, "a:p:T:lv")) != -1) {
 		switch (o) {
-		case 'a': kwraw_env.addr = optarg; break;
-		case 'p': kwraw_env.port = optarg; break;
-		case 'T': kwraw_env.timer_ms = 1000 * kw_number(optarg, 1, 600, "-T"); break;
-		case 'v': kw_verbose = true; break;
-		case 'l': list_all(); return KW_OK;
-		default: exit(KW_SETUP);
+		case 'a':
+			kwraw_env.addr = optarg;
+			break;
+		case 'p':
+			kwraw_env.port = optarg;
+			break;
+		case 'T':
+			kwraw_env.timer_ms = 1000 * kw_number(optarg, 1, 600, "-T");
+			break;
+		case 'v':
+			kw_verbose = true;
+			break;
+		case 'l':
+			list_all();
+			return KW_OK;
+		default:
+			exit(KW_SETUP);
 		}
 	}
 	if (optind != argc - 1)
-		kw_die(KW_SETUP, "usage: kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v] | -l");
+		kw_die(KW_SETUP,
+		       "usage: kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v] | -l");
 	s = find(argv[optind]);
 	n = s->run(s->arg);
 	kw_say("%s: %u checks, %u failed", s->name, n, failures);

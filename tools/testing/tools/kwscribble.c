@@ -49,7 +49,8 @@ static void find_maps(void)
 	if (!f)
 		kw_die(KW_SETUP, "cannot read the list of mappings");
 	while (fgets(line, sizeof(line), f)) {
-		if (!strstr(line, "/dev/infiniband/uverbs") || sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
+		if (!strstr(line, "/dev/infiniband/uverbs") ||
+		    sscanf(line, "%lx-%lx %7s", &from, &to, perms) != 3)
 			continue;
 		if (perms[1] != 'w' || n_maps == MAX_MAPS)
 			continue;
@@ -63,10 +64,12 @@ static void find_maps(void)
 
 static uint32_t evil(struct kw_rng *rng)
 {
-	static const uint32_t values[] = { 0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0xffff, 3, 64, 0x10000 };
+	static const uint32_t values[] = {
+		0, 1, 0xffffffff, 0x7fffffff, 0x80000000, 0xffff, 3, 64, 0x10000
+	};
 
 	if (kw_one_in(rng, 2))
-		return values[kw_below(rng, sizeof(values) / sizeof(values[0]))];
+		return values[kw_below(rng, ARRAY_SIZE(values))];
 	return kw_rand(rng);
 }
 
@@ -85,7 +88,7 @@ static void scribble_once(struct kw_rng *rng)
 		return;
 	case 2:		/* a run of octets */
 		run = 4 + kw_below(rng, 40) * 4;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:	/* anywhere */
 		off = kw_below(rng, (len - run) / 4) * 4;
 	}
@@ -111,7 +114,12 @@ static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_
 {
 	struct ibv_qp_init_attr a = {
 		.qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = 32, .max_recv_wr = 32, .max_send_sge = 2, .max_recv_sge = 2 },
+		.cap = {
+			.max_send_wr = 32,
+			.max_recv_wr = 32,
+			.max_send_sge = 2,
+			.max_recv_sge = 2,
+		},
 	};
 	struct rdma_conn_param param = { .initiator_depth = 4, .responder_resources = 4 };
 	struct rdma_cm_id *id = kwcm_resolve(addr, port);
@@ -121,7 +129,8 @@ static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_
 
 	if (!cq || rdma_create_qp(id, NULL, &a))
 		kw_die(KW_SETUP, "cannot create the queues: %s", strerror(errno));
-	mr = ibv_reg_mr(id->pd, buf, len, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	mr = ibv_reg_mr(id->pd, buf, len, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			IBV_ACCESS_REMOTE_READ);
 	if (!mr || rdma_connect(id, &param) ||
 	    kwcm_expect(id->channel, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS, &ev))
 		kw_die(KW_SETUP, "cannot connect");
@@ -134,7 +143,11 @@ static void post_and_poll(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_m
 {
 	int64_t until = kw_now_ms() + scribble_ms;
 	struct ibv_sge sge = { .addr = (uintptr_t)buf, .length = 64, .lkey = mr->lkey };
-	struct ibv_send_wr *bad, wr = { .sg_list = &sge, .num_sge = 1, .send_flags = IBV_SEND_SIGNALED };
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
 	struct ibv_recv_wr *rbad, rwr = { .sg_list = &sge, .num_sge = 1 };
 	struct ibv_wc wc;
 
@@ -195,16 +208,28 @@ int main(int argc, char **argv)
 	kw_prog = "kwscribble";
 	while ((o = getopt(argc, argv, "a:p:n:t:S:")) != -1) {
 		switch (o) {
-		case 'a': addr = optarg; break;
-		case 'p': port = optarg; break;
-		case 'n': rounds = kw_number(optarg, 1, 100000, "-n"); break;
-		case 't': scribble_ms = kw_number(optarg, 1, 60000, "-t"); break;
-		case 'S': seed = kw_number(optarg, 0, UINT64_MAX, "-S"); break;
-		default: exit(KW_SETUP);
+		case 'a':
+			addr = optarg;
+			break;
+		case 'p':
+			port = optarg;
+			break;
+		case 'n':
+			rounds = kw_number(optarg, 1, 100000, "-n");
+			break;
+		case 't':
+			scribble_ms = kw_number(optarg, 1, 60000, "-t");
+			break;
+		case 'S':
+			seed = kw_number(optarg, 0, UINT64_MAX, "-S");
+			break;
+		default:
+			exit(KW_SETUP);
 		}
 	}
 	if (!addr)
-		kw_die(KW_SETUP, "usage: kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed]");
+		kw_die(KW_SETUP,
+		       "usage: kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed]");
 	for (i = 0; i < rounds; i++) {
 		pid = fork();
 		if (pid < 0)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
 /* Exit codes: the suite tells apart why a program ended. */
 enum kw_exit {
 	KW_OK = 0,
@@ -24,7 +26,8 @@ extern bool kw_verbose;
 
 void kw_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void kw_debug(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-void kw_die(enum kw_exit code, const char *fmt, ...) __attribute__((format(printf, 2, 3), noreturn));
+void kw_die(enum kw_exit code, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3), noreturn));
 
 void *kw_zalloc(size_t len);
 uint64_t kw_number(const char *text, uint64_t min, uint64_t max, const char *what);

@@ -61,7 +61,8 @@ static void judge(const struct kv_case *c, int got)
 		return;
 	}
 	n_failed++;
-	kw_say("FAILED %s: %s, must be %s", c->name, !got ? "accepted" : got > 0 ? strerror(got) : "wrong (above)",
+	kw_say("FAILED %s: %s, must be %s", c->name,
+	       !got ? "accepted" : got > 0 ? strerror(got) : "wrong (above)",
 	       strerror(c->must[0]));
 }
 
@@ -88,7 +89,8 @@ static void set_up(struct kv_env *e, const char *addr, const char *port)
 	e->cq = ibv_create_cq(e->verbs, KV_CQ_LEN, NULL, NULL, 0);
 	if (!e->pd || !e->cq || ibv_query_device(e->verbs, &e->attr))
 		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
-	e->mr = ibv_reg_mr(e->pd, e->buf, KV_BUF_LEN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	e->mr = ibv_reg_mr(e->pd, e->buf, KV_BUF_LEN,
+			   IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	a.send_cq = e->cq;
 	a.recv_cq = e->cq;
 	if (!e->mr || rdma_create_qp(e->id, e->pd, &a))
@@ -116,11 +118,15 @@ static void count_objects(struct kv_env *e, char *line, size_t len)
 /* The connection that all this happened to still carries a message. */
 static void still_works(struct kv_env *e)
 {
-	struct ibv_send_wr *bad, wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED, .wr_id = 99 };
+	struct ibv_send_wr *bad, wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr_id = 99,
+	};
 	struct ibv_wc wc;
 
-	if (ibv_post_send(e->qp, &wr, &bad) || !kv_completion(e, &wc) || wc.status != IBV_WC_SUCCESS ||
-	    wc.wr_id != 99)
+	if (ibv_post_send(e->qp, &wr, &bad) || !kv_completion(e, &wc) ||
+	    wc.status != IBV_WC_SUCCESS || wc.wr_id != 99)
 		kw_die(KW_MISMATCH, "FAILED: the connection does not work any more");
 }
 
@@ -164,15 +170,22 @@ int main(int argc, char **argv)
 	kw_prog = "kwverbs";
 	while ((o = getopt(argc, argv, "a:p:k:v")) != -1) {
 		switch (o) {
-		case 'a': addr = optarg; break;
-		case 'p': port = optarg; break;
+		case 'a':
+			addr = optarg;
+			break;
+		case 'p':
+			port = optarg;
+			break;
 		case 'k':
 			if (n_known == MAX_KNOWN)
 				kw_die(KW_SETUP, "too many -k");
 			known[n_known++] = optarg;
 			break;
-		case 'v': kw_verbose = true; break;
-		default: exit(KW_SETUP);
+		case 'v':
+			kw_verbose = true;
+			break;
+		default:
+			exit(KW_SETUP);
 		}
 	}
 	if (!addr)

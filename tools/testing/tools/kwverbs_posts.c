@@ -47,7 +47,8 @@ static int refused_send(struct kv_env *e, struct ibv_send_wr *first, struct ibv_
 		return KV_WRONG;
 	}
 	for (wr = first; wr != bad; wr = wr->next)
-		if (!kv_completion(e, &wc) || wc.status != IBV_WC_SUCCESS || wc.wr_id != wr->wr_id) {
+		if (!kv_completion(e, &wc) || wc.status != IBV_WC_SUCCESS ||
+		    wc.wr_id != wr->wr_id) {
 			kw_say("a request before the refused one did not complete");
 			return KV_WRONG;
 		}
@@ -169,7 +170,8 @@ static int send_overflow(struct kv_env *e)
 		if (!kv_completion(e, &wc) || wc.wr_id != i)
 			break;
 	if (rv && (&wr[i] != bad || i < e->cap.max_send_wr)) {
-		kw_say("%u requests completed of those before bad_wr; %u were granted", i, e->cap.max_send_wr);
+		kw_say("%u requests completed of those before bad_wr; %u were granted", i,
+		       e->cap.max_send_wr);
 		rv = KV_WRONG;
 	}
 	free(wr);
