@@ -160,24 +160,25 @@ static void test_dma(struct kunit *test)
 /* Pieces and wants so large that 32 bits do not do; nothing is touched. */
 static void test_span_large(struct kunit *test)
 {
-	u8 *base = (u8 *)0x100000;
-	u8 *chunk[3] = { base, base + SZ_1G, base + 2UL * SZ_1G };
+	const u64 gig = SZ_1G;
+	u8 *base = (u8 *)0x100000, *chunk[5];
 	struct kwarp_mr mr = {
-		.kind = KWARP_MR_USER, .va = VA, .length = 3ULL * SZ_1G - 7,
-		.chunk = chunk, .nchunks = 3, .shift = 30, .offset = 7,
+		.kind = KWARP_MR_USER, .va = VA, .length = 5 * gig - 7,
+		.chunk = chunk, .nchunks = 5, .shift = 30, .offset = 7,
 	};
-	u32 len;
+	u32 i, len;
 
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA, 3UL * SZ_1G - 7, &len),
-			    (void *)(base + 7));
-	KUNIT_EXPECT_EQ(test, len, 3UL * SZ_1G - 7);
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 2ULL * SZ_1G, 100, &len),
-			    (void *)(base + 2UL * SZ_1G + 7));
+	for (i = 0; i < 5; i++)
+		chunk[i] = base + i * gig;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA, U32_MAX, &len), (void *)(base + 7));
+	KUNIT_EXPECT_EQ(test, len, U32_MAX);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 4 * gig, 100, &len),
+			    (void *)(base + 4 * gig + 7));
 	KUNIT_EXPECT_EQ(test, len, 100);
-	chunk[2] += PAGE_SIZE;
-	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 1, 3UL * SZ_1G - 8, &len),
+	chunk[3] += PAGE_SIZE;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, VA + 1, U32_MAX, &len),
 			    (void *)(base + 8));
-	KUNIT_EXPECT_EQ(test, len, 2UL * SZ_1G - 8);
+	KUNIT_EXPECT_EQ(test, len, 3 * gig - 8);
 }
 
 /* Pages of kernel memory in random order, some of them neighbours. */
