@@ -56,9 +56,13 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 static enum kwarp_perr open_receive(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
+	enum kwarp_take taken;
 	bool limit_hit;
 
-	switch (kwarp_rq_take(e->rq, &rx->rwqe, &limit_hit)) {
+	taken = kwarp_rq_take(e->rq, &rx->rwqe, &limit_hit);
+	if (limit_hit)
+		e->ops->srq_limit(e);
+	switch (taken) {
 	case KWARP_TAKE_NONE:
 		return KWARP_PERR_DDP_U_NOBUF;	/* 5041-7.1-3 */
 	case KWARP_TAKE_CORRUPT:
@@ -70,8 +74,6 @@ static enum kwarp_perr open_receive(struct kwarp_engine *e)
 	case KWARP_TAKE_OK:
 		break;
 	}
-	if (limit_hit)
-		e->ops->srq_limit(e);
 	rx->rwqe_status = KWARP_WC_FLUSH_ERR;
 	rx->sge = 0;
 	rx->sge_off = 0;

@@ -55,7 +55,7 @@ full:
 	return -ENOMEM;
 }
 
-/* Make a completely set up region visible.  Context: any. */
+/* Make a completely set up region visible.  Context: process. */
 void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
 	/* The index is reserved, so this store cannot allocate or fail. */

@@ -40,7 +40,8 @@ static int fill_rdma(struct kwarp_sqe *e, const struct ib_send_wr *wr)
 {
 	e->raddr = rdma_wr(wr)->remote_addr;
 	e->rkey = rdma_wr(wr)->rkey;
-	if (e->opcode != KWARP_WR_WRITE && wr->num_sge > KWARP_MAX_SGE_RD)
+	if (e->opcode != KWARP_WR_WRITE &&
+	    (wr->num_sge > KWARP_MAX_SGE_RD || wr->send_flags & IB_SEND_INLINE))
 		return -EINVAL;
 	return 0;
 }

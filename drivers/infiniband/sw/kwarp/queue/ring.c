@@ -28,6 +28,8 @@ int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride)
 {
 	size_t len;
 
+	if (entries > BIT(31))
+		return -ENOMEM;
 	entries = roundup_pow_of_two(max(entries, 1U));
 	if (check_mul_overflow((size_t)entries, (size_t)stride, &len) ||
 	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))

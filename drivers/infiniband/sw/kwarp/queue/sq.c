@@ -70,7 +70,8 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 
 	/* Not yet visible to completion, which stops at @sent. */
 	d->id = wqe->e.id;
-	d->opcode = wqe->e.opcode;
+	/* An entry that is refused may hold anything. */
+	d->opcode = wqe->e.opcode < KWARP_WR_MAX ? wqe->e.opcode : KWARP_WR_SEND;
 	d->byte_len = is_read(wqe->e.opcode) ? wqe->len : 0;
 	d->status = KWARP_WC_SUCCESS;
 	d->vendor_err = 0;
