@@ -44,8 +44,11 @@ note() {
 	printf '+ %s\n' "$*"
 }
 
+# Where verdicts go, whatever the command that fails has done with its output.
+verdict_fd=1
+
 fail() {
-	printf 'FAILED: %s\n' "$*"
+	printf 'FAILED: %s\n' "$*" >&$verdict_fd
 	exit 1
 }
 
@@ -399,16 +402,17 @@ case_cleanup() {
 	done
 	if [ $rc -ne 0 ] && [ $rc -ne $SKIP_STATUS ]; then
 		both_ends kill_in_ns 2>/dev/null
-		show_logs
+		show_logs >&$verdict_fd
 	fi
 	exit $rc
 }
 
 case_begin() {
+	exec {verdict_fd}>&1
 	set -euo pipefail
 	trap case_cleanup EXIT
-	trap 'echo "FAILED: timed out"; exit 1' TERM
-	trap 'echo "FAILED: status $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)"' ERR
+	trap 'fail "timed out"' TERM
+	trap 'echo "FAILED: status $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)" >&$verdict_fd' ERR
 }
 
 # What every case must leave behind: nothing.

@@ -20,7 +20,8 @@ rcopy_case() {
 	head -c "$size" /dev/urandom >"$file"
 	rm -f "$file.copy"
 	serve server "$PORT" rcopy -p "$PORT"
-	client rcopy -p "$PORT" "$file" "${IP[1]}:$file.copy"
+	# Its first argument decides: an option makes it a server.
+	client rcopy "$file" "${IP[1]}:$file.copy" -p "$PORT"
 	wait_until 5 "the server has closed the file" cmp -s "$file" "$file.copy"
 	! gone "${PIDS[server]}" || fail "the server has ended"
 	stop server KILL

@@ -72,7 +72,8 @@ data_spoilt() {
 	grep -h 'mismatch:' "$CASE_DIR/client.log" "$CASE_DIR/server.log" || fail "nobody saw the wrong octet"
 }
 
-many=$(by_profile 10000 60) some=$(by_profile 1500 40)
+# Both ends issue as many.
+many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
 for mtu in 1500 9000; do
 	testcase "data-plain-$mtu" 180 data_case $mtu "$many" -- -m "$big"
