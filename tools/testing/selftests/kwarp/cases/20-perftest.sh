@@ -65,6 +65,13 @@ perf_case() {
 	perf_rows "$count" "$size"
 }
 
+# perf_qps QPS SIZE COUNT TOOL: COUNT messages on each queue pair, counted together.
+perf_qps() {
+	own_links
+	perf_pair "$4" -n "$3" -s "$2" -q "$1"
+	perf_rows $(($1 * $3)) "$2"
+}
+
 few=$(by_profile 500 20)
 for op in write read send; do
 	testcase "perf-$op-bw-sizes" 90 perf_all_sizes "ib_${op}_bw"
@@ -73,7 +80,7 @@ for op in write read send; do
 	testcase "perf-$op-lat-1" 30 perf_case 1 "$few" "ib_${op}_lat"
 	testcase "perf-$op-bw-1MiB" 60 perf_case 1048576 "$(by_profile 50 5)" "ib_${op}_bw"
 	testcase "perf-$op-bw-both-ways" 60 perf_case 16384 "$few" "ib_${op}_bw" -b
-	testcase "perf-$op-bw-4qp" 60 perf_case 16384 "$few" "ib_${op}_bw" -q 4
+	testcase "perf-$op-bw-4qp" 60 perf_qps 4 16384 "$few" "ib_${op}_bw"
 done
 for op in read send; do
 	testcase "perf-$op-bw-events" 60 perf_case 4096 "$few" "ib_${op}_bw" -e
