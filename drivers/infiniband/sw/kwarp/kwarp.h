@@ -98,5 +98,11 @@ static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
  */
 extern struct workqueue_struct *kwarp_wq;
 extern struct workqueue_struct *kwarp_tx_wq;
+/*
+ * Endpoints, in the order of what happens to them: programs with several connections
+ * count on their requests being seen in the order in which they were made.  Nothing in
+ * it waits for a peer.
+ */
+extern struct workqueue_struct *kwarp_cm_wq;
 
 #endif /* KWARP_H */

@@ -15,11 +15,14 @@
  */
 struct workqueue_struct *kwarp_wq;
 struct workqueue_struct *kwarp_tx_wq;
+struct workqueue_struct *kwarp_cm_wq;
 
 static void destroy_workqueues(void)
 {
 	if (kwarp_tx_wq)
 		destroy_workqueue(kwarp_tx_wq);
+	if (kwarp_cm_wq)
+		destroy_workqueue(kwarp_cm_wq);
 	if (kwarp_wq)
 		destroy_workqueue(kwarp_wq);
 }
@@ -30,7 +33,8 @@ static int create_workqueues(void)
 
 	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
 	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
-	if (kwarp_wq && kwarp_tx_wq)
+	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm", WQ_MEM_RECLAIM | WQ_HIGHPRI);
+	if (kwarp_wq && kwarp_tx_wq && kwarp_cm_wq)
 		return 0;
 	destroy_workqueues();
 	return -ENOMEM;

@@ -58,7 +58,7 @@ void kwarp_ep_mark(struct kwarp_ep *ep, int bit)
 {
 	set_bit(bit, &ep->events);
 	kwarp_ep_get(ep);			/* for the queued work */
-	if (!queue_work(kwarp_wq, &ep->work))
+	if (!queue_work(kwarp_cm_wq, &ep->work))
 		kwarp_ep_put(ep);		/* it has one already */
 }
 

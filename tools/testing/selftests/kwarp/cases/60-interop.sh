@@ -23,6 +23,9 @@ perf_tools() {
 
 interop_perf() {
 	local tool count
+	# Seen once in two runs: siw reports CLOSE of a connection that it has not reported
+	# as established, which is a BUG() in iw_cm and ends the guest.
+	skip "siw's end of a connection that closes early brings iw_cm down"
 	count=$(by_profile 200 10)
 	for tool in $(perf_tools); do
 		perf_pair "$tool" -n "$count" -s 16384

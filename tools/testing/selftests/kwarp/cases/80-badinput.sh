@@ -4,8 +4,10 @@
 # Peers and programs that do wrong: what they do is refused in time, and others do
 # not notice. "Others" is traffic that runs beside each case and verifies its data.
 
-# The start-up timer of a link must not be longer than this, seconds.
-startup_limit=30
+# The start-up timers, waiting for a Request and for a Reply, must not be longer than
+# this, seconds.
+request_limit=$((15 * SLOWNESS))
+reply_limit=$((35 * SLOWNESS))
 
 good_connections() {
 	client kwconn -c -a "${IP[1]}" -p "$1" -n 5
@@ -20,7 +22,7 @@ hostile_client_case() {
 	new_port
 	port=$PORT
 	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
-	start hostile 0 kwrawpeer "$1" -a "${IP[1]}" -p "$port" -T $((startup_limit * SLOWNESS / 2))
+	start hostile 0 kwrawpeer "$1" -a "${IP[1]}" -p "$port" -T "$request_limit"
 	# While its connections are half open, others get through.
 	good_connections "$port"
 	reap 90 hostile
@@ -36,8 +38,8 @@ hostile_server_case() {
 	own_links
 	traffic bystander
 	new_port
-	serve hostile "$PORT" kwrawpeer "$1" -a "${IP[1]}" -p "$PORT" -T $((startup_limit * SLOWNESS / 2))
-	client kwconn -c -x -a "${IP[1]}" -p "$PORT" -n 20 -P 20 -T $((startup_limit * SLOWNESS / 2))
+	serve hostile "$PORT" kwrawpeer "$1" -a "${IP[1]}" -p "$PORT" -T "$reply_limit"
+	client kwconn -c -x -a "${IP[1]}" -p "$PORT" -n 20 -P 20 -T "$reply_limit"
 	expect_in client ' 20 refused'
 	reap 90 hostile
 	traffic_stop_good bystander
