@@ -11,7 +11,7 @@ perf_rows() {
 	local count=$1 size
 	shift
 	for size in "$@"; do
-		grep -qE "^ *$size +$count +[0-9]" "$CASE_DIR/client.log" ||
+		grep -qE "^ *$size +$count +([0-9]|inf|-?nan)" "$CASE_DIR/client.log" ||
 			fail "no line for $count messages of $size octets"
 	done
 }
