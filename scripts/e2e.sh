@@ -34,6 +34,20 @@ run_suite() {
 		--timeout "$(timeout_of "$kernel")" -- "$(guest_command)"
 }
 
+# The guest has no decoder: its captures are read here, a result for each.
+decode_captures() {
+	local logs=$1 file crc
+	for file in "$logs"/out/capture-*/wire-crc-*.pcap; do
+		[ -e "$file" ] || continue
+		crc=${file##*-}
+		if "$KWARP_ROOT/tools/testing/selftests/kwarp/decode-capture.sh" "$file" "${crc%.pcap}"; then
+			echo "ok decode-crc-${crc%.pcap}"
+		else
+			echo "not ok decode-crc-${crc%.pcap}"
+		fi
+	done
+}
+
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
 summarise() {
 	local logs=$1 status=$2 passed failed skipped cases_failed
@@ -55,9 +69,10 @@ summarise() {
 logs=$KWARP_ROOT/build/e2e/$kernel-$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$logs"
 ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
-"$here/host-packages.sh" demo
+"$here/host-packages.sh" check
 overlay=$("$here/guest-overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"
 status=0
 run_suite "$overlay" "$logs" | tee "$logs/output.log" || status=${PIPESTATUS[0]}
+decode_captures "$logs" | tee -a "$logs/output.log"
 summarise "$logs" "$status"

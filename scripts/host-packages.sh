@@ -14,8 +14,8 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	qemu-system-x86 mmdebstrap cpio xz-utils zstd python3
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates git)
-# Static checks, fuzzing, captures.
-check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils)
+# Static checks, fuzzing, decoding of captures.
+check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
 
 missing() {
 	local p

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The FPDU parser on octets of any origin, or on a stream that a step-by-step
- * sender made of the input. The stream is parsed three times - whole, in pieces,
- * octet by octet - and all three have to agree.
+ * sender made of the input. The stream is parsed four times - whole, in pieces,
+ * octet by octet, FPDU by FPDU with its CRC computed ahead - and all have to agree.
  *
  * Input: mode, seed of the cuts, position and bit of a flip, then octets.
  */
 #include "fuzz.h"
 
 #include "fpdu_rx.h"
-#include "rdmap.h"
 #include "tests/emit.h"
 
 #define STREAM_MAX	BIT(18)
@@ -18,7 +17,6 @@
 #define MODE_MARKERS	0x02
 #define MODE_SENDER	0x04	/* input goes through the sender */
 #define MODE_FLIP	0x08	/* and one bit of its stream is flipped */
-#define MODE_JUDGE	0x10	/* headers are checked as the engine does */
 
 /* What one pass made of the stream; payload of complete FPDUs only. */
 struct pass {
@@ -28,21 +26,11 @@ struct pass {
 	u32 done;
 	u32 hdrs;
 	u32 ends;
-	bool judge;
 	enum kwarp_perr err;
 };
 
-static struct pass whole, pieces, octets;
+static struct pass whole, pieces, octets, ahead;
 static u8 stream[STREAM_MAX];
-
-/* The header's error counts now or comes instead of END. */
-static void judge(struct pass *p)
-{
-	enum kwarp_perr err = kwarp_rdmap_check(&p->rx.hdr, p->rx.payload_len);
-
-	if (p->judge && err && kwarp_fpdu_rx_defer(&p->rx, err))
-		p->err = err;
-}
 
 static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u32 dlen)
 {
@@ -51,7 +39,6 @@ static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u
 		CHECK(p->hdrs++ == p->ends);
 		CHECK(p->rx.payload_len + kwarp_ddp_hdr_len(p->rx.raw_hdr[0]) ==
 		      p->rx.ulpdu_len);
-		judge(p);
 		break;
 	case KWARP_FPDU_DATA:
 		CHECK(dlen && p->hdrs == p->ends + 1);
@@ -68,7 +55,7 @@ static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u
 		break;
 	case KWARP_FPDU_ERROR:
 		p->err = p->rx.err;
-		CHECK(p->judge || p->err == KWARP_PERR_MPA_CRC ||
+		CHECK(p->err == KWARP_PERR_MPA_CRC ||
 		      p->err == KWARP_PERR_MPA_MARKER || p->err == KWARP_PERR_DDP_LOCAL);
 		break;
 	case KWARP_FPDU_MORE:
@@ -105,8 +92,24 @@ static void start(struct pass *p, u8 mode)
 	p->done = 0;
 	p->hdrs = 0;
 	p->ends = 0;
-	p->judge = mode & MODE_JUDGE;
 	p->err = KWARP_PERR_NONE;
+}
+
+/* As the engine does with CRCs: nothing is fed that was not verified. */
+static void feed_ahead(struct pass *p, const u8 *data, size_t len)
+{
+	u32 n;
+
+	while (p->rx.check_crc && !p->err &&
+	       (n = kwarp_fpdu_rx_wire_len(&p->rx, 0, data, len)) && n <= len) {
+		kwarp_fpdu_rx_ahead(&p->rx, n,
+				    kwarp_mpa_crc_add(kwarp_mpa_crc_init(), data, n - 4),
+				    data + n - 4);
+		feed(p, data, n);
+		data += n;
+		len -= n;
+	}
+	feed(p, data, len);
 }
 
 static void agree(const struct pass *a, const struct pass *b)
@@ -168,8 +171,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		feed(&octets, stream + at, 1);
 	agree(&whole, &octets);
 
+	start(&ahead, mode);
+	feed_ahead(&ahead, stream, e.len);
+	agree(&whole, &ahead);
+
 	/* undamaged: all of it, up to the first ULPDU too short for its header */
-	if ((mode & (MODE_SENDER | MODE_FLIP | MODE_JUDGE)) == MODE_SENDER &&
+	if ((mode & (MODE_SENDER | MODE_FLIP)) == MODE_SENDER &&
 	    whole.err != KWARP_PERR_DDP_LOCAL)
 		CHECK(!whole.err && whole.ends == n);
 	return 0;

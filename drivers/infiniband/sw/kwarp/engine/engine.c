@@ -55,6 +55,7 @@ out_oread:
 
 static void free_queues(struct kwarp_engine *e)
 {
+	kwarp_rx_fini(e);
 	kwarp_batch_fini(&e->tx.batch);
 	kwarp_readq_fini(&e->iread);
 	kwarp_readq_fini(&e->oread);

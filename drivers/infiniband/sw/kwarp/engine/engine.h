@@ -23,6 +23,7 @@
 
 struct kwarp_dev;
 struct kwarp_engine;
+struct sk_buff;
 struct socket;
 
 /**
@@ -137,15 +138,30 @@ struct kwarp_tx {
 
 enum kwarp_rx_target {
 	KWARP_RXT_NONE,		/* no payload expected */
-	KWARP_RXT_DROP,		/* an error is waiting for the FPDU's CRC */
 	KWARP_RXT_RECEIVE,	/* the open receive */
 	KWARP_RXT_TAGGED,	/* region named by the segment */
 	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
 };
 
 /**
+ * struct kwarp_rx_stash - beginning of an FPDU whose end has not arrived
+ * @head: its first octets, until its length is known and memory is there
+ * @buf: its octets, once there is memory; kept for the next one
+ * @size: of @buf
+ * @have: octets collected; 0 if there is no such FPDU
+ */
+struct kwarp_rx_stash {
+	u8 head[KWARP_FPDU_HEAD];
+	u8 *buf;
+	u32 size;
+	u32 have;
+};
+
+/**
  * struct kwarp_rx - receive side; written only under the socket lock
  * @fpdu: parser
+ * @ahead: octets of the current FPDU still to be fed that are known to be undamaged
+ * @stash: beginning of the FPDU that comes next
  * @q: untagged queues
  * @target: what the payload of this segment goes to
  * @tagged_open: a tagged message has begun and its last segment has not come
@@ -160,6 +176,8 @@ enum kwarp_rx_target {
  */
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
+	u32 ahead;
+	struct kwarp_rx_stash stash;
 	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
 	enum kwarp_rx_target target;
 	bool tagged_open;
@@ -298,11 +316,15 @@ bool kwarp_tx_build(struct kwarp_engine *e);
 /* rx.c */
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
+void kwarp_rx_fini(struct kwarp_engine *e);
 void kwarp_rx_end_run(struct kwarp_engine *e);
 void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 void kwarp_rx_flush(struct kwarp_engine *e);
 bool kwarp_rx_any(const struct kwarp_engine *e);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
+/* rx_skb.c */
+int kwarp_rx_skb(struct kwarp_engine *e, struct sk_buff *skb, u32 offset, u32 len);
+void kwarp_rx_reserve(struct kwarp_engine *e);
 /* rx_place.c */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);

@@ -3,9 +3,8 @@
  * Receive side: from parser events to placement and delivery.
  *
  * Context: under the socket lock, in softirq or in the socket owner's context.
- * Placement may precede the CRC check, delivery never does: completions, Read
- * Requests, invalidation and Terminates all wait for KWARP_FPDU_END
- * (Documentation/protocol.rst says why that is allowed).
+ * Whoever feeds a stream with CRCs has verified the FPDU (rx_skb.c): an octet is
+ * neither looked at nor placed before (5044-6-1).
  */
 #include "engine.h"
 #include "tx.h"
@@ -23,6 +22,8 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
 	rx->target = KWARP_RXT_NONE;
 	rx->tagged_open = false;
+	rx->ahead = 0;
+	rx->stash = (struct kwarp_rx_stash) { };
 }
 
 /* Does the error concern a segment whose header has been read? */
@@ -370,23 +371,13 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 
 /* ------------------------------------------------------------- entry points */
 
-/*
- * A segment is judged once its FPDU is known to be undamaged (5044-6-1).  An error
- * found before that is kept by the parser, and the rest of the segment dropped.
- */
-static enum kwarp_perr judge(struct kwarp_engine *e, enum kwarp_perr err)
-{
-	if (likely(err == KWARP_PERR_NONE) || kwarp_fpdu_rx_defer(&e->rx.fpdu, err))
-		return err;
-	e->rx.target = KWARP_RXT_DROP;
-	return KWARP_PERR_NONE;
-}
-
 /**
  * kwarp_rx_feed - process a contiguous piece of the stream
  * @e: engine
  * @data: the piece
  * @len: octets
+ *
+ * With CRCs: whole FPDUs, or a piece of one that kwarp_fpdu_rx_ahead() was told of.
  *
  * Context: socket lock held.  After an error the rest is dropped (5041-7.1-22).
  */
@@ -402,10 +393,10 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 		case KWARP_FPDU_MORE:
 			return;
 		case KWARP_FPDU_HDR:
-			err = judge(e, begin_segment(e));
+			err = begin_segment(e);
 			break;
 		case KWARP_FPDU_DATA:
-			err = judge(e, kwarp_rx_place(e, piece, n));
+			err = kwarp_rx_place(e, piece, n);
 			break;
 		case KWARP_FPDU_END:
 			err = end_segment(e);
@@ -424,7 +415,7 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 /* Has the peer sent anything behind its startup frame? */
 bool kwarp_rx_any(const struct kwarp_engine *e)
 {
-	return e->rx.fpdu.off || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
+	return e->rx.fpdu.off || e->rx.stash.have || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
 }
 
 /* The socket has given all it had: let go of what the run referenced. */
@@ -439,7 +430,7 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 /* Does a FIN here cut nothing off? */
 static bool between_messages(const struct kwarp_engine *e)
 {
-	return kwarp_fpdu_rx_idle(&e->rx.fpdu) && !e->rx.q[KWARP_QN_SEND].open &&
+	return kwarp_fpdu_rx_idle(&e->rx.fpdu) && !e->rx.stash.have && !e->rx.q[KWARP_QN_SEND].open &&
 	       !e->rx.tagged_open && kwarp_readq_empty(&e->oread);
 }
 

@@ -107,8 +107,6 @@ enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 		return place_tagged(e, data, len);
 	case KWARP_RXT_SMALL:
 		return place_small(e, data, len);
-	case KWARP_RXT_DROP:
-		return KWARP_PERR_NONE;
 	default:
 		return KWARP_PERR_O_UNSPEC;
 	}

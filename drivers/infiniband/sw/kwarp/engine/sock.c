@@ -4,7 +4,7 @@
  *
  * Inbound octets are consumed where they arrive: in sk_data_ready, that is in
  * softirq or in the socket owner's backlog, always under the socket lock, which
- * therefore serialises the receive side.  An skb is walked once.  What cannot be
+ * therefore serialises the receive side.  What cannot be
  * handled there (end of stream, errors) is a level-triggered matter: it is looked up
  * in the socket's state by kwarp_sock_drain(), whenever that is called.
  *
@@ -13,29 +13,18 @@
  */
 #include "sock.h"
 
-#include <linux/skbuff.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
 #include "engine.h"
 
-/* tcp_read_sock() actor: everything is consumed, wanted or not. */
+/* tcp_read_sock() actor */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
 	struct kwarp_engine *e = desc->arg.data;
-	struct skb_seq_state st;
-	unsigned int used = 0, n;
-	const u8 *data;
 
-	if (test_bit(KWARP_E_RX_STOP, &e->flags))
-		return len;
-	skb_prepare_seq_read(skb, offset, offset + len, &st);
-	while ((n = skb_seq_read(used, &data, &st))) {
-		kwarp_rx_feed(e, data, n);
-		used += n;
-	}
-	return len;
+	return kwarp_rx_skb(e, skb, offset, len);
 }
 
 /* Consume what the socket holds, then see how it stands.  Socket lock held. */
@@ -148,6 +137,7 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	lock_sock(sk);
+	kwarp_rx_reserve(e);
 	drain_locked(e, sk);
 	release_sock(sk);
 }

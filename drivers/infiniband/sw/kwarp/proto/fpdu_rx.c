@@ -120,7 +120,7 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	    kwarp_mpa_marker_decode(rx->marker) == expected_ptr(rx))
 		return KWARP_FPDU_MORE;
 
-	if (!rx->check_crc)	/* 5044-7.1.1-11: CRC counts as right */
+	if (rx->verified)	/* 5044-7.1.1-11: without CRC it counts as right */
 		return fail(rx, KWARP_PERR_MPA_MARKER);
 	rx->pending = KWARP_PERR_MPA_MARKER;	/* 5044-8-4: if the CRC is right */
 	return KWARP_FPDU_MORE;
@@ -195,9 +195,13 @@ static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input 
 	set_length(rx, get_unaligned_be16(in->at));
 	/* a fixed length: cheaper, and never past the input */
 	memcpy(rx->raw_hdr, in->at + KWARP_MPA_LEN_FIELD, KWARP_DDP_MAX_HDR);
-	if (rx->check_crc && !crc_at_once(rx, in, KWARP_MPA_LEN_FIELD + hdr_len))
-		return fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
-	skip(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
+	if (rx->verified) {
+		advance(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
+	} else {
+		if (!crc_at_once(rx, in, KWARP_MPA_LEN_FIELD + hdr_len))
+			return fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
+		skip(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
+	}
 	return open_segment(rx, hdr_len);
 }
 
@@ -284,13 +288,29 @@ static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
 	}
 }
 
-bool kwarp_fpdu_rx_defer(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
+u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, u32 skip, const u8 *head,
+			   u32 have)
 {
-	if (rx->verified)
-		return true;
-	if (!rx->pending)
-		rx->pending = err;
-	return false;
+	u32 off = rx->off + skip;
+	u32 at = rx->markers && !kwarp_mpa_to_marker(off) ? KWARP_MPA_MARKER_LEN : 0;
+	u32 len;
+
+	if (have < at + KWARP_MPA_LEN_FIELD)
+		return 0;
+	len = kwarp_mpa_fpdu_len(get_unaligned_be16(head + at));
+	if (rx->markers)
+		len += kwarp_mpa_markers_in(off, len) * KWARP_MPA_MARKER_LEN;
+	return len;
+}
+
+void kwarp_fpdu_rx_ahead(struct kwarp_fpdu_rx *rx, u32 len, u32 crc,
+			 const u8 trailer[KWARP_MPA_CRC_LEN])
+{
+	rx->crc = crc;
+	rx->crc_ahead = len - KWARP_MPA_CRC_LEN;
+	rx->verified = kwarp_mpa_crc_ok(trailer, crc);
+	if (!rx->verified)
+		fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
 }
 
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,

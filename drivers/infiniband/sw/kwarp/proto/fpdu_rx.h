@@ -4,8 +4,8 @@
  * octet; knows nothing of sockets, memory or queues.
  *
  * Events of one FPDU: HDR, DATA as often as needed, END.  An FPDU that lies in
- * the input as a whole, without markers, is verified before HDR is reported;
- * one that comes in pieces is verified before END (5044-6-1, -3).
+ * the input as a whole, without markers, is verified before HDR is reported, and so
+ * is one whose CRC the caller has computed ahead; else it is verified before END.
  */
 #ifndef KWARP_PROTO_FPDU_RX_H
 #define KWARP_PROTO_FPDU_RX_H
@@ -39,7 +39,7 @@ enum kwarp_fpdu_step {
  * @step: part of the FPDU that comes next
  * @have: octets already collected of a split field (length, header, CRC)
  * @pad_left: pad octets still to come
- * @pending: what is wrong with the current FPDU should its CRC be right
+ * @pending: what is wrong with the current FPDU should its CRC be right (KWARP_PERR_*)
  * @ulpdu_len: ULPDU_Length, once known
  * @off: stream octets since SeqStart, modulo 2^32
  * @fpdu_off: with markers: @off of the current FPDU's ULPDU_Length
@@ -94,7 +94,8 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * long as they are the same octets.  A zero-length payload gives no DATA event.
  *
  * The CRC of payload octets is folded in here, so the caller only copies them.
- * Placing before the CRC is known is allowed; delivering is not (protocol.rst).
+ * A caller that places octets as they come has to see to it that @rx->verified holds
+ * (5044-6-1), by giving whole FPDUs or by kwarp_fpdu_rx_ahead().
  *
  * Errors, of which the first ends the stream:
  *
@@ -117,21 +118,36 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 					 const u8 **buf, size_t *len,
 					 const u8 **data, u32 *dlen);
 
+/* Octets by which kwarp_fpdu_rx_wire_len() is sure to know: marker and ULPDU_Length. */
+#define KWARP_FPDU_HEAD		(KWARP_MPA_MARKER_LEN + KWARP_MPA_LEN_FIELD)
+
 /**
- * kwarp_fpdu_rx_defer - an error that the caller found in the current segment
- * @rx: parser, between a HDR event and the END event
- * @err: what is wrong with the segment
- *
- * A segment is DDP's to judge once its FPDU was verified (5044-6-1): if the octets
- * were damaged on the way, that is a CRC error and not what they happen to say.
- * Where that is not known yet, the error is kept and comes as an ERROR event in
- * place of END, or the CRC error does; until then the caller drops the payload.
- * The first error that is kept stays; only a marker error, being MPA's, goes before it.
+ * kwarp_fpdu_rx_wire_len - octets that an FPDU takes on the wire
+ * @rx: parser, between FPDUs
+ * @skip: whole FPDUs between its cursor and the FPDU in question, octets
+ * @head: first octets of the FPDU, a marker in front of it included
+ * @have: their number
  *
  * Context: as kwarp_fpdu_rx_next().
- * Return: true if the error counts now, false if it was kept.
+ * Return: octets up to the end of the trailer, markers included; 0 if @have is too
+ * few to tell, which %KWARP_FPDU_HEAD never is.
  */
-bool kwarp_fpdu_rx_defer(struct kwarp_fpdu_rx *rx, enum kwarp_perr err);
+u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, u32 skip, const u8 *head,
+			   u32 have);
+
+/**
+ * kwarp_fpdu_rx_ahead - the CRC of the next FPDU has been computed
+ * @rx: parser, between FPDUs
+ * @len: kwarp_fpdu_rx_wire_len()
+ * @crc: over all of it but the trailer, as kwarp_mpa_crc_add() gives it
+ * @trailer: the trailer
+ *
+ * A wrong one is reported by the next call of kwarp_fpdu_rx_next().
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ */
+void kwarp_fpdu_rx_ahead(struct kwarp_fpdu_rx *rx, u32 len, u32 crc,
+			 const u8 trailer[KWARP_MPA_CRC_LEN]);
 
 /* True inside or right behind a marker that no FPDU has followed yet. */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)

@@ -1,39 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What is on the wire, as an independent decoder sees it.
-
-# Only these: what a Send carries is random, and other decoders would guess at it.
-decode() {
-	tshark -r "$CASE_DIR/wire.pcap" --only-protocols eth,ip,ipv6,tcp,iwarp_mpa,iwarp_ddp_rdmap "$@" 2>/dev/null
-}
+# What is on the wire. A machine without tshark leaves the captures to whoever
+# collects the logs: they are named wire-crc-on.pcap and wire-crc-off.pcap.
 
 capturing() {
 	grep -q 'listening on' "$CASE_DIR/tcpdump.log"
 }
 
 capture_case() {
-	type -P tshark >/dev/null || skip "tshark is not installed"
+	local file=$CASE_DIR/wire-crc-$1.pcap
 	own_links
 	knob crc "$1"
-	start tcpdump 1 tcpdump -i "${DEV[1]}" -s 0 -U -w "$CASE_DIR/wire.pcap" tcp
+	start tcpdump 1 tcpdump -i "${DEV[1]}" -B 65536 -s 0 -U -w "$file" tcp
 	wait_until 20 "tcpdump captures" capturing
-	data_pair -n "$(by_profile 200 30)" -m 50000
-	stop tcpdump
-	check_capture "$1"
-}
-
-check_capture() {
-	local bad fpdus
-	decode -V >"$CASE_DIR/decoded"
-	fpdus=$(grep -c '^ *ULPDU length:' "$CASE_DIR/decoded") || :
-	note "$fpdus FPDUs"
-	[ "$fpdus" -gt 300 ] || fail "only $fpdus FPDUs were decoded"
-	bad=$(grep -cE 'Malformed|Bad CRC|Bad length|\[incorrect' "$CASE_DIR/decoded") || :
-	[ "$bad" = 0 ] || fail "$bad places of the capture are malformed or have a bad CRC"
-	[ "$1" = off ] || [ "$(grep -c 'Good CRC32' "$CASE_DIR/decoded")" = "$fpdus" ] ||
-		fail "not every FPDU has a good CRC"
-	rm -f "$CASE_DIR/decoded"
+	data_pair -n "$(by_profile 200 60)" -m 50000
+	stop tcpdump INT
+	knob crc on
+	expect_in tcpdump '^0 packets dropped by kernel'
+	[ "$(stat -c %s "$file")" -gt 100000 ] || fail "the capture holds next to nothing"
+	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
 
 testcase capture-crc-on 90 capture_case on

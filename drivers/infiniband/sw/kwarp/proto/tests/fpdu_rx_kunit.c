@@ -304,70 +304,72 @@ static void test_verified_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->out_len, 0);
 }
 
-/* Up to and with the HDR event, of an FPDU that is cut at @cut. */
-static const u8 *sink_to_hdr(struct sink *s, const u8 *wire, u32 cut, size_t *left)
+/* Length and CRC of the FPDU at @wire, found the way the engine does, then all of it. */
+static void feed_ahead(struct sink *s, const u8 *wire, u32 len)
 {
-	const u8 *at = kwarp_guard_put(s->end, wire, cut), *data;
-	enum kwarp_fpdu_event ev;
-	size_t len = cut;
-	u32 dlen;
+	u32 crc = kwarp_mpa_crc_add(kwarp_mpa_crc_init(), wire, len - 4);
+	struct kunit *test = s->test;
+	u32 have;
 
-	ev = kwarp_fpdu_rx_next(&s->rx, &at, &len, &data, &dlen);
-	sink_event(s, ev, data, dlen, at);
-	*left = len;
-	return wire + cut - len;
+	for (have = 0; have < KWARP_FPDU_HEAD; have++) {
+		u32 told = kwarp_fpdu_rx_wire_len(&s->rx, 0, wire, have);
+
+		KUNIT_EXPECT_TRUE(test, !told || told == len);
+	}
+	KUNIT_ASSERT_EQ(test, kwarp_fpdu_rx_wire_len(&s->rx, 0, wire, have), len);
+	kwarp_fpdu_rx_ahead(&s->rx, len, crc, wire + len - 4);
+	sink_feed_octets(s, wire, len);
 }
 
-/* 5044-6-1, -3: an error of the caller's counts when the CRC was found right. */
-static void test_defer(struct kunit *test)
+/* 5044-6-1: verified ahead, an FPDU is known to be undamaged at HDR, however it comes. */
+static void test_ahead(struct kunit *test)
 {
+	static const u32 lens[] = { 14, 15, 18, 99, 505, 506, 507, 508, 1500, 3000 };
+	u8 *wire = kunit_kzalloc(test, 8192, GFP_KERNEL);
+	u8 *ulpdu = kunit_kzalloc(test, 4096, GFP_KERNEL);
 	struct sink *s = sink_new(test);
-	u32 cut, flip, len = sizeof(kwarp_wire_pad3);
-	u8 wire[sizeof(kwarp_wire_pad3)];
-	const u8 *rest;
-	size_t left;
+	u32 i, off, begun;
 
-	for (cut = 20; cut <= len; cut++) {
-		for (flip = 0; flip < 2; flip++) {
-			memcpy(wire, kwarp_wire_pad3, len);
-			wire[len - 1] ^= flip;
-			sink_start(s, true, false, 0);
-			rest = sink_to_hdr(s, wire, cut, &left);
-			if (cut == len && flip) {
-				KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
-				continue;
-			}
+	KUNIT_ASSERT_NOT_NULL(test, wire);
+	KUNIT_ASSERT_NOT_NULL(test, ulpdu);
+	ulpdu[0] = KWARP_DDP_T;
+	for (i = 0; i < 2 * ARRAY_SIZE(lens); i++) {
+		for (off = 0; off < 1024; off += 4) {
+			struct kwarp_emit e = {
+				.buf = wire, .size = 8192, .off = off, .markers = i & 1,
+			};
+
+			sink_start(s, true, e.markers, off);
+			kwarp_emit_fpdu(&e, ulpdu, lens[i / 2], 0);
+			begun = e.len;
+			kwarp_emit_fpdu(&e, ulpdu, lens[i / 2], 0);
+			KUNIT_ASSERT_EQ(test, e.len - begun,
+					kwarp_fpdu_rx_wire_len(&s->rx, begun, wire + begun,
+							       KWARP_FPDU_HEAD));
+			feed_ahead(s, wire, begun);
+			KUNIT_ASSERT_EQ(test, s->ends, 1);
+			wire[begun + lens[i / 2] / 2] ^= 0x10;
+			feed_ahead(s, wire + begun, e.len - begun);
+			KUNIT_ASSERT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 			KUNIT_ASSERT_EQ(test, s->hdrs, 1);
-			KUNIT_EXPECT_EQ(test, s->rx.verified, cut == len);
-			KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_OPCODE),
-					cut == len);
-			/* the first one stays */
-			kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_VERSION);
-			sink_feed(s, rest, wire + len - rest);
-			KUNIT_EXPECT_EQ(test, s->err, flip ? KWARP_PERR_MPA_CRC :
-					cut < len ? KWARP_PERR_O_OPCODE : KWARP_PERR_NONE);
 		}
 	}
 }
 
-/* Without CRC nothing is left to wait for; and nothing is kept for the next FPDU. */
-static void test_defer_not(struct kunit *test)
+/* What was computed ahead is for one FPDU; the next one is judged by its own trailer. */
+static void test_ahead_once(struct kunit *test)
 {
+	u8 wire[sizeof(kwarp_wire_pad3)];
 	struct sink *s = sink_new(test);
-	const u8 *rest;
-	size_t left;
-
-	sink_start(s, false, false, 0);
-	sink_to_hdr(s, kwarp_wire_pad3, 20, &left);
-	KUNIT_EXPECT_TRUE(test, s->rx.verified);
-	KUNIT_EXPECT_TRUE(test, kwarp_fpdu_rx_defer(&s->rx, KWARP_PERR_O_OPCODE));
 
 	sink_start(s, true, false, 0);
-	sink_feed(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
-	rest = sink_to_hdr(s, kwarp_wire_pad3, 20, &left);
+	feed_ahead(s, kwarp_wire_pad3, sizeof(wire));
 	KUNIT_EXPECT_FALSE(test, s->rx.verified);
-	sink_feed(s, rest, kwarp_wire_pad3 + sizeof(kwarp_wire_pad3) - rest);
-	KUNIT_EXPECT_EQ(test, s->ends, 2);
+	memcpy(wire, kwarp_wire_pad3, sizeof(wire));
+	wire[sizeof(wire) - 1] ^= 1;
+	sink_feed_octets(s, wire, sizeof(wire));
+	KUNIT_EXPECT_EQ(test, s->ends, 1);
+	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 }
 
 /* The caller may stop after any event and bring the rest back cut differently. */
@@ -745,8 +747,8 @@ static struct kunit_case fpdu_rx_cases[] = {
 	KUNIT_CASE_PARAM(test_crc_unused, vec_gen_params),
 	KUNIT_CASE(test_header),
 	KUNIT_CASE(test_verified_first),
-	KUNIT_CASE(test_defer),
-	KUNIT_CASE(test_defer_not),
+	KUNIT_CASE(test_ahead),
+	KUNIT_CASE(test_ahead_once),
 	KUNIT_CASE(test_stop_and_resume),
 	KUNIT_CASE(test_error_stays),
 	KUNIT_CASE_PARAM(test_length, length_gen_params),

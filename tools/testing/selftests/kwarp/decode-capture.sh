@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# What a capture holds, as an independent decoder sees it.
+#
+#   decode-capture.sh FILE.pcap on|off     CRC of the connection
+#
+# Exit status 0: many FPDUs were decoded, none malformed, each CRC good.
+set -euo pipefail
+file=$1 crc=$2
+at_least=300
+
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+# Only these: what a Send carries is random, and other decoders would guess at it.
+decode() {
+	tshark -r "$file" -V --only-protocols eth,ip,ipv6,tcp,iwarp_mpa,iwarp_ddp_rdmap 2>/dev/null
+}
+
+count() {
+	grep -cE -- "$1" "$decoded" || :
+}
+
+decoded=$(mktemp)
+trap 'rm -f "$decoded"' EXIT
+decode >"$decoded" || fail "tshark cannot read $file"
+fpdus=$(count '^ *ULPDU length:')
+echo "$fpdus FPDUs in $file"
+[ "$fpdus" -ge $at_least ] || fail "fewer than $at_least FPDUs were decoded"
+bad=$(count 'Malformed|Bad CRC|Bad length|\[incorrect')
+[ "$bad" = 0 ] || fail "$bad places of the capture are malformed or have a bad CRC"
+[ "$crc" = off ] || [ "$(count 'Good CRC32')" = "$fpdus" ] || fail "not every FPDU has a good CRC"
