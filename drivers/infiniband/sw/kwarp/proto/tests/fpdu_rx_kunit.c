@@ -484,7 +484,7 @@ static void test_length(struct kunit *test)
 	}
 }
 
-/* --------------------------------------------------------------- markers */
+/* ------------------------------------------------------------------- pad */
 
 /* Recompute the trailer of a single-FPDU vector. */
 static void sign(u8 *wire, u32 len)
@@ -496,6 +496,35 @@ static void sign(u8 *wire, u32 len)
 	for (i = 0; i < 4; i++)
 		wire[len - 4 + i] = ~crc >> (8 * i);
 }
+
+/* 5044-4.1-4: covered by the CRC, else nobody's business. */
+static void test_pad(struct kunit *test)
+{
+	struct sink *s = sink_new(test);
+	u8 wire[sizeof(kwarp_wire_pad3)];
+	u32 cut, crc, resign, len = sizeof(wire);
+
+	for (resign = 0; resign < 2; resign++) {
+		memcpy(wire, kwarp_wire_pad3, len);
+		memset(wire + 25, 0xff, 3);
+		if (resign)
+			sign(wire, len);
+		for (cut = 0; cut <= len; cut++) {
+			for (crc = 0; crc < 2; crc++) {
+				sink_start(s, crc, false, 0);
+				sink_feed(s, wire, cut);
+				if (!s->err)
+					sink_feed(s, wire + cut, len - cut);
+				KUNIT_EXPECT_EQ(test, s->err, crc && !resign ?
+						KWARP_PERR_MPA_CRC : KWARP_PERR_NONE);
+				KUNIT_EXPECT_EQ(test, s->ends, !s->err);
+				KUNIT_EXPECT_MEMEQ(test, s->out, "hello", s->out_len);
+			}
+		}
+	}
+}
+
+/* --------------------------------------------------------------- markers */
 
 static const struct ptr_case {
 	const char *desc;
@@ -752,6 +781,7 @@ static struct kunit_case fpdu_rx_cases[] = {
 	KUNIT_CASE(test_stop_and_resume),
 	KUNIT_CASE(test_error_stays),
 	KUNIT_CASE_PARAM(test_length, length_gen_params),
+	KUNIT_CASE(test_pad),
 	KUNIT_CASE_PARAM(test_ptr, ptr_gen_params),
 	KUNIT_CASE(test_ptr_between),
 	KUNIT_CASE(test_lone_marker),
