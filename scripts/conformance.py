@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Traceability: the tables of Documentation/conformance against the source tree.
+#
+#   scripts/conformance.py           check; prints "file:line: what is wrong"
+#   scripts/conformance.py --write   write the count into index.rst, then check
+#
+# A table has one row per statement of an RFC. It fails if an ID is missing or out of
+# place, if a function or test that it names does not exist, if a row in scope has
+# neither function nor reason, and if one of level MUST has neither test nor reason.
+"""Check the conformance tables."""
+import collections
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TABLES = ROOT / "Documentation" / "conformance"
+INDEX = TABLES / "index.rst"
+
+# Statements of each RFC: a last row that is lost leaves no gap in the numbers.
+TOTAL = {"5040": 305, "5041": 207, "5042": 62, "5044": 226, "6581": 96}
+
+COLUMNS = ["id", "level", "where", "requirement", "functions", "tests", "reason"]
+IN_SCOPE = {"sender", "receiver", "both", "local-interface"}
+OUT_OF_SCOPE = {"ULP", "doc"}
+ROLES = {"", "(initiator)", "(responder)"}
+
+# First words of a level, and the group under which it is counted.
+GROUPS = [
+    (("MUST", "REQUIRED"), "MUST"),
+    (("SHOULD", "NOT RECOMMENDED"), "SHOULD"),
+    (("MAY",), "MAY"),
+    (("DEF", "DERIVED", "rule", "states", "info", "should", "recommended"), "plain"),
+]
+STATUSES = ["test", "code", "reason", "open", "outside"]
+
+BEGIN = ".. count-begin"
+END = ".. count-end"
+
+Row = collections.namedtuple("Row", ["file", "line"] + COLUMNS)
+
+
+class Findings:
+    """What is wrong, in the order in which it was found."""
+
+    def __init__(self):
+        self.lines = []
+
+    def add(self, path, line, what):
+        """Note one finding."""
+        self.lines.append(f"{path.relative_to(ROOT)}:{line}: {what}")
+
+    def row(self, row, what):
+        """Note a finding about a row."""
+        self.add(row.file, row.line, f"{row.id}: {what}")
+
+
+# ------------------------------------------------------------ the source tree
+
+def sources(*patterns):
+    """Text of all files that match."""
+    for pattern in patterns:
+        for path in sorted(ROOT.glob(pattern)):
+            yield path, path.read_text(encoding="utf-8")
+
+
+# A definition in column 0: type, name, arguments, perhaps annotations, a brace.
+FUNCTION = re.compile(r"^(?!typedef\b)[A-Za-z_][\w \t*]*?\b(\w+)\([^;{}]*\)[^;{}=]*\{",
+                      re.MULTILINE)
+
+
+def functions():
+    """Names of the functions of driver and provider."""
+    names = set()
+    for path, text in sources("drivers/**/*.[ch]", "rdma-core-provider/*.[ch]"):
+        if path.parent.name != "tests":
+            names.update(FUNCTION.findall(text))
+    return names
+
+
+def kunit_tests(findings):
+    """SUITE.FUNCTION of each case, SUITE being the file without _kunit.c."""
+    names, files = set(), {}
+    for path, text in sources("drivers/**/*_kunit.c"):
+        suite = path.stem[:-len("_kunit")]
+        if suite in files:
+            findings.add(path, 1, f"suite {suite} is also in {files[suite]}")
+        files[suite] = path.relative_to(ROOT)
+        cases = re.findall(r"\bKUNIT_CASE\w*\(\s*(\w+)", text)
+        names.update(f"{suite}.{case}" for case in cases)
+    return names
+
+
+def e2e_cases():
+    """Names that the end-to-end suite lists."""
+    run = ROOT / "tools/testing/selftests/kwarp/run.sh"
+    out = subprocess.run(["bash", str(run), "--list"], stdout=subprocess.PIPE, text=True,
+                         check=True)
+    return set(out.stdout.split())
+
+
+def listed(struct, pattern):
+    """First strings of the entries of all arrays of a struct type."""
+    array = re.compile(r"\bstruct " + struct + r" \w+\[\] = \{\n(.*?)^\};", re.S | re.M)
+    names = set()
+    for _, text in sources(pattern):
+        for body in array.findall(text):
+            names.update(re.findall(r'^\t\{ "([^"]+)"', body, re.M))
+    return names
+
+
+def fuzzers():
+    """Names of the fuzz targets."""
+    return {path.stem[len("fuzz_"):]
+            for path, _ in sources("tools/testing/fuzz/fuzz_*.c")}
+
+
+def provider_tests():
+    """Functions in the provider's own table of tests."""
+    names = set()
+    for _, text in sources("rdma-core-provider/tests/*.c"):
+        names.update(re.findall(r'^\t\{ "[^"]+", (test_\w+) \}', text, re.M))
+    return names
+
+
+def tests(findings):
+    """Kind of test to the names that exist."""
+    return {
+        "kunit": kunit_tests(findings),
+        "e2e": e2e_cases(),
+        "raw": listed("kwraw_scenario", "tools/testing/tools/kwraw*.c"),
+        "verbs": listed("kv_case", "tools/testing/tools/kwverbs*.c"),
+        "fuzz": fuzzers(),
+        "provider": provider_tests(),
+    }
+
+
+# ------------------------------------------------------------------ the tables
+
+def read_table(path, findings):
+    """Rows of a table; lines that are none are findings."""
+    rows = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        cells = text.split("|")
+        if number == 1:
+            if cells != COLUMNS:
+                findings.add(path, 1, "the first line must be " + "|".join(COLUMNS))
+        elif len(cells) != len(COLUMNS):
+            findings.add(path, number, f"{len(cells)} columns, must be {len(COLUMNS)}")
+        else:
+            rows.append(Row(path, number, *cells))
+    return rows
+
+
+def check_order(rows, rfc, findings):
+    """IDs of a section stand together and count from 0 or 1 without a gap."""
+    done, section, last = set(), None, 0
+    for row in rows:
+        match = re.fullmatch(rfc + r"-([\w.]+)-(\d+)", row.id)
+        if not match:
+            findings.row(row, f"no ID of the form {rfc}-SECTION-NUMBER")
+            continue
+        number = int(match[2])
+        if match[1] == section:
+            if number != last + 1:
+                findings.row(row, f"follows {rfc}-{section}-{last}")
+        else:
+            if match[1] in done:
+                findings.row(row, f"section {match[1]} has begun before")
+            if number > 1:
+                findings.row(row, f"section {match[1]} begins with {number}")
+            section = match[1]
+            done.add(section)
+        last = number
+
+
+def check_total(rows, path, rfc, findings):
+    """No row has been lost at the end of a section."""
+    if rfc not in TOTAL:
+        findings.add(path, 1, f"no total is known for RFC {rfc}")
+    elif len(rows) != TOTAL[rfc]:
+        findings.add(path, len(rows) + 1, f"{len(rows)} rows, must be {TOTAL[rfc]}")
+
+
+def group(row):
+    """MUST, SHOULD, MAY, plain; None for a level that does not exist."""
+    for words, name in GROUPS:
+        if row.level.startswith(words):
+            return name
+    return None
+
+
+def in_scope(row):
+    """Is it a duty of the module?"""
+    return row.where.split(" ")[0] in IN_SCOPE
+
+
+def check_cells(row, findings):
+    """What each row must have."""
+    place, _, role = row.where.partition(" ")
+    if place not in IN_SCOPE | OUT_OF_SCOPE or role not in ROLES:
+        findings.row(row, f"where '{row.where}' does not exist")
+    if not group(row):
+        findings.row(row, f"level '{row.level}' does not exist")
+    if not row.requirement:
+        findings.row(row, "no requirement")
+    if not in_scope(row):
+        if not row.reason:
+            findings.row(row, "out of scope without a reason")
+        return
+    if not row.functions and not row.reason:
+        findings.row(row, "neither function nor reason")
+    if status(row) == "open":
+        findings.row(row, f"{row.level} with neither test nor reason")
+
+
+def check_names(row, known_functions, known_tests, findings):
+    """Functions and tests that a row names exist."""
+    for name in row.functions.split():
+        if name not in known_functions:
+            findings.row(row, f"there is no function {name}()")
+    for name in row.tests.split():
+        kind, _, case = name.partition(":")
+        if kind not in known_tests:
+            findings.row(row, f"test '{name}' is of no known kind")
+        elif case not in known_tests[kind]:
+            findings.row(row, f"there is no test {name}")
+
+
+# ------------------------------------------------------------------- the count
+
+def status(row):
+    """How the row is met."""
+    if not in_scope(row):
+        return "outside"
+    if row.tests:
+        return "test"
+    if row.reason:
+        return "reason"
+    return "open" if group(row) == "MUST" else "code"
+
+
+def count_lines(tables):
+    """The table of counts, as reStructuredText."""
+    def line(cells):
+        return "| " + " | ".join(f"{c:<7}" for c in cells) + " |"
+
+    def numbers(label, level, counts):
+        return line([label, level] + [counts[s] for s in STATUSES] + [sum(counts.values())])
+
+    rule = "+" + "+".join(["-" * 9] * (len(STATUSES) + 3)) + "+"
+    lines = [rule, line(["RFC", "level"] + STATUSES + ["all"]), rule.replace("-", "=")]
+    everything = collections.Counter()
+    levels = [name for _, name in GROUPS]
+    for rfc, rows in tables.items():
+        for level in levels:
+            counts = collections.Counter(status(r) for r in rows if group(r) == level)
+            everything.update(counts)
+            lines += [numbers(rfc, level, counts), rule]
+    lines += [numbers("all", "", everything), rule]
+    return lines
+
+
+def split_index():
+    """Lines of index.rst before, between and after the markers, these with the outer."""
+    lines = INDEX.read_text(encoding="utf-8").splitlines()
+    begin, end = lines.index(BEGIN), lines.index(END)
+    return lines[:begin + 1], lines[begin + 1:end], lines[end:]
+
+
+def write_count(tables):
+    """Put the count between the markers."""
+    head, _, tail = split_index()
+    text = "\n".join(head + [""] + count_lines(tables) + [""] + tail) + "\n"
+    INDEX.write_text(text, encoding="utf-8")
+
+
+def check_count(tables, findings):
+    """The count in index.rst is that of the tables."""
+    head, count, _ = split_index()
+    if [l for l in count if l] != count_lines(tables):
+        findings.add(INDEX, len(head), "the count is old: scripts/conformance.py --write")
+
+
+# ------------------------------------------------------------------------ main
+
+def read_tables(findings):
+    """RFC number to rows."""
+    tables = {}
+    for rfc in TOTAL:
+        path = TABLES / f"rfc{rfc}.csv"
+        if not path.exists():
+            findings.add(path, 1, "is missing")
+            continue
+        tables[rfc] = read_table(path, findings)
+        check_order(tables[rfc], rfc, findings)
+    for path in sorted(TABLES.glob("*.csv")):
+        rfc = path.stem[len("rfc"):]
+        check_total(tables.get(rfc, []), path, rfc, findings)
+    return tables
+
+
+def main(argv):
+    """Check, and write the count if asked to."""
+    if argv not in ([], ["--write"]):
+        sys.exit(f"usage: {sys.argv[0]} [--write]")
+    findings = Findings()
+    tables = read_tables(findings)
+    known_functions, known_tests = functions(), tests(findings)
+    for rows in tables.values():
+        for row in rows:
+            check_cells(row, findings)
+            check_names(row, known_functions, known_tests, findings)
+    if argv:
+        write_count(tables)
+    check_count(tables, findings)
+    for line in findings.lines:
+        print(line)
+    return 1 if findings.lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
