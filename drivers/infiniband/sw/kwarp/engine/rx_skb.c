@@ -60,10 +60,13 @@ static u32 crc_of(const struct rest *r, u32 len)
 	const u8 *data;
 
 	skb_prepare_seq_read(r->skb, r->offset, r->offset + len, &st);
-	while ((n = skb_seq_read(used, &data, &st))) {
+	while (used < len && (n = skb_seq_read(used, &data, &st))) {
+		/* What it gives ends with the piece, not with the range asked for. */
+		n = min(n, len - used);
 		crc = kwarp_mpa_crc_add(crc, data, n);
 		used += n;
 	}
+	skb_abort_seq_read(&st);
 	return crc;
 }
 
