@@ -7,10 +7,12 @@
 #   scripts/conformance.py --write   write the count into index.rst, then check
 #
 # A table has one row per statement of an RFC. It fails if an ID is missing or out of
-# place, if a function or test that it names does not exist, if a row in scope has
+# place, if a function or test that it names does not exist (a name may end in *: then one
+# has to match), if a row and a case of the raw peer disagree, if a row in scope has
 # neither function nor reason, and if one of level MUST has neither test nor reason.
 """Check the conformance tables."""
 import collections
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -112,6 +114,17 @@ def listed(struct, pattern):
     return names
 
 
+RAW = "tools/testing/tools/kwraw*.c"
+
+
+def raw_ids():
+    """Cases of the raw peer that say which IDs they show: name to IDs."""
+    pairs = []
+    for _, text in sources(RAW):
+        pairs += re.findall(r'\.name = "([^"]+)",\s*\.ids = "([^"]*)"', text)
+    return {name: set(ids.split()) for name, ids in pairs}
+
+
 def fuzzers():
     """Names of the fuzz targets."""
     return {path.stem[len("fuzz_"):]
@@ -131,7 +144,7 @@ def tests(findings):
     return {
         "kunit": kunit_tests(findings),
         "e2e": e2e_cases(),
-        "raw": listed("kwraw_scenario", "tools/testing/tools/kwraw*.c"),
+        "raw": listed("kwraw_scenario", RAW) | set(raw_ids()),
         "verbs": listed("kv_case", "tools/testing/tools/kwverbs*.c"),
         "fuzz": fuzzers(),
         "provider": provider_tests(),
@@ -226,8 +239,24 @@ def check_names(row, known_functions, known_tests, findings):
         kind, _, case = name.partition(":")
         if kind not in known_tests:
             findings.row(row, f"test '{name}' is of no known kind")
-        elif case not in known_tests[kind]:
+        elif not fnmatch.filter(known_tests[kind], case):
             findings.row(row, f"there is no test {name}")
+
+
+def check_raw_ids(tables, findings):
+    """Rows and cases of the raw peer say the same of each other."""
+    rows = {row.id: row for table in tables.values() for row in table}
+    shown = raw_ids()
+    for name, ids in shown.items():
+        for missing in sorted(ids - set(rows)):
+            findings.add(TABLES, 0, f"raw:{name} is for {missing}, which does not exist")
+    for row in rows.values():
+        for test in row.tests.split():
+            if not test.startswith("raw:"):
+                continue
+            for name in fnmatch.filter(shown, test[len("raw:"):]):
+                if row.id not in shown[name]:
+                    findings.row(row, f"is not among the IDs of raw:{name}")
 
 
 # ------------------------------------------------------------------- the count
@@ -314,6 +343,7 @@ def main(argv):
         for row in rows:
             check_cells(row, findings)
             check_names(row, known_functions, known_tests, findings)
+    check_raw_ids(tables, findings)
     if argv:
         write_count(tables)
     check_count(tables, findings)
