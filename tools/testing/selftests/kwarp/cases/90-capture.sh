@@ -12,7 +12,7 @@ capture_case() {
 	local file=$CASE_DIR/wire-crc-$1.pcap
 	own_links
 	knob crc "$1"
-	start tcpdump 1 tcpdump -i "${DEV[1]}" -B 65536 -s 0 -U -w "$file" tcp
+	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp
 	wait_until 20 "tcpdump captures" capturing
 	data_pair -n "$(by_profile 200 60)" -m 50000
 	stop tcpdump INT
