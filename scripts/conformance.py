@@ -4,12 +4,15 @@
 # Traceability: the tables of Documentation/conformance against the source tree.
 #
 #   scripts/conformance.py           check; prints "file:line: what is wrong"
-#   scripts/conformance.py --write   write the count into index.rst, then check
+#   scripts/conformance.py --write   write what is generated, then check
+#
+# Generated are the count in index.rst, and in the tables the cases of the raw peer that
+# say themselves which IDs they show (.ids).
 #
 # A table has one row per statement of an RFC. It fails if an ID is missing or out of
 # place, if a function or test that it names does not exist (a name may end in *: then one
-# has to match), if a row and a case of the raw peer disagree, if a row in scope has
-# neither function nor reason, and if one of level MUST has neither test nor reason.
+# has to match), if a row in scope has neither function nor reason, if one of level MUST
+# has neither test nor reason, and if what is generated is old.
 """Check the conformance tables."""
 import collections
 import fnmatch
@@ -38,6 +41,9 @@ GROUPS = [
     (("DEF", "DERIVED", "rule", "states", "info", "should", "recommended"), "plain"),
 ]
 STATUSES = ["test", "code", "reason", "open", "outside"]
+
+# Raw cases that a row names at most: some requirements have dozens.
+MOST_RAW = 6
 
 BEGIN = ".. count-begin"
 END = ".. count-end"
@@ -117,7 +123,7 @@ def listed(struct, pattern):
 RAW = "tools/testing/tools/kwraw*.c"
 
 
-def raw_ids():
+def raw_cases():
     """Cases of the raw peer that say which IDs they show: name to IDs."""
     pairs = []
     for _, text in sources(RAW):
@@ -144,7 +150,7 @@ def tests(findings):
     return {
         "kunit": kunit_tests(findings),
         "e2e": e2e_cases(),
-        "raw": listed("kwraw_scenario", RAW) | set(raw_ids()),
+        "raw": listed("kwraw_scenario", RAW) | set(raw_cases()),
         "verbs": listed("kv_case", "tools/testing/tools/kwverbs*.c"),
         "fuzz": fuzzers(),
         "provider": provider_tests(),
@@ -152,6 +158,11 @@ def tests(findings):
 
 
 # ------------------------------------------------------------------ the tables
+
+def table_of(rfc):
+    """File of a table."""
+    return TABLES / f"rfc{rfc}.csv"
+
 
 def read_table(path, findings):
     """Rows of a table; lines that are none are findings."""
@@ -243,20 +254,49 @@ def check_names(row, known_functions, known_tests, findings):
             findings.row(row, f"there is no test {name}")
 
 
-def check_raw_ids(tables, findings):
-    """Rows and cases of the raw peer say the same of each other."""
+# ------------------------------------------------------- cases of the raw peer
+
+def by_family(wanted, names):
+    """Sorted names; a family of which all are wanted as its beginning and a star."""
+    left, stars = set(wanted), []
+    stems = {name[:dash.start()] + "-*" for name in wanted for dash in re.finditer("-", name)}
+    for stem in sorted(stems, key=lambda stem: (len(stem), stem)):
+        family = set(fnmatch.filter(names, stem))
+        if len(family & left) > 1 and family <= wanted:
+            stars.append(stem)
+            left -= family
+    return sorted(stars) + sorted(left)
+
+
+def with_raw_cases(row, cases):
+    """The row's tests, with the raw cases that are for it, MOST_RAW at most."""
+    kept = [test for test in row.tests.split()
+            if not (test.startswith("raw:") and fnmatch.filter(cases, test[4:]))]
+    wanted = {name for name, ids in cases.items() if row.id in ids}
+    if in_scope(row):
+        kept += ["raw:" + name for name in by_family(wanted, cases)[:MOST_RAW]]
+    return " ".join(kept)
+
+
+def write_tables(tables, cases):
+    """Put the raw cases into the tables; the new rows."""
+    new = {}
+    for rfc, rows in tables.items():
+        new[rfc] = [row._replace(tests=with_raw_cases(row, cases)) for row in rows]
+        lines = ["|".join(COLUMNS)] + ["|".join(row[2:]) for row in new[rfc]]
+        table_of(rfc).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return new
+
+
+def check_raw_cases(tables, cases, findings):
+    """Each row has the raw cases that are for it, each ID of a case exists."""
     rows = {row.id: row for table in tables.values() for row in table}
-    shown = raw_ids()
-    for name, ids in shown.items():
+    for row in rows.values():
+        if row.tests != with_raw_cases(row, cases):
+            findings.row(row, "the raw cases are old: scripts/conformance.py --write")
+    for name, ids in cases.items():
         for missing in sorted(ids - set(rows)):
             findings.add(TABLES, 0, f"raw:{name} is for {missing}, which does not exist")
-    for row in rows.values():
-        for test in row.tests.split():
-            if not test.startswith("raw:"):
-                continue
-            for name in fnmatch.filter(shown, test[len("raw:"):]):
-                if row.id not in shown[name]:
-                    findings.row(row, f"is not among the IDs of raw:{name}")
 
 
 # ------------------------------------------------------------------- the count
@@ -320,7 +360,7 @@ def read_tables(findings):
     """RFC number to rows."""
     tables = {}
     for rfc in TOTAL:
-        path = TABLES / f"rfc{rfc}.csv"
+        path = table_of(rfc)
         if not path.exists():
             findings.add(path, 1, "is missing")
             continue
@@ -332,20 +372,26 @@ def read_tables(findings):
     return tables
 
 
-def main(argv):
-    """Check, and write the count if asked to."""
-    if argv not in ([], ["--write"]):
-        sys.exit(f"usage: {sys.argv[0]} [--write]")
-    findings = Findings()
-    tables = read_tables(findings)
+def check_rows(tables, findings):
+    """Every cell of every row."""
     known_functions, known_tests = functions(), tests(findings)
     for rows in tables.values():
         for row in rows:
             check_cells(row, findings)
             check_names(row, known_functions, known_tests, findings)
-    check_raw_ids(tables, findings)
-    if argv:
+
+
+def main(argv):
+    """Write if asked to, and check."""
+    if argv not in ([], ["--write"]):
+        sys.exit(f"usage: {sys.argv[0]} [--write]")
+    findings = Findings()
+    tables, cases = read_tables(findings), raw_cases()
+    if argv and not findings.lines:
+        tables = write_tables(tables, cases)
         write_count(tables)
+    check_rows(tables, findings)
+    check_raw_cases(tables, cases, findings)
     check_count(tables, findings)
     for line in findings.lines:
         print(line)
