@@ -14,7 +14,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-layers=(proto mem queue)
+layers=(proto mem queue engine)
 
 # Hard links: files that we change must be replaced, never written to.
 make_tree() {

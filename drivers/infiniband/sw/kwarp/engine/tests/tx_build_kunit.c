@@ -1,0 +1,458 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * FPDUs as the transmitter builds them, octet for octet against a sender that shares
+ * no arithmetic with it. The code is included; the batch below it is one flat piece of
+ * memory that grants odd amounts, and sometimes none.
+ */
+#include <kunit/test.h>
+#include <linux/prandom.h>
+
+/* The queue's own wants a whole queue. */
+#define kwarp_sq_failed fake_sq_failed
+#include "../tx_build.c"
+#undef kwarp_sq_failed
+
+#include "../../proto/tests/emit.h"
+
+#define SEED		42
+#define WIRE_MAX	(1024 * 1024)
+#define MEM_LEN		(128 * 1024)
+#define STAG		0x12345678U
+#define VA		0x7f0000000123ULL
+#define MAX_SGES	3
+
+/**
+ * struct lower - what lies below the code under test, and what it was told
+ * @wire: octets of the batch
+ * @rnd: for odd amounts
+ * @short_every: so many requests for memory, and one finds none; 0: each finds some
+ * @asked: requests for memory
+ * @mr: the one region
+ * @built: messages complete
+ * @status: of a failed request
+ * @perr: of the failed stream
+ * @seg_len: likewise
+ * @rreq: likewise, if @has_rreq
+ * @has_rreq: there is one
+ */
+static struct lower {
+	u8 *wire;
+	struct rnd_state rnd;
+	u32 short_every;
+	u32 asked;
+	struct kwarp_mr *mr;
+	u32 built;
+	enum kwarp_wc_status status;
+	enum kwarp_perr perr;
+	u16 seg_len;
+	u8 rreq[KWARP_RDMAP_RREQ_LEN];
+	bool has_rreq;
+} lower;
+
+/* -------------------------------------------------------------- flat batch */
+
+bool kwarp_batch_room(const struct kwarp_batch *b, u32 bvecs, u32 octets)
+{
+	return true;
+}
+
+void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
+{
+	m->len = b->len;
+}
+
+void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
+{
+	/* what is taken back is garbage from here on */
+	memset(lower.wire + m->len, 0xa5, b->len - m->len);
+	b->len = m->len;
+}
+
+u8 *kwarp_batch_arena(struct kwarp_batch *b, u32 len)
+{
+	u8 *p = lower.wire + b->len;
+
+	b->len += len;
+	return p;
+}
+
+void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len)
+{
+	memcpy(kwarp_batch_arena(b, len), addr, len);
+}
+
+u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
+{
+	if (lower.short_every && ++lower.asked % lower.short_every == 0)
+		return NULL;
+	*got = min(want, 1 + prandom_u32_state(&lower.rnd) % 1000);
+	return kwarp_batch_arena(b, *got);
+}
+
+struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, struct kwarp_dev *kdev, u32 stag)
+{
+	return stag >> 8 == STAG >> 8 ? lower.mr : NULL;
+}
+
+/* ------------------------------------------------------------------ upwards */
+
+void kwarp_tx_message_built(struct kwarp_engine *e)
+{
+	e->tx.msg.kind = KWARP_TXK_NONE;
+	lower.built++;
+}
+
+enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
+{
+	return err == KWARP_MEM_OK ? KWARP_PERR_NONE : KWARP_PERR_R_STAG;
+}
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq)
+{
+	lower.perr = perr;
+	lower.seg_len = seg_len;
+	lower.has_rreq = rreq;
+	if (rreq)
+		memcpy(lower.rreq, rreq, sizeof(lower.rreq));
+}
+
+void fake_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
+		    u16 vendor_err)
+{
+	lower.status = status;
+}
+
+/* ------------------------------------------------------------------ fixture */
+
+struct tx_test {
+	struct kwarp_engine e;
+	struct kwarp_iread iread;
+	struct kwarp_mr mr;
+	struct ib_pd pd;
+	u8 *chunk;
+	u8 *mem;
+	u8 *want;
+	u8 ulpdu[65536];
+};
+
+static void make_region(struct tx_test *t)
+{
+	t->chunk = t->mem;
+	t->mr.kind = KWARP_MR_USER;
+	t->mr.valid = true;
+	t->mr.stag = STAG;
+	t->mr.access = IB_ACCESS_REMOTE_READ;
+	t->mr.pd = &t->pd;
+	t->mr.va = VA;
+	t->mr.length = MEM_LEN;
+	t->mr.chunk = &t->chunk;
+	t->mr.nchunks = 1;
+	t->mr.shift = ilog2(MEM_LEN);
+	lower.mr = &t->mr;
+}
+
+static int tx_test_init(struct kunit *test)
+{
+	struct tx_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	memset(&lower, 0, sizeof(lower));
+	prandom_seed_state(&lower.rnd, SEED);
+	lower.wire = kunit_kzalloc(test, WIRE_MAX, GFP_KERNEL);
+	t->want = kunit_kzalloc(test, WIRE_MAX, GFP_KERNEL);
+	t->mem = kunit_kmalloc(test, MEM_LEN, GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, lower.wire && t->want && t->mem);
+	for (i = 0; i < MEM_LEN; i++)
+		t->mem[i] = 1 + i % 251;
+	make_region(t);
+	t->e.pd = &t->pd;
+	t->e.iread.i = &t->iread;
+	test->priv = t;
+	return 0;
+}
+
+/* ----------------------------------------------------------------- messages */
+
+/* @len octets of memory from @off on, in up to MAX_SGES elements, an empty one too. */
+static void from_sgl(struct tx_test *t, u32 off, u32 len)
+{
+	struct kwarp_tx *tx = &t->e.tx;
+	u32 i, n;
+
+	tx->msg.kind = KWARP_TXK_SQ;
+	tx->msg.src = KWARP_SRC_SGL;
+	tx->wqe.e.num_sge = len ? MAX_SGES : 0;
+	for (i = 0; i < MAX_SGES; i++) {
+		n = i + 1 < MAX_SGES ? prandom_u32_state(&lower.rnd) % (len + 1) : len;
+		tx->wqe.sge[i] = (struct kwarp_sge){ .addr = VA + off, .length = n, .lkey = STAG };
+		off += n;
+		len -= n;
+	}
+}
+
+static void from_buf(struct tx_test *t, u32 off)
+{
+	t->e.tx.msg.kind = KWARP_TXK_TERM;
+	t->e.tx.msg.src = KWARP_SRC_BUF;
+	t->e.tx.msg.buf = t->mem + off;
+}
+
+static void from_region(struct tx_test *t, u32 off, u32 len)
+{
+	t->e.tx.msg.kind = KWARP_TXK_RRESP;
+	t->e.tx.msg.src = KWARP_SRC_REGION;
+	t->iread = (struct kwarp_iread){
+		.sink_stag = 0x2200, .sink_to = 0x10000, .src_stag = STAG,
+		.src_to = VA + off, .size = len, .raw_ddp = { 0x41, 0x41 },
+	};
+}
+
+/* A message of @len octets of memory from @off on; returns its kind. */
+static void begin(struct tx_test *t, u32 off, u32 len)
+{
+	struct kwarp_tx_msg *m = &t->e.tx.msg;
+	u32 rnd = prandom_u32_state(&lower.rnd);
+
+	memset(m, 0, sizeof(*m));
+	m->left = len;
+	m->hdr.opcode = rnd & 7;
+	m->hdr.tagged = rnd & 8;
+	m->hdr.stag = rnd;
+	if (m->hdr.tagged) {
+		m->hdr.to = U64_MAX - rnd / 2;
+	} else {
+		m->hdr.qn = rnd >> 8 & 3;
+		m->hdr.msn = rnd >> 4;
+	}
+	if (rnd >> 16 & 1)
+		from_sgl(t, off, len);
+	else if (rnd >> 17 & 1)
+		from_buf(t, off);
+	else
+		from_region(t, off, len);
+}
+
+/* --------------------------------------------------------- what it must be */
+
+/**
+ * struct plan - a stream
+ * @desc: name
+ * @crc: CRCs in use
+ * @markers: markers sent
+ * @mulpdu: largest ULPDU
+ * @off: stream offset at which it begins
+ * @most: length of its longest message
+ * @short_every: as in struct lower
+ */
+struct plan {
+	const char *desc;
+	bool crc;
+	bool markers;
+	u32 mulpdu;
+	u32 off;
+	u32 most;
+	u32 short_every;
+};
+
+static const struct plan plans[] = {
+	{ "neither", false, false, 1442, 0, 6000, 0 },
+	{ "CRC", true, false, 1442, 0, 6000, 0 },
+	{ "CRC, small", true, false, 1442, 0, 100, 0 },
+	{ "CRC, least MULPDU", true, false, 128, 0, 1000, 0 },
+	{ "CRC, MULPDU with pad", true, false, 1443, 0, 6000, 0 },
+	{ "CRC, most MULPDU", true, false, 64768, 0, 100000, 0 },
+	{ "CRC, short of memory", true, false, 1442, 0, 6000, 97 },
+	{ "markers", false, true, 1430, 0, 6000, 0 },
+	{ "markers, CRC", true, true, 1430, 0, 6000, 0 },
+	{ "markers, CRC, small", true, true, 1430, 0, 100, 0 },
+	{ "markers, CRC, offset wraps", true, true, 1430, 0 - 5120, 3000, 0 },
+	{ "markers, CRC, most MULPDU", true, true, 64768, 0, 100000, 0 },
+	{ "markers, CRC, short of memory", true, true, 1430, 0, 6000, 97 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(plan, plans, desc);
+
+/* Positions of a marker that are rare, and have to be met. */
+struct met {
+	u32 between;
+	u32 before_crc;
+};
+
+static void expect_fpdu(struct kwarp_emit *w, const struct plan *c, const u8 *ulpdu,
+			u32 len, struct met *met)
+{
+	met->between += w->off % 512 == 0;
+	kwarp_emit_fpdu(w, ulpdu, len, 0);
+	met->before_crc += (w->off - 8) % 512 == 0;
+	if (!c->crc)
+		memset(w->buf + w->len - 4, 0, 4);
+}
+
+/* RFC 5041 section 5.2, of the message about to be built. */
+static void expect_message(struct tx_test *t, struct kwarp_emit *w, const struct plan *c,
+			   const u8 *payload, struct met *met)
+{
+	const struct kwarp_ddp_hdr *h = &t->e.tx.msg.hdr;
+	u32 hdr = h->tagged ? 14 : 18, len = t->e.tx.msg.left, at = 0, n;
+	u8 *u = t->ulpdu;
+
+	do {
+		n = min(c->mulpdu - hdr, len - at);
+		u[0] = (h->tagged ? 0x80 : 0) | (at + n == len ? 0x40 : 0) | 1;
+		u[1] = 0x40 | h->opcode;
+		put_unaligned_be32(h->stag, u + 2);
+		if (h->tagged) {
+			put_unaligned_be64(h->to + at, u + 6);
+		} else {
+			put_unaligned_be32(h->qn, u + 6);
+			put_unaligned_be32(h->msn, u + 10);
+			put_unaligned_be32(at, u + 14);
+		}
+		memcpy(u + hdr, payload + at, n);
+		expect_fpdu(w, c, u, hdr + n, met);
+		at += n;
+	} while (at < len);
+}
+
+static void build(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 before = lower.built;
+
+	while (lower.built == before) {
+		if (kwarp_tx_build(&t->e))
+			continue;
+		/* nothing but memory may be missing; the same again */
+		KUNIT_ASSERT_TRUE(test, t->e.tx.no_memory);
+		KUNIT_ASSERT_EQ(test, lower.perr, KWARP_PERR_NONE);
+		t->e.tx.no_memory = false;
+	}
+}
+
+static void start(struct tx_test *t, const struct plan *c)
+{
+	struct kwarp_tx *tx = &t->e.tx;
+
+	tx->crc = c->crc;
+	tx->markers = c->markers;
+	tx->mulpdu = c->mulpdu;
+	tx->off = c->off;
+	tx->batch.by_ref = c->crc || c->markers;
+	lower.short_every = c->short_every;
+}
+
+/*
+ * 5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14 to -17; 5041-5.2-1, -2, -7,
+ * -10, -12.
+ */
+static void test_stream(struct kunit *test)
+{
+	const struct plan *c = test->param_value;
+	struct tx_test *t = test->priv;
+	struct kwarp_emit w = {
+		.buf = t->want, .size = WIRE_MAX, .off = c->off, .markers = c->markers,
+	};
+	struct met met = {};
+	u32 len, off;
+
+	start(t, c);
+	while (w.len + 2 * c->most + 5000 < WIRE_MAX) {
+		len = prandom_u32_state(&lower.rnd) % (c->most + 1);
+		if (len % 16 == 0)
+			len = 0;
+		off = prandom_u32_state(&lower.rnd) % (MEM_LEN - len);
+		begin(t, off, len);
+		expect_message(t, &w, c, t->mem + off, &met);
+		build(test);
+	}
+	KUNIT_ASSERT_EQ(test, t->e.tx.batch.len, w.len);
+	KUNIT_EXPECT_MEMEQ(test, lower.wire, t->want, w.len);
+	KUNIT_EXPECT_EQ(test, t->e.tx.off, w.off);
+	if (c->markers && c->most < 100000) {
+		KUNIT_EXPECT_GT(test, met.between, 3);
+		KUNIT_EXPECT_GT(test, met.before_crc, 0);
+	}
+	if (c->short_every)
+		KUNIT_EXPECT_GT(test, lower.asked, 20 * c->short_every);
+}
+
+/* ----------------------------------------------------------------- failures */
+
+static void expect_no_trace(struct kunit *test, u32 len, u32 off)
+{
+	struct tx_test *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, kwarp_tx_build(&t->e));
+	KUNIT_EXPECT_FALSE(test, t->e.tx.no_memory);
+	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_NONE);
+	KUNIT_EXPECT_EQ(test, t->e.tx.batch.len, len);
+	KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
+}
+
+/* 5040-4.8-21, -22: what comes back of a Read is what is left of it. */
+static void test_response_gone(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 segs, done, len, off;
+	struct kwarp_rreq req;
+
+	for (segs = 0; segs < 3; segs++) {
+		make_region(t);
+		start(t, &plans[segs]);
+		t->e.tx.batch.len = 0;
+		from_region(t, 1000, 5000);
+		t->e.tx.msg.left = 5000;
+		t->e.tx.msg.hdr = (struct kwarp_ddp_hdr){ .tagged = true, .opcode = 2 };
+		for (done = 0; done < segs * 1428; done += 1428)
+			KUNIT_ASSERT_TRUE(test, kwarp_tx_build(&t->e));
+		len = t->e.tx.batch.len;
+		off = t->e.tx.off;
+		t->mr.valid = false;
+		expect_no_trace(test, len, off);
+		KUNIT_EXPECT_EQ(test, lower.perr, KWARP_PERR_R_STAG);
+		KUNIT_EXPECT_EQ(test, lower.seg_len, 46);
+		KUNIT_ASSERT_TRUE(test, lower.has_rreq);
+		kwarp_rreq_decode(lower.rreq, &req);
+		KUNIT_EXPECT_EQ(test, req.sink_stag, 0x2200);
+		KUNIT_EXPECT_EQ(test, req.sink_to, 0x10000 + done);
+		KUNIT_EXPECT_EQ(test, req.size, 5000 - done);
+		KUNIT_EXPECT_EQ(test, req.src_stag, STAG);
+		KUNIT_EXPECT_EQ(test, req.src_to, VA + 1000 + done);
+	}
+}
+
+/* 5040-7.1-2: the request fails, and the Terminate is about no message of the peer's. */
+static void test_request_gone(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	start(t, &plans[1]);
+	t->e.tx.msg.left = 5000;
+	from_sgl(t, 1000, 5000);
+	KUNIT_ASSERT_TRUE(test, kwarp_tx_build(&t->e));
+	t->mr.valid = false;
+	expect_no_trace(test, t->e.tx.batch.len, t->e.tx.off);
+	KUNIT_EXPECT_EQ(test, lower.status, KWARP_WC_LOC_PROT_ERR);
+	KUNIT_EXPECT_EQ(test, lower.perr, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_FALSE(test, lower.has_rreq);
+}
+
+static struct kunit_case tx_build_cases[] = {
+	KUNIT_CASE_PARAM(test_stream, plan_gen_params),
+	KUNIT_CASE(test_response_gone),
+	KUNIT_CASE(test_request_gone),
+	{}
+};
+
+static struct kunit_suite tx_build_suite = {
+	.name = "kwarp_tx_build",
+	.init = tx_test_init,
+	.test_cases = tx_build_cases,
+};
+
+kunit_test_suite(tx_build_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kwarp's engine");
+MODULE_LICENSE("Dual BSD/GPL");
