@@ -17,7 +17,9 @@
 #define KWARP_MAX_SQ_WR		(32 * 1024)
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(128 * 1024)
-#define KWARP_MAX_CQE		(4 * 1024 * 1024)
+#define KWARP_MAX_CQE		(256 * 1024)
+/* Requests completed at a time while interrupts are off. */
+#define KWARP_IRQ_OFF_BATCH	64
 
 /* SGEs per request: 29 fill a 512-octet send queue entry behind its fixed 48 octets. */
 #define KWARP_MAX_SGE		29

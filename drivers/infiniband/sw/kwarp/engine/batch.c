@@ -15,6 +15,7 @@
 
 /* Smallest useful rest of a page fragment. */
 #define FRAG_MIN	64
+static_assert(KWARP_BATCH_FRAG_SURE <= PAGE_SIZE);
 
 int kwarp_batch_init(struct kwarp_batch *b, bool by_ref)
 {
@@ -135,13 +136,15 @@ void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len)
 /**
  * kwarp_batch_prefill - make sure that kwarp_batch_frag() has memory
  * @b: batch
+ * @much: for KWARP_BATCH_FRAG_SURE octets, else for some
  *
  * Context: process, may sleep; also in NOIO scope.
- * Return: false without memory.
  */
-bool kwarp_batch_prefill(struct kwarp_batch *b)
+void kwarp_batch_prefill(struct kwarp_batch *b, bool much)
 {
-	return !b->by_ref || skb_page_frag_refill(FRAG_MIN, &b->frag, GFP_KERNEL);
+	if (b->by_ref)
+		skb_page_frag_refill(much ? KWARP_BATCH_FRAG_SURE : FRAG_MIN, &b->frag,
+				     GFP_KERNEL);
 }
 
 /**

@@ -29,6 +29,8 @@ struct socket;
 #define KWARP_BATCH_BVECS	256
 #define KWARP_BATCH_ARENA	(16 * 1024)
 #define KWARP_BATCH_LEN		(64 * 1024)
+/* What kwarp_batch_prefill() can be asked for: an FPDU of half of it always fits. */
+#define KWARP_BATCH_FRAG_SURE	2048
 /* An empty batch has a place for every element of the longest list. */
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
@@ -84,7 +86,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m);
 u8 *kwarp_batch_arena(struct kwarp_batch *b, u32 len);
 void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len);
-bool kwarp_batch_prefill(struct kwarp_batch *b);
+void kwarp_batch_prefill(struct kwarp_batch *b, bool much);
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got);
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, struct kwarp_dev *kdev, u32 stag);
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock);

@@ -81,13 +81,14 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		goto out;
 	start_tx(e, p);
 	kwarp_rx_init(e, p->crc, p->rx_markers);
-	e->flags = 0;
 	if (p->initiator)
 		set_bit(KWARP_E_TX_OPEN, &e->flags);
-	e->sock = sock;
+	/* kwarp_tx_kick() looks at it without a lock. */
+	WRITE_ONCE(e->sock, sock);
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
-		e->sock = NULL;
+		WRITE_ONCE(e->sock, NULL);
+		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
 out:
@@ -142,22 +143,22 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		kwarp_sock_remove(e);
 		if (fin)
 			kwarp_sock_shutdown(e->sock);
-		e->sock = NULL;
+		WRITE_ONCE(e->sock, NULL);
 		kwarp_rx_flush(e);
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
+	/* Pairs with kwarp_tx_kick(): either it sees the flag, or we what was posted. */
+	smp_mb__after_atomic();
 	kwarp_engine_flush(e);
 	kwarp_tx_release(e);
 }
 
-/* Ready for another stream, after modify to RESET.  The engine is stopped. */
+/* Ready for another stream, after modify to RESET.  Stopped; the caller is the runner. */
 void kwarp_engine_revive(struct kwarp_engine *e)
 {
-	kwarp_tx_claim(e);
 	e->flags = 0;
 	e->perr = KWARP_PERR_NONE;
-	kwarp_tx_release(e);
 }
 
 /**
@@ -183,22 +184,24 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 /* The stream is over without a word to the peer. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
+	/* First: whoever sees an error of another context has stopped, too. */
+	set_bit(KWARP_E_RX_STOP, &e->flags);
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return;
 	e->perr = KWARP_PERR_MPA_LOST;
-	set_bit(KWARP_E_RX_STOP, &e->flags);
 	e->ops->event(e, KWARP_QPE_LOST);
 }
 
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {
+	/* First: whoever sees an error of another context has stopped, too. */
+	set_bit(KWARP_E_RX_STOP, &e->flags);
 	/* 5040-7.1-7: the first error is the one reported. */
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return;
 	e->perr = perr;
 	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
-	set_bit(KWARP_E_RX_STOP, &e->flags);
 	if (!kwarp_term_wanted(perr)) {
 		e->ops->event(e, KWARP_QPE_LOST);
 		return;

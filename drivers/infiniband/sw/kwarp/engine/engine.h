@@ -96,7 +96,8 @@ struct kwarp_tx_msg {
 /**
  * struct kwarp_tx - transmit side; owned by the runner but where noted
  * @run: any context: KWARP_RUN_*, decides who the runner is
- * @idle: waited on by kwarp_tx_claim()
+ * @claims: any context: number of those that wait in kwarp_tx_claim()
+ * @idle: what they wait on
  * @work: the runner where nobody else may sleep
  * @crc: generate CRCs
  * @markers: insert markers
@@ -116,6 +117,7 @@ struct kwarp_tx_msg {
  */
 struct kwarp_tx {
 	atomic_t run;
+	atomic_t claims;
 	wait_queue_head_t idle;
 	struct work_struct work;
 
@@ -167,6 +169,7 @@ struct kwarp_rx_stash {
  * @tagged_open: a tagged message has begun and its last segment has not come
  * @mr: region used last in this run; referenced until the run ends
  * @addr: KWARP_RXT_TAGGED: address of the next octet
+ * @rights: likewise: IB_ACCESS_* that the segment needs
  * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
  * @rwqe_status: how to complete it when the stream ends
  * @sge: element in work
@@ -183,6 +186,7 @@ struct kwarp_rx {
 	bool tagged_open;
 	struct kwarp_mr *mr;
 	u64 addr;
+	int rights;
 	struct kwarp_rwqe rwqe;
 	u8 rwqe_status;
 	u32 sge;

@@ -37,6 +37,8 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u8 *rreq = NULL;
 
+	/* Whatever has been said of this segment, nothing of it is placed. */
+	e->rx.target = KWARP_RXT_NONE;
 	if (!has_header(err)) {
 		kwarp_engine_fail(e, err, NULL, 0, NULL);
 		return;
@@ -137,11 +139,16 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+	enum kwarp_mem_err err;
 
+	err = kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, e->pd, h->to,
+			      rx->fpdu.payload_len, rights);
+	if (err != KWARP_MEM_OK)
+		return tagged_perr(err);
 	rx->addr = h->to;
+	rx->rights = rights;
 	rx->target = KWARP_RXT_TAGGED;
-	return tagged_perr(kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, e->pd,
-					   h->to, rx->fpdu.payload_len, rights));
+	return KWARP_PERR_NONE;
 }
 
 static enum kwarp_perr begin_write(struct kwarp_engine *e)
@@ -318,7 +325,7 @@ static enum kwarp_perr end_response(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
 	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		kwarp_tx_kick(e, false);
-	return KWARP_PERR_NONE;
+	return READ_ONCE(e->sq->cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
 }
 
 static enum kwarp_perr end_terminate(struct kwarp_engine *e)
@@ -445,7 +452,8 @@ void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
 {
 	if (test_and_set_bit(reset ? KWARP_E_RST_SEEN : KWARP_E_FIN_SEEN, &e->flags))
 		return;
-	if (reset || !between_messages(e))
+	/* Behind an error of ours the parser stands anywhere: our Terminate goes first. */
+	if (reset || (!test_bit(KWARP_E_FAILED, &e->flags) && !between_messages(e)))
 		e->ops->event(e, KWARP_QPE_LOST);
 	else
 		e->ops->event(e, KWARP_QPE_PEER_FIN);

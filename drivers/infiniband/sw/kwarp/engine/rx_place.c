@@ -81,10 +81,14 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 	return KWARP_PERR_NONE;
 }
 
-/* The region may have been revoked since the header was checked, by another stream. */
+/*
+ * Since the header was checked the region may have been revoked, by another stream, and
+ * even registered again with fewer rights.
+ */
 static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
 {
-	if (place(e, e->rx.fpdu.hdr.stag, e->rx.addr, 0, data, len) != KWARP_MEM_OK)
+	if (place(e, e->rx.fpdu.hdr.stag, e->rx.addr, e->rx.rights, data,
+		  len) != KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
 	e->rx.addr += len;
 	return KWARP_PERR_NONE;

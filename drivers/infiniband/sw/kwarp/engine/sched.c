@@ -8,6 +8,9 @@
  * round once more before it leaves.  So nobody spins, no kick is lost, and a poster
  * does not wait for a worker to get a CPU.
  *
+ * Whoever has to stop the runner (attach, stop, reset) goes before all others: it says
+ * so in "claims", the runner leaves after the round in work, and nobody else enters.
+ *
  * The send queue's KWARP_RING_NEED_KICK is set by the runner before it looks at the
  * producer index for the last time, with a full barrier between; the poster stores
  * the index, executes a full barrier and looks at the flag (kwarp-abi.h).
@@ -90,22 +93,23 @@ static bool one_round(struct kwarp_engine *e)
 	}
 }
 
-/* The budget also bounds what a program can do to us by changing its indices. */
+/*
+ * The budget also bounds what a program can do to the runner by changing its indices,
+ * or by ringing its doorbell all the time.
+ */
 static void run(struct kwarp_engine *e)
 {
+	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	unsigned int noio = memalloc_noio_save();
 	int budget = RUN_BUDGET;
 
-	/* Storage may sit on top: no allocation of ours waits for I/O. */
-	do {
-		while (one_round(e)) {
-			if (--budget == 0) {
-				hand_over(e);
-				goto out;
-			}
+	while (one_round(e) || !leave(e)) {
+		if (--budget == 0 || atomic_read(&e->tx.claims)) {
+			hand_over(e);
+			break;
 		}
-	} while (!leave(e));
-out:
+		cond_resched();
+	}
 	memalloc_noio_restore(noio);
 }
 
@@ -118,7 +122,8 @@ static void tx_work(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work);
 
-	if (enter(e, KWARP_RUN_QUEUED))
+	/* A claimant is about to enter, and runs when it is done. */
+	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
 		run(e);
 }
 
@@ -131,6 +136,9 @@ static bool try_kick(struct kwarp_engine *e, bool may_sleep)
 		return true;
 	if (state == KWARP_RUN_ACTIVE)
 		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
+	/* A claimant is about to enter, and runs when it is done. */
+	if (atomic_read(&e->tx.claims))
+		return true;
 	if (may_sleep) {
 		if (!enter(e, state))
 			return false;
@@ -157,6 +165,9 @@ void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
 	 * enters or looks again does so through an atomic that is a full barrier.
 	 */
 	smp_mb();
+	/* Before and between streams there is nothing to do: attach looks for itself. */
+	if (!READ_ONCE(e->sock) && !test_bit(KWARP_E_DEAD, &e->flags))
+		return;
 	while (!try_kick(e, may_sleep))
 		cpu_relax();
 }
@@ -170,7 +181,9 @@ void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
  */
 void kwarp_tx_claim(struct kwarp_engine *e)
 {
+	atomic_inc(&e->tx.claims);
 	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
+	atomic_dec(&e->tx.claims);
 }
 
 /* Give the claim back and look after kicks that came meanwhile. */
@@ -182,6 +195,7 @@ void kwarp_tx_release(struct kwarp_engine *e)
 void kwarp_tx_init(struct kwarp_engine *e)
 {
 	atomic_set(&e->tx.run, KWARP_RUN_IDLE);
+	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_WORK(&e->tx.work, tx_work);
 }

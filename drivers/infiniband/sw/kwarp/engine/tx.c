@@ -424,9 +424,12 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* After an error nothing follows but the Terminate (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
-	tx->no_memory = false;
-	kwarp_batch_prefill(&tx->batch);
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
+	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
+	if (tx->no_memory)
+		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
+	kwarp_batch_prefill(&tx->batch, tx->no_memory);
+	tx->no_memory = false;
 	while (tx->batch.len < KWARP_BATCH_LEN) {
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
 			break;

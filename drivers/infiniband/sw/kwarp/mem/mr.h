@@ -24,6 +24,24 @@ enum kwarp_mr_kind {
 };
 
 /**
+ * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
+ * @fresh: it has been mapped since the last REG_MR
+ * @chunk: as in struct kwarp_mr, @max_chunks entries
+ * @nchunks: likewise
+ * @shift: likewise
+ * @offset: likewise
+ * @length: likewise
+ */
+struct kwarp_mr_list {
+	bool fresh;
+	u8 **chunk;
+	u32 nchunks;
+	u8 shift;
+	u32 offset;
+	u64 length;
+};
+
+/**
  * struct kwarp_mr - one region
  * @ibmr: RDMA core's object; lkey and rkey are the STag
  * @rcu: freed after a grace period, because lookup is lock-free
@@ -44,9 +62,11 @@ enum kwarp_mr_kind {
  * @max_chunks: entries allocated
  * @shift: log2 of the size of a piece
  * @offset: of the first octet inside chunk[0]
+ * @next: KWARP_MR_FAST: what becomes of @chunk to @length with the next REG_MR; the
+ *	consumer may map while the region is still valid, but not twice at a time
  *
- * Everything from @access on changes only while @valid is false and no reference
- * but the registration's exists.
+ * Everything from @access to @offset changes only while @valid is false, and then
+ * under @lock.
  */
 struct kwarp_mr {
 	struct ib_mr ibmr;
@@ -69,6 +89,7 @@ struct kwarp_mr {
 	u32 max_chunks;
 	u8 shift;
 	u32 offset;
+	struct kwarp_mr_list next;
 };
 
 static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)

@@ -19,7 +19,7 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	if (!mr)
 		return NULL;
 	if (max_chunks) {
-		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), GFP_KERNEL);
+		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), GFP_KERNEL_ACCOUNT);
 		if (!mr->chunk) {
 			kfree(mr);
 			return NULL;
@@ -37,6 +37,7 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 
 static void mr_free(struct kwarp_mr *mr)
 {
+	kvfree(mr->next.chunk);
 	kvfree(mr->chunk);
 	kfree_rcu(mr, rcu);
 }
@@ -100,13 +101,19 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 	mr = mr_new(pd, KWARP_MR_FAST, max_pages);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
+	ret = -ENOMEM;
+	mr->next.chunk = kvcalloc(max_pages, sizeof(*mr->chunk), GFP_KERNEL);
+	if (!mr->next.chunk)
+		goto out_free;
 	ret = kwarp_stag_alloc(kdev, mr, 0);
-	if (ret) {
-		mr_free(mr);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		goto out_free;
 	kwarp_stag_publish(kdev, mr);
 	return mr;
+
+out_free:
+	mr_free(mr);
+	return ERR_PTR(ret);
 }
 
 /* Region over all kernel memory, for kernel consumers. */
@@ -138,10 +145,10 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct kwarp_mr *mr = to_kmr(ibmr);
 
-	if (mr->nchunks == mr->max_chunks)
+	if (mr->next.nchunks == mr->max_chunks)
 		return -ENOMEM;
 	/* Virtual DMA: the "bus" address of a page is its kernel address. */
-	mr->chunk[mr->nchunks++] = (u8 *)(uintptr_t)addr;
+	mr->next.chunk[mr->next.nchunks++] = (u8 *)(uintptr_t)addr;
 	return 0;
 }
 
@@ -152,23 +159,42 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
  * @nents: elements in @sg
  * @offset: octets to skip in the first element, or NULL; what the core leaves there
  *
- * Context: any; the consumer guarantees that the region is not in use.
+ * The list counts from the next REG_MR on; until then what was registered before, if
+ * anything, stays as it is.
+ *
+ * Context: any; the consumer has no REG_MR of this region outstanding.
  * Return: number of elements mapped, or a negative errno.
  */
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset)
 {
+	struct kwarp_mr_list *next = &mr->next;
 	int n;
 
-	if (mr->kind != KWARP_MR_FAST || READ_ONCE(mr->valid))
+	if (mr->kind != KWARP_MR_FAST)
 		return -EINVAL;
-	mr->nchunks = 0;
+	next->nchunks = 0;
 	n = ib_sg_to_pages(&mr->ibmr, sg, nents, offset, fast_set_page);
-	mr->shift = ilog2(mr->ibmr.page_size);
-	mr->va = mr->ibmr.iova;
-	mr->length = mr->ibmr.length;
-	mr->offset = mr->ibmr.iova & (mr->ibmr.page_size - 1);
+	next->shift = ilog2(mr->ibmr.page_size);
+	next->length = mr->ibmr.length;
+	next->offset = mr->ibmr.iova & (mr->ibmr.page_size - 1);
+	next->fresh = true;
 	return n;
+}
+
+static void take_list(struct kwarp_mr *mr)
+{
+	struct kwarp_mr_list *next = &mr->next;
+
+	lockdep_assert_held_write(&mr->lock);
+	if (!next->fresh)
+		return;
+	swap(mr->chunk, next->chunk);
+	mr->nchunks = next->nchunks;
+	mr->shift = next->shift;
+	mr->offset = next->offset;
+	mr->length = next->length;
+	next->fresh = false;
 }
 
 /**
@@ -176,6 +202,9 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
  * @mr: fast-register region
  * @stag: new STag; only the key may differ
  * @access: IB_ACCESS_*
+ *
+ * The address by which the region is named is ibmr.iova as it is now: consumers set it
+ * after mapping (NFS/RDMA puts the XID there).
  *
  * Return: 0, -EINVAL.
  */
@@ -187,6 +216,8 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
 		return -EINVAL;
 	write_lock_bh(&mr->lock);
 	if (!mr->valid) {
+		take_list(mr);
+		mr->va = mr->ibmr.iova;
 		mr->access = access;
 		WRITE_ONCE(mr->stag, stag);
 		WRITE_ONCE(mr->valid, true);

@@ -179,22 +179,30 @@ static bool crc_at_once(struct kwarp_fpdu_rx *rx, const struct input *in, u32 hd
 	return rx->verified;
 }
 
-/* Can length and header be read in place?  Every FPDU without markers is that long. */
-static bool header_in_place(const struct kwarp_fpdu_rx *rx, const struct input *in)
+/* Length field and DDP header: every FPDU is that long. */
+#define HEAD_LEN	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
+
+/*
+ * Can length and header be taken at once?  They are read once: input that a local
+ * sender has given by reference can change at any time.
+ */
+static bool header_at_once(const struct kwarp_fpdu_rx *rx, const struct input *in,
+			   u8 head[HEAD_LEN])
 {
-	return !rx->markers && !rx->have &&
-	       in->left >= KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR &&
-	       get_unaligned_be16(in->at) >=
-			kwarp_ddp_hdr_len(in->at[KWARP_MPA_LEN_FIELD]);
+	if (rx->markers || rx->have || in->left < HEAD_LEN)
+		return false;
+	memcpy(head, in->at, HEAD_LEN);
+	barrier();
+	return get_unaligned_be16(head) >= kwarp_ddp_hdr_len(head[KWARP_MPA_LEN_FIELD]);
 }
 
-static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input *in)
+static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input *in,
+					 const u8 head[HEAD_LEN])
 {
-	u32 hdr_len = kwarp_ddp_hdr_len(in->at[KWARP_MPA_LEN_FIELD]);
+	u32 hdr_len = kwarp_ddp_hdr_len(head[KWARP_MPA_LEN_FIELD]);
 
-	set_length(rx, get_unaligned_be16(in->at));
-	/* a fixed length: cheaper, and never past the input */
-	memcpy(rx->raw_hdr, in->at + KWARP_MPA_LEN_FIELD, KWARP_DDP_MAX_HDR);
+	set_length(rx, get_unaligned_be16(head));
+	memcpy(rx->raw_hdr, head + KWARP_MPA_LEN_FIELD, KWARP_DDP_MAX_HDR);
 	if (rx->verified) {
 		advance(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
 	} else {
@@ -207,8 +215,10 @@ static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input 
 
 static enum kwarp_fpdu_event take_len(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	if (likely(header_in_place(rx, in)))
-		return take_header(rx, in);
+	u8 head[HEAD_LEN];
+
+	if (likely(header_at_once(rx, in, head)))
+		return take_header(rx, in, head);
 
 	if (!rx->have)
 		rx->fpdu_off = rx->off;

@@ -26,6 +26,7 @@ typedef u64 __be64;
 #define __maybe_unused __attribute__((__unused__))
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define barrier() __asm__ __volatile__("" : : : "memory")
 
 #define U8_MAX 255
 #define BIT(nr) (1UL << (nr))

@@ -27,23 +27,37 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_publish - give the QP its number and make it visible
+ * kwarp_qp_reserve - give the QP its number; nobody finds it yet
  * @qp: initialized queue pair
  *
  * Return: 0, -ENOMEM.
  */
-int kwarp_qp_publish(struct kwarp_qp *qp)
+int kwarp_qp_reserve(struct kwarp_qp *qp)
 {
 	struct kwarp_dev *kdev = qp->kdev;
 	int ret;
 	u32 qpn;
 
-	ret = xa_alloc_cyclic(&kdev->qps, &qpn, qp, XA_LIMIT(QPN_MIN, QPN_MAX),
+	/* A place that is taken and loads as NULL. */
+	ret = xa_alloc_cyclic(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
 			      &kdev->next_qpn, GFP_KERNEL);
 	if (ret < 0)
 		return ret == -EBUSY ? -ENOMEM : ret;
 	qp->ibqp.qp_num = qpn;
 	return 0;
+}
+
+/* Nobody has found it: its creation failed. */
+void kwarp_qp_unreserve(struct kwarp_qp *qp)
+{
+	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
+}
+
+/* From here on others may refer to it, so nothing of its creation may fail any more. */
+void kwarp_qp_publish(struct kwarp_qp *qp)
+{
+	/* The place is reserved: no memory is needed. */
+	xa_store(&qp->kdev->qps, qp->ibqp.qp_num, qp, GFP_KERNEL);
 }
 
 /**
@@ -187,7 +201,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	}
 	attach_attr(qp, params);
 	kwarp_engine_poll(&qp->engine);
-	kwarp_tx_kick(&qp->engine, true);
+	/* Not here: connections of others wait behind this one. */
+	kwarp_tx_kick(&qp->engine, false);
 out:
 	mutex_unlock(&qp->mutex);
 	return ret;
@@ -219,8 +234,9 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 		kwarp_sq_reset(&qp->sq);
 		if (!qp->srq)
 			kwarp_rq_reset(&qp->rq);
-		kwarp_tx_release(&qp->engine);
 		kwarp_engine_revive(&qp->engine);
+		qp->last_wqe = false;
+		kwarp_tx_release(&qp->engine);
 	}
 	mutex_unlock(&qp->mutex);
 	return ret;

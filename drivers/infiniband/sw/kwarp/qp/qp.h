@@ -69,6 +69,7 @@ enum kwarp_qp_pending {
  * @work: carries out what needs process context
  * @timer: bounds draining, closing and the Terminate
  * @fin_sent: owned by @work: our half is shut down after a drain
+ * @last_wqe: owned by @work: LAST_WQE_REACHED has been raised for this stream
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: their cookie
  * @attr: what query_qp reports
@@ -101,6 +102,7 @@ struct kwarp_qp {
 	struct work_struct work;
 	struct delayed_work timer;
 	bool fin_sent;
+	bool last_wqe;
 
 	const struct kwarp_stream_ops *cm;
 	void *ep;
@@ -114,7 +116,9 @@ static inline struct kwarp_qp *to_kqp(struct ib_qp *ibqp)
 }
 
 void kwarp_qp_init(struct kwarp_qp *qp);
-int kwarp_qp_publish(struct kwarp_qp *qp);
+int kwarp_qp_reserve(struct kwarp_qp *qp);
+void kwarp_qp_unreserve(struct kwarp_qp *qp);
+void kwarp_qp_publish(struct kwarp_qp *qp);
 void kwarp_qp_retire(struct kwarp_qp *qp);
 bool kwarp_qp_gone(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);

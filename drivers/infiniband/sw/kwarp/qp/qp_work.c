@@ -32,6 +32,16 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 	queue_work(kwarp_wq, &qp->work);
 }
 
+/* What must not wait for the work item. */
+static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
+{
+	if (actions & KWARP_QPA_STOP_RX)
+		set_bit(KWARP_E_RX_STOP, &qp->engine.flags);
+	/* What is posted once modify to ERR has returned is flushed, not sent. */
+	if (event == KWARP_QPE_ABORT && actions & KWARP_QPA_FLUSH)
+		set_bit(KWARP_E_TX_STOP, &qp->engine.flags);
+}
+
 /**
  * kwarp_qp_event - something happened to the stream
  * @qp: queue pair
@@ -53,11 +63,11 @@ int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
 		WRITE_ONCE(qp->state, step->next);
 		actions = step->actions;
 		qp->todo |= actions;
+		/* Under the lock: the next stream's flags are not ours to set. */
+		stop_engine(qp, event, actions);
 		ret = 0;
 	}
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
-	if (actions & KWARP_QPA_STOP_RX)
-		set_bit(KWARP_E_RX_STOP, &qp->engine.flags);
 	if (actions)
 		queue_work(kwarp_wq, &qp->work);
 	return ret;
@@ -145,7 +155,9 @@ static void send_terminate(struct kwarp_qp *qp)
 {
 	struct kwarp_engine *e = &qp->engine;
 
+	/* Nor is there a way for it behind our FIN. */
 	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
+	    test_bit(KWARP_E_TX_STOP, &e->flags) ||
 	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) && !kwarp_rx_any(e))) {
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
 		return;
@@ -184,8 +196,10 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
 	/* ib_drain_qp() waits for this before it trusts a shared receive queue. */
-	if (qp->srq)
+	if (qp->srq && !qp->last_wqe) {
+		qp->last_wqe = true;
 		raise(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+	}
 }
 
 static void carry_out(struct kwarp_qp *qp, u16 todo)

@@ -8,12 +8,39 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 static_assert(sizeof(struct kwarp_ring_hdr) <= KWARP_RING_ENTRIES_OFFSET);
 static_assert(sizeof(struct kwarp_sqe) == 48);
 static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
+
+/* Zeroed, charged to the process's memory cgroup, fit for remap_vmalloc_range(). */
+static void *ring_memory(size_t len)
+{
+	unsigned int n = len >> PAGE_SHIFT, i;
+	struct page **pages;
+	void *mem;
+
+	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!pages[i])
+			goto out_free;
+	}
+	/* vfree() then frees pages and array. */
+	mem = vmap(pages, n, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP, PAGE_KERNEL);
+	if (mem)
+		return mem;
+out_free:
+	while (i--)
+		__free_page(pages[i]);
+	kvfree(pages);
+	return NULL;
+}
 
 /**
  * kwarp_ring_init - allocate a ring
@@ -35,7 +62,7 @@ int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride)
 	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))
 		return -ENOMEM;
 	len = PAGE_ALIGN(len);
-	ring->hdr = vmalloc_user(len);
+	ring->hdr = ring_memory(len);
 	if (!ring->hdr)
 		return -ENOMEM;
 	ring->entries = (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;

@@ -16,7 +16,7 @@
 
 /**
  * struct kwarp_ring - immutable after kwarp_ring_init()
- * @hdr: header page, vmalloc_user() memory
+ * @hdr: header page; memory that can be mapped to user space
  * @entries: behind it
  * @len: octets of the whole mapping
  * @mask: entries - 1

@@ -4,6 +4,10 @@
  */
 #include "rq.h"
 
+#include <linux/sched.h>
+
+#include "../limits.h"
+
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	spin_lock_init(&rq->lock);
@@ -47,17 +51,17 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
-/* Complete every posted receive with a flush error.  Context: any. */
-void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
+/* Return: true if there is more. */
+static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
 {
+	u32 n, todo, budget = KWARP_IRQ_OFF_BATCH;
 	unsigned long irqflags, cqflags;
-	u32 n, todo;
 
 	spin_lock_irqsave(&rq->lock, irqflags);
 	cqflags = kwarp_cq_begin(cq);
 	if (!kwarp_ring_pending(&rq->ring, rq->next, &n))
 		n = 0;
-	for (; n; n--, rq->next++) {
+	for (; n && budget; n--, rq->next++, budget--) {
 		const struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->next);
 		struct kwarp_cqe cqe = {
 			.id = READ_ONCE(e->id),
@@ -72,6 +76,17 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
 	todo = kwarp_cq_end(cq, cqflags);
 	spin_unlock_irqrestore(&rq->lock, irqflags);
 	kwarp_cq_notify(cq, todo);
+	return n;
+}
+
+/* Complete every posted receive with a flush error.  Context: process. */
+void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
+{
+	/* No more than the queue holds: a program that keeps on posting comes again. */
+	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
+
+	while (flush_some(rq, cq, qp) && --rounds)
+		cond_resched();
 }
 
 /* Back to empty, for modify to RESET.  No receiver, no poster. */

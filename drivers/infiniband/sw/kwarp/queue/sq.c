@@ -5,7 +5,10 @@
 #include "sq.h"
 
 #include <linux/mm.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+
+#include "../limits.h"
 
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
@@ -13,7 +16,8 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 
 	if (ret)
 		return ret;
-	sq->done = kvcalloc(kwarp_ring_size(&sq->ring), sizeof(*sq->done), GFP_KERNEL);
+	sq->done = kvcalloc(kwarp_ring_size(&sq->ring), sizeof(*sq->done),
+			    GFP_KERNEL_ACCOUNT);
 	if (!sq->done) {
 		kwarp_ring_fini(&sq->ring);
 		return -ENOMEM;
@@ -94,51 +98,70 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
 }
 
-/* Complete everything up to the first Read that still waits. */
-static u32 retire(struct kwarp_sq *sq)
+/* Complete some up to the first Read that still waits; true if there are more. */
+static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
-	unsigned long irqflags;
+	const u32 from = sq->retired;
+	unsigned long cqflags;
+	bool more = false;
 
 	lockdep_assert_held(&sq->lock);
-	irqflags = kwarp_cq_begin(sq->cq);
+	cqflags = kwarp_cq_begin(sq->cq);
 	for (; sq->retired != sq->sent; sq->retired++) {
 		const struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
 
 		if (d->awaits)
 			break;
+		more = sq->retired - from == KWARP_IRQ_OFF_BATCH;
+		if (more)
+			break;
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
 	kwarp_ring_release(&sq->ring, sq->retired);
-	return kwarp_cq_end(sq->cq, irqflags);
+	*todo = kwarp_cq_end(sq->cq, cqflags);
+	return more;
+}
+
+/* Complete all up to the first Read that still waits. */
+static void retire(struct kwarp_sq *sq)
+{
+	unsigned long irqflags;
+	bool more;
+	u32 todo;
+
+	do {
+		spin_lock_irqsave(&sq->lock, irqflags);
+		more = retire_some(sq, &todo);
+		spin_unlock_irqrestore(&sq->lock, irqflags);
+		kwarp_cq_notify(sq->cq, todo);
+	} while (more);
 }
 
 /* Entries before @end are with TCP.  Context: any. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	unsigned long irqflags;
-	u32 todo = 0;
+	bool news;
 
 	spin_lock_irqsave(&sq->lock, irqflags);
-	if ((s32)(end - sq->sent) > 0) {
+	news = (s32)(end - sq->sent) > 0;
+	if (news)
 		sq->sent = end;
-		todo = retire(sq);
-	}
 	spin_unlock_irqrestore(&sq->lock, irqflags);
-	kwarp_cq_notify(sq->cq, todo);
+	if (news)
+		retire(sq);
 }
 
 /* The response of the Read at @index is complete.  Context: any. */
 void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
 {
 	unsigned long irqflags;
-	u32 todo;
 
 	spin_lock_irqsave(&sq->lock, irqflags);
 	sq->done[index & sq->ring.mask].awaits = false;
-	todo = retire(sq);
 	spin_unlock_irqrestore(&sq->lock, irqflags);
-	kwarp_cq_notify(sq->cq, todo);
+	retire(sq);
 }
 
 /**
@@ -163,9 +186,9 @@ void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status
 	spin_unlock_irqrestore(&sq->lock, irqflags);
 }
 
-static void flush_taken(struct kwarp_sq *sq)
+static void flush_taken(struct kwarp_sq *sq, u32 *budget)
 {
-	for (; sq->retired != sq->next; sq->retired++) {
+	for (; sq->retired != sq->next && *budget; sq->retired++, --*budget) {
 		struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
 		bool sent = (s32)(sq->sent - sq->retired) > 0;
 
@@ -174,10 +197,9 @@ static void flush_taken(struct kwarp_sq *sq)
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
-	sq->sent = sq->next;
 }
 
-static void flush_posted(struct kwarp_sq *sq)
+static void flush_posted(struct kwarp_sq *sq, u32 *budget)
 {
 	struct kwarp_sqe e;
 	u32 n;
@@ -185,7 +207,7 @@ static void flush_posted(struct kwarp_sq *sq)
 	/* Destroyed indices: what is in the ring means nothing. */
 	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
 		n = 0;
-	for (; n; n--, sq->next++) {
+	for (; n && *budget; n--, sq->next++, --*budget) {
 		struct kwarp_sq_done d = { .status = KWARP_WC_FLUSH_ERR };
 
 		memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
@@ -197,6 +219,24 @@ static void flush_posted(struct kwarp_sq *sq)
 	sq->retired = sq->next;
 }
 
+/* Return: true if there is more. */
+static bool flush_some(struct kwarp_sq *sq)
+{
+	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
+	unsigned long irqflags, cqflags;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	cqflags = kwarp_cq_begin(sq->cq);
+	flush_taken(sq, &budget);
+	if (budget)
+		flush_posted(sq, &budget);
+	kwarp_ring_release(&sq->ring, sq->retired);
+	todo = kwarp_cq_end(sq->cq, cqflags);
+	spin_unlock_irqrestore(&sq->lock, irqflags);
+	kwarp_cq_notify(sq->cq, todo);
+	return !budget;
+}
+
 /**
  * kwarp_sq_flush - complete everything that was posted
  * @sq: queue
@@ -205,21 +245,15 @@ static void flush_posted(struct kwarp_sq *sq)
  * others get a flush error (5040-5.4-10, 5041-6.2.2-5).  May be called again for
  * what was posted later.
  *
- * Context: the transmit runner, or the owner of a QP that has none.
+ * Context: the transmit runner, or the owner of a QP that has none; process.
  */
 void kwarp_sq_flush(struct kwarp_sq *sq)
 {
-	unsigned long irqflags, cqflags;
-	u32 todo;
+	/* No more than the queue holds: a program that keeps on posting comes again. */
+	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
-	cqflags = kwarp_cq_begin(sq->cq);
-	flush_taken(sq);
-	flush_posted(sq);
-	kwarp_ring_release(&sq->ring, sq->retired);
-	todo = kwarp_cq_end(sq->cq, cqflags);
-	spin_unlock_irqrestore(&sq->lock, irqflags);
-	kwarp_cq_notify(sq->cq, todo);
+	while (flush_some(sq) && --rounds)
+		cond_resched();
 }
 
 /* Back to empty, for modify to RESET.  No runner, no poster. */

@@ -152,19 +152,19 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto out_count;
 	qp->cap = init->cap;
 	wire_up(qp, init);
-	ret = kwarp_qp_publish(qp);
+	ret = kwarp_qp_reserve(qp);
 	if (ret)
 		goto out_queues;
 	if (udata) {
 		ret = give_rings(qp, udata);
 		if (ret)
-			goto out_publish;
+			goto out_number;
 	}
+	kwarp_qp_publish(qp);
 	return 0;
 
-out_publish:
-	kwarp_qp_retire(qp);
-	kwarp_qp_gone(qp);
+out_number:
+	kwarp_qp_unreserve(qp);
 out_queues:
 	fini_queues(qp);
 out_count:
