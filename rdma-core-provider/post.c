@@ -86,6 +86,17 @@ static int kick_ioctl(struct kwarp_kick *kick)
 	}
 }
 
+/* A kick that is not delivered leaves requests behind: short of memory, try again. */
+static int kick_write(struct kwarp_context *ctx, struct kwarp_kick *kick)
+{
+	ssize_t n;
+
+	do
+		n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd, sizeof(kick->cmd));
+	while (n < 0 && (errno == EINTR || errno == ENOMEM));
+	return n == sizeof(kick->cmd) ? 0 : errno;
+}
+
 /**
  * kwarp_kick() - enter the kernel for a work queue
  * @ctx: context
@@ -102,10 +113,8 @@ int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
 {
 	int ret = 0;
 
-	if (!ctx->kick_by_ioctl &&
-	    write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
-		  sizeof(kick->cmd)) != sizeof(kick->cmd)) {
-		ret = errno;
+	if (!ctx->kick_by_ioctl) {
+		ret = kick_write(ctx, kick);
 		if (ret == EACCES)
 			ctx->kick_by_ioctl = true;
 	}

@@ -99,12 +99,10 @@ static int wq_map(struct kwarp_wq *wq, struct ibv_context *ctx,
 /* The kernel emptied the queue and may have moved both indices. */
 static void wq_restart(struct kwarp_wq *wq)
 {
-	pthread_spin_lock(&wq->lock);
-	if (wq->ring.hdr) {
-		wq->ring.prod = wq->ring.hdr->prod;
-		wq->ring.cons = wq->ring.hdr->cons;
-	}
-	pthread_spin_unlock(&wq->lock);
+	if (!wq->ring.hdr)
+		return;
+	wq->ring.prod = wq->ring.hdr->prod;
+	wq->ring.cons = wq->ring.hdr->cons;
 }
 
 static void wq_init(struct kwarp_wq *wq)
@@ -266,19 +264,37 @@ static void qp_forget(struct ibv_qp *ibqp)
 		kwarp_cq_forget_qp(to_kcq(ibqp->recv_cq), ibqp->qp_num);
 }
 
-int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+/*
+ * Nobody posts meanwhile: an index of before would make the kernel take what lies in
+ * the emptied queues for new requests.
+ */
+static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
+	struct kwarp_qp *qp = to_kqp(ibqp);
 	struct ibv_modify_qp cmd = {};
 	int ret;
 
+	pthread_spin_lock(&qp->sq.lock);
+	pthread_spin_lock(&qp->rq.lock);
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
-	if (ret || !(mask & IBV_QP_STATE) || attr->qp_state != IBV_QPS_RESET)
-		return ret;
+	if (!ret) {
+		wq_restart(&qp->sq);
+		wq_restart(&qp->rq);
+	}
+	pthread_spin_unlock(&qp->rq.lock);
+	pthread_spin_unlock(&qp->sq.lock);
+	if (!ret)
+		qp_forget(ibqp);
+	return ret;
+}
 
-	qp_forget(ibqp);
-	wq_restart(&to_kqp(ibqp)->sq);
-	wq_restart(&to_kqp(ibqp)->rq);
-	return 0;
+int kwarp_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_modify_qp cmd = {};
+
+	if (mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		return modify_to_reset(ibqp, attr, mask);
+	return ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
 }
 
 int kwarp_query_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask,

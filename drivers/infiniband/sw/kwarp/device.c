@@ -145,7 +145,8 @@ int kwarp_device_add(const char *name, struct net_device *netdev)
 		return -ENOMEM;
 	kdev->netdev = netdev;
 	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);
-	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1);
+	/* iw_cm looks a QP up with interrupts off, under a lock that others take in softirq. */
+	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init(&kdev->stags);
 	kwarp_knobs_init(&kdev->knobs);
 	kwarp_cm_init_device(kdev);

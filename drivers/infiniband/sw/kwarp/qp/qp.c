@@ -39,8 +39,8 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	u32 qpn;
 
 	/* A place that is taken and loads as NULL. */
-	ret = xa_alloc_cyclic(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
-			      &kdev->next_qpn, GFP_KERNEL);
+	ret = xa_alloc_cyclic_irq(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
+				  &kdev->next_qpn, GFP_KERNEL);
 	if (ret < 0)
 		return ret == -EBUSY ? -ENOMEM : ret;
 	qp->ibqp.qp_num = qpn;
@@ -50,14 +50,14 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 /* Nobody has found it: its creation failed. */
 void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
-	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
+	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
 }
 
 /* From here on others may refer to it, so nothing of its creation may fail any more. */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
 	/* The place is reserved: no memory is needed. */
-	xa_store(&qp->kdev->qps, qp->ibqp.qp_num, qp, GFP_KERNEL);
+	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp, GFP_KERNEL);
 }
 
 /**
@@ -68,7 +68,7 @@ void kwarp_qp_publish(struct kwarp_qp *qp)
  */
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
-	xa_erase(&qp->kdev->qps, qp->ibqp.qp_num);
+	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
 	kwarp_qp_event(qp, KWARP_QPE_ABORT);
 	flush_work(&qp->work);
 	kwarp_qp_put(qp);
@@ -92,14 +92,15 @@ bool kwarp_qp_gone(struct kwarp_qp *qp)
 
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
+	unsigned long irqflags;
 	struct kwarp_qp *qp;
 
 	/* The lock keeps the object: it is erased before its memory goes. */
-	xa_lock(&kdev->qps);
+	xa_lock_irqsave(&kdev->qps, irqflags);
 	qp = xa_load(&kdev->qps, qpn);
 	if (qp && !refcount_inc_not_zero(&qp->refs))
 		qp = NULL;
-	xa_unlock(&kdev->qps);
+	xa_unlock_irqrestore(&kdev->qps, irqflags);
 	return qp;
 }
 

@@ -9,7 +9,10 @@
 #include "cq.h"
 
 #include <linux/atomic.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
+
+#include "../limits.h"
 
 /* Context: any.  Returns the interrupt flags for kwarp_cq_end(). */
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
@@ -198,38 +201,56 @@ int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
+/* Copy entries [@from, @to) to the slots of @ring that begin with 0. */
+static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first, u32 from,
+			u32 to, bool may_sleep)
+{
+	for (; from != to && from - first <= ring->mask; from++) {
+		*(struct kwarp_cqe *)kwarp_ring_slot(ring, from - first) =
+			*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, from);
+		if (may_sleep && !(from % KWARP_IRQ_OFF_BATCH))
+			cond_resched();
+	}
+	return from;
+}
+
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
- * @cq: queue
+ * @cq: queue of a user process, which does not poll meanwhile
  * @ring: new ring; the old one comes back in it
+ *
+ * What is there is copied without the lock: no slot is written again before the process
+ * moves cons.
  *
  * Context: process; cq->resize held.
  * Return: 0, -EINVAL if the entries do not fit.
  */
 int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
-	unsigned long irqflags;
-	u32 cons, n = 0;
+	u32 first, end, done;
 
 	lockdep_assert_held(&cq->resize);
-	spin_lock_irqsave(&cq->lock, irqflags);
-	cons = READ_ONCE(cq->ring.hdr->cons);
+	spin_lock_irq(&cq->lock);
+	end = cq->prod;
+	spin_unlock_irq(&cq->lock);
+	first = READ_ONCE(cq->ring.hdr->cons);
 	/* A wrong cons of user space must not make us copy more than exists. */
-	if (cq->prod - cons > cq->ring.mask + 1)
-		cons = cq->prod;
-	if (cq->prod - cons > ring->mask + 1) {
-		spin_unlock_irqrestore(&cq->lock, irqflags);
+	if (end - first > cq->ring.mask + 1)
+		first = end;
+	done = copy_entries(cq, ring, first, first, end, true);
+
+	spin_lock_irq(&cq->lock);
+	if (cq->prod - first > ring->mask + 1) {
+		spin_unlock_irq(&cq->lock);
 		return -EINVAL;
 	}
-	for (; cons != cq->prod; cons++, n++)
-		*(struct kwarp_cqe *)kwarp_ring_slot(ring, n) =
-			*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cons);
-	ring->hdr->prod = n;
+	copy_entries(cq, ring, first, done, cq->prod, false);
+	ring->hdr->prod = cq->prod - first;
 	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
 	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
-	cq->prod = n;
+	cq->prod -= first;
 	swap(cq->ring, *ring);
-	spin_unlock_irqrestore(&cq->lock, irqflags);
+	spin_unlock_irq(&cq->lock);
 	return 0;
 }
 
