@@ -29,6 +29,8 @@ int kwcm_next(struct rdma_event_channel *ch, int timeout_ms, struct kwcm_event *
 	ev->type = e->event;
 	ev->status = e->status;
 	ev->id = e->id;
+	ev->depth = e->param.conn.initiator_depth;
+	ev->resources = e->param.conn.responder_resources;
 	if (e->param.conn.private_data) {
 		ev->priv_len = e->param.conn.private_data_len;
 		memcpy(ev->priv, e->param.conn.private_data, ev->priv_len);

@@ -12,6 +12,7 @@
  * @type: RDMA_CM_EVENT_*
  * @status: as the event had it
  * @id: the id it is about; of a connect request: the new one
+ * @depth: Reads that the peer takes at once; @resources: that it wants to send at once
  * @priv_len: octets in @priv
  * @priv: private data of the peer
  */
@@ -19,7 +20,7 @@ struct kwcm_event {
 	enum rdma_cm_event_type type;
 	int status;
 	struct rdma_cm_id *id;
-	unsigned int priv_len;
+	unsigned int depth, resources, priv_len;
 	uint8_t priv[256];
 };
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the consumer under attack (kwtarget) and its attacker (kwrawpeer) agree on:
+ * the layout of the consumer's memory and how the two talk.
+ *
+ * Memory is one arena, filled with the stream of KWT_ARENA_KEY. Regions lie in it
+ * with guard zones around them; most neither begin nor end on a page boundary. Beside
+ * the arena there is a shadow of what it has to hold: "expect" and "ignore" change the
+ * shadow, "verify" compares all of the arena with it.
+ *
+ * The attacker sends one line, the consumer answers with one line that begins with
+ * "ok" or "no". Numbers are decimal; times are milliseconds.
+ *
+ *	region NAME			ok STAG TO LEN
+ *	begin IRD ORD SIZE...		arena as new; receives of these sizes for the
+ *					next connection
+ *	accept T			take a connection request: answer as of cm
+ *	reject T			refuse one
+ *	connect ADDR PORT [PD_LEN]	begin to connect
+ *	cm T				the next connection event: ok NAME STATUS PD_LEN
+ *					DEPTH RESOURCES, the last two as the peer has them
+ *	recv SIZE			post another receive: ok WR_ID
+ *	post VERB LKEY ADDR LEN RKEY TO FLAGS
+ *					post a request: ok WR_ID, or no ERRNO
+ *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG
+ *	event T				the next asynchronous event: ok TYPE
+ *	dereg NAME			deregister a region, and register it again at "begin"
+ *	disconnect			gracefully
+ *	destroy				the queue pair, whatever it is doing
+ *	expect OFF LEN KEY POS		this part of the arena changes to that stream
+ *	ignore OFF LEN			this part may hold anything
+ *	verify				ok, or no OFFSET
+ *	relisten			destroy the listener and make a new one
+ *	end T [any]			every posted request has to come back within T,
+ *					once, and flushed (any: or not), with no event
+ *					left: ok, or no WHAT; then all is destroyed
+ */
+#ifndef KWTARGET_H
+#define KWTARGET_H
+
+#include <stdint.h>
+
+#define KWT_ARENA_LEN	0x20000
+#define KWT_ARENA_KEY	0xa7e4a
+
+#define KWT_RECV_OFF	0x17010
+#define KWT_RECV_STEP	0x1000
+#define KWT_RECV_MAX	8
+#define KWT_RECV_LEN	0xf00
+
+#define KWT_WR_SEND	100	/* first work request id of what is not a receive */
+
+enum kwt_region {
+	KWT_NONE,
+	KWT_RW,		/* remote read and write, several pages */
+	KWT_RO,		/* remote read */
+	KWT_WO,		/* remote write */
+	KWT_LO,		/* local write, nothing remote */
+	KWT_PD,		/* remote read and write, in another protection domain */
+	KWT_DEAD,	/* was deregistered */
+	KWT_IOVA,	/* remote read and write, its tagged offsets are no addresses */
+	KWT_ONE,	/* remote read and write, one octet */
+	KWT_SINK,	/* target of the consumer's own Reads */
+	KWT_SRC,	/* source of what the consumer sends */
+	KWT_RECV,	/* receives */
+	KWT_REGIONS,
+};
+
+/**
+ * struct kwt_place - where a region is
+ * @name: on the control channel
+ * @off: in the arena
+ * @len: octets
+ */
+struct kwt_place {
+	const char *name;
+	uint32_t off, len;
+};
+
+extern const struct kwt_place kwt_places[KWT_REGIONS];
+
+#endif /* KWTARGET_H */

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwtarget: memory, queue pair, requests, completions and events.
+ */
+#include "kwtarget_verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CQ_LEN		256
+#define IOVA_BASE	0x5a0000000000ULL
+#define RW_REMOTE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+
+static const int access_of[KWT_REGIONS] = {
+	[KWT_RW] = RW_REMOTE,
+	[KWT_RO] = IBV_ACCESS_REMOTE_READ,
+	[KWT_WO] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+	[KWT_LO] = IBV_ACCESS_LOCAL_WRITE,
+	[KWT_PD] = RW_REMOTE,
+	[KWT_DEAD] = RW_REMOTE,
+	[KWT_IOVA] = RW_REMOTE,
+	[KWT_ONE] = RW_REMOTE,
+	[KWT_SINK] = RW_REMOTE,
+	[KWT_RECV] = IBV_ACCESS_LOCAL_WRITE,
+};
+
+/* ------------------------------------------------------------------ memory */
+
+static void register_region(struct kwt *t, enum kwt_region r)
+{
+	const struct kwt_place *p = &kwt_places[r];
+	uint8_t *at = t->arena + p->off;
+
+	if (r == KWT_IOVA)
+		t->mr[r] = ibv_reg_mr_iova(t->pd, at, p->len,
+					   IOVA_BASE + ((uintptr_t)at & 4095), access_of[r]);
+	else
+		t->mr[r] = ibv_reg_mr(r == KWT_PD ? t->pd2 : t->pd, at, p->len, access_of[r]);
+	if (!t->mr[r])
+		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
+}
+
+static void deregister_region(struct kwt *t, enum kwt_region r)
+{
+	if (t->mr[r] && ibv_dereg_mr(t->mr[r]))
+		kw_die(KW_SETUP, "cannot deregister region %s: %s", kwt_places[r].name,
+		       strerror(errno));
+	t->mr[r] = NULL;
+}
+
+void kwt_memory_renew(struct kwt *t)
+{
+	int r;
+
+	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
+		if (!t->mr[r] && r != KWT_DEAD)
+			register_region(t, r);
+	kw_fill(t->arena, KWT_ARENA_LEN, KWT_ARENA_KEY, 0);
+	memcpy(t->shadow, t->arena, KWT_ARENA_LEN);
+	memset(t->care, 1, KWT_ARENA_LEN);
+}
+
+void kwt_open(struct kwt *t, struct ibv_context *verbs)
+{
+	if (!verbs)
+		kw_die(KW_SETUP, "no device has this address");
+	t->verbs = verbs;
+	t->pd = ibv_alloc_pd(verbs);
+	t->pd2 = ibv_alloc_pd(verbs);
+	t->cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
+	if (!t->pd || !t->pd2 || !t->cq ||
+	    posix_memalign((void **)&t->arena, sysconf(_SC_PAGESIZE), KWT_ARENA_LEN))
+		kw_die(KW_SETUP, "cannot create objects: %s", strerror(errno));
+	t->shadow = kw_zalloc(KWT_ARENA_LEN);
+	t->care = kw_zalloc(KWT_ARENA_LEN);
+	memset(t->arena, 0, KWT_ARENA_LEN);
+	register_region(t, KWT_DEAD);
+	t->dead_stag = t->mr[KWT_DEAD]->rkey;
+	deregister_region(t, KWT_DEAD);
+	kwt_memory_renew(t);
+	fcntl(verbs->async_fd, F_SETFL, fcntl(verbs->async_fd, F_GETFL) | O_NONBLOCK);
+}
+
+void kwt_close(struct kwt *t)
+{
+	int r;
+
+	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
+		deregister_region(t, r);
+	if (ibv_destroy_cq(t->cq) || ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
+		kw_die(KW_SETUP, "cannot destroy objects: %s", strerror(errno));
+	free(t->arena);
+	free(t->shadow);
+	free(t->care);
+}
+
+static enum kwt_region find_region(const char *name)
+{
+	int r;
+
+	for (r = 0; r < KWT_REGIONS; r++)
+		if (!strcmp(kwt_places[r].name, name))
+			return r;
+	kw_die(KW_SETUP, "there is no region '%s'", name);
+}
+
+void kwt_region(struct kwt *t, char *args, char *answer)
+{
+	enum kwt_region r = find_region(args);
+	uint64_t to = (uintptr_t)t->arena + kwt_places[r].off;
+	uint32_t stag = t->mr[r] ? t->mr[r]->rkey : t->dead_stag;
+
+	if (r == KWT_IOVA)
+		to = IOVA_BASE + (to & 4095);
+	sprintf(answer, "ok %u %llu %u", stag, (unsigned long long)to, kwt_places[r].len);
+}
+
+void kwt_dereg(struct kwt *t, char *args, char *answer)
+{
+	deregister_region(t, find_region(args));
+	kwt_say(answer, "ok");
+}
+
+static void range(const char *args, uint32_t *off, uint32_t *len)
+{
+	if (sscanf(args, "%u %u", off, len) != 2 || *off > KWT_ARENA_LEN ||
+	    *len > KWT_ARENA_LEN - *off)
+		kw_die(KW_SETUP, "'%s' is no part of the arena", args);
+}
+
+void kwt_expect(struct kwt *t, char *args, char *answer)
+{
+	unsigned long long key, pos;
+	uint32_t off, len;
+
+	range(args, &off, &len);
+	if (sscanf(args, "%*u %*u %llu %llu", &key, &pos) != 2)
+		kw_die(KW_SETUP, "'%s' names no stream", args);
+	kw_fill(t->shadow + off, len, key, pos);
+	kwt_say(answer, "ok");
+}
+
+void kwt_ignore(struct kwt *t, char *args, char *answer)
+{
+	uint32_t off, len;
+
+	range(args, &off, &len);
+	memset(t->care + off, 0, len);
+	kwt_say(answer, "ok");
+}
+
+void kwt_verify(struct kwt *t, char *args, char *answer)
+{
+	uint32_t i;
+
+	for (i = 0; i < KWT_ARENA_LEN; i++)
+		if (t->care[i] && t->arena[i] != t->shadow[i])
+			break;
+	if (i < KWT_ARENA_LEN)
+		sprintf(answer, "no %u", i);
+	else
+		kwt_say(answer, "ok");
+}
+
+/* -------------------------------------------------- queue pair and requests */
+
+static int post_recv(struct kwt *t, uint32_t size)
+{
+	unsigned int n = t->conn.recvs;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)t->arena + KWT_RECV_OFF + n * KWT_RECV_STEP,
+		.length = size,
+		.lkey = t->mr[KWT_RECV]->lkey,
+	};
+	struct ibv_recv_wr *bad, wr = { .wr_id = n, .sg_list = &sge, .num_sge = 1 };
+	int rv;
+
+	if (n >= KWT_RECV_MAX || size > KWT_RECV_LEN)
+		kw_die(KW_SETUP, "too many receives, or too long");
+	rv = ibv_post_recv(t->conn.id->qp, &wr, &bad);
+	t->conn.recvs += !rv;
+	return rv;
+}
+
+bool kwt_qp_create(struct kwt *t)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = t->cq,
+		.recv_cq = t->cq,
+		.cap = { .max_send_wr = 64, .max_recv_wr = 16, .max_send_sge = 2,
+			 .max_recv_sge = 2 },
+	};
+	unsigned int i;
+
+	if (rdma_create_qp(t->conn.id, t->pd, &attr))
+		return false;
+	for (i = 0; i < t->conn.n_first; i++)
+		if (post_recv(t, t->conn.first[i]))
+			return false;
+	return true;
+}
+
+void kwt_qp_destroy(struct kwt *t)
+{
+	struct ibv_async_event ev;
+	struct ibv_wc wc;
+
+	if (t->conn.id && t->conn.id->qp)
+		rdma_destroy_qp(t->conn.id);
+	while (ibv_poll_cq(t->cq, 1, &wc) > 0)
+		;
+	while (!ibv_get_async_event(t->verbs, &ev))
+		ibv_ack_async_event(&ev);
+}
+
+void kwt_qp_stop(struct kwt *t)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (ibv_modify_qp(t->conn.id->qp, &attr, IBV_QP_STATE))
+		kw_die(KW_MISMATCH, "a queue pair does not go to the error state");
+}
+
+void kwt_recv(struct kwt *t, char *args, char *answer)
+{
+	int rv = post_recv(t, atoi(args));
+
+	if (rv)
+		sprintf(answer, "no %d", rv);
+	else
+		sprintf(answer, "ok %u", t->conn.recvs - 1);
+}
+
+void kwt_post(struct kwt *t, char *args, char *answer)
+{
+	unsigned long long addr, to;
+	unsigned int verb, lkey, len, rkey, flags;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge };
+	int rv;
+
+	if (sscanf(args, "%u %u %llu %u %u %llu %u", &verb, &lkey, &addr, &len, &rkey, &to,
+		   &flags) != 7)
+		kw_die(KW_SETUP, "'%s' cannot be posted", args);
+	sge = (struct ibv_sge){ .addr = addr, .length = len, .lkey = lkey };
+	wr.wr_id = KWT_WR_SEND + t->conn.sends;
+	wr.num_sge = !!len;
+	wr.opcode = verb;
+	wr.send_flags = IBV_SEND_SIGNALED | flags;
+	if (verb == IBV_WR_SEND_WITH_INV) {
+		wr.invalidate_rkey = rkey;
+	} else {
+		wr.wr.rdma.remote_addr = to;
+		wr.wr.rdma.rkey = rkey;
+	}
+	rv = ibv_post_send(t->conn.id->qp, &wr, &bad);
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn.sends++);
+}
+
+/* ---------------------------------------------------- completions and events */
+
+static bool next_wc(struct kwt *t, int timeout_ms, struct ibv_wc *wc)
+{
+	int64_t until = kw_now_ms() + timeout_ms;
+
+	for (;;) {
+		if (ibv_poll_cq(t->cq, 1, wc) > 0) {
+			t->conn.back++;
+			return true;
+		}
+		if (kw_now_ms() >= until)
+			return false;
+		usleep(300);
+	}
+}
+
+void kwt_wc(struct kwt *t, char *args, char *answer)
+{
+	struct ibv_wc wc;
+
+	if (!next_wc(t, atoi(args), &wc))
+		return;
+	sprintf(answer, "ok %llu %d %d %u %u %u", (unsigned long long)wc.wr_id, wc.status,
+		wc.status ? 0 : wc.opcode, wc.status ? 0 : wc.byte_len,
+		wc.status ? 0 : wc.wc_flags,
+		!wc.status && (wc.wc_flags & IBV_WC_WITH_INV) ? wc.invalidated_rkey : 0);
+}
+
+/* The next event about a queue pair. */
+static bool next_async(struct kwt *t, int timeout_ms, enum ibv_event_type *type)
+{
+	struct pollfd fd = { .fd = t->verbs->async_fd, .events = POLLIN };
+	struct ibv_async_event ev;
+
+	while (poll(&fd, 1, timeout_ms) > 0 && !ibv_get_async_event(t->verbs, &ev)) {
+		*type = ev.event_type;
+		ibv_ack_async_event(&ev);
+		if (*type != IBV_EVENT_COMM_EST && *type != IBV_EVENT_QP_LAST_WQE_REACHED)
+			return true;
+	}
+	return false;
+}
+
+void kwt_event(struct kwt *t, char *args, char *answer)
+{
+	enum ibv_event_type type;
+
+	if (next_async(t, atoi(args), &type))
+		sprintf(answer, "ok %d", type);
+}
+
+void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer)
+{
+	unsigned int posted = t->conn.recvs + t->conn.sends;
+	enum ibv_event_type type;
+	struct ibv_wc wc;
+
+	while (t->conn.back < posted) {
+		if (!next_wc(t, timeout_ms, &wc)) {
+			sprintf(answer, "no: %u of %u requests have not come back",
+				posted - t->conn.back, posted);
+			return;
+		}
+		if (!any && wc.status != IBV_WC_WR_FLUSH_ERR)
+			sprintf(answer, "no: request %llu has come back with '%.60s'",
+				(unsigned long long)wc.wr_id, ibv_wc_status_str(wc.status));
+	}
+	if (next_wc(t, 0, &wc))
+		sprintf(answer, "no: request %llu has come back twice",
+			(unsigned long long)wc.wr_id);
+	else if (!any && next_async(t, 0, &type))
+		sprintf(answer, "no: event '%.60s'", ibv_event_type_str(type));
+}
