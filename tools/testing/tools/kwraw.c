@@ -59,11 +59,17 @@ static void start_connection(struct kwraw *c, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
+int kwraw_mss;
+
 int kwraw_connect(struct kwraw *c, const char *addr, const char *port)
 {
 	struct addrinfo *ai = look_up(addr, port, 0);
 	int fd = socket(ai->ai_family, SOCK_STREAM, 0);
-	int rv = fd < 0 ? -1 : connect(fd, ai->ai_addr, ai->ai_addrlen);
+	int rv;
+
+	if (kwraw_mss)
+		setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &kwraw_mss, sizeof(kwraw_mss));
+	rv = fd < 0 ? -1 : connect(fd, ai->ai_addr, ai->ai_addrlen);
 
 	freeaddrinfo(ai);
 	if (!rv)
@@ -182,6 +188,14 @@ enum kwraw_end kwraw_wait_end(struct kwraw *c, int timeout_ms, size_t *got)
 	return end;
 }
 
+bool kwraw_ended(struct kwraw *c)
+{
+	uint8_t octet;
+	ssize_t n = recv(c->fd, &octet, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	return !n || (n < 0 && errno != EAGAIN);
+}
+
 const char *kwraw_end_name(enum kwraw_end end)
 {
 	static const char *const names[] = { "still open", "closed", "reset" };
@@ -250,13 +264,14 @@ static unsigned int pad_of(unsigned int ulpdu)
  * @buf: the wire octets
  * @len: how many
  * @skew: added to every marker's pointer
+ * @rsvd: a marker's reserved half
  */
 struct writer {
 	struct kwraw_half *half;
 	uint32_t start;
 	uint8_t *buf;
 	size_t len;
-	uint16_t skew;
+	uint16_t skew, rsvd;
 };
 
 static void put_octet(struct writer *w, uint8_t octet)
@@ -270,8 +285,8 @@ static void put_marker(struct writer *w, bool inside)
 	uint16_t ptr = inside ? w->half->pos - w->start : 0;
 
 	ptr += w->skew;
-	put_octet(w, 0);
-	put_octet(w, 0);
+	put_octet(w, w->rsvd >> 8);
+	put_octet(w, w->rsvd & 0xff);
 	put_octet(w, ptr >> 8);
 	put_octet(w, ptr & 0xff);
 }
@@ -299,6 +314,10 @@ size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsig
 	uint32_t crc;
 	int i;
 
+	if (bad & KWRAW_ODD_MARKER) {
+		w.rsvd = 0xdead;
+		w.skew += 3;	/* the two low bits of a pointer count as zero */
+	}
 	if (bad & KWRAW_BAD_PAD)
 		memset(pad, 0xa5, sizeof(pad));
 	if (marker_due(w.half))

@@ -55,6 +55,9 @@ struct kwraw {
 	uint64_t rng;
 };
 
+/* If not 0: the MSS that is announced by connections to come. */
+extern int kwraw_mss;
+
 /* -1 and errno on failure. */
 int kwraw_connect(struct kwraw *c, const char *addr, const char *port);
 int kwraw_listen(const char *addr, const char *port);
@@ -70,6 +73,8 @@ int kwraw_send(struct kwraw *c, const void *data, size_t len);
 size_t kwraw_recv(struct kwraw *c, void *data, size_t len, int timeout_ms);
 /* Read and drop until the end comes; *got, if not NULL: octets dropped. */
 enum kwraw_end kwraw_wait_end(struct kwraw *c, int timeout_ms, size_t *got);
+/* It has ended, and all that came was read. */
+bool kwraw_ended(struct kwraw *c);
 const char *kwraw_end_name(enum kwraw_end end);
 
 /* ------------------------------------------------------------------ start-up */
@@ -118,6 +123,7 @@ void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours,
 #define KWRAW_BAD_PAD		(1 << 1)	/* non-zero */
 #define KWRAW_BAD_MARKER	(1 << 2)	/* pointing elsewhere */
 #define KWRAW_BAD_LENGTH	(1 << 3)	/* announced four octets too long */
+#define KWRAW_ODD_MARKER	(1 << 4)	/* not wrong: bits that do not count are set */
 
 /* Octets of the FPDU in buf, which has room for KWRAW_FPDU_MAX; c->tx moves on. */
 size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned int bad,
@@ -159,7 +165,7 @@ enum kwraw_op {
  */
 struct kwraw_seg {
 	bool tagged, last;
-	uint8_t ddp_version, rdmap_version, opcode, reserved;
+	uint8_t ddp_version, rdmap_version, opcode, reserved, rdmap_reserved;
 	/* tagged */
 	uint32_t stag;
 	uint64_t to;

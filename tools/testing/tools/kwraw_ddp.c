@@ -58,7 +58,7 @@ size_t kwraw_seg_encode(const struct kwraw_seg *s, uint8_t *buf)
 {
 	buf[0] = (s->tagged ? CTL_TAGGED : 0) | (s->last ? CTL_LAST : 0) |
 		 (s->ddp_version & CTL_VERSION) | (s->reserved & 0x0f) << 2;
-	buf[1] = s->rdmap_version << 6 | (s->opcode & 0x0f);
+	buf[1] = s->rdmap_version << 6 | (s->rdmap_reserved & 3) << 4 | (s->opcode & 0x0f);
 	if (s->tagged) {
 		put32(buf + 2, s->stag);
 		put64(buf + 6, s->to);
@@ -83,6 +83,7 @@ size_t kwraw_seg_decode(const uint8_t *buf, size_t len, struct kwraw_seg *s)
 	s->reserved = buf[0] >> 2 & 0x0f;
 	s->ddp_version = buf[0] & CTL_VERSION;
 	s->rdmap_version = buf[1] >> 6;
+	s->rdmap_reserved = buf[1] >> 4 & 3;
 	s->opcode = buf[1] & 0x0f;
 	hdr = s->tagged ? KWRAW_TAGGED_HDR : KWRAW_UNTAGGED_HDR;
 	if (len < hdr)
