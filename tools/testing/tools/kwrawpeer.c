@@ -4,6 +4,9 @@
  *
  *	kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v]
  *	kwrawpeer -l		lists the scenarios
+ *	kwrawpeer list		lists the cases: group, name, roles, requirements
+ *	kwrawpeer run ...	runs cases against a consumer (see kwrawcase.c)
+ *	kwrawpeer mutate ...	mutated streams against a consumer (see kwrawmutate.c)
  *
  * "req-*" and "rdma-*" connect to a device's listener; "rep-*" listen and are
  * connected to. Whatever is done, each connection has to end in time: within the
@@ -13,6 +16,7 @@
  *   kwraw_startup.c   scenarios around the start-up frames
  *   kwraw_selftest.c  the building blocks against the examples of the RFCs
  */
+#include "kwrawcase.h"
 #include "kwrawpeer.h"
 #include "kwtest.h"
 
@@ -69,6 +73,8 @@ int main(int argc, char **argv)
 
 	kw_prog = "kwrawpeer";
 	signal(SIGPIPE, SIG_IGN);
+	if (argc > 1 && rp_knows(argv[1]))
+		return rp_main(argc - 1, argv + 1);
 	while ((o = getopt(argc, argv, "a:p:T:lv")) != -1) {
 		switch (o) {
 		case 'a':

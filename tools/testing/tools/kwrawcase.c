@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: runs cases against a consumer (kwtarget).
+ *
+ *	kwrawpeer list
+ *	kwrawpeer run    [OPTIONS] [GROUP|CASE...]
+ *	kwrawpeer mutate [OPTIONS] -n count
+ *
+ *	-a addr -p port -c port   the consumer: its listener, its control channel
+ *	-A addr -P port           where we listen
+ *	-C 0|1  -M 0|1            ask for CRC (1), for markers (0) at start-up
+ *	-k FILE                   known differences, a line each: NAME[/ROLE] REASON
+ *	-S seed                   of where streams are cut, and of mutations
+ *	-F factor                 on all times
+ *	-v
+ *
+ * A known difference has to fail; a reason that begins with "!" says that the case is
+ * not to be run at all.
+ */
+#include "kwrawcase.h"
+
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rp_where rp_where = {
+	.addr = "127.0.0.1", .port = "7177", .control = "7178",
+	.own = "127.0.0.1", .own_port = "7179", .slow = 1, .want_crc = true,
+};
+
+static const struct rp_group groups[] = {
+	{ "start-initiator", rp_cases_req },
+	{ "start-responder", rp_cases_rep },
+	{ "fpdu", rp_cases_fpdu },
+	{ "untagged", rp_cases_untagged },
+	{ "tagged", rp_cases_tagged },
+	{ "rdmap", rp_cases_rdmap },
+	{ "read", rp_cases_read },
+	{ "close", rp_cases_close },
+};
+
+static struct {
+	const char *known;
+	uint64_t seed;
+	unsigned int count;
+} opt = { .seed = 1, .count = 500 };
+
+static struct {
+	unsigned int passed, failed, known, skipped;
+} count;
+
+#define MAX_KNOWN	200
+
+static struct {
+	char name[64], reason[160];
+} known[MAX_KNOWN];
+
+static unsigned int n_known;
+
+/* ------------------------------------------------------------ known differences */
+
+static void read_known(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char line[256];
+
+	if (!f)
+		kw_die(KW_SETUP, "cannot read %s", path);
+	while (fgets(line, sizeof(line), f) && n_known < MAX_KNOWN)
+		if (line[0] != '#' && sscanf(line, "%63s %159[^\n]", known[n_known].name,
+					     known[n_known].reason) == 2)
+			n_known++;
+	fclose(f);
+}
+
+static const char *role_name(enum rp_role role)
+{
+	return role == RP_INIT ? "initiator" : "responder";
+}
+
+static const char *why_known(const char *name, enum rp_role role)
+{
+	char with_role[80];
+	unsigned int i;
+
+	snprintf(with_role, sizeof(with_role), "%s/%s", name, role_name(role));
+	for (i = 0; i < n_known; i++)
+		if (!strcmp(known[i].name, name) || !strcmp(known[i].name, with_role))
+			return known[i].reason;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------ runs */
+
+void rp_fail(struct rp *r, const char *fmt, ...)
+{
+	char why[300];
+	va_list ap;
+
+	if (r->failed)
+		return;
+	r->failed = true;
+	va_start(ap, fmt);
+	vsnprintf(why, sizeof(why), fmt, ap);
+	va_end(ap);
+	kw_say("%s %s (as %s, %s, seed %llu): %s",
+	       why_known(r->k->name, r->role) ? "differs:" : "FAILED:", r->k->name,
+	       role_name(r->role), r->c.piece ? "cut" : "whole", (unsigned long long)opt.seed,
+	       why);
+}
+
+/* Octets that no case fills: several FPDUs of the longest kind. */
+#define OUT_LEN	(4 * KWRAW_FPDU_MAX)
+
+static bool one_run(const struct rp_case *k, enum rp_role role, bool cut)
+{
+	static struct rp r;
+	static uint8_t *out;
+
+	if (!out)
+		out = kw_zalloc(OUT_LEN);
+	r = (struct rp){ .k = k, .role = role, .out = out, .rng = { .state = opt.seed } };
+	r.c.fd = -1;
+	r.c.piece = cut ? 1 + kw_below(&r.rng, 40) : 0;
+	kw_debug("%s as %s, %s", k->name, role_name(role), cut ? "cut" : "whole");
+	if (k->run)
+		k->run(&r);
+	else if (rp_open(&r))
+		rp_steps(&r, k->steps);
+	rp_finish(&r);
+	return !r.failed;
+}
+
+static bool applies(const struct rp_case *k)
+{
+	if (rp_where.want_markers ? k->no_markers : k->markers)
+		return false;
+	return rp_where.want_crc ? !k->no_crc : !k->crc;
+}
+
+static void run_role(const struct rp_case *k, enum rp_role role)
+{
+	const char *reason = why_known(k->name, role);
+	bool ok;
+
+	if (!(k->role & role))
+		return;
+	if (!applies(k) || (reason && reason[0] == '!')) {
+		count.skipped++;
+		return;
+	}
+	ok = one_run(k, role, false);
+	if (ok && !k->plain)
+		ok = one_run(k, role, true);
+	if (ok && reason)
+		kw_say("note: known difference %s (as %s) was not seen", k->name,
+		       role_name(role));
+	if (ok)
+		count.passed++;
+	else if (reason)
+		count.known++;
+	else
+		count.failed++;
+}
+
+static bool wanted(const struct rp_group *g, const struct rp_case *k, char **names, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(names[i], g->name) || !strcmp(names[i], k->name))
+			return true;
+	return n == 0;
+}
+
+static int run_cases(char **names, int n)
+{
+	const struct rp_case *k;
+	unsigned int chosen = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		for (k = groups[i].cases; k->name; k++) {
+			if (!wanted(&groups[i], k, names, n))
+				continue;
+			chosen++;
+			run_role(k, RP_INIT);
+			run_role(k, RP_RESP);
+		}
+	kw_say("%u cases: %u passed, %u failed, %u known differences, %u not run, seed %llu",
+	       chosen, count.passed, count.failed, count.known, count.skipped,
+	       (unsigned long long)opt.seed);
+	return count.failed || !(count.passed + count.known) ? KW_MISMATCH : KW_OK;
+}
+
+static int list_cases(void)
+{
+	const struct rp_case *k;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		for (k = groups[i].cases; k->name; k++)
+			printf("%-16s %-32s %c%c  %s\n", groups[i].name, k->name,
+			       k->role & RP_INIT ? 'i' : '-', k->role & RP_RESP ? 'r' : '-',
+			       k->ids);
+	return KW_OK;
+}
+
+static void set_option(int o)
+{
+	switch (o) {
+	case 'a':
+		rp_where.addr = optarg;
+		break;
+	case 'p':
+		rp_where.port = optarg;
+		break;
+	case 'c':
+		rp_where.control = optarg;
+		break;
+	case 'A':
+		rp_where.own = optarg;
+		break;
+	case 'P':
+		rp_where.own_port = optarg;
+		break;
+	case 'C':
+		rp_where.want_crc = kw_number(optarg, 0, 1, "-C");
+		break;
+	case 'M':
+		rp_where.want_markers = kw_number(optarg, 0, 1, "-M");
+		break;
+	case 'k':
+		opt.known = optarg;
+		break;
+	case 'S':
+		opt.seed = kw_number(optarg, 0, UINT64_MAX, "-S");
+		break;
+	case 'F':
+		rp_where.slow = kw_number(optarg, 1, 100, "-F");
+		break;
+	case 'n':
+		opt.count = kw_number(optarg, 1, 10000000, "-n");
+		break;
+	case 'v':
+		kw_verbose = true;
+		break;
+	default:
+		exit(KW_SETUP);
+	}
+}
+
+bool rp_knows(const char *command)
+{
+	return !strcmp(command, "list") || !strcmp(command, "run") || !strcmp(command, "mutate");
+}
+
+int rp_main(int argc, char **argv)
+{
+	int o, rv;
+
+	while ((o = getopt(argc, argv, "a:p:c:A:P:C:M:k:S:F:n:v")) != -1)
+		set_option(o);
+	if (!strcmp(argv[0], "list"))
+		return list_cases();
+	if (opt.known)
+		read_known(opt.known);
+	rp_ctl_open();
+	rp_where.listener = kwraw_listen(rp_where.own, rp_where.own_port);
+	if (!strcmp(argv[0], "mutate"))
+		rv = rp_mutate(opt.count, opt.seed);
+	else
+		rv = run_cases(argv + optind, argc - optind);
+	rp_ctl_close();
+	return rv;
+}
