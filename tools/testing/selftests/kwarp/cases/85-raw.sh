@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# A peer that speaks MPA, DDP and RDMAP octet by octet against a consumer whose every
+# buffer is known. "kwrawpeer list" names the cases with the requirements they show;
+# each runs in both roles, whole and cut at random places, and says what is wrong.
+
+# Where what another type of link does otherwise is listed, with reasons.
+raw_known() {
+	local list=$HERE_RAW/raw-$KWARP_LINK.known
+	[ ! -e "$list" ] || printf -- '-k %s' "$list"
+}
+
+HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
+
+# raw_case COMMAND ARGS...: kwrawpeer against kwtarget.
+raw_case() {
+	local command=$1 port control own
+	shift
+	new_port
+	port=$PORT
+	new_port
+	control=$PORT
+	new_port
+	own=$PORT
+	serve target "$control" kwtarget -a "${IP[1]}" -p "$port" -c "$control"
+	# shellcheck disable=SC2046
+	client kwrawpeer "$command" -a "${IP[1]}" -p "$port" -c "$control" -A "${IP[0]}" -P "$own" \
+		-F "$SLOWNESS" $(raw_known) "$@"
+	tail -n 1 "$CASE_DIR/client.log"
+	stop target
+	[ "$STATUS" = 0 ] || fail "the consumer ended with status $STATUS"
+}
+
+raw_group() {
+	own_links
+	raw_case run -S "${KWARP_RAW_SEED:-1}" "$@"
+}
+
+# All groups that work with FPDUs, with CRC off at both ends.
+raw_without_crc() {
+	own_links
+	knob crc off
+	raw_case run -C 0 -S 2 "$@"
+	knob crc on
+}
+
+# The same with markers in both directions.
+raw_with_markers() {
+	skip_on siw "knows no markers"
+	own_links
+	knob markers on
+	raw_case run -M 1 -S 3 "$@"
+	knob markers off
+}
+
+# One stream asks for more Reads than were agreed on; another verifies its data.
+raw_beside_traffic() {
+	own_links
+	traffic bystander
+	raw_case run "$@"
+	traffic_stop_good bystander
+}
+
+mutate_case() {
+	own_links
+	raw_case mutate -n "${KWARP_MUTATIONS:-$(by_profile 400 60)}" -S "$1"
+}
+
+mutate_without_crc() {
+	own_links
+	knob crc off
+	raw_case mutate -C 0 -n "${KWARP_MUTATIONS:-$(by_profile 400 60)}" -S "$1"
+	knob crc on
+}
+
+for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do
+	testcase raw-$group 120 raw_group $group
+done
+testcase raw-no-crc 200 raw_without_crc start-initiator start-responder fpdu untagged tagged rdmap read close
+testcase raw-markers 200 raw_with_markers start-initiator start-responder fpdu untagged tagged rdmap read close
+testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
+testcase raw-mutate-1 300 mutate_case 1
+testcase raw-mutate-2 300 mutate_without_crc 2
+unset group
