@@ -28,7 +28,8 @@ step() {
 # The cases that have been seen to pass, and to pass again; make e2e and make e2e-debug
 # run them all. A case joins when it has.
 stock_cases=(rping perf cm rsock data interop-siw-is-server interop-siw-is-client-crc-on-rping
-	interop-siw-is-client-crc-off-rping life bad-selftest bad-req bad-rdma-fin bad-rdma-rst raw)
+	interop-siw-is-client-crc-off-rping life bad-selftest bad-req bad-rdma-fin bad-rdma-rst raw-start raw-fpdu raw-untagged raw-tagged raw-rdmap raw-read raw-close raw-no-crc
+	raw-mutate)
 debug_cases=(rping perf-write-bw-1 cm data-ipv6 data-events data-small life)
 
 step lint "$here/lint.sh"

@@ -37,7 +37,7 @@ raw_group() {
 	raw_case run -S "${KWARP_RAW_SEED:-1}" "$@"
 }
 
-# All groups that work with FPDUs, with CRC off at both ends.
+# What works with FPDUs, with CRC off at both ends.
 raw_without_crc() {
 	own_links
 	knob crc off
@@ -77,8 +77,8 @@ mutate_without_crc() {
 for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do
 	testcase raw-$group 120 raw_group $group
 done
-testcase raw-no-crc 200 raw_without_crc start-initiator start-responder fpdu untagged tagged rdmap read close
-testcase raw-markers 200 raw_with_markers start-initiator start-responder fpdu untagged tagged rdmap read close
+testcase raw-no-crc 200 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read close
+testcase raw-markers 200 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read close
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
 testcase raw-mutate-1 300 mutate_case 1
 testcase raw-mutate-2 300 mutate_without_crc 2
