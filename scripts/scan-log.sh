@@ -26,6 +26,8 @@ reports=(
 harmless=(
 	'RETBleed: WARNING:' 'Spectre V2 : WARNING:' 'MDS: WARNING' 'TAA: WARNING' 'MMIO Stale Data: WARNING'
 	'lockdep: BUG: key' 'WARNING: running on an emulated'
+	# A program's own crash: the case that ran it has judged that.
+	' traps: [^ ]*\[[0-9]+\] general protection fault ip:'
 )
 
 join() {

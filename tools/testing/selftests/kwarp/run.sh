@@ -60,8 +60,9 @@ kernel_log_since() {
 	dmesg | awk -v mark="kwarp-e2e: $1." 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
+# What a program did to itself ("traps:") is for the case to judge.
 bad_in_kernel_log() {
-	grep -E 'BUG:|WARNING:|Oops|KASAN:|UBSAN:|INFO: (task|possible|rcu)|general protection|refcount_t:|list_(add|del) corruption|scheduling while atomic|sleeping function|suspicious RCU|lockup|unregister_netdevice: waiting|ODEBUG:|Call Trace:'
+	grep -v 'traps: ' | grep -E 'BUG:|WARNING:|Oops|KASAN:|UBSAN:|INFO: (task|possible|rcu)|general protection|refcount_t:|list_(add|del) corruption|scheduling while atomic|sleeping function|suspicious RCU|lockup|unregister_netdevice: waiting|ODEBUG:|Call Trace:'
 }
 
 # After a failure nothing that stands is trusted.
