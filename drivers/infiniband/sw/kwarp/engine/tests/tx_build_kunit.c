@@ -102,11 +102,6 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	lower.built++;
 }
 
-enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
-{
-	return err == KWARP_MEM_OK ? KWARP_PERR_NONE : KWARP_PERR_R_STAG;
-}
-
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The receive side of several streams at a time: what they share, and what the trouble
+ * of one does to another. The code is included; regions, transmitter and upcalls are
+ * stand-ins, the queues are the real ones.
+ */
+#include <kunit/test.h>
+
+#define kwarp_engine_fail	fake_engine_fail
+#define kwarp_engine_lost	fake_engine_lost
+#define kwarp_tx_kick		fake_tx_kick
+#define kwarp_mr_lookup		fake_mr_lookup
+#define kwarp_mr_put		fake_mr_put
+#include "../rx.c"
+#include "../rx_place.c"
+
+#include "../../proto/tests/emit.h"
+#include "../../queue/tests/fixture.h"
+
+#define STAG		0x12345678U
+#define VA		0x7f0000000000ULL
+#define MEM_LEN		4096
+#define RECVS		8
+#define DEPTH		3
+#define OCTETS		5
+
+/**
+ * struct stream - one of them
+ * @e: engine
+ * @qp: its QP
+ * @msn: next MSN that its peer gives, by queue
+ * @limits: SRQ events
+ * @event: last event
+ */
+struct stream {
+	struct kwarp_engine e;
+	struct ib_qp qp;
+	u32 msn[KWARP_QN_COUNT];
+	u32 limits;
+	enum kwarp_qp_event event;
+};
+
+struct rx_test {
+	struct stream a;
+	struct stream b;
+	struct kwarp_rq rq;
+	struct test_cq *cq;
+	struct kwarp_mr mr;
+	struct ib_pd pd;
+	struct ib_pd other_pd;
+	u8 *chunk;
+	u8 mem[MEM_LEN];
+};
+
+/* The one region. */
+static struct kwarp_mr *the_mr;
+
+struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+{
+	return stag >> 8 == STAG >> 8 ? the_mr : NULL;
+}
+
+void kwarp_mr_put(struct kwarp_mr *mr)
+{
+}
+
+void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
+{
+}
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq)
+{
+	e->perr = perr;
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+}
+
+void kwarp_engine_lost(struct kwarp_engine *e)
+{
+	e->perr = KWARP_PERR_MPA_LOST;
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+}
+
+static struct stream *to_stream(struct kwarp_engine *e)
+{
+	return container_of(e, struct stream, e);
+}
+
+static void on_limit(struct kwarp_engine *e)
+{
+	to_stream(e)->limits++;
+}
+
+static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
+{
+	to_stream(e)->event = event;
+}
+
+static const struct kwarp_engine_ops ops = { .srq_limit = on_limit, .event = on_event };
+
+/* ------------------------------------------------------------------ fixture */
+
+static void free_reads(void *q)
+{
+	kwarp_readq_fini(q);
+}
+
+static void make_stream(struct kunit *test, struct stream *s)
+{
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &s->e;
+	u32 i;
+
+	s->qp.qp_num = TEST_QPN;
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		s->msn[i] = 1;
+	e->ibqp = &s->qp;
+	e->ops = &ops;
+	e->pd = &t->pd;
+	e->rq = &t->rq;
+	e->recv_cq = &t->cq->cq;
+	e->access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
+	e->flags = BIT(KWARP_E_TX_OPEN);
+	kwarp_rx_init(e, true, false);
+	KUNIT_ASSERT_EQ(test, 0,
+			kwarp_readq_init(&e->iread, DEPTH, sizeof(struct kwarp_iread)));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->iread), 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kwarp_readq_init(&e->oread, DEPTH, sizeof(struct kwarp_oread)));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->oread), 0);
+}
+
+static void make_region(struct rx_test *t)
+{
+	struct kwarp_mr *mr = &t->mr;
+
+	rwlock_init(&mr->lock);
+	t->chunk = t->mem;
+	mr->kind = KWARP_MR_FAST;
+	mr->valid = true;
+	mr->stag = STAG;
+	mr->access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
+	mr->pd = &t->pd;
+	mr->va = VA;
+	mr->length = MEM_LEN;
+	mr->chunk = &t->chunk;
+	mr->nchunks = 1;
+	mr->shift = ilog2(MEM_LEN);
+	the_mr = mr;
+}
+
+/* Receives of no octets, @n of them, with identifiers from @id on. */
+static void post(struct rx_test *t, u64 id, u32 n)
+{
+	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
+	struct kwarp_rqe *e;
+
+	for (; n; n--, id++, hdr->prod++) {
+		e = kwarp_ring_slot(&t->rq.ring, hdr->prod);
+		e->id = id;
+		e->num_sge = 0;
+	}
+}
+
+static int rx_test_init(struct kunit *test)
+{
+	struct rx_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	test->priv = t;
+	t->cq = test_cq_new(test, 2 * RECVS);
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, RECVS, kwarp_rqe_stride(1)), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, &t->rq.ring), 0);
+	make_region(t);
+	make_stream(test, &t->a);
+	make_stream(test, &t->b);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- the peer */
+
+static void feed(struct stream *s, const u8 *ulpdu, u32 len)
+{
+	u8 wire[128];
+	struct kwarp_emit w = { .buf = wire, .size = sizeof(wire) };
+
+	kwarp_emit_fpdu(&w, ulpdu, len, 0);
+	kwarp_rx_feed(&s->e, wire, w.len);
+	kwarp_rx_end_run(&s->e);
+}
+
+static void feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
+			  const u8 *payload, u32 len)
+{
+	u8 u[18 + KWARP_RDMAP_RREQ_LEN] = { ctrl, 0x40 | opcode };
+
+	put_unaligned_be32(stag, u + 2);
+	put_unaligned_be32(qn, u + 6);
+	put_unaligned_be32(s->msn[qn], u + 10);
+	memcpy(u + 18, payload, len);
+	feed(s, u, 18 + len);
+	if (ctrl & 0x40)
+		s->msn[qn]++;
+}
+
+static void feed_send(struct stream *s, u8 opcode, u32 stag)
+{
+	feed_untagged(s, 0x41, opcode, stag, KWARP_QN_SEND, NULL, 0);
+}
+
+static void feed_read(struct stream *s)
+{
+	u8 h[KWARP_RDMAP_RREQ_LEN] = { };
+
+	put_unaligned_be32(OCTETS, h + 12);
+	put_unaligned_be32(STAG, h + 16);
+	put_unaligned_be64(VA, h + 20);
+	feed_untagged(s, 0x41, 1, 0, KWARP_QN_RREQ, h, sizeof(h));
+}
+
+static void feed_write(struct stream *s)
+{
+	u8 u[14 + OCTETS] = { 0xc1, 0x40 };
+
+	put_unaligned_be32(STAG, u + 2);
+	put_unaligned_be64(VA, u + 6);
+	memset(u + 14, 0x3c, OCTETS);
+	feed(s, u, sizeof(u));
+}
+
+static void expect_done(struct kunit *test, u64 id)
+{
+	struct rx_test *t = test->priv;
+
+	test_cq_expect(test, t->cq, id, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+}
+
+/* ------------------------------------------------------------ what is shared */
+
+/* 5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1: it is said when, and who did it. */
+static void test_shared_receives(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+
+	post(t, 0, 4);
+	t->rq.limit = 2;
+	feed_send(&t->a, 3, 0);
+	feed_send(&t->b, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 0);
+	feed_send(&t->b, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->a.limits, 0);
+	KUNIT_EXPECT_EQ(test, t->b.limits, 1);
+	feed_send(&t->a, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 1);
+	/* whoever comes now finds none; the others live on */
+	feed_send(&t->a, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
+	post(t, 4, 1);
+	feed_send(&t->b, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->b.e.perr, KWARP_PERR_NONE);
+	expect_done(test, 0);
+	expect_done(test, 1);
+	expect_done(test, 2);
+	expect_done(test, 3);
+	expect_done(test, 4);
+	test_cq_none(test, t->cq);
+}
+
+/* 5040-8.1.1-11, 5042-6.4.6-1: only streams that use it notice. */
+static void test_cq_overflow(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+	struct test_cq *small = test_cq_new(test, 2);
+
+	post(t, 0, 5);
+	t->a.e.recv_cq = &small->cq;
+	feed_send(&t->a, 3, 0);
+	feed_send(&t->a, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	feed_send(&t->a, 3, 0);
+	KUNIT_EXPECT_EQ(test, small->lost, 1);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_LOCAL);
+	feed_send(&t->b, 3, 0);
+	feed_send(&t->b, 3, 0);
+	KUNIT_EXPECT_EQ(test, t->b.e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, t->cq->lost, 0);
+	expect_done(test, 3);
+	expect_done(test, 4);
+}
+
+/* 5040-8.1.2-7, 5042-6.4.3.3-1: one that asks for too much takes it from nobody. */
+static void test_reads(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < DEPTH; i++)
+		feed_read(&t->a);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	feed_read(&t->a);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
+	for (i = 0; i < DEPTH; i++)
+		feed_read(&t->b);
+	KUNIT_EXPECT_EQ(test, t->b.e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(&t->b.e.iread));
+}
+
+/* ------------------------------------------------------ Send with Invalidate */
+
+static void expect_write(struct kunit *test, struct stream *s, enum kwarp_perr perr)
+{
+	struct rx_test *t = test->priv;
+
+	memset(t->mem, 0, OCTETS);
+	feed_write(s);
+	KUNIT_EXPECT_EQ(test, s->e.perr, perr);
+	KUNIT_EXPECT_EQ(test, t->mem[0], perr == KWARP_PERR_NONE ? 0x3c : 0);
+}
+
+/* 5040-5.3-17, -18: not before the last segment, and then for every stream. */
+static void test_invalidate(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+	const struct kwarp_cqe *cqe;
+
+	post(t, 0, 1);
+	expect_write(test, &t->a, KWARP_PERR_NONE);
+	feed_untagged(&t->a, 0x01, 4, STAG, KWARP_QN_SEND, NULL, 0);
+	test_cq_none(test, t->cq);
+	KUNIT_EXPECT_TRUE(test, t->mr.valid);
+	expect_write(test, &t->b, KWARP_PERR_NONE);
+	feed_send(&t->a, 4, STAG);
+	cqe = test_cq_pop(t->cq);
+	KUNIT_ASSERT_NOT_NULL(test, cqe);
+	KUNIT_EXPECT_EQ(test, cqe->status, KWARP_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, cqe->opcode, KWARP_WC_RECV_INV);
+	KUNIT_EXPECT_EQ(test, cqe->inv_stag, STAG);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	expect_write(test, &t->a, KWARP_PERR_DDP_T_STAG);
+	expect_write(test, &t->b, KWARP_PERR_DDP_T_STAG);
+}
+
+static const struct refusal {
+	const char *desc;
+	u32 stag;
+	enum kwarp_mr_kind kind;
+	bool other_pd;
+	enum kwarp_perr perr;
+} refusals[] = {
+	{ "no region", STAG ^ 0x100, KWARP_MR_FAST, false, KWARP_PERR_R_STAG },
+	{ "key", STAG ^ 1, KWARP_MR_FAST, false, KWARP_PERR_R_STAG },
+	{ "domain", STAG, KWARP_MR_FAST, true, KWARP_PERR_R_CANNOT_INV },
+	{ "user memory", STAG, KWARP_MR_USER, false, KWARP_PERR_R_CANNOT_INV },
+};
+
+KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
+
+/* 5040-5.3-17, -19; 5040-7.2-4, -5 */
+static void test_invalidate_refused(struct kunit *test)
+{
+	const struct refusal *c = test->param_value;
+	struct rx_test *t = test->priv;
+
+	post(t, 7, 2);
+	t->mr.kind = c->kind;
+	if (c->other_pd)
+		t->a.e.pd = &t->other_pd;
+	feed_send(&t->a, 6, c->stag);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, c->perr);
+	KUNIT_EXPECT_TRUE(test, t->mr.valid);
+	test_cq_none(test, t->cq);
+	kwarp_rx_flush(&t->a.e);
+	test_cq_expect(test, t->cq, 7, KWARP_WC_RECV, KWARP_WC_REM_INV_REQ_ERR);
+	expect_write(test, &t->b, KWARP_PERR_NONE);
+	feed_send(&t->b, 3, 0);
+	expect_done(test, 8);
+}
+
+static struct kunit_case rx_cases[] = {
+	KUNIT_CASE(test_shared_receives),
+	KUNIT_CASE(test_cq_overflow),
+	KUNIT_CASE(test_reads),
+	KUNIT_CASE(test_invalidate),
+	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),
+	{}
+};
+
+static struct kunit_suite rx_suite = {
+	.name = "kwarp_rx",
+	.init = rx_test_init,
+	.test_cases = rx_cases,
+};
+
+kunit_test_suite(rx_suite);

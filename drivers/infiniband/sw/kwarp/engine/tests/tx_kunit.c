@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The transmit step: what goes next, with which header and in which size. The code is
+ * included; a stand-in below it takes segments as TCP allows. The send queue and the
+ * Read queues are the real ones.
+ */
+#include <kunit/test.h>
+
+#define kwarp_tx_build		note_segment
+#define kwarp_tx_message_built	tx_message_built
+#define kwarp_engine_fail	latch_failure
+#define kwarp_mr_lookup		find_region
+#define kwarp_mr_put		leave_region
+#include "../tx.c"
+
+#include "../../queue/tests/fixture.h"
+
+#define ENTRIES		16
+#define DEPTH		2
+#define MAX_SEGS	256
+
+struct segment {
+	struct kwarp_ddp_hdr hdr;
+	u32 payload;
+};
+
+/**
+ * struct tcp - the stand-in
+ * @emss: what a segment of TCP's carries
+ * @full: takes nothing now
+ * @seg: segments built
+ * @built: their number
+ * @sent: of them, taken
+ */
+struct tcp {
+	u32 emss;
+	bool full;
+	struct segment seg[MAX_SEGS];
+	u32 built;
+	u32 sent;
+};
+
+struct tx_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	struct ib_qp qp;
+	struct test_cq *cq;
+	struct socket *sock;
+	struct tcp tcp;
+	enum kwarp_qp_event event;
+	bool kicked;
+};
+
+static struct tx_test *the_test;
+
+bool kwarp_sock_writable(struct socket *sock)
+{
+	return true;
+}
+
+bool kwarp_sock_in_flight(const struct socket *sock)
+{
+	return true;
+}
+
+u32 kwarp_sock_emss(const struct socket *sock)
+{
+	return the_test->tcp.emss;
+}
+
+void kwarp_batch_prefill(struct kwarp_batch *b, bool much)
+{
+}
+
+void kwarp_batch_reset(struct kwarp_batch *b)
+{
+	b->len = 0;
+	b->sent = 0;
+}
+
+int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock)
+{
+	if (the_test->tcp.full)
+		return -EAGAIN;
+	the_test->tcp.sent = the_test->tcp.built;
+	kwarp_batch_reset(b);
+	return 0;
+}
+
+bool kwarp_tx_build(struct kwarp_engine *e)
+{
+	struct tcp *tcp = &the_test->tcp;
+	struct kwarp_tx_msg *m = &e->tx.msg;
+	struct segment *s = &tcp->seg[tcp->built];
+	u32 n = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
+
+	if (WARN_ON(tcp->built + 1 == MAX_SEGS))
+		return false;
+	tcp->built++;
+	s->hdr = m->hdr;
+	s->payload = n;
+	e->tx.batch.len += n + 24;
+	m->left -= n;
+	if (!m->left)
+		kwarp_tx_message_built(e);
+	return true;
+}
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq)
+{
+	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
+		return;
+	e->perr = perr;
+	set_bit(KWARP_E_TX_TERM, &e->flags);
+	the_test->kicked = true;
+}
+
+void kwarp_engine_flush(struct kwarp_engine *e)
+{
+}
+
+struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+{
+	return NULL;
+}
+
+void kwarp_mr_put(struct kwarp_mr *mr)
+{
+}
+
+int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
+{
+	return -EINVAL;
+}
+
+static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
+{
+	the_test->event = event;
+}
+
+static const struct kwarp_engine_ops ops = { .event = on_event };
+
+/* ------------------------------------------------------------------ fixture */
+
+static void free_sq(void *sq)
+{
+	kvfree(((struct kwarp_sq *)sq)->done);
+	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
+}
+
+static void free_reads(void *q)
+{
+	kwarp_readq_fini(q);
+}
+
+static void make_sq(struct kunit *test, struct tx_test *t)
+{
+	t->qp.qp_num = TEST_QPN;
+	t->sq.cq = &t->cq->cq;
+	t->sq.ibqp = &t->qp;
+	t->sq.user = true;
+	KUNIT_ASSERT_EQ(test, 0, kwarp_sq_init(&t->sq, ENTRIES,
+					       kwarp_sqe_stride(1, KWARP_MAX_INLINE)));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
+}
+
+static int tx_test_init(struct kunit *test)
+{
+	struct tx_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct kwarp_engine *e;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	the_test = t;
+	test->priv = t;
+	t->cq = test_cq_new(test, 64);
+	make_sq(test, t);
+	t->tcp.emss = 1448;
+	e = &t->e;
+	e->sq = &t->sq;
+	e->ibqp = &t->qp;
+	e->ops = &ops;
+	/* only its address matters */
+	e->sock = (struct socket *)&t->sock;
+	e->flags = BIT(KWARP_E_TX_OPEN);
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		e->tx.msn[i] = 1;
+	KUNIT_ASSERT_EQ(test, 0,
+			kwarp_readq_init(&e->oread, DEPTH, sizeof(struct kwarp_oread)));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->oread), 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kwarp_readq_init(&e->iread, DEPTH, sizeof(struct kwarp_iread)));
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->iread), 0);
+	return 0;
+}
+
+/* User space: a request of @len inline octets; Reads ask for nothing. */
+static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
+{
+	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
+	struct kwarp_sqe *w = kwarp_ring_slot(&t->sq.ring, hdr->prod);
+
+	memset(w, 0, t->sq.ring.stride);
+	w->opcode = opcode;
+	w->flags = flags | KWARP_WR_SIGNALED;
+	if (opcode != KWARP_WR_READ) {
+		w->flags |= KWARP_WR_INLINE;
+		w->inline_len = len;
+	}
+	if (opcode == KWARP_WR_SEND_INV)
+		w->inv_stag = 0xabcdef01;
+	if (opcode == KWARP_WR_WRITE) {
+		w->rkey = 0x1234;
+		w->raddr = 0x7000;
+	}
+	hdr->prod++;
+}
+
+/* A Read Request of the peer that has been accepted: its response is @len octets. */
+static void asked_for(struct tx_test *t, u32 len)
+{
+	*kwarp_iread_tail(&t->e.iread) = (struct kwarp_iread) {
+		.sink_stag = 0x77, .sink_to = 0x8800, .size = len,
+	};
+	kwarp_readq_push(&t->e.iread);
+}
+
+static void run(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < MAX_SEGS; i++) {
+		t->kicked = false;
+		if (kwarp_tx_step(&t->e) != KWARP_TX_MORE && !t->kicked)
+			break;
+	}
+	KUNIT_ASSERT_LT(test, i, MAX_SEGS);
+}
+
+/* ------------------------------------------------------------------ headers */
+
+static const struct form {
+	const char *desc;
+	u8 wr;
+	u16 flags;
+	struct kwarp_ddp_hdr hdr;
+} forms[] = {
+	{ "Send", KWARP_WR_SEND, 0, { .opcode = 3, .msn = 1 } },
+	{ "Send with SE", KWARP_WR_SEND, KWARP_WR_SOLICITED, { .opcode = 5, .msn = 1 } },
+	{ "Send with Invalidate", KWARP_WR_SEND_INV, 0,
+	  { .opcode = 4, .stag = 0xabcdef01, .msn = 1 } },
+	{ "Send with SE and Invalidate", KWARP_WR_SEND_INV, KWARP_WR_SOLICITED,
+	  { .opcode = 6, .stag = 0xabcdef01, .msn = 1 } },
+	{ "Write", KWARP_WR_WRITE, 0, { .tagged = true, .stag = 0x1234, .to = 0x7000 } },
+	{ "Read Request", KWARP_WR_READ, 0, { .opcode = 1, .qn = 1, .msn = 1 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(form, forms, desc);
+
+static void expect_hdr(struct kunit *test, u32 i, const struct kwarp_ddp_hdr *want)
+{
+	struct tx_test *t = test->priv;
+	const struct kwarp_ddp_hdr *h = &t->tcp.seg[i].hdr;
+
+	KUNIT_ASSERT_LT(test, i, t->tcp.sent);
+	KUNIT_EXPECT_EQ(test, h->tagged, want->tagged);
+	KUNIT_EXPECT_EQ(test, h->opcode, want->opcode);
+	KUNIT_EXPECT_EQ(test, h->stag, want->stag);
+	KUNIT_EXPECT_EQ(test, h->to, want->to);
+	KUNIT_EXPECT_EQ(test, h->qn, want->qn);
+	KUNIT_EXPECT_EQ(test, h->msn, want->msn);
+}
+
+/* 5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12 */
+static void test_form(struct kunit *test)
+{
+	const struct form *c = test->param_value;
+	struct kwarp_ddp_hdr want = c->hdr;
+	struct tx_test *t = test->priv;
+
+	post(t, c->wr, c->flags, 0);
+	post(t, c->wr, c->flags, 0);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 2);
+	expect_hdr(test, 0, &want);
+	want.msn += !want.tagged;
+	expect_hdr(test, 1, &want);
+}
+
+/* ------------------------------------------------------------------ MULPDU */
+
+/* 5041-3-1: each batch has the size of its time. */
+static void test_mulpdu_changes(struct kunit *test)
+{
+	static const u32 emss[] = { 1448, 524, 8948, 1448 };
+	struct tx_test *t = test->priv;
+	u32 i, payload, before;
+
+	for (i = 0; i < ARRAY_SIZE(emss); i++) {
+		t->tcp.emss = emss[i];
+		payload = kwarp_mpa_mulpdu(emss[i], false) - 14;
+		before = t->tcp.built;
+		asked_for(t, 2 * payload + 1);
+		run(test);
+		KUNIT_ASSERT_EQ(test, t->tcp.sent, before + 3);
+		KUNIT_EXPECT_EQ(test, t->tcp.seg[before].payload, payload);
+		KUNIT_EXPECT_EQ(test, t->tcp.seg[before + 1].payload, payload);
+		KUNIT_EXPECT_EQ(test, t->tcp.seg[before + 2].payload, 1);
+	}
+}
+
+/* 5041-3-2: what is in the batch stays as it is. */
+static void test_mulpdu_late(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 payload = kwarp_mpa_mulpdu(1448, false) - 14, built, len;
+
+	asked_for(t, 100 * 1000);
+	t->tcp.full = true;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
+	built = t->tcp.built;
+	len = t->e.tx.batch.len;
+	KUNIT_ASSERT_GT(test, built, 0);
+	t->tcp.emss = 524;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
+	t->tcp.full = false;
+	KUNIT_EXPECT_EQ(test, t->e.tx.batch.len, len);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->tcp.built, built);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, built);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[built - 1].payload, payload);
+	run(test);
+	KUNIT_ASSERT_GT(test, t->tcp.sent, built);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[built].payload, kwarp_mpa_mulpdu(524, false) - 14);
+}
+
+/* --------------------------------------------------------------- Terminate */
+
+/* 5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10: at once, and nothing after it. */
+static void test_terminate(struct kunit *test)
+{
+	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
+	struct tx_test *t = test->priv;
+	u32 before;
+
+	asked_for(t, 100 * 1000);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	before = t->tcp.built;
+	KUNIT_EXPECT_NE(test, t->e.tx.msg.left, 0);
+	post(t, KWARP_WR_SEND, 0, 4);
+	kwarp_engine_fail(&t->e, KWARP_PERR_DDP_T_STAG, NULL, 0, NULL);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, before + 1);
+	expect_hdr(test, before, &want);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_TERM_SENT);
+	post(t, KWARP_WR_SEND, 0, 4);
+	asked_for(t, 10);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.built, before + 1);
+	test_cq_none(test, t->cq);
+}
+
+/* 5040-7.1-1, -2: a request that cannot be sent becomes a Terminate. */
+static void test_request_refused(struct kunit *test)
+{
+	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
+	struct tx_test *t = test->priv;
+	struct kwarp_sqe *w = kwarp_ring_slot(&t->sq.ring, 0);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(w + 1);
+
+	post(t, KWARP_WR_SEND, 0, 0);
+	w->flags &= ~KWARP_WR_INLINE;
+	w->inline_len = 0;
+	w->num_sge = 1;
+	*sge = (struct kwarp_sge) { .addr = 0x1000, .length = 8, .lkey = 0x4711 };
+	post(t, KWARP_WR_SEND, 0, 4);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	expect_hdr(test, 0, &want);
+	kwarp_sq_flush(&t->sq);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_LOC_PROT_ERR);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	test_cq_none(test, t->cq);
+}
+
+/* 5040-6.1-7, -9: as many as agreed, then what is behind them waits. */
+static void test_reads(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i <= DEPTH; i++)
+		post(t, KWARP_WR_READ, 0, 0);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+	kwarp_readq_pop(&t->e.oread);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH + 1);
+}
+
+static struct kunit_case tx_cases[] = {
+	KUNIT_CASE_PARAM(test_form, form_gen_params),
+	KUNIT_CASE(test_mulpdu_changes),
+	KUNIT_CASE(test_mulpdu_late),
+	KUNIT_CASE(test_terminate),
+	KUNIT_CASE(test_request_refused),
+	KUNIT_CASE(test_reads),
+	{}
+};
+
+static struct kunit_suite tx_suite = {
+	.name = "kwarp_tx",
+	.init = tx_test_init,
+	.test_cases = tx_cases,
+};
+
+kunit_test_suite(tx_suite);
