@@ -124,6 +124,26 @@ run() {
 	fi
 }
 
+# The emulator can fail while the kernel boots (it runs code that the kernel has just
+# patched). Nothing of ours has run then, so it is no verdict on anything.
+booted() {
+	grep -q '^boot' "$1/status"
+}
+
+run_until_booted() {
+	local work=$1 tries qemu=0
+	for tries in 3 2 1; do
+		qemu=0
+		run "$@" || qemu=$?
+		if booted "$work" || [ "$qemu" -ne 0 ] || [ "$tries" = 1 ] || [ "$shell" = 1 ]; then
+			break
+		fi
+		mv "$logs/console.log" "$logs/console-no-boot-$tries.log"
+		say "the guest did not come up; once more (log: $logs/console-no-boot-$tries.log)"
+	done
+	return "$qemu"
+}
+
 collect_out() {
 	local work=$1
 	[ -n "$out" ] || return 0
@@ -163,6 +183,6 @@ trap 'rm -rf "$work"' EXIT
 make_initrd "$work" "$dir" "$guest"
 [ -z "$out" ] || truncate -s 1G "$work/disk"
 qemu=0
-run "$work" "$dir" "$how" || qemu=$?
+run_until_booted "$work" "$dir" "$how" || qemu=$?
 collect_out "$work"
 verdict "$work" "$qemu"
