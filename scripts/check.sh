@@ -27,7 +27,7 @@ step() {
 
 step lint "$here/lint.sh"
 step kunit "$here/kunit.sh"
-step fuzz "$here/fuzz.sh" 20
+step fuzz "$here/fuzz.sh" 60
 step provider-test "$here/provider-test.sh"
 step e2e "$here/e2e.sh" --kernel 6.12
 step e2e-debug "$here/e2e.sh" --kernel debug
