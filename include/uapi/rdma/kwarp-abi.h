@@ -165,7 +165,8 @@ enum kwarp_wc_status {
  * @qpn: number of the queue pair
  * @byte_len: octets placed (receive, Read)
  * @inv_stag: STag invalidated by the peer (KWARP_WC_RECV_INV)
- * @vendor_err: Terminate control of a failed request: layer << 12 | etype << 8 | code
+ * @vendor_err: of a failed or flushed request: control field of the Terminate that was
+ *	sent or received, layer << 12 | etype << 8 | code; 0 if there was none
  * @status: enum kwarp_wc_status
  * @opcode: enum kwarp_wr_opcode or KWARP_WC_*
  * @flags: KWARP_CQE_*

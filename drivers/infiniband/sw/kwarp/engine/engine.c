@@ -169,7 +169,9 @@ void kwarp_engine_revive(struct kwarp_engine *e)
  */
 void kwarp_engine_flush(struct kwarp_engine *e)
 {
-	kwarp_sq_flush(e->sq);
+	u16 vendor_err = kwarp_engine_short(e);
+
+	kwarp_sq_flush(e->sq, vendor_err);
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {
 		/* Receives posted from now on need a kick to be flushed. */
@@ -177,7 +179,7 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
 		/* Pairs with the poster's barrier between storing prod and reading flags. */
 		smp_mb();
-		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp);
+		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp, vendor_err);
 	}
 }
 
@@ -200,7 +202,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	/* 5040-7.1-7: the first error is the one reported. */
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return;
-	e->perr = perr;
+	WRITE_ONCE(e->perr, perr);	/* read by a flush */
 	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
 	if (!kwarp_term_wanted(perr)) {
 		e->ops->event(e, KWARP_QPE_LOST);

@@ -52,6 +52,7 @@ enum kwarp_engine_flag {
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
 	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
 	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
+	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* an error has been latched */
 	KWARP_E_TERM_READY,	/* @term describes it */
 };
@@ -215,7 +216,7 @@ struct kwarp_rx {
  * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
  *	after KWARP_E_TERM_READY
  * @perr: why the stream failed; likewise
- * @peer_term: Terminate received, valid after KWARP_QPE_PEER_TERM
+ * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
  * @saved: socket callbacks as they were before attach
  *
  * Everything from @kdev to @ops is immutable after create.
@@ -298,6 +299,17 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 		       u16 seg_len, const u8 *rreq);
 
 void kwarp_engine_lost(struct kwarp_engine *e);
+
+/* What the consumer is told of the end of the stream: the Terminate received, or ours. */
+static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
+{
+	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
+		/* Pairs with end_terminate(). */
+		smp_rmb();
+		return kwarp_term_short(&e->peer_term);
+	}
+	return kwarp_perr_short(READ_ONCE(e->perr));
+}
 
 /* sched.c */
 void kwarp_tx_init(struct kwarp_engine *e);

@@ -221,8 +221,8 @@ static void complete_receive(struct kwarp_engine *e, enum kwarp_wc_status status
 	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
 		cqe.flags = KWARP_CQE_SOLICITED;
-	if (status != KWARP_WC_SUCCESS && status != KWARP_WC_FLUSH_ERR)
-		cqe.vendor_err = kwarp_perr_short(e->perr);
+	if (status != KWARP_WC_SUCCESS)
+		cqe.vendor_err = kwarp_engine_short(e);
 	irqflags = kwarp_cq_begin(e->recv_cq);
 	kwarp_cq_add(e->recv_cq, &cqe, e->ibqp);
 	kwarp_cq_notify(e->recv_cq, kwarp_cq_end(e->recv_cq, irqflags));
@@ -334,6 +334,11 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 
 	/* Cut short, it still says what is wrong. */
 	kwarp_term_decode(rx->small, rx->small_have, &e->peer_term);
+	/* Pairs with kwarp_engine_short(). */
+	smp_wmb();
+	set_bit(KWARP_E_TERM_SEEN, &e->flags);
+	ibdev_dbg(&e->kdev->ibdev, "QP %u: Terminate %#06x received\n", e->ibqp->qp_num,
+		  kwarp_term_short(&e->peer_term));
 	/* A Terminate that returns a Read Request is about our oldest Read. */
 	if (e->peer_term.has_rdmap && !kwarp_readq_empty(&e->oread) &&
 	    !kwarp_oread_head(&e->oread)->rtr)

@@ -52,7 +52,8 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 }
 
 /* Return: true if there is more. */
-static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
+static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
+		       u16 vendor_err)
 {
 	u32 n, todo, budget = KWARP_IRQ_OFF_BATCH;
 	unsigned long irqflags, cqflags;
@@ -67,6 +68,7 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 			.id = READ_ONCE(e->id),
 			.qpn = qp->qp_num,
 			.status = KWARP_WC_FLUSH_ERR,
+			.vendor_err = vendor_err,
 			.opcode = KWARP_WC_RECV,
 		};
 
@@ -80,12 +82,13 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 }
 
 /* Complete every posted receive with a flush error.  Context: process. */
-void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp)
+void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
+		    u16 vendor_err)
 {
 	/* No more than the queue holds: a program that keeps on posting comes again. */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
-	while (flush_some(rq, cq, qp) && --rounds)
+	while (flush_some(rq, cq, qp, vendor_err) && --rounds)
 		cond_resched();
 }
 

@@ -186,20 +186,22 @@ void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status
 	spin_unlock_irqrestore(&sq->lock, irqflags);
 }
 
-static void flush_taken(struct kwarp_sq *sq, u32 *budget)
+static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 {
 	for (; sq->retired != sq->next && *budget; sq->retired++, --*budget) {
 		struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
 		bool sent = (s32)(sq->sent - sq->retired) > 0;
 
-		if (d->status == KWARP_WC_SUCCESS && (!sent || d->awaits))
+		if (d->status == KWARP_WC_SUCCESS && (!sent || d->awaits)) {
 			d->status = KWARP_WC_FLUSH_ERR;
+			d->vendor_err = vendor_err;
+		}
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
 }
 
-static void flush_posted(struct kwarp_sq *sq, u32 *budget)
+static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 {
 	struct kwarp_sqe e;
 	u32 n;
@@ -208,7 +210,9 @@ static void flush_posted(struct kwarp_sq *sq, u32 *budget)
 	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
 		n = 0;
 	for (; n && *budget; n--, sq->next++, --*budget) {
-		struct kwarp_sq_done d = { .status = KWARP_WC_FLUSH_ERR };
+		struct kwarp_sq_done d = {
+			.status = KWARP_WC_FLUSH_ERR, .vendor_err = vendor_err,
+		};
 
 		memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
 		d.id = e.id;
@@ -220,16 +224,16 @@ static void flush_posted(struct kwarp_sq *sq, u32 *budget)
 }
 
 /* Return: true if there is more. */
-static bool flush_some(struct kwarp_sq *sq)
+static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 {
 	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
 	unsigned long irqflags, cqflags;
 
 	spin_lock_irqsave(&sq->lock, irqflags);
 	cqflags = kwarp_cq_begin(sq->cq);
-	flush_taken(sq, &budget);
+	flush_taken(sq, vendor_err, &budget);
 	if (budget)
-		flush_posted(sq, &budget);
+		flush_posted(sq, vendor_err, &budget);
 	kwarp_ring_release(&sq->ring, sq->retired);
 	todo = kwarp_cq_end(sq->cq, cqflags);
 	spin_unlock_irqrestore(&sq->lock, irqflags);
@@ -240,6 +244,7 @@ static bool flush_some(struct kwarp_sq *sq)
 /**
  * kwarp_sq_flush - complete everything that was posted
  * @sq: queue
+ * @vendor_err: of those that get a flush error, see struct kwarp_cqe
  *
  * Requests that TCP has taken keep their success; a failed one its status; all
  * others get a flush error (5040-5.4-10, 5041-6.2.2-5).  May be called again for
@@ -247,12 +252,12 @@ static bool flush_some(struct kwarp_sq *sq)
  *
  * Context: the transmit runner, or the owner of a QP that has none; process.
  */
-void kwarp_sq_flush(struct kwarp_sq *sq)
+void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
 	/* No more than the queue holds: a program that keeps on posting comes again. */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
-	while (flush_some(sq) && --rounds)
+	while (flush_some(sq, vendor_err) && --rounds)
 		cond_resched();
 }
 

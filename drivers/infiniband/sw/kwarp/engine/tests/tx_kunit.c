@@ -380,7 +380,7 @@ static void test_request_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 	expect_hdr(test, 0, &want);
-	kwarp_sq_flush(&t->sq);
+	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_LOC_PROT_ERR);
 	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);

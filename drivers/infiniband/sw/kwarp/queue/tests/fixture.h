@@ -7,6 +7,8 @@
 
 #include "../cq.h"
 
+/* vendor_err of what is flushed. */
+#define TEST_FLUSH_CODE	0x2301
 #define TEST_QPN	0x123456
 
 /**
@@ -104,6 +106,10 @@ static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,
 	KUNIT_EXPECT_EQ_MSG(test, cqe->opcode, opcode, "id %llu", id);
 	KUNIT_EXPECT_EQ_MSG(test, cqe->status, status, "id %llu", id);
 	KUNIT_EXPECT_EQ(test, cqe->qpn, TEST_QPN);
+	/* 5040-5.4-8: why, if it was flushed */
+	if (status == KWARP_WC_SUCCESS || status == KWARP_WC_FLUSH_ERR)
+		KUNIT_EXPECT_EQ_MSG(test, cqe->vendor_err, status ? TEST_FLUSH_CODE : 0,
+				    "id %llu", id);
 }
 
 #endif /* KWARP_QUEUE_FIXTURE_H */

@@ -136,7 +136,7 @@ static void test_corrupt(struct kunit *test)
 		t->rq.ring.hdr->prod = t->rq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_CORRUPT);
 		KUNIT_EXPECT_FALSE(test, t->limit_hit);
-		kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+		kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 		test_cq_none(test, t->cq);
 	}
 	KUNIT_EXPECT_EQ(test, cons(t), U32_MAX);
@@ -197,17 +197,17 @@ static void test_flush(struct kunit *test)
 	take(t);
 	take(t);
 	t->cq->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
-	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	for (i = 2; i < ENTRIES; i++)
 		test_cq_expect(test, t->cq, 50 + i, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);
 	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
 	KUNIT_EXPECT_EQ(test, cons(t), t->rq.ring.hdr->prod);
 
-	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	test_cq_none(test, t->cq);
 	post(t, 99, 0);
-	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp);
+	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 99, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);
 	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
