@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Consumers in the kernel: NVMe over one link, target and host on the same machine.
+# The target is in the first network namespace only, so is the link, on the loopback
+# interface:
+#
+#     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
+
+NVME_LINK=kwlo
+NVME_ADDR=10.99.0.1
+NVME_PORT=4420
+NVME_NQN=kwarp
+NVMET=/sys/kernel/config/nvmet
+NVME_RAM=/dev/ram0
+# Files as large as what is written: not among the logs.
+NVME_FILES=$RUN/nvme
+
+# -------------------------------------------------------------------- set up
+
+nvme_modules() {
+	local module
+	for module in nvmet-rdma nvme-rdma; do
+		modprobe "$module" 2>/dev/null || skip "there is no module $module"
+	done
+	modprobe brd rd_nr=1 rd_size=65536 2>/dev/null || skip "there is no module brd"
+	[ -d "$NVMET" ] || skip "configfs is not mounted"
+	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+}
+
+nvme_link_active() {
+	[ "$(<"/sys/class/infiniband/$NVME_LINK/ports/1/state")" = "4: ACTIVE" ]
+}
+
+nvme_link_up() {
+	ip link set lo up
+	ip addr replace "$NVME_ADDR/24" dev lo
+	check "adding the link" rdma link add "$NVME_LINK" type "$KWARP_LINK" netdev lo
+	wait_until 5 "link $NVME_LINK is active" nvme_link_active
+}
+
+nvme_link_down() {
+	check "deleting the link" timeout 60 rdma link delete "$NVME_LINK"
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || fail "the link is still there"
+}
+
+nvmet_up() {
+	local subsystem=$NVMET/subsystems/$NVME_NQN
+	mkdir "$subsystem" "$subsystem/namespaces/1" "$NVMET/ports/1"
+	echo 1 >"$subsystem/attr_allow_any_host"
+	echo "$NVME_RAM" >"$subsystem/namespaces/1/device_path"
+	echo 1 >"$subsystem/namespaces/1/enable"
+	echo rdma >"$NVMET/ports/1/addr_trtype"
+	echo ipv4 >"$NVMET/ports/1/addr_adrfam"
+	echo "$NVME_ADDR" >"$NVMET/ports/1/addr_traddr"
+	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
+	nvmet_listen
+}
+
+nvmet_listen() {
+	ln -s "$NVMET/subsystems/$NVME_NQN" "$NVMET/ports/1/subsystems/$NVME_NQN"
+}
+
+nvmet_deafen() {
+	rm -f "$NVMET/ports/1/subsystems/$NVME_NQN"
+}
+
+nvmet_down() {
+	local subsystem=$NVMET/subsystems/$NVME_NQN
+	[ -d "$subsystem" ] || return 0
+	nvmet_deafen
+	echo 0 >"$subsystem/namespaces/1/enable"
+	rmdir "$NVMET/ports/1" "$subsystem/namespaces/1" "$subsystem"
+}
+
+# Names of our controllers: none or one.
+nvme_ctrl() {
+	local dir
+	for dir in /sys/class/nvme/nvme*; do
+		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" != "$NVME_NQN" ] || echo "${dir##*/}"
+	done
+}
+
+# Its disk. A path of a multipath disk has a name of its own, nvme0c0n1, without a node.
+nvme_find_disk() {
+	local ctrl dir
+	ctrl=$(nvme_ctrl)
+	for dir in "/sys/class/nvme/$ctrl/nvme"*n1; do
+		NVME_DISK=/dev/${dir##*/}
+		[[ ! $NVME_DISK =~ ^(.*)c[0-9]+(n1)$ ]] || NVME_DISK=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
+		[ ! -b "$NVME_DISK" ] || return 0
+	done
+	return 1
+}
+
+nvme_connect() {
+	local options="transport=rdma,traddr=$NVME_ADDR,trsvcid=$NVME_PORT,nqn=$NVME_NQN"
+	echo "$options,nr_io_queues=2,keep_alive_tmo=5,reconnect_delay=1,ctrl_loss_tmo=30" >/dev/nvme-fabrics ||
+		fail "the host does not connect"
+	wait_until 20 "the disk is there" nvme_find_disk
+	note "controller $(nvme_ctrl), disk $NVME_DISK"
+}
+
+nvme_gone() {
+	[ -z "$(nvme_ctrl)" ]
+}
+
+nvme_disconnect() {
+	local ctrl
+	ctrl=$(nvme_ctrl)
+	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller" || :
+	wait_until 20 "the controller is gone" nvme_gone
+}
+
+# Queue pairs of target and host.
+nvme_qps() {
+	rdma resource show qp link "$NVME_LINK" | grep -c lqpn || :
+}
+
+nvme_no_qps() {
+	[ "$(nvme_qps)" = 0 ]
+}
+
+# However the case ends.
+nvme_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	nvme_clean >>"$CASE_DIR/clean.log" 2>&1
+	rm -rf "$NVME_FILES"
+	(exit $rc)
+	case_cleanup
+}
+
+nvme_clean() {
+	local ctrl
+	ctrl=$(nvme_ctrl)
+	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller"
+	nvmet_down
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev lo
+	modprobe -r nvme-rdma nvmet-rdma brd
+}
+
+nvme_up() {
+	load_type "$KWARP_LINK"
+	trap nvme_end EXIT
+	nvme_modules
+	mkdir -p "$NVME_FILES"
+	nvme_link_up
+	nvmet_up
+	nvme_connect
+}
+
+nvme_down() {
+	nvme_disconnect
+	nvmet_down
+	wait_until 10 "target and host have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	check "unloading the consumers" modprobe -r nvme-rdma nvmet-rdma brd
+}
+
+# ---------------------------------------------------------------------- I/O
+
+random_file() {
+	head -c "$(($2 << 20))" /dev/urandom >"$NVME_FILES/$1"
+}
+
+# nvme_write FILE BLOCK MIB: the file to the disk from this offset on.
+nvme_write() {
+	dd if="$NVME_FILES/$1" of="$NVME_DISK" oflag=direct,seek_bytes conv=nocreat,notrunc bs="$2" \
+		seek="$3M" 2>&1
+}
+
+# nvme_compare FILE BLOCK MIB: what is on the disk is the file.
+nvme_compare() {
+	local octets
+	octets=$(stat -c %s "$NVME_FILES/$1")
+	dd if="$NVME_DISK" iflag=direct,skip_bytes,count_bytes bs="$2" skip="$3M" count="$octets" 2>/dev/null |
+		cmp - "$NVME_FILES/$1" || fail "what is read in blocks of $2 at $3 MiB is not what was written"
+}
+
+nvme_start_writer() {
+	note "$1 writes"
+	nvme_write "$1" "$2" "$3" >"$CASE_DIR/$1.log" &
+	PIDS[$1]=$!
+}
+
+nvme_case() {
+	local mib
+	mib=$(by_profile 32 2)
+	nvme_up
+	random_file one "$mib"
+	check "writing" nvme_write one 1M 0
+	nvme_compare one 256k 0
+	nvme_compare one 4k 0
+	# Below the consumers is memory: it arrived there, it was not only remembered.
+	cmp -n "$((mib << 20))" "$NVME_RAM" "$NVME_FILES/one" || fail "the target's disk holds something else"
+
+	random_file left "$((mib / 2))"
+	random_file right "$((mib / 2))"
+	nvme_start_writer left 64k 0
+	nvme_start_writer right 512k "$((mib / 2))"
+	reap 60 left
+	reap 60 right
+	nvme_compare left 1M 0
+	nvme_compare right 16k "$((mib / 2))"
+	nvme_down
+}
+
+# The link goes away under I/O: writers get errors, nothing hangs, and what was
+# written before is still there.
+nvme_writes_forever() {
+	while nvme_write busy 128k 32; do :; done
+	return 7
+}
+
+nvme_die_case() {
+	nvme_up
+	random_file safe "$(by_profile 16 2)"
+	random_file busy "$(by_profile 16 2)"
+	check "writing" nvme_write safe 1M 0
+	note "writer starts"
+	nvme_writes_forever >"$CASE_DIR/writer.log" &
+	PIDS["writer"]=$!
+	wait_until 20 "the writer has written the file twice" nvme_passes 2
+	! gone "${PIDS[writer]}" || fail "the writer has ended early"
+	nvme_link_down
+	ended 60 writer
+	[ "$STATUS" = 7 ] || fail "the writer ended with status $STATUS, not because of an error"
+	nvme_disconnect
+
+	# The listener went with the link.
+	nvmet_deafen
+	nvme_link_up
+	nvmet_listen
+	nvme_connect
+	nvme_compare safe 256k 0
+	check "writing again" nvme_write busy 1M 32
+	nvme_compare busy 64k 32
+	nvme_down
+}
+
+nvme_passes() {
+	[ "$(grep -c 'copied' "$CASE_DIR/writer.log")" -ge "$1" ]
+}
+
+testcase kernel-nvme 90 nvme_case
+testcase kernel-nvme-die 120 nvme_die_case
