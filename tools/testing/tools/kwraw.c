@@ -59,7 +59,7 @@ static void start_connection(struct kwraw *c, int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-int kwraw_mss;
+int kwraw_mss, kwraw_rcvbuf;
 
 int kwraw_connect(struct kwraw *c, const char *addr, const char *port)
 {
@@ -69,6 +69,8 @@ int kwraw_connect(struct kwraw *c, const char *addr, const char *port)
 
 	if (kwraw_mss)
 		setsockopt(fd, IPPROTO_TCP, TCP_MAXSEG, &kwraw_mss, sizeof(kwraw_mss));
+	if (kwraw_rcvbuf)
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kwraw_rcvbuf, sizeof(kwraw_rcvbuf));
 	rv = fd < 0 ? -1 : connect(fd, ai->ai_addr, ai->ai_addrlen);
 
 	freeaddrinfo(ai);

@@ -57,6 +57,8 @@ struct kwraw {
 
 /* If not 0: the MSS that is announced by connections to come. */
 extern int kwraw_mss;
+/* If not 0: the size of their receive buffers. */
+extern int kwraw_rcvbuf;
 
 /* -1 and errno on failure. */
 int kwraw_connect(struct kwraw *c, const char *addr, const char *port);

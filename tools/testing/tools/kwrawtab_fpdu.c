@@ -4,6 +4,10 @@
  */
 #include "kwrawcase.h"
 
+#include <string.h>
+
+static void split_everywhere(struct rp *r);
+
 const struct rp_case rp_cases_fpdu[] = {
 	{
 		.name = "fpdu-pads", .ids = "5044-4.1-1 5044-4.1-5 5044-4.1-2",
@@ -283,5 +287,63 @@ const struct rp_case rp_cases_fpdu[] = {
 			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 13 },
 		},
 	},
+	{
+		.name = "fpdu-split-everywhere", .ids = "5044-5.1-6 5044-A.4-1 5044-A.4-2 5044-1.2-4 5044-6-6",
+		.role = RP_BOTH, .plain = true, .run = split_everywhere,
+	},
 	{ .name = NULL }
 };
+
+#define SPLIT_MAX	128
+
+/*
+ * Two segments of TCP, cut at each octet of the FPDU: the device has dealt with the
+ * first one when the consumer, asked meanwhile, says that nothing has come.
+ */
+static void split_at(struct rp *r, const struct rp_step *s, size_t at)
+{
+	struct rp_step held = *s;
+	uint8_t rest[SPLIT_MAX];
+	size_t len;
+
+	held.hold = true;
+	rp_seg(r, &held);
+	len = r->out_len;
+	r->out_len = 0;
+	if (at >= len || len > sizeof(rest))
+		at = len - 1;
+	memcpy(rest, r->out, len);
+	kwraw_send(&r->c, rest, at);
+	rp_expect(r, &(struct rp_step){ .what = RP_NO_WC });
+	kwraw_send(&r->c, rest + at, len - at);
+}
+
+static void split_everywhere(struct rp *r)
+{
+	static const struct rp_step segs[] = {
+		{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 23, .hit = true },
+		{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 9 },
+		{ RP_SEG, .op = KWRAW_SEND, .len = 26, .hit = true },
+	}, answer = {
+		RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 9
+	}, post = {
+		RP_RECV, .len = 26
+	};
+	struct rp_step taken = { RP_WC, .wc = IBV_WC_RECV, .len = 26 };
+	size_t at;
+	bool up = rp_open(r);
+
+	for (at = 1; up && at < 56 && !r->failed; at++) {
+		split_at(r, &segs[0], at);
+		split_at(r, &segs[1], at);
+		rp_expect(r, &answer);
+		/* As many Sends as there are receives in the arena. */
+		if (at % 7)
+			continue;
+		taken.wr = at / 7 - 1;
+		split_at(r, &segs[2], at % 48);
+		rp_expect(r, &taken);
+		if (taken.wr >= 3 && taken.wr < 7)
+			rp_steps(r, (struct rp_step[]){ post, { .what = RP_DONE } });
+	}
+}

@@ -4,7 +4,11 @@
  */
 #include "kwrawcase.h"
 
+#include <endian.h>
+#include <string.h>
+
 static void too_many_reads(struct rp *r);
+static void dereg_halfway(struct rp *r);
 
 const struct rp_case rp_cases_read[] = {
 	{
@@ -355,6 +359,10 @@ const struct rp_case rp_cases_read[] = {
 			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
+	},
+	{
+		.name = "read-deregistered-halfway", .ids = "5040-4.8-22 5040-4.8-19 5040-8.1.1-6 5041-8.3.1-6 5040-3.2-14",
+		.role = RP_INIT, .ird = 64, .plain = true, .run = dereg_halfway,
 	},
 	{
 		.name = "read-too-many", .ids = "5040-6.1-10 5042-6.4.3.3-2 5041-7.1-3 5040-5.2.1-3",
@@ -735,5 +743,94 @@ static void too_many_reads(struct rp *r)
 		rp_fail(r, "Terminate %x/%x/%02x about Read %u", t.layer, t.etype, t.code,
 			about.msn);
 	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_FATAL });
+	rp_ended(r, RP_BY_FIN);
+}
+
+#define READS		64
+#define READ_LEN	20000
+
+static uint32_t be32_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
+}
+
+static uint64_t be64_at(const uint8_t *p)
+{
+	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
+}
+
+/* The Read Request that is returned, less what was answered of it. */
+static void check_rest(struct rp *r, const struct kwraw_term *t, uint32_t done)
+{
+	const uint8_t *q = t->rdma;
+
+	if (t->layer != 0 || t->etype != 1 || t->code != 0 || !t->has_ddp || !t->has_rdma)
+		rp_fail(r, "Terminate %x/%x/%02x, must return the Read", t->layer, t->etype,
+			t->code);
+	else if (be32_at(q) != RP_SINK_STAG || be64_at(q + 4) != RP_SINK_TO + done ||
+		 be32_at(q + 12) != READ_LEN - done ||
+		 be32_at(q + 16) != r->region[KWT_RW].stag ||
+		 be64_at(q + 20) != r->region[KWT_RW].to + done)
+		rp_fail(r, "the Read that is returned has %u octets left, must have %u",
+			be32_at(q + 12), READ_LEN - done);
+}
+
+/* Responses until the Terminate; *done: octets of the Read that it cuts off. */
+static bool take_responses(struct rp *r, struct kwraw_term *t, uint32_t *done)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s;
+	size_t len;
+
+	for (*done = 0;;) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s))
+			return false;
+		if (s.opcode != KWRAW_READ_RESP)
+			return kwraw_term_decode(ulpdu, len, t);
+		if (s.to != RP_SINK_TO + *done)
+			return false;
+		*done = s.last ? 0 : *done + len - KWRAW_TAGGED_HDR;
+	}
+}
+
+/*
+ * More Responses than TCP takes while we read nothing. The region goes away meanwhile:
+ * what was not built yet is refused, with the Read as far as it was not answered.
+ */
+static void dereg_halfway(struct rp *r)
+{
+	struct rp_step ask = { RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN };
+	/* When the Send is there, so are the requests, for it comes behind them. */
+	static const struct rp_step then[] = {
+		{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+		{ RP_WC, .wc = IBV_WC_RECV, .len = 1 },
+		{ RP_DEREG, .at = KWT_RW },
+		{ .what = RP_DONE },
+	};
+	struct kwraw_term t;
+	uint32_t done;
+	bool up;
+	int i;
+
+	kwraw_rcvbuf = 8192;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	for (i = 0; up && i < READS; i++)
+		rp_seg(r, &ask);
+	if (!up)
+		return;
+	rp_steps(r, then);
+	if (r->failed)
+		return;
+	if (!take_responses(r, &t, &done)) {
+		rp_fail(r, "no Responses and a Terminate");
+		return;
+	}
+	check_rest(r, &t, done);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
 	rp_ended(r, RP_BY_FIN);
 }
