@@ -167,13 +167,13 @@ extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
  * struct rp_where - where things are
  * @addr, @port: of the consumer's listener; @control: of its control channel
  * @own, @own_port: where we listen; @listener: that socket
- * @slow: factor on all times
+ * @prompt_ms: for what has to happen at once; @slow: factor on all times
  * @want_crc, @want_markers: what we ask for at start-up
  */
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;
 	int listener;
-	int slow;
+	int prompt_ms, slow;
 	bool want_crc, want_markers;
 };
 

@@ -6,7 +6,7 @@
  * says nothing but well-formed FPDUs, the connection ends, each request comes back
  * once, and memory that no peer may write is as it was.
  */
-#include "kwrawcase.h"
+#include "kwrawstart.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -220,6 +220,38 @@ static bool start(struct rp *r, bool spoiled)
 	return true;
 }
 
+/* The consumer connects, and gets a Reply. */
+static bool start_responder(struct rp *r, bool spoiled)
+{
+	struct kwraw_mpa ours, theirs;
+	uint8_t buf[KWRAW_MPA_MAX];
+	const char *verdict;
+	bool p2p;
+	size_t len;
+
+	if (!kwraw_mpa_recv(&r->c, kwraw_req_key, &theirs, rp_soon()))
+		return false;
+	p2p = theirs.flags & KWRAW_MPA_S && theirs.pd[0] & 0x80;
+	kwraw_mpa_init(&ours, kwraw_rep_key, rp_where.want_crc ? KWRAW_MPA_C : 0, theirs.rev);
+	if (theirs.flags & KWRAW_MPA_S)
+		rp_depths(&ours, 4 | (p2p ? RP_A : 0), 4 | (p2p ? RP_C : 0));
+	ours.pd_len += kw_one_in(&rng, 2) ? kw_below(&rng, 100) : 0;
+	len = kwraw_mpa_encode(&ours, buf);
+	if (spoiled)
+		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
+	kwraw_send(&r->c, buf, len);
+	verdict = rp_ctl("cm %d", rp_soon() / 8);
+	if (!verdict) {		/* it waits for more */
+		kwraw_fin(&r->c);
+		return false;
+	}
+	kwraw_full_operation(&r->c, &ours, &theirs);
+	/* The spoiled frame may have said something else. */
+	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
+	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
+	return !strncmp(verdict, "ESTABLISHED", 11);
+}
+
 /* What the device says to all this. */
 static void listen_to(struct rp *r)
 {
@@ -271,31 +303,37 @@ static void finish(struct rp *r)
 		rp_fail(r, "the consumer's memory: %s", rp_ctl_no());
 }
 
+static void talk(struct rp *r, enum how how)
+{
+	make_stream(r, how);
+	if (how == STREAM)
+		scribble(stream, stream_len);
+	if (how == SHUFFLE)
+		shuffle();
+	if (how == CUT)
+		stream_len = kw_below(&rng, stream_len);
+	kwraw_send(&r->c, stream, stream_len);
+	if (kw_one_in(&rng, 8)) {
+		kwraw_reset(&r->c);
+		r->up = false;
+	} else {
+		kwraw_fin(&r->c);
+		listen_to(r);
+	}
+}
+
 static void one_connection(struct rp *r)
 {
 	enum how how = kw_below(&rng, HOWS);
+	bool up;
 
 	rp_begin(r);
 	if (!rp_tcp(r))
 		return;
 	r->c.piece = kw_one_in(&rng, 3) ? 1 + kw_below(&rng, 60) : 0;
-	if (start(r, how == REQUEST)) {
-		make_stream(r, how);
-		if (how == STREAM)
-			scribble(stream, stream_len);
-		if (how == SHUFFLE)
-			shuffle();
-		if (how == CUT)
-			stream_len = kw_below(&rng, stream_len);
-		kwraw_send(&r->c, stream, stream_len);
-		if (kw_one_in(&rng, 8)) {
-			kwraw_reset(&r->c);
-			r->up = false;
-		} else {
-			kwraw_fin(&r->c);
-			listen_to(r);
-		}
-	}
+	up = r->role == RP_INIT ? start(r, how == REQUEST) : start_responder(r, how == REQUEST);
+	if (up)
+		talk(r, how);
 	finish(r);
 }
 
@@ -309,7 +347,8 @@ int rp_mutate(unsigned int count, uint64_t seed)
 
 	for (i = 0; i < count && failed < 5; i++) {
 		rng.state = kw_mix(seed, i);
-		r = (struct rp){ .k = &any, .role = RP_INIT, .out = out };
+		r = (struct rp){ .k = &any, .role = kw_one_in(&rng, 4) ? RP_RESP : RP_INIT,
+				 .out = out };
 		memcpy(r.region, regions, sizeof(r.region));
 		one_connection(&r);
 		memcpy(regions, r.region, sizeof(r.region));

@@ -10,7 +10,7 @@
 
 int rp_soon(void)
 {
-	return 2000 * rp_where.slow;
+	return rp_where.prompt_ms * rp_where.slow;
 }
 
 void rp_cm(struct rp *r, const char *name)

@@ -5,10 +5,11 @@
 # buffer is known. "kwrawpeer list" names the cases with the requirements they show;
 # each runs in both roles, whole and cut at random places, and says what is wrong.
 
-# Where what another type of link does otherwise is listed, with reasons.
+# Where what another type of link does otherwise is listed, with reasons. What it does
+# not do at all is waited for in vain, so not for long.
 raw_known() {
 	local list=$HERE_RAW/raw-$KWARP_LINK.known
-	[ ! -e "$list" ] || printf -- '-k %s' "$list"
+	[ ! -e "$list" ] || printf -- '-k %s -T 250' "$list"
 }
 
 HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
@@ -25,7 +26,7 @@ raw_case() {
 	own=$PORT
 	serve target "$control" kwtarget -a "${IP[1]}" -p "$port" -c "$control"
 	# shellcheck disable=SC2046
-	client kwrawpeer "$command" -a "${IP[1]}" -p "$port" -c "$control" -A "${IP[0]}" -P "$own" \
+	client kwrawpeer "$command" $(by_profile '' -q) -a "${IP[1]}" -p "$port" -c "$control" -A "${IP[0]}" -P "$own" \
 		-F "$SLOWNESS" $(raw_known) "$@"
 	tail -n 1 "$CASE_DIR/client.log"
 	stop target
