@@ -22,4 +22,13 @@
 #define kwarp_sk_no_task_frag(sk)	((void)(sk))
 #endif
 
+/* 6.11: create_cq() gets all attributes of the call, before that the driver's data */
+#ifdef KWARP_HAVE_CREATE_CQ_ATTRS
+#define kwarp_cq_attrs		uverbs_attr_bundle
+#define kwarp_cq_udata(attrs)	((attrs) ? &(attrs)->driver_udata : NULL)
+#else
+#define kwarp_cq_attrs		ib_udata
+#define kwarp_cq_udata(attrs)	(attrs)
+#endif
+
 #endif /* KWARP_COMPAT_H */

@@ -37,9 +37,9 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 }
 
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct uverbs_attr_bundle *attrs)
+		    struct kwarp_cq_attrs *attrs)
 {
-	struct ib_udata *udata = attrs ? &attrs->driver_udata : NULL;
+	struct ib_udata *udata = kwarp_cq_udata(attrs);
 	struct kwarp_dev *kdev = to_kdev(ibcq->device);
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	int ret;

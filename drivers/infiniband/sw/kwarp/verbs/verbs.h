@@ -10,6 +10,8 @@
 #include <rdma/iw_cm.h>
 #include <rdma/uverbs_ioctl.h>
 
+#include "../compat.h"
+
 struct kwarp_ring;
 struct rdma_user_mmap_entry;
 
@@ -41,7 +43,7 @@ enum ib_port_state kwarp_port_state(const struct net_device *netdev);
 
 /* cq_verbs.c */
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct uverbs_attr_bundle *attrs);
+		    struct kwarp_cq_attrs *attrs);
 int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 
