@@ -6,6 +6,7 @@
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug] [CASE...]
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +26,8 @@ timeout_of() {
 guest_command() {
 	local profile=stock
 	[ "$kernel" != debug ] || profile=debug
-	echo "cd /opt/kwarp/selftests && CI=${CI:-} exec ./run.sh --profile $profile ${cases[*]@Q}"
+	local env="CI=${CI:-} KWARP_MUTATIONS=${KWARP_MUTATIONS:-} KWARP_RAW_SEED=${KWARP_RAW_SEED:-}"
+	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile ${cases[*]@Q}"
 }
 
 run_suite() {

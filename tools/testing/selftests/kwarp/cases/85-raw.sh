@@ -81,6 +81,9 @@ done
 testcase raw-no-crc 200 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read close
 testcase raw-markers 200 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read close
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
-testcase raw-mutate-1 300 mutate_case 1
-testcase raw-mutate-2 300 mutate_without_crc 2
+# A long run: KWARP_MUTATIONS=20000.
+limit=$((300 + ${KWARP_MUTATIONS:-0} / 5))
+testcase raw-mutate-1 $limit mutate_case 1
+testcase raw-mutate-2 $limit mutate_without_crc 2
+unset limit
 unset group
