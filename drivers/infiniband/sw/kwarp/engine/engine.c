@@ -11,6 +11,7 @@
 void kwarp_engine_init(struct kwarp_engine *e)
 {
 	kwarp_tx_init(e);
+	kwarp_mem_stream_init(&e->mem);
 }
 
 static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p)
@@ -157,6 +158,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 /* Ready for another stream, after modify to RESET.  Stopped; the caller is the runner. */
 void kwarp_engine_revive(struct kwarp_engine *e)
 {
+	kwarp_mem_stream_end(&e->mem);
 	e->flags = 0;
 	e->perr = KWARP_PERR_NONE;
 }

@@ -199,7 +199,7 @@ struct kwarp_rx {
 /**
  * struct kwarp_engine - one stream
  * @kdev: device
- * @pd: protection domain of the QP
+ * @mem: the QP as memory sees it; its protection domain and windows
  * @sq: its send queue
  * @rq: its receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
@@ -219,11 +219,11 @@ struct kwarp_rx {
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
  * @saved: socket callbacks as they were before attach
  *
- * Everything from @kdev to @ops is immutable after create.
+ * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
-	struct ib_pd *pd;
+	struct kwarp_mem_stream mem;
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
 	bool rq_shared;

@@ -141,7 +141,7 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
 	enum kwarp_mem_err err;
 
-	err = kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, e->pd, h->to,
+	err = kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, &e->mem, h->to,
 			      rx->fpdu.payload_len, rights);
 	if (err != KWARP_MEM_OK)
 		return tagged_perr(err);
@@ -236,7 +236,7 @@ static enum kwarp_perr invalidate(struct kwarp_engine *e)
 
 	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
 		return KWARP_PERR_R_STAG;
-	if (!kwarp_mr_revoke(mr, stag, e->pd, true))
+	if (!kwarp_mr_revoke(mr, stag, &e->mem, true))
 		return KWARP_PERR_R_CANNOT_INV;
 	return KWARP_PERR_NONE;
 }
@@ -288,7 +288,7 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 		if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
 			return KWARP_PERR_R_ACCESS;
 		err = kwarp_read_perr(kwarp_mem_check(kwarp_rx_mr(e, req.src_stag),
-						      req.src_stag, e->pd, req.src_to,
+						      req.src_stag, &e->mem, req.src_to,
 						      req.size, IB_ACCESS_REMOTE_READ));
 		if (err != KWARP_PERR_NONE)
 			return err;
@@ -317,7 +317,7 @@ static enum kwarp_perr end_response(struct kwarp_engine *e)
 	done = *r;
 	kwarp_readq_pop(&e->oread);
 	if (done.invalidate)
-		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, e->pd, false);
+		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, &e->mem, false);
 	if (!done.rtr)
 		kwarp_sq_read_done(e->sq, done.sq_index);
 	/* Pairs with held_back(): either it sees the free place, or we see its flag. */

@@ -37,7 +37,7 @@ static enum kwarp_mem_err place(struct kwarp_engine *e, u32 stag, u64 addr, int 
 	if (!mr)
 		return KWARP_MEM_STAG;
 	kwarp_mr_begin(mr);
-	err = kwarp_mem_check(mr, stag, e->pd, addr, len, rights);
+	err = kwarp_mem_check(mr, stag, &e->mem, addr, len, rights);
 	if (err == KWARP_MEM_OK)
 		kwarp_mr_write(mr, addr, data, len);
 	kwarp_mr_end(mr);

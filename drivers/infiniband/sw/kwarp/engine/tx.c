@@ -135,7 +135,7 @@ static enum kwarp_wc_status check_sgl(struct kwarp_engine *e)
 		if (!s->length)
 			continue;
 		mr = kwarp_mr_lookup(e->kdev, s->lkey);
-		err = kwarp_mem_check(mr, s->lkey, e->pd, s->addr, s->length, 0);
+		err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, 0);
 		if (mr)
 			kwarp_mr_put(mr);
 		if (err != KWARP_MEM_OK)
@@ -154,7 +154,7 @@ static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
 	if (!e->tx.wqe.len)
 		return KWARP_WC_SUCCESS;
 	mr = kwarp_mr_lookup(e->kdev, s->lkey);
-	err = kwarp_mem_check(mr, s->lkey, e->pd, s->addr, s->length,
+	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length,
 			      KWARP_SINK_RIGHTS);
 	if (mr)
 		kwarp_mr_put(mr);
@@ -171,9 +171,9 @@ static enum kwarp_wc_status local_op(struct kwarp_engine *e)
 	if (!mr)
 		return KWARP_WC_LOC_PROT_ERR;
 	if (w->opcode == KWARP_WR_REG_MR)
-		ok = mr->pd == e->pd && !kwarp_mr_activate(mr, stag, w->raddr);
+		ok = mr->pd == e->mem.pd && !kwarp_mr_activate(mr, stag, w->raddr);
 	else
-		ok = kwarp_mr_revoke(mr, stag, e->pd, false);
+		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
 	kwarp_mr_put(mr);
 	return ok ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
 }

@@ -140,7 +140,7 @@ static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 che
 	if (!mr)
 		return KWARP_MEM_STAG;
 	kwarp_mr_begin(mr);
-	err = kwarp_mem_check(mr, stag, f->e->pd, addr, check, rights);
+	err = kwarp_mem_check(mr, stag, &f->e->mem, addr, check, rights);
 	/* Short of memory is not the region's fault: no_memory says so. */
 	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len, copy))
 		err = KWARP_MEM_STAG;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * May this access go ahead?  State, key, protection domain, rights and bounds, on
- * every segment (RFC 5041 section 7.1, RFC 5040 section 7.2).
+ * May this access go ahead?  State, key, protection domain, stream, rights and bounds,
+ * on every segment (RFC 5041 section 7.1, RFC 5040 section 7.2).
  */
 #include "mr.h"
 
@@ -11,7 +11,7 @@
  * kwarp_mem_check - validate one access
  * @mr: region found by the STag's index, or NULL
  * @stag: STag as given, key included
- * @pd: protection domain of the stream
+ * @stream: stream of the access
  * @addr: tagged offset, or virtual address
  * @len: octets, may be 0
  * @rights: IB_ACCESS_* that are all needed; 0 for a local read
@@ -22,8 +22,8 @@
  * Return: KWARP_MEM_OK, or the first check that failed.
  */
 enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
-				   const struct ib_pd *pd, u64 addr, u64 len,
-				   int rights)
+				   const struct kwarp_mem_stream *stream, u64 addr,
+				   u64 len, int rights)
 {
 	u64 end;
 
@@ -31,8 +31,15 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
 		return KWARP_MEM_STAG;
 	/* 5041-8.2-1, 5040-7.2-10 */
-	if (mr->pd != pd)
+	if (mr->pd != stream->pd)
 		return KWARP_MEM_STREAM;
+	/* 5041-8.2-3, -5: a window is its stream's, and for the peer only */
+	if (mr->kind == KWARP_MR_WINDOW) {
+		if (mr->stream != stream)
+			return KWARP_MEM_STREAM;
+		if (!rights)
+			return KWARP_MEM_ACCESS;
+	}
 	/* 5040-8.1.1-5 */
 	if ((mr->access & rights) != rights)
 		return KWARP_MEM_ACCESS;
@@ -52,29 +59,33 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
  * kwarp_mr_revoke - invalidate an STag (Local Invalidate, Send with Invalidate)
  * @mr: region found by the STag's index
  * @stag: STag as given
- * @pd: protection domain of the stream
+ * @stream: stream that asks for it
  * @remote: the peer asks for it
  *
- * Only fast-register regions can be invalidated: a region of user space is shared
- * by all streams of its protection domain (5040-8.1.1-7).
+ * Only fast-register regions and windows can be invalidated: a region of user space is
+ * shared by all streams of its protection domain (5040-8.1.1-7).  A window can be bound
+ * anew when it returns, and its region deregistered.
  *
  * When it returns, no access that was checked before is still copying.
  *
  * Context: any but hard interrupt; the caller holds a reference.
  * Return: false if the STag cannot be invalidated.
  */
-bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct ib_pd *pd,
+bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_stream *stream,
 		     bool remote)
 {
 	const int remote_rights = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
 	bool ok;
 
-	if (!mr || mr->kind != KWARP_MR_FAST || mr->pd != pd)
+	if (!mr || mr->kind < KWARP_MR_FAST || mr->pd != stream->pd)
 		return false;
 	write_lock_bh(&mr->lock);
-	ok = mr->valid && mr->stag == stag && (!remote || mr->access & remote_rights);
+	ok = mr->valid && mr->stag == stag && (!remote || mr->access & remote_rights) &&
+	     (mr->kind != KWARP_MR_WINDOW || mr->stream == stream);
 	if (ok)
 		WRITE_ONCE(mr->valid, false);
 	write_unlock_bh(&mr->lock);
+	if (ok && mr->kind == KWARP_MR_WINDOW)
+		kwarp_window_unbind(mr);
 	return ok;
 }

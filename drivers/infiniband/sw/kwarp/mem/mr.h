@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory regions: STags, who may touch what, and moving octets in and out.
+ * Memory regions and windows: STags, who may touch what, and moving octets in and out.
  *
  * An STag is a 24-bit index, chosen at random, and an 8-bit key of the consumer.
  * Lookup is lock-free (RCU); a reference is held only for the duration of one
  * transmit step or one run of the receive path, both bounded, never while waiting
  * for a peer.  So revoking a region (deregister, invalidate) may wait for the
  * references and is final when it returns (RFC 5041 8.3.1 item 6).
+ *
+ * A window is an STag of its own for a part of a region.  It has the same shape as a
+ * region, so that an access through it costs the same: while it is bound its @chunk
+ * points into the region's list.  Only the stream that bound it may use it (RFC 5041
+ * 8.2, stream association; regions have protection domain association).
  */
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H
 
 #include <linux/completion.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 
@@ -19,8 +25,20 @@ struct kwarp_dev;
 
 enum kwarp_mr_kind {
 	KWARP_MR_USER,		/* pinned user memory */
-	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
 	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
+	/* From here on: a stream can invalidate it, so its lock is needed. */
+	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
+	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER, of one stream */
+};
+
+/**
+ * struct kwarp_mem_stream - what memory knows of a stream
+ * @pd: protection domain; immutable
+ * @windows: those bound to it; protected by the binding lock, see window.c
+ */
+struct kwarp_mem_stream {
+	struct ib_pd *pd;
+	struct list_head windows;
 };
 
 /**
@@ -42,31 +60,38 @@ struct kwarp_mr_list {
 };
 
 /**
- * struct kwarp_mr - one region
- * @ibmr: RDMA core's object; lkey and rkey are the STag
+ * struct kwarp_mr - one region or window
+ * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
  * @rcu: freed after a grace period, because lookup is lock-free
  * @refs: one for the registration, one for each step that uses the region
  * @idle: completed when @refs is zero
- * @lock: KWARP_MR_FAST only: held for reading from the check of an access to the end
- *	of its copy, for writing to change @valid; any context, bottom halves off
+ * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an
+ *	access to the end of its copy, for writing to change @valid; any context, bottom
+ *	halves off
  * @kind: immutable
  * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
  * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable but for rereg
+ * @stream: KWARP_MR_WINDOW: the one that bound it; else NULL
  * @va: first valid address (tagged offset)
  * @length: octets
  * @umem: pinned pages of a KWARP_MR_USER
- * @chunk: kernel addresses of the pieces of 1 << @shift octets
+ * @chunk: kernel addresses of the pieces of 1 << @shift octets; a window's are those of
+ *	its region
  * @nchunks: entries in use
  * @max_chunks: entries allocated
  * @shift: log2 of the size of a piece
  * @offset: of the first octet inside chunk[0]
  * @next: KWARP_MR_FAST: what becomes of @chunk to @length with the next REG_MR; the
  *	consumer may map while the region is still valid, but not twice at a time
+ * @windows: KWARP_MR_USER: number of windows bound to it; the binding lock
+ * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; the binding lock
+ * @bound: KWARP_MR_WINDOW: in the stream's list while @parent is set; the binding lock
  *
  * Everything from @access to @offset changes only while @valid is false, and then
- * under @lock.
+ * under @lock.  A region with windows is not destroyed, so a bound window holds no
+ * reference on it.
  */
 struct kwarp_mr {
 	struct ib_mr ibmr;
@@ -81,6 +106,7 @@ struct kwarp_mr {
 
 	int access;
 	struct ib_pd *pd;
+	const struct kwarp_mem_stream *stream;
 	u64 va;
 	u64 length;
 	struct ib_umem *umem;
@@ -90,6 +116,10 @@ struct kwarp_mr {
 	u8 shift;
 	u32 offset;
 	struct kwarp_mr_list next;
+
+	u32 windows;
+	struct kwarp_mr *parent;
+	struct list_head bound;
 };
 
 static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)
@@ -101,10 +131,22 @@ static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)
 enum kwarp_mem_err {
 	KWARP_MEM_OK,
 	KWARP_MEM_STAG,		/* no such STag, wrong key, or invalid */
-	KWARP_MEM_STREAM,	/* other protection domain */
+	KWARP_MEM_STREAM,	/* other protection domain, or a window of another stream */
 	KWARP_MEM_ACCESS,	/* right missing */
 	KWARP_MEM_WRAP,		/* address + length wraps 2^64 */
 	KWARP_MEM_BOUNDS,	/* outside of the region */
+};
+
+/**
+ * struct kwarp_window_range - what a window is to cover
+ * @addr: first octet, by the region's addresses
+ * @length: octets, not 0
+ * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ZERO_BASED
+ */
+struct kwarp_window_range {
+	u64 addr;
+	u64 length;
+	u32 access;
 };
 
 /**
@@ -114,14 +156,15 @@ enum kwarp_mem_err {
  * Between begin and end lie the check of an access and its copy, so that an
  * invalidation is final when it returns (5040-8.1.1-6).  Regions of user space are
  * only revoked by deregistration, which waits for references: for them the lock is
- * taken in the eyes of sparse only.
+ * taken in the eyes of sparse only.  A bound window keeps its region registered, so
+ * within the lock its memory is there.
  *
  * Context: any but hard interrupt; nothing in between may sleep.
  */
 static inline void kwarp_mr_begin(struct kwarp_mr *mr)
 	__acquires(&mr->lock)
 {
-	if (mr->kind == KWARP_MR_FAST)
+	if (mr->kind >= KWARP_MR_FAST)
 		read_lock_bh(&mr->lock);
 	else
 		__acquire(&mr->lock);
@@ -130,7 +173,7 @@ static inline void kwarp_mr_begin(struct kwarp_mr *mr)
 static inline void kwarp_mr_end(struct kwarp_mr *mr)
 	__releases(&mr->lock)
 {
-	if (mr->kind == KWARP_MR_FAST)
+	if (mr->kind >= KWARP_MR_FAST)
 		read_unlock_bh(&mr->lock);
 	else
 		__release(&mr->lock);
@@ -145,10 +188,19 @@ void kwarp_mr_put(struct kwarp_mr *mr);
 
 /* access.c */
 enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
-				   const struct ib_pd *pd, u64 addr, u64 len,
-				   int rights);
-bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct ib_pd *pd,
+				   const struct kwarp_mem_stream *stream, u64 addr,
+				   u64 len, int rights);
+bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_stream *stream,
 		     bool remote);
+
+/* window.c */
+bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
+		       struct kwarp_mem_stream *stream,
+		       const struct kwarp_window_range *range);
+void kwarp_window_unbind(struct kwarp_mr *mw);
+void kwarp_mem_stream_init(struct kwarp_mem_stream *stream);
+void kwarp_mem_stream_end(struct kwarp_mem_stream *stream);
+bool kwarp_mr_close(struct kwarp_mr *mr);
 
 /* copy.c */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
@@ -162,9 +214,10 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      u32 max_pages);
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access);
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd);
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access);
-void kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
+int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 
 #endif /* KWARP_MEM_MR_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creating and destroying regions.
+ * Creating and destroying regions and windows.
  */
 #include "mr.h"
 
@@ -28,6 +28,7 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	refcount_set(&mr->refs, 1);
 	init_completion(&mr->idle);
 	rwlock_init(&mr->lock);
+	INIT_LIST_HEAD(&mr->bound);
 	mr->kind = kind;
 	mr->pd = pd;
 	mr->max_chunks = max_chunks;
@@ -38,7 +39,9 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 static void mr_free(struct kwarp_mr *mr)
 {
 	kvfree(mr->next.chunk);
-	kvfree(mr->chunk);
+	/* A window's belong to its region. */
+	if (mr->kind != KWARP_MR_WINDOW)
+		kvfree(mr->chunk);
 	kfree_rcu(mr, rcu);
 }
 
@@ -141,6 +144,23 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return mr;
 }
 
+/* Window, not bound to anything. */
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd)
+{
+	struct kwarp_mr *mr = mr_new(pd, KWARP_MR_WINDOW, 0);
+	int ret;
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
+	if (ret) {
+		mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	kwarp_stag_publish(kdev, mr);
+	return mr;
+}
+
 static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct kwarp_mr *mr = to_kmr(ibmr);
@@ -230,20 +250,26 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
 /**
  * kwarp_mr_destroy - revoke for good and free
  * @kdev: device
- * @mr: region; gone afterwards
+ * @mr: region or window; gone afterwards
  *
- * When it returns, neither peer nor consumer reaches the memory any more.
+ * When it returns 0, neither peer nor consumer reaches the memory any more by this STag.
  *
  * Context: process, sleeps until running steps have let go of the region.
+ * Return: 0; -EBUSY, and nothing has changed, if windows are bound to the region.
  */
-void kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
+int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
-	WRITE_ONCE(mr->valid, false);
+	if (!kwarp_mr_close(mr))
+		return -EBUSY;
 	kwarp_stag_free(kdev, mr);
 	kwarp_mr_put(mr);
 	wait_for_completion(&mr->idle);
+	/* Not before: a bind may have been under way. */
+	if (mr->kind == KWARP_MR_WINDOW)
+		kwarp_window_unbind(mr);
 	if (mr->umem)
 		ib_umem_release(mr->umem);
 	mr->umem = NULL;
 	mr_free(mr);
+	return 0;
 }

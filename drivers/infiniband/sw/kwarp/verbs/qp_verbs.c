@@ -118,7 +118,7 @@ static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 	qp->sq.user = qp->user;
 	qp->rq.user = qp->user;
 	e->kdev = qp->kdev;
-	e->pd = qp->ibqp.pd;
+	e->mem.pd = qp->ibqp.pd;
 	e->sq = &qp->sq;
 	e->rq = qp->srq ? &qp->srq->rq : &qp->rq;
 	e->rq_shared = qp->srq;
@@ -181,6 +181,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	do {
 		kwarp_cm_drop_qp(qp->kdev, qp);
 	} while (!kwarp_qp_gone(qp));
+	kwarp_mem_stream_end(&qp->engine.mem);
 	kwarp_cq_forget_qp(qp->sq.cq, ibqp);
 	kwarp_cq_forget_qp(qp->engine.recv_cq, ibqp);
 	fini_queues(qp);

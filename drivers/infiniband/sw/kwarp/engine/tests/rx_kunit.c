@@ -116,7 +116,7 @@ static void make_stream(struct kunit *test, struct stream *s)
 		s->msn[i] = 1;
 	e->ibqp = &s->qp;
 	e->ops = &ops;
-	e->pd = &t->pd;
+	e->mem.pd = &t->pd;
 	e->rq = &t->rq;
 	e->recv_cq = &t->cq->cq;
 	e->access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
@@ -340,6 +340,18 @@ static void test_invalidate(struct kunit *test)
 	expect_write(test, &t->b, KWARP_PERR_DDP_T_STAG);
 }
 
+/* 5041-8.2-3: a window is the stream's that bound it */
+static void test_window(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+
+	t->mr.kind = KWARP_MR_WINDOW;
+	t->mr.stream = &t->b.e.mem;
+	expect_write(test, &t->b, KWARP_PERR_NONE);
+	expect_write(test, &t->a, KWARP_PERR_DDP_T_STREAM);
+	expect_write(test, &t->b, KWARP_PERR_NONE);
+}
+
 static const struct refusal {
 	const char *desc;
 	u32 stag;
@@ -351,6 +363,7 @@ static const struct refusal {
 	{ "key", STAG ^ 1, KWARP_MR_FAST, false, KWARP_PERR_R_STAG },
 	{ "domain", STAG, KWARP_MR_FAST, true, KWARP_PERR_R_CANNOT_INV },
 	{ "user memory", STAG, KWARP_MR_USER, false, KWARP_PERR_R_CANNOT_INV },
+	{ "another stream's window", STAG, KWARP_MR_WINDOW, false, KWARP_PERR_R_CANNOT_INV },
 };
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
@@ -363,8 +376,10 @@ static void test_invalidate_refused(struct kunit *test)
 
 	post(t, 7, 2);
 	t->mr.kind = c->kind;
+	/* of a window only */
+	t->mr.stream = &t->b.e.mem;
 	if (c->other_pd)
-		t->a.e.pd = &t->other_pd;
+		t->a.e.mem.pd = &t->other_pd;
 	feed_send(&t->a, 6, c->stag);
 	KUNIT_EXPECT_EQ(test, t->a.e.perr, c->perr);
 	KUNIT_EXPECT_TRUE(test, t->mr.valid);
@@ -381,6 +396,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_cq_overflow),
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE(test_invalidate),
+	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),
 	{}
 };

@@ -162,7 +162,7 @@ static int tx_test_init(struct kunit *test)
 	for (i = 0; i < MEM_LEN; i++)
 		t->mem[i] = 1 + i % 251;
 	make_region(t);
-	t->e.pd = &t->pd;
+	t->e.mem.pd = &t->pd;
 	t->e.iread.i = &t->iread;
 	test->priv = t;
 	return 0;

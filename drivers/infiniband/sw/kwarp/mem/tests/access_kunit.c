@@ -12,6 +12,9 @@
 
 /* Only addresses matter. */
 static struct ib_pd pd, other_pd;
+static const struct kwarp_mem_stream stream = { .pd = &pd };
+static const struct kwarp_mem_stream other_pd_stream = { .pd = &other_pd };
+static const struct kwarp_mem_stream no_pd_stream;
 
 static void make_region(struct kwarp_mr *mr, enum kwarp_mr_kind kind)
 {
@@ -38,7 +41,7 @@ static struct kwarp_mr *new_region(struct kunit *test, enum kwarp_mr_kind kind)
 
 static enum kwarp_mem_err check(const struct kwarp_mr *mr, u64 addr, u64 len)
 {
-	return kwarp_mem_check(mr, STAG, &pd, addr, len, IB_ACCESS_REMOTE_WRITE);
+	return kwarp_mem_check(mr, STAG, &stream, addr, len, IB_ACCESS_REMOTE_WRITE);
 }
 
 static void test_stag(struct kunit *test)
@@ -49,7 +52,7 @@ static void test_stag(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, check(NULL, VA, 1), KWARP_MEM_STAG);
 	for (bit = 0; bit < 32; bit++)
-		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG ^ BIT(bit), &pd, VA, 1, 0),
+		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG ^ BIT(bit), &stream, VA, 1, 0),
 				KWARP_MEM_STAG);
 	mr->valid = false;
 	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_STAG);
@@ -66,10 +69,10 @@ static void test_pd(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct kwarp_mr *mr = new_region(test, kinds[i]);
 
-		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, VA, 1, 0), KWARP_MEM_OK);
-		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &other_pd, VA, 1, 0),
+		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, VA, 1, 0), KWARP_MEM_OK);
+		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &other_pd_stream, VA, 1, 0),
 				KWARP_MEM_STREAM);
-		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, NULL, VA, 1, 0),
+		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &no_pd_stream, VA, 1, 0),
 				KWARP_MEM_STREAM);
 	}
 }
@@ -85,7 +88,7 @@ static void test_rights(struct kunit *test)
 	for (has = 0; has <= all; has++) {
 		mr->access = has;
 		for (need = 0; need <= all; need++)
-			KUNIT_EXPECT_EQ_MSG(test, kwarp_mem_check(mr, STAG, &pd, VA, 1, need),
+			KUNIT_EXPECT_EQ_MSG(test, kwarp_mem_check(mr, STAG, &stream, VA, 1, need),
 					    need & ~has ? KWARP_MEM_ACCESS : KWARP_MEM_OK,
 					    "has %#x, needs %#x", has, need);
 	}
@@ -168,7 +171,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check(mr, U64_MAX, 0), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, check(mr, U64_MAX - 7, 8), KWARP_MEM_WRAP);
 	KUNIT_EXPECT_EQ(test, check(mr, 1, U64_MAX), KWARP_MEM_WRAP);
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, VA, 1, IB_ACCESS_REMOTE_READ),
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, VA, 1, IB_ACCESS_REMOTE_READ),
 			KWARP_MEM_ACCESS);
 	mr->valid = false;
 	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_STAG);
@@ -183,34 +186,34 @@ static void test_order(struct kunit *test)
 
 	mr->valid = false;
 	mr->pd = &other_pd;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_STAG);
 	mr->valid = true;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_STREAM);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_STREAM);
 	mr->pd = &pd;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_ACCESS);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_ACCESS);
 	mr->access |= need;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_WRAP);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_WRAP);
 	addr = VA + LEN;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_BOUNDS);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_BOUNDS);
 	addr = VA;
-	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &pd, addr, 1, need), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, addr, 1, need), KWARP_MEM_OK);
 }
 
 static void test_revoke(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
 
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(NULL, STAG, &pd, false));
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &other_pd, false));
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &pd, false));
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 0x80, &pd, true));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(NULL, STAG, &stream, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &other_pd_stream, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &stream, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 0x80, &stream, true));
 	/* what was refused has changed nothing */
 	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_OK);
 
-	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &pd, false));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
 	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_STAG);
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &pd, false));
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &pd, true));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, true));
 }
 
 /* 5040-8.1.1-7: shared memory is not a stream's to invalidate */
@@ -222,8 +225,8 @@ static void test_revoke_kind(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
 		struct kwarp_mr *mr = new_region(test, kinds[i]);
 
-		KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &pd, false));
-		KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &pd, true));
+		KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
+		KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, true));
 		KUNIT_EXPECT_TRUE(test, mr->valid);
 	}
 }
@@ -247,10 +250,10 @@ static void test_revoke_remote(struct kunit *test)
 		struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
 
 		mr->access = cases[i].access;
-		KUNIT_EXPECT_EQ(test, kwarp_mr_revoke(mr, STAG, &pd, true), cases[i].ok);
+		KUNIT_EXPECT_EQ(test, kwarp_mr_revoke(mr, STAG, &stream, true), cases[i].ok);
 		KUNIT_EXPECT_EQ(test, mr->valid, !cases[i].ok);
 		mr->valid = true;
-		KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &pd, false));
+		KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
 	}
 }
 

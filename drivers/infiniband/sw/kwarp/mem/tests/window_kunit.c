@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Windows: what may be bound, who may use it, and every way back to free. */
+#include <kunit/test.h>
+#include <linux/limits.h>
+
+#include "../mr.h"
+
+#define MR_STAG		0x00111101U
+#define MW_STAG		0x00222202U
+#define KEY		0x00222233U	/* the window's, with the key of a bind */
+#define SHIFT		4
+#define CHUNKS		4
+#define MR_OFFSET	5U
+#define MR_LEN		(CHUNKS * (1U << SHIFT) - MR_OFFSET)
+#define MR_VA		0x7000000000f0ULL
+#define BOTH		(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+
+/* A region whose pieces lie apart, a window, streams of one protection domain and another. */
+struct window_test {
+	struct ib_pd pd;
+	struct ib_pd other_pd;
+	struct kwarp_mem_stream a;
+	struct kwarp_mem_stream b;
+	struct kwarp_mem_stream other;
+	struct kwarp_mr mr;
+	struct kwarp_mr mw;
+	u8 *chunk[CHUNKS];
+	u8 mem[CHUNKS][2 << SHIFT];
+};
+
+static void make(struct kwarp_mr *mr, enum kwarp_mr_kind kind, u32 stag, struct ib_pd *pd)
+{
+	refcount_set(&mr->refs, 1);
+	rwlock_init(&mr->lock);
+	INIT_LIST_HEAD(&mr->bound);
+	mr->kind = kind;
+	mr->stag = stag;
+	mr->pd = pd;
+}
+
+static int window_init(struct kunit *test)
+{
+	struct window_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->a.pd = &t->pd;
+	t->b.pd = &t->pd;
+	t->other.pd = &t->other_pd;
+	kwarp_mem_stream_init(&t->a);
+	kwarp_mem_stream_init(&t->b);
+	kwarp_mem_stream_init(&t->other);
+	for (i = 0; i < CHUNKS; i++)
+		t->chunk[i] = t->mem[i];
+	make(&t->mr, KWARP_MR_USER, MR_STAG, &t->pd);
+	t->mr.valid = true;
+	t->mr.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_MW_BIND;
+	t->mr.va = MR_VA;
+	t->mr.length = MR_LEN;
+	t->mr.chunk = t->chunk;
+	t->mr.nchunks = CHUNKS;
+	t->mr.shift = SHIFT;
+	t->mr.offset = MR_OFFSET;
+	make(&t->mw, KWARP_MR_WINDOW, MW_STAG, &t->pd);
+	test->priv = t;
+	return 0;
+}
+
+static bool bind(struct window_test *t, u64 addr, u64 length, u32 access)
+{
+	const struct kwarp_window_range range = {
+		.addr = addr, .length = length, .access = access,
+	};
+
+	return kwarp_window_bind(&t->mw, KEY, &t->mr, MR_STAG, &t->a, &range);
+}
+
+static bool bind_all(struct window_test *t)
+{
+	return bind(t, MR_VA, MR_LEN, BOTH);
+}
+
+static enum kwarp_mem_err check(struct window_test *t, const struct kwarp_mem_stream *s,
+				u64 addr, u64 len, int rights)
+{
+	return kwarp_mem_check(&t->mw, KEY, s, addr, len, rights);
+}
+
+static void expect_free(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, t->mw.valid);
+	KUNIT_EXPECT_NULL(test, t->mw.parent);
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->a.windows));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_REMOTE_READ), KWARP_MEM_STAG);
+}
+
+static void test_birth(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	expect_free(test);
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(&t->mw, MW_STAG, &t->a, MR_VA, 1,
+					      IB_ACCESS_REMOTE_READ), KWARP_MEM_STAG);
+}
+
+/* 5041-8.2-3, -5; 5041-8.3.1-2; 5040-8.1.1-2 */
+static void test_stream(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_REMOTE_WRITE), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check(t, &t->b, MR_VA, 1, IB_ACCESS_REMOTE_WRITE),
+			KWARP_MEM_STREAM);
+	KUNIT_EXPECT_EQ(test, check(t, &t->b, MR_VA, 1, IB_ACCESS_REMOTE_READ),
+			KWARP_MEM_STREAM);
+	KUNIT_EXPECT_EQ(test, check(t, &t->other, MR_VA, 1, IB_ACCESS_REMOTE_READ),
+			KWARP_MEM_STREAM);
+	/* the key that it had before is another STag */
+	KUNIT_EXPECT_EQ(test, kwarp_mem_check(&t->mw, MW_STAG, &t->a, MR_VA, 1,
+					      IB_ACCESS_REMOTE_WRITE), KWARP_MEM_STAG);
+}
+
+/* The window's own rights count, whatever the region has; none of them is local. */
+static void test_rights(struct kunit *test)
+{
+	static const int rights[] = { 0, IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, BOTH };
+	struct window_test *t = test->priv;
+	u32 i;
+
+	t->mr.access |= BOTH;
+	for (i = 0; i < ARRAY_SIZE(rights); i++) {
+		int has = rights[i];
+
+		KUNIT_ASSERT_TRUE(test, bind(t, MR_VA, MR_LEN, has));
+		KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_REMOTE_READ),
+				has & IB_ACCESS_REMOTE_READ ? KWARP_MEM_OK : KWARP_MEM_ACCESS);
+		KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_REMOTE_WRITE),
+				has & IB_ACCESS_REMOTE_WRITE ? KWARP_MEM_OK : KWARP_MEM_ACCESS);
+		KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, 0), KWARP_MEM_ACCESS);
+		KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_LOCAL_WRITE),
+				KWARP_MEM_ACCESS);
+		KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	}
+}
+
+/* The window at @va leads to the octets of the region from @at on, in the same pieces. */
+static void expect_same(struct kunit *test, u64 va, u64 at, u32 len)
+{
+	struct window_test *t = test->priv;
+	u32 n, got, have;
+
+	for (n = 0; n < len; n++) {
+		void *want = kwarp_mr_span(&t->mr, at + n, len - n, &have);
+
+		KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(&t->mw, va + n, len - n, &got), want);
+		KUNIT_ASSERT_EQ(test, got, have);
+	}
+}
+
+static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
+{
+	struct window_test *t = test->priv;
+	u64 va = zero ? 0 : MR_VA + first;
+
+	KUNIT_ASSERT_TRUE(test, bind(t, MR_VA + first, len, BOTH | (zero ? IB_ZERO_BASED : 0)));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, va, len, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, va, len + 1, BOTH), KWARP_MEM_BOUNDS);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, va + len, 1, BOTH), KWARP_MEM_BOUNDS);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, va - 1, 1, BOTH),
+			zero ? KWARP_MEM_WRAP : KWARP_MEM_BOUNDS);
+	expect_same(test, va, MR_VA + first, len);
+	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
+}
+
+/* Every part of the region: what the check lets pass, and where it leads. */
+static void test_range(struct kunit *test)
+{
+	u32 first, len;
+
+	for (first = 0; first < MR_LEN; first++)
+		for (len = 1; len <= MR_LEN - first; len++) {
+			try_range(test, first, len, false);
+			try_range(test, first, len, true);
+		}
+}
+
+static const struct refused_range {
+	const char *desc;
+	u64 addr;
+	u64 length;
+	u32 access;
+} ranges[] = {
+	{ "nothing", MR_VA, 0, BOTH },
+	{ "one too long", MR_VA, MR_LEN + 1, BOTH },
+	{ "one too long at the end", MR_VA + MR_LEN - 1, 2, BOTH },
+	{ "one before", MR_VA - 1, 2, BOTH },
+	{ "before", MR_VA - 8, 8, BOTH },
+	{ "behind", MR_VA + MR_LEN, 1, BOTH },
+	{ "all there is", 0, U64_MAX, BOTH },
+	{ "wraps", MR_VA, U64_MAX, BOTH },
+	{ "wraps to the start", MR_VA + 1, -MR_VA, BOTH },
+	{ "local rights", MR_VA, MR_LEN, BOTH | IB_ACCESS_LOCAL_WRITE },
+	{ "atomics", MR_VA, MR_LEN, IB_ACCESS_REMOTE_ATOMIC },
+	{ "a window of a window", MR_VA, MR_LEN, IB_ACCESS_MW_BIND },
+	{ "unknown rights", MR_VA, MR_LEN, BIT(31) },
+};
+
+KUNIT_ARRAY_PARAM_DESC(range, ranges, desc);
+
+static void test_refused_range(struct kunit *test)
+{
+	const struct refused_range *c = test->param_value;
+
+	KUNIT_EXPECT_FALSE(test, bind(test->priv, c->addr, c->length, c->access));
+	expect_free(test);
+}
+
+/* With everything wrong about the objects, one thing at a time. */
+static void test_refused_objects(struct kunit *test)
+{
+	const struct kwarp_window_range range = {
+		.addr = MR_VA, .length = MR_LEN, .access = IB_ACCESS_REMOTE_WRITE,
+	};
+	static const enum kwarp_mr_kind kinds[] = {
+		KWARP_MR_DMA, KWARP_MR_FAST, KWARP_MR_WINDOW
+	};
+	struct window_test *t = test->priv;
+	u32 i;
+
+	KUNIT_EXPECT_FALSE(test, kwarp_window_bind(&t->mw, KEY ^ 0x100, &t->mr, MR_STAG,
+						   &t->a, &range));
+	KUNIT_EXPECT_FALSE(test, kwarp_window_bind(&t->mw, KEY, &t->mr, MR_STAG ^ 1, &t->a,
+						   &range));
+	KUNIT_EXPECT_FALSE(test, kwarp_window_bind(&t->mw, KEY, &t->mr, MR_STAG, &t->other,
+						   &range));
+	KUNIT_EXPECT_FALSE(test, kwarp_window_bind(&t->mr, MR_STAG, &t->mr, MR_STAG, &t->a,
+						   &range));
+	t->mr.pd = &t->other_pd;
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	t->mr.pd = &t->pd;
+	t->mw.pd = &t->other_pd;
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	t->mw.pd = &t->pd;
+	t->mr.access = IB_ACCESS_LOCAL_WRITE;
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	t->mr.access = IB_ACCESS_MW_BIND;
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		t->mr.kind = kinds[i];
+		KUNIT_EXPECT_FALSE(test, bind(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
+	}
+	t->mr.kind = KWARP_MR_USER;
+	t->mr.valid = false;
+	KUNIT_EXPECT_FALSE(test, bind(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
+	expect_free(test);
+	/* reading needs no right to write */
+	t->mr.valid = true;
+	KUNIT_EXPECT_TRUE(test, bind(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
+}
+
+/* What is bound has to be invalidated first, also on its own stream. */
+static void test_bound_twice(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_FALSE(test, bind(t, MR_VA, 1, BOTH));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
+}
+
+static void test_invalidate(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, false));
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	/* 5040-5.3-19: not another stream's to invalidate */
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, true));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->other, true));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY ^ 1, &t->a, true));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
+	expect_free(test);
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	expect_free(test);
+	/* no right: the peer has nothing to do with it */
+	KUNIT_ASSERT_TRUE(test, bind(t, MR_VA, MR_LEN, 0));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	expect_free(test);
+}
+
+static void test_stream_end(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	kwarp_mem_stream_end(&t->b);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	kwarp_mem_stream_end(&t->a);
+	expect_free(test);
+	kwarp_mem_stream_end(&t->a);
+	expect_free(test);
+}
+
+static void test_close(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_close(&t->mr));
+	KUNIT_EXPECT_TRUE(test, t->mr.valid);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	/* a window may go while it is bound */
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_close(&t->mw));
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	kwarp_window_unbind(&t->mw);
+	expect_free(test);
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_close(&t->mr));
+	KUNIT_EXPECT_FALSE(test, bind_all(t));
+	expect_free(test);
+}
+
+static struct kunit_case window_cases[] = {
+	KUNIT_CASE(test_birth),
+	KUNIT_CASE(test_stream),
+	KUNIT_CASE(test_rights),
+	KUNIT_CASE(test_range),
+	KUNIT_CASE_PARAM(test_refused_range, range_gen_params),
+	KUNIT_CASE(test_refused_objects),
+	KUNIT_CASE(test_bound_twice),
+	KUNIT_CASE(test_invalidate),
+	KUNIT_CASE(test_stream_end),
+	KUNIT_CASE(test_close),
+	{}
+};
+
+static struct kunit_suite window_suite = {
+	.name = "kwarp_mem_window",
+	.init = window_init,
+	.test_cases = window_cases,
+};
+
+kunit_test_suite(window_suite);
+
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Memory windows of type 2B: binding a part of a region to one stream.
+ *
+ * A window is free (@parent NULL, @valid false), bound (@parent set, @valid true), or
+ * on its way from bound to free (@parent set, @valid false).  Who sets @valid to false
+ * does it under the window's lock, so no copy is under way any more; only then is the
+ * region let go, under the binding lock.  Bound becomes free by
+ *
+ *	Local Invalidate, Send with Invalidate	kwarp_mr_revoke()
+ *	the end of the stream			kwarp_mem_stream_end()
+ *	deallocation				kwarp_mr_destroy()
+ *
+ * A window in the list of a stream exists: deallocation takes it off first.  A stream
+ * that a window points to exists: its end takes the window off first.
+ */
+#include "mr.h"
+
+#include <linux/overflow.h>
+#include <linux/spinlock.h>
+
+#define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ZERO_BASED)
+
+/*
+ * The binding lock: @parent and @bound of windows, @windows of regions, the lists of
+ * streams, and @valid of a KWARP_MR_USER becoming false.  Any context but hard
+ * interrupt, bottom halves off; the lock of a window is taken inside.
+ */
+static DEFINE_SPINLOCK(binding);
+
+void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
+{
+	INIT_LIST_HEAD(&stream->windows);
+}
+
+static bool covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
+{
+	u64 end;
+
+	return range->length && !check_add_overflow(range->addr, range->length, &end) &&
+	       range->addr >= mr->va && end - mr->va <= mr->length;
+}
+
+/* May such a window be bound to this region at all?  (5040-8.1.1-5) */
+static bool bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd,
+		     const struct kwarp_window_range *range)
+{
+	if (mr->kind != KWARP_MR_USER || mr->pd != pd || mr->stag != lkey || !mr->valid)
+		return false;
+	if (!(mr->access & IB_ACCESS_MW_BIND) || range->access & ~WINDOW_ACCESS)
+		return false;
+	if (range->access & IB_ACCESS_REMOTE_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+		return false;
+	return covers(mr, range);
+}
+
+/* Make the free window a view of its region. */
+static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
+			const struct kwarp_mem_stream *stream,
+			const struct kwarp_window_range *range)
+{
+	u64 pos = range->addr - mr->va + mr->offset;
+	u32 first = pos >> mr->shift;
+
+	write_lock(&mw->lock);
+	mw->access = range->access & ~IB_ZERO_BASED;
+	mw->stream = stream;
+	mw->va = range->access & IB_ZERO_BASED ? 0 : range->addr;
+	mw->length = range->length;
+	mw->chunk = mr->chunk + first;
+	mw->nchunks = mr->nchunks - first;
+	mw->shift = mr->shift;
+	mw->offset = pos & ((1ULL << mr->shift) - 1);
+	WRITE_ONCE(mw->stag, stag);
+	WRITE_ONCE(mw->valid, true);
+	write_unlock(&mw->lock);
+}
+
+/**
+ * kwarp_window_bind - carry out a bind
+ * @mw: window
+ * @stag: its new STag; only the key may differ
+ * @mr: region
+ * @lkey: its STag as given
+ * @stream: the window's from now on
+ * @range: what it covers
+ *
+ * Context: any but hard interrupt; the caller holds references on @mw and @mr.
+ * Return: false if that cannot be; nothing has changed then.
+ */
+bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
+		       struct kwarp_mem_stream *stream,
+		       const struct kwarp_window_range *range)
+{
+	bool ok;
+
+	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd || (mw->stag ^ stag) >> 8)
+		return false;
+	spin_lock_bh(&binding);
+	ok = !mw->parent && bindable(mr, lkey, stream->pd, range);
+	if (ok) {
+		mw->parent = mr;
+		mr->windows++;
+		list_add_tail(&mw->bound, &stream->windows);
+		open_window(mw, stag, mr, stream, range);
+	}
+	spin_unlock_bh(&binding);
+	return ok;
+}
+
+/* @mw is invalid, and nobody copies through it any more. */
+static void let_go(struct kwarp_mr *mw)
+{
+	lockdep_assert_held(&binding);
+	if (!mw->parent)
+		return;
+	list_del_init(&mw->bound);
+	mw->parent->windows--;
+	mw->parent = NULL;
+}
+
+/**
+ * kwarp_window_unbind - an invalid window lets go of its region
+ * @mw: window
+ *
+ * Context: any but hard interrupt.
+ */
+void kwarp_window_unbind(struct kwarp_mr *mw)
+{
+	spin_lock_bh(&binding);
+	let_go(mw);
+	spin_unlock_bh(&binding);
+}
+
+/**
+ * kwarp_mem_stream_end - free all windows of a stream
+ * @stream: it neither receives nor sends any more
+ *
+ * Context: any but hard interrupt.
+ */
+void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
+{
+	struct kwarp_mr *mw, *tmp;
+
+	spin_lock_bh(&binding);
+	list_for_each_entry_safe(mw, tmp, &stream->windows, bound) {
+		write_lock(&mw->lock);
+		WRITE_ONCE(mw->valid, false);
+		write_unlock(&mw->lock);
+		let_go(mw);
+	}
+	spin_unlock_bh(&binding);
+}
+
+/**
+ * kwarp_mr_close - no access to a region or window from now on, and no bind
+ * @mr: region or window
+ *
+ * Accesses that have been checked may still be copying.
+ *
+ * Context: any but hard interrupt.
+ * Return: false, and nothing has changed, if windows are bound to it.
+ */
+bool kwarp_mr_close(struct kwarp_mr *mr)
+{
+	bool busy;
+
+	spin_lock_bh(&binding);
+	busy = mr->windows;
+	if (!busy)
+		WRITE_ONCE(mr->valid, false);
+	spin_unlock_bh(&binding);
+	return !busy;
+}
