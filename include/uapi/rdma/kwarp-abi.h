@@ -85,7 +85,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
 	KWARP_WR_READ_INV	= 4,	/* Read, then invalidate the sink's lkey locally */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
-	KWARP_WR_BIND_MW	= 6,	/* reserved for memory windows of type 2 */
+	KWARP_WR_BIND_MW	= 6,	/* bind a memory window of type 2 */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
 	KWARP_WR_MAX
 };
@@ -103,9 +103,12 @@ enum kwarp_wr_opcode {
  * @num_sge: elements in the SGL that follows (0 with KWARP_WR_INLINE)
  * @flags: KWARP_WR_*
  * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
- * @raddr: remote address (tagged offset) of a Write or Read
- * @rkey: remote STag of a Write or Read
- * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV)
+ * @raddr: remote address (tagged offset) of a Write or Read; BIND_MW: first octet of the
+ *	window, by the addresses of its region
+ * @rkey: remote STag of a Write or Read; BIND_MW: the window's STag with its new key
+ * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV); BIND_MW: lkey of the region
+ * @length: BIND_MW: octets in the window
+ * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, ZERO_BASED
  * @rsvd: zero
  *
  * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry
@@ -120,7 +123,9 @@ struct kwarp_sqe {
 	__aligned_u64 raddr;
 	__u32 rkey;
 	__u32 inv_stag;
-	__aligned_u64 rsvd[2];
+	__aligned_u64 length;
+	__u32 access;
+	__u32 rsvd;
 };
 
 /**

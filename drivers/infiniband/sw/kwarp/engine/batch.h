@@ -6,8 +6,9 @@
  * deregistration revokes, which waits for references): headers sit in an arena,
  * payload is described where it lies, and one sendmsg() copies both into TCP's own
  * pages; the consumer's buffer is free when the call returns.  By reference (CRC,
- * markers, or a kernel consumer, whose regions can be invalidated at any moment and
- * are therefore read under their lock): everything is copied once into fresh page
+ * markers, or regions and windows that can be invalidated at any moment and are
+ * therefore read under their lock: all of a kernel consumer, and of a user one from its
+ * first bind on): everything is copied once into fresh page
  * fragments, where the CRC is folded in while the cache is warm, and those pages are
  * handed to TCP.  Either way nothing that a consumer can write to is ever referenced
  * after the step, and the CRC is that of the octets sent (design: zero copy must be

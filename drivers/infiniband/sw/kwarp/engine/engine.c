@@ -24,6 +24,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	tx->rtr = p->initiator ? p->rtr : 0;
 	tx->off = 0;
 	tx->term_done = false;
+	tx->windows = false;
 	tx->msg.kind = KWARP_TXK_NONE;
 	/* 5041-4.3-13: the first MSN is one. */
 	for (i = 0; i < KWARP_QN_COUNT; i++)

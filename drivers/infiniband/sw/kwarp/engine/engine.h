@@ -105,6 +105,7 @@ struct kwarp_tx_msg {
  * @rtr: RTR form still to be sent
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
+ * @windows: the next batch goes by reference, because a window is to be bound
  * @no_memory: the last FPDU could not be built for want of pages
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
@@ -127,6 +128,7 @@ struct kwarp_tx {
 	u8 rtr;
 	bool turn;
 	bool term_done;
+	bool windows;
 	bool no_memory;
 	u32 off;
 	u32 mulpdu;

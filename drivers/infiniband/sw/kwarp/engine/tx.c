@@ -4,8 +4,8 @@
  *
  * Order of choice: rest of the batch that TCP did not take, the Terminate, the rest
  * of the message in work, the RTR, then Read Responses and the send queue in turn.
- * An operation that touches no wire (Local Invalidate, register) takes its place in
- * the order of the send queue.
+ * An operation that touches no wire (Local Invalidate, register, bind) takes its place
+ * in the order of the send queue.
  */
 #include "engine.h"
 #include "sock.h"
@@ -161,13 +161,56 @@ static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
 	return err == KWARP_MEM_OK ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
 }
 
+static bool is_local(const struct kwarp_sqe *w)
+{
+	return w->opcode == KWARP_WR_LOCAL_INV || w->opcode == KWARP_WR_REG_MR ||
+	       w->opcode == KWARP_WR_BIND_MW;
+}
+
+/*
+ * What a window leads to must be read under its lock, so batches go by reference from
+ * the first bind on (see batch.h).  One that has begun by copy goes out first.
+ */
+static bool ready_to_bind(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	tx->windows = true;
+	if (!tx->batch.len)
+		tx->batch.by_ref = true;
+	return tx->batch.by_ref;
+}
+
+static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	const struct kwarp_window_range range = {
+		.addr = w->raddr,
+		.length = w->length,
+		.access = w->access,
+	};
+	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
+	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, w->inv_stag);
+	bool ok = mw && mr &&
+		  kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
+
+	if (mw)
+		kwarp_mr_put(mw);
+	if (mr)
+		kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : KWARP_WC_MW_BIND_ERR;
+}
+
 static enum kwarp_wc_status local_op(struct kwarp_engine *e)
 {
 	const struct kwarp_sqe *w = &e->tx.wqe.e;
 	u32 stag = w->opcode == KWARP_WR_REG_MR ? w->rkey : w->inv_stag;
-	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, stag);
+	struct kwarp_mr *mr;
 	bool ok;
 
+	if (w->opcode == KWARP_WR_BIND_MW)
+		return bind_window(e);
+	mr = kwarp_mr_lookup(e->kdev, stag);
 	if (!mr)
 		return KWARP_WC_LOC_PROT_ERR;
 	if (w->opcode == KWARP_WR_REG_MR)
@@ -306,8 +349,9 @@ static bool pick_sq(struct kwarp_engine *e)
 		}
 		if (needs_wait_check(&tx->wqe.e) && held_back(e))
 			return false;
-		if (tx->wqe.e.opcode == KWARP_WR_LOCAL_INV ||
-		    tx->wqe.e.opcode == KWARP_WR_REG_MR) {
+		if (is_local(&tx->wqe.e)) {
+			if (tx->wqe.e.opcode == KWARP_WR_BIND_MW && !ready_to_bind(e))
+				return false;
 			status = local_op(e);
 			if (status != KWARP_WC_SUCCESS)
 				return sq_error(e, status);
@@ -425,6 +469,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
+	if (tx->windows)
+		tx->batch.by_ref = true;
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);

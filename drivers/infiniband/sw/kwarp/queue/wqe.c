@@ -48,6 +48,7 @@ static bool opcode_ok(const struct kwarp_sqe *e, bool user)
 		/* 5040-5.2.2-10: one Read Response fills one buffer. */
 		return e->num_sge <= KWARP_MAX_SGE_RD && !(e->flags & KWARP_WR_INLINE);
 	case KWARP_WR_LOCAL_INV:
+	case KWARP_WR_BIND_MW:
 		return !e->num_sge && !(e->flags & KWARP_WR_INLINE);
 	case KWARP_WR_REG_MR:
 		return !user && !e->num_sge;

@@ -204,7 +204,7 @@ static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 	memset(w, 0, t->sq.ring.stride);
 	w->opcode = opcode;
 	w->flags = flags | KWARP_WR_SIGNALED;
-	if (opcode != KWARP_WR_READ) {
+	if (opcode != KWARP_WR_READ && opcode != KWARP_WR_BIND_MW) {
 		w->flags |= KWARP_WR_INLINE;
 		w->inline_len = len;
 	}
@@ -402,6 +402,28 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH + 1);
 }
 
+/* ------------------------------------------------------------------ windows */
+
+/* From the first bind on, payload is read under its region's lock. */
+static void test_bind_by_ref(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 100);
+	post(t, KWARP_WR_BIND_MW, 0, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	/* the batch that began by copy has gone out */
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.batch.by_ref);
+	KUNIT_EXPECT_EQ(test, t->sq.next, 1);
+	run(test);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.batch.by_ref);
+	/* there is neither window nor region */
+	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
+	KUNIT_EXPECT_EQ(test, t->sq.done[1].status, KWARP_WC_MW_BIND_ERR);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(test_form, form_gen_params),
 	KUNIT_CASE(test_mulpdu_changes),
@@ -409,6 +431,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_terminate),
 	KUNIT_CASE(test_request_refused),
 	KUNIT_CASE(test_reads),
+	KUNIT_CASE(test_bind_by_ref),
 	{}
 };
 

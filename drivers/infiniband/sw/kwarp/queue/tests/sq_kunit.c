@@ -133,7 +133,7 @@ static void test_take_bad(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 21, KWARP_WR_BIND_MW, 0);
+	post(t, 21, KWARP_WR_MAX, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
 	KUNIT_EXPECT_EQ(test, t->wqe.e.id, 21);
 	/* a kernel consumer's privilege */

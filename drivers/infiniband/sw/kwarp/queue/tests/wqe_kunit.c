@@ -68,6 +68,7 @@ static const struct opcode_case opcodes[KWARP_WR_MAX] = {
 	[KWARP_WR_SEND_INV]	= { true, true, KWARP_MAX_SGE, true },
 	[KWARP_WR_READ_INV]	= { true, true, 1, false },
 	[KWARP_WR_LOCAL_INV]	= { true, true, 0, false },
+	[KWARP_WR_BIND_MW]	= { true, true, 0, false },
 	[KWARP_WR_REG_MR]	= { false, true, 0, false },
 };
 
