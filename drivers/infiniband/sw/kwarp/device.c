@@ -69,6 +69,8 @@ static const struct ib_device_ops kwarp_ops = {
 	.alloc_mr = kwarp_alloc_mr,
 	.map_mr_sg = kwarp_map_mr_sg,
 	.dereg_mr = kwarp_dereg_mr,
+	.alloc_mw = kwarp_alloc_mw,
+	.dealloc_mw = kwarp_dealloc_mw,
 
 	.iw_connect = kwarp_cm_connect,
 	.iw_accept = kwarp_cm_accept,
@@ -80,6 +82,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.iw_rem_ref = kwarp_qp_rem_ref,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, kwarp_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_mw, kwarp_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, kwarp_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, kwarp_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, kwarp_srq, ibsrq),

@@ -50,7 +50,7 @@ struct kwarp_knobs {
  * @num_qp: QPs in use, against limits.h
  * @num_cq: CQs, likewise
  * @num_pd: protection domains, likewise
- * @num_mr: regions, likewise
+ * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
  * @cm: connection management's objects on this device, see cm/ep.h
  * @cm.lock: protects the rest of the group

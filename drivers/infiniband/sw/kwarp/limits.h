@@ -10,7 +10,10 @@
 #define KWARP_MAX_CQ		(64 * 1024)
 #define KWARP_MAX_PD		(64 * 1024)
 #define KWARP_MAX_SRQ		(16 * 1024)
-/* A 24-bit STag index; a quarter of it keeps random allocation quick and guessing hard. */
+/*
+ * Regions and windows together.  A 24-bit STag index; a quarter of it keeps random
+ * allocation quick and guessing hard.
+ */
 #define KWARP_MAX_MR		(4 * 1024 * 1024)
 
 /* Ring sizes: a power of two of entries; vmalloc'ed, so large rings are fine. */

@@ -21,7 +21,8 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_id = VENDOR_ID;
 	attr->hw_ver = KWARP_ABI_VERSION;
 	attr->sys_image_guid = ibdev->node_guid;
-	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS;
+	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = KWARP_MAX_MR_SIZE;
 	attr->page_size_cap = PAGE_SIZE;
@@ -33,6 +34,7 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cq = KWARP_MAX_CQ;
 	attr->max_cqe = KWARP_MAX_CQE;
 	attr->max_mr = KWARP_MAX_MR;
+	attr->max_mw = KWARP_MAX_MR;
 	attr->max_pd = KWARP_MAX_PD;
 	attr->max_qp_rd_atom = KWARP_MAX_IRD;
 	attr->max_qp_init_rd_atom = KWARP_MAX_ORD;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions: argument checks around mem/.
+ * Memory regions and windows: argument checks around mem/.
  */
 #include <rdma/ib_umem.h>
 
@@ -9,7 +9,7 @@
 #include "verbs.h"
 
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_OPTIONAL)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
 
 /* Rights of a region, hints dropped; -EINVAL for what does not exist here. */
 static int check_access(int access)
@@ -69,6 +69,29 @@ int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 
 int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	kwarp_mr_destroy(to_kdev(ibmr->device), to_kmr(ibmr));
+	return kwarp_mr_destroy(to_kdev(ibmr->device), to_kmr(ibmr));
+}
+
+/*
+ * Windows are bound in the order of a send queue, to its stream (type 2B).  Type 1, whose
+ * windows belong to a protection domain, is not offered.
+ */
+int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
+{
+	struct kwarp_mr *mr;
+
+	if (ibmw->type != IB_MW_TYPE_2)
+		return -EOPNOTSUPP;
+	mr = kwarp_mr_create_window(to_kdev(ibmw->device), ibmw->pd);
+	if (IS_ERR(mr))
+		return PTR_ERR(mr);
+	to_kmw(ibmw)->mr = mr;
+	ibmw->rkey = mr->stag;
 	return 0;
+}
+
+/* Bound or not. */
+int kwarp_dealloc_mw(struct ib_mw *ibmw)
+{
+	return kwarp_mr_destroy(to_kdev(ibmw->device), to_kmw(ibmw)->mr);
 }

@@ -12,6 +12,7 @@
 
 #include "../compat.h"
 
+struct kwarp_mr;
 struct kwarp_ring;
 struct rdma_user_mmap_entry;
 
@@ -26,6 +27,21 @@ struct kwarp_ucontext {
 struct kwarp_pd {
 	struct ib_pd ibpd;
 };
+
+/**
+ * struct kwarp_mw - memory window
+ * @ibmw: RDMA core's object; first
+ * @mr: what accesses find; outlives this object by a grace period
+ */
+struct kwarp_mw {
+	struct ib_mw ibmw;
+	struct kwarp_mr *mr;
+};
+
+static inline struct kwarp_mw *to_kmw(struct ib_mw *ibmw)
+{
+	return container_of(ibmw, struct kwarp_mw, ibmw);
+}
 
 /* dev_verbs.c */
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
@@ -81,6 +97,8 @@ struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_s
 int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
 int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
+int kwarp_dealloc_mw(struct ib_mw *ibmw);
 
 /* mmap.c */
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
