@@ -64,8 +64,9 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: memory windows, atomics, UD, multicast. */
+/* What is absent answers EOPNOTSUPP: windows of type 1, atomics, UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
+	.alloc_mw = kwarp_alloc_mw,
 	.alloc_pd = kwarp_alloc_pd,
 	.async_event = async_event,
 	.create_cq = kwarp_create_cq,
@@ -73,6 +74,7 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 	.create_qp = kwarp_create_qp,
 	.create_qp_ex = kwarp_create_qp_ex,
 	.create_srq = kwarp_create_srq,
+	.dealloc_mw = kwarp_dealloc_mw,
 	.dealloc_pd = kwarp_dealloc_pd,
 	.dereg_mr = kwarp_dereg_mr,
 	.destroy_cq = kwarp_destroy_cq,

@@ -149,6 +149,9 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
 		     uint32_t handle);
 int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick);
+int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
+		   const struct ibv_mw *mw, uint32_t rkey,
+		   const struct ibv_mw_bind_info *info);
 int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr);
 int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
@@ -160,7 +163,7 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 #define KWARP_QP_EX_OPS                                                        \
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |                     \
 	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |                 \
-	 IBV_QP_EX_WITH_SEND_WITH_INV)
+	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW)
 void kwarp_qp_init_ex(struct kwarp_qp *qp);
 
 /* verbs.c */
@@ -192,5 +195,7 @@ struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int kwarp_dereg_mr(struct verbs_mr *vmr);
+struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int kwarp_dealloc_mw(struct ibv_mw *mw);
 
 #endif /* KWARP_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: protection domains and memory regions.  All of it is the kernel's.
+ * kwarp: protection domains, memory regions and windows.  All of it is the kernel's;
+ * only binding a window is a work request (post.c).
  */
 #include <config.h>
 
@@ -97,5 +98,36 @@ int kwarp_dereg_mr(struct verbs_mr *vmr)
 
 	if (!ret)
 		free(vmr);
+	return ret;
+}
+
+/* The kernel refuses type 1, whose windows are not bound by work requests. */
+struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
+{
+	struct ib_uverbs_alloc_mw_resp resp = {};
+	struct ibv_mw *mw = calloc(1, sizeof(*mw));
+	struct ibv_alloc_mw cmd = {};
+	int ret;
+
+	if (!mw) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	ret = ibv_cmd_alloc_mw(pd, type, mw, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	if (ret) {
+		free(mw);
+		errno = ret;
+		return NULL;
+	}
+	return mw;
+}
+
+int kwarp_dealloc_mw(struct ibv_mw *mw)
+{
+	int ret = ibv_cmd_dealloc_mw(mw);
+
+	if (!ret)
+		free(mw);
 	return ret;
 }

@@ -135,6 +135,7 @@ int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
  * @payload: carries data out: inline data allowed
  * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.2)
  * @no_sge: no data at all
+ * @bind: binds a window
  */
 struct send_op {
 	uint8_t valid : 1;
@@ -143,6 +144,7 @@ struct send_op {
 	uint8_t payload : 1;
 	uint8_t one_sge : 1;
 	uint8_t no_sge : 1;
+	uint8_t bind : 1;
 	uint8_t opcode;
 };
 
@@ -156,11 +158,51 @@ static const struct send_op send_ops[] = {
 				   .inval = 1, .payload = 1 },
 	[IBV_WR_LOCAL_INV] = { .valid = 1, .opcode = KWARP_WR_LOCAL_INV,
 			       .inval = 1, .no_sge = 1 },
+	[IBV_WR_BIND_MW] = { .valid = 1, .opcode = KWARP_WR_BIND_MW,
+			     .bind = 1, .no_sge = 1 },
 };
 
 #define SEND_FLAGS                                                             \
 	(IBV_SEND_FENCE | IBV_SEND_SIGNALED | IBV_SEND_SOLICITED |             \
 	 IBV_SEND_INLINE)
+
+#define BIND_ACCESS                                                            \
+	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |                    \
+	 IBV_ACCESS_ZERO_BASED)
+
+/**
+ * kwarp_put_bind() - write what a bind has of its own into its slot
+ * @qp: queue pair that binds
+ * @sqe: slot, else filled
+ * @mw: window
+ * @rkey: its new key; only the low octet may differ from mw->rkey
+ * @info: what it is to cover
+ *
+ * Rights and range of the region are the kernel's to check, when it binds: a
+ * violation completes with IBV_WC_MW_BIND_ERR.
+ *
+ * Return: 0, or EINVAL for what can never be bound.
+ */
+int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
+		   const struct ibv_mw *mw, uint32_t rkey,
+		   const struct ibv_mw_bind_info *info)
+{
+	const struct ibv_pd *pd = qp->vqp.qp.pd;
+
+	if (!mw || !info->mr || mw->type != IBV_MW_TYPE_2)
+		return EINVAL;
+	if (mw->pd != pd || info->mr->pd != pd || (mw->rkey ^ rkey) >> 8)
+		return EINVAL;
+	if (!info->length || (info->mw_access_flags & ~BIND_ACCESS))
+		return EINVAL;
+
+	sqe->rkey = rkey;
+	sqe->inv_stag = info->mr->lkey;
+	sqe->raddr = info->addr;
+	sqe->length = info->length;
+	sqe->access = info->mw_access_flags;
+	return 0;
+}
 
 static bool sge_list_ok(const struct ibv_send_wr *wr)
 {
@@ -254,6 +296,9 @@ static int put_send(struct kwarp_qp *qp, const struct ibv_send_wr *wr)
 		.inv_stag = op->inval ? wr->invalidate_rkey : 0,
 	};
 
+	if (op->bind && kwarp_put_bind(qp, sqe, wr->bind_mw.mw, wr->bind_mw.rkey,
+				       &wr->bind_mw.bind_info))
+		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!put_inline(qp, sqe, wr))
 			return EINVAL;

@@ -103,6 +103,20 @@ static void wr_local_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
 	begin_inval(qpx, KWARP_WR_LOCAL_INV, rkey);
 }
 
+static void wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+	struct kwarp_sqe *sqe = begin(qp, KWARP_WR_BIND_MW);
+	int err;
+
+	if (!sqe)
+		return;
+	err = kwarp_put_bind(qp, sqe, mw, rkey, info);
+	if (err)
+		fail(qp, err);
+}
+
 /* Elements that the request at hand may have. */
 static size_t sge_limit(const struct kwarp_qp *qp)
 {
@@ -110,6 +124,7 @@ static size_t sge_limit(const struct kwarp_qp *qp)
 	case KWARP_WR_READ:
 		return qp->sq.max_sge ? 1 : 0;
 	case KWARP_WR_LOCAL_INV:
+	case KWARP_WR_BIND_MW:
 		return 0;
 	default:
 		return qp->sq.max_sge;
@@ -247,6 +262,7 @@ void kwarp_qp_init_ex(struct kwarp_qp *qp)
 	qpx->wr_send = wr_send;
 	qpx->wr_send_inv = wr_send_inv;
 	qpx->wr_local_inv = wr_local_inv;
+	qpx->wr_bind_mw = wr_bind_mw;
 
 	qpx->wr_set_sge = wr_set_sge;
 	qpx->wr_set_sge_list = wr_set_sge_list;

@@ -78,7 +78,7 @@ static const struct send_case {
 	BAD("immediate data", IBV_WR_SEND_WITH_IMM, 0, 1),
 	BAD("write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, 0, 1),
 	BAD("atomic", IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 1),
-	BAD("bind", IBV_WR_BIND_MW, 0, 0),
+	BAD("bind of nothing", IBV_WR_BIND_MW, 0, 0),
 	BAD("opcode beyond all", 12345, 0, 1),
 	BAD("negative opcode", -1, 0, 1),
 	BAD("unknown flag", IBV_WR_SEND, IBV_SEND_IP_CSUM, 1),
@@ -116,6 +116,115 @@ static void test_send_cases(void)
 		}
 		if (failures != before)
 			printf("# in case '%s'\n", c->desc);
+		qp_drop(qp);
+	}
+}
+
+/* ------------------------------------------------------------------- binds */
+
+static struct ibv_pd bind_pd, other_pd;
+static struct ibv_mr bind_mr = { .pd = &bind_pd, .lkey = 0x1101 };
+static struct ibv_mr other_pd_mr = { .pd = &other_pd, .lkey = 0x1201 };
+static struct ibv_mw bind_mw = { .pd = &bind_pd, .rkey = 0x2202,
+				 .type = IBV_MW_TYPE_2 };
+static struct ibv_mw other_pd_mw = { .pd = &other_pd, .rkey = 0x2202,
+				     .type = IBV_MW_TYPE_2 };
+static struct ibv_mw type1_mw = { .pd = &bind_pd, .rkey = 0x2202,
+				  .type = IBV_MW_TYPE_1 };
+
+static const struct bind_case {
+	const char *desc;
+	struct ibv_mw *mw;
+	uint32_t rkey;
+	struct ibv_mw_bind_info info;
+	int num_sge;
+	unsigned int flags;
+	int ret;
+} bind_cases[] = {
+#define BIND(_desc, _mw, _rkey, _mr, _length, _access, ...)                    \
+	{ .desc = _desc, .mw = _mw, .rkey = _rkey,                             \
+	  .info = { .mr = _mr, .addr = 0xabc000, .length = _length,            \
+		    .mw_access_flags = _access }, __VA_ARGS__ }
+#define RW (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+	BIND("new key", &bind_mw, 0x22ff, &bind_mr, 1ULL << 40, RW),
+	BIND("zero based", &bind_mw, 0x2202, &bind_mr, 1, RW | IBV_ACCESS_ZERO_BASED),
+	BIND("no right", &bind_mw, 0x2203, &bind_mr, 5, 0),
+	BIND("no window", NULL, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("no region", &bind_mw, 0x2203, NULL, 5, RW, .ret = EINVAL),
+	BIND("type 1", &type1_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("another window's key", &bind_mw, 0x2303, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("window's domain", &other_pd_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("region's domain", &bind_mw, 0x2203, &other_pd_mr, 5, RW, .ret = EINVAL),
+	BIND("no length", &bind_mw, 0x2203, &bind_mr, 0, RW, .ret = EINVAL),
+	BIND("local right", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_LOCAL_WRITE,
+	     .ret = EINVAL),
+	BIND("atomics", &bind_mw, 0x2203, &bind_mr, 5, IBV_ACCESS_REMOTE_ATOMIC,
+	     .ret = EINVAL),
+	BIND("with data", &bind_mw, 0x2203, &bind_mr, 5, RW, .num_sge = 1, .ret = EINVAL),
+	BIND("inline", &bind_mw, 0x2203, &bind_mr, 5, RW, .flags = IBV_SEND_INLINE,
+	     .ret = EINVAL),
+};
+
+static void check_bind(const struct bind_case *c, struct kwarp_qp *qp)
+{
+	const struct kwarp_sqe *e = sq_slot(qp, 0);
+
+	CHECK(qp->sq.ring.hdr->prod == (c->ret ? 0 : 1));
+	if (c->ret)
+		return;
+	CHECK(e->id == 77 && e->opcode == KWARP_WR_BIND_MW);
+	CHECK(e->flags == (KWARP_WR_SIGNALED | KWARP_WR_FENCE));
+	CHECK(e->rkey == c->rkey && e->inv_stag == c->info.mr->lkey);
+	CHECK(e->raddr == c->info.addr && e->length == c->info.length);
+	CHECK(e->access == c->info.mw_access_flags);
+	CHECK(!e->num_sge && !e->inline_len && !e->rsvd);
+}
+
+static int bind_by_post(struct kwarp_qp *qp, const struct bind_case *c)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 77,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | c->flags,
+		.sg_list = sges,
+		.num_sge = c->num_sge,
+		.bind_mw = { .mw = c->mw, .rkey = c->rkey, .bind_info = c->info },
+	};
+
+	return send_one(qp, &wr);
+}
+
+static int bind_by_wr(struct kwarp_qp *qp, const struct bind_case *c)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(&qp->vqp.qp);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = 77;
+	qpx->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	ibv_wr_bind_mw(qpx, c->mw, c->rkey, &c->info);
+	if (c->num_sge)
+		ibv_wr_set_sge(qpx, 1, 2, 3);
+	if (c->flags & IBV_SEND_INLINE)
+		ibv_wr_set_inline_data(qpx, (void *)"x", 1);
+	return ibv_wr_complete(qpx);
+}
+
+static void test_bind(void)
+{
+	size_t i;
+	int wr;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(bind_cases); i++) {
+		const struct bind_case *c = &bind_cases[i / 2];
+		struct kwarp_qp *qp = qp_make(0);
+		int before = failures;
+
+		wr = i % 2;
+		qp->vqp.qp.pd = &bind_pd;
+		CHECK((wr ? bind_by_wr(qp, c) : bind_by_post(qp, c)) == c->ret);
+		check_bind(c, qp);
+		if (failures != before)
+			printf("# in case '%s', %s\n", c->desc, wr ? "wr" : "post");
 		qp_drop(qp);
 	}
 }
@@ -620,6 +729,7 @@ static const struct {
 	void (*run)(void);
 } tests[] = {
 	{ "send: opcodes, flags and limits", test_send_cases },
+	{ "send: bind", test_bind },
 	{ "send: message length", test_send_lengths },
 	{ "send: inline", test_send_inline },
 	{ "send: full, wrap", test_send_full },
