@@ -239,6 +239,29 @@ static int mr_on_demand(struct kv_env *e)
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
 }
 
+static int mw_of(struct kv_env *e, int type)
+{
+	struct ibv_mw *mw;
+
+	errno = 0;
+	mw = ibv_alloc_mw(e->pd, type);
+	if (!mw)
+		return errno;
+	ibv_dealloc_mw(mw);
+	return 0;
+}
+
+/* Where there are windows at all, they are of type 2. */
+static int mw_type_1(struct kv_env *e)
+{
+	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? KV_SKIP : mw_of(e, 1);
+}
+
+static int mw_unknown_type(struct kv_env *e)
+{
+	return mw_of(e, 3);
+}
+
 static int pd_in_use(struct kv_env *e)
 {
 	int rv = ibv_dealloc_pd(e->pd);
@@ -333,6 +356,8 @@ const struct kv_case kv_object_cases[] = {
 	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW } },
 	{ "mr-unknown-access", mr_unknown_access, { EINVAL, EOPNOTSUPP } },
 	{ "mr-on-demand", mr_on_demand, { EINVAL, EOPNOTSUPP } },
+	{ "mw-type-1", mw_type_1, { EOPNOTSUPP } },
+	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
 	{ "pd-in-use", pd_in_use, { EBUSY } },
 	{ "port-zero", port_zero, { EINVAL } },
 	{ "port-beyond", port_beyond, { EINVAL } },

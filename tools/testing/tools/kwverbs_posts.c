@@ -124,6 +124,37 @@ static int send_unknown(struct kv_env *e)
 	return send_opcode(e, 250);
 }
 
+/* A bind that is right but for what is added to its key and its length. */
+static int send_bind(struct kv_env *e, uint32_t key, uint64_t length)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(e->pd, IBV_MW_TYPE_2);
+	struct ibv_send_wr wr = empty_write();
+	int rv;
+
+	if (!mw)
+		return KV_SKIP;
+	wr.opcode = IBV_WR_BIND_MW;
+	wr.bind_mw.mw = mw;
+	wr.bind_mw.rkey = mw->rkey + key;
+	wr.bind_mw.bind_info.mr = e->mr;
+	wr.bind_mw.bind_info.addr = (uintptr_t)e->buf;
+	wr.bind_mw.bind_info.length = length;
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ;
+	rv = refused_alone(e, &wr);
+	ibv_dealloc_mw(mw);
+	return rv;
+}
+
+static int send_bind_other_window(struct kv_env *e)
+{
+	return send_bind(e, 0x100, 8);
+}
+
+static int send_bind_nothing(struct kv_env *e)
+{
+	return send_bind(e, 0, 0);
+}
+
 static int send_read_sges(struct kv_env *e)
 {
 	struct ibv_send_wr wr = empty_write();
@@ -252,6 +283,8 @@ const struct kv_case kv_post_cases[] = {
 	{ "send-atomic", send_atomic, { EINVAL, EOPNOTSUPP } },
 	{ "send-immediate", send_immediate, { EINVAL, EOPNOTSUPP } },
 	{ "send-unknown", send_unknown, { EINVAL, EOPNOTSUPP } },
+	{ "send-bind-other-window", send_bind_other_window, { EINVAL } },
+	{ "send-bind-nothing", send_bind_nothing, { EINVAL } },
 	{ "send-read-sges", send_read_sges, { EINVAL, ENOMEM } },
 	{ "send-chain", send_chain, { EINVAL, ENOMEM } },
 	{ "send-overflow", send_overflow, { ENOMEM } },
