@@ -186,9 +186,16 @@ nvme_start_writer() {
 	PIDS[$1]=$!
 }
 
+# What the host says about errors that it gets over: a completion that names another
+# region as invalidated, a timeout.
+nvme_troubles() {
+	dmesg | grep -cE 'nvme.*(error recovery|Bogus|timeout|Reconnect)' || :
+}
+
 nvme_case() {
-	local mib
+	local mib troubles
 	mib=$(by_profile 32 2)
+	troubles=$(nvme_troubles)
 	nvme_up
 	random_file one "$mib"
 	check "writing" nvme_write one 1M 0
@@ -205,6 +212,7 @@ nvme_case() {
 	reap 60 right
 	nvme_compare left 1M 0
 	nvme_compare right 16k "$((mib / 2))"
+	[ "$(nvme_troubles)" = "$troubles" ] || fail "the host had to recover from errors, see the kernel log"
 	nvme_down
 }
 
