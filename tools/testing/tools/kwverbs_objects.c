@@ -190,6 +190,24 @@ static int qp_modify_unknown(struct kv_env *e)
 	return modify_idle_qp(e, &a, IBV_QP_STATE | 1 << 30);
 }
 
+static int qp_reads_out(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .max_rd_atomic = e->attr.max_qp_init_rd_atom + 1 };
+
+	if (e->attr.max_qp_init_rd_atom >= UINT8_MAX)
+		return KV_SKIP;
+	return modify_idle_qp(e, &a, IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int qp_reads_in(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .max_dest_rd_atomic = e->attr.max_qp_rd_atom + 1 };
+
+	if (e->attr.max_qp_rd_atom >= UINT8_MAX)
+		return KV_SKIP;
+	return modify_idle_qp(e, &a, IBV_QP_MAX_DEST_RD_ATOMIC);
+}
+
 /* ------------------------------------------------------- memory, domains, rest */
 
 static int reg(struct kv_env *e, void *addr, size_t len, int access)
@@ -350,6 +368,8 @@ const struct kv_case kv_object_cases[] = {
 	{ "qp-to-rts", qp_to_rts, { EINVAL, ENOTCONN } },
 	{ "qp-to-nowhere", qp_to_nowhere, { EINVAL } },
 	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP } },
+	{ "qp-reads-out", qp_reads_out, { EINVAL } },
+	{ "qp-reads-in", qp_reads_in, { EINVAL } },
 	{ "mr-remote-without-local", mr_remote_without_local, { EINVAL } },
 	{ "mr-unmapped", mr_unmapped, { EFAULT } },
 	{ "mr-read-only", mr_read_only, { EFAULT } },

@@ -68,7 +68,8 @@ verbs_known() {
 	case $KWARP_LINK in
 	# States before the connection are only noted; what is posted waits for it.
 	kwarp) printf -- '-k %s ' qp-to-rts send-unconnected ;;
-	siw) printf -- '-k %s ' flushed-send ;;
+	# It takes no notice of depths before the connection.
+	siw) printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in ;;
 	esac
 }
 
