@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Where something runs out, is taken away or changes under traffic (kwedge): shared
+# receives, a completion queue, memory, depths, the route's MTU.
+
+edge_pair() {
+	new_port
+	pair "$PORT" kwedge -s -a "${IP[1]}" -p "$PORT" "$@" -- kwedge -c -a "${IP[1]}" -p "$PORT" "$@"
+	cat "$CASE_DIR/client.log" "$CASE_DIR/server.log"
+}
+
+edge_case() {
+	own_links
+	edge_pair "$@"
+}
+
+# edge_spoilt ARGS...: what the case is about is left out; its server must not be content.
+edge_spoilt() {
+	own_links
+	new_port
+	serve server "$PORT" kwedge -s -a "${IP[1]}" -p "$PORT" -x "$@"
+	start client 0 kwedge -c -a "${IP[1]}" -p "$PORT" "$@"
+	ended 60 server
+	[ "$STATUS" = 1 ] || fail "the server of a spoilt run ended with status $STATUS"
+	stop client KILL
+}
+
+# Others on the same device go on, with verified data.
+edge_cq_overflow() {
+	own_links
+	traffic bystander
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwedge -c -a "${IP[1]}" -p "$PORT" cq-overflow
+	wait_until 20 "traffic flows beside the overflow" flows
+	traffic_stop_good bystander
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+}
+
+# --------------------------------------------------------------- route's MTU
+
+# Room for payload at this MTU, IPv4, with timestamps.
+emss() {
+	echo $(($1 - 40 - 12))
+}
+
+# arrive OCTETS: wait until so many more have arrived.
+arrive() {
+	local until=$(($(rx_octets) + $1))
+	wait_until 30 "$1 octets arrive" has_arrived "$until"
+}
+
+has_arrived() {
+	[ "$(rx_octets)" -ge "$1" ]
+}
+
+# The route gets narrow under traffic and wide again. What is made then fits; what TCP
+# had accepted before keeps its framing, or neither end would be content.
+edge_mtu() {
+	local file=$RUN/mtu.pcap narrow=700 times=() sizes
+	own_links
+	netem rate 40mbit limit 20000
+	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp
+	wait_until 20 "tcpdump captures" capturing
+	traffic mtu
+	arrive $((1 << 20))
+	times+=("$EPOCHREALTIME")
+	ip -n "${NS[0]}" route add "${IP[1]}/32" dev "${DEV[0]}" mtu lock $narrow
+	arrive $((8 << 20))
+	times+=("$EPOCHREALTIME")
+	ip -n "${NS[0]}" route del "${IP[1]}/32" dev "${DEV[0]}"
+	arrive $((8 << 20))
+	traffic_stop_good mtu
+	stop tcpdump INT
+	no_netem
+	expect_in tcpdump '^0 packets dropped by kernel'
+	"$HERE/fpdu-sizes.py" "$file" "$PORT" "${times[@]}" >"$CASE_DIR/sizes.log" || fail "see above"
+	rm -f "$file"
+	mapfile -t sizes <"$CASE_DIR/sizes.log"
+	note "longest FPDUs: ${sizes[*]}"
+	[ "${sizes[0]}" = "$(emss 1500)" ] || fail "before, FPDUs had ${sizes[0]} octets, not $(emss 1500)"
+	[ "${sizes[1]}" = "$(emss $narrow)" ] || fail "on the narrow route they had ${sizes[1]}, not $(emss $narrow)"
+	[ "${sizes[2]}" = "$(emss 1500)" ] || fail "afterwards they had ${sizes[2]}, not $(emss 1500)"
+}
+
+testcase edge-srq-limit 60 edge_case -n "$(by_profile 20 3)" srq-limit
+testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
+testcase edge-cq-overflow 60 edge_cq_overflow
+testcase edge-depth 60 edge_case depth
+testcase edge-mtu 120 edge_mtu

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwedge: what happens where something runs out or is taken away.
+ *
+ *	kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE
+ *
+ * srq-limit	Sends from a peer use up shared receives: their owner hears of it in time
+ * cq-overflow	a completion queue that nobody polls overflows (client of a kwconn server)
+ * dereg	memory is deregistered while a peer writes into it
+ * depth	more Reads at once than the device has are asked for
+ *
+ * -x leaves out what the case is about, to show that it can fail.
+ */
+#include "kwedge.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct role {
+	const char *name;
+	void (*server)(const struct kwe_opt *opt);
+	void (*client)(const struct kwe_opt *opt);
+} roles[] = {
+	{ "srq-limit", kwe_srq_server, kwe_srq_client },
+	{ "cq-overflow", NULL, kwe_cq_client },
+	{ "dereg", kwe_dereg_server, kwe_dereg_client },
+	{ "depth", kwe_depth_server, kwe_depth_client },
+};
+
+/* ------------------------------------------------------------------- helpers */
+
+void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs)
+{
+	struct ibv_qp_init_attr a = {
+		.qp_type = IBV_QPT_RC,
+		.srq = e->srq,
+		.cap = { .max_send_wr = wrs, .max_recv_wr = wrs, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	if (!e->pd)
+		e->pd = ibv_alloc_pd(e->id->verbs);
+	if (!e->cq)
+		e->cq = ibv_create_cq(e->id->verbs, 4 * wrs, NULL, NULL, 0);
+	e->buf = kw_zalloc(len);
+	e->len = len;
+	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, len, IBV_ACCESS_LOCAL_WRITE | access) : NULL;
+	a.send_cq = e->cq;
+	a.recv_cq = e->cq;
+	if (!e->cq || !e->mr || rdma_create_qp(e->id, e->pd, &a))
+		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
+}
+
+void kwe_close(struct kwe_end *e)
+{
+	rdma_destroy_qp(e->id);
+	if (ibv_destroy_cq(e->cq) || (e->srq && ibv_destroy_srq(e->srq)) ||
+	    (e->mr && ibv_dereg_mr(e->mr)) || ibv_dealloc_pd(e->pd))
+		kw_die(KW_MISMATCH, "cannot destroy the objects: %s", strerror(errno));
+	free(e->buf);
+}
+
+void kwe_connect(struct kwe_end *e, const struct kwe_opt *opt, size_t len, unsigned int wrs,
+		 struct kwcm_event *ev)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+
+	e->id = kwcm_resolve(opt->addr, opt->port);
+	kwe_open(e, len, 0, wrs);
+	if (rdma_connect(e->id, &param) ||
+	    kwcm_expect(e->id->channel, RDMA_CM_EVENT_ESTABLISHED, KWE_WAIT_MS, ev))
+		kw_die(KW_SETUP, "cannot connect");
+}
+
+void kwe_request(struct rdma_cm_id *listener, struct kwcm_event *ev)
+{
+	if (kwcm_expect(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, KWE_WAIT_MS, ev))
+		kw_die(KW_LOST, "nobody connects");
+}
+
+static struct ibv_sge sge_of(struct kwe_end *e, size_t offset, uint32_t len)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)e->buf + offset,
+		.length = len,
+		.lkey = e->mr->lkey,
+	};
+
+	return sge;
+}
+
+void kwe_post_send(struct kwe_end *e, size_t offset, uint32_t len)
+{
+	struct ibv_sge sge = sge_of(e, offset, len);
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+	};
+
+	if (ibv_post_send(e->id->qp, &wr, &bad))
+		kw_die(KW_LOST, "cannot post a Send");
+}
+
+void kwe_post_recv(struct kwe_end *e, size_t offset, uint32_t len)
+{
+	struct ibv_sge sge = sge_of(e, offset, len);
+	struct ibv_recv_wr *bad, wr = { .wr_id = offset, .sg_list = &sge, .num_sge = 1 };
+
+	if (e->srq ? ibv_post_srq_recv(e->srq, &wr, &bad) : ibv_post_recv(e->id->qp, &wr, &bad))
+		kw_die(KW_LOST, "cannot post a receive");
+}
+
+void kwe_completion(struct kwe_end *e, struct ibv_wc *wc)
+{
+	int64_t until = kw_now_ms() + KWE_WAIT_MS;
+	int n;
+
+	do
+		n = ibv_poll_cq(e->cq, 1, wc);
+	while (!n && kw_now_ms() < until);
+	if (n < 1)
+		kw_die(KW_STALL, "no completion");
+	if (wc->status != IBV_WC_SUCCESS)
+		kw_die(KW_LOST, "completion with status '%s'", ibv_wc_status_str(wc->status));
+}
+
+bool kwe_async(struct ibv_context *verbs, int timeout_ms, struct ibv_async_event *ev)
+{
+	struct pollfd fd = { .fd = verbs->async_fd, .events = POLLIN };
+
+	if (poll(&fd, 1, timeout_ms) != 1)
+		return false;
+	if (ibv_get_async_event(verbs, ev))
+		kw_die(KW_SETUP, "cannot get an event: %s", strerror(errno));
+	ibv_ack_async_event(ev);
+	kw_debug("event '%s'", ibv_event_type_str(ev->event_type));
+	return true;
+}
+
+/* ---------------------------------------------------------------------- main */
+
+static void run(const struct kwe_opt *opt, const char *name)
+{
+	void (*call)(const struct kwe_opt *opt) = NULL;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(roles); i++)
+		if (!strcmp(roles[i].name, name))
+			call = opt->server ? roles[i].server : roles[i].client;
+	if (!call)
+		kw_die(KW_SETUP, "no case %s of that role", name);
+	call(opt);
+}
+
+int main(int argc, char **argv)
+{
+	struct kwe_opt opt = { .port = "7175", .rounds = 1 };
+	bool client = false;
+	int o;
+
+	kw_prog = "kwedge";
+	while ((o = getopt(argc, argv, "sca:p:n:xv")) != -1) {
+		switch (o) {
+		case 's':
+			opt.server = true;
+			break;
+		case 'c':
+			client = true;
+			break;
+		case 'a':
+			opt.addr = optarg;
+			break;
+		case 'p':
+			opt.port = optarg;
+			break;
+		case 'n':
+			opt.rounds = kw_number(optarg, 1, 100000, "-n");
+			break;
+		case 'x':
+			opt.spoil = true;
+			break;
+		case 'v':
+			kw_verbose = true;
+			break;
+		default:
+			exit(KW_SETUP);
+		}
+	}
+	if (opt.server == client || !opt.addr || optind != argc - 1)
+		kw_die(KW_SETUP,
+		       "usage: kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE");
+	kw_prog = opt.server ? "kwedge server" : "kwedge client";
+	run(&opt, argv[optind]);
+	kw_say("%s: ok", argv[optind]);
+	return KW_OK;
+}

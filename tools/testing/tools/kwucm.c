@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests changed on their way into the kernel: see kwucm.h. A file of its own because
+ * the kernel's header and librdmacm's do not go together.
+ */
+#include "kwucm.h"
+
+#include <rdma/rdma_user_cm.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static struct {
+	bool armed;
+	uint8_t depth, resources;
+} change;
+
+void kwucm_change_depths(uint8_t depth, uint8_t resources)
+{
+	change.armed = true;
+	change.depth = depth;
+	change.resources = resources;
+}
+
+bool kwucm_changed(void)
+{
+	bool changed = !change.armed;
+
+	change.armed = false;
+	return changed;
+}
+
+static struct rdma_ucm_conn_param *param_in(void *buf, size_t len)
+{
+	struct rdma_ucm_cmd_hdr *hdr = buf;
+
+	if (len < sizeof(*hdr))
+		return NULL;
+	buf = hdr + 1;
+	switch (hdr->cmd) {
+	case RDMA_USER_CM_CMD_CONNECT:
+		return &((struct rdma_ucm_connect *)buf)->conn_param;
+	case RDMA_USER_CM_CMD_ACCEPT:
+		return &((struct rdma_ucm_accept *)buf)->conn_param;
+	default:
+		return NULL;
+	}
+}
+
+/* What librdmacm calls. */
+ssize_t write(int fd, const void *buf, size_t len)
+{
+	struct rdma_ucm_conn_param *param = change.armed ? param_in((void *)buf, len) : NULL;
+
+	if (param) {
+		param->initiator_depth = change.depth;
+		param->responder_resources = change.resources;
+		change.armed = false;
+	}
+	return syscall(SYS_write, fd, buf, len);
+}

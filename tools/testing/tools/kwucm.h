@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Requests changed on their way from librdmacm into the kernel.
+ */
+#ifndef KWUCM_H
+#define KWUCM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The next rdma_connect() or rdma_accept() asks the kernel for this. */
+void kwucm_change_depths(uint8_t depth, uint8_t resources);
+/* Has it been changed? If not it is forgotten. */
+bool kwucm_changed(void);
+
+#endif /* KWUCM_H */
