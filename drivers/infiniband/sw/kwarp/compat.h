@@ -6,6 +6,8 @@
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H
 
+#include <rdma/uverbs_ioctl.h>
+
 #include "kwarp_config.h"
 
 /* 6.19: kernel_bind() and kernel_connect() take struct sockaddr_unsized */
@@ -25,10 +27,16 @@
 /* 6.11: create_cq() gets all attributes of the call, before that the driver's data */
 #ifdef KWARP_HAVE_CREATE_CQ_ATTRS
 #define kwarp_cq_attrs		uverbs_attr_bundle
-#define kwarp_cq_udata(attrs)	((attrs) ? &(attrs)->driver_udata : NULL)
+static inline struct ib_udata *kwarp_cq_udata(struct uverbs_attr_bundle *attrs)
+{
+	return attrs ? &attrs->driver_udata : NULL;
+}
 #else
 #define kwarp_cq_attrs		ib_udata
-#define kwarp_cq_udata(attrs)	(attrs)
+static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
+{
+	return udata;
+}
 #endif
 
 #endif /* KWARP_COMPAT_H */

@@ -442,8 +442,11 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 /* Does a FIN here cut nothing off? */
 static bool between_messages(const struct kwarp_engine *e)
 {
-	return kwarp_fpdu_rx_idle(&e->rx.fpdu) && !e->rx.stash.have && !e->rx.q[KWARP_QN_SEND].open &&
-	       !e->rx.tagged_open && kwarp_readq_empty(&e->oread);
+	const struct kwarp_rx *rx = &e->rx;
+
+	return kwarp_fpdu_rx_idle(&rx->fpdu) && !rx->stash.have &&
+	       !rx->q[KWARP_QN_SEND].open && !rx->tagged_open &&
+	       kwarp_readq_empty(&e->oread);
 }
 
 /**
