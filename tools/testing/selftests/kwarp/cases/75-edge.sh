@@ -89,4 +89,6 @@ testcase edge-srq-limit 60 edge_case -n "$(by_profile 20 3)" srq-limit
 testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
 testcase edge-cq-overflow 60 edge_cq_overflow
 testcase edge-depth 60 edge_case depth
+testcase edge-dereg 90 edge_case -n "$(by_profile 50 5)" dereg
+testcase edge-dereg-spoilt 60 edge_spoilt dereg
 testcase edge-mtu 120 edge_mtu
