@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck hosts)
+checks=(checkpatch build layers kernel-doc licences shellcheck hosts conformance)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -94,6 +94,11 @@ check_shellcheck() {
 check_hosts() {
 	local names='deb\.debian''\.org|security\.debian''\.org|archive\.ubuntu''\.com|pypi''\.org|registry\.npmjs''\.org|crates''\.io|snapshot\.debian''\.org'
 	files . | xargs -r grep -nIE "$names" -- /dev/null
+}
+
+# Every requirement of the RFCs has its function and its test, or a reason.
+check_conformance() {
+	"$here/conformance.py"
 }
 
 why_not() {
