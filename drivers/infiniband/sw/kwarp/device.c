@@ -37,6 +37,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.query_port = kwarp_query_port,
 	.get_port_immutable = kwarp_port_immutable,
 	.query_gid = kwarp_query_gid,
+	.get_dev_fw_str = kwarp_fw_str,
 	.alloc_ucontext = kwarp_alloc_ucontext,
 	.dealloc_ucontext = kwarp_dealloc_ucontext,
 	.disassociate_ucontext = kwarp_disassociate_ucontext,

@@ -12,12 +12,28 @@
 
 #define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
 
+/* There is no firmware but this module: its version, as libibverbs takes it apart. */
+static u64 fw_ver(void)
+{
+	u16 major, minor, patch;
+
+	if (sscanf(KWARP_VERSION, "%hu.%hu.%hu", &major, &minor, &patch) != 3)
+		return 0;
+	return (u64)major << 32 | (u64)minor << 16 | patch;
+}
+
+void kwarp_fw_str(struct ib_device *ibdev, char *str)
+{
+	strscpy(str, KWARP_VERSION, IB_FW_VERSION_NAME_MAX);
+}
+
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
 	if (udata->inlen || udata->outlen)
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
+	attr->fw_ver = fw_ver();
 	attr->vendor_id = VENDOR_ID;
 	attr->hw_ver = KWARP_ABI_VERSION;
 	attr->sys_image_guid = ibdev->node_guid;

@@ -50,6 +50,7 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 			 struct ib_port_immutable *immutable);
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+void kwarp_fw_str(struct ib_device *ibdev, char *str);
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
 void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc);
 void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc);
