@@ -87,11 +87,12 @@ static void addr_unmap(struct sockaddr_storage *ss)
 	*v4(ss) = a;
 }
 
+/* Neither needs a connection that still lives: peer is 2 for one that may not. */
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote)
 {
-	kernel_getsockname(sock, (struct sockaddr *)local);
-	kernel_getpeername(sock, (struct sockaddr *)remote);
+	sock->ops->getname(sock, (struct sockaddr *)local, 0);
+	sock->ops->getname(sock, (struct sockaddr *)remote, 2);
 	addr_unmap(local);
 	addr_unmap(remote);
 }
