@@ -17,14 +17,15 @@ struct workqueue_struct *kwarp_wq;
 struct workqueue_struct *kwarp_tx_wq;
 struct workqueue_struct *kwarp_cm_wq;
 
+/* A timer of an endpoint, in kwarp_wq, queues the endpoint in kwarp_cm_wq: that one last. */
 static void destroy_workqueues(void)
 {
 	if (kwarp_tx_wq)
 		destroy_workqueue(kwarp_tx_wq);
-	if (kwarp_cm_wq)
-		destroy_workqueue(kwarp_cm_wq);
 	if (kwarp_wq)
 		destroy_workqueue(kwarp_wq);
+	if (kwarp_cm_wq)
+		destroy_workqueue(kwarp_cm_wq);
 }
 
 static int create_workqueues(void)
