@@ -162,15 +162,26 @@ int kwarp_device_add(const char *name, struct net_device *netdev)
 	return ret;
 }
 
-/* The netdev came up or went down. */
-void kwarp_device_port_event(struct kwarp_dev *kdev)
+static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = &kdev->ibdev,
 		.element.port_num = 1,
-		.event = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE ?
-			 IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+		.event = type,
 	};
 
 	ib_dispatch_event(&event);
+}
+
+/* The netdev came up or went down. */
+void kwarp_device_port_event(struct kwarp_dev *kdev)
+{
+	port_event(kdev, kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE ?
+			 IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/* The netdev has another hardware address: the core reads the GID again. */
+void kwarp_device_gid_event(struct kwarp_dev *kdev)
+{
+	port_event(kdev, IB_EVENT_GID_CHANGE);
 }

@@ -7,6 +7,7 @@
 
 int kwarp_device_add(const char *name, struct net_device *netdev);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
+void kwarp_device_gid_event(struct kwarp_dev *kdev);
 
 /* knobs.c */
 extern const struct attribute_group kwarp_attr_group;

@@ -73,6 +73,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *ar
 	case NETDEV_CHANGE:
 		kwarp_device_port_event(to_kdev(ibdev));
 		break;
+	case NETDEV_CHANGEADDR:
+		kwarp_device_gid_event(to_kdev(ibdev));
+		break;
 	case NETDEV_UNREGISTER:
 		/* Under RTNL: the core does the rest from its own work. */
 		ib_unregister_device_queued(ibdev);
