@@ -18,6 +18,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 	/* Every client is gone; connections that were still closing end now. */
 	kwarp_cm_stop_device(kdev);
+	/* Nothing of ours is left in the namespace. */
+	kwarp_link_untrack(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
 	xa_destroy(&kdev->qps);
@@ -136,17 +138,19 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
  * kwarp_device_add - make a device
  * @name: of the device; may contain %d
  * @netdev: its network device
+ * @net: the namespace that it was in a moment ago; referenced by the caller
  *
- * Context: process, RTNL held or not.
+ * Context: process.
  * Return: 0 or a negative errno.
  */
-int kwarp_device_add(const char *name, struct net_device *netdev)
+int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net)
 {
 	struct kwarp_dev *kdev = ib_alloc_device(kwarp_dev, ibdev);
 	int ret;
 
 	if (!kdev)
 		return -ENOMEM;
+	kdev->net = net;
 	kdev->netdev = netdev;
 	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);
 	/* iw_cm looks a QP up with interrupts off, under a lock that others take in softirq. */
@@ -155,6 +159,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev)
 	kwarp_knobs_init(&kdev->knobs);
 	kwarp_cm_init_device(kdev);
 	init_core_fields(kdev);
+	kwarp_link_track(kdev);
 	ret = register_device(kdev, name);
 	if (ret)
 		/* Calls dealloc_driver(). */

@@ -5,7 +5,7 @@
 
 #include "kwarp.h"
 
-int kwarp_device_add(const char *name, struct net_device *netdev);
+int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
 void kwarp_device_gid_event(struct kwarp_dev *kdev);
 
@@ -16,5 +16,7 @@ void kwarp_knobs_init(struct kwarp_knobs *knobs);
 /* link.c */
 int kwarp_link_register(void);
 void kwarp_link_unregister(void);
+void kwarp_link_track(struct kwarp_dev *kdev);
+void kwarp_link_untrack(struct kwarp_dev *kdev);
 
 #endif /* KWARP_DEVICE_H */

@@ -42,6 +42,9 @@ struct kwarp_knobs {
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
  * @netdev: the network device; a reference is held until the end
  * @netdev_tracker: that reference
+ * @net: where all our sockets are; no reference, but it does not end before them, see
+ *	link.c.  Also when the netdev has moved away and the device is about to follow
+ * @node: in the list of link.c
  * @knobs: tunables
  * @qps: QP number to struct kwarp_qp; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
@@ -64,6 +67,8 @@ struct kwarp_dev {
 	struct ib_device ibdev;
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
+	struct net *net;
+	struct list_head node;
 	struct kwarp_knobs knobs;
 
 	struct xarray qps;

@@ -3,9 +3,12 @@
  * `rdma link add NAME type kwarp netdev DEV`, and what happens to the netdev.
  */
 #include <linux/if_arp.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
@@ -33,25 +36,95 @@ static bool supported(const struct net_device *netdev)
 	}
 }
 
+/*
+ * Devices that may have sockets, from before registration until all of those are gone
+ * (the end of dealloc_driver()).  The RDMA core's own table loses a device too early:
+ * as soon as somebody has begun to unregister it.
+ */
+static DEFINE_SPINLOCK(devices_lock);
+static LIST_HEAD(devices);
+static DECLARE_WAIT_QUEUE_HEAD(device_left);
+
+void kwarp_link_track(struct kwarp_dev *kdev)
+{
+	spin_lock(&devices_lock);
+	list_add(&kdev->node, &devices);
+	spin_unlock(&devices_lock);
+}
+
+void kwarp_link_untrack(struct kwarp_dev *kdev)
+{
+	spin_lock(&devices_lock);
+	list_del(&kdev->node);
+	spin_unlock(&devices_lock);
+	wake_up_all(&device_left);
+}
+
 /* Held while a link is added, so that a netdev gets one device only. */
 static DEFINE_MUTEX(newlink_mutex);
 
+/* The netdev's namespace, referenced; NULL if one of the two is going away. */
+static struct net *netdev_get_net(const struct net_device *netdev)
+{
+	struct net *net = NULL;
+
+	rtnl_lock();
+	if (netdev->reg_state == NETREG_REGISTERED)
+		net = maybe_get_net(dev_net(netdev));
+	rtnl_unlock();
+	return net;
+}
+
+/*
+ * The notifier does not see a device before it is registered: has the netdev been
+ * removed or moved meanwhile?  If not, the notifier hears of all that happens later.
+ */
+static int check_netdev(struct net_device *netdev, const struct net *net)
+{
+	struct ib_device *ibdev = find(netdev);
+	bool there;
+
+	if (!ibdev)				/* and the link has gone, too */
+		return -ENODEV;
+	rtnl_lock();
+	there = netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net);
+	rtnl_unlock();
+	if (there) {
+		ib_device_put(ibdev);
+		return 0;
+	}
+	ib_unregister_device_and_put(ibdev);
+	return -ENODEV;
+}
+
+/* Context: newlink_mutex held; @net is referenced, so that it does not end meanwhile. */
+static int add_device(const char *name, struct net_device *netdev, struct net *net)
+{
+	struct ib_device *ibdev = find(netdev);
+	int ret;
+
+	if (ibdev) {
+		ib_device_put(ibdev);
+		return -EEXIST;
+	}
+	ret = kwarp_device_add(name, netdev, net);
+	return ret ? ret : check_netdev(netdev, net);
+}
+
 static int newlink(const char *name, struct net_device *netdev)
 {
-	struct ib_device *ibdev;
+	struct net *net;
 	int ret;
 
 	if (!supported(netdev))
 		return -EOPNOTSUPP;
+	net = netdev_get_net(netdev);
+	if (!net)
+		return -ENODEV;
 	mutex_lock(&newlink_mutex);
-	ibdev = find(netdev);
-	if (ibdev) {
-		ib_device_put(ibdev);
-		ret = -EEXIST;
-	} else {
-		ret = kwarp_device_add(name, netdev);
-	}
+	ret = add_device(name, netdev, net);
 	mutex_unlock(&newlink_mutex);
+	put_net(net);
 	return ret;
 }
 
@@ -91,32 +164,54 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-/* Any device of ours on a netdev of this namespace, referenced. */
-static struct ib_device *find_in_net(struct net *net)
+static bool net_in_use(const struct net *net)
 {
-	struct ib_device *ibdev = NULL;
-	struct net_device *netdev;
+	struct kwarp_dev *kdev;
+	bool found = false;
 
-	rtnl_lock();
-	for_each_netdev(net, netdev) {
-		ibdev = find(netdev);
-		if (ibdev)
+	spin_lock(&devices_lock);
+	list_for_each_entry(kdev, &devices, node) {
+		found = net_eq(kdev->net, net);
+		if (found)
 			break;
 	}
-	rtnl_unlock();
-	return ibdev;
+	spin_unlock(&devices_lock);
+	return found;
+}
+
+/* A device of this namespace, referenced; NULL if others unregister all there are. */
+static struct ib_device *get_in_net(const struct net *net)
+{
+	struct ib_device *found = NULL;
+	struct kwarp_dev *kdev;
+
+	spin_lock(&devices_lock);
+	list_for_each_entry(kdev, &devices, node) {
+		if (net_eq(kdev->net, net) && ib_device_try_get(&kdev->ibdev)) {
+			found = &kdev->ibdev;
+			break;
+		}
+	}
+	spin_unlock(&devices_lock);
+	return found;
 }
 
 /*
- * A namespace ends.  A physical netdev survives by moving away, and our sockets do
- * not hold the namespace: its devices go first, while everything still works.
+ * A namespace ends, and our sockets do not hold it: its devices go first, while
+ * everything still works.  That includes those whose netdev has left already, as a
+ * physical one does to survive, and which are still being unregistered.
  */
 static void net_pre_exit(struct net *net)
 {
 	struct ib_device *ibdev;
 
-	while ((ibdev = find_in_net(net)))
-		ib_unregister_device_and_put(ibdev);
+	while (net_in_use(net)) {
+		ibdev = get_in_net(net);
+		if (ibdev)
+			ib_unregister_device_and_put(ibdev);
+		else	/* or it only moves to another RDMA namespace: look again */
+			wait_event_timeout(device_left, !net_in_use(net), HZ / 10);
+	}
 }
 
 static struct pernet_operations net_ops = {
@@ -141,8 +236,10 @@ int kwarp_link_register(void)
 void kwarp_link_unregister(void)
 {
 	rdma_link_unregister(&link_ops);
-	unregister_netdevice_notifier(&netdev_nb);
-	unregister_pernet_subsys(&net_ops);
 	/* Ends every device and waits for its last user. */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
+	/* They looked after the devices until here. */
+	unregister_netdevice_notifier(&netdev_nb);
+	unregister_pernet_subsys(&net_ops);
+	WARN_ON(!list_empty(&devices));
 }

@@ -136,7 +136,7 @@ static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 	if (loopback && !(kdev->netdev->flags & IFF_LOOPBACK))
 		return true;
 	return (any || loopback) &&
-	       !net_eq(current->nsproxy->net_ns, dev_net(kdev->netdev));
+	       !net_eq(current->nsproxy->net_ns, kdev->net);
 }
 
 /* Do both want the same port of this device, and could be each other's stand-in? */

@@ -2,15 +2,16 @@
 /*
  * Sockets of connection management: making them, their callbacks, their octets.
  *
- * A socket lives in the network namespace of the link's netdev and is bound to that
- * netdev, so that links that share a namespace do not meet each other's traffic and
+ * A socket lives in the network namespace in which the link was made and is bound to
+ * its netdev, so that links that share a namespace do not meet each other's traffic and
  * can listen on the same port. Traffic between two addresses of one host is looked up
  * by the interface that the socket is bound to as well, so both ends have to be bound
  * alike. On the loopback device only a wildcard listener is bound.
  *
  * Kernel sockets hold no reference on their namespace, and TCP stops their timers when
  * they are released. Therefore none is released before TCP has finished with it,
- * except with a reset: nothing of ours is left behind in TCP.
+ * except with a reset: nothing of ours is left behind in TCP. And a namespace that ends
+ * waits for our devices (link.c).
  *
  * No call here blocks for a peer. The callbacks run in softirq; they set a bit and
  * queue work, nothing else.
@@ -132,8 +133,7 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 {
 	int ret;
 
-	ret = sock_create_kern(dev_net(kdev->netdev), family, SOCK_STREAM, IPPROTO_TCP,
-			       res);
+	ret = sock_create_kern(kdev->net, family, SOCK_STREAM, IPPROTO_TCP, res);
 	if (ret)
 		return ret;
 	sock_classify((*res)->sk);
