@@ -39,9 +39,25 @@
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
+#include <rdma/rdma_cm.h>
 
 #include "../qp/stream.h"
 #include "ep.h"
+
+/**
+ * kwarp_cm_rdma_id - what rdma_cm knows and iw_cm does not tell
+ * @id: iw_cm's id, in a call from iw_cm
+ *
+ * rdma_cm is the only user that iw_cm has. The context of its ids is its private
+ * struct, which begins with the public one: that of the listener, or of the connection
+ * from connect or from the upcall to the ULP on.
+ *
+ * Return: rdma_cm's id.
+ */
+const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
+{
+	return id->context;
+}
 
 /* ------------------------------------------------------------- initiator */
 
@@ -64,7 +80,7 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 	ret = check_param(param, kwarp_mpa_max_pd(su->params.rev == 2));
 	if (ret)
 		return ret;
-	ret = kwarp_ep_bind_qp(ep, param->qpn);
+	ret = kwarp_ep_bind_qp(ep, id, param->qpn);
 	if (ret)
 		return ret;
 	su->params.ird = param->ird;
@@ -149,7 +165,7 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 
 	ret = check_param(param, kwarp_mpa_max_pd(ep->su->req.enhanced));
 	if (!ret)
-		ret = kwarp_ep_bind_qp(ep, param->qpn);
+		ret = kwarp_ep_bind_qp(ep, id, param->qpn);
 	if (ret) {
 		/* rdma_accept() promises the peer a reject, iw_cm sends none. */
 		kwarp_cm_mpa_reject(ep, NULL, 0);

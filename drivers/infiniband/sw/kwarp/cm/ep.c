@@ -8,6 +8,7 @@
 #include "ep.h"
 
 #include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
 
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -136,21 +137,35 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 
 /* ------------------------------------------------------------- queue pair */
 
+/*
+ * iw_cm names a QP by its number, and any process can name any number. An id of user
+ * space has no QP of its own; that of a kernel consumer has the QP that it is for.
+ */
+static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
+{
+	const struct ib_qp *ibqp = kwarp_qp_ib(qp), *own = kwarp_cm_rdma_id(id)->qp;
+
+	if (!ibqp->uobject)
+		return own == ibqp;
+	return !own && kwarp_qp_may_connect(qp);
+}
+
 /**
  * kwarp_ep_bind_qp - find the QP that the ULP chose
  * @ep: endpoint without a QP
+ * @id: of the connection
  * @qpn: its number
  *
- * Context: process; ep->mutex held.
- * Return: 0, -EINVAL.
+ * Context: process, that of the ULP's call; ep->mutex held.
+ * Return: 0, -EINVAL, -EPERM.
  */
-int kwarp_ep_bind_qp(struct kwarp_ep *ep, u32 qpn)
+int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct kwarp_qp *qp = kwarp_qp_lookup(ep->kdev, qpn);
 
 	if (!qp)
 		return -EINVAL;
-	if (!kwarp_qp_may_connect(qp)) {
+	if (!may_bind(id, qp)) {
 		kwarp_qp_put(qp);
 		return -EPERM;
 	}

@@ -22,6 +22,7 @@
 struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_qp;
+struct rdma_cm_id;
 
 /**
  * struct kwarp_cm_sock - a socket of ours and where its callbacks lead
@@ -205,12 +206,15 @@ struct kwarp_listener {
 	struct iw_cm_id *cm_id;
 };
 
+/* cm.c */
+const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id);
+
 /* ep.c */
 struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l);
 void kwarp_ep_get(struct kwarp_ep *ep);
 void kwarp_ep_put(struct kwarp_ep *ep);
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
-int kwarp_ep_bind_qp(struct kwarp_ep *ep, u32 qpn);
+int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn);
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator);
 int kwarp_ep_publish(struct kwarp_ep *ep);
 struct kwarp_ep *kwarp_ep_claim(u32 handle);
