@@ -130,6 +130,7 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
 
 	if (ret)
 		return ret;
+	WRITE_ONCE(kdev->adder, current);
 	/* No DMA device: addresses are kernel virtual (INFINIBAND_VIRT_DMA). */
 	return ib_register_device(&kdev->ibdev, name, NULL);
 }

@@ -45,6 +45,7 @@ struct kwarp_knobs {
  * @net: where all our sockets are; no reference, but it does not end before them, see
  *	link.c.  Also when the netdev has moved away and the device is about to follow
  * @node: in the list of link.c
+ * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
  * @qps: QP number to struct kwarp_qp; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
@@ -58,8 +59,7 @@ struct kwarp_knobs {
  * @cm: connection management's objects on this device, see cm/ep.h
  * @cm.lock: protects the rest of the group
  * @cm.eps: endpoints that may still use the device
- * @cm.listeners: listeners, until iw_cm destroys them, the oldest first
- * @cm.next_seq: number of the next listener
+ * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: no new endpoint, no new listener
  */
@@ -69,6 +69,7 @@ struct kwarp_dev {
 	netdevice_tracker netdev_tracker;
 	struct net *net;
 	struct list_head node;
+	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
 
 	struct xarray qps;
@@ -86,7 +87,6 @@ struct kwarp_dev {
 		spinlock_t lock;	/* this group */
 		struct list_head eps;
 		struct list_head listeners;
-		u64 next_seq;
 		wait_queue_head_t idle;
 		bool stopping;
 	} cm;

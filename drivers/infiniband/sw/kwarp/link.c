@@ -76,7 +76,7 @@ static struct net *netdev_get_net(const struct net_device *netdev)
 }
 
 /*
- * The notifier does not see a device before it is registered: has the netdev been
+ * The device is registered.  The notifier has not seen it before: has the netdev been
  * removed or moved meanwhile?  If not, the notifier hears of all that happens later.
  */
 static int check_netdev(struct net_device *netdev, const struct net *net)
@@ -86,6 +86,7 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 
 	if (!ibdev)				/* and the link has gone, too */
 		return -ENODEV;
+	WRITE_ONCE(to_kdev(ibdev)->adder, NULL);
 	rtnl_lock();
 	there = netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net);
 	rtnl_unlock();

@@ -212,22 +212,6 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
-static void reject_start(struct kwarp_ep *ep, const void *pdata, u8 pdata_len)
-{
-	struct kwarp_startup *su = ep->su;
-
-	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
-	if (pdata_len) {
-		memcpy(su->own_pd, pdata, pdata_len);
-		su->own_pd_len = pdata_len;
-	}
-	/* rdma_cm refuses in this way what is not for it: see cm_listen.c. */
-	if (!kwarp_ep_publish(ep))
-		return;
-	kwarp_cm_mpa_reject(ep, su->own_pd, su->own_pd_len);
-	kwarp_ep_apply(ep, KWARP_CME_REJECT);
-}
-
 /**
  * kwarp_cm_reject - reject a connection
  * @id: made by iw_cm for the CONNECT_REQUEST
@@ -241,9 +225,11 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
 	struct kwarp_ep *ep = claim(id);
 
+	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
 	if (!ep)
 		return -ECONNRESET;
-	reject_start(ep, pdata, pdata_len);
+	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
+	kwarp_ep_apply(ep, KWARP_CME_REJECT);
 	release(ep);
 	return 0;
 }

@@ -3,13 +3,10 @@
  * Listeners: one listening socket per listening iw_cm_id, and the endpoints that are
  * born from it.
  *
- * rdma_cm listens for a wildcard address on every device, also on those whose netdev
- * is in another network namespace than the listening program, where TCP knows nothing
- * of rdma_cm's ports. rdma_cm refuses what comes in there, so such a listener gets no
- * socket. Where the namespace cannot be told (rdma_cm adds a new device for all its
- * listeners, in the context of whoever made the link) several listeners may want the
- * same port. Then one has the socket, and a Request is offered to each of them until
- * one does not refuse it; when the one with the socket ends, another gets one.
+ * rdma_cm listens for a wildcard address on every device, also on those in another
+ * network namespace than the listening program, where TCP knows nothing of rdma_cm's
+ * ports. rdma_cm refuses what comes in there, so such a listener gets no socket. Within
+ * a namespace rdma_cm sees to it that a port has one listener.
  *
  * All run in process context.
  */
@@ -17,8 +14,8 @@
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
+#include <rdma/rdma_cm.h>
 
-#include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -130,87 +127,39 @@ void kwarp_listener_leave(struct kwarp_listener *l)
 /* Nothing that is for this id can come in through this device. */
 static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
-	bool any = kwarp_cm_addr_any(&id->local_addr);
-	bool loopback = kwarp_cm_addr_loopback(&id->local_addr);
+	const struct net *net = kwarp_cm_rdma_id(id)->route.addr.dev_addr.net;
 
-	if (loopback && !(kdev->netdev->flags & IFF_LOOPBACK))
-		return true;
-	return (any || loopback) &&
-	       !net_eq(current->nsproxy->net_ns, kdev->net);
+	return !net_eq(net, kdev->net) || (kwarp_cm_addr_loopback(&id->local_addr) &&
+					   !(kdev->netdev->flags & IFF_LOOPBACK));
 }
 
-/* Do both want the same port of this device, and could be each other's stand-in? */
-static bool same_port(const struct kwarp_listener *a, const struct kwarp_listener *b)
-{
-	return a->any && b->any && a->port == b->port &&
-	       (a->family == b->family || (!a->v6only && !b->v6only));
-}
-
-/* A listener of @l's port that has a socket, or one that would like to have one. */
-static struct kwarp_listener *find_twin(const struct kwarp_listener *l, bool open)
-{
-	struct kwarp_listener *twin, *found = NULL;
-
-	spin_lock(&l->kdev->cm.lock);
-	list_for_each_entry(twin, &l->kdev->cm.listeners, node) {
-		if (twin == l || !same_port(twin, l) || !READ_ONCE(twin->cm_id) ||
-		    !!READ_ONCE(twin->cs.sock) != open || (!open && twin->idle))
-			continue;
-		kwarp_listener_get(twin);
-		found = twin;
-		break;
-	}
-	spin_unlock(&l->kdev->cm.lock);
-	return found;
-}
-
-/**
- * kwarp_listener_next - whom to offer a Request to
- * @l: listener that accepted the connection
- * @before: seq of the one that had it before; U64_MAX at first
- *
- * Context: process.
- * Return: @l or another listener of the same port, with a reference; NULL if there is
- * none left.
+/*
+ * While a link is added, rdma_cm listens on it for all wildcard listeners that there
+ * are, and if one of them fails it gives up the new device for good. Nobody is there to
+ * be told of a port that an ordinary socket has: better a listener less.
  */
-struct kwarp_listener *kwarp_listener_next(struct kwarp_listener *l, u64 before)
+static int listen_failed(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int err)
 {
-	struct kwarp_listener *other, *found = NULL;
-
-	spin_lock(&l->kdev->cm.lock);
-	list_for_each_entry_reverse(other, &l->kdev->cm.listeners, node) {
-		if (other->seq >= before || !READ_ONCE(other->cm_id) ||
-		    (other != l && !same_port(other, l)))
-			continue;
-		kwarp_listener_get(other);
-		found = other;
-		break;
-	}
-	spin_unlock(&l->kdev->cm.lock);
-	return found;
+	if (READ_ONCE(kdev->adder) != current)
+		return err;
+	ibdev_warn_ratelimited(&kdev->ibdev, "cannot listen on %pISpc: %d\n",
+			       &id->local_addr, err);
+	return 0;
 }
 
-/* Give the listener a socket, unless another one of ours has the port. */
-static int listener_open(struct kwarp_listener *l, struct iw_cm_id *id)
+/* Give the listener a socket. */
+static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 {
 	struct kwarp_cm_sock cs = {};
-	struct kwarp_listener *twin;
 	int ret;
 
 	ret = kwarp_cm_sock_listen(l->kdev, id, l->backlog, &cs.sock);
-	if (ret == -EADDRINUSE) {
-		twin = find_twin(l, true);
-		if (!twin)
-			return ret;
-		kwarp_listener_put(twin);
-		return 0;
-	}
 	if (ret)
-		return ret;
+		return listen_failed(l->kdev, id, ret);
 
 	mutex_lock(&l->mutex);
-	if (READ_ONCE(l->cm_id) && !l->cs.sock) {
-		WRITE_ONCE(l->cs.sock, cs.sock);
+	if (READ_ONCE(l->cm_id)) {
+		l->cs.sock = cs.sock;
 		kwarp_cm_sock_hook(&l->cs);
 		cs.sock = NULL;
 	}
@@ -222,29 +171,6 @@ static int listener_open(struct kwarp_listener *l, struct iw_cm_id *id)
 	/* Somebody may have connected before the callbacks were ours. */
 	listener_kick(l, 0);
 	return 0;
-}
-
-/* @l had the socket of the port and is gone: who else wants it? */
-static void listener_inherit(const struct kwarp_listener *l)
-{
-	struct kwarp_listener *heir;
-	struct iw_cm_id *id;
-
-	if (READ_ONCE(l->kdev->cm.stopping))
-		return;
-	heir = find_twin(l, false);
-	if (!heir)
-		return;
-	spin_lock(&heir->lock);
-	id = heir->cm_id;
-	if (id)
-		id->add_ref(id);
-	spin_unlock(&heir->lock);
-	if (id) {
-		listener_open(heir, id);
-		id->rem_ref(id);
-	}
-	kwarp_listener_put(heir);
 }
 
 static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_cm_id *id,
@@ -261,11 +187,6 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	INIT_DELAYED_WORK(&l->work, listener_work);
 	l->kdev = kdev;
 	l->backlog = backlog;
-	l->family = id->local_addr.ss_family;
-	l->port = kwarp_cm_addr_port(&id->local_addr);
-	l->any = kwarp_cm_addr_any(&id->local_addr);
-	l->v6only = l->family == AF_INET6 && id->afonly;
-	l->idle = is_idle(kdev, id);
 	l->cs.notify = listener_notify;
 	id->add_ref(id);
 	l->cm_id = id;
@@ -293,13 +214,12 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 		return -ENOMEM;
 	spin_lock(&kdev->cm.lock);
 	stopping = kdev->cm.stopping;
-	l->seq = kdev->cm.next_seq++;
 	list_add_tail(&l->node, &kdev->cm.listeners);
 	spin_unlock(&kdev->cm.lock);
 
 	if (stopping)
 		ret = -ENODEV;
-	else if (!l->idle)
+	else if (!is_idle(kdev, id))
 		ret = listener_open(l, id);
 	if (ret) {
 		kwarp_listener_destroy(l);
@@ -318,7 +238,6 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 void kwarp_listener_shut(struct kwarp_listener *l)
 {
 	struct iw_cm_id *id;
-	bool had_sock;
 
 	spin_lock(&l->lock);
 	id = l->cm_id;
@@ -328,14 +247,11 @@ void kwarp_listener_shut(struct kwarp_listener *l)
 		return;
 	/* After cm_id, which listener_open() tests under the mutex. */
 	mutex_lock(&l->mutex);
-	had_sock = l->cs.sock;
 	kwarp_cm_sock_kill(&l->cs);
 	mutex_unlock(&l->mutex);
 	/* The module may go now: no timer may be left. */
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
-	if (had_sock)
-		listener_inherit(l);
 	/* None is born any more; those without a complete Request have no taker. */
 	kwarp_ep_mark_listener(l);
 	id->rem_ref(id);

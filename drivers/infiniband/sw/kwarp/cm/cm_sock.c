@@ -49,7 +49,7 @@ static int addr_len(const struct sockaddr_storage *ss)
 					  sizeof(struct sockaddr_in6);
 }
 
-bool kwarp_cm_addr_any(const struct sockaddr_storage *ss)
+static bool addr_any(const struct sockaddr_storage *ss)
 {
 	return ss->ss_family == AF_INET ? !v4(ss)->sin_addr.s_addr :
 					  ipv6_addr_any(&v6(ss)->sin6_addr);
@@ -62,7 +62,7 @@ bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
 }
 
 /* The port is at the same place in both families. */
-u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss)
+static u16 addr_port(const struct sockaddr_storage *ss)
 {
 	return ntohs(v4(ss)->sin_port);
 }
@@ -218,8 +218,7 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 {
 	int ret = dial_from(kdev, id, false, res);
 
-	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) &&
-	    kwarp_cm_addr_port(&id->local_addr))
+	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr))
 		ret = dial_from(kdev, id, true, res);
 	return ret;
 }
@@ -272,7 +271,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 	/* Without afonly an IPv6 wildcard serves IPv4 as well, as rdma_cm has it. */
 	if (at.ss_family == AF_INET6 && id->afonly)
 		ret = ip6_sock_set_v6only(sock->sk);
-	if (!ret && (!on_loopback(kdev) || kwarp_cm_addr_any(&at)))
+	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
 		ret = sock_bind_dev(kdev, sock);
 	if (!ret)
 		ret = sock_bind(sock, &at);

@@ -109,14 +109,14 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 /**
  * kwarp_cm_upcall_request - CONNECT_REQUEST to a listener's id
  * @ep: responder with a complete Request and a handle
- * @l: its listener, or another one of the same port
  *
  * Context: process; ep->mutex held.
  * Return: 0; -ENOMEM if iw_cm has no room at the moment; -ECONNABORTED if the
  * listener is gone.
  */
-int kwarp_cm_upcall_request(struct kwarp_ep *ep, struct kwarp_listener *l)
+int kwarp_cm_upcall_request(struct kwarp_ep *ep)
 {
+	struct kwarp_listener *l = ep->listener;
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,

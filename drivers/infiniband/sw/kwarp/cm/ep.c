@@ -113,7 +113,6 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
 	ep->state = KWARP_CMS_NEW;
-	ep->offered = U64_MAX;
 	ep->cs.notify = ep_notify;
 	ep->kdev = kdev;
 	if (l) {
@@ -231,34 +230,12 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 
 /* ----------------------------------------------------------------- handle */
 
-/* Offer the Request to the listeners that may want it, those before ep->offered. */
-static int offer(struct kwarp_ep *ep)
-{
-	struct kwarp_listener *l;
-	int ret;
-
-	for (;;) {
-		l = kwarp_listener_next(ep->listener, ep->offered);
-		if (!l)
-			return -ECONNABORTED;
-		ret = kwarp_cm_upcall_request(ep, l);
-		if (ret != -ENOMEM)
-			ep->offered = l->seq;
-		kwarp_listener_put(l);
-		if (ret != -ECONNABORTED)
-			return ret;
-	}
-}
-
 /**
  * kwarp_ep_publish - tell iw_cm of the Request
  * @ep: responder with a valid Request
  *
- * Mostly there is one listener to take it. After a rejection by one of several the
- * next call tries another.
- *
  * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM: try again later; -ECONNABORTED: nobody (else) listens.
+ * Return: 0; -ENOMEM: try again later; -ECONNABORTED: nobody listens any more.
  */
 int kwarp_ep_publish(struct kwarp_ep *ep)
 {
@@ -272,7 +249,7 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 		kwarp_ep_put(ep);
 		return -ENOMEM;
 	}
-	ret = offer(ep);
+	ret = kwarp_cm_upcall_request(ep);
 	if (ret)
 		kwarp_ep_unpublish(ep);
 	return ret;

@@ -115,7 +115,6 @@ enum {
  * @linger.extended: times the timer was restarted
  * @linger.acked: snd_una then
  * @handle: of a Request given to iw_cm, or 0
- * @offered: seq of the listener that has it
  * @half_open: counted by the listener
  * @accepting: inside accept(), which has not failed
  * @aborting: the device is going away
@@ -152,7 +151,6 @@ struct kwarp_ep {
 		u32 acked;
 	} linger;
 	u32 handle;
-	u64 offered;
 	bool half_open;
 	bool accepting;
 	bool aborting;
@@ -164,17 +162,11 @@ struct kwarp_ep {
  * @kref: references, see cm.c
  * @kdev: device
  * @backlog: as asked for
- * @family: address family
- * @port: port
- * @any: wildcard address
- * @v6only: no IPv4 through an IPv6 address
- * @idle: gets no socket on this device
  * @node: in kdev->cm.listeners
- * @seq: the newer, the larger
  * @work: accepts connections
  * @half_open: its endpoints that count against KWARP_MAX_HALF_OPEN
  * @mutex: protects @cs
- * @cs: listening socket
+ * @cs: listening socket; none if nothing can come in for the id on this device
  * @lock: protects @cm_id
  * @cm_id: a reference; NULL: no requests any more
  */
@@ -183,15 +175,9 @@ struct kwarp_listener {
 	struct kref kref;
 	struct kwarp_dev *kdev;
 	int backlog;
-	u16 family;
-	u16 port;
-	bool any;
-	bool v6only;
-	bool idle;
 
-	/* under kdev->cm.lock; immutable once listed */
+	/* under kdev->cm.lock */
 	struct list_head node;
-	u64 seq;
 
 	/* any context */
 	struct delayed_work work;
@@ -238,7 +224,7 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep);
 
 /* cm_upcall.c */
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
-int kwarp_cm_upcall_request(struct kwarp_ep *ep, struct kwarp_listener *l);
+int kwarp_cm_upcall_request(struct kwarp_ep *ep);
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
 void kwarp_cm_upcall_close(struct kwarp_ep *ep);
 void kwarp_cm_drop_id(struct kwarp_ep *ep);
@@ -251,7 +237,6 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev);
 void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);
 void kwarp_listener_leave(struct kwarp_listener *l);
-struct kwarp_listener *kwarp_listener_next(struct kwarp_listener *l, u64 before);
 
 /* cm_sock.c */
 int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
@@ -272,8 +257,6 @@ u32 kwarp_cm_sock_acked(const struct socket *sock);
 bool kwarp_cm_sock_unacked(const struct socket *sock);
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote);
-bool kwarp_cm_addr_any(const struct sockaddr_storage *ss);
 bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss);
-u16 kwarp_cm_addr_port(const struct sockaddr_storage *ss);
 
 #endif /* KWARP_CM_EP_H */
