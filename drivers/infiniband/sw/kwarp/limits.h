@@ -42,8 +42,10 @@
 /* Pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
 
-/* Listener: connections that have not finished MPA startup. */
+/* Listener: connections that have not finished MPA startup, or were refused. */
 #define KWARP_MAX_HALF_OPEN	1024
+/* If all places are taken, one that has not got on for so long gives way, milliseconds. */
+#define KWARP_EVICT_AGE_MS		1000
 /* Startup timers, milliseconds: waiting for the Request, and for the Reply. */
 #define KWARP_MPA_REQ_TIMEOUT_MS	10000
 #define KWARP_MPA_REP_TIMEOUT_MS	30000
@@ -58,7 +60,7 @@
 #define KWARP_MAX_BACKLOG		4096
 /* Connections that a listener takes before it lets others work. */
 #define KWARP_ACCEPT_BATCH		32
-/* Next try after accept() failed for want of memory. */
+/* Next try after accept() failed for want of memory, or of a place. */
 #define KWARP_ACCEPT_RETRY_MS		100
 /* Graceful close: from our FIN to the peer's. */
 #define KWARP_CLOSE_TIMEOUT_MS		5000

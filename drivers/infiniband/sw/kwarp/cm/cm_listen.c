@@ -27,7 +27,7 @@ static void listener_release(struct kref *kref)
 {
 	struct kwarp_listener *l = container_of(kref, struct kwarp_listener, kref);
 
-	WARN_ON_ONCE(l->cs.sock || l->cm_id || atomic_read(&l->half_open));
+	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open);
 	mutex_destroy(&l->mutex);
 	kfree(l);
 }
@@ -42,19 +42,89 @@ void kwarp_listener_put(struct kwarp_listener *l)
 	kref_put(&l->kref, listener_release);
 }
 
-static void listener_kick(struct kwarp_listener *l, u32 ms)
+static void listener_kick(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);			/* for the queued work */
-	if (mod_delayed_work(kwarp_wq, &l->work, msecs_to_jiffies(ms)))
+	if (mod_delayed_work(kwarp_wq, &l->work, 0))
 		kwarp_listener_put(l);		/* it has one already */
+}
+
+/* Unless there is a reason to come sooner. */
+static void listener_retry(struct kwarp_listener *l)
+{
+	kwarp_listener_get(l);
+	if (!queue_delayed_work(kwarp_wq, &l->work,
+				msecs_to_jiffies(KWARP_ACCEPT_RETRY_MS)))
+		kwarp_listener_put(l);
 }
 
 static void listener_notify(struct kwarp_cm_sock *cs)
 {
-	listener_kick(container_of(cs, struct kwarp_listener, cs), 0);
+	listener_kick(container_of(cs, struct kwarp_listener, cs));
 }
 
 /* --------------------------------------------------------------- accepting */
+
+/* One that waits for its peer, and has done so for a while. */
+static bool may_evict(const struct kwarp_ep *ep)
+{
+	return kwarp_cm_fsm(READ_ONCE(ep->state), KWARP_CME_EVICT)->legal &&
+	       time_after(jiffies, READ_ONCE(ep->since) +
+			  msecs_to_jiffies(KWARP_EVICT_AGE_MS));
+}
+
+/*
+ * Too many are half-open and others wait in TCP's queue: a peer that does nothing but
+ * open connections must not hold them up for long.
+ */
+static void evict_some(struct kwarp_listener *l, u32 queued)
+{
+	u32 n = min_t(u32, queued, KWARP_ACCEPT_BATCH);
+	struct kwarp_ep *ep;
+
+	spin_lock(&l->lock);
+	list_for_each_entry(ep, &l->half_open, half_open) {
+		if (!may_evict(ep))
+			continue;
+		/* Listed, hence alive; maybe it has been marked before and is about to go. */
+		kwarp_ep_mark(ep, KWARP_EP_EVICT);
+		if (!--n)
+			break;
+	}
+	spin_unlock(&l->lock);
+}
+
+static void listener_enter(struct kwarp_listener *l, struct kwarp_ep *ep)
+{
+	spin_lock(&l->lock);
+	list_add_tail(&ep->half_open, &l->half_open);
+	WRITE_ONCE(l->num_half_open, l->num_half_open + 1);
+	spin_unlock(&l->lock);
+}
+
+/**
+ * kwarp_listener_leave - not half-open any more
+ * @ep: endpoint that came from a listener
+ *
+ * Context: process; ep->mutex held.
+ */
+void kwarp_listener_leave(struct kwarp_ep *ep)
+{
+	struct kwarp_listener *l = ep->listener;
+	bool was_full = false;
+
+	spin_lock(&l->lock);
+	if (!list_empty(&ep->half_open)) {
+		list_del_init(&ep->half_open);
+		was_full = l->num_half_open >= KWARP_MAX_HALF_OPEN;
+		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
+		/* It has got on just in time, and nobody marks it again. */
+		clear_bit(KWARP_EP_EVICT, &ep->events);
+	}
+	spin_unlock(&l->lock);
+	if (was_full)
+		listener_kick(l);
+}
 
 static int listener_child(struct kwarp_listener *l, struct socket *sock)
 {
@@ -64,8 +134,7 @@ static int listener_child(struct kwarp_listener *l, struct socket *sock)
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);
 	mutex_lock(&ep->mutex);
-	atomic_inc(&l->half_open);
-	ep->half_open = true;
+	listener_enter(l, ep);
 	ep->cs.sock = sock;
 	kwarp_cm_sock_hook(&ep->cs);
 	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
@@ -76,15 +145,21 @@ static int listener_child(struct kwarp_listener *l, struct socket *sock)
 	return 0;
 }
 
-/* Return: 0; -EAGAIN if TCP has no more or there is no room; other errno. */
+/* Return: 0; -EAGAIN if TCP has no more; -EBUSY if there is no room; other errno. */
 static int accept_one(struct kwarp_listener *l)
 {
 	struct kwarp_cm_sock child = {};
+	u32 queued;
 	int ret;
 
-	/* The rest waits in TCP's queue; whoever leaves kicks us. */
-	if (!l->cs.sock || atomic_read(&l->half_open) >= KWARP_MAX_HALF_OPEN)
+	queued = l->cs.sock ? kwarp_cm_sock_queued(l->cs.sock) : 0;
+	if (!queued)
 		return -EAGAIN;
+	if (READ_ONCE(l->num_half_open) >= KWARP_MAX_HALF_OPEN) {
+		/* Whoever leaves kicks us; if nobody does, others may be old enough soon. */
+		evict_some(l, queued);
+		return -EBUSY;
+	}
 	ret = kwarp_cm_sock_accept(&l->cs, &child.sock);
 	if (ret)
 		return ret;
@@ -104,22 +179,12 @@ static void listener_work(struct work_struct *work)
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
 	/* Under the mutex: kwarp_listener_shut() cancels what has been queued before. */
-	if (l->cs.sock && ret != -EAGAIN)
-		listener_kick(l, ret ? KWARP_ACCEPT_RETRY_MS : 0);
+	if (l->cs.sock && !ret)
+		listener_kick(l);
+	else if (l->cs.sock && ret != -EAGAIN)
+		listener_retry(l);
 	mutex_unlock(&l->mutex);
 	kwarp_listener_put(l);
-}
-
-/**
- * kwarp_listener_leave - one half-open endpoint less
- * @l: the endpoint's listener
- *
- * Context: process; the endpoint's mutex held.
- */
-void kwarp_listener_leave(struct kwarp_listener *l)
-{
-	if (atomic_dec_return(&l->half_open) == KWARP_MAX_HALF_OPEN - 1)
-		listener_kick(l, 0);
 }
 
 /* ------------------------------------------------------------- begin, end */
@@ -169,7 +234,7 @@ static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 		return -ENODEV;
 	}
 	/* Somebody may have connected before the callbacks were ours. */
-	listener_kick(l, 0);
+	listener_kick(l);
 	return 0;
 }
 
@@ -184,6 +249,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	kref_init(&l->kref);
 	mutex_init(&l->mutex);
 	spin_lock_init(&l->lock);
+	INIT_LIST_HEAD(&l->half_open);
 	INIT_DELAYED_WORK(&l->work, listener_work);
 	l->kdev = kdev;
 	l->backlog = backlog;
@@ -233,7 +299,8 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
  * kwarp_listener_shut - take no more requests
  * @l: listener
  *
- * Endpoints whose Request has been delivered go on; the others are ended.
+ * Endpoints whose Request has been delivered go on, but the ULP has less time for a
+ * verdict: iw_cm may have dropped what it had not passed on. The others are ended.
  */
 void kwarp_listener_shut(struct kwarp_listener *l)
 {
@@ -252,7 +319,7 @@ void kwarp_listener_shut(struct kwarp_listener *l)
 	/* The module may go now: no timer may be left. */
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
-	/* None is born any more; those without a complete Request have no taker. */
+	/* None is born any more, and those there are have to hurry. */
 	kwarp_ep_mark_listener(l);
 	id->rem_ref(id);
 }

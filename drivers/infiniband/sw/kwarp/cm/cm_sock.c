@@ -386,6 +386,12 @@ void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
+/* Connections that wait to be accepted. */
+u32 kwarp_cm_sock_queued(const struct socket *sock)
+{
+	return READ_ONCE(sock->sk->sk_ack_backlog);
+}
+
 /**
  * kwarp_cm_sock_accept - next connection of a listener
  * @listener: hooked listening socket

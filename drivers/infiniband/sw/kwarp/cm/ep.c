@@ -112,6 +112,7 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 	mutex_init(&ep->mutex);
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
+	INIT_LIST_HEAD(&ep->half_open);
 	ep->state = KWARP_CMS_NEW;
 	ep->cs.notify = ep_notify;
 	ep->kdev = kdev;
@@ -304,7 +305,7 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev)
 	mark_some(kdev, NULL, NULL, KWARP_EP_ABORT);
 }
 
-/* The listener is gone: requests that are not complete yet have no taker. */
+/* The listener is gone: what has no verdict yet will hardly get one. */
 void kwarp_ep_mark_listener(struct kwarp_listener *l)
 {
 	mark_some(l->kdev, l, NULL, KWARP_EP_ORPHAN);

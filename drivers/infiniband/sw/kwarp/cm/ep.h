@@ -89,6 +89,7 @@ enum {
 	KWARP_EP_QP_DOWN_ERR,
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
 	KWARP_EP_ORPHAN,	/* the listener is gone */
+	KWARP_EP_EVICT,		/* others want its place */
 	KWARP_EP_ABORT,		/* the device is going away */
 };
 
@@ -98,11 +99,13 @@ enum {
  * @kdev: device
  * @listener: responder: where it was born, a reference; else NULL
  * @node: in kdev->cm.eps
+ * @half_open: in the listener's list
  * @events: KWARP_EP_*, reasons to run @work
  * @work: looks at what has happened
  * @timer: marks KWARP_EP_TIMER
  * @mutex: outer lock of the endpoint
  * @state: see proto/cm_fsm.h
+ * @since: when it came into that state, jiffies
  * @status: errno for the next failing upcall
  * @cs: socket
  * @cm_id: a reference, until the last upcall
@@ -115,7 +118,6 @@ enum {
  * @linger.extended: times the timer was restarted
  * @linger.acked: snd_una then
  * @handle: of a Request given to iw_cm, or 0
- * @half_open: counted by the listener
  * @accepting: inside accept(), which has not failed
  * @aborting: the device is going away
  * @discard: lingering: drop inbound octets
@@ -129,14 +131,21 @@ struct kwarp_ep {
 	/* under kdev->cm.lock */
 	struct list_head node;
 
+	/* under listener->lock */
+	struct list_head half_open;
+
 	/* any context */
 	unsigned long events;
 	struct work_struct work;
 	struct delayed_work timer;
 
-	/* under mutex; qp is also read under kdev->cm.lock, to compare it */
+	/*
+	 * under mutex; qp is also read under kdev->cm.lock, to compare it, state and
+	 * since under listener->lock
+	 */
 	struct mutex mutex;
 	enum kwarp_cm_state state;
+	unsigned long since;
 	int status;
 	struct kwarp_cm_sock cs;
 	struct iw_cm_id *cm_id;
@@ -151,7 +160,6 @@ struct kwarp_ep {
 		u32 acked;
 	} linger;
 	u32 handle;
-	bool half_open;
 	bool accepting;
 	bool aborting;
 	bool discard;
@@ -164,11 +172,13 @@ struct kwarp_ep {
  * @backlog: as asked for
  * @node: in kdev->cm.listeners
  * @work: accepts connections
- * @half_open: its endpoints that count against KWARP_MAX_HALF_OPEN
  * @mutex: protects @cs
  * @cs: listening socket; none if nothing can come in for the id on this device
- * @lock: protects @cm_id
+ * @lock: protects the rest
  * @cm_id: a reference; NULL: no requests any more
+ * @half_open: its endpoints that have not finished startup, or were refused, the oldest
+ *	first
+ * @num_half_open: their number, against KWARP_MAX_HALF_OPEN
  */
 struct kwarp_listener {
 	/* immutable */
@@ -181,7 +191,6 @@ struct kwarp_listener {
 
 	/* any context */
 	struct delayed_work work;
-	atomic_t half_open;
 
 	/* under mutex */
 	struct mutex mutex;
@@ -190,6 +199,8 @@ struct kwarp_listener {
 	/* under lock */
 	spinlock_t lock;
 	struct iw_cm_id *cm_id;
+	struct list_head half_open;
+	u32 num_half_open;
 };
 
 /* cm.c */
@@ -236,7 +247,7 @@ void kwarp_listener_destroy(struct kwarp_listener *l);
 void kwarp_listener_shut_all(struct kwarp_dev *kdev);
 void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);
-void kwarp_listener_leave(struct kwarp_listener *l);
+void kwarp_listener_leave(struct kwarp_ep *ep);
 
 /* cm_sock.c */
 int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
@@ -244,6 +255,7 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id);
 int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 			 int backlog, struct socket **res);
+u32 kwarp_cm_sock_queued(const struct socket *sock);
 int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res);
 void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs);

@@ -107,9 +107,8 @@ static enum kwarp_cm_event timer_event(struct kwarp_ep *ep)
 static void act_leave(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
-	if (ep->half_open)
-		kwarp_listener_leave(ep->listener);
-	ep->half_open = false;
+	if (ep->listener)
+		kwarp_listener_leave(ep);
 }
 
 static void act_redial(struct kwarp_ep *ep)
@@ -191,9 +190,20 @@ static void act_kill(struct kwarp_ep *ep)
 	kwarp_cm_sock_kill(&ep->cs);
 }
 
+static void act_hurry(struct kwarp_ep *ep)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(KWARP_MPA_REQ_TIMEOUT_MS);
+
+	if (time_after(ep->due.deadline, end)) {
+		ep->due.deadline = end;
+		arm_deadline(ep);
+	}
+}
+
 static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 	act_leave, act_redial, act_reply_ok, act_reply_fail, act_est, act_est_fail,
 	kwarp_cm_upcall_close, act_qp_abort, act_qp_put, act_fin, act_discard, act_kill,
+	act_hurry,
 };
 
 /* DEAD: nothing of the device is used any more when this returns. */
@@ -201,7 +211,7 @@ static void ep_bury(struct kwarp_ep *ep)
 {
 	struct kwarp_dev *kdev = ep->kdev;
 
-	WARN_ON_ONCE(ep->handle || ep->half_open);
+	WARN_ON_ONCE(ep->handle || !list_empty(&ep->half_open));
 	kwarp_cm_drop_id(ep);			/* connect() or accept() failed */
 
 	spin_lock(&kdev->cm.lock);
@@ -233,7 +243,9 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	ibdev_dbg(&ep->kdev->ibdev, "endpoint %p: %s, %s -> %s\n", ep,
 		  kwarp_cm_event_name(event), kwarp_cm_state_name(was),
 		  kwarp_cm_state_name(step->next));
-	ep->state = step->next;
+	WRITE_ONCE(ep->state, step->next);
+	if (step->next != was)
+		WRITE_ONCE(ep->since, jiffies);
 	todo = step->actions;
 	for_each_set_bit(bit, &todo, KWARP_CMA_COUNT)
 		actions[bit](ep);
@@ -293,6 +305,8 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		return failed(ep, KWARP_CME_NO_QP);
 	if (take(ep, KWARP_EP_ORPHAN))
 		return failed(ep, KWARP_CME_ORPHAN);
+	if (take(ep, KWARP_EP_EVICT))
+		return failed(ep, KWARP_CME_EVICT);
 	if (take(ep, KWARP_EP_TIMER))
 		event = timer_event(ep);
 	if (!event && take(ep, KWARP_EP_SOCK))

@@ -71,12 +71,13 @@ enum kwarp_cm_event {
 	KWARP_CME_LOCAL,	/* out of memory and the like */
 	KWARP_CME_TIMER,	/* the state's timer */
 	KWARP_CME_ORPHAN,	/* the listener is gone */
+	KWARP_CME_EVICT,	/* others want its place among the half-open ones */
 	KWARP_CME_ABORT,	/* the device is going away */
 	KWARP_CME_COUNT
 };
 
 /* Actions the caller carries out, in this order. */
-#define KWARP_CMA_LEAVE		BIT(0)	/* not half-open any more, no verdict possible */
+#define KWARP_CMA_LEAVE		BIT(0)	/* not half-open (any more), no verdict possible */
 #define KWARP_CMA_REDIAL	BIT(1)	/* new TCP connection, revision 1 */
 #define KWARP_CMA_REPLY_OK	BIT(2)	/* upcall: CONNECT_REPLY, 0 */
 #define KWARP_CMA_REPLY_FAIL	BIT(3)	/* upcall: CONNECT_REPLY, error; the last one */
@@ -88,7 +89,8 @@ enum kwarp_cm_event {
 #define KWARP_CMA_FIN		BIT(9)	/* close our sending half */
 #define KWARP_CMA_DISCARD	BIT(10)	/* inbound octets are dropped from now on */
 #define KWARP_CMA_KILL		BIT(11)	/* release the socket, with RST if still open */
-#define KWARP_CMA_COUNT		12
+#define KWARP_CMA_HURRY		BIT(12)	/* no more time than a Request has */
+#define KWARP_CMA_COUNT		13
 
 /* Timer that runs in a state: it goes on while the next state has the same. */
 enum kwarp_cm_timer {

@@ -54,20 +54,22 @@ static const struct step_case {
 	{ S(WAIT_REP), E(ABORT), S(DEAD), CONN_DEAD },
 
 	{ S(WAIT_REQ), E(REQUEST), S(WAIT_ULP), 0 },
-	{ S(WAIT_REQ), E(REFUSE), S(SEND_REJ), A(LEAVE) },
+	{ S(WAIT_REQ), E(REFUSE), S(SEND_REJ), 0 },
 	{ S(WAIT_REQ), E(BAD), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(LOST), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(LOCAL), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(TIMER), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(ORPHAN), S(DEAD), GONE },
+	{ S(WAIT_REQ), E(EVICT), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(ABORT), S(DEAD), GONE },
 
 	{ S(WAIT_ULP), E(ACCEPT), S(SEND_REP), A(LEAVE) },
-	{ S(WAIT_ULP), E(REJECT), S(SEND_REJ), A(LEAVE) | A(QP_PUT) },
+	{ S(WAIT_ULP), E(REJECT), S(SEND_REJ), A(QP_PUT) },
 	{ S(WAIT_ULP), E(BAD), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(LOST), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(LOCAL), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(TIMER), S(DEAD), GONE },
+	{ S(WAIT_ULP), E(ORPHAN), S(WAIT_ULP), A(HURRY) },
 	{ S(WAIT_ULP), E(ABORT), S(DEAD), GONE },
 
 	{ S(SEND_REP), E(ATTACHED), S(STREAM), A(EST) },
@@ -88,10 +90,11 @@ static const struct step_case {
 	{ S(WAIT_FPDU), E(DOWN_KILL), S(DEAD), ACC_DEAD },
 
 	{ S(SEND_REJ), E(SENT), S(LINGER), A(FIN) },
-	{ S(SEND_REJ), E(LOST), S(DEAD), A(KILL) },
-	{ S(SEND_REJ), E(LOCAL), S(DEAD), A(KILL) },
-	{ S(SEND_REJ), E(TIMER), S(DEAD), A(KILL) },
-	{ S(SEND_REJ), E(ABORT), S(DEAD), A(KILL) },
+	{ S(SEND_REJ), E(LOST), S(DEAD), GONE },
+	{ S(SEND_REJ), E(LOCAL), S(DEAD), GONE },
+	{ S(SEND_REJ), E(TIMER), S(DEAD), GONE },
+	{ S(SEND_REJ), E(EVICT), S(DEAD), GONE },
+	{ S(SEND_REJ), E(ABORT), S(DEAD), GONE },
 
 	{ S(SEND_TERM), E(SENT), S(LINGER), A(FIN) | A(DISCARD) },
 	{ S(SEND_TERM), E(LOST), S(DEAD), A(KILL) },
@@ -110,12 +113,13 @@ static const struct step_case {
 	{ S(CLOSED), E(DOWN_KILL), S(DEAD), A(QP_PUT) | A(KILL) },
 	{ S(CLOSED), E(ABORT), S(CLOSED), A(QP_ABORT) },
 
-	{ S(LINGER), E(DONE), S(DEAD), A(KILL) },
-	{ S(LINGER), E(BAD), S(DEAD), A(KILL) },
-	{ S(LINGER), E(LOST), S(DEAD), A(KILL) },
-	{ S(LINGER), E(LOCAL), S(DEAD), A(KILL) },
-	{ S(LINGER), E(TIMER), S(DEAD), A(KILL) },
-	{ S(LINGER), E(ABORT), S(DEAD), A(KILL) },
+	{ S(LINGER), E(DONE), S(DEAD), GONE },
+	{ S(LINGER), E(BAD), S(DEAD), GONE },
+	{ S(LINGER), E(LOST), S(DEAD), GONE },
+	{ S(LINGER), E(LOCAL), S(DEAD), GONE },
+	{ S(LINGER), E(TIMER), S(DEAD), GONE },
+	{ S(LINGER), E(EVICT), S(DEAD), GONE },
+	{ S(LINGER), E(ABORT), S(DEAD), GONE },
 };
 
 struct pair {
@@ -217,10 +221,11 @@ static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
 
 static void check_holdings(struct kunit *test, u32 acts, struct world *w)
 {
-	if (acts & A(LEAVE)) {
-		KUNIT_EXPECT_TRUE(test, w->half_open);
+	/* whoever was refused is half-open to its end, so LINGER leaves for all */
+	if (acts & A(LEAVE))
 		w->half_open = false;
-	}
+	if (acts & (A(EST) | A(QP_ABORT)))
+		KUNIT_EXPECT_FALSE(test, w->half_open);
 	if (acts & A(QP_ABORT))
 		KUNIT_EXPECT_TRUE(test, w->qp);
 	if (acts & A(QP_PUT))
