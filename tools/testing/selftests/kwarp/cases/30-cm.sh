@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# librdmacm's own example programs.
+# librdmacm's own example programs; listeners and links that come later.
 
 ucmatose_case() {
 	local addr=$1 conns
@@ -44,8 +44,52 @@ rdma_client_case() {
 	expect_in server 'end 0'
 }
 
+# --------------------------------------------------------- listeners and new links
+
+works_to_server() {
+	new_port
+	pair "$PORT" rping -s -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V -- \
+		rping -c -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V
+}
+
+# A wildcard listener gets a new link of its namespace, and no port in another one.
+foreign_listener_case() {
+	own_links
+	del_link 1
+	new_port
+	SERVER_END=0 serve here "$PORT" kwconn -s -a 0.0.0.0 -p "$PORT"
+	start there 1 kwconn -s -a 0.0.0.0 -p "$PORT"
+	add_link 1 "$KWARP_LINK"
+	wait_until 5 "the listener on the new link's side listens" listens "${PIDS[there]}" "$PORT"
+	stop there
+	! n1 grep -qE "$(printf ':%04X' "$PORT") [0-9A-F]+:0000 0A" /proc/net/tcp ||
+		fail "a listener of another namespace has a port here"
+	works_to_server
+	stop here
+}
+
+# An ordinary socket has the port that a wildcard listener wants on a new link: the
+# listener goes without, everybody else has the link.
+taken_port_case() {
+	skip_on siw "it does without the connection manager then"
+	own_links
+	del_link 1
+	new_port
+	start listener 1 kwconn -s -a 0.0.0.0 -p "$PORT"
+	start owner 1 python3 -c "import socket, signal
+s = socket.create_server(('0.0.0.0', $PORT))
+signal.pause()"
+	wait_until 10 "an ordinary socket has the port" listens "${PIDS[owner]}" "$PORT"
+	add_link 1 "$KWARP_LINK"
+	works_to_server
+	stop owner KILL
+	stop listener
+}
+
 testcase cm-ucmatose-ipv4 60 ucmatose_case "${IP[1]}"
 testcase cm-ucmatose-ipv6 60 ucmatose_case "${IP6[1]}"
 testcase cm-rdma-client-ipv4 30 rdma_client_case "${IP[1]}"
 testcase cm-rdma-client-ipv6 30 rdma_client_case "${IP6[1]}"
 testcase cm-cmtime 120 cmtime_case
+testcase cm-foreign-listener 60 foreign_listener_case
+testcase cm-port-taken 60 taken_port_case

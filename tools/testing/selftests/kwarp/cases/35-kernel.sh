@@ -253,5 +253,18 @@ nvme_passes() {
 	[ "$(grep -c 'copied' "$CASE_DIR/writer.log")" -ge "$1" ]
 }
 
+# No process gets hold of a kernel consumer's queue pair by its number.
+nvme_steal_case() {
+	skip_on siw "it connects any queue pair"
+	nvme_up
+	check "trying to steal" kwsteal -a "$NVME_ADDR" -p "$NVME_PORT" -n 64 >"$CASE_DIR/kwsteal.log" 2>&1
+	expect_in kwsteal 'ok: ([2-9]|[1-9][0-9]+) denied'
+	random_file after 1
+	check "writing" nvme_write after 64k 0
+	nvme_compare after 64k 0
+	nvme_down
+}
+
 testcase kernel-nvme 90 nvme_case
+testcase kernel-nvme-steal 60 nvme_steal_case
 testcase kernel-nvme-die 120 nvme_die_case

@@ -134,6 +134,108 @@ links_gone() {
 	! link_exists 0 && ! link_exists 1
 }
 
+# The interface's address changes: so does the GID, and the link goes on.
+mac_change_case() {
+	local mac=02:00:00:00:$((RANDOM % 90 + 10)):$((RANDOM % 90 + 10))
+	own_links
+	traffic t
+	check "changing the address" ip -n "${NS[0]}" link set dev "${DEV[0]}" address "$mac"
+	wait_until 5 "the GID is the new address" gid_is 0 "$mac"
+	n1 ip neigh flush dev "${DEV[1]}"
+	wait_until 20 "the namespaces reach each other" neighbours_known
+	wait_until 60 "traffic flows on" flows
+	traffic_stop_good t
+	still_works
+}
+
+gid_is() {
+	local gid
+	gid=$(<"/sys/class/infiniband/${LINK[$1]}/ports/1/gids/0")
+	gid=${gid//:/}
+	[ "${gid:0:12}" = "${2//:/}" ]
+}
+
+# There is no firmware: its version is the module's.
+version_case() {
+	skip_on siw "it has a version of its own"
+	own_links
+	client ibv_devinfo -d "${LINK[0]}"
+	expect_in client "fw_ver:[[:space:]]+$(<"/sys/module/$KWARP_LINK/version")\$"
+}
+
+# ip netns del only begins it. A namespace after it, which takes its interface with it,
+# ends after it.
+namespaces_end() {
+	ip netns add kwarp-probe
+	ip link add kwprobe type veth peer name kwprobe1 netns kwarp-probe
+	ip netns del kwarp-probe
+	wait_until 30 "ended namespaces are gone" no_probe
+}
+
+no_probe() {
+	! [ -e /sys/class/net/kwprobe ]
+}
+
+# A namespace ends with all that is in it, while data flows.
+netns_delete_case() {
+	own_links
+	traffic t
+	rm -f "$RUN/net" "$RUN"/link.*
+	kill_in_ns 1
+	check "deleting the namespace" ip netns del "${NS[1]}"
+	ended 30 t-server
+	traffic_lost t client
+	namespaces_end
+	wait_until 10 "the links are gone" links_gone
+	own_links
+	still_works
+}
+
+# The interface leaves the namespace, which ends at once: the device still has
+# connections there.
+netns_moved_case() {
+	local i cycles
+	cycles=$(by_profile 4 2)
+	for ((i = 0; i < cycles; i++)); do
+		own_links
+		traffic t
+		rm -f "$RUN/net" "$RUN"/link.*
+		check "moving the interface" ip -n "${NS[1]}" link set "${DEV[1]}" netns 1
+		kill_in_ns 1
+		check "deleting the namespace" ip netns del "${NS[1]}"
+		ended 30 t-server
+		namespaces_end
+		wait_until 10 "the link is gone" link_gone 1
+		ip link del "${DEV[1]}"
+		traffic_lost t client
+	done
+	own_links
+	still_works
+}
+
+link_gone() {
+	! link_exists "$1"
+}
+
+# Links are added and deleted while their interface goes to and fro.
+netns_races_case() {
+	local i cycles
+	cycles=$(by_profile 12 4)
+	own_links
+	del_link 1
+	for ((i = 0; i < cycles; i++)); do
+		n1 rdma link add "${LINK[1]}" type "$KWARP_LINK" netdev "${DEV[1]}" &
+		ip -n "${NS[1]}" link set "${DEV[1]}" netns 1
+		wait $! || :
+		[ $((i % 2)) = 0 ] || timeout 20 rdma link delete "${LINK[1]}" 2>/dev/null || :
+		ip link set "${DEV[1]}" netns "${NS[1]}"
+		wait_until 10 "the link of cycle $i is gone" link_gone 1
+	done
+	rm -f "$RUN/net" "$RUN"/link.*
+	own_links
+	still_works
+}
+
 rmmod_idle_case() {
 	own_links
 	check "unloading the module" timeout 40 rmmod "$KWARP_LINK"
@@ -230,6 +332,11 @@ testcase life-dead-peer 60 dead_peer_case
 testcase life-delete-link-client 60 link_delete_case 0
 testcase life-delete-link-server 60 link_delete_case 1
 testcase life-delete-netdev 60 netdev_delete_case
+testcase life-version 30 version_case
+testcase life-mac-change 90 mac_change_case
+testcase life-netns-delete 60 netns_delete_case
+testcase life-netns-moved 120 netns_moved_case
+testcase life-netns-races 90 netns_races_case
 testcase life-rmmod-idle 60 rmmod_idle_case
 testcase life-rmmod-traffic 90 rmmod_traffic_case
 testcase life-link-cycles 120 link_cycles_case

@@ -45,6 +45,30 @@ hostile_server_case() {
 	traffic_stop_good bystander
 }
 
+# A crowd takes all places of a listener and says nothing: others get through within
+# seconds, and not only when the start-up timers have run.
+listener_full_case() {
+	local port
+	skip_on siw "it has no such limit"
+	own_links
+	new_port
+	port=$PORT
+	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
+	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$port" 1100
+	wait_until 15 "the crowd is there" crowded "$port"
+	client kwconn -c -a "${IP[1]}" -p "$port" -n 3 -T "$(by_profile 6 8)"
+	expect_in client ' 3 echoed'
+	stop crowd KILL
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+}
+
+# Some of it may have been sent away already.
+crowded() {
+	grep -q 'all have begun' "$CASE_DIR/crowd.log" &&
+		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge 900 ]
+}
+
 selftest_case() {
 	kwrawpeer selftest
 }
@@ -52,6 +76,7 @@ selftest_case() {
 # Garbage at every place of the start-up must not move the device's state: afterwards
 # it works, which "good_connections" has shown, and no object is left (case_end).
 testcase bad-selftest 30 selftest_case
+testcase bad-listener-full 60 listener_full_case
 for scenario in req-garbage req-wrong req-silence req-fin req-rst req-whole-fin req-whole-rst \
 	req-octets rdma-fin rdma-rst; do
 	testcase "bad-$scenario" 90 hostile_client_case $scenario

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwsteal: tries to connect queue pairs that are not its own, by their numbers.
+ *
+ *	kwsteal -a addr -p port [-n numbers]
+ *
+ * A process that makes its queue pairs without rdma_create_qp() names them by number
+ * in rdma_connect(). Here no queue pair is made at all, so nothing may be connected:
+ * each number is either unknown (EINVAL) or somebody else's (EPERM).
+ */
+#include "kwcm.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	const char *addr, *port;
+	unsigned int numbers;
+} opt = { .port = "4420", .numbers = 64 };
+
+static unsigned int unknown, denied;
+
+static void try_number(struct rdma_cm_id *id, unsigned int qpn)
+{
+	struct rdma_conn_param param = { .qp_num = qpn };
+
+	if (!rdma_connect(id, &param))
+		kw_die(KW_MISMATCH, "queue pair %u, which is not ours, gets connected", qpn);
+	if (errno == EPERM)
+		denied++;
+	else if (errno == EINVAL)
+		unknown++;
+	else
+		kw_die(KW_MISMATCH, "queue pair %u: %s", qpn, strerror(errno));
+}
+
+static void parse(int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "a:p:n:v")) != -1) {
+		switch (c) {
+		case 'a':
+			opt.addr = optarg;
+			break;
+		case 'p':
+			opt.port = optarg;
+			break;
+		case 'n':
+			opt.numbers = kw_number(optarg, 1, 1 << 24, "numbers");
+			break;
+		case 'v':
+			kw_verbose = true;
+			break;
+		default:
+			kw_die(KW_SETUP, "usage: see the head of kwsteal.c");
+		}
+	}
+	if (!opt.addr)
+		kw_die(KW_SETUP, "-a is missing");
+}
+
+int main(int argc, char **argv)
+{
+	struct rdma_cm_id *id;
+	unsigned int qpn;
+
+	kw_prog = "kwsteal";
+	parse(argc, argv);
+	id = kwcm_resolve(opt.addr, opt.port);
+	for (qpn = 0; qpn < opt.numbers; qpn++)
+		try_number(id, qpn);
+	kwcm_destroy(id);
+	kw_say("ok: %u denied, %u unknown", denied, unknown);
+	return 0;
+}
