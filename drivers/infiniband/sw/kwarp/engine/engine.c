@@ -186,26 +186,29 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	}
 }
 
-/* The stream is over without a word to the peer. */
-void kwarp_engine_lost(struct kwarp_engine *e)
+/* True for the first error, which is the one reported (5040-7.1-7). */
+static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
 {
 	/* First: whoever sees an error of another context has stopped, too. */
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
-		return;
-	e->perr = KWARP_PERR_MPA_LOST;
-	e->ops->event(e, KWARP_QPE_LOST);
+		return false;
+	WRITE_ONCE(e->perr, perr);	/* read by a flush */
+	return true;
+}
+
+/* The stream is over without a word to the peer. */
+void kwarp_engine_lost(struct kwarp_engine *e)
+{
+	if (latch(e, KWARP_PERR_MPA_LOST))
+		e->ops->event(e, KWARP_QPE_LOST);
 }
 
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {
-	/* First: whoever sees an error of another context has stopped, too. */
-	set_bit(KWARP_E_RX_STOP, &e->flags);
-	/* 5040-7.1-7: the first error is the one reported. */
-	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
+	if (!latch(e, perr))
 		return;
-	WRITE_ONCE(e->perr, perr);	/* read by a flush */
 	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
 	if (!kwarp_term_wanted(perr)) {
 		e->ops->event(e, KWARP_QPE_LOST);

@@ -45,6 +45,21 @@ static void mr_free(struct kwarp_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
+/* Give it an STag under which it can be found; @mr is freed if there is none. */
+static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key,
+				    bool valid)
+{
+	int ret = kwarp_stag_alloc(kdev, mr, key);
+
+	if (ret) {
+		mr_free(mr);
+		return ERR_PTR(ret);
+	}
+	mr->valid = valid;
+	kwarp_stag_publish(kdev, mr);
+	return mr;
+}
+
 static void user_chunks(struct kwarp_mr *mr)
 {
 	struct sg_page_iter it;
@@ -69,7 +84,6 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 {
 	size_t pages = ib_umem_num_pages(umem);
 	struct kwarp_mr *mr;
-	int ret;
 
 	if (pages > U32_MAX)
 		return ERR_PTR(-ENOMEM);
@@ -82,14 +96,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 	mr->offset = ib_umem_offset(umem);
 	mr->access = access;
 	user_chunks(mr);
-	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
-	if (ret) {
-		mr_free(mr);
-		return ERR_PTR(ret);
-	}
-	mr->valid = true;
-	kwarp_stag_publish(kdev, mr);
-	return mr;
+	return mr_register(kdev, mr, get_random_u8(), true);
 }
 
 /* Region whose page list a kernel consumer gives later; born invalid. */
@@ -97,26 +104,18 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      u32 max_pages)
 {
 	struct kwarp_mr *mr;
-	int ret;
 
 	if (!max_pages || max_pages > KWARP_MAX_FRMR_PAGES)
 		return ERR_PTR(-EINVAL);
 	mr = mr_new(pd, KWARP_MR_FAST, max_pages);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	ret = -ENOMEM;
 	mr->next.chunk = kvcalloc(max_pages, sizeof(*mr->chunk), GFP_KERNEL);
-	if (!mr->next.chunk)
-		goto out_free;
-	ret = kwarp_stag_alloc(kdev, mr, 0);
-	if (ret)
-		goto out_free;
-	kwarp_stag_publish(kdev, mr);
-	return mr;
-
-out_free:
-	mr_free(mr);
-	return ERR_PTR(ret);
+	if (!mr->next.chunk) {
+		mr_free(mr);
+		return ERR_PTR(-ENOMEM);
+	}
+	return mr_register(kdev, mr, 0, false);
 }
 
 /* Region over all kernel memory, for kernel consumers. */
@@ -124,7 +123,6 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access)
 {
 	struct kwarp_mr *mr;
-	int ret;
 
 	/* It has no bounds, so no peer may name it (5040-8.1.1-3). */
 	if (access & ~IB_ACCESS_LOCAL_WRITE)
@@ -134,31 +132,17 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 		return ERR_PTR(-ENOMEM);
 	mr->access = access;
 	mr->length = U64_MAX;
-	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
-	if (ret) {
-		mr_free(mr);
-		return ERR_PTR(ret);
-	}
-	mr->valid = true;
-	kwarp_stag_publish(kdev, mr);
-	return mr;
+	return mr_register(kdev, mr, get_random_u8(), true);
 }
 
 /* Window, not bound to anything. */
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd)
 {
 	struct kwarp_mr *mr = mr_new(pd, KWARP_MR_WINDOW, 0);
-	int ret;
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	ret = kwarp_stag_alloc(kdev, mr, get_random_u8());
-	if (ret) {
-		mr_free(mr);
-		return ERR_PTR(ret);
-	}
-	kwarp_stag_publish(kdev, mr);
-	return mr;
+	return mr_register(kdev, mr, get_random_u8(), false);
 }
 
 static int fast_set_page(struct ib_mr *ibmr, u64 addr)

@@ -121,7 +121,7 @@ void kwarp_qp_put(struct kwarp_qp *qp)
  */
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
 {
-	return !qp->user || qp->tgid == current->tgid || uid_eq(qp->owner, current_uid());
+	return qp->tgid == current->tgid || uid_eq(qp->owner, current_uid());
 }
 
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
@@ -236,7 +236,6 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 		if (!qp->srq)
 			kwarp_rq_reset(&qp->rq);
 		kwarp_engine_revive(&qp->engine);
-		qp->last_wqe = false;
 		kwarp_tx_release(&qp->engine);
 	}
 	mutex_unlock(&qp->mutex);

@@ -69,7 +69,6 @@ enum kwarp_qp_pending {
  * @work: carries out what needs process context
  * @timer: bounds draining, closing and the Terminate
  * @fin_sent: owned by @work: our half is shut down after a drain
- * @last_wqe: owned by @work: LAST_WQE_REACHED has been raised for this stream
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: their cookie
  * @attr: what query_qp reports
@@ -102,7 +101,6 @@ struct kwarp_qp {
 	struct work_struct work;
 	struct delayed_work timer;
 	bool fin_sent;
-	bool last_wqe;
 
 	const struct kwarp_stream_ops *cm;
 	void *ep;

@@ -191,15 +191,16 @@ static void half_close(struct kwarp_qp *qp)
 
 static void end_stream(struct kwarp_qp *qp, u16 todo)
 {
+	bool first;
+
 	cancel_delayed_work(&qp->timer);
 	mutex_lock(&qp->mutex);
+	first = !test_bit(KWARP_E_DEAD, &qp->engine.flags);
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
 	/* ib_drain_qp() waits for this before it trusts a shared receive queue. */
-	if (qp->srq && !qp->last_wqe) {
-		qp->last_wqe = true;
+	if (qp->srq && first)
 		raise(qp, IB_EVENT_QP_LAST_WQE_REACHED);
-	}
 }
 
 static void carry_out(struct kwarp_qp *qp, u16 todo)

@@ -123,34 +123,35 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 	return more;
 }
 
-/* Complete all up to the first Read that still waits. */
-static void retire(struct kwarp_sq *sq)
+/* Complete all up to the first Read that still waits, and drop the lock. */
+static void retire_unlock(struct kwarp_sq *sq, unsigned long irqflags)
+	__releases(&sq->lock)
 {
-	unsigned long irqflags;
 	bool more;
 	u32 todo;
 
-	do {
-		spin_lock_irqsave(&sq->lock, irqflags);
+	for (;;) {
 		more = retire_some(sq, &todo);
 		spin_unlock_irqrestore(&sq->lock, irqflags);
 		kwarp_cq_notify(sq->cq, todo);
-	} while (more);
+		if (!more)
+			return;
+		spin_lock_irqsave(&sq->lock, irqflags);
+	}
 }
 
 /* Entries before @end are with TCP.  Context: any. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	unsigned long irqflags;
-	bool news;
 
 	spin_lock_irqsave(&sq->lock, irqflags);
-	news = (s32)(end - sq->sent) > 0;
-	if (news)
-		sq->sent = end;
-	spin_unlock_irqrestore(&sq->lock, irqflags);
-	if (news)
-		retire(sq);
+	if ((s32)(end - sq->sent) <= 0) {
+		spin_unlock_irqrestore(&sq->lock, irqflags);
+		return;
+	}
+	sq->sent = end;
+	retire_unlock(sq, irqflags);
 }
 
 /* The response of the Read at @index is complete.  Context: any. */
@@ -160,8 +161,7 @@ void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
 
 	spin_lock_irqsave(&sq->lock, irqflags);
 	sq->done[index & sq->ring.mask].awaits = false;
-	spin_unlock_irqrestore(&sq->lock, irqflags);
-	retire(sq);
+	retire_unlock(sq, irqflags);
 }
 
 /**
