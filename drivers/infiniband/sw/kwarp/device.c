@@ -8,6 +8,7 @@
 #include <rdma/kwarp-abi.h>
 
 #include "cm/cm.h"
+#include "engine/pages.h"
 #include "qp/qp.h"
 #include "queue/cq.h"
 #include "verbs/verbs.h"
@@ -20,6 +21,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	kwarp_cm_stop_device(kdev);
 	/* Nothing of ours is left in the namespace. */
 	kwarp_link_untrack(kdev);
+	kwarp_pages_fini(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
 	xa_destroy(&kdev->qps);
@@ -158,6 +160,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init(&kdev->stags);
 	kwarp_knobs_init(&kdev->knobs);
+	kwarp_pages_init(kdev);
 	kwarp_cm_init_device(kdev);
 	init_core_fields(kdev);
 	kwarp_link_track(kdev);

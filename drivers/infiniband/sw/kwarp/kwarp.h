@@ -56,6 +56,11 @@ struct kwarp_knobs {
  * @num_pd: protection domains, likewise
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
+ * @pages: pages for payload that may be used again, see engine/pages.h
+ * @pages.lock: protects the rest of the group; process context only
+ * @pages.ring: the ring
+ * @pages.first: its oldest entry
+ * @pages.n: entries in use
  * @cm: connection management's objects on this device, see cm/ep.h
  * @cm.lock: protects the rest of the group
  * @cm.eps: endpoints that may still use the device
@@ -82,6 +87,13 @@ struct kwarp_dev {
 	atomic_t num_pd;
 	atomic_t num_mr;
 	atomic_t num_srq;
+
+	struct {
+		spinlock_t lock;	/* this group */
+		struct page *ring[KWARP_PAGES];
+		u32 first;
+		u32 n;
+	} pages;
 
 	struct {
 		spinlock_t lock;	/* this group */

@@ -24,7 +24,6 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	tx->rtr = p->initiator ? p->rtr : 0;
 	tx->off = 0;
 	tx->term_done = false;
-	tx->windows = false;
 	tx->msg.kind = KWARP_TXK_NONE;
 	/* 5041-4.3-13: the first MSN is one. */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -42,14 +41,9 @@ static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params
 	ret = kwarp_readq_init(&e->iread, p->ird, sizeof(*e->iread.i));
 	if (ret)
 		goto out_oread;
-	/* CRC and markers are folded in while copying into pages of our own. */
-	ret = kwarp_batch_init(&e->tx.batch, p->crc || p->tx_markers || p->by_ref);
-	if (ret)
-		goto out_iread;
+	kwarp_batch_init(&e->tx.batch, e->kdev);
 	return 0;
 
-out_iread:
-	kwarp_readq_fini(&e->iread);
 out_oread:
 	kwarp_readq_fini(&e->oread);
 	return ret;

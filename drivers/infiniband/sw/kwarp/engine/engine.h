@@ -105,7 +105,6 @@ struct kwarp_tx_msg {
  * @rtr: RTR form still to be sent
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
- * @windows: the next batch goes by reference, because a window is to be bound
  * @no_memory: the last FPDU could not be built for want of pages
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
@@ -128,7 +127,6 @@ struct kwarp_tx {
 	u8 rtr;
 	bool turn;
 	bool term_done;
-	bool windows;
 	bool no_memory;
 	u32 off;
 	u32 mulpdu;
@@ -260,7 +258,6 @@ struct kwarp_engine {
  * @crc: CRCs are generated and checked
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
- * @by_ref: payload is to be copied under the region's lock, see batch.h
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
@@ -272,7 +269,6 @@ struct kwarp_engine_params {
 	bool crc;
 	bool tx_markers;
 	bool rx_markers;
-	bool by_ref;
 	u16 ird;
 	u16 ord;
 	u8 rtr;

@@ -167,20 +167,6 @@ static bool is_local(const struct kwarp_sqe *w)
 	       w->opcode == KWARP_WR_BIND_MW;
 }
 
-/*
- * What a window leads to must be read under its lock, so batches go by reference from
- * the first bind on (see batch.h).  One that has begun by copy goes out first.
- */
-static bool ready_to_bind(struct kwarp_engine *e)
-{
-	struct kwarp_tx *tx = &e->tx;
-
-	tx->windows = true;
-	if (!tx->batch.len)
-		tx->batch.by_ref = true;
-	return tx->batch.by_ref;
-}
-
 static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 {
 	const struct kwarp_sqe *w = &e->tx.wqe.e;
@@ -350,8 +336,6 @@ static bool pick_sq(struct kwarp_engine *e)
 		if (needs_wait_check(&tx->wqe.e) && held_back(e))
 			return false;
 		if (is_local(&tx->wqe.e)) {
-			if (tx->wqe.e.opcode == KWARP_WR_BIND_MW && !ready_to_bind(e))
-				return false;
 			status = local_op(e);
 			if (status != KWARP_WC_SUCCESS)
 				return sq_error(e, status);
@@ -443,6 +427,23 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 	return KWARP_TX_MORE;
 }
 
+static void fill_batch(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+	/* After a shortage, wait for what is sure to be enough. */
+	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
+
+	tx->no_memory = false;
+	while (tx->batch.len < KWARP_BATCH_LEN) {
+		if (!tx->msg.kind && !kwarp_tx_pick(e))
+			return;
+		if (!tx->batch.len)
+			kwarp_batch_prefill(&tx->batch, want);
+		if (!kwarp_tx_build(e))
+			return;
+	}
+}
+
 /**
  * kwarp_tx_step - send one batch
  * @e: engine
@@ -469,19 +470,10 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
-	if (tx->windows)
-		tx->batch.by_ref = true;
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
-	kwarp_batch_prefill(&tx->batch, tx->no_memory);
-	tx->no_memory = false;
-	while (tx->batch.len < KWARP_BATCH_LEN) {
-		if (!tx->msg.kind && !kwarp_tx_pick(e))
-			break;
-		if (!kwarp_tx_build(e))
-			break;
-	}
+	fill_batch(e);
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	kwarp_batch_reset(&tx->batch);
@@ -491,6 +483,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	}
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
+	kwarp_batch_idle(&tx->batch);
 	report_idle(e);
 	return KWARP_TX_IDLE;
 }

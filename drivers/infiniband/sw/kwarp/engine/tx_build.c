@@ -2,21 +2,14 @@
 /*
  * Building one FPDU into the batch.  Context: the runner.
  *
- * struct kwarp_fpdu_tx is the state of the FPDU in work.  Without CRC and markers its
- * payload is only described; with either, every octet passes through put(), which
- * inserts markers where the stream offset says and folds the CRC.
+ * Every octet passes through put(), which inserts markers where the stream offset says
+ * and folds the CRC.
  */
 #include "engine.h"
 #include "tx.h"
 
 #include "../kwarp.h"
 #include "../proto/mpa_frame.h"
-
-/* Payloads up to this size are copied next to their header, saving two pieces. */
-#define COPY_LIMIT	512
-/* Length field, DDP header, pad and CRC. */
-#define FPDU_EXTRA	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR + \
-			 KWARP_MPA_MAX_PAD + KWARP_MPA_CRC_LEN)
 
 struct fpdu {
 	struct kwarp_engine *e;
@@ -27,7 +20,7 @@ struct fpdu {
 	bool no_memory;		/* nothing is wrong but that */
 };
 
-/* ---------------------------------------------------------- by reference */
+/* ----------------------------------------------------------------- octets */
 
 static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 {
@@ -102,27 +95,13 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 
 /* ---------------------------------------------------------------- payload */
 
-static bool add_span(struct fpdu *f, void *addr, u32 len, u8 **copy)
-{
-	if (f->b->by_ref)
-		return put(f, addr, len, true);
-	if (*copy) {
-		memcpy(*copy, addr, len);
-		*copy += len;
-	} else {
-		kwarp_batch_ref(f->b, addr, len);
-	}
-	return true;
-}
-
-static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len,
-		      u8 **copy)
+static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 len)
 {
 	while (len) {
 		u32 n;
 		void *p = kwarp_mr_span(mr, addr, len, &n);
 
-		if (!add_span(f, p, n, copy))
+		if (!put(f, p, n, true))
 			return false;
 		addr += n;
 		len -= n;
@@ -130,11 +109,11 @@ static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 l
 	return true;
 }
 
-/* Check and copy (or describe) as one: see kwarp_mr_begin(). */
+/* Check and copy as one: see kwarp_mr_begin(). */
 static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 check,
-				     u32 len, int rights, u8 **copy)
+				     u32 len, int rights)
 {
-	struct kwarp_mr *mr = kwarp_batch_mr(f->b, f->e->kdev, stag);
+	struct kwarp_mr *mr = kwarp_batch_mr(f->b, stag);
 	enum kwarp_mem_err err;
 
 	if (!mr)
@@ -142,13 +121,13 @@ static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 che
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, &f->e->mem, addr, check, rights);
 	/* Short of memory is not the region's fault: no_memory says so. */
-	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len, copy))
+	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len))
 		err = KWARP_MEM_STAG;
 	kwarp_mr_end(mr);
 	return err;
 }
 
-static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
+static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 {
 	struct kwarp_tx_msg *m = &f->e->tx.msg;
 
@@ -157,8 +136,8 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
 		u32 n = min(len, s->length - m->sge_off);
 
 		/* Checked as a whole when picked; it may be gone since. */
-		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0,
-				    copy) != KWARP_MEM_OK)
+		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0) !=
+			 KWARP_MEM_OK)
 			return KWARP_PERR_LOCAL;
 		m->sge_off += n;
 		len -= n;
@@ -171,7 +150,7 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len, u8 **copy)
 }
 
 /* The source of a Read Response is checked again on every segment. */
-static enum kwarp_perr add_response(struct fpdu *f, u32 len, u8 **copy)
+static enum kwarp_perr add_response(struct fpdu *f, u32 len)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);
 	u32 left = f->e->tx.msg.left;
@@ -179,20 +158,20 @@ static enum kwarp_perr add_response(struct fpdu *f, u32 len, u8 **copy)
 	if (!len)
 		return KWARP_PERR_NONE;
 	return kwarp_read_perr(add_region(f, r->src_stag, r->src_to + (r->size - left),
-					  left, len, IB_ACCESS_REMOTE_READ, copy));
+					  left, len, IB_ACCESS_REMOTE_READ));
 }
 
-static enum kwarp_perr add_payload(struct fpdu *f, u32 len, u8 *copy)
+static enum kwarp_perr add_payload(struct fpdu *f, u32 len)
 {
 	struct kwarp_tx_msg *m = &f->e->tx.msg;
 
 	switch (m->src) {
 	case KWARP_SRC_SGL:
-		return add_sgl(f, len, &copy);
+		return add_sgl(f, len);
 	case KWARP_SRC_REGION:
-		return add_response(f, len, &copy);
+		return add_response(f, len);
 	default:
-		if (!add_span(f, (void *)m->buf, len, &copy))
+		if (!put(f, m->buf, len, true))
 			return KWARP_PERR_LOCAL;
 		m->buf += len;
 		return KWARP_PERR_NONE;
@@ -209,7 +188,7 @@ static u32 put_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 	return KWARP_MPA_LEN_FIELD + n;
 }
 
-static enum kwarp_perr build_by_ref(struct fpdu *f, u32 payload)
+static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
 {
 	u8 head[KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR];
 	u32 n = put_head(head, &f->e->tx.msg.hdr, payload);
@@ -218,42 +197,11 @@ static enum kwarp_perr build_by_ref(struct fpdu *f, u32 payload)
 	f->crc = kwarp_mpa_crc_init();
 	if (!put(f, head, n, true))
 		return KWARP_PERR_LOCAL;
-	err = add_payload(f, payload, NULL);
+	err = add_payload(f, payload);
 	if (err != KWARP_PERR_NONE)
 		return err;
 	return put_trailer(f, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload)) ?
 	       KWARP_PERR_NONE : KWARP_PERR_LOCAL;
-}
-
-static enum kwarp_perr build_by_copy(struct fpdu *f, u32 payload)
-{
-	const struct kwarp_tx_msg *m = &f->e->tx.msg;
-	/* What the engine holds itself may change before TCP copies it. */
-	bool copy = payload <= COPY_LIMIT || m->src == KWARP_SRC_BUF;
-	u32 hdr = kwarp_ddp_hdr_len(m->hdr.tagged ? KWARP_DDP_T : 0);
-	u32 pad = kwarp_mpa_pad(hdr + payload);
-	enum kwarp_perr err;
-	u8 *p;
-
-	p = kwarp_batch_arena(f->b, KWARP_MPA_LEN_FIELD + hdr + (copy ? payload : 0));
-	p += put_head(p, &m->hdr, payload);
-	err = add_payload(f, payload, copy ? p : NULL);
-	if (err != KWARP_PERR_NONE)
-		return err;
-	/* CRC is not in use: the field is there and means nothing (5044-4.1-7). */
-	memset(kwarp_batch_arena(f->b, pad + KWARP_MPA_CRC_LEN), 0,
-	       pad + KWARP_MPA_CRC_LEN);
-	f->e->tx.off += kwarp_mpa_fpdu_len(hdr + payload);
-	return KWARP_PERR_NONE;
-}
-
-/* Pieces that an FPDU may need at worst. */
-static u32 worst_pieces(const struct kwarp_tx_msg *m, u32 payload, u32 sges)
-{
-	u32 runs = m->src == KWARP_SRC_SGL ? sges - m->sge : 1;
-
-	return 4 + (payload >> PAGE_SHIFT) + 2 * runs +
-	       payload / KWARP_MPA_MARKER_EVERY / 8;
 }
 
 static u32 regions(const struct kwarp_tx_msg *m, u32 sges)
@@ -315,15 +263,12 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct kwarp_batch_mark mark;
 	enum kwarp_perr err;
 
-	if (!kwarp_batch_room(f.b, worst_pieces(m, payload, e->tx.wqe.e.num_sge),
-			      FPDU_EXTRA + max_t(u32, COPY_LIMIT, sizeof(e->tx.wqe.inl))))
-		return false;
 	/* Every region that it may touch has to find a place. */
 	if (f.b->nmr + regions(m, e->tx.wqe.e.num_sge) > KWARP_BATCH_MRS)
 		return false;
 	kwarp_batch_mark(f.b, &mark);
 	m->hdr.last = payload == m->left;
-	err = f.b->by_ref ? build_by_ref(&f, payload) : build_by_copy(&f, payload);
+	err = build_fpdu(&f, payload);
 	if (err != KWARP_PERR_NONE) {
 		kwarp_batch_rollback(f.b, &mark);
 		e->tx.off = off;

@@ -183,7 +183,6 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		.ird = params->ird,
 		.ord = params->ord,
 		.rtr = params->rtr,
-		.by_ref = !qp->user,
 	};
 	int ret;
 

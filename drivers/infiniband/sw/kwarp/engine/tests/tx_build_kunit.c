@@ -51,11 +51,6 @@ static struct lower {
 
 /* -------------------------------------------------------------- flat batch */
 
-bool kwarp_batch_room(const struct kwarp_batch *b, u32 bvecs, u32 octets)
-{
-	return true;
-}
-
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 {
 	m->len = b->len;
@@ -68,28 +63,16 @@ void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *
 	b->len = m->len;
 }
 
-u8 *kwarp_batch_arena(struct kwarp_batch *b, u32 len)
-{
-	u8 *p = lower.wire + b->len;
-
-	b->len += len;
-	return p;
-}
-
-void kwarp_batch_ref(struct kwarp_batch *b, void *addr, u32 len)
-{
-	memcpy(kwarp_batch_arena(b, len), addr, len);
-}
-
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
 	if (lower.short_every && ++lower.asked % lower.short_every == 0)
 		return NULL;
 	*got = min(want, 1 + prandom_u32_state(&lower.rnd) % 1000);
-	return kwarp_batch_arena(b, *got);
+	b->len += *got;
+	return lower.wire + b->len - *got;
 }
 
-struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, struct kwarp_dev *kdev, u32 stag)
+struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
 {
 	return stag >> 8 == STAG >> 8 ? lower.mr : NULL;
 }
@@ -334,7 +317,6 @@ static void start(struct tx_test *t, const struct plan *c)
 	tx->markers = c->markers;
 	tx->mulpdu = c->mulpdu;
 	tx->off = c->off;
-	tx->batch.by_ref = c->crc || c->markers;
 	lower.short_every = c->short_every;
 }
 

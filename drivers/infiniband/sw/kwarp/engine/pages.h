@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Pages that payload is copied into on its way to TCP, and that are used again.
+ *
+ * A fresh page is dear where the kernel clears it (init_on_alloc), dearer than the copy.
+ * So what a stream has filled goes into a ring of its device, and the next one that
+ * needs a page takes the oldest, if TCP, the wire and a receiver on this machine have
+ * all let go of it: then the ring's reference is the only one.  The ring grows only
+ * while they have not, so in the steady state it is as long as what is in flight.
+ *
+ * Small traffic does not get that far: it fills single pages of its own, so that
+ * an idle connection keeps one page at most.
+ */
+#ifndef KWARP_ENGINE_PAGES_H
+#define KWARP_ENGINE_PAGES_H
+
+#include <linux/mm_types.h>
+#include <linux/types.h>
+
+struct kwarp_dev;
+
+void kwarp_pages_init(struct kwarp_dev *kdev);
+void kwarp_pages_fini(struct kwarp_dev *kdev);
+bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large,
+			gfp_t gfp);
+void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag);
+
+#endif /* KWARP_ENGINE_PAGES_H */
