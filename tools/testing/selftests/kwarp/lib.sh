@@ -168,7 +168,7 @@ neighbours_known() {
 
 net_down() {
 	local i
-	rm -f "$RUN/net" "$RUN"/link.*
+	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
 	for i in 0 1; do
 		[ -e "/run/netns/${NS[i]}" ] || continue
 		kill_in_ns "$i"
@@ -258,6 +258,7 @@ links() {
 	no_netem
 	want_link 0 "$1"
 	want_link 1 "$2"
+	default_knobs
 }
 
 # The pair under test.
@@ -280,6 +281,7 @@ skip_on() {
 }
 
 # Set a knob on every link that has one; it must read back. Links without knobs stay.
+# "links" of the next case sets it back.
 knob() {
 	local i path
 	for i in 0 1; do
@@ -287,7 +289,18 @@ knob() {
 		path=/sys/class/infiniband/${LINK[i]}/kwarp/$1
 		echo "$2" >"$path" || fail "cannot set knob $1 to $2"
 		[ "$(cat "$path")" = "$2" ] || fail "knob $1 reads $(cat "$path") instead of $2"
+		echo "$1" >>"$RUN/knobs"
 	done
+}
+
+# Knobs that were set get the module's defaults again.
+default_knobs() {
+	local name
+	[ -e "$RUN/knobs" ] || return 0
+	sort -u "$RUN/knobs" | while read -r name; do
+		knob "$name" "$(<"/sys/module/kwarp/parameters/$name")"
+	done
+	rm "$RUN/knobs"
 }
 
 # Objects that programs left on our links; OBJECTS says which.

@@ -142,7 +142,7 @@ main() {
 	echo "1..${#chosen[@]}"
 	echo "# kernel $(uname -r), link type $KWARP_LINK, peer $KWARP_PEER, profile $KWARP_PROFILE"
 	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
-	rm -f "$RUN/net" "$RUN"/link.*
+	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
 	for name in "${chosen[@]}"; do
 		run_case $((++k)) "$name"
 	done

@@ -12,7 +12,6 @@ windows_case() {
 	new_port
 	serve server "$PORT" kwmw -s -a "${IP[1]}" -p "$PORT"
 	client kwmw -c -a "${IP[1]}" -p "$PORT"
-	knob crc on
 	reap 30 server
 	expect_in server 'all ok'
 	grep -h ' ok ' "$CASE_DIR/server.log" || :

@@ -17,8 +17,6 @@ interop_case() {
 	knob crc "$crc"
 	knob peer_to_peer off
 	"$@"
-	knob crc on
-	knob peer_to_peer on
 }
 
 # In ib_write_lat the server writes first. An iWARP responder must not, unless the

@@ -43,7 +43,6 @@ raw_without_crc() {
 	own_links
 	knob crc off
 	raw_case run -C 0 -S 2 "$@"
-	knob crc on
 }
 
 # The same with markers in both directions.
@@ -52,7 +51,6 @@ raw_with_markers() {
 	own_links
 	knob markers on
 	raw_case run -M 1 -S 3 "$@"
-	knob markers off
 }
 
 # One stream asks for more Reads than were agreed on; another verifies its data.
@@ -72,7 +70,6 @@ mutate_without_crc() {
 	own_links
 	knob crc off
 	raw_case mutate -C 0 -n "${KWARP_MUTATIONS:-$(by_profile 400 60)}" -S "$1"
-	knob crc on
 }
 
 for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do

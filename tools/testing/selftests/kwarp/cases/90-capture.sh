@@ -16,7 +16,6 @@ capture_case() {
 	wait_until 20 "tcpdump captures" capturing
 	data_pair -n "$(by_profile 200 60)" -m 50000
 	stop tcpdump INT
-	knob crc on
 	expect_in tcpdump '^0 packets dropped by kernel'
 	[ "$(stat -c %s "$file")" -gt 100000 ] || fail "the capture holds next to nothing"
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
