@@ -388,6 +388,46 @@ client() {
 	[ $rc -eq 0 ] || fail "client ended with status $rc"
 }
 
+# try_client SECONDS STUCK COMMAND...: its end is for the caller to judge, in STATUS. If it
+# still runs after SECONDS and STUCK, a function, is true it is ended: STATUS "stuck".
+try_client() {
+	local seconds=$(($1 * SLOWNESS)) stuck=$2
+	shift 2
+	start client 0 "$@"
+	if ! holds_within "$seconds" gone "${PIDS[client]}" && "$stuck"; then
+		stop client KILL
+		STATUS=stuck
+		return
+	fi
+	STATUS=0
+	wait "${PIDS[client]}" || STATUS=$?
+	unset 'PIDS[client]'
+}
+
+# pair_retried TRY...: TRY serves "server" and calls try_client; both must succeed. Only a
+# client that is stuck is tried again, twice.
+pair_retried() {
+	local tries
+	for tries in 3 2 1; do
+		"$@"
+		if [ "$tries" = 1 ] || [ "$STATUS" != stuck ]; then break; fi
+		note "once more"
+		stop server KILL
+	done
+	[ "$STATUS" = 0 ] || fail "client ended with status $STATUS"
+	reap 30 server
+}
+
+# siw as a server takes over its socket only when its Reply is sent, and looks for nothing
+# that came in between (siw_accept, siw_cm_llp_data_ready): a quick client's first message
+# is not read until more follows, and both may wait for ever. Its end has then sent one
+# segment, the Reply, and holds octets that nobody reads.
+siw_is_deaf() {
+	[ "$(link_type 1)" = siw ] || return 1
+	n1 ss -HOtin state established "sport = :$PORT" | grep -E '^[1-9].* data_segs_out:1 ' || return 1
+	note "siw does not read the first message of a quick client"
+}
+
 # The log of a program must contain a line that matches.
 expect_in() {
 	grep -qE -- "$2" "$CASE_DIR/$1.log" || fail "$1 did not say '$2'"

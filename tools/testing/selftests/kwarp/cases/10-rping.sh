@@ -3,13 +3,17 @@
 #
 # rping: Sends, Reads and Writes of one message, contents validated at both ends.
 
+rping_try() {
+	new_port
+	serve server "$PORT" rping -s -a "$1" -p "$PORT" -C "$2" -S 16384 -V -v
+	try_client 5 siw_is_deaf rping -c -a "$1" -p "$PORT" -C "$2" -S 16384 -V -v
+}
+
 # rping_pair ADDRESS: on the links that stand.
 rping_pair() {
-	local addr=$1 count
+	local count
 	count=$(by_profile 100 10)
-	new_port
-	pair "$PORT" rping -s -a "$addr" -p "$PORT" -C "$count" -S 16384 -V -v -- \
-		rping -c -a "$addr" -p "$PORT" -C "$count" -S 16384 -V -v
+	pair_retried rping_try "$1" "$count"
 	[ "$(grep -c '^ping data: rdma-ping-' "$CASE_DIR/client.log")" = "$count" ] ||
 		fail "the client did not see $count answers"
 }

@@ -30,12 +30,15 @@ data_client() {
 	DATA_CLIENT=("$@")
 }
 
-# data_pair OPTIONS...: on the links that stand.
-data_pair() {
+data_try() {
 	data_serve
 	data_client "$@"
-	client "${DATA_CLIENT[@]}"
-	reap 30 server
+	try_client 5 siw_is_deaf "${DATA_CLIENT[@]}"
+}
+
+# data_pair OPTIONS...: on the links that stand.
+data_pair() {
+	pair_retried data_try "$@"
 	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
 }
 

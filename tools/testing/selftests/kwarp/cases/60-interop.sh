@@ -4,10 +4,9 @@
 # The link under test against another implementation, in both roles, with and
 # without CRC.
 
-# siw answers a Request for a ready-to-receive message before it is ready for one: what
-# comes in between is not read until more follows, so a program may wait for ever, and
-# if the connection ends first, iw_cm meets a CLOSE that it cannot place and stops the
-# machine. So kwarp asks a siw server for none.
+# siw answers a Request for a ready-to-receive message before it is ready for one (see
+# siw_is_deaf): if the connection ends before it has read that message, iw_cm meets a CLOSE
+# that it cannot place and stops the machine. So kwarp asks a siw server for none.
 
 # interop_case ROLE CRC COMMAND...: the peer type is the server or the client.
 interop_case() {
@@ -40,7 +39,7 @@ for role in server client; do
 		name=interop-siw-is-$role-crc-$crc
 		testcase "$name-rping-ipv4" 60 interop_case $role $crc rping_pair "${IP[1]}"
 		testcase "$name-rping-ipv6" 60 interop_case $role $crc rping_pair "${IP6[1]}"
-		testcase "$name-perf" 90 interop_case $role $crc interop_perf
+		testcase "$name-perf" 150 interop_case $role $crc interop_perf
 		testcase "$name-data" 120 interop_case $role $crc data_pair \
 			-n "$(by_profile 1500 40)" -m "$(by_profile $((4 << 20)) $((64 << 10)))" -S 20
 	done
