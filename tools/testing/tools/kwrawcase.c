@@ -129,10 +129,13 @@ static bool one_run(const struct rp_case *k, enum rp_role role, bool cut)
 	r.c.fd = -1;
 	r.c.piece = cut ? 1 + kw_below(&r.rng, 40) : 0;
 	kw_debug("%s as %s, %s", k->name, role_name(role), cut ? "cut" : "whole");
-	if (k->run)
+	if (k->run) {
 		k->run(&r);
-	else if (rp_open(&r))
+	} else if (rp_open(&r)) {
+		if (k->first)
+			rp_steps(&r, k->first);
 		rp_steps(&r, k->steps);
+	}
 	rp_finish(&r);
 	return !r.failed;
 }

@@ -138,7 +138,7 @@ struct rp;
  * @plain: not cut at random places
  * @markers: only if the device receives markers; @no_markers: only if not
  * @crc: only if CRC is in use; @no_crc: only if not
- * @steps: in full operation
+ * @first: in full operation, what several cases begin with; @steps: after it
  * @run: instead of steps: from the TCP connection on
  */
 struct rp_case {
@@ -147,6 +147,7 @@ struct rp_case {
 	uint32_t recvs[KWT_RECV_MAX];
 	bool no_recvs, plain, markers, no_markers, crc, no_crc;
 	unsigned int ird, ord;
+	const struct rp_step *first;
 	struct rp_step steps[RP_STEPS];
 	void (*run)(struct rp *r);
 };
@@ -282,6 +283,9 @@ void rp_ended(struct rp *r, unsigned int how);
 void rp_finish(struct rp *r);
 
 /* ---------------------------------------------------------------------- steps */
+
+/* A Read of 100 octets by the consumer waits for its Response. */
+extern const struct rp_step rp_reading[];
 
 void rp_steps(struct rp *r, const struct rp_step *s);
 void rp_seg(struct rp *r, const struct rp_step *s);

@@ -180,6 +180,16 @@ bool rp_open(struct rp *r)
 	return r->role == RP_INIT ? open_as_initiator(r) : open_as_responder(r);
 }
 
+bool rp_open_with_markers(struct rp *r)
+{
+	bool want = rp_where.want_markers, ok;
+
+	rp_where.want_markers = true;
+	ok = rp_open(r);
+	rp_where.want_markers = want;
+	return ok;
+}
+
 void rp_ended(struct rp *r, unsigned int how)
 {
 	enum kwraw_end end;

@@ -19,6 +19,8 @@ uint8_t rp_flags(void);
 /* Make it enhanced, with these half words. */
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);
 bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
+/* rp_open() with markers from the device, whatever the other cases ask for. */
+bool rp_open_with_markers(struct rp *r);
 /* End this connection and prepare another; if it has failed, say where it was. */
 void rp_again(struct rp *r, const char *what, int n);
 

@@ -247,6 +247,13 @@ static void one_step(struct rp *r, const struct rp_step *s)
 	}
 }
 
+const struct rp_step rp_reading[] = {
+	{ RP_SEG, .op = KWRAW_WRITE },
+	{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+	{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+	{ .what = RP_DONE },
+};
+
 void rp_steps(struct rp *r, const struct rp_step *s)
 {
 	const struct rp_step *first = s;

@@ -87,10 +87,8 @@ const struct rp_case rp_cases_close[] = {
 	{
 		.name = "fin-with-read-open", .ids = "5041-6.2.2-5",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_FIN },
 			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
 			{ RP_END },
@@ -126,10 +124,8 @@ const struct rp_case rp_cases_close[] = {
 	{
 		.name = "rst-with-read-open", .ids = "5041-6.2.2-5",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_RST },
 			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
 		},
@@ -229,10 +225,8 @@ const struct rp_case rp_cases_close[] = {
 	{
 		.name = "destroy-with-read-open", .ids = "5041-2.3-2 5040-2.4-5",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_DESTROY },
 			{ RP_END },
 		},

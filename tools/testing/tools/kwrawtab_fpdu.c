@@ -91,10 +91,8 @@ const struct rp_case rp_cases_fpdu[] = {
 	{
 		.name = "fpdu-crc-response", .ids = "5044-4.4-20 5040-5.5-26",
 		.role = RP_BOTH, .crc = true,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .bad = KWRAW_BAD_CRC },
 			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
 			{ RP_END, .end = RP_BY_FIN },

@@ -371,10 +371,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response", .ids = "5040-5.2.2-5 5040-5.5-26 5040-5.5-29 5040-3.2-12 5040-5.2.1-7 5040-5.2.1-8",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
 		},
@@ -382,10 +380,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-segments", .ids = "5040-5.5-26 5040-1.2-6",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 60, .hit = true, .more = true },
 			{ RP_NO_WC },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 1, .hit = true, .more = true },
@@ -396,10 +392,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-empty-segment", .ids = "5041-4.4-2",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0, .more = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
@@ -419,10 +413,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .rsvd = 0xf,
 			  .rdmap_rsvd = 3 },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
@@ -465,10 +457,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-twice", .ids = "5040-7.2-1",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .hold = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_SINK, .len = 100 },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
@@ -479,10 +469,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-past-sink", .ids = "5041-7.1-17 5040-5.2.2-9 5042-6.2.1-1",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 101 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -491,10 +479,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-past-sink-later", .ids = "5041-7.1-13 5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99, .hit = true, .more = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 2 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
@@ -504,10 +490,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-short", .ids = "5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -516,10 +500,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-zero-to-read", .ids = "5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -528,10 +510,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-last-missing", .ids = "5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .more = true },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -540,10 +520,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-stag", .ids = "5041-7.1-14 5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .stag_x = 1 },
 			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -552,10 +530,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-other-region", .ids = "5040-5.2.2-9 5041-7.1-14",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_RW },
 			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -564,10 +540,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-to", .ids = "5041-7.1-16 5040-5.2.2-9",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .off = 1 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -576,10 +550,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-to-wrap", .ids = "5040-4.4-6",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_SINK, .to = ~0ULL },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -588,10 +560,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-to-gap", .ids = "5041-7.1-13",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true, .more = true },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .off = 8 },
 			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
@@ -616,10 +586,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-ddp-version", .ids = "5041-4.1-13",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .dv_x = 1 },
 			{ RP_TERM, .err = 0x1104, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -628,10 +596,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-rdmap-version", .ids = "5040-7.2-3",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .rv_x = 1 },
 			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
@@ -640,10 +606,8 @@ const struct rp_case rp_cases_read[] = {
 	{
 		.name = "response-sink-deregistered", .ids = "5040-8.1.1-6 5041-8.3.1-6",
 		.role = RP_BOTH,
+		.first = rp_reading,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE },
-			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
-			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
 			{ RP_DEREG, .at = KWT_SINK },
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100 },
 			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },

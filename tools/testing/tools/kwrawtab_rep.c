@@ -656,12 +656,9 @@ static void markers_asked(struct rp *r)
 		{ RP_WC, .wr = 102, .wc = IBV_WC_RDMA_WRITE },
 		{ .what = RP_DONE },
 	};
-	bool want = rp_where.want_markers;
 
-	rp_where.want_markers = true;
-	if (rp_open(r))
+	if (rp_open_with_markers(r))
 		rp_steps(r, steps);
-	rp_where.want_markers = want;
 }
 
 const struct rp_case rp_cases_rep[] = {

@@ -543,12 +543,9 @@ static void markers_asked(struct rp *r)
 		{ RP_WC, .wr = 102, .wc = IBV_WC_SEND },
 		{ .what = RP_DONE },
 	};
-	bool want = rp_where.want_markers;
 
-	rp_where.want_markers = true;
-	if (rp_open(r))
+	if (rp_open_with_markers(r))
 		rp_steps(r, steps);
-	rp_where.want_markers = want;
 }
 
 /* Messages of so many lengths that a marker falls on every place where one can. */
@@ -559,14 +556,11 @@ static void markers_everywhere(struct rp *r)
 		       done = { RP_WC, .wc = IBV_WC_SEND, .wr = 100 },
 		       open = { RP_SEG, .op = KWRAW_WRITE };
 	unsigned int step = rp_where.slow > 4 ? 7 : 1;
-	bool want = rp_where.want_markers, ok;
 
-	rp_where.want_markers = true;
-	ok = rp_open(r);
-	rp_where.want_markers = want;
-	if (ok)
-		rp_seg(r, &open);
-	for (; ok && !r->failed && get.len < 560; get.len += step, done.wr++) {
+	if (!rp_open_with_markers(r))
+		return;
+	rp_seg(r, &open);
+	for (; !r->failed && get.len < 560; get.len += step, done.wr++) {
 		post.len = get.len;
 		rp_steps(r, (struct rp_step[]){ post, get, done, { .what = RP_DONE } });
 	}
