@@ -42,6 +42,7 @@ static const struct rp_group groups[] = {
 	{ "rdmap", rp_cases_rdmap },
 	{ "read", rp_cases_read },
 	{ "close", rp_cases_close },
+	{ "knob", rp_cases_knob },
 };
 
 static struct {

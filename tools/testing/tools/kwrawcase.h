@@ -162,7 +162,7 @@ struct rp_group {
 
 extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
 	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
-	rp_cases_close[];
+	rp_cases_close[], rp_cases_knob[];
 
 /**
  * struct rp_where - where things are

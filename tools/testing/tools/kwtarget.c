@@ -218,6 +218,24 @@ static void end(struct kwt *t, char *args, char *answer)
 	destroy(t, NULL, ignored);
 }
 
+static void turn_knob(struct kwt *t, char *args, char *answer)
+{
+	char name[32], value[32], path[200];
+	FILE *f;
+
+	if (sscanf(args, "%31s %31s", name, value) != 2)
+		kw_die(KW_SETUP, "'%s' sets no knob", args);
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/kwarp/%s",
+		 ibv_get_device_name(t->verbs->device), name);
+	f = fopen(path, "w");
+	if (!f || fputs(value, f) < 0 || fflush(f))
+		sprintf(answer, "no: %s", strerror(errno));
+	else
+		kwt_say(answer, "ok");
+	if (f)
+		fclose(f);
+}
+
 /* ---------------------------------------------------------- control channel */
 
 static const struct {
@@ -230,6 +248,7 @@ static const struct {
 	{ "event", kwt_event }, { "dereg", kwt_dereg }, { "disconnect", disconnect },
 	{ "destroy", destroy }, { "expect", kwt_expect }, { "ignore", kwt_ignore },
 	{ "verify", kwt_verify }, { "relisten", relisten }, { "end", end },
+	{ "knob", turn_knob },
 };
 
 static void obey(struct kwt *t, char *line, char *answer)

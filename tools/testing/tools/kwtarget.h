@@ -30,6 +30,7 @@
  *	expect OFF LEN KEY POS		this part of the arena changes to that stream
  *	ignore OFF LEN			this part may hold anything
  *	verify				ok, or no OFFSET
+ *	knob NAME VALUE			of the device, for connections to come
  *	relisten			destroy the listener and make a new one
  *	end T [any]			every posted request has to come back within T,
  *					once, and flushed (any: or not), with no event

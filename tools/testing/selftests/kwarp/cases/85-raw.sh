@@ -45,6 +45,13 @@ raw_without_crc() {
 	raw_case run -C 0 -S 2 "$@"
 }
 
+# The knobs change under connections that stand.
+raw_knobs() {
+	skip_on siw "has no knobs"
+	own_links
+	raw_case run -S "${KWARP_RAW_SEED:-1}" knob
+}
+
 # The same with markers in both directions.
 raw_with_markers() {
 	skip_on siw "knows no markers"
@@ -75,6 +82,7 @@ mutate_without_crc() {
 for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do
 	testcase raw-$group 120 raw_group $group
 done
+testcase raw-knobs 60 raw_knobs
 testcase raw-no-crc 200 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read close
 testcase raw-markers 200 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read close
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
