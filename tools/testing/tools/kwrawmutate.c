@@ -29,6 +29,11 @@ static struct kw_rng rng;
 static uint8_t stream[STREAM_MAX];
 static size_t stream_len;
 
+/* No start-up came about; the device sent a Terminate; we sent a reset. */
+static struct {
+	unsigned int refused, terminated, reset;
+} outcome;
+
 static uint32_t odd_number(uint32_t good)
 {
 	static const uint32_t odd[] = {
@@ -174,10 +179,21 @@ static void shuffle(void)
 	}
 }
 
-/* Let the consumer take the connection, unless the device refuses it first. */
-static bool accepted(struct rp *r, struct kwraw_mpa *reply)
+/* The frame announces more than was sent: the device can only wait. */
+static bool is_short(const uint8_t *frame, size_t len)
 {
-	int64_t until = kw_now_ms() + rp_soon() / 4;
+	size_t pd = frame[18] << 8 | frame[19];
+
+	return len < KWRAW_MPA_HDR + pd;
+}
+
+/*
+ * Let the consumer take the connection, unless the device refuses it first. Of a frame
+ * that is not whole neither is expected, so that there is no point in waiting long.
+ */
+static bool accepted(struct rp *r, bool whole, struct kwraw_mpa *reply)
+{
+	int64_t until = kw_now_ms() + (whole ? rp_soon() / 4 : 0);
 	uint8_t octet;
 
 	do {
@@ -186,7 +202,6 @@ static bool accepted(struct rp *r, struct kwraw_mpa *reply)
 		if (kwraw_ended(&r->c))
 			return false;
 	} while (kw_now_ms() < until);
-	/* It waits for more of the frame. */
 	kwraw_fin(&r->c);
 	kwraw_recv(&r->c, &octet, 1, rp_soon());
 	return false;
@@ -211,7 +226,7 @@ static bool start(struct rp *r, bool spoiled)
 	if (spoiled)
 		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
-	if (!accepted(r, &theirs))
+	if (!accepted(r, !is_short(buf, len), &theirs))
 		return false;
 	kwraw_full_operation(&r->c, &ours, &theirs);
 	/* The spoiled frame may have said something else. */
@@ -225,7 +240,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 {
 	struct kwraw_mpa ours, theirs;
 	uint8_t buf[KWRAW_MPA_MAX];
-	const char *verdict;
+	const char *verdict = NULL;
 	bool p2p;
 	size_t len;
 
@@ -240,8 +255,9 @@ static bool start_responder(struct rp *r, bool spoiled)
 	if (spoiled)
 		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
-	verdict = rp_ctl("cm %d", rp_soon() / 8);
-	if (!verdict) {		/* it waits for more */
+	if (!is_short(buf, len))
+		verdict = rp_ctl("cm %d", rp_soon() / 8);
+	if (!verdict) {
 		kwraw_fin(&r->c);
 		return false;
 	}
@@ -278,19 +294,25 @@ static void listen_to(struct rp *r)
 			rp_fail(r, "the device's Terminate is malformed");
 			return;
 		}
-	} while (s.opcode != KWRAW_TERMINATE && kw_now_ms() < until);
+		if (s.opcode == KWRAW_TERMINATE) {
+			outcome.terminated++;
+			return;
+		}
+	} while (kw_now_ms() < until);
 }
 
 static void finish(struct rp *r)
 {
 	static const enum kwt_region may_change[] = { KWT_RW, KWT_WO, KWT_IOVA, KWT_ONE, KWT_SINK };
-	size_t i;
+	char parts[200];
+	size_t i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(may_change); i++)
-		rp_ctl("ignore %u %u", kwt_places[may_change[i]].off,
-		       kwt_places[may_change[i]].len);
+		n += sprintf(parts + n, " %u %u", kwt_places[may_change[i]].off,
+			     kwt_places[may_change[i]].len);
 	for (i = 0; i < 4; i++)
-		rp_ctl("ignore %zu 512", KWT_RECV_OFF + i * KWT_RECV_STEP);
+		n += sprintf(parts + n, " %zu 512", KWT_RECV_OFF + i * KWT_RECV_STEP);
+	rp_ctl("ignore%s", parts);
 	if (r->up && kwraw_wait_end(&r->c, rp_soon(), NULL) == KWRAW_OPEN)
 		rp_fail(r, "the connection does not end");
 	if (r->up)
@@ -316,6 +338,7 @@ static void talk(struct rp *r, enum how how)
 	if (kw_one_in(&rng, 8)) {
 		kwraw_reset(&r->c);
 		r->up = false;
+		outcome.reset++;
 	} else {
 		kwraw_fin(&r->c);
 		listen_to(r);
@@ -334,7 +357,24 @@ static void one_connection(struct rp *r)
 	up = r->role == RP_INIT ? start(r, how == REQUEST) : start_responder(r, how == REQUEST);
 	if (up)
 		talk(r, how);
+	else
+		outcome.refused++;
 	finish(r);
+}
+
+/* After all that a good connection is as good as ever. */
+static bool still_good(struct rp *r)
+{
+	static const struct rp_step steps[] = {
+		{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
+		{ RP_WC, .wc = IBV_WC_RECV, .len = 300 },
+		{ .what = RP_DONE },
+	};
+
+	if (rp_open(r))
+		rp_steps(r, steps);
+	rp_finish(r);
+	return !r->failed;
 }
 
 int rp_mutate(unsigned int count, uint64_t seed)
@@ -356,7 +396,12 @@ int rp_mutate(unsigned int count, uint64_t seed)
 			kw_say("  (connection %u of seed %llu)", i, (unsigned long long)seed);
 		failed += r.failed;
 	}
+	kw_say("mutate: %u not begun, %u terminated, %u reset by us, %u closed", outcome.refused,
+	       outcome.terminated, outcome.reset,
+	       i - outcome.refused - outcome.terminated - outcome.reset);
 	kw_say("mutate: %u connections, %u failed, seed %llu", i, failed,
 	       (unsigned long long)seed);
+	r = (struct rp){ .k = &any, .role = RP_INIT, .out = out };
+	failed += !still_good(&r);
 	return failed || !i ? KW_MISMATCH : KW_OK;
 }

@@ -28,7 +28,7 @@
  *	disconnect			gracefully
  *	destroy				the queue pair, whatever it is doing
  *	expect OFF LEN KEY POS		this part of the arena changes to that stream
- *	ignore OFF LEN			this part may hold anything
+ *	ignore OFF LEN...		these parts may hold anything
  *	verify				ok, or no OFFSET
  *	knob NAME VALUE			of the device, for connections to come
  *	relisten			destroy the listener and make a new one

@@ -126,20 +126,25 @@ void kwt_dereg(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-static void range(const char *args, uint32_t *off, uint32_t *len)
+/* Returns what follows. */
+static const char *range(const char *args, uint32_t *off, uint32_t *len)
 {
-	if (sscanf(args, "%u %u", off, len) != 2 || *off > KWT_ARENA_LEN ||
+	int n;
+
+	if (sscanf(args, "%u %u %n", off, len, &n) != 2 || *off > KWT_ARENA_LEN ||
 	    *len > KWT_ARENA_LEN - *off)
 		kw_die(KW_SETUP, "'%s' is no part of the arena", args);
+	return args + n;
 }
 
 void kwt_expect(struct kwt *t, char *args, char *answer)
 {
 	unsigned long long key, pos;
+	const char *stream;
 	uint32_t off, len;
 
-	range(args, &off, &len);
-	if (sscanf(args, "%*u %*u %llu %llu", &key, &pos) != 2)
+	stream = range(args, &off, &len);
+	if (sscanf(stream, "%llu %llu", &key, &pos) != 2)
 		kw_die(KW_SETUP, "'%s' names no stream", args);
 	kw_fill(t->shadow + off, len, key, pos);
 	kwt_say(answer, "ok");
@@ -147,10 +152,13 @@ void kwt_expect(struct kwt *t, char *args, char *answer)
 
 void kwt_ignore(struct kwt *t, char *args, char *answer)
 {
+	const char *rest = args;
 	uint32_t off, len;
 
-	range(args, &off, &len);
-	memset(t->care + off, 0, len);
+	do {
+		rest = range(rest, &off, &len);
+		memset(t->care + off, 0, len);
+	} while (*rest);
 	kwt_say(answer, "ok");
 }
 

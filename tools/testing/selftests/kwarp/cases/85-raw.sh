@@ -14,42 +14,50 @@ raw_known() {
 
 HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
 
-# raw_case COMMAND ARGS...: kwrawpeer against kwtarget.
-raw_case() {
-	local command=$1 port control own
-	shift
+# raw_target NAME: a consumer, with which raw_peer can talk from then on.
+raw_target() {
+	local port control own
 	new_port
 	port=$PORT
 	new_port
 	control=$PORT
 	new_port
 	own=$PORT
-	serve target "$control" kwtarget -a "${IP[1]}" -p "$port" -c "$control"
-	# shellcheck disable=SC2046
-	client kwrawpeer "$command" $(by_profile '' -q) -a "${IP[1]}" -p "$port" -c "$control" -A "${IP[0]}" -P "$own" \
-		-F "$SLOWNESS" $(raw_known) "$@"
-	tail -n 1 "$CASE_DIR/client.log"
-	stop target
+	serve "$1" "$control" kwtarget -a "${IP[1]}" -p "$port" -c "$control"
+	RAW_WHERE=(-a "${IP[1]}" -p "$port" -c "$control" -A "${IP[0]}" -P "$own" -F "$SLOWNESS")
+}
+
+raw_target_good() {
+	stop "$1"
 	[ "$STATUS" = 0 ] || fail "the consumer ended with status $STATUS"
+}
+
+# raw_run ARGS...: cases of kwrawpeer against kwtarget.
+raw_run() {
+	raw_target target
+	# shellcheck disable=SC2046
+	client kwrawpeer run $(by_profile '' -q) "${RAW_WHERE[@]}" $(raw_known) "$@"
+	tail -n 1 "$CASE_DIR/client.log"
+	raw_target_good target
 }
 
 raw_group() {
 	own_links
-	raw_case run -S "${KWARP_RAW_SEED:-1}" "$@"
+	raw_run -S "${KWARP_RAW_SEED:-1}" "$@"
 }
 
 # What works with FPDUs, with CRC off at both ends.
 raw_without_crc() {
 	own_links
 	knob crc off
-	raw_case run -C 0 -S 2 "$@"
+	raw_run -C 0 -S 2 "$@"
 }
 
 # The knobs change under connections that stand.
 raw_knobs() {
 	skip_on siw "has no knobs"
 	own_links
-	raw_case run -S "${KWARP_RAW_SEED:-1}" knob
+	raw_run -S "${KWARP_RAW_SEED:-1}" knob
 }
 
 # The same with markers in both directions.
@@ -57,26 +65,46 @@ raw_with_markers() {
 	skip_on siw "knows no markers"
 	own_links
 	knob markers on
-	raw_case run -M 1 -S 3 "$@"
+	raw_run -M 1 -S 3 "$@"
 }
 
 # One stream asks for more Reads than were agreed on; another verifies its data.
 raw_beside_traffic() {
 	own_links
 	traffic bystander
-	raw_case run "$@"
+	raw_run "$@"
 	traffic_stop_good bystander
+}
+
+# So many peers at once, each with a consumer of its own: one alone mostly waits.
+mutators=4
+
+# mutate SEED ARGS...
+mutate() {
+	local seed=$1 count i
+	shift
+	count=${KWARP_MUTATIONS:-$(by_profile 400 60)}
+	for ((i = 0; i < mutators; i++)); do
+		raw_target "target$i"
+		start "peer$i" 0 kwrawpeer mutate -n $((count / mutators)) -S $((seed * 100 + i)) \
+			"${RAW_WHERE[@]}" "$@"
+	done
+	for ((i = 0; i < mutators; i++)); do
+		reap "$mutate_limit" "peer$i"
+		raw_target_good "target$i"
+		tail -n 2 "$CASE_DIR/peer$i.log"
+	done
 }
 
 mutate_case() {
 	own_links
-	raw_case mutate -n "${KWARP_MUTATIONS:-$(by_profile 400 60)}" -S "$1"
+	mutate "$1"
 }
 
 mutate_without_crc() {
 	own_links
 	knob crc off
-	raw_case mutate -C 0 -n "${KWARP_MUTATIONS:-$(by_profile 400 60)}" -S "$1"
+	mutate "$1" -C 0
 }
 
 for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do
@@ -86,9 +114,8 @@ testcase raw-knobs 60 raw_knobs
 testcase raw-no-crc 200 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read close
 testcase raw-markers 200 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read close
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
-# A long run: KWARP_MUTATIONS=20000.
-limit=$((300 + ${KWARP_MUTATIONS:-0} / 5))
-testcase raw-mutate-1 $limit mutate_case 1
-testcase raw-mutate-2 $limit mutate_without_crc 2
-unset limit
+# A long run: KWARP_MUTATIONS=20000 KWARP_RAW_SEED=7.
+mutate_limit=$((300 + ${KWARP_MUTATIONS:-0} / 20))
+testcase raw-mutate-1 $mutate_limit mutate_case "${KWARP_RAW_SEED:-1}"
+testcase raw-mutate-2 $mutate_limit mutate_without_crc "${KWARP_RAW_SEED:-2}"
 unset group
