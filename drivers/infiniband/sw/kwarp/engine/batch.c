@@ -132,6 +132,23 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 }
 
 /**
+ * kwarp_batch_whole - append @len octets in one piece
+ * @b: batch
+ * @len: octets
+ *
+ * Context: process.
+ * Return: where to write them, or NULL if that is not possible here.
+ */
+u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
+{
+	u32 got;
+
+	if (!b->frag.page || b->frag.size - b->frag.offset < max(len, FRAG_MIN))
+		return NULL;
+	return kwarp_batch_frag(b, len, &got);
+}
+
+/**
  * kwarp_batch_mr - region of an STag, referenced until the batch is built
  * @b: batch
  * @stag: STag; its key is not compared

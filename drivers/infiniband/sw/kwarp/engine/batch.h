@@ -78,6 +78,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m);
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want);
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got);
+u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len);
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag);
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock);
 

@@ -169,6 +169,8 @@ struct kwarp_rx_stash {
  * @target: what the payload of this segment goes to
  * @tagged_open: a tagged message has begun and its last segment has not come
  * @mr: region used last in this run; referenced until the run ends
+ * @sure: KWARP_RXT_TAGGED: @mr has been checked for all of the segment in this run, and
+ *	only deregistration revokes it, which waits for the reference
  * @addr: KWARP_RXT_TAGGED: address of the next octet
  * @rights: likewise: IB_ACCESS_* that the segment needs
  * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
@@ -186,6 +188,7 @@ struct kwarp_rx {
 	enum kwarp_rx_target target;
 	bool tagged_open;
 	struct kwarp_mr *mr;
+	bool sure;
 	u64 addr;
 	int rights;
 	struct kwarp_rwqe rwqe;

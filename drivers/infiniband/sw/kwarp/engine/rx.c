@@ -139,12 +139,13 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+	struct kwarp_mr *mr = kwarp_rx_mr(e, h->stag);
 	enum kwarp_mem_err err;
 
-	err = kwarp_mem_check(kwarp_rx_mr(e, h->stag), h->stag, &e->mem, h->to,
-			      rx->fpdu.payload_len, rights);
+	err = kwarp_mem_check(mr, h->stag, &e->mem, h->to, rx->fpdu.payload_len, rights);
 	if (err != KWARP_MEM_OK)
 		return tagged_perr(err);
+	rx->sure = mr->kind < KWARP_MR_FAST;
 	rx->addr = h->to;
 	rx->rights = rights;
 	rx->target = KWARP_RXT_TAGGED;
@@ -437,6 +438,7 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 		kwarp_mr_put(e->rx.mr);
 		e->rx.mr = NULL;
 	}
+	e->rx.sure = false;
 }
 
 /* Does a FIN here cut nothing off? */

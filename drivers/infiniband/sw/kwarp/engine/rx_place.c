@@ -82,15 +82,19 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 }
 
 /*
- * Since the header was checked the region may have been revoked, by another stream, and
- * even registered again with fewer rights.
+ * Since the header was checked the region may have been revoked, by another stream or in
+ * an earlier run, and even registered again with fewer rights.
  */
 static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
 {
-	if (place(e, e->rx.fpdu.hdr.stag, e->rx.addr, e->rx.rights, data,
-		  len) != KWARP_MEM_OK)
+	struct kwarp_rx *rx = &e->rx;
+
+	if (likely(rx->sure))
+		kwarp_mr_write(rx->mr, rx->addr, data, len);
+	else if (place(e, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
+		 KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
-	e->rx.addr += len;
+	rx->addr += len;
 	return KWARP_PERR_NONE;
 }
 

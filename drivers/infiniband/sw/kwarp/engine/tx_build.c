@@ -2,8 +2,10 @@
 /*
  * Building one FPDU into the batch.  Context: the runner.
  *
- * Every octet passes through put(), which inserts markers where the stream offset says
- * and folds the CRC.
+ * Every octet passes through put().  Where the batch has room for the whole FPDU in one
+ * piece, and there are no markers, that is a copy, and the CRC is computed once at the
+ * end.  Else put() goes on from piece to piece, inserts markers where the stream offset
+ * says and folds the CRC as it goes.
  */
 #include "engine.h"
 #include "tx.h"
@@ -14,6 +16,7 @@
 struct fpdu {
 	struct kwarp_engine *e;
 	struct kwarp_batch *b;
+	u8 *at;			/* whole FPDU in one piece: its next octet; else NULL */
 	u32 start;		/* stream offset of ULPDU_Length */
 	u32 crc;
 	bool begun;		/* ULPDU_Length has been put */
@@ -51,7 +54,7 @@ static bool put_marker(struct fpdu *f)
 	return put_raw(f, marker, sizeof(marker), true);
 }
 
-static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
+static bool put_pieces(struct fpdu *f, const u8 *src, u32 len, bool crc)
 {
 	while (len) {
 		u32 n = len;
@@ -76,6 +79,28 @@ static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 		len -= n;
 	}
 	return true;
+}
+
+static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
+{
+	if (unlikely(!f->at))
+		return put_pieces(f, src, len, crc);
+	memcpy(f->at, src, len);
+	f->at += len;
+	return true;
+}
+
+/* The octets of the FPDU at @head are all there but for pad and CRC. */
+static void end_whole(struct fpdu *f, u8 *head, u32 pad)
+{
+	u32 len = f->at - head + pad;
+
+	memset(f->at, 0, pad + KWARP_MPA_CRC_LEN);
+	/* Not in use, the field is there and means nothing (5044-4.1-7). */
+	if (f->e->tx.crc)
+		kwarp_mpa_crc_put(head + len,
+				  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), head, len));
+	f->e->tx.off += len + KWARP_MPA_CRC_LEN;
 }
 
 static bool put_trailer(struct fpdu *f, u32 pad)
@@ -180,7 +205,7 @@ static enum kwarp_perr add_payload(struct fpdu *f, u32 len)
 
 /* ------------------------------------------------------------------- FPDU */
 
-static u32 put_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
+static u32 encode_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 {
 	u32 n = kwarp_ddp_encode(p + KWARP_MPA_LEN_FIELD, hdr);
 
@@ -188,10 +213,22 @@ static u32 put_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 	return KWARP_MPA_LEN_FIELD + n;
 }
 
-static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
+static enum kwarp_perr build_whole(struct fpdu *f, u8 *head, u32 payload)
+{
+	u32 n = encode_head(head, &f->e->tx.msg.hdr, payload);
+	enum kwarp_perr err;
+
+	f->at = head + n;
+	err = add_payload(f, payload);
+	if (err == KWARP_PERR_NONE)
+		end_whole(f, head, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload));
+	return err;
+}
+
+static enum kwarp_perr build_pieces(struct fpdu *f, u32 payload)
 {
 	u8 head[KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR];
-	u32 n = put_head(head, &f->e->tx.msg.hdr, payload);
+	u32 n = encode_head(head, &f->e->tx.msg.hdr, payload);
 	enum kwarp_perr err;
 
 	f->crc = kwarp_mpa_crc_init();
@@ -202,6 +239,17 @@ static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
 		return err;
 	return put_trailer(f, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload)) ?
 	       KWARP_PERR_NONE : KWARP_PERR_LOCAL;
+}
+
+static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
+{
+	const struct kwarp_tx *tx = &f->e->tx;
+	u32 hdr_len = kwarp_ddp_hdr_len(tx->msg.hdr.tagged ? KWARP_DDP_T : 0);
+	u8 *head = NULL;
+
+	if (!tx->markers)
+		head = kwarp_batch_whole(f->b, kwarp_mpa_fpdu_len(hdr_len + payload));
+	return head ? build_whole(f, head, payload) : build_pieces(f, payload);
 }
 
 static u32 regions(const struct kwarp_tx_msg *m, u32 sges)

@@ -279,6 +279,23 @@ static enum kwarp_fpdu_event take_crc(struct kwarp_fpdu_rx *rx, struct input *in
 	return KWARP_FPDU_END;
 }
 
+/* Is the rest of a verified FPDU there, so that nothing in it needs a look? */
+static bool trailer_at_once(const struct kwarp_fpdu_rx *rx, const struct input *in)
+{
+	return rx->verified && !rx->markers && !rx->have && !rx->pending &&
+	       in->left >= rx->pad_left + KWARP_MPA_CRC_LEN;
+}
+
+static enum kwarp_fpdu_event take_trailer(struct kwarp_fpdu_rx *rx, struct input *in)
+{
+	if (likely(trailer_at_once(rx, in))) {
+		skip(rx, in, rx->pad_left + KWARP_MPA_CRC_LEN);
+		begin_fpdu(rx);
+		return KWARP_FPDU_END;
+	}
+	return rx->step == KWARP_FPDU_S_PAD ? take_pad(rx, in) : take_crc(rx, in);
+}
+
 static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
 				  const u8 **data, u32 *dlen)
 {
@@ -290,9 +307,8 @@ static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
 	case KWARP_FPDU_S_DATA:
 		return take_data(rx, in, data, dlen);
 	case KWARP_FPDU_S_PAD:
-		return take_pad(rx, in);
 	case KWARP_FPDU_S_CRC:
-		return take_crc(rx, in);
+		return take_trailer(rx, in);
 	default:
 		return KWARP_FPDU_ERROR;
 	}

@@ -72,6 +72,15 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 	return lower.wire + b->len - *got;
 }
 
+/* Whether there is room for it in one piece is a matter of chance. */
+u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
+{
+	if (prandom_u32_state(&lower.rnd) & 1)
+		return NULL;
+	b->len += len;
+	return lower.wire + b->len - len;
+}
+
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
 {
 	return stag >> 8 == STAG >> 8 ? lower.mr : NULL;
