@@ -4,29 +4,23 @@
 # What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
 # provider for its rdma-core, the tests and their programs. Prints the folder.
 #
-#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug
+#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug, uml
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel_dir() {
-	if [ "$1" = debug ]; then
-		"$here/build-debug-kernel.sh" --dir
-	else
-		"$here/get-kernel.sh" --dir "$1"
-	fi
-}
-
 add_modules() {
-	local out=$1 dir=$2 extra kwarp siw
+	local out=$1 dir=$2 extra kwarp siw args=()
 	extra=$out/usr/lib/modules/$(cat "$dir/release")/extra
 	mkdir -p "$extra"
 	say "building the module for $(cat "$dir/release")"
-	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir")
+	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
+	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
-	[ "${KWARP_WITH_SIW:-1}" = 1 ] || return 0
+	# Our own user-mode kernel brings it along.
+	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [ "$kernel" != uml ] || return 0
 	siw=$("$here/build-siw.sh" "$dir/kdir")
 	cp "$siw" "$extra/"
 }
@@ -60,6 +54,7 @@ add_tests() {
 	mkdir -p "$out/opt/kwarp"
 	[ ! -d "$tests/selftests/kwarp" ] || cp -a "$tests/selftests/kwarp" "$out/opt/kwarp/selftests"
 	[ ! -e "$tests/demo.sh" ] || cp "$tests/demo.sh" "$out/opt/kwarp/"
+	[ ! -d "$tests/bench" ] || cp -a "$tests/bench" "$out/opt/kwarp/"
 }
 
 kernel=${1:-6.12}

@@ -92,6 +92,15 @@ kernel_release() {
 	fi
 }
 
+# kernel_dir NAME: the folder of vmlinuz, release, kdir, modules, modules.cpio, and, if
+# builds for that kernel need more than KDIR, make-args.
+kernel_dir() {
+	case $1 in
+	debug | uml) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
+	*) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
+	esac
+}
+
 # Tells one configuration of the same release from another.
 kdir_id() {
 	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12

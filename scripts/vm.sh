@@ -8,7 +8,8 @@
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug   (6.12)
+#     --kernel 6.12|6.1|sid|debug|uml   (6.12); uml is no emulated machine but a
+#                        program: a user-mode kernel, native code
 #     --overlay DIR      laid over the guest's root, may be repeated; a folder
 #                        lib/modules/RELEASE/extra in it is known to modprobe
 #     --siw              siw.ko of that kernel is known to modprobe
@@ -50,15 +51,8 @@ parse() {
 	done
 }
 
-kernel_dir() {
-	if [ "$kernel" = debug ]; then
-		"$here/build-debug-kernel.sh" --dir
-	else
-		"$here/get-kernel.sh" --dir "$kernel"
-	fi
-}
-
 accelerator() {
+	[ "$kernel" != uml ] || accel=none
 	[ -z "$accel" ] || { echo "$accel"; return; }
 	"$here/vm-accel.sh"
 }
@@ -100,7 +94,7 @@ boot_options() {
 	echo "$line $append"
 }
 
-boot() {
+boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
@@ -112,15 +106,28 @@ boot() {
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
+# The same three lines as in QEMU. What is the machine's memory is a file in TMPDIR.
+boot_uml() {
+	local work=$1 dir=$2 disk=() options
+	read -ra options < <(boot_options)
+	[ -z "$out" ] || disk=("ubd0=$work/disk")
+	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "$dir/vmlinuz" "mem=$mem" "ncpus=$smp" seccomp=on noreboot \
+		"initrd=$work/initrd" "${disk[@]}" con=null ssl=null "ssl0=null,fd:5" "ssl1=$terminal" "ssl2=null,fd:6" \
+		"${options[@]}" 5>"$logs/console.log" 6>"$work/status" 2>"$work/qemu.log"
+}
+
 run() {
-	local work=$1 dir=$2 how=$3
+	local work=$1 how=$3 boot=boot_qemu
+	local interactive=mon:stdio output=stdio
 	: >"$work/status"
+	[ "$how" != none ] || boot=boot_uml interactive=fd:0,fd:1 output=null,fd:1
 	if [ "$shell" = 1 ]; then
-		terminal=mon:stdio
-		boot "$work" "$dir" "$how"
+		terminal=$interactive
+		"$boot" "$@"
 	else
-		terminal=stdio
-		boot "$work" "$dir" "$how" </dev/null
+		terminal=$output
+		# They make their end of a pipe non-blocking, which would be ours as well.
+		"$boot" "$@" </dev/null | cat
 	fi
 }
 
@@ -172,7 +179,7 @@ verdict() {
 
 parse "$@"
 [ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see the head of $0)"
-dir=$(kernel_dir)
+dir=$(kernel_dir "$kernel")
 guest=$("$here/guest-root.sh")
 how=$(accelerator)
 logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}

@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The kernels that are our own configuration of Debian's source, built once into the
+# cache. Same answers as get-kernel.sh.
+#
+#   scripts/build-kernel.sh debug|uml           prints KDIR
+#   scripts/build-kernel.sh --dir debug|uml     prints the folder of vmlinuz, kdir, modules ...
+#
+#   debug   6.12 with tools/testing/qemu/debug.config: every check there is
+#   uml     7.2 with tools/testing/qemu/uml.config: runs as a program of this machine, with
+#           several processors, which a user-mode 6.12 cannot have
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+choose() {
+	name=$1
+	case $name in
+	debug) line=6.12 target=bzImage image=arch/x86/boot/bzImage arch=x86 ;;
+	uml) line=7.2 target=linux image=linux arch=um ;;
+	*) die "no kernel '$name' is built here: give debug or uml" ;;
+	esac
+	fragment=$KWARP_ROOT/tools/testing/qemu/$name.config
+}
+
+configure() {
+	local source=$1 out=$2
+	make -C "$source" "O=$out" "ARCH=$arch" allnoconfig "KCONFIG_ALLCONFIG=$fragment"
+}
+
+# An option that Kconfig dropped would be a check that silently does not run.
+verify_config() {
+	local config=$1 line lost=()
+	while read -r line; do
+		case $line in
+		CONFIG_*=n) ! grep -q "^${line%=n}=" "$config" || lost+=("$line") ;;
+		CONFIG_*) grep -qxF -- "$line" "$config" || lost+=("$line") ;;
+		esac
+	done <"$fragment"
+	[ ${#lost[@]} -eq 0 ] || die "the kernel did not take: ${lost[*]}"
+}
+
+# A module build needs the build tree without its objects.
+trim() {
+	local kdir=$1
+	find "$kdir" -path "$kdir/scripts" -prune -o -path "$kdir/tools" -prune -o \
+		\( -name '*.o' -o -name '*.a' -o -name '*.cmd' -o -name '*.ko' -o -name 'vmlinux*' \) \
+		-not -name module-common.o -type f -print0 | xargs -0 rm -f
+	[ "$image" != linux ] || rm -f "$kdir/linux"
+}
+
+# The folder is renamed when all is done, and newer kernels write down where they were built.
+relocate() {
+	local kdir=$1
+	# shellcheck disable=SC2016
+	sed -i 's|^export KBUILD_OUTPUT = .*|export KBUILD_OUTPUT := $(abspath $(dir $(lastword $(MAKEFILE_LIST))))|' "$kdir/Makefile"
+}
+
+package() {
+	local dir=$1 out=$2 release
+	release=$(cat "$out/include/config/kernel.release")
+	echo "$release" >"$dir/release"
+	[ "$arch" = x86 ] || echo "ARCH=$arch" >"$dir/make-args"
+	cp "$out/$image" "$dir/vmlinuz"
+	cp "$out/.config" "$dir/config"
+	make -C "$out" "ARCH=$arch" modules_install "INSTALL_MOD_PATH=$dir/modules/usr" DEPMOD=true
+	rm -f "$dir/modules/usr/lib/modules/$release"/{build,source}
+	depmod -b "$dir/modules/usr" "$release"
+	(cd "$dir/modules" && find . | sort | cpio -o -H newc -R 0:0 --quiet) >"$dir/modules.cpio"
+}
+
+make_kernel() {
+	local dir=$1 source=$2 log=$KWARP_CACHE/log/$name-kernel.log
+	say "building the $name kernel: 5 to 20 minutes on two cores, once (log: $log)"
+	configure "$source" "$dir/kdir" >"$log" 2>&1 || { tail "$log" >&2; die "configuration failed: $log"; }
+	verify_config "$dir/kdir/.config"
+	logged "$log" nice make -C "$source" "O=$dir/kdir" "ARCH=$arch" -j "$KWARP_JOBS" "$target" modules
+	logged "$log.install" package "$dir" "$dir/kdir"
+	trim "$dir/kdir"
+	relocate "$dir/kdir"
+	say "the $name kernel $(cat "$dir/release") is built"
+}
+
+what=kdir
+[ "${1:-}" != --dir ] || { what=.; shift; }
+choose "${1:-}"
+source=$("$here/get-source.sh" linux "$line")
+key=kernel/$name-$(basename "$source")-$(grep -v '^#' "$fragment" | sha256sum | cut -c1-12)
+dir=$(cached "$key" make_kernel "$source")
+realpath "$dir/$what"
