@@ -39,4 +39,26 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 }
 #endif
 
+/* 6.17: reg_user_mr() takes a DMA handle: steering tags for PCI, none of our business */
+#ifdef KWARP_HAVE_REG_USER_MR_DMAH
+#define KWARP_DMAH_ARG		struct ib_dmah *dmah,
+#define kwarp_has_dmah		(dmah)
+#else
+#define KWARP_DMAH_ARG
+#define kwarp_has_dmah		false
+#endif
+
+/* 7.1: resize_cq() became resize_user_cq(), and its number unsigned */
+#ifdef KWARP_HAVE_RESIZE_USER_CQ
+#define resize_cq		resize_user_cq
+#define kwarp_cqe_count		unsigned int
+#else
+#define kwarp_cqe_count		int
+#endif
+
+/* 7.2: ib_umem_get() became ib_umem_get_va() */
+#ifdef KWARP_HAVE_IB_UMEM_GET_VA
+#define ib_umem_get		ib_umem_get_va
+#endif
+
 #endif /* KWARP_COMPAT_H */

@@ -105,7 +105,7 @@ static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata 
 }
 
 /* User space only: the RDMA core offers it to nobody else. */
-int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	struct kwarp_ring ring;

@@ -30,7 +30,8 @@ void kwarp_fw_str(struct ib_device *ibdev, char *str)
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
-	if (udata->inlen || udata->outlen)
+	/* The core itself asks with its own udata, since 7.2 with none. */
+	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
 	attr->fw_ver = fw_ver();

@@ -33,12 +33,14 @@ struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 }
 
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				int access, struct ib_udata *udata)
+				int access, KWARP_DMAH_ARG struct ib_udata *udata)
 {
 	struct kwarp_mr *mr;
 	struct ib_umem *umem;
 	u64 end;
 
+	if (kwarp_has_dmah)
+		return ERR_PTR(-EOPNOTSUPP);
 	access = check_access(access);
 	if (access < 0)
 		return ERR_PTR(access);

@@ -62,7 +62,7 @@ enum ib_port_state kwarp_port_state(const struct net_device *netdev);
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct kwarp_cq_attrs *attrs);
 int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-int kwarp_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata);
 
 /* qp_verbs.c */
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -93,7 +93,7 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 /* mr_verbs.c */
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				int access, struct ib_udata *udata);
+				int access, KWARP_DMAH_ARG struct ib_udata *udata);
 struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg);
 int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
