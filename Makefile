@@ -55,6 +55,10 @@ lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 kunit: ## unit tests of the protocol, memory and queue layers, in user-mode Linux
 	@$(scripts)/kunit.sh
 
+.PHONY: coverage
+coverage: ## lines and branches that the unit tests reach
+	@$(scripts)/kunit.sh --coverage
+
 .PHONY: fuzz
 fuzz: ## the protocol layer under libFuzzer [FUZZ_SECONDS=60]
 	@$(scripts)/fuzz.sh $(FUZZ_SECONDS)

@@ -4,7 +4,9 @@
 # Unit tests: the kernel's own kunit.py, in user-mode Linux, on a private copy of
 # the kernel source into which the driver is put as if it lived there.
 #
-#   scripts/kunit.sh [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or --raw_output]
+#   scripts/kunit.sh [--coverage] [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or --raw_output]
+#
+#   --coverage   and say which lines and branches were reached (gcov, lcov)
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -51,13 +53,33 @@ run_kunit() {
 	shift
 	cd "$tree"
 	KWARP_CONFIG_DIR=$tree/kwarp-config ./tools/testing/kunit/kunit.py run \
-		--build_dir="$tree.build" --kunitconfig="$driver/.kunitconfig" --jobs "$KWARP_JOBS" \
+		--build_dir="$build" --kunitconfig="$driver/.kunitconfig" --jobs "$KWARP_JOBS" \
 		"$@" </dev/null
 }
 
 # The log has every case; shown are suites, and what did not pass.
 brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
+}
+
+# gcov needs a kernel of its own, built with debugging information. The compiler's part of
+# it has a mangle_path(), and so has the kernel.
+gcov_config=(--kconfig_add=CONFIG_DEBUG_KERNEL=y --kconfig_add=CONFIG_GCOV=y
+	--kconfig_add=CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT=y
+	--make_options=KCFLAGS=-Dmangle_path=kernel_mangle_path)
+
+clear_counters() {
+	[ ! -e "$build" ] || find "$build" -name '*.gcda' -delete
+}
+
+# Of our own files, what is no test.
+report_coverage() {
+	local info=$KWARP_ROOT/build/coverage.info rc=(--rc lcov_branch_coverage=1 -q)
+	lcov "${rc[@]}" --capture --directory "$build/$driver" --output-file "$info.all"
+	lcov "${rc[@]}" --extract "$info.all" "*/$driver/*" --output-file "$info.ours"
+	lcov "${rc[@]}" --remove "$info.ours" '*/tests/*' --output-file "$info"
+	rm -f "$info.all" "$info.ours"
+	lcov --rc lcov_branch_coverage=1 --list "$info"
 }
 
 # kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1";
@@ -80,10 +102,18 @@ summarise() {
 	[ "$failed" -eq 0 ]
 }
 
+coverage=0 packages=demo
+if [ "${1:-}" = --coverage ]; then
+	shift
+	coverage=1 packages=coverage
+	set -- "${gcov_config[@]}" "$@"
+fi
 [ -e "$KWARP_ROOT/$driver/.kunitconfig" ] || die "no $driver/.kunitconfig in this checkout"
-"$here/host-packages.sh" demo
+"$here/host-packages.sh" $packages
 source=$("$here/get-source.sh" linux 6.12)
 tree=$(cached "kunit/$(basename "$source")" make_tree "$source")
+build=$tree.build
+[ $coverage = 0 ] || build=$tree.coverage
 mkdir -p "$KWARP_ROOT/build"
 log=$KWARP_ROOT/build/kunit.log
 exec 8>"$tree.lock"
@@ -92,6 +122,8 @@ put_driver "$tree"
 # The same source line as the stock kernel: what one offers the other does.
 "$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building user-mode Linux with the suites and running them"
+[ $coverage = 0 ] || clear_counters
 status=0
 run_kunit "$tree" "$@" 2>&1 | tee "$log" | brief || status=1
+[ $coverage = 0 ] || report_coverage
 summarise "$log" "$status"

@@ -57,8 +57,8 @@ struct kwarp_knobs {
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
  * @pages: pages for payload that may be used again, see engine/pages.h
- * @pages.lock: protects the rest of the group; process context only
- * @pages.ring: the ring
+ * @pages.lock: protects the rest of the group; process context, bottom halves off
+ * @pages.ring: the ring; @offset is that of the first octet not yet used
  * @pages.first: its oldest entry
  * @pages.n: entries in use
  * @cm: connection management's objects on this device, see cm/ep.h
@@ -90,7 +90,7 @@ struct kwarp_dev {
 
 	struct {
 		spinlock_t lock;	/* this group */
-		struct page *ring[KWARP_PAGES];
+		struct page_frag ring[KWARP_PAGES];
 		u32 first;
 		u32 n;
 	} pages;

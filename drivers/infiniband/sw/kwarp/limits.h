@@ -31,7 +31,7 @@
 /* Inline payload of the same 512-octet entry. */
 #define KWARP_MAX_INLINE	464
 
-/* Pages for payload that a device keeps, of 32 KiB each as a rule. */
+/* Pages for payload that a device keeps, of 32 KiB each but where pages are larger. */
 #define KWARP_PAGES		128
 
 /* Read depth: rdma_cm carries IRD and ORD as u8. */

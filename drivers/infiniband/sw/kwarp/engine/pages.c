@@ -10,24 +10,31 @@
 
 #include "../kwarp.h"
 
-/* What is larger than one page goes through the ring. */
-static bool is_large(const struct page *page)
+/* What networking allocates for payload, if it can. */
+#define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)
+/* Smallest rest of a page that is worth going on with. */
+#define ROOM_MIN	SZ_4K
+/* Entries of the ring that are looked at. */
+#define TRIES		8
+
+/* Smaller ones are of small traffic, or of a moment without large ones. */
+static bool is_large(const struct page_frag *frag)
 {
-	return page_size((struct page *)page) > PAGE_SIZE;
+	return frag->size >= LARGE;
 }
 
 /* Nobody else can see it any more. */
-static bool is_free(const struct page *page)
+static bool is_free(const struct page_frag *frag)
 {
 	/* Whoever drops a reference does so with a full barrier behind its last access. */
-	return page_ref_count(page) == 1;
+	return page_ref_count(frag->page) == 1;
 }
 
 /* From the emergency reserve, or far from here: not to be kept. */
-static bool is_worth_keeping(const struct page *page)
+static bool is_worth_keeping(const struct page_frag *frag)
 {
-	return is_large(page) && !page_is_pfmemalloc(page) &&
-	       page_to_nid(page) == numa_mem_id();
+	return is_large(frag) && !page_is_pfmemalloc(frag->page) &&
+	       page_to_nid(frag->page) == numa_mem_id();
 }
 
 void kwarp_pages_init(struct kwarp_dev *kdev)
@@ -35,46 +42,72 @@ void kwarp_pages_init(struct kwarp_dev *kdev)
 	spin_lock_init(&kdev->pages.lock);
 }
 
-static struct page *pop(struct kwarp_dev *kdev)
+static struct page_frag pop(struct kwarp_dev *kdev)
 {
-	struct page *page = kdev->pages.ring[kdev->pages.first];
+	struct page_frag frag = kdev->pages.ring[kdev->pages.first];
 
 	kdev->pages.first = (kdev->pages.first + 1) % KWARP_PAGES;
 	kdev->pages.n--;
-	return page;
+	return frag;
+}
+
+static void push(struct kwarp_dev *kdev, const struct page_frag *frag)
+{
+	kdev->pages.ring[(kdev->pages.first + kdev->pages.n++) % KWARP_PAGES] = *frag;
 }
 
 /* No stream is left. */
 void kwarp_pages_fini(struct kwarp_dev *kdev)
 {
 	while (kdev->pages.n)
-		put_page(pop(kdev));
+		put_page(pop(kdev).page);
 }
 
-/* The oldest page of the ring if it is free, else NULL. */
-static struct page *take(struct kwarp_dev *kdev)
+/* Can it be used, from @offset on? */
+static bool is_usable(struct page_frag *frag)
 {
-	struct page *page = NULL;
+	if (is_free(frag))
+		frag->offset = 0;
+	return frag->size - frag->offset >= ROOM_MIN;
+}
 
-	spin_lock(&kdev->pages.lock);
-	if (kdev->pages.n && is_free(kdev->pages.ring[kdev->pages.first]))
-		page = pop(kdev);
-	spin_unlock(&kdev->pages.lock);
-	return page;
+/*
+ * A page of the ring with room, if one is found soon.  The oldest are looked at first;
+ * those still in flight go to the end, so that a stream whose peer is far away does not
+ * hide what others have done with.
+ */
+static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
+{
+	bool found = false;
+	u32 i, n;
+
+	/* A region that a softirq may wait for can be locked: no softirq in between. */
+	spin_lock_bh(&kdev->pages.lock);
+	n = min_t(u32, kdev->pages.n, TRIES);
+	for (i = 0; i < n && !found; i++) {
+		*frag = pop(kdev);
+		found = is_usable(frag);
+		if (!found)
+			push(kdev, frag);
+	}
+	spin_unlock_bh(&kdev->pages.lock);
+	if (!found)
+		frag->page = NULL;
+	return found;
 }
 
 /* Put a page behind the others; if there are too many, the oldest has to go. */
-static void keep(struct kwarp_dev *kdev, struct page *page)
+static void keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 {
-	struct page *old = NULL;
+	struct page_frag old = { };
 
-	spin_lock(&kdev->pages.lock);
+	spin_lock_bh(&kdev->pages.lock);
 	if (kdev->pages.n == KWARP_PAGES)
 		old = pop(kdev);
-	kdev->pages.ring[(kdev->pages.first + kdev->pages.n++) % KWARP_PAGES] = page;
-	spin_unlock(&kdev->pages.lock);
-	if (old)
-		put_page(old);
+	push(kdev, frag);
+	spin_unlock_bh(&kdev->pages.lock);
+	if (old.page)
+		put_page(old.page);
 }
 
 /**
@@ -82,19 +115,17 @@ static void keep(struct kwarp_dev *kdev, struct page *page)
  * @kdev: device
  * @frag: fragment; empty afterwards
  *
- * Octets of it may still be on their way.
+ * Octets of it before its offset may still be on their way.
  */
 void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag)
 {
-	struct page *page = frag->page;
-
-	frag->page = NULL;
-	if (!page)
+	if (!frag->page)
 		return;
-	if (is_worth_keeping(page))
-		keep(kdev, page);
+	if (is_worth_keeping(frag))
+		keep(kdev, frag);
 	else
-		put_page(page);
+		put_page(frag->page);
+	frag->page = NULL;
 }
 
 static bool refill_small(struct page_frag *frag, gfp_t gfp)
@@ -107,12 +138,10 @@ static bool refill_small(struct page_frag *frag, gfp_t gfp)
 
 static bool refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t gfp)
 {
-	frag->page = take(kdev);
+	if (take(kdev, frag))
+		return true;
 	frag->offset = 0;
-	if (!frag->page)
-		return skb_page_frag_refill(PAGE_SIZE, frag, gfp);
-	frag->size = page_size(frag->page);
-	return true;
+	return skb_page_frag_refill(PAGE_SIZE, frag, gfp);
 }
 
 /**
@@ -122,12 +151,12 @@ static bool refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t g
  * @large: much is going to be sent
  * @gfp: whether allocation may sleep
  *
- * Return: true if the fragment now has a whole page or more.
+ * Return: true if the fragment now has 4 KiB of room or more.
  */
 bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large,
 			gfp_t gfp)
 {
-	if (frag->page && is_free(frag->page) && is_large(frag->page) == large) {
+	if (frag->page && is_free(frag) && (is_large(frag) || !large)) {
 		frag->offset = 0;
 		return true;
 	}

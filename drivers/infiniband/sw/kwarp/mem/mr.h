@@ -72,7 +72,7 @@ struct kwarp_mr_list {
  * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
  * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
  * @access: IB_ACCESS_* rights
- * @pd: protection domain; immutable but for rereg
+ * @pd: protection domain; immutable
  * @stream: KWARP_MR_WINDOW: the one that bound it; else NULL
  * @va: first valid address (tagged offset)
  * @length: octets

@@ -14,7 +14,7 @@
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
 {
-	struct kwarp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct kwarp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 
 	if (!mr)
 		return NULL;

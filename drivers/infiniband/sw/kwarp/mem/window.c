@@ -8,7 +8,7 @@
  * region let go, under the binding lock.  Bound becomes free by
  *
  *	Local Invalidate, Send with Invalidate	kwarp_mr_revoke()
- *	the end of the stream			kwarp_mem_stream_end()
+ *	reset or end of the queue pair		kwarp_mem_stream_end()
  *	deallocation				kwarp_mr_destroy()
  *
  * A window in the list of a stream exists: deallocation takes it off first.  A stream
@@ -18,6 +18,8 @@
 
 #include <linux/overflow.h>
 #include <linux/spinlock.h>
+
+#include "../limits.h"
 
 #define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ZERO_BASED)
 
@@ -140,14 +142,21 @@ void kwarp_window_unbind(struct kwarp_mr *mw)
  */
 void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 {
-	struct kwarp_mr *mw, *tmp;
+	struct kwarp_mr *mw;
+	u32 n = 0;
 
 	spin_lock_bh(&binding);
-	list_for_each_entry_safe(mw, tmp, &stream->windows, bound) {
+	/* Nothing is bound any more, so the list only gets shorter. */
+	while ((mw = list_first_entry_or_null(&stream->windows, struct kwarp_mr, bound))) {
 		write_lock(&mw->lock);
 		WRITE_ONCE(mw->valid, false);
 		write_unlock(&mw->lock);
 		let_go(mw);
+		if (++n % KWARP_IRQ_OFF_BATCH == 0) {
+			/* The lock is everybody's. */
+			spin_unlock_bh(&binding);
+			spin_lock_bh(&binding);
+		}
 	}
 	spin_unlock_bh(&binding);
 }

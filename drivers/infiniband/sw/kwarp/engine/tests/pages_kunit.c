@@ -9,7 +9,7 @@
 #define skb_page_frag_refill	alloc_large
 #include "../pages.c"
 
-#define LARGE_ORDER	3
+#define LARGE_ORDER	get_order(LARGE)
 
 struct pages_test {
 	struct kwarp_dev *kdev;
@@ -18,11 +18,14 @@ struct pages_test {
 
 static u32 allocated;
 
+/* How large the pages are that the allocator has at the moment. */
+static u32 order;
+
 bool alloc_large(unsigned int sz, struct page_frag *frag, gfp_t gfp)
 {
-	frag->page = alloc_pages(gfp | __GFP_COMP, LARGE_ORDER);
+	frag->page = alloc_pages(gfp | __GFP_COMP, order);
 	frag->offset = 0;
-	frag->size = PAGE_SIZE << LARGE_ORDER;
+	frag->size = PAGE_SIZE << order;
 	allocated++;
 	return frag->page;
 }
@@ -36,6 +39,7 @@ static int pages_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
 	kwarp_pages_init(t->kdev);
 	allocated = 0;
+	order = LARGE_ORDER;
 	test->priv = t;
 	return 0;
 }
@@ -56,7 +60,7 @@ static struct page *use_up(struct kunit *test, bool large, bool hold)
 
 	KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, large, GFP_KERNEL));
 	KUNIT_EXPECT_EQ(test, t->frag.offset, 0);
-	KUNIT_EXPECT_EQ(test, t->frag.size, PAGE_SIZE << (large ? LARGE_ORDER : 0));
+	KUNIT_EXPECT_EQ(test, t->frag.size, PAGE_SIZE << (large ? order : 0));
 	t->frag.offset = t->frag.size;
 	if (hold)
 		get_page(t->frag.page);
@@ -95,25 +99,89 @@ static void test_in_flight(struct kunit *test)
 		put_page(held[i]);
 }
 
-/* Whoever never lets go takes nothing from the others but the page. */
+/* Pages that are never let go of hide no others for long. */
 static void test_stuck(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
-	struct page *stuck = use_up(test, true, true), *page;
+	struct page *stuck[20], *page;
 	u32 i;
 
-	for (i = 0; i < 2 * KWARP_PAGES; i++) {
-		page = use_up(test, true, true);
-		KUNIT_EXPECT_PTR_NE(test, page, stuck);
-		put_page(page);
-		/* so that it goes into the ring and is not used again at once */
+	for (i = 0; i < ARRAY_SIZE(stuck); i++)
+		stuck[i] = use_up(test, true, true);
+	page = use_up(test, true, false);
+	kwarp_pages_leave(t->kdev, &t->frag);
+	/* not found at once, but soon */
+	for (i = 0; i < 3 && page; i++) {
+		if (use_up(test, true, false) == page)
+			page = NULL;
 		kwarp_pages_leave(t->kdev, &t->frag);
-		KUNIT_ASSERT_LE(test, t->kdev->pages.n, KWARP_PAGES);
 	}
-	/* it has been pushed out of the ring, from then on nothing is allocated */
-	KUNIT_EXPECT_EQ(test, page_ref_count(stuck), 1);
-	KUNIT_EXPECT_LE(test, allocated, 1 + KWARP_PAGES);
-	put_page(stuck);
+	KUNIT_EXPECT_NULL(test, page);
+	for (i = 0; i < ARRAY_SIZE(stuck); i++)
+		put_page(stuck[i]);
+}
+
+/* The ring is bounded; what does not fit is freed when it is let go of. */
+static void test_full(struct kunit *test)
+{
+	struct pages_test *t = test->priv;
+	struct page *held[KWARP_PAGES + 10];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(held); i++)
+		held[i] = use_up(test, true, true);
+	kwarp_pages_leave(t->kdev, &t->frag);
+	KUNIT_EXPECT_EQ(test, allocated, ARRAY_SIZE(held));
+	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, KWARP_PAGES);
+	for (i = 0; i < ARRAY_SIZE(held); i++) {
+		/* the ring's reference is gone for the ten that had to go */
+		if (page_ref_count(held[i]) == 1)
+			allocated--;
+		put_page(held[i]);
+	}
+	KUNIT_EXPECT_EQ(test, allocated, KWARP_PAGES);
+}
+
+/* What is left of a page is used, behind what is in flight. */
+static void test_rest(struct kunit *test)
+{
+	struct pages_test *t = test->priv;
+	struct page *first;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true, GFP_KERNEL));
+	first = t->frag.page;
+	get_page(first);
+	for (i = ROOM_MIN; i <= LARGE; i += ROOM_MIN) {
+		KUNIT_EXPECT_PTR_EQ(test, t->frag.page, first);
+		KUNIT_EXPECT_EQ(test, t->frag.offset, i - ROOM_MIN);
+		t->frag.offset += ROOM_MIN;
+		kwarp_pages_leave(t->kdev, &t->frag);
+		KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true,
+							   GFP_KERNEL));
+	}
+	/* used up, and still in flight */
+	KUNIT_EXPECT_PTR_NE(test, t->frag.page, first);
+	KUNIT_EXPECT_EQ(test, t->frag.offset, 0);
+	KUNIT_EXPECT_EQ(test, allocated, 2);
+	put_page(first);
+}
+
+/* Without large pages each is used for what it is worth, and none is kept. */
+static void test_no_large(struct kunit *test)
+{
+	struct pages_test *t = test->priv;
+	u32 i;
+
+	if (LARGE_ORDER == 0)
+		kunit_skip(test, "all pages are large");
+	order = 0;
+	for (i = 0; i < 4; i++)
+		put_page(use_up(test, true, true));
+	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
+	order = LARGE_ORDER;
+	use_up(test, true, false);
+	KUNIT_EXPECT_EQ(test, t->frag.size, LARGE);
 }
 
 /* Small traffic keeps single pages out of the ring. */
@@ -139,28 +207,31 @@ static void test_small(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }
 
-/* Nobody else may hold a page that is given out. */
+/* Nobody else may hold a page that is given out anew. */
 static void test_busy_not_taken(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
-	struct page *a = use_up(test, true, true), *b = use_up(test, true, false);
+	struct page *a = use_up(test, true, true), *b = use_up(test, true, true);
 
 	KUNIT_EXPECT_PTR_NE(test, a, b);
 	kwarp_pages_leave(t->kdev, &t->frag);
 	KUNIT_EXPECT_NULL(test, t->frag.page);
-	/* the oldest is busy: not the free one behind it, but a new one */
-	KUNIT_EXPECT_PTR_NE(test, use_up(test, true, false), a);
+	use_up(test, true, false);
+	KUNIT_EXPECT_PTR_NE(test, t->frag.page, a);
+	KUNIT_EXPECT_PTR_NE(test, t->frag.page, b);
 	KUNIT_EXPECT_EQ(test, allocated, 3);
 	kwarp_pages_leave(t->kdev, &t->frag);
 	put_page(a);
-	KUNIT_EXPECT_PTR_EQ(test, use_up(test, true, false), a);
-	KUNIT_EXPECT_EQ(test, allocated, 3);
+	put_page(b);
 }
 
 static struct kunit_case pages_cases[] = {
 	KUNIT_CASE(test_same_page),
 	KUNIT_CASE(test_in_flight),
 	KUNIT_CASE(test_stuck),
+	KUNIT_CASE(test_full),
+	KUNIT_CASE(test_rest),
+	KUNIT_CASE(test_no_large),
 	KUNIT_CASE(test_small),
 	KUNIT_CASE(test_busy_not_taken),
 	{}
