@@ -52,16 +52,22 @@ struct rx_test {
 	u8 mem[MEM_LEN];
 };
 
-/* The one region. */
+/* The one region, how often it was looked up, and how many references are out. */
 static struct kwarp_mr *the_mr;
+static u32 lookups, references;
 
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
-	return stag >> 8 == STAG >> 8 ? the_mr : NULL;
+	if (stag >> 8 != STAG >> 8 || !the_mr)
+		return NULL;
+	lookups++;
+	references++;
+	return the_mr;
 }
 
 void kwarp_mr_put(struct kwarp_mr *mr)
 {
+	references--;
 }
 
 void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
@@ -174,7 +180,14 @@ static int rx_test_init(struct kunit *test)
 	make_region(t);
 	make_stream(test, &t->a);
 	make_stream(test, &t->b);
+	lookups = 0;
+	references = 0;
 	return 0;
+}
+
+static void rx_test_exit(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, references, 0);
 }
 
 /* ----------------------------------------------------------------- the peer */
@@ -218,13 +231,22 @@ static void feed_read(struct stream *s)
 	feed_untagged(s, 0x41, 1, 0, KWARP_QN_RREQ, h, sizeof(h));
 }
 
-static void feed_write(struct stream *s)
-{
-	u8 u[14 + OCTETS] = { 0xc1, 0x40 };
+#define WRITE_LEN	(14 + OCTETS)
 
+static void make_write(u8 u[WRITE_LEN])
+{
+	u[0] = 0xc1;
+	u[1] = 0x40;
 	put_unaligned_be32(STAG, u + 2);
 	put_unaligned_be64(VA, u + 6);
 	memset(u + 14, 0x3c, OCTETS);
+}
+
+static void feed_write(struct stream *s)
+{
+	u8 u[WRITE_LEN];
+
+	make_write(u);
 	feed(s, u, sizeof(u));
 }
 
@@ -303,6 +325,124 @@ static void test_reads(struct kunit *test)
 		feed_read(&t->b);
 	KUNIT_EXPECT_EQ(test, t->b.e.perr, KWARP_PERR_NONE);
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(&t->b.e.iread));
+}
+
+/* --------------------------------------------- a region between two pieces */
+
+static void keep_region(struct rx_test *t)
+{
+}
+
+static void deregister(struct rx_test *t)
+{
+	the_mr = NULL;
+}
+
+static void invalidate_region(struct rx_test *t)
+{
+	t->mr.valid = false;
+}
+
+static void take_right(struct rx_test *t)
+{
+	t->mr.access = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ;
+}
+
+static const struct gap {
+	const char *desc;
+	enum kwarp_mr_kind kind;
+	void (*what)(struct rx_test *t);
+	bool run_ends;
+	bool refused;
+} gaps[] = {
+	{ "user, nothing", KWARP_MR_USER, keep_region, true, false },
+	{ "user, deregistered", KWARP_MR_USER, deregister, true, true },
+	{ "user, another with fewer rights", KWARP_MR_USER, take_right, true, true },
+	{ "fast, nothing", KWARP_MR_FAST, keep_region, true, false },
+	{ "fast, invalidated", KWARP_MR_FAST, invalidate_region, true, true },
+	{ "fast, invalidated within the run", KWARP_MR_FAST, invalidate_region, false, true },
+	/* deregistration waits for the run */
+	{ "user, being deregistered within the run", KWARP_MR_USER, deregister, false, false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(gap, gaps, desc);
+
+#define PAYLOAD_AT	16	/* length field and header */
+
+/* How many octets of a Write that came in two pieces have to be in memory. */
+static u32 placed(const struct gap *c, u32 cut)
+{
+	if (!c->refused || cut >= PAYLOAD_AT + OCTETS)
+		return OCTETS;
+	return cut > PAYLOAD_AT ? cut - PAYLOAD_AT : 0;
+}
+
+static void feed_in_two(struct rx_test *t, const struct gap *c, const u8 *wire, u32 len,
+			u32 cut)
+{
+	kwarp_rx_feed(&t->a.e, wire, cut);
+	if (c->run_ends)
+		kwarp_rx_end_run(&t->a.e);
+	c->what(t);
+	kwarp_rx_feed(&t->a.e, wire + cut, len - cut);
+	kwarp_rx_end_run(&t->a.e);
+}
+
+/*
+ * 5041-7.1-13, 5040-8.1.1-6: what is true of the region when the header comes need not
+ * be true when the payload does.
+ */
+static void test_gap(struct kunit *test)
+{
+	const struct gap *c = test->param_value;
+	struct rx_test *t = test->priv;
+	u8 u[WRITE_LEN], wire[64], want[OCTETS];
+	struct kwarp_emit w = { .buf = wire, .size = sizeof(wire) };
+	u32 cut;
+
+	make_write(u);
+	kwarp_emit_fpdu(&w, u, sizeof(u), 0);
+	for (cut = 0; cut <= w.len; cut++) {
+		u32 n = placed(c, cut);
+
+		make_region(t);
+		t->mr.kind = c->kind;
+		kwarp_rx_init(&t->a.e, false, false);
+		t->a.e.flags = BIT(KWARP_E_TX_OPEN);
+		t->a.e.perr = KWARP_PERR_NONE;
+		memset(t->mem, 0, OCTETS);
+		memset(want, 0, sizeof(want));
+		memset(want, 0x3c, n);
+		/* not found again before the header: as if it had never been there */
+		if (!c->run_ends && cut < PAYLOAD_AT)
+			continue;
+		feed_in_two(t, c, wire, w.len, cut);
+		KUNIT_EXPECT_MEMEQ(test, t->mem, want, sizeof(want));
+		KUNIT_EXPECT_EQ(test, t->a.e.perr,
+				n < OCTETS ? KWARP_PERR_DDP_T_STAG : KWARP_PERR_NONE);
+		KUNIT_EXPECT_EQ(test, references, 0);
+	}
+}
+
+/* One lookup for a run of segments, and another one for another region. */
+static void test_lookups(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+	u8 u[WRITE_LEN], wire[128];
+	struct kwarp_emit w = { .buf = wire, .size = sizeof(wire) };
+
+	t->mr.kind = KWARP_MR_USER;
+	kwarp_rx_init(&t->a.e, false, false);
+	make_write(u);
+	kwarp_emit_fpdu(&w, u, sizeof(u), 0);
+	kwarp_emit_fpdu(&w, u, sizeof(u), 0);
+	put_unaligned_be32(STAG ^ 0x100, u + 2);
+	kwarp_emit_fpdu(&w, u, sizeof(u), 0);
+	kwarp_rx_feed(&t->a.e, wire, w.len);
+	KUNIT_EXPECT_EQ(test, t->mem[0], 0x3c);
+	KUNIT_EXPECT_EQ(test, lookups, 1);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_T_STAG);
+	kwarp_rx_end_run(&t->a.e);
 }
 
 /* ------------------------------------------------------ Send with Invalidate */
@@ -395,6 +535,8 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_shared_receives),
 	KUNIT_CASE(test_cq_overflow),
 	KUNIT_CASE(test_reads),
+	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
+	KUNIT_CASE(test_lookups),
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),
@@ -404,6 +546,7 @@ static struct kunit_case rx_cases[] = {
 static struct kunit_suite rx_suite = {
 	.name = "kwarp_rx",
 	.init = rx_test_init,
+	.exit = rx_test_exit,
 	.test_cases = rx_cases,
 };
 
