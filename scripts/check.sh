@@ -30,6 +30,7 @@ step kunit "$here/kunit.sh"
 step fuzz "$here/fuzz.sh" 60
 step provider-test "$here/provider-test.sh"
 step e2e "$here/e2e.sh" --kernel 6.12
+step bench "$here/bench.sh" --short
 step e2e-debug "$here/e2e.sh" --kernel debug
 
 read -r passed failed skipped < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$results")

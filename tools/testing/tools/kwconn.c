@@ -444,14 +444,18 @@ static void parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	int64_t began;
+
 	kw_prog = "kwconn";
 	parse(argc, argv);
 	kw_prog = opt.server ? "kwconn server" : "kwconn client";
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
+	began = kw_now_ms();
 	opt.server ? run_server() : run_client();
 	kw_say("%u started, %u established, %u echoed, %u refused, %u lost, slowest %lld ms",
 	       count.started, count.established, count.echoed, count.refused, count.lost,
 	       (long long)count.slowest);
+	kw_say("all took %lld ms", (long long)(kw_now_ms() - began));
 	return KW_OK;
 }

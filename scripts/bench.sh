@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# make bench: kwarp beside siw, rxe and plain TCP, in turn in one boot, on a user-mode
+# kernel (native code) and on a stock kernel in QEMU. Figures as JSON, a report with plots.
+#
+#   scripts/bench.sh [OPTIONS] [-- OPTIONS OF tools/testing/bench/run.py]
+#
+#     --guest uml|6.12|6.1|sid   may be repeated (uml and 6.12)
+#     --out DIR                  where GUEST.json, report.md and *.svg go (build/bench)
+#     --timeout SECONDS          of one guest (36000)
+#     --short                    two minutes on one stock guest: ratios, judged one by one;
+#                                fails only if a target is missed by a factor of two
+#
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#
+# Options of run.py: --rounds 5, --seconds 1, --mtu 1500 9000 65000, --who kwarp siw ...,
+# --cells REGEX over names as rate-write-65536-1 or latency-send-64-1.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0
+
+parse() {
+	while [ $# -gt 0 ]; do
+		case $1 in
+		--guest) guests+=("$2"); shift ;;
+		--out) out=$2; shift ;;
+		--timeout) timeout=$2; shift ;;
+		--short) short=1 ;;
+		--) shift; options=("$@"); return ;;
+		*) die "unknown option $1 (see the head of $0)" ;;
+		esac
+		shift
+	done
+}
+
+# What the guest cannot know.
+machine() {
+	local guest=$1
+	echo "host: $(uname -sr), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
+	echo "processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+	if [ "$guest" = uml ]; then
+		echo "guest: user-mode kernel, native code"
+	else
+		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $("$here/vm-accel.sh")"
+	fi
+	echo "kwarp: $("$here/version.sh") $(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || true)"
+	echo "load before: $(cut -d' ' -f1-3 /proc/loadavg)"
+}
+
+# The guest's lines: records to RECORDS, the others are for people.
+split() {
+	local records=$1 line
+	while IFS= read -r line; do
+		case $line in
+		@*) echo "${line#@}" >>"$records" ;;
+		*) echo "$line" ;;
+		esac
+	done
+}
+
+run_guest() {
+	local guest=$1 overlay records=$out/$1.records
+	overlay=$("$here/guest-overlay.sh" "$guest")
+	: >"$records"
+	machine "$guest" >"$out/$guest.machine"
+	say "measuring in guest $guest"
+	"$here/vm.sh" --kernel "$guest" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
+		-- "/opt/kwarp/bench/run.py ${options[*]}" | tr -d '\r' | split "$records"
+	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json"
+}
+
+# A report in the kernel log, or a guest that died, leaves what was measured before.
+run_guests() {
+	local guest status=0
+	for guest in "${guests[@]}"; do
+		(run_guest "$guest") || status=$?
+	done
+	return "$status"
+}
+
+judge() {
+	local verdict=$out/verdict.tap passed failed skipped
+	"$here/bench-report.py" judge "$out/${guests[0]}.json" | tee "$verdict"
+	read -r passed failed skipped < <("$here/tap-count.sh" <"$verdict")
+	[ "$status" -eq 0 ] || failed=$((failed + 1))
+	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
+	say "bench, short: $passed passed, $failed failed, $skipped skipped ($out)"
+	[ "$failed" -eq 0 ]
+}
+
+options=()
+parse "$@"
+if [ "$short" = 1 ]; then
+	"$here/host-packages.sh" check
+	out=$KWARP_ROOT/build/bench-short guests=(6.12) timeout=600
+	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
+else
+	"$here/host-packages.sh" check
+	[ ${#guests[@]} -gt 0 ] || guests=(uml 6.12)
+fi
+mkdir -p "$out"
+out=$(realpath "$out")
+status=0
+run_guests || status=$?
+if [ "$short" = 1 ]; then
+	judge
+else
+	"$here/bench-report.py" report "$out"
+	say "the report is $out/report.md"
+	exit "$status"
+fi

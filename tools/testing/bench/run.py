@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The guest's part of `make bench`.
+
+Each contender has a veth pair of its own into the namespace "far" and, but for plain TCP,
+a link at each end.  They stand side by side all the time, so that each kind of traffic (a
+"cell") is measured on one after the other within seconds, in turn, round after round: what
+drifts in the machine hits all of them.
+
+Standard output has progress for people, and a line "@{...}" of JSON for each measurement:
+what was measured is not lost if the guest dies later.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+
+TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
+FAR = ["ip", "netns", "exec", "far"]
+# name -> link type, knobs
+CONTENDERS = {
+    "kwarp": ("kwarp", {"crc": "off"}),
+    "kwarp-crc": ("kwarp", {"crc": "on"}),
+    "siw": ("siw", {}),
+    "rxe": ("rxe", {}),
+    "tcp": (None, {}),
+}
+SIZES = (64, 1024, 4096, 65536, 1 << 20)
+OPS = ("write", "read", "send")
+IN_FLIGHT = 4 << 20  # octets that may be under way on one queue pair
+GRACE = 20  # seconds that a run may take beyond its time
+IPERF_STREAMS = 128  # iperf3 has no more
+
+
+def run(*args, check=True, **kwargs):
+    return subprocess.run(args, check=check, text=True, capture_output=True, **kwargs)
+
+
+def emit(record):
+    print("@" + json.dumps(record), flush=True)
+
+
+def on_processor(number):
+    """Two programs that poll and share a processor wait for each other's time slices."""
+    return lambda: os.sched_setaffinity(0, {number})
+
+
+NEAR = on_processor(0)
+SERVER = on_processor(os.cpu_count() - 1)
+
+
+class Failed(Exception):
+    pass
+
+
+class Contender:
+    """One of those that are compared: its network, links and servers."""
+
+    def __init__(self, name, number):
+        self.name = name
+        self.type, self.knobs = CONTENDERS[name]
+        self.near, self.far = f"{name}0"[-12:], f"{name}1"[-12:]
+        self.addr = f"10.9.{number}.2"
+        self.servers = []
+        self.make_net(f"10.9.{number}.1")
+        if self.type:
+            self.add_links()
+        self.start_servers()
+
+    def make_net(self, near_addr):
+        run("ip", "link", "add", self.near, "type", "veth", "peer", "name", self.far, "netns", "far")
+        run("ip", "addr", "add", near_addr + "/24", "dev", self.near)
+        run("ip", "-n", "far", "addr", "add", self.addr + "/24", "dev", self.far)
+        run("ip", "link", "set", self.near, "up")
+        run("ip", "-n", "far", "link", "set", self.far, "up")
+
+    def add_links(self):
+        for where, dev in (([], self.near), (FAR, self.far)):
+            run(*where, "rdma", "link", "add", "r" + dev, "type", self.type, "netdev", dev)
+            for knob, value in self.knobs.items():
+                with open(f"/sys/class/infiniband/r{dev}/kwarp/{knob}", "w") as f:
+                    f.write(value)
+
+    def set_mtu(self, mtu):
+        run("ip", "link", "set", self.near, "mtu", str(mtu))
+        run("ip", "-n", "far", "link", "set", self.far, "mtu", str(mtu))
+
+    def serve(self, port, *command):
+        log = open(f"/tmp/{self.name}-{port}.log", "w")
+        self.servers.append(subprocess.Popen([*FAR, *command], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+                                             preexec_fn=SERVER))
+        for _ in range(100):
+            if run(*FAR, "ss", "-Hltn", f"src {self.addr} and sport = :{port}").stdout:
+                return
+            time.sleep(0.02 if self.type != "rxe" else 0.005)
+        # rxe listens on no TCP port: time is all it can get.
+
+    def start_servers(self):
+        if self.type:
+            self.serve(7175, f"{TOOLS}/kwconn", "-s", "-a", self.addr, "-p", "7175")
+            self.serve(7176, f"{TOOLS}/kwbench", "-s", "-a", self.addr, "-p", "7176")
+        else:
+            self.serve(5201, "iperf3", "-s", "-B", self.addr)
+
+    def restart_servers(self):
+        for p in self.servers:
+            p.kill()
+        for p in self.servers:
+            p.wait()
+        self.servers = []
+        self.start_servers()
+
+    def measure(self, cell, seconds):
+        if not self.type:
+            return measure_tcp(self, cell, seconds)
+        if cell["kind"] == "connect":
+            return measure_connects(self, cell)
+        return measure_rdma(self, cell, seconds)
+
+
+# ------------------------------------------------------------------ measuring
+
+
+def client(limit, *command):
+    try:
+        done = subprocess.run(command, text=True, capture_output=True, timeout=limit, preexec_fn=NEAR)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"no end after {limit:.0f} s") from None
+    if done.returncode:
+        raise Failed(f"status {done.returncode}: {done.stderr.strip()[-200:]}")
+    return done
+
+
+def depth_of(cell):
+    """Requests per queue pair: fewer where there are many, or where they are large."""
+    return max(1, min(128, IN_FLIGHT // cell["size"], max(4, 512 // cell["qps"])))
+
+
+def measure_rdma(who, cell, seconds, grace=GRACE):
+    args = ["-c", "-a", who.addr, "-q", str(cell["qps"])]
+    if cell["kind"] == "memory":
+        args += ["-o", "idle", "-w", "16", "-m", "4096"]
+    else:
+        args += ["-o", cell["op"], "-m", str(cell["size"]), "-t", str(int(seconds * 1000))]
+        args += {"rate": ["-w", str(depth_of(cell))], "latency": ["-l", "-w", "4"],
+                 "cpu": ["-e", "-w", str(depth_of(cell))]}[cell["kind"]]
+    return json.loads(client(seconds + grace, f"{TOOLS}/kwbench", *args).stdout)
+
+
+def measure_connects(who, cell):
+    """Connect, a message to and fro, disconnect: cell["count"] times, cell["qps"] at once."""
+    done = client(GRACE, f"{TOOLS}/kwconn", "-c", "-a", who.addr, "-p", "7175", "-n", str(cell["count"]),
+                  "-P", str(cell["qps"]))
+    seconds = int(re.search(r"all took (\d+) ms", done.stderr).group(1)) / 1000
+    return {"ops": cell["count"], "seconds": max(seconds, 0.001)}
+
+
+def idle_time():
+    with open("/proc/stat") as f:
+        fields = f.readline().split()
+    return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure_tcp(who, cell, seconds):
+    """iperf3, and the share of the processors that is busy in the middle of its run."""
+    seconds = max(1, round(seconds))
+    command = ["iperf3", "-c", who.addr, "-t", str(seconds), "-l", str(cell["size"]), "-J",
+               "-P", str(cell["qps"])]
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=NEAR)
+    try:
+        time.sleep(0.3 * seconds)
+        began, idle = time.monotonic(), idle_time()
+        time.sleep(0.6 * seconds)
+        share = os.cpu_count() - (idle_time() - idle) / (time.monotonic() - began)
+        out, _ = p.communicate(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        p.kill()
+        raise Failed("iperf3 does not end") from None
+    report = json.loads(out)
+    if "error" in report:
+        raise Failed(report["error"])
+    total = report["end"]["sum_received"]
+    return {"ops": total["bytes"] // cell["size"], "seconds": total["seconds"], "busy": share * total["seconds"]}
+
+
+# ---------------------------------------------------------------------- cells
+
+
+def rate_cells():
+    for op in OPS:
+        for size in SIZES:
+            yield {"kind": "rate", "op": op, "size": size, "qps": 1}
+        for qps in (8, 64, 512):
+            for size in (64, 65536):
+                yield {"kind": "rate", "op": op, "size": size, "qps": qps}
+
+
+def stream_cells():
+    """Of plain TCP only; others are compared with these."""
+    for size in SIZES:
+        yield {"kind": "rate", "op": "stream", "size": size, "qps": 1}
+    for qps in (8, 64):
+        yield {"kind": "rate", "op": "stream", "size": 65536, "qps": qps}
+
+
+def all_cells(mtu):
+    yield from rate_cells()
+    yield from stream_cells()
+    for op in OPS:
+        for size in (64, 4096):
+            yield {"kind": "latency", "op": op, "size": size, "qps": 1}
+        for size in (64, 65536):
+            yield {"kind": "cpu", "op": op, "size": size, "qps": 1}
+    if mtu == 1500:
+        yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 100}
+        yield {"kind": "connect", "op": "connect", "size": 64, "qps": 64, "count": 512}
+        yield {"kind": "memory", "op": "idle", "size": 0, "qps": 512}
+
+
+def short_cells(mtu):
+    """What the targets are about, as far as it takes two minutes."""
+    yield {"kind": "rate", "op": "stream", "size": 65536, "qps": 1}
+    for op in OPS:
+        yield {"kind": "rate", "op": op, "size": 65536, "qps": 1}
+    if mtu == 1500:
+        yield {"kind": "rate", "op": "write", "size": 64, "qps": 1}
+        yield {"kind": "rate", "op": "write", "size": 65536, "qps": 512}
+        yield {"kind": "cpu", "op": "write", "size": 65536, "qps": 1}
+        yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}
+        for op in OPS:
+            yield {"kind": "latency", "op": op, "size": 64, "qps": 1}
+
+
+def name_of(cell):
+    return f"{cell['kind']}-{cell['op']}-{cell['size']}-{cell['qps']}"
+
+
+def takes_part(who, cell):
+    return (who.type is None) == (cell["op"] == "stream")
+
+
+# ----------------------------------------------------------------------- rounds
+
+
+def brief(cell, result):
+    if "error" in result:
+        return "failed"
+    if cell["kind"] == "latency":
+        return f"{result['median']:.1f}"
+    if cell["kind"] == "memory":
+        return f"{result['kib_each']:.0f}"
+    if cell["kind"] == "cpu":
+        return f"{result['busy'] / result['ops'] * 1e6:.1f}"
+    rate = result["ops"] / result["seconds"]
+    return f"{rate:.0f}" if cell["size"] < 65536 else f"{rate * cell['size'] / (1 << 20):.0f}"
+
+
+UNITS = {"latency": "us", "memory": "KiB", "cpu": "us of CPU each", "connect": "/s"}
+
+
+def unit_of(cell):
+    return UNITS.get(cell["kind"]) or ("/s" if cell["size"] < 65536 else "MiB/s")
+
+
+class Bench:
+    def __init__(self, opt, contenders):
+        self.opt = opt
+        self.contenders = contenders
+        self.given_up = set()
+
+    def one(self, who, cell):
+        """A run that fails is tried once more, with fresh servers."""
+        for last in (False, True):
+            try:
+                return who.measure(cell, self.opt.seconds)
+            except (Failed, ValueError, OSError) as e:
+                who.restart_servers()
+                if last:
+                    return {"error": str(e)}
+        return None
+
+    def cell(self, number, mtu, cell):
+        shown = []
+        for who in self.contenders:
+            key = (who.name, mtu, name_of(cell))
+            if not takes_part(who, cell) or key in self.given_up:
+                continue
+            result = self.one(who, cell)
+            if "error" in result:
+                self.given_up.add(key)
+            emit({"round": number, "mtu": mtu, "who": who.name, **cell, **result})
+            shown.append(f"{who.name} {brief(cell, result)}")
+        if shown:
+            print(f"  {name_of(cell):26s} {unit_of(cell):>6s}  {'  '.join(shown)}", flush=True)
+
+    def round(self, number):
+        for mtu in self.opt.mtu:
+            print(f"round {number + 1} of {self.opt.rounds}, MTU {mtu}", flush=True)
+            for who in self.contenders:
+                who.set_mtu(mtu)
+            for cell in short_cells(mtu) if self.opt.short else all_cells(mtu):
+                if re.search(self.opt.cells, name_of(cell)):
+                    self.cell(number, mtu, cell)
+
+
+def make_contenders(names):
+    """Those that work on this kernel: siw may be missing, rxe may not know namespaces."""
+    made = []
+    for number, name in enumerate(names, 1):
+        try:
+            who = Contender(name, number)
+            if who.type:
+                measure_rdma(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
+                             grace=5 if who.type == "rxe" else GRACE)
+            made.append(who)
+        except (Failed, ValueError, OSError, subprocess.CalledProcessError) as e:
+            why = getattr(e, "stderr", None) or str(e)
+            emit({"absent": name, "why": why.strip()[-300:]})
+            print(f"{name} does not take part: {why.strip()[-300:]}", flush=True)
+    return made
+
+
+def describe():
+    with open("/proc/meminfo") as f:
+        memory = int(f.readline().split()[1])
+    clock = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+    emit({"guest": {"kernel": platform.release(), "processors": os.cpu_count(), "memory_kib": memory,
+                    "clocksource": open(clock).read().strip() if os.path.exists(clock) else None}})
+
+
+def parse():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=1.0)
+    p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000, 65000])
+    p.add_argument("--who", nargs="+", default=list(CONTENDERS))
+    p.add_argument("--cells", default="", help="regular expression over names as rate-write-65536-1")
+    p.add_argument("--short", action="store_true")
+    return p.parse_args()
+
+
+def main():
+    opt = parse()
+    run("modprobe", "rdma_ucm")
+    run("ip", "netns", "add", "far")
+    run("ip", "-n", "far", "link", "set", "lo", "up")
+    describe()
+    bench = Bench(opt, make_contenders(opt.who))
+    if not any(who.name == "kwarp" for who in bench.contenders):
+        sys.exit("kwarp does not take part: nothing to measure")
+    for number in range(opt.rounds):
+        bench.round(number)
+
+
+if __name__ == "__main__":
+    main()

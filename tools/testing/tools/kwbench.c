@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwbench: options.  See kwbench.h for what it does and why.
+ */
+#include "kwbench.h"
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage_text[] =
+	"usage: kwbench -s -a addr [-p port]\n"
+	"       kwbench -c -a addr [-p port] -o write|read|send|idle [-m octets] [-q qps]\n"
+	"               [-w depth] [-t ms] [-u ms] [-l] [-e]\n"
+	"  -s, -c  server (until killed) or client\n"
+	"  -o      operation; idle: memory that a connection takes, both ends together\n"
+	"  -m      octets of an operation\n"
+	"  -q      queue pairs, one connection each\n"
+	"  -w      operations outstanding per queue pair\n"
+	"  -t, -u  duration of the measurement and of the warm-up before it, ms\n"
+	"  -l      latency: one at a time; Write and Send to and fro, half of that is told\n"
+	"  -e      wait for completion events instead of polling\n"
+	"The client prints one line of JSON.";
+
+static struct {
+	bool server, client;
+	const char *addr, *port;
+	unsigned int ms, warm_ms;
+	struct kb_config cfg;
+} opt = {
+	.port = "7176",
+	.ms = 1000,
+	.warm_ms = 200,
+	.cfg = { .magic = KB_MAGIC, .size = 65536, .qps = 1, .depth = 64, .op = KB_WRITE },
+};
+
+static enum kb_op op_of(const char *name)
+{
+	static const char *const names[] = { "write", "read", "send", "idle" };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return i;
+	kw_die(KW_SETUP, "no operation '%s'", name);
+}
+
+static void parse_option(int o, const char *arg)
+{
+	switch (o) {
+	case 's':
+		opt.server = true;
+		break;
+	case 'c':
+		opt.client = true;
+		break;
+	case 'a':
+		opt.addr = arg;
+		break;
+	case 'p':
+		opt.port = arg;
+		break;
+	case 'o':
+		opt.cfg.op = op_of(arg);
+		break;
+	case 'm':
+		opt.cfg.size = kw_number(arg, 1, 1 << 30, "-m");
+		break;
+	case 'q':
+		opt.cfg.qps = kw_number(arg, 1, KB_MAX_QPS, "-q");
+		break;
+	case 'w':
+		opt.cfg.depth = kw_number(arg, 1, 4096, "-w");
+		break;
+	case 't':
+		opt.ms = kw_number(arg, 1, 3600000, "-t");
+		break;
+	case 'u':
+		opt.warm_ms = kw_number(arg, 0, 3600000, "-u");
+		break;
+	case 'l':
+		opt.cfg.flags |= KB_LATENCY;
+		break;
+	case 'e':
+		opt.cfg.flags |= KB_EVENTS;
+		break;
+	default:
+		kw_die(KW_SETUP, "%s", usage_text);
+	}
+}
+
+static void client(void)
+{
+	struct kb_run run = { .cfg = opt.cfg, .client = true };
+
+	if (opt.cfg.op == KB_IDLE) {
+		kb_measure_memory(&run, opt.addr, opt.port);
+	} else {
+		kb_connect(&run, run.cfg.qps, opt.addr, opt.port);
+		if (opt.cfg.flags & KB_LATENCY)
+			kb_measure_latency(&run, opt.warm_ms / 1e3, opt.ms / 1e3);
+		else
+			kb_measure_rate(&run, opt.warm_ms / 1e3, opt.ms / 1e3);
+	}
+	kb_disconnect_all(&run);
+	kb_close(&run);
+}
+
+int main(int argc, char **argv)
+{
+	int o;
+
+	kw_prog = "kwbench";
+	while ((o = getopt(argc, argv, "sca:p:o:m:q:w:t:u:le")) != -1)
+		parse_option(o, optarg);
+	if (opt.server == opt.client || !opt.addr)
+		kw_die(KW_SETUP, "%s", usage_text);
+	if (opt.cfg.op == KB_WRITE && opt.cfg.flags == (KB_LATENCY | KB_EVENTS))
+		kw_die(KW_SETUP, "a Write makes no event at the far side: no -l with -e");
+	kw_prog = opt.server ? "kwbench server" : "kwbench client";
+	signal(SIGPIPE, SIG_IGN);
+	if (opt.server)
+		kb_serve(kwcm_listen(opt.addr, opt.port, 1024));
+	else
+		client();
+	return KW_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwbench: what one kind of traffic achieves between two processes, over any RDMA
+ * device.  `make bench` runs it over kwarp, siw and rxe in turn.
+ *
+ * perftest is not enough for that: its rates come from the processor's cycle counter,
+ * which an emulator does not keep steady; with rdma_cm it listens twice on one port, so
+ * that a quick client fails now and then; it counts what TCP has taken, not what has
+ * arrived, which flatters a slow device by a socket buffer; and it neither measures
+ * processor time nor opens 512 connections in reasonable time.
+ *
+ * The client decides about the run and tells the server in its private data.  Rates are
+ * those of a timed phase after a warm-up.  Both phases end with a Read on each queue
+ * pair: its answer comes when all before it is placed at the far side, so what is
+ * counted has arrived.  Processor time is that of the whole machine, both ends, user
+ * and kernel: all processors' time but for the idle.
+ *
+ * iWARP has no flow control for Sends: the client sends as many as it has credits, the
+ * server gives new ones in a small Send, one for each half of its receives.
+ */
+#ifndef KWBENCH_H
+#define KWBENCH_H
+
+#include "kwcm.h"
+#include "kwtest.h"
+
+#define KB_MAGIC	0x6b776268
+#define KB_MAX_QPS	4096
+#define KB_CM_MS	20000
+#define KB_INLINE	200	/* latency runs of up to that many octets post inline */
+
+enum kb_op {
+	KB_WRITE,
+	KB_READ,
+	KB_SEND,
+	KB_IDLE,	/* connect, and nothing more */
+};
+
+enum kb_flags {
+	KB_LATENCY	= 1 << 0,	/* one message at a time, to and fro */
+	KB_EVENTS	= 1 << 1,	/* sleep until a completion event instead of polling */
+};
+
+/**
+ * struct kb_config - the run, told in the connect request
+ * (host byte order: both ends are of one kind)
+ */
+struct kb_config {
+	uint32_t magic;
+	uint32_t size;
+	uint16_t op, flags;
+	uint16_t qps;
+	uint16_t depth;		/* requests outstanding per queue pair */
+	uint64_t addr;		/* sink of the server's Writes */
+	uint32_t rkey;
+};
+
+/**
+ * struct kb_window - the server's memory, told in its answer
+ */
+struct kb_window {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+/**
+ * struct kb_qp - one connection
+ * @id: its queue pair and, at the client, its event channel
+ * @peer: where Writes go and Reads come from
+ * @queued: requests in the send queue that are not known to be complete
+ * @unsignaled: of these, the ones since the last signaled one
+ * @credits: Sends that the peer has receives for (client)
+ * @owed: receives that were posted again since the last credit message (server)
+ * @drained: the Read that ends a phase is complete
+ */
+struct kb_qp {
+	struct rdma_cm_id *id;
+	struct kb_window peer;
+	unsigned int queued, unsignaled, credits, owed;
+	bool drained;
+};
+
+/**
+ * struct kb_run - one end of a run
+ * @cfg: what the client asked for
+ * @qp: the first @qps are in use
+ * @mem: source of @cfg.size octets, then sink of the same size, see kb_sink()
+ * @signal: every so many requests are signaled
+ * @ops: requests posted in this phase
+ * @max_inline: octets that may be posted inline
+ */
+struct kb_run {
+	struct kb_config cfg;
+	bool client;
+	struct kb_qp *qp;
+	unsigned int qps;
+	struct ibv_pd *pd;
+	struct ibv_comp_channel *comp;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t *mem;
+	unsigned int signal;
+	unsigned int max_inline;
+	uint64_t ops;
+};
+
+enum kb_what {
+	KB_DATA,
+	KB_DRAIN,
+	KB_CREDIT,
+	KB_RECV,
+};
+
+/* wr_id: index of the connection, number of requests that are complete with it, what it is. */
+#define KB_WR_ID(index, count, what)	((uint64_t)(index) << 32 | (count) << 8 | (what))
+#define KB_WR_INDEX(id)			((uint32_t)((id) >> 32))
+#define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
+#define KB_WR_WHAT(id)			((enum kb_what)((id) & 0xff))
+
+/* kwbench_conn.c: resources and connections */
+void kb_open(struct kb_run *run, struct ibv_context *verbs);
+void kb_close(struct kb_run *run);
+/* A queue pair with its receives posted on an id that has a device: 0, or an error. */
+int kb_create_qp(struct kb_run *run, struct kb_qp *qp);
+void kb_post_recv(struct kb_run *run, struct kb_qp *qp);
+/* Post one request; len octets from the source, or into it by a Read. */
+void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
+	     enum kb_what what, uint32_t len, bool signaled);
+/* Connect until there are that many; dies on failure. */
+void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port);
+void kb_disconnect_all(struct kb_run *run);
+uint8_t *kb_sink(const struct kb_run *run);
+
+/* kwbench_client.c */
+void kb_measure_rate(struct kb_run *run, double warm, double seconds);
+void kb_measure_latency(struct kb_run *run, double warm, double seconds);
+void kb_measure_memory(struct kb_run *run, const char *addr, const char *port);
+
+/* kwbench_server.c */
+void kb_serve(struct rdma_cm_id *listener);
+
+#endif /* KWBENCH_H */

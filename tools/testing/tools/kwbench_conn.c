@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwbench: verbs resources, posting, connecting.
+ */
+#include "kwbench.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_READS	255	/* struct rdma_conn_param has octets */
+#define CREDIT_RECVS	4	/* credit messages under way to a client, at most 2 */
+#define PONG_RECVS	8
+
+uint8_t *kb_sink(const struct kb_run *run)
+{
+	return run->mem + run->cfg.size;
+}
+
+/* Receives per queue pair: the server takes Sends, the client credits. */
+static unsigned int recv_depth(const struct kb_run *run)
+{
+	if (run->cfg.op != KB_SEND)
+		return 1;
+	if (run->cfg.flags & KB_LATENCY)
+		return PONG_RECVS;
+	return run->client ? CREDIT_RECVS : 2 * run->cfg.depth;
+}
+
+/* Room for the Read that ends a phase, and for credits. */
+static unsigned int send_depth(const struct kb_run *run)
+{
+	return run->cfg.depth + run->signal + CREDIT_RECVS;
+}
+
+void kb_open(struct kb_run *run, struct ibv_context *verbs)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	size_t len = 2 * (size_t)run->cfg.size;
+	int cqes;
+
+	if (run->pd)
+		return;
+	run->signal = run->cfg.depth >= 16 ? run->cfg.depth / 8 : 1;
+	cqes = run->cfg.qps * (send_depth(run) + recv_depth(run));
+	run->qp = kw_zalloc(run->cfg.qps * sizeof(*run->qp));
+	run->mem = aligned_alloc(4096, (len + 4095) & ~4095UL);
+	if (!run->mem)
+		kw_die(KW_SETUP, "no memory for messages of %u octets", run->cfg.size);
+	memset(run->mem, 0, len);
+	run->pd = ibv_alloc_pd(verbs);
+	run->mr = run->pd ? ibv_reg_mr(run->pd, run->mem, len, access) : NULL;
+	run->comp = ibv_create_comp_channel(verbs);
+	run->cq = run->comp ? ibv_create_cq(verbs, cqes, NULL, run->comp, 0) : NULL;
+	if (!run->mr || !run->cq)
+		kw_die(KW_SETUP, "cannot create the run's resources: %s", strerror(errno));
+}
+
+void kb_close(struct kb_run *run)
+{
+	if (!run->pd)
+		return;
+	if (ibv_dereg_mr(run->mr) || ibv_destroy_cq(run->cq) ||
+	    ibv_destroy_comp_channel(run->comp) || ibv_dealloc_pd(run->pd))
+		kw_die(KW_SETUP, "cannot destroy the run's resources: %s", strerror(errno));
+	free(run->mem);
+	free(run->qp);
+	memset(run, 0, sizeof(*run));
+}
+
+void kb_post_recv(struct kb_run *run, struct kb_qp *qp)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)kb_sink(run),
+		.length = run->cfg.size,
+		.lkey = run->mr->lkey,
+	};
+	struct ibv_recv_wr *bad, wr = {
+		.wr_id = KB_WR_ID(qp - run->qp, 0, KB_RECV),
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	if (ibv_post_recv(qp->id->qp, &wr, &bad))
+		kw_die(KW_LOST, "cannot post a receive");
+}
+
+void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
+	     enum kb_what what, uint32_t len, bool signaled)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)run->mem,
+		.length = len,
+		.lkey = run->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = KB_WR_ID(qp - run->qp, ++qp->unsignaled, what),
+		.sg_list = &sge,
+		.num_sge = !!len,
+		.opcode = opcode,
+		.send_flags = signaled ? IBV_SEND_SIGNALED : 0,
+		.wr.rdma.remote_addr = qp->peer.addr,
+		.wr.rdma.rkey = qp->peer.rkey,
+	};
+	int rv;
+
+	if (opcode != IBV_WR_RDMA_READ && len <= run->max_inline)
+		wr.send_flags |= IBV_SEND_INLINE;
+	qp->queued++;
+	if (signaled)
+		qp->unsignaled = 0;
+	rv = ibv_post_send(qp->id->qp, &wr, &bad);
+	if (rv)
+		kw_die(KW_LOST, "cannot post, %u requests queued: %s", qp->queued, strerror(rv));
+}
+
+int kb_create_qp(struct kb_run *run, struct kb_qp *qp)
+{
+	bool small = run->cfg.flags & KB_LATENCY && run->cfg.size <= KB_INLINE;
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = run->cq,
+		.recv_cq = run->cq,
+		.cap = {
+			.max_send_wr = send_depth(run),
+			.max_recv_wr = recv_depth(run),
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+			.max_inline_data = small ? run->cfg.size : 0,
+		},
+	};
+	unsigned int i;
+
+	if (rdma_create_qp(qp->id, run->pd, &attr))
+		return -errno;
+	run->max_inline = small ? run->cfg.size : 0;
+	for (i = 0; i < recv_depth(run); i++)
+		kb_post_recv(run, qp);
+	qp->credits = 2 * run->cfg.depth;
+	return 0;
+}
+
+static unsigned int read_depth(const struct kb_run *run, struct ibv_context *verbs)
+{
+	unsigned int depth = run->cfg.depth;
+	struct ibv_device_attr attr;
+
+	if (ibv_query_device(verbs, &attr))
+		kw_die(KW_SETUP, "cannot query the device");
+	if (depth > (unsigned int)attr.max_qp_rd_atom)
+		depth = attr.max_qp_rd_atom;
+	return depth < MAX_READS ? depth : MAX_READS;
+}
+
+static void connect_one(struct kb_run *run, struct kb_qp *qp)
+{
+	struct rdma_conn_param param = {
+		.private_data = &run->cfg,
+		.private_data_len = sizeof(run->cfg),
+		.initiator_depth = read_depth(run, qp->id->verbs),
+		.responder_resources = 1,
+		.retry_count = 7,
+		.rnr_retry_count = 7,
+	};
+	struct kwcm_event ev;
+	int rv = kb_create_qp(run, qp);
+
+	if (rv)
+		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(-rv));
+	if (rdma_connect(qp->id, &param) ||
+	    kwcm_expect(qp->id->channel, RDMA_CM_EVENT_ESTABLISHED, KB_CM_MS, &ev))
+		kw_die(KW_SETUP, "connection %u of %u failed", run->qps + 1, run->cfg.qps);
+	if (ev.priv_len < sizeof(qp->peer))
+		kw_die(KW_SETUP, "the server's answer has %u octets", ev.priv_len);
+	memcpy(&qp->peer, ev.priv, sizeof(qp->peer));
+}
+
+void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port)
+{
+	struct rdma_cm_id *id;
+
+	while (run->qps < qps) {
+		id = kwcm_resolve(addr, port);
+		kb_open(run, id->verbs);
+		run->cfg.addr = (uintptr_t)kb_sink(run);
+		run->cfg.rkey = run->mr->rkey;
+		run->qp[run->qps].id = id;
+		connect_one(run, &run->qp[run->qps]);
+		run->qps++;
+	}
+}
+
+void kb_disconnect_all(struct kb_run *run)
+{
+	struct kwcm_event ev;
+	unsigned int i;
+
+	for (i = 0; i < run->qps; i++)
+		rdma_disconnect(run->qp[i].id);
+	for (i = 0; i < run->qps; i++) {
+		kwcm_expect(run->qp[i].id->channel, RDMA_CM_EVENT_DISCONNECTED, KB_CM_MS, &ev);
+		rdma_destroy_qp(run->qp[i].id);
+		kwcm_destroy(run->qp[i].id);
+	}
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwbench: the server does what the client's connect requests say, one run after the
+ * other, and outlives every client.
+ */
+#include "kwbench.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define POLL_BATCH	16
+#define LOOK_EVERY	4096	/* looks at the queue without a find, between two at events */
+
+/**
+ * struct server - the run, and how much of it is there
+ * @closed: connections that have ended
+ * @turn: of a Write latency run: what the next Write's last octet will be
+ */
+struct server {
+	struct rdma_event_channel *ch;
+	struct kb_run run;
+	unsigned int closed;
+	uint8_t turn;
+};
+
+static void end_run(struct server *s)
+{
+	struct kb_run *run = &s->run;
+	unsigned int i;
+
+	for (i = 0; i < run->qps; i++) {
+		rdma_destroy_qp(run->qp[i].id);
+		rdma_destroy_id(run->qp[i].id);
+	}
+	kb_close(run);
+	s->closed = 0;
+}
+
+static bool acceptable(const struct server *s, const struct kwcm_event *ev, struct kb_config *cfg)
+{
+	if (ev->priv_len < sizeof(*cfg))
+		return false;
+	memcpy(cfg, ev->priv, sizeof(*cfg));
+	return cfg->magic == KB_MAGIC && cfg->qps <= KB_MAX_QPS && cfg->qps && cfg->size &&
+	       (!s->run.pd || s->run.qps < s->run.cfg.qps);
+}
+
+static int accept_one(struct kb_run *run, struct kb_qp *qp, const struct kwcm_event *ev)
+{
+	struct kb_window mine = { .addr = (uintptr_t)kb_sink(run), .rkey = run->mr->rkey };
+	struct rdma_conn_param param = {
+		.private_data = &mine,
+		.private_data_len = sizeof(mine),
+		.initiator_depth = ev->resources,
+		.responder_resources = ev->depth,
+		.rnr_retry_count = 7,
+	};
+	int rv = kb_create_qp(run, qp);
+
+	if (rv)
+		return rv;
+	return rdma_accept(qp->id, &param) ? -errno : 0;
+}
+
+static void request(struct server *s, const struct kwcm_event *ev)
+{
+	struct kb_run *run = &s->run;
+	struct kb_config cfg;
+	struct kb_qp *qp;
+	int rv;
+
+	/* What a client that was killed has left makes room for the next one. */
+	if (run->pd && s->closed && s->closed == run->qps)
+		end_run(s);
+	if (!acceptable(s, ev, &cfg)) {
+		rdma_reject(ev->id, NULL, 0);
+		rdma_destroy_id(ev->id);
+		return;
+	}
+	if (!run->pd)
+		run->cfg = cfg;
+	kb_open(run, ev->id->verbs);
+	qp = &run->qp[run->qps];
+	qp->id = ev->id;
+	ev->id->context = qp;
+	qp->peer = (struct kb_window){ .addr = cfg.addr, .rkey = cfg.rkey };
+	rv = accept_one(run, qp, ev);
+	if (rv)
+		kw_die(KW_SETUP, "cannot accept connection %u: %s", run->qps, strerror(-rv));
+	run->qps++;
+	s->turn = 1;
+}
+
+static void cm_event(struct server *s, const struct kwcm_event *ev)
+{
+	switch (ev->type) {
+	case RDMA_CM_EVENT_CONNECT_REQUEST:
+		request(s, ev);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+	case RDMA_CM_EVENT_REJECTED:
+		/* So that the client sees the end of an IB connection at once. */
+		rdma_disconnect(ev->id);
+		if (++s->closed == s->run.qps)
+			end_run(s);
+		break;
+	case RDMA_CM_EVENT_ESTABLISHED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		break;
+	default:
+		kw_die(KW_LOST, "event %s (status %d)", rdma_event_str(ev->type), ev->status);
+	}
+}
+
+/* Is there anything that the server does but wait for the client to end? */
+static bool has_work(const struct kb_run *run)
+{
+	return run->pd && (run->cfg.op == KB_SEND ||
+			   (run->cfg.op == KB_WRITE && run->cfg.flags & KB_LATENCY));
+}
+
+/* A receive is posted again before the message is answered. */
+static void received(struct kb_run *run, struct kb_qp *qp)
+{
+	kb_post_recv(run, qp);
+	if (run->cfg.flags & KB_LATENCY) {
+		kb_post(run, qp, IBV_WR_SEND, KB_DATA, run->cfg.size, true);
+	} else if (++qp->owed == run->cfg.depth) {
+		qp->owed = 0;
+		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, 1, true);
+	}
+}
+
+static bool completions(struct kb_run *run)
+{
+	struct ibv_wc wc[POLL_BATCH];
+	int i, n = ibv_poll_cq(run->cq, POLL_BATCH, wc);
+
+	for (i = 0; i < n; i++) {
+		struct kb_qp *qp = &run->qp[KB_WR_INDEX(wc[i].wr_id)];
+
+		/* An error is the end of the connection: its event will come. */
+		if (wc[i].status != IBV_WC_SUCCESS)
+			continue;
+		qp->queued -= KB_WR_COUNT(wc[i].wr_id);
+		if (KB_WR_WHAT(wc[i].wr_id) == KB_RECV)
+			received(run, qp);
+	}
+	return n > 0;
+}
+
+static bool answer_write(struct server *s)
+{
+	struct kb_run *run = &s->run;
+	const volatile uint8_t *last = kb_sink(run) + run->cfg.size - 1;
+
+	completions(run);
+	if (*last != s->turn || !run->qps)
+		return false;
+	run->mem[run->cfg.size - 1] = s->turn++;
+	kb_post(run, run->qp, IBV_WR_RDMA_WRITE, KB_DATA, run->cfg.size, true);
+	return true;
+}
+
+static bool work(struct server *s)
+{
+	return s->run.cfg.op == KB_WRITE ? answer_write(s) : completions(&s->run);
+}
+
+/* Sleep until there is an event of either kind; look at completions once more before. */
+static bool sleep_for_either(struct server *s)
+{
+	struct pollfd fds[2] = {
+		{ .fd = s->ch->fd, .events = POLLIN },
+		{ .fd = s->run.comp->fd, .events = POLLIN },
+	};
+	struct ibv_cq *cq;
+	void *ctx;
+
+	ibv_req_notify_cq(s->run.cq, 0);
+	if (work(s))
+		return false;
+	poll(fds, 2, -1);
+	if (fds[1].revents & POLLIN && !ibv_get_cq_event(s->run.comp, &cq, &ctx))
+		ibv_ack_cq_events(cq, 1);
+	return fds[0].revents & POLLIN;
+}
+
+/* True if connection events are to be looked at. */
+static bool serve_some(struct server *s)
+{
+	unsigned int idle;
+
+	for (idle = 0; idle < LOOK_EVERY; idle++) {
+		if (work(s))
+			idle = 0;
+		else if (s->run.cfg.flags & KB_EVENTS)
+			return sleep_for_either(s);
+	}
+	return true;
+}
+
+void kb_serve(struct rdma_cm_id *listener)
+{
+	struct server s = { .ch = listener->channel };
+	struct kwcm_event ev;
+
+	for (;;) {
+		if (has_work(&s.run) && !serve_some(&s))
+			continue;
+		if (!kwcm_next(s.ch, has_work(&s.run) ? 0 : -1, &ev))
+			cm_event(&s, &ev);
+	}
+}
