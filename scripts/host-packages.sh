@@ -3,7 +3,7 @@
 #
 # Install the host packages that the build and the tests need and that are missing.
 #
-#   scripts/host-packages.sh [demo|check|coverage]     (default: check, which contains demo)
+#   scripts/host-packages.sh [demo|check]     (default: check, which contains demo)
 #
 # This is the only script that changes the host, and packages are all it changes.
 set -euo pipefail
@@ -16,8 +16,6 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	debian-archive-keyring ca-certificates git)
 # Static checks, fuzzing, decoding of captures.
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
-# What the unit tests reach.
-coverage=(lcov)
 
 missing() {
 	local p
@@ -40,8 +38,7 @@ wanted=("${demo[@]}")
 case ${1:-check} in
 demo) ;;
 check) wanted+=("${check[@]}") ;;
-coverage) wanted+=("${coverage[@]}") ;;
-*) die "usage: $0 [demo|check|coverage]" ;;
+*) die "usage: $0 [demo|check]" ;;
 esac
 
 command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"

@@ -6,7 +6,7 @@
 #
 #   scripts/kunit.sh [--coverage] [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or --raw_output]
 #
-#   --coverage   and say which lines and branches were reached (gcov, lcov)
+#   --coverage   and say which lines and branches were reached (llvm-cov)
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -62,24 +62,16 @@ brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
 }
 
-# gcov needs a kernel of its own, built with debugging information. The compiler's part of
-# it has a mangle_path(), and so has the kernel.
-gcov_config=(--kconfig_add=CONFIG_DEBUG_KERNEL=y --kconfig_add=CONFIG_GCOV=y
-	--kconfig_add=CONFIG_DEBUG_INFO_DWARF_TOOLCHAIN_DEFAULT=y
-	--make_options=KCFLAGS=-Dmangle_path=kernel_mangle_path)
-
-clear_counters() {
-	[ ! -e "$build" ] || find "$build" -name '*.gcda' -delete
-}
+# Source-based coverage of LLVM: what gcc counts, user-mode Linux does not write.
+coverage_args=(--make_options=LLVM=1 --kunitconfig=tools/testing/kunit/configs/coverage_uml.config)
 
 # Of our own files, what is no test.
 report_coverage() {
-	local info=$KWARP_ROOT/build/coverage.info rc=(--rc lcov_branch_coverage=1 -q)
-	lcov "${rc[@]}" --capture --directory "$build/$driver" --output-file "$info.all"
-	lcov "${rc[@]}" --extract "$info.all" "*/$driver/*" --output-file "$info.ours"
-	lcov "${rc[@]}" --remove "$info.ours" '*/tests/*' --output-file "$info"
-	rm -f "$info.all" "$info.ours"
-	lcov --rc lcov_branch_coverage=1 --list "$info"
+	local files
+	llvm-profdata merge -sparse -o "$build/profdata" "$tree/default.profraw"
+	mapfile -t files < <(find "$tree/$driver" -name '*.[ch]' -not -path '*/tests/*')
+	llvm-cov report "$build/vmlinux" -instr-profile="$build/profdata" -show-branch-summary \
+		-show-region-summary=false "${files[@]}" | sed "s,$tree/$driver/,,"
 }
 
 # kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1";
@@ -105,8 +97,8 @@ summarise() {
 coverage=0 packages=demo
 if [ "${1:-}" = --coverage ]; then
 	shift
-	coverage=1 packages=coverage
-	set -- "${gcov_config[@]}" "$@"
+	coverage=1 packages=check
+	set -- "${coverage_args[@]}" "$@"
 fi
 [ -e "$KWARP_ROOT/$driver/.kunitconfig" ] || die "no $driver/.kunitconfig in this checkout"
 "$here/host-packages.sh" $packages
@@ -122,7 +114,7 @@ put_driver "$tree"
 # The same source line as the stock kernel: what one offers the other does.
 "$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building user-mode Linux with the suites and running them"
-[ $coverage = 0 ] || clear_counters
+[ $coverage = 0 ] || rm -f "$tree/default.profraw"
 status=0
 run_kunit "$tree" "$@" 2>&1 | tee "$log" | brief || status=1
 [ $coverage = 0 ] || report_coverage
