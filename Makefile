@@ -75,6 +75,10 @@ e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12
 e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
 	@$(scripts)/e2e.sh --kernel debug $(CASES)
 
+.PHONY: bench
+bench: ## kwarp, siw, rxe and TCP in turn, user-mode and QEMU guest, report [GUEST=uml OUT=dir ROUNDS=5]
+	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
+
 .PHONY: install
 install: ## this machine: DKMS module, provider, man page (as root)
 	@RDMA_CORE="$(RDMA_CORE)" $(scripts)/install.sh
