@@ -98,7 +98,7 @@ if [ "$short" = 1 ]; then
 	out=$KWARP_ROOT/build/bench-short guests=(6.12) timeout=600
 	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
 else
-	"$here/host-packages.sh" check
+	"$here/host-packages.sh" bench
 	[ ${#guests[@]} -gt 0 ] || guests=(uml 6.12)
 fi
 mkdir -p "$out"

@@ -3,7 +3,7 @@
 #
 # Install the host packages that the build and the tests need and that are missing.
 #
-#   scripts/host-packages.sh [demo|check]     (default: check, which contains demo)
+#   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
 #
 # This is the only script that changes the host, and packages are all it changes.
 set -euo pipefail
@@ -16,6 +16,8 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	debian-archive-keyring ca-certificates git)
 # Static checks, fuzzing, decoding of captures.
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
+# Plots.
+bench=(gnuplot-nox)
 
 missing() {
 	local p
@@ -38,7 +40,8 @@ wanted=("${demo[@]}")
 case ${1:-check} in
 demo) ;;
 check) wanted+=("${check[@]}") ;;
-*) die "usage: $0 [demo|check]" ;;
+bench) wanted+=("${check[@]}" "${bench[@]}") ;;
+*) die "usage: $0 [demo|check|bench]" ;;
 esac
 
 command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"
