@@ -13,7 +13,24 @@ set -euo pipefail
 type=${KWARP_DEMO_LINK:-kwarp}
 seconds=${KWARP_DEMO_SECONDS:-4}
 addr=10.9.0.2
-logs=$(mktemp -d)
+# What is in /out goes to the host.
+logs=/out
+[ -d "$logs" ] || logs=$(mktemp -d)
+server=''
+
+# In a subshell as well: the line is printed when the script ends.
+fail() {
+	echo "$*" >"$logs/failed"
+	exit 1
+}
+
+# However it ends badly, one line says what failed and where to look.
+on_exit() {
+	local status=$? what
+	[ "$status" -ne 0 ] || return 0
+	what=$(cat "$logs/failed" 2>/dev/null || echo "the demo ended with status $status")
+	printf '\nerror: %s (logs: %s)\n' "$what" "${KWARP_DEMO_LOGS_AT:-$logs}" >&2
+}
 
 far() {
 	ip netns exec far "$@"
@@ -54,60 +71,102 @@ wait_listening() {
 		[ -z "$(far ss -Hltn "sport = :$port")" ] || return 0
 		sleep 0.1
 	done
+	echo "nothing listens on port $port after 10 s" >>"$logs/server"
+	return 1
 }
 
-# pair PORT SERVER-COMMAND -- CLIENT-COMMAND: the client's output is ours.
-pair() {
-	local port=$1 server=() status=0 pid
+# serve PORT COMMAND...: in the other namespace, and listening.
+serve() {
+	local port=$1
 	shift
-	while [ "$1" != -- ]; do
-		server+=("$1")
-		shift
-	done
-	shift
-	far timeout 60 "${server[@]}" >"$logs/server" 2>&1 &
-	pid=$!
-	wait_listening "$port"
-	timeout 60 "$@" 2>"$logs/client" || status=$?
-	wait "$pid" || true
-	if [ "$status" -ne 0 ]; then
-		echo "failed with $status: $*" >&2
-		cat "$logs/client" "$logs/server" >&2
-	fi
-	return "$status"
+	ip netns exec far timeout 60 "$@" >"$logs/server" 2>&1 &
+	server=$!
+	wait_listening "$port" || { end_server; return 1; }
+}
+
+end_server() {
+	kill "$server" 2>/dev/null || true
+	wait "$server" 2>/dev/null || true
 }
 
 ping_test() {
 	echo
 	echo "\$ rping -s -a $addr -C 3      (in the other namespace)"
 	echo "\$ rping -c -a $addr -C 3 -v"
-	pair 7174 rping -s -a $addr -C 3 -- rping -c -a $addr -C 3 -v >"$logs/ping" || true
-	if [ "$(grep -c 'ping data' "$logs/ping")" -ne 3 ]; then
-		cat "$logs/ping" "$logs/client" "$logs/server"
-		echo 'rping failed; the kernel log ends:'
+	: >"$logs/client"
+	! serve 7174 rping -s -a $addr -C 3 || timeout 60 rping -c -a $addr -C 3 -v >"$logs/client" 2>&1 || true
+	end_server
+	if [ "$(grep -c 'ping data' "$logs/client")" -ne 3 ]; then
+		cat "$logs/client" "$logs/server"
+		echo 'the kernel log ends:'
 		dmesg | tail -n 5
-		return 1
+		fail 'rping failed'
 	fi
-	grep 'ping data' "$logs/ping"
+	grep 'ping data' "$logs/client"
 }
 
-# perftest FORMULA TOOL SIZE OPTIONS...: what awk makes of its line of figures.
+# The server has a listener for a control connection, and later another one on the same
+# port. A client that is quicker is refused by the second and crashes, or waits for ever in
+# the queue of the first. In neither case has it printed the head of its table.
+perf_has_begun() {
+	grep -q '#bytes' "$logs/client"
+}
+
+# The client, ended if it does not get as far as its table. A shell of its own, so that
+# what a shell says of a crash goes to a log.
+perf_client() (
+	exec 2>>"$logs/shell"
+	timeout -k 5 60 stdbuf -oL "$@" >"$logs/client" 2>&1 &
+	for ((i = 0; i < 150; i++)); do
+		if perf_has_begun || ! kill -0 $!; then break; fi
+		sleep 0.1
+	done
+	perf_has_begun || kill $! || true
+	wait $!
+)
+
+# perf_try TOOL OPTIONS...: both ends, once.
+perf_try() {
+	local tool=$1 port=$((20000 + RANDOM % 10000)) args status=0
+	args=(-R -F -p "$port" "${@:2}")
+	: >"$logs/client"
+	serve "$port" "$tool" "${args[@]}" -d rdma1 --bind_source_ip $addr || return
+	perf_client "$tool" "${args[@]}" -d rdma0 $addr || status=$?
+	[ "$status" -ne 0 ] || wait "$server" || true
+	end_server
+	return "$status"
+}
+
+# What awk makes of the client's line of figures.
+perf_figure() {
+	awk -v s="$2" '$1 == s { v = '"$1"' } END { if (v == "") exit 1; print v }' "$logs/client"
+}
+
+# perftest FORMULA TOOL SIZE OPTIONS...: the figure. Only a client that did not get as far
+# as its table is tried again.
 perftest() {
-	local formula=$1 tool=$2 size=$3 port=$((20000 + RANDOM % 10000))
-	local args=(-R -F -p "$port" -s "$size" "${@:4}")
-	pair "$port" "$tool" "${args[@]}" -d rdma1 --bind_source_ip $addr -- \
-		"$tool" "${args[@]}" -d rdma0 $addr |
-		awk -v s="$size" '$1 == s { v = '"$formula"' } END { if (v == "") exit 1; print v }' || echo failed
+	local formula=$1 tool=$2 size=$3 tries status
+	for tries in 1 2 3; do
+		status=0
+		perf_try "$tool" -s "$size" "${@:4}" || status=$?
+		if [ "$status" -eq 0 ] || perf_has_begun; then break; fi
+	done
+	[ "$status" -eq 0 ] || fail "$tool: the client ended with status $status, try $tries"
+	perf_figure "$formula" "$size" || fail "$tool printed no figure"
 }
 
 tcp_stream() {
-	far iperf3 -s -1 >/dev/null 2>&1 &
-	local pid=$!
-	wait_listening 5201
-	iperf3 -c $addr -t "$seconds" -J | python3 -c '
+	serve 5201 iperf3 -s -1 || fail 'iperf3: the server does not listen'
+	iperf3 -c $addr -t "$seconds" -J >"$logs/client" 2>&1 || fail 'iperf3: the client failed'
+	end_server
+	python3 -c '
 import json, sys
-print("%.0f" % (json.load(sys.stdin)["end"]["sum_received"]["bits_per_second"] / 8 / 2**20))'
-	wait $pid || true
+print("%.0f" % (json.load(sys.stdin)["end"]["sum_received"]["bits_per_second"] / 8 / 2**20))' <"$logs/client" ||
+		fail 'iperf3 printed no figure'
+}
+
+announce() {
+	printf '\nmeasuring, about %s\n' "$1"
 }
 
 heading() {
@@ -118,12 +177,22 @@ heading() {
 # perftest counts what it does without the first and the last second. Its rates come
 # from a cycle counter that the emulation does not keep steady, so they are left aside.
 rdma_row() {
-	local name=$1 run=(-D $((seconds + 2)) -f 1) rate
+	local run=(-D $((seconds + 2)) -f 1) rate
 	rate="sprintf(\"%.0f\", \$2 / $seconds / 16)"
-	printf '%-22s %12s' "$name" "$(perftest "$rate" ib_write_bw 65536 "${run[@]}")"
-	printf ' %12s' "$(perftest "$rate" ib_read_bw 65536 "${run[@]}")"
-	printf ' %12s' "$(perftest "$rate" ib_send_bw 65536 "${run[@]}")"
-	printf ' %16s\n' "$(perftest '$5' ib_write_lat 64 -n 5000)"
+	printf '%-22s' "$1"
+	cell 12 perftest "$rate" ib_write_bw 65536 "${run[@]}"
+	cell 12 perftest "$rate" ib_read_bw 65536 "${run[@]}"
+	cell 12 perftest "$rate" ib_send_bw 65536 "${run[@]}"
+	cell 16 perftest '$5' ib_write_lat 64 -n 5000
+	echo
+}
+
+# cell WIDTH COMMAND...: what it prints; without a figure the demo ends here.
+cell() {
+	local width=$1 value
+	shift
+	value=$("$@")
+	printf " %${width}s" "$value"
 }
 
 row_of_type() {
@@ -134,10 +203,14 @@ row_of_type() {
 
 compare() {
 	local mtu
+	# A row of perftest is four runs, each with three seconds for setting up.
+	announce "$((2 * (seconds + 3 * 4 * (seconds + 3)) / 60 + 1)) minutes"
 	for mtu in 1500 9000; do
 		set_mtu $mtu
 		heading "MTU $mtu"
-		printf '%-22s %12s\n' 'plain TCP (iperf3)' "$(tcp_stream)"
+		printf '%-22s' 'plain TCP (iperf3)'
+		cell 12 tcp_stream
+		echo
 		row_of_type siw siw
 		row_of_type "$type, crc=off" "$type" off
 		row_of_type "$type, crc=on" "$type" on
@@ -150,11 +223,17 @@ show() {
 	echo "\$ rdma link"
 	rdma link
 	ping_test
+	announce "$((4 * (seconds + 3))) s"
 	heading "$type, MTU 1500"
 	rdma_row "$type"
 	del_links
 }
 
+case $* in
+'' | --compare) ;;
+*) echo "usage: $0 [--compare]" >&2; exit 2 ;;
+esac
+trap on_exit EXIT
 make_net
 modprobe rdma_ucm
 if [ "${1:-}" = --compare ]; then
