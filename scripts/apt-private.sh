@@ -10,6 +10,7 @@
 #   scripts/apt-private.sh download DIR PKG[=VER|/SUITE]...
 #   scripts/apt-private.sh source DIR PKG=VER     the .orig tarball, into DIR
 #   scripts/apt-private.sh sources SUITE...       sources.list lines of these suites
+#   scripts/apt-private.sh prepare                fetch the package lists if there are none
 #   scripts/apt-private.sh refresh                fetch the package lists again
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -69,6 +70,7 @@ options() {
 }
 
 prepare() {
+	need_cache
 	mkdir -p "$state"/{state,lists/partial,cache/archives/partial}
 	mapfile -t opts < <(options)
 	[ -r "$keyring" ] || die "no $keyring: run scripts/host-packages.sh first"
@@ -82,7 +84,11 @@ fetch_lists() {
 	say "fetching the package lists of ${suites[*]}"
 	source_lines "${suites[@]}" >"$state/sources.list.new"
 	mv "$state/sources.list.new" "$state/sources.list"
-	logged "$state/update.log" apt-get -q "${opts[@]}" update
+	# Without that mode apt-get is content with a mirror that does not answer.
+	if ! apt-get -q "${opts[@]}" -o APT::Update::Error-Mode=any update >"$state/update.log" 2>&1; then
+		grep '^[EW]:' "$state/update.log" | tail -n 3 >&2
+		die "cannot reach $(main_mirror): check network or proxy (log: $state/update.log)"
+	fi
 	touch "$state/ready"
 }
 
@@ -125,6 +131,7 @@ get) prepare; exec apt-get "${opts[@]}" "$@" ;;
 cache) prepare; exec apt-cache "${opts[@]}" "$@" ;;
 download) prepare; download "$@" ;;
 source) prepare; download_source "$@" ;;
+prepare) prepare ;;
 refresh) prepare; refresh ;;
-*) die "usage: $0 get|cache|download|source|sources|refresh ..." ;;
+*) die "usage: $0 get|cache|download|source|sources|prepare|refresh ..." ;;
 esac

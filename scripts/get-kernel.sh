@@ -25,10 +25,11 @@ headers_package() {
 
 # The exact package name that a meta package depends on: it carries the ABI version.
 resolve() {
-	local meta suite version
-	read -r meta suite < <(headers_package "$1")
-	version=$("$here/apt-private.sh" cache madison "$meta" |
-		awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }')
+	local package meta suite offered version
+	package=$(headers_package "$1")
+	read -r meta suite <<<"$package"
+	offered=$("$here/apt-private.sh" cache madison "$meta")
+	version=$(awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }' <<<"$offered")
 	[ -n "$version" ] || die "the mirror has no $meta in $suite"
 	"$here/apt-private.sh" cache show "$meta=$version" |
 		grep -oE 'linux-headers-[0-9][^ ]*-amd64 \(= [^)]*\)' | tr -d '(=)' | head -n 1
@@ -74,7 +75,7 @@ make_kernel() {
 	say "downloading the stock kernel $release"
 	mapfile -t others < <(companions "$headers" "$version")
 	"$here/apt-private.sh" download "$debs" "$headers=$version" "${others[@]}"
-	say "unpacking it"
+	say "unpacking the kernel $release"
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -x "$deb" "$root"
 	done
@@ -88,12 +89,14 @@ make_kernel() {
 }
 
 get_kernel() {
-	local name=$1 link=$KWARP_CACHE/kernel/$1 headers version
+	local name=$1 link=$KWARP_CACHE/kernel/$1 found headers version
 	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
 		return
 	fi
 	[ "${KWARP_REFRESH:-0}" = 0 ] || "$here/apt-private.sh" refresh
-	read -r headers version < <(resolve "$name") || die "cannot tell which package kernel '$name' is"
+	found=$(resolve "$name")
+	read -r headers version <<<"$found"
+	[ -n "$version" ] || die "cannot tell which package kernel '$name' is"
 	cached "kernel/${headers#linux-headers-}" make_kernel "$headers" "$version" >/dev/null
 	ln -sfnT "${headers#linux-headers-}" "$link"
 }

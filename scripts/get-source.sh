@@ -14,16 +14,17 @@ make_linux() {
 	local dir=$1 pkg=$2 version=$3
 	say "downloading $pkg $version"
 	"$here/apt-private.sh" download "$dir/debs" "$pkg=$version"
-	say "unpacking it"
+	say "unpacking $pkg"
 	dpkg-deb --fsys-tarfile "$dir"/debs/*.deb | tar -xO --wildcards "./usr/src/$pkg.tar.*" |
 		xz -dc -T0 | tar -x -C "$dir" --strip-components=1
 	rm -rf "$dir/debs"
 }
 
 get_linux() {
-	local pkg=linux-source-$1 link=$KWARP_CACHE/source/linux-$1 version
+	local pkg=linux-source-$1 link=$KWARP_CACHE/source/linux-$1 offered version
 	if [ ! -e "$link" ] || [ "${KWARP_REFRESH:-0}" != 0 ]; then
-		version=$("$here/apt-private.sh" cache madison "$pkg" | awk '{ print $3; exit }')
+		offered=$("$here/apt-private.sh" cache madison "$pkg")
+		version=$(awk '{ print $3; exit }' <<<"$offered")
 		[ -n "$version" ] || die "the mirror has no $pkg"
 		cached "source/linux-$version" make_linux "$pkg" "$version" >/dev/null
 		ln -sfnT "linux-$version" "$link"
@@ -41,12 +42,15 @@ make_rdma_core() {
 
 # The provider must be built from exactly the source that the guest's libibverbs is from.
 guest_rdma_core() {
-	"$here/apt-private.sh" cache madison rdma-core | awk -v s="${KWARP_GUEST_SUITE:-trixie}/main" '
-		index($0, " " s " ") { print $3; exit }'
+	local offered
+	offered=$("$here/apt-private.sh" cache madison rdma-core)
+	awk -v s="${KWARP_GUEST_SUITE:-trixie}/main" 'index($0, " " s " ") { print $3; exit }' <<<"$offered"
 }
 
 get_rdma_core() {
-	local version=${1:-$(guest_rdma_core)}
+	local version=$1
+	# By itself, so that a failure is not taken for an empty answer.
+	[ -n "$version" ] || version=$(guest_rdma_core)
 	[ -n "$version" ] || die "the mirror has no rdma-core"
 	cached "source/rdma-core-$version" make_rdma_core "$version"
 }

@@ -7,7 +7,7 @@
 # KDIR=$(scripts/get-kernel.sh 6.12) works.
 
 KWARP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-KWARP_CACHE=${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}
+KWARP_CACHE=$(realpath -m "${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}")
 KWARP_JOBS=${KWARP_JOBS:-$(nproc)}
 export KWARP_ROOT KWARP_CACHE KWARP_JOBS
 shopt -s inherit_errexit
@@ -41,15 +41,48 @@ as_root() {
 	fi
 }
 
-# logged LOG COMMAND...: output to LOG; on failure show its end and say where it is.
+# Asked first: the step that needs root comes late, and its output goes to a log.
+need_root() {
+	[ "$(id -u)" -ne 0 ] || return 0
+	command -v sudo >/dev/null || die "root is needed for packages and for the guest: run as root or install sudo"
+	sudo -n true 2>/dev/null || sudo -v || die "root is needed for packages and for the guest, and sudo refuses"
+}
+
+# Once for a script and all that it starts.
+need_cache() {
+	[ "${KWARP_CACHE_OK:-}" != "$KWARP_CACHE" ] || return 0
+	# shellcheck disable=SC2015
+	mkdir -p "$KWARP_CACHE"/{lock,log} 2>/dev/null && : 2>/dev/null >"$KWARP_CACHE/lock/try" ||
+		die "cannot write to the cache folder $KWARP_CACHE: set KWARP_CACHE"
+	export KWARP_CACHE_OK=$KWARP_CACHE
+}
+
+# The head comment of the script that runs, without the licence.
+head_comment() {
+	sed -n '4,/^[^#]/s/^#\( \|$\)//p' "$0"
+}
+
+# need_value NUMBER-OF-ARGUMENTS OPTION: the head comment has what the option takes.
+need_value() {
+	[ "$1" -lt 2 ] || return 0
+	die "$2 needs a value: $(head_comment | grep -oE -- "$2 ('[^']*'|[^] ]*)" | head -n 1)"
+}
+
+# logged LOG COMMAND...: output to LOG; on failure show its end and say where it is. In a
+# subshell, so that a command that ends the shell is heard of, too. Not as a condition,
+# which would switch errexit off in all that COMMAND does.
 logged() {
-	local log=$1
+	local log=$1 status=0 what=$2
 	shift
+	[ "$what" != as_root ] || what=$2
 	mkdir -p "$(dirname "$log")"
-	if ! "$@" >"$log" 2>&1 </dev/null; then
-		tail -n 25 "$log" >&2
-		die "'$1' failed; the whole log is $log"
-	fi
+	set +e
+	(set -e; "$@") >"$log" 2>&1 </dev/null
+	status=$?
+	set -e
+	[ "$status" -ne 0 ] || return 0
+	tail -n 25 "$log" >&2
+	die "'$what' failed; the whole log is $log"
 }
 
 # cached KEY MAKER [ARGS...]: path of the cache entry KEY. If it is not there,
@@ -59,7 +92,8 @@ cached() {
 	local key=$1 maker=$2 entry=$KWARP_CACHE/$1
 	shift 2
 	if [ ! -e "$entry" ]; then
-		mkdir -p "$(dirname "$entry")" "$KWARP_CACHE/lock" "$KWARP_CACHE/log"
+		need_cache
+		mkdir -p "$(dirname "$entry")"
 		# Not "|| return": that would switch errexit off in all that MAKER does.
 		cached_make "$key" "$entry" "$maker" "$@"
 	fi
@@ -97,7 +131,8 @@ kernel_release() {
 kernel_dir() {
 	case $1 in
 	debug | uml) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
-	*) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
+	6.12 | 6.1 | sid | 7.2) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
+	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug and uml" ;;
 	esac
 }
 
