@@ -7,6 +7,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
+need_root
+need_cache
 mkdir -p "$KWARP_ROOT/build"
 results=$KWARP_ROOT/build/check-results
 : >"$results"

@@ -6,41 +6,95 @@
 #
 #   scripts/demo.sh [--compare]     --compare: beside plain TCP and siw, in one boot
 set -euo pipefail
+own_cache=${KWARP_CACHE:-}
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
 log=$KWARP_ROOT/build/demo
-mkdir -p "$log"
 
-# What has to be downloaded does not wait for each other.
-prefetch() {
-	local guest kernel
-	"$here/guest-root.sh" >/dev/null &
-	guest=$!
-	"$here/get-kernel.sh" 6.12 >/dev/null &
-	kernel=$!
-	"$here/get-source.sh" rdma-core >/dev/null
-	wait "$guest"
-	wait "$kernel"
+# What runs under sudo is not ours to signal.
+signal() {
+	kill "$@" 2>/dev/null || [ "$(id -u)" -eq 0 ] || sudo -n kill "$@" 2>/dev/null || true
 }
 
+# PID and all below it, stopped one after the other, so that none is made meanwhile.
+stop_tree() {
+	local child
+	signal -STOP "$1"
+	echo "$1"
+	for child in $(cat "/proc/$1/task/$1/children" 2>/dev/null); do
+		stop_tree "$child"
+	done
+}
+
+# Jobs in the background do not hear of Ctrl-C: they would go on behind the prompt.
+end_jobs() {
+	local pids pid i
+	mapfile -t pids < <(for pid in "${jobs[@]}"; do stop_tree "$pid"; done)
+	for pid in "${pids[@]}"; do
+		signal -TERM "$pid"
+		signal -CONT "$pid"
+	done
+	for ((i = 0; i < 300; i++)); do
+		# Those that have ended and are not yet collected have no command line.
+		(cd /proc && cat "${pids[@]/%//cmdline}" 2>/dev/null | tr -d '\0' | grep -q .) || return 0
+		sleep 0.1
+	done
+	say "some of it still runs: ${pids[*]}"
+}
+
+# What has to be downloaded does not wait for each other. The lists first: if the mirror
+# does not answer, one says so.
+prefetch() {
+	"$here/apt-private.sh" prepare
+	"$here/guest-root.sh" >/dev/null &
+	jobs+=($!)
+	"$here/get-kernel.sh" 6.12 >/dev/null &
+	jobs+=($!)
+	"$here/get-source.sh" rdma-core >/dev/null &
+	jobs+=($!)
+	for _ in "${jobs[@]}"; do
+		wait -n
+	done
+	jobs=()
+}
+
+# What the guest's part says of itself, and where its logs are to be found.
+guest_command() {
+	local link=${KWARP_DEMO_LINK:+KWARP_DEMO_LINK=$KWARP_DEMO_LINK}
+	echo "$link KWARP_DEMO_LOGS_AT=${log@Q} /opt/kwarp/demo.sh $compare"
+}
+
+compare=${1:-} siw=0
+case $# in
+0) ;;
+*) [ "$*" = --compare ] || die "usage: $0 [--compare]"; siw=1 ;;
+esac
 say "kwarp demo: nothing is changed on this machine but packages"
+need_root
+need_cache
+rm -rf "$log"
+mkdir -p "$log"
+jobs=()
+trap '[ ${#jobs[@]} -eq 0 ] || end_jobs' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 "$here/host-packages.sh" demo
 prefetch
-siw=0
-[ $# -eq 0 ] || siw=1
 overlay=$(KWARP_WITH_SIW=$siw "$here/guest-overlay.sh" 6.12)
 say "booting a stock Debian kernel in QEMU"
-env=''
-[ -z "${KWARP_DEMO_LINK:-}" ] || env="KWARP_DEMO_LINK=$KWARP_DEMO_LINK"
-"$here/vm.sh" --overlay "$overlay" --logs "$log" --timeout 400 -- "$env /opt/kwarp/demo.sh $*"
+"$here/vm.sh" --overlay "$overlay" --logs "$log" --out "$log" --timeout 600 -- "$(guest_command)"
+shell="scripts/vm.sh --overlay ${overlay#"$KWARP_ROOT/"} --shell"
+[ -z "$own_cache" ] || shell="KWARP_CACHE=${KWARP_CACHE@Q} $shell"
 cat <<-END
 
-	That was an emulated or virtual machine: compare figures within it only.
+	That was an emulated or virtual machine: compare figures within it only. Its kernel
+	log and the last programs' output are in ${log#"$KWARP_ROOT/"}.
 	To go on:
-	  scripts/vm.sh --overlay ${overlay#"$KWARP_ROOT/"} --shell     a shell in that machine
-	  scripts/demo.sh --compare                          beside plain TCP and siw
-	  sudo make install                                  on this machine, with DKMS
-	  README.md, Documentation/                          what it is and how it works
+	  $shell
+	                              a shell in that machine
+	  scripts/demo.sh --compare   beside plain TCP and siw
+	  sudo make install           on this machine, with DKMS
+	  README.md, Documentation/   what it is and how it works
 END
 say "the demo is done"

@@ -12,7 +12,11 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 kernel=6.12
-[ "${1:-}" != --kernel ] || { kernel=$2; shift 2; }
+case ${1:-} in
+-h | --help) head_comment; exit ;;
+--kernel) need_value $# "$1"; kernel=$2; shift 2 ;;
+-*) die "unknown option $1 (see $0 --help)" ;;
+esac
 cases=("$@")
 
 # The debug kernel is ten times slower or more.
@@ -68,6 +72,8 @@ summarise() {
 }
 
 [ -e "$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh" ] || die "no tools/testing/selftests/kwarp/run.sh in this checkout"
+need_root
+need_cache
 logs=$KWARP_ROOT/build/e2e/$kernel-$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$logs"
 ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
