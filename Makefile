@@ -88,7 +88,7 @@ uninstall: ## take these away again (as root)
 	@$(scripts)/uninstall.sh
 
 .PHONY: clean
-clean: ## remove what was built here (the cache stays: see scripts/lib.sh)
+clean: ## remove what was built here (the cache stays: ~/.cache/kwarp, KWARP_CACHE)
 	@rm -rf build
 	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true

@@ -25,12 +25,14 @@ guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
+		-h | --help) head_comment; exit ;;
+		--guest | --out | --timeout) need_value $# "$1" ;;&
 		--guest) guests+=("$2"); shift ;;
 		--out) out=$2; shift ;;
 		--timeout) timeout=$2; shift ;;
 		--short) short=1 ;;
 		--) shift; options=("$@"); return ;;
-		*) die "unknown option $1 (see the head of $0)" ;;
+		*) die "unknown option $1 (see $0 --help)" ;;
 		esac
 		shift
 	done

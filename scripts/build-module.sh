@@ -58,7 +58,8 @@ build() {
 	fi
 }
 
-kdir=${1:?usage: $0 KDIR [make arguments]}
+[ $# -gt 0 ] || die "usage: $0 KDIR [MAKE ARGUMENTS]"
+kdir=$1
 shift
 [ -e "$kdir/Makefile" ] || die "no kernel build directory at $kdir: install the kernel's headers, or give KDIR=..."
 [ -e "$KWARP_ROOT/$driver/Kbuild" ] || die "no $driver/Kbuild in this checkout"

@@ -74,14 +74,16 @@ cmake_options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DN
 	-DENABLE_RESOLVE_NEIGH=0 -DKWARP_TESTS=ON)
 testing=0
 [ "${1:-}" != --test ] || { testing=1; shift; }
-from=$(realpath "${1:?usage: $0 [--test] RDMA_CORE_TREE [OUT]}")
+[ $# -gt 0 ] || die "usage: $0 [--test] RDMA_CORE_TREE [OUT]"
+from=$(realpath -m "$1")
 out=${2:-$KWARP_ROOT/build/provider}
 [ -e "$from/providers/siw/CMakeLists.txt" ] || die "$from is not an rdma-core source tree"
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
 tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from ${cmake_options[*]}" | cut -c1-8)
-mkdir -p "$tree" "$KWARP_CACHE/lock"
+need_cache
+mkdir -p "$tree"
 exec 8>"$KWARP_CACHE/lock/provider-$(basename "$tree")"
 flock 8
 copy_tree "$from" "$tree"

@@ -127,6 +127,9 @@ run_check() {
 	fi
 }
 
+for check in "$@"; do
+	[[ " ${checks[*]} " = *" $check "* ]] || die "no check '$check': there are ${checks[*]}"
+done
 "$here/host-packages.sh" check
 mkdir -p "$out"
 passed=0 failed=0 skipped=0

@@ -32,6 +32,8 @@ command=''
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
+		--kernel | --overlay | --out | --logs | --timeout | --mem | --smp | --append | --accel) need_value $# "$1" ;;&
+		-h | --help) head_comment; exit ;;
 		--kernel) kernel=$2; shift ;;
 		--overlay) overlays+=("$2"); shift ;;
 		--siw) siw=1 ;;
@@ -45,7 +47,7 @@ parse() {
 		--no-scan) scan=0 ;;
 		--shell) shell=1 ;;
 		--) shift; command="$*"; return ;;
-		*) die "unknown option $1 (see the head of $0)" ;;
+		*) die "unknown option $1 (see $0 --help)" ;;
 		esac
 		shift
 	done
@@ -178,7 +180,7 @@ verdict() {
 }
 
 parse "$@"
-[ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see the head of $0)"
+[ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see $0 --help)"
 dir=$(kernel_dir "$kernel")
 guest=$("$here/guest-root.sh")
 how=$(accelerator)
