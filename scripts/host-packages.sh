@@ -4,6 +4,7 @@
 # Install the host packages that the build and the tests need and that are missing.
 #
 #   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
+#   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
 #
 # This is the only script that changes the host, and packages are all it changes.
 set -euo pipefail
@@ -18,6 +19,11 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
 # Plots.
 bench=(gnuplot-nox)
+# Module and provider for this machine, and the programs of the README's first steps.
+install=(build-essential dkms kmod rsync xz-utils python3 iproute2
+	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
+	debian-archive-keyring ca-certificates rdma-core ibverbs-providers rdmacm-utils)
+[ -e "/lib/modules/$(uname -r)/build/Makefile" ] || install+=("linux-headers-$(uname -r)")
 
 missing() {
 	local p
@@ -41,7 +47,8 @@ case ${1:-check} in
 demo) ;;
 check) wanted+=("${check[@]}") ;;
 bench) wanted+=("${check[@]}" "${bench[@]}") ;;
-*) die "usage: $0 [demo|check|bench]" ;;
+install) wanted=("${install[@]}") ;;
+*) die "usage: $0 [demo|check|bench|install]" ;;
 esac
 
 command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"
@@ -49,8 +56,8 @@ mapfile -t todo < <(missing "${wanted[@]}")
 [ ${#todo[@]} -gt 0 ] || exit 0
 
 say "installing ${#todo[@]} host packages: ${todo[*]}"
+need_cache
 log=$KWARP_CACHE/log/host-packages.log
-mkdir -p "$(dirname "$log")"
 if ! install "${todo[@]}" >"$log" 2>&1 && ! refresh_and_install "${todo[@]}" >>"$log" 2>&1; then
 	tail -n 20 "$log" >&2
 	die "apt-get could not install them (try 'apt-get update'); the whole log is $log"

@@ -12,7 +12,6 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 version=$("$here/version.sh")
-multiarch=$(gcc -print-multiarch 2>/dev/null || true)
 
 # Named one by one: what is not needed to build the module is not installed.
 dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
@@ -31,14 +30,23 @@ dkms_tree() {
 }
 
 packages() {
-	local headers
-	"$here/host-packages.sh" demo
-	headers=/lib/modules/$(uname -r)/build
-	command -v dkms >/dev/null || apt-get -qq -y --no-install-recommends install dkms
-	[ -e "$headers/Makefile" ] || apt-get -qq -y --no-install-recommends install "linux-headers-$(uname -r)" ||
-		die "the running kernel $(uname -r) has no headers package: install what provides $headers"
-	dpkg-query -W -f '${db:Status-Status}' rdma-core 2>/dev/null | grep -qx installed ||
-		apt-get -qq -y --no-install-recommends install rdma-core ibverbs-providers rdmacm-utils
+	"$here/host-packages.sh" install ||
+		die "packages are missing, see above (for headers: what provides /lib/modules/$(uname -r)/build will do)"
+}
+
+# Without DKMS's own key the kernel refuses the module, and rdma does not say why.
+secure_boot_hint() {
+	mokutil --sb-state 2>/dev/null | grep -q 'SecureBoot enabled' || return 0
+	say "Secure Boot is on: the module loads once DKMS's key is enrolled, see README.md"
+}
+
+# DKMS takes its log away with the module.
+dkms_failed() {
+	local log=$KWARP_CACHE/log/dkms.log
+	cp "/var/lib/dkms/kwarp/$version/build/make.log" "$log" 2>/dev/null || true
+	dkms remove -m kwarp -v "$version" --all >/dev/null 2>&1 || true
+	rm -rf "/usr/src/kwarp-$version"
+	die "DKMS could not build or install the module (log: $log); nothing is left of it"
 }
 
 install_module() {
@@ -47,8 +55,8 @@ install_module() {
 		dkms remove -m kwarp -v "$version" --all
 	fi
 	dkms_tree "/usr/src/kwarp-$version"
-	dkms add -m kwarp -v "$version"
-	dkms install -m kwarp -v "$version" --force
+	dkms add -m kwarp -v "$version" || dkms_failed
+	dkms install -m kwarp -v "$version" --force || dkms_failed
 }
 
 rdma_core_source() {
@@ -60,14 +68,17 @@ rdma_core_source() {
 	# shellcheck disable=SC2016
 	installed=$(dpkg-query -W -f '${source:Version}' libibverbs1)
 	"$here/get-source.sh" rdma-core "$installed" ||
-		die "the mirror has no source of rdma-core $installed: unpack it and say make install RDMA_CORE=<tree>"
+		die "no source of rdma-core $installed, see above: unpack it and say make install RDMA_CORE=<tree>"
 }
 
-install_provider() {
-	local source out=$KWARP_ROOT/build/provider-install
+build_provider() {
+	local source
 	source=$(rdma_core_source)
 	say "building the provider"
 	"$here/build-provider.sh" "$source" "$out" >/dev/null
+}
+
+install_provider() {
 	install -m 644 "$out/usr/lib/$multiarch/libibverbs/"libkwarp-rdmav*.so "/usr/lib/$multiarch/libibverbs/"
 	install -m 644 "$out/etc/libibverbs.d/kwarp.driver" /etc/libibverbs.d/
 	if [ -d "$out/usr/share/man" ]; then
@@ -81,7 +92,12 @@ if [ "${1:-}" = dkms-tree ]; then
 	exit
 fi
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make install"
+need_cache
 packages
+out=$KWARP_ROOT/build/provider-install multiarch=$(gcc -print-multiarch)
+# The part that needs network and mirror comes first: if it fails nothing has been installed.
+build_provider
 install_module
 install_provider
+secure_boot_hint
 say "installed: rdma link add kw0 type kwarp netdev <device>"
