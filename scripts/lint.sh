@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck hosts conformance)
+checks=(checkpatch build layers kernel-doc licences shellcheck hosts conformance limits)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -99,6 +99,21 @@ check_hosts() {
 # Every requirement of the RFCs has its function and its test, or a reason.
 check_conformance() {
 	"$here/conformance.py"
+}
+
+# The table for administrators has the numbers of limits.h, row by row. Two rows are no
+# plain numbers there.
+check_limits() {
+	local guide=Documentation/admin-guide.rst line macro value n=0
+	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES HALF_OPEN BACKLOG)
+	sed -n '/^Limits$/,/^Timers/p' "$guide" | grep -E '^[A-Z].*  +[0-9]' | tr -d , | while read -r line; do
+		macro=KWARP_MAX_${names[n++]:-none}
+		value=$(sed -nE "s/^#define ${macro}[[:space:]]+([0-9]+|\([0-9 *]+\))\$/\1/p" "$driver/limits.h")
+		case $macro in
+		*_MSG | *_MR_SIZE) ;;
+		*) [[ " $line " = *" $((value)) "* ]] || echo "$guide: $macro is $((value)), but: $line" ;;
+		esac
+	done
 }
 
 why_not() {
