@@ -16,7 +16,7 @@
  *	-q                        each case once, whole or cut as the seed has it
  *	-v
  *
- * A known difference has to fail; a reason that begins with "!" says that the case is
+ * A known difference that does not show is told; a reason that begins with "!" says that the case is
  * not to be run at all.
  */
 #include "kwrawcase.h"
@@ -119,6 +119,17 @@ void rp_fail(struct rp *r, const char *fmt, ...)
 /* Octets that no case fills: several FPDUs of the longest kind. */
 #define OUT_LEN	(4 * KWRAW_FPDU_MAX)
 
+/* Each case is cut at places of its own. */
+static uint64_t seed_of(const struct rp_case *k, enum rp_role role)
+{
+	uint64_t seed = kw_mix(opt.seed, role);
+	const char *p;
+
+	for (p = k->name; *p; p++)
+		seed = kw_mix(seed, *p);
+	return seed;
+}
+
 static bool one_run(const struct rp_case *k, enum rp_role role, bool cut)
 {
 	static struct rp r;
@@ -126,7 +137,7 @@ static bool one_run(const struct rp_case *k, enum rp_role role, bool cut)
 
 	if (!out)
 		out = kw_zalloc(OUT_LEN);
-	r = (struct rp){ .k = k, .role = role, .out = out, .rng = { .state = opt.seed } };
+	r = (struct rp){ .k = k, .role = role, .out = out, .rng = { .state = seed_of(k, role) } };
 	r.c.fd = -1;
 	r.c.piece = cut ? 1 + kw_below(&r.rng, 40) : 0;
 	kw_debug("%s as %s, %s", k->name, role_name(role), cut ? "cut" : "whole");
@@ -192,12 +203,31 @@ static bool wanted(const struct rp_group *g, const struct rp_case *k, char **nam
 	return n == 0;
 }
 
+/* A name that selects nothing would never be missed. */
+static void check_names(char **names, int n)
+{
+	const struct rp_case *k;
+	bool found;
+	size_t g;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		found = false;
+		for (g = 0; g < ARRAY_SIZE(groups); g++)
+			for (k = groups[g].cases; k->name; k++)
+				found |= wanted(&groups[g], k, &names[i], 1);
+		if (!found)
+			kw_die(KW_SETUP, "there is no case and no group '%s'", names[i]);
+	}
+}
+
 static int run_cases(char **names, int n)
 {
 	const struct rp_case *k;
 	unsigned int chosen = 0;
 	size_t i;
 
+	check_names(names, n);
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (k = groups[i].cases; k->name; k++) {
 			if (!wanted(&groups[i], k, names, n))

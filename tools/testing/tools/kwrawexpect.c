@@ -227,6 +227,8 @@ static void expect_quiet(struct rp *r)
 
 	if (kwraw_recv(&r->c, &octet, 1, QUIET_MS * rp_where.slow))
 		rp_fail(r, "something came where nothing may");
+	else if (kwraw_ended(&r->c))
+		rp_fail(r, "the connection has ended where nothing may happen");
 }
 
 static void expect_fin(struct rp *r)

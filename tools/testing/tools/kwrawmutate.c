@@ -187,13 +187,21 @@ static bool is_short(const uint8_t *frame, size_t len)
 	return len < KWRAW_MPA_HDR + pd;
 }
 
+/* How long to wait for what comes of a start-up frame. */
+static int patience(bool spoiled, const uint8_t *frame, size_t len)
+{
+	if (!spoiled)
+		return rp_soon();
+	return is_short(frame, len) ? 0 : rp_soon() / 4;
+}
+
 /*
  * Let the consumer take the connection, unless the device refuses it first. Of a frame
  * that is not whole neither is expected, so that there is no point in waiting long.
  */
-static bool accepted(struct rp *r, bool whole, struct kwraw_mpa *reply)
+static bool accepted(struct rp *r, int wait_ms, struct kwraw_mpa *reply)
 {
-	int64_t until = kw_now_ms() + (whole ? rp_soon() / 4 : 0);
+	int64_t until = kw_now_ms() + wait_ms;
 	uint8_t octet;
 
 	do {
@@ -226,7 +234,7 @@ static bool start(struct rp *r, bool spoiled)
 	if (spoiled)
 		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
-	if (!accepted(r, !is_short(buf, len), &theirs))
+	if (!accepted(r, patience(spoiled, buf, len), &theirs))
 		return false;
 	kwraw_full_operation(&r->c, &ours, &theirs);
 	/* The spoiled frame may have said something else. */
@@ -240,7 +248,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 {
 	struct kwraw_mpa ours, theirs;
 	uint8_t buf[KWRAW_MPA_MAX];
-	const char *verdict = NULL;
+	const char *verdict;
 	bool p2p;
 	size_t len;
 
@@ -255,8 +263,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 	if (spoiled)
 		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
-	if (!is_short(buf, len))
-		verdict = rp_ctl("cm %d", rp_soon() / 8);
+	verdict = rp_ctl("cm %d", patience(spoiled, buf, len));
 	if (!verdict) {
 		kwraw_fin(&r->c);
 		return false;
@@ -357,8 +364,10 @@ static void one_connection(struct rp *r)
 	up = r->role == RP_INIT ? start(r, how == REQUEST) : start_responder(r, how == REQUEST);
 	if (up)
 		talk(r, how);
-	else
+	else if (how == REQUEST)
 		outcome.refused++;
+	else
+		rp_fail(r, "a good start-up frame came to nothing");
 	finish(r);
 }
 

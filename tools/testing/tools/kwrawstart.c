@@ -67,7 +67,6 @@ void rp_begin(struct rp *r)
 
 bool rp_tcp(struct rp *r)
 {
-	struct kw_rng rng = r->rng;
 	unsigned int piece = r->c.piece;
 	bool ok;
 
@@ -82,7 +81,8 @@ bool rp_tcp(struct rp *r)
 	}
 	r->up = true;
 	r->c.piece = piece;
-	r->c.rng = rng.state;
+	/* The next connection of the case is cut at other places. */
+	r->c.rng = kw_rand(&r->rng);
 	return true;
 }
 
