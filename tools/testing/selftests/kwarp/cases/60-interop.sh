@@ -13,6 +13,8 @@ interop_case() {
 	local role=$1 crc=$2
 	shift 2
 	mixed_links "$role"
+	# What a siw server would not read comes when it is ready (see siw_is_deaf).
+	[ "$role" = client ] || netem delay "$(by_profile 5ms 30ms)"
 	knob crc "$crc"
 	knob peer_to_peer off
 	"$@"
