@@ -7,6 +7,7 @@
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
+#   KWARP_LINK=siw       another type of link under test
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -31,6 +32,7 @@ guest_command() {
 	local profile=stock
 	[ "$kernel" != debug ] || profile=debug
 	local env="CI=${CI:-} KWARP_MUTATIONS=${KWARP_MUTATIONS:-} KWARP_RAW_SEED=${KWARP_RAW_SEED:-}"
+	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
 	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile ${cases[*]@Q}"
 }
 

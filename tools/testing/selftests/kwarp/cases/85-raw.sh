@@ -6,10 +6,11 @@
 # each runs in both roles, whole and cut at random places, and says what is wrong.
 
 # Where what another type of link does otherwise is listed, with reasons. What it does
-# not do at all is waited for in vain, so not for long.
+# not do at all is waited for in vain, so not for long. Writes are not cut: it depends on
+# places and times what a device that gets parts wrong makes of them.
 raw_known() {
 	local list=$HERE_RAW/raw-$KWARP_LINK.known
-	[ ! -e "$list" ] || printf -- '-k %s -T 250' "$list"
+	[ ! -e "$list" ] || printf -- '-k %s -T 250 -w' "$list"
 }
 
 HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
@@ -46,8 +47,23 @@ raw_group() {
 	raw_run -S "${KWARP_RAW_SEED:-1}" "$@"
 }
 
+# The same, but where a start-up that goes wrong may cost the consumer its listener each
+# case has a consumer of its own.
+raw_start_group() {
+	local name
+	own_links
+	if [ "$KWARP_LINK" = kwarp ]; then
+		raw_run -S "${KWARP_RAW_SEED:-1}" "$1"
+		return
+	fi
+	for name in $(kwrawpeer list | awk -v group="$1" '$1 == group { print $2 }'); do
+		raw_run -S "${KWARP_RAW_SEED:-1}" "$name"
+	done
+}
+
 # What works with FPDUs, with CRC off at both ends.
 raw_without_crc() {
+	skip_on siw "its table of known differences is one with CRC"
 	own_links
 	knob crc off
 	raw_run -C 0 -S 2 "$@"
@@ -83,6 +99,7 @@ mutators=4
 mutate() {
 	local seed=$1 count i
 	shift
+	skip_on siw "a start-up that fails late stops the kernel"
 	count=${KWARP_MUTATIONS:-$(by_profile 400 60)}
 	for ((i = 0; i < mutators; i++)); do
 		raw_target "target$i"
@@ -107,7 +124,10 @@ mutate_without_crc() {
 	mutate "$1" -C 0
 }
 
-for group in start-initiator start-responder fpdu untagged tagged rdmap read close; do
+for group in start-initiator start-responder; do
+	testcase raw-$group 120 raw_start_group $group
+done
+for group in fpdu untagged tagged rdmap read close; do
 	testcase raw-$group 120 raw_group $group
 done
 testcase raw-knobs 60 raw_knobs
