@@ -70,7 +70,7 @@ run_guest() {
 	machine "$guest" >"$out/$guest.machine"
 	say "measuring in guest $guest"
 	"$here/vm.sh" --kernel "$guest" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
-		-- "/opt/kwarp/bench/run.py ${options[*]}" | tr -d '\r' | split "$records"
+		-- "/opt/kwarp/bench/run.py ${options[*]@Q}" | tr -d '\r' | split "$records"
 	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json"
 }
 
