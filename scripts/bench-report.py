@@ -199,9 +199,9 @@ def targets():
         yield Target(f"write-cpu-tcp-{mtu}", 1.1, mtu, cpu_per_gib, rate_key("kwarp", "write", kind="cpu"), TCP, most=True)
 
 
-# What `judge` holds against the code: streams of large messages. In a short run on two
+# What `judge` holds against the code: streams of large Writes. In a short run on two
 # emulated processors the rest says more about who had to wait for a processor; it is told.
-JUDGED = re.compile(r"(write|send)-64k-(tcp|siw)-")
+JUDGED = re.compile(r"write-64k-(tcp|siw)-")
 
 
 def judge(path):
