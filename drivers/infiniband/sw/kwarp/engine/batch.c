@@ -55,7 +55,6 @@ void kwarp_batch_idle(struct kwarp_batch *b)
 		kwarp_pages_leave(b->kdev, &b->frag);
 }
 
-/* Also if it has never been started. */
 void kwarp_batch_fini(struct kwarp_batch *b)
 {
 	kwarp_batch_reset(b);

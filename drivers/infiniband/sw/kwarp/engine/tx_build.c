@@ -16,7 +16,8 @@
 struct fpdu {
 	struct kwarp_engine *e;
 	struct kwarp_batch *b;
-	u8 *at;			/* whole FPDU in one piece: its next octet; else NULL */
+	u8 *whole;		/* where it begins if it is in one piece; else NULL */
+	u8 *at;			/* its next octet then; else NULL */
 	u32 start;		/* stream offset of ULPDU_Length */
 	u32 crc;
 	bool begun;		/* ULPDU_Length has been put */
@@ -90,16 +91,16 @@ static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-/* The octets of the FPDU at @head are all there but for pad and CRC. */
-static void end_whole(struct fpdu *f, u8 *head, u32 pad)
+/* Pad and CRC of an FPDU in one piece. */
+static void end_whole(struct fpdu *f, u32 pad)
 {
-	u32 len = f->at - head + pad;
+	u32 len = f->at - f->whole + pad;
 
 	memset(f->at, 0, pad + KWARP_MPA_CRC_LEN);
 	/* Not in use, the field is there and means nothing (5044-4.1-7). */
 	if (f->e->tx.crc)
-		kwarp_mpa_crc_put(head + len,
-				  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), head, len));
+		kwarp_mpa_crc_put(f->whole + len,
+				  kwarp_mpa_crc_add(f->crc, f->whole, len));
 	f->e->tx.off += len + KWARP_MPA_CRC_LEN;
 }
 
@@ -108,6 +109,10 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	static const u8 zero[KWARP_MPA_MAX_PAD];
 	u8 crc[KWARP_MPA_CRC_LEN] = { 0 };
 
+	if (f->whole) {
+		end_whole(f, pad);
+		return true;
+	}
 	if (!put(f, zero, pad, true))
 		return false;
 	/* A marker that is due now lies before the CRC and is covered (5044-4.4-15). */
@@ -213,43 +218,23 @@ static u32 encode_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 	return KWARP_MPA_LEN_FIELD + n;
 }
 
-static enum kwarp_perr build_whole(struct fpdu *f, u8 *head, u32 payload)
-{
-	u32 n = encode_head(head, &f->e->tx.msg.hdr, payload);
-	enum kwarp_perr err;
-
-	f->at = head + n;
-	err = add_payload(f, payload);
-	if (err == KWARP_PERR_NONE)
-		end_whole(f, head, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload));
-	return err;
-}
-
-static enum kwarp_perr build_pieces(struct fpdu *f, u32 payload)
+static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
 {
 	u8 head[KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR];
 	u32 n = encode_head(head, &f->e->tx.msg.hdr, payload);
+	u32 ulpdu = n - KWARP_MPA_LEN_FIELD + payload;
 	enum kwarp_perr err;
 
+	if (!f->e->tx.markers)
+		f->at = kwarp_batch_whole(f->b, kwarp_mpa_fpdu_len(ulpdu));
+	f->whole = f->at;
 	f->crc = kwarp_mpa_crc_init();
 	if (!put(f, head, n, true))
 		return KWARP_PERR_LOCAL;
 	err = add_payload(f, payload);
 	if (err != KWARP_PERR_NONE)
 		return err;
-	return put_trailer(f, kwarp_mpa_pad(n - KWARP_MPA_LEN_FIELD + payload)) ?
-	       KWARP_PERR_NONE : KWARP_PERR_LOCAL;
-}
-
-static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
-{
-	const struct kwarp_tx *tx = &f->e->tx;
-	u32 hdr_len = kwarp_ddp_hdr_len(tx->msg.hdr.tagged ? KWARP_DDP_T : 0);
-	u8 *head = NULL;
-
-	if (!tx->markers)
-		head = kwarp_batch_whole(f->b, kwarp_mpa_fpdu_len(hdr_len + payload));
-	return head ? build_whole(f, head, payload) : build_pieces(f, payload);
+	return put_trailer(f, kwarp_mpa_pad(ulpdu)) ? KWARP_PERR_NONE : KWARP_PERR_LOCAL;
 }
 
 static u32 regions(const struct kwarp_tx_msg *m, u32 sges)
