@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Collecting octets, handing them to TCP in one call, and letting go of everything they
- * came from before anybody waits.  Context: the transmit runner (process).
+ * came from before anybody waits.  Context: the transmit runner.
  */
 #include "batch.h"
 
@@ -11,6 +11,7 @@
 
 #include "../mem/mr.h"
 #include "pages.h"
+#include "sock.h"
 
 /* Smallest useful rest of a page. */
 #define FRAG_MIN	64
@@ -89,12 +90,11 @@ static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
  * kwarp_batch_prefill - make sure that kwarp_batch_frag() has memory
  * @b: batch
  * @want: octets, 1 to KWARP_BATCH_FRAG_SURE
- *
- * Context: process, may sleep; also in NOIO scope.
+ * @may_sleep: the caller may; also in NOIO scope
  */
-void kwarp_batch_prefill(struct kwarp_batch *b, u32 want)
+void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
-	refill(b, want, GFP_KERNEL);
+	refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
 }
 
 /**
@@ -135,7 +135,6 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  * @b: batch
  * @len: octets
  *
- * Context: process.
  * Return: where to write them, or NULL if that is not possible here.
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
@@ -174,12 +173,13 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
  * kwarp_batch_send - give the batch to TCP
  * @b: batch
  * @sock: connected socket
+ * @locked: its lock is held by this context
  *
- * Context: process; takes the socket lock.
+ * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: 0 when all of it is with TCP; -EAGAIN if TCP is full and write_space will
  * be called; another negative errno if the connection is gone.
  */
-int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock)
+int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_SPLICE_PAGES };
 	int ret;
@@ -187,7 +187,7 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock)
 	put_mrs(b);
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, b->bv, b->n, b->len);
 	iov_iter_advance(&msg.msg_iter, b->sent);
-	ret = sock_sendmsg(sock, &msg);
+	ret = kwarp_sock_send(sock, &msg, locked);
 	if (ret > 0)
 		b->sent += ret;
 	if (!kwarp_batch_pending(b)) {

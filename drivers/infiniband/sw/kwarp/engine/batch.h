@@ -76,10 +76,10 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m);
-void kwarp_batch_prefill(struct kwarp_batch *b, u32 want);
+void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep);
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got);
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len);
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag);
-int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock);
+int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked);
 
 #endif /* KWARP_ENGINE_BATCH_H */

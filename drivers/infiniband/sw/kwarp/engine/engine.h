@@ -99,7 +99,9 @@ struct kwarp_tx_msg {
  * @run: any context: KWARP_RUN_*, decides who the runner is
  * @claims: any context: number of those that wait in kwarp_tx_claim()
  * @idle: what they wait on
- * @work: the runner where nobody else may sleep
+ * @work: the runner where nobody else can send
+ * @in_socket: this runner has the socket lock, in softirq or in the socket owner's
+ *	backlog: nothing sleeps
  * @crc: generate CRCs
  * @markers: insert markers
  * @rtr: RTR form still to be sent
@@ -120,8 +122,9 @@ struct kwarp_tx {
 	atomic_t run;
 	atomic_t claims;
 	wait_queue_head_t idle;
-	struct work_struct work;
+	struct delayed_work work;
 
+	bool in_socket;
 	bool crc;
 	bool markers;
 	u8 rtr;
@@ -179,6 +182,7 @@ struct kwarp_rx_stash {
  * @sge_off: octets of it already filled
  * @small: header octets
  * @small_have: their number
+ * @kick: there may be something to send when this run ends
  */
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
@@ -197,6 +201,7 @@ struct kwarp_rx {
 	u32 sge_off;
 	u8 small[KWARP_TERM_MAX_LEN];
 	u32 small_have;
+	bool kick;
 };
 
 /**
@@ -313,8 +318,14 @@ static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
 }
 
 /* sched.c */
+enum kwarp_tx_from {
+	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
+	KWARP_TX_FROM_SOCKET,	/* the stream's socket lock is held: the caller sends */
+	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
+};
+
 void kwarp_tx_init(struct kwarp_engine *e);
-void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep);
+void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
 void kwarp_tx_claim(struct kwarp_engine *e);
 void kwarp_tx_release(struct kwarp_engine *e);
 
@@ -322,6 +333,7 @@ enum kwarp_tx_result {
 	KWARP_TX_IDLE,		/* nothing to do until something happens */
 	KWARP_TX_MORE,		/* a batch went out; there may be more */
 	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
+	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
 };
 
 /* tx.c */

@@ -301,7 +301,7 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 	r->size = req.size;
 	memcpy(r->raw_ddp, rx->fpdu.raw_hdr, sizeof(r->raw_ddp));
 	kwarp_readq_push(&e->iread);
-	kwarp_tx_kick(e, false);
+	e->rx.kick = true;
 	return KWARP_PERR_NONE;
 }
 
@@ -325,7 +325,7 @@ static enum kwarp_perr end_response(struct kwarp_engine *e)
 	smp_mb();
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
 	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
-		kwarp_tx_kick(e, false);
+		e->rx.kick = true;
 	return READ_ONCE(e->sq->cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
 }
 
@@ -357,7 +357,7 @@ static void first_fpdu(struct kwarp_engine *e)
 	if (test_and_set_bit(KWARP_E_TX_OPEN, &e->flags))
 		return;
 	e->ops->established(e);
-	kwarp_tx_kick(e, false);
+	e->rx.kick = true;
 }
 
 static enum kwarp_perr end_segment(struct kwarp_engine *e)
@@ -431,7 +431,7 @@ bool kwarp_rx_any(const struct kwarp_engine *e)
 	return e->rx.fpdu.off || e->rx.stash.have || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
 }
 
-/* The socket has given all it had: let go of what the run referenced. */
+/* The socket has given all it had: let go of what the run referenced, and answer. */
 void kwarp_rx_end_run(struct kwarp_engine *e)
 {
 	if (e->rx.mr) {
@@ -439,6 +439,10 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 		e->rx.mr = NULL;
 	}
 	e->rx.sure = false;
+	if (e->rx.kick) {
+		e->rx.kick = false;
+		kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
+	}
 }
 
 /* Does a FIN here cut nothing off? */

@@ -2,11 +2,12 @@
 /*
  * Who runs the transmit step.
  *
- * One atomic word per stream: idle, queued, active, again.  Whoever may sleep and
- * finds it idle or queued becomes the runner, in its own context; who may not sleep
- * queues the work item.  Whoever finds a runner sets "again", and the runner goes
- * round once more before it leaves.  So nobody spins, no kick is lost, and a poster
- * does not wait for a worker to get a CPU.
+ * One atomic word per stream: idle, queued, active, again.  Whoever can send and finds
+ * it idle or queued becomes the runner, in its own context: a poster that may sleep, and
+ * the receive side, which has the socket lock anyway when a Read Request asks for an
+ * answer or an ACK makes room.  All others queue the work item.  Whoever finds a runner
+ * sets "again", and the runner goes round once more before it leaves.  So nobody spins,
+ * no kick is lost, and neither a poster nor a peer waits for a worker to get a CPU.
  *
  * Whoever has to stop the runner (attach, stop, reset) goes before all others: it says
  * so in "claims", the runner leaves after the round in work, and nobody else enters.
@@ -30,6 +31,8 @@ enum {
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
+/* The same within the socket lock, where others wait for the processor. */
+#define SOCKET_BUDGET	4
 
 static void want_kicks(struct kwarp_engine *e, bool on)
 {
@@ -49,13 +52,20 @@ static void wake_claimant(struct kwarp_engine *e)
 		wake_up(&e->tx.idle);
 }
 
+/* The word says that it is queued.  @delay in jiffies. */
+static void queue(struct kwarp_engine *e, unsigned long delay)
+{
+	/* It may still be waiting for an earlier time, overtaken since. */
+	mod_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
+}
+
 /* Give others a turn: the work item goes on, unless a poster or claimant is quicker. */
-static void hand_over(struct kwarp_engine *e)
+static void hand_over(struct kwarp_engine *e, unsigned long delay)
 {
 	/* Not atomic_set(): full barrier for waitqueue_active(). */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
-	queue_work(kwarp_tx_wq, &e->tx.work);
+	queue(e, delay);
 }
 
 /* Leave, unless somebody asked for another round.  True if we left. */
@@ -72,45 +82,67 @@ static bool leave(struct kwarp_engine *e)
 }
 
 /*
- * One round: all there is to send now.  True if there is, or may be, more: after a
- * batch, or because something was posted while we were about to stop.
+ * One round: all there is to send now.  KWARP_TX_MORE if there is, or may be, more:
+ * after a batch, or because something was posted while we were about to stop.
  */
-static bool one_round(struct kwarp_engine *e)
+static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 {
+	enum kwarp_tx_result result;
 	u32 seen;
 
 	want_kicks(e, false);
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
-	switch (kwarp_tx_step(e)) {
-	case KWARP_TX_MORE:
-		return true;
-	case KWARP_TX_BLOCKED:
-		/* write_space kicks, so posters need not. */
-		return false;
-	default:
-		want_kicks(e, true);
-		return READ_ONCE(e->sq->ring.hdr->prod) != seen;
-	}
+	result = kwarp_tx_step(e);
+	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
+	if (result != KWARP_TX_IDLE)
+		return result;
+	want_kicks(e, true);
+	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /*
- * The budget also bounds what a program can do to the runner by changing its indices,
- * or by ringing its doorbell all the time.
+ * Round after round.  The budget also bounds what a program can do to the runner by
+ * changing its indices, or by ringing its doorbell all the time.
  */
+static void run_rounds(struct kwarp_engine *e, int budget)
+{
+	for (;;) {
+		switch (one_round(e)) {
+		case KWARP_TX_NO_MEMORY:
+			/* Nobody tells us when there is some. */
+			hand_over(e, 1);
+			return;
+		case KWARP_TX_MORE:
+			break;
+		default:
+			if (leave(e))
+				return;
+		}
+		if (--budget == 0 || atomic_read(&e->tx.claims)) {
+			hand_over(e, 0);
+			return;
+		}
+		if (!e->tx.in_socket)
+			cond_resched();
+	}
+}
+
+/* The caller has entered, in process context without locks. */
 static void run(struct kwarp_engine *e)
 {
 	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	unsigned int noio = memalloc_noio_save();
-	int budget = RUN_BUDGET;
 
-	while (one_round(e) || !leave(e)) {
-		if (--budget == 0 || atomic_read(&e->tx.claims)) {
-			hand_over(e);
-			break;
-		}
-		cond_resched();
-	}
+	e->tx.in_socket = false;
+	run_rounds(e, RUN_BUDGET);
 	memalloc_noio_restore(noio);
+}
+
+/* The caller has entered, with the socket lock held. */
+static void run_in_socket(struct kwarp_engine *e)
+{
+	e->tx.in_socket = true;
+	run_rounds(e, SOCKET_BUDGET);
 }
 
 static bool enter(struct kwarp_engine *e, int from)
@@ -120,7 +152,7 @@ static bool enter(struct kwarp_engine *e, int from)
 
 static void tx_work(struct work_struct *work)
 {
-	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work);
+	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work.work);
 
 	/* A claimant is about to enter, and runs when it is done. */
 	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
@@ -128,37 +160,42 @@ static void tx_work(struct work_struct *work)
 }
 
 /* True if the kick has been dealt with; false if the word changed under us. */
-static bool try_kick(struct kwarp_engine *e, bool may_sleep)
+static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	int state = atomic_read(&e->tx.run);
 
-	if (state == KWARP_RUN_AGAIN || (state == KWARP_RUN_QUEUED && !may_sleep))
+	if (state == KWARP_RUN_AGAIN ||
+	    (state == KWARP_RUN_QUEUED && from == KWARP_TX_FROM_ANY))
 		return true;
 	if (state == KWARP_RUN_ACTIVE)
 		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
 	/* A claimant is about to enter, and runs when it is done. */
 	if (atomic_read(&e->tx.claims))
 		return true;
-	if (may_sleep) {
-		if (!enter(e, state))
+	if (from == KWARP_TX_FROM_ANY) {
+		if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) !=
+		    KWARP_RUN_IDLE)
 			return false;
-		run(e);
+		queue(e, 0);
 		return true;
 	}
-	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) != KWARP_RUN_IDLE)
+	if (!enter(e, state))
 		return false;
-	queue_work(kwarp_tx_wq, &e->tx.work);
+	if (from == KWARP_TX_FROM_SOCKET)
+		run_in_socket(e);
+	else
+		run(e);
 	return true;
 }
 
 /**
  * kwarp_tx_kick - there may be something to send
  * @e: engine
- * @may_sleep: the caller may run the transmit step itself
+ * @from: what the caller can do about it
  *
- * Context: any; with @may_sleep process context without locks.
+ * Context: as @from says.
  */
-void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
+void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	/*
 	 * What there is to send has been stored before the state is read; a runner that
@@ -168,7 +205,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
 	/* Before and between streams there is nothing to do: attach looks for itself. */
 	if (!READ_ONCE(e->sock) && !test_bit(KWARP_E_DEAD, &e->flags))
 		return;
-	while (!try_kick(e, may_sleep))
+	while (!try_kick(e, from))
 		cpu_relax();
 }
 
@@ -197,5 +234,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.run, KWARP_RUN_IDLE);
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
-	INIT_WORK(&e->tx.work, tx_work);
+	INIT_DELAYED_WORK(&e->tx.work, tx_work);
 }

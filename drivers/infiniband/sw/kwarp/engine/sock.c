@@ -62,7 +62,7 @@ static void write_space(struct sock *sk)
 	e = sk->sk_user_data;
 	if (e && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		kwarp_tx_kick(e, false);
+		kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -140,6 +140,31 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	kwarp_rx_reserve(e);
 	drain_locked(e, sk);
 	release_sock(sk);
+}
+
+/**
+ * kwarp_sock_send - give octets to TCP
+ * @sock: connected socket
+ * @msg: with MSG_DONTWAIT
+ * @locked: the socket lock is held by this context
+ *
+ * Context: any but hard interrupt if @locked, else process; takes the socket lock.
+ * Return: octets taken, or a negative errno.
+ */
+int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
+{
+	struct sock *sk = sock->sk;
+	gfp_t gfp;
+	int ret;
+
+	if (!locked)
+		return sock_sendmsg(sock, msg);
+	/* With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says. */
+	gfp = sk->sk_allocation;
+	sk->sk_allocation = GFP_ATOMIC;
+	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+	sk->sk_allocation = gfp;
+	return ret;
 }
 
 /* FIN behind what was sent. */

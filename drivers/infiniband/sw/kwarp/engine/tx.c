@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: what goes next, in batches.  Context: the runner (process).
+ * The transmit step: what goes next, in batches.  Context: the runner.
  *
  * Order of choice: rest of the batch that TCP did not take, the Terminate, the rest
  * of the message in work, the RTR, then Read Responses and the send queue in turn.
@@ -407,16 +407,11 @@ static void report_idle(struct kwarp_engine *e)
 
 static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 {
-	int ret = kwarp_batch_send(&e->tx.batch, e->sock);
+	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
 
-	if (ret == -EAGAIN) {
-		/* No memory rather than no window: no ACK will call write_space. */
-		if (!kwarp_sock_in_flight(e->sock)) {
-			cond_resched();
-			return KWARP_TX_MORE;
-		}
-		return KWARP_TX_BLOCKED;
-	}
+	/* Without anything in flight it is for memory, and no ACK will call write_space. */
+	if (ret == -EAGAIN)
+		return kwarp_sock_in_flight(e->sock) ? KWARP_TX_BLOCKED : KWARP_TX_NO_MEMORY;
 	if (ret) {
 		kwarp_batch_reset(&e->tx.batch);
 		set_bit(KWARP_E_TX_STOP, &e->flags);
@@ -438,7 +433,7 @@ static void fill_batch(struct kwarp_engine *e)
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
 			return;
 		if (!tx->batch.len)
-			kwarp_batch_prefill(&tx->batch, want);
+			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
 		if (!kwarp_tx_build(e))
 			return;
 	}
@@ -448,7 +443,7 @@ static void fill_batch(struct kwarp_engine *e)
  * kwarp_tx_step - send one batch
  * @e: engine
  *
- * Context: the runner; process context, takes the socket lock.
+ * Context: the runner.  Takes the socket lock, unless tx.in_socket.
  * Return: what to do next.
  */
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
@@ -456,7 +451,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);
+		kwarp_engine_flush(e);	/* no socket any more, so process context */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
@@ -477,10 +472,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	kwarp_batch_reset(&tx->batch);
-	if (tx->no_memory) {
-		cond_resched();
-		return KWARP_TX_MORE;
-	}
+	if (tx->no_memory)
+		return KWARP_TX_NO_MEMORY;
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
 	kwarp_batch_idle(&tx->batch);

@@ -202,7 +202,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	attach_attr(qp, params);
 	kwarp_engine_poll(&qp->engine);
 	/* Not here: connections of others wait behind this one. */
-	kwarp_tx_kick(&qp->engine, false);
+	kwarp_tx_kick(&qp->engine, KWARP_TX_FROM_ANY);
 out:
 	mutex_unlock(&qp->mutex);
 	return ret;

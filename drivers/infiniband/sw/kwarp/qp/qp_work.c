@@ -164,7 +164,7 @@ static void send_terminate(struct kwarp_qp *qp)
 	}
 	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
 	set_bit(KWARP_E_TX_TERM, &e->flags);
-	kwarp_tx_kick(e, true);
+	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
 }
 
 static void start_drain(struct kwarp_qp *qp)
@@ -176,7 +176,7 @@ static void start_drain(struct kwarp_qp *qp)
 	/* The runner reads drain_to after it has seen the flag. */
 	smp_wmb();
 	set_bit(KWARP_E_TX_DRAIN, &e->flags);
-	kwarp_tx_kick(e, true);
+	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
 }
 
 /* Everything that was posted is with TCP: close our half, go on receiving. */
@@ -301,5 +301,5 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
-	cancel_work_sync(&qp->engine.tx.work);
+	cancel_delayed_work_sync(&qp->engine.tx.work);
 }

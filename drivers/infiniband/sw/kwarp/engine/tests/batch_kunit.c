@@ -23,7 +23,7 @@
 #define kwarp_pages_refill	refill_page
 #define kwarp_mr_lookup		no_region
 #define kwarp_mr_put		no_put
-#define sock_sendmsg		take_some
+#define kwarp_sock_send		take_some
 #include "../batch.c"
 
 #define SEED		7
@@ -76,7 +76,7 @@ void no_put(struct kwarp_mr *mr)
 static u32 window;
 static struct msghdr sent;
 
-int take_some(struct socket *sock, struct msghdr *msg)
+int take_some(struct socket *sock, struct msghdr *msg, bool locked)
 {
 	sent = *msg;
 	return window ? min_t(u32, window, msg_data_left(msg)) : -EAGAIN;
@@ -206,7 +206,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, kwarp_batch_whole(b, 100));
 	KUNIT_EXPECT_EQ(test, b->len, 0);
 	pages.fail = false;
-	kwarp_batch_prefill(b, KWARP_BATCH_FRAG_SURE);
+	kwarp_batch_prefill(b, KWARP_BATCH_FRAG_SURE, true);
 	pages.fail = true;
 	/* what was promised is there */
 	len = KWARP_BATCH_FRAG_SURE;
@@ -247,18 +247,18 @@ static void test_send(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, total));
 	window = 0;
-	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), -EAGAIN);
 	KUNIT_EXPECT_TRUE(test, kwarp_batch_pending(b));
 	window = 777;
 	while (done + window < total) {
-		KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL), -EAGAIN);
+		KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), -EAGAIN);
 		KUNIT_EXPECT_EQ(test, iov_iter_count(&sent.msg_iter), total - done);
 		KUNIT_ASSERT_EQ(test, copy_from_iter(&first, 1, &sent.msg_iter), 1);
 		KUNIT_EXPECT_EQ(test, first, octet(done));
 		done += window;
 		KUNIT_EXPECT_EQ(test, b->sent, done);
 	}
-	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_FALSE(test, kwarp_batch_pending(b));
 	KUNIT_EXPECT_EQ(test, b->n, 0);
 }

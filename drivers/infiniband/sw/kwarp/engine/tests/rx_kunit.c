@@ -70,7 +70,7 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	references--;
 }
 
-void kwarp_tx_kick(struct kwarp_engine *e, bool may_sleep)
+void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 }
 

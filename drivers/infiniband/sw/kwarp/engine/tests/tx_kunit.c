@@ -68,7 +68,7 @@ u32 kwarp_sock_emss(const struct socket *sock)
 	return the_test->tcp.emss;
 }
 
-void kwarp_batch_prefill(struct kwarp_batch *b, u32 want)
+void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
 }
 
@@ -82,7 +82,7 @@ void kwarp_batch_reset(struct kwarp_batch *b)
 	b->sent = 0;
 }
 
-int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock)
+int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {
 	if (the_test->tcp.full)
 		return -EAGAIN;
