@@ -61,4 +61,17 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define ib_umem_get		ib_umem_get_va
 #endif
 
+/* 6.13: hrtimer_setup() */
+#ifdef KWARP_HAVE_HRTIMER_SETUP
+#define kwarp_hrtimer_setup(timer, fn, mode)	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, mode)
+#else
+#define kwarp_hrtimer_setup(timer, fn, mode)				\
+	do {								\
+		struct hrtimer *_timer = (timer);			\
+									\
+		hrtimer_init(_timer, CLOCK_MONOTONIC, mode);		\
+		_timer->function = fn;					\
+	} while (0)
+#endif
+
 #endif /* KWARP_COMPAT_H */

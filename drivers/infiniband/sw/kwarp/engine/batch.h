@@ -22,11 +22,18 @@ struct kwarp_mr;
 struct socket;
 
 #define KWARP_BATCH_LEN		(64 * 1024)
+/* Requests looked at for one batch: it may be built in softirq. */
+#define KWARP_BATCH_REQUESTS	256
 /*
- * Pieces: at worst single pages, of which the first may be nearly used up, for a batch
- * and the longest FPDU behind it.
+ * The end of a message goes along if it is no longer than this: the headers of a message
+ * of 64 KiB must not cost another call and another packet for what they push out.
  */
-#define KWARP_BATCH_BVECS	(2 * KWARP_BATCH_LEN / 4096 + 4)
+#define KWARP_BATCH_REST	4096
+/*
+ * Pieces: at worst single pages, of which the first may be nearly used up, for a batch,
+ * the longest FPDU behind it, and such an end, in FPDUs of 128 octets or more.
+ */
+#define KWARP_BATCH_BVECS	(2 * KWARP_BATCH_LEN / 4096 + 4 + 2 * KWARP_BATCH_REST / 4096)
 /* What kwarp_batch_prefill() can be asked for: an FPDU of half of it always fits. */
 #define KWARP_BATCH_FRAG_SURE	2048
 /* An empty batch has a place for every element of the longest list. */

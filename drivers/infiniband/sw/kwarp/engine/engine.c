@@ -140,6 +140,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		if (fin)
 			kwarp_sock_shutdown(e->sock);
 		WRITE_ONCE(e->sock, NULL);
+		kwarp_hold_stop(e);
 		kwarp_rx_flush(e);
 		free_queues(e);
 	}

@@ -20,6 +20,7 @@
 #include "../queue/rq.h"
 #include "../queue/sq.h"
 #include "batch.h"
+#include "hold.h"
 
 struct kwarp_dev;
 struct kwarp_engine;
@@ -108,6 +109,7 @@ struct kwarp_tx_msg {
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
+ * @requests: taken from the send queue in this step
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
@@ -117,6 +119,8 @@ struct kwarp_tx_msg {
  * @wqe: its work request
  * @small: payload of Read Requests and the Terminate
  * @batch: octets on their way to TCP
+ * @hold: requests held back for a moment
+ * @due: this runner was called by @hold's timer
  */
 struct kwarp_tx {
 	atomic_t run;
@@ -131,6 +135,7 @@ struct kwarp_tx {
 	bool turn;
 	bool term_done;
 	bool no_memory;
+	u32 requests;
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];
@@ -140,6 +145,8 @@ struct kwarp_tx {
 	struct kwarp_wqe wqe;
 	u8 small[KWARP_TERM_MAX_LEN];
 	struct kwarp_batch batch;
+	struct kwarp_hold hold;
+	bool due;
 };
 
 enum kwarp_rx_target {
@@ -321,11 +328,13 @@ static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
 enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
 	KWARP_TX_FROM_SOCKET,	/* the stream's socket lock is held: the caller sends */
+	KWARP_TX_FROM_TIMER,	/* the same, and a period of hold.h is over */
 	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
 };
 
 void kwarp_tx_init(struct kwarp_engine *e);
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
+void kwarp_tx_defer(struct kwarp_engine *e);
 void kwarp_tx_claim(struct kwarp_engine *e);
 void kwarp_tx_release(struct kwarp_engine *e);
 
@@ -334,6 +343,7 @@ enum kwarp_tx_result {
 	KWARP_TX_MORE,		/* a batch went out; there may be more */
 	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
 	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
+	KWARP_TX_HOLD,		/* as IDLE, but there will be more soon (sched.c) */
 };
 
 /* tx.c */

@@ -439,6 +439,8 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 		e->rx.mr = NULL;
 	}
 	e->rx.sure = false;
+	if (!READ_ONCE(e->tx.hold.heard))
+		WRITE_ONCE(e->tx.hold.heard, true);
 	if (e->rx.kick) {
 		e->rx.kick = false;
 		kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);

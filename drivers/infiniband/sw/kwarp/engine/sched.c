@@ -18,6 +18,7 @@
  */
 #include "engine.h"
 
+#include <linux/sched/clock.h>
 #include <linux/sched/mm.h>
 
 #include "../kwarp.h"
@@ -68,6 +69,18 @@ static void hand_over(struct kwarp_engine *e, unsigned long delay)
 	queue(e, delay);
 }
 
+/* The same, but it is a timer that goes on, with what will have been posted by then. */
+static void hold(struct kwarp_engine *e)
+{
+	want_kicks(e, false);
+	kwarp_hold_begin(e);
+	/* Not atomic_set(): full barrier for waitqueue_active(). */
+	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
+	wake_claimant(e);
+	/* Not before: it has to find the word as it is now. */
+	kwarp_hold_start(e);
+}
+
 /* Leave, unless somebody asked for another round.  True if we left. */
 static bool leave(struct kwarp_engine *e)
 {
@@ -96,6 +109,8 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
 	if (result != KWARP_TX_IDLE)
 		return result;
+	if (kwarp_hold_more(e, e->tx.due))
+		return KWARP_TX_HOLD;
 	want_kicks(e, true);
 	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
@@ -111,6 +126,9 @@ static void run_rounds(struct kwarp_engine *e, int budget)
 		case KWARP_TX_NO_MEMORY:
 			/* Nobody tells us when there is some. */
 			hand_over(e, 1);
+			return;
+		case KWARP_TX_HOLD:
+			hold(e);
 			return;
 		case KWARP_TX_MORE:
 			break;
@@ -134,14 +152,29 @@ static void run(struct kwarp_engine *e)
 	unsigned int noio = memalloc_noio_save();
 
 	e->tx.in_socket = false;
+	e->tx.due = false;
 	run_rounds(e, RUN_BUDGET);
 	memalloc_noio_restore(noio);
 }
 
+/* The caller has entered, because a doorbell was rung. */
+static void run_for_poster(struct kwarp_engine *e)
+{
+	u64 now = local_clock();
+
+	if (kwarp_hold_wanted(e, now)) {
+		hold(e);
+		return;
+	}
+	run(e);
+	kwarp_hold_rung(e, now);
+}
+
 /* The caller has entered, with the socket lock held. */
-static void run_in_socket(struct kwarp_engine *e)
+static void run_in_socket(struct kwarp_engine *e, bool due)
 {
 	e->tx.in_socket = true;
+	e->tx.due = due;
 	run_rounds(e, SOCKET_BUDGET);
 }
 
@@ -181,10 +214,10 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 	if (!enter(e, state))
 		return false;
-	if (from == KWARP_TX_FROM_SOCKET)
-		run_in_socket(e);
+	if (from == KWARP_TX_FROM_PROCESS)
+		run_for_poster(e);
 	else
-		run(e);
+		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
 	return true;
 }
 
@@ -207,6 +240,13 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		return;
 	while (!try_kick(e, from))
 		cpu_relax();
+}
+
+/* What a timer was to do, it cannot: leave it to the work item.  Context: any. */
+void kwarp_tx_defer(struct kwarp_engine *e)
+{
+	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
+		queue(e, 0);
 }
 
 /**
@@ -235,4 +275,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
+	kwarp_hold_init(e);
 }

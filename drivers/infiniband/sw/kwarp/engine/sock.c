@@ -142,11 +142,28 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
+/* With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says. */
+static int send_atomic(struct sock *sk, struct msghdr *msg)
+{
+	gfp_t gfp = sk->sk_allocation;
+	int ret;
+
+	sk->sk_allocation = GFP_ATOMIC;
+	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+	sk->sk_allocation = gfp;
+	return ret;
+}
+
 /**
  * kwarp_sock_send - give octets to TCP
  * @sock: connected socket
  * @msg: with MSG_DONTWAIT
  * @locked: the socket lock is held by this context
+ *
+ * Without owning the socket, if nobody else does: while a process owns it, what comes in
+ * waits in its backlog, and TCP takes all of a backlog that is being worked off from the
+ * window.  Under a stream from the peer that window ends at zero, nobody opens it again,
+ * and the peer's probe comes 200 ms later.
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: octets taken, or a negative errno.
@@ -154,17 +171,33 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 {
 	struct sock *sk = sock->sk;
-	gfp_t gfp;
 	int ret;
 
-	if (!locked)
+	if (locked)
+		return send_atomic(sk, msg);
+	spin_lock_bh(&sk->sk_lock.slock);
+	if (sock_owned_by_user(sk)) {
+		spin_unlock_bh(&sk->sk_lock.slock);
 		return sock_sendmsg(sock, msg);
-	/* With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says. */
-	gfp = sk->sk_allocation;
-	sk->sk_allocation = GFP_ATOMIC;
-	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
-	sk->sk_allocation = gfp;
+	}
+	ret = send_atomic(sk, msg);
+	spin_unlock_bh(&sk->sk_lock.slock);
 	return ret;
+}
+
+/* The socket lock from softirq; false if a process has it. */
+bool kwarp_sock_trylock(struct socket *sock)
+{
+	bh_lock_sock(sock->sk);
+	if (!sock_owned_by_user(sock->sk))
+		return true;
+	bh_unlock_sock(sock->sk);
+	return false;
+}
+
+void kwarp_sock_unlock(struct socket *sock)
+{
+	bh_unlock_sock(sock->sk);
 }
 
 /* FIN behind what was sent. */

@@ -316,7 +316,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 	enum kwarp_wc_status status;
 
-	while (may_take(e)) {
+	while (tx->requests < KWARP_BATCH_REQUESTS && may_take(e)) {
 		switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
 		case KWARP_TAKE_NONE:
 			return false;
@@ -326,6 +326,7 @@ static bool pick_sq(struct kwarp_engine *e)
 			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 			return false;
 		case KWARP_TAKE_OK:
+			tx->requests++;
 			break;
 		}
 		/* No response can come any more: flush this one and all behind it. */
@@ -422,6 +423,13 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 	return KWARP_TX_MORE;
 }
 
+static bool batch_full(const struct kwarp_tx *tx)
+{
+	if (tx->batch.len < KWARP_BATCH_LEN)
+		return false;
+	return !tx->msg.kind || tx->msg.left > KWARP_BATCH_REST;
+}
+
 static void fill_batch(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -429,7 +437,7 @@ static void fill_batch(struct kwarp_engine *e)
 	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
 
 	tx->no_memory = false;
-	while (tx->batch.len < KWARP_BATCH_LEN) {
+	while (!batch_full(tx)) {
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
 			return;
 		if (!tx->batch.len)
@@ -465,6 +473,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
+	tx->requests = 0;
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
@@ -476,6 +485,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return KWARP_TX_NO_MEMORY;
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
+	if (tx->requests == KWARP_BATCH_REQUESTS)
+		return KWARP_TX_MORE;
 	kwarp_batch_idle(&tx->batch);
 	report_idle(e);
 	return KWARP_TX_IDLE;

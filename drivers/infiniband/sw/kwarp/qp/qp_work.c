@@ -301,5 +301,6 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
+	kwarp_hold_stop(&qp->engine);
 	cancel_delayed_work_sync(&qp->engine.tx.work);
 }

@@ -11,6 +11,10 @@
 #define kwarp_engine_fail	latch_failure
 #define kwarp_mr_lookup		find_region
 #define kwarp_mr_put		leave_region
+#include "../batch.h"
+/* Less than the queue holds. */
+#undef KWARP_BATCH_REQUESTS
+#define KWARP_BATCH_REQUESTS	8
 #include "../tx.c"
 
 #include "../../queue/tests/fixture.h"
@@ -47,6 +51,7 @@ struct tx_test {
 	struct test_cq *cq;
 	struct socket *sock;
 	struct tcp tcp;
+	struct kwarp_mr *mr;
 	enum kwarp_qp_event event;
 	bool kicked;
 };
@@ -126,7 +131,7 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
-	return NULL;
+	return the_test->mr;
 }
 
 void kwarp_mr_put(struct kwarp_mr *mr)
@@ -135,7 +140,7 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
 {
-	return -EINVAL;
+	return 0;
 }
 
 static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
@@ -424,6 +429,53 @@ static void test_bind(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
+/* A message of 64 KiB is one batch, headers or not; a longer one is not. */
+static void test_end_goes_along(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	asked_for(t, 64 * 1024);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+
+	asked_for(t, 2 * KWARP_BATCH_LEN);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_FALSE(test, kwarp_readq_empty(&t->e.iread));
+}
+
+/* However many are posted, one step looks at so many: it may run in softirq. */
+static void test_requests_bounded(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < KWARP_BATCH_REQUESTS + 3; i++)
+		post(t, KWARP_WR_SEND, 0, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS + 3);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+}
+
+/* Nothing of them is sent, but there are more. */
+static void test_local_bounded(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	t->sq.user = false;
+	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->mr);
+	for (i = 0; i < KWARP_BATCH_REQUESTS + 3; i++)
+		post(t, KWARP_WR_REG_MR, 0, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_REQUESTS);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_REQUESTS + 3);
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(test_form, form_gen_params),
 	KUNIT_CASE(test_mulpdu_changes),
@@ -432,6 +484,9 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_request_refused),
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE(test_bind),
+	KUNIT_CASE(test_end_goes_along),
+	KUNIT_CASE(test_requests_bounded),
+	KUNIT_CASE(test_local_bounded),
 	{}
 };
 

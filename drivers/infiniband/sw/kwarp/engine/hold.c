@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * When to hold requests back, and for how long: see hold.h.
+ */
+#include "hold.h"
+
+#include <linux/sched/clock.h>
+
+#include "../compat.h"
+#include "engine.h"
+#include "sock.h"
+
+static enum hrtimer_restart period_over(struct hrtimer *timer)
+{
+	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
+	/* kwarp_hold_stop() comes behind the store and waits for us. */
+	struct socket *sock = READ_ONCE(e->sock);
+
+	if (!sock)
+		return HRTIMER_NORESTART;
+	if (kwarp_sock_trylock(sock)) {
+		kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
+		kwarp_sock_unlock(sock);
+	} else {
+		kwarp_tx_defer(e);
+	}
+	return HRTIMER_NORESTART;
+}
+
+/* Once per queue pair. */
+void kwarp_hold_init(struct kwarp_engine *e)
+{
+	kwarp_hrtimer_setup(&e->tx.hold.timer, period_over, HRTIMER_MODE_REL_SOFT);
+}
+
+/* No period runs any more, nor will one that is being started find a socket.  Process. */
+void kwarp_hold_stop(struct kwarp_engine *e)
+{
+	hrtimer_cancel(&e->tx.hold.timer);
+}
+
+/**
+ * kwarp_hold_wanted - a doorbell was rung: hold the request back?
+ * @e: engine
+ * @now: local_clock()
+ *
+ * Doorbells are quick if more time is spent in them than in between.
+ *
+ * Context: the runner, process.
+ * Return: true: kwarp_hold_begin() comes next; false: send.
+ */
+bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
+{
+	struct kwarp_hold *h = &e->tx.hold;
+	u32 sent = e->tx.off - h->off;
+
+	h->off = e->tx.off;
+	h->on = false;
+	h->misses = 0;
+	if (READ_ONCE(h->heard) || sent > KWARP_HOLD_SMALL ||
+	    now - READ_ONCE(h->left) > READ_ONCE(h->cost)) {
+		WRITE_ONCE(h->heard, false);
+		h->streak = min(h->streak, 0);
+		return false;
+	}
+	return ++h->streak > KWARP_HOLD_STREAK && e->sock;
+}
+
+/**
+ * kwarp_hold_rung - what a doorbell was rung for has been sent, as far as possible
+ * @e: engine
+ * @since: local_clock() when it was rung
+ *
+ * Context: process; not the runner any more.
+ */
+void kwarp_hold_rung(struct kwarp_engine *e, u64 since)
+{
+	u64 now = local_clock();
+
+	WRITE_ONCE(e->tx.hold.left, now);
+	WRITE_ONCE(e->tx.hold.cost, min_t(u64, now - since, KWARP_HOLD_MAX_NS));
+}
+
+/**
+ * kwarp_hold_more - all has been sent: hold back what comes next, too?
+ * @e: engine
+ * @due: the period is over
+ *
+ * Context: the runner.
+ * Return: true: kwarp_hold_begin() comes next.
+ */
+bool kwarp_hold_more(struct kwarp_engine *e, bool due)
+{
+	struct kwarp_hold *h = &e->tx.hold;
+
+	if (!h->on || !e->sock)
+		return false;
+	if (e->sq->next - h->next >= KWARP_HOLD_WORTH) {
+		h->misses = 0;
+		return true;
+	}
+	if (due && ++h->misses < KWARP_HOLD_MISSES)
+		return true;
+	h->on = false;
+	if (due)
+		h->streak = -KWARP_HOLD_PENALTY;
+	return false;
+}
+
+/* A period begins.  Context: the runner, for the last time before kwarp_hold_start(). */
+void kwarp_hold_begin(struct kwarp_engine *e)
+{
+	e->tx.hold.on = true;
+	e->tx.hold.next = e->sq->next;
+}
+
+/* Somebody will run when the period is over.  Context: any but hard interrupt. */
+void kwarp_hold_start(struct kwarp_engine *e)
+{
+	u64 ns = (u64)READ_ONCE(e->tx.hold.cost) * KWARP_HOLD_DOORBELLS;
+
+	ns = clamp_t(u64, ns, KWARP_HOLD_MIN_NS, KWARP_HOLD_MAX_NS);
+	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+}

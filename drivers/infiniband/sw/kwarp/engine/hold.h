@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Holding back requests that come one by one in quick succession, so that they go out
+ * together.
+ *
+ * A program that posts small messages one at a time rings the doorbell for each: a
+ * system call and a TCP segment per message.  Once a few doorbells have followed each
+ * other at once, with nothing heard from the peer in between (which would be a program
+ * that waits for an answer), the runner does not send but leaves a timer, with doorbells
+ * off, and the timer sends what has been posted meanwhile.  It goes on as long as that
+ * is many requests; no message is held for longer than KWARP_HOLD_MAX_NS.
+ */
+#ifndef KWARP_ENGINE_HOLD_H
+#define KWARP_ENGINE_HOLD_H
+
+#include <linux/hrtimer.h>
+#include <linux/types.h>
+
+struct kwarp_engine;
+
+/* How long requests are held back: as long as so many doorbells took, within limits. */
+#define KWARP_HOLD_DOORBELLS	8
+#define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
+#define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
+/* Octets that a doorbell sent, at most, to count as small. */
+#define KWARP_HOLD_SMALL	1024
+/* Quick and small doorbells in a row, until holding begins. */
+#define KWARP_HOLD_STREAK	4
+/* Requests in a period that make it worth while. */
+#define KWARP_HOLD_WORTH	8
+/*
+ * Periods in a row that may be poorer: what a period has sent is received on the same
+ * processor, and the program may not have run since.  After that, so many doorbells are
+ * obeyed at once.
+ */
+#define KWARP_HOLD_MISSES	3
+#define KWARP_HOLD_PENALTY	256
+
+/**
+ * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard and @left
+ * @timer: ends a period
+ * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: something came from the peer
+ * @left: READ_ONCE/WRITE_ONCE, by any poster: local_clock() behind its doorbell; a hint
+ * @cost: likewise: nanoseconds that it took
+ * @on: requests are held back
+ * @streak: quick and small doorbells in a row; negative behind a period not worth it
+ * @off: stream offset at the last doorbell
+ * @next: first request not taken when the period began
+ * @misses: periods in a row that were not worth it
+ */
+struct kwarp_hold {
+	struct hrtimer timer;
+	bool heard;
+	u64 left;
+	u32 cost;
+	bool on;
+	int streak;
+	u32 off;
+	u32 next;
+	u32 misses;
+};
+
+void kwarp_hold_init(struct kwarp_engine *e);
+void kwarp_hold_stop(struct kwarp_engine *e);
+bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now);
+void kwarp_hold_rung(struct kwarp_engine *e, u64 since);
+bool kwarp_hold_more(struct kwarp_engine *e, bool due);
+void kwarp_hold_begin(struct kwarp_engine *e);
+void kwarp_hold_start(struct kwarp_engine *e);
+
+#endif /* KWARP_ENGINE_HOLD_H */

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Who runs the transmit step, and when requests are held back. The code is included; the
+ * step follows a script, and clock, timer and work item do nothing on their own.
+ */
+#include <kunit/test.h>
+
+#include <linux/hrtimer.h>
+#include <linux/sched/clock.h>
+#include <linux/workqueue.h>
+
+#define kwarp_tx_init		tested_tx_init
+#define kwarp_tx_kick		tested_tx_kick
+#define kwarp_tx_defer		tested_tx_defer
+#define kwarp_tx_claim		tested_tx_claim
+#define kwarp_tx_release	tested_tx_release
+#define kwarp_tx_step		scripted_step
+#define kwarp_hold_init		tested_hold_init
+#define kwarp_hold_stop		tested_hold_stop
+#define kwarp_hold_wanted	tested_hold_wanted
+#define kwarp_hold_rung		tested_hold_rung
+#define kwarp_hold_more		tested_hold_more
+#define kwarp_hold_begin	tested_hold_begin
+#define kwarp_hold_start	tested_hold_start
+#define kwarp_sock_trylock	sched_trylock
+#define kwarp_sock_unlock	sched_unlock
+#define kwarp_tx_wq		sched_wq
+#define mod_delayed_work	note_work
+#define hrtimer_start		note_timer
+#define local_clock		told_clock
+
+static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
+		      unsigned long delay);
+static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
+static u64 told_clock(void);
+
+#include "../hold.c"
+#include "../sched.c"
+
+#include "../../queue/tests/fixture.h"
+
+struct workqueue_struct *sched_wq;
+
+/**
+ * struct sched_test - a stream
+ * @e: engine
+ * @sq: its queue, of which only the indices matter
+ * @sock: only its address matters
+ * @owned: a process has the socket
+ * @locked: by how many we have it
+ * @script: results of steps; what follows is KWARP_TX_IDLE
+ * @scripted: their number
+ * @during: called in a step
+ * @steps: done so far
+ * @in_socket: the last one was within the socket lock
+ * @works: times that the work item was queued
+ * @delay: for the last of them
+ * @timers: times that the timer was started
+ * @ns: for the last of them
+ * @now: the time
+ * @takes: nanoseconds that a step takes
+ */
+struct sched_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	long sock;
+	bool owned;
+	int locked;
+	enum kwarp_tx_result script[RUN_BUDGET + 2];
+	u32 scripted;
+	void (*during)(struct sched_test *t);
+	u32 steps;
+	bool in_socket;
+	u32 works;
+	unsigned long delay;
+	u32 timers;
+	u64 ns;
+	u64 now;
+	u64 takes;
+};
+
+static struct sched_test *the_test;
+
+static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
+		      unsigned long delay)
+{
+	the_test->works++;
+	the_test->delay = delay;
+	return true;
+}
+
+static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
+{
+	the_test->timers++;
+	the_test->ns = ktime_to_ns(time);
+}
+
+static u64 told_clock(void)
+{
+	return the_test->now;
+}
+
+bool kwarp_sock_trylock(struct socket *sock)
+{
+	if (!the_test->owned)
+		the_test->locked++;
+	return !the_test->owned;
+}
+
+void kwarp_sock_unlock(struct socket *sock)
+{
+	the_test->locked--;
+}
+
+enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
+{
+	struct sched_test *t = the_test;
+	u32 i = t->steps++;
+
+	t->in_socket = e->tx.in_socket;
+	t->now += t->takes;
+	/* Everything that is posted goes out, in FPDUs of 84 octets. */
+	e->tx.off += 84 * (READ_ONCE(t->sq.ring.hdr->prod) - t->sq.next);
+	t->sq.next = READ_ONCE(t->sq.ring.hdr->prod);
+	if (t->during)
+		t->during(t);
+	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
+}
+
+static int sched_test_init(struct kunit *test)
+{
+	struct sched_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	the_test = t;
+	test->priv = t;
+	test_ring_init(test, &t->sq.ring, 64, 64);
+	t->e.sq = &t->sq;
+	t->e.sock = (struct socket *)&t->sock;
+	t->now = NSEC_PER_SEC;
+	t->takes = 2 * NSEC_PER_USEC;
+	kwarp_tx_init(&t->e);
+	return 0;
+}
+
+static bool wants_kicks(const struct sched_test *t)
+{
+	return t->sq.ring.hdr->flags & KWARP_RING_NEED_KICK;
+}
+
+static int word(const struct sched_test *t)
+{
+	return atomic_read(&t->e.tx.run);
+}
+
+static void all_more(struct sched_test *t)
+{
+	for (t->scripted = 0; t->scripted < ARRAY_SIZE(t->script); t->scripted++)
+		t->script[t->scripted] = KWARP_TX_MORE;
+}
+
+static void do_work(struct sched_test *t)
+{
+	tx_work(&t->e.tx.work.work);
+}
+
+static void do_timer(struct sched_test *t)
+{
+	t->now += t->ns;
+	period_over(&t->e.tx.hold.timer);
+}
+
+/* ------------------------------------------------------------------- runners */
+
+static void test_process(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_FALSE(test, t->in_socket);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+}
+
+static void test_socket(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, t->in_socket);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+}
+
+static void test_any(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_FALSE(test, t->in_socket);
+	do_work(t);
+	KUNIT_EXPECT_EQ_MSG(test, t->steps, 1, "nobody asked for it");
+}
+
+/* Whoever can send overtakes the work item. */
+static void test_overtake(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, t->in_socket);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+}
+
+static void kick_again(struct sched_test *t)
+{
+	t->during = NULL;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+}
+
+static void test_again(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->during = kick_again;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+}
+
+static void post_late(struct sched_test *t)
+{
+	t->during = NULL;
+	t->sq.ring.hdr->prod++;
+}
+
+/* Posted behind the last look of the step, without a doorbell. */
+static void test_posted_meanwhile(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->during = post_late;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->sq.next, 1);
+}
+
+static void test_blocked(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->script[0] = KWARP_TX_BLOCKED;
+	t->scripted = 1;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+}
+
+static void test_budget(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	all_more(t);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_BUDGET);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	t->steps = 0;
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->works, 2);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+static void test_no_memory(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->script[0] = KWARP_TX_NO_MEMORY;
+	t->scripted = 1;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+static void test_claim(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_claim(&t->e);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	kwarp_tx_release(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+static void claimed(struct sched_test *t)
+{
+	t->during = NULL;
+	atomic_inc(&t->e.tx.claims);
+}
+
+/* The runner leaves after the round in work, and nobody else enters. */
+static void test_claim_first(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	all_more(t);
+	t->during = claimed;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	atomic_dec(&t->e.tx.claims);
+	kwarp_tx_claim(&t->e);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_ACTIVE);
+}
+
+static void test_no_stream(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->e.sock = NULL;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+}
+
+/* ------------------------------------------------------------------- holding */
+
+/* A program posts one small message and rings. */
+static void ring(struct sched_test *t)
+{
+	t->sq.ring.hdr->prod++;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	t->now += 100;
+}
+
+static void ring_often(struct sched_test *t, u32 n)
+{
+	while (n--)
+		ring(t);
+}
+
+/* The first one of a stream is never quick. */
+static void begin_holding(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	ring_often(t, 1 + KWARP_HOLD_STREAK);
+	KUNIT_ASSERT_EQ(test, t->steps, 1 + KWARP_HOLD_STREAK);
+	KUNIT_ASSERT_EQ(test, t->timers, 0);
+	ring(t);
+	KUNIT_ASSERT_EQ(test, t->steps, 1 + KWARP_HOLD_STREAK);
+	KUNIT_ASSERT_EQ(test, t->timers, 1);
+	KUNIT_ASSERT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_ASSERT_FALSE(test, wants_kicks(t));
+	t->steps = 0;
+}
+
+static void test_hold(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_DOORBELLS * t->takes);
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, t->in_socket);
+	KUNIT_EXPECT_EQ(test, t->locked, 0);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+	KUNIT_EXPECT_EQ_MSG(test, t->timers, 2, "it is worth while, so it goes on");
+	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+}
+
+static void test_hold_limits(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->takes = 500;
+	begin_holding(test);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_MIN_NS);
+	t->takes = 100 * NSEC_PER_USEC;
+	t->e.tx.hold.cost = t->takes;
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_MAX_NS);
+}
+
+/* A few poor periods end it, and then doorbells are obeyed for a while. */
+static void test_hold_ends(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	begin_holding(test);
+	for (i = 0; i < KWARP_HOLD_MISSES; i++) {
+		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+		t->sq.ring.hdr->prod++;
+		do_timer(t);
+		KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+	}
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	t->timers = 0;
+	t->steps = 0;
+	t->e.tx.hold.off = t->e.tx.off;
+	t->e.tx.hold.left = t->now;
+	ring_often(t, KWARP_HOLD_PENALTY);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_HOLD_PENALTY);
+	ring_often(t, KWARP_HOLD_STREAK + 1);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+}
+
+/* One good period makes up for the poor ones before it. */
+static void test_hold_recovers(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	begin_holding(test);
+	for (i = 0; i < 3 * KWARP_HOLD_MISSES; i++) {
+		if (i % KWARP_HOLD_MISSES == 1)
+			t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+		do_timer(t);
+		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+	}
+}
+
+/* A program that waits for an answer, that does other things, or that sends much. */
+static void hear(struct sched_test *t)
+{
+	t->e.tx.hold.heard = true;
+}
+
+static void idle(struct sched_test *t)
+{
+	t->now += 10 * t->takes;
+}
+
+static void send_much(struct sched_test *t)
+{
+	t->e.tx.off += KWARP_HOLD_SMALL;
+}
+
+static const struct habit {
+	const char *desc;
+	void (*between)(struct sched_test *t);
+} habits[] = {
+	{ "waits for answers", hear },
+	{ "has other things to do", idle },
+	{ "sends much", send_much },
+};
+
+KUNIT_ARRAY_PARAM_DESC(habit, habits, desc);
+
+static void test_hold_not(struct kunit *test)
+{
+	const struct habit *habit = test->param_value;
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 10 * KWARP_HOLD_STREAK; i++) {
+		ring(t);
+		habit->between(t);
+	}
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, i);
+}
+
+/* ACKs, or an answer, come in the middle of a period. */
+static void test_hold_overtaken(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+}
+
+static void test_hold_owned(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	t->owned = true;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+	KUNIT_EXPECT_FALSE(test, t->in_socket);
+}
+
+/* The stream ends in a period: all that was posted is flushed, and doorbells count. */
+static void test_hold_stream_ends(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	kwarp_tx_claim(&t->e);
+	t->e.sock = NULL;
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	kwarp_tx_release(&t->e);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	t->steps = 0;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+}
+
+static struct kunit_case sched_cases[] = {
+	KUNIT_CASE(test_process),
+	KUNIT_CASE(test_socket),
+	KUNIT_CASE(test_any),
+	KUNIT_CASE(test_overtake),
+	KUNIT_CASE(test_again),
+	KUNIT_CASE(test_posted_meanwhile),
+	KUNIT_CASE(test_blocked),
+	KUNIT_CASE(test_budget),
+	KUNIT_CASE(test_no_memory),
+	KUNIT_CASE(test_claim),
+	KUNIT_CASE(test_claim_first),
+	KUNIT_CASE(test_no_stream),
+	KUNIT_CASE(test_hold),
+	KUNIT_CASE(test_hold_limits),
+	KUNIT_CASE(test_hold_ends),
+	KUNIT_CASE(test_hold_recovers),
+	KUNIT_CASE_PARAM(test_hold_not, habit_gen_params),
+	KUNIT_CASE(test_hold_overtaken),
+	KUNIT_CASE(test_hold_owned),
+	KUNIT_CASE(test_hold_stream_ends),
+	{ }
+};
+
+static struct kunit_suite sched_suite = {
+	.name = "kwarp_sched",
+	.init = sched_test_init,
+	.test_cases = sched_cases,
+};
+kunit_test_suite(sched_suite);
