@@ -10,20 +10,19 @@
 #include "engine.h"
 #include "sock.h"
 
+static void send_held(struct kwarp_engine *e)
+{
+	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
+}
+
 static enum hrtimer_restart period_over(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
 	/* kwarp_hold_stop() comes behind the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	if (!sock)
-		return HRTIMER_NORESTART;
-	if (kwarp_sock_trylock(sock)) {
-		kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
-		kwarp_sock_unlock(sock);
-	} else {
+	if (sock && !kwarp_sock_run(sock, send_held, e))
 		kwarp_tx_defer(e);
-	}
 	return HRTIMER_NORESTART;
 }
 

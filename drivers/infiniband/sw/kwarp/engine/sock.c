@@ -185,19 +185,26 @@ int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 	return ret;
 }
 
-/* The socket lock from softirq; false if a process has it. */
-bool kwarp_sock_trylock(struct socket *sock)
+/**
+ * kwarp_sock_run - do something under the socket lock
+ * @sock: connected socket
+ * @run: what
+ * @e: its argument
+ *
+ * Context: softirq.
+ * Return: false if a process owns the socket; nothing has been done then.
+ */
+bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		    struct kwarp_engine *e)
 {
-	bh_lock_sock(sock->sk);
-	if (!sock_owned_by_user(sock->sk))
-		return true;
-	bh_unlock_sock(sock->sk);
-	return false;
-}
+	bool ours;
 
-void kwarp_sock_unlock(struct socket *sock)
-{
+	bh_lock_sock(sock->sk);
+	ours = !sock_owned_by_user(sock->sk);
+	if (ours)
+		run(e);
 	bh_unlock_sock(sock->sk);
+	return ours;
 }
 
 /* FIN behind what was sent. */

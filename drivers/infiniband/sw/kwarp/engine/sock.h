@@ -13,8 +13,8 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
 void kwarp_sock_remove(struct kwarp_engine *e);
 void kwarp_sock_drain(struct kwarp_engine *e);
 int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked);
-bool kwarp_sock_trylock(struct socket *sock);
-void kwarp_sock_unlock(struct socket *sock);
+bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		    struct kwarp_engine *e);
 void kwarp_sock_shutdown(struct socket *sock);
 bool kwarp_sock_writable(struct socket *sock);
 bool kwarp_sock_in_flight(const struct socket *sock);

@@ -22,8 +22,7 @@
 #define kwarp_hold_more		tested_hold_more
 #define kwarp_hold_begin	tested_hold_begin
 #define kwarp_hold_start	tested_hold_start
-#define kwarp_sock_trylock	sched_trylock
-#define kwarp_sock_unlock	sched_unlock
+#define kwarp_sock_run		sched_sock_run
 #define kwarp_tx_wq		sched_wq
 #define mod_delayed_work	note_work
 #define hrtimer_start		note_timer
@@ -47,7 +46,6 @@ struct workqueue_struct *sched_wq;
  * @sq: its queue, of which only the indices matter
  * @sock: only its address matters
  * @owned: a process has the socket
- * @locked: by how many we have it
  * @script: results of steps; what follows is KWARP_TX_IDLE
  * @scripted: their number
  * @during: called in a step
@@ -65,7 +63,6 @@ struct sched_test {
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
-	int locked;
 	enum kwarp_tx_result script[RUN_BUDGET + 2];
 	u32 scripted;
 	void (*during)(struct sched_test *t);
@@ -100,16 +97,12 @@ static u64 told_clock(void)
 	return the_test->now;
 }
 
-bool kwarp_sock_trylock(struct socket *sock)
+bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		    struct kwarp_engine *e)
 {
 	if (!the_test->owned)
-		the_test->locked++;
+		run(e);
 	return !the_test->owned;
-}
-
-void kwarp_sock_unlock(struct socket *sock)
-{
-	the_test->locked--;
 }
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
@@ -395,7 +388,6 @@ static void test_hold(struct kunit *test)
 	do_timer(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_TRUE(test, t->in_socket);
-	KUNIT_EXPECT_EQ(test, t->locked, 0);
 	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
 	KUNIT_EXPECT_EQ_MSG(test, t->timers, 2, "it is worth while, so it goes on");
 	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
