@@ -94,7 +94,8 @@ enum rp_headers {
  * RP_TERM: @err as layer << 12 | type << 8 | code, @headers, @of: number of the segment
  *	that it is about, counted back: 0 is the last one sent
  * RP_POST: @verb, @at, @off, @len, @inv, @flags
- * RP_WC: @status, @wc, @len, @wr: work request id, @inv
+ * RP_WC: @status, @wc, @len, @wr: work request id, @inv: region whose STag it says is
+ *	invalid now; none: it says nothing of the kind
  * RP_EVENT: @event; RP_END: @end
  */
 struct rp_step {

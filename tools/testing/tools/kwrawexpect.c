@@ -192,6 +192,21 @@ static void expect_segment(struct rp *r, const struct rp_step *s)
 
 /* ------------------------------------------------------------------ completions */
 
+/* All flags count, and which STag is no longer valid: the peer may have named any. */
+static void same_invalidated(struct rp *r, const struct rp_step *s, unsigned int flags,
+			     uint32_t stag)
+{
+	unsigned int want_flags = s->inv ? IBV_WC_WITH_INV : 0;
+	uint32_t want = s->inv ? r->region[s->inv].stag : 0;
+
+	if (flags != want_flags)
+		rp_fail(r, "completion of request %u: flags %#x, must be %#x", s->wr, flags,
+			want_flags);
+	else if (stag != want)
+		rp_fail(r, "completion of request %u: STag %#x invalidated, must be %#x", s->wr,
+			stag, want);
+}
+
 static void expect_wc(struct rp *r, const struct rp_step *s)
 {
 	const char *answer = rp_ctl("wc %d", rp_soon());
@@ -213,8 +228,7 @@ static void expect_wc(struct rp *r, const struct rp_step *s)
 	if (opcode != (int)s->wc || (s->wc & IBV_WC_RECV && len != s->len))
 		rp_fail(r, "completion of request %u: opcode %d, %u octets, must be %d, %u", wr,
 			opcode, len, s->wc, s->len);
-	if (!!(flags & IBV_WC_WITH_INV) != !!s->inv)
-		rp_fail(r, "completion of request %u: invalidation wrongly told", wr);
+	same_invalidated(r, s, flags, stag);
 }
 
 /* ------------------------------------------------------------------- silence */
