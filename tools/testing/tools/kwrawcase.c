@@ -43,6 +43,7 @@ static const struct rp_group groups[] = {
 	{ "tagged", rp_cases_tagged },
 	{ "rdmap", rp_cases_rdmap },
 	{ "read", rp_cases_read },
+	{ "window", rp_cases_window },
 	{ "close", rp_cases_close },
 	{ "knob", rp_cases_knob },
 };
@@ -181,6 +182,8 @@ static void run_role(const struct rp_case *k, enum rp_role role)
 
 	if (!(k->role & role))
 		return;
+	if (applies(k) && reason && reason[0] == '!')
+		kw_say("not run: %s (as %s): %s", k->name, role_name(role), reason + 1);
 	if (!applies(k) || (reason && reason[0] == '!')) {
 		count.skipped++;
 		return;

@@ -42,6 +42,8 @@ enum rp_do {
 	RP_NO_WC,	/* there is no completion */
 	RP_EVENT,	/* this asynchronous event has to be next */
 	RP_DEREG,	/* the consumer deregisters region @at */
+	RP_BUSY,	/* the consumer cannot: a window is bound to region @at */
+	RP_BIND,	/* the consumer posts a request that binds the window */
 	RP_CLOSE,	/* the consumer disconnects */
 	RP_DESTROY,	/* the consumer destroys its queue pair */
 	RP_FIN,		/* half-close */
@@ -163,7 +165,7 @@ struct rp_group {
 
 extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
 	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
-	rp_cases_close[], rp_cases_knob[];
+	rp_cases_window[], rp_cases_close[], rp_cases_knob[];
 
 /**
  * struct rp_where - where things are
@@ -287,6 +289,8 @@ void rp_finish(struct rp *r);
 
 /* A Read of 100 octets by the consumer waits for its Response. */
 extern const struct rp_step rp_reading[];
+/* The consumer's window is bound to this stream. */
+extern const struct rp_step rp_window[];
 
 void rp_steps(struct rp *r, const struct rp_step *s);
 void rp_seg(struct rp *r, const struct rp_step *s);

@@ -5,6 +5,7 @@
 #include "kwrawcase.h"
 
 #include <endian.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -206,7 +207,26 @@ static void reset(struct rp *r)
 
 static void do_dereg(struct rp *r, const struct rp_step *s)
 {
-	rp_ctl("dereg %s", kwt_places[s->at].name);
+	if (!rp_ctl("dereg %s", kwt_places[s->at].name))
+		rp_fail(r, "the consumer cannot deregister: %s", rp_ctl_no());
+}
+
+static void do_busy(struct rp *r, const struct rp_step *s)
+{
+	int err = 0;
+
+	if (rp_ctl("dereg %s", kwt_places[s->at].name) ||
+	    sscanf(rp_ctl_no(), "no %d", &err) != 1 || err != EBUSY)
+		rp_fail(r, "deregistration: '%s', must be refused with EBUSY", rp_ctl_no());
+}
+
+static void do_bind(struct rp *r, const struct rp_step *s)
+{
+	const char *got = rp_ctl("bind");
+
+	if (!got || sscanf(got, "%*u %u", &r->region[KWT_WIN].stag) != 1)
+		rp_fail(r, "the consumer cannot bind its window: %s", rp_ctl_no());
+	r->posted++;
 }
 
 static void one_step(struct rp *r, const struct rp_step *s)
@@ -226,6 +246,12 @@ static void one_step(struct rp *r, const struct rp_step *s)
 		break;
 	case RP_DEREG:
 		do_dereg(r, s);
+		break;
+	case RP_BUSY:
+		do_busy(r, s);
+		break;
+	case RP_BIND:
+		do_bind(r, s);
 		break;
 	case RP_CLOSE:
 		rp_ctl("disconnect");
@@ -251,6 +277,13 @@ const struct rp_step rp_reading[] = {
 	{ RP_SEG, .op = KWRAW_WRITE },
 	{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
 	{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+	{ .what = RP_DONE },
+};
+
+const struct rp_step rp_window[] = {
+	{ RP_SEG, .op = KWRAW_WRITE },
+	{ .what = RP_BIND },
+	{ RP_WC, .wr = 100, .wc = IBV_WC_BIND_MW },
 	{ .what = RP_DONE },
 };
 

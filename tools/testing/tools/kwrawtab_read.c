@@ -7,8 +7,11 @@
 #include <endian.h>
 #include <string.h>
 
+#define READ_LEN	20000
+
 static void too_many_reads(struct rp *r);
-static void dereg_halfway(struct rp *r);
+static void source_goes(struct rp *r);
+static void read_then_inv(struct rp *r);
 
 const struct rp_case rp_cases_read[] = {
 	{
@@ -362,7 +365,27 @@ const struct rp_case rp_cases_read[] = {
 	},
 	{
 		.name = "read-deregistered-halfway", .ids = "5040-4.8-22 5040-4.8-19 5040-8.1.1-6 5041-8.3.1-6 5040-3.2-14",
-		.role = RP_INIT, .ird = 64, .plain = true, .run = dereg_halfway,
+		.role = RP_INIT, .ird = 64, .plain = true, .run = source_goes,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_DEREG, .at = KWT_RW },
+		},
+	},
+	{
+		.name = "read-window-invalidated-halfway", .ids = "5040-5.5-25 5040-1.2-2 5040-4.8-22 5040-8.1.1-6 5042-6.2.2-2 5040-3.2-14",
+		.role = RP_INIT, .ird = 64, .plain = true, .first = rp_window, .run = source_goes,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 1, .inv = KWT_WIN, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1, .inv = KWT_WIN },
+			{ RP_DEREG, .at = KWT_BELOW },
+		},
+	},
+	{
+		.name = "read-window-then-inv", .ids = "5040-1.2-2 5040-5.3-18",
+		.role = RP_BOTH, .first = rp_window, .run = read_then_inv,
 	},
 	{
 		.name = "read-too-many", .ids = "5040-6.1-10 5042-6.4.3.3-2 5041-7.1-3 5040-5.2.1-3",
@@ -711,7 +734,6 @@ static void too_many_reads(struct rp *r)
 }
 
 #define READS		64
-#define READ_LEN	20000
 
 static uint32_t be32_at(const uint8_t *p)
 {
@@ -726,8 +748,9 @@ static uint64_t be64_at(const uint8_t *p)
 	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
 }
 
-/* The Read Request that is returned, less what was answered of it. */
-static void check_rest(struct rp *r, const struct kwraw_term *t, uint32_t done)
+/* The Read Request @s that is returned, less what was answered of it. */
+static void check_rest(struct rp *r, const struct rp_step *s, const struct kwraw_term *t,
+		       uint32_t done)
 {
 	const uint8_t *q = t->rdma;
 
@@ -735,15 +758,24 @@ static void check_rest(struct rp *r, const struct kwraw_term *t, uint32_t done)
 		rp_fail(r, "Terminate %x/%x/%02x, must return the Read", t->layer, t->etype,
 			t->code);
 	else if (be32_at(q) != RP_SINK_STAG || be64_at(q + 4) != RP_SINK_TO + done ||
-		 be32_at(q + 12) != READ_LEN - done ||
-		 be32_at(q + 16) != r->region[KWT_RW].stag ||
-		 be64_at(q + 20) != r->region[KWT_RW].to + done)
+		 be32_at(q + 12) != s->size - done ||
+		 be32_at(q + 16) != r->region[s->at].stag ||
+		 be64_at(q + 20) != r->region[s->at].to + done)
 		rp_fail(r, "the Read that is returned has %u octets left, must have %u",
-			be32_at(q + 12), READ_LEN - done);
+			be32_at(q + 12), s->size - done);
 }
 
-/* Responses until the Terminate; *done: octets of the Read that it cuts off. */
-static bool take_responses(struct rp *r, struct kwraw_term *t, uint32_t *done)
+static bool is_source(const struct rp_step *s, const uint8_t *data, size_t len, uint32_t done)
+{
+	return kw_check(data, len, KWT_ARENA_KEY, kwt_places[s->at].off + done) == len;
+}
+
+/*
+ * Responses to the Read @ask, again and again, until the Terminate; *done: octets of the
+ * Read that it cuts off.
+ */
+static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw_term *t,
+			   uint32_t *done)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
 	struct kwraw_seg s;
@@ -755,26 +787,22 @@ static bool take_responses(struct rp *r, struct kwraw_term *t, uint32_t *done)
 			return false;
 		if (s.opcode != KWRAW_READ_RESP)
 			return kwraw_term_decode(ulpdu, len, t);
-		if (s.to != RP_SINK_TO + *done)
+		if (s.to != RP_SINK_TO + *done ||
+		    !is_source(ask, ulpdu + KWRAW_TAGGED_HDR, len - KWRAW_TAGGED_HDR, *done))
 			return false;
 		*done = s.last ? 0 : *done + len - KWRAW_TAGGED_HDR;
 	}
 }
 
 /*
- * More Responses than TCP takes while we read nothing. The region goes away meanwhile:
- * what was not built yet is refused, with the Read as far as it was not answered.
+ * More Responses than TCP takes while we read nothing: the first step is the Read, asked
+ * for again and again. With the others its source goes away: what was not built yet is
+ * refused, with the Read as far as it was not answered. When the consumer has the Send
+ * among them, the requests are there too, for it comes behind them.
  */
-static void dereg_halfway(struct rp *r)
+static void source_goes(struct rp *r)
 {
-	struct rp_step ask = { RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN };
-	/* When the Send is there, so are the requests, for it comes behind them. */
-	static const struct rp_step then[] = {
-		{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
-		{ RP_WC, .wc = IBV_WC_RECV, .len = 1 },
-		{ RP_DEREG, .at = KWT_RW },
-		{ .what = RP_DONE },
-	};
+	const struct rp_step *ask = &r->k->steps[0];
 	struct kwraw_term t;
 	uint32_t done;
 	bool up;
@@ -783,18 +811,71 @@ static void dereg_halfway(struct rp *r)
 	kwraw_rcvbuf = 8192;
 	up = rp_open(r);
 	kwraw_rcvbuf = 0;
-	for (i = 0; up && i < READS; i++)
-		rp_seg(r, &ask);
+	if (up && r->k->first)
+		rp_steps(r, r->k->first);
+	for (i = 0; up && !r->failed && i < READS; i++)
+		rp_seg(r, ask);
 	if (!up)
 		return;
+	rp_steps(r, ask + 1);
+	if (r->failed)
+		return;
+	if (!take_responses(r, ask, &t, &done)) {
+		rp_fail(r, "no Responses with the source's octets and a Terminate");
+		return;
+	}
+	check_rest(r, ask, &t, done);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
+	rp_ended(r, RP_BY_FIN);
+}
+
+/*
+ * In one go: a Read from the window, and what invalidates the window. The consumer may
+ * have the message before the Read is answered (RFC 5040 section 5.5), so that there are
+ * two answers: all octets, or the Terminate that returns the Read.
+ */
+static void read_then_inv(struct rp *r)
+{
+	static const struct rp_step ask = {
+		RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 100, .hold = true,
+	}, then[] = {
+		{ RP_SEG, .op = KWRAW_SEND_INV, .len = 9, .inv = KWT_WIN, .hit = true },
+		{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 9, .inv = KWT_WIN },
+		{ .what = RP_DONE },
+	}, answered[] = {
+		{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 100 },
+		{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s;
+	struct kwraw_term t;
+	size_t len;
+
+	if (!rp_open(r))
+		return;
+	rp_steps(r, r->k->first);
+	if (r->failed)
+		return;
+	rp_seg(r, &ask);
 	rp_steps(r, then);
 	if (r->failed)
 		return;
-	if (!take_responses(r, &t, &done)) {
-		rp_fail(r, "no Responses and a Terminate");
-		return;
+	if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+	    !kwraw_seg_decode(ulpdu, len, &s)) {
+		rp_fail(r, "no FPDU, must be a Read Response or a Terminate");
+	} else if (s.opcode == KWRAW_READ_RESP) {
+		if (!s.last || s.stag != RP_SINK_STAG || s.to != RP_SINK_TO ||
+		    len != KWRAW_TAGGED_HDR + ask.size ||
+		    !is_source(&ask, ulpdu + KWRAW_TAGGED_HDR, ask.size, 0))
+			rp_fail(r, "the Read Response is not the Read's");
+		rp_steps(r, answered);
+	} else if (!kwraw_term_decode(ulpdu, len, &t)) {
+		rp_fail(r, "opcode %u, must be a Read Response or a Terminate", s.opcode);
+	} else {
+		check_rest(r, &ask, &t, 0);
+		rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
+		rp_ended(r, RP_BY_FIN);
 	}
-	check_rest(r, &t, done);
-	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
-	rp_ended(r, RP_BY_FIN);
 }

@@ -53,12 +53,29 @@ static void relisten(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
+static struct kwt_conn *other_conn(struct kwt *t)
+{
+	return &t->conns[t->conn == t->conns];
+}
+
+/* Returns whose event it is: of the connection that is worked on, if it is of none. */
+static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
+{
+	struct kwt_conn *c = other_conn(t)->id == ev->id ? other_conn(t) : t->conn;
+
+	if (ev->type == RDMA_CM_EVENT_DISCONNECTED)
+		c->disconnected = true;
+	if (ev->type == RDMA_CM_EVENT_ESTABLISHED)
+		c->established = true;
+	return c;
+}
+
 /* Requests of connections that were given up before anybody looked at them. */
 static void refuse_all(struct kwt *t)
 {
 	struct kwcm_event ev;
 
-	while (!kwcm_next(t->channel, 0, &ev))
+	for (; !kwcm_next(t->channel, 0, &ev); take_note(t, &ev))
 		if (ev.type == RDMA_CM_EVENT_CONNECT_REQUEST) {
 			rdma_reject(ev.id, NULL, 0);
 			rdma_destroy_id(ev.id);
@@ -71,26 +88,22 @@ static void begin(struct kwt *t, char *args, char *answer)
 
 	refuse_all(t);
 	kwt_memory_renew(t);
-	memset(&t->conn, 0, sizeof(t->conn));
-	t->conn.param.responder_resources = word ? atoi(word) : 0;
+	kwt_conn_forget(t->conn);
+	t->conn->param.responder_resources = word ? atoi(word) : 0;
 	word = strtok(NULL, " ");
-	t->conn.param.initiator_depth = word ? atoi(word) : 0;
-	while ((word = strtok(NULL, " ")) && t->conn.n_first < KWT_RECV_MAX)
-		t->conn.first[t->conn.n_first++] = atoi(word);
+	t->conn->param.initiator_depth = word ? atoi(word) : 0;
+	while ((word = strtok(NULL, " ")) && t->conn->n_first < KWT_RECV_MAX)
+		t->conn->first[t->conn->n_first++] = atoi(word);
 	kwt_say(answer, "ok");
 }
 
-/* The next event that is ours, within the time. */
+/* The next event of the connection that is worked on, within the time. */
 static bool next_event(struct kwt *t, int timeout_ms, struct kwcm_event *ev)
 {
 	do {
 		if (kwcm_next(t->channel, timeout_ms, ev))
 			return false;
-	} while (ev->type == RDMA_CM_EVENT_TIMEWAIT_EXIT);
-	if (ev->type == RDMA_CM_EVENT_DISCONNECTED)
-		t->conn.disconnected = true;
-	if (ev->type == RDMA_CM_EVENT_ESTABLISHED)
-		t->conn.established = true;
+	} while (ev->type == RDMA_CM_EVENT_TIMEWAIT_EXIT || take_note(t, ev) != t->conn);
 	return true;
 }
 
@@ -123,8 +136,8 @@ static void take_request(struct kwt *t, int timeout_ms, bool take, char *answer)
 		rdma_destroy_id(ev.id);
 		return;
 	}
-	t->conn.id = ev.id;
-	if (!kwt_qp_create(t) || rdma_accept(ev.id, &t->conn.param))
+	t->conn->id = ev.id;
+	if (!kwt_qp_create(t) || rdma_accept(ev.id, &t->conn->param))
 		sprintf(answer, "no accept: %s", strerror(errno));
 }
 
@@ -141,7 +154,7 @@ static void reject_one(struct kwt *t, char *args, char *answer)
 static bool resolved(struct kwt *t, const char *addr, const char *port)
 {
 	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP }, *ai;
-	struct rdma_cm_id **id = &t->conn.id;
+	struct rdma_cm_id **id = &t->conn->id;
 	struct kwcm_event ev;
 	bool ok;
 
@@ -167,9 +180,9 @@ static void connect_one(struct kwt *t, char *args, char *answer)
 		return;
 	}
 	kw_fill(pd, sizeof(pd), KWT_ARENA_KEY, 0);
-	t->conn.param.private_data = pd;
-	t->conn.param.private_data_len = pd_len;
-	if (!kwt_qp_create(t) || rdma_connect(t->conn.id, &t->conn.param))
+	t->conn->param.private_data = pd;
+	t->conn->param.private_data_len = pd_len;
+	if (!kwt_qp_create(t) || rdma_connect(t->conn->id, &t->conn->param))
 		sprintf(answer, "no connect: %s", strerror(errno));
 	else
 		kwt_say(answer, "ok");
@@ -177,17 +190,23 @@ static void connect_one(struct kwt *t, char *args, char *answer)
 
 static void disconnect(struct kwt *t, char *args, char *answer)
 {
-	if (t->conn.id)
-		rdma_disconnect(t->conn.id);
+	if (t->conn->id)
+		rdma_disconnect(t->conn->id);
 	kwt_say(answer, "ok");
 }
 
 static void destroy(struct kwt *t, char *args, char *answer)
 {
 	kwt_qp_destroy(t);
-	if (t->conn.id)
-		rdma_destroy_id(t->conn.id);
-	memset(&t->conn, 0, sizeof(t->conn));
+	if (t->conn->id)
+		rdma_destroy_id(t->conn->id);
+	kwt_conn_forget(t->conn);
+	kwt_say(answer, "ok");
+}
+
+static void other(struct kwt *t, char *args, char *answer)
+{
+	t->conn = other_conn(t);
 	kwt_say(answer, "ok");
 }
 
@@ -196,7 +215,7 @@ static void await_disconnect(struct kwt *t, int timeout_ms, char *answer)
 {
 	struct kwcm_event ev;
 
-	while (t->conn.established && !t->conn.disconnected)
+	while (t->conn->established && !t->conn->disconnected)
 		if (!next_event(t, timeout_ms, &ev)) {
 			kwt_say(answer, "no DISCONNECTED event");
 			return;
@@ -210,8 +229,8 @@ static void end(struct kwt *t, char *args, char *answer)
 
 	kwt_say(answer, "ok");
 	await_disconnect(t, atoi(args), answer);
-	if (t->conn.id && t->conn.id->qp) {
-		if (!t->conn.established)
+	if (t->conn->id && t->conn->id->qp) {
+		if (!t->conn->established)
 			kwt_qp_stop(t);
 		kwt_all_back(t, atoi(args), any, answer);
 	}
@@ -248,7 +267,7 @@ static const struct {
 	{ "event", kwt_event }, { "dereg", kwt_dereg }, { "disconnect", disconnect },
 	{ "destroy", destroy }, { "expect", kwt_expect }, { "ignore", kwt_ignore },
 	{ "verify", kwt_verify }, { "relisten", relisten }, { "end", end },
-	{ "knob", turn_knob },
+	{ "knob", turn_knob }, { "bind", kwt_bind }, { "other", other },
 };
 
 static void obey(struct kwt *t, char *line, char *answer)
@@ -284,6 +303,9 @@ static void serve(struct kwt *t, int fd)
 			break;
 	}
 	destroy(t, NULL, answer);
+	other(t, NULL, answer);
+	destroy(t, NULL, answer);
+	t->conn = t->conns;
 	if (in)
 		fclose(in);
 }
@@ -322,7 +344,7 @@ static void parse(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct sigaction on_term = { .sa_handler = on_signal };
-	struct kwt t = { .channel = NULL };
+	struct kwt t = { .conn = t.conns };
 	int control, fd;
 
 	kw_prog = "kwtarget";

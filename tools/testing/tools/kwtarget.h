@@ -24,12 +24,17 @@
  *					post a request: ok WR_ID, or no ERRNO
  *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG
  *	event T				the next asynchronous event: ok TYPE
- *	dereg NAME			deregister a region, and register it again at "begin"
+ *	dereg NAME			deregister a region, and register it again at "begin":
+ *					ok, or no ERRNO
+ *	bind				post a request that binds the window: ok WR_ID STAG;
+ *					it is free again when the queue pair is gone
  *	disconnect			gracefully
  *	destroy				the queue pair, whatever it is doing
  *	expect OFF LEN KEY POS		this part of the arena changes to that stream
  *	ignore OFF LEN...		these parts may hold anything
  *	verify				ok, or no OFFSET
+ *	other				from now on all this is about the other one of two
+ *					connections, which has receive buffers of its own
  *	knob NAME VALUE			of the device, for connections to come
  *	relisten			destroy the listener and make a new one
  *	end T [any]			every posted request has to come back within T,
@@ -41,12 +46,13 @@
 
 #include <stdint.h>
 
-#define KWT_ARENA_LEN	0x20000
+#define KWT_ARENA_LEN	0x28000
 #define KWT_ARENA_KEY	0xa7e4a
 
 #define KWT_RECV_OFF	0x17010
 #define KWT_RECV_STEP	0x1000
 #define KWT_RECV_MAX	8
+#define KWT_RECV_OTHER	2	/* of the other connection, behind those */
 #define KWT_RECV_LEN	0xf00
 
 #define KWT_WR_SEND	100	/* first work request id of what is not a receive */
@@ -64,6 +70,8 @@ enum kwt_region {
 	KWT_SINK,	/* target of the consumer's own Reads */
 	KWT_SRC,	/* source of what the consumer sends */
 	KWT_RECV,	/* receives */
+	KWT_BELOW,	/* nothing remote; the window is bound to it */
+	KWT_WIN,	/* the window: remote read and write, once it is bound */
 	KWT_REGIONS,
 };
 

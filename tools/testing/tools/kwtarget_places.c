@@ -16,5 +16,8 @@ const struct kwt_place kwt_places[KWT_REGIONS] = {
 	[KWT_ONE] = { "one", 0x10800, 1 },
 	[KWT_SINK] = { "sink", 0x11003, 8000 },
 	[KWT_SRC] = { "src", 0x14001, 9000 },
-	[KWT_RECV] = { "recv", KWT_RECV_OFF, KWT_RECV_MAX * KWT_RECV_STEP },
+	[KWT_RECV] = { "recv", KWT_RECV_OFF,
+		       (KWT_RECV_MAX + KWT_RECV_OTHER) * KWT_RECV_STEP },
+	[KWT_BELOW] = { "below", 0x21207, 23000 },
+	[KWT_WIN] = { "win", 0x21c03, 20000 },
 };

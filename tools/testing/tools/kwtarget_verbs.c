@@ -27,6 +27,7 @@ static const int access_of[KWT_REGIONS] = {
 	[KWT_ONE] = RW_REMOTE,
 	[KWT_SINK] = RW_REMOTE,
 	[KWT_RECV] = IBV_ACCESS_LOCAL_WRITE,
+	[KWT_BELOW] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
 };
 
 /* ------------------------------------------------------------------ memory */
@@ -45,6 +46,12 @@ static void register_region(struct kwt *t, enum kwt_region r)
 		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
 }
 
+/* What always is a region of its own; that below the window, if there are windows. */
+static bool has_region(const struct kwt *t, enum kwt_region r)
+{
+	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);
+}
+
 static void deregister_region(struct kwt *t, enum kwt_region r)
 {
 	if (t->mr[r] && ibv_dereg_mr(t->mr[r]))
@@ -58,7 +65,7 @@ void kwt_memory_renew(struct kwt *t)
 	int r;
 
 	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
-		if (!t->mr[r] && r != KWT_DEAD)
+		if (!t->mr[r] && has_region(t, r))
 			register_region(t, r);
 	kw_fill(t->arena, KWT_ARENA_LEN, KWT_ARENA_KEY, 0);
 	memcpy(t->shadow, t->arena, KWT_ARENA_LEN);
@@ -72,8 +79,13 @@ void kwt_open(struct kwt *t, struct ibv_context *verbs)
 	t->verbs = verbs;
 	t->pd = ibv_alloc_pd(verbs);
 	t->pd2 = ibv_alloc_pd(verbs);
-	t->cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
-	if (!t->pd || !t->pd2 || !t->cq ||
+	/* Without windows, a bind says that there is none. */
+	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
+	t->conns[0] = (struct kwt_conn){ .slot = 0, .slots = KWT_RECV_MAX };
+	t->conns[1] = (struct kwt_conn){ .slot = KWT_RECV_MAX, .slots = KWT_RECV_OTHER };
+	t->conns[0].cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
+	t->conns[1].cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
+	if (!t->pd || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq ||
 	    posix_memalign((void **)&t->arena, sysconf(_SC_PAGESIZE), KWT_ARENA_LEN))
 		kw_die(KW_SETUP, "cannot create objects: %s", strerror(errno));
 	t->shadow = kw_zalloc(KWT_ARENA_LEN);
@@ -90,9 +102,12 @@ void kwt_close(struct kwt *t)
 {
 	int r;
 
+	if (t->mw && ibv_dealloc_mw(t->mw))
+		kw_die(KW_SETUP, "cannot deallocate the window: %s", strerror(errno));
 	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
 		deregister_region(t, r);
-	if (ibv_destroy_cq(t->cq) || ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
+	if (ibv_destroy_cq(t->conns[0].cq) || ibv_destroy_cq(t->conns[1].cq) ||
+	    ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
 		kw_die(KW_SETUP, "cannot destroy objects: %s", strerror(errno));
 	free(t->arena);
 	free(t->shadow);
@@ -117,12 +132,21 @@ void kwt_region(struct kwt *t, char *args, char *answer)
 
 	if (r == KWT_IOVA)
 		to = IOVA_BASE + (to & 4095);
+	if (r == KWT_WIN && t->mw)
+		stag = t->mw->rkey;
 	sprintf(answer, "ok %u %llu %u", stag, (unsigned long long)to, kwt_places[r].len);
 }
 
 void kwt_dereg(struct kwt *t, char *args, char *answer)
 {
-	deregister_region(t, find_region(args));
+	enum kwt_region r = find_region(args);
+	int rv = t->mr[r] ? ibv_dereg_mr(t->mr[r]) : 0;
+
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	t->mr[r] = NULL;
 	kwt_say(answer, "ok");
 }
 
@@ -179,37 +203,43 @@ void kwt_verify(struct kwt *t, char *args, char *answer)
 
 static int post_recv(struct kwt *t, uint32_t size)
 {
-	unsigned int n = t->conn.recvs;
+	unsigned int n = t->conn->recvs;
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)t->arena + KWT_RECV_OFF + n * KWT_RECV_STEP,
+		.addr = (uintptr_t)t->arena + KWT_RECV_OFF +
+			(t->conn->slot + n) * KWT_RECV_STEP,
 		.length = size,
 		.lkey = t->mr[KWT_RECV]->lkey,
 	};
 	struct ibv_recv_wr *bad, wr = { .wr_id = n, .sg_list = &sge, .num_sge = 1 };
 	int rv;
 
-	if (n >= KWT_RECV_MAX || size > KWT_RECV_LEN)
+	if (n >= t->conn->slots || size > KWT_RECV_LEN)
 		kw_die(KW_SETUP, "too many receives, or too long");
-	rv = ibv_post_recv(t->conn.id->qp, &wr, &bad);
-	t->conn.recvs += !rv;
+	rv = ibv_post_recv(t->conn->id->qp, &wr, &bad);
+	t->conn->recvs += !rv;
 	return rv;
+}
+
+void kwt_conn_forget(struct kwt_conn *c)
+{
+	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
 }
 
 bool kwt_qp_create(struct kwt *t)
 {
 	struct ibv_qp_init_attr attr = {
 		.qp_type = IBV_QPT_RC,
-		.send_cq = t->cq,
-		.recv_cq = t->cq,
+		.send_cq = t->conn->cq,
+		.recv_cq = t->conn->cq,
 		.cap = { .max_send_wr = 64, .max_recv_wr = 16, .max_send_sge = 2,
 			 .max_recv_sge = 2 },
 	};
 	unsigned int i;
 
-	if (rdma_create_qp(t->conn.id, t->pd, &attr))
+	if (rdma_create_qp(t->conn->id, t->pd, &attr))
 		return false;
-	for (i = 0; i < t->conn.n_first; i++)
-		if (post_recv(t, t->conn.first[i]))
+	for (i = 0; i < t->conn->n_first; i++)
+		if (post_recv(t, t->conn->first[i]))
 			return false;
 	return true;
 }
@@ -219,9 +249,9 @@ void kwt_qp_destroy(struct kwt *t)
 	struct ibv_async_event ev;
 	struct ibv_wc wc;
 
-	if (t->conn.id && t->conn.id->qp)
-		rdma_destroy_qp(t->conn.id);
-	while (ibv_poll_cq(t->cq, 1, &wc) > 0)
+	if (t->conn->id && t->conn->id->qp)
+		rdma_destroy_qp(t->conn->id);
+	while (ibv_poll_cq(t->conn->cq, 1, &wc) > 0)
 		;
 	while (!ibv_get_async_event(t->verbs, &ev))
 		ibv_ack_async_event(&ev);
@@ -231,7 +261,7 @@ void kwt_qp_stop(struct kwt *t)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	if (ibv_modify_qp(t->conn.id->qp, &attr, IBV_QP_STATE))
+	if (ibv_modify_qp(t->conn->id->qp, &attr, IBV_QP_STATE))
 		kw_die(KW_MISMATCH, "a queue pair does not go to the error state");
 }
 
@@ -242,7 +272,7 @@ void kwt_recv(struct kwt *t, char *args, char *answer)
 	if (rv)
 		sprintf(answer, "no %d", rv);
 	else
-		sprintf(answer, "ok %u", t->conn.recvs - 1);
+		sprintf(answer, "ok %u", t->conn->recvs - 1);
 }
 
 void kwt_post(struct kwt *t, char *args, char *answer)
@@ -257,7 +287,7 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 		   &flags) != 7)
 		kw_die(KW_SETUP, "'%s' cannot be posted", args);
 	sge = (struct ibv_sge){ .addr = addr, .length = len, .lkey = lkey };
-	wr.wr_id = KWT_WR_SEND + t->conn.sends;
+	wr.wr_id = KWT_WR_SEND + t->conn->sends;
 	wr.num_sge = !!len;
 	wr.opcode = verb;
 	wr.send_flags = IBV_SEND_SIGNALED | flags;
@@ -267,12 +297,40 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 		wr.wr.rdma.remote_addr = to;
 		wr.wr.rdma.rkey = rkey;
 	}
-	rv = ibv_post_send(t->conn.id->qp, &wr, &bad);
+	rv = ibv_post_send(t->conn->id->qp, &wr, &bad);
 	if (rv) {
 		sprintf(answer, "no %d", rv);
 		return;
 	}
-	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn.sends++);
+	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn->sends++);
+}
+
+/* With another key each time, so that the STag of the time before is no good. */
+void kwt_bind(struct kwt *t, char *args, char *answer)
+{
+	const struct kwt_place *p = &kwt_places[KWT_WIN];
+	struct ibv_send_wr *bad, wr = { .wr_id = KWT_WR_SEND + t->conn->sends };
+	int rv;
+
+	if (!t->mw) {
+		kwt_say(answer, "no: the device has no memory windows");
+		return;
+	}
+	wr.opcode = IBV_WR_BIND_MW;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.bind_mw.mw = t->mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(t->mw->rkey);
+	wr.bind_mw.bind_info.mr = t->mr[KWT_BELOW];
+	wr.bind_mw.bind_info.addr = (uintptr_t)t->arena + p->off;
+	wr.bind_mw.bind_info.length = p->len;
+	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	rv = ibv_post_send(t->conn->id->qp, &wr, &bad);
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	t->mw->rkey = wr.bind_mw.rkey;
+	sprintf(answer, "ok %u %u", KWT_WR_SEND + t->conn->sends++, t->mw->rkey);
 }
 
 /* ---------------------------------------------------- completions and events */
@@ -282,8 +340,8 @@ static bool next_wc(struct kwt *t, int timeout_ms, struct ibv_wc *wc)
 	int64_t until = kw_now_ms() + timeout_ms;
 
 	for (;;) {
-		if (ibv_poll_cq(t->cq, 1, wc) > 0) {
-			t->conn.back++;
+		if (ibv_poll_cq(t->conn->cq, 1, wc) > 0) {
+			t->conn->back++;
 			return true;
 		}
 		if (kw_now_ms() >= until)
@@ -329,14 +387,14 @@ void kwt_event(struct kwt *t, char *args, char *answer)
 
 void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer)
 {
-	unsigned int posted = t->conn.recvs + t->conn.sends;
+	unsigned int posted = t->conn->recvs + t->conn->sends;
 	enum ibv_event_type type;
 	struct ibv_wc wc;
 
-	while (t->conn.back < posted) {
+	while (t->conn->back < posted) {
 		if (!next_wc(t, timeout_ms, &wc)) {
 			sprintf(answer, "no: %u of %u requests have not come back",
-				posted - t->conn.back, posted);
+				posted - t->conn->back, posted);
 			return;
 		}
 		if (!any && wc.status != IBV_WC_WR_FLUSH_ERR)

@@ -20,7 +20,9 @@ static inline void kwt_say(char *answer, const char *text)
 }
 
 /**
- * struct kwt_conn - the connection that is being worked on
+ * struct kwt_conn - one of two connections
+ * @cq: its completions; @slot: its first receive buffer; @slots: how many it has: all
+ *	three outlive it
  * @id: NULL if there is none
  * @param: for accept and connect
  * @first: sizes of the receives that are posted before; @n_first of them
@@ -28,6 +30,8 @@ static inline void kwt_say(char *answer, const char *text)
  * @recvs, @sends: posted; @back: completions that have come
  */
 struct kwt_conn {
+	struct ibv_cq *cq;
+	unsigned int slot, slots;
 	struct rdma_cm_id *id;
 	struct rdma_conn_param param;
 	uint32_t first[KWT_RECV_MAX];
@@ -40,16 +44,18 @@ struct kwt_conn {
  * struct kwt - the consumer
  * @arena: memory; @shadow: what it has to hold; @care: 0 where it may hold anything
  * @pd2: another protection domain
+ * @mw: the window; NULL: the device has none
+ * @conn: the connection that is being worked on
  */
 struct kwt {
 	struct rdma_event_channel *channel;
 	struct ibv_context *verbs;
 	struct ibv_pd *pd, *pd2;
-	struct ibv_cq *cq;
 	uint8_t *arena, *shadow, *care;
 	struct ibv_mr *mr[KWT_REGIONS];
+	struct ibv_mw *mw;
 	uint32_t dead_stag;
-	struct kwt_conn conn;
+	struct kwt_conn conns[2], *conn;
 };
 
 void kwt_open(struct kwt *t, struct ibv_context *verbs);
@@ -57,6 +63,8 @@ void kwt_close(struct kwt *t);
 /* The arena as it was at first, and all regions registered. */
 void kwt_memory_renew(struct kwt *t);
 
+/* There is no such connection any more. */
+void kwt_conn_forget(struct kwt_conn *c);
 /* Create it with the first receives posted; false and errno on failure. */
 bool kwt_qp_create(struct kwt *t);
 void kwt_qp_destroy(struct kwt *t);
@@ -69,6 +77,7 @@ void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer);
 void kwt_region(struct kwt *t, char *args, char *answer);
 void kwt_recv(struct kwt *t, char *args, char *answer);
 void kwt_post(struct kwt *t, char *args, char *answer);
+void kwt_bind(struct kwt *t, char *args, char *answer);
 void kwt_wc(struct kwt *t, char *args, char *answer);
 void kwt_event(struct kwt *t, char *args, char *answer);
 void kwt_dereg(struct kwt *t, char *args, char *answer);
