@@ -40,6 +40,9 @@ enum rp_do {
 	RP_RECV,	/* the consumer posts a receive of @len */
 	RP_WC,		/* this completion has to be next */
 	RP_NO_WC,	/* there is no completion */
+	RP_ARM,		/* the consumer asks to be woken by what is solicited */
+	RP_AWAKE,	/* it is woken */
+	RP_ASLEEP,	/* it is not */
 	RP_EVENT,	/* this asynchronous event has to be next */
 	RP_DEREG,	/* the consumer deregisters region @at */
 	RP_BUSY,	/* the consumer cannot: a window is bound to region @at */

@@ -271,6 +271,14 @@ void rp_expect(struct rp *r, const struct rp_step *s)
 		if (rp_ctl("wc 0"))
 			rp_fail(r, "completion '%s', must be none", rp_ctl_no());
 		break;
+	case RP_AWAKE:
+		if (!rp_ctl("notified %d", rp_soon()))
+			rp_fail(r, "no completion event, must be one");
+		break;
+	case RP_ASLEEP:
+		if (rp_ctl("notified 0"))
+			rp_fail(r, "a completion event, must be none");
+		break;
 	case RP_EVENT:
 		expect_event(r, s->event);
 		break;

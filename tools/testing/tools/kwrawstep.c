@@ -244,6 +244,9 @@ static void one_step(struct rp *r, const struct rp_step *s)
 	case RP_RECV:
 		rp_ctl("recv %u", s->len);
 		break;
+	case RP_ARM:
+		rp_ctl("arm");
+		break;
 	case RP_DEREG:
 		do_dereg(r, s);
 		break;

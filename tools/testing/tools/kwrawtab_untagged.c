@@ -104,6 +104,19 @@ const struct rp_case rp_cases_untagged[] = {
 		},
 	},
 	{
+		.name = "send-wakes-if-solicited", .ids = "5040-1.2-3 5040-2.4-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_ARM },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_ASLEEP },
+			{ RP_SEG, .op = KWRAW_SEND_SE, .len = 5, .hit = true },
+			{ RP_AWAKE },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 5 },
+		},
+	},
+	{
 		.name = "send-second-stag-differs", .ids = "5041-4.3-6",
 		.role = RP_BOTH,
 		.steps = {

@@ -98,8 +98,10 @@ const struct rp_case rp_cases_window[] = {
 		.first = rp_window,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100, .hit = true },
+			{ RP_ARM },
 			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 16, .inv = KWT_WIN, .hit = true },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16, .inv = KWT_WIN },
+			{ RP_ASLEEP },
 			{ RP_DEREG, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 100 },
 			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
@@ -121,11 +123,13 @@ const struct rp_case rp_cases_window[] = {
 		},
 	},
 	{
-		.name = "window-inv-solicited", .ids = "5040-1.2-2 5040-1.2-3 5040-3.2-4 5040-5.3-18",
+		.name = "window-inv-solicited", .ids = "5040-1.2-2 5040-1.2-3 5040-2.4-3 5040-3.2-4 5040-5.3-18",
 		.role = RP_BOTH,
 		.first = rp_window,
 		.steps = {
+			{ RP_ARM },
 			{ RP_SEG, .op = KWRAW_SEND_SE_INV, .len = 16, .inv = KWT_WIN, .hit = true },
+			{ RP_AWAKE },
 			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16, .inv = KWT_WIN },
 			{ RP_DEREG, .at = KWT_BELOW },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WIN, .len = 16 },

@@ -268,6 +268,7 @@ static const struct {
 	{ "destroy", destroy }, { "expect", kwt_expect }, { "ignore", kwt_ignore },
 	{ "verify", kwt_verify }, { "relisten", relisten }, { "end", end },
 	{ "knob", turn_knob }, { "bind", kwt_bind }, { "other", other },
+	{ "arm", kwt_arm }, { "notified", kwt_notified },
 };
 
 static void obey(struct kwt *t, char *line, char *answer)

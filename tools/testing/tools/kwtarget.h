@@ -23,6 +23,8 @@
  *	post VERB LKEY ADDR LEN RKEY TO FLAGS
  *					post a request: ok WR_ID, or no ERRNO
  *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG
+ *	arm				ask for a completion event, only for what is solicited
+ *	notified T			ok if it comes
  *	event T				the next asynchronous event: ok TYPE
  *	dereg NAME			deregister a region, and register it again at "begin":
  *					ok, or no ERRNO

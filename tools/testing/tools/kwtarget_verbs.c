@@ -83,9 +83,10 @@ void kwt_open(struct kwt *t, struct ibv_context *verbs)
 	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
 	t->conns[0] = (struct kwt_conn){ .slot = 0, .slots = KWT_RECV_MAX };
 	t->conns[1] = (struct kwt_conn){ .slot = KWT_RECV_MAX, .slots = KWT_RECV_OTHER };
-	t->conns[0].cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
-	t->conns[1].cq = ibv_create_cq(verbs, CQ_LEN, NULL, NULL, 0);
-	if (!t->pd || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq ||
+	t->notes = ibv_create_comp_channel(verbs);
+	t->conns[0].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
+	t->conns[1].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
+	if (!t->pd || !t->notes || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq ||
 	    posix_memalign((void **)&t->arena, sysconf(_SC_PAGESIZE), KWT_ARENA_LEN))
 		kw_die(KW_SETUP, "cannot create objects: %s", strerror(errno));
 	t->shadow = kw_zalloc(KWT_ARENA_LEN);
@@ -107,7 +108,7 @@ void kwt_close(struct kwt *t)
 	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
 		deregister_region(t, r);
 	if (ibv_destroy_cq(t->conns[0].cq) || ibv_destroy_cq(t->conns[1].cq) ||
-	    ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
+	    ibv_destroy_comp_channel(t->notes) || ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
 		kw_die(KW_SETUP, "cannot destroy objects: %s", strerror(errno));
 	free(t->arena);
 	free(t->shadow);
@@ -360,6 +361,33 @@ void kwt_wc(struct kwt *t, char *args, char *answer)
 		wc.status ? 0 : wc.opcode, wc.status ? 0 : wc.byte_len,
 		wc.status ? 0 : wc.wc_flags,
 		!wc.status && (wc.wc_flags & IBV_WC_WITH_INV) ? wc.invalidated_rkey : 0);
+}
+
+static bool next_note(struct kwt *t, int timeout_ms)
+{
+	struct pollfd fd = { .fd = t->notes->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&fd, 1, timeout_ms) <= 0 || ibv_get_cq_event(t->notes, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return cq == t->conn->cq;
+}
+
+void kwt_arm(struct kwt *t, char *args, char *answer)
+{
+	/* A case that asked before may have ended with the event still to come. */
+	while (next_note(t, 0))
+		;
+	if (!ibv_req_notify_cq(t->conn->cq, 1))
+		kwt_say(answer, "ok");
+}
+
+void kwt_notified(struct kwt *t, char *args, char *answer)
+{
+	if (next_note(t, atoi(args)))
+		kwt_say(answer, "ok");
 }
 
 /* The next event about a queue pair. */

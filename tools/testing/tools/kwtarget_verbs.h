@@ -45,6 +45,7 @@ struct kwt_conn {
  * @arena: memory; @shadow: what it has to hold; @care: 0 where it may hold anything
  * @pd2: another protection domain
  * @mw: the window; NULL: the device has none
+ * @notes: completion events
  * @conn: the connection that is being worked on
  */
 struct kwt {
@@ -54,6 +55,7 @@ struct kwt {
 	uint8_t *arena, *shadow, *care;
 	struct ibv_mr *mr[KWT_REGIONS];
 	struct ibv_mw *mw;
+	struct ibv_comp_channel *notes;
 	uint32_t dead_stag;
 	struct kwt_conn conns[2], *conn;
 };
@@ -79,6 +81,8 @@ void kwt_recv(struct kwt *t, char *args, char *answer);
 void kwt_post(struct kwt *t, char *args, char *answer);
 void kwt_bind(struct kwt *t, char *args, char *answer);
 void kwt_wc(struct kwt *t, char *args, char *answer);
+void kwt_arm(struct kwt *t, char *args, char *answer);
+void kwt_notified(struct kwt *t, char *args, char *answer);
 void kwt_event(struct kwt *t, char *args, char *answer);
 void kwt_dereg(struct kwt *t, char *args, char *answer);
 void kwt_expect(struct kwt *t, char *args, char *answer);
