@@ -29,9 +29,12 @@ static struct kw_rng rng;
 static uint8_t stream[STREAM_MAX];
 static size_t stream_len;
 
-/* No start-up came about; the device sent a Terminate; we sent a reset. */
+/* A window is bound to this stream. */
+static bool windowed;
+
+/* No start-up came about; the device sent a Terminate of this layer; we sent a reset. */
 static struct {
-	unsigned int refused, terminated, reset;
+	unsigned int refused, terminated[3], reset;
 } outcome;
 
 static uint32_t odd_number(uint32_t good)
@@ -108,16 +111,18 @@ static void choose(struct rp_step *s)
 		KWRAW_SEND, KWRAW_SEND, KWRAW_WRITE, KWRAW_WRITE, KWRAW_READ_REQ, KWRAW_SEND_SE,
 		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_TERMINATE,
 	};
-	/* What ends the conversation is rare. */
-	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : 6;
+	/* What ends the conversation is rare: that is the last two, and without a window three. */
+	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 7 : 6;
 
 	*s = (struct rp_step){ RP_SEG, .op = ops[kw_below(&rng, n)], .hold = true };
-	s->at = KWT_RW;
+	s->at = windowed && kw_one_in(&rng, 2) ? KWT_WIN : KWT_RW;
+	if (s->op == KWRAW_SEND_INV)
+		s->inv = windowed ? KWT_WIN : KWT_NONE;
 	s->off = kw_below(&rng, 19000);
 	s->len = kw_below(&rng, 4) ? kw_below(&rng, 100) : kw_below(&rng, SEG_MAX);
 	s->more = kw_one_in(&rng, 6);
 	if (s->op == KWRAW_READ_REQ) {
-		s->at = kw_one_in(&rng, 2) ? KWT_RW : KWT_RO;
+		s->at = kw_one_in(&rng, 2) ? s->at : KWT_RO;
 		s->off = kw_below(&rng, 1000);
 		s->size = kw_below(&rng, 3000);
 		s->len = 0;
@@ -275,6 +280,19 @@ static bool start_responder(struct rp *r, bool spoiled)
 	return !strncmp(verdict, "ESTABLISHED", 11);
 }
 
+static void take_terminate(struct rp *r, const uint8_t *ulpdu, size_t len)
+{
+	struct kwraw_term t;
+
+	if (!kwraw_term_decode(ulpdu, len, &t) || t.layer >= ARRAY_SIZE(outcome.terminated)) {
+		rp_fail(r, "the device's Terminate is malformed");
+		return;
+	}
+	outcome.terminated[t.layer]++;
+	if (!r->c.crc && t.layer == 2 && t.code == 2)
+		rp_fail(r, "a Terminate about a CRC, which is not in use");
+}
+
 /* What the device says to all this. */
 static void listen_to(struct rp *r)
 {
@@ -282,7 +300,6 @@ static void listen_to(struct rp *r)
 	int64_t until = kw_now_ms() + rp_soon();
 	enum kwraw_got got;
 	struct kwraw_seg s;
-	struct kwraw_term t;
 	size_t len;
 
 	do {
@@ -297,12 +314,8 @@ static void listen_to(struct rp *r)
 			rp_fail(r, "the device says %s of %zu octets", kwraw_got_name(got), len);
 			return;
 		}
-		if (s.opcode == KWRAW_TERMINATE && !kwraw_term_decode(ulpdu, len, &t)) {
-			rp_fail(r, "the device's Terminate is malformed");
-			return;
-		}
 		if (s.opcode == KWRAW_TERMINATE) {
-			outcome.terminated++;
+			take_terminate(r, ulpdu, len);
 			return;
 		}
 	} while (kw_now_ms() < until);
@@ -310,7 +323,9 @@ static void listen_to(struct rp *r)
 
 static void finish(struct rp *r)
 {
-	static const enum kwt_region may_change[] = { KWT_RW, KWT_WO, KWT_IOVA, KWT_ONE, KWT_SINK };
+	static const enum kwt_region may_change[] = {
+		KWT_RW, KWT_WO, KWT_IOVA, KWT_ONE, KWT_SINK, KWT_WIN,
+	};
 	char parts[200];
 	size_t i, n = 0;
 
@@ -334,6 +349,12 @@ static void finish(struct rp *r)
 
 static void talk(struct rp *r, enum how how)
 {
+	/* With a start-up frame that was spoiled nobody knows where the stream stands. */
+	windowed = how != REQUEST && kw_one_in(&rng, 3);
+	if (windowed)
+		rp_steps(r, rp_window);
+	if (r->failed)
+		return;
 	make_stream(r, how);
 	if (how == STREAM)
 		scribble(stream, stream_len);
@@ -386,6 +407,16 @@ static bool still_good(struct rp *r)
 	return !r->failed;
 }
 
+static void say_outcome(unsigned int n)
+{
+	const unsigned int *t = outcome.terminated;
+	unsigned int sum = t[0] + t[1] + t[2];
+
+	kw_say("mutate: Terminates of RDMAP %u, DDP %u, MPA %u", t[0], t[1], t[2]);
+	kw_say("mutate: %u not begun, %u terminated, %u reset by us, %u closed", outcome.refused,
+	       sum, outcome.reset, n - outcome.refused - sum - outcome.reset);
+}
+
 int rp_mutate(unsigned int count, uint64_t seed)
 {
 	static const struct rp_case any = { .name = "mutate", .role = RP_INIT };
@@ -405,9 +436,7 @@ int rp_mutate(unsigned int count, uint64_t seed)
 			kw_say("  (connection %u of seed %llu)", i, (unsigned long long)seed);
 		failed += r.failed;
 	}
-	kw_say("mutate: %u not begun, %u terminated, %u reset by us, %u closed", outcome.refused,
-	       outcome.terminated, outcome.reset,
-	       i - outcome.refused - outcome.terminated - outcome.reset);
+	say_outcome(i);
 	kw_say("mutate: %u connections, %u failed, seed %llu", i, failed,
 	       (unsigned long long)seed);
 	r = (struct rp){ .k = &any, .role = RP_INIT, .out = out };

@@ -109,7 +109,7 @@ mutate() {
 	for ((i = 0; i < mutators; i++)); do
 		reap "$mutate_limit" "peer$i"
 		raw_target_good "target$i"
-		tail -n 2 "$CASE_DIR/peer$i.log"
+		tail -n 3 "$CASE_DIR/peer$i.log"
 	done
 }
 
