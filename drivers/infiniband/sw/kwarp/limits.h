@@ -32,7 +32,7 @@
 #define KWARP_MAX_INLINE	464
 
 /* Pages for payload that a device keeps, of 32 KiB each but where pages are larger. */
-#define KWARP_PAGES		128
+#define KWARP_PAGES		512
 
 /* Read depth: rdma_cm carries IRD and ORD as u8. */
 #define KWARP_MAX_IRD		128

@@ -406,6 +406,16 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
+/* For certain, and nobody waits to hear of it: no need to look for something to send. */
+static bool nothing_left(const struct kwarp_engine *e)
+{
+	const unsigned long busy = BIT(KWARP_E_DEAD) | BIT(KWARP_E_FAILED) |
+				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
+
+	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
+	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread);
+}
+
 static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 {
 	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
@@ -420,7 +430,10 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 		return KWARP_TX_IDLE;
 	}
 	kwarp_sq_sent(e->sq, e->tx.sq_end);
-	return KWARP_TX_MORE;
+	if (!nothing_left(e))
+		return KWARP_TX_MORE;
+	kwarp_batch_idle(&e->tx.batch);
+	return KWARP_TX_IDLE;
 }
 
 static bool batch_full(const struct kwarp_tx *tx)

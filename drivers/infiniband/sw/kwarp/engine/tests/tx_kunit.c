@@ -435,9 +435,8 @@ static void test_end_goes_along(struct kunit *test)
 	struct tx_test *t = test->priv;
 
 	asked_for(t, 64 * 1024);
-	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
-	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 
 	asked_for(t, 2 * KWARP_BATCH_LEN);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
@@ -454,9 +453,21 @@ static void test_requests_bounded(struct kunit *test)
 		post(t, KWARP_WR_SEND, 0, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS);
-	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
-	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS + 3);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS + 3);
+}
+
+/* Whoever waits to hear that all is sent hears it, behind a batch, too. */
+static void test_drained_behind_batch(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 1);
+	t->e.tx.drain_to = 1;
+	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_DRAINED);
 }
 
 /* Nothing of them is sent, but there are more. */
@@ -487,6 +498,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_end_goes_along),
 	KUNIT_CASE(test_requests_bounded),
 	KUNIT_CASE(test_local_bounded),
+	KUNIT_CASE(test_drained_behind_batch),
 	{}
 };
 
