@@ -57,7 +57,8 @@ struct kwarp_knobs {
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
  * @pages: pages for payload that may be used again, see engine/pages.h
- * @pages.lock: protects the rest of the group; process context, bottom halves off
+ * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
+ *	halves off
  * @pages.ring: the ring; @offset is that of the first octet not yet used
  * @pages.first: its oldest entry
  * @pages.n: entries in use

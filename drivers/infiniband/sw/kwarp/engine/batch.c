@@ -177,7 +177,8 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: 0 when all of it is with TCP; -EAGAIN if TCP is full and write_space will
- * be called; another negative errno if the connection is gone.
+ * be called; -ENOBUFS if it has no memory, and will not; another negative errno if the
+ * connection is gone.
  */
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {

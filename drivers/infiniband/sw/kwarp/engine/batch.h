@@ -22,8 +22,8 @@ struct kwarp_mr;
 struct socket;
 
 #define KWARP_BATCH_LEN		(64 * 1024)
-/* Requests looked at for one batch: it may be built in softirq. */
-#define KWARP_BATCH_REQUESTS	256
+/* Requests and elements looked at for one batch: it may be built in softirq. */
+#define KWARP_BATCH_EFFORT	512
 /*
  * The end of a message goes along if it is no longer than this: the headers of a message
  * of 64 KiB must not cost another call and another packet for what they push out.

@@ -29,6 +29,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		tx->msn[i] = 1;
 	tx->sq_end = e->sq->next;
+	kwarp_hold_reset(e);
 }
 
 static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)
@@ -84,6 +85,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
+		kwarp_hold_stop(e);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}

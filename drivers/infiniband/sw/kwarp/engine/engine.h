@@ -109,7 +109,9 @@ struct kwarp_tx_msg {
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
- * @requests: taken from the send queue in this step
+ * @effort: requests and their elements looked at in this step
+ * @tick: jiffies of the last run within the socket lock
+ * @rounds: of such runs in that tick
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
@@ -135,7 +137,9 @@ struct kwarp_tx {
 	bool turn;
 	bool term_done;
 	bool no_memory;
-	u32 requests;
+	u32 effort;
+	u32 tick;
+	u32 rounds;
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];
@@ -330,6 +334,7 @@ enum kwarp_tx_from {
 	KWARP_TX_FROM_SOCKET,	/* the stream's socket lock is held: the caller sends */
 	KWARP_TX_FROM_TIMER,	/* the same, and a period of hold.h is over */
 	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
+	KWARP_TX_FROM_DOORBELL,	/* the same, because of requests of user space */
 };
 
 void kwarp_tx_init(struct kwarp_engine *e);
@@ -356,7 +361,7 @@ bool kwarp_tx_build(struct kwarp_engine *e);
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
 void kwarp_rx_fini(struct kwarp_engine *e);
-void kwarp_rx_end_run(struct kwarp_engine *e);
+bool kwarp_rx_end_run(struct kwarp_engine *e);
 void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 void kwarp_rx_flush(struct kwarp_engine *e);
 bool kwarp_rx_any(const struct kwarp_engine *e);

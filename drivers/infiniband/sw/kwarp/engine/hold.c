@@ -38,6 +38,26 @@ void kwarp_hold_stop(struct kwarp_engine *e)
 	hrtimer_cancel(&e->tx.hold.timer);
 }
 
+/* A stream begins.  Context: the runner. */
+void kwarp_hold_reset(struct kwarp_engine *e)
+{
+	e->tx.hold.on = false;
+	e->tx.hold.misses = 0;
+	e->tx.hold.streak = 0;
+	e->tx.hold.off = e->tx.off;
+}
+
+/*
+ * Does the program wait for each request before it posts the next?  What a completion
+ * says, "with TCP", is true at once, and then nothing is heard and doorbells are quick.
+ * The index is user space's; a wrong one misleads this guess only.
+ */
+static bool waits_for_completions(const struct kwarp_sq *sq)
+{
+	return sq->done[(sq->next - 1) & sq->ring.mask].signaled &&
+	       READ_ONCE(sq->cq->ring.hdr->cons) == READ_ONCE(sq->cq->prod);
+}
+
 /**
  * kwarp_hold_wanted - a doorbell was rung: hold the request back?
  * @e: engine
@@ -53,11 +73,14 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 	struct kwarp_hold *h = &e->tx.hold;
 	u32 sent = e->tx.off - h->off;
 
+	/* A late doorbell, that the period makes unnecessary. */
+	if (h->on && hrtimer_is_queued(&h->timer))
+		return true;
 	h->off = e->tx.off;
 	h->on = false;
 	h->misses = 0;
 	if (READ_ONCE(h->heard) || sent > KWARP_HOLD_SMALL ||
-	    now - READ_ONCE(h->left) > READ_ONCE(h->cost)) {
+	    now - READ_ONCE(h->left) > READ_ONCE(h->cost) || waits_for_completions(e->sq)) {
 		WRITE_ONCE(h->heard, false);
 		h->streak = min(h->streak, 0);
 		return false;
@@ -106,11 +129,15 @@ bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 	return false;
 }
 
-/* A period begins.  Context: the runner, for the last time before kwarp_hold_start(). */
+/* A period begins, or goes on.  Context: the runner, before kwarp_hold_start(). */
 void kwarp_hold_begin(struct kwarp_engine *e)
 {
-	e->tx.hold.on = true;
-	e->tx.hold.next = e->sq->next;
+	struct kwarp_hold *h = &e->tx.hold;
+
+	if (h->on && hrtimer_is_queued(&h->timer))
+		return;
+	h->on = true;
+	h->next = e->sq->next;
 }
 
 /* Somebody will run when the period is over.  Context: any but hard interrupt. */
@@ -118,6 +145,9 @@ void kwarp_hold_start(struct kwarp_engine *e)
 {
 	u64 ns = (u64)READ_ONCE(e->tx.hold.cost) * KWARP_HOLD_DOORBELLS;
 
+	/* A period that goes on does not become longer. */
+	if (hrtimer_is_queued(&e->tx.hold.timer))
+		return;
 	ns = clamp_t(u64, ns, KWARP_HOLD_MIN_NS, KWARP_HOLD_MAX_NS);
 	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }

@@ -5,10 +5,10 @@
  *
  * A program that posts small messages one at a time rings the doorbell for each: a
  * system call and a TCP segment per message.  Once a few doorbells have followed each
- * other at once, with nothing heard from the peer in between (which would be a program
- * that waits for an answer), the runner does not send but leaves a timer, with doorbells
- * off, and the timer sends what has been posted meanwhile.  It goes on as long as that
- * is many requests; no message is held for longer than KWARP_HOLD_MAX_NS.
+ * other at once, the runner does not send but leaves a timer, with doorbells off, and the
+ * timer sends what has been posted meanwhile.  Not so if something was heard from the peer
+ * in between, or all completions have been seen: such a program waits.  It goes on as long as that
+ * is many requests; a period is no longer than KWARP_HOLD_MAX_NS.
  */
 #ifndef KWARP_ENGINE_HOLD_H
 #define KWARP_ENGINE_HOLD_H
@@ -62,6 +62,7 @@ struct kwarp_hold {
 
 void kwarp_hold_init(struct kwarp_engine *e);
 void kwarp_hold_stop(struct kwarp_engine *e);
+void kwarp_hold_reset(struct kwarp_engine *e);
 bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now);
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since);
 bool kwarp_hold_more(struct kwarp_engine *e, bool due);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pages for payload, from a ring of the device.  Context of all functions: process, but
- * a region may be locked, so nothing sleeps unless @gfp allows it.
+ * Pages for payload, from a ring of the device.  Context of all functions: any but hard
+ * interrupt, and a region may be locked: nothing sleeps unless @gfp allows it.
  */
 #include "pages.h"
 

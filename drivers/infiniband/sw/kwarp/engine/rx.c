@@ -431,9 +431,19 @@ bool kwarp_rx_any(const struct kwarp_engine *e)
 	return e->rx.fpdu.off || e->rx.stash.have || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
 }
 
-/* The socket has given all it had: let go of what the run referenced, and answer. */
-void kwarp_rx_end_run(struct kwarp_engine *e)
+/**
+ * kwarp_rx_end_run - the socket has given all it had
+ * @e: engine
+ *
+ * Lets go of what the run referenced.
+ *
+ * Context: socket lock held.
+ * Return: true if there may be something to send: an answer, or what waited for one.
+ */
+bool kwarp_rx_end_run(struct kwarp_engine *e)
 {
+	bool kick = e->rx.kick;
+
 	if (e->rx.mr) {
 		kwarp_mr_put(e->rx.mr);
 		e->rx.mr = NULL;
@@ -441,10 +451,8 @@ void kwarp_rx_end_run(struct kwarp_engine *e)
 	e->rx.sure = false;
 	if (!READ_ONCE(e->tx.hold.heard))
 		WRITE_ONCE(e->tx.hold.heard, true);
-	if (e->rx.kick) {
-		e->rx.kick = false;
-		kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
-	}
+	e->rx.kick = false;
+	return kick;
 }
 
 /* Does a FIN here cut nothing off? */

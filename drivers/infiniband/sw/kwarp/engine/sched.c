@@ -32,8 +32,8 @@ enum {
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
-/* The same within the socket lock, where others wait for the processor. */
-#define SOCKET_BUDGET	4
+/* Those sent within the socket lock in one tick: others wait for the processor. */
+#define SOCKET_ROUNDS	64
 
 static void want_kicks(struct kwarp_engine *e, bool on)
 {
@@ -60,38 +60,51 @@ static void queue(struct kwarp_engine *e, unsigned long delay)
 	mod_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
 }
 
-/* Give others a turn: the work item goes on, unless a poster or claimant is quicker. */
-static void hand_over(struct kwarp_engine *e, unsigned long delay)
+/* Give others a turn: the work item goes on, unless somebody who can send is quicker. */
+static void hand_over(struct kwarp_engine *e)
 {
 	/* Not atomic_set(): full barrier for waitqueue_active(). */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
-	queue(e, delay);
+	queue(e, 0);
 }
 
-/* The same, but it is a timer that goes on, with what will have been posted by then. */
-static void hold(struct kwarp_engine *e)
+/* Leave the word as @word, unless somebody asked for another round: then false. */
+static bool leave(struct kwarp_engine *e, int word)
 {
-	want_kicks(e, false);
-	kwarp_hold_begin(e);
-	/* Not atomic_set(): full barrier for waitqueue_active(). */
-	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
-	wake_claimant(e);
-	/* Not before: it has to find the word as it is now. */
-	kwarp_hold_start(e);
-}
-
-/* Leave, unless somebody asked for another round.  True if we left. */
-static bool leave(struct kwarp_engine *e)
-{
-	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, KWARP_RUN_IDLE) ==
-	    KWARP_RUN_ACTIVE) {
+	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, word) == KWARP_RUN_ACTIVE) {
 		wake_claimant(e);
 		return true;
 	}
 	/* Full barrier: what the kicker stored is seen by the next step. */
 	atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
 	return false;
+}
+
+/* Nobody tells us when there is memory again. */
+static bool leave_for_memory(struct kwarp_engine *e)
+{
+	if (!leave(e, KWARP_RUN_QUEUED))
+		return false;
+	queue(e, 1);
+	return true;
+}
+
+/* A timer goes on, with what will have been posted by then. */
+static bool leave_for_hold(struct kwarp_engine *e)
+{
+	bool left;
+
+	want_kicks(e, false);
+	kwarp_hold_begin(e);
+	/* Doorbells are off: no delay until there is a timer. */
+	preempt_disable();
+	left = leave(e, KWARP_RUN_QUEUED);
+	/* Not before: it has to find the word as it is now. */
+	if (left)
+		kwarp_hold_start(e);
+	preempt_enable();
+	return left;
 }
 
 /*
@@ -115,45 +128,41 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
-/*
- * Round after round.  The budget also bounds what a program can do to the runner by
- * changing its indices, or by ringing its doorbell all the time.
- */
-static void run_rounds(struct kwarp_engine *e, int budget)
+/* True if the runner has left. */
+static bool round_and_leave(struct kwarp_engine *e)
 {
-	for (;;) {
-		switch (one_round(e)) {
-		case KWARP_TX_NO_MEMORY:
-			/* Nobody tells us when there is some. */
-			hand_over(e, 1);
-			return;
-		case KWARP_TX_HOLD:
-			hold(e);
-			return;
-		case KWARP_TX_MORE:
-			break;
-		default:
-			if (leave(e))
-				return;
-		}
-		if (--budget == 0 || atomic_read(&e->tx.claims)) {
-			hand_over(e, 0);
-			return;
-		}
-		if (!e->tx.in_socket)
-			cond_resched();
+	switch (one_round(e)) {
+	case KWARP_TX_MORE:
+		return false;
+	case KWARP_TX_NO_MEMORY:
+		return leave_for_memory(e);
+	case KWARP_TX_HOLD:
+		return leave_for_hold(e);
+	default:
+		return leave(e, KWARP_RUN_IDLE);
 	}
 }
 
-/* The caller has entered, in process context without locks. */
+/*
+ * The caller has entered, in process context without locks.  The budget also bounds what
+ * a program can do to the runner by changing its indices, or by ringing its doorbell all
+ * the time.
+ */
 static void run(struct kwarp_engine *e)
 {
 	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	unsigned int noio = memalloc_noio_save();
+	int budget = RUN_BUDGET;
 
 	e->tx.in_socket = false;
 	e->tx.due = false;
-	run_rounds(e, RUN_BUDGET);
+	while (!round_and_leave(e)) {
+		if (--budget == 0 || atomic_read(&e->tx.claims)) {
+			hand_over(e);
+			break;
+		}
+		cond_resched();
+	}
 	memalloc_noio_restore(noio);
 }
 
@@ -162,20 +171,31 @@ static void run_for_poster(struct kwarp_engine *e)
 {
 	u64 now = local_clock();
 
-	if (kwarp_hold_wanted(e, now)) {
-		hold(e);
+	if (kwarp_hold_wanted(e, now) && leave_for_hold(e))
 		return;
-	}
 	run(e);
 	kwarp_hold_rung(e, now);
 }
 
-/* The caller has entered, with the socket lock held. */
+/*
+ * The caller has entered, with the socket lock held.  Bounded by tick, not by call: each
+ * packet that comes in may lead here.
+ */
 static void run_in_socket(struct kwarp_engine *e, bool due)
 {
+	if (e->tx.tick != (u32)jiffies) {
+		e->tx.tick = jiffies;
+		e->tx.rounds = 0;
+	}
 	e->tx.in_socket = true;
 	e->tx.due = due;
-	run_rounds(e, SOCKET_BUDGET);
+	do {
+		if (e->tx.rounds == SOCKET_ROUNDS || atomic_read(&e->tx.claims)) {
+			hand_over(e);
+			return;
+		}
+		e->tx.rounds++;
+	} while (!round_and_leave(e));
 }
 
 static bool enter(struct kwarp_engine *e, int from)
@@ -214,10 +234,16 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 	if (!enter(e, state))
 		return false;
-	if (from == KWARP_TX_FROM_PROCESS)
+	switch (from) {
+	case KWARP_TX_FROM_DOORBELL:
 		run_for_poster(e);
-	else
+		break;
+	case KWARP_TX_FROM_PROCESS:
+		run(e);
+		break;
+	default:
 		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
+	}
 	return true;
 }
 
@@ -261,6 +287,8 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 	atomic_inc(&e->tx.claims);
 	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
+	/* Who still sees the claim has stored what it kicks for, and the next round sees it. */
+	smp_mb__after_atomic();
 }
 
 /* Give the claim back and look after kicks that came meanwhile. */

@@ -4,7 +4,7 @@
  *
  * Inbound octets are consumed where they arrive: in sk_data_ready, that is in
  * softirq or in the socket owner's backlog, always under the socket lock, which
- * therefore serialises the receive side.  What cannot be
+ * therefore serialises the receive side.  What they ask for is sent there, too.  What cannot be
  * handled there (end of stream, errors) is a level-triggered matter: it is looked up
  * in the socket's state by kwarp_sock_drain(), whenever that is called.
  *
@@ -27,13 +27,23 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 	return kwarp_rx_skb(e, skb, offset, len);
 }
 
+/*
+ * May a callback send?  Not for whoever owns the socket: TCP would work off the backlog
+ * inside of what the owner is doing, perhaps this very backlog.
+ */
+static enum kwarp_tx_from callback_may(const struct sock *sk)
+{
+	return sock_owned_by_user_nocheck(sk) ? KWARP_TX_FROM_ANY : KWARP_TX_FROM_SOCKET;
+}
+
 /* Consume what the socket holds, then see how it stands.  Socket lock held. */
 static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 
 	tcp_read_sock(sk, &desc, read_actor);
-	kwarp_rx_end_run(e);
+	if (kwarp_rx_end_run(e))
+		kwarp_tx_kick(e, callback_may(sk));
 	if (sk->sk_err)
 		kwarp_rx_eof(e, true);
 	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
@@ -54,6 +64,10 @@ static void data_ready(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * Called when an ACK has made room, and when TCP has sent what it held back: then we add
+ * to the queue that it is just sending from, which it looks at anew for each segment.
+ */
 static void write_space(struct sock *sk)
 {
 	struct kwarp_engine *e;
@@ -62,7 +76,7 @@ static void write_space(struct sock *sk)
 	e = sk->sk_user_data;
 	if (e && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
+		kwarp_tx_kick(e, callback_may(sk));
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -142,15 +156,22 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
-/* With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says. */
-static int send_atomic(struct sock *sk, struct msghdr *msg)
+/*
+ * With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says.  Nor does
+ * it work off the backlog half way: there is none unless somebody owns the socket, and
+ * then we are not called, or we are the owner, in process context.
+ */
+static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
 	gfp_t gfp = sk->sk_allocation;
 	int ret;
 
-	sk->sk_allocation = GFP_ATOMIC;
+	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
 	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
 	sk->sk_allocation = gfp;
+	/* Nothing in flight, so no ACK will call write_space: it is for memory. */
+	if (ret == -EAGAIN && !sk->sk_wmem_queued)
+		ret = -ENOBUFS;
 	return ret;
 }
 
@@ -158,7 +179,7 @@ static int send_atomic(struct sock *sk, struct msghdr *msg)
  * kwarp_sock_send - give octets to TCP
  * @sock: connected socket
  * @msg: with MSG_DONTWAIT
- * @locked: the socket lock is held by this context
+ * @locked: the socket lock is held by this context, and nobody owns the socket
  *
  * Without owning the socket, if nobody else does: while a process owns it, what comes in
  * waits in its backlog, and TCP takes all of a backlog that is being worked off from the
@@ -166,23 +187,25 @@ static int send_atomic(struct sock *sk, struct msghdr *msg)
  * and the peer's probe comes 200 ms later.
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
- * Return: octets taken, or a negative errno.
+ * Return: octets taken; -EAGAIN: write_space will be called; -ENOBUFS: no memory, and it
+ * will not; or another negative errno.
  */
 int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 {
 	struct sock *sk = sock->sk;
+	bool slow;
 	int ret;
 
 	if (locked)
-		return send_atomic(sk, msg);
-	spin_lock_bh(&sk->sk_lock.slock);
-	if (sock_owned_by_user(sk)) {
-		spin_unlock_bh(&sk->sk_lock.slock);
-		return sock_sendmsg(sock, msg);
-	}
-	ret = send_atomic(sk, msg);
-	spin_unlock_bh(&sk->sk_lock.slock);
-	return ret;
+		return send_nowait(sk, msg);
+	slow = lock_sock_fast(sk);
+	ret = send_nowait(sk, msg);
+	unlock_sock_fast(sk, slow);
+	if (ret != -ENOBUFS)
+		return ret;
+	/* Here it may take its time. */
+	ret = sock_sendmsg(sock, msg);
+	return ret == -EAGAIN && !READ_ONCE(sk->sk_wmem_queued) ? -ENOBUFS : ret;
 }
 
 /**
@@ -227,12 +250,6 @@ bool kwarp_sock_writable(struct socket *sock)
 	/* Pairs with the barrier in tcp_check_space(). */
 	smp_mb__after_atomic();
 	return sk_stream_memory_free(sock->sk);
-}
-
-/* Is there anything that the peer will acknowledge? */
-bool kwarp_sock_in_flight(const struct socket *sock)
-{
-	return READ_ONCE(sock->sk->sk_wmem_queued);
 }
 
 /* Effective MSS, options counted (5044-4.5-6: read per batch). */

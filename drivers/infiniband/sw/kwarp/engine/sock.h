@@ -17,7 +17,6 @@ bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		    struct kwarp_engine *e);
 void kwarp_sock_shutdown(struct socket *sock);
 bool kwarp_sock_writable(struct socket *sock);
-bool kwarp_sock_in_flight(const struct socket *sock);
 u32 kwarp_sock_emss(const struct socket *sock);
 
 #endif /* KWARP_ENGINE_SOCK_H */

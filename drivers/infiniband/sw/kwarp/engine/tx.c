@@ -316,7 +316,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 	enum kwarp_wc_status status;
 
-	while (tx->requests < KWARP_BATCH_REQUESTS && may_take(e)) {
+	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e)) {
 		switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
 		case KWARP_TAKE_NONE:
 			return false;
@@ -326,7 +326,7 @@ static bool pick_sq(struct kwarp_engine *e)
 			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 			return false;
 		case KWARP_TAKE_OK:
-			tx->requests++;
+			tx->effort += 1 + tx->wqe.e.num_sge;
 			break;
 		}
 		/* No response can come any more: flush this one and all behind it. */
@@ -420,9 +420,10 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 {
 	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
 
-	/* Without anything in flight it is for memory, and no ACK will call write_space. */
 	if (ret == -EAGAIN)
-		return kwarp_sock_in_flight(e->sock) ? KWARP_TX_BLOCKED : KWARP_TX_NO_MEMORY;
+		return KWARP_TX_BLOCKED;
+	if (ret == -ENOBUFS)
+		return KWARP_TX_NO_MEMORY;
 	if (ret) {
 		kwarp_batch_reset(&e->tx.batch);
 		set_bit(KWARP_E_TX_STOP, &e->flags);
@@ -486,7 +487,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
-	tx->requests = 0;
+	tx->effort = 0;
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
@@ -498,7 +499,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return KWARP_TX_NO_MEMORY;
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
-	if (tx->requests == KWARP_BATCH_REQUESTS)
+	if (tx->effort >= KWARP_BATCH_EFFORT)
 		return KWARP_TX_MORE;
 	kwarp_batch_idle(&tx->batch);
 	report_idle(e);

@@ -301,6 +301,7 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
-	kwarp_hold_stop(&qp->engine);
 	cancel_delayed_work_sync(&qp->engine.tx.work);
+	/* Behind the work item, which may start it; it finds no socket and queues nothing. */
+	kwarp_hold_stop(&qp->engine);
 }

@@ -318,7 +318,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	} else {
 		ret = kwarp_sq_post(&qp->sq, wr, bad);
 	}
-	kwarp_tx_kick(&qp->engine, qp->user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
+	kwarp_tx_kick(&qp->engine, qp->user ? KWARP_TX_FROM_DOORBELL : KWARP_TX_FROM_ANY);
 	return ret;
 }
 

@@ -125,7 +125,7 @@ static void test_stuck(struct kunit *test)
 static void test_full(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
-	struct page *held[KWARP_PAGES + 10];
+	static struct page *held[KWARP_PAGES + 10];	/* too many for the stack */
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(held); i++)

@@ -31,6 +31,7 @@
  * @msn: next MSN that its peer gives, by queue
  * @limits: SRQ events
  * @event: last event
+ * @kick: the last run asked for something to be sent
  */
 struct stream {
 	struct kwarp_engine e;
@@ -38,6 +39,7 @@ struct stream {
 	u32 msn[KWARP_QN_COUNT];
 	u32 limits;
 	enum kwarp_qp_event event;
+	bool kick;
 };
 
 struct rx_test {
@@ -199,7 +201,7 @@ static void feed(struct stream *s, const u8 *ulpdu, u32 len)
 
 	kwarp_emit_fpdu(&w, ulpdu, len, 0);
 	kwarp_rx_feed(&s->e, wire, w.len);
-	kwarp_rx_end_run(&s->e);
+	s->kick = kwarp_rx_end_run(&s->e);
 }
 
 static void feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
@@ -308,6 +310,21 @@ static void test_cq_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq->lost, 0);
 	expect_done(test, 3);
 	expect_done(test, 4);
+}
+
+/* What asks for something to be sent: a Read Request, and the first FPDU. */
+static void test_kicks(struct kunit *test)
+{
+	struct rx_test *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, t->a.e.tx.hold.heard);
+	feed_write(&t->a);
+	KUNIT_EXPECT_FALSE(test, t->a.kick);
+	KUNIT_EXPECT_TRUE(test, t->a.e.tx.hold.heard);
+	feed_read(&t->a);
+	KUNIT_EXPECT_TRUE(test, t->a.kick);
+	feed_write(&t->a);
+	KUNIT_EXPECT_FALSE_MSG(test, t->a.kick, "asked for once");
 }
 
 /* 5040-8.1.2-7, 5042-6.4.3.3-1: one that asks for too much takes it from nobody. */
@@ -534,6 +551,7 @@ static void test_invalidate_refused(struct kunit *test)
 static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_shared_receives),
 	KUNIT_CASE(test_cq_overflow),
+	KUNIT_CASE(test_kicks),
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
 	KUNIT_CASE(test_lookups),

@@ -26,11 +26,14 @@
 #define kwarp_tx_wq		sched_wq
 #define mod_delayed_work	note_work
 #define hrtimer_start		note_timer
+#define hrtimer_is_queued	timer_is_queued
+#define kwarp_hold_reset	tested_hold_reset
 #define local_clock		told_clock
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay);
 static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
+static bool timer_is_queued(struct hrtimer *timer);
 static u64 told_clock(void);
 
 #include "../hold.c"
@@ -53,6 +56,9 @@ struct workqueue_struct *sched_wq;
  * @in_socket: the last one was within the socket lock
  * @works: times that the work item was queued
  * @delay: for the last of them
+ * @done: for @sq
+ * @cq: likewise
+ * @timer_queued: the timer is running
  * @timers: times that the timer was started
  * @ns: for the last of them
  * @now: the time
@@ -63,13 +69,16 @@ struct sched_test {
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
-	enum kwarp_tx_result script[RUN_BUDGET + 2];
+	enum kwarp_tx_result script[4 * SOCKET_ROUNDS];
 	u32 scripted;
 	void (*during)(struct sched_test *t);
 	u32 steps;
 	bool in_socket;
 	u32 works;
 	unsigned long delay;
+	struct kwarp_sq_done done[64];
+	struct test_cq *cq;
+	bool timer_queued;
 	u32 timers;
 	u64 ns;
 	u64 now;
@@ -89,7 +98,13 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode)
 {
 	the_test->timers++;
+	the_test->timer_queued = true;
 	the_test->ns = ktime_to_ns(time);
+}
+
+static bool timer_is_queued(struct hrtimer *timer)
+{
+	return the_test->timer_queued;
 }
 
 static u64 told_clock(void)
@@ -128,6 +143,9 @@ static int sched_test_init(struct kunit *test)
 	the_test = t;
 	test->priv = t;
 	test_ring_init(test, &t->sq.ring, 64, 64);
+	t->cq = test_cq_new(test, 64);
+	t->sq.cq = &t->cq->cq;
+	t->sq.done = t->done;
 	t->e.sq = &t->sq;
 	t->e.sock = (struct socket *)&t->sock;
 	t->now = NSEC_PER_SEC;
@@ -160,6 +178,7 @@ static void do_work(struct sched_test *t)
 static void do_timer(struct sched_test *t)
 {
 	t->now += t->ns;
+	t->timer_queued = false;
 	period_over(&t->e.tx.hold.timer);
 }
 
@@ -271,7 +290,7 @@ static void test_budget(struct kunit *test)
 
 	all_more(t);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_BUDGET);
+	KUNIT_EXPECT_LE(test, t->steps, 2 * SOCKET_ROUNDS);	/* a tick may pass */
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	t->steps = 0;
@@ -279,6 +298,39 @@ static void test_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+/* One packet after the other does not get more than one that brings all. */
+static void test_budget_of_packets(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 4 * SOCKET_ROUNDS; i++)
+		kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_LT(test, t->steps, 4 * SOCKET_ROUNDS);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_GT(test, t->works, 0);
+}
+
+static void kick_once(struct sched_test *t)
+{
+	t->during = NULL;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+}
+
+/* Whoever kicks in a step that found no memory does not wait for the tick. */
+static void test_no_memory_again(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->script[0] = KWARP_TX_NO_MEMORY;
+	t->scripted = 1;
+	t->during = kick_once;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
 static void test_no_memory(struct kunit *test)
@@ -352,7 +404,7 @@ static void test_no_stream(struct kunit *test)
 static void ring(struct sched_test *t)
 {
 	t->sq.ring.hdr->prod++;
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
 	t->now += 100;
 }
 
@@ -464,6 +516,12 @@ static void send_much(struct sched_test *t)
 	t->e.tx.off += KWARP_HOLD_SMALL;
 }
 
+/* Its one completion has been there at once, and it has seen it. */
+static void see_completion(struct sched_test *t)
+{
+	t->done[(t->sq.next - 1) % ARRAY_SIZE(t->done)].signaled = true;
+}
+
 static const struct habit {
 	const char *desc;
 	void (*between)(struct sched_test *t);
@@ -471,6 +529,7 @@ static const struct habit {
 	{ "waits for answers", hear },
 	{ "has other things to do", idle },
 	{ "sends much", send_much },
+	{ "waits for each completion", see_completion },
 };
 
 KUNIT_ARRAY_PARAM_DESC(habit, habits, desc);
@@ -487,6 +546,74 @@ static void test_hold_not(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, t->timers, 0);
 	KUNIT_EXPECT_EQ(test, t->steps, i);
+}
+
+/* Signaled requests do not matter to who posts without looking at completions. */
+static void test_hold_signaled(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(t->done); i++)
+		t->done[i].signaled = true;
+	t->cq->cq.prod = 1;
+	begin_holding(test);
+}
+
+/* What is small, exactly. */
+static void test_hold_small(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i <= KWARP_HOLD_STREAK + 1; i++) {
+		t->e.tx.off += KWARP_HOLD_SMALL - 84;
+		ring(t);
+	}
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+}
+
+/* Another thread saw the doorbell on just before: the period is not made longer. */
+static void test_hold_late_doorbell(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	ring_often(t, 3);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
+}
+
+/* The Terminate, or the end of a drain, is no request: it goes at once. */
+static void test_hold_not_ours(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+}
+
+static void kick_in_good_period(struct sched_test *t)
+{
+	kick_once(t);
+	t->sq.ring.hdr->prod++;
+}
+
+/* A Read Request that comes while a period is being left is answered at once. */
+static void test_hold_again(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	t->during = kick_in_good_period;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
 }
 
 /* ACKs, or an answer, come in the middle of a period. */
@@ -546,7 +673,9 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_posted_meanwhile),
 	KUNIT_CASE(test_blocked),
 	KUNIT_CASE(test_budget),
+	KUNIT_CASE(test_budget_of_packets),
 	KUNIT_CASE(test_no_memory),
+	KUNIT_CASE(test_no_memory_again),
 	KUNIT_CASE(test_claim),
 	KUNIT_CASE(test_claim_first),
 	KUNIT_CASE(test_no_stream),
@@ -555,6 +684,11 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_hold_ends),
 	KUNIT_CASE(test_hold_recovers),
 	KUNIT_CASE_PARAM(test_hold_not, habit_gen_params),
+	KUNIT_CASE(test_hold_signaled),
+	KUNIT_CASE(test_hold_small),
+	KUNIT_CASE(test_hold_late_doorbell),
+	KUNIT_CASE(test_hold_not_ours),
+	KUNIT_CASE(test_hold_again),
 	KUNIT_CASE(test_hold_overtaken),
 	KUNIT_CASE(test_hold_owned),
 	KUNIT_CASE(test_hold_stream_ends),

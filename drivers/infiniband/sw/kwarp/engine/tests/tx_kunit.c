@@ -13,8 +13,8 @@
 #define kwarp_mr_put		leave_region
 #include "../batch.h"
 /* Less than the queue holds. */
-#undef KWARP_BATCH_REQUESTS
-#define KWARP_BATCH_REQUESTS	8
+#undef KWARP_BATCH_EFFORT
+#define KWARP_BATCH_EFFORT	8
 #include "../tx.c"
 
 #include "../../queue/tests/fixture.h"
@@ -31,14 +31,14 @@ struct segment {
 /**
  * struct tcp - the stand-in
  * @emss: what a segment of TCP's carries
- * @full: takes nothing now
+ * @error: what it says
  * @seg: segments built
  * @built: their number
  * @sent: of them, taken
  */
 struct tcp {
 	u32 emss;
-	bool full;
+	int error;
 	struct segment seg[MAX_SEGS];
 	u32 built;
 	u32 sent;
@@ -54,16 +54,13 @@ struct tx_test {
 	struct kwarp_mr *mr;
 	enum kwarp_qp_event event;
 	bool kicked;
+	bool may_sleep;
+	bool locked;
 };
 
 static struct tx_test *the_test;
 
 bool kwarp_sock_writable(struct socket *sock)
-{
-	return true;
-}
-
-bool kwarp_sock_in_flight(const struct socket *sock)
 {
 	return true;
 }
@@ -75,6 +72,7 @@ u32 kwarp_sock_emss(const struct socket *sock)
 
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
+	the_test->may_sleep = may_sleep;
 }
 
 void kwarp_batch_idle(struct kwarp_batch *b)
@@ -89,8 +87,9 @@ void kwarp_batch_reset(struct kwarp_batch *b)
 
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {
-	if (the_test->tcp.full)
-		return -EAGAIN;
+	the_test->locked = locked;
+	if (the_test->tcp.error)
+		return the_test->tcp.error;
 	the_test->tcp.sent = the_test->tcp.built;
 	kwarp_batch_reset(b);
 	return 0;
@@ -327,14 +326,14 @@ static void test_mulpdu_late(struct kunit *test)
 	u32 payload = kwarp_mpa_mulpdu(1448, false) - 14, built, len;
 
 	asked_for(t, 100 * 1000);
-	t->tcp.full = true;
+	t->tcp.error = -EAGAIN;
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
 	built = t->tcp.built;
 	len = t->e.tx.batch.len;
 	KUNIT_ASSERT_GT(test, built, 0);
 	t->tcp.emss = 524;
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
-	t->tcp.full = false;
+	t->tcp.error = 0;
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.len, len);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
 	KUNIT_EXPECT_EQ(test, t->tcp.built, built);
@@ -443,18 +442,49 @@ static void test_end_goes_along(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kwarp_readq_empty(&t->e.iread));
 }
 
+/* Within the socket lock nothing sleeps, and TCP is told that it is held. */
+static void test_in_socket(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	int in;
+
+	for (in = 0; in < 2; in++) {
+		t->e.tx.in_socket = in;
+		t->locked = !in;
+		t->may_sleep = in;
+		post(t, KWARP_WR_SEND, 0, 1);
+		KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+		KUNIT_EXPECT_EQ(test, t->locked, in);
+		KUNIT_EXPECT_EQ(test, t->may_sleep, !in);
+	}
+}
+
+static void test_tcp_takes_none(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 1);
+	t->tcp.error = -EAGAIN;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_BLOCKED);
+	t->tcp.error = -ENOBUFS;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_NO_MEMORY);
+	t->tcp.error = 0;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+}
+
 /* However many are posted, one step looks at so many: it may run in softirq. */
 static void test_requests_bounded(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < KWARP_BATCH_REQUESTS + 3; i++)
+	for (i = 0; i < KWARP_BATCH_EFFORT + 3; i++)
 		post(t, KWARP_WR_SEND, 0, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
-	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
-	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_REQUESTS + 3);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT + 3);
 }
 
 /* Whoever waits to hear that all is sent hears it, behind a batch, too. */
@@ -479,12 +509,12 @@ static void test_local_bounded(struct kunit *test)
 	t->sq.user = false;
 	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->mr);
-	for (i = 0; i < KWARP_BATCH_REQUESTS + 3; i++)
+	for (i = 0; i < KWARP_BATCH_EFFORT + 3; i++)
 		post(t, KWARP_WR_REG_MR, 0, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
-	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_REQUESTS);
+	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_EFFORT);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
-	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_REQUESTS + 3);
+	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_EFFORT + 3);
 }
 
 static struct kunit_case tx_cases[] = {
@@ -496,6 +526,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE(test_bind),
 	KUNIT_CASE(test_end_goes_along),
+	KUNIT_CASE(test_in_socket),
+	KUNIT_CASE(test_tcp_takes_none),
 	KUNIT_CASE(test_requests_bounded),
 	KUNIT_CASE(test_local_bounded),
 	KUNIT_CASE(test_drained_behind_batch),
