@@ -50,12 +50,10 @@ void kwarp_hold_reset(struct kwarp_engine *e)
 /*
  * Does the program wait for each request before it posts the next?  What a completion
  * says, "with TCP", is true at once, and then nothing is heard and doorbells are quick.
- * The index is user space's; a wrong one misleads this guess only.
  */
 static bool waits_for_completions(const struct kwarp_sq *sq)
 {
-	return sq->done[(sq->next - 1) & sq->ring.mask].signaled &&
-	       READ_ONCE(sq->cq->ring.hdr->cons) == READ_ONCE(sq->cq->prod);
+	return sq->done[(sq->next - 1) & sq->ring.mask].signaled && kwarp_cq_empty(sq->cq);
 }
 
 /**
@@ -73,6 +71,8 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 	struct kwarp_hold *h = &e->tx.hold;
 	u32 sent = e->tx.off - h->off;
 
+	if (!e->sock)
+		return false;
 	/* A late doorbell, that the period makes unnecessary. */
 	if (h->on && hrtimer_is_queued(&h->timer))
 		return true;
@@ -85,7 +85,7 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 		h->streak = min(h->streak, 0);
 		return false;
 	}
-	return ++h->streak > KWARP_HOLD_STREAK && e->sock;
+	return ++h->streak > KWARP_HOLD_STREAK;
 }
 
 /**

@@ -53,11 +53,11 @@ static void wake_claimant(struct kwarp_engine *e)
 		wake_up(&e->tx.idle);
 }
 
-/* The word says that it is queued.  @delay in jiffies. */
-static void queue(struct kwarp_engine *e, unsigned long delay)
+/* The word says that it is queued. */
+static void queue(struct kwarp_engine *e)
 {
-	/* It may still be waiting for an earlier time, overtaken since. */
-	mod_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
+	/* It may still be waiting for memory. */
+	mod_delayed_work(kwarp_tx_wq, &e->tx.work, 0);
 }
 
 /* Give others a turn: the work item goes on, unless somebody who can send is quicker. */
@@ -66,19 +66,28 @@ static void hand_over(struct kwarp_engine *e)
 	/* Not atomic_set(): full barrier for waitqueue_active(). */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
-	queue(e, 0);
+	queue(e);
+}
+
+static bool try_leave(struct kwarp_engine *e, int word)
+{
+	return atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, word) == KWARP_RUN_ACTIVE;
+}
+
+static bool left_or_active(struct kwarp_engine *e, bool left)
+{
+	if (left)
+		wake_claimant(e);
+	else
+		/* Full barrier: what the kicker stored is seen by the next step. */
+		atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
+	return left;
 }
 
 /* Leave the word as @word, unless somebody asked for another round: then false. */
 static bool leave(struct kwarp_engine *e, int word)
 {
-	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, word) == KWARP_RUN_ACTIVE) {
-		wake_claimant(e);
-		return true;
-	}
-	/* Full barrier: what the kicker stored is seen by the next step. */
-	atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
-	return false;
+	return left_or_active(e, try_leave(e, word));
 }
 
 /* Nobody tells us when there is memory again. */
@@ -86,7 +95,8 @@ static bool leave_for_memory(struct kwarp_engine *e)
 {
 	if (!leave(e, KWARP_RUN_QUEUED))
 		return false;
-	queue(e, 1);
+	/* Not queue(): whoever tries again meanwhile must not put it off. */
+	queue_delayed_work(kwarp_tx_wq, &e->tx.work, 1);
 	return true;
 }
 
@@ -99,12 +109,12 @@ static bool leave_for_hold(struct kwarp_engine *e)
 	kwarp_hold_begin(e);
 	/* Doorbells are off: no delay until there is a timer. */
 	preempt_disable();
-	left = leave(e, KWARP_RUN_QUEUED);
+	left = try_leave(e, KWARP_RUN_QUEUED);
 	/* Not before: it has to find the word as it is now. */
 	if (left)
 		kwarp_hold_start(e);
 	preempt_enable();
-	return left;
+	return left_or_active(e, left);
 }
 
 /*
@@ -229,7 +239,7 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) !=
 		    KWARP_RUN_IDLE)
 			return false;
-		queue(e, 0);
+		queue(e);
 		return true;
 	}
 	if (!enter(e, state))
@@ -272,7 +282,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 void kwarp_tx_defer(struct kwarp_engine *e)
 {
 	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
-		queue(e, 0);
+		queue(e);
 }
 
 /**

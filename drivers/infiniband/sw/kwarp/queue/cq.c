@@ -114,6 +114,19 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
+/* Has the consumer seen all?  It says so itself: only a hint.  Context: any. */
+bool kwarp_cq_empty(struct kwarp_cq *cq)
+{
+	unsigned long irqflags;
+	bool empty;
+
+	/* A resize replaces the ring. */
+	spin_lock_irqsave(&cq->lock, irqflags);
+	empty = READ_ONCE(cq->ring.hdr->cons) == cq->prod;
+	spin_unlock_irqrestore(&cq->lock, irqflags);
+	return empty;
+}
+
 /* ------------------------------------------------------- kernel consumers */
 
 static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {

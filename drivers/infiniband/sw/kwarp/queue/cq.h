@@ -55,6 +55,7 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq);
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp);
 u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags);
 void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo);
+bool kwarp_cq_empty(struct kwarp_cq *cq);
 
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -25,6 +25,7 @@
 #define kwarp_sock_run		sched_sock_run
 #define kwarp_tx_wq		sched_wq
 #define mod_delayed_work	note_work
+#define queue_delayed_work	note_work
 #define hrtimer_start		note_timer
 #define hrtimer_is_queued	timer_is_queued
 #define kwarp_hold_reset	tested_hold_reset
@@ -662,6 +663,12 @@ static void test_hold_stream_ends(struct kunit *test)
 	t->steps = 0;
 	do_timer(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	/* One that was started too late finds no socket: nobody must rely on it. */
+	t->timer_queued = true;
+	t->e.tx.hold.on = true;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
 }
 
 static struct kunit_case sched_cases[] = {
