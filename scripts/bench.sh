@@ -65,7 +65,8 @@ split() {
 
 run_guest() {
 	local guest=$1 overlay records=$out/$1.records
-	overlay=$("$here/guest-overlay.sh" "$guest")
+	# Called where "set -e" does not count.
+	overlay=$("$here/guest-overlay.sh" "$guest") || return 1
 	: >"$records"
 	machine "$guest" >"$out/$guest.machine"
 	say "measuring in guest $guest"
@@ -116,6 +117,7 @@ if [ "$short" = 1 ]; then
 	fi
 	judge
 else
+	[ -n "$(find "$out" -maxdepth 1 -name '*.json')" ] || die "nothing was measured"
 	"$here/bench-report.py" report "$out"
 	say "the report is $out/report.md"
 	exit "$status"
