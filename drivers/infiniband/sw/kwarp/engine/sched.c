@@ -90,14 +90,22 @@ static bool leave(struct kwarp_engine *e, int word)
 	return left_or_active(e, try_leave(e, word));
 }
 
-/* Nobody tells us when there is memory again. */
-static bool leave_for_memory(struct kwarp_engine *e)
+/*
+ * Nobody tells us when there is memory again.  Leave whoever asked for another round: it
+ * may be TCP, which calls write_space when it has failed.
+ */
+static void wait_for_memory(struct kwarp_engine *e)
 {
-	if (!leave(e, KWARP_RUN_QUEUED))
-		return false;
+	/* Where it may sleep, the allocation itself waits. */
+	if (e->tx.in_socket) {
+		hand_over(e);
+		return;
+	}
+	/* Not atomic_set(): full barrier for waitqueue_active(). */
+	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
+	wake_claimant(e);
 	/* Not queue(): whoever tries again meanwhile must not put it off. */
 	queue_delayed_work(kwarp_tx_wq, &e->tx.work, 1);
-	return true;
 }
 
 /* A timer goes on, with what will have been posted by then. */
@@ -145,7 +153,8 @@ static bool round_and_leave(struct kwarp_engine *e)
 	case KWARP_TX_MORE:
 		return false;
 	case KWARP_TX_NO_MEMORY:
-		return leave_for_memory(e);
+		wait_for_memory(e);
+		return true;
 	case KWARP_TX_HOLD:
 		return leave_for_hold(e);
 	default:
@@ -281,6 +290,8 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 /* What a timer was to do, it cannot: leave it to the work item.  Context: any. */
 void kwarp_tx_defer(struct kwarp_engine *e)
 {
+	/* Pairs with try_leave(): either we see the word, or it that no timer is queued. */
+	smp_mb();
 	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
 		queue(e);
 }

@@ -406,6 +406,12 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
+/* Has one been lost, and that is not known yet? */
+static bool lost_completion(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
+}
+
 /* For certain, and nobody waits to hear of it: no need to look for something to send. */
 static bool nothing_left(const struct kwarp_engine *e)
 {
@@ -413,7 +419,8 @@ static bool nothing_left(const struct kwarp_engine *e)
 				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
 
 	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
-	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread);
+	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) &&
+	       !READ_ONCE(e->sq->cq->overflow);
 }
 
 static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
@@ -480,8 +487,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return push_batch(e);
 	if (!kwarp_sock_writable(e->sock))
 		return KWARP_TX_BLOCKED;
-	/* A completion was lost: the consumer has to be told by other means. */
-	if (READ_ONCE(e->sq->cq->overflow))
+	/* The consumer has to be told by other means. */
+	if (lost_completion(e))
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	/* After an error nothing follows but the Terminate (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
@@ -499,7 +506,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return KWARP_TX_NO_MEMORY;
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
-	if (tx->effort >= KWARP_BATCH_EFFORT)
+	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e))
 		return KWARP_TX_MORE;
 	kwarp_batch_idle(&tx->batch);
 	report_idle(e);

@@ -517,6 +517,34 @@ static void test_local_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_EFFORT + 3);
 }
 
+/* The last completion had no room: the peer hears of it, though nothing follows. */
+static void test_completion_lost(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->cq->cq.prod = t->cq->cq.ring.mask + 1;
+	post(t, KWARP_WR_SEND, 0, 1);
+	run(test);
+	KUNIT_EXPECT_TRUE(test, t->cq->cq.overflow);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
+	KUNIT_ASSERT_EQ(test, t->tcp.sent, 2);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_TERM);
+}
+
+/* The same for one that touches no wire. */
+static void test_local_completion_lost(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->cq->cq.prod = t->cq->cq.ring.mask + 1;
+	t->sq.user = false;
+	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->mr);
+	post(t, KWARP_WR_REG_MR, 0, 0);
+	run(test);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE_PARAM(test_form, form_gen_params),
 	KUNIT_CASE(test_mulpdu_changes),
@@ -531,6 +559,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_requests_bounded),
 	KUNIT_CASE(test_local_bounded),
 	KUNIT_CASE(test_drained_behind_batch),
+	KUNIT_CASE(test_completion_lost),
+	KUNIT_CASE(test_local_completion_lost),
 	{}
 };
 
