@@ -101,8 +101,7 @@ struct kwarp_tx_msg {
  * @claims: any context: number of those that wait in kwarp_tx_claim()
  * @idle: what they wait on
  * @work: the runner where nobody else can send
- * @in_socket: this runner has the socket lock, in softirq or in the socket owner's
- *	backlog: nothing sleeps
+ * @in_socket: this runner was called with the socket lock held: nothing sleeps
  * @crc: generate CRCs
  * @markers: insert markers
  * @rtr: RTR form still to be sent

@@ -60,12 +60,18 @@ static void queue(struct kwarp_engine *e)
 	mod_delayed_work(kwarp_tx_wq, &e->tx.work, 0);
 }
 
-/* Give others a turn: the work item goes on, unless somebody who can send is quicker. */
-static void hand_over(struct kwarp_engine *e)
+/* Leave, whoever has asked for another round: the caller queues the work item. */
+static void leave_queued(struct kwarp_engine *e)
 {
 	/* Not atomic_set(): full barrier for waitqueue_active(). */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
+}
+
+/* Give others a turn: the work item goes on, unless somebody who can send is quicker. */
+static void hand_over(struct kwarp_engine *e)
+{
+	leave_queued(e);
 	queue(e);
 }
 
@@ -101,9 +107,7 @@ static void wait_for_memory(struct kwarp_engine *e)
 		hand_over(e);
 		return;
 	}
-	/* Not atomic_set(): full barrier for waitqueue_active(). */
-	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
-	wake_claimant(e);
+	leave_queued(e);
 	/* Not queue(): whoever tries again meanwhile must not put it off. */
 	queue_delayed_work(kwarp_tx_wq, &e->tx.work, 1);
 }

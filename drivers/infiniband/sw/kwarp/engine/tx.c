@@ -419,8 +419,7 @@ static bool nothing_left(const struct kwarp_engine *e)
 				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
 
 	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
-	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) &&
-	       !READ_ONCE(e->sq->cq->overflow);
+	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) && !lost_completion(e);
 }
 
 static enum kwarp_tx_result push_batch(struct kwarp_engine *e)

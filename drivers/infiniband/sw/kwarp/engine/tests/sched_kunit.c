@@ -168,10 +168,11 @@ static int word(const struct sched_test *t)
 	return atomic_read(&t->e.tx.run);
 }
 
-static void all_more(struct sched_test *t)
+/* What the first @n steps say. */
+static void script(struct sched_test *t, u32 n, enum kwarp_tx_result result)
 {
-	for (t->scripted = 0; t->scripted < ARRAY_SIZE(t->script); t->scripted++)
-		t->script[t->scripted] = KWARP_TX_MORE;
+	for (t->scripted = 0; t->scripted < n; t->scripted++)
+		t->script[t->scripted] = result;
 }
 
 static void do_work(struct sched_test *t)
@@ -279,8 +280,7 @@ static void test_blocked(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	t->script[0] = KWARP_TX_BLOCKED;
-	t->scripted = 1;
+	script(t, 1, KWARP_TX_BLOCKED);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
@@ -292,7 +292,7 @@ static void test_budget(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	all_more(t);
+	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
 	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_ROUNDS);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
@@ -326,8 +326,7 @@ static void test_no_memory(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	t->script[0] = KWARP_TX_NO_MEMORY;
-	t->scripted = 1;
+	script(t, 1, KWARP_TX_NO_MEMORY);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
@@ -343,8 +342,7 @@ static void test_no_memory_in_socket(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	t->script[0] = KWARP_TX_NO_MEMORY;
-	t->scripted = 1;
+	script(t, 1, KWARP_TX_NO_MEMORY);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
@@ -361,8 +359,7 @@ static void test_no_memory_kicked(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	for (t->scripted = 0; t->scripted < 10; t->scripted++)
-		t->script[t->scripted] = KWARP_TX_NO_MEMORY;
+	script(t, 10, KWARP_TX_NO_MEMORY);
 	t->during = kick;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
@@ -394,7 +391,7 @@ static void test_claim_first(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	all_more(t);
+	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
 	t->during = claimed;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
@@ -619,15 +616,10 @@ static void test_hold_not_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 }
 
-static void kick_once(struct sched_test *t)
+static void kick_in_good_period(struct sched_test *t)
 {
 	t->during = NULL;
 	kick(t);
-}
-
-static void kick_in_good_period(struct sched_test *t)
-{
-	kick_once(t);
 	t->sq.ring.hdr->prod++;
 }
 

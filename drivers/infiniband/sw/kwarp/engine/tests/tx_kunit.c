@@ -234,6 +234,16 @@ static void asked_for(struct tx_test *t, u32 len)
 	kwarp_readq_push(&t->e.iread);
 }
 
+/* Kernel consumers: a region, so that local operations succeed. */
+static void offer_region(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->sq.user = false;
+	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->mr);
+}
+
 static void run(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -506,9 +516,7 @@ static void test_local_bounded(struct kunit *test)
 	struct tx_test *t = test->priv;
 	u32 i;
 
-	t->sq.user = false;
-	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t->mr);
+	offer_region(test);
 	for (i = 0; i < KWARP_BATCH_EFFORT + 3; i++)
 		post(t, KWARP_WR_REG_MR, 0, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
@@ -537,9 +545,7 @@ static void test_local_completion_lost(struct kunit *test)
 	struct tx_test *t = test->priv;
 
 	t->cq->cq.prod = t->cq->cq.ring.mask + 1;
-	t->sq.user = false;
-	t->mr = kunit_kzalloc(test, sizeof(*t->mr), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, t->mr);
+	offer_region(test);
 	post(t, KWARP_WR_REG_MR, 0, 0);
 	run(test);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
