@@ -25,7 +25,8 @@ KEYS = ("mtu", "who", "kind", "op", "size", "qps")
 GIB = 1 << 30
 MIB = 1 << 20
 OPS = ("write", "read", "send")
-NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "siw": "siw", "rxe": "rxe", "tcp": "TCP"}
+NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "siw": "siw", "rxe": "rxe", "tcp": "TCP"}
+LIBRARY = "crc32c"
 
 
 # ------------------------------------------------------------------- collecting
@@ -146,6 +147,20 @@ def ratios(ours, theirs):
 # ---------------------------------------------------------------------- targets
 
 
+def rate_key(who, op, size=65536, qps=1, kind="rate"):
+    return (who, kind, op, size, qps)
+
+
+def crc_bound(fig, mtu):
+    """{round: MiB/s} of large Writes if CRC cost one pass at each end and nothing else.
+
+    Both passes are the same processor's: what veth carries is received by the one that sent it.
+    """
+    off = fig.values(bandwidth, mtu, *rate_key("kwarp", "write"))
+    alone = fig.values(bandwidth, mtu, *rate_key(LIBRARY, LIBRARY))
+    return {r: 1 / (1 / off[r] + 2 / alone[r]) for r in off if r in alone}
+
+
 class Target:
     """What the project wants of a ratio: at least, or (most=True) at most, `goal`."""
 
@@ -170,8 +185,14 @@ class Target:
         return "≤" if self.most else "≥"
 
 
-def rate_key(who, op, size=65536, qps=1, kind="rate"):
-    return (who, kind, op, size, qps)
+class CrcTarget(Target):
+    """The bound is computed, so it is no cell."""
+
+    def __init__(self, mtu):
+        super().__init__(f"write-64k-crc-bound-{mtu}", 0.9, mtu, bandwidth, rate_key("kwarp-crc", "write"), None)
+
+    def measure(self, fig):
+        return ratios(fig.values(self.metric, self.mtu, *self.ours), crc_bound(fig, self.mtu))
 
 
 TCP = rate_key("tcp", "stream")
@@ -185,7 +206,7 @@ def targets():
             for guest, goal in siw.items():
                 yield Target(f"{op}-64k-siw-{mtu}", goal, mtu, bandwidth, ours, rate_key("siw", op), guest=guest)
         yield Target(f"read-over-write-64k-{mtu}", 0.9, mtu, bandwidth, rate_key("kwarp", "read"), rate_key("kwarp", "write"))
-    for op in OPS:
+    for op in ("write", "send"):
         yield Target(f"{op}-rate-64-siw", 6, 1500, rate, rate_key("kwarp", op, 64), rate_key("siw", op, 64))
     for op in OPS:
         goal = 0.6 if op == "read" else 0.75
@@ -196,6 +217,7 @@ def targets():
         key = ("connect", "connect", 64, qps)
         yield Target(f"connections-{qps}-siw", 3, 1500, rate, ("kwarp", *key), ("siw", *key))
     for mtu in (1500, 9000):
+        yield CrcTarget(mtu)
         yield Target(f"write-cpu-tcp-{mtu}", 1.1, mtu, cpu_per_gib, rate_key("kwarp", "write", kind="cpu"), TCP, most=True)
 
 
@@ -315,6 +337,17 @@ def section_cpu(fig, mtu):
     yield from table(head_of(fig, "user and kernel"), rows)
 
 
+def section_crc(fig):
+    yield "### CRC32c"
+    yield ""
+    rows = []
+    for mtu in fig.mtus():
+        figures = [fig.values(bandwidth, mtu, *rate_key(*k)) for k in
+                   ((LIBRARY, LIBRARY), ("kwarp", "write"), ("kwarp-crc", "write"))]
+        rows.append([str(mtu), *(show(f) for f in figures[:2]), show(crc_bound(fig, mtu)), show(figures[2])])
+    yield from table(["MTU; MiB/s", "crc32c alone", "Write 64 KiB, CRC off", "bound with CRC", "CRC on"], rows)
+
+
 def section_connections(fig):
     mtu = 1500
     rows = [row_of(fig, rate, mtu, f"per second, {q} at a time", "connect", "connect", 64, q) for q in (1, 64)]
@@ -331,9 +364,9 @@ def section_errors(fig):
     yield "### What did not work"
     yield ""
     for name, why in fig.data["absent"].items():
-        yield f"- {NAMES[name]} did not take part: `{why}`"
+        yield f"- {NAMES.get(name, name)} did not take part: `{why}`"
     for c in found:
-        yield f"- {NAMES[c['who']]}, MTU {c['mtu']}, {c['kind']} {c['op']} {c['size']} × {c['qps']}: `{c['errors'][0]}`"
+        yield f"- {NAMES.get(c['who'], c['who'])}, MTU {c['mtu']}, {c['kind']} {c['op']} {c['size']} × {c['qps']}: `{c['errors'][0]}`"
     yield ""
 
 
@@ -359,13 +392,14 @@ def sections(fig):
     for mtu in fig.mtus():
         for section in (section_rates, section_qps, section_latency, section_cpu):
             yield from section(fig, mtu)
+    yield from section_crc(fig)
     yield from section_connections(fig)
     yield from section_errors(fig)
 
 
 # ------------------------------------------------------------------------ plots
 
-COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d"}
+COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "kwarp-align": "#1abc9c", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d"}
 
 
 def gnuplot(script, out):

@@ -16,6 +16,7 @@ import json
 import os
 import platform
 import re
+import socket
 import subprocess
 import sys
 import time
@@ -26,10 +27,13 @@ FAR = ["ip", "netns", "exec", "far"]
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
     "kwarp-crc": ("kwarp", {"crc": "on"}),
+    "kwarp-align": ("kwarp", {"crc": "off", "align": "on"}),
     "siw": ("siw", {}),
     "rxe": ("rxe", {}),
     "tcp": (None, {}),
 }
+LIBRARY = "crc32c"
+USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", LIBRARY]
 SIZES = (64, 1024, 4096, 65536, 1 << 20)
 OPS = ("write", "read", "send")
 IN_FLIGHT = 4 << 20  # octets that may be under way on one queue pair
@@ -123,6 +127,32 @@ class Contender:
         return measure_rdma(self, cell, seconds)
 
 
+class Library:
+    """The kernel's crc32c by itself: what one pass over the octets costs at least."""
+
+    name, type = LIBRARY, None
+
+    def __init__(self):
+        run("modprobe", "-a", "algif_hash", "crc32c", check=False)
+        listener = socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET)
+        listener.bind(("hash", "crc32c"))
+        self.op, _ = listener.accept()
+
+    def set_mtu(self, mtu):
+        pass
+
+    def restart_servers(self):
+        pass
+
+    def measure(self, cell, seconds):
+        octets, ops, began = bytes(cell["size"]), 0, time.monotonic()
+        while time.monotonic() < began + seconds:
+            self.op.send(octets)
+            self.op.recv(4)
+            ops += 1
+        return {"ops": ops, "seconds": time.monotonic() - began}
+
+
 # ------------------------------------------------------------------ measuring
 
 
@@ -208,9 +238,15 @@ def stream_cells():
         yield {"kind": "rate", "op": "stream", "size": 65536, "qps": qps}
 
 
+def library_cell():
+    """Its octets go through the processor's cache, as those of a batch do."""
+    return {"kind": "rate", "op": LIBRARY, "size": 65536, "qps": 1}
+
+
 def all_cells(mtu):
     yield from rate_cells()
     yield from stream_cells()
+    yield library_cell()
     for op in OPS:
         for size in (64, 4096):
             yield {"kind": "latency", "op": op, "size": size, "qps": 1}
@@ -241,7 +277,9 @@ def name_of(cell):
 
 
 def takes_part(who, cell):
-    return (who.type is None) == (cell["op"] == "stream")
+    """Operations of RDMA are for those that have links."""
+    alone = {"stream": "tcp", LIBRARY: LIBRARY}
+    return who.name == alone[cell["op"]] if cell["op"] in alone else who.type is not None
 
 
 # ----------------------------------------------------------------------- rounds
@@ -313,7 +351,7 @@ def make_contenders(names):
     made = []
     for number, name in enumerate(names, 1):
         try:
-            who = Contender(name, number)
+            who = Library() if name == LIBRARY else Contender(name, number)
             if who.type:
                 measure_rdma(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
                              grace=5 if who.type == "rxe" else GRACE)
@@ -338,7 +376,7 @@ def parse():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seconds", type=float, default=1.0)
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000, 65000])
-    p.add_argument("--who", nargs="+", default=list(CONTENDERS))
+    p.add_argument("--who", nargs="+", default=USUAL, help=f"of {' '.join([*CONTENDERS, LIBRARY])}")
     p.add_argument("--cells", default="", help="regular expression over names as rate-write-65536-1")
     p.add_argument("--short", action="store_true")
     return p.parse_args()
