@@ -54,17 +54,3 @@ void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 le
 		len -= n;
 	}
 }
-
-/* Fetch @len octets from @addr.  Checked before; reference held; any context. */
-void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *dst, u32 len)
-{
-	while (len) {
-		u32 n;
-		const void *src = kwarp_mr_span(mr, addr, len, &n);
-
-		memcpy(dst, src, n);
-		addr += n;
-		dst += n;
-		len -= n;
-	}
-}

@@ -205,7 +205,6 @@ bool kwarp_mr_close(struct kwarp_mr *mr);
 /* copy.c */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
-void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *dst, u32 len);
 
 /* region.c */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,

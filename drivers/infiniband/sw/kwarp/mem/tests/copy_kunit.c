@@ -118,7 +118,7 @@ static void test_write(struct kunit *test)
 	const struct layout_case *c = test->param_value;
 	struct region *r = new_region(test, c);
 	u8 *want = kunit_kzalloc(test, r->mem_len, GFP_KERNEL);
-	u8 data[6 * 16], back[6 * 16 + 1];
+	u8 data[6 * 16];
 	u32 at, len, i;
 
 	KUNIT_ASSERT_NOT_NULL(test, want);
@@ -133,11 +133,21 @@ static void test_write(struct kunit *test)
 				want[octet(c, r, at + i) - r->mem] = data[i];
 			kwarp_mr_write(&r->mr, VA + at, data, len);
 			KUNIT_ASSERT_MEMEQ(test, r->mem, want, r->mem_len);
-			memset(back, 0xee, sizeof(back));
-			kwarp_mr_read(&r->mr, VA + at, back, len);
-			KUNIT_ASSERT_MEMEQ(test, back, data, len);
-			KUNIT_ASSERT_EQ(test, back[len], 0xee);
 		}
+	}
+}
+
+/* As the transmitter does. */
+static void fetch(const struct kwarp_mr *mr, u64 addr, u8 *dst, u32 len)
+{
+	while (len) {
+		u32 n;
+		const void *src = kwarp_mr_span(mr, addr, len, &n);
+
+		memcpy(dst, src, n);
+		addr += n;
+		dst += n;
+		len -= n;
 	}
 }
 
@@ -145,7 +155,7 @@ static void test_write(struct kunit *test)
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr mr = { .kind = KWARP_MR_DMA, .length = U64_MAX };
-	u8 mem[32] = {}, back[32];
+	u8 mem[32] = {};
 	u32 len = 0;
 
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, (uintptr_t)mem, U32_MAX, &len),
@@ -153,8 +163,6 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, U32_MAX);
 	kwarp_mr_write(&mr, (uintptr_t)mem + 1, "kernel", 6);
 	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
-	kwarp_mr_read(&mr, (uintptr_t)mem, back, sizeof(back));
-	KUNIT_EXPECT_MEMEQ(test, back, mem, sizeof(mem));
 }
 
 /* Pieces and wants so large that 32 bits do not do; nothing is touched. */
@@ -230,7 +238,7 @@ static void test_random(struct kunit *test)
 			prandom_bytes_state(&rnd, flat + at, len);
 			kwarp_mr_write(&r->mr, VA + at, flat + at, len);
 		} else {
-			kwarp_mr_read(&r->mr, VA + at, buf, len);
+			fetch(&r->mr, VA + at, buf, len);
 			KUNIT_ASSERT_EQ_MSG(test, memcmp(buf, flat + at, len), 0,
 					    "seed %u, step %u: %u octets at %u", SEED, i, len, at);
 		}
