@@ -10,6 +10,11 @@
 
 #include "kwarp_config.h"
 
+/* 6.9: sock_rps_record_flow() moved here from net/sock.h */
+#ifdef KWARP_HAVE_NET_RPS_H
+#include <net/rps.h>
+#endif
+
 /* 6.19: kernel_bind() and kernel_connect() take struct sockaddr_unsized */
 #ifdef KWARP_HAVE_SOCKADDR_UNSIZED
 #define kwarp_sockaddr	sockaddr_unsized

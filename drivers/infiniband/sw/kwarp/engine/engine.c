@@ -24,6 +24,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	tx->rtr = p->initiator ? p->rtr : 0;
 	tx->off = 0;
 	tx->term_done = false;
+	tx->no_memory = false;
 	tx->msg.kind = KWARP_TXK_NONE;
 	/* 5041-4.3-13: the first MSN is one. */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -143,7 +144,6 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 			kwarp_sock_shutdown(e->sock);
 		WRITE_ONCE(e->sock, NULL);
 		kwarp_hold_stop(e);
-		kwarp_rx_flush(e);
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);

@@ -101,7 +101,8 @@ struct kwarp_tx_msg {
  * @claims: any context: number of those that wait in kwarp_tx_claim()
  * @idle: what they wait on
  * @work: the runner where nobody else can send
- * @in_socket: this runner was called with the socket lock held: nothing sleeps
+ * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
+ *	socket: nothing sleeps
  * @crc: generate CRCs
  * @markers: insert markers
  * @rtr: RTR form still to be sent
@@ -110,12 +111,13 @@ struct kwarp_tx_msg {
  * @no_memory: the last FPDU could not be built for want of pages
  * @effort: requests and their elements looked at in this step
  * @tick: jiffies of the last run within the socket lock
- * @rounds: of such runs in that tick
+ * @spent: by such runs in that tick, see sched.c
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
  * @sq_end: send queue entries before it are complete in the batch
- * @drain_to: index up to which a graceful close sends
+ * @drain_to: READ_ONCE/WRITE_ONCE: index up to which a graceful close sends; set by who
+ *	asks for it, before the flag, and by the runner
  * @msg: message in work
  * @wqe: its work request
  * @small: payload of Read Requests and the Terminate
@@ -138,7 +140,7 @@ struct kwarp_tx {
 	bool no_memory;
 	u32 effort;
 	u32 tick;
-	u32 rounds;
+	u32 spent;
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];
@@ -330,7 +332,8 @@ static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
 /* sched.c */
 enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
-	KWARP_TX_FROM_SOCKET,	/* the stream's socket lock is held: the caller sends */
+	/* The spinlock of the socket is held and nobody owns it: the caller sends. */
+	KWARP_TX_FROM_SOCKET,
 	KWARP_TX_FROM_TIMER,	/* the same, and a period of hold.h is over */
 	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
 	KWARP_TX_FROM_DOORBELL,	/* the same, because of requests of user space */
@@ -344,7 +347,7 @@ void kwarp_tx_release(struct kwarp_engine *e);
 
 enum kwarp_tx_result {
 	KWARP_TX_IDLE,		/* nothing to do until something happens */
-	KWARP_TX_MORE,		/* a batch went out; there may be more */
+	KWARP_TX_MORE,		/* there may be more */
 	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
 	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
 	KWARP_TX_HOLD,		/* as IDLE, but there will be more soon (sched.c) */

@@ -37,7 +37,8 @@ struct kwarp_engine;
 #define KWARP_HOLD_PENALTY	256
 
 /**
- * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard and @left
+ * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @left and
+ *	@cost
  * @timer: ends a period
  * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: something came from the peer
  * @left: READ_ONCE/WRITE_ONCE, by any poster: local_clock() behind its doorbell; a hint

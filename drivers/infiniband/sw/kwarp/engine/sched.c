@@ -3,9 +3,10 @@
  * Who runs the transmit step.
  *
  * One atomic word per stream: idle, queued, active, again.  Whoever can send and finds
- * it idle or queued becomes the runner, in its own context: a poster that may sleep, and
- * the receive side, which has the socket lock anyway when a Read Request asks for an
- * answer or an ACK makes room.  All others queue the work item.  Whoever finds a runner
+ * it idle or queued becomes the runner, in its own context: a poster that may sleep, the
+ * timer of hold.c, and the receive side, which has the socket lock anyway when a Read
+ * Request asks for an answer or an ACK makes room; not so in the backlog of a process
+ * that owns the socket.  All others queue the work item.  Whoever finds a runner
  * sets "again", and the runner goes round once more before it leaves.  So nobody spins,
  * no kick is lost, and neither a poster nor a peer waits for a worker to get a CPU.
  *
@@ -25,15 +26,22 @@
 
 enum {
 	KWARP_RUN_IDLE,		/* nobody */
-	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
+	KWARP_RUN_QUEUED,	/* the work item or a timer will; it may be overtaken */
 	KWARP_RUN_ACTIVE,	/* somebody is running */
 	KWARP_RUN_AGAIN,	/* and has to look again */
 };
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
-/* Those sent within the socket lock in one tick: others wait for the processor. */
-#define SOCKET_ROUNDS	64
+/*
+ * Within the socket lock, where others wait for the processor: what a call may do, and all
+ * calls of a tick together. A round costs one, and one more for so many octets built and
+ * for so many requests looked at: 1 MiB, 4 MiB.
+ */
+#define SOCKET_CALL	256
+#define SOCKET_TICK	1024
+#define SOCKET_OCTETS	4096
+#define SOCKET_EFFORT	8
 
 static void want_kicks(struct kwarp_engine *e, bool on)
 {
@@ -136,11 +144,14 @@ static bool leave_for_hold(struct kwarp_engine *e)
 static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 {
 	enum kwarp_tx_result result;
-	u32 seen;
+	u32 seen, off = e->tx.off;
 
 	want_kicks(e, false);
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
 	result = kwarp_tx_step(e);
+	if (e->tx.in_socket)
+		e->tx.spent += 1 + (e->tx.off - off) / SOCKET_OCTETS +
+			       e->tx.effort / SOCKET_EFFORT;
 	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
 	if (result != KWARP_TX_IDLE)
 		return result;
@@ -180,11 +191,11 @@ static void run(struct kwarp_engine *e)
 	e->tx.in_socket = false;
 	e->tx.due = false;
 	while (!round_and_leave(e)) {
-		if (--budget == 0 || atomic_read(&e->tx.claims)) {
+		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
+		if (--budget == 0 || need_resched() || atomic_read(&e->tx.claims)) {
 			hand_over(e);
 			break;
 		}
-		cond_resched();
 	}
 	memalloc_noio_restore(noio);
 }
@@ -201,23 +212,26 @@ static void run_for_poster(struct kwarp_engine *e)
 }
 
 /*
- * The caller has entered, with the socket lock held.  Bounded by tick, not by call: each
- * packet that comes in may lead here.
+ * The caller has entered, with the socket lock held.  Bounded by tick, too: each packet
+ * that comes in may lead here.
  */
 static void run_in_socket(struct kwarp_engine *e, bool due)
 {
-	if (e->tx.tick != (u32)jiffies) {
-		e->tx.tick = jiffies;
-		e->tx.rounds = 0;
+	struct kwarp_tx *tx = &e->tx;
+	u32 end;
+
+	if (tx->tick != (u32)jiffies) {
+		tx->tick = jiffies;
+		tx->spent = 0;
 	}
-	e->tx.in_socket = true;
-	e->tx.due = due;
+	end = min(tx->spent + SOCKET_CALL, SOCKET_TICK);
+	tx->in_socket = true;
+	tx->due = due;
 	do {
-		if (e->tx.rounds == SOCKET_ROUNDS || atomic_read(&e->tx.claims)) {
+		if (tx->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);
 			return;
 		}
-		e->tx.rounds++;
 	} while (!round_and_leave(e));
 }
 
@@ -233,6 +247,21 @@ static void tx_work(struct work_struct *work)
 	/* A claimant is about to enter, and runs when it is done. */
 	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
 		run(e);
+}
+
+/* The caller has entered. */
+static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
+{
+	switch (from) {
+	case KWARP_TX_FROM_DOORBELL:
+		run_for_poster(e);
+		break;
+	case KWARP_TX_FROM_PROCESS:
+		run(e);
+		break;
+	default:
+		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
+	}
 }
 
 /* True if the kick has been dealt with; false if the word changed under us. */
@@ -257,16 +286,7 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 	if (!enter(e, state))
 		return false;
-	switch (from) {
-	case KWARP_TX_FROM_DOORBELL:
-		run_for_poster(e);
-		break;
-	case KWARP_TX_FROM_PROCESS:
-		run(e);
-		break;
-	default:
-		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
-	}
+	run_as(e, from);
 	return true;
 }
 

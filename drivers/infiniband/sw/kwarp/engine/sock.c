@@ -4,7 +4,8 @@
  *
  * Inbound octets are consumed where they arrive: in sk_data_ready, that is in
  * softirq or in the socket owner's backlog, always under the socket lock, which
- * therefore serialises the receive side.  What they ask for is sent there, too.  What cannot be
+ * therefore serialises the receive side.  What they ask for is sent there, too, but in
+ * the backlog, where that is left to the work item.  What cannot be
  * handled there (end of stream, errors) is a level-triggered matter: it is looked up
  * in the socket's state by kwarp_sock_drain(), whenever that is called.
  *
@@ -16,6 +17,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "../compat.h"
 #include "engine.h"
 
 /* tcp_read_sock() actor */
@@ -186,6 +188,12 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * window.  Under a stream from the peer that window ends at zero, nobody opens it again,
  * and the peer's probe comes 200 ms later.
  *
+ * So the spinlock is held for all of a batch, 64 KiB and a bit, and a packet for this socket
+ * that comes in meanwhile on another processor waits.
+ *
+ * What is short of memory under the lock leaves TCP's memory pressure set and this
+ * socket's buffer small, before it is tried again; both pass with the next ACKs.
+ *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: octets taken; -EAGAIN: write_space will be called; -ENOBUFS: no memory, and it
  * will not; or another negative errno.
@@ -196,8 +204,13 @@ int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 	bool slow;
 	int ret;
 
-	if (locked)
+	if (locked) {
+		/* TCP would work off the backlog that we may be in. */
+		WARN_ON_ONCE(sock_owned_by_user_nocheck(sk));
 		return send_nowait(sk, msg);
+	}
+	/* Where the poster is, as inet_sendmsg() does. */
+	sock_rps_record_flow(sk);
 	slow = lock_sock_fast(sk);
 	ret = send_nowait(sk, msg);
 	unlock_sock_fast(sk, slow);

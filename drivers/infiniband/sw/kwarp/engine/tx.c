@@ -121,44 +121,35 @@ static bool pick_response(struct kwarp_engine *e)
 
 /* ------------------------------------------------------------ send queue */
 
+static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
+{
+	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, s->lkey);
+	enum kwarp_mem_err err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length,
+						 rights);
+
+	if (mr)
+		kwarp_mr_put(mr);
+	return err == KWARP_MEM_OK;
+}
+
 static enum kwarp_wc_status check_sgl(struct kwarp_engine *e)
 {
 	struct kwarp_wqe *wqe = &e->tx.wqe;
 	u32 i;
 
 	/* Inline: num_sge is 0. */
-	for (i = 0; i < wqe->e.num_sge; i++) {
-		const struct kwarp_sge *s = &wqe->sge[i];
-		struct kwarp_mr *mr;
-		enum kwarp_mem_err err;
-
-		if (!s->length)
-			continue;
-		mr = kwarp_mr_lookup(e->kdev, s->lkey);
-		err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, 0);
-		if (mr)
-			kwarp_mr_put(mr);
-		if (err != KWARP_MEM_OK)
+	for (i = 0; i < wqe->e.num_sge; i++)
+		if (wqe->sge[i].length && !check_sge(e, &wqe->sge[i], 0))
 			return KWARP_WC_LOC_PROT_ERR;
-	}
 	return KWARP_WC_SUCCESS;
 }
 
 /* A Read's sink is written by the peer: it needs the rights hardware asks for. */
 static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
 {
-	const struct kwarp_sge *s = &e->tx.wqe.sge[0];
-	enum kwarp_mem_err err;
-	struct kwarp_mr *mr;
-
-	if (!e->tx.wqe.len)
-		return KWARP_WC_SUCCESS;
-	mr = kwarp_mr_lookup(e->kdev, s->lkey);
-	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length,
-			      KWARP_SINK_RIGHTS);
-	if (mr)
-		kwarp_mr_put(mr);
-	return err == KWARP_MEM_OK ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
+	if (e->tx.wqe.len && !check_sge(e, &e->tx.wqe.sge[0], KWARP_SINK_RIGHTS))
+		return KWARP_WC_LOC_PROT_ERR;
+	return KWARP_WC_SUCCESS;
 }
 
 static bool is_local(const struct kwarp_sqe *w)
@@ -253,30 +244,25 @@ static void start_data(struct kwarp_engine *e)
 	tx->msg.sge_off = 0;
 }
 
-static bool is_read(const struct kwarp_sqe *w)
-{
-	return w->opcode == KWARP_WR_READ || w->opcode == KWARP_WR_READ_INV;
-}
-
 /* Must this request wait for Reads before it?  ORD (5040-6.1-9), fence. */
 static bool held_back(struct kwarp_engine *e)
 {
-	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	const struct kwarp_wqe *wqe = &e->tx.wqe;
 	bool hold;
 
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/* Set first, then look: the receive path looks after it has removed a Read. */
 	smp_mb__after_atomic();
-	hold = (w->flags & KWARP_WR_FENCE && !kwarp_readq_empty(&e->oread)) ||
-	       (is_read(w) && kwarp_readq_full(&e->oread));
+	hold = (wqe->e.flags & KWARP_WR_FENCE && !kwarp_readq_empty(&e->oread)) ||
+	       (kwarp_wqe_is_read(wqe) && kwarp_readq_full(&e->oread));
 	if (!hold)
 		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	return hold;
 }
 
-static bool needs_wait_check(const struct kwarp_sqe *w)
+static bool needs_wait_check(const struct kwarp_wqe *wqe)
 {
-	return w->flags & KWARP_WR_FENCE || is_read(w);
+	return wqe->e.flags & KWARP_WR_FENCE || kwarp_wqe_is_read(wqe);
 }
 
 /* A request that cannot be carried out ends the stream (5040-7.1-2). */
@@ -290,9 +276,7 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 
 static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 {
-	const struct kwarp_sqe *w = &e->tx.wqe.e;
-
-	if (is_read(w))
+	if (kwarp_wqe_is_read(&e->tx.wqe))
 		/* A depth of 0 can never serve it. */
 		return e->oread.depth ? check_sink(e) : KWARP_WC_LOC_QP_OP_ERR;
 	return check_sgl(e);
@@ -307,7 +291,48 @@ static bool may_take(const struct kwarp_engine *e)
 	/* Pairs with start_drain(). */
 	smp_rmb();
 	/* After a graceful close was asked for, later posts are flushed (5041-6.2.1-3). */
-	return tx->drain_to != e->sq->next;
+	return READ_ONCE(tx->drain_to) != e->sq->next;
+}
+
+/* A look at the next request: true if there is one, and it may go now. */
+static bool next_request(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
+	case KWARP_TAKE_NONE:
+		return false;
+	case KWARP_TAKE_BAD:
+		return sq_error(e, KWARP_WC_LOC_QP_OP_ERR);
+	case KWARP_TAKE_CORRUPT:
+		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+		return false;
+	case KWARP_TAKE_OK:
+		tx->effort += 1 + tx->wqe.e.num_sge;
+		break;
+	}
+	/* No response can come any more: flush this one and all behind it. */
+	if (kwarp_wqe_is_read(&tx->wqe) && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
+		WRITE_ONCE(tx->drain_to, e->sq->next);
+		return false;
+	}
+	return !needs_wait_check(&tx->wqe) || !held_back(e);
+}
+
+static bool start_message(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+	enum kwarp_wc_status status = check_wqe(e);
+
+	if (status != KWARP_WC_SUCCESS)
+		return sq_error(e, status);
+	tx->msg.kind = KWARP_TXK_SQ;
+	tx->msg.sq_index = kwarp_sq_take(e->sq, &tx->wqe);
+	if (kwarp_wqe_is_read(&tx->wqe))
+		start_read(e);
+	else
+		start_data(e);
+	return true;
 }
 
 /* Take the next request of the send queue; false if there is none to send now. */
@@ -316,43 +341,13 @@ static bool pick_sq(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 	enum kwarp_wc_status status;
 
-	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e)) {
-		switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
-		case KWARP_TAKE_NONE:
-			return false;
-		case KWARP_TAKE_BAD:
-			return sq_error(e, KWARP_WC_LOC_QP_OP_ERR);
-		case KWARP_TAKE_CORRUPT:
-			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
-			return false;
-		case KWARP_TAKE_OK:
-			tx->effort += 1 + tx->wqe.e.num_sge;
-			break;
-		}
-		/* No response can come any more: flush this one and all behind it. */
-		if (is_read(&tx->wqe.e) && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
-			tx->drain_to = e->sq->next;
-			return false;
-		}
-		if (needs_wait_check(&tx->wqe.e) && held_back(e))
-			return false;
-		if (is_local(&tx->wqe.e)) {
-			status = local_op(e);
-			if (status != KWARP_WC_SUCCESS)
-				return sq_error(e, status);
-			tx->sq_end = kwarp_sq_take(e->sq, &tx->wqe) + 1;
-			continue;
-		}
-		status = check_wqe(e);
+	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e) && next_request(e)) {
+		if (!is_local(&tx->wqe.e))
+			return start_message(e);
+		status = local_op(e);
 		if (status != KWARP_WC_SUCCESS)
 			return sq_error(e, status);
-		tx->msg.kind = KWARP_TXK_SQ;
-		tx->msg.sq_index = kwarp_sq_take(e->sq, &tx->wqe);
-		if (is_read(&tx->wqe.e))
-			start_read(e);
-		else
-			start_data(e);
-		return true;
+		tx->sq_end = kwarp_sq_take(e->sq, &tx->wqe) + 1;
 	}
 	return false;
 }
@@ -482,6 +477,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		kwarp_engine_flush(e);	/* no socket any more, so process context */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return KWARP_TX_IDLE;
+	tx->effort = 0;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_sock_writable(e->sock))
@@ -493,7 +489,6 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
-	tx->effort = 0;
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);

@@ -172,7 +172,7 @@ static void start_drain(struct kwarp_qp *qp)
 	struct kwarp_engine *e = &qp->engine;
 
 	set_timer(qp, KWARP_DRAIN_TIMEOUT_MS);
-	e->tx.drain_to = READ_ONCE(qp->sq.ring.hdr->prod);
+	WRITE_ONCE(e->tx.drain_to, READ_ONCE(qp->sq.ring.hdr->prod));
 	/* The runner reads drain_to after it has seen the flag. */
 	smp_wmb();
 	set_bit(KWARP_E_TX_DRAIN, &e->flags);

@@ -17,7 +17,7 @@ struct rdma_user_mmap_entry;
  * struct kwarp_cq - one completion queue
  * @ibcq: RDMA core's object; first
  * @resize: serialises resizing; process context, taken before @lock
- * @lock: protects @ring, @prod, @cons, @qp; any context, innermost of ours
+ * @lock: protects @ring, @prod, @qp; any context, innermost of ours
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
  * @map: mmap entry of @ring if it is shared with user space
  * @prod: next index to write; the header's copy is published after the entries

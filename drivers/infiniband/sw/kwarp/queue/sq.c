@@ -55,11 +55,6 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	return KWARP_TAKE_OK;
 }
 
-static bool is_read(u8 opcode)
-{
-	return opcode == KWARP_WR_READ || opcode == KWARP_WR_READ_INV;
-}
-
 /**
  * kwarp_sq_take - the peeked entry is now being worked on
  * @sq: queue
@@ -76,11 +71,11 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	d->id = wqe->e.id;
 	/* An entry that is refused may hold anything. */
 	d->opcode = wqe->e.opcode < KWARP_WR_MAX ? wqe->e.opcode : KWARP_WR_SEND;
-	d->byte_len = is_read(wqe->e.opcode) ? wqe->len : 0;
+	d->byte_len = kwarp_wqe_is_read(wqe) ? wqe->len : 0;
 	d->status = KWARP_WC_SUCCESS;
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
-	d->awaits = is_read(wqe->e.opcode);
+	d->awaits = kwarp_wqe_is_read(wqe);
 	return sq->next++;
 }
 
@@ -104,21 +99,24 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 	const u32 from = sq->retired;
 	unsigned long cqflags;
 	bool more = false;
+	u32 at = from;
 
 	lockdep_assert_held(&sq->lock);
 	cqflags = kwarp_cq_begin(sq->cq);
-	for (; sq->retired != sq->sent; sq->retired++) {
-		const struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
+	for (; at != sq->sent; at++) {
+		const struct kwarp_sq_done *d = &sq->done[at & sq->ring.mask];
 
 		if (d->awaits)
 			break;
-		more = sq->retired - from == KWARP_IRQ_OFF_BATCH;
+		more = at - from == KWARP_IRQ_OFF_BATCH;
 		if (more)
 			break;
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
-	kwarp_ring_release(&sq->ring, sq->retired);
+	/* kwarp_sq_peek() looks at it without the lock. */
+	WRITE_ONCE(sq->retired, at);
+	kwarp_ring_release(&sq->ring, at);
 	*todo = kwarp_cq_end(sq->cq, cqflags);
 	return more;
 }
@@ -188,9 +186,11 @@ void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status
 
 static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 {
-	for (; sq->retired != sq->next && *budget; sq->retired++, --*budget) {
-		struct kwarp_sq_done *d = &sq->done[sq->retired & sq->ring.mask];
-		bool sent = (s32)(sq->sent - sq->retired) > 0;
+	u32 at = sq->retired;
+
+	for (; at != sq->next && *budget; at++, --*budget) {
+		struct kwarp_sq_done *d = &sq->done[at & sq->ring.mask];
+		bool sent = (s32)(sq->sent - at) > 0;
 
 		if (d->status == KWARP_WC_SUCCESS && (!sent || d->awaits)) {
 			d->status = KWARP_WC_FLUSH_ERR;
@@ -199,6 +199,7 @@ static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
+	WRITE_ONCE(sq->retired, at);
 }
 
 static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
@@ -220,7 +221,7 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 		add_cqe(sq, &d);
 	}
 	sq->sent = sq->next;
-	sq->retired = sq->next;
+	WRITE_ONCE(sq->retired, sq->next);
 }
 
 /* Return: true if there is more. */

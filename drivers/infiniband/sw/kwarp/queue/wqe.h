@@ -39,6 +39,11 @@ struct kwarp_rwqe {
 	struct kwarp_sge sge[KWARP_MAX_SGE];
 };
 
+static inline bool kwarp_wqe_is_read(const struct kwarp_wqe *wqe)
+{
+	return wqe->e.opcode == KWARP_WR_READ || wqe->e.opcode == KWARP_WR_READ_INV;
+}
+
 /* Octets per ring entry that hold @sges elements and @inl inline octets. */
 u32 kwarp_sqe_stride(u32 sges, u32 inl);
 u32 kwarp_rqe_stride(u32 sges);

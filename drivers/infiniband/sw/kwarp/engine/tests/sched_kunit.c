@@ -30,12 +30,14 @@
 #define hrtimer_is_queued	timer_is_queued
 #define kwarp_hold_reset	tested_hold_reset
 #define local_clock		told_clock
+#define need_resched		somebody_waits
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay);
 static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mode);
 static bool timer_is_queued(struct hrtimer *timer);
 static u64 told_clock(void);
+static bool somebody_waits(void);
 
 static unsigned long told_jiffies;
 #define jiffies			told_jiffies
@@ -55,8 +57,11 @@ struct workqueue_struct *sched_wq;
  * @owned: a process has the socket
  * @script: results of steps; what follows is KWARP_TX_IDLE
  * @scripted: their number
+ * @builds: octets that a step builds
+ * @looks_at: requests that it looks at
  * @during: called in a step
  * @steps: done so far
+ * @resched: somebody else wants the processor
  * @in_socket: the last one was within the socket lock
  * @works: times that the work item was queued
  * @delay: for the last of them
@@ -73,10 +78,13 @@ struct sched_test {
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
-	enum kwarp_tx_result script[4 * SOCKET_ROUNDS];
+	enum kwarp_tx_result script[2 * SOCKET_TICK];
+	u32 builds;
+	u32 looks_at;
 	u32 scripted;
 	void (*during)(struct sched_test *t);
 	u32 steps;
+	bool resched;
 	bool in_socket;
 	u32 works;
 	unsigned long delay;
@@ -116,6 +124,11 @@ static u64 told_clock(void)
 	return the_test->now;
 }
 
+static bool somebody_waits(void)
+{
+	return the_test->resched;
+}
+
 bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		    struct kwarp_engine *e)
 {
@@ -130,6 +143,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	u32 i = t->steps++;
 
 	t->in_socket = e->tx.in_socket;
+	e->tx.off += t->builds;
+	e->tx.effort = t->looks_at;
 	t->now += t->takes;
 	/* Everything that is posted goes out, in FPDUs of 84 octets. */
 	e->tx.off += 84 * (READ_ONCE(t->sq.ring.hdr->prod) - t->sq.next);
@@ -294,7 +309,7 @@ static void test_budget(struct kunit *test)
 
 	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_ROUNDS);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_CALL);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	t->steps = 0;
@@ -304,20 +319,57 @@ static void test_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
 
+/* Long batches, or many requests without a batch: fewer rounds. */
+static void test_budget_of_work(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	t->builds = 64 * 1024;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_GE(test, t->steps, 1024 * 1024 / t->builds - 1);
+	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
+	t->builds = 0;
+	t->looks_at = KWARP_BATCH_EFFORT;
+	t->steps = 0;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
+	/* What a process does is counted otherwise. */
+	t->steps = 0;
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+}
+
 /* One packet after the other does not get more than one that brings all. */
 static void test_budget_of_packets(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < 4 * SOCKET_ROUNDS; i++)
+	for (i = 0; i < 2 * SOCKET_TICK; i++)
 		kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_ROUNDS);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_GT(test, t->works, 0);
 	told_jiffies++;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_ROUNDS + 1);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK + 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+/* Somebody else wants the processor: not as the runner, whom nobody could replace. */
+static void test_resched(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, 2, KWARP_TX_MORE);
+	t->resched = true;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_EQ(test, t->steps, 3);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
@@ -699,7 +751,9 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_posted_meanwhile),
 	KUNIT_CASE(test_blocked),
 	KUNIT_CASE(test_budget),
+	KUNIT_CASE(test_budget_of_work),
 	KUNIT_CASE(test_budget_of_packets),
+	KUNIT_CASE(test_resched),
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_no_memory_in_socket),
 	KUNIT_CASE(test_no_memory_kicked),
