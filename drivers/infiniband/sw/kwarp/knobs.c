@@ -158,6 +158,7 @@ static struct knob knob_##_name = {						\
 	.format = format_##_kind,						\
 }
 
+KNOB(align, switch);
 KNOB(crc, crc);
 KNOB(markers, switch);
 KNOB(mpa_rev, rev);
@@ -165,6 +166,7 @@ KNOB(peer_to_peer, switch);
 KNOB(rtr, rtr);
 
 static struct attribute *knob_attrs[] = {
+	&knob_align.attr.attr,
 	&knob_crc.attr.attr,
 	&knob_markers.attr.attr,
 	&knob_mpa_rev.attr.attr,
@@ -227,6 +229,7 @@ static const struct param param_##_name = {					\
 module_param_cb(_name, &param_ops, (void *)&param_##_name, 0644);		\
 MODULE_PARM_DESC(_name, _text)
 
+PARAM(align, switch, "default of new links: keep FPDUs aligned to TCP segments (off)");
 PARAM(crc, crc, "default of new links: CRC on, off or required (on)");
 PARAM(markers, switch, "default of new links: ask peers for markers (off)");
 PARAM(mpa_rev, rev, "default of new links: MPA revision to initiate with, 1 or 2 (2)");
@@ -235,6 +238,7 @@ PARAM(rtr, rtr, "default of new links: RTR forms offered, of send,write,read (wr
 
 void kwarp_knobs_init(struct kwarp_knobs *knobs)
 {
+	knobs->align = READ_ONCE(defaults.align);
 	knobs->crc = READ_ONCE(defaults.crc);
 	knobs->markers = READ_ONCE(defaults.markers);
 	knobs->mpa_rev = READ_ONCE(defaults.mpa_rev);

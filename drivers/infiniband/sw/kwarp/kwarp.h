@@ -23,6 +23,7 @@
  * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
  * so that a change never affects an established one (5044-4.4-9).
  *
+ * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
@@ -30,6 +31,7 @@
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
  */
 struct kwarp_knobs {
+	u32 align;
 	u32 crc;
 	u32 markers;
 	u32 mpa_rev;

@@ -212,6 +212,18 @@ no_netem() {
 	rm -f "$RUN/netem"
 }
 
+# offloads on|off: who cuts segments and puts them together, the interfaces or nobody.
+offloads() {
+	local i now=on
+	[ ! -e "$RUN/no-offloads" ] || now=off
+	[ "$now" != "$1" ] || return 0
+	for i in 0 1; do
+		in_ns "$i" ethtool -K "${DEV[i]}" tso "$1" gso "$1" gro "$1"
+	done
+	rm -f "$RUN/no-offloads"
+	[ "$1" = on ] || touch "$RUN/no-offloads"
+}
+
 # ----------------------------------------------------------------- links
 
 # Modules are named after the types of link they bring.
@@ -256,6 +268,7 @@ links() {
 	net_up
 	set_mtu 1500
 	no_netem
+	offloads on
 	want_link 0 "$1"
 	want_link 1 "$2"
 	default_knobs

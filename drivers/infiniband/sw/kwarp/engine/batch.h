@@ -48,6 +48,7 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @much: the last batch was long, so this one may become so, too
  * @len: octets
  * @sent: of those, taken by TCP
+ * @cut: keep FPDUs aligned to segments of so many octets; 0: let them run on
  * @frag: where the next octets go
  * @bv: pieces; each holds a reference on its page
  * @mr: regions referenced while the batch is built
@@ -59,6 +60,7 @@ struct kwarp_batch {
 	bool much;
 	u32 len;
 	u32 sent;
+	u32 cut;
 	struct page_frag frag;
 	struct bio_vec bv[KWARP_BATCH_BVECS];
 	struct kwarp_mr *mr[KWARP_BATCH_MRS];
@@ -79,6 +81,31 @@ void kwarp_batch_idle(struct kwarp_batch *b);
 static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 {
 	return b->sent != b->len;
+}
+
+/*
+ * Octets behind the last place where TCP will cut: a batch that is to be kept aligned
+ * begins at one.
+ */
+static inline u32 kwarp_batch_tail(const struct kwarp_batch *b)
+{
+	return b->cut ? b->len % b->cut : 0;
+}
+
+/**
+ * kwarp_batch_crosses - would an FPDU begin in one segment and end in another?
+ * @b: batch
+ * @len: its octets
+ *
+ * Context: the runner.
+ * Return: true if so; false if it ends where it begins, or begins a segment: one that is too
+ * long for any cannot be helped.
+ */
+static inline bool kwarp_batch_crosses(const struct kwarp_batch *b, u32 len)
+{
+	u32 tail = kwarp_batch_tail(b);
+
+	return tail && tail + len > b->cut;
 }
 
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);

@@ -21,6 +21,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 
 	tx->crc = p->crc;
 	tx->markers = p->tx_markers;
+	tx->align = p->align;
 	tx->rtr = p->initiator ? p->rtr : 0;
 	tx->off = 0;
 	tx->term_done = false;

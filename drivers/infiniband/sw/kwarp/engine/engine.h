@@ -105,6 +105,7 @@ struct kwarp_tx_msg {
  *	socket: nothing sleeps
  * @crc: generate CRCs
  * @markers: insert markers
+ * @align: begin segments with an FPDU, at the price of more and smaller packets
  * @rtr: RTR form still to be sent
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
@@ -134,6 +135,7 @@ struct kwarp_tx {
 	bool in_socket;
 	bool crc;
 	bool markers;
+	bool align;
 	u8 rtr;
 	bool turn;
 	bool term_done;
@@ -278,6 +280,7 @@ struct kwarp_engine {
  * @crc: CRCs are generated and checked
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
+ * @align: keep FPDUs aligned to segments
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
@@ -289,6 +292,7 @@ struct kwarp_engine_params {
 	bool crc;
 	bool tx_markers;
 	bool rx_markers;
+	bool align;
 	u16 ird;
 	u16 ord;
 	u8 rtr;

@@ -462,6 +462,12 @@ static void fill_batch(struct kwarp_engine *e)
 	}
 }
 
+static void set_segment(struct kwarp_tx *tx, u32 emss)
+{
+	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
+	tx->batch.cut = tx->align ? emss : 0;
+}
+
 /**
  * kwarp_tx_step - send one batch
  * @e: engine
@@ -488,7 +494,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* After an error nothing follows but the Terminate (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
-	tx->mulpdu = kwarp_mpa_mulpdu(kwarp_sock_emss(e->sock), tx->markers);
+	set_segment(tx, kwarp_sock_emss(e->sock));
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);

@@ -278,13 +278,23 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 	m->kind = KWARP_TXK_NONE;
 }
 
+/* 5044-5.1-4: does the next FPDU have to wait for a segment of its own? */
+static bool crosses(const struct kwarp_engine *e, u32 payload)
+{
+	u32 len = kwarp_mpa_fpdu_len(kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload);
+
+	if (e->tx.markers)
+		len += kwarp_mpa_markers_in(e->tx.off, len) * KWARP_MPA_MARKER_LEN;
+	return kwarp_batch_crosses(&e->tx.batch, len);
+}
+
 /**
  * kwarp_tx_build - append the next FPDU of the message in work
  * @e: engine
  *
- * Return: true if it was appended; false if the batch is full, memory is short
- * (tx.no_memory), or the message failed (then the stream is failing).  If false the
- * FPDU has left no trace in the batch.
+ * Return: true if it was appended; false if the batch is full or has to end for the sake
+ * of alignment, memory is short (tx.no_memory), or the message failed (then the stream is
+ * failing).  If false the FPDU has left no trace in the batch.
  */
 bool kwarp_tx_build(struct kwarp_engine *e)
 {
@@ -296,6 +306,8 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct kwarp_batch_mark mark;
 	enum kwarp_perr err;
 
+	if (e->tx.batch.cut && crosses(e, payload))
+		return false;
 	/* Every region that it may touch has to find a place. */
 	if (f.b->nmr + regions(m, e->tx.wqe.e.num_sge) > KWARP_BATCH_MRS)
 		return false;

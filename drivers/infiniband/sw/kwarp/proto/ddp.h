@@ -54,10 +54,16 @@ struct kwarp_ddp_hdr {
 	u32 mo;
 };
 
-/* Length of the header that starts with octet @ctrl: 14 or 18. */
+/* Octets of a header: 14 or 18. */
+static inline u32 kwarp_ddp_len(bool tagged)
+{
+	return tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
+}
+
+/* Length of the header that starts with octet @ctrl. */
 static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 {
-	return ctrl & KWARP_DDP_T ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
+	return kwarp_ddp_len(ctrl & KWARP_DDP_T);
 }
 
 /**
@@ -98,9 +104,7 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
  */
 static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
 {
-	u32 room = mulpdu - (tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN);
-
-	return min(room, left);
+	return min(mulpdu - kwarp_ddp_len(tagged), left);
 }
 
 /**

@@ -19,6 +19,7 @@ struct socket;
  * @crc: CRCs are generated and checked
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
+ * @align: keep FPDUs aligned to segments
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
@@ -28,6 +29,7 @@ struct kwarp_stream_params {
 	bool crc;
 	bool tx_markers;
 	bool rx_markers;
+	bool align;
 	u16 ird;
 	u16 ord;
 	u8 rtr;

@@ -76,7 +76,7 @@ edge_mtu() {
 	stop tcpdump INT
 	no_netem
 	expect_in tcpdump '^0 packets dropped by kernel'
-	"$HERE/fpdu-sizes.py" "$file" "$PORT" "${times[@]}" >"$CASE_DIR/sizes.log" || fail "see above"
+	"$HERE/fpdus.py" sizes "$file" "$PORT" "${times[@]}" >"$CASE_DIR/sizes.log" || fail "see above"
 	rm -f "$file"
 	mapfile -t sizes <"$CASE_DIR/sizes.log"
 	note "longest FPDUs: ${sizes[*]}"

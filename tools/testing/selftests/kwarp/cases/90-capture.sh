@@ -21,5 +21,29 @@ capture_case() {
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
 
+# 5044-5.1-4, -5: with the knob, segments begin with an FPDU and hold whole ones; what
+# TCP cuts at the edge of a window is beyond us. Large and small messages, Read
+# Responses, and none of the segments made by an interface.
+capture_aligned() {
+	local file=$RUN/aligned.pcap whole all most
+	own_links
+	knob align on
+	offloads off
+	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp
+	wait_until 20 "tcpdump captures" capturing
+	data_pair -n "$(by_profile 400 100)" -m 100000
+	stop tcpdump INT
+	expect_in tcpdump '^0 packets dropped by kernel'
+	"$HERE/fpdus.py" segments "$file" "$PORT" >"$CASE_DIR/segments.log" || fail "see above"
+	rm -f "$file"
+	while read -r whole all most; do
+		note "$whole of $all segments hold whole FPDUs, one of them $most"
+		[ "$all" -ge 500 ] || fail "the capture holds next to nothing"
+		[ $((100 * whole)) -ge $((99 * all)) ] || fail "the others do not"
+		[ "$most" -gt 1 ] || fail "no segment holds several FPDUs"
+	done <"$CASE_DIR/segments.log"
+}
+
 testcase capture-crc-on 90 capture_case on
 testcase capture-crc-off 90 capture_case off
+testcase capture-aligned 90 capture_aligned

@@ -263,12 +263,39 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->n, 0);
 }
 
+/* What follows begins a segment, by itself or because TCP is told so (5044-5.1-4). */
+static void test_aligned(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	window = PAGE_SIZE;
+	b->cut = 1000;
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 100));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_crosses(b, 101));
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
+	KUNIT_EXPECT_TRUE(test, sent.msg_flags & MSG_EOR);
+
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 2000));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
+	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
+
+	b->cut = 0;
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
+	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
+}
+
 static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(test_longest),
 	KUNIT_CASE(test_rollback),
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_sizes),
 	KUNIT_CASE(test_send),
+	KUNIT_CASE(test_aligned),
 	{}
 };
 

@@ -24,6 +24,7 @@
 /**
  * struct lower - what lies below the code under test, and what it was told
  * @wire: octets of the batch
+ * @first: octets of the first batch; the others follow it
  * @rnd: for odd amounts
  * @short_every: so many requests for memory, and one finds none; 0: each finds some
  * @asked: requests for memory
@@ -37,6 +38,7 @@
  */
 static struct lower {
 	u8 *wire;
+	u8 *first;
 	struct rnd_state rnd;
 	u32 short_every;
 	u32 asked;
@@ -148,6 +150,7 @@ static int tx_test_init(struct kunit *test)
 	memset(&lower, 0, sizeof(lower));
 	prandom_seed_state(&lower.rnd, SEED);
 	lower.wire = kunit_kzalloc(test, WIRE_MAX, GFP_KERNEL);
+	lower.first = lower.wire;
 	t->want = kunit_kzalloc(test, WIRE_MAX, GFP_KERNEL);
 	t->mem = kunit_kmalloc(test, MEM_LEN, GFP_KERNEL);
 	KUNIT_ASSERT_TRUE(test, lower.wire && t->want && t->mem);
@@ -232,6 +235,7 @@ static void begin(struct tx_test *t, u32 off, u32 len)
  * @off: stream offset at which it begins
  * @most: length of its longest message
  * @short_every: as in struct lower
+ * @cut: keep FPDUs aligned to segments of so many octets
  */
 struct plan {
 	const char *desc;
@@ -241,6 +245,7 @@ struct plan {
 	u32 off;
 	u32 most;
 	u32 short_every;
+	u32 cut;
 };
 
 static const struct plan plans[] = {
@@ -257,6 +262,13 @@ static const struct plan plans[] = {
 	{ "markers, CRC, offset wraps", true, true, 1430, 0 - 5120, 3000, 0 },
 	{ "markers, CRC, most MULPDU", true, true, 64768, 0, 100000, 0 },
 	{ "markers, CRC, short of memory", true, true, 1430, 0, 6000, 97 },
+	{ "aligned", true, false, 1442, 0, 6000, 0, 1448 },
+	{ "aligned, small", true, false, 1442, 0, 100, 0, 1448 },
+	{ "aligned, longer than a segment", true, false, 128, 0, 1000, 0, 88 },
+	{ "aligned, segments with a rest", true, false, 1441, 0, 6000, 0, 1449 },
+	{ "aligned, short of memory", true, false, 1442, 0, 6000, 97, 1448 },
+	{ "aligned, markers", true, true, 1430, 0, 6000, 0, 1448 },
+	{ "aligned, markers, small", true, true, 1430, 0, 100, 0, 1448 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(plan, plans, desc);
@@ -303,14 +315,45 @@ static void expect_message(struct tx_test *t, struct kwarp_emit *w, const struct
 	} while (at < len);
 }
 
+/* The batch is with TCP. */
+static void flush(struct kwarp_batch *b)
+{
+	lower.wire += b->len;
+	b->len = 0;
+}
+
+/*
+ * 5044-5.1-4, -5: an FPDU that does not begin a segment ends in the one it begins in. If
+ * the batch before it had to end, with @room octets of its last segment unused, it was
+ * too long for them.
+ */
+static void expect_aligned(struct kunit *test, u32 cut, u32 begin, u32 end, u32 room)
+{
+	if (begin % cut)
+		KUNIT_EXPECT_EQ(test, begin / cut, (end - 1) / cut);
+	KUNIT_EXPECT_GT(test, end - begin, room);
+}
+
 static void build(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
-	u32 before = lower.built;
+	struct kwarp_batch *b = &t->e.tx.batch;
+	u32 before = lower.built, begin, room = 0;
 
 	while (lower.built == before) {
-		if (kwarp_tx_build(&t->e))
+		begin = b->len;
+		if (kwarp_tx_build(&t->e)) {
+			if (b->cut)
+				expect_aligned(test, b->cut, begin, b->len, room);
+			room = 0;
 			continue;
+		}
+		KUNIT_ASSERT_EQ(test, b->len, begin);
+		if (!t->e.tx.no_memory && b->cut && begin % b->cut) {
+			room = b->cut - begin % b->cut;
+			flush(b);
+			continue;
+		}
 		/* nothing but memory may be missing; the same again */
 		KUNIT_ASSERT_TRUE(test, t->e.tx.no_memory);
 		KUNIT_ASSERT_EQ(test, lower.perr, KWARP_PERR_NONE);
@@ -326,12 +369,13 @@ static void start(struct tx_test *t, const struct plan *c)
 	tx->markers = c->markers;
 	tx->mulpdu = c->mulpdu;
 	tx->off = c->off;
+	tx->batch.cut = c->cut;
 	lower.short_every = c->short_every;
 }
 
 /*
  * 5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14 to -17; 5041-5.2-1, -2, -7,
- * -10, -12.
+ * -10, -12; 5044-5.1-4, -5.
  */
 static void test_stream(struct kunit *test)
 {
@@ -353,8 +397,9 @@ static void test_stream(struct kunit *test)
 		expect_message(t, &w, c, t->mem + off, &met);
 		build(test);
 	}
-	KUNIT_ASSERT_EQ(test, t->e.tx.batch.len, w.len);
-	KUNIT_EXPECT_MEMEQ(test, lower.wire, t->want, w.len);
+	flush(&t->e.tx.batch);
+	KUNIT_ASSERT_EQ(test, lower.wire - lower.first, w.len);
+	KUNIT_EXPECT_MEMEQ(test, lower.first, t->want, w.len);
 	KUNIT_EXPECT_EQ(test, t->e.tx.off, w.off);
 	if (c->markers && c->most < 100000) {
 		KUNIT_EXPECT_GT(test, met.between, 3);

@@ -452,6 +452,18 @@ static void test_end_goes_along(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kwarp_readq_empty(&t->e.iread));
 }
 
+/* Only who wants alignment has batches that end for it. */
+static void test_align(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	kwarp_tx_step(&t->e);
+	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, 0);
+	t->e.tx.align = true;
+	kwarp_tx_step(&t->e);
+	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, t->tcp.emss);
+}
+
 /* Within the socket lock nothing sleeps, and TCP is told that it is held. */
 static void test_in_socket(struct kunit *test)
 {
@@ -560,6 +572,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE(test_bind),
 	KUNIT_CASE(test_end_goes_along),
+	KUNIT_CASE(test_align),
 	KUNIT_CASE(test_in_socket),
 	KUNIT_CASE(test_tcp_takes_none),
 	KUNIT_CASE(test_requests_bounded),
