@@ -35,7 +35,7 @@ perf_try() {
 	new_port
 	serve server "$PORT" "$tool" -R -F -p "$PORT" -d "${LINK[1]}" --bind_source_ip "${IP[1]}" "$@"
 	try_client 10 perf_stuck stdbuf -oL "$tool" -R -F -p "$PORT" -d "${LINK[0]}" "$@" "${IP[1]}"
-	if [ "$STATUS" = 139 ] && grep -q 'EVENT_REJECTED; error: -111' "$CASE_DIR/client.log" && perf_too_quick; then
+	if [ "$STATUS" = 139 ] && grep -qE 'EVENT_REJECTED; error: -111|ERRNO: Connection refused' "$CASE_DIR/client.log" && perf_too_quick; then
 		STATUS=stuck
 	fi
 }
