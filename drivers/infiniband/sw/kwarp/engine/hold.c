@@ -4,7 +4,7 @@
  */
 #include "hold.h"
 
-#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
 
 #include "../compat.h"
 #include "engine.h"
@@ -47,6 +47,12 @@ void kwarp_hold_reset(struct kwarp_engine *e)
 	e->tx.hold.off = e->tx.off;
 }
 
+static u64 period_ns(const struct kwarp_hold *h)
+{
+	return clamp_t(u64, (u64)READ_ONCE(h->cost) * KWARP_HOLD_DOORBELLS, KWARP_HOLD_MIN_NS,
+		       KWARP_HOLD_MAX_NS);
+}
+
 /*
  * Does the program wait for each request before it posts the next?  What a completion
  * says, "with TCP", is true at once, and then nothing is heard and doorbells are quick.
@@ -59,9 +65,11 @@ static bool waits_for_completions(const struct kwarp_sq *sq)
 /**
  * kwarp_hold_wanted - a doorbell was rung: hold the request back?
  * @e: engine
- * @now: local_clock()
+ * @now: ktime_get_ns()
  *
- * Doorbells are quick if more time is spent in them than in between.
+ * Doorbells are quick if the next one comes within the time for which it would be held
+ * back. That is generous, as without doorbells requests come quicker still, and it is
+ * found out soon if they do not (KWARP_HOLD_MISSES).
  *
  * Context: the runner, process.
  * Return: true: kwarp_hold_begin() comes next; false: send.
@@ -80,7 +88,7 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 	h->on = false;
 	h->misses = 0;
 	if (READ_ONCE(h->heard) || sent > KWARP_HOLD_SMALL ||
-	    now - READ_ONCE(h->left) > READ_ONCE(h->cost) || waits_for_completions(e->sq)) {
+	    now - READ_ONCE(h->left) > period_ns(h) || waits_for_completions(e->sq)) {
 		WRITE_ONCE(h->heard, false);
 		h->streak = min(h->streak, 0);
 		return false;
@@ -91,13 +99,13 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 /**
  * kwarp_hold_rung - what a doorbell was rung for has been sent, as far as possible
  * @e: engine
- * @since: local_clock() when it was rung
+ * @since: ktime_get_ns() when it was rung
  *
  * Context: process; not the runner any more.
  */
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since)
 {
-	u64 now = local_clock();
+	u64 now = ktime_get_ns();
 
 	WRITE_ONCE(e->tx.hold.left, now);
 	WRITE_ONCE(e->tx.hold.cost, min_t(u64, now - since, KWARP_HOLD_MAX_NS));
@@ -143,11 +151,9 @@ void kwarp_hold_begin(struct kwarp_engine *e)
 /* Somebody will run when the period is over.  Context: any but hard interrupt. */
 void kwarp_hold_start(struct kwarp_engine *e)
 {
-	u64 ns = (u64)READ_ONCE(e->tx.hold.cost) * KWARP_HOLD_DOORBELLS;
-
 	/* A period that goes on does not become longer. */
 	if (hrtimer_is_queued(&e->tx.hold.timer))
 		return;
-	ns = clamp_t(u64, ns, KWARP_HOLD_MIN_NS, KWARP_HOLD_MAX_NS);
-	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(period_ns(&e->tx.hold)),
+		      HRTIMER_MODE_REL_SOFT);
 }

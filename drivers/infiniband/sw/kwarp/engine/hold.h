@@ -22,8 +22,11 @@ struct kwarp_engine;
 #define KWARP_HOLD_DOORBELLS	8
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
 #define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
-/* Octets that a doorbell sent, at most, to count as small. */
-#define KWARP_HOLD_SMALL	1024
+/*
+ * Octets that a doorbell sent, at most, to count as small: of larger ones a batch does not
+ * hold as many as are worth while.
+ */
+#define KWARP_HOLD_SMALL	8192
 /* Quick and small doorbells in a row, until holding begins. */
 #define KWARP_HOLD_STREAK	4
 /* Requests in a period that make it worth while. */
@@ -41,7 +44,7 @@ struct kwarp_engine;
  *	@cost
  * @timer: ends a period
  * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: something came from the peer
- * @left: READ_ONCE/WRITE_ONCE, by any poster: local_clock() behind its doorbell; a hint
+ * @left: READ_ONCE/WRITE_ONCE, by any poster: ktime_get_ns() behind its doorbell; a hint
  * @cost: likewise: nanoseconds that it took
  * @on: requests are held back
  * @streak: quick and small doorbells in a row; negative behind a period not worth it

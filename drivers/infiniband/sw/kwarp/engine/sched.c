@@ -19,7 +19,7 @@
  */
 #include "engine.h"
 
-#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
 #include <linux/sched/mm.h>
 
 #include "../kwarp.h"
@@ -203,7 +203,7 @@ static void run(struct kwarp_engine *e)
 /* The caller has entered, because a doorbell was rung. */
 static void run_for_poster(struct kwarp_engine *e)
 {
-	u64 now = local_clock();
+	u64 now = ktime_get_ns();
 
 	if (kwarp_hold_wanted(e, now) && leave_for_hold(e))
 		return;

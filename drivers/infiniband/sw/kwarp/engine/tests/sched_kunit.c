@@ -6,7 +6,7 @@
 #include <kunit/test.h>
 
 #include <linux/hrtimer.h>
-#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
 #define kwarp_tx_init		tested_tx_init
@@ -29,7 +29,7 @@
 #define hrtimer_start		note_timer
 #define hrtimer_is_queued	timer_is_queued
 #define kwarp_hold_reset	tested_hold_reset
-#define local_clock		told_clock
+#define ktime_get_ns		told_clock
 #define need_resched		somebody_waits
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
@@ -644,6 +644,23 @@ static void test_hold_small(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->timers, 1);
 }
 
+/* What is quick, exactly; ring() takes 100 ns itself. */
+static void test_hold_quick(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u64 period = KWARP_HOLD_DOORBELLS * t->takes;
+	u32 late, i;
+
+	KUNIT_ASSERT_GT(test, period, KWARP_HOLD_MIN_NS);
+	for (late = 1; late + 1; late--) {
+		for (i = 0; i <= KWARP_HOLD_STREAK + 1; i++) {
+			ring(t);
+			t->now += period - 100 + late;
+		}
+		KUNIT_EXPECT_EQ(test, t->timers, !late);
+	}
+}
+
 /* Another thread saw the doorbell on just before: the period is not made longer. */
 static void test_hold_late_doorbell(struct kunit *test)
 {
@@ -767,6 +784,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE_PARAM(test_hold_not, habit_gen_params),
 	KUNIT_CASE(test_hold_signaled),
 	KUNIT_CASE(test_hold_small),
+	KUNIT_CASE(test_hold_quick),
 	KUNIT_CASE(test_hold_late_doorbell),
 	KUNIT_CASE(test_hold_not_ours),
 	KUNIT_CASE(test_hold_again),
