@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-guests=() awake=() out=$KWARP_ROOT/build/bench timeout=36000 short=0
+guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0
 
 parse() {
 	while [ $# -gt 0 ]; do
@@ -60,9 +60,8 @@ keep_awake() {
 	local cpu
 	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
 		taskset -c "$cpu" chrt --idle 0 sh -c 'while :; do :; done' 2>/dev/null &
-		awake+=($!)
 	done
-	trap 'kill "${awake[@]}" 2>/dev/null || true' EXIT
+	trap 'kill $(jobs -pr) 2>/dev/null || true' EXIT
 }
 
 # The guest's lines: records to RECORDS, the others are for people.

@@ -10,6 +10,13 @@
 
 #include "kwarp_config.h"
 
+/* 6.13: who could run next may have to wait for a tick, and need_resched() says no */
+#ifdef TIF_NEED_RESCHED_LAZY
+#define kwarp_need_resched()	(need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY))
+#else
+#define kwarp_need_resched()	need_resched()
+#endif
+
 /* 6.9: sock_rps_record_flow() moved here from net/sock.h */
 #ifdef KWARP_HAVE_NET_RPS_H
 #include <net/rps.h>

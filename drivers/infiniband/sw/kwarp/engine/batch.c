@@ -186,8 +186,11 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 	int ret;
 
 	put_mrs(b);
-	/* What comes next shall begin a segment; at the end of one it does so anyway. */
-	if (kwarp_batch_tail(b))
+	/*
+	 * What comes next shall begin a segment. At the end of one it does so anyway, if TCP
+	 * did not have to cut elsewhere before.
+	 */
+	if (b->cut)
 		msg.msg_flags |= MSG_EOR;
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, b->bv, b->n, b->len);
 	iov_iter_advance(&msg.msg_iter, b->sent);

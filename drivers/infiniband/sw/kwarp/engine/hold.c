@@ -44,6 +44,7 @@ void kwarp_hold_reset(struct kwarp_engine *e)
 	e->tx.hold.on = false;
 	e->tx.hold.misses = 0;
 	e->tx.hold.streak = 0;
+	e->tx.hold.penalty = KWARP_HOLD_PENALTY;
 	e->tx.hold.off = e->tx.off;
 }
 
@@ -127,13 +128,16 @@ bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 		return false;
 	if (e->sq->next - h->next >= KWARP_HOLD_WORTH) {
 		h->misses = 0;
+		h->penalty = KWARP_HOLD_PENALTY;
 		return true;
 	}
 	if (due && ++h->misses < KWARP_HOLD_MISSES)
 		return true;
 	h->on = false;
-	if (due)
-		h->streak = -KWARP_HOLD_PENALTY;
+	if (due) {
+		h->streak = -h->penalty;
+		h->penalty = min(2 * h->penalty, KWARP_HOLD_MAX_PENALTY);
+	}
 	return false;
 }
 

@@ -23,10 +23,10 @@ struct kwarp_engine;
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
 #define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
 /*
- * Octets that a doorbell sent, at most, to count as small: of larger ones a batch does not
- * hold as many as are worth while.
+ * Octets that a doorbell sent, at most, to count as small, headers included: of larger ones a
+ * batch does not hold as many as are worth while.
  */
-#define KWARP_HOLD_SMALL	8192
+#define KWARP_HOLD_SMALL	(8192 + 1024)
 /* Quick and small doorbells in a row, until holding begins. */
 #define KWARP_HOLD_STREAK	4
 /* Requests in a period that make it worth while. */
@@ -38,6 +38,8 @@ struct kwarp_engine;
  */
 #define KWARP_HOLD_MISSES	3
 #define KWARP_HOLD_PENALTY	256
+/* Twice as many after each time that it was not worth while, if it never was in between. */
+#define KWARP_HOLD_MAX_PENALTY	65536
 
 /**
  * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @left and
@@ -48,6 +50,7 @@ struct kwarp_engine;
  * @cost: likewise: nanoseconds that it took
  * @on: requests are held back
  * @streak: quick and small doorbells in a row; negative behind a period not worth it
+ * @penalty: doorbells that will be obeyed behind the next such period
  * @off: stream offset at the last doorbell
  * @next: first request not taken when the period began
  * @misses: periods in a row that were not worth it
@@ -59,6 +62,7 @@ struct kwarp_hold {
 	u32 cost;
 	bool on;
 	int streak;
+	int penalty;
 	u32 off;
 	u32 next;
 	u32 misses;

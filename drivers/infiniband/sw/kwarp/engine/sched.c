@@ -34,12 +34,12 @@ enum {
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
 /*
- * Within the socket lock, where others wait for the processor: what a call may do, and all
- * calls of a tick together. A round costs one, and one more for so many octets built and
- * for so many requests looked at: 1 MiB, 4 MiB.
+ * Within the socket lock, where others wait for the processor: what a call may do, 1 MiB, and
+ * all calls of a tick together, as much for each millisecond. A round costs one, and one
+ * more for so many octets built and for so many requests looked at.
  */
 #define SOCKET_CALL	256
-#define SOCKET_TICK	1024
+#define SOCKET_TICK	(256 * 1000 / HZ)
 #define SOCKET_OCTETS	4096
 #define SOCKET_EFFORT	8
 
@@ -192,7 +192,7 @@ static void run(struct kwarp_engine *e)
 	e->tx.due = false;
 	while (!round_and_leave(e)) {
 		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
-		if (--budget == 0 || need_resched() || atomic_read(&e->tx.claims)) {
+		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims)) {
 			hand_over(e);
 			break;
 		}

@@ -188,8 +188,9 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * window.  Under a stream from the peer that window ends at zero, nobody opens it again,
  * and the peer's probe comes 200 ms later.
  *
- * So the spinlock is held for all of a batch, 64 KiB and a bit, and a packet for this socket
- * that comes in meanwhile on another processor waits.
+ * So the spinlock is held for all of a batch, 64 KiB and a bit (where the receive side
+ * sends, for all that it may, see sched.c), and a packet for this socket that comes in
+ * meanwhile on another processor waits.
  *
  * What is short of memory under the lock leaves TCP's memory pressure set and this
  * socket's buffer small, before it is tried again; both pass with the next ACKs.
@@ -209,8 +210,9 @@ int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 		WARN_ON_ONCE(sock_owned_by_user_nocheck(sk));
 		return send_nowait(sk, msg);
 	}
-	/* Where the poster is, as inet_sendmsg() does. */
-	sock_rps_record_flow(sk);
+	/* Where the poster is, as inet_sendmsg() does, not where a worker happens to be. */
+	if (!(current->flags & PF_WQ_WORKER))
+		sock_rps_record_flow(sk);
 	slow = lock_sock_fast(sk);
 	ret = send_nowait(sk, msg);
 	unlock_sock_fast(sk, slow);

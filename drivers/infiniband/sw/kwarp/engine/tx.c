@@ -479,11 +479,11 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 
+	tx->effort = 0;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
 		kwarp_engine_flush(e);	/* no socket any more, so process context */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return KWARP_TX_IDLE;
-	tx->effort = 0;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_sock_writable(e->sock))

@@ -9,6 +9,8 @@
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
+#include "../../compat.h"
+
 #define kwarp_tx_init		tested_tx_init
 #define kwarp_tx_kick		tested_tx_kick
 #define kwarp_tx_defer		tested_tx_defer
@@ -30,7 +32,8 @@
 #define hrtimer_is_queued	timer_is_queued
 #define kwarp_hold_reset	tested_hold_reset
 #define ktime_get_ns		told_clock
-#define need_resched		somebody_waits
+#undef kwarp_need_resched
+#define kwarp_need_resched	somebody_waits
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay);
@@ -170,6 +173,7 @@ static int sched_test_init(struct kunit *test)
 	t->now = NSEC_PER_SEC;
 	t->takes = 2 * NSEC_PER_USEC;
 	kwarp_tx_init(&t->e);
+	kwarp_hold_reset(&t->e);
 	return 0;
 }
 
@@ -333,6 +337,7 @@ static void test_budget_of_work(struct kunit *test)
 	t->looks_at = KWARP_BATCH_EFFORT;
 	t->steps = 0;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	KUNIT_EXPECT_GT(test, t->steps, 1);
 	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
 	/* What a process does is counted otherwise. */
 	t->steps = 0;
@@ -530,13 +535,12 @@ static void test_hold_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_MAX_NS);
 }
 
-/* A few poor periods end it, and then doorbells are obeyed for a while. */
-static void test_hold_ends(struct kunit *test)
+/* Periods that bring next to nothing; holding ends. */
+static void hold_in_vain(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	begin_holding(test);
 	for (i = 0; i < KWARP_HOLD_MISSES; i++) {
 		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
 		t->sq.ring.hdr->prod++;
@@ -549,11 +553,34 @@ static void test_hold_ends(struct kunit *test)
 	t->steps = 0;
 	t->e.tx.hold.off = t->e.tx.off;
 	t->e.tx.hold.left = t->now;
-	ring_often(t, KWARP_HOLD_PENALTY);
+}
+
+static void expect_penalty(struct kunit *test, u32 doorbells)
+{
+	struct sched_test *t = test->priv;
+
+	ring_often(t, doorbells);
 	KUNIT_EXPECT_EQ(test, t->timers, 0);
-	KUNIT_EXPECT_EQ(test, t->steps, KWARP_HOLD_PENALTY);
+	KUNIT_EXPECT_EQ(test, t->steps, doorbells);
 	ring_often(t, KWARP_HOLD_STREAK + 1);
 	KUNIT_EXPECT_EQ(test, t->timers, 1);
+}
+
+/* A few poor periods end it, and then doorbells are obeyed for a while. */
+static void test_hold_ends(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	hold_in_vain(test);
+	expect_penalty(test, KWARP_HOLD_PENALTY);
+	hold_in_vain(test);
+	expect_penalty(test, 2 * KWARP_HOLD_PENALTY);
+	/* One that was worth while, and all begins anew. */
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	hold_in_vain(test);
+	expect_penalty(test, KWARP_HOLD_PENALTY);
 }
 
 /* One good period makes up for the poor ones before it. */

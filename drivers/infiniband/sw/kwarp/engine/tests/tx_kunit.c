@@ -102,7 +102,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct segment *s = &tcp->seg[tcp->built];
 	u32 n = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
 
-	if (WARN_ON(tcp->built + 1 == MAX_SEGS))
+	if (WARN_ON(tcp->built + 1 == MAX_SEGS) || kwarp_batch_crosses(&e->tx.batch, n + 24))
 		return false;
 	tcp->built++;
 	s->hdr = m->hdr;
@@ -464,6 +464,23 @@ static void test_align(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, t->tcp.emss);
 }
 
+/* What does not fit into the rest of a segment goes on in the next batch. */
+static void test_align_ends_batch(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->e.tx.align = true;
+	t->tcp.emss = 1448;
+	asked_for(t, 1000);
+	asked_for(t, 1001);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_ASSERT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_ASSERT_EQ(test, t->tcp.sent, 2);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].payload, 1001);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
+}
+
 /* Within the socket lock nothing sleeps, and TCP is told that it is held. */
 static void test_in_socket(struct kunit *test)
 {
@@ -573,6 +590,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_bind),
 	KUNIT_CASE(test_end_goes_along),
 	KUNIT_CASE(test_align),
+	KUNIT_CASE(test_align_ends_batch),
 	KUNIT_CASE(test_in_socket),
 	KUNIT_CASE(test_tcp_takes_none),
 	KUNIT_CASE(test_requests_bounded),
