@@ -212,13 +212,14 @@ no_netem() {
 	rm -f "$RUN/netem"
 }
 
-# offloads on|off: who cuts segments and puts them together, the interfaces or nobody.
+# offloads on|off: who cuts segments, the interfaces or TCP's last step before them. (A veth
+# pair does not put them together unless it is told to.)
 offloads() {
 	local i now=on
 	[ ! -e "$RUN/no-offloads" ] || now=off
 	[ "$now" != "$1" ] || return 0
 	for i in 0 1; do
-		in_ns "$i" ethtool -K "${DEV[i]}" tso "$1" gso "$1" gro "$1"
+		in_ns "$i" ethtool -K "${DEV[i]}" tso "$1" gso "$1"
 	done
 	rm -f "$RUN/no-offloads"
 	[ "$1" = on ] || touch "$RUN/no-offloads"

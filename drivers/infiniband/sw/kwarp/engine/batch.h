@@ -83,15 +83,6 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 	return b->sent != b->len;
 }
 
-/*
- * Octets behind the last place where TCP will cut: a batch that is to be kept aligned
- * begins at one.
- */
-static inline u32 kwarp_batch_tail(const struct kwarp_batch *b)
-{
-	return b->cut ? b->len % b->cut : 0;
-}
-
 /**
  * kwarp_batch_crosses - would an FPDU begin in one segment and end in another?
  * @b: batch
@@ -103,7 +94,8 @@ static inline u32 kwarp_batch_tail(const struct kwarp_batch *b)
  */
 static inline bool kwarp_batch_crosses(const struct kwarp_batch *b, u32 len)
 {
-	u32 tail = kwarp_batch_tail(b);
+	/* Behind the last place where TCP will cut: an aligned batch begins at one. */
+	u32 tail = b->cut ? b->len % b->cut : 0;
 
 	return tail && tail + len > b->cut;
 }

@@ -281,11 +281,10 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 /* 5044-5.1-4: does the next FPDU have to wait for a segment of its own? */
 static bool crosses(const struct kwarp_engine *e, u32 payload)
 {
-	u32 len = kwarp_mpa_fpdu_len(kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload);
+	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
 
-	if (e->tx.markers)
-		len += kwarp_mpa_markers_in(e->tx.off, len) * KWARP_MPA_MARKER_LEN;
-	return kwarp_batch_crosses(&e->tx.batch, len);
+	return kwarp_batch_crosses(&e->tx.batch,
+				   kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
 }
 
 /**

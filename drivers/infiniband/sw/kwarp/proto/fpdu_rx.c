@@ -319,14 +319,10 @@ u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, u32 skip, const u8 *h
 {
 	u32 off = rx->off + skip;
 	u32 at = rx->markers && !kwarp_mpa_to_marker(off) ? KWARP_MPA_MARKER_LEN : 0;
-	u32 len;
 
 	if (have < at + KWARP_MPA_LEN_FIELD)
 		return 0;
-	len = kwarp_mpa_fpdu_len(get_unaligned_be16(head + at));
-	if (rx->markers)
-		len += kwarp_mpa_markers_in(off, len) * KWARP_MPA_MARKER_LEN;
-	return len;
+	return kwarp_mpa_wire_len(off, get_unaligned_be16(head + at), rx->markers);
 }
 
 void kwarp_fpdu_rx_ahead(struct kwarp_fpdu_rx *rx, u32 len, u32 crc,

@@ -46,6 +46,14 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
  */
 u32 kwarp_mpa_markers_in(u32 off, u32 content);
 
+/* Octets that an FPDU takes in the stream at offset @off, with its markers if there are any. */
+static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
+{
+	u32 len = kwarp_mpa_fpdu_len(ulpdu_len);
+
+	return markers ? len + kwarp_mpa_markers_in(off, len) * KWARP_MPA_MARKER_LEN : len;
+}
+
 /* Octets of other data before the next marker; 0: a marker is due now. */
 static inline u32 kwarp_mpa_to_marker(u32 off)
 {
