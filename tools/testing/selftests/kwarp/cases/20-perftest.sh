@@ -105,9 +105,9 @@ done
 testcase perf-read-bw-events 60 perf_case 4096 "$few" ib_read_bw -e
 # Over iWARP, its sender posts no more than COUNT - 1 messages before the receiver has
 # written back, after half of them, that there is room for more; with events it then waits
-# for a completion that never comes if it has seen all of them already. So these are more
-# octets than a socket buffer takes.
-testcase perf-send-bw-events 60 perf_case 1048576 20 ib_send_bw -e
+# for a completion that never comes if it has seen all of them already, or has asked for
+# none. So each is signaled, and all together are more than TCP's buffers take.
+testcase perf-send-bw-events 60 perf_case 1048576 20 ib_send_bw -e -Q 1
 for op in read send; do
 	testcase "perf-$op-lat-events" 60 perf_case 64 "$few" "ib_${op}_lat" -e
 done
