@@ -9,8 +9,8 @@
 #     --guest uml|6.12|6.1|sid   may be repeated (uml and 6.12)
 #     --out DIR                  where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS          of one guest (36000)
-#     --short                    two minutes on one stock guest: ratios, judged one by one;
-#                                fails only if a target is missed by a factor of two
+#     --short                    two minutes on one stock guest: ratios; fails only if a target
+#                                of large Writes is missed by a factor of two
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -80,8 +80,8 @@ run_guest() {
 	# Called where "set -e" does not count.
 	overlay=$("$here/guest-overlay.sh" "$guest") || return 1
 	: >"$records"
-	[ "$guest" != uml ] || keep_awake
 	machine "$guest" >"$out/$guest.machine"
+	[ "$guest" != uml ] || keep_awake
 	say "measuring in guest $guest"
 	"$here/vm.sh" --kernel "$guest" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
 		-- "/opt/kwarp/bench/run.py ${options[*]@Q}" | tr -d '\r' | split "$records"

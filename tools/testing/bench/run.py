@@ -325,7 +325,9 @@ class Bench:
 
     def cell(self, number, mtu, cell):
         shown = []
-        for who in self.contenders:
+        # Each is the first in its turn: what it finds cold, those behind it find warm.
+        first = number % len(self.contenders)
+        for who in self.contenders[first:] + self.contenders[:first]:
             key = (who.name, mtu, name_of(cell))
             if not takes_part(who, cell) or key in self.given_up:
                 continue
