@@ -4,10 +4,6 @@
 
 VERSION := 0.1.0
 
-# Kernels that kwarp supports, oldest and newest; compat.h refuses others.
-KERNEL_MIN := 6.1
-KERNEL_MAX := 7.2
-
 RUNNING_KDIR := /lib/modules/$(shell uname -r)/build
 KDIR ?= $(if $(wildcard $(RUNNING_KDIR)/Makefile),$(RUNNING_KDIR))
 CASES ?=
@@ -52,7 +48,7 @@ lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 	@$(scripts)/lint.sh
 
 .PHONY: kunit
-kunit: ## unit tests of the protocol, memory and queue layers, in user-mode Linux
+kunit: ## unit tests of the protocol, memory, queue and engine layers, in user-mode Linux
 	@$(scripts)/kunit.sh
 
 .PHONY: coverage

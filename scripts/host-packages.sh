@@ -6,7 +6,7 @@
 #   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
 #   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
 #
-# This is the only script that changes the host, and packages are all it changes.
+# Packages are all that it changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -22,7 +22,8 @@ bench=(gnuplot-nox)
 # Module and provider for this machine, and the programs of the README's first steps.
 install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
-	debian-archive-keyring ca-certificates rdma-core ibverbs-providers rdmacm-utils)
+	debian-archive-keyring ca-certificates rdma-core ibverbs-providers
+	ibverbs-utils rdmacm-utils)
 [ -e "/lib/modules/$(uname -r)/build/Makefile" ] || install+=("linux-headers-$(uname -r)")
 
 missing() {

@@ -36,17 +36,21 @@ packages() {
 
 # Without DKMS's own key the kernel refuses the module, and rdma does not say why.
 secure_boot_hint() {
-	mokutil --sb-state 2>/dev/null | grep -q 'SecureBoot enabled' || return 0
+	local state
+	# Four octets of attributes, then the value.
+	state=$(od -An -tu1 -j4 -N1 /sys/firmware/efi/efivars/SecureBoot-* 2>/dev/null) || return 0
+	[ "${state// /}" = 1 ] || return 0
 	say "Secure Boot is on: the module loads once DKMS's key is enrolled, see README.md"
 }
 
 # DKMS takes its log away with the module.
 dkms_failed() {
-	local log=$KWARP_CACHE/log/dkms.log
-	cp "/var/lib/dkms/kwarp/$version/build/make.log" "$log" 2>/dev/null || true
+	local log=$KWARP_CACHE/log/dkms.log where=''
+	rm -f "$log"
+	! cp "/var/lib/dkms/kwarp/$version/build/make.log" "$log" 2>/dev/null || where=" (log: $log)"
 	dkms remove -m kwarp -v "$version" --all >/dev/null 2>&1 || true
 	rm -rf "/usr/src/kwarp-$version"
-	die "DKMS could not build or install the module (log: $log); nothing is left of it"
+	die "DKMS could not build or install the module$where; nothing is left of it, nor of one installed before"
 }
 
 install_module() {
@@ -100,4 +104,5 @@ build_provider
 install_module
 install_provider
 secure_boot_hint
+! grep -q '^kwarp ' /proc/modules || say "the module that was loaded before stays until: rmmod kwarp"
 say "installed: rdma link add kw0 type kwarp netdev <device>"

@@ -7,7 +7,7 @@ set -euo pipefail
 
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make uninstall"
 if grep -q '^kwarp ' /proc/modules; then
-	modprobe -r kwarp || die "kwarp is in use: delete its links (rdma link del) and end what uses them"
+	modprobe -r kwarp || die "a program has a kwarp device open: end it, or delete the link (rdma link delete <name>)"
 fi
 if command -v dkms >/dev/null; then
 	dkms status -m kwarp | sed -n 's|^kwarp[/,] *\([^,:]*\).*|\1|p' | sort -u | while read -r version; do

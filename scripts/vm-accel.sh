@@ -8,7 +8,7 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 probe() {
-	[ -r /dev/kvm ] && [ -w /dev/kvm ] || return 1
+	[ -e /dev/kvm ] || return 1
 	say "probing whether KVM works here"
 	timeout 40 "$here/vm.sh" --accel kvm --timeout 10 --no-scan \
 		--logs "$KWARP_CACHE/log/kvm-probe" -- true >/dev/null 2>&1
@@ -19,11 +19,17 @@ answer() {
 	if probe; then
 		echo kvm >"$dir/accel"
 	else
-		say "KVM does not work here; using emulation (slower)"
+		say "KVM does not work here; using emulation, which is slower (rm -r $KWARP_CACHE/accel to ask again)"
 		echo tcg >"$dir/accel"
 	fi
 }
 
+# Nothing to remember: that may change at any time.
+if [ -e /dev/kvm ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
+	say "no access to /dev/kvm (group kvm?); using emulation, which is slower"
+	echo tcg
+	exit
+fi
 boot=$(tr -d - </proc/sys/kernel/random/boot_id)
 version=$(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p')
 dir=$(cached "accel/$version-$boot" answer)

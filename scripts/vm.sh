@@ -15,7 +15,7 @@
 #     --siw              siw.ko of that kernel is known to modprobe
 #     --out DIR          what the command leaves in /out is put there
 #     --logs DIR         where console.log goes (build/vm/<time>)
-#     --timeout SECONDS  (600)
+#     --timeout SECONDS  (600; a shell: none)
 #     --mem SIZE (4G)  --smp N (2)  --append 'KERNEL OPTIONS'
 #     --accel kvm|tcg    instead of probing
 #     --no-scan          do not fail on reports in the kernel log
@@ -26,7 +26,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel=6.12 overlays=() siw=0 out='' logs='' timeout=600 mem=4G smp=2 append='' accel='' scan=1 shell=0
+kernel=6.12 overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 shell=0
 command=''
 
 parse() {
@@ -66,7 +66,7 @@ write_job() {
 	install -m 755 "$KWARP_ROOT/tools/testing/qemu/init" "$job/init"
 	if [ "$shell" = 1 ]; then
 		touch "$job/run-kwarp/shell"
-		echo 'echo "a shell in the guest; exit ends the machine"; cd /opt/kwarp; bash -i' \
+		echo 'echo "a shell in the guest: ./demo.sh runs the demo, exit ends the machine"; cd /opt/kwarp; bash -i' \
 			>"$job/run-kwarp/command"
 	else
 		printf '%s\n' "$command" >"$job/run-kwarp/command"
@@ -181,6 +181,7 @@ verdict() {
 
 parse "$@"
 [ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see $0 --help)"
+timeout=${timeout:-$([ "$shell" = 1 ] && echo 0 || echo 600)}
 dir=$(kernel_dir "$kernel")
 guest=$("$here/guest-root.sh")
 how=$(accelerator)
