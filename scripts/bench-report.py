@@ -271,7 +271,11 @@ def values_of(fig, metric, mtu, who, kind, op, size, qps):
 
 
 def row_of(fig, metric, mtu, label, kind, op, size, qps):
-    return [label] + [show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()]
+    shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
+    # By itself, TCP's stream says nothing about an operation.
+    if all(text == "–" for who, text in shown.items() if who != "tcp"):
+        return [label]
+    return [label, *shown.values()]
 
 
 def head_of(fig, first):
