@@ -9,6 +9,8 @@
 #       it may have been made before the span began
 #   fpdus.py segments FILE PORT        of either end: segments that begin with an FPDU and
 #       hold nothing but whole ones, segments in all, and the most FPDUs in one
+#   fpdus.py selftest                  whether it puts together what IP has cut, and tells
+#       when something is missing
 #
 # Fails if the octets cannot be cut into FPDUs to the end.
 """FPDUs of a capture: how long they are, how they lie in TCP's segments."""
@@ -30,18 +32,46 @@ def packets(data):
         at += 16 + length
 
 
-def segments(data, port, initiator=True):
-    """Sequence number, time and payload of what an end sends; it is the responder's port."""
+def put_together(pieces):
+    """What the fragments {offset: (octets, more follow)} were cut from, or None if one is missing."""
+    whole = b""
+    for offset, (octets, more) in sorted(pieces.items()):
+        if offset != len(whole):
+            return None
+        whole += octets
+        if not more:
+            return whole
+    return None
+
+
+def datagrams(data):
+    """Time and payload of each IPv4 datagram that carries TCP.
+
+    A segment that was made just before the route became narrow arrives in fragments."""
+    fragments = {}
     for time, frame in packets(data):
         if frame[12:14] != b"\x08\x00" or frame[23] != 6:
             continue
-        tcp = 14 + 4 * (frame[14] & 15)
-        end = 14 + struct.unpack_from(">H", frame, 16)[0]
-        if struct.unpack_from(">H", frame, tcp + 2 * initiator)[0] != port:
+        length, number, cut = struct.unpack_from(">HHH", frame, 16)
+        payload = frame[14 + 4 * (frame[14] & 15):14 + length]
+        if cut & 0x3FFF:
+            key = (frame[26:34], number)
+            fragments.setdefault(key, {})[8 * (cut & 0x1FFF)] = (payload, cut & 0x2000)
+            payload = put_together(fragments[key])
+            if payload is None:
+                continue
+            del fragments[key]
+        yield time, payload
+
+
+def segments(data, port, initiator=True):
+    """Sequence number, time and payload of what an end sends; it is the responder's port."""
+    for time, tcp in datagrams(data):
+        if struct.unpack_from(">H", tcp, 2 * initiator)[0] != port:
             continue
-        payload = frame[tcp + 4 * (frame[tcp + 12] >> 4):end]
+        payload = tcp[4 * (tcp[12] >> 4):]
         if payload:
-            yield struct.unpack_from(">I", frame, tcp + 4)[0], time, payload
+            yield struct.unpack_from(">I", tcp, 4)[0], time, payload
 
 
 def stream(found):
@@ -98,8 +128,41 @@ def alignment(data, port):
         print(whole, len(cuts) - 1, most)
 
 
+def made_up(cuts, leave_out=None):
+    """A capture: a Request and an FPDU of 40 octets in one segment, which IP cuts behind @cuts octets."""
+    fpdu = struct.pack(">HH", 34, 0x4143) + bytes(36)
+    tcp = struct.pack(">HHIIBBHHH", 1000, 2000, 77, 0, 5 << 4, 0x18, 0, 0, 0) + REQUEST + bytes(4) + fpdu
+    ends = [*cuts, len(tcp)]
+    capture = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for begin, end in zip([0, *cuts], ends):
+        if begin == leave_out:
+            continue
+        more = 0x2000 if end != len(tcp) else 0
+        frame = bytes(12) + b"\x08\x00" + struct.pack(">BBHHHBBHII", 0x45, 0, 20 + end - begin, 5, more | begin // 8, 64,
+                                                      6, 0, 1, 2) + tcp[begin:end]
+        capture += struct.pack("<IIII", 1, 0, len(frame), len(frame)) + frame
+    return capture
+
+
+def selftest():
+    """Ends with an exception if one of these is not so."""
+    for cuts in ([], [24], [24, 56]):
+        assert [size for _, _, size in fpdus(*stream(list(segments(made_up(cuts), 2000))))] == [40], cuts
+        for missing in cuts:
+            assert not list(segments(made_up(cuts, missing), 2000)), (cuts, missing)
+    first, second = (77, 1.0, b"x"), (79, 1.0, b"x")
+    try:
+        stream([first, second])
+    except SystemExit:
+        return
+    raise AssertionError("nothing was missed")
+
+
 def main():
     """What the first argument names."""
+    if sys.argv[1:] == ["selftest"]:
+        selftest()
+        return
     with open(sys.argv[2], "rb") as file:
         data = file.read()
     {"sizes": sizes, "segments": alignment}[sys.argv[1]](data, int(sys.argv[3]), *sys.argv[4:])

@@ -59,7 +59,7 @@ has_arrived() {
 # The route gets narrow under traffic and wide again. What is made then fits; what TCP
 # had accepted before keeps its framing, or neither end would be content.
 edge_mtu() {
-	local file=$RUN/mtu.pcap narrow=700 times=() sizes
+	local file=$CASE_DIR/mtu.pcap narrow=700 times=() sizes
 	own_links
 	netem rate 40mbit limit 20000
 	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp

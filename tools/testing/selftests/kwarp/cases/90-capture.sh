@@ -25,7 +25,7 @@ capture_case() {
 # TCP cuts at the edge of a window is beyond us. Large and small messages, Read
 # Responses, and none of the segments made by an interface.
 capture_aligned() {
-	local file=$RUN/aligned.pcap whole all most
+	local file=$CASE_DIR/aligned.pcap whole all most
 	own_links
 	knob align on
 	offloads off
@@ -45,6 +45,7 @@ capture_aligned() {
 	done <"$CASE_DIR/segments.log"
 }
 
+testcase capture-selftest 20 check "captures are read well" "$HERE/fpdus.py" selftest
 testcase capture-crc-on 90 capture_case on
 testcase capture-crc-off 90 capture_case off
 testcase capture-aligned 90 capture_aligned
