@@ -50,7 +50,7 @@ machine() {
 	fi
 	echo "kwarp: $("$here/version.sh") $(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || true)"
 	echo "load before: $(cut -d' ' -f1-3 /proc/loadavg)"
-	echo "options: ${options[*]:-none}"
+	echo "options: \`${options[*]:-none}\`"
 }
 
 # A processor of a virtual host that sleeps takes longer to wake up than a message takes to
