@@ -447,6 +447,21 @@ expect_in() {
 	grep -qE -- "$2" "$CASE_DIR/$1.log" || fail "$1 did not say '$2'"
 }
 
+# begin_capture FILE: all of TCP at end 1, until end_capture; nothing may be missing.
+begin_capture() {
+	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$1" tcp
+	wait_until 20 "tcpdump captures" capturing
+}
+
+capturing() {
+	grep -q 'listening on' "$CASE_DIR/tcpdump.log"
+}
+
+end_capture() {
+	stop tcpdump INT
+	expect_in tcpdump '^0 packets dropped by kernel'
+}
+
 # ----------------------------------------------------- start and end of a case
 
 show_logs() {

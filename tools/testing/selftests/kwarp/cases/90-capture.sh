@@ -4,19 +4,13 @@
 # What is on the wire. A machine without tshark leaves the captures to whoever
 # collects the logs: they are named wire-crc-on.pcap and wire-crc-off.pcap.
 
-capturing() {
-	grep -q 'listening on' "$CASE_DIR/tcpdump.log"
-}
-
 capture_case() {
 	local file=$CASE_DIR/wire-crc-$1.pcap
 	own_links
 	knob crc "$1"
-	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp
-	wait_until 20 "tcpdump captures" capturing
+	begin_capture "$file"
 	data_pair -n "$(by_profile 200 60)" -m 50000
-	stop tcpdump INT
-	expect_in tcpdump '^0 packets dropped by kernel'
+	end_capture
 	[ "$(stat -c %s "$file")" -gt 100000 ] || fail "the capture holds next to nothing"
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
@@ -29,11 +23,9 @@ capture_aligned() {
 	own_links
 	knob align on
 	offloads off
-	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$file" tcp
-	wait_until 20 "tcpdump captures" capturing
+	begin_capture "$file"
 	data_pair -n "$(by_profile 400 100)" -m 100000
-	stop tcpdump INT
-	expect_in tcpdump '^0 packets dropped by kernel'
+	end_capture
 	"$HERE/fpdus.py" segments "$file" "$PORT" >"$CASE_DIR/segments.log" || fail "see above"
 	rm -f "$file"
 	while read -r whole all most; do
