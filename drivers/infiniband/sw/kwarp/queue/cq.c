@@ -245,15 +245,19 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	lockdep_assert_held(&cq->resize);
 	spin_lock_irq(&cq->lock);
 	end = cq->prod;
-	spin_unlock_irq(&cq->lock);
 	first = READ_ONCE(cq->ring.hdr->cons);
 	/* A wrong cons of user space must not make us copy more than exists. */
 	if (end - first > cq->ring.mask + 1)
 		first = end;
-	done = copy_entries(cq, ring, first, first, end, true);
-
-	spin_lock_irq(&cq->lock);
-	if (cq->prod - first > ring->mask + 1) {
+	/* What comes meanwhile is copied, too; that ends when @ring is full. */
+	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
+		spin_unlock_irq(&cq->lock);
+		done = copy_entries(cq, ring, first, done, end, true);
+		if (done != end)
+			return -EINVAL;
+		spin_lock_irq(&cq->lock);
+	}
+	if (end - first > ring->mask + 1) {
 		spin_unlock_irq(&cq->lock);
 		return -EINVAL;
 	}

@@ -5,6 +5,8 @@
 
 #include "fixture.h"
 
+#include "../../limits.h"
+
 #define ENTRIES	4
 
 static int cq_test_init(struct kunit *test)
@@ -292,6 +294,23 @@ static void test_replace(struct kunit *test)
 	test_cq_none(test, t);
 }
 
+/* More than are copied under the lock. */
+static void test_replace_many(struct kunit *test)
+{
+	const u32 n = 3 * KWARP_IRQ_OFF_BATCH;
+	struct test_cq *t = test_cq_new(test, 2 * n);
+	u32 i;
+
+	test_cq_start_at(t, U32_MAX - 1);
+	for (i = 0; i < n; i++)
+		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, KWARP_IRQ_OFF_BATCH)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, n)), 0);
+	for (i = 0; i < n; i++)
+		test_cq_expect(test, t, i, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+	test_cq_none(test, t);
+}
+
 static void test_replace_failed(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -525,6 +544,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_overflow_armed),
 	KUNIT_CASE(test_corrupt_cons),
 	KUNIT_CASE_PARAM(test_replace, resize_gen_params),
+	KUNIT_CASE(test_replace_many),
 	KUNIT_CASE(test_replace_failed),
 	KUNIT_CASE(test_replace_corrupt),
 	KUNIT_CASE(test_req_notify),
