@@ -187,6 +187,9 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	};
 	int ret;
 
+	/* Connections of others would wait with us while a stream of it ends. */
+	if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
+		return -EINVAL;
 	mutex_lock(&qp->mutex);
 	ret = kwarp_qp_event(qp, KWARP_QPE_ATTACH);
 	if (ret)
@@ -202,8 +205,6 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	}
 	attach_attr(qp, params);
 	kwarp_engine_poll(&qp->engine);
-	/* Not here: connections of others wait behind this one. */
-	kwarp_tx_kick(&qp->engine, KWARP_TX_FROM_ANY);
 out:
 	mutex_unlock(&qp->mutex);
 	return ret;
