@@ -78,7 +78,9 @@ static void write_space(struct sock *sk)
 	e = sk->sk_user_data;
 	if (e && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		kwarp_tx_kick(e, callback_may(sk));
+		/* A probe of the path's MTU is not complete yet when TCP calls us for it. */
+		kwarp_tx_kick(e, inet_csk(sk)->icsk_mtup.enabled ? KWARP_TX_FROM_ANY :
+								   callback_may(sk));
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
