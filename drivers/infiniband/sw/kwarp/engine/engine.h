@@ -111,8 +111,6 @@ struct kwarp_tx_msg {
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
  * @effort: requests and their elements looked at in this step
- * @tick: jiffies of the last run within the socket lock
- * @spent: by such runs in that tick, see sched.c
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
@@ -141,8 +139,6 @@ struct kwarp_tx {
 	bool term_done;
 	bool no_memory;
 	u32 effort;
-	u32 tick;
-	u32 spent;
 	u32 off;
 	u32 mulpdu;
 	u32 msn[KWARP_QN_COUNT];

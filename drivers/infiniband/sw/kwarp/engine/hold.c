@@ -80,7 +80,8 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 	struct kwarp_hold *h = &e->tx.hold;
 	u32 sent = e->tx.off - h->off;
 
-	if (!e->sock)
+	/* A timer that has to wait for the next tick would hold back for much too long. */
+	if (!e->sock || hrtimer_resolution > KWARP_HOLD_MIN_NS)
 		return false;
 	/* A late doorbell, that the period makes unnecessary. */
 	if (h->on && hrtimer_is_queued(&h->timer))
@@ -106,10 +107,13 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
  */
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since)
 {
+	struct kwarp_hold *h = &e->tx.hold;
 	u64 now = ktime_get_ns();
+	/* A single one that was disturbed says little, and while we hold back none is rung. */
+	u64 most = 2 * (u64)READ_ONCE(h->cost) + KWARP_HOLD_GROWTH_NS;
 
-	WRITE_ONCE(e->tx.hold.left, now);
-	WRITE_ONCE(e->tx.hold.cost, min_t(u64, now - since, KWARP_HOLD_MAX_NS));
+	WRITE_ONCE(h->left, now);
+	WRITE_ONCE(h->cost, min3(now - since, most, (u64)KWARP_HOLD_MAX_NS));
 }
 
 /**

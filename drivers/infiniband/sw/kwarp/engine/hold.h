@@ -22,6 +22,8 @@ struct kwarp_engine;
 #define KWARP_HOLD_DOORBELLS	8
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
 #define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
+/* What a doorbell takes is believed up to twice as long as the one before, and so much. */
+#define KWARP_HOLD_GROWTH_NS	NSEC_PER_USEC
 /*
  * Octets that a doorbell sent, at most, to count as small, headers included: of larger ones a
  * batch does not hold as many as are worth while.

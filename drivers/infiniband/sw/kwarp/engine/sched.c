@@ -19,8 +19,9 @@
  */
 #include "engine.h"
 
-#include <linux/timekeeping.h>
+#include <linux/percpu.h>
 #include <linux/sched/mm.h>
+#include <linux/timekeeping.h>
 
 #include "../kwarp.h"
 
@@ -35,13 +36,25 @@ enum {
 #define RUN_BUDGET	32
 /*
  * Within the socket lock, where others wait for the processor: what a call may do, 1 MiB, and
- * all calls of a tick together, as much for each millisecond. A round costs one, and one
- * more for so many octets built and for so many requests looked at.
+ * all calls of a tick together, of all streams on a processor, as much for each millisecond.
+ * A round costs one, and one more for so many octets built and for so many requests looked at.
  */
 #define SOCKET_CALL	256
 #define SOCKET_TICK	(256 * 1000 / HZ)
 #define SOCKET_OCTETS	4096
 #define SOCKET_EFFORT	8
+
+/**
+ * struct softirq_share - what this processor's softirqs have sent in a tick
+ * @tick: jiffies
+ * @spent: in that tick
+ */
+struct softirq_share {
+	u32 tick;
+	u32 spent;
+};
+
+static DEFINE_PER_CPU(struct softirq_share, kwarp_softirq_share);
 
 static void want_kicks(struct kwarp_engine *e, bool on)
 {
@@ -61,26 +74,34 @@ static void wake_claimant(struct kwarp_engine *e)
 		wake_up(&e->tx.idle);
 }
 
-/* The word says that it is queued. */
-static void queue(struct kwarp_engine *e)
+/* The word says that it is queued.  One that waits already goes on waiting: a tick at most. */
+static void queue(struct kwarp_engine *e, unsigned long delay)
 {
-	/* It may still be waiting for memory. */
-	mod_delayed_work(kwarp_tx_wq, &e->tx.work, 0);
+	queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
 }
 
-/* Leave, whoever has asked for another round: the caller queues the work item. */
-static void leave_queued(struct kwarp_engine *e)
+/* Leave to the work item, whoever has asked for another round. */
+static void leave_queued(struct kwarp_engine *e, unsigned long delay)
 {
 	/* Not atomic_set(): full barrier for waitqueue_active(). */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
+	queue(e, delay);
 }
 
-/* Give others a turn: the work item goes on, unless somebody who can send is quicker. */
+/* All that is left to do is to flush. */
+static bool dead(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_DEAD, &e->flags);
+}
+
+/*
+ * Give others a turn: the work item goes on, unless somebody who can send is quicker.  A
+ * program that goes on posting into a dead queue has to wait.
+ */
 static void hand_over(struct kwarp_engine *e)
 {
-	leave_queued(e);
-	queue(e);
+	leave_queued(e, dead(e) ? 1 : 0);
 }
 
 static bool try_leave(struct kwarp_engine *e, int word)
@@ -115,9 +136,7 @@ static void wait_for_memory(struct kwarp_engine *e)
 		hand_over(e);
 		return;
 	}
-	leave_queued(e);
-	/* Not queue(): whoever tries again meanwhile must not put it off. */
-	queue_delayed_work(kwarp_tx_wq, &e->tx.work, 1);
+	leave_queued(e, 1);
 }
 
 /* A timer goes on, with what will have been posted by then. */
@@ -150,8 +169,9 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
 	result = kwarp_tx_step(e);
 	if (e->tx.in_socket)
-		e->tx.spent += 1 + (e->tx.off - off) / SOCKET_OCTETS +
-			       e->tx.effort / SOCKET_EFFORT;
+		this_cpu_add(kwarp_softirq_share.spent,
+			     1 + (e->tx.off - off) / SOCKET_OCTETS +
+				     e->tx.effort / SOCKET_EFFORT);
 	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
 	if (result != KWARP_TX_IDLE)
 		return result;
@@ -186,7 +206,8 @@ static void run(struct kwarp_engine *e)
 {
 	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	unsigned int noio = memalloc_noio_save();
-	int budget = RUN_BUDGET;
+	/* A round flushes all that a queue holds; the second is for what came meanwhile. */
+	int budget = dead(e) ? 2 : RUN_BUDGET;
 
 	e->tx.in_socket = false;
 	e->tx.due = false;
@@ -217,18 +238,20 @@ static void run_for_poster(struct kwarp_engine *e)
  */
 static void run_in_socket(struct kwarp_engine *e, bool due)
 {
+	/* With softirqs off it is ours; on real-time kernels the count may be a little wrong. */
+	struct softirq_share *s = this_cpu_ptr(&kwarp_softirq_share);
 	struct kwarp_tx *tx = &e->tx;
 	u32 end;
 
-	if (tx->tick != (u32)jiffies) {
-		tx->tick = jiffies;
-		tx->spent = 0;
+	if (s->tick != (u32)jiffies) {
+		s->tick = jiffies;
+		s->spent = 0;
 	}
-	end = min(tx->spent + SOCKET_CALL, SOCKET_TICK);
+	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
 	tx->due = due;
 	do {
-		if (tx->spent >= end || atomic_read(&tx->claims)) {
+		if (s->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);
 			return;
 		}
@@ -269,8 +292,7 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	int state = atomic_read(&e->tx.run);
 
-	if (state == KWARP_RUN_AGAIN ||
-	    (state == KWARP_RUN_QUEUED && from == KWARP_TX_FROM_ANY))
+	if (state == KWARP_RUN_AGAIN)
 		return true;
 	if (state == KWARP_RUN_ACTIVE)
 		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
@@ -278,10 +300,11 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	if (atomic_read(&e->tx.claims))
 		return true;
 	if (from == KWARP_TX_FROM_ANY) {
-		if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_IDLE, KWARP_RUN_QUEUED) !=
-		    KWARP_RUN_IDLE)
+		if (state == KWARP_RUN_IDLE &&
+		    atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_QUEUED) != state)
 			return false;
-		queue(e);
+		/* Also if the word says so: who wrote it may have been preempted before this. */
+		queue(e, 0);
 		return true;
 	}
 	if (!enter(e, state))
@@ -305,8 +328,11 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	 */
 	smp_mb();
 	/* Before and between streams there is nothing to do: attach looks for itself. */
-	if (!READ_ONCE(e->sock) && !test_bit(KWARP_E_DEAD, &e->flags))
+	if (!READ_ONCE(e->sock) && !dead(e))
 		return;
+	/* The socket's lock lets others run first: rather now than while nobody else can send. */
+	if (from == KWARP_TX_FROM_DOORBELL || from == KWARP_TX_FROM_PROCESS)
+		cond_resched();
 	while (!try_kick(e, from))
 		cpu_relax();
 }
@@ -317,7 +343,7 @@ void kwarp_tx_defer(struct kwarp_engine *e)
 	/* Pairs with try_leave(): either we see the word, or it that no timer is queued. */
 	smp_mb();
 	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
-		queue(e);
+		queue(e, 0);
 }
 
 /**

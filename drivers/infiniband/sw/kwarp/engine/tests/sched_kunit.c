@@ -26,12 +26,14 @@
 #define kwarp_hold_start	tested_hold_start
 #define kwarp_sock_run		sched_sock_run
 #define kwarp_tx_wq		sched_wq
-#define mod_delayed_work	note_work
 #define queue_delayed_work	note_work
 #define hrtimer_start		note_timer
 #define hrtimer_is_queued	timer_is_queued
 #define kwarp_hold_reset	tested_hold_reset
 #define ktime_get_ns		told_clock
+#define kwarp_softirq_share	tested_softirq_share
+#undef hrtimer_resolution
+#define hrtimer_resolution	told_resolution
 #undef kwarp_need_resched
 #define kwarp_need_resched	somebody_waits
 
@@ -42,6 +44,7 @@ static bool timer_is_queued(struct hrtimer *timer);
 static u64 told_clock(void);
 static bool somebody_waits(void);
 
+static unsigned int told_resolution;
 static unsigned long told_jiffies;
 #define jiffies			told_jiffies
 
@@ -66,7 +69,8 @@ struct workqueue_struct *sched_wq;
  * @steps: done so far
  * @resched: somebody else wants the processor
  * @in_socket: the last one was within the socket lock
- * @works: times that the work item was queued
+ * @pending: the work item is queued
+ * @works: times that it was
  * @delay: for the last of them
  * @done: for @sq
  * @cq: likewise
@@ -89,6 +93,7 @@ struct sched_test {
 	u32 steps;
 	bool resched;
 	bool in_socket;
+	bool pending;
 	u32 works;
 	unsigned long delay;
 	struct kwarp_sq_done done[64];
@@ -105,6 +110,9 @@ static struct sched_test *the_test;
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay)
 {
+	if (the_test->pending)
+		return false;
+	the_test->pending = true;
 	the_test->works++;
 	the_test->delay = delay;
 	return true;
@@ -135,9 +143,12 @@ static bool somebody_waits(void)
 bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		    struct kwarp_engine *e)
 {
-	if (!the_test->owned)
-		run(e);
-	return !the_test->owned;
+	if (the_test->owned)
+		return false;
+	local_bh_disable();
+	run(e);
+	local_bh_enable();
+	return true;
 }
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
@@ -172,6 +183,8 @@ static int sched_test_init(struct kunit *test)
 	t->e.sock = (struct socket *)&t->sock;
 	t->now = NSEC_PER_SEC;
 	t->takes = 2 * NSEC_PER_USEC;
+	told_resolution = 1;
+	told_jiffies++;		/* nothing is spent yet */
 	kwarp_tx_init(&t->e);
 	kwarp_hold_reset(&t->e);
 	return 0;
@@ -196,6 +209,7 @@ static void script(struct sched_test *t, u32 n, enum kwarp_tx_result result)
 
 static void do_work(struct sched_test *t)
 {
+	t->pending = false;
 	tx_work(&t->e.tx.work.work);
 }
 
@@ -220,11 +234,19 @@ static void test_process(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
+/* As the network's softirq does. */
+static void packet(struct kwarp_engine *e)
+{
+	local_bh_disable();
+	kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
+	local_bh_enable();
+}
+
 static void test_socket(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_TRUE(test, t->in_socket);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
@@ -247,13 +269,25 @@ static void test_any(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, t->steps, 1, "nobody asked for it");
 }
 
+/* Who says that it is queued may have been preempted before it is. */
+static void test_any_meets_preempted(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	atomic_set(&t->e.tx.run, KWARP_RUN_QUEUED);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+}
+
 /* Whoever can send overtakes the work item. */
 static void test_overtake(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_TRUE(test, t->in_socket);
 	do_work(t);
@@ -263,7 +297,7 @@ static void test_overtake(struct kunit *test)
 static void kick_again(struct sched_test *t)
 {
 	t->during = NULL;
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 }
 
@@ -303,7 +337,7 @@ static void test_blocked(struct kunit *test)
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
 }
 
@@ -312,7 +346,7 @@ static void test_budget(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_CALL);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
@@ -330,13 +364,14 @@ static void test_budget_of_work(struct kunit *test)
 
 	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
 	t->builds = 64 * 1024;
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_GE(test, t->steps, 1024 * 1024 / t->builds - 1);
 	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
+	told_jiffies++;
 	t->builds = 0;
 	t->looks_at = KWARP_BATCH_EFFORT;
 	t->steps = 0;
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_GT(test, t->steps, 1);
 	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
 	/* What a process does is counted otherwise. */
@@ -352,14 +387,49 @@ static void test_budget_of_packets(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < 2 * SOCKET_TICK; i++)
-		kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+		packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_GT(test, t->works, 0);
 	told_jiffies++;
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK + 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+/* However many streams: what the processor may do for them in a tick is bounded. */
+static void test_budget_of_streams(struct kunit *test)
+{
+	struct kwarp_engine *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	other->sq = &t->sq;
+	other->sock = t->e.sock;
+	kwarp_tx_init(other);
+	kwarp_hold_reset(other);
+	for (i = 0; i < SOCKET_TICK; i++)
+		packet(i & 1 ? other : &t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+	packet(other);
+	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+/* Who posts on and on into a dead queue gets two rounds in a tick. */
+static void test_budget_of_dead(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
 /* Somebody else wants the processor: not as the runner, whom nobody could replace. */
@@ -373,7 +443,7 @@ static void test_resched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 3);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
@@ -400,7 +470,7 @@ static void test_no_memory_in_socket(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	script(t, 1, KWARP_TX_NO_MEMORY);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
@@ -408,7 +478,7 @@ static void test_no_memory_in_socket(struct kunit *test)
 
 static void kick(struct sched_test *t)
 {
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 }
 
 /* TCP calls write_space when it has failed: that is no reason to try again at once. */
@@ -429,7 +499,7 @@ static void test_claim(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	kwarp_tx_claim(&t->e);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 	KUNIT_EXPECT_EQ(test, t->steps, 0);
 	kwarp_tx_release(&t->e);
@@ -454,7 +524,7 @@ static void test_claim_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	atomic_dec(&t->e.tx.claims);
@@ -679,6 +749,7 @@ static void test_hold_quick(struct kunit *test)
 	u32 late, i;
 
 	KUNIT_ASSERT_GT(test, period, KWARP_HOLD_MIN_NS);
+	t->e.tx.hold.cost = t->takes;
 	for (late = 1; late + 1; late--) {
 		for (i = 0; i <= KWARP_HOLD_STREAK + 1; i++) {
 			ring(t);
@@ -686,6 +757,47 @@ static void test_hold_quick(struct kunit *test)
 		}
 		KUNIT_EXPECT_EQ(test, t->timers, !late);
 	}
+}
+
+/* One doorbell that was disturbed does not make the period long. */
+static void test_hold_disturbed(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u64 takes = t->takes;
+
+	ring_often(t, KWARP_HOLD_STREAK);
+	t->takes = NSEC_PER_MSEC;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	KUNIT_EXPECT_LE(test, t->ns, KWARP_HOLD_DOORBELLS * (2 * takes + KWARP_HOLD_GROWTH_NS));
+}
+
+/* An answer to the peer does not wait for the end of the period. */
+static void test_hold_answer(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 steps;
+
+	ring_often(t, KWARP_HOLD_STREAK + 2);
+	KUNIT_ASSERT_EQ(test, t->timers, 1);
+	steps = t->steps;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, steps + 1);
+}
+
+/* A timer that only ends with a tick would hold back for milliseconds. */
+static void test_hold_coarse_timer(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	told_resolution = 4 * NSEC_PER_MSEC;
+	ring_often(t, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, 10 * KWARP_HOLD_STREAK);
 }
 
 /* Another thread saw the doorbell on just before: the period is not made longer. */
@@ -738,7 +850,7 @@ static void test_hold_overtaken(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	begin_holding(test);
-	kwarp_tx_kick(&t->e, KWARP_TX_FROM_SOCKET);
+	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->sq.next, t->sq.ring.hdr->prod);
 	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
@@ -790,6 +902,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_process),
 	KUNIT_CASE(test_socket),
 	KUNIT_CASE(test_any),
+	KUNIT_CASE(test_any_meets_preempted),
 	KUNIT_CASE(test_overtake),
 	KUNIT_CASE(test_again),
 	KUNIT_CASE(test_posted_meanwhile),
@@ -797,6 +910,8 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_budget),
 	KUNIT_CASE(test_budget_of_work),
 	KUNIT_CASE(test_budget_of_packets),
+	KUNIT_CASE(test_budget_of_streams),
+	KUNIT_CASE(test_budget_of_dead),
 	KUNIT_CASE(test_resched),
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_no_memory_in_socket),
@@ -812,6 +927,9 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_hold_signaled),
 	KUNIT_CASE(test_hold_small),
 	KUNIT_CASE(test_hold_quick),
+	KUNIT_CASE(test_hold_disturbed),
+	KUNIT_CASE(test_hold_answer),
+	KUNIT_CASE(test_hold_coarse_timer),
 	KUNIT_CASE(test_hold_late_doorbell),
 	KUNIT_CASE(test_hold_not_ours),
 	KUNIT_CASE(test_hold_again),
