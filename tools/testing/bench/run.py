@@ -357,7 +357,7 @@ def make_contenders(names):
             who = Library() if name == LIBRARY else Contender(name, number)
             if who.type:
                 measure_rdma(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
-                             grace=5 if who.type == "rxe" else GRACE)
+                             grace=15 if who.type == "rxe" else GRACE)
             made.append(who)
         except (Failed, ValueError, OSError, subprocess.CalledProcessError) as e:
             why = getattr(e, "stderr", None) or str(e)
