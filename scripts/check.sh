@@ -16,11 +16,12 @@ export KWARP_RESULTS=$results
 
 # A step that ends without writing its counts has itself failed.
 step() {
-	local name=$1 before status=0
+	local name=$1 before status=0 start=$SECONDS
 	shift
 	before=$(wc -l <"$results")
 	echo "=== $name"
 	"$@" </dev/null || status=$?
+	echo "=== $name took $((SECONDS - start)) s"
 	if [ "$(wc -l <"$results")" -eq "$before" ]; then
 		if [ "$status" -eq 0 ]; then echo "1 0 0"; else echo "0 1 0"; fi >>"$results"
 	fi

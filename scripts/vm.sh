@@ -96,6 +96,8 @@ boot_options() {
 	echo "$line $append"
 }
 
+# Under emulation the kernel's watchdog soon finds fault with the TSC, which is the host's own
+# clock, and all that looks at the time would go on with the HPET, a device.
 boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max
 	# shellcheck disable=SC2054
@@ -104,7 +106,7 @@ boot_qemu() {
 	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
 	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
-		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" \
+		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options) tsc=reliable" \
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
