@@ -24,7 +24,7 @@ cases=("$@")
 timeout_of() {
 	case $1 in
 	debug) echo "${KWARP_E2E_TIMEOUT:-3600}" ;;
-	*) echo "${KWARP_E2E_TIMEOUT:-1800}" ;;
+	*) echo "${KWARP_E2E_TIMEOUT:-2400}" ;;
 	esac
 }
 

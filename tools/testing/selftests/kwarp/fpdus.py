@@ -8,7 +8,8 @@
 #       the times (seconds since 1970), the first half of each span but the first left out:
 #       it may have been made before the span began
 #   fpdus.py segments FILE PORT        of either end: segments that begin with an FPDU and
-#       hold nothing but whole ones, segments in all, and the most FPDUs in one
+#       hold nothing but whole ones, those that do not because SACK blocks took octets from
+#       one, segments in all, and the most FPDUs in one
 #   fpdus.py selftest                  whether it puts together what IP has cut, and tells
 #       when something is missing
 #
@@ -64,14 +65,26 @@ def datagrams(data):
         yield time, payload
 
 
-def segments(data, port, initiator=True):
-    """Sequence number, time and payload of what an end sends; it is the responder's port."""
+def has_sack(options):
+    """Are there SACK blocks among the options of TCP?"""
+    at = 0
+    while at + 1 < len(options) and options[at] not in (0, 5):
+        at += 1 if options[at] == 1 else max(2, options[at + 1])
+    return options[at:at + 1] == b"\5"
+
+
+def sent(data, port, initiator):
+    """Sequence number, time, options and payload of what an end sends; it is the responder's port."""
     for time, tcp in datagrams(data):
-        if struct.unpack_from(">H", tcp, 2 * initiator)[0] != port:
-            continue
-        payload = tcp[4 * (tcp[12] >> 4):]
-        if payload:
-            yield struct.unpack_from(">I", tcp, 4)[0], time, payload
+        header = 4 * (tcp[12] >> 4)
+        if struct.unpack_from(">H", tcp, 2 * initiator)[0] == port and len(tcp) > header:
+            yield struct.unpack_from(">I", tcp, 4)[0], time, tcp[20:header], tcp[header:]
+
+
+def segments(data, port, initiator=True):
+    """The same without the options."""
+    for seq, time, _, payload in sent(data, port, initiator):
+        yield seq, time, payload
 
 
 def stream(found):
@@ -116,16 +129,33 @@ def sizes(data, port, *times):
         begin = end
 
 
+def aligned(found, shortened, frame):
+    """Numbers of segments that an end has sent, of which those at @shortened carry SACK blocks.
+
+    They take octets from a segment whose FPDUs were made before. It is cut within an FPDU,
+    and so are those behind it, up to the end of what TCP was given at a time."""
+    octets, marks = stream(found)
+    begins = [at for at, _, _ in fpdus(octets, marks, frame)]
+    cuts = [at for at, _ in marks if at >= begins[0]] + [len(octets)]
+    known = set(begins) | {len(octets)}
+    whole = beyond = most = 0
+    excused = False
+    for a, b in zip(cuts, cuts[1:]):
+        most = max(most, bisect_left(begins, b) - bisect_left(begins, a))
+        if a in known:
+            excused = (found[0][0] + a) & 0xFFFFFFFF in shortened
+        if a in known and b in known:
+            whole += 1
+        else:
+            beyond += excused
+    return whole, beyond, len(cuts) - 1, most
+
+
 def alignment(data, port):
     """Numbers of one end on a line."""
     for initiator, frame in ((True, REQUEST), (False, REPLY)):
-        octets, marks = stream(list(segments(data, port, initiator)))
-        begins = [at for at, _, _ in fpdus(octets, marks, frame)]
-        cuts = [at for at, _ in marks if at >= begins[0]] + [len(octets)]
-        known = set(begins) | {len(octets)}
-        whole = sum(a in known and b in known for a, b in zip(cuts, cuts[1:]))
-        most = max(bisect_left(begins, b) - bisect_left(begins, a) for a, b in zip(cuts, cuts[1:]))
-        print(whole, len(cuts) - 1, most)
+        shortened = {seq for seq, _, options, _ in sent(data, port, initiator) if has_sack(options)}
+        print(*aligned(list(segments(data, port, initiator)), shortened, frame))
 
 
 def made_up(cuts, leave_out=None):
@@ -144,8 +174,24 @@ def made_up(cuts, leave_out=None):
     return capture
 
 
+def test_alignment():
+    """Three FPDUs of 40 octets in three segments, or cut elsewhere with and without an excuse."""
+    three = 3 * (struct.pack(">HH", 34, 0x4143) + bytes(36))
+    for ends, shortened, numbers in (
+            ((40, 80, 120), (), (3, 0, 3, 1)), ((80, 120), (), (2, 0, 2, 2)), ((36, 76, 120), (), (0, 0, 3, 1)),
+            ((36, 76, 120), (20,), (0, 3, 3, 1)), ((36, 80, 100, 120), (20,), (0, 2, 4, 1)),
+            ((36, 80, 120), (56,), (1, 0, 3, 1))):
+        cut = [(77 + 20 + a, 1.0, three[a:b]) for a, b in zip((0, *ends), ends)]
+        got = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {77 + at for at in shortened}, REQUEST)
+        assert got == numbers, (ends, shortened, got)
+    for options, so in ((b"", False), (bytes(4), False), (b"\1\1\x08\x0a" + bytes(8), False),
+                        (b"\1\1\x08\x0a" + 8 * b"\5" + b"\1\1\5\x0a" + bytes(8), True)):
+        assert has_sack(options) == so, options
+
+
 def selftest():
     """Ends with an exception if one of these is not so."""
+    test_alignment()
     for cuts in ([], [24], [24, 56]):
         assert [size for _, _, size in fpdus(*stream(list(segments(made_up(cuts), 2000))))] == [40], cuts
         for missing in cuts:

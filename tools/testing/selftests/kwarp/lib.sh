@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Helpers of the end-to-end suite. Sourced by run.sh and, before the cases, in the
-# process of each case.
+# Helpers of the end-to-end suite. Sourced by run.sh, of which each case is a fork.
 #
 #     +--------- netns kwarp-0 ---------+         +--------- netns kwarp-1 ---------+
 #     |  RDMA link kwt0                 |         |                 RDMA link kwt1  |
@@ -325,7 +324,7 @@ no_objects() {
 
 # ------------------------------------------------------ servers and clients
 
-next_port=${KWARP_PORT:-20000}
+next_port=20000
 
 # A port that nothing in this run has used: no TIME_WAIT of other cases is in the way.
 new_port() {
