@@ -193,6 +193,7 @@ struct kwarp_rx_stash {
  * @small: header octets
  * @small_have: their number
  * @kick: there may be something to send when this run ends
+ * @news: this run has delivered what the peer wrote or sent, so its program may see it
  */
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
@@ -212,6 +213,7 @@ struct kwarp_rx {
 	u8 small[KWARP_TERM_MAX_LEN];
 	u32 small_have;
 	bool kick;
+	bool news;
 };
 
 /**

@@ -4,11 +4,30 @@
  */
 #include "hold.h"
 
+#include <linux/percpu.h>
 #include <linux/timekeeping.h>
 
 #include "../compat.h"
 #include "engine.h"
 #include "sock.h"
+
+/*
+ * ktime_get_ns() behind the last doorbell of any program on this processor, or when requests
+ * that were held back instead had been sent.  A hint: whoever rings may be moved meanwhile, and
+ * another may ring, or a timer send.
+ */
+static DEFINE_PER_CPU(u64, kwarp_last_doorbell);
+
+static void note_doorbell(u64 now)
+{
+	WRITE_ONCE(*raw_cpu_ptr(&kwarp_last_doorbell), now);
+}
+
+/* Nanoseconds; less than none if there was a doorbell after @now. */
+static s64 since_doorbell(u64 now)
+{
+	return now - READ_ONCE(*raw_cpu_ptr(&kwarp_last_doorbell));
+}
 
 static void send_held(struct kwarp_engine *e)
 {
@@ -42,25 +61,51 @@ void kwarp_hold_stop(struct kwarp_engine *e)
 void kwarp_hold_reset(struct kwarp_engine *e)
 {
 	e->tx.hold.on = false;
+	e->tx.hold.large = false;
 	e->tx.hold.misses = 0;
+	e->tx.hold.warm = false;
 	e->tx.hold.streak = 0;
 	e->tx.hold.penalty = KWARP_HOLD_PENALTY;
 	e->tx.hold.off = e->tx.off;
 }
 
+/* The time that so many doorbells take, within limits. */
+static u64 doorbells_ns(const struct kwarp_hold *h, u32 doorbells)
+{
+	return clamp_t(u64, (u64)READ_ONCE(h->cost) * doorbells, KWARP_HOLD_MIN_NS,
+		       KWARP_HOLD_MAX_NS);
+}
+
 static u64 period_ns(const struct kwarp_hold *h)
 {
-	return clamp_t(u64, (u64)READ_ONCE(h->cost) * KWARP_HOLD_DOORBELLS, KWARP_HOLD_MIN_NS,
-		       KWARP_HOLD_MAX_NS);
+	return doorbells_ns(h, h->large ? 1 : KWARP_HOLD_DOORBELLS);
+}
+
+/* The request that was taken last. */
+static const struct kwarp_sq_done *last_taken(const struct kwarp_sq *sq)
+{
+	return &sq->done[(sq->next - 1) & sq->ring.mask];
+}
+
+/* Is what the last doorbell has sent of a size that is held back? */
+static bool right_size(const struct kwarp_engine *e, u32 sent)
+{
+	if (sent <= KWARP_HOLD_SMALL)
+		return true;
+	return sent <= KWARP_HOLD_LARGE && READ_ONCE(e->tx.hold.cost) < KWARP_HOLD_MAX_NS &&
+	       last_taken(e->sq)->opcode == KWARP_WR_WRITE;
 }
 
 /*
  * Does the program wait for each request before it posts the next?  What a completion
  * says, "with TCP", is true at once, and then nothing is heard and doorbells are quick.
+ * Not if there is no completion yet, as with Reads that are not answered.
  */
 static bool waits_for_completions(const struct kwarp_sq *sq)
 {
-	return sq->done[(sq->next - 1) & sq->ring.mask].signaled && kwarp_cq_empty(sq->cq);
+	/* A hint: an answer may be coming at this moment. */
+	return last_taken(sq)->signaled && READ_ONCE(sq->retired) == sq->next &&
+	       kwarp_cq_empty(sq->cq);
 }
 
 /**
@@ -68,9 +113,9 @@ static bool waits_for_completions(const struct kwarp_sq *sq)
  * @e: engine
  * @now: ktime_get_ns()
  *
- * Doorbells are quick if the next one comes within the time for which it would be held
- * back. That is generous, as without doorbells requests come quicker still, and it is
- * found out soon if they do not (KWARP_HOLD_MISSES).
+ * Doorbells are quick if the next one comes, on the same processor, within the time that
+ * KWARP_HOLD_DOORBELLS of them take. That is generous, as without doorbells requests come
+ * quicker still, and it is found out soon if they do not (KWARP_HOLD_MISSES).
  *
  * Context: the runner, process.
  * Return: true: kwarp_hold_begin() comes next; false: send.
@@ -88,14 +133,22 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 		return true;
 	h->off = e->tx.off;
 	h->on = false;
+	/* Directly behind a period nothing is known but what it was. */
+	if (sent)
+		h->large = sent > KWARP_HOLD_SMALL;
 	h->misses = 0;
-	if (READ_ONCE(h->heard) || sent > KWARP_HOLD_SMALL ||
-	    now - READ_ONCE(h->left) > period_ns(h) || waits_for_completions(e->sq)) {
+	if (READ_ONCE(h->heard) || !right_size(e, sent) ||
+	    since_doorbell(now) > (s64)doorbells_ns(h, KWARP_HOLD_DOORBELLS) ||
+	    waits_for_completions(e->sq)) {
 		WRITE_ONCE(h->heard, false);
 		h->streak = min(h->streak, 0);
 		return false;
 	}
-	return ++h->streak > KWARP_HOLD_STREAK;
+	if (++h->streak <= (h->warm ? 0 : KWARP_HOLD_STREAK))
+		return false;
+	/* Not obeyed, so kwarp_hold_rung() does not come. */
+	note_doorbell(now);
+	return true;
 }
 
 /**
@@ -109,11 +162,40 @@ void kwarp_hold_rung(struct kwarp_engine *e, u64 since)
 {
 	struct kwarp_hold *h = &e->tx.hold;
 	u64 now = ktime_get_ns();
+	/* Behind a pause all is cold, and takes longer than in the stream that may follow. */
+	bool cold = since_doorbell(since) > KWARP_HOLD_MAX_NS;
+	u64 cost = READ_ONCE(h->cost);
 	/* A single one that was disturbed says little, and while we hold back none is rung. */
-	u64 most = 2 * (u64)READ_ONCE(h->cost) + KWARP_HOLD_GROWTH_NS;
+	u64 most = cold ? cost : 2 * cost + KWARP_HOLD_GROWTH_NS;
 
-	WRITE_ONCE(h->left, now);
+	note_doorbell(now);
 	WRITE_ONCE(h->cost, min3(now - since, most, (u64)KWARP_HOLD_MAX_NS));
+}
+
+/*
+ * Do queue pairs share the CQ?  One alone may use it for both of its queues.  Two that share it
+ * for one of theirs are not recognised.
+ */
+static bool cq_is_shared(const struct kwarp_cq *cq)
+{
+	return atomic_read(&cq->ibcq.usecnt) > 2;
+}
+
+/**
+ * kwarp_hold_due - the period is over
+ * @e: engine
+ *
+ * Is the program busy with completions, perhaps of other queue pairs?  Not if it heard from its
+ * peer: then it may be this queue pair that it is about to use.
+ *
+ * Context: the runner, softirq, before it sends: what that completes does not count.
+ */
+void kwarp_hold_due(struct kwarp_engine *e)
+{
+	struct kwarp_hold *h = &e->tx.hold;
+	struct kwarp_cq *cq = e->sq->cq;
+
+	h->busy = cq_is_shared(cq) && !READ_ONCE(h->heard) && !kwarp_cq_empty(cq);
 }
 
 /**
@@ -127,18 +209,28 @@ void kwarp_hold_rung(struct kwarp_engine *e, u64 since)
 bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 {
 	struct kwarp_hold *h = &e->tx.hold;
+	u32 worth = h->large ? KWARP_HOLD_WORTH_LARGE : KWARP_HOLD_WORTH;
+	u32 found = e->sq->next - h->next;
 
 	if (!h->on || !e->sock)
 		return false;
-	if (e->sq->next - h->next >= KWARP_HOLD_WORTH) {
+	/* No program has run on this processor while the timer sent. */
+	if (due && found)
+		note_doorbell(ktime_get_ns());
+	if (found >= worth) {
 		h->misses = 0;
+		h->warm = true;
 		h->penalty = KWARP_HOLD_PENALTY;
 		return true;
 	}
-	if (due && ++h->misses < KWARP_HOLD_MISSES)
+	if (due && h->busy && found)
+		return true;
+	if (due && !h->busy && ++h->misses < KWARP_HOLD_MISSES)
 		return true;
 	h->on = false;
-	if (due) {
+	h->off = e->tx.off;
+	/* Behind a burst: the next one is held back soon, and has to be worth it itself. */
+	if (due && !h->busy && !h->warm) {
 		h->streak = -h->penalty;
 		h->penalty = min(2 * h->penalty, KWARP_HOLD_MAX_PENALTY);
 	}
@@ -152,6 +244,8 @@ void kwarp_hold_begin(struct kwarp_engine *e)
 
 	if (h->on && hrtimer_is_queued(&h->timer))
 		return;
+	if (!h->on)
+		h->warm = false;
 	h->on = true;
 	h->next = e->sq->next;
 }

@@ -3,12 +3,20 @@
  * Holding back requests that come one by one in quick succession, so that they go out
  * together.
  *
- * A program that posts small messages one at a time rings the doorbell for each: a
- * system call and a TCP segment per message.  Once a few doorbells have followed each
+ * A program that posts messages one at a time rings the doorbell for each: a system call
+ * and, of small ones, a TCP segment per message.  Once a few doorbells have followed each
  * other at once, the runner does not send but leaves a timer, with doorbells off, and the
- * timer sends what has been posted meanwhile.  Not so if something was heard from the peer
- * in between, or all completions have been seen: such a program waits.  It goes on as long as that
- * is many requests; a period is no longer than KWARP_HOLD_MAX_NS.
+ * timer sends what has been posted meanwhile.  It goes on as long as that is many requests;
+ * a period is no longer than KWARP_HOLD_MAX_NS.
+ *
+ * A program with many queue pairs goes from one to the next.  So what follows each other are
+ * the doorbells rung on a processor, whichever queue pairs they are for; and it goes on for
+ * few requests, too, while a CQ that queue pairs share has completions that the program has
+ * not looked at: then it does not wait for this one.
+ *
+ * Not so if the peer wrote or sent something in between, or all completions have been seen:
+ * such a program waits.  Read Responses say nothing: they come all the time to a program
+ * that reads on and on.
  */
 #ifndef KWARP_ENGINE_HOLD_H
 #define KWARP_ENGINE_HOLD_H
@@ -18,25 +26,41 @@
 
 struct kwarp_engine;
 
-/* How long requests are held back: as long as so many doorbells took, within limits. */
+/*
+ * How long requests are held back: as long as so many doorbells took, within limits.  Doorbells
+ * that follow each other within this time are quick.
+ */
 #define KWARP_HOLD_DOORBELLS	8
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
 #define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
 /* What a doorbell takes is believed up to twice as long as the one before, and so much. */
 #define KWARP_HOLD_GROWTH_NS	NSEC_PER_USEC
 /*
- * Octets that a doorbell sent, at most, to count as small, headers included: of larger ones a
- * batch does not hold as many as are worth while.
+ * Octets that a doorbell sent, at most, to count as small, headers included: a batch holds
+ * several of them.
  */
 #define KWARP_HOLD_SMALL	(8192 + 1024)
-/* Quick and small doorbells in a row, until holding begins. */
+/*
+ * Writes up to this size are held back, too, but for as long as a single doorbell took.  They
+ * do not go into one packet, but the program goes on while the timer, or behind it the work
+ * item on another processor, sends.  Not so Sends, judged by the request taken last: their
+ * receiving program needs that processor.  Nor where a doorbell takes longer than the longest
+ * period, as under emulation: a system call is little beside it.
+ */
+#define KWARP_HOLD_LARGE	(136 * 1024)
+/*
+ * Quick doorbells for what may be held back, in a row, until holding begins.  Behind a burst that
+ * was worth it: one.
+ */
 #define KWARP_HOLD_STREAK	4
-/* Requests in a period that make it worth while. */
+/* Requests in a period that make it worth while: small ones, and large ones. */
 #define KWARP_HOLD_WORTH	8
+#define KWARP_HOLD_WORTH_LARGE	16
 /*
  * Periods in a row that may be poorer: what a period has sent is received on the same
- * processor, and the program may not have run since.  After that, so many doorbells are
- * obeyed at once.
+ * processor, and the program may not have run since.  Those of a program that is busy with
+ * other completions do not count.  After that, unless there was a good one before them, so
+ * many doorbells are obeyed at once.
  */
 #define KWARP_HOLD_MISSES	3
 #define KWARP_HOLD_PENALTY	256
@@ -44,30 +68,36 @@ struct kwarp_engine;
 #define KWARP_HOLD_MAX_PENALTY	65536
 
 /**
- * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @left and
- *	@cost
+ * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard and @cost
  * @timer: ends a period
- * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: something came from the peer
- * @left: READ_ONCE/WRITE_ONCE, by any poster: ktime_get_ns() behind its doorbell; a hint
- * @cost: likewise: nanoseconds that it took
+ * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: the peer wrote or sent something
+ * @cost: READ_ONCE/WRITE_ONCE, by any poster: nanoseconds that its doorbell took; a hint
  * @on: requests are held back
- * @streak: quick and small doorbells in a row; negative behind a period not worth it
+ * @large: they seem to be large ones
+ * @streak: quick doorbells in a row, see KWARP_HOLD_STREAK; negative behind a period not
+ *	worth it
  * @penalty: doorbells that will be obeyed behind the next such period
- * @off: stream offset at the last doorbell
+ * @off: stream offset at the last doorbell, or when holding ended; what the peer reads
+ *	counts, too
  * @next: first request not taken when the period began
  * @misses: periods in a row that were not worth it
+ * @busy: when the period ended the program had completions of a shared CQ to look at
+ * @warm: one was, since holding began last, however long ago: what came behind it is a
+ *	pause between bursts
  */
 struct kwarp_hold {
 	struct hrtimer timer;
 	bool heard;
-	u64 left;
 	u32 cost;
 	bool on;
+	bool large;
 	int streak;
 	int penalty;
 	u32 off;
 	u32 next;
 	u32 misses;
+	bool busy;
+	bool warm;
 };
 
 void kwarp_hold_init(struct kwarp_engine *e);
@@ -75,6 +105,7 @@ void kwarp_hold_stop(struct kwarp_engine *e);
 void kwarp_hold_reset(struct kwarp_engine *e);
 bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now);
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since);
+void kwarp_hold_due(struct kwarp_engine *e);
 bool kwarp_hold_more(struct kwarp_engine *e, bool due);
 void kwarp_hold_begin(struct kwarp_engine *e);
 void kwarp_hold_start(struct kwarp_engine *e);

@@ -250,6 +250,8 @@ static void run_in_socket(struct kwarp_engine *e, bool due)
 	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
 	tx->due = due;
+	if (due)
+		kwarp_hold_due(e);
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);

@@ -21,6 +21,7 @@
 #define kwarp_hold_stop		tested_hold_stop
 #define kwarp_hold_wanted	tested_hold_wanted
 #define kwarp_hold_rung		tested_hold_rung
+#define kwarp_hold_due		tested_hold_due
 #define kwarp_hold_more		tested_hold_more
 #define kwarp_hold_begin	tested_hold_begin
 #define kwarp_hold_start	tested_hold_start
@@ -32,6 +33,7 @@
 #define kwarp_hold_reset	tested_hold_reset
 #define ktime_get_ns		told_clock
 #define kwarp_softirq_share	tested_softirq_share
+#define kwarp_last_doorbell	tested_last_doorbell
 #undef hrtimer_resolution
 #define hrtimer_resolution	told_resolution
 #undef kwarp_need_resched
@@ -65,6 +67,7 @@ struct workqueue_struct *sched_wq;
  * @scripted: their number
  * @builds: octets that a step builds
  * @looks_at: requests that it looks at
+ * @unanswered: requests are Reads that get no answer, so none completes
  * @during: called in a step
  * @steps: done so far
  * @resched: somebody else wants the processor
@@ -88,6 +91,7 @@ struct sched_test {
 	enum kwarp_tx_result script[2 * SOCKET_TICK];
 	u32 builds;
 	u32 looks_at;
+	bool unanswered;
 	u32 scripted;
 	void (*during)(struct sched_test *t);
 	u32 steps;
@@ -163,6 +167,8 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* Everything that is posted goes out, in FPDUs of 84 octets. */
 	e->tx.off += 84 * (READ_ONCE(t->sq.ring.hdr->prod) - t->sq.next);
 	t->sq.next = READ_ONCE(t->sq.ring.hdr->prod);
+	if (!t->unanswered)
+		t->sq.retired = t->sq.next;
 	if (t->during)
 		t->during(t);
 	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
@@ -192,8 +198,21 @@ static int sched_test_init(struct kunit *test)
 	t->takes = 2 * NSEC_PER_USEC;
 	told_resolution = 1;
 	told_jiffies++;		/* nothing is spent yet */
+	/* What is counted for each processor is looked at on one. */
+	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
+	note_doorbell(0);
 	start_stream(t, &t->e);
 	return 0;
+}
+
+/* A stream beside the first. */
+static struct kwarp_engine *another(struct kunit *test)
+{
+	struct kwarp_engine *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	start_stream(test->priv, e);
+	return e;
 }
 
 static bool wants_kicks(const struct sched_test *t)
@@ -406,12 +425,10 @@ static void test_budget_of_packets(struct kunit *test)
 /* However many streams: what the processor may do for them in a tick is bounded. */
 static void test_budget_of_streams(struct kunit *test)
 {
-	struct kwarp_engine *other = kunit_kzalloc(test, sizeof(*other), GFP_KERNEL);
+	struct kwarp_engine *other = another(test);
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	KUNIT_ASSERT_NOT_NULL(test, other);
-	start_stream(t, other);
 	for (i = 0; i < SOCKET_TICK; i++)
 		packet(i & 1 ? other : &t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
@@ -563,6 +580,17 @@ static void ring_often(struct sched_test *t, u32 n)
 		ring(t);
 }
 
+static void idle(struct sched_test *t)
+{
+	t->now += 10 * t->takes;
+}
+
+/* The peer has sent something. */
+static void hear(struct sched_test *t)
+{
+	t->e.tx.hold.heard = true;
+}
+
 /* The first one of a stream is never quick. */
 static void begin_holding(struct kunit *test)
 {
@@ -624,8 +652,6 @@ static void hold_in_vain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 	t->timers = 0;
 	t->steps = 0;
-	t->e.tx.hold.off = t->e.tx.off;
-	t->e.tx.hold.left = t->now;
 }
 
 static void expect_penalty(struct kunit *test, u32 doorbells)
@@ -653,7 +679,31 @@ static void test_hold_ends(struct kunit *test)
 	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
 	do_timer(t);
 	hold_in_vain(test);
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	hold_in_vain(test);
 	expect_penalty(test, KWARP_HOLD_PENALTY);
+}
+
+/* A pause between bursts is no failure: of each but its first doorbell is held back. */
+static void test_hold_bursts(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	begin_holding(test);
+	for (i = 0; i < 10; i++) {
+		t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+		do_timer(t);
+		hold_in_vain(test);
+		idle(t);
+		ring(t);
+		KUNIT_EXPECT_EQ(test, t->steps, 1);
+		KUNIT_EXPECT_EQ(test, t->timers, 0);
+		ring(t);
+		KUNIT_EXPECT_EQ(test, t->steps, 1);
+		KUNIT_EXPECT_EQ(test, t->timers, 1);
+	}
 }
 
 /* One good period makes up for the poor ones before it. */
@@ -671,20 +721,198 @@ static void test_hold_recovers(struct kunit *test)
 	}
 }
 
+static void ring_at(struct sched_test *t, struct kwarp_engine *e)
+{
+	/* Of each stream's own. */
+	t->timer_queued = false;
+	t->sq.ring.hdr->prod++;
+	kwarp_tx_kick(e, KWARP_TX_FROM_DOORBELL);
+	t->now += 100;
+}
+
+/* What is quick is a program's doorbells, whichever of its streams they are for. */
+static void test_hold_streams(struct kunit *test)
+{
+	struct kwarp_engine *e[2 * KWARP_HOLD_DOORBELLS];
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(e); i++)
+		e[i] = another(test);
+	/* The very first one is not. */
+	ring_at(t, e[0]);
+	for (i = 0; i < KWARP_HOLD_STREAK * ARRAY_SIZE(e); i++)
+		ring_at(t, e[i % ARRAY_SIZE(e)]);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	/* Nor does it matter that those before were held back. */
+	for (i = 0; i < ARRAY_SIZE(e); i++) {
+		ring_at(t, e[i]);
+		t->now += KWARP_HOLD_DOORBELLS * t->takes / 2;
+	}
+	KUNIT_EXPECT_EQ(test, t->timers, ARRAY_SIZE(e));
+}
+
+/* Of @e all but one of the doorbells that it takes. */
+static void almost_hold(struct sched_test *t, struct kwarp_engine *e)
+{
+	u32 i;
+
+	for (i = 0; i < KWARP_HOLD_STREAK; i++)
+		ring_at(t, e);
+	t->timers = 0;
+}
+
+/* What the end of another stream's period takes is no pause of the program's. */
+static void test_hold_behind_timer(struct kunit *test)
+{
+	struct kwarp_engine *other = another(test);
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	almost_hold(t, other);
+	t->takes *= 100;
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	ring_at(t, other);
+	KUNIT_EXPECT_EQ(test, t->timers, 2);
+}
+
+/* But a period in which it has posted nothing is one. */
+static void test_hold_behind_empty(struct kunit *test)
+{
+	struct kwarp_engine *other = another(test);
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	almost_hold(t, other);
+	t->e.tx.hold.next = t->sq.next;
+	do_timer(t);
+	idle(t);
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 2);
+	ring_at(t, other);
+	KUNIT_EXPECT_EQ(test, t->timers, 2);
+}
+
+static void ring_elsewhere(struct sched_test *t)
+{
+	note_doorbell(t->now);
+}
+
+/* A doorbell in the middle of another one: the other one was not behind a pause. */
+static void test_hold_in_doorbell(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	KUNIT_ASSERT_GT(test, t->takes, KWARP_HOLD_GROWTH_NS);
+	t->during = ring_elsewhere;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->e.tx.hold.cost, KWARP_HOLD_GROWTH_NS);
+}
+
+/* However much a period has sent, what comes behind it may be held back, and is small. */
+static void test_hold_much(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(t->done); i++)
+		t->done[i].opcode = KWARP_WR_SEND;
+	begin_holding(test);
+	t->sq.ring.hdr->prod += KWARP_HOLD_SMALL / 84 + 1;
+	do_timer(t);
+	hold_in_vain(test);
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_DOORBELLS * t->takes);
+}
+
+/* Two queue pairs have one CQ, of which the program has not seen all. */
+static void share_cq(struct sched_test *t)
+{
+	atomic_set(&t->cq->cq.ibcq.usecnt, 4);
+	t->cq->cq.prod = 1000;
+}
+
+static void busy_periods(struct kunit *test, u32 n)
+{
+	struct sched_test *t = test->priv;
+
+	while (n--) {
+		t->sq.ring.hdr->prod++;
+		do_timer(t);
+		KUNIT_ASSERT_FALSE(test, wants_kicks(t));
+	}
+}
+
+/*
+ * A program that has other completions to look at comes back to this stream later, and
+ * does not wait for it: a single request is worth it.  None is not, but no failure.
+ */
+static void test_hold_busy(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	share_cq(t);
+	busy_periods(test, 3 * KWARP_HOLD_MISSES);
+	do_timer(t);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	t->timers = 0;
+	ring_elsewhere(t);
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+}
+
+/* One that has seen all completions waits for this stream's. */
+static void test_hold_all_seen(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	share_cq(t);
+	busy_periods(test, 3 * KWARP_HOLD_MISSES);
+	t->cq->cq.ring.hdr->cons = t->cq->cq.prod;
+	hold_in_vain(test);
+	expect_penalty(test, KWARP_HOLD_PENALTY);
+}
+
+/* So does one that its peer has sent something. */
+static void test_hold_busy_heard(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	share_cq(t);
+	hear(t);
+	hold_in_vain(test);
+	t->e.tx.hold.heard = false;
+	expect_penalty(test, KWARP_HOLD_PENALTY);
+}
+
+/* And one that has not looked at this queue pair's own. */
+static void test_hold_busy_alone(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	begin_holding(test);
+	share_cq(t);
+	atomic_set(&t->cq->cq.ibcq.usecnt, 2);
+	hold_in_vain(test);
+	expect_penalty(test, KWARP_HOLD_PENALTY);
+}
+
 /* A program that waits for an answer, that does other things, or that sends much. */
-static void hear(struct sched_test *t)
+static void write_much(struct sched_test *t)
 {
-	t->e.tx.hold.heard = true;
+	t->e.tx.off += KWARP_HOLD_LARGE;
 }
 
-static void idle(struct sched_test *t)
-{
-	t->now += 10 * t->takes;
-}
-
-static void send_much(struct sched_test *t)
+static void send_large(struct sched_test *t)
 {
 	t->e.tx.off += KWARP_HOLD_SMALL;
+	t->done[(t->sq.next - 1) % ARRAY_SIZE(t->done)].opcode = KWARP_WR_SEND;
 }
 
 /* Its one completion has been there at once, and it has seen it. */
@@ -699,7 +927,8 @@ static const struct habit {
 } habits[] = {
 	{ "waits for answers", hear },
 	{ "has other things to do", idle },
-	{ "sends much", send_much },
+	{ "writes much", write_much },
+	{ "sends large messages", send_large },
 	{ "waits for each completion", see_completion },
 };
 
@@ -731,17 +960,71 @@ static void test_hold_signaled(struct kunit *test)
 	begin_holding(test);
 }
 
-/* What is small, exactly. */
-static void test_hold_small(struct kunit *test)
+/* Reads that have no answer yet: no completion, and nobody waits for one. */
+static void test_hold_reads(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i <= KWARP_HOLD_STREAK + 1; i++) {
-		t->e.tx.off += KWARP_HOLD_SMALL - 84;
-		ring(t);
+	for (i = 0; i < ARRAY_SIZE(t->done); i++)
+		t->done[i].signaled = true;
+	t->unanswered = true;
+	begin_holding(test);
+}
+
+/* What is small, exactly. */
+static void test_hold_small(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 large, i;
+
+	for (i = 0; i < ARRAY_SIZE(t->done); i++)
+		t->done[i].opcode = KWARP_WR_SEND;
+	for (large = 1; large + 1; large--) {
+		for (i = 0; i <= KWARP_HOLD_STREAK + 1; i++) {
+			t->e.tx.off += KWARP_HOLD_SMALL - 84 + large;
+			ring(t);
+		}
+		KUNIT_EXPECT_EQ(test, t->timers, !large);
 	}
-	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_DOORBELLS * t->takes);
+}
+
+/* Large Writes, but not larger ones: for as long as a single doorbell takes. */
+static void test_hold_large(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	t->takes = 50 * NSEC_PER_USEC;
+	t->builds = KWARP_HOLD_LARGE - 84 + 1;
+	ring_often(t, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	t->builds--;
+	t->takes = KWARP_HOLD_MAX_NS;
+	ring_often(t, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	t->takes = 50 * NSEC_PER_USEC;
+	ring(t);
+	idle(t);
+	t->steps = 0;
+	begin_holding(test);
+	KUNIT_EXPECT_EQ(test, t->ns, t->takes);
+	for (i = 0; i < 2 * KWARP_HOLD_MISSES; i++) {
+		t->sq.ring.hdr->prod += KWARP_HOLD_WORTH_LARGE;
+		do_timer(t);
+	}
+	KUNIT_EXPECT_EQ(test, t->ns, t->takes);
+	for (i = 0; i < KWARP_HOLD_MISSES; i++) {
+		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+		t->sq.ring.hdr->prod += KWARP_HOLD_WORTH_LARGE - 1;
+		do_timer(t);
+	}
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	/* Directly behind it: as before. */
+	ring(t);
+	KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+	KUNIT_EXPECT_EQ(test, t->ns, t->takes);
 }
 
 /* What is quick, exactly; ring() takes 100 ns itself. */
@@ -775,6 +1058,29 @@ static void test_hold_disturbed(struct kunit *test)
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->timers, 1);
 	KUNIT_EXPECT_LE(test, t->ns, KWARP_HOLD_DOORBELLS * (2 * takes + KWARP_HOLD_GROWTH_NS));
+}
+
+/* Nor does the one behind a pause; but it may show that they take less now. */
+static void test_hold_cold(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u64 takes = t->takes;
+
+	begin_holding(test);
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	hold_in_vain(test);
+	t->now += KWARP_HOLD_MAX_NS + 1;
+	t->takes = 10 * takes;
+	ring_often(t, 2);
+	KUNIT_EXPECT_EQ(test, t->timers, 1);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_DOORBELLS * takes);
+	t->e.tx.hold.cost = 10 * takes;
+	hold_in_vain(test);
+	t->now += KWARP_HOLD_MAX_NS + 1;
+	t->takes = takes;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->e.tx.hold.cost, takes);
 }
 
 /* An answer to the peer does not wait for the end of the period. */
@@ -922,12 +1228,25 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_hold),
 	KUNIT_CASE(test_hold_limits),
 	KUNIT_CASE(test_hold_ends),
+	KUNIT_CASE(test_hold_bursts),
 	KUNIT_CASE(test_hold_recovers),
+	KUNIT_CASE(test_hold_streams),
+	KUNIT_CASE(test_hold_behind_timer),
+	KUNIT_CASE(test_hold_behind_empty),
+	KUNIT_CASE(test_hold_in_doorbell),
+	KUNIT_CASE(test_hold_much),
+	KUNIT_CASE(test_hold_busy),
+	KUNIT_CASE(test_hold_all_seen),
+	KUNIT_CASE(test_hold_busy_heard),
+	KUNIT_CASE(test_hold_busy_alone),
 	KUNIT_CASE_PARAM(test_hold_not, habit_gen_params),
 	KUNIT_CASE(test_hold_signaled),
+	KUNIT_CASE(test_hold_reads),
 	KUNIT_CASE(test_hold_small),
+	KUNIT_CASE(test_hold_large),
 	KUNIT_CASE(test_hold_quick),
 	KUNIT_CASE(test_hold_disturbed),
+	KUNIT_CASE(test_hold_cold),
 	KUNIT_CASE(test_hold_answer),
 	KUNIT_CASE(test_hold_coarse_timer),
 	KUNIT_CASE(test_hold_late_doorbell),
