@@ -59,7 +59,8 @@ has_arrived() {
 # The route gets narrow under traffic and wide again. What is made then fits; what TCP
 # had accepted before keeps its framing, or neither end would be content.
 edge_mtu() {
-	local file=$CASE_DIR/mtu.pcap narrow=700 times=() sizes
+	local file=$CASE_DIR/mtu.pcap narrow=700 span times=() sizes
+	span=$(by_profile $((8 << 20)) $((4 << 20)))
 	own_links
 	netem rate 40mbit limit 20000
 	begin_capture "$file"
@@ -67,10 +68,10 @@ edge_mtu() {
 	arrive $((1 << 20))
 	times+=("$EPOCHREALTIME")
 	ip -n "${NS[0]}" route add "${IP[1]}/32" dev "${DEV[0]}" mtu lock $narrow
-	arrive $((8 << 20))
+	arrive "$span"
 	times+=("$EPOCHREALTIME")
 	ip -n "${NS[0]}" route del "${IP[1]}/32" dev "${DEV[0]}"
-	arrive $((8 << 20))
+	arrive "$span"
 	traffic_stop_good mtu
 	end_capture
 	no_netem
