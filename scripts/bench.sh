@@ -15,7 +15,7 @@
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
 # Options of run.py: --rounds 5, --seconds 1, --mtu 1500 9000 65000, --who kwarp siw ...,
-# --cells REGEX over names as rate-write-65536-1 or latency-send-64-1.
+# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

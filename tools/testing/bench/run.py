@@ -345,7 +345,7 @@ class Bench:
             for who in self.contenders:
                 who.set_mtu(mtu)
             for cell in short_cells(mtu) if self.opt.short else all_cells(mtu):
-                if re.search(self.opt.cells, name_of(cell)):
+                if re.search(self.opt.cells, f"{mtu}-{name_of(cell)}"):
                     self.cell(number, mtu, cell)
 
 
@@ -380,7 +380,7 @@ def parse():
     p.add_argument("--seconds", type=float, default=1.0)
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000, 65000])
     p.add_argument("--who", nargs="+", default=USUAL, help=f"of {' '.join([*CONTENDERS, LIBRARY])}")
-    p.add_argument("--cells", default="", help="regular expression over names as rate-write-65536-1")
+    p.add_argument("--cells", default="", help="regular expression over names as 1500-rate-write-65536-1")
     p.add_argument("--short", action="store_true")
     return p.parse_args()
 
