@@ -5,6 +5,7 @@
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug] [CASE...]
 #
+#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
 #   KWARP_LINK=siw       another type of link under test
@@ -29,11 +30,13 @@ timeout_of() {
 }
 
 guest_command() {
-	local profile=stock
+	local profile=stock limit=''
 	[ "$kernel" != debug ] || profile=debug
 	local env="CI=${CI:-} KWARP_MUTATIONS=${KWARP_MUTATIONS:-} KWARP_RAW_SEED=${KWARP_RAW_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
-	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile ${cases[*]@Q}"
+	# A slow machine boots a debug kernel in a minute.
+	[ -z "${KWARP_E2E_TIME:-}" ] || limit="--time $((KWARP_E2E_TIME - SECONDS - 60))"
+	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile $limit ${cases[*]@Q}"
 }
 
 run_suite() {

@@ -4,11 +4,12 @@
 # The end-to-end suite: real RDMA programs over real TCP between two network
 # namespaces, on the running kernel. Run as root on a machine that may be broken.
 #
-#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [PATTERN...]
+#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [--time SECONDS] [PATTERN...]
 #
 #   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
 #   --link    type of link under test (kwarp)
 #   --peer    type of link on the other end of interop cases (siw)
+#   --time    cases that have not begun by then are skipped
 #   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
 #
 # Output is TAP. Exit status: 0 all passed or skipped, 1 some failed.
@@ -140,6 +141,7 @@ parse() {
 		--link) export KWARP_LINK=$2; shift ;;
 		--peer) export KWARP_PEER=$2; shift ;;
 		--profile) export KWARP_PROFILE=$2; shift ;;
+		--time) time=$2; shift ;;
 		--logs) LOGS=$2; shift ;;
 		-*) sed -n '3,/^HERE/{/^#/p}' "$0"; exit 1 ;;
 		*) patterns+=("$1") ;;
@@ -149,7 +151,7 @@ parse() {
 }
 
 main() {
-	local list=0 patterns=() chosen=() name k=0
+	local list=0 patterns=() chosen=() name time='' k=0
 	failed=0 LOGS=/tmp/kwarp-e2e
 	[ ! -d /out ] || LOGS=/out
 	parse "$@"
@@ -169,7 +171,11 @@ main() {
 	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
 	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
 	for name in "${chosen[@]}"; do
-		run_case $((++k)) "$name"
+		if [ -n "$time" ] && [ "$SECONDS" -ge "$time" ]; then
+			echo "ok $((++k)) $name # SKIP no time left: $SECONDS s have gone by"
+		else
+			run_case $((++k)) "$name"
+		fi
 	done
 	net_down >/dev/null 2>&1
 	echo "# $failed of $k failed, $SECONDS s"
