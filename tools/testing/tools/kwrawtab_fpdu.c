@@ -209,7 +209,7 @@ const struct rp_case rp_cases_fpdu[] = {
 	},
 	{
 		.name = "fpdu-noise", .ids = "5044-9.1-1 5044-8-1 5044-6-2",
-		.role = RP_BOTH, .crc = true,
+		.role = RP_BOTH, .crc = true, .plain = true,
 		.steps = {
 			{ RP_NOISE, .len = 70000 },
 			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
