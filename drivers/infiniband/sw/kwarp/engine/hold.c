@@ -144,7 +144,9 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 		h->streak = min(h->streak, 0);
 		return false;
 	}
-	if (++h->streak <= (h->warm ? 0 : KWARP_HOLD_STREAK))
+	/* A queue pair may go on for weeks: this far, and no further. */
+	h->streak = min(h->streak, KWARP_HOLD_STREAK) + 1;
+	if (h->streak <= (h->warm ? 0 : KWARP_HOLD_STREAK))
 		return false;
 	/* Not obeyed, so kwarp_hold_rung() does not come. */
 	note_doorbell(now);
@@ -237,25 +239,25 @@ bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 	return false;
 }
 
-/* A period begins, or goes on.  Context: the runner, before kwarp_hold_start(). */
-void kwarp_hold_begin(struct kwarp_engine *e)
+/* A period begins, or goes on.  Context: the runner.  Return: for kwarp_hold_start(). */
+u64 kwarp_hold_begin(struct kwarp_engine *e)
 {
 	struct kwarp_hold *h = &e->tx.hold;
 
 	if (h->on && hrtimer_is_queued(&h->timer))
-		return;
+		return period_ns(h);
 	if (!h->on)
 		h->warm = false;
 	h->on = true;
 	h->next = e->sq->next;
+	return period_ns(h);
 }
 
-/* Somebody will run when the period is over.  Context: any but hard interrupt. */
-void kwarp_hold_start(struct kwarp_engine *e)
+/* Somebody will run when the period is over, in @ns.  Context: any but hard interrupt. */
+void kwarp_hold_start(struct kwarp_engine *e, u64 ns)
 {
 	/* A period that goes on does not become longer. */
 	if (hrtimer_is_queued(&e->tx.hold.timer))
 		return;
-	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(period_ns(&e->tx.hold)),
-		      HRTIMER_MODE_REL_SOFT);
+	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }

@@ -107,7 +107,7 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now);
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since);
 void kwarp_hold_due(struct kwarp_engine *e);
 bool kwarp_hold_more(struct kwarp_engine *e, bool due);
-void kwarp_hold_begin(struct kwarp_engine *e);
-void kwarp_hold_start(struct kwarp_engine *e);
+u64 kwarp_hold_begin(struct kwarp_engine *e);
+void kwarp_hold_start(struct kwarp_engine *e, u64 ns);
 
 #endif /* KWARP_ENGINE_HOLD_H */

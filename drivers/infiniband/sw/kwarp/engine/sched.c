@@ -143,15 +143,16 @@ static void wait_for_memory(struct kwarp_engine *e)
 static bool leave_for_hold(struct kwarp_engine *e)
 {
 	bool left;
+	u64 ns;
 
 	want_kicks(e, false);
-	kwarp_hold_begin(e);
+	ns = kwarp_hold_begin(e);
 	/* Doorbells are off: no delay until there is a timer. */
 	preempt_disable();
 	left = try_leave(e, KWARP_RUN_QUEUED);
 	/* Not before: it has to find the word as it is now. */
 	if (left)
-		kwarp_hold_start(e);
+		kwarp_hold_start(e, ns);
 	preempt_enable();
 	return left_or_active(e, left);
 }
