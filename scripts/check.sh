@@ -35,7 +35,7 @@ step provider-test "$here/provider-test.sh"
 step e2e "$here/e2e.sh" --kernel 6.12
 step bench "$here/bench.sh" --short
 # It takes the longest by far where the host gives little of its processors. What it has no time
-# for is told, and has run on the stock kernel.
+# for it tells.
 export KWARP_E2E_TIME=$((5000 - SECONDS))
 step e2e-debug "$here/e2e.sh" --kernel debug
 

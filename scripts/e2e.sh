@@ -5,13 +5,14 @@
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug] [CASE...]
 #
-#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped
+#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400; debug 3600)
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
 #   KWARP_LINK=siw       another type of link under test
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+suite=$KWARP_ROOT/tools/testing/selftests/kwarp
 
 kernel=6.12
 case ${1:-} in
@@ -22,41 +23,60 @@ esac
 cases=("$@")
 
 # The debug kernel is ten times slower or more.
-timeout_of() {
+time_of() {
 	case $1 in
-	debug) echo "${KWARP_E2E_TIMEOUT:-3600}" ;;
-	*) echo "${KWARP_E2E_TIMEOUT:-2400}" ;;
+	debug) echo 3600 ;;
+	*) echo 2400 ;;
 	esac
 }
+# Of the longest case, on a slow kernel. What a guest that is stopped has not handed over is lost.
+longest=1500
 
 guest_command() {
-	local profile=stock limit=''
+	local profile=stock
 	[ "$kernel" != debug ] || profile=debug
 	local env="CI=${CI:-} KWARP_MUTATIONS=${KWARP_MUTATIONS:-} KWARP_RAW_SEED=${KWARP_RAW_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
-	# A slow machine boots a debug kernel in a minute.
-	[ -z "${KWARP_E2E_TIME:-}" ] || limit="--time $((KWARP_E2E_TIME - SECONDS - 60))"
-	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile $limit ${cases[*]@Q}"
+	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile --time $1 ${cases[*]@Q}"
 }
 
 run_suite() {
-	local overlay=$1 logs=$2
+	local overlay=$1 logs=$2 left
+	left=$((${KWARP_E2E_TIME:-$(time_of "$kernel")} - SECONDS))
+	[ "$left" -gt 0 ] || left=0
+	# A slow machine boots a debug kernel in a minute.
 	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
-		--timeout "$(timeout_of "$kernel")" -- "$(guest_command)"
+		--timeout $((left + longest)) -- "$(guest_command $((left - 60)))"
 }
 
-# The guest has no decoder: its captures are read here, a result for each.
+# decode NAME FILE on|off: one result.
+decode() {
+	if "$suite/decode-capture.sh" "$2" "$3"; then echo "ok $1"; else echo "not ok $1"; fi
+}
+
+# The guest has no decoder: its captures are read here, a result for each case that made one.
+# One is read again with segments in another order.
 decode_captures() {
 	local logs=$1 file crc
-	for file in "$logs"/out/capture-*/wire-crc-*.pcap; do
-		[ -e "$file" ] || continue
-		crc=${file##*-}
-		if "$KWARP_ROOT/tools/testing/selftests/kwarp/decode-capture.sh" "$file" "${crc%.pcap}"; then
-			echo "ok decode-crc-${crc%.pcap}"
-		else
-			echo "not ok decode-crc-${crc%.pcap}"
+	for crc in on off; do
+		file=$logs/out/capture-crc-$crc/wire-crc-$crc.pcap
+		if grep -q "^ok [0-9]* capture-crc-$crc # SKIP" "$logs/output.log"; then
+			echo "ok decode-crc-$crc # SKIP there is no capture"
+		elif [ -e "$file" ]; then
+			decode "decode-crc-$crc" "$file" "$crc"
+			[ "$crc" = off ] || decode_swapped "$file" "$crc"
 		fi
 	done
+}
+
+decode_swapped() {
+	local swapped=${1%.pcap}-swapped.pcap port
+	port=$(cat "$(dirname "$1")/port")
+	if "$suite/fpdus.py" swap "$1" "$port" "$swapped"; then
+		decode decode-swapped "$swapped" "$2"
+	else
+		echo "not ok decode-swapped"
+	fi
 }
 
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
@@ -67,16 +87,16 @@ summarise() {
 	case $status in
 	0) passed=$((passed + 1)) ;;
 	1) [ "$cases_failed" -gt 0 ] && passed=$((passed + 1)) || failed=$((failed + 1)) ;;
+	3) failed=$((failed + 1)); echo "not ok whole run ($kernel): it had time for less than half of the cases" ;;
 	126) failed=$((failed + 1)); echo "not ok kernel log ($kernel): it holds a bug report, see $logs/console.log" ;;
 	*) failed=$((failed + 1)); echo "not ok whole run ($kernel): exit status $status, see $logs" ;;
 	esac
-	[ "$passed$failed" != 00 ] || failed=1
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 	say "e2e on $kernel: $passed passed, $failed failed, $skipped skipped (logs: $logs)"
 	[ "$failed" -eq 0 ]
 }
 
-[ -e "$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh" ] || die "no tools/testing/selftests/kwarp/run.sh in this checkout"
+[ -e "$suite/run.sh" ] || die "no tools/testing/selftests/kwarp/run.sh in this checkout"
 need_root
 need_cache
 logs=$KWARP_ROOT/build/e2e/$kernel-$(date +%Y%m%d-%H%M%S)-$$

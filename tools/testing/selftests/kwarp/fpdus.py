@@ -10,6 +10,8 @@
 #   fpdus.py segments FILE PORT        of either end: segments that begin with an FPDU and
 #       hold nothing but whole ones, those that do not because SACK blocks took octets from
 #       one, segments in all, and the most FPDUs in one
+#   fpdus.py swap FILE PORT OUT        a copy in which two of the initiator's segments in the
+#       middle have changed places
 #   fpdus.py selftest                  whether it puts together what IP has cut, and tells
 #       when something is missing
 #
@@ -63,6 +65,10 @@ def datagrams(data):
                 continue
             del fragments[key]
         yield time, payload
+
+
+# More octets than TCP is given at a time: 64 KiB and what is left of a message.
+AT_A_TIME = 2 * 65536
 
 
 def has_sack(options):
@@ -139,23 +145,43 @@ def aligned(found, shortened, frame):
     cuts = [at for at, _ in marks if at >= begins[0]] + [len(octets)]
     known = set(begins) | {len(octets)}
     whole = beyond = most = 0
-    excused = False
+    excused = 0
     for a, b in zip(cuts, cuts[1:]):
         most = max(most, bisect_left(begins, b) - bisect_left(begins, a))
         if a in known:
-            excused = (found[0][0] + a) & 0xFFFFFFFF in shortened
+            excused = a + AT_A_TIME if (found[0][0] + a) & 0xFFFFFFFF in shortened else 0
         if a in known and b in known:
             whole += 1
         else:
-            beyond += excused
+            beyond += a < excused
     return whole, beyond, len(cuts) - 1, most
 
 
 def alignment(data, port):
     """Numbers of one end on a line."""
     for initiator, frame in ((True, REQUEST), (False, REPLY)):
-        shortened = {seq for seq, _, options, _ in sent(data, port, initiator) if has_sack(options)}
+        first = {}
+        for seq, _, options, _ in sent(data, port, initiator):
+            first.setdefault(seq, has_sack(options))
+        shortened = {seq for seq, sack in first.items() if sack}
         print(*aligned(list(segments(data, port, initiator)), shortened, frame))
+
+
+def swap(data, port, out):
+    """A capture of what arrived out of order."""
+    ends, begins = [24], []
+    for _, frame in packets(data):
+        begins.append(ends[-1])
+        ends.append(ends[-1] + 16 + len(frame))
+    records = [data[a:b] for a, b in zip(begins, ends[1:])]
+    head, middle = data[:24], len(records) // 2
+    ours = [i for i, record in enumerate(records) if list(segments(head + record, port))]
+    first, second = [i for i in ours if i >= middle][:2]
+    # The times stay.
+    records[first], records[second] = (records[first][:8] + records[second][8:],
+                                       records[second][:8] + records[first][8:])
+    with open(out, "wb") as file:
+        file.write(head + b"".join(records))
 
 
 def made_up(cuts, leave_out=None):
@@ -184,6 +210,11 @@ def test_alignment():
         cut = [(77 + 20 + a, 1.0, three[a:b]) for a, b in zip((0, *ends), ends)]
         got = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {77 + at for at in shortened}, REQUEST)
         assert got == numbers, (ends, shortened, got)
+    # An excuse that does not come to an end: 400 octets in each segment, the first but 396.
+    many = AT_A_TIME // 200 * 5 * three[:40]
+    cut = [(97, 1.0, many[:396])] + [(97 + at, 1.0, many[at:at + 400]) for at in range(396, len(many), 400)]
+    whole, beyond, number, _ = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {97}, REQUEST)
+    assert whole == 0 and number == len(cut) and beyond == 1 + AT_A_TIME // 400, (whole, beyond, number)
     for options, so in ((b"", False), (bytes(4), False), (b"\1\1\x08\x0a" + bytes(8), False),
                         (b"\1\1\x08\x0a" + 8 * b"\5" + b"\1\1\5\x0a" + bytes(8), True)):
         assert has_sack(options) == so, options
@@ -211,7 +242,7 @@ def main():
         return
     with open(sys.argv[2], "rb") as file:
         data = file.read()
-    {"sizes": sizes, "segments": alignment}[sys.argv[1]](data, int(sys.argv[3]), *sys.argv[4:])
+    {"sizes": sizes, "segments": alignment, "swap": swap}[sys.argv[1]](data, int(sys.argv[3]), *sys.argv[4:])
 
 
 main()

@@ -9,10 +9,10 @@
 #   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
 #   --link    type of link under test (kwarp)
 #   --peer    type of link on the other end of interop cases (siw)
-#   --time    cases that have not begun by then are skipped
+#   --time    cases that have not begun by then are skipped: half of them at most
 #   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
 #
-# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed.
+# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed, 3 too many for the time.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
@@ -97,9 +97,21 @@ verdict() {
 	[ "$rc" = "$SKIP_STATUS" ] || echo "# $name took $seconds s"
 }
 
+# Process groups of the case and of what ends it.
+job='' watch=''
+
+interrupted() {
+	local group
+	for group in $job $watch; do
+		kill -KILL -- "-$group"
+	done 2>/dev/null
+	reset_world
+	exit 130
+}
+
 # within SECONDS COMMAND...: in a process group of its own, which is ended when time is up.
 within() {
-	local seconds=$1 rc=0 job watch
+	local seconds=$1 rc=0
 	shift
 	set -m
 	"$@" &
@@ -115,6 +127,7 @@ within() {
 	wait "$job" || rc=$?
 	kill -KILL -- "-$watch"
 	wait "$watch" 2>/dev/null
+	job='' watch=''
 	return "$rc"
 }
 
@@ -150,17 +163,25 @@ parse() {
 	done
 }
 
+# What hostile peers do comes first on a debug kernel: it is there for that, and time may run out.
+choose() {
+	local name raw=() others=()
+	for name in "${CASES[@]}"; do
+		selected "$name" "$@" || continue
+		if [ "$KWARP_PROFILE" = debug ] && [[ $name = raw-* ]]; then raw+=("$name"); else others+=("$name"); fi
+	done
+	chosen=("${raw[@]}" "${others[@]}")
+}
+
 main() {
-	local list=0 patterns=() chosen=() name time='' k=0
+	local list=0 patterns=() chosen=() name time='' k=0 late=0
 	failed=0 LOGS=/tmp/kwarp-e2e
 	[ ! -d /out ] || LOGS=/out
 	parse "$@"
 	load_cases
 	mkdir -p "$RUN"
 
-	for name in "${CASES[@]}"; do
-		! selected "$name" "${patterns[@]}" || chosen+=("$name")
-	done
+	choose "${patterns[@]}"
 	[ $list = 0 ] || { printf '%s\n' "${chosen[@]}"; return; }
 
 	mkdir -p "$LOGS"
@@ -168,18 +189,21 @@ main() {
 	echo "TAP version 13"
 	echo "1..${#chosen[@]}"
 	echo "# kernel $(uname -r), link type $KWARP_LINK, peer $KWARP_PEER, profile $KWARP_PROFILE"
+	trap interrupted INT TERM
 	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
 	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
 	for name in "${chosen[@]}"; do
 		if [ -n "$time" ] && [ "$SECONDS" -ge "$time" ]; then
 			echo "ok $((++k)) $name # SKIP no time left: $SECONDS s have gone by"
+			late=$((late + 1))
 		else
 			run_case $((++k)) "$name"
 		fi
 	done
 	net_down >/dev/null 2>&1
-	echo "# $failed of $k failed, $SECONDS s"
-	[ $failed -eq 0 ]
+	echo "# $failed of $k failed, $late had no time, $SECONDS s"
+	[ $failed -eq 0 ] || return 1
+	[ $((2 * late)) -lt $k ] || return 3
 }
 
 main "$@"
