@@ -13,8 +13,10 @@
  *	-S seed                   of where streams are cut, and of mutations
  *	-T ms                     what has to happen at once has so much time (2000)
  *	-F factor                 on all times
- *	-q                        each case once, whole or cut as the seed has it
- *	-qq                       and in one of its roles only, as the seed has it
+ *	-q                        each case once, whole or cut as the seed has it; not those
+ *	                          that need markers, or no CRC
+ *	-qq                       all of them, and in one of their roles: an even seed has
+ *	                          those that an odd one has not
  *	-w                        each case once, whole
  *	-v
  *
@@ -131,15 +133,19 @@ void rp_fail(struct rp *r, const char *fmt, ...)
 /* Octets that no case fills: several FPDUs of the longest kind. */
 #define OUT_LEN	(4 * KWRAW_FPDU_MAX)
 
-/* Each case is cut at places of its own. */
-static uint64_t seed_of(const struct rp_case *k, enum rp_role role)
+static uint64_t mix_name(uint64_t seed, const struct rp_case *k)
 {
-	uint64_t seed = kw_mix(opt.seed, role);
 	const char *p;
 
 	for (p = k->name; *p; p++)
 		seed = kw_mix(seed, *p);
 	return seed;
+}
+
+/* Each case is cut at places of its own. */
+static uint64_t seed_of(const struct rp_case *k, enum rp_role role)
+{
+	return mix_name(kw_mix(opt.seed, role), k);
 }
 
 static bool one_run(const struct rp_case *k, enum rp_role role, bool cut)
@@ -176,6 +182,12 @@ static unsigned int count_runs(void)
 	return count.passed + count.failed + count.known + count.skipped;
 }
 
+/* With -q, what other runs have in full need not be both whole and cut. */
+static bool once(const struct rp_case *k)
+{
+	return opt.quick > 1 || (opt.quick && !k->markers && !k->no_crc);
+}
+
 static void run_role(const struct rp_case *k, enum rp_role role)
 {
 	const char *reason = why_known(k->name, role);
@@ -189,7 +201,7 @@ static void run_role(const struct rp_case *k, enum rp_role role)
 		count.skipped++;
 		return;
 	}
-	if (opt.quick) {
+	if (once(k)) {
 		ok = one_run(k, role, !k->plain && kw_mix(opt.seed, count_runs()) & 1);
 	} else {
 		ok = one_run(k, role, false);
@@ -235,11 +247,12 @@ static void check_names(char **names, int n)
 	}
 }
 
+/* An even seed has the roles that an odd one has not. */
 static unsigned int roles_of(const struct rp_case *k)
 {
 	if (opt.quick < 2 || k->role != RP_BOTH)
 		return k->role;
-	return seed_of(k, 0) & 1 ? RP_INIT : RP_RESP;
+	return (mix_name(0, k) ^ opt.seed) & 1 ? RP_INIT : RP_RESP;
 }
 
 static int run_cases(char **names, int n)

@@ -62,8 +62,8 @@ raw_start_group() {
 	done
 }
 
-# What works with FPDUs, with CRC off at both ends; whole or cut, since the groups themselves
-# have both.
+# What works with FPDUs, with CRC off at both ends.  What the groups have whole and cut, this has
+# whole or cut, and on a slow kernel, as the seed is even, in the role that they do not have.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
