@@ -99,14 +99,14 @@ boot_options() {
 # Under emulation the kernel's watchdog soon finds fault with the TSC, which is the host's own
 # clock, and all that looks at the time would go on with the HPET, a device.
 boot_qemu() {
-	local work=$1 dir=$2 how=$3 cpu=max
+	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
-	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; }
+	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; clock=''; }
 	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
 	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
-		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options) tsc=reliable" \
+		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$clock $(boot_options)" \
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
