@@ -41,7 +41,7 @@ parse() {
 # What the guest cannot know.
 machine() {
 	local guest=$1
-	echo "host: $(uname -sr), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
+	echo "host: $(uname -s) $(uname -r | sed 's/-.*//'), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
 	echo "processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 	if [ "$guest" = uml ]; then
 		echo "guest: user-mode kernel, native code, the host's processors kept awake"

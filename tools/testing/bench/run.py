@@ -344,9 +344,8 @@ class Bench:
             print(f"round {number + 1} of {self.opt.rounds}, MTU {mtu}", flush=True)
             for who in self.contenders:
                 who.set_mtu(mtu)
-            for cell in short_cells(mtu) if self.opt.short else all_cells(mtu):
-                if re.search(self.opt.cells, f"{mtu}-{name_of(cell)}"):
-                    self.cell(number, mtu, cell)
+            for cell in self.opt.chosen[mtu]:
+                self.cell(number, mtu, cell)
 
 
 def make_contenders(names):
@@ -382,7 +381,12 @@ def parse():
     p.add_argument("--who", nargs="+", default=USUAL, help=f"of {' '.join([*CONTENDERS, LIBRARY])}")
     p.add_argument("--cells", default="", help="regular expression over names as 1500-rate-write-65536-1")
     p.add_argument("--short", action="store_true")
-    return p.parse_args()
+    opt = p.parse_args()
+    opt.chosen = {mtu: [cell for cell in (short_cells if opt.short else all_cells)(mtu)
+                        if re.search(opt.cells, f"{mtu}-{name_of(cell)}")] for mtu in opt.mtu}
+    if not any(opt.chosen.values()):
+        p.error(f"--cells '{opt.cells}' is the name of nothing; one is 1500-rate-write-65536-1")
+    return opt
 
 
 def main():
