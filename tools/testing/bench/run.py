@@ -94,6 +94,11 @@ class Contender:
         run("ip", "link", "set", self.near, "mtu", str(mtu))
         run("ip", "-n", "far", "link", "set", self.far, "mtu", str(mtu))
 
+    def steer(self):
+        """Packets are received where the program is that they are for, as on two machines."""
+        for where, dev, number in (([], self.near, 0), (FAR, self.far, os.cpu_count() - 1)):
+            run(*where, "sh", "-c", f"echo {1 << number:x} >/sys/class/net/{dev}/queues/rx-0/rps_cpus")
+
     def serve(self, port, *command):
         log = open(f"/tmp/{self.name}-{port}.log", "w")
         self.servers.append(subprocess.Popen([*FAR, *command], stdout=log, stderr=log, stdin=subprocess.DEVNULL,
@@ -348,12 +353,14 @@ class Bench:
                 self.cell(number, mtu, cell)
 
 
-def make_contenders(names):
+def make_contenders(names, steer):
     """Those that work on this kernel: siw may be missing, rxe may not know namespaces."""
     made = []
     for number, name in enumerate(names, 1):
         try:
             who = Library() if name == LIBRARY else Contender(name, number)
+            if steer and name != LIBRARY:
+                who.steer()
             if who.type:
                 measure_rdma(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
                              grace=15 if who.type == "rxe" else GRACE)
@@ -380,6 +387,7 @@ def parse():
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000, 65000])
     p.add_argument("--who", nargs="+", default=USUAL, help=f"of {' '.join([*CONTENDERS, LIBRARY])}")
     p.add_argument("--cells", default="", help="regular expression over names as 1500-rate-write-65536-1")
+    p.add_argument("--steer", action="store_true", help="packets of each end on a processor of its own")
     p.add_argument("--short", action="store_true")
     opt = p.parse_args()
     opt.chosen = {mtu: [cell for cell in (short_cells if opt.short else all_cells)(mtu)
@@ -395,7 +403,7 @@ def main():
     run("ip", "netns", "add", "far")
     run("ip", "-n", "far", "link", "set", "lo", "up")
     describe()
-    bench = Bench(opt, make_contenders(opt.who))
+    bench = Bench(opt, make_contenders(opt.who, opt.steer))
     if not any(who.name == "kwarp" for who in bench.contenders):
         sys.exit("kwarp does not take part: nothing to measure")
     for number in range(opt.rounds):
