@@ -9,10 +9,11 @@
 #   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
 #   --link    type of link under test (kwarp)
 #   --peer    type of link on the other end of interop cases (siw)
-#   --time    cases that have not begun by then are skipped: half of them at most
+#   --time    cases that have not begun by then are skipped; fewer than half
 #   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
 #
-# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed, 3 too many for the time.
+# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed,
+# 2 no case is named so, 3 no time for half of them.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
@@ -72,7 +73,7 @@ bad_in_kernel_log() {
 reset_world() {
 	(
 		net_down
-		modprobe -r "$KWARP_LINK" || :
+		timeout 60 modprobe -r "$KWARP_LINK" || :
 	) >>"$LOGS/reset.log" 2>&1 </dev/null
 }
 
@@ -184,6 +185,7 @@ main() {
 	choose "${patterns[@]}"
 	[ $list = 0 ] || { printf '%s\n' "${chosen[@]}"; return; }
 
+	[ ${#chosen[@]} -gt 0 ] || { echo "no case is named, or begins with: ${patterns[*]}"; return 2; }
 	mkdir -p "$LOGS"
 	export KWARP_LINK KWARP_PEER KWARP_PROFILE
 	echo "TAP version 13"

@@ -63,12 +63,12 @@ raw_start_group() {
 }
 
 # What works with FPDUs, with CRC off at both ends.  What the groups have whole and cut, this has
-# whole or cut, and on a slow kernel, as the seed is even, in the role that they do not have.
+# whole or cut, and on a slow kernel, as the seed is the next one, in the role they do not have.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
 	knob crc off
-	raw_run -q -C 0 -S 2 "$@"
+	raw_run -q -C 0 -S $((${KWARP_RAW_SEED:-1} + 1)) "$@"
 }
 
 # The knobs change under connections that stand.
@@ -83,7 +83,7 @@ raw_with_markers() {
 	skip_on siw "knows no markers"
 	own_links
 	knob markers on
-	raw_run -q -M 1 -S 3 "$@"
+	raw_run -q -M 1 -S $((${KWARP_RAW_SEED:-1} + 2)) "$@"
 }
 
 # One stream asks for more Reads than were agreed on; another verifies its data.

@@ -10,8 +10,8 @@ capture_case() {
 	knob crc "$1"
 	begin_capture "$file"
 	data_pair -n "$(by_profile 200 60)" -m 50000
-	end_capture
 	echo "$PORT" >"$CASE_DIR/port"
+	end_capture
 	[ "$(stat -c %s "$file")" -gt 100000 ] || fail "the capture holds next to nothing"
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
