@@ -10,12 +10,14 @@
 #     --out DIR                  where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS          of one guest (36000)
 #     --short                    two minutes on one stock guest: ratios; fails only if a target
-#                                of large Writes is missed by a factor of two
+#                                of large Writes is missed by a factor of two; of a guest and
+#                                a folder of its own
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
 # Options of run.py: --rounds 5, --seconds 1, --mtu 1500 9000 65000, --who kwarp siw ...,
-# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first.
+# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first,
+# --steer: packets of each end on the processor of its program.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -86,7 +88,7 @@ split() {
 }
 
 run_guest() {
-	local guest=$1 overlay records=$out/$1.records
+	local guest=$1 overlay records=$out/$1.records status=0
 	# Called where "set -e" does not count.
 	overlay=$("$here/guest-overlay.sh" "$guest") || return 1
 	: >"$records"
@@ -94,8 +96,11 @@ run_guest() {
 	[ "$guest" != uml ] || keep_awake
 	say "measuring in guest $guest"
 	"$here/vm.sh" --kernel "$guest" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
-		-- "/opt/kwarp/bench/run.py ${options[*]@Q}" | tr -d '\r' | split "$records"
-	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json"
+		-- "/opt/kwarp/bench/run.py ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
+	# Of a run that measured nothing no figures take the place of what is there.
+	grep -q '"round"' "$records" || return $((status ? status : 1))
+	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json" || return 1
+	return "$status"
 }
 
 # A report in the kernel log, or a guest that died, leaves what was measured before.
