@@ -31,7 +31,7 @@ compile_all() {
 		echo "obj-m += $(basename "${p%.c}").o"
 	done >"$work/Kbuild"
 	echo 'ccflags-y += -Wno-missing-prototypes -Werror' >>"$work/Kbuild"
-	make -C "$kdir" "M=$work" -k -j "$KWARP_JOBS" "$@" modules >"$log" 2>&1 </dev/null || true
+	kernel_make "$kdir" "M=$work" -k -j "$KWARP_JOBS" "$@" modules >"$log" 2>&1 </dev/null || true
 	[ -e "$work/control.o" ] ||
 		die "cannot compile against $kdir; see $log (are the kernel headers and its compiler installed?)"
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
  * kwarp: contract between the kernel module and its libibverbs provider.
  *
@@ -14,8 +14,15 @@
 
 #include <linux/types.h>
 
-/* Version of everything below.  The provider refuses any other value. */
-#define KWARP_ABI_VERSION	1
+/*
+ * Version of everything below but alloc_context, in which the two sides agree on one.  Each
+ * may know several: the oldest and the newest one that this file describes.
+ */
+#define KWARP_ABI_MIN		1
+#define KWARP_ABI_MAX		1
+
+/* How they agree; what the RDMA core reports as ABI version of the device. */
+#define KWARP_UVERBS_ABI	1
 
 /* uverbs driver_id: "kw".  Not allocated upstream; the core never range-checks it. */
 #define KWARP_DRIVER_ID		0x6b77
@@ -83,7 +90,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_READ		= 1,
 	KWARP_WR_SEND		= 2,
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
-	KWARP_WR_READ_INV	= 4,	/* Read, then invalidate the sink's lkey locally */
+	KWARP_WR_READ_INV	= 4,	/* kernel only: Read, then invalidate its sink */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window of type 2 */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
@@ -191,11 +198,30 @@ struct kwarp_cqe {
 
 /* ------------------------------------------------------- uverbs driver data */
 
+/*
+ * Requests and answers may be longer or shorter than the other side knows.  Of a request, what
+ * is not given is zero, and what is not known has to be zero: else the command gives
+ * EOPNOTSUPP.  An answer is cut to the room for it, or filled up with zeroes.  So structures
+ * grow at their end, and zero in a new field means what was before there was one.
+ */
+
+/**
+ * struct kwarp_alloc_ucontext_req - request of alloc_context
+ * @abi_min: oldest version that user space speaks
+ * @abi_max: newest one; 0, or no request at all: version 1 only
+ * @features: bits of optional behaviour that user space knows; none yet
+ */
+struct kwarp_alloc_ucontext_req {
+	__u32 abi_min;
+	__u32 abi_max;
+	__aligned_u64 features;
+};
+
 /**
  * struct kwarp_alloc_ucontext_resp - answer to alloc_context
- * @abi_version: KWARP_ABI_VERSION
+ * @abi_version: the version of this context: the newest one that both sides speak
  * @max_inline: largest inline payload of any queue pair, octets
- * @features: bits of optional behaviour; none yet
+ * @features: bits of @features of the request that are in force
  */
 struct kwarp_alloc_ucontext_resp {
 	__u32 abi_version;

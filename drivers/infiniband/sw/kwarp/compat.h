@@ -6,6 +6,8 @@
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H
 
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "kwarp_config.h"
@@ -20,6 +22,14 @@
 /* 6.9: sock_rps_record_flow() moved here from net/sock.h */
 #ifdef KWARP_HAVE_NET_RPS_H
 #include <net/rps.h>
+#endif
+
+/* 6.3: sk_data_ready callbacks are traced */
+#ifdef KWARP_HAVE_TRACE_SK_DATA_READY
+#include <trace/events/sock.h>
+#define kwarp_trace_data_ready(sk)	trace_sk_data_ready(sk)
+#else
+#define kwarp_trace_data_ready(sk)	((void)(sk))
 #endif
 
 /* 6.19: kernel_bind() and kernel_connect() take struct sockaddr_unsized */
@@ -49,6 +59,20 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 {
 	return udata;
 }
+#endif
+
+/* 7.1: drivers say whether they keep to the rules for requests and answers (verbs/udata.h) */
+#ifdef KWARP_HAVE_ROBUST_UDATA
+#define KWARP_ROBUST_UDATA	.uverbs_robust_udata = 1,
+#else
+#define KWARP_ROBUST_UDATA
+#endif
+
+/* 7.1: user space's CQs have an operation of their own; the old one is for the kernel's */
+#ifdef KWARP_HAVE_CREATE_USER_CQ
+#define KWARP_CREATE_USER_CQ	.create_user_cq = kwarp_create_cq,
+#else
+#define KWARP_CREATE_USER_CQ
 #endif
 
 /* 6.17: reg_user_mr() takes a DMA handle: steering tags for PCI, none of our business */
@@ -84,6 +108,44 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 		hrtimer_init(_timer, CLOCK_MONOTONIC, mode);		\
 		_timer->function = fn;					\
 	} while (0)
+#endif
+
+/*
+ * 6.13: the core turns netdev events into port events, each change once, but not for a bond
+ * and its members.  True: it does so, or has done so.
+ */
+static inline bool kwarp_core_port_event(struct ib_device *ibdev, struct net_device *netdev)
+{
+#ifdef KWARP_HAVE_REPORT_PORT_EVENT
+	if (netif_is_lag_master(netdev) || netif_is_lag_port(netdev))
+		ib_dispatch_port_state_event(ibdev, netdev);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/* by 7.2: a device begins in the RDMA namespace of its netdev; before that in the first one */
+#ifdef KWARP_HAVE_ALLOC_DEVICE_WITH_NET
+#define kwarp_alloc_device(drv_struct, member, net)	\
+	ib_alloc_device_with_net(drv_struct, member, net)
+#else
+#define kwarp_alloc_device(drv_struct, member, net)	\
+	((void)(net), ib_alloc_device(drv_struct, member))
+#endif
+
+/* by 6.12: udev is told whether a name was chosen by somebody */
+#ifndef KWARP_HAVE_NAME_ASSIGNED_BY_USER
+#define ib_mark_name_assigned_by_user(ibdev)	((void)(ibdev))
+#endif
+
+/* by 7.2: `rdma link delete` tells the driver before it tells the device's users */
+#ifdef KWARP_HAVE_LINK_OPS_DELLINK
+#define kwarp_set_dellink(ops, fn)		((ops)->dellink = (fn))
+#define kwarp_set_link_ops(ibdev, ops)		((ibdev)->link_ops = (ops))
+#else
+#define kwarp_set_dellink(ops, fn)		((void)(ops), (void)(fn))
+#define kwarp_set_link_ops(ibdev, ops)		((void)(ibdev), (void)(ops))
 #endif
 
 #endif /* KWARP_COMPAT_H */

@@ -4,6 +4,8 @@
  */
 #include "device.h"
 
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/kwarp-abi.h>
 
@@ -21,6 +23,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	kwarp_cm_stop_device(kdev);
 	/* Nothing of ours is left in the namespace. */
 	kwarp_link_untrack(kdev);
+	cancel_work_sync(&kdev->speed_work);
 	kwarp_pages_fini(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
@@ -32,7 +35,8 @@ static void dealloc_driver(struct ib_device *ibdev)
 static const struct ib_device_ops kwarp_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
-	.uverbs_abi_ver = KWARP_ABI_VERSION,
+	.uverbs_abi_ver = KWARP_UVERBS_ABI,
+	KWARP_ROBUST_UDATA
 
 	.device_group = &kwarp_attr_group,
 	.dealloc_driver = dealloc_driver,
@@ -51,6 +55,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.dealloc_pd = kwarp_dealloc_pd,
 
 	.create_cq = kwarp_create_cq,
+	KWARP_CREATE_USER_CQ
 	.destroy_cq = kwarp_destroy_cq,
 	.resize_cq = kwarp_resize_cq,
 	.poll_cq = kwarp_cq_poll,
@@ -115,12 +120,15 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = 1;
+	/* Pools of CQs in the kernel are spread by it; completions are told where they arise. */
 	ibdev->num_comp_vectors = num_possible_cpus();
 	/* The rings are filled in user space; these are the doorbells. */
 	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
 				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
-	strscpy(ibdev->iw_ifname, kdev->netdev->name, sizeof(ibdev->iw_ifname));
+	kwarp_device_renamed(kdev);
+	/* The administrator has chosen it: udev leaves it alone. */
+	ib_mark_name_assigned_by_user(ibdev);
 	/* User space maps ports itself if it wants to (iwpmd); TCP ports are real. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	set_guid(kdev);
@@ -138,6 +146,38 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
 }
 
 /**
+ * kwarp_device_update_speed - ask the netdev for its speed, and keep it
+ * @kdev: the device
+ *
+ * Kept, because query_port must not take RTNL: its callers may hold it.
+ *
+ * Context: RTNL held, but no lock of the netdev, which this takes since 7.2.  So it is not for
+ * notifiers: they may be called with the lock of the netdev, or of the one below a VLAN, held.
+ */
+void kwarp_device_update_speed(struct kwarp_dev *kdev)
+{
+	struct ethtool_link_ksettings settings = {};
+	u32 speed = 0;
+
+	ASSERT_RTNL();
+	if (!__ethtool_get_link_ksettings(kdev->netdev, &settings) &&
+	    settings.base.speed != (u32)SPEED_UNKNOWN)
+		speed = settings.base.speed;
+	WRITE_ONCE(kdev->speed, speed);
+}
+
+/* After a change of the netdev. */
+static void speed_work(struct work_struct *work)
+{
+	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, speed_work);
+
+	rtnl_lock();
+	if (kdev->netdev->reg_state == NETREG_REGISTERED)
+		kwarp_device_update_speed(kdev);
+	rtnl_unlock();
+}
+
+/**
  * kwarp_device_add - make a device
  * @name: of the device; may contain %d
  * @netdev: its network device
@@ -148,7 +188,7 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
  */
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net)
 {
-	struct kwarp_dev *kdev = ib_alloc_device(kwarp_dev, ibdev);
+	struct kwarp_dev *kdev = kwarp_alloc_device(kwarp_dev, ibdev, net);
 	int ret;
 
 	if (!kdev)
@@ -159,6 +199,8 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	/* iw_cm looks a QP up with interrupts off, under a lock that others take in softirq. */
 	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init(&kdev->stags);
+	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
+	INIT_WORK(&kdev->speed_work, speed_work);
 	kwarp_knobs_init(&kdev->knobs);
 	kwarp_pages_init(kdev);
 	kwarp_cm_init_device(kdev);
@@ -182,11 +224,29 @@ static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-/* The netdev came up or went down. */
+/*
+ * The netdev came up, went down, or changed in another way, of which there are many: users
+ * hear of a change of the port's state only.  Context: RTNL held.
+ */
 void kwarp_device_port_event(struct kwarp_dev *kdev)
 {
-	port_event(kdev, kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE ?
-			 IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	bool active = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE;
+
+	ASSERT_RTNL();
+	schedule_work(&kdev->speed_work);
+	if (kwarp_core_port_event(&kdev->ibdev, kdev->netdev) || active == kdev->port_active)
+		return;
+	kdev->port_active = active;
+	port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/*
+ * The netdev has another name, by which iwpmd knows it.  A reader that copies it meanwhile may
+ * get a mixture, but finds its end: the last octet is always 0.
+ */
+void kwarp_device_renamed(struct kwarp_dev *kdev)
+{
+	strscpy(kdev->ibdev.iw_ifname, kdev->netdev->name, sizeof(kdev->ibdev.iw_ifname));
 }
 
 /* The netdev has another hardware address: the core reads the GID again. */

@@ -6,8 +6,10 @@
 #include "kwarp.h"
 
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net);
+void kwarp_device_update_speed(struct kwarp_dev *kdev);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
 void kwarp_device_gid_event(struct kwarp_dev *kdev);
+void kwarp_device_renamed(struct kwarp_dev *kdev);
 
 /* knobs.c */
 extern const struct attribute_group kwarp_attr_group;

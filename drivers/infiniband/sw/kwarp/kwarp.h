@@ -11,6 +11,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
@@ -25,18 +26,25 @@
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
+ * @hold_us: microseconds that requests which come in quick succession may be held back, to go
+ *	out together; 0: never
+ * @keepalive: seconds after which a silent peer is given up, or 0; limits @user_timeout
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
+ * @user_timeout: seconds that TCP sends unacknowledged data again, or 0
  */
 struct kwarp_knobs {
 	u32 align;
 	u32 crc;
+	u32 hold_us;
+	u32 keepalive;
 	u32 markers;
 	u32 mpa_rev;
 	u32 peer_to_peer;
 	u32 rtr;
+	u32 user_timeout;
 };
 
 /**
@@ -47,6 +55,9 @@ struct kwarp_knobs {
  * @net: where all our sockets are; no reference, but it does not end before them, see
  *	link.c.  Also when the netdev has moved away and the device is about to follow
  * @node: in the list of link.c
+ * @port_active: what was said last of the port; under RTNL
+ * @speed: of the netdev, Mb/s, 0 if nobody knows; written under RTNL, READ_ONCE
+ * @speed_work: finds out @speed, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
  * @qps: QP number to struct kwarp_qp; entries are RCU-freed
@@ -58,6 +69,9 @@ struct kwarp_knobs {
  * @num_pd: protection domains, likewise
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
+ * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx_skb.c
+ * @stashes_unpaid: those of them that nobody pays for
+ * @stashes: such FPDUs so far
  * @pages: pages for payload that may be used again, see engine/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
  *	halves off
@@ -70,6 +84,9 @@ struct kwarp_knobs {
  * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: no new endpoint, no new listener
+ * @cm.new_lock: protects @cm.new_qps; taken under iw_cm's spinlock
+ * @cm.new_qps: what iw_cm has of queue pairs and no call has claimed yet, see cm/cm_qp.c
+ * @cm.no_qp: what iw_cm gets if there is no memory; immutable
  */
 struct kwarp_dev {
 	struct ib_device ibdev;
@@ -77,6 +94,9 @@ struct kwarp_dev {
 	netdevice_tracker netdev_tracker;
 	struct net *net;
 	struct list_head node;
+	bool port_active;
+	u32 speed;
+	struct work_struct speed_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
 
@@ -91,6 +111,10 @@ struct kwarp_dev {
 	atomic_t num_mr;
 	atomic_t num_srq;
 
+	atomic_t stashes_now;
+	atomic_t stashes_unpaid;
+	atomic_long_t stashes;
+
 	struct {
 		spinlock_t lock;	/* this group */
 		struct page_frag ring[KWARP_PAGES];
@@ -104,6 +128,9 @@ struct kwarp_dev {
 		struct list_head listeners;
 		wait_queue_head_t idle;
 		bool stopping;
+		raw_spinlock_t new_lock; /* new_qps; taken under iw_cm's spinlock */
+		struct list_head new_qps;
+		struct ib_qp no_qp;	/* immutable */
 	} cm;
 };
 

@@ -40,21 +40,41 @@
 
 /* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
 #define KWARP_MAX_MSG		U32_MAX
-/* Memory region: bounded by the iova arithmetic only. */
-#define KWARP_MAX_MR_SIZE	BIT_ULL(47)
+/*
+ * Memory region: a pointer for each of its pages, at worst one for 4 KiB, where they are not
+ * parts of larger ones, and the kernel allocates less than 2 GiB at a time.  So less than
+ * 1 TiB, wherever in a page it begins.
+ */
+#define KWARP_MAX_MR_SIZE	(BIT_ULL(40) - BIT_ULL(20))
 /* Pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
+
+/*
+ * FPDUs in work that TCP could not keep and nobody pays for, because TCP's memory or the
+ * cgroup's is used up: of each device, of 64 KiB each.
+ */
+#define KWARP_MAX_UNPAID_STASHES	64
 
 /* Listener: connections that have not finished MPA startup, or were refused. */
 #define KWARP_MAX_HALF_OPEN	1024
 /* If all places are taken, one that has not got on for so long gives way, milliseconds. */
 #define KWARP_EVICT_AGE_MS		1000
+/* ... and one that waits for the ULP's verdict. */
+#define KWARP_EVICT_ULP_AGE_MS		10000
 /* Startup timers, milliseconds: waiting for the Request, and for the Reply. */
 #define KWARP_MPA_REQ_TIMEOUT_MS	10000
 #define KWARP_MPA_REP_TIMEOUT_MS	30000
 /* TCP connect. */
 #define KWARP_CONNECT_TIMEOUT_MS	30000
-/* The ULP's verdict on a Request: no initiator known waits longer than 60 s. */
+/*
+ * Connects and accepts that are over and whose last trace waits for Tasks RCU, which takes a
+ * second under load, or longer: of all devices. See cm/cm_qp.c.
+ */
+#define KWARP_MAX_RETURNED		(64 * 1024)
+/*
+ * The ULP's verdict on a Request: no initiator known waits longer than 60 s.  That of a
+ * Request, too, which iw_cm dropped for want of memory: it says so to nobody.
+ */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /* Next try to deliver a Request that iw_cm had no room for. */
 #define KWARP_UPCALL_RETRY_MS		20
@@ -67,8 +87,10 @@
 #define KWARP_ACCEPT_RETRY_MS		100
 /* Graceful close: from our FIN to the peer's. */
 #define KWARP_CLOSE_TIMEOUT_MS		5000
-/* ... which starts again this often if what we sent is still being acknowledged. */
-#define KWARP_CLOSE_EXTENSIONS		11
+/* ... which starts again this often if not all that we sent has been acknowledged, */
+#define KWARP_CLOSE_EXTENSIONS		23
+/* ... and this often in a row if nothing of it has. */
+#define KWARP_CLOSE_STALLS		6
 /* A Terminate that TCP does not take within this time is given up. */
 #define KWARP_TERM_TIMEOUT_MS		2000
 /* Draining what was posted before a graceful close. */

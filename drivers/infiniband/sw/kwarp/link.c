@@ -13,6 +13,7 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
 
+#include "cm/cm.h"
 #include "device.h"
 
 static struct ib_device *find(struct net_device *netdev)
@@ -45,8 +46,12 @@ static DEFINE_SPINLOCK(devices_lock);
 static LIST_HEAD(devices);
 static DECLARE_WAIT_QUEUE_HEAD(device_left);
 
+static struct rdma_link_ops link_ops;
+
+/* The device has a place in the list, and the core can ask for its end. */
 void kwarp_link_track(struct kwarp_dev *kdev)
 {
+	kwarp_set_link_ops(&kdev->ibdev, &link_ops);
 	spin_lock(&devices_lock);
 	list_add(&kdev->node, &devices);
 	spin_unlock(&devices_lock);
@@ -89,6 +94,11 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	WRITE_ONCE(to_kdev(ibdev)->adder, NULL);
 	rtnl_lock();
 	there = netdev->reg_state == NETREG_REGISTERED && net_eq(dev_net(netdev), net);
+	if (there) {
+		kwarp_device_renamed(to_kdev(ibdev));
+		kwarp_device_update_speed(to_kdev(ibdev));
+		kwarp_device_port_event(to_kdev(ibdev));
+	}
 	rtnl_unlock();
 	if (there) {
 		ib_device_put(ibdev);
@@ -129,6 +139,13 @@ static int newlink(const char *name, struct net_device *netdev)
 	return ret;
 }
 
+/* Its users are told to leave next: nobody has to wait for a peer then. */
+static int dellink(struct ib_device *ibdev)
+{
+	kwarp_cm_begin_stop(to_kdev(ibdev));
+	return 0;
+}
+
 static struct rdma_link_ops link_ops = {
 	.type = "kwarp",
 	.newlink = newlink,
@@ -150,7 +167,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *ar
 	case NETDEV_CHANGEADDR:
 		kwarp_device_gid_event(to_kdev(ibdev));
 		break;
+	case NETDEV_CHANGENAME:
+		kwarp_device_renamed(to_kdev(ibdev));
+		break;
 	case NETDEV_UNREGISTER:
+		kwarp_cm_begin_stop(to_kdev(ibdev));
 		/* Under RTNL: the core does the rest from its own work. */
 		ib_unregister_device_queued(ibdev);
 		break;
@@ -208,10 +229,13 @@ static void net_pre_exit(struct net *net)
 
 	while (net_in_use(net)) {
 		ibdev = get_in_net(net);
-		if (ibdev)
+		if (ibdev) {
+			kwarp_cm_begin_stop(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
-		else	/* or it only moves to another RDMA namespace: look again */
+		} else {
+			/* Or it only moves to another RDMA namespace: look again. */
 			wait_event_timeout(device_left, !net_in_use(net), HZ / 10);
+		}
 	}
 }
 
@@ -230,6 +254,7 @@ int kwarp_link_register(void)
 		unregister_pernet_subsys(&net_ops);
 		return ret;
 	}
+	kwarp_set_dellink(&link_ops, dellink);
 	rdma_link_register(&link_ops);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "cm/cm.h"
 #include "device.h"
+#include "fault.h"
 
 /*
  * Unbound: a stream's work should run where there is room, not where its softirq
@@ -51,12 +52,14 @@ static int __init kwarp_init(void)
 	ret = kwarp_cm_init();
 	if (ret)
 		goto out_wq;
+	kwarp_fault_init();
 	ret = kwarp_link_register();
 	if (ret)
-		goto out_cm;
+		goto out_fault;
 	return 0;
 
-out_cm:
+out_fault:
+	kwarp_fault_exit();
 	destroy_workqueues();
 	kwarp_cm_exit();
 	return ret;
@@ -70,6 +73,7 @@ static void __exit kwarp_exit(void)
 	kwarp_link_unregister();
 	destroy_workqueues();
 	kwarp_cm_exit();
+	kwarp_fault_exit();
 	/* Regions and endpoints are freed by RCU. */
 	rcu_barrier();
 }
@@ -81,3 +85,5 @@ MODULE_DESCRIPTION("Software iWARP RDMA device (MPA/DDP/RDMAP over TCP)");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(KWARP_VERSION);
 MODULE_ALIAS_RDMA_LINK("kwarp");
+/* What programs open, /dev/infiniband: Linux 7.2 does not load these for a device. */
+MODULE_SOFTDEP("post: ib_uverbs rdma_ucm");

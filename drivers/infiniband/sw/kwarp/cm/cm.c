@@ -4,7 +4,8 @@
  *
  * An endpoint (ep.c, ep_run.c) is one connection, from SYN to the last ACK; a listener
  * (cm_listen.c) makes endpoints. Sockets are in cm_sock.c, startup frames in cm_mpa.c,
- * events for iw_cm in cm_upcall.c, and what follows from what in proto/cm_fsm.c.
+ * events for iw_cm in cm_upcall.c, what iw_cm has for a queue pair in cm_qp.c, and what
+ * follows from what in proto/cm_fsm.c.
  *
  * References to an endpoint:
  *	itself		from creation until it is DEAD
@@ -14,6 +15,7 @@
  *	handle		from the CONNECT_REQUEST until accept(), reject(), or the end of
  *			the endpoint, whichever takes the handle out of the table first
  *	stream		from kwarp_qp_attach() until DOWN has been said
+ *	stand-in	from connect() or accept() until iw_cm returns its queue pair
  * The socket's callbacks need none: they are taken back, under sk_callback_lock, before
  * the endpoint gives up its own. kdev->cm.eps needs none: an endpoint leaves it before.
  *
@@ -44,21 +46,6 @@
 #include "../qp/stream.h"
 #include "ep.h"
 
-/**
- * kwarp_cm_rdma_id - what rdma_cm knows and iw_cm does not tell
- * @id: iw_cm's id, in a call from iw_cm
- *
- * rdma_cm is the only user that iw_cm has. The context of its ids is its private
- * struct, which begins with the public one: that of the listener, or of the connection
- * from connect or from the upcall to the ULP on.
- *
- * Return: rdma_cm's id.
- */
-const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
-{
-	return id->context;
-}
-
 /* ------------------------------------------------------------- initiator */
 
 static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
@@ -74,6 +61,7 @@ static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
 static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 			 const struct iw_cm_conn_param *param)
 {
+	struct ib_qp *stand_in = kwarp_cm_claim_stand_in(ep->kdev);
 	struct kwarp_startup *su = ep->su;
 	int ret;
 
@@ -83,18 +71,23 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 	ret = kwarp_ep_bind_qp(ep, id, param->qpn);
 	if (ret)
 		return ret;
+	if (!stand_in)
+		return -ENOMEM;
 	su->params.ird = param->ird;
 	su->params.ord = param->ord;
 	su->own_pd_len = param->private_data_len;
 	memcpy(su->own_pd, param->private_data, su->own_pd_len);
 	su->give_up = jiffies + msecs_to_jiffies(KWARP_CONNECT_TIMEOUT_MS +
 						 KWARP_MPA_REP_TIMEOUT_MS);
-	ret = kwarp_cm_sock_dial(ep->kdev, id, &ep->cs.sock);
+	ep->ifindex = kwarp_cm_iface(ep->kdev, id);
+	if (ep->ifindex < 0)
+		return ep->ifindex;
+	ret = kwarp_cm_sock_dial(ep->kdev, id, ep->ifindex, &ep->cs);
 	if (ret)
 		return ret;
-	kwarp_cm_sock_hook(&ep->cs);
+	kwarp_cm_bind_stand_in(stand_in, ep);
 	id->add_ref(id);
-	ep->cm_id = id;
+	WRITE_ONCE(ep->cm_id, id);
 	return 0;
 }
 
@@ -127,6 +120,75 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
+/* ------------------------------------------------- iw_cm used the wrong way */
+
+/*
+ * From an accept that returned 0 until iw_cm has seen its ESTABLISHED, iw_cm lets
+ * another accept or a reject pass: any program can make these calls. They come with an
+ * id whose provider_data is the stand-in of the last accept, which iw_cm refers to, and
+ * this bit.
+ */
+#define ACCEPTED	1UL
+
+static void set_accepted(struct iw_cm_id *id, const struct ib_qp *stand_in)
+{
+	id->provider_data = (void *)((uintptr_t)stand_in | ACCEPTED);
+}
+
+static bool is_accepted(const struct iw_cm_id *id)
+{
+	return (uintptr_t)id->provider_data & ACCEPTED;
+}
+
+/* The connection ends; with @mute the id hears nothing of it, nor of anything else. */
+static void punish(struct iw_cm_id *id, bool mute)
+{
+	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id);
+
+	if (!ep)			/* all has been said */
+		return;
+	mutex_lock(&ep->mutex);
+	if (mute && ep->cm_id == id)
+		kwarp_cm_drop_id(ep);
+	ep->status = -ECONNABORTED;
+	kwarp_ep_apply(ep, KWARP_CME_ABORT);
+	kwarp_ep_run(ep);
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_put(ep);
+}
+
+/*
+ * iw_cm has put this accept's stand-in in the place of the last one's, which it has
+ * forgotten with that and will not return. The new one stands for nothing, whatever queue
+ * pair has been named. With an error iw_cm would be IDLE, and stop the kernel at the
+ * ESTABLISHED that is on its way. So the answer is 0; what follows, unless the peer was
+ * quicker, is the ESTABLISHED of a failure.
+ */
+static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
+{
+	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
+
+	/* NULL: the one that all share, or iw_cm has returned it meanwhile. */
+	if (stand_in)
+		kwarp_cm_expose_stand_in(stand_in);
+	set_accepted(id, stand_in);
+	if (last)
+		kwarp_qp_rem_ref(last);
+	punish(id, false);
+	return 0;
+}
+
+/*
+ * iw_cm is IDLE now, and an ESTABLISHED or CLOSE would stop the kernel. One that is in
+ * its queue already still does; only iw_cm can refuse this call in time. It keeps its
+ * stand-in until the id is destroyed: that keeps nobody from destroying the queue pair.
+ */
+static int reject_accepted(struct iw_cm_id *id)
+{
+	punish(id, true);
+	return -EINVAL;
+}
+
 /* ------------------------------------------------------------- responder */
 
 /*
@@ -135,7 +197,7 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  */
 static struct kwarp_ep *claim(struct iw_cm_id *id)
 {
-	struct kwarp_ep *ep = kwarp_ep_claim((u32)(uintptr_t)id->provider_data);
+	struct kwarp_ep *ep = kwarp_ep_claim((uintptr_t)id->provider_data >> 1);
 
 	if (!ep)
 		return NULL;
@@ -158,28 +220,38 @@ static void release(struct kwarp_ep *ep)
 	kwarp_ep_put(ep);
 }
 
-static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id,
+static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *stand_in,
 			const struct iw_cm_conn_param *param)
 {
 	int ret;
 
 	ret = check_param(param, kwarp_mpa_max_pd(ep->su->req.enhanced));
-	if (!ret)
-		ret = kwarp_ep_bind_qp(ep, id, param->qpn);
-	if (ret) {
-		/* rdma_accept() promises the peer a reject, iw_cm sends none. */
-		kwarp_cm_mpa_reject(ep, NULL, 0);
-		kwarp_ep_apply(ep, KWARP_CME_REJECT);
-		return ret;
-	}
+	if (ret)
+		goto out_reject;
+	ret = kwarp_ep_bind_qp(ep, id, param->qpn);
+	if (!ret && !stand_in)
+		ret = -ENOMEM;
+	if (ret)
+		goto out_reject;
+	kwarp_cm_sock_charge(ep->cs.sock);
 	if (kwarp_cm_mpa_accept(ep, param) != KWARP_CME_ACCEPT) {
 		kwarp_ep_apply(ep, KWARP_CME_REJECT);
 		return ep->status;
 	}
+	ret = kwarp_ep_prepare(ep);
+	if (ret)
+		goto out_reject;
+	kwarp_cm_bind_stand_in(stand_in, ep);
 	id->add_ref(id);
-	ep->cm_id = id;
+	WRITE_ONCE(ep->cm_id, id);
 	kwarp_ep_apply(ep, KWARP_CME_ACCEPT);
 	return 0;
+
+out_reject:
+	/* rdma_accept() promises the peer a reject, iw_cm sends none. */
+	kwarp_cm_mpa_reject(ep, NULL, 0);
+	kwarp_ep_apply(ep, KWARP_CME_REJECT);
+	return ret;
 }
 
 /**
@@ -194,20 +266,28 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id,
  */
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
-	struct kwarp_ep *ep = claim(id);
+	struct ib_qp *stand_in = kwarp_cm_claim_stand_in(to_kdev(id->device));
+	struct kwarp_ep *ep;
 	int ret;
 
+	if (is_accepted(id))
+		return accept_again(id, stand_in);
+	ep = claim(id);
 	if (!ep)
 		return -ECONNRESET;
 	ep->status = 0;
-	ret = accept_start(ep, id, param);
+	ret = accept_start(ep, id, stand_in, param);
 	if (!ret) {
+		/* Before the first upcall; taken back if there is none. */
+		set_accepted(id, stand_in);
 		ep->accepting = true;
 		kwarp_ep_run(ep);
 		if (!ep->accepting)
 			ret = ep->status;
 		ep->accepting = false;
 	}
+	if (ret)
+		id->provider_data = NULL;	/* no handle is 0 */
 	release(ep);
 	return ret;
 }
@@ -219,13 +299,16 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  * @pdata_len: its octets
  *
  * Context: process; does not wait for the peer.
- * Return: 0, -ECONNRESET if the connection has died meanwhile.
+ * Return: 0; -ECONNRESET if the connection has died meanwhile; -EINVAL after an accept.
  */
 int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
-	struct kwarp_ep *ep = claim(id);
+	struct kwarp_ep *ep;
 
 	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
+	if (is_accepted(id))
+		return reject_accepted(id);
+	ep = claim(id);
 	if (!ep)
 		return -ECONNRESET;
 	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
@@ -275,22 +358,27 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 	INIT_LIST_HEAD(&kdev->cm.listeners);
 	init_waitqueue_head(&kdev->cm.idle);
 	kdev->cm.stopping = false;
+	kwarp_cm_init_stand_ins(kdev);
 }
 
-void kwarp_cm_drop_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp)
+void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 {
-	kwarp_ep_mark_qp(kdev, qp);
+	kwarp_ep_mark_qp(qp);
 }
 
-void kwarp_cm_stop_device(struct kwarp_dev *kdev)
+void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
 	spin_lock(&kdev->cm.lock);
 	kdev->cm.stopping = true;
 	spin_unlock(&kdev->cm.lock);
-
-	kwarp_listener_shut_all(kdev);
 	/* None is added any more. Each ends now, or as soon as its QP is down. */
 	kwarp_ep_mark_all(kdev);
+}
+
+void kwarp_cm_stop_device(struct kwarp_dev *kdev)
+{
+	kwarp_cm_begin_stop(kdev);
+	kwarp_listener_shut_all(kdev);
 	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
 	/* The last endpoint wakes us under the lock: let it finish. */
 	spin_lock(&kdev->cm.lock);
@@ -305,4 +393,5 @@ int kwarp_cm_init(void)
 void kwarp_cm_exit(void)
 {
 	kwarp_ep_check_idle();
+	kwarp_cm_exit_stand_ins();
 }

@@ -20,8 +20,29 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len);
 int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog);
 int kwarp_cm_destroy_listen(struct iw_cm_id *id);
 
+/*
+ * What iw_cm calls for a queue pair of a number: it gets something of ours instead, see
+ * cm_qp.c, which comes back in rem_ref, and in modify_qp.
+ */
+struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn);
+void kwarp_qp_add_ref(struct ib_qp *ibqp);
+void kwarp_qp_rem_ref(struct ib_qp *ibqp);
+bool kwarp_cm_is_stand_in(const struct ib_qp *ibqp);
+int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful);
+
 /* Before the device is registered: set up kdev->cm. */
 void kwarp_cm_init_device(struct kwarp_dev *kdev);
+
+/**
+ * kwarp_cm_begin_stop - a device is about to be unregistered
+ * @kdev: device
+ *
+ * Connections end, those that are being set up fail, and no new one begins. To be called
+ * before the RDMA core tells the device's users, who wait for exactly that.
+ *
+ * Context: process; does not wait.
+ */
+void kwarp_cm_begin_stop(struct kwarp_dev *kdev);
 
 /**
  * kwarp_cm_stop_device - end every listener and every connection of a device
@@ -39,7 +60,6 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 
 /**
  * kwarp_cm_drop_qp - a QP is being destroyed
- * @kdev: its device
  * @qp: the QP
  *
  * Connections that are still being set up for it fail and give their reference back
@@ -47,9 +67,9 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev);
  * before the wait for the QP's last reference. A stream that is attached
  * already is ended by kwarp_qp_close().
  *
- * Context: any but softirq; does not wait.
+ * Context: process; does not wait.
  */
-void kwarp_cm_drop_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp);
+void kwarp_cm_drop_qp(struct kwarp_qp *qp);
 
 /* Module-wide state. kwarp_cm_exit() after kwarp_wq has been destroyed. */
 int kwarp_cm_init(void);

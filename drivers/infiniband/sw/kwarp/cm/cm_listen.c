@@ -17,9 +17,12 @@
 #include <rdma/rdma_cm.h>
 
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include <net/net_namespace.h>
+
+#include "../fault.h"
 
 /* ------------------------------------------------------------ references */
 
@@ -65,30 +68,44 @@ static void listener_notify(struct kwarp_cm_sock *cs)
 
 /* --------------------------------------------------------------- accepting */
 
-/* One that waits for its peer, and has done so for a while. */
+/* One that waits for its peer, or its ULP, and has done so for a while. */
 static bool may_evict(const struct kwarp_ep *ep)
 {
-	return kwarp_cm_fsm(READ_ONCE(ep->state), KWARP_CME_EVICT)->legal &&
-	       time_after(jiffies, READ_ONCE(ep->since) +
-			  msecs_to_jiffies(KWARP_EVICT_AGE_MS));
+	enum kwarp_cm_state state = READ_ONCE(ep->state);
+	u32 age = state == KWARP_CMS_WAIT_ULP ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
+
+	return kwarp_cm_fsm(state, KWARP_CME_EVICT)->legal &&
+	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
+}
+
+/* Refused: it has its place until its peer has closed, but not for long. */
+static bool is_leaving(const struct kwarp_ep *ep)
+{
+	enum kwarp_cm_state state = READ_ONCE(ep->state);
+
+	return state == KWARP_CMS_SEND_REJ || state == KWARP_CMS_LINGER;
 }
 
 /*
  * Too many are half-open and others wait in TCP's queue: a peer that does nothing but
- * open connections must not hold them up for long.
+ * open connections must not hold them up for long. As many give way as wait, those that
+ * have been told to before included, though they may not be gone yet.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
-	u32 n = min_t(u32, queued, KWARP_ACCEPT_BATCH);
 	struct kwarp_ep *ep;
+	u32 marked = 0;
 
 	spin_lock(&l->lock);
 	list_for_each_entry(ep, &l->half_open, half_open) {
-		if (!may_evict(ep))
+		if (may_evict(ep)) {
+			/* Listed, hence alive; it may have been marked and not run yet. */
+			kwarp_ep_mark(ep, KWARP_EP_EVICT);
+			marked++;
+		} else if (!is_leaving(ep)) {
 			continue;
-		/* Listed, hence alive; maybe it has been marked before and is about to go. */
-		kwarp_ep_mark(ep, KWARP_EP_EVICT);
-		if (!--n)
+		}
+		if (!--queued || marked == KWARP_ACCEPT_BATCH)
 			break;
 	}
 	spin_unlock(&l->lock);
@@ -126,47 +143,64 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 		listener_kick(l);
 }
 
-static int listener_child(struct kwarp_listener *l, struct socket *sock)
+/* Take a connection. Context: ep->mutex held. Return: an errno if the listener gives none. */
+static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 {
-	struct kwarp_ep *ep;
+	int ret = kwarp_cm_sock_accept(l->kdev, &l->cs, &ep->cs.sock), busy;
 
+	if (ret) {
+		kwarp_ep_apply(ep, KWARP_CME_LOCAL);
+		return ret;
+	}
+	busy = kwarp_cm_sock_hook(&ep->cs);
+	if (busy) {
+		/* Somebody else has it: it is reset, and others may come. */
+		ibdev_dbg(&l->kdev->ibdev, "socket is in use, refused: %d\n", busy);
+		kwarp_ep_apply(ep, KWARP_CME_LOCAL);
+	} else {
+		listener_enter(l, ep);
+		kwarp_ep_apply(ep, KWARP_CME_INBOUND);
+	}
+	return 0;
+}
+
+/* Without memory for it the connection stays with TCP, and is not reset. */
+static int listener_child(struct kwarp_listener *l)
+{
+	struct mem_cgroup *memcg;
+	struct kwarp_ep *ep;
+	int ret;
+
+	/* We work for whoever listens. */
+	memcg = set_active_memcg(kwarp_cm_sock_memcg(&l->cs));
 	ep = kwarp_ep_create(l->kdev, l);
+	set_active_memcg(memcg);
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);
 	mutex_lock(&ep->mutex);
-	listener_enter(l, ep);
-	ep->cs.sock = sock;
-	kwarp_cm_sock_hook(&ep->cs);
-	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
+	ret = child_accept(l, ep);
 	mutex_unlock(&ep->mutex);
 	/* From here on it is on its own: a slow peer holds nobody up. */
-	kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	if (!ret)
+		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	kwarp_ep_put(ep);
-	return 0;
+	return ret;
 }
 
 /* Return: 0; -EAGAIN if TCP has no more; -EBUSY if there is no room; other errno. */
 static int accept_one(struct kwarp_listener *l)
 {
-	struct kwarp_cm_sock child = {};
 	u32 queued;
-	int ret;
 
 	queued = l->cs.sock ? kwarp_cm_sock_queued(l->cs.sock) : 0;
 	if (!queued)
 		return -EAGAIN;
 	if (READ_ONCE(l->num_half_open) >= KWARP_MAX_HALF_OPEN) {
-		/* Whoever leaves kicks us; if nobody does, others may be old enough soon. */
+		/* One that leaves kicks us; if none does, others may be old enough soon. */
 		evict_some(l, queued);
 		return -EBUSY;
 	}
-	ret = kwarp_cm_sock_accept(&l->cs, &child.sock);
-	if (ret)
-		return ret;
-	ret = listener_child(l, child.sock);
-	if (ret)
-		kwarp_cm_sock_kill(&child);
-	return ret;
+	return listener_child(l);
 }
 
 static void listener_work(struct work_struct *work)
@@ -175,6 +209,7 @@ static void listener_work(struct work_struct *work)
 		container_of(to_delayed_work(work), struct kwarp_listener, work);
 	int ret = 0, n;
 
+	kwarp_fault_late();
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
@@ -192,10 +227,12 @@ static void listener_work(struct work_struct *work)
 /* Nothing that is for this id can come in through this device. */
 static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
-	const struct net *net = kwarp_cm_rdma_id(id)->route.addr.dev_addr.net;
+	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
 
-	return !net_eq(net, kdev->net) || (kwarp_cm_addr_loopback(&id->local_addr) &&
-					   !(kdev->netdev->flags & IFF_LOOPBACK));
+	if (rdma && !net_eq(rdma->route.addr.dev_addr.net, kdev->net))
+		return true;
+	return kwarp_cm_addr_loopback(&id->local_addr) &&
+	       !(kdev->netdev->flags & IFF_LOOPBACK);
 }
 
 /*
@@ -205,37 +242,30 @@ static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
  */
 static int listen_failed(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int err)
 {
-	if (READ_ONCE(kdev->adder) != current)
-		return err;
-	ibdev_warn_ratelimited(&kdev->ibdev, "cannot listen on %pISpc: %d\n",
-			       &id->local_addr, err);
-	return 0;
+	if (err == -EADDRINUSE)
+		ibdev_warn_ratelimited(&kdev->ibdev,
+				       "cannot listen on %pISpc: an ordinary socket, or another RDMA link of %s, has the port\n",
+				       &id->local_addr, netdev_name(kdev->netdev));
+	else if (READ_ONCE(kdev->adder) == current)
+		ibdev_warn_ratelimited(&kdev->ibdev, "cannot listen on %pISpc: %d\n",
+				       &id->local_addr, err);
+	return READ_ONCE(kdev->adder) == current ? 0 : err;
 }
 
 /* Give the listener a socket. */
 static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 {
-	struct kwarp_cm_sock cs = {};
-	int ret;
+	int ret, ifindex = kwarp_cm_iface(l->kdev, id);
+	bool shut;
 
-	ret = kwarp_cm_sock_listen(l->kdev, id, l->backlog, &cs.sock);
-	if (ret)
-		return listen_failed(l->kdev, id, ret);
-
+	if (ifindex < 0)
+		return ifindex;
+	/* A peer that connects at once wakes listener_work(), which waits here. */
 	mutex_lock(&l->mutex);
-	if (READ_ONCE(l->cm_id)) {
-		l->cs.sock = cs.sock;
-		kwarp_cm_sock_hook(&l->cs);
-		cs.sock = NULL;
-	}
+	shut = !READ_ONCE(l->cm_id);
+	ret = shut ? -ENODEV : kwarp_cm_sock_listen(l->kdev, id, ifindex, l->backlog, &l->cs);
 	mutex_unlock(&l->mutex);
-	if (cs.sock) {			/* shut meanwhile */
-		kwarp_cm_sock_kill(&cs);
-		return -ENODEV;
-	}
-	/* Somebody may have connected before the callbacks were ours. */
-	listener_kick(l);
-	return 0;
+	return ret && !shut ? listen_failed(l->kdev, id, ret) : ret;
 }
 
 static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_cm_id *id,
@@ -243,7 +273,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 {
 	struct kwarp_listener *l;
 
-	l = kzalloc(sizeof(*l), GFP_KERNEL);
+	l = kzalloc(sizeof(*l), GFP_KERNEL_ACCOUNT);
 	if (!l)
 		return NULL;
 	kref_init(&l->kref);
@@ -295,6 +325,21 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 	return 0;
 }
 
+/*
+ * What has no verdict yet will hardly get one, and is half-open. Those that were accepted
+ * may be many, and a host may have many listeners: this is not to look at all of them.
+ */
+static void listener_orphan_all(struct kwarp_listener *l)
+{
+	struct kwarp_ep *ep;
+
+	spin_lock(&l->lock);
+	/* Listed, hence alive. */
+	list_for_each_entry(ep, &l->half_open, half_open)
+		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
+	spin_unlock(&l->lock);
+}
+
 /**
  * kwarp_listener_shut - take no more requests
  * @l: listener
@@ -320,7 +365,7 @@ void kwarp_listener_shut(struct kwarp_listener *l)
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
 	/* None is born any more, and those there are have to hurry. */
-	kwarp_ep_mark_listener(l);
+	listener_orphan_all(l);
 	id->rem_ref(id);
 }
 

@@ -244,7 +244,9 @@ static enum kwarp_cm_event conclude(struct kwarp_ep *ep)
 	if (err)			/* 6581-9.1-13, 6581-9.2-16 */
 		return owe_terminate(ep, err, -EPROTO);
 
-	ret = kwarp_ep_attach(ep, true);
+	ret = kwarp_ep_prepare(ep);
+	if (!ret)
+		ret = kwarp_ep_attach(ep, true);
 	if (ret == -ENOTCONN)
 		return fail(ep, -ECONNRESET, KWARP_CME_LOST);
 	if (ret)			/* 6581-9.3-3 */

@@ -2,11 +2,12 @@
 /*
  * Sockets of connection management: making them, their callbacks, their octets.
  *
- * A socket lives in the network namespace in which the link was made and is bound to
- * its netdev, so that links that share a namespace do not meet each other's traffic and
- * can listen on the same port. Traffic between two addresses of one host is looked up
- * by the interface that the socket is bound to as well, so both ends have to be bound
- * alike. On the loopback device only a wildcard listener is bound.
+ * A socket lives in the network namespace in which the link was made and is bound to an
+ * interface, the link's or a VLAN on it (cm_iface.c), so that links that share a namespace
+ * do not meet each other's traffic and can listen on the same port. Traffic between two
+ * addresses of one host is looked up by the interface that the socket is bound to as
+ * well, so both ends have to be bound alike. On the loopback device only a wildcard
+ * listener is bound.
  *
  * Kernel sockets hold no reference on their namespace, and TCP stops their timers when
  * they are released. Therefore none is released before TCP has finished with it,
@@ -28,6 +29,7 @@
 
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/memcontrol.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
 
@@ -67,12 +69,12 @@ static u16 addr_port(const struct sockaddr_storage *ss)
 	return ntohs(v4(ss)->sin_port);
 }
 
-/* A link-local address means the one on our netdev. */
-static void addr_fix_scope(const struct kwarp_dev *kdev, struct sockaddr_storage *ss)
+/* A link-local address means the one on our interface. */
+static void addr_fix_scope(struct sockaddr_storage *ss, int ifindex)
 {
 	if (ss->ss_family == AF_INET6 && !v6(ss)->sin6_scope_id &&
 	    ipv6_addr_type(&v6(ss)->sin6_addr) & IPV6_ADDR_LINKLOCAL)
-		v6(ss)->sin6_scope_id = kdev->netdev->ifindex;
+		v6(ss)->sin6_scope_id = ifindex;
 }
 
 /* IPv4 through a listener that serves both families: rdma_cm wants to see IPv4. */
@@ -129,6 +131,50 @@ static void sock_classify(struct sock *sk)
 #endif
 }
 
+/*
+ * The peer may vanish without a word. After half of the time it is asked for a sign of
+ * life, six times if the time is long enough for that.
+ */
+static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
+{
+	u32 idle = max(seconds / 2, 1U), interval = max(seconds / 12, 1U);
+
+	if (!seconds)
+		return;
+	sock_set_keepalive(sk);
+	tcp_sock_set_keepidle(sk, idle);
+	tcp_sock_set_keepintvl(sk, interval);
+	tcp_sock_set_keepcnt(sk, max((seconds - idle) / interval, 1U));
+}
+
+/* The knob, or @keepalive seconds if that is less and not 0. */
+static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk, u32 keepalive)
+{
+	u32 timeout = READ_ONCE(kdev->knobs.user_timeout);
+
+	if (timeout && keepalive)
+		timeout = min(timeout, keepalive);
+	/* 0: TCP's own limits, of which that for data is about a quarter of an hour */
+	tcp_sock_set_user_timeout(sk, timeout * MSEC_PER_SEC);
+}
+
+/*
+ * Of a connection, not of a listener: children would inherit what the knobs were then.
+ * Once TCP is connected: how long that may take is not keepalive's to say.
+ *
+ * Where TCP has a user timeout it goes by that for its probes as well, and no more by their
+ * number. So the smaller one of both has to be it, or keepalive would be without effect. It
+ * is then the limit for a peer that does not acknowledge data, and for one whose window
+ * stays closed, too, even if that one answers.
+ */
+static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
+{
+	u32 keepalive = READ_ONCE(kdev->knobs.keepalive);
+
+	sock_set_keepalive_to(sk, keepalive);
+	sock_set_user_timeout(kdev, sk, keepalive);
+}
+
 static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **res)
 {
 	int ret;
@@ -150,62 +196,67 @@ static bool on_loopback(const struct kwarp_dev *kdev)
 	return kdev->netdev->flags & IFF_LOOPBACK;
 }
 
-static int sock_bind_dev(const struct kwarp_dev *kdev, struct socket *sock)
-{
-	return sock_bindtoindex(sock->sk, kdev->netdev->ifindex, true);
-}
-
 static void sock_set_tos(struct socket *sock, const struct iw_cm_id *id)
 {
 	int tos = id->tos;
 
 	if (!id->tos_set)
 		return;
-	if (sock->sk->sk_family == AF_INET)
-		ip_sock_set_tos(sock->sk, tos);
-	else
+	/* Of an IPv6 socket, too: for its IPv4 children, and for the packets' priority. */
+	ip_sock_set_tos(sock->sk, tos);
+	if (sock->sk->sk_family == AF_INET6)
 		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
 				      sizeof(tos));
 }
 
-static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, bool any_port,
-		     struct socket **res)
+/* Our TCP is the kernel's, so only the far end can be mapped. */
+static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
-	/* Our TCP is the kernel's, so only the far end can be mapped. */
-	struct sockaddr_storage from = id->local_addr, to = id->m_remote_addr;
-	struct socket *sock;
+	struct sockaddr_storage to = id->m_remote_addr;
 	int ret;
 
-	if (from.ss_family != to.ss_family)
+	addr_fix_scope(&to, ifindex);
+	ret = sock_connect(cs->sock, &to);
+	return ret == -EINPROGRESS ? 0 : ret;
+}
+
+static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		     bool any_port, struct kwarp_cm_sock *cs)
+{
+	struct sockaddr_storage from = id->local_addr;
+	int ret;
+
+	if (from.ss_family != id->m_remote_addr.ss_family)
 		return -EAFNOSUPPORT;
-	ret = sock_create_on(kdev, from.ss_family, &sock);
+	ret = sock_create_on(kdev, from.ss_family, &cs->sock);
 	if (ret)
 		return ret;
-	sock_set_tos(sock, id);
-	addr_fix_scope(kdev, &from);
-	addr_fix_scope(kdev, &to);
+	sock_set_tos(cs->sock, id);
+	sock_set_user_timeout(kdev, cs->sock->sk, 0);
+	addr_fix_scope(&from, ifindex);
 	if (any_port)
 		v4(&from)->sin_port = 0;
 
 	if (!on_loopback(kdev))
-		ret = sock_bind_dev(kdev, sock);
+		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
-		ret = sock_bind(sock, &from);
+		ret = sock_bind(cs->sock, &from);
+	/* Before it is connected: later a BPF program could be there first. */
 	if (!ret)
-		ret = sock_connect(sock, &to);
-	if (ret && ret != -EINPROGRESS) {
-		sock_release(sock);
-		return ret;
-	}
-	*res = sock;
-	return 0;
+		ret = kwarp_cm_sock_hook(cs);
+	if (!ret)
+		ret = connect_to(cs, id, ifindex);
+	if (ret)
+		kwarp_cm_sock_kill(cs);
+	return ret;
 }
 
 /**
  * kwarp_cm_sock_dial - start a TCP connection
  * @kdev: device
  * @id: addresses
- * @res: result
+ * @ifindex: of kwarp_cm_iface()
+ * @cs: gets the socket, hooked
  *
  * The local port comes from rdma_cm's own port space. If TCP uses it for something
  * else, TCP chooses another: the ULP sees rdma_cm's numbers anyway.
@@ -213,14 +264,39 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, bool any
  * Context: process; does not wait for the peer.
  * Return: 0 if TCP is connected or about to connect, or an errno.
  */
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
-		       struct socket **res)
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		       struct kwarp_cm_sock *cs)
 {
-	int ret = dial_from(kdev, id, false, res);
+	int ret = dial_from(kdev, id, ifindex, false, cs);
 
 	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr))
-		ret = dial_from(kdev, id, true, res);
+		ret = dial_from(kdev, id, ifindex, true, cs);
 	return ret;
+}
+
+/**
+ * kwarp_cm_sock_redial - end the connection with a reset, and start another one
+ * @cs: from kwarp_cm_sock_dial()
+ * @id: the same addresses
+ * @ifindex: the same interface
+ *
+ * The socket stays: it belongs to the ULP that dialled, to its memory cgroup, its
+ * network cgroup and its user. One made here would belong to a kernel thread.
+ *
+ * Context: process; does not wait for the peer.
+ * Return: 0 if TCP is connected or about to connect, or an errno.
+ */
+int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+{
+	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
+	int ret;
+
+	ret = kernel_connect(cs->sock, (struct kwarp_sockaddr *)&none, sizeof(none), 0);
+	if (ret)
+		return ret;
+	/* What the first connection had from sock_set_timeouts() is not for a connect. */
+	sock_set_user_timeout(to_kdev(id->device), cs->sock->sk, 0);
+	return connect_to(cs, id, ifindex);
 }
 
 /**
@@ -240,21 +316,41 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 	ret = sock_connect(sock, &to);
 	if (ret == -EALREADY)
 		return -EINPROGRESS;
-	return ret == -EISCONN ? 0 : ret;
+	if (ret && ret != -EISCONN)
+		return ret;
+	sock_set_timeouts(to_kdev(id->device), sock->sk);
+	return 0;
+}
+
+/*
+ * net.ipv4.tcp_fastopen can have all listeners take data with a SYN. A child of that is there
+ * before TCP is connected, which is no stream yet that a queue pair could have.
+ */
+static int sock_listen(struct socket *sock, int backlog)
+{
+	int none = 0, ret;
+
+	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
+	if (ret)
+		return ret;
+	/* Not before, when TCP would choose. */
+	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
+				     sizeof(none));
 }
 
 /**
  * kwarp_cm_sock_listen - listening socket
  * @kdev: device
  * @id: address to listen on, possibly a wildcard
+ * @ifindex: of kwarp_cm_iface()
  * @backlog: the ULP's wish
- * @res: result
+ * @cs: gets the socket, hooked; notify may be called before this returns
  *
  * Context: process.
  * Return: 0 or an errno; -EADDRINUSE if TCP has the port in use.
  */
-int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
-			 int backlog, struct socket **res)
+int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			 int backlog, struct kwarp_cm_sock *cs)
 {
 	struct sockaddr_storage at = id->local_addr;
 	struct socket *sock;
@@ -262,41 +358,54 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 
 	if (at.ss_family != AF_INET && at.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
-	ret = sock_create_on(kdev, at.ss_family, &sock);
+	ret = sock_create_on(kdev, at.ss_family, &cs->sock);
 	if (ret)
 		return ret;
+	sock = cs->sock;
 	sock_set_tos(sock, id);
-	addr_fix_scope(kdev, &at);
+	addr_fix_scope(&at, ifindex);
 
 	/* Without afonly an IPv6 wildcard serves IPv4 as well, as rdma_cm has it. */
 	if (at.ss_family == AF_INET6 && id->afonly)
 		ret = ip6_sock_set_v6only(sock->sk);
 	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
-		ret = sock_bind_dev(kdev, sock);
+		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(sock, &at);
+	/* Before it listens: a BPF program hears of that, and could have it first. */
 	if (!ret)
-		ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG,
-						KWARP_MAX_BACKLOG));
-	if (ret) {
-		sock_release(sock);
-		return ret;
-	}
-	*res = sock;
-	return 0;
+		ret = kwarp_cm_sock_hook(cs);
+	if (!ret)
+		ret = sock_listen(sock, backlog);
+	if (ret)
+		kwarp_cm_sock_kill(cs);
+	return ret;
 }
 
 /* ------------------------------------------------------------- callbacks */
 
 enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
 
+/*
+ * NULL: unhooked meanwhile; or the child of a listener, not accepted yet, which may belong
+ * to a sockmap: its psock is not to be copied, either, but has a flag of its own.
+ * Context: sk_callback_lock held.
+ */
+static struct kwarp_cm_sock *hooked_by(const struct sock *sk)
+{
+	uintptr_t data = (uintptr_t)rcu_access_pointer(__sk_user_data(sk));
+
+	if ((data & ~SK_USER_DATA_PTRMASK) != SK_USER_DATA_NOCOPY)
+		return NULL;
+	return (struct kwarp_cm_sock *)(data & SK_USER_DATA_PTRMASK);
+}
+
 static void sock_callback(struct sock *sk, enum sock_cb cb)
 {
 	struct kwarp_cm_sock *cs;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	/* NULL: unhooked meanwhile, or the child of a listener, not accepted yet */
-	cs = __locked_read_sk_user_data_with_flags(sk, SK_USER_DATA_NOCOPY);
+	cs = hooked_by(sk);
 	if (cs) {
 		cs->notify(cs);
 		if (cb == CB_DATA)
@@ -313,6 +422,7 @@ static void sock_callback(struct sock *sk, enum sock_cb cb)
 
 static void cm_data_ready(struct sock *sk)
 {
+	kwarp_trace_data_ready(sk);
 	sock_callback(sk, CB_DATA);
 }
 
@@ -338,12 +448,18 @@ static void cm_error_report(struct sock *sk)
  * What happened before is not reported: look at the socket afterwards.
  *
  * Context: process.
+ * Return: 0; -EBUSY if somebody else has the socket, as a BPF program of the cgroup that
+ * puts connections into a sockmap.
  */
-void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
+int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
 {
 	struct sock *sk = cs->sock->sk;
 
 	write_lock_bh(&sk->sk_callback_lock);
+	if (rcu_access_pointer(__sk_user_data(sk))) {
+		write_unlock_bh(&sk->sk_callback_lock);
+		return -EBUSY;
+	}
 	cs->data_ready = sk->sk_data_ready;
 	cs->state_change = sk->sk_state_change;
 	cs->write_space = sk->sk_write_space;
@@ -356,6 +472,7 @@ void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
 	sk->sk_error_report = cm_error_report;
 	cs->hooked = true;
 	write_unlock_bh(&sk->sk_callback_lock);
+	return 0;
 }
 
 static void restore_callbacks(struct sock *sk, const struct kwarp_cm_sock *cs)
@@ -394,13 +511,15 @@ u32 kwarp_cm_sock_queued(const struct socket *sock)
 
 /**
  * kwarp_cm_sock_accept - next connection of a listener
+ * @kdev: device
  * @listener: hooked listening socket
  * @res: result, with TCP's own callbacks
  *
  * Context: process; does not wait.
  * Return: 0; -EAGAIN if there is none; other errno.
  */
-int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res)
+int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+			 struct socket **res)
 {
 	struct socket *sock;
 	struct sock *sk;
@@ -410,14 +529,79 @@ int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res)
 	if (ret)
 		return ret;
 	sk = sock->sk;
-	/* The child was born with the listener's callbacks. */
+	/* The child was born with the listener's callbacks, unless they are taken already. */
 	write_lock_bh(&sk->sk_callback_lock);
-	restore_callbacks(sk, listener);
+	if (!rcu_access_pointer(__sk_user_data(sk)))
+		restore_callbacks(sk, listener);
 	write_unlock_bh(&sk->sk_callback_lock);
 	kwarp_sk_no_task_frag(sk);
+	sock_set_timeouts(kdev, sk);
 	*res = sock;
 	return 0;
 }
+
+/* --------------------------------------------------------- memory cgroups */
+
+#ifdef CONFIG_MEMCG
+/* That of whoever made the socket; NULL: the root's, or none. */
+struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
+{
+	/* Constant from the socket's making on. */
+	return cs->sock ? cs->sock->sk->sk_memcg : NULL;
+}
+
+/* As TCP does in accept(), which runs in a kernel thread here. */
+static void charge_to_current(struct sock *sk)
+{
+	struct mem_cgroup *memcg;
+
+	rcu_read_lock();
+	memcg = mem_cgroup_from_task(current);
+	/* The root's has no parent, and counts nothing. */
+	if (memcg && memcg->css.parent && css_tryget(&memcg->css))
+		sk->sk_memcg = memcg;
+	rcu_read_unlock();
+}
+
+/* No page is accounted to the socket that a memory cgroup would have to answer for. */
+static bool holds_nothing(struct sock *sk)
+{
+	if (sk_rmem_alloc_get(sk) || READ_ONCE(sk->sk_wmem_queued) || sk->sk_backlog.len)
+		return false;
+	sk_mem_reclaim(sk);
+	return !sk->sk_forward_alloc;
+}
+
+/**
+ * kwarp_cm_sock_charge - the ULP accepts the connection, and its memory is the ULP's
+ * @sock: from kwarp_cm_sock_accept(), its Request read
+ *
+ * A peer that sends what it must not send yet keeps the root's memory cgroup in charge.
+ * So does a kernel thread, and a hierarchy of version 1.
+ *
+ * Context: process, that of the ULP's call.
+ */
+void kwarp_cm_sock_charge(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!mem_cgroup_sockets_enabled || !cgroup_subsys_on_dfl(memory_cgrp_subsys))
+		return;
+	lock_sock(sk);
+	if (!sk->sk_memcg && holds_nothing(sk))
+		charge_to_current(sk);
+	release_sock(sk);
+}
+#else
+struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
+{
+	return NULL;
+}
+
+void kwarp_cm_sock_charge(struct socket *sock)
+{
+}
+#endif
 
 /* ------------------------------------------------------------------- end */
 

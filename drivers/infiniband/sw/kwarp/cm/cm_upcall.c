@@ -49,7 +49,7 @@ void kwarp_cm_drop_id(struct kwarp_ep *ep)
 {
 	struct iw_cm_id *id = ep->cm_id;
 
-	ep->cm_id = NULL;
+	WRITE_ONCE(ep->cm_id, NULL);	/* kwarp_ep_find() */
 	if (id)
 		id->rem_ref(id);
 }
@@ -120,7 +120,7 @@ int kwarp_cm_upcall_request(struct kwarp_ep *ep)
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,
-		.provider_data = (void *)(uintptr_t)ep->handle,
+		.provider_data = kwarp_cm_request_data(ep->handle),
 	};
 	int ret = -ECONNABORTED;
 
@@ -141,6 +141,8 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = { .event = type, .status = status };
 
+	if (!ep->cm_id)			/* misused, see cm.c */
+		return;
 	if (type == IW_CM_EVENT_ESTABLISHED)
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);
 	/* These need no memory: iw_cm has set their work items aside. */

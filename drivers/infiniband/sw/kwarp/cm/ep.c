@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
+#include "../fault.h"
 #include "../qp/stream.h"
 
 /*
@@ -25,6 +26,16 @@ static u32 next_handle;
 
 /* ------------------------------------------------------------ references */
 
+/* Startup is over, one way or the other. */
+void kwarp_ep_end_startup(struct kwarp_ep *ep)
+{
+	if (!ep->su)
+		return;
+	kwarp_readqs_fini(&ep->su->readqs);
+	kfree(ep->su);
+	ep->su = NULL;
+}
+
 static void ep_release(struct kref *kref)
 {
 	struct kwarp_ep *ep = container_of(kref, struct kwarp_ep, kref);
@@ -33,7 +44,7 @@ static void ep_release(struct kref *kref)
 	if (ep->listener)
 		kwarp_listener_put(ep->listener);
 	mutex_destroy(&ep->mutex);
-	kfree(ep->su);
+	kwarp_ep_end_startup(ep);
 	kfree(ep);
 }
 
@@ -72,6 +83,7 @@ static void ep_work(struct work_struct *work)
 {
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
 
+	kwarp_fault_late();
 	mutex_lock(&ep->mutex);
 	kwarp_ep_run(ep);
 	mutex_unlock(&ep->mutex);
@@ -91,19 +103,23 @@ static void ep_timer(struct work_struct *work)
  * @kdev: device
  * @l: listener whose child it is; NULL for an initiator
  *
+ * The memory is charged to the caller, or to the active memory cgroup. A peer makes us
+ * allocate that of a listener's child, as often as it likes: nothing is killed for it.
+ *
  * Context: process.
  * Return: the endpoint with a reference for the caller, besides the one that it holds
  * on itself until it is DEAD; or -ENOMEM, -ENODEV.
  */
 struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l)
 {
+	gfp_t gfp = GFP_KERNEL_ACCOUNT | (l ? __GFP_NORETRY | __GFP_NOWARN : 0);
 	struct kwarp_ep *ep;
 	bool stopping;
 
-	ep = kzalloc(sizeof(*ep), GFP_KERNEL);
+	ep = kzalloc(sizeof(*ep), gfp);
 	if (!ep)
 		return ERR_PTR(-ENOMEM);
-	ep->su = kzalloc(sizeof(*ep->su), GFP_KERNEL);
+	ep->su = kzalloc(sizeof(*ep->su), gfp);
 	if (!ep->su) {
 		kfree(ep);
 		return ERR_PTR(-ENOMEM);
@@ -112,6 +128,7 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 	mutex_init(&ep->mutex);
 	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
+	INIT_LIST_HEAD(&ep->qp_node);
 	INIT_LIST_HEAD(&ep->half_open);
 	ep->state = KWARP_CMS_NEW;
 	ep->cs.notify = ep_notify;
@@ -143,11 +160,14 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
  */
 static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
 {
-	const struct ib_qp *ibqp = kwarp_qp_ib(qp), *own = kwarp_cm_rdma_id(id)->qp;
+	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
+	const struct ib_qp *ibqp = kwarp_qp_ib(qp);
 
+	if (!rdma)
+		return false;
 	if (!ibqp->uobject)
-		return own == ibqp;
-	return !own && kwarp_qp_may_connect(qp);
+		return rdma->qp == ibqp;
+	return !rdma->qp && kwarp_qp_may_connect(qp);
 }
 
 /**
@@ -156,20 +176,29 @@ static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
  * @id: of the connection
  * @qpn: its number
  *
+ * A QP that could not be attached later is refused now: before anything is sent to the
+ * peer, who could not be told afterwards.
+ *
  * Context: process, that of the ULP's call; ep->mutex held.
- * Return: 0, -EINVAL, -EPERM.
+ * Return: 0; -EINVAL: no such QP, or one that is not ready for a stream; -EPERM.
  */
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct kwarp_qp *qp = kwarp_qp_lookup(ep->kdev, qpn);
+	int ret = 0;
 
-	if (!qp)
+	if (!qp)			/* 5044-7.1-7 */
 		return -EINVAL;
-	if (!may_bind(id, qp)) {
+	if (!may_bind(id, qp))
+		ret = -EPERM;
+	else if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
+		ret = -EINVAL;
+	if (ret) {
 		kwarp_qp_put(qp);
-		return -EPERM;
+		return ret;
 	}
-	WRITE_ONCE(ep->qp, qp);
+	ep->qp = qp;
+	kwarp_qp_join(qp, &ep->qp_node);
 	return 0;
 }
 
@@ -197,8 +226,25 @@ static const struct kwarp_stream_ops stream_ops = {
 };
 
 /**
+ * kwarp_ep_prepare - get what the stream will need
+ * @ep: endpoint, negotiation done
+ *
+ * A responder does so before its Reply goes out: afterwards there is no way to tell the
+ * peer of a failure (5044-7.1.2-16).
+ *
+ * Context: process; ep->mutex held.
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_ep_prepare(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+
+	return kwarp_readqs_init(&su->readqs, su->res.ord, su->res.ird);
+}
+
+/**
  * kwarp_ep_attach - hand the socket to the QP
- * @ep: endpoint with a QP, negotiation done
+ * @ep: endpoint with a QP, prepared
  * @initiator: we sent the Request
  *
  * Context: process; ep->mutex held.
@@ -207,7 +253,8 @@ static const struct kwarp_stream_ops stream_ops = {
  */
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 {
-	const struct kwarp_mpa_result *res = &ep->su->res;
+	struct kwarp_startup *su = ep->su;
+	const struct kwarp_mpa_result *res = &su->res;
 	const struct kwarp_stream_params params = {
 		.initiator = initiator,
 		.crc = res->crc,
@@ -217,6 +264,8 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 		.ird = res->ird,
 		.ord = res->ord,
 		.rtr = initiator ? res->rtr : 0,
+		.say_first = !initiator && res->rtr,
+		.readqs = &su->readqs,
 	};
 	int ret;
 
@@ -244,7 +293,7 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 	int ret;
 
 	kwarp_ep_get(ep);			/* for the handle */
-	ret = xa_alloc_cyclic(&handles, &ep->handle, ep, xa_limit_32b, &next_handle,
+	ret = xa_alloc_cyclic(&handles, &ep->handle, ep, xa_limit_31b, &next_handle,
 			      GFP_KERNEL);
 	if (ret < 0) {
 		ep->handle = 0;
@@ -272,7 +321,7 @@ struct kwarp_ep *kwarp_ep_claim(u32 handle)
 /* Its end: the handle, if there still is one, leads nowhere. */
 void kwarp_ep_unpublish(struct kwarp_ep *ep)
 {
-	/* Whoever erases the entry owns its reference; here it is not the last one. */
+	/* To erase the entry is to own its reference; here it is not the last one. */
 	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
 		kwarp_ep_put(ep);
 	ep->handle = 0;
@@ -286,34 +335,54 @@ void kwarp_ep_check_idle(void)
 
 /* --------------------------------------------------------------- marking */
 
-static void mark_some(struct kwarp_dev *kdev, const struct kwarp_listener *l,
-		      const struct kwarp_qp *qp, int bit)
+/* The device goes away. */
+void kwarp_ep_mark_all(struct kwarp_dev *kdev)
 {
 	struct kwarp_ep *ep;
 
 	/* Pairs with the lock in list_add and list_del: listed endpoints are alive. */
 	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(ep, &kdev->cm.eps, node) {
-		if ((!l || ep->listener == l) && (!qp || READ_ONCE(ep->qp) == qp))
-			kwarp_ep_mark(ep, bit);
-	}
+	list_for_each_entry(ep, &kdev->cm.eps, node)
+		kwarp_ep_mark(ep, KWARP_EP_ABORT);
 	spin_unlock(&kdev->cm.lock);
 }
 
-/* The device goes away. */
-void kwarp_ep_mark_all(struct kwarp_dev *kdev)
+static void mark_no_qp(struct list_head *node)
 {
-	mark_some(kdev, NULL, NULL, KWARP_EP_ABORT);
-}
-
-/* The listener is gone: what has no verdict yet will hardly get one. */
-void kwarp_ep_mark_listener(struct kwarp_listener *l)
-{
-	mark_some(l->kdev, l, NULL, KWARP_EP_ORPHAN);
+	/* Listed, hence alive: it leaves the list before it gives up the QP. */
+	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
 }
 
 /* The QP goes away before it was attached. */
-void kwarp_ep_mark_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp)
+void kwarp_ep_mark_qp(struct kwarp_qp *qp)
 {
-	mark_some(kdev, NULL, qp, KWARP_EP_NO_QP);
+	kwarp_qp_each_user(qp, mark_no_qp);
+}
+
+/**
+ * kwarp_ep_find - the endpoint that has upcalls to make for an id
+ * @kdev: device
+ * @id: of iw_cm
+ *
+ * Looks at every endpoint: for errors of the ULP only.
+ *
+ * Context: process, a call from iw_cm for @id.
+ * Return: the endpoint with a reference, or NULL. It can lose the id at any time,
+ * unless its mutex is held.
+ */
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id)
+{
+	struct kwarp_ep *ep, *found = NULL;
+
+	spin_lock(&kdev->cm.lock);
+	list_for_each_entry(ep, &kdev->cm.eps, node) {
+		/* Only compared: an id that an endpoint refers to is not another one's. */
+		if (READ_ONCE(ep->cm_id) == id) {
+			kwarp_ep_get(ep);
+			found = ep;
+			break;
+		}
+	}
+	spin_unlock(&kdev->cm.lock);
+	return found;
 }

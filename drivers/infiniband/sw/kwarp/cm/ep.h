@@ -18,10 +18,13 @@
 #include "../kwarp.h"
 #include "../proto/cm_fsm.h"
 #include "../proto/mpa_neg.h"
+#include "../queue/readq.h"
 
+struct ib_qp;
 struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_qp;
+struct mem_cgroup;
 struct rdma_cm_id;
 
 /**
@@ -51,6 +54,7 @@ struct kwarp_cm_sock {
  * @req: Request, sent or received
  * @rep: Reply, sent or received
  * @res: what was agreed on
+ * @readqs: for the stream, with the depths of @res; see kwarp_ep_prepare()
  * @give_up: initiator: end of all attempts, jiffies
  * @retried: initiator: the second attempt is under way
  * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
@@ -67,6 +71,7 @@ struct kwarp_startup {
 	struct kwarp_mpa_frame req;
 	struct kwarp_mpa_frame rep;
 	struct kwarp_mpa_result res;
+	struct kwarp_readqs readqs;
 	unsigned long give_up;
 	bool retried;
 	const u8 *pd;
@@ -99,6 +104,7 @@ enum {
  * @kdev: device
  * @listener: responder: where it was born, a reference; else NULL
  * @node: in kdev->cm.eps
+ * @qp_node: in the list of @qp's users
  * @half_open: in the listener's list
  * @events: KWARP_EP_*, reasons to run @work
  * @work: looks at what has happened
@@ -108,14 +114,17 @@ enum {
  * @since: when it came into that state, jiffies
  * @status: errno for the next failing upcall
  * @cs: socket
- * @cm_id: a reference, until the last upcall
+ * @cm_id: a reference, until the last upcall; NULL also if the ULP has misused it, and
+ *	then nothing is said any more
  * @qp: a reference
+ * @ifindex: initiator: interface that rdma_cm has chosen, see cm_iface.c
  * @su: startup, until the stream begins
  * @due: what @timer is for
  * @due.kind: which timer it is
  * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
  * @linger: progress of the peer in state LINGER
  * @linger.extended: times the timer was restarted
+ * @linger.stalled: of those, in a row, without a sign of it
  * @linger.acked: snd_una then
  * @handle: of a Request given to iw_cm, or 0
  * @accepting: inside accept(), which has not failed
@@ -131,6 +140,9 @@ struct kwarp_ep {
 	/* under kdev->cm.lock */
 	struct list_head node;
 
+	/* under qp's users_lock */
+	struct list_head qp_node;
+
 	/* under listener->lock */
 	struct list_head half_open;
 
@@ -140,7 +152,7 @@ struct kwarp_ep {
 	struct delayed_work timer;
 
 	/*
-	 * under mutex; qp is also read under kdev->cm.lock, to compare it, state and
+	 * under mutex; cm_id is also read under kdev->cm.lock, to compare it, state and
 	 * since under listener->lock
 	 */
 	struct mutex mutex;
@@ -150,6 +162,7 @@ struct kwarp_ep {
 	struct kwarp_cm_sock cs;
 	struct iw_cm_id *cm_id;
 	struct kwarp_qp *qp;
+	int ifindex;
 	struct kwarp_startup *su;
 	struct {
 		enum kwarp_cm_timer kind;
@@ -157,6 +170,7 @@ struct kwarp_ep {
 	} due;
 	struct {
 		u8 extended;
+		u8 stalled;
 		u32 acked;
 	} linger;
 	u32 handle;
@@ -203,22 +217,30 @@ struct kwarp_listener {
 	u32 num_half_open;
 };
 
-/* cm.c */
-const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id);
+/*
+ * What iw_cm_id.provider_data holds for a CONNECT_REQUEST: the handle, with the lowest
+ * bit free for cm.c.
+ */
+static inline void *kwarp_cm_request_data(u32 handle)
+{
+	return (void *)((uintptr_t)handle << 1);
+}
 
 /* ep.c */
 struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l);
 void kwarp_ep_get(struct kwarp_ep *ep);
 void kwarp_ep_put(struct kwarp_ep *ep);
+void kwarp_ep_end_startup(struct kwarp_ep *ep);
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn);
+int kwarp_ep_prepare(struct kwarp_ep *ep);
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator);
 int kwarp_ep_publish(struct kwarp_ep *ep);
 struct kwarp_ep *kwarp_ep_claim(u32 handle);
 void kwarp_ep_unpublish(struct kwarp_ep *ep);
 void kwarp_ep_mark_all(struct kwarp_dev *kdev);
-void kwarp_ep_mark_listener(struct kwarp_listener *l);
-void kwarp_ep_mark_qp(struct kwarp_dev *kdev, const struct kwarp_qp *qp);
+void kwarp_ep_mark_qp(struct kwarp_qp *qp);
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
 void kwarp_ep_check_idle(void);
 
 /* ep_run.c */
@@ -240,6 +262,13 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
 void kwarp_cm_upcall_close(struct kwarp_ep *ep);
 void kwarp_cm_drop_id(struct kwarp_ep *ep);
 
+/* cm_qp.c */
+void kwarp_cm_init_stand_ins(struct kwarp_dev *kdev);
+void kwarp_cm_exit_stand_ins(void);
+struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev);
+void kwarp_cm_expose_stand_in(struct ib_qp *ibqp);
+void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep);
+
 /* cm_listen.c */
 int kwarp_listener_create(struct iw_cm_id *id, int backlog);
 void kwarp_listener_shut(struct kwarp_listener *l);
@@ -249,15 +278,23 @@ void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);
 void kwarp_listener_leave(struct kwarp_ep *ep);
 
+/* cm_iface.c */
+const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id);
+int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id);
+
 /* cm_sock.c */
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id,
-		       struct socket **res);
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		       struct kwarp_cm_sock *cs);
+int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex);
 int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id);
-int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id,
-			 int backlog, struct socket **res);
+int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			 int backlog, struct kwarp_cm_sock *cs);
+struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs);
+void kwarp_cm_sock_charge(struct socket *sock);
 u32 kwarp_cm_sock_queued(const struct socket *sock);
-int kwarp_cm_sock_accept(struct kwarp_cm_sock *listener, struct socket **res);
-void kwarp_cm_sock_hook(struct kwarp_cm_sock *cs);
+int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+			 struct socket **res);
+int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_fin(struct socket *sock);

@@ -4,14 +4,12 @@
  * actions of proto/cm_fsm.c.
  *
  * The loop runs under the endpoint's mutex, mostly in its work item; accept() and
- * reject() run it in their caller's context. Whoever runs it holds a reference besides
+ * reject() run it in their caller's context. The caller holds a reference besides
  * the endpoint's own, which goes away inside it.
  */
 #include "ep.h"
 
 #include <rdma/ib_verbs.h>
-
-#include <linux/slab.h>
 
 #include "../qp/stream.h"
 
@@ -72,16 +70,22 @@ void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms)
 	arm(ep, msecs_to_jiffies(ms));
 }
 
-/* TCP still gets rid of what was sent: a slow link is not a dead peer. */
+/*
+ * What was sent is not all acknowledged. Its requests have completed, so it must not get
+ * lost for a slow link, or for one that is out of order for a while.
+ */
 static bool linger_on(struct kwarp_ep *ep)
 {
 	u32 acked;
 
 	if (ep->state != KWARP_CMS_LINGER || ep->discard ||
-	    ep->linger.extended >= KWARP_CLOSE_EXTENSIONS)
+	    ep->linger.extended >= KWARP_CLOSE_EXTENSIONS ||
+	    !kwarp_cm_sock_unacked(ep->cs.sock))
 		return false;
 	acked = kwarp_cm_sock_acked(ep->cs.sock);
-	if (!kwarp_cm_sock_unacked(ep->cs.sock) || acked == ep->linger.acked)
+	if (acked != ep->linger.acked)
+		ep->linger.stalled = 0;
+	else if (++ep->linger.stalled > KWARP_CLOSE_STALLS)
 		return false;
 	ep->linger.acked = acked;
 	ep->linger.extended++;
@@ -117,7 +121,6 @@ static void act_redial(struct kwarp_ep *ep)
 	int ret;
 
 	ibdev_dbg(&ep->kdev->ibdev, "no Reply of revision 2, trying revision 1\n");
-	kwarp_cm_sock_kill(&ep->cs);
 	su->retried = true;
 	su->params.rev = 1;
 	su->params.p2p = false;
@@ -125,11 +128,11 @@ static void act_redial(struct kwarp_ep *ep)
 	su->tx_len = 0;
 	su->tx_off = 0;
 	su->pd = NULL;
-	ret = kwarp_cm_sock_dial(ep->kdev, ep->cm_id, &ep->cs.sock);
-	if (ret)
+	ret = kwarp_cm_sock_redial(&ep->cs, ep->cm_id, ep->ifindex);
+	if (ret) {
 		ep->status = ret;		/* poll_connect() finds no socket */
-	else
-		kwarp_cm_sock_hook(&ep->cs);
+		kwarp_cm_sock_kill(&ep->cs);
+	}
 }
 
 static void act_reply_ok(struct kwarp_ep *ep)
@@ -167,13 +170,16 @@ static void act_qp_put(struct kwarp_ep *ep)
 {
 	struct kwarp_qp *qp = ep->qp;
 
-	WRITE_ONCE(ep->qp, NULL);
-	if (qp)
-		kwarp_qp_put(qp);
+	ep->qp = NULL;
+	if (!qp)
+		return;
+	kwarp_qp_leave(qp, &ep->qp_node);
+	kwarp_qp_put(qp);
 }
 
 static void act_fin(struct kwarp_ep *ep)
 {
+	/* If that fails the timer ends the endpoint. */
 	if (!ep->cs.hooked)
 		kwarp_cm_sock_hook(&ep->cs);
 	ep->linger.acked = kwarp_cm_sock_acked(ep->cs.sock);
@@ -200,10 +206,17 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
+/* The ULP has been told of the Request; its verdict finds nothing any more. */
+static void act_refuse(struct kwarp_ep *ep)
+{
+	kwarp_ep_unpublish(ep);
+	kwarp_cm_mpa_reject(ep, NULL, 0);
+}
+
 static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 	act_leave, act_redial, act_reply_ok, act_reply_fail, act_est, act_est_fail,
 	kwarp_cm_upcall_close, act_qp_abort, act_qp_put, act_fin, act_discard, act_kill,
-	act_hurry,
+	act_hurry, act_refuse,
 };
 
 /* DEAD: nothing of the device is used any more when this returns. */
@@ -252,10 +265,8 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	if (ep->state == was)
 		return;
 	set_timer(ep);
-	if (ep->state >= KWARP_CMS_STREAM) {
-		kfree(ep->su);
-		ep->su = NULL;
-	}
+	if (ep->state >= KWARP_CMS_STREAM)
+		kwarp_ep_end_startup(ep);
 	/* Callbacks tell of changes; what is there already has to be looked for. */
 	set_bit(KWARP_EP_SOCK, &ep->events);
 	if (ep->state == KWARP_CMS_DEAD)

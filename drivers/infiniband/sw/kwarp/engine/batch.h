@@ -5,8 +5,8 @@
  * Everything is copied once, under the lock of its region, into pages of ours; the CRC is
  * folded in while the cache is warm; and those pages are handed to TCP, which refers to
  * them until the peer has acknowledged.  So nothing that a consumer can write to is ever
- * referenced after the step, the CRC is that of the octets sent (design: zero copy must
- * be safe), and no region stays in use while the peer makes us wait.
+ * referenced after the step (5040-5.5-11: it may complete before the peer acknowledges), the
+ * CRC is that of the octets sent, and no region stays in use while the peer makes us wait.
  */
 #ifndef KWARP_ENGINE_BATCH_H
 #define KWARP_ENGINE_BATCH_H

@@ -34,27 +34,16 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	kwarp_hold_reset(e);
 }
 
-static int alloc_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)
+static void take_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)
 {
-	int ret;
-
-	ret = kwarp_readq_init(&e->oread, p->ord, sizeof(*e->oread.o));
-	if (ret)
-		return ret;
-	ret = kwarp_readq_init(&e->iread, p->ird, sizeof(*e->iread.i));
-	if (ret)
-		goto out_oread;
+	e->oread = p->readqs->out;
+	e->iread = p->readqs->in;
+	memset(p->readqs, 0, sizeof(*p->readqs));
 	kwarp_batch_init(&e->tx.batch, e->kdev);
-	return 0;
-
-out_oread:
-	kwarp_readq_fini(&e->oread);
-	return ret;
 }
 
 static void free_queues(struct kwarp_engine *e)
 {
-	kwarp_rx_fini(e);
 	kwarp_batch_fini(&e->tx.batch);
 	kwarp_readq_fini(&e->iread);
 	kwarp_readq_fini(&e->oread);
@@ -67,7 +56,7 @@ static void free_queues(struct kwarp_engine *e)
  * @p: what was agreed on
  *
  * Context: process.
- * Return: 0, -ENOTCONN, -ENOMEM.
+ * Return: 0, -ENOTCONN.
  */
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_engine_params *p)
@@ -75,9 +64,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	int ret;
 
 	kwarp_tx_claim(e);
-	ret = alloc_queues(e, p);
-	if (ret)
-		goto out;
+	take_queues(e, p);
 	start_tx(e, p);
 	kwarp_rx_init(e, p->crc, p->rx_markers);
 	if (p->initiator)
@@ -91,7 +78,6 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
-out:
 	kwarp_tx_release(e);
 	return ret;
 }

@@ -25,6 +25,7 @@
 struct kwarp_dev;
 struct kwarp_engine;
 struct sk_buff;
+struct sk_buff_head;
 struct socket;
 
 /**
@@ -50,6 +51,7 @@ enum kwarp_engine_flag {
 	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
 	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read to complete */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
+	KWARP_E_RX_ANY,		/* octets have come, of whatever, after the startup frame */
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
 	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
 	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
@@ -110,6 +112,7 @@ struct kwarp_tx_msg {
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
+ * @answered: this step has built something of a Read Response
  * @effort: requests and their elements looked at in this step
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
@@ -138,6 +141,7 @@ struct kwarp_tx {
 	bool turn;
 	bool term_done;
 	bool no_memory;
+	bool answered;
 	u32 effort;
 	u32 off;
 	u32 mulpdu;
@@ -160,24 +164,26 @@ enum kwarp_rx_target {
 };
 
 /**
- * struct kwarp_rx_stash - beginning of an FPDU whose end has not arrived
- * @head: its first octets, until its length is known and memory is there
- * @buf: its octets, once there is memory; kept for the next one
- * @size: of @buf
- * @have: octets collected; 0 if there is no such FPDU
+ * struct kwarp_rx_stash - FPDU that TCP could not keep until it was complete
+ * @buf: room for the longest FPDU, while it is needed
+ * @charged: the socket pays for it
+ * @use: octets go there until this FPDU is complete
+ * @have: octets of it
  */
 struct kwarp_rx_stash {
-	u8 head[KWARP_FPDU_HEAD];
 	u8 *buf;
-	u32 size;
+	bool charged;
+	bool use;
 	u32 have;
 };
 
 /**
  * struct kwarp_rx - receive side; written only under the socket lock
  * @fpdu: parser
- * @ahead: octets of the current FPDU still to be fed that are known to be undamaged
- * @stash: beginning of the FPDU that comes next
+ * @ahead: octets of the current FPDU still to be fed, all known to be undamaged
+ * @skip: those at its beginning that the parser has got from a copy
+ * @want: octets that the FPDU takes whose beginning has been left with TCP; 0 if none has
+ * @stash: for FPDUs that TCP cannot keep
  * @q: untagged queues
  * @target: what the payload of this segment goes to
  * @tagged_open: a tagged message has begun and its last segment has not come
@@ -198,6 +204,8 @@ struct kwarp_rx_stash {
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
 	u32 ahead;
+	u32 skip;
+	u32 want;
 	struct kwarp_rx_stash stash;
 	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
 	enum kwarp_rx_target target;
@@ -220,6 +228,7 @@ struct kwarp_rx {
  * struct kwarp_engine - one stream
  * @kdev: device
  * @mem: the QP as memory sees it; its protection domain and windows
+ * @recv_mem: @mem, or the SRQ's: whose memory receives may be in; immutable
  * @sq: its send queue
  * @rq: its receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
@@ -237,13 +246,14 @@ struct kwarp_rx {
  *	after KWARP_E_TERM_READY
  * @perr: why the stream failed; likewise
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
- * @saved: socket callbacks as they were before attach
+ * @saved: socket callbacks and settings as they were before attach
  *
  * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
 	struct kwarp_mem_stream mem;
+	const struct kwarp_mem_stream *recv_mem;
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
 	bool rq_shared;
@@ -268,7 +278,7 @@ struct kwarp_engine {
 		void (*write_space)(struct sock *sk);
 		void (*state_change)(struct sock *sk);
 		void (*error_report)(struct sock *sk);
-		void *user_data;
+		int rcvlowat;
 	} saved;
 };
 
@@ -282,6 +292,7 @@ struct kwarp_engine {
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
+ * @readqs: the read queues, empty; taken over, and then nothing is left here
  *
  * As struct kwarp_stream_params; a copy, because the engine does not look up.
  */
@@ -294,6 +305,7 @@ struct kwarp_engine_params {
 	u16 ird;
 	u16 ord;
 	u8 rtr;
+	struct kwarp_readqs *readqs;
 };
 
 void kwarp_engine_init(struct kwarp_engine *e);
@@ -364,15 +376,15 @@ bool kwarp_tx_build(struct kwarp_engine *e);
 /* rx.c */
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
-void kwarp_rx_fini(struct kwarp_engine *e);
 bool kwarp_rx_end_run(struct kwarp_engine *e);
 void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 void kwarp_rx_flush(struct kwarp_engine *e);
-bool kwarp_rx_any(const struct kwarp_engine *e);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
 /* rx_skb.c */
-int kwarp_rx_skb(struct kwarp_engine *e, struct sk_buff *skb, u32 offset, u32 len);
-void kwarp_rx_reserve(struct kwarp_engine *e);
+int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
+		 struct sk_buff *skb, u32 offset, u32 len, u32 there);
+bool kwarp_rx_make_stash(struct kwarp_engine *e);
+void kwarp_rx_free_stash(struct kwarp_engine *e);
 /* rx_place.c */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);

@@ -5,33 +5,79 @@
 #include "hold.h"
 
 #include <linux/percpu.h>
+#include <linux/sched.h>
 #include <linux/timekeeping.h>
 
 #include "../compat.h"
+#include "../kwarp.h"
 #include "engine.h"
 #include "sock.h"
 
-/*
- * ktime_get_ns() behind the last doorbell of any program on this processor, or when requests
- * that were held back instead had been sent.  A hint: whoever rings may be moved meanwhile, and
- * another may ring, or a timer send.
+/**
+ * struct last_doorbell - the last doorbell that was rung on a processor
+ * @when: ktime_get_ns() behind it, or when requests that were held back instead had been sent
+ * @who: process that rang: what others do says nothing about it
+ *
+ * A hint: whoever rings may be moved meanwhile, and another may ring, or a timer send.
  */
-static DEFINE_PER_CPU(u64, kwarp_last_doorbell);
+struct last_doorbell {
+	u64 when;
+	pid_t who;
+};
 
+static DEFINE_PER_CPU(struct last_doorbell, kwarp_last_doorbell);
+
+/* Context: process, as are the doorbells. */
 static void note_doorbell(u64 now)
 {
-	WRITE_ONCE(*raw_cpu_ptr(&kwarp_last_doorbell), now);
+	struct last_doorbell *last = raw_cpu_ptr(&kwarp_last_doorbell);
+
+	WRITE_ONCE(last->when, now);
+	WRITE_ONCE(last->who, current->tgid);
 }
 
-/* Nanoseconds; less than none if there was a doorbell after @now. */
+/* No program has run on this processor while the timer sent what @who had posted. */
+static void excuse_timer(pid_t who)
+{
+	struct last_doorbell *last = raw_cpu_ptr(&kwarp_last_doorbell);
+
+	if (READ_ONCE(last->who) == who)
+		WRITE_ONCE(last->when, ktime_get_ns());
+}
+
+/* Nanoseconds, less than none if there was a doorbell after @now.  Context: process. */
 static s64 since_doorbell(u64 now)
 {
-	return now - READ_ONCE(*raw_cpu_ptr(&kwarp_last_doorbell));
+	const struct last_doorbell *last = raw_cpu_ptr(&kwarp_last_doorbell);
+
+	return READ_ONCE(last->who) == current->tgid ? now - READ_ONCE(last->when) : S64_MAX;
+}
+
+/* May whoever posts keep the processor from the timer for as long as it likes? */
+static bool poster_is_realtime(void)
+{
+	switch (current->policy) {
+	case SCHED_FIFO:
+	case SCHED_RR:
+	case SCHED_DEADLINE:
+		return true;
+	default:
+		return IS_ENABLED(CONFIG_PREEMPT_RT);
+	}
 }
 
 static void send_held(struct kwarp_engine *e)
 {
 	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
+}
+
+/* Something keeps the timer from running? */
+static void note_lateness(struct kwarp_hold *h)
+{
+	s64 late = ktime_get_ns() - ktime_to_ns(hrtimer_get_expires(&h->timer));
+	bool much = late > max_t(s64, h->max_ns, KWARP_HOLD_MIN_NS) * KWARP_HOLD_LATE_PERIODS;
+
+	WRITE_ONCE(h->late, much ? min_t(u32, READ_ONCE(h->late) + 1, KWARP_HOLD_LATE) : 0);
 }
 
 static enum hrtimer_restart period_over(struct hrtimer *timer)
@@ -40,6 +86,7 @@ static enum hrtimer_restart period_over(struct hrtimer *timer)
 	/* kwarp_hold_stop() comes behind the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
+	note_lateness(&e->tx.hold);
 	if (sock && !kwarp_sock_run(sock, send_held, e))
 		kwarp_tx_defer(e);
 	return HRTIMER_NORESTART;
@@ -60,6 +107,8 @@ void kwarp_hold_stop(struct kwarp_engine *e)
 /* A stream begins.  Context: the runner. */
 void kwarp_hold_reset(struct kwarp_engine *e)
 {
+	e->tx.hold.max_ns = READ_ONCE(e->kdev->knobs.hold_us) * NSEC_PER_USEC;
+	WRITE_ONCE(e->tx.hold.late, 0);
 	e->tx.hold.on = false;
 	e->tx.hold.large = false;
 	e->tx.hold.misses = 0;
@@ -78,7 +127,7 @@ static u64 doorbells_ns(const struct kwarp_hold *h, u32 doorbells)
 
 static u64 period_ns(const struct kwarp_hold *h)
 {
-	return doorbells_ns(h, h->large ? 1 : KWARP_HOLD_DOORBELLS);
+	return min_t(u64, doorbells_ns(h, h->large ? 1 : KWARP_HOLD_DOORBELLS), h->max_ns);
 }
 
 /* The request that was taken last. */
@@ -126,8 +175,12 @@ bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now)
 	u32 sent = e->tx.off - h->off;
 
 	/* A timer that has to wait for the next tick would hold back for much too long. */
-	if (!e->sock || hrtimer_resolution > KWARP_HOLD_MIN_NS)
+	if (!e->sock || hrtimer_resolution > KWARP_HOLD_MIN_NS || !h->max_ns ||
+	    poster_is_realtime()) {
+		h->on = false;
 		return false;
+	}
+	h->who = current->tgid;
 	/* A late doorbell, that the period makes unnecessary. */
 	if (h->on && hrtimer_is_queued(&h->timer))
 		return true;
@@ -216,9 +269,16 @@ bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 
 	if (!h->on || !e->sock)
 		return false;
-	/* No program has run on this processor while the timer sent. */
 	if (due && found)
-		note_doorbell(ktime_get_ns());
+		excuse_timer(h->who);
+	if (READ_ONCE(h->late) >= KWARP_HOLD_LATE) {
+		WRITE_ONCE(h->late, 0);
+		h->on = false;
+		h->off = e->tx.off;
+		h->warm = false;
+		h->streak = -KWARP_HOLD_MAX_PENALTY;
+		return false;
+	}
 	if (found >= worth) {
 		h->misses = 0;
 		h->warm = true;

@@ -14,9 +14,16 @@
  * few requests, too, while a CQ that queue pairs share has completions that the program has
  * not looked at: then it does not wait for this one.
  *
- * Not so if the peer wrote or sent something in between, or all completions have been seen:
- * such a program waits.  Read Responses say nothing: they come all the time to a program
- * that reads on and on.
+ * This does not hold if the peer wrote or sent something in between, or all completions have
+ * been seen: such a program waits.  Read Responses say nothing: they come all the time to a
+ * program that reads on and on.
+ *
+ * And not at all where the timer may find no processor time.  It is a soft one: with
+ * threadirqs, and on real-time kernels, a thread of ordinary priority runs it.  A real-time
+ * program that spins in ibv_poll_cq() would keep it from sending the program's own message,
+ * and cannot ring, for doorbells are off.  So who posts with a real-time policy is obeyed at
+ * once, real-time kernels hold nothing, and a stream whose timer comes much too late a few
+ * times stops for a long while.  The knob hold_us says how long a period may be; 0: never.
  */
 #ifndef KWARP_ENGINE_HOLD_H
 #define KWARP_ENGINE_HOLD_H
@@ -32,7 +39,8 @@ struct kwarp_engine;
  */
 #define KWARP_HOLD_DOORBELLS	8
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
-#define KWARP_HOLD_MAX_NS	(250 * NSEC_PER_USEC)
+#define KWARP_HOLD_MAX_US	250
+#define KWARP_HOLD_MAX_NS	(KWARP_HOLD_MAX_US * NSEC_PER_USEC)
 /* What a doorbell takes is believed up to twice as long as the one before, and so much. */
 #define KWARP_HOLD_GROWTH_NS	NSEC_PER_USEC
 /*
@@ -43,9 +51,10 @@ struct kwarp_engine;
 /*
  * Writes up to this size are held back, too, but for as long as a single doorbell took.  They
  * do not go into one packet, but the program goes on while the timer, or behind it the work
- * item on another processor, sends.  Not so Sends, judged by the request taken last: their
- * receiving program needs that processor.  Nor where a doorbell takes longer than the longest
- * period, as under emulation: a system call is little beside it.
+ * item on another processor, sends.  Sends of this size, judged by the request taken last, are
+ * not held back: their receiving program needs that processor.  Writes are not either where a
+ * doorbell takes longer than the longest period, as under emulation: a system call is little
+ * beside it.
  */
 #define KWARP_HOLD_LARGE	(136 * 1024)
 /*
@@ -66,10 +75,19 @@ struct kwarp_engine;
 #define KWARP_HOLD_PENALTY	256
 /* Twice as many after each time that it was not worth while, if it never was in between. */
 #define KWARP_HOLD_MAX_PENALTY	65536
+/*
+ * A timer is late if it comes so many of the longest periods after its time.  So many late ones
+ * in a row, and KWARP_HOLD_MAX_PENALTY doorbells are obeyed at once.
+ */
+#define KWARP_HOLD_LATE_PERIODS	4
+#define KWARP_HOLD_LATE		3
 
 /**
- * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard and @cost
+ * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @cost and @late
  * @timer: ends a period
+ * @max_ns: no period is longer; 0: nothing is held back; does not change during a stream
+ * @late: READ_ONCE/WRITE_ONCE, by the timer and the runner: late timers in a row
+ * @who: process that rang last
  * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: the peer wrote or sent something
  * @cost: READ_ONCE/WRITE_ONCE, by any poster: nanoseconds that its doorbell took; a hint
  * @on: requests are held back
@@ -87,6 +105,9 @@ struct kwarp_engine;
  */
 struct kwarp_hold {
 	struct hrtimer timer;
+	u32 max_ns;
+	u32 late;
+	pid_t who;
 	bool heard;
 	u32 cost;
 	bool on;

@@ -26,7 +26,7 @@ static bool is_large(const struct page_frag *frag)
 /* Nobody else can see it any more. */
 static bool is_free(const struct page_frag *frag)
 {
-	/* Whoever drops a reference does so with a full barrier behind its last access. */
+	/* A reference is dropped with a full barrier behind the last access. */
 	return page_ref_count(frag->page) == 1;
 }
 

@@ -3,8 +3,8 @@
  * Receive side: from parser events to placement and delivery.
  *
  * Context: under the socket lock, in softirq or in the socket owner's context.
- * Whoever feeds a stream with CRCs has verified the FPDU (rx_skb.c): an octet is
- * neither looked at nor placed before (5044-6-1).
+ * The feeder of a stream with CRCs has verified the FPDU (rx_skb.c): nothing is placed
+ * before (5044-6-1).
  */
 #include "engine.h"
 #include "tx.h"
@@ -24,6 +24,8 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	rx->tagged_open = false;
 	rx->news = false;
 	rx->ahead = 0;
+	rx->skip = 0;
+	rx->want = 0;
 	rx->stash = (struct kwarp_rx_stash) { };
 }
 
@@ -52,7 +54,7 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 	if (!f->hdr.tagged && f->hdr.opcode == KWARP_OP_RREQ &&
 	    e->rx.small_have == KWARP_RDMAP_RREQ_LEN)
 		rreq = e->rx.small;
-	kwarp_engine_fail(e, err, f->raw_hdr, f->ulpdu_len, rreq);
+	kwarp_engine_fail(e, err, kwarp_fpdu_rx_raw(f), f->ulpdu_len, rreq);
 }
 
 /* ----------------------------------------------------- header of a segment */
@@ -301,7 +303,7 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 	r->src_stag = req.src_stag;
 	r->src_to = req.src_to;
 	r->size = req.size;
-	memcpy(r->raw_ddp, rx->fpdu.raw_hdr, sizeof(r->raw_ddp));
+	memcpy(r->raw_ddp, kwarp_fpdu_rx_raw(&rx->fpdu), sizeof(r->raw_ddp));
 	kwarp_readq_push(&e->iread);
 	e->rx.kick = true;
 	return KWARP_PERR_NONE;
@@ -395,7 +397,7 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
  * @data: the piece
  * @len: octets
  *
- * With CRCs: whole FPDUs, or a piece of one that kwarp_fpdu_rx_ahead() was told of.
+ * With CRCs: of one FPDU, that kwarp_fpdu_rx_verify() was told of.
  *
  * Context: socket lock held.  After an error the rest is dropped (5041-7.1-22).
  */
@@ -430,12 +432,6 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 	}
 }
 
-/* Has the peer sent anything behind its startup frame? */
-bool kwarp_rx_any(const struct kwarp_engine *e)
-{
-	return e->rx.fpdu.off || e->rx.stash.have || e->rx.fpdu.step == KWARP_FPDU_S_ERROR;
-}
-
 /**
  * kwarp_rx_end_run - the socket has given all it had
  * @e: engine
@@ -467,7 +463,7 @@ static bool between_messages(const struct kwarp_engine *e)
 {
 	const struct kwarp_rx *rx = &e->rx;
 
-	return kwarp_fpdu_rx_idle(&rx->fpdu) && !rx->stash.have &&
+	return kwarp_fpdu_rx_idle(&rx->fpdu) && !rx->want && !rx->stash.have &&
 	       !rx->q[KWARP_QN_SEND].open && !rx->tagged_open &&
 	       kwarp_readq_empty(&e->oread);
 }

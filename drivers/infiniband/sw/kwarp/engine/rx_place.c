@@ -28,8 +28,8 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 }
 
 /* One piece, checked and copied as one: see kwarp_mr_begin(). */
-static enum kwarp_mem_err place(struct kwarp_engine *e, u32 stag, u64 addr, int rights,
-				const u8 *data, u32 len)
+static enum kwarp_mem_err place(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
+				u32 stag, u64 addr, int rights, const u8 *data, u32 len)
 {
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 	enum kwarp_mem_err err;
@@ -37,14 +37,17 @@ static enum kwarp_mem_err place(struct kwarp_engine *e, u32 stag, u64 addr, int 
 	if (!mr)
 		return KWARP_MEM_STAG;
 	kwarp_mr_begin(mr);
-	err = kwarp_mem_check(mr, stag, &e->mem, addr, len, rights);
+	err = kwarp_mem_check(mr, stag, stream, addr, len, rights);
 	if (err == KWARP_MEM_OK)
 		kwarp_mr_write(mr, addr, data, len);
 	kwarp_mr_end(mr);
 	return err;
 }
 
-/* Into the open receive's scatter list; its length has been checked. */
+/*
+ * Into the open receive's scatter list; its length has been checked.  The regions of a
+ * shared receive are of the SRQ's protection domain, which need not be the QP's.
+ */
 static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -53,8 +56,8 @@ static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32
 		const struct kwarp_sge *s = &rx->rwqe.sge[rx->sge];
 		u32 n = min(len, s->length - rx->sge_off);
 
-		if (n && place(e, s->lkey, s->addr + rx->sge_off, IB_ACCESS_LOCAL_WRITE,
-			       data, n) != KWARP_MEM_OK) {
+		if (n && place(e, e->recv_mem, s->lkey, s->addr + rx->sge_off,
+			       IB_ACCESS_LOCAL_WRITE, data, n) != KWARP_MEM_OK) {
 			rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
 			return KWARP_PERR_LOCAL;
 		}
@@ -91,7 +94,7 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 
 	if (likely(rx->sure))
 		kwarp_mr_write(rx->mr, rx->addr, data, len);
-	else if (place(e, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
+	else if (place(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
 		 KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
 	rx->addr += len;

@@ -2,16 +2,23 @@
 /*
  * Who runs the transmit step.
  *
- * One atomic word per stream: idle, queued, active, again.  Whoever can send and finds
+ * One atomic word per stream: idle, queued, active, again.  A context that can send and finds
  * it idle or queued becomes the runner, in its own context: a poster that may sleep, the
  * timer of hold.c, and the receive side, which has the socket lock anyway when a Read
  * Request asks for an answer or an ACK makes room; not so in the backlog of a process
- * that owns the socket.  All others queue the work item.  Whoever finds a runner
- * sets "again", and the runner goes round once more before it leaves.  So nobody spins,
- * no kick is lost, and neither a poster nor a peer waits for a worker to get a CPU.
+ * that owns the socket.  All others queue the work item.  A context that finds a runner
+ * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and
+ * no kick is lost.
  *
- * Whoever has to stop the runner (attach, stop, reset) goes before all others: it says
- * so in "claims", the runner leaves after the round in work, and nobody else enters.
+ * As a rule a program's post and a peer's Read Request do not wait for a worker to get a CPU,
+ * which behind a program that polls takes a time slice.  They do in these cases: the post of
+ * a kernel consumer, which may hold locks; what comes in while a process owns the socket, or
+ * where TCP probes the path's MTU; what is left when a budget is used up, a claim waits,
+ * another program wants the CPU, or memory is short; a period of hold.c that ends while a
+ * process owns the socket.
+ *
+ * Those that have to stop the runner (attach, stop, reset) go before all others: they
+ * say so in "claims", the runner leaves after the round in work, and nobody else enters.
  *
  * The send queue's KWARP_RING_NEED_KICK is set by the runner before it looks at the
  * producer index for the last time, with a full barrier between; the poster stores
@@ -23,6 +30,7 @@
 #include <linux/sched/mm.h>
 #include <linux/timekeeping.h>
 
+#include "../fault.h"
 #include "../kwarp.h"
 
 enum {
@@ -34,6 +42,8 @@ enum {
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
+/* Where many wait in a row, as in connection management: the work item goes on. */
+#define CLAIM_BUDGET	1
 /*
  * Within the socket lock, where others wait for the processor: what a call may do, 1 MiB, and
  * all calls of a tick together, of all streams on a processor, as much for each millisecond.
@@ -198,28 +208,39 @@ static bool round_and_leave(struct kwarp_engine *e)
 	}
 }
 
+/* The peer has asked for more than a poster has to send for it in its own time: one batch. */
+static bool enough_for_peer(const struct kwarp_engine *e)
+{
+	return e->tx.answered && !kwarp_readq_empty(&e->iread);
+}
+
 /*
- * The caller has entered, in process context without locks.  The budget also bounds what
- * a program can do to the runner by changing its indices, or by ringing its doorbell all
- * the time.
+ * The caller has entered, in process context without locks.  The budget, in rounds, also
+ * bounds what a program can do to the runner by changing its indices, or by ringing its
+ * doorbell all the time.
  */
-static void run(struct kwarp_engine *e)
+static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 {
 	/* Storage may sit on top: no allocation of ours waits for I/O. */
 	unsigned int noio = memalloc_noio_save();
-	/* A round flushes all that a queue holds; the second is for what came meanwhile. */
-	int budget = dead(e) ? 2 : RUN_BUDGET;
 
 	e->tx.in_socket = false;
 	e->tx.due = false;
 	while (!round_and_leave(e)) {
 		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
-		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims)) {
+		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
+		    (for_poster && enough_for_peer(e))) {
 			hand_over(e);
 			break;
 		}
 	}
 	memalloc_noio_restore(noio);
+}
+
+static void run(struct kwarp_engine *e, bool for_poster)
+{
+	/* A round flushes all that a queue holds; the second is for what came meanwhile. */
+	run_rounds(e, dead(e) ? 2 : RUN_BUDGET, for_poster);
 }
 
 /* The caller has entered, because a doorbell was rung. */
@@ -229,7 +250,7 @@ static void run_for_poster(struct kwarp_engine *e)
 
 	if (kwarp_hold_wanted(e, now) && leave_for_hold(e))
 		return;
-	run(e);
+	run(e, true);
 	kwarp_hold_rung(e, now);
 }
 
@@ -270,9 +291,10 @@ static void tx_work(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work.work);
 
+	kwarp_fault_late();
 	/* A claimant is about to enter, and runs when it is done. */
 	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
-		run(e);
+		run(e, false);
 }
 
 /* The caller has entered. */
@@ -283,7 +305,7 @@ static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 		run_for_poster(e);
 		break;
 	case KWARP_TX_FROM_PROCESS:
-		run(e);
+		run(e, false);
 		break;
 	default:
 		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
@@ -333,6 +355,8 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	/* Before and between streams there is nothing to do: attach looks for itself. */
 	if (!READ_ONCE(e->sock) && !dead(e))
 		return;
+	if (from == KWARP_TX_FROM_DOORBELL && kwarp_fault(KWARP_FAULT_LOST_KICK))
+		return;
 	/* The socket's lock lets others run first: rather now than while nobody else can send. */
 	if (from == KWARP_TX_FROM_DOORBELL || from == KWARP_TX_FROM_PROCESS)
 		cond_resched();
@@ -365,10 +389,18 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 	smp_mb__after_atomic();
 }
 
-/* Give the claim back and look after kicks that came meanwhile. */
+/**
+ * kwarp_tx_release - give the claim back, and look after kicks that came meanwhile
+ * @e: engine
+ *
+ * Sends no more than a batch: connections of others may wait for the caller.  The work item
+ * does the rest.
+ *
+ * Context: process.
+ */
 void kwarp_tx_release(struct kwarp_engine *e)
 {
-	run(e);
+	run_rounds(e, CLAIM_BUDGET, false);
 }
 
 void kwarp_tx_init(struct kwarp_engine *e)

@@ -18,15 +18,19 @@
 #include <net/tcp.h>
 
 #include "../compat.h"
+#include "../fault.h"
 #include "engine.h"
 
-/* tcp_read_sock() actor */
+/* tcp_read_sock() actor: what it does not use stays with TCP. */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
 	struct kwarp_engine *e = desc->arg.data;
+	struct sock *sk = e->sock->sk;
+	/* A FIN counts, too, which does not matter. */
+	u32 there = tcp_sk(sk)->rcv_nxt - (TCP_SKB_CB(skb)->seq + offset);
 
-	return kwarp_rx_skb(e, skb, offset, len);
+	return kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);
 }
 
 /*
@@ -38,14 +42,31 @@ static enum kwarp_tx_from callback_may(const struct sock *sk)
 	return sock_owned_by_user_nocheck(sk) ? KWARP_TX_FROM_ANY : KWARP_TX_FROM_SOCKET;
 }
 
-/* Consume what the socket holds, then see how it stands.  Socket lock held. */
-static void drain_locked(struct kwarp_engine *e, struct sock *sk)
+/*
+ * TCP wakes us, and acknowledges without waiting for us, when the FPDU is complete whose
+ * beginning it keeps.  It also wakes us if it cannot keep more (see out_of_room()).
+ */
+static void set_lowat(struct kwarp_engine *e, struct sock *sk)
 {
-	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+	int want = max_t(u32, e->rx.want, 1);
 
-	tcp_read_sock(sk, &desc, read_actor);
-	if (kwarp_rx_end_run(e))
-		kwarp_tx_kick(e, callback_may(sk));
+	/* select() and others look at it without a lock. */
+	if (sk->sk_rcvlowat != want)
+		WRITE_ONCE(sk->sk_rcvlowat, want);
+}
+
+/*
+ * TCP keeps the beginning of an FPDU, but the window is about to close, or memory is short:
+ * the rest may never come.
+ */
+static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
+{
+	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
+}
+
+/* What has been read is complete: see how the connection stands. */
+static void judge_end(struct kwarp_engine *e, struct sock *sk)
+{
 	if (sk->sk_err)
 		kwarp_rx_eof(e, true);
 	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
@@ -55,14 +76,45 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 		kwarp_rx_eof(e, true);
 }
 
+/*
+ * Consume what the socket holds, then see how it stands.  A FIN or a reset is looked at
+ * when all FPDUs that came before have been processed; octets that are left are of an
+ * FPDU that it cuts off.  Socket lock held.
+ */
+static void drain_locked(struct kwarp_engine *e, struct sock *sk)
+{
+	read_descriptor_t desc = { .arg.data = e, .count = 1 };
+
+	/* TCP's reader stops at urgent data for ever, and an octet of it is missing. */
+	if (unlikely(tcp_sk(sk)->urg_data))
+		kwarp_engine_lost(e);
+	e->rx.want = 0;
+	tcp_read_sock(sk, &desc, read_actor);
+	if (unlikely(e->rx.stash.buf))
+		kwarp_rx_free_stash(e);
+	set_lowat(e, sk);
+	if (kwarp_rx_end_run(e))
+		kwarp_tx_kick(e, callback_may(sk));
+	judge_end(e, sk);
+}
+
+/* In softirq, or in the backlog of a process: no place to allocate. */
+static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
+{
+	drain_locked(e, sk);
+	if (unlikely(out_of_room(e, sk)))
+		e->ops->poll(e);
+}
+
 static void data_ready(struct sock *sk)
 {
 	struct kwarp_engine *e;
 
+	kwarp_trace_data_ready(sk);
 	read_lock_bh(&sk->sk_callback_lock);
 	e = sk->sk_user_data;
 	if (e)
-		drain_locked(e, sk);
+		drain_atomic(e, sk);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -106,7 +158,7 @@ static void state_change(struct sock *sk)
  * @sock: connected socket
  *
  * Context: process; takes the socket lock.
- * Return: 0, -ENOTCONN.
+ * Return: 0, -ENOTCONN; -EBUSY: somebody else has the socket.
  */
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 {
@@ -115,12 +167,15 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 
 	lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_state == TCP_ESTABLISHED || sk->sk_state == TCP_CLOSE_WAIT) {
+	if (sk->sk_user_data) {
+		/* A BPF program's socket map has taken the socket meanwhile. */
+		ret = -EBUSY;
+	} else if (sk->sk_state == TCP_ESTABLISHED || sk->sk_state == TCP_CLOSE_WAIT) {
 		e->saved.data_ready = sk->sk_data_ready;
 		e->saved.write_space = sk->sk_write_space;
 		e->saved.state_change = sk->sk_state_change;
 		e->saved.error_report = sk->sk_error_report;
-		e->saved.user_data = sk->sk_user_data;
+		e->saved.rcvlowat = sk->sk_rcvlowat;
 		sk->sk_user_data = e;
 		sk->sk_data_ready = data_ready;
 		sk->sk_write_space = write_space;
@@ -133,18 +188,32 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 	return ret;
 }
 
-/* Give them back.  No callback of ours runs or will run when this returns. */
+/**
+ * kwarp_sock_remove - give them back
+ * @e: engine, KWARP_E_RX_STOP set
+ *
+ * No callback of ours runs or will run when this returns.  What TCP has kept for us is
+ * dropped: a socket that is closed with octets unread sends a reset, which may take our
+ * Terminate or our FIN away from the peer.
+ *
+ * Context: process; takes the socket lock.
+ */
 void kwarp_sock_remove(struct kwarp_engine *e)
 {
+	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 	struct sock *sk = e->sock->sk;
 
 	lock_sock(sk);
+	tcp_read_sock(sk, &desc, read_actor);
+	e->rx.stash.use = false;
+	kwarp_rx_free_stash(e);
 	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_user_data = e->saved.user_data;
+	sk->sk_user_data = NULL;
 	sk->sk_data_ready = e->saved.data_ready;
 	sk->sk_write_space = e->saved.write_space;
 	sk->sk_state_change = e->saved.state_change;
 	sk->sk_error_report = e->saved.error_report;
+	WRITE_ONCE(sk->sk_rcvlowat, e->saved.rcvlowat);
 	write_unlock_bh(&sk->sk_callback_lock);
 	release_sock(sk);
 }
@@ -155,14 +224,40 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	lock_sock(sk);
-	kwarp_rx_reserve(e);
 	drain_locked(e, sk);
+	if (unlikely(out_of_room(e, sk))) {
+		if (kwarp_rx_make_stash(e))
+			drain_locked(e, sk);
+		else
+			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	}
 	release_sock(sk);
 }
 
+/* tcp_sendmsg_locked(), or what it does with less room than there is: for tests. */
+static int send_some(struct sock *sk, struct msghdr *msg)
+{
+	size_t len = msg_data_left(msg), cut = 0;
+	int ret = -EAGAIN;
+
+	if (kwarp_fault(KWARP_FAULT_SHORT_SEND))
+		cut = len / 2;
+	else if (kwarp_fault(KWARP_FAULT_FULL_SEND))
+		cut = len;
+	if (cut < len) {
+		iov_iter_truncate(&msg->msg_iter, len - cut);
+		ret = tcp_sendmsg_locked(sk, msg, len - cut);
+		iov_iter_reexpand(&msg->msg_iter, msg_data_left(msg) + cut);
+	}
+	/* The next ACK then calls write_space; the caller looks whether there will be one. */
+	if (cut)
+		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
+	return ret;
+}
+
 /*
- * With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says.  Nor does
- * it work off the backlog half way: there is none unless somebody owns the socket, and
+ * With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says.  It does not
+ * work off the backlog half way either: there is none unless somebody owns the socket, and
  * then we are not called, or we are the owner, in process context.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
@@ -171,7 +266,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	int ret;
 
 	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
-	ret = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+	ret = send_some(sk, msg);
 	sk->sk_allocation = gfp;
 	/* Nothing in flight, so no ACK will call write_space: it is for memory. */
 	if (ret == -EAGAIN && !sk->sk_wmem_queued)
@@ -223,6 +318,33 @@ int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked)
 	/* Here it may take its time. */
 	ret = sock_sendmsg(sock, msg);
 	return ret == -EAGAIN && !READ_ONCE(sk->sk_wmem_queued) ? -ENOBUFS : ret;
+}
+
+/**
+ * kwarp_sock_charge - pay for memory that holds what TCP cannot keep
+ * @sock: connected socket
+ * @octets: of memory
+ *
+ * As TCP pays for what it keeps: so net.ipv4.tcp_mem bounds what all peers together make us
+ * hold, and the memory cgroup of the socket's program is charged.  That of the task that
+ * allocates would be nobody's: a worker does.  The socket's receive buffer is not charged,
+ * since that it is full is why the memory is needed.
+ *
+ * Context: socket lock held; may sleep where the caller may.
+ * Return: false if there is no more for TCP, or for the cgroup.
+ */
+bool kwarp_sock_charge(struct socket *sock, int octets)
+{
+	if (!__sk_mem_schedule(sock->sk, octets, SK_MEM_RECV))
+		return false;
+	sk_mem_charge(sock->sk, octets);
+	return true;
+}
+
+/* Undo it.  Context: socket lock held. */
+void kwarp_sock_uncharge(struct socket *sock, int octets)
+{
+	sk_mem_uncharge(sock->sk, octets);
 }
 
 /**

@@ -13,6 +13,8 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
 void kwarp_sock_remove(struct kwarp_engine *e);
 void kwarp_sock_drain(struct kwarp_engine *e);
 int kwarp_sock_send(struct socket *sock, struct msghdr *msg, bool locked);
+bool kwarp_sock_charge(struct socket *sock, int octets);
+void kwarp_sock_uncharge(struct socket *sock, int octets);
 bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		    struct kwarp_engine *e);
 void kwarp_sock_shutdown(struct socket *sock);

@@ -124,11 +124,15 @@ static bool pick_response(struct kwarp_engine *e)
 static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
 {
 	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, s->lkey);
-	enum kwarp_mem_err err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length,
-						 rights);
+	enum kwarp_mem_err err;
 
-	if (mr)
-		kwarp_mr_put(mr);
+	if (!mr)
+		return false;
+	/* A registration or bind of another queue pair may be changing it. */
+	kwarp_mr_begin(mr);
+	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);
+	kwarp_mr_end(mr);
+	kwarp_mr_put(mr);
 	return err == KWARP_MEM_OK;
 }
 
@@ -191,7 +195,7 @@ static enum kwarp_wc_status local_op(struct kwarp_engine *e)
 	if (!mr)
 		return KWARP_WC_LOC_PROT_ERR;
 	if (w->opcode == KWARP_WR_REG_MR)
-		ok = mr->pd == e->mem.pd && !kwarp_mr_activate(mr, stag, w->raddr);
+		ok = !kwarp_mr_activate(mr, stag, w->raddr, &e->mem);
 	else
 		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
 	kwarp_mr_put(mr);
@@ -260,9 +264,18 @@ static bool held_back(struct kwarp_engine *e)
 	return hold;
 }
 
-static bool needs_wait_check(const struct kwarp_wqe *wqe)
+/* With a depth of 0 no Read can ever be sent. */
+static bool hopeless(const struct kwarp_engine *e)
 {
-	return wqe->e.flags & KWARP_WR_FENCE || kwarp_wqe_is_read(wqe);
+	return kwarp_wqe_is_read(&e->tx.wqe) && !e->oread.depth;
+}
+
+/* One that is hopeless waits for nothing: check_wqe() refuses it. */
+static bool needs_wait_check(const struct kwarp_engine *e)
+{
+	const struct kwarp_wqe *wqe = &e->tx.wqe;
+
+	return (wqe->e.flags & KWARP_WR_FENCE || kwarp_wqe_is_read(wqe)) && !hopeless(e);
 }
 
 /* A request that cannot be carried out ends the stream (5040-7.1-2). */
@@ -276,10 +289,9 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 
 static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 {
-	if (kwarp_wqe_is_read(&e->tx.wqe))
-		/* A depth of 0 can never serve it. */
-		return e->oread.depth ? check_sink(e) : KWARP_WC_LOC_QP_OP_ERR;
-	return check_sgl(e);
+	if (hopeless(e))
+		return KWARP_WC_LOC_QP_OP_ERR;
+	return kwarp_wqe_is_read(&e->tx.wqe) ? check_sink(e) : check_sgl(e);
 }
 
 static bool may_take(const struct kwarp_engine *e)
@@ -290,8 +302,21 @@ static bool may_take(const struct kwarp_engine *e)
 		return true;
 	/* Pairs with start_drain(). */
 	smp_rmb();
-	/* After a graceful close was asked for, later posts are flushed (5041-6.2.1-3). */
-	return READ_ONCE(tx->drain_to) != e->sq->next;
+	/*
+	 * After a graceful close was asked for, later posts are flushed (5041-6.2.1-3).
+	 * drain_to may be a producer index that the program has destroyed.
+	 */
+	return (s32)(READ_ONCE(tx->drain_to) - e->sq->next) > 0;
+}
+
+/*
+ * Requests that were posted after a graceful close was asked for are flushed in their turn,
+ * while the peer may take its time with its own half.  True if there are more.
+ */
+static bool flush_late(struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !may_take(e) &&
+	       kwarp_sq_flush_late(e->sq, kwarp_engine_short(e));
 }
 
 /* A look at the next request: true if there is one, and it may go now. */
@@ -311,12 +336,12 @@ static bool next_request(struct kwarp_engine *e)
 		tx->effort += 1 + tx->wqe.e.num_sge;
 		break;
 	}
-	/* No response can come any more: flush this one and all behind it. */
+	/* No response can come any more: this one and all after it are flushed. */
 	if (kwarp_wqe_is_read(&tx->wqe) && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		WRITE_ONCE(tx->drain_to, e->sq->next);
 		return false;
 	}
-	return !needs_wait_check(&tx->wqe) || !held_back(e);
+	return !needs_wait_check(e) || !held_back(e);
 }
 
 static bool start_message(struct kwarp_engine *e)
@@ -361,7 +386,11 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 		return false;
 	if (e->tx.rtr)
 		return pick_rtr(e);
-	/* Read Responses and own requests take turns, message by message. */
+	/*
+	 * Read Responses and own requests take turns, message by message.  No finer: messages
+	 * go out in the order in which they were submitted (5041-5.3-2), and where a tagged one
+	 * ends, only the last flag says (RFC 5041 section 5.2).
+	 */
 	e->tx.turn = !e->tx.turn;
 	if (e->tx.turn)
 		return pick_response(e) || pick_sq(e);
@@ -457,6 +486,7 @@ static void fill_batch(struct kwarp_engine *e)
 			return;
 		if (!tx->batch.len)
 			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
+		tx->answered |= tx->msg.kind == KWARP_TXK_RRESP;
 		if (!kwarp_tx_build(e))
 			return;
 	}
@@ -480,10 +510,11 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 
 	tx->effort = 0;
+	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
 		kwarp_engine_flush(e);	/* no socket any more, so process context */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
-		return KWARP_TX_IDLE;
+		return flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_sock_writable(e->sock))
@@ -506,7 +537,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return KWARP_TX_NO_MEMORY;
 	/* Local operations complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
-	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e))
+	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e) || flush_late(e))
 		return KWARP_TX_MORE;
 	kwarp_batch_idle(&tx->batch);
 	report_idle(e);

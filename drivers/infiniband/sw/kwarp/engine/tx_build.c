@@ -10,6 +10,7 @@
 #include "engine.h"
 #include "tx.h"
 
+#include "../fault.h"
 #include "../kwarp.h"
 #include "../proto/mpa_frame.h"
 
@@ -21,7 +22,8 @@ struct fpdu {
 	u32 start;		/* stream offset of ULPDU_Length */
 	u32 crc;
 	bool begun;		/* ULPDU_Length has been put */
-	bool no_memory;		/* nothing is wrong but that */
+	bool stopped;		/* nothing is wrong, but the batch takes no more */
+	bool no_memory;		/* for want of memory */
 };
 
 /* ----------------------------------------------------------------- octets */
@@ -33,7 +35,9 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 		u8 *dst = kwarp_batch_frag(f->b, len, &n);
 
 		if (!dst) {
-			f->no_memory = true;
+			f->stopped = true;
+			/* A batch that has all its pieces goes out, and the next one has none. */
+			f->no_memory = f->b->n < KWARP_BATCH_BVECS;
 			return false;
 		}
 		memcpy(dst, src, n);
@@ -91,6 +95,12 @@ static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
+/* For tests. */
+static u32 spoilt(u32 crc)
+{
+	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
+}
+
 /* Pad and CRC of an FPDU in one piece. */
 static void end_whole(struct fpdu *f, u32 pad)
 {
@@ -100,7 +110,7 @@ static void end_whole(struct fpdu *f, u32 pad)
 	/* Not in use, the field is there and means nothing (5044-4.1-7). */
 	if (f->e->tx.crc)
 		kwarp_mpa_crc_put(f->whole + len,
-				  kwarp_mpa_crc_add(f->crc, f->whole, len));
+				  spoilt(kwarp_mpa_crc_add(f->crc, f->whole, len)));
 	f->e->tx.off += len + KWARP_MPA_CRC_LEN;
 }
 
@@ -119,7 +129,7 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	if (f->e->tx.markers && !kwarp_mpa_to_marker(f->e->tx.off) && !put_marker(f))
 		return false;
 	if (f->e->tx.crc)
-		kwarp_mpa_crc_put(crc, f->crc);
+		kwarp_mpa_crc_put(crc, spoilt(f->crc));
 	return put(f, crc, sizeof(crc), false);
 }
 
@@ -150,7 +160,7 @@ static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 che
 		return KWARP_MEM_STAG;
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, &f->e->mem, addr, check, rights);
-	/* Short of memory is not the region's fault: no_memory says so. */
+	/* A batch that takes no more is not the region's fault: stopped says so. */
 	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len))
 		err = KWARP_MEM_STAG;
 	kwarp_mr_end(mr);
@@ -319,8 +329,8 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 		m->sge = sge;
 		m->sge_off = sge_off;
 		m->buf = buf;
-		if (f.no_memory)
-			e->tx.no_memory = true;
+		if (f.stopped)
+			e->tx.no_memory = f.no_memory;
 		else
 			build_failed(e, err);
 		return false;

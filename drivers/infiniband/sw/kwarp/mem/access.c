@@ -18,6 +18,9 @@
  *
  * Wrap is tested before bounds, or it could never be reported (5041-7.1-18).
  *
+ * Without the lock (see kwarp_mr_begin()) the answer is a first look, at a region that may be
+ * registered anew meanwhile; what is copied is checked again under it.
+ *
  * Context: any; the caller holds a reference on @mr.
  * Return: KWARP_MEM_OK, or the first check that failed.
  */
@@ -25,7 +28,7 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 				   const struct kwarp_mem_stream *stream, u64 addr,
 				   u64 len, int rights)
 {
-	u64 end;
+	u64 end, va, length;
 
 	/* 5041-7.1-14, -15; 5040-7.2-9 */
 	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
@@ -35,13 +38,15 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 		return KWARP_MEM_STREAM;
 	/* 5041-8.2-3, -5: a window is its stream's, and for the peer only */
 	if (mr->kind == KWARP_MR_WINDOW) {
-		if (mr->stream != stream)
+		/* data_race: a first look, kwarp_mr_begin() looks under the lock */
+		if (data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;
 		if (!rights)
 			return KWARP_MEM_ACCESS;
 	}
 	/* 5040-8.1.1-5 */
-	if ((mr->access & rights) != rights)
+	/* data_race: a first look, as above */
+	if ((data_race(mr->access) & rights) != rights)
 		return KWARP_MEM_ACCESS;
 	/* 5041-7.1-18, 5040-7.2-13 */
 	if (check_add_overflow(addr, len, &end))
@@ -49,10 +54,28 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	/* 5041-7.1-16, -17; 5040-7.2-11, -12 */
 	if (mr->kind == KWARP_MR_DMA)
 		return KWARP_MEM_OK;
-	if (addr < mr->va || addr - mr->va > mr->length ||
-	    len > mr->length - (addr - mr->va))
+	/* data_race: a first look, as above */
+	va = data_race(mr->va);
+	/* data_race: likewise */
+	length = data_race(mr->length);
+	if (addr < va || addr - va > length || len > length - (addr - va))
 		return KWARP_MEM_BOUNDS;
 	return KWARP_MEM_OK;
+}
+
+/* May this stream's consumer, or its peer, invalidate a valid STag? */
+static bool may_revoke(const struct kwarp_mr *mr, const struct kwarp_mem_stream *stream,
+		       bool remote)
+{
+	lockdep_assert_held_write(&mr->lock);
+	if (mr->kind == KWARP_MR_WINDOW && mr->stream != stream)
+		return false;
+	if (!remote)
+		return true;
+	/* 5040-8.1.1-7: not what other streams of the protection domain use */
+	if (mr->kind == KWARP_MR_FAST && mr->owner != READ_ONCE(stream->id))
+		return false;
+	return mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE);
 }
 
 /**
@@ -63,8 +86,12 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
  * @remote: the peer asks for it
  *
  * Only fast-register regions and windows can be invalidated: a region of user space is
- * shared by all streams of its protection domain (5040-8.1.1-7).  A window can be bound
- * anew when it returns, and its region deregistered.
+ * shared by all streams of its protection domain (5040-8.1.1-7).  Of the former only the
+ * peer of the stream that registered it can, and the consumer on any stream.  A window can
+ * be bound anew when it returns, and its region deregistered.
+ *
+ * The owner of an STag may invalidate what is invalid already: the peer may have been quicker,
+ * or the registration never carried out.  The peer may not (5040-7.2-4).
  *
  * When it returns, no access that was checked before is still copying.
  *
@@ -74,14 +101,14 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_stream *stream,
 		     bool remote)
 {
-	const int remote_rights = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
 	bool ok;
 
 	if (!mr || mr->kind < KWARP_MR_FAST || mr->pd != stream->pd)
 		return false;
 	write_lock_bh(&mr->lock);
-	ok = mr->valid && mr->stag == stag && (!remote || mr->access & remote_rights) &&
-	     (mr->kind != KWARP_MR_WINDOW || mr->stream == stream);
+	/* kwarp_mr_close() does not take this lock; the STag changes under it only. */
+	ok = mr->stag == stag &&
+	     (READ_ONCE(mr->valid) ? may_revoke(mr, stream, remote) : !remote);
 	if (ok)
 		WRITE_ONCE(mr->valid, false);
 	write_unlock_bh(&mr->lock);

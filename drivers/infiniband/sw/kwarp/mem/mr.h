@@ -34,10 +34,13 @@ enum kwarp_mr_kind {
 /**
  * struct kwarp_mem_stream - what memory knows of a stream
  * @pd: protection domain; immutable
+ * @id: what no other stream has or had, not even one with the same queue pair; READ_ONCE,
+ *	changes when the stream has ended
  * @windows: those bound to it; protected by the binding lock, see window.c
  */
 struct kwarp_mem_stream {
 	struct ib_pd *pd;
+	u64 id;
 	struct list_head windows;
 };
 
@@ -74,6 +77,7 @@ struct kwarp_mr_list {
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable
  * @stream: KWARP_MR_WINDOW: the one that bound it; else NULL
+ * @owner: KWARP_MR_FAST: @id of the stream that registered it, whose peer may invalidate it
  * @va: first valid address (tagged offset)
  * @length: octets
  * @umem: pinned pages of a KWARP_MR_USER
@@ -107,6 +111,7 @@ struct kwarp_mr {
 	int access;
 	struct ib_pd *pd;
 	const struct kwarp_mem_stream *stream;
+	u64 owner;
 	u64 va;
 	u64 length;
 	struct ib_umem *umem;
@@ -216,7 +221,8 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd);
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
-int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access);
+int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
+		      const struct kwarp_mem_stream *stream);
 int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 
 #endif /* KWARP_MEM_MR_H */

@@ -4,6 +4,7 @@
  */
 #include "mr.h"
 
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -11,15 +12,18 @@
 
 #include "../kwarp.h"
 
+/* User space's are charged to its memory cgroup; kernel consumers' to nobody in particular. */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
 {
-	struct kwarp_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	gfp_t gfp = pd->uobject ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
+	struct kwarp_mr *mr = kzalloc(sizeof(*mr), gfp);
 
 	if (!mr)
 		return NULL;
 	if (max_chunks) {
-		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), GFP_KERNEL_ACCOUNT);
+		/* A large one may fail, and that is no news. */
+		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), gfp | __GFP_NOWARN);
 		if (!mr->chunk) {
 			kfree(mr);
 			return NULL;
@@ -60,13 +64,45 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr,
 	return mr;
 }
 
+/* Largest piece: kwarp_mr.offset has to hold an offset in it. */
+#define MAX_SHIFT	30
+
+/*
+ * The larger the pieces, the fewer pointers: of huge pages one for each, 4 KiB of them instead
+ * of 2 MiB for 1 GiB.  A piece is aligned in memory and in the process alike, but not to the
+ * region's own addresses, which kwarp_mr_span() does not ask for.  Of the first and the last
+ * one there may be less than all.
+ */
+static u8 best_shift(struct ib_umem *umem)
+{
+	unsigned long size = ib_umem_find_best_pgsz(umem, GENMASK(MAX_SHIFT, PAGE_SHIFT),
+						    umem->address);
+
+	return size ? ilog2(size) : PAGE_SHIFT;
+}
+
+static u32 user_offset(const struct ib_umem *umem, u8 shift)
+{
+	return umem->address & ((1UL << shift) - 1);
+}
+
 static void user_chunks(struct kwarp_mr *mr)
 {
+	u64 pos = round_down(mr->offset, PAGE_SIZE), in;
 	struct sg_page_iter it;
 
-	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &it, 0)
-		mr->chunk[mr->nchunks++] = page_address(sg_page_iter_page(&it));
+	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &it, 0) {
+		in = pos & ((1ULL << mr->shift) - 1);
+		if (pos >> mr->shift == mr->nchunks)
+			mr->chunk[mr->nchunks++] = page_address(sg_page_iter_page(&it)) - in;
+		pos += PAGE_SIZE;
+		/* There can be 2^28 pages. */
+		cond_resched();
+	}
 }
+
+/* Less than 2 GiB of pointers: the kernel warns of whoever asks for more at a time. */
+#define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
 /**
  * kwarp_mr_create_user - region over pinned user memory
@@ -82,18 +118,20 @@ static void user_chunks(struct kwarp_mr *mr)
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access)
 {
-	size_t pages = ib_umem_num_pages(umem);
+	u8 shift = best_shift(umem);
+	u64 chunks = (user_offset(umem, shift) + (u64)umem->length - 1) >> shift;
 	struct kwarp_mr *mr;
 
-	if (pages > U32_MAX)
+	if (chunks >= MAX_CHUNKS)
 		return ERR_PTR(-ENOMEM);
-	mr = mr_new(pd, KWARP_MR_USER, pages);
+	mr = mr_new(pd, KWARP_MR_USER, chunks + 1);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->umem = umem;
+	mr->shift = shift;
 	mr->va = iova;
 	mr->length = umem->length;
-	mr->offset = ib_umem_offset(umem);
+	mr->offset = user_offset(umem, shift);
 	mr->access = access;
 	user_chunks(mr);
 	return mr_register(kdev, mr, get_random_u8(), true);
@@ -118,15 +156,22 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return mr_register(kdev, mr, 0, false);
 }
 
-/* Region over all kernel memory, for kernel consumers. */
+/*
+ * Region over all kernel memory, for kernel consumers.  Some of them can be told to lend all of
+ * it to their peers (IB_PD_UNSAFE_GLOBAL_RKEY): with a network in between that is refused.
+ */
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access)
 {
 	struct kwarp_mr *mr;
 
+	access &= ~IB_ACCESS_OPTIONAL;
 	/* It has no bounds, so no peer may name it (5040-8.1.1-3). */
-	if (access & ~IB_ACCESS_LOCAL_WRITE)
+	if (access & ~IB_ACCESS_LOCAL_WRITE) {
+		dev_warn_once(&kdev->ibdev.dev,
+			      "a kernel consumer wants all memory open to its peers: it has to use fast registration\n");
 		return ERR_PTR(-EINVAL);
+	}
 	mr = mr_new(pd, KWARP_MR_DMA, 0);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
@@ -206,23 +251,29 @@ static void take_list(struct kwarp_mr *mr)
  * @mr: fast-register region
  * @stag: new STag; only the key may differ
  * @access: IB_ACCESS_*
+ * @stream: whose send queue it is from: its peer, and no other, may invalidate the region
  *
  * The address by which the region is named is ibmr.iova as it is now: consumers set it
  * after mapping (NFS/RDMA puts the XID there).
  *
- * Return: 0, -EINVAL.
+ * Return: 0, -EINVAL: of another protection domain, no region of that kind, or still valid.
  */
-int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
+int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
+		      const struct kwarp_mem_stream *stream)
 {
 	int ret = -EINVAL;
 
-	if (mr->kind != KWARP_MR_FAST || (mr->stag ^ stag) >> 8)
+	/* Another queue pair may be changing the key, nobody the index. */
+	if (mr->kind != KWARP_MR_FAST || mr->pd != stream->pd ||
+	    (READ_ONCE(mr->stag) ^ stag) >> 8)
 		return -EINVAL;
 	write_lock_bh(&mr->lock);
-	if (!mr->valid) {
+	/* kwarp_mr_close() does not take this lock. */
+	if (!READ_ONCE(mr->valid)) {
 		take_list(mr);
 		mr->va = mr->ibmr.iova;
 		mr->access = access;
+		mr->owner = READ_ONCE(stream->id);
 		WRITE_ONCE(mr->stag, stag);
 		WRITE_ONCE(mr->valid, true);
 		ret = 0;
@@ -248,9 +299,11 @@ int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 	kwarp_stag_free(kdev, mr);
 	kwarp_mr_put(mr);
 	wait_for_completion(&mr->idle);
-	/* Not before: a bind may have been under way. */
-	if (mr->kind == KWARP_MR_WINDOW)
+	/* Not before: a bind may have been under way, and have made it valid. */
+	if (mr->kind == KWARP_MR_WINDOW) {
+		kwarp_mr_close(mr);
 		kwarp_window_unbind(mr);
+	}
 	if (mr->umem)
 		ib_umem_release(mr->umem);
 	mr->umem = NULL;

@@ -65,7 +65,8 @@ void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 /* Give the index back.  No lookup finds the region from here on. */
 void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
-	xa_erase(&kdev->stags, mr->stag >> 8);
+	/* A request that has found it before may give it another key now; the index stays. */
+	xa_erase(&kdev->stags, READ_ONCE(mr->stag) >> 8);
 	atomic_dec(&kdev->num_mr);
 }
 

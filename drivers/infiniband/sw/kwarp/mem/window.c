@@ -16,6 +16,7 @@
  */
 #include "mr.h"
 
+#include <linux/atomic.h>
 #include <linux/overflow.h>
 #include <linux/spinlock.h>
 
@@ -30,9 +31,12 @@
  */
 static DEFINE_SPINLOCK(binding);
 
+static atomic64_t next_stream;
+
 void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
 {
 	INIT_LIST_HEAD(&stream->windows);
+	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 }
 
 static bool covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
@@ -47,6 +51,8 @@ static bool covers(const struct kwarp_mr *mr, const struct kwarp_window_range *r
 static bool bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd,
 		     const struct kwarp_window_range *range)
 {
+	lockdep_assert_held(&binding);
+	/* A region of user space keeps its STag, and ceases to be valid under the binding lock. */
 	if (mr->kind != KWARP_MR_USER || mr->pd != pd || mr->stag != lkey || !mr->valid)
 		return false;
 	if (!(mr->access & IB_ACCESS_MW_BIND) || range->access & ~WINDOW_ACCESS)
@@ -96,7 +102,9 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 {
 	bool ok;
 
-	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd || (mw->stag ^ stag) >> 8)
+	/* Another queue pair may be changing the key, nobody the index. */
+	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd ||
+	    (READ_ONCE(mw->stag) ^ stag) >> 8)
 		return false;
 	spin_lock_bh(&binding);
 	ok = !mw->parent && bindable(mr, lkey, stream->pd, range);
@@ -122,21 +130,29 @@ static void let_go(struct kwarp_mr *mw)
 }
 
 /**
- * kwarp_window_unbind - an invalid window lets go of its region
+ * kwarp_window_unbind - a window that is invalid lets go of its region
  * @mw: window
+ *
+ * Two that invalidate a window at the same time both call.  When the second one does, it may
+ * have been bound anew: then it is not touched.
  *
  * Context: any but hard interrupt.
  */
 void kwarp_window_unbind(struct kwarp_mr *mw)
 {
 	spin_lock_bh(&binding);
-	let_go(mw);
+	/* Becomes true under the binding lock only. */
+	if (!READ_ONCE(mw->valid))
+		let_go(mw);
 	spin_unlock_bh(&binding);
 }
 
 /**
  * kwarp_mem_stream_end - free all windows of a stream
  * @stream: it neither receives nor sends any more
+ *
+ * The next stream of the same queue pair has another peer: what this one registered is not
+ * the next one's to invalidate.
  *
  * Context: any but hard interrupt.
  */
@@ -145,6 +161,7 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 	struct kwarp_mr *mw;
 	u32 n = 0;
 
+	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 	spin_lock_bh(&binding);
 	/* Nothing is bound any more, so the list only gets shorter. */
 	while ((mw = list_first_entry_or_null(&stream->windows, struct kwarp_mr, bound))) {

@@ -107,6 +107,8 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		/* iw_cm may have dropped the Request together with the listener */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, KWARP_CMA_HURRY),
+		/* others wait for its place: told like one that the ULP rejects */
+		[KWARP_CME_EVICT]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
 	[KWARP_CMS_SEND_REP] = {

@@ -90,7 +90,8 @@ enum kwarp_cm_event {
 #define KWARP_CMA_DISCARD	BIT(10)	/* inbound octets are dropped from now on */
 #define KWARP_CMA_KILL		BIT(11)	/* release the socket, with RST if still open */
 #define KWARP_CMA_HURRY		BIT(12)	/* no more time than a Request has */
-#define KWARP_CMA_COUNT		13
+#define KWARP_CMA_REFUSE	BIT(13)	/* no verdict possible: make the rejecting Reply */
+#define KWARP_CMA_COUNT		14
 
 /* Timer that runs in a state: it goes on while the next state has the same. */
 enum kwarp_cm_timer {

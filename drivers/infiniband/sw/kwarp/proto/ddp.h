@@ -125,7 +125,8 @@ struct kwarp_ddp_untagged_rx {
  * @hdr: decoded header, qn already checked
  *
  * On an in-order LLP the MSN must be the expected one and the MO must continue
- * the message (5041-7.1-8, -10; rfc5041.md section 5 item 5).  Whether MO plus
+ * the message (5041-7.1-8, -10).  RFC 5041 section 7.1 lets any MSN pass that has a
+ * buffer; that of a peer which follows sections 4.3 and 5.3 is the next one.  Whether MO plus
  * payload fits the buffer is the caller's check, with 64-bit arithmetic.
  *
  * Context: any.

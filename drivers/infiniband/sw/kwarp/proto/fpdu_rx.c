@@ -2,14 +2,13 @@
 /*
  * Incremental FPDU parser (RFC 5044 sections 4 and 6).
  *
- * Runs in softirq for each piece of each skb.  The input is read once, in place:
- * what is contiguous there is handed on, copied or folded into the CRC as one
- * piece.  Only fields of a few octets are collected when they come split.
+ * Runs in softirq for each piece of each skb.  What it judges it copies first, in
+ * take_head() and take_marker(), whether the field comes whole or in pieces; see
+ * fpdu_rx.h.  There is no other place that reads the input.
  *
  * A marker is due whenever the stream offset is a multiple of 512 (5044-4.3-12);
  * while (off mod 512) < 4 the parser is inside one.  So the offset itself is the
  * marker's state, and every other step only has to stop short of the next one.
- * ULPDU_Length and CRC are never cut by a marker, since both lie 4-octet aligned.
  */
 #include "fpdu_rx.h"
 
@@ -25,16 +24,11 @@ static enum kwarp_fpdu_event fail(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
 	return KWARP_FPDU_ERROR;
 }
 
-static_assert(KWARP_PERR_COUNT <= U8_MAX);	/* kwarp_fpdu_rx.pending */
-
 static void begin_fpdu(struct kwarp_fpdu_rx *rx)
 {
-	rx->step = KWARP_FPDU_S_LEN;
+	rx->step = KWARP_FPDU_S_HEAD;
 	rx->have = 0;
-	rx->pending = KWARP_PERR_NONE;
 	rx->verified = !rx->check_crc;
-	rx->crc = kwarp_mpa_crc_init();
-	rx->crc_ahead = 0;
 }
 
 void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers)
@@ -45,29 +39,11 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers)
 	begin_fpdu(rx);
 }
 
-static void fold_crc(struct kwarp_fpdu_rx *rx, const u8 *p, u32 n)
-{
-	u32 done = min(n, rx->crc_ahead);
-
-	rx->crc_ahead -= done;
-	if (n > done)
-		rx->crc = kwarp_mpa_crc_add(rx->crc, p + done, n - done);
-}
-
-/* Use up @n octets that the CRC does not cover, or does already. */
-static void skip(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
+static void use(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 {
 	in->at += n;
 	in->left -= n;
 	rx->off += n;
-}
-
-/* Use up @n octets; 5044-4.4-18: all but the trailer itself are covered. */
-static void advance(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
-{
-	if (rx->check_crc)
-		fold_crc(rx, in->at, n);
-	skip(rx, in, n);
 }
 
 /* Of @want octets, how many lie in the input before the next marker. */
@@ -76,23 +52,6 @@ static u32 piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 wan
 	u32 n = min_t(size_t, in->left, want);
 
 	return rx->markers ? min(n, kwarp_mpa_to_marker(rx->off)) : n;
-}
-
-/* Collect a field of @want octets; true when it is complete. */
-static bool gather(struct kwarp_fpdu_rx *rx, struct input *in, u8 *field, u32 want)
-{
-	u32 n = piece(rx, in, want - rx->have);
-
-	memcpy(field + rx->have, in->at, n);
-	rx->have += n;
-	if (rx->step == KWARP_FPDU_S_CRC)
-		skip(rx, in, n);
-	else
-		advance(rx, in, n);
-	if (rx->have < want)
-		return false;
-	rx->have = 0;
-	return true;
 }
 
 static bool marker_due(const struct kwarp_fpdu_rx *rx)
@@ -104,7 +63,7 @@ static bool marker_due(const struct kwarp_fpdu_rx *rx)
 /* FPDUPTR that the marker just received must hold (5044-4.2-4, 5044-4.3-6, -7). */
 static u32 expected_ptr(const struct kwarp_fpdu_rx *rx)
 {
-	if (rx->step == KWARP_FPDU_S_LEN && !rx->have)
+	if (rx->step == KWARP_FPDU_S_HEAD && !rx->have)
 		return 0;
 	return (u16)(rx->off - KWARP_MPA_MARKER_LEN - rx->fpdu_off);
 }
@@ -115,130 +74,72 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	u32 n = min_t(size_t, in->left, KWARP_MPA_MARKER_LEN - have);
 
 	memcpy(rx->marker + have, in->at, n);
-	advance(rx, in, n);	/* 5044-4.3-1, -8: covered, octets as received */
+	/* The copy is judged, whatever the compiler thinks of the original. */
+	barrier();
+	use(rx, in, n);
 	if (have + n < KWARP_MPA_MARKER_LEN ||
 	    kwarp_mpa_marker_decode(rx->marker) == expected_ptr(rx))
 		return KWARP_FPDU_MORE;
-
-	if (rx->verified)	/* 5044-7.1.1-11: without CRC it counts as right */
-		return fail(rx, KWARP_PERR_MPA_MARKER);
-	rx->pending = KWARP_PERR_MPA_MARKER;	/* 5044-8-4: if the CRC is right */
-	return KWARP_FPDU_MORE;
+	/* 5044-8-4: the CRC is right; 5044-7.1.1-11: or it counts as right */
+	return fail(rx, KWARP_PERR_MPA_MARKER);
 }
 
-static void end_payload(struct kwarp_fpdu_rx *rx)
+/* Octets of length field and header, as far as the first @have of them tell. */
+static u32 fields_len(const u8 *fields, u32 have)
 {
-	rx->step = rx->pad_left ? KWARP_FPDU_S_PAD : KWARP_FPDU_S_CRC;
-}
+	u32 ulpdu_len;
 
-/* ULPDU_Length is known. */
-static void set_length(struct kwarp_fpdu_rx *rx, u16 ulpdu_len)
-{
-	rx->ulpdu_len = ulpdu_len;
-	rx->pad_left = kwarp_mpa_pad(ulpdu_len);
-	rx->payload_len = 0;
-	rx->payload_left = 0;
-}
-
-/* The ULPDU ends before its header does: an error once the CRC is right. */
-static enum kwarp_fpdu_event short_ulpdu(struct kwarp_fpdu_rx *rx)
-{
-	if (!rx->pending)
-		rx->pending = KWARP_PERR_DDP_LOCAL;
-	end_payload(rx);
-	return KWARP_FPDU_MORE;
-}
-
-/* raw_hdr is complete. */
-static enum kwarp_fpdu_event open_segment(struct kwarp_fpdu_rx *rx, u32 hdr_len)
-{
-	kwarp_ddp_decode(rx->raw_hdr, &rx->hdr);
-	rx->payload_len = rx->ulpdu_len - hdr_len;
-	rx->payload_left = rx->payload_len;
-	if (rx->payload_left)
-		rx->step = KWARP_FPDU_S_DATA;
-	else
-		end_payload(rx);
-	return KWARP_FPDU_HDR;
+	if (have < KWARP_MPA_LEN_FIELD)
+		return KWARP_MPA_LEN_FIELD;
+	ulpdu_len = get_unaligned_be16(fields);
+	if (have == KWARP_MPA_LEN_FIELD)
+		return KWARP_MPA_LEN_FIELD + !!ulpdu_len;
+	return KWARP_MPA_LEN_FIELD +
+	       min(ulpdu_len, kwarp_ddp_hdr_len(fields[KWARP_MPA_LEN_FIELD]));
 }
 
 /*
- * Fold what there is of the FPDU in one call, and compare if all of it is there.
- * False if the CRC is wrong.
+ * Copy what there may be of length field and header, then use as much of it as there is:
+ * @head alone says how long they are.  What was copied beyond them has not been looked at.
+ * True when they are complete.
  */
-static bool crc_at_once(struct kwarp_fpdu_rx *rx, const struct input *in, u32 hdr_end)
+static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	u32 content = KWARP_MPA_LEN_FIELD + rx->ulpdu_len + rx->pad_left;
-	u32 n = min_t(size_t, in->left, content);
+	u32 n = piece(rx, in, sizeof(rx->head) - rx->have), want;
 
-	rx->crc = kwarp_mpa_crc_add(rx->crc, in->at, n);
-	rx->crc_ahead = n - hdr_end;
-	if (in->left < content + KWARP_MPA_CRC_LEN)
-		return true;
-	rx->verified = kwarp_mpa_crc_ok(in->at + content, rx->crc);
-	return rx->verified;
-}
-
-/* Length field and DDP header: every FPDU is that long. */
-#define HEAD_LEN	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
-
-/*
- * Can length and header be taken at once?  They are read once: input that a local
- * sender has given by reference can change at any time.
- */
-static bool header_at_once(const struct kwarp_fpdu_rx *rx, const struct input *in,
-			   u8 head[HEAD_LEN])
-{
-	if (rx->markers || rx->have || in->left < HEAD_LEN)
-		return false;
-	memcpy(head, in->at, HEAD_LEN);
+	memcpy(rx->head + rx->have, in->at, n);
+	/* The copy is judged, whatever the compiler thinks of the original. */
 	barrier();
-	return get_unaligned_be16(head) >= kwarp_ddp_hdr_len(head[KWARP_MPA_LEN_FIELD]);
+	want = fields_len(rx->head, rx->have + n) - rx->have;
+	n = min(n, want);
+	use(rx, in, n);
+	rx->have += n;
+	return n == want;
 }
 
-static enum kwarp_fpdu_event take_header(struct kwarp_fpdu_rx *rx, struct input *in,
-					 const u8 head[HEAD_LEN])
+static void set_step(struct kwarp_fpdu_rx *rx)
 {
-	u32 hdr_len = kwarp_ddp_hdr_len(head[KWARP_MPA_LEN_FIELD]);
-
-	set_length(rx, get_unaligned_be16(head));
-	memcpy(rx->raw_hdr, head + KWARP_MPA_LEN_FIELD, KWARP_DDP_MAX_HDR);
-	if (rx->verified) {
-		advance(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
-	} else {
-		if (!crc_at_once(rx, in, KWARP_MPA_LEN_FIELD + hdr_len))
-			return fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
-		skip(rx, in, KWARP_MPA_LEN_FIELD + hdr_len);
-	}
-	return open_segment(rx, hdr_len);
+	rx->step = rx->payload_left ? KWARP_FPDU_S_DATA : KWARP_FPDU_S_TAIL;
 }
 
-static enum kwarp_fpdu_event take_len(struct kwarp_fpdu_rx *rx, struct input *in)
+static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	u8 head[HEAD_LEN];
-
-	if (likely(header_at_once(rx, in, head)))
-		return take_header(rx, in, head);
+	u32 hdr_len;
 
 	if (!rx->have)
 		rx->fpdu_off = rx->off;
-	if (!gather(rx, in, rx->small, KWARP_MPA_LEN_FIELD))
+	if (!collect_head(rx, in))
 		return KWARP_FPDU_MORE;
-	set_length(rx, get_unaligned_be16(rx->small));
-	if (!rx->ulpdu_len)
-		return short_ulpdu(rx);
-	rx->step = KWARP_FPDU_S_HDR;
-	return KWARP_FPDU_MORE;
-}
-
-static enum kwarp_fpdu_event take_hdr(struct kwarp_fpdu_rx *rx, struct input *in)
-{
-	u32 hdr_len = kwarp_ddp_hdr_len(rx->have ? rx->raw_hdr[0] : *in->at);
-	u32 want = min_t(u32, hdr_len, rx->ulpdu_len);
-
-	if (!gather(rx, in, rx->raw_hdr, want))
-		return KWARP_FPDU_MORE;
-	return want < hdr_len ? short_ulpdu(rx) : open_segment(rx, hdr_len);
+	rx->ulpdu_len = get_unaligned_be16(rx->head);
+	hdr_len = kwarp_ddp_hdr_len(*kwarp_fpdu_rx_raw(rx));
+	if (rx->ulpdu_len < hdr_len)
+		return fail(rx, KWARP_PERR_DDP_LOCAL);
+	kwarp_ddp_decode(kwarp_fpdu_rx_raw(rx), &rx->hdr);
+	rx->payload_len = rx->ulpdu_len - hdr_len;
+	rx->payload_left = rx->payload_len;
+	rx->tail_left = kwarp_mpa_pad(rx->ulpdu_len) + KWARP_MPA_CRC_LEN;
+	set_step(rx);
+	return KWARP_FPDU_HDR;
 }
 
 static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
@@ -248,88 +149,67 @@ static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *i
 
 	*data = in->at;		/* 5044-4.3-17: never markers, pad or CRC */
 	*dlen = n;
-	advance(rx, in, n);
+	use(rx, in, n);
 	rx->payload_left -= n;
-	if (!rx->payload_left)
-		end_payload(rx);
+	set_step(rx);
 	return KWARP_FPDU_DATA;
 }
 
-static enum kwarp_fpdu_event take_pad(struct kwarp_fpdu_rx *rx, struct input *in)
+/* 5044-4.1-4, -8: pad is not looked at, and the trailer has been, or is not in use. */
+static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	u32 n = piece(rx, in, rx->pad_left);
+	u32 n = piece(rx, in, rx->tail_left);
 
-	advance(rx, in, n);	/* 5044-4.1-4: covered, else not looked at */
-	rx->pad_left -= n;
-	if (!rx->pad_left)
-		rx->step = KWARP_FPDU_S_CRC;
-	return KWARP_FPDU_MORE;
-}
-
-static enum kwarp_fpdu_event take_crc(struct kwarp_fpdu_rx *rx, struct input *in)
-{
-	if (!gather(rx, in, rx->small, KWARP_MPA_CRC_LEN))
+	use(rx, in, n);
+	rx->tail_left -= n;
+	if (rx->tail_left)
 		return KWARP_FPDU_MORE;
-	/* 5044-4.4-19, -20; 5044-4.1-8: not looked at if not in use */
-	if (rx->check_crc && !kwarp_mpa_crc_ok(rx->small, rx->crc))
-		return fail(rx, KWARP_PERR_MPA_CRC);
-	if (rx->pending)
-		return fail(rx, rx->pending);
 	begin_fpdu(rx);
 	return KWARP_FPDU_END;
-}
-
-/* Is the rest of a verified FPDU there, so that nothing in it needs a look? */
-static bool trailer_at_once(const struct kwarp_fpdu_rx *rx, const struct input *in)
-{
-	return rx->verified && !rx->markers && !rx->have && !rx->pending &&
-	       in->left >= rx->pad_left + KWARP_MPA_CRC_LEN;
-}
-
-static enum kwarp_fpdu_event take_trailer(struct kwarp_fpdu_rx *rx, struct input *in)
-{
-	if (likely(trailer_at_once(rx, in))) {
-		skip(rx, in, rx->pad_left + KWARP_MPA_CRC_LEN);
-		begin_fpdu(rx);
-		return KWARP_FPDU_END;
-	}
-	return rx->step == KWARP_FPDU_S_PAD ? take_pad(rx, in) : take_crc(rx, in);
 }
 
 static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
 				  const u8 **data, u32 *dlen)
 {
 	switch (rx->step) {
-	case KWARP_FPDU_S_LEN:
-		return take_len(rx, in);
-	case KWARP_FPDU_S_HDR:
-		return take_hdr(rx, in);
+	case KWARP_FPDU_S_HEAD:
+		return take_head(rx, in);
 	case KWARP_FPDU_S_DATA:
 		return take_data(rx, in, data, dlen);
-	case KWARP_FPDU_S_PAD:
-	case KWARP_FPDU_S_CRC:
-		return take_trailer(rx, in);
+	case KWARP_FPDU_S_TAIL:
+		return take_tail(rx, in);
 	default:
 		return KWARP_FPDU_ERROR;
 	}
 }
 
-u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, u32 skip, const u8 *head,
-			   u32 have)
+/* Octets of a marker in front of the next FPDU. */
+static u32 marker_before(const struct kwarp_fpdu_rx *rx)
 {
-	u32 off = rx->off + skip;
-	u32 at = rx->markers && !kwarp_mpa_to_marker(off) ? KWARP_MPA_MARKER_LEN : 0;
+	return rx->markers && !kwarp_mpa_to_marker(rx->off) ? KWARP_MPA_MARKER_LEN : 0;
+}
+
+u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 have)
+{
+	u32 at = marker_before(rx);
 
 	if (have < at + KWARP_MPA_LEN_FIELD)
 		return 0;
-	return kwarp_mpa_wire_len(off, get_unaligned_be16(head + at), rx->markers);
+	return kwarp_mpa_wire_len(rx->off, get_unaligned_be16(head + at), rx->markers);
 }
 
-void kwarp_fpdu_rx_ahead(struct kwarp_fpdu_rx *rx, u32 len, u32 crc,
-			 const u8 trailer[KWARP_MPA_CRC_LEN])
+u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head)
 {
-	rx->crc = crc;
-	rx->crc_ahead = len - KWARP_MPA_CRC_LEN;
+	u32 at = marker_before(rx), to = kwarp_mpa_to_marker(rx->off);
+	/* FPDUs are 4-octet aligned: no marker cuts off the octets that tell. */
+	u32 len = at + fields_len(head + at, KWARP_FPDU_FIELDS);
+
+	return rx->markers && to && to < len ? len + KWARP_MPA_MARKER_LEN : len;
+}
+
+void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
+			  const u8 trailer[KWARP_MPA_CRC_LEN])
+{
 	rx->verified = kwarp_mpa_crc_ok(trailer, crc);
 	if (!rx->verified)
 		fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
@@ -344,6 +224,8 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 
 	if (unlikely(rx->step == KWARP_FPDU_S_ERROR))
 		return KWARP_FPDU_ERROR;
+	if (unlikely(!rx->verified && in.left))
+		return fail(rx, KWARP_PERR_MPA_CRC);
 
 	/* each step has at least one octet to use, and uses at least one */
 	while (in.left && event == KWARP_FPDU_MORE)

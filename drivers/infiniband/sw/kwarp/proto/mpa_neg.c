@@ -264,7 +264,7 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	memset(res, 0, sizeof(*res));
 	reply->reply = true;
 	reply->reject = !accept || refuse;	/* 5044-7.1.2-5, -8 */
-	reply->rev = req->rev;			/* 6581-6-5; rfc6581.md 8 item 6 */
+	reply->rev = req->rev;			/* 6581-6-5; RFC 6581 6: without S, too */
 	reply->enhanced = req->enhanced;	/* 6581-10-1, -3, -6, -7 */
 	reply->markers = p->markers;		/* 5044-7.1.1-6 */
 	/* C of a Reply as the result: some Initiators look at nothing else */
@@ -320,7 +320,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 
 	res->rtr = pick_rtr(forms);
 	if (res->rtr == KWARP_RTR_READ && !res->ord)
-		res->ord = 1;			/* rfc6581.md table 4.3: for the RTR */
+		res->ord = 1;			/* RFC 6581 9.2: for the RTR */
 	return KWARP_PERR_NONE;
 }
 

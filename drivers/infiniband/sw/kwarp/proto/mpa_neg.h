@@ -61,7 +61,7 @@ struct kwarp_mpa_frame {
  * Checks the key octet by octet as it comes, so that garbage is refused at once;
  * then the revision (1 or 2), then PD_Length (at most 512, at least 4 if the frame
  * is enhanced).  Octets beyond @need are the caller's business: neither side may
- * send any yet (rfc5044.md 4.6).
+ * send any yet (RFC 5044 7.1.2).
  *
  * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).

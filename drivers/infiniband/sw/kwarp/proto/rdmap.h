@@ -72,7 +72,7 @@ static inline bool kwarp_op_solicited(u8 op)
  *
  * Context: any.
  * Return: KWARP_PERR_NONE or the error to put into the Terminate - which is not
- * sent if @hdr is itself a Terminate's (rfc5040.md section 4).
+ * sent if @hdr is itself a Terminate's (5040-5.4-9).
  */
 enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload);
 

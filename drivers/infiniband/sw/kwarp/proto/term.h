@@ -137,8 +137,8 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
  * @term: result
  *
  * If the message is cut short, @term still has layer, type and code (if @len >= 4)
- * and the headers that are complete: peers are known that announce a Read Request
- * header and send none (rfc5040.md section 6 item 2).
+ * and the headers that are complete: siw announces a Read Request header
+ * that it does not send, for a Send with Invalidate that may not.
  *
  * Context: any.
  * Return: false if it is shorter than its flags say.

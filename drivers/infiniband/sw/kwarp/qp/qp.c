@@ -5,7 +5,8 @@
 #include "qp.h"
 
 #include <linux/cred.h>
-#include <linux/sched.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/xarray.h>
 
 #include "qp_work.h"
@@ -19,6 +20,8 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 {
 	refcount_set(&qp->refs, 1);
 	init_completion(&qp->gone);
+	spin_lock_init(&qp->users_lock);
+	INIT_LIST_HEAD(&qp->users);
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	qp->state = KWARP_QPS_IDLE;
@@ -69,6 +72,7 @@ void kwarp_qp_publish(struct kwarp_qp *qp)
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
+	set_bit(KWARP_QPP_RETIRED, &qp->pending);
 	kwarp_qp_event(qp, KWARP_QPE_ABORT);
 	flush_work(&qp->work);
 	kwarp_qp_put(qp);
@@ -115,13 +119,39 @@ void kwarp_qp_put(struct kwarp_qp *qp)
 		complete(&qp->gone);
 }
 
+/* From now on kwarp_qp_each_user() sees @node. */
+void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
+{
+	spin_lock(&qp->users_lock);
+	list_add_tail(node, &qp->users);
+	spin_unlock(&qp->users_lock);
+}
+
+void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node)
+{
+	spin_lock(&qp->users_lock);
+	list_del_init(node);
+	spin_unlock(&qp->users_lock);
+}
+
+void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
+{
+	struct list_head *node;
+
+	spin_lock(&qp->users_lock);
+	list_for_each(node, &qp->users)
+		fn(node);
+	spin_unlock(&qp->users_lock);
+}
+
 /*
  * iw_cm identifies a QP by its number, which any process can name.  Only its owner may
- * connect it: same user, or the process that created it.  Context: the caller's.
+ * connect it: same user, or the process that created it.  Its number would not do, which
+ * another process gets after its end.  Context: the caller's.
  */
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
 {
-	return qp->tgid == current->tgid || uid_eq(qp->owner, current_uid());
+	return qp->creator == task_tgid(current) || uid_eq(qp->owner, current_uid());
 }
 
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
@@ -139,18 +169,58 @@ void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
 }
 
-/*
- * librdmacm brings an initiator's QP to INIT with no remote rights and, with iWARP,
- * never comes back to give them; iw_cm's own idea of INIT has both.  So a QP that
- * enters its stream without rights gets both, and regions decide.  A consumer that
- * wants less says so before, with the rights it does want, or once established.
+static void change_access(struct kwarp_qp *qp, int access)
+{
+	lockdep_assert_held(&qp->state_lock);
+	qp->attr.qp_access_flags = access;
+	WRITE_ONCE(qp->engine.access, access);
+}
+
+/**
+ * kwarp_qp_set_access - the rights that the peer has (modify_qp)
+ * @qp: queue pair
+ * @access: IB_ACCESS_REMOTE_*
+ * @set_up: in a call that also brings the QP to INIT or RTR
+ *
+ * librdmacm makes such calls for every program: with no rights when it creates the QP, and,
+ * with iWARP, never again for an Initiator; with both rights when it accepts.  So what they
+ * say does not undo what the consumer has chosen in a call of its own, and no rights in them
+ * are nobody's choice.
+ *
+ * Context: process.
  */
+void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
+{
+	unsigned long irqflags;
+
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	if (!set_up || !qp->access_chosen)
+		change_access(qp, access);
+	if (!set_up)
+		qp->access_chosen = true;
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+}
+
+/* A QP whose consumer has chosen nothing gets both rights, and regions decide. */
 static void default_access(struct kwarp_qp *qp)
 {
-	if (READ_ONCE(qp->engine.access))
-		return;
-	qp->attr.qp_access_flags = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
-	WRITE_ONCE(qp->engine.access, qp->attr.qp_access_flags);
+	unsigned long irqflags;
+
+	/* The consumer may be choosing at this moment: its word is the last. */
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	if (!qp->engine.access && !qp->access_chosen)
+		change_access(qp, IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+}
+
+static void forget_access(struct kwarp_qp *qp)
+{
+	unsigned long irqflags;
+
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	change_access(qp, 0);
+	qp->access_chosen = false;
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
 static void attach_attr(struct kwarp_qp *qp, const struct kwarp_stream_params *p)
@@ -184,6 +254,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		.ird = params->ird,
 		.ord = params->ord,
 		.rtr = params->rtr,
+		.readqs = params->readqs,
 	};
 	int ret;
 
@@ -196,6 +267,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		goto out;
 	qp->cm = ops;
 	qp->ep = ep;
+	qp->say_first = params->say_first;
 	qp->fin_sent = false;
 	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, &p);
@@ -204,7 +276,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		goto out;
 	}
 	attach_attr(qp, params);
-	kwarp_engine_poll(&qp->engine);
+	/* Not here: a peer may have sent as much as TCP takes, and other connections wait. */
+	kwarp_qp_poll(qp);
 out:
 	mutex_unlock(&qp->mutex);
 	return ret;
@@ -237,6 +310,7 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 		if (!qp->srq)
 			kwarp_rq_reset(&qp->rq);
 		kwarp_engine_revive(&qp->engine);
+		forget_access(qp);
 		kwarp_tx_release(&qp->engine);
 	}
 	mutex_unlock(&qp->mutex);

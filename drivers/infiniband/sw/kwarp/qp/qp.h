@@ -24,11 +24,13 @@ struct rdma_user_mmap_entry;
  * struct kwarp_srq - shared receive queue
  * @ibsrq: RDMA core's object; first
  * @rq: the queue
+ * @mem: its protection domain, in the form in which accesses are checked; no windows
  * @map: mmap entry of its ring, if shared with user space
  */
 struct kwarp_srq {
 	struct ib_srq ibsrq;
 	struct kwarp_rq rq;
+	struct kwarp_mem_stream mem;
 	struct rdma_user_mmap_entry *map;
 };
 
@@ -43,6 +45,7 @@ enum kwarp_qp_pending {
 	KWARP_QPP_ESTABLISHED,	/* tell the CM */
 	KWARP_QPP_DRAINED,	/* the send queue is empty after a graceful close */
 	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event */
+	KWARP_QPP_RETIRED,	/* being destroyed: its consumer expects no event of it */
 };
 
 /**
@@ -51,18 +54,20 @@ enum kwarp_qp_pending {
  * @kdev: device
  * @user: user space posts
  * @owner: user who may connect it
- * @tgid: process that may connect it
+ * @creator: process that may connect it, a reference
  * @srq: shared receive queue, or NULL
  * @sq_map: mmap entry of the send queue's ring, if shared with user space
  * @rq_map: likewise of the receive queue's
  * @cap: sizes granted
- * @refs: one for the verbs object, one per stream of the CM, one per iw_cm user
+ * @refs: one for the verbs object, one per stream of the CM, one per look-up
  * @gone: completed when @refs is zero
+ * @users_lock: protects @users; process context
+ * @users: endpoints of connection management that have chosen this QP
  * @sq: send queue
  * @rq: own receive queue; not used with an SRQ
  * @engine: the stream
  * @mutex: serialises attach, stop and reset; process context, outermost
- * @state_lock: protects @state and @todo; any context, innermost
+ * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
  * @state: enum kwarp_qp_state
  * @todo: actions that @work still has to carry out
  * @pending: KWARP_QPP_*
@@ -71,7 +76,9 @@ enum kwarp_qp_pending {
  * @fin_sent: owned by @work: our half is shut down after a drain
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: their cookie
+ * @say_first: they want to hear of the first FPDU; set before there can be one
  * @attr: what query_qp reports
+ * @access_chosen: @state_lock: the consumer has chosen the rights in @attr itself
  *
  * Everything from @kdev to @cap is immutable after create.
  */
@@ -80,7 +87,7 @@ struct kwarp_qp {
 	struct kwarp_dev *kdev;
 	bool user;
 	kuid_t owner;
-	pid_t tgid;
+	struct pid *creator;
 	struct kwarp_srq *srq;
 	struct rdma_user_mmap_entry *sq_map;
 	struct rdma_user_mmap_entry *rq_map;
@@ -89,12 +96,15 @@ struct kwarp_qp {
 	refcount_t refs;
 	struct completion gone;
 
+	spinlock_t users_lock;		/* users */
+	struct list_head users;
+
 	struct kwarp_sq sq;
 	struct kwarp_rq rq;
 	struct kwarp_engine engine;
 
 	struct mutex mutex;		/* attach, stop, reset */
-	spinlock_t state_lock;		/* state, todo */
+	spinlock_t state_lock;		/* state, todo, access */
 	enum kwarp_qp_state state;
 	u16 todo;
 	unsigned long pending;
@@ -104,8 +114,10 @@ struct kwarp_qp {
 
 	const struct kwarp_stream_ops *cm;
 	void *ep;
+	bool say_first;
 
 	struct ib_qp_attr attr;
+	bool access_chosen;
 };
 
 static inline struct kwarp_qp *to_kqp(struct ib_qp *ibqp)
@@ -119,8 +131,9 @@ void kwarp_qp_unreserve(struct kwarp_qp *qp);
 void kwarp_qp_publish(struct kwarp_qp *qp);
 void kwarp_qp_retire(struct kwarp_qp *qp);
 bool kwarp_qp_gone(struct kwarp_qp *qp);
+void kwarp_qp_poll(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
 int kwarp_qp_reset(struct kwarp_qp *qp);
-enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);
+void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);
 
 #endif /* KWARP_QP_QP_H */

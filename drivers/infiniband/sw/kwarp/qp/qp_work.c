@@ -14,6 +14,7 @@
  */
 #include "qp_work.h"
 
+#include "../fault.h"
 #include "qp.h"
 
 static struct kwarp_qp *engine_qp(struct kwarp_engine *e)
@@ -30,6 +31,17 @@ static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 {
 	set_bit(bit, &qp->pending);
 	queue_work(kwarp_wq, &qp->work);
+}
+
+/**
+ * kwarp_qp_poll - look at the socket soon, from the queue pair's own work item
+ * @qp: queue pair
+ *
+ * Context: any.
+ */
+void kwarp_qp_poll(struct kwarp_qp *qp)
+{
+	set_pending(qp, KWARP_QPP_POLL);
 }
 
 /* What must not wait for the work item. */
@@ -85,12 +97,15 @@ static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
 
 static void on_established(struct kwarp_engine *e)
 {
-	set_pending(engine_qp(e), KWARP_QPP_ESTABLISHED);
+	struct kwarp_qp *qp = engine_qp(e);
+
+	if (qp->say_first)
+		set_pending(qp, KWARP_QPP_ESTABLISHED);
 }
 
 static void on_poll(struct kwarp_engine *e)
 {
-	set_pending(engine_qp(e), KWARP_QPP_POLL);
+	kwarp_qp_poll(engine_qp(e));
 }
 
 static void on_srq_limit(struct kwarp_engine *e)
@@ -155,10 +170,11 @@ static void send_terminate(struct kwarp_qp *qp)
 {
 	struct kwarp_engine *e = &qp->engine;
 
-	/* Nor is there a way for it behind our FIN. */
+	/* Behind our FIN there is no way for it either. */
 	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
 	    test_bit(KWARP_E_TX_STOP, &e->flags) ||
-	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) && !kwarp_rx_any(e))) {
+	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) &&
+	     !test_bit(KWARP_E_RX_ANY, &e->flags))) {
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
 		return;
 	}
@@ -198,8 +214,11 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 	first = !test_bit(KWARP_E_DEAD, &qp->engine.flags);
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
-	/* ib_drain_qp() waits for this before it trusts a shared receive queue. */
-	if (qp->srq && first)
+	/*
+	 * ib_drain_qp() waits for this before it trusts a shared receive queue; who destroys the
+	 * QP does not.
+	 */
+	if (qp->srq && first && !test_bit(KWARP_QPP_RETIRED, &qp->pending))
 		raise(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
@@ -252,6 +271,7 @@ static void qp_work(struct work_struct *work)
 	struct kwarp_engine *e = &qp->engine;
 	u16 todo;
 
+	kwarp_fault_late();
 	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
 		mutex_lock(&qp->mutex);
 		kwarp_engine_poll(e);
@@ -301,6 +321,9 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
+	/* Set while the work item was stopping the stream: the SRQ lives on, and asks once only. */
+	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
+		raise_srq_limit(qp);
 	cancel_delayed_work_sync(&qp->engine.tx.work);
 	/* Behind the work item, which may start it; it finds no socket and queues nothing. */
 	kwarp_hold_stop(&qp->engine);

@@ -8,7 +8,11 @@
 
 #include <linux/types.h>
 
+#include "../proto/qp_fsm.h"
+
 struct kwarp_dev;
+struct kwarp_readqs;
+struct list_head;
 struct kwarp_qp;
 struct socket;
 
@@ -23,6 +27,9 @@ struct socket;
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
+ * @say_first: responder: somebody waits for KWARP_STREAM_ESTABLISHED
+ * @readqs: queues for @ord and @ird, made by the caller, who frees what is left of them
+ *	after the attach
  */
 struct kwarp_stream_params {
 	bool initiator;
@@ -33,10 +40,15 @@ struct kwarp_stream_params {
 	u16 ird;
 	u16 ord;
 	u8 rtr;
+	bool say_first;
+	struct kwarp_readqs *readqs;
 };
 
 enum kwarp_stream_event {
-	/* Responder: the first FPDU came and is valid.  At most once, before DOWN. */
+	/*
+	 * Responder, if asked for: the first FPDU came and is valid.  At most once, before
+	 * DOWN.
+	 */
 	KWARP_STREAM_ESTABLISHED,
 	/* The peer has half-closed; what was posted is still being sent. At most once. */
 	KWARP_STREAM_PEER_CLOSED,
@@ -73,6 +85,28 @@ void kwarp_qp_get(struct kwarp_qp *qp);
 void kwarp_qp_put(struct kwarp_qp *qp);
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp);
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
+enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);
+
+/**
+ * kwarp_qp_join - note who has chosen a QP
+ * @qp: queue pair, referenced by the caller until kwarp_qp_leave()
+ * @node: of the caller, who stays alive until kwarp_qp_leave()
+ *
+ * So the end of a QP concerns its own users only, however many the device has.
+ *
+ * Context: process.
+ */
+void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node);
+void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node);
+
+/**
+ * kwarp_qp_each_user - call a function for each user of a QP
+ * @qp: queue pair
+ * @fn: gets the user's node; called under a spinlock, may only set bits and queue work
+ *
+ * Context: process.
+ */
+void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node));
 
 /**
  * kwarp_qp_attach - enter Full Operation
@@ -84,12 +118,14 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
  * @ep: cookie for them; must stay valid until DOWN
  *
  * From success on, the QP owns sk_user_data and the callbacks of the socket until
- * DOWN.  Octets already queued in the socket are processed before it returns.
+ * DOWN.  Octets already queued in the socket are processed by the QP's work item.
  *
- * Context: process, may sleep; sk_user_data must be unset or the caller's own, the
- * caller's callbacks must have been restored, no lock of the socket held.
- * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone;
- * -ENOMEM.  On failure no event is ever raised and the socket is unchanged.
+ * Context: process, may sleep; the caller's callbacks must have been restored, no
+ * lock of the socket held.
+ * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone; -EBUSY if
+ * somebody else has put something into sk_user_data.
+ * No memory is needed, so that a responder can have its Reply out before.  On failure
+ * no event is ever raised and the socket is unchanged.
  */
 int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,

@@ -233,7 +233,7 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
  * @ring: new ring; the old one comes back in it
  *
  * What is there is copied without the lock: no slot is written again before the process
- * moves cons.
+ * moves cons.  With the lock, and interrupts off, no more than KWARP_IRQ_OFF_BATCH entries are.
  *
  * Context: process; cq->resize held.
  * Return: 0, -EINVAL if the entries do not fit.
@@ -271,17 +271,33 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	return 0;
 }
 
-/* Kernel consumers: no poll returns entries of @qp any more. */
+/**
+ * kwarp_cq_forget_qp - no poll returns entries of a queue pair any more
+ * @cq: queue, of a kernel consumer or else nothing is done
+ * @qp: queue pair; it adds none any more
+ *
+ * Interrupts are off for some entries at a time, however many there are: what is polled
+ * meanwhile need not be looked at, and what is added is of others.
+ *
+ * Context: process.
+ */
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, struct ib_qp *qp)
 {
-	unsigned long irqflags;
-	u32 i;
+	u32 at, end, n;
 
 	if (!cq->qp)
 		return;
-	spin_lock_irqsave(&cq->lock, irqflags);
-	for (i = 0; i <= cq->ring.mask; i++)
-		if (cq->qp[i] == qp)
-			cq->qp[i] = NULL;
-	spin_unlock_irqrestore(&cq->lock, irqflags);
+	spin_lock_irq(&cq->lock);
+	at = cq->ring.hdr->cons;
+	end = cq->prod;
+	for (n = 0; at != end; at++) {
+		if (cq->qp[at & cq->ring.mask] == qp)
+			cq->qp[at & cq->ring.mask] = NULL;
+		if (++n % KWARP_IRQ_OFF_BATCH)
+			continue;
+		spin_unlock_irq(&cq->lock);
+		cond_resched();
+		spin_lock_irq(&cq->lock);
+	}
+	spin_unlock_irq(&cq->lock);
 }

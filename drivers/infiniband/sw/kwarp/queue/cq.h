@@ -22,7 +22,6 @@ struct rdma_user_mmap_entry;
  * @map: mmap entry of @ring if it is shared with user space
  * @prod: next index to write; the header's copy is published after the entries
  * @qp: kernel consumers only: the QP of each slot
- * @cqe: entries granted; the ring may be larger
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
  * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
@@ -36,7 +35,6 @@ struct kwarp_cq {
 	struct rdma_user_mmap_entry *map;
 	u32 prod;
 	struct ib_qp **qp;
-	u32 cqe;
 	bool solicited;
 	bool overflow;
 	bool reported;

@@ -136,4 +136,32 @@ static inline void kwarp_readq_fini(struct kwarp_readq *q)
 	q->o = NULL;
 }
 
+/**
+ * struct kwarp_readqs - both queues of a stream, made before it begins
+ * @out: outbound
+ * @in: inbound
+ */
+struct kwarp_readqs {
+	struct kwarp_readq out;
+	struct kwarp_readq in;
+};
+
+static inline void kwarp_readqs_fini(struct kwarp_readqs *qs)
+{
+	kwarp_readq_fini(&qs->in);
+	kwarp_readq_fini(&qs->out);
+}
+
+static inline int kwarp_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird)
+{
+	int ret = kwarp_readq_init(&qs->out, ord, sizeof(*qs->out.o));
+
+	if (ret)
+		return ret;
+	ret = kwarp_readq_init(&qs->in, ird, sizeof(*qs->in.i));
+	if (ret)
+		kwarp_readq_fini(&qs->out);
+	return ret;
+}
+
 #endif /* KWARP_QUEUE_READQ_H */

@@ -16,18 +16,18 @@ static_assert(sizeof(struct kwarp_sqe) == 48);
 static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
 
-/* Zeroed, charged to the process's memory cgroup, fit for remap_vmalloc_range(). */
-static void *ring_memory(size_t len)
+/* Zeroed, fit for remap_vmalloc_range(). */
+static void *ring_memory(size_t len, gfp_t gfp)
 {
 	unsigned int n = len >> PAGE_SHIFT, i;
 	struct page **pages;
 	void *mem;
 
-	pages = kvmalloc_array(n, sizeof(*pages), GFP_KERNEL);
+	pages = kvmalloc_array(n, sizeof(*pages), gfp);
 	if (!pages)
 		return NULL;
 	for (i = 0; i < n; i++) {
-		pages[i] = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		pages[i] = alloc_page(gfp | __GFP_ZERO);
 		if (!pages[i])
 			goto out_free;
 	}
@@ -47,11 +47,13 @@ out_free:
  * @ring: uninitialised
  * @entries: wanted; rounded up to a power of two
  * @stride: octets per entry
+ * @user: it is a process's, and charged to its memory cgroup; a kernel consumer's is not, or
+ *	whoever happened to cause it would pay
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM.
  */
-int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride)
+int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 {
 	size_t len;
 
@@ -62,7 +64,7 @@ int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride)
 	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))
 		return -ENOMEM;
 	len = PAGE_ALIGN(len);
-	ring->hdr = ring_memory(len);
+	ring->hdr = ring_memory(len, user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 	if (!ring->hdr)
 		return -ENOMEM;
 	ring->entries = (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;

@@ -30,7 +30,7 @@ struct kwarp_ring {
 	u32 stride;
 };
 
-int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride);
+int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
 void kwarp_ring_fini(struct kwarp_ring *ring);
 
 static inline u32 kwarp_ring_size(const struct kwarp_ring *ring)

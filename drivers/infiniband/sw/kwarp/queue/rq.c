@@ -8,11 +8,12 @@
 
 #include "../limits.h"
 
+/* @rq->user has been set. */
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	spin_lock_init(&rq->lock);
 	spin_lock_init(&rq->post_lock);
-	return kwarp_ring_init(&rq->ring, entries, stride);
+	return kwarp_ring_init(&rq->ring, entries, stride, rq->user);
 }
 
 /**

@@ -10,14 +10,15 @@
 
 #include "../limits.h"
 
+/* @sq->user has been set. */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
-	int ret = kwarp_ring_init(&sq->ring, entries, stride);
+	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);
 
 	if (ret)
 		return ret;
 	sq->done = kvcalloc(kwarp_ring_size(&sq->ring), sizeof(*sq->done),
-			    GFP_KERNEL_ACCOUNT);
+			    sq->user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
 	if (!sq->done) {
 		kwarp_ring_fini(&sq->ring);
 		return -ENOMEM;
@@ -260,6 +261,56 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 
 	while (flush_some(sq, vendor_err) && --rounds)
 		cond_resched();
+}
+
+/* The next entry gets a flush error, and completes in its turn. */
+static void refuse_next(struct kwarp_sq *sq, u16 vendor_err)
+{
+	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
+	struct kwarp_sqe e;
+
+	memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
+	*d = (struct kwarp_sq_done) {
+		.id = e.id,
+		.vendor_err = vendor_err,
+		.opcode = e.opcode < KWARP_WR_MAX ? e.opcode : KWARP_WR_SEND,
+		.status = KWARP_WC_FLUSH_ERR,
+	};
+	sq->next++;
+}
+
+/**
+ * kwarp_sq_flush_late - flush what was posted, although the stream is not over
+ * @sq: queue
+ * @vendor_err: of the flush errors, see struct kwarp_cqe
+ *
+ * For requests that are posted after a graceful close was asked for (5041-6.2.1-3).  A
+ * Read before them that is not answered yet completes first.  Nothing is done while TCP
+ * has not taken all that was taken from the queue.
+ *
+ * Context: the transmit runner, any context.
+ * Return: true if there is more.
+ */
+bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
+{
+	unsigned long irqflags;
+	u32 n, room, i;
+	bool more;
+
+	spin_lock_irqsave(&sq->lock, irqflags);
+	/* Destroyed indices: what is in the ring means nothing. */
+	if (sq->sent != sq->next || !kwarp_ring_pending(&sq->ring, sq->next, &n))
+		n = 0;
+	/* A slot whose request is not completed must not have been used again. */
+	room = sq->ring.mask + 1 - (sq->next - sq->retired);
+	n = min(n, room);
+	more = n > KWARP_IRQ_OFF_BATCH;
+	n = min_t(u32, n, KWARP_IRQ_OFF_BATCH);
+	for (i = 0; i < n; i++)
+		refuse_next(sq, vendor_err);
+	sq->sent += n;
+	retire_unlock(sq, irqflags);
+	return more;
 }
 
 /* Back to empty, for modify to RESET.  No runner, no poster. */

@@ -84,6 +84,7 @@ void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index);
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
 		     u16 vendor_err);
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err);
+bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err);
 void kwarp_sq_reset(struct kwarp_sq *sq);
 
 /* post.c */

@@ -43,8 +43,12 @@ static bool opcode_ok(const struct kwarp_sqe *e, bool user)
 	case KWARP_WR_SEND:
 	case KWARP_WR_SEND_INV:
 		return true;
-	case KWARP_WR_READ:
 	case KWARP_WR_READ_INV:
+		/* The sink is a region of user space, which cannot be invalidated. */
+		if (user)
+			return false;
+		fallthrough;
+	case KWARP_WR_READ:
 		/* 5040-5.2.2-10: one Read Response fills one buffer. */
 		return e->num_sge <= KWARP_MAX_SGE_RD && !(e->flags & KWARP_WR_INLINE);
 	case KWARP_WR_LOCAL_INV:

@@ -7,6 +7,7 @@
 
 #include "../kwarp.h"
 #include "../queue/cq.h"
+#include "udata.h"
 #include "verbs.h"
 
 static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
@@ -20,13 +21,11 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	u64 key;
 	int ret;
 
-	if (udata->outlen < sizeof(resp))
-		return -EINVAL;
 	*map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
 	if (!*map)
 		return -ENOMEM;
 	resp.mmap_key = key;
-	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
+	ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
 	if (ret) {
 		rdma_user_mmap_entry_remove(*map);
 		*map = NULL;
@@ -44,6 +43,9 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	int ret;
 
+	ret = kwarp_udata_no_request(udata);
+	if (ret)
+		return ret;
 	if (attr->flags)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > KWARP_MAX_CQE)
@@ -54,7 +56,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
-	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe));
+	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)
 		goto out_count;
 	if (udata) {
@@ -111,9 +113,12 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 	struct kwarp_ring ring;
 	int ret;
 
+	ret = kwarp_udata_no_request(udata);
+	if (ret)
+		return ret;
 	if (!cq->map || cqe < 1 || cqe > KWARP_MAX_CQE)
 		return -EINVAL;
-	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe));
+	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
 	if (ret)
 		return ret;
 	/* The core holds the CQ for reading only: two threads may get here. */

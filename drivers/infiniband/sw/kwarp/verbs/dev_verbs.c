@@ -8,9 +8,14 @@
 #include <rdma/kwarp-abi.h>
 
 #include "../kwarp.h"
+#include "udata.h"
 #include "verbs.h"
 
 #define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
+#define HW_VER		1	/* there is no hardware that could change */
+
+/* Bits of kwarp_alloc_ucontext_req.features that mean something here. */
+#define FEATURES	0ULL
 
 /* There is no firmware but this module: its version, as libibverbs takes it apart. */
 static u64 fw_ver(void)
@@ -30,13 +35,15 @@ void kwarp_fw_str(struct ib_device *ibdev, char *str)
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
-	/* The core itself asks with its own udata, since 7.2 with none. */
-	if (udata && (udata->inlen || udata->outlen))
-		return -EINVAL;
+	/* The core itself asks with an empty udata, since 7.2 with none. */
+	int ret = kwarp_udata_none(udata);
+
+	if (ret)
+		return ret;
 	memset(attr, 0, sizeof(*attr));
 	attr->fw_ver = fw_ver();
 	attr->vendor_id = VENDOR_ID;
-	attr->hw_ver = KWARP_ABI_VERSION;
+	attr->hw_ver = HW_VER;
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
@@ -70,10 +77,39 @@ enum ib_port_state kwarp_port_state(const struct net_device *netdev)
 								   IB_PORT_DOWN;
 }
 
-/* The link speed is not asked for: that would need rtnl, which callers may hold. */
+/* The narrowest port that is as fast; what has no speed (lo, tun) is a number of old. */
+static void fill_speed(struct ib_port_attr *attr, u32 mbits)
+{
+	static const struct {
+		u32 mbits;
+		u16 speed;
+		u8 width;
+	} ports[] = {
+		{ 2500, IB_SPEED_SDR, IB_WIDTH_1X },
+		{ 5000, IB_SPEED_DDR, IB_WIDTH_1X },
+		{ 10000, IB_SPEED_QDR, IB_WIDTH_1X },
+		{ 20000, IB_SPEED_DDR, IB_WIDTH_4X },
+		{ 25000, IB_SPEED_EDR, IB_WIDTH_1X },
+		{ 40000, IB_SPEED_QDR, IB_WIDTH_4X },
+		{ 50000, IB_SPEED_HDR, IB_WIDTH_1X },
+		{ 100000, IB_SPEED_EDR, IB_WIDTH_4X },
+		{ 200000, IB_SPEED_HDR, IB_WIDTH_4X },
+		{ U32_MAX, IB_SPEED_NDR, IB_WIDTH_4X },
+	};
+	int i = 0;
+
+	if (!mbits)
+		mbits = 40000;
+	while (ports[i].mbits < mbits)
+		i++;
+	attr->active_speed = ports[i].speed;
+	attr->active_width = ports[i].width;
+}
+
 int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
-	const struct net_device *netdev = to_kdev(ibdev)->netdev;
+	const struct kwarp_dev *kdev = to_kdev(ibdev);
+	const struct net_device *netdev = kdev->netdev;
 
 	attr->state = kwarp_port_state(netdev);
 	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
@@ -83,8 +119,7 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
 	attr->gid_tbl_len = 1;
 	attr->max_msg_sz = KWARP_MAX_MSG;
-	attr->active_speed = IB_SPEED_QDR;
-	attr->active_width = IB_WIDTH_4X;
+	fill_speed(attr, READ_ONCE(kdev->speed));
 	return 0;
 }
 
@@ -117,16 +152,34 @@ int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *
 	return 0;
 }
 
+/* The newest version that both sides speak; 0 if there is none. */
+static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
+{
+	/* A provider that says nothing is of the time of the first version. */
+	u32 low = req->abi_max ? req->abi_min : 1;
+	u32 high = req->abi_max ? req->abi_max : 1;
+
+	if (low > high || low > KWARP_ABI_MAX || high < KWARP_ABI_MIN)
+		return 0;
+	return min_t(u32, high, KWARP_ABI_MAX);
+}
+
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
 	struct kwarp_alloc_ucontext_resp resp = {
-		.abi_version = KWARP_ABI_VERSION,
 		.max_inline = KWARP_MAX_INLINE,
 	};
+	struct kwarp_alloc_ucontext_req req;
+	int ret;
 
-	if (udata->outlen < sizeof(resp))
-		return -EINVAL;
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	ret = kwarp_udata_request(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	resp.abi_version = common_version(&req);
+	if (!resp.abi_version)
+		return -EOPNOTSUPP;
+	resp.features = req.features & FEATURES;
+	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc)
@@ -141,7 +194,10 @@ void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc)
 int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct kwarp_dev *kdev = to_kdev(ibpd->device);
+	int ret = kwarp_udata_none(udata);
 
+	if (ret)
+		return ret;
 	if (atomic_inc_return(&kdev->num_pd) > KWARP_MAX_PD) {
 		atomic_dec(&kdev->num_pd);
 		return -ENOMEM;

@@ -2,9 +2,10 @@
 /*
  * Rings in user space.
  *
- * The mmap entry owns the ring's memory from kwarp_mmap_insert() on; it goes when
- * both the object is destroyed and the last mapping is gone.  The pages are ordinary
- * memory, so a mapping that outlives its device is harmless.
+ * The mmap entry owns the ring's memory from kwarp_mmap_insert() on, and goes with the object:
+ * mapping takes a reference on it only while it is at work.  A mapping keeps the pages, by
+ * references of their own.  They are ordinary memory, so one that outlives its object, or its
+ * device, is harmless.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -34,7 +35,7 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
 					       const struct kwarp_ring *ring, u64 *key)
 {
-	struct ring_map *map = kzalloc(sizeof(*map), GFP_KERNEL);
+	struct ring_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
 	if (!map)
 		return NULL;

@@ -6,20 +6,30 @@
 
 #include "../kwarp.h"
 #include "../mem/mr.h"
+#include "udata.h"
 #include "verbs.h"
 
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND | IB_ACCESS_OPTIONAL)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND)
+/*
+ * What may be asked for and changes nothing.  There are no atomics, so no peer can use the
+ * right; libfabric and qperf ask for it without looking whether there are any.  The others
+ * are hints.
+ */
+#define MR_NO_EFFECT	(IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
-/* Rights of a region, hints dropped; -EINVAL for what does not exist here. */
+/*
+ * Rights of a region, without what changes nothing.  -EOPNOTSUPP for what does not exist
+ * here, -EINVAL for what the verbs forbid; bits that have no meaning the core refuses.
+ */
 static int check_access(int access)
 {
-	if (access & ~MR_ACCESS)
-		return -EINVAL;
 	/* The peer may not write what the owner may not. */
-	if (access & IB_ACCESS_REMOTE_WRITE && !(access & IB_ACCESS_LOCAL_WRITE))
+	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IB_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
-	return access & ~IB_ACCESS_OPTIONAL;
+	access &= ~MR_NO_EFFECT;
+	return access & ~MR_ACCESS ? -EOPNOTSUPP : access;
 }
 
 static struct ib_mr *result(struct kwarp_mr *mr)
@@ -38,7 +48,11 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
 	struct kwarp_mr *mr;
 	struct ib_umem *umem;
 	u64 end;
+	int ret;
 
+	ret = kwarp_udata_none(udata);
+	if (ret)
+		return ERR_PTR(ret);
 	if (kwarp_has_dmah)
 		return ERR_PTR(-EOPNOTSUPP);
 	access = check_access(access);
@@ -81,7 +95,10 @@ int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct kwarp_mr *mr;
+	int ret = kwarp_udata_none(udata);
 
+	if (ret)
+		return ret;
 	if (ibmw->type != IB_MW_TYPE_2)
 		return -EOPNOTSUPP;
 	mr = kwarp_mr_create_window(to_kdev(ibmw->device), ibmw->pd);

@@ -4,12 +4,14 @@
  */
 #include <linux/cred.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "../cm/cm.h"
 #include "../kwarp.h"
 #include "../qp/qp.h"
+#include "udata.h"
 #include "verbs.h"
 
 static int check_init(const struct ib_qp_init_attr *init)
@@ -65,6 +67,12 @@ static void fini_queues(struct kwarp_qp *qp)
 		kwarp_ring_release_map(&qp->rq.ring, qp->rq_map);
 }
 
+static void fini_qp(struct kwarp_qp *qp)
+{
+	put_pid(qp->creator);
+	fini_queues(qp);
+}
+
 static int map_rings(struct kwarp_qp *qp, struct ib_udata *udata,
 		     struct kwarp_create_qp_resp *resp)
 {
@@ -95,8 +103,6 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 	};
 	int ret;
 
-	if (udata->outlen < sizeof(resp))
-		return -EINVAL;
 	if (!qp->srq) {
 		resp.rq_len = qp->rq.ring.len;
 		resp.rq_size = kwarp_ring_size(&qp->rq.ring);
@@ -105,7 +111,7 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 	ret = map_rings(qp, udata, &resp);
 	if (ret)
 		return ret;
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
@@ -115,10 +121,9 @@ static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 	qp->sq.cq = to_kcq(init->send_cq);
 	qp->sq.ibqp = &qp->ibqp;
 	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	qp->sq.user = qp->user;
-	qp->rq.user = qp->user;
 	e->kdev = qp->kdev;
 	e->mem.pd = qp->ibqp.pd;
+	e->recv_mem = qp->srq ? &qp->srq->mem : &e->mem;
 	e->sq = &qp->sq;
 	e->rq = qp->srq ? &qp->srq->rq : &qp->rq;
 	e->rq_shared = qp->srq;
@@ -133,7 +138,9 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct kwarp_dev *kdev = to_kdev(ibqp->device);
 	int ret;
 
-	ret = check_init(init);
+	ret = kwarp_udata_no_request(udata);
+	if (!ret)
+		ret = check_init(init);
 	if (ret)
 		return ret;
 	if (atomic_inc_return(&kdev->num_qp) > KWARP_MAX_QP) {
@@ -142,14 +149,16 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	}
 	qp->kdev = kdev;
 	qp->user = udata;
+	qp->sq.user = qp->user;
+	qp->rq.user = qp->user;
 	qp->owner = current_uid();
-	qp->tgid = current->tgid;
 	qp->srq = init->srq ? to_ksrq(init->srq) : NULL;
 	qp->attr.qp_state = IB_QPS_RESET;
 	kwarp_qp_init(qp);
 	ret = init_queues(qp, &init->cap);
 	if (ret)
 		goto out_count;
+	qp->creator = get_pid(task_tgid(current));
 	qp->cap = init->cap;
 	wire_up(qp, init);
 	ret = kwarp_qp_reserve(qp);
@@ -166,12 +175,26 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 out_number:
 	kwarp_qp_unreserve(qp);
 out_queues:
-	fini_queues(qp);
+	fini_qp(qp);
 out_count:
 	atomic_dec(&kdev->num_qp);
 	return ret;
 }
 
+/**
+ * kwarp_destroy_qp - ib_device_ops.destroy_qp
+ * @ibqp: queue pair
+ * @udata: of a program
+ *
+ * Cannot fail, because callers cannot do with a failure: kernel consumers do not look, and
+ * at the end of a process ib_uverbs warns and leaks what refuses to go. So it must not
+ * depend on what others do, either: references are held by our own endpoints and work
+ * items only, which end in bounded time once the stream is down. iw_cm, which may keep a
+ * reference until its id is destroyed, keeps it on something else (cm/cm_qp.c).
+ *
+ * Context: process; waits for the queue pair's work.
+ * Return: 0.
+ */
 int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
@@ -179,12 +202,12 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	kwarp_qp_retire(qp);
 	/* A connection that is still being set up must not keep us waiting. */
 	do {
-		kwarp_cm_drop_qp(qp->kdev, qp);
+		kwarp_cm_drop_qp(qp);
 	} while (!kwarp_qp_gone(qp));
 	kwarp_mem_stream_end(&qp->engine.mem);
 	kwarp_cq_forget_qp(qp->sq.cq, ibqp);
 	kwarp_cq_forget_qp(qp->engine.recv_cq, ibqp);
-	fini_queues(qp);
+	fini_qp(qp);
 	atomic_dec(&qp->kdev->num_qp);
 	return 0;
 }
@@ -194,7 +217,7 @@ static enum ib_qp_state ib_state(struct kwarp_qp *qp)
 {
 	switch (kwarp_qp_state(qp)) {
 	case KWARP_QPS_IDLE:
-		return qp->attr.qp_state;
+		return READ_ONCE(qp->attr.qp_state);
 	case KWARP_QPS_RTS:
 		return IB_QPS_RTS;
 	case KWARP_QPS_CLOSING:
@@ -204,25 +227,45 @@ static enum ib_qp_state ib_state(struct kwarp_qp *qp)
 	}
 }
 
+static int modify_to_reset(struct kwarp_qp *qp)
+{
+	int ret = kwarp_qp_reset(qp);
+
+	if (!ret)
+		WRITE_ONCE(qp->attr.qp_state, IB_QPS_RESET);
+	return ret;
+}
+
 /*
- * With iWARP the stream comes from connection management, so INIT, RTR and RTS only
- * note what the consumer said; SQD and ERR end the stream gracefully or at once.
+ * A program that exchanges numbers of queue pairs by itself, as is usual with InfiniBand,
+ * would wait for ever for a stream that nobody sets up.
+ */
+static int modify_to_rts(struct kwarp_qp *qp)
+{
+	if (kwarp_qp_state(qp) == KWARP_QPS_RTS)
+		return 0;
+	ibdev_dbg_ratelimited(&qp->kdev->ibdev, "no stream: connect with rdma_cm\n");
+	return -EINVAL;
+}
+
+/*
+ * With iWARP the stream comes from connection management, so INIT and RTR only note what
+ * the consumer said, and it is in RTS by itself; SQD and ERR end the stream gracefully or
+ * at once.  librdmacm asks for INIT and RTR, with iWARP never for RTS.
  */
 static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 {
 	switch (next) {
 	case IB_QPS_RESET:
-		qp->attr.qp_state = IB_QPS_RESET;
-		return kwarp_qp_reset(qp);
+		return modify_to_reset(qp);
 	case IB_QPS_INIT:
 	case IB_QPS_RTR:
-	case IB_QPS_RTS:
-		if (kwarp_qp_state(qp) == KWARP_QPS_RTS)
-			return next == IB_QPS_RTS ? 0 : -EINVAL;
 		if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
 			return -EINVAL;
-		qp->attr.qp_state = next;
+		WRITE_ONCE(qp->attr.qp_state, next);
 		return 0;
+	case IB_QPS_RTS:
+		return modify_to_rts(qp);
 	case IB_QPS_SQD:
 		return kwarp_qp_event(qp, KWARP_QPE_CLOSE);
 	case IB_QPS_ERR:
@@ -251,8 +294,14 @@ int kwarp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
-	int ret = check_modify(qp, attr, mask);
+	int ret;
 
+	/* iw_cm's, which says nothing but SQD and ERR */
+	if (kwarp_cm_is_stand_in(ibqp))
+		return kwarp_cm_modify_stand_in(ibqp, attr->qp_state == IB_QPS_SQD);
+	ret = kwarp_udata_none(udata);
+	if (!ret)
+		ret = check_modify(qp, attr, mask);
 	if (ret)
 		return ret;
 	if (mask & IB_QP_STATE) {
@@ -260,10 +309,10 @@ int kwarp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		if (ret)
 			return ret;
 	}
-	if (mask & IB_QP_ACCESS_FLAGS) {
-		qp->attr.qp_access_flags = attr->qp_access_flags;
-		WRITE_ONCE(qp->engine.access, attr->qp_access_flags);
-	}
+	if (mask & IB_QP_ACCESS_FLAGS)
+		kwarp_qp_set_access(qp, attr->qp_access_flags,
+				    mask & IB_QP_STATE && (attr->qp_state == IB_QPS_INIT ||
+							   attr->qp_state == IB_QPS_RTR));
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		qp->attr.max_rd_atomic = attr->max_rd_atomic;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
@@ -341,24 +390,4 @@ int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	if (test_bit(KWARP_E_DEAD, &qp->engine.flags))
 		kwarp_tx_kick(&qp->engine, qp->user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
 	return ret;
-}
-
-/*
- * iw_cm calls get and add_ref as a pair, on a number that any process may have named:
- * the reference has to be taken by the look-up, or the QP could go in between.
- */
-struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
-{
-	struct kwarp_qp *qp = kwarp_qp_lookup(to_kdev(ibdev), qpn);
-
-	return qp ? &qp->ibqp : NULL;
-}
-
-void kwarp_qp_add_ref(struct ib_qp *ibqp)
-{
-}
-
-void kwarp_qp_rem_ref(struct ib_qp *ibqp)
-{
-	kwarp_qp_put(to_kqp(ibqp));
 }

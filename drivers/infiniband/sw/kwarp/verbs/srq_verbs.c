@@ -4,6 +4,7 @@
  */
 #include "../kwarp.h"
 #include "../qp/qp.h"
+#include "udata.h"
 #include "verbs.h"
 
 static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
@@ -15,13 +16,11 @@ static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
 	};
 	u64 key;
 
-	if (udata->outlen < sizeof(resp))
-		return -EINVAL;
 	srq->map = kwarp_mmap_insert(kwarp_udata_context(udata), &srq->rq.ring, &key);
 	if (!srq->map)
 		return -ENOMEM;
 	resp.mmap_key = key;
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
 int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
@@ -32,6 +31,9 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	struct ib_srq_attr *attr = &init->attr;
 	int ret;
 
+	ret = kwarp_udata_no_request(udata);
+	if (ret)
+		return ret;
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!attr->max_wr || attr->max_wr > KWARP_MAX_SRQ_WR ||
@@ -42,14 +44,16 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		goto out_count;
 	}
 	attr->max_sge = max(attr->max_sge, 1U);
+	srq->rq.user = udata;
 	ret = kwarp_rq_init(&srq->rq, attr->max_wr, kwarp_rqe_stride(attr->max_sge));
 	if (ret)
 		goto out_count;
 	attr->max_wr = kwarp_ring_size(&srq->rq.ring);
 	srq->rq.max_wr = attr->max_wr;
 	srq->rq.max_sge = attr->max_sge;
-	srq->rq.user = udata;
 	srq->rq.limit = 0;
+	kwarp_mem_stream_init(&srq->mem);
+	srq->mem.pd = ibsrq->pd;
 	if (udata) {
 		ret = give_ring(srq, udata);
 		if (ret)
@@ -69,7 +73,10 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 {
 	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 	unsigned long irqflags;
+	int ret = kwarp_udata_none(udata);
 
+	if (ret)
+		return ret;
 	/* Resizing is optional for a provider, and not offered. */
 	if (mask & IB_SRQ_MAX_WR)
 		return -EOPNOTSUPP;

@@ -76,9 +76,6 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad);
 int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad);
-struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn);
-void kwarp_qp_add_ref(struct ib_qp *ibqp);
-void kwarp_qp_rem_ref(struct ib_qp *ibqp);
 
 /* srq_verbs.c */
 int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * A batch is what was put into it, in order, in few enough pieces, however small the pages
- * are and whenever memory runs out. The code is included; pages come from a stand-in that
- * gives single ones, and sometimes none.
+ * are and whenever memory runs out; and when it is forgotten nothing of it is kept. The code is
+ * included; pages come from a stand-in that gives single ones, and sometimes none.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -21,8 +21,8 @@
 #define kwarp_batch_send	tested_batch_send
 #define kwarp_pages_leave	leave_page
 #define kwarp_pages_refill	refill_page
-#define kwarp_mr_lookup		no_region
-#define kwarp_mr_put		no_put
+#define kwarp_mr_lookup		batch_mr_lookup
+#define kwarp_mr_put		batch_mr_put
 #define kwarp_sock_send		take_some
 #include "../batch.c"
 
@@ -63,13 +63,35 @@ bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool lar
 	return frag->page;
 }
 
-struct kwarp_mr *no_region(struct kwarp_dev *kdev, u32 stag)
+/* More regions than a batch can remember, and what is known of them. */
+#define REGIONS		(KWARP_BATCH_MRS + 2)
+
+static struct kwarp_mr *regions;
+static u32 lookups;
+static int references[REGIONS];
+
+/* Number 0 is none, as with STags. */
+struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
-	return NULL;
+	lookups++;
+	if (!(stag >> 8) || stag >> 8 >= REGIONS)
+		return NULL;
+	references[stag >> 8]++;
+	return &regions[stag >> 8];
 }
 
-void no_put(struct kwarp_mr *mr)
+void kwarp_mr_put(struct kwarp_mr *mr)
 {
+	references[mr - regions]--;
+}
+
+/* Of the regions from @from to @to - 1 there is one reference each, of the others none. */
+static void expect_references(struct kunit *test, u32 from, u32 to)
+{
+	u32 i;
+
+	for (i = 0; i < REGIONS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, references[i], i >= from && i < to, "region %u", i);
 }
 
 /* A socket that takes so many octets. */
@@ -85,8 +107,15 @@ int take_some(struct socket *sock, struct msghdr *msg, bool locked)
 static int batch_test_init(struct kunit *test)
 {
 	struct kwarp_batch *b = kunit_kzalloc(test, sizeof(*b), GFP_KERNEL);
+	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, b);
+	regions = kunit_kcalloc(test, REGIONS, sizeof(*regions), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, regions);
+	for (i = 0; i < REGIONS; i++)
+		regions[i].stag = i << 8 | 0x33;
+	lookups = 0;
+	memset(references, 0, sizeof(references));
 	memset(&pages, 0, sizeof(pages));
 	prandom_seed_state(&pages.rnd, SEED);
 	kwarp_batch_init(b, NULL);
@@ -94,9 +123,13 @@ static int batch_test_init(struct kunit *test)
 	return 0;
 }
 
+/* Whatever a case does, the end of its queue pair lets go of all regions. */
 static void batch_test_exit(struct kunit *test)
 {
+	if (!test->priv)
+		return;
 	kwarp_batch_fini(test->priv);
+	expect_references(test, 0, 0);
 }
 
 static u32 rnd_below(u32 n)
@@ -289,6 +322,144 @@ static void test_aligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
 }
 
+/* ---------------------------------------------------------------- forgetting */
+
+/* A region is looked up once for a batch, whatever key is named: the access check has that. */
+static void test_regions(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x2ff), &regions[2]);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x133), &regions[1]);
+	/* Registered anew with another key meanwhile. */
+	regions[1].stag = 0x177;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
+	KUNIT_EXPECT_EQ(test, lookups, 2);
+	expect_references(test, 1, 3);
+	KUNIT_EXPECT_NULL(test, kwarp_batch_mr(b, 0));
+	KUNIT_EXPECT_NULL(test, kwarp_batch_mr(b, REGIONS << 8));
+	expect_references(test, 1, 3);
+}
+
+/* No room to remember another one: it is not even looked up, those there are stay. */
+static void test_regions_full(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+	u32 i;
+
+	for (i = 1; i <= KWARP_BATCH_MRS; i++)
+		KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, i << 8), &regions[i]);
+	KUNIT_EXPECT_NULL(test, kwarp_batch_mr(b, i << 8));
+	KUNIT_EXPECT_EQ(test, lookups, KWARP_BATCH_MRS);
+	expect_references(test, 1, KWARP_BATCH_MRS + 1);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
+	kwarp_batch_reset(b);
+	expect_references(test, 0, 0);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, i << 8), &regions[i]);
+	expect_references(test, i, i + 1);
+}
+
+static void send_all(struct kwarp_batch *b)
+{
+	window = U32_MAX;
+	kwarp_batch_send(b, NULL, false);
+}
+
+static void send_none(struct kwarp_batch *b)
+{
+	window = 0;
+	kwarp_batch_send(b, NULL, false);
+}
+
+/*
+ * @whole: nothing is left of the octets either, but the page in work, which goes with @last.
+ * A program that deregisters must not wait for a peer that takes nothing.
+ */
+static const struct way {
+	const char *desc;
+	void (*forget)(struct kwarp_batch *b);
+	bool whole;
+	bool last;
+} ways[] = {
+	{ "sent", send_all, true },
+	{ "TCP is full", send_none },
+	{ "the stream fails", kwarp_batch_reset, true },
+	{ "the stream ends", kwarp_batch_fini, true, true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
+
+#define MOST_PAGES	8
+
+/* Regions, octets, pages: what it held is let go, and the next batch looks anew. */
+static void test_forget(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	struct kwarp_batch *b = test->priv;
+	struct page *held[MOST_PAGES];
+	u32 i, n, len = 3 * PAGE_SIZE;
+
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, len));
+	n = b->n;
+	KUNIT_ASSERT_LE(test, n, MOST_PAGES);
+	for (i = 0; i < n; i++) {
+		held[i] = b->bv[i].bv_page;
+		get_page(held[i]);
+		kwarp_batch_mr(b, (i + 1) << 8);
+	}
+	expect_references(test, 1, n + 1);
+	w->forget(b);
+	expect_references(test, 0, 0);
+	KUNIT_EXPECT_EQ(test, b->nmr, 0);
+	KUNIT_EXPECT_EQ(test, b->len, w->whole ? 0 : len);
+	KUNIT_EXPECT_EQ(test, kwarp_batch_pending(b), !w->whole);
+	KUNIT_EXPECT_EQ(test, !b->frag.page, w->last);
+	/* One reference is ours. */
+	for (i = 0; i < n; i++) {
+		KUNIT_EXPECT_EQ_MSG(test, page_ref_count(held[i]),
+				    1 + !w->whole + (held[i] == b->frag.page), "page %u", i);
+		put_page(held[i]);
+	}
+	lookups = 0;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
+	KUNIT_EXPECT_EQ(test, lookups, 1);
+}
+
+/* It ends in the middle: what TCP has taken is TCP's, and the rest is not sent later. */
+static void test_forget_half(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 5000));
+	window = 777;
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), -EAGAIN);
+	KUNIT_EXPECT_EQ(test, b->sent, 777);
+	kwarp_batch_reset(b);
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_pending(b));
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 100));
+	expect_contents(test, b);
+	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
+	KUNIT_EXPECT_EQ(test, iov_iter_count(&sent.msg_iter), 100);
+}
+
+/* A queue pair that has nothing to send keeps a page, but not much memory. */
+static void test_idle(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	kwarp_batch_idle(b);
+	kwarp_batch_prefill(b, 1, true);
+	kwarp_batch_idle(b);
+	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
+	kwarp_pages_leave(NULL, &b->frag);
+	b->frag.page = alloc_pages(GFP_KERNEL | __GFP_COMP, 1);
+	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
+	b->frag.size = 2 * PAGE_SIZE;
+	kwarp_batch_idle(b);
+	KUNIT_EXPECT_NULL(test, b->frag.page);
+}
+
 static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(test_longest),
 	KUNIT_CASE(test_rollback),
@@ -296,6 +467,11 @@ static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(test_sizes),
 	KUNIT_CASE(test_send),
 	KUNIT_CASE(test_aligned),
+	KUNIT_CASE(test_regions),
+	KUNIT_CASE(test_regions_full),
+	KUNIT_CASE_PARAM(test_forget, way_gen_params),
+	KUNIT_CASE(test_forget_half),
+	KUNIT_CASE(test_idle),
 	{}
 };
 

@@ -125,6 +125,7 @@ static void make_stream(struct kunit *test, struct stream *s)
 	e->ibqp = &s->qp;
 	e->ops = &ops;
 	e->mem.pd = &t->pd;
+	e->recv_mem = &e->mem;
 	e->rq = &t->rq;
 	e->recv_cq = &t->cq->cq;
 	e->access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
@@ -182,6 +183,9 @@ static int rx_test_init(struct kunit *test)
 	make_region(t);
 	make_stream(test, &t->a);
 	make_stream(test, &t->b);
+	t->a.e.mem.id = 1;
+	t->b.e.mem.id = 2;
+	t->mr.owner = t->a.e.mem.id;
 	lookups = 0;
 	references = 0;
 	return 0;
@@ -200,6 +204,7 @@ static void feed(struct stream *s, const u8 *ulpdu, u32 len)
 	struct kwarp_emit w = { .buf = wire, .size = sizeof(wire) };
 
 	kwarp_emit_fpdu(&w, ulpdu, len, 0);
+	kwarp_fpdu_rx_verify(&s->e.rx.fpdu, w.crc, wire + w.len - 4);
 	kwarp_rx_feed(&s->e, wire, w.len);
 	s->kick = kwarp_rx_end_run(&s->e);
 }
@@ -207,7 +212,7 @@ static void feed(struct stream *s, const u8 *ulpdu, u32 len)
 static void feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
 			  const u8 *payload, u32 len)
 {
-	u8 u[18 + KWARP_RDMAP_RREQ_LEN] = { ctrl, 0x40 | opcode };
+	u8 u[18 + KWARP_TERM_MAX_LEN] = { ctrl, 0x40 | opcode };
 
 	put_unaligned_be32(stag, u + 2);
 	put_unaligned_be32(qn, u + 6);
@@ -288,6 +293,41 @@ static void test_shared_receives(struct kunit *test)
 	expect_done(test, 3);
 	expect_done(test, 4);
 	test_cq_none(test, t->cq);
+}
+
+/* One receive of OCTETS in the region. */
+static void post_sge(struct rx_test *t, u64 id)
+{
+	struct kwarp_rqe *e = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
+	const struct kwarp_sge sge = { .addr = VA, .length = OCTETS, .lkey = STAG };
+
+	post(t, id, 1);
+	e->num_sge = 1;
+	memcpy(e + 1, &sge, sizeof(sge));
+}
+
+/* Shared receives are in memory of the SRQ's protection domain, whatever the QP's is. */
+static void test_shared_domain(struct kunit *test)
+{
+	static const u8 data[OCTETS] = { 1, 2, 3, 4, 5 };
+	struct rx_test *t = test->priv;
+	struct kwarp_mem_stream srq = { .pd = &t->pd };
+
+	t->a.e.recv_mem = &srq;
+	t->a.e.mem.pd = &t->other_pd;
+	post_sge(t, 1);
+	feed_untagged(&t->a, 0x41, 3, 0, KWARP_QN_SEND, data, OCTETS);
+	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
+	KUNIT_EXPECT_MEMEQ(test, t->mem, data, OCTETS);
+	expect_done(test, 1);
+
+	t->b.e.recv_mem = &srq;
+	srq.pd = &t->other_pd;
+	post_sge(t, 2);
+	feed_untagged(&t->b, 0x41, 3, 0, KWARP_QN_SEND, data, OCTETS);
+	KUNIT_EXPECT_EQ(test, t->b.e.perr, KWARP_PERR_LOCAL);
+	kwarp_rx_flush(&t->b.e);
+	test_cq_expect(test, t->cq, 2, KWARP_WC_RECV, KWARP_WC_LOC_PROT_ERR);
 }
 
 /* 5040-8.1.1-11, 5042-6.4.6-1: only streams that use it notice. */
@@ -550,11 +590,13 @@ static const struct refusal {
 	enum kwarp_mr_kind kind;
 	bool other_pd;
 	enum kwarp_perr perr;
+	bool other_owner;
 } refusals[] = {
 	{ "no region", STAG ^ 0x100, KWARP_MR_FAST, false, KWARP_PERR_R_STAG },
 	{ "key", STAG ^ 1, KWARP_MR_FAST, false, KWARP_PERR_R_STAG },
 	{ "domain", STAG, KWARP_MR_FAST, true, KWARP_PERR_R_CANNOT_INV },
 	{ "user memory", STAG, KWARP_MR_USER, false, KWARP_PERR_R_CANNOT_INV },
+	{ "another stream's region", STAG, KWARP_MR_FAST, false, KWARP_PERR_R_CANNOT_INV, true },
 	{ "another stream's window", STAG, KWARP_MR_WINDOW, false, KWARP_PERR_R_CANNOT_INV },
 };
 
@@ -570,6 +612,8 @@ static void test_invalidate_refused(struct kunit *test)
 	t->mr.kind = c->kind;
 	/* of a window only */
 	t->mr.stream = &t->b.e.mem;
+	if (c->other_owner)
+		t->mr.owner = t->b.e.mem.id;
 	if (c->other_pd)
 		t->a.e.mem.pd = &t->other_pd;
 	feed_send(&t->a, 6, c->stag);
@@ -583,8 +627,74 @@ static void test_invalidate_refused(struct kunit *test)
 	expect_done(test, 8);
 }
 
+/* ------------------------------------------------------- the peer's Terminate */
+
+/* @reads are out when it comes, from index @start on. */
+static const struct blame {
+	const char *desc;
+	u32 reads;
+	u32 start;
+	bool rtr;		/* the oldest of them is our RTR */
+	bool no_header;		/* no Read Request is returned */
+	bool blamed;		/* it is the oldest one's fault */
+} blames[] = {
+	{ "no Read", 0 },
+	{ "one", 1, .blamed = true },
+	{ "as many as may be", DEPTH, .blamed = true },
+	{ "at the end of the ring", 2, U32_MAX, .blamed = true },
+	{ "RTR", 2, .rtr = true },
+	{ "nothing returned", 2, .no_header = true },
+};
+
+KUNIT_ARRAY_PARAM_DESC(blame, blames, desc);
+
+static void ask(struct kunit *test, struct kwarp_engine *e, const struct blame *c)
+{
+	u32 i;
+
+	e->sq = kunit_kzalloc(test, sizeof(*e->sq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, e->sq);
+	spin_lock_init(&e->sq->lock);
+	e->sq->ring.mask = DEPTH;
+	e->sq->done = kunit_kcalloc(test, DEPTH + 1, sizeof(*e->sq->done), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, e->sq->done);
+	e->oread.head = c->start;
+	e->oread.tail = c->start;
+	for (i = 0; i < c->reads; i++) {
+		*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
+			.sq_index = i, .rtr = c->rtr && !i,
+		};
+		kwarp_readq_push(&e->oread);
+	}
+}
+
+/* One that returns a Read Request is about the oldest Read, which fails for it. */
+static void test_blame(struct kunit *test)
+{
+	static const u8 rreq[KWARP_RDMAP_RREQ_LEN], ddp[18] = { 0x41, 0x41 };
+	const struct blame *c = test->param_value;
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &t->a.e;
+	u8 payload[KWARP_TERM_MAX_LEN];
+	struct kwarp_term term;
+	u32 len, i;
+
+	ask(test, e, c);
+	kwarp_term_fill(&term, KWARP_PERR_R_BOUNDS, ddp, 46, c->no_header ? NULL : rreq);
+	len = kwarp_term_encode(payload, &term);
+	feed_untagged(&t->a, 0x41, KWARP_OP_TERM, 0, KWARP_QN_TERM, payload, len);
+	KUNIT_EXPECT_EQ(test, t->a.event, KWARP_QPE_PEER_TERM);
+	KUNIT_EXPECT_EQ(test, e->sq->done[0].status,
+			c->blamed ? KWARP_WC_REM_ACCESS_ERR : KWARP_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, e->sq->done[0].vendor_err,
+			c->blamed ? kwarp_term_short(&term) : 0);
+	for (i = 1; i <= DEPTH; i++)
+		KUNIT_EXPECT_EQ(test, e->sq->done[i].status, KWARP_WC_SUCCESS);
+}
+
 static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_shared_receives),
+	KUNIT_CASE(test_shared_domain),
 	KUNIT_CASE(test_cq_overflow),
 	KUNIT_CASE(test_kicks),
 	KUNIT_CASE(test_news),
@@ -594,6 +704,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),
+	KUNIT_CASE_PARAM(test_blame, blame_gen_params),
 	{}
 };
 

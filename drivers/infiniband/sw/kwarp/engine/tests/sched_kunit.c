@@ -60,6 +60,7 @@ struct workqueue_struct *sched_wq;
 /**
  * struct sched_test - a stream
  * @e: engine
+ * @kdev: its device, of which only the knobs matter
  * @sq: its queue, of which only the indices matter
  * @sock: only its address matters
  * @owned: a process has the socket
@@ -85,6 +86,7 @@ struct workqueue_struct *sched_wq;
  */
 struct sched_test {
 	struct kwarp_engine e;
+	struct kwarp_dev *kdev;
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
@@ -127,6 +129,7 @@ static void note_timer(struct hrtimer *timer, ktime_t time, enum hrtimer_mode mo
 	the_test->timers++;
 	the_test->timer_queued = true;
 	the_test->ns = ktime_to_ns(time);
+	hrtimer_set_expires(timer, ns_to_ktime(the_test->now + the_test->ns));
 }
 
 static bool timer_is_queued(struct hrtimer *timer)
@@ -177,6 +180,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 /* Streams share the queue of requests. */
 static void start_stream(struct sched_test *t, struct kwarp_engine *e)
 {
+	e->kdev = t->kdev;
 	e->sq = &t->sq;
 	e->sock = (struct socket *)&t->sock;
 	kwarp_tx_init(e);
@@ -191,6 +195,9 @@ static int sched_test_init(struct kunit *test)
 	the_test = t;
 	test->priv = t;
 	test_ring_init(test, &t->sq.ring, 64, 64);
+	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
+	t->kdev->knobs.hold_us = KWARP_HOLD_MAX_US;
 	t->cq = test_cq_new(test, 64);
 	t->sq.cq = &t->cq->cq;
 	t->sq.done = t->done;
@@ -306,7 +313,7 @@ static void test_any_meets_preempted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 }
 
-/* Whoever can send overtakes the work item. */
+/* A context that can send overtakes the work item. */
 static void test_overtake(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -523,8 +530,53 @@ static void test_claim(struct kunit *test)
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 	KUNIT_EXPECT_EQ(test, t->steps, 0);
 	kwarp_tx_release(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+/* A caller that has claimed the stream, as attach does, sends one batch; the work item goes on. */
+static void test_release_bounded(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, RUN_BUDGET, KWARP_TX_MORE);
+	kwarp_tx_claim(&t->e);
+	kwarp_tx_release(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+static void answer(struct sched_test *t)
+{
+	t->e.tx.answered = true;
+}
+
+/*
+ * A poster sends one batch of what the peer has asked for, and all that it has posted itself;
+ * the work item is bound by its budget only.
+ */
+static void test_poster_answers_once(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	t->during = answer;
+	t->e.iread.tail = 1;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	t->steps = 0;
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	t->e.iread.head = 1;
+	t->steps = 0;
+	t->pending = false;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
+	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
 }
 
 static void claimed(struct sched_test *t)
@@ -744,7 +796,7 @@ static void test_hold_streams(struct kunit *test)
 	for (i = 0; i < KWARP_HOLD_STREAK * ARRAY_SIZE(e); i++)
 		ring_at(t, e[i % ARRAY_SIZE(e)]);
 	KUNIT_EXPECT_EQ(test, t->timers, 0);
-	/* Nor does it matter that those before were held back. */
+	/* It does not matter that those before were held back. */
 	for (i = 0; i < ARRAY_SIZE(e); i++) {
 		ring_at(t, e[i]);
 		t->now += KWARP_HOLD_DOORBELLS * t->takes / 2;
@@ -1060,7 +1112,7 @@ static void test_hold_disturbed(struct kunit *test)
 	KUNIT_EXPECT_LE(test, t->ns, KWARP_HOLD_DOORBELLS * (2 * takes + KWARP_HOLD_GROWTH_NS));
 }
 
-/* Nor does the one behind a pause; but it may show that they take less now. */
+/* One behind a pause does not either; but it may show that they take less now. */
 static void test_hold_cold(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -1204,6 +1256,124 @@ static void test_hold_stream_ends(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
 }
 
+/* The knob: nothing is held back, not even behind what others hold. */
+static void test_hold_off(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->kdev->knobs.hold_us = 0;
+	start_stream(t, &t->e);
+	ring_often(t, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+}
+
+/* The knob bounds the period, and holds for streams that begin afterwards. */
+static void test_hold_knob(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->kdev->knobs.hold_us = 12;
+	begin_holding(test);
+	KUNIT_EXPECT_EQ(test, t->ns, KWARP_HOLD_DOORBELLS * t->takes);
+	hold_in_vain(test);
+	start_stream(t, &t->e);
+	idle(t);
+	t->steps = 0;
+	begin_holding(test);
+	KUNIT_EXPECT_EQ(test, t->ns, 12 * NSEC_PER_USEC);
+}
+
+static void be_normal(void *unused)
+{
+	sched_set_normal(current, 0);
+}
+
+/* A real-time program may never let the timer run: its own doorbells are obeyed. */
+static void test_hold_realtime(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, be_normal, NULL), 0);
+	sched_set_fifo(current);
+	ring_often(t, 10 * KWARP_HOLD_STREAK);
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, 10 * KWARP_HOLD_STREAK);
+
+	/* A period that began when it was none is not waited for either. */
+	sched_set_normal(current, 0);
+	t->steps = 0;
+	idle(t);
+	begin_holding(test);
+	sched_set_fifo(current);
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+}
+
+static void do_late_timer(struct sched_test *t, u64 late)
+{
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	t->now += late;
+	do_timer(t);
+}
+
+/* The timer finds no processor time, again and again: then no more, for a long while. */
+static void test_hold_late_timer(struct kunit *test)
+{
+	const u64 late = KWARP_HOLD_LATE_PERIODS * KWARP_HOLD_MAX_NS + 1;
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	begin_holding(test);
+	do_late_timer(t, 0);
+	/* Not of one now and then, and not of as much as is allowed. */
+	for (i = 0; i < 10 * KWARP_HOLD_LATE; i++) {
+		do_late_timer(t, i % KWARP_HOLD_LATE ? late : late - 1);
+		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+	}
+	do_late_timer(t, 0);
+	for (i = 0; i < KWARP_HOLD_LATE; i++) {
+		KUNIT_EXPECT_FALSE(test, wants_kicks(t));
+		do_late_timer(t, late);
+	}
+	KUNIT_EXPECT_TRUE(test, wants_kicks(t));
+	t->steps = 0;
+	t->timers = 0;
+	expect_penalty(test, KWARP_HOLD_MAX_PENALTY);
+}
+
+/* Another program's doorbells on this processor make none of this one's quick. */
+static void test_hold_other_program(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 10 * KWARP_HOLD_STREAK; i++) {
+		ring(t);
+		this_cpu_write(kwarp_last_doorbell.who, current->tgid + 1);
+	}
+	KUNIT_EXPECT_EQ(test, t->timers, 0);
+	KUNIT_EXPECT_EQ(test, t->steps, i);
+}
+
+/* The end of a period of its streams does not either. */
+static void test_hold_other_timer(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u64 when;
+
+	begin_holding(test);
+	this_cpu_write(kwarp_last_doorbell.who, current->tgid + 1);
+	when = this_cpu_read(kwarp_last_doorbell.when);
+	t->sq.ring.hdr->prod += KWARP_HOLD_WORTH;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->timers, 2);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(kwarp_last_doorbell.when), when);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(kwarp_last_doorbell.who), current->tgid + 1);
+}
+
 static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_process),
 	KUNIT_CASE(test_socket),
@@ -1224,6 +1394,8 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_no_memory_kicked),
 	KUNIT_CASE(test_claim),
 	KUNIT_CASE(test_claim_first),
+	KUNIT_CASE(test_release_bounded),
+	KUNIT_CASE(test_poster_answers_once),
 	KUNIT_CASE(test_no_stream),
 	KUNIT_CASE(test_hold),
 	KUNIT_CASE(test_hold_limits),
@@ -1255,6 +1427,12 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_hold_overtaken),
 	KUNIT_CASE(test_hold_owned),
 	KUNIT_CASE(test_hold_stream_ends),
+	KUNIT_CASE(test_hold_off),
+	KUNIT_CASE(test_hold_knob),
+	KUNIT_CASE(test_hold_realtime),
+	KUNIT_CASE(test_hold_late_timer),
+	KUNIT_CASE(test_hold_other_program),
+	KUNIT_CASE(test_hold_other_timer),
 	{ }
 };
 

@@ -470,10 +470,34 @@ static void test_request_gone(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lower.has_rreq);
 }
 
+/* A batch that has all its pieces is no shortage of memory, and no failure either. */
+static void test_batch_full(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 off, full;
+
+	for (full = 0; full < 2; full++) {
+		start(t, &plans[1]);
+		/* So that nothing is in one piece. */
+		t->e.tx.markers = true;
+		t->e.tx.msg.left = 5000;
+		from_sgl(t, 1000, 5000);
+		t->e.tx.batch.n = full ? KWARP_BATCH_BVECS : KWARP_BATCH_BVECS - 1;
+		lower.short_every = 1;
+		off = t->e.tx.off;
+		KUNIT_EXPECT_FALSE(test, kwarp_tx_build(&t->e));
+		KUNIT_EXPECT_EQ(test, t->e.tx.no_memory, !full);
+		KUNIT_EXPECT_NE(test, t->e.tx.msg.kind, KWARP_TXK_NONE);
+		KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
+		KUNIT_EXPECT_EQ(test, t->e.tx.msg.left, 5000);
+	}
+}
+
 static struct kunit_case tx_build_cases[] = {
 	KUNIT_CASE_PARAM(test_stream, plan_gen_params),
 	KUNIT_CASE(test_response_gone),
 	KUNIT_CASE(test_request_gone),
+	KUNIT_CASE(test_batch_full),
 	{}
 };
 

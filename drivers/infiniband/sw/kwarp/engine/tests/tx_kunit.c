@@ -137,7 +137,8 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 {
 }
 
-int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access)
+int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
+		      const struct kwarp_mem_stream *stream)
 {
 	return 0;
 }
@@ -420,6 +421,64 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH + 1);
 }
 
+/* An ORD of 0 never lets one go: it fails, and does not wait (5040-6.1-7, -9; 5040-7.1-2). */
+static void test_read_without_ord(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->e.oread.depth = 0;
+	post(t, KWARP_WR_SEND, 0, 4);
+	post(t, KWARP_WR_READ, 0, 0);
+	post(t, KWARP_WR_SEND, 0, 4);
+	run(test);
+	KUNIT_ASSERT_EQ(test, t->tcp.sent, 2);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[0].hdr.opcode, KWARP_OP_SEND);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_TERM);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_READ, KWARP_WC_LOC_QP_OP_ERR);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	test_cq_none(test, t->cq);
+}
+
+/*
+ * 5041-5.3-2: a long Response is not cut by a message of ours, nor one of ours by a Response.
+ * They take turns, so that neither kind waits for more than one message of the other.
+ */
+static void test_turns(struct kunit *test)
+{
+	static const u8 want[] = { KWARP_OP_RRESP, KWARP_OP_SEND, KWARP_OP_RRESP, KWARP_OP_SEND };
+	struct tx_test *t = test->priv;
+	u32 i, n = 0, len = 0;
+
+	post(t, KWARP_WR_SEND, 0, 4);
+	post(t, KWARP_WR_SEND, 0, 4);
+	asked_for(t, 2 * KWARP_BATCH_LEN);
+	asked_for(t, KWARP_BATCH_LEN + 1);
+	t->e.tx.turn = false;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.answered);
+	run(test);
+	for (i = 0; i < t->tcp.sent; i++) {
+		const struct segment *s = &t->tcp.seg[i];
+
+		KUNIT_ASSERT_LT(test, n, ARRAY_SIZE(want));
+		KUNIT_ASSERT_EQ(test, s->hdr.opcode, want[n]);
+		len += s->payload;
+		if (len == (want[n] == KWARP_OP_SEND ? 4 : n ? KWARP_BATCH_LEN + 1 :
+							       2 * KWARP_BATCH_LEN)) {
+			n++;
+			len = 0;
+		}
+	}
+	KUNIT_EXPECT_EQ(test, n, ARRAY_SIZE(want));
+	post(t, KWARP_WR_SEND, 0, 4);
+	run(test);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.answered);
+}
+
 /* ------------------------------------------------------------------ windows */
 
 /* A bind takes its place behind the Send, and fails: there is neither window nor region. */
@@ -526,7 +585,7 @@ static void test_requests_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT + 3);
 }
 
-/* Whoever waits to hear that all is sent hears it, behind a batch, too. */
+/* A thread that waits to hear that all is sent hears it, behind a batch, too. */
 static void test_drained_behind_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -537,6 +596,106 @@ static void test_drained_behind_batch(struct kunit *test)
 	run(test);
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_DRAINED);
+}
+
+static void start_drain(struct tx_test *t)
+{
+	t->e.tx.drain_to = t->sq.ring.hdr->prod;
+	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
+}
+
+/* A completion of @opcode, flushed although nothing has gone wrong. */
+static void expect_flushed(struct kunit *test, u8 opcode)
+{
+	struct tx_test *t = test->priv;
+	const struct kwarp_cqe *cqe = test_cq_pop(t->cq);
+
+	KUNIT_ASSERT_NOT_NULL(test, cqe);
+	KUNIT_EXPECT_EQ(test, cqe->opcode, opcode);
+	KUNIT_EXPECT_EQ(test, cqe->status, KWARP_WC_FLUSH_ERR);
+	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0);
+}
+
+/* 5041-6.2.1-3: what is posted after the close is flushed, before and after our FIN. */
+static void test_posted_after_close(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 1);
+	start_drain(t);
+	post(t, KWARP_WR_READ, 0, 0);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_DRAINED);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_flushed(test, KWARP_WR_READ);
+	KUNIT_EXPECT_TRUE(test, kwarp_tx_drained(&t->e));
+
+	set_bit(KWARP_E_TX_STOP, &t->e.flags);
+	post(t, KWARP_WR_WRITE, KWARP_WR_FENCE, 1);
+	run(test);
+	expect_flushed(test, KWARP_WR_WRITE);
+	test_cq_none(test, t->cq);
+	KUNIT_EXPECT_EQ(test, t->tcp.built, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
+}
+
+/* In its turn: a Read of before has not been answered (5040-5.5-22). */
+static void test_posted_after_close_waits(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_READ, 0, 0);
+	start_drain(t);
+	run(test);
+	post(t, KWARP_WR_SEND, 0, 1);
+	run(test);
+	test_cq_none(test, t->cq);
+	kwarp_readq_pop(&t->e.oread);
+	kwarp_sq_read_done(&t->sq, 0);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_flushed(test, KWARP_WR_SEND);
+	test_cq_none(test, t->cq);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+}
+
+/* Not before what was posted earlier is with TCP, or it would complete as sent. */
+static void test_posted_after_close_blocked(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 1);
+	start_drain(t);
+	post(t, KWARP_WR_SEND, 0, 1);
+	t->tcp.error = -EAGAIN;
+	run(test);
+	test_cq_none(test, t->cq);
+	t->tcp.error = -EPIPE;
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_LOST);
+	run(test);
+	test_cq_none(test, t->cq);
+	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+}
+
+/* drain_to comes from memory that the program writes. */
+static void test_close_with_wrong_index(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	post(t, KWARP_WR_SEND, 0, 1);
+	run(test);
+	t->sq.ring.hdr->prod = U32_MAX;
+	start_drain(t);
+	t->sq.ring.hdr->prod = 1;
+	post(t, KWARP_WR_SEND, 0, 1);
+	run(test);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_DRAINED);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_flushed(test, KWARP_WR_SEND);
 }
 
 /* Nothing of them is sent, but there are more. */
@@ -587,6 +746,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_terminate),
 	KUNIT_CASE(test_request_refused),
 	KUNIT_CASE(test_reads),
+	KUNIT_CASE(test_read_without_ord),
+	KUNIT_CASE(test_turns),
 	KUNIT_CASE(test_bind),
 	KUNIT_CASE(test_end_goes_along),
 	KUNIT_CASE(test_align),
@@ -596,6 +757,10 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_requests_bounded),
 	KUNIT_CASE(test_local_bounded),
 	KUNIT_CASE(test_drained_behind_batch),
+	KUNIT_CASE(test_posted_after_close),
+	KUNIT_CASE(test_posted_after_close_waits),
+	KUNIT_CASE(test_posted_after_close_blocked),
+	KUNIT_CASE(test_close_with_wrong_index),
 	KUNIT_CASE(test_completion_lost),
 	KUNIT_CASE(test_local_completion_lost),
 	{}

@@ -12,7 +12,9 @@
 
 /* Only addresses matter. */
 static struct ib_pd pd, other_pd;
-static const struct kwarp_mem_stream stream = { .pd = &pd };
+static const struct kwarp_mem_stream stream = { .pd = &pd, .id = 1 };
+/* Another one, or the next one with the same queue pair. */
+static const struct kwarp_mem_stream sibling = { .pd = &pd, .id = 2 };
 static const struct kwarp_mem_stream other_pd_stream = { .pd = &other_pd };
 static const struct kwarp_mem_stream no_pd_stream;
 
@@ -26,6 +28,7 @@ static void make_region(struct kwarp_mr *mr, enum kwarp_mr_kind kind)
 	mr->stag = STAG;
 	mr->access = RIGHTS;
 	mr->pd = &pd;
+	mr->owner = stream.id;
 	mr->va = VA;
 	mr->length = LEN;
 }
@@ -212,8 +215,34 @@ static void test_revoke(struct kunit *test)
 
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
 	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_STAG);
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
+}
+
+/* 5040-7.2-4: invalid already is an error of the peer, and none of the owner. */
+static void test_revoke_twice(struct kunit *test)
+{
+	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
+
+	mr->valid = false;
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &stream, true));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &sibling, false));
+	KUNIT_EXPECT_FALSE(test, mr->valid);
+	/* It still has to be the owner's, and that STag. */
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &other_pd_stream, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &stream, false));
+}
+
+/* 5040-8.1.1-7: two streams of one protection domain, each with a peer of its own. */
+static void test_revoke_sibling(struct kunit *test)
+{
+	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
+
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &sibling, true));
+	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_OK);
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, true));
+	mr->valid = true;
+	KUNIT_EXPECT_TRUE_MSG(test, kwarp_mr_revoke(mr, STAG, &sibling, false),
+			      "the consumer may on any stream");
 }
 
 /* 5040-8.1.1-7: shared memory is not a stream's to invalidate */
@@ -265,6 +294,8 @@ static struct kunit_case access_cases[] = {
 	KUNIT_CASE(test_dma),
 	KUNIT_CASE(test_order),
 	KUNIT_CASE(test_revoke),
+	KUNIT_CASE(test_revoke_twice),
+	KUNIT_CASE(test_revoke_sibling),
 	KUNIT_CASE(test_revoke_kind),
 	KUNIT_CASE(test_revoke_remote),
 	{}

@@ -199,6 +199,24 @@ static void test_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[1], 0), 0);
 }
 
+/*
+ * 5040-8.1.1-8: nobody can predict an index, because all of it is the kernel's random number,
+ * a new one each time. Whatever were made of it, or came from elsewhere, would differ here.
+ */
+static void test_unpredictable(struct kunit *test)
+{
+	struct table *t = test->priv;
+	u32 i, index;
+
+	for (i = 0; i < 64; i++) {
+		index = 1 + i * 0x2f1ab3 % 0xfffffe;
+		choose(index, 1);
+		KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[i], i), 0);
+		KUNIT_EXPECT_EQ(test, t->mr[i].stag >> 8, index);
+		KUNIT_EXPECT_EQ(test, fake.calls, 1);
+	}
+}
+
 /* Sum of squared deviations from @n / 256 each, times 256 / n: 255 on average. */
 static u32 chi_squared(const u32 *bins, u32 n)
 {
@@ -251,6 +269,7 @@ static struct kunit_case stag_cases[] = {
 	KUNIT_CASE(test_never_zero),
 	KUNIT_CASE(test_taken),
 	KUNIT_CASE(test_limit),
+	KUNIT_CASE(test_unpredictable),
 	KUNIT_CASE(test_spread),
 	{}
 };

@@ -277,7 +277,9 @@ static void test_invalidate(struct kunit *test)
 {
 	struct window_test *t = test->priv;
 
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, false));
+	/* never bound: the owner may, the peer may not */
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, true));
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
 	/* 5040-5.3-19: not another stream's to invalidate */
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, true));
@@ -287,8 +289,14 @@ static void test_invalidate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 	expect_free(test);
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->other, false));
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	/* who invalidated the binding before may be late in letting go */
+	kwarp_window_unbind(&t->mw);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
 	expect_free(test);
 	/* no right: the peer has nothing to do with it */
@@ -309,6 +317,19 @@ static void test_stream_end(struct kunit *test)
 	expect_free(test);
 	kwarp_mem_stream_end(&t->a);
 	expect_free(test);
+}
+
+/* No two streams are the same, not even those that have one queue pair after each other. */
+static void test_stream_id(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+	u64 before = t->a.id;
+
+	KUNIT_EXPECT_NE(test, t->a.id, t->b.id);
+	kwarp_mem_stream_end(&t->a);
+	KUNIT_EXPECT_NE(test, t->a.id, before);
+	KUNIT_EXPECT_NE(test, t->a.id, t->b.id);
+	KUNIT_EXPECT_NE(test, t->a.id, t->other.id);
 }
 
 static void test_close(struct kunit *test)
@@ -339,6 +360,7 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(test_bound_twice),
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_stream_end),
+	KUNIT_CASE(test_stream_id),
 	KUNIT_CASE(test_close),
 	{}
 };

@@ -70,6 +70,7 @@ static const struct step_case {
 	{ S(WAIT_ULP), E(LOCAL), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(TIMER), S(DEAD), GONE },
 	{ S(WAIT_ULP), E(ORPHAN), S(WAIT_ULP), A(HURRY) },
+	{ S(WAIT_ULP), E(EVICT), S(SEND_REJ), A(REFUSE) },
 	{ S(WAIT_ULP), E(ABORT), S(DEAD), GONE },
 
 	{ S(SEND_REP), E(ATTACHED), S(STREAM), A(EST) },

@@ -21,6 +21,11 @@
  * @test: for its expectations
  * @rx: parser under test
  * @end: end of the guarded input buffer
+ * @queue: with CRCs: octets as they came
+ * @cut: which of them began a piece
+ * @queued: their number
+ * @from: those already fed
+ * @head_end: with CRCs: stream offset where the header of the FPDU ends
  * @out: payload octets in the order they came
  * @out_len: their number
  * @seg_len: those of the current segment
@@ -32,6 +37,11 @@ struct sink {
 	struct kunit *test;
 	struct kwarp_fpdu_rx rx;
 	u8 *end;
+	u8 *queue;
+	bool *cut;
+	u32 queued;
+	u32 from;
+	u32 head_end;
 	u8 *out;
 	u32 out_len;
 	u32 seg_len;
@@ -48,6 +58,9 @@ static struct sink *sink_new(struct kunit *test)
 	s->test = test;
 	s->end = kwarp_guard_end(test, STREAM_MAX);
 	s->out = kwarp_guard_end(test, STREAM_MAX) - STREAM_MAX;
+	s->queue = kwarp_guard_end(test, STREAM_MAX) - STREAM_MAX;
+	s->cut = (bool *)(kwarp_guard_end(test, STREAM_MAX) - STREAM_MAX);
+	memset(s->cut, 0, STREAM_MAX);
 	return s;
 }
 
@@ -55,6 +68,9 @@ static void sink_start(struct sink *s, bool check_crc, bool markers, u32 off)
 {
 	kwarp_fpdu_rx_init(&s->rx, check_crc, markers);
 	s->rx.off = off;
+	memset(s->cut, 0, s->queued);
+	s->queued = 0;
+	s->from = 0;
 	s->out_len = 0;
 	s->hdrs = 0;
 	s->ends = 0;
@@ -84,8 +100,11 @@ static void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 	switch (ev) {
 	case KWARP_FPDU_HDR:
 		KUNIT_ASSERT_EQ(test, s->hdrs, s->ends);
-		KUNIT_ASSERT_EQ(test, s->rx.payload_len + kwarp_ddp_hdr_len(s->rx.raw_hdr[0]),
-				s->rx.ulpdu_len);
+		KUNIT_ASSERT_EQ(test, s->rx.ulpdu_len,
+				s->rx.payload_len +
+				kwarp_ddp_hdr_len(*kwarp_fpdu_rx_raw(&s->rx)));
+		if (s->rx.check_crc)
+			KUNIT_ASSERT_EQ(test, s->rx.off, s->head_end);
 		s->hdrs++;
 		s->seg_len = 0;
 		break;
@@ -108,7 +127,7 @@ static void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 }
 
 /* Feed a piece until it is used up; 5044-8-10: an error is the last event. */
-static void sink_feed(struct sink *s, const u8 *wire, size_t len)
+static void sink_piece(struct sink *s, const u8 *wire, size_t len)
 {
 	const u8 *at = kwarp_guard_put(s->end, wire, len), *data = NULL;
 	struct kunit *test = s->test;
@@ -126,6 +145,59 @@ static void sink_feed(struct sink *s, const u8 *wire, size_t len)
 			KUNIT_ASSERT_TRUE(test, at > before);
 		sink_event(s, ev, data, dlen, before);
 	} while (ev != KWARP_FPDU_MORE && ev != KWARP_FPDU_ERROR);
+}
+
+/* The FPDU at @wire: its CRC is computed, and its head measured, as the engine does. */
+static void sink_verify(struct sink *s, const u8 *wire, u32 len)
+{
+	u32 covered = len - KWARP_MPA_CRC_LEN;
+
+	s->head_end = s->rx.off + kwarp_fpdu_rx_head_len(&s->rx, wire);
+	kwarp_fpdu_rx_verify(&s->rx, kwarp_mpa_crc_add(kwarp_mpa_crc_init(), wire, covered),
+			     wire + covered);
+}
+
+/* Up to @end, cut as it came. */
+static void sink_pieces(struct sink *s, u32 end)
+{
+	u32 to;
+
+	for (; s->from < end && !s->err; s->from = to) {
+		for (to = s->from + 1; to < end && !s->cut[to]; to++)
+			;
+		sink_piece(s, s->queue + s->from, to - s->from);
+	}
+}
+
+/* Octets arrive; with CRCs they wait until the FPDU is complete. */
+static void sink_feed(struct sink *s, const u8 *wire, size_t len)
+{
+	struct kunit *test = s->test;
+	u32 n;
+
+	if (!s->rx.check_crc) {
+		sink_piece(s, wire, len);
+		return;
+	}
+	if (!len)
+		return;
+	KUNIT_ASSERT_LE(test, s->queued + len, STREAM_MAX);
+	memcpy(s->queue + s->queued, wire, len);
+	s->cut[s->queued] = true;
+	s->queued += len;
+	while (!s->err) {
+		n = kwarp_fpdu_rx_wire_len(&s->rx, s->queue + s->from, s->queued - s->from);
+		if (!n || n > s->queued - s->from)
+			break;
+		sink_verify(s, s->queue + s->from, n);
+		sink_pieces(s, s->from + n);
+	}
+}
+
+/* Does a FIN here cut nothing off? */
+static bool sink_idle(const struct sink *s)
+{
+	return s->from == s->queued && kwarp_fpdu_rx_idle(&s->rx);
 }
 
 static void sink_feed_octets(struct sink *s, const u8 *wire, u32 len)
@@ -152,7 +224,8 @@ static void vec_expect(struct sink *s, const struct kwarp_vec_fpdu *v)
 	KUNIT_ASSERT_EQ(test, s->err,
 			v->short_ulpdu ? KWARP_PERR_DDP_LOCAL : KWARP_PERR_NONE);
 	KUNIT_ASSERT_EQ(test, s->ends, v->short_ulpdu ? 0 : v->fpdus);
-	KUNIT_ASSERT_EQ(test, s->rx.off, v->off + v->len);
+	if (!s->err)
+		KUNIT_ASSERT_EQ(test, s->rx.off, v->off + v->len);
 }
 
 static void test_whole(struct kunit *test)
@@ -220,7 +293,7 @@ static void test_truncated(struct kunit *test)
 		sink_feed(s, v->wire, len);
 		KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_NONE);
 		KUNIT_EXPECT_LT(test, s->ends, v->fpdus);
-		KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_idle(&s->rx),
+		KUNIT_EXPECT_EQ(test, sink_idle(s),
 				!len || (v->fpdus == 2 && len == 0x30));
 	}
 }
@@ -244,7 +317,7 @@ static void test_bit_errors(struct kunit *test)
 		if (s->err)
 			KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 		else
-			KUNIT_EXPECT_FALSE(test, kwarp_fpdu_rx_idle(&s->rx));
+			KUNIT_EXPECT_FALSE(test, sink_idle(s));
 	}
 }
 
@@ -283,13 +356,13 @@ static void test_header(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, s->rx.hdr.tagged);
 		KUNIT_EXPECT_TRUE(test, s->rx.hdr.last);
 		KUNIT_EXPECT_EQ(test, s->rx.hdr.msn, 1);
-		KUNIT_EXPECT_MEMEQ(test, s->rx.raw_hdr, kwarp_wire_pad3 + 2, 18);
+		KUNIT_EXPECT_MEMEQ(test, kwarp_fpdu_rx_raw(&s->rx), kwarp_wire_pad3 + 2, 18);
 		KUNIT_EXPECT_EQ(test, s->out_len, 5);
 		KUNIT_EXPECT_MEMEQ(test, s->out, "hello", 5);
 	}
 }
 
-/* Whole in the input: nothing is reported before the CRC is known to be right. */
+/* 5044-6-1: nothing is reported before the CRC is known to be right. */
 static void test_verified_first(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -304,25 +377,24 @@ static void test_verified_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->out_len, 0);
 }
 
-/* Length and CRC of the FPDU at @wire, found the way the engine does, then all of it. */
-static void feed_ahead(struct sink *s, const u8 *wire, u32 len)
+/* The FPDU at @wire: its length is told by few octets, the same by more; then all of it. */
+static void feed_told(struct sink *s, const u8 *wire, u32 len)
 {
-	u32 crc = kwarp_mpa_crc_add(kwarp_mpa_crc_init(), wire, len - 4);
 	struct kunit *test = s->test;
-	u32 have;
+	u32 have, told = 0;
 
-	for (have = 0; have < KWARP_FPDU_HEAD; have++) {
-		u32 told = kwarp_fpdu_rx_wire_len(&s->rx, 0, wire, have);
-
-		KUNIT_EXPECT_TRUE(test, !told || told == len);
+	for (have = 0; have <= min_t(u32, len, KWARP_FPDU_HEAD); have++) {
+		told = kwarp_fpdu_rx_wire_len(&s->rx, wire, have);
+		KUNIT_EXPECT_TRUE(test, told == len || (!told && have < KWARP_FPDU_MIN));
 	}
-	KUNIT_ASSERT_EQ(test, kwarp_fpdu_rx_wire_len(&s->rx, 0, wire, have), len);
-	kwarp_fpdu_rx_ahead(&s->rx, len, crc, wire + len - 4);
+	KUNIT_ASSERT_EQ(test, told, len);
+	KUNIT_ASSERT_LE(test, kwarp_fpdu_rx_head_len(&s->rx, wire),
+			min_t(u32, len, KWARP_FPDU_HEAD));
 	sink_feed_octets(s, wire, len);
 }
 
-/* 5044-6-1: verified ahead, an FPDU is known to be undamaged at HDR, however it comes. */
-static void test_ahead(struct kunit *test)
+/* 5044-6-1: an FPDU is known to be undamaged at HDR, wherever markers fall and it is cut. */
+static void test_told(struct kunit *test)
 {
 	static const u32 lens[] = { 14, 15, 18, 99, 505, 506, 507, 508, 1500, 3000 };
 	u8 *wire = kunit_kzalloc(test, 8192, GFP_KERNEL);
@@ -343,33 +415,41 @@ static void test_ahead(struct kunit *test)
 			kwarp_emit_fpdu(&e, ulpdu, lens[i / 2], 0);
 			begun = e.len;
 			kwarp_emit_fpdu(&e, ulpdu, lens[i / 2], 0);
-			KUNIT_ASSERT_EQ(test, e.len - begun,
-					kwarp_fpdu_rx_wire_len(&s->rx, begun, wire + begun,
-							       KWARP_FPDU_HEAD));
-			feed_ahead(s, wire, begun);
+			feed_told(s, wire, begun);
 			KUNIT_ASSERT_EQ(test, s->ends, 1);
 			wire[begun + lens[i / 2] / 2] ^= 0x10;
-			feed_ahead(s, wire + begun, e.len - begun);
+			sink_feed_octets(s, wire + begun, e.len - begun);
 			KUNIT_ASSERT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 			KUNIT_ASSERT_EQ(test, s->hdrs, 1);
 		}
 	}
 }
 
-/* What was computed ahead is for one FPDU; the next one is judged by its own trailer. */
-static void test_ahead_once(struct kunit *test)
+/* One CRC is for one FPDU; what nobody has verified counts as damaged. */
+static void test_unverified(struct kunit *test)
 {
-	u8 wire[sizeof(kwarp_wire_pad3)];
 	struct sink *s = sink_new(test);
 
 	sink_start(s, true, false, 0);
-	feed_ahead(s, kwarp_wire_pad3, sizeof(wire));
-	KUNIT_EXPECT_FALSE(test, s->rx.verified);
-	memcpy(wire, kwarp_wire_pad3, sizeof(wire));
-	wire[sizeof(wire) - 1] ^= 1;
-	sink_feed_octets(s, wire, sizeof(wire));
+	sink_feed(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
 	KUNIT_EXPECT_EQ(test, s->ends, 1);
+	sink_piece(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
+	KUNIT_EXPECT_EQ(test, s->hdrs, 1);
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
+}
+
+/* The constants that callers make room by. */
+static void test_bounds(struct kunit *test)
+{
+	u8 head[KWARP_FPDU_HEAD] = { 0, 0, 0, 0, 0xff, 0xff, 0xff };
+	struct kwarp_fpdu_rx rx;
+
+	kwarp_fpdu_rx_init(&rx, true, true);
+	KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_wire_len(&rx, head, 6), KWARP_FPDU_MAX);
+	memset(head, 0, sizeof(head));
+	kwarp_fpdu_rx_init(&rx, true, false);
+	KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_wire_len(&rx, head, 2), KWARP_FPDU_MIN);
+	KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_head_len(&rx, head), KWARP_MPA_LEN_FIELD);
 }
 
 /* The caller may stop after any event and bring the rest back cut differently. */
@@ -384,6 +464,7 @@ static void test_stop_and_resume(struct kunit *test)
 	for (stop = 0; stop <= 3; stop++) {
 		for (cut = 0; cut <= 16; cut++) {
 			sink_start(s, true, false, 0);
+			sink_verify(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
 			len = sizeof(kwarp_wire_pad3);
 			at = kwarp_guard_put(s->end, kwarp_wire_pad3, len);
 			for (n = 0; n < stop; n++) {
@@ -391,9 +472,9 @@ static void test_stop_and_resume(struct kunit *test)
 				sink_event(s, ev, data, dlen, s->end - sizeof(kwarp_wire_pad3));
 			}
 			n = min_t(u32, cut, len);
-			sink_feed(s, kwarp_wire_pad3 + s->rx.off, n);
+			sink_piece(s, kwarp_wire_pad3 + s->rx.off, n);
 			len = sizeof(kwarp_wire_pad3) - s->rx.off;
-			sink_feed(s, kwarp_wire_pad3 + s->rx.off, len);
+			sink_piece(s, kwarp_wire_pad3 + s->rx.off, len);
 			KUNIT_EXPECT_EQ(test, s->ends, 1);
 			KUNIT_EXPECT_EQ(test, s->out_len, 5);
 		}
@@ -412,8 +493,8 @@ static void test_error_stays(struct kunit *test)
 	sink_start(s, true, false, 0);
 	sink_feed(s, wire, sizeof(wire));
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
-	sink_feed(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
-	sink_feed(s, kwarp_wire_pad3, 0);
+	sink_piece(s, kwarp_wire_pad3, sizeof(kwarp_wire_pad3));
+	sink_piece(s, kwarp_wire_pad3, 0);
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 	KUNIT_EXPECT_EQ(test, s->ends, 0);
 	KUNIT_EXPECT_FALSE(test, kwarp_fpdu_rx_idle(&s->rx));
@@ -448,7 +529,7 @@ static const struct length_case {
 
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
-/* A damaged length is a CRC error first (rfc5044.md 4.8 item 6). */
+/* A damaged length is a CRC error first (RFC 5044 6). */
 static void test_length(struct kunit *test)
 {
 	const struct length_case *c = test->param_value;
@@ -605,7 +686,10 @@ static void test_lone_marker(struct kunit *test)
 	for (len = 1; len <= 4; len++) {
 		sink_start(s, true, true, 0);
 		sink_feed(s, kwarp_wire_fig5, len);
-		KUNIT_EXPECT_FALSE(test, kwarp_fpdu_rx_idle(&s->rx));
+		KUNIT_EXPECT_FALSE(test, sink_idle(s));
+		sink_start(s, false, true, 0);
+		sink_feed(s, kwarp_wire_fig5, len);
+		KUNIT_EXPECT_FALSE(test, sink_idle(s));
 	}
 }
 
@@ -776,8 +860,9 @@ static struct kunit_case fpdu_rx_cases[] = {
 	KUNIT_CASE_PARAM(test_crc_unused, vec_gen_params),
 	KUNIT_CASE(test_header),
 	KUNIT_CASE(test_verified_first),
-	KUNIT_CASE(test_ahead),
-	KUNIT_CASE(test_ahead_once),
+	KUNIT_CASE(test_told),
+	KUNIT_CASE(test_unverified),
+	KUNIT_CASE(test_bounds),
 	KUNIT_CASE(test_stop_and_resume),
 	KUNIT_CASE(test_error_stays),
 	KUNIT_CASE_PARAM(test_length, length_gen_params),

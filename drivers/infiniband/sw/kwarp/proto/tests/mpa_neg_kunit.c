@@ -265,7 +265,7 @@ static void test_depth_invariants(struct kunit *test)
 	}
 }
 
-/* 6581-10-3, rfc6581.md 3.4: without enhanced data, what the ULP set stays. */
+/* 6581-10-3, RFC 6581 6: without enhanced data, what the ULP set stays. */
 static void test_depth_unenhanced(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };
@@ -457,7 +457,7 @@ static void test_rtr_no_slot(struct kunit *test)
 
 /* ---------------------------------------------------- revisions, rejects */
 
-/* rfc6581.md 3.3 and 3.4: S and Rev of a Reply */
+/* RFC 6581 6 and 10: S and Rev of a Reply */
 static const struct rev_case {
 	const char *desc;
 	u8 asked;
@@ -541,7 +541,7 @@ static void test_crc_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rep.pd_len, 100);
 }
 
-/* The Request of rfc6581.md 2.2 and a fitting answer */
+/* A Request with enhanced data (RFC 6581 9) and a fitting answer */
 static void test_golden_setup(struct kunit *test)
 {
 	struct kwarp_mpa_params i = plain, r = plain;

@@ -163,7 +163,7 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/* 5040-4.8-13, and octets that no flag announces (rfc5040.md section 5 item 6) */
+/* 5040-4.8-13, and octets that no flag announces (RFC 5040 7.1) */
 static void test_ignored(struct kunit *test)
 {
 	const struct kwarp_vec_term *v = test->param_value;

@@ -451,6 +451,28 @@ static void test_forget_skips(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
 }
 
+/* More than are looked at with interrupts off, and behind the end of the ring. */
+static void test_forget_many(struct kunit *test)
+{
+	const u32 n = 4 * KWARP_IRQ_OFF_BATCH;
+	struct test_cq *t = test_cq_new(test, n);
+	static struct ib_qp gone, stays;
+	struct ib_wc wc;
+	u32 i;
+
+	make_kernel(test, &t->cq);
+	test_cq_start_at(t, U32_MAX - KWARP_IRQ_OFF_BATCH - 5);
+	for (i = 0; i < n; i++)
+		push_qp(&t->cq, i, i % 3 ? &gone : &stays);
+	kwarp_cq_forget_qp(&t->cq, &gone);
+	for (i = 0; i < n; i += 3) {
+		KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 1);
+		KUNIT_EXPECT_EQ(test, wc.wr_id, i);
+		KUNIT_EXPECT_PTR_EQ(test, wc.qp, &stays);
+	}
+	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
+}
+
 static void poll_one(struct kunit *test, const struct kwarp_cqe *cqe, struct ib_wc *wc)
 {
 	static struct ib_qp qp;
@@ -551,6 +573,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_poll),
 	KUNIT_CASE(test_forget),
 	KUNIT_CASE(test_forget_skips),
+	KUNIT_CASE(test_forget_many),
 	KUNIT_CASE(test_poll_status),
 	KUNIT_CASE(test_poll_opcode),
 	{}

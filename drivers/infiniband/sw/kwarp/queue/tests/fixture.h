@@ -34,7 +34,7 @@ static inline void test_ring_free(void *ring)
 static inline void test_ring_init(struct kunit *test, struct kwarp_ring *ring,
 				  u32 entries, u32 stride)
 {
-	KUNIT_ASSERT_EQ(test, kwarp_ring_init(ring, entries, stride), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_ring_init(ring, entries, stride, false), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, ring), 0);
 }
 

@@ -51,7 +51,7 @@ static void start_at(struct sq_test *t, u32 index)
 
 static bool is_read(u8 opcode)
 {
-	return opcode == KWARP_WR_READ || opcode == KWARP_WR_READ_INV;
+	return opcode == KWARP_WR_READ;
 }
 
 /* User space: @id is also the length. */
@@ -228,7 +228,7 @@ static void test_reads(struct kunit *test)
 	post_signaled(t, 1, KWARP_WR_WRITE);
 	post_signaled(t, 2, KWARP_WR_READ);
 	post_signaled(t, 3, KWARP_WR_SEND);
-	post_signaled(t, 4, KWARP_WR_READ_INV);
+	post_signaled(t, 4, KWARP_WR_READ);
 	post_signaled(t, 5, KWARP_WR_WRITE);
 	take(test, 1);
 	first = take(test, 2);
@@ -249,7 +249,7 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cqe[2].byte_len, 4);
 	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
-	expect(test, 4, KWARP_WR_READ_INV, KWARP_WC_SUCCESS);
+	expect(test, 4, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect(test, 5, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, cons(t), 5);
@@ -450,7 +450,7 @@ struct model {
 static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
 {
 	static const u8 ops[] = {
-		KWARP_WR_WRITE, KWARP_WR_SEND, KWARP_WR_READ, KWARP_WR_READ_INV,
+		KWARP_WR_WRITE, KWARP_WR_SEND, KWARP_WR_READ, KWARP_WR_READ,
 	};
 	u8 op = ops[rnd >> 8 & 3];
 	bool signaled = rnd & BIT(16);
@@ -522,6 +522,35 @@ static void test_walk(struct kunit *test)
 	}
 }
 
+/* 5041-6.2.1-3: in its turn, once all that was taken is with TCP, and no slot twice. */
+static void test_flush_late(struct kunit *test)
+{
+	struct sq_test *t = test->priv;
+	u32 read, i;
+
+	start_at(t, U32_MAX - 2);
+	post_signaled(t, 1, KWARP_WR_READ);
+	post(t, 2, KWARP_WR_SEND, 0);
+	read = take(test, 1);
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
+	KUNIT_EXPECT_EQ(test, t->sq.next, read + 1);
+	kwarp_sq_sent(&t->sq, t->sq.next);
+	for (i = 2; i <= ENTRIES; i++)
+		post(t, 1 + i, i == 5 ? KWARP_WR_MAX : KWARP_WR_SEND, 0);
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
+	KUNIT_EXPECT_EQ(test, t->sq.next, read + ENTRIES);
+	expect_none(test);
+	KUNIT_EXPECT_EQ(test, cons(t), read);
+
+	kwarp_sq_read_done(&t->sq, read);
+	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	for (i = 2; i <= ENTRIES; i++)
+		expect(test, i, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
+	expect(test, ENTRIES + 1, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_none(test);
+}
+
 static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(test_take),
 	KUNIT_CASE(test_take_bad),
@@ -537,6 +566,7 @@ static struct kunit_case sq_cases[] = {
 	KUNIT_CASE(test_flush_corrupt),
 	KUNIT_CASE(test_reset),
 	KUNIT_CASE(test_walk),
+	KUNIT_CASE(test_flush_late),
 	{}
 };
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A stand-in for kwarp_rx_feed(): the real parser, and nothing of what the engine does with
+ * what the parser reports.
+ */
+#ifndef KWARP_TEST_FEED_H
+#define KWARP_TEST_FEED_H
+
+#include "../engine.h"
+
+/**
+ * struct feed_sink - where it goes
+ * @payload: octets of payload
+ * @fpdu: the end of an FPDU that is right
+ */
+struct feed_sink {
+	void (*payload)(struct kwarp_engine *e, const u8 *piece, u32 n);
+	void (*fpdu)(struct kwarp_engine *e);
+};
+
+static void feed(struct kwarp_engine *e, const u8 *data, size_t len,
+		 const struct feed_sink *sink)
+{
+	enum kwarp_fpdu_event ev;
+	const u8 *piece;
+	u32 n;
+
+	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
+		ev = kwarp_fpdu_rx_next(&e->rx.fpdu, &data, &len, &piece, &n);
+		if (ev == KWARP_FPDU_MORE)
+			return;
+		if (ev == KWARP_FPDU_DATA)
+			sink->payload(e, piece, n);
+		if (ev == KWARP_FPDU_END)
+			sink->fpdu(e);
+		if (ev == KWARP_FPDU_ERROR) {
+			e->perr = e->rx.fpdu.err;
+			set_bit(KWARP_E_RX_STOP, &e->flags);
+		}
+	}
+}
+
+#endif /* KWARP_TEST_FEED_H */

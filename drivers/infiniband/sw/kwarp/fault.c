@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Faults on request: /sys/kernel/debug/kwarp/POINT holds the usual attributes of fault
+ * injection (Documentation/fault-injection of the kernel): probability, times, interval.
+ * Module-wide; without debugfs they stay off.
+ */
+#include "fault.h"
+
+#if defined(CONFIG_FAULT_INJECTION_DEBUG_FS) && defined(MODULE)
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/err.h>
+#include <linux/fault-inject.h>
+
+#define LATE_MS		20
+/* No call trace with each fault: what reads the log takes one for a bug. */
+#define OFF_AND_SILENT	{ .interval = 1, .times = ATOMIC_INIT(1), .require_end = ULONG_MAX,	\
+			  .stacktrace_depth = 32, .verbose = 0,				\
+			  .ratelimit_state = RATELIMIT_STATE_INIT_DISABLED }
+
+static struct fault_attr attrs[KWARP_FAULTS] = {
+	[KWARP_FAULT_SHORT_SEND] = OFF_AND_SILENT,
+	[KWARP_FAULT_FULL_SEND] = OFF_AND_SILENT,
+	[KWARP_FAULT_LOST_KICK] = OFF_AND_SILENT,
+	[KWARP_FAULT_LATE_WORK] = OFF_AND_SILENT,
+	[KWARP_FAULT_BAD_CRC] = OFF_AND_SILENT,
+};
+
+static const char *const names[KWARP_FAULTS] = {
+	[KWARP_FAULT_SHORT_SEND] = "short_send",
+	[KWARP_FAULT_FULL_SEND] = "full_send",
+	[KWARP_FAULT_LOST_KICK] = "lost_kick",
+	[KWARP_FAULT_LATE_WORK] = "late_work",
+	[KWARP_FAULT_BAD_CRC] = "bad_crc",
+};
+
+static struct dentry *dir;
+
+/**
+ * kwarp_fault - is it time for this to go wrong?
+ * @point: what
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool kwarp_fault(enum kwarp_fault point)
+{
+	struct fault_attr *attr = &attrs[point];
+
+	/* First: a point that is off shall not count for a task's fail-nth. */
+	return READ_ONCE(attr->probability) && should_fail(attr, 1);
+}
+
+/* At the beginning of a worker.  Context: process, may sleep. */
+void kwarp_fault_late(void)
+{
+	if (kwarp_fault(KWARP_FAULT_LATE_WORK))
+		msleep(LATE_MS);
+}
+
+/* Without memory for the files there are none.  Context: process. */
+void kwarp_fault_init(void)
+{
+	unsigned int i;
+
+	dir = debugfs_create_dir("kwarp", NULL);
+	for (i = 0; i < KWARP_FAULTS && !IS_ERR(dir); i++)
+		fault_create_debugfs_attr(names[i], dir, &attrs[i]);
+}
+
+void kwarp_fault_exit(void)
+{
+	debugfs_remove_recursive(dir);
+}
+#endif

@@ -1,0 +1,784 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a queue pair does when something happens to its stream: not the table, which
+ * proto/tests has, but the actions, their order, and that each comes once.  The code is
+ * included; engine, workqueue and connection management are stand-ins, which write down in
+ * one line what they are told.
+ */
+#include <kunit/test.h>
+
+#include <linux/workqueue.h>
+
+#define kwarp_wq		qp_test_wq
+#define queue_work		note_work
+#define flush_work		do_work
+#define cancel_work_sync	forget_work
+#define mod_delayed_work	note_timer
+#define cancel_delayed_work	forget_timer
+#define cancel_delayed_work_sync forget_timer
+#define kwarp_engine_init	qp_engine_init
+#define kwarp_engine_start	qp_engine_start
+#define kwarp_engine_stop	qp_engine_stop
+#define kwarp_engine_fin	qp_engine_fin
+#define kwarp_engine_poll	qp_engine_poll
+#define kwarp_engine_revive	qp_engine_revive
+#define kwarp_tx_kick		qp_tx_kick
+#define kwarp_tx_claim		qp_tx_claim
+#define kwarp_tx_release	qp_tx_release
+#define kwarp_hold_stop		qp_hold_stop
+
+static bool note_work(struct workqueue_struct *wq, struct work_struct *work);
+static bool do_work(struct work_struct *work);
+static bool forget_work(struct work_struct *work);
+static bool note_timer(struct workqueue_struct *wq, struct delayed_work *work,
+		       unsigned long delay);
+static bool forget_timer(struct delayed_work *work);
+
+#include "../qp_work.c"
+#include "../qp.c"
+
+#define ENTRIES		8
+#define LOG_LEN		200
+
+struct workqueue_struct *qp_test_wq;
+
+/**
+ * struct qp_test - a queue pair and what it was seen to do
+ * @qp: queue pair, of which the rings are real
+ * @kdev: its device, of which only the numbers matter
+ * @srq: shared receive queue, for those that have one
+ * @sock: only its address matters
+ * @log: what the stand-ins were told, in words
+ * @queued: the work item is queued
+ * @timer_ms: for which the timer was set; 0: it is not running
+ * @start: what the engine says when it is started
+ * @not_drained: something to send has turned up when our half is to be closed
+ * @during_stop: called while the engine is being stopped
+ */
+struct qp_test {
+	struct kwarp_qp qp;
+	struct kwarp_dev *kdev;
+	struct kwarp_srq srq;
+	long sock;
+	char log[LOG_LEN];
+	bool queued;
+	unsigned int timer_ms;
+	int start;
+	bool not_drained;
+	void (*during_stop)(struct qp_test *t);
+};
+
+static struct qp_test *the_test;
+
+static void say(const char *word)
+{
+	if (the_test->log[0])
+		strlcat(the_test->log, " ", LOG_LEN);
+	strlcat(the_test->log, word, LOG_LEN);
+}
+
+/* What was said since this was called last is @want. */
+static void expect_log(struct kunit *test, const char *want)
+{
+	struct qp_test *t = test->priv;
+
+	KUNIT_EXPECT_STREQ(test, t->log, want);
+	t->log[0] = 0;
+}
+
+/* ----------------------------------------------------------------- stand-ins */
+
+static bool note_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	bool was = the_test->queued;
+
+	the_test->queued = true;
+	return !was;
+}
+
+static bool do_work(struct work_struct *work)
+{
+	bool was = the_test->queued;
+
+	the_test->queued = false;
+	if (was)
+		work->func(work);
+	return was;
+}
+
+static bool forget_work(struct work_struct *work)
+{
+	bool was = the_test->queued;
+
+	the_test->queued = false;
+	return was;
+}
+
+static bool note_timer(struct workqueue_struct *wq, struct delayed_work *work,
+		       unsigned long delay)
+{
+	the_test->timer_ms = jiffies_to_msecs(delay);
+	return true;
+}
+
+static bool forget_timer(struct delayed_work *work)
+{
+	the_test->timer_ms = 0;
+	return true;
+}
+
+void kwarp_engine_init(struct kwarp_engine *e)
+{
+}
+
+int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
+		       const struct kwarp_engine_params *p)
+{
+	say("start");
+	if (!the_test->start)
+		e->sock = sock;
+	return the_test->start;
+}
+
+void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
+{
+	say(fin ? "stop+fin" : "stop");
+	if (the_test->during_stop)
+		the_test->during_stop(the_test);
+	e->sock = NULL;
+	set_bit(KWARP_E_DEAD, &e->flags);
+}
+
+bool kwarp_engine_fin(struct kwarp_engine *e)
+{
+	say("fin");
+	return !the_test->not_drained;
+}
+
+void kwarp_engine_poll(struct kwarp_engine *e)
+{
+	say("poll");
+}
+
+void kwarp_engine_revive(struct kwarp_engine *e)
+{
+	say("revive");
+	e->flags = 0;
+	e->perr = KWARP_PERR_NONE;
+}
+
+void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+{
+	say("kick");
+}
+
+void kwarp_tx_claim(struct kwarp_engine *e)
+{
+}
+
+void kwarp_tx_release(struct kwarp_engine *e)
+{
+}
+
+void kwarp_hold_stop(struct kwarp_engine *e)
+{
+}
+
+static void on_cm(void *ep, enum kwarp_stream_event event, bool graceful)
+{
+	switch (event) {
+	case KWARP_STREAM_ESTABLISHED:
+		say("established");
+		break;
+	case KWARP_STREAM_PEER_CLOSED:
+		say("peer-closed");
+		break;
+	case KWARP_STREAM_DOWN:
+		say(graceful ? "down" : "lost");
+		break;
+	}
+	if (ep != the_test)
+		say("?");
+}
+
+static const struct kwarp_stream_ops cm_ops = { .event = on_cm };
+
+static void on_async(struct ib_event *event, void *context)
+{
+	switch (event->event) {
+	case IB_EVENT_QP_FATAL:
+		say("FATAL");
+		break;
+	case IB_EVENT_QP_ACCESS_ERR:
+		say("ACCESS");
+		break;
+	case IB_EVENT_QP_REQ_ERR:
+		say("REQ");
+		break;
+	case IB_EVENT_QP_LAST_WQE_REACHED:
+		say("LAST");
+		break;
+	case IB_EVENT_SRQ_LIMIT_REACHED:
+		say("LIMIT");
+		break;
+	default:
+		say("?");
+	}
+}
+
+/* ------------------------------------------------------------------ fixture */
+
+static void free_qp(void *qp)
+{
+	struct kwarp_qp *q = qp;
+
+	kvfree(q->sq.done);
+	kwarp_ring_fini(&q->sq.ring);
+	kwarp_ring_fini(&q->rq.ring);
+}
+
+static void free_numbers(void *kdev)
+{
+	xa_destroy(&((struct kwarp_dev *)kdev)->qps);
+}
+
+static void make_queues(struct kunit *test, struct kwarp_qp *qp)
+{
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&qp->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&qp->rq, ENTRIES, kwarp_rqe_stride(1)), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_qp, qp), 0);
+}
+
+static int qp_test_init(struct kunit *test)
+{
+	struct qp_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	the_test = t;
+	test->priv = t;
+	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
+	xa_init_flags(&t->kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, t->kdev), 0);
+	make_queues(test, &t->qp);
+	t->qp.kdev = t->kdev;
+	t->qp.ibqp.event_handler = on_async;
+	t->srq.ibsrq.event_handler = on_async;
+	kwarp_qp_init(&t->qp);
+	t->qp.engine.sq = &t->qp.sq;
+	KUNIT_ASSERT_EQ(test, kwarp_qp_reserve(&t->qp), 0);
+	kwarp_qp_publish(&t->qp);
+	return 0;
+}
+
+static int attach(struct qp_test *t)
+{
+	static const struct kwarp_stream_params params = {
+		.initiator = true,
+		.say_first = true,
+	};
+
+	return kwarp_qp_attach(&t->qp, (struct socket *)&t->sock, &params, &cm_ops, t);
+}
+
+static void work(struct qp_test *t)
+{
+	while (t->queued)
+		do_work(&t->qp.work);
+}
+
+/* A stream in full operation. */
+static void begin(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	/* What the peer has sent already is read later, when nobody else waits for it. */
+	KUNIT_ASSERT_EQ(test, attach(t), 0);
+	expect_log(test, "start");
+	work(t);
+	expect_log(test, "poll");
+	KUNIT_ASSERT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_RTS);
+}
+
+static void happen(struct kunit *test, enum kwarp_qp_event event)
+{
+	struct qp_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, event), 0);
+	work(t);
+}
+
+/* The engine has latched an error, as kwarp_engine_fail() does. */
+static void fail_with(struct qp_test *t, enum kwarp_perr perr)
+{
+	t->qp.engine.perr = perr;
+	set_bit(KWARP_E_FAILED, &t->qp.engine.flags);
+	set_bit(KWARP_E_TERM_READY, &t->qp.engine.flags);
+	set_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
+}
+
+/* ------------------------------------------------------------------- actions */
+
+/* What comes of an event in full operation, up to the end of the stream or a timer. */
+static const struct action {
+	const char *desc;
+	enum kwarp_qp_event event;
+	enum kwarp_perr perr;
+	const char *log;
+	enum kwarp_qp_state state;
+	unsigned int timer_ms;
+} actions[] = {
+	{ "CLOSE", KWARP_QPE_CLOSE, 0, "kick", KWARP_QPS_CLOSING, KWARP_DRAIN_TIMEOUT_MS },
+	{ "PEER_FIN", KWARP_QPE_PEER_FIN, 0, "peer-closed kick", KWARP_QPS_CLOSING,
+	  KWARP_DRAIN_TIMEOUT_MS },
+	{ "ABORT", KWARP_QPE_ABORT, 0, "stop+fin down", KWARP_QPS_ERROR, 0 },
+	{ "LOST", KWARP_QPE_LOST, KWARP_PERR_MPA_LOST, "stop FATAL lost", KWARP_QPS_ERROR, 0 },
+	{ "PEER_TERM", KWARP_QPE_PEER_TERM, 0, "stop+fin REQ down", KWARP_QPS_ERROR, 0 },
+	{ "PROTO", KWARP_QPE_PROTO, KWARP_PERR_LOCAL, "kick FATAL", KWARP_QPS_TERM,
+	  KWARP_TERM_TIMEOUT_MS },
+	{ "PROTO of access", KWARP_QPE_PROTO, KWARP_PERR_R_STAG, "kick ACCESS", KWARP_QPS_TERM,
+	  KWARP_TERM_TIMEOUT_MS },
+};
+
+KUNIT_ARRAY_PARAM_DESC(action, actions, desc);
+
+static void test_action(struct kunit *test)
+{
+	const struct action *a = test->param_value;
+	struct qp_test *t = test->priv;
+	struct kwarp_engine *e = &t->qp.engine;
+
+	begin(test);
+	if (a->perr)
+		fail_with(t, a->perr);
+	happen(test, a->event);
+	expect_log(test, a->log);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), a->state);
+	KUNIT_EXPECT_EQ(test, t->timer_ms, a->timer_ms);
+	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_DRAIN, &e->flags),
+			a->state == KWARP_QPS_CLOSING);
+	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &e->flags), a->state == KWARP_QPS_TERM);
+	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_RX_STOP, &e->flags),
+			a->state != KWARP_QPS_CLOSING);
+}
+
+/* What must not wait for the work item: nothing is sent or received behind an abort. */
+static void test_abort_at_once(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_STOP, &t->qp.engine.flags));
+	expect_log(test, "");
+}
+
+/* 5041-6.2.1-2, -7: as much as was posted is sent, then our half is closed, then it is over. */
+static void test_graceful(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct kwarp_engine *e = &t->qp.engine;
+
+	begin(test);
+	t->qp.sq.ring.hdr->prod = 5;
+	happen(test, KWARP_QPE_CLOSE);
+	KUNIT_EXPECT_EQ(test, e->tx.drain_to, 5);
+	expect_log(test, "kick");
+	/* Something is left after all. */
+	t->not_drained = true;
+	e->ops->event(e, KWARP_QPE_DRAINED);
+	work(t);
+	expect_log(test, "fin");
+	KUNIT_EXPECT_EQ(test, t->timer_ms, KWARP_DRAIN_TIMEOUT_MS);
+	t->not_drained = false;
+	e->ops->event(e, KWARP_QPE_DRAINED);
+	work(t);
+	expect_log(test, "fin");
+	KUNIT_EXPECT_EQ(test, t->timer_ms, KWARP_CLOSE_TIMEOUT_MS);
+	/* Once only. */
+	e->ops->event(e, KWARP_QPE_DRAINED);
+	work(t);
+	expect_log(test, "");
+	set_bit(KWARP_E_FIN_SEEN, &e->flags);
+	happen(test, KWARP_QPE_PEER_FIN);
+	expect_log(test, "peer-closed stop+fin down");
+	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_ERROR);
+	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
+}
+
+/* What the timer ends depends on how far it had come. */
+static void test_timers(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	happen(test, KWARP_QPE_CLOSE);
+	expect_log(test, "kick");
+	qp_timer(&t->qp.timer.work);
+	work(t);
+	expect_log(test, "stop+fin down");
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
+	/* It may come late. */
+	qp_timer(&t->qp.timer.work);
+	KUNIT_EXPECT_FALSE(test, t->queued);
+
+	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+	expect_log(test, "revive");
+	begin(test);
+	happen(test, KWARP_QPE_CLOSE);
+	t->qp.engine.ops->event(&t->qp.engine, KWARP_QPE_DRAINED);
+	work(t);
+	expect_log(test, "kick fin");
+	qp_timer(&t->qp.timer.work);
+	work(t);
+	expect_log(test, "stop+fin down");
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
+
+	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+	expect_log(test, "revive");
+	begin(test);
+	fail_with(t, KWARP_PERR_LOCAL);
+	happen(test, KWARP_QPE_PROTO);
+	expect_log(test, "kick FATAL");
+	qp_timer(&t->qp.timer.work);
+	work(t);
+	expect_log(test, "stop+fin down");
+}
+
+/* RFC 5044 7.1.2 rule 4: a responder that has received nothing has no word for the peer. */
+static void test_terminate_left_out(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	fail_with(t, KWARP_PERR_LOCAL);
+	clear_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
+	happen(test, KWARP_QPE_PROTO);
+	expect_log(test, "FATAL stop+fin down");
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_TERM, &t->qp.engine.flags));
+}
+
+/* ... but one that has got octets has: whoever sends any is in Full Operation. */
+static void test_terminate_answers(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	fail_with(t, KWARP_PERR_LOCAL);
+	clear_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
+	set_bit(KWARP_E_RX_ANY, &t->qp.engine.flags);
+	happen(test, KWARP_QPE_PROTO);
+	expect_log(test, "kick FATAL");
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_TERM, &t->qp.engine.flags));
+}
+
+/* 5040-7.1-7: the first error is the one that counts, and the stream ends once. */
+static void test_once(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct kwarp_engine *e = &t->qp.engine;
+
+	t->qp.srq = &t->srq;
+	begin(test);
+	fail_with(t, KWARP_PERR_LOCAL);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_PROTO), 0);
+	e->ops->event(e, KWARP_QPE_PROTO);
+	e->ops->event(e, KWARP_QPE_PEER_TERM);
+	work(t);
+	expect_log(test, "kick FATAL");
+	e->ops->event(e, KWARP_QPE_TERM_SENT);
+	e->ops->event(e, KWARP_QPE_LOST);
+	e->ops->event(e, KWARP_QPE_PEER_FIN);
+	work(t);
+	expect_log(test, "stop+fin LAST down");
+	/* What was posted since is flushed, too; nobody is told again. */
+	happen(test, KWARP_QPE_ABORT);
+	expect_log(test, "stop");
+	e->ops->event(e, KWARP_QPE_LOST);
+	e->ops->event(e, KWARP_QPE_DRAINED);
+	work(t);
+	expect_log(test, "");
+}
+
+/* What happened before the end is said before it. */
+static void test_order(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct kwarp_engine *e = &t->qp.engine;
+
+	begin(test);
+	e->ops->established(e);
+	e->ops->poll(e);
+	e->ops->event(e, KWARP_QPE_LOST);
+	work(t);
+	expect_log(test, "poll established stop FATAL lost");
+}
+
+/* -------------------------------------------------------------------- attach */
+
+static const struct past {
+	const char *desc;
+	int events[3];
+} pasts[] = {
+	{ "RTS", { -1 } },
+	{ "CLOSING", { KWARP_QPE_CLOSE, -1 } },
+	{ "TERM", { KWARP_QPE_PROTO, -1 } },
+	{ "ERROR", { KWARP_QPE_ABORT, -1 } },
+};
+
+KUNIT_ARRAY_PARAM_DESC(past, pasts, desc);
+
+/* One stream at a time, and none behind an error: the engine is left alone. */
+static void test_attach_refused(struct kunit *test)
+{
+	const struct past *p = test->param_value;
+	struct qp_test *t = test->priv;
+	enum kwarp_qp_state state;
+	u32 i;
+
+	begin(test);
+	fail_with(t, KWARP_PERR_LOCAL);
+	for (i = 0; p->events[i] >= 0; i++)
+		happen(test, p->events[i]);
+	t->log[0] = 0;
+	state = kwarp_qp_state(&t->qp);
+	KUNIT_EXPECT_EQ(test, attach(t), -EINVAL);
+	work(t);
+	expect_log(test, "");
+	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), state);
+}
+
+/* A stream that does not begin: nobody hears of it, and another one may. */
+static void test_attach_fails(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->start = -ENOTCONN;
+	KUNIT_EXPECT_EQ(test, attach(t), -ENOTCONN);
+	work(t);
+	expect_log(test, "start");
+	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_IDLE);
+	KUNIT_EXPECT_NULL(test, t->qp.cm);
+	t->start = 0;
+	begin(test);
+}
+
+/* The consumer has ended the stream while it was about to begin. */
+static void test_attach_behind_abort(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
+	KUNIT_EXPECT_EQ(test, attach(t), -EINVAL);
+	work(t);
+	expect_log(test, "stop");
+}
+
+/* Its user, or the process that has made it, whoever that has become since. */
+static void test_may_connect(struct kunit *test)
+{
+	struct kwarp_qp *qp = &((struct qp_test *)test->priv)->qp;
+	struct pid *other = find_get_pid(1);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	qp->owner = current_uid();
+	qp->creator = other;
+	KUNIT_EXPECT_TRUE(test, kwarp_qp_may_connect(qp));
+	qp->owner = KUIDT_INIT(__kuid_val(current_uid()) + 1);
+	KUNIT_EXPECT_FALSE(test, kwarp_qp_may_connect(qp));
+	qp->creator = task_tgid(current);
+	KUNIT_EXPECT_TRUE(test, kwarp_qp_may_connect(qp));
+	put_pid(other);
+}
+
+static void test_reset(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), -EINVAL);
+	t->qp.sq.ring.hdr->prod = 3;
+	t->qp.rq.ring.hdr->prod = 4;
+	/* The end is waited for, not cut short. */
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+	expect_log(test, "stop+fin down revive");
+	KUNIT_EXPECT_EQ(test, t->qp.sq.ring.hdr->prod, 0);
+	KUNIT_EXPECT_EQ(test, t->qp.rq.ring.hdr->prod, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_IDLE);
+	begin(test);
+}
+
+/* -------------------------------------------------------------------- rights */
+
+#define BOTH	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+
+static const struct rights {
+	const char *desc;
+	int init;		/* rights in the call that brings it to INIT; -1: none such */
+	int own;		/* then in a call of the consumer's own */
+	int rtr;		/* then in one that brings it to RTR */
+	int want;
+} rights[] = {
+	{ "nothing said", -1, -1, -1, BOTH },
+	{ "as librdmacm connects", 0, -1, -1, BOTH },
+	{ "as librdmacm accepts", 0, -1, BOTH, BOTH },
+	{ "some at INIT", IB_ACCESS_REMOTE_READ, -1, -1, IB_ACCESS_REMOTE_READ },
+	{ "some later", 0, IB_ACCESS_REMOTE_WRITE, -1, IB_ACCESS_REMOTE_WRITE },
+	{ "some, then accepted", 0, IB_ACCESS_REMOTE_WRITE, BOTH, IB_ACCESS_REMOTE_WRITE },
+	{ "none on purpose", 0, 0, -1, 0 },
+	{ "none on purpose, then accepted", 0, 0, BOTH, 0 },
+	{ "taken away", BOTH, 0, -1, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rights, rights, desc);
+
+static void test_rights(struct kunit *test)
+{
+	const struct rights *r = test->param_value;
+	struct qp_test *t = test->priv;
+
+	if (r->init >= 0)
+		kwarp_qp_set_access(&t->qp, r->init, true);
+	if (r->own >= 0)
+		kwarp_qp_set_access(&t->qp, r->own, false);
+	if (r->rtr >= 0)
+		kwarp_qp_set_access(&t->qp, r->rtr, true);
+	begin(test);
+	KUNIT_EXPECT_EQ(test, t->qp.engine.access, r->want);
+	KUNIT_EXPECT_EQ(test, t->qp.attr.qp_access_flags, r->want);
+	/* And no longer than up to RESET. */
+	happen(test, KWARP_QPE_ABORT);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+	KUNIT_EXPECT_EQ(test, t->qp.engine.access, 0);
+	t->log[0] = 0;
+	begin(test);
+	KUNIT_EXPECT_EQ(test, t->qp.engine.access, BOTH);
+}
+
+/* ------------------------------------------------------------------- the end */
+
+static void destroy(struct kunit *test, const char *log)
+{
+	struct qp_test *t = test->priv;
+
+	kwarp_qp_retire(&t->qp);
+	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));
+	KUNIT_EXPECT_TRUE(test, kwarp_qp_gone(&t->qp));
+	expect_log(test, log);
+	KUNIT_EXPECT_FALSE(test, t->queued);
+}
+
+static void test_retire(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct kwarp_qp *qp;
+
+	qp = kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num);
+	KUNIT_ASSERT_PTR_EQ(test, qp, &t->qp);
+	begin(test);
+	kwarp_qp_retire(&t->qp);
+	expect_log(test, "stop+fin down");
+	/* Somebody refers to it. */
+	KUNIT_EXPECT_FALSE(test, kwarp_qp_gone(&t->qp));
+	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));
+	kwarp_qp_put(qp);
+	KUNIT_EXPECT_TRUE(test, kwarp_qp_gone(&t->qp));
+	expect_log(test, "");
+}
+
+/* The destroyer waits for no event of it, whether it had a stream or not. */
+static void test_retire_srq(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.srq = &t->srq;
+	destroy(test, "stop");
+}
+
+static void test_retire_srq_with_stream(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.srq = &t->srq;
+	begin(test);
+	destroy(test, "stop+fin down");
+}
+
+/* But modify to ERR has the event, of a QP without a stream, too: ib_drain_qp() waits for it. */
+static void test_last_wqe(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.srq = &t->srq;
+	happen(test, KWARP_QPE_ABORT);
+	expect_log(test, "stop LAST");
+	destroy(test, "stop");
+}
+
+static void pass_limit(struct qp_test *t)
+{
+	t->during_stop = NULL;
+	t->qp.engine.ops->srq_limit(&t->qp.engine);
+}
+
+/* The SRQ has asked to be told once. It lives on, and its queue pair has gone. */
+static void test_limit_at_the_end(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.srq = &t->srq;
+	begin(test);
+	t->during_stop = pass_limit;
+	destroy(test, "stop+fin down LIMIT");
+	KUNIT_EXPECT_EQ(test, t->qp.pending & BIT(KWARP_QPP_SRQ_LIMIT), 0);
+}
+
+static void test_limit(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.srq = &t->srq;
+	begin(test);
+	pass_limit(t);
+	pass_limit(t);
+	work(t);
+	expect_log(test, "LIMIT");
+	destroy(test, "stop+fin down");
+}
+
+static struct kunit_case qp_cases[] = {
+	KUNIT_CASE_PARAM(test_action, action_gen_params),
+	KUNIT_CASE(test_abort_at_once),
+	KUNIT_CASE(test_graceful),
+	KUNIT_CASE(test_timers),
+	KUNIT_CASE(test_terminate_left_out),
+	KUNIT_CASE(test_terminate_answers),
+	KUNIT_CASE(test_once),
+	KUNIT_CASE(test_order),
+	KUNIT_CASE_PARAM(test_attach_refused, past_gen_params),
+	KUNIT_CASE(test_attach_fails),
+	KUNIT_CASE(test_attach_behind_abort),
+	KUNIT_CASE(test_may_connect),
+	KUNIT_CASE(test_reset),
+	KUNIT_CASE_PARAM(test_rights, rights_gen_params),
+	KUNIT_CASE(test_retire),
+	KUNIT_CASE(test_retire_srq),
+	KUNIT_CASE(test_retire_srq_with_stream),
+	KUNIT_CASE(test_last_wqe),
+	KUNIT_CASE(test_limit_at_the_end),
+	KUNIT_CASE(test_limit),
+	{}
+};
+
+static struct kunit_suite qp_suite = {
+	.name = "kwarp_qp",
+	.init = qp_test_init,
+	.test_cases = qp_cases,
+};
+
+kunit_test_suite(qp_suite);
+
+MODULE_DESCRIPTION("KUnit tests of kwarp's queue pairs");
+MODULE_LICENSE("Dual BSD/GPL");

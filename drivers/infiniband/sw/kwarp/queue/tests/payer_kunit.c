@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The payer of a queue: the memory cgroup of the process, for every octet; nobody for a kernel
+ * consumer, since it would be the task that runs by chance. The code is included; allocations
+ * are the real ones, and noted.
+ */
+#include <kunit/test.h>
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+/* Other suites have the functions under their own names. */
+#define kwarp_ring_init		payer_ring_init
+#define kwarp_ring_fini		payer_ring_fini
+#define kwarp_sq_init		payer_sq_init
+#define kwarp_sq_empty		payer_sq_empty
+#define kwarp_sq_peek		payer_sq_peek
+#define kwarp_sq_take		payer_sq_take
+#define kwarp_sq_sent		payer_sq_sent
+#define kwarp_sq_read_done	payer_sq_read_done
+#define kwarp_sq_failed		payer_sq_failed
+#define kwarp_sq_flush		payer_sq_flush
+#define kwarp_sq_flush_late	payer_sq_flush_late
+#define kwarp_sq_reset		payer_sq_reset
+#define kwarp_rq_init		payer_rq_init
+#define kwarp_rq_take		payer_rq_take
+#define kwarp_rq_flush		payer_rq_flush
+#define kwarp_rq_reset		payer_rq_reset
+
+/* Octets that a memory cgroup pays for, and those that none does. */
+static size_t paid, unpaid;
+
+static void note(size_t len, gfp_t gfp)
+{
+	if (gfp & __GFP_ACCOUNT)
+		paid += len;
+	else
+		unpaid += len;
+}
+
+static struct page *note_page(gfp_t gfp)
+{
+	note(PAGE_SIZE, gfp);
+	return alloc_page(gfp);
+}
+
+static void *note_array(size_t n, size_t size, gfp_t gfp)
+{
+	note(n * size, gfp);
+	return kvmalloc_array(n, size, gfp);
+}
+
+static void *note_zeroed(size_t n, size_t size, gfp_t gfp)
+{
+	note(n * size, gfp);
+	return kvcalloc(n, size, gfp);
+}
+
+#undef alloc_page
+#undef kvmalloc_array
+#undef kvcalloc
+#define alloc_page		note_page
+#define kvmalloc_array		note_array
+#define kvcalloc		note_zeroed
+#include "../ring.c"
+#include "../sq.c"
+#define flush_some		rq_flush_some
+#include "../rq.c"
+
+#define ENTRIES		1000
+#define STRIDE		64
+#define RING_LEN	(PAGE_SIZE + PAGE_ALIGN(1024 * STRIDE))
+
+/* Its pages, and the list of them. */
+static const size_t ring_cost = RING_LEN + RING_LEN / PAGE_SIZE * sizeof(struct page *);
+
+static void expect_payer(struct kunit *test, bool user, size_t cost)
+{
+	KUNIT_EXPECT_EQ(test, paid, user ? cost : 0);
+	KUNIT_EXPECT_EQ(test, unpaid, user ? 0 : cost);
+}
+
+static void test_ring(struct kunit *test)
+{
+	struct kwarp_ring ring = { };
+	bool user = *(const bool *)test->param_value;
+
+	KUNIT_ASSERT_EQ(test, kwarp_ring_init(&ring, ENTRIES, STRIDE, user), 0);
+	KUNIT_EXPECT_EQ(test, ring.len, RING_LEN);
+	expect_payer(test, user, ring_cost);
+	kwarp_ring_fini(&ring);
+}
+
+static void test_sq(struct kunit *test)
+{
+	struct kwarp_sq *sq = kunit_kzalloc(test, sizeof(*sq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, sq);
+	sq->user = *(const bool *)test->param_value;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(sq, ENTRIES, STRIDE), 0);
+	expect_payer(test, sq->user, ring_cost + 1024 * sizeof(*sq->done));
+	kvfree(sq->done);
+	kwarp_ring_fini(&sq->ring);
+}
+
+static void test_rq(struct kunit *test)
+{
+	struct kwarp_rq *rq = kunit_kzalloc(test, sizeof(*rq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, rq);
+	rq->user = *(const bool *)test->param_value;
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(rq, ENTRIES, STRIDE), 0);
+	expect_payer(test, rq->user, ring_cost);
+	kwarp_ring_fini(&rq->ring);
+}
+
+static const bool users[] = { true, false };
+
+static void user_desc(const bool *user, char *desc)
+{
+	strscpy(desc, *user ? "process" : "kernel consumer", KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(user, users, user_desc);
+
+static int payer_test_init(struct kunit *test)
+{
+	paid = 0;
+	unpaid = 0;
+	return 0;
+}
+
+static struct kunit_case payer_cases[] = {
+	KUNIT_CASE_PARAM(test_ring, user_gen_params),
+	KUNIT_CASE_PARAM(test_sq, user_gen_params),
+	KUNIT_CASE_PARAM(test_rq, user_gen_params),
+	{}
+};
+
+static struct kunit_suite payer_suite = {
+	.name = "kwarp_queue_payer",
+	.init = payer_test_init,
+	.test_cases = payer_cases,
+};
+
+kunit_test_suite(payer_suite);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The stand-ins, and the world of a case. */
+#include "fixture.h"
+
+#include <linux/mman.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+struct vt *vt;
+
+static void say(const char *word)
+{
+	if (vt->log[0])
+		strlcat(vt->log, " ", VT_LOG);
+	strlcat(vt->log, word, VT_LOG);
+}
+
+/* What was said since this was called last is @want. */
+void vt_expect_log(struct kunit *test, const char *want)
+{
+	KUNIT_EXPECT_STREQ(test, vt->log, want);
+	vt->log[0] = 0;
+}
+
+/* This call is the one that fails. */
+static bool fails(enum vt_fault what)
+{
+	return vt->fault == what && !--vt->nth;
+}
+
+/* --------------------------------------------------------------------- memory */
+
+/* What came of making one. */
+static int made(int ret, bool user)
+{
+	if (ret)
+		return ret;
+	vt->rings++;
+	if (user)
+		vt->paid++;
+	else
+		vt->unpaid++;
+	return 0;
+}
+
+int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
+{
+	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_ring_init(ring, entries, stride, user),
+		    user);
+}
+
+void vt_ring_fini(struct kwarp_ring *ring)
+{
+	vt->rings -= !!ring->hdr;
+	kwarp_ring_fini(ring);
+}
+
+int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
+{
+	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_sq_init(sq, entries, stride), sq->user);
+}
+
+int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
+{
+	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_rq_init(rq, entries, stride), rq->user);
+}
+
+/* Of an mmap entry that is gone. */
+void vt_vfree(const void *addr)
+{
+	vt->rings -= !!addr;
+	vfree(addr);
+}
+
+struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
+			    int access)
+{
+	if (fails(FAULT_UMEM))
+		return ERR_PTR(-EFAULT);
+	vt->umems++;
+	vt->umem_access = access;
+	return &vt->umem;
+}
+
+void vt_umem_release(struct ib_umem *umem)
+{
+	vt->umems--;
+}
+
+/* ------------------------------------------------------- the RDMA core's mappings */
+
+int rdma_user_mmap_entry_insert(struct ib_ucontext *ibuc, struct rdma_user_mmap_entry *entry,
+				size_t length)
+{
+	if (fails(FAULT_MAP) || vt->maps == VT_MAPS)
+		return -ENOMEM;
+	kref_init(&entry->ref);
+	entry->ucontext = ibuc;
+	/* Not the first page: its offset would be 0. */
+	entry->start_pgoff = 16 * ++vt->maps;
+	entry->npages = PAGE_ALIGN(length) >> PAGE_SHIFT;
+	vt->map[vt->maps - 1] = entry;
+	return 0;
+}
+
+static void entry_gone(struct kref *kref)
+{
+	kwarp_mmap_free(container_of(kref, struct rdma_user_mmap_entry, ref));
+}
+
+void rdma_user_mmap_entry_put(struct rdma_user_mmap_entry *entry)
+{
+	kref_put(&entry->ref, entry_gone);
+}
+
+void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
+{
+	vt->map[entry->start_pgoff / 16 - 1] = NULL;
+	rdma_user_mmap_entry_put(entry);
+}
+
+/* Of this context, and as long as it is. */
+struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
+						      struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	int i;
+
+	for (i = 0; i < VT_MAPS; i++) {
+		entry = vt->map[i];
+		if (!entry || entry->ucontext != ibuc || entry->start_pgoff != vma->vm_pgoff ||
+		    entry->npages != vma_pages(vma))
+			continue;
+		kref_get(&entry->ref);
+		return entry;
+	}
+	return NULL;
+}
+
+int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff)
+{
+	vt->mapped = pgoff ? NULL : addr;
+	return 0;
+}
+
+int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
+{
+	struct vm_area_struct vma = {
+		.vm_start = 0x10000,
+		.vm_end = 0x10000 + PAGE_ALIGN(len),
+		.vm_pgoff = offset >> PAGE_SHIFT,
+	};
+
+	vt->mapped = NULL;
+	return kwarp_mmap(&uc->ibuc, &vma);
+}
+
+/* The ring can be mapped by its process, whole, and in no other way. */
+void vt_expect_map(struct kunit *test, u64 offset, u32 len)
+{
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);
+	KUNIT_EXPECT_NOT_NULL(test, vt->mapped);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len + PAGE_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len - PAGE_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset + PAGE_SIZE, len), -EINVAL);
+	/* 5042-3-1: what is another process's is not there. */
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->other, offset, len), -EINVAL);
+	KUNIT_EXPECT_NULL(test, vt->mapped);
+}
+
+/* -------------------------------------------------------------------- regions */
+
+static struct kwarp_mr *new_mr(u32 stag)
+{
+	if (fails(FAULT_MR))
+		return ERR_PTR(-ENOMEM);
+	vt->mrs++;
+	vt->mr.stag = stag;
+	return &vt->mr;
+}
+
+struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      struct ib_umem *umem, u64 iova, int access)
+{
+	vt->mr.va = iova;
+	vt->mr.access = access;
+	return new_mr(VT_STAG);
+}
+
+struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd, u32 max_pages)
+{
+	return new_mr(VT_STAG);
+}
+
+struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd, int access)
+{
+	vt->mr.access = access;
+	return new_mr(VT_STAG);
+}
+
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd)
+{
+	return new_mr(VT_STAG);
+}
+
+int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
+		    unsigned int *offset)
+{
+	return nents;
+}
+
+int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
+{
+	vt->mrs--;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- queue pairs */
+
+void vt_qp_init(struct kwarp_qp *qp)
+{
+	kwarp_mem_stream_init(&qp->engine.mem);
+}
+
+int vt_qp_reserve(struct kwarp_qp *qp)
+{
+	if (fails(FAULT_RESERVE))
+		return -ENOMEM;
+	qp->ibqp.qp_num = VT_QPN;
+	vt->reserved++;
+	return 0;
+}
+
+void vt_qp_unreserve(struct kwarp_qp *qp)
+{
+	vt->reserved--;
+}
+
+void vt_qp_publish(struct kwarp_qp *qp)
+{
+	say("publish");
+}
+
+void vt_qp_retire(struct kwarp_qp *qp)
+{
+	vt->reserved--;
+	say("retire");
+}
+
+bool vt_qp_gone(struct kwarp_qp *qp)
+{
+	return !vt->users--;
+}
+
+void vt_cm_drop_qp(struct kwarp_qp *qp)
+{
+	vt->drops++;
+	vt->dropped = qp;
+}
+
+bool vt_cm_is_stand_in(const struct ib_qp *ibqp)
+{
+	return ibqp->qp_type == IB_QPT_RESERVED1;
+}
+
+int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
+{
+	say(graceful ? "cm-close" : "cm-abort");
+	return vt->event;
+}
+
+int vt_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
+{
+	say(event == KWARP_QPE_CLOSE ? "close" : event == KWARP_QPE_ABORT ? "abort" : "?");
+	return vt->event;
+}
+
+int vt_qp_reset(struct kwarp_qp *qp)
+{
+	say("reset");
+	return vt->event;
+}
+
+void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
+{
+	qp->attr.qp_access_flags = access;
+	say(set_up ? "access-of-setup" : "access");
+}
+
+enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp)
+{
+	return vt->state;
+}
+
+void vt_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+{
+	switch (from) {
+	case KWARP_TX_FROM_ANY:
+		say("kick");
+		break;
+	case KWARP_TX_FROM_DOORBELL:
+		say("doorbell");
+		break;
+	case KWARP_TX_FROM_PROCESS:
+		say("kick-process");
+		break;
+	default:
+		say("?");
+	}
+}
+
+/* ---------------------------------------------------------------- the process */
+
+struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen)
+{
+	struct ib_udata *udata = &vt->attrs->driver_udata;
+
+	KUNIT_ASSERT_EQ(test, clear_user(vt->page, PAGE_SIZE / 2), 0);
+	udata->inbuf = vt->page;
+	udata->inlen = inlen;
+	udata->outbuf = vt->fault == FAULT_ANSWER ? NULL : vt->answer;
+	udata->outlen = outlen;
+	return udata;
+}
+
+void vt_unknown(struct kunit *test, size_t at)
+{
+	KUNIT_ASSERT_EQ(test, put_user((u8)1, vt->page + at), 0);
+}
+
+void vt_get_answer(struct kunit *test, void *answer, size_t len)
+{
+	KUNIT_ASSERT_EQ(test, copy_from_user(answer, vt->answer, len), 0);
+}
+
+void vt_make_cq(struct kunit *test, struct kwarp_cq **cq, int cqe)
+{
+	const struct ib_cq_init_attr attr = { .cqe = cqe };
+
+	*cq = kunit_kzalloc(test, sizeof(**cq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, *cq);
+	(*cq)->ibcq.device = &vt->kdev->ibdev;
+	KUNIT_ASSERT_EQ(test, kwarp_create_cq(&(*cq)->ibcq, &attr, NULL), 0);
+}
+
+static int make_process(struct kunit *test)
+{
+	unsigned long page = kunit_vm_mmap(test, NULL, 0, PAGE_SIZE, PROT_READ | PROT_WRITE,
+					   MAP_ANONYMOUS | MAP_PRIVATE, 0);
+
+	if (!page || IS_ERR_VALUE(page))
+		return -ENOMEM;
+	vt->page = (u8 __user *)page;
+	vt->answer = vt->page + PAGE_SIZE / 2;
+	vt->attrs = kunit_kzalloc(test, sizeof(*vt->attrs), GFP_KERNEL);
+	if (!vt->attrs)
+		return -ENOMEM;
+	vt->attrs->context = &vt->uc.ibuc;
+	vt->uc.ibuc.device = &vt->kdev->ibdev;
+	vt->other.ibuc.device = &vt->kdev->ibdev;
+	return 0;
+}
+
+int vt_init(struct kunit *test)
+{
+	vt = kunit_kzalloc(test, sizeof(*vt), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, vt);
+	vt->kdev = kunit_kzalloc(test, sizeof(*vt->kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, vt->kdev);
+	vt->netdev = kunit_kzalloc(test, sizeof(*vt->netdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, vt->netdev);
+	vt->kdev->netdev = vt->netdev;
+	vt->pd.device = &vt->kdev->ibdev;
+	return make_process(test);
+}
+
+void vt_exit(struct kunit *test)
+{
+	struct kwarp_dev *kdev = vt->kdev;
+	int i;
+
+	if (vt->scq)
+		kwarp_destroy_cq(&vt->scq->ibcq, NULL);
+	if (vt->rcq)
+		kwarp_destroy_cq(&vt->rcq->ibcq, NULL);
+	for (i = 0; i < VT_MAPS; i++)
+		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
+	KUNIT_EXPECT_EQ(test, vt->rings, 0);
+	KUNIT_EXPECT_EQ(test, vt->reserved, 0);
+	KUNIT_EXPECT_EQ(test, vt->mrs, 0);
+	KUNIT_EXPECT_EQ(test, vt->umems, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kdev->num_qp), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kdev->num_cq), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kdev->num_srq), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&kdev->num_pd), 0);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A device, a process with some memory, and what stands in for the layers below the verbs and
+ * for the RDMA core. Whatever a case does: at its end no ring, no mapping and no number is
+ * left, and nothing is counted.
+ */
+#ifndef KWARP_VERBS_TESTS_FIXTURE_H
+#define KWARP_VERBS_TESTS_FIXTURE_H
+
+#include <kunit/test.h>
+#include <linux/mm_types.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_umem.h>
+
+#include "../../cm/cm.h"
+#include "../../kwarp.h"
+#include "../../mem/mr.h"
+#include "../../qp/qp.h"
+#include "../verbs.h"
+
+#define VT_MAPS	8
+#define VT_QPN	77
+#define VT_STAG	0x123456ab
+#define VT_LOG	120
+
+/* What stands in for something that can fail, and does with its @n-th call. */
+enum vt_fault {
+	FAULT_NONE,
+	FAULT_RING,		/* no memory for a ring */
+	FAULT_RESERVE,		/* no number for a queue pair */
+	FAULT_MAP,		/* no memory for an mmap entry */
+	FAULT_UMEM,		/* memory cannot be pinned */
+	FAULT_MR,		/* no memory for a region */
+	FAULT_ANSWER,		/* user space's buffer for the answer is no memory */
+};
+
+/**
+ * struct vt - the world of a case
+ * @kdev: device
+ * @netdev: its network device
+ * @pd: protection domain
+ * @uc: context of a process
+ * @other: of another one
+ * @attrs: of a verb that the process calls
+ * @page: memory of the process; requests are at its begin
+ * @answer: where its answers go, in the same page
+ * @scq: completion queue, of a kernel consumer
+ * @rcq: likewise
+ * @map: mmap entries; an offset is never given out twice
+ * @maps: used so far
+ * @rings: rings there are
+ * @paid: rings made so far that a process pays for
+ * @unpaid: those that nobody does
+ * @mapped: what was mapped last
+ * @fault: what fails
+ * @nth: with which of its calls, from 1 on
+ * @log: what the stand-ins of queue pairs were told
+ * @state: of each queue pair
+ * @event: what an event gives
+ * @reserved: numbers in use
+ * @users: how often a queue pair is not gone yet
+ * @drops: how often connection management was asked to give one up
+ * @dropped: the one that it was asked for last
+ * @mr: every region
+ * @umem: every pinned memory
+ * @mrs: regions there are
+ * @umems: pinned memories there are
+ * @umem_access: rights of the last one
+ */
+struct vt {
+	struct kwarp_dev *kdev;
+	struct net_device *netdev;
+	struct ib_pd pd;
+	struct kwarp_ucontext uc;
+	struct kwarp_ucontext other;
+	struct uverbs_attr_bundle *attrs;
+	u8 __user *page;
+	u8 __user *answer;
+	struct kwarp_cq *scq;
+	struct kwarp_cq *rcq;
+
+	struct rdma_user_mmap_entry *map[VT_MAPS];
+	int maps;
+	int rings;
+	int paid;
+	int unpaid;
+	const void *mapped;
+
+	enum vt_fault fault;
+	int nth;
+
+	char log[VT_LOG];
+	enum kwarp_qp_state state;
+	int event;
+	int reserved;
+	int users;
+	int drops;
+	const struct kwarp_qp *dropped;
+
+	struct kwarp_mr mr;
+	struct ib_umem umem;
+	int mrs;
+	int umems;
+	int umem_access;
+};
+
+extern struct vt *vt;
+
+int vt_init(struct kunit *test);
+void vt_exit(struct kunit *test);
+
+/* Calls of the process, with so long a request (zeroes) and room for the answer. */
+struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
+/* One octet of the request is not zero. */
+void vt_unknown(struct kunit *test, size_t at);
+void vt_get_answer(struct kunit *test, void *answer, size_t len);
+
+void vt_expect_log(struct kunit *test, const char *want);
+int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len);
+void vt_expect_map(struct kunit *test, u64 offset, u32 len);
+
+void vt_make_cq(struct kunit *test, struct kwarp_cq **cq, int cqe);
+
+/* Stand-ins, by their names in rename.h. */
+struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
+			    int access);
+void vt_umem_release(struct ib_umem *umem);
+int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
+void vt_vfree(const void *addr);
+int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
+void vt_ring_fini(struct kwarp_ring *ring);
+int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
+int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
+void vt_qp_init(struct kwarp_qp *qp);
+int vt_qp_reserve(struct kwarp_qp *qp);
+void vt_qp_unreserve(struct kwarp_qp *qp);
+void vt_qp_publish(struct kwarp_qp *qp);
+void vt_qp_retire(struct kwarp_qp *qp);
+bool vt_qp_gone(struct kwarp_qp *qp);
+int vt_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
+int vt_qp_reset(struct kwarp_qp *qp);
+void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);
+enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp);
+void vt_cm_drop_qp(struct kwarp_qp *qp);
+bool vt_cm_is_stand_in(const struct ib_qp *ibqp);
+int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful);
+void vt_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
+
+#endif /* KWARP_VERBS_TESTS_FIXTURE_H */

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Included before everything else into the files under test: what they call is one of the
+ * stand-ins of fixture.c.
+ */
+#ifndef KWARP_VERBS_TESTS_RENAME_H
+#define KWARP_VERBS_TESTS_RENAME_H
+
+/* What is declared here keeps its name. */
+#include <linux/vmalloc.h>
+#include <rdma/ib_umem.h>
+
+#define ib_umem_get		vt_umem_get
+#define ib_umem_release		vt_umem_release
+#define remap_vmalloc_range	vt_remap
+#define vfree			vt_vfree
+
+#define kwarp_ring_init		vt_ring_init
+#define kwarp_ring_fini		vt_ring_fini
+#define kwarp_sq_init		vt_sq_init
+#define kwarp_rq_init		vt_rq_init
+
+#define kwarp_qp_init		vt_qp_init
+#define kwarp_qp_reserve	vt_qp_reserve
+#define kwarp_qp_unreserve	vt_qp_unreserve
+#define kwarp_qp_publish	vt_qp_publish
+#define kwarp_qp_retire		vt_qp_retire
+#define kwarp_qp_gone		vt_qp_gone
+#define kwarp_qp_event		vt_qp_event
+#define kwarp_qp_reset		vt_qp_reset
+#define kwarp_qp_set_access	vt_qp_set_access
+#define kwarp_qp_state		vt_qp_state
+#define kwarp_cm_drop_qp	vt_cm_drop_qp
+#define kwarp_cm_is_stand_in	vt_cm_is_stand_in
+#define kwarp_cm_modify_stand_in vt_cm_modify_stand_in
+#define kwarp_tx_kick		vt_tx_kick
+
+#include <rdma/ib_verbs.h>
+
+struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
+			    int access);
+void vt_umem_release(struct ib_umem *umem);
+int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
+void vt_vfree(const void *addr);
+
+#endif /* KWARP_VERBS_TESTS_RENAME_H */

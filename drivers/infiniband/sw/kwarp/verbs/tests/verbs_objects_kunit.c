@@ -1,0 +1,678 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Device, port, context, protection domain, completion queue, shared receive queue, region and
+ * window: what is refused and with which errno, what is granted, what user space can map, and
+ * that whatever fails leaves nothing behind.
+ */
+#include "fixture.h"
+
+#include <linux/etherdevice.h>
+#include <linux/log2.h>
+
+/* One that fails: which, with which of its calls, and what comes of it. */
+struct fault_case {
+	const char *desc;
+	enum vt_fault fault;
+	int nth;
+	int ret;
+};
+
+static const struct fault_case ring_faults[] = {
+	{ "ring", FAULT_RING, 1, -ENOMEM },
+	{ "mapping", FAULT_MAP, 1, -ENOMEM },
+	{ "answer", FAULT_ANSWER, 0, -EFAULT },
+};
+
+KUNIT_ARRAY_PARAM_DESC(ring_fault, ring_faults, desc);
+
+static void set_fault(const struct fault_case *c)
+{
+	vt->fault = c->fault;
+	vt->nth = c->nth;
+}
+
+/* ---------------------------------------------------------- completion queues */
+
+static struct kwarp_cq *new_cq(struct kunit *test)
+{
+	struct kwarp_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &vt->kdev->ibdev;
+	return cq;
+}
+
+static int create_cq(struct kunit *test, struct kwarp_cq *cq, u32 cqe, u32 flags)
+{
+	const struct ib_cq_init_attr attr = { .cqe = cqe, .flags = flags };
+
+	vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	return kwarp_create_cq(&cq->ibcq, &attr, vt->attrs);
+}
+
+static const struct cq_case {
+	const char *desc;
+	u32 cqe;
+	u32 flags;
+	int ret;
+} cqs[] = {
+	{ "one entry", 1 },
+	{ "no power of two", 5 },
+	{ "most", KWARP_MAX_CQE },
+	{ "none", 0, 0, -EINVAL },
+	{ "one too many", KWARP_MAX_CQE + 1, 0, -EINVAL },
+	{ "all ones", U32_MAX, 0, -EINVAL },
+	{ "timestamps", 8, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, -EOPNOTSUPP },
+	{ "overrun", 8, IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN, -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cq, cqs, desc);
+
+static void test_cq(struct kunit *test)
+{
+	const struct cq_case *c = test->param_value;
+	struct kwarp_cq *cq = new_cq(test);
+	struct kwarp_create_cq_resp resp;
+
+	KUNIT_EXPECT_EQ(test, create_cq(test, cq, c->cqe, c->flags), c->ret);
+	if (c->ret)
+		return;
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_GE(test, resp.size, c->cqe);
+	KUNIT_EXPECT_LE(test, resp.size, KWARP_MAX_CQE);
+	KUNIT_EXPECT_TRUE(test, is_power_of_2(resp.size));
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, resp.size);
+	KUNIT_EXPECT_GE(test, resp.mmap_len,
+			KWARP_RING_ENTRIES_OFFSET + resp.size * sizeof(struct kwarp_cqe));
+	KUNIT_EXPECT_NULL(test, cq->qp);
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), -EINVAL);
+}
+
+static void test_cq_fault(struct kunit *test)
+{
+	const struct fault_case *c = test->param_value;
+
+	set_fault(c);
+	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), c->ret);
+}
+
+static void test_cq_limit(struct kunit *test)
+{
+	atomic_set(&vt->kdev->num_cq, KWARP_MAX_CQ);
+	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_cq), KWARP_MAX_CQ);
+	atomic_set(&vt->kdev->num_cq, 0);
+}
+
+/* A kernel consumer maps nothing, knows the queue pair of each entry, and cannot resize. */
+static void test_cq_kernel(struct kunit *test)
+{
+	struct ib_udata *udata;
+
+	vt_make_cq(test, &vt->scq, 5);
+	KUNIT_EXPECT_EQ(test, vt->maps, 0);
+	KUNIT_EXPECT_NOT_NULL(test, vt->scq->qp);
+	KUNIT_EXPECT_EQ(test, vt->scq->ibcq.cqe, 8);
+	udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&vt->scq->ibcq, 16, udata), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+}
+
+static void test_cq_request(struct kunit *test)
+{
+	const struct ib_cq_init_attr attr = { .cqe = 8 };
+	struct kwarp_cq *cq = new_cq(test);
+
+	vt_udata(test, 16, sizeof(struct kwarp_create_cq_resp));
+	vt_unknown(test, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), -EOPNOTSUPP);
+	/* Room for less than the answer is no error: who asks is older. */
+	vt_udata(test, 16, 8);
+	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+static int resize(struct kunit *test, struct kwarp_cq *cq, int cqe)
+{
+	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+
+	return kwarp_resize_cq(&cq->ibcq, cqe, udata);
+}
+
+/* The new ring takes the old one's place, and its mapping. */
+static void test_resize(struct kunit *test)
+{
+	struct kwarp_create_cq_resp before, after;
+	struct kwarp_cq *cq = new_cq(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	vt_get_answer(test, &before, sizeof(before));
+	KUNIT_EXPECT_EQ(test, resize(test, cq, 100), 0);
+	vt_get_answer(test, &after, sizeof(after));
+	KUNIT_EXPECT_EQ(test, after.size, 128);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 128);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	vt_expect_map(test, after.mmap_key, after.mmap_len);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, before.mmap_key, before.mmap_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+/* What is refused leaves the ring that there was. */
+static void test_resize_refused(struct kunit *test)
+{
+	static const int wrong[] = { 0, -1, INT_MIN, KWARP_MAX_CQE + 1, INT_MAX };
+	struct kwarp_create_cq_resp resp;
+	struct kwarp_cq *cq = new_cq(test);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	vt_get_answer(test, &resp, sizeof(resp));
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_EQ_MSG(test, resize(test, cq, wrong[i]), -EINVAL, "%d", wrong[i]);
+	/* Three completions have not been polled: two places are too few. */
+	cq->prod = 3;
+	KUNIT_EXPECT_EQ(test, resize(test, cq, 2), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(ring_faults); i++) {
+		set_fault(&ring_faults[i]);
+		KUNIT_EXPECT_EQ_MSG(test, resize(test, cq, 16), ring_faults[i].ret, "%s",
+				    ring_faults[i].desc);
+	}
+	vt->fault = FAULT_NONE;
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 8);
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, resize(test, cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+/* A process pays for its ring and for the next one, a kernel consumer for none. */
+static void test_cq_payer(struct kunit *test)
+{
+	struct kwarp_cq *cq = new_cq(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
+	KUNIT_EXPECT_EQ(test, resize(test, cq, 16), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 2);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	vt_make_cq(test, &vt->scq, 5);
+	KUNIT_EXPECT_EQ(test, vt->paid, 2);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 1);
+}
+
+/* ------------------------------------------------------ shared receive queues */
+
+static struct kwarp_srq *new_srq(struct kunit *test)
+{
+	struct kwarp_srq *srq = kunit_kzalloc(test, sizeof(*srq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, srq);
+	srq->ibsrq.device = &vt->kdev->ibdev;
+	srq->ibsrq.pd = &vt->pd;
+	return srq;
+}
+
+static int create_srq(struct kunit *test, struct kwarp_srq *srq, struct ib_srq_init_attr *init)
+{
+	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_srq_resp));
+
+	return kwarp_create_srq(&srq->ibsrq, init, udata);
+}
+
+static const struct srq_case {
+	const char *desc;
+	struct ib_srq_init_attr init;
+	int ret;
+} srqs[] = {
+	{ "one", { .attr = { .max_wr = 1, .max_sge = 1 } } },
+	{ "no SGE", { .attr = { .max_wr = 3 } } },
+	{ "most", { .attr = { .max_wr = KWARP_MAX_SRQ_WR, .max_sge = 1 } } },
+	{ "most SGEs", { .attr = { .max_wr = 1, .max_sge = KWARP_MAX_SGE } } },
+	{ "none", { .attr = { .max_wr = 0, .max_sge = 1 } }, -EINVAL },
+	{ "too many", { .attr = { .max_wr = KWARP_MAX_SRQ_WR + 1, .max_sge = 1 } }, -EINVAL },
+	{ "too many SGEs", { .attr = { .max_wr = 1, .max_sge = KWARP_MAX_SGE + 1 } }, -EINVAL },
+	{ "XRC", { .srq_type = IB_SRQT_XRC, .attr = { .max_wr = 1, .max_sge = 1 } },
+	  -EOPNOTSUPP },
+	{ "tag matching", { .srq_type = IB_SRQT_TM, .attr = { .max_wr = 1, .max_sge = 1 } },
+	  -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(srq, srqs, desc);
+
+static void test_srq(struct kunit *test)
+{
+	const struct srq_case *c = test->param_value;
+	struct ib_srq_init_attr init = c->init;
+	struct kwarp_srq *srq = new_srq(test);
+	struct kwarp_create_srq_resp resp;
+	struct ib_srq_attr now;
+
+	KUNIT_EXPECT_EQ(test, create_srq(test, srq, &init), c->ret);
+	if (c->ret)
+		return;
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_GE(test, resp.size, c->init.attr.max_wr);
+	KUNIT_EXPECT_LE(test, resp.size, KWARP_MAX_SRQ_WR);
+	KUNIT_EXPECT_TRUE(test, is_power_of_2(resp.size));
+	KUNIT_EXPECT_GE(test, resp.stride, sizeof(struct kwarp_rqe) +
+			c->init.attr.max_sge * sizeof(struct kwarp_sge));
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, kwarp_query_srq(&srq->ibsrq, &now), 0);
+	KUNIT_EXPECT_EQ(test, now.max_wr, resp.size);
+	KUNIT_EXPECT_EQ(test, now.max_wr, init.attr.max_wr);
+	KUNIT_EXPECT_EQ(test, now.max_sge, max(c->init.attr.max_sge, 1U));
+	KUNIT_EXPECT_EQ(test, now.srq_limit, 0);
+	KUNIT_EXPECT_PTR_EQ(test, srq->mem.pd, &vt->pd);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), -EINVAL);
+}
+
+static void test_srq_fault(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	const struct fault_case *c = test->param_value;
+
+	set_fault(c);
+	KUNIT_EXPECT_EQ(test, create_srq(test, new_srq(test), &init), c->ret);
+}
+
+static void test_srq_limit(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+
+	atomic_set(&vt->kdev->num_srq, KWARP_MAX_SRQ);
+	KUNIT_EXPECT_EQ(test, create_srq(test, new_srq(test), &init), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_srq), KWARP_MAX_SRQ);
+	atomic_set(&vt->kdev->num_srq, 0);
+}
+
+/* The limit may be as large as the queue; its size stays. */
+static void test_srq_modify(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ib_srq_attr attr = { .max_wr = 8, .srq_limit = 4 };
+	struct kwarp_srq *srq = new_srq(test);
+	struct ib_udata *udata;
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT, NULL), 0);
+	KUNIT_EXPECT_EQ(test, srq->rq.limit, 4);
+	attr.srq_limit = 5;
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT, NULL), -EINVAL);
+	attr.srq_limit = 2;
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT | IB_SRQ_MAX_WR,
+					       NULL), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, 0, NULL), 0);
+	udata = vt_udata(test, 8, 0);
+	vt_unknown(test, 7);
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_LIMIT, udata),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_query_srq(&srq->ibsrq, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.srq_limit, 4);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+}
+
+/* User space's receives are in its ring, a kernel consumer's come in a chain. */
+static void test_srq_post(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	const struct ib_recv_wr wr = { .wr_id = 1 }, *bad = NULL;
+	struct kwarp_srq *srq = new_srq(test);
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_post_srq_recv(&srq->ibsrq, &wr, &bad), -EINVAL);
+	KUNIT_EXPECT_PTR_EQ(test, bad, &wr);
+	KUNIT_EXPECT_EQ(test, kwarp_post_srq_recv(&srq->ibsrq, NULL, &bad), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+	srq = new_srq(test);
+	KUNIT_ASSERT_EQ(test, kwarp_create_srq(&srq->ibsrq, &init, NULL), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_post_srq_recv(&srq->ibsrq, &wr, &bad), 0);
+	KUNIT_EXPECT_EQ(test, srq->rq.posted, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+}
+
+static void test_srq_payer(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct kwarp_srq *srq = new_srq(test);
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+	srq = new_srq(test);
+	KUNIT_ASSERT_EQ(test, kwarp_create_srq(&srq->ibsrq, &init, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+}
+
+/* -------------------------------------------------------------------- regions */
+
+#define LOCAL	IB_ACCESS_LOCAL_WRITE
+#define WRITE_R	IB_ACCESS_REMOTE_WRITE
+#define READ_R	IB_ACCESS_REMOTE_READ
+#define ATOMIC	IB_ACCESS_REMOTE_ATOMIC
+#define START	0x10000ULL
+
+/* @given: what the region has; of no meaning if it is refused. */
+static const struct mr_case {
+	const char *desc;
+	int access;
+	int ret;
+	int given;
+	u64 length;
+	u64 iova;
+} mrs[] = {
+	{ "no right", 0, 0, 0 },
+	{ "local write", LOCAL, 0, LOCAL },
+	{ "remote read", READ_R, 0, READ_R },
+	{ "remote write", LOCAL | WRITE_R, 0, LOCAL | WRITE_R },
+	{ "windows", LOCAL | IB_ACCESS_MW_BIND, 0, LOCAL | IB_ACCESS_MW_BIND },
+	{ "remote write only", WRITE_R, -EINVAL },
+	{ "remote write and read", WRITE_R | READ_R, -EINVAL },
+	/* Programs ask for it without looking whether there is any. */
+	{ "atomic", LOCAL | ATOMIC, 0, LOCAL },
+	{ "atomic only", ATOMIC, -EINVAL },
+	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
+	{ "relaxed ordering", LOCAL | IB_ACCESS_RELAXED_ORDERING, 0, LOCAL },
+	{ "optional", LOCAL | IB_ACCESS_OPTIONAL, 0, LOCAL },
+	/* What does not exist here. */
+	{ "zero based", LOCAL | IB_ZERO_BASED, -EOPNOTSUPP },
+	{ "on demand", LOCAL | IB_ACCESS_ON_DEMAND, -EOPNOTSUPP },
+	{ "flush", LOCAL | IB_ACCESS_FLUSH_GLOBAL, -EOPNOTSUPP },
+	{ "persistent flush", LOCAL | IB_ACCESS_FLUSH_PERSISTENT, -EOPNOTSUPP },
+	{ "most", LOCAL, 0, LOCAL, KWARP_MAX_MR_SIZE },
+	{ "one octet too many", LOCAL, -EINVAL, 0, KWARP_MAX_MR_SIZE + 1 },
+	{ "all ones", LOCAL, -EINVAL, 0, U64_MAX },
+	/* 5040-7.2-5, 5041-7.1-14: its addresses do not wrap. */
+	{ "up to the last address", LOCAL, 0, LOCAL, 1, U64_MAX - 1 },
+	{ "over the last address", LOCAL, -EINVAL, 0, 2, U64_MAX - 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
+
+static struct ib_mr *reg(u64 length, u64 iova, int access, struct ib_udata *udata)
+{
+	return kwarp_reg_user_mr(&vt->pd, START, length, iova, access, udata);
+}
+
+static void test_mr(struct kunit *test)
+{
+	const struct mr_case *c = test->param_value;
+	struct ib_mr *mr = reg(c->length ?: 4096, c->iova ?: START, c->access,
+			       vt_udata(test, 8, 8));
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), c->ret);
+	if (IS_ERR(mr))
+		return;
+	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
+	KUNIT_EXPECT_EQ(test, vt->mr.access, c->given);
+	KUNIT_EXPECT_EQ(test, vt->umem_access, c->given);
+	KUNIT_EXPECT_EQ(test, vt->mr.va, c->iova ?: START);
+	mr->device = &vt->kdev->ibdev;
+	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
+	vt->umems = 0;
+}
+
+static void test_mr_empty(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(0, START, LOCAL, NULL)), -EINVAL);
+}
+
+/* Memory is pinned as long as there is a region for it. */
+static void test_mr_fault(struct kunit *test)
+{
+	struct ib_udata *udata = vt_udata(test, 64, 0);
+
+	vt->fault = FAULT_UMEM;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EFAULT);
+	vt->fault = FAULT_MR;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, vt->umems, 0);
+	vt_unknown(test, 63);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EOPNOTSUPP);
+}
+
+static void test_mr_kernel(struct kunit *test)
+{
+	struct ib_mr *mr;
+
+	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_SG_GAPS, 4);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
+	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_INTEGRITY, 4);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
+	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_MEM_REG, 4);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	mr->device = &vt->kdev->ibdev;
+	KUNIT_EXPECT_EQ(test, kwarp_map_mr_sg(mr, NULL, 3, NULL), 3);
+	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
+	mr = kwarp_get_dma_mr(&vt->pd, LOCAL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	mr->device = &vt->kdev->ibdev;
+	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
+	vt->fault = FAULT_MR;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kwarp_get_dma_mr(&vt->pd, LOCAL)), -ENOMEM);
+}
+
+static void test_mw(struct kunit *test)
+{
+	struct kwarp_mw mw = {
+		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd, .type = IB_MW_TYPE_1 },
+	};
+	struct ib_udata *udata = vt_udata(test, 8, 0);
+
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -EOPNOTSUPP);
+	mw.ibmw.type = IB_MW_TYPE_2;
+	vt->fault = FAULT_MR;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), 0);
+	KUNIT_EXPECT_EQ(test, mw.ibmw.rkey, VT_STAG);
+	KUNIT_EXPECT_EQ(test, kwarp_dealloc_mw(&mw.ibmw), 0);
+	vt_unknown(test, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -EOPNOTSUPP);
+}
+
+/* ------------------------------------------------------- device, port, context */
+
+/* What the device says it can is what the other verbs grant. */
+static void test_device(struct kunit *test)
+{
+	struct ib_device_attr attr;
+	struct ib_udata *udata;
+
+	memset(&attr, 0xff, sizeof(attr));
+	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, attr.fw_ver, 12ULL << 32 | 34 << 16 | 56);
+	KUNIT_EXPECT_EQ(test, attr.max_qp, KWARP_MAX_QP);
+	KUNIT_EXPECT_EQ(test, attr.max_qp_wr, min(KWARP_MAX_SQ_WR, KWARP_MAX_RQ_WR));
+	KUNIT_EXPECT_EQ(test, attr.max_send_sge, KWARP_MAX_SGE);
+	KUNIT_EXPECT_EQ(test, attr.max_recv_sge, KWARP_MAX_SGE);
+	/* 5040-5.2.2-2: a Read has one sink. */
+	KUNIT_EXPECT_EQ(test, attr.max_sge_rd, 1);
+	KUNIT_EXPECT_EQ(test, attr.max_cqe, KWARP_MAX_CQE);
+	KUNIT_EXPECT_EQ(test, attr.max_mr_size, KWARP_MAX_MR_SIZE);
+	KUNIT_EXPECT_EQ(test, attr.max_srq_wr, KWARP_MAX_SRQ_WR);
+	KUNIT_EXPECT_EQ(test, attr.max_srq_sge, KWARP_MAX_SGE);
+	KUNIT_EXPECT_EQ(test, attr.max_qp_rd_atom, KWARP_MAX_IRD);
+	KUNIT_EXPECT_EQ(test, attr.max_qp_init_rd_atom, KWARP_MAX_ORD);
+	KUNIT_EXPECT_EQ(test, attr.atomic_cap, IB_ATOMIC_NONE);
+	KUNIT_EXPECT_EQ(test, attr.device_cap_flags,
+			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW_TYPE_2B);
+	udata = vt_udata(test, 8, 64);
+	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, udata), 0);
+	vt_unknown(test, 4);
+	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, udata), -EOPNOTSUPP);
+}
+
+static const struct speed_case {
+	const char *desc;
+	u32 mbits;
+	u32 least;	/* of the port, Mb/s */
+} speeds[] = {
+	{ "10 Mb/s", 10, 2500 },
+	{ "1 Gb/s", 1000, 2500 },
+	{ "10 Gb/s", 10000, 10000 },
+	{ "25 Gb/s", 25000, 25000 },
+	{ "between", 25001, 40000 },
+	{ "100 Gb/s", 100000, 100000 },
+	{ "400 Gb/s", 400000, 400000 },
+	{ "more than there is a name for", 1600000, 400000 },
+	{ "unknown", 0, 40000 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(speed, speeds, desc);
+
+static u32 mbits(const struct ib_port_attr *attr)
+{
+	static const u32 lane[] = {
+		[IB_SPEED_SDR] = 2500, [IB_SPEED_DDR] = 5000, [IB_SPEED_QDR] = 10000,
+		[IB_SPEED_EDR] = 25000, [IB_SPEED_HDR] = 50000, [IB_SPEED_NDR] = 100000,
+	};
+
+	return lane[attr->active_speed] * (attr->active_width == IB_WIDTH_4X ? 4 : 1);
+}
+
+static void test_port(struct kunit *test)
+{
+	const struct speed_case *c = test->param_value;
+	struct ib_device *ibdev = &vt->kdev->ibdev;
+	struct ib_port_immutable immutable = { };
+	struct ib_port_attr attr = { };
+
+	vt->kdev->speed = c->mbits;
+	vt->netdev->mtu = 9000;
+	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
+	KUNIT_EXPECT_EQ(test, mbits(&attr), c->least);
+	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_4096);
+	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 1);
+	KUNIT_EXPECT_EQ(test, attr.max_msg_sz, U32_MAX);
+	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
+	KUNIT_EXPECT_EQ(test, attr.phys_state, IB_PORT_PHYS_STATE_DISABLED);
+	set_bit(__LINK_STATE_START, &vt->netdev->state);
+	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_ACTIVE);
+	KUNIT_EXPECT_EQ(test, attr.phys_state, IB_PORT_PHYS_STATE_LINK_UP);
+	set_bit(__LINK_STATE_NOCARRIER, &vt->netdev->state);
+	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
+	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
+	KUNIT_EXPECT_EQ(test, kwarp_port_immutable(ibdev, 1, &immutable), 0);
+	KUNIT_EXPECT_EQ(test, immutable.gid_tbl_len, 1);
+	KUNIT_EXPECT_EQ(test, immutable.core_cap_flags, RDMA_CORE_PORT_IWARP);
+}
+
+/* The hardware address, left-aligned; rdma_cm refuses a GID of zeroes. */
+static void test_gid(struct kunit *test)
+{
+	static const u8 mac[ETH_ALEN] = { 2, 3, 4, 5, 6, 7 }, zero[16];
+	struct ib_device *ibdev = &vt->kdev->ibdev;
+	union ib_gid gid;
+
+	vt->netdev->addr_len = ETH_ALEN;
+	vt->netdev->dev_addr = mac;
+	ibdev->node_guid = cpu_to_be64(0x1122334455667788);
+	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw + ETH_ALEN, zero, sizeof(gid) - ETH_ALEN);
+	vt->netdev->dev_addr = zero;
+	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
+	vt->netdev->addr_len = 0;
+	vt->netdev->dev_addr = mac;
+	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
+}
+
+/* Which version the two sides agree on; 0: none. */
+static const struct version_case {
+	const char *desc;
+	u32 low, high;
+	u32 agreed;
+} versions[] = {
+	{ "nothing said", 0, 0, 1 },
+	{ "the same", KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_ABI_MAX },
+	{ "newer ones, too", 1, 1000, KWARP_ABI_MAX },
+	{ "newer ones only", KWARP_ABI_MAX + 1, 1000, 0 },
+	{ "the wrong way round", 2, 1, 0 },
+	{ "a lowest one only", 5, 0, 1 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(version, versions, desc);
+
+static void test_context(struct kunit *test)
+{
+	const struct version_case *c = test->param_value;
+	struct ib_udata *udata = vt_udata(test, 16, 16);
+	const struct kwarp_alloc_ucontext_req req = { c->low, c->high, U64_MAX };
+	struct kwarp_alloc_ucontext_resp resp;
+
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata),
+			c->agreed ? 0 : -EOPNOTSUPP);
+	if (!c->agreed)
+		return;
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_EQ(test, resp.abi_version, c->agreed);
+	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
+	/* Nobody has to do without what was not agreed on. */
+	KUNIT_EXPECT_EQ(test, resp.features, 0);
+}
+
+static void test_pd(struct kunit *test)
+{
+	struct ib_udata *udata = vt_udata(test, 8, 0);
+
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, udata), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_pd), 1);
+	vt_unknown(test, 1);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, udata), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, kwarp_dealloc_pd(&vt->pd, NULL), 0);
+	atomic_set(&vt->kdev->num_pd, KWARP_MAX_PD);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_pd(&vt->pd, NULL), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_pd), KWARP_MAX_PD);
+	atomic_set(&vt->kdev->num_pd, 0);
+}
+
+static struct kunit_case objects_cases[] = {
+	KUNIT_CASE_PARAM(test_cq, cq_gen_params),
+	KUNIT_CASE_PARAM(test_cq_fault, ring_fault_gen_params),
+	KUNIT_CASE(test_cq_limit),
+	KUNIT_CASE(test_cq_kernel),
+	KUNIT_CASE(test_cq_request),
+	KUNIT_CASE(test_resize),
+	KUNIT_CASE(test_resize_refused),
+	KUNIT_CASE(test_cq_payer),
+	KUNIT_CASE_PARAM(test_srq, srq_gen_params),
+	KUNIT_CASE_PARAM(test_srq_fault, ring_fault_gen_params),
+	KUNIT_CASE(test_srq_limit),
+	KUNIT_CASE(test_srq_modify),
+	KUNIT_CASE(test_srq_post),
+	KUNIT_CASE(test_srq_payer),
+	KUNIT_CASE_PARAM(test_mr, mr_gen_params),
+	KUNIT_CASE(test_mr_empty),
+	KUNIT_CASE(test_mr_fault),
+	KUNIT_CASE(test_mr_kernel),
+	KUNIT_CASE(test_mw),
+	KUNIT_CASE(test_device),
+	KUNIT_CASE_PARAM(test_port, speed_gen_params),
+	KUNIT_CASE(test_gid),
+	KUNIT_CASE_PARAM(test_context, version_gen_params),
+	KUNIT_CASE(test_pd),
+	{ }
+};
+
+static struct kunit_suite objects_suite = {
+	.name = "kwarp_verbs_objects",
+	.init = vt_init,
+	.exit = vt_exit,
+	.test_cases = objects_cases,
+};
+
+kunit_test_suite(objects_suite);
