@@ -64,7 +64,7 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: windows of type 1, atomics, UD, multicast. */
+/* What is absent answers EOPNOTSUPP: windows of type 1, dmabufs, atomics, UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
 	.alloc_mw = kwarp_alloc_mw,
 	.alloc_pd = kwarp_alloc_pd,
@@ -91,7 +91,6 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 	.query_port = query_port,
 	.query_qp = kwarp_query_qp,
 	.query_srq = kwarp_query_srq,
-	.reg_dmabuf_mr = kwarp_reg_dmabuf_mr,
 	.reg_mr = kwarp_reg_mr,
 	.req_notify_cq = kwarp_req_notify_cq,
 	.rereg_mr = kwarp_rereg_mr,
@@ -101,13 +100,16 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 static int get_context(struct kwarp_context *ctx,
 		       struct kwarp_cmd_alloc_context_resp *resp)
 {
-	struct ibv_get_context cmd = {};
+	struct kwarp_cmd_alloc_context cmd = {
+		.abi_min = KWARP_ABI_MIN,
+		.abi_max = KWARP_ABI_MAX,
+	};
 
 #ifdef KWARP_HAVE_GET_CONTEXT_FD_ARR
-	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd), NULL,
-				   &resp->ibv_resp, sizeof(*resp));
+	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd.ibv_cmd, sizeof(cmd),
+				   NULL, &resp->ibv_resp, sizeof(*resp));
 #else
-	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd, sizeof(cmd),
+	return ibv_cmd_get_context(&ctx->ibv_ctx, &cmd.ibv_cmd, sizeof(cmd),
 				   &resp->ibv_resp, sizeof(*resp));
 #endif
 }
@@ -125,13 +127,20 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 		return NULL;
 
 	ret = get_context(ctx, &resp);
-	if (ret)
+	if (ret) {
+		if (ret == EOPNOTSUPP)
+			verbs_err(&ctx->ibv_ctx,
+				  "the kernel module speaks none of the ABI versions %u to %u of this provider\n",
+				  KWARP_ABI_MIN, KWARP_ABI_MAX);
 		goto err;
+	}
 
-	if (resp.abi_version != KWARP_ABI_VERSION) {
+	/* A module that does not look at the request may answer with a version of its own. */
+	if (resp.abi_version < KWARP_ABI_MIN ||
+	    resp.abi_version > KWARP_ABI_MAX) {
 		verbs_err(&ctx->ibv_ctx,
-			  "kernel module speaks ABI %u, this provider %u: install module and provider of one version\n",
-			  resp.abi_version, KWARP_ABI_VERSION);
+			  "the kernel module speaks ABI version %u, this provider %u to %u\n",
+			  resp.abi_version, KWARP_ABI_MIN, KWARP_ABI_MAX);
 		ret = ENOSYS;
 		goto err;
 	}
@@ -163,8 +172,8 @@ static const struct verbs_match_ent match_table[] = {
 
 static const struct verbs_device_ops kwarp_dev_ops = {
 	.name = "kwarp",
-	.match_min_abi_version = KWARP_ABI_VERSION,
-	.match_max_abi_version = KWARP_ABI_VERSION,
+	.match_min_abi_version = KWARP_UVERBS_ABI,
+	.match_max_abi_version = KWARP_UVERBS_ABI,
 	.match_table = match_table,
 	.alloc_device = alloc_device,
 	.uninit_device = uninit_device,

@@ -189,9 +189,6 @@ struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx);
 int kwarp_dealloc_pd(struct ibv_pd *pd);
 struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
-struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
-				   size_t length, uint64_t iova, int fd,
-				   int access);
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int kwarp_dereg_mr(struct verbs_mr *vmr);

@@ -67,20 +67,6 @@ struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 					   sizeof(resp)));
 }
 
-struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
-				   size_t length, uint64_t iova, int fd,
-				   int access)
-{
-	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
-
-	if (!vmr) {
-		errno = ENOMEM;
-		return NULL;
-	}
-	return mr_done(vmr, ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
-						  access, vmr, NULL));
-}
-
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {

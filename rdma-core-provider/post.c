@@ -14,6 +14,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,10 +92,23 @@ static int kick_write(struct kwarp_context *ctx, struct kwarp_kick *kick)
 {
 	ssize_t n;
 
-	do
-		n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd, sizeof(kick->cmd));
-	while (n < 0 && (errno == EINTR || errno == ENOMEM));
+	for (;;) {
+		n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
+			  sizeof(kick->cmd));
+		if (n >= 0 || (errno != EINTR && errno != ENOMEM))
+			break;
+		/* The owner of the memory has to run to give it back. */
+		if (errno == ENOMEM)
+			sched_yield();
+	}
 	return n == sizeof(kick->cmd) ? 0 : errno;
+}
+
+static bool needs_kick(const struct kwarp_kick *kick)
+{
+	const struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
+
+	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
 }
 
 /**
@@ -106,8 +120,10 @@ static int kick_write(struct kwarp_context *ctx, struct kwarp_kick *kick)
  * changed its credentials after it opened the device (a daemon that dropped
  * its privileges); ioctl() has no such rule.
  *
- * Return: 0, or an errno value if the device is gone.  Other errors are not
- * the poster's: its requests are in the ring and will complete or be flushed.
+ * Return: 0, or an errno value if the device is gone, or if the kernel was not
+ * reached (a security module may forbid it) and sleeps on: the requests would
+ * stay in the ring.  Other errors are not the poster's: its requests will
+ * complete or be flushed.
  */
 int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
 {
@@ -121,7 +137,9 @@ int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
 	if (ctx->kick_by_ioctl)
 		ret = kick_ioctl(kick);
 
-	return ret == EIO || ret == ENODEV ? ret : 0;
+	if (ret && ret != EIO && ret != ENODEV && !needs_kick(kick))
+		ret = 0;
+	return ret;
 }
 
 /* ------------------------------------------------------------- send queue */
