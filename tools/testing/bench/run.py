@@ -310,15 +310,17 @@ class Bench:
         self.given_up = set()
 
     def one(self, who, cell):
-        """A run that fails is tried once more, with fresh servers."""
-        for last in (False, True):
-            try:
-                return who.measure(cell, self.opt.seconds)
-            except (Failed, ValueError, OSError) as e:
-                who.restart_servers()
-                if last:
-                    return {"error": str(e)}
-        return None
+        """A run that fails is tried once more, with fresh servers; its error stays in the record."""
+        try:
+            return who.measure(cell, self.opt.seconds)
+        except (Failed, ValueError, OSError) as e:
+            first = str(e)
+        who.restart_servers()
+        try:
+            return {**who.measure(cell, self.opt.seconds), "retried": first}
+        except (Failed, ValueError, OSError) as e:
+            who.restart_servers()
+            return {"error": str(e)}
 
     def cell(self, number, mtu, cell):
         shown = []

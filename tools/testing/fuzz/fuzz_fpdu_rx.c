@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The FPDU parser on octets of any origin, or on a stream that a step-by-step
- * sender made of the input. The stream is parsed four times - whole, in pieces,
- * octet by octet, FPDU by FPDU with its CRC computed ahead - and all have to agree.
+ * sender made of the input. The stream is parsed three times - whole, in pieces,
+ * octet by octet - and all have to agree. With CRCs each FPDU waits until it is complete,
+ * and is verified, as in the engine.
  *
  * Input: mode, seed of the cuts, position and bit of a flip, then octets.
  */
@@ -21,6 +22,8 @@
 /* What one pass made of the stream; payload of complete FPDUs only. */
 struct pass {
 	struct kwarp_fpdu_rx rx;
+	u32 fed;	/* with CRCs: octets of the stream that are complete FPDUs */
+	u32 head_end;	/* with CRCs: where the header of the current one ends */
 	u8 payload[STREAM_MAX];
 	u32 len;
 	u32 done;
@@ -29,7 +32,7 @@ struct pass {
 	enum kwarp_perr err;
 };
 
-static struct pass whole, pieces, octets, ahead;
+static struct pass whole, pieces, octets;
 static u8 stream[STREAM_MAX];
 
 static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u32 dlen)
@@ -37,8 +40,9 @@ static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u
 	switch (ev) {
 	case KWARP_FPDU_HDR:
 		CHECK(p->hdrs++ == p->ends);
-		CHECK(p->rx.payload_len + kwarp_ddp_hdr_len(p->rx.raw_hdr[0]) ==
+		CHECK(p->rx.payload_len + kwarp_ddp_hdr_len(*kwarp_fpdu_rx_raw(&p->rx)) ==
 		      p->rx.ulpdu_len);
+		CHECK(!p->rx.check_crc || p->rx.off == p->head_end);
 		break;
 	case KWARP_FPDU_DATA:
 		CHECK(dlen && p->hdrs == p->ends + 1);
@@ -63,7 +67,7 @@ static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u
 	}
 }
 
-static void feed(struct pass *p, const u8 *data, size_t len)
+static void feed_piece(struct pass *p, const u8 *data, size_t len)
 {
 	u8 *copy = fuzz_copy(data, len);
 	const u8 *at = copy, *end = copy + len, *piece = NULL;
@@ -88,6 +92,7 @@ static void feed(struct pass *p, const u8 *data, size_t len)
 static void start(struct pass *p, u8 mode)
 {
 	kwarp_fpdu_rx_init(&p->rx, mode & MODE_CRC, mode & MODE_MARKERS);
+	p->fed = 0;
 	p->len = 0;
 	p->done = 0;
 	p->hdrs = 0;
@@ -95,21 +100,43 @@ static void start(struct pass *p, u8 mode)
 	p->err = KWARP_PERR_NONE;
 }
 
-/* As the engine does with CRCs: nothing is fed that was not verified. */
-static void feed_ahead(struct pass *p, const u8 *data, size_t len)
+/* Length, head and trailer of the FPDU at @data; 0 if it is not complete. */
+static u32 verify(struct pass *p, const u8 *data, size_t len)
 {
-	u32 n;
+	u8 *head = fuzz_copy(data, min_t(size_t, len, KWARP_FPDU_HEAD));
+	u32 n = kwarp_fpdu_rx_wire_len(&p->rx, head, min_t(size_t, len, KWARP_FPDU_HEAD));
 
-	while (p->rx.check_crc && !p->err &&
-	       (n = kwarp_fpdu_rx_wire_len(&p->rx, 0, data, len)) && n <= len) {
-		kwarp_fpdu_rx_ahead(&p->rx, n,
-				    kwarp_mpa_crc_add(kwarp_mpa_crc_init(), data, n - 4),
-				    data + n - 4);
-		feed(p, data, n);
-		data += n;
-		len -= n;
+	CHECK(n || len < KWARP_FPDU_MIN);
+	CHECK(!n || (n >= KWARP_FPDU_MIN && n <= KWARP_FPDU_MAX));
+	if (n > len)
+		n = 0;
+	if (n) {
+		p->head_end = p->rx.off + kwarp_fpdu_rx_head_len(&p->rx, head);
+		CHECK(p->head_end - p->rx.off <= min_t(u32, n, KWARP_FPDU_HEAD));
+		kwarp_fpdu_rx_verify(&p->rx,
+				     kwarp_mpa_crc_add(kwarp_mpa_crc_init(), data, n - 4),
+				     data + n - 4);
 	}
-	feed(p, data, len);
+	free(head);
+	return n;
+}
+
+/* The stream has come up to @end; pieces are of @each octets, 0: whatever there is. */
+static void feed(struct pass *p, u32 from, u32 end, u32 each)
+{
+	u32 n, at, cut;
+
+	if (!p->rx.check_crc) {
+		feed_piece(p, stream + from, end - from);
+		return;
+	}
+	while (!p->err && (n = verify(p, stream + p->fed, end - p->fed))) {
+		for (at = 0; at < n && !p->err; at += cut) {
+			cut = each ? min(each, n - at) : n;
+			feed_piece(p, stream + p->fed + at, cut);
+		}
+		p->fed += n;
+	}
 }
 
 static void agree(const struct pass *a, const struct pass *b)
@@ -158,22 +185,18 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	}
 
 	start(&whole, mode);
-	feed(&whole, stream, e.len);
+	feed(&whole, 0, e.len, 0);
 	start(&pieces, mode);
 	for (at = 0; at < e.len; at += cut) {
 		rnd = rnd * 1103515245 + 12345;
 		cut = min_t(u32, rnd >> 16 & (rnd & 0x1000000 ? 0x7ff : 0x1f), e.len - at);
-		feed(&pieces, stream + at, cut);
+		feed(&pieces, at, at + cut, 1 + (rnd >> 8 & 0x3f));
 	}
 	agree(&whole, &pieces);
 	start(&octets, mode);
 	for (at = 0; at < e.len; at++)
-		feed(&octets, stream + at, 1);
+		feed(&octets, at, at + 1, 1);
 	agree(&whole, &octets);
-
-	start(&ahead, mode);
-	feed_ahead(&ahead, stream, e.len);
-	agree(&whole, &ahead);
 
 	/* undamaged: all of it, up to the first ULPDU too short for its header */
 	if ((mode & (MODE_SENDER | MODE_FLIP)) == MODE_SENDER &&

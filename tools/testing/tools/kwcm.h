@@ -34,6 +34,8 @@ int kwcm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, int
 struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port);
 /* A new id on a channel of its own that listens; dies on failure. */
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog);
+/* The same; what it sends has this type of service, unless it is 0. */
+struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos);
 /* Destroy an id and its channel. */
 void kwcm_destroy(struct rdma_cm_id *id);
 

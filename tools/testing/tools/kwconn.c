@@ -3,26 +3,40 @@
  * kwconn: many connections after and beside each other.
  *
  * The server accepts whatever comes, echoes one message per connection and outlives
- * every failure. The client connects, exchanges a message, compares it, disconnects,
- * again and again; or (-x) expects every attempt to be refused in time.
+ * every failure; or (-r) rejects whatever comes, or (-q) never answers. The client
+ * connects, exchanges a message, compares it, disconnects, again and again; or (-x)
+ * expects every attempt to be refused in time; or (-i) leaves the connection idle until
+ * it is lost, or until SIGUSR1: then it sends one more message and disconnects.
  *
- *	kwconn -s -a addr -p port
- *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-x]
+ *	kwconn -s -a addr -p port [-P slots] [-t tos] [-D octets] [-r | -q]
+ *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
+ *	       [-x | -i] [-H] [-f]
+ *
+ * With -D, at both ends, connect and accept have so much private data, which is compared.
+ *
+ * With -f an attempt for which there is no way to the peer is no failure, and made anew.
+ *
+ * With -H all connections are open at once, and end together when the last one has had
+ * its answer; -P is then how many are being made.
  */
 #include "kwcm.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MSG_LEN		64
-#define MAX_PARALLEL	2048
-#define CQ_LEN		(4 * MAX_PARALLEL)
+#define MIN_SLOTS	2048
+#define MAX_SLOTS	32768
+/* Keys of private data, of the connect and of the accept. */
+#define CONNECT_DATA	0xd0
+#define ACCEPT_DATA	0xd1
+#define MAX_DATA	250
 
 /**
  * struct conn - one connection, in the slot of its index
@@ -41,23 +55,26 @@ struct conn {
 };
 
 static struct {
-	bool server, client, refused;
+	bool server, client, refused, hold, idle, rejects, ignores, flaps;
 	const char *addr, *port;
-	unsigned int cycles, parallel;
-	int limit_ms;
-} opt = { .port = "7175", .cycles = 1, .parallel = 1, .limit_ms = 20000 };
+	unsigned int cycles, parallel, limit, tos, data;
+} opt = { .port = "7175", .cycles = 1, .parallel = 1, .limit = 20 };
 
-static struct conn conns[MAX_PARALLEL];
+/* Connections that there may be, and where they are. */
+static unsigned int slots;
+static struct conn *conns;
 static unsigned int num_open, first_free;
+/* Those of -H have been told to end. */
+static bool released;
 static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_comp_channel *comp;
 static struct ibv_mr *mr;
 static uint8_t *memory;
-static volatile bool stop;
+static volatile bool stop, go_on;
 
 static struct {
-	unsigned int started, established, echoed, refused, lost;
+	unsigned int started, established, echoed, received, refused, lost;
 	int64_t slowest;
 } count;
 
@@ -65,14 +82,14 @@ static struct {
 
 static void open_device(struct ibv_context *verbs)
 {
-	size_t len = 2 * MSG_LEN * MAX_PARALLEL;
+	size_t len = 2UL * MSG_LEN * slots;
 
 	if (pd)
 		return;
 	memory = kw_zalloc(len);
 	pd = ibv_alloc_pd(verbs);
 	comp = ibv_create_comp_channel(verbs);
-	cq = comp ? ibv_create_cq(verbs, CQ_LEN, NULL, comp, 0) : NULL;
+	cq = comp ? ibv_create_cq(verbs, 4 * slots, NULL, comp, 0) : NULL;
 	mr = pd ? ibv_reg_mr(pd, memory, len, IBV_ACCESS_LOCAL_WRITE) : NULL;
 	if (!pd || !cq || !mr || ibv_req_notify_cq(cq, 0))
 		kw_die(KW_SETUP, "cannot create what all connections share: %s", strerror(errno));
@@ -134,11 +151,11 @@ static struct conn *new_conn(struct rdma_cm_id *id)
 	struct conn *c;
 
 	/* Looking for it must not cost more than what is measured. */
-	for (c = conns + first_free; c < conns + MAX_PARALLEL; c++)
+	for (c = conns + first_free; c < conns + slots; c++)
 		if (!c->id)
 			break;
 	first_free = index_of(c);
-	if (c == conns + MAX_PARALLEL)
+	if (c == conns + slots)
 		return NULL;
 	num_open++;
 	memset(c, 0, sizeof(*c));
@@ -159,7 +176,45 @@ static void drop(struct conn *c)
 		first_free = index_of(c);
 }
 
+/* ------------------------------------------------------------- private data */
+
+static struct rdma_conn_param conn_param(uint64_t key)
+{
+	static uint8_t octets[MAX_DATA];
+
+	kw_fill(octets, opt.data, key, 0);
+	return (struct rdma_conn_param){
+		.initiator_depth = 1,
+		.responder_resources = 1,
+		.private_data = octets,
+		.private_data_len = opt.data,
+	};
+}
+
+static void check_data(const struct kwcm_event *ev, uint64_t key)
+{
+	if (!opt.data)
+		return;
+	if (ev->priv_len != opt.data || kw_check(ev->priv, opt.data, key, 0) != opt.data)
+		kw_die(KW_MISMATCH, "mismatch: %u octets of private data, or others than were sent",
+		       ev->priv_len);
+}
+
 /* ------------------------------------------------------------------- client */
+
+static bool no_way(int err)
+{
+	return opt.flaps &&
+	       (err == ENETUNREACH || err == EHOSTUNREACH || err == ETIMEDOUT);
+}
+
+/* This attempt does not count. */
+static void begin_anew(struct conn *c)
+{
+	drop(c);
+	count.started--;
+	usleep(20000);
+}
 
 static void begin(struct rdma_event_channel *ch, const struct sockaddr *dst)
 {
@@ -170,14 +225,35 @@ static void begin(struct rdma_event_channel *ch, const struct sockaddr *dst)
 		kw_die(KW_SETUP, "cannot create an id: %s", strerror(errno));
 	c = new_conn(id);
 	c->key = kw_mix(0xc0, count.started++);
-	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)dst, 5000))
+	if (!rdma_resolve_addr(id, NULL, (struct sockaddr *)dst, 5000))
+		return;
+	if (!no_way(errno))
 		kw_die(KW_SETUP, "cannot resolve %s: %s", opt.addr, strerror(errno));
+	begin_anew(c);
+}
+
+/* A connection that was lost, and not closed, has an event for its queue pair. */
+static void say_async_event(struct conn *c)
+{
+	struct pollfd fd = { .fd = c->id->verbs->async_fd, .events = POLLIN };
+	struct ibv_async_event ev;
+
+	if (poll(&fd, 1, 5000) <= 0 || ibv_get_async_event(c->id->verbs, &ev)) {
+		kw_say("the queue pair has no event");
+		return;
+	}
+	kw_say("the queue pair has the event \"%s\"", ibv_event_type_str(ev.event_type));
+	ibv_ack_async_event(&ev);
 }
 
 static void finish_client(struct conn *c, const char *why, int status)
 {
 	int64_t took = kw_now_ms() - c->since;
 
+	if (!c->established && no_way(-status)) {
+		begin_anew(c);
+		return;
+	}
 	if (took > count.slowest)
 		count.slowest = took;
 	kw_debug("%s after %lld ms (status %d)", why, (long long)took, status);
@@ -187,12 +263,14 @@ static void finish_client(struct conn *c, const char *why, int status)
 		kw_die(KW_LOST, "connection %u of %u: %s (status %d)", count.started,
 		       opt.cycles, why, status);
 	count.refused += !c->established;
+	if (opt.idle && !go_on)
+		say_async_event(c);
 	drop(c);
 }
 
 static void connect_now(struct conn *c)
 {
-	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct rdma_conn_param param = conn_param(CONNECT_DATA);
 
 	if (create_qp(c))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
@@ -215,6 +293,7 @@ static void client_event(const struct kwcm_event *ev)
 		connect_now(c);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
+		check_data(ev, ACCEPT_DATA);
 		c->established = true;
 		count.established++;
 		kw_fill(c->buf, MSG_LEN, c->key, 0);
@@ -242,25 +321,66 @@ static void client_received(struct conn *c)
 		kw_die(KW_MISMATCH, "mismatch: the echo is not what was sent");
 	c->echoed = true;
 	count.echoed++;
-	if (rdma_disconnect(c->id))
+	if (opt.idle && !go_on && !post_recv(c))
+		kw_say("idle");
+	else if (!opt.hold && rdma_disconnect(c->id))
 		kw_die(KW_LOST, "cannot disconnect: %s", strerror(errno));
+}
+
+/* -H: all of them are there. */
+static void release(void)
+{
+	struct conn *c;
+
+	released = true;
+	kw_say("%u are open at once", num_open);
+	for (c = conns; c < conns + slots; c++) {
+		if (!c->id)
+			continue;
+		c->since = kw_now_ms();
+		if (rdma_disconnect(c->id))
+			kw_die(KW_LOST, "cannot disconnect: %s", strerror(errno));
+	}
+}
+
+/* Connections that are on their way, or open where they are not held. */
+static unsigned int busy(void)
+{
+	return opt.hold && !released ? num_open - count.echoed : num_open;
+}
+
+/* One more message, and the end. */
+static void wake_up(struct conn *c)
+{
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
+	if (post_send(c) || rdma_disconnect(c->id))
+		kw_die(KW_LOST, "cannot send and disconnect: %s", strerror(errno));
+	kw_say("sent");
 }
 
 /* ------------------------------------------------------------------- server */
 
-static void server_request(struct rdma_cm_id *id)
+static void server_request(const struct kwcm_event *ev)
 {
-	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
-	struct conn *c = new_conn(id);
+	struct rdma_conn_param param = conn_param(ACCEPT_DATA);
+	struct rdma_cm_id *id = ev->id;
+	struct conn *c = opt.rejects ? NULL : new_conn(id);
 
+	check_data(ev, CONNECT_DATA);
 	count.started++;
+	if (opt.ignores)
+		return;
 	if (!c) {
 		rdma_reject(id, NULL, 0);
 		rdma_destroy_id(id);
 		return;
 	}
 	if (create_qp(c) || rdma_accept(id, &param)) {
-		kw_debug("cannot accept: %s", strerror(errno));
+		kw_say("cannot accept: %s", strerror(errno));
 		count.lost++;
 		drop(c);
 	}
@@ -272,7 +392,7 @@ static void server_event(const struct kwcm_event *ev)
 
 	switch (ev->type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		server_request(ev->id);
+		server_request(ev);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
 		c->established = true;
@@ -296,7 +416,11 @@ static void server_event(const struct kwcm_event *ev)
 
 static void server_received(struct conn *c)
 {
+	count.received++;
+	kw_debug("message %u", count.received);
 	memcpy(c->buf, c->buf + MSG_LEN, MSG_LEN);
+	/* For one more, which not all clients send. */
+	post_recv(c);
 	/* The connection may have failed meanwhile: its event will say so. */
 	if (!post_send(c)) {
 		c->echoed = true;
@@ -319,7 +443,7 @@ static void completions(void)
 	if (ibv_req_notify_cq(cq, 0))
 		kw_die(KW_MISMATCH, "cannot ask for completion events: %s", strerror(errno));
 	while (ibv_poll_cq(cq, 1, &wc) > 0) {
-		c = &conns[wc.wr_id % MAX_PARALLEL];
+		c = &conns[wc.wr_id % slots];
 		if (wc.status != IBV_WC_SUCCESS || !(wc.opcode & IBV_WC_RECV) || !c->id)
 			continue;
 		opt.client ? client_received(c) : server_received(c);
@@ -336,10 +460,11 @@ static void check_limits(void)
 	if (opt.server || now < next)
 		return;
 	next = now + 100;
-	for (c = conns; c < conns + MAX_PARALLEL; c++)
-		if (c->id && now - c->since > opt.limit_ms)
-			kw_die(KW_STALL, "a connection is %s after %d ms, %u of %u are done",
-			       c->established ? "still up" : "still not decided", opt.limit_ms,
+	for (c = conns; c < conns + slots; c++)
+		if (c->id && !(opt.hold && c->echoed && !released) &&
+		    now - c->since > 1000LL * opt.limit)
+			kw_die(KW_STALL, "a connection is %s after %u s, %u of %u are done",
+			       c->established ? "still up" : "still not decided", opt.limit,
 			       count.established + count.refused, opt.cycles);
 }
 
@@ -357,6 +482,8 @@ static void one_round(struct rdma_event_channel *ch)
 		completions();
 	if ((fds[0].revents & POLLIN) && !kwcm_next(ch, 0, &ev))
 		opt.client ? client_event(&ev) : server_event(&ev);
+	if (go_on)
+		wake_up(&conns[0]);
 	check_limits();
 }
 
@@ -368,10 +495,12 @@ static void run_client(void)
 	if (!ch || rdma_getaddrinfo((char *)opt.addr, (char *)opt.port, &hints, &ai))
 		kw_die(KW_SETUP, "cannot look up %s: %s", opt.addr, strerror(errno));
 	for (;;) {
-		while (num_open < opt.parallel && count.started < opt.cycles)
+		while (busy() < opt.parallel && count.started < opt.cycles)
 			begin(ch, ai->ai_dst_addr);
 		if (!num_open)
 			break;
+		if (opt.hold && !released && count.echoed == opt.cycles)
+			release();
 		one_round(ch);
 	}
 	rdma_freeaddrinfo(ai);
@@ -381,12 +510,12 @@ static void run_client(void)
 
 static void run_server(void)
 {
-	struct rdma_cm_id *listener = kwcm_listen(opt.addr, opt.port, 1024);
+	struct rdma_cm_id *listener = kwcm_listen_tos(opt.addr, opt.port, 1024, opt.tos);
 	struct conn *c;
 
 	while (!stop)
 		one_round(listener->channel);
-	for (c = conns; c < conns + MAX_PARALLEL; c++)
+	for (c = conns; c < conns + slots; c++)
 		if (c->id)
 			drop(c);
 	close_device();
@@ -395,49 +524,44 @@ static void run_server(void)
 
 static void on_signal(int sig)
 {
-	stop = true;
+	if (sig == SIGUSR1)
+		go_on = true;
+	else
+		stop = true;
 }
+
+static const char usage[] =
+	"kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-t tos]\n"
+	"              [-D octets] [-r|-q] [-x|-i] [-H] [-f] [-v]";
 
 static void parse(int argc, char **argv)
 {
-	int o;
+	const struct kw_option table[] = {
+		KW_FLAG('s', opt.server),
+		KW_FLAG('c', opt.client),
+		KW_FLAG('q', opt.ignores),
+		KW_FLAG('r', opt.rejects),
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_NUMBER('n', opt.cycles, 1, 1000000),
+		KW_NUMBER('P', opt.parallel, 1, MAX_SLOTS),
+		KW_NUMBER('T', opt.limit, 1, 3600),
+		KW_NUMBER('t', opt.tos, 0, 255),
+		KW_NUMBER('D', opt.data, 1, MAX_DATA),
+		KW_FLAG('i', opt.idle),
+		KW_FLAG('x', opt.refused),
+		KW_FLAG('H', opt.hold),
+		KW_FLAG('f', opt.flaps),
+		{ 0 }
+	};
 
-	while ((o = getopt(argc, argv, "sca:p:n:P:T:xv")) != -1) {
-		switch (o) {
-		case 's':
-			opt.server = true;
-			break;
-		case 'c':
-			opt.client = true;
-			break;
-		case 'a':
-			opt.addr = optarg;
-			break;
-		case 'p':
-			opt.port = optarg;
-			break;
-		case 'n':
-			opt.cycles = kw_number(optarg, 1, 1000000, "-n");
-			break;
-		case 'P':
-			opt.parallel = kw_number(optarg, 1, MAX_PARALLEL, "-P");
-			break;
-		case 'T':
-			opt.limit_ms = 1000 * kw_number(optarg, 1, 3600, "-T");
-			break;
-		case 'x':
-			opt.refused = true;
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		default:
-			exit(KW_SETUP);
-		}
-	}
+	kw_options(argc, argv, table, usage);
 	if (opt.server == opt.client || !opt.addr)
-		kw_die(KW_SETUP,
-		       "usage: kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-x] [-v]");
+		kw_usage(usage);
+	slots = opt.hold ? opt.cycles : opt.parallel;
+	if (slots < MIN_SLOTS)
+		slots = MIN_SLOTS;
+	conns = kw_zalloc(slots * sizeof(*conns));
 }
 
 int main(int argc, char **argv)
@@ -448,6 +572,7 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	kw_prog = opt.server ? "kwconn server" : "kwconn client";
 	signal(SIGTERM, on_signal);
+	signal(SIGUSR1, on_signal);
 	signal(SIGPIPE, SIG_IGN);
 	began = kw_now_ms();
 	opt.server ? run_server() : run_client();

@@ -13,11 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BACKLOG		64
 #define MAX_CONNS	256
+/* A client's connections come all at once; rdma_cm refuses what has no room. */
+#define BACKLOG		MAX_CONNS
 
 static struct {
-	bool server, client, keep, quirks;
+	bool server, client, keep, quirks, gate;
 	const char *addr, *port;
 	enum kd_spoil spoil;
 	int stall_ms;
@@ -50,7 +51,7 @@ static struct {
 static const char usage_text[] =
 	"usage: kwdata -s [-a addr] [-p port] [-k] [-Q] [-T seconds] [-v]\n"
 	"       kwdata -c -a addr [-p port] [-n count] [-S seed] [-m max] [-w window] [-q conns]\n"
-	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
+	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
 	"  -s, -c  server or client; the client decides everything about the run\n"
 	"  -k      serve until SIGTERM instead of one run\n"
 	"  -n      operations per connection and direction; 0: until SIGTERM\n"
@@ -63,6 +64,7 @@ static const char usage_text[] =
 	"  -o      Reads outstanding on the wire (IRD and ORD)\n"
 	"  -e      sleep until completion events instead of polling\n"
 	"  -1      only the client issues operations\n"
+	"  -b      begin when all connections are up, and SIGUSR1 comes\n"
 	"  -x      spoil one octet: the run must fail\n"
 	"  -z      one end is siw: no Reads that siw answers wrongly\n"
 	"  -Q      this end is siw: it completes out of order, reads sources after their\n"
@@ -164,6 +166,9 @@ static void parse_option(int o)
 	case '1':
 		cfg->flags &= ~KD_DUPLEX;
 		break;
+	case 'b':
+		opt.gate = true;
+		break;
 	case 'x':
 		opt.spoil = parse_spoil(optarg);
 		break;
@@ -189,6 +194,43 @@ static void account(const struct kd_conn *c, enum kw_exit code)
 	pthread_mutex_unlock(&total.lock);
 }
 
+/* -b: connections that are up wait here, or the first ones would slow down the last. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t opened;
+	unsigned int up;
+	bool open;
+} gate = { .lock = PTHREAD_MUTEX_INITIALIZER, .opened = PTHREAD_COND_INITIALIZER };
+
+static void wait_at_gate(void)
+{
+	pthread_mutex_lock(&gate.lock);
+	if (++gate.up == opt.cfg.conns)
+		kw_say("%u connections are up", gate.up);
+	while (!gate.open)
+		pthread_cond_wait(&gate.opened, &gate.lock);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+/* Threads that begin later have it blocked, too. */
+static void block_usr1(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+}
+
+static void open_gate(const sigset_t *set)
+{
+	int sig;
+
+	sigwait(set, &sig);
+	pthread_mutex_lock(&gate.lock);
+	gate.open = true;
+	pthread_cond_broadcast(&gate.opened);
+	pthread_mutex_unlock(&gate.lock);
+}
+
 /* One connection from its set-up to its end. */
 static void *connection_thread(void *arg)
 {
@@ -197,6 +239,8 @@ static void *connection_thread(void *arg)
 
 	kd_conn_setup(c);
 	if (c->client ? !kd_conn_connect(c) : !kd_conn_accept(c)) {
+		if (opt.gate)
+			wait_at_gate();
 		code = kd_run(c);
 		if (code == KW_OK && kd_conn_finish(c))
 			code = KW_LOST;
@@ -235,13 +279,18 @@ static void run_client(void)
 	pthread_t threads[MAX_CONNS];
 	struct kd_config cfg = opt.cfg;
 	unsigned int i;
+	sigset_t usr1;
 
 	if (!cfg.count)
 		cfg.count = UINT64_MAX;
+	if (opt.gate)
+		block_usr1(&usr1);
 	for (i = 0; i < cfg.conns; i++) {
 		cfg.index = i;
 		threads[i] = start(new_conn(kwcm_resolve(opt.addr, opt.port), &cfg));
 	}
+	if (opt.gate)
+		open_gate(&usr1);
 	for (i = 0; i < cfg.conns; i++)
 		pthread_join(threads[i], NULL);
 }
@@ -331,7 +380,7 @@ int main(int argc, char **argv)
 	int64_t begin;
 	int o;
 
-	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:")) != -1)
+	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:b")) != -1)
 		parse_option(o);
 	if (opt.server == opt.client || optind != argc)
 		usage();

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CM_MS		20000	/* a connect or disconnect must not take longer */
+#define CM_MS		20000	/* a connect or disconnect must not take longer, but see -T */
 #define MIN_RECV	4096U	/* a hello fits in any receive */
 #define SIGNAL_EVERY	4	/* all requests but one may do without a completion */
 #define CTL_ACCESS	IBV_ACCESS_LOCAL_WRITE
@@ -180,6 +180,12 @@ void kd_conn_teardown(struct kd_conn *c)
 
 /* ------------------------------------------------------------ connecting */
 
+/* The patience for data counts for connections, too: there may be hundreds at a time. */
+static int cm_ms(const struct kd_conn *c)
+{
+	return c->stall_ms > CM_MS ? c->stall_ms : CM_MS;
+}
+
 static void conn_param(struct kd_conn *c, struct rdma_conn_param *p)
 {
 	memset(p, 0, sizeof(*p));
@@ -199,7 +205,7 @@ int kd_conn_connect(struct kd_conn *c)
 		kw_say("cannot connect: %s", strerror(errno));
 		return -errno;
 	}
-	return kwcm_expect(c->id->channel, RDMA_CM_EVENT_ESTABLISHED, CM_MS, &ev);
+	return kwcm_expect(c->id->channel, RDMA_CM_EVENT_ESTABLISHED, cm_ms(c), &ev);
 }
 
 int kd_conn_accept(struct kd_conn *c)
@@ -212,7 +218,7 @@ int kd_conn_accept(struct kd_conn *c)
 		kw_say("cannot accept: %s", strerror(errno));
 		return -errno;
 	}
-	return kwcm_expect(c->id->channel, RDMA_CM_EVENT_ESTABLISHED, CM_MS, &ev);
+	return kwcm_expect(c->id->channel, RDMA_CM_EVENT_ESTABLISHED, cm_ms(c), &ev);
 }
 
 int kd_conn_finish(struct kd_conn *c)
@@ -224,7 +230,7 @@ int kd_conn_finish(struct kd_conn *c)
 		return -errno;
 	}
 	return c->disconnected ? 0 : kwcm_expect(c->id->channel, RDMA_CM_EVENT_DISCONNECTED,
-						 CM_MS, &ev);
+						 cm_ms(c), &ev);
 }
 
 /* --------------------------------------------------------------- posting */

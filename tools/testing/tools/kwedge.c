@@ -5,6 +5,7 @@
  *	kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE
  *
  * srq-limit	Sends from a peer use up shared receives: their owner hears of it in time
+ * srq-domain	the same with shared receives in a protection domain of their own
  * cq-overflow	a completion queue that nobody polls overflows (client of a kwconn server)
  * dereg	memory is deregistered while a peer writes into it
  * depth	more Reads at once than the device has are asked for
@@ -14,7 +15,6 @@
 #include "kwedge.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +25,7 @@ static const struct role {
 	void (*client)(const struct kwe_opt *opt);
 } roles[] = {
 	{ "srq-limit", kwe_srq_server, kwe_srq_client },
+	{ "srq-domain", kwe_srq_pd_server, kwe_srq_client },
 	{ "cq-overflow", NULL, kwe_cq_client },
 	{ "dereg", kwe_dereg_server, kwe_dereg_client },
 	{ "depth", kwe_depth_server, kwe_depth_client },
@@ -47,7 +48,8 @@ void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs)
 		e->cq = ibv_create_cq(e->id->verbs, 4 * wrs, NULL, NULL, 0);
 	e->buf = kw_zalloc(len);
 	e->len = len;
-	e->mr = e->pd ? ibv_reg_mr(e->pd, e->buf, len, IBV_ACCESS_LOCAL_WRITE | access) : NULL;
+	e->mr = e->pd ? ibv_reg_mr(e->srq_pd ? e->srq_pd : e->pd, e->buf, len,
+				   IBV_ACCESS_LOCAL_WRITE | access) : NULL;
 	a.send_cq = e->cq;
 	a.recv_cq = e->cq;
 	if (!e->cq || !e->mr || rdma_create_qp(e->id, e->pd, &a))
@@ -58,7 +60,8 @@ void kwe_close(struct kwe_end *e)
 {
 	rdma_destroy_qp(e->id);
 	if (ibv_destroy_cq(e->cq) || (e->srq && ibv_destroy_srq(e->srq)) ||
-	    (e->mr && ibv_dereg_mr(e->mr)) || ibv_dealloc_pd(e->pd))
+	    (e->mr && ibv_dereg_mr(e->mr)) || ibv_dealloc_pd(e->pd) ||
+	    (e->srq_pd && ibv_dealloc_pd(e->srq_pd)))
 		kw_die(KW_MISMATCH, "cannot destroy the objects: %s", strerror(errno));
 	free(e->buf);
 }
@@ -97,7 +100,7 @@ void kwe_post_send(struct kwe_end *e, size_t offset, uint32_t len)
 	struct ibv_sge sge = sge_of(e, offset, len);
 	struct ibv_send_wr *bad, wr = {
 		.sg_list = &sge,
-		.num_sge = 1,
+		.num_sge = len ? 1 : 0,
 		.opcode = IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED,
 	};
@@ -159,43 +162,26 @@ static void run(const struct kwe_opt *opt, const char *name)
 
 int main(int argc, char **argv)
 {
+	static const char usage[] = "kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE";
 	struct kwe_opt opt = { .port = "7175", .rounds = 1 };
 	bool client = false;
-	int o;
+	const struct kw_option table[] = {
+		KW_FLAG('s', opt.server),
+		KW_FLAG('c', client),
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_NUMBER('n', opt.rounds, 1, 100000),
+		KW_FLAG('x', opt.spoil),
+		{ 0 }
+	};
+	int at;
 
 	kw_prog = "kwedge";
-	while ((o = getopt(argc, argv, "sca:p:n:xv")) != -1) {
-		switch (o) {
-		case 's':
-			opt.server = true;
-			break;
-		case 'c':
-			client = true;
-			break;
-		case 'a':
-			opt.addr = optarg;
-			break;
-		case 'p':
-			opt.port = optarg;
-			break;
-		case 'n':
-			opt.rounds = kw_number(optarg, 1, 100000, "-n");
-			break;
-		case 'x':
-			opt.spoil = true;
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		default:
-			exit(KW_SETUP);
-		}
-	}
-	if (opt.server == client || !opt.addr || optind != argc - 1)
-		kw_die(KW_SETUP,
-		       "usage: kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE");
+	at = kw_options(argc, argv, table, usage);
+	if (opt.server == client || !opt.addr || at != argc - 1)
+		kw_usage(usage);
 	kw_prog = opt.server ? "kwedge server" : "kwedge client";
-	run(&opt, argv[optind]);
-	kw_say("%s: ok", argv[optind]);
+	run(&opt, argv[at]);
+	kw_say("%s: ok", argv[at]);
 	return KW_OK;
 }

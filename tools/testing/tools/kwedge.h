@@ -24,11 +24,12 @@ struct kwe_opt {
 /**
  * struct kwe_end - one end of a connection
  * @id: of a client: with a channel of its own
+ * @srq_pd: domain of @srq and of @mr, if it is not @pd
  * @mr: of @buf
  */
 struct kwe_end {
 	struct rdma_cm_id *id;
-	struct ibv_pd *pd;
+	struct ibv_pd *pd, *srq_pd;
 	struct ibv_cq *cq;
 	struct ibv_srq *srq;
 	struct ibv_mr *mr;
@@ -39,6 +40,7 @@ struct kwe_end {
 /* The roles of each case; they die if anything is wrong. */
 void kwe_srq_server(const struct kwe_opt *opt);
 void kwe_srq_client(const struct kwe_opt *opt);
+void kwe_srq_pd_server(const struct kwe_opt *opt);
 void kwe_cq_client(const struct kwe_opt *opt);
 void kwe_dereg_server(const struct kwe_opt *opt);
 void kwe_dereg_client(const struct kwe_opt *opt);

@@ -43,13 +43,17 @@ static void armed_is(struct kwe_end *e, unsigned int limit)
 		kw_die(KW_MISMATCH, "the limit is %u, must be %u", a.srq_limit, limit);
 }
 
-static void open_srq(struct kwe_end *e, bool armed)
+static void open_srq(struct kwe_end *e, bool own_pd, bool armed)
 {
 	struct ibv_srq_init_attr a = { .attr = { .max_wr = SRQ_RECVS, .max_sge = 1 } };
 	int i;
 
 	e->pd = ibv_alloc_pd(e->id->verbs);
-	e->srq = e->pd ? ibv_create_srq(e->pd, &a) : NULL;
+	if (own_pd)
+		e->srq_pd = ibv_alloc_pd(e->id->verbs);
+	if (!e->pd || (own_pd && !e->srq_pd))
+		kw_die(KW_SETUP, "cannot allocate a protection domain: %s", strerror(errno));
+	e->srq = ibv_create_srq(own_pd ? e->srq_pd : e->pd, &a);
 	if (!e->srq)
 		kw_die(KW_SETUP, "cannot create shared receives: %s", strerror(errno));
 	kwe_open(e, (SRQ_RECVS + 1) * MSG, 0, SRQ_RECVS);
@@ -101,10 +105,10 @@ static void serve_step(struct kwe_end *e, const struct step *s)
 	expect_limit(e, s);
 	if (s == &steps[ARRAY_SIZE(steps) - 1])
 		refill(e);
-	kwe_post_send(e, SRQ_RECVS * MSG, MSG);
+	kwe_post_send(e, SRQ_RECVS * MSG, e->srq_pd ? 0 : MSG);
 }
 
-void kwe_srq_server(const struct kwe_opt *opt)
+static void srq_server(const struct kwe_opt *opt, bool own_pd)
 {
 	struct rdma_cm_id *listener = kwcm_listen(opt->addr, opt->port, 1);
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
@@ -114,7 +118,7 @@ void kwe_srq_server(const struct kwe_opt *opt)
 
 	kwe_request(listener, &ev);
 	e.id = ev.id;
-	open_srq(&e, !opt->spoil);
+	open_srq(&e, own_pd, !opt->spoil);
 	if (rdma_accept(e.id, &param) ||
 	    kwcm_expect(listener->channel, RDMA_CM_EVENT_ESTABLISHED, KWE_WAIT_MS, &ev))
 		kw_die(KW_SETUP, "cannot accept");
@@ -126,6 +130,17 @@ void kwe_srq_server(const struct kwe_opt *opt)
 	kwe_close(&e);
 	rdma_destroy_id(e.id);
 	kwcm_destroy(listener);
+}
+
+void kwe_srq_server(const struct kwe_opt *opt)
+{
+	srq_server(opt, false);
+}
+
+/* What it sends back is in memory of the queue pair's domain: no octets will do. */
+void kwe_srq_pd_server(const struct kwe_opt *opt)
+{
+	srq_server(opt, true);
 }
 
 static void client_step(struct kwe_end *e, unsigned int sends)

@@ -15,7 +15,6 @@
 #include "kwtest.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -342,12 +341,17 @@ static void bind_window(struct conn *c, unsigned int access)
 	expect_wc(c, IBV_WC_BIND_MW);
 }
 
-static void local_inv(struct conn *c)
+static void post_local_inv(struct conn *c, uint32_t rkey)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_LOCAL_INV };
 
-	wr.invalidate_rkey = mw->rkey;
+	wr.invalidate_rkey = rkey;
 	post(c, &wr);
+}
+
+static void local_inv(struct conn *c)
+{
+	post_local_inv(c, mw->rkey);
 	expect_wc(c, IBV_WC_LOCAL_INV);
 }
 
@@ -387,6 +391,19 @@ static void tried(struct conn *c, enum what op, uint64_t at)
 		kw_die(KW_MISMATCH, "FAILED: nothing was refused");
 }
 
+/* Have the window invalidated by the peer. */
+static void peer_inv(struct conn *c)
+{
+	struct ibv_wc wc;
+
+	tell(c, SEND_INV, 0, 0, false);
+	expect_wc(c, IBV_WC_SEND);
+	wc = next_wc(c->recv_cq);
+	must(wc.status == IBV_WC_SUCCESS && wc.wc_flags & IBV_WC_WITH_INV &&
+	     wc.invalidated_rkey == mw->rkey, "the receive names the rkey");
+	post_recv(c);
+}
+
 static uint64_t win(void)
 {
 	return (uintptr_t)buf + WIN_OFF;
@@ -395,7 +412,6 @@ static uint64_t win(void)
 static void use_and_invalidate(void)
 {
 	struct conn a = accept_one(), b = accept_one();
-	struct ibv_wc wc;
 
 	fill();
 	make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
@@ -421,12 +437,7 @@ static void use_and_invalidate(void)
 	drop_conn(&b);
 	kw_say("ok other stream refused");
 
-	tell(&a, SEND_INV, 0, 0, false);
-	expect_wc(&a, IBV_WC_SEND);
-	wc = next_wc(a.recv_cq);
-	must(wc.status == IBV_WC_SUCCESS && wc.wc_flags & IBV_WC_WITH_INV &&
-	     wc.invalidated_rkey == mw->rkey, "the receive names the rkey");
-	post_recv(&a);
+	peer_inv(&a);
 	tried(&a, WRITE, win());
 	expect_memory(3);
 	must(!ibv_dereg_mr(mr), "deregister after the peer's invalidate");
@@ -455,6 +466,36 @@ static void local_invalidate(void)
 	must(!ibv_dereg_mr(mr), "deregister after the queue pair");
 	must(!ibv_dealloc_mw(mw), "deallocate after the queue pair");
 	kw_say("ok zero based, local invalidate, rights, end of the queue pair");
+}
+
+/* The owner may invalidate what is not valid, and the window is as good as before. */
+static void invalidate_invalid(void)
+{
+	struct conn c = accept_one();
+	struct kwcm_event ev;
+
+	fill();
+	make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	local_inv(&c);
+	bind_window(&c, RW);
+	done(&c, WRITE, win(), 5);
+	expect_memory(5);
+	peer_inv(&c);
+	/* the peer has been quicker */
+	local_inv(&c);
+	local_inv(&c);
+	bind_window(&c, RW);
+	done(&c, READ, win(), 5);
+	/* but the key has to be the window's */
+	post_local_inv(&c, mw->rkey ^ 1);
+	if (next_wc(c.cq).status != IBV_WC_LOC_PROT_ERR)
+		kw_die(KW_MISMATCH, "FAILED: a key that is not the window's is invalidated");
+	if (kwcm_expect(c.id->channel, RDMA_CM_EVENT_DISCONNECTED, EVENT_MS, &ev))
+		kw_die(KW_MISMATCH, "FAILED: the connection goes on");
+	must(ibv_dereg_mr(mr) == EBUSY, "EBUSY: the window is still bound");
+	drop_memory();
+	drop_conn(&c);
+	kw_say("ok invalidated unbound, twice, by another key");
 }
 
 static void range_and_dealloc(void)
@@ -533,6 +574,7 @@ static int server(bool leave)
 	}
 	use_and_invalidate();
 	local_invalidate();
+	invalidate_invalid();
 	range_and_dealloc();
 	bad_binds();
 	must(!ibv_dealloc_pd(pd), "deallocate the protection domain");
@@ -543,34 +585,20 @@ static int server(bool leave)
 
 int main(int argc, char **argv)
 {
-	bool is_server = false, leave = false;
-	int o;
+	static const char usage[] = "kwmw -s|-c -a addr [-p port] [-x] [-v]";
+	bool is_server = false, is_client = false, leave = false;
+	const struct kw_option table[] = {
+		KW_FLAG('s', is_server),
+		KW_FLAG('c', is_client),
+		KW_TEXT('a', addr),
+		KW_TEXT('p', port),
+		KW_FLAG('x', leave),
+		{ 0 }
+	};
 
 	kw_prog = "kwmw";
-	while ((o = getopt(argc, argv, "sca:p:xv")) != -1) {
-		switch (o) {
-		case 's':
-			is_server = true;
-			break;
-		case 'c':
-			break;
-		case 'a':
-			addr = optarg;
-			break;
-		case 'p':
-			port = optarg;
-			break;
-		case 'x':
-			leave = true;
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		default:
-			exit(KW_SETUP);
-		}
-	}
-	if (!addr)
-		kw_die(KW_SETUP, "usage: kwmw -s|-c -a addr [-p port] [-x]");
+	kw_options(argc, argv, table, usage);
+	if (is_server == is_client || !addr)
+		kw_usage(usage);
 	return is_server ? server(leave) : client();
 }

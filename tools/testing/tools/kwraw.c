@@ -382,7 +382,7 @@ static bool take_marker(struct reader *r, bool inside)
 
 	if (!take(r, m, sizeof(m)))
 		return false;
-	if (((m[2] << 8 | m[3]) & ~3) != (inside ? (int)(at - r->start) : 0))
+	if (m[0] || m[1] || (m[2] << 8 | m[3]) != (inside ? (int)(at - r->start) : 0))
 		r->bad_marker = true;
 	return true;
 }

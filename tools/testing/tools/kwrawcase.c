@@ -2,7 +2,7 @@
 /*
  * kwrawpeer: runs cases against a consumer (kwtarget).
  *
- *	kwrawpeer list
+ *	kwrawpeer list   [GROUP|CASE...]
  *	kwrawpeer run    [OPTIONS] [GROUP|CASE...]
  *	kwrawpeer mutate [OPTIONS] -n count
  *
@@ -23,6 +23,9 @@
  * A known difference that does not show is told; a reason that begins with "!" says
  * that the case is not to be run at all. A line "= REASON" is the reason of those below
  * that have none.
+ *
+ * A name of which nothing is run, for whatever other reason, is a failure, and so is a run
+ * of nothing.
  */
 #include "kwrawcase.h"
 
@@ -48,6 +51,7 @@ static const struct rp_group groups[] = {
 	{ "read", rp_cases_read },
 	{ "window", rp_cases_window },
 	{ "close", rp_cases_close },
+	{ "neighbour", rp_cases_neighbour },
 	{ "knob", rp_cases_knob },
 };
 
@@ -58,8 +62,9 @@ static struct {
 	bool whole;
 } opt = { .seed = 1, .count = 500 };
 
+/* @barred: of those that were skipped, which the list of known differences forbids. */
 static struct {
-	unsigned int passed, failed, known, skipped;
+	unsigned int passed, failed, known, skipped, barred;
 } count;
 
 #define MAX_KNOWN	700
@@ -182,6 +187,11 @@ static unsigned int count_runs(void)
 	return count.passed + count.failed + count.known + count.skipped;
 }
 
+static unsigned int count_decided(void)
+{
+	return count.passed + count.failed + count.known + count.barred;
+}
+
 /* With -q, what other runs have in full need not be both whole and cut. */
 static bool once(const struct rp_case *k)
 {
@@ -195,10 +205,14 @@ static void run_role(const struct rp_case *k, enum rp_role role)
 
 	if (!(k->role & role))
 		return;
-	if (applies(k) && reason && reason[0] == '!')
-		kw_say("not run: %s (as %s): %s", k->name, role_name(role), reason + 1);
-	if (!applies(k) || (reason && reason[0] == '!')) {
+	if (!applies(k)) {
 		count.skipped++;
+		return;
+	}
+	if (reason && reason[0] == '!') {
+		kw_say("not run: %s (as %s): %s", k->name, role_name(role), reason + 1);
+		count.skipped++;
+		count.barred++;
 		return;
 	}
 	if (once(k)) {
@@ -255,39 +269,71 @@ static unsigned int roles_of(const struct rp_case *k)
 	return (mix_name(0, k) ^ opt.seed) & 1 ? RP_INIT : RP_RESP;
 }
 
+/* True if the case has a verdict, in one role at least, or is known not to have one. */
+static bool decide(const struct rp_case *k)
+{
+	unsigned int roles = roles_of(k), before = count_decided();
+
+	run_role(k, roles & RP_INIT);
+	run_role(k, roles & RP_RESP);
+	return count_decided() != before;
+}
+
+/* @ran: by name, and behind them whether anything has. */
+static bool something_ran(char **names, int n, const bool *ran)
+{
+	bool ok = ran[n];
+	int i;
+
+	if (!n && !ok)
+		kw_say("FAILED: nothing has run");
+	for (i = 0; i < n; i++) {
+		if (ran[i])
+			continue;
+		kw_say("FAILED: nothing of '%s' has run", names[i]);
+		ok = false;
+	}
+	return ok;
+}
+
 static int run_cases(char **names, int n)
 {
+	bool *ran = kw_zalloc((n + 1) * sizeof(*ran));
 	const struct rp_case *k;
-	unsigned int chosen = 0, roles;
-	size_t i;
+	unsigned int chosen = 0;
+	size_t g;
+	int i;
 
 	check_names(names, n);
-	for (i = 0; i < ARRAY_SIZE(groups); i++)
-		for (k = groups[i].cases; k->name; k++) {
-			if (!wanted(&groups[i], k, names, n))
+	for (g = 0; g < ARRAY_SIZE(groups); g++)
+		for (k = groups[g].cases; k->name; k++) {
+			if (!wanted(&groups[g], k, names, n))
 				continue;
 			chosen++;
-			roles = roles_of(k);
-			run_role(k, roles & RP_INIT);
-			run_role(k, roles & RP_RESP);
+			if (!decide(k))
+				continue;
+			ran[n] = true;
+			for (i = 0; i < n; i++)
+				ran[i] |= wanted(&groups[g], k, &names[i], 1);
 		}
 	kw_say("%u cases: %u passed, %u failed, %u known differences, %u not run, seed %llu",
 	       chosen, count.passed, count.failed, count.known, count.skipped,
 	       (unsigned long long)opt.seed);
-	/* A list of known differences may leave nothing to run of what was asked for. */
-	return count.failed || !(n_known ? chosen : count.passed) ? KW_MISMATCH : KW_OK;
+	return !something_ran(names, n, ran) || count.failed ? KW_MISMATCH : KW_OK;
 }
 
-static int list_cases(void)
+static int list_cases(char **names, int n)
 {
 	const struct rp_case *k;
 	size_t i;
 
+	check_names(names, n);
 	for (i = 0; i < ARRAY_SIZE(groups); i++)
 		for (k = groups[i].cases; k->name; k++)
-			printf("%-16s %-32s %c%c  %s\n", groups[i].name, k->name,
-			       k->role & RP_INIT ? 'i' : '-', k->role & RP_RESP ? 'r' : '-',
-			       k->ids);
+			if (wanted(&groups[i], k, names, n))
+				printf("%-16s %-32s %c%c  %s\n", groups[i].name, k->name,
+				       k->role & RP_INIT ? 'i' : '-', k->role & RP_RESP ? 'r' : '-',
+				       k->ids);
 	return KW_OK;
 }
 
@@ -356,7 +402,9 @@ int rp_main(int argc, char **argv)
 	while ((o = getopt(argc, argv, "a:p:c:A:P:C:M:k:S:T:F:n:qwv")) != -1)
 		set_option(o);
 	if (!strcmp(argv[0], "list"))
-		return list_cases();
+		return list_cases(argv + optind, argc - optind);
+	if (!strcmp(argv[0], "mutate") && optind < argc)
+		kw_die(KW_SETUP, "mutate takes no names: '%s'", argv[optind]);
 	if (opt.known)
 		read_known(opt.known);
 	rp_ctl_open();

@@ -88,7 +88,8 @@ enum rp_headers {
  * @hit: the payload arrives in memory; @maybe: that memory may hold anything;
  *	@loose: it may, unless CRC is in use, which is checked before
  * @t_x, @dv_x, @rv_x, @op_x, @stag_x, @qn_x: bits to invert; @msn_d, @mo_d: to add
- * @rsvd, @rdmap_rsvd: reserved bits; @inv: region to invalidate, @inv_x as above
+ * @rsvd, @rdmap_rsvd: reserved bits; @term_rsvd: those in the control field of a Terminate
+ * @inv: region to invalidate, @inv_x as above
  * @size: of a Read; @cut: octets to leave away at the end of the ULPDU, below 0: to add
  * @bad: KWRAW_BAD_*; @part: if not 0, send so many octets of the FPDU and no more
  * @hold: send it together with the next one
@@ -112,6 +113,7 @@ struct rp_step {
 	uint64_t to;
 	bool more, hit, maybe, loose, hold, t_x;
 	uint8_t dv_x, rv_x, op_x, rsvd, rdmap_rsvd;
+	uint16_t term_rsvd;
 	uint32_t stag_x, qn_x, inv_x;
 	int32_t msn_d, mo_d, cut;
 	enum kwt_region inv;
@@ -141,6 +143,8 @@ struct rp;
  * @recvs: sizes of the receives that are posted first; default: four of 512
  * @no_recvs: none
  * @ird, @ord: the consumer's; default 4
+ * @no_ord: the consumer wants an ORD of 0; @no_place: our IRD is 0, whatever it wants
+ * @no_rights: the consumer gives us none, before it connects or accepts
  * @plain: not cut at random places
  * @markers: only if the device receives markers; @no_markers: only if not
  * @crc: only if CRC is in use; @no_crc: only if not
@@ -151,7 +155,7 @@ struct rp_case {
 	const char *name, *ids;
 	enum rp_role role;
 	uint32_t recvs[KWT_RECV_MAX];
-	bool no_recvs, plain, markers, no_markers, crc, no_crc;
+	bool no_recvs, no_ord, no_place, no_rights, plain, markers, no_markers, crc, no_crc;
 	unsigned int ird, ord;
 	const struct rp_step *first;
 	struct rp_step steps[RP_STEPS];
@@ -168,7 +172,7 @@ struct rp_group {
 
 extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
 	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
-	rp_cases_window[], rp_cases_close[], rp_cases_knob[];
+	rp_cases_window[], rp_cases_close[], rp_cases_neighbour[], rp_cases_knob[];
 
 /**
  * struct rp_where - where things are

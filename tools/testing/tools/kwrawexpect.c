@@ -11,6 +11,9 @@
 static uint8_t got[KWRAW_ULPDU_MAX];
 static size_t got_len;
 
+/* What must not come is waited for so long. */
+#define NOTHING_MS	20
+
 static bool next_fpdu(struct rp *r, const char *what)
 {
 	enum kwraw_got how = kwraw_recv_fpdu(&r->c, got, &got_len, rp_soon());
@@ -268,7 +271,7 @@ void rp_expect(struct rp *r, const struct rp_step *s)
 		expect_wc(r, s);
 		break;
 	case RP_NO_WC:
-		if (rp_ctl("wc 0"))
+		if (rp_ctl("wc %d", NOTHING_MS))
 			rp_fail(r, "completion '%s', must be none", rp_ctl_no());
 		break;
 	case RP_AWAKE:
@@ -276,7 +279,7 @@ void rp_expect(struct rp *r, const struct rp_step *s)
 			rp_fail(r, "no completion event, must be one");
 		break;
 	case RP_ASLEEP:
-		if (rp_ctl("notified 0"))
+		if (rp_ctl("notified %d", NOTHING_MS))
 			rp_fail(r, "a completion event, must be none");
 		break;
 	case RP_EVENT:

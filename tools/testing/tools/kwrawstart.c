@@ -38,6 +38,14 @@ static void fetch_regions(struct rp *r)
 	}
 }
 
+/* The ORD that the consumer wants. */
+static unsigned int wanted_ord(const struct rp_case *k)
+{
+	if (k->no_ord)
+		return 0;
+	return k->ord ? k->ord : 4;
+}
+
 void rp_begin(struct rp *r)
 {
 	const struct rp_case *k = r->k;
@@ -55,8 +63,10 @@ void rp_begin(struct rp *r)
 		if (size)
 			n += snprintf(recvs + n, sizeof(recvs) - n, " %u", size);
 	}
-	if (!rp_ctl("begin %u %u%s", k->ird ? k->ird : 4, k->ord ? k->ord : 4, recvs))
+	if (!rp_ctl("begin %u %u%s", k->ird ? k->ird : 4, wanted_ord(k), recvs))
 		kw_die(KW_SETUP, "the consumer does not begin");
+	if (k->no_rights)
+		rp_ctl("no-rights");
 	if (!r->region[KWT_RW].stag)
 		fetch_regions(r);
 	for (i = 0; i < 3; i++) {
@@ -114,7 +124,7 @@ static bool open_as_initiator(struct rp *r)
 	struct kwraw_mpa ours, theirs;
 
 	kwraw_mpa_init(&ours, kwraw_req_key, rp_flags(), 2);
-	rp_depths(&ours, k->ord ? k->ord : 4, k->ird ? k->ird : 4);
+	rp_depths(&ours, k->no_place ? 0 : wanted_ord(k), k->ird ? k->ird : 4);
 	if (!rp_send_frame(r, &ours) || !rp_ctl("accept %d", rp_soon())) {
 		rp_fail(r, "the consumer gets no request: %s", rp_ctl_no());
 		return false;
@@ -160,7 +170,7 @@ static bool open_as_responder(struct rp *r)
 		ird = theirs.pd[0] << 8 | theirs.pd[1];
 		ord = theirs.pd[2] << 8 | theirs.pd[3];
 		p2p = ird & RP_A;
-		rp_depths(&ours, (ord & RP_DEPTH) | (p2p ? RP_A : 0),
+		rp_depths(&ours, (r->k->no_place ? 0 : ord & RP_DEPTH) | (p2p ? RP_A : 0),
 			  (ird & RP_DEPTH) | (p2p ? RP_C : 0));
 	}
 	if (!rp_send_frame(r, &ours)) {

@@ -80,7 +80,7 @@ static size_t put_rdmap(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	if (s->op != KWRAW_TERMINATE)
 		return 0;
 	ctl = htobe32((uint32_t)s->err << 16 | (s->headers >= RP_DDP ? 0xc000 : 0) |
-		      (s->headers == RP_RREQ ? 0x2000 : 0) | s->rsvd);
+		      (s->headers == RP_RREQ ? 0x2000 : 0) | s->term_rsvd);
 	memcpy(buf, &ctl, 4);
 	if (s->headers >= RP_DDP) {
 		memset(buf + len, 0, 20);

@@ -240,7 +240,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-bare", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-bare", .ids = "5040-5.4-1 5040-5.4-6 5040-5.4-7 5040-5.4-8",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0000 },
@@ -249,7 +249,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-llp", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-llp", .ids = "5040-5.4-7 5040-5.4-8",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x2002 },
@@ -258,7 +258,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-ddp", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-ddp", .ids = "5040-5.4-7 5040-5.4-8",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1203, .headers = RP_DDP },
@@ -267,7 +267,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-rdma", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-rdma", .ids = "5040-5.4-7 5040-5.4-8",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x0101, .headers = RP_RREQ },
@@ -276,7 +276,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-any-code", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-any-code", .ids = "5040-4.8-11 5040-5.4-7",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x00ab },
@@ -285,7 +285,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-unknown", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-unknown", .ids = "5040-5.4-1 5040-5.4-7",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0xffff },
@@ -294,7 +294,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-reserved-bits", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-reserved-bits", .ids = "5040-4.1-11 5040-5.4-7",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1100, .headers = RP_DDP,
@@ -304,7 +304,17 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "terminate-junk-stag", .ids = "5040-5.4-1 5040-5.4-7 5040-5.4-8 5040-5.4-6 5040-4.8-13 5040-4.1-15 5040-4.8-11 5040-4.1-11 5040-6.2.1-3",
+		.name = "terminate-control-reserved-bits", .ids = "5040-4.8-13 5040-5.4-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1100, .headers = RP_DDP,
+			  .term_rsvd = 0x1fff },
+			{ RP_EVENT, .event = IBV_EVENT_QP_REQ_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "terminate-junk-stag", .ids = "5040-4.1-15 5040-5.4-7",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1100, .headers = RP_DDP,
@@ -510,7 +520,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "post-in-order", .ids = "5040-4.1-14 5040-5.5-20 5040-5.3-12 5040-5.1-8 5041-4.3-12 5041-4.3-13 5041-5.3-2 5041-4.1-3 5041-4.1-10 5041-4.1-12 5040-4.1-5 5040-4.1-8 5040-4.1-10",
+		.name = "post-in-order", .ids = "5040-4.1-14 5040-5.5-20 5040-5.3-12 5040-5.1-8 5041-4.3-12 5041-4.3-13 5041-5.3-2 5041-4.1-3 5041-4.1-10 5041-4.1-12 5040-4.1-5 5040-4.1-8 5040-4.1-10 5040-5.1-2 5041-4.2-12",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE },

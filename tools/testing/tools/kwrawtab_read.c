@@ -11,11 +11,12 @@
 
 static void too_many_reads(struct rp *r);
 static void source_goes(struct rp *r);
+static void send_between(struct rp *r);
 static void read_then_inv(struct rp *r);
 
 const struct rp_case rp_cases_read[] = {
 	{
-		.name = "read", .ids = "5040-5.2.1-4 5040-5.2.1-5 5040-5.2.1-14 5040-4.4-3 5040-4.4-4 5040-1.2-7 5040-3.2-13 5040-1.2-6",
+		.name = "read", .ids = "5040-5.2.1-4 5040-5.2.1-5 5040-5.2.1-14 5040-4.4-3 5040-4.4-4 5040-1.2-7 5040-3.2-13 5040-1.2-6 5040-5.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 100, .off = 77 },
@@ -100,7 +101,7 @@ const struct rp_case rp_cases_read[] = {
 		},
 	},
 	{
-		.name = "read-all-at-once", .ids = "5040-5.2.2-4 5040-5.2.1-10 5040-5.2.2-8 5040-5.5-27 5040-6.1-5",
+		.name = "read-all-at-once", .ids = "5040-5.2.2-4 5040-5.2.1-10 5040-5.2.2-8 5040-5.5-27 5040-6.1-5 5040-5.2-1 5040-5.2.2-10",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8, .hold = true },
@@ -175,6 +176,15 @@ const struct rp_case rp_cases_read[] = {
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 4 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-without-rights", .ids = "5040-5.2.1-16 5040-8.1.1-5",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4 },
 			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -388,11 +398,21 @@ const struct rp_case rp_cases_read[] = {
 		.role = RP_BOTH, .first = rp_window, .run = read_then_inv,
 	},
 	{
+		.name = "responses-and-send", .ids = "5041-5.3-2 5041-5.3-3",
+		.role = RP_INIT, .ird = 64, .plain = true, .run = send_between,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+		},
+	},
+	{
 		.name = "read-too-many", .ids = "5040-6.1-10 5042-6.4.3.3-2 5041-7.1-3 5040-5.2.1-3",
 		.role = RP_BOTH, .ird = 4, .run = too_many_reads,
 	},
 	{
-		.name = "response", .ids = "5040-5.2.2-5 5040-5.5-26 5040-5.5-29 5040-3.2-12 5040-5.2.1-7 5040-5.2.1-8",
+		.name = "response", .ids = "5040-5.2.2-5 5040-5.5-26 5040-5.5-29 5040-3.2-12 5040-5.2.1-7 5040-5.2.1-8 5041-4.2-4",
 		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
@@ -541,7 +561,7 @@ const struct rp_case rp_cases_read[] = {
 		},
 	},
 	{
-		.name = "response-stag", .ids = "5041-7.1-14 5040-5.2.2-9",
+		.name = "response-stag", .ids = "5041-4.2-10 5041-7.1-14 5040-5.2.2-9",
 		.role = RP_BOTH,
 		.first = rp_reading,
 		.steps = {
@@ -668,6 +688,34 @@ const struct rp_case rp_cases_read[] = {
 			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true },
 			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
 			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "read-without-place", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
+		.role = RP_BOTH, .no_place = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_TERM, .err = 0x0000 },
+			{ RP_WC, .wr = 101, .status = IBV_WC_LOC_QP_OP_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-without-ord", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
+		.role = RP_BOTH, .no_ord = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_TERM, .err = 0x0000 },
+			{ RP_WC, .wr = 101, .status = IBV_WC_LOC_QP_OP_ERR },
+			{ RP_END, .end = RP_BY_FIN },
 		},
 	},
 	{
@@ -827,6 +875,58 @@ static void source_goes(struct rp *r)
 	check_rest(r, ask, &t, done);
 	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
 	rp_ended(r, RP_BY_FIN);
+}
+
+/*
+ * The consumer's Send waits for no more than the Response that is in work, of many that do
+ * not fit into TCP's buffers, and cuts none of them into two: messages are sent in the order
+ * in which they were begun.
+ */
+static void take_both(struct rp *r, const struct rp_step *ask)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	unsigned int answers = 0, sends = 0;
+	struct kwraw_seg s;
+	uint32_t done = 0;
+	size_t len;
+
+	while (!r->failed && answers + sends <= READS) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s)) {
+			rp_fail(r, "no FPDU after %u Responses and %u Sends", answers, sends);
+		} else if (s.opcode == KWRAW_SEND) {
+			sends++;
+			if (done || answers == READS)
+				rp_fail(r, "the Send comes after %u Responses and %u octets",
+					answers, done);
+		} else if (s.opcode != KWRAW_READ_RESP || s.to != RP_SINK_TO + done ||
+			   !is_source(ask, ulpdu + KWRAW_TAGGED_HDR, len - KWRAW_TAGGED_HDR,
+				      done)) {
+			rp_fail(r, "opcode %u at octet %u of Response %u", s.opcode, done,
+				answers);
+		} else {
+			done = s.last ? 0 : done + len - KWRAW_TAGGED_HDR;
+			answers += s.last;
+		}
+	}
+}
+
+static void send_between(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	bool up;
+	int i;
+
+	kwraw_rcvbuf = 8192;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	for (i = 0; up && !r->failed && i < READS; i++)
+		rp_seg(r, ask);
+	if (!up)
+		return;
+	rp_steps(r, ask + 1);
+	take_both(r, ask);
+	rp_expect(r, &(struct rp_step){ RP_WC, .wr = 100, .wc = IBV_WC_SEND });
 }
 
 /*

@@ -6,7 +6,7 @@
 
 const struct rp_case rp_cases_tagged[] = {
 	{
-		.name = "write", .ids = "5041-4.1-1 5041-4.2-14 5041-5.1.1-1 5040-5.1-3 5040-5.1-5 5040-5.1-6",
+		.name = "write", .ids = "5041-4.1-1 5041-4.2-14 5041-5.1.1-1 5040-5.1-3 5040-5.1-5 5040-5.1-6 5041-4.2-4",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 100, .off = 4001,
@@ -26,7 +26,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-ends", .ids = "5041-7.1-16 5041-7.1-17 5042-6.2.1-1",
+		.name = "write-ends", .ids = "5041-8.3.1-4 5041-7.1-16 5041-7.1-17 5042-6.2.1-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 1, .hit = true },
@@ -141,7 +141,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-key", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3",
+		.name = "write-stag-key", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .stag_x = 1 },
@@ -150,7 +150,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-index", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3",
+		.name = "write-stag-index", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16,
@@ -160,7 +160,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-zero", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3",
+		.name = "write-stag-zero", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_NONE, .len = 16 },
@@ -169,7 +169,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-max", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3",
+		.name = "write-stag-max", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_NONE, .len = 16,
@@ -179,7 +179,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-dead", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3",
+		.name = "write-stag-dead", .ids = "5041-7.1-14 5041-4.2-7 5042-5.1.1-1 5041-8.3-5 5040-5.1-4 5040-3.2-10 5040-7.1-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_DEAD, .len = 16 },
@@ -188,7 +188,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-stag-deregistered", .ids = "5041-8.3.1-6 5040-8.1.1-6 5042-6.2.2-2",
+		.name = "write-stag-deregistered", .ids = "5041-8.3.1-4 5041-8.3.1-6 5040-8.1.1-6 5042-6.2.2-2",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .hit = true },
@@ -214,6 +214,15 @@ const struct rp_case rp_cases_tagged[] = {
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RO, .len = 16 },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "write-without-rights", .ids = "5041-7.1-15 5040-8.1.1-5",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16 },
 			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -367,7 +376,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-wrap-by-one", .ids = "5041-7.1-18 5041-7.2-1",
+		.name = "write-wrap-by-one", .ids = "5041-7.1-18 5041-7.2-1 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 1, .to = ~0ULL },
@@ -376,7 +385,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-wrap-by-two", .ids = "5041-7.1-18 5041-7.2-1",
+		.name = "write-wrap-by-two", .ids = "5041-7.1-18 5041-7.2-1 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 2, .to = ~0ULL },
@@ -385,7 +394,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-wrap-by-four", .ids = "5041-7.1-18 5041-7.2-1",
+		.name = "write-wrap-by-four", .ids = "5041-7.1-18 5041-7.2-1 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 8,
@@ -395,7 +404,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-wrap-long", .ids = "5041-7.1-18 5041-7.2-1",
+		.name = "write-wrap-long", .ids = "5041-7.1-18 5041-7.2-1 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000,
@@ -405,7 +414,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-ddp-version-0", .ids = "5041-4.1-13 5041-6.2.2-3",
+		.name = "write-ddp-version-0", .ids = "5041-4.1-13 5041-6.2.2-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .dv_x = 1 },
@@ -414,7 +423,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-ddp-version-2", .ids = "5041-4.1-13 5041-6.2.2-3",
+		.name = "write-ddp-version-2", .ids = "5041-4.1-13 5041-6.2.2-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .dv_x = 3 },
@@ -423,7 +432,7 @@ const struct rp_case rp_cases_tagged[] = {
 		},
 	},
 	{
-		.name = "write-ddp-version-3", .ids = "5041-4.1-13 5041-6.2.2-3",
+		.name = "write-ddp-version-3", .ids = "5041-4.1-13 5041-6.2.2-3 5040-7.2-1",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .dv_x = 2 },

@@ -104,7 +104,7 @@ const struct rp_case rp_cases_untagged[] = {
 		},
 	},
 	{
-		.name = "send-wakes-if-solicited", .ids = "5040-1.2-3 5040-2.4-3",
+		.name = "send-wakes-if-solicited", .ids = "5040-1.2-3 5040-2.4-3 5041-5.4-5",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_ARM },

@@ -7,14 +7,15 @@
  *
  * Each round is a child process with a connection of its own to a kwconn server. It
  * finds the mappings of the uverbs device among its own and overwrites indices,
- * flags and entries. What happens to the child does not matter, it may crash; but it
- * must end when it is told to, and the suite checks that nobody else has noticed.
+ * flags and entries: single words, runs, and now and then each octet of a mapping from end to
+ * end, of send, receive or shared receive queue and completion queue. What happens to the
+ * child does not matter, it may crash; but it must end when it is told to, and the suite
+ * checks that nobody else has noticed.
  */
 #include "kwcm.h"
 #include "kwtest.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,7 +79,7 @@ static void scribble_once(struct kw_rng *rng)
 	unsigned int m = kw_below(rng, n_maps);
 	size_t len = maps[m].len, off, i, run = 4;
 
-	switch (kw_below(rng, 4)) {
+	switch (kw_one_in(rng, 200) ? 4 : kw_below(rng, 4)) {
 	case 0:		/* the head */
 		off = kw_below(rng, HEAD_LEN / 4) * 4;
 		break;
@@ -86,6 +87,10 @@ static void scribble_once(struct kw_rng *rng)
 		off = kw_below(rng, HEAD_LEN / 4) * 4;
 		*(volatile uint32_t *)(maps[m].at + off) += kw_below(rng, 40);
 		return;
+	case 4:		/* all of it */
+		run = len - len % 4 - 4;
+		off = 0;
+		break;
 	case 2:		/* a run of octets */
 		run = 4 + kw_below(rng, 40) * 4;
 		__attribute__((fallthrough));
@@ -110,7 +115,17 @@ static void *scribbler(void *arg)
 
 /* -------------------------------------------------------------------- a child */
 
-static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_t len)
+static struct ibv_srq *make_srq(struct ibv_pd *pd)
+{
+	struct ibv_srq_init_attr a = { .attr = { .max_wr = 32, .max_sge = 2 } };
+	struct ibv_srq *srq = pd ? ibv_create_srq(pd, &a) : NULL;
+
+	if (!srq)
+		kw_die(KW_SETUP, "cannot create shared receives: %s", strerror(errno));
+	return srq;
+}
+
+static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_t len, bool shared)
 {
 	struct ibv_qp_init_attr a = {
 		.qp_type = IBV_QPT_RC,
@@ -127,7 +142,11 @@ static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_
 	struct ibv_mr *mr;
 	struct kwcm_event ev;
 
-	if (!cq || rdma_create_qp(id, NULL, &a))
+	a.send_cq = cq;
+	a.recv_cq = cq;
+	if (shared)
+		a.srq = make_srq(id->pd);
+	if (!cq || rdma_create_qp(id, id->pd, &a))
 		kw_die(KW_SETUP, "cannot create the queues: %s", strerror(errno));
 	mr = ibv_reg_mr(id->pd, buf, len, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
 			IBV_ACCESS_REMOTE_READ);
@@ -155,7 +174,10 @@ static void post_and_poll(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_m
 		wr.opcode = wr.wr_id++ % 2 ? IBV_WR_SEND : IBV_WR_RDMA_WRITE;
 		wr.num_sge = wr.opcode == IBV_WR_SEND;
 		ibv_post_send(id->qp, &wr, &bad);
-		ibv_post_recv(id->qp, &rwr, &rbad);
+		if (id->qp->srq)
+			ibv_post_srq_recv(id->qp->srq, &rwr, &rbad);
+		else
+			ibv_post_recv(id->qp, &rwr, &rbad);
 		ibv_req_notify_cq(cq, wr.wr_id % 3 == 0);
 		ibv_poll_cq(cq, 1, &wc);
 	}
@@ -165,7 +187,7 @@ static void child(uint64_t child_seed)
 {
 	uint8_t *buf = kw_zalloc(4096);
 	struct rdma_cm_id *id;
-	struct ibv_mr *mr = connect_child(&id, buf, 4096);
+	struct ibv_mr *mr = connect_child(&id, buf, 4096, child_seed & 1);
 	pthread_t t;
 
 	find_maps();
@@ -201,35 +223,23 @@ static void wait_for(pid_t pid)
 
 int main(int argc, char **argv)
 {
+	static const char usage[] =
+		"kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed] [-v]";
+	static const struct kw_option table[] = {
+		KW_TEXT('a', addr),
+		KW_TEXT('p', port),
+		KW_NUMBER('n', rounds, 1, 100000),
+		KW_NUMBER('t', scribble_ms, 1, 60000),
+		KW_BIG('S', seed, 0, UINT64_MAX),
+		{ 0 }
+	};
 	unsigned int i;
 	pid_t pid;
-	int o;
 
 	kw_prog = "kwscribble";
-	while ((o = getopt(argc, argv, "a:p:n:t:S:")) != -1) {
-		switch (o) {
-		case 'a':
-			addr = optarg;
-			break;
-		case 'p':
-			port = optarg;
-			break;
-		case 'n':
-			rounds = kw_number(optarg, 1, 100000, "-n");
-			break;
-		case 't':
-			scribble_ms = kw_number(optarg, 1, 60000, "-t");
-			break;
-		case 'S':
-			seed = kw_number(optarg, 0, UINT64_MAX, "-S");
-			break;
-		default:
-			exit(KW_SETUP);
-		}
-	}
+	kw_options(argc, argv, table, usage);
 	if (!addr)
-		kw_die(KW_SETUP,
-		       "usage: kwscribble -a addr [-p port] [-n rounds] [-t milliseconds] [-S seed]");
+		kw_usage(usage);
 	for (i = 0; i < rounds; i++) {
 		pid = fork();
 		if (pid < 0)

@@ -12,7 +12,6 @@
 #include "kwtest.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,28 +39,17 @@ static void try_number(struct rdma_cm_id *id, unsigned int qpn)
 
 static void parse(int argc, char **argv)
 {
-	int c;
+	static const char usage[] = "kwsteal -a addr [-p port] [-n numbers] [-v]";
+	const struct kw_option table[] = {
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_NUMBER('n', opt.numbers, 1, 1 << 24),
+		{ 0 }
+	};
 
-	while ((c = getopt(argc, argv, "a:p:n:v")) != -1) {
-		switch (c) {
-		case 'a':
-			opt.addr = optarg;
-			break;
-		case 'p':
-			opt.port = optarg;
-			break;
-		case 'n':
-			opt.numbers = kw_number(optarg, 1, 1 << 24, "numbers");
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		default:
-			kw_die(KW_SETUP, "usage: see the head of kwsteal.c");
-		}
-	}
+	kw_options(argc, argv, table, usage);
 	if (!opt.addr)
-		kw_die(KW_SETUP, "-a is missing");
+		kw_usage(usage);
 }
 
 int main(int argc, char **argv)

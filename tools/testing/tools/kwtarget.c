@@ -13,7 +13,6 @@
 #include "kwtarget_verbs.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <signal.h>
@@ -188,6 +187,12 @@ static void connect_one(struct kwt *t, char *args, char *answer)
 		kwt_say(answer, "ok");
 }
 
+static void take_rights(struct kwt *t, char *args, char *answer)
+{
+	t->conn->no_rights = true;
+	kwt_say(answer, "ok");
+}
+
 static void disconnect(struct kwt *t, char *args, char *answer)
 {
 	if (t->conn->id)
@@ -268,7 +273,7 @@ static const struct {
 	{ "destroy", destroy }, { "expect", kwt_expect }, { "ignore", kwt_ignore },
 	{ "verify", kwt_verify }, { "relisten", relisten }, { "end", end },
 	{ "knob", turn_knob }, { "bind", kwt_bind }, { "other", other },
-	{ "arm", kwt_arm }, { "notified", kwt_notified },
+	{ "no-rights", take_rights }, { "arm", kwt_arm }, { "notified", kwt_notified },
 };
 
 static void obey(struct kwt *t, char *line, char *answer)
@@ -318,28 +323,17 @@ static void on_signal(int sig)
 
 static void parse(int argc, char **argv)
 {
-	int o;
+	static const char usage[] = "kwtarget -a addr [-p port] [-c control-port] [-v]";
+	const struct kw_option table[] = {
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_TEXT('c', opt.control),
+		{ 0 }
+	};
 
-	while ((o = getopt(argc, argv, "a:p:c:v")) != -1) {
-		switch (o) {
-		case 'a':
-			opt.addr = optarg;
-			break;
-		case 'p':
-			opt.port = optarg;
-			break;
-		case 'c':
-			opt.control = optarg;
-			break;
-		case 'v':
-			kw_verbose = true;
-			break;
-		default:
-			exit(KW_SETUP);
-		}
-	}
+	kw_options(argc, argv, table, usage);
 	if (!opt.addr)
-		kw_die(KW_SETUP, "usage: kwtarget -a addr [-p port] [-c control-port] [-v]");
+		kw_usage(usage);
 }
 
 int main(int argc, char **argv)

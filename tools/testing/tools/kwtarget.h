@@ -14,6 +14,7 @@
  *	region NAME			ok STAG TO LEN
  *	begin IRD ORD SIZE...		arena as new; receives of these sizes for the
  *					next connection
+ *	no-rights			that connection gives its peer none, on purpose
  *	accept T			take a connection request: answer as of cm
  *	reject T			refuse one
  *	connect ADDR PORT [PD_LEN]	begin to connect

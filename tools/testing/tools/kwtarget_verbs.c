@@ -226,6 +226,13 @@ void kwt_conn_forget(struct kwt_conn *c)
 	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
 }
 
+static bool take_rights(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr none = { 0 };
+
+	return !ibv_modify_qp(qp, &none, IBV_QP_ACCESS_FLAGS);
+}
+
 bool kwt_qp_create(struct kwt *t)
 {
 	struct ibv_qp_init_attr attr = {
@@ -237,7 +244,8 @@ bool kwt_qp_create(struct kwt *t)
 	};
 	unsigned int i;
 
-	if (rdma_create_qp(t->conn->id, t->pd, &attr))
+	if (rdma_create_qp(t->conn->id, t->pd, &attr) ||
+	    (t->conn->no_rights && !take_rights(t->conn->id->qp)))
 		return false;
 	for (i = 0; i < t->conn->n_first; i++)
 		if (post_recv(t, t->conn->first[i]))

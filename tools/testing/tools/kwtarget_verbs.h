@@ -25,6 +25,7 @@ static inline void kwt_say(char *answer, const char *text)
  *	three outlive it
  * @id: NULL if there is none
  * @param: for accept and connect
+ * @no_rights: the peer is given none, on purpose
  * @first: sizes of the receives that are posted before; @n_first of them
  * @established: reported; @disconnected: likewise
  * @recvs, @sends: posted; @back: completions that have come
@@ -36,7 +37,7 @@ struct kwt_conn {
 	struct rdma_conn_param param;
 	uint32_t first[KWT_RECV_MAX];
 	unsigned int n_first;
-	bool established, disconnected;
+	bool no_rights, established, disconnected;
 	unsigned int recvs, sends, back;
 };
 

@@ -5,6 +5,7 @@
 #include "kwtest.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,12 +78,70 @@ uint64_t kw_number(const char *text, uint64_t min, uint64_t max, const char *wha
 	return v;
 }
 
+void kw_usage(const char *usage)
+{
+	fprintf(stderr, "usage: %s\n", usage);
+	exit(KW_SETUP);
+}
+
+static void set_option(const struct kw_option *o, const char *arg)
+{
+	const char name[] = { '-', o->letter, 0 };
+
+	if (o->flag)
+		*o->flag = true;
+	else if (o->text)
+		*o->text = arg;
+	else if (o->call)
+		o->call(arg);
+	else if (o->big)
+		*o->big = kw_number(arg, o->min, o->max, name);
+	else
+		*o->number = kw_number(arg, o->min, o->max, name);
+}
+
+int kw_options(int argc, char **argv, const struct kw_option *table, const char *usage)
+{
+	char letters[64] = "v", *at = letters + 1;
+	const struct kw_option *o;
+	int c;
+
+	for (o = table; o->letter; o++) {
+		*at++ = o->letter;
+		if (!o->flag)
+			*at++ = ':';
+	}
+	while ((c = getopt(argc, argv, letters)) != -1) {
+		for (o = table; o->letter && o->letter != c; o++)
+			;
+		if (o->letter)
+			set_option(o, optarg);
+		else if (c == 'v')
+			kw_verbose = true;
+		else
+			kw_usage(usage);
+	}
+	return optind;
+}
+
 int64_t kw_now_ms(void)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+void kw_count_objects(const char *dev, char *line, size_t len)
+{
+	char cmd[128];
+	FILE *f;
+
+	snprintf(cmd, sizeof(cmd), "rdma resource show %s", dev);
+	f = popen(cmd, "r");
+	if (!f || !fgets(line, len, f))
+		kw_die(KW_SETUP, "cannot ask for the objects of %s", dev);
+	pclose(f);
 }
 
 uint64_t kw_mix(uint64_t a, uint64_t b)

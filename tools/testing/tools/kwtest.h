@@ -32,6 +32,42 @@ void kw_die(enum kw_exit code, const char *fmt, ...)
 void *kw_zalloc(size_t len);
 uint64_t kw_number(const char *text, uint64_t min, uint64_t max, const char *what);
 int64_t kw_now_ms(void);
+/* A line that says how many objects of each kind the kernel has on an RDMA device. */
+void kw_count_objects(const char *dev, char *line, size_t len);
+
+/**
+ * struct kw_option - an option of a program, and what it sets: one of the pointers is there
+ * @letter: 0 in the last one of a table; -v, which sets kw_verbose, is in none
+ * @flag: it has no argument
+ * @text: its argument
+ * @number: its argument, from @min to @max
+ * @big: likewise
+ * @call: gets its argument
+ */
+struct kw_option {
+	char letter;
+	bool *flag;
+	const char **text;
+	unsigned int *number;
+	uint64_t *big;
+	void (*call)(const char *arg);
+	uint64_t min, max;
+};
+
+#define KW_FLAG(l, var)			{ .letter = (l), .flag = &(var) }
+#define KW_TEXT(l, var)			{ .letter = (l), .text = &(var) }
+#define KW_NUMBER(l, var, least, most) \
+	{ .letter = (l), .number = &(var), .min = (least), .max = (most) }
+#define KW_BIG(l, var, least, most) \
+	{ .letter = (l), .big = &(var), .min = (least), .max = (most) }
+#define KW_CALL(l, fn)			{ .letter = (l), .call = (fn) }
+
+/*
+ * Takes a command line apart: index of the first argument that is no option. Ends the program
+ * with its @usage if there is one that the table does not have.
+ */
+int kw_options(int argc, char **argv, const struct kw_option *table, const char *usage);
+void kw_usage(const char *usage) __attribute__((noreturn));
 
 /* A hash that is good enough to make keys and choices from numbers. */
 uint64_t kw_mix(uint64_t a, uint64_t b);

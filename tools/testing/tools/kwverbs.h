@@ -37,10 +37,10 @@ struct kv_env {
 #define KV_WRONG	-2
 
 /**
- * struct kv_case - one wrong call
+ * struct kv_case - one call that is wrong, or looks so
  * @name: of the case
  * @call: makes it; 0 if it was accepted, else errno, KV_SKIP or KV_WRONG
- * @must: errno values that are right, ends with 0
+ * @must: errno values that are right, ends with 0; none: it has to be accepted
  */
 struct kv_case {
 	const char *name;

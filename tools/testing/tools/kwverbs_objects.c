@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------- completion queues */
 
@@ -247,9 +248,50 @@ static int mr_wraps(struct kv_env *e)
 	return reg(e, e->buf, SIZE_MAX - 4096, IBV_ACCESS_LOCAL_WRITE);
 }
 
+/* More than there is memory for its list of pages: refused before a page is looked at. */
+static int mr_huge(struct kv_env *e)
+{
+	size_t len = 1ULL << 40;
+	void *room = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int rv;
+
+	if (room == MAP_FAILED)
+		return KV_SKIP;
+	rv = reg(e, room, len, IBV_ACCESS_LOCAL_WRITE);
+	munmap(room, len);
+	return rv;
+}
+
 static int mr_unknown_access(struct kv_env *e)
 {
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
+}
+
+/* Programs ask for it without looking at atomic_cap: libfabric, qperf. */
+static int mr_remote_atomic(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static int mr_atomic_without_local(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static int mr_hugetlb(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB);
+}
+
+static int mr_relaxed_ordering(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
+}
+
+static int mr_zero_based(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
 }
 
 static int mr_on_demand(struct kv_env *e)
@@ -348,7 +390,48 @@ static int srq_sges(struct kv_env *e)
 	return srq_of(e, 16, e->attr.max_srq_sge + 1);
 }
 
+/* ------------------------------------------------------------------- mappings */
+
+#define MOST_OFFSET	256
+#define MOST_PAGES	64
+
+static bool maps(int fd, unsigned int pgoff, unsigned int pages)
+{
+	size_t page = sysconf(_SC_PAGESIZE), len = pages * page;
+	void *map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, fd, pgoff * page);
+
+	if (map == MAP_FAILED)
+		return false;
+	munmap(map, len);
+	return true;
+}
+
+/* What is mapped at a place of our context is nothing to another one that was just opened. */
+static int map_of_other(struct kv_env *e)
+{
+	struct ibv_context *other = ibv_open_device(e->verbs->device);
+	unsigned int pgoff, pages, ours = 0;
+	int rv = EINVAL;
+
+	if (!other)
+		kw_die(KW_SETUP, "cannot open the device again: %s", strerror(errno));
+	for (pgoff = 0; pgoff < MOST_OFFSET; pgoff++) {
+		for (pages = 1; pages <= MOST_PAGES; pages++) {
+			if (!maps(e->verbs->cmd_fd, pgoff, pages))
+				continue;
+			ours++;
+			if (maps(other->cmd_fd, pgoff, pages))
+				rv = 0;
+		}
+	}
+	ibv_close_device(other);
+	if (!ours)
+		kw_say("our own queues are mapped nowhere");
+	return ours ? rv : KV_WRONG;
+}
+
 const struct kv_case kv_object_cases[] = {
+	{ "map-of-other", map_of_other, { EINVAL } },
 	{ "cq-of-none", cq_of_none, { EINVAL } },
 	{ "cq-negative", cq_negative, { EINVAL } },
 	{ "cq-too-long", cq_too_long, { EINVAL } },
@@ -374,8 +457,14 @@ const struct kv_case kv_object_cases[] = {
 	{ "mr-unmapped", mr_unmapped, { EFAULT } },
 	{ "mr-read-only", mr_read_only, { EFAULT } },
 	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW } },
+	{ "mr-huge", mr_huge, { EINVAL, ENOMEM } },
 	{ "mr-unknown-access", mr_unknown_access, { EINVAL, EOPNOTSUPP } },
 	{ "mr-on-demand", mr_on_demand, { EINVAL, EOPNOTSUPP } },
+	{ "mr-remote-atomic", mr_remote_atomic, { 0 } },
+	{ "mr-atomic-without-local", mr_atomic_without_local, { EINVAL } },
+	{ "mr-hugetlb", mr_hugetlb, { 0 } },
+	{ "mr-relaxed-ordering", mr_relaxed_ordering, { 0 } },
+	{ "mr-zero-based", mr_zero_based, { EOPNOTSUPP } },
 	{ "mw-type-1", mw_type_1, { EOPNOTSUPP } },
 	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
 	{ "pd-in-use", pd_in_use, { EBUSY } },

@@ -1,19 +1,43 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""crowd.py ADDRESS PORT COUNT: COUNT connections that say nothing, until killed."""
+"""crowd.py ADDRESS PORT COUNT [request]: COUNT connections that say nothing, or send a good
+Request and wait, until killed. "N rejected after S s" tells of those whose Reply rejects, and
+how long after its Request that came."""
 import resource
 import select
 import socket
+import struct
 import sys
+import time
 
 address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_NOFILE, (count + 100, count + 100))
 family = socket.AF_INET6 if ":" in address else socket.AF_INET
+asks = sys.argv[4:] == ["request"]
 sockets = []
+asked = {}
 for _ in range(count):
     s = socket.socket(family, socket.SOCK_STREAM)
-    s.setblocking(False)
+    s.setblocking(asks)
     s.connect_ex((address, port))
+    if asks:
+        asked[s.fileno()] = time.monotonic()
+        s.sendall(b"MPA ID Req Frame" + struct.pack("!BBH", 0x40, 1, 0))
     sockets.append(s)
 print("all have begun", flush=True)
-select.select([], [], [])
+
+poll = select.poll()
+for s in sockets if asks else []:
+    poll.register(s, select.POLLIN)
+by_fd = {s.fileno(): s for s in sockets}
+rejected = 0
+while True:
+    for fd, _ in poll.poll():
+        try:
+            reply = by_fd[fd].recv(20)
+        except OSError:
+            reply = b""
+        poll.unregister(fd)
+        if len(reply) == 20 and reply[16] & 0x20:
+            rejected += 1
+            print(f"{rejected} rejected after {time.monotonic() - asked[fd]:.1f} s", flush=True)

@@ -10,6 +10,8 @@
 #   fpdus.py segments FILE PORT        of either end: segments that begin with an FPDU and
 #       hold nothing but whole ones, those that do not because SACK blocks took octets from
 #       one, segments in all, and the most FPDUs in one
+#   fpdus.py startup FILE PORT         revision and flags of the startup frames, and how many
+#       FPDUs of both ends have a CRC that is right, zero instead of one, or neither
 #   fpdus.py swap FILE PORT OUT        a copy in which two of the initiator's segments in the
 #       middle have changed places
 #   fpdus.py selftest                  whether it puts together what IP has cut, and tells
@@ -167,6 +169,49 @@ def alignment(data, port):
         print(*aligned(list(segments(data, port, initiator)), shortened, frame))
 
 
+# What one octet does to a CRC32c, least significant bit first.
+CRC_TABLE = []
+for octet in range(256):
+    for _ in range(8):
+        octet = octet >> 1 ^ (0x82F63B78 if octet & 1 else 0)
+    CRC_TABLE.append(octet)
+
+
+def crc32c(octets):
+    """As in iSCSI."""
+    crc = 0xFFFFFFFF
+    for octet in octets:
+        crc = crc >> 8 ^ CRC_TABLE[(crc ^ octet) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+def trailers(octets, marks, frame):
+    """Numbers of FPDUs of one end whose CRC is right, zero, and neither."""
+    count = [0, 0, 0]
+    for at, _, length in fpdus(octets, marks, frame):
+        if at + length > len(octets):
+            sys.exit(f"the capture ends within the FPDU at octet {at}")
+        crc = struct.unpack_from("<I", octets, at + length - 4)[0]
+        right = crc == crc32c(octets[at:at + length - 4])
+        count[0 if right else 1 if not crc else 2] += 1
+    return count
+
+
+def flags_of(octet):
+    """Markers, CRC, rejected, enhanced: letters of the RFCs."""
+    return "".join(letter for bit, letter in zip((0x80, 0x40, 0x20, 0x10), "MCRS") if octet & bit)
+
+
+def startup(data, port):
+    """A line for each frame and one for all FPDUs."""
+    numbers = [0, 0, 0]
+    for name, initiator, frame in (("request", True, REQUEST), ("reply", False, REPLY)):
+        octets, marks = stream(list(segments(data, port, initiator)))
+        numbers = [a + b for a, b in zip(numbers, trailers(octets, marks, frame))]
+        print(f"{name} rev={octets[17]} flags={flags_of(octets[16])}")
+    print("fpdus right={} zero={} wrong={}".format(*numbers))
+
+
 def swap(data, port, out):
     """A capture of what arrived out of order."""
     ends, begins = [24], []
@@ -220,9 +265,20 @@ def test_alignment():
         assert has_sack(options) == so, options
 
 
+def test_trailers():
+    """A CRC that is right, none, and a wrong one, behind a startup frame."""
+    assert crc32c(b"123456789") == 0xE3069283
+    fpdu = struct.pack(">HH", 34, 0x4143) + bytes(range(32))
+    all_three = b"".join(fpdu + struct.pack("<I", crc) for crc in (crc32c(fpdu), 0, crc32c(fpdu) ^ 1))
+    octets, marks = stream([(77, 1.0, REQUEST + b"\x50\2\0\0" + all_three)])
+    assert trailers(octets, marks, REQUEST) == [1, 1, 1]
+    assert flags_of(octets[16]) == "CS" and flags_of(0xA0) == "MR"
+
+
 def selftest():
     """Ends with an exception if one of these is not so."""
     test_alignment()
+    test_trailers()
     for cuts in ([], [24], [24, 56]):
         assert [size for _, _, size in fpdus(*stream(list(segments(made_up(cuts), 2000))))] == [40], cuts
         for missing in cuts:
@@ -242,7 +298,7 @@ def main():
         return
     with open(sys.argv[2], "rb") as file:
         data = file.read()
-    {"sizes": sizes, "segments": alignment, "swap": swap}[sys.argv[1]](data, int(sys.argv[3]), *sys.argv[4:])
+    {"sizes": sizes, "segments": alignment, "startup": startup, "swap": swap}[sys.argv[1]](data, int(sys.argv[3]), *sys.argv[4:])
 
 
 main()

@@ -46,6 +46,12 @@ note() {
 # Where verdicts go, whatever the command that fails has done with its output.
 verdict_fd=1
 
+# tell WHAT: into the log of the whole run, at its end.
+tell() {
+	note "$*"
+	printf '%s: %s\n' "${CASE_DIR##*/}" "$*" >>"$RUN/told"
+}
+
 fail() {
 	printf 'FAILED: %s\n' "$*" >&$verdict_fd
 	exit 1
@@ -59,6 +65,11 @@ skip() {
 # by_profile STOCK DEBUG: the value for this profile.
 by_profile() {
 	[ "$KWARP_PROFILE" = debug ] && echo "$2" || echo "$1"
+}
+
+# kernel_since VERSION: the running kernel is of this release or a later one.
+kernel_since() {
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 }
 
 # check WHAT COMMAND...: the command must succeed.
@@ -105,8 +116,12 @@ wait_until() {
 	holds_within "$seconds" "$@" || fail "$what: not within $seconds s"
 }
 
+# It has ended, whether this shell has been told so or not.
 gone() {
-	! kill -0 "$1" 2>/dev/null
+	local stat
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	# After the program's name, which may be anything.
+	[[ ${stat##*) } = [ZX]* ]]
 }
 
 # True if some process in the namespace of PID listens on TCP port PORT.
@@ -211,6 +226,11 @@ no_netem() {
 	rm -f "$RUN/netem"
 }
 
+# tcp_count END NAME: a counter of its TCP.
+tcp_count() {
+	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
+}
+
 # offloads on|off: who cuts segments, the interfaces or TCP's last step before them. (A veth
 # pair does not put them together unless it is told to.)
 offloads() {
@@ -293,16 +313,20 @@ skip_on() {
 	[ "$KWARP_LINK" != "$1" ] || skip "$1: $2"
 }
 
-# Set a knob on every link that has one; it must read back. Links without knobs stay.
-# "links" of the next case sets it back.
+# knob_at END NAME VALUE: set a knob of one link; it must read back. "links" of the next case
+# sets it back.
+knob_at() {
+	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
+	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
+	[ "$(cat "$path")" = "$3" ] || fail "knob $2 reads $(cat "$path") instead of $3"
+	echo "$2" >>"$RUN/knobs"
+}
+
+# knob NAME VALUE: the same on every link that has knobs. Links without stay.
 knob() {
-	local i path
+	local i
 	for i in 0 1; do
-		[ "$(link_type "$i")" = kwarp ] || continue
-		path=/sys/class/infiniband/${LINK[i]}/kwarp/$1
-		echo "$2" >"$path" || fail "cannot set knob $1 to $2"
-		[ "$(cat "$path")" = "$2" ] || fail "knob $1 reads $(cat "$path") instead of $2"
-		echo "$1" >>"$RUN/knobs"
+		[ "$(link_type "$i")" != kwarp ] || knob_at "$i" "$@"
 	done
 }
 
@@ -332,14 +356,19 @@ new_port() {
 	PORT=$((next_port++))
 }
 
-# start NAME END COMMAND...: in the background; its output goes to a log of its own,
-# its process id to PID and PIDS[NAME].
+# start NAME END COMMAND...: in the background, in namespace END, or where this shell is if that
+# is "-"; its output goes to a log of its own, its process id to PID and PIDS[NAME].
 declare -gA PIDS=()
 start() {
 	local name=$1 end=$2
 	shift 2
-	note "$name in ${NS[end]}: $*"
-	ip netns exec "${NS[end]}" "$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
+	if [ "$end" = - ]; then
+		note "$name: $*"
+		"$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
+	else
+		note "$name in ${NS[end]}: $*"
+		ip netns exec "${NS[end]}" "$@" >"$CASE_DIR/$name.log" 2>&1 </dev/null &
+	fi
 	PID=$!
 	PIDS[$name]=$PID
 }
@@ -361,7 +390,12 @@ listening_or_gone() {
 # ended SECONDS NAME: wait for its end; its status in STATUS.
 ended() {
 	local seconds=$1 name=$2
-	wait_until "$seconds" "$name has ended" gone "${PIDS[$name]}"
+	if ! holds_within $((seconds * SLOWNESS)) gone "${PIDS[$name]}"; then
+		note "what $name, process ${PIDS[$name]}, does:"
+		grep -E '^(State|Threads)' "/proc/${PIDS[$name]}/status" || :
+		cat /proc/"${PIDS[$name]}"/task/*/stack || :
+		fail "$name has ended: not within $((seconds * SLOWNESS)) s"
+	fi
 	STATUS=0
 	wait "${PIDS[$name]}" || STATUS=$?
 	unset "PIDS[$name]"
@@ -448,12 +482,14 @@ expect_in() {
 
 # begin_capture FILE: all of TCP at end 1, until end_capture; nothing may be missing.
 begin_capture() {
+	# What the one before said is no sign of this one.
+	rm -f "$CASE_DIR/tcpdump.log"
 	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$1" tcp
 	wait_until 20 "tcpdump captures" capturing
 }
 
 capturing() {
-	grep -q 'listening on' "$CASE_DIR/tcpdump.log"
+	grep -qs 'listening on' "$CASE_DIR/tcpdump.log"
 }
 
 end_capture() {

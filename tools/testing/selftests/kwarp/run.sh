@@ -4,21 +4,24 @@
 # The end-to-end suite: real RDMA programs over real TCP between two network
 # namespaces, on the running kernel. Run as root on a machine that may be broken.
 #
-#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [--time SECONDS] [PATTERN...]
+#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [--time SECONDS]
+#          [--seed N] [--left] [PATTERN...]
 #
 #   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
 #   --link    type of link under test (kwarp)
 #   --peer    type of link on the other end of interop cases (siw)
-#   --time    cases that have not begun by then are skipped; fewer than half
+#   --time    cases that have not begun by then are skipped; a tenth at most
+#   --seed    of the order on a debug kernel, and elsewhere if it is given
+#   --left    on a debug kernel, if no case is named: those that it leaves out, instead of the rest
 #   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
 #
 # Output is TAP. Exit status: 0 all passed or skipped, 1 some failed,
-# 2 no case is named so, 3 no time for half of them.
+# 2 no case is named so, 3 no time for more than a tenth of them.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
 CASES=()
-declare -A CASE_CODE=() CASE_LIMIT=()
+declare -A CASE_CODE=() CASE_LIMIT=() OPTIONAL=()
 
 # testcase NAME SECONDS FUNCTION [ARGS...]: a case and its time limit on an idle machine.
 testcase() {
@@ -29,10 +32,18 @@ testcase() {
 	printf -v "CASE_CODE[$name]" '%q ' "$@"
 }
 
+# The same, but it runs only if its whole name is given.
+optional_testcase() {
+	OPTIONAL[$1]=1
+	testcase "$@"
+}
+
 load_cases() {
 	local f
 	# shellcheck source=lib.sh
 	. "$HERE/lib.sh"
+	# shellcheck source=reports.sh
+	. "$HERE/reports.sh"
 	for f in "$HERE"/cases/*.sh; do
 		# shellcheck source=/dev/null
 		. "$f"
@@ -51,6 +62,10 @@ one_case() {
 selected() {
 	local name=$1 p
 	shift
+	if [ -n "${OPTIONAL[$name]:-}" ]; then
+		[[ " $* " = *" $name "* ]]
+		return
+	fi
 	[ $# -gt 0 ] || return 0
 	for p in "$@"; do
 		# shellcheck disable=SC2053
@@ -64,11 +79,6 @@ kernel_log_since() {
 	dmesg | awk -v mark="kwarp-e2e: $1." 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
-# What a program did to itself ("traps:") is for the case to judge.
-bad_in_kernel_log() {
-	grep -v 'traps: ' | grep -E 'BUG:|WARNING:|Oops|KASAN:|UBSAN:|INFO: (task|possible|rcu)|general protection|refcount_t:|list_(add|del) corruption|scheduling while atomic|sleeping function|suspicious RCU|lockup|unregister_netdevice: waiting|ODEBUG:|Call Trace:'
-}
-
 # After a failure nothing that stands is trusted.
 reset_world() {
 	(
@@ -80,7 +90,7 @@ reset_world() {
 verdict() {
 	local k=$1 name=$2 rc=$3 seconds=$4 dir=$5
 	kernel_log_since "$name" >"$dir/kernel.log"
-	if bad_in_kernel_log <"$dir/kernel.log" >"$dir/kernel.bad"; then
+	if bad_lines "$dir/kernel.log" >"$dir/kernel.bad"; then
 		echo "FAILED: the kernel log reports a problem" >>"$dir/log"
 		head -n 60 "$dir/kernel.log" >>"$dir/log"
 		rc=1
@@ -136,7 +146,8 @@ run_case() {
 	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	echo "kwarp-e2e: $name." >/dev/kmsg
+	# scripts/scan-log.sh finds by the time whose a leak is.
+	echo "kwarp-e2e: $name, jiffies $(awk '/^jiffies:/ { print $2; exit }' /proc/timer_list)" >/dev/kmsg
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
 	next_port=$((20000 + k * 50))
@@ -156,6 +167,8 @@ parse() {
 		--peer) export KWARP_PEER=$2; shift ;;
 		--profile) export KWARP_PROFILE=$2; shift ;;
 		--time) time=$2; shift ;;
+		--seed) seed=$2; shift ;;
+		--left) left=1 ;;
 		--logs) LOGS=$2; shift ;;
 		-*) sed -n '3,/^HERE/{/^#/p}' "$0"; exit 1 ;;
 		*) patterns+=("$1") ;;
@@ -164,18 +177,72 @@ parse() {
 	done
 }
 
-# What hostile peers do comes first on a debug kernel: it is there for that, and time may run out.
+# shuffled NAME...: in an order that follows from the seed.
+shuffled() {
+	local names=("$@") i j name
+	for ((i = $# - 1; i > 0; i--)); do
+		j=$((RANDOM % (i + 1)))
+		name=${names[i]} names[i]=${names[j]} names[j]=$name
+	done
+	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
+}
+
+# What a debug run leaves out, so that make check has room for it: make check-all does not. Of
+# cases that differ in a value, a family of addresses or a program one stays; the stock kernel
+# runs them all.
+left_out() {
+	case $1 in
+	# Programs that measure look at no data: data-* does the same and looks.
+	perf-*) ;;
+	# The same code as in other cases, below other interfaces, programs and peers.
+	netdev-* | interop-* | capture-* | consumer-* | *-no-crc | hold-off | hold-realtime-write) ;;
+	rping-ipv6 | cm-rdma-client-ipv6 | cm-ucmatose-ipv4 | rsock-rstream-64k | rsock-rstream-nonblocking) ;;
+	# What is lost, late or twice TCP puts right, whatever the MTU.
+	data-mixed-9000) return 1 ;;
+	data-*-9000 | data-delay-* | data-duplicate-* | neighbour-short-and-lossy) ;;
+	# The same end of a connection at another octet, or by another segment.
+	bad-rep-fin | bad-rep-wrong | bad-req-fin | bad-req-rst | bad-req-wrong | bad-req-whole-fin) ;;
+	device-pending-netdev-ucm | edge-dereg-spoilt | edge-srq-limit-spoilt) ;;
+	raw-mutate-2 | bad-scribble-2 | vanish-idle | vanish-idle-keepalive) ;;
+	# The programs' own tests: what they must see, they see on any kernel.
+	data-spoilt-write) return 1 ;;
+	data-spoilt-* | bad-selftest) ;;
+	# Values that KUnit gives to the same code, with the same checks of memory.
+	owner-knobs | owner-knobs-values | owner-port | owner-tos | cm-crc-required | cm-mpa-rev) ;;
+	device-speed | device-port-events) ;;
+	# They wait for timers, or for many.
+	cm-lossy | bad-timers | bad-rep-silence | device-iwpmd | vanish-not-idle | scale-qps) ;;
+	*) return 1 ;;
+	esac
+}
+
+# On a debug kernel the order is another one in each run, so that a case that only works behind
+# another is found, and time, if it runs out, runs out for others each time. Teardown, for which
+# that kernel is there most of all, comes first.
 choose() {
-	local name raw=() others=()
+	local name first=() others=() out
 	for name in "${CASES[@]}"; do
 		selected "$name" "$@" || continue
-		if [ "$KWARP_PROFILE" = debug ] && [[ $name = raw-* ]]; then raw+=("$name"); else others+=("$name"); fi
+		left_out "$name" && out=1 || out=0
+		[ $# -gt 0 ] || [ "$KWARP_PROFILE" != debug ] || [ $out = $left ] || continue
+		case $name in
+		life-* | edge-*) first+=("$name") ;;
+		*) others+=("$name") ;;
+		esac
+		chosen+=("$name")
 	done
-	chosen=("${raw[@]}" "${others[@]}")
+	[ "$KWARP_PROFILE" != debug ] || [ -n "$seed" ] || seed=$((SRANDOM % 100000))
+	[ -n "$seed" ] || return 0
+	mapfile -t chosen < <(RANDOM=$seed; shuffled "${first[@]}"; shuffled "${others[@]}")
+}
+
+# What cases tell about the run as a whole, each once.
+tell_notes() {
+	[ ! -e "$RUN/told" ] || sed 's/^/# /' "$RUN/told"
 }
 
 main() {
-	local list=0 patterns=() chosen=() name time='' k=0 late=0
+	local list=0 left=0 patterns=() chosen=() name time='' seed='' k=0 late=0
 	failed=0 LOGS=/tmp/kwarp-e2e
 	[ ! -d /out ] || LOGS=/out
 	parse "$@"
@@ -183,7 +250,7 @@ main() {
 	mkdir -p "$RUN"
 
 	choose "${patterns[@]}"
-	[ $list = 0 ] || { printf '%s\n' "${chosen[@]}"; return; }
+	[ $list = 0 ] || { [ ${#chosen[@]} -eq 0 ] || printf '%s\n' "${chosen[@]}"; return; }
 
 	[ ${#chosen[@]} -gt 0 ] || { echo "no case is named, or begins with: ${patterns[*]}"; return 2; }
 	mkdir -p "$LOGS"
@@ -191,9 +258,10 @@ main() {
 	echo "TAP version 13"
 	echo "1..${#chosen[@]}"
 	echo "# kernel $(uname -r), link type $KWARP_LINK, peer $KWARP_PEER, profile $KWARP_PROFILE"
+	[ -z "$seed" ] || echo "# the order is that of KWARP_E2E_SEED=$seed"
 	trap interrupted INT TERM
 	modprobe -a rdma_ucm ib_uverbs veth 2>/dev/null
-	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
+	rm -f "$RUN/net" "$RUN/knobs" "$RUN/told" "$RUN"/link.*
 	for name in "${chosen[@]}"; do
 		if [ -n "$time" ] && [ "$SECONDS" -ge "$time" ]; then
 			echo "ok $((++k)) $name # SKIP no time left: $SECONDS s have gone by"
@@ -203,9 +271,10 @@ main() {
 		fi
 	done
 	net_down >/dev/null 2>&1
+	tell_notes
 	echo "# $failed of $k failed, $late had no time, $SECONDS s"
 	[ $failed -eq 0 ] || return 1
-	[ $((2 * late)) -lt $k ] || return 3
+	[ $((10 * late)) -le $k ] || return 3
 }
 
 main "$@"

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# librdmacm's own example programs; listeners and links that come later.
+# librdmacm's own example programs; listeners and links that come later; startup over a bad
+# network; data with a SYN; ends with different knobs, and what startup frames then say.
 
 ucmatose_case() {
 	local addr=$1 conns
@@ -86,6 +87,178 @@ signal.pause()"
 	stop listener
 }
 
+# ---------------------------------------------------------------- a bad network
+
+# What TCP sends is cut into segments of 48 octets, and the network gets each by itself.
+small_segments() {
+	ip -n "${NS[$1]}" route add "${IP[1 - $1]}/32" dev "${DEV[$1]}" mtu lock 100
+	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 1
+}
+
+usual_segments() {
+	ip -n "${NS[$1]}" route del "${IP[1 - $1]}/32" dev "${DEV[$1]}"
+	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 65535
+}
+
+longest_segment() {
+	tcpdump -nr "$1" 2>/dev/null | awk '
+		match($0, /length [0-9]+/) { n = substr($0, RSTART + 7, RLENGTH - 7) + 0 }
+		n > most { most = n }
+		END { print most + 0 }'
+}
+
+both_count() {
+	echo $(($(tcp_count 0 "$1") + $(tcp_count 1 "$1")))
+}
+
+# connect_from END COUNT: so many connections to the other end.
+connect_from() {
+	local far=$((1 - $1))
+	new_port
+	SERVER_END=$far serve "server$far" "$PORT" kwconn -s -a "${IP[far]}" -p "$PORT" -D 200
+	start "client$1" "$1" kwconn -c -a "${IP[far]}" -p "$PORT" -n "$2" -P 10 -T 60 -D 200
+	reap 90 "client$1"
+	expect_in "client$1" " $2 echoed, 0 refused"
+	stop "server$far"
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+}
+
+# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right behind them, come in
+# pieces, of which any may be lost, late, twice and in another order.
+lossy_case() {
+	local file=$CASE_DIR/wire.pcap count again late longest
+	count=$(by_profile 40 10)
+	own_links
+	both_ends small_segments
+	netem delay 5ms 3ms loss 5% duplicate 10% reorder 25% 50%
+	again=$(both_count TcpRetransSegs) late=$(both_count TcpExtTCPOFOQueue)
+	begin_capture "$file"
+	connect_from 0 "$count"
+	connect_from 1 "$count"
+	end_capture
+	again=$(($(both_count TcpRetransSegs) - again)) late=$(($(both_count TcpExtTCPOFOQueue) - late))
+	no_netem
+	both_ends usual_segments
+	longest=$(longest_segment "$file")
+	note "$again segments were sent again, $late came out of order, the longest had $longest octets"
+	[ "$again" -gt 0 ] && [ "$late" -gt 0 ] || fail "the network was too good"
+	[ "$longest" -gt 0 ] && [ "$longest" -le 48 ] || fail "the segments had other sizes"
+	rm -f "$file"
+}
+
+# ---------------------------------------------------------------- data with a SYN
+
+# Clients without a cookie send some, and each listener takes some, without asking for one.
+fast_open() {
+	n0 sysctl -qw net.ipv4.tcp_fastopen=$((0x1 | 0x4))
+	n1 sysctl -qw net.ipv4.tcp_fastopen=$((0x2 | 0x200 | 0x400))
+}
+
+usual_open() {
+	both_ends default_open
+}
+
+default_open() {
+	in_ns "$1" sysctl -qw net.ipv4.tcp_fastopen=1
+}
+
+# The Request comes with the SYN, and a listener that is none of ours takes it from there. A
+# link's takes it once TCP is connected.
+fast_open_case() {
+	local before
+	own_links
+	fast_open
+	new_port
+	start plain 1 python3 "$HERE/mpa.py" answer "${IP[1]}" "$PORT" /dev/null
+	wait_until 10 "the peer listens" listens "${PIDS[plain]}" "$PORT"
+	client python3 "$HERE/mpa.py" fast "${IP[1]}" "$PORT"
+	reap 10 plain
+	before=$(tcp_count 1 TcpExtTCPFastOpenPassive)
+	[ "$before" -gt 0 ] || fail "the kernel has no TCP Fast Open"
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client python3 "$HERE/mpa.py" fast "${IP[1]}" "$PORT"
+	expect_in client '^accepted$'
+	stop server
+	usual_open
+	[ "$(tcp_count 1 TcpExtTCPFastOpenPassive)" = "$before" ] || fail "the link has taken data with a SYN"
+}
+
+# ------------------------------------------------------------- ends that differ
+
+# wire_of NAME: makes a connection; its startup frames, and what CRCs it has, are in NAME.log.
+wire_of() {
+	local file=$CASE_DIR/$1.pcap
+	new_port
+	begin_capture "$file"
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 1
+	stop server
+	end_capture
+	"$HERE/fpdus.py" startup "$file" "$PORT" >"$CASE_DIR/$1.log" || fail "see above"
+	cat "$CASE_DIR/$1.log"
+	rm -f "$file"
+}
+
+# A Request without C to a link that requires CRCs: refused, and the program does not hear of it.
+crc_refuses_request() {
+	knob_at 0 crc off
+	knob_at 1 crc required
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwconn -c -x -a "${IP[1]}" -p "$PORT" -n 2
+	expect_in client ' 2 refused'
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	expect_in server ' 0 started'
+}
+
+# A Reply without C to one: the connection ends, and no FPDU was sent.
+crc_refuses_reply() {
+	knob_at 0 crc required
+	new_port
+	start answer 1 python3 "$HERE/mpa.py" answer "${IP[1]}" "$PORT" /dev/null no-crc
+	wait_until 10 "the peer listens" listens "${PIDS[answer]}" "$PORT"
+	client kwconn -c -x -a "${IP[1]}" -p "$PORT" -n 1
+	expect_in client ' 1 refused'
+	reap 10 answer
+	expect_in answer '^$'
+}
+
+# One that asks gets CRCs of an end that has them off, which does without where nobody asks.
+crc_required_case() {
+	skip_on siw "it has no knobs"
+	own_links
+	crc_refuses_request
+	crc_refuses_reply
+	knob_at 1 crc off
+	wire_of asked
+	expect_in asked '^request rev=2 flags=CS$'
+	expect_in asked '^reply rev=2 flags=CS$'
+	expect_in asked '^fpdus right=[1-9][0-9]* zero=0 wrong=0$'
+	knob_at 0 crc off
+	wire_of unasked
+	expect_in unasked '^request rev=2 flags=S$'
+	expect_in unasked '^fpdus right=0 zero=[1-9][0-9]* wrong=0$'
+}
+
+# The revision is the initiator's: the knob of the other end does not count.
+mpa_rev_case() {
+	skip_on siw "it has no knobs"
+	own_links
+	knob_at 0 mpa_rev 1
+	wire_of initiator
+	expect_in initiator '^request rev=1 flags=C$'
+	expect_in initiator '^reply rev=1 flags=C$'
+	expect_in initiator '^fpdus right=[1-9][0-9]* zero=0 wrong=0$'
+	knob_at 0 mpa_rev 2
+	knob_at 1 mpa_rev 1
+	wire_of responder
+	expect_in responder '^request rev=2 flags=CS$'
+	expect_in responder '^reply rev=2 flags=CS$'
+	expect_in responder '^fpdus right=[1-9][0-9]* zero=0 wrong=0$'
+}
+
 testcase cm-ucmatose-ipv4 60 ucmatose_case "${IP[1]}"
 testcase cm-ucmatose-ipv6 60 ucmatose_case "${IP6[1]}"
 testcase cm-rdma-client-ipv4 30 rdma_client_case "${IP[1]}"
@@ -93,3 +266,7 @@ testcase cm-rdma-client-ipv6 30 rdma_client_case "${IP6[1]}"
 testcase cm-cmtime 120 cmtime_case
 testcase cm-foreign-listener 60 foreign_listener_case
 testcase cm-port-taken 60 taken_port_case
+testcase cm-lossy 120 lossy_case
+testcase cm-fast-open 30 fast_open_case
+testcase cm-crc-required 60 crc_required_case
+testcase cm-mpa-rev 60 mpa_rev_case

@@ -82,6 +82,8 @@ for mtu in 1500 9000; do
 	testcase "data-plain-$mtu" 180 data_case $mtu "$many" -- -m "$big"
 	testcase "data-loss-$mtu" 120 data_case $mtu "$some" loss 1% -- -m "$big" -S 2
 	testcase "data-reorder-$mtu" 120 data_case $mtu "$some" delay 2ms reorder 25% 50% -- -m "$big" -S 3
+	testcase "data-duplicate-$mtu" 120 data_case $mtu "$some" duplicate 10% -- -m "$big" -S 12
+	testcase "data-mixed-$mtu" 120 data_case $mtu "$some" delay 1ms loss 0.5% duplicate 5% corrupt 0.5% reorder 25% 50% -- -m "$big" -S 13
 	testcase "data-delay-$mtu" 120 data_case $mtu "$some" delay 2ms -- -m "$big" -S 4
 done
 testcase data-ipv6 60 data_ipv6

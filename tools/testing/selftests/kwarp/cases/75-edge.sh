@@ -60,7 +60,7 @@ has_arrived() {
 # had accepted before keeps its framing, or neither end would be content.
 edge_mtu() {
 	local file=$CASE_DIR/mtu.pcap narrow=700 span times=() sizes
-	span=$(by_profile $((8 << 20)) $((4 << 20)))
+	span=$(by_profile $((8 << 20)) $((2 << 20)))
 	own_links
 	netem rate 40mbit limit 20000
 	begin_capture "$file"
@@ -85,6 +85,7 @@ edge_mtu() {
 }
 
 testcase edge-srq-limit 60 edge_case -n "$(by_profile 20 3)" srq-limit
+testcase edge-srq-domain 60 edge_case -n "$(by_profile 20 3)" srq-domain
 testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
 testcase edge-cq-overflow 60 edge_cq_overflow
 testcase edge-depth 60 edge_case depth

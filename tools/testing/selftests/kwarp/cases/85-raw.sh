@@ -45,19 +45,21 @@ raw_run() {
 
 raw_group() {
 	own_links
-	raw_run -S "${KWARP_RAW_SEED:-1}" "$@"
+	# shellcheck disable=SC2086
+	raw_run -S "${KWARP_RAW_SEED:-1}" ${KWARP_RAW_CASES:-"$@"}
 }
 
 # The same, but where a start-up that goes wrong may cost the consumer its listener each
 # case has a consumer of its own.
 raw_start_group() {
-	local name
+	local name names
 	own_links
 	if [ "$KWARP_LINK" = kwarp ]; then
 		raw_run -S "${KWARP_RAW_SEED:-1}" "$1"
 		return
 	fi
-	for name in $(kwrawpeer list | awk -v group="$1" '$1 == group { print $2 }'); do
+	names=$(kwrawpeer list "$1" | awk '{ print $2 }')
+	for name in $names; do
 		raw_run -S "${KWARP_RAW_SEED:-1}" "$name"
 	done
 }

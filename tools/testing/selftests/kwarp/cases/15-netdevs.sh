@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Links on other network devices than veth. The device under test is NETDEV in both
+# namespaces, made over the pair that the other cases use, or over one of its own:
+#
+#     netns kwarp-0                                   netns kwarp-1
+#     kwx 198.51.100.1 ----- kwv0, kwy0 ..veth.. kwv1, kwy1 ----- kwx 198.51.100.2
+
+NETDEV=kwx
+NETDEV_IP=(198.51.100.1 198.51.100.2)
+# Second links, on the veth pair, where the first ones are on NETDEV.
+LINK2=(kwu0 kwu1)
+# What the process between two tun devices does beside handing on.
+TUNPIPE_MODE=()
+
+# ------------------------------------------------------------------- devices
+
+make_vlan() {
+	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
+}
+
+# arp_ignore END VALUE. With 0 the device below a macvlan answers for the macvlan's address, too,
+# and whoever believes it sends to the device that has no listener.
+arp_ignore() {
+	in_ns "$1" sysctl -qw "net.ipv4.conf.${DEV[$1]}.arp_ignore=$2"
+}
+
+make_macvlan() {
+	arp_ignore "$1" 1
+	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type macvlan mode bridge
+}
+
+make_second_veth() {
+	[ "$1" = 0 ] || return 0
+	ip link add kwy0 netns "${NS[0]}" type veth peer name kwy1 netns "${NS[1]}"
+}
+
+enslave() {
+	ip -n "${NS[$1]}" link set "kwy$1" down
+	ip -n "${NS[$1]}" link set "kwy$1" master "$NETDEV"
+	ip -n "${NS[$1]}" link set "kwy$1" up
+}
+
+make_bridge() {
+	make_second_veth "$1"
+	ip -n "${NS[$1]}" link add "$NETDEV" type bridge forward_delay 0 stp_state 0
+	enslave "$1"
+}
+
+make_bond() {
+	make_second_veth "$1"
+	ip -n "${NS[$1]}" link add "$NETDEV" type bond mode active-backup miimon 100
+	enslave "$1"
+}
+
+make_tun() {
+	modprobe -q tun || :
+	ip -n "${NS[$1]}" tuntap add "$NETDEV" mode tun
+	[ "$1" = 1 ] || return 0
+	"$HERE/tunpipe.py" "${NS[@]}" "$NETDEV" "${TUNPIPE_MODE[@]}" >"$CASE_DIR/tunpipe.log" 2>&1 </dev/null &
+	PIDS["tunpipe"]=$!
+	wait_until 10 "the tun devices are connected" grep -q ready "$CASE_DIR/tunpipe.log"
+}
+
+make_wireguard() {
+	local i
+	ip -n "${NS[$1]}" link add "$NETDEV" type wireguard
+	wg genkey >"$CASE_DIR/key$1"
+	[ "$1" = 1 ] || return 0
+	for i in 0 1; do
+		in_ns "$i" wg set "$NETDEV" private-key "$CASE_DIR/key$i" listen-port 51820 \
+			peer "$(wg pubkey <"$CASE_DIR/key$((1 - i))")" \
+			endpoint "${IP[1 - i]}:51820" allowed-ips 198.51.100.0/24
+	done
+}
+
+# Both ends of a device of this type, up and with addresses, and no link anywhere.
+netdev_pair() {
+	local i
+	own_links
+	both_ends del_link
+	both_ends "make_$1"
+	for i in 0 1; do
+		ip -n "${NS[i]}" addr add "${NETDEV_IP[i]}/24" dev "$NETDEV"
+		ip -n "${NS[i]}" link set "$NETDEV" up
+	done
+	wait_until 10 "$NETDEV of both ends reach each other" \
+		n0 ping -q -c 1 -W 1 "${NETDEV_IP[1]}" >/dev/null
+}
+
+netdevs_down() {
+	local i
+	for i in 0 1; do
+		rdma link delete "${LINK2[i]}" 2>/dev/null || :
+		! link_exists "$i" || check "deleting a link" rdma link delete "${LINK[i]}"
+		ip -n "${NS[i]}" link del "$NETDEV" 2>/dev/null || :
+		ip -n "${NS[i]}" link del "kwy$i" 2>/dev/null || :
+		arp_ignore "$i" 0
+	done
+}
+
+# ------------------------------------------------------------------- links
+
+# link_on END NAME NETDEV
+link_on() {
+	check "adding a link on $3" in_ns "$1" rdma link add "$2" type "$KWARP_LINK" netdev "$3"
+	wait_until 5 "link $2 is active" grep -q ACTIVE "/sys/class/infiniband/$2/ports/1/state"
+}
+
+netdev_links() {
+	local i
+	for i in 0 1; do link_on "$i" "${LINK[i]}" "$NETDEV"; done
+}
+
+veth_links() {
+	local i
+	for i in 0 1; do link_on "$i" "$1$i" "${DEV[i]}"; done
+}
+
+sent_by() {
+	in_ns "$1" cat "/sys/class/net/$NETDEV/statistics/tx_packets"
+}
+
+# echo_over NAME SERVER-END LISTEN-ADDRESS ADDRESS
+echo_over() {
+	new_port
+	SERVER_END=$2 serve "$1-server" "$PORT" kwconn -s -a "$3" -p "$PORT"
+	start "$1-client" $((1 - $2)) kwconn -c -a "$4" -p "$PORT" -n 3
+	reap 20 "$1-client"
+	stop "$1-server"
+	[ "$STATUS" = 0 ] || fail "$1-server ended with status $STATUS"
+}
+
+# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: each end is the server once.
+both_roles() {
+	local name=$1 addr=("$2" "$3") listen=("$2" "$3")
+	[ "${4:-}" = "" ] || listen=(0.0.0.0 0.0.0.0)
+	echo_over "$name-1" 1 "${listen[1]}" "${addr[1]}"
+	echo_over "$name-0" 0 "${listen[0]}" "${addr[0]}"
+}
+
+# over_netdev [wildcard]: the same with the addresses of NETDEV, and all octets go through it.
+over_netdev() {
+	local before
+	before=("$(sent_by 0)" "$(sent_by 1)")
+	both_roles "netdev${1:-}" "${NETDEV_IP[@]}" "$@"
+	[ $(($(sent_by 0) - before[0])) -gt 30 ] && [ $(($(sent_by 1) - before[1])) -gt 30 ] ||
+		fail "connections did not go through $NETDEV"
+}
+
+# ------------------------------------------------------------------- cases
+
+# Before Linux 6.6 rdma_cm looks for a device with the hardware address of the interface.
+no_hardware_address() {
+	! kernel_since 6.6 || return 0
+	check_fails "2 3" "connecting from an interface without a hardware address" \
+		n0 kwconn -c -a "$1" -n 1 -T 5
+	netdevs_down
+	skip "this kernel's rdma_cm finds no device without a hardware address"
+}
+
+netdev_case() {
+	netdev_pair "$1"
+	netdev_links
+	case $1 in tun | wireguard) no_hardware_address "${NETDEV_IP[1]}" ;; esac
+	over_netdev
+	over_netdev wildcard
+	netdevs_down
+}
+
+# The link is on the device below the VLAN.
+vlan_on_parent_case() {
+	netdev_pair vlan
+	veth_links kwt
+	over_netdev
+	both_roles parent "${IP[@]}"
+	netdevs_down
+}
+
+# Links on both, added in this order. rdma_cm gives what a wildcard listener hears to the first
+# link that could have the address, so that only the first one's arrives.
+vlan_and_parent_case() {
+	local first=$1
+	netdev_pair vlan
+	[ "$first" = vlan ] || veth_links kwu
+	netdev_links
+	[ "$first" = parent ] || veth_links kwu
+	over_netdev
+	both_roles parent "${IP[@]}"
+	case $first in
+	vlan) over_netdev wildcard ;;
+	parent) both_roles parent-any "${IP[@]}" wildcard ;;
+	esac
+	netdevs_down
+}
+
+# Addresses of the device below the VLAN are none of the link's, and that is said at once.
+vlan_not_parent_case() {
+	netdev_pair vlan
+	netdev_links
+	new_port
+	SERVER_END=1 serve server "$PORT" kwconn -s -a 0.0.0.0 -p "$PORT"
+	n0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 1 -x -T 4 -v
+	stop server
+	check_fails 2 "listening on an address of the other device" \
+		n1 timeout 10 kwconn -s -a "${IP[1]}" -p "$PORT"
+	over_netdev
+	netdevs_down
+}
+
+# One end, both roles: on lo there is no other. rdma_cm does not take 127.0.0.1 itself.
+lo_case() {
+	own_links
+	both_ends del_link
+	ip -n "${NS[0]}" addr replace "${NETDEV_IP[0]}/32" dev lo
+	link_on 0 "${LINK[0]}" lo
+	no_hardware_address "$2"
+	new_port
+	SERVER_END=0 serve server "$PORT" kwconn -s -a "$1" -p "$PORT"
+	client kwconn -c -a "$2" -p "$PORT" -n 3
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	netdevs_down
+	ip -n "${NS[0]}" addr del "${NETDEV_IP[0]}/32" dev lo
+}
+
+# New kernels call notifiers of some interfaces, a dummy among them, with a lock of the interface
+# held, and those of a VLAN on it from inside.
+ops_lock_case() {
+	local dev i
+	own_links
+	both_ends del_link
+	ip -n "${NS[0]}" link add kwdummy type dummy || skip "there is no dummy"
+	check "VLAN" ip -n "${NS[0]}" link add link kwdummy name kwvlan type vlan id 5
+	for dev in kwdummy kwvlan; do
+		check "adding a link on $dev" n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev $dev
+		for i in 1 2; do
+			check "up, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwdummy up
+			check "VLAN up, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwvlan up
+			wait_until 5 "the port is active" grep -q ACTIVE "/sys/class/infiniband/${LINK[0]}/ports/1/state"
+			check "down, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwdummy down
+			wait_until 5 "the port is down" grep -q DOWN "/sys/class/infiniband/${LINK[0]}/ports/1/state"
+		done
+		del_link 0
+	done
+	check "no dummy" timeout -k 5 20 ip -n "${NS[0]}" link delete kwdummy
+	own_links
+	still_works
+}
+
+# An interface that carries no IP, NAME in the first namespace.
+make_no_ip() {
+	local type
+	for type in nlmon vcan; do
+		! ip -n "${NS[0]}" link add "$1" type $type 2>/dev/null || return 0
+	done
+	skip "this kernel makes no interface without IP"
+}
+
+# Refused with EOPNOTSUPP, and nothing is left: the interface can go, and so can the name, which
+# a link on lo gets.
+unsupported_case() {
+	skip_on siw "it gives another reason"
+	own_links
+	both_ends del_link
+	make_no_ip kwnoip
+	! n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev kwnoip >"$CASE_DIR/add.log" 2>&1 ||
+		fail "there is a link on an interface that carries no IP"
+	expect_in add 'Operation not supported'
+	! link_exists 0 || fail "the device is there"
+	check "deleting the interface" timeout -k 5 20 ip -n "${NS[0]}" link delete kwnoip
+	link_on 0 "${LINK[0]}" lo
+	del_link 0
+}
+
+testcase netdev-ops-lock 90 ops_lock_case
+testcase netdev-unsupported 30 unsupported_case
+testcase netdev-vlan 90 netdev_case vlan
+testcase netdev-bond 90 netdev_case bond
+testcase netdev-bridge 90 netdev_case bridge
+testcase netdev-macvlan 90 netdev_case macvlan
+testcase netdev-tun 90 netdev_case tun
+testcase netdev-wireguard 90 netdev_case wireguard
+testcase netdev-lo 90 lo_case "${NETDEV_IP[0]}" "${NETDEV_IP[0]}"
+testcase netdev-lo-any 90 lo_case 0.0.0.0 "${NETDEV_IP[0]}"
+testcase netdev-vlan-on-parent 90 vlan_on_parent_case
+testcase netdev-vlan-after-parent 90 vlan_and_parent_case parent
+testcase netdev-vlan-before-parent 90 vlan_and_parent_case vlan
+testcase netdev-vlan-not-parent 90 vlan_not_parent_case

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Requests that are held back for a moment, to go out together: a program of real-time
+# priority that polls without end must not wait for its own. With threadirqs on the kernel's
+# command line (KWARP_APPEND=threadirqs scripts/e2e.sh hold) the timer that sends them runs in
+# a thread of ordinary priority, which such a program does not let run; without, this shows
+# only that it works at all.
+
+hold_knob=/sys/class/infiniband/${LINK[0]}/kwarp/hold_us
+
+# hold_bench OPERATION [PREFIX...]: kwbench, small messages; one end on each processor.
+hold_bench() {
+	local op=$1
+	shift
+	new_port
+	serve server "$PORT" taskset -c 1 kwbench -s -a "${IP[1]}" -p "$PORT"
+	client "$@" taskset -c 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o "$op" -m 64 -w 16 -u 100 -t 1000
+	stop server
+	cat "$CASE_DIR/client.log"
+}
+
+# A second is enough for thousands; of a program that waits for the scheduler to take its
+# processor away once a second, for no more than a few dozen.
+hold_realtime() {
+	local ops
+	own_links
+	hold_bench "$1" chrt -f 50
+	ops=$(sed -n 's/.*"ops": *\([0-9]*\).*/\1/p' "$CASE_DIR/client.log")
+	[ "${ops:-0}" -ge "$(by_profile 1000 200)" ] || fail "${ops:-no} operations in a second"
+}
+
+# Off, it works as well; what is no time is refused.
+hold_off() {
+	local bad
+	skip_on siw "has no knobs"
+	own_links
+	knob hold_us 0
+	hold_bench write
+	for bad in 251 -1 x ''; do
+		! echo "$bad" 2>/dev/null >"$hold_knob" || fail "hold_us takes '$bad'"
+	done
+	[ "$(<"$hold_knob")" = 0 ] || fail "hold_us has changed"
+}
+
+for op in write send; do
+	testcase "hold-realtime-$op" 60 hold_realtime "$op"
+done
+testcase hold-off 60 hold_off

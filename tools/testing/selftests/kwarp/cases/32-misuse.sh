@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Connection manager calls in the wrong state, and queue pairs that cannot be connected
+# (kwmisuse), against a peer that speaks startup frames only (mpa.py). The links work
+# afterwards, and the server's can be deleted: nothing holds one of its queue pairs.
+
+misuse_works_on() {
+	del_link 1
+	own_links
+	rping_pair "${IP[1]}"
+}
+
+# misuse_accept MODE VERDICT: what the peer is told.
+misuse_accept_case() {
+	own_links
+	new_port
+	serve server "$PORT" kwmisuse -m "$1" -a "${IP[1]}" -p "$PORT"
+	client python3 "$HERE/mpa.py" ask "${IP[1]}" "$PORT"
+	reap 30 server
+	cat "$CASE_DIR/server.log"
+	expect_in client "^$2\$"
+	expect_in client '^closed$'
+	misuse_works_on
+}
+
+# Refused at once: the peer never hears of it.
+misuse_connect_case() {
+	own_links
+	new_port
+	start deaf 1 python3 "$HERE/mpa.py" deaf "${IP[1]}" "$PORT"
+	wait_until 10 "the peer listens" listens "${PIDS[deaf]}" "$PORT"
+	client kwmisuse -m connect-error -a "${IP[1]}" -p "$PORT"
+	[ ! -s "$CASE_DIR/deaf.log" ] || fail "the peer has seen a connection"
+	stop deaf KILL
+}
+
+# The Reply accepts, and the queue pair has gone to the error state since the Request:
+# a Terminate, layer 2, type 0, code 5 (6581-9.3-3).
+misuse_broken_case() {
+	own_links
+	new_port
+	start answer 1 python3 "$HERE/mpa.py" answer "${IP[1]}" "$PORT" "$CASE_DIR/go"
+	wait_until 10 "the peer listens" listens "${PIDS[answer]}" "$PORT"
+	start client 0 kwmisuse -m connect-broken -a "${IP[1]}" -p "$PORT"
+	wait_until 10 "the queue pair is in error" grep -qs 'in the error state' "$CASE_DIR/client.log"
+	wait_until 10 "the Request is there" grep -q asked "$CASE_DIR/answer.log"
+	touch "$CASE_DIR/go"
+	reap 30 client
+	reap 30 answer
+	expect_in answer '^....4147........0000000200000001000000002005'
+	rping_pair "${IP[1]}"
+}
+
+# rdma_connect() waits for a peer that says nothing, and rdma_reject() comes. A kernel
+# without Documentation/upstream's patch stops with a BUG in iw_cm: only if it is named, or
+# KWARP_PATCHED=1 says that the kernel has the patch.
+misuse_connect_reject_case() {
+	own_links
+	new_port
+	start deaf 1 python3 "$HERE/mpa.py" deaf "${IP[1]}" "$PORT"
+	wait_until 10 "the peer listens" listens "${PIDS[deaf]}" "$PORT"
+	client kwmisuse -m connect-reject -a "${IP[1]}" -p "$PORT"
+	stop deaf KILL
+	rping_pair "${IP[1]}"
+}
+
+testcase misuse-accept-reject 60 misuse_accept_case accept-reject accepted
+testcase misuse-accept-reject-qp 60 misuse_accept_case accept-reject-qp accepted
+testcase misuse-accept-reject-exit 60 misuse_accept_case accept-reject-exit accepted
+testcase misuse-accept-twice 60 misuse_accept_case accept-twice accepted
+testcase misuse-accept-other 60 misuse_accept_case accept-other accepted
+testcase misuse-accept-error 60 misuse_accept_case accept-error rejected
+testcase misuse-accept-no-qp 60 misuse_accept_case accept-no-qp rejected
+testcase misuse-connect-error 30 misuse_connect_case
+testcase misuse-connect-broken 60 misuse_broken_case
+if [ "${KWARP_PATCHED:-0}" = 1 ]; then
+	testcase misuse-connect-reject 120 misuse_connect_reject_case
+else
+	optional_testcase misuse-connect-reject 120 misuse_connect_reject_case
+fi

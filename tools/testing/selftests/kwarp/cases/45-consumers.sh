@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Programs that other people wrote for any RDMA device: what works there has to work here,
+# and what iWARP cannot do has to be refused in the program's own words, not to hang.
+
+# qperf asks for every right when it registers memory, REMOTE_ATOMIC included.  Its tests of
+# Writes end each with immediate data, which iWARP does not have, and rc_bw sends before the
+# other end has posted receives, which takes the retries of InfiniBand.  Each test has a server of its
+# own: at the end of a test the server's child frees a protection domain that it has not, and
+# crashes, and now and then the next client is refused for that.
+qperf_case() {
+	local test
+	own_links
+	for test in "$@"; do
+		new_port
+		serve "server-$test" "$PORT" qperf -lp "$PORT"
+		client stdbuf -oL qperf -lp "$PORT" "${IP[1]}" -cm1 -t 1 -m 4096 "$test"
+		expect_in client "^$test:"
+		grep -qE '^ +(bw|latency) +=' "$CASE_DIR/client.log" || fail "$test has no figure"
+		stop "server-$test" KILL
+	done
+}
+
+# libfabric_case ENDPOINT PROVIDER: the program compares what comes back.
+libfabric_case() {
+	local count
+	count=$(by_profile 100 10)
+	own_links
+	new_port
+	serve server "$PORT" fi_pingpong -p "$2" -e "$1" -d "${LINK[1]}" -B "$PORT" -I "$count" -S 4096 -c
+	client stdbuf -oL fi_pingpong -p "$2" -e "$1" -d "${LINK[0]}" -P "$PORT" -I "$count" -S 4096 -c "${IP[1]}"
+	expect_in client "^4k +$count "
+	reap 15 server
+}
+
+# The stream of a queue pair comes from rdma_cm; a program that exchanges queue pair numbers
+# by itself and modifies to RTS has to hear at once that this is not possible.
+rc_pingpong_case() {
+	own_links
+	new_port
+	serve server "$PORT" timeout 20 ibv_rc_pingpong -d "${LINK[1]}" -g 0 -p "$PORT"
+	refused_to_connect ibv_rc_pingpong -d "${LINK[0]}" -g 0 -p "$PORT" "${IP[1]}"
+}
+
+perftest_without_cm_case() {
+	own_links
+	new_port
+	serve server "$PORT" timeout 20 ib_write_bw -F -p "$PORT" -d "${LINK[1]}"
+	refused_to_connect ib_write_bw -F -p "$PORT" -d "${LINK[0]}" "${IP[1]}"
+}
+
+# refused_to_connect CLIENT...: within its time it fails and says why; so does the server.
+refused_to_connect() {
+	start client 0 timeout 20 "$@"
+	ended 20 client
+	[ "$STATUS" != 124 ] || fail "the client hangs"
+	[ "$STATUS" != 0 ] || fail "the client is content"
+	ended 20 server
+	[ "$STATUS" != 124 ] || fail "the server hangs"
+	[ "$STATUS" != 0 ] || fail "the server is content"
+	# The first one says so; the other one finds it gone.
+	grep -q 'Failed to modify QP' "$CASE_DIR/client.log" "$CASE_DIR/server.log" ||
+		fail "neither says why"
+}
+
+testcase consumer-qperf 60 qperf_case rc_lat rc_rdma_read_bw
+testcase consumer-libfabric-msg 60 libfabric_case msg verbs
+testcase consumer-libfabric-rdm 60 libfabric_case rdm 'verbs;ofi_rxm'
+testcase consumer-rc-pingpong 60 rc_pingpong_case
+testcase consumer-perftest-without-cm 60 perftest_without_cm_case

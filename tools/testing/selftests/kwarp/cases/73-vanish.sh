@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Peers that vanish without a word, and outages while a connection is being closed.
+
+no_qps() {
+	local i
+	for i in 0 1; do
+		! rdma resource show qp link "${LINK[i]}" | grep -q lqpn || return 1
+	done
+}
+
+# idle_pair: a connection that has exchanged one message and now is idle.
+idle_pair() {
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT" -v
+	"$@"
+	start client 0 kwconn -c -a "${IP[1]}" -p "$PORT" -n 1 -i -T 100
+	wait_until 10 "the connection is idle" grep -q ' idle$' "$CASE_DIR/client.log"
+}
+
+# The knobs are set when the server listens already: its children have them nevertheless.
+short_timeouts() {
+	knob keepalive 4
+	knob user_timeout 4
+}
+
+# The user time-out, 60 s by default, is TCP's rule for its probes, too. It must not replace a
+# shorter keepalive.
+short_keepalive() {
+	knob keepalive 4
+}
+
+# Nobody sends: it takes the keepalive to notice. Both ends do, and their programs are told.
+vanished_idle_case() {
+	skip_on siw "it has no keepalive"
+	own_links
+	idle_pair "$1"
+	netem loss 100%
+	reap 15 client
+	expect_in client 'has the event "local work queue catastrophic error"'
+	wait_until 15 "the server's queue pair is gone, too" no_qps
+	stop server
+	no_netem
+}
+
+# An idle connection whose peer is there stays.
+idle_stays_case() {
+	own_links
+	idle_pair short_timeouts
+	! holds_within $((8 * SLOWNESS)) gone "${PIDS[client]}" || fail "an idle connection was ended"
+	kill -USR1 "${PIDS[client]}"
+	reap 20 client
+	stop server
+}
+
+vanished_busy_case() {
+	skip_on siw "it has no time-out for users"
+	own_links
+	short_timeouts
+	traffic t
+	netem loss 100%
+	traffic_lost t client server
+	no_netem
+}
+
+# What was sent successfully arrives, also if nothing gets through for a while meanwhile.
+outage_close_case() {
+	skip_on siw "it resets such a connection"
+	own_links
+	idle_pair true
+	netem loss 100%
+	kill -USR1 "${PIDS[client]}"
+	wait_until 5 "the client has sent" grep -q ' sent$' "$CASE_DIR/client.log"
+	holds_within 8 false || :
+	no_netem
+	wait_until 30 "the server has the last message" grep -q 'message 2$' "$CASE_DIR/server.log"
+	reap 30 client
+	stop server
+}
+
+testcase vanish-idle 90 vanished_idle_case short_timeouts
+testcase vanish-idle-keepalive 90 vanished_idle_case short_keepalive
+testcase vanish-not-idle 90 idle_stays_case
+testcase vanish-busy 90 vanished_busy_case
+testcase vanish-while-closing 90 outage_close_case

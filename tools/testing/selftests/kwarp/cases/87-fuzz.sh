@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Commands to the driver, below the library: random ones beside traffic, and what a provider
+# older or newer than the driver says.
+# case_end looks for objects that are left, the scan of the kernel log for the rest.
+
+# fuzz_case SEED: random commands of several processes, beside traffic that verifies its data.
+fuzz_case() {
+	skip_on siw "the commands are those of another driver"
+	own_links
+	traffic bystander
+	start fuzz 0 kwfuzz -d "${LINK[0]}" -n "$fuzz_calls" -j 4 -t 3 -S "$1"
+	ended "$fuzz_limit" fuzz
+	tail -n 6 "$CASE_DIR/fuzz.log"
+	[ "$STATUS" = 0 ] || fail "kwfuzz ended with status $STATUS"
+	expect_in fuzz '^kwfuzz: [1-9][0-9]* calls, [1-9][0-9]* of them successful'
+	traffic_stop_good bystander
+}
+
+# Requests and answers shorter and longer than the driver knows them.
+uabi_case() {
+	skip_on siw "the commands are those of another driver"
+	own_links
+	client kwuabi -d "${LINK[0]}"
+	cat "$CASE_DIR/client.log"
+	expect_in client '^kwuabi: [1-9][0-9]* ok, 0 failed$'
+}
+
+testcase uabi 60 uabi_case
+
+# A long run: KWARP_FUZZ_CALLS=1000000 KWARP_FUZZ_SEED=7.
+fuzz_calls=${KWARP_FUZZ_CALLS:-$(by_profile 30000 6000)}
+fuzz_limit=$((60 + fuzz_calls / 400))
+testcase fuzz-uverbs $((fuzz_limit + 60)) fuzz_case "${KWARP_FUZZ_SEED:-1}"

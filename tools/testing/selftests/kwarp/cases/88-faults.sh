@@ -1,0 +1,369 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Memory is short, and whoever asks for it is told so: each allocation below a call fails
+# once (fail-nth), or those of softirqs and workers fail by chance, while all that carries
+# data goes on. Only for allocations with a module in their call trace: what the kernel's
+# own code makes of a lack of memory is not for us to find out. Of the debug kernel only.
+
+# Not below /sys, of which "ip netns exec" shows programs another one.
+FAULT_DEBUGFS=$RUN/debugfs
+FAULT_KINDS=(failslab fail_page_alloc fail_usercopy)
+
+# Where modules are: from the end of the largest kernel image on.
+MODULES_FROM=0xffffffffa0000000 MODULES_TO=0xffffffffff000000
+
+fault_set() {
+	echo "$3" >"$FAULT_DEBUGFS/$1/$2" || fail "cannot set $1/$2 to $3"
+}
+
+# Where the leak detector asks for memory of its own with each allocation: it does without, and
+# says so. From the first to the last of its functions, and as far as that one can reach.
+leak_detector() {
+	local from to
+	read -r from to < <(awk '$3 == "kmemleak_alloc" { from = $1 } $3 == "kmemleak_scan_area" { to = $1 }
+		END { if (from && to) print "0x" from, "0x" to }' /proc/kallsyms) || return 0
+	printf '%#x %#x\n' "$from" $((to + 0x400))
+}
+
+# Nothing fails by chance, and fail-nth counts what modules ask for.
+faults_ready() {
+	local kind from to
+	[ -e /proc/self/fail-nth ] || skip "the kernel has no fault injection"
+	mkdir -p "$FAULT_DEBUGFS"
+	mountpoint -q "$FAULT_DEBUGFS" || mount -t debugfs none "$FAULT_DEBUGFS"
+	read -r from to < <(leak_detector) || from=0 to=0
+	for kind in "${FAULT_KINDS[@]}"; do
+		fault_set "$kind" probability 0
+		fault_set "$kind" reject-start "$from"
+		fault_set "$kind" reject-end "$to"
+		fault_set "$kind" verbose 0
+		fault_set "$kind" times -1
+		fault_set "$kind" interval 1
+		fault_set "$kind" task-filter N
+		fault_set "$kind" require-start "$MODULES_FROM"
+		fault_set "$kind" require-end "$MODULES_TO"
+		fault_set "$kind" stacktrace-depth 32
+	done
+	fault_set failslab ignore-gfp-wait N
+	fault_set fail_page_alloc ignore-gfp-wait N
+	fault_set fail_page_alloc ignore-gfp-highmem N
+	fault_set fail_page_alloc min-order 0
+	trap faults_cleanup EXIT
+}
+
+# Before the rest is cleaned up, with the status as it was.
+faults_cleanup() {
+	local rc=$?
+	set +e
+	faults_off
+	(exit "$rc")
+	case_cleanup
+}
+
+faults_off() {
+	local kind
+	for kind in "${FAULT_KINDS[@]}"; do
+		echo 0 >"$FAULT_DEBUGFS/$kind/probability"
+	done
+	for kind in "$FAULT_DEBUGFS"/kwarp/*; do
+		[ ! -e "$kind/probability" ] || echo 0 >"$kind/probability"
+	done
+}
+
+# At least one allocation must have failed: a filter that matches nothing shows nothing.
+points_in() {
+	[ "$(sed -nE 's/.*: all: ([0-9]+) points.*/\1/p' "$CASE_DIR/$1.log")" -gt 0 ] ||
+		fail "no allocation was made to fail"
+}
+
+# Afterwards the device does all it can do, data verified.
+works_after_faults() {
+	note "and now it works"
+	no_objects || holds_within 10 no_objects || fail "objects are left: $OBJECTS"
+	data_pair -n 20 -m 20000 -S 88
+}
+
+# ------------------------------------------------------------------- one by one
+
+fault_verbs_case() {
+	own_links
+	faults_ready
+	fault_set fail_page_alloc min-order "$1"
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwfault verbs -a "${IP[1]}" -p "$PORT" -m $((256 << 10))
+	cat "$CASE_DIR/client.log"
+	points_in client
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	works_after_faults
+}
+
+fault_connect_case() {
+	own_links
+	faults_ready
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwfault connect -a "${IP[1]}" -p "$PORT"
+	cat "$CASE_DIR/client.log"
+	points_in client
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	works_after_faults
+}
+
+# The other end comes until nobody listens any more.
+fault_accept_case() {
+	own_links
+	faults_ready
+	new_port
+	serve server "$PORT" kwfault accept -a "${IP[1]}" -p "$PORT"
+	until gone "${PIDS[server]}"; do
+		client kwfault connect -a "${IP[1]}" -p "$PORT" -n 4
+	done
+	reap 5 server
+	cat "$CASE_DIR/server.log"
+	points_in server
+	works_after_faults
+}
+
+# each_point WHAT UNDO COMMAND...: the command with its first, second, ... allocation
+# failing, until none does; UNDO after each success. POINTS is their number.
+each_point() {
+	local what=$1 undo=$2 n rc refused=0
+	shift 2
+	for ((n = 1; n <= 1000; n++)); do
+		rc=0
+		timeout 60 kwfault nth "$n" "$@" >"$CASE_DIR/nth.log" 2>&1 || rc=$?
+		[ $rc -ne 124 ] || fail "$what does not end when allocation $n fails"
+		if ! grep -q 'it failed' "$CASE_DIR/nth.log"; then
+			[ $rc = 0 ] || fail "$what failed without a fault: $(cat "$CASE_DIR/nth.log")"
+			break
+		fi
+		refused=$((refused + (rc != 0)))
+		[ $rc -ne 0 ] || "$undo"
+	done
+	POINTS=$((n - 1))
+	note "$what: $POINTS points, $refused refused"
+	[ "$POINTS" -gt 0 ] || fail "no allocation of $what was made to fail"
+}
+
+delete_link_0() {
+	rdma link delete "${LINK[0]}"
+}
+
+add_link_0() {
+	n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev "${DEV[0]}"
+}
+
+# Not what lies far below ib_register_device(): that asks for memory several hundred times, for
+# sysfs and for a table of uverbs, of whose tree nodes are left behind if one of them cannot be
+# had (Linux 6.12).
+calls_near_modules() {
+	local kind
+	for kind in "${FAULT_KINDS[@]}"; do
+		fault_set "$kind" stacktrace-depth 10
+	done
+}
+
+fault_link_case() {
+	own_links
+	faults_ready
+	calls_near_modules
+	del_link 0
+	each_point "adding a link" delete_link_0 \
+		ip netns exec "${NS[0]}" rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev "${DEV[0]}"
+	echo "$KWARP_LINK" >"$RUN/link.0"
+	wait_until 5 "the link is active" link_active 0
+	works_after_faults
+	# To delete needs no memory, or does without.
+	rm -f "$RUN/link.0"
+	each_point_or_none "deleting a link" add_link_0 rdma link delete "${LINK[0]}"
+	own_links
+	works_after_faults
+}
+
+# The same for what has to succeed, and may not ask for anything.
+each_point_or_none() {
+	local what=$1 undo=$2 n
+	shift 2
+	for ((n = 1; n <= 200; n++)); do
+		check "$what, allocation $n failing" timeout 60 kwfault nth "$n" "$@" >"$CASE_DIR/nth.log" 2>&1
+		grep -q 'it failed' "$CASE_DIR/nth.log" || break
+		"$undo"
+	done
+	note "$what: $((n - 1)) points"
+}
+
+unload_type() {
+	rm -f "$RUN"/link.*
+	rmmod "$KWARP_LINK"
+}
+
+load_type_again() {
+	modprobe "$KWARP_LINK"
+}
+
+fault_module_case() {
+	own_links
+	faults_ready
+	unload_type
+	each_point "loading the module" unload_type modprobe "$KWARP_LINK"
+	own_links
+	unload_type
+	modprobe "$KWARP_LINK"
+	each_point_or_none "unloading the module" load_type_again rmmod "$KWARP_LINK"
+	own_links
+	works_after_faults
+}
+
+# --------------------------------------------------------------------- by chance
+
+# by_chance PERCENT KIND...: from now on, in every context.
+by_chance() {
+	local percent=$1 kind
+	shift
+	for kind; do
+		fault_set "$kind" probability "$percent"
+	done
+}
+
+# Connections while workers and softirqs are short of memory: each is decided in time.
+fault_chance_cm_case() {
+	own_links
+	faults_ready
+	fault_set fail_page_alloc min-order "$1"
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	# What all connections of the server share is there before.
+	client kwfault connect -a "${IP[1]}" -p "$PORT" -n 1
+	expect_in client '1 of 1 connected'
+	by_chance "$2" "${@:4}"
+	client kwfault connect -a "${IP[1]}" -p "$PORT" -n "$3"
+	cat "$CASE_DIR/client.log"
+	faults_off
+	client kwfault connect -a "${IP[1]}" -p "$PORT" -n 3
+	expect_in client '3 of 3 connected'
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	works_after_faults
+}
+
+# connected NUMBER: so many queue pairs of the near end are.
+connected() {
+	[ "$(rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = "$1" ]
+}
+
+# Traffic goes on, and is right: what cannot be sent or taken now can later.
+fault_traffic_case() {
+	local order=$1 percent=$2 count=$3
+	shift 3
+	own_links
+	faults_ready
+	fault_set fail_page_alloc min-order "$order"
+	data_serve
+	data_client -n 0 -m $((64 << 10)) -S 89 -T 120 -q 2
+	start client 0 "${DATA_CLIENT[@]}"
+	# Before that one of them may be refused for want of memory.
+	wait_until 60 "both connections are there" connected 2
+	wait_until 60 "data flows" flows
+	by_chance "$percent" "$@"
+	holds_within "$count" gone "${PIDS[client]}" || :
+	faults_off
+	kill -TERM "${PIDS[client]}" || fail "the client has ended"
+	reap 120 client
+	reap 60 server
+	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
+	works_after_faults
+}
+
+nothing_on() {
+	! rdma resource show "${LINK[$1]}" | grep -q ' [1-9][0-9]* '
+}
+
+# Programs are killed, a link goes, while no allocation of ours of these kinds succeeds.
+fault_teardown_case() {
+	local order=$1
+	shift
+	own_links
+	faults_ready
+	fault_set fail_page_alloc min-order "$order"
+	traffic t
+	by_chance 100 "$@"
+	stop t-client KILL
+	wait_until 20 "what the killed program had is gone" nothing_on 0
+	# TCP's own FIN or reset may have been among what failed; data of the other end is answered.
+	faults_off
+	ended 60 t-server
+	holds_within $((20 * SLOWNESS)) no_objects || fail "objects are left: $OBJECTS"
+	traffic u
+	by_chance 100 "$@"
+	rm -f "$RUN/link.1"
+	check "deleting the link" timeout 60 rdma link delete "${LINK[1]}"
+	faults_off
+	ended 60 u-client
+	ended 60 u-server
+	own_links
+	works_after_faults
+}
+
+# -------------------------------------------------------------- points of our own
+
+# point_ready NAME PERCENT: it strikes so often, without end.
+point_ready() {
+	[ -e "$FAULT_DEBUGFS/kwarp/$1" ] || fail "the module has no point $1"
+	fault_set "kwarp/$1" times -1
+	fault_set "kwarp/$1" probability "$2"
+}
+
+# Data is right whatever the point does; connections, too, are made and ended meanwhile.
+fault_point_case() {
+	own_links
+	faults_ready
+	point_ready "$1" "$2"
+	data_pair -n "$(by_profile 500 40)" -m 100000 -S 90 -q 2
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 5
+	expect_in client ' 5 echoed'
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	[ "$(<"$FAULT_DEBUGFS/kwarp/$1/probability")" = "$2" ] || fail "the point was switched off"
+	faults_off
+	works_after_faults
+}
+
+fault_once_case() {
+	own_links
+	faults_ready
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	client kwfault "$1" -a "${IP[1]}" -p "$PORT" -D "$FAULT_DEBUGFS"
+	[ "$(<"$FAULT_DEBUGFS/kwarp/${1/-/_}/times")" = 0 ] || fail "the fault was not made"
+	faults_off
+	stop server
+	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+	works_after_faults
+}
+
+# What is optional says little more than its neighbour, and takes minutes.
+testcase fault-verbs 120 fault_verbs_case 0
+optional_testcase fault-verbs-order-1 120 fault_verbs_case 1
+testcase fault-connect 60 fault_connect_case
+testcase fault-accept 90 fault_accept_case
+optional_testcase fault-link 300 fault_link_case
+# Loading has a hundred allocations and more, and takes seconds each time.
+optional_testcase fault-module 300 fault_module_case
+testcase fault-chance-cm 120 fault_chance_cm_case 0 10 20 failslab fail_page_alloc
+optional_testcase fault-chance-cm-order-1 60 fault_chance_cm_case 1 100 10 fail_page_alloc
+testcase fault-traffic-slab 60 fault_traffic_case 0 10 8 failslab
+testcase fault-traffic-pages 60 fault_traffic_case 0 10 8 fail_page_alloc
+optional_testcase fault-traffic-order-1 60 fault_traffic_case 1 100 8 fail_page_alloc
+testcase fault-teardown 90 fault_teardown_case 0 failslab fail_page_alloc
+optional_testcase fault-teardown-order-1 90 fault_teardown_case 1 fail_page_alloc
+testcase fault-short-send 60 fault_point_case short_send 50
+testcase fault-full-send 60 fault_point_case full_send 50
+testcase fault-late-work 60 fault_point_case late_work 50
+testcase fault-lost-kick 60 fault_once_case lost-kick
+testcase fault-bad-crc 60 fault_once_case bad-crc

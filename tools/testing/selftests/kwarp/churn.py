@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""churn.py ADDRESS PORT COUNT: COUNT connections that never get beyond their beginning.
+
+Each says nothing, or a part of a Request, or a whole one, and is reset some hundred
+connections later. Says "COUNT done" at the end."""
+import collections
+import resource
+import socket
+import struct
+import sys
+
+AT_A_TIME = 300
+REQUEST = b"MPA ID Req Frame" + struct.pack("!BBH", 0x40, 1, 0)
+
+address, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_NOFILE, (2 * AT_A_TIME, 2 * AT_A_TIME))
+sockets = collections.deque()
+
+
+def end(s):
+    # A reset: no TIME_WAIT is left.
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    s.close()
+
+
+for i in range(count):
+    s = socket.socket()
+    s.settimeout(30)
+    try:
+        s.connect((address, port))
+        s.send(REQUEST[:i % (len(REQUEST) + 1)])
+    except OSError:
+        pass
+    sockets.append(s)
+    if len(sockets) > AT_A_TIME:
+        end(sockets.popleft())
+for s in sockets:
+    end(s)
+print(count, "done", flush=True)

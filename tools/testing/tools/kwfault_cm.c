@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwfault: connections, in both roles.
+ *
+ * The call fails, or an event says what has become of the connection; one of both, in
+ * time, and nothing is left.  What a worker or a softirq allocates is no business of this
+ * thread's counter: the suite fails that by chance, around the same cycles.
+ */
+#include "kwcm.h"
+#include "kwfault.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DECIDED_MS	60000
+#define MOST_POINTS	500
+
+/* Its own objects, so that each end of a connection frees all of them. */
+static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
+{
+	struct ibv_qp_init_attr a = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	*cq = ibv_create_cq(id->verbs, 16, NULL, NULL, 0);
+	if (!*cq)
+		return errno;
+	a.send_cq = *cq;
+	a.recv_cq = *cq;
+	if (!rdma_create_qp(id, NULL, &a))
+		return 0;
+	ibv_destroy_cq(*cq);
+	*cq = NULL;
+	return errno;
+}
+
+static void drop_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
+{
+	if (!cq)
+		return;
+	rdma_destroy_qp(id);
+	if (ibv_destroy_cq(cq))
+		kw_die(KW_MISMATCH, "FAILED: cannot destroy the queue: %s", strerror(errno));
+}
+
+/* One attempt.  Its errno, or 0, to *ret.  Return: was there a point to fail? */
+static bool connect_once(const char *addr, const char *port, unsigned int n, int *ret)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct rdma_cm_id *id = kwcm_resolve(addr, port);
+	struct ibv_cq *cq = NULL;
+	struct kwcm_event ev;
+	bool hit = false;
+
+	*ret = make_qp(id, &cq);
+	if (*ret)
+		goto out;
+	if (n)
+		kf_arm(n);
+	*ret = rdma_connect(id, &param) ? errno : 0;
+	if (n)
+		hit = kf_disarm();
+	if (*ret)
+		goto out;
+	if (kwcm_next(id->channel, DECIDED_MS, &ev))
+		kw_die(KW_STALL, "FAILED connect, point %u: not decided", n);
+	if (ev.type != RDMA_CM_EVENT_ESTABLISHED) {
+		kw_debug("%s, status %d", rdma_event_str(ev.type), ev.status);
+		*ret = ECONNREFUSED;
+		goto out;
+	}
+	rdma_disconnect(id);
+	if (kwcm_next(id->channel, DECIDED_MS, &ev))
+		kw_die(KW_STALL, "FAILED connect, point %u: it does not end", n);
+out:
+	drop_qp(id, cq);
+	kwcm_destroy(id);
+	return hit;
+}
+
+unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles, bool faults)
+{
+	unsigned int i, ok = 0, wrong = 0, n = 1;
+	struct kf_count c = { 0 };
+	int ret;
+
+	if (!faults) {
+		for (i = 0; i < cycles; i++) {
+			connect_once(addr, port, 0, &ret);
+			ok += !ret;
+		}
+		kw_say("%u of %u connected", ok, cycles);
+		return 0;
+	}
+	while (connect_once(addr, port, n, &ret)) {
+		c.points++;
+		c.refused += !!ret;
+		c.survived += !ret;
+		if (++n > MOST_POINTS)
+			kw_die(KW_STALL, "FAILED connect: no end");
+	}
+	if (ret) {
+		kw_say("FAILED connect without a fault: %s", strerror(ret));
+		wrong++;
+	}
+	kf_report("connect", &c);
+	return wrong;
+}
+
+/* True if there was a point to fail. */
+static bool accept_once(struct rdma_cm_id *id, unsigned int n, struct kf_count *c,
+			unsigned int *wrong)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct ibv_cq *cq = NULL;
+	struct kwcm_event ev;
+	bool hit;
+	int ret = make_qp(id, &cq);
+
+	if (ret)
+		kw_die(KW_SETUP, "cannot make a queue pair: %s", strerror(ret));
+	kf_arm(n);
+	ret = rdma_accept(id, &param) ? errno : 0;
+	hit = kf_disarm();
+	c->points += hit;
+	c->refused += hit && ret;
+	c->survived += hit && !ret;
+	if (ret && !hit) {
+		kw_say("FAILED accept without a fault: %s", strerror(ret));
+		++*wrong;
+	}
+	/* Established and disconnected, or one event that says that it is lost. */
+	while (!ret) {
+		if (kwcm_next(id->channel, DECIDED_MS, &ev))
+			kw_die(KW_STALL, "FAILED accept, point %u: it does not end", n);
+		if (ev.type != RDMA_CM_EVENT_ESTABLISHED)
+			break;
+	}
+	drop_qp(id, cq);
+	rdma_destroy_id(id);
+	return hit;
+}
+
+unsigned int kf_accept(const char *addr, const char *port)
+{
+	struct rdma_cm_id *listener = kwcm_listen(addr, port, 16);
+	struct kf_count c = { 0 };
+	unsigned int wrong = 0, n = 1;
+	struct kwcm_event ev;
+	bool more = true;
+
+	while (more) {
+		if (kwcm_expect(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, DECIDED_MS, &ev))
+			kw_die(KW_STALL, "FAILED accept: nobody comes for point %u", n);
+		/* One connection at a time: events of the next one shall not be in between. */
+		if (rdma_migrate_id(ev.id, rdma_create_event_channel()))
+			kw_die(KW_SETUP, "cannot move an id: %s", strerror(errno));
+		more = accept_once(ev.id, n, &c, &wrong);
+		if (++n > MOST_POINTS)
+			kw_die(KW_STALL, "FAILED accept: no end");
+	}
+	kf_report("accept", &c);
+	kwcm_destroy(listener);
+	return wrong;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwfault: what one fault at one of kwarp's own points has to come to.  The program sets
+ * the point itself, when the connection stands, since to set it up takes FPDUs, too.
+ */
+#include "kwcm.h"
+#include "kwfault.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONNECT_MS	60000
+#define MSG_LEN		64
+/* Of RFC 5044 8: layer 2, type 0, "CRC error". */
+#define TERM_CRC	0x2002
+/* A Send that nobody has sent is not complete after this. */
+#define DEAF_MS		300
+
+static const char *dir;
+
+static void set_attribute(const char *point, const char *name, const char *value)
+{
+	char path[256];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/kwarp/%s/%s", dir, point, name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		kw_die(KW_SETUP, "cannot set %s: %s", path, strerror(errno));
+	close(fd);
+}
+
+static void once(const char *point)
+{
+	set_attribute(point, "times", "1");
+	set_attribute(point, "probability", "100");
+}
+
+struct link {
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t buf[2 * MSG_LEN];
+};
+
+static void set_up(struct link *l, const char *addr, const char *port)
+{
+	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
+	struct ibv_qp_init_attr a = {
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 8, .max_recv_wr = 8, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	struct ibv_sge sge = { .length = MSG_LEN };
+	struct ibv_recv_wr *bad, wr = { .wr_id = 1, .sg_list = &sge, .num_sge = 1 };
+	struct kwcm_event ev;
+
+	l->id = kwcm_resolve(addr, port);
+	l->pd = ibv_alloc_pd(l->id->verbs);
+	l->cq = ibv_create_cq(l->id->verbs, 16, NULL, NULL, 0);
+	l->mr = l->pd ? ibv_reg_mr(l->pd, l->buf, sizeof(l->buf), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	a.send_cq = l->cq;
+	a.recv_cq = l->cq;
+	if (!l->cq || !l->mr || rdma_create_qp(l->id, l->pd, &a))
+		kw_die(KW_SETUP, "cannot set up: %s", strerror(errno));
+	sge.addr = (uintptr_t)l->buf + MSG_LEN;
+	sge.lkey = l->mr->lkey;
+	if (ibv_post_recv(l->id->qp, &wr, &bad) || rdma_connect(l->id, &param) ||
+	    kwcm_expect(l->id->channel, RDMA_CM_EVENT_ESTABLISHED, CONNECT_MS, &ev))
+		kw_die(KW_LOST, "cannot connect");
+}
+
+static void tear_down(struct link *l)
+{
+	struct kwcm_event ev;
+
+	/* A connection that has failed is disconnected already. */
+	rdma_disconnect(l->id);
+	if (kwcm_expect(l->id->channel, RDMA_CM_EVENT_DISCONNECTED, CONNECT_MS, &ev))
+		kw_die(KW_STALL, "FAILED: the connection does not end");
+	rdma_destroy_qp(l->id);
+	if (ibv_destroy_cq(l->cq) || ibv_dereg_mr(l->mr) || ibv_dealloc_pd(l->pd))
+		kw_die(KW_MISMATCH, "FAILED: cannot destroy: %s", strerror(errno));
+	kwcm_destroy(l->id);
+}
+
+static void post_one(struct link *l, enum ibv_wr_opcode opcode, uint64_t id)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)l->buf, .length = MSG_LEN, .lkey = l->mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.wr_id = id, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = opcode == IBV_WR_SEND,
+	};
+
+	if (ibv_post_send(l->id->qp, &wr, &bad))
+		kw_die(KW_LOST, "cannot post: %s", strerror(errno));
+}
+
+static bool next(struct link *l, int ms, struct ibv_wc *wc)
+{
+	int64_t until = kw_now_ms() + ms;
+
+	while (ibv_poll_cq(l->cq, 1, wc) <= 0)
+		if (kw_now_ms() > until)
+			return false;
+	return true;
+}
+
+/*
+ * A doorbell that is not heard: nobody else looks at the queue, as a doorbell is a call
+ * and not a signal that could get lost on its way.  The next one makes up for it: both
+ * requests are sent, in their order.
+ */
+unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugfs)
+{
+	static const uint64_t order[] = { 2, 3 };
+	unsigned int i, sent = 0, wrong = 0;
+	struct link l = { 0 };
+	struct ibv_wc wc;
+
+	dir = debugfs;
+	set_up(&l, addr, port);
+	kw_fill(l.buf, MSG_LEN, 7, 0);
+	once("lost_kick");
+	post_one(&l, IBV_WR_SEND, 2);
+	if (next(&l, DEAF_MS, &wc))
+		kw_die(KW_MISMATCH, "FAILED: the doorbell was heard");
+	post_one(&l, IBV_WR_RDMA_WRITE, 3);
+	for (i = 0; i < 3; i++) {
+		if (!next(&l, CONNECT_MS, &wc))
+			kw_die(KW_STALL, "FAILED: the next doorbell did not make up for it");
+		if (wc.status != IBV_WC_SUCCESS)
+			kw_die(KW_LOST, "FAILED: %s", ibv_wc_status_str(wc.status));
+		if (wc.wr_id != 1)
+			wrong += wc.wr_id != order[sent++];
+	}
+	wrong += kw_check(l.buf + MSG_LEN, MSG_LEN, 7, 0) != MSG_LEN;
+	tear_down(&l);
+	return wrong;
+}
+
+/* A wrong CRC: the peer says so in its Terminate, which all that is flushed tells. */
+unsigned int kf_bad_crc(const char *addr, const char *port, const char *debugfs)
+{
+	unsigned int wrong = 0;
+	struct link l = { 0 };
+	struct ibv_wc wc;
+
+	dir = debugfs;
+	set_up(&l, addr, port);
+	once("bad_crc");
+	post_one(&l, IBV_WR_SEND, 2);
+	do {
+		if (!next(&l, CONNECT_MS, &wc))
+			kw_die(KW_STALL, "FAILED: no answer to a wrong CRC");
+	} while (wc.wr_id != 1);
+	if (wc.status != IBV_WC_WR_FLUSH_ERR || wc.vendor_err != TERM_CRC) {
+		kw_say("FAILED: the receive ended with %s, Terminate %04x, not %04x",
+		       ibv_wc_status_str(wc.status), wc.vendor_err, TERM_CRC);
+		wrong++;
+	}
+	tear_down(&l);
+	return wrong;
+}
