@@ -43,12 +43,24 @@ provider: ## build the libibverbs provider: RDMA_CORE=<rdma-core source tree>
 check: ## everything that CI runs; ends in "N passed, N failed, N skipped"
 	@$(scripts)/check.sh
 
+.PHONY: check-all
+check-all: ## the same and all that has no room there: other kernels, data races, long fuzz, mutants, soak
+	@$(scripts)/check-all.sh
+
+.PHONY: selftest
+selftest: ## the tests' own tests: what they must not let pass, they do not
+	@$(scripts)/selftest.sh
+
+.PHONY: mutate
+mutate: ## break functions that the conformance tables name, expect the named tests to fail [ROWS=40 SEED=]
+	@$(scripts)/mutate.py $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
+
 .PHONY: lint
 lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 	@$(scripts)/lint.sh
 
 .PHONY: kunit
-kunit: ## unit tests of the protocol, memory, queue and engine layers, in user-mode Linux
+kunit: ## unit tests of the layers from protocol to connection management, in user-mode Linux
 	@$(scripts)/kunit.sh
 
 .PHONY: coverage
@@ -63,6 +75,10 @@ fuzz: ## the protocol layer under libFuzzer [FUZZ_SECONDS=60]
 provider-test: ## unit test of the provider's queues, in this machine's user space
 	@$(scripts)/provider-test.sh
 
+.PHONY: install-test
+install-test: ## make install and make uninstall in chroots of Debian 12 and 13
+	@$(scripts)/install-test.sh
+
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
 	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)
@@ -71,12 +87,16 @@ e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12
 e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
 	@$(scripts)/e2e.sh --kernel debug $(CASES)
 
+.PHONY: soak
+soak: ## mixed traffic for long while everything around is bad [SECONDS=7200 KERNEL=6.12]
+	@$(scripts)/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
+
 .PHONY: bench
 bench: ## kwarp, siw, rxe and TCP in turn, user-mode and QEMU guest, report [GUEST=uml OUT=dir ROUNDS=5]
 	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: install
-install: ## this machine: DKMS module, provider, man page (as root)
+install: ## this machine: DKMS module, provider, man page, unit, as root [RDMA_CORE=<tree>]
 	@RDMA_CORE="$(RDMA_CORE)" $(scripts)/install.sh
 
 .PHONY: uninstall

@@ -9,6 +9,8 @@
 #   scripts/apt-private.sh cache ARGS...    apt-cache ARGS
 #   scripts/apt-private.sh download DIR PKG[=VER|/SUITE]...
 #   scripts/apt-private.sh source DIR PKG=VER     the .orig tarball, into DIR
+#   scripts/apt-private.sh own-source DIR PKG VER  the same from the suites that this machine
+#       follows itself; any packaging of that upstream version will do
 #   scripts/apt-private.sh sources SUITE...       sources.list lines of these suites
 #   scripts/apt-private.sh prepare                fetch the package lists if there are none
 #   scripts/apt-private.sh refresh                fetch the package lists again
@@ -38,7 +40,7 @@ main_mirror() {
 		uri=$(mirror_of "$suite")
 		[ -z "$uri" ] || { echo "$uri"; return; }
 	done
-	die "no Debian mirror in this machine's apt sources; add a 'deb MIRROR bookworm main' line"
+	die "this needs Debian (12 or later): this machine's apt sources name no Debian mirror; on Debian add a line 'deb MIRROR bookworm main'"
 }
 
 # A mirror of Debian usually carries the security archive beside it.
@@ -99,6 +101,11 @@ refresh() {
 	) 9>"$state/lock"
 }
 
+# Lists that have just been fetched say no more when they are fetched again.
+refresh_if_old() {
+	[ -z "$(find "$state/ready" -mmin +60)" ] || refresh
+}
+
 # Versions move and old ones leave the mirror: on failure ask again with fresh lists.
 download() {
 	local dir=$1
@@ -110,17 +117,68 @@ download() {
 	logged "$state/download.log" apt-get -q "${opts[@]}" download "$@"
 }
 
-# Some mirrors fail on the .dsc; the .orig tarball is all that is wanted.
+# Some mirrors fail on the .dsc; the .orig tarball is all that is wanted. What was not there
+# within the last hour is not asked for again.
 download_source() {
-	local dir=$1 pkg=$2
+	local dir=$1 pkg=$2 missing=$state/missing-${2//\//_}
+	if [ -n "$(find "$missing" -mmin -60 2>/dev/null)" ]; then
+		die "the mirror gave no source of $pkg: $(cat "$missing")"
+	fi
 	mkdir -p "$dir"
 	cd "$dir"
 	apt-get -q "${opts[@]}" source --download-only "$pkg" >"$state/source.log" 2>&1 || true
-	compgen -G "*.orig.tar.*" >/dev/null && return
-	refresh
+	has_tarball && return
+	refresh_if_old
 	apt-get -q "${opts[@]}" source --download-only "$pkg" >"$state/source.log" 2>&1 || true
-	compgen -G "*.orig.tar.*" >/dev/null ||
-		die "the mirror gave no source of $pkg; the log is $state/source.log"
+	has_tarball && return
+	sed -nE 's|^E: Failed to fetch .*/([^/ ]+) +404.*|\1 is not there|p' "$state/source.log" >"$missing"
+	[ -s "$missing" ] || rm -f "$missing"
+	no_tarball "$pkg" "$state/source.log"
+}
+
+# In the current folder. What is cut short has another name until it is whole.
+has_tarball() {
+	compgen -G "*.orig.tar.*" >/dev/null
+}
+
+no_tarball() {
+	{ grep -E '^E:' "$2" || tail -n 3 "$2"; } | tail -n 2 >&2
+	die "the mirror gave no source of $1: another mirror may have it (log: $2)"
+}
+
+# The machine's own entries, each made to ask for sources and for nothing else.
+own_entries() {
+	local to=$1 LIST='' PARTS='' f
+	eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
+	mkdir -p "$to"
+	for f in "$LIST" "$PARTS"/*.list "$PARTS"/*.sources; do
+		[ ! -r "$f" ] || sed -E 's/^deb(-src)?([[:space:]])/deb-src\2/; s/^Types:.*/Types: deb-src/' \
+			"$f" >"$to/${f##*/}"
+	done
+}
+
+# Lists of sources are large and serve once: they go with the folder. A third party's
+# entry without sources is an error to apt, and none to us.
+download_own_source() {
+	local dir=$1 pkg=$2 upstream=${3%-*} own=$1/.apt log=$KWARP_CACHE/log/own-source.log version
+	need_cache
+	mkdir -p "$own"/{lists,cache/archives}/partial
+	own_entries "$own/entries"
+	local opts=(-o Dir::Etc::sourcelist=/dev/null -o "Dir::Etc::sourceparts=$own/entries"
+		-o "Dir::State::Lists=$own/lists" -o "Dir::Cache=$own/cache" -o APT::Sandbox::User=root
+		-o Acquire::Languages=none -o APT::Update::Post-Invoke::=true -o Acquire::Retries=3)
+	cd "$dir"
+	apt-get -q "${opts[@]}" update >"$log" 2>&1 || true
+	version=$(apt-cache "${opts[@]}" showsrc "$pkg" 2>>"$log" |
+		awk -v exact="$3" -v upstream="$upstream" '
+			$1 != "Version:" { next }
+			{ v = $2; sub(/-[^-]*$/, "", v) }
+			$2 == exact || (v == upstream && !found) { found = $2 }
+			END { print found }')
+	[ -n "$version" ] || echo "E: no suite of this machine has sources of $pkg $upstream" >>"$log"
+	[ -z "$version" ] || apt-get -q "${opts[@]}" source --download-only "$pkg=$version" >>"$log" 2>&1 || true
+	rm -rf "$own"
+	has_tarball || no_tarball "$pkg $upstream" "$log"
 }
 
 verb=${1:-}
@@ -131,7 +189,8 @@ get) prepare; exec apt-get "${opts[@]}" "$@" ;;
 cache) prepare; exec apt-cache "${opts[@]}" "$@" ;;
 download) prepare; download "$@" ;;
 source) prepare; download_source "$@" ;;
+own-source) download_own_source "$@" ;;
 prepare) prepare ;;
 refresh) prepare; refresh ;;
-*) die "usage: $0 get|cache|download|source|sources|prepare|refresh ..." ;;
+*) die "usage: $0 get|cache|download|source|own-source|sources|prepare|refresh ..." ;;
 esac

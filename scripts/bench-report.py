@@ -4,7 +4,8 @@
 
     bench-report.py collect RECORDS MACHINE OUT.json   the guest's records, cell by cell
     bench-report.py report DIR                         DIR/*.json -> report.md, *.svg
-    bench-report.py judge FILE.json                    TAP: gross losses against the targets
+    bench-report.py judge FILE.json...                 TAP: gross losses against the targets; of several
+                                                       runs the best counts, and errors of all
 
 Of each cell the report gives the median of all rounds, and the spread: how far the lowest
 and the highest round are apart, in per cent of the median.  A ratio is taken round by round,
@@ -60,7 +61,9 @@ def add_record(cells, record):
     if "error" in record:
         cell.setdefault("errors", []).append(record["error"])
         return
-    cell["runs"][record["round"]] = {k: v for k, v in record.items() if k not in KEYS and k not in ("round", "count")}
+    if "retried" in record:
+        cell.setdefault("retried", []).append(record["retried"])
+    cell["runs"][record["round"]] = {k: v for k, v in record.items() if k not in KEYS and k not in ("round", "count", "retried")}
 
 
 def one_cell_per_line(data):
@@ -226,22 +229,72 @@ def targets():
 JUDGED = re.compile(r"write-64k-(tcp|siw)-")
 
 
-def judge(path):
-    fig = Figures(path)
+def ours_went_wrong(fig):
+    """Errors of what kwarp could not do, or not at once."""
+    for cell in fig.data["cells"]:
+        if cell["who"].startswith("kwarp"):
+            yield from cell.get("errors", []) + cell.get("retried", [])
+
+
+def went_wrong(cell):
+    """Lines that tell of it, whoever it was."""
+    name = f"{NAMES.get(cell['who'], cell['who'])}, {name_of_cell(cell)}"
+    if cell.get("errors"):
+        yield f"{name}: `{cell['errors'][0]}`"
+    if cell.get("retried"):
+        yield f"{name}: worked when it was tried again, in {len(cell['retried'])} rounds: `{cell['retried'][0]}`"
+
+
+def verdict_of(target, fig):
+    """One line of TAP.  What siw could not do is no verdict on kwarp; all else must be measured."""
+    name = f"bench/{target.name}"
+    found = target.measure(fig)
+    if not found:
+        theirs = fig.runs(target.mtu, *target.theirs)
+        if target.theirs[0] == "siw" and not theirs and fig.runs(target.mtu, *target.ours):
+            return f"ok {name} # SKIP siw has no figures"
+        return f"not ok {name}: not measured"
+    ratio = statistics.median(found)
+    text = f"{name}: {ratio:.2f}, target {target.sign()} {target.goal}"
+    if target.grossly_missed(ratio):
+        return f"not ok {text}"
+    return f"ok {text}" + ("" if target.met(ratio) else " (missed, by less than a factor of two)")
+
+
+def best_verdict_of(target, figs):
+    """Half a second of one contender a neighbour on the host can slow down by anything; what the
+    code costs it costs in each run."""
+    lines = [verdict_of(target, fig) for fig in figs]
+    good = [line for line in lines if line.startswith("ok ") and "# SKIP" not in line]
+    chosen = (good or lines)[0]
+    for line in lines:
+        if line is not chosen:
+            print(f"# in another run: {line}")
+    return chosen
+
+
+def judge(*paths):
+    """As many verdicts as there are targets, measured or not, and one on kwarp's errors.
+
+    What was tried again is told of all; that kwarp needed it is an error."""
+    figs = [Figures(path) for path in paths]
     lines = []
     for t in targets():
-        found = t.measure(fig) if t.applies(fig) else []
-        if not found:
+        if not t.applies(figs[0]):
             continue
-        ratio = statistics.median(found)
-        text = f"bench/{t.name}: {ratio:.2f}, target {t.sign()} {t.goal}"
-        if not JUDGED.match(t.name):
-            print(f"# {text}")
-        elif not t.grossly_missed(ratio):
-            lines.append(f"ok {text}" + ("" if t.met(ratio) else " (missed, by less than a factor of two)"))
-        else:
-            lines.append(f"not ok {text}")
-    print(f"1..{max(1, len(lines))}")
+        if JUDGED.match(t.name):
+            lines.append(best_verdict_of(t, figs))
+            continue
+        found = t.measure(figs[0])
+        if found:
+            print(f"# bench/{t.name}: {statistics.median(found):.2f}, target {t.sign()} {t.goal}")
+    for fig in figs:
+        for cell in fig.data["cells"]:
+            for line in went_wrong(cell):
+                print(f"# {line}")
+    wrong = sum(1 for fig in figs for _ in ours_went_wrong(fig))
+    lines.append(("not ok" if wrong else "ok") + f" bench/errors: {wrong} runs of kwarp failed, or had to be tried again")
+    print(f"1..{len(lines)}")
     print("\n".join(lines))
 
 
@@ -368,16 +421,19 @@ def section_connections(fig):
     yield from table(head_of(fig, "connect, message to and fro, disconnect"), rows)
 
 
+def name_of_cell(c):
+    return f"MTU {c['mtu']}, {c['kind']} {c['op']} {c['size']} × {c['qps']}"
+
+
 def section_errors(fig):
-    found = [c for c in fig.data["cells"] if c.get("errors")]
-    if not found and not fig.data["absent"]:
+    lines = [line for c in fig.data["cells"] for line in went_wrong(c)]
+    if not lines and not fig.data["absent"]:
         return
     yield "### What did not work"
     yield ""
     for name, why in fig.data["absent"].items():
         yield f"- {NAMES.get(name, name)} did not take part: `{why}`"
-    for c in found:
-        yield f"- {NAMES.get(c['who'], c['who'])}, MTU {c['mtu']}, {c['kind']} {c['op']} {c['size']} × {c['qps']}: `{c['errors'][0]}`"
+    yield from (f"- {line}" for line in lines)
     yield ""
 
 

@@ -10,8 +10,8 @@
 #     --out DIR                  where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS          of one guest (36000)
 #     --short                    two minutes on one stock guest: ratios; fails only if a target
-#                                of large Writes is missed by a factor of two; of a guest and
-#                                a folder of its own
+#                                of large Writes is missed by a factor of two, in three runs one
+#                                after the other; of a guest and a folder of its own
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -112,10 +112,52 @@ run_guests() {
 	return "$status"
 }
 
+siw_did_it() {
+	local logs=$out/${guests[0]}-logs
+	names_siw_alone "$logs/console.log" || return 1
+	rm -rf "$logs-siw"
+	mv "$logs" "$logs-siw"
+}
+
+# siw has stopped a machine before, and then the kernel's report names it. Nothing else is
+# forgiven: not a report that does not, and not a guest that died without a word.
+run_short() {
+	local status=0
+	run_guests || status=$?
+	if [ "$status" -ne 0 ] && siw_did_it; then
+		say "siw stopped the machine (logs: $out/${guests[0]}-logs-siw); once more"
+		status=0
+		run_guests || status=$?
+	fi
+	return "$status"
+}
+
+# The verdict on FILE..., and whether a target is missed.
+missed() {
+	"$here/bench-report.py" judge "$@" >"$out/verdict.tap"
+	grep -q '^not ok bench/write' "$out/verdict.tap"
+}
+
+# Only those that are judged, up to twice more.
+measure_missed_again() {
+	local first=$out again
+	for again in 1 2; do
+		missed "${files[@]}" || return 0
+		say "a target is missed by a factor of two: measuring it again"
+		out=$first/again-$again
+		mkdir -p "$out"
+		(options+=(--cells '-rate-(stream|write)-65536-1$'); run_short) || status=$?
+		[ ! -e "$out/${guests[0]}.json" ] || files+=("$out/${guests[0]}.json")
+		out=$first
+	done
+}
+
 judge() {
-	local verdict=$out/verdict.tap passed failed skipped
-	"$here/bench-report.py" judge "$out/${guests[0]}.json" | tee "$verdict"
-	read -r passed failed skipped < <("$here/tap-count.sh" <"$verdict")
+	local files=("$out/${guests[0]}.json") passed failed skipped
+	measure_missed_again
+	missed "${files[@]}" || :
+	cat "$out/verdict.tap"
+	read -r passed failed skipped < <("$here/tap-count.sh" <"$out/verdict.tap")
 	[ "$status" -eq 0 ] || failed=$((failed + 1))
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 	say "bench, short: $passed passed, $failed failed, $skipped skipped ($out)"
@@ -127,6 +169,7 @@ parse "$@"
 if [ "$short" = 1 ]; then
 	"$here/host-packages.sh" check
 	out=$KWARP_ROOT/build/bench-short guests=(6.12) timeout=600
+	rm -rf "$out"
 	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
 else
 	"$here/host-packages.sh" bench
@@ -135,17 +178,12 @@ fi
 mkdir -p "$out"
 out=$(realpath "$out")
 status=0
-run_guests || status=$?
 if [ "$short" = 1 ]; then
-	# siw has stopped a machine before; twice in a row is not its doing.
-	if [ "$status" -ne 0 ]; then
-		say "once more"
-		status=0
-		run_guests || status=$?
-	fi
+	run_short || status=$?
 	judge
 else
-	[ -n "$(find "$out" -maxdepth 1 -name '*.json')" ] || die "nothing was measured"
+	run_guests || status=$?
+	[ -n "$(find "$out" -maxdepth 1 -name '*.json')" ] || die "nothing was measured: see $out/*-logs"
 	"$here/bench-report.py" report "$out"
 	say "the report is $out/report.md"
 	exit "$status"

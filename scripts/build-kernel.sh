@@ -4,10 +4,13 @@
 # The kernels that are our own configuration of Debian's source, built once into the
 # cache. Same answers as get-kernel.sh.
 #
-#   scripts/build-kernel.sh debug|uml           prints KDIR
-#   scripts/build-kernel.sh --dir debug|uml     prints the folder of vmlinuz, kdir, modules ...
+#   scripts/build-kernel.sh debug|kcsan|uml           prints KDIR
+#   scripts/build-kernel.sh --dir debug|kcsan|uml     prints the folder of vmlinuz, kdir, modules ...
 #
-#   debug   6.12 with tools/testing/qemu/debug.config: every check there is
+#   debug   6.12 with tools/testing/qemu/debug.config: KASAN, lockdep, kmemleak and more
+#   kcsan   6.12 with debug.config and, over it, kcsan.config: data races
+#           Both with Documentation/upstream's patches, so that a fault of the RDMA core that
+#           is known is neither met by chance nor avoided by the tests.
 #   uml     7.2 with tools/testing/qemu/uml.config: runs as a program of this machine, with
 #           several processors, which a user-mode 6.12 cannot have
 set -euo pipefail
@@ -15,18 +18,39 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 choose() {
-	name=$1
+	name=$1 patches=()
 	case $name in
-	debug) line=6.12 target=bzImage image=arch/x86/boot/bzImage arch=x86 ;;
+	debug | kcsan) line=6.12 target=bzImage image=arch/x86/boot/bzImage arch=x86 patches=("$KWARP_ROOT"/Documentation/upstream/*.patch) ;;
 	uml) line=7.2 target=linux image=linux arch=um ;;
-	*) die "no kernel '$name' is built here: give debug or uml" ;;
+	*) die "no kernel '$name' is built here: give debug, kcsan or uml" ;;
 	esac
-	fragment=$KWARP_ROOT/tools/testing/qemu/$name.config
+	fragments=("$KWARP_ROOT/tools/testing/qemu/$name.config")
+	# Modules that are built for it are instrumented, it is not itself: see kcsan.config.
+	make_args=()
+	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
+	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/qemu/debug.config" "${fragments[@]}")
+}
+
+# The tree of SOURCE shares all files but those that the patches write anew.
+make_patched() {
+	local dir=$1 source=$2 patch
+	cp -al "$source/." "$dir"
+	for patch in "${patches[@]}"; do
+		patch -sf -p1 -d "$dir" <"$patch" || die "${patch##*/} does not apply to ${source##*/}"
+	done
+}
+
+# One line per option: the last that names it.
+options() {
+	cat "${fragments[@]}" | awk -F= '/^CONFIG_/ { if (!($1 in line)) name[++n] = $1; line[$1] = $0 }
+		END { for (i = 1; i <= n; i++) print line[name[i]] }'
 }
 
 configure() {
 	local source=$1 out=$2
-	make -C "$source" "O=$out" "ARCH=$arch" allnoconfig "KCONFIG_ALLCONFIG=$fragment"
+	mkdir -p "$out"
+	options >"$out/fragment"
+	make -C "$source" "O=$out" "ARCH=$arch" allnoconfig "KCONFIG_ALLCONFIG=$out/fragment"
 }
 
 # An option that Kconfig dropped would be a check that silently does not run.
@@ -37,7 +61,7 @@ verify_config() {
 		CONFIG_*=n) ! grep -q "^${line%=n}=" "$config" || lost+=("$line") ;;
 		CONFIG_*) grep -qxF -- "$line" "$config" || lost+=("$line") ;;
 		esac
-	done <"$fragment"
+	done < <(options)
 	[ ${#lost[@]} -eq 0 ] || die "the kernel did not take: ${lost[*]}"
 }
 
@@ -75,7 +99,7 @@ make_kernel() {
 	say "building the $name kernel: 5 to 20 minutes on two cores, once (log: $log)"
 	configure "$source" "$dir/kdir" >"$log" 2>&1 || { tail "$log" >&2; die "configuration failed: $log"; }
 	verify_config "$dir/kdir/.config"
-	logged "$log" nice make -C "$source" "O=$dir/kdir" "ARCH=$arch" -j "$KWARP_JOBS" "$target" modules
+	logged "$log" nice make -C "$source" "O=$dir/kdir" "ARCH=$arch" "${make_args[@]}" -j "$KWARP_JOBS" "$target" modules
 	logged "$log.install" package "$dir" "$dir/kdir"
 	trim "$dir/kdir"
 	relocate "$dir/kdir"
@@ -86,6 +110,9 @@ what=kdir
 [ "${1:-}" != --dir ] || { what=.; shift; }
 choose "${1:-}"
 source=$("$here/get-source.sh" linux "$line")
-key=kernel/$name-$(basename "$source")-$(grep -v '^#' "$fragment" | sha256sum | cut -c1-12)
+[ ${#patches[@]} -eq 0 ] ||
+	source=$(cached "source/$(basename "$source")-patched-$(cat "${patches[@]}" | sha256sum | cut -c1-12)" make_patched "$source")
+# All that decides what is built.
+key=kernel/$name-$(basename "$source")-$({ grep -hv '^#' "${fragments[@]}"; printf '%s' "${make_args[*]}"; } | sha256sum | cut -c1-12)
 dir=$(cached "$key" make_kernel "$source")
 realpath "$dir/$what"

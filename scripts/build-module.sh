@@ -41,7 +41,7 @@ same_kernel_or_wipe() {
 compile() {
 	local kdir=$1 tree=$2
 	shift 2
-	make -C "$kdir" "M=$tree/$driver" "KWARP_CONFIG_DIR=$tree" "KWARP_VERSION=$version" \
+	kernel_make "$kdir" "M=$tree/$driver" "KWARP_CONFIG_DIR=$tree" "KWARP_VERSION=$version" \
 		-j "$KWARP_JOBS" "$@" modules </dev/null
 }
 

@@ -26,7 +26,7 @@ make_siw() {
 	sed -i 's/^obj-.*/obj-m += siw.o/' "$dir/src/Makefile"
 	! watches_locks "$kdir" || sed -i -E 's/\<(read_(un)?lock)\(&sk->sk_callback_lock/\1_bh(\&sk->sk_callback_lock/' \
 		"$dir"/src/*.c
-	logged "$KWARP_CACHE/log/siw.log" make -C "$kdir" "M=$dir/src" -j "$KWARP_JOBS" modules
+	logged "$KWARP_CACHE/log/siw.log" kernel_make "$kdir" "M=$dir/src" -j "$KWARP_JOBS" modules
 	mv "$dir/src/siw.ko" "$dir/siw.ko"
 	rm -rf "$dir/src"
 }

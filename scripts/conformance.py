@@ -12,7 +12,9 @@
 # A table has one row per statement of an RFC. It fails if an ID is missing or out of
 # place, if a function or test that it names does not exist (a name may end in *: then one
 # has to match), if a row in scope has neither function nor reason, if one of level MUST
-# has neither test nor reason, and if what is generated is old.
+# has neither test nor reason, and if what is generated is old. A reason that begins with
+# "deviation:" says that the requirement is not met, whatever the tests show instead, and one
+# that begins with "not applicable:" that it asks nothing of us; such a row names no test.
 """Check the conformance tables."""
 import collections
 import fnmatch
@@ -40,10 +42,7 @@ GROUPS = [
     (("MAY",), "MAY"),
     (("DEF", "DERIVED", "rule", "states", "info", "should", "recommended"), "plain"),
 ]
-STATUSES = ["test", "code", "reason", "open", "outside"]
-
-# Raw cases that a row names at most: some requirements have dozens.
-MOST_RAW = 6
+STATUSES = ["test", "code", "reason", "n/a", "deviates", "open", "outside"]
 
 BEGIN = ".. count-begin"
 END = ".. count-end"
@@ -237,6 +236,8 @@ def check_cells(row, findings):
         return
     if not row.functions and not row.reason:
         findings.row(row, "neither function nor reason")
+    if status(row) == "n/a" and row.tests:
+        findings.row(row, "not applicable, but it names a test")
     if status(row) == "open":
         findings.row(row, f"{row.level} with neither test nor reason")
 
@@ -269,12 +270,12 @@ def by_family(wanted, names):
 
 
 def with_raw_cases(row, cases):
-    """The row's tests, with the raw cases that are for it, MOST_RAW at most."""
+    """The row's tests, with all raw cases that are for it."""
     kept = [test for test in row.tests.split()
             if not (test.startswith("raw:") and fnmatch.filter(cases, test[4:]))]
     wanted = {name for name, ids in cases.items() if row.id in ids}
     if in_scope(row):
-        kept += ["raw:" + name for name in by_family(wanted, cases)[:MOST_RAW]]
+        kept += ["raw:" + name for name in by_family(wanted, cases)]
     return " ".join(kept)
 
 
@@ -305,6 +306,10 @@ def status(row):
     """How the row is met."""
     if not in_scope(row):
         return "outside"
+    if row.reason.startswith("deviation: "):
+        return "deviates"
+    if row.reason.startswith("not applicable: "):
+        return "n/a"
     if row.tests:
         return "test"
     if row.reason:
@@ -315,12 +320,12 @@ def status(row):
 def count_lines(tables):
     """The table of counts, as reStructuredText."""
     def line(cells):
-        return "| " + " | ".join(f"{c:<7}" for c in cells) + " |"
+        return "| " + " | ".join(f"{c:<8}" for c in cells) + " |"
 
     def numbers(label, level, counts):
         return line([label, level] + [counts[s] for s in STATUSES] + [sum(counts.values())])
 
-    rule = "+" + "+".join(["-" * 9] * (len(STATUSES) + 3)) + "+"
+    rule = "+" + "+".join(["-" * 10] * (len(STATUSES) + 3)) + "+"
     lines = [rule, line(["RFC", "level"] + STATUSES + ["all"]), rule.replace("-", "=")]
     everything = collections.Counter()
     levels = [name for _, name in GROUPS]

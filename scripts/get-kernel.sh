@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # A stock Debian kernel in the cache: image, modules and a build directory that
-# works from there. Nothing is installed. Prints the build directory (KDIR).
+# works from there. Nothing is installed. Prints the build directory (KDIR). A kernel of a
+# newer Debian comes with a system of that Debian, which has its compiler (see kernel_make).
 #
 #   scripts/get-kernel.sh [6.12|6.1|sid]          prints KDIR
 #   scripts/get-kernel.sh --dir [6.12|6.1|sid]    prints the folder that has
-#       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio
+#       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio, perhaps system
 #
 # KWARP_REFRESH=1 asks the mirror whether there is a newer build of that kernel.
 set -euo pipefail
@@ -30,7 +31,7 @@ resolve() {
 	read -r meta suite <<<"$package"
 	offered=$("$here/apt-private.sh" cache madison "$meta")
 	version=$(awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }' <<<"$offered")
-	[ -n "$version" ] || die "the mirror has no $meta in $suite"
+	[ -n "$version" ] || die "the mirror has no $meta in $suite: run scripts/apt-private.sh refresh, or use another mirror"
 	"$here/apt-private.sh" cache show "$meta=$version" |
 		grep -oE 'linux-headers-[0-9][^ ]*-amd64 \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
@@ -45,10 +46,17 @@ companions() {
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
 
-# The headers come as three packages that refer to each other by absolute path.
+# The headers come as three packages that refer to each other by absolute path. Newer ones
+# say by an absolute path, too, where they are.
 relocate_headers() {
-	local root=$1 release=$2 common=linux-headers-${2%-amd64}-common
-	cat >"$root/usr/src/linux-headers-$release/Makefile" <<-END
+	local root=$1 release=$2 common=linux-headers-${2%-amd64}-common output=
+	local makefile=$root/usr/src/linux-headers-$release/Makefile
+	# The format's parameters are make's, not the shell's.
+	# shellcheck disable=SC2016
+	! grep -q '^KBUILD_OUTPUT' "$makefile" ||
+		output='KBUILD_OUTPUT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))'
+	cat >"$makefile" <<-END
+		$output
 		include \$(dir \$(abspath \$(lastword \$(MAKEFILE_LIST))))../$common/Makefile
 	END
 	# With vmlinux there, every module build wants pahole for BTF.
@@ -69,8 +77,32 @@ unpack_modules() {
 	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
 }
 
+# The compiler that the kernel was made with, and all that its build tools need.
+make_system() {
+	local dir=$1 suite=$2 compiler=$3 check=true
+	# Of a mirror that stands still, this machine's administrator has said so.
+	eval "$(apt-config shell check Acquire::Check-Valid-Until)"
+	say "making a system of Debian $suite with $compiler"
+	"$here/apt-private.sh" sources "$suite" | grep '^deb ' >"$dir.list"
+	logged "$KWARP_CACHE/log/system-$suite.log" as_root mmdebstrap --variant=minbase \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--aptopt="Acquire::Check-Valid-Until \"$check\"" \
+		--include="make,$compiler,libelf1t64" "$suite" "$dir/root" "$dir.list"
+	rm -f "$dir.list"
+}
+
+# add_system ROOT HEADERS VERSION SUITE: this machine's own compiler is too old for sid's.
+add_system() {
+	local root=$1 suite=$4 compiler entry
+	[ "$suite" = sid ] || return 0
+	compiler=$("$here/apt-private.sh" cache show "$2=$3" | grep '^Depends:' | grep -oE 'gcc-[0-9]+-for-host' | head -n 1)
+	[ -n "$compiler" ] || die "cannot tell which compiler $2 wants"
+	entry=$(cached "system/$suite-$compiler" make_system "$suite" "$compiler")
+	ln -s "$entry/root" "$root/system"
+}
+
 make_kernel() {
-	local root=$1 headers=$2 version=$3 release=${2#linux-headers-} deb
+	local root=$1 headers=$2 version=$3 suite=$4 release=${2#linux-headers-} deb
 	local debs=$root/debs others image
 	say "downloading the stock kernel $release"
 	mapfile -t others < <(companions "$headers" "$version")
@@ -84,12 +116,13 @@ make_kernel() {
 	cp -l "$image" "$root/vmlinuz"
 	echo "$release" >"$root/release"
 	relocate_headers "$root" "$release"
+	add_system "$root" "$headers" "$version" "$suite"
 	unpack_modules "$root" "$release"
 	rm -rf "$debs" "${root:?}/boot" "${root:?}/usr/share"
 }
 
 get_kernel() {
-	local name=$1 link=$KWARP_CACHE/kernel/$1 found headers version
+	local name=$1 link=$KWARP_CACHE/kernel/$1 found headers version package suite key
 	if [ -e "$link" ] && [ "${KWARP_REFRESH:-0}" = 0 ]; then
 		return
 	fi
@@ -97,8 +130,11 @@ get_kernel() {
 	found=$(resolve "$name")
 	read -r headers version <<<"$found"
 	[ -n "$version" ] || die "cannot tell which package kernel '$name' is"
-	cached "kernel/${headers#linux-headers-}" make_kernel "$headers" "$version" >/dev/null
-	ln -sfnT "${headers#linux-headers-}" "$link"
+	package=$(headers_package "$name")
+	suite=${package##* } key=${headers#linux-headers-}
+	[ "$suite" != sid ] || key+=-with-system
+	cached "kernel/$key" make_kernel "$headers" "$version" "$suite" >/dev/null
+	ln -sfnT "$key" "$link"
 }
 
 what=kdir

@@ -6,6 +6,7 @@
 #
 #   scripts/get-source.sh linux [6.12]           the kernel's, as Debian patches it
 #   scripts/get-source.sh rdma-core [VERSION]    upstream's, as packaged for the guest
+#   scripts/get-source.sh rdma-core --own VERSION   the same from this machine's own suites
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +26,7 @@ get_linux() {
 	if [ ! -e "$link" ] || [ "${KWARP_REFRESH:-0}" != 0 ]; then
 		offered=$("$here/apt-private.sh" cache madison "$pkg")
 		version=$(awk '{ print $3; exit }' <<<"$offered")
-		[ -n "$version" ] || die "the mirror has no $pkg"
+		[ -n "$version" ] || die "the mirror has no $pkg: run scripts/apt-private.sh refresh, or use another mirror"
 		cached "source/linux-$version" make_linux "$pkg" "$version" >/dev/null
 		ln -sfnT "linux-$version" "$link"
 	fi
@@ -33,9 +34,14 @@ get_linux() {
 }
 
 make_rdma_core() {
-	local dir=$1 version=$2
+	local dir=$1 version=$2 own=$3
 	say "downloading the source of rdma-core $version"
-	"$here/apt-private.sh" source "$dir/dl" "rdma-core=$version"
+	mkdir "$dir/dl"
+	if [ "$own" = 1 ]; then
+		"$here/apt-private.sh" own-source "$dir/dl" rdma-core "$version"
+	else
+		"$here/apt-private.sh" source "$dir/dl" "rdma-core=$version"
+	fi
 	tar -xf "$dir"/dl/*.orig.tar.* -C "$dir" --strip-components=1
 	rm -rf "$dir/dl"
 }
@@ -48,15 +54,17 @@ guest_rdma_core() {
 }
 
 get_rdma_core() {
-	local version=$1
+	local own=0 version
+	[ "${1:-}" != --own ] || { own=1; shift; }
+	version=${1:-}
 	# By itself, so that a failure is not taken for an empty answer.
 	[ -n "$version" ] || version=$(guest_rdma_core)
-	[ -n "$version" ] || die "the mirror has no rdma-core"
-	cached "source/rdma-core-$version" make_rdma_core "$version"
+	[ -n "$version" ] || die "the mirror has no rdma-core of ${KWARP_GUEST_SUITE:-trixie}: run scripts/apt-private.sh refresh, or use another mirror"
+	cached "source/rdma-core-$version" make_rdma_core "$version" "$own"
 }
 
 case ${1:-} in
 linux) get_linux "${2:-6.12}" ;;
-rdma-core) get_rdma_core "${2:-}" ;;
-*) die "usage: $0 linux|rdma-core [VERSION]" ;;
+rdma-core) get_rdma_core "${@:2}" ;;
+*) die "usage: $0 linux|rdma-core [--own] [VERSION]" ;;
 esac

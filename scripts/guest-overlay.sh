@@ -53,6 +53,7 @@ add_tests() {
 	local out=$1 tests=$KWARP_ROOT/tools/testing
 	mkdir -p "$out/opt/kwarp"
 	[ ! -d "$tests/selftests/kwarp" ] || cp -a "$tests/selftests/kwarp" "$out/opt/kwarp/selftests"
+	cp "$here/kwarp@.service" "$out/opt/kwarp/selftests/"
 	[ ! -e "$tests/demo.sh" ] || cp "$tests/demo.sh" "$out/opt/kwarp/"
 	[ ! -d "$tests/bench" ] || cp -a "$tests/bench" "$out/opt/kwarp/"
 }

@@ -5,6 +5,7 @@
 #
 #   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
 #   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
+#   scripts/host-packages.sh --list SET             print that set, and install nothing
 #
 # Packages are all that it changes.
 set -euo pipefail
@@ -24,8 +25,6 @@ install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates rdma-core ibverbs-providers
 	ibverbs-utils rdmacm-utils)
-[ -e "/lib/modules/$(uname -r)/build/Makefile" ] || install+=("linux-headers-$(uname -r)")
-
 missing() {
 	local p
 	for p in "$@"; do
@@ -43,14 +42,20 @@ refresh_and_install() {
 	install "$@"
 }
 
+list=0
+[ "${1:-}" != --list ] || { list=1; shift; }
 wanted=("${demo[@]}")
 case ${1:-check} in
 demo) ;;
 check) wanted+=("${check[@]}") ;;
 bench) wanted+=("${check[@]}" "${bench[@]}") ;;
 install) wanted=("${install[@]}") ;;
-*) die "usage: $0 [demo|check|bench|install]" ;;
+*) die "usage: $0 [--list] [demo|check|bench|install]" ;;
 esac
+[ "$list" = 0 ] || { printf '%s\n' "${wanted[@]}"; exit; }
+if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ]; then
+	wanted+=("linux-headers-$(uname -r)")
+fi
 
 command -v apt-get >/dev/null || die "this needs a Debian system; install by hand: ${wanted[*]}"
 mapfile -t todo < <(missing "${wanted[@]}")

@@ -2,23 +2,39 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # make install: kwarp on this machine. The module through DKMS, so that it follows
-# kernel updates; the provider for the libibverbs that is installed; the man page.
+# kernel updates; the provider for the libibverbs that is installed; man page and unit.
 #
 #   scripts/install.sh                 as root
 #   scripts/install.sh dkms-tree DIR   only the source that DKMS builds from, into DIR
 #
-#   RDMA_CORE=TREE   the source of this machine's rdma-core, instead of asking the mirror
+#   RDMA_CORE=TREE     the source of this machine's rdma-core, instead of asking the mirror
+#   KWARP_CACHE=DIR    default here: /var/cache/kwarp
+#
+# What is installed is replaced only after everything has been built. Nothing is written
+# to the checkout, which belongs to somebody else.
 set -euo pipefail
+export KWARP_CACHE=${KWARP_CACHE:-/var/cache/kwarp}
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-version=$("$here/version.sh")
+upstream=https://github.com/linux-rdma/rdma-core
 
 # Named one by one: what is not needed to build the module is not installed.
 dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
 	scripts/kernel-probe.sh scripts/probes include drivers/infiniband/sw/kwarp)
 
+# DKMS knows a module by its version, and keeps one source and one build of each. With what
+# it is made of in the version, the new one is built beside the one that is installed.
+dkms_version() {
+	local tree=$1
+	(
+		cd "$tree"
+		find . -type f ! -name dkms.conf | LC_ALL=C sort | xargs sha256sum
+		sha256sum <"/lib/modules/$(uname -r)/build/Module.symvers"
+	) 2>/dev/null | sha256sum | cut -c1-10 | sed "s/^/$("$here/version.sh")./"
+}
+
 dkms_tree() {
-	local to=$1 f
+	local to=$1 f version
 	rm -rf "$to"
 	mkdir -p "$to"
 	for f in "${dkms_files[@]}"; do
@@ -26,7 +42,9 @@ dkms_tree() {
 		cp -r "$KWARP_ROOT/$f" "$to/$f"
 	done
 	find "$to" \( -name '*.ko' -o -name '*.o' -o -name '.*.cmd' \) -delete
+	version=$(dkms_version "$to")
 	sed "s/@VERSION@/$version/" "$here/dkms.conf.in" >"$to/dkms.conf"
+	echo "$version"
 }
 
 packages() {
@@ -34,75 +52,209 @@ packages() {
 		die "packages are missing, see above (for headers: what provides /lib/modules/$(uname -r)/build will do)"
 }
 
-# Without DKMS's own key the kernel refuses the module, and rdma does not say why.
-secure_boot_hint() {
-	local state
-	# Four octets of attributes, then the value.
-	state=$(od -An -tu1 -j4 -N1 /sys/firmware/efi/efivars/SecureBoot-* 2>/dev/null) || return 0
-	[ "${state// /}" = 1 ] || return 0
-	say "Secure Boot is on: the module loads once DKMS's key is enrolled, see README.md"
+# In loops over what standard input has.
+dkms() {
+	command dkms "$@" </dev/null
 }
 
-# DKMS takes its log away with the module.
+# All kernels with headers, the running one first.
+kernels() {
+	local dir release running
+	running=$(uname -r)
+	echo "$running"
+	for dir in /lib/modules/*/build; do
+		release=$(basename "$(dirname "$dir")")
+		[ "$release" = "$running" ] || [ ! -e "$dir/Makefile" ] || echo "$release"
+	done
+}
+
+# dkms_has VERSION KERNEL STATE: one of built, installed
+dkms_has() {
+	[[ $(dkms status -m kwarp -v "$1" -k "$2" 2>/dev/null) = *": $3"* ]]
+}
+
+has_module() {
+	[ -n "$(find "/lib/modules/$1" -name 'kwarp.ko*' -print -quit 2>/dev/null)" ]
+}
+
+# DKMS takes its log away with the module. What was installed before is not touched.
 dkms_failed() {
-	local log=$KWARP_CACHE/log/dkms.log where=''
+	local version=$1 kernel=$2 log=$KWARP_CACHE/log/dkms.log where='' kept='nothing has been installed'
 	rm -f "$log"
 	! cp "/var/lib/dkms/kwarp/$version/build/make.log" "$log" 2>/dev/null || where=" (log: $log)"
 	dkms remove -m kwarp -v "$version" --all >/dev/null 2>&1 || true
-	rm -rf "/usr/src/kwarp-$version"
-	die "DKMS could not build or install the module$where; nothing is left of it, nor of one installed before"
+	rm -rf "/usr/src/kwarp-$version" "/var/lib/dkms/kwarp/$version"
+	rmdir /var/lib/dkms/kwarp 2>/dev/null || true
+	! has_module "$kernel" || kept='the module that was installed before is still there'
+	die "DKMS could not build the module for $kernel$where; $kept"
 }
 
+# Of other kernels than the running one those that never had the module may go without.
+build_module() {
+	local version=$1 kernel status
+	while read -r kernel; do
+		! dkms_has "$version" "$kernel" built && ! dkms_has "$version" "$kernel" installed || continue
+		say "building the module for $kernel"
+		status=0
+		dkms build -m kwarp -v "$version" -k "$kernel" >"$KWARP_CACHE/log/dkms-build.log" 2>&1 || status=$?
+		[ "$status" -ne 0 ] || continue
+		cat "$KWARP_CACHE/log/dkms-build.log" >&2
+		if [ "$kernel" = "$(uname -r)" ] || has_module "$kernel"; then
+			dkms_failed "$version" "$kernel"
+		fi
+		say "no module for the kernel $kernel, see above"
+	done < <(kernels)
+}
+
+# The versions of kwarp that DKMS knows, however it prints them.
+dkms_versions() {
+	dkms status -m kwarp 2>/dev/null | sed -n 's|^kwarp[/,] *\([^,:]*\).*|\1|p' | sort -u
+}
+
+# The kernels that DKMS has a build of this version for.
+dkms_kernels() {
+	dkms status -m kwarp -v "$1" 2>/dev/null | sed -n 's|^kwarp[^:]*, *\([^,:]*\), *[^,:]*:.*|\1|p'
+}
+
+# DKMS takes its own word for what is installed, whatever became of the file.
 install_module() {
-	say "building the module with DKMS"
-	if dkms status -m kwarp -v "$version" | grep -q .; then
-		dkms remove -m kwarp -v "$version" --all
+	local version=$1 kernel=$2
+	if dkms_has "$version" "$kernel" installed; then
+		! has_module "$kernel" || return 0
+		dkms uninstall -m kwarp -v "$version" -k "$kernel"
 	fi
-	dkms_tree "/usr/src/kwarp-$version"
-	dkms add -m kwarp -v "$version" || dkms_failed
-	dkms install -m kwarp -v "$version" --force || dkms_failed
+	dkms install -m kwarp -v "$version" -k "$kernel" --force ||
+		die "DKMS has built the module for $kernel and could not install it, see above"
+}
+
+# Everything is built when this begins. The new module goes over the old one, and then the
+# old version goes, except for kernels that cannot have the new one: their headers are gone.
+replace_module() {
+	local version=$1 other kernel
+	while read -r kernel; do
+		install_module "$version" "$kernel"
+	done < <(dkms_kernels "$version")
+	while read -r other; do
+		[ "$other" != "$version" ] || continue
+		while read -r kernel; do
+			if dkms_has "$version" "$kernel" installed || [ ! -d "/lib/modules/$kernel" ]; then
+				dkms remove -m kwarp -v "$other" -k "$kernel"
+			else
+				say "the kernel $kernel keeps the module of $other: there are no headers to build a new one with"
+			fi
+		done < <(dkms_kernels "$other")
+		[ -z "$(dkms_kernels "$other")" ] || continue
+		dkms remove -m kwarp -v "$other" --all 2>/dev/null || true
+		rm -rf "/usr/src/kwarp-$other"
+	done < <(dkms_versions)
+}
+
+# Which rdma-core: that of the libibverbs that is there, or else of the one to come.
+rdma_core_version() {
+	local found
+	# shellcheck disable=SC2016
+	found=$(dpkg-query -W -f '${db:Status-Status} ${source:Version}' libibverbs1 2>/dev/null) || found=
+	case $found in
+	'installed '*) echo "${found#installed }" ;;
+	*) apt-cache policy libibverbs1 | awk '$1 == "Candidate:" && $2 != "(none)" { print $2 }' ;;
+	esac
+}
+
+# A tree of one release is taken for all stable updates of that release.
+same_release() {
+	local tree=$1 version=$2 of
+	of=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$tree/CMakeLists.txt" 2>/dev/null) || of=
+	[ -n "$of" ] || die "RDMA_CORE=$tree is not an rdma-core source tree: give the tree of rdma-core ${version%-*}"
+	[ "${of%%.*}" = "${version%%.*}" ] ||
+		die "RDMA_CORE=$tree is rdma-core $of, and libibverbs here is of another release: give the tree of rdma-core ${version%-*}"
 }
 
 rdma_core_source() {
-	local installed
+	local version=$1 tag
 	if [ -n "${RDMA_CORE:-}" ]; then
-		echo "$RDMA_CORE"
+		same_release "$RDMA_CORE" "$version"
+		realpath "$RDMA_CORE"
 		return
 	fi
-	# shellcheck disable=SC2016
-	installed=$(dpkg-query -W -f '${source:Version}' libibverbs1)
-	"$here/get-source.sh" rdma-core "$installed" ||
-		die "no source of rdma-core $installed, see above: unpack it and say make install RDMA_CORE=<tree>"
+	tag=v${version%-*}
+	"$here/get-source.sh" rdma-core --own "$version" || die "no source of rdma-core $version here, see above; upstream's will do:
+	git clone --depth 1 -b $tag $upstream /tmp/rdma-core-$tag
+	sudo make install RDMA_CORE=/tmp/rdma-core-$tag"
 }
 
-build_provider() {
-	local source
-	source=$(rdma_core_source)
-	say "building the provider"
-	"$here/build-provider.sh" "$source" "$out" >/dev/null
+# Asked for before packages are installed, as it is what a mirror may lack. Should they
+# bring another libibverbs, it is asked for again.
+source_and_packages() {
+	local version
+	version=$(rdma_core_version)
+	[ -n "$version" ] || { apt-get -qq update >&2; version=$(rdma_core_version); }
+	[ -n "$version" ] || die "apt knows no libibverbs1: enable the component main in apt's sources, then apt-get update"
+	source=$(rdma_core_source "$version")
+	packages
+	[ "$(rdma_core_version)" = "$version" ] || source=$(rdma_core_source "$(rdma_core_version)")
 }
 
 install_provider() {
+	local multiarch
+	multiarch=$(gcc -print-multiarch)
 	install -m 644 "$out/usr/lib/$multiarch/libibverbs/"libkwarp-rdmav*.so "/usr/lib/$multiarch/libibverbs/"
 	install -m 644 "$out/etc/libibverbs.d/kwarp.driver" /etc/libibverbs.d/
-	if [ -d "$out/usr/share/man" ]; then
-		mkdir -p /usr/local/share/man/man7
-		install -m 644 "$out/usr/share/man/man7/"*.7 /usr/local/share/man/man7/
+	install -D -m 644 -t /usr/local/share/man/man7 "$out/usr/share/man/man7/"*.7
+}
+
+# kwarp@NETDEV.service; systemd looks again, where it runs.
+install_unit() {
+	install -D -m 644 "$here/kwarp@.service" /etc/systemd/system/kwarp@.service
+	[ ! -d /run/systemd/system ] || systemctl daemon-reload || true
+}
+
+secure_boot() {
+	local state
+	# Four octets of attributes, then the value.
+	state=$(od -An -tu1 -j4 -N1 /sys/firmware/efi/efivars/SecureBoot-* 2>/dev/null) || return 1
+	[ "${state// /}" = 1 ]
+}
+
+# rdma itself says "Invalid argument" of a module that the kernel refuses, and no more.
+try_module() {
+	local words
+	if grep -qs '^kwarp ' /proc/modules; then
+		say "the module that was loaded before stays until its links are gone and: rmmod kwarp"
+	elif words=$(modprobe kwarp 2>&1); then
+		say "the module loads"
+	else
+		say "warning: the module does not load here: ${words//$'\n'/ }"
+		! secure_boot || say "Secure Boot is on: enrol DKMS's key, see README.md"
 	fi
 }
 
-if [ "${1:-}" = dkms-tree ]; then
-	dkms_tree "$(realpath -m "$2")"
+case ${1:-} in
+'') ;;
+dkms-tree)
+	[ $# -eq 2 ] || die "usage: $0 dkms-tree DIR"
+	dkms_tree "$(realpath -m "$2")" >/dev/null
 	exit
-fi
+	;;
+-h | --help) echo "usage: sudo make install [RDMA_CORE=TREE]"; exit ;;
+*) die "unknown argument '$1'; usage: sudo make install [RDMA_CORE=TREE]" ;;
+esac
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make install"
+command -v apt-get >/dev/null || die "this is for Debian and what is made of it; README.md has the steps for other systems"
 need_cache
-packages
-out=$KWARP_ROOT/build/provider-install multiarch=$(gcc -print-multiarch)
-# The part that needs network and mirror comes first: if it fails nothing has been installed.
-build_provider
-install_module
+source_and_packages
+out=$KWARP_CACHE/install
+say "building the provider"
+"$here/build-provider.sh" "$source" "$out/provider" >/dev/null
+version=$(dkms_tree "$out/dkms")
+if [ -z "$(dkms status -m kwarp -v "$version")" ]; then
+	rm -rf "/usr/src/kwarp-$version"
+	cp -r "$out/dkms" "/usr/src/kwarp-$version"
+	dkms add -m kwarp -v "$version" >/dev/null
+fi
+build_module "$version"
+replace_module "$version"
+out=$out/provider
 install_provider
-secure_boot_hint
-! grep -q '^kwarp ' /proc/modules || say "the module that was loaded before stays until: rmmod kwarp"
+install_unit
+try_module
 say "installed: rdma link add kw0 type kwarp netdev <device>"

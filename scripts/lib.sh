@@ -116,13 +116,31 @@ cached_make() {
 	) 9>"$lock"
 }
 
+# kernel_make KDIR ARGUMENTS...: make there. A stock kernel of a newer Debian is built with the
+# compiler and the tools of that system, which take the place of this machine's for make alone.
+kernel_make() {
+	local kdir=$1 system
+	shift
+	# Headers are in usr/src of what get-kernel.sh has unpacked.
+	system=$(realpath "$kdir")
+	system=${system%/usr/src/*}/system
+	if [ ! -d "$system/usr" ]; then
+		make -C "$kdir" "$@"
+		return
+	fi
+	# The parameters are those of the shell that is started.
+	# shellcheck disable=SC2016
+	unshare --map-root-user --mount -- /bin/sh -c 'system=$1; shift; mount --rbind "$system/usr" /usr && exec make "$@"' \
+		sh "$system" -C "$kdir" "$@"
+}
+
 # The release string of the kernel whose build directory is KDIR.
 kernel_release() {
 	local kdir=$1
 	if [ -s "$kdir/include/config/kernel.release" ]; then
 		cat "$kdir/include/config/kernel.release"
 	else
-		make -s -C "$kdir" kernelrelease
+		kernel_make "$kdir" -s kernelrelease
 	fi
 }
 
@@ -130,13 +148,18 @@ kernel_release() {
 # builds for that kernel need more than KDIR, make-args.
 kernel_dir() {
 	case $1 in
-	debug | uml) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
+	debug | kcsan | uml) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
 	6.12 | 6.1 | sid | 7.2) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
-	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug and uml" ;;
+	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug, kcsan and uml" ;;
 	esac
 }
 
 # Tells one configuration of the same release from another.
 kdir_id() {
 	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
+}
+
+# names_siw_alone LOG: a kernel log in whose reports there is siw, and nothing of ours.
+names_siw_alone() {
+	grep -qsE '\[siw\]|siw_[a-z_]+\+0x' "$1" && ! grep -qsE '\[kwarp\]|kwarp_[a-z_]+\+0x' "$1"
 }

@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck hosts conformance limits)
+checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits upstream)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -37,14 +37,24 @@ without_ignored() {
 		}'
 }
 
-# The script looks for a git tree around it, and leaves notes there.
+# Like grep, but that no line is selected is no failure.
+select_lines() {
+	grep "$@" || [ $? -eq 1 ]
+}
+
+# checkpatch ends with status 1 after findings, and so does xargs, with 123. So what counts is
+# that each file has its line "total:", which "-q --terse" prints for clean ones, too. The script looks for a git tree around it, and leaves
+# notes there.
 check_checkpatch() {
-	local tool
+	local tool sources=() judged
 	tool=$("$here/get-source.sh" linux)/scripts/checkpatch.pl
-	files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]' | sed "s|^|$KWARP_ROOT/|" |
-		(cd "$out" && xargs -r -P "$KWARP_JOBS" -n 8 \
-			perl "$tool" --no-tree --strict --show-types --terse -q --file 2>"$out/checkpatch.err") |
-		sed "s|^$KWARP_ROOT/||" | grep -vE '^total: |^$' | without_ignored | sort -t: -k1,1 -k2,2n
+	mapfile -t sources < <(files "$driver/*.[ch]" 'include/*.h' 'rdma-core-provider/*.[ch]' 'tools/*.[ch]')
+	printf '%s\0' "${sources[@]/#/$KWARP_ROOT/}" |
+		(cd "$out" && xargs -0 -P "$KWARP_JOBS" -n 8 perl "$tool" --no-tree --strict --show-types -q --terse --file \
+			>"$out/checkpatch.out" 2>"$out/checkpatch.err") || true
+	judged=$(grep -c '^total: ' "$out/checkpatch.out") || true
+	[ "$judged" -eq ${#sources[@]} ] || echo "checkpatch has judged $judged of ${#sources[@]} files, see $out/checkpatch.err"
+	sed "s|^$KWARP_ROOT/||" "$out/checkpatch.out" | select_lines -vE '^total: |^$' | without_ignored | sort -t: -k1,1 -k2,2n
 }
 
 # One clean build with the compiler's extra warnings and sparse: any word about our files
@@ -55,10 +65,11 @@ check_build() {
 	rm -rf build/lint-module
 	if ! KWARP_BUILD=lint-module "$here/build-module.sh" "$kdir" W=1 C=2 CF=-D__CHECK_ENDIAN__ >"$log" 2>&1; then
 		tail -n 20 "$log"
-		return
+		return 1
 	fi
-	grep -E '(warning|error):' "$log" | grep -E 'lint-module/(drivers|include)|kwarp' |
-		grep -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
+	[ "$(grep -c '^  CHECK ' "$log")" = "$(grep -cE '^  CC .*/kwarp/.*[a-z0-9_]+\.o$' <(grep -vE '(\.mod|module-common)\.o$' "$log"))" ] || echo "sparse has not run on each file, see $log"
+	select_lines -E '(warning|error):' "$log" | select_lines -E 'lint-module/(drivers|include)|kwarp' |
+		select_lines -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
 		sed "s|.*/lint-module/||" | sort -u
 }
 
@@ -79,7 +90,12 @@ check_licences() {
 		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0.* OR BSD-2-Clause' ||
 			echo "$f: no 'SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause' in its first three lines"
 	done
-	for f in LICENSES/GPL-2.0 LICENSES/BSD-2-Clause; do
+	# User space includes these: that makes it no derived work.
+	files 'include/uapi/*.h' | while read -r f; do
+		head -n 1 "$f" | grep -qF '((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)' ||
+			echo "$f: no '((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)' in its first line"
+	done
+	for f in LICENSES/GPL-2.0 LICENSES/BSD-2-Clause LICENSES/Linux-syscall-note; do
 		[ -s "$f" ] || echo "$f is missing"
 	done
 }
@@ -90,10 +106,17 @@ check_shellcheck() {
 	files '*.sh' '.ci/run' 'tools/testing/qemu/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
 
+# The cases are sourced into one shell: of two functions of one name the later one is called.
+check_case-names() {
+	local suite=tools/testing/selftests/kwarp
+	grep -hoE '^[a-zA-Z_0-9]+\(\)' "$suite"/{lib,run,reports}.sh "$suite"/cases/*.sh | sort | uniq -d |
+		sed 's/$/ is defined twice in the end-to-end suite/'
+}
+
 # Package mirrors and registries are the machine's business, never the project's.
 check_hosts() {
 	local names='deb\.debian''\.org|security\.debian''\.org|archive\.ubuntu''\.com|pypi''\.org|registry\.npmjs''\.org|crates''\.io|snapshot\.debian''\.org'
-	files . | xargs -r grep -nIE "$names" -- /dev/null
+	files . | tr '\n' '\0' | { xargs -0 -r grep -nIE "$names" -- /dev/null || [ $? -eq 123 ]; }
 }
 
 # Every requirement of the RFCs has its function and its test, or a reason.
@@ -106,13 +129,32 @@ check_conformance() {
 check_limits() {
 	local guide=Documentation/admin-guide.rst line macro value n=0
 	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES HALF_OPEN BACKLOG)
-	sed -n '/^Limits$/,/^Timers/p' "$guide" | grep -E '^[A-Z].*  +[0-9]' | tr -d , | while read -r line; do
+	while read -r line; do
 		macro=KWARP_MAX_${names[n++]:-none}
 		value=$(sed -nE "s/^#define ${macro}[[:space:]]+([0-9]+|\([0-9 *]+\))\$/\1/p" "$driver/limits.h")
 		case $macro in
 		*_MSG | *_MR_SIZE) ;;
 		*) [[ " $line " = *" $((value)) "* ]] || echo "$guide: $macro is $((value)), but: $line" ;;
 		esac
+	done < <(sed -n '/^Limits$/,/^Timers/p' "$guide" | grep -E '^[A-Z].*  +[0-9]' | tr -d ,)
+	[ "$n" -eq ${#names[@]} ] || echo "$guide: the table of limits has $n rows with numbers, not ${#names[@]}"
+}
+
+# kernels_of PATCH: what upstream/index.rst says, in the first words behind its name.
+kernels_of() {
+	grep -A 1 -F "\`\`${1##*/}\`\`" Documentation/upstream/index.rst | sed -n '2s/\. .*//p' | grep -oE '[0-9]+\.[0-9]+'
+}
+
+# Patches for others' sources apply to those of their kernels that are at hand.
+check_upstream() {
+	local version versions source file
+	for file in Documentation/upstream/*.patch; do
+		versions=$(kernels_of "$file") || echo "$file: upstream/index.rst names no kernel for it"
+		for version in $versions; do
+			source=$KWARP_CACHE/source/linux-$version
+			[ -e "$source" ] || continue
+			patch --dry-run -sf -p1 -d "$source" <"$file" || echo "$file does not apply to linux-$version"
+		done
 	done
 }
 
@@ -123,15 +165,21 @@ why_not() {
 	esac
 }
 
+# A check fails by what it says, and by its status: a tool that died says nothing. Not as a
+# condition, which would switch errexit off in all that it does.
 run_check() {
-	local name=$1 reason log=$out/$1.txt
+	local name=$1 reason log=$out/$1.txt status
 	reason=$(why_not "$name")
 	if [ -n "$reason" ]; then
 		skipped=$((skipped + 1))
 		echo "ok lint/$name # SKIP $reason"
 		return
 	fi
-	"check_$name" >"$log" 2>&1 || true
+	set +e
+	(set -e; "check_$name") >"$log" 2>&1
+	status=$?
+	set -e
+	[ "$status" -eq 0 ] || [ -s "$log" ] || echo "the check ended with status $status and said nothing" >"$log"
 	if [ -s "$log" ]; then
 		failed=$((failed + 1))
 		echo "not ok lint/$name: $(wc -l <"$log") lines, all in $log"
@@ -142,6 +190,16 @@ run_check() {
 	fi
 }
 
+# What a check says is a finding, so whatever reports progress is done before.
+fetch_for() {
+	case $1 in
+	checkpatch | kernel-doc) "$here/get-source.sh" linux ;;
+	upstream) "$here/get-source.sh" linux 6.12 ;;
+	build) "$here/get-kernel.sh" 6.12 ;;
+	esac >/dev/null
+}
+
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 for check in "$@"; do
 	[[ " ${checks[*]} " = *" $check "* ]] || die "no check '$check': there are ${checks[*]}"
 done
@@ -150,6 +208,7 @@ mkdir -p "$out"
 passed=0 failed=0 skipped=0
 [ $# -eq 0 ] || checks=("$@")
 for check in "${checks[@]}"; do
+	fetch_for "$check"
 	run_check "$check"
 done
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"

@@ -1,19 +1,43 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make uninstall: take away what scripts/install.sh put on this machine. Packages stay.
+# make uninstall: take away what scripts/install.sh put on this machine. Packages stay, and
+# what the administrator wrote: /etc/modprobe.d, drop-ins of the unit.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-[ "$(id -u)" -eq 0 ] || die "run as root: sudo make uninstall"
-if grep -q '^kwarp ' /proc/modules; then
-	modprobe -r kwarp || die "a program has a kwarp device open: end it, or delete the link (rdma link delete <name>)"
-fi
-if command -v dkms >/dev/null; then
+# Deletes the links; programs with a connection are told, and those that listen, too.
+unload_module() {
+	grep -qs '^kwarp ' /proc/modules || return 0
+	say "unloading the module: its links go, and connections and listeners with them"
+	# Not modprobe -r: that takes rdma_ucm with it, which other devices may need.
+	rmmod kwarp || die "rmmod refuses, see above: delete the links (rdma link delete NAME), then run make uninstall again"
+}
+
+remove_module() {
+	local version
+	command -v dkms >/dev/null || return 0
 	dkms status -m kwarp | sed -n 's|^kwarp[/,] *\([^,:]*\).*|\1|p' | sort -u | while read -r version; do
 		dkms remove -m kwarp -v "$version" --all
 	done
-fi
-rm -rf /usr/src/kwarp-[0-9]*
-rm -f /usr/lib/*/libibverbs/libkwarp-rdmav*.so /etc/libibverbs.d/kwarp.driver /usr/local/share/man/man7/kwarp.7
+}
+
+stop_units() {
+	[ -d /run/systemd/system ] || return 0
+	systemctl stop 'kwarp@*.service' || true
+}
+
+case ${1:-} in
+'') ;;
+-h | --help) echo "usage: sudo make uninstall"; exit ;;
+*) die "unknown argument '$1'; usage: sudo make uninstall" ;;
+esac
+[ "$(id -u)" -eq 0 ] || die "run as root: sudo make uninstall"
+stop_units
+unload_module
+remove_module
+rm -rf /usr/src/kwarp-[0-9]* /var/cache/kwarp
+rm -f /usr/lib/*/libibverbs/libkwarp-rdmav*.so /etc/libibverbs.d/kwarp.driver /usr/local/share/man/man7/kwarp.7 \
+	/etc/systemd/system/kwarp@.service /etc/systemd/system/sys-subsystem-net-devices-*.device.wants/kwarp@*.service
+[ ! -d /run/systemd/system ] || systemctl daemon-reload || true
 say "kwarp is no longer on this machine"

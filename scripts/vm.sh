@@ -8,7 +8,7 @@
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug|uml   (6.12); uml is no emulated machine but a
+#     --kernel 6.12|6.1|sid|debug|kcsan|uml   (6.12); uml is no emulated machine but a
 #                        program: a user-mode kernel, native code
 #     --overlay DIR      laid over the guest's root, may be repeated; a folder
 #                        lib/modules/RELEASE/extra in it is known to modprobe
@@ -18,6 +18,8 @@
 #     --timeout SECONDS  (600; a shell: none)
 #     --mem SIZE (4G)  --smp N (2)  --append 'KERNEL OPTIONS'
 #     --accel kvm|tcg    instead of probing
+#     --leaks            of the debug kernel: in the end unload kwarp and let kmemleak look for
+#                        memory that nothing refers to (two minutes)
 #     --no-scan          do not fail on reports in the kernel log
 #
 # Exit status: the command's; 124 on timeout; 125 when the guest died; 126 when the
@@ -26,7 +28,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel=6.12 overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 shell=0
+kernel=6.12 overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 leaks=0 shell=0
 command=''
 
 parse() {
@@ -45,6 +47,7 @@ parse() {
 		--append) append=$2; shift ;;
 		--accel) accel=$2; shift ;;
 		--no-scan) scan=0 ;;
+		--leaks) leaks=1 ;;
 		--shell) shell=1 ;;
 		--) shift; command="$*"; return ;;
 		*) die "unknown option $1 (see $0 --help)" ;;
@@ -64,6 +67,7 @@ write_job() {
 	local job=$1
 	mkdir -p "$job/run-kwarp"
 	install -m 755 "$KWARP_ROOT/tools/testing/qemu/init" "$job/init"
+	[ "$leaks" = 0 ] || touch "$job/run-kwarp/leaks"
 	if [ "$shell" = 1 ]; then
 		touch "$job/run-kwarp/shell"
 		echo 'echo "a shell in the guest: ./demo.sh runs the demo, exit ends the machine"; cd /opt/kwarp; bash -i' \
@@ -91,8 +95,9 @@ make_initrd() {
 
 boot_options() {
 	local line="console=ttyS0 rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
-	line+=" printk.time=1 log_buf_len=4M loglevel=7"
-	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on"
+	line+=" printk.time=1 printk.devkmsg=on log_buf_len=4M loglevel=7"
+	# Not slab_debug's U, a stack for each object: kmemleak has it.
+	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on slab_debug=FZP page_poison=1"
 	echo "$line $append"
 }
 
@@ -183,6 +188,7 @@ verdict() {
 
 parse "$@"
 [ "$shell" = 1 ] || [ -n "$command" ] || die "nothing to run (see $0 --help)"
+[ "$leaks" = 0 ] || [ "$kernel" = debug ] || die "--leaks is for the debug kernel: no other has kmemleak"
 timeout=${timeout:-$([ "$shell" = 1 ] && echo 0 || echo 600)}
 dir=$(kernel_dir "$kernel")
 guest=$("$here/guest-root.sh")

@@ -1,0 +1,135 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Everything there is, several hours: what make check does, and what has no room there. Each
+# step's counts and time, and a last line "N passed, N failed, N skipped".
+#
+#   scripts/check-all.sh [STEP...]       (all, in this order)
+#
+# It may be run in parts: the table has each step's last result, with the commit it ran on.
+#
+#   KWARP_FUZZ_SECONDS=1800      of each fuzz target
+#   KWARP_FUZZ_CALLS=1000000     commands of fuzz-uverbs on the debug kernel
+#   KWARP_MUTATIONS=20000        streams of raw-mutate-1 and -2 on the debug kernel
+#   KWARP_MUTANTS=40             rows of the mutation run, drawn by KWARP_MUTANT_SEED (random)
+#   KWARP_SOAK_SECONDS=7200      of the soak
+#
+# What it leaves: build/check-all/STEP.log, STEP.row, and build/check-all/summary, the table for
+# Documentation/testing.rst. The last line, the exit status too, are of all steps in the table.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+out=$KWARP_ROOT/build/check-all
+steps=(check e2e-debug-left e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+
+step_check() {
+	"$here/check.sh"
+}
+
+# What make check leaves out of the debug run, and so has no room for.
+step_e2e-debug-left() {
+	KWARP_E2E_LEFT=1 KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug
+}
+
+# Cases that take minutes, and so run by name only.
+step_e2e-long() {
+	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000
+}
+
+# Interrupts and the work after them in threads, which a real-time program does not let run.
+step_e2e-threadirqs() {
+	KWARP_APPEND=threadirqs "$here/e2e.sh" --kernel 6.12 hold rping data-events
+}
+
+step_e2e-6.1() {
+	"$here/e2e.sh" --kernel 6.1
+}
+
+step_e2e-sid() {
+	"$here/e2e.sh" --kernel sid
+}
+
+# The data path, and memory windows, which end while others use them: that is where processors
+# meet, and each watch stops one.
+step_kcsan() {
+	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
+		edge life-connect-cycles windows
+}
+
+# Large allocations fail, single pages do not; links and modules short of memory.
+step_faults() {
+	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
+		fault-traffic-order-1 fault-teardown-order-1
+}
+
+# A million random commands of four processes, beside traffic.
+step_fuzz-uverbs() {
+	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug fuzz-uverbs
+}
+
+step_mutate-streams() {
+	KWARP_MUTATIONS=${KWARP_MUTATIONS:-20000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug raw-mutate-1 raw-mutate-2
+}
+
+step_fuzz-long() {
+	"$here/fuzz.sh" "${KWARP_FUZZ_SECONDS:-1800}"
+}
+
+step_mutants() {
+	"$here/mutate.py" --rows "${KWARP_MUTANTS:-40}" ${KWARP_MUTANT_SEED:+--seed "$KWARP_MUTANT_SEED"}
+}
+
+step_soak() {
+	"$here/soak.sh" "${KWARP_SOAK_SECONDS:-7200}"
+}
+
+# counts STEP: of what the step wrote, or one result if it wrote nothing.
+counts() {
+	local status=$2
+	awk '{ p += $1; f += $2; s += $3; n++ } END { if (n) print p, f, s }' "$out/$1.results" | grep . ||
+		{ if [ "$status" -eq 0 ]; then echo 1 0 0; else echo 0 1 0; fi; }
+}
+
+run_step() {
+	local name=$1 start=$SECONDS status=0 passed failed skipped
+	: >"$out/$name.results"
+	echo "=== $name"
+	KWARP_RESULTS=$out/$name.results "step_$name" >"$out/$name.log" 2>&1 </dev/null || status=$?
+	# make check has its own file of counts.
+	[ "$name" != check ] || cp "$KWARP_ROOT/build/check-results" "$out/$name.results"
+	read -r passed failed skipped < <(counts "$name" "$status")
+	# A step that fails has a failure, whatever it counted.
+	[ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
+	printf '%-16s %7d %6d %7d %7d s  %s, %s\n' "$name" "$passed" "$failed" "$skipped" $((SECONDS - start)) \
+		"$commit" "$(date -u +%Y-%m-%d)" | tee "$out/$name.row"
+}
+
+# The rows there are, in the order of the steps, and their sum.
+summary() {
+	local name
+	printf '%-16s %7s %6s %7s %9s  %s\n' step passed failed skipped time commit
+	for name in "${steps[@]}"; do
+		[ ! -e "$out/$name.row" ] || cat "$out/$name.row"
+	done | awk '{ print; p += $2; f += $3; s += $4 } END { printf "%d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+}
+
+case ${1:-} in -h | --help) head_comment; exit ;; esac
+for name in "$@"; do
+	[[ " ${steps[*]} " = *" $name "* ]] || die "no step '$name': there are ${steps[*]}"
+done
+need_root
+need_cache
+mkdir -p "$out"
+commit=$(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || echo unknown)
+chosen=("$@")
+[ $# -gt 0 ] || chosen=("${steps[@]}")
+for name in "${chosen[@]}"; do
+	rm -f "$out/$name.row"
+done
+for name in "${chosen[@]}"; do
+	run_step "$name"
+done
+status=0
+summary >"$out/summary" || status=$?
+cat "$out/summary"
+exit "$status"

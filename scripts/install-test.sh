@@ -1,0 +1,346 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# make install and make uninstall, by an ordinary user with sudo, in chroots of Debian 12
+# and 13: installed, once more, over a kernel update, with a source that does not compile,
+# and taken away again. The module is built, and not loaded: that is the end-to-end suite's.
+# Both releases at once: much of it waits for a disk, or keeps one processor busy.
+# TAP on stdout; the output of what is run is in build/install-test.
+#
+#   scripts/install-test.sh [bookworm|trixie]...
+#
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+# The smallest kernel of each release, and what its user may get as the next one.
+kernel=linux-headers-cloud-amd64
+image=linux-image-cloud-amd64
+next_of() {
+	case $1 in
+	bookworm) echo linux-headers-6.12-cloud-amd64 ;;
+	trixie) echo linux-headers-amd64 ;;
+	esac
+}
+
+suites_of() {
+	case $1 in
+	bookworm) echo bookworm bookworm-security ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# ---------------------------------------------------------------- the chroots
+
+# All packages that make install asks for are in the base, so that runs need no network. Those
+# of the second kernel are there to be installed.
+make_base() {
+	local dir=$1 suite=$2 list
+	say "making a chroot of Debian $suite"
+	list=$("$here/host-packages.sh" --list install | paste -sd,)
+	# shellcheck disable=SC2046
+	"$here/apt-private.sh" sources $(suites_of "$suite") | grep '^deb ' >"$dir/sources.list"
+	# shellcheck disable=SC2016
+	logged "$KWARP_CACHE/log/install-$suite.log" as_root mmdebstrap --variant=minbase \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+		--include="$list,$kernel,$image,sudo,systemd" \
+		--customize-hook='chroot "$1" useradd -m -s /bin/bash kw' \
+		--customize-hook='echo "kw ALL=(ALL) NOPASSWD: ALL" >"$1/etc/sudoers.d/kw"' \
+		--customize-hook='echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"' \
+		--customize-hook='chroot "$1" apt-get clean' \
+		--customize-hook="chroot \"\$1\" apt-get -qq -y --download-only --no-install-recommends install $(next_of "$suite")" \
+		--skip=cleanup/apt "$suite" "$dir/root" "$dir/sources.list"
+	as_root rm -f "$dir/root/etc/resolv.conf"
+}
+
+base_of() {
+	local id
+	id=$({ echo "$kernel $image"; declare -f make_base next_of suites_of; "$here/host-packages.sh" --list install; } | sha256sum | cut -c1-10)
+	cached "install/$1-$id" make_base "$1"
+}
+
+# What libibverbs of the chroot is from. Where the mirror has packages and not their source,
+# that of the guest stands in: another version in its name, and good enough to be installed.
+rdma_core_of() {
+	local suite=$1 root=$2 version guest
+	version=$(as_root chroot "$root" dpkg-query -W -f '${source:Version}' libibverbs1)
+	if source=$("$here/get-source.sh" rdma-core "$version" 2>>"$out/$suite.log"); then
+		cp -a "$source" "$work/rdma-core"
+		return
+	fi
+	guest=$("$here/get-source.sh" rdma-core)
+	cp -a "$guest" "$work/rdma-core"
+	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"${version%-*}\")/" "$work/rdma-core/CMakeLists.txt"
+	say "$suite: the mirror has no source of rdma-core $version, another release's stands in"
+}
+
+# A fresh layer over the base; mounts go with this script, which has a namespace of its own.
+enter() {
+	local suite=$1
+	base=$(base_of "$suite")
+	root=$work/root
+	mkdir -p "$work"/{upper,overlay,root}
+	mount -t overlay overlay -o "lowerdir=$base/root,upperdir=$work/upper,workdir=$work/overlay" "$root"
+	mount -t proc proc "$root/proc"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs tmpfs "$root/run"
+	mkdir -p "$root/rdma-core" "$root/home/kw/kwarp"
+	rdma_core_of "$suite" "$root"
+	mount --bind "$work/rdma-core" "$root/rdma-core"
+	(cd "$KWARP_ROOT" && git ls-files -co --exclude-standard -z | tar -c --null --ignore-failed-read -T - 2>/dev/null) |
+		tar -x --no-same-owner -C "$root/home/kw/kwarp"
+	chroot "$root" chown -R kw: /home/kw
+	mapfile -t before < <(modules)
+	[ ${#before[@]} -eq 1 ] || die "$suite: ${#before[@]} kernels in a fresh chroot"
+	running "${before[0]}"
+}
+
+# Of which kernel the chroot takes itself to be run.
+running() {
+	cat >"$root/usr/local/bin/uname" <<-END
+		#!/bin/sh
+		[ "\$*" = -r ] && echo $1 || exec /usr/bin/uname "\$@"
+	END
+	chmod 755 "$root/usr/local/bin/uname"
+}
+
+leave() {
+	umount -R "$root/dev" "$root" 2>/dev/null || umount -R -l "$root" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+
+# The user's shell in the checkout; what it says goes to the log.
+user() {
+	echo "\$ $*" >>"$log"
+	chroot "$root" setpriv --reuid kw --regid kw --init-groups env -i HOME=/home/kw USER=kw \
+		PATH=/usr/local/bin:/usr/bin:/bin bash -c "cd ~/kwarp && $*" >>"$log" 2>&1 </dev/null
+}
+
+# The same without sudo.
+root() {
+	chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
+}
+
+make_install() {
+	user sudo make install RDMA_CORE=/rdma-core
+}
+
+# Its failure is what is wanted.
+install_fails() {
+	! make_install || { echo "make install succeeded"; return 1; }
+}
+
+modules() {
+	(cd "$root/lib/modules" && ls)
+}
+
+# ---------------------------------------------------------------------- cases
+
+# module_is KERNEL MARK: it has one module, which modinfo finds, and MARK is what it says it is.
+module_is() {
+	local kernel=$1 mark=$2 said
+	[ "$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)" = 1 ] || { echo "$kernel has no module, or several"; return 1; }
+	said=$(root modinfo -k "$kernel" -F description kwarp)
+	[[ $said = *"$mark"* ]] || { echo "the module of $kernel is another one: $said"; return 1; }
+	root modprobe -S "$kernel" -n kwarp
+}
+
+# What make install says of a mirror without source, before it changes anything.
+no_source_case() {
+	local packages status=0
+	packages=$(root dpkg-query -W)
+	mv "$root/etc/apt/sources.list.d" "$root/etc/apt/sources.off"
+	mkdir "$root/etc/apt/sources.list.d"
+	user sudo make install || status=$?
+	rmdir "$root/etc/apt/sources.list.d"
+	mv "$root/etc/apt/sources.off" "$root/etc/apt/sources.list.d"
+	[ "$status" -ne 0 ]
+	grep -q "git clone .* -b v[0-9.]* https://" "$log"
+	grep -q "make install RDMA_CORE=" "$log"
+	[ "$packages" = "$(root dpkg-query -W)" ]
+	rm -rf "$root/var/cache/kwarp"
+	[ -z "$(ours)" ]
+}
+
+wrong_source_case() {
+	local version
+	version=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$work/rdma-core/CMakeLists.txt")
+	sed -i 's/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION "9.1")/' "$work/rdma-core/CMakeLists.txt"
+	install_fails
+	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"$version\")/" "$work/rdma-core/CMakeLists.txt"
+	grep -q 'is rdma-core 9.1, and libibverbs here is' "$log"
+}
+
+install_case() {
+	kept_provider
+	make_install
+	module_is "${before[0]}" iWARP
+	compgen -G "$root/usr/lib/*/libibverbs/libkwarp-rdmav*.so" >/dev/null
+	grep -qx 'driver kwarp' "$root/etc/libibverbs.d/kwarp.driver"
+	[ -s "$root/usr/local/share/man/man7/kwarp.7" ]
+	root modprobe -S "${before[0]}" -n -v kwarp | grep rdma_ucm
+	# It could not be loaded here, and says so.
+	grep -q 'the module does not load here' "$log"
+	keep_provider
+}
+
+# Configuring rdma-core takes longest of all: what was built of it is there the next time.
+keep_provider() {
+	(
+		flock 9
+		rm -rf "$base/provider"
+		cp -a "$root/var/cache/kwarp/provider" "$base/"
+	) 9>"$base/lock"
+}
+
+kept_provider() {
+	(
+		flock 9
+		[ -d "$base/provider" ] || exit 0
+		mkdir -p "$root/var/cache/kwarp"
+		cp -a "$base/provider" "$root/var/cache/kwarp/"
+	) 9>"$base/lock"
+}
+
+# What root has made in the user's folder the user cannot remove.
+owner_case() {
+	local foreign
+	foreign=$(find "$root/home/kw" -not -user "$(stat -c %u "$root/home/kw")")
+	[ -z "$foreign" ] || { echo "root's: $foreign"; return 1; }
+	user make clean
+}
+
+unit_case() {
+	local words
+	# man is not in the chroot.
+	words=$(root systemd-analyze verify --man=no kwarp@eth0.service 2>&1) || words="status $?: $words"
+	[ -z "$words" ] || { echo "$words"; return 1; }
+	root systemctl enable kwarp@eth0.service
+}
+
+again_case() {
+	make_install
+	module_is "${before[0]}" iWARP
+}
+
+# DKMS's hook builds for the kernel that comes.
+update_case() {
+	root apt-get -qq -y --no-download --no-install-recommends install "$(next_of "$suite")" >>"$log" 2>&1
+	mapfile -t kernels < <(modules)
+	[ ${#kernels[@]} -eq 2 ] || { echo "kernels: ${kernels[*]}"; return 1; }
+	module_is "${kernels[0]}" iWARP
+	module_is "${kernels[1]}" iWARP
+}
+
+# A new release of kwarp, before and after the reboot: it is for both kernels.
+mark() {
+	sed -i "s/^MODULE_DESCRIPTION(\".*/MODULE_DESCRIPTION(\"$1\");/" "$root/home/kw/kwarp/drivers/infiniband/sw/kwarp/main.c"
+}
+
+release_case() {
+	mark 'second release'
+	make_install
+	module_is "${kernels[0]}" 'second release'
+	module_is "${kernels[1]}" 'second release'
+}
+
+spoilt_case() {
+	local spoilt=$root/home/kw/kwarp/drivers/infiniband/sw/kwarp/main.c
+	echo '#error spoilt' >>"$spoilt"
+	install_fails
+	sed -i '/^#error spoilt/d' "$spoilt"
+	module_is "${kernels[0]}" 'second release'
+	module_is "${kernels[1]}" 'second release'
+	grep -q 'installed before is still there' "$log"
+	# And DKMS still knows the one that works: for the next kernel.
+	[ "$(root dkms status -m kwarp | grep -c installed)" = 2 ]
+}
+
+# All files that have our name, but for the user's own.
+ours() {
+	find "$root" -xdev -path "$root/home" -prune -o -iname '*kwarp*' -print
+}
+
+uninstall_case() {
+	local left
+	user sudo make uninstall
+	left=$(ours)
+	[ -z "$left" ] || { echo "left: $left"; return 1; }
+	[ -z "$(root dkms status)" ]
+	user sudo make uninstall
+}
+
+# --------------------------------------------------------------------- harness
+
+# A case fails with the first command that fails; later ones may fail for that reason.
+run_case() {
+	local name=$1 status=0 start=$SECONDS
+	log=$out/$suite-$name.log
+	: >"$log"
+	set +e
+	(set -e; "${name//-/_}_case") >"$work/said" 2>&1
+	status=$?
+	set -e
+	# What one case finds out the next one needs.
+	mapfile -t kernels < <(modules)
+	if [ "$status" -eq 0 ]; then
+		echo "ok install/$suite/$name ($((SECONDS - start)) s)"
+	else
+		echo "not ok install/$suite/$name ($((SECONDS - start)) s), log: $log"
+		tail -n 5 "$work/said" "$log" | sed 's/^/  /'
+	fi
+}
+
+test_suite() {
+	suite=$1
+	work=$(mktemp -d "$KWARP_CACHE/install/run-$suite.XXXXXX")
+	trap leave EXIT
+	enter "$suite"
+	for case in "${cases[@]}"; do
+		run_case "$case"
+	done
+	leave
+	trap - EXIT
+}
+
+cases=(no-source wrong-source install owner unit again update release spoilt uninstall)
+# A namespace of its own for the mounts, as root, so that nothing stays mounted.
+case ${1:-} in -h | --help) head_comment; exit ;; esac
+if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
+	for suite in "$@"; do
+		[ -n "$(next_of "$suite")" ] || die "no suite '$suite': there are bookworm and trixie"
+	done
+	[ $# -gt 0 ] || set -- bookworm trixie
+	"$here/host-packages.sh" demo
+	# As the user who owns the cache and the checkout.
+	rm -rf "$KWARP_ROOT/build/install-test"
+	mkdir -p "$KWARP_ROOT/build/install-test"
+	for suite in "$@"; do
+		base_of "$suite" >/dev/null
+	done
+	as_root env KWARP_INSTALL_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_RESULTS="${KWARP_RESULTS:-}" KWARP_T0="$KWARP_T0" \
+		unshare -m "$here/install-test.sh" "$@"
+	exit
+fi
+out=$KWARP_ROOT/build/install-test
+for suite in "$@"; do
+	(test_suite "$suite" >"$out/$suite.tap") &
+done
+status=0
+for suite in "$@"; do
+	wait -n || status=$?
+done
+tap=()
+for suite in "$@"; do
+	tap+=("$out/$suite.tap")
+done
+cat "${tap[@]}"
+read -r passed failed _ < <(cat "${tap[@]}" | "$here/tap-count.sh")
+# A release whose test ended early.
+[ "$status" -eq 0 ] || failed=$((failed + 1))
+[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed 0" >>"$KWARP_RESULTS"
+say "install: $passed passed, $failed failed, 0 skipped"
+[ "$failed" -eq 0 ]

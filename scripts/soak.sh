@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Mixed traffic for a long time in a virtual machine, while the network between the ends
+# is bad, and links, interfaces, programs and namespaces come and go.
+#
+#   scripts/soak.sh [--kernel 6.12|6.1|sid|debug] [SECONDS]      7200
+#
+#   KWARP_RESULTS=FILE     append "PASSED FAILED SKIPPED" there
+#   KWARP_SOAK_SEED=N      another sequence of disturbances
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+kernel=6.12
+case ${1:-} in
+-h | --help) head_comment; exit ;;
+--kernel) need_value $# "$1"; kernel=$2; shift 2 ;;
+-*) die "unknown option $1 (see $0 --help)" ;;
+esac
+seconds=${1:-7200}
+[[ $seconds =~ ^[0-9]+$ ]] || die "'$seconds' is not a number of seconds"
+
+need_root
+need_cache
+logs=$KWARP_ROOT/build/soak/$kernel-$(date +%Y%m%d-%H%M%S)-$$
+mkdir -p "$logs"
+"$here/host-packages.sh" check
+overlay=$("$here/guest-overlay.sh" "$kernel")
+profile=stock
+[ "$kernel" != debug ] || profile=debug
+say "soak of $seconds s on kernel $kernel"
+status=0
+# The last round ends after the time is up, and what hangs is told apart by its own limits.
+"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
+	--timeout $((seconds + 1200)) -- \
+	"cd /opt/kwarp/selftests && KWARP_PROFILE=$profile exec ./soak.sh $seconds ${KWARP_SOAK_SEED:-1}" |
+	tee "$logs/output.log" || status=${PIPESTATUS[0]}
+result="1 0 0"
+if [ "$status" -ne 0 ]; then
+	result="0 1 0"
+	echo "not ok soak ($kernel): exit status $status, see $logs"
+fi
+[ -z "${KWARP_RESULTS:-}" ] || echo "$result" >>"$KWARP_RESULTS"
+exit "$status"
