@@ -106,11 +106,10 @@ bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_strea
 	if (!mr || mr->kind < KWARP_MR_FAST || mr->pd != stream->pd)
 		return false;
 	write_lock_bh(&mr->lock);
-	/* kwarp_mr_close() does not take this lock; the STag changes under it only. */
 	ok = mr->stag == stag &&
-	     (READ_ONCE(mr->valid) ? may_revoke(mr, stream, remote) : !remote);
+	     (mr->valid ? may_revoke(mr, stream, remote) : !remote);
 	if (ok)
-		WRITE_ONCE(mr->valid, false);
+		kwarp_mr_invalidate(mr);
 	write_unlock_bh(&mr->lock);
 	if (ok && mr->kind == KWARP_MR_WINDOW)
 		kwarp_window_unbind(mr);

@@ -18,6 +18,7 @@
 
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 
@@ -182,6 +183,20 @@ static inline void kwarp_mr_end(struct kwarp_mr *mr)
 		read_unlock_bh(&mr->lock);
 	else
 		__release(&mr->lock);
+}
+
+/**
+ * kwarp_mr_invalidate - the STag may not be used any more
+ * @mr: region or window
+ *
+ * Context: any but hard interrupt; for what has a lock @lock is held for writing, so that no
+ * copy is under way when it is released.
+ */
+static inline void kwarp_mr_invalidate(struct kwarp_mr *mr)
+{
+	if (mr->kind >= KWARP_MR_FAST)
+		lockdep_assert_held_write(&mr->lock);
+	WRITE_ONCE(mr->valid, false);
 }
 
 /* stag.c */

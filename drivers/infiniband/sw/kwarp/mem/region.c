@@ -268,8 +268,7 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 	    (READ_ONCE(mr->stag) ^ stag) >> 8)
 		return -EINVAL;
 	write_lock_bh(&mr->lock);
-	/* kwarp_mr_close() does not take this lock. */
-	if (!READ_ONCE(mr->valid)) {
+	if (!mr->valid) {
 		take_list(mr);
 		mr->va = mr->ibmr.iova;
 		mr->access = access;

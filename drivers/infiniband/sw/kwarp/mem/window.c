@@ -118,6 +118,19 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 	return ok;
 }
 
+/* No access begins any more, and none that is under the lock goes on. */
+static void shut_mr(struct kwarp_mr *mr)
+{
+	lockdep_assert_held(&binding);
+	if (mr->kind < KWARP_MR_FAST) {
+		kwarp_mr_invalidate(mr);
+		return;
+	}
+	write_lock(&mr->lock);
+	kwarp_mr_invalidate(mr);
+	write_unlock(&mr->lock);
+}
+
 /* @mw is invalid, and nobody copies through it any more. */
 static void let_go(struct kwarp_mr *mw)
 {
@@ -165,9 +178,7 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 	spin_lock_bh(&binding);
 	/* Nothing is bound any more, so the list only gets shorter. */
 	while ((mw = list_first_entry_or_null(&stream->windows, struct kwarp_mr, bound))) {
-		write_lock(&mw->lock);
-		WRITE_ONCE(mw->valid, false);
-		write_unlock(&mw->lock);
+		shut_mr(mw);
 		let_go(mw);
 		if (++n % KWARP_IRQ_OFF_BATCH == 0) {
 			/* The lock is everybody's. */
@@ -182,7 +193,8 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
  * kwarp_mr_close - no access to a region or window from now on, and no bind
  * @mr: region or window
  *
- * Accesses that have been checked may still be copying.
+ * Accesses to a region of user space, or one of all memory, that have been checked may still be
+ * copying; to others none is.
  *
  * Context: any but hard interrupt.
  * Return: false, and nothing has changed, if windows are bound to it.
@@ -194,7 +206,7 @@ bool kwarp_mr_close(struct kwarp_mr *mr)
 	spin_lock_bh(&binding);
 	busy = mr->windows;
 	if (!busy)
-		WRITE_ONCE(mr->valid, false);
+		shut_mr(mr);
 	spin_unlock_bh(&binding);
 	return !busy;
 }
