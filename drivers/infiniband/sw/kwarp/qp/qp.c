@@ -269,6 +269,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	qp->ep = ep;
 	qp->say_first = params->say_first;
 	qp->fin_sent = false;
+	/* What the engine of the last stream said while it was being stopped. */
+	clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending);
 	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, &p);
 	if (ret) {
@@ -283,11 +285,29 @@ out:
 	return ret;
 }
 
-/* The engine is stopped and nothing is left for the work item to do. */
+/*
+ * The engine is stopped, nothing is left for the work item to do, and the CM has been told: a
+ * stream attached before that would be the one whose end it hears of.
+ */
 static bool idle(struct kwarp_qp *qp)
 {
 	lockdep_assert_held(&qp->mutex);
-	return !qp->engine.sock && !READ_ONCE(qp->todo);
+	return !qp->engine.sock && !READ_ONCE(qp->todo) && !qp->cm;
+}
+
+/* The work item may begin between the flush and the lock: waited for once more, then refused. */
+static bool lock_idle(struct kwarp_qp *qp)
+{
+	int tries;
+
+	for (tries = 0; tries < 2; tries++) {
+		flush_work(&qp->work);
+		mutex_lock(&qp->mutex);
+		if (idle(qp))
+			return true;
+		mutex_unlock(&qp->mutex);
+	}
+	return false;
 }
 
 /**
@@ -301,9 +321,9 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	int ret;
 
-	flush_work(&qp->work);
-	mutex_lock(&qp->mutex);
-	ret = idle(qp) ? kwarp_qp_event(qp, KWARP_QPE_RESET) : -EINVAL;
+	if (!lock_idle(qp))
+		return -EINVAL;
+	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
 	if (!ret) {
 		kwarp_tx_claim(&qp->engine);
 		kwarp_sq_reset(&qp->sq);

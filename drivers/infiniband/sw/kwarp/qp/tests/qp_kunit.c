@@ -54,6 +54,7 @@ struct workqueue_struct *qp_test_wq;
  * @start: what the engine says when it is started
  * @not_drained: something to send has turned up when our half is to be closed
  * @during_stop: called while the engine is being stopped
+ * @on_fatal: called when a fatal error is told, before the CM hears that the stream is over
  */
 struct qp_test {
 	struct kwarp_qp qp;
@@ -66,6 +67,7 @@ struct qp_test {
 	int start;
 	bool not_drained;
 	void (*during_stop)(struct qp_test *t);
+	void (*on_fatal)(struct qp_test *t);
 };
 
 static struct qp_test *the_test;
@@ -208,6 +210,8 @@ static void on_async(struct ib_event *event, void *context)
 	switch (event->event) {
 	case IB_EVENT_QP_FATAL:
 		say("FATAL");
+		if (the_test->on_fatal)
+			the_test->on_fatal(the_test);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
 		say("ACCESS");
@@ -610,6 +614,49 @@ static void test_reset(struct kunit *test)
 	begin(test);
 }
 
+static void reset_early(struct qp_test *t)
+{
+	say(kwarp_qp_reset(&t->qp) ? "refused" : "reset");
+}
+
+/*
+ * Another thread's RESET between the end of the stream and the word of it to the CM: the next
+ * stream's endpoint would get that word.
+ */
+static void test_reset_before_down(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->on_fatal = reset_early;
+	begin(test);
+	t->qp.engine.perr = KWARP_PERR_MPA_LOST;
+	happen(test, KWARP_QPE_LOST);
+	expect_log(test, "stop FATAL refused lost");
+	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+}
+
+static void establish_late(struct qp_test *t)
+{
+	t->qp.engine.ops->established(&t->qp.engine);
+	/* What wakes the work item once more. */
+	t->queued = false;
+}
+
+/* The first message of a stream that is being stopped is not the next one's. */
+static void test_established_late(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	t->during_stop = establish_late;
+	happen(test, KWARP_QPE_ABORT);
+	expect_log(test, "stop+fin down");
+	t->during_stop = NULL;
+	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
+	expect_log(test, "revive");
+	begin(test);
+}
+
 /* -------------------------------------------------------------------- rights */
 
 #define BOTH	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
@@ -762,6 +809,8 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(test_attach_behind_abort),
 	KUNIT_CASE(test_may_connect),
 	KUNIT_CASE(test_reset),
+	KUNIT_CASE(test_reset_before_down),
+	KUNIT_CASE(test_established_late),
 	KUNIT_CASE_PARAM(test_rights, rights_gen_params),
 	KUNIT_CASE(test_retire),
 	KUNIT_CASE(test_retire_srq),
