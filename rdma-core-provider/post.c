@@ -87,21 +87,27 @@ static int kick_ioctl(struct kwarp_kick *kick)
 	}
 }
 
-/* A kick that is not delivered leaves requests behind: short of memory, try again. */
 static int kick_write(struct kwarp_context *ctx, struct kwarp_kick *kick)
 {
-	ssize_t n;
-
-	for (;;) {
-		n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
+	ssize_t n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
 			  sizeof(kick->cmd));
-		if (n >= 0 || (errno != EINTR && errno != ENOMEM))
-			break;
-		/* The owner of the memory has to run to give it back. */
-		if (errno == ENOMEM)
-			sched_yield();
+
+	if (n < 0)
+		return errno;
+	return n == sizeof(kick->cmd) ? 0 : EIO;
+}
+
+static int kick_once(struct kwarp_context *ctx, struct kwarp_kick *kick)
+{
+	int ret;
+
+	if (!ctx->kick_by_ioctl) {
+		ret = kick_write(ctx, kick);
+		if (ret != EACCES)
+			return ret;
+		ctx->kick_by_ioctl = true;
 	}
-	return n == sizeof(kick->cmd) ? 0 : errno;
+	return kick_ioctl(kick);
 }
 
 static bool needs_kick(const struct kwarp_kick *kick)
@@ -122,24 +128,26 @@ static bool needs_kick(const struct kwarp_kick *kick)
  *
  * Return: 0, or an errno value if the device is gone, or if the kernel was not
  * reached (a security module may forbid it) and sleeps on: the requests would
- * stay in the ring.  Other errors are not the poster's: its requests will
- * complete or be flushed.
+ * stay in the ring.  Never ENOMEM or EINVAL, after which a program posts them
+ * again.  Other errors are not the poster's: its requests will complete or be
+ * flushed.
  */
 int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
 {
-	int ret = 0;
+	int ret;
 
-	if (!ctx->kick_by_ioctl) {
-		ret = kick_write(ctx, kick);
-		if (ret == EACCES)
-			ctx->kick_by_ioctl = true;
+	/* A kick that is not delivered leaves requests behind: short of memory, try again. */
+	while ((ret = kick_once(ctx, kick)) == EINTR || ret == ENOMEM) {
+		/* The owner of the memory has to run to give it back. */
+		if (ret == ENOMEM)
+			sched_yield();
 	}
-	if (ctx->kick_by_ioctl)
-		ret = kick_ioctl(kick);
-
-	if (ret && ret != EIO && ret != ENODEV && !needs_kick(kick))
-		ret = 0;
-	return ret;
+	if (!ret || ret == EIO || ret == ENODEV)
+		return ret;
+	if (!needs_kick(kick))
+		return 0;
+	/* EINVAL would say that the requests were not posted. */
+	return ret == EINVAL ? EIO : ret;
 }
 
 /* ------------------------------------------------------------- send queue */

@@ -39,6 +39,8 @@ static struct {
 	int writes;
 	int ioctls;
 	int err;			/* errno of the next write() */
+	int ioctl_err;			/* errno of as many ioctl() as ioctl_fails says */
+	int ioctl_fails;
 	struct ibv_post_send last;	/* the last command written */
 	sem_t *wake;			/* posted by a write, if set */
 } kernel;
@@ -71,6 +73,10 @@ int __wrap_ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 {
 	CHECK(!wr);
 	kernel.ioctls++;
+	if (kernel.ioctl_fails) {
+		kernel.ioctl_fails--;
+		return kernel.ioctl_err;
+	}
 	return 0;
 }
 

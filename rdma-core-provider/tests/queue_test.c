@@ -353,6 +353,17 @@ static void test_doorbell(void)
 	CHECK(!send_one(qp, &wr));
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.writes == 4 && kernel.ioctls == 2);
+
+	/* ENOMEM and EINVAL would say that nothing was posted, and it would be posted twice. */
+	hdr->cons = hdr->prod;
+	kernel.ioctl_err = ENOMEM;
+	kernel.ioctl_fails = 2;
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.ioctls == 5);
+	kernel.ioctl_err = EINVAL;
+	kernel.ioctl_fails = 1;
+	CHECK(send_one(qp, &wr) == EIO);
+	CHECK(kernel.ioctls == 6);
 	qp_drop(qp);
 }
 
