@@ -111,14 +111,14 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #endif
 
 /*
- * 6.13: the core turns netdev events into port events, each change once, but not for a bond
- * and its members.  True: it does so, or has done so.
+ * 6.13: the core turns netdev events into port events. It does so for one device of a netdev, the
+ * last that was added, and not for a bond and its members; but it knows what it has told, so each
+ * change is told once whoever asks. True: the core has been asked.
  */
 static inline bool kwarp_core_port_event(struct ib_device *ibdev, struct net_device *netdev)
 {
 #ifdef KWARP_HAVE_REPORT_PORT_EVENT
-	if (netif_is_lag_master(netdev) || netif_is_lag_port(netdev))
-		ib_dispatch_port_state_event(ibdev, netdev);
+	ib_dispatch_port_state_event(ibdev, netdev);
 	return true;
 #else
 	return false;

@@ -214,7 +214,7 @@ left_out() {
 	data-spoilt-* | bad-selftest | unit) ;;
 	# Values that KUnit gives to the same code, with the same checks of memory.
 	owner-knobs | owner-knobs-values | owner-port | owner-tos | owner-redial | cm-crc-required | cm-mpa-rev | raw-knobs) ;;
-	device-speed | device-port-events | device-renamed | device-named-by-user) ;;
+	device-speed | device-port-events* | device-renamed | device-named-by-user) ;;
 	# Short of memory as fault-traffic-slab and owner-memory-accept are, at other allocations.
 	fault-traffic-pages | owner-memory-connect) ;;
 	# They wait for timers, or for many.

@@ -32,11 +32,18 @@ active_again() {
 	[ "$(activations)" -ge "$1" ]
 }
 
+# Another device of the same netdev: of the two the core of some kernels sees the last one.
+siw_beside() {
+	load_type siw
+	check "adding a siw link" n0 rdma link add kwsiw type siw netdev "${DEV[0]}"
+}
+
 # Each change of the port's state is one event, and what does not change it is none. The
 # last event shows that all before have come.
 port_events_case() {
 	skip_on siw "it repeats events"
 	own_links
+	"$@"
 	watch_events
 	ip -n "${NS[0]}" link set "${DEV[0]}" alias x
 	ip -n "${NS[0]}" link set "${DEV[0]}" group 5
@@ -60,6 +67,7 @@ port_events_case() {
 	[ "$(events PORT_ERR)" = 3 ] || fail "three times down gave $(events PORT_ERR) errors"
 	# The activation behind the third error may have come already, or not.
 	[ "$(activations)" = 2 ] || fail "two times up gave $(activations) activations"
+	[ $# -eq 0 ] || check "deleting the siw link" rdma link delete kwsiw
 	# Addresses of IPv6 went with the links.
 	rm -f "$RUN/net" "$RUN"/link.*
 	own_links
@@ -213,6 +221,7 @@ named_by_user_case() {
 }
 
 testcase device-port-events 60 port_events_case
+testcase device-port-events-beside-siw 60 port_events_case siw_beside
 testcase device-named-by-user 30 named_by_user_case
 testcase device-speed 30 speed_case
 testcase device-renamed 60 renamed_case
