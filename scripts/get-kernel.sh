@@ -42,7 +42,7 @@ companions() {
 	local headers=$1 version=$2 image=linux-image-${1#linux-headers-}
 	echo "$image=$version"
 	"$here/apt-private.sh" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
-		grep -oE '(linux-headers-[^ ,]*-common|linux-kbuild-[^ ,]*|linux-(binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
+		grep -oE '(linux-headers-[^ ,]*-common|linux-kbuild-[^ ,]*|linux-(base|binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
 
