@@ -85,8 +85,7 @@ netdev_pair() {
 		ip -n "${NS[i]}" addr add "${NETDEV_IP[i]}/24" dev "$NETDEV"
 		ip -n "${NS[i]}" link set "$NETDEV" up
 	done
-	wait_until 10 "$NETDEV of both ends reach each other" \
-		n0 ping -q -c 1 -W 1 "${NETDEV_IP[1]}" >/dev/null
+	wait_until 10 "$NETDEV of both ends reach each other" reachable "${NETDEV_IP[1]}"
 }
 
 netdevs_down() {
