@@ -101,6 +101,12 @@ clean_failure() {
 	[ "$2" -gt 0 ] && "$here/scan-log.sh" "$1/console.log" 2>/dev/null
 }
 
+# Which case it was, and what the kernel said first: a summary holds no more of a long log.
+first_report() {
+	grep -aE 'kwarp-e2e: |BUG|Oops|WARNING|RIP: 0010' "$1/console.log" | tr -d '\r' |
+		awk '/kwarp-e2e: / { last = $0; next } last { print "# " last; last = "" } { print "# " $0; if (++n == 4) exit }'
+}
+
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
 summarise() {
 	local logs=$1 status=$2 passed failed skipped cases_failed
@@ -111,7 +117,7 @@ summarise() {
 	1) clean_failure "$logs" "$cases_failed" && passed=$((passed + 1)) || failed=$((failed + 1)) ;;
 	3) failed=$((failed + 1)); echo "not ok whole run ($kernel): it had no time for more than a tenth of the cases" ;;
 	126) failed=$((failed + 1)); echo "not ok kernel log ($kernel): it holds a bug report, see $logs/console.log" ;;
-	*) failed=$((failed + 1)); echo "not ok whole run ($kernel): exit status $status, see $logs" ;;
+	*) failed=$((failed + 1)); echo "not ok whole run ($kernel): exit status $status, see $logs"; first_report "$logs" ;;
 	esac
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 	say "e2e on $kernel: $passed passed, $failed failed, $skipped skipped (logs: $logs)"

@@ -176,6 +176,7 @@ verdict() {
 		status=124
 	elif [ -z "$status" ]; then
 		echo "the guest died (kernel log: $logs/console.log)" >&2
+		! grep -q 'Oops: int3' "$logs/console.log" || echo "int3: the emulator has run code that the kernel was patching; QEMU 8.1 and later do not" >&2
 		tail -n 5 "$logs/console.log" | tr -d '\r' >&2
 		cat "$work/qemu.log" >&2
 		status=125
