@@ -47,7 +47,8 @@
  * @node: in kdev->cm.new_qps while nobody has claimed it; under kdev->cm.new_lock
  * @task: who has looked it up; only compared
  * @ep: the endpoint that it stands for, a reference; NULL: none; under kdev->cm.new_lock
- * @exposed: its id may become ESTABLISHED; written once, by the call that it is for
+ * @exposed: its id may become ESTABLISHED though @ep has not said so; written once, by the
+ *	call that it is for
  * @rcu: for freeing it
  */
 struct stand_in {
@@ -148,8 +149,8 @@ static void free_stand_in(struct rcu_head *rcu)
  * each task has slept, been in user mode or idle. The lock is a raw one for that: with
  * PREEMPT_RT a task that waits for another one sleeps.
  *
- * None of that is for the stand-in of a call that has failed: iw_cm uses those of ids that
- * are ESTABLISHED only. So a program that fails in a loop leaves nothing behind.
+ * None of that is for the stand-in of a connection that has failed: iw_cm uses those of ids
+ * that are ESTABLISHED only. So a program that fails in a loop leaves nothing behind.
  *
  * Context: process, no endpoint's mutex held.
  */
@@ -159,6 +160,7 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	struct stand_in *s = to_stand_in(ibqp);
 	unsigned long irqflags;
 	struct kwarp_ep *ep;
+	bool in_use;
 
 	if (ibqp == &kdev->cm.no_qp)
 		return;
@@ -168,9 +170,13 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	ep = s->ep;
 	s->ep = NULL;
 	raw_spin_unlock_irqrestore(&kdev->cm.new_lock, irqflags);
-	if (ep)
+	in_use = s->exposed;
+	if (ep) {
+		/* Set before the event that makes the id ESTABLISHED, and this comes after it. */
+		in_use |= READ_ONCE(ep->told);
 		kwarp_ep_put(ep);
-	if (s->exposed) {
+	}
+	if (in_use) {
 		atomic_inc(&num_returned);
 		call_rcu_tasks(&s->rcu, free_stand_in);
 	} else {
@@ -214,7 +220,7 @@ struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* The call that it is for succeeds. Context: that call's. */
+/* The id becomes ESTABLISHED, whatever becomes of this call. Context: that call's. */
 void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 {
 	if (ibqp != &to_kdev(ibqp->device)->cm.no_qp)
@@ -233,7 +239,6 @@ void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep)
 	unsigned long irqflags;
 
 	kwarp_ep_get(ep);
-	kwarp_cm_expose_stand_in(ibqp);
 	raw_spin_lock_irqsave(&ep->kdev->cm.new_lock, irqflags);
 	to_stand_in(ibqp)->ep = ep;
 	raw_spin_unlock_irqrestore(&ep->kdev->cm.new_lock, irqflags);

@@ -95,8 +95,10 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		fill_pd(&event, su, &su->rep);
 		fill_depths(&event, &su->rep, su->res.ord, su->res.ird);
 	}
-	if (!status)
+	if (!status) {
 		kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
+		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
+	}
 	if (id->event_handler(id, &event)) {
 		/* No memory for the private data; without it this cannot fail. */
 		event.private_data_len = 0;
@@ -143,8 +145,10 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 
 	if (!ep->cm_id)			/* misused, see cm.c */
 		return;
-	if (type == IW_CM_EVENT_ESTABLISHED)
+	if (type == IW_CM_EVENT_ESTABLISHED) {
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);
+		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
+	}
 	/* These need no memory: iw_cm has set their work items aside. */
 	WARN_ON_ONCE(ep->cm_id->event_handler(ep->cm_id, &event));
 }

@@ -117,6 +117,7 @@ enum {
  * @cm_id: a reference, until the last upcall; NULL also if the ULP has misused it, and
  *	then nothing is said any more
  * @qp: a reference
+ * @told: iw_cm has been told what makes the id ESTABLISHED
  * @ifindex: initiator: interface that rdma_cm has chosen, see cm_iface.c
  * @su: startup, until the stream begins
  * @due: what @timer is for
@@ -153,7 +154,7 @@ struct kwarp_ep {
 
 	/*
 	 * under mutex; cm_id is also read under kdev->cm.lock, to compare it, state and
-	 * since under listener->lock
+	 * since under listener->lock, told without a lock
 	 */
 	struct mutex mutex;
 	enum kwarp_cm_state state;
@@ -162,6 +163,7 @@ struct kwarp_ep {
 	struct kwarp_cm_sock cs;
 	struct iw_cm_id *cm_id;
 	struct kwarp_qp *qp;
+	bool told;
 	int ifindex;
 	struct kwarp_startup *su;
 	struct {

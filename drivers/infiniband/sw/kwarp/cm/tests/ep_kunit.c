@@ -631,6 +631,8 @@ static void test_rejected(struct kunit *test)
 	settle();
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ECONNREFUSED);
 	KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
+	/* The id was never ESTABLISHED: a program that fails in a loop leaves nothing. */
+	KUNIT_EXPECT_EQ(test, atomic_read(&num_returned), 0);
 }
 
 /*
@@ -773,6 +775,7 @@ static void test_attach_fails_responder(struct kunit *test)
 	settle();
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&num_returned), 0);
 }
 
 /* The same after accept() has returned. */
@@ -785,6 +788,8 @@ static void test_attach_fails_later(struct kunit *test)
 	settle();
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
+	/* iw_cm makes the id ESTABLISHED even if that was the news of a failure. */
+	KUNIT_EXPECT_EQ(test, grace_period(), 1);
 }
 
 /* The connection has died before the ULP's verdict. */
@@ -946,8 +951,8 @@ static void test_no_memory_again(struct kunit *test)
 	no_memory = false;
 	KUNIT_EXPECT_PTR_EQ(test, fake.id.qp, &fake.kdev->cm.no_qp);
 	settle();
-	/* The first accept's. */
-	KUNIT_EXPECT_EQ(test, grace_period(), 1);
+	/* The first accept's is free at once: its id was never ESTABLISHED. */
+	KUNIT_EXPECT_EQ(test, grace_period(), 0);
 }
 
 /* What is returned faster than it can be freed is bounded, and counts until it is free. */
