@@ -139,10 +139,10 @@ static int newlink(const char *name, struct net_device *netdev)
 	return ret;
 }
 
-/* Its users are told to leave next: nobody has to wait for a peer then. */
+/* Its users are told to leave next: nobody has to wait for a connect then. */
 static int dellink(struct ib_device *ibdev)
 {
-	kwarp_cm_begin_stop(to_kdev(ibdev));
+	kwarp_cm_retire(to_kdev(ibdev));
 	return 0;
 }
 

@@ -366,13 +366,24 @@ void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 	kwarp_ep_mark_qp(qp);
 }
 
-void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
+/* No endpoint is added any more; those there are hear of it by this bit. */
+static void stop_with(struct kwarp_dev *kdev, int bit)
 {
 	spin_lock(&kdev->cm.lock);
 	kdev->cm.stopping = true;
 	spin_unlock(&kdev->cm.lock);
-	/* None is added any more. Each ends now, or as soon as its QP is down. */
-	kwarp_ep_mark_all(kdev);
+	kwarp_ep_mark_all(kdev, bit);
+}
+
+void kwarp_cm_retire(struct kwarp_dev *kdev)
+{
+	stop_with(kdev, KWARP_EP_RETIRE);
+}
+
+void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
+{
+	/* Each ends now, or as soon as its QP is down. */
+	stop_with(kdev, KWARP_EP_ABORT);
 }
 
 void kwarp_cm_stop_device(struct kwarp_dev *kdev)

@@ -34,11 +34,23 @@ int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful);
 void kwarp_cm_init_device(struct kwarp_dev *kdev);
 
 /**
- * kwarp_cm_begin_stop - a device is about to be unregistered
+ * kwarp_cm_retire - the users of a device are about to be told to leave
+ * @kdev: device
+ *
+ * Connections that are being set up fail, since users wait for those, and no new one begins.
+ * The others go on, since a user may need them for its leave: an NVMe host shuts its
+ * controller down.
+ *
+ * Context: process; does not wait.
+ */
+void kwarp_cm_retire(struct kwarp_dev *kdev);
+
+/**
+ * kwarp_cm_begin_stop - the network below a device goes away
  * @kdev: device
  *
  * Connections end, those that are being set up fail, and no new one begins. To be called
- * before the RDMA core tells the device's users, who wait for exactly that.
+ * before the RDMA core tells the device's users, who would wait for a peer in vain.
  *
  * Context: process; does not wait.
  */

@@ -335,15 +335,15 @@ void kwarp_ep_check_idle(void)
 
 /* --------------------------------------------------------------- marking */
 
-/* The device goes away. */
-void kwarp_ep_mark_all(struct kwarp_dev *kdev)
+/* Context: any but hard interrupt. */
+void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
 
 	/* Pairs with the lock in list_add and list_del: listed endpoints are alive. */
 	spin_lock(&kdev->cm.lock);
 	list_for_each_entry(ep, &kdev->cm.eps, node)
-		kwarp_ep_mark(ep, KWARP_EP_ABORT);
+		kwarp_ep_mark(ep, bit);
 	spin_unlock(&kdev->cm.lock);
 }
 

@@ -95,6 +95,7 @@ enum {
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
 	KWARP_EP_ORPHAN,	/* the listener is gone */
 	KWARP_EP_EVICT,		/* others want its place */
+	KWARP_EP_RETIRE,	/* the device's users are leaving: no startup goes on */
 	KWARP_EP_ABORT,		/* the device is going away */
 };
 
@@ -240,7 +241,7 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator);
 int kwarp_ep_publish(struct kwarp_ep *ep);
 struct kwarp_ep *kwarp_ep_claim(u32 handle);
 void kwarp_ep_unpublish(struct kwarp_ep *ep);
-void kwarp_ep_mark_all(struct kwarp_dev *kdev);
+void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_mark_qp(struct kwarp_qp *qp);
 struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
 void kwarp_ep_check_idle(void);

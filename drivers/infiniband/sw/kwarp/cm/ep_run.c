@@ -312,6 +312,8 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		ep->aborting = true;
 		return failed(ep, KWARP_CME_ABORT);
 	}
+	if (take(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_STREAM)
+		return failed(ep, KWARP_CME_ABORT);
 	if (take(ep, KWARP_EP_NO_QP))
 		return failed(ep, KWARP_CME_NO_QP);
 	if (take(ep, KWARP_EP_ORPHAN))

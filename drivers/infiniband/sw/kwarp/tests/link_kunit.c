@@ -39,6 +39,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define rdma_link_register		note_link
 #define rdma_link_unregister		note_no_link
 #define kwarp_cm_begin_stop		link_cm_begin_stop
+#define kwarp_cm_retire			link_cm_retire
 #define kwarp_device_add		link_device_add
 #define kwarp_device_update_speed	link_device_update_speed
 #define kwarp_device_port_event		link_device_port_event
@@ -201,6 +202,11 @@ static void note_no_link(struct rdma_link_ops *ops)
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
 	say_of("stop", kdev);
+}
+
+void kwarp_cm_retire(struct kwarp_dev *kdev)
+{
+	say_of("retire", kdev);
 }
 
 /* These are for who holds RTNL. */
@@ -505,7 +511,7 @@ static void test_missed(struct kunit *test)
 	expect_log(test, c->log);
 }
 
-/* Users are told to leave by the core; connections end before, and wait for no peer. */
+/* The core tells users to leave; they have their connections for that, but no new ones. */
 static void test_dellink(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -513,7 +519,7 @@ static void test_dellink(struct kunit *test)
 	have(t, 1);
 	have(t, 2);
 	KUNIT_EXPECT_EQ(test, dellink(&t->kdev[1]->ibdev), 0);
-	expect_log(test, "stop1");
+	expect_log(test, "retire1");
 	lose(t, 1);
 	lose(t, 2);
 }

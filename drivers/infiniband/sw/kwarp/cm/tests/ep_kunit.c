@@ -438,6 +438,11 @@ static void on_device_end(void)
 	kwarp_cm_begin_stop(fake.kdev);
 }
 
+static void on_device_retires(void)
+{
+	kwarp_cm_retire(fake.kdev);
+}
+
 static void on_nothing(void)
 {
 	sock_event();
@@ -446,6 +451,7 @@ static void on_nothing(void)
 static void (* const happenings[])(void) = {
 	on_nothing, timer_runs, on_abort, on_no_qp, on_orphan, on_evict, on_fin, on_reset,
 	on_tx_error, on_garbage, on_down, on_down_fin, on_peer_closed, on_device_end,
+	on_device_retires,
 };
 
 /* A fixture of its own for each: many in one case. */
@@ -484,6 +490,28 @@ static void test_state(struct kunit *test)
 			happenings[j]();
 			again(test);
 		}
+	}
+}
+
+/* Users that are told to leave have their streams to do so; none waits for a startup. */
+static void test_retire(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+
+	way->go(test);
+	kwarp_cm_retire(fake.kdev);
+	settle();
+	if (way->state < KWARP_CMS_STREAM) {
+		KUNIT_EXPECT_TRUE(test, state() == KWARP_CMS_DEAD || fake.qp[0].closed);
+		return;
+	}
+	KUNIT_EXPECT_EQ(test, state(), way->state);
+	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
+	/* Its orderly end is as ever. */
+	if (way->state == KWARP_CMS_STREAM) {
+		stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
+		settle();
+		KUNIT_EXPECT_EQ(test, state(), KWARP_CMS_LINGER);
 	}
 }
 
@@ -1040,6 +1068,7 @@ static void test_no_qp_of_several(struct kunit *test)
 
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(test_state, way_gen_params),
+	KUNIT_CASE_PARAM(test_retire, way_gen_params),
 	KUNIT_CASE(test_connect_answered),
 	KUNIT_CASE(test_accept_answered),
 	KUNIT_CASE(test_initiator),
