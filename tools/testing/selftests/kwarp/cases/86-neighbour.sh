@@ -26,9 +26,13 @@ set_rmem() {
 	in_ns "$1" sysctl -q -w net.ipv4.tcp_rmem="$2"
 }
 
-# FPDUs that link 0 has kept for TCP so far, or, with _now, keeps.
+# FPDUs that the links have kept for TCP so far, or, with _now, keep.
 stashes() {
-	n0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/stashes${1:-}"
+	local i sum=0
+	for i in 0 1; do
+		sum=$((sum + $(in_ns "$i" cat "/sys/class/infiniband/${LINK[i]}/kwarp/stashes${1:-}")))
+	done
+	echo "$sum"
 }
 
 no_stash_now() {
