@@ -349,11 +349,16 @@ test_order() {
 test_leaks() {
 	local logs=$out/leaks status=0
 	rm -rf "$logs"
-	"$here/vm.sh" --kernel debug --leaks --logs "$logs" --timeout 900 -- 'modprobe kmemleak-test' \
+	"$here/vm.sh" --kernel debug --leaks --logs "$logs" --timeout 900 -- \
+		'cd /sys/kernel/slab/kmalloc-64 && grep . red_zone poison sanity_checks; modprobe kmemleak-test' \
 		>"$out/leaks.log" 2>&1 || status=$?
 	[ "$status" = 126 ] || echo "the run ended with status $status, see $out/leaks.log"
 	grep -q 'unreferenced object' "$logs/console.log" || echo "the log $logs/console.log names no lost object"
 	grep -q 'kmemleak_test' "$logs/console.log" || echo "the log $logs/console.log does not say who lost it"
+	[ "$(grep -cE '^(red_zone|poison|sanity_checks):1' "$out/leaks.log")" = 3 ] ||
+		echo "slab_debug has no effect, see $out/leaks.log"
+	! grep 'Unknown kernel command line parameters.*\(page_poison\|slab_debug\|kmemleak\)' "$logs/console.log" ||
+		echo "an option of the debug kernel has another name now"
 }
 
 # ------------------------------------------------------------------------- main

@@ -33,7 +33,11 @@
 
 extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
+static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
+
+#define kwarp_readqs_init	fake_readqs_init
 #include "../ep.c"
+#undef kwarp_readqs_init
 #include "../ep_run.c"
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"
@@ -85,6 +89,13 @@ static void *fake_zalloc(size_t size, gfp_t gfp)
 	return no_memory ? NULL : kzalloc(size, gfp);
 }
 
+static bool no_readqs;
+
+static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird)
+{
+	return no_readqs ? -ENOMEM : kwarp_readqs_init(qs, ord, ird);
+}
+
 /* ------------------------------------------------------------------ fixture */
 
 static int cm_init(struct kunit *test)
@@ -93,6 +104,7 @@ static int cm_init(struct kunit *test)
 
 	memset(&fake, 0, sizeof(fake));
 	no_memory = false;
+	no_readqs = false;
 	atomic_set(&num_returned, 0);
 	fake.kdev = kunit_kzalloc(test, sizeof(*fake.kdev), GFP_KERNEL);
 	if (!fake.kdev)
@@ -493,6 +505,29 @@ static void test_state(struct kunit *test)
 	}
 }
 
+/* How long each state may last, in seconds: what the guide says. */
+static void test_state_timer(struct kunit *test)
+{
+	static const u32 seconds[KWARP_CMS_COUNT] = {
+		[KWARP_CMS_CONNECT] = 30, [KWARP_CMS_SEND_REQ] = 30, [KWARP_CMS_WAIT_REP] = 30,
+		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_SEND_REP] = 10, [KWARP_CMS_WAIT_FPDU] = 10,
+		[KWARP_CMS_SEND_REJ] = 10, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 5,
+	};
+	const struct way *way = test->param_value;
+	u32 s = seconds[way->state];
+
+	way->go(test);
+	KUNIT_ASSERT_NOT_NULL(test, the_ep());
+	KUNIT_EXPECT_EQ(test, the_ep()->due.kind != KWARP_CMT_NONE, s != 0);
+	if (!s)
+		return;
+	/* It has been running while the machine came here. */
+	KUNIT_EXPECT_TRUE(test, time_before_eq(the_ep()->due.deadline, jiffies + s * HZ));
+	KUNIT_EXPECT_TRUE(test, time_after(the_ep()->due.deadline, jiffies + (s - 1) * HZ));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&the_ep()->timer));
+}
+
 /* Users that are told to leave have their streams to do so; none waits for a startup. */
 static void test_retire(struct kunit *test)
 {
@@ -794,6 +829,17 @@ static void test_accept_busy_qp(struct kunit *test)
 	expect_reject(test, FAKE_QPN, -EINVAL);
 }
 
+/* What a stream needs is there before the Reply promises it. */
+static void test_accept_no_readqs(struct kunit *test)
+{
+	to_wait_ulp(test);
+	no_readqs = true;
+	KUNIT_EXPECT_EQ(test, iw_accept(FAKE_QPN), -ENOMEM);
+	settle();
+	KUNIT_EXPECT_TRUE(test, has_rejected());
+	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
+}
+
 /* The queue pair has changed in spite of the look before: accept() returns the error. */
 static void test_attach_fails_responder(struct kunit *test)
 {
@@ -1069,6 +1115,7 @@ static void test_no_qp_of_several(struct kunit *test)
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(test_state, way_gen_params),
 	KUNIT_CASE_PARAM(test_retire, way_gen_params),
+	KUNIT_CASE_PARAM(test_state_timer, way_gen_params),
 	KUNIT_CASE(test_connect_answered),
 	KUNIT_CASE(test_accept_answered),
 	KUNIT_CASE(test_initiator),
@@ -1087,6 +1134,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(test_accept_no_qp),
 	KUNIT_CASE(test_accept_foreign_qp),
 	KUNIT_CASE(test_accept_busy_qp),
+	KUNIT_CASE(test_accept_no_readqs),
 	KUNIT_CASE(test_attach_fails_responder),
 	KUNIT_CASE(test_attach_fails_later),
 	KUNIT_CASE(test_verdict_late),

@@ -6,6 +6,7 @@
  */
 #include <kunit/test.h>
 #include <linux/skbuff.h>
+#include <linux/vmalloc.h>
 #include <net/tcp.h>
 
 /* In this skb there are octets that can neither be copied nor looked at, or only looked at. */
@@ -23,6 +24,15 @@ static unsigned int test_seq_read(unsigned int consumed, const u8 **data,
 	return st->root_skb == unreadable && !uncopyable ? 0 : skb_seq_read(consumed, data, st);
 }
 
+static bool no_pages;
+
+static void *test_vmalloc(unsigned long size, gfp_t gfp)
+{
+	return no_pages ? NULL : __vmalloc(size, gfp);
+}
+
+#undef __vmalloc
+#define __vmalloc		test_vmalloc
 #define skb_copy_bits		test_copy_bits
 #define skb_seq_read		test_seq_read
 #define kwarp_rx_feed		skb_rx_feed
@@ -525,6 +535,23 @@ static void test_stash_unpaid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, charged, 0);
 }
 
+/* Without pages there is none, nobody pays, and it can be tried again. */
+static void test_stash_no_pages(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	begin_way(t, &ways[0]);
+	no_pages = true;
+	KUNIT_EXPECT_FALSE(test, kwarp_rx_make_stash(&t->e));
+	no_pages = false;
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_FALSE(test, t->e.rx.stash.use);
+	KUNIT_EXPECT_EQ(test, charged, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
+	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	drop_stash(t);
+}
+
 /* It is paid for and counted while it is there. */
 static void test_stash_charge(struct kunit *test)
 {
@@ -696,6 +723,7 @@ static struct kunit_case rx_skb_cases[] = {
 	KUNIT_CASE(test_stash_longest),
 	KUNIT_CASE(test_stash_charge),
 	KUNIT_CASE(test_stash_unpaid),
+	KUNIT_CASE(test_stash_no_pages),
 	KUNIT_CASE(test_any),
 	KUNIT_CASE(test_stopped),
 	KUNIT_CASE_PARAM(test_unreadable, crc_way_gen_params),

@@ -275,14 +275,19 @@ static int qp_test_init(struct kunit *test)
 	return 0;
 }
 
-static int attach(struct qp_test *t)
+static int attach_as(struct qp_test *t, bool say_first)
 {
-	static const struct kwarp_stream_params params = {
+	const struct kwarp_stream_params params = {
 		.initiator = true,
-		.say_first = true,
+		.say_first = say_first,
 	};
 
 	return kwarp_qp_attach(&t->qp, (struct socket *)&t->sock, &params, &cm_ops, t);
+}
+
+static int attach(struct qp_test *t)
+{
+	return attach_as(t, true);
 }
 
 static void work(struct qp_test *t)
@@ -517,6 +522,20 @@ static void test_order(struct kunit *test)
 	e->ops->event(e, KWARP_QPE_LOST);
 	work(t);
 	expect_log(test, "poll established stop FATAL lost");
+}
+
+/* A CM that does not wait for the first message is not woken for it. */
+static void test_established_unasked(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, attach_as(t, false), 0);
+	work(t);
+	expect_log(test, "start poll");
+	t->qp.engine.ops->established(&t->qp.engine);
+	KUNIT_EXPECT_FALSE(test, t->queued);
+	work(t);
+	expect_log(test, "");
 }
 
 /* -------------------------------------------------------------------- attach */
@@ -811,6 +830,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(test_reset),
 	KUNIT_CASE(test_reset_before_down),
 	KUNIT_CASE(test_established_late),
+	KUNIT_CASE(test_established_unasked),
 	KUNIT_CASE_PARAM(test_rights, rights_gen_params),
 	KUNIT_CASE(test_retire),
 	KUNIT_CASE(test_retire_srq),

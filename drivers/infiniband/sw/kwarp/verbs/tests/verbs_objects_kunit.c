@@ -491,6 +491,7 @@ static void test_device(struct kunit *test)
 	memset(&attr, 0xff, sizeof(attr));
 	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, NULL), 0);
 	KUNIT_EXPECT_EQ(test, attr.fw_ver, 12ULL << 32 | 34 << 16 | 56);
+	KUNIT_EXPECT_EQ(test, attr.hw_ver, 1);
 	KUNIT_EXPECT_EQ(test, attr.max_qp, KWARP_MAX_QP);
 	KUNIT_EXPECT_EQ(test, attr.max_qp_wr, min(KWARP_MAX_SQ_WR, KWARP_MAX_RQ_WR));
 	KUNIT_EXPECT_EQ(test, attr.max_send_sge, KWARP_MAX_SGE);
