@@ -216,7 +216,7 @@ left_out() {
 	owner-knobs | owner-knobs-values | owner-port | owner-tos | owner-redial | cm-crc-required | cm-mpa-rev | raw-knobs) ;;
 	device-speed | device-port-events* | device-renamed | device-named-by-user) ;;
 	# Short of memory as fault-traffic-slab and owner-memory-accept are, at other allocations.
-	fault-traffic-pages | owner-memory-connect) ;;
+	fault-traffic-pages | owner-memory-connect | owner-memory-listen) ;;
 	# They wait for timers, or for many.
 	cm-lossy | bad-timers | bad-rep-silence | bad-req-silence | device-iwpmd | life-blackhole | vanish-not-idle) ;;
 	scale-*) ;;

@@ -203,6 +203,26 @@ rings_given_back() {
 	[ "$(group_memory)" -lt "$1" ]
 }
 
+# Connections that have come in and say nothing are charged to whoever listens: each has more than
+# 2 KiB of memory of ours as long as its Request is awaited.
+memcg_listen_case() {
+	local count before
+	count=$(by_profile 300 100)
+	skip_on siw "nobody answers for its connections"
+	need_cgroup
+	[ -n "$(group_memory)" ] || skip "this kernel does not tell kernel memory of a group"
+	own_links
+	new_port
+	serve server "$PORT" "${IN_GROUP[@]}" kwconn -s -a "${IP[1]}" -p "$PORT"
+	before=$(group_memory)
+	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$PORT" "$count"
+	wait_until 10 "connections that say nothing are charged" rings_charged $((before + count * 2048))
+	note "$((($(group_memory) - before) / count)) octets for each"
+	stop crowd KILL
+	stop server KILL
+	group_leave
+}
+
 # Rings are charged to the program that creates them: 64 Ki completions of 32 octets each.
 memcg_rings_case() {
 	local entries=65536 ring
@@ -329,6 +349,7 @@ testcase owner-knobs 90 knob_rights_case
 testcase owner-knobs-values 60 knob_values_case
 testcase owner-memory-accept 90 memcg_accept_case
 testcase owner-memory-connect 90 memcg_connect_case
+testcase owner-memory-listen 60 memcg_listen_case
 testcase owner-memory-rings 90 memcg_rings_case
 testcase owner-sockmap 90 sockmap_case
 testcase owner-redial 90 redial_owner_case
