@@ -13,8 +13,10 @@
 #include "kwuverbs.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -354,6 +356,24 @@ static void try_context(void)
 		!rv && first_word(out) == 1 && all(out, 16, ROOM, 0), rv);
 }
 
+/* Since Linux 7.1 the driver tells the core that it keeps to these rules, and the core user space. */
+static void try_support(void)
+{
+	const uint64_t robust_udata = 1 << 1;
+	unsigned int major, minor;
+	struct utsname u;
+	uint64_t support;
+	int rv;
+
+	if (uname(&u) || sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		kw_die(KW_SETUP, "no version of the kernel");
+	fd = kwu_open(dev);
+	rv = kwu_core_support(fd, &support);
+	verdict("what the driver promises is told", "get-context",
+		!rv && !(support & robust_udata) == (major < 7 || (major == 7 && minor < 1)), rv);
+	close(fd);
+}
+
 /* ----------------------------------------------------------------------- main */
 
 static uint32_t make(const char *name)
@@ -397,6 +417,7 @@ int main(int argc, char **argv)
 		kw_usage(usage);
 	try_versions();
 	try_context();
+	try_support();
 	fd = kwu_open(dev);
 	rv = kwu_get_context(fd, (struct kwu_buf){ NULL, 0 }, (struct kwu_buf){ NULL, 0 });
 	if (rv)

@@ -152,6 +152,15 @@ int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out)
 	return rv;
 }
 
+int kwu_core_support(int fd, uint64_t *support)
+{
+	struct request r = { 0 };
+
+	add_out(&r, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT,
+		(struct kwu_buf){ support, sizeof(*support) });
+	return run(fd, &r, UVERBS_METHOD_GET_CONTEXT);
+}
+
 /* An absent part has no address. */
 static void copy(void *to, const void *from, size_t len)
 {

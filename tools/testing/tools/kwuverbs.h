@@ -33,6 +33,8 @@ struct kwu_call {
 int kwu_open(const char *ibdev);
 /* A context; 0 or errno. */
 int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out);
+/* A context by the method of that name, and what the core can do for it; 0 or errno. */
+int kwu_core_support(int fd, uint64_t *support);
 /* The command by ioctl, its parts apart; 0 or errno. */
 int kwu_invoke(int fd, const struct kwu_call *c);
 /* The same by write(), its parts one behind the other; 0 or errno. */
