@@ -67,8 +67,8 @@
 /* TCP connect. */
 #define KWARP_CONNECT_TIMEOUT_MS	30000
 /*
- * Connects and accepts that are over and whose last trace waits for Tasks RCU, which takes a
- * second under load, or longer: of all devices. See cm/cm_qp.c.
+ * Connections that were established, are over, and whose last trace waits for Tasks RCU, which
+ * takes a second under load, or longer: of all devices. See cm/cm_qp.c.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*

@@ -168,7 +168,10 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 {
 	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
 
-	/* NULL: the one that all share, or iw_cm has returned it meanwhile. */
+	/*
+	 * NULL: the one that all share, or iw_cm has returned it meanwhile. It cannot return the
+	 * new one before this: rdma_cm's handler mutex is held here, and is taken for the CLOSE.
+	 */
 	if (stand_in)
 		kwarp_cm_expose_stand_in(stand_in);
 	set_accepted(id, stand_in);
@@ -378,6 +381,8 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
 void kwarp_cm_retire(struct kwarp_dev *kdev)
 {
 	stop_with(kdev, KWARP_EP_RETIRE);
+	/* Else TCP would go on shaking hands with peers that nobody serves. */
+	kwarp_listener_shut_all(kdev);
 }
 
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)

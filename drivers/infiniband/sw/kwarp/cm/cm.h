@@ -37,11 +37,11 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev);
  * kwarp_cm_retire - the users of a device are about to be told to leave
  * @kdev: device
  *
- * Connections that are being set up fail, since users wait for those, and no new one begins.
- * The others go on, since a user may need them for its leave: an NVMe host shuts its
- * controller down.
+ * Listeners are shut, connections that are being set up fail, since users wait for those, and no
+ * new one begins. The others go on, since a user may need them for its leave: an NVMe host
+ * shuts its controller down.
  *
- * Context: process; does not wait.
+ * Context: process; waits for no peer.
  */
 void kwarp_cm_retire(struct kwarp_dev *kdev);
 

@@ -263,9 +263,9 @@ static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 	/* A peer that connects at once wakes listener_work(), which waits here. */
 	mutex_lock(&l->mutex);
 	shut = !READ_ONCE(l->cm_id);
-	ret = shut ? -ENODEV : kwarp_cm_sock_listen(l->kdev, id, ifindex, l->backlog, &l->cs);
+	ret = shut ? 0 : kwarp_cm_sock_listen(l->kdev, id, ifindex, l->backlog, &l->cs);
 	mutex_unlock(&l->mutex);
-	return ret && !shut ? listen_failed(l->kdev, id, ret) : ret;
+	return ret ? listen_failed(l->kdev, id, ret) : 0;
 }
 
 static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_cm_id *id,
@@ -296,6 +296,10 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
  *
  * The listener is left in id->provider_data, with the reference that goes with it.
  *
+ * A device that is going away listens to nothing, and does not fail: rdma_cm, which listens for
+ * a wildcard address on all devices, would give up the others, too. The ULP is told of the
+ * removal next.
+ *
  * Return: 0 or an errno.
  */
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
@@ -313,9 +317,7 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 	list_add_tail(&l->node, &kdev->cm.listeners);
 	spin_unlock(&kdev->cm.lock);
 
-	if (stopping)
-		ret = -ENODEV;
-	else if (!is_idle(kdev, id))
+	if (!stopping && !is_idle(kdev, id))
 		ret = listener_open(l, id);
 	if (ret) {
 		kwarp_listener_destroy(l);

@@ -149,8 +149,9 @@ static void free_stand_in(struct rcu_head *rcu)
  * each task has slept, been in user mode or idle. The lock is a raw one for that: with
  * PREEMPT_RT a task that waits for another one sleeps.
  *
- * None of that is for the stand-in of a connection that has failed: iw_cm uses those of ids
- * that are ESTABLISHED only. So a program that fails in a loop leaves nothing behind.
+ * None of that is for the stand-in of an id that was never ESTABLISHED, as one whose connect has
+ * failed: iw_cm does not use it. So a program that fails to connect in a loop leaves nothing
+ * behind.
  *
  * Context: process, no endpoint's mutex held.
  */

@@ -335,7 +335,7 @@ void kwarp_ep_check_idle(void)
 
 /* --------------------------------------------------------------- marking */
 
-/* Context: any but hard interrupt. */
+/* Context: process. */
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;

@@ -95,7 +95,7 @@ enum {
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
 	KWARP_EP_ORPHAN,	/* the listener is gone */
 	KWARP_EP_EVICT,		/* others want its place */
-	KWARP_EP_RETIRE,	/* the device's users are leaving: no startup goes on */
+	KWARP_EP_RETIRE,	/* the device's users are told to leave: no startup goes on */
 	KWARP_EP_ABORT,		/* the device is going away */
 };
 

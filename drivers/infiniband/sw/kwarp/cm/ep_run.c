@@ -312,7 +312,8 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		ep->aborting = true;
 		return failed(ep, KWARP_CME_ABORT);
 	}
-	if (take(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_STREAM)
+	/* Nobody waits for what has got to its last words. */
+	if (take(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
 		return failed(ep, KWARP_CME_ABORT);
 	if (take(ep, KWARP_EP_NO_QP))
 		return failed(ep, KWARP_CME_NO_QP);

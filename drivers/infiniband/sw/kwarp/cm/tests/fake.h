@@ -432,10 +432,24 @@ static void iw_rem_ref(struct iw_cm_id *id)
 }
 
 /* cm_event_handler() */
+/* kwarp_qp_rem_ref() may come as soon as iw_cm has what makes the id ESTABLISHED. */
+static void iw_check_told(const struct iw_cm_event *event)
+{
+	const struct kwarp_ep *ep =
+		list_first_entry_or_null(&fake.kdev->cm.eps, struct kwarp_ep, node);
+
+	if (event->event != IW_CM_EVENT_ESTABLISHED &&
+	    (event->event != IW_CM_EVENT_CONNECT_REPLY || event->status))
+		return;
+	if (!ep || !ep->told)
+		fake.bug = "established, and the endpoint does not say so";
+}
+
 static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	struct fake_id *f = to_fake_id(id);
 
+	iw_check_told(event);
 	if (event->private_data_len && fake.reply_nomem) {
 		fake.reply_nomem = false;
 		return -ENOMEM;

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Listeners: when they get a socket and when they lose it. The code is included; sockets,
+ * interfaces and ids are stand-ins.
+ */
+#include <kunit/test.h>
+
+#include "../ep.h"
+
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+#include <rdma/rdma_cm.h>
+
+#include "../cm.h"
+
+/* Others' suites have these, too. */
+#define kwarp_listener_get	tested_listener_get
+#define kwarp_listener_put	tested_listener_put
+#define kwarp_listener_leave	tested_listener_leave
+#define kwarp_listener_create	tested_listener_create
+#define kwarp_listener_shut	tested_listener_shut
+#define kwarp_listener_destroy	tested_listener_destroy
+#define kwarp_listener_shut_all	tested_listener_shut_all
+#define kwarp_cm_iface		listen_iface
+#define kwarp_cm_rdma_id	listen_rdma_id
+#define kwarp_cm_addr_loopback	listen_addr_loopback
+#define kwarp_cm_sock_listen	listen_sock_listen
+#define kwarp_cm_sock_kill	listen_sock_kill
+#define kwarp_cm_sock_memcg	listen_sock_memcg
+#define kwarp_cm_sock_queued	listen_sock_queued
+#define kwarp_cm_sock_accept	listen_sock_accept
+#define kwarp_wq		fake_wq
+/* There is no RDMA core. */
+#undef ibdev_warn_ratelimited
+#define ibdev_warn_ratelimited(ibdev, ...)	((void)(ibdev))
+
+extern struct workqueue_struct *fake_wq;
+
+static void tested_listener_get(struct kwarp_listener *l);
+static void tested_listener_put(struct kwarp_listener *l);
+static void tested_listener_leave(struct kwarp_ep *ep) __maybe_unused;
+static int tested_listener_create(struct iw_cm_id *id, int backlog);
+static void tested_listener_shut(struct kwarp_listener *l);
+static void tested_listener_destroy(struct kwarp_listener *l);
+static void tested_listener_shut_all(struct kwarp_dev *kdev);
+
+#define LISTENERS	3
+
+/**
+ * struct listen_test - fixture
+ * @kdev: device
+ * @id: ids of the ULP
+ * @refs: references to them
+ * @socks: sockets there are
+ * @opened: that have been opened
+ * @listen_err: what opening the next one gives
+ * @retire_late: the device retires while a listener is being made
+ */
+struct listen_test {
+	struct kwarp_dev *kdev;
+	struct net_device *netdev;
+	struct iw_cm_id id[LISTENERS];
+	int refs[LISTENERS];
+	int socks;
+	int opened;
+	int listen_err;
+	bool retire_late;
+};
+
+static struct listen_test *lt;
+
+static int listen_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
+{
+	if (lt->retire_late) {
+		lt->kdev->cm.stopping = true;
+		tested_listener_shut_all(lt->kdev);
+	}
+	return 1;
+}
+
+static const struct rdma_cm_id *listen_rdma_id(const struct iw_cm_id *id)
+{
+	return NULL;
+}
+
+static bool listen_addr_loopback(const struct sockaddr_storage *ss)
+{
+	return false;
+}
+
+static int listen_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+			      int backlog, struct kwarp_cm_sock *cs)
+{
+	if (lt->listen_err)
+		return lt->listen_err;
+	lt->opened++;
+	lt->socks++;
+	cs->sock = (void *)lt;
+	return 0;
+}
+
+static void listen_sock_kill(struct kwarp_cm_sock *cs)
+{
+	if (cs->sock)
+		lt->socks--;
+	cs->sock = NULL;
+}
+
+static struct mem_cgroup *listen_sock_memcg(const struct kwarp_cm_sock *cs)
+{
+	return NULL;
+}
+
+static u32 listen_sock_queued(const struct socket *sock)
+{
+	return 0;
+}
+
+static int listen_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+			      struct socket **res)
+{
+	return -EAGAIN;
+}
+
+#include "../cm_listen.c"
+
+static void add_ref(struct iw_cm_id *id)
+{
+	lt->refs[id - lt->id]++;
+}
+
+static void rem_ref(struct iw_cm_id *id)
+{
+	lt->refs[id - lt->id]--;
+}
+
+static int listen_test_init(struct kunit *test)
+{
+	int i;
+
+	lt = kunit_kzalloc(test, sizeof(*lt), GFP_KERNEL);
+	if (!lt)
+		return -ENOMEM;
+	lt->kdev = kunit_kzalloc(test, sizeof(*lt->kdev), GFP_KERNEL);
+	lt->netdev = kunit_kzalloc(test, sizeof(*lt->netdev), GFP_KERNEL);
+	if (!lt->kdev || !lt->netdev)
+		return -ENOMEM;
+	strscpy(lt->netdev->name, "eth7");
+	lt->kdev->netdev = lt->netdev;
+	kwarp_cm_init_device(lt->kdev);
+	for (i = 0; i < LISTENERS; i++) {
+		lt->id[i].device = &lt->kdev->ibdev;
+		lt->id[i].add_ref = add_ref;
+		lt->id[i].rem_ref = rem_ref;
+	}
+	return 0;
+}
+
+/* Nothing is left of a listener that has ended. */
+static void listen_test_exit(struct kunit *test)
+{
+	int i;
+
+	KUNIT_EXPECT_EQ(test, lt->socks, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&lt->kdev->cm.listeners));
+	for (i = 0; i < LISTENERS; i++)
+		KUNIT_EXPECT_EQ(test, lt->refs[i], 0);
+}
+
+static int listen_on(int i)
+{
+	return tested_listener_create(&lt->id[i], 5);
+}
+
+static void destroy(int i)
+{
+	tested_listener_destroy(lt->id[i].provider_data);
+}
+
+static void test_listen(struct kunit *test)
+{
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	KUNIT_EXPECT_EQ(test, lt->opened, 1);
+	KUNIT_EXPECT_EQ(test, lt->refs[0], 1);
+	destroy(0);
+}
+
+/* Nothing is left, and the ULP is told; but rdma_cm, which adds a device, would give it up. */
+static void test_listen_fails(struct kunit *test)
+{
+	lt->listen_err = -EADDRINUSE;
+	KUNIT_EXPECT_EQ(test, listen_on(0), -EADDRINUSE);
+	KUNIT_EXPECT_EQ(test, lt->refs[0], 0);
+	lt->kdev->adder = current;
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	KUNIT_EXPECT_EQ(test, lt->opened, 0);
+	destroy(0);
+}
+
+/*
+ * A device that is going away takes no connection, and fails no listener: for a wildcard address
+ * rdma_cm would end those of all devices.
+ */
+static void test_retired(struct kunit *test)
+{
+	lt->kdev->cm.stopping = true;
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	KUNIT_EXPECT_EQ(test, lt->opened, 0);
+	destroy(0);
+}
+
+static void test_retired_meanwhile(struct kunit *test)
+{
+	lt->retire_late = true;
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	KUNIT_EXPECT_EQ(test, lt->opened, 0);
+	destroy(0);
+}
+
+/* Each is shut once, though its id lives on. */
+static void test_shut_all(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < LISTENERS; i++)
+		KUNIT_ASSERT_EQ(test, listen_on(i), 0);
+	KUNIT_EXPECT_EQ(test, lt->socks, LISTENERS);
+	tested_listener_shut_all(lt->kdev);
+	KUNIT_EXPECT_EQ(test, lt->socks, 0);
+	for (i = 0; i < LISTENERS; i++)
+		KUNIT_EXPECT_EQ(test, lt->refs[i], 0);
+	tested_listener_shut_all(lt->kdev);
+	for (i = 0; i < LISTENERS; i++)
+		destroy(i);
+}
+
+static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(test_listen),
+	KUNIT_CASE(test_listen_fails),
+	KUNIT_CASE(test_retired),
+	KUNIT_CASE(test_retired_meanwhile),
+	KUNIT_CASE(test_shut_all),
+	{}
+};
+
+static struct kunit_suite listen_suite = {
+	.name = "kwarp_cm_listen",
+	.init = listen_test_init,
+	.exit = listen_test_exit,
+	.test_cases = listen_cases,
+};
+
+kunit_test_suite(listen_suite);
