@@ -356,7 +356,7 @@ static void try_context(void)
 		!rv && first_word(out) == 1 && all(out, 16, ROOM, 0), rv);
 }
 
-/* Since Linux 7.1 the driver tells the core that it keeps to these rules, and the core user space. */
+/* Since Linux 7.1 the driver tells the core that it keeps to these rules; the core tells us. */
 static void try_support(void)
 {
 	const uint64_t robust_udata = 1 << 1;

@@ -29,12 +29,10 @@
 #define kwarp_cm_sock_memcg	listen_sock_memcg
 #define kwarp_cm_sock_queued	listen_sock_queued
 #define kwarp_cm_sock_accept	listen_sock_accept
-#define kwarp_wq		fake_wq
+#define kwarp_wq		system_unbound_wq
 /* There is no RDMA core. */
 #undef ibdev_warn_ratelimited
 #define ibdev_warn_ratelimited(ibdev, ...)	((void)(ibdev))
-
-extern struct workqueue_struct *fake_wq;
 
 static void tested_listener_get(struct kwarp_listener *l);
 static void tested_listener_put(struct kwarp_listener *l);
@@ -49,6 +47,7 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
 /**
  * struct listen_test - fixture
  * @kdev: device
+ * @netdev: its interface
  * @id: ids of the ULP
  * @refs: references to them
  * @socks: sockets there are
