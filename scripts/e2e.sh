@@ -102,9 +102,16 @@ clean_failure() {
 }
 
 # Which case it was, and what the kernel said first: a summary holds no more of a long log.
+# scan-log.sh has left the lines that count, with their numbers.
 first_report() {
-	grep -aE 'kwarp-e2e: |BUG|Oops|WARNING|RIP: 0010' "$1/console.log" | tr -d '\r' |
-		awk '/kwarp-e2e: / { last = $0; next } last { print "# " last; last = "" } { print "# " $0; if (++n == 4) exit }'
+	local log=$1/console.log at
+	[ -s "$log.reports" ] || return 0
+	at=$(head -n 1 "$log.reports" | cut -d: -f1)
+	{
+		head -n "$at" "$log" | grep -a 'kwarp-e2e: ' | tail -n 1
+		head -n 3 "$log.reports" | cut -d: -f2-
+		sed -n "$at,$((at + 20))p" "$log" | grep -am1 'RIP: '
+	} | tr -d '\r' | sed 's/^/# /' || :
 }
 
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.

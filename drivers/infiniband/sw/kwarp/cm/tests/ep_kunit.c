@@ -505,7 +505,7 @@ static void test_state(struct kunit *test)
 	}
 }
 
-/* How long each state may last, in seconds: what the guide says. */
+/* How long each state may last, in seconds; 0: as long as it takes. */
 static void test_state_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {

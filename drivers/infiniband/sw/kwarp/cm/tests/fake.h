@@ -431,7 +431,6 @@ static void iw_rem_ref(struct iw_cm_id *id)
 	to_fake_id(id)->refs--;
 }
 
-/* cm_event_handler() */
 /* kwarp_qp_rem_ref() may come as soon as iw_cm has what makes the id ESTABLISHED. */
 static void iw_check_told(const struct iw_cm_event *event)
 {
@@ -445,6 +444,7 @@ static void iw_check_told(const struct iw_cm_event *event)
 		fake.bug = "established, and the endpoint does not say so";
 }
 
+/* cm_event_handler() */
 static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	struct fake_id *f = to_fake_id(id);
