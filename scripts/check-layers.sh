@@ -1,7 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check that the driver's files include only what scripts/layers.txt lets them.
+# Check that the driver's files include only what scripts/layers.txt lets them, that no circle of
+# files includes each other, a .c file and its header counted as one, and that of the engine the
+# layers above use its door only: engine.h, and no field of what is behind it.
+#
+#   scripts/check-layers.sh [OBJECTS]
+#
+# With the folder of a built module: the same of the files' calls, as its objects say.
+#
 # The unit tests of a layer stand above that layer and anything it may include.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
@@ -24,9 +31,13 @@ includes() {
 }
 
 declare -A may
+may_circle=
 names=() patterns=()
 while read -r name pattern allowed; do
-	case $name in '' | '#'*) continue ;; esac
+	case $name in
+	'' | '#'*) continue ;;
+	circles) may_circle=,$pattern,; continue ;;
+	esac
 	names+=("$name")
 	patterns+=("$pattern")
 	may[$name]=,$name,$allowed,
@@ -44,11 +55,52 @@ layer_of() {
 
 set -f
 bad=0
+tests='(^|/)tests/'
+edges=$(mktemp)
+trap 'rm -f "$edges"' EXIT
 while IFS=$'\t' read -r file inc; do
 	from=$(layer_of "$file") to=$(layer_of "$inc")
 	if [[ ${may[$from]} != *,$to,* ]]; then
 		echo "$driver/$file ($from) includes \"$inc\" ($to): $from may include ${may[$from]//,/ }"
 		bad=1
 	fi
+	[[ ! $file =~ $tests ]] || continue
+	if [ "$to" = engine ] && [ "$from" != engine ] && [[ $inc != engine/engine.h && $inc != engine/params.h ]]; then
+		echo "$driver/$file includes \"$inc\": other layers include engine/engine.h only"
+		bad=1
+	fi
+	[ "${file%.*}" = "${inc%.*}" ] || echo "${file%.*} ${inc%.*}" >>"$edges"
 done < <(includes)
+
+# Lines of tsort about each circle: its name, then who is in it.
+circles() {
+	{ tsort "$edges" 2>&1 >/dev/null || true; } | sed -E "s|^tsort: ||; s|^[^ ]*: input contains a loop:|circle of $1 in $driver:|"
+}
+circles includes | grep . && bad=1
+
+# A variable of type struct kwarp_engine is called e, or engine where it is part of something.
+set +f
+fields=$(grep -nE '\be->|(\.|->)engine(\.|->)' qp/*.[ch] cm/*.[ch] verbs/*.[ch] ./*.[ch] || true)
+set -f
+[ -z "$fields" ] || { sed "s|^|$driver/|; s|\$|  (a field of the engine, outside of it)|" <<<"$fields"; bad=1; }
+
+# "FILE SYMBOL" of what each object of the module gives (T, R, ...) or needs (U).
+symbols() {
+	local object
+	find . -name '*.o' -not -name 'kwarp.o' -not -name '*.mod.o' | sed 's|^\./||' | sort | while read -r object; do
+		nm "$object" | awk -v f="${object%.o}" -v want="$1" '$(NF-1) ~ want { print f, $NF }'
+	done
+}
+
+if [ -n "${1:-}" ]; then
+	cd "$1"
+	: >"$edges"
+	while read -r from to; do
+		calls=1
+		[[ $(layer_of "$from") = "$(layer_of "$to")" && $may_circle = *,$(layer_of "$to"),* ]] || echo "$from $to" >>"$edges"
+	done < <(awk 'NR == FNR { at[$2] = $1; next } $2 in at && at[$2] != $1 { print $1, at[$2] }' \
+		<(symbols '^[TDBRVW]$') <(symbols '^U$') | sort -u)
+	[ -n "${calls:-}" ] || { echo "$1: no objects of a built module"; bad=1; }
+	circles calls | grep . && bad=1
+fi
 exit $bad

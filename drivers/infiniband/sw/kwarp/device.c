@@ -10,7 +10,7 @@
 #include <rdma/kwarp-abi.h>
 
 #include "cm/cm.h"
-#include "engine/pages.h"
+#include "engine/engine.h"
 #include "qp/qp.h"
 #include "queue/cq.h"
 #include "verbs/verbs.h"
@@ -24,7 +24,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	/* Nothing of ours is left in the namespace. */
 	kwarp_link_untrack(kdev);
 	cancel_work_sync(&kdev->speed_work);
-	kwarp_pages_fini(kdev);
+	kwarp_engine_fini_device(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
 	xa_destroy(&kdev->qps);
@@ -202,7 +202,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
 	INIT_WORK(&kdev->speed_work, speed_work);
 	kwarp_knobs_init(&kdev->knobs);
-	kwarp_pages_init(kdev);
+	kwarp_engine_init_device(kdev);
 	kwarp_cm_init_device(kdev);
 	init_core_fields(kdev);
 	kwarp_link_track(kdev);

@@ -12,7 +12,6 @@
 #include <net/net_namespace.h>
 
 #include "device.h"
-#include "engine/hold.h"
 #include "proto/mpa_neg.h"
 
 struct knob {

@@ -69,10 +69,10 @@ struct kwarp_knobs {
  * @num_pd: protection domains, likewise
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
- * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx_skb.c
+ * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx/skb.c
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
- * @pages: pages for payload that may be used again, see engine/pages.h
+ * @pages: pages for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
  *	halves off
  * @pages.ring: the ring; @offset is that of the first octet not yet used
@@ -138,18 +138,5 @@ static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct kwarp_dev, ibdev);
 }
-
-/*
- * Module-wide, see main.c: one for QPs and connection endpoints, whose items may wait
- * for a transmit runner, and so another one for the runners.
- */
-extern struct workqueue_struct *kwarp_wq;
-extern struct workqueue_struct *kwarp_tx_wq;
-/*
- * Endpoints, in the order of what happens to them: programs with several connections
- * count on their requests being seen in the order in which they were made.  Nothing in
- * it waits for a peer.
- */
-extern struct workqueue_struct *kwarp_cm_wq;
 
 #endif /* KWARP_H */

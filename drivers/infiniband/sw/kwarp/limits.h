@@ -96,4 +96,7 @@
 /* Draining what was posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
+/* The longest that requests are held back (engine/tx/hold.h), and what the knob may be. */
+#define KWARP_HOLD_MAX_US	250
+
 #endif /* KWARP_LIMITS_H */

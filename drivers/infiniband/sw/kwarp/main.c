@@ -3,50 +3,18 @@
  * Module: init ladder and its reverse.
  */
 #include <linux/module.h>
-#include <linux/workqueue.h>
 #include <rdma/rdma_netlink.h>
 
 #include "cm/cm.h"
 #include "device.h"
 #include "fault.h"
-
-/*
- * Unbound: a stream's work should run where there is room, not where its softirq
- * happened to be.  Reclaim: storage may sit on top.
- */
-struct workqueue_struct *kwarp_wq;
-struct workqueue_struct *kwarp_tx_wq;
-struct workqueue_struct *kwarp_cm_wq;
-
-/* A timer of an endpoint, in kwarp_wq, queues the endpoint in kwarp_cm_wq: that one last. */
-static void destroy_workqueues(void)
-{
-	if (kwarp_tx_wq)
-		destroy_workqueue(kwarp_tx_wq);
-	if (kwarp_wq)
-		destroy_workqueue(kwarp_wq);
-	if (kwarp_cm_wq)
-		destroy_workqueue(kwarp_cm_wq);
-}
-
-static int create_workqueues(void)
-{
-	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI;
-
-	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
-	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
-	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm", WQ_MEM_RECLAIM | WQ_HIGHPRI);
-	if (kwarp_wq && kwarp_tx_wq && kwarp_cm_wq)
-		return 0;
-	destroy_workqueues();
-	return -ENOMEM;
-}
+#include "wq.h"
 
 static int __init kwarp_init(void)
 {
 	int ret;
 
-	ret = create_workqueues();
+	ret = kwarp_wq_init();
 	if (ret)
 		return ret;
 	ret = kwarp_cm_init();
@@ -60,18 +28,18 @@ static int __init kwarp_init(void)
 
 out_fault:
 	kwarp_fault_exit();
-	destroy_workqueues();
+	kwarp_wq_exit();
 	kwarp_cm_exit();
 	return ret;
 out_wq:
-	destroy_workqueues();
+	kwarp_wq_exit();
 	return ret;
 }
 
 static void __exit kwarp_exit(void)
 {
 	kwarp_link_unregister();
-	destroy_workqueues();
+	kwarp_wq_exit();
 	kwarp_cm_exit();
 	kwarp_fault_exit();
 	/* Regions and endpoints are freed by RCU. */

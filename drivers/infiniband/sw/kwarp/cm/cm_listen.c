@@ -23,6 +23,7 @@
 #include <net/net_namespace.h>
 
 #include "../fault.h"
+#include "../wq.h"
 
 /* ------------------------------------------------------------ references */
 

@@ -15,6 +15,7 @@
 
 #include "../fault.h"
 #include "../qp/stream.h"
+#include "../wq.h"
 
 /*
  * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in

@@ -12,6 +12,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "../qp/stream.h"
+#include "../wq.h"
 
 /* ----------------------------------------------------------------- timer */
 

@@ -1,20 +1,74 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Life of an engine: start on a socket, latch an error, stop, flush.
+ * The door: what the layers above ask of an engine, and its life on a socket.
  */
 #include "engine.h"
 
 #include "../kwarp.h"
+#include "fail.h"
+#include "flush.h"
+#include "rx/segment.h"
 #include "sock.h"
+#include "tcp.h"
+#include "tx/hold.h"
+#include "tx/pages.h"
+#include "tx/pick.h"
+#include "tx/run.h"
 
-/* Once per queue pair. */
-void kwarp_engine_init(struct kwarp_engine *e)
+/* What all engines of a device share. */
+void kwarp_engine_init_device(struct kwarp_dev *kdev)
 {
+	kwarp_pages_init(kdev);
+}
+
+void kwarp_engine_fini_device(struct kwarp_dev *kdev)
+{
+	kwarp_pages_fini(kdev);
+}
+
+/**
+ * kwarp_engine_init - once per queue pair, before anything else
+ * @e: engine, zeroed
+ * @ops: upcalls
+ */
+void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops)
+{
+	e->ops = ops;
 	kwarp_tx_init(e);
 	kwarp_mem_stream_init(&e->mem);
 }
 
-static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p)
+/**
+ * kwarp_engine_wire - say what the engine works with
+ * @e: initialized engine
+ * @parts: queues and who owns them; all live as long as the engine
+ */
+void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
+{
+	e->kdev = parts->kdev;
+	e->ibqp = parts->ibqp;
+	e->mem.pd = parts->ibqp->pd;
+	e->recv_mem = parts->shared_mem ?: &e->mem;
+	e->sq = parts->sq;
+	e->rq = parts->rq;
+	e->rq_shared = parts->shared_mem;
+	e->recv_cq = parts->recv_cq;
+}
+
+/**
+ * kwarp_engine_unwire - nothing of the queue pair is left in what it was wired to
+ * @e: wired engine, stopped and cancelled
+ *
+ * Ends its memory windows and takes its completions that wait in CQs.  Context: process.
+ */
+void kwarp_engine_unwire(struct kwarp_engine *e)
+{
+	kwarp_mem_stream_end(&e->mem);
+	kwarp_cq_forget_qp(e->sq->cq, e->ibqp);
+	kwarp_cq_forget_qp(e->recv_cq, e->ibqp);
+}
+
+static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p)
 {
 	struct kwarp_tx *tx = &e->tx;
 	int i;
@@ -34,7 +88,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_engine_params *p
 	kwarp_hold_reset(e);
 }
 
-static void take_queues(struct kwarp_engine *e, const struct kwarp_engine_params *p)
+static void take_queues(struct kwarp_engine *e, const struct kwarp_stream_params *p)
 {
 	e->oread = p->readqs->out;
 	e->iread = p->readqs->in;
@@ -59,7 +113,7 @@ static void free_queues(struct kwarp_engine *e)
  * Return: 0, -ENOTCONN.
  */
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
-		       const struct kwarp_engine_params *p)
+		       const struct kwarp_stream_params *p)
 {
 	int ret;
 
@@ -74,7 +128,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_hold_stop(e);
+		kwarp_tx_stop_timer(e);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
@@ -104,7 +158,7 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 	idle = e->sock && kwarp_tx_drained(e);
 	if (idle) {
 		set_bit(KWARP_E_TX_STOP, &e->flags);
-		kwarp_sock_shutdown(e->sock);
+		kwarp_tcp_shutdown(e->sock);
 	}
 	kwarp_tx_release(e);
 	return idle;
@@ -128,9 +182,9 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 	if (e->sock) {
 		kwarp_sock_remove(e);
 		if (fin)
-			kwarp_sock_shutdown(e->sock);
+			kwarp_tcp_shutdown(e->sock);
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_hold_stop(e);
+		kwarp_tx_stop_timer(e);
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
@@ -140,67 +194,113 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 	kwarp_tx_release(e);
 }
 
-/* Ready for another stream, after modify to RESET.  Stopped; the caller is the runner. */
-void kwarp_engine_revive(struct kwarp_engine *e)
+/**
+ * kwarp_engine_reset - ready for another stream, with empty queues (modify to RESET)
+ * @e: stopped engine
+ *
+ * Context: process; waits for the present runner.
+ */
+void kwarp_engine_reset(struct kwarp_engine *e)
 {
+	kwarp_tx_claim(e);
+	kwarp_sq_reset(e->sq);
+	if (!e->rq_shared)
+		kwarp_rq_reset(e->rq);
 	kwarp_mem_stream_end(&e->mem);
 	e->flags = 0;
 	e->perr = KWARP_PERR_NONE;
+	kwarp_tx_release(e);
 }
 
 /**
- * kwarp_engine_flush - complete everything that is posted
- * @e: engine
+ * kwarp_engine_cancel - nothing of the engine runs any more
+ * @e: engine whose stream is over, and to which nobody else refers
  *
- * Context: the runner, engine dead.
+ * Context: process.
  */
-void kwarp_engine_flush(struct kwarp_engine *e)
+void kwarp_engine_cancel(struct kwarp_engine *e)
 {
-	u16 vendor_err = kwarp_engine_short(e);
-
-	kwarp_sq_flush(e->sq, vendor_err);
-	kwarp_rx_flush(e);
-	if (!e->rq_shared) {
-		/* Receives posted from now on need a kick to be flushed. */
-		kwarp_ring_set_flags(&e->rq->ring,
-				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
-		/* Pairs with the poster's barrier between storing prod and reading flags. */
-		smp_mb();
-		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp, vendor_err);
-	}
+	cancel_delayed_work_sync(&e->tx.work);
+	/* After the work item, which may start it; it finds no socket and queues nothing. */
+	kwarp_tx_stop_timer(e);
 }
 
-/* True for the first error, which is the one reported (5040-7.1-7). */
-static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
+/* Inbound octets are dropped from now on.  Context: any. */
+void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 {
-	/* First: whoever sees an error of another context has stopped, too. */
 	set_bit(KWARP_E_RX_STOP, &e->flags);
-	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
+}
+
+/* What is posted from now on is flushed, not sent.  Context: any. */
+void kwarp_engine_stop_sending(struct kwarp_engine *e)
+{
+	set_bit(KWARP_E_TX_STOP, &e->flags);
+}
+
+/**
+ * kwarp_engine_drain - send what is posted, then report KWARP_QPE_DRAINED
+ * @e: engine
+ *
+ * Context: process; may send.
+ */
+void kwarp_engine_drain(struct kwarp_engine *e)
+{
+	WRITE_ONCE(e->tx.drain_to, READ_ONCE(e->sq->ring.hdr->prod));
+	/* The runner reads drain_to after it has seen the flag. */
+	smp_wmb();
+	set_bit(KWARP_E_TX_DRAIN, &e->flags);
+	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
+}
+
+/**
+ * kwarp_engine_terminate - send the Terminate that has been latched, and nothing after it
+ * @e: engine; kwarp_engine_fail() has reported KWARP_QPE_PROTO
+ *
+ * RFC 5044 7.1.2 rule 4: a responder that has received nothing sends nothing, so then the
+ * Terminate is left out.  If the very first FPDU is bad, the initiator is in Full Operation
+ * and can take it.  After our FIN there is no way for it either.
+ *
+ * Context: process; may send.
+ * Return: false: there is none to send, KWARP_QPE_TERM_SENT will not come.
+ */
+bool kwarp_engine_terminate(struct kwarp_engine *e)
+{
+	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
+	    test_bit(KWARP_E_TX_STOP, &e->flags) ||
+	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) &&
+	     !test_bit(KWARP_E_RX_ANY, &e->flags)))
 		return false;
-	WRITE_ONCE(e->perr, perr);	/* read by a flush */
+	set_bit(KWARP_E_TX_TERM, &e->flags);
+	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
 	return true;
 }
 
-/* The stream is over without a word to the peer. */
-void kwarp_engine_lost(struct kwarp_engine *e)
+/**
+ * kwarp_engine_posted_send - something was posted to the send queue
+ * @e: engine
+ * @user: a program has rung its doorbell
+ *
+ * Context: process if @user, and sends; else any.
+ */
+void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 {
-	if (latch(e, KWARP_PERR_MPA_LOST))
-		e->ops->event(e, KWARP_QPE_LOST);
+	kwarp_tx_kick(e, user ? KWARP_TX_FROM_DOORBELL : KWARP_TX_FROM_ANY);
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
+/**
+ * kwarp_engine_posted_recv - something was posted to the receive queue
+ * @e: engine
+ * @user: a program has rung its doorbell
+ *
+ * Context: process if @user; else any.
+ */
+void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
-	if (!latch(e, perr))
-		return;
-	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
-	if (!kwarp_term_wanted(perr)) {
-		e->ops->event(e, KWARP_QPE_LOST);
-		return;
-	}
-	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
-	/* Pairs with pick_term(): term is read after KWARP_E_TX_TERM, set behind this. */
-	smp_wmb();
-	set_bit(KWARP_E_TERM_READY, &e->flags);
-	e->ops->event(e, KWARP_QPE_PROTO);
+	/*
+	 * In error, receives are flushed by the transmit runner.  The barrier pairs with
+	 * the one in kwarp_engine_flush(): either it sees the entry, or we the flag.
+	 */
+	smp_mb();
+	if (test_bit(KWARP_E_DEAD, &e->flags))
+		kwarp_tx_kick(e, user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
 }

@@ -1,392 +1,84 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The engine of one stream: octets on a socket.  It knows queues and regions below
- * it, and speaks upward only through struct kwarp_engine_ops.
+ * The engine of one stream: octets on a socket.  It knows queues and regions below it, and
+ * speaks upward only through struct kwarp_engine_ops.
+ *
+ * This is all of the engine that other layers include, and they touch no field of it:
+ * scripts/check-layers.sh sees to both.
  */
 #ifndef KWARP_ENGINE_ENGINE_H
 #define KWARP_ENGINE_ENGINE_H
 
-#include <linux/atomic.h>
-#include <linux/bitops.h>
-#include <linux/wait.h>
-#include <linux/workqueue.h>
-
-#include "../mem/mr.h"
-#include "../proto/fpdu_rx.h"
-#include "../proto/qp_fsm.h"
-#include "../proto/rdmap.h"
-#include "../proto/term.h"
-#include "../queue/readq.h"
-#include "../queue/rq.h"
-#include "../queue/sq.h"
-#include "batch.h"
-#include "hold.h"
-
-struct kwarp_dev;
-struct kwarp_engine;
-struct sk_buff;
-struct sk_buff_head;
-struct socket;
+#include "params.h"
+#include "types.h"
 
 /**
- * struct kwarp_engine_ops - upcalls
- * @event: something happened to the stream; any context, must not sleep
- * @established: responder: first valid FPDU; any context, must not sleep
- * @poll: call kwarp_engine_poll() from process context soon; any context
- * @srq_limit: the SRQ's limit was passed; any context
- */
-struct kwarp_engine_ops {
-	void (*event)(struct kwarp_engine *e, enum kwarp_qp_event event);
-	void (*established)(struct kwarp_engine *e);
-	void (*poll)(struct kwarp_engine *e);
-	void (*srq_limit)(struct kwarp_engine *e);
-};
-
-/* Bits of kwarp_engine.flags: any context, atomic bit operations. */
-enum kwarp_engine_flag {
-	KWARP_E_TX_OPEN,	/* we may send FPDUs (RFC 5044 7.1.2 rule 4) */
-	KWARP_E_TX_STOP,	/* send nothing more */
-	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
-	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
-	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
-	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read to complete */
-	KWARP_E_RX_STOP,	/* drop inbound octets */
-	KWARP_E_RX_ANY,		/* octets have come, of whatever, after the startup frame */
-	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
-	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
-	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
-	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
-	KWARP_E_FAILED,		/* an error has been latched */
-	KWARP_E_TERM_READY,	/* @term describes it */
-};
-
-/* What a message's payload is taken from. */
-enum kwarp_tx_src {
-	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
-	KWARP_SRC_BUF,		/* octets in the engine: inline data, headers */
-	KWARP_SRC_REGION,	/* one region: Read Response */
-};
-
-enum kwarp_tx_kind {
-	KWARP_TXK_NONE,
-	KWARP_TXK_SQ,
-	KWARP_TXK_RRESP,
-	KWARP_TXK_RTR,
-	KWARP_TXK_TERM,
-};
-
-/**
- * struct kwarp_tx_msg - the message being segmented
- * @kind: where it comes from
- * @src: where its payload is
- * @hdr: header of the next segment
- * @left: payload octets not yet in a segment
- * @sge: KWARP_SRC_SGL: element in work
- * @sge_off: octets of it already used
- * @buf: KWARP_SRC_BUF: next octet
- * @sq_index: KWARP_TXK_SQ: entry in the send queue
- */
-struct kwarp_tx_msg {
-	enum kwarp_tx_kind kind;
-	enum kwarp_tx_src src;
-	struct kwarp_ddp_hdr hdr;
-	u32 left;
-	u32 sge;
-	u32 sge_off;
-	const u8 *buf;
-	u32 sq_index;
-};
-
-/**
- * struct kwarp_tx - transmit side; owned by the runner but where noted
- * @run: any context: KWARP_RUN_*, decides who the runner is
- * @claims: any context: number of those that wait in kwarp_tx_claim()
- * @idle: what they wait on
- * @work: the runner where nobody else can send
- * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
- *	socket: nothing sleeps
- * @crc: generate CRCs
- * @markers: insert markers
- * @align: begin segments with an FPDU, at the price of more and smaller packets
- * @rtr: RTR form still to be sent
- * @turn: the send queue is next, for fairness against Read Responses
- * @term_done: the Terminate is in the batch or sent
- * @no_memory: the last FPDU could not be built for want of pages
- * @answered: this step has built something of a Read Response
- * @effort: requests and their elements looked at in this step
- * @off: stream octets since SeqStart, modulo 2^32
- * @mulpdu: of the current batch
- * @msn: next MSN of each queue
- * @sq_end: send queue entries before it are complete in the batch
- * @drain_to: READ_ONCE/WRITE_ONCE: index up to which a graceful close sends; set by who
- *	asks for it, before the flag, and by the runner
- * @msg: message in work
- * @wqe: its work request
- * @small: payload of Read Requests and the Terminate
- * @batch: octets on their way to TCP
- * @hold: requests held back for a moment
- * @due: this runner was called by @hold's timer
- */
-struct kwarp_tx {
-	atomic_t run;
-	atomic_t claims;
-	wait_queue_head_t idle;
-	struct delayed_work work;
-
-	bool in_socket;
-	bool crc;
-	bool markers;
-	bool align;
-	u8 rtr;
-	bool turn;
-	bool term_done;
-	bool no_memory;
-	bool answered;
-	u32 effort;
-	u32 off;
-	u32 mulpdu;
-	u32 msn[KWARP_QN_COUNT];
-	u32 sq_end;
-	u32 drain_to;
-	struct kwarp_tx_msg msg;
-	struct kwarp_wqe wqe;
-	u8 small[KWARP_TERM_MAX_LEN];
-	struct kwarp_batch batch;
-	struct kwarp_hold hold;
-	bool due;
-};
-
-enum kwarp_rx_target {
-	KWARP_RXT_NONE,		/* no payload expected */
-	KWARP_RXT_RECEIVE,	/* the open receive */
-	KWARP_RXT_TAGGED,	/* region named by the segment */
-	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
-};
-
-/**
- * struct kwarp_rx_stash - FPDU that TCP could not keep until it was complete
- * @buf: room for the longest FPDU, while it is needed
- * @charged: the socket pays for it
- * @use: octets go there until this FPDU is complete
- * @have: octets of it
- */
-struct kwarp_rx_stash {
-	u8 *buf;
-	bool charged;
-	bool use;
-	u32 have;
-};
-
-/**
- * struct kwarp_rx - receive side; written only under the socket lock
- * @fpdu: parser
- * @ahead: octets of the current FPDU still to be fed, all known to be undamaged
- * @skip: those at its beginning that the parser has got from a copy
- * @want: octets that the FPDU takes whose beginning has been left with TCP; 0 if none has
- * @stash: for FPDUs that TCP cannot keep
- * @q: untagged queues
- * @target: what the payload of this segment goes to
- * @tagged_open: a tagged message has begun and its last segment has not come
- * @mr: region used last in this run; referenced until the run ends
- * @sure: KWARP_RXT_TAGGED: @mr has been checked for all of the segment in this run, and
- *	only deregistration revokes it, which waits for the reference
- * @addr: KWARP_RXT_TAGGED: address of the next octet
- * @rights: likewise: IB_ACCESS_* that the segment needs
- * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
- * @rwqe_status: how to complete it when the stream ends
- * @sge: element in work
- * @sge_off: octets of it already filled
- * @small: header octets
- * @small_have: their number
- * @kick: there may be something to send when this run ends
- * @news: this run has delivered what the peer wrote or sent, so its program may see it
- */
-struct kwarp_rx {
-	struct kwarp_fpdu_rx fpdu;
-	u32 ahead;
-	u32 skip;
-	u32 want;
-	struct kwarp_rx_stash stash;
-	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
-	enum kwarp_rx_target target;
-	bool tagged_open;
-	struct kwarp_mr *mr;
-	bool sure;
-	u64 addr;
-	int rights;
-	struct kwarp_rwqe rwqe;
-	u8 rwqe_status;
-	u32 sge;
-	u32 sge_off;
-	u8 small[KWARP_TERM_MAX_LEN];
-	u32 small_have;
-	bool kick;
-	bool news;
-};
-
-/**
- * struct kwarp_engine - one stream
+ * struct kwarp_engine_parts - what an engine is wired to
  * @kdev: device
- * @mem: the QP as memory sees it; its protection domain and windows
- * @recv_mem: @mem, or the SRQ's: whose memory receives may be in; immutable
- * @sq: its send queue
- * @rq: its receive queue, or that of an SRQ
- * @rq_shared: @rq is an SRQ's
+ * @ibqp: named in completions; its protection domain is that of the stream
+ * @sq: send queue, and its CQ
+ * @rq: receive queue, or that of an SRQ
+ * @shared_mem: whose memory an SRQ's receives may be in; NULL: @rq is the queue pair's own
  * @recv_cq: where receives complete
- * @ibqp: named in completions
- * @ops: upcalls
- * @sock: set while a stream is attached
- * @flags: KWARP_E_*
- * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
- * @oread: Reads of ours, see readq.h
- * @iread: Reads of the peer
- * @tx: transmit side
- * @rx: receive side
- * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
- *	after KWARP_E_TERM_READY
- * @perr: why the stream failed; likewise
- * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
- * @saved: socket callbacks and settings as they were before attach
- *
- * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
  */
-struct kwarp_engine {
+struct kwarp_engine_parts {
 	struct kwarp_dev *kdev;
-	struct kwarp_mem_stream mem;
-	const struct kwarp_mem_stream *recv_mem;
+	struct ib_qp *ibqp;
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
-	bool rq_shared;
+	const struct kwarp_mem_stream *shared_mem;
 	struct kwarp_cq *recv_cq;
-	struct ib_qp *ibqp;
-	const struct kwarp_engine_ops *ops;
-	struct socket *sock;
-
-	unsigned long flags;
-	int access;
-	struct kwarp_readq oread;
-	struct kwarp_readq iread;
-	struct kwarp_tx tx;
-	struct kwarp_rx rx;
-
-	struct kwarp_term term;
-	enum kwarp_perr perr;
-	struct kwarp_term peer_term;
-
-	struct {
-		void (*data_ready)(struct sock *sk);
-		void (*write_space)(struct sock *sk);
-		void (*state_change)(struct sock *sk);
-		void (*error_report)(struct sock *sk);
-		int rcvlowat;
-	} saved;
 };
 
-/**
- * struct kwarp_engine_params - what the MPA startup agreed on
- * @initiator: we sent the Request
- * @crc: CRCs are generated and checked
- * @tx_markers: we send markers
- * @rx_markers: the peer sends markers
- * @align: keep FPDUs aligned to segments
- * @ird: inbound Reads served
- * @ord: outbound Reads allowed at a time
- * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
- * @readqs: the read queues, empty; taken over, and then nothing is left here
- *
- * As struct kwarp_stream_params; a copy, because the engine does not look up.
- */
-struct kwarp_engine_params {
-	bool initiator;
-	bool crc;
-	bool tx_markers;
-	bool rx_markers;
-	bool align;
-	u16 ird;
-	u16 ord;
-	u8 rtr;
-	struct kwarp_readqs *readqs;
-};
+void kwarp_engine_init_device(struct kwarp_dev *kdev);
+void kwarp_engine_fini_device(struct kwarp_dev *kdev);
 
-void kwarp_engine_init(struct kwarp_engine *e);
+void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops);
+void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts);
+void kwarp_engine_unwire(struct kwarp_engine *e);
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
-		       const struct kwarp_engine_params *p);
-void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
-bool kwarp_engine_fin(struct kwarp_engine *e);
-void kwarp_engine_revive(struct kwarp_engine *e);
+		       const struct kwarp_stream_params *p);
 void kwarp_engine_poll(struct kwarp_engine *e);
-void kwarp_engine_flush(struct kwarp_engine *e);
+void kwarp_engine_drain(struct kwarp_engine *e);
+bool kwarp_engine_fin(struct kwarp_engine *e);
+bool kwarp_engine_terminate(struct kwarp_engine *e);
+void kwarp_engine_stop_receiving(struct kwarp_engine *e);
+void kwarp_engine_stop_sending(struct kwarp_engine *e);
+void kwarp_engine_stop(struct kwarp_engine *e, bool fin);
+void kwarp_engine_reset(struct kwarp_engine *e);
+void kwarp_engine_cancel(struct kwarp_engine *e);
 
-/**
- * kwarp_engine_fail - latch a protocol error; the first one wins
- * @e: engine
- * @perr: the error
- * @raw: DDP header of the segment in error, or NULL
- * @seg_len: its ULPDU length
- * @rreq: its Read Request header, or NULL
- *
- * Context: any.
- */
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq);
+void kwarp_engine_posted_send(struct kwarp_engine *e, bool user);
+void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user);
 
-void kwarp_engine_lost(struct kwarp_engine *e);
-
-/* What the consumer is told of the end of the stream: the Terminate received, or ours. */
-static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
+/* A stream is attached.  Context: that of start and stop. */
+static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 {
-	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
-		/* Pairs with end_terminate(). */
-		smp_rmb();
-		return kwarp_term_short(&e->peer_term);
-	}
-	return kwarp_perr_short(READ_ONCE(e->perr));
+	return e->sock;
 }
 
-/* sched.c */
-enum kwarp_tx_from {
-	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
-	/* The spinlock of the socket is held and nobody owns it: the caller sends. */
-	KWARP_TX_FROM_SOCKET,
-	KWARP_TX_FROM_TIMER,	/* the same, and a period of hold.h is over */
-	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
-	KWARP_TX_FROM_DOORBELL,	/* the same, because of requests of user space */
-};
+/* kwarp_engine_stop() has been called, and no reset since.  Context: any. */
+static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_DEAD, &e->flags);
+}
 
-void kwarp_tx_init(struct kwarp_engine *e);
-void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
-void kwarp_tx_defer(struct kwarp_engine *e);
-void kwarp_tx_claim(struct kwarp_engine *e);
-void kwarp_tx_release(struct kwarp_engine *e);
+/* The peer has closed its half.  Context: any. */
+static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_FIN_SEEN, &e->flags);
+}
 
-enum kwarp_tx_result {
-	KWARP_TX_IDLE,		/* nothing to do until something happens */
-	KWARP_TX_MORE,		/* there may be more */
-	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
-	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
-	KWARP_TX_HOLD,		/* as IDLE, but there will be more soon (sched.c) */
-};
+/* Why the stream failed.  Context: after KWARP_QPE_PROTO or KWARP_QPE_LOST. */
+static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->perr);
+}
 
-/* tx.c */
-enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);
-bool kwarp_tx_drained(const struct kwarp_engine *e);
-/* tx_build.c */
-bool kwarp_tx_build(struct kwarp_engine *e);
-
-/* rx.c */
-void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
-void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
-bool kwarp_rx_end_run(struct kwarp_engine *e);
-void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
-void kwarp_rx_flush(struct kwarp_engine *e);
-enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
-/* rx_skb.c */
-int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
-		 struct sk_buff *skb, u32 offset, u32 len, u32 there);
-bool kwarp_rx_make_stash(struct kwarp_engine *e);
-void kwarp_rx_free_stash(struct kwarp_engine *e);
-/* rx_place.c */
-enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
-struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);
+/* Rights of the peer, IB_ACCESS_REMOTE_*, from the next segment on.  Context: any. */
+static inline void kwarp_engine_set_access(struct kwarp_engine *e, int access)
+{
+	WRITE_ONCE(e->access, access);
+}
 
 #endif /* KWARP_ENGINE_ENGINE_H */

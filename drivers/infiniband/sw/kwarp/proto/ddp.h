@@ -6,7 +6,7 @@
 #ifndef KWARP_PROTO_DDP_H
 #define KWARP_PROTO_DDP_H
 
-#include "term.h"
+#include "perr.h"
 #include "wire.h"
 
 enum kwarp_qn {

@@ -4,7 +4,7 @@
  *
  * Small rather than fast: four bits at a time, reflected polynomial 0x82f63b78.
  */
-#include "os.h"
+#include "os_user.h"
 
 static const u32 crc32c_nibble[16] = {
 	0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1,

@@ -9,8 +9,6 @@
 #include <linux/sched/signal.h>
 #include <linux/xarray.h>
 
-#include "qp_work.h"
-
 /* QP 0 and 1 are special in InfiniBand; no consumer should see them. */
 #define QPN_MIN		2
 #define QPN_MAX		0xffffff
@@ -25,7 +23,6 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->state_lock);
 	qp->state = KWARP_QPS_IDLE;
-	kwarp_engine_init(&qp->engine);
 	kwarp_qp_work_init(qp);
 }
 
@@ -108,11 +105,6 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return qp;
 }
 
-void kwarp_qp_get(struct kwarp_qp *qp)
-{
-	refcount_inc(&qp->refs);
-}
-
 void kwarp_qp_put(struct kwarp_qp *qp)
 {
 	if (refcount_dec_and_test(&qp->refs))
@@ -159,11 +151,6 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
 	return &qp->ibqp;
 }
 
-enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
-{
-	return READ_ONCE(qp->state);
-}
-
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 {
 	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
@@ -173,7 +160,7 @@ static void change_access(struct kwarp_qp *qp, int access)
 {
 	lockdep_assert_held(&qp->state_lock);
 	qp->attr.qp_access_flags = access;
-	WRITE_ONCE(qp->engine.access, access);
+	kwarp_engine_set_access(&qp->engine, access);
 }
 
 /**
@@ -208,7 +195,7 @@ static void default_access(struct kwarp_qp *qp)
 
 	/* The consumer may be choosing at this moment: its word is the last. */
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	if (!qp->engine.access && !qp->access_chosen)
+	if (!qp->attr.qp_access_flags && !qp->access_chosen)
 		change_access(qp, IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
@@ -245,17 +232,6 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,
 		    const struct kwarp_stream_ops *ops, void *ep)
 {
-	const struct kwarp_engine_params p = {
-		.initiator = params->initiator,
-		.crc = params->crc,
-		.tx_markers = params->tx_markers,
-		.rx_markers = params->rx_markers,
-		.align = params->align,
-		.ird = params->ird,
-		.ord = params->ord,
-		.rtr = params->rtr,
-		.readqs = params->readqs,
-	};
 	int ret;
 
 	/* Connections of others would wait with us while a stream of it ends. */
@@ -272,7 +248,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	/* What the engine of the last stream said while it was being stopped. */
 	clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending);
 	default_access(qp);
-	ret = kwarp_engine_start(&qp->engine, sock, &p);
+	ret = kwarp_engine_start(&qp->engine, sock, params);
 	if (ret) {
 		detach(qp);
 		goto out;
@@ -292,7 +268,7 @@ out:
 static bool idle(struct kwarp_qp *qp)
 {
 	lockdep_assert_held(&qp->mutex);
-	return !qp->engine.sock && !READ_ONCE(qp->todo) && !qp->cm;
+	return !kwarp_engine_attached(&qp->engine) && !READ_ONCE(qp->todo) && !qp->cm;
 }
 
 /* The work item may begin between the flush and the lock: waited for once more, then refused. */
@@ -325,13 +301,8 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 		return -EINVAL;
 	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
 	if (!ret) {
-		kwarp_tx_claim(&qp->engine);
-		kwarp_sq_reset(&qp->sq);
-		if (!qp->srq)
-			kwarp_rq_reset(&qp->rq);
-		kwarp_engine_revive(&qp->engine);
+		kwarp_engine_reset(&qp->engine);
 		forget_access(qp);
-		kwarp_tx_release(&qp->engine);
 	}
 	mutex_unlock(&qp->mutex);
 	return ret;

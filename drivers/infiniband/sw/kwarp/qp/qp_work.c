@@ -15,7 +15,14 @@
 #include "qp_work.h"
 
 #include "../fault.h"
-#include "qp.h"
+#include "../wq.h"
+#include "stream.h"
+#include "types.h"
+
+enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
 
 static struct kwarp_qp *engine_qp(struct kwarp_engine *e)
 {
@@ -48,10 +55,10 @@ void kwarp_qp_poll(struct kwarp_qp *qp)
 static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
 {
 	if (actions & KWARP_QPA_STOP_RX)
-		set_bit(KWARP_E_RX_STOP, &qp->engine.flags);
+		kwarp_engine_stop_receiving(&qp->engine);
 	/* What is posted once modify to ERR has returned is flushed, not sent. */
 	if (event == KWARP_QPE_ABORT && actions & KWARP_QPA_FLUSH)
-		set_bit(KWARP_E_TX_STOP, &qp->engine.flags);
+		kwarp_engine_stop_sending(&qp->engine);
 }
 
 /**
@@ -161,38 +168,18 @@ static enum ib_event_type fatal_type(enum kwarp_perr perr)
 	}
 }
 
-/*
- * RFC 5044 7.1.2 rule 4: a responder that has received nothing sends nothing, so
- * then the Terminate is left out.  If the very first FPDU is bad, the initiator is
- * in Full Operation and can take it.
- */
 static void send_terminate(struct kwarp_qp *qp)
 {
-	struct kwarp_engine *e = &qp->engine;
-
-	/* Behind our FIN there is no way for it either. */
-	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
-	    test_bit(KWARP_E_TX_STOP, &e->flags) ||
-	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) &&
-	     !test_bit(KWARP_E_RX_ANY, &e->flags))) {
+	if (kwarp_engine_terminate(&qp->engine))
+		set_timer(qp, KWARP_TERM_TIMEOUT_MS);
+	else
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
-		return;
-	}
-	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
-	set_bit(KWARP_E_TX_TERM, &e->flags);
-	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
 }
 
 static void start_drain(struct kwarp_qp *qp)
 {
-	struct kwarp_engine *e = &qp->engine;
-
 	set_timer(qp, KWARP_DRAIN_TIMEOUT_MS);
-	WRITE_ONCE(e->tx.drain_to, READ_ONCE(qp->sq.ring.hdr->prod));
-	/* The runner reads drain_to after it has seen the flag. */
-	smp_wmb();
-	set_bit(KWARP_E_TX_DRAIN, &e->flags);
-	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
+	kwarp_engine_drain(&qp->engine);
 }
 
 /* Everything that was posted is with TCP: close our half, go on receiving. */
@@ -211,7 +198,7 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 
 	cancel_delayed_work(&qp->timer);
 	mutex_lock(&qp->mutex);
-	first = !test_bit(KWARP_E_DEAD, &qp->engine.flags);
+	first = !kwarp_engine_dead(&qp->engine);
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
 	/*
@@ -233,7 +220,7 @@ static void carry_out(struct kwarp_qp *qp, u16 todo)
 	if (todo & KWARP_QPA_FLUSH)
 		end_stream(qp, todo);
 	if (todo & KWARP_QPA_EV_FATAL)
-		raise(qp, fatal_type(qp->engine.perr));
+		raise(qp, fatal_type(kwarp_engine_perr(&qp->engine)));
 	if (todo & KWARP_QPA_EV_REQ)
 		raise(qp, IB_EVENT_QP_REQ_ERR);
 	if (todo & KWARP_QPA_DOWN)
@@ -268,13 +255,12 @@ static void raise_srq_limit(struct kwarp_qp *qp)
 static void qp_work(struct work_struct *work)
 {
 	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
-	struct kwarp_engine *e = &qp->engine;
 	u16 todo;
 
 	kwarp_fault_late();
 	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
 		mutex_lock(&qp->mutex);
-		kwarp_engine_poll(e);
+		kwarp_engine_poll(&qp->engine);
 		mutex_unlock(&qp->mutex);
 	}
 	/* Taken first, so that what happened before these actions is said before them. */
@@ -288,7 +274,7 @@ static void qp_work(struct work_struct *work)
 	carry_out(qp, todo);
 	/* Both halves are closed: nothing to wait for. */
 	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
-	    test_bit(KWARP_E_FIN_SEEN, &e->flags))
+	    kwarp_engine_peer_closed(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
 }
 
@@ -313,7 +299,7 @@ void kwarp_qp_work_init(struct kwarp_qp *qp)
 {
 	INIT_WORK(&qp->work, qp_work);
 	INIT_DELAYED_WORK(&qp->timer, qp_timer);
-	qp->engine.ops = &engine_ops;
+	kwarp_engine_init(&qp->engine, &engine_ops);
 }
 
 /* Nothing of ours runs any more.  The stream is over and nobody refers to the QP. */
@@ -324,7 +310,5 @@ void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 	/* Set while the work item was stopping the stream: the SRQ lives on, and asks once only. */
 	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
 		raise_srq_limit(qp);
-	cancel_delayed_work_sync(&qp->engine.tx.work);
-	/* Behind the work item, which may start it; it finds no socket and queues nothing. */
-	kwarp_hold_stop(&qp->engine);
+	kwarp_engine_cancel(&qp->engine);
 }

@@ -8,41 +8,13 @@
 
 #include <linux/types.h>
 
+#include "../engine/params.h"
 #include "../proto/qp_fsm.h"
 
 struct kwarp_dev;
-struct kwarp_readqs;
 struct list_head;
 struct kwarp_qp;
 struct socket;
-
-/**
- * struct kwarp_stream_params - result of the MPA startup
- * @initiator: we sent the Request; else nothing is sent before the peer's first
- *	FPDU has been validated (RFC 5044 7.1.2 rule 4)
- * @crc: CRCs are generated and checked
- * @tx_markers: we send markers
- * @rx_markers: the peer sends markers
- * @align: keep FPDUs aligned to segments
- * @ird: inbound Reads served
- * @ord: outbound Reads allowed at a time
- * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
- * @say_first: responder: somebody waits for KWARP_STREAM_ESTABLISHED
- * @readqs: queues for @ord and @ird, made by the caller, who frees what is left of them
- *	after the attach
- */
-struct kwarp_stream_params {
-	bool initiator;
-	bool crc;
-	bool tx_markers;
-	bool rx_markers;
-	bool align;
-	u16 ird;
-	u16 ord;
-	u8 rtr;
-	bool say_first;
-	struct kwarp_readqs *readqs;
-};
 
 enum kwarp_stream_event {
 	/*
@@ -81,7 +53,6 @@ struct kwarp_stream_ops {
  * or NULL.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
-void kwarp_qp_get(struct kwarp_qp *qp);
 void kwarp_qp_put(struct kwarp_qp *qp);
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp);
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);

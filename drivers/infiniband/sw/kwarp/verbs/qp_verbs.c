@@ -116,19 +116,19 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 
 static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 {
-	struct kwarp_engine *e = &qp->engine;
+	const struct kwarp_engine_parts parts = {
+		.kdev = qp->kdev,
+		.ibqp = &qp->ibqp,
+		.sq = &qp->sq,
+		.rq = qp->srq ? &qp->srq->rq : &qp->rq,
+		.shared_mem = qp->srq ? &qp->srq->mem : NULL,
+		.recv_cq = to_kcq(init->recv_cq),
+	};
 
 	qp->sq.cq = to_kcq(init->send_cq);
 	qp->sq.ibqp = &qp->ibqp;
 	qp->sq.sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	e->kdev = qp->kdev;
-	e->mem.pd = qp->ibqp.pd;
-	e->recv_mem = qp->srq ? &qp->srq->mem : &e->mem;
-	e->sq = &qp->sq;
-	e->rq = qp->srq ? &qp->srq->rq : &qp->rq;
-	e->rq_shared = qp->srq;
-	e->recv_cq = to_kcq(init->recv_cq);
-	e->ibqp = &qp->ibqp;
+	kwarp_engine_wire(&qp->engine, &parts);
 }
 
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -204,9 +204,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	do {
 		kwarp_cm_drop_qp(qp);
 	} while (!kwarp_qp_gone(qp));
-	kwarp_mem_stream_end(&qp->engine.mem);
-	kwarp_cq_forget_qp(qp->sq.cq, ibqp);
-	kwarp_cq_forget_qp(qp->engine.recv_cq, ibqp);
+	kwarp_engine_unwire(&qp->engine);
 	fini_qp(qp);
 	atomic_dec(&qp->kdev->num_qp);
 	return 0;
@@ -367,7 +365,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	} else {
 		ret = kwarp_sq_post(&qp->sq, wr, bad);
 	}
-	kwarp_tx_kick(&qp->engine, qp->user ? KWARP_TX_FROM_DOORBELL : KWARP_TX_FROM_ANY);
+	kwarp_engine_posted_send(&qp->engine, qp->user);
 	return ret;
 }
 
@@ -382,12 +380,6 @@ int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		return -EINVAL;
 	if (!qp->user)
 		ret = kwarp_rq_post(&qp->rq, wr, bad);
-	/*
-	 * In error, receives are flushed by the transmit runner.  The barrier pairs with
-	 * the one in kwarp_engine_flush(): either it sees the entry, or we the flag.
-	 */
-	smp_mb();
-	if (test_bit(KWARP_E_DEAD, &qp->engine.flags))
-		kwarp_tx_kick(&qp->engine, qp->user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
+	kwarp_engine_posted_recv(&qp->engine, qp->user);
 	return ret;
 }

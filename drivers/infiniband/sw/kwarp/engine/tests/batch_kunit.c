@@ -23,8 +23,8 @@
 #define kwarp_pages_refill	refill_page
 #define kwarp_mr_lookup		batch_mr_lookup
 #define kwarp_mr_put		batch_mr_put
-#define kwarp_sock_send		take_some
-#include "../batch.c"
+#define kwarp_tcp_send		take_some
+#include "../tx/batch.c"
 
 #define SEED		7
 #define LONGEST_FPDU	(64 * 1024 + 16)

@@ -7,7 +7,7 @@
 #include <kunit/test.h>
 
 #define skb_page_frag_refill	alloc_large
-#include "../pages.c"
+#include "../tx/pages.c"
 
 #define LARGE_ORDER	get_order(LARGE)
 

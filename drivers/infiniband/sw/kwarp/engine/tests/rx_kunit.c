@@ -8,11 +8,11 @@
 
 #define kwarp_engine_fail	fake_engine_fail
 #define kwarp_engine_lost	fake_engine_lost
-#define kwarp_tx_kick		fake_tx_kick
 #define kwarp_mr_lookup		fake_mr_lookup
 #define kwarp_mr_put		fake_mr_put
-#include "../rx.c"
-#include "../rx_place.c"
+#include "../rx/segment.c"
+#include "../rx/place.c"
+#include "../rx/receive.c"
 
 #include "../../proto/tests/emit.h"
 #include "../../queue/tests/fixture.h"
@@ -70,10 +70,6 @@ struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 void kwarp_mr_put(struct kwarp_mr *mr)
 {
 	references--;
-}
-
-void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
-{
 }
 
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,

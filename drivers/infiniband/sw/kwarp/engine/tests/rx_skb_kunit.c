@@ -37,9 +37,9 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #define skb_seq_read		test_seq_read
 #define kwarp_rx_feed		skb_rx_feed
 #define kwarp_engine_lost	skb_engine_lost
-#define kwarp_sock_charge	skb_sock_charge
-#define kwarp_sock_uncharge	skb_sock_uncharge
-#include "../rx_skb.c"
+#define kwarp_tcp_charge	skb_sock_charge
+#define kwarp_tcp_uncharge	skb_sock_uncharge
+#include "../rx/skb.c"
 
 #include "../../proto/tests/emit.h"
 #include "feed.h"
@@ -85,14 +85,14 @@ static struct skb_test *to_test(struct kwarp_engine *e)
 static int charged;
 static bool broke;
 
-bool kwarp_sock_charge(struct socket *sock, int octets)
+bool kwarp_tcp_charge(struct socket *sock, int octets)
 {
 	if (!broke)
 		charged += octets;
 	return !broke;
 }
 
-void kwarp_sock_uncharge(struct socket *sock, int octets)
+void kwarp_tcp_uncharge(struct socket *sock, int octets)
 {
 	charged -= octets;
 }

@@ -13,19 +13,17 @@
 
 #define kwarp_tx_init		tested_tx_init
 #define kwarp_tx_kick		tested_tx_kick
-#define kwarp_tx_defer		tested_tx_defer
 #define kwarp_tx_claim		tested_tx_claim
 #define kwarp_tx_release	tested_tx_release
 #define kwarp_tx_step		scripted_step
-#define kwarp_hold_init		tested_hold_init
-#define kwarp_hold_stop		tested_hold_stop
+#define kwarp_tx_stop_timer	tested_tx_stop_timer
 #define kwarp_hold_wanted	tested_hold_wanted
 #define kwarp_hold_rung		tested_hold_rung
 #define kwarp_hold_due		tested_hold_due
 #define kwarp_hold_more		tested_hold_more
 #define kwarp_hold_begin	tested_hold_begin
-#define kwarp_hold_start	tested_hold_start
-#define kwarp_sock_run		sched_sock_run
+#define kwarp_hold_late		tested_hold_late
+#define kwarp_tcp_run		sched_tcp_run
 #define kwarp_tx_wq		sched_wq
 #define queue_delayed_work	note_work
 #define hrtimer_start		note_timer
@@ -50,8 +48,8 @@ static unsigned int told_resolution;
 static unsigned long told_jiffies;
 #define jiffies			told_jiffies
 
-#include "../hold.c"
-#include "../sched.c"
+#include "../tx/hold.c"
+#include "../tx/run.c"
 
 #include "../../queue/tests/fixture.h"
 
@@ -147,7 +145,7 @@ static bool somebody_waits(void)
 	return the_test->resched;
 }
 
-bool kwarp_sock_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		    struct kwarp_engine *e)
 {
 	if (the_test->owned)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The receive half of sock.c at one end of a TCP connection over lo. The code is
- * included, with that of rx_skb.c; the parser is the real one, what it reports is counted.
+ * included, with that of rx/skb.c; the parser is the real one, what it reports is counted.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -22,14 +22,15 @@
 #define kwarp_sock_install	real_sock_install
 #define kwarp_sock_remove	real_sock_remove
 #define kwarp_sock_drain	real_sock_drain
-#define kwarp_sock_send		real_sock_send
-#define kwarp_sock_run		real_sock_run
-#define kwarp_sock_charge	real_sock_charge
-#define kwarp_sock_uncharge	real_sock_uncharge
-#define kwarp_sock_shutdown	real_sock_shutdown
-#define kwarp_sock_writable	real_sock_writable
-#define kwarp_sock_emss		real_sock_emss
-#include "../rx_skb.c"
+#define kwarp_tcp_send		real_tcp_send
+#define kwarp_tcp_run		real_tcp_run
+#define kwarp_tcp_charge	real_tcp_charge
+#define kwarp_tcp_uncharge	real_tcp_uncharge
+#define kwarp_tcp_shutdown	real_tcp_shutdown
+#define kwarp_tcp_writable	real_tcp_writable
+#define kwarp_tcp_emss		real_tcp_emss
+#include "../rx/skb.c"
+#include "../tcp.c"
 #include "../sock.c"
 
 #include "../../proto/tests/emit.h"

@@ -9,7 +9,8 @@
 
 /* The queue's own wants a whole queue. */
 #define kwarp_sq_failed fake_sq_failed
-#include "../tx_build.c"
+#define kwarp_engine_fail build_engine_fail
+#include "../tx/fpdu.c"
 #undef kwarp_sq_failed
 
 #include "../../proto/tests/emit.h"

@@ -11,11 +11,13 @@
 #define kwarp_engine_fail	latch_failure
 #define kwarp_mr_lookup		find_region
 #define kwarp_mr_put		leave_region
-#include "../batch.h"
+#include "../tx/batch.h"
 /* Less than the queue holds. */
 #undef KWARP_BATCH_EFFORT
 #define KWARP_BATCH_EFFORT	8
-#include "../tx.c"
+#include "../tx/local.c"
+#include "../tx/pick.c"
+#include "../tx/step.c"
 
 #include "../../queue/tests/fixture.h"
 
@@ -60,12 +62,12 @@ struct tx_test {
 
 static struct tx_test *the_test;
 
-bool kwarp_sock_writable(struct socket *sock)
+bool kwarp_tcp_writable(struct socket *sock)
 {
 	return true;
 }
 
-u32 kwarp_sock_emss(const struct socket *sock)
+u32 kwarp_tcp_emss(const struct socket *sock)
 {
 	return the_test->tcp.emss;
 }

@@ -12,9 +12,11 @@
 #define kwarp_tx_message_built	reads_tx_message_built
 #define kwarp_tx_step		reads_tx_step
 #define kwarp_tx_drained	reads_tx_drained
+#define kwarp_tx_flush_late	reads_tx_flush_late
 #define kwarp_tx_build		reads_tx_build
 #define kwarp_engine_fail	reads_engine_fail
-#include "../tx.c"
+#include "../tx/pick.c"
+#include "../tx/step.c"
 
 #include "../../queue/tests/fixture.h"
 

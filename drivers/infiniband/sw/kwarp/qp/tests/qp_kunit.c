@@ -21,11 +21,12 @@
 #define kwarp_engine_stop	qp_engine_stop
 #define kwarp_engine_fin	qp_engine_fin
 #define kwarp_engine_poll	qp_engine_poll
-#define kwarp_engine_revive	qp_engine_revive
-#define kwarp_tx_kick		qp_tx_kick
-#define kwarp_tx_claim		qp_tx_claim
-#define kwarp_tx_release	qp_tx_release
-#define kwarp_hold_stop		qp_hold_stop
+#define kwarp_engine_drain	qp_engine_drain
+#define kwarp_engine_terminate	qp_engine_terminate
+#define kwarp_engine_reset	qp_engine_reset
+#define kwarp_engine_cancel	qp_engine_cancel
+#define kwarp_engine_stop_receiving qp_engine_stop_receiving
+#define kwarp_engine_stop_sending qp_engine_stop_sending
 
 static bool note_work(struct workqueue_struct *wq, struct work_struct *work);
 static bool do_work(struct work_struct *work);
@@ -52,6 +53,7 @@ struct workqueue_struct *qp_test_wq;
  * @queued: the work item is queued
  * @timer_ms: for which the timer was set; 0: it is not running
  * @start: what the engine says when it is started
+ * @no_term: there is no Terminate to send
  * @not_drained: something to send has turned up when our half is to be closed
  * @during_stop: called while the engine is being stopped
  * @on_fatal: called when a fatal error is told, before the CM hears that the stream is over
@@ -65,6 +67,7 @@ struct qp_test {
 	bool queued;
 	unsigned int timer_ms;
 	int start;
+	bool no_term;
 	bool not_drained;
 	void (*during_stop)(struct qp_test *t);
 	void (*on_fatal)(struct qp_test *t);
@@ -129,12 +132,13 @@ static bool forget_timer(struct delayed_work *work)
 	return true;
 }
 
-void kwarp_engine_init(struct kwarp_engine *e)
+void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops)
 {
+	e->ops = ops;
 }
 
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
-		       const struct kwarp_engine_params *p)
+		       const struct kwarp_stream_params *p)
 {
 	say("start");
 	if (!the_test->start)
@@ -162,28 +166,36 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 	say("poll");
 }
 
-void kwarp_engine_revive(struct kwarp_engine *e)
+void kwarp_engine_drain(struct kwarp_engine *e)
 {
-	say("revive");
+	say("drain");
+}
+
+bool kwarp_engine_terminate(struct kwarp_engine *e)
+{
+	say(the_test->no_term ? "no-term" : "term");
+	return !the_test->no_term;
+}
+
+void kwarp_engine_reset(struct kwarp_engine *e)
+{
+	say("reset");
 	e->flags = 0;
 	e->perr = KWARP_PERR_NONE;
 }
 
-void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
-{
-	say("kick");
-}
-
-void kwarp_tx_claim(struct kwarp_engine *e)
+void kwarp_engine_cancel(struct kwarp_engine *e)
 {
 }
 
-void kwarp_tx_release(struct kwarp_engine *e)
+void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 {
+	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-void kwarp_hold_stop(struct kwarp_engine *e)
+void kwarp_engine_stop_sending(struct kwarp_engine *e)
 {
+	set_bit(KWARP_E_TX_STOP, &e->flags);
 }
 
 static void on_cm(void *ep, enum kwarp_stream_event event, bool graceful)
@@ -269,7 +281,6 @@ static int qp_test_init(struct kunit *test)
 	t->qp.ibqp.event_handler = on_async;
 	t->srq.ibsrq.event_handler = on_async;
 	kwarp_qp_init(&t->qp);
-	t->qp.engine.sq = &t->qp.sq;
 	KUNIT_ASSERT_EQ(test, kwarp_qp_reserve(&t->qp), 0);
 	kwarp_qp_publish(&t->qp);
 	return 0;
@@ -321,9 +332,6 @@ static void happen(struct kunit *test, enum kwarp_qp_event event)
 static void fail_with(struct qp_test *t, enum kwarp_perr perr)
 {
 	t->qp.engine.perr = perr;
-	set_bit(KWARP_E_FAILED, &t->qp.engine.flags);
-	set_bit(KWARP_E_TERM_READY, &t->qp.engine.flags);
-	set_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
 }
 
 /* ------------------------------------------------------------------- actions */
@@ -337,15 +345,15 @@ static const struct action {
 	enum kwarp_qp_state state;
 	unsigned int timer_ms;
 } actions[] = {
-	{ "CLOSE", KWARP_QPE_CLOSE, 0, "kick", KWARP_QPS_CLOSING, KWARP_DRAIN_TIMEOUT_MS },
-	{ "PEER_FIN", KWARP_QPE_PEER_FIN, 0, "peer-closed kick", KWARP_QPS_CLOSING,
+	{ "CLOSE", KWARP_QPE_CLOSE, 0, "drain", KWARP_QPS_CLOSING, KWARP_DRAIN_TIMEOUT_MS },
+	{ "PEER_FIN", KWARP_QPE_PEER_FIN, 0, "peer-closed drain", KWARP_QPS_CLOSING,
 	  KWARP_DRAIN_TIMEOUT_MS },
 	{ "ABORT", KWARP_QPE_ABORT, 0, "stop+fin down", KWARP_QPS_ERROR, 0 },
 	{ "LOST", KWARP_QPE_LOST, KWARP_PERR_MPA_LOST, "stop FATAL lost", KWARP_QPS_ERROR, 0 },
 	{ "PEER_TERM", KWARP_QPE_PEER_TERM, 0, "stop+fin REQ down", KWARP_QPS_ERROR, 0 },
-	{ "PROTO", KWARP_QPE_PROTO, KWARP_PERR_LOCAL, "kick FATAL", KWARP_QPS_TERM,
+	{ "PROTO", KWARP_QPE_PROTO, KWARP_PERR_LOCAL, "term FATAL", KWARP_QPS_TERM,
 	  KWARP_TERM_TIMEOUT_MS },
-	{ "PROTO of access", KWARP_QPE_PROTO, KWARP_PERR_R_STAG, "kick ACCESS", KWARP_QPS_TERM,
+	{ "PROTO of access", KWARP_QPE_PROTO, KWARP_PERR_R_STAG, "term ACCESS", KWARP_QPS_TERM,
 	  KWARP_TERM_TIMEOUT_MS },
 };
 
@@ -364,9 +372,6 @@ static void test_action(struct kunit *test)
 	expect_log(test, a->log);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), a->state);
 	KUNIT_EXPECT_EQ(test, t->timer_ms, a->timer_ms);
-	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_DRAIN, &e->flags),
-			a->state == KWARP_QPS_CLOSING);
-	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &e->flags), a->state == KWARP_QPS_TERM);
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_RX_STOP, &e->flags),
 			a->state != KWARP_QPS_CLOSING);
 }
@@ -390,10 +395,8 @@ static void test_graceful(struct kunit *test)
 	struct kwarp_engine *e = &t->qp.engine;
 
 	begin(test);
-	t->qp.sq.ring.hdr->prod = 5;
 	happen(test, KWARP_QPE_CLOSE);
-	KUNIT_EXPECT_EQ(test, e->tx.drain_to, 5);
-	expect_log(test, "kick");
+	expect_log(test, "drain");
 	/* Something is left after all. */
 	t->not_drained = true;
 	e->ops->event(e, KWARP_QPE_DRAINED);
@@ -423,7 +426,7 @@ static void test_timers(struct kunit *test)
 
 	begin(test);
 	happen(test, KWARP_QPE_CLOSE);
-	expect_log(test, "kick");
+	expect_log(test, "drain");
 	qp_timer(&t->qp.timer.work);
 	work(t);
 	expect_log(test, "stop+fin down");
@@ -433,23 +436,23 @@ static void test_timers(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->queued);
 
 	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
-	expect_log(test, "revive");
+	expect_log(test, "reset");
 	begin(test);
 	happen(test, KWARP_QPE_CLOSE);
 	t->qp.engine.ops->event(&t->qp.engine, KWARP_QPE_DRAINED);
 	work(t);
-	expect_log(test, "kick fin");
+	expect_log(test, "drain fin");
 	qp_timer(&t->qp.timer.work);
 	work(t);
 	expect_log(test, "stop+fin down");
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
 
 	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
-	expect_log(test, "revive");
+	expect_log(test, "reset");
 	begin(test);
 	fail_with(t, KWARP_PERR_LOCAL);
 	happen(test, KWARP_QPE_PROTO);
-	expect_log(test, "kick FATAL");
+	expect_log(test, "term FATAL");
 	qp_timer(&t->qp.timer.work);
 	work(t);
 	expect_log(test, "stop+fin down");
@@ -462,24 +465,10 @@ static void test_terminate_left_out(struct kunit *test)
 
 	begin(test);
 	fail_with(t, KWARP_PERR_LOCAL);
-	clear_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
+	t->no_term = true;
 	happen(test, KWARP_QPE_PROTO);
-	expect_log(test, "FATAL stop+fin down");
-	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_TERM, &t->qp.engine.flags));
-}
-
-/* ... but one that has got octets has: whoever sends any is in Full Operation. */
-static void test_terminate_answers(struct kunit *test)
-{
-	struct qp_test *t = test->priv;
-
-	begin(test);
-	fail_with(t, KWARP_PERR_LOCAL);
-	clear_bit(KWARP_E_TX_OPEN, &t->qp.engine.flags);
-	set_bit(KWARP_E_RX_ANY, &t->qp.engine.flags);
-	happen(test, KWARP_QPE_PROTO);
-	expect_log(test, "kick FATAL");
-	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_TERM, &t->qp.engine.flags));
+	expect_log(test, "no-term FATAL stop+fin down");
+	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
 /* 5040-7.1-7: the first error is the one that counts, and the stream ends once. */
@@ -495,7 +484,7 @@ static void test_once(struct kunit *test)
 	e->ops->event(e, KWARP_QPE_PROTO);
 	e->ops->event(e, KWARP_QPE_PEER_TERM);
 	work(t);
-	expect_log(test, "kick FATAL");
+	expect_log(test, "term FATAL");
 	e->ops->event(e, KWARP_QPE_TERM_SENT);
 	e->ops->event(e, KWARP_QPE_LOST);
 	e->ops->event(e, KWARP_QPE_PEER_FIN);
@@ -621,14 +610,10 @@ static void test_reset(struct kunit *test)
 
 	begin(test);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), -EINVAL);
-	t->qp.sq.ring.hdr->prod = 3;
-	t->qp.rq.ring.hdr->prod = 4;
 	/* The end is waited for, not cut short. */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
-	expect_log(test, "stop+fin down revive");
-	KUNIT_EXPECT_EQ(test, t->qp.sq.ring.hdr->prod, 0);
-	KUNIT_EXPECT_EQ(test, t->qp.rq.ring.hdr->prod, 0);
+	expect_log(test, "stop+fin down reset");
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_IDLE);
 	begin(test);
 }
@@ -672,7 +657,7 @@ static void test_established_late(struct kunit *test)
 	expect_log(test, "stop+fin down");
 	t->during_stop = NULL;
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
-	expect_log(test, "revive");
+	expect_log(test, "reset");
 	begin(test);
 }
 
@@ -820,7 +805,6 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(test_graceful),
 	KUNIT_CASE(test_timers),
 	KUNIT_CASE(test_terminate_left_out),
-	KUNIT_CASE(test_terminate_answers),
 	KUNIT_CASE(test_once),
 	KUNIT_CASE(test_order),
 	KUNIT_CASE_PARAM(test_attach_refused, past_gen_params),

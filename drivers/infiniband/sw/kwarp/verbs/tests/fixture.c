@@ -219,7 +219,6 @@ int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 
 void vt_qp_init(struct kwarp_qp *qp)
 {
-	kwarp_mem_stream_init(&qp->engine.mem);
 }
 
 int vt_qp_reserve(struct kwarp_qp *qp)
@@ -292,21 +291,24 @@ enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp)
 	return vt->state;
 }
 
-void vt_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
-	switch (from) {
-	case KWARP_TX_FROM_ANY:
-		say("kick");
-		break;
-	case KWARP_TX_FROM_DOORBELL:
-		say("doorbell");
-		break;
-	case KWARP_TX_FROM_PROCESS:
-		say("kick-process");
-		break;
-	default:
-		say("?");
-	}
+	vt->parts = *parts;
+}
+
+void vt_engine_unwire(struct kwarp_engine *e)
+{
+	say("unwire");
+}
+
+void vt_engine_posted_send(struct kwarp_engine *e, bool user)
+{
+	say(user ? "doorbell" : "kick");
+}
+
+void vt_engine_posted_recv(struct kwarp_engine *e, bool user)
+{
+	say(user ? "recv-doorbell" : "recv-kick");
 }
 
 /* ---------------------------------------------------------------- the process */

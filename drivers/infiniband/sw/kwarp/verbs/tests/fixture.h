@@ -55,6 +55,7 @@ enum vt_fault {
  * @fault: what fails
  * @nth: with which of its calls, from 1 on
  * @log: what the stand-ins of queue pairs were told
+ * @parts: what its engine was wired to
  * @state: of each queue pair
  * @event: what an event gives
  * @reserved: numbers in use
@@ -90,6 +91,7 @@ struct vt {
 	int nth;
 
 	char log[VT_LOG];
+	struct kwarp_engine_parts parts;
 	enum kwarp_qp_state state;
 	int event;
 	int reserved;
@@ -144,6 +146,9 @@ enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp);
 void vt_cm_drop_qp(struct kwarp_qp *qp);
 bool vt_cm_is_stand_in(const struct ib_qp *ibqp);
 int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful);
-void vt_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
+void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts);
+void vt_engine_unwire(struct kwarp_engine *e);
+void vt_engine_posted_send(struct kwarp_engine *e, bool user);
+void vt_engine_posted_recv(struct kwarp_engine *e, bool user);
 
 #endif /* KWARP_VERBS_TESTS_FIXTURE_H */

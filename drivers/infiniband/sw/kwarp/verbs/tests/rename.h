@@ -33,7 +33,10 @@
 #define kwarp_cm_drop_qp	vt_cm_drop_qp
 #define kwarp_cm_is_stand_in	vt_cm_is_stand_in
 #define kwarp_cm_modify_stand_in vt_cm_modify_stand_in
-#define kwarp_tx_kick		vt_tx_kick
+#define kwarp_engine_wire	vt_engine_wire
+#define kwarp_engine_unwire	vt_engine_unwire
+#define kwarp_engine_posted_send vt_engine_posted_send
+#define kwarp_engine_posted_recv vt_engine_posted_recv
 
 #include <rdma/ib_verbs.h>
 

@@ -9,9 +9,9 @@
 #include <linux/net.h>
 #include <linux/uio.h>
 
-#include "../mem/mr.h"
+#include "../../mem/mr.h"
+#include "../tcp.h"
 #include "pages.h"
-#include "sock.h"
 
 /* Smallest useful rest of a page. */
 #define FRAG_MIN	64
@@ -194,7 +194,7 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 		msg.msg_flags |= MSG_EOR;
 	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, b->bv, b->n, b->len);
 	iov_iter_advance(&msg.msg_iter, b->sent);
-	ret = kwarp_sock_send(sock, &msg, locked);
+	ret = kwarp_tcp_send(sock, &msg, locked);
 	if (ret > 0)
 		b->sent += ret;
 	if (!kwarp_batch_pending(b)) {

@@ -8,10 +8,7 @@
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 
-#include "../compat.h"
-#include "../kwarp.h"
-#include "engine.h"
-#include "sock.h"
+#include "../../kwarp.h"
 
 /**
  * struct last_doorbell - the last doorbell that was rung on a processor
@@ -66,42 +63,13 @@ static bool poster_is_realtime(void)
 	}
 }
 
-static void send_held(struct kwarp_engine *e)
-{
-	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
-}
-
 /* Something keeps the timer from running? */
-static void note_lateness(struct kwarp_hold *h)
+void kwarp_hold_late(struct kwarp_hold *h)
 {
 	s64 late = ktime_get_ns() - ktime_to_ns(hrtimer_get_expires(&h->timer));
 	bool much = late > max_t(s64, h->max_ns, KWARP_HOLD_MIN_NS) * KWARP_HOLD_LATE_PERIODS;
 
 	WRITE_ONCE(h->late, much ? min_t(u32, READ_ONCE(h->late) + 1, KWARP_HOLD_LATE) : 0);
-}
-
-static enum hrtimer_restart period_over(struct hrtimer *timer)
-{
-	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
-	/* kwarp_hold_stop() comes behind the store and waits for us. */
-	struct socket *sock = READ_ONCE(e->sock);
-
-	note_lateness(&e->tx.hold);
-	if (sock && !kwarp_sock_run(sock, send_held, e))
-		kwarp_tx_defer(e);
-	return HRTIMER_NORESTART;
-}
-
-/* Once per queue pair. */
-void kwarp_hold_init(struct kwarp_engine *e)
-{
-	kwarp_hrtimer_setup(&e->tx.hold.timer, period_over, HRTIMER_MODE_REL_SOFT);
-}
-
-/* No period runs any more, nor will one that is being started find a socket.  Process. */
-void kwarp_hold_stop(struct kwarp_engine *e)
-{
-	hrtimer_cancel(&e->tx.hold.timer);
 }
 
 /* A stream begins.  Context: the runner. */
@@ -299,7 +267,7 @@ bool kwarp_hold_more(struct kwarp_engine *e, bool due)
 	return false;
 }
 
-/* A period begins, or goes on.  Context: the runner.  Return: for kwarp_hold_start(). */
+/* A period begins, or goes on.  Context: the runner.  Return: nanoseconds. */
 u64 kwarp_hold_begin(struct kwarp_engine *e)
 {
 	struct kwarp_hold *h = &e->tx.hold;
@@ -311,13 +279,4 @@ u64 kwarp_hold_begin(struct kwarp_engine *e)
 	h->on = true;
 	h->next = e->sq->next;
 	return period_ns(h);
-}
-
-/* Somebody will run when the period is over, in @ns.  Context: any but hard interrupt. */
-void kwarp_hold_start(struct kwarp_engine *e, u64 ns)
-{
-	/* A period that goes on does not become longer. */
-	if (hrtimer_is_queued(&e->tx.hold.timer))
-		return;
-	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
 }

@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <net/sock.h>
 
-#include "../kwarp.h"
+#include "../../kwarp.h"
 
 /* What networking allocates for payload, if it can. */
 #define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)

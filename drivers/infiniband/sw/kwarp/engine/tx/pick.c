@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: what goes next, in batches.  Context: the runner.
+ * What goes next.  Context: the runner.
  *
  * Order of choice: rest of the batch that TCP did not take, the Terminate, the rest
  * of the message in work, the RTR, then Read Responses and the send queue in turn.
  * An operation that touches no wire (Local Invalidate, register, bind) takes its place
  * in the order of the send queue.
  */
-#include "engine.h"
-#include "sock.h"
-#include "tx.h"
+#include "pick.h"
 
-#include "../kwarp.h"
-#include "../proto/mpa_frame.h"
-#include "../proto/mpa_neg.h"
+#include "../../kwarp.h"
+#include "../../proto/mpa_neg.h"
+#include "../fail.h"
+#include "local.h"
 
 /* STag of messages that carry none: some hardware treats 0 specially. */
 #define RTR_STAG	1
@@ -156,52 +155,6 @@ static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
 	return KWARP_WC_SUCCESS;
 }
 
-static bool is_local(const struct kwarp_sqe *w)
-{
-	return w->opcode == KWARP_WR_LOCAL_INV || w->opcode == KWARP_WR_REG_MR ||
-	       w->opcode == KWARP_WR_BIND_MW;
-}
-
-static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
-{
-	const struct kwarp_sqe *w = &e->tx.wqe.e;
-	const struct kwarp_window_range range = {
-		.addr = w->raddr,
-		.length = w->length,
-		.access = w->access,
-	};
-	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
-	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, w->inv_stag);
-	bool ok = mw && mr &&
-		  kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
-
-	if (mw)
-		kwarp_mr_put(mw);
-	if (mr)
-		kwarp_mr_put(mr);
-	return ok ? KWARP_WC_SUCCESS : KWARP_WC_MW_BIND_ERR;
-}
-
-static enum kwarp_wc_status local_op(struct kwarp_engine *e)
-{
-	const struct kwarp_sqe *w = &e->tx.wqe.e;
-	u32 stag = w->opcode == KWARP_WR_REG_MR ? w->rkey : w->inv_stag;
-	struct kwarp_mr *mr;
-	bool ok;
-
-	if (w->opcode == KWARP_WR_BIND_MW)
-		return bind_window(e);
-	mr = kwarp_mr_lookup(e->kdev, stag);
-	if (!mr)
-		return KWARP_WC_LOC_PROT_ERR;
-	if (w->opcode == KWARP_WR_REG_MR)
-		ok = !kwarp_mr_activate(mr, stag, w->raddr, &e->mem);
-	else
-		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
-	kwarp_mr_put(mr);
-	return ok ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
-}
-
 static void start_read(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
@@ -309,16 +262,6 @@ static bool may_take(const struct kwarp_engine *e)
 	return (s32)(READ_ONCE(tx->drain_to) - e->sq->next) > 0;
 }
 
-/*
- * Requests that were posted after a graceful close was asked for are flushed in their turn,
- * while the peer may take its time with its own half.  True if there are more.
- */
-static bool flush_late(struct kwarp_engine *e)
-{
-	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !may_take(e) &&
-	       kwarp_sq_flush_late(e->sq, kwarp_engine_short(e));
-}
-
 /* A look at the next request: true if there is one, and it may go now. */
 static bool next_request(struct kwarp_engine *e)
 {
@@ -367,9 +310,9 @@ static bool pick_sq(struct kwarp_engine *e)
 	enum kwarp_wc_status status;
 
 	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e) && next_request(e)) {
-		if (!is_local(&tx->wqe.e))
+		if (!kwarp_tx_is_local(&tx->wqe.e))
 			return start_message(e);
-		status = local_op(e);
+		status = kwarp_tx_local(e);
 		if (status != KWARP_WC_SUCCESS)
 			return sq_error(e, status);
 		tx->sq_end = kwarp_sq_take(e->sq, &tx->wqe) + 1;
@@ -409,8 +352,6 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	tx->msg.kind = KWARP_TXK_NONE;
 }
 
-/* ---------------------------------------------------------------- the step */
-
 /* Graceful close: is all that was posted with TCP, and all that was asked for here? */
 bool kwarp_tx_drained(const struct kwarp_engine *e)
 {
@@ -419,127 +360,12 @@ bool kwarp_tx_drained(const struct kwarp_engine *e)
 	       kwarp_readq_empty(&e->iread) && kwarp_readq_empty(&e->oread);
 }
 
-/* Nothing more to send: has somebody waited for that? */
-static void report_idle(struct kwarp_engine *e)
-{
-	if (e->tx.term_done) {
-		e->ops->event(e, KWARP_QPE_TERM_SENT);
-		return;
-	}
-	if (kwarp_tx_drained(e))
-		e->ops->event(e, KWARP_QPE_DRAINED);
-}
-
-/* Has one been lost, and that is not known yet? */
-static bool lost_completion(const struct kwarp_engine *e)
-{
-	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
-}
-
-/* For certain, and nobody waits to hear of it: no need to look for something to send. */
-static bool nothing_left(const struct kwarp_engine *e)
-{
-	const unsigned long busy = BIT(KWARP_E_DEAD) | BIT(KWARP_E_FAILED) |
-				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
-
-	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
-	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) && !lost_completion(e);
-}
-
-static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
-{
-	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
-
-	if (ret == -EAGAIN)
-		return KWARP_TX_BLOCKED;
-	if (ret == -ENOBUFS)
-		return KWARP_TX_NO_MEMORY;
-	if (ret) {
-		kwarp_batch_reset(&e->tx.batch);
-		set_bit(KWARP_E_TX_STOP, &e->flags);
-		e->ops->event(e, KWARP_QPE_LOST);
-		return KWARP_TX_IDLE;
-	}
-	kwarp_sq_sent(e->sq, e->tx.sq_end);
-	if (!nothing_left(e))
-		return KWARP_TX_MORE;
-	kwarp_batch_idle(&e->tx.batch);
-	return KWARP_TX_IDLE;
-}
-
-static bool batch_full(const struct kwarp_tx *tx)
-{
-	if (tx->batch.len < KWARP_BATCH_LEN)
-		return false;
-	return !tx->msg.kind || tx->msg.left > KWARP_BATCH_REST;
-}
-
-static void fill_batch(struct kwarp_engine *e)
-{
-	struct kwarp_tx *tx = &e->tx;
-	/* After a shortage, wait for what is sure to be enough. */
-	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
-
-	tx->no_memory = false;
-	while (!batch_full(tx)) {
-		if (!tx->msg.kind && !kwarp_tx_pick(e))
-			return;
-		if (!tx->batch.len)
-			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
-		tx->answered |= tx->msg.kind == KWARP_TXK_RRESP;
-		if (!kwarp_tx_build(e))
-			return;
-	}
-}
-
-static void set_segment(struct kwarp_tx *tx, u32 emss)
-{
-	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
-	tx->batch.cut = tx->align ? emss : 0;
-}
-
-/**
- * kwarp_tx_step - send one batch
- * @e: engine
- *
- * Context: the runner.  Takes the socket lock, unless tx.in_socket.
- * Return: what to do next.
+/*
+ * Requests that were posted after a graceful close was asked for are flushed in their turn,
+ * while the peer may take its time with its own half.  True if there are more.
  */
-enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
+bool kwarp_tx_flush_late(struct kwarp_engine *e)
 {
-	struct kwarp_tx *tx = &e->tx;
-
-	tx->effort = 0;
-	tx->answered = false;
-	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* no socket any more, so process context */
-	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
-		return flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
-	if (kwarp_batch_pending(&tx->batch))
-		return push_batch(e);
-	if (!kwarp_sock_writable(e->sock))
-		return KWARP_TX_BLOCKED;
-	/* The consumer has to be told by other means. */
-	if (lost_completion(e))
-		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
-	/* After an error nothing follows but the Terminate (5040-5.4-11). */
-	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
-		tx->msg.kind = KWARP_TXK_NONE;
-	set_segment(tx, kwarp_sock_emss(e->sock));
-	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
-	if (tx->no_memory)
-		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
-	fill_batch(e);
-	if (kwarp_batch_pending(&tx->batch))
-		return push_batch(e);
-	kwarp_batch_reset(&tx->batch);
-	if (tx->no_memory)
-		return KWARP_TX_NO_MEMORY;
-	/* Local operations complete without a batch. */
-	kwarp_sq_sent(e->sq, tx->sq_end);
-	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e) || flush_late(e))
-		return KWARP_TX_MORE;
-	kwarp_batch_idle(&tx->batch);
-	report_idle(e);
-	return KWARP_TX_IDLE;
+	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !may_take(e) &&
+	       kwarp_sq_flush_late(e->sq, kwarp_engine_short(e));
 }

@@ -25,13 +25,10 @@
  * once, real-time kernels hold nothing, and a stream whose timer comes much too late a few
  * times stops for a long while.  The knob hold_us says how long a period may be; 0: never.
  */
-#ifndef KWARP_ENGINE_HOLD_H
-#define KWARP_ENGINE_HOLD_H
+#ifndef KWARP_ENGINE_TX_HOLD_H
+#define KWARP_ENGINE_TX_HOLD_H
 
-#include <linux/hrtimer.h>
-#include <linux/types.h>
-
-struct kwarp_engine;
+#include "../types.h"
 
 /*
  * How long requests are held back: as long as so many doorbells took, within limits.  Doorbells
@@ -39,7 +36,6 @@ struct kwarp_engine;
  */
 #define KWARP_HOLD_DOORBELLS	8
 #define KWARP_HOLD_MIN_NS	(10 * NSEC_PER_USEC)
-#define KWARP_HOLD_MAX_US	250
 #define KWARP_HOLD_MAX_NS	(KWARP_HOLD_MAX_US * NSEC_PER_USEC)
 /* What a doorbell takes is believed up to twice as long as the one before, and so much. */
 #define KWARP_HOLD_GROWTH_NS	NSEC_PER_USEC
@@ -82,53 +78,12 @@ struct kwarp_engine;
 #define KWARP_HOLD_LATE_PERIODS	4
 #define KWARP_HOLD_LATE		3
 
-/**
- * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @cost and @late
- * @timer: ends a period
- * @max_ns: no period is longer; 0: nothing is held back; does not change during a stream
- * @late: READ_ONCE/WRITE_ONCE, by the timer and the runner: late timers in a row
- * @who: process that rang last
- * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: the peer wrote or sent something
- * @cost: READ_ONCE/WRITE_ONCE, by any poster: nanoseconds that its doorbell took; a hint
- * @on: requests are held back
- * @large: they seem to be large ones
- * @streak: quick doorbells in a row, see KWARP_HOLD_STREAK; negative behind a period not
- *	worth it
- * @penalty: doorbells that will be obeyed behind the next such period
- * @off: stream offset at the last doorbell, or when holding ended; what the peer reads
- *	counts, too
- * @next: first request not taken when the period began
- * @misses: periods in a row that were not worth it
- * @busy: when the period ended the program had completions of a shared CQ to look at
- * @warm: one was, since holding began last, however long ago: what came behind it is a
- *	pause between bursts
- */
-struct kwarp_hold {
-	struct hrtimer timer;
-	u32 max_ns;
-	u32 late;
-	pid_t who;
-	bool heard;
-	u32 cost;
-	bool on;
-	bool large;
-	int streak;
-	int penalty;
-	u32 off;
-	u32 next;
-	u32 misses;
-	bool busy;
-	bool warm;
-};
-
-void kwarp_hold_init(struct kwarp_engine *e);
-void kwarp_hold_stop(struct kwarp_engine *e);
 void kwarp_hold_reset(struct kwarp_engine *e);
 bool kwarp_hold_wanted(struct kwarp_engine *e, u64 now);
 void kwarp_hold_rung(struct kwarp_engine *e, u64 since);
+void kwarp_hold_late(struct kwarp_hold *h);
 void kwarp_hold_due(struct kwarp_engine *e);
 bool kwarp_hold_more(struct kwarp_engine *e, bool due);
 u64 kwarp_hold_begin(struct kwarp_engine *e);
-void kwarp_hold_start(struct kwarp_engine *e, u64 ns);
 
-#endif /* KWARP_ENGINE_HOLD_H */
+#endif /* KWARP_ENGINE_TX_HOLD_H */

@@ -7,12 +7,13 @@
  * end.  Else put() goes on from piece to piece, inserts markers where the stream offset
  * says and folds the CRC as it goes.
  */
-#include "engine.h"
-#include "tx.h"
+#include "fpdu.h"
 
-#include "../fault.h"
-#include "../kwarp.h"
-#include "../proto/mpa_frame.h"
+#include "../../fault.h"
+#include "../../kwarp.h"
+#include "../../proto/mpa_frame.h"
+#include "../fail.h"
+#include "pick.h"
 
 struct fpdu {
 	struct kwarp_engine *e;

@@ -13,8 +13,8 @@
  * long as the device.  Small traffic does not get that far: it fills single pages of its
  * own, so that an idle connection keeps one page at most.
  */
-#ifndef KWARP_ENGINE_PAGES_H
-#define KWARP_ENGINE_PAGES_H
+#ifndef KWARP_ENGINE_TX_PAGES_H
+#define KWARP_ENGINE_TX_PAGES_H
 
 #include <linux/mm_types.h>
 #include <linux/types.h>
@@ -27,4 +27,4 @@ bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool lar
 			gfp_t gfp);
 void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag);
 
-#endif /* KWARP_ENGINE_PAGES_H */
+#endif /* KWARP_ENGINE_TX_PAGES_H */

@@ -3,13 +3,15 @@
  * Receive side: from parser events to placement and delivery.
  *
  * Context: under the socket lock, in softirq or in the socket owner's context.
- * The feeder of a stream with CRCs has verified the FPDU (rx_skb.c): nothing is placed
+ * The feeder of a stream with CRCs has verified the FPDU (skb.c): nothing is placed
  * before (5044-6-1).
  */
-#include "engine.h"
-#include "tx.h"
+#include "segment.h"
 
-#include "../kwarp.h"
+#include "../../kwarp.h"
+#include "../fail.h"
+#include "place.h"
+#include "receive.h"
 
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 {
@@ -59,35 +61,6 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 
 /* ----------------------------------------------------- header of a segment */
 
-static enum kwarp_perr open_receive(struct kwarp_engine *e)
-{
-	struct kwarp_rx *rx = &e->rx;
-	enum kwarp_take taken;
-	bool limit_hit;
-
-	taken = kwarp_rq_take(e->rq, &rx->rwqe, &limit_hit);
-	if (limit_hit)
-		e->ops->srq_limit(e);
-	switch (taken) {
-	case KWARP_TAKE_NONE:
-		return KWARP_PERR_DDP_U_NOBUF;	/* 5041-7.1-3 */
-	case KWARP_TAKE_CORRUPT:
-		return KWARP_PERR_LOCAL;
-	case KWARP_TAKE_BAD:
-		rx->rwqe_status = KWARP_WC_LOC_QP_OP_ERR;
-		rx->q[KWARP_QN_SEND].open = true;
-		return KWARP_PERR_LOCAL;
-	case KWARP_TAKE_OK:
-		break;
-	}
-	rx->rwqe_status = KWARP_WC_FLUSH_ERR;
-	rx->sge = 0;
-	rx->sge_off = 0;
-	/* A receive is open from here on, whatever becomes of this segment. */
-	rx->q[KWARP_QN_SEND].open = true;
-	return KWARP_PERR_NONE;
-}
-
 static enum kwarp_perr begin_send(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -95,7 +68,7 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 	enum kwarp_perr err;
 
 	if (!rx->q[KWARP_QN_SEND].open) {
-		err = open_receive(e);
+		err = kwarp_rx_open(e);
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
@@ -125,18 +98,6 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-static enum kwarp_perr tagged_perr(enum kwarp_mem_err err)
-{
-	switch (err) {
-	case KWARP_MEM_OK:	return KWARP_PERR_NONE;
-	case KWARP_MEM_STREAM:	return KWARP_PERR_DDP_T_STREAM;
-	case KWARP_MEM_WRAP:	return KWARP_PERR_DDP_T_WRAP;
-	case KWARP_MEM_BOUNDS:	return KWARP_PERR_DDP_T_BOUNDS;
-	/* DDP has no code for a missing right: the STag allows no placement. */
-	default:		return KWARP_PERR_DDP_T_STAG;
-	}
-}
-
 /* 5041-7.1-13: every segment, not only the first. */
 static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
@@ -147,7 +108,7 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 
 	err = kwarp_mem_check(mr, h->stag, &e->mem, h->to, rx->fpdu.payload_len, rights);
 	if (err != KWARP_MEM_OK)
-		return tagged_perr(err);
+		return kwarp_tagged_perr(err);
 	rx->sure = mr->kind < KWARP_MR_FAST;
 	rx->addr = h->to;
 	rx->rights = rights;
@@ -206,32 +167,6 @@ static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 
 /* ---------------------------------------------------------------- delivery */
 
-static void complete_receive(struct kwarp_engine *e, enum kwarp_wc_status status,
-			     u32 len)
-{
-	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
-	struct kwarp_cqe cqe = {
-		.id = e->rx.rwqe.id,
-		.qpn = e->ibqp->qp_num,
-		.byte_len = len,
-		.status = status,
-		.opcode = KWARP_WC_RECV,
-	};
-	unsigned long irqflags;
-
-	if (status == KWARP_WC_SUCCESS && kwarp_op_invalidates(h->opcode)) {
-		cqe.opcode = KWARP_WC_RECV_INV;
-		cqe.inv_stag = h->stag;
-	}
-	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
-		cqe.flags = KWARP_CQE_SOLICITED;
-	if (status != KWARP_WC_SUCCESS)
-		cqe.vendor_err = kwarp_engine_short(e);
-	irqflags = kwarp_cq_begin(e->recv_cq);
-	kwarp_cq_add(e->recv_cq, &cqe, e->ibqp);
-	kwarp_cq_notify(e->recv_cq, kwarp_cq_end(e->recv_cq, irqflags));
-}
-
 /* 5040-5.3-17 to -19, 5040-7.2-4, -5 */
 static enum kwarp_perr invalidate(struct kwarp_engine *e)
 {
@@ -263,21 +198,8 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 		}
 	}
 	/* 5041-5.4-4: MO plus payload of the last segment. */
-	complete_receive(e, KWARP_WC_SUCCESS, h->mo + rx->fpdu.payload_len);
+	kwarp_rx_complete(e, KWARP_WC_SUCCESS, h->mo + rx->fpdu.payload_len);
 	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
-}
-
-/* What to say about the source of a Read (RFC 5040 7.2 item 4). */
-enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
-{
-	switch (err) {
-	case KWARP_MEM_OK:	return KWARP_PERR_NONE;
-	case KWARP_MEM_STAG:	return KWARP_PERR_R_STAG;
-	case KWARP_MEM_STREAM:	return KWARP_PERR_R_STREAM;
-	case KWARP_MEM_ACCESS:	return KWARP_PERR_R_ACCESS;
-	case KWARP_MEM_WRAP:	return KWARP_PERR_R_WRAP;
-	default:		return KWARP_PERR_R_BOUNDS;
-	}
 }
 
 static enum kwarp_perr end_read_request(struct kwarp_engine *e)
@@ -484,15 +406,4 @@ void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
 		e->ops->event(e, KWARP_QPE_LOST);
 	else
 		e->ops->event(e, KWARP_QPE_PEER_FIN);
-}
-
-/* Complete the open receive.  No receiver is running. */
-void kwarp_rx_flush(struct kwarp_engine *e)
-{
-	struct kwarp_rx *rx = &e->rx;
-
-	if (!rx->q[KWARP_QN_SEND].open)
-		return;
-	rx->q[KWARP_QN_SEND].open = false;
-	complete_receive(e, rx->rwqe_status, 0);
 }

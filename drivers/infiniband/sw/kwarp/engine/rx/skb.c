@@ -28,16 +28,18 @@
  *
  * Context: socket lock held.
  */
+#include "skb.h"
+
 #include <linux/sched/mm.h>
 #include <linux/skbuff.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 #include <net/tcp.h>
 
-#include "engine.h"
-#include "sock.h"
-
-#include "../kwarp.h"
+#include "../../kwarp.h"
+#include "../fail.h"
+#include "../tcp.h"
+#include "segment.h"
 
 /**
  * struct reader - a place in the receive queue
@@ -274,7 +276,7 @@ static bool stash_pay(struct kwarp_engine *e)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
 
-	s->charged = kwarp_sock_charge(e->sock, KWARP_FPDU_MAX);
+	s->charged = kwarp_tcp_charge(e->sock, KWARP_FPDU_MAX);
 	return s->charged ||
 	       atomic_add_unless(&e->kdev->stashes_unpaid, 1, KWARP_MAX_UNPAID_STASHES);
 }
@@ -282,7 +284,7 @@ static bool stash_pay(struct kwarp_engine *e)
 static void stash_pay_back(struct kwarp_engine *e)
 {
 	if (e->rx.stash.charged)
-		kwarp_sock_uncharge(e->sock, KWARP_FPDU_MAX);
+		kwarp_tcp_uncharge(e->sock, KWARP_FPDU_MAX);
 	else
 		atomic_dec(&e->kdev->stashes_unpaid);
 }

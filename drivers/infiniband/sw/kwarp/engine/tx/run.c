@@ -24,14 +24,19 @@
  * producer index for the last time, with a full barrier between; the poster stores
  * the index, executes a full barrier and looks at the flag (kwarp-abi.h).
  */
-#include "engine.h"
+#include "run.h"
 
 #include <linux/percpu.h>
 #include <linux/sched/mm.h>
 #include <linux/timekeeping.h>
 
-#include "../fault.h"
-#include "../kwarp.h"
+#include "../../compat.h"
+#include "../../fault.h"
+#include "../../kwarp.h"
+#include "../../wq.h"
+#include "../tcp.h"
+#include "hold.h"
+#include "step.h"
 
 enum {
 	KWARP_RUN_IDLE,		/* nobody */
@@ -149,6 +154,15 @@ static void wait_for_memory(struct kwarp_engine *e)
 	leave_queued(e, 1);
 }
 
+/* Somebody will run when the period is over, in @ns.  Context: any but hard interrupt. */
+static void start_timer(struct kwarp_engine *e, u64 ns)
+{
+	/* A period that goes on does not become longer. */
+	if (hrtimer_is_queued(&e->tx.hold.timer))
+		return;
+	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
+}
+
 /* A timer goes on, with what will have been posted by then. */
 static bool leave_for_hold(struct kwarp_engine *e)
 {
@@ -162,7 +176,7 @@ static bool leave_for_hold(struct kwarp_engine *e)
 	left = try_leave(e, KWARP_RUN_QUEUED);
 	/* Not before: it has to find the word as it is now. */
 	if (left)
-		kwarp_hold_start(e, ns);
+		start_timer(e, ns);
 	preempt_enable();
 	return left_or_active(e, left);
 }
@@ -365,12 +379,35 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 }
 
 /* What a timer was to do, it cannot: leave it to the work item.  Context: any. */
-void kwarp_tx_defer(struct kwarp_engine *e)
+static void defer(struct kwarp_engine *e)
 {
 	/* Pairs with try_leave(): either we see the word, or it that no timer is queued. */
 	smp_mb();
 	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
 		queue(e, 0);
+}
+
+static void send_held(struct kwarp_engine *e)
+{
+	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
+}
+
+static enum hrtimer_restart period_over(struct hrtimer *timer)
+{
+	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
+	/* kwarp_tx_cancel() comes behind the store and waits for us. */
+	struct socket *sock = READ_ONCE(e->sock);
+
+	kwarp_hold_late(&e->tx.hold);
+	if (sock && !kwarp_tcp_run(sock, send_held, e))
+		defer(e);
+	return HRTIMER_NORESTART;
+}
+
+/* No period runs any more, nor will one that is being started find a socket.  Process. */
+void kwarp_tx_stop_timer(struct kwarp_engine *e)
+{
+	hrtimer_cancel(&e->tx.hold.timer);
 }
 
 /**
@@ -409,5 +446,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
-	kwarp_hold_init(e);
+	kwarp_hrtimer_setup(&e->tx.hold.timer, period_over, HRTIMER_MODE_REL_SOFT);
 }

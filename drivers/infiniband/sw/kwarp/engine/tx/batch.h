@@ -8,14 +8,14 @@
  * referenced after the step (5040-5.5-11: it may complete before the peer acknowledges), the
  * CRC is that of the octets sent, and no region stays in use while the peer makes us wait.
  */
-#ifndef KWARP_ENGINE_BATCH_H
-#define KWARP_ENGINE_BATCH_H
+#ifndef KWARP_ENGINE_TX_BATCH_H
+#define KWARP_ENGINE_TX_BATCH_H
 
 #include <linux/bvec.h>
 #include <linux/mm_types.h>
 #include <linux/types.h>
 
-#include "../limits.h"
+#include "../../limits.h"
 
 struct kwarp_dev;
 struct kwarp_mr;
@@ -108,4 +108,4 @@ u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len);
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag);
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked);
 
-#endif /* KWARP_ENGINE_BATCH_H */
+#endif /* KWARP_ENGINE_TX_BATCH_H */

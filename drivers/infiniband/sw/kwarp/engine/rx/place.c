@@ -2,9 +2,9 @@
 /*
  * Placing payload.  Context: socket lock held.
  */
-#include "engine.h"
+#include "place.h"
 
-#include "../kwarp.h"
+#include "../../kwarp.h"
 
 /**
  * kwarp_rx_mr - region of an STag, referenced until the run ends

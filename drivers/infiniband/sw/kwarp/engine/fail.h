@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_ENGINE_FAIL_H
+#define KWARP_ENGINE_FAIL_H
+
+#include "../mem/mr.h"
+#include "types.h"
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq);
+void kwarp_engine_lost(struct kwarp_engine *e);
+enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err);
+enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
+
+/* What the consumer is told of the end of the stream: the Terminate received, or ours. */
+static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
+{
+	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
+		/* Pairs with end_terminate(). */
+		smp_rmb();
+		return kwarp_term_short(&e->peer_term);
+	}
+	return kwarp_perr_short(READ_ONCE(e->perr));
+}
+
+#endif /* KWARP_ENGINE_FAIL_H */

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The end of a stream for those who posted.
+ */
+#include "flush.h"
+
+#include "fail.h"
+#include "rx/receive.h"
+
+/**
+ * kwarp_engine_flush - complete everything that is posted
+ * @e: engine
+ *
+ * Context: the runner, engine dead.
+ */
+void kwarp_engine_flush(struct kwarp_engine *e)
+{
+	u16 vendor_err = kwarp_engine_short(e);
+
+	kwarp_sq_flush(e->sq, vendor_err);
+	kwarp_rx_flush(e);
+	if (!e->rq_shared) {
+		/* Receives posted from now on need a kick to be flushed. */
+		kwarp_ring_set_flags(&e->rq->ring,
+				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
+		/* Pairs with the poster's barrier between storing prod and reading flags. */
+		smp_mb();
+		kwarp_rq_flush(e->rq, e->recv_cq, e->ibqp, vendor_err);
+	}
+}

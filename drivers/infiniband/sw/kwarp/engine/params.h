@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* What the MPA startup has agreed on: one block from the negotiation to the engine. */
+#ifndef KWARP_ENGINE_PARAMS_H
+#define KWARP_ENGINE_PARAMS_H
+
+#include <linux/types.h>
+
+struct kwarp_readqs;
+
+/**
+ * struct kwarp_stream_params - result of the MPA startup
+ * @initiator: we sent the Request; else nothing is sent before the peer's first
+ *	FPDU has been validated (RFC 5044 7.1.2 rule 4)
+ * @crc: CRCs are generated and checked
+ * @tx_markers: we send markers
+ * @rx_markers: the peer sends markers
+ * @align: keep FPDUs aligned to segments
+ * @ird: inbound Reads served
+ * @ord: outbound Reads allowed at a time
+ * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
+ * @say_first: responder: somebody waits for KWARP_STREAM_ESTABLISHED
+ * @readqs: empty queues for @ord and @ird; a stream that begins takes them and leaves nothing
+ *	here, else the caller frees them
+ */
+struct kwarp_stream_params {
+	bool initiator;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	bool align;
+	u16 ird;
+	u16 ord;
+	u8 rtr;
+	bool say_first;
+	struct kwarp_readqs *readqs;
+};
+
+#endif /* KWARP_ENGINE_PARAMS_H */

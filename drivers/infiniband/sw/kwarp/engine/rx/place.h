@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_ENGINE_RX_PLACE_H
+#define KWARP_ENGINE_RX_PLACE_H
+
+#include "../types.h"
+
+enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
+struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag);
+
+#endif /* KWARP_ENGINE_RX_PLACE_H */

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The open receive: taken from the queue when a message begins, completed when it ends.
+ */
+#include "receive.h"
+
+#include "../../queue/rq.h"
+#include "../fail.h"
+
+/**
+ * kwarp_rx_open - take a receive for the message that begins
+ * @e: engine
+ *
+ * Context: socket lock held.
+ * Return: KWARP_PERR_NONE, or what to terminate with.
+ */
+enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	enum kwarp_take taken;
+	bool limit_hit;
+
+	taken = kwarp_rq_take(e->rq, &rx->rwqe, &limit_hit);
+	if (limit_hit)
+		e->ops->srq_limit(e);
+	switch (taken) {
+	case KWARP_TAKE_NONE:
+		return KWARP_PERR_DDP_U_NOBUF;	/* 5041-7.1-3 */
+	case KWARP_TAKE_CORRUPT:
+		return KWARP_PERR_LOCAL;
+	case KWARP_TAKE_BAD:
+		rx->rwqe_status = KWARP_WC_LOC_QP_OP_ERR;
+		rx->q[KWARP_QN_SEND].open = true;
+		return KWARP_PERR_LOCAL;
+	case KWARP_TAKE_OK:
+		break;
+	}
+	rx->rwqe_status = KWARP_WC_FLUSH_ERR;
+	rx->sge = 0;
+	rx->sge_off = 0;
+	/* A receive is open from here on, whatever becomes of this segment. */
+	rx->q[KWARP_QN_SEND].open = true;
+	return KWARP_PERR_NONE;
+}
+
+/**
+ * kwarp_rx_complete - complete the receive that is open
+ * @e: engine
+ * @status: how
+ * @len: octets of the message
+ *
+ * Context: socket lock held, or the stream is over.
+ */
+void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 len)
+{
+	const struct kwarp_ddp_hdr *h = &e->rx.fpdu.hdr;
+	struct kwarp_cqe cqe = {
+		.id = e->rx.rwqe.id,
+		.qpn = e->ibqp->qp_num,
+		.byte_len = len,
+		.status = status,
+		.opcode = KWARP_WC_RECV,
+	};
+	unsigned long irqflags;
+
+	if (status == KWARP_WC_SUCCESS && kwarp_op_invalidates(h->opcode)) {
+		cqe.opcode = KWARP_WC_RECV_INV;
+		cqe.inv_stag = h->stag;
+	}
+	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
+		cqe.flags = KWARP_CQE_SOLICITED;
+	if (status != KWARP_WC_SUCCESS)
+		cqe.vendor_err = kwarp_engine_short(e);
+	irqflags = kwarp_cq_begin(e->recv_cq);
+	kwarp_cq_add(e->recv_cq, &cqe, e->ibqp);
+	kwarp_cq_notify(e->recv_cq, kwarp_cq_end(e->recv_cq, irqflags));
+}
+
+/* Complete the open receive.  No receiver is running. */
+void kwarp_rx_flush(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+
+	if (!rx->q[KWARP_QN_SEND].open)
+		return;
+	rx->q[KWARP_QN_SEND].open = false;
+	kwarp_rx_complete(e, rx->rwqe_status, 0);
+}

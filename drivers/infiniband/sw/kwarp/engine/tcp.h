@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_ENGINE_TCP_H
+#define KWARP_ENGINE_TCP_H
+
+#include <linux/types.h>
+
+struct kwarp_engine;
+struct msghdr;
+struct socket;
+
+int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked);
+bool kwarp_tcp_charge(struct socket *sock, int octets);
+void kwarp_tcp_uncharge(struct socket *sock, int octets);
+bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		   struct kwarp_engine *e);
+void kwarp_tcp_shutdown(struct socket *sock);
+bool kwarp_tcp_writable(struct socket *sock);
+u32 kwarp_tcp_emss(const struct socket *sock);
+
+#endif /* KWARP_ENGINE_TCP_H */

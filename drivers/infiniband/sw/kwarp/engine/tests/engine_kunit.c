@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The door of the engine: what of it stops, starts and wakes what.  The code is included; all
+ * that it calls is a stand-in, which writes down in one line what it is told.
+ */
+#include <kunit/test.h>
+
+#define kwarp_tx_init		door_tx_init
+#define kwarp_tx_kick		door_tx_kick
+#define kwarp_tx_claim		door_tx_claim
+#define kwarp_tx_release	door_tx_release
+#define kwarp_tx_stop_timer	door_tx_stop_timer
+#define kwarp_tx_drained	door_tx_drained
+#define kwarp_hold_reset	door_hold_reset
+#define kwarp_rx_init		door_rx_init
+#define kwarp_sock_install	door_sock_install
+#define kwarp_sock_remove	door_sock_remove
+#define kwarp_sock_drain	door_sock_drain
+#define kwarp_tcp_shutdown	door_tcp_shutdown
+#define kwarp_engine_flush	door_engine_flush
+#define kwarp_batch_init	door_batch_init
+#define kwarp_batch_fini	door_batch_fini
+#define kwarp_pages_init	door_pages_init
+#define kwarp_pages_fini	door_pages_fini
+#define kwarp_cq_forget_qp	door_forget_qp
+#define kwarp_mem_stream_end	door_mem_stream_end
+#define kwarp_sq_reset		door_sq_reset
+#define kwarp_rq_reset		door_rq_reset
+#define cancel_delayed_work_sync door_cancel_work
+
+struct delayed_work;
+static bool door_cancel_work(struct delayed_work *work);
+
+#include "../engine.c"
+
+#include "../../queue/tests/fixture.h"
+
+#define LOG_LEN	120
+
+/**
+ * struct door_test - an engine and what was asked for
+ * @e: engine
+ * @sq: its send queue; the ring is real
+ * @rq: its receive queue
+ * @cq: where sends complete
+ * @recv_cq: where receives do
+ * @qp: queue pair named in completions
+ * @sock: only its address matters
+ * @install: what taking the socket gives
+ * @drained: nothing is left to send
+ * @drain_to: tx.drain_to when the runner was kicked
+ * @log: what the stand-ins were told, in words
+ */
+struct door_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	struct kwarp_rq rq;
+	struct kwarp_cq cq;
+	struct kwarp_cq recv_cq;
+	struct ib_qp qp;
+	int sock;
+	int install;
+	bool drained;
+	u32 drain_to;
+	char log[LOG_LEN];
+};
+
+static struct door_test *door;
+
+static void say(const char *what)
+{
+	if (door->log[0])
+		strlcat(door->log, " ", LOG_LEN);
+	strlcat(door->log, what, LOG_LEN);
+}
+
+static void expect_log(struct kunit *test, const char *want)
+{
+	KUNIT_EXPECT_STREQ(test, door->log, want);
+	door->log[0] = 0;
+}
+
+void door_tx_init(struct kwarp_engine *e)
+{
+}
+
+void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+{
+	door->drain_to = e->tx.drain_to;
+	say(from == KWARP_TX_FROM_ANY ? "kick" :
+	    from == KWARP_TX_FROM_DOORBELL ? "doorbell" :
+	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
+}
+
+void door_tx_claim(struct kwarp_engine *e)
+{
+	say("[");
+}
+
+void door_tx_release(struct kwarp_engine *e)
+{
+	say("]");
+}
+
+void door_tx_stop_timer(struct kwarp_engine *e)
+{
+	say("timer");
+}
+
+bool door_tx_drained(const struct kwarp_engine *e)
+{
+	return door->drained;
+}
+
+void door_hold_reset(struct kwarp_engine *e)
+{
+}
+
+void door_rx_init(struct kwarp_engine *e, bool crc, bool markers)
+{
+}
+
+int door_sock_install(struct kwarp_engine *e, struct socket *sock)
+{
+	say("install");
+	return door->install;
+}
+
+void door_sock_remove(struct kwarp_engine *e)
+{
+	say("remove");
+}
+
+void door_sock_drain(struct kwarp_engine *e)
+{
+	say("drain");
+}
+
+void door_tcp_shutdown(struct socket *sock)
+{
+	say("fin");
+}
+
+void door_engine_flush(struct kwarp_engine *e)
+{
+	say(test_bit(KWARP_E_DEAD, &e->flags) ? "flush" : "flush alive");
+}
+
+void door_batch_init(struct kwarp_batch *b, struct kwarp_dev *kdev)
+{
+}
+
+void door_batch_fini(struct kwarp_batch *b)
+{
+	say("free");
+}
+
+void door_pages_init(struct kwarp_dev *kdev)
+{
+}
+
+void door_pages_fini(struct kwarp_dev *kdev)
+{
+}
+
+void door_forget_qp(struct kwarp_cq *cq, struct ib_qp *ibqp)
+{
+	say(ibqp != &door->qp ? "?" : cq == &door->cq ? "forget" : "forget-recv");
+}
+
+void door_mem_stream_end(struct kwarp_mem_stream *s)
+{
+	say(s == &door->e.mem ? "windows" : "?");
+}
+
+void door_sq_reset(struct kwarp_sq *sq)
+{
+	say("sq");
+}
+
+void door_rq_reset(struct kwarp_rq *rq)
+{
+	say("rq");
+}
+
+static bool door_cancel_work(struct delayed_work *work)
+{
+	say("work");
+	return false;
+}
+
+static int door_init(struct kunit *test)
+{
+	struct door_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct kwarp_engine_parts parts = { };
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	test->priv = t;
+	door = t;
+	test_ring_init(test, &t->sq.ring, 8, sizeof(struct kwarp_sqe));
+	t->sq.cq = &t->cq;
+	parts.ibqp = &t->qp;
+	parts.sq = &t->sq;
+	parts.rq = &t->rq;
+	parts.recv_cq = &t->recv_cq;
+	kwarp_engine_init(&t->e, NULL);
+	kwarp_engine_wire(&t->e, &parts);
+	return 0;
+}
+
+static int start(struct door_test *t, bool initiator)
+{
+	struct kwarp_readqs readqs = { };
+	const struct kwarp_stream_params p = { .initiator = initiator, .readqs = &readqs };
+
+	return kwarp_engine_start(&t->e, (struct socket *)&t->sock, &p);
+}
+
+/* Only an Initiator may send before it has heard from its peer (RFC 5044 7.1.2 rule 4). */
+static void test_start(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, start(t, false), 0);
+	expect_log(test, "[ install ]");
+	KUNIT_EXPECT_TRUE(test, kwarp_engine_attached(&t->e));
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_OPEN, &t->e.flags));
+	kwarp_engine_stop(&t->e, true);
+	expect_log(test, "[ remove fin timer free flush ]");
+	KUNIT_EXPECT_FALSE(test, kwarp_engine_attached(&t->e));
+	KUNIT_EXPECT_TRUE(test, kwarp_engine_dead(&t->e));
+	/* What was posted meanwhile is flushed, too. */
+	kwarp_engine_stop(&t->e, true);
+	expect_log(test, "[ flush ]");
+	kwarp_engine_reset(&t->e);
+	expect_log(test, "[ sq rq windows ]");
+	KUNIT_EXPECT_FALSE(test, kwarp_engine_dead(&t->e));
+	KUNIT_EXPECT_EQ(test, start(t, true), 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_OPEN, &t->e.flags));
+}
+
+/* Nothing is left of a start that failed. */
+static void test_start_fails(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	t->install = -ENOTCONN;
+	KUNIT_EXPECT_EQ(test, start(t, true), -ENOTCONN);
+	expect_log(test, "[ install timer free ]");
+	KUNIT_EXPECT_FALSE(test, kwarp_engine_attached(&t->e));
+	KUNIT_EXPECT_EQ(test, t->e.flags, 0);
+	kwarp_engine_poll(&t->e);
+	expect_log(test, "");
+}
+
+/* The runner sees how far to drain when it hears of it. */
+static void test_drain(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	KUNIT_ASSERT_EQ(test, start(t, true), 0);
+	t->log[0] = 0;
+	t->sq.ring.hdr->prod = 5;
+	kwarp_engine_drain(&t->e);
+	expect_log(test, "send");
+	KUNIT_EXPECT_EQ(test, t->drain_to, 5);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_DRAIN, &t->e.flags));
+	/* Something has turned up. */
+	KUNIT_EXPECT_FALSE(test, kwarp_engine_fin(&t->e));
+	expect_log(test, "[ ]");
+	t->drained = true;
+	KUNIT_EXPECT_TRUE(test, kwarp_engine_fin(&t->e));
+	expect_log(test, "[ fin ]");
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->e.flags));
+}
+
+/* When there is a Terminate to send (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). */
+static const struct term_row {
+	const char *desc;
+	unsigned long flags;
+	bool sent;
+} term_rows[] = {
+	{ "none is latched", BIT(KWARP_E_TX_OPEN), false },
+	{ "in Full Operation", BIT(KWARP_E_TERM_READY) | BIT(KWARP_E_TX_OPEN), true },
+	{ "responder that has heard nothing", BIT(KWARP_E_TERM_READY), false },
+	{ "responder that has got octets", BIT(KWARP_E_TERM_READY) | BIT(KWARP_E_RX_ANY), true },
+	{ "after our FIN", BIT(KWARP_E_TERM_READY) | BIT(KWARP_E_TX_OPEN) | BIT(KWARP_E_TX_STOP),
+	  false },
+};
+
+KUNIT_ARRAY_PARAM_DESC(term, term_rows, desc);
+
+static void test_terminate(struct kunit *test)
+{
+	const struct term_row *row = test->param_value;
+	struct door_test *t = test->priv;
+
+	t->e.flags = row->flags;
+	KUNIT_EXPECT_EQ(test, kwarp_engine_terminate(&t->e), row->sent);
+	expect_log(test, row->sent ? "send" : "");
+	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &t->e.flags), row->sent);
+}
+
+/* Receives concern the runner only where it has to flush them. */
+static void test_posted(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	kwarp_engine_posted_send(&t->e, false);
+	kwarp_engine_posted_send(&t->e, true);
+	expect_log(test, "kick doorbell");
+	kwarp_engine_posted_recv(&t->e, false);
+	kwarp_engine_posted_recv(&t->e, true);
+	expect_log(test, "");
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	kwarp_engine_posted_recv(&t->e, false);
+	kwarp_engine_posted_recv(&t->e, true);
+	expect_log(test, "kick send");
+}
+
+static void test_end(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	/* The work item may start the timer. */
+	kwarp_engine_cancel(&t->e);
+	expect_log(test, "work timer");
+	kwarp_engine_unwire(&t->e);
+	expect_log(test, "windows forget forget-recv");
+}
+
+static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(test_start),
+	KUNIT_CASE(test_start_fails),
+	KUNIT_CASE(test_drain),
+	KUNIT_CASE_PARAM(test_terminate, term_gen_params),
+	KUNIT_CASE(test_posted),
+	KUNIT_CASE(test_end),
+	{ }
+};
+
+static struct kunit_suite engine_suite = {
+	.name = "kwarp_engine",
+	.init = door_init,
+	.test_cases = engine_cases,
+};
+
+kunit_test_suite(engine_suite);

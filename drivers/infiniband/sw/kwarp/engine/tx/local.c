@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests that touch no wire: register, invalidate, bind.  They take their place in the
+ * order of the send queue.
+ */
+#include "local.h"
+
+#include "../../kwarp.h"
+
+/* Does the request touch no wire? */
+bool kwarp_tx_is_local(const struct kwarp_sqe *w)
+{
+	return w->opcode == KWARP_WR_LOCAL_INV || w->opcode == KWARP_WR_REG_MR ||
+	       w->opcode == KWARP_WR_BIND_MW;
+}
+
+static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	const struct kwarp_window_range range = {
+		.addr = w->raddr,
+		.length = w->length,
+		.access = w->access,
+	};
+	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
+	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, w->inv_stag);
+	bool ok = mw && mr &&
+		  kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
+
+	if (mw)
+		kwarp_mr_put(mw);
+	if (mr)
+		kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : KWARP_WC_MW_BIND_ERR;
+}
+
+/**
+ * kwarp_tx_local - carry out the request in work, which touches no wire
+ * @e: engine
+ *
+ * Context: the runner.
+ * Return: how it completes.
+ */
+enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e)
+{
+	const struct kwarp_sqe *w = &e->tx.wqe.e;
+	u32 stag = w->opcode == KWARP_WR_REG_MR ? w->rkey : w->inv_stag;
+	struct kwarp_mr *mr;
+	bool ok;
+
+	if (w->opcode == KWARP_WR_BIND_MW)
+		return bind_window(e);
+	mr = kwarp_mr_lookup(e->kdev, stag);
+	if (!mr)
+		return KWARP_WC_LOC_PROT_ERR;
+	if (w->opcode == KWARP_WR_REG_MR)
+		ok = !kwarp_mr_activate(mr, stag, w->raddr, &e->mem);
+	else
+		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
+	kwarp_mr_put(mr);
+	return ok ? KWARP_WC_SUCCESS : KWARP_WC_LOC_PROT_ERR;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The transmit step: one batch, filled and given to TCP.  Context: the runner.
+ */
+#include "step.h"
+
+#include "../../kwarp.h"
+#include "../../proto/mpa_frame.h"
+#include "../fail.h"
+#include "../flush.h"
+#include "../tcp.h"
+#include "fpdu.h"
+#include "pick.h"
+
+/* Nothing more to send: has somebody waited for that? */
+static void report_idle(struct kwarp_engine *e)
+{
+	if (e->tx.term_done) {
+		e->ops->event(e, KWARP_QPE_TERM_SENT);
+		return;
+	}
+	if (kwarp_tx_drained(e))
+		e->ops->event(e, KWARP_QPE_DRAINED);
+}
+
+/* Has one been lost, and that is not known yet? */
+static bool lost_completion(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
+}
+
+/* For certain, and nobody waits to hear of it: no need to look for something to send. */
+static bool nothing_left(const struct kwarp_engine *e)
+{
+	const unsigned long busy = BIT(KWARP_E_DEAD) | BIT(KWARP_E_FAILED) |
+				   BIT(KWARP_E_TX_TERM) | BIT(KWARP_E_TX_DRAIN);
+
+	return !e->tx.msg.kind && !e->tx.rtr && !(READ_ONCE(e->flags) & busy) &&
+	       kwarp_sq_empty(e->sq) && kwarp_readq_empty(&e->iread) && !lost_completion(e);
+}
+
+static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
+{
+	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
+
+	if (ret == -EAGAIN)
+		return KWARP_TX_BLOCKED;
+	if (ret == -ENOBUFS)
+		return KWARP_TX_NO_MEMORY;
+	if (ret) {
+		kwarp_batch_reset(&e->tx.batch);
+		set_bit(KWARP_E_TX_STOP, &e->flags);
+		e->ops->event(e, KWARP_QPE_LOST);
+		return KWARP_TX_IDLE;
+	}
+	kwarp_sq_sent(e->sq, e->tx.sq_end);
+	if (!nothing_left(e))
+		return KWARP_TX_MORE;
+	kwarp_batch_idle(&e->tx.batch);
+	return KWARP_TX_IDLE;
+}
+
+static bool batch_full(const struct kwarp_tx *tx)
+{
+	if (tx->batch.len < KWARP_BATCH_LEN)
+		return false;
+	return !tx->msg.kind || tx->msg.left > KWARP_BATCH_REST;
+}
+
+static void fill_batch(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+	/* After a shortage, wait for what is sure to be enough. */
+	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
+
+	tx->no_memory = false;
+	while (!batch_full(tx)) {
+		if (!tx->msg.kind && !kwarp_tx_pick(e))
+			return;
+		if (!tx->batch.len)
+			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
+		tx->answered |= tx->msg.kind == KWARP_TXK_RRESP;
+		if (!kwarp_tx_build(e))
+			return;
+	}
+}
+
+static void set_segment(struct kwarp_tx *tx, u32 emss)
+{
+	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
+	tx->batch.cut = tx->align ? emss : 0;
+}
+
+/**
+ * kwarp_tx_step - send one batch
+ * @e: engine
+ *
+ * Context: the runner.  Takes the socket lock, unless tx.in_socket.
+ * Return: what to do next.
+ */
+enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
+{
+	struct kwarp_tx *tx = &e->tx;
+
+	tx->effort = 0;
+	tx->answered = false;
+	if (test_bit(KWARP_E_DEAD, &e->flags))
+		kwarp_engine_flush(e);	/* no socket any more, so process context */
+	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
+		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	if (kwarp_batch_pending(&tx->batch))
+		return push_batch(e);
+	if (!kwarp_tcp_writable(e->sock))
+		return KWARP_TX_BLOCKED;
+	/* The consumer has to be told by other means. */
+	if (lost_completion(e))
+		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	/* After an error nothing follows but the Terminate (5040-5.4-11). */
+	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
+		tx->msg.kind = KWARP_TXK_NONE;
+	set_segment(tx, kwarp_tcp_emss(e->sock));
+	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
+	if (tx->no_memory)
+		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
+	fill_batch(e);
+	if (kwarp_batch_pending(&tx->batch))
+		return push_batch(e);
+	kwarp_batch_reset(&tx->batch);
+	if (tx->no_memory)
+		return KWARP_TX_NO_MEMORY;
+	/* Local operations complete without a batch. */
+	kwarp_sq_sent(e->sq, tx->sq_end);
+	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e) || kwarp_tx_flush_late(e))
+		return KWARP_TX_MORE;
+	kwarp_batch_idle(&tx->batch);
+	report_idle(e);
+	return KWARP_TX_IDLE;
+}

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The types of the engine, grouped by who owns their fields.  Nothing above the engine looks
+ * inside: see engine.h.
+ */
+#ifndef KWARP_ENGINE_TYPES_H
+#define KWARP_ENGINE_TYPES_H
+
+#include <linux/atomic.h>
+#include <linux/bitops.h>
+#include <linux/hrtimer.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+
+#include "../mem/mr.h"
+#include "../proto/fpdu_rx.h"
+#include "../proto/qp_fsm.h"
+#include "../proto/rdmap.h"
+#include "../proto/term.h"
+#include "../queue/readq.h"
+#include "../queue/rq.h"
+#include "../queue/sq.h"
+#include "tx/batch.h"
+
+struct kwarp_dev;
+struct kwarp_engine;
+struct socket;
+
+/*
+ * Rights of a Read's sink.  The peer's Read Response writes it by STag, so iWARP
+ * hardware wants remote write there, and so do we (the RDMA core says the same in
+ * rdma_rw and in its documentation of iWARP).
+ */
+#define KWARP_SINK_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
+
+/**
+ * struct kwarp_engine_ops - upcalls
+ * @event: something happened to the stream; any context, must not sleep
+ * @established: responder: first valid FPDU; any context, must not sleep
+ * @poll: call kwarp_engine_poll() from process context soon; any context
+ * @srq_limit: the SRQ's limit was passed; any context
+ */
+struct kwarp_engine_ops {
+	void (*event)(struct kwarp_engine *e, enum kwarp_qp_event event);
+	void (*established)(struct kwarp_engine *e);
+	void (*poll)(struct kwarp_engine *e);
+	void (*srq_limit)(struct kwarp_engine *e);
+};
+
+/* Bits of kwarp_engine.flags: any context, atomic bit operations. */
+enum kwarp_engine_flag {
+	KWARP_E_TX_OPEN,	/* we may send FPDUs (RFC 5044 7.1.2 rule 4) */
+	KWARP_E_TX_STOP,	/* send nothing more */
+	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
+	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
+	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
+	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read to complete */
+	KWARP_E_RX_STOP,	/* drop inbound octets */
+	KWARP_E_RX_ANY,		/* octets have come, of whatever, after the startup frame */
+	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
+	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
+	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
+	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
+	KWARP_E_FAILED,		/* an error has been latched */
+	KWARP_E_TERM_READY,	/* @term describes it */
+};
+
+/* What a message's payload is taken from. */
+enum kwarp_tx_src {
+	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
+	KWARP_SRC_BUF,		/* octets in the engine: inline data, headers */
+	KWARP_SRC_REGION,	/* one region: Read Response */
+};
+
+enum kwarp_tx_kind {
+	KWARP_TXK_NONE,
+	KWARP_TXK_SQ,
+	KWARP_TXK_RRESP,
+	KWARP_TXK_RTR,
+	KWARP_TXK_TERM,
+};
+
+/**
+ * struct kwarp_tx_msg - the message being segmented
+ * @kind: where it comes from
+ * @src: where its payload is
+ * @hdr: header of the next segment
+ * @left: payload octets not yet in a segment
+ * @sge: KWARP_SRC_SGL: element in work
+ * @sge_off: octets of it already used
+ * @buf: KWARP_SRC_BUF: next octet
+ * @sq_index: KWARP_TXK_SQ: entry in the send queue
+ */
+struct kwarp_tx_msg {
+	enum kwarp_tx_kind kind;
+	enum kwarp_tx_src src;
+	struct kwarp_ddp_hdr hdr;
+	u32 left;
+	u32 sge;
+	u32 sge_off;
+	const u8 *buf;
+	u32 sq_index;
+};
+
+/**
+ * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @cost and @late
+ * @timer: ends a period
+ * @max_ns: no period is longer; 0: nothing is held back; does not change during a stream
+ * @late: READ_ONCE/WRITE_ONCE, by the timer and the runner: late timers in a row
+ * @who: process that rang last
+ * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: the peer wrote or sent something
+ * @cost: READ_ONCE/WRITE_ONCE, by any poster: nanoseconds that its doorbell took; a hint
+ * @on: requests are held back
+ * @large: they seem to be large ones
+ * @streak: quick doorbells in a row, see KWARP_HOLD_STREAK; negative behind a period not
+ *	worth it
+ * @penalty: doorbells that will be obeyed behind the next such period
+ * @off: stream offset at the last doorbell, or when holding ended; what the peer reads
+ *	counts, too
+ * @next: first request not taken when the period began
+ * @misses: periods in a row that were not worth it
+ * @busy: when the period ended the program had completions of a shared CQ to look at
+ * @warm: one was, since holding began last, however long ago: what came behind it is a
+ *	pause between bursts
+ */
+struct kwarp_hold {
+	struct hrtimer timer;
+	u32 max_ns;
+	u32 late;
+	pid_t who;
+	bool heard;
+	u32 cost;
+	bool on;
+	bool large;
+	int streak;
+	int penalty;
+	u32 off;
+	u32 next;
+	u32 misses;
+	bool busy;
+	bool warm;
+};
+
+/**
+ * struct kwarp_tx - transmit side; owned by the runner but where noted
+ * @run: any context: KWARP_RUN_*, decides who the runner is
+ * @claims: any context: number of those that wait in kwarp_tx_claim()
+ * @idle: what they wait on
+ * @work: the runner where nobody else can send
+ * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
+ *	socket: nothing sleeps
+ * @crc: generate CRCs
+ * @markers: insert markers
+ * @align: begin segments with an FPDU, at the price of more and smaller packets
+ * @rtr: RTR form still to be sent
+ * @turn: the send queue is next, for fairness against Read Responses
+ * @term_done: the Terminate is in the batch or sent
+ * @no_memory: the last FPDU could not be built for want of pages
+ * @answered: this step has built something of a Read Response
+ * @effort: requests and their elements looked at in this step
+ * @off: stream octets since SeqStart, modulo 2^32
+ * @mulpdu: of the current batch
+ * @msn: next MSN of each queue
+ * @sq_end: send queue entries before it are complete in the batch
+ * @drain_to: READ_ONCE/WRITE_ONCE: index up to which a graceful close sends; set by who
+ *	asks for it, before the flag, and by the runner
+ * @msg: message in work
+ * @wqe: its work request
+ * @small: payload of Read Requests and the Terminate
+ * @batch: octets on their way to TCP
+ * @hold: requests held back for a moment
+ * @due: this runner was called by @hold's timer
+ */
+struct kwarp_tx {
+	atomic_t run;
+	atomic_t claims;
+	wait_queue_head_t idle;
+	struct delayed_work work;
+
+	bool in_socket;
+	bool crc;
+	bool markers;
+	bool align;
+	u8 rtr;
+	bool turn;
+	bool term_done;
+	bool no_memory;
+	bool answered;
+	u32 effort;
+	u32 off;
+	u32 mulpdu;
+	u32 msn[KWARP_QN_COUNT];
+	u32 sq_end;
+	u32 drain_to;
+	struct kwarp_tx_msg msg;
+	struct kwarp_wqe wqe;
+	u8 small[KWARP_TERM_MAX_LEN];
+	struct kwarp_batch batch;
+	struct kwarp_hold hold;
+	bool due;
+};
+
+enum kwarp_rx_target {
+	KWARP_RXT_NONE,		/* no payload expected */
+	KWARP_RXT_RECEIVE,	/* the open receive */
+	KWARP_RXT_TAGGED,	/* region named by the segment */
+	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
+};
+
+/**
+ * struct kwarp_rx_stash - FPDU that TCP could not keep until it was complete
+ * @buf: room for the longest FPDU, while it is needed
+ * @charged: the socket pays for it
+ * @use: octets go there until this FPDU is complete
+ * @have: octets of it
+ */
+struct kwarp_rx_stash {
+	u8 *buf;
+	bool charged;
+	bool use;
+	u32 have;
+};
+
+/**
+ * struct kwarp_rx - receive side; written only under the socket lock
+ * @fpdu: parser
+ * @ahead: octets of the current FPDU still to be fed, all known to be undamaged
+ * @skip: those at its beginning that the parser has got from a copy
+ * @want: octets that the FPDU takes whose beginning has been left with TCP; 0 if none has
+ * @stash: for FPDUs that TCP cannot keep
+ * @q: untagged queues
+ * @target: what the payload of this segment goes to
+ * @tagged_open: a tagged message has begun and its last segment has not come
+ * @mr: region used last in this run; referenced until the run ends
+ * @sure: KWARP_RXT_TAGGED: @mr has been checked for all of the segment in this run, and
+ *	only deregistration revokes it, which waits for the reference
+ * @addr: KWARP_RXT_TAGGED: address of the next octet
+ * @rights: likewise: IB_ACCESS_* that the segment needs
+ * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
+ * @rwqe_status: how to complete it when the stream ends
+ * @sge: element in work
+ * @sge_off: octets of it already filled
+ * @small: header octets
+ * @small_have: their number
+ * @kick: there may be something to send when this run ends
+ * @news: this run has delivered what the peer wrote or sent, so its program may see it
+ */
+struct kwarp_rx {
+	struct kwarp_fpdu_rx fpdu;
+	u32 ahead;
+	u32 skip;
+	u32 want;
+	struct kwarp_rx_stash stash;
+	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
+	enum kwarp_rx_target target;
+	bool tagged_open;
+	struct kwarp_mr *mr;
+	bool sure;
+	u64 addr;
+	int rights;
+	struct kwarp_rwqe rwqe;
+	u8 rwqe_status;
+	u32 sge;
+	u32 sge_off;
+	u8 small[KWARP_TERM_MAX_LEN];
+	u32 small_have;
+	bool kick;
+	bool news;
+};
+
+/**
+ * struct kwarp_engine - one stream
+ * @kdev: device
+ * @mem: the QP as memory sees it; its protection domain and windows
+ * @recv_mem: @mem, or the SRQ's: whose memory receives may be in; immutable
+ * @sq: its send queue
+ * @rq: its receive queue, or that of an SRQ
+ * @rq_shared: @rq is an SRQ's
+ * @recv_cq: where receives complete
+ * @ibqp: named in completions
+ * @ops: upcalls
+ * @sock: set while a stream is attached
+ * @flags: KWARP_E_*
+ * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
+ * @oread: Reads of ours, see readq.h
+ * @iread: Reads of the peer
+ * @tx: transmit side
+ * @rx: receive side
+ * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
+ *	after KWARP_E_TERM_READY
+ * @perr: why the stream failed; likewise
+ * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
+ * @saved: socket callbacks and settings as they were before attach
+ *
+ * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
+ */
+struct kwarp_engine {
+	struct kwarp_dev *kdev;
+	struct kwarp_mem_stream mem;
+	const struct kwarp_mem_stream *recv_mem;
+	struct kwarp_sq *sq;
+	struct kwarp_rq *rq;
+	bool rq_shared;
+	struct kwarp_cq *recv_cq;
+	struct ib_qp *ibqp;
+	const struct kwarp_engine_ops *ops;
+	struct socket *sock;
+
+	unsigned long flags;
+	int access;
+	struct kwarp_readq oread;
+	struct kwarp_readq iread;
+	struct kwarp_tx tx;
+	struct kwarp_rx rx;
+
+	struct kwarp_term term;
+	enum kwarp_perr perr;
+	struct kwarp_term peer_term;
+
+	struct {
+		void (*data_ready)(struct sock *sk);
+		void (*write_space)(struct sock *sk);
+		void (*state_change)(struct sock *sk);
+		void (*error_report)(struct sock *sk);
+		int rcvlowat;
+	} saved;
+};
+
+#endif /* KWARP_ENGINE_TYPES_H */

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The module's workqueues. */
+#include "wq.h"
+
+#include <linux/errno.h>
+#include <linux/workqueue.h>
+
+/*
+ * Unbound: a stream's work should run where there is room, not where its softirq
+ * happened to be.  Reclaim: storage may sit on top.
+ */
+struct workqueue_struct *kwarp_wq;
+struct workqueue_struct *kwarp_tx_wq;
+struct workqueue_struct *kwarp_cm_wq;
+
+/* A timer of an endpoint, in kwarp_wq, queues the endpoint in kwarp_cm_wq: that one last. */
+void kwarp_wq_exit(void)
+{
+	if (kwarp_tx_wq)
+		destroy_workqueue(kwarp_tx_wq);
+	if (kwarp_wq)
+		destroy_workqueue(kwarp_wq);
+	if (kwarp_cm_wq)
+		destroy_workqueue(kwarp_cm_wq);
+}
+
+/* Return: 0, -ENOMEM. */
+int kwarp_wq_init(void)
+{
+	const unsigned int flags = WQ_UNBOUND | WQ_MEM_RECLAIM | WQ_HIGHPRI;
+
+	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
+	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
+	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm", WQ_MEM_RECLAIM | WQ_HIGHPRI);
+	if (kwarp_wq && kwarp_tx_wq && kwarp_cm_wq)
+		return 0;
+	kwarp_wq_exit();
+	return -ENOMEM;
+}
