@@ -133,7 +133,7 @@ void kwarp_tcp_uncharge(struct socket *sock, int octets)
  * Return: false if a process owns the socket; nothing has been done then.
  */
 bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		    struct kwarp_engine *e)
+		   struct kwarp_engine *e)
 {
 	bool ours;
 

@@ -146,7 +146,7 @@ static bool somebody_waits(void)
 }
 
 bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		    struct kwarp_engine *e)
+		   struct kwarp_engine *e)
 {
 	if (the_test->owned)
 		return false;
