@@ -3,7 +3,8 @@
 #
 # Consumers in the kernel: NVMe over one link, target and host on the same machine.
 # The target is in the first network namespace only, so is the link, on the loopback
-# interface:
+# interface, or, before Linux 6.6, whose rdma_cm finds no device without a hardware address, on
+# an interface of type dummy, whose own address is on the loopback interface as well:
 #
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 
@@ -33,9 +34,14 @@ nvme_link_active() {
 }
 
 nvme_link_up() {
+	NVME_NETDEV=lo
 	ip link set lo up
-	ip addr replace "$NVME_ADDR/24" dev lo
-	check "adding the link" rdma link add "$NVME_LINK" type "$KWARP_LINK" netdev lo
+	if ! kernel_since 6.6; then
+		NVME_NETDEV=kwdummy
+		ip link add "$NVME_NETDEV" up type dummy
+	fi
+	ip addr replace "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "adding the link" rdma link add "$NVME_LINK" type "$KWARP_LINK" netdev "$NVME_NETDEV"
 	wait_until 5 "link $NVME_LINK is active" nvme_link_active
 }
 
@@ -138,7 +144,8 @@ nvme_clean() {
 	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller"
 	nvmet_down
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev lo
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
 	modprobe -r nvme-rdma nvmet-rdma brd
 }
 

@@ -2,20 +2,28 @@
 /*
  * Who runs the transmit step.
  *
- * One atomic word per stream: idle, queued, active, again.  A context that can send and finds
- * it idle or queued becomes the runner, in its own context: a poster that may sleep, the
- * timer of hold.c, and the receive side, which has the socket lock anyway when a Read
- * Request asks for an answer or an ACK makes room; not so in the backlog of a process
- * that owns the socket.  All others queue the work item.  A context that finds a runner
- * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and
- * no kick is lost.
+ * A message leaves                     when
  *
- * As a rule a program's post and a peer's Read Request do not wait for a worker to get a CPU,
- * which behind a program that polls takes a time slice.  They do in these cases: the post of
- * a kernel consumer, which may hold locks; what comes in while a process owns the socket, or
- * where TCP probes the path's MTU; what is left when a budget is used up, a claim waits,
- * another program wants the CPU, or memory is short; a period of hold.c that ends while a
- * process owns the socket.
+ * in the poster's system call          a program rings its doorbell, unless requests are held
+ *                                      back (hold.h)
+ * with the timer, 10 to 250 us later   they are
+ * in the softirq that received         a Read Request of the peer is answered, or a response has
+ *                                      come that a fenced or ORD-limited request waited for
+ * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
+ * with the work item                   a kernel consumer posts, which may hold locks; or whoever
+ *                                      may send finds the socket owned by a process, a claim that
+ *                                      waits, its budget used up or another program that wants
+ *                                      the processor; one tick later after a want of memory
+ * not at all                           a responder has not heard from its peer (RFC 5044 7.1.2
+ *                                      rule 4); after an error, but for the Terminate; after our
+ *                                      FIN
+ *
+ * One atomic word per stream says who: idle, queued, active, again.  A context that can send and
+ * finds it idle or queued becomes the runner, in its own context.  All others queue the work
+ * item; so does the backlog of a process that owns the socket.  A context that finds a runner
+ * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and no
+ * kick is lost, and a program's post and a peer's Read Request do not wait for a worker to get
+ * a CPU, which takes a time slice where a program polls.
  *
  * Those that have to stop the runner (attach, stop, reset) go before all others: they
  * say so in "claims", the runner leaves after the round in work, and nobody else enters.
