@@ -3,7 +3,7 @@
 #
 # Check that the driver's files include only what scripts/layers.txt lets them, that no circle of
 # files includes each other, a .c file and its header counted as one, and that of the engine the
-# layers above use its door only: engine.h, and no field of what is behind it.
+# layers above use its door only: engine.h and params.h, and no field of what is behind it.
 #
 #   scripts/check-layers.sh [OBJECTS]
 #
@@ -66,7 +66,7 @@ while IFS=$'\t' read -r file inc; do
 	fi
 	[[ ! $file =~ $tests ]] || continue
 	if [ "$to" = engine ] && [ "$from" != engine ] && [[ $inc != engine/engine.h && $inc != engine/params.h ]]; then
-		echo "$driver/$file includes \"$inc\": other layers include engine/engine.h only"
+		echo "$driver/$file includes \"$inc\": other layers include engine/engine.h and engine/params.h only"
 		bad=1
 	fi
 	[ "${file%.*}" = "${inc%.*}" ] || echo "${file%.*} ${inc%.*}" >>"$edges"
@@ -79,10 +79,10 @@ circles() {
 circles includes | grep . && bad=1
 
 # A variable of type struct kwarp_engine is called e, or engine where it is part of something.
-set +f
-fields=$(grep -nE '\be->|(\.|->)engine(\.|->)' qp/*.[ch] cm/*.[ch] verbs/*.[ch] ./*.[ch] || true)
-set -f
-[ -z "$fields" ] || { sed "s|^|$driver/|; s|\$|  (a field of the engine, outside of it)|" <<<"$fields"; bad=1; }
+fields=$(grep -rnE --include='*.[ch]' --exclude-dir={tests,engine,queue,mem,proto} \
+	'\be->|(\.|->)engine(\.|->)|engine\)->|\bKWARP_E_[A-Z]|struct kwarp_engine \*[^e]|struct kwarp_engine \*e[^,);]' . ||
+	[ $? -eq 1 ])
+[ -z "$fields" ] || { sed "s|^\\./|$driver/|; s|\$|  (a field of the engine, outside of it)|" <<<"$fields"; bad=1; }
 
 # "FILE SYMBOL" of what each object of the module gives (T, R, ...) or needs (U).
 symbols() {
@@ -97,7 +97,12 @@ if [ -n "${1:-}" ]; then
 	: >"$edges"
 	while read -r from to; do
 		calls=1
-		[[ $(layer_of "$from") = "$(layer_of "$to")" && $may_circle = *,$(layer_of "$to"),* ]] || echo "$from $to" >>"$edges"
+		caller=$(layer_of "$from.c") called=$(layer_of "$to.c")
+		if [[ ${may[$caller]} != *,$called,* ]]; then
+			echo "$driver/$from.c ($caller) calls $to.c ($called): $caller may call ${may[$caller]//,/ }"
+			bad=1
+		fi
+		[[ $caller = "$called" && $may_circle = *,$called,* ]] || echo "$from $to" >>"$edges"
 	done < <(awk 'NR == FNR { at[$2] = $1; next } $2 in at && at[$2] != $1 { print $1, at[$2] }' \
 		<(symbols '^[TDBRVW]$') <(symbols '^U$') | sort -u)
 	[ -n "${calls:-}" ] || { echo "$1: no objects of a built module"; bad=1; }

@@ -260,7 +260,8 @@ void kwarp_engine_drain(struct kwarp_engine *e)
  * Terminate is left out.  If the very first FPDU is bad, the initiator is in Full Operation
  * and can take it.  After our FIN there is no way for it either.
  *
- * Context: process; may send.
+ * Context: process; may send, and wait for the socket.  KWARP_QPE_TERM_SENT may come before it
+ * returns, or, if TCP takes no more, never: the caller sees to an end.
  * Return: false: there is none to send, KWARP_QPE_TERM_SENT will not come.
  */
 bool kwarp_engine_terminate(struct kwarp_engine *e)

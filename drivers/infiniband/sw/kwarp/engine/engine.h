@@ -3,7 +3,7 @@
  * The engine of one stream: octets on a socket.  It knows queues and regions below it, and
  * speaks upward only through struct kwarp_engine_ops.
  *
- * This is all of the engine that other layers include, and they touch no field of it:
+ * With params.h this is all of the engine that other layers include, and they touch no field of it:
  * scripts/check-layers.sh sees to both.
  */
 #ifndef KWARP_ENGINE_ENGINE_H

@@ -18,7 +18,6 @@
 #include <net/tcp.h>
 
 #include "../compat.h"
-#include "../fault.h"
 #include "fail.h"
 #include "rx/segment.h"
 #include "rx/skb.h"

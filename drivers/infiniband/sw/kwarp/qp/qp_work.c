@@ -170,9 +170,9 @@ static enum ib_event_type fatal_type(enum kwarp_perr perr)
 
 static void send_terminate(struct kwarp_qp *qp)
 {
-	if (kwarp_engine_terminate(&qp->engine))
-		set_timer(qp, KWARP_TERM_TIMEOUT_MS);
-	else
+	/* First: to send it may take its time, and the timer of a close may still be running. */
+	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
+	if (!kwarp_engine_terminate(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
 }
 

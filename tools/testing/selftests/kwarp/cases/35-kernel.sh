@@ -9,6 +9,7 @@
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 
 NVME_LINK=kwlo
+NVME_NETDEV=lo
 NVME_ADDR=10.99.0.1
 NVME_PORT=4420
 NVME_NQN=kwarp
@@ -34,11 +35,10 @@ nvme_link_active() {
 }
 
 nvme_link_up() {
-	NVME_NETDEV=lo
 	ip link set lo up
 	if ! kernel_since 6.6; then
 		NVME_NETDEV=kwdummy
-		ip link add "$NVME_NETDEV" up type dummy
+		[ -e "/sys/class/net/$NVME_NETDEV" ] || ip link add "$NVME_NETDEV" up type dummy
 	fi
 	ip addr replace "$NVME_ADDR/24" dev "$NVME_NETDEV"
 	check "adding the link" rdma link add "$NVME_LINK" type "$KWARP_LINK" netdev "$NVME_NETDEV"

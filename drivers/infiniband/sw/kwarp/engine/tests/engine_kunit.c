@@ -45,7 +45,9 @@ static bool door_cancel_work(struct delayed_work *work);
  * @cq: where sends complete
  * @recv_cq: where receives do
  * @qp: queue pair named in completions
- * @sock: only its address matters
+ * @pd: its protection domain
+ * @kdev: only its address matters
+ * @sock: likewise
  * @install: what taking the socket gives
  * @drained: nothing is left to send
  * @drain_to: tx.drain_to when the runner was kicked
@@ -58,6 +60,8 @@ struct door_test {
 	struct kwarp_cq cq;
 	struct kwarp_cq recv_cq;
 	struct ib_qp qp;
+	struct ib_pd pd;
+	int kdev;
 	int sock;
 	int install;
 	bool drained;
@@ -189,22 +193,34 @@ static bool door_cancel_work(struct delayed_work *work)
 	return false;
 }
 
+static const struct kwarp_engine_ops door_ops;
+
+static void wire(struct door_test *t, const struct kwarp_mem_stream *shared_mem)
+{
+	const struct kwarp_engine_parts parts = {
+		.kdev = (struct kwarp_dev *)&t->kdev,
+		.ibqp = &t->qp,
+		.sq = &t->sq,
+		.rq = &t->rq,
+		.shared_mem = shared_mem,
+		.recv_cq = &t->recv_cq,
+	};
+
+	kwarp_engine_wire(&t->e, &parts);
+}
+
 static int door_init(struct kunit *test)
 {
 	struct door_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	struct kwarp_engine_parts parts = { };
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	test->priv = t;
 	door = t;
 	test_ring_init(test, &t->sq.ring, 8, sizeof(struct kwarp_sqe));
 	t->sq.cq = &t->cq;
-	parts.ibqp = &t->qp;
-	parts.sq = &t->sq;
-	parts.rq = &t->rq;
-	parts.recv_cq = &t->recv_cq;
-	kwarp_engine_init(&t->e, NULL);
-	kwarp_engine_wire(&t->e, &parts);
+	t->qp.pd = &t->pd;
+	kwarp_engine_init(&t->e, &door_ops);
+	wire(t, NULL);
 	return 0;
 }
 
@@ -214,6 +230,30 @@ static int start(struct door_test *t, bool initiator)
 	const struct kwarp_stream_params p = { .initiator = initiator, .readqs = &readqs };
 
 	return kwarp_engine_start(&t->e, (struct socket *)&t->sock, &p);
+}
+
+static void test_wire(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+	struct kwarp_mem_stream srq_mem;
+
+	KUNIT_EXPECT_PTR_EQ(test, t->e.ops, &door_ops);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.kdev, (struct kwarp_dev *)&t->kdev);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.ibqp, &t->qp);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.mem.pd, &t->pd);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.sq, &t->sq);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.rq, &t->rq);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_cq, &t->recv_cq);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &t->e.mem);
+	KUNIT_EXPECT_FALSE(test, t->e.rq_shared);
+	/* Memory of an SRQ's receives is of its own domain, and others use the queue. */
+	wire(t, &srq_mem);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &srq_mem);
+	KUNIT_EXPECT_TRUE(test, t->e.rq_shared);
+	t->e.perr = KWARP_PERR_LOCAL;
+	kwarp_engine_reset(&t->e);
+	expect_log(test, "[ sq windows ]");
+	KUNIT_EXPECT_EQ(test, kwarp_engine_perr(&t->e), KWARP_PERR_NONE);
 }
 
 /* Only an Initiator may send before it has heard from its peer (RFC 5044 7.1.2 rule 4). */
@@ -330,6 +370,7 @@ static void test_end(struct kunit *test)
 }
 
 static struct kunit_case engine_cases[] = {
+	KUNIT_CASE(test_wire),
 	KUNIT_CASE(test_start),
 	KUNIT_CASE(test_start_fails),
 	KUNIT_CASE(test_drain),

@@ -28,6 +28,7 @@
 #ifndef KWARP_ENGINE_TX_HOLD_H
 #define KWARP_ENGINE_TX_HOLD_H
 
+#include "../../limits.h"
 #include "../types.h"
 
 /*

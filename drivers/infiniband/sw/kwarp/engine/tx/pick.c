@@ -2,8 +2,8 @@
 /*
  * What goes next.  Context: the runner.
  *
- * Order of choice: rest of the batch that TCP did not take, the Terminate, the rest
- * of the message in work, the RTR, then Read Responses and the send queue in turn.
+ * Order of choice, after the rest of a batch that TCP did not take and the rest of the message
+ * in work (step.c): the Terminate, the RTR, then Read Responses and the send queue in turn.
  * An operation that touches no wire (Local Invalidate, register, bind) takes its place
  * in the order of the send queue.
  */
@@ -253,7 +253,7 @@ static bool may_take(const struct kwarp_engine *e)
 
 	if (!test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		return true;
-	/* Pairs with start_drain(). */
+	/* Pairs with kwarp_engine_drain(). */
 	smp_rmb();
 	/*
 	 * After a graceful close was asked for, later posts are flushed (5041-6.2.1-3).

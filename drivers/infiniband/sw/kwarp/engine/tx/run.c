@@ -7,13 +7,17 @@
  * in the poster's system call          a program rings its doorbell, unless requests are held
  *                                      back (hold.h)
  * with the timer, 10 to 250 us later   they are
- * in the softirq that received         a Read Request of the peer is answered, or a response has
- *                                      come that a fenced or ORD-limited request waited for
+ * in the softirq that received         a Read Request of the peer is answered, a response has
+ *                                      come that a fenced or ORD-limited request waited for, or
+ *                                      the peer's first FPDU, for which a responder waits
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
- * with the work item                   a kernel consumer posts, which may hold locks; or whoever
- *                                      may send finds the socket owned by a process, a claim that
- *                                      waits, its budget used up or another program that wants
- *                                      the processor; one tick later after a want of memory
+ * in the QP's work item                it is the Terminate, or a graceful close sends the rest
+ * in kwarp_tx_release()                it was posted before the attach, or is the RTR: one batch
+ * with the runner's work item          a kernel consumer posts, which may hold locks; a callback
+ *                                      or the timer finds the socket owned by a process; a claim
+ *                                      waits, a budget is used up, or another program wants the
+ *                                      processor; one tick later, after a want of memory in
+ *                                      process context
  * not at all                           a responder has not heard from its peer (RFC 5044 7.1.2
  *                                      rule 4); after an error, but for the Terminate; after our
  *                                      FIN
@@ -22,8 +26,8 @@
  * finds it idle or queued becomes the runner, in its own context.  All others queue the work
  * item; so does the backlog of a process that owns the socket.  A context that finds a runner
  * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and no
- * kick is lost, and a program's post and a peer's Read Request do not wait for a worker to get
- * a CPU, which takes a time slice where a program polls.
+ * kick is lost; and as a rule a program's post and a peer's Read Request do not wait for a worker
+ * to get a CPU, which takes a time slice where a program polls.
  *
  * Those that have to stop the runner (attach, stop, reset) go before all others: they
  * say so in "claims", the runner leaves after the round in work, and nobody else enters.
@@ -403,7 +407,7 @@ static void send_held(struct kwarp_engine *e)
 static enum hrtimer_restart period_over(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
-	/* kwarp_tx_cancel() comes behind the store and waits for us. */
+	/* kwarp_tx_stop_timer() comes after the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
 	kwarp_hold_late(&e->tx.hold);

@@ -53,6 +53,7 @@ struct workqueue_struct *qp_test_wq;
  * @queued: the work item is queued
  * @timer_ms: for which the timer was set; 0: it is not running
  * @start: what the engine says when it is started
+ * @bound_ms: the timer when the Terminate was asked for
  * @no_term: there is no Terminate to send
  * @not_drained: something to send has turned up when our half is to be closed
  * @during_stop: called while the engine is being stopped
@@ -67,6 +68,7 @@ struct qp_test {
 	bool queued;
 	unsigned int timer_ms;
 	int start;
+	unsigned int bound_ms;
 	bool no_term;
 	bool not_drained;
 	void (*during_stop)(struct qp_test *t);
@@ -174,6 +176,7 @@ void kwarp_engine_drain(struct kwarp_engine *e)
 bool kwarp_engine_terminate(struct kwarp_engine *e)
 {
 	say(the_test->no_term ? "no-term" : "term");
+	the_test->bound_ms = the_test->timer_ms;
 	return !the_test->no_term;
 }
 
@@ -372,6 +375,9 @@ static void test_action(struct kunit *test)
 	expect_log(test, a->log);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), a->state);
 	KUNIT_EXPECT_EQ(test, t->timer_ms, a->timer_ms);
+	/* To send the Terminate may take long, too. */
+	KUNIT_EXPECT_EQ(test, t->bound_ms,
+			a->state == KWARP_QPS_TERM ? KWARP_TERM_TIMEOUT_MS : 0);
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_RX_STOP, &e->flags),
 			a->state != KWARP_QPS_CLOSING);
 }

@@ -294,11 +294,12 @@ enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp)
 void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
 	vt->parts = *parts;
+	vt->wired = e;
 }
 
 void vt_engine_unwire(struct kwarp_engine *e)
 {
-	say("unwire");
+	say(e == vt->wired ? "unwire" : "?");
 }
 
 void vt_engine_posted_send(struct kwarp_engine *e, bool user)

@@ -56,6 +56,7 @@ enum vt_fault {
  * @nth: with which of its calls, from 1 on
  * @log: what the stand-ins of queue pairs were told
  * @parts: what its engine was wired to
+ * @wired: that engine
  * @state: of each queue pair
  * @event: what an event gives
  * @reserved: numbers in use
@@ -92,6 +93,7 @@ struct vt {
 
 	char log[VT_LOG];
 	struct kwarp_engine_parts parts;
+	const struct kwarp_engine *wired;
 	enum kwarp_qp_state state;
 	int event;
 	int reserved;

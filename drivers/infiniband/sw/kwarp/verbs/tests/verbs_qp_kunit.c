@@ -63,6 +63,7 @@ static void destroy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
 	vt_expect_log(test, "retire unwire");
 	KUNIT_EXPECT_EQ(test, vt->drops, 1);
+	KUNIT_EXPECT_PTR_EQ(test, vt->dropped, qp);
 }
 
 /* --------------------------------------------------------------------- create */
@@ -313,6 +314,7 @@ static void test_destroy(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
 	vt_expect_log(test, "retire unwire");
 	KUNIT_EXPECT_EQ(test, vt->drops, 3);
+	KUNIT_EXPECT_PTR_EQ(test, vt->dropped, qp);
 }
 
 /* --------------------------------------------------------------------- modify */
