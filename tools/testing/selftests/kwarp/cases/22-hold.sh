@@ -20,14 +20,14 @@ hold_bench() {
 	cat "$CASE_DIR/client.log"
 }
 
-# A second is enough for thousands; of a program that waits for the scheduler to take its
-# processor away once a second, for no more than a few dozen.
+# A second is enough for hundreds, on a machine with other work, too.  A program that waits for the
+# scheduler to take its processor away, once a second, gets one window of 16 for that.
 hold_realtime() {
 	local ops
 	own_links
 	hold_bench "$1" chrt -f 50
 	ops=$(sed -n 's/.*"ops": *\([0-9]*\).*/\1/p' "$CASE_DIR/client.log")
-	[ "${ops:-0}" -ge "$(by_profile 1000 200)" ] || fail "${ops:-no} operations in a second"
+	[ "${ops:-0}" -ge "$(by_profile 200 64)" ] || fail "${ops:-no} operations in a second"
 }
 
 # Off, it works as well; what is no time is refused.
