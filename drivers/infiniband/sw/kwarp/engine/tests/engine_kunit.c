@@ -193,7 +193,12 @@ static bool door_cancel_work(struct delayed_work *work)
 	return false;
 }
 
-static const struct kwarp_engine_ops door_ops;
+static void on_event(struct kwarp_engine *e, enum kwarp_qp_event event)
+{
+	say(event == KWARP_QPE_PROTO ? "PROTO" : event == KWARP_QPE_LOST ? "LOST" : "?");
+}
+
+static const struct kwarp_engine_ops door_ops = { .event = on_event };
 
 static void wire(struct door_test *t, const struct kwarp_mem_stream *shared_mem)
 {
@@ -358,6 +363,32 @@ static void test_posted(struct kunit *test)
 	expect_log(test, "kick send");
 }
 
+/* 5040-7.1-7: the first error is the one that is reported, and only once. */
+static void test_fail(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	kwarp_engine_fail(&t->e, KWARP_PERR_R_BOUNDS, NULL, 0, NULL);
+	expect_log(test, "PROTO");
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TERM_READY, &t->e.flags));
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_STOP, &t->e.flags));
+	kwarp_engine_fail(&t->e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	kwarp_engine_lost(&t->e);
+	expect_log(test, "");
+	KUNIT_EXPECT_EQ(test, kwarp_engine_perr(&t->e), KWARP_PERR_R_BOUNDS);
+	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
+}
+
+/* Of a connection that is gone there is nobody to tell. */
+static void test_lost(struct kunit *test)
+{
+	struct door_test *t = test->priv;
+
+	kwarp_engine_lost(&t->e);
+	expect_log(test, "LOST");
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TERM_READY, &t->e.flags));
+}
+
 static void test_end(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -376,6 +407,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(test_drain),
 	KUNIT_CASE_PARAM(test_terminate, term_gen_params),
 	KUNIT_CASE(test_posted),
+	KUNIT_CASE(test_fail),
+	KUNIT_CASE(test_lost),
 	KUNIT_CASE(test_end),
 	{ }
 };
