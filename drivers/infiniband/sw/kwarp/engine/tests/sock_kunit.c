@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receive half of sock.c at one end of a TCP connection over lo. The code is
- * included, with that of tcp.c and rx/skb.c; the parser is the real one, what it reports is counted.
+ * The receive half of sock.c at one end of a TCP connection over lo. The code is included,
+ * with that of tcp.c and rx/skb.c; the parser is the real one, what it reports is counted.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
