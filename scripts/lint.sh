@@ -71,7 +71,7 @@ check_build() {
 	select_lines -E '(warning|error):' "$log" | select_lines -E 'lint-module/(drivers|include)|kwarp' |
 		select_lines -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
 		sed "s|.*/lint-module/||" | sort -u
-	# Who calls whom is in the objects.
+	# The objects say which file calls which.
 	"$here/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
 }
 
