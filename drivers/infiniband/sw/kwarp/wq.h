@@ -5,8 +5,8 @@
 struct workqueue_struct;
 
 /*
- * One for QPs and connection endpoints, whose items may wait
- * for a transmit runner, and so another one for the runners.
+ * One for QPs and connection endpoints, whose items may wait for a transmit runner, and so
+ * another one for the runners.
  */
 extern struct workqueue_struct *kwarp_wq;
 extern struct workqueue_struct *kwarp_tx_wq;

@@ -157,7 +157,7 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 	kwarp_tx_claim(e);
 	idle = e->sock && kwarp_tx_drained(e);
 	if (idle) {
-		set_bit(KWARP_E_TX_STOP, &e->flags);
+		kwarp_engine_stop_sending(e);
 		kwarp_tcp_shutdown(e->sock);
 	}
 	kwarp_tx_release(e);
@@ -176,8 +176,8 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
  */
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 {
-	set_bit(KWARP_E_RX_STOP, &e->flags);
-	set_bit(KWARP_E_TX_STOP, &e->flags);
+	kwarp_engine_stop_receiving(e);
+	kwarp_engine_stop_sending(e);
 	kwarp_tx_claim(e);
 	if (e->sock) {
 		kwarp_sock_remove(e);
@@ -302,6 +302,6 @@ void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 	 * the one in kwarp_engine_flush(): either it sees the entry, or we the flag.
 	 */
 	smp_mb();
-	if (test_bit(KWARP_E_DEAD, &e->flags))
+	if (kwarp_engine_dead(e))
 		kwarp_tx_kick(e, user ? KWARP_TX_FROM_PROCESS : KWARP_TX_FROM_ANY);
 }

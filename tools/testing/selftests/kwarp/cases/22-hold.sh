@@ -20,8 +20,10 @@ hold_bench() {
 	cat "$CASE_DIR/client.log"
 }
 
-# A second is enough for hundreds, on a machine with other work, too.  A program that waits for the
-# scheduler to take its processor away, once a second, gets one window of 16 for that.
+# A second is enough for hundreds, on a machine with other work, too; a stream that stands still
+# falls short.  That a real-time poster is never held back is shown by kunit sched.test_hold_realtime
+# only: with that rule taken out, and that on late timers, this case saw 2614 operations of Writes and
+# 2970 of Sends, on 6.12 with threadirqs.
 hold_realtime() {
 	local ops
 	own_links
