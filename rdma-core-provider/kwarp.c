@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include <infiniband/cmd_ioctl.h>
 
 #include "kwarp.h"
 
@@ -60,6 +63,7 @@ static void free_context(struct ibv_context *ibctx)
 {
 	struct kwarp_context *ctx = to_kctx(ibctx);
 
+	close(ctx->doorbell);
 	verbs_uninit_context(&ctx->ibv_ctx);
 	free(ctx);
 }
@@ -114,6 +118,22 @@ static int get_context(struct kwarp_context *ctx,
 #endif
 }
 
+/* Return: 0, or an errno value. */
+static int open_doorbell(struct kwarp_context *ctx)
+{
+	DECLARE_COMMAND_BUFFER(cmd, KWARP_OBJECT_DOORBELL,
+			       KWARP_METHOD_DOORBELL_OPEN, 1);
+	struct ib_uverbs_attr *fd =
+		fill_attr_out_fd(cmd, KWARP_ATTR_DOORBELL_OPEN_FD, 0);
+	int ret;
+
+	ret = execute_ioctl(&ctx->ibv_ctx.context, cmd);
+	if (ret)
+		return errno;
+	ctx->doorbell = read_attr_fd(KWARP_ATTR_DOORBELL_OPEN_FD, fd);
+	return 0;
+}
+
 static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 					   void *private_data)
 {
@@ -144,6 +164,10 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 		ret = ENOSYS;
 		goto err;
 	}
+
+	ret = open_doorbell(ctx);
+	if (ret)
+		goto err;
 
 	verbs_set_ops(&ctx->ibv_ctx, &kwarp_ctx_ops);
 	return &ctx->ibv_ctx;

@@ -17,23 +17,11 @@
 /**
  * struct kwarp_context - an open device
  * @ibv_ctx: libibverbs' part
- * @kick_by_ioctl: write() on cmd_fd is refused, see kwarp_kick()
+ * @doorbell: file whose ioctl() is the doorbell of all queue pairs
  */
 struct kwarp_context {
 	struct verbs_context ibv_ctx;
-	bool kick_by_ioctl;
-};
-
-/**
- * struct kwarp_kick - prepared doorbell command of one work queue
- * @cmd: a legacy post command without work requests.  The commands for send,
- *	receive and shared receive queues have the same layout.
- * @resp: where the kernel writes its answer; nobody reads it, so concurrent
- *	kicks may share it
- */
-struct kwarp_kick {
-	struct ibv_post_send cmd;
-	struct ib_uverbs_post_send_resp resp;
+	int doorbell;
 };
 
 /**
@@ -70,13 +58,15 @@ struct kwarp_cq {
  * @lock: protects @ring, and @wr of a queue pair for its send queue
  * @ring: the queue
  * @max_sge: elements that an entry may have
- * @kick: doorbell
+ * @qpn: what to ring for: number of the queue pair
+ * @doorbell: and how: KWARP_IOC_POSTED_*.  A shared receive queue has no doorbell.
  */
 struct kwarp_wq {
 	pthread_spinlock_t lock;
 	struct kwarp_ring ring;
 	uint32_t max_sge;
-	struct kwarp_kick kick;
+	uint32_t qpn;
+	unsigned int doorbell;
 };
 
 /**
@@ -146,9 +136,7 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 
 /* post.c */
-void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
-		     uint32_t handle);
-int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick);
+int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
 		   const struct ibv_mw_bind_info *info);

@@ -14,28 +14,12 @@
 #include <config.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/ioctl.h>
 
 #include <ccan/array_size.h>
 
 #include "kwarp.h"
-
-/* One command struct stands for all three: same members, same order. */
-static_assert(sizeof(struct ibv_post_send) == sizeof(struct ibv_post_recv),
-	      "post commands differ");
-static_assert(sizeof(struct ibv_post_send) == sizeof(struct ibv_post_srq_recv),
-	      "post commands differ");
-static_assert(offsetof(struct ibv_post_send, qp_handle) ==
-	      offsetof(struct ibv_post_srq_recv, srq_handle),
-	      "post commands differ");
-static_assert(offsetof(struct ibv_post_send, wqe_size) ==
-	      offsetof(struct ibv_post_recv, wqe_size),
-	      "post commands differ");
-static_assert(sizeof(struct ib_uverbs_post_send_resp) ==
-	      sizeof(struct ib_uverbs_post_srq_recv_resp),
-	      "post responses differ");
 
 /* Scatter/gather elements are copied as they are. */
 static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
@@ -44,87 +28,17 @@ static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
 	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
 	      "scatter/gather elements differ");
 
-/**
- * kwarp_kick_init() - prepare the doorbell of a work queue
- * @kick: doorbell
- * @command: IB_USER_VERBS_CMD_POST_SEND, _POST_RECV or _POST_SRQ_RECV
- * @handle: uverbs handle of the QP or SRQ
- */
-void kwarp_kick_init(struct kwarp_kick *kick, uint32_t command,
-		     uint32_t handle)
+static bool needs_kick(const struct kwarp_wq *wq)
 {
-	memset(kick, 0, sizeof(*kick));
-	kick->cmd.hdr.command = command;
-	kick->cmd.hdr.in_words = sizeof(kick->cmd) / 4;
-	kick->cmd.hdr.out_words = sizeof(kick->resp) / 4;
-	kick->cmd.response = (uintptr_t)&kick->resp;
-	kick->cmd.qp_handle = handle;
-	/* The kernel checks the size of an entry even if there is none. */
-	kick->cmd.wqe_size = command == IB_USER_VERBS_CMD_POST_SEND ?
-				     sizeof(struct ib_uverbs_send_wr) :
-				     sizeof(struct ib_uverbs_recv_wr);
-}
-
-/* The same command through libibverbs, which prefers ioctl(). */
-static int kick_ioctl(struct kwarp_kick *kick)
-{
-	struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
-	struct ibv_send_wr *bad_send;
-	struct ibv_recv_wr *bad_recv;
-	struct kwarp_srq *srq;
-	struct kwarp_qp *qp;
-
-	switch (kick->cmd.hdr.command) {
-	case IB_USER_VERBS_CMD_POST_SEND:
-		qp = container_of(wq, struct kwarp_qp, sq);
-		return ibv_cmd_post_send(&qp->vqp.qp, NULL, &bad_send);
-	case IB_USER_VERBS_CMD_POST_RECV:
-		qp = container_of(wq, struct kwarp_qp, rq);
-		return ibv_cmd_post_recv(&qp->vqp.qp, NULL, &bad_recv);
-	default:
-		srq = container_of(wq, struct kwarp_srq, wq);
-		return ibv_cmd_post_srq_recv(&srq->ibv_srq, NULL, &bad_recv);
-	}
-}
-
-static int kick_write(struct kwarp_context *ctx, struct kwarp_kick *kick)
-{
-	ssize_t n = write(ctx->ibv_ctx.context.cmd_fd, &kick->cmd,
-			  sizeof(kick->cmd));
-
-	if (n < 0)
-		return errno;
-	return n == sizeof(kick->cmd) ? 0 : EIO;
-}
-
-static int kick_once(struct kwarp_context *ctx, struct kwarp_kick *kick)
-{
-	int ret;
-
-	if (!ctx->kick_by_ioctl) {
-		ret = kick_write(ctx, kick);
-		if (ret != EACCES)
-			return ret;
-		ctx->kick_by_ioctl = true;
-	}
-	return kick_ioctl(kick);
-}
-
-static bool needs_kick(const struct kwarp_kick *kick)
-{
-	const struct kwarp_wq *wq = container_of(kick, struct kwarp_wq, kick);
-
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
 }
 
 /**
- * kwarp_kick() - enter the kernel for a work queue
+ * kwarp_kick() - ring the doorbell of a work queue
  * @ctx: context
- * @kick: doorbell of the queue; no lock needed
+ * @wq: queue; no lock needed
  *
- * write() is the cheapest way in, but the kernel refuses it to a process that
- * changed its credentials after it opened the device (a daemon that dropped
- * its privileges); ioctl() has no such rule.
+ * The kernel sends, or flushes, what has been posted, in this call.
  *
  * Return: 0, or an errno value if the device is gone, or if the kernel was not
  * reached (a security module may forbid it) and sleeps on: the requests would
@@ -132,22 +46,19 @@ static bool needs_kick(const struct kwarp_kick *kick)
  * again.  Other errors are not the poster's: its requests will complete or be
  * flushed.
  */
-int kwarp_kick(struct kwarp_context *ctx, struct kwarp_kick *kick)
+int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 {
 	int ret;
 
-	/* A kick that is not delivered leaves requests behind: short of memory, try again. */
-	while ((ret = kick_once(ctx, kick)) == EINTR || ret == ENOMEM) {
-		/* The owner of the memory has to run to give it back. */
-		if (ret == ENOMEM)
-			sched_yield();
-	}
-	if (!ret || ret == EIO || ret == ENODEV)
+	do {
+		ret = ioctl(ctx->doorbell, wq->doorbell, wq->qpn) ? errno : 0;
+	} while (ret == EINTR);
+	if (!ret || ret == EIO)
 		return ret;
-	if (!needs_kick(kick))
+	if (!needs_kick(wq))
 		return 0;
-	/* EINVAL would say that the requests were not posted. */
-	return ret == EINVAL ? EIO : ret;
+	/* These would say that the requests were not posted. */
+	return ret == EINVAL || ret == ENOMEM ? EIO : ret;
 }
 
 /* ------------------------------------------------------------- send queue */
@@ -363,7 +274,7 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 
 	/* Outside the lock: the kernel may transmit in this very call. */
 	if (posted && kwarp_ring_need_kick(&qp->sq.ring)) {
-		err = kwarp_kick(to_kctx(ibqp->context), &qp->sq.kick);
+		err = kwarp_kick(to_kctx(ibqp->context), &qp->sq);
 		if (err && !ret) {
 			*bad_wr = first;
 			ret = err;
@@ -417,7 +328,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 	pthread_spin_unlock(&wq->lock);
 
 	if (posted && kwarp_ring_need_kick(&wq->ring)) {
-		err = kwarp_kick(ctx, &wq->kick);
+		err = kwarp_kick(ctx, wq);
 		if (err && !ret) {
 			*bad_wr = first;
 			ret = err;

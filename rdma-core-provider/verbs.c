@@ -161,10 +161,10 @@ static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
 
 	qp->max_inline = resp->max_inline;
 	qp->sig_all = attr->sq_sig_all;
-	kwarp_kick_init(&qp->sq.kick, IB_USER_VERBS_CMD_POST_SEND,
-			qp->vqp.qp.handle);
-	kwarp_kick_init(&qp->rq.kick, IB_USER_VERBS_CMD_POST_RECV,
-			qp->vqp.qp.handle);
+	qp->sq.qpn = qp->vqp.qp.qp_num;
+	qp->sq.doorbell = KWARP_IOC_POSTED_SEND;
+	qp->rq.qpn = qp->vqp.qp.qp_num;
+	qp->rq.doorbell = KWARP_IOC_POSTED_RECV;
 	return 0;
 }
 
@@ -340,14 +340,8 @@ static int srq_map(struct kwarp_srq *srq, struct ibv_context *ctx,
 		.need = sizeof(struct kwarp_rqe) +
 			attr->max_sge * sizeof(struct kwarp_sge),
 	};
-	int ret;
 
-	ret = wq_map(&srq->wq, ctx, &lay);
-	if (!ret)
-		kwarp_kick_init(&srq->wq.kick,
-				IB_USER_VERBS_CMD_POST_SRQ_RECV,
-				srq->ibv_srq.handle);
-	return ret;
+	return wq_map(&srq->wq, ctx, &lay);
 }
 
 struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,

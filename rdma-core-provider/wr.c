@@ -246,7 +246,7 @@ static int wr_complete(struct ibv_qp_ex *qpx)
 
 	if (!posted || !kwarp_ring_need_kick(ring))
 		return 0;
-	return kwarp_kick(to_kctx(qpx->qp_base.context), &qp->sq.kick);
+	return kwarp_kick(to_kctx(qpx->qp_base.context), &qp->sq);
 }
 
 void kwarp_qp_init_ex(struct kwarp_qp *qp)

@@ -2,18 +2,17 @@
 /*
  * kwarp: the other side of the shared queues, for tests without a kernel.
  *
- * Rings are ordinary memory; write() and ibv_cmd_post_send() are diverted here
- * by the linker.
+ * Rings are ordinary memory; ioctl() is diverted here by the linker.
  */
 #ifndef KWARP_FAKE_KERNEL_H
 #define KWARP_FAKE_KERNEL_H
 
 #include <errno.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "kwarp.h"
 
@@ -23,7 +22,8 @@
 #define MAX_INLINE	64
 #define SQ_STRIDE	128
 #define RQ_STRIDE	128
-#define CMD_FD		1000
+#define DOORBELL	1000
+#define QPN		77
 
 static int failures;
 
@@ -36,52 +36,42 @@ static int failures;
 	} while (0)
 
 static struct {
-	int writes;
-	int ioctls;
-	int err;			/* errno of the next write() */
-	int ioctl_err;			/* errno of as many ioctl() as ioctl_fails says */
-	int ioctl_fails;
-	struct ibv_post_send last;	/* the last command written */
-	sem_t *wake;			/* posted by a write, if set */
+	int rings;
+	int err;			/* errno of as many doorbells as @fails says */
+	int fails;
+	unsigned long last_cmd;
+	unsigned long last_arg;
+	struct kwarp_ring_hdr *quiet;	/* this ring is looked after, whatever the doorbell says */
+	sem_t *wake;			/* posted by a doorbell, if set */
 } kernel;
 
-ssize_t __real_write(int fd, const void *buf, size_t len);
-ssize_t __wrap_write(int fd, const void *buf, size_t len);
-int __wrap_ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			     struct ibv_send_wr **bad);
+int __wrap_ioctl(int fd, unsigned long cmd, ...);
 
-ssize_t __wrap_write(int fd, const void *buf, size_t len)
+int __wrap_ioctl(int fd, unsigned long cmd, ...)
 {
-	if (fd != CMD_FD)
-		return __real_write(fd, buf, len);
-	kernel.writes++;
+	va_list args;
+
+	CHECK(fd == DOORBELL);
+	kernel.rings++;
 	if (kernel.wake) {
 		sem_post(kernel.wake);
-		return len;
+		return 0;
 	}
-	if (kernel.err) {
-		errno = kernel.err;
-		return -1;
-	}
-	CHECK(len == sizeof(kernel.last));
-	memcpy(&kernel.last, buf, sizeof(kernel.last));
-	return len;
-}
-
-int __wrap_ibv_cmd_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-			     struct ibv_send_wr **bad)
-{
-	CHECK(!wr);
-	kernel.ioctls++;
-	if (kernel.ioctl_fails) {
-		kernel.ioctl_fails--;
-		return kernel.ioctl_err;
-	}
-	return 0;
+	kernel.last_cmd = cmd;
+	va_start(args, cmd);
+	kernel.last_arg = va_arg(args, unsigned int);
+	va_end(args);
+	if (kernel.quiet)
+		kernel.quiet->flags = 0;
+	if (!kernel.fails)
+		return 0;
+	kernel.fails--;
+	errno = kernel.err;
+	return -1;
 }
 
 static struct kwarp_context ctx = {
-	.ibv_ctx.context.cmd_fd = CMD_FD,
+	.doorbell = DOORBELL,
 };
 
 static struct kwarp_ring_hdr *ring_alloc(size_t octets)
@@ -95,7 +85,7 @@ static struct kwarp_ring_hdr *ring_alloc(size_t octets)
 }
 
 static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
-		    uint32_t cmd)
+		    unsigned int doorbell)
 {
 	struct kwarp_ring *ring = &wq->ring;
 
@@ -110,7 +100,8 @@ static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
 	ring->hdr->prod = start;
 	ring->hdr->cons = start;
 	wq->max_sge = MAX_SGE;
-	kwarp_kick_init(&wq->kick, cmd, 77);
+	wq->qpn = QPN;
+	wq->doorbell = doorbell;
 }
 
 static struct kwarp_qp *qp_make(uint32_t start)
@@ -120,12 +111,11 @@ static struct kwarp_qp *qp_make(uint32_t start)
 	if (!qp)
 		abort();
 	memset(&kernel, 0, sizeof(kernel));
-	ctx.kick_by_ioctl = false;
 	qp->vqp.qp.context = &ctx.ibv_ctx.context;
 	qp->vqp.qp.qp_num = 5;
 	qp->max_inline = MAX_INLINE;
-	wq_make(&qp->sq, SQ_STRIDE, start, IB_USER_VERBS_CMD_POST_SEND);
-	wq_make(&qp->rq, RQ_STRIDE, start, IB_USER_VERBS_CMD_POST_RECV);
+	wq_make(&qp->sq, SQ_STRIDE, start, KWARP_IOC_POSTED_SEND);
+	wq_make(&qp->rq, RQ_STRIDE, start, KWARP_IOC_POSTED_RECV);
 	kwarp_qp_init_ex(qp);
 	return qp;
 }

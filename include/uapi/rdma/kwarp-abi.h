@@ -12,14 +12,15 @@
 #ifndef KWARP_ABI_H
 #define KWARP_ABI_H
 
+#include <linux/ioctl.h>
 #include <linux/types.h>
 
 /*
  * Version of everything below but alloc_context, in which the two sides agree on one.  Each
  * may know several: the oldest and the newest one that this file describes.
  */
-#define KWARP_ABI_MIN		1
-#define KWARP_ABI_MAX		1
+#define KWARP_ABI_MIN		2
+#define KWARP_ABI_MAX		2
 
 /* How they agree; what the RDMA core reports as ABI version of the device. */
 #define KWARP_UVERBS_ABI	1
@@ -195,6 +196,29 @@ struct kwarp_cqe {
 	__u32 flags;
 	__u32 rsvd;
 };
+
+/* ---------------------------------------------------------------- doorbell */
+
+/*
+ * The doorbell is a file: an object of the context, which the method OPEN of ib_uverbs' ioctl()
+ * makes.  Its own ioctl() takes the number of a queue pair of this context as its argument, and
+ * sends, or flushes, what has been posted.  EINVAL: there is no such queue pair; EIO: the
+ * device is gone.
+ */
+enum kwarp_objects {
+	KWARP_OBJECT_DOORBELL = 0x1000,
+};
+
+enum kwarp_doorbell_methods {
+	KWARP_METHOD_DOORBELL_OPEN = 0x1000,
+};
+
+enum kwarp_doorbell_open_attrs {
+	KWARP_ATTR_DOORBELL_OPEN_FD = 0x1000,
+};
+
+#define KWARP_IOC_POSTED_SEND	_IO('k', 0x77)
+#define KWARP_IOC_POSTED_RECV	_IO('k', 0x78)
 
 /* ------------------------------------------------------- uverbs driver data */
 

@@ -122,10 +122,7 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	ibdev->phys_port_cnt = 1;
 	/* Pools of CQs in the kernel are spread by it; completions are told where they arise. */
 	ibdev->num_comp_vectors = num_possible_cpus();
-	/* The rings are filled in user space; these are the doorbells. */
-	ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND) |
-				  BIT_ULL(IB_USER_VERBS_CMD_POST_RECV) |
-				  BIT_ULL(IB_USER_VERBS_CMD_POST_SRQ_RECV);
+	ibdev->driver_def = kwarp_uapi_defs;
 	kwarp_device_renamed(kdev);
 	/* The administrator has chosen it: udev leaves it alone. */
 	ib_mark_name_assigned_by_user(ibdev);

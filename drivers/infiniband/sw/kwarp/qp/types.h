@@ -51,6 +51,7 @@ enum kwarp_qp_pending {
  * @ibqp: RDMA core's object; first
  * @kdev: device
  * @user: user space posts
+ * @ibuc: in which of its contexts; NULL: a kernel consumer's
  * @owner: user who may connect it
  * @creator: process that may connect it, a reference
  * @srq: shared receive queue, or NULL
@@ -84,6 +85,7 @@ struct kwarp_qp {
 	struct ib_qp ibqp;
 	struct kwarp_dev *kdev;
 	bool user;
+	const struct ib_ucontext *ibuc;
 	kuid_t owner;
 	struct pid *creator;
 	struct kwarp_srq *srq;

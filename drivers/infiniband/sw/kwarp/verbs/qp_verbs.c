@@ -149,6 +149,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	}
 	qp->kdev = kdev;
 	qp->user = udata;
+	qp->ibuc = udata ? kwarp_udata_context(udata) : NULL;
 	qp->sq.user = qp->user;
 	qp->rq.user = qp->user;
 	qp->owner = current_uid();
@@ -343,43 +344,42 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 /**
  * kwarp_post_send - ib_device_ops.post_send
  * @ibqp: queue pair
- * @wr: chain; NULL from user space
+ * @wr: chain
  * @bad: result, on failure: the first request that was not posted
  *
- * User space has put its requests into the ring and only asks to be looked at: it
- * calls with an empty chain, in process context, and the caller becomes the runner.
+ * For kernel consumers.  A program's requests are in its ring, and its doorbell is doorbell.c's;
+ * ib_uverbs does not offer it this.
  *
- * Context: any for kernel consumers.
+ * Context: any.
  * Return: 0, or a negative errno.
  */
 int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
-	int ret = 0;
+	int ret;
 
-	if (qp->user) {
-		*bad = wr;
-		if (wr)
-			return -EINVAL;
-	} else {
-		ret = kwarp_sq_post(&qp->sq, wr, bad);
-	}
-	kwarp_engine_posted_send(&qp->engine, qp->user);
+	*bad = wr;
+	if (qp->user)
+		return -EOPNOTSUPP;
+	ret = kwarp_sq_post(&qp->sq, wr, bad);
+	kwarp_engine_posted_send(&qp->engine, false);
 	return ret;
 }
 
+/* Likewise. */
 int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
-	int ret = 0;
+	int ret;
 
 	*bad = wr;
-	if (qp->srq || (qp->user && wr))
+	if (qp->srq)
 		return -EINVAL;
-	if (!qp->user)
-		ret = kwarp_rq_post(&qp->rq, wr, bad);
-	kwarp_engine_posted_recv(&qp->engine, qp->user);
+	if (qp->user)
+		return -EOPNOTSUPP;
+	ret = kwarp_rq_post(&qp->rq, wr, bad);
+	kwarp_engine_posted_recv(&qp->engine, false);
 	return ret;
 }

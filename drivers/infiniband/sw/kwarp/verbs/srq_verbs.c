@@ -115,10 +115,10 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 {
 	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 
-	/* A user's receives are in its ring; nothing to do for them here. */
+	/* A program's receives are in its ring. */
 	if (rq->user) {
 		*bad = wr;
-		return wr ? -EINVAL : 0;
+		return -EOPNOTSUPP;
 	}
 	return kwarp_rq_post(rq, wr, bad);
 }

@@ -98,6 +98,9 @@ int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata);
 int kwarp_dealloc_mw(struct ib_mw *ibmw);
 
+/* doorbell.c */
+extern const struct uapi_definition kwarp_uapi_defs[];
+
 /* mmap.c */
 struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
 					       const struct kwarp_ring *ring, u64 *key);
