@@ -60,6 +60,7 @@ enum vt_fault {
  * @state: of each queue pair
  * @event: what an event gives
  * @reserved: numbers in use
+ * @found: the queue pair of number VT_QPN, for those who look it up, or NULL
  * @users: how often a queue pair is not gone yet
  * @drops: how often connection management was asked to give one up
  * @dropped: the one that it was asked for last
@@ -97,6 +98,7 @@ struct vt {
 	enum kwarp_qp_state state;
 	int event;
 	int reserved;
+	struct kwarp_qp *found;
 	int users;
 	int drops;
 	const struct kwarp_qp *dropped;
@@ -141,6 +143,8 @@ void vt_qp_unreserve(struct kwarp_qp *qp);
 void vt_qp_publish(struct kwarp_qp *qp);
 void vt_qp_retire(struct kwarp_qp *qp);
 bool vt_qp_gone(struct kwarp_qp *qp);
+struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
+void vt_qp_put(struct kwarp_qp *qp);
 int vt_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
 int vt_qp_reset(struct kwarp_qp *qp);
 void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);

@@ -596,12 +596,14 @@ static const struct version_case {
 	u32 low, high;
 	u32 agreed;
 } versions[] = {
-	{ "nothing said", 0, 0, 1 },
+	/* Version 1, which nobody speaks any more. */
+	{ "nothing said", 0, 0, 0 },
 	{ "the same", KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_ABI_MAX },
 	{ "newer ones, too", 1, 1000, KWARP_ABI_MAX },
 	{ "newer ones only", KWARP_ABI_MAX + 1, 1000, 0 },
+	{ "older ones only", 1, KWARP_ABI_MIN - 1, 0 },
 	{ "the wrong way round", 2, 1, 0 },
-	{ "a lowest one only", 5, 0, 1 },
+	{ "a lowest one only", KWARP_ABI_MIN, 0, 0 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(version, versions, desc);

@@ -185,6 +185,7 @@ static void test_owner(struct kunit *test)
 	attr.sq_sig_type = IB_SIGNAL_ALL_WR;
 	KUNIT_ASSERT_EQ(test, create_user(test, &attr), 0);
 	KUNIT_EXPECT_TRUE(test, qp->user);
+	KUNIT_EXPECT_PTR_EQ(test, qp->ibuc, &vt->uc.ibuc);
 	KUNIT_EXPECT_TRUE(test, qp->sq.user);
 	KUNIT_EXPECT_TRUE(test, qp->rq.user);
 	KUNIT_EXPECT_TRUE(test, uid_eq(qp->owner, current_uid()));
@@ -211,6 +212,7 @@ static void test_kernel(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, kwarp_create_qp(&qp->ibqp, &attr, NULL), 0);
 	KUNIT_EXPECT_EQ(test, vt->maps, 0);
+	KUNIT_EXPECT_NULL(test, qp->ibuc);
 	vt_expect_log(test, "publish");
 	KUNIT_EXPECT_EQ(test, kwarp_post_recv(&qp->ibqp, &wr, &bad), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_post_send(&qp->ibqp, NULL, &bad_send), 0);
