@@ -26,7 +26,15 @@ static int cq_map(struct kwarp_cq *cq, struct ibv_context *ctx,
 	cq->mask = resp->size - 1;
 	cq->cons = 0;
 	cq->released = 0;
+	cq->polls = cq->hdr->polls;
 	return 0;
+}
+
+static void cq_free(struct kwarp_cq *cq)
+{
+	pthread_spin_destroy(&cq->left_lock);
+	pthread_spin_destroy(&cq->lock);
+	free(cq);
 }
 
 static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
@@ -45,6 +53,8 @@ static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
 	}
 	cq->single_threaded = single_threaded;
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
+	list_head_init(&cq->left);
 
 	ret = ibv_cmd_create_cq(ctx, cqe, channel, comp_vector, &cq->vcq.cq,
 				&cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
@@ -60,8 +70,7 @@ static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
 err_destroy:
 	ibv_cmd_destroy_cq(&cq->vcq.cq);
 err_free:
-	pthread_spin_destroy(&cq->lock);
-	free(cq);
+	cq_free(cq);
 	errno = ret;
 	return NULL;
 }
@@ -150,7 +159,6 @@ int kwarp_destroy_cq(struct ibv_cq *ibcq)
 		return ret;
 
 	munmap(cq->hdr, cq->len);
-	pthread_spin_destroy(&cq->lock);
-	free(cq);
+	cq_free(cq);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ccan/list.h>
 #include <infiniband/driver.h>
 
 #include "kwarp_abi.h"
@@ -37,6 +38,12 @@ struct kwarp_context {
  * @cons: next entry to read
  * @released: value of hdr->cons: entries before it were given back
  * @cur: entry that the read_*() calls of an extended CQ look at
+ * @polls: value of hdr->polls
+ * @armed: an event has been asked for, and not been raised when that was looked
+ *	at last; read without the lock
+ * @left_lock: protects @left and what is in it; innermost
+ * @left: send queues with requests that nobody has rung for
+ * @n_left: their number; read without the lock
  */
 struct kwarp_cq {
 	struct verbs_cq vcq;
@@ -51,6 +58,12 @@ struct kwarp_cq {
 	uint32_t cons;
 	uint32_t released;
 	const struct kwarp_cqe *cur;
+
+	uint32_t polls;
+	bool armed;
+	pthread_spinlock_t left_lock;
+	struct list_head left;
+	unsigned int n_left;
 };
 
 /**
@@ -70,12 +83,27 @@ struct kwarp_wq {
 };
 
 /**
+ * struct kwarp_left - place of a queue pair in kwarp_cq.left
+ * @qp: queue pair
+ * @node: in that list, if @on
+ * @on: it is there; written under left_lock, read without it
+ */
+struct kwarp_left {
+	struct kwarp_qp *qp;
+	struct list_node node;
+	bool on;
+};
+
+/**
  * struct kwarp_qp - queue pair
  * @vqp: libibverbs' part
  * @sq: send queue
  * @rq: receive queue; its ring is absent if the QP uses an SRQ
  * @max_inline: octets of inline payload that an entry of the SQ may have
  * @sig_all: every work request is signaled
+ * @rung: the send queue's index when its doorbell was rung last; a hint
+ * @left: places in the lists of its CQs: of its send CQ, and of its receive CQ if
+ *	that is another one
  * @wr: batch between ibv_wr_start() and ibv_wr_complete(), under sq.lock
  */
 struct kwarp_qp {
@@ -84,6 +112,8 @@ struct kwarp_qp {
 	struct kwarp_wq rq;
 	uint32_t max_inline;
 	bool sig_all;
+	uint32_t rung;
+	struct kwarp_left left[2];
 
 	struct {
 		uint32_t first;		/* ring.prod when the batch began */
@@ -137,6 +167,9 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 
 /* post.c */
 int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq);
+int kwarp_posted_send(struct kwarp_qp *qp);
+void kwarp_ring_left(struct kwarp_cq *cq);
+void kwarp_forget_left(struct kwarp_qp *qp);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
 		   const struct ibv_mw_bind_info *info);

@@ -2,7 +2,8 @@
 /*
  * kwarp: polling and arming of completion queues, all in user space.
  *
- * The kernel produces, user space consumes.  Nothing here enters the kernel.
+ * The kernel produces, user space consumes.  Nothing here enters the kernel, but to
+ * ring for requests that have been left in send queues (post.c).
  */
 #include <config.h>
 
@@ -129,9 +130,22 @@ static bool cq_broken(const struct kwarp_cq *cq)
 			    KWARP_RING_ERROR);
 }
 
-int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+/* Tell the kernel that this consumer polls, and see whether it has been woken.  Lock held. */
+static void note_poll(struct kwarp_cq *cq)
 {
-	struct kwarp_cq *cq = to_kcq(ibcq);
+	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
+	__atomic_store_n(&cq->armed, __atomic_load_n(&cq->hdr->arm, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
+}
+
+/* Requests wait for the program to have nothing else to do? */
+static bool has_left(const struct kwarp_cq *cq)
+{
+	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
+}
+
+static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
+{
 	const struct kwarp_cqe *cqe;
 	uint32_t prod;
 	int n = 0;
@@ -142,6 +156,7 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 		goto out;
 	}
 
+	note_poll(cq);
 	prod = cq_prod(cq);
 	while (n < num_entries && cq->cons != prod) {
 		cqe = cq_entry(cq, cq->cons++);
@@ -154,6 +169,18 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 out:
 	kwarp_cq_unlock(cq);
 	return n;
+}
+
+int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
+{
+	struct kwarp_cq *cq = to_kcq(ibcq);
+	int n = poll_entries(cq, num_entries, wc);
+
+	if (n || !has_left(cq))
+		return n;
+	/* What is sent now may complete at once. */
+	kwarp_ring_left(cq);
+	return poll_entries(cq, num_entries, wc);
 }
 
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
@@ -173,7 +200,11 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&cq->armed, true, __ATOMIC_SEQ_CST);
 	kwarp_cq_unlock(cq);
+	/* The program is about to wait: for these, perhaps. */
+	if (has_left(cq))
+		kwarp_ring_left(cq);
 	return 0;
 }
 
@@ -224,6 +255,23 @@ static int cq_step(struct kwarp_cq *cq)
 	return cq_broken(cq) ? EIO : ENOENT;
 }
 
+/* Return: 0, with the lock held; else an errno value. */
+static int try_start(struct kwarp_cq *cq)
+{
+	int ret = EIO;
+
+	kwarp_cq_lock(cq);
+	if (!cq->lost) {
+		note_poll(cq);
+		ret = cq_step(cq);
+		if (!ret)
+			return 0;
+		kwarp_cq_release(cq, cq->cons);
+	}
+	kwarp_cq_unlock(cq);
+	return ret;
+}
+
 static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 {
 	struct kwarp_cq *cq = ex_to_kcq(cqx);
@@ -232,14 +280,12 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 	if (attr->comp_mask)
 		return EINVAL;
 
-	kwarp_cq_lock(cq);
-	ret = cq->lost ? EIO : cq_step(cq);
-	if (ret) {
-		if (!cq->lost)
-			kwarp_cq_release(cq, cq->cons);
-		kwarp_cq_unlock(cq);
-	}
-	return ret;
+	ret = try_start(cq);
+	if (ret != ENOENT || !has_left(cq))
+		return ret;
+	/* What is sent now may complete at once. */
+	kwarp_ring_left(cq);
+	return try_start(cq);
 }
 
 static int next_poll(struct ibv_cq_ex *cqx)

@@ -4,7 +4,9 @@
  *
  * A post fills slots of the shared ring, publishes them with one store, and
  * enters the kernel only if the kernel asked for it (struct kwarp_ring_hdr in
- * rdma/kwarp-abi.h describes the protocol).
+ * rdma/kwarp-abi.h describes the protocol).  If the kernel holds the send queue,
+ * the post leaves it at that, and the doorbell is rung when the program has
+ * nothing else to do: a poll finds nothing, or an event is asked for.
  *
  * The state of the queue pair is not looked at.  With iWARP it is the kernel's
  * connection manager that moves a QP to RTS, and libibverbs' idea of the state
@@ -59,6 +61,140 @@ int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 		return 0;
 	/* These would say that the requests were not posted. */
 	return ret == EINVAL || ret == ENOMEM ? EIO : ret;
+}
+
+/* ------------------------------------------------- requests that are left */
+
+/* The program may be about to wait for an event, or waiting. */
+static bool waits(const struct kwarp_cq *scq, const struct kwarp_cq *rcq)
+{
+	return __atomic_load_n(&scq->armed, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&rcq->armed, __ATOMIC_RELAXED);
+}
+
+/* Return: true if it was not there already. */
+static bool leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
+{
+	bool added;
+
+	/*
+	 * There already?  Who takes it away rings after that: the fence after the
+	 * store to prod pairs with the one in take_left().
+	 */
+	if (__atomic_load_n(&left->on, __ATOMIC_RELAXED))
+		return false;
+	pthread_spin_lock(&cq->left_lock);
+	added = !left->on;
+	if (added) {
+		__atomic_store_n(&left->on, true, __ATOMIC_RELAXED);
+		list_add_tail(&cq->left, &left->node);
+		__atomic_store_n(&cq->n_left, cq->n_left + 1, __ATOMIC_RELAXED);
+	}
+	pthread_spin_unlock(&cq->left_lock);
+	return added;
+}
+
+static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
+{
+	list_del_from(&cq->left, &left->node);
+	__atomic_store_n(&cq->n_left, cq->n_left - 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&left->on, false, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static void forget_left(struct kwarp_cq *cq, struct kwarp_left *left)
+{
+	pthread_spin_lock(&cq->left_lock);
+	if (left->on)
+		take_left(cq, left);
+	pthread_spin_unlock(&cq->left_lock);
+}
+
+/* The queue pair is going: nobody rings for it any more. */
+void kwarp_forget_left(struct kwarp_qp *qp)
+{
+	forget_left(to_kcq(qp->vqp.qp.send_cq), &qp->left[0]);
+	forget_left(to_kcq(qp->vqp.qp.recv_cq), &qp->left[1]);
+}
+
+static int ring(struct kwarp_qp *qp)
+{
+	__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
+	return kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
+}
+
+/**
+ * kwarp_posted_send() - requests have been published: ring, or leave them
+ * @qp: queue pair; no lock needed
+ *
+ * Return: as kwarp_kick().
+ */
+int kwarp_posted_send(struct kwarp_qp *qp)
+{
+	struct kwarp_cq *scq = to_kcq(qp->vqp.qp.send_cq);
+	struct kwarp_cq *rcq = to_kcq(qp->vqp.qp.recv_cq);
+	uint32_t flags = kwarp_ring_flags(&qp->sq.ring);
+	bool added;
+
+	if (flags & KWARP_RING_NEED_KICK)
+		return ring(qp);
+	if (!(flags & KWARP_RING_HELD))
+		return 0;
+	if (waits(scq, rcq))
+		return ring(qp);
+	added = leave_on(scq, &qp->left[0]);
+	if (rcq != scq)
+		added |= leave_on(rcq, &qp->left[1]);
+	if (!added)
+		return 0;
+	/* An event may have been asked for meanwhile, by somebody who saw nothing left. */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return waits(scq, rcq) ? ring(qp) : 0;
+}
+
+/* The next queue pair that has posted something since it was rung for; 0: none. */
+static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
+{
+	struct kwarp_left *left;
+	struct kwarp_qp *qp;
+	uint32_t prod, qpn = 0;
+
+	pthread_spin_lock(&cq->left_lock);
+	while (!qpn && *n) {
+		left = list_top(&cq->left, struct kwarp_left, node);
+		if (!left)
+			break;
+		(*n)--;
+		take_left(cq, left);
+		qp = left->qp;
+		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
+		/* Another of its CQs has been polled, too. */
+		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED))
+			continue;
+		__atomic_store_n(&qp->rung, prod, __ATOMIC_RELAXED);
+		qpn = qp->sq.qpn;
+	}
+	pthread_spin_unlock(&cq->left_lock);
+	return qpn;
+}
+
+/**
+ * kwarp_ring_left() - the program has nothing else to do
+ * @cq: completion queue; its lock is not held
+ *
+ * Rings for queue pairs that have left requests.  One may be destroyed meanwhile, so
+ * nothing but its number is used outside of the lock.  No more are rung for than there
+ * are at the beginning: others may go on posting.
+ */
+void kwarp_ring_left(struct kwarp_cq *cq)
+{
+	const struct kwarp_context *ctx = to_kctx(cq->vcq.cq.context);
+	unsigned int n = __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
+	uint32_t qpn;
+
+	/* Nobody can be told if the device is gone; what polls says it, or the next post. */
+	while (n && (qpn = next_left(cq, &n)))
+		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SEND, qpn);
 }
 
 /* ------------------------------------------------------------- send queue */
@@ -273,8 +409,8 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	pthread_spin_unlock(&qp->sq.lock);
 
 	/* Outside the lock: the kernel may transmit in this very call. */
-	if (posted && kwarp_ring_need_kick(&qp->sq.ring)) {
-		err = kwarp_kick(to_kctx(ibqp->context), &qp->sq);
+	if (posted) {
+		err = kwarp_posted_send(qp);
 		if (err && !ret) {
 			*bad_wr = first;
 			ret = err;
@@ -327,7 +463,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 		kwarp_ring_publish(&wq->ring);
 	pthread_spin_unlock(&wq->lock);
 
-	if (posted && kwarp_ring_need_kick(&wq->ring)) {
+	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
 		err = kwarp_kick(ctx, wq);
 		if (err && !ret) {
 			*bad_wr = first;

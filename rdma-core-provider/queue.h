@@ -79,19 +79,18 @@ static inline void kwarp_ring_publish(struct kwarp_ring *ring)
 }
 
 /**
- * kwarp_ring_need_kick() - does the kernel want to be told?
+ * kwarp_ring_flags() - what the kernel wants of who has posted
  * @ring: work queue after kwarp_ring_publish(); the lock is not needed
  */
-static inline bool kwarp_ring_need_kick(const struct kwarp_ring *ring)
+static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 {
 	/*
 	 * Full barrier between the store to prod and the load of flags: pairs
-	 * with the kernel's, which stands between setting NEED_KICK and its
-	 * last look at prod.  One side at least sees the other's store.
+	 * with the kernel's, which stands between setting a flag and its last
+	 * look at prod.  One side at least sees the other's store.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED) &
-	       KWARP_RING_NEED_KICK;
+	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED);
 }
 
 #endif /* KWARP_QUEUE_H */

@@ -210,6 +210,8 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	}
 	wq_init(&qp->sq);
 	wq_init(&qp->rq);
+	qp->left[0].qp = qp;
+	qp->left[1].qp = qp;
 
 	ret = ibv_cmd_create_qp_ex(ctx, &qp->vqp, attr, &cmd.ibv_cmd,
 				   sizeof(cmd), &resp.ibv_resp, sizeof(resp));
@@ -280,6 +282,7 @@ static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int ma
 	if (!ret) {
 		wq_restart(&qp->sq);
 		wq_restart(&qp->rq);
+		__atomic_store_n(&qp->rung, qp->sq.ring.prod, __ATOMIC_RELAXED);
 	}
 	pthread_spin_unlock(&qp->rq.lock);
 	pthread_spin_unlock(&qp->sq.lock);
@@ -320,6 +323,7 @@ int kwarp_destroy_qp(struct ibv_qp *ibqp)
 	 * not yet those of a successor with the same number.
 	 */
 	qp_forget(ibqp);
+	kwarp_forget_left(qp);
 	qp_free(qp);
 	return 0;
 }

@@ -244,9 +244,7 @@ static int wr_complete(struct ibv_qp_ex *qpx)
 		kwarp_ring_publish(ring);
 	pthread_spin_unlock(&qp->sq.lock);
 
-	if (!posted || !kwarp_ring_need_kick(ring))
-		return 0;
-	return kwarp_kick(to_kctx(qpx->qp_base.context), &qp->sq);
+	return posted ? kwarp_posted_send(qp) : 0;
 }
 
 void kwarp_qp_init_ex(struct kwarp_qp *qp)

@@ -37,6 +37,7 @@ static int failures;
 
 static struct {
 	int rings;
+	struct kwarp_cq *completes;	/* a doorbell adds an entry there, if set */
 	int err;			/* errno of as many doorbells as @fails says */
 	int fails;
 	unsigned long last_cmd;
@@ -44,6 +45,19 @@ static struct {
 	struct kwarp_ring_hdr *quiet;	/* this ring is looked after, whatever the doorbell says */
 	sem_t *wake;			/* posted by a doorbell, if set */
 } kernel;
+
+static void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
+{
+	uint32_t prod = cq->hdr->prod;
+
+	cq->entries[prod & cq->mask] = (struct kwarp_cqe){
+		.id = id,
+		.qpn = qpn,
+		.byte_len = id * 10,
+		.opcode = KWARP_WC_RECV,
+	};
+	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
+}
 
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 
@@ -61,6 +75,8 @@ int __wrap_ioctl(int fd, unsigned long cmd, ...)
 	va_start(args, cmd);
 	kernel.last_arg = va_arg(args, unsigned int);
 	va_end(args);
+	if (kernel.completes)
+		cq_add(kernel.completes, 1, QPN);
 	if (kernel.quiet)
 		kernel.quiet->flags = 0;
 	if (!kernel.fails)
@@ -104,40 +120,6 @@ static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
 	wq->doorbell = doorbell;
 }
 
-static struct kwarp_qp *qp_make(uint32_t start)
-{
-	struct kwarp_qp *qp = calloc(1, sizeof(*qp));
-
-	if (!qp)
-		abort();
-	memset(&kernel, 0, sizeof(kernel));
-	qp->vqp.qp.context = &ctx.ibv_ctx.context;
-	qp->vqp.qp.qp_num = 5;
-	qp->max_inline = MAX_INLINE;
-	wq_make(&qp->sq, SQ_STRIDE, start, KWARP_IOC_POSTED_SEND);
-	wq_make(&qp->rq, RQ_STRIDE, start, KWARP_IOC_POSTED_RECV);
-	kwarp_qp_init_ex(qp);
-	return qp;
-}
-
-static void qp_drop(struct kwarp_qp *qp)
-{
-	free(qp->sq.ring.hdr);
-	free(qp->rq.ring.hdr);
-	free(qp);
-}
-
-/* What the kernel finds in slot @i. */
-static struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
-{
-	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);
-}
-
-static struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i)
-{
-	return (void *)(wq->ring.entries + (i % SLOTS) * RQ_STRIDE);
-}
-
 static struct kwarp_cq *cq_make(uint32_t start)
 {
 	struct kwarp_cq *cq = calloc(1, sizeof(*cq));
@@ -145,6 +127,9 @@ static struct kwarp_cq *cq_make(uint32_t start)
 	if (!cq)
 		abort();
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
+	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
+	list_head_init(&cq->left);
+	cq->vcq.cq.context = &ctx.ibv_ctx.context;
 	cq->hdr = ring_alloc(SLOTS * sizeof(struct kwarp_cqe));
 	cq->entries = (void *)((uint8_t *)cq->hdr + KWARP_RING_ENTRIES_OFFSET);
 	cq->mask = SLOTS - 1;
@@ -162,17 +147,45 @@ static void cq_drop(struct kwarp_cq *cq)
 	free(cq);
 }
 
-static void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
+static struct kwarp_qp *qp_make(uint32_t start)
 {
-	uint32_t prod = cq->hdr->prod;
+	struct kwarp_qp *qp = calloc(1, sizeof(*qp));
 
-	cq->entries[prod & cq->mask] = (struct kwarp_cqe){
-		.id = id,
-		.qpn = qpn,
-		.byte_len = id * 10,
-		.opcode = KWARP_WC_RECV,
-	};
-	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
+	if (!qp)
+		abort();
+	memset(&kernel, 0, sizeof(kernel));
+	qp->vqp.qp.context = &ctx.ibv_ctx.context;
+	qp->vqp.qp.qp_num = 5;
+	qp->vqp.qp.send_cq = &cq_make(0)->vcq.cq;
+	qp->vqp.qp.recv_cq = &cq_make(0)->vcq.cq;
+	qp->left[0].qp = qp;
+	qp->left[1].qp = qp;
+	qp->max_inline = MAX_INLINE;
+	wq_make(&qp->sq, SQ_STRIDE, start, KWARP_IOC_POSTED_SEND);
+	wq_make(&qp->rq, RQ_STRIDE, start, KWARP_IOC_POSTED_RECV);
+	kwarp_qp_init_ex(qp);
+	return qp;
+}
+
+static void qp_drop(struct kwarp_qp *qp)
+{
+	kwarp_forget_left(qp);
+	cq_drop(to_kcq(qp->vqp.qp.send_cq));
+	cq_drop(to_kcq(qp->vqp.qp.recv_cq));
+	free(qp->sq.ring.hdr);
+	free(qp->rq.ring.hdr);
+	free(qp);
+}
+
+/* What the kernel finds in slot @i. */
+static struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
+{
+	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);
+}
+
+static struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i)
+{
+	return (void *)(wq->ring.entries + (i % SLOTS) * RQ_STRIDE);
 }
 
 #endif /* KWARP_FAKE_KERNEL_H */

@@ -380,6 +380,134 @@ static void test_deaf(void)
 	}
 }
 
+/* -------------------------------------------------- a send queue that is held */
+
+static void idle_poll(struct kwarp_cq *cq)
+{
+	struct ibv_wc wc;
+
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 0);
+}
+
+static void idle_start_poll(struct kwarp_cq *cq)
+{
+	struct ibv_poll_cq_attr attr = {};
+
+	CHECK(ibv_start_poll(&cq->vcq.cq_ex, &attr) == ENOENT);
+}
+
+static void idle_arm(struct kwarp_cq *cq)
+{
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+}
+
+static void idle_arm_solicited(struct kwarp_cq *cq)
+{
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
+}
+
+static const struct {
+	const char *name;
+	void (*idle)(struct kwarp_cq *cq);
+} idlers[] = {
+#define IDLER(_name) { #_name, idle_##_name }
+	IDLER(poll),
+	IDLER(start_poll),
+	IDLER(arm),
+	IDLER(arm_solicited),
+#undef IDLER
+};
+
+/* Whatever says that the program has nothing else to do rings once, with either CQ. */
+static void test_held(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	size_t i;
+	int way;
+
+	for (i = 0; i < ARRAY_SIZE(idlers) * 2; i++) {
+		struct kwarp_qp *qp = qp_make(0);
+		struct kwarp_cq *cq = to_kcq(i % 2 ? qp->vqp.qp.recv_cq : qp->vqp.qp.send_cq);
+		int before = failures;
+
+		way = i / 2;
+		qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+		CHECK(!send_one(qp, &wr) && !send_one(qp, &wr));
+		CHECK(kernel.rings == 0 && qp->sq.ring.hdr->prod == 2);
+		idlers[way].idle(cq);
+		CHECK(kernel.rings == 1);
+		CHECK(kernel.last_cmd == KWARP_IOC_POSTED_SEND && kernel.last_arg == QPN);
+		idlers[way].idle(cq);
+		idle_poll(to_kcq(qp->vqp.qp.send_cq));
+		idle_poll(to_kcq(qp->vqp.qp.recv_cq));
+		CHECK(kernel.rings == 1);
+		if (failures != before)
+			printf("# in case '%s', CQ %zu\n", idlers[way].name, i % 2);
+		qp_drop(qp);
+	}
+}
+
+/* A poll that finds something is no reason yet: the program may go on posting. */
+static void test_held_busy(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_cq *cq = to_kcq(qp->vqp.qp.send_cq);
+	uint32_t polls = cq->hdr->polls;
+	struct ibv_wc wc;
+
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	cq_add(cq, 1, QPN);
+	cq_add(cq, 2, QPN);
+	CHECK(!send_one(qp, &wr));
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 1);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 2);
+	CHECK(kernel.rings == 0 && cq->hdr->polls == polls + 2);
+	/* What the doorbell completes is found by the same poll. */
+	kernel.completes = cq;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(kernel.rings == 1);
+	qp_drop(qp);
+}
+
+/* Who has asked for an event may be waiting for it: obeyed at once, until it was raised. */
+static void test_held_armed(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_cq *cq = to_kcq(qp->vqp.qp.recv_cq);
+	struct ibv_wc wc;
+
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 1);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 0);
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 2);
+	cq->hdr->arm = 0;
+	cq_add(cq, 1, QPN);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 2);
+	qp_drop(qp);
+}
+
+/* Nobody rings for a queue pair that is gone. */
+static void test_held_destroyed(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	CHECK(!send_one(qp, &wr));
+	kwarp_forget_left(qp);
+	idle_poll(to_kcq(qp->vqp.qp.send_cq));
+	idle_poll(to_kcq(qp->vqp.qp.recv_cq));
+	CHECK(kernel.rings == 0);
+	qp_drop(qp);
+}
+
 /* ---------------------------------------------------------- receive queues */
 
 static void test_recv(void)
@@ -759,6 +887,10 @@ static const struct {
 	{ "send: all signaled", test_sig_all },
 	{ "send: doorbell", test_doorbell },
 	{ "send: doorbell not heard", test_deaf },
+	{ "held: rung for when the program is idle", test_held },
+	{ "held: not while it polls completions", test_held_busy },
+	{ "held: not after it has asked for an event", test_held_armed },
+	{ "held: destroyed", test_held_destroyed },
 	{ "recv: limits, full, doorbell in error", test_recv },
 	{ "srq", test_srq },
 	{ "wr: batch, abort", test_wr_batch },

@@ -42,6 +42,8 @@
  * @flags: KWARP_RING_*; SQ, RQ, SRQ: written by the kernel. CQ: see @arm.
  * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event and
  *	cleared by the kernel (atomic exchange) when it raises one.
+ * @polls: CQ only: written by user space: polls so far, which tell the kernel that its consumer
+ *	is one that polls
  * @cons_rsvd: padding to a cache line
  *
  * The entries start KWARP_RING_ENTRIES_OFFSET octets after the header.
@@ -52,6 +54,11 @@
  * executes a full barrier and reads @prod again.  So either the poster sees the
  * flag or the kernel sees the entry.  RQ: the flag is only set while the queue
  * pair is in error, so that receives posted then are flushed.
+ *
+ * If KWARP_RING_HELD is set instead, the poster may leave the entry there, and rings when its
+ * program has nothing else to do: when a poll of one of the queue pair's CQs finds nothing, or
+ * asks for an event, or if an event has been asked for already.  If it does not, the kernel
+ * looks by itself some time later.
  */
 struct kwarp_ring_hdr {
 	__u32 prod;
@@ -59,13 +66,16 @@ struct kwarp_ring_hdr {
 	__u32 cons;
 	__u32 flags;
 	__u32 arm;
-	__u32 cons_rsvd[13];
+	__u32 polls;
+	__u32 cons_rsvd[12];
 };
 
 #define KWARP_RING_ENTRIES_OFFSET	4096
 
 /* The kernel sleeps: enter it after posting. */
 #define KWARP_RING_NEED_KICK		(1U << 0)
+/* The program may go on posting, and ring later. */
+#define KWARP_RING_HELD		(1U << 2)
 /* The object failed; posts will be flushed. */
 #define KWARP_RING_ERROR		(1U << 1)
 

@@ -114,12 +114,12 @@ static int format_rev(char *buf, u32 value)
 	return sysfs_emit(buf, "%u\n", value);
 }
 
-static int parse_hold(const char *buf, u32 *value)
+static int parse_coalesce(const char *buf, u32 *value)
 {
-	return parse_number(buf, value, 0, KWARP_HOLD_MAX_US);
+	return parse_number(buf, value, 0, KWARP_COALESCE_MAX_US);
 }
 
-static int format_hold(char *buf, u32 value)
+static int format_coalesce(char *buf, u32 value)
 {
 	return sysfs_emit(buf, "%u\n", value);
 }
@@ -222,7 +222,7 @@ static struct knob knob_##_name = {						\
 
 KNOB(align, switch);
 KNOB(crc, crc);
-KNOB(hold_us, hold);
+KNOB(coalesce_us, coalesce);
 KNOB(keepalive, seconds);
 KNOB(markers, switch);
 KNOB(mpa_rev, rev);
@@ -247,6 +247,13 @@ static ssize_t stashes_now_show(struct device *dev, struct device_attribute *att
 	return sysfs_emit(buf, "%u\n", atomic_read(&count_dev(dev)->stashes_now));
 }
 
+static ssize_t coalesce_timeouts_show(struct device *dev, struct device_attribute *attr,
+				      char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", atomic_long_read(&count_dev(dev)->coalesce_timeouts));
+}
+
+static DEVICE_ATTR_RO(coalesce_timeouts);
 static DEVICE_ATTR_RO(stashes);
 static DEVICE_ATTR_RO(stashes_now);
 
@@ -255,13 +262,14 @@ static DEVICE_ATTR_RO(stashes_now);
 static struct attribute *knob_attrs[] = {
 	&knob_align.attr.attr,
 	&knob_crc.attr.attr,
-	&knob_hold_us.attr.attr,
+	&knob_coalesce_us.attr.attr,
 	&knob_keepalive.attr.attr,
 	&knob_markers.attr.attr,
 	&knob_mpa_rev.attr.attr,
 	&knob_peer_to_peer.attr.attr,
 	&knob_rtr.attr.attr,
 	&knob_user_timeout.attr.attr,
+	&dev_attr_coalesce_timeouts.attr,
 	&dev_attr_stashes.attr,
 	&dev_attr_stashes_now.attr,
 	NULL
@@ -293,7 +301,7 @@ const struct attribute_group kwarp_attr_group = {
 
 static struct kwarp_knobs defaults = {
 	.crc = KWARP_CRC_ON,
-	.hold_us = KWARP_HOLD_MAX_US,
+	.coalesce_us = KWARP_COALESCE_US,
 	.keepalive = 60,
 	.markers = 0,
 	.mpa_rev = 2,
@@ -350,7 +358,7 @@ MODULE_PARM_DESC(_name, _text)
 
 PARAM(align, switch, "default of new links: keep FPDUs aligned to TCP segments (off)");
 PARAM(crc, crc, "default of new links: CRC on, off or required (on)");
-PARAM(hold_us, hold, "default of new links: longest wait of quick requests, 0 to 250 us (250)");
+PARAM(coalesce_us, coalesce, "default of new links: longest wait of coalesced requests, 0 to 1000 us (100)");
 PARAM(keepalive, seconds, "default of new links: seconds until a silent peer is given up (60)");
 PARAM(markers, switch, "default of new links: ask peers for markers (off)");
 PARAM(mpa_rev, rev, "default of new links: MPA revision to initiate with, 1 or 2 (2)");
@@ -362,7 +370,7 @@ void kwarp_knobs_init(struct kwarp_knobs *knobs)
 {
 	knobs->align = READ_ONCE(defaults.align);
 	knobs->crc = READ_ONCE(defaults.crc);
-	knobs->hold_us = READ_ONCE(defaults.hold_us);
+	knobs->coalesce_us = READ_ONCE(defaults.coalesce_us);
 	knobs->keepalive = READ_ONCE(defaults.keepalive);
 	knobs->markers = READ_ONCE(defaults.markers);
 	knobs->mpa_rev = READ_ONCE(defaults.mpa_rev);

@@ -26,8 +26,8 @@
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @hold_us: microseconds that requests which come in quick succession may be held back, to go
- *	out together; 0: never
+ * @coalesce_us: microseconds for which a program that polls may leave its requests in the
+ *	ring, to go out together; 0: each doorbell is obeyed at once
  * @keepalive: seconds after which a silent peer is given up, or 0; limits @user_timeout
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
@@ -38,7 +38,7 @@
 struct kwarp_knobs {
 	u32 align;
 	u32 crc;
-	u32 hold_us;
+	u32 coalesce_us;
 	u32 keepalive;
 	u32 markers;
 	u32 mpa_rev;
@@ -72,6 +72,7 @@ struct kwarp_knobs {
  * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx/skb.c
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
+ * @coalesce_timeouts: send queues that were held and that a timer had to look after
  * @pages: pages for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
  *	halves off
@@ -114,6 +115,7 @@ struct kwarp_dev {
 	atomic_t stashes_now;
 	atomic_t stashes_unpaid;
 	atomic_long_t stashes;
+	atomic_long_t coalesce_timeouts;
 
 	struct {
 		spinlock_t lock;	/* this group */

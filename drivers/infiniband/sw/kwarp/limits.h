@@ -96,7 +96,8 @@
 /* Draining what was posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
-/* The longest that requests are held back (engine/tx/hold.h), and what the knob may be. */
-#define KWARP_HOLD_MAX_US	250
+/* For how long requests may be held (engine/tx/coalesce.h): by default, and at most. */
+#define KWARP_COALESCE_US	100
+#define KWARP_COALESCE_MAX_US	1000
 
 #endif /* KWARP_LIMITS_H */

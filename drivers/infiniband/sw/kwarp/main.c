@@ -7,6 +7,7 @@
 
 #include "cm/cm.h"
 #include "device.h"
+#include "engine/engine.h"
 #include "fault.h"
 #include "wq.h"
 
@@ -20,6 +21,7 @@ static int __init kwarp_init(void)
 	ret = kwarp_cm_init();
 	if (ret)
 		goto out_wq;
+	kwarp_engine_init_module();
 	kwarp_fault_init();
 	ret = kwarp_link_register();
 	if (ret)
@@ -28,6 +30,7 @@ static int __init kwarp_init(void)
 
 out_fault:
 	kwarp_fault_exit();
+	kwarp_engine_exit_module();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	return ret;
@@ -39,6 +42,7 @@ out_wq:
 static void __exit kwarp_exit(void)
 {
 	kwarp_link_unregister();
+	kwarp_engine_exit_module();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	kwarp_fault_exit();

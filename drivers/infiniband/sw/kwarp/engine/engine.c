@@ -10,10 +10,23 @@
 #include "rx/segment.h"
 #include "sock.h"
 #include "tcp.h"
-#include "tx/hold.h"
+#include "tx/coalesce.h"
 #include "tx/pages.h"
 #include "tx/pick.h"
 #include "tx/run.h"
+#include "tx/timer.h"
+
+/* What all engines share. */
+void kwarp_engine_init_module(void)
+{
+	kwarp_tx_init_module();
+}
+
+/* No engine is left. */
+void kwarp_engine_exit_module(void)
+{
+	kwarp_timer_exit();
+}
 
 /* What all engines of a device share. */
 void kwarp_engine_init_device(struct kwarp_dev *kdev)
@@ -85,7 +98,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		tx->msn[i] = 1;
 	tx->sq_end = e->sq->next;
-	kwarp_hold_reset(e);
+	kwarp_coalesce_reset(e);
 }
 
 static void take_queues(struct kwarp_engine *e, const struct kwarp_stream_params *p)
@@ -128,7 +141,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_tx_stop_timer(e);
+		kwarp_timer_del(e);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
@@ -184,7 +197,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		if (fin)
 			kwarp_tcp_shutdown(e->sock);
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_tx_stop_timer(e);
+		kwarp_timer_del(e);
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
@@ -222,7 +235,7 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 {
 	cancel_delayed_work_sync(&e->tx.work);
 	/* After the work item, which may start it; it finds no socket and queues nothing. */
-	kwarp_tx_stop_timer(e);
+	kwarp_timer_del(e);
 }
 
 /* Inbound octets are dropped from now on.  Context: any. */

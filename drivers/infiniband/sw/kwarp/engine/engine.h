@@ -30,6 +30,9 @@ struct kwarp_engine_parts {
 	struct kwarp_cq *recv_cq;
 };
 
+void kwarp_engine_init_module(void);
+void kwarp_engine_exit_module(void);
+
 void kwarp_engine_init_device(struct kwarp_dev *kdev);
 void kwarp_engine_fini_device(struct kwarp_dev *kdev);
 

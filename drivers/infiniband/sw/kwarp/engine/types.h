@@ -8,7 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitops.h>
-#include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -25,6 +25,7 @@
 
 struct kwarp_dev;
 struct kwarp_engine;
+struct kwarp_timer;
 struct socket;
 
 /*
@@ -104,42 +105,25 @@ struct kwarp_tx_msg {
 };
 
 /**
- * struct kwarp_hold - owned by the transmit runner, but for @timer, @heard, @cost and @late
- * @timer: ends a period
- * @max_ns: no period is longer; 0: nothing is held back; does not change during a stream
- * @late: READ_ONCE/WRITE_ONCE, by the timer and the runner: late timers in a row
- * @who: process that rang last
- * @heard: READ_ONCE/WRITE_ONCE, also by the receive side: the peer wrote or sent something
- * @cost: READ_ONCE/WRITE_ONCE, by any poster: nanoseconds that its doorbell took; a hint
- * @on: requests are held back
- * @large: they seem to be large ones
- * @streak: quick doorbells in a row, see KWARP_HOLD_STREAK; negative behind a period not
- *	worth it
- * @penalty: doorbells that will be obeyed behind the next such period
- * @off: stream offset at the last doorbell, or when holding ended; what the peer reads
- *	counts, too
- * @next: first request not taken when the period began
- * @misses: periods in a row that were not worth it
- * @busy: when the period ended the program had completions of a shared CQ to look at
- * @warm: one was, since holding began last, however long ago: what came behind it is a
- *	pause between bursts
+ * struct kwarp_coalesce - owned by the transmit runner, but for @node, @timer and @looks
+ * @ns: requests are held no longer; 0: not at all; does not change during a stream
+ * @on: the send queue is held
+ * @obey: doorbells that will be obeyed at once
+ * @quiet: periods in a row in which nothing was posted
+ * @polls: what the program had counted when this was looked at last
+ * @node: in the list of a processor, see tx/timer.c; under its lock
+ * @timer: whose list that is, or was last; written under its lock
+ * @looks: timers that look at the stream now
  */
-struct kwarp_hold {
-	struct hrtimer timer;
-	u32 max_ns;
-	u32 late;
-	pid_t who;
-	bool heard;
-	u32 cost;
+struct kwarp_coalesce {
+	u64 ns;
 	bool on;
-	bool large;
-	int streak;
-	int penalty;
-	u32 off;
-	u32 next;
-	u32 misses;
-	bool busy;
-	bool warm;
+	u32 obey;
+	u32 quiet;
+	u32 polls;
+	struct list_head node;
+	struct kwarp_timer *timer;
+	atomic_t looks;
 };
 
 /**
@@ -169,8 +153,7 @@ struct kwarp_hold {
  * @wqe: its work request
  * @small: payload of Read Requests and the Terminate
  * @batch: octets on their way to TCP
- * @hold: requests held back for a moment
- * @due: this runner was called by @hold's timer
+ * @coalesce: whether the send queue is held
  */
 struct kwarp_tx {
 	atomic_t run;
@@ -197,8 +180,7 @@ struct kwarp_tx {
 	struct kwarp_wqe wqe;
 	u8 small[KWARP_TERM_MAX_LEN];
 	struct kwarp_batch batch;
-	struct kwarp_hold hold;
-	bool due;
+	struct kwarp_coalesce coalesce;
 };
 
 enum kwarp_rx_target {
@@ -244,7 +226,6 @@ struct kwarp_rx_stash {
  * @small: header octets
  * @small_have: their number
  * @kick: there may be something to send when this run ends
- * @news: this run has delivered what the peer wrote or sent, so its program may see it
  */
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
@@ -266,7 +247,6 @@ struct kwarp_rx {
 	u8 small[KWARP_TERM_MAX_LEN];
 	u32 small_have;
 	bool kick;
-	bool news;
 };
 
 /**

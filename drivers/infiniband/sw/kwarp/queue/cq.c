@@ -114,17 +114,25 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
-/* Has the consumer seen all?  It says so itself: only a hint.  Context: any. */
-bool kwarp_cq_empty(struct kwarp_cq *cq)
+/**
+ * kwarp_cq_look - add what the consumer has said to what is in @view already
+ * @cq: queue
+ * @view: result
+ *
+ * Context: any.
+ */
+void kwarp_cq_look(struct kwarp_cq *cq, struct kwarp_cq_view *view)
 {
+	const struct kwarp_ring_hdr *hdr;
 	unsigned long irqflags;
-	bool empty;
 
 	/* A resize replaces the ring. */
 	spin_lock_irqsave(&cq->lock, irqflags);
-	empty = READ_ONCE(cq->ring.hdr->cons) == cq->prod;
+	hdr = cq->ring.hdr;
+	view->polls += READ_ONCE(hdr->polls);
+	view->completions |= READ_ONCE(hdr->cons) != cq->prod;
+	view->armed |= READ_ONCE(hdr->arm);
 	spin_unlock_irqrestore(&cq->lock, irqflags);
-	return empty;
 }
 
 /* ------------------------------------------------------- kernel consumers */
@@ -264,6 +272,7 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	copy_entries(cq, ring, first, done, cq->prod, false);
 	ring->hdr->prod = cq->prod - first;
 	ring->hdr->arm = READ_ONCE(cq->ring.hdr->arm);
+	ring->hdr->polls = READ_ONCE(cq->ring.hdr->polls);
 	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
 	cq->prod -= first;
 	swap(cq->ring, *ring);

@@ -49,11 +49,23 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* first overflow: async event */
 
+/**
+ * struct kwarp_cq_view - what consumers have said in one or more queues; hints
+ * @polls: sum of their polls, modulo 2^32
+ * @completions: not all have been taken
+ * @armed: an event has been asked for
+ */
+struct kwarp_cq_view {
+	u32 polls;
+	bool completions;
+	bool armed;
+};
+
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq);
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp);
 u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags);
 void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo);
-bool kwarp_cq_empty(struct kwarp_cq *cq);
+void kwarp_cq_look(struct kwarp_cq *cq, struct kwarp_cq_view *view);
 
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -68,7 +68,7 @@ static const struct tested {
 	{ #_name, offsetof(struct kwarp_knobs, _name), &knob_##_name, &__param_##_name }
 	TESTED(align),
 	TESTED(crc),
-	TESTED(hold_us),
+	TESTED(coalesce_us),
 	TESTED(keepalive),
 	TESTED(markers),
 	TESTED(mpa_rev),
@@ -187,9 +187,9 @@ static const struct word words[] = {
 	{ "crc", "off", KWARP_CRC_OFF, "off\n" },
 	{ "crc", "on", KWARP_CRC_ON, "on\n" },
 	{ "crc", "required", KWARP_CRC_REQUIRED, "required\n" },
-	{ "hold_us", "0", 0, "0\n" },
-	{ "hold_us", "1", 1, "1\n" },
-	{ "hold_us", "250", 250, "250\n" },
+	{ "coalesce_us", "0", 0, "0\n" },
+	{ "coalesce_us", "1", 1, "1\n" },
+	{ "coalesce_us", "1000", 1000, "1000\n" },
 	{ "keepalive", "0", 0, "0\n" },
 	{ "keepalive", "0x10", 16, "16\n" },
 	{ "keepalive", "32767", 32767, "32767\n" },
@@ -306,8 +306,8 @@ static const struct refusal refusals[] = {
 	{ "crc", "required,on" },
 	{ "crc", "on off" },
 	{ "crc", "1" },
-	{ "hold_us", "251" },
-	{ "hold_us", "-1" },
+	{ "coalesce_us", "1001" },
+	{ "coalesce_us", "-1" },
 	{ "keepalive", "" },
 	{ "keepalive", "4s" },
 	{ "keepalive", "-1" },
@@ -372,7 +372,7 @@ static void test_all(struct kunit *test)
 	static const struct kwarp_knobs want = {
 		.align = 0,
 		.crc = KWARP_CRC_ON,
-		.hold_us = 250,
+		.coalesce_us = 100,
 		.keepalive = 60,
 		.markers = 0,
 		.mpa_rev = 2,
@@ -405,10 +405,14 @@ static void test_counts(struct kunit *test)
 
 	atomic_long_set(&t->kdev->stashes, 12345);
 	atomic_set(&t->kdev->stashes_now, 67);
+	atomic_long_set(&t->kdev->coalesce_timeouts, 89);
 	stashes_show(&t->kdev->ibdev.dev, &dev_attr_stashes, t->buf);
 	KUNIT_EXPECT_STREQ(test, t->buf, "12345\n");
 	stashes_now_show(&t->kdev->ibdev.dev, &dev_attr_stashes_now, t->buf);
 	KUNIT_EXPECT_STREQ(test, t->buf, "67\n");
+	coalesce_timeouts_show(&t->kdev->ibdev.dev, &dev_attr_coalesce_timeouts, t->buf);
+	KUNIT_EXPECT_STREQ(test, t->buf, "89\n");
+	KUNIT_EXPECT_EQ(test, dev_attr_coalesce_timeouts.attr.mode, 0444);
 	KUNIT_EXPECT_EQ(test, dev_attr_stashes.attr.mode, 0444);
 	KUNIT_EXPECT_EQ(test, dev_attr_stashes_now.attr.mode, 0444);
 }

@@ -24,7 +24,6 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
 	rx->target = KWARP_RXT_NONE;
 	rx->tagged_open = false;
-	rx->news = false;
 	rx->ahead = 0;
 	rx->skip = 0;
 	rx->want = 0;
@@ -188,7 +187,6 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 
 	if (!h->last)
 		return KWARP_PERR_NONE;
-	rx->news = true;
 	if (kwarp_op_invalidates(h->opcode)) {
 		err = invalidate(e);
 		if (err != KWARP_PERR_NONE) {
@@ -297,7 +295,6 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 		rx->tagged_open = !h->last;
 		if (h->opcode == KWARP_OP_RRESP)
 			return end_response(e);
-		rx->news = true;
 		return KWARP_PERR_NONE;
 	}
 	kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
@@ -372,10 +369,6 @@ bool kwarp_rx_end_run(struct kwarp_engine *e)
 		e->rx.mr = NULL;
 	}
 	e->rx.sure = false;
-	/* The runner's cache line, perhaps on another processor: not without need. */
-	if (e->rx.news && !READ_ONCE(e->tx.hold.heard))
-		WRITE_ONCE(e->tx.hold.heard, true);
-	e->rx.news = false;
 	e->rx.kick = false;
 	return kick;
 }

@@ -5,13 +5,15 @@
  */
 #include <kunit/test.h>
 
+#define kwarp_tx_init_module	door_tx_init_module
+#define kwarp_timer_exit	door_timer_exit
 #define kwarp_tx_init		door_tx_init
 #define kwarp_tx_kick		door_tx_kick
 #define kwarp_tx_claim		door_tx_claim
 #define kwarp_tx_release	door_tx_release
-#define kwarp_tx_stop_timer	door_tx_stop_timer
+#define kwarp_timer_del		door_timer_del
 #define kwarp_tx_drained	door_tx_drained
-#define kwarp_hold_reset	door_hold_reset
+#define kwarp_coalesce_reset	door_coalesce_reset
 #define kwarp_rx_init		door_rx_init
 #define kwarp_sock_install	door_sock_install
 #define kwarp_sock_remove	door_sock_remove
@@ -96,6 +98,14 @@ void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
 }
 
+void door_tx_init_module(void)
+{
+}
+
+void door_timer_exit(void)
+{
+}
+
 void door_tx_claim(struct kwarp_engine *e)
 {
 	say("[");
@@ -106,7 +116,7 @@ void door_tx_release(struct kwarp_engine *e)
 	say("]");
 }
 
-void door_tx_stop_timer(struct kwarp_engine *e)
+void door_timer_del(struct kwarp_engine *e)
 {
 	say("timer");
 }
@@ -116,7 +126,7 @@ bool door_tx_drained(const struct kwarp_engine *e)
 	return door->drained;
 }
 
-void door_hold_reset(struct kwarp_engine *e)
+void door_coalesce_reset(struct kwarp_engine *e)
 {
 }
 

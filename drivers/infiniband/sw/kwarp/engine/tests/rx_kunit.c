@@ -361,43 +361,6 @@ static void test_kicks(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, t->a.kick, "asked for once");
 }
 
-static bool is_news(struct stream *s)
-{
-	bool heard = s->e.tx.hold.heard;
-
-	s->e.tx.hold.heard = false;
-	return heard;
-}
-
-/* What the peer writes or sends is news; its Reads, and answers to ours, are not. */
-static void test_news(struct kunit *test)
-{
-	struct rx_test *t = test->priv;
-	struct kwarp_sq sq = { .cq = &t->cq->cq };
-	u8 response[14] = { 0xc1, 0x42 };
-
-	t->a.e.sq = &sq;
-	feed_read(&t->a);
-	KUNIT_EXPECT_FALSE(test, is_news(&t->a));
-	kwarp_oread_tail(&t->a.e.oread)->left = 0;
-	kwarp_oread_tail(&t->a.e.oread)->rtr = true;
-	kwarp_readq_push(&t->a.e.oread);
-	feed(&t->a, response, sizeof(response));
-	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_NONE);
-	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->a.e.oread));
-	KUNIT_EXPECT_FALSE(test, is_news(&t->a));
-	feed_write(&t->a);
-	KUNIT_EXPECT_TRUE(test, is_news(&t->a));
-	feed_read(&t->a);
-	KUNIT_EXPECT_FALSE(test, is_news(&t->a));
-	post(t, 0, 1);
-	feed_untagged(&t->a, 0x01, 3, 0, KWARP_QN_SEND, NULL, 0);
-	KUNIT_EXPECT_FALSE_MSG(test, is_news(&t->a), "no more than half a message");
-	feed_send(&t->a, 3, 0);
-	KUNIT_EXPECT_TRUE(test, is_news(&t->a));
-	expect_done(test, 0);
-}
-
 /* 5040-8.1.2-7, 5042-6.4.3.3-1: one that asks for too much takes it from nobody. */
 static void test_reads(struct kunit *test)
 {
@@ -693,7 +656,6 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_shared_domain),
 	KUNIT_CASE(test_cq_overflow),
 	KUNIT_CASE(test_kicks),
-	KUNIT_CASE(test_news),
 	KUNIT_CASE(test_reads),
 	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
 	KUNIT_CASE(test_lookups),

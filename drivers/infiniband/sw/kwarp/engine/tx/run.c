@@ -4,9 +4,10 @@
  *
  * A message leaves                     when
  *
- * in the poster's system call          a program rings its doorbell, unless requests are held
- *                                      back (hold.h)
- * with the timer, 10 to 250 us later   they are
+ * in a system call of its program      it is posted, unless the send queue is held (coalesce.h);
+ *                                      if so, the program polls and finds nothing, or asks for
+ *                                      an event
+ * with the timer, after coalesce_us    the send queue is held, and the program does none of these
  * in the softirq that received         a Read Request of the peer is answered, a response has
  *                                      come that a fenced or ORD-limited request waited for, or
  *                                      the peer's first FPDU, for which a responder waits
@@ -32,27 +33,27 @@
  * Those that have to stop the runner (attach, stop, reset) go before all others: they
  * say so in "claims", the runner leaves after the round in work, and nobody else enters.
  *
- * The send queue's KWARP_RING_NEED_KICK is set by the runner before it looks at the
- * producer index for the last time, with a full barrier between; the poster stores
- * the index, executes a full barrier and looks at the flag (kwarp-abi.h).
+ * The send queue's flags, KWARP_RING_NEED_KICK or KWARP_RING_HELD, are set by the runner before it
+ * looks at the producer index for the last time, with a full barrier between; the poster stores
+ * the index, executes a full barrier and looks at the flags (kwarp-abi.h).
  */
 #include "run.h"
 
 #include <linux/percpu.h>
 #include <linux/sched/mm.h>
-#include <linux/timekeeping.h>
 
 #include "../../compat.h"
 #include "../../fault.h"
 #include "../../kwarp.h"
 #include "../../wq.h"
 #include "../tcp.h"
-#include "hold.h"
+#include "coalesce.h"
 #include "step.h"
+#include "timer.h"
 
 enum {
 	KWARP_RUN_IDLE,		/* nobody */
-	KWARP_RUN_QUEUED,	/* the work item or a timer will; it may be overtaken */
+	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
 	KWARP_RUN_ACTIVE,	/* somebody is running */
 	KWARP_RUN_AGAIN,	/* and has to look again */
 };
@@ -83,10 +84,9 @@ struct softirq_share {
 
 static DEFINE_PER_CPU(struct softirq_share, kwarp_softirq_share);
 
-static void want_kicks(struct kwarp_engine *e, bool on)
+/* What posters have to do from now on. */
+static void tell_posters(struct kwarp_engine *e, u32 flags)
 {
-	u32 flags = on ? KWARP_RING_NEED_KICK : 0;
-
 	if (READ_ONCE(e->sq->ring.hdr->flags) == flags)
 		return;
 	kwarp_ring_set_flags(&e->sq->ring, flags);
@@ -131,25 +131,16 @@ static void hand_over(struct kwarp_engine *e)
 	leave_queued(e, dead(e) ? 1 : 0);
 }
 
-static bool try_leave(struct kwarp_engine *e, int word)
+/* Leave, unless somebody asked for another round: then false. */
+static bool leave(struct kwarp_engine *e)
 {
-	return atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, word) == KWARP_RUN_ACTIVE;
-}
-
-static bool left_or_active(struct kwarp_engine *e, bool left)
-{
-	if (left)
-		wake_claimant(e);
-	else
+	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, KWARP_RUN_IDLE) != KWARP_RUN_ACTIVE) {
 		/* Full barrier: what the kicker stored is seen by the next step. */
 		atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
-	return left;
-}
-
-/* Leave the word as @word, unless somebody asked for another round: then false. */
-static bool leave(struct kwarp_engine *e, int word)
-{
-	return left_or_active(e, try_leave(e, word));
+		return false;
+	}
+	wake_claimant(e);
+	return true;
 }
 
 /*
@@ -166,31 +157,10 @@ static void wait_for_memory(struct kwarp_engine *e)
 	leave_queued(e, 1);
 }
 
-/* Somebody will run when the period is over, in @ns.  Context: any but hard interrupt. */
-static void start_timer(struct kwarp_engine *e, u64 ns)
+/* Posters are not to ring.  Not for what will be flushed, or is not to be sent yet. */
+static bool holds(const struct kwarp_engine *e)
 {
-	/* A period that goes on does not become longer. */
-	if (hrtimer_is_queued(&e->tx.hold.timer))
-		return;
-	hrtimer_start(&e->tx.hold.timer, ns_to_ktime(ns), HRTIMER_MODE_REL_SOFT);
-}
-
-/* A timer goes on, with what will have been posted by then. */
-static bool leave_for_hold(struct kwarp_engine *e)
-{
-	bool left;
-	u64 ns;
-
-	want_kicks(e, false);
-	ns = kwarp_hold_begin(e);
-	/* Doorbells are off: no delay until there is a timer. */
-	preempt_disable();
-	left = try_leave(e, KWARP_RUN_QUEUED);
-	/* Not before: it has to find the word as it is now. */
-	if (left)
-		start_timer(e, ns);
-	preempt_enable();
-	return left_or_active(e, left);
+	return e->tx.coalesce.on && e->sock;
 }
 
 /*
@@ -202,7 +172,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	enum kwarp_tx_result result;
 	u32 seen, off = e->tx.off;
 
-	want_kicks(e, false);
+	tell_posters(e, 0);
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
 	result = kwarp_tx_step(e);
 	if (e->tx.in_socket)
@@ -212,9 +182,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
 	if (result != KWARP_TX_IDLE)
 		return result;
-	if (kwarp_hold_more(e, e->tx.due))
-		return KWARP_TX_HOLD;
-	want_kicks(e, true);
+	tell_posters(e, holds(e) ? KWARP_RING_HELD : KWARP_RING_NEED_KICK);
 	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
@@ -227,10 +195,12 @@ static bool round_and_leave(struct kwarp_engine *e)
 	case KWARP_TX_NO_MEMORY:
 		wait_for_memory(e);
 		return true;
-	case KWARP_TX_HOLD:
-		return leave_for_hold(e);
+	case KWARP_TX_IDLE:
+		if (holds(e))
+			kwarp_timer_add(e);
+		return leave(e);
 	default:
-		return leave(e, KWARP_RUN_IDLE);
+		return leave(e);
 	}
 }
 
@@ -251,7 +221,6 @@ static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 	unsigned int noio = memalloc_noio_save();
 
 	e->tx.in_socket = false;
-	e->tx.due = false;
 	while (!round_and_leave(e)) {
 		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
@@ -272,12 +241,8 @@ static void run(struct kwarp_engine *e, bool for_poster)
 /* The caller has entered, because a doorbell was rung. */
 static void run_for_poster(struct kwarp_engine *e)
 {
-	u64 now = ktime_get_ns();
-
-	if (kwarp_hold_wanted(e, now) && leave_for_hold(e))
-		return;
+	kwarp_coalesce_rung(e);
 	run(e, true);
-	kwarp_hold_rung(e, now);
 }
 
 /*
@@ -297,9 +262,8 @@ static void run_in_socket(struct kwarp_engine *e, bool due)
 	}
 	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
-	tx->due = due;
 	if (due)
-		kwarp_hold_due(e);
+		kwarp_coalesce_due(e);
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);
@@ -390,36 +354,18 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		cpu_relax();
 }
 
-/* What a timer was to do, it cannot: leave it to the work item.  Context: any. */
-static void defer(struct kwarp_engine *e)
-{
-	/* Pairs with try_leave(): either we see the word, or it that no timer is queued. */
-	smp_mb();
-	if (atomic_read(&e->tx.run) == KWARP_RUN_QUEUED)
-		queue(e, 0);
-}
-
 static void send_held(struct kwarp_engine *e)
 {
 	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
 }
 
-static enum hrtimer_restart period_over(struct hrtimer *timer)
+static void period_over(struct kwarp_engine *e)
 {
-	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.hold.timer);
-	/* kwarp_tx_stop_timer() comes after the store and waits for us. */
+	/* kwarp_timer_del() comes after the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	kwarp_hold_late(&e->tx.hold);
 	if (sock && !kwarp_tcp_run(sock, send_held, e))
-		defer(e);
-	return HRTIMER_NORESTART;
-}
-
-/* No period runs any more, nor will one that is being started find a socket.  Process. */
-void kwarp_tx_stop_timer(struct kwarp_engine *e)
-{
-	hrtimer_cancel(&e->tx.hold.timer);
+		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
 /**
@@ -458,5 +404,11 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
-	kwarp_hrtimer_setup(&e->tx.hold.timer, period_over, HRTIMER_MODE_REL_SOFT);
+	INIT_LIST_HEAD(&e->tx.coalesce.node);
+}
+
+/* Before the first stream. */
+void kwarp_tx_init_module(void)
+{
+	kwarp_timer_init(period_over);
 }

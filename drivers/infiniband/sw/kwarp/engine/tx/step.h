@@ -9,7 +9,6 @@ enum kwarp_tx_result {
 	KWARP_TX_MORE,		/* there may be more */
 	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
 	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
-	KWARP_TX_HOLD,		/* as IDLE, but there will be more soon (run.c) */
 };
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);

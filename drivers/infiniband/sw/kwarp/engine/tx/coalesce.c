@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Whether to hold a send queue: see coalesce.h.
+ */
+#include "coalesce.h"
+
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+
+#include "../../kwarp.h"
+
+/* The timer asks. */
+static bool hold_goes_on(struct kwarp_coalesce *c, const struct kwarp_coalesce_facts *f)
+{
+	if (f->armed)
+		return false;
+	if (!f->posted)
+		return f->completions && ++c->quiet < KWARP_COALESCE_QUIET;
+	c->quiet = 0;
+	/* It has something to poll, and will come to the end of it. */
+	if (f->completions)
+		return true;
+	c->obey = KWARP_COALESCE_OBEY;
+	return false;
+}
+
+/**
+ * kwarp_coalesce_verdict - hold what is posted next?
+ * @c: counts, brought up to date
+ * @f: facts
+ *
+ * Context: the runner.
+ */
+bool kwarp_coalesce_verdict(struct kwarp_coalesce *c, const struct kwarp_coalesce_facts *f)
+{
+	if (f->due)
+		return hold_goes_on(c, f);
+	c->quiet = 0;
+	if (c->obey) {
+		c->obey--;
+		return false;
+	}
+	return f->polled && !f->armed;
+}
+
+/* May whoever posts keep the processor from the timer for as long as it likes? */
+static bool poster_is_realtime(void)
+{
+	switch (current->policy) {
+	case SCHED_FIFO:
+	case SCHED_RR:
+	case SCHED_DEADLINE:
+		return true;
+	default:
+		return IS_ENABLED(CONFIG_PREEMPT_RT);
+	}
+}
+
+/* What the program has said in its CQs.  All of it is a hint: it may be saying more just now. */
+static void read_cqs(struct kwarp_engine *e, struct kwarp_coalesce_facts *f)
+{
+	struct kwarp_cq_view view = {};
+
+	kwarp_cq_look(e->sq->cq, &view);
+	if (e->recv_cq != e->sq->cq)
+		kwarp_cq_look(e->recv_cq, &view);
+	f->completions = view.completions;
+	f->armed = view.armed;
+	f->polled = view.polls != e->tx.coalesce.polls;
+	e->tx.coalesce.polls = view.polls;
+}
+
+/* A stream begins.  Context: the runner. */
+void kwarp_coalesce_reset(struct kwarp_engine *e)
+{
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+
+	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
+	c->on = false;
+	c->obey = 0;
+	c->quiet = 0;
+}
+
+/* A doorbell was rung: how is it from now on?  Context: the runner, process. */
+void kwarp_coalesce_rung(struct kwarp_engine *e)
+{
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+	struct kwarp_coalesce_facts facts = {};
+
+	c->on = false;
+	/* A timer that has to wait for the next tick would hold for much too long. */
+	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || poster_is_realtime())
+		return;
+	read_cqs(e, &facts);
+	c->on = kwarp_coalesce_verdict(c, &facts);
+}
+
+/* The timer looks, before it sends.  Context: the runner, softirq. */
+void kwarp_coalesce_due(struct kwarp_engine *e)
+{
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+	struct kwarp_coalesce_facts facts = { .due = true };
+
+	/* Released long ago, or again in the meantime: the timer is told of holds, not of ends. */
+	if (!c->on)
+		return;
+	facts.posted = READ_ONCE(e->sq->ring.hdr->prod) != e->sq->next;
+	if (facts.posted)
+		atomic_long_inc(&e->kdev->coalesce_timeouts);
+	read_cqs(e, &facts);
+	c->on = kwarp_coalesce_verdict(c, &facts);
+}
