@@ -76,6 +76,7 @@ void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *
  */
 void kwarp_engine_unwire(struct kwarp_engine *e)
 {
+	might_sleep();
 	kwarp_mem_stream_end(&e->mem);
 	kwarp_cq_forget_qp(e->sq->cq, e->ibqp);
 	kwarp_cq_forget_qp(e->recv_cq, e->ibqp);
@@ -130,6 +131,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 {
 	int ret;
 
+	might_sleep();
 	kwarp_tx_claim(e);
 	take_queues(e, p);
 	start_tx(e, p);
@@ -152,6 +154,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 /* Look at the socket from process context: octets, FIN, errors. */
 void kwarp_engine_poll(struct kwarp_engine *e)
 {
+	might_sleep();
 	if (e->sock)
 		kwarp_sock_drain(e);
 }
@@ -167,6 +170,7 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 {
 	bool idle;
 
+	might_sleep();
 	kwarp_tx_claim(e);
 	idle = e->sock && kwarp_tx_drained(e);
 	if (idle) {
@@ -189,6 +193,7 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
  */
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 {
+	might_sleep();
 	kwarp_engine_stop_receiving(e);
 	kwarp_engine_stop_sending(e);
 	kwarp_tx_claim(e);
@@ -215,6 +220,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
  */
 void kwarp_engine_reset(struct kwarp_engine *e)
 {
+	might_sleep();
 	kwarp_tx_claim(e);
 	kwarp_sq_reset(e->sq);
 	if (!e->rq_shared)
@@ -233,6 +239,7 @@ void kwarp_engine_reset(struct kwarp_engine *e)
  */
 void kwarp_engine_cancel(struct kwarp_engine *e)
 {
+	might_sleep();
 	cancel_delayed_work_sync(&e->tx.work);
 	/* After the work item, which may start it; it finds no socket and queues nothing. */
 	kwarp_timer_del(e);
@@ -258,6 +265,7 @@ void kwarp_engine_stop_sending(struct kwarp_engine *e)
  */
 void kwarp_engine_drain(struct kwarp_engine *e)
 {
+	might_sleep();
 	WRITE_ONCE(e->tx.drain_to, READ_ONCE(e->sq->ring.hdr->prod));
 	/* The runner reads drain_to after it has seen the flag. */
 	smp_wmb();
@@ -279,6 +287,7 @@ void kwarp_engine_drain(struct kwarp_engine *e)
  */
 bool kwarp_engine_terminate(struct kwarp_engine *e)
 {
+	might_sleep();
 	if (!test_bit(KWARP_E_TERM_READY, &e->flags) ||
 	    test_bit(KWARP_E_TX_STOP, &e->flags) ||
 	    (!test_bit(KWARP_E_TX_OPEN, &e->flags) &&

@@ -60,12 +60,6 @@ static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 	return e->sock;
 }
 
-/* kwarp_engine_stop() has been called, and no reset since.  Context: any. */
-static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
-{
-	return test_bit(KWARP_E_DEAD, &e->flags);
-}
-
 /* The peer has closed its half.  Context: any. */
 static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 {

@@ -17,6 +17,7 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 {
 	u16 vendor_err = kwarp_engine_short(e);
 
+	kwarp_assert_runner(e);
 	kwarp_sq_flush(e->sq, vendor_err);
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {

@@ -87,6 +87,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 
+	lockdep_assert(lockdep_sock_is_held(sk));
 	/* TCP's reader stops at urgent data for ever, and an octet of it is missing. */
 	if (unlikely(tcp_sk(sk)->urg_data))
 		kwarp_engine_lost(e);
@@ -167,6 +168,7 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 	struct sock *sk = sock->sk;
 	int ret = -ENOTCONN;
 
+	might_sleep();
 	lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_user_data) {
@@ -205,6 +207,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 	struct sock *sk = e->sock->sk;
 
+	might_sleep();
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);
 	e->rx.stash.use = false;
@@ -225,6 +228,7 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 {
 	struct sock *sk = e->sock->sk;
 
+	might_sleep();
 	lock_sock(sk);
 	drain_locked(e, sk);
 	if (unlikely(out_of_room(e, sk))) {

@@ -79,6 +79,7 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 	int ret;
 
 	if (locked) {
+		lockdep_assert(lockdep_is_held(&sk->sk_lock.slock));
 		/* TCP would work off the backlog that we may be in. */
 		WARN_ON_ONCE(sock_owned_by_user_nocheck(sk));
 		return send_nowait(sk, msg);

@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/bitops.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -65,6 +66,14 @@ enum kwarp_engine_flag {
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* an error has been latched */
 	KWARP_E_TERM_READY,	/* @term describes it */
+};
+
+/* Who runs the transmit step, see tx/run.c. */
+enum kwarp_run {
+	KWARP_RUN_IDLE,		/* nobody */
+	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
+	KWARP_RUN_ACTIVE,	/* somebody is running */
+	KWARP_RUN_AGAIN,	/* and has to look again */
 };
 
 /* What a message's payload is taken from. */
@@ -128,7 +137,7 @@ struct kwarp_coalesce {
 
 /**
  * struct kwarp_tx - transmit side; owned by the runner but where noted
- * @run: any context: KWARP_RUN_*, decides who the runner is
+ * @run: any context: enum kwarp_run, decides who the runner is
  * @claims: any context: number of those that wait in kwarp_tx_claim()
  * @idle: what they wait on
  * @work: the runner where nobody else can send
@@ -306,5 +315,17 @@ struct kwarp_engine {
 		int rcvlowat;
 	} saved;
 };
+
+/* kwarp_engine_stop() has been called, and no reset since.  Context: any. */
+static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
+{
+	return test_bit(KWARP_E_DEAD, &e->flags);
+}
+
+/* The caller has become the runner, or has claimed the stream: checked where lockdep is. */
+static inline void kwarp_assert_runner(const struct kwarp_engine *e)
+{
+	lockdep_assert(atomic_read(&e->tx.run) >= KWARP_RUN_ACTIVE);
+}
 
 #endif /* KWARP_ENGINE_TYPES_H */

@@ -112,6 +112,8 @@ static int coalesce_test_init(struct kunit *test)
 	t->e.sq = &t->sq;
 	t->e.recv_cq = &t->rcq->cq;
 	t->e.sock = (struct socket *)t;
+	/* The test is the runner. */
+	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	told_resolution = 1;
 	kwarp_coalesce_reset(&t->e);
 	return 0;

@@ -60,6 +60,8 @@ static int timer_test_init(struct kunit *test)
 	for (i = 0; i < STREAMS; i++) {
 		INIT_LIST_HEAD(&t->e[i].tx.coalesce.node);
 		t->e[i].tx.coalesce.ns = NSEC_PER_MSEC;
+		/* The test is the runner. */
+		atomic_set(&t->e[i].tx.run, KWARP_RUN_ACTIVE);
 	}
 	kwarp_timer_init(look);
 	return 0;

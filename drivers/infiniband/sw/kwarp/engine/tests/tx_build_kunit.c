@@ -158,6 +158,8 @@ static int tx_test_init(struct kunit *test)
 	for (i = 0; i < MEM_LEN; i++)
 		t->mem[i] = 1 + i % 251;
 	make_region(t);
+	/* The test is the runner. */
+	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.mem.pd = &t->pd;
 	t->e.iread.i = &t->iread;
 	test->priv = t;

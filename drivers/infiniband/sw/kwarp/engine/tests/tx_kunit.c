@@ -195,6 +195,8 @@ static int tx_test_init(struct kunit *test)
 	/* only its address matters */
 	e->sock = (struct socket *)&t->sock;
 	e->flags = BIT(KWARP_E_TX_OPEN);
+	/* The test is the runner. */
+	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		e->tx.msn[i] = 1;
 	KUNIT_ASSERT_EQ(test, 0,

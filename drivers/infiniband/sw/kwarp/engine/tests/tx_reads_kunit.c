@@ -74,6 +74,8 @@ static int reads_test_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
 	t->e.sq = &t->sq;
 	t->e.ibqp = &t->qp;
+	/* The test is the runner. */
+	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		t->e.tx.msn[i] = 1;

@@ -75,6 +75,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
+	kwarp_assert_runner(e);
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->on = false;
 	c->obey = 0;
@@ -87,6 +88,7 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_coalesce_facts facts = {};
 
+	kwarp_assert_runner(e);
 	c->on = false;
 	/* A timer that has to wait for the next tick would hold for much too long. */
 	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || poster_is_realtime())
@@ -101,6 +103,7 @@ void kwarp_coalesce_due(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_coalesce_facts facts = { .due = true };
 
+	kwarp_assert_runner(e);
 	/* Released long ago, or again in the meantime: the timer is told of holds, not of ends. */
 	if (!c->on)
 		return;

@@ -316,6 +316,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct kwarp_batch_mark mark;
 	enum kwarp_perr err;
 
+	kwarp_assert_runner(e);
 	if (e->tx.batch.cut && crosses(e, payload))
 		return false;
 	/* Every region that it may touch has to find a place. */

@@ -48,6 +48,7 @@ enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e)
 	struct kwarp_mr *mr;
 	bool ok;
 
+	kwarp_assert_runner(e);
 	if (w->opcode == KWARP_WR_BIND_MW)
 		return bind_window(e);
 	mr = kwarp_mr_lookup(e->kdev, stag);

@@ -323,6 +323,7 @@ static bool pick_sq(struct kwarp_engine *e)
 /* Choose the next message; false if nothing can be sent now. */
 bool kwarp_tx_pick(struct kwarp_engine *e)
 {
+	kwarp_assert_runner(e);
 	if (test_bit(KWARP_E_TX_TERM, &e->flags))
 		return pick_term(e);
 	if (test_bit(KWARP_E_FAILED, &e->flags) || !test_bit(KWARP_E_TX_OPEN, &e->flags))
@@ -345,6 +346,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 
+	kwarp_assert_runner(e);
 	if (tx->msg.kind == KWARP_TXK_SQ)
 		tx->sq_end = tx->msg.sq_index + 1;
 	else if (tx->msg.kind == KWARP_TXK_RRESP)
@@ -355,6 +357,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 /* Graceful close: is all that was posted with TCP, and all that was asked for here? */
 bool kwarp_tx_drained(const struct kwarp_engine *e)
 {
+	kwarp_assert_runner(e);
 	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !e->tx.msg.kind &&
 	       !kwarp_batch_pending(&e->tx.batch) && !may_take(e) &&
 	       kwarp_readq_empty(&e->iread) && kwarp_readq_empty(&e->oread);
@@ -366,6 +369,7 @@ bool kwarp_tx_drained(const struct kwarp_engine *e)
  */
 bool kwarp_tx_flush_late(struct kwarp_engine *e)
 {
+	kwarp_assert_runner(e);
 	return test_bit(KWARP_E_TX_DRAIN, &e->flags) && !may_take(e) &&
 	       kwarp_sq_flush_late(e->sq, kwarp_engine_short(e));
 }

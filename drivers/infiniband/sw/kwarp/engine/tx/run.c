@@ -51,13 +51,6 @@
 #include "step.h"
 #include "timer.h"
 
-enum {
-	KWARP_RUN_IDLE,		/* nobody */
-	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
-	KWARP_RUN_ACTIVE,	/* somebody is running */
-	KWARP_RUN_AGAIN,	/* and has to look again */
-};
-
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
 /* Where many wait in a row, as in connection management: the work item goes on. */
@@ -116,19 +109,13 @@ static void leave_queued(struct kwarp_engine *e, unsigned long delay)
 	queue(e, delay);
 }
 
-/* All that is left to do is to flush. */
-static bool dead(const struct kwarp_engine *e)
-{
-	return test_bit(KWARP_E_DEAD, &e->flags);
-}
-
 /*
  * Give others a turn: the work item goes on, unless somebody who can send is quicker.  A
  * program that goes on posting into a dead queue has to wait.
  */
 static void hand_over(struct kwarp_engine *e)
 {
-	leave_queued(e, dead(e) ? 1 : 0);
+	leave_queued(e, kwarp_engine_dead(e) ? 1 : 0);
 }
 
 /* Leave, unless somebody asked for another round: then false. */
@@ -235,7 +222,7 @@ static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 static void run(struct kwarp_engine *e, bool for_poster)
 {
 	/* A round flushes all that a queue holds; the second is for what came meanwhile. */
-	run_rounds(e, dead(e) ? 2 : RUN_BUDGET, for_poster);
+	run_rounds(e, kwarp_engine_dead(e) ? 2 : RUN_BUDGET, for_poster);
 }
 
 /* The caller has entered, because a doorbell was rung. */
@@ -343,7 +330,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	 */
 	smp_mb();
 	/* Before and between streams there is nothing to do: attach looks for itself. */
-	if (!READ_ONCE(e->sock) && !dead(e))
+	if (!READ_ONCE(e->sock) && !kwarp_engine_dead(e))
 		return;
 	if (from == KWARP_TX_FROM_DOORBELL && kwarp_fault(KWARP_FAULT_LOST_KICK))
 		return;
@@ -377,6 +364,7 @@ static void period_over(struct kwarp_engine *e)
  */
 void kwarp_tx_claim(struct kwarp_engine *e)
 {
+	might_sleep();
 	atomic_inc(&e->tx.claims);
 	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
@@ -395,6 +383,7 @@ void kwarp_tx_claim(struct kwarp_engine *e)
  */
 void kwarp_tx_release(struct kwarp_engine *e)
 {
+	kwarp_assert_runner(e);
 	run_rounds(e, CLAIM_BUDGET, false);
 }
 

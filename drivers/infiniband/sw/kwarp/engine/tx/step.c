@@ -102,6 +102,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 
+	kwarp_assert_runner(e);
 	tx->effort = 0;
 	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))

@@ -79,6 +79,7 @@ void kwarp_timer_add(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_timer *t;
 
+	kwarp_assert_runner(e);
 	/* Who takes it off the list at this moment looks for it right after, and kicks. */
 	if (!list_empty_careful(&c->node))
 		return;
@@ -104,6 +105,7 @@ void kwarp_timer_del(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_timer *t = READ_ONCE(c->timer);
 
+	might_sleep();
 	if (!t)
 		return;
 	spin_lock_bh(&t->lock);
