@@ -103,10 +103,10 @@ static void add_out(struct request *r, uint16_t id, struct kwu_buf b)
 	a->data = (uintptr_t)b.data;
 }
 
-static int run(int fd, struct request *r, uint16_t method)
+static int run(int fd, struct request *r, uint16_t object, uint16_t method)
 {
 	r->hdr.length = sizeof(r->hdr) + r->hdr.num_attrs * sizeof(r->attrs[0]);
-	r->hdr.object_id = UVERBS_OBJECT_DEVICE;
+	r->hdr.object_id = object;
 	r->hdr.method_id = method;
 	r->hdr.driver_id = KWARP_DRIVER_ID;
 	return ioctl(fd, RDMA_VERBS_IOCTL, &r->hdr) ? errno : 0;
@@ -122,7 +122,7 @@ int kwu_invoke(int fd, const struct kwu_call *c)
 	add_out(&r, UVERBS_ATTR_CORE_OUT, c->out);
 	add_in(&r, UVERBS_ATTR_UHW_IN, c->drv_in);
 	add_out(&r, UVERBS_ATTR_UHW_OUT, c->drv_out);
-	return run(fd, &r, UVERBS_METHOD_INVOKE_WRITE);
+	return run(fd, &r, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
 }
 
 /*
@@ -152,13 +152,32 @@ int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out)
 	return rv;
 }
 
+/* The versions that this program was built with, and no features. */
+static const struct kwarp_alloc_ucontext_req our_versions = { KWARP_ABI_MIN, KWARP_ABI_MAX, 0 };
+#define OUR_VERSIONS	((struct kwu_buf){ (void *)&our_versions, sizeof(our_versions) })
+
+int kwu_begin(int fd)
+{
+	return kwu_get_context(fd, OUR_VERSIONS, (struct kwu_buf){ NULL, 0 });
+}
+
+int kwu_doorbell(int fd)
+{
+	struct request r = { 0 };
+	struct ib_uverbs_attr *bell = add_attr(&r, KWARP_ATTR_DOORBELL_OPEN_FD);
+
+	errno = run(fd, &r, KWARP_OBJECT_DOORBELL, KWARP_METHOD_DOORBELL_OPEN);
+	return errno ? -1 : (int)bell->data_s64;
+}
+
 int kwu_core_support(int fd, uint64_t *support)
 {
 	struct request r = { 0 };
 
+	add_in(&r, UVERBS_ATTR_UHW_IN, OUR_VERSIONS);
 	add_out(&r, UVERBS_ATTR_GET_CONTEXT_CORE_SUPPORT,
 		(struct kwu_buf){ support, sizeof(*support) });
-	return run(fd, &r, UVERBS_METHOD_GET_CONTEXT);
+	return run(fd, &r, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
 }
 
 /* An absent part has no address. */

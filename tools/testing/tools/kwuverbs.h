@@ -33,6 +33,10 @@ struct kwu_call {
 int kwu_open(const char *ibdev);
 /* A context; 0 or errno. */
 int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out);
+/* The same with the request of a provider of this version; the driver's answer is not taken. */
+int kwu_begin(int fd);
+/* A doorbell of the context: its file, or -1 with errno. */
+int kwu_doorbell(int fd);
 /* A context by the method of that name, and what the core can do for it; 0 or errno. */
 int kwu_core_support(int fd, uint64_t *support);
 /* The command by ioctl, its parts apart; 0 or errno. */
