@@ -128,7 +128,7 @@ static bool ended(unsigned int j)
 	if (WIFSIGNALED(status))
 		n_killed++;
 	else if (WEXITSTATUS(status))
-		kw_die(KW_SETUP, "a process could not begin");
+		kw_die(WEXITSTATUS(status), "FAILED: a process could not begin, or go on");
 	return true;
 }
 

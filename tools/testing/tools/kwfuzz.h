@@ -13,6 +13,8 @@
 #define KWF_HANDLES	32	/* remembered of each kind; older ones are forgotten */
 #define KWF_FDS		64
 #define KWF_MAPS	32
+#define KWF_BELLS	8
+#define KWF_NUMBERS	256
 
 struct kwf_opt {
 	const char *dev;
@@ -27,19 +29,31 @@ enum kwf_kind {
 	KWF_METHOD,	/* a method of an object, by ioctl() */
 	KWF_GARBAGE,	/* octets that are no command */
 	KWF_MMAP,	/* mapping, scribbling, unmapping */
+	KWF_DOORBELL,	/* opening, ringing and closing one */
 	KWF_KINDS,
 };
 
 extern const char *const kwf_kinds[KWF_KINDS];
 
-/* Shared by all processes; atomic adds. */
+/**
+ * struct kwf_count - what all processes share; atomic adds
+ * @calls, @successes: in all
+ * @kind, @good: of each kind
+ * @qp: numbers of queue pairs that were made, below them whose they are; older ones are
+ *	forgotten
+ * @qps: their number
+ */
 struct kwf_count {
 	uint64_t calls, successes;
 	uint64_t kind[KWF_KINDS], good[KWF_KINDS];
+	uint64_t qp[KWF_NUMBERS];
+	unsigned int qps;
 };
 
 enum kwf_object {
-	KWF_PD, KWF_CQ, KWF_QP, KWF_SRQ, KWF_MR, KWF_MW, KWF_CHANNEL, KWF_OBJECTS
+	KWF_PD, KWF_CQ, KWF_QP, KWF_SRQ, KWF_MR, KWF_MW, KWF_CHANNEL,
+	KWF_QPN,	/* what a doorbell is rung for */
+	KWF_OBJECTS
 };
 
 /**
@@ -54,6 +68,7 @@ enum kwf_object {
  * @map: mappings, with lengths
  * @fds: other descriptors that were given out
  * @n_fds: their number
+ * @bell: doorbells, or 0
  */
 struct kwf_process {
 	int fd;
@@ -68,6 +83,7 @@ struct kwf_process {
 	volatile size_t map_len[KWF_MAPS];
 	int fds[KWF_FDS];
 	unsigned int n_fds;
+	int bell[KWF_BELLS];
 };
 
 struct kwf_maker {
@@ -75,7 +91,7 @@ struct kwf_maker {
 	struct kw_rng rng;
 };
 
-/* Open the device and get a context. */
+/* Open the device, get a context and a doorbell. */
 void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed);
 /* One random call. */
 void kwf_call(struct kwf_maker *m);

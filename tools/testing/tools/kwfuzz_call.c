@@ -19,7 +19,7 @@
 #define PART		512	/* octets of a part of a command, at most */
 
 const char *const kwf_kinds[KWF_KINDS] = {
-	"write", "ioctl: command", "ioctl: method", "garbage", "mmap",
+	"write", "ioctl: command", "ioctl: method", "garbage", "mmap", "doorbell",
 };
 
 /* ---------------------------------------------------------------- choices */
@@ -84,6 +84,16 @@ static void remember_key(struct kwf_maker *m, uint64_t key, uint32_t len)
 
 	m->p->key[i] = key;
 	m->p->key_len[i] = len;
+}
+
+/* Doorbells are rung for it: ours, and those of other processes, which have to be refused. */
+static void remember_number(struct kwf_maker *m, uint32_t qpn)
+{
+	struct kwf_count *c = m->p->count;
+	unsigned int i = __atomic_fetch_add(&c->qps, 1, __ATOMIC_RELAXED) % KWF_NUMBERS;
+
+	remember(m, KWF_QPN, qpn);
+	__atomic_store_n(&c->qp[i], (uint64_t)qpn << 32 | getpid(), __ATOMIC_RELAXED);
 }
 
 static void done(struct kwf_maker *m, enum kwf_kind kind, bool good)
@@ -248,6 +258,7 @@ static void learn_qp(struct kwf_maker *m, const void *out, const void *drv)
 	const struct kwarp_create_qp_resp *r = drv;
 
 	remember(m, KWF_QP, ((const struct ib_uverbs_create_qp_resp *)out)->qp_handle);
+	remember_number(m, r->qpn);
 	remember_key(m, r->sq_key, r->sq_len);
 	if (r->rq_len)
 		remember_key(m, r->rq_key, r->rq_len);
@@ -276,7 +287,7 @@ static void fill_query_qp(struct kwf_maker *m, void *in)
 	c->attr_mask = evil(m);
 }
 
-/* Without requests: the doorbell.  They all begin alike. */
+/* They all begin alike. */
 static void fill_post(struct kwf_maker *m, void *in)
 {
 	struct ib_uverbs_post_send *c = in;
@@ -390,13 +401,13 @@ static const struct shape shapes[] = {
 	{ CMD(MODIFY_QP), 10, IN(modify_qp), 0, fill_modify_qp, NULL },
 	{ CMD(QUERY_QP), 3, BOTH(query_qp), 0, fill_query_qp, NULL },
 	{ CMD(DESTROY_QP), 6, BOTH(destroy_qp), 0, fill_gone_qp, NULL },
-	{ CMD(POST_SEND), 12, BOTH(post_send), 0, fill_post, NULL },
-	{ CMD(POST_RECV), 8, BOTH(post_recv), 0, fill_post, NULL },
+	{ CMD(POST_SEND), 1, BOTH(post_send), 0, fill_post, NULL },
+	{ CMD(POST_RECV), 1, BOTH(post_recv), 0, fill_post, NULL },
 	{ CMD(CREATE_SRQ), 4, BOTH(create_srq), sizeof(struct kwarp_create_srq_resp), fill_srq,
 	  learn_srq },
 	{ CMD(MODIFY_SRQ), 4, IN(modify_srq), 0, fill_modify_srq, NULL },
 	{ CMD(QUERY_SRQ), 2, BOTH(query_srq), 0, fill_query_srq, NULL },
-	{ CMD(POST_SRQ_RECV), 3, BOTH(post_srq_recv), 0, fill_post_srq, NULL },
+	{ CMD(POST_SRQ_RECV), 1, BOTH(post_srq_recv), 0, fill_post_srq, NULL },
 	{ CMD(DESTROY_SRQ), 2, BOTH(destroy_srq), 0, fill_gone_srq, NULL },
 	{ CMD(QUERY_PORT), 1, BOTH(query_port), 0, fill_port, NULL },
 	{ EX(QUERY_DEVICE), 1, BOTH(ex_query_device), 0, fill_none, NULL },
@@ -455,6 +466,12 @@ static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 		c->drv_out.len = below(m, PART / 8) * 8;
 }
 
+/* The driver has a doorbell instead, and does not offer these. */
+static bool is_post(uint32_t cmd)
+{
+	return cmd == CMD(POST_SEND) || cmd == CMD(POST_RECV) || cmd == CMD(POST_SRQ_RECV);
+}
+
 static void call_command(struct kwf_maker *m, enum kwf_kind kind)
 {
 	uint64_t in[PART / 8] = { 0 }, out[PART / 8] = { 0 };
@@ -477,9 +494,88 @@ static void call_command(struct kwf_maker *m, enum kwf_kind kind)
 	if (kind == KWF_INVOKE && one_in(m, 50))
 		c.drv_out.data = (void *)(uintptr_t)(evil(m) & 0x7fffffff);
 	rv = kind == KWF_WRITE ? kwu_write(m->p->fd, &c) : kwu_invoke(m->p->fd, &c);
+	if (!rv && is_post(c.cmd))
+		kw_die(KW_MISMATCH, "FAILED: command %u is accepted", c.cmd);
 	if (!rv && c.cmd == s->cmd && s->learn && c.drv_out.data == drv_out)
 		s->learn(m, out, drv_out);
 	done(m, kind, !rv);
+}
+
+/* ---------------------------------------------------------------- doorbells */
+
+/* In the place of one that is closed then, while others may ring it. */
+static void keep_bell(struct kwf_maker *m, int fd)
+{
+	int old = __atomic_exchange_n(&m->p->bell[below(m, KWF_BELLS)], fd, __ATOMIC_RELAXED);
+
+	if (old > 2)
+		close(old);
+}
+
+static void open_bell(struct kwf_maker *m)
+{
+	int fd = kwu_doorbell(m->p->fd);
+
+	done(m, KWF_DOORBELL, fd >= 0);
+	if (fd >= 0)
+		keep_bell(m, fd);
+}
+
+/* It may be closed by now, and its number be that of another file. */
+static int a_bell(struct kwf_maker *m)
+{
+	return __atomic_load_n(&m->p->bell[below(m, KWF_BELLS)], __ATOMIC_RELAXED) ?: -1;
+}
+
+static unsigned long ring_command(struct kwf_maker *m)
+{
+	if (one_in(m, 10))
+		return one_in(m, 2) ? (uint32_t)evil(m) : _IO('k', below(m, 256));
+	return one_in(m, 3) ? KWARP_IOC_POSTED_RECV : KWARP_IOC_POSTED_SEND;
+}
+
+static void ring(struct kwf_maker *m)
+{
+	uint64_t number = one_in(m, 10) ? evil(m) : handle(m, KWF_QPN);
+
+	if (one_in(m, 20))
+		number |= evil(m) << 32;
+	done(m, KWF_DOORBELL, !ioctl(a_bell(m), ring_command(m), number));
+}
+
+/* Another process's queue pair, or one that was: it is not for us to ring. */
+static void ring_stranger(struct kwf_maker *m)
+{
+	uint64_t qp = __atomic_load_n(&m->p->count->qp[below(m, KWF_NUMBERS)], __ATOMIC_RELAXED);
+	bool rang;
+
+	if (!qp || (uint32_t)qp == (uint32_t)getpid()) {
+		ring(m);
+		return;
+	}
+	rang = !ioctl(a_bell(m), one_in(m, 2) ? KWARP_IOC_POSTED_RECV : KWARP_IOC_POSTED_SEND,
+		      qp >> 32);
+	done(m, KWF_DOORBELL, rang);
+	if (rang)
+		kw_die(KW_MISMATCH, "FAILED: rang for queue pair %u of process %u",
+		       (uint32_t)(qp >> 32), (uint32_t)qp);
+}
+
+static void call_doorbell(struct kwf_maker *m)
+{
+	switch (below(m, 12)) {
+	case 0:
+		open_bell(m);
+		break;
+	case 1:
+		keep_bell(m, 0);
+		break;
+	case 2:
+		ring_stranger(m);
+		break;
+	default:
+		ring(m);
+	}
 }
 
 /* ------------------------------------------------------ methods of objects, garbage */
@@ -525,6 +621,34 @@ static bool asks_for_context(const struct ib_uverbs_ioctl_hdr *hdr)
 	       hdr->method_id == UVERBS_METHOD_GET_CONTEXT;
 }
 
+/* The driver's own method, with attributes that are too many, or not quite right. */
+static void aim_at_doorbell(struct kwf_maker *m, struct ib_uverbs_ioctl_hdr *hdr,
+			    struct ib_uverbs_attr *attrs)
+{
+	hdr->object_id = KWARP_OBJECT_DOORBELL;
+	hdr->method_id = KWARP_METHOD_DOORBELL_OPEN;
+	if (one_in(m, 4))
+		hdr->method_id += below(m, 3);
+	if (one_in(m, 4) || !hdr->num_attrs)
+		return;
+	attrs[0].attr_id = KWARP_ATTR_DOORBELL_OPEN_FD;
+	if (one_in(m, 2))
+		attrs[0] = (struct ib_uverbs_attr){ .attr_id = KWARP_ATTR_DOORBELL_OPEN_FD };
+	if (one_in(m, 2))
+		hdr->num_attrs = 1;
+	hdr->length = sizeof(*hdr) + hdr->num_attrs * sizeof(*attrs);
+}
+
+static void take_bells(struct kwf_maker *m, const struct ib_uverbs_ioctl_hdr *hdr,
+		       const struct ib_uverbs_attr *attrs)
+{
+	unsigned int i;
+
+	for (i = 0; i < hdr->num_attrs; i++)
+		if (attrs[i].attr_id == KWARP_ATTR_DOORBELL_OPEN_FD)
+			keep_bell(m, attrs[i].data_s64);
+}
+
 static void call_method(struct kwf_maker *m)
 {
 	struct {
@@ -532,6 +656,7 @@ static void call_method(struct kwf_maker *m)
 		struct ib_uverbs_attr attrs[MAX_ATTRS];
 	} r = { 0 };
 	unsigned int i, n = below(m, one_in(m, 4) ? MAX_ATTRS : 10);
+	bool good;
 
 	for (i = 0; i < n; i++)
 		random_attr(m, &r.attrs[i], i);
@@ -541,10 +666,15 @@ static void call_method(struct kwf_maker *m)
 	r.hdr.method_id = one_in(m, 20) ? evil(m) : below(m, 8);
 	if (asks_for_context(&r.hdr))
 		r.hdr.method_id = UVERBS_METHOD_QUERY_CONTEXT;
+	if (one_in(m, 8))
+		aim_at_doorbell(m, &r.hdr, r.attrs);
 	r.hdr.driver_id = one_in(m, 50) ? evil(m) : KWARP_DRIVER_ID;
 	if (one_in(m, 50))
 		r.hdr.length = evil(m);
-	done(m, KWF_METHOD, !ioctl(m->p->fd, RDMA_VERBS_IOCTL, &r));
+	good = !ioctl(m->p->fd, RDMA_VERBS_IOCTL, &r);
+	done(m, KWF_METHOD, good);
+	if (good && r.hdr.object_id == KWARP_OBJECT_DOORBELL)
+		take_bells(m, &r.hdr, r.attrs);
 }
 
 static void call_garbage(struct kwf_maker *m)
@@ -600,7 +730,7 @@ static void map_ring(struct kwf_maker *m)
 
 void kwf_call(struct kwf_maker *m)
 {
-	switch (below(m, 20)) {
+	switch (below(m, 24)) {
 	case 0:
 	case 1:
 		call_method(m);
@@ -615,6 +745,9 @@ void kwf_call(struct kwf_maker *m)
 	case 5 ... 11:
 		call_command(m, KWF_WRITE);
 		break;
+	case 12 ... 15:
+		call_doorbell(m);
+		break;
 	default:
 		call_command(m, KWF_INVOKE);
 	}
@@ -624,7 +757,7 @@ void kwf_call(struct kwf_maker *m)
 void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed)
 {
 	struct kwf_maker m = { .p = p, .rng.state = seed };
-	uint64_t req[8] = { 0 }, resp[8];
+	uint64_t req[8] = { (uint64_t)KWARP_ABI_MAX << 32 | KWARP_ABI_MIN }, resp[8];
 	int rv;
 
 	p->fd = kwu_open(dev);
@@ -637,7 +770,10 @@ void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed)
 		kwu_get_context(p->fd, (struct kwu_buf){ req, below(&m, 65) },
 				(struct kwu_buf){ resp, below(&m, 65) });
 	}
-	rv = kwu_get_context(p->fd, (struct kwu_buf){ NULL, 0 }, (struct kwu_buf){ resp, 16 });
+	rv = kwu_begin(p->fd);
 	if (rv && rv != EINVAL)
 		kw_die(KW_SETUP, "no context: %s", strerror(rv));
+	p->bell[0] = kwu_doorbell(p->fd);
+	if (p->bell[0] < 0)
+		kw_die(KW_SETUP, "no doorbell: %s", strerror(errno));
 }
