@@ -239,28 +239,24 @@ rmmod_idle_case() {
 	still_works
 }
 
-# With open devices the module is in use: it must stay, and so must the traffic.
-# lockdep keeps the module that has named the locks of a socket as long as there is that one.
+# A program that has a doorbell open keeps the module.
 rmmod_refused() {
-	! timeout 60 rmmod "$KWARP_LINK" 2>"$CASE_DIR/rmmod.log" || fail "the module went, lockdep or not"
+	! timeout 60 rmmod "$KWARP_LINK" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'
-	wait_until 10 "traffic flows after the refused rmmod" flows
-	traffic_stop_good t
-	still_works
 }
 
-# ib_uverbs keeps no module whose devices can be taken away from programs: it goes, and they are told.
+# It stays under traffic, and so does the traffic. Without the links it goes: the programs are told,
+# and end. (lockdep keeps the module that has named the locks of a socket as long as there is that
+# one.)
 rmmod_traffic_case() {
-	skip_on siw "programs keep it"
+	skip_on siw "its programs have no doorbell"
 	own_links
 	traffic t
-	if [ -e /proc/lockdep ]; then
-		rmmod_refused
-		return
-	fi
-	timeout 60 rmmod "$KWARP_LINK" || fail "rmmod ended with status $?"
-	rm -f "$RUN"/link.*
+	rmmod_refused
+	wait_until 10 "traffic flows after the refused rmmod" flows
+	both_ends del_link
 	traffic_lost t client server
+	wait_until 20 "the module is unloaded" module_gone
 	own_links
 	still_works
 }

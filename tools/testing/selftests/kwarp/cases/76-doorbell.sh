@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# The doorbell, below the library: who may ring it, for what, and what it says when the device
+# goes.
+
+# For whom it rings: kwbell has the table.
+doorbell_calls_case() {
+	skip_on siw "it has none"
+	own_links
+	client kwbell -d "${LINK[0]}"
+	cat "$CASE_DIR/client.log"
+	expect_in client '^kwbell: [1-9][0-9]* ok, 0 failed$'
+}
+
+bell_says() {
+	grep -q "$1" "$CASE_DIR/bell.log"
+}
+
+# The link is deleted while the doorbell rings: all who ring hear of it, and whoever keeps the
+# file keeps the module, but nothing else.
+doorbell_gone_case() {
+	skip_on siw "it has none"
+	own_links
+	start bell 0 kwbell -d "${LINK[0]}" -g -t 4
+	wait_until 10 "it rings" bell_says ringing
+	rm -f "$RUN/link.0"
+	check "deleting the link" timeout 40 rdma link delete "${LINK[0]}"
+	wait_until 10 "it is told" bell_says 'the device is gone'
+	own_links
+	still_works
+	both_ends del_link
+	rmmod_refused
+	stop bell
+	[ "$STATUS" = 0 ] || fail "kwbell ended with status $STATUS"
+	expect_in bell '^kwbell: [1-9][0-9]* ok, 0 failed$'
+	wait_until 20 "the module is unloaded" module_gone
+	own_links
+	still_works
+}
+
+testcase doorbell-calls 60 doorbell_calls_case
+testcase doorbell-gone 90 doorbell_gone_case
