@@ -114,6 +114,7 @@ static int coalesce_test_init(struct kunit *test)
 	t->e.sock = (struct socket *)t;
 	/* The test is the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
+	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	told_resolution = 1;
 	kwarp_coalesce_reset(&t->e);
 	return 0;
@@ -237,6 +238,30 @@ static void test_no_stream(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
+/* A responder that must not send yet. */
+static void test_not_open(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	t->e.flags = 0;
+	poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
+}
+
+/* Requests that wait for a Read Response are not the program's to ring for. */
+static void test_waits_for_read(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	t->sq.ring.hdr->prod++;
+	set_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
+	KUNIT_EXPECT_FALSE(test, held_after_period(t));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
+	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
+}
+
 static void be_normal(void *unused)
 {
 	sched_set_normal(current, 0);
@@ -267,6 +292,8 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_knob),
 	KUNIT_CASE(test_coarse_timer),
 	KUNIT_CASE(test_no_stream),
+	KUNIT_CASE(test_not_open),
+	KUNIT_CASE(test_waits_for_read),
 	KUNIT_CASE(test_realtime),
 	{ }
 };

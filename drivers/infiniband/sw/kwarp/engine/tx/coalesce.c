@@ -93,6 +93,9 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	/* A timer that has to wait for the next tick would hold for much too long. */
 	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || poster_is_realtime())
 		return;
+	/* A responder whose peer has said nothing cannot send, whoever rings. */
+	if (!test_bit(KWARP_E_TX_OPEN, &e->flags))
+		return;
 	read_cqs(e, &facts);
 	c->on = kwarp_coalesce_verdict(c, &facts);
 }
@@ -104,10 +107,12 @@ void kwarp_coalesce_due(struct kwarp_engine *e)
 	struct kwarp_coalesce_facts facts = { .due = true };
 
 	kwarp_assert_runner(e);
-	/* Released long ago, or again in the meantime: the timer is told of holds, not of ends. */
+	/* Released meanwhile: the timer is told of holds, not of their ends. */
 	if (!c->on)
 		return;
-	facts.posted = READ_ONCE(e->sq->ring.hdr->prod) != e->sq->next;
+	/* What waits for a Read Response would wait if its program had rung, too. */
+	facts.posted = READ_ONCE(e->sq->ring.hdr->prod) != e->sq->next &&
+		       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	if (facts.posted)
 		atomic_long_inc(&e->kdev->coalesce_timeouts);
 	read_cqs(e, &facts);

@@ -159,14 +159,18 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	enum kwarp_tx_result result;
 	u32 seen, off = e->tx.off;
 
-	tell_posters(e, 0);
+	/* Nobody need ring while somebody runs. */
+	if (READ_ONCE(e->sq->ring.hdr->flags) & KWARP_RING_NEED_KICK)
+		tell_posters(e, 0);
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
 	result = kwarp_tx_step(e);
 	if (e->tx.in_socket)
 		this_cpu_add(kwarp_softirq_share.spent,
 			     1 + (e->tx.off - off) / SOCKET_OCTETS +
 				     e->tx.effort / SOCKET_EFFORT);
-	/* KWARP_TX_BLOCKED: write_space kicks, so posters need not. */
+	/* write_space kicks, so posters need not. */
+	if (result == KWARP_TX_BLOCKED)
+		tell_posters(e, 0);
 	if (result != KWARP_TX_IDLE)
 		return result;
 	tell_posters(e, holds(e) ? KWARP_RING_HELD : KWARP_RING_NEED_KICK);
