@@ -6,12 +6,28 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# Deletes the links; programs with a connection are told, and those that listen, too.
+# Of this RDMA namespace; rmmod ends the others.
+delete_links() {
+	local link
+	for link in /sys/class/infiniband/*/kwarp; do
+		[ -d "$link" ] || continue
+		link=${link%/kwarp}
+		rdma link delete "${link##*/}" || true
+	done
+}
+
+# Programs are told that their device is gone, and keep the module until they have closed it.
 unload_module() {
+	local try
 	grep -qs '^kwarp ' /proc/modules || return 0
-	say "unloading the module: its links go, and connections and listeners with them"
-	# Not modprobe -r: that takes rdma_ucm with it, which other devices may need.
-	rmmod kwarp || die "rmmod refuses, see above: delete the links (rdma link delete NAME), then run make uninstall again"
+	say "deleting the links and unloading the module: connections end, and listeners with them"
+	delete_links
+	for ((try = 0; try < 50; try++)); do
+		# Not modprobe -r: that takes rdma_ucm with it, which other devices may need.
+		! rmmod kwarp 2>/dev/null || return 0
+		sleep 0.2
+	done
+	rmmod kwarp || die "rmmod refuses, see above: stop the programs that have a device open (lsof | grep kwarp_doorbell), then run make uninstall again"
 }
 
 remove_module() {
