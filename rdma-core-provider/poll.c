@@ -130,12 +130,18 @@ static bool cq_broken(const struct kwarp_cq *cq)
 			    KWARP_RING_ERROR);
 }
 
-/* Tell the kernel that this consumer polls, and see whether it has been woken.  Lock held. */
+/* Has the event that was asked for been raised?  Lock held. */
+void kwarp_cq_note_arm(struct kwarp_cq *cq)
+{
+	__atomic_store_n(&cq->armed, __atomic_load_n(&cq->hdr->arm, __ATOMIC_RELAXED),
+			 __ATOMIC_RELAXED);
+}
+
+/* Tell the kernel that this consumer polls.  Lock held. */
 static void note_poll(struct kwarp_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
-	__atomic_store_n(&cq->armed, __atomic_load_n(&cq->hdr->arm, __ATOMIC_RELAXED),
-			 __ATOMIC_RELAXED);
+	kwarp_cq_note_arm(cq);
 }
 
 /* Requests wait for the program to have nothing else to do? */

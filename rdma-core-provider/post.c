@@ -117,10 +117,26 @@ void kwarp_forget_left(struct kwarp_qp *qp)
 	forget_left(to_kcq(qp->vqp.qp.recv_cq), &qp->left[1]);
 }
 
+/* What has completed may have raised the event: then the program will not wait for it. */
+static void look_at_arm(struct kwarp_cq *cq)
+{
+	if (!__atomic_load_n(&cq->armed, __ATOMIC_RELAXED))
+		return;
+	kwarp_cq_lock(cq);
+	if (!cq->lost)
+		kwarp_cq_note_arm(cq);
+	kwarp_cq_unlock(cq);
+}
+
 static int ring(struct kwarp_qp *qp)
 {
+	int ret;
+
 	__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-	return kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
+	ret = kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
+	look_at_arm(to_kcq(qp->vqp.qp.send_cq));
+	look_at_arm(to_kcq(qp->vqp.qp.recv_cq));
+	return ret;
 }
 
 /**

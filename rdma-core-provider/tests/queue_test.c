@@ -490,6 +490,14 @@ static void test_held_armed(void)
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 2);
+	/* Raised by what the doorbell has sent. */
+	kwarp_forget_left(qp);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	cq->hdr->arm = 0;
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 3);
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 3);
 	qp_drop(qp);
 }
 

@@ -117,6 +117,8 @@ struct kwarp_tx_msg {
  * struct kwarp_coalesce - owned by the transmit runner, but for @node, @timer and @looks
  * @ns: requests are held no longer; 0: not at all; does not change during a stream
  * @on: the send queue is held
+ * @rung: a doorbell was rung, and what it was for has not all been sent
+ * @realtime: by a program with a real-time policy
  * @obey: doorbells that will be obeyed at once
  * @quiet: periods in a row in which nothing was posted
  * @polls: what the program had counted when this was looked at last
@@ -127,6 +129,8 @@ struct kwarp_tx_msg {
 struct kwarp_coalesce {
 	u64 ns;
 	bool on;
+	bool rung;
+	bool realtime;
 	u32 obey;
 	u32 quiet;
 	u32 polls;

@@ -10,6 +10,7 @@
 #define kwarp_coalesce_verdict	tested_coalesce_verdict
 #define kwarp_coalesce_reset	tested_coalesce_reset
 #define kwarp_coalesce_rung	tested_coalesce_rung
+#define kwarp_coalesce_sent	tested_coalesce_sent
 #define kwarp_coalesce_due	tested_coalesce_due
 #undef hrtimer_resolution
 #define hrtimer_resolution	told_resolution
@@ -128,6 +129,7 @@ static void poll(struct test_cq *cq)
 static bool held_after_ring(struct coalesce_test *t)
 {
 	kwarp_coalesce_rung(&t->e);
+	kwarp_coalesce_sent(&t->e);
 	return t->c->on;
 }
 
@@ -169,6 +171,32 @@ static void test_armed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, held_after_period(t));
 	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
 	KUNIT_EXPECT_FALSE(test, held_after_period(t));
+}
+
+/* What is sent without a doorbell, as an answer to the peer is, changes nothing. */
+static void test_not_rung(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	kwarp_coalesce_sent(&t->e);
+	KUNIT_EXPECT_FALSE(test, t->c->on);
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	kwarp_coalesce_sent(&t->e);
+	KUNIT_EXPECT_TRUE(test, t->c->on);
+}
+
+/* The event that the program has asked for is raised by what it has just sent. */
+static void test_disarmed(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
+	kwarp_coalesce_rung(&t->e);
+	t->scq->cq.ring.hdr->arm = 0;
+	kwarp_coalesce_sent(&t->e);
+	KUNIT_EXPECT_TRUE(test, t->c->on);
 }
 
 /* Completions of receives are something to do, too; each look at requests that wait is counted. */
@@ -288,6 +316,8 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE_PARAM(test_verdict, verdict_gen_params),
 	KUNIT_CASE(test_polls),
 	KUNIT_CASE(test_armed),
+	KUNIT_CASE(test_not_rung),
+	KUNIT_CASE(test_disarmed),
 	KUNIT_CASE(test_due),
 	KUNIT_CASE(test_knob),
 	KUNIT_CASE(test_coarse_timer),

@@ -16,6 +16,7 @@
 #define kwarp_tx_release	tested_tx_release
 #define kwarp_tx_step		scripted_step
 #define kwarp_coalesce_rung	sched_coalesce_rung
+#define kwarp_coalesce_sent	sched_coalesce_sent
 #define kwarp_coalesce_due	sched_coalesce_due
 #define kwarp_timer_init	sched_timer_init
 #define kwarp_timer_add		sched_timer_add
@@ -99,7 +100,14 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	the_test->rung++;
-	e->tx.coalesce.on = the_test->holds;
+	e->tx.coalesce.rung = true;
+}
+
+void kwarp_coalesce_sent(struct kwarp_engine *e)
+{
+	if (e->tx.coalesce.rung)
+		e->tx.coalesce.on = the_test->holds;
+	e->tx.coalesce.rung = false;
 }
 
 void kwarp_coalesce_due(struct kwarp_engine *e)

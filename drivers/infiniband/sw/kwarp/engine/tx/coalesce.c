@@ -78,20 +78,40 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 	c->on = false;
+	c->rung = false;
 	c->obey = 0;
 	c->quiet = 0;
 }
 
-/* A doorbell was rung: how is it from now on?  Context: the runner, process. */
+/* A doorbell was rung: kwarp_coalesce_sent() follows.  Context: the runner, process. */
 void kwarp_coalesce_rung(struct kwarp_engine *e)
+{
+	kwarp_assert_runner(e);
+	e->tx.coalesce.rung = true;
+	e->tx.coalesce.realtime = poster_is_realtime();
+}
+
+/**
+ * kwarp_coalesce_sent - all that could be sent has been: if a doorbell was rung for it, what now?
+ * @e: engine
+ *
+ * After the sending, since what completes at once may raise the event that the program has
+ * asked for: then it does not sleep, and goes on.
+ *
+ * Context: the runner.
+ */
+void kwarp_coalesce_sent(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_coalesce_facts facts = {};
 
 	kwarp_assert_runner(e);
+	if (!c->rung)
+		return;
+	c->rung = false;
 	c->on = false;
 	/* A timer that has to wait for the next tick would hold for much too long. */
-	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || poster_is_realtime())
+	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || c->realtime)
 		return;
 	/* A responder whose peer has said nothing cannot send, whoever rings. */
 	if (!test_bit(KWARP_E_TX_OPEN, &e->flags))

@@ -23,7 +23,7 @@
 #include "../types.h"
 
 /* Doorbells that are obeyed at once after a program has left its requests to the timer. */
-#define KWARP_COALESCE_OBEY	256
+#define KWARP_COALESCE_OBEY	1024
 /* Periods in a row in which nothing was posted, until a program that has completions is not held. */
 #define KWARP_COALESCE_QUIET	8
 
@@ -47,6 +47,7 @@ bool kwarp_coalesce_verdict(struct kwarp_coalesce *c, const struct kwarp_coalesc
 
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
+void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_due(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_TX_COALESCE_H */

@@ -173,6 +173,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 		tell_posters(e, 0);
 	if (result != KWARP_TX_IDLE)
 		return result;
+	kwarp_coalesce_sent(e);
 	tell_posters(e, holds(e) ? KWARP_RING_HELD : KWARP_RING_NEED_KICK);
 	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
