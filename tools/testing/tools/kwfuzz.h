@@ -29,7 +29,8 @@ enum kwf_kind {
 	KWF_METHOD,	/* a method of an object, by ioctl() */
 	KWF_GARBAGE,	/* octets that are no command */
 	KWF_MMAP,	/* mapping, scribbling, unmapping */
-	KWF_DOORBELL,	/* opening, ringing and closing one */
+	KWF_DOORBELL,	/* opening and closing one */
+	KWF_RING,	/* ringing it */
 	KWF_KINDS,
 };
 

@@ -19,7 +19,7 @@
 #define PART		512	/* octets of a part of a command, at most */
 
 const char *const kwf_kinds[KWF_KINDS] = {
-	"write", "ioctl: command", "ioctl: method", "garbage", "mmap", "doorbell",
+	"write", "ioctl: command", "ioctl: method", "garbage", "mmap", "doorbell", "ring",
 };
 
 /* ---------------------------------------------------------------- choices */
@@ -503,13 +503,12 @@ static void call_command(struct kwf_maker *m, enum kwf_kind kind)
 
 /* ---------------------------------------------------------------- doorbells */
 
-/* In the place of one that is closed then, while others may ring it. */
-static void keep_bell(struct kwf_maker *m, int fd)
+/* In the place of one that is closed then, while others may ring it. True: there was one. */
+static bool keep_bell(struct kwf_maker *m, int fd)
 {
 	int old = __atomic_exchange_n(&m->p->bell[below(m, KWF_BELLS)], fd, __ATOMIC_RELAXED);
 
-	if (old > 2)
-		close(old);
+	return old > 2 && !close(old);
 }
 
 static void open_bell(struct kwf_maker *m)
@@ -540,7 +539,7 @@ static void ring(struct kwf_maker *m)
 
 	if (one_in(m, 20))
 		number |= evil(m) << 32;
-	done(m, KWF_DOORBELL, !ioctl(a_bell(m), ring_command(m), number));
+	done(m, KWF_RING, !ioctl(a_bell(m), ring_command(m), number));
 }
 
 /* Another process's queue pair, or one that was: it is not for us to ring. */
@@ -555,7 +554,7 @@ static void ring_stranger(struct kwf_maker *m)
 	}
 	rang = !ioctl(a_bell(m), one_in(m, 2) ? KWARP_IOC_POSTED_RECV : KWARP_IOC_POSTED_SEND,
 		      qp >> 32);
-	done(m, KWF_DOORBELL, rang);
+	done(m, KWF_RING, rang);
 	if (rang)
 		kw_die(KW_MISMATCH, "FAILED: rang for queue pair %u of process %u",
 		       (uint32_t)(qp >> 32), (uint32_t)qp);
@@ -568,7 +567,7 @@ static void call_doorbell(struct kwf_maker *m)
 		open_bell(m);
 		break;
 	case 1:
-		keep_bell(m, 0);
+		done(m, KWF_DOORBELL, keep_bell(m, 0));
 		break;
 	case 2:
 		ring_stranger(m);

@@ -12,10 +12,10 @@ fuzz_case() {
 	traffic bystander
 	start fuzz 0 kwfuzz -d "${LINK[0]}" -n "$fuzz_calls" -j 4 -t 3 -S "$1"
 	ended "$fuzz_limit" fuzz
-	tail -n 7 "$CASE_DIR/fuzz.log"
+	tail -n 8 "$CASE_DIR/fuzz.log"
 	[ "$STATUS" = 0 ] || fail "kwfuzz ended with status $STATUS"
 	expect_in fuzz '^kwfuzz: [1-9][0-9]* calls, [1-9][0-9]* of them successful'
-	expect_in fuzz '^kwfuzz: doorbell +[1-9][0-9]* calls +[1-9][0-9]* successes'
+	expect_in fuzz '^kwfuzz: ring +[1-9][0-9]* calls +[1-9][0-9]* successes'
 	traffic_stop_good bystander
 }
 
