@@ -169,7 +169,7 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 /* post.c */
 int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq);
 int kwarp_posted_send(struct kwarp_qp *qp);
-void kwarp_ring_left(struct kwarp_cq *cq);
+void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most);
 void kwarp_forget_left(struct kwarp_qp *qp);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,

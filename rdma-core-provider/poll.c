@@ -8,6 +8,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <limits.h>
 
 #include <util/compiler.h>
 
@@ -19,6 +20,9 @@
  * not outlive the entry.
  */
 #define CQE_STALE	(1U << 31)
+
+/* Of many queue pairs that wait for it: completions may come meanwhile. */
+#define RINGS_PER_POLL	16
 
 static const uint8_t wc_status[] = {
 	[KWARP_WC_SUCCESS] = IBV_WC_SUCCESS,
@@ -185,7 +189,7 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (n || !has_left(cq))
 		return n;
 	/* What is sent now may complete at once. */
-	kwarp_ring_left(cq);
+	kwarp_ring_left(cq, RINGS_PER_POLL);
 	return poll_entries(cq, num_entries, wc);
 }
 
@@ -197,6 +201,8 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 	/* The lock keeps the ring in place: see kwarp_resize_cq(). */
 	kwarp_cq_lock(cq);
+	/* First: pairs with the fence in kwarp_posted_send(). */
+	__atomic_store_n(&cq->armed, true, __ATOMIC_RELAXED);
 	/*
 	 * Or, not store: a pending request for the next completion must survive
 	 * a later one for solicited completions only.  Full barrier: pairs with
@@ -206,11 +212,10 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	__atomic_store_n(&cq->armed, true, __ATOMIC_SEQ_CST);
 	kwarp_cq_unlock(cq);
 	/* The program is about to wait: for these, perhaps. */
 	if (has_left(cq))
-		kwarp_ring_left(cq);
+		kwarp_ring_left(cq, UINT_MAX);
 	return 0;
 }
 
@@ -290,7 +295,7 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 	if (ret != ENOENT || !has_left(cq))
 		return ret;
 	/* What is sent now may complete at once. */
-	kwarp_ring_left(cq);
+	kwarp_ring_left(cq, RINGS_PER_POLL);
 	return try_start(cq);
 }
 

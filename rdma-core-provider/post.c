@@ -117,25 +117,28 @@ void kwarp_forget_left(struct kwarp_qp *qp)
 	forget_left(to_kcq(qp->vqp.qp.recv_cq), &qp->left[1]);
 }
 
-/* What has completed may have raised the event: then the program will not wait for it. */
+/*
+ * What has completed may have raised the event: then the program will not wait for it.  Not
+ * while somebody polls, who may be the caller, between ibv_start_poll() and ibv_end_poll().
+ */
 static void look_at_arm(struct kwarp_cq *cq)
 {
-	if (!__atomic_load_n(&cq->armed, __ATOMIC_RELAXED))
+	if (cq->single_threaded || !__atomic_load_n(&cq->armed, __ATOMIC_RELAXED) ||
+	    pthread_spin_trylock(&cq->lock))
 		return;
-	kwarp_cq_lock(cq);
 	if (!cq->lost)
 		kwarp_cq_note_arm(cq);
-	kwarp_cq_unlock(cq);
+	pthread_spin_unlock(&cq->lock);
 }
 
-static int ring(struct kwarp_qp *qp)
+static int ring(struct kwarp_qp *qp, struct kwarp_cq *scq, struct kwarp_cq *rcq)
 {
 	int ret;
 
 	__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
 	ret = kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
-	look_at_arm(to_kcq(qp->vqp.qp.send_cq));
-	look_at_arm(to_kcq(qp->vqp.qp.recv_cq));
+	look_at_arm(scq);
+	look_at_arm(rcq);
 	return ret;
 }
 
@@ -153,11 +156,11 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 	bool added;
 
 	if (flags & KWARP_RING_NEED_KICK)
-		return ring(qp);
+		return ring(qp, scq, rcq);
 	if (!(flags & KWARP_RING_HELD))
 		return 0;
 	if (waits(scq, rcq))
-		return ring(qp);
+		return ring(qp, scq, rcq);
 	added = leave_on(scq, &qp->left[0]);
 	if (rcq != scq)
 		added |= leave_on(rcq, &qp->left[1]);
@@ -165,7 +168,7 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 		return 0;
 	/* An event may have been asked for meanwhile, by somebody who saw nothing left. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return waits(scq, rcq) ? ring(qp) : 0;
+	return waits(scq, rcq) ? ring(qp, scq, rcq) : 0;
 }
 
 /* The next queue pair that has posted something since it was rung for; 0: none. */
@@ -197,17 +200,20 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 /**
  * kwarp_ring_left() - the program has nothing else to do
  * @cq: completion queue; its lock is not held
+ * @most: queue pairs to ring for in this call
  *
  * Rings for queue pairs that have left requests.  One may be destroyed meanwhile, so
  * nothing but its number is used outside of the lock.  No more are rung for than there
  * are at the beginning: others may go on posting.
  */
-void kwarp_ring_left(struct kwarp_cq *cq)
+void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
 {
 	const struct kwarp_context *ctx = to_kctx(cq->vcq.cq.context);
 	unsigned int n = __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
 	uint32_t qpn;
 
+	if (n > most)
+		n = most;
 	/* Nobody can be told if the device is gone; what polls says it, or the next post. */
 	while (n && (qpn = next_left(cq, &n)))
 		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SEND, qpn);

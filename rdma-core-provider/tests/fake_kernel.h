@@ -169,9 +169,12 @@ static struct kwarp_qp *qp_make(uint32_t start)
 
 static void qp_drop(struct kwarp_qp *qp)
 {
+	struct ibv_cq *scq = qp->vqp.qp.send_cq, *rcq = qp->vqp.qp.recv_cq;
+
 	kwarp_forget_left(qp);
-	cq_drop(to_kcq(qp->vqp.qp.send_cq));
-	cq_drop(to_kcq(qp->vqp.qp.recv_cq));
+	if (scq != rcq)
+		cq_drop(to_kcq(scq));
+	cq_drop(to_kcq(rcq));
 	free(qp->sq.ring.hdr);
 	free(qp->rq.ring.hdr);
 	free(qp);

@@ -501,6 +501,58 @@ static void test_held_armed(void)
 	qp_drop(qp);
 }
 
+/* A program may post while it polls. */
+static void test_held_in_poll(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_cq *cq = to_kcq(qp->vqp.qp.recv_cq);
+	struct ibv_poll_cq_attr attr = {};
+
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	cq_add(cq, 1, QPN);
+	CHECK(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+	qp->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
+	CHECK(!send_one(qp, &wr));
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 2);
+	ibv_end_poll(&cq->vcq.cq_ex);
+	qp_drop(qp);
+}
+
+/* A poll rings for some of many queue pairs; who is about to wait has all rung for. */
+static void test_held_many(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp[40];
+	struct kwarp_cq *cq = NULL;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(qp); i++) {
+		qp[i] = qp_make(0);
+		if (cq) {
+			cq_drop(to_kcq(qp[i]->vqp.qp.send_cq));
+			qp[i]->vqp.qp.send_cq = &cq->vcq.cq;
+		}
+		cq = to_kcq(qp[0]->vqp.qp.send_cq);
+		qp[i]->sq.ring.hdr->flags = KWARP_RING_HELD;
+		CHECK(!send_one(qp[i], &wr));
+	}
+	kernel.rings = 0;
+	idle_poll(cq);
+	CHECK(kernel.rings > 0 && kernel.rings < (int)ARRAY_SIZE(qp));
+	idle_arm(cq);
+	CHECK(kernel.rings == ARRAY_SIZE(qp));
+	for (i = 0; i < ARRAY_SIZE(qp); i++)
+		kwarp_forget_left(qp[i]);
+	for (i = ARRAY_SIZE(qp) - 1; i; i--) {
+		qp[i]->vqp.qp.send_cq = qp[i]->vqp.qp.recv_cq;
+		qp_drop(qp[i]);
+	}
+	qp_drop(qp[0]);
+}
+
 /* Nobody rings for a queue pair that is gone. */
 static void test_held_destroyed(void)
 {
@@ -898,6 +950,8 @@ static const struct {
 	{ "held: rung for when the program is idle", test_held },
 	{ "held: not while it polls completions", test_held_busy },
 	{ "held: not after it has asked for an event", test_held_armed },
+	{ "held: posted while polling", test_held_in_poll },
+	{ "held: many queue pairs", test_held_many },
 	{ "held: destroyed", test_held_destroyed },
 	{ "recv: limits, full, doorbell in error", test_recv },
 	{ "srq", test_srq },

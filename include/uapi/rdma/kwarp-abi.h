@@ -42,9 +42,10 @@
  * @flags: KWARP_RING_*; SQ, RQ, SRQ: written by the kernel. CQ: see @arm.
  * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event and
  *	cleared by the kernel (atomic exchange) when it raises one.
+ * @cons_rsvd: padding to a cache line
  * @polls: CQ only: written by user space: polls so far, which tell the kernel that its consumer
  *	is one that polls
- * @cons_rsvd: padding to a cache line
+ * @polls_rsvd: padding to a cache line
  *
  * The entries start KWARP_RING_ENTRIES_OFFSET octets after the header.
  *
@@ -66,8 +67,9 @@ struct kwarp_ring_hdr {
 	__u32 cons;
 	__u32 flags;
 	__u32 arm;
+	__u32 cons_rsvd[13];
 	__u32 polls;
-	__u32 cons_rsvd[12];
+	__u32 polls_rsvd[15];
 };
 
 #define KWARP_RING_ENTRIES_OFFSET	4096

@@ -116,7 +116,15 @@ static int format_rev(char *buf, u32 value)
 
 static int parse_coalesce(const char *buf, u32 *value)
 {
-	return parse_number(buf, value, 0, KWARP_COALESCE_MAX_US);
+	u32 us;
+	int ret = parse_number(buf, &us, 0, KWARP_COALESCE_MAX_US);
+
+	if (ret)
+		return ret;
+	if (us && us < KWARP_COALESCE_MIN_US)
+		return -EINVAL;
+	*value = us;
+	return 0;
 }
 
 static int format_coalesce(char *buf, u32 value)
@@ -358,7 +366,7 @@ MODULE_PARM_DESC(_name, _text)
 
 PARAM(align, switch, "default of new links: keep FPDUs aligned to TCP segments (off)");
 PARAM(crc, crc, "default of new links: CRC on, off or required (on)");
-PARAM(coalesce_us, coalesce, "default of new links: longest wait of coalesced requests, 0 to 1000 us (100)");
+PARAM(coalesce_us, coalesce, "default of new links: longest wait of coalesced requests, 10 to 1000 us, or 0 (100)");
 PARAM(keepalive, seconds, "default of new links: seconds until a silent peer is given up (60)");
 PARAM(markers, switch, "default of new links: ask peers for markers (off)");
 PARAM(mpa_rev, rev, "default of new links: MPA revision to initiate with, 1 or 2 (2)");

@@ -60,7 +60,7 @@ struct kwarp_knobs {
  * @speed_work: finds out @speed, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
- * @qps: QP number to struct kwarp_qp; entries are RCU-freed
+ * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
  * @next_cqn: cursor for CQ numbers (diagnostics only)

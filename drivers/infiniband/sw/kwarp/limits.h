@@ -96,8 +96,12 @@
 /* Draining what was posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
-/* For how long requests may be held (engine/tx/coalesce.h): by default, and at most. */
+/*
+ * For how long requests may be held (engine/tx/coalesce.h): by default, and the limits.  A timer
+ * that goes off more often leaves no time for anything else.
+ */
 #define KWARP_COALESCE_US	100
+#define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
 
 #endif /* KWARP_LIMITS_H */

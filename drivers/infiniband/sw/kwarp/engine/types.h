@@ -115,12 +115,16 @@ struct kwarp_tx_msg {
 
 /**
  * struct kwarp_coalesce - owned by the transmit runner, but for @node, @timer and @looks
- * @ns: requests are held no longer; 0: not at all; does not change during a stream
- * @on: the send queue is held
+ * @ns: the timer looks so long after the queue was held; 0: nothing is held; does not change
+ *	during a stream
+ * @on: the send queue is held; READ_ONCE/WRITE_ONCE, since the timer looks before it is the runner
  * @rung: a doorbell was rung, and what it was for has not all been sent
+ * @lately: likewise, since the timer looked last
  * @realtime: by a program with a real-time policy
+ * @rung_at: what the producer index was then
  * @obey: doorbells that will be obeyed at once
- * @quiet: periods in a row in which nothing was posted
+ * @quiet: looks since the last doorbell that found nothing posted
+ * @left: looks since then that found something
  * @polls: what the program had counted when this was looked at last
  * @node: in the list of a processor, see tx/timer.c; under its lock
  * @timer: whose list that is, or was last; written under its lock
@@ -130,9 +134,12 @@ struct kwarp_coalesce {
 	u64 ns;
 	bool on;
 	bool rung;
+	bool lately;
 	bool realtime;
+	u32 rung_at;
 	u32 obey;
 	u32 quiet;
+	u32 left;
 	u32 polls;
 	struct list_head node;
 	struct kwarp_timer *timer;

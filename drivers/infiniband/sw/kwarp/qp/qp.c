@@ -6,7 +6,9 @@
 
 #include <linux/cred.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include <linux/xarray.h>
 
 /* QP 0 and 1 are special in InfiniBand; no consumer should see them. */
@@ -16,7 +18,6 @@
 /* Set up everything but the queues.  The object is zeroed. */
 void kwarp_qp_init(struct kwarp_qp *qp)
 {
-	refcount_set(&qp->refs, 1);
 	init_completion(&qp->gone);
 	spin_lock_init(&qp->users_lock);
 	INIT_LIST_HEAD(&qp->users);
@@ -38,11 +39,18 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	int ret;
 	u32 qpn;
 
+	qp->refs = kzalloc(sizeof(*qp->refs), GFP_KERNEL);
+	if (!qp->refs)
+		return -ENOMEM;
+	qp->refs->qp = qp;
+	refcount_set(&qp->refs->n, 1);
 	/* A place that is taken and loads as NULL. */
 	ret = xa_alloc_cyclic_irq(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
 				  &kdev->next_qpn, GFP_KERNEL);
-	if (ret < 0)
+	if (ret < 0) {
+		kfree(qp->refs);
 		return ret == -EBUSY ? -ENOMEM : ret;
+	}
 	qp->ibqp.qp_num = qpn;
 	return 0;
 }
@@ -51,13 +59,14 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
+	kfree(qp->refs);
 }
 
 /* From here on others may refer to it, so nothing of its creation may fail any more. */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
 	/* The place is reserved: no memory is needed. */
-	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp, GFP_KERNEL);
+	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
 }
 
 /**
@@ -88,26 +97,28 @@ bool kwarp_qp_gone(struct kwarp_qp *qp)
 	if (!wait_for_completion_timeout(&qp->gone, HZ / 10))
 		return false;
 	kwarp_qp_work_cancel(qp);
+	/* kwarp_qp_lookup() may be looking at it. */
+	kfree_rcu(qp->refs, rcu);
 	return true;
 }
 
+/* Context: any.  Without a lock: each doorbell comes here.  Return: a reference, or NULL. */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
-	unsigned long irqflags;
-	struct kwarp_qp *qp;
+	struct kwarp_qp_refs *refs;
+	struct kwarp_qp *qp = NULL;
 
-	/* The lock keeps the object: it is erased before its memory goes. */
-	xa_lock_irqsave(&kdev->qps, irqflags);
-	qp = xa_load(&kdev->qps, qpn);
-	if (qp && !refcount_inc_not_zero(&qp->refs))
-		qp = NULL;
-	xa_unlock_irqrestore(&kdev->qps, irqflags);
+	rcu_read_lock();
+	refs = xa_load(&kdev->qps, qpn);
+	if (refs && refcount_inc_not_zero(&refs->n))
+		qp = refs->qp;
+	rcu_read_unlock();
 	return qp;
 }
 
 void kwarp_qp_put(struct kwarp_qp *qp)
 {
-	if (refcount_dec_and_test(&qp->refs))
+	if (refcount_dec_and_test(&qp->refs->n))
 		complete(&qp->gone);
 }
 

@@ -47,6 +47,18 @@ enum kwarp_qp_pending {
 };
 
 /**
+ * struct kwarp_qp_refs - references to a queue pair
+ * @n: one for the verbs object, one per stream of the CM, one per look-up
+ * @qp: queue pair; there as long as @n is not zero
+ * @rcu: this is freed a grace period later: the RDMA core frees queue pairs at once
+ */
+struct kwarp_qp_refs {
+	refcount_t n;
+	struct kwarp_qp *qp;
+	struct rcu_head rcu;
+};
+
+/**
  * struct kwarp_qp - one queue pair
  * @ibqp: RDMA core's object; first
  * @kdev: device
@@ -58,8 +70,8 @@ enum kwarp_qp_pending {
  * @sq_map: mmap entry of the send queue's ring, if shared with user space
  * @rq_map: likewise of the receive queue's
  * @cap: sizes granted
- * @refs: one for the verbs object, one per stream of the CM, one per look-up
- * @gone: completed when @refs is zero
+ * @refs: references to it
+ * @gone: completed when there is none
  * @users_lock: protects @users; process context
  * @users: endpoints of connection management that have chosen this QP
  * @sq: send queue
@@ -93,7 +105,7 @@ struct kwarp_qp {
 	struct rdma_user_mmap_entry *rq_map;
 	struct ib_qp_cap cap;
 
-	refcount_t refs;
+	struct kwarp_qp_refs *refs;
 	struct completion gone;
 
 	spinlock_t users_lock;		/* users */

@@ -59,7 +59,8 @@ static struct kwarp_qp *find_rung_qp(const struct kwarp_doorbell *db, unsigned l
 	rcu_read_unlock();
 	if (!kdev)
 		return ERR_PTR(-EIO);
-	if (qp && qp->ibuc != db->ibuc) {
+	/* The context is compared before it may have ended: its memory may be another's by now. */
+	if (qp && (qp->ibuc != db->ibuc || !READ_ONCE(db->kdev))) {
 		kwarp_qp_put(qp);
 		qp = NULL;
 	}

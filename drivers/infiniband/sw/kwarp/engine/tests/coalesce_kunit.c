@@ -27,7 +27,8 @@ static unsigned int told_resolution;
  * struct verdict_case - facts, and what follows
  * @hold: the verdict
  * @obey: doorbells obeyed at once after it
- * @quiet: quiet periods after it
+ * @quiet: looks after it that found nothing
+ * @left: looks after it that found something
  */
 static const struct verdict_case {
 	const char *desc;
@@ -36,6 +37,7 @@ static const struct verdict_case {
 	bool hold;
 	u32 obey;
 	u32 quiet;
+	u32 left;
 } verdict_cases[] = {
 	{ "rung, polls", .f = { .polled = true }, .hold = true },
 	{ "rung, has not polled" },
@@ -45,16 +47,22 @@ static const struct verdict_case {
 	{ "rung, polls, waits for an event", .f = { .polled = true, .armed = true } },
 	{ "rung, to be obeyed", .c = { .obey = 3 }, .f = { .polled = true }, .obey = 2 },
 	{ "rung, to be obeyed for the last time", .c = { .obey = 1 }, .f = { .polled = true } },
-	{ "rung after quiet periods", .c = { .quiet = 5 }, .f = { .polled = true }, .hold = true },
+	{ "rung after some looks", .c = { .quiet = 5, .left = 6 }, .f = { .polled = true },
+	  .hold = true },
 
 	{ "due, nothing posted", .f = { .due = true, .polled = true } },
 	{ "due, nothing posted, completions", .f = { .due = true, .completions = true },
 	  .hold = true, .quiet = 1 },
 	{ "due, nothing posted, completions, for long",
-	  .c = { .quiet = KWARP_COALESCE_QUIET - 1 },
-	  .f = { .due = true, .completions = true }, .quiet = KWARP_COALESCE_QUIET },
+	  .c = { .quiet = KWARP_COALESCE_LOOKS - 1, .left = 2 },
+	  .f = { .due = true, .completions = true }, .quiet = KWARP_COALESCE_LOOKS, .left = 2 },
 	{ "due, posted, completions", .c = { .quiet = 5 },
-	  .f = { .due = true, .posted = true, .completions = true }, .hold = true },
+	  .f = { .due = true, .posted = true, .completions = true },
+	  .hold = true, .quiet = 5, .left = 1 },
+	{ "due, posted, completions that it never takes",
+	  .c = { .left = KWARP_COALESCE_LOOKS - 1 },
+	  .f = { .due = true, .posted = true, .completions = true },
+	  .obey = KWARP_COALESCE_OBEY, .left = KWARP_COALESCE_LOOKS },
 	{ "due, posted, all polled", .f = { .due = true, .posted = true, .polled = true },
 	  .obey = KWARP_COALESCE_OBEY },
 	{ "due, posted, nothing polled", .f = { .due = true, .posted = true },
@@ -75,6 +83,7 @@ static void test_verdict(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_coalesce_verdict(&c, &v->f), v->hold);
 	KUNIT_EXPECT_EQ(test, c.obey, v->obey);
 	KUNIT_EXPECT_EQ(test, c.quiet, v->quiet);
+	KUNIT_EXPECT_EQ(test, c.left, v->left);
 }
 
 /* --------------------------------------------------------------------- facts */
@@ -133,10 +142,19 @@ static bool held_after_ring(struct coalesce_test *t)
 	return t->c->on;
 }
 
-static bool held_after_period(struct coalesce_test *t)
+/* As the runner has told posters after the last doorbell. */
+static bool held_after_look(struct coalesce_test *t)
 {
+	t->sq.ring.hdr->flags = t->c->on ? KWARP_RING_HELD : KWARP_RING_NEED_KICK;
 	kwarp_coalesce_due(&t->e);
 	return t->c->on;
+}
+
+/* A period without a doorbell. */
+static bool held_after_period(struct coalesce_test *t)
+{
+	t->c->lately = false;
+	return held_after_look(t);
 }
 
 /* A poll of either CQ counts, once. */
@@ -276,6 +294,50 @@ static void test_not_open(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
+/* A look soon after a doorbell: the program has had no period to ring again. */
+static void test_lately(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	t->sq.ring.hdr->prod++;
+	KUNIT_EXPECT_TRUE(test, held_after_look(t));
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
+	KUNIT_EXPECT_FALSE(test, held_after_look(t));
+	KUNIT_EXPECT_EQ(test, t->c->obey, KWARP_COALESCE_OBEY);
+}
+
+/* The program has rung for all that is there: that it is there is TCP's doing. */
+static void test_rung_for_all(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	t->sq.ring.hdr->prod += 7;
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	KUNIT_EXPECT_FALSE(test, held_after_period(t));
+	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
+}
+
+/* Posters have been told that they need not ring, since TCP is full or a work item will go on. */
+static void test_busy(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	t->sq.ring.hdr->prod++;
+	t->c->lately = false;
+	t->sq.ring.hdr->flags = 0;
+	kwarp_coalesce_due(&t->e);
+	KUNIT_EXPECT_TRUE(test, t->c->on);
+	t->c->rung = true;
+	KUNIT_EXPECT_TRUE(test, held_after_period(t));
+	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
+}
+
 /* Requests that wait for a Read Response are not the program's to ring for. */
 static void test_waits_for_read(struct kunit *test)
 {
@@ -323,6 +385,9 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_coarse_timer),
 	KUNIT_CASE(test_no_stream),
 	KUNIT_CASE(test_not_open),
+	KUNIT_CASE(test_lately),
+	KUNIT_CASE(test_rung_for_all),
+	KUNIT_CASE(test_busy),
 	KUNIT_CASE(test_waits_for_read),
 	KUNIT_CASE(test_realtime),
 	{ }

@@ -14,7 +14,7 @@
 
 #include "../tx/timer.c"
 
-#define STREAMS		5
+#define STREAMS		(2 * LOOKS + 5)
 
 /**
  * struct timer_test - streams, of which only what the timer needs is set
@@ -106,11 +106,11 @@ static void test_again(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < STREAMS; i++) {
-		t->again[i] = i;
+		t->again[i] = i % 5;
 		kwarp_timer_add(&t->e[i]);
 	}
 	for (i = 0; i < STREAMS; i++)
-		KUNIT_EXPECT_TRUE(test, looked_at(t, i, 1 + i));
+		KUNIT_EXPECT_TRUE(test, looked_at(t, i, 1 + i % 5));
 }
 
 /* One that was taken off is left alone, and its neighbours are not. */
@@ -133,6 +133,18 @@ static void test_del(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looked_at(t, 3, 1));
 }
 
+/* The timer of a device with a shorter period does not wait for that of another one. */
+static void test_sooner(struct kunit *test)
+{
+	struct timer_test *t = test->priv;
+
+	t->e[0].tx.coalesce.ns = 10ull * NSEC_PER_SEC;
+	kwarp_timer_add(&t->e[0]);
+	kwarp_timer_add(&t->e[1]);
+	KUNIT_EXPECT_TRUE(test, looked_at(t, 1, 1));
+	KUNIT_EXPECT_TRUE(test, looked_at(t, 0, 1));
+}
+
 /* What is looked at on another processor is waited for: then its memory may go. */
 static void test_del_waits(struct kunit *test)
 {
@@ -153,6 +165,7 @@ static struct kunit_case timer_cases[] = {
 	KUNIT_CASE(test_add),
 	KUNIT_CASE(test_again),
 	KUNIT_CASE(test_del),
+	KUNIT_CASE(test_sooner),
 	KUNIT_CASE(test_del_waits),
 	{ }
 };

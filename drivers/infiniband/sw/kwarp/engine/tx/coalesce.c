@@ -9,18 +9,18 @@
 
 #include "../../kwarp.h"
 
-/* The timer asks. */
+/* The timer asks, and the program has not rung for a period. */
 static bool hold_goes_on(struct kwarp_coalesce *c, const struct kwarp_coalesce_facts *f)
 {
+	u32 *looks = f->posted ? &c->left : &c->quiet;
+
 	if (f->armed)
 		return false;
-	if (!f->posted)
-		return f->completions && ++c->quiet < KWARP_COALESCE_QUIET;
-	c->quiet = 0;
-	/* It has something to poll, and will come to the end of it. */
-	if (f->completions)
+	/* It has something to poll, and will come to the end of it; but some never do. */
+	if (f->completions && ++*looks < KWARP_COALESCE_LOOKS)
 		return true;
-	c->obey = KWARP_COALESCE_OBEY;
+	if (f->posted)
+		c->obey = KWARP_COALESCE_OBEY;
 	return false;
 }
 
@@ -36,6 +36,7 @@ bool kwarp_coalesce_verdict(struct kwarp_coalesce *c, const struct kwarp_coalesc
 	if (f->due)
 		return hold_goes_on(c, f);
 	c->quiet = 0;
+	c->left = 0;
 	if (c->obey) {
 		c->obey--;
 		return false;
@@ -70,6 +71,12 @@ static void read_cqs(struct kwarp_engine *e, struct kwarp_coalesce_facts *f)
 	e->tx.coalesce.polls = view.polls;
 }
 
+/* The timer looks at it before it has become the runner. */
+static void set_on(struct kwarp_coalesce *c, bool on)
+{
+	WRITE_ONCE(c->on, on);
+}
+
 /* A stream begins.  Context: the runner. */
 void kwarp_coalesce_reset(struct kwarp_engine *e)
 {
@@ -77,18 +84,24 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 
 	kwarp_assert_runner(e);
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
-	c->on = false;
+	set_on(c, false);
 	c->rung = false;
+	c->lately = false;
 	c->obey = 0;
 	c->quiet = 0;
+	c->left = 0;
 }
 
 /* A doorbell was rung: kwarp_coalesce_sent() follows.  Context: the runner, process. */
 void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+
 	kwarp_assert_runner(e);
-	e->tx.coalesce.rung = true;
-	e->tx.coalesce.realtime = poster_is_realtime();
+	c->rung = true;
+	c->lately = true;
+	c->rung_at = READ_ONCE(e->sq->ring.hdr->prod);
+	c->realtime = poster_is_realtime();
 }
 
 /**
@@ -109,7 +122,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	if (!c->rung)
 		return;
 	c->rung = false;
-	c->on = false;
+	set_on(c, false);
 	/* A timer that has to wait for the next tick would hold for much too long. */
 	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || c->realtime)
 		return;
@@ -117,24 +130,38 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	if (!test_bit(KWARP_E_TX_OPEN, &e->flags))
 		return;
 	read_cqs(e, &facts);
-	c->on = kwarp_coalesce_verdict(c, &facts);
+	set_on(c, kwarp_coalesce_verdict(c, &facts));
 }
 
-/* The timer looks, before it sends.  Context: the runner, softirq. */
+/* Has the program left requests in the ring, although it could have rung? */
+static bool has_left(const struct kwarp_engine *e)
+{
+	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
+
+	/* What waits for a Read Response would wait if its program had rung, too. */
+	return prod != e->sq->next && prod != e->tx.coalesce.rung_at &&
+	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+}
+
+/*
+ * The timer looks, before it sends.  Nothing is to be judged if the program has rung since the
+ * last look, or need not: what it rang for is still being sent, or TCP has no room.
+ *
+ * Context: the runner, softirq.
+ */
 void kwarp_coalesce_due(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_coalesce_facts facts = { .due = true };
+	bool lately = c->lately;
 
 	kwarp_assert_runner(e);
-	/* Released meanwhile: the timer is told of holds, not of their ends. */
-	if (!c->on)
+	c->lately = false;
+	if (!c->on || lately || c->rung || READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD)
 		return;
-	/* What waits for a Read Response would wait if its program had rung, too. */
-	facts.posted = READ_ONCE(e->sq->ring.hdr->prod) != e->sq->next &&
-		       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	facts.posted = has_left(e);
 	if (facts.posted)
 		atomic_long_inc(&e->kdev->coalesce_timeouts);
 	read_cqs(e, &facts);
-	c->on = kwarp_coalesce_verdict(c, &facts);
+	set_on(c, kwarp_coalesce_verdict(c, &facts));
 }

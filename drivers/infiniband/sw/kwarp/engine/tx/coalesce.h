@@ -3,15 +3,15 @@
  * Coalescing: requests that a program posts one by one go out together.
  *
  * A doorbell is a system call and, of a small request, a TCP segment.  The kernel cannot know
- * whether the program is about to post more.  The program does: when it polls and finds
- * nothing, asks for an event, or destroys something, it has nothing else to do.  So after a doorbell
- * of a program that polls, the send queue is held (KWARP_RING_HELD): what is posted now stays in the
- * ring, and the provider rings once, when the program has nothing else to do.
+ * whether the program is about to post more.  The program does: when it polls and finds nothing,
+ * or asks for an event, it has nothing else to do.  So after a doorbell of a program that polls,
+ * the send queue is held (KWARP_RING_HELD): what is posted now stays in the ring, and the provider
+ * rings once, when the program has nothing else to do.
  *
- * A timer is the safety net, for a program that posts and then does not poll: coalesce_us after
- * the queue was held it sends what is there (timer.h).  It ends the hold if there was nothing and
- * no completion waits to be polled, or if there was something and none does: then the program
- * had every reason to poll and has not, and its next doorbells are obeyed at once.
+ * A timer is the safety net, for a program that posts and then does not poll: about coalesce_us
+ * after the queue was held it sends what is there (timer.h).  If the program has not rung since
+ * the look before, the hold ends, unless there are completions that it may be busy with, and not
+ * for long even then.  If it has left requests meanwhile, its next doorbells are obeyed at once.
  *
  * A program that has asked for an event is about to sleep, and is not held.  Neither is one with
  * a real-time policy: it may keep the processor from the timer for ever.  On real-time kernels
@@ -24,14 +24,17 @@
 
 /* Doorbells that are obeyed at once after a program has left its requests to the timer. */
 #define KWARP_COALESCE_OBEY	1024
-/* Periods in a row in which nothing was posted, until a program that has completions is not held. */
-#define KWARP_COALESCE_QUIET	8
+/*
+ * Looks in a row at a program that has not rung and has completions to poll, until it is held no
+ * longer: those that find something posted, and those that do not.
+ */
+#define KWARP_COALESCE_LOOKS	8
 
 /**
  * struct kwarp_coalesce_facts - what is known when the question is whether to hold
  * @due: the timer asks: the program has not rung for a period; else it has just rung
- * @posted: requests wait in the ring
- * @polled: it has polled since it rang last
+ * @posted: due: it has left requests in the ring
+ * @polled: it has polled since this was looked at last
  * @completions: it has not taken all completions
  * @armed: it has asked for an event
  */

@@ -356,6 +356,9 @@ static void period_over(struct kwarp_engine *e)
 	/* kwarp_timer_del() comes after the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
+	/* Released meanwhile: the timer is told of holds, not of their ends. */
+	if (!READ_ONCE(e->tx.coalesce.on))
+		return;
 	if (sock && !kwarp_tcp_run(sock, send_held, e))
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }

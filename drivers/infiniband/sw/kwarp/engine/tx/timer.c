@@ -5,7 +5,7 @@
  * A stream that is held is put on the list of the processor where its runner is.  When the period of
  * the first of them is over, all of the list are looked at, and those that are still held come back.
  * So the cost of a period does not grow with the doorbells, and a stream that is released before its
- * period is over costs nothing: it is found and left alone.
+ * period is over is found and left alone.
  */
 #include "timer.h"
 
@@ -28,8 +28,18 @@ struct kwarp_timer {
 	struct hrtimer timer;
 };
 
+/* Streams to look at in one go, and the pause until the next. */
+#define LOOKS		64
+#define LOOK_PAUSE_NS	(50 * NSEC_PER_USEC)
+
 static DEFINE_PER_CPU(struct kwarp_timer, kwarp_timers);
 static void (*period_is_over)(struct kwarp_engine *e);
+
+/* Context: t->lock held. */
+static void start(struct kwarp_timer *t, u64 ns)
+{
+	hrtimer_start(&t->timer, ns_to_ktime(ns), HRTIMER_MODE_REL_PINNED_SOFT);
+}
 
 /* Take the first one: it stays until its @looks is given back.  NULL: there is none. */
 static struct kwarp_engine *next_due(struct kwarp_timer *t, struct list_head *due)
@@ -39,11 +49,35 @@ static struct kwarp_engine *next_due(struct kwarp_timer *t, struct list_head *du
 	spin_lock(&t->lock);
 	e = list_first_entry_or_null(due, struct kwarp_engine, tx.coalesce.node);
 	if (e) {
-		list_del_init(&e->tx.coalesce.node);
+		/*
+		 * First: as soon as it is in no list, others may put it into another one and
+		 * take it off there, and then wait for @looks only.  Pairs with
+		 * list_empty_careful().
+		 */
 		atomic_inc(&e->tx.coalesce.looks);
+		list_del_init_careful(&e->tx.coalesce.node);
 	}
 	spin_unlock(&t->lock);
 	return e;
+}
+
+static void look_at(struct kwarp_engine *e)
+{
+	period_is_over(e);
+	/* kwarp_timer_del() may be waiting, and what it waits for may be freed. */
+	smp_mb__before_atomic();
+	atomic_dec(&e->tx.coalesce.looks);
+}
+
+/* There are more than should keep others from the processor: a pause before the rest. */
+static void put_back(struct kwarp_timer *t, struct list_head *due)
+{
+	spin_lock(&t->lock);
+	if (!list_empty(due)) {
+		list_splice(due, &t->streams);
+		start(t, LOOK_PAUSE_NS);
+	}
+	spin_unlock(&t->lock);
 }
 
 /* Softirq. */
@@ -52,18 +86,22 @@ static enum hrtimer_restart look_at_streams(struct hrtimer *timer)
 	struct kwarp_timer *t = container_of(timer, struct kwarp_timer, timer);
 	struct kwarp_engine *e;
 	LIST_HEAD(due);
+	u32 n;
 
 	spin_lock(&t->lock);
 	list_splice_init(&t->streams, &due);
 	spin_unlock(&t->lock);
-	while ((e = next_due(t, &due))) {
-		period_is_over(e);
-		/* kwarp_timer_del() may be waiting, and what it waits for may be freed. */
-		smp_mb__before_atomic();
-		atomic_dec(&e->tx.coalesce.looks);
-	}
-	/* Whoever has come back has started it again. */
+	for (n = 0; n < LOOKS && (e = next_due(t, &due)); n++)
+		look_at(e);
+	put_back(t, &due);
+	/* Streams that have come back have started it again. */
 	return HRTIMER_NORESTART;
+}
+
+/* Knobs differ between devices.  Context: t->lock held. */
+static bool is_later(const struct kwarp_timer *t, u64 ns)
+{
+	return hrtimer_get_remaining(&t->timer) > (s64)ns;
 }
 
 /**
@@ -86,8 +124,8 @@ void kwarp_timer_add(struct kwarp_engine *e)
 	local_bh_disable();
 	t = this_cpu_ptr(&kwarp_timers);
 	spin_lock(&t->lock);
-	if (list_empty(&t->streams))
-		hrtimer_start(&t->timer, ns_to_ktime(c->ns), HRTIMER_MODE_REL_PINNED_SOFT);
+	if (list_empty(&t->streams) || is_later(t, c->ns))
+		start(t, c->ns);
 	list_add_tail(&c->node, &t->streams);
 	WRITE_ONCE(c->timer, t);
 	spin_unlock(&t->lock);
