@@ -125,10 +125,11 @@ enum kwarp_wr_opcode {
  * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
  * @raddr: remote address (tagged offset) of a Write or Read; BIND_MW: first octet of the
  *	window, by the addresses of its region
- * @rkey: remote STag of a Write or Read; BIND_MW: the window's STag with its new key
+ * @rkey: remote STag of a Write or Read; BIND_MW, REG_MR: the STag with its new key
  * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV); BIND_MW: lkey of the region
  * @length: BIND_MW: octets in the window
- * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, ZERO_BASED
+ * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, ZERO_BASED;
+ *	REG_MR: enum ib_access_flags
  * @rsvd: zero
  *
  * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry

@@ -70,10 +70,9 @@ static int fill_op(struct kwarp_sqe *e, const struct ib_send_wr *wr)
 		e->inv_stag = wr->ex.invalidate_rkey;
 		return 0;
 	case IB_WR_REG_MR:
-		/* rkey: the STag with its new key; raddr: access rights. */
 		e->opcode = KWARP_WR_REG_MR;
 		e->rkey = reg_wr(wr)->key;
-		e->raddr = reg_wr(wr)->access;
+		e->access = reg_wr(wr)->access;
 		return 0;
 	default:
 		return -EINVAL;

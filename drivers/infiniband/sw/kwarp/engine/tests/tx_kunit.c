@@ -54,6 +54,7 @@ struct tx_test {
 	struct socket *sock;
 	struct tcp tcp;
 	struct kwarp_mr *mr;
+	int access;
 	enum kwarp_qp_event event;
 	bool kicked;
 	bool may_sleep;
@@ -142,6 +143,7 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 		      const struct kwarp_mem_stream *stream)
 {
+	the_test->access = access;
 	return 0;
 }
 
@@ -223,6 +225,8 @@ static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 	}
 	if (opcode == KWARP_WR_SEND_INV)
 		w->inv_stag = 0xabcdef01;
+	if (opcode == KWARP_WR_REG_MR)
+		w->access = IB_ACCESS_REMOTE_READ;
 	if (opcode == KWARP_WR_WRITE) {
 		w->rkey = 0x1234;
 		w->raddr = 0x7000;
@@ -715,6 +719,7 @@ static void test_local_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_EFFORT);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
 	KUNIT_EXPECT_EQ(test, t->sq.next, KWARP_BATCH_EFFORT + 3);
+	KUNIT_EXPECT_EQ(test, t->access, IB_ACCESS_REMOTE_READ);
 }
 
 /* The last completion had no room: the peer hears of it, though nothing follows. */

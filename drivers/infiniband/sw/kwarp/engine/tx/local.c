@@ -55,7 +55,7 @@ enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e)
 	if (!mr)
 		return KWARP_WC_LOC_PROT_ERR;
 	if (w->opcode == KWARP_WR_REG_MR)
-		ok = !kwarp_mr_activate(mr, stag, w->raddr, &e->mem);
+		ok = !kwarp_mr_activate(mr, stag, w->access, &e->mem);
 	else
 		ok = kwarp_mr_revoke(mr, stag, &e->mem, false);
 	kwarp_mr_put(mr);

@@ -186,7 +186,7 @@ static void test_reg_mr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.id, 9);
 	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_SIGNALED);
 	KUNIT_EXPECT_EQ(test, wqe->e.rkey, 0x13579bdf);
-	KUNIT_EXPECT_EQ(test, wqe->e.raddr, IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE);
+	KUNIT_EXPECT_EQ(test, wqe->e.access, IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE);
 }
 
 static void test_refused(struct kunit *test)
