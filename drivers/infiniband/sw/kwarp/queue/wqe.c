@@ -82,9 +82,9 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	if (!opcode_ok(&wqe->e, user))
 		return false;
 	if (wqe->e.flags & KWARP_WR_INLINE) {
-		if (wqe->e.num_sge || wqe->e.inline_len > min_t(u32, room, sizeof(wqe->inl)))
+		if (wqe->e.num_sge || wqe->e.inline_len > min_t(u32, room, sizeof(wqe->data)))
 			return false;
-		memcpy(wqe->inl, slot + sizeof(wqe->e), wqe->e.inline_len);
+		memcpy(wqe->data, slot + sizeof(wqe->e), wqe->e.inline_len);
 		wqe->len = wqe->e.inline_len;
 		return true;
 	}

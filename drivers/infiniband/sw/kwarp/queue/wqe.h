@@ -13,14 +13,14 @@
  * struct kwarp_wqe - send work request, private
  * @e: fixed part
  * @sge: scatter/gather list, without KWARP_WR_INLINE
- * @inl: payload, with KWARP_WR_INLINE
+ * @data: payload, with KWARP_WR_INLINE
  * @len: total payload, octets
  */
 struct kwarp_wqe {
 	struct kwarp_sqe e;
 	union {
 		struct kwarp_sge sge[KWARP_MAX_SGE];
-		u8 inl[KWARP_MAX_INLINE];
+		u8 data[KWARP_MAX_INLINE];
 	};
 	u32 len;
 };

@@ -192,7 +192,7 @@ static void start_data(struct kwarp_engine *e)
 		start_untagged(tx, send_opcode(w), KWARP_QN_SEND,
 			       w->opcode == KWARP_WR_SEND_INV ? w->inv_stag : 0);
 	if (w->flags & KWARP_WR_INLINE) {
-		source_buf(tx, tx->wqe.inl, tx->wqe.len);
+		source_buf(tx, tx->wqe.data, tx->wqe.len);
 		return;
 	}
 	tx->msg.src = KWARP_SRC_SGL;

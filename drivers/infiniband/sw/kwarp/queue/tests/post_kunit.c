@@ -232,10 +232,10 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_INLINE | KWARP_WR_SIGNALED);
 	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
 	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
-	KUNIT_EXPECT_MEMEQ(test, wqe->inl, t->data, INLINE);
+	KUNIT_EXPECT_MEMEQ(test, wqe->data, t->data, INLINE);
 	/* taken when posted */
 	memset(t->data, 0, sizeof(t->data));
-	KUNIT_EXPECT_EQ(test, wqe->inl[0], 255);
+	KUNIT_EXPECT_EQ(test, wqe->data[0], 255);
 
 	sge[2].length++;
 	refuse(test, &wr);

@@ -162,8 +162,8 @@ static void test_inline(struct kunit *test)
 		KUNIT_ASSERT_TRUE_MSG(test, kwarp_wqe_load(wqe, e, c->stride, true),
 				      "%u octets", i);
 		KUNIT_EXPECT_EQ(test, wqe->len, i);
-		KUNIT_EXPECT_EQ(test, memcmp(wqe->inl, data, i), 0);
-		KUNIT_EXPECT_NULL(test, memchr_inv(wqe->inl + i, 0xa5, sizeof(wqe->inl) - i));
+		KUNIT_EXPECT_EQ(test, memcmp(wqe->data, data, i), 0);
+		KUNIT_EXPECT_NULL(test, memchr_inv(wqe->data + i, 0xa5, sizeof(wqe->data) - i));
 	}
 	for (i = 0; i < 32; i++) {
 		e->inline_len = c->inl + BIT(i);
@@ -271,7 +271,7 @@ static void test_private(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, kwarp_wqe_load(wqe, e, 128, true));
 	memset(e, 0, 128);
 	KUNIT_EXPECT_EQ(test, wqe->len, 80);
-	KUNIT_EXPECT_NULL(test, memchr_inv(wqe->inl, 0xff, 80));
+	KUNIT_EXPECT_NULL(test, memchr_inv(wqe->data, 0xff, 80));
 }
 
 static void test_rwqe(struct kunit *test)
