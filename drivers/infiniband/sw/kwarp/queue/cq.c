@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "../limits.h"
+#include "wqe.h"
 
 /* Context: any.  Returns the interrupt flags for kwarp_cq_end(). */
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
@@ -153,16 +154,9 @@ static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {
 
 static enum ib_wc_opcode wc_opcode(u8 opcode)
 {
-	switch (opcode) {
-	case KWARP_WR_WRITE:		return IB_WC_RDMA_WRITE;
-	case KWARP_WR_READ:
-	case KWARP_WR_READ_INV:		return IB_WC_RDMA_READ;
-	case KWARP_WR_LOCAL_INV:	return IB_WC_LOCAL_INV;
-	case KWARP_WR_REG_MR:		return IB_WC_REG_MR;
-	case KWARP_WC_RECV:
-	case KWARP_WC_RECV_INV:		return IB_WC_RECV;
-	default:			return IB_WC_SEND;
-	}
+	bool recv = opcode == KWARP_WC_RECV || opcode == KWARP_WC_RECV_INV;
+
+	return recv ? IB_WC_RECV : kwarp_wr_rule(opcode)->ib_wc;
 }
 
 static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp *qp)

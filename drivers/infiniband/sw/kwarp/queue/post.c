@@ -36,67 +36,55 @@ static int copy_inline(struct kwarp_sqe *e, const struct ib_send_wr *wr, u32 roo
 	return 0;
 }
 
-static int fill_rdma(struct kwarp_sqe *e, const struct ib_send_wr *wr)
+/* KWARP_WR_MAX if kernel consumers may not post it. */
+static u8 opcode_of(enum ib_wr_opcode ib_wr)
 {
-	e->raddr = rdma_wr(wr)->remote_addr;
-	e->rkey = rdma_wr(wr)->rkey;
-	if (e->opcode != KWARP_WR_WRITE &&
-	    (wr->num_sge > KWARP_MAX_SGE_RD || wr->send_flags & IB_SEND_INLINE))
-		return -EINVAL;
-	return 0;
+	u8 op;
+
+	for (op = 0; op < KWARP_WR_MAX; op++)
+		if (kwarp_wr_rule(op)->kernel && kwarp_wr_rule(op)->ib_wr == ib_wr)
+			break;
+	return op;
 }
 
-static int fill_op(struct kwarp_sqe *e, const struct ib_send_wr *wr)
+static void fill_op(struct kwarp_sqe *e, const struct kwarp_wr_rule *rule,
+		    const struct ib_send_wr *wr)
 {
-	switch (wr->opcode) {
-	case IB_WR_RDMA_WRITE:
-		e->opcode = KWARP_WR_WRITE;
-		return fill_rdma(e, wr);
-	case IB_WR_RDMA_READ:
-		e->opcode = KWARP_WR_READ;
-		return fill_rdma(e, wr);
-	case IB_WR_RDMA_READ_WITH_INV:
-		e->opcode = KWARP_WR_READ_INV;
-		return fill_rdma(e, wr);
-	case IB_WR_SEND:
-		e->opcode = KWARP_WR_SEND;
-		return 0;
-	case IB_WR_SEND_WITH_INV:
-		e->opcode = KWARP_WR_SEND_INV;
+	if (rule->remote) {
+		e->raddr = rdma_wr(wr)->remote_addr;
+		e->rkey = rdma_wr(wr)->rkey;
+	}
+	if (rule->inv)
 		e->inv_stag = wr->ex.invalidate_rkey;
-		return 0;
-	case IB_WR_LOCAL_INV:
-		e->opcode = KWARP_WR_LOCAL_INV;
-		e->inv_stag = wr->ex.invalidate_rkey;
-		return 0;
-	case IB_WR_REG_MR:
-		e->opcode = KWARP_WR_REG_MR;
+	if (e->opcode == KWARP_WR_REG_MR) {
 		e->rkey = reg_wr(wr)->key;
 		e->access = reg_wr(wr)->access;
-		return 0;
-	default:
-		return -EINVAL;
 	}
 }
 
 static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
 		    const struct ib_send_wr *wr)
 {
+	const u8 opcode = opcode_of(wr->opcode);
+	const struct kwarp_wr_rule *rule = kwarp_wr_rule(opcode);
 	u32 room = sq->ring.stride - sizeof(*e);
-	int ret;
 
+	if (!rule->kernel)
+		return -EINVAL;
 	memset(e, 0, sizeof(*e));
 	e->id = wr->wr_id;
+	e->opcode = opcode;
 	if (wr->send_flags & IB_SEND_SIGNALED)
 		e->flags |= KWARP_WR_SIGNALED;
 	if (wr->send_flags & IB_SEND_SOLICITED)
 		e->flags |= KWARP_WR_SOLICITED;
 	if (wr->send_flags & IB_SEND_FENCE)
 		e->flags |= KWARP_WR_FENCE;
-	ret = fill_op(e, wr);
-	if (ret || wr->opcode == IB_WR_REG_MR || wr->opcode == IB_WR_LOCAL_INV)
-		return ret;
-	if (wr->num_sge < 0 || wr->num_sge > KWARP_MAX_SGE)
+	fill_op(e, rule, wr);
+	if (rule->local)
+		return 0;
+	if (wr->num_sge < 0 || wr->num_sge > rule->max_sge ||
+	    (wr->send_flags & IB_SEND_INLINE && !rule->inlined))
 		return -EINVAL;
 	if (wr->send_flags & IB_SEND_INLINE)
 		return copy_inline(e, wr, min_t(u32, room, KWARP_MAX_INLINE));

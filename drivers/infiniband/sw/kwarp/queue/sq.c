@@ -56,6 +56,12 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	return KWARP_TAKE_OK;
 }
 
+/* An entry that is refused may hold anything. */
+static u8 known_opcode(u8 opcode)
+{
+	return opcode < KWARP_WR_MAX ? opcode : KWARP_WR_SEND;
+}
+
 /**
  * kwarp_sq_take - the peeked entry is now being worked on
  * @sq: queue
@@ -70,13 +76,12 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 
 	/* Not yet visible to completion, which stops at @sent. */
 	d->id = wqe->e.id;
-	/* An entry that is refused may hold anything. */
-	d->opcode = wqe->e.opcode < KWARP_WR_MAX ? wqe->e.opcode : KWARP_WR_SEND;
-	d->byte_len = kwarp_wqe_is_read(wqe) ? wqe->len : 0;
+	d->opcode = known_opcode(wqe->e.opcode);
+	d->byte_len = wqe->rule->read ? wqe->len : 0;
 	d->status = KWARP_WC_SUCCESS;
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
-	d->awaits = kwarp_wqe_is_read(wqe);
+	d->awaits = wqe->rule->read;
 	return sq->next++;
 }
 
@@ -203,22 +208,31 @@ static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	WRITE_ONCE(sq->retired, at);
 }
 
-static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
+/* The next entry gets a flush error, of which @d tells. */
+static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor_err)
 {
 	struct kwarp_sqe e;
+
+	memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
+	*d = (struct kwarp_sq_done) {
+		.id = e.id,
+		.vendor_err = vendor_err,
+		.opcode = known_opcode(e.opcode),
+		.status = KWARP_WC_FLUSH_ERR,
+	};
+	sq->next++;
+}
+
+static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
+{
+	struct kwarp_sq_done d;
 	u32 n;
 
 	/* Destroyed indices: what is in the ring means nothing. */
 	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
 		n = 0;
-	for (; n && *budget; n--, sq->next++, --*budget) {
-		struct kwarp_sq_done d = {
-			.status = KWARP_WC_FLUSH_ERR, .vendor_err = vendor_err,
-		};
-
-		memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
-		d.id = e.id;
-		d.opcode = e.opcode < KWARP_WR_MAX ? e.opcode : KWARP_WR_SEND;
+	for (; n && *budget; n--, --*budget) {
+		refuse_next(sq, &d, vendor_err);
 		add_cqe(sq, &d);
 	}
 	sq->sent = sq->next;
@@ -263,22 +277,6 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 		cond_resched();
 }
 
-/* The next entry gets a flush error, and completes in its turn. */
-static void refuse_next(struct kwarp_sq *sq, u16 vendor_err)
-{
-	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
-	struct kwarp_sqe e;
-
-	memcpy(&e, kwarp_ring_slot(&sq->ring, sq->next), sizeof(e));
-	*d = (struct kwarp_sq_done) {
-		.id = e.id,
-		.vendor_err = vendor_err,
-		.opcode = e.opcode < KWARP_WR_MAX ? e.opcode : KWARP_WR_SEND,
-		.status = KWARP_WC_FLUSH_ERR,
-	};
-	sq->next++;
-}
-
 /**
  * kwarp_sq_flush_late - flush what was posted, although the stream is not over
  * @sq: queue
@@ -307,7 +305,7 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	more = n > KWARP_IRQ_OFF_BATCH;
 	n = min_t(u32, n, KWARP_IRQ_OFF_BATCH);
 	for (i = 0; i < n; i++)
-		refuse_next(sq, vendor_err);
+		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);
 	sq->sent += n;
 	retire_unlock(sq, irqflags);
 	return more;

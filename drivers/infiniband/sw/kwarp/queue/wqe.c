@@ -8,9 +8,46 @@
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
+#include <rdma/ib_verbs.h>
+
+#include "../proto/ddp.h"
 
 static_assert(sizeof(struct kwarp_sqe) + KWARP_MAX_INLINE == 512);
 static_assert(sizeof(struct kwarp_sqe) + KWARP_MAX_SGE * sizeof(struct kwarp_sge) == 512);
+
+static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
+	[KWARP_WR_WRITE]     = { .user = true, .kernel = true, .inlined = true, .remote = true,
+				 .max_sge = KWARP_MAX_SGE,
+				 .op = { KWARP_OP_WRITE, KWARP_OP_WRITE },
+				 .ib_wr = IB_WR_RDMA_WRITE, .ib_wc = IB_WC_RDMA_WRITE },
+	/* 5040-5.2.2-10: one Read Response fills one buffer. */
+	[KWARP_WR_READ]      = { .user = true, .kernel = true, .read = true, .remote = true,
+				 .max_sge = KWARP_MAX_SGE_RD,
+				 .ib_wr = IB_WR_RDMA_READ, .ib_wc = IB_WC_RDMA_READ },
+	[KWARP_WR_SEND]      = { .user = true, .kernel = true, .inlined = true,
+				 .max_sge = KWARP_MAX_SGE,
+				 .op = { KWARP_OP_SEND, KWARP_OP_SEND_SE },
+				 .ib_wr = IB_WR_SEND, .ib_wc = IB_WC_SEND },
+	[KWARP_WR_SEND_INV]  = { .user = true, .kernel = true, .inlined = true, .inv = true,
+				 .max_sge = KWARP_MAX_SGE,
+				 .op = { KWARP_OP_SEND_INV, KWARP_OP_SEND_SE_INV },
+				 .ib_wr = IB_WR_SEND_WITH_INV, .ib_wc = IB_WC_SEND },
+	/* The sink of a program is a region of user space, which cannot be invalidated. */
+	[KWARP_WR_READ_INV]  = { .kernel = true, .read = true, .remote = true, .inv = true,
+				 .max_sge = KWARP_MAX_SGE_RD,
+				 .ib_wr = IB_WR_RDMA_READ_WITH_INV, .ib_wc = IB_WC_RDMA_READ },
+	[KWARP_WR_LOCAL_INV] = { .user = true, .kernel = true, .local = true, .inv = true,
+				 .ib_wr = IB_WR_LOCAL_INV, .ib_wc = IB_WC_LOCAL_INV },
+	[KWARP_WR_BIND_MW]   = { .user = true, .local = true, .ib_wc = IB_WC_BIND_MW },
+	[KWARP_WR_REG_MR]    = { .kernel = true, .local = true,
+				 .ib_wr = IB_WR_REG_MR, .ib_wc = IB_WC_REG_MR },
+	[KWARP_WR_MAX]       = { .ib_wc = IB_WC_SEND },
+};
+
+const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode)
+{
+	return &rules[min_t(u8, opcode, KWARP_WR_MAX)];
+}
 
 u32 kwarp_sqe_stride(u32 sges, u32 inl)
 {
@@ -36,34 +73,9 @@ static bool sgl_len(const struct kwarp_sge *sge, u32 n, u32 *len)
 	return true;
 }
 
-static bool opcode_ok(const struct kwarp_sqe *e, bool user)
-{
-	switch (e->opcode) {
-	case KWARP_WR_WRITE:
-	case KWARP_WR_SEND:
-	case KWARP_WR_SEND_INV:
-		return true;
-	case KWARP_WR_READ_INV:
-		/* The sink is a region of user space, which cannot be invalidated. */
-		if (user)
-			return false;
-		fallthrough;
-	case KWARP_WR_READ:
-		/* 5040-5.2.2-10: one Read Response fills one buffer. */
-		return e->num_sge <= KWARP_MAX_SGE_RD && !(e->flags & KWARP_WR_INLINE);
-	case KWARP_WR_LOCAL_INV:
-	case KWARP_WR_BIND_MW:
-		return !e->num_sge && !(e->flags & KWARP_WR_INLINE);
-	case KWARP_WR_REG_MR:
-		return !user && !e->num_sge;
-	default:
-		return false;
-	}
-}
-
 /**
  * kwarp_wqe_load - copy a send entry and validate the copy
- * @wqe: result; @wqe->e.id is valid even on failure
+ * @wqe: result; @wqe->e.id and @wqe->rule are valid even on failure
  * @slot: entry in the ring
  * @stride: octets per entry
  * @user: the ring belongs to user space
@@ -79,16 +91,18 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	/* From here on only the private copy counts. */
 	barrier();
 	wqe->len = 0;
-	if (!opcode_ok(&wqe->e, user))
+	wqe->rule = kwarp_wr_rule(wqe->e.opcode);
+	if (!(user ? wqe->rule->user : wqe->rule->kernel))
 		return false;
 	if (wqe->e.flags & KWARP_WR_INLINE) {
-		if (wqe->e.num_sge || wqe->e.inline_len > min_t(u32, room, sizeof(wqe->data)))
+		if (!wqe->rule->inlined || wqe->e.num_sge ||
+		    wqe->e.inline_len > min_t(u32, room, sizeof(wqe->data)))
 			return false;
 		memcpy(wqe->data, slot + sizeof(wqe->e), wqe->e.inline_len);
 		wqe->len = wqe->e.inline_len;
 		return true;
 	}
-	if (wqe->e.num_sge > min_t(u32, room / sizeof(wqe->sge[0]), KWARP_MAX_SGE))
+	if (wqe->e.num_sge > min_t(u32, room / sizeof(wqe->sge[0]), wqe->rule->max_sge))
 		return false;
 	memcpy(wqe->sge, slot + sizeof(wqe->e), wqe->e.num_sge * sizeof(wqe->sge[0]));
 	barrier();

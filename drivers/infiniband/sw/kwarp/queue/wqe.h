@@ -10,13 +10,43 @@
 #include "ring.h"
 
 /**
+ * struct kwarp_wr_rule - what a send work request of one opcode may have, and what it does
+ * @user: user space may post it
+ * @kernel: kernel consumers may, as @ib_wr
+ * @inlined: its payload may be inline
+ * @remote: it names remote memory: raddr, rkey
+ * @inv: it invalidates an STag: inv_stag or, a Read, that of its sink
+ * @read: it is a Read, which completes with the peer's response
+ * @local: it touches no wire
+ * @max_sge: most elements
+ * @op: what carries its payload: enum kwarp_rdmap_op, without and with KWARP_WR_SOLICITED
+ * @ib_wr: enum ib_wr_opcode
+ * @ib_wc: enum ib_wc_opcode
+ */
+struct kwarp_wr_rule {
+	bool user;
+	bool kernel;
+	bool inlined;
+	bool remote;
+	bool inv;
+	bool read;
+	bool local;
+	u8 max_sge;
+	u8 op[2];
+	u8 ib_wr;
+	u8 ib_wc;
+};
+
+/**
  * struct kwarp_wqe - send work request, private
+ * @rule: that of its opcode
  * @e: fixed part
  * @sge: scatter/gather list, without KWARP_WR_INLINE
  * @data: payload, with KWARP_WR_INLINE
  * @len: total payload, octets
  */
 struct kwarp_wqe {
+	const struct kwarp_wr_rule *rule;
 	struct kwarp_sqe e;
 	union {
 		struct kwarp_sge sge[KWARP_MAX_SGE];
@@ -41,8 +71,11 @@ struct kwarp_rwqe {
 
 static inline bool kwarp_wqe_is_read(const struct kwarp_wqe *wqe)
 {
-	return wqe->e.opcode == KWARP_WR_READ || wqe->e.opcode == KWARP_WR_READ_INV;
+	return wqe->rule->read;
 }
+
+/* Nobody may post what is no opcode; it completes as a Send. */
+const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 
 /* Octets per ring entry that hold @sges elements and @inl inline octets. */
 u32 kwarp_sqe_stride(u32 sges, u32 inl);

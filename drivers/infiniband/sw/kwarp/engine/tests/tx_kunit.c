@@ -219,7 +219,7 @@ static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 	memset(w, 0, t->sq.ring.stride);
 	w->opcode = opcode;
 	w->flags = flags | KWARP_WR_SIGNALED;
-	if (opcode != KWARP_WR_READ && opcode != KWARP_WR_BIND_MW) {
+	if (kwarp_wr_rule(opcode)->inlined) {
 		w->flags |= KWARP_WR_INLINE;
 		w->inline_len = len;
 	}

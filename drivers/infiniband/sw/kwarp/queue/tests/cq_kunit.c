@@ -554,7 +554,9 @@ static void test_poll_opcode(struct kunit *test)
 		{ KWARP_WR_SEND, IB_WC_SEND },
 		{ KWARP_WR_SEND_INV, IB_WC_SEND },
 		{ KWARP_WR_LOCAL_INV, IB_WC_LOCAL_INV },
+		{ KWARP_WR_BIND_MW, IB_WC_BIND_MW },
 		{ KWARP_WR_REG_MR, IB_WC_REG_MR },
+		{ KWARP_WR_MAX, IB_WC_SEND },
 		{ KWARP_WC_RECV, IB_WC_RECV },
 		{ KWARP_WC_RECV_INV, IB_WC_RECV, IB_WC_WITH_INVALIDATE },
 	};

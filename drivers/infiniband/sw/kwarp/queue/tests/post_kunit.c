@@ -13,6 +13,11 @@
 #define INLINE	208	/* likewise */
 #define RQ_SGE	2	/* fewer than an entry of 64 octets holds */
 
+#define RADDR		(U64_MAX - 5)
+#define RKEY		0x87654321
+#define INV_STAG	0xfedcba98
+#define RIGHTS		(IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE)
+
 struct post_test {
 	struct kwarp_sq sq;
 	struct kwarp_rq rq;
@@ -118,75 +123,50 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->sge[3].lkey, 0xcc03);
 }
 
-static void test_rdma(struct kunit *test)
+/* What each kind of request says in its entry, with the most elements that it may have. */
+static const struct {
+	enum ib_wr_opcode ib;
+	struct kwarp_sqe want;
+} forms[] = {
+	{ IB_WR_RDMA_WRITE, { .opcode = KWARP_WR_WRITE, .num_sge = MAX_SGE,
+			      .raddr = RADDR, .rkey = RKEY } },
+	{ IB_WR_RDMA_READ, { .opcode = KWARP_WR_READ, .num_sge = 1,
+			     .raddr = RADDR, .rkey = RKEY } },
+	{ IB_WR_RDMA_READ_WITH_INV, { .opcode = KWARP_WR_READ_INV, .num_sge = 1,
+				      .raddr = RADDR, .rkey = RKEY, .inv_stag = INV_STAG } },
+	{ IB_WR_SEND, { .opcode = KWARP_WR_SEND, .num_sge = MAX_SGE } },
+	{ IB_WR_SEND_WITH_INV, { .opcode = KWARP_WR_SEND_INV, .num_sge = MAX_SGE,
+				 .inv_stag = INV_STAG } },
+	{ IB_WR_LOCAL_INV, { .opcode = KWARP_WR_LOCAL_INV, .inv_stag = INV_STAG } },
+	{ IB_WR_REG_MR, { .opcode = KWARP_WR_REG_MR, .rkey = RKEY, .access = RIGHTS } },
+};
+
+static void test_form(struct kunit *test)
 {
-	static const struct {
-		enum ib_wr_opcode ib;
-		u8 kwarp;
-		int max_sge;
-	} ops[] = {
-		{ IB_WR_RDMA_WRITE, KWARP_WR_WRITE, MAX_SGE },
-		{ IB_WR_RDMA_READ, KWARP_WR_READ, 1 },
-		{ IB_WR_RDMA_READ_WITH_INV, KWARP_WR_READ_INV, 1 },
-	};
 	struct post_test *t = test->priv;
-	const struct kwarp_wqe *wqe;
 	u32 i;
 
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		struct ib_rdma_wr wr = {
-			.wr = { .wr_id = i, .opcode = ops[i].ib, .sg_list = t->sge },
-			.remote_addr = U64_MAX - 5,
-			.rkey = 0x87654321,
-		};
+	for (i = 0; i < ARRAY_SIZE(forms); i++) {
+		const struct kwarp_sqe *want = &forms[i].want;
+		struct ib_reg_wr reg = { .key = RKEY, .access = RIGHTS };
+		struct ib_rdma_wr rdma = { .remote_addr = RADDR, .rkey = RKEY };
+		struct ib_send_wr *wr = want->access ? &reg.wr : &rdma.wr;
 
-		wr.wr.num_sge = ops[i].max_sge;
-		wqe = post_one(test, &wr.wr);
-		KUNIT_EXPECT_EQ(test, wqe->e.opcode, ops[i].kwarp);
-		KUNIT_EXPECT_EQ(test, wqe->e.raddr, U64_MAX - 5);
-		KUNIT_EXPECT_EQ(test, wqe->e.rkey, 0x87654321);
-		KUNIT_EXPECT_EQ(test, wqe->e.num_sge, ops[i].max_sge);
-		wr.wr.num_sge++;
-		refuse(test, &wr.wr);
-		wr.wr.num_sge = 0;
-		KUNIT_EXPECT_EQ(test, post_one(test, &wr.wr)->len, 0);
+		wr->opcode = forms[i].ib;
+		wr->ex.invalidate_rkey = INV_STAG;
+		wr->sg_list = t->sge;
+		wr->num_sge = want->num_sge;
+		KUNIT_EXPECT_MEMEQ(test, &post_one(test, wr)->e, want, sizeof(*want));
+		if (!want->num_sge)
+			continue;
+		wr->num_sge++;
+		refuse(test, wr);
+		wr->num_sge = 0;
+		KUNIT_EXPECT_EQ(test, post_one(test, wr)->len, 0);
+		wr->send_flags = IB_SEND_INLINE;
+		if (want->num_sge == 1)
+			refuse(test, wr);
 	}
-}
-
-static void test_invalidate(struct kunit *test)
-{
-	struct post_test *t = test->priv;
-	struct ib_send_wr wr = {
-		.opcode = IB_WR_SEND_WITH_INV, .ex.invalidate_rkey = 0xfedcba98,
-		.sg_list = t->sge, .num_sge = 1,
-	};
-	const struct kwarp_wqe *wqe = post_one(test, &wr);
-
-	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_SEND_INV);
-	KUNIT_EXPECT_EQ(test, wqe->e.inv_stag, 0xfedcba98);
-	KUNIT_EXPECT_EQ(test, wqe->len, 1000);
-	wr.opcode = IB_WR_LOCAL_INV;
-	wr.num_sge = 0;
-	wqe = post_one(test, &wr);
-	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_LOCAL_INV);
-	KUNIT_EXPECT_EQ(test, wqe->e.inv_stag, 0xfedcba98);
-	KUNIT_EXPECT_EQ(test, wqe->len, 0);
-}
-
-static void test_reg_mr(struct kunit *test)
-{
-	struct ib_reg_wr wr = {
-		.wr = { .opcode = IB_WR_REG_MR, .wr_id = 9, .send_flags = IB_SEND_SIGNALED },
-		.key = 0x13579bdf,
-		.access = IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE,
-	};
-	const struct kwarp_wqe *wqe = post_one(test, &wr.wr);
-
-	KUNIT_EXPECT_EQ(test, wqe->e.opcode, KWARP_WR_REG_MR);
-	KUNIT_EXPECT_EQ(test, wqe->e.id, 9);
-	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_SIGNALED);
-	KUNIT_EXPECT_EQ(test, wqe->e.rkey, 0x13579bdf);
-	KUNIT_EXPECT_EQ(test, wqe->e.access, IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE);
 }
 
 static void test_refused(struct kunit *test)
@@ -429,9 +409,7 @@ static void test_receive_refused(struct kunit *test)
 
 static struct kunit_case post_cases[] = {
 	KUNIT_CASE(test_send),
-	KUNIT_CASE(test_rdma),
-	KUNIT_CASE(test_invalidate),
-	KUNIT_CASE(test_reg_mr),
+	KUNIT_CASE(test_form),
 	KUNIT_CASE(test_refused),
 	KUNIT_CASE(test_inline),
 	KUNIT_CASE(test_full),

@@ -49,11 +49,6 @@ static void start_at(struct sq_test *t, u32 index)
 	t->sq.ring.hdr->cons = index;
 }
 
-static bool is_read(u8 opcode)
-{
-	return opcode == KWARP_WR_READ;
-}
-
 /* User space: @id is also the length. */
 static void post(struct sq_test *t, u64 id, u8 opcode, u16 flags)
 {
@@ -460,7 +455,7 @@ static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
 	post(t, m->posted, op, signaled ? KWARP_WR_SIGNALED : 0);
 	m->req[m->posted].opcode = op;
 	m->req[m->posted].signaled = signaled;
-	m->req[m->posted].read = is_read(op);
+	m->req[m->posted].read = op == KWARP_WR_READ;
 	m->posted++;
 }
 

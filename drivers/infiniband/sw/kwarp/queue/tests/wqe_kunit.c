@@ -6,6 +6,7 @@
 #include <kunit/test.h>
 #include <linux/limits.h>
 
+#include "../../proto/rdmap.h"
 #include "../../proto/tests/guard.h"
 #include "../wqe.h"
 
@@ -50,38 +51,37 @@ static u32 sgl_sum(u32 n)
 /**
  * struct opcode_case - what a request may have
  * @user: user space may post it
- * @legal: anybody may
+ * @kernel: kernel consumers may
  * @sges: most elements
  * @inl: the payload may be inline
  */
 struct opcode_case {
 	bool user;
-	bool legal;
+	bool kernel;
 	u32 sges;
 	bool inl;
 };
 
-static const struct opcode_case opcodes[KWARP_WR_MAX] = {
+static const struct opcode_case opcodes[U8_MAX + 1] = {
 	[KWARP_WR_WRITE]	= { true, true, KWARP_MAX_SGE, true },
 	[KWARP_WR_READ]		= { true, true, 1, false },
 	[KWARP_WR_SEND]		= { true, true, KWARP_MAX_SGE, true },
 	[KWARP_WR_SEND_INV]	= { true, true, KWARP_MAX_SGE, true },
 	[KWARP_WR_READ_INV]	= { false, true, 1, false },
 	[KWARP_WR_LOCAL_INV]	= { true, true, 0, false },
-	[KWARP_WR_BIND_MW]	= { true, true, 0, false },
+	[KWARP_WR_BIND_MW]	= { true, false, 0, false },
 	[KWARP_WR_REG_MR]	= { false, true, 0, false },
 };
 
 /* All opcodes that an octet can hold, with every number of elements. */
 static void test_opcode(struct kunit *test)
 {
-	static const struct opcode_case illegal;
 	struct kwarp_sqe *e = new_slot(test, 512);
 	struct kwarp_wqe *wqe = new_wqe(test);
 	u32 op, n;
 
 	for (op = 0; op <= U8_MAX; op++) {
-		const struct opcode_case *c = op < KWARP_WR_MAX ? &opcodes[op] : &illegal;
+		const struct opcode_case *c = &opcodes[op];
 
 		e->opcode = op;
 		for (n = 0; n <= KWARP_MAX_SGE + 1; n++) {
@@ -89,13 +89,35 @@ static void test_opcode(struct kunit *test)
 			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, true),
 					    c->user && n <= c->sges, "op %u, %u SGEs", op, n);
 			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, false),
-					    c->legal && n <= c->sges, "op %u, %u SGEs", op, n);
+					    c->kernel && n <= c->sges, "op %u, %u SGEs", op, n);
 		}
 		e->num_sge = 0;
 		e->flags = KWARP_WR_INLINE;
 		KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, true), c->inl,
 				    "op %u, inline", op);
+		KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, false), c->inl,
+				    "op %u, inline", op);
 		e->flags = 0;
+	}
+}
+
+/* Each opcode has a rule, which agrees with itself and with the wire; nothing else has one. */
+static void test_rules(struct kunit *test)
+{
+	u32 op, se;
+
+	for (op = 0; op <= U8_MAX; op++) {
+		const struct kwarp_wr_rule *r = kwarp_wr_rule(op);
+		bool known = op < KWARP_WR_MAX, data = known && !r->local && !r->read;
+
+		KUNIT_EXPECT_EQ_MSG(test, r->user || r->kernel, known, "op %u", op);
+		KUNIT_EXPECT_EQ_MSG(test, !!r->max_sge, known && !r->local, "op %u", op);
+		KUNIT_EXPECT_EQ_MSG(test, r->inlined, data, "op %u", op);
+		for (se = 0; data && se < 2; se++) {
+			KUNIT_EXPECT_EQ(test, kwarp_op_is_send(r->op[se]), !r->remote);
+			KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(r->op[se]), r->inv);
+			KUNIT_EXPECT_EQ(test, kwarp_op_solicited(r->op[se]), se && !r->remote);
+		}
 	}
 }
 
@@ -348,6 +370,7 @@ static void test_stride(struct kunit *test)
 
 static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(test_opcode),
+	KUNIT_CASE(test_rules),
 	KUNIT_CASE_PARAM(test_num_sge, stride_gen_params),
 	KUNIT_CASE_PARAM(test_inline, stride_gen_params),
 	KUNIT_CASE(test_inline_or_sgl),
