@@ -69,11 +69,6 @@ struct kwarp_rwqe {
 	struct kwarp_sge sge[KWARP_MAX_SGE];
 };
 
-static inline bool kwarp_wqe_is_read(const struct kwarp_wqe *wqe)
-{
-	return wqe->rule->read;
-}
-
 /* Nobody may post what is no opcode; it completes as a Send. */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 

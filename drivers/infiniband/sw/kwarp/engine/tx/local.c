@@ -7,13 +7,6 @@
 
 #include "../../kwarp.h"
 
-/* Does the request touch no wire? */
-bool kwarp_tx_is_local(const struct kwarp_sqe *w)
-{
-	return w->opcode == KWARP_WR_LOCAL_INV || w->opcode == KWARP_WR_REG_MR ||
-	       w->opcode == KWARP_WR_BIND_MW;
-}
-
 static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 {
 	const struct kwarp_sqe *w = &e->tx.wqe.e;

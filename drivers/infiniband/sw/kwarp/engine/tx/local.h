@@ -4,7 +4,6 @@
 
 #include "../types.h"
 
-bool kwarp_tx_is_local(const struct kwarp_sqe *w);
 enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_TX_LOCAL_H */

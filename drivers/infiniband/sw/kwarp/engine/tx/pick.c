@@ -135,26 +135,6 @@ static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rig
 	return err == KWARP_MEM_OK;
 }
 
-static enum kwarp_wc_status check_sgl(struct kwarp_engine *e)
-{
-	struct kwarp_wqe *wqe = &e->tx.wqe;
-	u32 i;
-
-	/* Inline: num_sge is 0. */
-	for (i = 0; i < wqe->e.num_sge; i++)
-		if (wqe->sge[i].length && !check_sge(e, &wqe->sge[i], 0))
-			return KWARP_WC_LOC_PROT_ERR;
-	return KWARP_WC_SUCCESS;
-}
-
-/* A Read's sink is written by the peer: it needs the rights hardware asks for. */
-static enum kwarp_wc_status check_sink(struct kwarp_engine *e)
-{
-	if (e->tx.wqe.len && !check_sge(e, &e->tx.wqe.sge[0], KWARP_SINK_RIGHTS))
-		return KWARP_WC_LOC_PROT_ERR;
-	return KWARP_WC_SUCCESS;
-}
-
 static void start_read(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
@@ -169,28 +149,20 @@ static void start_read(struct kwarp_engine *e)
 		req.sink_stag = wqe->sge[0].lkey;
 		req.sink_to = wqe->sge[0].addr;
 	}
-	push_read(e, e->tx.msg.sq_index, false, wqe->e.opcode == KWARP_WR_READ_INV, &req);
-}
-
-static u8 send_opcode(const struct kwarp_sqe *w)
-{
-	bool se = w->flags & KWARP_WR_SOLICITED;
-
-	if (w->opcode == KWARP_WR_SEND_INV)
-		return se ? KWARP_OP_SEND_SE_INV : KWARP_OP_SEND_INV;
-	return se ? KWARP_OP_SEND_SE : KWARP_OP_SEND;
+	push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
 static void start_data(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 	const struct kwarp_sqe *w = &tx->wqe.e;
+	const struct kwarp_wr_rule *rule = tx->wqe.rule;
+	u8 op = rule->op[!!(w->flags & KWARP_WR_SOLICITED)];
 
-	if (w->opcode == KWARP_WR_WRITE)
-		start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
+	if (rule->remote)
+		start_tagged(tx, op, w->rkey, w->raddr);
 	else
-		start_untagged(tx, send_opcode(w), KWARP_QN_SEND,
-			       w->opcode == KWARP_WR_SEND_INV ? w->inv_stag : 0);
+		start_untagged(tx, op, KWARP_QN_SEND, rule->inv ? w->inv_stag : 0);
 	if (w->flags & KWARP_WR_INLINE) {
 		source_buf(tx, tx->wqe.data, tx->wqe.len);
 		return;
@@ -201,34 +173,31 @@ static void start_data(struct kwarp_engine *e)
 	tx->msg.sge_off = 0;
 }
 
-/* Must this request wait for Reads before it?  ORD (5040-6.1-9), fence. */
-static bool held_back(struct kwarp_engine *e)
-{
-	const struct kwarp_wqe *wqe = &e->tx.wqe;
-	bool hold;
-
-	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Set first, then look: the receive path looks after it has removed a Read. */
-	smp_mb__after_atomic();
-	hold = (wqe->e.flags & KWARP_WR_FENCE && !kwarp_readq_empty(&e->oread)) ||
-	       (kwarp_wqe_is_read(wqe) && kwarp_readq_full(&e->oread));
-	if (!hold)
-		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	return hold;
-}
-
 /* With a depth of 0 no Read can ever be sent. */
 static bool hopeless(const struct kwarp_engine *e)
 {
-	return kwarp_wqe_is_read(&e->tx.wqe) && !e->oread.depth;
+	return e->tx.wqe.rule->read && !e->oread.depth;
 }
 
-/* One that is hopeless waits for nothing: check_wqe() refuses it. */
-static bool needs_wait_check(const struct kwarp_engine *e)
+/*
+ * Must this request wait for Reads before it?  ORD (5040-6.1-9), fence.  One that is hopeless
+ * waits for nothing: check_wqe() refuses it.
+ */
+static bool held_back(struct kwarp_engine *e)
 {
-	const struct kwarp_wqe *wqe = &e->tx.wqe;
+	const bool fence = e->tx.wqe.e.flags & KWARP_WR_FENCE;
+	const bool read = e->tx.wqe.rule->read;
+	bool hold;
 
-	return (wqe->e.flags & KWARP_WR_FENCE || kwarp_wqe_is_read(wqe)) && !hopeless(e);
+	if (!(fence || read) || hopeless(e))
+		return false;
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Set first, then look: the receive path looks after it has removed a Read. */
+	smp_mb__after_atomic();
+	hold = (fence && !kwarp_readq_empty(&e->oread)) || (read && kwarp_readq_full(&e->oread));
+	if (!hold)
+		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	return hold;
 }
 
 /* A request that cannot be carried out ends the stream (5040-7.1-2). */
@@ -240,11 +209,20 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 	return false;
 }
 
+/* A Read's sink is written by the peer: it needs the rights hardware asks for. */
 static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 {
+	const struct kwarp_wqe *wqe = &e->tx.wqe;
+	int rights = wqe->rule->read ? KWARP_SINK_RIGHTS : 0;
+	u32 i;
+
 	if (hopeless(e))
 		return KWARP_WC_LOC_QP_OP_ERR;
-	return kwarp_wqe_is_read(&e->tx.wqe) ? check_sink(e) : check_sgl(e);
+	/* Inline: num_sge is 0. */
+	for (i = 0; i < wqe->e.num_sge; i++)
+		if (wqe->sge[i].length && !check_sge(e, &wqe->sge[i], rights))
+			return KWARP_WC_LOC_PROT_ERR;
+	return KWARP_WC_SUCCESS;
 }
 
 static bool may_take(const struct kwarp_engine *e)
@@ -280,11 +258,11 @@ static bool next_request(struct kwarp_engine *e)
 		break;
 	}
 	/* No response can come any more: this one and all after it are flushed. */
-	if (kwarp_wqe_is_read(&tx->wqe) && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
+	if (tx->wqe.rule->read && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		WRITE_ONCE(tx->drain_to, e->sq->next);
 		return false;
 	}
-	return !needs_wait_check(e) || !held_back(e);
+	return !held_back(e);
 }
 
 static bool start_message(struct kwarp_engine *e)
@@ -296,7 +274,7 @@ static bool start_message(struct kwarp_engine *e)
 		return sq_error(e, status);
 	tx->msg.kind = KWARP_TXK_SQ;
 	tx->msg.sq_index = kwarp_sq_take(e->sq, &tx->wqe);
-	if (kwarp_wqe_is_read(&tx->wqe))
+	if (tx->wqe.rule->read)
 		start_read(e);
 	else
 		start_data(e);
@@ -310,7 +288,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	enum kwarp_wc_status status;
 
 	while (tx->effort < KWARP_BATCH_EFFORT && may_take(e) && next_request(e)) {
-		if (!kwarp_tx_is_local(&tx->wqe.e))
+		if (!tx->wqe.rule->local)
 			return start_message(e);
 		status = kwarp_tx_local(e);
 		if (status != KWARP_WC_SUCCESS)
