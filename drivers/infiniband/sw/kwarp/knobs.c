@@ -12,14 +12,8 @@
 #include <net/net_namespace.h>
 
 #include "device.h"
+#include "knobs.h"
 #include "proto/mpa_neg.h"
-
-struct knob {
-	struct device_attribute attr;
-	size_t offset;		/* in struct kwarp_knobs */
-	int (*parse)(const char *buf, u32 *value);
-	int (*format)(char *buf, u32 value);
-};
 
 /* ------------------------------------------------------------------ values */
 
@@ -29,7 +23,7 @@ static const char * const crc_names[] = {
 	[KWARP_CRC_REQUIRED]	= "required",
 };
 
-static int parse_crc(const char *buf, u32 *value)
+static int parse_crc(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	int i = sysfs_match_string(crc_names, buf);
 
@@ -43,6 +37,8 @@ static int format_crc(char *buf, u32 value)
 {
 	return sysfs_emit(buf, "%s\n", crc_names[value]);
 }
+
+static const struct knob_kind kind_crc = { .parse = parse_crc, .format = format_crc };
 
 static const char * const on_words[] = { "on", "1", "y", "yes", "true" };
 static const char * const off_words[] = { "off", "0", "n", "no", "false" };
@@ -62,7 +58,7 @@ static bool is_one_of(const char *buf, const char * const *words, u32 n)
 }
 
 /* Not kstrtobool(): of "onx" and "never" that reads no more than it needs. */
-static int parse_switch(const char *buf, u32 *value)
+static int parse_switch(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	if (is_one_of(buf, on_words, ARRAY_SIZE(on_words)))
 		*value = 1;
@@ -78,59 +74,36 @@ static int format_switch(char *buf, u32 value)
 	return sysfs_emit(buf, "%s\n", value ? "on" : "off");
 }
 
-/* What TCP can count in seconds. */
-#define MAX_SECONDS	32767
+static const struct knob_kind kind_switch = { .parse = parse_switch, .format = format_switch };
 
-static int parse_number(const char *buf, u32 *value, u32 least, u32 most)
+static int parse_number(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	u32 number;
 	int ret = kstrtou32(buf, 0, &number);
 
 	if (ret)
 		return ret;
-	if (number < least || number > most)
+	if ((number < kind->least || number > kind->most) && !(kind->or_zero && !number))
 		return -EINVAL;
 	*value = number;
 	return 0;
 }
 
-static int parse_seconds(const char *buf, u32 *value)
-{
-	return parse_number(buf, value, 0, MAX_SECONDS);
-}
-
-static int format_seconds(char *buf, u32 value)
+static int format_number(char *buf, u32 value)
 {
 	return sysfs_emit(buf, "%u\n", value);
 }
 
-static int parse_rev(const char *buf, u32 *value)
-{
-	return parse_number(buf, value, 1, 2);
-}
+#define NUMBER(_least, _most) \
+	{ .parse = parse_number, .format = format_number, .least = _least, .most = _most }
 
-static int format_rev(char *buf, u32 value)
-{
-	return sysfs_emit(buf, "%u\n", value);
-}
-
-static int parse_coalesce(const char *buf, u32 *value)
-{
-	u32 us;
-	int ret = parse_number(buf, &us, 0, KWARP_COALESCE_MAX_US);
-
-	if (ret)
-		return ret;
-	if (us && us < KWARP_COALESCE_MIN_US)
-		return -EINVAL;
-	*value = us;
-	return 0;
-}
-
-static int format_coalesce(char *buf, u32 value)
-{
-	return sysfs_emit(buf, "%u\n", value);
-}
+/* What TCP can count in seconds. */
+static const struct knob_kind kind_seconds = NUMBER(0, 32767);
+static const struct knob_kind kind_rev = NUMBER(1, 2);
+static const struct knob_kind kind_coalesce = {
+	.parse = parse_number, .format = format_number,
+	.least = KWARP_COALESCE_MIN_US, .most = KWARP_COALESCE_MAX_US, .or_zero = true,
+};
 
 static const struct {
 	const char *name;
@@ -153,7 +126,7 @@ static u32 rtr_bit(const char *name, size_t len)
 }
 
 /* A list such as "write,read": a form behind each comma, nothing behind the last one. */
-static int parse_rtr(const char *buf, u32 *value)
+static int parse_rtr(const struct knob_kind *kind, const char *buf, u32 *value)
 {
 	u32 mask = 0, bit;
 	size_t len;
@@ -186,79 +159,101 @@ static int format_rtr(char *buf, u32 value)
 	return n + sysfs_emit_at(buf, n, "\n");
 }
 
+static const struct knob_kind kind_rtr = { .parse = parse_rtr, .format = format_rtr };
+
+/* ---------------------------------------------------------------- defaults */
+
+static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
+
+static u32 *knob_value(struct kwarp_knobs *knobs, const struct knob *knob)
+{
+	return (u32 *)((u8 *)knobs + knob->offset);
+}
+
+static int knob_get(struct kwarp_knobs *knobs, const struct knob *knob, char *buf)
+{
+	return knob->kind->format(buf, READ_ONCE(*knob_value(knobs, knob)));
+}
+
+static int knob_set(struct kwarp_knobs *knobs, const struct knob *knob, const char *buf)
+{
+	u32 value;
+	int ret = knob->kind->parse(knob->kind, buf, &value);
+
+	if (!ret)
+		WRITE_ONCE(*knob_value(knobs, knob), value);
+	return ret;
+}
+
+void kwarp_knobs_init(struct kwarp_knobs *knobs)
+{
+	KNOBS(KNOB_INIT)
+}
+
 /* ------------------------------------------------------------------- sysfs */
 
-static u32 *knob_value(struct device *dev, const struct knob *knob)
+static struct kwarp_dev *kdev_of(struct device *dev)
 {
-	struct kwarp_dev *kdev = rdma_device_to_drv_device(dev, struct kwarp_dev, ibdev);
-
-	return (u32 *)((u8 *)&kdev->knobs + knob->offset);
+	return rdma_device_to_drv_device(dev, struct kwarp_dev, ibdev);
 }
 
 static ssize_t knob_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	const struct knob *knob = container_of(attr, struct knob, attr);
-
-	return knob->format(buf, READ_ONCE(*knob_value(dev, knob)));
+	return knob_get(&kdev_of(dev)->knobs, container_of(attr, struct knob, attr), buf);
 }
 
 static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 			  const char *buf, size_t len)
 {
-	struct kwarp_dev *kdev = rdma_device_to_drv_device(dev, struct kwarp_dev, ibdev);
-	const struct knob *knob = container_of(attr, struct knob, attr);
-	u32 value;
-	int ret;
+	struct kwarp_dev *kdev = kdev_of(dev);
 
 	/* The file's owner is root, and so is each container's. */
 	if (!ns_capable(kdev->net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	ret = knob->parse(buf, &value);
-	if (ret)
-		return ret;
-	WRITE_ONCE(*knob_value(dev, knob), value);
-	return len;
+	return knob_set(&kdev->knobs, container_of(attr, struct knob, attr), buf) ?: len;
 }
 
-#define KNOB(_name, _kind)							\
-static struct knob knob_##_name = {						\
-	.attr = __ATTR(_name, 0644, knob_show, knob_store),			\
-	.offset = offsetof(struct kwarp_knobs, _name),				\
-	.parse = parse_##_kind,							\
-	.format = format_##_kind,						\
+/* -------------------------------------------------------------- parameters */
+
+static int param_set(const char *val, const struct kernel_param *kp)
+{
+	/*
+	 * As for a knob, but in the initial user namespace, where links are added.  A process that
+	 * loads the module has the other one, which comes first: a refusal of either is logged.
+	 */
+	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
+		return -EPERM;
+	return knob_set(&defaults, kp->arg, val);
 }
 
-KNOB(align, switch);
-KNOB(crc, crc);
-KNOB(coalesce_us, coalesce);
-KNOB(keepalive, seconds);
-KNOB(markers, switch);
-KNOB(mpa_rev, rev);
-KNOB(peer_to_peer, switch);
-KNOB(rtr, rtr);
-KNOB(user_timeout, seconds);
+static int param_get(char *buf, const struct kernel_param *kp)
+{
+	return knob_get(&defaults, kp->arg, buf);
+}
+
+static const struct kernel_param_ops param_ops = {
+	.set = param_set,
+	.get = param_get,
+};
+
+KNOBS(KNOB)
 
 /* -------------------------------------------------------- counts, to be read only */
 
-static struct kwarp_dev *count_dev(struct device *dev)
-{
-	return rdma_device_to_drv_device(dev, struct kwarp_dev, ibdev);
-}
-
 static ssize_t stashes_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", atomic_long_read(&count_dev(dev)->stashes));
+	return sysfs_emit(buf, "%lu\n", atomic_long_read(&kdev_of(dev)->stashes));
 }
 
 static ssize_t stashes_now_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "%u\n", atomic_read(&count_dev(dev)->stashes_now));
+	return sysfs_emit(buf, "%u\n", atomic_read(&kdev_of(dev)->stashes_now));
 }
 
 static ssize_t coalesce_timeouts_show(struct device *dev, struct device_attribute *attr,
 				      char *buf)
 {
-	return sysfs_emit(buf, "%lu\n", atomic_long_read(&count_dev(dev)->coalesce_timeouts));
+	return sysfs_emit(buf, "%lu\n", atomic_long_read(&kdev_of(dev)->coalesce_timeouts));
 }
 
 static DEVICE_ATTR_RO(coalesce_timeouts);
@@ -267,19 +262,13 @@ static DEVICE_ATTR_RO(stashes_now);
 
 /* ------------------------------------------------------------------- group */
 
+#define COUNT_ATTR(_name) (&dev_attr_##_name.attr)
+
 static struct attribute *knob_attrs[] = {
-	&knob_align.attr.attr,
-	&knob_crc.attr.attr,
-	&knob_coalesce_us.attr.attr,
-	&knob_keepalive.attr.attr,
-	&knob_markers.attr.attr,
-	&knob_mpa_rev.attr.attr,
-	&knob_peer_to_peer.attr.attr,
-	&knob_rtr.attr.attr,
-	&knob_user_timeout.attr.attr,
-	&dev_attr_coalesce_timeouts.attr,
-	&dev_attr_stashes.attr,
-	&dev_attr_stashes_now.attr,
+	KNOBS(KNOB_ATTR)
+	COUNT_ATTR(coalesce_timeouts),
+	COUNT_ATTR(stashes),
+	COUNT_ATTR(stashes_now),
 	NULL
 };
 
@@ -304,85 +293,3 @@ const struct attribute_group kwarp_attr_group = {
 	.is_visible = knob_visible,
 	.attrs = knob_attrs,
 };
-
-/* -------------------------------------------------------------- parameters */
-
-static struct kwarp_knobs defaults = {
-	.crc = KWARP_CRC_ON,
-	.coalesce_us = KWARP_COALESCE_US,
-	.keepalive = 60,
-	.markers = 0,
-	.mpa_rev = 2,
-	/* Many programs speak first as servers, which needs an RTR (RFC 6581). */
-	.peer_to_peer = 1,
-	.rtr = KWARP_RTR_WRITE | KWARP_RTR_READ,
-	.user_timeout = 60,
-};
-
-struct param {
-	u32 *value;
-	int (*parse)(const char *buf, u32 *value);
-	int (*format)(char *buf, u32 value);
-};
-
-static int param_set(const char *val, const struct kernel_param *kp)
-{
-	const struct param *p = kp->arg;
-	u32 value;
-	int ret;
-
-	/*
-	 * As for a knob, but in the initial user namespace, where links are added. Who loads the
-	 * module comes here with the other one, which comes first: a refusal of either is logged.
-	 */
-	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
-		return -EPERM;
-	ret = p->parse(val, &value);
-	if (!ret)
-		WRITE_ONCE(*p->value, value);
-	return ret;
-}
-
-static int param_get(char *buf, const struct kernel_param *kp)
-{
-	const struct param *p = kp->arg;
-
-	return p->format(buf, READ_ONCE(*p->value));
-}
-
-static const struct kernel_param_ops param_ops = {
-	.set = param_set,
-	.get = param_get,
-};
-
-#define PARAM(_name, _kind, _text)						\
-static const struct param param_##_name = {					\
-	.value = &defaults._name,						\
-	.parse = parse_##_kind,							\
-	.format = format_##_kind,						\
-};										\
-module_param_cb(_name, &param_ops, (void *)&param_##_name, 0644);		\
-MODULE_PARM_DESC(_name, _text)
-
-PARAM(align, switch, "default of new links: keep FPDUs aligned to TCP segments (off)");
-PARAM(crc, crc, "default of new links: CRC on, off or required (on)");
-PARAM(coalesce_us, coalesce, "default of new links: longest wait of coalesced requests, 10 to 1000 us, or 0 (100)");
-PARAM(keepalive, seconds, "default of new links: seconds until a silent peer is given up (60)");
-PARAM(markers, switch, "default of new links: ask peers for markers (off)");
-PARAM(mpa_rev, rev, "default of new links: MPA revision to initiate with, 1 or 2 (2)");
-PARAM(peer_to_peer, switch, "default of new links: initiate peer-to-peer, i.e. send an RTR (on)");
-PARAM(rtr, rtr, "default of new links: RTR forms offered, of send,write,read (write,read)");
-PARAM(user_timeout, seconds, "default of new links: seconds until data must be acknowledged (60)");
-
-void kwarp_knobs_init(struct kwarp_knobs *knobs)
-{
-	knobs->align = READ_ONCE(defaults.align);
-	knobs->crc = READ_ONCE(defaults.crc);
-	knobs->coalesce_us = READ_ONCE(defaults.coalesce_us);
-	knobs->keepalive = READ_ONCE(defaults.keepalive);
-	knobs->markers = READ_ONCE(defaults.markers);
-	knobs->mpa_rev = READ_ONCE(defaults.mpa_rev);
-	knobs->peer_to_peer = READ_ONCE(defaults.peer_to_peer);
-	knobs->rtr = READ_ONCE(defaults.rtr);
-	knobs->user_timeout = READ_ONCE(defaults.user_timeout);
-}

@@ -22,7 +22,7 @@
  * struct kwarp_knobs - tunables of one device
  *
  * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
- * so that a change never affects an established one (5044-4.4-9).
+ * so that a change never affects an established one (5044-4.4-9).  Each has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
