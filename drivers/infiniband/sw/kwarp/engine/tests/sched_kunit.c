@@ -711,12 +711,29 @@ static void test_held_again(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	t->holds = true;
+	ring(t);
+	t->steps = 0;
 	t->during = period_ends;
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
 	KUNIT_EXPECT_EQ(test, t->due, 0);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
+}
+
+/* Released before its period is over: the timer leaves the stream alone. */
+static void test_held_released(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->holds = true;
+	ring(t);
+	t->holds = false;
+	ring(t);
+	t->steps = 0;
+	do_timer(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->due, 0);
 }
 
 /* The stream ends in a period: all that was posted is flushed, and doorbells count. */
@@ -773,6 +790,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_held_blocked),
 	KUNIT_CASE(test_held_owned),
 	KUNIT_CASE(test_held_again),
+	KUNIT_CASE(test_held_released),
 	KUNIT_CASE(test_held_stream_ends),
 	{ }
 };
