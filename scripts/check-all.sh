@@ -38,7 +38,7 @@ step_e2e-long() {
 
 # Interrupts and the work after them in threads, which a real-time program does not let run.
 step_e2e-threadirqs() {
-	KWARP_APPEND=threadirqs "$here/e2e.sh" --kernel 6.12 hold rping data-events
+	KWARP_APPEND=threadirqs "$here/e2e.sh" --kernel 6.12 coalesce rping data-events
 }
 
 step_e2e-6.1() {

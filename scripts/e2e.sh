@@ -15,7 +15,7 @@
 #   KWARP_LEAKS=0        the debug kernel does not look for leaks at the end (two minutes)
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     for fuzz-uverbs
 #   KWARP_LINK=siw       another type of link under test
-#   KWARP_APPEND=OPTIONS of the kernel, such as threadirqs for the cases "hold"
+#   KWARP_APPEND=OPTIONS of the kernel, such as threadirqs for the cases "coalesce"
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

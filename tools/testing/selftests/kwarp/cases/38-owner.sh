@@ -87,8 +87,8 @@ knob_words() {
 
 knob_numbers() {
 	local name
-	knob_takes hold_us 0 1 250
-	knob_refuses hold_us 251 "${no_numbers[@]}"
+	knob_takes coalesce_us 0 10 1000 100
+	knob_refuses coalesce_us 1 9 1001 "${no_numbers[@]}"
 	knob_takes mpa_rev 1 2
 	# 257 and 65537 are 1 in fewer bits.
 	knob_refuses mpa_rev 0 3 257 65537 "${no_numbers[@]}"

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Requests that are posted one by one and go out together (kwcoalesce): when the program polls and
+# finds nothing, or asks for an event; with the timer if it does neither. The device counts the
+# latter.
+
+coalesce_links() {
+	skip_on siw "has no knobs, and sends what is posted at once"
+	own_links
+}
+
+coalesce_run() {
+	new_port
+	client kwcoalesce -a "${IP[0]}" -p "$PORT" "$@"
+	cat "$CASE_DIR/client.log"
+}
+
+# coalesce_case CASE [MICROSECONDS]
+coalesce_case() {
+	coalesce_links
+	[ $# = 1 ] || knob coalesce_us "$2"
+	coalesce_run "$1"
+}
+
+# What keeps some time for others: the limit of real-time programs and, since 6.12, a server for
+# those of ordinary priority.
+rt_limits() {
+	echo /proc/sys/kernel/sched_rt_runtime_us
+	ls /sys/kernel/debug/sched/fair_server/cpu*/runtime 2>/dev/null || :
+}
+
+rt_limits_off() {
+	local file
+	for file in $(rt_limits); do
+		echo "$(<"$file") $file"
+		case $file in
+		/proc/*) echo -1 >"$file" ;;
+		*) echo 0 >"$file" ;;
+		esac
+	done
+}
+
+rt_limits_back() {
+	local file value
+	while read -r value file; do
+		echo "$value" >"$file"
+	done
+}
+
+# A program that leaves its processor to nobody. With threadirqs (KWARP_APPEND=threadirqs
+# scripts/e2e.sh coalesce) a thread of ordinary priority would have to run the timer.
+coalesce_realtime() {
+	local rc=0
+	coalesce_links
+	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug || :
+	rt_limits_off >"$CASE_DIR/limits"
+	(coalesce_run realtime) || rc=$?
+	rt_limits_back < <(tac "$CASE_DIR/limits")
+	[ "$rc" = 0 ] || exit "$rc"
+}
+
+# Off, the timer has nothing to send, whatever the program does.
+coalesce_off() {
+	local case
+	coalesce_links
+	knob coalesce_us 0
+	for case in poll arm sleep leave spin; do
+		coalesce_run -o "$case"
+	done
+}
+
+# A machine with other work takes a processor away for longer than the timer waits by default.
+for what in poll arm; do
+	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
+done
+for what in sleep leave spin; do
+	testcase "coalesce-$what" 60 coalesce_case "$what"
+done
+testcase coalesce-realtime 60 coalesce_realtime
+testcase coalesce-off 60 coalesce_off
