@@ -6,7 +6,7 @@
 # latter.
 
 coalesce_links() {
-	skip_on siw "has no knobs, and sends what is posted at once"
+	skip_on siw "has no knobs, and does not count"
 	own_links
 }
 
@@ -26,6 +26,7 @@ coalesce_case() {
 # What keeps some time for others: the limit of real-time programs and, since 6.12, a server for
 # those of ordinary priority.
 rt_limits() {
+	# First, and last to be set back: the others are checked against it.
 	echo /proc/sys/kernel/sched_rt_runtime_us
 	ls /sys/kernel/debug/sched/fair_server/cpu*/runtime 2>/dev/null || :
 }
@@ -49,7 +50,8 @@ rt_limits_back() {
 }
 
 # A program that leaves its processor to nobody. With threadirqs (KWARP_APPEND=threadirqs
-# scripts/e2e.sh coalesce) a thread of ordinary priority would have to run the timer.
+# scripts/e2e.sh coalesce) a thread of ordinary priority would have to run the timer: with
+# poster_is_realtime() made to return false, on 6.12, the second Write did not arrive.
 coalesce_realtime() {
 	local rc=0
 	coalesce_links
@@ -62,11 +64,11 @@ coalesce_realtime() {
 
 # Off, the timer has nothing to send, whatever the program does.
 coalesce_off() {
-	local case
+	local what
 	coalesce_links
 	knob coalesce_us 0
-	for case in poll arm sleep leave spin; do
-		coalesce_run -o "$case"
+	for what in poll arm sleep leave spin; do
+		coalesce_run -o "$what"
 	done
 }
 
