@@ -2,10 +2,10 @@
 /*
  * The timer of held send queues: see timer.h.
  *
- * A stream that is held is put on the list of the processor where its runner is.  When the period of
- * the first of them is over, all of the list are looked at, and those that are still held come back.
- * So the cost of a period does not grow with the doorbells, and a stream that is released before its
- * period is over is found and left alone.
+ * A stream that is held is put on the list of the processor where its runner is.  When the period
+ * of the first of them is over, all of the list are looked at, and those that are still held come
+ * back.  So the cost of a period does not grow with the doorbells, and a stream that is released
+ * before its period is over is found and left alone.
  */
 #include "timer.h"
 
