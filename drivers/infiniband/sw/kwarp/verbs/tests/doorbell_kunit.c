@@ -145,6 +145,23 @@ static void test_gone(struct kunit *test)
 	expect_ring(test, _IO('k', 0x79), VT_QPN, -ENOTTY, "");
 }
 
+static void close_bell(void)
+{
+	type->destroy_object(uobj, RDMA_REMOVE_CLOSE);
+}
+
+/*
+ * The context ends while its doorbell rings: what has its address now may be another one, so
+ * the address says nothing any more.
+ */
+static void test_ends_meanwhile(struct kunit *test)
+{
+	belongs_to(OWN);
+	vt->on_find = close_bell;
+	expect_ring(test, SEND, VT_QPN, -EINVAL, "find put");
+	expect_ring(test, SEND, VT_QPN, -EIO, "");
+}
+
 /* Two doorbells of a context ring for the same queue pairs, and each has an end of its own. */
 static void test_second(struct kunit *test)
 {
@@ -187,6 +204,7 @@ static void test_declared(struct kunit *test)
 static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE_PARAM(test_ring, ring_gen_params),
 	KUNIT_CASE(test_gone),
+	KUNIT_CASE(test_ends_meanwhile),
 	KUNIT_CASE(test_second),
 	KUNIT_CASE(test_declared),
 	{ }

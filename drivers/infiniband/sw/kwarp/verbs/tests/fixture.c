@@ -256,6 +256,8 @@ struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	if (kdev != vt->kdev || qpn != VT_QPN || !vt->found)
 		return NULL;
 	say("find");
+	if (vt->on_find)
+		vt->on_find();
 	return vt->found;
 }
 

@@ -61,6 +61,7 @@ enum vt_fault {
  * @event: what an event gives
  * @reserved: numbers in use
  * @found: the queue pair of number VT_QPN, for those who look it up, or NULL
+ * @on_find: called when it has been looked up, or NULL
  * @users: how often a queue pair is not gone yet
  * @drops: how often connection management was asked to give one up
  * @dropped: the one that it was asked for last
@@ -99,6 +100,7 @@ struct vt {
 	int event;
 	int reserved;
 	struct kwarp_qp *found;
+	void (*on_find)(void);
 	int users;
 	int drops;
 	const struct kwarp_qp *dropped;
