@@ -40,4 +40,4 @@ doorbell_gone_case() {
 }
 
 testcase doorbell-calls 60 doorbell_calls_case
-testcase doorbell-gone 90 doorbell_gone_case
+testcase doorbell-gone 120 doorbell_gone_case
