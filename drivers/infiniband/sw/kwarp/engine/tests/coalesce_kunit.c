@@ -23,13 +23,7 @@ static unsigned int told_resolution;
 
 /* ------------------------------------------------------------------- verdict */
 
-/**
- * struct verdict_case - facts, and what follows
- * @hold: the verdict
- * @obey: doorbells obeyed at once after it
- * @quiet: looks after it that found nothing
- * @left: looks after it that found something
- */
+/* Facts, and what follows: the verdict, and the counts after it. */
 static const struct verdict_case {
 	const char *desc;
 	struct kwarp_coalesce c;

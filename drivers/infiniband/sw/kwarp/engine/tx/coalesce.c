@@ -30,6 +30,7 @@ static bool hold_goes_on(struct kwarp_coalesce *c, const struct kwarp_coalesce_f
  * @f: facts
  *
  * Context: the runner.
+ * Return: true: the send queue is held from now on, or still.
  */
 bool kwarp_coalesce_verdict(struct kwarp_coalesce *c, const struct kwarp_coalesce_facts *f)
 {
