@@ -105,6 +105,17 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 	c->realtime = poster_is_realtime();
 }
 
+static bool may_hold(const struct kwarp_engine *e)
+{
+	const struct kwarp_coalesce *c = &e->tx.coalesce;
+
+	/* A timer that has to wait for the next tick would hold for much too long. */
+	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || c->realtime)
+		return false;
+	/* A responder whose peer has said nothing cannot send, whoever rings. */
+	return test_bit(KWARP_E_TX_OPEN, &e->flags);
+}
+
 /**
  * kwarp_coalesce_sent - all that could be sent has been: if a doorbell was rung for it, what now?
  * @e: engine
@@ -118,20 +129,18 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_coalesce_facts facts = {};
+	bool on = false;
 
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
 	c->rung = false;
-	set_on(c, false);
-	/* A timer that has to wait for the next tick would hold for much too long. */
-	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || c->realtime)
-		return;
-	/* A responder whose peer has said nothing cannot send, whoever rings. */
-	if (!test_bit(KWARP_E_TX_OPEN, &e->flags))
-		return;
-	read_cqs(e, &facts);
-	set_on(c, kwarp_coalesce_verdict(c, &facts));
+	if (may_hold(e)) {
+		read_cqs(e, &facts);
+		on = kwarp_coalesce_verdict(c, &facts);
+	}
+	/* Once: the timer may be looking. */
+	set_on(c, on);
 }
 
 /* Has the program left requests in the ring, although it could have rung? */

@@ -356,7 +356,12 @@ static void period_over(struct kwarp_engine *e)
 	/* kwarp_timer_del() comes after the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	/* Released meanwhile: the timer is told of holds, not of their ends. */
+	/*
+	 * Released meanwhile: the timer is told of holds, not of their ends.  The barrier pairs
+	 * with kwarp_timer_add()'s: either we see the hold, or the runner that the stream is in
+	 * no list.
+	 */
+	smp_mb();
 	if (!READ_ONCE(e->tx.coalesce.on))
 		return;
 	if (sock && !kwarp_tcp_run(sock, send_held, e))

@@ -118,7 +118,8 @@ void kwarp_timer_add(struct kwarp_engine *e)
 	struct kwarp_timer *t;
 
 	kwarp_assert_runner(e);
-	/* Who takes it off the list at this moment looks for it right after, and kicks. */
+	/* Who takes it off the list at this moment looks right after, and sees that it is held. */
+	smp_mb();
 	if (!list_empty_careful(&c->node))
 		return;
 	local_bh_disable();
