@@ -25,6 +25,8 @@ struct kwarp_context {
 	int doorbell;
 };
 
+#define KWARP_CACHE_LINE 64
+
 /**
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
@@ -40,7 +42,7 @@ struct kwarp_context {
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
  * @armed: an event has been asked for, and not been raised when that was looked
- *	at last; read without the lock
+ *	at last; read by posters without the lock, hence a cache line for @armed to @n_left
  * @left_lock: protects @left and what is in it; innermost
  * @left: send queues with requests that nobody has rung for
  * @n_left: their number; read without the lock
@@ -60,10 +62,11 @@ struct kwarp_cq {
 	const struct kwarp_cqe *cur;
 
 	uint32_t polls;
-	bool armed;
+
+	bool armed __attribute__((aligned(KWARP_CACHE_LINE)));
+	unsigned int n_left;
 	pthread_spinlock_t left_lock;
 	struct list_head left;
-	unsigned int n_left;
 };
 
 /**

@@ -59,7 +59,11 @@ static struct kwarp_qp *find_rung_qp(const struct kwarp_doorbell *db, unsigned l
 	rcu_read_unlock();
 	if (!kdev)
 		return ERR_PTR(-EIO);
-	/* The context is compared before it may have ended: its memory may be another's by now. */
+	/*
+	 * The context is compared before it may have ended: its memory may be another's by now,
+	 * and so may the queue pair.  Pairs with the store that has made it known by its number.
+	 */
+	smp_rmb();
 	if (qp && (qp->ibuc != db->ibuc || !READ_ONCE(db->kdev))) {
 		kwarp_qp_put(qp);
 		qp = NULL;

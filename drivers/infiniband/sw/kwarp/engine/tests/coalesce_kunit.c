@@ -288,6 +288,20 @@ static void test_not_open(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
+/* A program that asks for an event rings for what it has left, or is about to. */
+static void test_due_armed(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	t->sq.ring.hdr->prod++;
+	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
+	KUNIT_EXPECT_FALSE(test, held_after_period(t));
+	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
+}
+
 /* A look soon after a doorbell: the program has had no period to ring again. */
 static void test_lately(struct kunit *test)
 {
@@ -379,6 +393,7 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_coarse_timer),
 	KUNIT_CASE(test_no_stream),
 	KUNIT_CASE(test_not_open),
+	KUNIT_CASE(test_due_armed),
 	KUNIT_CASE(test_lately),
 	KUNIT_CASE(test_rung_for_all),
 	KUNIT_CASE(test_busy),

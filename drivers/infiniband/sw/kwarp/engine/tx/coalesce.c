@@ -170,8 +170,9 @@ void kwarp_coalesce_due(struct kwarp_engine *e)
 	if (!c->on || lately || c->rung || READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD)
 		return;
 	facts.posted = has_left(e);
-	if (facts.posted)
-		atomic_long_inc(&e->kdev->coalesce_timeouts);
 	read_cqs(e, &facts);
+	/* A program that waits for an event has gone to sleep in good faith. */
+	if (facts.posted && !facts.armed)
+		atomic_long_inc(&e->kdev->coalesce_timeouts);
 	set_on(c, kwarp_coalesce_verdict(c, &facts));
 }
