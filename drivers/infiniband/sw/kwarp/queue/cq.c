@@ -9,6 +9,7 @@
 #include "cq.h"
 
 #include <linux/atomic.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -125,15 +126,14 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 void kwarp_cq_look(struct kwarp_cq *cq, struct kwarp_cq_view *view)
 {
 	const struct kwarp_ring_hdr *hdr;
-	unsigned long irqflags;
 
-	/* A resize replaces the ring. */
-	spin_lock_irqsave(&cq->lock, irqflags);
-	hdr = cq->ring.hdr;
+	/* A resize replaces the ring, and waits before it gives the old one back. */
+	rcu_read_lock();
+	hdr = READ_ONCE(cq->ring.hdr);
 	view->polls += READ_ONCE(hdr->polls);
-	view->completions |= READ_ONCE(hdr->cons) != cq->prod;
+	view->completions |= READ_ONCE(hdr->cons) != READ_ONCE(cq->prod);
 	view->armed |= READ_ONCE(hdr->arm);
-	spin_unlock_irqrestore(&cq->lock, irqflags);
+	rcu_read_unlock();
 }
 
 /* ------------------------------------------------------- kernel consumers */
@@ -233,6 +233,8 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
  * @cq: queue of a user process, which does not poll meanwhile
  * @ring: new ring; the old one comes back in it
+ *
+ * kwarp_cq_look() may look at the old one until a grace period has passed.
  *
  * What is there is copied without the lock: no slot is written again before the process
  * moves cons.  With the lock, and interrupts off, no more than KWARP_IRQ_OFF_BATCH entries are.

@@ -22,18 +22,17 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
  * @rwqe: result
  * @limit_hit: result: the SRQ limit has just been passed
  *
- * Context: any.
+ * Context: any but hard interrupt.
  * Return: KWARP_TAKE_*; @rwqe is filled if OK.  A BAD entry has been used up, too.
  */
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit)
 {
 	enum kwarp_take ret = KWARP_TAKE_OK;
-	unsigned long irqflags;
 	u32 n;
 
 	*limit_hit = false;
-	spin_lock_irqsave(&rq->lock, irqflags);
+	spin_lock_bh(&rq->lock);
 	if (!kwarp_ring_pending(&rq->ring, rq->next, &n)) {
 		ret = KWARP_TAKE_CORRUPT;
 	} else if (!n) {
@@ -48,7 +47,7 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			*limit_hit = true;
 		}
 	}
-	spin_unlock_irqrestore(&rq->lock, irqflags);
+	spin_unlock_bh(&rq->lock);
 	return ret;
 }
 
@@ -57,9 +56,9 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 		       u16 vendor_err)
 {
 	u32 n, todo, budget = KWARP_IRQ_OFF_BATCH;
-	unsigned long irqflags, cqflags;
+	unsigned long cqflags;
 
-	spin_lock_irqsave(&rq->lock, irqflags);
+	spin_lock_bh(&rq->lock);
 	cqflags = kwarp_cq_begin(cq);
 	if (!kwarp_ring_pending(&rq->ring, rq->next, &n))
 		n = 0;
@@ -77,7 +76,7 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 	}
 	kwarp_ring_release(&rq->ring, rq->next);
 	todo = kwarp_cq_end(cq, cqflags);
-	spin_unlock_irqrestore(&rq->lock, irqflags);
+	spin_unlock_bh(&rq->lock);
 	kwarp_cq_notify(cq, todo);
 	return n;
 }

@@ -16,7 +16,7 @@
  * @max_wr: entries that the consumer may post; immutable
  * @max_sge: elements that an entry may have; immutable
  * @user: user space posts; immutable
- * @lock: protects @next, @limit; any context
+ * @lock: protects @next, @limit; any context but hard interrupt, bottom halves off
  * @next: first entry not yet taken
  * @limit: SRQ: raise the limit event below this many entries; 0: not armed
  * @post_lock: kernel consumers: serialises posting

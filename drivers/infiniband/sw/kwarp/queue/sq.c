@@ -128,7 +128,7 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 }
 
 /* Complete all up to the first Read that still waits, and drop the lock. */
-static void retire_unlock(struct kwarp_sq *sq, unsigned long irqflags)
+static void retire_unlock(struct kwarp_sq *sq)
 	__releases(&sq->lock)
 {
 	bool more;
@@ -136,36 +136,34 @@ static void retire_unlock(struct kwarp_sq *sq, unsigned long irqflags)
 
 	for (;;) {
 		more = retire_some(sq, &todo);
-		spin_unlock_irqrestore(&sq->lock, irqflags);
+		spin_unlock_bh(&sq->lock);
 		kwarp_cq_notify(sq->cq, todo);
 		if (!more)
 			return;
-		spin_lock_irqsave(&sq->lock, irqflags);
+		spin_lock_bh(&sq->lock);
 	}
 }
 
-/* Entries before @end are with TCP.  Context: any. */
+/* Entries before @end are with TCP.  Context: any but hard interrupt. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
-	unsigned long irqflags;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
+	spin_lock_bh(&sq->lock);
 	if ((s32)(end - sq->sent) <= 0) {
-		spin_unlock_irqrestore(&sq->lock, irqflags);
+		spin_unlock_bh(&sq->lock);
 		return;
 	}
 	sq->sent = end;
-	retire_unlock(sq, irqflags);
+	retire_unlock(sq);
 }
 
-/* The response of the Read at @index is complete.  Context: any. */
+/* The response of the Read at @index is complete.  Context: any but hard interrupt. */
 void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
 {
-	unsigned long irqflags;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
+	spin_lock_bh(&sq->lock);
 	sq->done[index & sq->ring.mask].awaits = false;
-	retire_unlock(sq, irqflags);
+	retire_unlock(sq);
 }
 
 /**
@@ -176,18 +174,17 @@ void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
  * @vendor_err: likewise, see struct kwarp_cqe
  *
  * The completion itself comes with the flush that follows every error.
- * Context: any.
+ * Context: any but hard interrupt.
  */
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
 		     u16 vendor_err)
 {
 	struct kwarp_sq_done *d = &sq->done[index & sq->ring.mask];
-	unsigned long irqflags;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
+	spin_lock_bh(&sq->lock);
 	d->status = status;
 	d->vendor_err = vendor_err;
-	spin_unlock_irqrestore(&sq->lock, irqflags);
+	spin_unlock_bh(&sq->lock);
 }
 
 static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
@@ -243,16 +240,16 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 {
 	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
-	unsigned long irqflags, cqflags;
+	unsigned long cqflags;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
+	spin_lock_bh(&sq->lock);
 	cqflags = kwarp_cq_begin(sq->cq);
 	flush_taken(sq, vendor_err, &budget);
 	if (budget)
 		flush_posted(sq, vendor_err, &budget);
 	kwarp_ring_release(&sq->ring, sq->retired);
 	todo = kwarp_cq_end(sq->cq, cqflags);
-	spin_unlock_irqrestore(&sq->lock, irqflags);
+	spin_unlock_bh(&sq->lock);
 	kwarp_cq_notify(sq->cq, todo);
 	return !budget;
 }
@@ -286,16 +283,15 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
  * Read before them that is not answered yet completes first.  Nothing is done while TCP
  * has not taken all that was taken from the queue.
  *
- * Context: the transmit runner, any context.
+ * Context: the transmit runner.
  * Return: true if there is more.
  */
 bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 {
-	unsigned long irqflags;
 	u32 n, room, i;
 	bool more;
 
-	spin_lock_irqsave(&sq->lock, irqflags);
+	spin_lock_bh(&sq->lock);
 	/* Destroyed indices: what is in the ring means nothing. */
 	if (sq->sent != sq->next || !kwarp_ring_pending(&sq->ring, sq->next, &n))
 		n = 0;
@@ -307,7 +303,7 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	for (i = 0; i < n; i++)
 		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);
 	sq->sent += n;
-	retire_unlock(sq, irqflags);
+	retire_unlock(sq);
 	return more;
 }
 

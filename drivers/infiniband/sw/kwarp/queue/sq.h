@@ -42,8 +42,8 @@ struct kwarp_sq_done {
  * @user: user space posts; immutable
  * @max_wr: entries that the consumer may post; immutable
  * @next: first entry not yet taken; the transmit runner's
- * @lock: protects @sent, @retired and the contents of @done; any context;
- *	taken before the CQ's lock
+ * @lock: protects @sent, @retired and the contents of @done; any context but hard
+ *	interrupt, bottom halves off; taken before the CQ's lock
  * @sent: entries before it are with TCP (or failed)
  * @retired: entries before it are completed
  * @post_lock: kernel consumers: serialises posting

@@ -99,8 +99,11 @@ static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata 
 	if (ret)
 		return ret;
 	ret = kwarp_cq_replace(cq, ring);
-	if (!ret)
+	if (!ret) {
 		swap(cq->map, map);
+		/* kwarp_cq_look() */
+		synchronize_rcu();
+	}
 	/* The ring that is not in use, old or new, goes with its mapping. */
 	kwarp_ring_release_map(ring, map);
 	return ret;

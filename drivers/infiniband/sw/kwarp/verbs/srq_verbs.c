@@ -72,7 +72,6 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
-	unsigned long irqflags;
 	int ret = kwarp_udata_none(udata);
 
 	if (ret)
@@ -83,9 +82,9 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	if (mask & IB_SRQ_LIMIT) {
 		if (attr->srq_limit > rq->max_wr)
 			return -EINVAL;
-		spin_lock_irqsave(&rq->lock, irqflags);
+		spin_lock_bh(&rq->lock);
 		rq->limit = attr->srq_limit;
-		spin_unlock_irqrestore(&rq->lock, irqflags);
+		spin_unlock_bh(&rq->lock);
 	}
 	return 0;
 }
