@@ -6,12 +6,18 @@
 #
 #   scripts/bench.sh [OPTIONS] [-- OPTIONS OF tools/testing/bench/run.py]
 #
-#     --guest uml|6.12|6.1|sid   may be repeated (uml and 6.12)
-#     --out DIR                  where GUEST.json, report.md and *.svg go (build/bench)
-#     --timeout SECONDS          of one guest (36000)
-#     --short                    two minutes on one stock guest: ratios; fails only if a target
-#                                of large Writes is missed by a factor of two, in three runs one
-#                                after the other; of a guest and a folder of its own
+#     --guest NAME     may be repeated (uml-up, uml-steer and uml)
+#         uml-up       a user-mode kernel, native code, for one processor: figures repeat, and a
+#                      throughput is the inverse of all that both ends cost together
+#         uml-steer    for two, and each end's packets are received on the processor of its
+#                      program, as on two machines
+#         uml          for two
+#         6.12, 6.1, sid   a stock kernel in QEMU
+#     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
+#     --timeout SECONDS  of one guest (36000)
+#     --short          two minutes on one stock guest: ratios; fails only if a target of large
+#                      Writes is missed by a factor of two, in three runs one after the other; of a
+#                      guest and a folder of its own
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -45,7 +51,7 @@ machine() {
 	local guest=$1
 	echo "host: $(uname -s) $(uname -r | sed 's/-.*//'), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
 	echo "processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
-	if [ "$guest" = uml ]; then
+	if [[ $guest = uml* ]]; then
 		echo "guest: user-mode kernel, native code, the host's processors kept awake"
 	else
 		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $("$here/vm-accel.sh")"
@@ -88,15 +94,16 @@ split() {
 }
 
 run_guest() {
-	local guest=$1 overlay records=$out/$1.records status=0
+	local guest=$1 kernel=$1 steer='' overlay records=$out/$1.records status=0
 	# Called where "set -e" does not count.
-	overlay=$("$here/guest-overlay.sh" "$guest") || return 1
+	[ "$guest" != uml-steer ] || kernel=uml steer=--steer
+	overlay=$("$here/guest-overlay.sh" "$kernel") || return 1
 	: >"$records"
 	machine "$guest" >"$out/$guest.machine"
-	[ "$guest" != uml ] || keep_awake
+	[[ $guest != uml* ]] || keep_awake
 	say "measuring in guest $guest"
-	"$here/vm.sh" --kernel "$guest" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
-		-- "/opt/kwarp/bench/run.py ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
+	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
+		-- "/opt/kwarp/bench/run.py $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# Of a run that measured nothing no figures take the place of what is there.
 	grep -q '"round"' "$records" || return $((status ? status : 1))
 	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json" || return 1
@@ -173,7 +180,7 @@ if [ "$short" = 1 ]; then
 	options=(--short --rounds 2 --seconds 0.5 --mtu 1500 9000 --who kwarp siw tcp "${options[@]}")
 else
 	"$here/host-packages.sh" bench
-	[ ${#guests[@]} -gt 0 ] || guests=(uml 6.12)
+	[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 fi
 mkdir -p "$out"
 out=$(realpath "$out")

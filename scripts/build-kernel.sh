@@ -4,8 +4,8 @@
 # The kernels that are our own configuration of Debian's source, built once into the
 # cache. Same answers as get-kernel.sh.
 #
-#   scripts/build-kernel.sh debug|kcsan|uml           prints KDIR
-#   scripts/build-kernel.sh --dir debug|kcsan|uml     prints the folder of vmlinuz, kdir, modules ...
+#   scripts/build-kernel.sh debug|kcsan|uml|uml-up           prints KDIR
+#   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     prints the folder of vmlinuz, kdir, modules ...
 #
 #   debug   6.12 with tools/testing/qemu/debug.config: KASAN, lockdep, kmemleak and more
 #   kcsan   6.12 with debug.config and, over it, kcsan.config: data races
@@ -13,6 +13,7 @@
 #           is known is neither met by chance nor avoided by the tests.
 #   uml     7.2 with tools/testing/qemu/uml.config: runs as a program of this machine, with
 #           several processors, which a user-mode 6.12 cannot have
+#   uml-up  the same for one processor: uml.config and, over it, uml-up.config
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,14 +22,15 @@ choose() {
 	name=$1 patches=()
 	case $name in
 	debug | kcsan) line=6.12 target=bzImage image=arch/x86/boot/bzImage arch=x86 patches=("$KWARP_ROOT"/Documentation/upstream/*.patch) ;;
-	uml) line=7.2 target=linux image=linux arch=um ;;
-	*) die "no kernel '$name' is built here: give debug, kcsan or uml" ;;
+	uml | uml-up) line=7.2 target=linux image=linux arch=um ;;
+	*) die "no kernel '$name' is built here: give debug, kcsan, uml or uml-up" ;;
 	esac
 	fragments=("$KWARP_ROOT/tools/testing/qemu/$name.config")
 	# Modules that are built for it are instrumented, it is not itself: see kcsan.config.
 	make_args=()
 	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
 	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/qemu/debug.config" "${fragments[@]}")
+	[ "$name" != uml-up ] || fragments=("$KWARP_ROOT/tools/testing/qemu/uml.config" "${fragments[@]}")
 }
 
 # The tree of SOURCE shares all files but those that the patches write anew.

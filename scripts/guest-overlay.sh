@@ -4,7 +4,7 @@
 # What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
 # provider for its rdma-core, the tests and their programs. Prints the folder.
 #
-#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug, uml
+#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug, uml, uml-up
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
 set -euo pipefail
@@ -20,7 +20,7 @@ add_modules() {
 	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
 	# Our own user-mode kernel brings it along.
-	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [ "$kernel" != uml ] || return 0
+	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [[ $kernel != uml* ]] || return 0
 	siw=$("$here/build-siw.sh" "$dir/kdir")
 	cp "$siw" "$extra/"
 }

@@ -148,9 +148,9 @@ kernel_release() {
 # builds for that kernel need more than KDIR, make-args.
 kernel_dir() {
 	case $1 in
-	debug | kcsan | uml) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
+	debug | kcsan | uml | uml-up) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
 	6.12 | 6.1 | sid | 7.2) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
-	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug, kcsan and uml" ;;
+	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug, kcsan, uml and uml-up" ;;
 	esac
 }
 

@@ -8,8 +8,9 @@
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug|kcsan|uml   (6.12); uml is no emulated machine but a
-#                        program: a user-mode kernel, native code
+#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); the last two are no emulated
+#                        machines but programs: user-mode kernels, native code; uml-up has one
+#                        processor
 #     --overlay DIR      laid over the guest's root, may be repeated; a folder
 #                        lib/modules/RELEASE/extra in it is known to modprobe
 #     --siw              siw.ko of that kernel is known to modprobe
@@ -57,7 +58,7 @@ parse() {
 }
 
 accelerator() {
-	[ "$kernel" != uml ] || accel=none
+	case $kernel in uml*) accel=none ;; esac
 	[ -z "$accel" ] || { echo "$accel"; return; }
 	"$here/vm-accel.sh"
 }
@@ -119,8 +120,9 @@ boot_qemu() {
 boot_uml() {
 	local work=$1 dir=$2 disk=() options
 	read -ra options < <(boot_options)
+	[ "$kernel" = uml-up ] || options+=("ncpus=$smp")
 	[ -z "$out" ] || disk=("ubd0=$work/disk")
-	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "$dir/vmlinuz" "mem=$mem" "ncpus=$smp" seccomp=on noreboot \
+	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "$dir/vmlinuz" "mem=$mem" seccomp=on noreboot \
 		"initrd=$work/initrd" "${disk[@]}" con=null ssl=null "ssl0=null,fd:5" "ssl1=$terminal" "ssl2=null,fd:6" \
 		"${options[@]}" 5>"$logs/console.log" 6>"$work/status" 2>"$work/qemu.log"
 }

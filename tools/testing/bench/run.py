@@ -31,14 +31,17 @@ CONTENDERS = {
     "siw": ("siw", {}),
     "rxe": ("rxe", {}),
     "tcp": (None, {}),
+    "iperf3": (None, {}),
 }
 LIBRARY = "crc32c"
-USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", LIBRARY]
+USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", "iperf3", LIBRARY]
 SIZES = (64, 1024, 4096, 65536, 1 << 20)
 OPS = ("write", "read", "send")
 IN_FLIGHT = 4 << 20  # octets that may be under way on one queue pair
 GRACE = 20  # seconds that a run may take beyond its time
 IPERF_STREAMS = 128  # iperf3 has no more
+# Two programs that poll would wait for each other's time slices: then but one polls.
+ALONE = os.cpu_count() == 1
 
 
 def run(*args, check=True, **kwargs):
@@ -50,7 +53,6 @@ def emit(record):
 
 
 def on_processor(number):
-    """Two programs that poll and share a processor wait for each other's time slices."""
     return lambda: os.sched_setaffinity(0, {number})
 
 
@@ -113,6 +115,8 @@ class Contender:
         if self.type:
             self.serve(7175, f"{TOOLS}/kwconn", "-s", "-a", self.addr, "-p", "7175")
             self.serve(7176, f"{TOOLS}/kwbench", "-s", "-a", self.addr, "-p", "7176")
+        elif self.name == "tcp":
+            self.serve(7176, f"{TOOLS}/kwbench", "-s", "-T", "-a", self.addr, "-p", "7176")
         else:
             self.serve(5201, "iperf3", "-s", "-B", self.addr)
 
@@ -125,11 +129,11 @@ class Contender:
         self.start_servers()
 
     def measure(self, cell, seconds):
-        if not self.type:
-            return measure_tcp(self, cell, seconds)
+        if self.name == "iperf3":
+            return measure_iperf(self, cell, seconds)
         if cell["kind"] == "connect":
             return measure_connects(self, cell)
-        return measure_rdma(self, cell, seconds)
+        return measure_kwbench(self, cell, seconds)
 
 
 class Library:
@@ -177,14 +181,19 @@ def depth_of(cell):
     return max(1, min(128, IN_FLIGHT // cell["size"], max(4, 512 // cell["qps"])))
 
 
-def measure_rdma(who, cell, seconds, grace=GRACE):
+def sleeps(cell):
+    """Does each end sleep for events?"""
+    return cell["kind"] == "cpu" or ALONE and (cell["kind"] == "latency" or cell["op"] == "send")
+
+
+def measure_kwbench(who, cell, seconds, grace=GRACE):
     args = ["-c", "-a", who.addr, "-q", str(cell["qps"])]
     if cell["kind"] == "memory":
         args += ["-o", "idle", "-w", "16", "-m", "4096"]
     else:
         args += ["-o", cell["op"], "-m", str(cell["size"]), "-t", str(int(seconds * 1000))]
-        args += {"rate": ["-w", str(depth_of(cell))], "latency": ["-l", "-w", "4"],
-                 "cpu": ["-e", "-w", str(depth_of(cell))]}[cell["kind"]]
+        args += ["-l", "-w", "4"] if cell["kind"] == "latency" else ["-w", str(depth_of(cell))]
+        args += ["-e"] if sleeps(cell) else []
     return json.loads(client(seconds + grace, f"{TOOLS}/kwbench", *args).stdout)
 
 
@@ -202,8 +211,8 @@ def idle_time():
     return (int(fields[4]) + int(fields[5])) / os.sysconf("SC_CLK_TCK")
 
 
-def measure_tcp(who, cell, seconds):
-    """iperf3, and the share of the processors that is busy in the middle of its run."""
+def measure_iperf(who, cell, seconds):
+    """The share of the processors that is busy is taken in the middle of the run."""
     seconds = max(1, round(seconds))
     command = ["iperf3", "-c", who.addr, "-t", str(seconds), "-l", str(cell["size"]), "-J",
                "-P", str(cell["qps"])]
@@ -233,7 +242,7 @@ def rate_cells():
         for size in sizes:
             for op in OPS:
                 yield {"kind": "rate", "op": op, "size": size, "qps": qps}
-            if qps == 1 or (size == 65536 and qps <= IPERF_STREAMS):
+            if qps == 1 or size == 65536:
                 yield {"kind": "rate", "op": "stream", "size": size, "qps": qps}
 
 
@@ -250,6 +259,10 @@ def all_cells(mtu):
             yield {"kind": "latency", "op": op, "size": size, "qps": 1}
         for size in (64, 65536):
             yield {"kind": "cpu", "op": op, "size": size, "qps": 1}
+    for size in (64, 4096):
+        yield {"kind": "latency", "op": "stream", "size": size, "qps": 1}
+    for size in (64, 65536):
+        yield {"kind": "cpu", "op": "stream", "size": size, "qps": 1}
     if mtu == 1500:
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 100}
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 64, "count": 512}
@@ -276,8 +289,14 @@ def name_of(cell):
 
 def takes_part(who, cell):
     """Operations of RDMA are for those that have links."""
-    alone = {"stream": "tcp", LIBRARY: LIBRARY}
-    return who.name == alone[cell["op"]] if cell["op"] in alone else who.type is not None
+    if cell["op"] == LIBRARY:
+        return who.name == LIBRARY
+    if cell["op"] == "stream":
+        return who.name == "tcp" or who.name == "iperf3" and cell["kind"] == "rate" and cell["qps"] <= IPERF_STREAMS
+    # A Write makes no event at the far side.
+    if ALONE and cell["kind"] == "latency" and cell["op"] == "write":
+        return False
+    return who.type is not None
 
 
 # ----------------------------------------------------------------------- rounds
@@ -357,7 +376,7 @@ def make_contenders(names, steer):
             if steer and name != LIBRARY:
                 who.steer()
             if who.type:
-                measure_rdma(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
+                measure_kwbench(who, {"kind": "rate", "op": "write", "size": 64, "qps": 1}, 0.1,
                              grace=15 if who.type == "rxe" else GRACE)
             made.append(who)
         except (Failed, ValueError, OSError, subprocess.CalledProcessError) as e:

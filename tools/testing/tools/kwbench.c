@@ -11,21 +11,22 @@
 #include <string.h>
 
 static const char usage_text[] =
-	"usage: kwbench -s -a addr [-p port]\n"
-	"       kwbench -c -a addr [-p port] -o write|read|send|idle [-m octets] [-q qps]\n"
+	"usage: kwbench -s [-T] -a addr [-p port]\n"
+	"       kwbench -c -a addr [-p port] -o write|read|send|idle|stream [-m octets] [-q qps]\n"
 	"               [-w depth] [-t ms] [-u ms] [-l] [-e]\n"
 	"  -s, -c  server (until killed) or client\n"
+	"  -T      server: of plain TCP, which is the operation \"stream\"\n"
 	"  -o      operation; idle: memory that a connection takes, both ends together\n"
 	"  -m      octets of an operation\n"
 	"  -q      queue pairs, one connection each\n"
 	"  -w      operations outstanding per queue pair\n"
-	"  -t, -u  duration of the measurement and of the warm-up before it, ms\n"
+	"  -t, -u  duration of the measurement and of the warm-up before it, ms: about\n"
 	"  -l      latency: one at a time; Write and Send to and fro, half of that is told\n"
 	"  -e      wait for completion events instead of polling\n"
 	"The client prints one line of JSON.";
 
 static struct {
-	bool server, client;
+	bool server, client, tcp;
 	const char *addr, *port;
 	unsigned int ms, warm_ms;
 	struct kb_config cfg;
@@ -38,7 +39,7 @@ static struct {
 
 static enum kb_op op_of(const char *name)
 {
-	static const char *const names[] = { "write", "read", "send", "idle" };
+	static const char *const names[] = { "write", "read", "send", "idle", "stream" };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -55,6 +56,9 @@ static void parse_option(int o, const char *arg)
 		break;
 	case 'c':
 		opt.client = true;
+		break;
+	case 'T':
+		opt.tcp = true;
 		break;
 	case 'a':
 		opt.addr = arg;
@@ -91,18 +95,18 @@ static void parse_option(int o, const char *arg)
 	}
 }
 
-static void client(void)
+static void client(double warm, double seconds)
 {
 	struct kb_run run = { .cfg = opt.cfg, .client = true };
 
 	if (opt.cfg.op == KB_IDLE) {
-		kb_measure_memory(&run, opt.addr, opt.port);
+		kb_client_memory(&run, opt.addr, opt.port);
 	} else {
 		kb_connect(&run, run.cfg.qps, opt.addr, opt.port);
 		if (opt.cfg.flags & KB_LATENCY)
-			kb_measure_latency(&run, opt.warm_ms / 1e3, opt.ms / 1e3);
+			kb_client_latency(&run, warm, seconds);
 		else
-			kb_measure_rate(&run, opt.warm_ms / 1e3, opt.ms / 1e3);
+			kb_client_rate(&run, warm, seconds);
 	}
 	kb_disconnect_all(&run);
 	kb_close(&run);
@@ -113,7 +117,7 @@ int main(int argc, char **argv)
 	int o;
 
 	kw_prog = "kwbench";
-	while ((o = getopt(argc, argv, "sca:p:o:m:q:w:t:u:le")) != -1)
+	while ((o = getopt(argc, argv, "scTa:p:o:m:q:w:t:u:le")) != -1)
 		parse_option(o, optarg);
 	if (opt.server == opt.client || !opt.addr)
 		kw_die(KW_SETUP, "%s", usage_text);
@@ -121,9 +125,13 @@ int main(int argc, char **argv)
 		kw_die(KW_SETUP, "a Write makes no event at the far side: no -l with -e");
 	kw_prog = opt.server ? "kwbench server" : "kwbench client";
 	signal(SIGPIPE, SIG_IGN);
-	if (opt.server)
+	if (opt.server && opt.tcp)
+		kb_tcp_serve(opt.addr, opt.port);
+	else if (opt.server)
 		kb_serve(kwcm_listen(opt.addr, opt.port, 1024));
+	else if (opt.cfg.op == KB_STREAM)
+		kb_tcp_measure(&opt.cfg, opt.addr, opt.port, opt.warm_ms / 1e3, opt.ms / 1e3);
 	else
-		client();
+		client(opt.warm_ms / 1e3, opt.ms / 1e3);
 	return KW_OK;
 }

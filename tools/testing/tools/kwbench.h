@@ -10,9 +10,9 @@
  * processor time nor opens 512 connections in reasonable time.
  *
  * The client decides about the run and tells the server in its private data.  Rates are
- * those of a timed phase after a warm-up.  Both phases end with a Read on each queue
- * pair: its answer comes when all before it is placed at the far side, so what is
- * counted has arrived.  Processor time is that of the whole machine, both ends, user
+ * of so many operations as take the time asked for, as a warm-up has shown.  Each phase ends
+ * with a Read on each queue pair: its answer comes when all before it is placed at the far
+ * side, so what is counted has arrived.  Processor time is that of the whole machine, both ends, user
  * and kernel: all processors' time but for the idle.
  *
  * iWARP has no flow control for Sends: the client sends as many as it has credits, the
@@ -34,6 +34,7 @@ enum kb_op {
 	KB_READ,
 	KB_SEND,
 	KB_IDLE,	/* connect, and nothing more */
+	KB_STREAM,	/* plain TCP */
 };
 
 enum kb_flags {
@@ -87,6 +88,8 @@ struct kb_qp {
  * @mem: source of @cfg.size octets, then sink of the same size, see kb_sink()
  * @signal: every so many requests are signaled
  * @ops: requests posted in this phase
+ * @goal: how many they shall be
+ * @turn: of a Write latency run: the last octet of the Write before
  * @max_inline: octets that may be posted inline
  */
 struct kb_run {
@@ -101,7 +104,8 @@ struct kb_run {
 	uint8_t *mem;
 	unsigned int signal;
 	unsigned int max_inline;
-	uint64_t ops;
+	uint64_t ops, goal;
+	uint8_t turn;
 };
 
 enum kb_what {
@@ -132,9 +136,32 @@ void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
 
 /* kwbench_client.c */
-void kb_measure_rate(struct kb_run *run, double warm, double seconds);
-void kb_measure_latency(struct kb_run *run, double warm, double seconds);
-void kb_measure_memory(struct kb_run *run, const char *addr, const char *port);
+void kb_client_rate(struct kb_run *run, double warm, double seconds);
+void kb_client_latency(struct kb_run *run, double warm, double seconds);
+void kb_client_memory(struct kb_run *run, const char *addr, const char *port);
+
+/**
+ * struct kb_work - what is measured
+ * @run: do @count operations; all have arrived when it returns
+ * @ctx: for it
+ * @least: no less at once
+ */
+struct kb_work {
+	void (*run)(void *ctx, uint64_t count);
+	void *ctx;
+	uint64_t least;
+};
+
+/* kwbench_time.c: a line of JSON about what takes about so many seconds */
+void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
+/* Each operation alone; so much of its time is told. */
+void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
+
+/* kwbench_tcp.c */
+void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *port, double warm,
+		    double seconds);
+/* Until killed. */
+void kb_tcp_serve(const char *addr, const char *port) __attribute__((noreturn));
 
 /* kwbench_server.c */
 void kb_serve(struct rdma_cm_id *listener);

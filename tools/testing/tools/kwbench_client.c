@@ -5,71 +5,13 @@
 #include "kwbench.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 #define POLL_BATCH	16
-#define MAX_SAMPLES	(1 << 21)
 #define SETTLE_US	300000	/* from connected to idle */
-
-/* A timer ends a phase: reading the clock costs much in a virtual machine. */
-static volatile sig_atomic_t time_is_up;
-
-static void on_alarm(int sig)
-{
-	time_is_up = 1;
-}
-
-static void start_timer(double seconds)
-{
-	struct itimerval it = { .it_value.tv_sec = seconds };
-	struct sigaction sa = { .sa_handler = on_alarm };
-
-	it.it_value.tv_usec = (seconds - it.it_value.tv_sec) * 1e6 + 1;
-	time_is_up = 0;
-	sigaction(SIGALRM, &sa, NULL);
-	setitimer(ITIMER_REAL, &it, NULL);
-}
-
-static double now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
-/*
- * Cheaper than a clock, which is a system call and may take longer than a message does.
- * What a tick is follows from the clock at both ends of a run.
- */
-static uint64_t ticks(void)
-{
-#ifdef __x86_64__
-	return __builtin_ia32_rdtsc();
-#else
-	return now() * 1e9;
-#endif
-}
-
-/* Seconds that the machine's processors were idle, all together. */
-static double idle_time(void)
-{
-	unsigned long long idle, iowait;
-	FILE *f = fopen("/proc/stat", "r");
-
-	if (!f || fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
-		kw_die(KW_SETUP, "cannot read /proc/stat");
-	fclose(f);
-	return (double)(idle + iowait) / sysconf(_SC_CLK_TCK);
-}
 
 /* --------------------------------------------------------------- rates */
 
@@ -83,7 +25,7 @@ static bool may_post(const struct kb_run *run, const struct kb_qp *qp)
 {
 	if (run->cfg.op == KB_SEND && !qp->credits)
 		return false;
-	return !time_is_up && qp->queued < run->cfg.depth;
+	return run->ops < run->goal && qp->queued < run->cfg.depth;
 }
 
 static void fill_queue(struct kb_run *run, struct kb_qp *qp)
@@ -118,9 +60,8 @@ static void sleep_for_event(struct kb_run *run)
 	struct ibv_cq *cq;
 	void *ctx;
 
-	/* The timer may interrupt it; the caller looks at everything again. */
 	if (ibv_get_cq_event(run->comp, &cq, &ctx))
-		return;
+		kw_die(KW_LOST, "no event: %s", strerror(errno));
 	ibv_ack_cq_events(cq, 1);
 	ibv_req_notify_cq(cq, 0);
 }
@@ -159,32 +100,30 @@ static void drain(struct kb_run *run)
 		handle_some(run);
 }
 
-static void phase(struct kb_run *run, double seconds)
+static void phase(void *ctx, uint64_t count)
 {
+	struct kb_run *run = ctx;
 	unsigned int i;
 
 	run->ops = 0;
-	start_timer(seconds);
+	run->goal = count;
 	for (i = 0; i < run->qps; i++)
 		fill_queue(run, &run->qp[i]);
-	while (!time_is_up)
+	while (run->ops < count)
 		handle_some(run);
 	drain(run);
 }
 
-void kb_measure_rate(struct kb_run *run, double warm, double seconds)
+void kb_client_rate(struct kb_run *run, double warm, double seconds)
 {
-	double start, idle;
+	struct kb_work work = {
+		.run = phase,
+		.ctx = run,
+		.least = run->qps * run->cfg.depth,
+	};
 
 	ibv_req_notify_cq(run->cq, 0);
-	phase(run, warm);
-	idle = idle_time();
-	start = now();
-	phase(run, seconds);
-	seconds = now() - start;
-	idle = idle_time() - idle;
-	printf("{\"ops\": %" PRIu64 ", \"seconds\": %.6f, \"busy\": %.3f}\n", run->ops, seconds,
-	       seconds * sysconf(_SC_NPROCESSORS_ONLN) - idle);
+	kb_measure_rate(&work, warm, seconds);
 }
 
 /* ------------------------------------------------------------- latency */
@@ -225,10 +164,10 @@ static void send_to_and_fro(struct kb_run *run)
 	kb_post_recv(run, run->qp);
 }
 
-static void once(struct kb_run *run, uint8_t n)
+static void once(struct kb_run *run)
 {
 	if (run->cfg.op == KB_WRITE) {
-		write_to_and_fro(run, n);
+		write_to_and_fro(run, ++run->turn);
 	} else if (run->cfg.op == KB_READ) {
 		kb_post(run, run->qp, IBV_WR_RDMA_READ, KB_DATA, run->cfg.size, true);
 		wait_completion(run, KB_DATA);
@@ -237,40 +176,19 @@ static void once(struct kb_run *run, uint8_t n)
 	}
 }
 
-static int compare(const void *a, const void *b)
+static void one_by_one(void *ctx, uint64_t count)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
+	while (count--)
+		once(ctx);
 }
 
-void kb_measure_latency(struct kb_run *run, double warm, double seconds)
+void kb_client_latency(struct kb_run *run, double warm, double seconds)
 {
-	uint64_t *sample = kw_zalloc(MAX_SAMPLES * sizeof(*sample)), first, before, after;
-	double start, us;
-	uint8_t turn = 0;
-	unsigned int n = 0;
+	struct kb_work work = { .run = one_by_one, .ctx = run, .least = 1 };
 
 	ibv_req_notify_cq(run->cq, 0);
-	for (start_timer(warm); !time_is_up;)
-		once(run, ++turn);
-	start = now();
-	first = ticks();
-	before = first;
-	for (start_timer(seconds); !time_is_up && n < MAX_SAMPLES; n++) {
-		once(run, ++turn);
-		after = ticks();
-		sample[n] = after - before;
-		before = after;
-	}
-	us = (now() - start) * 1e6 / (before - first);
 	/* Of a way to and fro one half is told. */
-	if (run->cfg.op != KB_READ)
-		us /= 2;
-	qsort(sample, n, sizeof(*sample), compare);
-	printf("{\"samples\": %u, \"min\": %.3f, \"median\": %.3f, \"p99\": %.3f}\n", n,
-	       sample[0] * us, sample[n / 2] * us, sample[(uint64_t)n * 99 / 100] * us);
-	free(sample);
+	kb_measure_latency(&work, warm, seconds, run->cfg.op == KB_READ ? 1 : 0.5);
 }
 
 /* -------------------------------------------------------------- memory */
@@ -291,7 +209,7 @@ static long free_kib(void)
 }
 
 /* Without what all connections share: from the first connection to the last. */
-void kb_measure_memory(struct kb_run *run, const char *addr, const char *port)
+void kb_client_memory(struct kb_run *run, const char *addr, const char *port)
 {
 	unsigned int qps = run->cfg.qps;
 	long before;

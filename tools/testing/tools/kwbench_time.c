@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwbench: a measurement is a number of operations, and the time that they took.
+ *
+ * How many they are follows from a warm-up that grows until it takes long enough.  No signal ends
+ * a phase: on a user-mode kernel timers of programs come late, or not at all while a program polls.
+ */
+#include "kwbench.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MAX_SAMPLES	(1 << 21)
+#define MAX_GROWTH	16.0	/* from one phase of the warm-up to the next */
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/*
+ * Cheaper than a clock, which is a system call and may take longer than a message does.
+ * What a tick is follows from the clock at both ends of a run.
+ */
+static uint64_t ticks(void)
+{
+#ifdef __x86_64__
+	return __builtin_ia32_rdtsc();
+#else
+	return now() * 1e9;
+#endif
+}
+
+/* Seconds that the machine's processors were idle, all together. */
+static double idle_time(void)
+{
+	unsigned long long idle, iowait;
+	FILE *f = fopen("/proc/stat", "r");
+
+	if (!f || fscanf(f, "cpu %*u %*u %*u %llu %llu", &idle, &iowait) != 2)
+		kw_die(KW_SETUP, "cannot read /proc/stat");
+	fclose(f);
+	return (double)(idle + iowait) / sysconf(_SC_CLK_TCK);
+}
+
+static double timed(const struct kb_work *work, uint64_t count)
+{
+	double start = now();
+
+	work->run(work->ctx, count);
+	return now() - start;
+}
+
+/* What takes @seconds, after a warm-up that takes @warm seconds or more. */
+static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
+{
+	uint64_t count = work->least;
+	double took, growth;
+
+	for (;;) {
+		took = timed(work, count);
+		if (took >= warm)
+			break;
+		growth = took > 0 ? 1.5 * warm / took : MAX_GROWTH;
+		if (growth > MAX_GROWTH)
+			growth = MAX_GROWTH;
+		count = count * growth + 1;
+	}
+	count = count * seconds / (took > 0 ? took : 1e-9);
+	return count > work->least ? count : work->least;
+}
+
+void kb_measure_rate(const struct kb_work *work, double warm, double seconds)
+{
+	uint64_t count = warm_up(work, warm, seconds);
+	double idle = idle_time();
+
+	seconds = timed(work, count);
+	idle = idle_time() - idle;
+	printf("{\"ops\": %" PRIu64 ", \"seconds\": %.6f, \"busy\": %.3f}\n", count, seconds,
+	       seconds * sysconf(_SC_NPROCESSORS_ONLN) - idle);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share)
+{
+	uint64_t *sample = kw_zalloc(MAX_SAMPLES * sizeof(*sample)), first, before, after;
+	uint64_t i, n = warm_up(work, warm, seconds);
+	double start, us;
+
+	if (n > MAX_SAMPLES)
+		n = MAX_SAMPLES;
+	start = now();
+	first = ticks();
+	before = first;
+	for (i = 0; i < n; i++) {
+		work->run(work->ctx, 1);
+		after = ticks();
+		sample[i] = after - before;
+		before = after;
+	}
+	us = (now() - start) * 1e6 / (before - first) * share;
+	qsort(sample, n, sizeof(*sample), compare);
+	printf("{\"samples\": %" PRIu64 ", \"min\": %.3f, \"median\": %.3f, \"p99\": %.3f}\n", n,
+	       sample[0] * us, sample[n / 2] * us, sample[n * 99 / 100] * us);
+	free(sample);
+}
