@@ -25,33 +25,7 @@
 #include "../fault.h"
 #include "../wq.h"
 
-/* ------------------------------------------------------------ references */
-
-static void listener_release(struct kref *kref)
-{
-	struct kwarp_listener *l = container_of(kref, struct kwarp_listener, kref);
-
-	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open);
-	mutex_destroy(&l->mutex);
-	kfree(l);
-}
-
-void kwarp_listener_get(struct kwarp_listener *l)
-{
-	kref_get(&l->kref);
-}
-
-void kwarp_listener_put(struct kwarp_listener *l)
-{
-	kref_put(&l->kref, listener_release);
-}
-
-static void listener_kick(struct kwarp_listener *l)
-{
-	kwarp_listener_get(l);			/* for the queued work */
-	if (mod_delayed_work(kwarp_wq, &l->work, 0))
-		kwarp_listener_put(l);		/* it has one already */
-}
+/* ------------------------------------------------------------ queued work */
 
 /* Unless there is a reason to come sooner. */
 static void listener_retry(struct kwarp_listener *l)
@@ -64,7 +38,7 @@ static void listener_retry(struct kwarp_listener *l)
 
 static void listener_notify(struct kwarp_cm_sock *cs)
 {
-	listener_kick(container_of(cs, struct kwarp_listener, cs));
+	kwarp_listener_kick(container_of(cs, struct kwarp_listener, cs));
 }
 
 /* --------------------------------------------------------------- accepting */
@@ -112,38 +86,6 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	spin_unlock(&l->lock);
 }
 
-static void listener_enter(struct kwarp_listener *l, struct kwarp_ep *ep)
-{
-	spin_lock(&l->lock);
-	list_add_tail(&ep->half_open, &l->half_open);
-	WRITE_ONCE(l->num_half_open, l->num_half_open + 1);
-	spin_unlock(&l->lock);
-}
-
-/**
- * kwarp_listener_leave - not half-open any more
- * @ep: endpoint that came from a listener
- *
- * Context: process; ep->mutex held.
- */
-void kwarp_listener_leave(struct kwarp_ep *ep)
-{
-	struct kwarp_listener *l = ep->listener;
-	bool was_full = false;
-
-	spin_lock(&l->lock);
-	if (!list_empty(&ep->half_open)) {
-		list_del_init(&ep->half_open);
-		was_full = l->num_half_open >= KWARP_MAX_HALF_OPEN;
-		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
-		/* It has got on just in time, and nobody marks it again. */
-		clear_bit(KWARP_EP_EVICT, &ep->events);
-	}
-	spin_unlock(&l->lock);
-	if (was_full)
-		listener_kick(l);
-}
-
 /* Take a connection. Context: ep->mutex held. Return: an errno if the listener gives none. */
 static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 {
@@ -159,7 +101,7 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 		ibdev_dbg(&l->kdev->ibdev, "socket is in use, refused: %d\n", busy);
 		kwarp_ep_apply(ep, KWARP_CME_LOCAL);
 	} else {
-		listener_enter(l, ep);
+		kwarp_listener_enter(ep);
 		kwarp_ep_apply(ep, KWARP_CME_INBOUND);
 	}
 	return 0;
@@ -216,7 +158,7 @@ static void listener_work(struct work_struct *work)
 		ret = accept_one(l);
 	/* Under the mutex: kwarp_listener_shut() cancels what has been queued before. */
 	if (l->cs.sock && !ret)
-		listener_kick(l);
+		kwarp_listener_kick(l);
 	else if (l->cs.sock && ret != -EAGAIN)
 		listener_retry(l);
 	mutex_unlock(&l->mutex);

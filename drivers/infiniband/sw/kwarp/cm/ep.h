@@ -277,8 +277,12 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog);
 void kwarp_listener_shut(struct kwarp_listener *l);
 void kwarp_listener_destroy(struct kwarp_listener *l);
 void kwarp_listener_shut_all(struct kwarp_dev *kdev);
+
+/* listener.c */
 void kwarp_listener_get(struct kwarp_listener *l);
 void kwarp_listener_put(struct kwarp_listener *l);
+void kwarp_listener_kick(struct kwarp_listener *l);
+void kwarp_listener_enter(struct kwarp_ep *ep);
 void kwarp_listener_leave(struct kwarp_ep *ep);
 
 /* cm_iface.c */

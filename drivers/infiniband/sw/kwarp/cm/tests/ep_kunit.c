@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Endpoints: the loop, the actions, the startup frames, the upcalls and iw_cm's calls. The
- * code is included; sockets, queue pairs, listeners and iw_cm are stand-ins (fake.h).
+ * code is included; sockets, queue pairs and iw_cm are stand-ins (fake.h), and what a
+ * listener does is left out.
  *
  * Whatever a case does, at its end the device is stopped, and nothing may be left: no
  * endpoint, no socket, no reference to an id or a queue pair, nothing half-open; each
@@ -38,6 +39,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #define kwarp_readqs_init	fake_readqs_init
 #include "../ep.c"
 #undef kwarp_readqs_init
+#include "../listener.c"
 #include "../ep_run.c"
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"
@@ -119,6 +121,7 @@ static int cm_init(struct kunit *test)
 	}
 	kref_init(&fake.listener.kref);
 	spin_lock_init(&fake.listener.lock);
+	INIT_LIST_HEAD(&fake.listener.half_open);
 	fake.listener.kdev = fake.kdev;
 	fake.listener.cm_id = kunit_kzalloc(test, sizeof(*fake.listener.cm_id), GFP_KERNEL);
 	if (!fake.listener.cm_id)
@@ -144,7 +147,7 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, fake.bug ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
-	KUNIT_EXPECT_EQ(test, fake.half_open, 0);
+	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
 	/* Nobody has to wait for iw_cm before a queue pair is destroyed... */
@@ -218,8 +221,7 @@ static void inbound(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ep));
 	mutex_lock(&ep->mutex);
-	list_add_tail(&ep->half_open, &fake.listener.half_open);
-	fake.half_open++;
+	kwarp_listener_enter(ep);
 	ep->cs.sock = fake_socket();
 	kwarp_cm_sock_hook(&ep->cs);
 	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
@@ -306,7 +308,6 @@ static void to_send_term(struct kunit *test)
 
 static void to_wait_req(struct kunit *test)
 {
-	INIT_LIST_HEAD(&fake.listener.half_open);
 	inbound(test);
 	settle();
 }
@@ -615,7 +616,7 @@ static void test_responder(struct kunit *test)
 	to_stream_resp(test);
 	KUNIT_EXPECT_TRUE(test, fake.qp[0].say_first);
 	KUNIT_EXPECT_EQ(test, fake.id.state, FAKE_ESTABLISHED);
-	KUNIT_EXPECT_EQ(test, fake.half_open, 0);
+	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
 	stream_says(&fake.qp[0], KWARP_STREAM_PEER_CLOSED, true);
 	settle();
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);

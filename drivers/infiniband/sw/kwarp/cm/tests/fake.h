@@ -92,7 +92,6 @@ struct fake_id {
  * @requests: CONNECT_REQUEST events
  * @provider_data: of the last of them
  * @bug: what the real iw_cm would have stopped the kernel for
- * @half_open: endpoints that have not left the listener
  * @dial_err: answers of the stand-ins, once
  * @reply_nomem: likewise: iw_cm has no memory for private data
  * @request_err: likewise
@@ -109,7 +108,6 @@ static struct fake {
 	int requests;
 	void *provider_data;
 	const char *bug;
-	int half_open;
 	int dial_err;
 	bool reply_nomem;
 	int request_err;
@@ -378,28 +376,6 @@ void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 }
 
 /* ------------------------------------------------------------- listeners */
-
-void kwarp_listener_get(struct kwarp_listener *l)
-{
-	kref_get(&l->kref);
-}
-
-static void listener_gone(struct kref *kref)
-{
-}
-
-void kwarp_listener_put(struct kwarp_listener *l)
-{
-	kref_put(&l->kref, listener_gone);
-}
-
-void kwarp_listener_leave(struct kwarp_ep *ep)
-{
-	if (list_empty(&ep->half_open))
-		return;
-	list_del_init(&ep->half_open);
-	fake.half_open--;
-}
 
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 {

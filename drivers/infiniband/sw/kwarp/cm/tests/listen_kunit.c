@@ -16,6 +16,8 @@
 /* Others' suites have these, too. */
 #define kwarp_listener_get	tested_listener_get
 #define kwarp_listener_put	tested_listener_put
+#define kwarp_listener_kick	tested_listener_kick
+#define kwarp_listener_enter	tested_listener_enter
 #define kwarp_listener_leave	tested_listener_leave
 #define kwarp_listener_create	tested_listener_create
 #define kwarp_listener_shut	tested_listener_shut
@@ -36,6 +38,8 @@
 
 static void tested_listener_get(struct kwarp_listener *l);
 static void tested_listener_put(struct kwarp_listener *l);
+static void tested_listener_kick(struct kwarp_listener *l);
+static void tested_listener_enter(struct kwarp_ep *ep);
 static void tested_listener_leave(struct kwarp_ep *ep) __maybe_unused;
 static int tested_listener_create(struct iw_cm_id *id, int backlog);
 static void tested_listener_shut(struct kwarp_listener *l);
@@ -121,6 +125,7 @@ static int listen_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock
 	return -EAGAIN;
 }
 
+#include "../listener.c"
 #include "../cm_listen.c"
 
 static void add_ref(struct iw_cm_id *id)

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Listener: object, references, and its endpoints that are half-open. What it does with
+ * them is in cm_listen.c.
+ */
+#include "ep.h"
+
+#include <linux/slab.h>
+
+#include "../wq.h"
+
+static void listener_release(struct kref *kref)
+{
+	struct kwarp_listener *l = container_of(kref, struct kwarp_listener, kref);
+
+	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open);
+	mutex_destroy(&l->mutex);
+	kfree(l);
+}
+
+/* Context: any. */
+void kwarp_listener_get(struct kwarp_listener *l)
+{
+	kref_get(&l->kref);
+}
+
+/* Context: process. */
+void kwarp_listener_put(struct kwarp_listener *l)
+{
+	kref_put(&l->kref, listener_release);
+}
+
+/* Something may wait to be accepted. Context: any. */
+void kwarp_listener_kick(struct kwarp_listener *l)
+{
+	kwarp_listener_get(l);			/* for the queued work */
+	if (mod_delayed_work(kwarp_wq, &l->work, 0))
+		kwarp_listener_put(l);		/* it has one already */
+}
+
+/**
+ * kwarp_listener_enter - half-open from now on
+ * @ep: endpoint that came from a listener
+ *
+ * Context: process; ep->mutex held.
+ */
+void kwarp_listener_enter(struct kwarp_ep *ep)
+{
+	struct kwarp_listener *l = ep->listener;
+
+	lockdep_assert_held(&ep->mutex);
+	spin_lock(&l->lock);
+	list_add_tail(&ep->half_open, &l->half_open);
+	WRITE_ONCE(l->num_half_open, l->num_half_open + 1);
+	spin_unlock(&l->lock);
+}
+
+/**
+ * kwarp_listener_leave - not half-open any more
+ * @ep: endpoint that came from a listener
+ *
+ * Context: process; ep->mutex held.
+ */
+void kwarp_listener_leave(struct kwarp_ep *ep)
+{
+	struct kwarp_listener *l = ep->listener;
+	bool was_full = false;
+
+	lockdep_assert_held(&ep->mutex);
+	spin_lock(&l->lock);
+	if (!list_empty(&ep->half_open)) {
+		list_del_init(&ep->half_open);
+		was_full = l->num_half_open >= KWARP_MAX_HALF_OPEN;
+		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
+		/* It has got on just in time, and nobody marks it again. */
+		clear_bit(KWARP_EP_EVICT, &ep->events);
+	}
+	spin_unlock(&l->lock);
+	if (was_full)
+		kwarp_listener_kick(l);
+}
