@@ -200,7 +200,7 @@ static int reject_accepted(struct iw_cm_id *id)
  */
 static struct kwarp_ep *claim(struct iw_cm_id *id)
 {
-	struct kwarp_ep *ep = kwarp_ep_claim((uintptr_t)id->provider_data >> 1);
+	struct kwarp_ep *ep = kwarp_ep_claim(id);
 
 	if (!ep)
 		return NULL;

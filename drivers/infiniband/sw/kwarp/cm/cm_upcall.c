@@ -16,6 +16,17 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include <linux/xarray.h>
+
+/*
+ * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in
+ * accept or reject, but drops the event without a word if the listener is destroyed
+ * meanwhile: so it gets a number and not a reference. The lowest bit of provider_data is
+ * left to cm.c.
+ */
+static DEFINE_XARRAY_ALLOC1(handles);
+static u32 next_handle;
+
 /* iw_cm gives u8 for the length: longer data cannot be passed on whole. */
 static void fill_pd(struct iw_cm_event *event, const struct kwarp_startup *su,
 		    const struct kwarp_mpa_frame *frame)
@@ -108,25 +119,17 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		kwarp_cm_drop_id(ep);
 }
 
-/**
- * kwarp_cm_upcall_request - CONNECT_REQUEST to a listener's id
- * @ep: responder with a complete Request and a handle
- *
- * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM if iw_cm has no room at the moment; -ECONNABORTED if the
- * listener is gone.
- */
-int kwarp_cm_upcall_request(struct kwarp_ep *ep)
+/* CONNECT_REQUEST to the listener's id. Return: as kwarp_ep_publish(). */
+static int upcall_request(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = {
 		.event = IW_CM_EVENT_CONNECT_REQUEST,
-		.provider_data = kwarp_cm_request_data(ep->handle),
+		.provider_data = (void *)((uintptr_t)ep->handle << 1),
 	};
 	int ret = -ECONNABORTED;
 
-	lockdep_assert_held(&ep->mutex);
 	fill_pd(&event, su, &su->req);
 	fill_depths(&event, &su->req, KWARP_MAX_ORD, KWARP_MAX_IRD);
 	kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
@@ -136,6 +139,62 @@ int kwarp_cm_upcall_request(struct kwarp_ep *ep)
 		ret = l->cm_id->event_handler(l->cm_id, &event);
 	spin_unlock(&l->lock);
 	return ret;
+}
+
+/**
+ * kwarp_ep_publish - tell iw_cm of the Request, by a CONNECT_REQUEST
+ * @ep: responder with a valid Request
+ *
+ * Context: process; ep->mutex held.
+ * Return: 0; -ENOMEM: try again later; -ECONNABORTED: nobody listens any more.
+ */
+int kwarp_ep_publish(struct kwarp_ep *ep)
+{
+	int ret;
+
+	lockdep_assert_held(&ep->mutex);
+	kwarp_ep_get(ep);			/* for the handle */
+	ret = xa_alloc_cyclic(&handles, &ep->handle, ep, xa_limit_31b, &next_handle,
+			      GFP_KERNEL);
+	if (ret < 0) {
+		ep->handle = 0;
+		kwarp_ep_put(ep);
+		return -ENOMEM;
+	}
+	ret = upcall_request(ep);
+	if (ret)
+		kwarp_ep_unpublish(ep);
+	return ret;
+}
+
+/**
+ * kwarp_ep_claim - the endpoint of a Request
+ * @id: made by iw_cm for the CONNECT_REQUEST, its provider_data as it was told
+ *
+ * Context: process. Of several callers one wins.
+ * Return: the endpoint with the reference of the handle, or NULL if it has died.
+ */
+struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
+{
+	u32 handle = (uintptr_t)id->provider_data >> 1;
+
+	return handle ? xa_erase(&handles, handle) : NULL;
+}
+
+/* Its end: the handle, if there still is one, leads nowhere. Context: ep->mutex held. */
+void kwarp_ep_unpublish(struct kwarp_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	/* To erase the entry is to own its reference; here it is not the last one. */
+	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
+		kwarp_ep_put(ep);
+	ep->handle = 0;
+}
+
+/* All endpoints of all devices are gone: module exit. */
+void kwarp_ep_check_idle(void)
+{
+	WARN_ON(!xa_empty(&handles));
 }
 
 static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int status)

@@ -1,29 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: object, references, and those who have news for it.
+ * Endpoint: object, references, its timer, and how it is told that there is news.
  *
- * News are a bit and a queued work item, whose function is the loop in ep_run.c. Bits
- * are reasons to look, not messages: setting one twice or too often does no harm.
+ * News are a bit and a queued work item, whose function belongs to who has made the endpoint
+ * (ep_run.c). Bits are reasons to look, not messages: setting one twice or too often does no
+ * harm.
  */
 #include "ep.h"
 
 #include <rdma/ib_verbs.h>
-#include <rdma/rdma_cm.h>
 
 #include <linux/slab.h>
-#include <linux/xarray.h>
 
-#include "../fault.h"
-#include "../qp/stream.h"
 #include "../wq.h"
-
-/*
- * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in
- * accept or reject, but drops the event without a word if the listener is destroyed
- * meanwhile: so it gets a number and not a reference.
- */
-static DEFINE_XARRAY_ALLOC1(handles);
-static u32 next_handle;
 
 /* ------------------------------------------------------------ references */
 
@@ -80,17 +69,6 @@ static void ep_notify(struct kwarp_cm_sock *cs)
 	kwarp_ep_mark(container_of(cs, struct kwarp_ep, cs), KWARP_EP_SOCK);
 }
 
-static void ep_work(struct work_struct *work)
-{
-	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
-
-	kwarp_fault_late();
-	mutex_lock(&ep->mutex);
-	kwarp_ep_run(ep);
-	mutex_unlock(&ep->mutex);
-	kwarp_ep_put(ep);
-}
-
 static void ep_timer(struct work_struct *work)
 {
 	struct kwarp_ep *ep = container_of(to_delayed_work(work), struct kwarp_ep, timer);
@@ -100,34 +78,34 @@ static void ep_timer(struct work_struct *work)
 }
 
 /**
- * kwarp_ep_create - new endpoint in state NEW
+ * kwarp_ep_alloc - memory of a new endpoint
  * @kdev: device
  * @l: listener whose child it is; NULL for an initiator
+ * @run: deals with what it is marked for; gives back the reference of the queued work
  *
  * The memory is charged to the caller, or to the active memory cgroup. A peer makes us
  * allocate that of a listener's child, as often as it likes: nothing is killed for it.
  *
  * Context: process.
- * Return: the endpoint with a reference for the caller, besides the one that it holds
- * on itself until it is DEAD; or -ENOMEM, -ENODEV.
+ * Return: the endpoint with one reference, known to nobody else yet; NULL without memory.
  */
-struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l)
+struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
+				work_func_t run)
 {
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | (l ? __GFP_NORETRY | __GFP_NOWARN : 0);
 	struct kwarp_ep *ep;
-	bool stopping;
 
 	ep = kzalloc(sizeof(*ep), gfp);
 	if (!ep)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	ep->su = kzalloc(sizeof(*ep->su), gfp);
 	if (!ep->su) {
 		kfree(ep);
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	}
 	kref_init(&ep->kref);
 	mutex_init(&ep->mutex);
-	INIT_WORK(&ep->work, ep_work);
+	INIT_WORK(&ep->work, run);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
 	INIT_LIST_HEAD(&ep->qp_node);
 	INIT_LIST_HEAD(&ep->half_open);
@@ -138,7 +116,21 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 		kwarp_listener_get(l);
 		ep->listener = l;
 	}
-	kwarp_cm_mpa_init(ep);
+	return ep;
+}
+
+/**
+ * kwarp_ep_enlist - the endpoint begins to live
+ * @ep: from kwarp_ep_alloc(); its reference is the one that it holds on itself from now on
+ *
+ * Context: process.
+ * Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
+ * the endpoint is gone.
+ */
+int kwarp_ep_enlist(struct kwarp_ep *ep)
+{
+	struct kwarp_dev *kdev = ep->kdev;
+	bool stopping;
 
 	spin_lock(&kdev->cm.lock);
 	stopping = kdev->cm.stopping;
@@ -147,194 +139,96 @@ struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *
 	spin_unlock(&kdev->cm.lock);
 	if (stopping) {
 		kwarp_ep_put(ep);
-		return ERR_PTR(-ENODEV);
+		return -ENODEV;
 	}
 	kwarp_ep_get(ep);
-	return ep;
-}
-
-/* ------------------------------------------------------------- queue pair */
-
-/*
- * iw_cm names a QP by its number, and any process can name any number. An id of user
- * space has no QP of its own; that of a kernel consumer has the QP that it is for.
- */
-static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
-{
-	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
-	const struct ib_qp *ibqp = kwarp_qp_ib(qp);
-
-	if (!rdma)
-		return false;
-	if (!ibqp->uobject)
-		return rdma->qp == ibqp;
-	return !rdma->qp && kwarp_qp_may_connect(qp);
-}
-
-/**
- * kwarp_ep_bind_qp - find the QP that the ULP chose
- * @ep: endpoint without a QP
- * @id: of the connection
- * @qpn: its number
- *
- * A QP that could not be attached later is refused now: before anything is sent to the
- * peer, who could not be told afterwards.
- *
- * Context: process, that of the ULP's call; ep->mutex held.
- * Return: 0; -EINVAL: no such QP, or one that is not ready for a stream; -EPERM.
- */
-int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
-{
-	struct kwarp_qp *qp = kwarp_qp_lookup(ep->kdev, qpn);
-	int ret = 0;
-
-	if (!qp)			/* 5044-7.1-7 */
-		return -EINVAL;
-	if (!may_bind(id, qp))
-		ret = -EPERM;
-	else if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
-		ret = -EINVAL;
-	if (ret) {
-		kwarp_qp_put(qp);
-		return ret;
-	}
-	ep->qp = qp;
-	kwarp_qp_join(qp, &ep->qp_node);
 	return 0;
 }
 
-/* Upcalls of the QP. Context: its work item. */
-static void stream_event(void *cookie, enum kwarp_stream_event event, bool graceful)
-{
-	struct kwarp_ep *ep = cookie;
-
-	switch (event) {
-	case KWARP_STREAM_ESTABLISHED:
-		kwarp_ep_mark(ep, KWARP_EP_QP_FPDU);
-		break;
-	case KWARP_STREAM_PEER_CLOSED:
-		kwarp_ep_mark(ep, KWARP_EP_QP_FIN);
-		break;
-	case KWARP_STREAM_DOWN:
-		kwarp_ep_mark(ep, graceful ? KWARP_EP_QP_DOWN_FIN : KWARP_EP_QP_DOWN_ERR);
-		kwarp_ep_put(ep);		/* the stream's */
-		break;
-	}
-}
-
-static const struct kwarp_stream_ops stream_ops = {
-	.event = stream_event,
-};
-
 /**
- * kwarp_ep_prepare - get what the stream will need
- * @ep: endpoint, negotiation done
+ * kwarp_ep_delist - the endpoint is DEAD
+ * @ep: endpoint to which the caller has a reference, too
  *
- * A responder does so before its Reply goes out: afterwards there is no way to tell the
- * peer of a failure (5044-7.1.2-16).
+ * Nothing of the device is used for it any more when this returns.
  *
  * Context: process; ep->mutex held.
- * Return: 0, -ENOMEM.
  */
-int kwarp_ep_prepare(struct kwarp_ep *ep)
+void kwarp_ep_delist(struct kwarp_ep *ep)
 {
-	struct kwarp_startup *su = ep->su;
+	struct kwarp_dev *kdev = ep->kdev;
 
-	return kwarp_readqs_init(&su->readqs, su->res.ord, su->res.ird);
+	lockdep_assert_held(&ep->mutex);
+	spin_lock(&kdev->cm.lock);
+	list_del(&ep->node);
+	/* Under the lock: kwarp_cm_stop_device() takes it once more before it returns. */
+	if (list_empty(&kdev->cm.eps))
+		wake_up_all(&kdev->cm.idle);
+	spin_unlock(&kdev->cm.lock);
+	kwarp_ep_put(ep);			/* its own; the caller has one too */
 }
 
-/**
- * kwarp_ep_attach - hand the socket to the QP
- * @ep: endpoint with a QP, prepared
- * @initiator: we sent the Request
- *
- * Context: process; ep->mutex held.
- * Return: 0: the QP has the socket until it says DOWN; or an errno of
- * kwarp_qp_attach(), nothing has changed then.
- */
-int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
+/* ----------------------------------------------------------------- timer */
+
+static void arm(struct kwarp_ep *ep, unsigned long delay)
 {
-	struct kwarp_startup *su = ep->su;
-	const struct kwarp_mpa_result *res = &su->res;
-	const struct kwarp_stream_params params = {
-		.initiator = initiator,
-		.crc = res->crc,
-		.tx_markers = res->tx_markers,
-		.rx_markers = res->rx_markers,
-		.align = READ_ONCE(ep->kdev->knobs.align),
-		.ird = res->ird,
-		.ord = res->ord,
-		.rtr = initiator ? res->rtr : 0,
-		.say_first = !initiator && res->rtr,
-		.readqs = &su->readqs,
+	kwarp_ep_get(ep);			/* for the timer */
+	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
+		kwarp_ep_put(ep);		/* it has one already */
+}
+
+/* Look at the socket at the deadline. Context: ep->mutex held. */
+void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	arm(ep, max_t(long, ep->due.deadline - jiffies, 0));
+}
+
+static void disarm(struct kwarp_ep *ep)
+{
+	ep->due.kind = KWARP_CMT_NONE;
+	if (cancel_delayed_work(&ep->timer))
+		kwarp_ep_put(ep);
+}
+
+/* Make the timer the one that belongs to the state. Context: ep->mutex held. */
+void kwarp_ep_set_timer(struct kwarp_ep *ep)
+{
+	static const u32 ms[KWARP_CMT_COUNT] = {
+		[KWARP_CMT_CONNECT]	= KWARP_CONNECT_TIMEOUT_MS,
+		[KWARP_CMT_REPLY]	= KWARP_MPA_REP_TIMEOUT_MS,
+		[KWARP_CMT_REQUEST]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_VERDICT]	= KWARP_VERDICT_TIMEOUT_MS,
+		[KWARP_CMT_SEND]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_FPDU]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_TERM]	= KWARP_TERM_TIMEOUT_MS,
+		[KWARP_CMT_LINGER]	= KWARP_CLOSE_TIMEOUT_MS,
 	};
-	int ret;
+	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
 
-	kwarp_cm_sock_unhook(&ep->cs);
-	kwarp_ep_get(ep);			/* for the stream */
-	ret = kwarp_qp_attach(ep->qp, ep->cs.sock, &params, &stream_ops, ep);
-	if (ret) {
-		kwarp_ep_put(ep);
-		kwarp_cm_sock_hook(&ep->cs);
+	lockdep_assert_held(&ep->mutex);
+	if (kind == ep->due.kind)
+		return;
+	if (kind == KWARP_CMT_NONE) {
+		disarm(ep);
+		return;
 	}
-	return ret;
+	ep->due.kind = kind;
+	ep->due.deadline = jiffies + msecs_to_jiffies(ms[kind]);
+	/* A second attempt does not get the whole time again. */
+	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
+	    time_after(ep->due.deadline, ep->su->give_up))
+		ep->due.deadline = ep->su->give_up;
+	kwarp_ep_arm_deadline(ep);
 }
 
-/* ----------------------------------------------------------------- handle */
-
-/**
- * kwarp_ep_publish - tell iw_cm of the Request
- * @ep: responder with a valid Request
- *
- * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM: try again later; -ECONNABORTED: nobody listens any more.
- */
-int kwarp_ep_publish(struct kwarp_ep *ep)
+/* Look again at the socket in @ms, the state's deadline unchanged. Context: ep->mutex held. */
+void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms)
 {
-	int ret;
-
-	kwarp_ep_get(ep);			/* for the handle */
-	ret = xa_alloc_cyclic(&handles, &ep->handle, ep, xa_limit_31b, &next_handle,
-			      GFP_KERNEL);
-	if (ret < 0) {
-		ep->handle = 0;
-		kwarp_ep_put(ep);
-		return -ENOMEM;
-	}
-	ret = kwarp_cm_upcall_request(ep);
-	if (ret)
-		kwarp_ep_unpublish(ep);
-	return ret;
+	lockdep_assert_held(&ep->mutex);
+	arm(ep, msecs_to_jiffies(ms));
 }
 
-/**
- * kwarp_ep_claim - the endpoint of a handle
- * @handle: what iw_cm was told
- *
- * Context: process. Of several callers one wins.
- * Return: the endpoint with the reference of the handle, or NULL if it has died.
- */
-struct kwarp_ep *kwarp_ep_claim(u32 handle)
-{
-	return handle ? xa_erase(&handles, handle) : NULL;
-}
-
-/* Its end: the handle, if there still is one, leads nowhere. */
-void kwarp_ep_unpublish(struct kwarp_ep *ep)
-{
-	/* To erase the entry is to own its reference; here it is not the last one. */
-	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
-		kwarp_ep_put(ep);
-	ep->handle = 0;
-}
-
-/* All endpoints of all devices are gone: module exit. */
-void kwarp_ep_check_idle(void)
-{
-	WARN_ON(!xa_empty(&handles));
-}
-
-/* --------------------------------------------------------------- marking */
+/* ----------------------------------------------------- those of a device */
 
 /* Context: process. */
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
@@ -346,18 +240,6 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 	list_for_each_entry(ep, &kdev->cm.eps, node)
 		kwarp_ep_mark(ep, bit);
 	spin_unlock(&kdev->cm.lock);
-}
-
-static void mark_no_qp(struct list_head *node)
-{
-	/* Listed, hence alive: it leaves the list before it gives up the QP. */
-	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
-}
-
-/* The QP goes away before it was attached. */
-void kwarp_ep_mark_qp(struct kwarp_qp *qp)
-{
-	kwarp_qp_each_user(qp, mark_no_qp);
 }
 
 /**

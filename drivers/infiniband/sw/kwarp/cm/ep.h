@@ -220,36 +220,32 @@ struct kwarp_listener {
 	u32 num_half_open;
 };
 
-/*
- * What iw_cm_id.provider_data holds for a CONNECT_REQUEST: the handle, with the lowest
- * bit free for cm.c.
- */
-static inline void *kwarp_cm_request_data(u32 handle)
-{
-	return (void *)((uintptr_t)handle << 1);
-}
-
 /* ep.c */
-struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l);
+struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
+				work_func_t run);
+int kwarp_ep_enlist(struct kwarp_ep *ep);
+void kwarp_ep_delist(struct kwarp_ep *ep);
 void kwarp_ep_get(struct kwarp_ep *ep);
 void kwarp_ep_put(struct kwarp_ep *ep);
 void kwarp_ep_end_startup(struct kwarp_ep *ep);
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
+void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
+void kwarp_ep_set_timer(struct kwarp_ep *ep);
+void kwarp_ep_arm_deadline(struct kwarp_ep *ep);
+void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms);
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
+
+/* ep_stream.c */
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn);
+void kwarp_ep_unbind_qp(struct kwarp_ep *ep);
 int kwarp_ep_prepare(struct kwarp_ep *ep);
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator);
-int kwarp_ep_publish(struct kwarp_ep *ep);
-struct kwarp_ep *kwarp_ep_claim(u32 handle);
-void kwarp_ep_unpublish(struct kwarp_ep *ep);
-void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_mark_qp(struct kwarp_qp *qp);
-struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
-void kwarp_ep_check_idle(void);
 
 /* ep_run.c */
+struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l);
 void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event);
 void kwarp_ep_run(struct kwarp_ep *ep);
-void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms);
 
 /* cm_mpa.c */
 void kwarp_cm_mpa_init(struct kwarp_ep *ep);
@@ -260,7 +256,10 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep);
 
 /* cm_upcall.c */
 void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
-int kwarp_cm_upcall_request(struct kwarp_ep *ep);
+int kwarp_ep_publish(struct kwarp_ep *ep);
+struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id);
+void kwarp_ep_unpublish(struct kwarp_ep *ep);
+void kwarp_ep_check_idle(void);
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
 void kwarp_cm_upcall_close(struct kwarp_ep *ep);
 void kwarp_cm_drop_id(struct kwarp_ep *ep);

@@ -11,65 +11,10 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "../fault.h"
 #include "../qp/stream.h"
-#include "../wq.h"
 
 /* ----------------------------------------------------------------- timer */
-
-static void arm(struct kwarp_ep *ep, unsigned long delay)
-{
-	kwarp_ep_get(ep);			/* for the timer */
-	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
-		kwarp_ep_put(ep);		/* it has one already */
-}
-
-static void arm_deadline(struct kwarp_ep *ep)
-{
-	arm(ep, max_t(long, ep->due.deadline - jiffies, 0));
-}
-
-static void disarm(struct kwarp_ep *ep)
-{
-	ep->due.kind = KWARP_CMT_NONE;
-	if (cancel_delayed_work(&ep->timer))
-		kwarp_ep_put(ep);
-}
-
-/* Make the timer the one that belongs to the state. */
-static void set_timer(struct kwarp_ep *ep)
-{
-	static const u32 ms[KWARP_CMT_COUNT] = {
-		[KWARP_CMT_CONNECT]	= KWARP_CONNECT_TIMEOUT_MS,
-		[KWARP_CMT_REPLY]	= KWARP_MPA_REP_TIMEOUT_MS,
-		[KWARP_CMT_REQUEST]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_VERDICT]	= KWARP_VERDICT_TIMEOUT_MS,
-		[KWARP_CMT_SEND]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_FPDU]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_TERM]	= KWARP_TERM_TIMEOUT_MS,
-		[KWARP_CMT_LINGER]	= KWARP_CLOSE_TIMEOUT_MS,
-	};
-	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
-
-	if (kind == ep->due.kind)
-		return;
-	if (kind == KWARP_CMT_NONE) {
-		disarm(ep);
-		return;
-	}
-	ep->due.kind = kind;
-	ep->due.deadline = jiffies + msecs_to_jiffies(ms[kind]);
-	/* A second attempt does not get the whole time again. */
-	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
-	    time_after(ep->due.deadline, ep->su->give_up))
-		ep->due.deadline = ep->su->give_up;
-	arm_deadline(ep);
-}
-
-/* Look again at the socket in @ms, the state's deadline unchanged. */
-void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms)
-{
-	arm(ep, msecs_to_jiffies(ms));
-}
 
 /*
  * What was sent is not all acknowledged. Its requests have completed, so it must not get
@@ -100,7 +45,7 @@ static enum kwarp_cm_event timer_event(struct kwarp_ep *ep)
 	if (ep->due.kind == KWARP_CMT_NONE)
 		return KWARP_CME_NONE;
 	if (time_before(jiffies, ep->due.deadline) || linger_on(ep)) {
-		arm_deadline(ep);
+		kwarp_ep_arm_deadline(ep);
 		return kwarp_cm_mpa_poll(ep);
 	}
 	ep->status = -ETIMEDOUT;
@@ -167,17 +112,6 @@ static void act_qp_abort(struct kwarp_ep *ep)
 	kwarp_qp_close(ep->qp, false);
 }
 
-static void act_qp_put(struct kwarp_ep *ep)
-{
-	struct kwarp_qp *qp = ep->qp;
-
-	ep->qp = NULL;
-	if (!qp)
-		return;
-	kwarp_qp_leave(qp, &ep->qp_node);
-	kwarp_qp_put(qp);
-}
-
 static void act_fin(struct kwarp_ep *ep)
 {
 	/* If that fails the timer ends the endpoint. */
@@ -203,7 +137,7 @@ static void act_hurry(struct kwarp_ep *ep)
 
 	if (time_after(ep->due.deadline, end)) {
 		ep->due.deadline = end;
-		arm_deadline(ep);
+		kwarp_ep_arm_deadline(ep);
 	}
 }
 
@@ -216,25 +150,15 @@ static void act_refuse(struct kwarp_ep *ep)
 
 static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 	act_leave, act_redial, act_reply_ok, act_reply_fail, act_est, act_est_fail,
-	kwarp_cm_upcall_close, act_qp_abort, act_qp_put, act_fin, act_discard, act_kill,
+	kwarp_cm_upcall_close, act_qp_abort, kwarp_ep_unbind_qp, act_fin, act_discard, act_kill,
 	act_hurry, act_refuse,
 };
 
-/* DEAD: nothing of the device is used any more when this returns. */
 static void ep_bury(struct kwarp_ep *ep)
 {
-	struct kwarp_dev *kdev = ep->kdev;
-
 	WARN_ON_ONCE(ep->handle || !list_empty(&ep->half_open));
 	kwarp_cm_drop_id(ep);			/* connect() or accept() failed */
-
-	spin_lock(&kdev->cm.lock);
-	list_del(&ep->node);
-	/* Under the lock: kwarp_cm_stop_device() takes it once more before it returns. */
-	if (list_empty(&kdev->cm.eps))
-		wake_up_all(&kdev->cm.idle);
-	spin_unlock(&kdev->cm.lock);
-	kwarp_ep_put(ep);			/* its own; the caller has one too */
+	kwarp_ep_delist(ep);
 }
 
 /**
@@ -265,7 +189,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 		actions[bit](ep);
 	if (ep->state == was)
 		return;
-	set_timer(ep);
+	kwarp_ep_set_timer(ep);
 	if (ep->state >= KWARP_CMS_STREAM)
 		kwarp_ep_end_startup(ep);
 	/* Callbacks tell of changes; what is there already has to be looked for. */
@@ -347,4 +271,36 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 			break;
 		kwarp_ep_apply(ep, event);
 	}
+}
+
+static void ep_work(struct work_struct *work)
+{
+	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
+
+	kwarp_fault_late();
+	mutex_lock(&ep->mutex);
+	kwarp_ep_run(ep);
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_put(ep);
+}
+
+/**
+ * kwarp_ep_create - new endpoint in state NEW
+ * @kdev: device
+ * @l: listener whose child it is; NULL for an initiator
+ *
+ * Context: process.
+ * Return: the endpoint with a reference for the caller, besides the one that it holds
+ * on itself until it is DEAD; or -ENOMEM, -ENODEV.
+ */
+struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l)
+{
+	struct kwarp_ep *ep = kwarp_ep_alloc(kdev, l, ep_work);
+	int ret;
+
+	if (!ep)
+		return ERR_PTR(-ENOMEM);
+	kwarp_cm_mpa_init(ep);
+	ret = kwarp_ep_enlist(ep);
+	return ret ? ERR_PTR(ret) : ep;
 }

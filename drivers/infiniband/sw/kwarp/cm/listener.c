@@ -24,7 +24,7 @@ void kwarp_listener_get(struct kwarp_listener *l)
 	kref_get(&l->kref);
 }
 
-/* Context: process. */
+/* Context: any. */
 void kwarp_listener_put(struct kwarp_listener *l)
 {
 	kref_put(&l->kref, listener_release);

@@ -36,10 +36,11 @@ extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
-#define kwarp_readqs_init	fake_readqs_init
-#include "../ep.c"
-#undef kwarp_readqs_init
 #include "../listener.c"
+#include "../ep.c"
+#define kwarp_readqs_init	fake_readqs_init
+#include "../ep_stream.c"
+#undef kwarp_readqs_init
 #include "../ep_run.c"
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"

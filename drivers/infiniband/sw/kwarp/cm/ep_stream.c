@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Endpoint: its queue pair, which has the socket while the stream lasts, and what that says.
+ */
+#include "ep.h"
+
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#include "../qp/stream.h"
+
+/*
+ * iw_cm names a QP by its number, and any process can name any number. An id of user
+ * space has no QP of its own; that of a kernel consumer has the QP that it is for.
+ */
+static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
+{
+	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
+	const struct ib_qp *ibqp = kwarp_qp_ib(qp);
+
+	if (!rdma)
+		return false;
+	if (!ibqp->uobject)
+		return rdma->qp == ibqp;
+	return !rdma->qp && kwarp_qp_may_connect(qp);
+}
+
+/**
+ * kwarp_ep_bind_qp - find the QP that the ULP chose
+ * @ep: endpoint without a QP
+ * @id: of the connection
+ * @qpn: its number
+ *
+ * A QP that could not be attached later is refused now: before anything is sent to the
+ * peer, who could not be told afterwards.
+ *
+ * Context: process, that of the ULP's call; ep->mutex held.
+ * Return: 0; -EINVAL: no such QP, or one that is not ready for a stream; -EPERM.
+ */
+int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
+{
+	struct kwarp_qp *qp = kwarp_qp_lookup(ep->kdev, qpn);
+	int ret = 0;
+
+	lockdep_assert_held(&ep->mutex);
+	if (!qp)			/* 5044-7.1-7 */
+		return -EINVAL;
+	if (!may_bind(id, qp))
+		ret = -EPERM;
+	else if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
+		ret = -EINVAL;
+	if (ret) {
+		kwarp_qp_put(qp);
+		return ret;
+	}
+	ep->qp = qp;
+	kwarp_qp_join(qp, &ep->qp_node);
+	return 0;
+}
+
+/* Upcalls of the QP. Context: its work item. */
+static void stream_event(void *cookie, enum kwarp_stream_event event, bool graceful)
+{
+	struct kwarp_ep *ep = cookie;
+
+	switch (event) {
+	case KWARP_STREAM_ESTABLISHED:
+		kwarp_ep_mark(ep, KWARP_EP_QP_FPDU);
+		break;
+	case KWARP_STREAM_PEER_CLOSED:
+		kwarp_ep_mark(ep, KWARP_EP_QP_FIN);
+		break;
+	case KWARP_STREAM_DOWN:
+		kwarp_ep_mark(ep, graceful ? KWARP_EP_QP_DOWN_FIN : KWARP_EP_QP_DOWN_ERR);
+		kwarp_ep_put(ep);		/* the stream's */
+		break;
+	}
+}
+
+static const struct kwarp_stream_ops stream_ops = {
+	.event = stream_event,
+};
+
+/**
+ * kwarp_ep_prepare - get what the stream will need
+ * @ep: endpoint, negotiation done
+ *
+ * A responder does so before its Reply goes out: afterwards there is no way to tell the
+ * peer of a failure (5044-7.1.2-16).
+ *
+ * Context: process; ep->mutex held.
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_ep_prepare(struct kwarp_ep *ep)
+{
+	struct kwarp_startup *su = ep->su;
+
+	lockdep_assert_held(&ep->mutex);
+	return kwarp_readqs_init(&su->readqs, su->res.ord, su->res.ird);
+}
+
+/**
+ * kwarp_ep_attach - hand the socket to the QP
+ * @ep: endpoint with a QP, prepared
+ * @initiator: we sent the Request
+ *
+ * Context: process; ep->mutex held.
+ * Return: 0: the QP has the socket until it says DOWN; or an errno of
+ * kwarp_qp_attach(), nothing has changed then.
+ */
+int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
+{
+	struct kwarp_startup *su = ep->su;
+	const struct kwarp_mpa_result *res = &su->res;
+	const struct kwarp_stream_params params = {
+		.initiator = initiator,
+		.crc = res->crc,
+		.tx_markers = res->tx_markers,
+		.rx_markers = res->rx_markers,
+		.align = READ_ONCE(ep->kdev->knobs.align),
+		.ird = res->ird,
+		.ord = res->ord,
+		.rtr = initiator ? res->rtr : 0,
+		.say_first = !initiator && res->rtr,
+		.readqs = &su->readqs,
+	};
+	int ret;
+
+	lockdep_assert_held(&ep->mutex);
+	kwarp_cm_sock_unhook(&ep->cs);
+	kwarp_ep_get(ep);			/* for the stream */
+	ret = kwarp_qp_attach(ep->qp, ep->cs.sock, &params, &stream_ops, ep);
+	if (ret) {
+		kwarp_ep_put(ep);
+		kwarp_cm_sock_hook(&ep->cs);
+	}
+	return ret;
+}
+
+/* The QP is not needed any more, if there is one. Context: process; ep->mutex held. */
+void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
+{
+	struct kwarp_qp *qp = ep->qp;
+
+	lockdep_assert_held(&ep->mutex);
+	ep->qp = NULL;
+	if (!qp)
+		return;
+	kwarp_qp_leave(qp, &ep->qp_node);
+	kwarp_qp_put(qp);
+}
+
+static void mark_no_qp(struct list_head *node)
+{
+	/* Listed, hence alive: it leaves the list before it gives up the QP. */
+	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
+}
+
+/* The QP goes away before it was attached. Context: process. */
+void kwarp_ep_mark_qp(struct kwarp_qp *qp)
+{
+	kwarp_qp_each_user(qp, mark_no_qp);
+}
