@@ -79,7 +79,7 @@ struct kwarp_knobs {
  * @pages.ring: the ring; @offset is that of the first octet not yet used
  * @pages.first: its oldest entry
  * @pages.n: entries in use
- * @cm: connection management's objects on this device, see cm/ep.h
+ * @cm: connection management's objects on this device, see cm/types.h
  * @cm.lock: protects the rest of the group
  * @cm.eps: endpoints that may still use the device
  * @cm.listeners: listeners, until iw_cm destroys them

@@ -18,24 +18,15 @@ static int __init kwarp_init(void)
 	ret = kwarp_wq_init();
 	if (ret)
 		return ret;
-	ret = kwarp_cm_init();
-	if (ret)
-		goto out_wq;
 	kwarp_engine_init_module();
 	kwarp_fault_init();
 	ret = kwarp_link_register();
-	if (ret)
-		goto out_fault;
-	return 0;
-
-out_fault:
+	if (!ret)
+		return 0;
 	kwarp_fault_exit();
 	kwarp_engine_exit_module();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
-	return ret;
-out_wq:
-	kwarp_wq_exit();
 	return ret;
 }
 

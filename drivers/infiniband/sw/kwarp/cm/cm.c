@@ -2,10 +2,11 @@
 /*
  * Connection management: what iw_cm calls.
  *
- * An endpoint (ep.c, ep_run.c) is one connection, from SYN to the last ACK; a listener
- * (cm_listen.c) makes endpoints. Sockets are in cm_sock.c, startup frames in cm_mpa.c,
- * events for iw_cm in cm_upcall.c, what iw_cm has for a queue pair in cm_qp.c, and what
- * follows from what in proto/cm_fsm.c.
+ * An endpoint (ep.c) is one connection, from SYN to the last ACK; ep_run.c deals with what
+ * happens to it, ep_stream.c with its queue pair. A listener (listener.c) makes endpoints, in
+ * cm_listen.c. Sockets are in cm_sock.c, startup frames in cm_mpa.c, events for iw_cm in
+ * cm_upcall.c, what iw_cm has for a queue pair in cm_qp.c, and what follows from what in
+ * proto/cm_fsm.c.
  *
  * References to an endpoint:
  *	itself		from creation until it is DEAD
@@ -43,8 +44,13 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
-#include "../qp/stream.h"
+#include "cm_iface.h"
+#include "cm_listen.h"
+#include "cm_mpa.h"
+#include "cm_upcall.h"
 #include "ep.h"
+#include "ep_run.h"
+#include "ep_stream.h"
 
 /* ------------------------------------------------------------- initiator */
 
@@ -354,6 +360,10 @@ int kwarp_cm_destroy_listen(struct iw_cm_id *id)
 
 /* ----------------------------------------------------------------- device */
 
+/**
+ * kwarp_cm_init_device - set up kdev->cm
+ * @kdev: device, not registered yet
+ */
 void kwarp_cm_init_device(struct kwarp_dev *kdev)
 {
 	spin_lock_init(&kdev->cm.lock);
@@ -364,6 +374,17 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 	kwarp_cm_init_stand_ins(kdev);
 }
 
+/**
+ * kwarp_cm_drop_qp - a QP is being destroyed
+ * @qp: the QP
+ *
+ * Connections that are still being set up for it fail and give their reference back
+ * soon; without this destroy would wait for the peer or for a timer. To be called
+ * before the wait for the QP's last reference. A stream that is attached
+ * already is ended by kwarp_qp_close().
+ *
+ * Context: process; does not wait.
+ */
 void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 {
 	kwarp_ep_mark_qp(qp);
@@ -378,6 +399,16 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
 	kwarp_ep_mark_all(kdev, bit);
 }
 
+/**
+ * kwarp_cm_retire - the users of a device are about to be told to leave
+ * @kdev: device
+ *
+ * Listeners are shut, connections that are being set up fail, since users wait for those, and no
+ * new one begins. The others go on, since a user may need them for its leave: an NVMe host
+ * shuts its controller down.
+ *
+ * Context: process; waits for no peer.
+ */
 void kwarp_cm_retire(struct kwarp_dev *kdev)
 {
 	stop_with(kdev, KWARP_EP_RETIRE);
@@ -385,12 +416,33 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 	kwarp_listener_shut_all(kdev);
 }
 
+/**
+ * kwarp_cm_begin_stop - the network below a device goes away
+ * @kdev: device
+ *
+ * Connections end, those that are being set up fail, and no new one begins. To be called
+ * before the RDMA core tells the device's users, who would wait for a peer in vain.
+ *
+ * Context: process; does not wait.
+ */
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
 	/* Each ends now, or as soon as its QP is down. */
 	stop_with(kdev, KWARP_EP_ABORT);
 }
 
+/**
+ * kwarp_cm_stop_device - end every listener and every connection of a device
+ * @kdev: device
+ *
+ * Nothing new can start afterwards. Listeners remain as empty shells until iw_cm
+ * destroys them. To be called while kdev->netdev is held and QPs still work: before or
+ * after ib_unregister_device() has dealt with its clients, in any case before the
+ * netdev is given up.
+ *
+ * Context: process. Returns when no endpoint refers to the device any more, which
+ * takes as long as its QPs need to go down after kwarp_qp_close(qp, false).
+ */
 void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 {
 	kwarp_cm_begin_stop(kdev);
@@ -401,11 +453,11 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 	spin_unlock(&kdev->cm.lock);
 }
 
-int kwarp_cm_init(void)
-{
-	return 0;
-}
-
+/**
+ * kwarp_cm_exit - nothing of any device is left: module exit
+ *
+ * Context: process; after kwarp_wq has been destroyed.
+ */
 void kwarp_cm_exit(void)
 {
 	kwarp_ep_check_idle();

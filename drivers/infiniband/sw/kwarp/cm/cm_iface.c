@@ -8,7 +8,7 @@
  * ports. So the device is not always on the interface: a socket that were bound to the
  * device's netdev would send from an address that is not there.
  */
-#include "ep.h"
+#include "cm_iface.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
@@ -19,6 +19,8 @@
 #include <linux/netdevice.h>
 
 #include <net/net_namespace.h>
+
+#include "../kwarp.h"
 
 /**
  * kwarp_cm_rdma_id - what rdma_cm knows and iw_cm does not tell

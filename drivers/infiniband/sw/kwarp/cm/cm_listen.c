@@ -10,7 +10,7 @@
  *
  * All run in process context.
  */
-#include "ep.h"
+#include "cm_listen.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
@@ -24,6 +24,10 @@
 
 #include "../fault.h"
 #include "../wq.h"
+#include "cm_iface.h"
+#include "ep.h"
+#include "ep_run.h"
+#include "listener.h"
 
 /* ------------------------------------------------------------ queued work */
 
@@ -156,7 +160,7 @@ static void listener_work(struct work_struct *work)
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
-	/* Under the mutex: kwarp_listener_shut() cancels what has been queued before. */
+	/* Under the mutex: listener_shut() cancels what has been queued before. */
 	if (l->cs.sock && !ret)
 		kwarp_listener_kick(l);
 	else if (l->cs.sock && ret != -EAGAIN)
@@ -286,13 +290,13 @@ static void listener_orphan_all(struct kwarp_listener *l)
 }
 
 /**
- * kwarp_listener_shut - take no more requests
+ * listener_shut - take no more requests
  * @l: listener
  *
  * Endpoints whose Request has been delivered go on, but the ULP has less time for a
  * verdict: iw_cm may have dropped what it had not passed on. The others are ended.
  */
-void kwarp_listener_shut(struct kwarp_listener *l)
+static void listener_shut(struct kwarp_listener *l)
 {
 	struct iw_cm_id *id;
 
@@ -317,7 +321,7 @@ void kwarp_listener_shut(struct kwarp_listener *l)
 /* The id is being destroyed. */
 void kwarp_listener_destroy(struct kwarp_listener *l)
 {
-	kwarp_listener_shut(l);
+	listener_shut(l);
 	spin_lock(&l->kdev->cm.lock);
 	list_del(&l->node);
 	spin_unlock(&l->kdev->cm.lock);
@@ -346,7 +350,7 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 	struct kwarp_listener *l;
 
 	while ((l = next_open(kdev))) {
-		kwarp_listener_shut(l);
+		listener_shut(l);
 		kwarp_listener_put(l);
 	}
 }

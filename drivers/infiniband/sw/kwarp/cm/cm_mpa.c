@@ -8,14 +8,16 @@
  * read: what follows it belongs to the stream. All run in process context under
  * ep->mutex and wait for nobody.
  */
-#include "ep.h"
+#include "cm_mpa.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
 #include "../proto/ddp.h"
 #include "../proto/mpa_frame.h"
-#include "../qp/stream.h"
+#include "cm_upcall.h"
+#include "ep.h"
+#include "ep_stream.h"
 
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 

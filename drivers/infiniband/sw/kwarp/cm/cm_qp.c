@@ -22,7 +22,7 @@
  * endpoint, and for its queue pair as long as the endpoint has one. destroy_qp() has to wait
  * for endpoints only, all of which give the queue pair up in bounded time.
  */
-#include "ep.h"
+#include "cm_qp.h"
 
 #include <rdma/ib_verbs.h>
 
@@ -31,7 +31,8 @@
 #include <linux/slab.h>
 
 #include "../qp/stream.h"
-#include "cm.h"
+#include "ep.h"
+#include "ep_run.h"
 
 /* See kwarp_qp_rem_ref(). Without Tasks RCU plain RCU does it where nothing is preempted. */
 #if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)

@@ -17,7 +17,7 @@
  * No call here blocks for a peer. The callbacks run in softirq; they set a bit and
  * queue work, nothing else.
  */
-#include "ep.h"
+#include "cm_sock.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
@@ -32,6 +32,8 @@
 #include <linux/memcontrol.h>
 #include <linux/tcp.h>
 #include <linux/uio.h>
+
+#include "../kwarp.h"
 
 /* ------------------------------------------------------------- addresses */
 

@@ -11,12 +11,14 @@
  * what the device can do (6581-9.1-24). Where the peer gave none, or left the value to
  * the ULPs, ours stand in.
  */
-#include "ep.h"
+#include "cm_upcall.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
 #include <linux/xarray.h>
+
+#include "ep.h"
 
 /*
  * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in

@@ -13,6 +13,7 @@
 #include <linux/slab.h>
 
 #include "../wq.h"
+#include "listener.h"
 
 /* ------------------------------------------------------------ references */
 

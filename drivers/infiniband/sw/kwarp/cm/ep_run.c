@@ -7,12 +7,17 @@
  * reject() run it in their caller's context. The caller holds a reference besides
  * the endpoint's own, which goes away inside it.
  */
-#include "ep.h"
+#include "ep_run.h"
 
 #include <rdma/ib_verbs.h>
 
 #include "../fault.h"
 #include "../qp/stream.h"
+#include "cm_mpa.h"
+#include "cm_upcall.h"
+#include "ep.h"
+#include "ep_stream.h"
+#include "listener.h"
 
 /* ----------------------------------------------------------------- timer */
 

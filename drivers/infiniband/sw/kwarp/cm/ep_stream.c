@@ -2,12 +2,14 @@
 /*
  * Endpoint: its queue pair, which has the socket while the stream lasts, and what that says.
  */
-#include "ep.h"
+#include "ep_stream.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
 #include "../qp/stream.h"
+#include "cm_iface.h"
+#include "ep.h"
 
 /*
  * iw_cm names a QP by its number, and any process can name any number. An id of user

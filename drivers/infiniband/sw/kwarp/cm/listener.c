@@ -3,11 +3,12 @@
  * Listener: object, references, and its endpoints that are half-open. What it does with
  * them is in cm_listen.c.
  */
-#include "ep.h"
+#include "listener.h"
 
 #include <linux/slab.h>
 
 #include "../wq.h"
+#include "types.h"
 
 static void listener_release(struct kref *kref)
 {

@@ -11,7 +11,7 @@
  */
 #include <kunit/test.h>
 
-#include "../ep.h"
+#include "../types.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>

@@ -5,13 +5,16 @@
  */
 #include <kunit/test.h>
 
-#include "../ep.h"
+#include "../types.h"
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
 #include "../cm.h"
+#include "../cm_iface.h"
+#include "../cm_listen.h"
+#include "../listener.h"
 
 /* Others' suites have these, too. */
 #define kwarp_listener_get	tested_listener_get
@@ -20,7 +23,6 @@
 #define kwarp_listener_enter	tested_listener_enter
 #define kwarp_listener_leave	tested_listener_leave
 #define kwarp_listener_create	tested_listener_create
-#define kwarp_listener_shut	tested_listener_shut
 #define kwarp_listener_destroy	tested_listener_destroy
 #define kwarp_listener_shut_all	tested_listener_shut_all
 #define kwarp_cm_iface		listen_iface
@@ -42,7 +44,6 @@ static void tested_listener_kick(struct kwarp_listener *l);
 static void tested_listener_enter(struct kwarp_ep *ep);
 static void tested_listener_leave(struct kwarp_ep *ep) __maybe_unused;
 static int tested_listener_create(struct iw_cm_id *id, int backlog);
-static void tested_listener_shut(struct kwarp_listener *l);
 static void tested_listener_destroy(struct kwarp_listener *l);
 static void tested_listener_shut_all(struct kwarp_dev *kdev);
 

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_CM_IFACE_H
+#define KWARP_CM_CM_IFACE_H
+
+struct iw_cm_id;
+struct kwarp_dev;
+struct rdma_cm_id;
+
+const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id);
+int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id);
+
+#endif /* KWARP_CM_CM_IFACE_H */

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_CM_LISTEN_H
+#define KWARP_CM_CM_LISTEN_H
+
+struct iw_cm_id;
+struct kwarp_dev;
+struct kwarp_listener;
+
+int kwarp_listener_create(struct iw_cm_id *id, int backlog);
+void kwarp_listener_destroy(struct kwarp_listener *l);
+void kwarp_listener_shut_all(struct kwarp_dev *kdev);
+
+#endif /* KWARP_CM_CM_LISTEN_H */

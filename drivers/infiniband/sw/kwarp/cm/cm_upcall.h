@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_CM_UPCALL_H
+#define KWARP_CM_CM_UPCALL_H
+
+#include "types.h"
+
+void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status);
+int kwarp_ep_publish(struct kwarp_ep *ep);
+struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id);
+void kwarp_ep_unpublish(struct kwarp_ep *ep);
+void kwarp_ep_check_idle(void);
+void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
+void kwarp_cm_upcall_close(struct kwarp_ep *ep);
+void kwarp_cm_drop_id(struct kwarp_ep *ep);
+
+#endif /* KWARP_CM_CM_UPCALL_H */
