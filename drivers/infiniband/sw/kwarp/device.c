@@ -10,6 +10,7 @@
 #include <rdma/kwarp-abi.h>
 
 #include "cm/cm.h"
+#include "device_list.h"
 #include "engine/engine.h"
 #include "qp/qp.h"
 #include "queue/cq.h"
@@ -22,7 +23,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	/* Every client is gone; connections that were still closing end now. */
 	kwarp_cm_stop_device(kdev);
 	/* Nothing of ours is left in the namespace. */
-	kwarp_link_untrack(kdev);
+	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->speed_work);
 	kwarp_engine_fini_device(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
@@ -179,11 +180,13 @@ static void speed_work(struct work_struct *work)
  * @name: of the device; may contain %d
  * @netdev: its network device
  * @net: the namespace that it was in a moment ago; referenced by the caller
+ * @link_ops: with them the core asks for its end
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
-int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net)
+int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
+		     struct rdma_link_ops *link_ops)
 {
 	struct kwarp_dev *kdev = kwarp_alloc_device(kwarp_dev, ibdev, net);
 	int ret;
@@ -202,7 +205,8 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kwarp_engine_init_device(kdev);
 	kwarp_cm_init_device(kdev);
 	init_core_fields(kdev);
-	kwarp_link_track(kdev);
+	kwarp_set_link_ops(&kdev->ibdev, link_ops);
+	kwarp_device_track(kdev);
 	ret = register_device(kdev, name);
 	if (ret)
 		/* Calls dealloc_driver(). */

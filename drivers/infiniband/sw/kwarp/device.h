@@ -5,7 +5,10 @@
 
 #include "kwarp.h"
 
-int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net);
+struct rdma_link_ops;
+
+int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
+		     struct rdma_link_ops *link_ops);
 void kwarp_device_update_speed(struct kwarp_dev *kdev);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
 void kwarp_device_gid_event(struct kwarp_dev *kdev);
@@ -14,11 +17,5 @@ void kwarp_device_renamed(struct kwarp_dev *kdev);
 /* knobs.c */
 extern const struct attribute_group kwarp_attr_group;
 void kwarp_knobs_init(struct kwarp_knobs *knobs);
-
-/* link.c */
-int kwarp_link_register(void);
-void kwarp_link_unregister(void);
-void kwarp_link_track(struct kwarp_dev *kdev);
-void kwarp_link_untrack(struct kwarp_dev *kdev);
 
 #endif /* KWARP_DEVICE_H */

@@ -54,7 +54,7 @@ struct kwarp_knobs {
  * @netdev_tracker: that reference
  * @net: where all our sockets are; no reference, but it does not end before them, see
  *	link.c.  Also when the netdev has moved away and the device is about to follow
- * @node: in the list of link.c
+ * @node: in the list of device_list.c
  * @port_active: what was said last of the port; under RTNL
  * @speed: of the netdev, Mb/s, 0 if nobody knows; written under RTNL, READ_ONCE
  * @speed_work: finds out @speed, see device.c

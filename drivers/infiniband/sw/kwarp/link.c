@@ -2,19 +2,19 @@
 /*
  * `rdma link add NAME type kwarp netdev DEV`, and what happens to the netdev.
  */
+#include "link.h"
+
 #include <linux/if_arp.h>
-#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
-#include <linux/spinlock.h>
-#include <linux/wait.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
 
 #include "cm/cm.h"
 #include "device.h"
+#include "device_list.h"
 
 static struct ib_device *find(struct net_device *netdev)
 {
@@ -35,34 +35,6 @@ static bool supported(const struct net_device *netdev)
 	default:
 		return false;
 	}
-}
-
-/*
- * Devices that may have sockets, from before registration until all of those are gone
- * (the end of dealloc_driver()).  The RDMA core's own table loses a device too early:
- * as soon as somebody has begun to unregister it.
- */
-static DEFINE_SPINLOCK(devices_lock);
-static LIST_HEAD(devices);
-static DECLARE_WAIT_QUEUE_HEAD(device_left);
-
-static struct rdma_link_ops link_ops;
-
-/* The device has a place in the list, and the core can ask for its end. */
-void kwarp_link_track(struct kwarp_dev *kdev)
-{
-	kwarp_set_link_ops(&kdev->ibdev, &link_ops);
-	spin_lock(&devices_lock);
-	list_add(&kdev->node, &devices);
-	spin_unlock(&devices_lock);
-}
-
-void kwarp_link_untrack(struct kwarp_dev *kdev)
-{
-	spin_lock(&devices_lock);
-	list_del(&kdev->node);
-	spin_unlock(&devices_lock);
-	wake_up_all(&device_left);
 }
 
 /* Held while a link is added, so that a netdev gets one device only. */
@@ -108,6 +80,8 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	return -ENODEV;
 }
 
+static struct rdma_link_ops link_ops;
+
 /* Context: newlink_mutex held; @net is referenced, so that it does not end meanwhile. */
 static int add_device(const char *name, struct net_device *netdev, struct net *net)
 {
@@ -118,7 +92,7 @@ static int add_device(const char *name, struct net_device *netdev, struct net *n
 		ib_device_put(ibdev);
 		return -EEXIST;
 	}
-	ret = kwarp_device_add(name, netdev, net);
+	ret = kwarp_device_add(name, netdev, net, &link_ops);
 	return ret ? ret : check_netdev(netdev, net);
 }
 
@@ -186,38 +160,6 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-static bool net_in_use(const struct net *net)
-{
-	struct kwarp_dev *kdev;
-	bool found = false;
-
-	spin_lock(&devices_lock);
-	list_for_each_entry(kdev, &devices, node) {
-		found = net_eq(kdev->net, net);
-		if (found)
-			break;
-	}
-	spin_unlock(&devices_lock);
-	return found;
-}
-
-/* A device of this namespace, referenced; NULL if others unregister all there are. */
-static struct ib_device *get_in_net(const struct net *net)
-{
-	struct ib_device *found = NULL;
-	struct kwarp_dev *kdev;
-
-	spin_lock(&devices_lock);
-	list_for_each_entry(kdev, &devices, node) {
-		if (net_eq(kdev->net, net) && ib_device_try_get(&kdev->ibdev)) {
-			found = &kdev->ibdev;
-			break;
-		}
-	}
-	spin_unlock(&devices_lock);
-	return found;
-}
-
 /*
  * A namespace ends, and our sockets do not hold it: its devices go first, while
  * everything still works.  That includes those whose netdev has left already, as a
@@ -227,14 +169,14 @@ static void net_pre_exit(struct net *net)
 {
 	struct ib_device *ibdev;
 
-	while (net_in_use(net)) {
-		ibdev = get_in_net(net);
+	while (kwarp_net_in_use(net)) {
+		ibdev = kwarp_device_get_in_net(net);
 		if (ibdev) {
 			kwarp_cm_begin_stop(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
 			/* Or it only moves to another RDMA namespace: look again. */
-			wait_event_timeout(device_left, !net_in_use(net), HZ / 10);
+			kwarp_device_wait_left(net);
 		}
 	}
 }
@@ -267,5 +209,5 @@ void kwarp_link_unregister(void)
 	/* They looked after the devices until here. */
 	unregister_netdevice_notifier(&netdev_nb);
 	unregister_pernet_subsys(&net_ops);
-	WARN_ON(!list_empty(&devices));
+	kwarp_device_check_none();
 }

@@ -6,9 +6,9 @@
 #include <rdma/rdma_netlink.h>
 
 #include "cm/cm.h"
-#include "device.h"
 #include "engine/engine.h"
 #include "fault.h"
+#include "link.h"
 #include "wq.h"
 
 static int __init kwarp_init(void)

@@ -45,6 +45,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define kwarp_device_port_event		link_device_port_event
 #define kwarp_device_gid_event		link_device_gid_event
 #define kwarp_device_renamed		link_device_renamed
+#include "../device_list.c"
 #include "../link.c"
 
 #define LINKS	3
@@ -151,7 +152,7 @@ static void note_unregister(struct ib_device *ibdev)
 	say_of("end", to_kdev(ibdev));
 	the_test->there[number_of(to_kdev(ibdev))] = false;
 	note_put(ibdev);
-	kwarp_link_untrack(to_kdev(ibdev));
+	kwarp_device_untrack(to_kdev(ibdev));
 }
 
 static void note_unregister_queued(struct ib_device *ibdev)
@@ -237,10 +238,13 @@ void kwarp_device_renamed(struct kwarp_dev *kdev)
 	say_locked("name", kdev);
 }
 
-int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net)
+int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
+		     struct rdma_link_ops *ops)
 {
 	struct link_test *t = the_test;
 
+	if (ops != &link_ops)
+		say("no link_ops");
 	if (holds_rtnl())
 		say("RTNL");
 	say("add");
@@ -252,7 +256,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	t->kdev[0]->adder = current;
 	if (t->during_add)
 		t->during_add(t);
-	kwarp_link_track(t->kdev[0]);
+	kwarp_device_track(t->kdev[0]);
 	t->there[0] = true;
 	if (t->behind_add)
 		t->behind_add(t);
@@ -272,7 +276,7 @@ static struct net *make_net(struct kunit *test)
 
 static void take_off(struct work_struct *work)
 {
-	kwarp_link_untrack(the_test->kdev[LINKS - 1]);
+	kwarp_device_untrack(the_test->kdev[LINKS - 1]);
 }
 
 static int link_test_init(struct kunit *test)
@@ -323,14 +327,14 @@ static void have(struct link_test *t, u32 i)
 {
 	t->kdev[i]->netdev = t->netdev[i];
 	t->there[i] = true;
-	kwarp_link_track(t->kdev[i]);
+	kwarp_device_track(t->kdev[i]);
 }
 
 /* It is not there any more. */
 static void lose(struct link_test *t, u32 i)
 {
 	t->there[i] = false;
-	kwarp_link_untrack(t->kdev[i]);
+	kwarp_device_untrack(t->kdev[i]);
 }
 
 /* ------------------------------------------------------------ what a netdev does */
@@ -530,24 +534,24 @@ static void test_in_net(struct kunit *test)
 {
 	struct link_test *t = test->priv;
 
-	KUNIT_EXPECT_FALSE(test, net_in_use(t->net));
-	KUNIT_EXPECT_NULL(test, get_in_net(t->net));
+	KUNIT_EXPECT_FALSE(test, kwarp_net_in_use(t->net));
+	KUNIT_EXPECT_NULL(test, kwarp_device_get_in_net(t->net));
 	have(t, 0);
 	t->kdev[1]->net = t->elsewhere;
 	have(t, 1);
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->net));
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->elsewhere));
-	KUNIT_EXPECT_PTR_EQ(test, get_in_net(t->net), &t->kdev[0]->ibdev);
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->elsewhere));
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->net), &t->kdev[0]->ibdev);
 	KUNIT_EXPECT_EQ(test, refcount_read(&t->kdev[0]->ibdev.refcount), 2);
-	KUNIT_EXPECT_PTR_EQ(test, get_in_net(t->elsewhere), &t->kdev[1]->ibdev);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->elsewhere), &t->kdev[1]->ibdev);
 	note_put(&t->kdev[0]->ibdev);
 	note_put(&t->kdev[1]->ibdev);
 	/* Its netdev may have left: what counts is where the sockets are. */
 	dev_net_set(t->netdev[0], t->elsewhere);
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->net));
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
 	lose(t, 0);
-	KUNIT_EXPECT_FALSE(test, net_in_use(t->net));
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->elsewhere));
+	KUNIT_EXPECT_FALSE(test, kwarp_net_in_use(t->net));
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->elsewhere));
 	lose(t, 1);
 }
 
@@ -558,12 +562,12 @@ static void test_in_net_unregistering(struct kunit *test)
 
 	have(t, 1);
 	refcount_set(&t->kdev[1]->ibdev.refcount, 0);
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->net));
-	KUNIT_EXPECT_NULL(test, get_in_net(t->net));
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
+	KUNIT_EXPECT_NULL(test, kwarp_device_get_in_net(t->net));
 	have(t, 0);
 	have(t, 2);
 	refcount_set(&t->kdev[2]->ibdev.refcount, 0);
-	KUNIT_EXPECT_PTR_EQ(test, get_in_net(t->net), &t->kdev[0]->ibdev);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->net), &t->kdev[0]->ibdev);
 	note_put(&t->kdev[0]->ibdev);
 	lose(t, 0);
 	lose(t, 1);
@@ -583,7 +587,7 @@ static void test_net_exit(struct kunit *test)
 	have(t, 2);
 	net_ops.pre_exit(t->net);
 	expect_log(test, "stop2 end2 stop0 end0");
-	KUNIT_EXPECT_TRUE(test, net_in_use(t->elsewhere));
+	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->elsewhere));
 	lose(t, 1);
 }
 
@@ -598,7 +602,7 @@ static void test_net_exit_waits(struct kunit *test)
 	queue_delayed_work(system_wq, &t->late, HZ / 20);
 	net_ops.pre_exit(t->net);
 	expect_log(test, "stop0 end0");
-	KUNIT_EXPECT_FALSE(test, net_in_use(t->net));
+	KUNIT_EXPECT_FALSE(test, kwarp_net_in_use(t->net));
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->late));
 }
 

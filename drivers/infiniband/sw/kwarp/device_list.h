@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_DEVICE_LIST_H
+#define KWARP_DEVICE_LIST_H
+
+#include <linux/types.h>
+
+struct ib_device;
+struct kwarp_dev;
+struct net;
+
+void kwarp_device_track(struct kwarp_dev *kdev);
+void kwarp_device_untrack(struct kwarp_dev *kdev);
+bool kwarp_net_in_use(const struct net *net);
+struct ib_device *kwarp_device_get_in_net(const struct net *net);
+void kwarp_device_wait_left(const struct net *net);
+void kwarp_device_check_none(void);
+
+#endif /* KWARP_DEVICE_LIST_H */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_LINK_H
+#define KWARP_LINK_H
+
+int kwarp_link_register(void);
+void kwarp_link_unregister(void);
+
+#endif /* KWARP_LINK_H */
