@@ -111,6 +111,7 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	struct kwarp_ep *ep;
 	int ret;
 
+	might_sleep();
 	ep = kwarp_ep_create(kdev, NULL);
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);
@@ -279,6 +280,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	struct kwarp_ep *ep;
 	int ret;
 
+	might_sleep();
 	if (is_accepted(id))
 		return accept_again(id, stand_in);
 	ep = claim(id);
@@ -315,6 +317,7 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 	struct kwarp_ep *ep;
 
 	static_assert(KWARP_MPA_MAX_PD - KWARP_MPA_ENH_LEN >= U8_MAX);
+	might_sleep();
 	if (is_accepted(id))
 		return reject_accepted(id);
 	ep = claim(id);
@@ -338,6 +341,7 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
  */
 int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog)
 {
+	might_sleep();
 	return kwarp_listener_create(id, backlog);
 }
 
@@ -352,6 +356,7 @@ int kwarp_cm_destroy_listen(struct iw_cm_id *id)
 {
 	struct kwarp_listener *l = id->provider_data;
 
+	might_sleep();
 	id->provider_data = NULL;
 	if (l)
 		kwarp_listener_destroy(l);
@@ -411,6 +416,7 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
  */
 void kwarp_cm_retire(struct kwarp_dev *kdev)
 {
+	might_sleep();
 	stop_with(kdev, KWARP_EP_RETIRE);
 	/* Else TCP would go on shaking hands with peers that nobody serves. */
 	kwarp_listener_shut_all(kdev);
@@ -445,6 +451,7 @@ void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
  */
 void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 {
+	might_sleep();
 	kwarp_cm_begin_stop(kdev);
 	kwarp_listener_shut_all(kdev);
 	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
@@ -460,6 +467,7 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
  */
 void kwarp_cm_exit(void)
 {
+	might_sleep();
 	kwarp_ep_check_idle();
 	kwarp_cm_exit_stand_ins();
 }

@@ -247,6 +247,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
  * a wildcard address on all devices, would give up the others, too. The ULP is told of the
  * removal next.
  *
+ * Context: process.
  * Return: 0 or an errno.
  */
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
@@ -256,6 +257,7 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 	bool stopping;
 	int ret = 0;
 
+	might_sleep();
 	l = listener_alloc(kdev, id, backlog);
 	if (!l)
 		return -ENOMEM;
@@ -295,6 +297,8 @@ static void listener_orphan_all(struct kwarp_listener *l)
  *
  * Endpoints whose Request has been delivered go on, but the ULP has less time for a
  * verdict: iw_cm may have dropped what it had not passed on. The others are ended.
+ *
+ * Context: process.
  */
 static void listener_shut(struct kwarp_listener *l)
 {
@@ -318,9 +322,10 @@ static void listener_shut(struct kwarp_listener *l)
 	id->rem_ref(id);
 }
 
-/* The id is being destroyed. */
+/* The id is being destroyed. Context: process. */
 void kwarp_listener_destroy(struct kwarp_listener *l)
 {
+	might_sleep();
 	listener_shut(l);
 	spin_lock(&l->kdev->cm.lock);
 	list_del(&l->node);
@@ -344,11 +349,12 @@ static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* The device goes away; the objects stay until iw_cm destroys them. */
+/* The device goes away; the objects stay until iw_cm destroys them. Context: process. */
 void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 {
 	struct kwarp_listener *l;
 
+	might_sleep();
 	while ((l = next_open(kdev))) {
 		listener_shut(l);
 		kwarp_listener_put(l);

@@ -26,6 +26,8 @@
  * @ep: endpoint in state NEW
  *
  * IRD, ORD and private data are the caller's to fill in.
+ *
+ * Context: process.
  */
 void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 {
@@ -326,6 +328,7 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
  * @ep: responder in WAIT_ULP
  * @param: the ULP's wishes, checked
  *
+ * Context: process; ep->mutex held.
  * Return: KWARP_CME_ACCEPT, or KWARP_CME_REJECT if it cannot be.
  */
 enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
@@ -334,6 +337,7 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	struct kwarp_startup *su = ep->su;
 	enum kwarp_perr err;
 
+	lockdep_assert_held(&ep->mutex);
 	su->params.ird = param->ird;
 	su->params.ord = param->ord;
 	err = kwarp_mpa_respond(&su->params, &su->req, true, param->private_data_len,
@@ -342,11 +346,19 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	return err ? fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
 }
 
-/* Make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6). */
+/**
+ * kwarp_cm_mpa_reject - make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6)
+ * @ep: responder that has a Request
+ * @pd: private data
+ * @pd_len: its octets
+ *
+ * Context: process; ep->mutex held.
+ */
 void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
 {
 	struct kwarp_startup *su = ep->su;
 
+	lockdep_assert_held(&ep->mutex);
 	kwarp_mpa_respond(&su->params, &su->req, false, pd_len, &su->rep, &su->res);
 	put_frame(su, &su->rep, pd);
 }
@@ -403,8 +415,9 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 
 /**
  * kwarp_cm_mpa_poll - look at the socket
- * @ep: endpoint, ep->mutex held
+ * @ep: endpoint
  *
+ * Context: process; ep->mutex held.
  * Return: what happened, for the state the endpoint is in; KWARP_CME_NONE if the
  * socket's next callback has to be waited for.
  */

@@ -69,6 +69,7 @@ static struct stand_in *to_stand_in(struct ib_qp *ibqp)
 	return container_of(ibqp, struct stand_in, ibqp);
 }
 
+/* Is it from kwarp_get_qp(), and no queue pair? Context: any. */
 bool kwarp_cm_is_stand_in(const struct ib_qp *ibqp)
 {
 	return ibqp->qp_type == STAND_IN;
@@ -240,6 +241,7 @@ void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep)
 {
 	unsigned long irqflags;
 
+	lockdep_assert_held(&ep->mutex);
 	kwarp_ep_get(ep);
 	raw_spin_lock_irqsave(&ep->kdev->cm.new_lock, irqflags);
 	to_stand_in(ibqp)->ep = ep;
@@ -268,7 +270,8 @@ static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
  * @ibqp: from kwarp_get_qp(); may have been returned since the caller looked for it
  * @graceful: with everything that has been posted (modify to SQD), else at once (to ERR)
  *
- * Context: process.
+ * Context: process; sleeps, but not before it has the endpoint: it does not begin with
+ * might_sleep(), which may be a quiescent state, see kwarp_qp_rem_ref().
  * Return: 0; -EINVAL if it stands for nothing.
  */
 int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)

@@ -92,10 +92,18 @@ static void addr_unmap(struct sockaddr_storage *ss)
 	*v4(ss) = a;
 }
 
-/* Neither needs a connection that still lives: peer is 2 for one that may not. */
+/**
+ * kwarp_cm_sock_names - the addresses of both ends
+ * @sock: of a connection, which need not live any more: peer is 2 for that
+ * @local: result, ours
+ * @remote: result, the peer's
+ *
+ * Context: process.
+ */
 void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 			 struct sockaddr_storage *remote)
 {
+	might_sleep();
 	sock->ops->getname(sock, (struct sockaddr *)local, 0);
 	sock->ops->getname(sock, (struct sockaddr *)remote, 2);
 	addr_unmap(local);
@@ -269,8 +277,10 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
 		       struct kwarp_cm_sock *cs)
 {
-	int ret = dial_from(kdev, id, ifindex, false, cs);
+	int ret;
 
+	might_sleep();
+	ret = dial_from(kdev, id, ifindex, false, cs);
 	if ((ret == -EADDRINUSE || ret == -EADDRNOTAVAIL) && addr_port(&id->local_addr))
 		ret = dial_from(kdev, id, ifindex, true, cs);
 	return ret;
@@ -293,6 +303,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 	struct sockaddr_storage none = { .ss_family = AF_UNSPEC };
 	int ret;
 
+	might_sleep();
 	ret = kernel_connect(cs->sock, (struct kwarp_sockaddr *)&none, sizeof(none), 0);
 	if (ret)
 		return ret;
@@ -314,6 +325,7 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 	struct sockaddr_storage to = id->m_remote_addr;
 	int ret;
 
+	might_sleep();
 	/* As in user space, a second call reports the fate of the first. */
 	ret = sock_connect(sock, &to);
 	if (ret == -EALREADY)
@@ -358,6 +370,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	struct socket *sock;
 	int ret;
 
+	might_sleep();
 	if (at.ss_family != AF_INET && at.ss_family != AF_INET6)
 		return -EAFNOSUPPORT;
 	ret = sock_create_on(kdev, at.ss_family, &cs->sock);
@@ -505,7 +518,7 @@ void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Connections that wait to be accepted. */
+/* Connections that wait to be accepted. Context: any. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_ack_backlog);
@@ -527,6 +540,7 @@ int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *lis
 	struct sock *sk;
 	int ret;
 
+	might_sleep();
 	ret = kernel_accept(listener->sock, &sock, O_NONBLOCK);
 	if (ret)
 		return ret;
@@ -587,6 +601,7 @@ void kwarp_cm_sock_charge(struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 
+	might_sleep();
 	if (!mem_cgroup_sockets_enabled || !cgroup_subsys_on_dfl(memory_cgrp_subsys))
 		return;
 	lock_sock(sk);
@@ -607,6 +622,7 @@ void kwarp_cm_sock_charge(struct socket *sock)
 
 /* ------------------------------------------------------------------- end */
 
+/* TCP has finished with it. Context: any. */
 bool kwarp_cm_sock_closed(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
@@ -623,6 +639,7 @@ void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
 {
 	struct socket *sock = cs->sock;
 
+	might_sleep();
 	if (!sock)
 		return;
 	kwarp_cm_sock_unhook(cs);
@@ -631,12 +648,14 @@ void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
 	sock_release(sock);
 }
 
+/* Close our half. Context: process. */
 void kwarp_cm_sock_fin(struct socket *sock)
 {
+	might_sleep();
 	kernel_sock_shutdown(sock, SHUT_WR);
 }
 
-/* Octets acknowledged so far, and whether there are others. */
+/* Octets acknowledged so far, and whether there are others. Context: any. */
 u32 kwarp_cm_sock_acked(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
@@ -664,6 +683,7 @@ int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 	struct kvec iov = { .iov_base = buf, .iov_len = len };
 	struct msghdr msg = {};
 
+	might_sleep();
 	return kernel_recvmsg(sock, &msg, &iov, 1, len,
 			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
 }
@@ -684,15 +704,17 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 	struct kvec iov = { .iov_base = (void *)buf, .iov_len = len };
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 
+	might_sleep();
 	return kernel_sendmsg(sock, &msg, &iov, 1, len);
 }
 
-/* Drop up to a megaoctet of what is there; result as from kwarp_cm_sock_recv(). */
+/* Drop up to a megaoctet of what is there; as kwarp_cm_sock_recv() else. */
 int kwarp_cm_sock_discard(struct socket *sock)
 {
 	struct kvec iov = { .iov_len = 1024 * 1024 };
 	struct msghdr msg = {};
 
+	might_sleep();
 	/* With MSG_TRUNC TCP copies nothing. */
 	return kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len,
 			      MSG_DONTWAIT | MSG_TRUNC);

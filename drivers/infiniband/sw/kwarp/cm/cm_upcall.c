@@ -62,6 +62,7 @@ void kwarp_cm_drop_id(struct kwarp_ep *ep)
 {
 	struct iw_cm_id *id = ep->cm_id;
 
+	lockdep_assert_held(&ep->mutex);
 	WRITE_ONCE(ep->cm_id, NULL);	/* kwarp_ep_find() */
 	if (id)
 		id->rem_ref(id);
