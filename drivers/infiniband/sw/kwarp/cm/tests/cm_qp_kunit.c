@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What iw_cm calls the wrong way, and what it has for a queue pair. The world is that of
+ * fixture.h.
+ */
+#include "fixture.h"
+
+/* ------------------------------------------------------------------ wrong calls */
+
+static void test_accept_twice(struct kunit *test)
+{
+	int i;
+
+	/* Each time another queue pair, in any state that still waits for ESTABLISHED. */
+	for (i = 0; i < 2; i++) {
+		(i ? ct_to_send_rep : ct_to_wait_fpdu)(test);
+		KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
+		KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
+		KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
+		ct_settle();
+		KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
+		KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
+		ct_again(test);
+	}
+}
+
+static void test_accept_reject(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		(i ? ct_to_send_rep : ct_to_wait_fpdu)(test);
+		KUNIT_EXPECT_EQ(test, ct_iw_reject(), -EINVAL);
+		ct_settle();
+		KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
+		KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
+		ct_again(test);
+	}
+}
+
+/* Both: the second accept has changed what iw_cm refers to. */
+static void test_accept_twice_reject(struct kunit *test)
+{
+	ct_to_wait_fpdu(test);
+	/* DOWN waits for the queue pair's work. */
+	fake.qp[0].state = KWARP_QPS_TERM;
+	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
+	KUNIT_EXPECT_EQ(test, ct_iw_reject(), -EINVAL);
+	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, false);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
+}
+
+/* ------------------------------------------------------- what iw_cm has for a QP */
+
+/* The queue pair can be destroyed while iw_cm, misused, keeps what it has. */
+static void test_reject_keeps_no_qp(struct kunit *test)
+{
+	ct_to_wait_fpdu(test);
+	KUNIT_EXPECT_EQ(test, ct_iw_reject(), -EINVAL);
+	ct_settle();
+	KUNIT_EXPECT_NOT_NULL(test, fake.id.qp);
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 1);
+	/* Much later, and the queue pair is gone. */
+	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
+	ct_iw_drop_qp(&fake.id);
+}
+
+static void test_disconnect(struct kunit *test)
+{
+	bool abrupt;
+
+	for (abrupt = false; ; abrupt = true) {
+		ct_to_stream(test);
+		KUNIT_EXPECT_EQ(test, ct_iw_disconnect(abrupt), 0);
+		KUNIT_EXPECT_TRUE(test, fake.qp[0].closed);
+		KUNIT_EXPECT_EQ(test, fake.qp[0].aborted, abrupt);
+		/* The stream is down, and another one may use the queue pair. */
+		flush_workqueue(fake_cm_wq);
+		fake.qp[0].state = KWARP_QPS_RTS;
+		fake.qp[0].closed = false;
+		KUNIT_EXPECT_EQ(test, ct_iw_disconnect(abrupt), 0);
+		KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
+		if (abrupt)
+			break;
+		ct_again(test);
+	}
+}
+
+/* iw_cm_disconnect() may use what the CLOSE of the id has returned meanwhile. */
+static void test_disconnect_late(struct kunit *test)
+{
+	struct ib_qp *ibqp;
+
+	ct_to_stream(test);
+	ibqp = fake.id.qp;
+	ct_iw_drop_qp(&fake.id);
+	KUNIT_EXPECT_EQ(test, kwarp_cm_modify_stand_in(ibqp, true), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
+}
+
+/* A disconnect of the last stream does nothing to the next one of the same queue pair. */
+static void test_disconnect_next(struct kunit *test)
+{
+	ct_to_stream(test);
+	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
+	/* Reset and connected ct_again, before the endpoint has looked at that. */
+	fake.qp[0].state = KWARP_QPS_RTS;
+	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
+	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
+}
+
+/* An accept that comes too often may name any queue pair, and touches none. */
+static void test_accept_twice_other(struct kunit *test)
+{
+	ct_to_wait_fpdu(test);
+	fake.qp[1].may_connect = false;
+	fake.qp[1].state = KWARP_QPS_RTS;
+	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
+	KUNIT_EXPECT_EQ(test, fake.qp[1].refs, 1);
+	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), -EINVAL);
+	KUNIT_EXPECT_FALSE(test, fake.qp[1].closed);
+	ct_settle();
+	/* The second accept's, of an id that was ESTABLISHED in the end. */
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
+}
+
+/* The look-up cannot say that there is no memory: the call says it. */
+static void test_no_memory(struct kunit *test)
+{
+	struct ib_qp *none = &fake.kdev->cm.no_qp;
+
+	fake.no_memory = true;
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN), none);
+	KUNIT_EXPECT_TRUE(test, kwarp_cm_is_stand_in(none));
+	KUNIT_EXPECT_EQ(test, kwarp_cm_modify_stand_in(none, true), -EINVAL);
+	kwarp_qp_rem_ref(none);
+	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fake.dials, 0);
+	fake.no_memory = false;
+	ct_to_wait_ulp(test);
+	fake.no_memory = true;
+	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN), -ENOMEM);
+	KUNIT_EXPECT_TRUE(test, ct_has_rejected());
+	fake.no_memory = false;
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
+}
+
+/* Likewise an accept that comes too often. */
+static void test_no_memory_again(struct kunit *test)
+{
+	ct_to_wait_fpdu(test);
+	fake.no_memory = true;
+	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
+	fake.no_memory = false;
+	KUNIT_EXPECT_PTR_EQ(test, fake.id.qp, &fake.kdev->cm.no_qp);
+	ct_settle();
+	/* The first accept's is free at once: its id was never ESTABLISHED. */
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
+}
+
+/* What is returned faster than it can be freed is bounded, and counts until it is free. */
+static void test_many_returned(struct kunit *test)
+{
+	struct ib_qp *none = &fake.kdev->cm.no_qp;
+	struct ib_qp *ibqp;
+
+	ct_set_returned(KWARP_MAX_RETURNED - 1);
+	/* What no call has made use of is free at once. */
+	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
+	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
+	kwarp_qp_rem_ref(ibqp);
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
+	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
+	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
+	kwarp_cm_expose_stand_in(ibqp);
+	kwarp_qp_rem_ref(ibqp);
+	KUNIT_EXPECT_PTR_EQ(test, kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN), none);
+	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
+	KUNIT_EXPECT_EQ(test, ct_iw_connect(FAKE_QPN), 0);
+}
+
+static struct kunit_case cm_qp_cases[] = {
+	KUNIT_CASE(test_accept_twice),
+	KUNIT_CASE(test_accept_reject),
+	KUNIT_CASE(test_accept_twice_reject),
+	KUNIT_CASE(test_reject_keeps_no_qp),
+	KUNIT_CASE(test_disconnect),
+	KUNIT_CASE(test_disconnect_late),
+	KUNIT_CASE(test_disconnect_next),
+	KUNIT_CASE(test_accept_twice_other),
+	KUNIT_CASE(test_no_memory),
+	KUNIT_CASE(test_no_memory_again),
+	KUNIT_CASE(test_many_returned),
+	{ }
+};
+
+static struct kunit_suite cm_qp_suite = {
+	.name = "kwarp_cm_qp",
+	.suite_init = ct_suite_init,
+	.suite_exit = ct_suite_exit,
+	.init = ct_init,
+	.exit = ct_exit,
+	.test_cases = cm_qp_cases,
+};
+kunit_test_suite(cm_qp_suite);

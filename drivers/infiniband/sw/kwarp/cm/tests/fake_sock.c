@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Sockets of the fixture: see there. */
+#include "fixture.h"
+
+static struct fake_sock *to_fake(const struct socket *sock)
+{
+	return (struct fake_sock *)sock;
+}
+
+struct socket *ct_fake_socket(void)
+{
+	struct fake_sock *s = kzalloc(sizeof(*s), GFP_KERNEL);
+
+	s->tx_room = sizeof(s->tx);
+	fake.sock = s;
+	fake.socks++;
+	return (struct socket *)s;
+}
+
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		       struct kwarp_cm_sock *cs)
+{
+	int ret = once(&fake.dial_err);
+
+	if (ret)
+		return ret;
+	if (ifindex != FAKE_IFINDEX)
+		fake.bug = "another interface";
+	fake.dials++;
+	cs->sock = ct_fake_socket();
+	fake.sock->connect_err = -EINPROGRESS;
+	return kwarp_cm_sock_hook(cs);
+}
+
+int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
+{
+	struct fake_sock *s = to_fake(cs->sock);
+	int ret = once(&fake.dial_err);
+
+	if (ret)
+		return ret;
+	if (ifindex != FAKE_IFINDEX)
+		fake.bug = "another interface";
+	fake.dials++;
+	*s = (struct fake_sock) {
+		.cs = s->cs,
+		.tx_room = sizeof(s->tx),
+		.connect_err = -EINPROGRESS,
+	};
+	return 0;
+}
+
+void kwarp_cm_sock_charge(struct socket *sock)
+{
+}
+
+int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
+{
+	return to_fake(sock)->connect_err;
+}
+
+int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
+{
+	to_fake(cs->sock)->cs = cs;
+	cs->hooked = true;
+	return 0;
+}
+
+void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
+{
+	if (cs->hooked)
+		to_fake(cs->sock)->cs = NULL;
+	cs->hooked = false;
+}
+
+void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
+{
+	struct fake_sock *s = to_fake(cs->sock);
+
+	if (!s)
+		return;
+	kwarp_cm_sock_unhook(cs);
+	cs->sock = NULL;
+	if (fake.sock == s)
+		fake.sock = NULL;
+	fake.socks--;
+	kfree(s);
+}
+
+void kwarp_cm_sock_fin(struct socket *sock)
+{
+	to_fake(sock)->fin = true;
+}
+
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
+{
+	struct fake_sock *s = to_fake(sock);
+	u32 n = min(len, s->rx_len);
+
+	if (!n)
+		return s->rx_end > 0 ? 0 : s->rx_end ? s->rx_end : -EAGAIN;
+	memcpy(buf, s->rx, n);
+	if (!peek) {
+		memmove(s->rx, s->rx + n, s->rx_len - n);
+		s->rx_len -= n;
+	}
+	return n;
+}
+
+int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
+{
+	struct fake_sock *s = to_fake(sock);
+	u32 n = min3(len, s->tx_room, (u32)sizeof(s->tx) - s->tx_len);
+
+	if (s->tx_err)
+		return s->tx_err;
+	if (!n)
+		return -EAGAIN;
+	memcpy(s->tx + s->tx_len, buf, n);
+	s->tx_len += n;
+	s->tx_room -= n;
+	return n;
+}
+
+int kwarp_cm_sock_discard(struct socket *sock)
+{
+	int n = to_fake(sock)->rx_len;
+
+	to_fake(sock)->rx_len = 0;
+	return n;
+}
+
+bool kwarp_cm_sock_closed(const struct socket *sock)
+{
+	return to_fake(sock)->closed;
+}
+
+u32 kwarp_cm_sock_acked(const struct socket *sock)
+{
+	return 0;
+}
+
+bool kwarp_cm_sock_unacked(const struct socket *sock)
+{
+	return false;
+}
+
+void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
+			 struct sockaddr_storage *remote)
+{
+}
+
+/* The peer, or TCP, has done something. */
+void ct_sock_event(void)
+{
+	if (fake.sock && fake.sock->cs)
+		fake.sock->cs->notify(fake.sock->cs);
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Stand-ins for what connection management stands on: sockets (fake_sock.c), queue pairs
+ * (fixture.c) and iw_cm (fake_iw.c); and ways to bring an endpoint into each of its states.
+ *
+ * A socket has what the peer has said and keeps what it is told. A queue pair counts its
+ * references. iw_cm is a model of the real one: it puts events into a queue, and each that
+ * the real one would answer with BUG() sets fake.bug.
+ *
+ * Whatever a case does, at its end the device is stopped, and nothing may be left: no
+ * endpoint, no socket, no reference to an id or a queue pair, nothing half-open; each
+ * connect and accept that was not refused has had its answer, once, and nothing after
+ * the last event; and iw_cm has never met an event that it does not survive.
+ */
+#ifndef KWARP_CM_TESTS_FIXTURE_H
+#define KWARP_CM_TESTS_FIXTURE_H
+
+#include <kunit/test.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
+#include <rdma/rdma_cm.h>
+
+/* Others' suites may bring these along. */
+#define kwarp_wq		fake_wq
+#define kwarp_cm_wq		fake_cm_wq
+#define kwarp_qp_lookup		fake_qp_lookup
+#define kwarp_qp_put		fake_qp_put
+#define kwarp_qp_may_connect	fake_qp_may_connect
+#define kwarp_qp_ib		fake_qp_ib
+#define kwarp_qp_state		fake_qp_state
+#define kwarp_qp_join		fake_qp_join
+#define kwarp_qp_leave		fake_qp_leave
+#define kwarp_qp_each_user	fake_qp_each_user
+#define kwarp_qp_attach		fake_qp_attach
+#define kwarp_qp_close		fake_qp_close
+#include "../../qp/stream.h"
+
+#include "../cm.h"
+#include "../ep.h"
+#include "../ep_run.h"
+#include "../ep_stream.h"
+
+#define FAKE_QPS	2
+#define FAKE_EVENTS	8
+#define FAKE_QPN	10
+#define FAKE_IFINDEX	7
+
+struct fake_sock {
+	struct kwarp_cm_sock *cs;
+	int connect_err;
+	u8 rx[1024];
+	u32 rx_len;
+	int rx_end;
+	u8 tx[1024];
+	u32 tx_len;
+	u32 tx_room;
+	int tx_err;
+	bool fin;
+	bool closed;
+};
+
+struct kwarp_qp {
+	struct ib_qp ib;
+	int refs;
+	enum kwarp_qp_state state;
+	bool may_connect;
+	struct list_head users;
+	int attach_err;
+	struct kwarp_stream_params params;
+	const struct kwarp_stream_ops *ops;
+	void *ep;
+	bool aborted;
+	bool closed;
+};
+
+enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLOSING };
+
+/**
+ * struct fake_id - an iw_cm_id and what iw_cm knows of it
+ * @id: what the driver sees
+ * @rdma: what is above
+ * @refs: references; the test has one
+ * @state: as in iwcm.c
+ * @qp: it has a reference to it
+ * @queue: events not handled yet
+ * @queued: their number
+ * @replies: CONNECT_REPLY events handled
+ * @ests: ESTABLISHED events
+ * @closes: CLOSE events
+ * @status: of the last of them
+ * @ird: of the last of them
+ * @ord: of the last of them
+ * @pd_len: of the last of them, octets
+ */
+struct fake_id {
+	struct iw_cm_id id;
+	struct rdma_cm_id rdma;
+	int refs;
+	enum fake_iw_state state;
+	struct ib_qp *qp;
+	struct iw_cm_event queue[FAKE_EVENTS];
+	int queued;
+	int replies;
+	int ests;
+	int closes;
+	int status;
+	u8 ird;
+	u8 ord;
+	u8 pd_len;
+};
+
+/**
+ * struct fake - the world of a test
+ * @kdev: device
+ * @qp: queue pairs, of numbers from FAKE_QPN on
+ * @uobject: what marks them as those of a program
+ * @id: of the connection
+ * @listener: where responders come from
+ * @sock: the socket made last; NULL after its end
+ * @socks: sockets there are
+ * @dials: sockets dialled
+ * @requests: CONNECT_REQUEST events
+ * @provider_data: of the last of them
+ * @pd: likewise, private data
+ * @pd_len: its octets
+ * @bug: what the real iw_cm would have stopped the kernel for
+ * @dial_err: answers of the stand-ins, once
+ * @reply_nomem: likewise: iw_cm has no memory for private data
+ * @request_err: likewise
+ * @no_memory: there is none for what iw_cm gets for a queue pair
+ * @no_readqs: there is none for what a stream needs
+ */
+struct fake {
+	struct kwarp_dev *kdev;
+	struct kwarp_qp qp[FAKE_QPS];
+	int uobject;
+	struct fake_id id;
+	struct kwarp_listener listener;
+	struct fake_sock *sock;
+	int socks;
+	int dials;
+	int requests;
+	void *provider_data;
+	u8 pd[U8_MAX];
+	u8 pd_len;
+	const char *bug;
+	int dial_err;
+	bool reply_nomem;
+	int request_err;
+	bool no_memory;
+	bool no_readqs;
+};
+
+extern struct fake fake;
+extern struct workqueue_struct *fake_wq, *fake_cm_wq;
+
+/* What a call answers this time. */
+static inline int once(int *err)
+{
+	int ret = *err;
+
+	*err = 0;
+	return ret;
+}
+
+int ct_init(struct kunit *test);
+void ct_exit(struct kunit *test);
+int ct_suite_init(struct kunit_suite *suite);
+void ct_suite_exit(struct kunit_suite *suite);
+void ct_again(struct kunit *test);
+void ct_settle(void);
+
+/* What iw_cm has returned, and is not free yet. */
+int ct_returned(void);
+void ct_set_returned(int n);
+u32 ct_grace_period(void);
+
+/* fake_sock.c */
+struct socket *ct_fake_socket(void);
+void ct_sock_event(void);
+
+/* fake_iw.c */
+void ct_iw_init(struct fake_id *f);
+int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event);
+void ct_iw_process_all(void);
+void ct_iw_drop_qp(struct fake_id *f);
+int ct_iw_connect(u32 qpn);
+int ct_iw_accept(u32 qpn);
+int ct_iw_reject(void);
+int ct_iw_disconnect(bool abrupt);
+
+/* The peer, and the queue pair. */
+void ct_peer_frame(bool reply, u8 rev, bool reject, bool p2p);
+void ct_peer_ends(int err);
+void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful);
+
+struct kwarp_ep *ct_the_ep(void);
+enum kwarp_cm_state ct_state(void);
+bool ct_has_rejected(void);
+void ct_take_request(struct kunit *test);
+void ct_timer_runs(void);
+
+/* Ways into each state. */
+void ct_to_connect(struct kunit *test);
+void ct_to_send_req(struct kunit *test);
+void ct_to_wait_rep(struct kunit *test);
+void ct_to_stream(struct kunit *test);
+void ct_to_closed(struct kunit *test);
+void ct_to_linger(struct kunit *test);
+void ct_to_send_term(struct kunit *test);
+void ct_to_wait_req(struct kunit *test);
+void ct_to_wait_ulp(struct kunit *test);
+void ct_to_send_rep(struct kunit *test);
+void ct_to_wait_fpdu(struct kunit *test);
+void ct_to_send_rej(struct kunit *test);
+void ct_to_stream_resp(struct kunit *test);
+
+#endif /* KWARP_CM_TESTS_FIXTURE_H */
