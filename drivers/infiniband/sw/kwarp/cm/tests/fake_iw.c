@@ -44,6 +44,8 @@ static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 		fake.bug = "too many events";
 		return -ENOMEM;
 	}
+	/* iw_cm copies it: what it lies in does not live as long as the event. */
+	memcpy(f->pd, event->private_data, event->private_data_len);
 	f->queue[f->queued++] = *event;
 	return 0;
 }

@@ -36,6 +36,7 @@
 #include "../../qp/stream.h"
 
 #include "../cm.h"
+#include "../cm_qp.h"
 #include "../ep.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
@@ -91,6 +92,7 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
  * @ird: of the last of them
  * @ord: of the last of them
  * @pd_len: of the last of them, octets
+ * @pd: private data of the event queued last that had any
  */
 struct fake_id {
 	struct iw_cm_id id;
@@ -107,6 +109,7 @@ struct fake_id {
 	u8 ird;
 	u8 ord;
 	u8 pd_len;
+	u8 pd[U8_MAX];
 };
 
 /**

@@ -42,7 +42,7 @@ static void tested_listener_get(struct kwarp_listener *l);
 static void tested_listener_put(struct kwarp_listener *l);
 static void tested_listener_kick(struct kwarp_listener *l);
 static void tested_listener_enter(struct kwarp_ep *ep);
-static void tested_listener_leave(struct kwarp_ep *ep) __maybe_unused;
+static void tested_listener_leave(struct kwarp_ep *ep);
 static int tested_listener_create(struct iw_cm_id *id, int backlog);
 static void tested_listener_destroy(struct kwarp_listener *l);
 static void tested_listener_shut_all(struct kwarp_dev *kdev);
@@ -58,6 +58,8 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
  * @socks: sockets there are
  * @opened: that have been opened
  * @listen_err: what opening the next one gives
+ * @looks: looks for connections to accept
+ * @ep: an endpoint that comes from a listener, as far as that matters there
  * @retire_late: the device retires while a listener is being made
  */
 struct listen_test {
@@ -68,6 +70,8 @@ struct listen_test {
 	int socks;
 	int opened;
 	int listen_err;
+	int looks;
+	struct kwarp_ep *ep;
 	bool retire_late;
 };
 
@@ -117,6 +121,7 @@ static struct mem_cgroup *listen_sock_memcg(const struct kwarp_cm_sock *cs)
 
 static u32 listen_sock_queued(const struct socket *sock)
 {
+	lt->looks++;
 	return 0;
 }
 
@@ -239,12 +244,71 @@ static void test_shut_all(struct kunit *test)
 		destroy(i);
 }
 
+/* Half-open, of the only listener. */
+static struct kwarp_listener *enter(struct kunit *test)
+{
+	struct kwarp_ep *ep = kunit_kzalloc(test, sizeof(*ep), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ep);
+	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
+	mutex_init(&ep->mutex);
+	INIT_LIST_HEAD(&ep->half_open);
+	ep->listener = lt->id[0].provider_data;
+	mutex_lock(&ep->mutex);
+	tested_listener_enter(ep);
+	mutex_unlock(&ep->mutex);
+	lt->ep = ep;
+	return ep->listener;
+}
+
+/* Everything that it has been kicked for has been done. */
+static void leave(struct kwarp_listener *l)
+{
+	mutex_lock(&lt->ep->mutex);
+	tested_listener_leave(lt->ep);
+	mutex_unlock(&lt->ep->mutex);
+	flush_delayed_work(&l->work);
+}
+
+/* It has got on just in time: nobody evicts it any more. */
+static void test_leave(struct kunit *test)
+{
+	struct kwarp_listener *l = enter(test);
+
+	KUNIT_EXPECT_EQ(test, l->num_half_open, 1);
+	set_bit(KWARP_EP_EVICT, &lt->ep->events);
+	leave(l);
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_EP_EVICT, &lt->ep->events));
+	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&l->half_open));
+	KUNIT_EXPECT_EQ(test, lt->looks, 0);
+	/* It is on no list any more. */
+	leave(l);
+	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
+	destroy(0);
+}
+
+/* There is room again for what waits in TCP's queue. */
+static void test_leave_full(struct kunit *test)
+{
+	struct kwarp_listener *l = enter(test);
+
+	l->num_half_open = KWARP_MAX_HALF_OPEN;
+	leave(l);
+	KUNIT_EXPECT_EQ(test, l->num_half_open, KWARP_MAX_HALF_OPEN - 1);
+	KUNIT_EXPECT_EQ(test, lt->looks, 1);
+	l->num_half_open = 0;
+	destroy(0);
+}
+
 static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_listen),
 	KUNIT_CASE(test_listen_fails),
 	KUNIT_CASE(test_retired),
 	KUNIT_CASE(test_retired_meanwhile),
 	KUNIT_CASE(test_shut_all),
+	KUNIT_CASE(test_leave),
+	KUNIT_CASE(test_leave_full),
 	{}
 };
 

@@ -76,12 +76,13 @@ static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
 }
 
 /* The octet behind a Reply is the stream's. */
-static void expect_stream(struct kunit *test, u32 pd_len)
+static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
 	KUNIT_EXPECT_EQ(test, fake.id.pd_len, min(pd_len, 255));
+	KUNIT_EXPECT_MEMEQ(test, fake.id.pd, pd, fake.id.pd_len);
 	KUNIT_EXPECT_EQ(test, fake.sock->rx_len, 1);
 }
 
@@ -103,7 +104,7 @@ static void test_octets(struct kunit *test)
 	}
 	peer_says(buf + i, frame->reply ? 2 : 1);
 	if (frame->reply)
-		expect_stream(test, frame->pd_len);
+		expect_stream(test, buf + len - frame->pd_len, frame->pd_len);
 	else
 		expect_request(test, buf + len - frame->pd_len, frame->pd_len);
 }
@@ -127,8 +128,17 @@ KUNIT_ARRAY_PARAM_DESC(sent, sents, desc);
 static void test_sent_octets(struct kunit *test)
 {
 	const struct sent *c = test->param_value;
+	u8 *whole = kunit_kzalloc(test, sizeof(fake.sock->tx), GFP_KERNEL);
 	enum kwarp_cm_state state;
 
+	KUNIT_ASSERT_NOT_NULL(test, whole);
+	c->go(test);
+	fake.sock->tx_room = c->len;
+	ct_sock_event();
+	ct_settle();
+	KUNIT_ASSERT_EQ(test, fake.sock->tx_len, c->len);
+	memcpy(whole, fake.sock->tx, c->len);
+	ct_again(test);
 	c->go(test);
 	state = ct_state();
 	while (fake.sock->tx_len < c->len) {
@@ -140,6 +150,7 @@ static void test_sent_octets(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ct_state(), c->next);
 	KUNIT_EXPECT_EQ(test, fake.sock->tx_len, c->len);
+	KUNIT_EXPECT_MEMEQ(test, fake.sock->tx, whole, c->len);
 }
 
 /* ---------------------------------------------------------- too long, too short */
