@@ -21,8 +21,11 @@ static int __init kwarp_init(void)
 	kwarp_engine_init_module();
 	kwarp_fault_init();
 	ret = kwarp_link_register();
-	if (!ret)
-		return 0;
+	if (ret)
+		goto out;
+	return 0;
+
+out:
 	kwarp_fault_exit();
 	kwarp_engine_exit_module();
 	kwarp_wq_exit();

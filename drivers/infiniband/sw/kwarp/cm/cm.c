@@ -47,6 +47,7 @@
 #include "cm_iface.h"
 #include "cm_listen.h"
 #include "cm_mpa.h"
+#include "cm_qp.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_run.h"

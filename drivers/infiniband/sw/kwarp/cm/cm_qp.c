@@ -31,6 +31,7 @@
 #include <linux/slab.h>
 
 #include "../qp/stream.h"
+#include "cm.h"
 #include "ep.h"
 #include "ep_run.h"
 

@@ -708,7 +708,7 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 	return kernel_sendmsg(sock, &msg, &iov, 1, len);
 }
 
-/* Drop up to a megaoctet of what is there; as kwarp_cm_sock_recv() else. */
+/* Drop up to a megaoctet of what is there. Context and result: as kwarp_cm_sock_recv(). */
 int kwarp_cm_sock_discard(struct socket *sock)
 {
 	struct kvec iov = { .iov_len = 1024 * 1024 };

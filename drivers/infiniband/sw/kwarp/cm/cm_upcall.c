@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Events for iw_cm.
+ * Events for iw_cm, and the handles by which it names a request.
  *
  * iw_cm copies the event and hands it to its own ordered workqueue, so these may be
- * called from anywhere, also from inside connect() and accept(). Which event may follow
+ * called from inside connect() and accept(), too. Which event may follow
  * which is decided by proto/cm_fsm.c.
  *
  * IRD and ORD of an event are the peer's numbers (6581-9.1-4, -14): event.ird is what

@@ -150,8 +150,6 @@ int kwarp_ep_enlist(struct kwarp_ep *ep)
  * kwarp_ep_delist - the endpoint is DEAD
  * @ep: endpoint to which the caller has a reference, too
  *
- * Nothing of the device is used for it any more when this returns.
- *
  * Context: process; ep->mutex held.
  */
 void kwarp_ep_delist(struct kwarp_ep *ep)
@@ -177,7 +175,7 @@ static void arm(struct kwarp_ep *ep, unsigned long delay)
 		kwarp_ep_put(ep);		/* it has one already */
 }
 
-/* Look at the socket at the deadline. Context: ep->mutex held. */
+/* The timer runs at the deadline. Context: ep->mutex held. */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);

@@ -159,6 +159,7 @@ static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 	act_hurry, act_refuse,
 };
 
+/* Nothing of the device is used for the endpoint any more when this returns. */
 static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || !list_empty(&ep->half_open));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listener: object, references, and its endpoints that are half-open. What it does with
- * them is in cm_listen.c.
+ * Listener: its references, its end, and its endpoints that are half-open. How it begins and what
+ * it does with them is in cm_listen.c.
  */
 #include "listener.h"
 
