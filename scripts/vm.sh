@@ -118,11 +118,16 @@ boot_qemu() {
 
 # The same three lines as in QEMU. What is the machine's memory is a file in TMPDIR.
 boot_uml() {
-	local work=$1 dir=$2 disk=() options
+	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
-	[ "$kernel" = uml-up ] || options+=("ncpus=$smp")
+	if [ "$kernel" = uml-up ]; then
+		# Its kernel and its programs are processes that wait for each other.
+		pin=(taskset -c $(($(nproc) - 1)))
+	else
+		options+=("ncpus=$smp")
+	fi
 	[ -z "$out" ] || disk=("ubd0=$work/disk")
-	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "$dir/vmlinuz" "mem=$mem" seccomp=on noreboot \
+	TMPDIR=/dev/shm timeout --foreground -k 5 "$timeout" "${pin[@]}" "$dir/vmlinuz" "mem=$mem" seccomp=on noreboot \
 		"initrd=$work/initrd" "${disk[@]}" con=null ssl=null "ssl0=null,fd:5" "ssl1=$terminal" "ssl2=null,fd:6" \
 		"${options[@]}" 5>"$logs/console.log" 6>"$work/status" 2>"$work/qemu.log"
 }
