@@ -15,6 +15,8 @@
 
 #define MAX_SAMPLES	(1 << 21)
 #define MAX_GROWTH	16.0	/* from one phase of the warm-up to the next */
+#define MAX_GAIN	1.5	/* of the rate, likewise, if the latter is the last */
+#define MAX_TRIES	4
 
 static double now(void)
 {
@@ -57,23 +59,30 @@ static double timed(const struct kb_work *work, uint64_t count)
 	return now() - start;
 }
 
-/* What takes @seconds, after a warm-up that takes @warm seconds or more. */
+/*
+ * What takes @seconds, after a warm-up of phases of which the last takes @warm seconds or more.
+ * A phase may have met a neighbour, or a timer that was late: so the last two have to agree.
+ */
 static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 {
+	double took, growth, rate = 0, before;
 	uint64_t count = work->least;
-	double took, growth;
+	int tries = 0;
 
 	for (;;) {
 		took = timed(work, count);
-		if (took >= warm)
+		before = rate;
+		rate = count / (took > 1e-9 ? took : 1e-9);
+		if (took >= warm && (rate < before * MAX_GAIN || ++tries > MAX_TRIES))
 			break;
 		growth = took > 0 ? 1.5 * warm / took : MAX_GROWTH;
-		if (growth > MAX_GROWTH)
-			growth = MAX_GROWTH;
+		if (growth > MAX_GROWTH || took >= warm)
+			growth = took < warm ? MAX_GROWTH : 1;
 		count = count * growth + 1;
 	}
-	count = count * seconds / (took > 0 ? took : 1e-9);
-	return count > work->least ? count : work->least;
+	if (before > rate)
+		rate = before;
+	return rate * seconds > work->least ? rate * seconds : work->least;
 }
 
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds)
