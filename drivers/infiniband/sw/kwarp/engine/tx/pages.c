@@ -14,8 +14,8 @@
 #define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)
 /* Smallest rest of a page that is worth going on with. */
 #define ROOM_MIN	SZ_4K
-/* Entries of the ring that are looked at. */
-#define TRIES		8
+/* Entries of the ring that are looked at, at either end. */
+#define TRIES		4
 
 /* Smaller ones are of small traffic, or of a moment without large ones. */
 static bool is_large(const struct page_frag *frag)
@@ -71,25 +71,52 @@ static bool is_usable(struct page_frag *frag)
 	return frag->size - frag->offset >= ROOM_MIN;
 }
 
+static struct page_frag *at(struct kwarp_dev *kdev, u32 i)
+{
+	return &kdev->pages.ring[(kdev->pages.first + i) % KWARP_PAGES];
+}
+
+/* One that was given back lately: the processor's cache may have it, if its peer is near. */
+static bool take_newest(struct kwarp_dev *kdev, struct page_frag *frag)
+{
+	u32 i, last = kdev->pages.n - 1, n = min_t(u32, kdev->pages.n, TRIES);
+
+	for (i = 0; i < n; i++) {
+		if (!is_usable(at(kdev, last - i)))
+			continue;
+		*frag = *at(kdev, last - i);
+		*at(kdev, last - i) = *at(kdev, last);
+		kdev->pages.n--;
+		return true;
+	}
+	return false;
+}
+
 /*
- * A page of the ring with room, if one is found soon.  The oldest are looked at first;
- * those still in flight go to the end, so that a stream whose peer is far away does not
- * hide what others have done with.
+ * One of the oldest; those still in flight go to the end, so that a stream whose peer is far
+ * away does not hide what others have done with.
  */
+static bool take_oldest(struct kwarp_dev *kdev, struct page_frag *frag)
+{
+	u32 i, n = min_t(u32, kdev->pages.n, TRIES);
+
+	for (i = 0; i < n; i++) {
+		*frag = pop(kdev);
+		if (is_usable(frag))
+			return true;
+		push(kdev, frag);
+	}
+	return false;
+}
+
+/* A page of the ring with room, if one is found soon. */
 static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
 {
-	bool found = false;
-	u32 i, n;
+	bool found;
 
 	/* A region that a softirq may wait for can be locked: no softirq in between. */
 	spin_lock_bh(&kdev->pages.lock);
-	n = min_t(u32, kdev->pages.n, TRIES);
-	for (i = 0; i < n && !found; i++) {
-		*frag = pop(kdev);
-		found = is_usable(frag);
-		if (!found)
-			push(kdev, frag);
-	}
+	found = take_newest(kdev, frag) || take_oldest(kdev, frag);
 	spin_unlock_bh(&kdev->pages.lock);
 	if (!found)
 		frag->page = NULL;
