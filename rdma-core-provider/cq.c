@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "kwarp.h"
@@ -47,12 +46,11 @@ static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
 	struct kwarp_cq *cq;
 	int ret;
 
-	cq = aligned_alloc(KWARP_CACHE_LINE, sizeof(*cq));
+	cq = calloc(1, sizeof(*cq));
 	if (!cq) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	memset(cq, 0, sizeof(*cq));
 	cq->single_threaded = single_threaded;
 	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
 	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);

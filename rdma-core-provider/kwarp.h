@@ -25,8 +25,6 @@ struct kwarp_context {
 	int doorbell;
 };
 
-#define KWARP_CACHE_LINE 64
-
 /**
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
@@ -41,8 +39,6 @@ struct kwarp_context {
  * @released: value of hdr->cons: entries before it were given back
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
- * @armed: an event has been asked for, and not been raised when that was looked
- *	at last; read by posters without the lock, hence a cache line for @armed to @n_left
  * @left_lock: protects @left and what is in it; innermost
  * @left: send queues with requests that nobody has rung for
  * @n_left: their number; read without the lock
@@ -62,11 +58,9 @@ struct kwarp_cq {
 	const struct kwarp_cqe *cur;
 
 	uint32_t polls;
-
-	bool armed __attribute__((aligned(KWARP_CACHE_LINE)));
-	unsigned int n_left;
 	pthread_spinlock_t left_lock;
 	struct list_head left;
+	unsigned int n_left;
 };
 
 /**
@@ -164,7 +158,6 @@ void kwarp_cq_init_ex(struct kwarp_cq *cq, uint64_t wc_flags);
 void kwarp_cq_lock(struct kwarp_cq *cq);
 void kwarp_cq_unlock(struct kwarp_cq *cq);
 void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons);
-void kwarp_cq_note_arm(struct kwarp_cq *cq);
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn);
 int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);

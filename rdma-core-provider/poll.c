@@ -134,18 +134,10 @@ static bool cq_broken(const struct kwarp_cq *cq)
 			    KWARP_RING_ERROR);
 }
 
-/* Has the event that was asked for been raised?  Lock held. */
-void kwarp_cq_note_arm(struct kwarp_cq *cq)
-{
-	__atomic_store_n(&cq->armed, __atomic_load_n(&cq->hdr->arm, __ATOMIC_RELAXED),
-			 __ATOMIC_RELAXED);
-}
-
 /* Tell the kernel that this consumer polls.  Lock held. */
 static void note_poll(struct kwarp_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
-	kwarp_cq_note_arm(cq);
 }
 
 /* Requests wait for the program to have nothing else to do? */
@@ -186,11 +178,12 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	int n = poll_entries(cq, num_entries, wc);
 
-	if (n || !has_left(cq))
-		return n;
-	/* What is sent now may complete at once. */
-	kwarp_ring_left(cq, RINGS_PER_POLL);
-	return poll_entries(cq, num_entries, wc);
+	/* What is sent may complete at once.  Nothing is left if nothing is found in the end. */
+	while (!n && num_entries > 0 && has_left(cq)) {
+		kwarp_ring_left(cq, RINGS_PER_POLL);
+		n = poll_entries(cq, num_entries, wc);
+	}
+	return n;
 }
 
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
@@ -201,8 +194,6 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 
 	/* The lock keeps the ring in place: see kwarp_resize_cq(). */
 	kwarp_cq_lock(cq);
-	/* First: pairs with the fence in kwarp_posted_send(). */
-	__atomic_store_n(&cq->armed, true, __ATOMIC_RELAXED);
 	/*
 	 * Or, not store: a pending request for the next completion must survive
 	 * a later one for solicited completions only.  Full barrier: pairs with
@@ -211,7 +202,6 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	 * entry.
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	kwarp_cq_unlock(cq);
 	/* The program is about to wait: for these, perhaps. */
 	if (has_left(cq))
@@ -292,11 +282,11 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 
 	ret = try_start(cq);
-	if (ret != ENOENT || !has_left(cq))
-		return ret;
-	/* What is sent now may complete at once. */
-	kwarp_ring_left(cq, RINGS_PER_POLL);
-	return try_start(cq);
+	while (ret == ENOENT && has_left(cq)) {
+		kwarp_ring_left(cq, RINGS_PER_POLL);
+		ret = try_start(cq);
+	}
+	return ret;
 }
 
 static int next_poll(struct ibv_cq_ex *cqx)

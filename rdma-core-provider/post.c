@@ -65,33 +65,21 @@ int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 
 /* ------------------------------------------------- requests that are left */
 
-/* The program may be about to wait for an event, or waiting. */
-static bool waits(const struct kwarp_cq *scq, const struct kwarp_cq *rcq)
+static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 {
-	return __atomic_load_n(&scq->armed, __ATOMIC_RELAXED) ||
-	       __atomic_load_n(&rcq->armed, __ATOMIC_RELAXED);
-}
-
-/* Return: true if it was not there already. */
-static bool leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
-{
-	bool added;
-
 	/*
 	 * There already?  Who takes it away rings after that: the fence after the
 	 * store to prod pairs with the one in take_left().
 	 */
 	if (__atomic_load_n(&left->on, __ATOMIC_RELAXED))
-		return false;
+		return;
 	pthread_spin_lock(&cq->left_lock);
-	added = !left->on;
-	if (added) {
+	if (!left->on) {
 		__atomic_store_n(&left->on, true, __ATOMIC_RELAXED);
 		list_add_tail(&cq->left, &left->node);
 		__atomic_store_n(&cq->n_left, cq->n_left + 1, __ATOMIC_RELAXED);
 	}
 	pthread_spin_unlock(&cq->left_lock);
-	return added;
 }
 
 static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
@@ -117,31 +105,6 @@ void kwarp_forget_left(struct kwarp_qp *qp)
 	forget_left(to_kcq(qp->vqp.qp.recv_cq), &qp->left[1]);
 }
 
-/*
- * What has completed may have raised the event: then the program will not wait for it.  Not
- * while somebody polls, who may be the caller, between ibv_start_poll() and ibv_end_poll().
- */
-static void look_at_arm(struct kwarp_cq *cq)
-{
-	if (cq->single_threaded || !__atomic_load_n(&cq->armed, __ATOMIC_RELAXED) ||
-	    pthread_spin_trylock(&cq->lock))
-		return;
-	if (!cq->lost)
-		kwarp_cq_note_arm(cq);
-	pthread_spin_unlock(&cq->lock);
-}
-
-static int ring(struct kwarp_qp *qp, struct kwarp_cq *scq, struct kwarp_cq *rcq)
-{
-	int ret;
-
-	__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-	ret = kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
-	look_at_arm(scq);
-	look_at_arm(rcq);
-	return ret;
-}
-
 /**
  * kwarp_posted_send() - requests have been published: ring, or leave them
  * @qp: queue pair; no lock needed
@@ -153,22 +116,17 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 	struct kwarp_cq *scq = to_kcq(qp->vqp.qp.send_cq);
 	struct kwarp_cq *rcq = to_kcq(qp->vqp.qp.recv_cq);
 	uint32_t flags = kwarp_ring_flags(&qp->sq.ring);
-	bool added;
 
-	if (flags & KWARP_RING_NEED_KICK)
-		return ring(qp, scq, rcq);
+	if (flags & KWARP_RING_NEED_KICK) {
+		__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
+		return kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
+	}
 	if (!(flags & KWARP_RING_HELD))
 		return 0;
-	if (waits(scq, rcq))
-		return ring(qp, scq, rcq);
-	added = leave_on(scq, &qp->left[0]);
+	leave_on(scq, &qp->left[0]);
 	if (rcq != scq)
-		added |= leave_on(rcq, &qp->left[1]);
-	if (!added)
-		return 0;
-	/* An event may have been asked for meanwhile, by somebody who saw nothing left. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return waits(scq, rcq) ? ring(qp, scq, rcq) : 0;
+		leave_on(rcq, &qp->left[1]);
+	return 0;
 }
 
 /* The next queue pair that has posted something since it was rung for; 0: none. */

@@ -57,9 +57,8 @@
  * pair is in error, so that receives posted then are flushed.
  *
  * If KWARP_RING_HELD is set instead, the poster may leave the entry there, and rings when its
- * program has nothing else to do: when a poll of one of the queue pair's CQs finds nothing, or
- * asks for an event, or if an event has been asked for already.  If it does not, the kernel
- * looks by itself some time later.
+ * program has nothing else to do: when a poll of one of the queue pair's CQs finds nothing, or an
+ * event is asked for.  If it does not, the kernel looks by itself some time later.
  */
 struct kwarp_ring_hdr {
 	__u32 prod;

@@ -6,7 +6,6 @@
 #include <rdma/rdma_netlink.h>
 
 #include "cm/cm.h"
-#include "engine/engine.h"
 #include "fault.h"
 #include "link.h"
 #include "wq.h"
@@ -18,7 +17,6 @@ static int __init kwarp_init(void)
 	ret = kwarp_wq_init();
 	if (ret)
 		return ret;
-	kwarp_engine_init_module();
 	kwarp_fault_init();
 	ret = kwarp_link_register();
 	if (ret)
@@ -27,7 +25,6 @@ static int __init kwarp_init(void)
 
 out:
 	kwarp_fault_exit();
-	kwarp_engine_exit_module();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	return ret;
@@ -36,7 +33,6 @@ out:
 static void __exit kwarp_exit(void)
 {
 	kwarp_link_unregister();
-	kwarp_engine_exit_module();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	kwarp_fault_exit();

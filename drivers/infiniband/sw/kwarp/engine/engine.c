@@ -14,19 +14,6 @@
 #include "tx/pages.h"
 #include "tx/pick.h"
 #include "tx/run.h"
-#include "tx/timer.h"
-
-/* What all engines share. */
-void kwarp_engine_init_module(void)
-{
-	kwarp_tx_init_module();
-}
-
-/* No engine is left. */
-void kwarp_engine_exit_module(void)
-{
-	kwarp_timer_exit();
-}
 
 /* What all engines of a device share. */
 void kwarp_engine_init_device(struct kwarp_dev *kdev)
@@ -80,6 +67,18 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_mem_stream_end(&e->mem);
 	kwarp_cq_forget_qp(e->sq->cq, e->ibqp);
 	kwarp_cq_forget_qp(e->recv_cq, e->ibqp);
+}
+
+/* What all engines share whose requests complete in a queue. */
+void kwarp_engine_init_cq(struct kwarp_cq *cq)
+{
+	kwarp_coalesce_init_cq(cq);
+}
+
+/* No queue pair uses it any more.  Context: process. */
+void kwarp_engine_fini_cq(struct kwarp_cq *cq)
+{
+	kwarp_coalesce_fini_cq(cq);
 }
 
 static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p)
@@ -143,7 +142,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_timer_del(e);
+		kwarp_coalesce_stop(e);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
@@ -202,7 +201,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		if (fin)
 			kwarp_tcp_shutdown(e->sock);
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_timer_del(e);
+		kwarp_coalesce_stop(e);
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
@@ -241,8 +240,8 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 {
 	might_sleep();
 	cancel_delayed_work_sync(&e->tx.work);
-	/* After the work item, which may start it; it finds no socket and queues nothing. */
-	kwarp_timer_del(e);
+	/* After the work item, which may put it on; the timer finds no socket and queues nothing. */
+	kwarp_coalesce_stop(e);
 }
 
 /* Inbound octets are dropped from now on.  Context: any. */

@@ -30,11 +30,11 @@ struct kwarp_engine_parts {
 	struct kwarp_cq *recv_cq;
 };
 
-void kwarp_engine_init_module(void);
-void kwarp_engine_exit_module(void);
-
 void kwarp_engine_init_device(struct kwarp_dev *kdev);
 void kwarp_engine_fini_device(struct kwarp_dev *kdev);
+
+void kwarp_engine_init_cq(struct kwarp_cq *cq);
+void kwarp_engine_fini_cq(struct kwarp_cq *cq);
 
 void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *ops);
 void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts);

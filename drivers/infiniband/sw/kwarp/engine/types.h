@@ -26,7 +26,6 @@
 
 struct kwarp_dev;
 struct kwarp_engine;
-struct kwarp_timer;
 struct socket;
 
 /*
@@ -114,36 +113,31 @@ struct kwarp_tx_msg {
 };
 
 /**
- * struct kwarp_coalesce - owned by the transmit runner, but for @node, @timer and @looks
- * @ns: the timer looks so long after the queue was held; 0: nothing is held; does not change
- *	during a stream
- * @on: the send queue is held; READ_ONCE/WRITE_ONCE, since the timer looks before it is the runner
- * @rung: a doorbell was rung, and what it was for has not all been sent
- * @lately: likewise, since the timer looked last
- * @realtime: by a program with a real-time policy
- * @rung_at: what the producer index was then
- * @obey: doorbells that will be obeyed at once
- * @quiet: looks since the last doorbell that found nothing posted
- * @left: looks since then that found something
- * @polls: what the program had counted when this was looked at last
- * @node: in the list of a processor, see tx/timer.c; under its lock
- * @timer: whose list that is, or was last; written under its lock
- * @looks: timers that look at the stream now
+ * struct kwarp_coalesce - whether the send queue is held, see tx/coalesce.c
+ * @send: sends for the timer; immutable
+ * @ns: period of the timer; 0: nothing is held; does not change during a stream
+ * @rung: the runner's: a doorbell was rung, and what it was for has not all been sent
+ * @realtime: likewise: by a program with a real-time policy
+ * @polls: likewise: what the program had counted when it rang last
+ * @rung_at: what the producer index was then; READ_ONCE, since the timer looks
+ * @on: held, and on the CQ's list; under that list's lock, READ_ONCE without
+ * @node: in that list; under its lock
+ * @deeds: polls and doorbells until the timer looked last; likewise
+ * @waits: looks in a row that found a request left; likewise
+ * @sends: timers that send for the stream now
  */
 struct kwarp_coalesce {
+	void (*send)(struct kwarp_engine *e);
 	u64 ns;
-	bool on;
 	bool rung;
-	bool lately;
 	bool realtime;
-	u32 rung_at;
-	u32 obey;
-	u32 quiet;
-	u32 left;
+	bool on;
 	u32 polls;
+	u32 rung_at;
+	u32 deeds;
+	u32 waits;
 	struct list_head node;
-	struct kwarp_timer *timer;
-	atomic_t looks;
+	atomic_t sends;
 };
 
 /**

@@ -116,24 +116,16 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
 
-/**
- * kwarp_cq_look - add what the consumer has said to what is in @view already
- * @cq: queue
- * @view: result
- *
- * Context: any.
- */
-void kwarp_cq_look(struct kwarp_cq *cq, struct kwarp_cq_view *view)
+/* What the consumer, a program, has counted.  Context: any. */
+u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 {
-	const struct kwarp_ring_hdr *hdr;
+	u32 polls;
 
 	/* A resize replaces the ring, and waits before it gives the old one back. */
 	rcu_read_lock();
-	hdr = READ_ONCE(cq->ring.hdr);
-	view->polls += READ_ONCE(hdr->polls);
-	view->completions |= READ_ONCE(hdr->cons) != READ_ONCE(cq->prod);
-	view->armed |= READ_ONCE(hdr->arm);
+	polls = READ_ONCE(READ_ONCE(cq->ring.hdr)->polls);
 	rcu_read_unlock();
+	return polls;
 }
 
 /* ------------------------------------------------------- kernel consumers */
@@ -234,7 +226,7 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
  * @cq: queue of a user process, which does not poll meanwhile
  * @ring: new ring; the old one comes back in it
  *
- * kwarp_cq_look() may look at the old one until a grace period has passed.
+ * kwarp_cq_polls() may look at the old one until a grace period has passed.
  *
  * What is there is copied without the lock: no slot is written again before the process
  * moves cons.  With the lock, and interrupts off, no more than KWARP_IRQ_OFF_BATCH entries are.

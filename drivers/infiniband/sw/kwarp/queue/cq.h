@@ -5,6 +5,8 @@
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
 
+#include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
@@ -12,6 +14,43 @@
 #include "ring.h"
 
 struct rdma_user_mmap_entry;
+
+/**
+ * struct kwarp_cq_hold - send queues whose requests complete here, and which are held
+ * @lock: protects the rest, and what streams say belongs to it; any context but hard interrupt,
+ *	bottom halves off; nothing is taken under it
+ * @streams: they; those looked at last are at the end
+ * @n: their number
+ * @timer: looks at them, see engine/tx/coalesce.c
+ * @least: the time between its looks if a request is forgotten, nanoseconds
+ * @ns: the time until it looks next
+ * @rung: streams that were rung for, and what for has not all been sent
+ * @rings: doorbells
+ * @runs: it does, or is about to
+ * @ends: the hold ends, and not all have been told
+ * @active: polls or doorbells since the last of @missed
+ * @missed: times that a request was found forgotten
+ * @idle: looks at that time that do not count yet
+ * @quiet: looks in a row that found neither a request nor a poll
+ * @obey: doorbells that will be obeyed at once
+ */
+struct kwarp_cq_hold {
+	spinlock_t lock;		/* all of this */
+	struct list_head streams;
+	u32 n;
+	struct hrtimer timer;
+	u64 least;
+	u64 ns;
+	u32 rung;
+	u32 rings;
+	bool runs;
+	bool ends;
+	bool active;
+	u32 missed;
+	u32 idle;
+	u32 quiet;
+	u32 obey;
+};
 
 /**
  * struct kwarp_cq - one completion queue
@@ -26,6 +65,7 @@ struct rdma_user_mmap_entry;
  *	failed one; under @lock
  * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
  * @reported: that has been said
+ * @hold: send queues that are held; has a lock of its own
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
@@ -38,6 +78,8 @@ struct kwarp_cq {
 	bool solicited;
 	bool overflow;
 	bool reported;
+
+	struct kwarp_cq_hold hold;
 };
 
 static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
@@ -49,23 +91,11 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* first overflow: async event */
 
-/**
- * struct kwarp_cq_view - what consumers have said in one or more queues; hints
- * @polls: sum of their polls, modulo 2^32
- * @completions: not all have been taken
- * @armed: an event has been asked for
- */
-struct kwarp_cq_view {
-	u32 polls;
-	bool completions;
-	bool armed;
-};
-
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq);
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp);
 u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags);
 void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo);
-void kwarp_cq_look(struct kwarp_cq *cq, struct kwarp_cq_view *view);
+u32 kwarp_cq_polls(const struct kwarp_cq *cq);
 
 int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc);
 int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

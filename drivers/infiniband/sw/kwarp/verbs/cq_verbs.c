@@ -5,6 +5,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "../engine/engine.h"
 #include "../kwarp.h"
 #include "../queue/cq.h"
 #include "udata.h"
@@ -56,6 +57,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
+	kwarp_engine_init_cq(cq);
 	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)
 		goto out_count;
@@ -82,6 +84,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
 
+	kwarp_engine_fini_cq(cq);
 	kwarp_ring_release_map(&cq->ring, cq->map);
 	kvfree(cq->qp);
 	cq->qp = NULL;
@@ -101,7 +104,7 @@ static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata 
 	ret = kwarp_cq_replace(cq, ring);
 	if (!ret) {
 		swap(cq->map, map);
-		/* kwarp_cq_look() */
+		/* kwarp_cq_polls() */
 		synchronize_rcu();
 	}
 	/* The ring that is not in use, old or new, goes with its mapping. */

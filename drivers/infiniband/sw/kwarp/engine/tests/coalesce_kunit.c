@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whether to hold a send queue: the verdict as a function of facts, and the facts.
+ * Whether to hold send queues: the verdicts as functions of facts, the facts, and the timer.
  */
 #include <kunit/test.h>
 
+#include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
 
-#define kwarp_coalesce_verdict	tested_coalesce_verdict
+#define kwarp_coalesce_rings	tested_coalesce_rings
+#define kwarp_coalesce_goes_on	tested_coalesce_goes_on
+#define kwarp_coalesce_init_cq	tested_coalesce_init_cq
+#define kwarp_coalesce_fini_cq	tested_coalesce_fini_cq
+#define kwarp_coalesce_init	tested_coalesce_init
 #define kwarp_coalesce_reset	tested_coalesce_reset
 #define kwarp_coalesce_rung	tested_coalesce_rung
 #define kwarp_coalesce_sent	tested_coalesce_sent
-#define kwarp_coalesce_due	tested_coalesce_due
+#define kwarp_coalesce_stop	tested_coalesce_stop
 #undef hrtimer_resolution
 #define hrtimer_resolution	told_resolution
 
@@ -21,107 +26,187 @@ static unsigned int told_resolution;
 
 #include "../../queue/tests/fixture.h"
 
-/* ------------------------------------------------------------------- verdict */
+/* More than the timer looks at in one go. */
+#define STREAMS		(LOOKS + 10)
+static_assert(STREAMS > 2 * RELEASES);
 
-/* Facts, and what follows: the verdict, and the counts after it. */
-static const struct verdict_case {
+/* ------------------------------------------------------------------ verdicts */
+
+/* A doorbell: what is known, the verdict, and the counts after it. */
+static const struct ring_case {
 	const char *desc;
-	struct kwarp_coalesce c;
-	struct kwarp_coalesce_facts f;
+	struct kwarp_cq_hold h;
+	bool held;
+	bool polled;
 	bool hold;
+	u32 missed;
 	u32 obey;
-	u32 quiet;
-	u32 left;
-} verdict_cases[] = {
-	{ "rung, polls", .f = { .polled = true }, .hold = true },
-	{ "rung, has not polled" },
-	{ "rung, has completions, has not polled", .f = { .completions = true } },
-	{ "rung, polls and has completions", .f = { .polled = true, .completions = true },
-	  .hold = true },
-	{ "rung, polls, waits for an event", .f = { .polled = true, .armed = true } },
-	{ "rung, to be obeyed", .c = { .obey = 3 }, .f = { .polled = true }, .obey = 2 },
-	{ "rung, to be obeyed for the last time", .c = { .obey = 1 }, .f = { .polled = true } },
-	{ "rung after some looks", .c = { .quiet = 5, .left = 6 }, .f = { .polled = true },
-	  .hold = true },
-
-	{ "due, nothing posted", .f = { .due = true, .polled = true } },
-	{ "due, nothing posted, completions", .f = { .due = true, .completions = true },
-	  .hold = true, .quiet = 1 },
-	{ "due, nothing posted, completions, for long",
-	  .c = { .quiet = KWARP_COALESCE_LOOKS - 1, .left = 2 },
-	  .f = { .due = true, .completions = true }, .quiet = KWARP_COALESCE_LOOKS, .left = 2 },
-	{ "due, posted, completions", .c = { .quiet = 5 },
-	  .f = { .due = true, .posted = true, .completions = true },
-	  .hold = true, .quiet = 5, .left = 1 },
-	{ "due, posted, completions that it never takes",
-	  .c = { .left = KWARP_COALESCE_LOOKS - 1 },
-	  .f = { .due = true, .posted = true, .completions = true },
-	  .obey = KWARP_COALESCE_OBEY, .left = KWARP_COALESCE_LOOKS },
-	{ "due, posted, all polled", .f = { .due = true, .posted = true, .polled = true },
-	  .obey = KWARP_COALESCE_OBEY },
-	{ "due, posted, nothing polled", .f = { .due = true, .posted = true },
-	  .obey = KWARP_COALESCE_OBEY },
-	{ "due, posted, completions, waits for an event",
-	  .f = { .due = true, .posted = true, .completions = true, .armed = true } },
-	{ "due, posted, waits for an event",
-	  .f = { .due = true, .posted = true, .armed = true } },
+} ring_cases[] = {
+	{ "polls", .polled = true, .hold = true },
+	{ "has not polled" },
+	{ "to be obeyed", { .obey = 3 }, .polled = true, .obey = 2 },
+	{ "to be obeyed for the last time", { .obey = 1 }, .polled = true },
+	{ "held", { .missed = 2 }, .held = true, .polled = true, .hold = true },
+	{ "not held", { .missed = 2 }, .polled = true, .hold = true, .missed = 2 },
+	{ "after quiet looks", { .quiet = 2 }, .polled = true, .hold = true },
 };
 
-KUNIT_ARRAY_PARAM_DESC(verdict, verdict_cases, desc);
+KUNIT_ARRAY_PARAM_DESC(ring, ring_cases, desc);
 
-static void test_verdict(struct kunit *test)
+static void test_rings(struct kunit *test)
 {
-	const struct verdict_case *v = test->param_value;
-	struct kwarp_coalesce c = v->c;
+	const struct ring_case *c = test->param_value;
+	struct kwarp_cq_hold h = c->h;
 
-	KUNIT_EXPECT_EQ(test, kwarp_coalesce_verdict(&c, &v->f), v->hold);
-	KUNIT_EXPECT_EQ(test, c.obey, v->obey);
-	KUNIT_EXPECT_EQ(test, c.quiet, v->quiet);
-	KUNIT_EXPECT_EQ(test, c.left, v->left);
+	KUNIT_EXPECT_EQ(test, kwarp_coalesce_rings(&h, c->held, c->polled), c->hold);
+	KUNIT_EXPECT_EQ(test, h.missed, c->missed);
+	KUNIT_EXPECT_EQ(test, h.obey, c->obey);
+	KUNIT_EXPECT_EQ(test, h.quiet, 0);
+}
+
+/* A look, likewise. */
+static const struct look_case {
+	const char *desc;
+	struct kwarp_cq_hold h;
+	struct kwarp_coalesce_facts f;
+	bool goes_on;
+	u32 missed;
+	u32 idle;
+	u32 quiet;
+	u32 obey;
+} look_cases[] = {
+	{ "active", { .quiet = 2 }, { .active = true }, .goes_on = true },
+	{ "waiting", { .quiet = 2 }, { .waiting = true }, .goes_on = true },
+	{ "quiet", .goes_on = true, .quiet = 1 },
+	{ "quiet for long", { .quiet = KWARP_COALESCE_QUIET - 1 },
+	  .quiet = KWARP_COALESCE_QUIET },
+	{ "forgotten, for the first time", { .active = true },
+	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 1 },
+	{ "forgotten again, and active between", { .missed = 1 },
+	  { .waiting = true, .forgotten = true, .active = true }, .goes_on = true, .missed = 2 },
+	{ "forgotten again, and nothing between", { .missed = 1 },
+	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 1, .idle = 1 },
+	{ "forgotten for long, and nothing between",
+	  { .missed = 1, .idle = KWARP_COALESCE_IDLE - 1 },
+	  { .waiting = true, .forgotten = true }, .goes_on = true, .missed = 2 },
+	{ "forgotten once too often", { .missed = KWARP_COALESCE_MISSES - 1, .active = true },
+	  { .waiting = true, .forgotten = true }, .obey = KWARP_COALESCE_OBEY },
+};
+
+KUNIT_ARRAY_PARAM_DESC(look, look_cases, desc);
+
+static void test_goes_on(struct kunit *test)
+{
+	const struct look_case *c = test->param_value;
+	struct kwarp_cq_hold h = c->h;
+
+	KUNIT_EXPECT_EQ(test, kwarp_coalesce_goes_on(&h, &c->f), c->goes_on);
+	KUNIT_EXPECT_EQ(test, h.missed, c->missed);
+	KUNIT_EXPECT_EQ(test, h.idle, c->idle);
+	KUNIT_EXPECT_EQ(test, h.quiet, c->quiet);
+	KUNIT_EXPECT_EQ(test, h.obey, c->obey);
 }
 
 /* --------------------------------------------------------------------- facts */
 
 /**
- * struct coalesce_test - a stream whose program polls
+ * struct stream - of which only what matters here is set
  * @e: engine
- * @c: what is tested
  * @sq: its queue, of which only the indices matter
- * @scq: where its requests complete
+ * @sends: times that the timer has sent
+ * @told_held: at the last of them the stream was held still
+ */
+struct stream {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	u32 sends;
+	bool told_held;
+};
+
+/**
+ * struct coalesce_test - streams of a program that polls
+ * @s: the streams
+ * @scq: where their requests complete
  * @rcq: where receives do
+ * @hold: of the former
+ * @slow_us: the timer takes so long to send
  */
 struct coalesce_test {
-	struct kwarp_engine e;
-	struct kwarp_coalesce *c;
-	struct kwarp_sq sq;
+	struct stream s[STREAMS];
 	struct test_cq *scq;
 	struct test_cq *rcq;
+	struct kwarp_cq_hold *hold;
+	u32 slow_us;
 };
+
+static struct coalesce_test *the_test;
+
+static void told(struct stream *s)
+{
+	s->sq.ring.hdr->flags = kwarp_coalesce_holds(&s->e) ? KWARP_RING_HELD :
+							      KWARP_RING_NEED_KICK;
+}
+
+/* As the runner does: all goes, and posters are told. */
+static void sent_by_timer(struct kwarp_engine *e)
+{
+	struct stream *s = container_of(e, struct stream, e);
+
+	udelay(the_test->slow_us);
+	s->sq.next = s->sq.ring.hdr->prod;
+	s->sends++;
+	s->told_held = kwarp_coalesce_holds(e);
+	told(s);
+}
+
+static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp_dev *kdev)
+{
+	s->sq.cq = &t->scq->cq;
+	s->e.kdev = kdev;
+	s->e.sq = &s->sq;
+	s->e.recv_cq = &t->rcq->cq;
+	s->e.sock = (struct socket *)t;
+	/* The test is the runner. */
+	atomic_set(&s->e.tx.run, KWARP_RUN_ACTIVE);
+	s->e.flags = BIT(KWARP_E_TX_OPEN);
+	kwarp_coalesce_init(&s->e, sent_by_timer);
+	kwarp_coalesce_reset(&s->e);
+}
 
 static int coalesce_test_init(struct kunit *test)
 {
 	struct coalesce_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 	struct kwarp_dev *kdev = kunit_kzalloc(test, sizeof(*kdev), GFP_KERNEL);
+	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	KUNIT_ASSERT_NOT_NULL(test, kdev);
 	test->priv = t;
-	t->c = &t->e.tx.coalesce;
-	test_ring_init(test, &t->sq.ring, 64, 64);
+	the_test = t;
 	t->scq = test_cq_new(test, 64);
 	t->rcq = test_cq_new(test, 64);
-	t->sq.cq = &t->scq->cq;
+	t->hold = &t->scq->cq.hold;
+	kwarp_coalesce_init_cq(&t->scq->cq);
 	kdev->knobs.coalesce_us = KWARP_COALESCE_US;
-	t->e.kdev = kdev;
-	t->e.sq = &t->sq;
-	t->e.recv_cq = &t->rcq->cq;
-	t->e.sock = (struct socket *)t;
-	/* The test is the runner. */
-	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
-	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	told_resolution = 1;
-	kwarp_coalesce_reset(&t->e);
+	for (i = 0; i < STREAMS; i++) {
+		test_ring_init(test, &t->s[i].sq.ring, 64, 64);
+		start_stream(t, &t->s[i], kdev);
+	}
 	return 0;
+}
+
+static void coalesce_test_exit(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < STREAMS; i++)
+		kwarp_coalesce_stop(&t->s[i].e);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->hold->streams));
+	KUNIT_EXPECT_EQ(test, t->hold->n, 0);
+	KUNIT_EXPECT_EQ(test, t->hold->rung, 0);
+	kwarp_coalesce_fini_cq(&t->scq->cq);
 }
 
 static void poll(struct test_cq *cq)
@@ -129,26 +214,57 @@ static void poll(struct test_cq *cq)
 	cq->cq.ring.hdr->polls++;
 }
 
+/* The test looks, and no timer. */
+static void no_timer(struct coalesce_test *t)
+{
+	hrtimer_cancel(&t->hold->timer);
+}
+
+static bool held_after_ring_of(struct coalesce_test *t, struct stream *s)
+{
+	kwarp_coalesce_rung(&s->e);
+	s->sq.next = s->sq.ring.hdr->prod;
+	kwarp_coalesce_sent(&s->e);
+	no_timer(t);
+	told(s);
+	return kwarp_coalesce_holds(&s->e);
+}
+
 static bool held_after_ring(struct coalesce_test *t)
 {
-	kwarp_coalesce_rung(&t->e);
-	kwarp_coalesce_sent(&t->e);
-	return t->c->on;
+	return held_after_ring_of(t, &t->s[0]);
 }
 
-/* As the runner has told posters after the last doorbell. */
-static bool held_after_look(struct coalesce_test *t)
+/* As after a poll. */
+static void hold(struct kunit *test, struct stream *s)
 {
-	t->sq.ring.hdr->flags = t->c->on ? KWARP_RING_HELD : KWARP_RING_NEED_KICK;
-	kwarp_coalesce_due(&t->e);
-	return t->c->on;
+	struct coalesce_test *t = test->priv;
+
+	poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, held_after_ring_of(t, s));
 }
 
-/* A period without a doorbell. */
-static bool held_after_period(struct coalesce_test *t)
+/* Return: nanoseconds to the next one. */
+static u64 look_now(struct coalesce_test *t)
 {
-	t->c->lately = false;
-	return held_after_look(t);
+	u64 ns;
+
+	spin_lock_bh(&t->hold->lock);
+	ns = look(t->hold);
+	t->hold->runs = ns;
+	spin_unlock_bh(&t->hold->lock);
+	return ns;
+}
+
+/* The program posts, and does not ring. */
+static void leave(struct stream *s)
+{
+	s->sq.ring.hdr->prod++;
+}
+
+static long timeouts(struct coalesce_test *t)
+{
+	return atomic_long_read(&t->s[0].e.kdev->coalesce_timeouts);
 }
 
 /* A poll of either CQ counts, once. */
@@ -162,98 +278,47 @@ static void test_polls(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 	poll(t->rcq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	t->e.recv_cq = &t->scq->cq;
+	t->s[0].e.recv_cq = &t->scq->cq;
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
 	poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-}
-
-static void test_armed(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	t->rcq->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
-	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	t->rcq->cq.ring.hdr->arm = 0;
-	poll(t->scq);
-	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	t->scq->cq.prod++;
-	KUNIT_EXPECT_TRUE(test, held_after_period(t));
-	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
 }
 
 /* What is sent without a doorbell, as an answer to the peer is, changes nothing. */
 static void test_not_rung(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
+	struct kwarp_engine *e = &t->s[0].e;
 
 	poll(t->scq);
-	kwarp_coalesce_sent(&t->e);
-	KUNIT_EXPECT_FALSE(test, t->c->on);
+	kwarp_coalesce_sent(e);
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
 	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	kwarp_coalesce_sent(&t->e);
-	KUNIT_EXPECT_TRUE(test, t->c->on);
+	kwarp_coalesce_sent(e);
+	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(e));
 }
 
-/* The event that the program has asked for is raised by what it has just sent. */
-static void test_disarmed(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
-	kwarp_coalesce_rung(&t->e);
-	t->scq->cq.ring.hdr->arm = 0;
-	kwarp_coalesce_sent(&t->e);
-	KUNIT_EXPECT_TRUE(test, t->c->on);
-}
-
-/* Completions of receives are something to do, too; each look at requests that wait is counted. */
-static void test_due(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-	atomic_long_t *timeouts = &t->e.kdev->coalesce_timeouts;
-
-	poll(t->scq);
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	t->rcq->cq.prod++;
-	KUNIT_EXPECT_TRUE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(timeouts), 0);
-	t->sq.ring.hdr->prod++;
-	KUNIT_EXPECT_TRUE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(timeouts), 1);
-	t->rcq->cq.ring.hdr->cons = t->rcq->cq.prod;
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(timeouts), 2);
-	/* The end of a period that was ended already is none. */
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(timeouts), 2);
-	poll(t->scq);
-	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	KUNIT_EXPECT_EQ(test, t->c->obey, KWARP_COALESCE_OBEY - 1);
-}
-
-/* The knob, for streams that begin later; and what was learnt of the one before is forgotten. */
+/* The knob, for streams that begin later. */
 static void test_knob(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
+	struct kwarp_engine *e = &t->s[0].e;
 
-	t->e.kdev->knobs.coalesce_us = 0;
+	e->kdev->knobs.coalesce_us = 0;
 	poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	t->c->obey = 5;
-	kwarp_coalesce_reset(&t->e);
-	KUNIT_EXPECT_FALSE(test, t->c->on);
+	kwarp_coalesce_stop(e);
+	kwarp_coalesce_reset(e);
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(e));
 	poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	t->e.kdev->knobs.coalesce_us = 7;
-	kwarp_coalesce_reset(&t->e);
+	e->kdev->knobs.coalesce_us = 7;
+	kwarp_coalesce_reset(e);
+	look_now(t);
 	poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	KUNIT_EXPECT_EQ(test, t->c->ns, 7000);
+	KUNIT_EXPECT_EQ(test, t->hold->ns, 7000);
 }
 
 /* A timer that only ends with a tick would hold for milliseconds. */
@@ -273,7 +338,7 @@ static void test_no_stream(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 
-	t->e.sock = NULL;
+	t->s[0].e.sock = NULL;
 	poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
@@ -283,81 +348,9 @@ static void test_not_open(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 
-	t->e.flags = 0;
+	t->s[0].e.flags = 0;
 	poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-}
-
-/* A program that asks for an event rings for what it has left, or is about to. */
-static void test_due_armed(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	t->sq.ring.hdr->prod++;
-	t->scq->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
-}
-
-/* A look soon after a doorbell: the program has had no period to ring again. */
-static void test_lately(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	t->sq.ring.hdr->prod++;
-	KUNIT_EXPECT_TRUE(test, held_after_look(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
-	KUNIT_EXPECT_FALSE(test, held_after_look(t));
-	KUNIT_EXPECT_EQ(test, t->c->obey, KWARP_COALESCE_OBEY);
-}
-
-/* The program has rung for all that is there: that it is there is TCP's doing. */
-static void test_rung_for_all(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	t->sq.ring.hdr->prod += 7;
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
-}
-
-/* Posters have been told that they need not ring, since TCP is full or a work item will go on. */
-static void test_busy(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	t->sq.ring.hdr->prod++;
-	t->c->lately = false;
-	t->sq.ring.hdr->flags = 0;
-	kwarp_coalesce_due(&t->e);
-	KUNIT_EXPECT_TRUE(test, t->c->on);
-	t->c->rung = true;
-	KUNIT_EXPECT_TRUE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
-}
-
-/* Requests that wait for a Read Response are not the program's to ring for. */
-static void test_waits_for_read(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-
-	poll(t->scq);
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	t->sq.ring.hdr->prod++;
-	set_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
-	KUNIT_EXPECT_FALSE(test, held_after_period(t));
-	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_timeouts), 0);
-	KUNIT_EXPECT_EQ(test, t->c->obey, 0);
 }
 
 static void be_normal(void *unused)
@@ -375,6 +368,7 @@ static void test_realtime(struct kunit *test)
 	poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 	sched_set_normal(current, 0);
+	poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
 	/* Held before it became one. */
 	sched_set_fifo(current);
@@ -382,29 +376,338 @@ static void test_realtime(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
+/* --------------------------------------------------------------------- looks */
+
+/* A request that one look has found is sent at the next, if there was no poll between them. */
+static void test_forgotten(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	hold(test, s);
+	look_now(t);
+	leave(s);
+	look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_TRUE(test, s->told_held);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+	look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+}
+
+static void poll_sends(struct coalesce_test *t)
+{
+	poll(t->scq);
+}
+
+static void poll_recvs(struct coalesce_test *t)
+{
+	poll(t->rcq);
+}
+
+static void ring_another(struct coalesce_test *t)
+{
+	held_after_ring_of(t, &t->s[1]);
+}
+
+static void be_in_doorbell(struct coalesce_test *t)
+{
+	kwarp_coalesce_rung(&t->s[1].e);
+}
+
+static const struct deed {
+	const char *desc;
+	void (*once)(struct coalesce_test *t);
+	void (*each)(struct coalesce_test *t);
+} deed_cases[] = {
+	{ "polls its sends", .each = poll_sends },
+	{ "polls its receives", .each = poll_recvs },
+	{ "rings for another queue pair", .each = ring_another },
+	{ "is in another doorbell", .once = be_in_doorbell },
+};
+
+KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
+
+/* The program has something to do, and will come to the end of it; but not for ever. */
+static void test_busy(struct kunit *test)
+{
+	const struct deed *d = test->param_value;
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	hold(test, s);
+	look_now(t);
+	leave(s);
+	if (d->once)
+		d->once(t);
+	for (i = 0; i < KWARP_COALESCE_BUSY; i++) {
+		if (d->each)
+			d->each(t);
+		look_now(t);
+		KUNIT_ASSERT_EQ_MSG(test, s->sends, 0, "look %u", i);
+	}
+	if (d->each)
+		d->each(t);
+	look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_TRUE(test, s->told_held);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
+	KUNIT_EXPECT_EQ(test, t->hold->missed, 0);
+}
+
+static void by_doorbell(struct stream *s)
+{
+	s->e.tx.coalesce.rung_at = s->sq.ring.hdr->prod;
+}
+
+static void by_read(struct stream *s)
+{
+	set_bit(KWARP_E_TX_WAIT_READ, &s->e.flags);
+}
+
+static void by_tcp(struct stream *s)
+{
+	s->sq.ring.hdr->flags = 0;
+}
+
+static const struct others_work {
+	const char *desc;
+	void (*make)(struct stream *s);
+} others_work[] = {
+	{ "the program has rung for all that is there", by_doorbell },
+	{ "a Read Response is waited for", by_read },
+	{ "TCP is full, or somebody sends", by_tcp },
+};
+
+KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
+
+/* Requests that are there although the program need not ring. */
+static void test_others_work(struct kunit *test)
+{
+	const struct others_work *c = test->param_value;
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	hold(test, s);
+	leave(s);
+	c->make(s);
+	for (i = 0; i < 2; i++)
+		look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
+}
+
+/* A program that forgets its requests is obeyed from then on, and told so. */
+static void test_misses(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	hold(test, s);
+	hold(test, &t->s[1]);
+	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
+		poll(t->scq);
+		KUNIT_ASSERT_TRUE(test, kwarp_coalesce_holds(&s->e));
+		leave(s);
+		look_now(t);
+		look_now(t);
+		KUNIT_EXPECT_EQ(test, timeouts(t), i + 1);
+	}
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, t->s[1].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, look_now(t), 0);
+	poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
+	KUNIT_EXPECT_EQ(test, t->hold->obey, KWARP_COALESCE_OBEY - 1);
+}
+
+/* One that comes to ring now and then is not. */
+static void test_ring_forgives(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	for (i = 0; i < 2 * KWARP_COALESCE_MISSES; i++) {
+		hold(test, s);
+		leave(s);
+		look_now(t);
+		look_now(t);
+	}
+	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_GE(test, timeouts(t), 2 * KWARP_COALESCE_MISSES - 1);
+}
+
+/* Nothing is done any more: the hold ends, and with it the timer. */
+static void test_quiet(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	hold(test, &t->s[0]);
+	for (i = 0; i < KWARP_COALESCE_QUIET; i++)
+		KUNIT_EXPECT_NE(test, look_now(t), 0);
+	KUNIT_EXPECT_EQ(test, look_now(t), 0);
+	KUNIT_EXPECT_EQ(test, t->s[0].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
+	hold(test, &t->s[0]);
+	KUNIT_EXPECT_EQ(test, t->hold->ns, KWARP_COALESCE_US * NSEC_PER_USEC);
+}
+
+/* The timer is slower while the program needs none. */
+static void test_slow(struct kunit *test)
+{
+	const u64 least = KWARP_COALESCE_US * NSEC_PER_USEC;
+	struct coalesce_test *t = test->priv;
+	u64 ns = least;
+	u32 i;
+
+	hold(test, &t->s[0]);
+	for (i = 0; i < 10; i++) {
+		ns = min(2 * ns, KWARP_COALESCE_SLOW * least);
+		poll(t->scq);
+		KUNIT_EXPECT_EQ(test, look_now(t), ns);
+	}
+	leave(&t->s[0]);
+	look_now(t);
+	KUNIT_EXPECT_EQ(test, look_now(t), least);
+}
+
+/* Of many streams each has its turn; when the hold ends all are told, some at a time. */
+static void test_many(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i, sent, looks;
+
+	for (i = 0; i < STREAMS; i++) {
+		hold(test, &t->s[i]);
+		leave(&t->s[i]);
+	}
+	/* Twice as many looks as one stream needs, and one for where they begin. */
+	for (i = 0; i < 6; i++)
+		look_now(t);
+	for (i = 0, sent = 0; i < STREAMS; i++)
+		sent += !!t->s[i].sends;
+	KUNIT_EXPECT_EQ(test, sent, STREAMS);
+	for (i = 0; i < STREAMS; i++)
+		hold(test, &t->s[i]);
+	for (looks = 0; !t->hold->ends && looks < 100; looks++)
+		look_now(t);
+	KUNIT_EXPECT_EQ(test, t->hold->n, STREAMS - RELEASES);
+	for (looks = 1; look_now(t) && looks < 100; looks++)
+		;
+	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, RELEASES) - 1);
+	for (i = 0; i < STREAMS; i++)
+		KUNIT_EXPECT_EQ(test, t->s[i].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+}
+
+/* ----------------------------------------------------------------- the timer */
+
+static bool sent_within_a_second(const struct stream *s, u32 times)
+{
+	u32 ms;
+
+	for (ms = 0; ms < 1000 && READ_ONCE(s->sends) < times; ms++)
+		usleep_range(1000, 2000);
+	return READ_ONCE(s->sends) >= times;
+}
+
+static void ring_with_timer(struct coalesce_test *t, struct stream *s)
+{
+	poll(t->scq);
+	kwarp_coalesce_rung(&s->e);
+	s->sq.next = s->sq.ring.hdr->prod;
+	kwarp_coalesce_sent(&s->e);
+	told(s);
+}
+
+/* It runs as long as something is held, and again when something is again. */
+static void test_timer(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	for (i = 0; i < 3; i++) {
+		ring_with_timer(t, s);
+		leave(s);
+		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 1));
+		/* Then nothing happens, and the hold ends. */
+		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 2));
+		KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+		usleep_range(1000, 2000);
+		KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->hold->timer));
+		KUNIT_EXPECT_EQ(test, s->sends, 2 * i + 2);
+	}
+}
+
+/* One that was taken off is left alone, and its neighbour is not. */
+static void test_stop(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+
+	ring_with_timer(t, &t->s[0]);
+	ring_with_timer(t, &t->s[1]);
+	kwarp_coalesce_stop(&t->s[0].e);
+	leave(&t->s[0]);
+	leave(&t->s[1]);
+	KUNIT_EXPECT_TRUE(test, sent_within_a_second(&t->s[1], 1));
+	KUNIT_EXPECT_EQ(test, t->s[0].sends, 0);
+}
+
+/* What is sent for on another processor is waited for: then its memory may go. */
+static void test_stop_waits(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	t->slow_us = 300;
+	for (i = 0; i < 50; i++) {
+		ring_with_timer(t, s);
+		leave(s);
+		usleep_range(100, 900);
+		kwarp_coalesce_stop(&s->e);
+		KUNIT_EXPECT_EQ(test, atomic_read(&s->e.tx.coalesce.sends), 0);
+		KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	}
+}
+
 static struct kunit_case coalesce_cases[] = {
-	KUNIT_CASE_PARAM(test_verdict, verdict_gen_params),
+	KUNIT_CASE_PARAM(test_rings, ring_gen_params),
+	KUNIT_CASE_PARAM(test_goes_on, look_gen_params),
 	KUNIT_CASE(test_polls),
-	KUNIT_CASE(test_armed),
 	KUNIT_CASE(test_not_rung),
-	KUNIT_CASE(test_disarmed),
-	KUNIT_CASE(test_due),
 	KUNIT_CASE(test_knob),
 	KUNIT_CASE(test_coarse_timer),
 	KUNIT_CASE(test_no_stream),
 	KUNIT_CASE(test_not_open),
-	KUNIT_CASE(test_due_armed),
-	KUNIT_CASE(test_lately),
-	KUNIT_CASE(test_rung_for_all),
-	KUNIT_CASE(test_busy),
-	KUNIT_CASE(test_waits_for_read),
 	KUNIT_CASE(test_realtime),
+	KUNIT_CASE(test_forgotten),
+	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
+	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
+	KUNIT_CASE(test_misses),
+	KUNIT_CASE(test_ring_forgives),
+	KUNIT_CASE(test_quiet),
+	KUNIT_CASE(test_slow),
+	KUNIT_CASE(test_many),
+	KUNIT_CASE(test_timer),
+	KUNIT_CASE(test_stop),
+	KUNIT_CASE(test_stop_waits),
 	{ }
 };
 
 static struct kunit_suite coalesce_suite = {
 	.name = "kwarp_coalesce",
 	.init = coalesce_test_init,
+	.exit = coalesce_test_exit,
 	.test_cases = coalesce_cases,
 };
 kunit_test_suite(coalesce_suite);

@@ -5,13 +5,13 @@
  */
 #include <kunit/test.h>
 
-#define kwarp_tx_init_module	door_tx_init_module
-#define kwarp_timer_exit	door_timer_exit
 #define kwarp_tx_init		door_tx_init
 #define kwarp_tx_kick		door_tx_kick
 #define kwarp_tx_claim		door_tx_claim
 #define kwarp_tx_release	door_tx_release
-#define kwarp_timer_del		door_timer_del
+#define kwarp_coalesce_stop	door_coalesce_stop
+#define kwarp_coalesce_init_cq	door_coalesce_init_cq
+#define kwarp_coalesce_fini_cq	door_coalesce_fini_cq
 #define kwarp_tx_drained	door_tx_drained
 #define kwarp_coalesce_reset	door_coalesce_reset
 #define kwarp_rx_init		door_rx_init
@@ -98,11 +98,11 @@ void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
 }
 
-void door_tx_init_module(void)
+void door_coalesce_init_cq(struct kwarp_cq *cq)
 {
 }
 
-void door_timer_exit(void)
+void door_coalesce_fini_cq(struct kwarp_cq *cq)
 {
 }
 
@@ -116,7 +116,7 @@ void door_tx_release(struct kwarp_engine *e)
 	say("]");
 }
 
-void door_timer_del(struct kwarp_engine *e)
+void door_coalesce_stop(struct kwarp_engine *e)
 {
 	say("timer");
 }
@@ -403,7 +403,7 @@ static void test_end(struct kunit *test)
 {
 	struct door_test *t = test->priv;
 
-	/* The work item may start the timer. */
+	/* The work item may have it looked after. */
 	kwarp_engine_cancel(&t->e);
 	expect_log(test, "work timer");
 	kwarp_engine_unwire(&t->e);

@@ -10,16 +10,13 @@
 #include "../../compat.h"
 
 #define kwarp_tx_init		tested_tx_init
-#define kwarp_tx_init_module	tested_tx_init_module
 #define kwarp_tx_kick		tested_tx_kick
 #define kwarp_tx_claim		tested_tx_claim
 #define kwarp_tx_release	tested_tx_release
 #define kwarp_tx_step		scripted_step
 #define kwarp_coalesce_rung	sched_coalesce_rung
 #define kwarp_coalesce_sent	sched_coalesce_sent
-#define kwarp_coalesce_due	sched_coalesce_due
-#define kwarp_timer_init	sched_timer_init
-#define kwarp_timer_add		sched_timer_add
+#define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_tcp_run		sched_tcp_run
 #define kwarp_tx_wq		sched_wq
 #define queue_delayed_work	note_work
@@ -57,10 +54,8 @@ struct workqueue_struct *sched_wq;
  * @pending: the work item is queued
  * @works: times that it was
  * @delay: for the last of them
- * @holds: what is to be held from the next doorbell on, or the end of the next period
+ * @holds: what is to be held from the next doorbell on
  * @rung: doorbells that were told
- * @due: ends of periods that were told
- * @timers: times that a timer was asked for
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -80,8 +75,6 @@ struct sched_test {
 	unsigned long delay;
 	bool holds;
 	u32 rung;
-	u32 due;
-	u32 timers;
 };
 
 static struct sched_test *the_test;
@@ -110,19 +103,9 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	e->tx.coalesce.rung = false;
 }
 
-void kwarp_coalesce_due(struct kwarp_engine *e)
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
-	the_test->due++;
-	e->tx.coalesce.on = the_test->holds;
-}
-
-void kwarp_timer_init(void (*over)(struct kwarp_engine *e))
-{
-}
-
-void kwarp_timer_add(struct kwarp_engine *e)
-{
-	the_test->timers++;
+	e->tx.coalesce.send = send;
 }
 
 static bool somebody_waits(void)
@@ -213,7 +196,7 @@ static void do_work(struct sched_test *t)
 
 static void do_timer(struct sched_test *t)
 {
-	period_over(&t->e);
+	t->e.tx.coalesce.send(&t->e);
 }
 
 /* ------------------------------------------------------------------- runners */
@@ -603,19 +586,17 @@ static void test_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rung, 1);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 1);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
-	KUNIT_EXPECT_EQ(test, t->timers, 0);
 	t->holds = true;
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->rung, 2);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
-	KUNIT_EXPECT_EQ(test, t->timers, 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/* What is posted in a period goes out at its end, and the period after it is as was said then. */
-static void test_period(struct kunit *test)
+/* What was left goes out, in the timer, and the queue is held as long as the timer has it. */
+static void test_left(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
@@ -623,15 +604,12 @@ static void test_period(struct kunit *test)
 	ring(t);
 	t->sq.ring.hdr->prod += 7;
 	do_timer(t);
-	KUNIT_EXPECT_EQ(test, t->due, 1);
 	KUNIT_EXPECT_TRUE(test, t->in_socket);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 8);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
-	KUNIT_EXPECT_EQ(test, t->timers, 2);
-	t->holds = false;
+	t->e.tx.coalesce.on = false;
 	do_timer(t);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
-	KUNIT_EXPECT_EQ(test, t->timers, 2);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
@@ -664,7 +642,6 @@ static void test_held_overtaken(struct kunit *test)
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 3);
 	KUNIT_EXPECT_EQ(test, t->rung, 1);
-	KUNIT_EXPECT_EQ(test, t->due, 0);
 }
 
 /* TCP is full: it tells when there is room, so neither doorbell nor timer is needed. */
@@ -676,13 +653,11 @@ static void test_held_blocked(struct kunit *test)
 	script(t, 1, KWARP_TX_BLOCKED);
 	ring(t);
 	KUNIT_EXPECT_EQ(test, flags(t), 0);
-	KUNIT_EXPECT_EQ(test, t->timers, 0);
 	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
-	KUNIT_EXPECT_EQ(test, t->timers, 1);
 }
 
-/* A process owns the socket at the end of the period: the work item sends. */
+/* A process owns the socket when the timer comes: the work item sends. */
 static void test_held_owned(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -699,13 +674,13 @@ static void test_held_owned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->in_socket);
 }
 
-static void period_ends(struct sched_test *t)
+static void timer_comes(struct sched_test *t)
 {
 	t->during = NULL;
 	do_timer(t);
 }
 
-/* The period ends while another runs: one more round, and the word is left as it should be. */
+/* The timer comes while another runs: one more round, and the word is left as it should be. */
 static void test_held_again(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -713,30 +688,31 @@ static void test_held_again(struct kunit *test)
 	t->holds = true;
 	ring(t);
 	t->steps = 0;
-	t->during = period_ends;
+	t->during = timer_comes;
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
-	KUNIT_EXPECT_EQ(test, t->due, 0);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
 }
 
-/* Released before its period is over: the timer leaves the stream alone. */
-static void test_held_released(struct kunit *test)
+static void hold_ends(struct sched_test *t)
+{
+	t->e.tx.coalesce.on = false;
+}
+
+/* The timer ends the hold while somebody runs who was not rung for: posters are told. */
+static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
 	t->holds = true;
 	ring(t);
-	t->holds = false;
-	ring(t);
-	t->steps = 0;
-	do_timer(t);
-	KUNIT_EXPECT_EQ(test, t->steps, 0);
-	KUNIT_EXPECT_EQ(test, t->due, 0);
+	t->during = hold_ends;
+	packet(&t->e);
+	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
 }
 
-/* The stream ends in a period: all that was posted is flushed, and doorbells count. */
+/* The stream ends while it is held: all that was posted is flushed, and doorbells count. */
 static void test_held_stream_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -751,13 +727,11 @@ static void test_held_stream_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
 	t->steps = 0;
-	t->timers = 0;
 	do_timer(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 0);
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
-	KUNIT_EXPECT_EQ(test, t->timers, 0);
 }
 
 static struct kunit_case sched_cases[] = {
@@ -784,13 +758,13 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_poster_answers_once),
 	KUNIT_CASE(test_no_stream),
 	KUNIT_CASE(test_ring),
-	KUNIT_CASE(test_period),
+	KUNIT_CASE(test_left),
 	KUNIT_CASE(test_held_posted_meanwhile),
 	KUNIT_CASE(test_held_overtaken),
 	KUNIT_CASE(test_held_blocked),
 	KUNIT_CASE(test_held_owned),
 	KUNIT_CASE(test_held_again),
-	KUNIT_CASE(test_held_released),
+	KUNIT_CASE(test_held_ends),
 	KUNIT_CASE(test_held_stream_ends),
 	{ }
 };

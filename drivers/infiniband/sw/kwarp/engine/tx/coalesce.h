@@ -8,49 +8,73 @@
  * the send queue is held (KWARP_RING_HELD): what is posted now stays in the ring, and the provider
  * rings once, when the program has nothing else to do.
  *
- * A timer is the safety net, for a program that posts and then does not poll: about coalesce_us
- * after the queue was held it sends what is there (timer.h).  If the program has not rung since
- * the look before, the hold ends, unless there are completions that it may be busy with, and not
- * for long even then.  If it has left requests meanwhile, its next doorbells are obeyed at once.
+ * The program polls for all queue pairs of a CQ together, so what follows is the CQ's, where
+ * requests complete.  A timer of the CQ looks at those that are held, as long as there are any:
+ * coalesce_us after the first was, and then in twice the time each time that nothing is forgotten.
  *
- * A program that has asked for an event is about to sleep, and is not held.  Neither is one with
- * a real-time policy: it may keep the processor from the timer for ever.  On real-time kernels
- * nothing is held.
+ * A request that waits since the look before, and no poll since: the program does not poll when it
+ *	has posted.  It waits for its peer by other means, or sleeps until an event that it has asked
+ *	for before.  The timer sends the request.  If that is so at several looks, without a doorbell
+ *	of a held queue between them, the hold ends, and the next doorbells are obeyed at once.
+ * A request that waits, and polls: the program is busy with completions, perhaps of other queue
+ *	pairs.  The timer sends what has waited for many looks.
+ * Nothing waits, and polls: the program waits for something to do, and is held when it comes.
+ * Nothing waits, and no poll for some looks: the hold ends.
+ *
+ * A doorbell that is being rung, for whichever queue of the CQ, counts as a poll.
+ *
+ * A program with a real-time policy is not held: it may keep the processor from the timer for
+ * ever.  On real-time kernels nothing is held.
  */
 #ifndef KWARP_ENGINE_TX_COALESCE_H
 #define KWARP_ENGINE_TX_COALESCE_H
 
 #include "../types.h"
 
-/* Doorbells that are obeyed at once after a program has left its requests to the timer. */
-#define KWARP_COALESCE_OBEY	1024
+/* Looks that find a request forgotten: some may have met a program without its processor. */
+#define KWARP_COALESCE_MISSES	4
 /*
- * Looks in a row at a program that has not rung and has completions to poll, until it is held no
- * longer: those that find something posted, and those that do not.
+ * Doorbells that are obeyed at once after that: what its requests have waited is little for each,
+ * and a program that begins to poll is soon held.
  */
-#define KWARP_COALESCE_LOOKS	8
+#define KWARP_COALESCE_OBEY	4096
+/* Looks that a request may wait for of a program that polls. */
+#define KWARP_COALESCE_BUSY	8
+/* The time between looks is never longer than so often coalesce_us. */
+#define KWARP_COALESCE_SLOW	16
+/* Looks in a row that find neither a request nor a poll, until the hold ends. */
+#define KWARP_COALESCE_QUIET	4
+
+/* Looks that find a request forgotten, and no poll since the one before, that count as one. */
+#define KWARP_COALESCE_IDLE	8
 
 /**
- * struct kwarp_coalesce_facts - what is known when the question is whether to hold
- * @due: the timer asks: the program has not rung for a period; else it has just rung
- * @posted: due: it has left requests in the ring
- * @polled: it has polled since this was looked at last
- * @completions: it has not taken all completions
- * @armed: it has asked for an event
+ * struct kwarp_coalesce_facts - what a look at a CQ has found
+ * @forgotten: a request, and no poll since the look before, which found it, too
+ * @waiting: a request
+ * @active: polls or doorbells since the look before
  */
 struct kwarp_coalesce_facts {
-	bool due;
-	bool posted;
-	bool polled;
-	bool completions;
-	bool armed;
+	bool forgotten;
+	bool waiting;
+	bool active;
 };
 
-bool kwarp_coalesce_verdict(struct kwarp_coalesce *c, const struct kwarp_coalesce_facts *f);
+bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled);
+bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f);
 
+void kwarp_coalesce_init_cq(struct kwarp_cq *cq);
+void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
+void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e));
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);
-void kwarp_coalesce_due(struct kwarp_engine *e);
+void kwarp_coalesce_stop(struct kwarp_engine *e);
+
+/* Posters need not ring.  Context: the runner; the timer may end it at any time. */
+static inline bool kwarp_coalesce_holds(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->tx.coalesce.on);
+}
 
 #endif /* KWARP_ENGINE_TX_COALESCE_H */

@@ -7,7 +7,7 @@
  * in a system call of its program      it is posted, unless the send queue is held (coalesce.h);
  *                                      if so, the program polls and finds nothing, or asks for
  *                                      an event
- * with the timer, after coalesce_us    the send queue is held, and the program does none of these
+ * with the timer of its CQ             the send queue is held, and the program does none of these
  * in the softirq that received         a Read Request of the peer is answered, a response has
  *                                      come that a fenced or ORD-limited request waited for, or
  *                                      the peer's first FPDU, for which a responder waits
@@ -49,7 +49,6 @@
 #include "../tcp.h"
 #include "coalesce.h"
 #include "step.h"
-#include "timer.h"
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
@@ -144,10 +143,18 @@ static void wait_for_memory(struct kwarp_engine *e)
 	leave_queued(e, 1);
 }
 
-/* Posters are not to ring.  Not for what will be flushed, or is not to be sent yet. */
-static bool holds(const struct kwarp_engine *e)
+/*
+ * All has been sent.  Posters are not to ring if the queue is held: not for what will be flushed.
+ * The timer may end the hold meanwhile: then it looks at what they have been told, see coalesce.c.
+ */
+static void tell_idle(struct kwarp_engine *e)
 {
-	return e->tx.coalesce.on && e->sock;
+	if (e->sock && kwarp_coalesce_holds(e)) {
+		tell_posters(e, KWARP_RING_HELD);
+		if (kwarp_coalesce_holds(e))
+			return;
+	}
+	tell_posters(e, KWARP_RING_NEED_KICK);
 }
 
 /*
@@ -174,7 +181,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
-	tell_posters(e, holds(e) ? KWARP_RING_HELD : KWARP_RING_NEED_KICK);
+	tell_idle(e);
 	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
@@ -187,10 +194,6 @@ static bool round_and_leave(struct kwarp_engine *e)
 	case KWARP_TX_NO_MEMORY:
 		wait_for_memory(e);
 		return true;
-	case KWARP_TX_IDLE:
-		if (holds(e))
-			kwarp_timer_add(e);
-		return leave(e);
 	default:
 		return leave(e);
 	}
@@ -241,7 +244,7 @@ static void run_for_poster(struct kwarp_engine *e)
  * The caller has entered, with the socket lock held.  Bounded by tick, too: each packet
  * that comes in may lead here.
  */
-static void run_in_socket(struct kwarp_engine *e, bool due)
+static void run_in_socket(struct kwarp_engine *e)
 {
 	/* With softirqs off it is ours; on real-time kernels the count may be a little wrong. */
 	struct softirq_share *s = this_cpu_ptr(&kwarp_softirq_share);
@@ -254,8 +257,6 @@ static void run_in_socket(struct kwarp_engine *e, bool due)
 	}
 	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
-	if (due)
-		kwarp_coalesce_due(e);
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);
@@ -290,7 +291,7 @@ static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 		run(e, false);
 		break;
 	default:
-		run_in_socket(e, from == KWARP_TX_FROM_TIMER);
+		run_in_socket(e);
 	}
 }
 
@@ -346,25 +347,18 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		cpu_relax();
 }
 
-static void send_held(struct kwarp_engine *e)
+static void send_in_socket(struct kwarp_engine *e)
 {
-	kwarp_tx_kick(e, KWARP_TX_FROM_TIMER);
+	kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
 }
 
-static void period_over(struct kwarp_engine *e)
+/* The timer of coalesce.c has found requests left, or ends the hold.  Context: softirq. */
+static void send_left(struct kwarp_engine *e)
 {
-	/* kwarp_timer_del() comes after the store and waits for us. */
+	/* kwarp_coalesce_stop() comes after the store and waits for us. */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	/*
-	 * Released meanwhile: the timer is told of holds, not of their ends.  The barrier pairs
-	 * with kwarp_timer_add()'s: either we see the hold, or the runner that the stream is in
-	 * no list.
-	 */
-	smp_mb();
-	if (!READ_ONCE(e->tx.coalesce.on))
-		return;
-	if (sock && !kwarp_tcp_run(sock, send_held, e))
+	if (sock && !kwarp_tcp_run(sock, send_in_socket, e))
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
@@ -406,11 +400,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
-	INIT_LIST_HEAD(&e->tx.coalesce.node);
-}
-
-/* Before the first stream. */
-void kwarp_tx_init_module(void)
-{
-	kwarp_timer_init(period_over);
+	kwarp_coalesce_init(e, send_left);
 }

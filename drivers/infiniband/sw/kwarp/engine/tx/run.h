@@ -8,12 +8,10 @@ enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
 	/* The spinlock of the socket is held and nobody owns it: the caller sends. */
 	KWARP_TX_FROM_SOCKET,
-	KWARP_TX_FROM_TIMER,	/* the same, and the period of coalesce.h is over */
 	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
 	KWARP_TX_FROM_DOORBELL,	/* the same, because of requests of user space */
 };
 
-void kwarp_tx_init_module(void);
 void kwarp_tx_init(struct kwarp_engine *e);
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from);
 void kwarp_tx_claim(struct kwarp_engine *e);

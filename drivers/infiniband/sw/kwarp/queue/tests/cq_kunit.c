@@ -227,28 +227,6 @@ static void test_corrupt_cons(struct kunit *test)
 	}
 }
 
-/* What the consumer has said, of two queues together. */
-static void test_look(struct kunit *test)
-{
-	struct test_cq *t = test->priv, *other = test_cq_new(test, ENTRIES);
-	struct kwarp_cq_view view = {};
-
-	t->cq.ring.hdr->polls = U32_MAX;
-	other->cq.ring.hdr->polls = 3;
-	kwarp_cq_look(&t->cq, &view);
-	KUNIT_EXPECT_EQ(test, view.polls, U32_MAX);
-	KUNIT_EXPECT_FALSE(test, view.completions);
-	KUNIT_EXPECT_FALSE(test, view.armed);
-	push(&other->cq, 1, KWARP_WC_SUCCESS, 0);
-	kwarp_cq_look(&other->cq, &view);
-	KUNIT_EXPECT_EQ(test, view.polls, 2);
-	KUNIT_EXPECT_TRUE(test, view.completions);
-	t->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
-	kwarp_cq_look(&t->cq, &view);
-	KUNIT_EXPECT_TRUE_MSG(test, view.completions, "the other one's");
-	KUNIT_EXPECT_TRUE(test, view.armed);
-}
-
 static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
 {
 	struct kwarp_ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
@@ -591,7 +569,6 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_overflow),
 	KUNIT_CASE(test_overflow_armed),
 	KUNIT_CASE(test_corrupt_cons),
-	KUNIT_CASE(test_look),
 	KUNIT_CASE_PARAM(test_replace, resize_gen_params),
 	KUNIT_CASE(test_replace_many),
 	KUNIT_CASE(test_replace_failed),
