@@ -145,8 +145,9 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* Another of its CQs has been polled, too. */
-		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED))
+		/* Another of its CQs has been polled, too, or the kernel has sent by itself. */
+		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
+		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(&qp->rung, prod, __ATOMIC_RELAXED);
 		qpn = qp->sq.qpn;

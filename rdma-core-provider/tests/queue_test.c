@@ -507,6 +507,24 @@ static void test_held_in_poll(void)
 	qp_drop(qp);
 }
 
+/* Nobody rings for what the kernel has sent by itself. */
+static void test_held_sent(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_cq *cq = to_kcq(qp->vqp.qp.send_cq);
+
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	CHECK(!send_one(qp, &wr));
+	qp->sq.ring.hdr->cons = qp->sq.ring.hdr->prod;
+	idle_poll(cq);
+	CHECK(kernel.rings == 0);
+	CHECK(!send_one(qp, &wr));
+	idle_poll(cq);
+	CHECK(kernel.rings == 1);
+	qp_drop(qp);
+}
+
 /* A poll that finds nothing has rung for all; one that then finds something leaves the rest. */
 static void test_held_many(void)
 {
@@ -941,6 +959,7 @@ static const struct {
 	{ "held: not while it polls completions", test_held_busy },
 	{ "held: by who has asked for an event, too", test_held_armed },
 	{ "held: posted while polling", test_held_in_poll },
+	{ "held: sent by the kernel", test_held_sent },
 	{ "held: many queue pairs", test_held_many },
 	{ "held: destroyed", test_held_destroyed },
 	{ "recv: limits, full, doorbell in error", test_recv },

@@ -6,11 +6,12 @@
  *
  * Both ends of a connection are in this process, over the device with that address.  What is posted
  * to a send queue that is held goes when the program polls and finds nothing, or asks for an
- * event.  If it does neither a timer sends it, which the device counts (coalesce_timeouts).
+ * event.  If it does neither a timer sends it, which the device counts (coalesce_timeouts), and
+ * after some times (KWARP_COALESCE_MISSES) nothing is held for a while.
  *
  * poll		a few Writes, again and again, and a poll behind them, which sends what was held
  * arm		the same, but an event is asked for
- * sleep	Sends to and fro, of a program that asks for an event before it posts
+ * sleep	Sends to and fro, of a program that posts and then sleeps until the other end has an event
  * leave	Writes one after the other, and no poll between them: the timer sends them
  * spin		a poll, a Write, and looks at its sink until it is there
  * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
@@ -379,10 +380,11 @@ static const struct test {
 } tests[] = {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
-	{ "sleep", run_sleep, 500, 0, 0, false },
+	/* Of both ends, until they are obeyed. */
+	{ "sleep", run_sleep, 500, 2, 20, false },
 	{ "leave", run_leave, 20, 1, 4000, false },
 	/* Then the next ones go at once, see KWARP_COALESCE_OBEY. */
-	{ "spin", run_spin, 300, 0, 10, false },
+	{ "spin", run_spin, 300, 0, 20, false },
 	{ "realtime", run_realtime, 300, 0, 0, false },
 };
 

@@ -16,7 +16,7 @@
 	X(align, switch, 0, "keep FPDUs aligned to TCP segments (off)")		\
 	X(crc, crc, KWARP_CRC_ON, "CRC on, off or required (on)")		\
 	X(coalesce_us, coalesce, KWARP_COALESCE_US,				\
-	  "longest wait of coalesced requests, 10 to 1000 us, or 0 (100)")		\
+	  "first look after coalesced requests, 10 to 1000 us, or 0 (100)")	\
 	X(keepalive, seconds, 60, "seconds until a silent peer is given up (60)") \
 	X(markers, switch, 0, "ask peers for markers (off)")			\
 	X(mpa_rev, rev, 2, "MPA revision to initiate with, 1 or 2 (2)")		\

@@ -26,8 +26,8 @@
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @coalesce_us: microseconds for which a program that polls may leave its requests in the
- *	ring, to go out together; 0: each doorbell is obeyed at once
+ * @coalesce_us: microseconds until a timer looks after requests that a program that polls has
+ *	left in the ring, to go out together; 0: each doorbell is obeyed at once
  * @keepalive: seconds after which a silent peer is given up, or 0; limits @user_timeout
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
@@ -72,7 +72,7 @@ struct kwarp_knobs {
  * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx/skb.c
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
- * @coalesce_timeouts: send queues that were held and that a timer had to look after
+ * @coalesce_timeouts: times that the timer has sent what a program had forgotten in a queue
  * @pages: pages for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
  *	halves off

@@ -97,8 +97,8 @@
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
 /*
- * For how long requests may be held (engine/tx/coalesce.h): by default, and the limits.  A timer
- * that goes off more often leaves no time for anything else.
+ * Microseconds until a timer looks after requests that are held (engine/tx/coalesce.h): by default,
+ * and the limits.  A timer that goes off more often leaves no time for anything else.
  */
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10

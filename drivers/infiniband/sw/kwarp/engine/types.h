@@ -117,6 +117,7 @@ struct kwarp_tx_msg {
  * @send: sends for the timer; immutable
  * @ns: period of the timer; 0: nothing is held; does not change during a stream
  * @rung: the runner's: a doorbell was rung, and what it was for has not all been sent
+ * @left: likewise: for something that had not been taken from the queue
  * @realtime: likewise: by a program with a real-time policy
  * @polls: likewise: what the program had counted when it rang last
  * @rung_at: what the producer index was then; READ_ONCE, since the timer looks
@@ -130,6 +131,7 @@ struct kwarp_coalesce {
 	void (*send)(struct kwarp_engine *e);
 	u64 ns;
 	bool rung;
+	bool left;
 	bool realtime;
 	bool on;
 	u32 polls;

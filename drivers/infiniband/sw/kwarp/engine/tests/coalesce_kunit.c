@@ -535,14 +535,33 @@ static void test_ring_forgives(struct kunit *test)
 	struct stream *s = &t->s[0];
 	u32 i;
 
+	hold(test, s);
 	for (i = 0; i < 2 * KWARP_COALESCE_MISSES; i++) {
-		hold(test, s);
 		leave(s);
 		look_now(t);
 		look_now(t);
+		leave(s);
+		hold(test, s);
 	}
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
-	KUNIT_EXPECT_GE(test, timeouts(t), 2 * KWARP_COALESCE_MISSES - 1);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 2 * KWARP_COALESCE_MISSES);
+}
+
+/* Whoever rings when the timer has sent everything has come too late. */
+static void test_ring_late(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	hold(test, s);
+	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
+		leave(s);
+		look_now(t);
+		look_now(t);
+		KUNIT_EXPECT_EQ(test, !!t->hold->obey, i + 1 == KWARP_COALESCE_MISSES);
+		poll(t->scq);
+		held_after_ring(t);
+	}
 }
 
 /* Nothing is done any more: the hold ends, and with it the timer. */
@@ -695,6 +714,7 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_misses),
 	KUNIT_CASE(test_ring_forgives),
+	KUNIT_CASE(test_ring_late),
 	KUNIT_CASE(test_quiet),
 	KUNIT_CASE(test_slow),
 	KUNIT_CASE(test_many),

@@ -26,7 +26,7 @@
 /**
  * kwarp_coalesce_rings - a program has rung: hold what it posts next?
  * @h: of its CQ; counts, brought up to date
- * @held: the queue that it has rung for was held
+ * @held: the queue that it has rung for was held, and had something left in it
  * @polled: it has polled since it rang for that queue last
  *
  * Context: @h->lock held.
@@ -273,9 +273,11 @@ void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_cq_hold *h = &e->sq->cq->hold;
+	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	kwarp_assert_runner(e);
-	WRITE_ONCE(c->rung_at, READ_ONCE(e->sq->ring.hdr->prod));
+	c->left = prod != e->sq->next;
+	WRITE_ONCE(c->rung_at, prod);
 	c->realtime = poster_is_realtime();
 	if (c->rung)
 		return;
@@ -304,7 +306,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	c->polls = polls(e);
 	spin_lock_bh(&h->lock);
 	done_ringing(h, e);
-	if (may_hold(e) && kwarp_coalesce_rings(h, c->on, c->polls != before))
+	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, c->polls != before))
 		put_on(h, e);
 	else
 		take_off(h, e);
