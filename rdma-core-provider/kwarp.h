@@ -39,6 +39,8 @@ struct kwarp_context {
  * @released: value of hdr->cons: entries before it were given back
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
+ * @empty: the last read_*() has found nothing
+ * @busy: polls since the last doorbell that have found something, while requests were left; a hint
  * @left_lock: protects @left and what is in it; innermost
  * @left: send queues with requests that nobody has rung for
  * @n_left: their number; read without the lock
@@ -58,6 +60,8 @@ struct kwarp_cq {
 	const struct kwarp_cqe *cur;
 
 	uint32_t polls;
+	bool empty;
+	unsigned int busy;
 	pthread_spinlock_t left_lock;
 	struct list_head left;
 	unsigned int n_left;

@@ -23,6 +23,8 @@
 
 /* Of many queue pairs that wait for it: completions may come meanwhile. */
 #define RINGS_PER_POLL	16
+/* Polls in a row that find something, while requests wait. */
+#define BUSY_POLLS	64
 
 static const uint8_t wc_status[] = {
 	[KWARP_WC_SUCCESS] = IBV_WC_SUCCESS,
@@ -140,10 +142,32 @@ static void note_poll(struct kwarp_cq *cq)
 	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
 }
 
-/* Requests wait for the program to have nothing else to do? */
-static bool has_left(const struct kwarp_cq *cq)
+/* Queue pairs with requests that wait for the program to have nothing else to do. */
+static unsigned int n_left(const struct kwarp_cq *cq)
 {
 	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
+}
+
+/* Return: for how many of @left queue pairs. */
+static unsigned int ring_some(struct kwarp_cq *cq, unsigned int left)
+{
+	unsigned int n = left < RINGS_PER_POLL ? left : RINGS_PER_POLL;
+
+	__atomic_store_n(&cq->busy, 0, __ATOMIC_RELAXED);
+	kwarp_ring_left(cq, n);
+	return n;
+}
+
+/* A poll has found something: requests do not wait for ever for one that does not. */
+static void ring_if_busy(struct kwarp_cq *cq, unsigned int left)
+{
+	unsigned int busy = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED) + 1;
+
+	if (!left)
+		return;
+	__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
+	if (busy >= BUSY_POLLS)
+		ring_some(cq, left);
 }
 
 static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -177,10 +201,13 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
 	int n = poll_entries(cq, num_entries, wc);
+	unsigned int left = n_left(cq);
 
-	/* What is sent may complete at once.  Nothing is left if nothing is found in the end. */
-	while (!n && num_entries > 0 && has_left(cq)) {
-		kwarp_ring_left(cq, RINGS_PER_POLL);
+	if (n > 0)
+		ring_if_busy(cq, left);
+	/* What is sent may complete at once.  If nothing is found in the end, all was rung for. */
+	while (!n && num_entries > 0 && left) {
+		left -= ring_some(cq, left);
 		n = poll_entries(cq, num_entries, wc);
 	}
 	return n;
@@ -204,7 +231,7 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
 	kwarp_cq_unlock(cq);
 	/* The program is about to wait: for these, perhaps. */
-	if (has_left(cq))
+	if (n_left(cq))
 		kwarp_ring_left(cq, UINT_MAX);
 	return 0;
 }
@@ -276,14 +303,16 @@ static int try_start(struct kwarp_cq *cq)
 static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 {
 	struct kwarp_cq *cq = ex_to_kcq(cqx);
+	unsigned int left;
 	int ret;
 
 	if (attr->comp_mask)
 		return EINVAL;
 
 	ret = try_start(cq);
-	while (ret == ENOENT && has_left(cq)) {
-		kwarp_ring_left(cq, RINGS_PER_POLL);
+	left = n_left(cq);
+	while (ret == ENOENT && left) {
+		left -= ring_some(cq, left);
 		ret = try_start(cq);
 	}
 	return ret;
@@ -292,6 +321,7 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 static int next_poll(struct ibv_cq_ex *cqx)
 {
 	struct kwarp_cq *cq = ex_to_kcq(cqx);
+	int ret;
 
 	/*
 	 * The entry at hand is done with.  A consumer that reposts while it
@@ -299,15 +329,22 @@ static int next_poll(struct ibv_cq_ex *cqx)
 	 */
 	if (cq->cons - cq->released > cq->mask / 2)
 		kwarp_cq_release(cq, cq->cons);
-	return cq_step(cq);
+	ret = cq_step(cq);
+	cq->empty = ret == ENOENT;
+	return ret;
 }
 
 static void end_poll(struct ibv_cq_ex *cqx)
 {
 	struct kwarp_cq *cq = ex_to_kcq(cqx);
+	bool empty = cq->empty;
 
+	cq->empty = false;
 	kwarp_cq_release(cq, cq->cons);
 	kwarp_cq_unlock(cq);
+	/* A poll has found nothing. */
+	if (empty && n_left(cq))
+		kwarp_ring_left(cq, UINT_MAX);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cqx)

@@ -12,8 +12,8 @@
  * The client decides about the run and tells the server in its private data.  Rates are
  * of so many operations as take the time asked for, as a warm-up has shown.  Each phase ends
  * with a Read on each queue pair: its answer comes when all before it is placed at the far
- * side, so what is counted has arrived.  Processor time is that of the whole machine, both ends, user
- * and kernel: all processors' time but for the idle.
+ * side, so what is counted has arrived.  Processor time is that of the whole machine, both
+ * ends, user and kernel: all processors' time but for the idle.
  *
  * iWARP has no flow control for Sends: the client sends as many as it has credits, the
  * server gives new ones in a small Send, one for each half of its receives.

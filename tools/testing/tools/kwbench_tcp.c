@@ -128,7 +128,8 @@ static void tcp_connect(struct tcp_run *run, const char *addr, const char *port)
 /* Send what there is room for of a block: true if that was its end. */
 static bool send_some(struct tcp_run *run, unsigned int i, int flags)
 {
-	ssize_t n = send(run->fd[i], run->block + run->sent[i], run->cfg.size - run->sent[i], flags);
+	size_t left = run->cfg.size - run->sent[i];
+	ssize_t n = send(run->fd[i], run->block + run->sent[i], left, flags);
 
 	if (n < 0 && errno != EAGAIN)
 		kw_die(KW_LOST, "cannot send: %s", strerror(errno));
@@ -174,9 +175,10 @@ static void send_blocks(struct tcp_run *run, uint64_t count)
 static void echo_one(struct tcp_run *run, unsigned int i)
 {
 	bool polls = run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
+	size_t left = run->sent[i] ? run->cfg.size - run->sent[i] : 0;
 
 	/* The rest of the block in work, then one that is answered. */
-	if (run->sent[i] && !send_all(run->fd[i], run->block + run->sent[i], run->cfg.size - run->sent[i]))
+	if (!send_all(run->fd[i], run->block + run->sent[i], left))
 		kw_die(KW_LOST, "cannot send: %s", strerror(errno));
 	run->sent[i] = 0;
 	run->block[0] = ECHO;
@@ -209,7 +211,11 @@ void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *p
 {
 	bool latency = cfg->flags & KB_LATENCY;
 	struct tcp_run run;
-	struct kb_work work = { .run = latency ? to_and_fro : stream, .ctx = &run, .least = cfg->qps };
+	struct kb_work work = {
+		.run = latency ? to_and_fro : stream,
+		.ctx = &run,
+		.least = cfg->qps,
+	};
 
 	tcp_alloc(&run, cfg);
 	tcp_connect(&run, addr, port);
@@ -311,8 +317,10 @@ static void serve_run(int listener)
 		return;
 	tcp_alloc(&run, &cfg);
 	run.fd[0] = fd;
-	for (i = 1; i < cfg.qps && fd >= 0; i++)
-		fd = run.fd[i] = accept_one(listener, &cfg);
+	for (i = 1; i < cfg.qps && fd >= 0; i++) {
+		fd = accept_one(listener, &cfg);
+		run.fd[i] = fd;
+	}
 	if (fd >= 0 && run.cfg.qps == 1)
 		read_one(&run);
 	else if (fd >= 0)

@@ -72,7 +72,7 @@ static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 	for (;;) {
 		took = timed(work, count);
 		before = rate;
-		rate = count / (took > 1e-9 ? took : 1e-9);
+		rate = took > 0 ? count / took : count;
 		if (took >= warm && (rate < before * MAX_GAIN || ++tries > MAX_TRIES))
 			break;
 		growth = took > 0 ? 1.5 * warm / took : MAX_GROWTH;

@@ -11,7 +11,7 @@
  *
  * poll		a few Writes, again and again, and a poll behind them, which sends what was held
  * arm		the same, but an event is asked for
- * sleep	Sends to and fro, of a program that posts and then sleeps until the other end has an event
+ * sleep	Sends to and fro, of a program that posts and then sleeps until the other end hears
  * leave	Writes one after the other, and no poll between them: the timer sends them
  * spin		a poll, a Write, and looks at its sink until it is there
  * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
@@ -38,7 +38,7 @@
 
 /**
  * struct end - one end of the connection
- * @cq: of requests, and of receives: one that is armed stays so while requests complete
+ * @cq: of requests, and of receives
  * @posted: requests
  * @done: requests that have completed
  * @heard: messages that have come

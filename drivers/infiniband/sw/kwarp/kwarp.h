@@ -73,6 +73,7 @@ struct kwarp_knobs {
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
  * @coalesce_timeouts: times that the timer has sent what a program had forgotten in a queue
+ * @holds: CQs whose timer runs, up to KWARP_MAX_HOLDS
  * @pages: pages for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
  *	halves off
@@ -116,6 +117,7 @@ struct kwarp_dev {
 	atomic_t stashes_unpaid;
 	atomic_long_t stashes;
 	atomic_long_t coalesce_timeouts;
+	atomic_t holds;
 
 	struct {
 		spinlock_t lock;	/* this group */

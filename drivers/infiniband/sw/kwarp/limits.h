@@ -103,5 +103,7 @@
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
+/* CQs of a device whose timers run at once: what they cost is nobody's. Others are not held. */
+#define KWARP_MAX_HOLDS		256
 
 #endif /* KWARP_LIMITS_H */

@@ -47,11 +47,11 @@
 #include "cm_iface.h"
 #include "cm_listen.h"
 #include "cm_mpa.h"
-#include "cm_qp.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_run.h"
 #include "ep_stream.h"
+#include "stand_in.h"
 
 /* ------------------------------------------------------------- initiator */
 

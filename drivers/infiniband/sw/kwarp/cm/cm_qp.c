@@ -31,9 +31,9 @@
 #include <linux/slab.h>
 
 #include "../qp/stream.h"
-#include "cm.h"
 #include "ep.h"
 #include "ep_run.h"
+#include "stand_in.h"
 
 /* See kwarp_qp_rem_ref(). Without Tasks RCU plain RCU does it where nothing is preempted. */
 #if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)

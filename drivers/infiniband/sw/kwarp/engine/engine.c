@@ -142,7 +142,6 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
 		WRITE_ONCE(e->sock, NULL);
-		kwarp_coalesce_stop(e);
 		clear_bit(KWARP_E_TX_OPEN, &e->flags);
 		free_queues(e);
 	}
@@ -240,8 +239,6 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 {
 	might_sleep();
 	cancel_delayed_work_sync(&e->tx.work);
-	/* After the work item, which may put it on; the timer finds no socket and queues nothing. */
-	kwarp_coalesce_stop(e);
 }
 
 /* Inbound octets are dropped from now on.  Context: any. */

@@ -115,8 +115,8 @@ struct kwarp_tx_msg {
 /**
  * struct kwarp_coalesce - whether the send queue is held, see tx/coalesce.c
  * @send: sends for the timer; immutable
- * @ns: period of the timer; 0: nothing is held; does not change during a stream
- * @rung: the runner's: a doorbell was rung, and what it was for has not all been sent
+ * @ns: time to the timer's first look; 0: nothing is held; does not change during a stream
+ * @rung: the runner's: a doorbell was rung, and its verdict has not been given
  * @left: likewise: for something that had not been taken from the queue
  * @realtime: likewise: by a program with a real-time policy
  * @polls: likewise: what the program had counted when it rang last
@@ -125,6 +125,8 @@ struct kwarp_tx_msg {
  * @node: in that list; under its lock
  * @deeds: polls and doorbells until the timer looked last; likewise
  * @waits: looks in a row that found a request left; likewise
+ * @unused: looks in a row that found none; likewise
+ * @turn: number of the last look that it has had its turn in; likewise
  * @sends: timers that send for the stream now
  */
 struct kwarp_coalesce {
@@ -138,6 +140,8 @@ struct kwarp_coalesce {
 	u32 rung_at;
 	u32 deeds;
 	u32 waits;
+	u32 unused;
+	u32 turn;
 	struct list_head node;
 	atomic_t sends;
 };

@@ -236,6 +236,7 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
  */
 int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
+	struct kwarp_ring old;
 	u32 first, end, done;
 
 	lockdep_assert_held(&cq->resize);
@@ -263,7 +264,13 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	ring->hdr->polls = READ_ONCE(cq->ring.hdr->polls);
 	ring->hdr->flags = cq->reported ? KWARP_RING_ERROR : 0;
 	cq->prod -= first;
-	swap(cq->ring, *ring);
+	old = cq->ring;
+	cq->ring.entries = ring->entries;
+	cq->ring.len = ring->len;
+	cq->ring.mask = ring->mask;
+	/* Pairs with kwarp_cq_polls(), which sees what is in the new header. */
+	smp_store_release(&cq->ring.hdr, ring->hdr);
+	*ring = old;
 	spin_unlock_irq(&cq->lock);
 	return 0;
 }

@@ -16,38 +16,54 @@
 struct rdma_user_mmap_entry;
 
 /**
+ * struct kwarp_coalesce_facts - what the timer has found, see engine/tx/coalesce.c
+ * @forgotten: a request, and no poll since the look before, which found it, too
+ * @waiting: a request
+ * @active: polls or doorbells since the look before
+ */
+struct kwarp_coalesce_facts {
+	bool forgotten;
+	bool waiting;
+	bool active;
+};
+
+/**
  * struct kwarp_cq_hold - send queues whose requests complete here, and which are held
  * @lock: protects the rest, and what streams say belongs to it; any context but hard interrupt,
- *	bottom halves off; nothing is taken under it
- * @streams: they; those looked at last are at the end
- * @n: their number
- * @timer: looks at them, see engine/tx/coalesce.c
- * @least: the time between its looks if a request is forgotten, nanoseconds
- * @ns: the time until it looks next
- * @rung: streams that were rung for, and what for has not all been sent
- * @rings: doorbells
- * @runs: it does, or is about to
+ *	bottom halves off; nothing of ours is taken under it
+ * @streams: they; those that have had their turn are at the end
+ * @turn: number of the look
+ * @facts: what it has found so far
+ * @timer: looks at them
+ * @least: the time between looks if a request is forgotten, nanoseconds
+ * @ns: the time until the next look
+ * @rings: times that a program has come to ring, or gone
+ * @inside: threads that are in a doorbell now
+ * @runs: the timer does, or is about to
  * @ends: the hold ends, and not all have been told
  * @active: polls or doorbells since the last of @missed
- * @missed: times that a request was found forgotten
+ * @missed: times that a request was found forgotten, less those that are made up for
  * @idle: looks at that time that do not count yet
+ * @good: doorbells for what was left
  * @quiet: looks in a row that found neither a request nor a poll
  * @obey: doorbells that will be obeyed at once
  */
 struct kwarp_cq_hold {
 	spinlock_t lock;		/* all of this */
 	struct list_head streams;
-	u32 n;
+	u32 turn;
+	struct kwarp_coalesce_facts facts;
 	struct hrtimer timer;
 	u64 least;
 	u64 ns;
-	u32 rung;
 	u32 rings;
+	u32 inside;
 	bool runs;
 	bool ends;
 	bool active;
 	u32 missed;
 	u32 idle;
+	u32 good;
 	u32 quiet;
 	u32 obey;
 };
@@ -70,7 +86,7 @@ struct kwarp_cq_hold {
 struct kwarp_cq {
 	struct ib_cq ibcq;
 	struct mutex resize;		/* resizing as a whole */
-	spinlock_t lock;		/* everything below */
+	spinlock_t lock;		/* what is below, but for hold */
 	struct kwarp_ring ring;
 	struct rdma_user_mmap_entry *map;
 	u32 prod;

@@ -147,7 +147,6 @@ static void retire_unlock(struct kwarp_sq *sq)
 /* Entries before @end are with TCP.  Context: any but hard interrupt. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
-
 	spin_lock_bh(&sq->lock);
 	if ((s32)(end - sq->sent) <= 0) {
 		spin_unlock_bh(&sq->lock);
@@ -160,7 +159,6 @@ void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 /* The response of the Read at @index is complete.  Context: any but hard interrupt. */
 void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
 {
-
 	spin_lock_bh(&sq->lock);
 	sq->done[index & sq->ring.mask].awaits = false;
 	retire_unlock(sq);

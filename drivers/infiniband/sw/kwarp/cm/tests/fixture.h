@@ -36,10 +36,10 @@
 #include "../../qp/stream.h"
 
 #include "../cm.h"
-#include "../cm_qp.h"
 #include "../ep.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
+#include "../stand_in.h"
 
 #define FAKE_QPS	2
 #define FAKE_EVENTS	8

@@ -281,8 +281,10 @@ static const struct refusal {
 	enum kwarp_cm_state state;
 	int status;
 } refusals[] = {
-	{ "revision 2, not enhanced", 2, { .rev = 2 }, KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
-	{ "revision 1 to revision 1", 1, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
+	{ "revision 2, not enhanced", 2, { .rev = 2 }, KWARP_CRC_OFF, KWARP_CMS_LINGER,
+	  -ECONNREFUSED },
+	{ "revision 1 to revision 1", 1, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_LINGER,
+	  -ECONNREFUSED },
 	/* It may be the revision that is refused. */
 	{ "revision 1 to revision 2", 2, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_CONNECT },
 	/* What it says of CRC is of no interest any more... */

@@ -16,6 +16,7 @@
 #define kwarp_tx_step		scripted_step
 #define kwarp_coalesce_rung	sched_coalesce_rung
 #define kwarp_coalesce_sent	sched_coalesce_sent
+#define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_tcp_run		sched_tcp_run
 #define kwarp_tx_wq		sched_wq
@@ -56,6 +57,7 @@ struct workqueue_struct *sched_wq;
  * @delay: for the last of them
  * @holds: what is to be held from the next doorbell on
  * @rung: doorbells that were told
+ * @inside: those from which nobody has returned
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -75,6 +77,7 @@ struct sched_test {
 	unsigned long delay;
 	bool holds;
 	u32 rung;
+	int inside;
 };
 
 static struct sched_test *the_test;
@@ -93,7 +96,13 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	the_test->rung++;
+	the_test->inside++;
 	e->tx.coalesce.rung = true;
+}
+
+void kwarp_coalesce_returns(struct kwarp_engine *e)
+{
+	the_test->inside--;
 }
 
 void kwarp_coalesce_sent(struct kwarp_engine *e)
@@ -589,6 +598,7 @@ static void test_ring(struct kunit *test)
 	t->holds = true;
 	ring(t);
 	KUNIT_EXPECT_EQ(test, t->rung, 2);
+	KUNIT_EXPECT_EQ(test, t->inside, 0);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 2);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
@@ -653,6 +663,7 @@ static void test_held_blocked(struct kunit *test)
 	script(t, 1, KWARP_TX_BLOCKED);
 	ring(t);
 	KUNIT_EXPECT_EQ(test, flags(t), 0);
+	KUNIT_EXPECT_EQ(test, t->inside, 0);
 	packet(&t->e);
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
 }

@@ -15,11 +15,13 @@
 #include "../../compat.h"
 #include "../../kwarp.h"
 
-/* Streams to look at in one go; the others have their turn the next time. */
-#define LOOKS		256
-/* Streams whose hold is ended in one go, which each take their socket's lock, and the pause then. */
-#define RELEASES	64
-#define RELEASE_PAUSE_NS	(50 * NSEC_PER_USEC)
+/*
+ * In one go the timer looks at so many streams, and sends for so many, which each take their
+ * socket's lock; the others have their turn after a pause.
+ */
+#define LOOKS		64
+#define SENDS		8
+#define PAUSE_NS	(50 * NSEC_PER_USEC)
 
 /* -------------------------------------------------------------------- verdicts */
 
@@ -30,11 +32,12 @@
  * @polled: it has polled since it rang for that queue last
  *
  * Context: @h->lock held.
+ * Return: true if so.
  */
 bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
 {
-	if (held)
-		h->missed = 0;
+	if (held && ++h->good % KWARP_COALESCE_FORGIVE == 0)
+		h->missed -= !!h->missed;
 	h->quiet = 0;
 	if (h->obey) {
 		h->obey--;
@@ -49,6 +52,7 @@ bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
  * @f: what it has found
  *
  * Context: @h->lock held.
+ * Return: true if so.
  */
 bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f)
 {
@@ -101,28 +105,29 @@ static bool has_left(const struct kwarp_engine *e)
 	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 }
 
-/* One stream: true if what it has left is to be sent now. */
-static bool look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e,
-		    struct kwarp_coalesce_facts *f)
+/* What is to be done for a stream. */
+enum todo { NOTHING, SEND, RELEASE };
+
+static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
+	struct kwarp_coalesce_facts *f = &h->facts;
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	u32 before = c->deeds, now = deeds(h, e);
-	bool active = now != before || h->rung;
+	u32 now = deeds(h, e);
+	bool active = now != c->deeds || h->inside;
 
 	c->deeds = now;
 	f->active |= active;
 	if (!has_left(e)) {
 		c->waits = 0;
-		return false;
+		return ++c->unused < KWARP_COALESCE_UNUSED ? NOTHING : RELEASE;
 	}
+	c->unused = 0;
 	f->waiting = true;
-	if (!c->waits++)
-		return false;
-	if (active)
-		return c->waits > KWARP_COALESCE_BUSY;
-	f->forgotten = true;
+	if (!c->waits++ || (active && c->waits <= KWARP_COALESCE_BUSY))
+		return NOTHING;
+	f->forgotten |= !active;
 	atomic_long_inc(&e->kdev->coalesce_timeouts);
-	return true;
+	return SEND;
 }
 
 /* Without the lock: a socket's is taken.  The stream stays until its @sends is given back. */
@@ -146,57 +151,84 @@ static void take_off(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	if (!e->tx.coalesce.on)
 		return;
 	list_del(&e->tx.coalesce.node);
-	h->n--;
 	WRITE_ONCE(e->tx.coalesce.on, false);
 }
 
-/* What has been looked at goes to the end; what the program does meanwhile is no endless loop. */
-static void look_at_some(struct kwarp_cq_hold *h, struct kwarp_coalesce_facts *f)
+/* Posters are told to ring, and what they have left is sent. */
+static void release(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
-	u32 n = min_t(u32, h->n, LOOKS);
-	struct kwarp_engine *e;
-
-	while (n-- && !list_empty(&h->streams)) {
-		e = list_first_entry(&h->streams, struct kwarp_engine, tx.coalesce.node);
-		list_move_tail(&e->tx.coalesce.node, &h->streams);
-		if (look_at(h, e, f))
-			send_unlocked(h, e);
-	}
+	take_off(h, e);
+	/* Pairs with the runner's between telling posters and looking whether it holds. */
+	smp_mb();
+	if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
+		send_unlocked(h, e);
 }
 
-/* The hold ends: posters are told to ring, and what they have left is sent. */
-static void release_some(struct kwarp_cq_hold *h)
+/* The first of the list, unless it has had its turn. */
+static struct kwarp_engine *next_stream(struct kwarp_cq_hold *h)
 {
-	struct kwarp_engine *e;
-	u32 n;
+	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
+							  tx.coalesce.node);
 
-	for (n = 0; n < RELEASES && !list_empty(&h->streams); n++) {
-		e = list_first_entry(&h->streams, struct kwarp_engine, tx.coalesce.node);
-		take_off(h, e);
-		/* Pairs with the runner's between telling posters and looking whether it holds. */
-		smp_mb();
-		if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
+	return e && e->tx.coalesce.turn != h->turn ? e : NULL;
+}
+
+/* Return: true if all have had their turn. */
+static bool look_at_some(struct kwarp_cq_hold *h)
+{
+	u32 looks = LOOKS, sends = SENDS;
+	struct kwarp_engine *e;
+	enum todo todo;
+
+	while (looks-- && sends && (e = next_stream(h))) {
+		e->tx.coalesce.turn = h->turn;
+		list_move_tail(&e->tx.coalesce.node, &h->streams);
+		todo = look_at(h, e);
+		if (todo == SEND)
 			send_unlocked(h, e);
+		else if (todo == RELEASE)
+			release(h, e);
+		sends -= todo != NOTHING;
 	}
+	return !next_stream(h);
+}
+
+/* All streams have been looked at. */
+static void judge(struct kwarp_cq_hold *h)
+{
+	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
+	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
+	h->facts = (struct kwarp_coalesce_facts) {};
+	h->turn++;
+}
+
+/* Return: true if none is held any more. */
+static bool release_some(struct kwarp_cq_hold *h)
+{
+	u32 n = SENDS;
+
+	while (n-- && !list_empty(&h->streams))
+		release(h, list_first_entry(&h->streams, struct kwarp_engine, tx.coalesce.node));
+	return list_empty(&h->streams);
 }
 
 /* Return: nanoseconds until the next look; 0: nothing is held. */
 static u64 look(struct kwarp_cq_hold *h)
 {
-	struct kwarp_coalesce_facts f = {};
-
 	lockdep_assert_held(&h->lock);
 	if (!h->ends) {
-		look_at_some(h, &f);
-		h->ends = !kwarp_coalesce_goes_on(h, &f);
-		h->ns = f.forgotten ? h->least :
-				      min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
+		if (!look_at_some(h))
+			return PAUSE_NS;
+		judge(h);
 	}
-	if (h->ends)
-		release_some(h);
-	if (list_empty(&h->streams))
-		return 0;
-	return h->ends ? RELEASE_PAUSE_NS : h->ns;
+	if (h->ends && !release_some(h))
+		return PAUSE_NS;
+	return list_empty(&h->streams) ? 0 : h->ns;
+}
+
+static struct kwarp_dev *dev_of(struct kwarp_cq_hold *h)
+{
+	return to_kdev(container_of(h, struct kwarp_cq, hold)->ibcq.device);
 }
 
 /* Softirq. */
@@ -209,6 +241,8 @@ static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
 	ns = look(h);
 	if (ns)
 		hrtimer_forward_now(timer, ns_to_ktime(ns));
+	else
+		atomic_dec(&dev_of(h)->holds);
 	/* From now on whoever is held starts it. */
 	h->runs = ns;
 	spin_unlock(&h->lock);
@@ -241,11 +275,23 @@ static bool may_hold(const struct kwarp_engine *e)
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
-static void done_ringing(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+/* Return: false if there are too many timers. */
+static bool start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
 {
-	lockdep_assert_held(&h->lock);
-	h->rung -= e->tx.coalesce.rung;
-	e->tx.coalesce.rung = false;
+	struct kwarp_dev *kdev = dev_of(h);
+
+	if (!atomic_add_unless(&kdev->holds, 1, KWARP_MAX_HOLDS))
+		return false;
+	h->runs = true;
+	h->ends = false;
+	h->active = false;
+	h->idle = 0;
+	h->missed = 0;
+	h->least = c->ns;
+	h->ns = c->ns;
+	h->facts = (struct kwarp_coalesce_facts) {};
+	hrtimer_start(&h->timer, ns_to_ktime(h->ns), HRTIMER_MODE_REL_PINNED_SOFT);
+	return true;
 }
 
 static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
@@ -254,38 +300,52 @@ static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 
 	lockdep_assert_held(&h->lock);
 	c->waits = 0;
-	if (c->on)
+	c->unused = 0;
+	/* Not to those whose hold ends. */
+	if (c->on || (h->runs ? h->ends : !start_timer(h, c)))
 		return;
+	h->least = min(h->least, c->ns);
+	c->deeds = deeds(h, e);
+	/* Its first turn is at the next look. */
+	c->turn = h->turn - 1;
 	list_add_tail(&c->node, &h->streams);
-	h->n++;
 	WRITE_ONCE(c->on, true);
-	if (h->runs)
-		return;
-	h->runs = true;
-	h->ends = false;
-	h->least = c->ns;
-	h->ns = c->ns;
-	hrtimer_start(&h->timer, ns_to_ktime(h->ns), HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* A doorbell was rung: kwarp_coalesce_sent() follows.  Context: the runner, process. */
+static void enter(struct kwarp_cq_hold *h, int n)
+{
+	spin_lock_bh(&h->lock);
+	h->inside += n;
+	h->rings++;
+	spin_unlock_bh(&h->lock);
+}
+
+/**
+ * kwarp_coalesce_rung - a doorbell was rung
+ * @e: engine
+ *
+ * kwarp_coalesce_sent() and kwarp_coalesce_returns() follow, in either order.
+ *
+ * Context: the runner, process.
+ */
 void kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	struct kwarp_cq_hold *h = &e->sq->cq->hold;
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	kwarp_assert_runner(e);
-	c->left = prod != e->sq->next;
+	/* The one before may not have had its verdict. */
+	c->left = (c->rung && c->left) || prod != e->sq->next;
+	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
 	c->realtime = poster_is_realtime();
-	if (c->rung)
-		return;
-	spin_lock_bh(&h->lock);
-	c->rung = true;
-	h->rung++;
-	h->rings++;
-	spin_unlock_bh(&h->lock);
+	enter(&e->sq->cq->hold, 1);
+}
+
+/* The program goes on.  Context: process; somebody else may be the runner. */
+void kwarp_coalesce_returns(struct kwarp_engine *e)
+{
+	enter(&e->sq->cq->hold, -1);
 }
 
 /**
@@ -303,9 +363,9 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
+	c->rung = false;
 	c->polls = polls(e);
 	spin_lock_bh(&h->lock);
-	done_ringing(h, e);
 	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, c->polls != before))
 		put_on(h, e);
 	else
@@ -325,7 +385,6 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 
 	might_sleep();
 	spin_lock_bh(&h->lock);
-	done_ringing(h, e);
 	take_off(h, e);
 	spin_unlock_bh(&h->lock);
 	while (atomic_read_acquire(&e->tx.coalesce.sends))
@@ -338,6 +397,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	kwarp_assert_runner(e);
+	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
 }
 
@@ -366,7 +426,11 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 /* No queue pair uses it any more.  Context: process. */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
+	struct kwarp_cq_hold *h = &cq->hold;
+
 	might_sleep();
-	WARN_ON_ONCE(cq->hold.n);
-	hrtimer_cancel(&cq->hold.timer);
+	WARN_ON_ONCE(!list_empty(&h->streams) || h->inside);
+	hrtimer_cancel(&h->timer);
+	if (h->runs)
+		atomic_dec(&dev_of(h)->holds);
 }

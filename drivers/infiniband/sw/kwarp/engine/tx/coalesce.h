@@ -13,15 +13,16 @@
  * coalesce_us after the first was, and then in twice the time each time that nothing is forgotten.
  *
  * A request that waits since the look before, and no poll since: the program does not poll when it
- *	has posted.  It waits for its peer by other means, or sleeps until an event that it has asked
- *	for before.  The timer sends the request.  If that is so at several looks, without a doorbell
- *	of a held queue between them, the hold ends, and the next doorbells are obeyed at once.
+ *	has posted.  It waits for its peer by other means, or sleeps until an event that it has
+ *	asked for before.  The timer sends the request.  If that is so again and again, and seldom
+ *	that it comes to ring, the hold ends, and the next doorbells are obeyed at once.
  * A request that waits, and polls: the program is busy with completions, perhaps of other queue
- *	pairs.  The timer sends what has waited for many looks.
+ *	pairs.  The timer sends what has waited for some looks.
  * Nothing waits, and polls: the program waits for something to do, and is held when it comes.
  * Nothing waits, and no poll for some looks: the hold ends.
  *
- * A doorbell that is being rung, for whichever queue of the CQ, counts as a poll.
+ * A doorbell, for whichever queue of the CQ, counts as a poll.  A stream whose program has left
+ * nothing for many looks is held no longer, whatever the others do.
  *
  * A program with a real-time policy is not held: it may keep the processor from the timer for
  * ever.  On real-time kernels nothing is held.
@@ -39,7 +40,7 @@
  */
 #define KWARP_COALESCE_OBEY	4096
 /* Looks that a request may wait for of a program that polls. */
-#define KWARP_COALESCE_BUSY	8
+#define KWARP_COALESCE_BUSY	32
 /* The time between looks is never longer than so often coalesce_us. */
 #define KWARP_COALESCE_SLOW	16
 /* Looks in a row that find neither a request nor a poll, until the hold ends. */
@@ -47,18 +48,10 @@
 
 /* Looks that find a request forgotten, and no poll since the one before, that count as one. */
 #define KWARP_COALESCE_IDLE	8
-
-/**
- * struct kwarp_coalesce_facts - what a look at a CQ has found
- * @forgotten: a request, and no poll since the look before, which found it, too
- * @waiting: a request
- * @active: polls or doorbells since the look before
- */
-struct kwarp_coalesce_facts {
-	bool forgotten;
-	bool waiting;
-	bool active;
-};
+/* So many doorbells for what was left make up for one request that was forgotten. */
+#define KWARP_COALESCE_FORGIVE	4
+/* Looks in a row that find nothing left by a stream, until it is not held any more. */
+#define KWARP_COALESCE_UNUSED	64
 
 bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled);
 bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f);
@@ -68,6 +61,7 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e));
 void kwarp_coalesce_reset(struct kwarp_engine *e);
 void kwarp_coalesce_rung(struct kwarp_engine *e);
+void kwarp_coalesce_returns(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);
 

@@ -238,6 +238,7 @@ static void run_for_poster(struct kwarp_engine *e)
 {
 	kwarp_coalesce_rung(e);
 	run(e, true);
+	kwarp_coalesce_returns(e);
 }
 
 /*
