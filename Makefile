@@ -92,7 +92,7 @@ soak: ## mixed traffic for long while everything around is bad [SECONDS=7200 KER
 	@$(scripts)/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
 
 .PHONY: bench
-bench: ## kwarp, siw, rxe and TCP in turn, user-mode and QEMU guest, report [GUEST=uml OUT=dir ROUNDS=5]
+bench: ## kwarp, siw, rxe and TCP in turn, user-mode kernels, report [GUEST=uml-up OUT=dir ROUNDS=5]
 	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: install
