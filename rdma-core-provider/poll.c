@@ -164,7 +164,7 @@ static void ring_if_busy(struct kwarp_cq *cq, unsigned int left)
 	unsigned int busy = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED) + 1;
 
 	if (!left)
-		return;
+		busy = 0;
 	__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
 	if (busy >= BUSY_POLLS)
 		ring_some(cq, left);
@@ -342,8 +342,10 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	cq->empty = false;
 	kwarp_cq_release(cq, cq->cons);
 	kwarp_cq_unlock(cq);
-	/* A poll has found nothing. */
-	if (empty && n_left(cq))
+	/* A poll has found nothing, or has found something once more. */
+	if (!empty)
+		ring_if_busy(cq, n_left(cq));
+	else if (n_left(cq))
 		kwarp_ring_left(cq, UINT_MAX);
 }
 

@@ -501,9 +501,40 @@ static void test_held_in_poll(void)
 	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 1);
+	/* There is more, as far as the program knows. */
 	ibv_end_poll(&cq->vcq.cq_ex);
-	idle_start_poll(cq);
+	CHECK(kernel.rings == 1);
+	cq_add(cq, 1, QPN);
+	CHECK(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+	CHECK(ibv_next_poll(&cq->vcq.cq_ex) == ENOENT);
+	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(kernel.rings == 2);
+	qp_drop(qp);
+}
+
+/* Of a program whose polls always find something: not for ever. */
+static void test_held_always_busy(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_cq *cq = to_kcq(qp->vqp.qp.send_cq);
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_wc wc;
+	int i;
+
+	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
+	CHECK(!send_one(qp, &wr));
+	for (i = 0; i < 64; i++) {
+		CHECK(kernel.rings == 0);
+		cq_add(cq, 1, QPN);
+		if (i % 2) {
+			CHECK(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+			ibv_end_poll(&cq->vcq.cq_ex);
+		} else {
+			CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+		}
+	}
+	CHECK(kernel.rings == 1);
 	qp_drop(qp);
 }
 
@@ -959,6 +990,7 @@ static const struct {
 	{ "held: not while it polls completions", test_held_busy },
 	{ "held: by who has asked for an event, too", test_held_armed },
 	{ "held: posted while polling", test_held_in_poll },
+	{ "held: not for ever", test_held_always_busy },
 	{ "held: sent by the kernel", test_held_sent },
 	{ "held: many queue pairs", test_held_many },
 	{ "held: destroyed", test_held_destroyed },

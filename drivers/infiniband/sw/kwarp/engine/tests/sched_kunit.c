@@ -4,6 +4,7 @@
  * said by the test, and timer and work item do nothing on their own.
  */
 #include <kunit/test.h>
+#include <kunit/test-bug.h>
 
 #include <linux/workqueue.h>
 
@@ -93,11 +94,12 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 	return true;
 }
 
-void kwarp_coalesce_rung(struct kwarp_engine *e)
+bool kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	the_test->rung++;
 	the_test->inside++;
 	e->tx.coalesce.rung = true;
+	return true;
 }
 
 void kwarp_coalesce_returns(struct kwarp_engine *e)
@@ -711,6 +713,22 @@ static void hold_ends(struct sched_test *t)
 	t->e.tx.coalesce.on = false;
 }
 
+static void expect_inside(struct sched_test *t)
+{
+	KUNIT_EXPECT_EQ(kunit_get_current_test(), t->inside, 1);
+}
+
+/* As long as somebody sends in the doorbell the program is in it. */
+static void test_inside(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	t->during = expect_inside;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->inside, 0);
+}
+
 /* The timer ends the hold while somebody runs who was not rung for: posters are told. */
 static void test_held_ends(struct kunit *test)
 {
@@ -776,6 +794,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_held_owned),
 	KUNIT_CASE(test_held_again),
 	KUNIT_CASE(test_held_ends),
+	KUNIT_CASE(test_inside),
 	KUNIT_CASE(test_held_stream_ends),
 	{ }
 };

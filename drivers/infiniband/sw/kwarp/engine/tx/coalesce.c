@@ -239,8 +239,9 @@ static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
 
 	spin_lock(&h->lock);
 	ns = look(h);
+	/* From now on, however late it is: the program is to have that time. */
 	if (ns)
-		hrtimer_forward_now(timer, ns_to_ktime(ns));
+		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
 		atomic_dec(&dev_of(h)->holds);
 	/* From now on whoever is held starts it. */
@@ -269,7 +270,7 @@ static bool may_hold(const struct kwarp_engine *e)
 	const struct kwarp_coalesce *c = &e->tx.coalesce;
 
 	/* A timer that has to wait for the next tick would hold for much too long. */
-	if (!e->sock || !c->ns || hrtimer_resolution > c->ns || c->realtime)
+	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
 		return false;
 	/* A responder whose peer has said nothing cannot send, whoever rings. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
@@ -324,22 +325,26 @@ static void enter(struct kwarp_cq_hold *h, int n)
  * kwarp_coalesce_rung - a doorbell was rung
  * @e: engine
  *
- * kwarp_coalesce_sent() and kwarp_coalesce_returns() follow, in either order.
+ * kwarp_coalesce_sent() follows.
  *
  * Context: the runner, process.
+ * Return: true: kwarp_coalesce_returns() follows, too, in either order.
  */
-void kwarp_coalesce_rung(struct kwarp_engine *e)
+bool kwarp_coalesce_rung(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	kwarp_assert_runner(e);
+	if (!c->ns)
+		return false;
 	/* The one before may not have had its verdict. */
 	c->left = (c->rung && c->left) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
 	c->realtime = poster_is_realtime();
 	enter(&e->sq->cq->hold, 1);
+	return true;
 }
 
 /* The program goes on.  Context: process; somebody else may be the runner. */

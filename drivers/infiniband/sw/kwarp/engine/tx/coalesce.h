@@ -60,7 +60,7 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e));
 void kwarp_coalesce_reset(struct kwarp_engine *e);
-void kwarp_coalesce_rung(struct kwarp_engine *e);
+bool kwarp_coalesce_rung(struct kwarp_engine *e);
 void kwarp_coalesce_returns(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);

@@ -236,9 +236,11 @@ static void run(struct kwarp_engine *e, bool for_poster)
 /* The caller has entered, because a doorbell was rung. */
 static void run_for_poster(struct kwarp_engine *e)
 {
-	kwarp_coalesce_rung(e);
+	bool inside = kwarp_coalesce_rung(e);
+
 	run(e, true);
-	kwarp_coalesce_returns(e);
+	if (inside)
+		kwarp_coalesce_returns(e);
 }
 
 /*
