@@ -470,7 +470,7 @@ static void test_held_busy(void)
 	qp_drop(qp);
 }
 
-/* Whoever waits for an event has polled after asking for it: what it posts then is rung for. */
+/* A program that waits for an event has polled after asking for it: what it posts is rung for. */
 static void test_held_armed(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };

@@ -493,7 +493,7 @@ static void test_blocked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->hold->missed);
 }
 
-/* Whoever was rung for has not got to it. */
+/* The runner has not got to what the doorbell was for. */
 static void by_doorbell(struct stream *s)
 {
 	kwarp_coalesce_rung(&s->e);
@@ -584,7 +584,7 @@ static void test_ring_forgives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 2 * KWARP_COALESCE_MISSES);
 }
 
-/* Whoever rings when the timer has sent everything has come too late. */
+/* A doorbell after the timer has sent everything comes too late. */
 static void test_ring_late(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
