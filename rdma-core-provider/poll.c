@@ -161,11 +161,12 @@ static unsigned int ring_some(struct kwarp_cq *cq, unsigned int left)
 /* A poll has found something: requests do not wait for ever for one that does not. */
 static void ring_if_busy(struct kwarp_cq *cq, unsigned int left)
 {
-	unsigned int busy = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED) + 1;
+	unsigned int was = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED);
+	unsigned int busy = left ? was + 1 : 0;
 
-	if (!left)
-		busy = 0;
-	__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
+	/* Most polls find nothing left, and write nothing. */
+	if (busy != was)
+		__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
 	if (busy >= BUSY_POLLS)
 		ring_some(cq, left);
 }

@@ -28,6 +28,7 @@ MIB = 1 << 20
 OPS = ("write", "read", "send")
 NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
 LIBRARY = "crc32c"
+PLAIN = ("tcp", "iperf3")
 
 
 # ------------------------------------------------------------------- collecting
@@ -344,14 +345,14 @@ def octets(size):
 
 def values_of(fig, metric, mtu, who, kind, op, size, qps):
     """Plain TCP has streams only, and they are compared with all operations."""
-    plain = who in ("tcp", "iperf3")
+    plain = who in PLAIN
     return fig.values(metric, mtu, who, kind, "stream" if plain and kind != "connect" else op, size, qps)
 
 
 def row_of(fig, metric, mtu, label, kind, op, size, qps):
     shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
     # By itself, TCP's stream says nothing about an operation.
-    if all(text == "–" for who, text in shown.items() if who not in ("tcp", "iperf3")):
+    if all(text == "–" for who, text in shown.items() if who not in PLAIN):
         return [label]
     return [label, *shown.values()]
 

@@ -92,13 +92,19 @@ static bool send_all(int fd, const void *buf, size_t len)
 	return true;
 }
 
+/* For latency both ends poll, unless they are told to sleep for events. */
+static bool polls(const struct tcp_run *run)
+{
+	return run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
+}
+
 /* A program that polls does not sleep here.  False: the connection has ended. */
-static bool recv_all(int fd, void *buf, size_t len, bool polls)
+static bool recv_all(int fd, void *buf, size_t len, bool may_poll)
 {
 	ssize_t n;
 
 	for (; len; buf = (char *)buf + n, len -= n) {
-		n = recv(fd, buf, len, polls ? MSG_DONTWAIT : 0);
+		n = recv(fd, buf, len, may_poll ? MSG_DONTWAIT : 0);
 		if (n < 0 && errno == EAGAIN)
 			n = 0;
 		else if (n <= 0)
@@ -174,7 +180,6 @@ static void send_blocks(struct tcp_run *run, uint64_t count)
 
 static void echo_one(struct tcp_run *run, unsigned int i)
 {
-	bool polls = run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
 	size_t left = run->sent[i] ? run->cfg.size - run->sent[i] : 0;
 
 	/* The rest of the block in work, then one that is answered. */
@@ -185,7 +190,7 @@ static void echo_one(struct tcp_run *run, unsigned int i)
 	if (!send_all(run->fd[i], run->block, run->cfg.size))
 		kw_die(KW_LOST, "cannot send: %s", strerror(errno));
 	run->block[0] = 0;
-	if (!recv_all(run->fd[i], run->block, run->cfg.size, polls))
+	if (!recv_all(run->fd[i], run->block, run->cfg.size, polls(run)))
 		kw_die(KW_LOST, "the connection has ended");
 	run->block[0] = 0;
 }
@@ -261,9 +266,9 @@ static bool read_some(struct tcp_run *run, unsigned int i, int flags)
 
 static void read_one(struct tcp_run *run)
 {
-	bool polls = run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
+	int flags = polls(run) ? MSG_DONTWAIT : 0;
 
-	while (read_some(run, 0, polls ? MSG_DONTWAIT : 0))
+	while (read_some(run, 0, flags))
 		;
 }
 

@@ -17,8 +17,7 @@ struct socket *ct_fake_socket(void)
 	return (struct socket *)s;
 }
 
-int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
-		       struct kwarp_cm_sock *cs)
+static int note_dial(int ifindex)
 {
 	int ret = once(&fake.dial_err);
 
@@ -27,6 +26,16 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
 	if (ifindex != FAKE_IFINDEX)
 		fake.bug = "another interface";
 	fake.dials++;
+	return 0;
+}
+
+int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifindex,
+		       struct kwarp_cm_sock *cs)
+{
+	int ret = note_dial(ifindex);
+
+	if (ret)
+		return ret;
 	cs->sock = ct_fake_socket();
 	fake.sock->connect_err = -EINPROGRESS;
 	return kwarp_cm_sock_hook(cs);
@@ -35,13 +44,10 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
 int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
 	struct fake_sock *s = to_fake(cs->sock);
-	int ret = once(&fake.dial_err);
+	int ret = note_dial(ifindex);
 
 	if (ret)
 		return ret;
-	if (ifindex != FAKE_IFINDEX)
-		fake.bug = "another interface";
-	fake.dials++;
 	*s = (struct fake_sock) {
 		.cs = s->cs,
 		.tx_room = sizeof(s->tx),

@@ -367,6 +367,14 @@ static u8 flags_sent(void)
 	return fake.sock->tx[KWARP_MPA_KEY_LEN] & (M | C | R);
 }
 
+/* An endpoint that waits for a frame, of a device with such knobs. */
+static void wait_with(struct kunit *test, bool reply, const struct flags *c, bool markers)
+{
+	fake.kdev->knobs.crc = c->policy;
+	fake.kdev->knobs.markers = markers;
+	wait_for(test, reply, 2);
+}
+
 static void test_flags_initiator(struct kunit *test)
 {
 	const struct flags *c = test->param_value;
@@ -376,9 +384,7 @@ static void test_flags_initiator(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		ours = i & 1;
 		peers = i & 2;
-		fake.kdev->knobs.crc = c->policy;
-		fake.kdev->knobs.markers = ours;
-		wait_for(test, true, 2);
+		wait_with(test, true, c, ours);
 		KUNIT_EXPECT_EQ(test, flags_sent(), (ours ? M : 0) | (c->policy ? C : 0));
 		peer_frame(true, c->peer, peers);
 		if (c->refused)
@@ -406,9 +412,7 @@ static void test_flags_responder(struct kunit *test)
 	for (i = 0; i < 4; i++) {
 		ours = i & 1;
 		peers = i & 2;
-		fake.kdev->knobs.crc = c->policy;
-		fake.kdev->knobs.markers = ours;
-		wait_for(test, false, 2);
+		wait_with(test, false, c, ours);
 		peer_frame(false, c->peer, peers);
 		if (c->refused) {
 			expect_refusal(test);

@@ -290,7 +290,6 @@ static bool start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
 	h->missed = 0;
 	h->least = c->ns;
 	h->ns = c->ns;
-	h->facts = (struct kwarp_coalesce_facts) {};
 	hrtimer_start(&h->timer, ns_to_ktime(h->ns), HRTIMER_MODE_REL_PINNED_SOFT);
 	return true;
 }
@@ -307,7 +306,7 @@ static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 		return;
 	h->least = min(h->least, c->ns);
 	c->deeds = deeds(h, e);
-	/* Its first turn is at the next look. */
+	/* It has not had its turn. */
 	c->turn = h->turn - 1;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
