@@ -96,8 +96,19 @@ struct kwarp_left {
 };
 
 /**
+ * struct kwarp_map - memory shared with the kernel
+ * @at: where; NULL: not mapped
+ * @len: octets
+ */
+struct kwarp_map {
+	void *at;
+	size_t len;
+};
+
+/**
  * struct kwarp_qp - queue pair
  * @vqp: libibverbs' part
+ * @map: rings of both queues
  * @sq: send queue
  * @rq: receive queue; its ring is absent if the QP uses an SRQ
  * @max_inline: octets of inline payload that an entry of the SQ may have
@@ -109,6 +120,7 @@ struct kwarp_left {
  */
 struct kwarp_qp {
 	struct verbs_qp vqp;
+	struct kwarp_map map;
 	struct kwarp_wq sq;
 	struct kwarp_wq rq;
 	uint32_t max_inline;
@@ -125,6 +137,7 @@ struct kwarp_qp {
 
 struct kwarp_srq {
 	struct ibv_srq ibv_srq;
+	struct kwarp_map map;
 	struct kwarp_wq wq;
 };
 

@@ -156,6 +156,33 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 	return qpn;
 }
 
+/* Those of the next @n queue pairs, as many as can be said at once. */
+static void take_bells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
+		       unsigned int *n)
+{
+	uint32_t qpn;
+
+	bells->n = 0;
+	while (*n && bells->n < sizeof(bells->qpn) / sizeof(bells->qpn[0])) {
+		qpn = next_left(cq, n);
+		if (!qpn) {
+			*n = 0;
+			break;
+		}
+		bells->qpn[bells->n++] = qpn;
+	}
+}
+
+/* Nobody can be told if the device is gone; what polls says it, or the next post. */
+static void ring_bells(const struct kwarp_context *ctx,
+		       const struct kwarp_doorbells *bells)
+{
+	if (bells->n == 1)
+		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SEND, bells->qpn[0]);
+	else if (bells->n)
+		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SENDS, bells);
+}
+
 /**
  * kwarp_ring_left() - the program has nothing else to do
  * @cq: completion queue; its lock is not held
@@ -169,13 +196,14 @@ void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
 {
 	const struct kwarp_context *ctx = to_kctx(cq->vcq.cq.context);
 	unsigned int n = __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
-	uint32_t qpn;
+	struct kwarp_doorbells bells;
 
 	if (n > most)
 		n = most;
-	/* Nobody can be told if the device is gone; what polls says it, or the next post. */
-	while (n && (qpn = next_left(cq, &n)))
-		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SEND, qpn);
+	do {
+		take_bells(cq, &bells, &n);
+		ring_bells(ctx, &bells);
+	} while (n);
 }
 
 /* ------------------------------------------------------------- send queue */

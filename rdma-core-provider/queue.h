@@ -21,7 +21,6 @@
  * struct kwarp_ring - a work queue as its producer sees it
  * @hdr: head of the mapping; NULL if the queue does not exist
  * @entries: first slot
- * @len: octets mapped
  * @stride: octets per slot
  * @mask: slots - 1
  * @max: entries that may be outstanding at once, at most the number of slots
@@ -32,7 +31,6 @@
 struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;
 	uint8_t *entries;
-	size_t len;
 	uint32_t stride;
 	uint32_t mask;
 	uint32_t max;

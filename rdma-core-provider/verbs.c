@@ -13,6 +13,40 @@
 
 #include "kwarp.h"
 
+/*
+ * The layout holds what it promises: a mismatch with the kernel module shows here and not as a
+ * stray store.
+ */
+static bool check_ring(struct ibv_context *ctx, uint32_t len, uint32_t size, uint32_t stride)
+{
+	uint64_t need = KWARP_RING_ENTRIES_OFFSET + (uint64_t)size * stride;
+
+	if (kwarp_is_pow2(size) && stride % 8 == 0 && len >= need)
+		return true;
+	verbs_err(verbs_get_ctx(ctx), "ring of %u entries of %u octets in %u octets\n",
+		  size, stride, len);
+	return false;
+}
+
+/* Return: 0 or an errno. */
+static int map(struct kwarp_map *m, struct ibv_context *ctx, uint64_t key, size_t len)
+{
+	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd, key);
+
+	if (at == MAP_FAILED)
+		return errno;
+	m->at = at;
+	m->len = len;
+	return 0;
+}
+
+static void unmap(struct kwarp_map *m)
+{
+	if (m->at)
+		munmap(m->at, m->len);
+	m->at = NULL;
+}
+
 /**
  * kwarp_map_ring() - map a ring of any kind
  * @ctx: context
@@ -21,34 +55,21 @@
  * @size: entries
  * @stride: octets per entry
  *
- * Checks that the layout holds what it promises, so that a mismatch with the
- * kernel module shows here and not as a stray store.
- *
  * Return: the mapping, or NULL with errno set.
  */
 void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
 		     uint32_t size, uint32_t stride)
 {
-	uint64_t need = KWARP_RING_ENTRIES_OFFSET + (uint64_t)size * stride;
-	void *map;
+	struct kwarp_map m = {};
 
-	if (!kwarp_is_pow2(size) || stride % 8 || len < need) {
-		verbs_err(verbs_get_ctx(ctx),
-			  "ring of %u entries of %u octets in %u octets\n",
-			  size, stride, len);
-		errno = EPROTO;
-		return NULL;
-	}
-
-	map = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd,
-		   key);
-	return map == MAP_FAILED ? NULL : map;
+	errno = check_ring(ctx, len, size, stride) ? map(&m, ctx, key, len) : EPROTO;
+	return m.at;
 }
 
 /**
  * struct wq_layout - what the kernel answered about one work queue
- * @key: offset on cmd_fd
- * @len: octets to map; 0 if there is no such queue
+ * @at: where its ring is mapped
+ * @len: octets of the ring
  * @size: slots
  * @stride: octets per slot
  * @max_wr: entries granted
@@ -56,7 +77,7 @@ void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
  * @need: octets that the largest entry takes
  */
 struct wq_layout {
-	uint64_t key;
+	void *at;
 	uint32_t len;
 	uint32_t size;
 	uint32_t stride;
@@ -65,28 +86,22 @@ struct wq_layout {
 	uint64_t need;
 };
 
-static int wq_map(struct kwarp_wq *wq, struct ibv_context *ctx,
-		  const struct wq_layout *lay)
+static int wq_place(struct kwarp_wq *wq, struct ibv_context *ctx,
+		    const struct wq_layout *lay)
 {
 	struct kwarp_ring *ring = &wq->ring;
-	void *map;
 
-	if (!lay->len)
-		return 0;
 	if (lay->stride < lay->need || lay->max_wr > lay->size) {
 		verbs_err(verbs_get_ctx(ctx),
 			  "queue of %u slots of %u octets for %u entries of %u elements\n",
 			  lay->size, lay->stride, lay->max_wr, lay->max_sge);
 		return EPROTO;
 	}
+	if (!check_ring(ctx, lay->len, lay->size, lay->stride))
+		return EPROTO;
 
-	map = kwarp_map_ring(ctx, lay->key, lay->len, lay->size, lay->stride);
-	if (!map)
-		return errno;
-
-	ring->hdr = map;
-	ring->entries = map + KWARP_RING_ENTRIES_OFFSET;
-	ring->len = lay->len;
+	ring->hdr = lay->at;
+	ring->entries = lay->at + KWARP_RING_ENTRIES_OFFSET;
 	ring->stride = lay->stride;
 	ring->mask = lay->size - 1;
 	ring->max = lay->max_wr;
@@ -112,8 +127,6 @@ static void wq_init(struct kwarp_wq *wq)
 
 static void wq_fini(struct kwarp_wq *wq)
 {
-	if (wq->ring.hdr)
-		munmap(wq->ring.hdr, wq->ring.len);
 	wq->ring.hdr = NULL;
 	pthread_spin_destroy(&wq->lock);
 }
@@ -125,13 +138,26 @@ static uint64_t max64(uint64_t a, uint64_t b)
 
 /* -------------------------------------------------------------- queue pair */
 
+/* Both rings are one mapping, and the header of the second one is aligned, too. */
 static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
-		  const struct ibv_qp_init_attr_ex *attr,
 		  const struct kwarp_create_qp_resp *resp)
+{
+	if (resp->sq_len > UINT32_MAX - resp->rq_len ||
+	    resp->sq_len % sizeof(struct kwarp_sge)) {
+		verbs_err(verbs_get_ctx(ctx), "rings of %u and %u octets\n",
+			  resp->sq_len, resp->rq_len);
+		return EPROTO;
+	}
+	return map(&qp->map, ctx, resp->mmap_key, resp->sq_len + resp->rq_len);
+}
+
+static int qp_place(struct kwarp_qp *qp, struct ibv_context *ctx,
+		    const struct ibv_qp_init_attr_ex *attr,
+		    const struct kwarp_create_qp_resp *resp)
 {
 	const struct ibv_qp_cap *cap = &attr->cap;
 	const struct wq_layout sq = {
-		.key = resp->sq_key,
+		.at = qp->map.at,
 		.len = resp->sq_len,
 		.size = resp->sq_size,
 		.stride = resp->sq_stride,
@@ -142,8 +168,8 @@ static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
 			      resp->max_inline),
 	};
 	const struct wq_layout rq = {
-		.key = resp->rq_key,
-		.len = attr->srq ? 0 : resp->rq_len,
+		.at = qp->map.at + resp->sq_len,
+		.len = resp->rq_len,
 		.size = resp->rq_size,
 		.stride = resp->rq_stride,
 		.max_wr = cap->max_recv_wr,
@@ -153,9 +179,9 @@ static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
 	};
 	int ret;
 
-	ret = wq_map(&qp->sq, ctx, &sq);
-	if (!ret)
-		ret = wq_map(&qp->rq, ctx, &rq);
+	ret = wq_place(&qp->sq, ctx, &sq);
+	if (!ret && !attr->srq)
+		ret = wq_place(&qp->rq, ctx, &rq);
 	if (ret)
 		return ret;
 
@@ -172,6 +198,7 @@ static void qp_free(struct kwarp_qp *qp)
 {
 	wq_fini(&qp->sq);
 	wq_fini(&qp->rq);
+	unmap(&qp->map);
 	free(qp);
 }
 
@@ -218,7 +245,9 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	if (ret)
 		goto err_free;
 
-	ret = qp_map(qp, ctx, attr, &resp.drv_payload);
+	ret = qp_map(qp, ctx, &resp.drv_payload);
+	if (!ret)
+		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
 	if (ret)
 		goto err_destroy;
 
@@ -330,12 +359,12 @@ int kwarp_destroy_qp(struct ibv_qp *ibqp)
 
 /* ---------------------------------------------------- shared receive queue */
 
-static int srq_map(struct kwarp_srq *srq, struct ibv_context *ctx,
-		   const struct ibv_srq_attr *attr,
-		   const struct kwarp_create_srq_resp *resp)
+static int srq_place(struct kwarp_srq *srq, struct ibv_context *ctx,
+		     const struct ibv_srq_attr *attr,
+		     const struct kwarp_create_srq_resp *resp)
 {
 	const struct wq_layout lay = {
-		.key = resp->mmap_key,
+		.at = srq->map.at,
 		.len = resp->mmap_len,
 		.size = resp->size,
 		.stride = resp->stride,
@@ -345,7 +374,7 @@ static int srq_map(struct kwarp_srq *srq, struct ibv_context *ctx,
 			attr->max_sge * sizeof(struct kwarp_sge),
 	};
 
-	return wq_map(&srq->wq, ctx, &lay);
+	return wq_place(&srq->wq, ctx, &lay);
 }
 
 struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
@@ -368,7 +397,11 @@ struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
 	if (ret)
 		goto err_free;
 
-	ret = srq_map(srq, pd->context, &attr->attr, &resp.drv_payload);
+	ret = map(&srq->map, pd->context, resp.drv_payload.mmap_key,
+		  resp.drv_payload.mmap_len);
+	if (!ret)
+		ret = srq_place(srq, pd->context, &attr->attr,
+				&resp.drv_payload);
 	if (ret)
 		goto err_destroy;
 	return &srq->ibv_srq;
@@ -377,6 +410,7 @@ err_destroy:
 	ibv_cmd_destroy_srq(&srq->ibv_srq);
 err_free:
 	wq_fini(&srq->wq);
+	unmap(&srq->map);
 	free(srq);
 	errno = ret;
 	return NULL;
@@ -410,6 +444,7 @@ int kwarp_destroy_srq(struct ibv_srq *ibsrq)
 		return ret;
 
 	wq_fini(&srq->wq);
+	unmap(&srq->map);
 	free(srq);
 	return 0;
 }

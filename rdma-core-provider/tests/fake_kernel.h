@@ -37,6 +37,7 @@ static int failures;
 
 static struct {
 	int rings;
+	int lists;			/* calls that rang for several */
 	struct kwarp_cq *completes;	/* a doorbell adds an entry there, if set */
 	int err;			/* errno of as many doorbells as @fails says */
 	int fails;
@@ -61,11 +62,28 @@ static void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
 
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 
+/* As if for each alone. */
+static void ring_list(int fd, const struct kwarp_doorbells *bells)
+{
+	uint32_t i;
+
+	CHECK(bells->n > 1 && bells->n <= 16);
+	kernel.lists++;
+	for (i = 0; i < bells->n; i++)
+		__wrap_ioctl(fd, KWARP_IOC_POSTED_SEND, bells->qpn[i]);
+}
+
 int __wrap_ioctl(int fd, unsigned long cmd, ...)
 {
 	va_list args;
 
 	CHECK(fd == DOORBELL);
+	if (cmd == KWARP_IOC_POSTED_SENDS) {
+		va_start(args, cmd);
+		ring_list(fd, va_arg(args, const struct kwarp_doorbells *));
+		va_end(args);
+		return 0;
+	}
 	kernel.rings++;
 	if (kernel.wake) {
 		sem_post(kernel.wake);

@@ -576,6 +576,7 @@ static void test_held_many(void)
 		CHECK(!send_one(qp[i], &wr));
 	}
 	kernel.rings = 0;
+	kernel.lists = 0;
 	kernel.completes = cq;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
 	CHECK(kernel.rings > 0 && kernel.rings < (int)ARRAY_SIZE(qp));
@@ -583,6 +584,8 @@ static void test_held_many(void)
 	while (kwarp_poll_cq(&cq->vcq.cq, 1, &wc))
 		;
 	CHECK(kernel.rings == ARRAY_SIZE(qp));
+	/* Sixteen, sixteen and eight. */
+	CHECK(kernel.lists == 3);
 	for (i = 0; i < ARRAY_SIZE(qp); i++)
 		kwarp_forget_left(qp[i]);
 	for (i = ARRAY_SIZE(qp) - 1; i; i--) {

@@ -19,8 +19,8 @@
  * Version of everything below but alloc_context, in which the two sides agree on one.  Each
  * may know several: the oldest and the newest one that this file describes.
  */
-#define KWARP_ABI_MIN		2
-#define KWARP_ABI_MAX		2
+#define KWARP_ABI_MIN		3
+#define KWARP_ABI_MAX		3
 
 /* How they agree; what the RDMA core reports as ABI version of the device. */
 #define KWARP_UVERBS_ABI	1
@@ -31,7 +31,7 @@
 /* ------------------------------------------------------------------ queues */
 
 /**
- * struct kwarp_ring_hdr - head of a shared ring, alone in its first page
+ * struct kwarp_ring_hdr - head of a shared ring, alone in its cache lines
  * @prod: producer index, free running; entry i lives in slot (i & (size - 1)).
  *	SQ, RQ, SRQ: written by user space with release semantics after the entry.
  *	CQ: written by the kernel with release semantics after the entries.
@@ -71,7 +71,7 @@ struct kwarp_ring_hdr {
 	__u32 polls_rsvd[15];
 };
 
-#define KWARP_RING_ENTRIES_OFFSET	4096
+#define KWARP_RING_ENTRIES_OFFSET	256
 
 /* The kernel sleeps: enter it after posting. */
 #define KWARP_RING_NEED_KICK		(1U << 0)
@@ -232,6 +232,18 @@ enum kwarp_doorbell_open_attrs {
 #define KWARP_IOC_POSTED_SEND	_IO('k', 0x77)
 #define KWARP_IOC_POSTED_RECV	_IO('k', 0x78)
 
+/**
+ * struct kwarp_doorbells - queue pairs that have posted to their send queues
+ * @n: how many, from 1 on
+ * @qpn: their numbers
+ */
+struct kwarp_doorbells {
+	__u32 n;
+	__u32 qpn[16];
+};
+
+#define KWARP_IOC_POSTED_SENDS	_IOW('k', 0x79, struct kwarp_doorbells)
+
 /* ------------------------------------------------------- uverbs driver data */
 
 /*
@@ -282,10 +294,9 @@ struct kwarp_create_cq_resp {
 
 /**
  * struct kwarp_create_qp_resp - answer to create_qp
- * @sq_key: mmap offset of the send ring
- * @rq_key: mmap offset of the receive ring; 0 if the QP uses an SRQ or has none
- * @sq_len: octets to map
- * @rq_len: octets to map
+ * @mmap_key: mmap offset of both rings: the send ring, and behind it the receive ring
+ * @sq_len: octets of the send ring; with @rq_len the octets to map
+ * @rq_len: octets of the receive ring; 0 if the QP uses an SRQ
  * @sq_size: entries, a power of two
  * @rq_size: entries, a power of two
  * @sq_stride: octets per entry
@@ -294,8 +305,7 @@ struct kwarp_create_cq_resp {
  * @qpn: number of the queue pair
  */
 struct kwarp_create_qp_resp {
-	__aligned_u64 sq_key;
-	__aligned_u64 rq_key;
+	__aligned_u64 mmap_key;
 	__u32 sq_len;
 	__u32 rq_len;
 	__u32 sq_size;

@@ -32,6 +32,7 @@
 
 #define SEND		KWARP_IOC_POSTED_SEND
 #define RECV		KWARP_IOC_POSTED_RECV
+#define SENDS		KWARP_IOC_POSTED_SENDS
 #define ENTRIES		8	/* of each work queue */
 #define HEARD_MS	5000
 #define MAX_THREADS	16
@@ -170,8 +171,8 @@ static void make_dead(void)
 	in.qp_handle = create_qp(&own, handle, &qp);
 	create(own.fd, IB_USER_VERBS_CMD_MODIFY_QP, BUF(in), 0, NONE);
 	dead.qpn = qp.qpn;
-	dead.sq = map_ring(qp.sq_key, qp.sq_len);
-	dead.rq = map_ring(qp.rq_key, qp.rq_len);
+	dead.sq = map_ring(qp.mmap_key, qp.sq_len + qp.rq_len);
+	dead.rq = (void *)((char *)dead.sq + qp.sq_len);
 	dead.cq = map_ring(cq.mmap_key, cq.mmap_len);
 }
 
@@ -246,21 +247,44 @@ static uint32_t completions(void)
 	return __atomic_load_n(&dead.cq->prod, __ATOMIC_ACQUIRE);
 }
 
-/* One more entry, all zeroes: in error nobody reads it, and it comes back. */
-static void try_heard(const char *where, int bell, unsigned long cmd)
+/*
+ * One more entry, all zeroes: in error nobody reads it, and it comes back. @arg of @cmd has it be
+ * heard, and gives @err.
+ */
+static void try_heard(const char *where, int bell, unsigned long cmd, uint64_t arg, int err)
 {
-	struct kwarp_ring_hdr *queue = cmd == SEND ? dead.sq : dead.rq;
+	struct kwarp_ring_hdr *queue = cmd == RECV ? dead.rq : dead.sq;
 	uint32_t before = completions();
 	int64_t until = kw_now_ms() + HEARD_MS;
 	int rv;
 
 	__atomic_store_n(&queue->prod, queue->prod + 1, __ATOMIC_SEQ_CST);
-	rv = ring(bell, cmd, dead.qpn);
-	while (!rv && completions() == before && kw_now_ms() < until)
+	rv = ring(bell, cmd, arg);
+	while (rv == err && completions() == before && kw_now_ms() < until)
 		usleep(1000);
-	verdict(where, cmd == SEND ? "what is sent comes back" : "a receive comes back",
-		completions() == before + 1, rv);
+	verdict(where, cmd == RECV ? "a receive comes back" : "what is sent comes back",
+		rv == err && completions() == before + 1, rv);
 	__atomic_store_n(&dead.cq->cons, completions(), __ATOMIC_RELEASE);
+}
+
+/* Several at once. */
+static void try_lists(const char *where, int bell)
+{
+	const struct kwarp_doorbells none = { .n = 0 }, many = { .n = 17 };
+	const struct kwarp_doorbells mixed = {
+		.n = 4, .qpn = { destroyed, stranger.qpn, dead.qpn, own.qpn },
+	};
+	const struct kwarp_doorbells two = { .n = 2, .qpn = { own.qpn, dead.qpn } };
+	int rv = ring(bell, SENDS, (uintptr_t)&none);
+
+	verdict(where, "a list of none", rv == EINVAL, rv);
+	rv = ring(bell, SENDS, (uintptr_t)&many);
+	verdict(where, "a list of too many", rv == EINVAL, rv);
+	rv = ring(bell, SENDS, 16);
+	verdict(where, "a list that is nowhere", rv == EFAULT, rv);
+	try_heard(where, bell, SENDS, (uintptr_t)&two, 0);
+	/* One that is refused keeps no other waiting. */
+	try_heard(where, bell, SENDS, (uintptr_t)&mixed, EINVAL);
 }
 
 static void try_calls(const char *where, int bell)
@@ -274,8 +298,9 @@ static void try_calls(const char *where, int bell)
 		rv = ring(bell, c->cmd, number(c));
 		verdict(where, c->what, rv == c->err, rv);
 	}
-	try_heard(where, bell, SEND);
-	try_heard(where, bell, RECV);
+	try_heard(where, bell, SEND, dead.qpn, 0);
+	try_heard(where, bell, RECV, dead.qpn, 0);
+	try_lists(where, bell);
 }
 
 /* ----------------------------------------------------------------- situations */

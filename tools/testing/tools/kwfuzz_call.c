@@ -259,9 +259,7 @@ static void learn_qp(struct kwf_maker *m, const void *out, const void *drv)
 
 	remember(m, KWF_QP, ((const struct ib_uverbs_create_qp_resp *)out)->qp_handle);
 	remember_number(m, r->qpn);
-	remember_key(m, r->sq_key, r->sq_len);
-	if (r->rq_len)
-		remember_key(m, r->rq_key, r->rq_len);
+	remember_key(m, r->mmap_key, r->sq_len + r->rq_len);
 }
 
 static void fill_modify_qp(struct kwf_maker *m, void *in)
@@ -542,6 +540,17 @@ static void ring(struct kwf_maker *m)
 	done(m, KWF_RING, !ioctl(a_bell(m), ring_command(m), number));
 }
 
+static void ring_list(struct kwf_maker *m)
+{
+	struct kwarp_doorbells bells = { .n = one_in(m, 10) ? evil(m) : below(m, 18) };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bells.qpn) / sizeof(bells.qpn[0]); i++)
+		bells.qpn[i] = one_in(m, 10) ? evil(m) : handle(m, KWF_QPN);
+	done(m, KWF_RING, !ioctl(a_bell(m), KWARP_IOC_POSTED_SENDS,
+				 one_in(m, 10) ? (void *)(uintptr_t)evil(m) : &bells));
+}
+
 /* Another process's queue pair, or one that was: it is not for us to ring. */
 static void ring_stranger(struct kwf_maker *m)
 {
@@ -571,6 +580,10 @@ static void call_doorbell(struct kwf_maker *m)
 		break;
 	case 2:
 		ring_stranger(m);
+		break;
+	case 3:
+	case 4:
+		ring_list(m);
 		break;
 	default:
 		ring(m);
@@ -699,7 +712,7 @@ static void scribble(struct kwf_maker *m)
 	volatile uint32_t *map = (volatile uint32_t *)m->p->map[i];
 	size_t len = m->p->map_len[i];
 
-	if (!map || len < 4096)
+	if (!map || len < KWARP_RING_ENTRIES_OFFSET)
 		return;
 	for (n = below(m, 64); n; n--)
 		map[one_in(m, 3) ? below(m, 32) : below(m, len / 4)] = evil(m);

@@ -67,8 +67,7 @@ struct kwarp_qp_refs {
  * @owner: user who may connect it
  * @creator: process that may connect it, a reference
  * @srq: shared receive queue, or NULL
- * @sq_map: mmap entry of the send queue's ring, if shared with user space
- * @rq_map: likewise of the receive queue's
+ * @map: mmap entry of the queues' rings, if shared with user space
  * @cap: sizes granted
  * @refs: references to it
  * @gone: completed when there is none
@@ -101,8 +100,7 @@ struct kwarp_qp {
 	kuid_t owner;
 	struct pid *creator;
 	struct kwarp_srq *srq;
-	struct rdma_user_mmap_entry *sq_map;
-	struct rdma_user_mmap_entry *rq_map;
+	struct rdma_user_mmap_entry *map;
 	struct ib_qp_cap cap;
 
 	struct kwarp_qp_refs *refs;

@@ -5,6 +5,7 @@
 #include "ring.h"
 
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
@@ -12,14 +13,15 @@
 #include <linux/vmalloc.h>
 
 static_assert(sizeof(struct kwarp_ring_hdr) <= KWARP_RING_ENTRIES_OFFSET);
+static_assert(KWARP_RING_ENTRIES_OFFSET % L1_CACHE_BYTES == 0);
 static_assert(sizeof(struct kwarp_sqe) == 48);
 static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
 
-/* Zeroed, fit for remap_vmalloc_range(). */
+/* Whole pages, zeroed, fit for remap_vmalloc_range(). */
 static void *ring_memory(size_t len, gfp_t gfp)
 {
-	unsigned int n = len >> PAGE_SHIFT, i;
+	unsigned int n = PAGE_ALIGN(len) >> PAGE_SHIFT, i;
 	struct page **pages;
 	void *mem;
 
@@ -43,8 +45,44 @@ out_free:
 }
 
 /**
- * kwarp_ring_init - allocate a ring
+ * kwarp_ring_octets - memory for a ring
+ * @entries: wanted; rounded up to a power of two
+ * @stride: octets per entry
+ *
+ * Return: octets, so many that another ring may begin after them; 0: more than there can be.
+ */
+size_t kwarp_ring_octets(u32 entries, u32 stride)
+{
+	size_t len;
+
+	if (entries > BIT(31))
+		return 0;
+	entries = roundup_pow_of_two(max(entries, 1U));
+	if (check_mul_overflow((size_t)entries, (size_t)stride, &len) ||
+	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))
+		return 0;
+	return ALIGN(len, L1_CACHE_BYTES);
+}
+
+/**
+ * kwarp_ring_place - make a ring in memory that is somebody else's
  * @ring: uninitialised
+ * @mem: zeroed; kwarp_ring_octets() of it, which are not 0
+ * @entries: wanted; rounded up to a power of two
+ * @stride: octets per entry
+ */
+void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride)
+{
+	ring->hdr = mem;
+	ring->entries = (u8 *)mem + KWARP_RING_ENTRIES_OFFSET;
+	ring->len = kwarp_ring_octets(entries, stride);
+	ring->mask = roundup_pow_of_two(max(entries, 1U)) - 1;
+	ring->stride = stride;
+}
+
+/**
+ * kwarp_ring_init - allocate a ring
+ * @ring: uninitialised, but for @tail
  * @entries: wanted; rounded up to a power of two
  * @stride: octets per entry
  * @user: it is a process's, and charged to its memory cgroup; a kernel consumer's is not, or
@@ -55,22 +93,15 @@ out_free:
  */
 int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 {
-	size_t len;
+	size_t len = kwarp_ring_octets(entries, stride);
+	void *mem;
 
-	if (entries > BIT(31))
+	if (!len)
 		return -ENOMEM;
-	entries = roundup_pow_of_two(max(entries, 1U));
-	if (check_mul_overflow((size_t)entries, (size_t)stride, &len) ||
-	    check_add_overflow(len, (size_t)KWARP_RING_ENTRIES_OFFSET, &len))
+	mem = ring_memory(len + ring->tail, user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	if (!mem)
 		return -ENOMEM;
-	len = PAGE_ALIGN(len);
-	ring->hdr = ring_memory(len, user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
-	if (!ring->hdr)
-		return -ENOMEM;
-	ring->entries = (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;
-	ring->len = len;
-	ring->mask = entries - 1;
-	ring->stride = stride;
+	kwarp_ring_place(ring, mem, entries, stride);
 	return 0;
 }
 

@@ -16,9 +16,10 @@
 
 /**
  * struct kwarp_ring - immutable after kwarp_ring_init()
- * @hdr: header page; memory that can be mapped to user space
+ * @hdr: header; memory that can be mapped to user space
  * @entries: behind it
- * @len: octets of the whole mapping
+ * @len: octets of it
+ * @tail: octets behind it, for another ring in the same memory, and the same mapping
  * @mask: entries - 1
  * @stride: octets per entry
  */
@@ -26,10 +27,13 @@ struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;
 	u8 *entries;
 	size_t len;
+	size_t tail;
 	u32 mask;
 	u32 stride;
 };
 
+size_t kwarp_ring_octets(u32 entries, u32 stride);
+void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride);
 int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
 void kwarp_ring_fini(struct kwarp_ring *ring);
 

@@ -16,6 +16,15 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 	return kwarp_ring_init(&rq->ring, entries, stride, rq->user);
 }
 
+/* The same behind the ring of a send queue, in its tail. */
+void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
+			  u32 stride)
+{
+	spin_lock_init(&rq->lock);
+	spin_lock_init(&rq->post_lock);
+	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
+}
+
 /**
  * kwarp_rq_take - take the next receive
  * @rq: queue

@@ -37,6 +37,8 @@ struct kwarp_rq {
 };
 
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
+void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
+			  u32 stride);
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit);
 void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,

@@ -10,7 +10,7 @@
 
 #include "../limits.h"
 
-/* @sq->user has been set. */
+/* @sq->user and the tail of @sq->ring have been set. */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
 	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);

@@ -116,7 +116,7 @@ static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata 
 int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
-	struct kwarp_ring ring;
+	struct kwarp_ring ring = {};
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);

@@ -4,14 +4,16 @@
  * posted.
  *
  * The requests are in the ring already, so all there is to say is a number: an ioctl() whose
- * argument is a value.  The core's commands for posting copy a command, allocate a request and
+ * argument is a value, or, for a program with requests left in many send queues, a list of them.  The core's commands for posting copy a command, allocate a request and
  * answer, for nobody, and its write() is refused to a process that has changed its credentials.
  *
  * The file is an object of the core (an FD object of ib_uverbs): the core closes it with the
  * device, and whoever has the file open then is told EIO.
  */
+#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/rcupdate.h>
+#include <linux/uaccess.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/uverbs_types.h>
 
@@ -71,28 +73,69 @@ static struct kwarp_qp *find_rung_qp(const struct kwarp_doorbell *db, unsigned l
 	return qp ?: ERR_PTR(-EINVAL);
 }
 
-/* Context: process; the caller becomes the runner, and sends. */
-static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long qpn)
+static long ring(const struct kwarp_doorbell *db, unsigned long qpn,
+		 void (*posted)(struct kwarp_engine *e, bool user))
 {
-	struct kwarp_qp *qp;
+	struct kwarp_qp *qp = find_rung_qp(db, qpn);
 
-	if (cmd != KWARP_IOC_POSTED_SEND && cmd != KWARP_IOC_POSTED_RECV)
-		return -ENOTTY;
-	qp = find_rung_qp(file->private_data, qpn);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	if (cmd == KWARP_IOC_POSTED_SEND)
-		kwarp_engine_posted_send(&qp->engine, true);
-	else
-		kwarp_engine_posted_recv(&qp->engine, true);
+	posted(&qp->engine, true);
 	kwarp_qp_put(qp);
 	return 0;
 }
 
+/* One that is not there keeps no other waiting: a program may have destroyed it meanwhile. */
+static long ring_list(const struct kwarp_doorbell *db, const void __user *list)
+{
+	struct kwarp_doorbells bells;
+	long ret = 0, one;
+	u32 i;
+
+	if (copy_from_user(&bells, list, sizeof(bells)))
+		return -EFAULT;
+	if (!bells.n || bells.n > ARRAY_SIZE(bells.qpn))
+		return -EINVAL;
+	for (i = 0; i < bells.n; i++) {
+		one = ring(db, bells.qpn[i], kwarp_engine_posted_send);
+		ret = ret ?: one;
+	}
+	return ret;
+}
+
+/* Context: process; the caller becomes the runner, and sends. */
+static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	const struct kwarp_doorbell *db = file->private_data;
+
+	switch (cmd) {
+	case KWARP_IOC_POSTED_SEND:
+		return ring(db, arg, kwarp_engine_posted_send);
+	case KWARP_IOC_POSTED_RECV:
+		return ring(db, arg, kwarp_engine_posted_recv);
+	case KWARP_IOC_POSTED_SENDS:
+		return ring_list(db, (const void __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+#ifdef CONFIG_COMPAT
+/* Of a program of 32 bits: a list's address is one, a number is none. */
+static long doorbell_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	if (cmd == KWARP_IOC_POSTED_SENDS)
+		arg = (unsigned long)compat_ptr(arg);
+	return doorbell_ioctl(file, cmd, arg);
+}
+#endif
+
 static const struct file_operations doorbell_fops = {
 	.owner = THIS_MODULE,
 	.unlocked_ioctl = doorbell_ioctl,
-	.compat_ioctl = doorbell_ioctl,
+#ifdef CONFIG_COMPAT
+	.compat_ioctl = doorbell_compat_ioctl,
+#endif
 	.release = uverbs_uobject_fd_release,
 };
 

@@ -25,7 +25,7 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
 }
 
 /**
- * kwarp_mmap_insert - offer a ring to a process
+ * kwarp_mmap_insert - offer a ring, and what is in its tail, to a process
  * @ibuc: its context
  * @ring: initialised ring
  * @key: result: offset for mmap()
@@ -40,7 +40,7 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
 	if (!map)
 		return NULL;
 	map->mem = ring->hdr;
-	if (rdma_user_mmap_entry_insert(ibuc, &map->entry, ring->len)) {
+	if (rdma_user_mmap_entry_insert(ibuc, &map->entry, ring->len + ring->tail)) {
 		kfree(map);
 		return NULL;
 	}

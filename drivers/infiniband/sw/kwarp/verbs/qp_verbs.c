@@ -29,11 +29,15 @@ static int check_init(const struct ib_qp_init_attr *init)
 	return 0;
 }
 
+/* One piece of memory, and one mapping, for both rings. */
 static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 {
 	u32 stride = kwarp_sqe_stride(max(cap->max_send_sge, 1U), cap->max_inline_data);
+	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
+	if (!qp->srq)
+		qp->sq.ring.tail = kwarp_ring_octets(cap->max_recv_wr, recv_stride);
 	ret = kwarp_sq_init(&qp->sq, cap->max_send_wr, stride);
 	if (ret)
 		return ret;
@@ -46,50 +50,19 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 		cap->max_recv_sge = 0;
 		return 0;
 	}
-	cap->max_recv_sge = max(cap->max_recv_sge, 1U);
-	ret = kwarp_rq_init(&qp->rq, cap->max_recv_wr, kwarp_rqe_stride(cap->max_recv_sge));
-	if (ret) {
-		kwarp_ring_fini(&qp->sq.ring);
-		kvfree(qp->sq.done);
-		return ret;
-	}
+	kwarp_rq_init_behind(&qp->rq, &qp->sq.ring, cap->max_recv_wr, recv_stride);
 	cap->max_recv_wr = kwarp_ring_size(&qp->rq.ring);
+	cap->max_recv_sge = max(cap->max_recv_sge, 1U);
 	qp->rq.max_wr = cap->max_recv_wr;
 	qp->rq.max_sge = cap->max_recv_sge;
 	return 0;
 }
 
-static void fini_queues(struct kwarp_qp *qp)
-{
-	kwarp_ring_release_map(&qp->sq.ring, qp->sq_map);
-	kvfree(qp->sq.done);
-	if (!qp->srq)
-		kwarp_ring_release_map(&qp->rq.ring, qp->rq_map);
-}
-
 static void fini_qp(struct kwarp_qp *qp)
 {
 	put_pid(qp->creator);
-	fini_queues(qp);
-}
-
-static int map_rings(struct kwarp_qp *qp, struct ib_udata *udata,
-		     struct kwarp_create_qp_resp *resp)
-{
-	struct ib_ucontext *ibuc = kwarp_udata_context(udata);
-	u64 key;
-
-	qp->sq_map = kwarp_mmap_insert(ibuc, &qp->sq.ring, &key);
-	if (!qp->sq_map)
-		return -ENOMEM;
-	resp->sq_key = key;
-	if (qp->srq)
-		return 0;
-	qp->rq_map = kwarp_mmap_insert(ibuc, &qp->rq.ring, &key);
-	if (!qp->rq_map)
-		return -ENOMEM;
-	resp->rq_key = key;
-	return 0;
+	kwarp_ring_release_map(&qp->sq.ring, qp->map);
+	kvfree(qp->sq.done);
 }
 
 static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
@@ -101,16 +74,17 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 		.max_inline = qp->cap.max_inline_data,
 		.qpn = qp->ibqp.qp_num,
 	};
-	int ret;
+	u64 key;
 
 	if (!qp->srq) {
 		resp.rq_len = qp->rq.ring.len;
 		resp.rq_size = kwarp_ring_size(&qp->rq.ring);
 		resp.rq_stride = qp->rq.ring.stride;
 	}
-	ret = map_rings(qp, udata, &resp);
-	if (ret)
-		return ret;
+	qp->map = kwarp_mmap_insert(kwarp_udata_context(udata), &qp->sq.ring, &key);
+	if (!qp->map)
+		return -ENOMEM;
+	resp.mmap_key = key;
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 

@@ -12,6 +12,9 @@
 
 /* Other suites have the functions under their own names. */
 #define kwarp_ring_init		payer_ring_init
+#define kwarp_ring_octets	payer_ring_octets
+#define kwarp_ring_place	payer_ring_place
+#define kwarp_rq_init_behind	payer_rq_init_behind
 #define kwarp_ring_fini		payer_ring_fini
 #define kwarp_sq_init		payer_sq_init
 #define kwarp_sq_empty		payer_sq_empty
@@ -70,10 +73,11 @@ static void *note_zeroed(size_t n, size_t size, gfp_t gfp)
 
 #define ENTRIES		1000
 #define STRIDE		64
-#define RING_LEN	(PAGE_SIZE + PAGE_ALIGN(1024 * STRIDE))
+#define RING_LEN	(KWARP_RING_ENTRIES_OFFSET + 1024 * STRIDE)
+#define PAGES		(PAGE_ALIGN(RING_LEN) / PAGE_SIZE)
 
 /* Its pages, and the list of them. */
-static const size_t ring_cost = RING_LEN + RING_LEN / PAGE_SIZE * sizeof(struct page *);
+static const size_t ring_cost = PAGES * (PAGE_SIZE + sizeof(struct page *));
 
 static void expect_payer(struct kunit *test, bool user, size_t cost)
 {

@@ -13,17 +13,17 @@ static const struct size_case {
 	u32 size;
 	size_t len;
 } sizes[] = {
-	{ "none wanted", 0, 64, 1, 8192 },
-	{ "one", 1, 64, 1, 8192 },
-	{ "two", 2, 32, 2, 8192 },
-	{ "three", 3, 32, 4, 8192 },
-	{ "four", 4, 32, 4, 8192 },
-	{ "five", 5, 512, 8, 8192 },
-	{ "one page of entries", 8, 512, 8, 8192 },
-	{ "one entry more", 9, 512, 16, 12288 },
-	{ "1000", 1000, 64, 1024, 4096 + 65536 },
-	{ "1024", 1024, 64, 1024, 4096 + 65536 },
-	{ "1025", 1025, 64, 2048, 4096 + 131072 },
+	{ "none wanted", 0, 64, 1, 256 + 64 },
+	{ "one", 1, 64, 1, 256 + 64 },
+	{ "two", 2, 32, 2, 256 + 64 },
+	{ "three", 3, 32, 4, 256 + 128 },
+	{ "four", 4, 32, 4, 256 + 128 },
+	{ "five", 5, 512, 8, 256 + 4096 },
+	{ "one page of entries", 8, 512, 8, 256 + 4096 },
+	{ "one entry more", 9, 512, 16, 256 + 8192 },
+	{ "1000", 1000, 64, 1024, 256 + 65536 },
+	{ "1024", 1024, 64, 1024, 256 + 65536 },
+	{ "1025", 1025, 64, 2048, 256 + 131072 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, sizes, desc);
@@ -38,7 +38,7 @@ static void test_size(struct kunit *test)
 	test_ring_init(test, ring, c->entries, c->stride);
 	KUNIT_EXPECT_EQ(test, kwarp_ring_size(ring), c->size);
 	KUNIT_EXPECT_EQ(test, ring->stride, c->stride);
-	KUNIT_EXPECT_EQ(test, ring->len, PAGE_ALIGN(c->len));
+	KUNIT_EXPECT_EQ(test, ring->len, ALIGN(c->len, L1_CACHE_BYTES));
 	KUNIT_EXPECT_PTR_EQ(test, ring->entries,
 			    (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET);
 	/* what user space maps must not show old contents */
@@ -48,6 +48,26 @@ static void test_size(struct kunit *test)
 	KUNIT_EXPECT_LE(test, (size_t)(end - (u8 *)ring->hdr), ring->len);
 	kwarp_ring_fini(ring);
 	KUNIT_EXPECT_NULL(test, ring->hdr);
+}
+
+/* Two rings in one piece of memory: each has its own octets, whatever their sizes. */
+static void test_tail(struct kunit *test)
+{
+	const struct size_case *c = test->param_value;
+	struct kwarp_ring *ring = kunit_kzalloc(test, 2 * sizeof(*ring), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	ring->tail = kwarp_ring_octets(1000, 48);
+	test_ring_init(test, ring, c->entries, c->stride);
+	kwarp_ring_place(ring + 1, (u8 *)ring->hdr + ring->len, 1000, 48);
+	KUNIT_EXPECT_EQ(test, ring->len, ALIGN(c->len, L1_CACHE_BYTES));
+	KUNIT_EXPECT_EQ(test, ring[1].len, ring->tail);
+	KUNIT_EXPECT_EQ(test, kwarp_ring_size(ring + 1), 1024);
+	KUNIT_EXPECT_NULL(test, memchr_inv(ring->hdr, 0, ring->len + ring->tail));
+	KUNIT_EXPECT_LE(test, (uintptr_t)kwarp_ring_slot(ring + 1, 1023) + 48,
+			(uintptr_t)ring->hdr + ring->len + ring->tail);
+	KUNIT_EXPECT_EQ(test, kwarp_ring_octets(BIT(31) + 1, 1), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_ring_init(ring + 1, BIT(31) + 1, 1, false), -ENOMEM);
 }
 
 static void test_slot(struct kunit *test)
@@ -121,6 +141,7 @@ static void test_header(struct kunit *test)
 
 static struct kunit_case ring_cases[] = {
 	KUNIT_CASE_PARAM(test_size, size_gen_params),
+	KUNIT_CASE_PARAM(test_tail, size_gen_params),
 	KUNIT_CASE(test_slot),
 	KUNIT_CASE_PARAM(test_pending, start_gen_params),
 	KUNIT_CASE(test_header),

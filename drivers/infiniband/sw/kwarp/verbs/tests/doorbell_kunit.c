@@ -115,10 +115,10 @@ static const struct ring_case {
 	{ "receive beyond 32 bits", RECV, OWN, VT_QPN + BIT_ULL(32), -EINVAL, "" },
 	{ "the last bit", SEND, OWN, VT_QPN + BIT_ULL(63), -EINVAL, "" },
 #endif
-	{ "another command", _IO('k', 0x79), OWN, VT_QPN, -ENOTTY, "" },
+	{ "another command", _IO('k', 0x7a), OWN, VT_QPN, -ENOTTY, "" },
 	{ "a command with a pointer", _IOW('k', 0x77, u32), OWN, VT_QPN, -ENOTTY, "" },
 	{ "no command", 0, OWN, VT_QPN, -ENOTTY, "" },
-	{ "another command, of a stranger", _IO('k', 0x79), STRANGER, VT_QPN, -ENOTTY, "" },
+	{ "another command, of a stranger", _IO('k', 0x7a), STRANGER, VT_QPN, -ENOTTY, "" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(ring, rings, desc);
@@ -142,7 +142,7 @@ static void test_gone(struct kunit *test)
 	expect_ring(test, SEND, VT_QPN, -EIO, "");
 	expect_ring(test, RECV, VT_QPN, -EIO, "");
 	expect_ring(test, SEND, VT_QPN + 1, -EIO, "");
-	expect_ring(test, _IO('k', 0x79), VT_QPN, -ENOTTY, "");
+	expect_ring(test, _IO('k', 0x7a), VT_QPN, -ENOTTY, "");
 }
 
 static void close_bell(void)
@@ -197,12 +197,46 @@ static void test_declared(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, type->type.type_class, &uverbs_fd_class);
 	KUNIT_EXPECT_PTR_EQ(test, type->fops->release, &uverbs_uobject_fd_release);
 	KUNIT_EXPECT_PTR_EQ(test, type->fops->owner, THIS_MODULE);
-	/* The number is no pointer: a program of 32 bits has nothing to be translated. */
-	KUNIT_EXPECT_PTR_EQ(test, type->fops->compat_ioctl, type->fops->unlocked_ioctl);
+#ifdef CONFIG_COMPAT
+	KUNIT_EXPECT_NOT_NULL(test, type->fops->compat_ioctl);
+#endif
+}
+
+static const struct list_case {
+	const char *desc;
+	struct kwarp_doorbells bells;
+	long ret;
+	const char *log;
+} lists[] = {
+	{ "one", { 1, { VT_QPN } }, 0, "find doorbell put" },
+	{ "two", { 2, { VT_QPN, VT_QPN } }, 0, "find doorbell put find doorbell put" },
+	{ "one that is not there", { 3, { VT_QPN, 1, VT_QPN } }, -EINVAL,
+	  "find doorbell put find doorbell put" },
+	{ "behind the end", { 1, { VT_QPN, VT_QPN } }, 0, "find doorbell put" },
+	{ "none", { 0, { VT_QPN } }, -EINVAL, "" },
+	{ "one too many", { 17, { VT_QPN } }, -EINVAL, "" },
+	{ "as many as can be said", { U32_MAX, { VT_QPN } }, -EINVAL, "" },
+};
+
+KUNIT_ARRAY_PARAM_DESC(list, lists, desc);
+
+static void test_list(struct kunit *test)
+{
+	const struct list_case *c = test->param_value;
+	void __user *place = vt->page;
+
+	KUNIT_ASSERT_EQ(test, copy_to_user(place, &c->bells, sizeof(c->bells)), 0);
+	belongs_to(OWN);
+	expect_ring(test, KWARP_IOC_POSTED_SENDS, (unsigned long)place, c->ret, c->log);
+	expect_ring(test, KWARP_IOC_POSTED_SENDS, 0, -EFAULT, "");
+	type->destroy_object(uobj, RDMA_REMOVE_CLOSE);
+	expect_ring(test, KWARP_IOC_POSTED_SENDS, (unsigned long)place,
+		    c->bells.n && c->bells.n <= 16 ? -EIO : -EINVAL, "");
 }
 
 static struct kunit_case doorbell_cases[] = {
 	KUNIT_CASE_PARAM(test_ring, ring_gen_params),
+	KUNIT_CASE_PARAM(test_list, list_gen_params),
 	KUNIT_CASE(test_gone),
 	KUNIT_CASE(test_ends_meanwhile),
 	KUNIT_CASE(test_second),

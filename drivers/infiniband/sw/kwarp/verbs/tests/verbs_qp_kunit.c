@@ -145,6 +145,7 @@ static void test_answer(struct kunit *test)
 	struct ib_qp_init_attr attr = an_attr(), init = { };
 	struct kwarp_create_qp_resp resp;
 	struct ib_qp_attr now;
+	u32 len;
 
 	attr.cap = (struct ib_qp_cap){ 300, 5, 2, 3, 100 };
 	KUNIT_ASSERT_EQ(test, create_user(test, &attr), 0);
@@ -160,20 +161,17 @@ static void test_answer(struct kunit *test)
 			KWARP_RING_ENTRIES_OFFSET + resp.sq_size * resp.sq_stride);
 	KUNIT_EXPECT_GE(test, resp.rq_len,
 			KWARP_RING_ENTRIES_OFFSET + resp.rq_size * resp.rq_stride);
-	KUNIT_EXPECT_NE(test, resp.sq_key, resp.rq_key);
-	vt_expect_map(test, resp.sq_key, resp.sq_len);
-	KUNIT_ASSERT_EQ(test, vt_mmap(&vt->uc, resp.sq_key, resp.sq_len), 0);
+	len = resp.sq_len + resp.rq_len;
+	vt_expect_map(test, resp.mmap_key, len);
+	KUNIT_ASSERT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, len), 0);
 	KUNIT_EXPECT_PTR_EQ(test, vt->mapped, (void *)qp->sq.ring.hdr);
-	vt_expect_map(test, resp.rq_key, resp.rq_len);
-	KUNIT_ASSERT_EQ(test, vt_mmap(&vt->uc, resp.rq_key, resp.rq_len), 0);
-	KUNIT_EXPECT_PTR_EQ(test, vt->mapped, (void *)qp->rq.ring.hdr);
+	KUNIT_EXPECT_PTR_EQ(test, vt->mapped + resp.sq_len, (void *)qp->rq.ring.hdr);
 	qp->ibqp.qp_type = IB_QPT_RC;
 	KUNIT_EXPECT_EQ(test, kwarp_query_qp(&qp->ibqp, &now, 0, &init), 0);
 	KUNIT_EXPECT_MEMEQ(test, &now.cap, &attr.cap, sizeof(now.cap));
 	KUNIT_EXPECT_MEMEQ(test, &init.cap, &attr.cap, sizeof(init.cap));
 	destroy(test);
-	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.sq_key, resp.sq_len), -EINVAL);
-	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.rq_key, resp.rq_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, len), -EINVAL);
 }
 
 /* 5041-8.2-1: whose it is, and with whose regions it works. */
@@ -227,7 +225,7 @@ static void test_payer(struct kunit *test)
 
 	vt->unpaid = 0;			/* the fixture's CQs are a kernel consumer's */
 	KUNIT_ASSERT_EQ(test, create_user(test, &attr), 0);
-	KUNIT_EXPECT_EQ(test, vt->paid, 2);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
 	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
 	vt->log[0] = 0;
 	destroy(test);
@@ -236,8 +234,8 @@ static void test_payer(struct kunit *test)
 	qp->ibqp.pd = &vt->pd;
 	attr = an_attr();
 	KUNIT_ASSERT_EQ(test, kwarp_create_qp(&qp->ibqp, &attr, NULL), 0);
-	KUNIT_EXPECT_EQ(test, vt->paid, 2);
-	KUNIT_EXPECT_EQ(test, vt->unpaid, 2);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
 }
 
@@ -251,7 +249,6 @@ static void test_srq(struct kunit *test)
 	attr.srq = &srq->ibsrq;
 	KUNIT_ASSERT_EQ(test, create_user(test, &attr), 0);
 	vt_get_answer(test, &resp, sizeof(resp));
-	KUNIT_EXPECT_EQ(test, resp.rq_key, 0);
 	KUNIT_EXPECT_EQ(test, resp.rq_len, 0);
 	KUNIT_EXPECT_EQ(test, resp.rq_size, 0);
 	KUNIT_EXPECT_EQ(test, attr.cap.max_recv_wr, 0);
@@ -285,11 +282,9 @@ static const struct fault_case {
 	int nth;
 	int ret;
 } faults[] = {
-	{ "send ring", FAULT_RING, 1, -ENOMEM },
-	{ "receive ring", FAULT_RING, 2, -ENOMEM },
+	{ "rings", FAULT_RING, 1, -ENOMEM },
 	{ "number", FAULT_RESERVE, 1, -ENOMEM },
-	{ "mapping of the send ring", FAULT_MAP, 1, -ENOMEM },
-	{ "mapping of the receive ring", FAULT_MAP, 2, -ENOMEM },
+	{ "mapping of the rings", FAULT_MAP, 1, -ENOMEM },
 	{ "answer", FAULT_ANSWER, 0, -EFAULT },
 };
 
