@@ -448,6 +448,23 @@ def section_connections(fig):
     yield from table(head_of(fig, "connect, message to and fro, disconnect"), rows)
 
 
+def section_storage(fig):
+    """NVMe over Fabrics: target and host on one machine, by fio."""
+    for mtu in fig.mtus():
+        rows = []
+        for op, size, depth in sorted({k[3:] for k in fig.cells if k[2] == "storage"}):
+            lone = depth == 1
+            metric = median_latency if lone else bandwidth if size >= 65536 else rate
+            unit = "µs" if lone else "MiB/s" if size >= 65536 else "/s"
+            found = {who: fig.values(metric, mtu, who, "storage", op, size, depth) for who in fig.contenders()}
+            against = ratios(found.get("kwarp", {}), found.get("tcp", {}))
+            rows.append([f"{op} {octets(size)} × {depth}, {unit}", *(show(v) for v in found.values()),
+                         f"{statistics.median(against):.2f}" if against else "–"])
+        yield f"### NVMe over Fabrics, MTU {mtu}"
+        yield ""
+        yield from table([*head_of(fig, "fio, requests in flight"), "kwarp to TCP"], rows)
+
+
 def name_of_cell(c):
     return f"MTU {c['mtu']}, {c['kind']} {c['op']} {c['size']} × {c['qps']}"
 
@@ -479,6 +496,10 @@ def section_machine(fig):
 
 def sections(fig):
     yield from section_machine(fig)
+    if any(k[2] == "storage" for k in fig.cells):
+        yield from section_storage(fig)
+        yield from section_errors(fig)
+        return
     yield from section_targets(fig)
     for name in plot_bars(fig):
         yield f"![{name}]({name})"

@@ -13,6 +13,8 @@
 #                      program, as on two machines
 #         uml          for two
 #         6.12, 6.1, sid   a stock kernel in QEMU
+#     --storage        NVMe over Fabrics by fio instead, beside NVMe/TCP: GUEST-storage.json; options
+#                      are those of tools/testing/bench/storage.py
 #     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS  of one guest (36000)
 #     --short          two minutes on one stock guest: ratios; fails only if a target of large
@@ -28,7 +30,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0
+guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0 program=run.py suffix=''
 
 parse() {
 	while [ $# -gt 0 ]; do
@@ -39,6 +41,7 @@ parse() {
 		--out) out=$2; shift ;;
 		--timeout) timeout=$2; shift ;;
 		--short) short=1 ;;
+		--storage) program=storage.py suffix=-storage ;;
 		--) shift; options=("$@"); return ;;
 		*) die "unknown option $1 (see $0 --help)" ;;
 		esac
@@ -94,19 +97,20 @@ split() {
 }
 
 run_guest() {
-	local guest=$1 kernel=$1 steer='' overlay records=$out/$1.records status=0
+	local guest=$1 kernel=$1 steer='' overlay name=$1$suffix status=0
+	local records=$out/$name.records
 	# Called where "set -e" does not count.
 	[ "$guest" != uml-steer ] || kernel=uml steer=--steer
 	overlay=$("$here/guest-overlay.sh" "$kernel") || return 1
 	: >"$records"
-	machine "$guest" >"$out/$guest.machine"
+	machine "$guest" >"$out/$name.machine"
 	[[ $guest != uml* ]] || keep_awake
 	say "measuring in guest $guest"
-	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$out/$guest-logs" --timeout "$timeout" \
-		-- "/opt/kwarp/bench/run.py $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
+	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
+		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# Of a run that measured nothing no figures take the place of what is there.
 	grep -q '"round"' "$records" || return $((status ? status : 1))
-	"$here/bench-report.py" collect "$records" "$out/$guest.machine" "$out/$guest.json" || return 1
+	"$here/bench-report.py" collect "$records" "$out/$name.machine" "$out/$name.json" || return 1
 	return "$status"
 }
 

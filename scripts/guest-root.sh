@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 suite=${KWARP_GUEST_SUITE:-trixie}
 packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	iproute2 iperf3 ethtool tcpdump iputils-ping procps kmod nftables wireguard-tools
-	python3-minimal python3-pyverbs strace libfabric-bin
+	python3-minimal python3-pyverbs strace libfabric-bin fio
 	libibverbs-dev librdmacm-dev libc6-dev)
 
 # Left out of the boot image: documentation, headers, static libraries, caches.

@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Consumers in the kernel: NVMe over Fabrics over kwarp, siw and plain TCP, by fio.
+
+Target and host are of one machine and one network namespace, since NVMe knows no other:
+
+    fio -- /dev/nvmeXn1 -- host ..TCP over lo, whose MTU is set.. target -- /dev/ram0
+
+All three are connected all the time, each with a disk of its own over the same memory, and are
+measured in turn, round after round.  Standard output is as that of run.py.
+"""
+
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import time
+
+NVMET = "/sys/kernel/config/nvmet"
+ADDR = "10.98.0.1"
+# name -> link type, knobs, NVMe transport
+CONTENDERS = {
+    "kwarp": ("kwarp", {"crc": "off"}, "rdma"),
+    "kwarp-crc": ("kwarp", {"crc": "on"}, "rdma"),
+    "siw": ("siw", {}, "rdma"),
+    "tcp": (None, {}, "tcp"),
+}
+# name -> fio's rw, block size, requests in flight
+CELLS = {
+    "read": ("read", 1 << 20, 8),
+    "write": ("write", 1 << 20, 8),
+    "randread": ("randread", 4096, 32),
+    "randwrite": ("randwrite", 4096, 32),
+    "latency": ("randread", 4096, 1),
+}
+
+
+def run(*args, **kwargs):
+    return subprocess.run(args, check=True, text=True, capture_output=True, **kwargs)
+
+
+def put(path, text):
+    with open(path, "w") as f:
+        f.write(str(text))
+
+
+def emit(record):
+    print("@" + json.dumps(record), flush=True)
+
+
+def wait_for(what, found, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        result = found()
+        if result:
+            return result
+        time.sleep(0.05)
+    raise OSError(f"{what} does not come")
+
+
+class Contender:
+    """One of those that are compared: its link, its target and its disk."""
+
+    def __init__(self, name, number):
+        self.name, self.number = name, number
+        self.type, knobs, self.transport = CONTENDERS[name]
+        self.addr = f"10.98.{number}.1"
+        self.nqn = f"bench-{name}"
+        self.add_net()
+        if self.type:
+            self.add_link(knobs)
+        self.add_target()
+        self.connect()
+
+    def add_net(self):
+        """An interface that is the address's home: rdma_cm finds the link by it, TCP uses lo."""
+        self.dev = f"d{self.number}"
+        run("ip", "link", "add", self.dev, "up", "type", "dummy")
+        run("ip", "addr", "add", self.addr + "/24", "dev", self.dev)
+
+    def add_link(self, knobs):
+        link = "r" + self.dev
+        run("rdma", "link", "add", link, "type", self.type, "netdev", self.dev)
+        for knob, value in knobs.items():
+            put(f"/sys/class/infiniband/{link}/kwarp/{knob}", value)
+        state = f"/sys/class/infiniband/{link}/ports/1/state"
+        wait_for("the link", lambda: "ACTIVE" in open(state).read())
+
+    def add_target(self):
+        subsystem, port = f"{NVMET}/subsystems/{self.nqn}", f"{NVMET}/ports/{self.number}"
+        os.makedirs(f"{subsystem}/namespaces/1")
+        os.mkdir(port)
+        put(f"{subsystem}/attr_allow_any_host", 1)
+        put(f"{subsystem}/namespaces/1/device_path", "/dev/ram0")
+        put(f"{subsystem}/namespaces/1/enable", 1)
+        for key, value in (("trtype", self.transport), ("adrfam", "ipv4"), ("traddr", self.addr), ("trsvcid", 4420)):
+            put(f"{port}/addr_{key}", value)
+        os.symlink(subsystem, f"{port}/subsystems/{self.nqn}")
+
+    def connect(self):
+        put("/dev/nvme-fabrics", f"transport={self.transport},traddr={self.addr},trsvcid=4420,nqn={self.nqn},"
+            f"nr_io_queues={os.cpu_count()}")
+        self.disk = wait_for("the disk", self.find_disk)
+
+    def find_disk(self):
+        """A path of a multipath disk has a name of its own, without a node."""
+        for path in glob.glob("/sys/class/nvme-subsystem/*/subsysnqn"):
+            if open(path).read().strip() == self.nqn:
+                for disk in glob.glob(os.path.dirname(path) + "/nvme*n1"):
+                    if os.path.exists("/dev/" + os.path.basename(disk)):
+                        return "/dev/" + os.path.basename(disk)
+        return None
+
+    def measure(self, cell, seconds):
+        rw, size, depth = CELLS[cell]
+        done = run("fio", "--name=bench", f"--filename={self.disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}",
+                   "--ioengine=libaio", "--direct=1", "--time_based", f"--runtime={seconds}", "--ramp_time=0.3",
+                   "--output-format=json", timeout=seconds + 60)
+        job = json.loads(done.stdout)["jobs"][0]
+        side = job["write" if "write" in rw else "read"]
+        if not side["total_ios"] or job["error"]:
+            raise OSError(f"fio: error {job['error']}, {side['total_ios']} requests")
+        return {"ops": side["total_ios"], "seconds": side["runtime"] / 1000,
+                "median": side["clat_ns"]["percentile"]["50.000000"] / 1000,
+                "p99": side["clat_ns"]["percentile"]["99.000000"] / 1000}
+
+
+def make(name, number):
+    try:
+        return Contender(name, number)
+    except (OSError, subprocess.CalledProcessError) as e:
+        why = (getattr(e, "stderr", None) or str(e)).strip()[-300:]
+        emit({"absent": name, "why": why})
+        print(f"{name} does not take part: {why}", flush=True)
+        return None
+
+
+def one(who, cell, mtu, number, seconds):
+    rw, size, depth = CELLS[cell]
+    try:
+        result = who.measure(cell, seconds)
+    except (OSError, ValueError, subprocess.SubprocessError) as e:
+        result = {"error": str(e)[-300:]}
+    emit({"round": number, "mtu": mtu, "who": who.name, "kind": "storage", "op": rw, "size": size, "qps": depth, **result})
+    if "error" in result:
+        return f"{who.name} failed: {result['error']}"
+    if cell == "latency":
+        return f"{who.name} {result['median']:.0f} us"
+    rate = result["ops"] / result["seconds"]
+    return f"{who.name} {rate:.0f}/s" if size < 65536 else f"{who.name} {rate * size / (1 << 20):.0f} MiB/s"
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=int, default=2)
+    p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000])
+    p.add_argument("--who", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
+    p.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
+    opt = p.parse_args()
+    run("modprobe", "-a", "nvmet-rdma", "nvmet-tcp", "nvme-rdma", "nvme-tcp", "dummy")
+    run("modprobe", "brd", "rd_nr=1", "rd_size=262144")
+    run("ip", "link", "set", "lo", "up")
+    contenders = [who for who in (make(name, n) for n, name in enumerate(opt.who, 1)) if who]
+    if not any(who.name == "kwarp" for who in contenders):
+        sys.exit("kwarp does not take part: nothing to measure")
+    for number in range(opt.rounds):
+        for mtu in opt.mtu:
+            run("ip", "link", "set", "lo", "mtu", str(mtu))
+            print(f"round {number + 1} of {opt.rounds}, MTU {mtu}", flush=True)
+            for cell in opt.cells:
+                turn = contenders[number % len(contenders):] + contenders[:number % len(contenders)]
+                print(f"  {cell:10s}", "  ".join(one(who, cell, mtu, number, opt.seconds) for who in turn), flush=True)
+
+
+if __name__ == "__main__":
+    main()
