@@ -19,6 +19,13 @@
 #define kwarp_need_resched()	need_resched()
 #endif
 
+/* 6.12: a workqueue that is bound to processors says so */
+#ifdef KWARP_HAVE_WQ_PERCPU
+#define KWARP_WQ_PERCPU		WQ_PERCPU
+#else
+#define KWARP_WQ_PERCPU		0
+#endif
+
 /* 6.9: sock_rps_record_flow() moved here from net/sock.h */
 #ifdef KWARP_HAVE_NET_RPS_H
 #include <net/rps.h>

@@ -121,7 +121,7 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = 1;
-	/* Pools of CQs in the kernel are spread by it; completions are told where they arise. */
+	/* See cq_verbs.c. */
 	ibdev->num_comp_vectors = num_possible_cpus();
 	ibdev->driver_def = kwarp_uapi_defs;
 	kwarp_device_renamed(kdev);

@@ -5,12 +5,15 @@
 #include <linux/errno.h>
 #include <linux/workqueue.h>
 
+#include "compat.h"
+
 /*
  * Unbound: a stream's work should run where there is room, not where its softirq
  * happened to be.  Reclaim: storage may sit on top.
  */
 struct workqueue_struct *kwarp_wq;
 struct workqueue_struct *kwarp_tx_wq;
+struct workqueue_struct *kwarp_home_wq;
 struct workqueue_struct *kwarp_cm_wq;
 
 /* A timer of an endpoint, in kwarp_wq, queues the endpoint in kwarp_cm_wq: that one last. */
@@ -18,6 +21,8 @@ void kwarp_wq_exit(void)
 {
 	if (kwarp_tx_wq)
 		destroy_workqueue(kwarp_tx_wq);
+	if (kwarp_home_wq)
+		destroy_workqueue(kwarp_home_wq);
 	if (kwarp_wq)
 		destroy_workqueue(kwarp_wq);
 	if (kwarp_cm_wq)
@@ -31,8 +36,10 @@ int kwarp_wq_init(void)
 
 	kwarp_wq = alloc_workqueue("kwarp", flags, 0);
 	kwarp_tx_wq = alloc_workqueue("kwarp_tx", flags, 0);
+	kwarp_home_wq = alloc_workqueue("kwarp_home", KWARP_WQ_PERCPU | WQ_CPU_INTENSIVE |
+					WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
 	kwarp_cm_wq = alloc_ordered_workqueue("kwarp_cm", WQ_MEM_RECLAIM | WQ_HIGHPRI);
-	if (kwarp_wq && kwarp_tx_wq && kwarp_cm_wq)
+	if (kwarp_wq && kwarp_tx_wq && kwarp_home_wq && kwarp_cm_wq)
 		return 0;
 	kwarp_wq_exit();
 	return -ENOMEM;

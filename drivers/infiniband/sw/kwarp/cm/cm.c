@@ -36,7 +36,7 @@
  *	listener lock	its iw_cm_id, and so the CONNECT_REQUEST upcall
  *	kdev->cm.lock	the lists
  * None is taken in softirq: there only bits are set and work is queued. The QP calls
- * us with no lock held, and we take none then.
+ * us with no lock held, and then we take the endpoint's mutex.
  */
 #include "cm.h"
 
@@ -116,14 +116,12 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ep = kwarp_ep_create(kdev, NULL);
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);
-	mutex_lock(&ep->mutex);
+	kwarp_ep_lock(ep);
 	ret = connect_start(ep, id, param);
 	kwarp_ep_apply(ep, ret ? KWARP_CME_LOCAL : KWARP_CME_DIAL);
-	mutex_unlock(&ep->mutex);
+	kwarp_ep_unlock(ep);
 	ibdev_dbg(&kdev->ibdev, "connect %pISpc -> %pISpc: %d\n", &id->local_addr,
 		  &id->m_remote_addr, ret);
-	if (!ret)
-		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	kwarp_ep_put(ep);
 	return ret;
 }
@@ -155,13 +153,12 @@ static void punish(struct iw_cm_id *id, bool mute)
 
 	if (!ep)			/* all has been said */
 		return;
-	mutex_lock(&ep->mutex);
+	kwarp_ep_lock(ep);
 	if (mute && ep->cm_id == id)
 		kwarp_cm_drop_id(ep);
 	ep->status = -ECONNABORTED;
 	kwarp_ep_apply(ep, KWARP_CME_ABORT);
-	kwarp_ep_run(ep);
-	mutex_unlock(&ep->mutex);
+	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
 }
 
@@ -212,22 +209,21 @@ static struct kwarp_ep *claim(struct iw_cm_id *id)
 
 	if (!ep)
 		return NULL;
-	mutex_lock(&ep->mutex);
+	kwarp_ep_lock(ep);
 	ep->handle = 0;
 	/* 5044-7.1.1-23: a last look before the Reply goes out */
 	set_bit(KWARP_EP_SOCK, &ep->events);
 	kwarp_ep_run(ep);
 	if (ep->state == KWARP_CMS_WAIT_ULP)
 		return ep;
-	mutex_unlock(&ep->mutex);
+	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
 	return NULL;
 }
 
 static void release(struct kwarp_ep *ep)
 {
-	kwarp_ep_run(ep);
-	mutex_unlock(&ep->mutex);
+	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
 }
 

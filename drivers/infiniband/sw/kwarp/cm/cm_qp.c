@@ -278,15 +278,23 @@ static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
 int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 {
 	struct kwarp_ep *ep = stand_in_ep(ibqp);
+	struct kwarp_qp *qp;
 
 	if (!ep)
 		return -EINVAL;
-	mutex_lock(&ep->mutex);
+	kwarp_ep_lock(ep);
 	/* If the stream is down the queue pair may have the next one already. */
 	kwarp_ep_run(ep);
-	if (ep->qp)
-		kwarp_qp_close(ep->qp, graceful);
-	mutex_unlock(&ep->mutex);
+	qp = ep->qp;
+	if (qp) {
+		kwarp_qp_get(qp);
+		kwarp_qp_begin_close(qp, graceful);
+	}
+	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
+	if (qp) {
+		kwarp_qp_run(qp);
+		kwarp_qp_put(qp);
+	}
 	return 0;
 }

@@ -201,6 +201,19 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 	return 0;
 }
 
+/*
+ * MPA's Initiator speaks first: TCP sends the last ACK of the handshake together with the Request. A
+ * listener's TCP is not told to wait for that: what waits there is not ours to evict, and a peer
+ * that has said nothing would not hear of the listener's end.
+ */
+static int sock_defer_ack(struct socket *sock)
+{
+	int seconds = 1;		/* any but 0; TCP's own limit is less */
+
+	return sock->ops->setsockopt(sock, SOL_TCP, TCP_DEFER_ACCEPT, KERNEL_SOCKPTR(&seconds),
+				     sizeof(seconds));
+}
+
 static bool on_loopback(const struct kwarp_dev *kdev)
 {
 	return kdev->netdev->flags & IFF_LOOPBACK;
@@ -247,7 +260,8 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 	if (any_port)
 		v4(&from)->sin_port = 0;
 
-	if (!on_loopback(kdev))
+	ret = sock_defer_ack(cs->sock);
+	if (!ret && !on_loopback(kdev))
 		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(cs->sock, &from);

@@ -2,9 +2,9 @@
 /*
  * Endpoint: object, references, its timer, and how it is told that there is news.
  *
- * News are a bit and a queued work item, whose function belongs to who has made the endpoint
- * (ep_run.c). Bits are reasons to look, not messages: setting one twice or too often does no
- * harm.
+ * News are a bit, and a queued work item unless somebody has the endpoint locked, who looks
+ * before it is unlocked (ep_run.c). Bits are reasons to look, not messages: setting one twice
+ * or too often does no harm.
  */
 #include "ep.h"
 
@@ -12,6 +12,7 @@
 
 #include <linux/slab.h>
 
+#include "../fault.h"
 #include "../wq.h"
 #include "listener.h"
 
@@ -50,6 +51,13 @@ void kwarp_ep_put(struct kwarp_ep *ep)
 	kref_put(&ep->kref, ep_release);
 }
 
+static void queue_ep(struct kwarp_ep *ep)
+{
+	kwarp_ep_get(ep);			/* for the queued work */
+	if (!queue_work(kwarp_cm_wq, &ep->work))
+		kwarp_ep_put(ep);		/* it has one already */
+}
+
 /**
  * kwarp_ep_mark - something has happened
  * @ep: endpoint that cannot go away during the call
@@ -60,9 +68,61 @@ void kwarp_ep_put(struct kwarp_ep *ep)
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit)
 {
 	set_bit(bit, &ep->events);
-	kwarp_ep_get(ep);			/* for the queued work */
-	if (!queue_work(kwarp_cm_wq, &ep->work))
-		kwarp_ep_put(ep);		/* it has one already */
+	if (kwarp_run_ask(&ep->run))
+		queue_ep(ep);
+}
+
+/**
+ * kwarp_ep_lock - work with an endpoint
+ * @ep: endpoint to which the caller has a reference, besides the endpoint's own
+ *
+ * Context: process; no queue pair's mutex held.
+ */
+void kwarp_ep_lock(struct kwarp_ep *ep)
+	__acquires(&ep->mutex)
+{
+	bool ours;
+
+	mutex_lock(&ep->mutex);
+	/* Only who has the mutex enters. */
+	ours = kwarp_run_enter(&ep->run);
+	WARN_ON_ONCE(!ours);
+}
+
+/**
+ * kwarp_ep_unlock - deal with all that has happened, and let go
+ * @ep: endpoint locked by kwarp_ep_lock()
+ *
+ * Context: process.
+ */
+void kwarp_ep_unlock(struct kwarp_ep *ep)
+	__releases(&ep->mutex)
+{
+	bool left = false;
+	int n;
+
+	for (n = 0; n < KWARP_RUN_LOOKS && !left; n++) {
+		ep->look(ep);
+		left = kwarp_run_leave(&ep->run);
+	}
+	if (!left) {
+		kwarp_run_hand_over(&ep->run);
+		queue_ep(ep);
+	}
+	mutex_unlock(&ep->mutex);
+}
+
+static void ep_work(struct work_struct *work)
+{
+	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
+
+	kwarp_fault_late();
+	/* Else somebody has seen to it meanwhile. */
+	if (atomic_read(&ep->run) == KWARP_RUN_QUEUED) {
+		kwarp_ep_lock(ep);
+		kwarp_ep_unlock(ep);
+	}
+	kwarp_ep_put(ep);
 }
 
 static void ep_notify(struct kwarp_cm_sock *cs)
@@ -82,7 +142,7 @@ static void ep_timer(struct work_struct *work)
  * kwarp_ep_alloc - memory of a new endpoint
  * @kdev: device
  * @l: listener whose child it is; NULL for an initiator
- * @run: deals with what it is marked for; gives back the reference of the queued work
+ * @look: deals with what it is marked for
  *
  * The memory is charged to the caller, or to the active memory cgroup. A peer makes us
  * allocate that of a listener's child, as often as it likes: nothing is killed for it.
@@ -91,7 +151,7 @@ static void ep_timer(struct work_struct *work)
  * Return: the endpoint with one reference, known to nobody else yet; NULL without memory.
  */
 struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
-				work_func_t run)
+				void (*look)(struct kwarp_ep *ep))
 {
 	gfp_t gfp = GFP_KERNEL_ACCOUNT | (l ? __GFP_NORETRY | __GFP_NOWARN : 0);
 	struct kwarp_ep *ep;
@@ -106,7 +166,9 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 	}
 	kref_init(&ep->kref);
 	mutex_init(&ep->mutex);
-	INIT_WORK(&ep->work, run);
+	atomic_set(&ep->run, KWARP_RUN_IDLE);
+	ep->look = look;
+	INIT_WORK(&ep->work, ep_work);
 	INIT_DELAYED_WORK(&ep->timer, ep_timer);
 	INIT_LIST_HEAD(&ep->qp_node);
 	INIT_LIST_HEAD(&ep->half_open);

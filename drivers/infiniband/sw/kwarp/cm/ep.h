@@ -5,12 +5,14 @@
 #include "types.h"
 
 struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
-				work_func_t run);
+				void (*look)(struct kwarp_ep *ep));
 int kwarp_ep_enlist(struct kwarp_ep *ep);
 void kwarp_ep_delist(struct kwarp_ep *ep);
 void kwarp_ep_get(struct kwarp_ep *ep);
 void kwarp_ep_put(struct kwarp_ep *ep);
 void kwarp_ep_end_startup(struct kwarp_ep *ep);
+void kwarp_ep_lock(struct kwarp_ep *ep);
+void kwarp_ep_unlock(struct kwarp_ep *ep);
 void kwarp_ep_mark(struct kwarp_ep *ep, int bit);
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_set_timer(struct kwarp_ep *ep);

@@ -3,15 +3,15 @@
  * Endpoint: from bits and the state of the socket to events, and from events to the
  * actions of proto/cm_fsm.c.
  *
- * The loop runs under the endpoint's mutex, mostly in its work item; accept() and
- * reject() run it in their caller's context. The caller holds a reference besides
- * the endpoint's own, which goes away inside it.
+ * The loop runs under the endpoint's mutex. Who has that deals with all that happens
+ * meanwhile before it is given back (kwarp_ep_unlock()); the work item is for what happens
+ * while nobody has it. The caller holds a reference besides the endpoint's own, which goes
+ * away inside the loop.
  */
 #include "ep_run.h"
 
 #include <rdma/ib_verbs.h>
 
-#include "../fault.h"
 #include "../qp/stream.h"
 #include "cm_mpa.h"
 #include "cm_upcall.h"
@@ -279,17 +279,6 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 	}
 }
 
-static void ep_work(struct work_struct *work)
-{
-	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
-
-	kwarp_fault_late();
-	mutex_lock(&ep->mutex);
-	kwarp_ep_run(ep);
-	mutex_unlock(&ep->mutex);
-	kwarp_ep_put(ep);
-}
-
 /**
  * kwarp_ep_create - new endpoint in state NEW
  * @kdev: device
@@ -301,7 +290,7 @@ static void ep_work(struct work_struct *work)
  */
 struct kwarp_ep *kwarp_ep_create(struct kwarp_dev *kdev, struct kwarp_listener *l)
 {
-	struct kwarp_ep *ep = kwarp_ep_alloc(kdev, l, ep_work);
+	struct kwarp_ep *ep = kwarp_ep_alloc(kdev, l, kwarp_ep_run);
 	int ret;
 
 	if (!ep)

@@ -60,23 +60,26 @@ int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 	return 0;
 }
 
-/* Upcalls of the QP. Context: its work item. */
+/* Upcalls of the QP. Context: process, no lock held. */
 static void stream_event(void *cookie, enum kwarp_stream_event event, bool graceful)
 {
 	struct kwarp_ep *ep = cookie;
 
+	kwarp_ep_lock(ep);
 	switch (event) {
 	case KWARP_STREAM_ESTABLISHED:
-		kwarp_ep_mark(ep, KWARP_EP_QP_FPDU);
+		set_bit(KWARP_EP_QP_FPDU, &ep->events);
 		break;
 	case KWARP_STREAM_PEER_CLOSED:
-		kwarp_ep_mark(ep, KWARP_EP_QP_FIN);
+		set_bit(KWARP_EP_QP_FIN, &ep->events);
 		break;
 	case KWARP_STREAM_DOWN:
-		kwarp_ep_mark(ep, graceful ? KWARP_EP_QP_DOWN_FIN : KWARP_EP_QP_DOWN_ERR);
-		kwarp_ep_put(ep);		/* the stream's */
+		set_bit(graceful ? KWARP_EP_QP_DOWN_FIN : KWARP_EP_QP_DOWN_ERR, &ep->events);
 		break;
 	}
+	kwarp_ep_unlock(ep);
+	if (event == KWARP_STREAM_DOWN)
+		kwarp_ep_put(ep);		/* the stream's */
 }
 
 static const struct kwarp_stream_ops stream_ops = {

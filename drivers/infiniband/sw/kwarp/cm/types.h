@@ -16,6 +16,7 @@
 #include "../proto/cm_fsm.h"
 #include "../proto/mpa_neg.h"
 #include "../queue/readq.h"
+#include "../serial.h"
 #include "cm_sock.h"
 
 struct iw_cm_id;
@@ -77,11 +78,13 @@ enum {
  * @kref: references, see cm.c
  * @kdev: device
  * @listener: responder: where it was born, a reference; else NULL
+ * @look: deals with @events
  * @node: in kdev->cm.eps
  * @qp_node: in the list of @qp's users
  * @half_open: in the listener's list
- * @events: KWARP_EP_*, reasons to run @work
- * @work: looks at what has happened
+ * @events: KWARP_EP_*, reasons to look at the endpoint
+ * @run: who looks at them, see serial.h; active while @mutex is held
+ * @work: does so if nobody else does
  * @timer: marks KWARP_EP_TIMER
  * @mutex: outer lock of the endpoint
  * @state: see proto/cm_fsm.h
@@ -111,6 +114,7 @@ struct kwarp_ep {
 	struct kref kref;
 	struct kwarp_dev *kdev;
 	struct kwarp_listener *listener;
+	void (*look)(struct kwarp_ep *ep);
 
 	/* each under the lock of its list: kdev->cm.lock, qp's users_lock, listener->lock */
 	struct list_head node;
@@ -119,6 +123,7 @@ struct kwarp_ep {
 
 	/* any context */
 	unsigned long events;
+	atomic_t run;
 	struct work_struct work;
 	struct delayed_work timer;
 

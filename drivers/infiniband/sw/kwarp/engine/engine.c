@@ -53,6 +53,7 @@ void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *
 	e->rq = parts->rq;
 	e->rq_shared = parts->shared_mem;
 	e->recv_cq = parts->recv_cq;
+	e->tx.home = parts->sq->cq->home;
 }
 
 /**
@@ -67,6 +68,8 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_mem_stream_end(&e->mem);
 	kwarp_cq_forget_qp(e->sq->cq, e->ibqp);
 	kwarp_cq_forget_qp(e->recv_cq, e->ibqp);
+	kwarp_cq_settle(e->sq->cq);
+	kwarp_cq_settle(e->recv_cq);
 }
 
 /* What all engines share whose requests complete in a queue. */
@@ -147,6 +150,12 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	}
 	kwarp_tx_release(e);
 	return ret;
+}
+
+/* Something has come before the attach, and is to be looked at.  Context: after a start. */
+bool kwarp_engine_has_news(const struct kwarp_engine *e)
+{
+	return kwarp_sock_has_news(e);
 }
 
 /* Look at the socket from process context: octets, FIN, errors. */
@@ -299,11 +308,11 @@ bool kwarp_engine_terminate(struct kwarp_engine *e)
  * @e: engine
  * @user: a program has rung its doorbell
  *
- * Context: process if @user, and sends; else any.
+ * Context: process if @user, and sends; else any, and sends where that is possible.
  */
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 {
-	kwarp_tx_kick(e, user ? KWARP_TX_FROM_DOORBELL : KWARP_TX_FROM_ANY);
+	kwarp_tx_kick(e, user ? KWARP_TX_FROM_DOORBELL : KWARP_TX_FROM_POSTER);
 }
 
 /**

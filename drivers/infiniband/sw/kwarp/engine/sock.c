@@ -223,6 +223,15 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
+/* There is something that no callback of ours tells of: it came before.  Context: any. */
+bool kwarp_sock_has_news(const struct kwarp_engine *e)
+{
+	const struct sock *sk = e->sock->sk;
+
+	return !skb_queue_empty_lockless(&sk->sk_receive_queue) || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
+}
+
 /* Process what is there, from process context. */
 void kwarp_sock_drain(struct kwarp_engine *e)
 {

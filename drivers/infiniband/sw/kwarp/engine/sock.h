@@ -3,10 +3,13 @@
 #ifndef KWARP_ENGINE_SOCK_H
 #define KWARP_ENGINE_SOCK_H
 
+#include <linux/types.h>
+
 struct kwarp_engine;
 struct socket;
 
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
+bool kwarp_sock_has_news(const struct kwarp_engine *e);
 void kwarp_sock_remove(struct kwarp_engine *e);
 void kwarp_sock_drain(struct kwarp_engine *e);
 

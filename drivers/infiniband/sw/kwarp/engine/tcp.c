@@ -146,6 +146,34 @@ bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 	return ours;
 }
 
+/**
+ * kwarp_tcp_try_run - the same, in a call of a kernel consumer, if nobody has the lock
+ * @sock: connected socket
+ * @run: what
+ * @e: its argument
+ *
+ * The consumer may hold locks that our upcalls take with the socket's lock held: nobody waits.
+ *
+ * Context: a task, with interrupts on, that is in no call of ours.
+ * Return: false if somebody else has the socket; nothing has been done then.
+ */
+bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		       struct kwarp_engine *e)
+{
+	struct sock *sk = sock->sk;
+	bool ours = false;
+
+	local_bh_disable();
+	if (spin_trylock(&sk->sk_lock.slock)) {
+		ours = !sock_owned_by_user(sk);
+		if (ours)
+			run(e);
+		spin_unlock(&sk->sk_lock.slock);
+	}
+	local_bh_enable();
+	return ours;
+}
+
 /* FIN behind what was sent. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {

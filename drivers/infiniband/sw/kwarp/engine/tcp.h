@@ -11,6 +11,8 @@ struct socket;
 int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked);
 bool kwarp_tcp_charge(struct socket *sock, int octets);
 void kwarp_tcp_uncharge(struct socket *sock, int octets);
+bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		       struct kwarp_engine *e);
 bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		   struct kwarp_engine *e);
 void kwarp_tcp_shutdown(struct socket *sock);

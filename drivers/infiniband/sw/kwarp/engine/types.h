@@ -22,6 +22,7 @@
 #include "../queue/readq.h"
 #include "../queue/rq.h"
 #include "../queue/sq.h"
+#include "../serial.h"
 #include "tx/batch.h"
 
 struct kwarp_dev;
@@ -65,14 +66,6 @@ enum kwarp_engine_flag {
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* an error has been latched */
 	KWARP_E_TERM_READY,	/* @term describes it */
-};
-
-/* Who runs the transmit step, see tx/run.c. */
-enum kwarp_run {
-	KWARP_RUN_IDLE,		/* nobody */
-	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
-	KWARP_RUN_ACTIVE,	/* somebody is running */
-	KWARP_RUN_AGAIN,	/* and has to look again */
 };
 
 /* What a message's payload is taken from. */
@@ -148,12 +141,14 @@ struct kwarp_coalesce {
 
 /**
  * struct kwarp_tx - transmit side; owned by the runner but where noted
- * @run: any context: enum kwarp_run, decides who the runner is
+ * @run: any context: enum kwarp_run, decides who the runner is, see tx/run.c
  * @claims: any context: number of those that wait in kwarp_tx_claim()
  * @idle: what they wait on
  * @work: the runner where nobody else can send
+ * @home: processor that @work runs on; negative: wherever there is room; immutable
  * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
  *	socket: nothing sleeps
+ * @in_share: likewise: what it does counts for the softirqs of its processor
  * @crc: generate CRCs
  * @markers: insert markers
  * @align: begin segments with an FPDU, at the price of more and smaller packets
@@ -180,8 +175,10 @@ struct kwarp_tx {
 	atomic_t claims;
 	wait_queue_head_t idle;
 	struct delayed_work work;
+	int home;
 
 	bool in_socket;
+	bool in_share;
 	bool crc;
 	bool markers;
 	bool align;

@@ -69,6 +69,13 @@ void kwarp_qp_publish(struct kwarp_qp *qp)
 	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
 }
 
+/* All that waited has been carried out, whoever was at it. */
+static void finish_waiting(struct kwarp_qp *qp)
+{
+	kwarp_qp_run(qp);
+	wait_var_event(&qp->run, atomic_read(&qp->run) == KWARP_RUN_IDLE);
+}
+
 /**
  * kwarp_qp_retire - end the stream; nobody finds the QP any more
  * @qp: published queue pair
@@ -79,8 +86,8 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
-	kwarp_qp_event(qp, KWARP_QPE_ABORT);
-	flush_work(&qp->work);
+	kwarp_qp_note(qp, KWARP_QPE_ABORT);
+	finish_waiting(qp);
 	kwarp_qp_put(qp);
 }
 
@@ -114,6 +121,12 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 		qp = refs->qp;
 	rcu_read_unlock();
 	return qp;
+}
+
+/* Context: any; the caller has a reference, or whoever has one cannot give it back now. */
+void kwarp_qp_get(struct kwarp_qp *qp)
+{
+	refcount_inc(&qp->refs->n);
 }
 
 void kwarp_qp_put(struct kwarp_qp *qp)
@@ -165,6 +178,11 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 {
 	kwarp_qp_event(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
+}
+
+void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
+{
+	kwarp_qp_note(qp, graceful ? KWARP_QPE_CLOSE : KWARP_QPE_ABORT);
 }
 
 static void change_access(struct kwarp_qp *qp, int access)
@@ -256,8 +274,6 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	qp->ep = ep;
 	qp->say_first = params->say_first;
 	qp->fin_sent = false;
-	/* What the engine of the last stream said while it was being stopped. */
-	clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending);
 	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, params);
 	if (ret) {
@@ -266,7 +282,8 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	}
 	attach_attr(qp, params);
 	/* Not here: a peer may have sent as much as TCP takes, and other connections wait. */
-	kwarp_qp_poll(qp);
+	if (kwarp_engine_has_news(&qp->engine))
+		kwarp_qp_poll(qp);
 out:
 	mutex_unlock(&qp->mutex);
 	return ret;
@@ -282,13 +299,13 @@ static bool idle(struct kwarp_qp *qp)
 	return !kwarp_engine_attached(&qp->engine) && !READ_ONCE(qp->todo) && !qp->cm;
 }
 
-/* The work item may begin between the flush and the lock: waited for once more, then refused. */
+/* Something may happen between the two: carried out once more, then refused. */
 static bool lock_idle(struct kwarp_qp *qp)
 {
 	int tries;
 
 	for (tries = 0; tries < 2; tries++) {
-		flush_work(&qp->work);
+		finish_waiting(qp);
 		mutex_lock(&qp->mutex);
 		if (idle(qp))
 			return true;

@@ -4,8 +4,9 @@
  * carries out what follows.
  *
  * kwarp_qp_event() runs in any context: it consults the table (proto/qp_fsm.c), takes
- * the new state and leaves the actions to the work item.  So actions of one QP are
- * serialised, run in process context, and the first error wins.
+ * the new state and leaves the actions to the work item, or to kwarp_qp_run() where the caller
+ * can carry them out itself.  So actions of one QP are serialised, run in process context, and
+ * the first error wins.  What follows from an action is carried out in the same go.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
@@ -34,10 +35,17 @@ static void set_timer(struct kwarp_qp *qp, unsigned int ms)
 	mod_delayed_work(kwarp_wq, &qp->timer, msecs_to_jiffies(ms));
 }
 
+/* Something waits to be carried out. */
+static void ask_qp(struct kwarp_qp *qp)
+{
+	if (kwarp_run_ask(&qp->run))
+		queue_work(kwarp_wq, &qp->work);
+}
+
 static void set_pending(struct kwarp_qp *qp, enum kwarp_qp_pending bit)
 {
 	set_bit(bit, &qp->pending);
-	queue_work(kwarp_wq, &qp->work);
+	ask_qp(qp);
 }
 
 /**
@@ -62,6 +70,33 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
 }
 
 /**
+ * kwarp_qp_note - something happened to the stream, which the caller sees to
+ * @qp: queue pair
+ * @event: what happened
+ *
+ * Context: any; followed by kwarp_qp_run().
+ * Return: 0, -EINVAL if the event is not legal in this state.
+ */
+int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
+{
+	const struct kwarp_qp_step *step;
+	unsigned long irqflags;
+	int ret = -EINVAL;
+
+	spin_lock_irqsave(&qp->state_lock, irqflags);
+	step = kwarp_qp_fsm(qp->state, event);
+	if (step->legal) {
+		WRITE_ONCE(qp->state, step->next);
+		WRITE_ONCE(qp->todo, qp->todo | step->actions);
+		/* Under the lock: the next stream's flags are not ours to set. */
+		stop_engine(qp, event, step->actions);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&qp->state_lock, irqflags);
+	return ret;
+}
+
+/**
  * kwarp_qp_event - something happened to the stream
  * @qp: queue pair
  * @event: what happened
@@ -71,24 +106,10 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
  */
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
-	const struct kwarp_qp_step *step;
-	unsigned long irqflags;
-	u16 actions = 0;
-	int ret = -EINVAL;
+	int ret = kwarp_qp_note(qp, event);
 
-	spin_lock_irqsave(&qp->state_lock, irqflags);
-	step = kwarp_qp_fsm(qp->state, event);
-	if (step->legal) {
-		WRITE_ONCE(qp->state, step->next);
-		actions = step->actions;
-		qp->todo |= actions;
-		/* Under the lock: the next stream's flags are not ours to set. */
-		stop_engine(qp, event, actions);
-		ret = 0;
-	}
-	spin_unlock_irqrestore(&qp->state_lock, irqflags);
-	if (actions)
-		queue_work(kwarp_wq, &qp->work);
+	if (!ret && READ_ONCE(qp->todo))
+		ask_qp(qp);
 	return ret;
 }
 
@@ -234,7 +255,7 @@ static u16 take_todo(struct kwarp_qp *qp)
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	todo = qp->todo;
-	qp->todo = 0;
+	WRITE_ONCE(qp->todo, 0);
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 	return todo;
 }
@@ -252,12 +273,10 @@ static void raise_srq_limit(struct kwarp_qp *qp)
 		ibsrq->event_handler(&event, ibsrq->srq_context);
 }
 
-static void qp_work(struct work_struct *work)
+static void carry_out_waiting(struct kwarp_qp *qp)
 {
-	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
 	u16 todo;
 
-	kwarp_fault_late();
 	if (test_and_clear_bit(KWARP_QPP_POLL, &qp->pending)) {
 		mutex_lock(&qp->mutex);
 		kwarp_engine_poll(&qp->engine);
@@ -276,6 +295,50 @@ static void qp_work(struct work_struct *work)
 	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
 	    kwarp_engine_peer_closed(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
+}
+
+/* The caller has entered. */
+static void run_qp(struct kwarp_qp *qp)
+{
+	int n;
+
+	for (n = 0; n < KWARP_RUN_LOOKS; n++) {
+		carry_out_waiting(qp);
+		if (kwarp_run_leave(&qp->run)) {
+			/* The queue pair is there: whoever waits for its end waits for the work. */
+			wake_up_var(&qp->run);
+			return;
+		}
+	}
+	kwarp_run_hand_over(&qp->run);
+	queue_work(kwarp_wq, &qp->work);
+}
+
+/**
+ * kwarp_qp_run - carry out what waits, unless somebody is at it
+ * @qp: queue pair, referenced by the caller
+ *
+ * Not of a kernel consumer, whose handlers must not be called from within a call of its own
+ * (Documentation/infiniband/core_locking.rst): that is left to the work item.
+ *
+ * Context: process, no locks of ours held: connection management is told in it.
+ */
+void kwarp_qp_run(struct kwarp_qp *qp)
+{
+	might_sleep();
+	if (!qp->user)
+		ask_qp(qp);
+	else if (kwarp_run_enter(&qp->run))
+		run_qp(qp);
+}
+
+static void qp_work(struct work_struct *work)
+{
+	struct kwarp_qp *qp = container_of(work, struct kwarp_qp, work);
+
+	kwarp_fault_late();
+	if (kwarp_run_take(&qp->run))
+		run_qp(qp);
 }
 
 static void qp_timer(struct work_struct *work)
@@ -297,6 +360,7 @@ static void qp_timer(struct work_struct *work)
 
 void kwarp_qp_work_init(struct kwarp_qp *qp)
 {
+	atomic_set(&qp->run, KWARP_RUN_IDLE);
 	INIT_WORK(&qp->work, qp_work);
 	INIT_DELAYED_WORK(&qp->timer, qp_timer);
 	kwarp_engine_init(&qp->engine, &engine_ops);

@@ -11,5 +11,6 @@ void kwarp_qp_work_init(struct kwarp_qp *qp);
 void kwarp_qp_work_cancel(struct kwarp_qp *qp);
 void kwarp_qp_poll(struct kwarp_qp *qp);
 int kwarp_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event);
+int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event);
 
 #endif /* KWARP_QP_QP_WORK_H */

@@ -34,8 +34,7 @@ enum kwarp_stream_event {
 
 /**
  * struct kwarp_stream_ops - upcalls into connection management
- * @event: called from the QP's work item: process context, no locks held; events of
- *	one QP are serialised.  @graceful (DOWN only): both directions ended cleanly
+ * @event: process context, no locks held; events of one QP are serialised.  @graceful (DOWN only): both directions ended cleanly
  *	from our side, a FIN has been sent and the peer's FIN may be waited for; if
  *	false after an error the connection is best closed at once (the Terminate,
  *	if any, is already with TCP, so close with FIN, not RST) .
@@ -53,6 +52,7 @@ struct kwarp_stream_ops {
  * or NULL.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
+void kwarp_qp_get(struct kwarp_qp *qp);
 void kwarp_qp_put(struct kwarp_qp *qp);
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp);
 struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
@@ -110,5 +110,15 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
  * Context: any.  DOWN follows if a stream is attached.
  */
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful);
+
+/**
+ * kwarp_qp_begin_close - the same, and the caller carries it out
+ * @qp: queue pair, referenced by the caller
+ * @graceful: likewise
+ *
+ * Context: any; followed by kwarp_qp_run().
+ */
+void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful);
+void kwarp_qp_run(struct kwarp_qp *qp);
 
 #endif /* KWARP_QP_STREAM_H */

@@ -14,6 +14,7 @@
 #include "../proto/qp_fsm.h"
 #include "../queue/rq.h"
 #include "../queue/sq.h"
+#include "../serial.h"
 #include "stream.h"
 
 struct rdma_user_mmap_entry;
@@ -79,11 +80,12 @@ struct kwarp_qp_refs {
  * @mutex: serialises attach, stop and reset; process context, outermost
  * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
  * @state: enum kwarp_qp_state
- * @todo: actions that @work still has to carry out
+ * @todo: actions that are still to be carried out
  * @pending: KWARP_QPP_*
- * @work: carries out what needs process context
+ * @run: any context: who carries out what needs process context, see serial.h
+ * @work: carries it out if nobody else does
  * @timer: bounds draining, closing and the Terminate
- * @fin_sent: owned by @work: our half is shut down after a drain
+ * @fin_sent: owned by who carries out: our half is shut down after a drain
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: their cookie
  * @say_first: they want to hear of the first FPDU; set before there can be one
@@ -118,6 +120,7 @@ struct kwarp_qp {
 	enum kwarp_qp_state state;
 	u16 todo;
 	unsigned long pending;
+	atomic_t run;
 	struct work_struct work;
 	struct delayed_work timer;
 	bool fin_sent;

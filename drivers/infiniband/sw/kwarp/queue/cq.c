@@ -12,6 +12,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include "../limits.h"
 #include "wqe.h"
@@ -100,8 +101,7 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	return todo;
 }
 
-/* Call the consumer.  Context: any, no lock of ours held. */
-void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
+static void call_consumer(struct kwarp_cq *cq, u32 todo)
 {
 	if (todo & KWARP_CQ_LOST && cq->ibcq.event_handler) {
 		struct ib_event event = {
@@ -114,6 +114,56 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 	}
 	if (todo & KWARP_CQ_RAISE && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+static void cq_tell(struct tasklet_struct *tell)
+{
+	struct kwarp_cq *cq = container_of(tell, struct kwarp_cq, tell);
+
+	call_consumer(cq, atomic_xchg(&cq->later, 0));
+}
+
+/**
+ * kwarp_cq_notify - tell the consumer
+ * @cq: queue
+ * @todo: of kwarp_cq_end()
+ *
+ * A kernel consumer is told by a tasklet: not in a call of its own, in which it may hold locks that
+ * its handler takes, and not by two at once (Documentation/infiniband/core_locking.rst).  Work items
+ * that do the same are younger than the oldest kernel that is supported.
+ *
+ * Context: any but hard interrupt, no lock of ours held.
+ */
+void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
+{
+	if (!todo)
+		return;
+	if (!cq->qp) {
+		call_consumer(cq, todo);
+		return;
+	}
+	atomic_or(todo, &cq->later);
+	/* In a task the tasklet would have to wait for a thread of its own. */
+	local_bh_disable();
+	tasklet_schedule(&cq->tell);
+	local_bh_enable();
+}
+
+/* All but the ring and @hold.  The object is zeroed. */
+void kwarp_cq_init(struct kwarp_cq *cq)
+{
+	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize);
+	tasklet_setup(&cq->tell, cq_tell);
+}
+
+/* The consumer has been told of all that has happened before.  Context: process. */
+void kwarp_cq_settle(struct kwarp_cq *cq)
+{
+	if (!cq->qp)
+		return;
+	wait_on_bit(&cq->tell.state, TASKLET_STATE_SCHED, TASK_UNINTERRUPTIBLE);
+	tasklet_unlock_wait(&cq->tell);
 }
 
 /* What the consumer, a program, has counted.  Context: any. */

@@ -6,6 +6,7 @@
 #define KWARP_QUEUE_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -75,12 +76,16 @@ struct kwarp_cq_hold {
  * @lock: protects @ring, @prod, @qp; any context, innermost of ours
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
  * @map: mmap entry of @ring if it is shared with user space
+ * @home: processor that the consumer has chosen for what is not done in its calls; negative:
+ *	none; immutable
  * @prod: next index to write; the header's copy is published after the entries
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
  * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
  * @reported: that has been said
+ * @later: kernel consumers only: KWARP_CQ_*: what @tell has to do; any context
+ * @tell: calls them
  * @hold: send queues that are held; has a lock of its own
  */
 struct kwarp_cq {
@@ -89,11 +94,15 @@ struct kwarp_cq {
 	spinlock_t lock;		/* what is below, but for hold */
 	struct kwarp_ring ring;
 	struct rdma_user_mmap_entry *map;
+	int home;
 	u32 prod;
 	struct ib_qp **qp;
 	bool solicited;
 	bool overflow;
 	bool reported;
+
+	atomic_t later;
+	struct tasklet_struct tell;
 
 	struct kwarp_cq_hold hold;
 };
@@ -107,6 +116,8 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* first overflow: async event */
 
+void kwarp_cq_init(struct kwarp_cq *cq);
+void kwarp_cq_settle(struct kwarp_cq *cq);
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq);
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp);
 u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags);

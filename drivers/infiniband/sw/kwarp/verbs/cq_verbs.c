@@ -36,6 +36,23 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	return ret;
 }
 
+/*
+ * The processor that a completion vector stands for: vector and processor have the same number.
+ * Programs that do not choose say 0, and have none.  No program has others work where it may not
+ * run itself.
+ */
+static int home_of(u32 vector, bool user)
+{
+	int cpu;
+
+	if (user && !vector)
+		return -1;
+	for_each_possible_cpu(cpu)
+		if (!vector--)
+			return !user || cpumask_test_cpu(cpu, current->cpus_ptr) ? cpu : -1;
+	return -1;
+}
+
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct kwarp_cq_attrs *attrs)
 {
@@ -55,8 +72,8 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		ret = -ENOMEM;
 		goto out_count;
 	}
-	spin_lock_init(&cq->lock);
-	mutex_init(&cq->resize);
+	kwarp_cq_init(cq);
+	cq->home = home_of(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq);
 	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)
@@ -85,6 +102,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct kwarp_cq *cq = to_kcq(ibcq);
 
 	kwarp_engine_fini_cq(cq);
+	kwarp_cq_settle(cq);
 	kwarp_ring_release_map(&cq->ring, cq->map);
 	kvfree(cq->qp);
 	cq->qp = NULL;

@@ -221,6 +221,15 @@ static int modify_to_rts(struct kwarp_qp *qp)
 	return -EINVAL;
 }
 
+static int end_stream(struct kwarp_qp *qp, enum kwarp_qp_event event)
+{
+	int ret = kwarp_qp_note(qp, event);
+
+	if (!ret)
+		kwarp_qp_run(qp);
+	return ret;
+}
+
 /*
  * With iWARP the stream comes from connection management, so INIT and RTR only note what
  * the consumer said, and it is in RTS by itself; SQD and ERR end the stream gracefully or
@@ -240,9 +249,9 @@ static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 	case IB_QPS_RTS:
 		return modify_to_rts(qp);
 	case IB_QPS_SQD:
-		return kwarp_qp_event(qp, KWARP_QPE_CLOSE);
+		return end_stream(qp, KWARP_QPE_CLOSE);
 	case IB_QPS_ERR:
-		return kwarp_qp_event(qp, KWARP_QPE_ABORT);
+		return end_stream(qp, KWARP_QPE_ABORT);
 	default:
 		return -EINVAL;
 	}

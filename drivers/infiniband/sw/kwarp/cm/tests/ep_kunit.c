@@ -561,6 +561,60 @@ static void undo(struct kwarp_ep *ep)
 	kwarp_ep_put(ep);
 }
 
+static u32 looks;
+
+static void look(struct kwarp_ep *ep)
+{
+	looks++;
+}
+
+/* There is always something new, as from a peer that goes on sending. */
+static void look_and_mark(struct kwarp_ep *ep)
+{
+	look(ep);
+	kwarp_ep_mark(ep, KWARP_EP_SOCK);
+}
+
+/* Who has an endpoint locked sees to what happens meanwhile, but not for ever. */
+static void test_unlock_looks(struct kunit *test)
+{
+	struct kwarp_ep *ep = half_made(test, 0);
+
+	ep->look = look;
+	looks = 0;
+	kwarp_ep_lock(ep);
+	kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	KUNIT_EXPECT_FALSE(test, work_pending(&ep->work));
+	kwarp_ep_unlock(ep);
+	KUNIT_EXPECT_EQ(test, looks, 2);
+	KUNIT_EXPECT_FALSE(test, work_busy(&ep->work));
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
+
+	/* The work item waits for the gate. */
+	reinit_completion(&gate);
+	queue_work(fake_cm_wq, &gate_work);
+	ep->look = look_and_mark;
+	looks = 0;
+	kwarp_ep_lock(ep);
+	kwarp_ep_unlock(ep);
+	KUNIT_EXPECT_EQ(test, looks, KWARP_RUN_LOOKS);
+	KUNIT_EXPECT_TRUE(test, work_pending(&ep->work));
+	ep->look = kwarp_ep_run;
+	complete(&gate);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
+	undo(ep);
+}
+
+/* Where TCP is connected at once, the Request is on its way when connect() returns. */
+static void test_connect_at_once(struct kunit *test)
+{
+	fake.connected = true;
+	KUNIT_ASSERT_EQ(test, ct_iw_connect(FAKE_QPN), 0);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_REP);
+	KUNIT_EXPECT_EQ(test, fake.sock->tx_len, 20 + 4);
+}
+
 /* All that have chosen it are told, and no other one, nor who has given it up. */
 static void test_no_qp_of_several(struct kunit *test)
 {
@@ -610,6 +664,8 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(test_verdict_late),
 	KUNIT_CASE(test_no_qp_is_own),
 	KUNIT_CASE(test_no_qp_of_several),
+	KUNIT_CASE(test_unlock_looks),
+	KUNIT_CASE(test_connect_at_once),
 	{ }
 };
 

@@ -37,7 +37,7 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
 	if (ret)
 		return ret;
 	cs->sock = ct_fake_socket();
-	fake.sock->connect_err = -EINPROGRESS;
+	fake.sock->connect_err = fake.connected ? 0 : -EINPROGRESS;
 	return kwarp_cm_sock_hook(cs);
 }
 
@@ -51,7 +51,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 	*s = (struct fake_sock) {
 		.cs = s->cs,
 		.tx_room = sizeof(s->tx),
-		.connect_err = -EINPROGRESS,
+		.connect_err = fake.connected ? 0 : -EINPROGRESS,
 	};
 	return 0;
 }

@@ -100,6 +100,11 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return qp;
 }
 
+void kwarp_qp_get(struct kwarp_qp *qp)
+{
+	qp->refs++;
+}
+
 void kwarp_qp_put(struct kwarp_qp *qp)
 {
 	qp->refs--;
@@ -164,13 +169,32 @@ void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool gra
 	qp->ops->event(qp->ep, event, graceful);
 }
 
-void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
+void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
 {
 	if (qp->state != KWARP_QPS_RTS)
 		return;
 	qp->aborted = !graceful;
 	qp->closed = true;
-	ct_stream_says(qp, KWARP_STREAM_DOWN, false);
+	qp->ending = true;
+}
+
+void kwarp_qp_run(struct kwarp_qp *qp)
+{
+	/* A test may have said so meanwhile. */
+	if (xchg(&qp->ending, false) && qp->state == KWARP_QPS_RTS)
+		ct_stream_says(qp, KWARP_STREAM_DOWN, false);
+}
+
+/* Not in the call: the caller has the endpoint locked. */
+void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
+{
+	kwarp_qp_begin_close(qp, graceful);
+	queue_work(fake_wq, &qp->work);
+}
+
+static void qp_work(struct work_struct *work)
+{
+	kwarp_qp_run(container_of(work, struct kwarp_qp, work));
 }
 
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
@@ -212,6 +236,7 @@ int ct_init(struct kunit *test)
 		fake.qp[i].may_connect = true;
 		fake.qp[i].ib.uobject = (void *)&fake.uobject;
 		INIT_LIST_HEAD(&fake.qp[i].users);
+		INIT_WORK(&fake.qp[i].work, qp_work);
 	}
 	kref_init(&fake.listener.kref);
 	/* One put too many is found at the end: its release would free what is no heap's. */
@@ -287,7 +312,10 @@ void ct_again(struct kunit *test)
 void ct_settle(void)
 {
 	flush_workqueue(fake_cm_wq);
+	flush_workqueue(fake_wq);
+	flush_workqueue(fake_cm_wq);
 	ct_iw_process_all();
+	flush_workqueue(fake_wq);
 	flush_workqueue(fake_cm_wq);
 }
 
@@ -328,12 +356,12 @@ static void inbound(struct kunit *test)
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, &fake.listener);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ep));
-	mutex_lock(&ep->mutex);
+	kwarp_ep_lock(ep);
 	kwarp_listener_enter(ep);
 	ep->cs.sock = ct_fake_socket();
 	kwarp_cm_sock_hook(&ep->cs);
 	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
-	mutex_unlock(&ep->mutex);
+	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
 }
 

@@ -24,6 +24,7 @@
 #define kwarp_wq		fake_wq
 #define kwarp_cm_wq		fake_cm_wq
 #define kwarp_qp_lookup		fake_qp_lookup
+#define kwarp_qp_get		fake_qp_get
 #define kwarp_qp_put		fake_qp_put
 #define kwarp_qp_may_connect	fake_qp_may_connect
 #define kwarp_qp_ib		fake_qp_ib
@@ -33,6 +34,8 @@
 #define kwarp_qp_each_user	fake_qp_each_user
 #define kwarp_qp_attach		fake_qp_attach
 #define kwarp_qp_close		fake_qp_close
+#define kwarp_qp_begin_close	fake_qp_begin_close
+#define kwarp_qp_run		fake_qp_run
 #include "../../qp/stream.h"
 
 #include "../cm.h"
@@ -70,6 +73,8 @@ struct kwarp_qp {
 	struct kwarp_stream_params params;
 	const struct kwarp_stream_ops *ops;
 	void *ep;
+	struct work_struct work;
+	bool ending;
 	bool aborted;
 	bool closed;
 };
@@ -132,6 +137,7 @@ struct fake_id {
  * @request_err: likewise
  * @no_memory: there is none for what iw_cm gets for a queue pair
  * @no_readqs: there is none for what a stream needs
+ * @connected: TCP connects at once
  */
 struct fake {
 	struct kwarp_dev *kdev;
@@ -152,6 +158,7 @@ struct fake {
 	int request_err;
 	bool no_memory;
 	bool no_readqs;
+	bool connected;
 };
 
 extern struct fake fake;

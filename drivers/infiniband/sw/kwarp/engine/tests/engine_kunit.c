@@ -18,6 +18,7 @@
 #define kwarp_sock_install	door_sock_install
 #define kwarp_sock_remove	door_sock_remove
 #define kwarp_sock_drain	door_sock_drain
+#define kwarp_sock_has_news	door_sock_has_news
 #define kwarp_tcp_shutdown	door_tcp_shutdown
 #define kwarp_engine_flush	door_engine_flush
 #define kwarp_batch_init	door_batch_init
@@ -25,6 +26,7 @@
 #define kwarp_pages_init	door_pages_init
 #define kwarp_pages_fini	door_pages_fini
 #define kwarp_cq_forget_qp	door_forget_qp
+#define kwarp_cq_settle		door_cq_settle
 #define kwarp_mem_stream_end	door_mem_stream_end
 #define kwarp_sq_reset		door_sq_reset
 #define kwarp_rq_reset		door_rq_reset
@@ -95,6 +97,7 @@ void door_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	door->drain_to = e->tx.drain_to;
 	say(from == KWARP_TX_FROM_ANY ? "kick" :
 	    from == KWARP_TX_FROM_DOORBELL ? "doorbell" :
+	    from == KWARP_TX_FROM_POSTER ? "post" :
 	    from == KWARP_TX_FROM_PROCESS ? "send" : "?");
 }
 
@@ -104,6 +107,11 @@ void door_coalesce_init_cq(struct kwarp_cq *cq)
 
 void door_coalesce_fini_cq(struct kwarp_cq *cq)
 {
+}
+
+bool door_sock_has_news(const struct kwarp_engine *e)
+{
+	return false;
 }
 
 void door_tx_claim(struct kwarp_engine *e)
@@ -180,6 +188,11 @@ void door_pages_fini(struct kwarp_dev *kdev)
 void door_forget_qp(struct kwarp_cq *cq, struct ib_qp *ibqp)
 {
 	say(ibqp != &door->qp ? "?" : cq == &door->cq ? "forget" : "forget-recv");
+}
+
+void door_cq_settle(struct kwarp_cq *cq)
+{
+	say(cq == &door->cq ? "settle" : "settle-recv");
 }
 
 void door_mem_stream_end(struct kwarp_mem_stream *s)
@@ -261,8 +274,11 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_cq, &t->recv_cq);
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &t->e.mem);
 	KUNIT_EXPECT_FALSE(test, t->e.rq_shared);
+	KUNIT_EXPECT_EQ(test, t->e.tx.home, 0);
 	/* Memory of an SRQ's receives is of its own domain, and others use the queue. */
+	t->cq.home = 3;
 	wire(t, &srq_mem);
+	KUNIT_EXPECT_EQ(test, t->e.tx.home, 3);
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &srq_mem);
 	KUNIT_EXPECT_TRUE(test, t->e.rq_shared);
 	t->e.perr = KWARP_PERR_LOCAL;
@@ -363,7 +379,7 @@ static void test_posted(struct kunit *test)
 
 	kwarp_engine_posted_send(&t->e, false);
 	kwarp_engine_posted_send(&t->e, true);
-	expect_log(test, "kick doorbell");
+	expect_log(test, "post doorbell");
 	kwarp_engine_posted_recv(&t->e, false);
 	kwarp_engine_posted_recv(&t->e, true);
 	expect_log(test, "");
@@ -406,7 +422,7 @@ static void test_end(struct kunit *test)
 	kwarp_engine_cancel(&t->e);
 	expect_log(test, "work");
 	kwarp_engine_unwire(&t->e);
-	expect_log(test, "windows forget forget-recv");
+	expect_log(test, "windows forget forget-recv settle settle-recv");
 }
 
 static struct kunit_case engine_cases[] = {

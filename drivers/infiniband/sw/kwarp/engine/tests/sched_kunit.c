@@ -20,16 +20,24 @@
 #define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_tcp_run		sched_tcp_run
+#define kwarp_tcp_try_run	sched_tcp_try_run
 #define kwarp_tx_wq		sched_wq
+#define kwarp_home_wq		sched_home_wq
 #define queue_delayed_work	note_work
+#define queue_delayed_work_on	note_work_on
+#undef cpu_online
+#define cpu_online(cpu)		is_online
 #define kwarp_softirq_share	tested_softirq_share
 #undef kwarp_need_resched
 #define kwarp_need_resched	somebody_waits
 
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay);
+static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
+			 unsigned long delay);
 static bool somebody_waits(void);
 
+static bool is_online = true;
 static unsigned long told_jiffies;
 #define jiffies			told_jiffies
 
@@ -38,6 +46,7 @@ static unsigned long told_jiffies;
 #include "../../queue/tests/fixture.h"
 
 struct workqueue_struct *sched_wq;
+struct workqueue_struct *sched_home_wq;
 
 /**
  * struct sched_test - a stream
@@ -56,6 +65,7 @@ struct workqueue_struct *sched_wq;
  * @pending: the work item is queued
  * @works: times that it was
  * @delay: for the last of them
+ * @cpu: likewise: where; -1: anywhere
  * @holds: what is to be held from the next doorbell on
  * @rung: doorbells that were told
  * @inside: those from which nobody has returned
@@ -76,6 +86,7 @@ struct sched_test {
 	bool pending;
 	u32 works;
 	unsigned long delay;
+	int cpu;
 	bool holds;
 	u32 rung;
 	int inside;
@@ -91,7 +102,17 @@ static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 	the_test->pending = true;
 	the_test->works++;
 	the_test->delay = delay;
+	the_test->cpu = -1;
 	return true;
+}
+
+static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_work *work,
+			 unsigned long delay)
+{
+	bool ret = note_work(wq, work, delay);
+
+	the_test->cpu = cpu;
+	return ret;
 }
 
 bool kwarp_coalesce_rung(struct kwarp_engine *e)
@@ -133,6 +154,12 @@ bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 	run(e);
 	local_bh_enable();
 	return true;
+}
+
+bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
+		       struct kwarp_engine *e)
+{
+	return kwarp_tcp_run(sock, run, e);
 }
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
@@ -282,6 +309,103 @@ static void test_overtake(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->in_socket);
 	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
+}
+
+/* A kernel consumer's post is sent in its call. */
+static void test_consumer(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_TRUE(test, t->in_socket);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
+/* It may hold locks: two batches at most. */
+static void test_consumer_bounded(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	script(t, SOCKET_CALL, KWARP_TX_MORE);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+}
+
+/* Interrupts off, or the socket is somebody else's: the work item sends. */
+static void test_consumer_cannot(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	unsigned long flags;
+
+	local_irq_save(flags);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	local_irq_restore(flags);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	t->owned = true;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 2);
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	/* No stream: what is posted is flushed by the work item, without delay: it is waited for. */
+	t->owned = false;
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	t->e.sock = NULL;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 3);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+static void post_in_tasklet(struct tasklet_struct *tasklet)
+{
+	kwarp_tx_kick(&the_test->e, KWARP_TX_FROM_POSTER);
+}
+
+/* What a softirq may send is limited, and a consumer's handler is none of those that count it. */
+static void test_consumer_in_softirq(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	struct tasklet_struct tasklet;
+
+	tasklet_setup(&tasklet, post_in_tasklet);
+	local_bh_disable();
+	tasklet_schedule(&tasklet);
+	local_bh_enable();
+	tasklet_kill(&tasklet);
+	KUNIT_EXPECT_EQ(test, t->steps, 0);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+}
+
+/* On the processor that the consumer has chosen, if there is one and it is there. */
+static void test_home(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->cpu, -1);
+	do_work(t);
+	t->e.tx.home = raw_smp_processor_id();
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, t->cpu, t->e.tx.home);
+	do_work(t);
+	script(t, t->steps + 1, KWARP_TX_NO_MEMORY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
+	KUNIT_EXPECT_EQ(test, t->cpu, WORK_CPU_UNBOUND);
+	do_work(t);
+	is_online = false;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	is_online = true;
+	KUNIT_EXPECT_EQ(test, t->cpu, WORK_CPU_UNBOUND);
 }
 
 static void kick_again(struct sched_test *t)
@@ -769,6 +893,11 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_any),
 	KUNIT_CASE(test_any_meets_preempted),
 	KUNIT_CASE(test_overtake),
+	KUNIT_CASE(test_consumer),
+	KUNIT_CASE(test_consumer_bounded),
+	KUNIT_CASE(test_consumer_cannot),
+	KUNIT_CASE(test_consumer_in_softirq),
+	KUNIT_CASE(test_home),
 	KUNIT_CASE(test_again),
 	KUNIT_CASE(test_posted_meanwhile),
 	KUNIT_CASE(test_blocked),

@@ -7,6 +7,8 @@
  * in a system call of its program      it is posted, unless the send queue is held (coalesce.h);
  *                                      if so, the program polls and finds nothing, or asks for
  *                                      an event
+ * in the call of a kernel consumer     it is posted by a task, with interrupts on, and nobody has the
+ *                                      socket: two batches
  * with the timer of its CQ             the send queue is held, and the program does none of these
  * in the softirq that received         a Read Request of the peer is answered, a response has
  *                                      come that a fenced or ORD-limited request waited for, or
@@ -14,8 +16,8 @@
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
  * in the QP's work item                it is the Terminate, or a graceful close sends the rest
  * in kwarp_tx_release()                it was posted before the attach, or is the RTR: one batch
- * with the runner's work item          a kernel consumer posts, which may hold locks; a callback
- *                                      or the timer finds the socket owned by a process; a claim
+ * with the runner's work item          a kernel consumer posts otherwise, or more; a callback or
+ *                                      the timer finds the socket owned by a process; a claim
  *                                      waits, a budget is used up, or another program wants the
  *                                      processor; one tick later, after a want of memory in
  *                                      process context
@@ -96,7 +98,12 @@ static void wake_claimant(struct kwarp_engine *e)
 /* The word says that it is queued.  One that waits already goes on waiting: a tick at most. */
 static void queue(struct kwarp_engine *e, unsigned long delay)
 {
-	queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
+	if (e->tx.home < 0)
+		queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
+	else	/* A processor that is not there has no workers; a timer would wait for it, too. */
+		queue_delayed_work_on(delay || !cpu_online(e->tx.home) ? WORK_CPU_UNBOUND :
+									e->tx.home,
+				      kwarp_home_wq, &e->tx.work, delay);
 }
 
 /* Leave to the work item, whoever has asked for another round. */
@@ -120,11 +127,8 @@ static void hand_over(struct kwarp_engine *e)
 /* Leave, unless somebody asked for another round: then false. */
 static bool leave(struct kwarp_engine *e)
 {
-	if (atomic_cmpxchg(&e->tx.run, KWARP_RUN_ACTIVE, KWARP_RUN_IDLE) != KWARP_RUN_ACTIVE) {
-		/* Full barrier: what the kicker stored is seen by the next step. */
-		atomic_xchg(&e->tx.run, KWARP_RUN_ACTIVE);
+	if (!kwarp_run_leave(&e->tx.run))
 		return false;
-	}
 	wake_claimant(e);
 	return true;
 }
@@ -171,7 +175,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 		tell_posters(e, 0);
 	seen = READ_ONCE(e->sq->ring.hdr->prod);
 	result = kwarp_tx_step(e);
-	if (e->tx.in_socket)
+	if (e->tx.in_share)
 		this_cpu_add(kwarp_softirq_share.spent,
 			     1 + (e->tx.off - off) / SOCKET_OCTETS +
 				     e->tx.effort / SOCKET_EFFORT);
@@ -216,6 +220,7 @@ static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 	unsigned int noio = memalloc_noio_save();
 
 	e->tx.in_socket = false;
+	e->tx.in_share = false;
 	while (!round_and_leave(e)) {
 		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
@@ -260,12 +265,41 @@ static void run_in_socket(struct kwarp_engine *e)
 	}
 	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
+	tx->in_share = true;
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
 			hand_over(e);
 			return;
 		}
 	} while (!round_and_leave(e));
+}
+
+/* The caller has entered, for a kernel consumer, and has the socket: two rounds at most. */
+static void run_for_consumer(struct kwarp_engine *e)
+{
+	e->tx.in_socket = true;
+	e->tx.in_share = false;
+	if (!round_and_leave(e) && !round_and_leave(e))
+		hand_over(e);
+}
+
+/*
+ * The caller has entered, in a call of a kernel consumer.  As the runner, it may look at the socket.
+ * What is posted when the stream is over is flushed by the work item.
+ */
+static void try_for_consumer(struct kwarp_engine *e)
+{
+	if (!e->sock || !kwarp_tcp_try_run(e->sock, run_for_consumer, e))
+		leave_queued(e, 0);
+}
+
+/*
+ * A softirq has a share that is for all; a consumer that posts with interrupts off has a lock that
+ * needs it, and TCP cannot be called.
+ */
+static bool consumer_may_send(void)
+{
+	return in_task() && !irqs_disabled();
 }
 
 static bool enter(struct kwarp_engine *e, int from)
@@ -292,6 +326,9 @@ static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 		break;
 	case KWARP_TX_FROM_PROCESS:
 		run(e, false);
+		break;
+	case KWARP_TX_FROM_POSTER:
+		try_for_consumer(e);
 		break;
 	default:
 		run_in_socket(e);
@@ -346,6 +383,8 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	/* The socket's lock lets others run first: rather now than while nobody else can send. */
 	if (from == KWARP_TX_FROM_DOORBELL || from == KWARP_TX_FROM_PROCESS)
 		cond_resched();
+	if (from == KWARP_TX_FROM_POSTER && !consumer_may_send())
+		from = KWARP_TX_FROM_ANY;
 	while (!try_kick(e, from))
 		cpu_relax();
 }
@@ -403,5 +442,6 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	atomic_set(&e->tx.claims, 0);
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
+	e->tx.home = -1;
 	kwarp_coalesce_init(e, send_left);
 }

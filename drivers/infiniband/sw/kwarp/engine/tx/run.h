@@ -6,6 +6,7 @@
 
 enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
+	KWARP_TX_FROM_POSTER,	/* a call of a kernel consumer: the caller sends if it can */
 	/* The spinlock of the socket is held and nobody owns it: the caller sends. */
 	KWARP_TX_FROM_SOCKET,
 	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */

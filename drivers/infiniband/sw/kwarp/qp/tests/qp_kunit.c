@@ -11,7 +11,6 @@
 
 #define kwarp_wq		qp_test_wq
 #define queue_work		note_work
-#define flush_work		do_work
 #define cancel_work_sync	forget_work
 #define mod_delayed_work	note_timer
 #define cancel_delayed_work	forget_timer
@@ -21,6 +20,7 @@
 #define kwarp_engine_stop	qp_engine_stop
 #define kwarp_engine_fin	qp_engine_fin
 #define kwarp_engine_poll	qp_engine_poll
+#define kwarp_engine_has_news	qp_engine_has_news
 #define kwarp_engine_drain	qp_engine_drain
 #define kwarp_engine_terminate	qp_engine_terminate
 #define kwarp_engine_reset	qp_engine_reset
@@ -34,6 +34,13 @@ static bool forget_work(struct work_struct *work);
 static bool note_timer(struct workqueue_struct *wq, struct delayed_work *work,
 		       unsigned long delay);
 static bool forget_timer(struct delayed_work *work);
+static void do_queued(void);
+static void note_wait(bool more);
+
+#include <linux/wait_bit.h>
+#undef wait_var_event
+/* Nobody else is there: what is queued is done, and what is then at it goes on after this. */
+#define wait_var_event(var, condition)	(do_queued(), note_wait(!(condition)))
 
 #include "../qp_work.c"
 #include "../qp.c"
@@ -55,6 +62,11 @@ struct workqueue_struct *qp_test_wq;
  * @start: what the engine says when it is started
  * @bound_ms: the timer when the Terminate was asked for
  * @no_term: there is no Terminate to send
+ * @quiet: nothing has come before the attach
+ * @drained: all that was posted is with TCP at once
+ * @more: each poll leaves something for another one
+ * @polls: their number
+ * @waits: for somebody else who is at it
  * @not_drained: something to send has turned up when our half is to be closed
  * @during_stop: called while the engine is being stopped
  * @on_fatal: called when a fatal error is told, before the CM hears that the stream is over
@@ -71,6 +83,11 @@ struct qp_test {
 	unsigned int bound_ms;
 	bool no_term;
 	bool not_drained;
+	bool quiet;
+	bool drained;
+	bool more;
+	u32 polls;
+	u32 waits;
 	void (*during_stop)(struct qp_test *t);
 	void (*on_fatal)(struct qp_test *t);
 };
@@ -111,6 +128,17 @@ static bool do_work(struct work_struct *work)
 	if (was)
 		work->func(work);
 	return was;
+}
+
+static void do_queued(void)
+{
+	while (the_test->queued)
+		do_work(&the_test->qp.work);
+}
+
+static void note_wait(bool more)
+{
+	the_test->waits += more;
 }
 
 static bool forget_work(struct work_struct *work)
@@ -165,12 +193,22 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 
 void kwarp_engine_poll(struct kwarp_engine *e)
 {
-	say("poll");
+	if (!the_test->polls++ || !the_test->more)
+		say("poll");
+	if (the_test->more)
+		e->ops->poll(e);
+}
+
+bool kwarp_engine_has_news(const struct kwarp_engine *e)
+{
+	return !the_test->quiet;
 }
 
 void kwarp_engine_drain(struct kwarp_engine *e)
 {
 	say("drain");
+	if (the_test->drained)
+		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
 bool kwarp_engine_terminate(struct kwarp_engine *e)
@@ -281,6 +319,7 @@ static int qp_test_init(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, t->kdev), 0);
 	make_queues(test, &t->qp);
 	t->qp.kdev = t->kdev;
+	t->qp.user = true;
 	t->qp.ibqp.event_handler = on_async;
 	t->srq.ibsrq.event_handler = on_async;
 	kwarp_qp_init(&t->qp);
@@ -306,8 +345,7 @@ static int attach(struct qp_test *t)
 
 static void work(struct qp_test *t)
 {
-	while (t->queued)
-		do_work(&t->qp.work);
+	do_queued();
 }
 
 /* A stream in full operation. */
@@ -392,6 +430,71 @@ static void test_abort_at_once(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_STOP, &t->qp.engine.flags));
 	expect_log(test, "");
+}
+
+/* Who can carries it out itself, and what follows from it in the same go. */
+static void test_run_here(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	begin(test);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_note(&t->qp, KWARP_QPE_CLOSE), 0);
+	expect_log(test, "");
+	t->drained = true;
+	kwarp_qp_run(&t->qp);
+	expect_log(test, "drain fin");
+	KUNIT_EXPECT_FALSE(test, t->queued);
+	/* It has been overtaken. */
+	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
+	KUNIT_EXPECT_TRUE(test, t->queued);
+	kwarp_qp_run(&t->qp);
+	expect_log(test, "stop+fin down");
+	work(t);
+	expect_log(test, "");
+}
+
+/* A kernel consumer is not called back from its own call. */
+static void test_run_later(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->qp.user = false;
+	begin(test);
+	KUNIT_EXPECT_EQ(test, kwarp_qp_note(&t->qp, KWARP_QPE_ABORT), 0);
+	kwarp_qp_run(&t->qp);
+	expect_log(test, "");
+	work(t);
+	expect_log(test, "stop+fin down");
+}
+
+/* A peer that always has more to say leaves others a turn. */
+static void test_run_bounded(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	int n;
+
+	begin(test);
+	t->more = true;
+	kwarp_qp_poll(&t->qp);
+	for (n = 1; n <= 2; n++) {
+		do_work(&t->qp.work);
+		KUNIT_EXPECT_TRUE(test, t->queued);
+		KUNIT_EXPECT_EQ(test, t->polls, 1 + n * KWARP_RUN_LOOKS);
+	}
+	t->more = false;
+	work(t);
+	KUNIT_EXPECT_FALSE(test, t->queued);
+}
+
+/* Nothing has come before the attach: there is nothing to look at. */
+static void test_attach_quiet(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+
+	t->quiet = true;
+	KUNIT_ASSERT_EQ(test, attach(t), 0);
+	expect_log(test, "start");
+	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
 /* 5041-6.2.1-2, -7: as much as was posted is sent, then our half is closed, then it is over. */
@@ -642,14 +745,14 @@ static void test_reset_before_down(struct kunit *test)
 	t->qp.engine.perr = KWARP_PERR_MPA_LOST;
 	happen(test, KWARP_QPE_LOST);
 	expect_log(test, "stop FATAL refused lost");
+	/* In the life of another thread it would not come before the word. */
+	KUNIT_EXPECT_GT(test, t->waits, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 }
 
 static void establish_late(struct qp_test *t)
 {
 	t->qp.engine.ops->established(&t->qp.engine);
-	/* What wakes the work item once more. */
-	t->queued = false;
 }
 
 /* The first message of a stream that is being stopped is not the next one's. */
@@ -808,6 +911,10 @@ static void test_limit(struct kunit *test)
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE_PARAM(test_action, action_gen_params),
 	KUNIT_CASE(test_abort_at_once),
+	KUNIT_CASE(test_run_here),
+	KUNIT_CASE(test_run_later),
+	KUNIT_CASE(test_run_bounded),
+	KUNIT_CASE(test_attach_quiet),
 	KUNIT_CASE(test_graceful),
 	KUNIT_CASE(test_timers),
 	KUNIT_CASE(test_terminate_left_out),

@@ -168,6 +168,30 @@ static void test_notify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->raised + t->lost, 4);
 }
 
+/* A kernel consumer: not before the caller has let go, and once for all. */
+static void test_notify_kernel(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+
+	make_kernel(test, &t->cq);
+	kwarp_cq_init(&t->cq);
+	kwarp_cq_notify(&t->cq, 0);
+	KUNIT_EXPECT_FALSE(test, test_bit(TASKLET_STATE_SCHED, &t->cq.tell.state));
+	local_bh_disable();
+	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_LOST);
+	KUNIT_EXPECT_EQ(test, t->raised + t->lost, 0);
+	local_bh_enable();
+	kwarp_cq_settle(&t->cq);
+	KUNIT_EXPECT_EQ(test, t->raised, 1);
+	KUNIT_EXPECT_EQ(test, t->lost, 1);
+	KUNIT_EXPECT_EQ(test, t->other, 0);
+	/* Still fit for use. */
+	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
+	kwarp_cq_settle(&t->cq);
+	KUNIT_EXPECT_EQ(test, t->raised, 2);
+}
+
 static void test_overflow(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -566,6 +590,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE_PARAM(test_arm, arm_gen_params),
 	KUNIT_CASE(test_arm_batch),
 	KUNIT_CASE(test_notify),
+	KUNIT_CASE(test_notify_kernel),
 	KUNIT_CASE(test_overflow),
 	KUNIT_CASE(test_overflow_armed),
 	KUNIT_CASE(test_corrupt_cons),

@@ -283,10 +283,15 @@ int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 	return vt->event;
 }
 
-int vt_qp_event(struct kwarp_qp *qp, enum kwarp_qp_event event)
+int vt_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
 	say(event == KWARP_QPE_CLOSE ? "close" : event == KWARP_QPE_ABORT ? "abort" : "?");
 	return vt->event;
+}
+
+void vt_qp_run(struct kwarp_qp *qp)
+{
+	say("run");
 }
 
 int vt_qp_reset(struct kwarp_qp *qp)

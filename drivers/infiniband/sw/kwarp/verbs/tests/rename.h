@@ -28,7 +28,8 @@
 #define kwarp_qp_gone		vt_qp_gone
 #define kwarp_qp_lookup		vt_qp_lookup
 #define kwarp_qp_put		vt_qp_put
-#define kwarp_qp_event		vt_qp_event
+#define kwarp_qp_note		vt_qp_note
+#define kwarp_qp_run		vt_qp_run
 #define kwarp_qp_reset		vt_qp_reset
 #define kwarp_qp_set_access	vt_qp_set_access
 #define kwarp_qp_state		vt_qp_state

@@ -337,8 +337,8 @@ static const struct modify_case {
 	{ "RTS", IDLE, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "", -EINVAL },
 	{ "RTS in error", ERROR, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "", -EINVAL },
 	{ "RTS in RTS", RTS, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "" },
-	{ "SQD", RTS, IB_QP_STATE, { .qp_state = IB_QPS_SQD }, "close" },
-	{ "ERR", RTS, IB_QP_STATE, { .qp_state = IB_QPS_ERR }, "abort" },
+	{ "SQD", RTS, IB_QP_STATE, { .qp_state = IB_QPS_SQD }, "close run" },
+	{ "ERR", RTS, IB_QP_STATE, { .qp_state = IB_QPS_ERR }, "abort run" },
 	{ "RESET", ERROR, IB_QP_STATE, { .qp_state = IB_QPS_RESET }, "reset" },
 	{ "SQE", RTS, IB_QP_STATE, { .qp_state = IB_QPS_SQE }, "", -EINVAL },
 	{ "no state", RTS, IB_QP_STATE, { .qp_state = 99 }, "", -EINVAL },
@@ -349,7 +349,7 @@ static const struct modify_case {
 	{ "access in RTR", IDLE, IB_QP_STATE | IB_QP_ACCESS_FLAGS, { .qp_state = IB_QPS_RTR },
 	  "access-of-setup" },
 	{ "access in ERR", RTS, IB_QP_STATE | IB_QP_ACCESS_FLAGS, { .qp_state = IB_QPS_ERR },
-	  "abort access" },
+	  "abort run access" },
 	{ "access with a state that is refused", IDLE, IB_QP_STATE | IB_QP_ACCESS_FLAGS,
 	  { .qp_state = IB_QPS_RTS }, "", -EINVAL },
 	{ "current state", RTS, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_RTS }, "" },
@@ -426,7 +426,7 @@ static void test_modify_request(struct kunit *test)
 	vt_expect_log(test, "");
 	udata = vt_udata(test, 16, 8);
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, udata), 0);
-	vt_expect_log(test, "abort");
+	vt_expect_log(test, "abort run");
 	destroy(test);
 }
 
