@@ -187,6 +187,32 @@ static void test_resize_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
+static int home_with(struct kunit *test, u32 vector, bool user)
+{
+	const struct ib_cq_init_attr attr = { .cqe = 8, .comp_vector = vector };
+	struct kwarp_cq *cq = new_cq(test);
+	int home;
+
+	if (user)
+		vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	KUNIT_ASSERT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, user ? vt->attrs : NULL), 0);
+	home = cq->home;
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	return home;
+}
+
+/* A vector is the number of a processor; that of a program that has not chosen is none. */
+static void test_cq_home(struct kunit *test)
+{
+	const u32 last = num_possible_cpus() - 1;
+
+	KUNIT_EXPECT_EQ(test, home_with(test, 0, false), cpumask_first(cpu_possible_mask));
+	KUNIT_EXPECT_EQ(test, home_with(test, last, false), cpumask_last(cpu_possible_mask));
+	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, false), -1);
+	KUNIT_EXPECT_EQ(test, home_with(test, 0, true), -1);
+	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, true), -1);
+}
+
 /* A process pays for its ring and for the next one, a kernel consumer for none. */
 static void test_cq_payer(struct kunit *test)
 {
@@ -650,6 +676,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(test_cq_request),
 	KUNIT_CASE(test_resize),
 	KUNIT_CASE(test_resize_refused),
+	KUNIT_CASE(test_cq_home),
 	KUNIT_CASE(test_cq_payer),
 	KUNIT_CASE_PARAM(test_srq, srq_gen_params),
 	KUNIT_CASE_PARAM(test_srq_fault, ring_fault_gen_params),
