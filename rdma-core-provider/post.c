@@ -163,7 +163,7 @@ static void take_bells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 	uint32_t qpn;
 
 	bells->n = 0;
-	while (*n && bells->n < sizeof(bells->qpn) / sizeof(bells->qpn[0])) {
+	while (*n && bells->n < ARRAY_SIZE(bells->qpn)) {
 		qpn = next_left(cq, n);
 		if (!qpn) {
 			*n = 0;

@@ -545,7 +545,7 @@ static void ring_list(struct kwf_maker *m)
 	struct kwarp_doorbells bells = { .n = one_in(m, 10) ? evil(m) : below(m, 18) };
 	unsigned int i;
 
-	for (i = 0; i < sizeof(bells.qpn) / sizeof(bells.qpn[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(bells.qpn); i++)
 		bells.qpn[i] = one_in(m, 10) ? evil(m) : handle(m, KWF_QPN);
 	done(m, KWF_RING, !ioctl(a_bell(m), KWARP_IOC_POSTED_SENDS,
 				 one_in(m, 10) ? (void *)(uintptr_t)evil(m) : &bells));

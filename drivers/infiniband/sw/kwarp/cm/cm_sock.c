@@ -202,9 +202,9 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 }
 
 /*
- * MPA's Initiator speaks first: TCP sends the last ACK of the handshake together with the Request. A
- * listener's TCP is not told to wait for that: what waits there is not ours to evict, and a peer
- * that has said nothing would not hear of the listener's end.
+ * MPA's Initiator speaks first: TCP sends the last ACK of the handshake together with the
+ * Request. A listener's TCP is not told to wait for that: what waits there is not ours to
+ * evict, and a peer that has said nothing would not hear of the listener's end.
  */
 static int sock_defer_ack(struct socket *sock)
 {

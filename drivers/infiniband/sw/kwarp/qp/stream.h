@@ -34,10 +34,10 @@ enum kwarp_stream_event {
 
 /**
  * struct kwarp_stream_ops - upcalls into connection management
- * @event: process context, no locks held; events of one QP are serialised.  @graceful (DOWN only): both directions ended cleanly
- *	from our side, a FIN has been sent and the peer's FIN may be waited for; if
- *	false after an error the connection is best closed at once (the Terminate,
- *	if any, is already with TCP, so close with FIN, not RST) .
+ * @event: process context, no locks held; events of one QP are serialised.  @graceful (DOWN
+ *	only): both directions ended cleanly from our side, a FIN has been sent and the peer's FIN
+ *	may be waited for; if false after an error the connection is best closed at once (the
+ *	Terminate, if any, is already with TCP, so close with FIN, not RST).
  */
 struct kwarp_stream_ops {
 	void (*event)(void *ep, enum kwarp_stream_event event, bool graceful);

@@ -128,9 +128,9 @@ static void cq_tell(struct tasklet_struct *tell)
  * @cq: queue
  * @todo: of kwarp_cq_end()
  *
- * A kernel consumer is told by a tasklet: not in a call of its own, in which it may hold locks that
- * its handler takes, and not by two at once (Documentation/infiniband/core_locking.rst).  Work items
- * that do the same are younger than the oldest kernel that is supported.
+ * A kernel consumer is told by a tasklet: not in a call of its own, in which it may hold locks
+ * that its handler takes, and not by two at once (Documentation/infiniband/core_locking.rst).
+ * Work items for softirqs are younger than the oldest kernel that is supported.
  *
  * Context: any but hard interrupt, no lock of ours held.
  */

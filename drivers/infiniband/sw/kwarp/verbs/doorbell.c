@@ -4,8 +4,9 @@
  * posted.
  *
  * The requests are in the ring already, so all there is to say is a number: an ioctl() whose
- * argument is a value, or, for a program with requests left in many send queues, a list of them.  The core's commands for posting copy a command, allocate a request and
- * answer, for nobody, and its write() is refused to a process that has changed its credentials.
+ * argument is a value, or, for a program with requests left in many send queues, a list of them.
+ * The core's commands for posting copy a command, allocate a request and answer, for nobody, and
+ * its write() is refused to a process that has changed its credentials.
  *
  * The file is an object of the core (an FD object of ib_uverbs): the core closes it with the
  * device, and whoever has the file open then is told EIO.

@@ -26,7 +26,7 @@
 #define queue_delayed_work	note_work
 #define queue_delayed_work_on	note_work_on
 #undef cpu_online
-#define cpu_online(cpu)		is_online
+#define cpu_online(cpu)		((void)(cpu), is_online)
 #define kwarp_softirq_share	tested_softirq_share
 #undef kwarp_need_resched
 #define kwarp_need_resched	somebody_waits
@@ -355,7 +355,7 @@ static void test_consumer_cannot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
-	/* No stream: what is posted is flushed by the work item, without delay: it is waited for. */
+	/* No stream: what is posted is flushed by the work item, at once. */
 	t->owned = false;
 	set_bit(KWARP_E_DEAD, &t->e.flags);
 	t->e.sock = NULL;
@@ -370,7 +370,7 @@ static void post_in_tasklet(struct tasklet_struct *tasklet)
 	kwarp_tx_kick(&the_test->e, KWARP_TX_FROM_POSTER);
 }
 
-/* What a softirq may send is limited, and a consumer's handler is none of those that count it. */
+/* What a softirq may send is limited, and a handler is none of those that count it. */
 static void test_consumer_in_softirq(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

@@ -7,8 +7,8 @@
  * in a system call of its program      it is posted, unless the send queue is held (coalesce.h);
  *                                      if so, the program polls and finds nothing, or asks for
  *                                      an event
- * in the call of a kernel consumer     it is posted by a task, with interrupts on, and nobody has the
- *                                      socket: two batches
+ * in the call of a kernel consumer     it is posted by a task, with interrupts on, and nobody has
+ *                                      the socket: two batches
  * with the timer of its CQ             the send queue is held, and the program does none of these
  * in the softirq that received         a Read Request of the peer is answered, a response has
  *                                      come that a fenced or ORD-limited request waited for, or
@@ -284,8 +284,8 @@ static void run_for_consumer(struct kwarp_engine *e)
 }
 
 /*
- * The caller has entered, in a call of a kernel consumer.  As the runner, it may look at the socket.
- * What is posted when the stream is over is flushed by the work item.
+ * The caller has entered, in a call of a kernel consumer.  As the runner, it may look at the
+ * socket.  What is posted when the stream is over is flushed by the work item.
  */
 static void try_for_consumer(struct kwarp_engine *e)
 {

@@ -40,7 +40,7 @@ static void note_wait(bool more);
 #include <linux/wait_bit.h>
 #undef wait_var_event
 /* Nobody else is there: what is queued is done, and what is then at it goes on after this. */
-#define wait_var_event(var, condition)	(do_queued(), note_wait(!(condition)))
+#define wait_var_event(var, condition)	((void)(var), do_queued(), note_wait(!(condition)))
 
 #include "../qp_work.c"
 #include "../qp.c"
