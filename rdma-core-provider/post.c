@@ -196,7 +196,7 @@ void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
 {
 	const struct kwarp_context *ctx = to_kctx(cq->vcq.cq.context);
 	unsigned int n = __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
-	struct kwarp_doorbells bells;
+	struct kwarp_doorbells bells = {};
 
 	if (n > most)
 		n = most;

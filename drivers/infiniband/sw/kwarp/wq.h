@@ -5,17 +5,16 @@
 struct workqueue_struct;
 
 /*
- * One for QPs and timers, whose items may wait for a transmit runner, and so another one for the
- * runners.
+ * One for QPs, listeners and timers, whose items may wait for a transmit runner, and so another
+ * one for the runners.
  */
 extern struct workqueue_struct *kwarp_wq;
 extern struct workqueue_struct *kwarp_tx_wq;
 /* Runners of queue pairs whose consumer has chosen a processor for them. */
 extern struct workqueue_struct *kwarp_home_wq;
 /*
- * Listeners and endpoints, in the order of what happens to them: programs with several connections
- * count on their Requests being seen in the order in which they were made.  Nothing in it waits
- * for a peer.
+ * Endpoints, in the order of what happens to them: programs with several connections count on
+ * their Requests being seen in the order in which they were made.  Nothing in it waits for a peer.
  */
 extern struct workqueue_struct *kwarp_cm_wq;
 

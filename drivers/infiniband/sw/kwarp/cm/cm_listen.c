@@ -35,7 +35,7 @@
 static void listener_retry(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);
-	if (!queue_delayed_work(kwarp_cm_wq, &l->work,
+	if (!queue_delayed_work(kwarp_wq, &l->work,
 				msecs_to_jiffies(KWARP_ACCEPT_RETRY_MS)))
 		kwarp_listener_put(l);
 }
@@ -124,10 +124,15 @@ static int listener_child(struct kwarp_listener *l)
 	set_active_memcg(memcg);
 	if (IS_ERR(ep))
 		return PTR_ERR(ep);
-	kwarp_ep_lock(ep);
+	mutex_lock(&ep->mutex);
 	ret = child_accept(l, ep);
-	/* A Request that is there is delivered; nobody waits for one that is not. */
-	kwarp_ep_unlock(ep);
+	mutex_unlock(&ep->mutex);
+	/*
+	 * From here on it is on its own: a slow peer holds nobody up.  Not looked at here, even if its
+	 * Request is there: those of others that came before wait in the queue.
+	 */
+	if (!ret)
+		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	kwarp_ep_put(ep);
 	return ret;
 }

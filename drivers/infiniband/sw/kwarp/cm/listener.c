@@ -35,7 +35,7 @@ void kwarp_listener_put(struct kwarp_listener *l)
 void kwarp_listener_kick(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);			/* for the queued work */
-	if (mod_delayed_work(kwarp_cm_wq, &l->work, 0))
+	if (mod_delayed_work(kwarp_wq, &l->work, 0))
 		kwarp_listener_put(l);		/* it has one already */
 }
 

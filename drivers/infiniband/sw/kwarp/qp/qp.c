@@ -325,7 +325,8 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	int ret;
 
-	if (!lock_idle(qp))
+	/* The end of a stream is waited for, not a stream. */
+	if (!kwarp_qp_fsm(kwarp_qp_state(qp), KWARP_QPE_RESET)->legal || !lock_idle(qp))
 		return -EINVAL;
 	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
 	if (!ret) {

@@ -121,6 +121,10 @@ static void cq_tell(struct tasklet_struct *tell)
 	struct kwarp_cq *cq = container_of(tell, struct kwarp_cq, tell);
 
 	call_consumer(cq, atomic_xchg(&cq->later, 0));
+	WRITE_ONCE(cq->told, cq->told + 1);
+	/* Pairs with the barrier in wait_var_event(). */
+	smp_mb();
+	wake_up_var(&cq->told);
 }
 
 /**
@@ -128,9 +132,10 @@ static void cq_tell(struct tasklet_struct *tell)
  * @cq: queue
  * @todo: of kwarp_cq_end()
  *
- * A kernel consumer is told by a tasklet: not in a call of its own, in which it may hold locks
- * that its handler takes, and not by two at once (Documentation/infiniband/core_locking.rst).
- * Work items for softirqs are younger than the oldest kernel that is supported.
+ * A kernel consumer is told by a tasklet: in its own calls not before softirqs may run, since it
+ * may hold locks that its handler takes, and not by two at once
+ * (Documentation/infiniband/core_locking.rst).  Work items for softirqs are younger than the
+ * oldest kernel that is supported.
  *
  * Context: any but hard interrupt, no lock of ours held.
  */
@@ -157,12 +162,29 @@ void kwarp_cq_init(struct kwarp_cq *cq)
 	tasklet_setup(&cq->tell, cq_tell);
 }
 
-/* The consumer has been told of all that has happened before.  Context: process. */
+/* The run of the tasklet that was due when there had been @told runs is over, or about to be. */
+static bool is_told(struct kwarp_cq *cq, u32 told)
+{
+	/* The next one may have begun before; so it is the one after that. */
+	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) || READ_ONCE(cq->told) - told >= 2;
+}
+
+/**
+ * kwarp_cq_settle - the consumer has been told of all that has happened before
+ * @cq: queue
+ *
+ * Others may go on: no more than two runs of the tasklet are waited for.
+ *
+ * Context: process, no lock held that a consumer's handler takes.
+ */
 void kwarp_cq_settle(struct kwarp_cq *cq)
 {
+	u32 told = READ_ONCE(cq->told);
+
+	might_sleep();
 	if (!cq->qp)
 		return;
-	wait_on_bit(&cq->tell.state, TASKLET_STATE_SCHED, TASK_UNINTERRUPTIBLE);
+	wait_var_event(&cq->told, is_told(cq, told));
 	tasklet_unlock_wait(&cq->tell);
 }
 

@@ -86,6 +86,7 @@ struct kwarp_cq_hold {
  * @reported: that has been said
  * @later: kernel consumers only: KWARP_CQ_*: what @tell has to do; any context
  * @tell: calls them
+ * @told: times that it has; its own, READ_ONCE without
  * @hold: send queues that are held; has a lock of its own
  */
 struct kwarp_cq {
@@ -103,6 +104,7 @@ struct kwarp_cq {
 
 	atomic_t later;
 	struct tasklet_struct tell;
+	u32 told;
 
 	struct kwarp_cq_hold hold;
 };

@@ -3,6 +3,8 @@
  * Completion queues: create, resize, destroy.
  */
 #include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/isolation.h>
 #include <linux/slab.h>
 
 #include "../engine/engine.h"
@@ -36,10 +38,16 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	return ret;
 }
 
+/* Work may be put there: a program's only where it may run itself when it asks for it. */
+static bool may_be_home(int cpu, bool user)
+{
+	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) &&
+	       (!user || cpumask_test_cpu(cpu, current->cpus_ptr));
+}
+
 /*
- * The processor that a completion vector stands for: vector and processor have the same number.
- * Programs that do not choose say 0, and have none.  No program has others work where it may not
- * run itself.
+ * The processor that a completion vector stands for: of those that there can be, the one of that
+ * number.  Programs that do not choose say 0, and have none.
  */
 static int home_of(u32 vector, bool user)
 {
@@ -49,7 +57,7 @@ static int home_of(u32 vector, bool user)
 		return -1;
 	for_each_possible_cpu(cpu)
 		if (!vector--)
-			return !user || cpumask_test_cpu(cpu, current->cpus_ptr) ? cpu : -1;
+			return may_be_home(cpu, user) ? cpu : -1;
 	return -1;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/uverbs_types.h>
@@ -98,6 +99,9 @@ static long ring_list(const struct kwarp_doorbell *db, const void __user *list)
 	if (!bells.n || bells.n > ARRAY_SIZE(bells.qpn))
 		return -EINVAL;
 	for (i = 0; i < bells.n; i++) {
+		/* Each may send a lot; the rest is flushed with the program's end. */
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		one = ring(db, bells.qpn[i], kwarp_engine_posted_send);
 		ret = ret ?: one;
 	}

@@ -356,12 +356,13 @@ static void inbound(struct kunit *test)
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, &fake.listener);
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(ep));
-	kwarp_ep_lock(ep);
+	mutex_lock(&ep->mutex);
 	kwarp_listener_enter(ep);
 	ep->cs.sock = ct_fake_socket();
 	kwarp_cm_sock_hook(&ep->cs);
 	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
-	kwarp_ep_unlock(ep);
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	kwarp_ep_put(ep);
 }
 

@@ -33,7 +33,7 @@
 #define kwarp_cm_sock_memcg	listen_sock_memcg
 #define kwarp_cm_sock_queued	listen_sock_queued
 #define kwarp_cm_sock_accept	listen_sock_accept
-#define kwarp_cm_wq		system_unbound_wq
+#define kwarp_wq		system_unbound_wq
 /* There is no RDMA core. */
 #undef ibdev_warn_ratelimited
 #define ibdev_warn_ratelimited(ibdev, ...)	((void)(ibdev))

@@ -97,6 +97,9 @@ static struct sched_test *the_test;
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay)
 {
+	/* Always the same one: a work item of two could run twice at once. */
+	KUNIT_EXPECT_PTR_EQ(kunit_get_current_test(), wq,
+			    the_test->e.tx.home < 0 ? sched_wq : sched_home_wq);
 	if (the_test->pending)
 		return false;
 	the_test->pending = true;
@@ -110,6 +113,7 @@ static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 			 unsigned long delay)
 {
 	bool ret = note_work(wq, work, delay);
+
 
 	the_test->cpu = cpu;
 	return ret;
@@ -188,6 +192,9 @@ static int sched_test_init(struct kunit *test)
 {
 	struct sched_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
+	/* Only their addresses matter. */
+	sched_wq = (struct workqueue_struct *)&sched_wq;
+	sched_home_wq = (struct workqueue_struct *)&sched_home_wq;
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	the_test = t;
 	test->priv = t;
@@ -329,7 +336,9 @@ static void test_consumer_bounded(struct kunit *test)
 	struct sched_test *t = test->priv;
 
 	script(t, SOCKET_CALL, KWARP_TX_MORE);
+	this_cpu_write(kwarp_softirq_share.spent, 0);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
+	KUNIT_EXPECT_EQ(test, this_cpu_read(kwarp_softirq_share.spent), 0);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);

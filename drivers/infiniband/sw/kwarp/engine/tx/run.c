@@ -14,7 +14,7 @@
  *                                      come that a fenced or ORD-limited request waited for, or
  *                                      the peer's first FPDU, for which a responder waits
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
- * in the QP's work item                it is the Terminate, or a graceful close sends the rest
+ * where the QP's actions are done      it is the Terminate, or a graceful close sends the rest
  * in kwarp_tx_release()                it was posted before the attach, or is the RTR: one batch
  * with the runner's work item          a kernel consumer posts otherwise, or more; a callback or
  *                                      the timer finds the socket owned by a process; a claim
@@ -295,11 +295,12 @@ static void try_for_consumer(struct kwarp_engine *e)
 
 /*
  * A softirq has a share that is for all; a consumer that posts with interrupts off has a lock that
- * needs it, and TCP cannot be called.
+ * needs it, and TCP cannot be called.  Real-time kernels do not say whether it has such a lock, and
+ * softirqs, which take it, would run in this call.
  */
 static bool consumer_may_send(void)
 {
-	return in_task() && !irqs_disabled();
+	return in_task() && !irqs_disabled() && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
 static bool enter(struct kwarp_engine *e, int from)

@@ -718,7 +718,12 @@ static void test_reset(struct kunit *test)
 	struct qp_test *t = test->priv;
 
 	begin(test);
+	t->waits = 0;
+	kwarp_qp_poll(&t->qp);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, t->queued);
+	work(t);
+	expect_log(test, "poll");
 	/* The end is waited for, not cut short. */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);

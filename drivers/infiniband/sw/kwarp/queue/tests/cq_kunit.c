@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Completion queues: publication, events, overflow, resizing, what a poll returns. */
 #include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/kthread.h>
 #include <linux/limits.h>
 
 #include "fixture.h"
@@ -190,6 +192,35 @@ static void test_notify_kernel(struct kunit *test)
 	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
 	kwarp_cq_settle(&t->cq);
 	KUNIT_EXPECT_EQ(test, t->raised, 2);
+}
+
+static DECLARE_COMPLETION(settled);
+
+static int settle(void *cq)
+{
+	kwarp_cq_settle(cq);
+	complete(&settled);
+	return 0;
+}
+
+/* Who destroys a queue pair waits until the consumer has been told, however late that is. */
+static void test_settle(struct kunit *test)
+{
+	struct test_cq *t = test->priv;
+	struct task_struct *task;
+
+	make_kernel(test, &t->cq);
+	kwarp_cq_init(&t->cq);
+	reinit_completion(&settled);
+	tasklet_disable(&t->cq.tell);
+	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
+	task = kthread_run(settle, &t->cq, "kwarp-settle");
+	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
+	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&settled, HZ / 20), 0);
+	KUNIT_EXPECT_EQ(test, t->raised, 0);
+	tasklet_enable(&t->cq.tell);
+	KUNIT_EXPECT_NE(test, wait_for_completion_timeout(&settled, 10 * HZ), 0);
+	KUNIT_EXPECT_EQ(test, t->raised, 1);
 }
 
 static void test_overflow(struct kunit *test)
@@ -591,6 +622,7 @@ static struct kunit_case cq_cases[] = {
 	KUNIT_CASE(test_arm_batch),
 	KUNIT_CASE(test_notify),
 	KUNIT_CASE(test_notify_kernel),
+	KUNIT_CASE(test_settle),
 	KUNIT_CASE(test_overflow),
 	KUNIT_CASE(test_overflow_armed),
 	KUNIT_CASE(test_corrupt_cons),
