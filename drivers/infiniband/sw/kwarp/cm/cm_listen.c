@@ -128,8 +128,8 @@ static int listener_child(struct kwarp_listener *l)
 	ret = child_accept(l, ep);
 	mutex_unlock(&ep->mutex);
 	/*
-	 * From here on it is on its own: a slow peer holds nobody up.  Not looked at here, even if its
-	 * Request is there: those of others that came before wait in the queue.
+	 * From here on it is on its own: a slow peer holds nobody up. It is not looked at here,
+	 * even if its Request is there: those of others that came before wait in the queue.
 	 */
 	if (!ret)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);

@@ -79,7 +79,6 @@ void kwarp_ep_mark(struct kwarp_ep *ep, int bit)
  * Context: process; no queue pair's mutex held.
  */
 void kwarp_ep_lock(struct kwarp_ep *ep)
-	__acquires(&ep->mutex)
 {
 	bool ours;
 
@@ -96,7 +95,6 @@ void kwarp_ep_lock(struct kwarp_ep *ep)
  * Context: process.
  */
 void kwarp_ep_unlock(struct kwarp_ep *ep)
-	__releases(&ep->mutex)
 {
 	bool left = false;
 	int n;

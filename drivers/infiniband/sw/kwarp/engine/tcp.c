@@ -161,15 +161,17 @@ bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		       struct kwarp_engine *e)
 {
 	struct sock *sk = sock->sk;
-	bool ours = false;
+	bool ours;
 
 	local_bh_disable();
-	if (spin_trylock(&sk->sk_lock.slock)) {
-		ours = !sock_owned_by_user(sk);
-		if (ours)
-			run(e);
-		spin_unlock(&sk->sk_lock.slock);
+	if (!spin_trylock(&sk->sk_lock.slock)) {
+		local_bh_enable();
+		return false;
 	}
+	ours = !sock_owned_by_user(sk);
+	if (ours)
+		run(e);
+	spin_unlock(&sk->sk_lock.slock);
 	local_bh_enable();
 	return ours;
 }
