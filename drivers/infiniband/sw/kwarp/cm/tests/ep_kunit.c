@@ -575,7 +575,7 @@ static void look_and_mark(struct kwarp_ep *ep)
 	kwarp_ep_mark(ep, KWARP_EP_SOCK);
 }
 
-/* Who has an endpoint locked sees to what happens meanwhile, but not for ever. */
+/* An endpoint that is given back is looked at for what happened meanwhile, but not for ever. */
 static void test_unlock_looks(struct kunit *test)
 {
 	struct kwarp_ep *ep = half_made(test, 0);

@@ -432,7 +432,7 @@ static void test_abort_at_once(struct kunit *test)
 	expect_log(test, "");
 }
 
-/* Who can carries it out itself, and what follows from it in the same go. */
+/* A caller that can carries it out itself, and what follows from it in the same go. */
 static void test_run_here(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

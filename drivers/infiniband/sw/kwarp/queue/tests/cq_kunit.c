@@ -203,7 +203,7 @@ static int settle(void *cq)
 	return 0;
 }
 
-/* Who destroys a queue pair waits until the consumer has been told, however late that is. */
+/* The end of a queue pair waits until the consumer has been told, however late that is. */
 static void test_settle(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
