@@ -3,9 +3,9 @@
  * What is carried out by one context at a time: by a work item, or, with less delay, by whoever
  * is at hand.
  *
- * One atomic word says who.  Who wants something done stores what it is, and then asks; who
- * carries out looks at what has been stored, and again if somebody has asked meanwhile.  So
- * nobody waits, and nothing is lost: each change of the word is a full barrier.
+ * One atomic word says who.  A context that wants something done stores what it is, and then
+ * asks; the one that carries out looks at what has been stored, and again if somebody has asked
+ * meanwhile.  So nobody waits, and nothing is lost: each change of the word is a full barrier.
  */
 #ifndef KWARP_SERIAL_H
 #define KWARP_SERIAL_H

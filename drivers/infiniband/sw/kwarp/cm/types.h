@@ -83,7 +83,7 @@ enum {
  * @qp_node: in the list of @qp's users
  * @half_open: in the listener's list
  * @events: KWARP_EP_*, reasons to look at the endpoint
- * @run: who looks at them, see serial.h; active while @mutex is held
+ * @run: who looks at them, see serial.h; active from kwarp_ep_lock() to kwarp_ep_unlock()
  * @work: does so if nobody else does
  * @timer: marks KWARP_EP_TIMER
  * @mutex: outer lock of the endpoint

@@ -305,7 +305,7 @@ static void run_qp(struct kwarp_qp *qp)
 	for (n = 0; n < KWARP_RUN_LOOKS; n++) {
 		carry_out_waiting(qp);
 		if (kwarp_run_leave(&qp->run)) {
-			/* The queue pair is there: whoever waits for its end waits for the work. */
+			/* finish_waiting().  Its end waits for work item and references. */
 			wake_up_var(&qp->run);
 			return;
 		}
