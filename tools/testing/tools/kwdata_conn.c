@@ -91,8 +91,6 @@ static void init_window(struct kd_conn *c, struct ibv_pd *pd, unsigned int slot)
 static void init_memory(struct kd_conn *c, struct ibv_pd *pd)
 {
 	uint32_t recv_len = c->cfg.max_len < MIN_RECV ? MIN_RECV : c->cfg.max_len;
-	/* The sink of a Read needs remote rights on iWARP. */
-	int sink = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
 	unsigned int i;
 
 	c->slots = kw_zalloc(c->cfg.window * sizeof(*c->slots));
@@ -102,7 +100,8 @@ static void init_memory(struct kd_conn *c, struct ibv_pd *pd)
 	kd_region_init(&c->sq.ctl, pd, c->sq.depth * sizeof(struct kd_ctl) + sizeof(c->remote),
 		       CTL_ACCESS, 1);
 	for (i = 0; i < c->cfg.window; i++) {
-		kd_region_init(&c->slots[i].arena, pd, kd_scatter_room(c->cfg.max_len), sink, 2);
+		kd_region_init(&c->slots[i].arena, pd, kd_scatter_room(c->cfg.max_len),
+			       IBV_ACCESS_LOCAL_WRITE, 2);
 		c->slots[i].arena.align = c->quirks ? KD_SPARE_ALIGN : 1;
 		init_window(c, pd, i);
 	}

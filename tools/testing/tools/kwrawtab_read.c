@@ -421,6 +421,30 @@ const struct rp_case rp_cases_read[] = {
 		},
 	},
 	{
+		/* No remote right is needed, and none comes of it: see write-into-sink. */
+		.name = "response-local-sink", .ids = "5040-5.2.2-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 100 },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "write-into-sink", .ids = "5040-8.1.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 100 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_LO, .len = 100 },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
 		.name = "response-segments", .ids = "5040-5.5-26 5040-1.2-6",
 		.role = RP_BOTH,
 		.first = rp_reading,

@@ -23,6 +23,7 @@
 	X(peer_to_peer, switch, 1, "initiate peer-to-peer, i.e. send an RTR (on)") \
 	X(rtr, rtr, KWARP_RTR_WRITE | KWARP_RTR_READ,				\
 	  "RTR forms offered, of send,write,read (write,read)")			\
+	X(strict, switch, 0, "the sink of a Read needs remote write, too (off)")	\
 	X(user_timeout, seconds, 60, "seconds until data must be acknowledged (60)")
 
 /**

@@ -136,6 +136,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	might_sleep();
 	kwarp_tx_claim(e);
 	take_queues(e, p);
+	e->sink_rights = kwarp_sink_rights(p->strict);
 	start_tx(e, p);
 	kwarp_rx_init(e, p->crc, p->rx_markers);
 	if (p->initiator)

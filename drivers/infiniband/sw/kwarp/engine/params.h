@@ -15,6 +15,7 @@ struct kwarp_readqs;
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
  * @align: keep FPDUs aligned to segments
+ * @strict: the sink of a Read needs remote write, too
  * @ird: inbound Reads served
  * @ord: outbound Reads allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
@@ -28,6 +29,7 @@ struct kwarp_stream_params {
 	bool tx_markers;
 	bool rx_markers;
 	bool align;
+	bool strict;
 	u16 ird;
 	u16 ord;
 	u8 rtr;

@@ -29,13 +29,6 @@ struct kwarp_dev;
 struct kwarp_engine;
 struct socket;
 
-/*
- * Rights of a Read's sink.  The peer's Read Response writes it by STag, so iWARP
- * hardware wants remote write there, and so do we (the RDMA core says the same in
- * rdma_rw and in its documentation of iWARP).
- */
-#define KWARP_SINK_RIGHTS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
-
 /**
  * struct kwarp_engine_ops - upcalls
  * @event: something happened to the stream; any context, must not sleep
@@ -280,6 +273,7 @@ struct kwarp_rx {
  * @sock: set while a stream is attached
  * @flags: KWARP_E_*
  * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
+ * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
  * @oread: Reads of ours, see readq.h
  * @iread: Reads of the peer
  * @tx: transmit side
@@ -306,6 +300,7 @@ struct kwarp_engine {
 
 	unsigned long flags;
 	int access;
+	int sink_rights;
 	struct kwarp_readq oread;
 	struct kwarp_readq iread;
 	struct kwarp_tx tx;
@@ -323,6 +318,15 @@ struct kwarp_engine {
 		int rcvlowat;
 	} saved;
 };
+
+/*
+ * Rights of a Read's sink.  The Read Response names its STag, so most iWARP hardware wants remote
+ * write there; but a response that is not the one asked for is refused anyway (5040-5.2.2-9).
+ */
+static inline int kwarp_sink_rights(bool strict)
+{
+	return IB_ACCESS_LOCAL_WRITE | (strict ? IB_ACCESS_REMOTE_WRITE : 0);
+}
 
 /* kwarp_engine_stop() has been called, and no reset since.  Context: any. */
 static inline bool kwarp_engine_dead(const struct kwarp_engine *e)

@@ -74,6 +74,7 @@ static const struct tested {
 	TESTED(mpa_rev),
 	TESTED(peer_to_peer),
 	TESTED(rtr),
+	TESTED(strict),
 	TESTED(user_timeout),
 #undef TESTED
 };

@@ -75,6 +75,20 @@ data_spoilt() {
 	grep -h 'mismatch:' "$CASE_DIR/client.log" "$CASE_DIR/server.log" || fail "nobody saw the wrong octet"
 }
 
+# The sinks of kwdata's Reads have no remote rights: with the knob none of them goes.
+data_strict() {
+	own_links
+	knob strict on
+	data_serve
+	data_client -n 50 -m 1000 -t read
+	start client 0 "${DATA_CLIENT[@]}"
+	ended 30 client
+	expect_in client "local protection error"
+	stop server KILL
+	knob strict off
+	data_pair -n 50 -m 1000 -t read
+}
+
 # Both ends issue as many.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
@@ -93,6 +107,7 @@ testcase data-one-read 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 7 -o 1
 testcase data-window-1 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 8 -w 1
 testcase data-window-32 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 9 -w 32 -o 16
 testcase data-small 60 data_case 1500 "$many" -- -m 100 -S 10 -w 32
+testcase data-strict 60 data_strict
 for spoil in write read send guard; do
 	testcase "data-spoilt-$spoil" 60 data_spoilt $spoil
 done

@@ -145,7 +145,7 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 		return KWARP_PERR_DDP_T_STAG;
 	if (h->to != r->to)
 		return KWARP_PERR_DDP_T_BOUNDS;
-	return check_tagged(e, KWARP_SINK_RIGHTS);
+	return check_tagged(e, e->sink_rights);
 }
 
 static enum kwarp_perr begin_segment(struct kwarp_engine *e)

@@ -378,6 +378,48 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(&t->b.e.iread));
 }
 
+static const struct sink {
+	const char *desc;
+	int access;
+	bool strict;
+	enum kwarp_perr err;
+} sinks[] = {
+	{ "local write", IB_ACCESS_LOCAL_WRITE, false, KWARP_PERR_NONE },
+	{ "remote write only", IB_ACCESS_REMOTE_WRITE, false, KWARP_PERR_DDP_T_STAG },
+	{ "both", IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, false, KWARP_PERR_NONE },
+	{ "strict, local write", IB_ACCESS_LOCAL_WRITE, true, KWARP_PERR_DDP_T_STAG },
+	{ "strict, both", IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE, true, KWARP_PERR_NONE },
+};
+
+KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
+
+/* What a response needs of the region that it is placed in; a Write needs its own right. */
+static void test_sink(struct kunit *test)
+{
+	const struct sink *c = test->param_value;
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &t->a.e;
+	u8 u[WRITE_LEN];
+
+	e->sq = kunit_kzalloc(test, sizeof(*e->sq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, e->sq);
+	e->sq->cq = &t->cq->cq;
+	e->sink_rights = kwarp_sink_rights(c->strict);
+	t->mr.access = c->access;
+	*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
+		.rtr = true, .stag = STAG, .to = VA, .left = OCTETS,
+	};
+	kwarp_readq_push(&e->oread);
+	make_write(u);
+	u[1] = 0x40 | KWARP_OP_RRESP;
+	feed(&t->a, u, sizeof(u));
+	KUNIT_EXPECT_EQ(test, e->perr, c->err);
+	KUNIT_EXPECT_EQ(test, t->mem[0], c->err == KWARP_PERR_NONE ? 0x3c : 0);
+	feed_write(&t->b);
+	KUNIT_EXPECT_EQ(test, t->b.e.perr, c->access & IB_ACCESS_REMOTE_WRITE ?
+					   KWARP_PERR_NONE : KWARP_PERR_DDP_T_STAG);
+}
+
 /* --------------------------------------------- a region between two pieces */
 
 static void keep_region(struct rx_test *t)
@@ -657,6 +699,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_cq_overflow),
 	KUNIT_CASE(test_kicks),
 	KUNIT_CASE(test_reads),
+	KUNIT_CASE_PARAM(test_sink, sink_gen_params),
 	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
 	KUNIT_CASE(test_lookups),
 	KUNIT_CASE(test_invalidate),

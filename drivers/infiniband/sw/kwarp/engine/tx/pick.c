@@ -209,11 +209,10 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 	return false;
 }
 
-/* A Read's sink is written by the peer: it needs the rights hardware asks for. */
 static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
-	int rights = wqe->rule->read ? KWARP_SINK_RIGHTS : 0;
+	int rights = wqe->rule->read ? e->sink_rights : 0;
 	u32 i;
 
 	if (hopeless(e))
