@@ -13,6 +13,8 @@
 #                      program, as on two machines
 #         uml          for two
 #         6.12, 6.1, sid   a stock kernel in QEMU
+#         icount       6.12 in QEMU, one processor, whose clock counts instructions: figures do
+#                      not depend on what the host does, and a time is a number of instructions
 #     --storage        NVMe over Fabrics by fio instead, beside NVMe/TCP: GUEST-storage.json; options
 #                      are those of tools/testing/bench/storage.py
 #     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
@@ -51,13 +53,14 @@ parse() {
 
 # What the guest cannot know.
 machine() {
-	local guest=$1
+	local guest=$1 accel=icount
 	echo "host: $(uname -s) $(uname -r | sed 's/-.*//'), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
 	echo "processor: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 	if [[ $guest = uml* ]]; then
 		echo "guest: user-mode kernel, native code, the host's processors kept awake"
 	else
-		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $("$here/vm-accel.sh")"
+		[ "$guest" = icount ] || accel=$("$here/vm-accel.sh")
+		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $accel"
 	fi
 	echo "kwarp: $("$here/version.sh") $(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || true)"
 	echo "load before: $(cut -d' ' -f1-3 /proc/loadavg)"
@@ -97,16 +100,19 @@ split() {
 }
 
 run_guest() {
-	local guest=$1 kernel=$1 steer='' overlay name=$1$suffix status=0
+	local guest=$1 kernel=$1 steer='' accel=() overlay name=$1$suffix status=0
 	local records=$out/$name.records
 	# Called where "set -e" does not count.
-	[ "$guest" != uml-steer ] || kernel=uml steer=--steer
+	case $guest in
+	uml-steer) kernel=uml steer=--steer ;;
+	icount) kernel=6.12 accel=(--accel icount) ;;
+	esac
 	overlay=$("$here/guest-overlay.sh" "$kernel") || return 1
 	: >"$records"
 	machine "$guest" >"$out/$name.machine"
 	[[ $guest != uml* ]] || keep_awake
 	say "measuring in guest $guest"
-	"$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
+	"$here/vm.sh" --kernel "$kernel" "${accel[@]}" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
 		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# Of a run that measured nothing no figures take the place of what is there.
 	grep -q '"round"' "$records" || return $((status ? status : 1))

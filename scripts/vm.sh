@@ -18,7 +18,8 @@
 #     --logs DIR         where console.log goes (build/vm/<time>)
 #     --timeout SECONDS  (600; a shell: none)
 #     --mem SIZE (4G)  --smp N (2)  --append 'KERNEL OPTIONS'
-#     --accel kvm|tcg    instead of probing
+#     --accel kvm|tcg    instead of probing; icount: emulated, one processor, whose clock counts
+#                        instructions, one nanosecond each, whatever the host does meanwhile
 #     --leaks            of the debug kernel: in the end unload kwarp and let kmemleak look for
 #                        memory that nothing refers to (two minutes)
 #     --no-scan          do not fail on reports in the kernel log
@@ -108,7 +109,11 @@ boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
-	[ "$how" != kvm ] || { args=(-accel kvm); cpu=host; clock=''; }
+	case $how in
+	kvm) args=(-accel kvm) cpu=host clock='' ;;
+	# Each octet of a "rep movsb" would be an instruction.
+	icount) args=(-accel tcg,thread=single -icount "shift=0,sleep=off") cpu+=,-erms,-fsrm smp=1 ;;
+	esac
 	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
 	timeout --foreground -k 5 "$timeout" qemu-system-x86_64 -machine q35 "${args[@]}" -cpu "$cpu" -smp "$smp" -m "$mem" \
 		-nodefaults -no-user-config -display none -no-reboot \
