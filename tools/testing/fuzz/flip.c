@@ -77,7 +77,7 @@ static bool feed(const u8 *at, size_t len)
 			      g.rx.ulpdu_len);
 			CHECK(g.rx.payload_left == g.rx.payload_len);
 		}
-		if (ev == KWARP_FPDU_DATA) {
+		if (ev == KWARP_FPDU_DATA || ev == KWARP_FPDU_DATA_END) {
 			CHECK(piece + n <= end);
 			CHECK(g.rx.payload_left <= g.rx.payload_len);
 		}

@@ -57,6 +57,10 @@ static void on_event(struct pass *p, enum kwarp_fpdu_event ev, const u8 *data, u
 		CHECK(kwarp_fpdu_rx_idle(&p->rx));
 		p->done = p->len;
 		break;
+	case KWARP_FPDU_DATA_END:
+		on_event(p, KWARP_FPDU_DATA, data, dlen);
+		on_event(p, KWARP_FPDU_END, NULL, 0);
+		break;
 	case KWARP_FPDU_ERROR:
 		p->err = p->rx.err;
 		CHECK(p->err == KWARP_PERR_MPA_CRC ||
@@ -81,7 +85,7 @@ static void feed_piece(struct pass *p, const u8 *data, size_t len)
 		CHECK(at + len == end);
 		CHECK(ev == KWARP_FPDU_ERROR || ev == KWARP_FPDU_MORE || len < before);
 		CHECK(ev != KWARP_FPDU_MORE || !len);
-		CHECK(ev != KWARP_FPDU_DATA || (piece >= copy && piece + dlen <= end));
+		CHECK((ev != KWARP_FPDU_DATA && ev != KWARP_FPDU_DATA_END) || (piece >= copy && piece + dlen <= end));
 		on_event(p, ev, piece, dlen);
 		if (ev == KWARP_FPDU_MORE)
 			break;

@@ -203,3 +203,23 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->mss_cache);
 }
+
+/**
+ * kwarp_tcp_packet - how much TCP gives to the device as one packet
+ * @sock: connected socket
+ * @emss: what kwarp_tcp_emss() says
+ * @most: no more than that
+ *
+ * Of octets in whole segments.  If more are given at a time, a second packet follows for the
+ * rest, however small, since nothing waits for others (TCP_NODELAY).
+ *
+ * Context: any.
+ * Return: octets, at least one segment.
+ */
+u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
+{
+	u32 octets = min(READ_ONCE(sock->sk->sk_gso_max_size), most);
+	u32 segments = min_t(u32, octets / emss, READ_ONCE(sock->sk->sk_gso_max_segs));
+
+	return emss * max(segments, 1U);
+}

@@ -18,5 +18,6 @@ bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 void kwarp_tcp_shutdown(struct socket *sock);
 bool kwarp_tcp_writable(struct socket *sock);
 u32 kwarp_tcp_emss(const struct socket *sock);
+u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most);
 
 #endif /* KWARP_ENGINE_TCP_H */

@@ -23,14 +23,15 @@ void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
 	u64 size = 1ULL << mr->shift, pos, in, have;
 	u32 i;
 
-	if (mr->kind == KWARP_MR_DMA) {
-		*len = want;
+	*len = want;
+	if (mr->kind == KWARP_MR_DMA)
 		return (void *)(uintptr_t)addr;
-	}
 	pos = addr - mr->va + mr->offset;
 	i = pos >> mr->shift;
 	in = pos & (size - 1);
 	have = size - in;
+	if (likely(have >= want))
+		return mr->chunk[i] + in;
 	pos = i;
 	while (have < want && i + 1 < mr->nchunks &&
 	       mr->chunk[i + 1] == mr->chunk[i] + size) {

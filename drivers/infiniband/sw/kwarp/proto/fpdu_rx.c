@@ -107,7 +107,10 @@ static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
 	u32 n = piece(rx, in, sizeof(rx->head) - rx->have), want;
 
-	memcpy(rx->head + rx->have, in->at, n);
+	if (likely(n == sizeof(rx->head)))
+		memcpy(rx->head, in->at, sizeof(rx->head));
+	else
+		memcpy(rx->head + rx->have, in->at, n);
 	/* The copy is judged, whatever the compiler thinks of the original. */
 	barrier();
 	want = fields_len(rx->head, rx->have + n) - rx->have;
@@ -142,19 +145,6 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 	return KWARP_FPDU_HDR;
 }
 
-static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
-				       const u8 **data, u32 *dlen)
-{
-	u32 n = piece(rx, in, rx->payload_left);
-
-	*data = in->at;		/* 5044-4.3-17: never markers, pad or CRC */
-	*dlen = n;
-	use(rx, in, n);
-	rx->payload_left -= n;
-	set_step(rx);
-	return KWARP_FPDU_DATA;
-}
-
 /* 5044-4.1-4, -8: pad is not looked at, and the trailer has been, or is not in use. */
 static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
@@ -166,6 +156,24 @@ static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *i
 		return KWARP_FPDU_MORE;
 	begin_fpdu(rx);
 	return KWARP_FPDU_END;
+}
+
+/* As a rule an FPDU is there as a whole, and no marker lies in its tail. */
+static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
+				       const u8 **data, u32 *dlen)
+{
+	u32 n = piece(rx, in, rx->payload_left);
+
+	*data = in->at;		/* 5044-4.3-17: never markers, pad or CRC */
+	*dlen = n;
+	use(rx, in, n);
+	rx->payload_left -= n;
+	set_step(rx);
+	if (rx->payload_left || rx->markers || in->left < rx->tail_left)
+		return KWARP_FPDU_DATA;
+	use(rx, in, rx->tail_left);
+	begin_fpdu(rx);
+	return KWARP_FPDU_DATA_END;
 }
 
 static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,

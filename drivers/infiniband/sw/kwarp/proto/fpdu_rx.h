@@ -3,7 +3,7 @@
  * Incremental FPDU parser: octets in, events out.  May stop and go on at any
  * octet; knows nothing of sockets, memory or queues.
  *
- * Events of one FPDU: HDR, DATA as often as needed, END.  On a stream with CRCs the
+ * Events of one FPDU: HDR, DATA as often as needed, END, which the last DATA may be, too.  On a stream with CRCs the
  * caller computes the CRC of each FPDU before it gives any of it (5044-6-1).
  *
  * A sender on the same host may change octets while they are read, because it has given
@@ -23,6 +23,7 @@ enum kwarp_fpdu_event {
 	KWARP_FPDU_HDR,		/* DDP header complete: hdr, raw header, ulpdu_len, payload_len */
 	KWARP_FPDU_DATA,	/* a contiguous piece of payload, inside the input */
 	KWARP_FPDU_END,		/* FPDU complete, pad and CRC skipped */
+	KWARP_FPDU_DATA_END,	/* DATA, and then END */
 	KWARP_FPDU_ERROR,	/* err says what; the parser stays in this state */
 };
 
@@ -97,7 +98,7 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * @rx: parser
  * @buf: input cursor; advanced past what was used
  * @len: octets left behind the cursor; reduced likewise
- * @data: KWARP_FPDU_DATA: the payload piece, inside the input
+ * @data: KWARP_FPDU_DATA, KWARP_FPDU_DATA_END: the payload piece, inside the input
  * @dlen: its length, never 0
  *
  * Call again until KWARP_FPDU_MORE.  The caller may stop earlier and come back

@@ -337,6 +337,11 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 		case KWARP_FPDU_DATA:
 			err = kwarp_rx_place(e, piece, n);
 			break;
+		case KWARP_FPDU_DATA_END:
+			err = kwarp_rx_place(e, piece, n);
+			if (err != KWARP_PERR_NONE)
+				break;
+			fallthrough;
 		case KWARP_FPDU_END:
 			err = end_segment(e);
 			break;

@@ -189,7 +189,7 @@ static void expect_contents(struct kunit *test, const struct kwarp_batch *b)
 	KUNIT_EXPECT_EQ(test, at, b->len);
 }
 
-/* The longest batch there can be: nearly full, and then the longest FPDU. */
+/* The longest batches there can be: full of short FPDUs, or a single one of the longest. */
 static void test_longest(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -198,8 +198,10 @@ static void test_longest(struct kunit *test)
 	for (i = 0; i < 50; i++) {
 		while (b->len < KWARP_BATCH_LEN - 200)
 			KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1 + rnd_below(200)));
-		while (b->len < KWARP_BATCH_LEN - 1)
+		while (b->len < KWARP_BATCH_LEN)
 			KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1));
+		expect_contents(test, b);
+		kwarp_batch_reset(b);
 		KUNIT_ASSERT_TRUE(test, put_octets(test, b, LONGEST_FPDU));
 		expect_contents(test, b);
 		kwarp_batch_reset(b);
@@ -302,24 +304,41 @@ static void test_aligned(struct kunit *test)
 	struct kwarp_batch *b = test->priv;
 
 	window = PAGE_SIZE;
+	b->goal = KWARP_BATCH_LEN;
 	b->cut = 1000;
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 100));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_crosses(b, 101));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 100));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 101));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_TRUE(test, sent.msg_flags & MSG_EOR);
 
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 2000));
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_TRUE(test, sent.msg_flags & MSG_EOR);
 
 	b->cut = 0;
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_crosses(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
+}
+
+/* No longer than one packet, but for an FPDU that is longer by itself. */
+static void test_goal(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	b->goal = 3000;
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 3000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, LONGEST_FPDU));
+	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 2000));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 2001));
+	b->cut = 1500;
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 2000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 500));
 }
 
 /* ---------------------------------------------------------------- forgetting */
@@ -467,6 +486,7 @@ static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(test_sizes),
 	KUNIT_CASE(test_send),
 	KUNIT_CASE(test_aligned),
+	KUNIT_CASE(test_goal),
 	KUNIT_CASE(test_regions),
 	KUNIT_CASE(test_regions_full),
 	KUNIT_CASE_PARAM(test_forget, way_gen_params),

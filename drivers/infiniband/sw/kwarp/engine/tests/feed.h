@@ -29,9 +29,9 @@ static void feed(struct kwarp_engine *e, const u8 *data, size_t len,
 		ev = kwarp_fpdu_rx_next(&e->rx.fpdu, &data, &len, &piece, &n);
 		if (ev == KWARP_FPDU_MORE)
 			return;
-		if (ev == KWARP_FPDU_DATA)
+		if (ev == KWARP_FPDU_DATA || ev == KWARP_FPDU_DATA_END)
 			sink->payload(e, piece, n);
-		if (ev == KWARP_FPDU_END)
+		if (ev == KWARP_FPDU_END || ev == KWARP_FPDU_DATA_END)
 			sink->fpdu(e);
 		if (ev == KWARP_FPDU_ERROR) {
 			e->perr = e->rx.fpdu.err;

@@ -29,6 +29,7 @@
 #define kwarp_tcp_shutdown	real_tcp_shutdown
 #define kwarp_tcp_writable	real_tcp_writable
 #define kwarp_tcp_emss		real_tcp_emss
+#define kwarp_tcp_packet	real_tcp_packet
 #include "../rx/skb.c"
 #include "../tcp.c"
 #include "../sock.c"
@@ -490,6 +491,45 @@ static void sock_test_exit(struct kunit *test)
 		sock_release(t->theirs);
 }
 
+/* ---------------------------------------------------------------- one packet */
+
+static const struct packet {
+	u32 size;	/* what the device takes */
+	u16 segments;	/* and how many of those at most */
+	u32 emss;
+	u32 octets;	/* of 64 KiB asked for at most */
+} packets[] = {
+	{ 65215, 65535, 1448, 45 * 1448 },
+	{ 65215, 65535, 8948, 7 * 8948 },
+	{ 65215, 65535, 64948, 64948 },
+	{ 65215, 65535, 65483, 65483 },
+	{ 65215, 10, 1448, 10 * 1448 },
+	{ 65215, 0, 1448, 1448 },
+	{ 16000, 65535, 1448, 11 * 1448 },
+	/* BIG TCP */
+	{ 190000, 65535, 1448, 45 * 1448 },
+};
+
+static void packet_desc(const struct packet *c, char *desc)
+{
+	snprintf(desc, KUNIT_PARAM_DESC_SIZE, "%u octets, %u segments of %u", c->size, c->segments,
+		 c->emss);
+}
+
+KUNIT_ARRAY_PARAM(packet, packets, packet_desc);
+
+/* Whole segments, as many as the device takes at a time, and at least one. */
+static void test_packet(struct kunit *test)
+{
+	const struct packet *c = test->param_value;
+	struct socket sock = { .sk = kunit_kzalloc(test, sizeof(*sock.sk), GFP_KERNEL) };
+
+	KUNIT_ASSERT_NOT_NULL(test, sock.sk);
+	sock.sk->sk_gso_max_size = c->size;
+	sock.sk->sk_gso_max_segs = c->segments;
+	KUNIT_EXPECT_EQ(test, kwarp_tcp_packet(&sock, c->emss, 64 * 1024), c->octets);
+}
+
 static struct kunit_case sock_cases[] = {
 	KUNIT_CASE_SLOW(test_stream),
 	KUNIT_CASE(test_lowat),
@@ -501,6 +541,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(test_fin_behind),
 	KUNIT_CASE(test_fin_inside),
 	KUNIT_CASE(test_urgent),
+	KUNIT_CASE_PARAM(test_packet, packet_gen_params),
 	{}
 };
 

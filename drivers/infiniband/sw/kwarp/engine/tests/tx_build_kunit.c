@@ -373,6 +373,7 @@ static void start(struct tx_test *t, const struct plan *c)
 	tx->mulpdu = c->mulpdu;
 	tx->off = c->off;
 	tx->batch.cut = c->cut;
+	tx->batch.goal = U32_MAX;
 	lower.short_every = c->short_every;
 }
 

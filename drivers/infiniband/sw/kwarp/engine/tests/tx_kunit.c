@@ -73,6 +73,11 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 	return the_test->tcp.emss;
 }
 
+u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
+{
+	return emss * max(most / emss, 1U);
+}
+
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
 	the_test->may_sleep = may_sleep;
@@ -105,12 +110,12 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct segment *s = &tcp->seg[tcp->built];
 	u32 n = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
 
-	if (WARN_ON(tcp->built + 1 == MAX_SEGS) || kwarp_batch_crosses(&e->tx.batch, n + 24))
+	if (WARN_ON(tcp->built + 1 == MAX_SEGS) || !kwarp_batch_takes(&e->tx.batch, n + 20))
 		return false;
 	tcp->built++;
 	s->hdr = m->hdr;
 	s->payload = n;
-	e->tx.batch.len += n + 24;
+	e->tx.batch.len += n + 20;
 	m->left -= n;
 	if (!m->left)
 		kwarp_tx_message_built(e);
@@ -505,18 +510,23 @@ static void test_bind(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/* A message of 64 KiB is one batch, headers or not; a longer one is not. */
-static void test_end_goes_along(struct kunit *test)
+/* A batch is one packet for TCP: what is beyond that goes on in the next. */
+static void test_one_packet(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
+	const u32 payload = kwarp_mpa_mulpdu(1448, false) - 14, segments = KWARP_BATCH_LEN / 1448;
 
-	asked_for(t, 64 * 1024);
-	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
-	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
-
-	asked_for(t, 2 * KWARP_BATCH_LEN);
+	t->tcp.emss = 1448;
+	asked_for(t, segments * payload + 1);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
-	KUNIT_EXPECT_FALSE(test, kwarp_readq_empty(&t->e.iread));
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, segments);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, segments + 1);
+
+	asked_for(t, segments * payload);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 2 * segments + 1);
+	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
 /* Only who wants alignment has batches that end for it. */
@@ -758,7 +768,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_read_without_ord),
 	KUNIT_CASE(test_turns),
 	KUNIT_CASE(test_bind),
-	KUNIT_CASE(test_end_goes_along),
+	KUNIT_CASE(test_one_packet),
 	KUNIT_CASE(test_align),
 	KUNIT_CASE(test_align_ends_batch),
 	KUNIT_CASE(test_in_socket),

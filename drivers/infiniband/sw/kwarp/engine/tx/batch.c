@@ -97,6 +97,27 @@ void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 	refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
 }
 
+/* Append the next @len octets of the fragment, which has them; NULL without room for a piece. */
+static u8 *append_frag(struct kwarp_batch *b, u32 len)
+{
+	struct bio_vec *last = b->n ? &b->bv[b->n - 1] : NULL;
+	struct page_frag *f = &b->frag;
+	u8 *p = page_address(f->page) + f->offset;
+
+	if (last && last->bv_page == f->page &&
+	    last->bv_offset + last->bv_len == f->offset) {
+		last->bv_len += len;
+	} else {
+		if (b->n == KWARP_BATCH_BVECS)
+			return NULL;
+		get_page(f->page);
+		bvec_set_page(&b->bv[b->n++], f->page, len, f->offset);
+	}
+	b->len += len;
+	f->offset += len;
+	return p;
+}
+
 /**
  * kwarp_batch_frag - append up to @want octets
  * @b: batch
@@ -108,26 +129,10 @@ void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
  */
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
-	struct bio_vec *last = b->n ? &b->bv[b->n - 1] : NULL;
-	struct page_frag *f = &b->frag;
-	u8 *p;
-
 	if (!refill(b, min_t(u32, want, FRAG_MIN), GFP_NOWAIT | __GFP_NOWARN))
 		return NULL;
-	*got = min(want, f->size - f->offset);
-	p = page_address(f->page) + f->offset;
-	if (last && last->bv_page == f->page &&
-	    last->bv_offset + last->bv_len == f->offset) {
-		last->bv_len += *got;
-	} else {
-		if (b->n == KWARP_BATCH_BVECS)
-			return NULL;
-		get_page(f->page);
-		bvec_set_page(&b->bv[b->n++], f->page, *got, f->offset);
-	}
-	b->len += *got;
-	f->offset += *got;
-	return p;
+	*got = min(want, b->frag.size - b->frag.offset);
+	return append_frag(b, *got);
 }
 
 /**
@@ -139,11 +144,9 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
-	u32 got;
-
 	if (!b->frag.page || b->frag.size - b->frag.offset < max(len, FRAG_MIN))
 		return NULL;
-	return kwarp_batch_frag(b, len, &got);
+	return append_frag(b, len);
 }
 
 /**

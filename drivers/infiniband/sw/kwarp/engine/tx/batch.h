@@ -21,19 +21,12 @@ struct kwarp_dev;
 struct kwarp_mr;
 struct socket;
 
+/* No more octets, but for a single FPDU that is longer. */
 #define KWARP_BATCH_LEN		(64 * 1024)
 /* Requests and elements looked at for one batch: it may be built in softirq. */
 #define KWARP_BATCH_EFFORT	512
-/*
- * The end of a message goes along if it is no longer than this: the headers of a message
- * of 64 KiB must not cost another call and another packet for what they push out.
- */
-#define KWARP_BATCH_REST	4096
-/*
- * Pieces: at worst single pages, of which the first may be nearly used up, for a batch,
- * the longest FPDU behind it, and such an end, in FPDUs of 128 octets or more.
- */
-#define KWARP_BATCH_BVECS	(2 * KWARP_BATCH_LEN / 4096 + 4 + 2 * KWARP_BATCH_REST / 4096)
+/* Pieces: at worst single pages, of which the first may be nearly used up; with markers. */
+#define KWARP_BATCH_BVECS	(KWARP_BATCH_LEN / 4096 + 4)
 /* What kwarp_batch_prefill() can be asked for: an FPDU of half of it always fits. */
 #define KWARP_BATCH_FRAG_SURE	2048
 /* An empty batch has a place for every element of the longest list. */
@@ -48,6 +41,7 @@ static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
  * @much: the last batch was long, so this one may become so, too
  * @len: octets
  * @sent: of those, taken by TCP
+ * @goal: end before this is passed: what TCP sends as one packet, before it is segmented
  * @cut: keep FPDUs aligned to segments of so many octets; 0: let them run on
  * @frag: where the next octets go
  * @bv: pieces; each holds a reference on its page
@@ -60,6 +54,7 @@ struct kwarp_batch {
 	bool much;
 	u32 len;
 	u32 sent;
+	u32 goal;
 	u32 cut;
 	struct page_frag frag;
 	struct bio_vec bv[KWARP_BATCH_BVECS];
@@ -84,20 +79,20 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 }
 
 /**
- * kwarp_batch_crosses - would an FPDU begin in one segment and end in another?
+ * kwarp_batch_takes - may an FPDU be appended?
  * @b: batch
  * @len: its octets
  *
  * Context: the runner.
- * Return: true if so; false if it ends where it begins, or begins a segment: one that is too
- * long for any cannot be helped.
+ * Return: false if the batch would get longer than one packet, or the FPDU begin in one segment and
+ * end in another where that is to be avoided; it then begins the next batch.
  */
-static inline bool kwarp_batch_crosses(const struct kwarp_batch *b, u32 len)
+static inline bool kwarp_batch_takes(const struct kwarp_batch *b, u32 len)
 {
 	/* Behind the last place where TCP will cut: an aligned batch begins at one. */
 	u32 tail = b->cut ? b->len % b->cut : 0;
 
-	return tail && tail + len > b->cut;
+	return !b->len || (b->len + len <= b->goal && (!tail || tail + len <= b->cut));
 }
 
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);

@@ -229,18 +229,27 @@ static u32 encode_head(u8 *p, const struct kwarp_ddp_hdr *hdr, u32 payload)
 	return KWARP_MPA_LEN_FIELD + n;
 }
 
-static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
+static bool put_head(struct fpdu *f, const struct kwarp_ddp_hdr *hdr, u32 payload)
 {
 	u8 head[KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR];
-	u32 n = encode_head(head, &f->e->tx.msg.hdr, payload);
-	u32 ulpdu = n - KWARP_MPA_LEN_FIELD + payload;
+
+	if (unlikely(!f->at))
+		return put_pieces(f, head, encode_head(head, hdr, payload), true);
+	f->at += encode_head(f->at, hdr, payload);
+	return true;
+}
+
+static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
+{
+	const struct kwarp_ddp_hdr *hdr = &f->e->tx.msg.hdr;
+	u32 ulpdu = kwarp_ddp_len(hdr->tagged) + payload;
 	enum kwarp_perr err;
 
 	if (!f->e->tx.markers)
 		f->at = kwarp_batch_whole(f->b, kwarp_mpa_fpdu_len(ulpdu));
 	f->whole = f->at;
 	f->crc = kwarp_mpa_crc_init();
-	if (!put(f, head, n, true))
+	if (!put_head(f, hdr, payload))
 		return KWARP_PERR_LOCAL;
 	err = add_payload(f, payload);
 	if (err != KWARP_PERR_NONE)
@@ -289,13 +298,13 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 	m->kind = KWARP_TXK_NONE;
 }
 
-/* 5044-5.1-4: does the next FPDU have to wait for a segment of its own? */
-static bool crosses(const struct kwarp_engine *e, u32 payload)
+/* 5044-5.1-4 */
+static bool has_room(const struct kwarp_engine *e, u32 payload)
 {
 	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
 
-	return kwarp_batch_crosses(&e->tx.batch,
-				   kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
+	return kwarp_batch_takes(&e->tx.batch,
+				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
 }
 
 /**
@@ -317,7 +326,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	enum kwarp_perr err;
 
 	kwarp_assert_runner(e);
-	if (e->tx.batch.cut && crosses(e, payload))
+	if (!has_room(e, payload))
 		return false;
 	/* Every region that it may touch has to find a place. */
 	if (f.b->nmr + regions(m, e->tx.wqe.e.num_sge) > KWARP_BATCH_MRS)

@@ -120,19 +120,32 @@ static bool pick_response(struct kwarp_engine *e)
 
 /* ------------------------------------------------------------ send queue */
 
-static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
+static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
+			 const struct kwarp_sge *s, int rights)
 {
-	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, s->lkey);
 	enum kwarp_mem_err err;
 
-	if (!mr)
-		return false;
 	/* A registration or bind of another queue pair may be changing it. */
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);
 	kwarp_mr_end(mr);
-	kwarp_mr_put(mr);
 	return err == KWARP_MEM_OK;
+}
+
+/* The batch looks it up for both, the check and the copy, as long as it can keep it. */
+static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
+{
+	struct kwarp_mr *mr = kwarp_batch_mr(&e->tx.batch, s->lkey);
+	bool ok;
+
+	if (likely(mr))
+		return check_region(e, mr, s, rights);
+	mr = kwarp_mr_lookup(e->kdev, s->lkey);
+	if (!mr)
+		return false;
+	ok = check_region(e, mr, s, rights);
+	kwarp_mr_put(mr);
+	return ok;
 }
 
 static void start_read(struct kwarp_engine *e)

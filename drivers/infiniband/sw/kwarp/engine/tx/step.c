@@ -60,13 +60,6 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 	return KWARP_TX_IDLE;
 }
 
-static bool batch_full(const struct kwarp_tx *tx)
-{
-	if (tx->batch.len < KWARP_BATCH_LEN)
-		return false;
-	return !tx->msg.kind || tx->msg.left > KWARP_BATCH_REST;
-}
-
 static void fill_batch(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -74,7 +67,7 @@ static void fill_batch(struct kwarp_engine *e)
 	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
 
 	tx->no_memory = false;
-	while (!batch_full(tx)) {
+	while (!tx->batch.len || tx->batch.len < tx->batch.goal) {
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
 			return;
 		if (!tx->batch.len)
@@ -85,10 +78,14 @@ static void fill_batch(struct kwarp_engine *e)
 	}
 }
 
-static void set_segment(struct kwarp_tx *tx, u32 emss)
+static void set_lengths(struct kwarp_engine *e)
 {
+	struct kwarp_tx *tx = &e->tx;
+	u32 emss = kwarp_tcp_emss(e->sock);
+
 	tx->mulpdu = kwarp_mpa_mulpdu(emss, tx->markers);
 	tx->batch.cut = tx->align ? emss : 0;
+	tx->batch.goal = kwarp_tcp_packet(e->sock, emss, KWARP_BATCH_LEN);
 }
 
 /**
@@ -119,7 +116,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	/* After an error nothing follows but the Terminate (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
-	set_segment(tx, kwarp_tcp_emss(e->sock));
+	set_lengths(e);
 	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);

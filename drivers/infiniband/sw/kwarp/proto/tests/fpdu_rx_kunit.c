@@ -117,6 +117,10 @@ static void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 		KUNIT_ASSERT_EQ(test, s->seg_len, s->rx.payload_len);
 		KUNIT_ASSERT_TRUE(test, kwarp_fpdu_rx_idle(&s->rx));
 		break;
+	case KWARP_FPDU_DATA_END:
+		sink_event(s, KWARP_FPDU_DATA, data, dlen, from);
+		sink_event(s, KWARP_FPDU_END, NULL, 0, from);
+		break;
 	case KWARP_FPDU_ERROR:
 		s->err = s->rx.err;
 		KUNIT_ASSERT_NE(test, s->err, KWARP_PERR_NONE);
