@@ -8,17 +8,8 @@
 
 #include <linux/string.h>
 
-/**
- * kwarp_mr_span - longest contiguous piece of a region
- * @mr: region; the access has been checked
- * @addr: where it starts
- * @want: octets wanted, not 0
- * @len: result: octets that are contiguous, at most @want
- *
- * Context: any; the caller holds a reference.
- * Return: kernel address.
- */
-void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
+static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 want,
+					  u32 *len)
 {
 	u64 size = 1ULL << mr->shift, pos, in, have;
 	u32 i;
@@ -42,16 +33,45 @@ void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
 	return mr->chunk[pos] + in;
 }
 
+/**
+ * kwarp_mr_span - longest contiguous piece of a region
+ * @mr: region; the access has been checked
+ * @addr: where it starts
+ * @want: octets wanted, not 0
+ * @len: result: octets that are contiguous, at most @want
+ *
+ * Context: any; the caller holds a reference.
+ * Return: kernel address.
+ */
+void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
+{
+	return find_span(mr, addr, want, len);
+}
+
 /* Place @len octets at @addr.  Checked before; reference held; any context. */
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len)
 {
 	while (len) {
 		u32 n;
-		void *dst = kwarp_mr_span(mr, addr, len, &n);
+		void *dst = find_span(mr, addr, len, &n);
 
 		memcpy(dst, src, n);
 		addr += n;
 		src += n;
+		len -= n;
+	}
+}
+
+/* Likewise from there to @to. */
+void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len)
+{
+	while (len) {
+		u32 n;
+		const void *src = find_span(mr, addr, len, &n);
+
+		memcpy(to, src, n);
+		addr += n;
+		to += n;
 		len -= n;
 	}
 }

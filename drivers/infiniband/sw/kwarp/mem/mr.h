@@ -155,6 +155,12 @@ struct kwarp_window_range {
 	u32 access;
 };
 
+/* Octets from @addr, which lies in the region, to its end. */
+static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
+{
+	return mr->kind == KWARP_MR_DMA ? U64_MAX - addr : mr->va + mr->length - addr;
+}
+
 /**
  * kwarp_mr_begin - keep a region from being invalidated
  * @mr: region, referenced by the caller
@@ -225,6 +231,7 @@ bool kwarp_mr_close(struct kwarp_mr *mr);
 /* copy.c */
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
+void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len);
 
 /* region.c */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,

@@ -107,6 +107,15 @@ static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
 	return min(mulpdu - kwarp_ddp_len(tagged), left);
 }
 
+/* The header of the segment after one with @payload octets.  Context: any. */
+static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
+{
+	if (hdr->tagged)
+		hdr->to += payload;
+	else
+		hdr->mo += payload;
+}
+
 /**
  * struct kwarp_ddp_untagged_rx - where a queue of inbound untagged messages stands
  * @msn: MSN expected next; starts at 1

@@ -166,6 +166,28 @@ u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
 void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
 
+/**
+ * kwarp_fpdu_rx_expect - what the next FPDU is if it goes on with the message of the last one
+ * @rx: parser
+ * @fields: result: its length field and DDP header, if it is as long as the last one and no more
+ *	than the offset is different
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ * Return: octets of that FPDU; 0 if nothing can be expected: not between FPDUs, there are
+ * markers, or the last one had no payload or ended its message.
+ */
+u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
+
+/**
+ * kwarp_fpdu_rx_taken - that FPDU has come, and the caller has taken it
+ * @rx: parser
+ * @fields: from kwarp_fpdu_rx_expect() or the last call; those of the next one afterwards
+ * @wire: octets of it
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ */
+void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
+
 /* True inside or right behind a marker that no FPDU has followed yet. */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 {

@@ -12,6 +12,7 @@
 #include "../fail.h"
 #include "place.h"
 #include "receive.h"
+#include "series.h"
 
 void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 {
@@ -325,9 +326,15 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	enum kwarp_perr err = KWARP_PERR_NONE;
 	const u8 *piece;
+	size_t used;
 	u32 n;
 
 	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
+		if (!f->hdr.last && kwarp_fpdu_rx_idle(f)) {
+			used = kwarp_rx_take_series(e, data, len);
+			data += used;
+			len -= used;
+		}
 		switch (kwarp_fpdu_rx_next(f, &data, &len, &piece, &n)) {
 		case KWARP_FPDU_MORE:
 			return;

@@ -40,6 +40,7 @@
 #include "../fail.h"
 #include "../tcp.h"
 #include "segment.h"
+#include "series.h"
 
 /**
  * struct reader - a place in the receive queue
@@ -382,10 +383,17 @@ static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 			const struct reader *r, u32 there)
 {
+	u32 used;
+
 	if (e->rx.ahead)
 		return feed_begun(e, data, len);
 	if (unlikely(e->rx.stash.use))
 		return stash_fill(e, data, len);
+	used = kwarp_rx_take_series(e, data, len);
+	if (used) {
+		e->rx.want = 0;
+		return used;
+	}
 	if (begin_here(e, data, len) || begin_across(e, *r, there))
 		return feed_begun(e, data, len);
 	/* What cannot be read has ended the stream, and what follows is dropped. */
@@ -417,6 +425,39 @@ static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 }
 
 /**
+ * struct pieces - an skb, piece by piece
+ * @st: where the kernel's reader stands
+ * @next: what it has given and nobody has had
+ * @n: octets of that, 0 if there is none
+ */
+struct pieces {
+	struct skb_seq_state st;
+	const u8 *next;
+	u32 n;
+};
+
+/*
+ * As many octets as lie one after the other in memory.  What a sender on this machine has given to
+ * TCP as one block comes back page by page.  0 if they cannot be read.
+ */
+static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
+{
+	u32 n = p->n ? p->n : skb_seq_read(used, &p->next, &p->st);
+
+	*data = p->next;
+	p->n = 0;
+	while (n && used + n < len) {
+		p->n = skb_seq_read(used + n, &p->next, &p->st);
+		if (!p->n || p->next != *data + n)
+			break;
+		n += p->n;
+		p->n = 0;
+	}
+	/* What the reader gives ends with the page, not with the range asked for. */
+	return min(n, len - used);
+}
+
+/**
  * kwarp_rx_skb - process octets of an skb
  * @e: engine
  * @queue: receive queue
@@ -439,7 +480,7 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		.queue = queue, .skb = skb, .offset = offset, .left = len,
 		.more = offset + len == skb->len,
 	};
-	struct skb_seq_state st;
+	struct pieces pieces = { };
 	u32 used = 0, n, took;
 	const u8 *data;
 
@@ -450,22 +491,20 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		return len;
 	if (!r.more)
 		there = len;
-	skb_prepare_seq_read(skb, offset, offset + len, &st);
+	skb_prepare_seq_read(skb, offset, offset + len, &pieces.st);
 	while (used < len) {
-		n = skb_seq_read(used, &data, &st);
+		n = next_piece(&pieces, used, len, &data);
 		if (!n) {
 			/* Not in memory of ours (devmem TCP): nobody can parse that. */
 			kwarp_engine_lost(e);
 			used = len;
 			break;
 		}
-		/* What it gives ends with the piece, not with the range asked for. */
-		n = min(n, len - used);
 		took = feed_piece(e, data, n, &r, &there);
 		used += took;
 		if (took < n)
 			break;
 	}
-	skb_abort_seq_read(&st);
+	skb_abort_seq_read(&pieces.st);
 	return used;
 }

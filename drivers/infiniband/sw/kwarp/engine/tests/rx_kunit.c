@@ -11,6 +11,7 @@
 #define kwarp_mr_lookup		fake_mr_lookup
 #define kwarp_mr_put		fake_mr_put
 #include "../rx/segment.c"
+#include "../rx/series.c"
 #include "../rx/place.c"
 #include "../rx/receive.c"
 
@@ -538,6 +539,195 @@ static void test_lookups(struct kunit *test)
 	kwarp_rx_end_run(&t->a.e);
 }
 
+/* ------------------------------------------------------------------ series */
+
+#define SEGMENTS	6
+#define LONGEST		(SEGMENTS * 128)
+
+static const struct series_case {
+	const char *desc;
+	u8 opcode;
+	u32 payload;
+	bool crc;
+	enum kwarp_mr_kind kind;
+	u32 region;	/* octets of the region */
+	u32 room;	/* of the receive, or asked for by the Read */
+} series_cases[] = {
+	{ "Write", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, LONGEST, 0 },
+	{ "Write, CRC", KWARP_OP_WRITE, 100, true, KWARP_MR_USER, LONGEST, 0 },
+	{ "Write, pad", KWARP_OP_WRITE, 99, true, KWARP_MR_USER, LONGEST, 0 },
+	{ "Write, fast region", KWARP_OP_WRITE, 100, false, KWARP_MR_FAST, LONGEST, 0 },
+	{ "Write, region ends", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, 350, 0 },
+	{ "Write, fast region ends", KWARP_OP_WRITE, 100, true, KWARP_MR_FAST, 350, 0 },
+	{ "Response", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 600 },
+	{ "Response, CRC", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 600 },
+	{ "Response, longer than asked for", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 450 },
+	{ "Response, shorter", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 601 },
+	{ "Response, region ends", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, 350, 600 },
+	{ "Send", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 600 },
+	{ "Send, CRC", KWARP_OP_SEND, 100, true, KWARP_MR_FAST, LONGEST, 700 },
+	{ "Send, longer than the receive", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 450 },
+	{ "Send, region ends", KWARP_OP_SEND, 100, true, KWARP_MR_USER, 350, 600 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
+
+/* What a stream has done to the world. */
+struct traces {
+	u8 mem[LONGEST];
+	enum kwarp_perr perr;
+	u32 off, mo, sge_off, left, received;
+	u64 to;
+};
+
+/* A message of SEGMENTS segments of the same length. */
+static u32 make_long(const struct series_case *c, u8 *wire, u32 size, u32 ends[SEGMENTS])
+{
+	struct kwarp_emit w = { .buf = wire, .size = size };
+	bool tagged = c->opcode != KWARP_OP_SEND;
+	u32 i, hdr = kwarp_ddp_len(tagged);
+	u8 u[128];
+
+	for (i = 0; i < SEGMENTS; i++) {
+		memset(u, 0, sizeof(u));
+		u[0] = (tagged ? 0x81 : 0x01) | (i + 1 == SEGMENTS ? 0x40 : 0);
+		u[1] = 0x40 | c->opcode;
+		if (tagged) {
+			put_unaligned_be32(STAG, u + 2);
+			put_unaligned_be64(VA + i * c->payload, u + 6);
+		} else {
+			put_unaligned_be32(1, u + 10);
+			put_unaligned_be32(i * c->payload, u + 14);
+		}
+		memset(u + hdr, 0x30 + i, c->payload);
+		kwarp_emit_fpdu(&w, u, hdr + c->payload, 0);
+		ends[i] = w.len;
+	}
+	return w.len;
+}
+
+static void prepare_series(struct kunit *test, const struct series_case *c, struct stream *s)
+{
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &s->e;
+	struct kwarp_rqe *rqe = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(rqe + 1);
+
+	make_region(t);
+	t->mr.kind = c->kind;
+	t->mr.length = c->region;
+	memset(t->mem, 0, sizeof(t->mem));
+	kwarp_rx_init(e, c->crc, false);
+	e->flags = BIT(KWARP_E_TX_OPEN);
+	e->perr = KWARP_PERR_NONE;
+	e->sink_rights = kwarp_sink_rights(false);
+	e->rx.sge_off = 0;
+	e->oread.head = e->oread.tail;
+	if (c->opcode == KWARP_OP_RRESP) {
+		*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
+			.rtr = true, .stag = STAG, .to = VA, .left = c->room,
+		};
+		kwarp_readq_push(&e->oread);
+	}
+	if (c->opcode == KWARP_OP_SEND) {
+		*rqe = (struct kwarp_rqe) { .num_sge = 1 };
+		*sge = (struct kwarp_sge) { .addr = VA, .length = c->room, .lkey = STAG };
+		t->rq.ring.hdr->prod++;
+	}
+}
+
+/* FPDU by FPDU, and between them what is as expected at a time, if @series. */
+static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[SEGMENTS],
+		     bool series)
+{
+	struct kwarp_engine *e = &s->e;
+	u32 at = 0, i = 0, k, crc, taken = 0, used;
+
+	while (at < len && !test_bit(KWARP_E_RX_STOP, &e->flags)) {
+		used = series ? kwarp_rx_take_series(e, wire + at, len - at) : 0;
+		taken += used;
+		at += used;
+		while (ends[i] < at)
+			i++;
+		if (used)
+			continue;
+		while (ends[i] <= at)
+			i++;
+		for (k = at, crc = ~0; k < ends[i] - 4; k++)
+			crc = kwarp_emit_crc_octet(crc, wire[k]);
+		if (e->rx.fpdu.check_crc)
+			kwarp_fpdu_rx_verify(&e->rx.fpdu, crc, wire + ends[i] - 4);
+		kwarp_rx_feed(e, wire + at, ends[i] - at);
+		at = ends[i];
+	}
+	return taken;
+}
+
+static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
+{
+	const struct kwarp_oread *r = kwarp_oread_head(&s->e.oread);
+
+	memset(tr, 0, sizeof(*tr));
+	memcpy(tr->mem, t->mem, sizeof(tr->mem));
+	tr->perr = s->e.perr;
+	tr->off = s->e.rx.fpdu.off;
+	tr->mo = s->e.rx.q[KWARP_QN_SEND].mo;
+	tr->sge_off = s->e.rx.sge_off;
+	tr->received = s->e.rx.q[KWARP_QN_SEND].msn;
+	if (!kwarp_readq_empty(&s->e.oread)) {
+		tr->left = r->left;
+		tr->to = r->to;
+	}
+}
+
+/* The same stream twice, damaged at @at by @x: both ways do the same with it. */
+static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
+{
+	struct rx_test *t = test->priv;
+	struct traces *tr = kunit_kcalloc(test, 2, sizeof(*tr), GFP_KERNEL);
+	u8 wire[SEGMENTS * 128];
+	u32 ends[SEGMENTS], len = make_long(c, wire, sizeof(wire), ends), taken;
+
+	KUNIT_ASSERT_NOT_NULL(test, tr);
+	KUNIT_ASSERT_LE(test, len, sizeof(wire));
+	if (at < len)
+		wire[at] ^= x;
+	prepare_series(test, c, &t->a);
+	taken = feed_long(&t->a, wire, len, ends, true);
+	take_traces(t, &t->a, &tr[0]);
+	kwarp_rx_end_run(&t->a.e);
+	prepare_series(test, c, &t->b);
+	feed_long(&t->b, wire, len, ends, false);
+	take_traces(t, &t->b, &tr[1]);
+	kwarp_rx_end_run(&t->b.e);
+	KUNIT_EXPECT_MEMEQ_MSG(test, &tr[0], &tr[1], sizeof(*tr), "octet %u, xor %#x", at, x);
+	kwarp_rq_reset(&t->rq);
+	while (test_cq_pop(t->cq))
+		;
+	kunit_kfree(test, tr);
+	return taken;
+}
+
+/* 5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1: prediction changes no verdict. */
+static void test_series(struct kunit *test)
+{
+	const struct series_case *c = test->param_value;
+	struct rx_test *t = test->priv;
+	u32 fpdu = kwarp_mpa_fpdu_len(kwarp_ddp_len(c->opcode != KWARP_OP_SEND) + c->payload);
+	u32 k, bit;
+
+	t->a.e.sq = kunit_kzalloc(test, sizeof(*t->a.e.sq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->a.e.sq);
+	t->a.e.sq->cq = &t->cq->cq;
+	t->b.e.sq = t->a.e.sq;
+	KUNIT_EXPECT_GE_MSG(test, compare_ways(test, c, U32_MAX, 0), fpdu, "none was taken at a time");
+	/* Each octet of the header and of the trailer of the third segment. */
+	for (k = 0; k < fpdu; k++)
+		if (k < 20 || k >= fpdu - 8)
+			for (bit = 0; bit < 8; bit++)
+				compare_ways(test, c, 2 * fpdu + k, 1 << bit);
+}
+
 /* ------------------------------------------------------ Send with Invalidate */
 
 static void expect_write(struct kunit *test, struct stream *s, enum kwarp_perr perr)
@@ -702,6 +892,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE_PARAM(test_sink, sink_gen_params),
 	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
 	KUNIT_CASE(test_lookups),
+	KUNIT_CASE_PARAM(test_series, series_gen_params),
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),

@@ -36,6 +36,7 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #define skb_copy_bits		test_copy_bits
 #define skb_seq_read		test_seq_read
 #define kwarp_rx_feed		skb_rx_feed
+#define kwarp_rx_take_series	skb_rx_take_series
 #define kwarp_engine_lost	skb_engine_lost
 #define kwarp_tcp_charge	skb_sock_charge
 #define kwarp_tcp_uncharge	skb_sock_uncharge
@@ -51,6 +52,7 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 enum shape {
 	LINEAR,
 	FRAGS,		/* a few octets, then frags of a few octets */
+	BLOCK,		/* the same, but the frags follow each other in memory */
 	FRAG_LIST,	/* an skb of which other skbs hang */
 	SEEN,		/* behind octets that have been seen already */
 	SHAPES
@@ -115,6 +117,11 @@ static void got_payload(struct kwarp_engine *e, const u8 *piece, u32 n)
 static void got_fpdu(struct kwarp_engine *e)
 {
 	to_test(e)->done++;
+}
+
+size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
+{
+	return 0;
 }
 
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
@@ -200,6 +207,23 @@ static struct sk_buff *in_frags(struct kunit *test, const u8 *data, u32 len)
 	return skb;
 }
 
+static struct sk_buff *in_block(struct kunit *test, const u8 *data, u32 len)
+{
+	u32 n = min(len, 3), i, each = max(DIV_ROUND_UP(len, MAX_SKB_FRAGS - 1), 5);
+	struct page *block = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(STREAM_MAX));
+	struct sk_buff *skb = linear(test, data, n);
+
+	KUNIT_ASSERT_NOT_NULL(test, block);
+	memcpy(page_address(block), data, len);
+	for (i = 0; n < len; i++, n += each) {
+		each = min(each, len - n);
+		get_page(block);
+		skb_add_rx_frag(skb, i, block, n, each, PAGE_SIZE);
+	}
+	put_page(block);
+	return skb;
+}
+
 static struct sk_buff *in_list(struct kunit *test, const u8 *data, u32 len)
 {
 	u32 n = min(len, 3), each = max(len / 4, 7);
@@ -231,6 +255,9 @@ static void arrive(struct skb_test *t, u32 len, enum shape shape)
 	switch (shape) {
 	case FRAGS:
 		skb = in_frags(t->test, data, len);
+		break;
+	case BLOCK:
+		skb = in_block(t->test, data, len);
 		break;
 	case FRAG_LIST:
 		skb = in_list(t->test, data, len);

@@ -12,6 +12,7 @@
 #define kwarp_engine_fail build_engine_fail
 #include "../tx/fpdu.c"
 #undef kwarp_sq_failed
+#include "../tx/series.c"
 
 #include "../../proto/tests/emit.h"
 
@@ -30,6 +31,7 @@
  * @short_every: so many requests for memory, and one finds none; 0: each finds some
  * @asked: requests for memory
  * @mr: the one region
+ * @series: how often there were several FPDUs at a time
  * @built: messages complete
  * @status: of a failed request
  * @perr: of the failed stream
@@ -44,6 +46,7 @@ static struct lower {
 	u32 short_every;
 	u32 asked;
 	struct kwarp_mr *mr;
+	u32 series;
 	u32 built;
 	enum kwarp_wc_status status;
 	enum kwarp_perr perr;
@@ -345,6 +348,12 @@ static void build(struct kunit *test)
 
 	while (lower.built == before) {
 		begin = b->len;
+		b->frag.size = prandom_u32_state(&lower.rnd) % 20000;
+		if (kwarp_tx_build_series(&t->e)) {
+			KUNIT_ASSERT_LE(test, b->len - begin, b->frag.size);
+			lower.series++;
+			continue;
+		}
 		if (kwarp_tx_build(&t->e)) {
 			if (b->cut)
 				expect_aligned(test, b->cut, begin, b->len, room);
@@ -374,6 +383,8 @@ static void start(struct tx_test *t, const struct plan *c)
 	tx->off = c->off;
 	tx->batch.cut = c->cut;
 	tx->batch.goal = U32_MAX;
+	/* That there is one is all that counts. */
+	tx->batch.frag.page = ZERO_PAGE(0);
 	lower.short_every = c->short_every;
 }
 
@@ -411,6 +422,89 @@ static void test_stream(struct kunit *test)
 	}
 	if (c->short_every)
 		KUNIT_EXPECT_GT(test, lower.asked, 20 * c->short_every);
+	if (c->markers || c->cut || c->most < 3 * c->mulpdu)
+		KUNIT_EXPECT_EQ(test, lower.series, 0);
+	else
+		KUNIT_EXPECT_GT(test, lower.series, 20);
+}
+
+static const struct limit {
+	const char *desc;
+	u32 room;	/* in the fragment */
+	u32 goal;
+	u32 len;	/* of the batch before */
+	u32 element;	/* of the list, or of the Read's source */
+	u32 left;	/* of the message */
+	u32 n;		/* FPDUs that are built at a time */
+} limits[] = {
+	{ "all but the last", 100000, 100000, 0, 10000, 10000, 7 },
+	{ "the last is a full one", 100000, 100000, 0, 4284, 4284, 2 },
+	{ "a single one is none", 100000, 100000, 0, 2856, 2856, 0 },
+	{ "room of the fragment", 4344, 100000, 0, 10000, 10000, 3 },
+	{ "an octet less", 4343, 100000, 0, 10000, 10000, 2 },
+	{ "the packet", 100000, 7240, 2896, 10000, 10000, 3 },
+	{ "an octet less", 100000, 7239, 2896, 10000, 10000, 2 },
+	{ "nothing left of the packet", 100000, 7240, 7240, 10000, 10000, 0 },
+	{ "the element", 100000, 100000, 0, 4284, 10000, 3 },
+	{ "an octet less", 100000, 100000, 0, 4283, 10000, 2 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);
+
+/* Writes: 14 octets of header, so 1428 of payload in 1448. */
+static void test_series_limits(struct kunit *test)
+{
+	const struct limit *c = test->param_value;
+	struct tx_test *t = test->priv;
+	struct kwarp_tx *tx = &t->e.tx;
+	bool built = false;
+	u32 i;
+
+	start(t, &plans[0]);
+	tx->batch.frag.size = c->room;
+	tx->batch.goal = c->goal;
+	tx->batch.len = c->len;
+	tx->msg.hdr.tagged = true;
+	tx->msg.kind = KWARP_TXK_SQ;
+	tx->msg.src = KWARP_SRC_SGL;
+	tx->msg.left = c->left;
+	tx->wqe.sge[0] = (struct kwarp_sge){ .addr = VA, .length = c->element, .lkey = STAG };
+	/* Whether there is a place for it is a matter of chance. */
+	for (i = 0; i < 30 && !built; i++)
+		built = kwarp_tx_build_series(&t->e);
+	KUNIT_EXPECT_EQ(test, built, c->n > 0);
+	KUNIT_EXPECT_EQ(test, tx->batch.len - c->len, c->n * 1448);
+	KUNIT_EXPECT_EQ(test, tx->off, c->n * 1448);
+	KUNIT_EXPECT_EQ(test, c->left - tx->msg.left, c->n * 1428);
+	KUNIT_EXPECT_EQ(test, tx->msg.hdr.to, c->n * 1428);
+}
+
+/* What may not be read is not built, and left to kwarp_tx_build() to fail for. */
+static void test_series_refused(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	u32 i;
+
+	start(t, &plans[0]);
+	t->e.tx.batch.frag.size = 100000;
+	t->e.tx.msg.left = 10000;
+	from_sgl(t, 0, 10000);
+	t->e.tx.wqe.sge[0].length = 10000;
+	t->mr.valid = false;
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
+	t->mr.valid = true;
+	t->mr.access = 0;
+	from_region(t, 0, 10000);
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
+	t->mr.access = IB_ACCESS_REMOTE_READ;
+	/* all that is left of a Response is checked, as kwarp_tx_build() does */
+	t->mr.length = 9999;
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
+	KUNIT_EXPECT_EQ(test, t->e.tx.batch.len, 0);
+	KUNIT_EXPECT_EQ(test, t->e.tx.msg.left, 10000);
 }
 
 /* ----------------------------------------------------------------- failures */
@@ -499,6 +593,8 @@ static void test_batch_full(struct kunit *test)
 
 static struct kunit_case tx_build_cases[] = {
 	KUNIT_CASE_PARAM(test_stream, plan_gen_params),
+	KUNIT_CASE_PARAM(test_series_limits, limit_gen_params),
+	KUNIT_CASE(test_series_refused),
 	KUNIT_CASE(test_response_gone),
 	KUNIT_CASE(test_request_gone),
 	KUNIT_CASE(test_batch_full),

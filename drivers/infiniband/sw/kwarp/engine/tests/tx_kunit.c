@@ -7,6 +7,7 @@
 #include <kunit/test.h>
 
 #define kwarp_tx_build		note_segment
+#define kwarp_tx_build_series	note_no_series
 #define kwarp_tx_message_built	tx_message_built
 #define kwarp_engine_fail	latch_failure
 #define kwarp_mr_lookup		find_region
@@ -101,6 +102,11 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 	the_test->tcp.sent = the_test->tcp.built;
 	kwarp_batch_reset(b);
 	return 0;
+}
+
+bool kwarp_tx_build_series(struct kwarp_engine *e)
+{
+	return false;
 }
 
 bool kwarp_tx_build(struct kwarp_engine *e)

@@ -14,6 +14,7 @@
 #define kwarp_tx_drained	reads_tx_drained
 #define kwarp_tx_flush_late	reads_tx_flush_late
 #define kwarp_tx_build		reads_tx_build
+#define kwarp_tx_build_series	reads_tx_build_series
 #define kwarp_engine_fail	reads_engine_fail
 #include "../tx/pick.c"
 #include "../tx/step.c"
@@ -34,6 +35,11 @@ struct reads_test {
 static struct reads_test *the_test;
 
 bool kwarp_tx_build(struct kwarp_engine *e)
+{
+	return false;
+}
+
+bool kwarp_tx_build_series(struct kwarp_engine *e)
 {
 	return false;
 }

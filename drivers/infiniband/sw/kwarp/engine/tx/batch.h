@@ -95,6 +95,12 @@ static inline bool kwarp_batch_takes(const struct kwarp_batch *b, u32 len)
 	return !b->len || (b->len + len <= b->goal && (!tail || tail + len <= b->cut));
 }
 
+/* Octets that kwarp_batch_whole() has room for. */
+static inline u32 kwarp_batch_room(const struct kwarp_batch *b)
+{
+	return b->frag.page ? b->frag.size - b->frag.offset : 0;
+}
+
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m);
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m);
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep);

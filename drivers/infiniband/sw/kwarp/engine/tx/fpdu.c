@@ -102,17 +102,26 @@ static u32 spoilt(u32 crc)
 	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
 }
 
-/* Pad and CRC of an FPDU in one piece. */
-static void end_whole(struct fpdu *f, u32 pad)
+/**
+ * kwarp_tx_end_fpdu - append pad and CRC to an FPDU in one piece
+ * @tx: transmit side
+ * @fpdu: length field, header and payload
+ * @len: their octets
+ * @pad: octets of pad
+ *
+ * Context: the runner.
+ */
+void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad)
 {
-	u32 len = f->at - f->whole + pad;
+	u8 *end = fpdu + len;
 
-	memset(f->at, 0, pad + KWARP_MPA_CRC_LEN);
+	put_unaligned_be32(0, end);
+	if (unlikely(pad))
+		put_unaligned_be32(0, end + pad);
 	/* Not in use, the field is there and means nothing (5044-4.1-7). */
-	if (f->e->tx.crc)
-		kwarp_mpa_crc_put(f->whole + len,
-				  spoilt(kwarp_mpa_crc_add(f->crc, f->whole, len)));
-	f->e->tx.off += len + KWARP_MPA_CRC_LEN;
+	if (tx->crc)
+		kwarp_mpa_crc_put(end + pad, spoilt(kwarp_mpa_crc_add(kwarp_mpa_crc_init(), fpdu,
+								      len + pad)));
 }
 
 static bool put_trailer(struct fpdu *f, u32 pad)
@@ -121,7 +130,8 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	u8 crc[KWARP_MPA_CRC_LEN] = { 0 };
 
 	if (f->whole) {
-		end_whole(f, pad);
+		kwarp_tx_end_fpdu(&f->e->tx, f->whole, f->at - f->whole, pad);
+		f->e->tx.off += f->at - f->whole + pad + KWARP_MPA_CRC_LEN;
 		return true;
 	}
 	if (!put(f, zero, pad, true))
@@ -347,10 +357,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 		return false;
 	}
 	m->left -= payload;
-	if (m->hdr.tagged)
-		m->hdr.to += payload;
-	else
-		m->hdr.mo += payload;
+	kwarp_ddp_advance(&m->hdr, payload);
 	if (m->hdr.last)
 		kwarp_tx_message_built(e);
 	return true;

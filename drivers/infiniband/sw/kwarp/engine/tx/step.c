@@ -11,6 +11,7 @@
 #include "../tcp.h"
 #include "fpdu.h"
 #include "pick.h"
+#include "series.h"
 
 /* Nothing more to send: has somebody waited for that? */
 static void report_idle(struct kwarp_engine *e)
@@ -73,7 +74,7 @@ static void fill_batch(struct kwarp_engine *e)
 		if (!tx->batch.len)
 			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
 		tx->answered |= tx->msg.kind == KWARP_TXK_RRESP;
-		if (!kwarp_tx_build(e))
+		if (!kwarp_tx_build_series(e) && !kwarp_tx_build(e))
 			return;
 	}
 }

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Header prediction: the middle of a long message.
+ *
+ * After a segment that is not its message's last, the next one of a sender that fills its
+ * segments has the same length and the same header, but for the offset, which goes on by the
+ * payload.  So its length field and header are compared, octet by octet, with those that are
+ * expected.  If they are equal, all that was found right of the last header is right of this one
+ * (opcode, versions, queue, MSN, STag, its place in the message), and what is left to check is
+ * where the payload ends, its CRC, and the region, as kwarp_rx_place() does.
+ *
+ * What is different in any way, or wrong, has not been touched when it is left to segment.c.
+ *
+ * Context: socket lock held.
+ */
+#include "series.h"
+
+#include "../../kwarp.h"
+#include "place.h"
+
+/* Octets that the message may go on for, without its last segment. */
+static u64 message_room(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+
+	if (!h->tagged)		/* 5041-7.1-9 */
+		return h->qn == KWARP_QN_SEND && rx->q[KWARP_QN_SEND].open ?
+		       rx->rwqe.len - rx->q[KWARP_QN_SEND].mo : 0;
+	if (h->opcode == KWARP_OP_WRITE)
+		return READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE ? U64_MAX : 0;
+	/* 5040-5.2.2-9: the last segment ends where the Read does. */
+	return kwarp_readq_empty(&e->oread) ? 0 : kwarp_oread_head(&e->oread)->left - 1;
+}
+
+/* How many segments of that payload need no other check of their place (5041-7.1-13). */
+static size_t max_segments(struct kwarp_engine *e, u32 payload)
+{
+	const struct kwarp_rx *rx = &e->rx;
+	u64 room = message_room(e);
+
+	/* Of a region that has to be checked again, kwarp_rx_place() checks this, too. */
+	if (rx->target == KWARP_RXT_TAGGED && rx->sure)
+		room = min(room, kwarp_mr_room(rx->mr, rx->addr));
+	return div_u64(room, payload);
+}
+
+static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
+{
+	const u32 covered = wire - KWARP_MPA_CRC_LEN;
+	u8 trailer[KWARP_MPA_CRC_LEN];
+	u32 crc = kwarp_mpa_crc_add(kwarp_mpa_crc_init(), head, head_len);
+
+	memcpy(trailer, data + covered, sizeof(trailer));
+	/* The copy is judged, whatever the compiler thinks of the original. */
+	barrier();
+	return kwarp_mpa_crc_ok(trailer, kwarp_mpa_crc_add(crc, data + head_len,
+							   covered - head_len));
+}
+
+/* Place the payload, or nothing of it that counts. */
+static bool place_whole(struct kwarp_engine *e, const u8 *payload)
+{
+	struct kwarp_rx *rx = &e->rx;
+	const u32 sge = rx->sge, sge_off = rx->sge_off;
+	const u64 addr = rx->addr;
+
+	if (likely(kwarp_rx_place(e, payload, rx->fpdu.payload_len) == KWARP_PERR_NONE))
+		return true;
+	rx->sge = sge;
+	rx->sge_off = sge_off;
+	rx->addr = addr;
+	return false;
+}
+
+/* The next FPDU, if it is as expected. */
+static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data, u32 wire)
+{
+	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	const u32 head_len = KWARP_MPA_LEN_FIELD + kwarp_ddp_len(f->hdr.tagged);
+	u8 head[KWARP_FPDU_FIELDS];
+
+	memcpy(head, data, sizeof(head));
+	/* The copy is judged, whatever the compiler thinks of the original. */
+	barrier();
+	if (memcmp(head, expected, KWARP_FPDU_FIELDS - 4) ||
+	    (!f->hdr.tagged && get_unaligned_be32(head + 16) != get_unaligned_be32(expected + 16)))
+		return false;
+	if (f->check_crc && !crc_is_right(head, head_len, data, wire))
+		return false;
+	return place_whole(e, data + head_len);
+}
+
+/* 5041-5.2-7: what follows begins where this one ends. */
+static void account_fpdu(struct kwarp_engine *e)
+{
+	struct kwarp_rx *rx = &e->rx;
+	struct kwarp_oread *r;
+
+	if (!rx->fpdu.hdr.tagged) {
+		rx->q[KWARP_QN_SEND].mo += rx->fpdu.payload_len;
+	} else if (rx->fpdu.hdr.opcode == KWARP_OP_RRESP) {
+		r = kwarp_oread_head(&e->oread);
+		r->to += rx->fpdu.payload_len;
+		r->left -= rx->fpdu.payload_len;
+	}
+}
+
+/**
+ * kwarp_rx_take_series - take FPDUs that are as the one before them lets expect
+ * @e: engine, between FPDUs
+ * @data: a piece of the stream
+ * @len: its octets
+ *
+ * Return: octets used, of whole FPDUs; 0 if the next one is kwarp_rx_feed()'s.
+ */
+size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
+{
+	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
+	u8 expected[KWARP_FPDU_FIELDS];
+	u32 wire = kwarp_fpdu_rx_expect(f, expected);
+	size_t n, used = 0;
+
+	/* The region is looked up and checked with the first segment of each run. */
+	if (!wire || len < wire || (e->rx.target == KWARP_RXT_TAGGED && !e->rx.mr))
+		return 0;
+	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
+		if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
+		    !take_fpdu(e, expected, data + used, wire))
+			break;
+		account_fpdu(e);
+		kwarp_fpdu_rx_taken(f, expected, wire);
+		used += wire;
+	}
+	return used;
+}

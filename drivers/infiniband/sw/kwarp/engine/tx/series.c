@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The middle of a long message: FPDUs of full length, built into one piece of the batch from
+ * one region, which is checked once for all of them.  Context: the runner.
+ *
+ * What is on the wire is the same as if fpdu.c had built them one by one.  It builds what is not
+ * like that: the last FPDU of each message, those with markers, those that are kept aligned to
+ * segments, and those that would be wrong, for which it finds out what is.
+ */
+#include "series.h"
+
+#include "../../kwarp.h"
+#include "../../proto/mpa_frame.h"
+#include "fpdu.h"
+
+/**
+ * struct series - FPDUs to be built
+ * @n: their number
+ * @payload: octets of payload in each
+ * @wire: octets of each
+ * @stag: where the payload is
+ * @addr: likewise
+ * @check: octets from there on that the access is checked for
+ * @rights: that it needs, IB_ACCESS_*
+ */
+struct series {
+	u32 n;
+	u32 payload;
+	u32 wire;
+	u32 stag;
+	u64 addr;
+	u32 check;
+	int rights;
+};
+
+/* Octets of the source that follow each other; 0 if they are of no region. */
+static u32 find_source(const struct kwarp_engine *e, struct series *s)
+{
+	const struct kwarp_tx_msg *m = &e->tx.msg;
+	const struct kwarp_sge *sge = &e->tx.wqe.sge[m->sge];
+	const struct kwarp_iread *r;
+
+	switch (m->src) {
+	case KWARP_SRC_SGL:
+		s->stag = sge->lkey;
+		s->addr = sge->addr + m->sge_off;
+		s->rights = 0;
+		return sge->length - m->sge_off;
+	case KWARP_SRC_REGION:
+		r = kwarp_iread_head(&e->iread);
+		s->stag = r->src_stag;
+		s->addr = r->src_to + (r->size - m->left);
+		s->rights = IB_ACCESS_REMOTE_READ;
+		return m->left;
+	default:
+		return 0;
+	}
+}
+
+/* How many there can be; the message's last FPDU is none of them. */
+static void plan_series(const struct kwarp_engine *e, struct series *s)
+{
+	const struct kwarp_tx *tx = &e->tx;
+	const struct kwarp_batch *b = &tx->batch;
+	u32 source, octets;
+
+	s->n = 0;
+	s->payload = tx->mulpdu - kwarp_ddp_len(tx->msg.hdr.tagged);
+	s->wire = kwarp_mpa_fpdu_len(tx->mulpdu);
+	if (tx->msg.left <= s->payload || tx->markers || b->cut || b->len >= b->goal)
+		return;
+	source = find_source(e, s);
+	octets = min(tx->msg.left - 1, source);
+	s->n = min3(octets / s->payload, kwarp_batch_room(b) / s->wire,
+		    (b->goal - b->len) / s->wire);
+	s->check = tx->msg.src == KWARP_SRC_REGION ? source : s->n * s->payload;
+}
+
+static void put_series(struct kwarp_engine *e, const struct series *s, struct kwarp_mr *mr,
+		       u8 *to)
+{
+	struct kwarp_ddp_hdr *hdr = &e->tx.msg.hdr;
+	u64 addr = s->addr;
+	u32 i, len;
+
+	hdr->last = false;
+	for (i = 0; i < s->n; i++) {
+		put_unaligned_be16(e->tx.mulpdu, to);
+		len = KWARP_MPA_LEN_FIELD + kwarp_ddp_encode(to + KWARP_MPA_LEN_FIELD, hdr);
+		kwarp_mr_read(mr, addr, to + len, s->payload);
+		kwarp_tx_end_fpdu(&e->tx, to, len + s->payload, kwarp_mpa_pad(e->tx.mulpdu));
+		kwarp_ddp_advance(hdr, s->payload);
+		addr += s->payload;
+		to += s->wire;
+	}
+}
+
+static void account_series(struct kwarp_tx *tx, const struct series *s)
+{
+	struct kwarp_tx_msg *m = &tx->msg;
+
+	tx->off += s->n * s->wire;
+	m->left -= s->n * s->payload;
+	if (m->src != KWARP_SRC_SGL)
+		return;
+	m->sge_off += s->n * s->payload;
+	if (m->sge_off == tx->wqe.sge[m->sge].length) {
+		m->sge++;
+		m->sge_off = 0;
+	}
+}
+
+/**
+ * kwarp_tx_build_series - append FPDUs of the middle of the message in work
+ * @e: engine
+ *
+ * Return: false if there is nothing of the kind to append; the next FPDU is kwarp_tx_build()'s.
+ */
+bool kwarp_tx_build_series(struct kwarp_engine *e)
+{
+	struct kwarp_batch *b = &e->tx.batch;
+	struct series s;
+	struct kwarp_mr *mr;
+	u8 *to = NULL;
+
+	kwarp_assert_runner(e);
+	plan_series(e, &s);
+	mr = s.n > 1 ? kwarp_batch_mr(b, s.stag) : NULL;
+	if (!mr)
+		return false;
+	/* Check and copy as one: see kwarp_mr_begin(). */
+	kwarp_mr_begin(mr);
+	if (kwarp_mem_check(mr, s.stag, &e->mem, s.addr, s.check, s.rights) == KWARP_MEM_OK)
+		to = kwarp_batch_whole(b, s.n * s.wire);
+	if (to)
+		put_series(e, &s, mr, to);
+	kwarp_mr_end(mr);
+	if (to)
+		account_series(&e->tx, &s);
+	return to;
+}
