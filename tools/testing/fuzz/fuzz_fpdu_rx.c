@@ -85,7 +85,8 @@ static void feed_piece(struct pass *p, const u8 *data, size_t len)
 		CHECK(at + len == end);
 		CHECK(ev == KWARP_FPDU_ERROR || ev == KWARP_FPDU_MORE || len < before);
 		CHECK(ev != KWARP_FPDU_MORE || !len);
-		CHECK((ev != KWARP_FPDU_DATA && ev != KWARP_FPDU_DATA_END) || (piece >= copy && piece + dlen <= end));
+		CHECK((ev != KWARP_FPDU_DATA && ev != KWARP_FPDU_DATA_END) ||
+		      (piece >= copy && piece + dlen <= end));
 		on_event(p, ev, piece, dlen);
 		if (ev == KWARP_FPDU_MORE)
 			break;

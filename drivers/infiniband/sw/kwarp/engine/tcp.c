@@ -61,7 +61,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * window.  Under a stream from the peer that window ends at zero, nobody opens it again,
  * and the peer's probe comes 200 ms later.
  *
- * So the spinlock is held for all of a batch, 64 KiB and a bit (where the receive side
+ * So the spinlock is held for all of a batch, 64 KiB at most (where the receive side
  * sends, for all that it may, see tx/run.c), and a packet for this socket that comes in
  * meanwhile on another processor waits.
  *
@@ -211,7 +211,8 @@ u32 kwarp_tcp_emss(const struct socket *sock)
  * @most: no more than that
  *
  * Of octets in whole segments.  If more are given at a time, a second packet follows for the
- * rest, however small, since nothing waits for others (TCP_NODELAY).
+ * rest, however small, since nothing waits for others (TCP_NODELAY).  Where each segment is a
+ * packet there is nothing to lose by that.
  *
  * Context: any.
  * Return: octets, at least one segment.
@@ -219,7 +220,10 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
 	u32 octets = min(READ_ONCE(sock->sk->sk_gso_max_size), most);
-	u32 segments = min_t(u32, octets / emss, READ_ONCE(sock->sk->sk_gso_max_segs));
+	u32 limit = READ_ONCE(sock->sk->sk_gso_max_segs);
+	u32 segments = octets / emss;
 
+	if (limit > 1)
+		segments = min(segments, limit);
 	return emss * max(segments, 1U);
 }

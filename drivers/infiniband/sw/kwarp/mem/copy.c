@@ -9,7 +9,7 @@
 #include <linux/string.h>
 
 static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 want,
-					  u32 *len)
+				       u32 *len)
 {
 	u64 size = 1ULL << mr->shift, pos, in, have;
 	u32 i;

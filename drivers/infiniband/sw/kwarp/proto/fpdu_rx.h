@@ -3,8 +3,9 @@
  * Incremental FPDU parser: octets in, events out.  May stop and go on at any
  * octet; knows nothing of sockets, memory or queues.
  *
- * Events of one FPDU: HDR, DATA as often as needed, END, which the last DATA may be, too.  On a stream with CRCs the
- * caller computes the CRC of each FPDU before it gives any of it (5044-6-1).
+ * Events of one FPDU: HDR, DATA as often as needed, END, which the last DATA may be, too.  On a
+ * stream with CRCs the caller computes the CRC of each FPDU before it gives any of it (5044-6-1).
+ * An FPDU that is as kwarp_fpdu_rx_expect() says the caller may take without any event.
  *
  * A sender on the same host may change octets while they are read, because it has given
  * pages to TCP by reference.  So each octet that decides something is copied before it is
@@ -56,7 +57,7 @@ enum kwarp_fpdu_step {
  * @payload_len: payload octets of this segment
  * @payload_left: those not yet reported
  * @err: what went wrong
- * @hdr: decoded DDP header; holds until the next HDR event
+ * @hdr: decoded DDP header; holds until the next HDR event or kwarp_fpdu_rx_taken()
  * @head: length field and DDP header as received
  * @marker: the marker being received
  *

@@ -73,7 +73,7 @@ no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 # The last value of each is the default.
 knob_words() {
 	local name
-	for name in align markers peer_to_peer; do
+	for name in align markers peer_to_peer strict; do
 		knob_takes "$name" on off
 		knob_refuses "$name" '' onx offx on1 none 'on off' on,off 2 1x -1
 	done

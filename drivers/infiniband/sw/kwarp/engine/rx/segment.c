@@ -330,7 +330,8 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 	u32 n;
 
 	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
-		if (!f->hdr.last && kwarp_fpdu_rx_idle(f)) {
+		/* With CRCs we get one FPDU at a time, and the series has been tried (skb.c). */
+		if (!f->hdr.last && !f->check_crc && kwarp_fpdu_rx_idle(f)) {
 			used = kwarp_rx_take_series(e, data, len);
 			data += used;
 			len -= used;

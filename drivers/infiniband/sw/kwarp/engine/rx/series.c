@@ -45,6 +45,7 @@ static size_t max_segments(struct kwarp_engine *e, u32 payload)
 	return div_u64(room, payload);
 }
 
+/* As in skb.c: over the copy of the head, and the rest where it lies. */
 static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 {
 	const u32 covered = wire - KWARP_MPA_CRC_LEN;
@@ -58,17 +59,25 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 							   covered - head_len));
 }
 
+/* Deregistration waits for the end of the run, but no segment that follows is accepted. */
+static bool region_is_gone(const struct kwarp_rx *rx)
+{
+	return rx->target == KWARP_RXT_TAGGED && !(rx->mr && READ_ONCE(rx->mr->valid));
+}
+
 /* Place the payload, or nothing of it that counts. */
 static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 {
 	struct kwarp_rx *rx = &e->rx;
 	const u32 sge = rx->sge, sge_off = rx->sge_off;
+	const u8 status = rx->rwqe_status;
 	const u64 addr = rx->addr;
 
 	if (likely(kwarp_rx_place(e, payload, rx->fpdu.payload_len) == KWARP_PERR_NONE))
 		return true;
 	rx->sge = sge;
 	rx->sge_off = sge_off;
+	rx->rwqe_status = status;
 	rx->addr = addr;
 	return false;
 }
@@ -125,7 +134,7 @@ size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
 	if (!wire || len < wire || (e->rx.target == KWARP_RXT_TAGGED && !e->rx.mr))
 		return 0;
 	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
-		if (test_bit(KWARP_E_RX_STOP, &e->flags) ||
+		if (test_bit(KWARP_E_RX_STOP, &e->flags) || region_is_gone(&e->rx) ||
 		    !take_fpdu(e, expected, data + used, wire))
 			break;
 		account_fpdu(e);

@@ -16,6 +16,9 @@
  *    rest where it lies, and both are compared;
  * 4. the parser gets the head from the copy and the rest where it lies.
  *
+ * Those of the middle of a long message, in one piece, are taken by series.c without a parser; the
+ * same is copied, and the CRC is computed in the same way.
+ *
  * So octets that decide something are read once, although a sender on the same host may
  * change them meanwhile (see fpdu_rx.h).  Payload is read twice, for the CRC and for
  * placement.  A sender that changes it in between places what it might as well have sent
@@ -438,7 +441,11 @@ struct pieces {
 
 /*
  * As many octets as lie one after the other in memory.  What a sender on this machine has given to
- * TCP as one block comes back page by page.  0 if they cannot be read.
+ * TCP as one block comes back page by page, since TCP makes a frag of each.  0 if they cannot be
+ * read.
+ *
+ * The reader has gone on when we use what it gave before.  That it may have unmapped that means
+ * nothing here: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
  */
 static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 {
@@ -453,7 +460,7 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 		n += p->n;
 		p->n = 0;
 	}
-	/* What the reader gives ends with the page, not with the range asked for. */
+	/* What the reader gives ends with the frag, not with the range asked for. */
 	return min(n, len - used);
 }
 

@@ -33,6 +33,8 @@
  * @limits: SRQ events
  * @event: last event
  * @kick: the last run asked for something to be sent
+ * @raw: header that its error was about
+ * @seg_len: likewise, octets of the segment
  */
 struct stream {
 	struct kwarp_engine e;
@@ -41,6 +43,8 @@ struct stream {
 	u32 limits;
 	enum kwarp_qp_event event;
 	bool kick;
+	u8 raw[14];
+	u16 seg_len;
 };
 
 struct rx_test {
@@ -73,13 +77,6 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	references--;
 }
 
-void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
-		       u16 seg_len, const u8 *rreq)
-{
-	e->perr = perr;
-	set_bit(KWARP_E_RX_STOP, &e->flags);
-}
-
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
 	e->perr = KWARP_PERR_MPA_LOST;
@@ -89,6 +86,18 @@ void kwarp_engine_lost(struct kwarp_engine *e)
 static struct stream *to_stream(struct kwarp_engine *e)
 {
 	return container_of(e, struct stream, e);
+}
+
+void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
+		       u16 seg_len, const u8 *rreq)
+{
+	struct stream *s = to_stream(e);
+
+	e->perr = perr;
+	s->seg_len = seg_len;
+	if (raw)
+		memcpy(s->raw, raw, sizeof(s->raw));
+	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
 static void on_limit(struct kwarp_engine *e)
@@ -552,22 +561,41 @@ static const struct series_case {
 	enum kwarp_mr_kind kind;
 	u32 region;	/* octets of the region */
 	u32 room;	/* of the receive, or asked for by the Read */
+	u32 taken;	/* segments that are as expected; the first and the last are none */
+	enum kwarp_perr err;
 } series_cases[] = {
-	{ "Write", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, LONGEST, 0 },
-	{ "Write, CRC", KWARP_OP_WRITE, 100, true, KWARP_MR_USER, LONGEST, 0 },
-	{ "Write, pad", KWARP_OP_WRITE, 99, true, KWARP_MR_USER, LONGEST, 0 },
-	{ "Write, fast region", KWARP_OP_WRITE, 100, false, KWARP_MR_FAST, LONGEST, 0 },
-	{ "Write, region ends", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, 350, 0 },
-	{ "Write, fast region ends", KWARP_OP_WRITE, 100, true, KWARP_MR_FAST, 350, 0 },
-	{ "Response", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 600 },
-	{ "Response, CRC", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 600 },
-	{ "Response, longer than asked for", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 450 },
-	{ "Response, shorter", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 601 },
-	{ "Response, region ends", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, 350, 600 },
-	{ "Send", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 600 },
-	{ "Send, CRC", KWARP_OP_SEND, 100, true, KWARP_MR_FAST, LONGEST, 700 },
-	{ "Send, longer than the receive", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 450 },
-	{ "Send, region ends", KWARP_OP_SEND, 100, true, KWARP_MR_USER, 350, 600 },
+	{ "Write", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, LONGEST, 0,
+	  4, KWARP_PERR_NONE },
+	{ "Write, CRC", KWARP_OP_WRITE, 100, true, KWARP_MR_USER, LONGEST, 0,
+	  4, KWARP_PERR_NONE },
+	{ "Write, pad", KWARP_OP_WRITE, 99, true, KWARP_MR_USER, LONGEST, 0,
+	  4, KWARP_PERR_NONE },
+	{ "Write, fast region", KWARP_OP_WRITE, 100, false, KWARP_MR_FAST, LONGEST, 0,
+	  4, KWARP_PERR_NONE },
+	{ "Write, region ends", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, 350, 0,
+	  2, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Write, fast region ends", KWARP_OP_WRITE, 100, true, KWARP_MR_FAST, 350, 0,
+	  2, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Response", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 600,
+	  4, KWARP_PERR_NONE },
+	{ "Response, CRC", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 600,
+	  4, KWARP_PERR_NONE },
+	{ "Response, complete before its last", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST,
+	  500, 3, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Response, longer than asked for", KWARP_OP_RRESP, 100, true, KWARP_MR_USER, LONGEST, 450,
+	  3, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Response, shorter", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, LONGEST, 601,
+	  4, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Response, region ends", KWARP_OP_RRESP, 100, false, KWARP_MR_USER, 350, 600,
+	  2, KWARP_PERR_DDP_T_BOUNDS },
+	{ "Send", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 600,
+	  4, KWARP_PERR_NONE },
+	{ "Send, CRC", KWARP_OP_SEND, 100, true, KWARP_MR_FAST, LONGEST, 700,
+	  4, KWARP_PERR_NONE },
+	{ "Send, longer than the receive", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 450,
+	  3, KWARP_PERR_DDP_U_LONG },
+	{ "Send, region ends", KWARP_OP_SEND, 100, true, KWARP_MR_USER, 350, 600,
+	  2, KWARP_PERR_LOCAL },
 };
 
 KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
@@ -576,6 +604,9 @@ KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
 struct traces {
 	u8 mem[LONGEST];
 	enum kwarp_perr perr;
+	u16 seg_len;
+	u8 raw[14];
+	bool tagged_open;
 	u32 off, mo, sge_off, left, received;
 	u64 to;
 };
@@ -620,6 +651,8 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 	kwarp_rx_init(e, c->crc, false);
 	e->flags = BIT(KWARP_E_TX_OPEN);
 	e->perr = KWARP_PERR_NONE;
+	memset(s->raw, 0, sizeof(s->raw));
+	s->seg_len = 0;
 	e->sink_rights = kwarp_sink_rights(false);
 	e->rx.sge_off = 0;
 	e->oread.head = e->oread.tail;
@@ -636,7 +669,10 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 	}
 }
 
-/* FPDU by FPDU, and between them what is as expected at a time, if @series. */
+/*
+ * FPDU by FPDU, in two pieces, of which none can be a series; and if @series, first what is as
+ * expected.
+ */
 static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[SEGMENTS],
 		     bool series)
 {
@@ -657,7 +693,8 @@ static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[S
 			crc = kwarp_emit_crc_octet(crc, wire[k]);
 		if (e->rx.fpdu.check_crc)
 			kwarp_fpdu_rx_verify(&e->rx.fpdu, crc, wire + ends[i] - 4);
-		kwarp_rx_feed(e, wire + at, ends[i] - at);
+		kwarp_rx_feed(e, wire + at, 5);
+		kwarp_rx_feed(e, wire + at + 5, ends[i] - at - 5);
 		at = ends[i];
 	}
 	return taken;
@@ -670,6 +707,9 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 	memset(tr, 0, sizeof(*tr));
 	memcpy(tr->mem, t->mem, sizeof(tr->mem));
 	tr->perr = s->e.perr;
+	tr->seg_len = s->seg_len;
+	memcpy(tr->raw, s->raw, sizeof(tr->raw));
+	tr->tagged_open = s->e.rx.tagged_open;
 	tr->off = s->e.rx.fpdu.off;
 	tr->mo = s->e.rx.q[KWARP_QN_SEND].mo;
 	tr->sge_off = s->e.rx.sge_off;
@@ -701,6 +741,8 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	take_traces(t, &t->b, &tr[1]);
 	kwarp_rx_end_run(&t->b.e);
 	KUNIT_EXPECT_MEMEQ_MSG(test, &tr[0], &tr[1], sizeof(*tr), "octet %u, xor %#x", at, x);
+	if (at >= len)
+		KUNIT_EXPECT_EQ(test, tr[0].perr, c->err);
 	kwarp_rq_reset(&t->rq);
 	while (test_cq_pop(t->cq))
 		;
@@ -720,12 +762,49 @@ static void test_series(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->a.e.sq);
 	t->a.e.sq->cq = &t->cq->cq;
 	t->b.e.sq = t->a.e.sq;
-	KUNIT_EXPECT_GE_MSG(test, compare_ways(test, c, U32_MAX, 0), fpdu, "none was taken at a time");
+	KUNIT_EXPECT_EQ(test, compare_ways(test, c, U32_MAX, 0), c->taken * fpdu);
 	/* Each octet of the header and of the trailer of the third segment. */
 	for (k = 0; k < fpdu; k++)
 		if (k < 20 || k >= fpdu - 8)
 			for (bit = 0; bit < 8; bit++)
 				compare_ways(test, c, 2 * fpdu + k, 1 << bit);
+}
+
+/* What ends a series although the octets are as expected: segment.c finds out what it is. */
+static void test_series_ends(struct kunit *test)
+{
+	static const struct series_case c = {
+		.opcode = KWARP_OP_WRITE, .payload = 100, .kind = KWARP_MR_USER, .region = LONGEST,
+	};
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &t->a.e;
+	u8 wire[SEGMENTS * 128];
+	u32 ends[SEGMENTS], len = make_long(&c, wire, sizeof(wire), ends);
+
+	prepare_series(test, &c, &t->a);
+	kwarp_rx_feed(e, wire, ends[0] - 4);
+	KUNIT_EXPECT_EQ_MSG(test, kwarp_rx_take_series(e, wire + ends[0] - 4, len), 0, "inside");
+	kwarp_rx_feed(e, wire + ends[0] - 4, 4);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], ends[1] - ends[0] - 1), 0);
+	t->mr.valid = false;
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	t->mr.valid = true;
+	e->access = IB_ACCESS_REMOTE_READ;
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	e->access = IB_ACCESS_REMOTE_WRITE;
+	set_bit(KWARP_E_RX_STOP, &e->flags);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	clear_bit(KWARP_E_RX_STOP, &e->flags);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], ends[1] - ends[0]),
+			ends[1] - ends[0]);
+	/* Each run checks the region anew. */
+	kwarp_rx_end_run(e);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[1], len - ends[1]), 0);
+	kwarp_rx_feed(e, wire + ends[1], len - ends[1]);
+	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
+	/* The message is over. */
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire, len), 0);
+	kwarp_rx_end_run(e);
 }
 
 /* ------------------------------------------------------ Send with Invalidate */
@@ -893,6 +972,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE_PARAM(test_gap, gap_gen_params),
 	KUNIT_CASE(test_lookups),
 	KUNIT_CASE_PARAM(test_series, series_gen_params),
+	KUNIT_CASE(test_series_ends),
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),

@@ -505,6 +505,10 @@ static void test_series_refused(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.len, 0);
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.left, 10000);
+	t->mr.length = 10000;
+	for (i = 0; i < 30 && !t->e.tx.batch.len; i++)
+		kwarp_tx_build_series(&t->e);
+	KUNIT_EXPECT_LT(test, t->e.tx.msg.left, 10000);
 }
 
 /* ----------------------------------------------------------------- failures */
@@ -591,10 +595,31 @@ static void test_batch_full(struct kunit *test)
 	}
 }
 
+/* The regions of a request that has been checked are there already: it is not refused for them. */
+static void test_many_regions(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+	struct kwarp_batch *b = &t->e.tx.batch;
+
+	start(t, &plans[0]);
+	t->e.tx.msg.left = 100;
+	from_sgl(t, 1000, 100);
+	b->nmr = KWARP_BATCH_MRS;
+	b->len = 40;
+	KUNIT_EXPECT_FALSE_MSG(test, kwarp_tx_build(&t->e), "some may have found no place");
+	KUNIT_EXPECT_FALSE(test, t->e.tx.no_memory);
+	KUNIT_EXPECT_NE(test, t->e.tx.msg.kind, KWARP_TXK_NONE);
+	b->nmr = KWARP_BATCH_MRS - 1;
+	b->len = 0;
+	KUNIT_EXPECT_TRUE(test, kwarp_tx_build(&t->e));
+	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_NONE);
+}
+
 static struct kunit_case tx_build_cases[] = {
 	KUNIT_CASE_PARAM(test_stream, plan_gen_params),
 	KUNIT_CASE_PARAM(test_series_limits, limit_gen_params),
 	KUNIT_CASE(test_series_refused),
+	KUNIT_CASE(test_many_regions),
 	KUNIT_CASE(test_response_gone),
 	KUNIT_CASE(test_request_gone),
 	KUNIT_CASE(test_batch_full),

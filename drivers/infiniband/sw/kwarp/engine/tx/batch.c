@@ -79,9 +79,14 @@ void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *
 		b->bv[b->n - 1].bv_len = m->last_len;
 }
 
+static bool has_frag(const struct kwarp_batch *b, u32 want)
+{
+	return b->frag.page && b->frag.size - b->frag.offset >= want;
+}
+
 static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
 {
-	if (b->frag.page && b->frag.size - b->frag.offset >= want)
+	if (has_frag(b, want))
 		return true;
 	return kwarp_pages_refill(b->kdev, &b->frag, b->much || b->len > PAGE_SIZE / 2, gfp);
 }
@@ -91,9 +96,16 @@ static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
  * @b: batch
  * @want: octets, 1 to KWARP_BATCH_FRAG_SURE
  * @may_sleep: the caller may; also in NOIO scope
+ *
+ * Lets go of the regions of a request that has been checked before it waits for memory: they are
+ * looked up again when it is built.
  */
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
+	if (has_frag(b, want))
+		return;
+	if (may_sleep)
+		put_mrs(b);
 	refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
 }
 
@@ -144,7 +156,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
-	if (!b->frag.page || b->frag.size - b->frag.offset < max(len, FRAG_MIN))
+	if (!has_frag(b, max(len, FRAG_MIN)))
 		return NULL;
 	return append_frag(b, len);
 }

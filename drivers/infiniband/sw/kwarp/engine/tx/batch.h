@@ -29,7 +29,10 @@ struct socket;
 #define KWARP_BATCH_BVECS	(KWARP_BATCH_LEN / 4096 + 4)
 /* What kwarp_batch_prefill() can be asked for: an FPDU of half of it always fits. */
 #define KWARP_BATCH_FRAG_SURE	2048
-/* An empty batch has a place for every element of the longest list. */
+/*
+ * An empty batch has a place for every element of the longest list.  Those of a request are
+ * taken when it is checked; if they fill the batch, some may have found none.
+ */
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
 

@@ -2,10 +2,10 @@
 /*
  * Building one FPDU into the batch.  Context: the runner.
  *
- * Every octet passes through put().  Where the batch has room for the whole FPDU in one
- * piece, and there are no markers, that is a copy, and the CRC is computed once at the
- * end.  Else put() goes on from piece to piece, inserts markers where the stream offset
- * says and folds the CRC as it goes.
+ * Where the batch has room for the whole FPDU in one piece, and there are no markers, payload is
+ * copied there, and the CRC is computed once at the end.  Else every octet passes through
+ * put_pieces(), which goes on from piece to piece, inserts markers where the stream offset says and
+ * folds the CRC as it goes.
  */
 #include "fpdu.h"
 
@@ -200,7 +200,7 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 	return KWARP_PERR_NONE;
 }
 
-/* The source of a Read Response is checked again on every segment. */
+/* The source of a Read Response is checked again on every segment, or series of them. */
 static enum kwarp_perr add_response(struct fpdu *f, u32 len)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);
@@ -267,13 +267,6 @@ static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
 	return put_trailer(f, kwarp_mpa_pad(ulpdu)) ? KWARP_PERR_NONE : KWARP_PERR_LOCAL;
 }
 
-static u32 regions(const struct kwarp_tx_msg *m, u32 sges)
-{
-	if (m->src == KWARP_SRC_SGL)
-		return sges - m->sge;
-	return m->src == KWARP_SRC_REGION;
-}
-
 /* RFC 5040 4.8: a Read that fails half way reports what is left of it. */
 static void fail_response(struct kwarp_engine *e, enum kwarp_perr err)
 {
@@ -308,13 +301,18 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 	m->kind = KWARP_TXK_NONE;
 }
 
-/* 5044-5.1-4 */
+/*
+ * Is there a place in the packet (5044-5.1-4), and one for each region that the FPDU may touch?  An
+ * empty batch has both.
+ */
 static bool has_room(const struct kwarp_engine *e, u32 payload)
 {
+	const struct kwarp_batch *b = &e->tx.batch;
 	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
 
-	return kwarp_batch_takes(&e->tx.batch,
-				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
+	return !b->len || (b->nmr < KWARP_BATCH_MRS &&
+			   kwarp_batch_takes(b, kwarp_mpa_wire_len(e->tx.off, ulpdu,
+								   e->tx.markers)));
 }
 
 /**
@@ -337,9 +335,6 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 
 	kwarp_assert_runner(e);
 	if (!has_room(e, payload))
-		return false;
-	/* Every region that it may touch has to find a place. */
-	if (f.b->nmr + regions(m, e->tx.wqe.e.num_sge) > KWARP_BATCH_MRS)
 		return false;
 	kwarp_batch_mark(f.b, &mark);
 	m->hdr.last = payload == m->left;

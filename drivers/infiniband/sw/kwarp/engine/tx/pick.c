@@ -125,6 +125,9 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 {
 	enum kwarp_mem_err err;
 
+	/* A sink's STag is told to the peer: not that of all memory, if it is not to write there. */
+	if (rights && mr->kind == KWARP_MR_DMA)
+		rights |= IB_ACCESS_REMOTE_WRITE;
 	/* A registration or bind of another queue pair may be changing it. */
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);

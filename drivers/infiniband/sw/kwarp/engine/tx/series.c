@@ -76,6 +76,7 @@ static void plan_series(const struct kwarp_engine *e, struct series *s)
 	s->check = tx->msg.src == KWARP_SRC_REGION ? source : s->n * s->payload;
 }
 
+/* Length fields, headers and payload. */
 static void put_series(struct kwarp_engine *e, const struct series *s, struct kwarp_mr *mr,
 		       u8 *to)
 {
@@ -88,11 +89,20 @@ static void put_series(struct kwarp_engine *e, const struct series *s, struct kw
 		put_unaligned_be16(e->tx.mulpdu, to);
 		len = KWARP_MPA_LEN_FIELD + kwarp_ddp_encode(to + KWARP_MPA_LEN_FIELD, hdr);
 		kwarp_mr_read(mr, addr, to + len, s->payload);
-		kwarp_tx_end_fpdu(&e->tx, to, len + s->payload, kwarp_mpa_pad(e->tx.mulpdu));
 		kwarp_ddp_advance(hdr, s->payload);
 		addr += s->payload;
 		to += s->wire;
 	}
+}
+
+/* Pad and CRC, of our copy: nobody waits for the region meanwhile. */
+static void end_series(const struct kwarp_tx *tx, const struct series *s, u8 *to)
+{
+	u32 i;
+
+	for (i = 0; i < s->n; i++, to += s->wire)
+		kwarp_tx_end_fpdu(tx, to, KWARP_MPA_LEN_FIELD + tx->mulpdu,
+				  kwarp_mpa_pad(tx->mulpdu));
 }
 
 static void account_series(struct kwarp_tx *tx, const struct series *s)
@@ -135,7 +145,9 @@ bool kwarp_tx_build_series(struct kwarp_engine *e)
 	if (to)
 		put_series(e, &s, mr, to);
 	kwarp_mr_end(mr);
-	if (to)
-		account_series(&e->tx, &s);
-	return to;
+	if (!to)
+		return false;
+	end_series(&e->tx, &s, to);
+	account_series(&e->tx, &s);
+	return true;
 }

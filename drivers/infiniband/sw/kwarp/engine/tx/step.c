@@ -69,13 +69,16 @@ static void fill_batch(struct kwarp_engine *e)
 
 	tx->no_memory = false;
 	while (!tx->batch.len || tx->batch.len < tx->batch.goal) {
+		bool answer;
+
 		if (!tx->msg.kind && !kwarp_tx_pick(e))
 			return;
 		if (!tx->batch.len)
 			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
-		tx->answered |= tx->msg.kind == KWARP_TXK_RRESP;
+		answer = tx->msg.kind == KWARP_TXK_RRESP;
 		if (!kwarp_tx_build_series(e) && !kwarp_tx_build(e))
 			return;
+		tx->answered |= answer;
 	}
 }
 
