@@ -456,6 +456,60 @@ static void test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_fpdu_rx_head_len(&rx, head), KWARP_MPA_LEN_FIELD);
 }
 
+static const struct expectation {
+	const char *desc;
+	bool tagged;
+	bool last;
+	bool markers;
+	u32 payload;
+	u32 feed;	/* octets of the FPDU that have come */
+	u32 wire;	/* octets of the next one; 0: nothing can be expected */
+} expectations[] = {
+	{ "tagged", true, false, false, 100, 120, 120 },
+	{ "untagged", false, false, false, 100, 124, 124 },
+	{ "pad", true, false, false, 101, 124, 124 },
+	{ "last", true, true, false, 100, 120, 0 },
+	{ "no payload", true, false, false, 0, 20, 0 },
+	{ "with markers", true, false, true, 100, 124, 0 },
+	{ "inside the next header", true, false, false, 100, 121, 0 },
+	{ "inside the payload", true, false, false, 100, 80, 0 },
+	{ "before the trailer", true, false, false, 100, 116, 0 },
+	{ "before the last octet", true, false, false, 100, 119, 0 },
+	{ "nothing has come", true, false, false, 100, 0, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(expectation, expectations, desc);
+
+/* What may be expected after an FPDU is what a sender that goes on would send. */
+static void test_expect(struct kunit *test)
+{
+	const struct expectation *c = test->param_value;
+	u8 u[128] = { (c->tagged ? 0x81 : 0x01) | (c->last ? 0x40 : 0), c->tagged ? 0x40 : 0x43 };
+	u8 wire[512], fields[KWARP_FPDU_FIELDS];
+	struct kwarp_emit w = { .buf = wire, .size = sizeof(wire), .markers = c->markers };
+	u32 hdr = kwarp_ddp_len(c->tagged), i, n;
+	struct sink *s = sink_new(test);
+
+	for (i = 0; i < 3; i++) {
+		/* so that it carries over */
+		if (c->tagged)
+			put_unaligned_be64(0xffffffffffULL + i * c->payload, u + 6);
+		else
+			put_unaligned_be32(i * c->payload, u + 14);
+		kwarp_emit_fpdu(&w, u, hdr + c->payload, 0);
+	}
+	sink_start(s, false, c->markers, 0);
+	sink_piece(s, wire, c->feed);
+	n = kwarp_fpdu_rx_expect(&s->rx, fields);
+	KUNIT_ASSERT_EQ(test, n, c->wire);
+	for (i = 1; n && i < 3; i++) {
+		KUNIT_EXPECT_MEMEQ(test, fields, wire + i * n, KWARP_MPA_LEN_FIELD + hdr);
+		kwarp_fpdu_rx_taken(&s->rx, fields, n);
+		KUNIT_EXPECT_EQ(test, s->rx.off, (i + 1) * n);
+		KUNIT_EXPECT_TRUE(test, kwarp_fpdu_rx_idle(&s->rx));
+	}
+}
+
 /* The caller may stop after any event and bring the rest back cut differently. */
 static void test_stop_and_resume(struct kunit *test)
 {
@@ -867,6 +921,7 @@ static struct kunit_case fpdu_rx_cases[] = {
 	KUNIT_CASE(test_told),
 	KUNIT_CASE(test_unverified),
 	KUNIT_CASE(test_bounds),
+	KUNIT_CASE_PARAM(test_expect, expectation_gen_params),
 	KUNIT_CASE(test_stop_and_resume),
 	KUNIT_CASE(test_error_stays),
 	KUNIT_CASE_PARAM(test_length, length_gen_params),
