@@ -110,6 +110,11 @@ def bandwidth(run, size):
     return rate(run, size) * size / MIB
 
 
+def instructions(run, size):
+    """In thousands, where one takes a nanosecond."""
+    return run["seconds"] / run["ops"] * 1e6
+
+
 def median_latency(run, size):
     return run["median"]
 
@@ -202,6 +207,7 @@ class CrcTarget(Target):
 TCP = rate_key("tcp", "stream")
 IPERF = rate_key("iperf3", "stream")
 ONE, STEER, STOCK = "uml-up", "uml-steer", "6.12"
+COUNTED = "icount"
 
 
 def targets_of_bandwidth():
@@ -398,6 +404,16 @@ def section_rates(fig, mtu):
         yield from table(head_of(fig, title), rows)
 
 
+def section_instructions(fig, mtu):
+    """Where the clock counts them: of all that both ends execute, programs included."""
+    if fig.name != COUNTED:
+        return
+    yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"
+    yield ""
+    rows = [row_of(fig, instructions, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op in OPS for s in sizes(fig)]
+    yield from table(head_of(fig, "both ends"), rows)
+
+
 def section_qps(fig, mtu):
     rows = []
     for size, metric, unit in ((65536, bandwidth, "MiB/s"), (64, rate, "/s")):
@@ -505,7 +521,7 @@ def sections(fig):
         yield f"![{name}]({name})"
         yield ""
     for mtu in fig.mtus():
-        for section in (section_rates, section_qps, section_latency, section_cpu):
+        for section in (section_instructions, section_rates, section_qps, section_latency, section_cpu):
             yield from section(fig, mtu)
     yield from section_crc(fig)
     yield from section_connections(fig)
