@@ -380,8 +380,11 @@ static const struct test {
 } tests[] = {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
-	/* Of both ends, until they are obeyed. */
-	{ "sleep", run_sleep, 500, 2, 20, false },
+	/*
+	 * Of both ends, until they are obeyed: KWARP_COALESCE_MISSES looks that find one forgotten, of
+	 * which up to KWARP_COALESCE_IDLE count as one.
+	 */
+	{ "sleep", run_sleep, 500, 2, 128, false },
 	{ "leave", run_leave, 20, 1, 4000, false },
 	/* Then the next ones go at once, see KWARP_COALESCE_OBEY. */
 	{ "spin", run_spin, 300, 0, 20, false },
