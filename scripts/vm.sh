@@ -109,9 +109,10 @@ boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
+	# Counted: each octet of a "rep movsb" would be an instruction.
+	# shellcheck disable=SC2054
 	case $how in
 	kvm) args=(-accel kvm) cpu=host clock='' ;;
-	# Each octet of a "rep movsb" would be an instruction.
 	icount) args=(-accel tcg,thread=single -icount "shift=0,sleep=off") cpu+=,-erms,-fsrm smp=1 ;;
 	esac
 	[ -z "$out" ] || args+=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")

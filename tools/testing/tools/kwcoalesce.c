@@ -381,8 +381,8 @@ static const struct test {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
 	/*
-	 * Of both ends, until they are obeyed: KWARP_COALESCE_MISSES looks that find one forgotten, of
-	 * which up to KWARP_COALESCE_IDLE count as one.
+	 * Of both ends, until they are obeyed: KWARP_COALESCE_MISSES looks that find one
+	 * forgotten, of which up to KWARP_COALESCE_IDLE count as one.
 	 */
 	{ "sleep", run_sleep, 500, 2, 128, false },
 	{ "leave", run_leave, 20, 1, 4000, false },

@@ -125,7 +125,7 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 {
 	enum kwarp_mem_err err;
 
-	/* A sink's STag is told to the peer: not that of all memory, if it is not to write there. */
+	/* A sink's STag is told to the peer: that of all memory only if it may write there. */
 	if (rights && mr->kind == KWARP_MR_DMA)
 		rights |= IB_ACCESS_REMOTE_WRITE;
 	/* A registration or bind of another queue pair may be changing it. */

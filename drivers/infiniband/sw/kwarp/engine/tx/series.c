@@ -34,7 +34,7 @@ struct series {
 };
 
 /* Octets of the source that follow each other; 0 if they are of no region. */
-static u32 find_source(const struct kwarp_engine *e, struct series *s)
+static u32 find_source(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx_msg *m = &e->tx.msg;
 	const struct kwarp_sge *sge = &e->tx.wqe.sge[m->sge];
@@ -58,7 +58,7 @@ static u32 find_source(const struct kwarp_engine *e, struct series *s)
 }
 
 /* How many there can be; the message's last FPDU is none of them. */
-static void plan_series(const struct kwarp_engine *e, struct series *s)
+static void plan_series(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx *tx = &e->tx;
 	const struct kwarp_batch *b = &tx->batch;
