@@ -219,11 +219,13 @@ u32 kwarp_tcp_emss(const struct socket *sock)
  */
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
-	u32 octets = min(READ_ONCE(sock->sk->sk_gso_max_size), most);
-	u32 limit = READ_ONCE(sock->sk->sk_gso_max_segs);
-	u32 segments = octets / emss;
+	u32 size = READ_ONCE(sock->sk->sk_gso_max_size);
+	u32 segments = READ_ONCE(sock->sk->sk_gso_max_segs);
 
-	if (limit > 1)
-		segments = min(segments, limit);
+	/* Without GSO (IPsec) the size may never have been set. */
+	if (segments > 1)
+		segments = min(segments, min(size, most) / emss);
+	else
+		segments = most / emss;
 	return emss * max(segments, 1U);
 }

@@ -250,6 +250,21 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, put_octets(test, b, PAGE_SIZE));
 }
 
+/* Who deregisters a region must not wait for memory: it is let go of where that may sleep. */
+static void test_wait_without_regions(struct kunit *test)
+{
+	struct kwarp_batch *b = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, kwarp_batch_mr(b, 1 << 8));
+	kwarp_batch_prefill(b, 1, false);
+	expect_references(test, 1, 2);
+	kwarp_batch_prefill(b, 1, true);
+	expect_references(test, 1, 2);
+	b->frag.offset = b->frag.size;
+	kwarp_batch_prefill(b, 1, true);
+	expect_references(test, 0, 0);
+}
+
 /* Few octets ask for single pages, many for large ones, also at the next start. */
 static void test_sizes(struct kunit *test)
 {
@@ -481,6 +496,7 @@ static void test_idle(struct kunit *test)
 
 static struct kunit_case batch_cases[] = {
 	KUNIT_CASE(test_longest),
+	KUNIT_CASE(test_wait_without_regions),
 	KUNIT_CASE(test_rollback),
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_sizes),
