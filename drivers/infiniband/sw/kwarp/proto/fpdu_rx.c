@@ -215,39 +215,35 @@ u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head)
 	return rx->markers && to && to < len ? len + KWARP_MPA_MARKER_LEN : len;
 }
 
-/* The fields of a segment whose offset is @hdr's. */
-static void put_offset(u8 *fields, const struct kwarp_ddp_hdr *hdr)
+/* The offset of the segment after the last one. */
+static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 {
-	if (hdr->tagged)
-		put_unaligned_be64(hdr->to, fields + KWARP_MPA_LEN_FIELD +
+	struct kwarp_ddp_hdr next = rx->hdr;
+
+	kwarp_ddp_advance(&next, rx->payload_len);
+	if (next.tagged)
+		put_unaligned_be64(next.to, fields + KWARP_MPA_LEN_FIELD +
 				   offsetof(struct kwarp_wire_tagged, to));
 	else
-		put_unaligned_be32(hdr->mo, fields + KWARP_MPA_LEN_FIELD +
+		put_unaligned_be32(next.mo, fields + KWARP_MPA_LEN_FIELD +
 				   offsetof(struct kwarp_wire_untagged, mo));
 }
 
 u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS])
 {
-	struct kwarp_ddp_hdr next = rx->hdr;
-
 	if (rx->step != KWARP_FPDU_S_HEAD || rx->have || rx->markers || rx->hdr.last ||
 	    !rx->payload_len)
 		return 0;
 	memcpy(fields, rx->head, KWARP_FPDU_FIELDS);
-	kwarp_ddp_advance(&next, rx->payload_len);
-	put_offset(fields, &next);
+	put_next_offset(rx, fields);
 	return kwarp_mpa_fpdu_len(rx->ulpdu_len);
 }
 
 void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire)
 {
-	struct kwarp_ddp_hdr next;
-
 	kwarp_ddp_advance(&rx->hdr, rx->payload_len);
 	rx->off += wire;
-	next = rx->hdr;
-	kwarp_ddp_advance(&next, rx->payload_len);
-	put_offset(fields, &next);
+	put_next_offset(rx, fields);
 }
 
 void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,

@@ -59,7 +59,10 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 							   covered - head_len));
 }
 
-/* Deregistration waits for the end of the run, but no segment that follows is accepted. */
+/*
+ * Each run looks the region up, and checks it, with its first segment.  Deregistration waits for
+ * the end of the run, but no segment that follows is accepted.
+ */
 static bool region_is_gone(const struct kwarp_rx *rx)
 {
 	return rx->target == KWARP_RXT_TAGGED && !(rx->mr && READ_ONCE(rx->mr->valid));
@@ -87,13 +90,16 @@ static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u32 head_len = KWARP_MPA_LEN_FIELD + kwarp_ddp_len(f->hdr.tagged);
+	/* What every header has, compared without a call, and what only the longer one has. */
+	const u32 common = KWARP_MPA_LEN_FIELD + KWARP_DDP_TAGGED_LEN;
 	u8 head[KWARP_FPDU_FIELDS];
 
 	memcpy(head, data, sizeof(head));
 	/* The copy is judged, whatever the compiler thinks of the original. */
 	barrier();
-	if (memcmp(head, expected, KWARP_FPDU_FIELDS - 4) ||
-	    (!f->hdr.tagged && get_unaligned_be32(head + 16) != get_unaligned_be32(expected + 16)))
+	if (memcmp(head, expected, common) ||
+	    (!f->hdr.tagged &&
+	     memcmp(head + common, expected + common, sizeof(head) - common)))
 		return false;
 	if (f->check_crc && !crc_is_right(head, head_len, data, wire))
 		return false;
@@ -104,11 +110,12 @@ static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data
 static void account_fpdu(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
+	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
 	struct kwarp_oread *r;
 
-	if (!rx->fpdu.hdr.tagged) {
-		rx->q[KWARP_QN_SEND].mo += rx->fpdu.payload_len;
-	} else if (rx->fpdu.hdr.opcode == KWARP_OP_RRESP) {
+	if (!h->tagged) {
+		kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
+	} else if (h->opcode == KWARP_OP_RRESP) {
 		r = kwarp_oread_head(&e->oread);
 		r->to += rx->fpdu.payload_len;
 		r->left -= rx->fpdu.payload_len;
@@ -130,8 +137,7 @@ size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
 	u32 wire = kwarp_fpdu_rx_expect(f, expected);
 	size_t n, used = 0;
 
-	/* The region is looked up and checked with the first segment of each run. */
-	if (!wire || len < wire || (e->rx.target == KWARP_RXT_TAGGED && !e->rx.mr))
+	if (!wire || len < wire)
 		return 0;
 	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
 		if (test_bit(KWARP_E_RX_STOP, &e->flags) || region_is_gone(&e->rx) ||

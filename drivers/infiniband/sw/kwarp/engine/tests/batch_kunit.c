@@ -250,7 +250,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, put_octets(test, b, PAGE_SIZE));
 }
 
-/* Who deregisters a region must not wait for memory: it is let go of where that may sleep. */
+/* Where the batch may sleep for memory, no deregistration waits for that. */
 static void test_wait_without_regions(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

@@ -433,7 +433,7 @@ static const struct limit {
 	u32 room;	/* in the fragment */
 	u32 goal;
 	u32 len;	/* of the batch before */
-	u32 element;	/* of the list, or of the Read's source */
+	u32 element;	/* of the list */
 	u32 left;	/* of the message */
 	u32 n;		/* FPDUs that are built at a time */
 } limits[] = {
@@ -441,12 +441,12 @@ static const struct limit {
 	{ "the last is a full one", 100000, 100000, 0, 4284, 4284, 2 },
 	{ "a single one is none", 100000, 100000, 0, 2856, 2856, 0 },
 	{ "room of the fragment", 4344, 100000, 0, 10000, 10000, 3 },
-	{ "an octet less", 4343, 100000, 0, 10000, 10000, 2 },
+	{ "an octet less room of the fragment", 4343, 100000, 0, 10000, 10000, 2 },
 	{ "the packet", 100000, 7240, 2896, 10000, 10000, 3 },
-	{ "an octet less", 100000, 7239, 2896, 10000, 10000, 2 },
+	{ "an octet less of the packet", 100000, 7239, 2896, 10000, 10000, 2 },
 	{ "nothing left of the packet", 100000, 7240, 7240, 10000, 10000, 0 },
 	{ "the element", 100000, 100000, 0, 4284, 10000, 3 },
-	{ "an octet less", 100000, 100000, 0, 4283, 10000, 2 },
+	{ "an octet less of the element", 100000, 100000, 0, 4283, 10000, 2 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);

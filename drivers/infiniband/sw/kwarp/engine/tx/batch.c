@@ -79,14 +79,9 @@ void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *
 		b->bv[b->n - 1].bv_len = m->last_len;
 }
 
-static bool has_frag(const struct kwarp_batch *b, u32 want)
-{
-	return b->frag.page && b->frag.size - b->frag.offset >= want;
-}
-
 static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
 {
-	if (has_frag(b, want))
+	if (kwarp_batch_room(b) >= want)
 		return true;
 	return kwarp_pages_refill(b->kdev, &b->frag, b->much || b->len > PAGE_SIZE / 2, gfp);
 }
@@ -102,7 +97,7 @@ static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
  */
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
-	if (has_frag(b, want))
+	if (kwarp_batch_room(b) >= want)
 		return;
 	if (may_sleep)
 		put_mrs(b);
@@ -156,7 +151,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
-	if (!has_frag(b, max(len, FRAG_MIN)))
+	if (kwarp_batch_room(b) < max(len, FRAG_MIN))
 		return NULL;
 	return append_frag(b, len);
 }

@@ -87,18 +87,20 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
  * @len: its octets
  *
  * Context: the runner.
- * Return: false if the batch would get longer than one packet, or the FPDU begin in one segment and
- * end in another where that is to be avoided; it then begins the next batch.
+ * Return: false if the batch would get longer than one packet, the FPDU would begin in one segment
+ * and end in another where that is to be avoided (5044-5.1-4), or a region that it needs may have
+ * found no place; it then begins the next batch.
  */
 static inline bool kwarp_batch_takes(const struct kwarp_batch *b, u32 len)
 {
 	/* Behind the last place where TCP will cut: an aligned batch begins at one. */
 	u32 tail = b->cut ? b->len % b->cut : 0;
 
-	return !b->len || (b->len + len <= b->goal && (!tail || tail + len <= b->cut));
+	return !b->len || (b->nmr < KWARP_BATCH_MRS && b->len + len <= b->goal &&
+			   (!tail || tail + len <= b->cut));
 }
 
-/* Octets that kwarp_batch_whole() has room for. */
+/* Octets left of the fragment. */
 static inline u32 kwarp_batch_room(const struct kwarp_batch *b)
 {
 	return b->frag.page ? b->frag.size - b->frag.offset : 0;

@@ -190,12 +190,8 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0) !=
 			 KWARP_MEM_OK)
 			return KWARP_PERR_LOCAL;
-		m->sge_off += n;
+		kwarp_tx_pass_sge(&f->e->tx, n);
 		len -= n;
-		if (m->sge_off == s->length) {
-			m->sge++;
-			m->sge_off = 0;
-		}
 	}
 	return KWARP_PERR_NONE;
 }
@@ -301,18 +297,12 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 	m->kind = KWARP_TXK_NONE;
 }
 
-/*
- * Is there a place in the packet (5044-5.1-4), and one for each region that the FPDU may touch?  An
- * empty batch has both.
- */
 static bool has_room(const struct kwarp_engine *e, u32 payload)
 {
-	const struct kwarp_batch *b = &e->tx.batch;
 	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
 
-	return !b->len || (b->nmr < KWARP_BATCH_MRS &&
-			   kwarp_batch_takes(b, kwarp_mpa_wire_len(e->tx.off, ulpdu,
-								   e->tx.markers)));
+	return kwarp_batch_takes(&e->tx.batch,
+				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
 }
 
 /**

@@ -4,6 +4,18 @@
 
 #include "../types.h"
 
+/* @len octets of the element in work have been used. */
+static inline void kwarp_tx_pass_sge(struct kwarp_tx *tx, u32 len)
+{
+	struct kwarp_tx_msg *m = &tx->msg;
+
+	m->sge_off += len;
+	if (m->sge_off == tx->wqe.sge[m->sge].length) {
+		m->sge++;
+		m->sge_off = 0;
+	}
+}
+
 void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad);
 bool kwarp_tx_build(struct kwarp_engine *e);
 

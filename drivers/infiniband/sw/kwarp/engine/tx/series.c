@@ -107,17 +107,10 @@ static void end_series(const struct kwarp_tx *tx, const struct series *s, u8 *to
 
 static void account_series(struct kwarp_tx *tx, const struct series *s)
 {
-	struct kwarp_tx_msg *m = &tx->msg;
-
 	tx->off += s->n * s->wire;
-	m->left -= s->n * s->payload;
-	if (m->src != KWARP_SRC_SGL)
-		return;
-	m->sge_off += s->n * s->payload;
-	if (m->sge_off == tx->wqe.sge[m->sge].length) {
-		m->sge++;
-		m->sge_off = 0;
-	}
+	tx->msg.left -= s->n * s->payload;
+	if (tx->msg.src == KWARP_SRC_SGL)
+		kwarp_tx_pass_sge(tx, s->n * s->payload);
 }
 
 /**
