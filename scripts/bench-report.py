@@ -465,7 +465,7 @@ def section_connections(fig):
 
 
 def section_storage(fig):
-    """NVMe over Fabrics: target and host on one machine, by fio."""
+    """NVMe over Fabrics and NFS: both ends on one machine, by fio."""
     for mtu in fig.mtus():
         rows = []
         for op, size, depth in sorted({k[3:] for k in fig.cells if k[2] == "storage"}):
@@ -476,7 +476,7 @@ def section_storage(fig):
             against = ratios(found.get("kwarp", {}), found.get("tcp", {}))
             rows.append([f"{op} {octets(size)} × {depth}, {unit}", *(show(v) for v in found.values()),
                          f"{statistics.median(against):.2f}" if against else "–"])
-        yield f"### NVMe over Fabrics, MTU {mtu}"
+        yield f"### NVMe over Fabrics and NFS, MTU {mtu}"
         yield ""
         yield from table([*head_of(fig, "fio, requests in flight"), "kwarp to TCP"], rows)
 

@@ -15,8 +15,8 @@
 #         6.12, 6.1, sid   a stock kernel in QEMU
 #         icount       6.12 in QEMU, one processor, whose clock counts instructions: figures do
 #                      not depend on what the host does, and a time is a number of instructions
-#     --storage        NVMe over Fabrics by fio instead, beside NVMe/TCP: GUEST-storage.json; options
-#                      are those of tools/testing/bench/storage.py
+#     --storage        NVMe over Fabrics and NFS by fio instead, beside their transports over TCP:
+#                      GUEST-storage.json; options are those of tools/testing/bench/storage.py
 #     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS  of one guest (36000)
 #     --short          two minutes on one stock guest: ratios; fails only if a target of large
@@ -32,7 +32,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0 program=run.py suffix=''
+guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0 program=run.py suffix='' root=plain
 
 parse() {
 	while [ $# -gt 0 ]; do
@@ -43,7 +43,7 @@ parse() {
 		--out) out=$2; shift ;;
 		--timeout) timeout=$2; shift ;;
 		--short) short=1 ;;
-		--storage) program=storage.py suffix=-storage ;;
+		--storage) program=storage.py suffix=-storage root=wide ;;
 		--) shift; options=("$@"); return ;;
 		*) die "unknown option $1 (see $0 --help)" ;;
 		esac
@@ -112,7 +112,7 @@ run_guest() {
 	machine "$guest" >"$out/$name.machine"
 	[[ $guest != uml* ]] || keep_awake
 	say "measuring in guest $guest"
-	"$here/vm.sh" --kernel "$kernel" "${accel[@]}" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
+	"$here/vm.sh" --kernel "$kernel" "${accel[@]}" --root "$root" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
 		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# Of a run that measured nothing no figures take the place of what is there.
 	grep -q '"round"' "$records" || return $((status ? status : 1))

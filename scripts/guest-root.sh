@@ -5,7 +5,9 @@
 # One tree serves twice: whole, with headers and link libraries, as the sysroot
 # that test programs are compiled against; without these as the initramfs.
 #
-#   scripts/guest-root.sh            prints the folder of root.cpio, sysroot/, rdma-core-version
+#   scripts/guest-root.sh [plain]    prints the folder of root.cpio, sysroot/, rdma-core-version
+#   scripts/guest-root.sh wide       the same with the programs of upper layers (NFS, iSCSI, SMB,
+#                                    MPI), of more than twice the size: only for what needs them
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -15,6 +17,13 @@ packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	iproute2 iperf3 ethtool tcpdump iputils-ping procps kmod nftables wireguard-tools
 	python3-minimal python3-pyverbs strace libfabric-bin fio
 	libibverbs-dev librdmacm-dev libc6-dev)
+wide=(nfs-kernel-server nfs-common rpcbind open-iscsi ksmbd-tools cifs-utils
+	openmpi-bin libopenmpi-dev ucx-utils python3 curl)
+# What these depend on and do not need here: compilers, sanitizers, what UCX has for GPUs.
+wide_prune=('./usr/bin/x86_64-linux-gnu-*' './usr/libexec/gcc' './usr/share/perl5' './usr/share/javascript'
+	'./usr/lib/x86_64-linux-gnu/lib*san.so.*' './usr/lib/x86_64-linux-gnu/libLLVM*'
+	'./usr/lib/x86_64-linux-gnu/libamd*' './usr/lib/x86_64-linux-gnu/libhsa*' './usr/lib/x86_64-linux-gnu/libz3*'
+	'./usr/lib/x86_64-linux-gnu/libperl*' './usr/lib/x86_64-linux-gnu/libgprofng*')
 
 # Left out of the boot image: documentation, headers, static libraries, caches.
 prune=(./usr/include ./usr/share/doc ./usr/share/man ./usr/share/locale ./usr/share/info
@@ -65,5 +74,10 @@ make_root() {
 	say "the guest is made: $(du -sh "$dir/root.cpio" | cut -f1), rdma-core $(cat "$dir/rdma-core-version")"
 }
 
+case ${1:-plain} in
+plain) ;;
+wide) packages+=("${wide[@]}") prune+=("${wide_prune[@]}") ;;
+*) die "unknown guest $1 (see the head of $0)" ;;
+esac
 id=$({ declare -p packages prune; declare -f bootstrap settle pack; } | sha256sum | cut -c1-12)
 cached "guest/$suite-$id" make_root

@@ -11,6 +11,7 @@
 #     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); the last two are no emulated
 #                        machines but programs: user-mode kernels, native code; uml-up has one
 #                        processor
+#     --root plain|wide  the guest's root (plain); wide has the programs of upper layers, too
 #     --overlay DIR      laid over the guest's root, may be repeated; a folder
 #                        lib/modules/RELEASE/extra in it is known to modprobe
 #     --siw              siw.ko of that kernel is known to modprobe
@@ -30,15 +31,16 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
-kernel=6.12 overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 leaks=0 shell=0
+kernel=6.12 root=plain overlays=() siw=0 out='' logs='' timeout='' mem=4G smp=2 append='' accel='' scan=1 leaks=0 shell=0
 command=''
 
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
-		--kernel | --overlay | --out | --logs | --timeout | --mem | --smp | --append | --accel) need_value $# "$1" ;;&
+		--kernel | --root | --overlay | --out | --logs | --timeout | --mem | --smp | --append | --accel) need_value $# "$1" ;;&
 		-h | --help) head_comment; exit ;;
 		--kernel) kernel=$2; shift ;;
+		--root) root=$2; shift ;;
 		--overlay) overlays+=("$2"); shift ;;
 		--siw) siw=1 ;;
 		--out) out=$2; shift ;;
@@ -205,7 +207,7 @@ parse "$@"
 [ "$leaks" = 0 ] || [ "$kernel" = debug ] || die "--leaks is for the debug kernel: no other has kmemleak"
 timeout=${timeout:-$([ "$shell" = 1 ] && echo 0 || echo 600)}
 dir=$(kernel_dir "$kernel")
-guest=$("$here/guest-root.sh")
+guest=$("$here/guest-root.sh" "$root")
 how=$(accelerator)
 logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}
 mkdir -p "$logs"

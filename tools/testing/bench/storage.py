@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Consumers in the kernel: NVMe over Fabrics over kwarp, siw and plain TCP, by fio.
+"""Consumers in the kernel: NVMe over Fabrics and NFS over kwarp, siw and plain TCP, by fio.
 
-Target and host are of one machine and one network namespace, since NVMe knows no other:
+Both ends are of one machine and one network namespace, since NVMe knows no other:
 
-    fio -- /dev/nvmeXn1 -- host ..TCP over lo, whose MTU is set.. target -- /dev/ram0
+    fio -- /dev/nvmeXn1 -- host   ..TCP over lo, whose MTU is set.. target -- /dev/ram0
+    fio -- a file       -- client ..TCP over lo, whose MTU is set.. server -- tmpfs
 
-All three are connected all the time, each with a disk of its own over the same memory, and are
-measured in turn, round after round.  Standard output is as that of run.py.
+All are connected all the time, each with a disk of its own over the same memory and a file of its
+own, and are measured in turn, round after round.  Standard output is as that of run.py.
 """
 
 import argparse
 import glob
+import itertools
 import json
 import os
 import subprocess
@@ -20,7 +22,10 @@ import time
 
 NVMET = "/sys/kernel/config/nvmet"
 ADDR = "10.98.0.1"
-# name -> link type, knobs, NVMe transport
+EXPORT = "/srv/bench"
+FILE_SIZE = "128m"
+NFS_PORT, MOUNTD_PORT, NFS_RDMA_PORT = 2049, 20048, 20049
+# name -> link type, knobs, transport
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}, "rdma"),
     "kwarp-crc": ("kwarp", {"crc": "on"}, "rdma"),
@@ -35,6 +40,7 @@ CELLS = {
     "randwrite": ("randwrite", 4096, 32),
     "latency": ("randread", 4096, 1),
 }
+PROTOCOLS = ("nvme", "nfs")
 
 
 def run(*args, **kwargs):
@@ -72,7 +78,7 @@ class Contender:
         if self.type:
             self.add_link(knobs)
         self.add_target()
-        self.connect()
+        self.at = {"nvme": self.connect, "nfs": self.mount}
 
     def add_net(self):
         """An interface that is the address's home: rdma_cm finds the link by it, TCP uses lo."""
@@ -102,7 +108,7 @@ class Contender:
     def connect(self):
         put("/dev/nvme-fabrics", f"transport={self.transport},traddr={self.addr},trsvcid=4420,nqn={self.nqn},"
             f"nr_io_queues={os.cpu_count()}")
-        self.disk = wait_for("the disk", self.find_disk)
+        return wait_for("the disk", self.find_disk)
 
     def find_disk(self):
         """A path of a multipath disk has a name of its own, without a node."""
@@ -113,9 +119,19 @@ class Contender:
                         return "/dev/" + os.path.basename(disk)
         return None
 
-    def measure(self, cell, seconds):
+    def mount(self):
+        """Version 3: a client of version 4 that knows the server already goes on with its first transport."""
+        where = f"/mnt/{self.name}"
+        os.makedirs(where)
+        port = NFS_RDMA_PORT if self.transport == "rdma" else NFS_PORT
+        run("mount", "-t", "nfs", "-o", f"vers=3,nolock,proto={self.transport},port={port},mountproto=tcp,"
+            f"mountport={MOUNTD_PORT}", f"{self.addr}:{EXPORT}", where, timeout=60)
+        return f"{where}/{self.name}"
+
+    def measure(self, protocol, cell, seconds):
         rw, size, depth = CELLS[cell]
-        done = run("fio", "--name=bench", f"--filename={self.disk}", f"--rw={rw}", f"--bs={size}", f"--iodepth={depth}",
+        done = run("fio", "--name=bench", f"--filename={self.at[protocol]}", f"--size={FILE_SIZE}", f"--rw={rw}",
+                   f"--bs={size}", f"--iodepth={depth}",
                    "--ioengine=libaio", "--direct=1", "--time_based", f"--runtime={seconds}", "--ramp_time=0.3",
                    "--lat_percentiles=1", "--clat_percentiles=0", "--output-format=json", timeout=seconds + 60)
         job = json.loads(done.stdout)["jobs"][0]
@@ -138,13 +154,30 @@ def make(name, number):
         return None
 
 
-def one(who, cell, mtu, number, seconds):
+def serve_nfs():
+    """The server, on TCP and on every RDMA device there is and will be."""
+    run("modprobe", "-a", "nfsd", "rpcrdma", "nfs", "nfsv3")
+    os.makedirs(EXPORT)
+    run("mount", "-t", "tmpfs", "-o", "size=1g", "bench", EXPORT)
+    run("mount", "-t", "nfsd", "nfsd", "/proc/fs/nfsd")
+    os.makedirs("/run/rpcbind", exist_ok=True)
+    run("rpcbind", "-w")
+    run("exportfs", "-i", "-o", "rw,no_root_squash,no_subtree_check,insecure,fsid=1", f"*:{EXPORT}")
+    run("rpc.mountd", "-p", str(MOUNTD_PORT))
+    run("rpc.nfsd", "-V", "3", "-N", "4", "8")
+    put("/proc/fs/nfsd/portlist", f"rdma {NFS_RDMA_PORT}")
+
+
+def one(who, protocol, cell, mtu, number, seconds):
     rw, size, depth = CELLS[cell]
     try:
-        result = who.measure(cell, seconds)
+        if callable(who.at[protocol]):
+            who.at[protocol] = who.at[protocol]()
+        result = who.measure(protocol, cell, seconds)
     except (OSError, ValueError, subprocess.SubprocessError) as e:
-        result = {"error": str(e)[-300:]}
-    emit({"round": number, "mtu": mtu, "who": who.name, "kind": "storage", "op": rw, "size": size, "qps": depth, **result})
+        result = {"error": (getattr(e, "stderr", None) or str(e)).strip()[-300:]}
+    emit({"round": number, "mtu": mtu, "who": who.name, "kind": "storage", "op": f"{protocol} {rw}", "size": size,
+          "qps": depth, **result})
     if "error" in result:
         return f"{who.name} failed: {result['error']}"
     if cell == "latency":
@@ -160,10 +193,13 @@ def main():
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000])
     p.add_argument("--who", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
     p.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
+    p.add_argument("--protocols", nargs="+", default=list(PROTOCOLS), choices=list(PROTOCOLS))
     opt = p.parse_args()
     run("modprobe", "-a", "nvmet-rdma", "nvmet-tcp", "nvme-rdma", "nvme-tcp", "dummy")
     run("modprobe", "brd", "rd_nr=1", "rd_size=262144")
     run("ip", "link", "set", "lo", "up")
+    if "nfs" in opt.protocols:
+        serve_nfs()
     contenders = [who for who in (make(name, n) for n, name in enumerate(opt.who, 1)) if who]
     if not any(who.name == "kwarp" for who in contenders):
         sys.exit("kwarp does not take part: nothing to measure")
@@ -171,9 +207,10 @@ def main():
         for mtu in opt.mtu:
             run("ip", "link", "set", "lo", "mtu", str(mtu))
             print(f"round {number + 1} of {opt.rounds}, MTU {mtu}", flush=True)
-            for cell in opt.cells:
-                turn = contenders[number % len(contenders):] + contenders[:number % len(contenders)]
-                print(f"  {cell:10s}", "  ".join(one(who, cell, mtu, number, opt.seconds) for who in turn), flush=True)
+            turn = contenders[number % len(contenders):] + contenders[:number % len(contenders)]
+            for protocol, cell in itertools.product(opt.protocols, opt.cells):
+                print(f"  {protocol:4s} {cell:10s}",
+                      "  ".join(one(who, protocol, cell, mtu, number, opt.seconds) for who in turn), flush=True)
 
 
 if __name__ == "__main__":
