@@ -69,7 +69,7 @@ def wait_for(what, found, seconds=20):
 class Contender:
     """One of those that are compared: its link, its target and its disk."""
 
-    def __init__(self, name, number):
+    def __init__(self, name, number, protocols):
         self.name, self.number = name, number
         self.type, knobs, self.transport = CONTENDERS[name]
         self.addr = f"10.98.{number}.1"
@@ -77,8 +77,7 @@ class Contender:
         self.add_net()
         if self.type:
             self.add_link(knobs)
-        self.add_target()
-        self.at = {"nvme": self.connect, "nfs": self.mount}
+        self.at = {protocol: self.attach(protocol) for protocol in protocols}
 
     def add_net(self):
         """An interface that is the address's home: rdma_cm finds the link by it, TCP uses lo."""
@@ -93,6 +92,13 @@ class Contender:
             put(f"/sys/class/infiniband/{link}/kwarp/{knob}", value)
         state = f"/sys/class/infiniband/{link}/ports/1/state"
         wait_for("the link", lambda: "ACTIVE" in open(state).read())
+
+    def attach(self, protocol):
+        """What fio works on. Connected before the MTU is set: a connection's segments never grow beyond what they begin with."""
+        if protocol == "nfs":
+            return self.mount()
+        self.add_target()
+        return self.connect()
 
     def add_target(self):
         subsystem, port = f"{NVMET}/subsystems/{self.nqn}", f"{NVMET}/ports/{self.number}"
@@ -111,10 +117,10 @@ class Contender:
         return wait_for("the disk", self.find_disk)
 
     def find_disk(self):
-        """A path of a multipath disk has a name of its own, without a node."""
+        """A path of a multipath disk has a name of its own, without a node; a kernel may be built without multipath."""
         for path in glob.glob("/sys/class/nvme-subsystem/*/subsysnqn"):
             if open(path).read().strip() == self.nqn:
-                for disk in glob.glob(os.path.dirname(path) + "/nvme*n1"):
+                for disk in glob.glob(os.path.dirname(path) + "/nvme*n1") + glob.glob(os.path.dirname(path) + "/nvme*/nvme*n1"):
                     if os.path.exists("/dev/" + os.path.basename(disk)):
                         return "/dev/" + os.path.basename(disk)
         return None
@@ -144,9 +150,9 @@ class Contender:
                 "median": percentiles["50.000000"] / 1000, "p99": percentiles["99.000000"] / 1000}
 
 
-def make(name, number):
+def make(name, number, protocols):
     try:
-        return Contender(name, number)
+        return Contender(name, number, protocols)
     except (OSError, subprocess.CalledProcessError) as e:
         why = (getattr(e, "stderr", None) or str(e)).strip()[-300:]
         emit({"absent": name, "why": why})
@@ -171,11 +177,9 @@ def serve_nfs():
 def one(who, protocol, cell, mtu, number, seconds):
     rw, size, depth = CELLS[cell]
     try:
-        if callable(who.at[protocol]):
-            who.at[protocol] = who.at[protocol]()
         result = who.measure(protocol, cell, seconds)
     except (OSError, ValueError, subprocess.SubprocessError) as e:
-        result = {"error": (getattr(e, "stderr", None) or str(e)).strip()[-300:]}
+        result = {"error": str(e)[-300:]}
     emit({"round": number, "mtu": mtu, "who": who.name, "kind": "storage", "op": f"{protocol} {rw}", "size": size,
           "qps": depth, **result})
     if "error" in result:
@@ -200,7 +204,7 @@ def main():
     run("ip", "link", "set", "lo", "up")
     if "nfs" in opt.protocols:
         serve_nfs()
-    contenders = [who for who in (make(name, n) for n, name in enumerate(opt.who, 1)) if who]
+    contenders = [who for who in (make(name, n, opt.protocols) for n, name in enumerate(opt.who, 1)) if who]
     if not any(who.name == "kwarp" for who in contenders):
         sys.exit("kwarp does not take part: nothing to measure")
     for number in range(opt.rounds):
