@@ -76,6 +76,8 @@
  * Request, too, which iw_cm dropped for want of memory: it says so to nobody.
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
+/* One more Request is told, though the ULP has not answered those before. See cm/turn.c. */
+#define KWARP_TURN_MS			1000
 /* Next try to deliver a Request that iw_cm had no room for. */
 #define KWARP_UPCALL_RETRY_MS		20
 /* Listener: TCP's own queue; short ones would drop SYNs of a burst. */

@@ -230,6 +230,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	mutex_init(&l->mutex);
 	spin_lock_init(&l->lock);
 	INIT_LIST_HEAD(&l->half_open);
+	INIT_LIST_HEAD(&l->waiting);
 	INIT_DELAYED_WORK(&l->work, listener_work);
 	l->kdev = kdev;
 	l->backlog = backlog;

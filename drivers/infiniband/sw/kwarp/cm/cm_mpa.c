@@ -305,8 +305,8 @@ static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
 		return KWARP_CME_REQUEST;
 	if (ret == -ECONNABORTED)
 		return fail(ep, ret, KWARP_CME_ORPHAN);
-	/* iw_cm's backlog is full: again in a while, until our timer ends it. */
-	kwarp_ep_retry_in(ep, KWARP_UPCALL_RETRY_MS);
+	/* iw_cm's backlog is full, or the ULP's: again in a while, until our timer ends it. */
+	kwarp_ep_retry_in(ep, ret == -EAGAIN ? KWARP_TURN_MS : KWARP_UPCALL_RETRY_MS);
 	return KWARP_CME_NONE;
 }
 

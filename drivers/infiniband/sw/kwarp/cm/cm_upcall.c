@@ -19,6 +19,7 @@
 #include <linux/xarray.h>
 
 #include "ep.h"
+#include "turn.h"
 
 /*
  * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in
@@ -122,7 +123,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		kwarp_cm_drop_id(ep);
 }
 
-/* CONNECT_REQUEST to the listener's id. Return: as kwarp_ep_publish(). */
+/* CONNECT_REQUEST to the listener's id, if it is its turn. Return: as kwarp_ep_publish(). */
 static int upcall_request(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -138,8 +139,12 @@ static int upcall_request(struct kwarp_ep *ep)
 	kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
 
 	spin_lock(&l->lock);
-	if (l->cm_id)
+	if (l->cm_id && !kwarp_turn_is(ep))
+		ret = -EAGAIN;
+	else if (l->cm_id)
 		ret = l->cm_id->event_handler(l->cm_id, &event);
+	if (!ret)
+		kwarp_turn_asked(ep);
 	spin_unlock(&l->lock);
 	return ret;
 }
@@ -149,7 +154,8 @@ static int upcall_request(struct kwarp_ep *ep)
  * @ep: responder with a valid Request
  *
  * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM: try again later; -ECONNABORTED: nobody listens any more.
+ * Return: 0; -ENOMEM: try again soon; -EAGAIN: others are first, see turn.c; -ECONNABORTED:
+ * nobody listens any more.
  */
 int kwarp_ep_publish(struct kwarp_ep *ep)
 {

@@ -18,6 +18,7 @@
 #include "ep.h"
 #include "ep_stream.h"
 #include "listener.h"
+#include "turn.h"
 
 /* ----------------------------------------------------------------- timer */
 
@@ -162,7 +163,8 @@ static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 /* Nothing of the device is used for the endpoint any more when this returns. */
 static void ep_bury(struct kwarp_ep *ep)
 {
-	WARN_ON_ONCE(ep->handle || !list_empty(&ep->half_open));
+	WARN_ON_ONCE(ep->handle || ep->asked);
+	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->turn));
 	kwarp_cm_drop_id(ep);			/* connect() or accept() failed */
 	kwarp_ep_delist(ep);
 }
@@ -196,6 +198,8 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	if (ep->state == was)
 		return;
 	kwarp_ep_set_timer(ep);
+	if (ep->state != KWARP_CMS_WAIT_ULP)
+		kwarp_turn_over(ep);
 	if (ep->state >= KWARP_CMS_STREAM)
 		kwarp_ep_end_startup(ep);
 	/* Callbacks tell of changes; what is there already has to be looked for. */

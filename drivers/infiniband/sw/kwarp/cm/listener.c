@@ -14,7 +14,8 @@ static void listener_release(struct kref *kref)
 {
 	struct kwarp_listener *l = container_of(kref, struct kwarp_listener, kref);
 
-	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open);
+	WARN_ON_ONCE(l->cs.sock || l->cm_id || l->num_half_open || l->asked ||
+		     !list_empty(&l->waiting));
 	mutex_destroy(&l->mutex);
 	kfree(l);
 }

@@ -82,6 +82,8 @@ enum {
  * @node: in kdev->cm.eps
  * @qp_node: in the list of @qp's users
  * @half_open: in the listener's list
+ * @turn: in the line of those whose Request waits, see turn.c
+ * @asked: the ULP has been told of its Request, and has not answered
  * @events: KWARP_EP_*, reasons to look at the endpoint
  * @run: who looks at them, see serial.h; active from kwarp_ep_lock() to kwarp_ep_unlock()
  * @work: does so if nobody else does
@@ -116,10 +118,14 @@ struct kwarp_ep {
 	struct kwarp_listener *listener;
 	void (*look)(struct kwarp_ep *ep);
 
-	/* each under the lock of its list: kdev->cm.lock, qp's users_lock, listener->lock */
+	/* each under the lock of its list: kdev->cm.lock, qp's users_lock */
 	struct list_head node;
 	struct list_head qp_node;
+
+	/* under listener->lock */
 	struct list_head half_open;
+	struct list_head turn;
+	bool asked;
 
 	/* any context */
 	unsigned long events;
@@ -178,6 +184,9 @@ struct kwarp_ep {
  * @half_open: its endpoints that have not finished startup, or were refused, the oldest
  *	first
  * @num_half_open: their number, against KWARP_MAX_HALF_OPEN
+ * @waiting: those whose Request waits for its turn, see turn.c, the first to come first
+ * @asked: Requests that the ULP has been told of and has not answered
+ * @asked_at: when the last one was told, jiffies
  */
 struct kwarp_listener {
 	/* immutable */
@@ -200,6 +209,9 @@ struct kwarp_listener {
 	struct iw_cm_id *cm_id;
 	struct list_head half_open;
 	u32 num_half_open;
+	struct list_head waiting;
+	int asked;
+	unsigned long asked_at;
 };
 
 #endif /* KWARP_CM_TYPES_H */

@@ -8,6 +8,7 @@
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
 #include "../listener.c"
+#include "../turn.c"
 #include "../ep.c"
 #define kwarp_readqs_init	fake_readqs_init
 #include "../ep_stream.c"
@@ -245,6 +246,8 @@ int ct_init(struct kunit *test)
 	INIT_DELAYED_WORK(&fake.listener.work, listener_work);
 	spin_lock_init(&fake.listener.lock);
 	INIT_LIST_HEAD(&fake.listener.half_open);
+	INIT_LIST_HEAD(&fake.listener.waiting);
+	fake.listener.backlog = 5;
 	fake.listener.kdev = fake.kdev;
 	fake.listener.cm_id = kunit_kzalloc(test, sizeof(*fake.listener.cm_id), GFP_KERNEL);
 	if (!fake.listener.cm_id)
@@ -266,6 +269,8 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
+	KUNIT_EXPECT_EQ(test, fake.listener.asked, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
 	/* Nobody has to wait for iw_cm before a queue pair is destroyed... */

@@ -15,6 +15,7 @@
 #include "../cm_iface.h"
 #include "../cm_listen.h"
 #include "../listener.h"
+#include "../turn.h"
 
 /* Others' suites have these, too. */
 #define kwarp_listener_get	tested_listener_get
@@ -22,6 +23,10 @@
 #define kwarp_listener_kick	tested_listener_kick
 #define kwarp_listener_enter	tested_listener_enter
 #define kwarp_listener_leave	tested_listener_leave
+#define kwarp_turn_is		tested_turn_is
+#define kwarp_turn_asked	tested_turn_asked
+#define kwarp_turn_over		tested_turn_over
+#define kwarp_ep_mark		listen_ep_mark
 #define kwarp_listener_create	tested_listener_create
 #define kwarp_listener_destroy	tested_listener_destroy
 #define kwarp_listener_shut_all	tested_listener_shut_all
@@ -43,6 +48,10 @@ static void tested_listener_put(struct kwarp_listener *l);
 static void tested_listener_kick(struct kwarp_listener *l);
 static void tested_listener_enter(struct kwarp_ep *ep);
 static void tested_listener_leave(struct kwarp_ep *ep);
+static bool tested_turn_is(struct kwarp_ep *ep);
+static void tested_turn_asked(struct kwarp_ep *ep);
+static void tested_turn_over(struct kwarp_ep *ep);
+static void listen_ep_mark(struct kwarp_ep *ep, int bit);
 static int tested_listener_create(struct iw_cm_id *id, int backlog);
 static void tested_listener_destroy(struct kwarp_listener *l);
 static void tested_listener_shut_all(struct kwarp_dev *kdev);
@@ -132,7 +141,13 @@ static int listen_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock
 }
 
 #include "../listener.c"
+#include "../turn.c"
 #include "../cm_listen.c"
+
+static void listen_ep_mark(struct kwarp_ep *ep, int bit)
+{
+	set_bit(bit, &ep->events);
+}
 
 static void add_ref(struct iw_cm_id *id)
 {
@@ -301,7 +316,158 @@ static void test_leave_full(struct kunit *test)
 	destroy(0);
 }
 
+/* ------------------------------------------------------------------ turns */
+
+#define BACKLOG		2
+#define CLIENTS		5
+
+/**
+ * struct line - Requests of one listener
+ * @l: listener
+ * @ep: endpoints, in the order in which their Requests came
+ */
+struct line {
+	struct kwarp_listener l;
+	struct kwarp_ep ep[CLIENTS];
+};
+
+static struct line *line_new(struct kunit *test)
+{
+	struct line *line = kunit_kzalloc(test, sizeof(*line), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	spin_lock_init(&line->l.lock);
+	INIT_LIST_HEAD(&line->l.waiting);
+	line->l.backlog = BACKLOG;
+	for (i = 0; i < CLIENTS; i++) {
+		mutex_init(&line->ep[i].mutex);
+		INIT_LIST_HEAD(&line->ep[i].turn);
+		line->ep[i].listener = &line->l;
+	}
+	return line;
+}
+
+/* It looks; as cm_upcall.c does it. */
+static bool looks(struct line *line, int i)
+{
+	bool told;
+
+	clear_bit(KWARP_EP_SOCK, &line->ep[i].events);
+	spin_lock(&line->l.lock);
+	told = tested_turn_is(&line->ep[i]);
+	if (told)
+		tested_turn_asked(&line->ep[i]);
+	spin_unlock(&line->l.lock);
+	return told;
+}
+
+static void over(struct line *line, int i)
+{
+	mutex_lock(&line->ep[i].mutex);
+	tested_turn_over(&line->ep[i]);
+	mutex_unlock(&line->ep[i].mutex);
+}
+
+static bool marked(struct line *line, int i)
+{
+	return test_bit(KWARP_EP_SOCK, &line->ep[i].events);
+}
+
+/* As many as the backlog says, then one for each verdict, in their order. */
+static void test_turns(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, looks(line, i), i < BACKLOG, "Request %d", i);
+	for (i = BACKLOG; i < CLIENTS; i++) {
+		KUNIT_EXPECT_FALSE(test, marked(line, i));
+		over(line, i - BACKLOG);
+		KUNIT_EXPECT_TRUE(test, marked(line, i));
+		/* One that comes later, or looks first, does not pass. */
+		if (i + 1 < CLIENTS)
+			KUNIT_EXPECT_FALSE(test, looks(line, i + 1));
+		KUNIT_EXPECT_TRUE(test, looks(line, i));
+		KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
+	}
+	for (i = 0; i < CLIENTS; i++)
+		over(line, i);
+	KUNIT_EXPECT_EQ(test, line->l.asked, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&line->l.waiting));
+}
+
+/* Several verdicts before the first in line looks: it calls the next one itself. */
+static void test_turns_together(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		looks(line, i);
+	over(line, 0);
+	over(line, 1);
+	KUNIT_EXPECT_FALSE(test, marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, looks(line, 2));
+	KUNIT_EXPECT_TRUE(test, marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, looks(line, 3));
+	KUNIT_EXPECT_FALSE(test, marked(line, 4));
+}
+
+/* The first in line dies, and one that was told dies without a verdict. */
+static void test_turns_die(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		looks(line, i);
+	over(line, 2);
+	KUNIT_EXPECT_FALSE(test, marked(line, 3));
+	over(line, 0);
+	KUNIT_EXPECT_TRUE(test, marked(line, 3));
+	over(line, 3);
+	KUNIT_EXPECT_TRUE(test, marked(line, 4));
+	KUNIT_EXPECT_TRUE(test, looks(line, 4));
+	/* Twice is once. */
+	over(line, 0);
+	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
+}
+
+/* A ULP that collects them, and answers none, gets one more in a while, the first in line. */
+static void test_turns_collected(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		looks(line, i);
+	line->l.asked_at = jiffies - msecs_to_jiffies(KWARP_TURN_MS) - 1;
+	KUNIT_EXPECT_FALSE(test, looks(line, 3));
+	KUNIT_EXPECT_TRUE(test, looks(line, 2));
+	KUNIT_EXPECT_FALSE(test, looks(line, 3));
+	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG + 1);
+}
+
+/* A backlog of 0 would let nobody in. */
+static void test_turns_no_backlog(struct kunit *test)
+{
+	struct line *line = line_new(test);
+
+	line->l.backlog = 0;
+	KUNIT_EXPECT_TRUE(test, looks(line, 0));
+	KUNIT_EXPECT_FALSE(test, looks(line, 1));
+	over(line, 0);
+	KUNIT_EXPECT_TRUE(test, looks(line, 1));
+}
+
 static struct kunit_case listen_cases[] = {
+	KUNIT_CASE(test_turns),
+	KUNIT_CASE(test_turns_together),
+	KUNIT_CASE(test_turns_die),
+	KUNIT_CASE(test_turns_collected),
+	KUNIT_CASE(test_turns_no_backlog),
 	KUNIT_CASE(test_listen),
 	KUNIT_CASE(test_listen_fails),
 	KUNIT_CASE(test_retired),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_TURN_H
+#define KWARP_CM_TURN_H
+
+#include <linux/types.h>
+
+struct kwarp_ep;
+
+bool kwarp_turn_is(struct kwarp_ep *ep);
+void kwarp_turn_asked(struct kwarp_ep *ep);
+void kwarp_turn_over(struct kwarp_ep *ep);
+
+#endif /* KWARP_CM_TURN_H */
