@@ -128,7 +128,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->rq.user = qp->user;
 	qp->owner = current_uid();
 	qp->srq = init->srq ? to_ksrq(init->srq) : NULL;
-	qp->attr.qp_state = IB_QPS_RESET;
+	qp->attr.qp_state = IB_QPS_INIT;
 	kwarp_qp_init(qp);
 	ret = init_queues(qp, &init->cap);
 	if (ret)
@@ -185,7 +185,10 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* The state that verbs show for a state of ours. */
+/*
+ * The state that verbs show for a state of ours. With iWARP there is nothing that separates RESET
+ * from INIT: as every RNIC's, a queue pair without a stream shows INIT.
+ */
 static enum ib_qp_state ib_state(struct kwarp_qp *qp)
 {
 	switch (kwarp_qp_state(qp)) {
@@ -205,8 +208,16 @@ static int modify_to_reset(struct kwarp_qp *qp)
 	int ret = kwarp_qp_reset(qp);
 
 	if (!ret)
-		WRITE_ONCE(qp->attr.qp_state, IB_QPS_RESET);
+		WRITE_ONCE(qp->attr.qp_state, IB_QPS_INIT);
 	return ret;
+}
+
+/* By the verbs it is in RESET when it has been made, and after a reset. */
+static bool is_current(struct kwarp_qp *qp, enum ib_qp_state state)
+{
+	enum ib_qp_state shown = ib_state(qp);
+
+	return state == shown || (state == IB_QPS_RESET && shown == IB_QPS_INIT);
 }
 
 /*
@@ -261,7 +272,7 @@ static int check_modify(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int 
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
-	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != ib_state(qp))
+	if (mask & IB_QP_CUR_STATE && !is_current(qp, attr->cur_qp_state))
 		return -EINVAL;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > KWARP_MAX_ORD)
 		return -EINVAL;

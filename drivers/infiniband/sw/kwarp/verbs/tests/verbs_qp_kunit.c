@@ -355,6 +355,11 @@ static const struct modify_case {
 	{ "current state", RTS, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_RTS }, "" },
 	{ "another current state", RTS, IB_QP_CUR_STATE | IB_QP_STATE,
 	  { .cur_qp_state = IB_QPS_SQD, .qp_state = IB_QPS_ERR }, "", -EINVAL },
+	{ "current state INIT", IDLE, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_INIT }, "" },
+	{ "current state RESET", IDLE, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_RESET }, "" },
+	{ "current state RTS", IDLE, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_RTS }, "", -EINVAL },
+	{ "current state RESET in RTS", RTS, IB_QP_CUR_STATE, { .cur_qp_state = IB_QPS_RESET }, "",
+	  -EINVAL },
 	{ "most ORD", IDLE, IB_QP_MAX_QP_RD_ATOMIC, { .max_rd_atomic = KWARP_MAX_ORD }, "" },
 	{ "ORD", IDLE, IB_QP_MAX_QP_RD_ATOMIC, { .max_rd_atomic = KWARP_MAX_ORD + 1 }, "",
 	  -EINVAL },
@@ -409,7 +414,7 @@ static void test_modify_noted(struct kunit *test)
 	vt->event = 0;
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, NULL), 0);
 	kwarp_query_qp(&qp->ibqp, &now, 0, &init);
-	KUNIT_EXPECT_EQ(test, now.qp_state, IB_QPS_RESET);
+	KUNIT_EXPECT_EQ(test, now.qp_state, IB_QPS_INIT);
 	destroy(test);
 }
 
@@ -451,7 +456,7 @@ static const struct state_case {
 	enum kwarp_qp_state state;
 	enum ib_qp_state shown;
 } states[] = {
-	{ "IDLE", KWARP_QPS_IDLE, IB_QPS_RESET },
+	{ "IDLE", KWARP_QPS_IDLE, IB_QPS_INIT },
 	{ "RTS", KWARP_QPS_RTS, IB_QPS_RTS },
 	{ "CLOSING", KWARP_QPS_CLOSING, IB_QPS_SQD },
 	{ "TERM", KWARP_QPS_TERM, IB_QPS_ERR },
