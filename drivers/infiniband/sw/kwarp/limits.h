@@ -6,10 +6,10 @@
 #define KWARP_LIMITS_H
 
 /* Objects per device: bounded so that one user cannot exhaust kernel memory. */
-#define KWARP_MAX_QP		(64 * 1024)
-#define KWARP_MAX_CQ		(64 * 1024)
-#define KWARP_MAX_PD		(64 * 1024)
-#define KWARP_MAX_SRQ		(16 * 1024)
+#define KWARP_MAX_QP		(128 * 1024)
+#define KWARP_MAX_CQ		(128 * 1024)
+#define KWARP_MAX_PD		(128 * 1024)
+#define KWARP_MAX_SRQ		(128 * 1024)
 /*
  * Regions and windows together.  A 24-bit STag index; a quarter of it keeps random
  * allocation quick and guessing hard.
@@ -19,8 +19,8 @@
 /* Ring sizes: a power of two of entries; vmalloc'ed, so large rings are fine. */
 #define KWARP_MAX_SQ_WR		(32 * 1024)
 #define KWARP_MAX_RQ_WR		(32 * 1024)
-#define KWARP_MAX_SRQ_WR	(128 * 1024)
-#define KWARP_MAX_CQE		(256 * 1024)
+#define KWARP_MAX_SRQ_WR	(512 * 1024)
+#define KWARP_MAX_CQE		(4 * 1024 * 1024)
 /* Requests completed at a time while interrupts are off. */
 #define KWARP_IRQ_OFF_BATCH	64
 
