@@ -93,7 +93,9 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
 
-	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS) ||
+	/* What a parent domain has, its thread domain, does not concern completion queues. */
+	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
+					      IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
 	    !check_comp_mask(attr->wc_flags, IBV_WC_STANDARD_FLAGS)) {
 		errno = EOPNOTSUPP;

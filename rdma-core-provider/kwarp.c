@@ -68,11 +68,15 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: windows of type 1, dmabufs, atomics, UD, multicast. */
+/* What is absent answers EOPNOTSUPP: dmabufs, atomics, UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
+	.advise_mr = kwarp_advise_mr,
 	.alloc_mw = kwarp_alloc_mw,
+	.alloc_parent_domain = kwarp_alloc_parent_domain,
 	.alloc_pd = kwarp_alloc_pd,
+	.alloc_td = kwarp_alloc_td,
 	.async_event = async_event,
+	.bind_mw = kwarp_bind_mw,
 	.create_cq = kwarp_create_cq,
 	.create_cq_ex = kwarp_create_cq_ex,
 	.create_qp = kwarp_create_qp,
@@ -80,6 +84,7 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 	.create_srq = kwarp_create_srq,
 	.dealloc_mw = kwarp_dealloc_mw,
 	.dealloc_pd = kwarp_dealloc_pd,
+	.dealloc_td = kwarp_dealloc_td,
 	.dereg_mr = kwarp_dereg_mr,
 	.destroy_cq = kwarp_destroy_cq,
 	.destroy_qp = kwarp_destroy_qp,

@@ -70,6 +70,7 @@ struct kwarp_cq {
 /**
  * struct kwarp_wq - send, receive or shared receive queue
  * @lock: protects @ring, and @wr of a queue pair for its send queue
+ * @single_threaded: of a thread domain: the consumer does not call concurrently, no locking
  * @ring: the queue
  * @max_sge: elements that an entry may have
  * @qpn: what to ring for: number of the queue pair
@@ -77,6 +78,7 @@ struct kwarp_cq {
  */
 struct kwarp_wq {
 	pthread_spinlock_t lock;
+	bool single_threaded;
 	struct kwarp_ring ring;
 	uint32_t max_sge;
 	uint32_t qpn;
@@ -141,6 +143,18 @@ struct kwarp_srq {
 	struct kwarp_wq wq;
 };
 
+static inline void kwarp_wq_lock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_lock(&wq->lock);
+}
+
+static inline void kwarp_wq_unlock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_unlock(&wq->lock);
+}
+
 static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 {
 	return container_of(ctx, struct kwarp_context, ibv_ctx.context);
@@ -187,6 +201,7 @@ void kwarp_forget_left(struct kwarp_qp *qp);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
 		   const struct ibv_mw_bind_info *info);
+int kwarp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr);
 int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
@@ -219,13 +234,22 @@ int kwarp_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 int kwarp_query_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr);
 int kwarp_destroy_srq(struct ibv_srq *ibsrq);
 
-/* mr.c */
+/* domain.c */
+bool kwarp_pd_single_threaded(struct ibv_pd *pd);
 struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx);
-int kwarp_dealloc_pd(struct ibv_pd *pd);
+int kwarp_dealloc_pd(struct ibv_pd *ibpd);
+struct ibv_td *kwarp_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
+int kwarp_dealloc_td(struct ibv_td *ibtd);
+struct ibv_pd *kwarp_alloc_parent_domain(struct ibv_context *ctx,
+					 struct ibv_parent_domain_init_attr *attr);
+
+/* mr.c */
 struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
+int kwarp_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		    uint32_t flags, struct ibv_sge *sge, uint32_t n);
 int kwarp_dereg_mr(struct verbs_mr *vmr);
 struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int kwarp_dealloc_mw(struct ibv_mw *mw);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: protection domains, memory regions and windows.  All of it is the kernel's;
- * only binding a window is a work request (post.c).
+ * kwarp: memory regions and windows.  All of it is the kernel's; only binding a window is a work
+ * request (post.c).
  */
 #include <config.h>
 
@@ -9,38 +9,6 @@
 #include <stdlib.h>
 
 #include "kwarp.h"
-
-struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx)
-{
-	struct ib_uverbs_alloc_pd_resp resp = {};
-	struct ibv_alloc_pd cmd = {};
-	struct ibv_pd *pd;
-	int ret;
-
-	pd = calloc(1, sizeof(*pd));
-	if (!pd) {
-		errno = ENOMEM;
-		return NULL;
-	}
-
-	ret = ibv_cmd_alloc_pd(ctx, pd, &cmd, sizeof(cmd), &resp,
-			       sizeof(resp));
-	if (ret) {
-		free(pd);
-		errno = ret;
-		return NULL;
-	}
-	return pd;
-}
-
-int kwarp_dealloc_pd(struct ibv_pd *pd)
-{
-	int ret = ibv_cmd_dealloc_pd(pd);
-
-	if (!ret)
-		free(pd);
-	return ret;
-}
 
 static struct ibv_mr *mr_done(struct verbs_mr *vmr, int ret)
 {
@@ -78,6 +46,12 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 				sizeof(resp));
 }
 
+int kwarp_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
+		    uint32_t flags, struct ibv_sge *sge, uint32_t n)
+{
+	return ibv_cmd_advise_mr(pd, advice, flags, sge, n);
+}
+
 int kwarp_dereg_mr(struct verbs_mr *vmr)
 {
 	int ret = ibv_cmd_dereg_mr(vmr);
@@ -87,7 +61,6 @@ int kwarp_dereg_mr(struct verbs_mr *vmr)
 	return ret;
 }
 
-/* The kernel refuses type 1, whose windows are not bound by work requests. */
 struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 {
 	struct ib_uverbs_alloc_mw_resp resp = {};

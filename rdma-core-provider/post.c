@@ -252,8 +252,24 @@ static const struct send_op send_ops[] = {
 	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |                    \
 	 IBV_ACCESS_ZERO_BASED)
 
+/* Parent domains are others, and yet the same for the kernel. */
+static bool same_pd(const struct kwarp_qp *qp, const struct ibv_pd *pd)
+{
+	return pd->handle == qp->vqp.qp.pd->handle;
+}
+
+static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
+		      const struct ibv_mw_bind_info *info)
+{
+	sqe->rkey = rkey;
+	sqe->inv_stag = info->mr ? info->mr->lkey : 0;
+	sqe->raddr = info->addr;
+	sqe->length = info->length;
+	sqe->access = info->mw_access_flags;
+}
+
 /**
- * kwarp_put_bind() - write what a bind has of its own into its slot
+ * kwarp_put_bind() - write what a bind has of its own into its slot, for a window of type 2
  * @qp: queue pair that binds
  * @sqe: slot, else filled
  * @mw: window
@@ -269,20 +285,14 @@ int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
 		   const struct ibv_mw_bind_info *info)
 {
-	const struct ibv_pd *pd = qp->vqp.qp.pd;
-
 	if (!mw || !info->mr || mw->type != IBV_MW_TYPE_2)
 		return EINVAL;
-	if (mw->pd != pd || info->mr->pd != pd || (mw->rkey ^ rkey) >> 8)
+	if (!same_pd(qp, mw->pd) || !same_pd(qp, info->mr->pd) || (mw->rkey ^ rkey) >> 8)
 		return EINVAL;
 	if (!info->length || (info->mw_access_flags & ~BIND_ACCESS))
 		return EINVAL;
 
-	sqe->rkey = rkey;
-	sqe->inv_stag = info->mr->lkey;
-	sqe->raddr = info->addr;
-	sqe->length = info->length;
-	sqe->access = info->mw_access_flags;
+	put_range(sqe, rkey, info);
 	return 0;
 }
 
@@ -404,7 +414,7 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	int ret = 0, err;
 	bool posted;
 
-	pthread_spin_lock(&qp->sq.lock);
+	kwarp_wq_lock(&qp->sq);
 	for (; wr; wr = wr->next) {
 		ret = put_send(qp, wr);
 		if (ret) {
@@ -415,7 +425,7 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	posted = wr != first;
 	if (posted)
 		kwarp_ring_publish(&qp->sq.ring);
-	pthread_spin_unlock(&qp->sq.lock);
+	kwarp_wq_unlock(&qp->sq);
 
 	/* Outside the lock: the kernel may transmit in this very call. */
 	if (posted) {
@@ -426,6 +436,50 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		}
 	}
 	return ret;
+}
+
+/* The next slot for a window of type 1.  No octets: it is bound to nothing afterwards. */
+static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_t rkey,
+			   const struct ibv_mw_bind *bind)
+{
+	const struct ibv_mw_bind_info *info = &bind->bind_info;
+	struct kwarp_ring *ring = &qp->sq.ring;
+	struct kwarp_sqe *sqe;
+
+	if (!same_pd(qp, mw->pd))
+		return EPERM;
+	if (info->mw_access_flags & ~BIND_ACCESS ||
+	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
+		return EINVAL;
+	if (kwarp_ring_full(ring))
+		return ENOMEM;
+	sqe = kwarp_ring_next(ring);
+	*sqe = (struct kwarp_sqe){
+		.id = bind->wr_id,
+		.opcode = KWARP_WR_BIND_MW,
+		.flags = wr_flags(qp, bind->send_flags),
+	};
+	put_range(sqe, rkey, info);
+	ring->prod++;
+	return 0;
+}
+
+/* ibv_bind_mw(): of type 1, whose key is ours to choose; libibverbs has looked at the rest. */
+int kwarp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+	uint32_t rkey;
+	int ret;
+
+	kwarp_wq_lock(&qp->sq);
+	rkey = ibv_inc_rkey(mw->rkey);
+	ret = put_bind_type_1(qp, mw, rkey, bind);
+	if (!ret) {
+		mw->rkey = rkey;
+		kwarp_ring_publish(&qp->sq.ring);
+	}
+	kwarp_wq_unlock(&qp->sq);
+	return ret ? ret : kwarp_posted_send(qp);
 }
 
 /* ---------------------------------------------------------- receive queues */
@@ -459,7 +513,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 	int ret = 0, err;
 	bool posted;
 
-	pthread_spin_lock(&wq->lock);
+	kwarp_wq_lock(wq);
 	for (; wr; wr = wr->next) {
 		ret = put_recv(wq, wr);
 		if (ret) {
@@ -470,7 +524,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 	posted = wr != first;
 	if (posted)
 		kwarp_ring_publish(&wq->ring);
-	pthread_spin_unlock(&wq->lock);
+	kwarp_wq_unlock(wq);
 
 	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
 		err = kwarp_kick(ctx, wq);

@@ -120,9 +120,10 @@ static void wq_restart(struct kwarp_wq *wq)
 	wq->ring.cons = wq->ring.hdr->cons;
 }
 
-static void wq_init(struct kwarp_wq *wq)
+static void wq_init(struct kwarp_wq *wq, struct ibv_pd *pd)
 {
 	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
+	wq->single_threaded = kwarp_pd_single_threaded(pd);
 }
 
 static void wq_fini(struct kwarp_wq *wq)
@@ -235,8 +236,8 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 		ret = ENOMEM;
 		goto err;
 	}
-	wq_init(&qp->sq);
-	wq_init(&qp->rq);
+	wq_init(&qp->sq, attr->pd);
+	wq_init(&qp->rq, attr->pd);
 	qp->left[0].qp = qp;
 	qp->left[1].qp = qp;
 
@@ -305,16 +306,16 @@ static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int ma
 	struct ibv_modify_qp cmd = {};
 	int ret;
 
-	pthread_spin_lock(&qp->sq.lock);
-	pthread_spin_lock(&qp->rq.lock);
+	kwarp_wq_lock(&qp->sq);
+	kwarp_wq_lock(&qp->rq);
 	ret = ibv_cmd_modify_qp(ibqp, attr, mask, &cmd, sizeof(cmd));
 	if (!ret) {
 		wq_restart(&qp->sq);
 		wq_restart(&qp->rq);
 		__atomic_store_n(&qp->rung, qp->sq.ring.prod, __ATOMIC_RELAXED);
 	}
-	pthread_spin_unlock(&qp->rq.lock);
-	pthread_spin_unlock(&qp->sq.lock);
+	kwarp_wq_unlock(&qp->rq);
+	kwarp_wq_unlock(&qp->sq);
 	if (!ret)
 		qp_forget(ibqp);
 	return ret;
@@ -390,7 +391,7 @@ struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
 		errno = ENOMEM;
 		return NULL;
 	}
-	wq_init(&srq->wq);
+	wq_init(&srq->wq, pd);
 
 	ret = ibv_cmd_create_srq(pd, &srq->ibv_srq, attr, &cmd.ibv_cmd,
 				 sizeof(cmd), &resp.ibv_resp, sizeof(resp));

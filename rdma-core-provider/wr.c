@@ -213,7 +213,7 @@ static void wr_start(struct ibv_qp_ex *qpx)
 {
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 
-	pthread_spin_lock(&qp->sq.lock);
+	kwarp_wq_lock(&qp->sq);
 	qp->wr.first = qp->sq.ring.prod;
 	qp->wr.err = 0;
 	qp->wr.sqe = NULL;
@@ -224,7 +224,7 @@ static void wr_abort(struct ibv_qp_ex *qpx)
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 
 	qp->sq.ring.prod = qp->wr.first;
-	pthread_spin_unlock(&qp->sq.lock);
+	kwarp_wq_unlock(&qp->sq);
 }
 
 static int wr_complete(struct ibv_qp_ex *qpx)
@@ -242,7 +242,7 @@ static int wr_complete(struct ibv_qp_ex *qpx)
 	posted = ring->prod != qp->wr.first;
 	if (posted)
 		kwarp_ring_publish(ring);
-	pthread_spin_unlock(&qp->sq.lock);
+	kwarp_wq_unlock(&qp->sq);
 
 	return posted ? kwarp_posted_send(qp) : 0;
 }

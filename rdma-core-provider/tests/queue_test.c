@@ -122,7 +122,7 @@ static void test_send_cases(void)
 
 /* ------------------------------------------------------------------- binds */
 
-static struct ibv_pd bind_pd, other_pd;
+static struct ibv_pd bind_pd, other_pd = { .handle = 1 };
 static struct ibv_mr bind_mr = { .pd = &bind_pd, .lkey = 0x1101 };
 static struct ibv_mr other_pd_mr = { .pd = &other_pd, .lkey = 0x1201 };
 static struct ibv_mw bind_mw = { .pd = &bind_pd, .rkey = 0x2202,
@@ -227,6 +227,40 @@ static void test_bind(void)
 			printf("# in case '%s', %s\n", c->desc, wr ? "wr" : "post");
 		qp_drop(qp);
 	}
+}
+
+/* Type 1: the key is the provider's, and a bind of no octets is one to nothing. */
+static void test_bind_type_1(void)
+{
+	struct ibv_mw mw = { .pd = &bind_pd, .rkey = 0x22ff, .type = IBV_MW_TYPE_1 };
+	struct ibv_mw_bind bind = {
+		.wr_id = 77, .send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED,
+		.bind_info = { .mr = &bind_mr, .addr = 0xabc000, .length = 5,
+			       .mw_access_flags = RW },
+	};
+	const struct bind_case c = { .rkey = 0x2200, .info = bind.bind_info };
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->vqp.qp.pd = &bind_pd;
+	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
+	CHECK(mw.rkey == 0x2200);
+	check_bind(&c, qp);
+	bind.bind_info.mr = NULL;
+	bind.bind_info.length = 0;
+	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
+	CHECK(sq_slot(qp, 1)->length == 0 && sq_slot(qp, 1)->inv_stag == 0);
+	CHECK(sq_slot(qp, 1)->rkey == 0x2201 && mw.rkey == 0x2201);
+	/* What is refused takes neither a slot nor a key. */
+	bind.send_flags = IBV_SEND_INLINE;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
+	bind.send_flags = 0;
+	bind.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
+	bind.bind_info.mw_access_flags = RW;
+	mw.pd = &other_pd;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EPERM);
+	CHECK(mw.rkey == 0x2201 && qp->sq.ring.hdr->prod == 2);
+	qp_drop(qp);
 }
 
 static void test_send_lengths(void)
@@ -983,6 +1017,7 @@ static const struct {
 } tests[] = {
 	{ "send: opcodes, flags and limits", test_send_cases },
 	{ "send: bind", test_bind },
+	{ "send: bind of type 1", test_bind_type_1 },
 	{ "send: message length", test_send_lengths },
 	{ "send: inline", test_send_inline },
 	{ "send: full, wrap", test_send_full },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: memory windows of type 2, from birth to every way in which they end.
+ * kwmw: memory windows, from birth to every way in which they end.
  *
  *	kwmw -s -a addr -p port [-x]
  *	kwmw -c -a addr -p port
@@ -555,9 +555,54 @@ static void bad_binds(void)
 	bind_fails("too long", good, 1, BUF_LEN, RW, false);
 	bind_fails("bound already", good, WIN_OFF, 8, RW, true);
 	errno = 0;
-	must(!ibv_alloc_mw(pd, IBV_MW_TYPE_1) && errno == EOPNOTSUPP, "EOPNOTSUPP for type 1");
-	errno = 0;
 	must(!ibv_alloc_mw(pd, 3) && errno == EINVAL, "EINVAL for type 3");
+}
+
+/* Type 1; to nothing with no octets. */
+static void bind_type_1(struct conn *c, uint64_t len, unsigned int access)
+{
+	struct ibv_mw_bind bind = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { .mr = len ? mr : NULL, .addr = len ? win() : 0, .length = len,
+			       .mw_access_flags = access },
+	};
+	uint32_t before = mw->rkey;
+
+	must(!ibv_bind_mw(c->id->qp, mw, &bind), "bind a window of type 1");
+	must(mw->rkey != before, "a new key");
+	expect_wc(c, IBV_WC_BIND_MW);
+}
+
+/* It is every stream's of the protection domain, and bound anew without an invalidate. */
+static void type_1(void)
+{
+	struct conn a = accept_one(), b = accept_one();
+
+	fill();
+	mr = ibv_reg_mr(pd, buf, BUF_LEN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	must(mr, "register memory");
+	mw = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+	must(mw, "allocate a window of type 1");
+	bind_type_1(&a, WIN_LEN, RW);
+	done(&a, WRITE, win(), 6);
+	expect_memory(6);
+	done(&b, READ, win(), 6);
+	must(ibv_dereg_mr(mr) == EBUSY, "EBUSY for a region with a window of type 1");
+	drop_conn(&a);
+	done(&b, WRITE, win(), 7);
+	expect_memory(7);
+	bind_type_1(&b, WIN_LEN, IBV_ACCESS_REMOTE_READ);
+	done(&b, READ, win(), 7);
+	tried(&b, WRITE, win());
+	expect_memory(7);
+	drop_conn(&b);
+	a = accept_one();
+	bind_type_1(&a, 0, 0);
+	must(!ibv_dereg_mr(mr), "deregister what no window is bound to");
+	tried(&a, READ, win());
+	drop_conn(&a);
+	must(!ibv_dealloc_mw(mw), "deallocate a window that is free");
+	kw_say("ok type 1");
 }
 
 static int server(bool leave)
@@ -577,6 +622,7 @@ static int server(bool leave)
 	invalidate_invalid();
 	range_and_dealloc();
 	bad_binds();
+	type_1();
 	must(!ibv_dealloc_pd(pd), "deallocate the protection domain");
 	kwcm_destroy(listener);
 	kw_say("all ok");

@@ -311,10 +311,129 @@ static int mw_of(struct kv_env *e, int type)
 	return 0;
 }
 
-/* Where there are windows at all, they are of type 2. */
 static int mw_type_1(struct kv_env *e)
 {
-	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? KV_SKIP : mw_of(e, 1);
+	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? mw_of(e, 1) : KV_SKIP;
+}
+
+/* A region of 4096 octets is changed so. If that is refused, it is as it was. */
+static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, size_t len, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(e->pd, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = 4096 };
+	int rv;
+
+	if (!mr)
+		return KV_WRONG;
+	errno = 0;
+	rv = ibv_rereg_mr(mr, flags, pd, addr, len, access) ? errno : 0;
+	sge.lkey = mr->lkey;
+	if (rv && rv != EOPNOTSUPP &&
+	    ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &sge, 1)) {
+		kw_say("a region has changed, though that was refused");
+		rv = KV_WRONG;
+	}
+	return ibv_dereg_mr(mr) ? KV_WRONG : rv;
+}
+
+static int rereg_access(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+		     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int rereg_place(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, e->buf + 8192, 8192, 0);
+}
+
+static int rereg_pd(struct kv_env *e)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(e->verbs);
+	int rv = pd ? rereg(e, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0) : KV_WRONG;
+
+	/* The region has gone before. */
+	return pd && ibv_dealloc_pd(pd) ? KV_WRONG : rv;
+}
+
+static int rereg_remote_without_local(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int rereg_unmapped(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, (void *)4096, 4096, 0);
+}
+
+static int advise(struct kv_env *e, enum ibv_advise_mr_advice advice, uint32_t lkey, uint32_t len)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = len, .lkey = lkey };
+
+	return ibv_advise_mr(e->pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
+}
+
+static int advise_good(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, e->mr->lkey, KV_BUF_LEN);
+}
+
+static int advise_too_long(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH, e->mr->lkey, KV_BUF_LEN + 1);
+}
+
+static int advise_unknown_key(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH, e->mr->lkey ^ 1, 1);
+}
+
+static int advise_unknown(struct kv_env *e)
+{
+	return advise(e, 99, e->mr->lkey, 1);
+}
+
+/* ------------------------------------------------------------------- domains */
+
+/* What is in use cannot go, from the thread domain to the queue pair made in its parent domain. */
+static int parent_domain(struct kv_env *e)
+{
+	struct ibv_td_init_attr td_attr = { 0 };
+	struct ibv_td *td = ibv_alloc_td(e->verbs, &td_attr);
+	struct ibv_parent_domain_init_attr attr = { .pd = e->pd, .td = td };
+	struct ibv_qp_init_attr qp_attr = good_qp(e);
+	struct ibv_pd *parent;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+
+	if (!td)
+		return errno;
+	parent = ibv_alloc_parent_domain(e->verbs, &attr);
+	if (!parent || ibv_dealloc_td(td) != EBUSY)
+		return KV_WRONG;
+	qp = ibv_create_qp(parent, &qp_attr);
+	mr = ibv_reg_mr(parent, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE);
+	if (!qp || !mr || mr->pd != parent || qp->pd != parent)
+		return KV_WRONG;
+	if (ibv_destroy_qp(qp) || ibv_dereg_mr(mr) || ibv_dealloc_pd(parent) || ibv_dealloc_td(td))
+		return KV_WRONG;
+	return 0;
+}
+
+static int parent_domain_of_none(struct kv_env *e)
+{
+	struct ibv_parent_domain_init_attr attr = { 0 };
+
+	return ibv_alloc_parent_domain(e->verbs, &attr) ? 0 : errno;
+}
+
+static int parent_domain_allocators(struct kv_env *e)
+{
+	struct ibv_parent_domain_init_attr attr = {
+		.pd = e->pd, .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
+	};
+
+	return ibv_alloc_parent_domain(e->verbs, &attr) ? 0 : errno;
 }
 
 static int mw_unknown_type(struct kv_env *e)
@@ -465,7 +584,19 @@ const struct kv_case kv_object_cases[] = {
 	{ "mr-hugetlb", mr_hugetlb, { 0 } },
 	{ "mr-relaxed-ordering", mr_relaxed_ordering, { 0 } },
 	{ "mr-zero-based", mr_zero_based, { EOPNOTSUPP } },
-	{ "mw-type-1", mw_type_1, { EOPNOTSUPP } },
+	{ "mw-type-1", mw_type_1, { 0 } },
+	{ "rereg-access", rereg_access, { 0, EOPNOTSUPP } },
+	{ "rereg-place", rereg_place, { 0, EOPNOTSUPP } },
+	{ "rereg-pd", rereg_pd, { 0, EOPNOTSUPP } },
+	{ "rereg-remote-without-local", rereg_remote_without_local, { EINVAL, EOPNOTSUPP } },
+	{ "rereg-unmapped", rereg_unmapped, { EFAULT, EOPNOTSUPP } },
+	{ "advise", advise_good, { 0, EOPNOTSUPP } },
+	{ "advise-too-long", advise_too_long, { EFAULT, EOPNOTSUPP } },
+	{ "advise-unknown-key", advise_unknown_key, { ENOENT, EOPNOTSUPP } },
+	{ "advise-unknown", advise_unknown, { EOPNOTSUPP } },
+	{ "parent-domain", parent_domain, { 0, EOPNOTSUPP } },
+	{ "parent-domain-of-none", parent_domain_of_none, { EINVAL, EOPNOTSUPP } },
+	{ "parent-domain-allocators", parent_domain_allocators, { EOPNOTSUPP } },
 	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
 	{ "pd-in-use", pd_in_use, { EBUSY } },
 	{ "port-zero", port_zero, { EINVAL } },

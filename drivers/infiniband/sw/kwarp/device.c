@@ -24,7 +24,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	kwarp_cm_stop_device(kdev);
 	/* Nothing of ours is left in the namespace. */
 	kwarp_device_untrack(kdev);
-	cancel_work_sync(&kdev->speed_work);
+	cancel_work_sync(&kdev->port_work);
 	kwarp_engine_fini_device(kdev);
 	WARN_ON(!xa_empty(&kdev->qps));
 	WARN_ON(!xa_empty(&kdev->stags));
@@ -43,6 +43,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.dealloc_driver = dealloc_driver,
 
 	.query_device = kwarp_query_device,
+	.modify_device = kwarp_modify_device,
 	.query_port = kwarp_query_port,
 	.get_port_immutable = kwarp_port_immutable,
 	.query_gid = kwarp_query_gid,
@@ -77,6 +78,8 @@ static const struct ib_device_ops kwarp_ops = {
 
 	.get_dma_mr = kwarp_get_dma_mr,
 	.reg_user_mr = kwarp_reg_user_mr,
+	.rereg_user_mr = kwarp_rereg_user_mr,
+	.advise_mr = kwarp_advise_mr,
 	.alloc_mr = kwarp_alloc_mr,
 	.map_mr_sg = kwarp_map_mr_sg,
 	.dereg_mr = kwarp_dereg_mr,
@@ -164,15 +167,57 @@ void kwarp_device_update_speed(struct kwarp_dev *kdev)
 	WRITE_ONCE(kdev->speed, speed);
 }
 
-/* After a change of the netdev. */
-static void speed_work(struct work_struct *work)
+static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
 {
-	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, speed_work);
+	struct ib_event event = {
+		.device = &kdev->ibdev,
+		.element.port_num = 1,
+		.event = type,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/* @told: users have been told of it. Context: RTNL held. */
+static void update_port(struct kwarp_dev *kdev, bool told)
+{
+	bool active = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE;
+
+	ASSERT_RTNL();
+	if (active == kdev->port_active)
+		return;
+	kdev->port_active = active;
+	if (!told)
+		port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/* After a change of the netdev, or of its addresses. */
+static void port_work(struct work_struct *work)
+{
+	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, port_work);
 
 	rtnl_lock();
-	if (kdev->netdev->reg_state == NETREG_REGISTERED)
+	if (kdev->netdev->reg_state == NETREG_REGISTERED) {
 		kwarp_device_update_speed(kdev);
+		update_port(kdev, false);
+	}
 	rtnl_unlock();
+}
+
+/*
+ * The netdev came up, went down, or changed in another way, of which there are many: users
+ * hear of a change of the port's state only.  Context: RTNL held.
+ */
+void kwarp_device_port_event(struct kwarp_dev *kdev)
+{
+	schedule_work(&kdev->port_work);
+	update_port(kdev, kwarp_core_port_event(&kdev->ibdev, kdev->netdev));
+}
+
+/* The netdev has got an address, or lost one, which the core does not look at.  Context: any. */
+void kwarp_device_address_event(struct kwarp_dev *kdev)
+{
+	schedule_work(&kdev->port_work);
 }
 
 /**
@@ -200,7 +245,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init(&kdev->stags);
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
-	INIT_WORK(&kdev->speed_work, speed_work);
+	INIT_WORK(&kdev->port_work, port_work);
 	kwarp_knobs_init(&kdev->knobs);
 	kwarp_engine_init_device(kdev);
 	kwarp_cm_init_device(kdev);
@@ -212,33 +257,6 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 		/* Calls dealloc_driver(). */
 		ib_dealloc_device(&kdev->ibdev);
 	return ret;
-}
-
-static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
-{
-	struct ib_event event = {
-		.device = &kdev->ibdev,
-		.element.port_num = 1,
-		.event = type,
-	};
-
-	ib_dispatch_event(&event);
-}
-
-/*
- * The netdev came up, went down, or changed in another way, of which there are many: users
- * hear of a change of the port's state only.  Context: RTNL held.
- */
-void kwarp_device_port_event(struct kwarp_dev *kdev)
-{
-	bool active = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE;
-
-	ASSERT_RTNL();
-	schedule_work(&kdev->speed_work);
-	if (kwarp_core_port_event(&kdev->ibdev, kdev->netdev) || active == kdev->port_active)
-		return;
-	kdev->port_active = active;
-	port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 /*

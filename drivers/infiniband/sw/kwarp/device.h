@@ -11,6 +11,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 		     struct rdma_link_ops *link_ops);
 void kwarp_device_update_speed(struct kwarp_dev *kdev);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
+void kwarp_device_address_event(struct kwarp_dev *kdev);
 void kwarp_device_gid_event(struct kwarp_dev *kdev);
 void kwarp_device_renamed(struct kwarp_dev *kdev);
 

@@ -59,7 +59,7 @@ struct kwarp_knobs {
  * @node: in the list of device_list.c
  * @port_active: what was said last of the port; under RTNL
  * @speed: of the netdev, Mb/s, 0 if nobody knows; written under RTNL, READ_ONCE
- * @speed_work: finds out @speed, see device.c
+ * @port_work: finds out @speed, and whether users have to hear of the port, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
  * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
@@ -100,7 +100,7 @@ struct kwarp_dev {
 	struct list_head node;
 	bool port_active;
 	u32 speed;
-	struct work_struct speed_work;
+	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
 

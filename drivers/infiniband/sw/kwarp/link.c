@@ -5,9 +5,12 @@
 #include "link.h"
 
 #include <linux/if_arp.h>
+#include <linux/inetdevice.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
@@ -160,6 +163,41 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
+static void address_event(struct net_device *netdev)
+{
+	struct ib_device *ibdev = find(netdev);
+
+	if (!ibdev)
+		return;
+	kwarp_device_address_event(to_kdev(ibdev));
+	ib_device_put(ibdev);
+}
+
+static int inet_event(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	const struct in_ifaddr *ifa = arg;
+
+	address_event(ifa->ifa_dev->dev);
+	return NOTIFY_OK;
+}
+
+/* Context: any, bottom halves may be off. */
+static int inet6_event(struct notifier_block *nb, unsigned long event, void *arg)
+{
+	const struct inet6_ifaddr *ifa = arg;
+
+	address_event(ifa->idev->dev);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block inet_nb = {
+	.notifier_call = inet_event,
+};
+
+static struct notifier_block inet6_nb = {
+	.notifier_call = inet6_event,
+};
+
 /*
  * A namespace ends, and our sockets do not hold it: its devices go first, while
  * everything still works.  That includes those whose netdev has left already, as a
@@ -192,13 +230,25 @@ int kwarp_link_register(void)
 	if (ret)
 		return ret;
 	ret = register_netdevice_notifier(&netdev_nb);
-	if (ret) {
-		unregister_pernet_subsys(&net_ops);
-		return ret;
-	}
+	if (ret)
+		goto out_net;
+	ret = register_inetaddr_notifier(&inet_nb);
+	if (ret)
+		goto out_netdev;
+	ret = register_inet6addr_notifier(&inet6_nb);
+	if (ret)
+		goto out_inet;
 	kwarp_set_dellink(&link_ops, dellink);
 	rdma_link_register(&link_ops);
 	return 0;
+
+out_inet:
+	unregister_inetaddr_notifier(&inet_nb);
+out_netdev:
+	unregister_netdevice_notifier(&netdev_nb);
+out_net:
+	unregister_pernet_subsys(&net_ops);
+	return ret;
 }
 
 void kwarp_link_unregister(void)
@@ -207,6 +257,8 @@ void kwarp_link_unregister(void)
 	/* Ends every device and waits for its last user. */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* They looked after the devices until here. */
+	unregister_inet6addr_notifier(&inet6_nb);
+	unregister_inetaddr_notifier(&inet_nb);
 	unregister_netdevice_notifier(&netdev_nb);
 	unregister_pernet_subsys(&net_ops);
 	kwarp_device_check_none();

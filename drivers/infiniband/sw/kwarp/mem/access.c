@@ -36,10 +36,10 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	/* 5041-8.2-1, 5040-7.2-10 */
 	if (mr->pd != stream->pd)
 		return KWARP_MEM_STREAM;
-	/* 5041-8.2-3, -5: a window is its stream's, and for the peer only */
+	/* 5041-8.2-3, -5: a window of type 2 is its stream's; each is for the peer only */
 	if (mr->kind == KWARP_MR_WINDOW) {
 		/* data_race: a first look, kwarp_mr_begin() looks under the lock */
-		if (data_race(mr->stream) != stream)
+		if (!mr->pd_wide && data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;
 		if (!rights)
 			return KWARP_MEM_ACCESS;
@@ -68,7 +68,8 @@ static bool may_revoke(const struct kwarp_mr *mr, const struct kwarp_mem_stream 
 		       bool remote)
 {
 	lockdep_assert_held_write(&mr->lock);
-	if (mr->kind == KWARP_MR_WINDOW && mr->stream != stream)
+	/* Type 1 is unbound by another bind, in no other way. */
+	if (mr->kind == KWARP_MR_WINDOW && (mr->pd_wide || mr->stream != stream))
 		return false;
 	if (!remote)
 		return true;
@@ -85,7 +86,7 @@ static bool may_revoke(const struct kwarp_mr *mr, const struct kwarp_mem_stream 
  * @stream: stream that asks for it
  * @remote: the peer asks for it
  *
- * Only fast-register regions and windows can be invalidated: a region of user space is
+ * Only fast-register regions and windows of type 2 can be invalidated: a region of user space is
  * shared by all streams of its protection domain (5040-8.1.1-7).  Of the former only the
  * peer of the stream that registered it can, and the consumer on any stream.  A window can
  * be bound anew when it returns, and its region deregistered.

@@ -10,8 +10,9 @@
  *
  * A window is an STag of its own for a part of a region.  It has the same shape as a
  * region, so that an access through it costs the same: while it is bound its @chunk
- * points into the region's list.  Only the stream that bound it may use it (RFC 5041
- * 8.2, stream association; regions have protection domain association).
+ * points into the region's list.  One of type 2 is for the stream that bound it only (RFC 5041
+ * 8.2, stream association), one of type 1, as regions are, for all streams of its protection
+ * domain.
  */
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H
@@ -29,7 +30,7 @@ enum kwarp_mr_kind {
 	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
 	/* From here on: a stream can invalidate it, so its lock is needed. */
 	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
-	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER, of one stream */
+	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER */
 };
 
 /**
@@ -77,7 +78,8 @@ struct kwarp_mr_list {
  * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable
- * @stream: KWARP_MR_WINDOW: the one that bound it; else NULL
+ * @pd_wide: KWARP_MR_WINDOW of type 1; immutable
+ * @stream: KWARP_MR_WINDOW of type 2: the one that bound it; else NULL
  * @owner: KWARP_MR_FAST: @id of the stream that registered it, whose peer may invalidate it
  * @va: first valid address (tagged offset)
  * @length: octets
@@ -92,7 +94,7 @@ struct kwarp_mr_list {
  *	consumer may map while the region is still valid, but not twice at a time
  * @windows: KWARP_MR_USER: number of windows bound to it; the binding lock
  * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; the binding lock
- * @bound: KWARP_MR_WINDOW: in the stream's list while @parent is set; the binding lock
+ * @bound: KWARP_MR_WINDOW of type 2: in the stream's list while @parent is set; the binding lock
  *
  * Everything from @access to @offset changes only while @valid is false, and then
  * under @lock.  A region with windows is not destroyed, so a bound window holds no
@@ -105,6 +107,7 @@ struct kwarp_mr {
 	struct completion idle;
 	rwlock_t lock;			/* use against invalidation */
 	enum kwarp_mr_kind kind;
+	bool pd_wide;
 
 	bool valid;
 	u32 stag;
@@ -146,7 +149,7 @@ enum kwarp_mem_err {
 /**
  * struct kwarp_window_range - what a window is to cover
  * @addr: first octet, by the region's addresses
- * @length: octets, not 0
+ * @length: octets; 0: nothing from now on, of a window of type 1
  * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ZERO_BASED
  */
 struct kwarp_window_range {
@@ -240,7 +243,8 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      u32 max_pages);
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access);
-struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd);
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
+					bool pd_wide);
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,

@@ -180,13 +180,15 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return mr_register(kdev, mr, get_random_u8(), true);
 }
 
-/* Window, not bound to anything. */
-struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd)
+/* Window, not bound to anything; @pd_wide: of type 1. */
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
+					bool pd_wide)
 {
 	struct kwarp_mr *mr = mr_new(pd, KWARP_MR_WINDOW, 0);
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
+	mr->pd_wide = pd_wide;
 	return mr_register(kdev, mr, get_random_u8(), false);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory windows of type 2B: binding a part of a region to one stream.
+ * Memory windows: binding a part of a region to one stream (type 2B) or to a protection domain
+ * (type 1).
  *
  * A window is free (@parent NULL, @valid false), bound (@parent set, @valid true), or
  * on its way from bound to free (@parent set, @valid false).  Who sets @valid to false
@@ -10,6 +11,9 @@
  *	Local Invalidate, Send with Invalidate	kwarp_mr_revoke()
  *	reset or end of the queue pair		kwarp_mem_stream_end()
  *	deallocation				kwarp_mr_destroy()
+ *
+ * A window of type 1 is bound anew without having been free, or to nothing, by a bind of no
+ * octets; its stream's end does not matter to it, and it cannot be invalidated.
  *
  * A window in the list of a stream exists: deallocation takes it off first.  A stream
  * that a window points to exists: its end takes the window off first.
@@ -84,40 +88,6 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 	write_unlock(&mw->lock);
 }
 
-/**
- * kwarp_window_bind - carry out a bind
- * @mw: window
- * @stag: its new STag; only the key may differ
- * @mr: region
- * @lkey: its STag as given
- * @stream: the window's from now on
- * @range: what it covers
- *
- * Context: any but hard interrupt; the caller holds references on @mw and @mr.
- * Return: false if that cannot be; nothing has changed then.
- */
-bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
-		       struct kwarp_mem_stream *stream,
-		       const struct kwarp_window_range *range)
-{
-	bool ok;
-
-	/* Another queue pair may be changing the key, nobody the index. */
-	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd ||
-	    (READ_ONCE(mw->stag) ^ stag) >> 8)
-		return false;
-	spin_lock_bh(&binding);
-	ok = !mw->parent && bindable(mr, lkey, stream->pd, range);
-	if (ok) {
-		mw->parent = mr;
-		mr->windows++;
-		list_add_tail(&mw->bound, &stream->windows);
-		open_window(mw, stag, mr, stream, range);
-	}
-	spin_unlock_bh(&binding);
-	return ok;
-}
-
 /* No access begins any more, and none that is under the lock goes on. */
 static void shut_mr(struct kwarp_mr *mr)
 {
@@ -140,6 +110,64 @@ static void let_go(struct kwarp_mr *mw)
 	list_del_init(&mw->bound);
 	mw->parent->windows--;
 	mw->parent = NULL;
+}
+
+/* May the window be bound so?  To nothing type 1 may, which is its way to be free. */
+static bool may_bind(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 lkey,
+		     const struct kwarp_window_range *range)
+{
+	lockdep_assert_held(&binding);
+	if (mw->pd_wide && !range->length)
+		return true;
+	return (mw->pd_wide || !mw->parent) && mr && bindable(mr, lkey, mw->pd, range);
+}
+
+/* A window of type 1 lets go of what it was bound to. */
+static void free_window(struct kwarp_mr *mw, u32 stag)
+{
+	lockdep_assert_held(&binding);
+	if (mw->parent) {
+		shut_mr(mw);
+		let_go(mw);
+	}
+	WRITE_ONCE(mw->stag, stag);
+}
+
+/**
+ * kwarp_window_bind - carry out a bind
+ * @mw: window
+ * @stag: its new STag; only the key may differ
+ * @mr: region; NULL if @range is of no octets
+ * @lkey: its STag as given
+ * @stream: of the request; the window's from now on, if it is of type 2
+ * @range: what it covers
+ *
+ * Context: any but hard interrupt; the caller holds references on @mw and @mr.
+ * Return: false if that cannot be; nothing has changed then.
+ */
+bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
+		       struct kwarp_mem_stream *stream,
+		       const struct kwarp_window_range *range)
+{
+	bool ok;
+
+	/* Another queue pair may be changing the key, nobody the index. */
+	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd ||
+	    (READ_ONCE(mw->stag) ^ stag) >> 8)
+		return false;
+	spin_lock_bh(&binding);
+	ok = may_bind(mw, mr, lkey, range);
+	if (ok)
+		free_window(mw, stag);
+	if (ok && range->length) {
+		mw->parent = mr;
+		mr->windows++;
+		if (!mw->pd_wide)
+			list_add_tail(&mw->bound, &stream->windows);
+		open_window(mw, stag, mr, mw->pd_wide ? NULL : stream, range);
+	}
+	spin_unlock_bh(&binding);
+	return ok;
 }
 
 /**

@@ -24,6 +24,10 @@ static int note_pernet(struct pernet_operations *ops);
 static void note_no_pernet(struct pernet_operations *ops);
 static int note_notifier(struct notifier_block *nb);
 static int note_no_notifier(struct notifier_block *nb);
+static int note_inet(struct notifier_block *nb);
+static int note_no_inet(struct notifier_block *nb);
+static int note_inet6(struct notifier_block *nb);
+static int note_no_inet6(struct notifier_block *nb);
 static void note_link(struct rdma_link_ops *ops);
 static void note_no_link(struct rdma_link_ops *ops);
 
@@ -36,6 +40,10 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define unregister_pernet_subsys	note_no_pernet
 #define register_netdevice_notifier	note_notifier
 #define unregister_netdevice_notifier	note_no_notifier
+#define register_inetaddr_notifier	note_inet
+#define unregister_inetaddr_notifier	note_no_inet
+#define register_inet6addr_notifier	note_inet6
+#define unregister_inet6addr_notifier	note_no_inet6
 #define rdma_link_register		note_link
 #define rdma_link_unregister		note_no_link
 #define kwarp_cm_begin_stop		link_cm_begin_stop
@@ -44,6 +52,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define kwarp_device_update_speed	link_device_update_speed
 #define kwarp_device_port_event		link_device_port_event
 #define kwarp_device_gid_event		link_device_gid_event
+#define kwarp_device_address_event	link_device_address_event
 #define kwarp_device_renamed		link_device_renamed
 #include "../device_list.c"
 #include "../link.c"
@@ -64,6 +73,8 @@ static void note_no_link(struct rdma_link_ops *ops);
  * @behind_add: called when it is there, and nobody has looked at its netdev again
  * @pernet: what register_pernet_subsys() says
  * @notifier: what register_netdevice_notifier() says
+ * @inet: what register_inetaddr_notifier() says
+ * @inet6: what register_inet6addr_notifier() says
  * @late: takes the last device off the list, as others do who unregister it
  */
 struct link_test {
@@ -78,6 +89,8 @@ struct link_test {
 	void (*behind_add)(struct link_test *t);
 	int pernet;
 	int notifier;
+	int inet;
+	int inet6;
 	struct delayed_work late;
 };
 
@@ -188,6 +201,30 @@ static int note_no_notifier(struct notifier_block *nb)
 	return 0;
 }
 
+static int note_inet(struct notifier_block *nb)
+{
+	say("+inet");
+	return the_test->inet;
+}
+
+static int note_no_inet(struct notifier_block *nb)
+{
+	say("-inet");
+	return 0;
+}
+
+static int note_inet6(struct notifier_block *nb)
+{
+	say("+inet6");
+	return the_test->inet6;
+}
+
+static int note_no_inet6(struct notifier_block *nb)
+{
+	say("-inet6");
+	return 0;
+}
+
 static void note_link(struct rdma_link_ops *ops)
 {
 	say("+link");
@@ -231,6 +268,11 @@ void kwarp_device_port_event(struct kwarp_dev *kdev)
 void kwarp_device_gid_event(struct kwarp_dev *kdev)
 {
 	say_locked("gid", kdev);
+}
+
+void kwarp_device_address_event(struct kwarp_dev *kdev)
+{
+	say_of("address", kdev);
 }
 
 void kwarp_device_renamed(struct kwarp_dev *kdev)
@@ -606,17 +648,41 @@ static void test_net_exit_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->late));
 }
 
+/* An address of the netdev, of either kind; one of a netdev without a link is nobody's. */
+static void test_address(struct kunit *test)
+{
+	struct link_test *t = test->priv;
+	struct inet6_dev in6_dev = { .dev = t->netdev[1] };
+	struct in_device in_dev = { .dev = t->netdev[1] };
+	struct inet6_ifaddr ifa6 = { .idev = &in6_dev };
+	struct in_ifaddr ifa = { .ifa_dev = &in_dev };
+
+	inet_nb.notifier_call(&inet_nb, NETDEV_UP, &ifa);
+	inet6_nb.notifier_call(&inet6_nb, NETDEV_UP, &ifa6);
+	expect_log(test, "");
+	have(t, 1);
+	inet_nb.notifier_call(&inet_nb, NETDEV_UP, &ifa);
+	inet6_nb.notifier_call(&inet6_nb, NETDEV_DOWN, &ifa6);
+	expect_log(test, "address1 address1");
+	KUNIT_EXPECT_EQ(test, refcount_read(&t->kdev[1]->ibdev.refcount), 1);
+	lose(t, 1);
+}
+
 /* ------------------------------------------------------------- begin and end */
 
 static const struct start {
 	const char *desc;
 	int pernet;
 	int notifier;
+	int inet;
+	int inet6;
 	const char *log;
 } starts[] = {
-	{ "all well", 0, 0, "+pernet +notifier +link" },
-	{ "no pernet", -ENOMEM, 0, "+pernet" },
-	{ "no notifier", 0, -EBUSY, "+pernet +notifier -pernet" },
+	{ "all well", 0, 0, 0, 0, "+pernet +notifier +inet +inet6 +link" },
+	{ "no pernet", -ENOMEM, 0, 0, 0, "+pernet" },
+	{ "no notifier", 0, -EBUSY, 0, 0, "+pernet +notifier -pernet" },
+	{ "no inet", 0, 0, -EEXIST, 0, "+pernet +notifier +inet -notifier -pernet" },
+	{ "no inet6", 0, 0, 0, -EEXIST, "+pernet +notifier +inet +inet6 -inet -notifier -pernet" },
 };
 
 KUNIT_ARRAY_PARAM_DESC(start, starts, desc);
@@ -629,7 +695,10 @@ static void test_start(struct kunit *test)
 
 	t->pernet = c->pernet;
 	t->notifier = c->notifier;
-	KUNIT_EXPECT_EQ(test, kwarp_link_register(), c->pernet ?: c->notifier);
+	t->inet = c->inet;
+	t->inet6 = c->inet6;
+	KUNIT_EXPECT_EQ(test, kwarp_link_register(),
+			c->pernet ?: c->notifier ?: c->inet ?: c->inet6);
 	expect_log(test, c->log);
 	KUNIT_EXPECT_STREQ(test, link_ops.type, "kwarp");
 }
@@ -638,7 +707,7 @@ static void test_start(struct kunit *test)
 static void test_stop(struct kunit *test)
 {
 	kwarp_link_unregister();
-	expect_log(test, "-link -driver -notifier -pernet");
+	expect_log(test, "-link -driver -inet6 -inet -notifier -pernet");
 }
 
 static struct kunit_case link_cases[] = {
@@ -654,6 +723,7 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(test_in_net_unregistering),
 	KUNIT_CASE(test_net_exit),
 	KUNIT_CASE(test_net_exit_waits),
+	KUNIT_CASE(test_address),
 	KUNIT_CASE_PARAM(test_start, start_gen_params),
 	KUNIT_CASE(test_stop),
 	{}

@@ -3,6 +3,7 @@
  * Device, port, context and protection domain.
  */
 #include <linux/if_arp.h>
+#include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <rdma/kwarp-abi.h>
@@ -13,6 +14,12 @@
 
 #define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
 #define HW_VER		1	/* there is no hardware that could change */
+
+/*
+ * iWARP's GID, and another one: programs that take a GID which ends in eight zero octets for an
+ * unused one, such as rdma-core's own tests, leave the first one out, and so the device.
+ */
+#define GIDS		2
 
 /* Bits of kwarp_alloc_ucontext_req.features that mean something here. */
 #define FEATURES	0ULL
@@ -32,6 +39,27 @@ void kwarp_fw_str(struct ib_device *ibdev, char *str)
 	strscpy(str, KWARP_VERSION, IB_FW_VERSION_NAME_MAX);
 }
 
+/**
+ * kwarp_modify_device - ib_device_ops.modify_device
+ * @ibdev: device
+ * @mask: IB_DEVICE_MODIFY_*
+ * @attr: what it says
+ *
+ * What an administrator writes to node_desc in sysfs; the core sees to its end, and to who may.
+ * Readers that look meanwhile may see a mixture.
+ *
+ * Context: process.
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	if (mask & IB_DEVICE_MODIFY_NODE_DESC)
+		memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -45,7 +73,7 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_id = VENDOR_ID;
 	attr->hw_ver = HW_VER;
 	attr->sys_image_guid = ibdev->node_guid;
-	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS |
+	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_mr_size = KWARP_MAX_MR_SIZE;
@@ -71,10 +99,35 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
+static bool has_address(const struct net_device *netdev)
+{
+	const struct in_device *in_dev;
+	const struct inet6_dev *in6_dev;
+	bool found;
+
+	rcu_read_lock();
+	in_dev = __in_dev_get_rcu(netdev);
+	in6_dev = __in6_dev_get(netdev);
+	found = (in_dev && rcu_access_pointer(in_dev->ifa_list)) ||
+		(in6_dev && !list_empty(&in6_dev->addr_list));
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * kwarp_port_state - what the port of a netdev shows
+ * @netdev: network device
+ *
+ * A link without an address is up, and yet nobody can connect: INIT.
+ *
+ * Context: any but hard interrupt.
+ * Return: IB_PORT_ACTIVE, IB_PORT_INIT or IB_PORT_DOWN.
+ */
 enum ib_port_state kwarp_port_state(const struct net_device *netdev)
 {
-	return netif_running(netdev) && netif_carrier_ok(netdev) ? IB_PORT_ACTIVE :
-								   IB_PORT_DOWN;
+	if (!netif_running(netdev) || !netif_carrier_ok(netdev))
+		return IB_PORT_DOWN;
+	return has_address(netdev) ? IB_PORT_ACTIVE : IB_PORT_INIT;
 }
 
 /* The narrowest port that is as fast; what has no speed (lo, tun) is a number of old. */
@@ -112,12 +165,12 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 	const struct net_device *netdev = kdev->netdev;
 
 	attr->state = kwarp_port_state(netdev);
-	attr->phys_state = attr->state == IB_PORT_ACTIVE ? IB_PORT_PHYS_STATE_LINK_UP :
-							   IB_PORT_PHYS_STATE_DISABLED;
+	attr->phys_state = attr->state == IB_PORT_DOWN ? IB_PORT_PHYS_STATE_DISABLED :
+							 IB_PORT_PHYS_STATE_LINK_UP;
 	attr->max_mtu = ib_mtu_int_to_enum(netdev->mtu);
 	attr->active_mtu = attr->max_mtu;
 	attr->port_cap_flags = IB_PORT_CM_SUP | IB_PORT_DEVICE_MGMT_SUP;
-	attr->gid_tbl_len = 1;
+	attr->gid_tbl_len = GIDS;
 	attr->max_msg_sz = KWARP_MAX_MSG;
 	fill_speed(attr, READ_ONCE(kdev->speed));
 	return 0;
@@ -138,7 +191,8 @@ int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 
 /*
  * iWARP's GID is the hardware address, left-aligned.  A device without one (lo, tun,
- * wireguard) gets the node GUID instead: rdma_cm refuses a zero GID.
+ * wireguard) gets the node GUID instead: rdma_cm refuses a zero GID.  The second one ends in
+ * the node GUID.
  */
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
@@ -149,6 +203,8 @@ int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *
 		ether_addr_copy(gid->raw, netdev->dev_addr);
 	else
 		memcpy(gid->raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
+	if (index)
+		gid->global.interface_id = ibdev->node_guid;
 	return 0;
 }
 

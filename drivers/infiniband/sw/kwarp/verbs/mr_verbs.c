@@ -42,32 +42,170 @@ struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 	return result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
 }
 
-struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
-				int access, KWARP_DMAH_ARG struct ib_udata *udata)
+/**
+ * struct mr_range - what of a process a region covers
+ * @start: address in the process
+ * @length: octets
+ * @iova: address by which requests and peers name it
+ */
+struct mr_range {
+	u64 start;
+	u64 length;
+	u64 iova;
+};
+
+/* Pin and register. Context: of the process; may sleep. */
+static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range *range,
+				       int access)
 {
 	struct kwarp_mr *mr;
 	struct ib_umem *umem;
 	u64 end;
-	int ret;
 
-	ret = kwarp_udata_none(udata);
+	access = check_access(access);
+	if (access < 0)
+		return ERR_PTR(access);
+	if (!range->length || range->length > KWARP_MAX_MR_SIZE ||
+	    check_add_overflow(range->iova, range->length, &end))
+		return ERR_PTR(-EINVAL);
+	umem = ib_umem_get(ibpd->device, range->start, range->length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem, range->iova, access);
+	if (IS_ERR(mr))
+		ib_umem_release(umem);
+	return mr;
+}
+
+struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
+				int access, KWARP_DMAH_ARG struct ib_udata *udata)
+{
+	const struct mr_range range = { .start = start, .length = length, .iova = iova };
+	int ret = kwarp_udata_none(udata);
+
 	if (ret)
 		return ERR_PTR(ret);
 	if (kwarp_has_dmah)
 		return ERR_PTR(-EOPNOTSUPP);
-	access = check_access(access);
-	if (access < 0)
-		return ERR_PTR(access);
-	if (!length || length > KWARP_MAX_MR_SIZE ||
-	    check_add_overflow(iova, length, &end))
-		return ERR_PTR(-EINVAL);
-	umem = ib_umem_get(ibpd->device, start, length, access);
-	if (IS_ERR(umem))
-		return ERR_CAST(umem);
-	mr = kwarp_mr_create_user(to_kdev(ibpd->device), ibpd, umem, iova, access);
+	return result(register_range(ibpd, &range, access));
+}
+
+/*
+ * What a region covers already, to be pinned anew. That is not possible for another process,
+ * such as a child of its owner: it may have other memory there.
+ */
+static int same_range(const struct kwarp_mr *mr, struct mr_range *range)
+{
+	if (mr->umem->owning_mm != current->mm)
+		return -EINVAL;
+	range->start = mr->umem->address;
+	range->length = mr->umem->length;
+	range->iova = mr->va;
+	return 0;
+}
+
+/**
+ * kwarp_rereg_user_mr - ib_device_ops.rereg_user_mr
+ * @ibmr: region
+ * @flags: IB_MR_REREG_*: what of the following changes
+ * @start: address in the process
+ * @length: octets
+ * @iova: address by which it is named
+ * @access: IB_ACCESS_*
+ * @pd: protection domain, the old one if that does not change
+ * @udata: of the program
+ *
+ * The region gets a successor, with an STag of its own, and is of no use any more when that is
+ * there: nobody sees half of a change, and a change that fails has changed nothing. Both are
+ * pinned for a moment. The core puts the successor in its place and deregisters it.
+ *
+ * Context: process, may sleep.
+ * Return: the successor, or an ERR_PTR: -EBUSY if windows are bound to the region.
+ */
+struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
+				  u64 iova, int access, struct ib_pd *pd,
+				  struct ib_udata *udata)
+{
+	struct mr_range range = { .start = start, .length = length, .iova = iova };
+	struct kwarp_mr *old = to_kmr(ibmr), *mr;
+	int ret = kwarp_udata_none(udata);
+
+	if (!ret && !(flags & IB_MR_REREG_TRANS))
+		ret = same_range(old, &range);
+	if (ret)
+		return ERR_PTR(ret);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = old->access;
+	mr = register_range(pd, &range, access);
 	if (IS_ERR(mr))
-		ib_umem_release(umem);
-	return result(mr);
+		return ERR_CAST(mr);
+	if (!kwarp_mr_close(old)) {
+		/* Nobody has seen it: it has no windows. */
+		WARN_ON_ONCE(kwarp_mr_destroy(to_kdev(pd->device), mr));
+		return ERR_PTR(-EBUSY);
+	}
+	mr->ibmr.iova = range.iova;
+	mr->ibmr.length = range.length;
+	return &mr->ibmr;
+}
+
+static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
+{
+	const struct kwarp_mem_stream stream = { .pd = pd };
+	struct kwarp_mr *mr = kwarp_mr_lookup(to_kdev(pd->device), sge->lkey);
+	enum kwarp_mem_err err =
+		kwarp_mem_check(mr, sge->lkey, &stream, sge->addr, sge->length, rights);
+
+	if (mr)
+		kwarp_mr_put(mr);
+	switch (err) {
+	case KWARP_MEM_OK:
+		return 0;
+	case KWARP_MEM_ACCESS:
+		return -EPERM;
+	case KWARP_MEM_WRAP:
+	case KWARP_MEM_BOUNDS:
+		return -EFAULT;
+	default:
+		return -ENOENT;
+	}
+}
+
+/**
+ * kwarp_advise_mr - ib_device_ops.advise_mr
+ * @pd: protection domain
+ * @advice: which pages are wanted soon
+ * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: before it returns
+ * @sge: what of which region
+ * @n: elements of @sge
+ * @attrs: of the verb
+ *
+ * All pages of a region are there: an advice that makes sense has been followed already.
+ *
+ * Context: process.
+ * Return: 0, -EOPNOTSUPP, -EINVAL, or for an element -ENOENT, -EPERM, -EFAULT.
+ */
+int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
+		    struct ib_sge *sge, u32 n, struct uverbs_attr_bundle *attrs)
+{
+	int rights = 0, ret = 0;
+	u32 i;
+
+	switch (advice) {
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE:
+		rights = IB_ACCESS_LOCAL_WRITE;
+		break;
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH:
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (flags & ~IB_UVERBS_ADVISE_MR_FLAG_FLUSH)
+		return -EINVAL;
+	for (i = 0; i < n && !ret; i++)
+		ret = check_advice(pd, &sge[i], rights);
+	return ret;
 }
 
 struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
@@ -88,10 +226,7 @@ int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return kwarp_mr_destroy(to_kdev(ibmr->device), to_kmr(ibmr));
 }
 
-/*
- * Windows are bound in the order of a send queue, to its stream (type 2B).  Type 1, whose
- * windows belong to a protection domain, is not offered.
- */
+/* Windows are bound in the order of a send queue, those of type 2 to its stream (2B). */
 int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct kwarp_mr *mr;
@@ -99,9 +234,10 @@ int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 
 	if (ret)
 		return ret;
-	if (ibmw->type != IB_MW_TYPE_2)
+	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
 		return -EOPNOTSUPP;
-	mr = kwarp_mr_create_window(to_kdev(ibmw->device), ibmw->pd);
+	mr = kwarp_mr_create_window(to_kdev(ibmw->device), ibmw->pd,
+				    ibmw->type == IB_MW_TYPE_1);
 	if (IS_ERR(mr))
 		return PTR_ERR(mr);
 	to_kmw(ibmw)->mr = mr;

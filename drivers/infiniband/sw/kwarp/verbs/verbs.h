@@ -50,6 +50,7 @@ int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *att
 int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 			 struct ib_port_immutable *immutable);
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid);
+int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modify *attr);
 void kwarp_fw_str(struct ib_device *ibdev, char *str);
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
 void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc);
@@ -91,6 +92,11 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access);
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 				int access, KWARP_DMAH_ARG struct ib_udata *udata);
+struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
+				  u64 iova, int access, struct ib_pd *pd,
+				  struct ib_udata *udata);
+int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
+		    struct ib_sge *sge, u32 n, struct uverbs_attr_bundle *attrs);
 struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg);
 int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);

@@ -16,9 +16,9 @@ static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 		.access = w->access,
 	};
 	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
-	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, w->inv_stag);
-	bool ok = mw && mr &&
-		  kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
+	/* Bound to nothing, a window needs no region. */
+	struct kwarp_mr *mr = w->length ? kwarp_mr_lookup(e->kdev, w->inv_stag) : NULL;
+	bool ok = mw && kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
 
 	if (mw)
 		kwarp_mr_put(mw);

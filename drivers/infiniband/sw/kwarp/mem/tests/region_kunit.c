@@ -255,7 +255,7 @@ static struct kwarp_mr *make_window(struct kunit *test)
 {
 	struct region_test *t = test->priv;
 
-	return kwarp_mr_create_window(&t->kdev, &t->pd);
+	return kwarp_mr_create_window(&t->kdev, &t->pd, false);
 }
 
 static struct kwarp_mr *make_fast(struct kunit *test)

@@ -319,6 +319,65 @@ static void test_stream_end(struct kunit *test)
 	expect_free(test);
 }
 
+/* ------------------------------------------------------------------ type 1 */
+
+/* All streams of the protection domain may use it, and none but those. */
+static void test_type_1(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	t->mw.pd_wide = true;
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check(t, &t->b, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check(t, &t->other, MR_VA, 1, BOTH), KWARP_MEM_STREAM);
+	/* It is for the peer, as others are. */
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, 0), KWARP_MEM_ACCESS);
+	/* The stream that bound it does not matter. */
+	kwarp_mem_stream_end(&t->a);
+	KUNIT_EXPECT_EQ(test, check(t, &t->b, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
+}
+
+/* Another bind is the only way to be rid of the one before. */
+static void test_type_1_again(struct kunit *test)
+{
+	struct window_test *t = test->priv;
+
+	t->mw.pd_wide = true;
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
+	/* What is refused leaves what was bound. */
+	KUNIT_EXPECT_FALSE(test, bind(t, MR_VA, MR_LEN + 1, BOTH));
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
+	KUNIT_ASSERT_TRUE(test, bind(t, MR_VA + 1, 2, IB_ACCESS_REMOTE_READ));
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA, 1, IB_ACCESS_REMOTE_READ),
+			KWARP_MEM_BOUNDS);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA + 1, 2, IB_ACCESS_REMOTE_READ), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check(t, &t->a, MR_VA + 1, 2, IB_ACCESS_REMOTE_WRITE),
+			KWARP_MEM_ACCESS);
+}
+
+/* To nothing, which needs no region, and has a new key, too. */
+static void test_type_1_nothing(struct kunit *test)
+{
+	static const struct kwarp_window_range nothing;
+	struct window_test *t = test->priv;
+
+	KUNIT_EXPECT_FALSE(test, kwarp_window_bind(&t->mw, KEY, NULL, 0, &t->a, &nothing));
+	t->mw.pd_wide = true;
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_TRUE(test, kwarp_window_bind(&t->mw, KEY ^ 1, NULL, 0, &t->a, &nothing));
+	expect_free(test);
+	KUNIT_EXPECT_EQ(test, t->mw.stag, KEY ^ 1);
+	KUNIT_EXPECT_TRUE(test, kwarp_window_bind(&t->mw, KEY, NULL, 0, &t->b, &nothing));
+	expect_free(test);
+	KUNIT_ASSERT_TRUE(test, bind_all(t));
+	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
+}
+
 /* No two streams are the same, not even those that have one queue pair after each other. */
 static void test_stream_id(struct kunit *test)
 {
@@ -362,6 +421,9 @@ static struct kunit_case window_cases[] = {
 	KUNIT_CASE(test_stream_end),
 	KUNIT_CASE(test_stream_id),
 	KUNIT_CASE(test_close),
+	KUNIT_CASE(test_type_1),
+	KUNIT_CASE(test_type_1_again),
+	KUNIT_CASE(test_type_1_nothing),
 	{}
 };
 

@@ -79,6 +79,8 @@ struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t 
 		return ERR_PTR(-EFAULT);
 	vt->umems++;
 	vt->umem_access = access;
+	vt->umem_start = addr;
+	vt->umem_length = size;
 	return &vt->umem;
 }
 
@@ -198,9 +200,47 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd, i
 	return new_mr(VT_STAG);
 }
 
-struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd)
+struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
+					bool pd_wide)
 {
-	return new_mr(VT_STAG);
+	struct kwarp_mr *mr = new_mr(VT_STAG);
+
+	if (!IS_ERR(mr))
+		mr->pd_wide = pd_wide;
+	return mr;
+}
+
+/* There is one, and those that have it give it back. */
+struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag)
+{
+	if (stag != VT_STAG)
+		return NULL;
+	vt->mrs++;
+	return &vt->mr;
+}
+
+void vt_mr_put(struct kwarp_mr *mr)
+{
+	vt->mrs--;
+}
+
+bool vt_mr_close(struct kwarp_mr *mr)
+{
+	if (!vt->busy)
+		vt->closed = mr;
+	return !vt->busy;
+}
+
+enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
+				const struct kwarp_mem_stream *stream, u64 addr, u64 len,
+				int rights)
+{
+	if (!mr)
+		return KWARP_MEM_STAG;
+	if (stream->pd != &vt->pd)
+		return KWARP_MEM_STREAM;
+	vt->mem_rights = rights;
+	return vt->mem_err;
 }
 
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,

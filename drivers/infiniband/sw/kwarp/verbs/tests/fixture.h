@@ -70,6 +70,12 @@ enum vt_fault {
  * @mrs: regions there are
  * @umems: pinned memories there are
  * @umem_access: rights of the last one
+ * @umem_start: where in the process the last one is
+ * @umem_length: octets of it
+ * @busy: windows are bound to every region
+ * @closed: the region that was closed last
+ * @mem_err: what every access of the process to a region gives
+ * @mem_rights: rights that were asked for last
  */
 struct vt {
 	struct kwarp_dev *kdev;
@@ -110,6 +116,12 @@ struct vt {
 	int mrs;
 	int umems;
 	int umem_access;
+	unsigned long umem_start;
+	size_t umem_length;
+	bool busy;
+	const struct kwarp_mr *closed;
+	enum kwarp_mem_err mem_err;
+	int mem_rights;
 };
 
 extern struct vt *vt;
@@ -137,6 +149,12 @@ int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
 void vt_vfree(const void *addr);
 int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
 void vt_ring_fini(struct kwarp_ring *ring);
+struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag);
+void vt_mr_put(struct kwarp_mr *mr);
+bool vt_mr_close(struct kwarp_mr *mr);
+enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
+				const struct kwarp_mem_stream *stream, u64 addr, u64 len,
+				int rights);
 int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
 void vt_qp_init(struct kwarp_qp *qp);

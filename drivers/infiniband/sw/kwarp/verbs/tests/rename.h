@@ -20,6 +20,11 @@
 #define kwarp_sq_init		vt_sq_init
 #define kwarp_rq_init		vt_rq_init
 
+#define kwarp_mr_lookup		vt_mr_lookup
+#define kwarp_mr_put		vt_mr_put
+#define kwarp_mr_close		vt_mr_close
+#define kwarp_mem_check		vt_mem_check
+
 #define kwarp_qp_init		vt_qp_init
 #define kwarp_qp_reserve	vt_qp_reserve
 #define kwarp_qp_unreserve	vt_qp_unreserve

@@ -4,6 +4,9 @@
  * window: what is refused and with which errno, what is granted, what user space can map, and
  * that whatever fails leaves nothing behind.
  */
+#include <linux/inetdevice.h>
+#include <net/if_inet6.h>
+
 #include "fixture.h"
 
 #include <linux/etherdevice.h>
@@ -464,6 +467,139 @@ static void test_mr_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EOPNOTSUPP);
 }
 
+/* --------------------------------------------------------------- another shape */
+
+#define NEW_START	0x50000ULL
+#define NEW_IOVA	0x90000ULL
+
+/* What of the old region is kept. */
+static const struct rereg_case {
+	const char *desc;
+	int flags;
+	u64 start, length, iova;
+	int access;
+} reregs[] = {
+	{ "nothing", 0, START, 4096, START, LOCAL | READ_R },
+	{ "where", IB_MR_REREG_TRANS, NEW_START, 8192, NEW_IOVA, LOCAL | READ_R },
+	{ "rights", IB_MR_REREG_ACCESS, START, 4096, START, LOCAL | WRITE_R },
+	{ "protection domain", IB_MR_REREG_PD, START, 4096, START, LOCAL | READ_R },
+	{ "all", IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS | IB_MR_REREG_PD, NEW_START, 8192, NEW_IOVA,
+	  LOCAL | WRITE_R },
+};
+
+KUNIT_ARRAY_PARAM_DESC(rereg, reregs, desc);
+
+/* A region of the process, which no stand-in counts. */
+static struct kwarp_mr *old_mr(struct kunit *test)
+{
+	struct kwarp_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
+	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, mr);
+	KUNIT_ASSERT_NOT_NULL(test, umem);
+	umem->owning_mm = current->mm;
+	umem->address = START;
+	umem->length = 4096;
+	mr->umem = umem;
+	mr->va = START;
+	mr->access = LOCAL | READ_R;
+	mr->ibmr.device = &vt->kdev->ibdev;
+	return mr;
+}
+
+static struct ib_mr *rereg_mr(struct kwarp_mr *mr, int flags, int access)
+{
+	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access, &vt->pd,
+				   NULL);
+}
+
+static void test_rereg(struct kunit *test)
+{
+	const struct rereg_case *c = test->param_value;
+	struct kwarp_mr *old = old_mr(test);
+	struct ib_mr *mr = rereg_mr(old, c->flags, LOCAL | WRITE_R);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
+	/* The old one is of no use any more, and the core's to destroy. */
+	KUNIT_EXPECT_PTR_EQ(test, vt->closed, old);
+	KUNIT_EXPECT_EQ(test, vt->umem_start, c->start);
+	KUNIT_EXPECT_EQ(test, vt->umem_length, c->length);
+	KUNIT_EXPECT_EQ(test, vt->mr.va, c->iova);
+	KUNIT_EXPECT_EQ(test, vt->mr.access, c->access);
+	KUNIT_EXPECT_EQ(test, mr->iova, c->iova);
+	KUNIT_EXPECT_EQ(test, mr->length, c->length);
+	mr->device = &vt->kdev->ibdev;
+	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
+	vt->umems = 0;
+}
+
+/* Nothing has changed. */
+static void test_rereg_fails(struct kunit *test)
+{
+	struct kwarp_mr *old = old_mr(test);
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, WRITE_R)), -EINVAL);
+	vt->fault = FAULT_UMEM;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -EFAULT);
+	vt->fault = FAULT_MR;
+	vt->nth = 1;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, vt->umems, 0);
+	/* Windows are bound to it: the successor goes. */
+	vt->busy = true;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -EBUSY);
+	KUNIT_EXPECT_EQ(test, vt->mrs, 0);
+	vt->umems = 0;
+	vt->busy = false;
+	/* A child has other memory there. */
+	old->umem->owning_mm = (void *)test;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
+	KUNIT_EXPECT_NULL(test, vt->closed);
+}
+
+#define PREFETCH	IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
+#define PREFETCH_WRITE	IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
+
+static const struct advice_case {
+	const char *desc;
+	u32 advice, flags, lkey;
+	enum kwarp_mem_err err;
+	int ret, rights;
+} advices[] = {
+	{ "read", PREFETCH, 0, VT_STAG, KWARP_MEM_OK, 0, 0 },
+	{ "write", PREFETCH_WRITE, 0, VT_STAG, KWARP_MEM_OK, 0, LOCAL },
+	{ "no fault", IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, 0, VT_STAG, KWARP_MEM_OK, 0 },
+	{ "at once", PREFETCH, IB_UVERBS_ADVISE_MR_FLAG_FLUSH, VT_STAG, KWARP_MEM_OK, 0, 0 },
+	{ "unknown", 17, 0, VT_STAG, KWARP_MEM_OK, -EOPNOTSUPP },
+	{ "unknown flag", PREFETCH, 2, VT_STAG, KWARP_MEM_OK, -EINVAL },
+	{ "no such region", PREFETCH, 0, VT_STAG ^ 1, KWARP_MEM_OK, -ENOENT },
+	{ "not valid", PREFETCH, 0, VT_STAG, KWARP_MEM_STAG, -ENOENT },
+	{ "another domain's", PREFETCH, 0, VT_STAG, KWARP_MEM_STREAM, -ENOENT },
+	{ "no right", PREFETCH_WRITE, 0, VT_STAG, KWARP_MEM_ACCESS, -EPERM, LOCAL },
+	{ "too long", PREFETCH, 0, VT_STAG, KWARP_MEM_BOUNDS, -EFAULT },
+	{ "wraps", PREFETCH, 0, VT_STAG, KWARP_MEM_WRAP, -EFAULT },
+};
+
+KUNIT_ARRAY_PARAM_DESC(advice, advices, desc);
+
+/* All is there already: what remains is to say what makes no sense. */
+static void test_advise(struct kunit *test)
+{
+	const struct advice_case *c = test->param_value;
+	struct ib_sge sge[] = {
+		{ .addr = START, .length = 1, .lkey = VT_STAG },
+		{ .addr = START, .length = 1, .lkey = c->lkey },
+	};
+
+	vt->mem_err = c->err;
+	vt->mem_rights = -1;
+	KUNIT_EXPECT_EQ(test, kwarp_advise_mr(&vt->pd, c->advice, c->flags, sge, 2, NULL), c->ret);
+	if (!c->ret)
+		KUNIT_EXPECT_EQ(test, vt->mem_rights, c->rights);
+}
+
 static void test_mr_kernel(struct kunit *test)
 {
 	struct ib_mr *mr;
@@ -489,7 +625,7 @@ static void test_mr_kernel(struct kunit *test)
 static void test_mw(struct kunit *test)
 {
 	struct kwarp_mw mw = {
-		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd, .type = IB_MW_TYPE_1 },
+		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd },
 	};
 	struct ib_udata *udata = vt_udata(test, 8, 0);
 
@@ -500,6 +636,11 @@ static void test_mw(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), 0);
 	KUNIT_EXPECT_EQ(test, mw.ibmw.rkey, VT_STAG);
+	KUNIT_EXPECT_FALSE(test, mw.mr->pd_wide);
+	KUNIT_EXPECT_EQ(test, kwarp_dealloc_mw(&mw.ibmw), 0);
+	mw.ibmw.type = IB_MW_TYPE_1;
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), 0);
+	KUNIT_EXPECT_TRUE(test, mw.mr->pd_wide);
 	KUNIT_EXPECT_EQ(test, kwarp_dealloc_mw(&mw.ibmw), 0);
 	vt_unknown(test, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -EOPNOTSUPP);
@@ -531,7 +672,8 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_qp_init_rd_atom, KWARP_MAX_ORD);
 	KUNIT_EXPECT_EQ(test, attr.atomic_cap, IB_ATOMIC_NONE);
 	KUNIT_EXPECT_EQ(test, attr.device_cap_flags,
-			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW_TYPE_2B);
+			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
+			IB_DEVICE_MEM_WINDOW_TYPE_2B);
 	udata = vt_udata(test, 8, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, udata), 0);
 	vt_unknown(test, 4);
@@ -566,6 +708,45 @@ static u32 mbits(const struct ib_port_attr *attr)
 	return lane[attr->active_speed] * (attr->active_width == IB_WIDTH_4X ? 4 : 1);
 }
 
+/* What an administrator has written is what `ibv_devinfo` shows. */
+static void test_node_desc(struct kunit *test)
+{
+	struct ib_device_modify attr = { .node_desc = "the one in the corner" };
+	struct ib_device *ibdev = &vt->kdev->ibdev;
+
+	KUNIT_EXPECT_EQ(test, kwarp_modify_device(ibdev, 0, &attr), 0);
+	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "");
+	KUNIT_EXPECT_EQ(test, kwarp_modify_device(ibdev, IB_DEVICE_MODIFY_NODE_DESC |
+						  IB_DEVICE_MODIFY_SYS_IMAGE_GUID, &attr),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "");
+	KUNIT_EXPECT_EQ(test, kwarp_modify_device(ibdev, IB_DEVICE_MODIFY_NODE_DESC, &attr), 0);
+	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "the one in the corner");
+}
+
+/* Up, and yet nobody can connect, as long as there is no address, of either kind. */
+static void test_port_address(struct kunit *test)
+{
+	struct in_ifaddr ifa = { };
+	struct in_device in_dev = { .ifa_list = &ifa }, none = { };
+	struct inet6_dev in6_dev = { };
+	struct list_head address;
+
+	INIT_LIST_HEAD(&in6_dev.addr_list);
+	set_bit(__LINK_STATE_START, &vt->netdev->state);
+	KUNIT_EXPECT_EQ(test, kwarp_port_state(vt->netdev), IB_PORT_INIT);
+	rcu_assign_pointer(vt->netdev->ip_ptr, &none);
+	rcu_assign_pointer(vt->netdev->ip6_ptr, &in6_dev);
+	KUNIT_EXPECT_EQ(test, kwarp_port_state(vt->netdev), IB_PORT_INIT);
+	list_add(&address, &in6_dev.addr_list);
+	KUNIT_EXPECT_EQ(test, kwarp_port_state(vt->netdev), IB_PORT_ACTIVE);
+	list_del(&address);
+	rcu_assign_pointer(vt->netdev->ip_ptr, &in_dev);
+	KUNIT_EXPECT_EQ(test, kwarp_port_state(vt->netdev), IB_PORT_ACTIVE);
+	rcu_assign_pointer(vt->netdev->ip_ptr, NULL);
+	rcu_assign_pointer(vt->netdev->ip6_ptr, NULL);
+}
+
 static void test_port(struct kunit *test)
 {
 	const struct speed_case *c = test->param_value;
@@ -578,19 +759,19 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
 	KUNIT_EXPECT_EQ(test, mbits(&attr), c->least);
 	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_4096);
-	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 1);
+	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 2);
 	KUNIT_EXPECT_EQ(test, attr.max_msg_sz, U32_MAX);
 	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
 	KUNIT_EXPECT_EQ(test, attr.phys_state, IB_PORT_PHYS_STATE_DISABLED);
 	set_bit(__LINK_STATE_START, &vt->netdev->state);
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
-	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_ACTIVE);
+	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_INIT);
 	KUNIT_EXPECT_EQ(test, attr.phys_state, IB_PORT_PHYS_STATE_LINK_UP);
 	set_bit(__LINK_STATE_NOCARRIER, &vt->netdev->state);
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.state, IB_PORT_DOWN);
 	KUNIT_EXPECT_EQ(test, kwarp_port_immutable(ibdev, 1, &immutable), 0);
-	KUNIT_EXPECT_EQ(test, immutable.gid_tbl_len, 1);
+	KUNIT_EXPECT_EQ(test, immutable.gid_tbl_len, 2);
 	KUNIT_EXPECT_EQ(test, immutable.core_cap_flags, RDMA_CORE_PORT_IWARP);
 }
 
@@ -607,6 +788,10 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw + ETH_ALEN, zero, sizeof(gid) - ETH_ALEN);
+	/* Programs that leave that one out have another one. */
+	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 1, &gid), 0);
+	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
+	KUNIT_EXPECT_EQ(test, gid.global.interface_id, ibdev->node_guid);
 	vt->netdev->dev_addr = zero;
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
@@ -687,10 +872,15 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE_PARAM(test_mr, mr_gen_params),
 	KUNIT_CASE(test_mr_empty),
 	KUNIT_CASE(test_mr_fault),
+	KUNIT_CASE_PARAM(test_rereg, rereg_gen_params),
+	KUNIT_CASE(test_rereg_fails),
+	KUNIT_CASE_PARAM(test_advise, advice_gen_params),
 	KUNIT_CASE(test_mr_kernel),
 	KUNIT_CASE(test_mw),
 	KUNIT_CASE(test_device),
 	KUNIT_CASE_PARAM(test_port, speed_gen_params),
+	KUNIT_CASE(test_node_desc),
+	KUNIT_CASE(test_port_address),
 	KUNIT_CASE(test_gid),
 	KUNIT_CASE_PARAM(test_context, version_gen_params),
 	KUNIT_CASE(test_pd),
