@@ -54,6 +54,14 @@ guest_command() {
 	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile --time $1 $options ${cases[*]@Q}"
 }
 
+# The programs of upper layers are for kernels that have those: ours for debugging have not.
+root_of() {
+	case $1 in
+	debug | kcsan) echo plain ;;
+	*) echo wide ;;
+	esac
+}
+
 run_suite() {
 	local overlay=$1 logs=$2 left leaks=()
 	if [ "$kernel" = debug ] && [ "${KWARP_LEAKS:-1}" = 1 ]; then leaks=(--leaks); fi
@@ -61,7 +69,7 @@ run_suite() {
 	[ -z "${KWARP_E2E_TIME:-}" ] || left=$((KWARP_E2E_TIME - SECONDS))
 	[ "$left" -gt 0 ] || left=0
 	# A slow machine boots a debug kernel in a minute.
-	"$here/vm.sh" --kernel "$kernel" "${leaks[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
+	"$here/vm.sh" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 		--timeout $((left + longest)) --append "${KWARP_APPEND:-}" -- "$(guest_command $((left - 60)))"
 }
 

@@ -40,6 +40,23 @@ rping_persistent() {
 	stop server KILL
 }
 
+# Many clients at once, though rping listens with a backlog of 3: each waits for its turn.
+rping_crowd() {
+	local i clients
+	clients=$(by_profile 64 12)
+	own_links
+	new_port
+	serve server "$PORT" rping -s -P -a "${IP[1]}" -p "$PORT" -S 64 -V
+	for ((i = 0; i < clients; i++)); do
+		start "client$i" 0 rping -c -a "${IP[1]}" -p "$PORT" -C 2 -S 64 -V
+	done
+	for ((i = 0; i < clients; i++)); do
+		reap 60 "client$i"
+	done
+	stop server KILL
+}
+
 testcase rping-ipv4 60 rping_case "${IP[1]}"
 testcase rping-ipv6 60 rping_case "${IP6[1]}"
 testcase rping-persistent 60 rping_persistent
+testcase rping-crowd 90 rping_crowd

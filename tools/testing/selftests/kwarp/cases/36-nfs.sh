@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# NFS over RDMA: server and client on the same machine, in the first network namespace, over one
+# link as those of 35-kernel.sh:
+#
+#     a file -- nfs, rpcrdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- rpcrdma, nfsd -- tmpfs
+
+NFS_PORT=20049
+NFS_EXPORT=$RUN/nfs-export
+NFS_MOUNT=$RUN/nfs-mount
+
+nfs_programs() {
+	local program
+	for program in exportfs rpc.mountd rpc.nfsd rpcbind mount.nfs; do
+		command -v "$program" >/dev/null || skip "there is no $program"
+	done
+	modprobe -a nfsd rpcrdma nfs nfsv3 nfsv4 2>/dev/null || skip "there is no module nfsd, rpcrdma or nfs"
+}
+
+nfs_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	nfs_clean >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+nfs_stop_server() {
+	rpc.nfsd 0
+	exportfs -u "*:$NFS_EXPORT"
+	pkill -KILL rpc.mountd
+	pkill -KILL rpcbind
+	umount /proc/fs/nfsd
+	umount "$NFS_EXPORT"
+}
+
+nfs_clean() {
+	! mountpoint -q "$NFS_MOUNT" || umount -f -l "$NFS_MOUNT"
+	nfs_stop_server
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	tc qdisc del dev lo root
+}
+
+nfs_serve() {
+	mkdir -p "$NFS_EXPORT" "$NFS_MOUNT" /run/rpcbind /var/lib/nfs/v4recovery
+	mount -t tmpfs -o size=256m kwarp-nfs "$NFS_EXPORT"
+	mountpoint -q /proc/fs/nfsd || mount -t nfsd nfsd /proc/fs/nfsd
+	check "starting rpcbind" rpcbind -w
+	check "exporting" exportfs -i -o rw,no_root_squash,no_subtree_check,insecure,fsid=1 "*:$NFS_EXPORT"
+	check "starting rpc.mountd" rpc.mountd -p 20048
+	check "starting the server" rpc.nfsd -V 3 -V 4.2 4
+	# The time in which those that were there before a restart may come back: there are none.
+	echo Y >/proc/fs/nfsd/v4_end_grace
+	echo "rdma $NFS_PORT" >/proc/fs/nfsd/portlist || fail "the server does not listen for RDMA"
+}
+
+nfs_up() {
+	load_type "$KWARP_LINK"
+	nfs_programs
+	trap nfs_end EXIT
+	nvme_link_up
+	nfs_serve
+}
+
+# nfs_mount VERSION
+nfs_mount() {
+	local options=vers=$1,proto=rdma,port=$NFS_PORT
+	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp,mountport=20048
+	check "mounting version $1" timeout 60 mount -t nfs -o "$options" "$NVME_ADDR:$NFS_EXPORT" "$NFS_MOUNT"
+}
+
+nfs_umount() {
+	check "unmounting" timeout 60 umount "$NFS_MOUNT"
+}
+
+nfs_down() {
+	nfs_stop_server
+	wait_until 10 "client and server have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "unloading the consumers" modprobe -r rpcrdma nfsv3 nfsv4 nfs nfsd
+}
+
+# What is read comes from the server, not from the client's cache: it is mounted anew.
+nfs_data() {
+	local version=$1 mib
+	mib=$(by_profile 24 2)
+	nfs_mount "$version"
+	head -c "$((mib << 20))" /dev/urandom >"$RUN/nfs-file"
+	check "writing" dd if="$RUN/nfs-file" of="$NFS_MOUNT/a" bs=1M conv=fsync 2>/dev/null
+	check "writing in pieces" dd if="$RUN/nfs-file" of="$NFS_MOUNT/b" bs=4k oflag=direct 2>/dev/null
+	cmp "$RUN/nfs-file" "$NFS_EXPORT/a" || fail "the server has something else than was written"
+	cmp "$RUN/nfs-file" "$NFS_EXPORT/b" || fail "the server has something else than was written in pieces"
+	nfs_umount
+	nfs_mount "$version"
+	cmp "$RUN/nfs-file" "$NFS_MOUNT/a" || fail "what is read is not what was written"
+	dd if="$NFS_MOUNT/b" iflag=direct bs=64k 2>/dev/null | cmp - "$RUN/nfs-file" || fail "what is read directly is not what was written"
+	mkdir "$NFS_MOUNT/many"
+	(cd "$NFS_MOUNT/many" && seq -f '%05g-a-name-that-is-somewhat-longer' 1 300 | xargs touch)
+	[ "$(find "$NFS_MOUNT/many" -type f | wc -l)" = 300 ] || fail "a directory is not whole"
+	rm -r "$NFS_MOUNT/many"
+	nfs_umount
+	rm -f "$RUN/nfs-file" "$NFS_EXPORT"/?
+}
+
+nfs_case() {
+	local version
+	nfs_up
+	for version in "$@"; do
+		note "version $version"
+		nfs_data "$version"
+	done
+	nfs_down
+}
+
+# A network that loses and delays.
+nfs_loss_case() {
+	nfs_up
+	check "netem" tc qdisc add dev lo root netem loss 0.5% delay 2ms
+	nfs_data 4.2
+	tc qdisc del dev lo root
+	nfs_down
+}
+
+nfs_writer() {
+	head -c 16M /dev/urandom >"$RUN/nfs-file"
+	while :; do
+		dd if="$RUN/nfs-file" of="$NFS_MOUNT/busy" bs=64k conv=fsync 2>&1 | grep copied || return 7
+	done
+}
+
+nfs_passes() {
+	[ "$(grep -c 'copied' "$CASE_DIR/writer.log")" -ge "$1" ]
+}
+
+# The link goes away under I/O, and comes back: the client goes on where it was.
+nfs_link_case() {
+	local before
+	nfs_up
+	nfs_mount 4.2
+	nfs_writer >"$CASE_DIR/writer.log" 2>&1 &
+	PIDS["writer"]=$!
+	wait_until 20 "the writer has written the file twice" nfs_passes 2
+	nvme_link_down
+	nvme_link_up
+	before=$(grep -c copied "$CASE_DIR/writer.log")
+	wait_until 60 "the writer goes on" nfs_passes "$((before + 2))"
+	# Down and up again, with what is in flight lost.
+	if [ "$NVME_NETDEV" = lo ]; then
+		ip link set lo down
+		ip link set lo up
+		ip addr replace "$NVME_ADDR/24" dev lo
+		before=$(grep -c copied "$CASE_DIR/writer.log")
+		wait_until 90 "the writer goes on after a flap" nfs_passes "$((before + 2))"
+	fi
+	kill "${PIDS[writer]}"
+	ended 30 writer
+	sync "$NFS_MOUNT/busy" 2>/dev/null || :
+	rm -f "$NFS_MOUNT/busy" "$RUN/nfs-file"
+	nfs_umount
+	nfs_down
+}
+
+testcase kernel-nfs 180 nfs_case 3 4.2
+testcase kernel-nfs-loss 180 nfs_loss_case
+testcase kernel-nfs-link 240 nfs_link_case

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# iSCSI with RDMA (iSER): target and initiator on the same machine, in the first network namespace,
+# over one link as those of 35-kernel.sh:
+#
+#     dd -- /dev/sdX -- ib_iser -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_isert -- /dev/ram0
+#
+# A target listens with TCP on each portal, and for RDMA on the same port, which with iWARP is TCP's,
+# too. So its portal is made in the second namespace, where its TCP listens; RDMA's listener is in
+# the first one whoever makes it.
+
+ISER_PORTAL=$NVME_ADDR:3260
+ISER_IQN=iqn.2026-01.org.kwarp:target
+ISER_CONFIG=/sys/kernel/config/target
+ISER_TPG=$ISER_CONFIG/iscsi/$ISER_IQN/tpgt_1
+ISER_CORE=$ISER_CONFIG/core/iblock_0/kwarp
+
+iser_programs() {
+	local program
+	for program in iscsid iscsiadm nsenter; do
+		command -v "$program" >/dev/null || skip "there is no $program"
+	done
+	modprobe -a brd target_core_mod target_core_iblock iscsi_target_mod ib_isert ib_iser sd_mod 2>/dev/null ||
+		skip "there is no module ib_isert or ib_iser"
+	modprobe -r brd
+	modprobe brd rd_nr=1 rd_size=65536
+	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+}
+
+# in_portal_ns COMMAND...: the mounts stay those of here.
+in_portal_ns() {
+	nsenter "--net=/run/netns/${NS[1]}" "$@"
+}
+
+iser_target_up() {
+	in_portal_ns ip addr add "$NVME_ADDR/32" dev lo
+	mkdir -p "$ISER_CORE" "$ISER_TPG/lun/lun_0"
+	echo "udev_path=$NVME_RAM" >"$ISER_CORE/control"
+	echo 1 >"$ISER_CORE/enable"
+	ln -s "$ISER_CORE" "$ISER_TPG/lun/lun_0/disk"
+	check "making the portal" in_portal_ns mkdir "$ISER_TPG/np/$ISER_PORTAL"
+	echo 0 >"$ISER_TPG/attrib/authentication"
+	echo 1 >"$ISER_TPG/attrib/generate_node_acls"
+	echo 1 >"$ISER_TPG/attrib/cache_dynamic_acls"
+	echo 0 >"$ISER_TPG/attrib/demo_mode_write_protect"
+	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen for RDMA"
+	echo 1 >"$ISER_TPG/enable"
+}
+
+iser_target_down() {
+	[ ! -d "$ISER_TPG" ] || echo 0 >"$ISER_TPG/enable"
+	rm -f "$ISER_TPG/lun/lun_0/disk"
+	rmdir "$ISER_TPG/np/$ISER_PORTAL" "$ISER_TPG/lun/lun_0" "$ISER_TPG" "${ISER_TPG%/*}"
+	rmdir "$ISER_CORE" "${ISER_CORE%/*}"
+	in_portal_ns ip addr del "$NVME_ADDR/32" dev lo
+}
+
+iser_admin() {
+	timeout 60 iscsiadm -m node -T "$ISER_IQN" -p "$ISER_PORTAL" -I iser "$@"
+}
+
+iser_find_disk() {
+	local dir
+	for dir in /sys/block/sd*; do
+		[ "$(cat "$dir/device/vendor" 2>/dev/null)" = "LIO-ORG " ] || continue
+		ISER_DISK=/dev/${dir##*/}
+		[ ! -b "$ISER_DISK" ] || return 0
+	done
+	return 1
+}
+
+iser_login() {
+	mkdir -p /run/lock/iscsi /etc/iscsi
+	echo "InitiatorName=iqn.2026-01.org.kwarp:initiator" >/etc/iscsi/initiatorname.iscsi
+	# At its end it ends its whole process group.
+	start iscsid - setsid iscsid -f
+	wait_until 10 "iscsid answers" iscsiadm -m iface
+	check "adding the node" iser_admin -o new
+	check "logging in" iser_admin --login
+	wait_until 20 "the disk is there" iser_find_disk
+}
+
+iser_logout() {
+	check "logging out" iser_admin --logout
+	iser_admin -o delete || :
+	stop iscsid
+}
+
+iser_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	iser_clean >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+iser_clean() {
+	iser_admin --logout
+	[ -z "${PIDS[iscsid]:-}" ] || kill "${PIDS[iscsid]}"
+	iser_target_down
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	tc qdisc del dev lo root
+	rm -f "$RUN"/iser-*
+	modprobe -r ib_iser ib_isert brd
+}
+
+iser_up() {
+	load_type "$KWARP_LINK"
+	net_up
+	iser_programs
+	trap iser_end EXIT
+	nvme_link_up
+	iser_target_up
+	iser_login
+}
+
+iser_down() {
+	iser_logout
+	iser_target_down
+	wait_until 10 "target and initiator have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "unloading the consumers" modprobe -r ib_iser ib_isert brd
+}
+
+# What the target's disk holds, and not what is cached of it here, is what it is compared with.
+iser_on_target() {
+	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/iser-file"
+}
+
+# iser_data MIB: what is written is on the target's disk, and is read again, in other pieces.
+iser_data() {
+	local mib=$1 size
+	note "$mib MiB to $ISER_DISK and back"
+	head -c "$((mib << 20))" /dev/urandom >"$RUN/iser-file"
+	for size in 1M 64k 4k; do
+		check "writing in blocks of $size" dd if="$RUN/iser-file" of="$ISER_DISK" bs="$size" oflag=direct conv=nocreat 2>/dev/null
+		iser_on_target "$mib" || fail "the target's disk holds something else than was written in blocks of $size"
+		check "overwriting" dd if=/dev/zero of="$ISER_DISK" bs=1M count="$mib" oflag=direct conv=nocreat 2>/dev/null
+		! iser_on_target "$mib" >/dev/null || fail "the target still has what was overwritten"
+	done
+	check "writing" dd if="$RUN/iser-file" of="$ISER_DISK" bs=256k oflag=direct conv=nocreat 2>/dev/null
+	for size in 1M 16k 4k; do
+		dd if="$ISER_DISK" iflag=direct,count_bytes bs="$size" count="$((mib << 20))" 2>/dev/null |
+			cmp - "$RUN/iser-file" || fail "what is read in blocks of $size is not what was written"
+	done
+}
+
+iser_case() {
+	iser_up
+	iser_data "$(by_profile 16 2)"
+	iser_down
+}
+
+iser_loss_case() {
+	iser_up
+	check "netem" tc qdisc add dev lo root netem loss 0.5% delay 2ms
+	iser_data "$(by_profile 4 1)"
+	tc qdisc del dev lo root
+	iser_down
+}
+
+# The link goes away and comes back: the initiator logs in again, and its disk is the same.
+iser_link_case() {
+	iser_up
+	iser_data 1
+	nvme_link_down
+	nvme_link_up
+	# The target's listener went with the link.
+	echo 0 >"$ISER_TPG/np/$ISER_PORTAL/iser"
+	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen again"
+	iser_data 2
+	iser_down
+}
+
+testcase kernel-iser 120 iser_case
+testcase kernel-iser-loss 120 iser_loss_case
+testcase kernel-iser-link 180 iser_link_case
