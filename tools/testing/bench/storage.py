@@ -66,6 +66,12 @@ def wait_for(what, found, seconds=20):
     raise OSError(f"{what} does not come")
 
 
+def switches():
+    """Context switches so far."""
+    with open("/proc/stat") as f:
+        return next(int(line.split()[1]) for line in f if line.startswith("ctxt"))
+
+
 class Contender:
     """One of those that are compared: its link, its target and its disk."""
 
@@ -136,6 +142,7 @@ class Contender:
 
     def measure(self, protocol, cell, seconds):
         rw, size, depth = CELLS[cell]
+        before = switches()
         done = run("fio", "--name=bench", f"--filename={self.at[protocol]}", f"--size={FILE_SIZE}", f"--rw={rw}",
                    f"--bs={size}", f"--iodepth={depth}",
                    "--ioengine=libaio", "--direct=1", "--time_based", f"--runtime={seconds}", "--ramp_time=0.3",
@@ -144,9 +151,11 @@ class Contender:
         side = job["write" if "write" in rw else "read"]
         if not side["total_ios"] or job["error"]:
             raise OSError(f"fio: error {job['error']}, {side['total_ios']} requests")
+        # Those of fio's own begin and end, and of the requests before the time is taken, among them.
+        switched = switches() - before
         # With the submission: a request may be done before it returns.
         percentiles = side["lat_ns"]["percentile"]
-        return {"ops": side["total_ios"], "seconds": side["runtime"] / 1000,
+        return {"ops": side["total_ios"], "seconds": side["runtime"] / 1000, "switches": switched,
                 "median": percentiles["50.000000"] / 1000, "p99": percentiles["99.000000"] / 1000}
 
 
