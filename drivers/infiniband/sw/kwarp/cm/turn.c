@@ -29,7 +29,7 @@ static bool has_room(const struct kwarp_listener *l)
 	return l->asked < max(l->backlog, 1);
 }
 
-/* Who is first now looks again. Listed, hence alive. */
+/* The first one in line looks again. It is listed, hence alive. */
 static void wake_first(struct kwarp_listener *l)
 {
 	struct kwarp_ep *ep = first_in_line(l);
