@@ -76,6 +76,11 @@
  * Request, too, which iw_cm dropped for want of memory: it says so to nobody.
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
+/*
+ * A Request's turn, and then it is rejected: before those initiators give up that wait longest for
+ * their Reply (our own: KWARP_MPA_REP_TIMEOUT_MS), which is the better end.
+ */
+#define KWARP_TURN_TIMEOUT_MS		25000
 /* One more Request is told, though the ULP has not answered those before. See cm/turn.c. */
 #define KWARP_TURN_MS			1000
 /* Next try to deliver a Request that iw_cm had no room for. */

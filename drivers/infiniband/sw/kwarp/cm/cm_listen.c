@@ -51,7 +51,8 @@ static void listener_notify(struct kwarp_cm_sock *cs)
 static bool may_evict(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
-	u32 age = state == KWARP_CMS_WAIT_ULP ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
+	bool ulp = state == KWARP_CMS_WAIT_TURN || state == KWARP_CMS_WAIT_ULP;
+	u32 age = ulp ? KWARP_EVICT_ULP_AGE_MS : KWARP_EVICT_AGE_MS;
 
 	return kwarp_cm_fsm(state, KWARP_CME_EVICT)->legal &&
 	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));

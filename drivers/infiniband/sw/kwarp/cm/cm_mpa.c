@@ -18,6 +18,7 @@
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
+#include "turn.h"
 
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
@@ -286,6 +287,21 @@ static enum kwarp_cm_event refuse(struct kwarp_ep *ep)
 	return fail(ep, -EPROTO, KWARP_CME_REFUSE);
 }
 
+/* iw_cm has no room, or it is not the Request's turn: until our timer ends it. */
+static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
+{
+	unsigned long delay = msecs_to_jiffies(KWARP_UPCALL_RETRY_MS);
+
+	/* The new state looks at once, with a timer of its own. */
+	if (ep->state == KWARP_CMS_WAIT_REQ)
+		return KWARP_CME_QUEUED;
+	if (err == -EAGAIN)
+		delay = kwarp_turn_delay(ep);
+	if (delay)
+		kwarp_ep_retry_in(ep, delay);
+	return KWARP_CME_NONE;
+}
+
 /* A complete Request: to the ULP with it. */
 static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
 {
@@ -305,9 +321,7 @@ static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
 		return KWARP_CME_REQUEST;
 	if (ret == -ECONNABORTED)
 		return fail(ep, ret, KWARP_CME_ORPHAN);
-	/* iw_cm's backlog is full, or the ULP's: again in a while, until our timer ends it. */
-	kwarp_ep_retry_in(ep, ret == -EAGAIN ? KWARP_TURN_MS : KWARP_UPCALL_RETRY_MS);
-	return KWARP_CME_NONE;
+	return not_yet(ep, ret);
 }
 
 static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
@@ -433,6 +447,8 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 		return poll_reply(ep);
 	case KWARP_CMS_WAIT_REQ:
 		return poll_request(ep);
+	case KWARP_CMS_WAIT_TURN:
+		return deliver(ep);
 	case KWARP_CMS_WAIT_ULP:
 		return poll_quiet(ep);
 	case KWARP_CMS_SEND_REP:

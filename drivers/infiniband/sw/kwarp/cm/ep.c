@@ -257,6 +257,7 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 		[KWARP_CMT_CONNECT]	= KWARP_CONNECT_TIMEOUT_MS,
 		[KWARP_CMT_REPLY]	= KWARP_MPA_REP_TIMEOUT_MS,
 		[KWARP_CMT_REQUEST]	= KWARP_MPA_REQ_TIMEOUT_MS,
+		[KWARP_CMT_TURN]	= KWARP_TURN_TIMEOUT_MS,
 		[KWARP_CMT_VERDICT]	= KWARP_VERDICT_TIMEOUT_MS,
 		[KWARP_CMT_SEND]	= KWARP_MPA_REQ_TIMEOUT_MS,
 		[KWARP_CMT_FPDU]	= KWARP_MPA_REQ_TIMEOUT_MS,
@@ -281,11 +282,11 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	kwarp_ep_arm_deadline(ep);
 }
 
-/* Look again at the socket in @ms, the state's deadline unchanged. Context: ep->mutex held. */
-void kwarp_ep_retry_in(struct kwarp_ep *ep, u32 ms)
+/* Look again in @delay, in jiffies, but at the state's deadline at last. Context: ep->mutex held. */
+void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
 	lockdep_assert_held(&ep->mutex);
-	arm(ep, msecs_to_jiffies(ms));
+	arm(ep, min_t(unsigned long, delay, max_t(long, ep->due.deadline - jiffies, 0)));
 }
 
 /* ----------------------------------------------------- those of a device */

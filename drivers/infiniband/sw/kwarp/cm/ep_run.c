@@ -147,7 +147,7 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
-/* The ULP has been told of the Request; its verdict finds nothing any more. */
+/* If the ULP has been told of the Request, its verdict finds nothing any more. */
 static void act_refuse(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
@@ -198,7 +198,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	if (ep->state == was)
 		return;
 	kwarp_ep_set_timer(ep);
-	if (ep->state != KWARP_CMS_WAIT_ULP)
+	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)
 		kwarp_turn_over(ep);
 	if (ep->state >= KWARP_CMS_STREAM)
 		kwarp_ep_end_startup(ep);

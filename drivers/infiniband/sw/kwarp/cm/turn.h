@@ -7,6 +7,7 @@
 struct kwarp_ep;
 
 bool kwarp_turn_is(struct kwarp_ep *ep);
+unsigned long kwarp_turn_delay(struct kwarp_ep *ep);
 void kwarp_turn_asked(struct kwarp_ep *ep);
 void kwarp_turn_over(struct kwarp_ep *ep);
 

@@ -4,7 +4,7 @@
  *
  *	Initiator			Responder
  *	NEW --DIAL--> CONNECT		NEW --INBOUND--> WAIT_REQ
- *	  TCP_UP |  ^ RETRY		  REQUEST |
+ *	  TCP_UP |  ^ RETRY		  REQUEST |  `-QUEUED-> WAIT_TURN --REQUEST--> WAIT_ULP
  *	      SEND_REQ (once)		      WAIT_ULP --REJECT--> SEND_REJ
  *	  SENT |			   ACCEPT |                   | SENT
  *	      WAIT_REP --REJECTED--.	      SEND_REP             LINGER
@@ -84,6 +84,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_WAIT_REQ] = {
 		/* 5044-7.1.2-3 */
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
+		[KWARP_CME_QUEUED]	= GO(WAIT_TURN, 0),
 		[KWARP_CME_REFUSE]	= GO(SEND_REJ, 0),
 		/* 5044-7.1.1-2, 5044-7.1.2-4, 5044-7.1.3-1 */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
@@ -93,6 +94,21 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		[KWARP_CME_ORPHAN]	= GO(DEAD, GONE),
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
+		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
+	},
+	[KWARP_CMS_WAIT_TURN] = {
+		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
+		/* 5044-7.1.1-23: octets behind the Request */
+		[KWARP_CME_BAD]		= GO(DEAD, GONE),
+		[KWARP_CME_LOST]	= GO(DEAD, GONE),
+		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
+		/*
+		 * Told like one that the ULP rejects: an initiator that is reset instead may take
+		 * us for a peer that knows revision 1 only (6581-10-2).
+		 */
+		[KWARP_CME_TIMER]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
+		[KWARP_CME_ORPHAN]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
+		[KWARP_CME_EVICT]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
 	[KWARP_CMS_WAIT_ULP] = {
@@ -193,6 +209,7 @@ enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state)
 		[KWARP_CMS_SEND_REQ]	= KWARP_CMT_REPLY,
 		[KWARP_CMS_WAIT_REP]	= KWARP_CMT_REPLY,
 		[KWARP_CMS_WAIT_REQ]	= KWARP_CMT_REQUEST,
+		[KWARP_CMS_WAIT_TURN]	= KWARP_CMT_TURN,
 		[KWARP_CMS_WAIT_ULP]	= KWARP_CMT_VERDICT,
 		[KWARP_CMS_SEND_REP]	= KWARP_CMT_SEND,
 		[KWARP_CMS_WAIT_FPDU]	= KWARP_CMT_FPDU,
@@ -212,6 +229,7 @@ const char *kwarp_cm_state_name(enum kwarp_cm_state state)
 		[KWARP_CMS_SEND_REQ]	= "SEND_REQ",
 		[KWARP_CMS_WAIT_REP]	= "WAIT_REP",
 		[KWARP_CMS_WAIT_REQ]	= "WAIT_REQ",
+		[KWARP_CMS_WAIT_TURN]	= "WAIT_TURN",
 		[KWARP_CMS_WAIT_ULP]	= "WAIT_ULP",
 		[KWARP_CMS_SEND_REP]	= "SEND_REP",
 		[KWARP_CMS_WAIT_FPDU]	= "WAIT_FPDU",
@@ -237,6 +255,7 @@ const char *kwarp_cm_event_name(enum kwarp_cm_event event)
 		[KWARP_CME_INBOUND]	= "INBOUND",
 		[KWARP_CME_TCP_UP]	= "TCP_UP",
 		[KWARP_CME_SENT]	= "SENT",
+		[KWARP_CME_QUEUED]	= "QUEUED",
 		[KWARP_CME_REQUEST]	= "REQUEST",
 		[KWARP_CME_REFUSE]	= "REFUSE",
 		[KWARP_CME_REPLY]	= "REPLY",

@@ -19,6 +19,7 @@ enum kwarp_cm_state {
 
 	/* Responder */
 	KWARP_CMS_WAIT_REQ,	/* Request awaited */
+	KWARP_CMS_WAIT_TURN,	/* valid Request, of which the ULP has not been told yet */
 	KWARP_CMS_WAIT_ULP,	/* Request delivered, verdict awaited */
 	KWARP_CMS_SEND_REP,	/* accepting Reply not yet wholly with TCP */
 	KWARP_CMS_WAIT_FPDU,	/* QP attached; the ULP hears when the RTR has come */
@@ -47,6 +48,7 @@ enum kwarp_cm_event {
 	KWARP_CME_INBOUND,	/* a listener accepted the TCP connection */
 	KWARP_CME_TCP_UP,	/* TCP is connected */
 	KWARP_CME_SENT,		/* the frame is wholly with TCP */
+	KWARP_CME_QUEUED,	/* valid Request, which has to wait for its turn */
 	KWARP_CME_REQUEST,	/* valid Request, delivered to the ULP */
 	KWARP_CME_REFUSE,	/* valid Request that is refused without asking the ULP */
 	KWARP_CME_REPLY,	/* accepting Reply, negotiated, QP attached */
@@ -99,6 +101,7 @@ enum kwarp_cm_timer {
 	KWARP_CMT_CONNECT,	/* TCP connect */
 	KWARP_CMT_REPLY,	/* Request out, Reply in (5044-7.1.2-29) */
 	KWARP_CMT_REQUEST,	/* Request in (5044-7.1.2-24, -29) */
+	KWARP_CMT_TURN,		/* others' verdicts */
 	KWARP_CMT_VERDICT,	/* the ULP's answer */
 	KWARP_CMT_SEND,		/* Reply out */
 	KWARP_CMT_FPDU,		/* the RTR */

@@ -3,6 +3,8 @@
  * Endpoints: every state, with every event and every call failing; see fixture.h for the
  * world that they are in, and for what holds at the end of each case.
  */
+#include <linux/delay.h>
+
 #include "fixture.h"
 
 static const struct way {
@@ -14,6 +16,7 @@ static const struct way {
 	{ "SEND_REQ", ct_to_send_req, KWARP_CMS_SEND_REQ },
 	{ "WAIT_REP", ct_to_wait_rep, KWARP_CMS_WAIT_REP },
 	{ "WAIT_REQ", ct_to_wait_req, KWARP_CMS_WAIT_REQ },
+	{ "WAIT_TURN", ct_to_wait_turn, KWARP_CMS_WAIT_TURN },
 	{ "WAIT_ULP", ct_to_wait_ulp, KWARP_CMS_WAIT_ULP },
 	{ "SEND_REP", ct_to_send_rep, KWARP_CMS_SEND_REP },
 	{ "WAIT_FPDU", ct_to_wait_fpdu, KWARP_CMS_WAIT_FPDU },
@@ -160,7 +163,7 @@ static void test_state_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {
 		[KWARP_CMS_CONNECT] = 30, [KWARP_CMS_SEND_REQ] = 30, [KWARP_CMS_WAIT_REP] = 30,
-		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
 		[KWARP_CMS_SEND_REP] = 10, [KWARP_CMS_WAIT_FPDU] = 10,
 		[KWARP_CMS_SEND_REJ] = 10, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 5,
 	};
@@ -285,6 +288,84 @@ static void test_responder_not_p2p(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
 	KUNIT_EXPECT_FALSE(test, fake.qp[0].params.say_first);
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
+}
+
+/* ------------------------------------------------------------------ its turn */
+
+/* The verdict that was owed: the Request is told at once. */
+static void test_turn_comes(struct kunit *test)
+{
+	struct kwarp_listener *l = &fake.listener;
+
+	ct_to_wait_turn(test);
+	KUNIT_EXPECT_EQ(test, fake.requests, 0);
+	KUNIT_EXPECT_FALSE(test, list_empty(&l->waiting));
+	spin_lock(&l->lock);
+	l->asked--;
+	fake.owed--;
+	spin_unlock(&l->lock);
+	kwarp_ep_mark(ct_the_ep(), KWARP_EP_SOCK);
+	ct_take_request(test);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
+	KUNIT_EXPECT_TRUE(test, list_empty(&l->waiting));
+	KUNIT_EXPECT_EQ(test, l->asked, l->backlog);
+	KUNIT_ASSERT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
+	KUNIT_EXPECT_EQ(test, l->asked, l->backlog - 1);
+}
+
+/* Without any verdict the first in line is told after a second, by its own timer. */
+static void test_turn_timer(struct kunit *test)
+{
+	struct kwarp_ep *ep;
+
+	ct_to_wait_turn(test);
+	ep = ct_the_ep();
+	KUNIT_ASSERT_TRUE(test, delayed_work_pending(&ep->timer));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(ep->timer.timer.expires,
+					       jiffies + msecs_to_jiffies(KWARP_TURN_MS) + 1));
+	msleep(KWARP_TURN_MS + 100);
+	ct_take_request(test);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
+}
+
+/*
+ * The end of one that waits: the peer hears that it is refused. A reset would make an initiator
+ * try revision 1 (6581-10-2).
+ */
+static void test_turn_refused(struct kunit *test)
+{
+	static void (*const ends[])(void) = { ct_timer_runs, on_orphan, on_evict };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		ct_to_wait_turn(test);
+		ends[i]();
+		ct_settle();
+		KUNIT_EXPECT_EQ_MSG(test, ct_state(), KWARP_CMS_LINGER, "end %d", i);
+		KUNIT_EXPECT_TRUE_MSG(test, ct_has_rejected(), "end %d", i);
+		KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
+		KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
+		KUNIT_EXPECT_EQ(test, fake.requests, 0);
+		ct_again(test);
+	}
+}
+
+/* What wakes it before its time does not give it more time. */
+static void test_turn_deadline(struct kunit *test)
+{
+	unsigned long deadline;
+	int i;
+
+	ct_to_wait_turn(test);
+	deadline = jiffies + HZ / 10;
+	ct_the_ep()->due.deadline = deadline;
+	for (i = 0; i < 3; i++) {
+		ct_sock_event();
+		ct_settle();
+		KUNIT_EXPECT_EQ(test, ct_the_ep()->due.deadline, deadline);
+		KUNIT_EXPECT_TRUE(test, time_before_eq(ct_the_ep()->timer.timer.expires,
+						       deadline + 1));
+	}
 }
 
 /* --------------------------------------------------------- each call failing once */
@@ -645,6 +726,10 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(test_initiator),
 	KUNIT_CASE(test_responder),
 	KUNIT_CASE(test_responder_not_p2p),
+	KUNIT_CASE(test_turn_comes),
+	KUNIT_CASE_SLOW(test_turn_timer),
+	KUNIT_CASE(test_turn_refused),
+	KUNIT_CASE(test_turn_deadline),
 	KUNIT_CASE(test_connect_refused),
 	KUNIT_CASE(test_attach_fails_initiator),
 	KUNIT_CASE(test_attach_not_connected),

@@ -269,7 +269,7 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
-	KUNIT_EXPECT_EQ(test, fake.listener.asked, 0);
+	KUNIT_EXPECT_EQ(test, fake.listener.asked, fake.owed);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
@@ -457,6 +457,17 @@ void ct_to_send_term(struct kunit *test)
 void ct_to_wait_req(struct kunit *test)
 {
 	inbound(test);
+	ct_settle();
+}
+
+/* The ULP owes as many verdicts as its backlog says. */
+void ct_to_wait_turn(struct kunit *test)
+{
+	ct_to_wait_req(test);
+	fake.owed = fake.listener.backlog;
+	fake.listener.asked = fake.owed;
+	fake.listener.asked_at = jiffies;
+	ct_peer_frame(false, 2, false, true);
 	ct_settle();
 }
 

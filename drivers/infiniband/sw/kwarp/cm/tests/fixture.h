@@ -128,6 +128,7 @@ struct fake_id {
  * @socks: sockets there are
  * @dials: sockets dialled
  * @requests: CONNECT_REQUEST events
+ * @owed: verdicts that the ULP owes for Requests of others, which there are not
  * @provider_data: of the last of them
  * @pd: likewise, private data
  * @pd_len: its octets
@@ -149,6 +150,7 @@ struct fake {
 	int socks;
 	int dials;
 	int requests;
+	int owed;
 	void *provider_data;
 	u8 pd[U8_MAX];
 	u8 pd_len;
@@ -219,6 +221,7 @@ void ct_to_closed(struct kunit *test);
 void ct_to_linger(struct kunit *test);
 void ct_to_send_term(struct kunit *test);
 void ct_to_wait_req(struct kunit *test);
+void ct_to_wait_turn(struct kunit *test);
 void ct_to_wait_ulp(struct kunit *test);
 void ct_to_send_rep(struct kunit *test);
 void ct_to_wait_fpdu(struct kunit *test);

@@ -24,6 +24,7 @@
 #define kwarp_listener_enter	tested_listener_enter
 #define kwarp_listener_leave	tested_listener_leave
 #define kwarp_turn_is		tested_turn_is
+#define kwarp_turn_delay	tested_turn_delay
 #define kwarp_turn_asked	tested_turn_asked
 #define kwarp_turn_over		tested_turn_over
 #define kwarp_ep_mark		listen_ep_mark
@@ -49,6 +50,7 @@ static void tested_listener_kick(struct kwarp_listener *l);
 static void tested_listener_enter(struct kwarp_ep *ep);
 static void tested_listener_leave(struct kwarp_ep *ep);
 static bool tested_turn_is(struct kwarp_ep *ep);
+static unsigned long tested_turn_delay(struct kwarp_ep *ep);
 static void tested_turn_asked(struct kwarp_ep *ep);
 static void tested_turn_over(struct kwarp_ep *ep);
 static void listen_ep_mark(struct kwarp_ep *ep, int bit);
@@ -383,7 +385,9 @@ static void test_turns(struct kunit *test)
 	for (i = 0; i < CLIENTS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, looks(line, i), i < BACKLOG, "Request %d", i);
 	for (i = BACKLOG; i < CLIENTS; i++) {
-		KUNIT_EXPECT_FALSE(test, marked(line, i));
+		/* Who has become the first looks, and finds that it is not its turn. */
+		KUNIT_EXPECT_EQ(test, marked(line, i), i > BACKLOG);
+		KUNIT_EXPECT_FALSE(test, looks(line, i));
 		over(line, i - BACKLOG);
 		KUNIT_EXPECT_TRUE(test, marked(line, i));
 		/* One that comes later, or looks first, does not pass. */
@@ -412,7 +416,8 @@ static void test_turns_together(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, looks(line, 2));
 	KUNIT_EXPECT_TRUE(test, marked(line, 3));
 	KUNIT_EXPECT_TRUE(test, looks(line, 3));
-	KUNIT_EXPECT_FALSE(test, marked(line, 4));
+	KUNIT_EXPECT_TRUE(test, marked(line, 4));
+	KUNIT_EXPECT_FALSE(test, looks(line, 4));
 }
 
 /* The first in line dies, and one that was told dies without a verdict. */
@@ -424,7 +429,12 @@ static void test_turns_die(struct kunit *test)
 	for (i = 0; i < CLIENTS; i++)
 		looks(line, i);
 	over(line, 2);
+	KUNIT_EXPECT_TRUE(test, marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, looks(line, 3));
+	/* One in the middle dies. */
+	over(line, 4);
 	KUNIT_EXPECT_FALSE(test, marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, looks(line, 4));
 	over(line, 0);
 	KUNIT_EXPECT_TRUE(test, marked(line, 3));
 	over(line, 3);
@@ -450,6 +460,33 @@ static void test_turns_collected(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG + 1);
 }
 
+static unsigned long delay(struct line *line, int i)
+{
+	unsigned long ret;
+
+	mutex_lock(&line->ep[i].mutex);
+	ret = tested_turn_delay(&line->ep[i]);
+	mutex_unlock(&line->ep[i].mutex);
+	return ret;
+}
+
+/* Of those that wait one has a timer, for when the next one is told in any case. */
+static void test_turns_delay(struct kunit *test)
+{
+	const unsigned long turn = msecs_to_jiffies(KWARP_TURN_MS);
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		looks(line, i);
+	KUNIT_EXPECT_GT(test, delay(line, 2), turn / 2);
+	KUNIT_EXPECT_LE(test, delay(line, 2), turn);
+	KUNIT_EXPECT_EQ(test, delay(line, 3), 0);
+	line->l.asked_at = jiffies - 10 * turn;
+	KUNIT_EXPECT_EQ(test, delay(line, 2), 1);
+	KUNIT_EXPECT_EQ(test, delay(line, 3), 0);
+}
+
 /* A backlog of 0 would let nobody in. */
 static void test_turns_no_backlog(struct kunit *test)
 {
@@ -467,6 +504,7 @@ static struct kunit_case listen_cases[] = {
 	KUNIT_CASE(test_turns_together),
 	KUNIT_CASE(test_turns_die),
 	KUNIT_CASE(test_turns_collected),
+	KUNIT_CASE(test_turns_delay),
 	KUNIT_CASE(test_turns_no_backlog),
 	KUNIT_CASE(test_listen),
 	KUNIT_CASE(test_listen_fails),

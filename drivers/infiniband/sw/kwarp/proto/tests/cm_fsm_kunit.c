@@ -54,6 +54,7 @@ static const struct step_case {
 	{ S(WAIT_REP), E(ABORT), S(DEAD), CONN_DEAD },
 
 	{ S(WAIT_REQ), E(REQUEST), S(WAIT_ULP), 0 },
+	{ S(WAIT_REQ), E(QUEUED), S(WAIT_TURN), 0 },
 	{ S(WAIT_REQ), E(REFUSE), S(SEND_REJ), 0 },
 	{ S(WAIT_REQ), E(BAD), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(LOST), S(DEAD), GONE },
@@ -62,6 +63,15 @@ static const struct step_case {
 	{ S(WAIT_REQ), E(ORPHAN), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(EVICT), S(DEAD), GONE },
 	{ S(WAIT_REQ), E(ABORT), S(DEAD), GONE },
+
+	{ S(WAIT_TURN), E(REQUEST), S(WAIT_ULP), 0 },
+	{ S(WAIT_TURN), E(BAD), S(DEAD), GONE },
+	{ S(WAIT_TURN), E(LOST), S(DEAD), GONE },
+	{ S(WAIT_TURN), E(LOCAL), S(DEAD), GONE },
+	{ S(WAIT_TURN), E(TIMER), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_TURN), E(ORPHAN), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_TURN), E(EVICT), S(SEND_REJ), A(REFUSE) },
+	{ S(WAIT_TURN), E(ABORT), S(DEAD), GONE },
 
 	{ S(WAIT_ULP), E(ACCEPT), S(SEND_REP), A(LEAVE) },
 	{ S(WAIT_ULP), E(REJECT), S(SEND_REJ), A(QP_PUT) },
