@@ -28,7 +28,7 @@ struct kwarp_td {
  * @pd: libibverbs' part
  * @of: what a parent domain was made of; NULL: a protection domain
  * @td: of a parent domain, or NULL
- * @users: parent domains that were made of it
+ * @users: parent domains, queue pairs, regions and others that were made in it
  */
 struct kwarp_pd {
 	struct ibv_pd pd;
@@ -53,6 +53,23 @@ bool kwarp_pd_single_threaded(struct ibv_pd *pd)
 	return to_kpd(pd)->td;
 }
 
+/**
+ * kwarp_pd_use() - something has been made in a domain
+ * @pd: domain of either kind
+ *
+ * The kernel counts what is in a protection domain, but does not know parent domains.
+ */
+void kwarp_pd_use(struct ibv_pd *pd)
+{
+	atomic_fetch_add(&to_kpd(pd)->users, 1);
+}
+
+/* It is gone. */
+void kwarp_pd_unuse(struct ibv_pd *pd)
+{
+	atomic_fetch_sub(&to_kpd(pd)->users, 1);
+}
+
 struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx)
 {
 	struct ib_uverbs_alloc_pd_resp resp = {};
@@ -74,7 +91,7 @@ struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx)
 	return &pd->pd;
 }
 
-/* Of either kind; -> EBUSY: parent domains are made of it. */
+/* Of either kind. Return: 0, or EBUSY: it is in use. */
 int kwarp_dealloc_pd(struct ibv_pd *ibpd)
 {
 	struct kwarp_pd *pd = to_kpd(ibpd);
@@ -87,7 +104,7 @@ int kwarp_dealloc_pd(struct ibv_pd *ibpd)
 	if (ret)
 		return ret;
 	if (pd->of)
-		atomic_fetch_sub(&pd->of->users, 1);
+		kwarp_pd_unuse(&pd->of->pd);
 	if (pd->td)
 		atomic_fetch_sub(&pd->td->users, 1);
 	free(pd);
@@ -139,7 +156,7 @@ struct ibv_pd *kwarp_alloc_parent_domain(struct ibv_context *ctx,
 		return NULL;
 	}
 	pd->of = to_kpd(attr->pd);
-	atomic_fetch_add(&pd->of->users, 1);
+	kwarp_pd_use(attr->pd);
 	if (attr->td) {
 		pd->td = to_ktd(attr->td);
 		atomic_fetch_add(&pd->td->users, 1);

@@ -68,7 +68,7 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: dmabufs, atomics, UD, multicast. */
+/* What is absent answers EOPNOTSUPP: atomics, UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
 	.advise_mr = kwarp_advise_mr,
 	.alloc_mw = kwarp_alloc_mw,
@@ -100,6 +100,7 @@ static const struct verbs_context_ops kwarp_ctx_ops = {
 	.query_port = query_port,
 	.query_qp = kwarp_query_qp,
 	.query_srq = kwarp_query_srq,
+	.reg_dmabuf_mr = kwarp_reg_dmabuf_mr,
 	.reg_mr = kwarp_reg_mr,
 	.req_notify_cq = kwarp_req_notify_cq,
 	.rereg_mr = kwarp_rereg_mr,

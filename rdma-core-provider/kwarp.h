@@ -236,6 +236,8 @@ int kwarp_destroy_srq(struct ibv_srq *ibsrq);
 
 /* domain.c */
 bool kwarp_pd_single_threaded(struct ibv_pd *pd);
+void kwarp_pd_use(struct ibv_pd *pd);
+void kwarp_pd_unuse(struct ibv_pd *pd);
 struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx);
 int kwarp_dealloc_pd(struct ibv_pd *ibpd);
 struct ibv_td *kwarp_alloc_td(struct ibv_context *ctx, struct ibv_td_init_attr *attr);
@@ -244,6 +246,8 @@ struct ibv_pd *kwarp_alloc_parent_domain(struct ibv_context *ctx,
 					 struct ibv_parent_domain_init_attr *attr);
 
 /* mr.c */
+struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+				   uint64_t iova, int fd, int access);
 struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t iova, int access);
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,

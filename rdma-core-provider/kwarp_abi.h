@@ -22,5 +22,7 @@ DECLARE_DRV_CMD(kwarp_cmd_create_qp, IB_USER_VERBS_CMD_CREATE_QP,
 		empty, kwarp_create_qp_resp);
 DECLARE_DRV_CMD(kwarp_cmd_create_srq, IB_USER_VERBS_CMD_CREATE_SRQ,
 		empty, kwarp_create_srq_resp);
+DECLARE_DRV_CMD(kwarp_cmd_modify_srq, IB_USER_VERBS_CMD_MODIFY_SRQ,
+		kwarp_modify_srq_req, empty);
 
 #endif /* KWARP_PROVIDER_ABI_H */

@@ -10,10 +10,12 @@
 
 #include "kwarp.h"
 
-static struct ibv_mr *mr_done(struct verbs_mr *vmr, int ret)
+static struct ibv_mr *mr_done(struct verbs_mr *vmr, struct ibv_pd *pd, int ret)
 {
-	if (!ret)
+	if (!ret) {
+		kwarp_pd_use(pd);
 		return &vmr->ibv_mr;
+	}
 	free(vmr);
 	errno = ret;
 	return NULL;
@@ -30,9 +32,29 @@ struct ibv_mr *kwarp_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 		errno = ENOMEM;
 		return NULL;
 	}
-	return mr_done(vmr, ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr,
-					   &cmd, sizeof(cmd), &resp,
-					   sizeof(resp)));
+	return mr_done(vmr, pd,
+		       ibv_cmd_reg_mr(pd, addr, length, iova, access, vmr, &cmd,
+				      sizeof(cmd), &resp, sizeof(resp)));
+}
+
+struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length,
+				   uint64_t iova, int fd, int access)
+{
+	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+
+	if (!vmr) {
+		errno = ENOMEM;
+		return NULL;
+	}
+#ifdef KWARP_HAVE_REG_DMABUF_DRIVER
+	return mr_done(vmr, pd,
+		       ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+					     access, vmr, NULL));
+#else
+	return mr_done(vmr, pd,
+		       ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
+					     access, vmr));
+#endif
 }
 
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
@@ -40,10 +62,17 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 {
 	struct ib_uverbs_rereg_mr_resp resp = {};
 	struct ibv_rereg_mr cmd = {};
+	int ret;
 
-	return ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
-				access, pd, &cmd, sizeof(cmd), &resp,
-				sizeof(resp));
+	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
+			       access, pd, &cmd, sizeof(cmd), &resp,
+			       sizeof(resp));
+	/* libibverbs puts the new one into the region after this. */
+	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
+		kwarp_pd_use(pd);
+		kwarp_pd_unuse(vmr->ibv_mr.pd);
+	}
+	return ret;
 }
 
 int kwarp_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
@@ -54,10 +83,13 @@ int kwarp_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 
 int kwarp_dereg_mr(struct verbs_mr *vmr)
 {
+	struct ibv_pd *pd = vmr->ibv_mr.pd;
 	int ret = ibv_cmd_dereg_mr(vmr);
 
-	if (!ret)
+	if (!ret) {
+		kwarp_pd_unuse(pd);
 		free(vmr);
+	}
 	return ret;
 }
 
@@ -79,14 +111,18 @@ struct ibv_mw *kwarp_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type)
 		errno = ret;
 		return NULL;
 	}
+	kwarp_pd_use(pd);
 	return mw;
 }
 
 int kwarp_dealloc_mw(struct ibv_mw *mw)
 {
+	struct ibv_pd *pd = mw->pd;
 	int ret = ibv_cmd_dealloc_mw(mw);
 
-	if (!ret)
+	if (!ret) {
+		kwarp_pd_unuse(pd);
 		free(mw);
+	}
 	return ret;
 }

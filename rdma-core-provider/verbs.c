@@ -255,6 +255,7 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	attr->cap.max_inline_data = qp->max_inline;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		kwarp_qp_init_ex(qp);
+	kwarp_pd_use(attr->pd);
 	return &qp->vqp.qp;
 
 err_destroy:
@@ -354,6 +355,7 @@ int kwarp_destroy_qp(struct ibv_qp *ibqp)
 	 */
 	qp_forget(ibqp);
 	kwarp_forget_left(qp);
+	kwarp_pd_unuse(ibqp->pd);
 	qp_free(qp);
 	return 0;
 }
@@ -405,6 +407,7 @@ struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
 				&resp.drv_payload);
 	if (ret)
 		goto err_destroy;
+	kwarp_pd_use(pd);
 	return &srq->ibv_srq;
 
 err_destroy:
@@ -417,14 +420,49 @@ err_free:
 	return NULL;
 }
 
+/*
+ * The kernel has moved what was posted into a new ring. Too late to go back: without it nothing
+ * can be posted any more.
+ */
+static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *resp)
+{
+	const struct ibv_srq_attr attr = { .max_wr = resp->size, .max_sge = srq->wq.max_sge };
+	int ret;
+
+	unmap(&srq->map);
+	ret = map(&srq->map, srq->ibv_srq.context, resp->mmap_key, resp->mmap_len);
+	if (!ret)
+		ret = srq_place(srq, srq->ibv_srq.context, &attr, resp);
+	if (ret) {
+		srq->wq.ring.hdr = NULL;
+		srq->wq.ring.max = 0;
+	}
+	return ret;
+}
+
+/* Nobody posts meanwhile. */
+static int resize_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
+{
+	struct kwarp_create_srq_resp resp = {};
+	struct kwarp_cmd_modify_srq cmd = { .answer = (uintptr_t)&resp };
+	struct kwarp_srq *srq = to_ksrq(ibsrq);
+	int ret;
+
+	kwarp_wq_lock(&srq->wq);
+	ret = ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd.ibv_cmd, sizeof(cmd));
+	if (!ret)
+		ret = srq_remap(srq, &resp);
+	kwarp_wq_unlock(&srq->wq);
+	return ret;
+}
+
 int kwarp_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int mask)
 {
 	struct ibv_modify_srq cmd = {};
 
-	/* A larger ring would have to be mapped: the ABI has no answer for it. */
 	if (mask & IBV_SRQ_MAX_WR)
-		return EOPNOTSUPP;
+		return resize_srq(ibsrq, attr, mask);
 	return ibv_cmd_modify_srq(ibsrq, attr, mask, &cmd, sizeof(cmd));
 }
 
@@ -444,6 +482,7 @@ int kwarp_destroy_srq(struct ibv_srq *ibsrq)
 	if (ret)
 		return ret;
 
+	kwarp_pd_unuse(ibsrq->pd);
 	wq_fini(&srq->wq);
 	unmap(&srq->map);
 	free(srq);

@@ -104,7 +104,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
 	KWARP_WR_READ_INV	= 4,	/* kernel only: Read, then invalidate its sink */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
-	KWARP_WR_BIND_MW	= 6,	/* bind a memory window of type 2 */
+	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: no octets unbind it */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
 	KWARP_WR_MAX
 };
@@ -329,6 +329,18 @@ struct kwarp_create_srq_resp {
 	__u32 size;
 	__u32 stride;
 	__u32 rsvd;
+};
+
+/**
+ * struct kwarp_modify_srq_req - request of modify_srq that changes the size
+ * @answer: address of a struct kwarp_create_srq_resp, which says how to map the new ring. The verb
+ *	has no answer that could hold it.
+ *
+ * User space posts nothing to the queue meanwhile. What has been posted and not taken is in the
+ * new ring, by the same indices.
+ */
+struct kwarp_modify_srq_req {
+	__aligned_u64 answer;
 };
 
 #endif /* KWARP_ABI_H */

@@ -49,9 +49,9 @@ static struct {
 } total = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char usage_text[] =
-	"usage: kwdata -s [-a addr] [-p port] [-k] [-Q] [-T seconds] [-v]\n"
+	"usage: kwdata -s [-a addr] [-p port] [-k] [-B] [-Q] [-T seconds] [-v]\n"
 	"       kwdata -c -a addr [-p port] [-n count] [-S seed] [-m max] [-w window] [-q conns]\n"
-	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
+	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-B] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
 	"  -s, -c  server or client; the client decides everything about the run\n"
 	"  -k      serve until SIGTERM instead of one run\n"
 	"  -n      operations per connection and direction; 0: until SIGTERM\n"
@@ -64,6 +64,7 @@ static const char usage_text[] =
 	"  -o      Reads outstanding on the wire (IRD and ORD)\n"
 	"  -e      sleep until completion events instead of polling\n"
 	"  -1      only the client issues operations\n"
+	"  -B      all memory of this end is dma-bufs\n"
 	"  -b      begin when all connections are up, and SIGUSR1 comes\n"
 	"  -x      spoil one octet: the run must fail\n"
 	"  -z      one end is siw: no Reads that siw answers wrongly\n"
@@ -165,6 +166,9 @@ static void parse_option(int o)
 		break;
 	case '1':
 		cfg->flags &= ~KD_DUPLEX;
+		break;
+	case 'B':
+		kd_dmabuf = true;
 		break;
 	case 'b':
 		opt.gate = true;
@@ -380,7 +384,7 @@ int main(int argc, char **argv)
 	int64_t begin;
 	int o;
 
-	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:b")) != -1)
+	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:bB")) != -1)
 		parse_option(o);
 	if (opt.server == opt.client || optind != argc)
 		usage();

@@ -94,6 +94,8 @@ uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t g
  * struct kd_region - memory whose untouched part always holds the guard pattern
  * @mem: first octet; guard zones outside the registration lie on both sides
  * @len: octets
+ * @all: with the guard zones, in whole pages
+ * @fd: of the dma-buf that it is; -1: ordinary memory
  * @key: of the guard pattern
  * @mr: registrations of the whole of it; pieces use them in turn
  * @mrs: how many
@@ -103,6 +105,8 @@ uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t g
 struct kd_region {
 	uint8_t *mem;
 	size_t len;
+	size_t all;
+	int fd;
 	uint64_t key;
 	struct ibv_mr *mr[2];
 	int mrs;
@@ -122,6 +126,9 @@ struct kd_pieces {
 		uint32_t len;
 	} at[KD_MAX_SGE];
 };
+
+/* All regions are dma-bufs. */
+extern bool kd_dmabuf;
 
 /* Room that kd_scatter() may need for a message of len octets. */
 size_t kd_scatter_room(size_t len);

@@ -2,11 +2,17 @@
 /*
  * kwdata: memory under guard. See struct kd_region.
  */
+#define _GNU_SOURCE
 #include "kwdata.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/udmabuf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define PAGE		4096U
 #define ZONE		512U	/* octets of guard pattern looked at on each side, each time */
@@ -24,9 +30,56 @@ size_t kd_scatter_room(size_t len)
 	return LEAD + len + KD_MAX_SGE * (GAP + KD_SPARE_ALIGN) + ZONE;
 }
 
+bool kd_dmabuf;
+
+/* Memory that is a dma-buf as well: the buffer's descriptor, and where the process sees it. */
+static int make_dmabuf(size_t len, uint8_t **base)
+{
+	struct udmabuf_create create = { .size = len };
+	int dev = open("/dev/udmabuf", O_RDWR), fd;
+
+	create.memfd = memfd_create("kwdata", MFD_ALLOW_SEALING);
+	if (dev < 0 || (int)create.memfd < 0 || ftruncate(create.memfd, len) ||
+	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
+		kw_die(KW_SETUP, "no dma-buf of %zu octets: %s", len, strerror(errno));
+	fd = ioctl(dev, UDMABUF_CREATE, &create);
+	*base = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, create.memfd, 0);
+	if (fd < 0 || *base == MAP_FAILED)
+		kw_die(KW_SETUP, "no dma-buf of %zu octets: %s", len, strerror(errno));
+	close(create.memfd);
+	close(dev);
+	return fd;
+}
+
+static uint8_t *make_memory(struct kd_region *r, size_t len)
+{
+	uint8_t *base = NULL;
+
+	r->fd = -1;
+	r->all = len;
+	if (kd_dmabuf)
+		r->fd = make_dmabuf(len, &base);
+	else
+		base = aligned_alloc(PAGE, len);
+	if (!base)
+		kw_die(KW_SETUP, "no memory for %zu octets", len);
+	return base;
+}
+
+static void free_memory(struct kd_region *r)
+{
+	if (r->fd < 0) {
+		free(r->mem - ZONE);
+		return;
+	}
+	munmap(r->mem - ZONE, r->all);
+	close(r->fd);
+}
+
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, const struct kd_region *r, int access)
 {
-	struct ibv_mr *mr = ibv_reg_mr(pd, r->mem, r->len, access);
+	struct ibv_mr *mr = r->fd < 0 ? ibv_reg_mr(pd, r->mem, r->len, access) :
+		ibv_reg_dmabuf_mr(pd, ZONE, r->len, (uintptr_t)r->mem, r->fd, access);
 
 	if (!mr)
 		kw_die(KW_SETUP, "cannot register %zu octets: %s", r->len, strerror(errno));
@@ -37,10 +90,8 @@ void kd_region_init(struct kd_region *r, struct ibv_pd *pd, size_t len, int acce
 {
 	static uint64_t serial;
 	size_t all = (len + 2 * ZONE + PAGE - 1) / PAGE * PAGE;
-	uint8_t *base = aligned_alloc(PAGE, all);
+	uint8_t *base = make_memory(r, all);
 
-	if (!base)
-		kw_die(KW_SETUP, "no memory for %zu octets", all);
 	r->mem = base + ZONE;
 	r->len = len;
 	r->align = 1;
@@ -57,7 +108,7 @@ void kd_region_fini(struct kd_region *r)
 	for (i = 0; i < r->mrs; i++)
 		if (ibv_dereg_mr(r->mr[i]))
 			kw_die(KW_SETUP, "cannot deregister memory: %s", strerror(errno));
-	free(r->mem - ZONE);
+	free_memory(r);
 	r->mem = NULL;
 }
 

@@ -269,6 +269,7 @@ static uint8_t *buf;
 static struct ibv_pd *pd;
 static struct ibv_mr *mr;
 static struct ibv_mw *mw;
+static uint32_t named;	/* STag that the client is to use; 0: the window's */
 
 static void fill(void)
 {
@@ -362,7 +363,7 @@ static void tell(struct conn *c, enum what op, uint64_t at, uint64_t key, bool i
 		.refused = is_refused,
 		.addr = at,
 		.key = key,
-		.rkey = mw->rkey,
+		.rkey = named ? named : mw->rkey,
 		.len = WIN_LEN,
 	};
 	post_msg(c, IBV_WR_SEND, 0);
@@ -605,24 +606,58 @@ static void type_1(void)
 	kw_say("ok type 1");
 }
 
+/* A region that gets other rights has another STag; the old one is of no use from then on. */
+static void reregistered(void)
+{
+	struct conn c = accept_one();
+	uint32_t old;
+
+	fill();
+	mr = ibv_reg_mr(pd, buf, BUF_LEN, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	must(mr, "register memory");
+	old = mr->rkey;
+	must(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   IBV_ACCESS_LOCAL_WRITE | RW), "register it anew");
+	named = mr->rkey;
+	must(named != old, "another STag");
+	done(&c, WRITE, win(), 8);
+	expect_memory(8);
+	done(&c, READ, win(), 8);
+	named = old;
+	tried(&c, READ, win());
+	drop_conn(&c);
+	must(!ibv_dereg_mr(mr), "deregister the memory");
+	named = 0;
+	kw_say("ok registered anew");
+}
+
+/* Windows of both types are bound when the process ends; one is older than its region. */
+static void leave_bound(void)
+{
+	struct conn c = accept_one();
+	struct ibv_mw *first = ibv_alloc_mw(pd, IBV_MW_TYPE_1);
+
+	must(first, "allocate a window of type 1");
+	make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
+	bind_window(&c, RW);
+	mw = first;
+	bind_type_1(&c, WIN_LEN, RW);
+	exit(KW_OK);
+}
+
 static int server(bool leave)
 {
-	struct conn c;
-
 	listener = kwcm_listen(addr, port, 4);
 	buf = kw_zalloc(BUF_LEN);
-	if (leave) {
-		c = accept_one();
-		make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-		bind_window(&c, RW);
-		exit(KW_OK);
-	}
+	if (leave)
+		leave_bound();
 	use_and_invalidate();
 	local_invalidate();
 	invalidate_invalid();
 	range_and_dealloc();
 	bad_binds();
 	type_1();
+	reregistered();
 	must(!ibv_dealloc_pd(pd), "deallocate the protection domain");
 	kwcm_destroy(listener);
 	kw_say("all ok");

@@ -316,6 +316,16 @@ static int mw_type_1(struct kv_env *e)
 	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? mw_of(e, 1) : KV_SKIP;
 }
 
+/* It is where it shall be, and not where it was. */
+static bool rereg_moved(struct kv_env *e, struct ibv_mr *mr, void *addr, size_t len)
+{
+	struct ibv_sge now = { .addr = (uintptr_t)addr, .length = len, .lkey = mr->lkey };
+	struct ibv_sge before = { .addr = (uintptr_t)e->buf, .length = 1, .lkey = mr->lkey };
+
+	return !ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &now, 1) &&
+	       ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &before, 1) == EFAULT;
+}
+
 /* A region of 4096 octets is changed so. If that is refused, it is as it was. */
 static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, size_t len, int access)
 {
@@ -333,6 +343,8 @@ static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, siz
 		kw_say("a region has changed, though that was refused");
 		rv = KV_WRONG;
 	}
+	if (!rv && flags & IBV_REREG_MR_CHANGE_TRANSLATION && !rereg_moved(e, mr, addr, len))
+		rv = KV_WRONG;
 	return ibv_dereg_mr(mr) ? KV_WRONG : rv;
 }
 
@@ -415,7 +427,11 @@ static int parent_domain(struct kv_env *e)
 	mr = ibv_reg_mr(parent, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE);
 	if (!qp || !mr || mr->pd != parent || qp->pd != parent)
 		return KV_WRONG;
-	if (ibv_destroy_qp(qp) || ibv_dereg_mr(mr) || ibv_dealloc_pd(parent) || ibv_dealloc_td(td))
+	if (ibv_dealloc_pd(parent) != EBUSY || ibv_destroy_qp(qp))
+		return KV_WRONG;
+	if (ibv_dealloc_pd(parent) != EBUSY || ibv_dereg_mr(mr))
+		return KV_WRONG;
+	if (ibv_dealloc_pd(parent) || ibv_dealloc_td(td))
 		return KV_WRONG;
 	return 0;
 }
@@ -509,6 +525,70 @@ static int srq_sges(struct kv_env *e)
 	return srq_of(e, 16, e->attr.max_srq_sge + 1);
 }
 
+/* Receives that nobody will take: as many as go, @most at most. */
+static unsigned int srq_fill(struct kv_env *e, struct ibv_srq *srq, unsigned int most)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = 64, .lkey = e->mr->lkey };
+	struct ibv_recv_wr *bad, wr = { .sg_list = &sge, .num_sge = 1 };
+	unsigned int n = 0;
+
+	while (n < most && !ibv_post_srq_recv(srq, &wr, &bad))
+		n++;
+	return n;
+}
+
+/* Of 8, with 6 posted; then it has to take as many more as the new size says. */
+static int srq_resize_to(struct kv_env *e, uint32_t wrs, int mask, uint32_t limit)
+{
+	struct ibv_srq_init_attr a = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq_attr now, attr = { .max_wr = wrs, .srq_limit = limit };
+	struct ibv_srq *srq;
+	int rv;
+
+	if (!e->attr.max_srq || !(e->attr.device_cap_flags & IBV_DEVICE_SRQ_RESIZE))
+		return KV_SKIP;
+	srq = ibv_create_srq(e->pd, &a);
+	if (!srq || srq_fill(e, srq, 6) != 6)
+		return KV_WRONG;
+	rv = ibv_modify_srq(srq, &attr, mask);
+	if (ibv_query_srq(srq, &now) || now.max_wr < (rv ? 8 : wrs) ||
+	    srq_fill(e, srq, UINT32_MAX) != now.max_wr - 6) {
+		kw_say("a queue of %u receives does not take them", now.max_wr);
+		rv = KV_WRONG;
+	}
+	return ibv_destroy_srq(srq) ? KV_WRONG : rv;
+}
+
+static int srq_grow(struct kv_env *e)
+{
+	return srq_resize_to(e, 1000, IBV_SRQ_MAX_WR, 0);
+}
+
+static int srq_grow_most(struct kv_env *e)
+{
+	return srq_resize_to(e, e->attr.max_srq_wr, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 6);
+}
+
+static int srq_shrink_below_posted(struct kv_env *e)
+{
+	return srq_resize_to(e, 4, IBV_SRQ_MAX_WR, 0);
+}
+
+static int srq_grow_limit(struct kv_env *e)
+{
+	return srq_resize_to(e, 16, IBV_SRQ_MAX_WR | IBV_SRQ_LIMIT, 17);
+}
+
+static int srq_grow_too_far(struct kv_env *e)
+{
+	return srq_resize_to(e, e->attr.max_srq_wr + 1, IBV_SRQ_MAX_WR, 0);
+}
+
+static int srq_shrink_none(struct kv_env *e)
+{
+	return srq_resize_to(e, 0, IBV_SRQ_MAX_WR, 0);
+}
+
 /* ------------------------------------------------------------------- mappings */
 
 #define MOST_OFFSET	256
@@ -585,16 +665,16 @@ const struct kv_case kv_object_cases[] = {
 	{ "mr-relaxed-ordering", mr_relaxed_ordering, { 0 } },
 	{ "mr-zero-based", mr_zero_based, { EOPNOTSUPP } },
 	{ "mw-type-1", mw_type_1, { 0 } },
-	{ "rereg-access", rereg_access, { 0, EOPNOTSUPP } },
-	{ "rereg-place", rereg_place, { 0, EOPNOTSUPP } },
-	{ "rereg-pd", rereg_pd, { 0, EOPNOTSUPP } },
+	{ "rereg-access", rereg_access, { 0 } },
+	{ "rereg-place", rereg_place, { 0 } },
+	{ "rereg-pd", rereg_pd, { 0 } },
 	{ "rereg-remote-without-local", rereg_remote_without_local, { EINVAL, EOPNOTSUPP } },
 	{ "rereg-unmapped", rereg_unmapped, { EFAULT, EOPNOTSUPP } },
-	{ "advise", advise_good, { 0, EOPNOTSUPP } },
+	{ "advise", advise_good, { 0 } },
 	{ "advise-too-long", advise_too_long, { EFAULT, EOPNOTSUPP } },
 	{ "advise-unknown-key", advise_unknown_key, { ENOENT, EOPNOTSUPP } },
 	{ "advise-unknown", advise_unknown, { EOPNOTSUPP } },
-	{ "parent-domain", parent_domain, { 0, EOPNOTSUPP } },
+	{ "parent-domain", parent_domain, { 0 } },
 	{ "parent-domain-of-none", parent_domain_of_none, { EINVAL, EOPNOTSUPP } },
 	{ "parent-domain-allocators", parent_domain_allocators, { EOPNOTSUPP } },
 	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
@@ -605,5 +685,11 @@ const struct kv_case kv_object_cases[] = {
 	{ "multicast", multicast, { EOPNOTSUPP, EINVAL, ENOSYS } },
 	{ "srq-wrs", srq_wrs, { EINVAL, ENOMEM } },
 	{ "srq-sges", srq_sges, { EINVAL } },
+	{ "srq-grow", srq_grow, { 0 } },
+	{ "srq-grow-most", srq_grow_most, { 0 } },
+	{ "srq-grow-too-far", srq_grow_too_far, { EINVAL } },
+	{ "srq-grow-limit", srq_grow_limit, { EINVAL } },
+	{ "srq-shrink-below-posted", srq_shrink_below_posted, { EINVAL } },
+	{ "srq-shrink-none", srq_shrink_none, { EINVAL } },
 	{ 0 }
 };

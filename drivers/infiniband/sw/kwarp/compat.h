@@ -91,6 +91,22 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define kwarp_has_dmah		false
 #endif
 
+/* 6.12: reg_user_mr_dmabuf() gets all attributes of the call, before that the driver's data */
+#ifdef KWARP_HAVE_REG_DMABUF_ATTRS
+#define kwarp_dmabuf_attrs	uverbs_attr_bundle
+#else
+#define kwarp_dmabuf_attrs	ib_udata
+#endif
+
+/* 6.2: these take the buffer's lock; those with the old names want it to be held */
+#ifdef KWARP_HAVE_DMA_BUF_VMAP_UNLOCKED
+#define kwarp_dma_buf_vmap	dma_buf_vmap_unlocked
+#define kwarp_dma_buf_vunmap	dma_buf_vunmap_unlocked
+#else
+#define kwarp_dma_buf_vmap	dma_buf_vmap
+#define kwarp_dma_buf_vunmap	dma_buf_vunmap
+#endif
+
 /* 7.1: resize_cq() became resize_user_cq(), and its number unsigned */
 #ifdef KWARP_HAVE_RESIZE_USER_CQ
 #define resize_cq		resize_user_cq
@@ -118,19 +134,19 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #endif
 
 /*
- * 6.13: the core turns netdev events into port events. It does so for one device of a netdev, the
- * last that was added, and not for a bond and its members; but it knows what it has told, so each
- * change is told once whoever asks. True: the core has been asked.
+ * 6.13: the core turns netdev events into port events, but for one device of a netdev, not for a
+ * bond, and without a look at addresses. A driver that does so itself, as ours, has this operation.
  */
-static inline bool kwarp_core_port_event(struct ib_device *ibdev, struct net_device *netdev)
-{
 #ifdef KWARP_HAVE_REPORT_PORT_EVENT
-	ib_dispatch_port_state_event(ibdev, netdev);
-	return true;
-#else
-	return false;
-#endif
+static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_device *netdev,
+					   unsigned long event)
+{
 }
+
+#define KWARP_REPORT_PORT_EVENT	.report_port_event = kwarp_report_port_event,
+#else
+#define KWARP_REPORT_PORT_EVENT
+#endif
 
 /* by 7.2: a device begins in the RDMA namespace of its netdev; before that in the first one */
 #ifdef KWARP_HAVE_ALLOC_DEVICE_WITH_NET

@@ -8,6 +8,30 @@
 
 #include <linux/string.h>
 
+/* The piece in which octet @pos lies: the last one that does not begin after it. */
+static u32 gaps_piece(const struct kwarp_mr *mr, u64 pos)
+{
+	u32 first = 0, end = mr->nchunks, mid;
+
+	while (end - first > 1) {
+		mid = first + (end - first) / 2;
+		if (mr->before[mid] <= pos)
+			first = mid;
+		else
+			end = mid;
+	}
+	return first;
+}
+
+static void *gaps_span(const struct kwarp_mr *mr, u64 pos, u32 want, u32 *len)
+{
+	u32 i = gaps_piece(mr, pos);
+	u64 end = i + 1 < mr->nchunks ? mr->before[i + 1] : mr->length;
+
+	*len = min_t(u64, end - pos, want);
+	return mr->chunk[i] + (pos - mr->before[i]);
+}
+
 static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 want,
 				       u32 *len)
 {
@@ -17,6 +41,8 @@ static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 
 	*len = want;
 	if (mr->kind == KWARP_MR_DMA)
 		return (void *)(uintptr_t)addr;
+	if (unlikely(mr->before))
+		return gaps_span(mr, addr - mr->va, want, len);
 	pos = addr - mr->va + mr->offset;
 	i = pos >> mr->shift;
 	in = pos & (size - 1);

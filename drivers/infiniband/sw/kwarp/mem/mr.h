@@ -24,9 +24,11 @@
 #include <rdma/ib_verbs.h>
 
 struct kwarp_dev;
+struct kwarp_dmabuf;
+struct kwarp_backing;
 
 enum kwarp_mr_kind {
-	KWARP_MR_USER,		/* pinned user memory */
+	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
 	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
 	/* From here on: a stream can invalidate it, so its lock is needed. */
 	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
@@ -54,6 +56,7 @@ struct kwarp_mem_stream {
  * @shift: likewise
  * @offset: likewise
  * @length: likewise
+ * @before: likewise
  */
 struct kwarp_mr_list {
 	bool fresh;
@@ -62,6 +65,7 @@ struct kwarp_mr_list {
 	u8 shift;
 	u32 offset;
 	u64 length;
+	u64 *before;
 };
 
 /**
@@ -83,20 +87,22 @@ struct kwarp_mr_list {
  * @owner: KWARP_MR_FAST: @id of the stream that registered it, whose peer may invalidate it
  * @va: first valid address (tagged offset)
  * @length: octets
- * @umem: pinned pages of a KWARP_MR_USER
+ * @backing: KWARP_MR_USER: whose pages they are, see region.c; a reference
  * @chunk: kernel addresses of the pieces of 1 << @shift octets; a window's are those of
  *	its region
  * @nchunks: entries in use
  * @max_chunks: entries allocated
  * @shift: log2 of the size of a piece
  * @offset: of the first octet inside chunk[0]
+ * @before: KWARP_MR_FAST with gaps: its pieces are of any size, and so many octets of the region
+ *	lie before each; else NULL
  * @next: KWARP_MR_FAST: what becomes of @chunk to @length with the next REG_MR; the
  *	consumer may map while the region is still valid, but not twice at a time
  * @windows: KWARP_MR_USER: number of windows bound to it; the binding lock
  * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; the binding lock
  * @bound: KWARP_MR_WINDOW of type 2: in the stream's list while @parent is set; the binding lock
  *
- * Everything from @access to @offset changes only while @valid is false, and then
+ * Everything from @access to @before changes only while @valid is false, and then
  * under @lock.  A region with windows is not destroyed, so a bound window holds no
  * reference on it.
  */
@@ -118,12 +124,13 @@ struct kwarp_mr {
 	u64 owner;
 	u64 va;
 	u64 length;
-	struct ib_umem *umem;
+	struct kwarp_backing *backing;
 	u8 **chunk;
 	u32 nchunks;
 	u32 max_chunks;
 	u8 shift;
 	u32 offset;
+	u64 *before;
 	struct kwarp_mr_list next;
 
 	u32 windows;
@@ -236,11 +243,38 @@ void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len);
 
+/* dmabuf.c */
+struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access);
+void kwarp_dmabuf_put(struct kwarp_dmabuf *d);
+bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d);
+u64 kwarp_dmabuf_count(u64 length);
+void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr);
+
+/**
+ * struct kwarp_mr_place - what of a dma-buf a region covers
+ * @offset: of its first octet in the buffer
+ * @length: octets, not 0
+ * @iova: address by which it is named
+ */
+struct kwarp_mr_place {
+	u64 offset;
+	u64 length;
+	u64 iova;
+};
+
 /* region.c */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access);
+struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd,
+					struct kwarp_dmabuf *d,
+					const struct kwarp_mr_place *place, int access);
+struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      const struct kwarp_mr *old, int access);
+void kwarp_mr_open(struct kwarp_mr *mr);
+const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr);
+bool kwarp_mr_is_writable(const struct kwarp_mr *mr);
 struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
-				      u32 max_pages);
+				      u32 max_chunks, bool gaps);
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access);
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,

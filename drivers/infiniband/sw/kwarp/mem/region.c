@@ -12,6 +12,44 @@
 
 #include "../kwarp.h"
 
+/**
+ * struct kwarp_backing - whose pages a region of user space lies over
+ * @users: regions: the one it was made for, and successors of it
+ * @umem: pinned memory of a process, or NULL
+ * @dmabuf: a buffer, or NULL
+ *
+ * A region that is revoked may be in use for a moment still, so it keeps the pages, too.
+ */
+struct kwarp_backing {
+	refcount_t users;
+	struct ib_umem *umem;
+	struct kwarp_dmabuf *dmabuf;
+};
+
+/* The pages are the caller's until a region has taken it. */
+static struct kwarp_backing *backing_new(struct ib_umem *umem, struct kwarp_dmabuf *dmabuf)
+{
+	struct kwarp_backing *b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
+
+	if (!b)
+		return NULL;
+	refcount_set(&b->users, 1);
+	b->umem = umem;
+	b->dmabuf = dmabuf;
+	return b;
+}
+
+static void backing_put(struct kwarp_backing *b)
+{
+	if (!b || !refcount_dec_and_test(&b->users))
+		return;
+	if (b->umem)
+		ib_umem_release(b->umem);
+	if (b->dmabuf)
+		kwarp_dmabuf_put(b->dmabuf);
+	kfree(b);
+}
+
 /* User space's are charged to its memory cgroup; kernel consumers' to nobody in particular. */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
@@ -43,6 +81,8 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 static void mr_free(struct kwarp_mr *mr)
 {
 	kvfree(mr->next.chunk);
+	kvfree(mr->next.before);
+	kvfree(mr->before);
 	/* A window's belong to its region. */
 	if (mr->kind != KWARP_MR_WINDOW)
 		kvfree(mr->chunk);
@@ -91,7 +131,7 @@ static void user_chunks(struct kwarp_mr *mr)
 	u64 pos = round_down(mr->offset, PAGE_SIZE), in;
 	struct sg_page_iter it;
 
-	for_each_sgtable_page(&mr->umem->sgt_append.sgt, &it, 0) {
+	for_each_sgtable_page(&mr->backing->umem->sgt_append.sgt, &it, 0) {
 		in = pos & ((1ULL << mr->shift) - 1);
 		if (pos >> mr->shift == mr->nchunks)
 			mr->chunk[mr->nchunks++] = page_address(sg_page_iter_page(&it)) - in;
@@ -104,6 +144,19 @@ static void user_chunks(struct kwarp_mr *mr)
 /* Less than 2 GiB of pointers: the kernel warns of whoever asks for more at a time. */
 #define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
+/* A region of user space of so many pieces. It does not own @b yet. */
+static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_backing *b,
+				 int access)
+{
+	struct kwarp_mr *mr = chunks > MAX_CHUNKS ? NULL : mr_new(pd, KWARP_MR_USER, chunks);
+
+	if (!mr)
+		return NULL;
+	mr->backing = b;
+	mr->access = access;
+	return mr;
+}
+
 /**
  * kwarp_mr_create_user - region over pinned user memory
  * @kdev: device
@@ -113,43 +166,164 @@ static void user_chunks(struct kwarp_mr *mr)
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
- * Return: the region, or an ERR_PTR.
+ * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
  */
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access)
 {
 	u8 shift = best_shift(umem);
-	u64 chunks = (user_offset(umem, shift) + (u64)umem->length - 1) >> shift;
-	struct kwarp_mr *mr;
+	u64 last = (user_offset(umem, shift) + (u64)umem->length - 1) >> shift;
+	struct kwarp_backing *b = backing_new(umem, NULL);
+	struct kwarp_mr *mr = b ? user_new(pd, last + 1, b, access) : NULL;
 
-	if (chunks >= MAX_CHUNKS)
+	if (!mr) {
+		kfree(b);
 		return ERR_PTR(-ENOMEM);
-	mr = mr_new(pd, KWARP_MR_USER, chunks + 1);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	mr->umem = umem;
+	}
 	mr->shift = shift;
 	mr->va = iova;
 	mr->length = umem->length;
 	mr->offset = user_offset(umem, shift);
-	mr->access = access;
 	user_chunks(mr);
-	return mr_register(kdev, mr, get_random_u8(), true);
+	mr = mr_register(kdev, mr, get_random_u8(), false);
+	if (IS_ERR(mr))
+		kfree(b);
+	return mr;
 }
 
-/* Region whose page list a kernel consumer gives later; born invalid. */
+/**
+ * kwarp_mr_create_dmabuf - region over a dma-buf
+ * @kdev: device
+ * @pd: protection domain
+ * @d: the buffer; owned by the region on success
+ * @place: what of it
+ * @access: IB_ACCESS_*
+ *
+ * Context: process, may sleep.
+ * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
+ */
+struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd,
+					struct kwarp_dmabuf *d,
+					const struct kwarp_mr_place *place, int access)
+{
+	u64 chunks = kwarp_dmabuf_count(place->length);
+	struct kwarp_backing *b = backing_new(NULL, d);
+	struct kwarp_mr *mr = b ? user_new(pd, chunks, b, access) : NULL;
+
+	if (!mr) {
+		kfree(b);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->va = place->iova;
+	mr->length = place->length;
+	kwarp_dmabuf_pieces(d, place->offset, mr);
+	mr = mr_register(kdev, mr, get_random_u8(), false);
+	if (IS_ERR(mr))
+		kfree(b);
+	return mr;
+}
+
+/* A list of pieces may be long. */
+static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
+{
+	const u32 most = 1 << 17;
+	u32 n;
+
+	for (; mr->nchunks < old->nchunks; mr->nchunks += n) {
+		n = min(old->nchunks - mr->nchunks, most);
+		memcpy(mr->chunk + mr->nchunks, old->chunk + mr->nchunks, n * sizeof(*mr->chunk));
+		cond_resched();
+	}
+}
+
+/**
+ * kwarp_mr_create_same - region over the same memory, by the same addresses
+ * @kdev: device
+ * @pd: protection domain
+ * @old: KWARP_MR_USER, which nobody destroys meanwhile
+ * @access: IB_ACCESS_*
+ *
+ * Context: process, may sleep.
+ * Return: the region, to be opened by kwarp_mr_open(), or an ERR_PTR.
+ */
+struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      const struct kwarp_mr *old, int access)
+{
+	struct kwarp_mr *mr = user_new(pd, old->nchunks, old->backing, access);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->shift = old->shift;
+	mr->offset = old->offset;
+	mr->va = old->va;
+	mr->length = old->length;
+	copy_chunks(mr, old);
+	mr = mr_register(kdev, mr, get_random_u8(), false);
+	if (!IS_ERR(mr))
+		refcount_inc(&mr->backing->users);
+	return mr;
+}
+
+/**
+ * kwarp_mr_open - from now on the STag may be used
+ * @mr: KWARP_MR_USER that has just been made
+ *
+ * Context: any; once, and the caller destroys it not before this has returned.
+ */
+void kwarp_mr_open(struct kwarp_mr *mr)
+{
+	/* Found, and looked at, without a lock. */
+	WRITE_ONCE(mr->valid, true);
+}
+
+/* Pinned memory of a KWARP_MR_USER; NULL: it has none, but a dma-buf. */
+const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr)
+{
+	return mr->backing->umem;
+}
+
+/* May a region over the memory of a KWARP_MR_USER have rights to write? */
+bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
+{
+	const struct kwarp_backing *b = mr->backing;
+
+	return b->umem ? b->umem->writable : kwarp_dmabuf_is_writable(b->dmabuf);
+}
+
+/* What a list takes that waits while another one is in use. */
+static bool fast_lists(struct kwarp_mr *mr, bool gaps)
+{
+	u32 n = mr->max_chunks;
+
+	mr->next.chunk = kvcalloc(n, sizeof(*mr->chunk), GFP_KERNEL);
+	if (!mr->next.chunk || !gaps)
+		return mr->next.chunk;
+	mr->before = kvcalloc(n, sizeof(*mr->before), GFP_KERNEL);
+	mr->next.before = kvcalloc(n, sizeof(*mr->before), GFP_KERNEL);
+	return mr->before && mr->next.before;
+}
+
+/**
+ * kwarp_mr_create_fast - region whose memory a kernel consumer names later
+ * @kdev: device
+ * @pd: protection domain
+ * @max_chunks: pages, or pieces
+ * @gaps: they are of any size, and begin and end anywhere (IB_MR_TYPE_SG_GAPS)
+ *
+ * Context: process, may sleep.
+ * Return: the region, which is not valid yet, or an ERR_PTR.
+ */
 struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
-				      u32 max_pages)
+				      u32 max_chunks, bool gaps)
 {
 	struct kwarp_mr *mr;
 
-	if (!max_pages || max_pages > KWARP_MAX_FRMR_PAGES)
+	if (!max_chunks || max_chunks > KWARP_MAX_FRMR_PAGES)
 		return ERR_PTR(-EINVAL);
-	mr = mr_new(pd, KWARP_MR_FAST, max_pages);
+	mr = mr_new(pd, KWARP_MR_FAST, max_chunks);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->next.chunk = kvcalloc(max_pages, sizeof(*mr->chunk), GFP_KERNEL);
-	if (!mr->next.chunk) {
+	if (!fast_lists(mr, gaps)) {
 		mr_free(mr);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -203,10 +377,66 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
+/* One more element, which may go on where the one before it ends. */
+static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
+{
+	struct kwarp_mr_list *next = &mr->next;
+	u8 *at = (u8 *)(uintptr_t)addr;
+	u32 n = next->nchunks;
+
+	if (!n || next->chunk[n - 1] + (next->length - next->before[n - 1]) != at) {
+		if (n == mr->max_chunks)
+			return false;
+		next->chunk[n] = at;
+		next->before[n] = next->length;
+		next->nchunks++;
+	}
+	next->length += len;
+	return true;
+}
+
+/* As ib_sg_to_pages(), for elements of any size; what does not fit is left out as a whole. */
+static int map_gaps(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
+		    unsigned int *offset)
+{
+	unsigned int skip = offset ? *offset : 0;
+	struct scatterlist *sg;
+	int i;
+
+	if (nents <= 0)
+		return -EINVAL;
+	mr->next.length = 0;
+	mr->ibmr.iova = sg_dma_address(sgl) + skip;
+	for_each_sg(sgl, sg, nents, i) {
+		if (skip > sg_dma_len(sg))
+			return -EINVAL;
+		if (sg_dma_len(sg) > skip &&
+		    !gaps_add(mr, sg_dma_address(sg) + skip, sg_dma_len(sg) - skip))
+			break;
+		skip = 0;
+	}
+	if (offset)
+		*offset = 0;
+	mr->ibmr.length = mr->next.length;
+	return i;
+}
+
+static int map_pages(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
+		     unsigned int *offset)
+{
+	struct kwarp_mr_list *next = &mr->next;
+	int n = ib_sg_to_pages(&mr->ibmr, sgl, nents, offset, fast_set_page);
+
+	next->shift = ilog2(mr->ibmr.page_size);
+	next->length = mr->ibmr.length;
+	next->offset = mr->ibmr.iova & (mr->ibmr.page_size - 1);
+	return n;
+}
+
 /**
  * kwarp_mr_map_sg - take the page list of a fast-register region
  * @mr: region
- * @sg: list of DMA-mapped elements
+ * @sg: list of DMA-mapped elements, or of any kind if it may have gaps
  * @nents: elements in @sg
  * @offset: octets to skip in the first element, or NULL; what the core leaves there
  *
@@ -219,17 +449,13 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset)
 {
-	struct kwarp_mr_list *next = &mr->next;
 	int n;
 
 	if (mr->kind != KWARP_MR_FAST)
 		return -EINVAL;
-	next->nchunks = 0;
-	n = ib_sg_to_pages(&mr->ibmr, sg, nents, offset, fast_set_page);
-	next->shift = ilog2(mr->ibmr.page_size);
-	next->length = mr->ibmr.length;
-	next->offset = mr->ibmr.iova & (mr->ibmr.page_size - 1);
-	next->fresh = true;
+	mr->next.nchunks = 0;
+	n = mr->before ? map_gaps(mr, sg, nents, offset) : map_pages(mr, sg, nents, offset);
+	mr->next.fresh = true;
 	return n;
 }
 
@@ -241,6 +467,7 @@ static void take_list(struct kwarp_mr *mr)
 	if (!next->fresh)
 		return;
 	swap(mr->chunk, next->chunk);
+	swap(mr->before, next->before);
 	mr->nchunks = next->nchunks;
 	mr->shift = next->shift;
 	mr->offset = next->offset;
@@ -305,9 +532,7 @@ int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 		kwarp_mr_close(mr);
 		kwarp_window_unbind(mr);
 	}
-	if (mr->umem)
-		ib_umem_release(mr->umem);
-	mr->umem = NULL;
+	backing_put(mr->backing);
 	mr_free(mr);
 	return 0;
 }

@@ -122,15 +122,34 @@ static bool may_bind(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 l
 	return (mw->pd_wide || !mw->parent) && mr && bindable(mr, lkey, mw->pd, range);
 }
 
-/* A window of type 1 lets go of what it was bound to. */
-static void free_window(struct kwarp_mr *mw, u32 stag)
+/* A window of type 1 lets go of what it was bound to; others are free. */
+static void free_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
 	if (mw->parent) {
 		shut_mr(mw);
 		let_go(mw);
 	}
+}
+
+/* A window that is bound to nothing has a new key all the same. */
+static void new_key(struct kwarp_mr *mw, u32 stag)
+{
+	lockdep_assert_held(&binding);
+	write_lock(&mw->lock);
 	WRITE_ONCE(mw->stag, stag);
+	write_unlock(&mw->lock);
+}
+
+static void bind_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
+			struct kwarp_mem_stream *stream, const struct kwarp_window_range *range)
+{
+	lockdep_assert_held(&binding);
+	mw->parent = mr;
+	mr->windows++;
+	if (!mw->pd_wide)
+		list_add_tail(&mw->bound, &stream->windows);
+	open_window(mw, stag, mr, mw->pd_wide ? NULL : stream, range);
 }
 
 /**
@@ -158,14 +177,11 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 	spin_lock_bh(&binding);
 	ok = may_bind(mw, mr, lkey, range);
 	if (ok)
-		free_window(mw, stag);
-	if (ok && range->length) {
-		mw->parent = mr;
-		mr->windows++;
-		if (!mw->pd_wide)
-			list_add_tail(&mw->bound, &stream->windows);
-		open_window(mw, stag, mr, mw->pd_wide ? NULL : stream, range);
-	}
+		free_window(mw);
+	if (ok && range->length)
+		bind_window(mw, stag, mr, stream, range);
+	else if (ok)
+		new_key(mw, stag);
 	spin_unlock_bh(&binding);
 	return ok;
 }

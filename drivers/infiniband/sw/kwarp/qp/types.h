@@ -25,12 +25,14 @@ struct rdma_user_mmap_entry;
  * @rq: the queue
  * @mem: its protection domain, in the form in which accesses are checked; no windows
  * @map: mmap entry of its ring, if shared with user space
+ * @resize: serialises modifying; process context, taken before the lock of @rq
  */
 struct kwarp_srq {
 	struct ib_srq ibsrq;
 	struct kwarp_rq rq;
 	struct kwarp_mem_stream mem;
 	struct rdma_user_mmap_entry *map;
+	struct mutex resize;		/* modifying as a whole */
 };
 
 static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)

@@ -60,6 +60,76 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
+/* The entries that have been posted and not taken, as they are now. */
+static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
+{
+	bool ok;
+
+	spin_lock_bh(&rq->lock);
+	*next = rq->next;
+	ok = kwarp_ring_pending(&rq->ring, rq->next, n);
+	spin_unlock_bh(&rq->lock);
+	return ok ? 0 : -EINVAL;
+}
+
+/* Only @ring can be reached by nobody else yet. */
+static void rq_copy(const struct kwarp_rq *rq, struct kwarp_ring *ring, u32 next, u32 n)
+{
+	for (; n; n--, next++) {
+		memcpy(kwarp_ring_slot(ring, next), kwarp_ring_slot(&rq->ring, next),
+		       ring->stride);
+		cond_resched();
+	}
+}
+
+static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, const u32 *limit)
+{
+	lockdep_assert_held(&rq->lock);
+	ring->hdr->prod = prod;
+	kwarp_ring_release(ring, rq->next);
+	swap(rq->ring, *ring);
+	/* Who queries looks without the lock. */
+	WRITE_ONCE(rq->max_wr, kwarp_ring_size(&rq->ring));
+	if (limit)
+		rq->limit = *limit;
+}
+
+/**
+ * kwarp_rq_replace - move what has been posted into a new ring (resize of an SRQ)
+ * @rq: queue of user space, which posts nothing meanwhile
+ * @ring: new one, empty, with entries as large; the old one afterwards
+ * @limit: of the queue from now on; NULL: as it is
+ *
+ * Receives may be taken meanwhile, so they are copied before the lock is taken: what has been
+ * taken when the rings are exchanged is left in the new one, before its first entry.
+ *
+ * Context: process, may sleep; one at a time.
+ * Return: 0; -EINVAL, and nothing has changed: more has been posted than the new ring takes, it is
+ * smaller than the limit, or an index in the old one is wrong; -EBUSY, likewise: something was
+ * posted meanwhile.
+ */
+int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *limit)
+{
+	u32 next, n, left;
+	int ret;
+
+	ret = rq_posted(rq, &next, &n);
+	if (ret)
+		return ret;
+	if (n > kwarp_ring_size(ring))
+		return -EINVAL;
+	rq_copy(rq, ring, next, n);
+	spin_lock_bh(&rq->lock);
+	if ((limit ? *limit : rq->limit) > kwarp_ring_size(ring))
+		ret = -EINVAL;
+	else if (!kwarp_ring_pending(&rq->ring, rq->next, &left) || rq->next + left != next + n)
+		ret = -EBUSY;
+	else
+		rq_exchange(rq, ring, next + n, limit);
+	spin_unlock_bh(&rq->lock);
+	return ret;
+}
+
 /* Return: true if there is more. */
 static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		       u16 vendor_err)

@@ -12,8 +12,9 @@
 
 /**
  * struct kwarp_rq - receive queue
- * @ring: the entries, perhaps shared with user space; immutable
- * @max_wr: entries that the consumer may post; immutable
+ * @ring: the entries, perhaps shared with user space; immutable, but that an SRQ's of user space
+ *	can be replaced, under @lock
+ * @max_wr: entries that the consumer may post; likewise
  * @max_sge: elements that an entry may have; immutable
  * @user: user space posts; immutable
  * @lock: protects @next, @limit; any context but hard interrupt, bottom halves off
@@ -28,7 +29,7 @@ struct kwarp_rq {
 	u32 max_sge;
 	bool user;
 
-	spinlock_t lock;		/* next, limit */
+	spinlock_t lock;		/* next, limit; ring and max_wr of an SRQ */
 	u32 next;
 	u32 limit;
 
@@ -41,6 +42,7 @@ void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u
 			  u32 stride);
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit);
+int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *limit);
 void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u16 vendor_err);
 void kwarp_rq_reset(struct kwarp_rq *rq);

@@ -3,6 +3,7 @@
  * Device, port, context and protection domain.
  */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
@@ -74,8 +75,8 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->hw_ver = HW_VER;
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->device_cap_flags = IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
-				 IB_DEVICE_MEM_WINDOW_TYPE_2B;
-	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_SRQ_RESIZE;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG;
 	attr->max_mr_size = KWARP_MAX_MR_SIZE;
 	attr->page_size_cap = PAGE_SIZE;
 	attr->max_qp = KWARP_MAX_QP;
@@ -99,17 +100,30 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-static bool has_address(const struct net_device *netdev)
+static bool has_own_address(const struct net_device *netdev)
 {
-	const struct in_device *in_dev;
-	const struct inet6_dev *in6_dev;
+	const struct in_device *in_dev = __in_dev_get_rcu(netdev);
+	const struct inet6_dev *in6_dev = __in6_dev_get(netdev);
+
+	return (in_dev && rcu_access_pointer(in_dev->ifa_list)) ||
+	       (in6_dev && !list_empty(&in6_dev->addr_list));
+}
+
+/* A VLAN, or one in a VLAN: its connections are the link's (cm_iface.c). */
+static int vlan_has_address(struct net_device *upper, struct netdev_nested_priv *priv)
+{
+	return is_vlan_dev(upper) && vlan_dev_real_dev(upper) == priv->data &&
+	       has_own_address(upper);
+}
+
+static bool has_address(struct net_device *netdev)
+{
+	struct netdev_nested_priv priv = { .data = netdev };
 	bool found;
 
 	rcu_read_lock();
-	in_dev = __in_dev_get_rcu(netdev);
-	in6_dev = __in6_dev_get(netdev);
-	found = (in_dev && rcu_access_pointer(in_dev->ifa_list)) ||
-		(in6_dev && !list_empty(&in6_dev->addr_list));
+	found = has_own_address(netdev) ||
+		netdev_walk_all_upper_dev_rcu(netdev, vlan_has_address, &priv);
 	rcu_read_unlock();
 	return found;
 }
@@ -118,12 +132,13 @@ static bool has_address(const struct net_device *netdev)
  * kwarp_port_state - what the port of a netdev shows
  * @netdev: network device
  *
- * A link without an address is up, and yet nobody can connect: INIT.
+ * A link without an address, on which there is no VLAN with one, is up, and yet nobody can
+ * connect: INIT.
  *
  * Context: any but hard interrupt.
  * Return: IB_PORT_ACTIVE, IB_PORT_INIT or IB_PORT_DOWN.
  */
-enum ib_port_state kwarp_port_state(const struct net_device *netdev)
+enum ib_port_state kwarp_port_state(struct net_device *netdev)
 {
 	if (!netif_running(netdev) || !netif_carrier_ok(netdev))
 		return IB_PORT_DOWN;
@@ -162,7 +177,7 @@ static void fill_speed(struct ib_port_attr *attr, u32 mbits)
 int kwarp_query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *attr)
 {
 	const struct kwarp_dev *kdev = to_kdev(ibdev);
-	const struct net_device *netdev = kdev->netdev;
+	struct net_device *netdev = kdev->netdev;
 
 	attr->state = kwarp_port_state(netdev);
 	attr->phys_state = attr->state == IB_PORT_DOWN ? IB_PORT_PHYS_STATE_DISABLED :

@@ -37,6 +37,14 @@ static struct ib_mr *result(struct kwarp_mr *mr)
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
+/* The same for one of user space, whose STag can be used from now on. */
+static struct ib_mr *opened(struct kwarp_mr *mr)
+{
+	if (!IS_ERR(mr))
+		kwarp_mr_open(mr);
+	return result(mr);
+}
+
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 {
 	return result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
@@ -54,20 +62,29 @@ struct mr_range {
 	u64 iova;
 };
 
+/* Rights of a region of so many octets, or an errno. */
+static int check_range(u64 iova, u64 length, int access)
+{
+	u64 end;
+
+	access = check_access(access);
+	if (access < 0)
+		return access;
+	if (!length || length > KWARP_MAX_MR_SIZE || check_add_overflow(iova, length, &end))
+		return -EINVAL;
+	return access;
+}
+
 /* Pin and register. Context: of the process; may sleep. */
 static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range *range,
 				       int access)
 {
 	struct kwarp_mr *mr;
 	struct ib_umem *umem;
-	u64 end;
 
-	access = check_access(access);
+	access = check_range(range->iova, range->length, access);
 	if (access < 0)
 		return ERR_PTR(access);
-	if (!range->length || range->length > KWARP_MAX_MR_SIZE ||
-	    check_add_overflow(range->iova, range->length, &end))
-		return ERR_PTR(-EINVAL);
 	umem = ib_umem_get(ibpd->device, range->start, range->length, access);
 	if (IS_ERR(umem))
 		return ERR_CAST(umem);
@@ -87,21 +104,72 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
 		return ERR_PTR(ret);
 	if (kwarp_has_dmah)
 		return ERR_PTR(-EOPNOTSUPP);
-	return result(register_range(ibpd, &range, access));
+	return opened(register_range(ibpd, &range, access));
+}
+
+/**
+ * kwarp_reg_user_mr_dmabuf - ib_device_ops.reg_user_mr_dmabuf
+ * @ibpd: protection domain
+ * @offset: of the first octet in the buffer
+ * @length: octets
+ * @iova: address by which requests and peers name it
+ * @fd: of the buffer
+ * @access: IB_ACCESS_*
+ * @dmah: not for a device without PCI
+ * @attrs: of the verb
+ *
+ * Context: process, may sleep.
+ * Return: the region, or an ERR_PTR; -EOPNOTSUPP if the processor does not reach the buffer.
+ */
+struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
+				       int fd, int access, KWARP_DMAH_ARG
+				       struct kwarp_dmabuf_attrs *attrs)
+{
+	const struct kwarp_mr_place place = { .offset = offset, .length = length, .iova = iova };
+	struct kwarp_dmabuf *d;
+	struct kwarp_mr *mr;
+
+	if (kwarp_has_dmah)
+		return ERR_PTR(-EOPNOTSUPP);
+	access = check_range(iova, length, access);
+	if (access < 0)
+		return ERR_PTR(access);
+	d = kwarp_dmabuf_get(fd, offset, length, access);
+	if (IS_ERR(d))
+		return ERR_CAST(d);
+	mr = kwarp_mr_create_dmabuf(to_kdev(ibpd->device), ibpd, d, &place, access);
+	if (IS_ERR(mr))
+		kwarp_dmabuf_put(d);
+	return opened(mr);
 }
 
 /*
- * What a region covers already, to be pinned anew. That is not possible for another process,
- * such as a child of its owner: it may have other memory there.
+ * What a region covers already, to be pinned anew because it was pinned for reading only: what the
+ * process has there now. That is not possible for another process, such as a child of its owner,
+ * which may have other memory there, and not for a dma-buf.
  */
-static int same_range(const struct kwarp_mr *mr, struct mr_range *range)
+static struct kwarp_mr *pin_again(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
-	if (mr->umem->owning_mm != current->mm)
-		return -EINVAL;
-	range->start = mr->umem->address;
-	range->length = mr->umem->length;
-	range->iova = mr->va;
-	return 0;
+	const struct ib_umem *umem = kwarp_mr_umem(old);
+	struct mr_range range;
+
+	if (!umem || umem->owning_mm != current->mm)
+		return ERR_PTR(-EINVAL);
+	range.start = umem->address;
+	range.length = umem->length;
+	range.iova = old->va;
+	return register_range(pd, &range, access);
+}
+
+/* A region over the same memory, with other rights, or of another protection domain. */
+static struct kwarp_mr *register_same(struct ib_pd *pd, const struct kwarp_mr *old, int access)
+{
+	access = check_access(access);
+	if (access < 0)
+		return ERR_PTR(access);
+	if (access & IB_ACCESS_LOCAL_WRITE && !kwarp_mr_is_writable(old))
+		return pin_again(pd, old, access);
+	return kwarp_mr_create_same(to_kdev(pd->device), pd, old, access);
 }
 
 /**
@@ -116,8 +184,9 @@ static int same_range(const struct kwarp_mr *mr, struct mr_range *range)
  * @udata: of the program
  *
  * The region gets a successor, with an STag of its own, and is of no use any more when that is
- * there: nobody sees half of a change, and a change that fails has changed nothing. Both are
- * pinned for a moment. The core puts the successor in its place and deregisters it.
+ * there: nobody sees half of a change, and a change that fails has changed nothing. If its memory
+ * does not change, both have the same pages. The core puts the successor in its place and
+ * deregisters it.
  *
  * Context: process, may sleep.
  * Return: the successor, or an ERR_PTR: -EBUSY if windows are bound to the region.
@@ -126,27 +195,26 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 				  u64 iova, int access, struct ib_pd *pd,
 				  struct ib_udata *udata)
 {
-	struct mr_range range = { .start = start, .length = length, .iova = iova };
+	const struct mr_range range = { .start = start, .length = length, .iova = iova };
 	struct kwarp_mr *old = to_kmr(ibmr), *mr;
 	int ret = kwarp_udata_none(udata);
 
-	if (!ret && !(flags & IB_MR_REREG_TRANS))
-		ret = same_range(old, &range);
 	if (ret)
 		return ERR_PTR(ret);
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = old->access;
-	mr = register_range(pd, &range, access);
+	mr = flags & IB_MR_REREG_TRANS ? register_range(pd, &range, access) :
+					 register_same(pd, old, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	if (!kwarp_mr_close(old)) {
-		/* Nobody has seen it: it has no windows. */
+		/* It has not been opened, so no window is bound to it. */
 		WARN_ON_ONCE(kwarp_mr_destroy(to_kdev(pd->device), mr));
 		return ERR_PTR(-EBUSY);
 	}
-	mr->ibmr.iova = range.iova;
-	mr->ibmr.length = range.length;
-	return &mr->ibmr;
+	mr->ibmr.iova = mr->va;
+	mr->ibmr.length = mr->length;
+	return opened(mr);
 }
 
 static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
@@ -210,9 +278,10 @@ int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u3
 
 struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_sg)
 {
-	if (type != IB_MR_TYPE_MEM_REG)
+	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
 		return ERR_PTR(-EOPNOTSUPP);
-	return result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg));
+	return result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg,
+					   type == IB_MR_TYPE_SG_GAPS));
 }
 
 int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,

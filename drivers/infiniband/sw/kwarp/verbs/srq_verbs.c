@@ -7,19 +7,31 @@
 #include "udata.h"
 #include "verbs.h"
 
-static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
+/* Offer a ring to user space, and say how to map it. Return: NULL without memory. */
+static struct rdma_user_mmap_entry *offer_ring(const struct kwarp_ring *ring,
+					       struct ib_udata *udata,
+					       struct kwarp_create_srq_resp *resp)
 {
-	struct kwarp_create_srq_resp resp = {
-		.mmap_len = srq->rq.ring.len,
-		.size = kwarp_ring_size(&srq->rq.ring),
-		.stride = srq->rq.ring.stride,
-	};
+	struct rdma_user_mmap_entry *map;
 	u64 key;
 
-	srq->map = kwarp_mmap_insert(kwarp_udata_context(udata), &srq->rq.ring, &key);
+	map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
+	*resp = (struct kwarp_create_srq_resp){
+		.mmap_key = map ? key : 0,
+		.mmap_len = ring->len,
+		.size = kwarp_ring_size(ring),
+		.stride = ring->stride,
+	};
+	return map;
+}
+
+static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
+{
+	struct kwarp_create_srq_resp resp;
+
+	srq->map = offer_ring(&srq->rq.ring, udata, &resp);
 	if (!srq->map)
 		return -ENOMEM;
-	resp.mmap_key = key;
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
@@ -52,6 +64,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	srq->rq.max_wr = attr->max_wr;
 	srq->rq.max_sge = attr->max_sge;
 	srq->rq.limit = 0;
+	mutex_init(&srq->resize);
 	kwarp_mem_stream_init(&srq->mem);
 	srq->mem.pd = ibsrq->pd;
 	if (udata) {
@@ -68,32 +81,98 @@ out_count:
 	return ret;
 }
 
+/* The answer is given before anything changes: a program that cannot take it has lost nothing. */
+static int replace_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, const u32 *limit,
+			struct ib_udata *udata, void __user *answer)
+{
+	struct kwarp_create_srq_resp resp;
+	struct rdma_user_mmap_entry *map;
+	int ret = 0;
+
+	lockdep_assert_held(&srq->resize);
+	map = offer_ring(ring, udata, &resp);
+	if (!map) {
+		kwarp_ring_fini(ring);
+		return -ENOMEM;
+	}
+	if (copy_to_user(answer, &resp, sizeof(resp)))
+		ret = -EFAULT;
+	if (!ret)
+		ret = kwarp_rq_replace(&srq->rq, ring, limit);
+	if (!ret)
+		swap(srq->map, map);
+	/* The ring that is not in use, old or new, goes with its mapping. */
+	kwarp_ring_release_map(ring, map);
+	return ret;
+}
+
+/* User space only: who posts from the kernel would have to be stopped. */
+static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
+		      struct ib_udata *udata)
+{
+	struct kwarp_modify_srq_req req;
+	struct kwarp_ring ring = {};
+	int ret;
+
+	lockdep_assert_held(&srq->resize);
+	ret = kwarp_udata_request(udata, &req, sizeof(req));
+	if (ret)
+		return ret;
+	if (!srq->rq.user || !req.answer)
+		return -EOPNOTSUPP;
+	if (!max_wr || max_wr > KWARP_MAX_SRQ_WR)
+		return -EINVAL;
+	ret = kwarp_ring_init(&ring, max_wr, srq->rq.ring.stride, true);
+	if (ret)
+		return ret;
+	return replace_ring(srq, &ring, limit, udata, u64_to_user_ptr(req.answer));
+}
+
+static int set_limit(struct kwarp_rq *rq, u32 limit)
+{
+	if (limit > rq->max_wr)
+		return -EINVAL;
+	spin_lock_bh(&rq->lock);
+	rq->limit = limit;
+	spin_unlock_bh(&rq->lock);
+	return 0;
+}
+
+/**
+ * kwarp_modify_srq - ib_device_ops.modify_srq
+ * @ibsrq: queue
+ * @attr: new values
+ * @mask: which of them: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
+ * @udata: of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else nothing
+ *
+ * Context: process, may sleep. The core holds the queue for reading only: two threads may get
+ * here.
+ * Return: 0 or a negative errno, and nothing has changed.
+ */
 int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
-	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
-	int ret = kwarp_udata_none(udata);
+	struct kwarp_srq *srq = to_ksrq(ibsrq);
+	int ret = 0;
 
-	if (ret)
-		return ret;
-	/* Resizing is optional for a provider, and not offered. */
+	mutex_lock(&srq->resize);
 	if (mask & IB_SRQ_MAX_WR)
-		return -EOPNOTSUPP;
-	if (mask & IB_SRQ_LIMIT) {
-		if (attr->srq_limit > rq->max_wr)
-			return -EINVAL;
-		spin_lock_bh(&rq->lock);
-		rq->limit = attr->srq_limit;
-		spin_unlock_bh(&rq->lock);
-	}
-	return 0;
+		ret = resize_srq(srq, attr->max_wr, mask & IB_SRQ_LIMIT ? &attr->srq_limit : NULL,
+				 udata);
+	else
+		ret = kwarp_udata_none(udata);
+	if (!ret && mask & IB_SRQ_LIMIT && !(mask & IB_SRQ_MAX_WR))
+		ret = set_limit(&srq->rq, attr->srq_limit);
+	mutex_unlock(&srq->resize);
+	return ret;
 }
 
 int kwarp_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	const struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 
-	attr->max_wr = rq->max_wr;
+	/* A resize may be under way. */
+	attr->max_wr = READ_ONCE(rq->max_wr);
 	attr->max_sge = rq->max_sge;
 	attr->srq_limit = READ_ONCE(rq->limit);
 	return 0;

@@ -57,7 +57,7 @@ void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc);
 void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc);
 int kwarp_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int kwarp_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-enum ib_port_state kwarp_port_state(const struct net_device *netdev);
+enum ib_port_state kwarp_port_state(struct net_device *netdev);
 
 /* cq_verbs.c */
 int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
@@ -90,6 +90,9 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 
 /* mr_verbs.c */
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access);
+struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
+				       int fd, int access, KWARP_DMAH_ARG
+				       struct kwarp_dmabuf_attrs *attrs);
 struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 iova,
 				int access, KWARP_DMAH_ARG struct ib_udata *udata);
 struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,

@@ -95,6 +95,30 @@ data_strict() {
 	data_pair -n 50 -m 1000 -t read
 }
 
+# All memory of one end, and then of the other, is a dma-buf. The newest kernels and Debian's 6.12
+# have udmabuf; the one of 6.1 does not let the kernel map it.
+data_dmabuf() {
+	skip_on siw "dma-bufs are not offered"
+	[ -c /dev/udmabuf ] || skip "there is no udmabuf"
+	dmabuf_mappable || skip "this kernel's udmabuf cannot be mapped"
+	own_links
+	data_serve
+	data_client -n "$(by_profile 1000 30)" -m 20000 -B
+	start client 0 "${DATA_CLIENT[@]}"
+	reap 60 client
+	reap 60 server
+	new_port
+	serve server "$PORT" kwdata -s -B -a "${IP[1]}" -p "$PORT"
+	data_client -n "$(by_profile 1000 30)" -m 20000 -S 2
+	client "${DATA_CLIENT[@]}"
+	reap 60 server
+}
+
+# 6.2: udmabuf can be mapped into the kernel.
+dmabuf_mappable() {
+	[ "$(printf '%s\n' 6.2 "$(uname -r)" | sort -V | head -1)" = 6.2 ]
+}
+
 # Both ends issue as many.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
@@ -114,6 +138,7 @@ testcase data-window-1 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 8 -w 1
 testcase data-window-32 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 9 -w 32 -o 16
 testcase data-small 60 data_case 1500 "$many" -- -m 100 -S 10 -w 32
 testcase data-strict 60 data_strict
+testcase data-dmabuf 90 data_dmabuf
 for spoil in write read send guard; do
 	testcase "data-spoilt-$spoil" 60 data_spoilt $spoil
 done

@@ -226,7 +226,8 @@ verbs_known() {
 	# What is posted before the connection waits for it.
 	kwarp) printf -- '-k %s ' send-unconnected ;;
 	# It takes no notice of depths before the connection, nor of what memory is registered for.
-	siw) printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge ;;
+	siw) printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
+		rereg-access rereg-place rereg-pd advise parent-domain ;;
 	esac
 }
 

@@ -21,8 +21,12 @@ static unsigned long chosen_best_pgsz(struct ib_umem *umem, unsigned long sizes,
 	return chosen_size;
 }
 
-static void nothing_to_release(struct ib_umem *umem)
+/* Pinned memory that was given back. */
+static u32 released;
+
+static void release_umem(struct ib_umem *umem)
 {
+	released++;
 }
 
 static int no_list(struct ib_mr *mr, struct scatterlist *sg, int nents, unsigned int *offset,
@@ -55,7 +59,7 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 }
 
 #define ib_umem_find_best_pgsz	chosen_best_pgsz
-#define ib_umem_release		nothing_to_release
+#define ib_umem_release		release_umem
 #define ib_sg_to_pages		no_list
 #define kwarp_stag_alloc	region_stag_alloc
 #define kwarp_stag_publish	region_stag_publish
@@ -68,6 +72,15 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 #define kwarp_mr_map_sg		region_map_sg
 #define kwarp_mr_activate	region_activate
 #define kwarp_mr_destroy	region_destroy
+#define kwarp_mr_create_dmabuf	region_create_dmabuf
+#define kwarp_mr_create_same	region_create_same
+#define kwarp_mr_open		region_open
+#define kwarp_mr_umem		region_umem
+#define kwarp_mr_is_writable	region_is_writable
+#define kwarp_dmabuf_put	region_dmabuf_put
+#define kwarp_dmabuf_is_writable region_dmabuf_is_writable
+#define kwarp_dmabuf_count	region_dmabuf_count
+#define kwarp_dmabuf_pieces	region_dmabuf_pieces
 #pragma push_macro("kzalloc")
 #pragma push_macro("kvcalloc")
 #undef kzalloc
@@ -85,6 +98,8 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 #define PIECE	(PAGE_SIZE << ORDER)
 #define PIECES	3
 
+static bool no_stag;
+
 struct region_test {
 	struct kwarp_dev kdev;
 	struct ib_pd pd;
@@ -95,7 +110,31 @@ struct region_test {
 
 int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
 {
-	return 0;
+	return no_stag ? -ENOMEM : 0;
+}
+
+/* The buffer whose region is made is the test's own, and given back once. */
+static u32 buffers_put;
+
+void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
+{
+	buffers_put++;
+}
+
+bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
+{
+	return buffers_put;
+}
+
+u64 kwarp_dmabuf_count(u64 length)
+{
+	return length / PIECE;
+}
+
+void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr)
+{
+	mr->nchunks = mr->max_chunks;
+	mr->chunk[0] = (u8 *)d + offset;
 }
 
 void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
@@ -190,6 +229,74 @@ static void test_no_size(struct kunit *test)
 	expect_region(test, 100, PIECE, 0, (PIECE + 100 - 1) / PAGE_SIZE + 1);
 }
 
+/* The region owns the buffer, unless it could not be made. */
+static void test_dmabuf_owner(struct kunit *test)
+{
+	const struct kwarp_mr_place place = { .offset = 5, .length = 2 * PIECE, .iova = IOVA };
+	struct region_test *t = test->priv;
+	struct kwarp_dmabuf *d = (void *)octet(t, 0);
+	struct kwarp_mr *mr;
+
+	buffers_put = 0;
+	no_stag = true;
+	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd, d, &place, IB_ACCESS_REMOTE_READ);
+	no_stag = false;
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, buffers_put, 0);
+	mr = kwarp_mr_create_dmabuf(&t->kdev, &t->pd, d, &place, IB_ACCESS_REMOTE_READ);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	KUNIT_EXPECT_FALSE(test, mr->valid);
+	kwarp_mr_open(mr);
+	KUNIT_EXPECT_TRUE(test, mr->valid);
+	KUNIT_EXPECT_NULL(test, kwarp_mr_umem(mr));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_is_writable(mr));
+	KUNIT_EXPECT_EQ(test, mr->max_chunks, 2);
+	KUNIT_EXPECT_PTR_EQ(test, mr->chunk[0], octet(t, 5));
+	KUNIT_EXPECT_EQ(test, mr->va, IOVA);
+	KUNIT_EXPECT_EQ(test, mr->length, place.length);
+	KUNIT_EXPECT_EQ(test, mr->access, IB_ACCESS_REMOTE_READ);
+	KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, mr), 0);
+	KUNIT_EXPECT_EQ(test, buffers_put, 1);
+}
+
+/* Pages go with the last of the regions that lie over them, in either order. */
+static void test_same(struct kunit *test)
+{
+	struct region_test *t = test->priv;
+	const u64 from = PAGE_SIZE + 5, length = 2 * PIECE;
+	struct kwarp_mr *old, *mr;
+	u32 first, n;
+	u64 at;
+
+	for (first = 0; first < 2; first++) {
+		chosen_size = PAGE_SIZE;
+		pin(test, from, length);
+		old = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(old));
+		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_umem(old), &t->umem);
+		released = 0;
+		no_stag = true;
+		mr = kwarp_mr_create_same(&t->kdev, &t->pd, old, 0);
+		no_stag = false;
+		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -ENOMEM);
+		mr = kwarp_mr_create_same(&t->kdev, &t->pd, old, IB_ACCESS_REMOTE_READ);
+		KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+		KUNIT_EXPECT_EQ(test, mr->access, IB_ACCESS_REMOTE_READ);
+		KUNIT_EXPECT_FALSE(test, mr->valid);
+		KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, first ? mr : old), 0);
+		KUNIT_EXPECT_EQ(test, released, 0);
+		if (first)
+			mr = old;
+		for (at = 0; at < length; at += min(n, 509U))
+			KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(mr, IOVA + at, length - at, &n),
+					    (void *)octet(t, from + at));
+		KUNIT_EXPECT_EQ(test, mr->length, length);
+		KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, mr), 0);
+		KUNIT_EXPECT_EQ(test, released, 1);
+		sg_free_table(&t->umem.sgt_append.sgt);
+	}
+}
+
 static int region_test_init(struct kunit *test)
 {
 	struct region_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
@@ -238,9 +345,129 @@ static void test_all_memory(struct kunit *test)
 	kwarp_mr_destroy(&t->kdev, mr);
 }
 
-/* ---------------------------------------------------------------- who pays */
+/* ------------------------------------------------------- elements of any size */
 
 #define LISTED	5
+#define ELEMENTS	6
+
+/**
+ * struct gaps_case - elements that a consumer maps
+ * @desc: name
+ * @n: how many
+ * @el: where each lies in the memory of the tests, and its octets
+ * @skip: octets of the first one that are left out
+ * @mapped: elements that fit
+ * @pieces: of the region
+ */
+struct gaps_case {
+	const char *desc;
+	int n;
+	struct {
+		u32 at;
+		u32 len;
+	} el[ELEMENTS];
+	unsigned int skip;
+	int mapped;
+	u32 pieces;
+};
+
+static const struct gaps_case gaps_cases[] = {
+	{ "one octet", 1, { { 7, 1 } }, 0, 1, 1 },
+	{ "one element of many pages", 1, { { 5, 3 * PAGE_SIZE } }, 0, 1, 1 },
+	{ "odd ones", 5, { { 1, 3 }, { 100, 1 }, { 50, 7 }, { 4097, 31 }, { 200, 2 } }, 0, 5, 5 },
+	{ "neighbours are one", 4, { { 10, 10 }, { 20, 5 }, { 25, 1 }, { 40, 2 } }, 0, 4, 2 },
+	{ "a neighbour in the wrong order", 2, { { 20, 5 }, { 10, 10 } }, 0, 2, 2 },
+	{ "an empty one", 3, { { 10, 10 }, { 70, 0 }, { 40, 2 } }, 0, 3, 2 },
+	{ "the first one from its middle", 2, { { 10, 10 }, { 90, 9 } }, 4, 2, 2 },
+	{ "nothing of the first one", 2, { { 10, 10 }, { 90, 9 } }, 10, 2, 1 },
+	{ "more than its first one has", 2, { { 10, 10 }, { 90, 9 } }, 11, -EINVAL, 0 },
+	{ "one more than fits", 6, { { 0, 9 }, { 20, 9 }, { 40, 9 }, { 60, 9 }, { 80, 9 },
+				     { 100, 9 } }, 0, 5, 5 },
+	{ "the last one belongs to a piece", 6, { { 0, 9 }, { 20, 9 }, { 40, 9 }, { 60, 9 },
+						  { 80, 9 }, { 89, 9 } }, 0, 6, 5 },
+	{ "none", 0, { { 0, 0 } }, 0, -EINVAL, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(gaps, gaps_cases, desc);
+
+/* Each octet of a valid region is that of its element, alone and in as long a run as there is. */
+static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
+			    const struct gaps_case *c)
+{
+	struct region_test *t = test->priv;
+	u64 pos = 0;
+	u32 i, in, n;
+
+	for (i = 0; i < c->mapped; i++) {
+		for (in = i ? 0 : c->skip; in < c->el[i].len; in++, pos++) {
+			KUNIT_ASSERT_PTR_EQ(test,
+					    kwarp_mr_span(mr, IOVA + pos, mr->length - pos, &n),
+					    (void *)octet(t, c->el[i].at + in));
+			KUNIT_ASSERT_GE(test, n, c->el[i].len - in);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, mr->length, pos);
+}
+
+static void test_gaps(struct kunit *test)
+{
+	const struct gaps_case *c = test->param_value;
+	const struct kwarp_mem_stream stream = { .pd = &((struct region_test *)test->priv)->pd };
+	struct region_test *t = test->priv;
+	struct scatterlist sg[ELEMENTS];
+	unsigned int skip = c->skip;
+	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
+	int i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	sg_init_table(sg, ELEMENTS);
+	for (i = 0; i < c->n; i++) {
+		sg[i].dma_address = (uintptr_t)octet(t, c->el[i].at);
+		sg_dma_len(&sg[i]) = c->el[i].len;
+	}
+	KUNIT_EXPECT_EQ(test, kwarp_mr_map_sg(mr, sg, c->n, &skip), c->mapped);
+	if (c->mapped > 0) {
+		KUNIT_EXPECT_EQ(test, skip, 0);
+		KUNIT_EXPECT_EQ(test, mr->ibmr.iova,
+				(uintptr_t)octet(t, c->el[0].at) + c->skip);
+		mr->ibmr.iova = IOVA;
+		KUNIT_ASSERT_EQ(test, kwarp_mr_activate(mr, mr->stag, 0, &stream), 0);
+		KUNIT_EXPECT_EQ(test, mr->nchunks, c->pieces);
+		KUNIT_EXPECT_EQ(test, mr->ibmr.length, mr->length);
+		expect_elements(test, mr, c);
+	}
+	kwarp_mr_destroy(&t->kdev, mr);
+}
+
+/* What is mapped anew counts from the next registration on. */
+static void test_gaps_next(struct kunit *test)
+{
+	struct region_test *t = test->priv;
+	const struct kwarp_mem_stream stream = { .pd = &t->pd };
+	struct kwarp_mr *mr = kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
+	struct scatterlist sg;
+	u32 n, i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
+	sg_init_table(&sg, 1);
+	for (i = 0; i < 3; i++) {
+		sg.dma_address = (uintptr_t)octet(t, 100 * i);
+		sg_dma_len(&sg) = 50 + i;
+		KUNIT_ASSERT_EQ(test, kwarp_mr_map_sg(mr, &sg, 1, NULL), 1);
+		if (i) {
+			KUNIT_EXPECT_EQ(test, mr->length, 50 + i - 1);
+			KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(mr, mr->va, 1, &n),
+					    (void *)octet(t, 100 * (i - 1)));
+			WRITE_ONCE(mr->valid, false);
+		}
+		KUNIT_ASSERT_EQ(test, kwarp_mr_activate(mr, mr->stag, 0, &stream), 0);
+		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(mr, mr->va, 1, &n),
+				    (void *)octet(t, 100 * i));
+	}
+	kwarp_mr_destroy(&t->kdev, mr);
+}
+
+/* ---------------------------------------------------------------- who pays */
 
 static struct kwarp_mr *make_user(struct kunit *test)
 {
@@ -262,7 +489,16 @@ static struct kwarp_mr *make_fast(struct kunit *test)
 {
 	struct region_test *t = test->priv;
 
-	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED);
+	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, false);
+}
+
+/* The second pair of its lists says how many octets lie before each piece. */
+static struct kwarp_mr *make_gaps(struct kunit *test)
+{
+	struct region_test *t = test->priv;
+
+	static_assert(sizeof(u8 *) == sizeof(u64));
+	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, true);
 }
 
 static struct kwarp_mr *make_dma(struct kunit *test)
@@ -272,16 +508,18 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* @lists: lists of pages that it has. */
+/* @lists: lists of pages that it has; @backed: they are somebody's. */
 static const struct payer {
 	const char *desc;
 	struct kwarp_mr *(*make)(struct kunit *test);
 	u32 lists;
 	bool user;
+	bool backed;
 } payers[] = {
-	{ "region of a process", make_user, 1, true },
+	{ "region of a process", make_user, 1, true, true },
 	{ "window of a process", make_window, 0, true },
 	{ "fast registration", make_fast, 2, false },
+	{ "fast registration with gaps", make_gaps, 4, false },
 	{ "all memory", make_dma, 0, false },
 };
 
@@ -292,7 +530,8 @@ static void test_payer(struct kunit *test)
 {
 	const struct payer *c = test->param_value;
 	struct region_test *t = test->priv;
-	size_t cost = sizeof(struct kwarp_mr) + c->lists * LISTED * sizeof(u8 *);
+	size_t cost = sizeof(struct kwarp_mr) + c->lists * LISTED * sizeof(u8 *) +
+		      (c->backed ? sizeof(struct kwarp_backing) : 0);
 	struct kwarp_mr *mr;
 
 	t->pd.uobject = c->user ? &t->uobject : NULL;
@@ -309,7 +548,11 @@ static void test_payer(struct kunit *test)
 static struct kunit_case region_cases[] = {
 	KUNIT_CASE(test_pieces),
 	KUNIT_CASE(test_no_size),
+	KUNIT_CASE(test_dmabuf_owner),
+	KUNIT_CASE(test_same),
 	KUNIT_CASE(test_all_memory),
+	KUNIT_CASE_PARAM(test_gaps, gaps_gen_params),
+	KUNIT_CASE(test_gaps_next),
 	KUNIT_CASE_PARAM(test_payer, payer_gen_params),
 	{}
 };

@@ -28,6 +28,7 @@
 #define kwarp_sq_reset		payer_sq_reset
 #define kwarp_rq_init		payer_rq_init
 #define kwarp_rq_take		payer_rq_take
+#define kwarp_rq_replace	payer_rq_replace
 #define kwarp_rq_flush		payer_rq_flush
 #define kwarp_rq_reset		payer_rq_reset
 

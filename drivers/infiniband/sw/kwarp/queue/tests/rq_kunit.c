@@ -213,6 +213,109 @@ static void test_flush(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
 }
 
+/* The new ring, which is of no use to anybody yet; freed after the test, as whatever it is then. */
+static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
+{
+	struct kwarp_ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
+	struct rq_test *t = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	KUNIT_ASSERT_EQ(test, kwarp_ring_init(ring, entries, t->rq.ring.stride, false), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, ring), 0);
+	return ring;
+}
+
+static const struct replace_case {
+	const char *desc;
+	u32 start, posted, taken;
+	u32 entries;
+	u32 limit;	/* of before */
+	int ret;
+} replaces[] = {
+	{ "empty", 0, 0, 0, 16 },
+	{ "larger", 3, 5, 0, 64 },
+	{ "larger, and full", 5, ENTRIES, 0, 16 },
+	{ "over the end of the indices", U32_MAX - 3, 7, 1, 32 },
+	{ "smaller", U32_MAX - 3, 6, 3, 4 },
+	{ "exactly as large as needed", 11, 6, 2, 4 },
+	{ "one entry", 11, 3, 2, 1 },
+	{ "one too small", 11, 6, 1, 4, 0, -EINVAL },
+	{ "as small as its limit", 11, 2, 0, 4, 4 },
+	{ "smaller than its limit", 11, 2, 0, 4, 5, -EINVAL },
+};
+
+KUNIT_ARRAY_PARAM_DESC(replace, replaces, desc);
+
+/* What is posted stays, in order; what does not fit leaves all as it was. */
+static void test_replace(struct kunit *test)
+{
+	const struct replace_case *c = test->param_value;
+	struct rq_test *t = test->priv;
+	struct kwarp_ring *ring, old = t->rq.ring;
+	u32 i;
+
+	start_at(t, c->start);
+	for (i = 0; i < c->posted; i++)
+		post(t, i, i % 3 + 1);
+	for (i = 0; i < c->taken; i++)
+		take(t);
+	t->rq.limit = c->limit;
+	ring = new_ring(test, c->entries);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), c->ret);
+	if (!c->ret) {
+		KUNIT_EXPECT_PTR_EQ(test, ring->hdr, old.hdr);
+		KUNIT_EXPECT_EQ(test, t->rq.max_wr, c->entries);
+		KUNIT_EXPECT_EQ(test, kwarp_ring_size(&t->rq.ring), c->entries);
+	} else {
+		KUNIT_EXPECT_PTR_EQ(test, t->rq.ring.hdr, old.hdr);
+	}
+	KUNIT_EXPECT_EQ(test, t->rq.limit, c->limit);
+	KUNIT_EXPECT_EQ(test, cons(t), c->start + c->taken);
+	t->rq.limit = 0;
+	if (c->posted - c->taken < kwarp_ring_size(&t->rq.ring))
+		post(t, i++, 1);
+	for (i = c->taken; i < c->posted; i++) {
+		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
+		KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, i % 3 + 1);
+		KUNIT_EXPECT_EQ(test, t->rwqe.sge[i % 3].length, i);
+	}
+}
+
+/* A new limit counts with the new size. */
+static void test_replace_limit(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	struct kwarp_ring *ring;
+	u32 limit = 17;
+
+	t->rq.limit = 8;
+	ring = new_ring(test, 16);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, &limit), -EINVAL);
+	KUNIT_EXPECT_EQ(test, t->rq.limit, 8);
+	limit = 16;
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, &limit), 0);
+	KUNIT_EXPECT_EQ(test, t->rq.limit, 16);
+	limit = 2;
+	ring = new_ring(test, 2);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, &limit), 0);
+	KUNIT_EXPECT_EQ(test, t->rq.limit, 2);
+}
+
+/* What user space has written there is no number of entries. */
+static void test_replace_corrupt(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	struct kwarp_ring *ring;
+
+	start_at(t, 5);
+	t->rq.ring.hdr->prod = 5 + ENTRIES + 1;
+	ring = new_ring(test, 16);
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), -EINVAL);
+	t->rq.ring.hdr->prod = 4;
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), -EINVAL);
+}
+
 static void test_reset(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -241,6 +344,9 @@ static struct kunit_case rq_cases[] = {
 	KUNIT_CASE(test_corrupt),
 	KUNIT_CASE_PARAM(test_limit, limit_gen_params),
 	KUNIT_CASE(test_flush),
+	KUNIT_CASE_PARAM(test_replace, replace_gen_params),
+	KUNIT_CASE(test_replace_limit),
+	KUNIT_CASE(test_replace_corrupt),
 	KUNIT_CASE(test_reset),
 	{}
 };

@@ -81,6 +81,7 @@ struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t 
 	vt->umem_access = access;
 	vt->umem_start = addr;
 	vt->umem_length = size;
+	vt->umem.length = size;
 	return &vt->umem;
 }
 
@@ -185,12 +186,64 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access)
 {
 	vt->mr.va = iova;
+	vt->mr.length = umem->length;
 	vt->mr.access = access;
 	return new_mr(VT_STAG);
 }
 
-struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd, u32 max_pages)
+/* The old region has memory that is vt->old_umem, or a dma-buf. */
+struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      const struct kwarp_mr *old, int access)
 {
+	vt->mr.va = old->va;
+	vt->mr.length = old->length;
+	vt->mr.access = access;
+	vt->same++;
+	return new_mr(VT_STAG);
+}
+
+void kwarp_mr_open(struct kwarp_mr *mr)
+{
+	mr->valid = true;
+}
+
+const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr)
+{
+	return vt->old_umem;
+}
+
+bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
+{
+	return vt->old_umem && vt->old_umem->writable;
+}
+
+struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
+{
+	if (fails(FAULT_UMEM))
+		return ERR_PTR(-EBADF);
+	vt->dmabufs++;
+	vt->dmabuf_fd = fd;
+	return (void *)vt;
+}
+
+void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
+{
+	vt->dmabufs--;
+}
+
+struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd,
+					struct kwarp_dmabuf *d,
+					const struct kwarp_mr_place *place, int access)
+{
+	vt->place = *place;
+	vt->mr.access = access;
+	return new_mr(VT_STAG);
+}
+
+struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
+				      u32 max_chunks, bool gaps)
+{
+	vt->mr_gaps = gaps;
 	return new_mr(VT_STAG);
 }
 
@@ -432,6 +485,7 @@ int vt_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, vt->kdev);
 	vt->netdev = kunit_kzalloc(test, sizeof(*vt->netdev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, vt->netdev);
+	INIT_LIST_HEAD(&vt->netdev->adj_list.upper);
 	vt->kdev->netdev = vt->netdev;
 	vt->pd.device = &vt->kdev->ibdev;
 	return make_process(test);

@@ -76,6 +76,12 @@ enum vt_fault {
  * @closed: the region that was closed last
  * @mem_err: what every access of the process to a region gives
  * @mem_rights: rights that were asked for last
+ * @old_umem: pinned memory of the region that gets a successor, or NULL
+ * @same: successors over the same memory
+ * @mr_gaps: of the fast registration made last
+ * @dmabufs: buffers held
+ * @dmabuf_fd: of the one asked for last
+ * @place: of the region over it
  */
 struct vt {
 	struct kwarp_dev *kdev;
@@ -122,6 +128,12 @@ struct vt {
 	const struct kwarp_mr *closed;
 	enum kwarp_mem_err mem_err;
 	int mem_rights;
+	struct ib_umem *old_umem;
+	int same;
+	bool mr_gaps;
+	int dmabufs;
+	int dmabuf_fd;
+	struct kwarp_mr_place place;
 };
 
 extern struct vt *vt;

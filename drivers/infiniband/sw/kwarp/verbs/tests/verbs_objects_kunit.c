@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Device, port, context, protection domain, completion queue, shared receive queue, region and
- * window: what is refused and with which errno, what is granted, what user space can map, and
- * that whatever fails leaves nothing behind.
+ * Device, port, context, protection domain, completion queue, shared receive queue: what is
+ * refused and with which errno, what is granted, what user space can map, and that whatever fails
+ * leaves nothing behind.
  */
 #include <linux/inetdevice.h>
 #include <net/if_inet6.h>
@@ -318,7 +318,7 @@ static void test_srq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_srq, 0);
 }
 
-/* The limit may be as large as the queue; its size stays. */
+/* The limit may be as large as the queue; without a request of the driver's own its size stays. */
 static void test_srq_modify(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -341,6 +341,80 @@ static void test_srq_modify(struct kunit *test)
 			-EOPNOTSUPP);
 	KUNIT_EXPECT_EQ(test, kwarp_query_srq(&srq->ibsrq, &attr), 0);
 	KUNIT_EXPECT_EQ(test, attr.srq_limit, 4);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+}
+
+/* What a resize answers is where its request says: after it, in the tests. */
+#define ANSWER_AT	64
+
+static int resize_srq(struct kunit *test, struct kwarp_srq *srq, u32 max_wr, bool answer)
+{
+	struct ib_udata *udata = vt_udata(test, sizeof(struct kwarp_modify_srq_req), 0);
+	struct kwarp_modify_srq_req req = { .answer = (uintptr_t)vt->page + ANSWER_AT };
+	struct ib_srq_attr attr = { .max_wr = max_wr, .srq_limit = 1000 };
+
+	if (!answer)
+		req.answer = ULONG_MAX & PAGE_MASK;
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+	return kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_MAX_WR, udata);
+}
+
+/* The new ring takes the old one's place, and its mapping. */
+static void test_srq_resize(struct kunit *test)
+{
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 3 } };
+	struct kwarp_create_srq_resp before, after;
+	struct kwarp_srq *srq = new_srq(test);
+	struct ib_srq_attr now;
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	vt_get_answer(test, &before, sizeof(before));
+	srq->rq.limit = 5;
+	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 100, true), 0);
+	KUNIT_ASSERT_EQ(test, copy_from_user(&after, vt->page + ANSWER_AT, sizeof(after)), 0);
+	KUNIT_EXPECT_EQ(test, after.size, 128);
+	KUNIT_EXPECT_EQ(test, after.stride, before.stride);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	vt_expect_map(test, after.mmap_key, after.mmap_len);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, before.mmap_key, before.mmap_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_query_srq(&srq->ibsrq, &now), 0);
+	KUNIT_EXPECT_EQ(test, now.max_wr, 128);
+	KUNIT_EXPECT_EQ(test, now.srq_limit, 5);
+	KUNIT_EXPECT_EQ(test, now.max_sge, 3);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
+}
+
+/* What is refused leaves the ring that there was. */
+static void test_srq_resize_refused(struct kunit *test)
+{
+	static const u32 wrong[] = { 0, KWARP_MAX_SRQ_WR + 1, U32_MAX };
+	struct ib_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 3 } };
+	struct ib_srq_attr attr = { .max_wr = 16 };
+	struct kwarp_srq *srq = new_srq(test);
+	struct kwarp_create_srq_resp resp;
+	int i;
+
+	KUNIT_ASSERT_EQ(test, create_srq(test, srq, &init), 0);
+	vt_get_answer(test, &resp, sizeof(resp));
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_EQ_MSG(test, resize_srq(test, srq, wrong[i], true), -EINVAL, "%u",
+				    wrong[i]);
+	/* Three receives are posted. */
+	srq->rq.ring.hdr->prod = 3;
+	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 2, true), -EINVAL);
+	for (i = 0; i < 2; i++) {
+		set_fault(&ring_faults[i]);
+		KUNIT_EXPECT_EQ_MSG(test, resize_srq(test, srq, 16, true), ring_faults[i].ret, "%s",
+				    ring_faults[i].desc);
+	}
+	vt->fault = FAULT_NONE;
+	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 16, false), -EFAULT);
+	KUNIT_EXPECT_EQ(test, kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_MAX_WR, NULL),
+			-EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, srq->rq.max_wr, 8);
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 4, true), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
@@ -378,274 +452,6 @@ static void test_srq_payer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* -------------------------------------------------------------------- regions */
-
-#define LOCAL	IB_ACCESS_LOCAL_WRITE
-#define WRITE_R	IB_ACCESS_REMOTE_WRITE
-#define READ_R	IB_ACCESS_REMOTE_READ
-#define ATOMIC	IB_ACCESS_REMOTE_ATOMIC
-#define START	0x10000ULL
-
-/* @given: what the region has; of no meaning if it is refused. */
-static const struct mr_case {
-	const char *desc;
-	int access;
-	int ret;
-	int given;
-	u64 length;
-	u64 iova;
-} mrs[] = {
-	{ "no right", 0, 0, 0 },
-	{ "local write", LOCAL, 0, LOCAL },
-	{ "remote read", READ_R, 0, READ_R },
-	{ "remote write", LOCAL | WRITE_R, 0, LOCAL | WRITE_R },
-	{ "windows", LOCAL | IB_ACCESS_MW_BIND, 0, LOCAL | IB_ACCESS_MW_BIND },
-	{ "remote write only", WRITE_R, -EINVAL },
-	{ "remote write and read", WRITE_R | READ_R, -EINVAL },
-	/* Programs ask for it without looking whether there is any. */
-	{ "atomic", LOCAL | ATOMIC, 0, LOCAL },
-	{ "atomic only", ATOMIC, -EINVAL },
-	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
-	{ "relaxed ordering", LOCAL | IB_ACCESS_RELAXED_ORDERING, 0, LOCAL },
-	{ "optional", LOCAL | IB_ACCESS_OPTIONAL, 0, LOCAL },
-	/* What does not exist here. */
-	{ "zero based", LOCAL | IB_ZERO_BASED, -EOPNOTSUPP },
-	{ "on demand", LOCAL | IB_ACCESS_ON_DEMAND, -EOPNOTSUPP },
-	{ "flush", LOCAL | IB_ACCESS_FLUSH_GLOBAL, -EOPNOTSUPP },
-	{ "persistent flush", LOCAL | IB_ACCESS_FLUSH_PERSISTENT, -EOPNOTSUPP },
-	{ "most", LOCAL, 0, LOCAL, KWARP_MAX_MR_SIZE },
-	{ "one octet too many", LOCAL, -EINVAL, 0, KWARP_MAX_MR_SIZE + 1 },
-	{ "all ones", LOCAL, -EINVAL, 0, U64_MAX },
-	/* 5040-7.2-5, 5041-7.1-14: its addresses do not wrap. */
-	{ "up to the last address", LOCAL, 0, LOCAL, 1, U64_MAX - 1 },
-	{ "over the last address", LOCAL, -EINVAL, 0, 2, U64_MAX - 1 },
-};
-
-KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
-
-static struct ib_mr *reg(u64 length, u64 iova, int access, struct ib_udata *udata)
-{
-	return kwarp_reg_user_mr(&vt->pd, START, length, iova, access, udata);
-}
-
-static void test_mr(struct kunit *test)
-{
-	const struct mr_case *c = test->param_value;
-	struct ib_mr *mr = reg(c->length ?: 4096, c->iova ?: START, c->access,
-			       vt_udata(test, 8, 8));
-
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), c->ret);
-	if (IS_ERR(mr))
-		return;
-	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
-	KUNIT_EXPECT_EQ(test, vt->mr.access, c->given);
-	KUNIT_EXPECT_EQ(test, vt->umem_access, c->given);
-	KUNIT_EXPECT_EQ(test, vt->mr.va, c->iova ?: START);
-	mr->device = &vt->kdev->ibdev;
-	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	vt->umems = 0;
-}
-
-static void test_mr_empty(struct kunit *test)
-{
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(0, START, LOCAL, NULL)), -EINVAL);
-}
-
-/* Memory is pinned as long as there is a region for it. */
-static void test_mr_fault(struct kunit *test)
-{
-	struct ib_udata *udata = vt_udata(test, 64, 0);
-
-	vt->fault = FAULT_UMEM;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EFAULT);
-	vt->fault = FAULT_MR;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, vt->umems, 0);
-	vt_unknown(test, 63);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EOPNOTSUPP);
-}
-
-/* --------------------------------------------------------------- another shape */
-
-#define NEW_START	0x50000ULL
-#define NEW_IOVA	0x90000ULL
-
-/* What of the old region is kept. */
-static const struct rereg_case {
-	const char *desc;
-	int flags;
-	u64 start, length, iova;
-	int access;
-} reregs[] = {
-	{ "nothing", 0, START, 4096, START, LOCAL | READ_R },
-	{ "where", IB_MR_REREG_TRANS, NEW_START, 8192, NEW_IOVA, LOCAL | READ_R },
-	{ "rights", IB_MR_REREG_ACCESS, START, 4096, START, LOCAL | WRITE_R },
-	{ "protection domain", IB_MR_REREG_PD, START, 4096, START, LOCAL | READ_R },
-	{ "all", IB_MR_REREG_TRANS | IB_MR_REREG_ACCESS | IB_MR_REREG_PD, NEW_START, 8192, NEW_IOVA,
-	  LOCAL | WRITE_R },
-};
-
-KUNIT_ARRAY_PARAM_DESC(rereg, reregs, desc);
-
-/* A region of the process, which no stand-in counts. */
-static struct kwarp_mr *old_mr(struct kunit *test)
-{
-	struct kwarp_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
-	struct ib_umem *umem = kunit_kzalloc(test, sizeof(*umem), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, mr);
-	KUNIT_ASSERT_NOT_NULL(test, umem);
-	umem->owning_mm = current->mm;
-	umem->address = START;
-	umem->length = 4096;
-	mr->umem = umem;
-	mr->va = START;
-	mr->access = LOCAL | READ_R;
-	mr->ibmr.device = &vt->kdev->ibdev;
-	return mr;
-}
-
-static struct ib_mr *rereg_mr(struct kwarp_mr *mr, int flags, int access)
-{
-	return kwarp_rereg_user_mr(&mr->ibmr, flags, NEW_START, 8192, NEW_IOVA, access, &vt->pd,
-				   NULL);
-}
-
-static void test_rereg(struct kunit *test)
-{
-	const struct rereg_case *c = test->param_value;
-	struct kwarp_mr *old = old_mr(test);
-	struct ib_mr *mr = rereg_mr(old, c->flags, LOCAL | WRITE_R);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
-	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
-	/* The old one is of no use any more, and the core's to destroy. */
-	KUNIT_EXPECT_PTR_EQ(test, vt->closed, old);
-	KUNIT_EXPECT_EQ(test, vt->umem_start, c->start);
-	KUNIT_EXPECT_EQ(test, vt->umem_length, c->length);
-	KUNIT_EXPECT_EQ(test, vt->mr.va, c->iova);
-	KUNIT_EXPECT_EQ(test, vt->mr.access, c->access);
-	KUNIT_EXPECT_EQ(test, mr->iova, c->iova);
-	KUNIT_EXPECT_EQ(test, mr->length, c->length);
-	mr->device = &vt->kdev->ibdev;
-	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	vt->umems = 0;
-}
-
-/* Nothing has changed. */
-static void test_rereg_fails(struct kunit *test)
-{
-	struct kwarp_mr *old = old_mr(test);
-
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, WRITE_R)), -EINVAL);
-	vt->fault = FAULT_UMEM;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -EFAULT);
-	vt->fault = FAULT_MR;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, vt->umems, 0);
-	/* Windows are bound to it: the successor goes. */
-	vt->busy = true;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -EBUSY);
-	KUNIT_EXPECT_EQ(test, vt->mrs, 0);
-	vt->umems = 0;
-	vt->busy = false;
-	/* A child has other memory there. */
-	old->umem->owning_mm = (void *)test;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
-	KUNIT_EXPECT_NULL(test, vt->closed);
-}
-
-#define PREFETCH	IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
-#define PREFETCH_WRITE	IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
-
-static const struct advice_case {
-	const char *desc;
-	u32 advice, flags, lkey;
-	enum kwarp_mem_err err;
-	int ret, rights;
-} advices[] = {
-	{ "read", PREFETCH, 0, VT_STAG, KWARP_MEM_OK, 0, 0 },
-	{ "write", PREFETCH_WRITE, 0, VT_STAG, KWARP_MEM_OK, 0, LOCAL },
-	{ "no fault", IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, 0, VT_STAG, KWARP_MEM_OK, 0 },
-	{ "at once", PREFETCH, IB_UVERBS_ADVISE_MR_FLAG_FLUSH, VT_STAG, KWARP_MEM_OK, 0, 0 },
-	{ "unknown", 17, 0, VT_STAG, KWARP_MEM_OK, -EOPNOTSUPP },
-	{ "unknown flag", PREFETCH, 2, VT_STAG, KWARP_MEM_OK, -EINVAL },
-	{ "no such region", PREFETCH, 0, VT_STAG ^ 1, KWARP_MEM_OK, -ENOENT },
-	{ "not valid", PREFETCH, 0, VT_STAG, KWARP_MEM_STAG, -ENOENT },
-	{ "another domain's", PREFETCH, 0, VT_STAG, KWARP_MEM_STREAM, -ENOENT },
-	{ "no right", PREFETCH_WRITE, 0, VT_STAG, KWARP_MEM_ACCESS, -EPERM, LOCAL },
-	{ "too long", PREFETCH, 0, VT_STAG, KWARP_MEM_BOUNDS, -EFAULT },
-	{ "wraps", PREFETCH, 0, VT_STAG, KWARP_MEM_WRAP, -EFAULT },
-};
-
-KUNIT_ARRAY_PARAM_DESC(advice, advices, desc);
-
-/* All is there already: what remains is to say what makes no sense. */
-static void test_advise(struct kunit *test)
-{
-	const struct advice_case *c = test->param_value;
-	struct ib_sge sge[] = {
-		{ .addr = START, .length = 1, .lkey = VT_STAG },
-		{ .addr = START, .length = 1, .lkey = c->lkey },
-	};
-
-	vt->mem_err = c->err;
-	vt->mem_rights = -1;
-	KUNIT_EXPECT_EQ(test, kwarp_advise_mr(&vt->pd, c->advice, c->flags, sge, 2, NULL), c->ret);
-	if (!c->ret)
-		KUNIT_EXPECT_EQ(test, vt->mem_rights, c->rights);
-}
-
-static void test_mr_kernel(struct kunit *test)
-{
-	struct ib_mr *mr;
-
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_SG_GAPS, 4);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_INTEGRITY, 4);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), -EOPNOTSUPP);
-	mr = kwarp_alloc_mr(&vt->pd, IB_MR_TYPE_MEM_REG, 4);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
-	mr->device = &vt->kdev->ibdev;
-	KUNIT_EXPECT_EQ(test, kwarp_map_mr_sg(mr, NULL, 3, NULL), 3);
-	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	mr = kwarp_get_dma_mr(&vt->pd, LOCAL);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
-	mr->device = &vt->kdev->ibdev;
-	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	vt->fault = FAULT_MR;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(kwarp_get_dma_mr(&vt->pd, LOCAL)), -ENOMEM);
-}
-
-static void test_mw(struct kunit *test)
-{
-	struct kwarp_mw mw = {
-		.ibmw = { .device = &vt->kdev->ibdev, .pd = &vt->pd },
-	};
-	struct ib_udata *udata = vt_udata(test, 8, 0);
-
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -EOPNOTSUPP);
-	mw.ibmw.type = IB_MW_TYPE_2;
-	vt->fault = FAULT_MR;
-	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), 0);
-	KUNIT_EXPECT_EQ(test, mw.ibmw.rkey, VT_STAG);
-	KUNIT_EXPECT_FALSE(test, mw.mr->pd_wide);
-	KUNIT_EXPECT_EQ(test, kwarp_dealloc_mw(&mw.ibmw), 0);
-	mw.ibmw.type = IB_MW_TYPE_1;
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), 0);
-	KUNIT_EXPECT_TRUE(test, mw.mr->pd_wide);
-	KUNIT_EXPECT_EQ(test, kwarp_dealloc_mw(&mw.ibmw), 0);
-	vt_unknown(test, 0);
-	KUNIT_EXPECT_EQ(test, kwarp_alloc_mw(&mw.ibmw, udata), -EOPNOTSUPP);
-}
-
 /* ------------------------------------------------------- device, port, context */
 
 /* What the device says it can is what the other verbs grant. */
@@ -673,7 +479,8 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.atomic_cap, IB_ATOMIC_NONE);
 	KUNIT_EXPECT_EQ(test, attr.device_cap_flags,
 			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
-			IB_DEVICE_MEM_WINDOW_TYPE_2B);
+			IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_SRQ_RESIZE);
+	KUNIT_EXPECT_EQ(test, attr.kernel_cap_flags, IBK_ALLOW_USER_UNREG | IBK_SG_GAPS_REG);
 	udata = vt_udata(test, 8, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, udata), 0);
 	vt_unknown(test, 4);
@@ -867,16 +674,10 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE_PARAM(test_srq_fault, ring_fault_gen_params),
 	KUNIT_CASE(test_srq_limit),
 	KUNIT_CASE(test_srq_modify),
+	KUNIT_CASE(test_srq_resize),
+	KUNIT_CASE(test_srq_resize_refused),
 	KUNIT_CASE(test_srq_post),
 	KUNIT_CASE(test_srq_payer),
-	KUNIT_CASE_PARAM(test_mr, mr_gen_params),
-	KUNIT_CASE(test_mr_empty),
-	KUNIT_CASE(test_mr_fault),
-	KUNIT_CASE_PARAM(test_rereg, rereg_gen_params),
-	KUNIT_CASE(test_rereg_fails),
-	KUNIT_CASE_PARAM(test_advise, advice_gen_params),
-	KUNIT_CASE(test_mr_kernel),
-	KUNIT_CASE(test_mw),
 	KUNIT_CASE(test_device),
 	KUNIT_CASE_PARAM(test_port, speed_gen_params),
 	KUNIT_CASE(test_node_desc),

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Regions over a dma-buf.
+ *
+ * There is no device that could attach to the buffer: the processor copies. So the exporter maps
+ * it into the kernel (dma_buf_vmap()), which pins it, and the region lies over that mapping. What
+ * an exporter does not map, such as memory of a device, cannot be registered.
+ *
+ * The processor's access begins with the registration and ends with the region, for both
+ * directions: between an exporter's device that is not coherent and this region, programs have
+ * to synchronize as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
+ */
+#include <linux/dma-buf.h>
+#include <linux/fs.h>
+#include <linux/iosys-map.h>
+#include <linux/module.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+
+#include "../compat.h"
+#include "mr.h"
+
+/* In this form it is the same for every kernel. */
+MODULE_INFO(import_ns, "DMA_BUF");
+
+/* kwarp_mr.offset has to hold an offset in a piece. */
+#define DMABUF_SHIFT	30
+
+/**
+ * struct kwarp_dmabuf - what a region holds of a buffer
+ * @buf: the buffer, with a reference
+ * @map: where the exporter has mapped it
+ */
+struct kwarp_dmabuf {
+	struct dma_buf *buf;
+	struct iosys_map map;
+};
+
+static bool is_writable(const struct dma_buf *buf)
+{
+	return buf->file->f_mode & FMODE_WRITE;
+}
+
+/* No octet outside of the buffer, and nothing is written that was opened for reading only. */
+static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int access)
+{
+	u64 end;
+
+	if (check_add_overflow(offset, length, &end) || end > buf->size)
+		return -EINVAL;
+	if (access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE) && !is_writable(buf))
+		return -EACCES;
+	return 0;
+}
+
+/* The core warns of an exporter that cannot map; who does not offer it is asked for nothing. */
+static int map_buffer(struct kwarp_dmabuf *d)
+{
+	int ret;
+
+	if (!d->buf->ops->vmap)
+		return -EOPNOTSUPP;
+	ret = dma_buf_begin_cpu_access(d->buf, DMA_BIDIRECTIONAL);
+	if (ret)
+		return ret;
+	ret = kwarp_dma_buf_vmap(d->buf, &d->map);
+	if (!ret && d->map.is_iomem) {
+		kwarp_dma_buf_vunmap(d->buf, &d->map);
+		ret = -EOPNOTSUPP;
+	}
+	if (ret)
+		dma_buf_end_cpu_access(d->buf, DMA_BIDIRECTIONAL);
+	return ret;
+}
+
+/**
+ * kwarp_dmabuf_get - have a buffer mapped
+ * @fd: of the calling process
+ * @offset: of the first octet that is wanted
+ * @length: octets that are wanted
+ * @access: IB_ACCESS_*
+ *
+ * Context: process, may sleep.
+ * Return: the buffer, or an ERR_PTR: -EBADF or -EINVAL, it is none or not so long; -EACCES, it is
+ * for reading only; -EOPNOTSUPP, the processor does not reach it; -ENOMEM.
+ */
+struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
+{
+	struct kwarp_dmabuf *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!d)
+		return ERR_PTR(-ENOMEM);
+	d->buf = dma_buf_get(fd);
+	ret = PTR_ERR_OR_ZERO(d->buf);
+	if (ret)
+		goto out_free;
+	ret = check_buffer(d->buf, offset, length, access);
+	if (!ret)
+		ret = map_buffer(d);
+	if (ret)
+		goto out_put;
+	return d;
+
+out_put:
+	dma_buf_put(d->buf);
+out_free:
+	kfree(d);
+	return ERR_PTR(ret);
+}
+
+/* No region lies over it any more. Context: process, may sleep. */
+void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
+{
+	kwarp_dma_buf_vunmap(d->buf, &d->map);
+	dma_buf_end_cpu_access(d->buf, DMA_BIDIRECTIONAL);
+	dma_buf_put(d->buf);
+	kfree(d);
+}
+
+/* May a region over it be written to? */
+bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
+{
+	return is_writable(d->buf);
+}
+
+/**
+ * kwarp_dmabuf_pieces - where a part of a buffer lies
+ * @d: the buffer
+ * @offset: of the first octet
+ * @mr: region with room for kwarp_dmabuf_count() pieces
+ */
+void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr)
+{
+	u32 i;
+
+	mr->shift = DMABUF_SHIFT;
+	mr->nchunks = mr->max_chunks;
+	for (i = 0; i < mr->nchunks; i++)
+		mr->chunk[i] = (u8 *)d->map.vaddr + offset + ((u64)i << DMABUF_SHIFT);
+}
+
+/* Pieces for @length octets, which are not 0. */
+u64 kwarp_dmabuf_count(u64 length)
+{
+	return ((length - 1) >> DMABUF_SHIFT) + 1;
+}

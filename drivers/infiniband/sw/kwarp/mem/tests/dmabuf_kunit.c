@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Regions over a dma-buf: what is refused, that whatever fails leaves the buffer as it was, and
+ * where the pieces lie. The code is included; the buffer's exporter is a stand-in.
+ */
+#include <kunit/test.h>
+#include <linux/dma-buf.h>
+#include <linux/fs.h>
+#include <linux/sizes.h>
+
+#define VADDR	((u8 *)0x100000)
+#define SIZE	(3ULL * SZ_1G)
+
+/**
+ * struct exporter - the buffer's other side
+ * @buf: the buffer
+ * @file: its file
+ * @ops: its operations
+ * @get: errno of dma_buf_get()
+ * @begin: of the begin of the processor's access
+ * @vmap: of the mapping
+ * @iomem: it is memory of a device
+ * @refs: references taken and not given back
+ * @accesses: begun and not ended
+ * @maps: made and not removed
+ */
+static struct exporter {
+	struct dma_buf buf;
+	struct file file;
+	struct dma_buf_ops ops;
+	int get, begin, vmap;
+	bool iomem;
+	int refs, accesses, maps;
+} ex;
+
+static struct dma_buf *fake_get(int fd)
+{
+	if (ex.get)
+		return ERR_PTR(ex.get);
+	ex.refs++;
+	return &ex.buf;
+}
+
+static void fake_put(struct dma_buf *buf)
+{
+	ex.refs--;
+}
+
+static int fake_begin(struct dma_buf *buf, enum dma_data_direction dir)
+{
+	if (ex.begin)
+		return ex.begin;
+	ex.accesses++;
+	return 0;
+}
+
+static int fake_end(struct dma_buf *buf, enum dma_data_direction dir)
+{
+	ex.accesses--;
+	return 0;
+}
+
+static int fake_vmap(struct dma_buf *buf, struct iosys_map *map)
+{
+	if (ex.vmap)
+		return ex.vmap;
+	if (ex.iomem)
+		iosys_map_set_vaddr_iomem(map, (void __iomem *)VADDR);
+	else
+		iosys_map_set_vaddr(map, VADDR);
+	ex.maps++;
+	return 0;
+}
+
+static void fake_vunmap(struct dma_buf *buf, struct iosys_map *map)
+{
+	ex.maps--;
+}
+
+/* Never called; that there is one says that the exporter can map. */
+static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
+{
+	return -EIO;
+}
+
+#include "../../compat.h"
+#undef kwarp_dma_buf_vmap
+#undef kwarp_dma_buf_vunmap
+#define kwarp_dma_buf_vmap		fake_vmap
+#define kwarp_dma_buf_vunmap		fake_vunmap
+#define dma_buf_get			fake_get
+#define dma_buf_put			fake_put
+#define dma_buf_begin_cpu_access	fake_begin
+#define dma_buf_end_cpu_access		fake_end
+#define kwarp_dmabuf_get		tested_get
+#define kwarp_dmabuf_put		tested_put
+#define kwarp_dmabuf_is_writable	tested_is_writable
+#define kwarp_dmabuf_count		tested_count
+#define kwarp_dmabuf_pieces		tested_pieces
+#include "../dmabuf.c"
+
+#define BUF_WRITE	IB_ACCESS_LOCAL_WRITE
+#define BUF_READ	IB_ACCESS_REMOTE_READ
+
+static const struct dmabuf_case {
+	const char *desc;
+	u64 offset, length;
+	int access;
+	int ret;
+	int get, begin, vmap;
+	bool iomem, no_vmap, read_only;
+} dmabuf_cases[] = {
+	{ "all of it", 0, SIZE, BUF_WRITE },
+	{ "its last octet", SIZE - 1, 1, BUF_WRITE },
+	{ "for reading", 0, SIZE, BUF_READ, .read_only = true },
+	{ "no right at all", 0, 1, 0, .read_only = true },
+	{ "one octet after it", SIZE, 1, BUF_WRITE, -EINVAL },
+	{ "one octet too many", 0, SIZE + 1, BUF_WRITE, -EINVAL },
+	{ "its end wraps", U64_MAX, 2, BUF_WRITE, -EINVAL },
+	{ "no such file", 0, 1, BUF_WRITE, -EBADF, .get = -EBADF },
+	{ "no buffer", 0, 1, BUF_WRITE, -EINVAL, .get = -EINVAL },
+	{ "to be written, but read only", 0, 1, BUF_WRITE, -EACCES, .read_only = true },
+	{ "not to be mapped", 0, 1, BUF_WRITE, -EOPNOTSUPP, .no_vmap = true },
+	{ "memory of a device", 0, 1, BUF_WRITE, -EOPNOTSUPP, .iomem = true },
+	{ "the processor may not", 0, 1, BUF_WRITE, -EINTR, .begin = -EINTR },
+	{ "no memory", 0, 1, BUF_WRITE, -ENOMEM, .vmap = -ENOMEM },
+};
+
+KUNIT_ARRAY_PARAM_DESC(dmabuf, dmabuf_cases, desc);
+
+static void set_exporter(const struct dmabuf_case *c)
+{
+	memset(&ex, 0, sizeof(ex));
+	ex.get = c->get;
+	ex.begin = c->begin;
+	ex.vmap = c->vmap;
+	ex.iomem = c->iomem;
+	ex.ops.vmap = c->no_vmap ? NULL : ops_vmap;
+	ex.file.f_mode = c->read_only ? FMODE_READ : FMODE_READ | FMODE_WRITE;
+	ex.buf.size = SIZE;
+	ex.buf.file = &ex.file;
+	ex.buf.ops = &ex.ops;
+}
+
+static void test_dmabuf_get(struct kunit *test)
+{
+	const struct dmabuf_case *c = test->param_value;
+	int held = c->ret ? 0 : 1;
+	struct kwarp_dmabuf *d;
+
+	set_exporter(c);
+	d = kwarp_dmabuf_get(5, c->offset, c->length, c->access);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(d), c->ret);
+	KUNIT_EXPECT_EQ(test, ex.refs, held);
+	KUNIT_EXPECT_EQ(test, ex.accesses, held);
+	KUNIT_EXPECT_EQ(test, ex.maps, held);
+	if (IS_ERR(d))
+		return;
+	KUNIT_EXPECT_EQ(test, kwarp_dmabuf_is_writable(d), !c->read_only);
+	kwarp_dmabuf_put(d);
+	KUNIT_EXPECT_EQ(test, ex.refs, 0);
+	KUNIT_EXPECT_EQ(test, ex.accesses, 0);
+	KUNIT_EXPECT_EQ(test, ex.maps, 0);
+}
+
+/* Each octet of the region is that of the mapping; nothing is touched. */
+static void test_dmabuf_pieces(struct kunit *test)
+{
+	static const u64 at[] = { 0, 1, SZ_1G - 1, SZ_1G, 2ULL * SZ_1G + 5 };
+	const u64 offset = 0x3007;
+	struct kwarp_dmabuf *d;
+	u8 *chunk[3];
+	struct kwarp_mr mr = { .kind = KWARP_MR_USER, .chunk = chunk, .length = SIZE - offset };
+	u32 i, n;
+
+	set_exporter(&dmabuf_cases[0]);
+	d = kwarp_dmabuf_get(5, offset, mr.length, BUF_WRITE);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(d));
+	mr.max_chunks = kwarp_dmabuf_count(mr.length);
+	KUNIT_ASSERT_EQ(test, mr.max_chunks, 3);
+	kwarp_dmabuf_pieces(d, offset, &mr);
+	for (i = 0; i < ARRAY_SIZE(at); i++) {
+		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(&mr, at[i], U32_MAX, &n),
+				    (void *)(VADDR + offset + at[i]));
+		KUNIT_EXPECT_EQ(test, n, min(SIZE - at[i], (u64)U32_MAX));
+	}
+	KUNIT_EXPECT_EQ(test, kwarp_dmabuf_count(1), 1);
+	KUNIT_EXPECT_EQ(test, kwarp_dmabuf_count(SZ_1G), 1);
+	KUNIT_EXPECT_EQ(test, kwarp_dmabuf_count(SZ_1G + 1ULL), 2);
+	kwarp_dmabuf_put(d);
+}
+
+static struct kunit_case dmabuf_suite_cases[] = {
+	KUNIT_CASE_PARAM(test_dmabuf_get, dmabuf_gen_params),
+	KUNIT_CASE(test_dmabuf_pieces),
+	{}
+};
+
+static struct kunit_suite dmabuf_suite = {
+	.name = "kwarp_dmabuf",
+	.test_cases = dmabuf_suite_cases,
+};
+
+kunit_test_suite(dmabuf_suite);
