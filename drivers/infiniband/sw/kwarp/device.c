@@ -58,6 +58,7 @@ static const struct ib_device_ops kwarp_ops = {
 
 	.create_cq = kwarp_create_cq,
 	KWARP_CREATE_USER_CQ
+	KWARP_REPORT_PORT_EVENT
 	.destroy_cq = kwarp_destroy_cq,
 	.resize_cq = kwarp_resize_cq,
 	.poll_cq = kwarp_cq_poll,
@@ -78,6 +79,7 @@ static const struct ib_device_ops kwarp_ops = {
 
 	.get_dma_mr = kwarp_get_dma_mr,
 	.reg_user_mr = kwarp_reg_user_mr,
+	.reg_user_mr_dmabuf = kwarp_reg_user_mr_dmabuf,
 	.rereg_user_mr = kwarp_rereg_user_mr,
 	.advise_mr = kwarp_advise_mr,
 	.alloc_mr = kwarp_alloc_mr,
@@ -178,8 +180,8 @@ static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-/* @told: users have been told of it. Context: RTNL held. */
-static void update_port(struct kwarp_dev *kdev, bool told)
+/* Users hear of each change. Context: RTNL held. */
+static void update_port(struct kwarp_dev *kdev)
 {
 	bool active = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE;
 
@@ -187,8 +189,7 @@ static void update_port(struct kwarp_dev *kdev, bool told)
 	if (active == kdev->port_active)
 		return;
 	kdev->port_active = active;
-	if (!told)
-		port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 /* After a change of the netdev, or of its addresses. */
@@ -199,7 +200,7 @@ static void port_work(struct work_struct *work)
 	rtnl_lock();
 	if (kdev->netdev->reg_state == NETREG_REGISTERED) {
 		kwarp_device_update_speed(kdev);
-		update_port(kdev, false);
+		update_port(kdev);
 	}
 	rtnl_unlock();
 }
@@ -211,10 +212,10 @@ static void port_work(struct work_struct *work)
 void kwarp_device_port_event(struct kwarp_dev *kdev)
 {
 	schedule_work(&kdev->port_work);
-	update_port(kdev, kwarp_core_port_event(&kdev->ibdev, kdev->netdev));
+	update_port(kdev);
 }
 
-/* The netdev has got an address, or lost one, which the core does not look at.  Context: any. */
+/* The netdev, or a VLAN on it, has got an address, or lost one.  Context: any. */
 void kwarp_device_address_event(struct kwarp_dev *kdev)
 {
 	schedule_work(&kdev->port_work);

@@ -5,6 +5,7 @@
 #include "link.h"
 
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <linux/inetdevice.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -163,7 +164,7 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-static void address_event(struct net_device *netdev)
+static void device_address_event(struct net_device *netdev)
 {
 	struct ib_device *ibdev = find(netdev);
 
@@ -171,6 +172,14 @@ static void address_event(struct net_device *netdev)
 		return;
 	kwarp_device_address_event(to_kdev(ibdev));
 	ib_device_put(ibdev);
+}
+
+/* A VLAN may have a link of its own, and belongs to that of the netdev below it. */
+static void address_event(struct net_device *netdev)
+{
+	device_address_event(netdev);
+	if (is_vlan_dev(netdev))
+		device_address_event(vlan_dev_real_dev(netdev));
 }
 
 static int inet_event(struct notifier_block *nb, unsigned long event, void *arg)

@@ -177,6 +177,29 @@ vlan_on_parent_case() {
 	netdevs_down
 }
 
+port_is() {
+	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
+}
+
+# The device below has no address, a VLAN on it has: that is enough, for the port's state, too.
+vlan_address_only_case() {
+	skip_on siw "it does not look at addresses"
+	netdev_pair vlan
+	veth_links kwt
+	ip -n "${NS[0]}" addr flush dev "${DEV[0]}"
+	ip -n "${NS[0]}" addr flush dev "$NETDEV"
+	wait_until 5 "the port has no address" port_is kwt0 INIT
+	ip -n "${NS[0]}" addr add "${NETDEV_IP[0]}/24" dev "$NETDEV"
+	wait_until 5 "the port is active" port_is kwt0 ACTIVE
+	over_netdev
+	ip -n "${NS[0]}" link del "$NETDEV"
+	wait_until 5 "the VLAN has gone with its address" port_is kwt0 INIT
+	netdevs_down
+	rm -f "$RUN/net" "$RUN"/link.*
+	own_links
+	still_works
+}
+
 # Links on both, added in this order. rdma_cm gives what a wildcard listener hears to the first
 # link that could have the address, so that only the first one's arrives.
 vlan_and_parent_case() {
@@ -284,6 +307,7 @@ testcase netdev-wireguard 90 netdev_case wireguard
 testcase netdev-lo 90 lo_case "${NETDEV_IP[0]}" "${NETDEV_IP[0]}"
 testcase netdev-lo-any 90 lo_case 0.0.0.0 "${NETDEV_IP[0]}"
 testcase netdev-vlan-on-parent 90 vlan_on_parent_case
+testcase netdev-vlan-address-only 90 vlan_address_only_case
 testcase netdev-vlan-after-parent 90 vlan_and_parent_case parent
 testcase netdev-vlan-before-parent 90 vlan_and_parent_case vlan
 testcase netdev-vlan-not-parent 90 vlan_not_parent_case

@@ -87,7 +87,7 @@ nfs_down() {
 # What is read comes from the server, not from the client's cache: it is mounted anew.
 nfs_data() {
 	local version=$1 mib
-	mib=$(by_profile 24 2)
+	mib=$(by_profile 8 2)
 	nfs_mount "$version"
 	head -c "$((mib << 20))" /dev/urandom >"$RUN/nfs-file"
 	check "writing" dd if="$RUN/nfs-file" of="$NFS_MOUNT/a" bs=1M conv=fsync 2>/dev/null
@@ -125,9 +125,11 @@ nfs_loss_case() {
 	nfs_down
 }
 
+# Until there is a file nfs-stop.
 nfs_writer() {
 	head -c 16M /dev/urandom >"$RUN/nfs-file"
-	while :; do
+	rm -f "$RUN/nfs-stop"
+	while [ ! -e "$RUN/nfs-stop" ]; do
 		dd if="$RUN/nfs-file" of="$NFS_MOUNT/busy" bs=64k conv=fsync 2>&1 | grep copied || return 7
 	done
 }
@@ -156,10 +158,11 @@ nfs_link_case() {
 		before=$(grep -c copied "$CASE_DIR/writer.log")
 		wait_until 90 "the writer goes on after a flap" nfs_passes "$((before + 2))"
 	fi
-	kill "${PIDS[writer]}"
-	ended 30 writer
-	sync "$NFS_MOUNT/busy" 2>/dev/null || :
-	rm -f "$NFS_MOUNT/busy" "$RUN/nfs-file"
+	touch "$RUN/nfs-stop"
+	reap 60 writer
+	cmp "$RUN/nfs-file" "$NFS_EXPORT/busy" || fail "the server has something else than was written"
+	cmp "$RUN/nfs-file" "$NFS_MOUNT/busy" || fail "what is read is not what was written"
+	rm -f "$NFS_MOUNT/busy" "$RUN/nfs-file" "$RUN/nfs-stop"
 	nfs_umount
 	nfs_down
 }

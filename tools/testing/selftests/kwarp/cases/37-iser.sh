@@ -149,9 +149,14 @@ iser_data() {
 	done
 }
 
+# The initiator waits for its session: until then it does not answer.
+iser_same() {
+	dd if="$ISER_DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/iser-before"
+}
+
 iser_case() {
 	iser_up
-	iser_data "$(by_profile 16 2)"
+	iser_data "$(by_profile 8 2)"
 	iser_down
 }
 
@@ -167,11 +172,13 @@ iser_loss_case() {
 iser_link_case() {
 	iser_up
 	iser_data 1
+	cp "$RUN/iser-file" "$RUN/iser-before"
 	nvme_link_down
 	nvme_link_up
 	# The target's listener went with the link.
 	echo 0 >"$ISER_TPG/np/$ISER_PORTAL/iser"
 	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen again"
+	iser_same 1 || fail "the disk has lost what was written before the link went"
 	iser_data 2
 	iser_down
 }
