@@ -146,6 +146,7 @@ logs=$KWARP_ROOT/build/e2e/$kernel-$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$logs"
 ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 "$here/host-packages.sh" check
+[ "$(root_of "$kernel")" != wide ] || export KWARP_WITH_MPI=1
 overlay=$("$here/guest-overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"
 status=0

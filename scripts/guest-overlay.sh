@@ -7,6 +7,7 @@
 #   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug, uml, uml-up
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
+#   KWARP_WITH_MPI=1     with the program for MPI, which takes the guest's root "wide"
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -49,6 +50,16 @@ add_tools() {
 	cp -a "$KWARP_ROOT/build/tools/." "$out/opt/kwarp/tools/"
 }
 
+add_mpi() {
+	local out=$1 root lib
+	[ "${KWARP_WITH_MPI:-0}" = 1 ] || return 0
+	root=$("$here/guest-root.sh" wide)/sysroot
+	lib=$root/usr/lib/$(gcc -print-multiarch)
+	logged "$KWARP_ROOT/build/tools-mpi.log" make -C "$KWARP_ROOT/tools/testing/tools" mpi "MPI=$lib/openmpi" \
+		"CC=gcc --sysroot=$root -L$lib" "OUT=$KWARP_ROOT/build/tools-mpi"
+	cp -a "$KWARP_ROOT/build/tools-mpi/." "$out/opt/kwarp/tools/"
+}
+
 add_tests() {
 	local out=$1 tests=$KWARP_ROOT/tools/testing
 	mkdir -p "$out/opt/kwarp"
@@ -70,6 +81,7 @@ mkdir -p "$out.new"
 add_modules "$out.new" "$dir"
 add_provider "$out.new" "$guest"
 add_tools "$out.new" "$guest"
+add_mpi "$out.new"
 add_tests "$out.new"
 rm -rf "$out"
 mv "$out.new" "$out"

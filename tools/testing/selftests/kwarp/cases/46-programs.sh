@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Larger programs of others, for which the guest's root "wide" is needed: rdma-core's tests in
+# Python, MPI over libfabric.
+
+PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
+PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering shared_pd srq)
+# Left out: async_traffic asks for InfiniBand's ACK timeout again, async_traffic_external_qp waits for
+# an event that rdma_cm has for InfiniBand only.
+PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
+
+# Each error has to be the refusal to go to RTS without a connection: most of these tests exchange
+# numbers of queue pairs and modify them by hand, which no iWARP device can follow. The log ends
+# with what was run, and why the rest was not. Some ask by chance for flags that nobody has, and are
+# skipped then.
+pyverbs_judge() {
+	awk -v want="$1" '
+		/ \.\.\. ok$/ { ok++ }
+		/ \.\.\. skipped / { sub(/.* skipped /, ""); why[$0]++ }
+		/^ERROR: |^FAIL: / { name = $0; bad[name] = 1 }
+		/^pyverbs.*Failed to modify QP state to RTS\. Errno: 22/ { delete bad[name]; refused++ }
+		/^Ran / { ran = $2 }
+		END {
+			printf "%d run, %d passed, %d refused to go to RTS without a connection\n", ran, ok, refused
+			for (w in why) printf "%d skipped: %s\n", why[w], w
+			for (b in bad) { print "unexpected " b; wrong = 1 }
+			exit wrong || ok < want
+		}' "$CASE_DIR/pyverbs.log"
+}
+
+# The server of librdmacm's tests is on the same link, as their client.
+pyverbs_case() {
+	local names=() name
+	[ -d "$PYVERBS_TESTS" ] && python3 -c 'import unittest, pyverbs, multiprocessing' 2>/dev/null ||
+		skip "there is no Python with pyverbs and its tests"
+	skip_on siw "its GID ends in zeroes, so these tests leave it out"
+	own_links
+	ip -n "${NS[0]}" link set lo up
+	for name in "${PYVERBS_MODULES[@]}"; do names+=("tests.test_$name"); done
+	for name in "${PYVERBS_RDMACM[@]}"; do names+=("tests.test_rdmacm.CMTestCase.test_rdmacm_$name"); done
+	start pyverbs 0 sh -c "cd $PYVERBS_TESTS && exec python3 run_tests.py --dev ${LINK[0]} -v ${names[*]}"
+	ended 150 pyverbs
+	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"
+}
+
+# mpi_case RANKS: Open MPI has no transport of its own for iWARP, but takes libfabric's.
+mpi_case() {
+	command -v mpirun >/dev/null && [ -x /opt/kwarp/tools/kwmpi ] || skip "there is no MPI"
+	own_links
+	ip -n "${NS[0]}" link set lo up
+	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
+	mpi=(mpirun --oversubscribe -n "$1" --mca pml cm --mca mtl ofi
+		--mca opal_common_ofi_provider_include 'verbs;ofi_rxm')
+	start client 0 "${mpi[@]}" kwmpi 2
+	ended 100 client
+	[ "$STATUS" = 0 ] || fail "mpirun ended with status $STATUS"
+	expect_in client "kwmpi: ok: $1 ranks"
+	# That it was this link: without it there is nothing to run over.
+	del_link 0
+	start without 0 timeout 60 "${mpi[@]}" kwmpi 1
+	ended 70 without
+	[ "$STATUS" != 0 ] || fail "the program has another way to its peers"
+	unset mpi
+}
+
+testcase consumer-pyverbs 180 pyverbs_case
+testcase consumer-mpi 180 mpi_case 4

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwmpi: what an MPI program asks of the network, all data verified: a ring of messages from small
+ * to large, sums over all ranks, and a window that each rank puts to and gets from.
+ *
+ *	mpirun -n N kwmpi [rounds]
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_LEN	(1 << 20)
+
+static int rank, ranks;
+
+static void must(int ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "kwmpi rank %d: FAILED: %s\n", rank, what);
+	MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static uint8_t octet(int from, int round, int i)
+{
+	return from * 31 + round * 7 + i * 13 + (i >> 8);
+}
+
+static void fill(uint8_t *buf, int len, int from, int round)
+{
+	for (int i = 0; i < len; i++)
+		buf[i] = octet(from, round, i);
+}
+
+static int good(const uint8_t *buf, int len, int from, int round)
+{
+	for (int i = 0; i < len; i++)
+		if (buf[i] != octet(from, round, i))
+			return 0;
+	return 1;
+}
+
+/* To the right, from the left, in all sizes. */
+static void ring(uint8_t *out, uint8_t *in, int round)
+{
+	int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
+	MPI_Status status;
+	int n;
+
+	for (int len = 1; len <= MAX_LEN; len *= 4) {
+		fill(out, len, rank, round);
+		memset(in, 0, len);
+		MPI_Sendrecv(out, len, MPI_BYTE, right, len, in, len, MPI_BYTE, left, len,
+			     MPI_COMM_WORLD, &status);
+		MPI_Get_count(&status, MPI_BYTE, &n);
+		must(n == len && good(in, len, left, round), "a message of the ring");
+	}
+}
+
+static void sums(int round)
+{
+	static int64_t mine[4096], all[4096];
+
+	for (int i = 0; i < 4096; i++)
+		mine[i] = (int64_t)(rank + 1) * (i + round);
+	MPI_Allreduce(mine, all, 4096, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	for (int i = 0; i < 4096; i++)
+		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum over all ranks");
+}
+
+/*
+ * A part for each rank in each rank's window. On one machine Open MPI has the window in shared
+ * memory; over a network its one-sided operations need atomics of the device.
+ */
+static void window(uint8_t *out, uint8_t *in, int round)
+{
+	const int len = MAX_LEN / 4;
+	uint8_t *mem;
+	MPI_Win win;
+
+	MPI_Win_allocate((MPI_Aint)len * ranks, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &mem, &win);
+	MPI_Win_fence(0, win);
+	fill(out, len, rank, round);
+	for (int to = 0; to < ranks; to++)
+		MPI_Put(out, len, MPI_BYTE, to, (MPI_Aint)len * rank, len, MPI_BYTE, win);
+	MPI_Win_fence(0, win);
+	for (int from = 0; from < ranks; from++)
+		must(good(mem + (size_t)len * from, len, from, round), "what was put");
+	MPI_Get(in, len, MPI_BYTE, (rank + 1) % ranks, (MPI_Aint)len * rank, len, MPI_BYTE, win);
+	MPI_Win_fence(0, win);
+	must(good(in, len, rank, round), "what was got");
+	MPI_Win_free(&win);
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 2;
+	uint8_t *out, *in;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	out = malloc(MAX_LEN);
+	in = malloc(MAX_LEN);
+	must(out && in, "memory");
+	for (int round = 0; round < rounds; round++) {
+		ring(out, in, round);
+		sums(round);
+		window(out, in, round);
+	}
+	MPI_Barrier(MPI_COMM_WORLD);
+	if (!rank)
+		printf("kwmpi: ok: %d ranks, %d rounds\n", ranks, rounds);
+	free(out);
+	free(in);
+	MPI_Finalize();
+	return 0;
+}
