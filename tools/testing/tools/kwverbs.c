@@ -133,6 +133,7 @@ static void run(struct kv_env *e)
 
 	kw_count_objects(ibv_get_device_name(e->verbs->device), before, sizeof(before));
 	run_list(e, kv_object_cases);
+	run_list(e, kv_limit_cases);
 	still_works(e);
 	run_list(e, kv_post_cases);
 	still_works(e);

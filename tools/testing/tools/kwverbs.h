@@ -49,7 +49,7 @@ struct kv_case {
 };
 
 /* Lists end with a NULL name. */
-extern const struct kv_case kv_object_cases[], kv_post_cases[];
+extern const struct kv_case kv_object_cases[], kv_limit_cases[], kv_post_cases[];
 
 /* The next completion, within two seconds: false if none comes. */
 bool kv_completion(struct kv_env *e, struct ibv_wc *wc);

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwverbs: what the device says it can is what it grants, each alone and together.
+ */
+#include "kwverbs.h"
+
+#include <errno.h>
+
+static int qp_of(struct kv_env *e, const struct ibv_qp_cap *cap)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = e->cq, .recv_cq = e->cq, .qp_type = IBV_QPT_RC, .cap = *cap,
+	};
+	struct ibv_qp *qp = ibv_create_qp(e->pd, &a);
+	int rv = 0;
+
+	if (!qp)
+		return errno;
+	if (a.cap.max_send_wr < cap->max_send_wr || a.cap.max_recv_wr < cap->max_recv_wr ||
+	    a.cap.max_send_sge < cap->max_send_sge || a.cap.max_recv_sge < cap->max_recv_sge)
+		rv = KV_WRONG;
+	return ibv_destroy_qp(qp) ? KV_WRONG : rv;
+}
+
+static int most_send_wrs(struct kv_env *e)
+{
+	const struct ibv_qp_cap cap = {
+		.max_send_wr = e->attr.max_qp_wr, .max_recv_wr = 1,
+		.max_send_sge = 1, .max_recv_sge = 1,
+	};
+
+	return qp_of(e, &cap);
+}
+
+static int most_recv_wrs(struct kv_env *e)
+{
+	const struct ibv_qp_cap cap = {
+		.max_send_wr = 1, .max_recv_wr = e->attr.max_qp_wr,
+		.max_send_sge = 1, .max_recv_sge = 1,
+	};
+
+	return qp_of(e, &cap);
+}
+
+static int most_sges(struct kv_env *e)
+{
+	const struct ibv_qp_cap cap = {
+		.max_send_wr = 1, .max_recv_wr = 1,
+		.max_send_sge = e->attr.max_sge, .max_recv_sge = e->attr.max_sge,
+	};
+
+	return qp_of(e, &cap);
+}
+
+static int most_of_a_qp(struct kv_env *e)
+{
+	const struct ibv_qp_cap cap = {
+		.max_send_wr = e->attr.max_qp_wr, .max_recv_wr = e->attr.max_qp_wr,
+		.max_send_sge = e->attr.max_sge, .max_recv_sge = e->attr.max_sge,
+	};
+
+	return qp_of(e, &cap);
+}
+
+static int most_cqes(struct kv_env *e)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, e->attr.max_cqe, NULL, NULL, 0);
+	int rv = 0;
+
+	if (!cq)
+		return errno;
+	if (cq->cqe < e->attr.max_cqe)
+		rv = KV_WRONG;
+	return ibv_destroy_cq(cq) ? KV_WRONG : rv;
+}
+
+static int grow_to_most_cqes(struct kv_env *e)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, 1, NULL, NULL, 0);
+	int rv;
+
+	if (!cq)
+		return KV_WRONG;
+	rv = ibv_resize_cq(cq, e->attr.max_cqe);
+	return ibv_destroy_cq(cq) ? KV_WRONG : rv;
+}
+
+static int most_vectors(struct kv_env *e)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, 1, NULL, NULL, e->verbs->num_comp_vectors - 1);
+
+	if (!cq)
+		return errno;
+	return ibv_destroy_cq(cq) ? KV_WRONG : 0;
+}
+
+static int srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
+{
+	struct ibv_srq_init_attr a = { .attr = { .max_wr = wrs, .max_sge = sges } };
+	struct ibv_srq *srq = ibv_create_srq(e->pd, &a);
+
+	if (!srq)
+		return errno;
+	return ibv_destroy_srq(srq) || a.attr.max_wr < wrs || a.attr.max_sge < sges ? KV_WRONG : 0;
+}
+
+static int most_srq_wrs(struct kv_env *e)
+{
+	return srq_of(e, e->attr.max_srq_wr, 1);
+}
+
+static int most_srq_sges(struct kv_env *e)
+{
+	return srq_of(e, 1, e->attr.max_srq_sge);
+}
+
+const struct kv_case kv_limit_cases[] = {
+	{ "most-send-wrs", most_send_wrs, { 0 } },
+	{ "most-recv-wrs", most_recv_wrs, { 0 } },
+	{ "most-sges", most_sges, { 0 } },
+	{ "most-of-a-qp", most_of_a_qp, { 0 } },
+	{ "most-cqes", most_cqes, { 0 } },
+	{ "grow-to-most-cqes", grow_to_most_cqes, { 0 } },
+	{ "most-vectors", most_vectors, { 0 } },
+	{ "most-srq-wrs", most_srq_wrs, { 0 } },
+	{ "most-srq-sges", most_srq_sges, { 0 } },
+	{ 0 }
+};
