@@ -506,12 +506,11 @@ static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
-		     struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+/* Into the ring. Return: 0 or an errno, with @bad_wr the first one that is not there. */
+static int put_recvs(struct kwarp_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct ibv_recv_wr *first = wr;
-	int ret = 0, err;
-	bool posted;
+	int ret = 0;
 
 	kwarp_wq_lock(wq);
 	for (; wr; wr = wr->next) {
@@ -521,10 +520,18 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 			break;
 		}
 	}
-	posted = wr != first;
-	if (posted)
+	if (wr != first)
 		kwarp_ring_publish(&wq->ring);
 	kwarp_wq_unlock(wq);
+	return ret;
+}
+
+static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
+		     struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct ibv_recv_wr *first = wr;
+	int ret = put_recvs(wq, wr, bad_wr), err;
+	bool posted = first && (!ret || *bad_wr != first);
 
 	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
 		err = kwarp_kick(ctx, wq);
@@ -552,6 +559,6 @@ int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return post_recv(to_kctx(ibsrq->context), &to_ksrq(ibsrq)->wq, wr,
-			 bad_wr);
+	/* The kernel wants no doorbell for it, and a resize may take the ring away by now. */
+	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
 }

@@ -129,11 +129,24 @@ static struct rdma_link_ops link_ops = {
 	.newlink = newlink,
 };
 
+static void device_address_event(struct net_device *netdev)
+{
+	struct ib_device *ibdev = find(netdev);
+
+	if (!ibdev)
+		return;
+	kwarp_device_address_event(to_kdev(ibdev));
+	ib_device_put(ibdev);
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
 	struct ib_device *ibdev = find(netdev);
 
+	/* Its addresses are the link's below it while it is up. */
+	if ((event == NETDEV_UP || event == NETDEV_DOWN) && is_vlan_dev(netdev))
+		device_address_event(vlan_dev_real_dev(netdev));
 	if (!ibdev)
 		return NOTIFY_DONE;
 	switch (event) {
@@ -163,16 +176,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *ar
 static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
-
-static void device_address_event(struct net_device *netdev)
-{
-	struct ib_device *ibdev = find(netdev);
-
-	if (!ibdev)
-		return;
-	kwarp_device_address_event(to_kdev(ibdev));
-	ib_device_put(ibdev);
-}
 
 /* A VLAN may have a link of its own, and belongs to that of the netdev below it. */
 static void address_event(struct net_device *netdev)

@@ -3,8 +3,11 @@
  * Regions over a dma-buf.
  *
  * There is no device that could attach to the buffer: the processor copies. So the exporter maps
- * it into the kernel (dma_buf_vmap()), which pins it, and the region lies over that mapping. What
- * an exporter does not map, such as memory of a device, cannot be registered.
+ * it into the kernel (dma_buf_vmap()), and the region lies over that mapping.
+ *
+ * A mapping alone does not keep a buffer where it is: drivers of GPUs pin theirs for those that
+ * attach, and move them under a mapping. So only exporters are taken whose memory never moves.
+ * That rules out those, too, whose mapping fails, of which the core warns.
  *
  * The processor's access begins with the registration and ends with the region, for both
  * directions: between an exporter's device that is not coherent and this region, programs have
@@ -16,6 +19,8 @@
 #include <linux/module.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
 
 #include "../compat.h"
 #include "mr.h"
@@ -36,6 +41,38 @@ struct kwarp_dmabuf {
 	struct iosys_map map;
 };
 
+/* drivers/dma-buf/udmabuf.c and heaps/system_heap.c: pages that are allocated, and pinned, for good. */
+static const char *const unmoving[] = { "udmabuf", "system" };
+
+static bool never_moves(const struct dma_buf *buf)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(unmoving); i++)
+		if (!strcmp(buf->exp_name, unmoving[i]))
+			return true;
+	return false;
+}
+
+/*
+ * The udmabuf of Linux 6.12 maps the first page of a large folio in the place of each of its pages:
+ * that would be other memory than the process sees.
+ */
+static bool pages_differ(const struct dma_buf *buf, const void *vaddr)
+{
+	const struct page *page, *before = NULL;
+	size_t at;
+
+	for (at = 0; is_vmalloc_addr(vaddr) && at < buf->size; at += PAGE_SIZE) {
+		page = vmalloc_to_page(vaddr + at);
+		if (page == before)
+			return false;
+		before = page;
+		cond_resched();
+	}
+	return true;
+}
+
 static bool is_writable(const struct dma_buf *buf)
 {
 	return buf->file->f_mode & FMODE_WRITE;
@@ -53,18 +90,23 @@ static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int a
 	return 0;
 }
 
-/* The core warns of an exporter that cannot map; who does not offer it is asked for nothing. */
+static bool is_usable(const struct kwarp_dmabuf *d)
+{
+	return !d->map.is_iomem && pages_differ(d->buf, d->map.vaddr);
+}
+
+/* Before Linux 6.2 udmabuf does not map. */
 static int map_buffer(struct kwarp_dmabuf *d)
 {
 	int ret;
 
-	if (!d->buf->ops->vmap)
+	if (!never_moves(d->buf) || !d->buf->ops->vmap)
 		return -EOPNOTSUPP;
 	ret = dma_buf_begin_cpu_access(d->buf, DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
 	ret = kwarp_dma_buf_vmap(d->buf, &d->map);
-	if (!ret && d->map.is_iomem) {
+	if (!ret && !is_usable(d)) {
 		kwarp_dma_buf_vunmap(d->buf, &d->map);
 		ret = -EOPNOTSUPP;
 	}
@@ -82,7 +124,7 @@ static int map_buffer(struct kwarp_dmabuf *d)
  *
  * Context: process, may sleep.
  * Return: the buffer, or an ERR_PTR: -EBADF or -EINVAL, it is none or not so long; -EACCES, it is
- * for reading only; -EOPNOTSUPP, the processor does not reach it; -ENOMEM.
+ * for reading only; -EOPNOTSUPP, of an exporter that is not known, or does not map it; -ENOMEM.
  */
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
 {

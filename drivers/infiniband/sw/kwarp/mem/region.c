@@ -216,6 +216,9 @@ struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd
 	}
 	mr->va = place->iova;
 	mr->length = place->length;
+	/* For memory of a process the core does this. */
+	mr->ibmr.iova = place->iova;
+	mr->ibmr.length = place->length;
 	kwarp_dmabuf_pieces(d, place->offset, mr);
 	mr = mr_register(kdev, mr, get_random_u8(), false);
 	if (IS_ERR(mr))
@@ -403,9 +406,9 @@ static int map_gaps(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
 	struct scatterlist *sg;
 	int i;
 
+	mr->next.length = 0;
 	if (nents <= 0)
 		return -EINVAL;
-	mr->next.length = 0;
 	mr->ibmr.iova = sg_dma_address(sgl) + skip;
 	for_each_sg(sgl, sg, nents, i) {
 		if (skip > sg_dma_len(sg))
@@ -455,7 +458,8 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		return -EINVAL;
 	mr->next.nchunks = 0;
 	n = mr->before ? map_gaps(mr, sg, nents, offset) : map_pages(mr, sg, nents, offset);
-	mr->next.fresh = true;
+	/* What could not be mapped cannot be registered either. */
+	mr->next.fresh = n > 0;
 	return n;
 }
 

@@ -109,10 +109,13 @@ static bool has_own_address(const struct net_device *netdev)
 	       (in6_dev && !list_empty(&in6_dev->addr_list));
 }
 
-/* A VLAN, or one in a VLAN: its connections are the link's (cm_iface.c). */
+/* A VLAN, or one in a VLAN, in the same namespace: its connections are the link's (cm_iface.c). */
 static int vlan_has_address(struct net_device *upper, struct netdev_nested_priv *priv)
 {
-	return is_vlan_dev(upper) && vlan_dev_real_dev(upper) == priv->data &&
+	const struct net_device *netdev = priv->data;
+
+	return is_vlan_dev(upper) && vlan_dev_real_dev(upper) == netdev &&
+	       net_eq(dev_net(upper), dev_net(netdev)) && netif_running(upper) &&
 	       has_own_address(upper);
 }
 

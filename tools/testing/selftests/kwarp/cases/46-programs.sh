@@ -16,16 +16,16 @@ PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
 # skipped then.
 pyverbs_judge() {
 	awk -v want="$1" '
+		function judge() { if (name != "" && !by_hand) { print "unexpected " name; wrong = 1 } name = ""; by_hand = 0 }
 		/ \.\.\. ok$/ { ok++ }
-		/ \.\.\. skipped / { sub(/.* skipped /, ""); why[$0]++ }
-		/^ERROR: |^FAIL: / { name = $0; bad[name] = 1 }
-		/^pyverbs.*Failed to modify QP state to RTS\. Errno: 22/ { delete bad[name]; refused++ }
-		/^Ran / { ran = $2 }
+		/ \.\.\. skipped / { sub(/.* skipped /, ""); why[$0]++; skipped++ }
+		/^ERROR: |^FAIL: / { judge(); name = $0 }
+		/^pyverbs.*Failed to modify QP state to RTS\. Errno: 22/ { if (name != "" && !by_hand) refused++; by_hand = 1 }
+		/^Ran / { judge(); ran = $2 }
 		END {
 			printf "%d run, %d passed, %d refused to go to RTS without a connection\n", ran, ok, refused
 			for (w in why) printf "%d skipped: %s\n", why[w], w
-			for (b in bad) { print "unexpected " b; wrong = 1 }
-			exit wrong || ok < want
+			exit wrong || ok < want || ran != ok + skipped + refused
 		}' "$CASE_DIR/pyverbs.log"
 }
 
@@ -41,6 +41,7 @@ pyverbs_case() {
 	for name in "${PYVERBS_RDMACM[@]}"; do names+=("tests.test_rdmacm.CMTestCase.test_rdmacm_$name"); done
 	start pyverbs 0 sh -c "cd $PYVERBS_TESTS && exec python3 run_tests.py --dev ${LINK[0]} -v ${names[*]}"
 	ended 150 pyverbs
+	[ "$STATUS" = 1 ] || fail "the tests ended with status $STATUS, and not with errors"
 	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"
 }
 

@@ -11,7 +11,10 @@
 #define kwarp_mr_lookup		fake_mr_lookup
 #define kwarp_mr_put		fake_mr_put
 #include "../rx/segment.c"
+static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
+#define kwarp_rx_place		watched_rx_place
 #include "../rx/series.c"
+#undef kwarp_rx_place
 #include "../rx/place.c"
 #include "../rx/receive.c"
 
@@ -62,6 +65,18 @@ struct rx_test {
 /* The one region, how often it was looked up, and how many references are out. */
 static struct kwarp_mr *the_mr;
 static u32 lookups, references;
+
+/* Segments of a series until the region is revoked; 0: never. */
+static u32 revoke_after;
+
+static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
+{
+	enum kwarp_perr ret = kwarp_rx_place(e, data, len);
+
+	if (revoke_after && !--revoke_after)
+		WRITE_ONCE(the_mr->valid, false);
+	return ret;
+}
 
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
@@ -184,7 +199,7 @@ static int rx_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	test->priv = t;
 	t->cq = test_cq_new(test, 2 * RECVS);
-	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, RECVS, kwarp_rqe_stride(1)), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, RECVS, kwarp_rqe_stride(3)), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, &t->rq.ring), 0);
 	make_region(t);
 	make_stream(test, &t->a);
@@ -563,6 +578,7 @@ static const struct series_case {
 	u32 room;	/* of the receive, or asked for by the Read */
 	u32 taken;	/* segments that are as expected; the first and the last are none */
 	enum kwarp_perr err;
+	u32 split[2];	/* of a receive of three elements: octets of the first two */
 } series_cases[] = {
 	{ "Write", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, LONGEST, 0,
 	  4, KWARP_PERR_NONE },
@@ -596,6 +612,18 @@ static const struct series_case {
 	  3, KWARP_PERR_DDP_U_LONG },
 	{ "Send, region ends", KWARP_OP_SEND, 100, true, KWARP_MR_USER, 350, 600,
 	  2, KWARP_PERR_LOCAL },
+	{ "Response, all memory", KWARP_OP_RRESP, 100, false, KWARP_MR_DMA, 0, 600,
+	  4, KWARP_PERR_NONE },
+	{ "Send, several elements", KWARP_OP_SEND, 100, true, KWARP_MR_USER, LONGEST, 600,
+	  4, KWARP_PERR_NONE, { 150, 201 } },
+	{ "Send, elements end with segments", KWARP_OP_SEND, 100, false, KWARP_MR_FAST, LONGEST, 600,
+	  4, KWARP_PERR_NONE, { 100, 200 } },
+	{ "Send, an empty element", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 600,
+	  4, KWARP_PERR_NONE, { 250, 0 } },
+	{ "Send, longer than all elements", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 450,
+	  3, KWARP_PERR_DDP_U_LONG, { 150, 201 } },
+	{ "Send, region ends in an element", KWARP_OP_SEND, 100, true, KWARP_MR_USER, 350, 600,
+	  2, KWARP_PERR_LOCAL, { 210, 100 } },
 };
 
 KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
@@ -607,12 +635,19 @@ struct traces {
 	u16 seg_len;
 	u8 raw[14];
 	bool tagged_open;
-	u32 off, mo, sge_off, left, received;
+	u32 off, mo, sge, sge_off, left, received;
 	u64 to;
 };
 
+/* The region's first address: of all memory, memory's own. */
+static u64 series_va(const struct rx_test *t, const struct series_case *c)
+{
+	return c->kind == KWARP_MR_DMA ? (uintptr_t)t->mem : VA;
+}
+
 /* A message of SEGMENTS segments of the same length. */
-static u32 make_long(const struct series_case *c, u8 *wire, u32 size, u32 ends[SEGMENTS])
+static u32 make_long(const struct rx_test *t, const struct series_case *c, u8 *wire, u32 size,
+		     u32 ends[SEGMENTS])
 {
 	struct kwarp_emit w = { .buf = wire, .size = size };
 	bool tagged = c->opcode != KWARP_OP_SEND;
@@ -625,7 +660,7 @@ static u32 make_long(const struct series_case *c, u8 *wire, u32 size, u32 ends[S
 		u[1] = 0x40 | c->opcode;
 		if (tagged) {
 			put_unaligned_be32(STAG, u + 2);
-			put_unaligned_be64(VA + i * c->payload, u + 6);
+			put_unaligned_be64(series_va(t, c) + i * c->payload, u + 6);
 		} else {
 			put_unaligned_be32(1, u + 10);
 			put_unaligned_be32(i * c->payload, u + 14);
@@ -637,12 +672,25 @@ static u32 make_long(const struct series_case *c, u8 *wire, u32 size, u32 ends[S
 	return w.len;
 }
 
+/* A receive for the message, of one element or of three that follow one another. */
+static void post_series(const struct series_case *c, struct kwarp_rq *rq)
+{
+	struct kwarp_rqe *rqe = kwarp_ring_slot(&rq->ring, rq->ring.hdr->prod++);
+	struct kwarp_sge *sge = (struct kwarp_sge *)(rqe + 1);
+	u32 first = c->split[0], second = c->split[1], rest = c->room - first - second;
+
+	*rqe = (struct kwarp_rqe) { .num_sge = first ? 3 : 1 };
+	if (first) {
+		*sge++ = (struct kwarp_sge) { .addr = VA, .length = first, .lkey = STAG };
+		*sge++ = (struct kwarp_sge) { .addr = VA + first, .length = second, .lkey = STAG };
+	}
+	*sge = (struct kwarp_sge) { .addr = VA + first + second, .length = rest, .lkey = STAG };
+}
+
 static void prepare_series(struct kunit *test, const struct series_case *c, struct stream *s)
 {
 	struct rx_test *t = test->priv;
 	struct kwarp_engine *e = &s->e;
-	struct kwarp_rqe *rqe = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
-	struct kwarp_sge *sge = (struct kwarp_sge *)(rqe + 1);
 
 	make_region(t);
 	t->mr.kind = c->kind;
@@ -654,19 +702,17 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 	memset(s->raw, 0, sizeof(s->raw));
 	s->seg_len = 0;
 	e->sink_rights = kwarp_sink_rights(false);
+	e->rx.sge = 0;
 	e->rx.sge_off = 0;
 	e->oread.head = e->oread.tail;
 	if (c->opcode == KWARP_OP_RRESP) {
 		*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
-			.rtr = true, .stag = STAG, .to = VA, .left = c->room,
+			.rtr = true, .stag = STAG, .to = series_va(t, c), .left = c->room,
 		};
 		kwarp_readq_push(&e->oread);
 	}
-	if (c->opcode == KWARP_OP_SEND) {
-		*rqe = (struct kwarp_rqe) { .num_sge = 1 };
-		*sge = (struct kwarp_sge) { .addr = VA, .length = c->room, .lkey = STAG };
-		t->rq.ring.hdr->prod++;
-	}
+	if (c->opcode == KWARP_OP_SEND)
+		post_series(c, &t->rq);
 }
 
 /*
@@ -712,6 +758,7 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 	tr->tagged_open = s->e.rx.tagged_open;
 	tr->off = s->e.rx.fpdu.off;
 	tr->mo = s->e.rx.q[KWARP_QN_SEND].mo;
+	tr->sge = s->e.rx.sge;
 	tr->sge_off = s->e.rx.sge_off;
 	tr->received = s->e.rx.q[KWARP_QN_SEND].msn;
 	if (!kwarp_readq_empty(&s->e.oread)) {
@@ -726,7 +773,7 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	struct rx_test *t = test->priv;
 	struct traces *tr = kunit_kcalloc(test, 2, sizeof(*tr), GFP_KERNEL);
 	u8 wire[SEGMENTS * 128];
-	u32 ends[SEGMENTS], len = make_long(c, wire, sizeof(wire), ends), taken;
+	u32 ends[SEGMENTS], len = make_long(t, c, wire, sizeof(wire), ends), taken;
 
 	KUNIT_ASSERT_NOT_NULL(test, tr);
 	KUNIT_ASSERT_LE(test, len, sizeof(wire));
@@ -779,7 +826,7 @@ static void test_series_ends(struct kunit *test)
 	struct rx_test *t = test->priv;
 	struct kwarp_engine *e = &t->a.e;
 	u8 wire[SEGMENTS * 128];
-	u32 ends[SEGMENTS], len = make_long(&c, wire, sizeof(wire), ends);
+	u32 ends[SEGMENTS], len = make_long(t, &c, wire, sizeof(wire), ends);
 
 	prepare_series(test, &c, &t->a);
 	kwarp_rx_feed(e, wire, ends[0] - 4);
@@ -804,6 +851,29 @@ static void test_series_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
 	/* The message is over. */
 	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire, len), 0);
+	kwarp_rx_end_run(e);
+}
+
+/* The region is deregistered while a series is placed: no segment after that is accepted. */
+static void test_series_revoked(struct kunit *test)
+{
+	static const struct series_case c = {
+		.opcode = KWARP_OP_WRITE, .payload = 100, .kind = KWARP_MR_USER, .region = LONGEST,
+	};
+	struct rx_test *t = test->priv;
+	struct kwarp_engine *e = &t->a.e;
+	u8 wire[SEGMENTS * 128], none[LONGEST] = {};
+	u32 ends[SEGMENTS], len = make_long(t, &c, wire, sizeof(wire), ends);
+
+	prepare_series(test, &c, &t->a);
+	kwarp_rx_feed(e, wire, ends[0]);
+	revoke_after = 2;
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]),
+			ends[2] - ends[0]);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[2], len - ends[2]), 0);
+	kwarp_rx_feed(e, wire + ends[2], len - ends[2]);
+	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_DDP_T_STAG);
+	KUNIT_EXPECT_MEMEQ(test, t->mem + 3 * c.payload, none, LONGEST - 3 * c.payload);
 	kwarp_rx_end_run(e);
 }
 
@@ -973,6 +1043,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(test_lookups),
 	KUNIT_CASE_PARAM(test_series, series_gen_params),
 	KUNIT_CASE(test_series_ends),
+	KUNIT_CASE(test_series_revoked),
 	KUNIT_CASE(test_invalidate),
 	KUNIT_CASE(test_window),
 	KUNIT_CASE_PARAM(test_invalidate_refused, refusal_gen_params),

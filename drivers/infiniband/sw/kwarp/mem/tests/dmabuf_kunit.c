@@ -20,6 +20,7 @@
  * @begin: of the begin of the processor's access
  * @vmap: of the mapping
  * @iomem: it is memory of a device
+ * @same: two pages of its mapping are the same
  * @refs: references taken and not given back
  * @accesses: begun and not ended
  * @maps: made and not removed
@@ -30,6 +31,7 @@ static struct exporter {
 	struct dma_buf_ops ops;
 	int get, begin, vmap;
 	bool iomem;
+	bool same;
 	int refs, accesses, maps;
 } ex;
 
@@ -83,7 +85,22 @@ static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
 	return -EIO;
 }
 
+/* The buffer is large: the pages before the two are not looked at. */
+static bool fake_is_vmalloc_addr(const void *addr)
+{
+	return ex.same;
+}
+
+static struct page *fake_to_page(const void *addr)
+{
+	return (struct page *)((unsigned long)addr & ~PAGE_SIZE);
+}
+
+#include <linux/mm.h>
+#include <linux/vmalloc.h>
 #include "../../compat.h"
+#define is_vmalloc_addr			fake_is_vmalloc_addr
+#define vmalloc_to_page			fake_to_page
 #undef kwarp_dma_buf_vmap
 #undef kwarp_dma_buf_vunmap
 #define kwarp_dma_buf_vmap		fake_vmap
@@ -109,6 +126,8 @@ static const struct dmabuf_case {
 	int ret;
 	int get, begin, vmap;
 	bool iomem, no_vmap, read_only;
+	const char *exporter;
+	bool same;
 } dmabuf_cases[] = {
 	{ "all of it", 0, SIZE, BUF_WRITE },
 	{ "its last octet", SIZE - 1, 1, BUF_WRITE },
@@ -120,6 +139,10 @@ static const struct dmabuf_case {
 	{ "no such file", 0, 1, BUF_WRITE, -EBADF, .get = -EBADF },
 	{ "no buffer", 0, 1, BUF_WRITE, -EINVAL, .get = -EINVAL },
 	{ "to be written, but read only", 0, 1, BUF_WRITE, -EACCES, .read_only = true },
+	{ "of a DMA heap", 0, SIZE, BUF_WRITE, .exporter = "system" },
+	{ "of a GPU", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .exporter = "drm" },
+	{ "of an exporter with a longer name", 0, 1, BUF_WRITE, -EOPNOTSUPP, .exporter = "system2" },
+	{ "two pages are one", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .same = true },
 	{ "not to be mapped", 0, 1, BUF_WRITE, -EOPNOTSUPP, .no_vmap = true },
 	{ "memory of a device", 0, 1, BUF_WRITE, -EOPNOTSUPP, .iomem = true },
 	{ "the processor may not", 0, 1, BUF_WRITE, -EINTR, .begin = -EINTR },
@@ -135,6 +158,8 @@ static void set_exporter(const struct dmabuf_case *c)
 	ex.begin = c->begin;
 	ex.vmap = c->vmap;
 	ex.iomem = c->iomem;
+	ex.same = c->same;
+	ex.buf.exp_name = c->exporter ?: "udmabuf";
 	ex.ops.vmap = c->no_vmap ? NULL : ops_vmap;
 	ex.file.f_mode = c->read_only ? FMODE_READ : FMODE_READ | FMODE_WRITE;
 	ex.buf.size = SIZE;

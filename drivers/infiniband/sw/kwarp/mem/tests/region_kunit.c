@@ -253,7 +253,9 @@ static void test_dmabuf_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->max_chunks, 2);
 	KUNIT_EXPECT_PTR_EQ(test, mr->chunk[0], octet(t, 5));
 	KUNIT_EXPECT_EQ(test, mr->va, IOVA);
+	KUNIT_EXPECT_EQ(test, mr->ibmr.iova, IOVA);
 	KUNIT_EXPECT_EQ(test, mr->length, place.length);
+	KUNIT_EXPECT_EQ(test, mr->ibmr.length, place.length);
 	KUNIT_EXPECT_EQ(test, mr->access, IB_ACCESS_REMOTE_READ);
 	KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, mr), 0);
 	KUNIT_EXPECT_EQ(test, buffers_put, 1);
@@ -426,6 +428,7 @@ static void test_gaps(struct kunit *test)
 		sg_dma_len(&sg[i]) = c->el[i].len;
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_mr_map_sg(mr, sg, c->n, &skip), c->mapped);
+	KUNIT_EXPECT_EQ(test, mr->next.fresh, c->mapped > 0);
 	if (c->mapped > 0) {
 		KUNIT_EXPECT_EQ(test, skip, 0);
 		KUNIT_EXPECT_EQ(test, mr->ibmr.iova,
