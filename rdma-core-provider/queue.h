@@ -78,8 +78,8 @@ static inline void kwarp_ring_publish(struct kwarp_ring *ring)
 
 /**
  * kwarp_ring_flags() - what the kernel wants of who has posted
- * @ring: work queue of a queue pair after kwarp_ring_publish(); the lock is not needed, since only a
- *	shared receive queue's ring is ever replaced
+ * @ring: work queue of a queue pair after kwarp_ring_publish(); the lock is
+ *	not needed, since only a shared receive queue's ring is ever replaced
  */
 static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 {

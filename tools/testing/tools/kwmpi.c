@@ -55,7 +55,7 @@ static void ring(uint8_t *out, uint8_t *in, int round)
 		MPI_Sendrecv(out, len, MPI_BYTE, right, len, in, len, MPI_BYTE, left, len,
 			     MPI_COMM_WORLD, &status);
 		MPI_Get_count(&status, MPI_BYTE, &n);
-		must(n == len && good(in, len, left, round), "a message of the ring");
+		must(n == len && good(in, len, left, round), "a message to the right");
 	}
 }
 
@@ -67,7 +67,7 @@ static void sums(int round)
 		mine[i] = (int64_t)(rank + 1) * (i + round);
 	MPI_Allreduce(mine, all, 4096, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 	for (int i = 0; i < 4096; i++)
-		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum over all ranks");
+		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum");
 }
 
 /*

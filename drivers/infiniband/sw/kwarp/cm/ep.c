@@ -282,7 +282,7 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	kwarp_ep_arm_deadline(ep);
 }
 
-/* Look again in @delay, in jiffies, but at the state's deadline at last. Context: ep->mutex held. */
+/* Look again in @delay jiffies, but at the state's deadline at last. Context: ep->mutex held. */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
 	lockdep_assert_held(&ep->mutex);

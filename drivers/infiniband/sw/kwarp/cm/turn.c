@@ -11,8 +11,8 @@
  * whenever KWARP_TURN_MS have passed, as TCP gives a peer another chance. The first one in line has
  * a timer for that; the others sleep until they are the first.
  *
- * A Request whose peer has gone counts no more, though ib_ucm may still have it: what comes next may
- * then be rejected by ib_ucm, as it would be without all this.
+ * A Request whose peer has gone counts no more, though ib_ucm may still have it: what comes next
+ * may then be rejected by ib_ucm, as it would be without all this.
  *
  * All under the listener's lock: asked, asked_at, waiting, and ep->turn and ep->asked.
  */

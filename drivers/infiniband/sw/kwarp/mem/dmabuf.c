@@ -41,7 +41,7 @@ struct kwarp_dmabuf {
 	struct iosys_map map;
 };
 
-/* drivers/dma-buf/udmabuf.c and heaps/system_heap.c: pages that are allocated, and pinned, for good. */
+/* drivers/dma-buf/udmabuf.c, heaps/system_heap.c: their pages are theirs, or pinned, to the end. */
 static const char *const unmoving[] = { "udmabuf", "system" };
 
 static bool never_moves(const struct dma_buf *buf)

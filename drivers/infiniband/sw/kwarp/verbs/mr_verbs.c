@@ -115,8 +115,9 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
  * @iova: address by which requests and peers name it
  * @fd: of the buffer
  * @access: IB_ACCESS_*
- * @dmah: not for a device without PCI
  * @attrs: of the verb
+ *
+ * Since Linux 6.17 there is a DMA handle, too, which is not for a device without PCI.
  *
  * Context: process, may sleep.
  * Return: the region, or an ERR_PTR; -EOPNOTSUPP if the processor does not reach the buffer.

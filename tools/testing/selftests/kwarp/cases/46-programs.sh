@@ -5,9 +5,10 @@
 # Python, MPI over libfabric.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
-PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering shared_pd srq)
-# Left out: async_traffic asks for InfiniBand's ACK timeout again, async_traffic_external_qp waits for
-# an event that rdma_cm has for InfiniBand only.
+PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
+	shared_pd srq)
+# Left out: async_traffic asks for InfiniBand's ACK timeout again, async_traffic_external_qp waits
+# for an event that rdma_cm has for InfiniBand only.
 PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
 
 # Each error has to be the refusal to go to RTS without a connection: most of these tests exchange
@@ -22,7 +23,10 @@ pyverbs_judge() {
 		}
 		/ skipped \047/ { sub(/.* skipped /, ""); why[$0]++ }
 		/^ERROR: |^FAIL: / { judge(); name = $0; by_hand = 0 }
-		/^pyverbs.*Failed to modify QP state to RTS\. Errno: 22/ && name != "" && !by_hand { by_hand = 1; refused++ }
+		/^pyverbs.*Failed to modify QP state to RTS\. Errno: 22/ && name != "" && !by_hand {
+			by_hand = 1
+			refused++
+		}
 		/^Ran / { judge(); ran = $2 }
 		/^FAILED \(/ {
 			gsub(/[^a-z0-9=]+/, " ")
@@ -45,8 +49,11 @@ pyverbs_case() {
 	own_links
 	ip -n "${NS[0]}" link set lo up
 	for name in "${PYVERBS_MODULES[@]}"; do names+=("tests.test_$name"); done
-	for name in "${PYVERBS_RDMACM[@]}"; do names+=("tests.test_rdmacm.CMTestCase.test_rdmacm_$name"); done
-	start pyverbs 0 sh -c "cd $PYVERBS_TESTS && exec python3 run_tests.py --dev ${LINK[0]} -v ${names[*]}"
+	for name in "${PYVERBS_RDMACM[@]}"; do
+		names+=("tests.test_rdmacm.CMTestCase.test_rdmacm_$name")
+	done
+	start pyverbs 0 sh -c \
+		"cd $PYVERBS_TESTS && exec python3 run_tests.py --dev ${LINK[0]} -v ${names[*]}"
 	ended 150 pyverbs
 	[ "$STATUS" = 1 ] || fail "the tests ended with status $STATUS, and not with errors"
 	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"

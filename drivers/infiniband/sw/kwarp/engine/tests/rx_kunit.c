@@ -616,7 +616,7 @@ static const struct series_case {
 	  4, KWARP_PERR_NONE },
 	{ "Send, several elements", KWARP_OP_SEND, 100, true, KWARP_MR_USER, LONGEST, 600,
 	  4, KWARP_PERR_NONE, { 150, 201 } },
-	{ "Send, elements end with segments", KWARP_OP_SEND, 100, false, KWARP_MR_FAST, LONGEST, 600,
+	{ "Send, elements end as segments", KWARP_OP_SEND, 100, false, KWARP_MR_FAST, LONGEST, 600,
 	  4, KWARP_PERR_NONE, { 100, 200 } },
 	{ "Send, an empty element", KWARP_OP_SEND, 100, false, KWARP_MR_USER, LONGEST, 600,
 	  4, KWARP_PERR_NONE, { 250, 0 } },

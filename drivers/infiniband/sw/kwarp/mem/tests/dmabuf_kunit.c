@@ -141,7 +141,7 @@ static const struct dmabuf_case {
 	{ "to be written, but read only", 0, 1, BUF_WRITE, -EACCES, .read_only = true },
 	{ "of a DMA heap", 0, SIZE, BUF_WRITE, .exporter = "system" },
 	{ "of a GPU", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .exporter = "drm" },
-	{ "of an exporter with a longer name", 0, 1, BUF_WRITE, -EOPNOTSUPP, .exporter = "system2" },
+	{ "of one with a longer name", 0, 1, BUF_WRITE, -EOPNOTSUPP, .exporter = "system2" },
 	{ "two pages are one", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .same = true },
 	{ "not to be mapped", 0, 1, BUF_WRITE, -EOPNOTSUPP, .no_vmap = true },
 	{ "memory of a device", 0, 1, BUF_WRITE, -EOPNOTSUPP, .iomem = true },
