@@ -197,7 +197,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 		actions[bit](ep);
 	if (ep->state == was)
 		return;
-	/* Who wanted it to give way has looked at what it was. */
+	/* A wish that it give way was about what it was before. */
 	clear_bit(KWARP_EP_EVICT, &ep->events);
 	kwarp_ep_set_timer(ep);
 	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)

@@ -88,7 +88,7 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 	ring->hdr->prod = prod;
 	kwarp_ring_release(ring, rq->next);
 	swap(rq->ring, *ring);
-	/* Who queries looks without the lock. */
+	/* A query looks without the lock. */
 	WRITE_ONCE(rq->max_wr, kwarp_ring_size(&rq->ring));
 	if (limit)
 		rq->limit = *limit;

@@ -385,7 +385,7 @@ static void test_turns(struct kunit *test)
 	for (i = 0; i < CLIENTS; i++)
 		KUNIT_EXPECT_EQ_MSG(test, looks(line, i), i < BACKLOG, "Request %d", i);
 	for (i = BACKLOG; i < CLIENTS; i++) {
-		/* Who has become the first looks, and finds that it is not its turn. */
+		/* One that has become the first looks, and finds that it is not its turn. */
 		KUNIT_EXPECT_EQ(test, marked(line, i), i > BACKLOG);
 		KUNIT_EXPECT_FALSE(test, looks(line, i));
 		over(line, i - BACKLOG);
