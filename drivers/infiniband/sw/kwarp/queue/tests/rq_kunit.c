@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Receive queues: order, the limit event of shared ones, flushing. */
+/*
+ * Receive queues: order, the limit event of shared ones, flushing, another ring. The code is
+ * included, so that something can happen while entries are copied.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
+#include <linux/sched.h>
+
+/* Others' suites have these, too. */
+#define kwarp_rq_init		tested_rq_init
+#define kwarp_rq_init_behind	tested_rq_init_behind
+#define kwarp_rq_take		tested_rq_take
+#define kwarp_rq_replace	tested_rq_replace
+#define kwarp_rq_flush		tested_rq_flush
+#define kwarp_rq_reset		tested_rq_reset
 
 #include "../rq.h"
 #include "fixture.h"
+
+/* What happens between two entries. */
+static void (*meanwhile)(void);
+
+static void between_entries(void)
+{
+	if (meanwhile)
+		meanwhile();
+}
+
+#undef cond_resched
+#define cond_resched()	between_entries()
+#include "../rq.c"
 
 #define ENTRIES	8
 
@@ -282,6 +307,63 @@ static void test_replace(struct kunit *test)
 	}
 }
 
+static struct rq_test *busy;
+
+/* Once. */
+static void post_one(void)
+{
+	meanwhile = NULL;
+	post(busy, 77, 1);
+}
+
+static void take_two(void)
+{
+	meanwhile = NULL;
+	take(busy);
+	take(busy);
+}
+
+/* A program that posts all the same: the old ring stays, with what it has posted. */
+static void test_replace_posted(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	struct kwarp_ring *ring = new_ring(test, 64), old = t->rq.ring;
+	u32 i;
+
+	start_at(t, U32_MAX - 2);
+	for (i = 0; i < 4; i++)
+		post(t, i, 1);
+	busy = t;
+	meanwhile = post_one;
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), -EBUSY);
+	KUNIT_EXPECT_PTR_EQ(test, t->rq.ring.hdr, old.hdr);
+	for (i = 0; i < 5; i++) {
+		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->rwqe.id, i < 4 ? i : 77);
+	}
+}
+
+/* Receives that arrive meanwhile are taken once, from the old ring. */
+static void test_replace_taken(struct kunit *test)
+{
+	struct rq_test *t = test->priv;
+	struct kwarp_ring *ring = new_ring(test, 64);
+	u32 i;
+
+	start_at(t, U32_MAX - 2);
+	for (i = 0; i < 5; i++)
+		post(t, i, 1);
+	busy = t;
+	meanwhile = take_two;
+	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), 0);
+	KUNIT_EXPECT_EQ(test, cons(t), (u32)(U32_MAX - 2 + 2));
+	for (i = 2; i < 5; i++) {
+		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
+	}
+	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+}
+
 /* A new limit counts with the new size. */
 static void test_replace_limit(struct kunit *test)
 {
@@ -345,6 +427,8 @@ static struct kunit_case rq_cases[] = {
 	KUNIT_CASE_PARAM(test_limit, limit_gen_params),
 	KUNIT_CASE(test_flush),
 	KUNIT_CASE_PARAM(test_replace, replace_gen_params),
+	KUNIT_CASE(test_replace_posted),
+	KUNIT_CASE(test_replace_taken),
 	KUNIT_CASE(test_replace_limit),
 	KUNIT_CASE(test_replace_corrupt),
 	KUNIT_CASE(test_reset),
