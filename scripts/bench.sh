@@ -34,12 +34,19 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 guests=() out=$KWARP_ROOT/build/bench timeout=36000 short=0 program=run.py suffix='' root=plain
 
+known_guest() {
+	case $1 in
+	uml-up | uml-steer | uml | icount | 6.12 | 6.1 | sid) ;;
+	*) die "there is no guest '$1': uml-up, uml-steer, uml, icount, 6.12, 6.1 or sid" ;;
+	esac
+}
+
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		-h | --help) head_comment; exit ;;
 		--guest | --out | --timeout) need_value $# "$1" ;;&
-		--guest) guests+=("$2"); shift ;;
+		--guest) known_guest "$2"; guests+=("$2"); shift ;;
 		--out) out=$2; shift ;;
 		--timeout) timeout=$2; shift ;;
 		--short) short=1 ;;

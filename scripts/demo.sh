@@ -66,9 +66,11 @@ guest_command() {
 }
 
 compare=${1:-} siw=0
-case $# in
-0) ;;
-*) [ "$*" = --compare ] || die "usage: $0 [--compare]"; siw=1 ;;
+case $* in
+'') ;;
+-h | --help) head_comment; exit ;;
+--compare) siw=1 ;;
+*) die "unknown option $* (see $0 --help)" ;;
 esac
 say "kwarp demo: nothing is changed on this machine but packages"
 need_root

@@ -10,6 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
+[[ ${1:-60} =~ ^[1-9][0-9]*$ ]] || die "fuzz for how many seconds? '$1' is no number"
 
 "$here/host-packages.sh" check
 log=$KWARP_ROOT/build/fuzz.log
