@@ -139,14 +139,20 @@ static void device_address_event(struct net_device *netdev)
 	ib_device_put(ibdev);
 }
 
+/* The addresses of a VLAN are those of the link below it, too, while it is up. */
+static void lower_address_event(struct net_device *netdev)
+{
+	if (is_vlan_dev(netdev))
+		device_address_event(vlan_dev_real_dev(netdev));
+}
+
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
 	struct ib_device *ibdev = find(netdev);
 
-	/* Its addresses are the link's below it while it is up. */
-	if ((event == NETDEV_UP || event == NETDEV_DOWN) && is_vlan_dev(netdev))
-		device_address_event(vlan_dev_real_dev(netdev));
+	if (event == NETDEV_UP || event == NETDEV_DOWN)
+		lower_address_event(netdev);
 	if (!ibdev)
 		return NOTIFY_DONE;
 	switch (event) {
@@ -177,12 +183,11 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-/* A VLAN may have a link of its own, and belongs to that of the netdev below it. */
+/* A VLAN may have a link of its own besides. */
 static void address_event(struct net_device *netdev)
 {
 	device_address_event(netdev);
-	if (is_vlan_dev(netdev))
-		device_address_event(vlan_dev_real_dev(netdev));
+	lower_address_event(netdev);
 }
 
 static int inet_event(struct notifier_block *nb, unsigned long event, void *arg)

@@ -236,11 +236,16 @@ static void arm(struct kwarp_ep *ep, unsigned long delay)
 		kwarp_ep_put(ep);		/* it has one already */
 }
 
+static unsigned long until_deadline(const struct kwarp_ep *ep)
+{
+	lockdep_assert_held(&ep->mutex);
+	return max_t(long, ep->due.deadline - jiffies, 0);
+}
+
 /* The timer runs at the deadline. Context: ep->mutex held. */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
-	lockdep_assert_held(&ep->mutex);
-	arm(ep, max_t(long, ep->due.deadline - jiffies, 0));
+	arm(ep, until_deadline(ep));
 }
 
 static void disarm(struct kwarp_ep *ep)
@@ -285,8 +290,7 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 /* Look again in @delay jiffies, but at the state's deadline at last. Context: ep->mutex held. */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
-	lockdep_assert_held(&ep->mutex);
-	arm(ep, min_t(unsigned long, delay, max_t(long, ep->due.deadline - jiffies, 0)));
+	arm(ep, min(delay, until_deadline(ep)));
 }
 
 /* ----------------------------------------------------- those of a device */

@@ -26,7 +26,6 @@ struct kwarp_backing {
 	struct kwarp_dmabuf *dmabuf;
 };
 
-/* The pages are the caller's until a region has taken it. */
 static struct kwarp_backing *backing_new(struct ib_umem *umem, struct kwarp_dmabuf *dmabuf)
 {
 	struct kwarp_backing *b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
@@ -37,6 +36,13 @@ static struct kwarp_backing *backing_new(struct ib_umem *umem, struct kwarp_dmab
 	b->umem = umem;
 	b->dmabuf = dmabuf;
 	return b;
+}
+
+/* No region has come of it: the pages stay whose they were. */
+static void backing_drop(struct kwarp_backing *b)
+{
+	if (b && refcount_dec_and_test(&b->users))
+		kfree(b);
 }
 
 static void backing_put(struct kwarp_backing *b)
@@ -144,16 +150,37 @@ static void user_chunks(struct kwarp_mr *mr)
 /* Less than 2 GiB of pointers: the kernel warns of whoever asks for more at a time. */
 #define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
-/* A region of user space of so many pieces. It does not own @b yet. */
+/* A region of user space. It takes the reference to @b, which is dropped if there is none. */
 static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_backing *b,
 				 int access)
 {
-	struct kwarp_mr *mr = chunks > MAX_CHUNKS ? NULL : mr_new(pd, KWARP_MR_USER, chunks);
+	struct kwarp_mr *mr = NULL;
 
-	if (!mr)
+	if (b && chunks <= MAX_CHUNKS)
+		mr = mr_new(pd, KWARP_MR_USER, chunks);
+	if (!mr) {
+		backing_drop(b);
 		return NULL;
+	}
 	mr->backing = b;
 	mr->access = access;
+	return mr;
+}
+
+/* Its pieces are known. */
+static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
+				      u64 length)
+{
+	struct kwarp_backing *b = mr->backing;
+
+	mr->va = iova;
+	mr->length = length;
+	/* The core does this for some of the verbs that make a region. */
+	mr->ibmr.iova = iova;
+	mr->ibmr.length = length;
+	mr = mr_register(kdev, mr, get_random_u8(), false);
+	if (IS_ERR(mr))
+		backing_drop(b);
 	return mr;
 }
 
@@ -173,22 +200,14 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 {
 	u8 shift = best_shift(umem);
 	u64 last = (user_offset(umem, shift) + (u64)umem->length - 1) >> shift;
-	struct kwarp_backing *b = backing_new(umem, NULL);
-	struct kwarp_mr *mr = b ? user_new(pd, last + 1, b, access) : NULL;
+	struct kwarp_mr *mr = user_new(pd, last + 1, backing_new(umem, NULL), access);
 
-	if (!mr) {
-		kfree(b);
+	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	}
 	mr->shift = shift;
-	mr->va = iova;
-	mr->length = umem->length;
 	mr->offset = user_offset(umem, shift);
 	user_chunks(mr);
-	mr = mr_register(kdev, mr, get_random_u8(), false);
-	if (IS_ERR(mr))
-		kfree(b);
-	return mr;
+	return user_register(kdev, mr, iova, umem->length);
 }
 
 /**
@@ -207,23 +226,12 @@ struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd
 					const struct kwarp_mr_place *place, int access)
 {
 	u64 chunks = kwarp_dmabuf_count(place->length);
-	struct kwarp_backing *b = backing_new(NULL, d);
-	struct kwarp_mr *mr = b ? user_new(pd, chunks, b, access) : NULL;
+	struct kwarp_mr *mr = user_new(pd, chunks, backing_new(NULL, d), access);
 
-	if (!mr) {
-		kfree(b);
+	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	}
-	mr->va = place->iova;
-	mr->length = place->length;
-	/* For memory of a process the core does this. */
-	mr->ibmr.iova = place->iova;
-	mr->ibmr.length = place->length;
 	kwarp_dmabuf_pieces(d, place->offset, mr);
-	mr = mr_register(kdev, mr, get_random_u8(), false);
-	if (IS_ERR(mr))
-		kfree(b);
-	return mr;
+	return user_register(kdev, mr, place->iova, place->length);
 }
 
 /* A list of pieces may be long. */
@@ -252,19 +260,16 @@ static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
 {
-	struct kwarp_mr *mr = user_new(pd, old->nchunks, old->backing, access);
+	struct kwarp_mr *mr;
 
+	refcount_inc(&old->backing->users);
+	mr = user_new(pd, old->nchunks, old->backing, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	mr->shift = old->shift;
 	mr->offset = old->offset;
-	mr->va = old->va;
-	mr->length = old->length;
 	copy_chunks(mr, old);
-	mr = mr_register(kdev, mr, get_random_u8(), false);
-	if (!IS_ERR(mr))
-		refcount_inc(&mr->backing->users);
-	return mr;
+	return user_register(kdev, mr, old->va, old->length);
 }
 
 /**

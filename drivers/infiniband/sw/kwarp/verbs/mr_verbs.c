@@ -120,7 +120,7 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
  * Since Linux 6.17 there is a DMA handle, too, which is not for a device without PCI.
  *
  * Context: process, may sleep.
- * Return: the region, or an ERR_PTR; -EOPNOTSUPP if the processor does not reach the buffer.
+ * Return: the region, or an ERR_PTR, which may be one of kwarp_dmabuf_get().
  */
 struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
 				       int fd, int access, KWARP_DMAH_ARG
@@ -213,8 +213,6 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		WARN_ON_ONCE(kwarp_mr_destroy(to_kdev(pd->device), mr));
 		return ERR_PTR(-EBUSY);
 	}
-	mr->ibmr.iova = mr->va;
-	mr->ibmr.length = mr->length;
 	return opened(mr);
 }
 

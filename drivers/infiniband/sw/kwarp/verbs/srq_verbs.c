@@ -16,8 +16,10 @@ static struct rdma_user_mmap_entry *offer_ring(const struct kwarp_ring *ring,
 	u64 key;
 
 	map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
+	if (!map)
+		return NULL;
 	*resp = (struct kwarp_create_srq_resp){
-		.mmap_key = map ? key : 0,
+		.mmap_key = key,
 		.mmap_len = ring->len,
 		.size = kwarp_ring_size(ring),
 		.stride = ring->stride,
@@ -153,16 +155,17 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
-	int ret = 0;
+	const u32 *limit = mask & IB_SRQ_LIMIT ? &attr->srq_limit : NULL;
+	int ret;
 
 	mutex_lock(&srq->resize);
-	if (mask & IB_SRQ_MAX_WR)
-		ret = resize_srq(srq, attr->max_wr, mask & IB_SRQ_LIMIT ? &attr->srq_limit : NULL,
-				 udata);
-	else
+	if (mask & IB_SRQ_MAX_WR) {
+		ret = resize_srq(srq, attr->max_wr, limit, udata);
+	} else {
 		ret = kwarp_udata_none(udata);
-	if (!ret && mask & IB_SRQ_LIMIT && !(mask & IB_SRQ_MAX_WR))
-		ret = set_limit(&srq->rq, attr->srq_limit);
+		if (!ret && limit)
+			ret = set_limit(&srq->rq, *limit);
+	}
 	mutex_unlock(&srq->resize);
 	return ret;
 }

@@ -276,6 +276,8 @@ static void test_same(struct kunit *test)
 		old = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(old));
 		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_umem(old), &t->umem);
+		KUNIT_EXPECT_EQ(test, old->ibmr.iova, IOVA);
+		KUNIT_EXPECT_EQ(test, old->ibmr.length, length);
 		released = 0;
 		no_stag = true;
 		mr = kwarp_mr_create_same(&t->kdev, &t->pd, old, 0);
@@ -293,6 +295,8 @@ static void test_same(struct kunit *test)
 			KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(mr, IOVA + at, length - at, &n),
 					    (void *)octet(t, from + at));
 		KUNIT_EXPECT_EQ(test, mr->length, length);
+		KUNIT_EXPECT_EQ(test, mr->ibmr.iova, IOVA);
+		KUNIT_EXPECT_EQ(test, mr->ibmr.length, length);
 		KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, mr), 0);
 		KUNIT_EXPECT_EQ(test, released, 1);
 		sg_free_table(&t->umem.sgt_append.sgt);

@@ -18,13 +18,16 @@
 #include "../rq.h"
 #include "fixture.h"
 
-/* What happens between two entries. */
+/* What happens between two entries, once. */
 static void (*meanwhile)(void);
 
 static void between_entries(void)
 {
-	if (meanwhile)
-		meanwhile();
+	void (*now)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (now)
+		now();
 }
 
 #undef cond_resched
@@ -309,33 +312,38 @@ static void test_replace(struct kunit *test)
 
 static struct rq_test *busy;
 
-/* Once. */
 static void post_one(void)
 {
-	meanwhile = NULL;
 	post(busy, 77, 1);
 }
 
 static void take_two(void)
 {
-	meanwhile = NULL;
 	take(busy);
 	take(busy);
+}
+
+/* With so many posted, over the end of the indices, and @what between the first two. */
+static int replace_while(struct kunit *test, u32 posted, void (*what)(void))
+{
+	u32 i;
+
+	busy = test->priv;
+	start_at(busy, U32_MAX - 2);
+	for (i = 0; i < posted; i++)
+		post(busy, i, 1);
+	meanwhile = what;
+	return kwarp_rq_replace(&busy->rq, new_ring(test, 64), NULL);
 }
 
 /* A program that posts all the same: the old ring stays, with what it has posted. */
 static void test_replace_posted(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
-	struct kwarp_ring *ring = new_ring(test, 64), old = t->rq.ring;
+	struct kwarp_ring old = t->rq.ring;
 	u32 i;
 
-	start_at(t, U32_MAX - 2);
-	for (i = 0; i < 4; i++)
-		post(t, i, 1);
-	busy = t;
-	meanwhile = post_one;
-	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), -EBUSY);
+	KUNIT_EXPECT_EQ(test, replace_while(test, 4, post_one), -EBUSY);
 	KUNIT_EXPECT_PTR_EQ(test, t->rq.ring.hdr, old.hdr);
 	for (i = 0; i < 5; i++) {
 		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
@@ -347,15 +355,9 @@ static void test_replace_posted(struct kunit *test)
 static void test_replace_taken(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
-	struct kwarp_ring *ring = new_ring(test, 64);
 	u32 i;
 
-	start_at(t, U32_MAX - 2);
-	for (i = 0; i < 5; i++)
-		post(t, i, 1);
-	busy = t;
-	meanwhile = take_two;
-	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), 0);
+	KUNIT_EXPECT_EQ(test, replace_while(test, 5, take_two), 0);
 	KUNIT_EXPECT_EQ(test, cons(t), (u32)(U32_MAX - 2 + 2));
 	for (i = 2; i < 5; i++) {
 		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);

@@ -182,11 +182,19 @@ static struct kwarp_mr *new_mr(u32 stag)
 	return &vt->mr;
 }
 
+/* As the real ones: the core is told of the range, too. */
+static void set_range(u64 iova, u64 length)
+{
+	vt->mr.va = iova;
+	vt->mr.length = length;
+	vt->mr.ibmr.iova = iova;
+	vt->mr.ibmr.length = length;
+}
+
 struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      struct ib_umem *umem, u64 iova, int access)
 {
-	vt->mr.va = iova;
-	vt->mr.length = umem->length;
+	set_range(iova, umem->length);
 	vt->mr.access = access;
 	return new_mr(VT_STAG);
 }
@@ -195,8 +203,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
 {
-	vt->mr.va = old->va;
-	vt->mr.length = old->length;
+	set_range(old->va, old->length);
 	vt->mr.access = access;
 	vt->same++;
 	return new_mr(VT_STAG);
