@@ -41,20 +41,19 @@ struct ibv_mr *kwarp_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t le
 				   uint64_t iova, int fd, int access)
 {
 	struct verbs_mr *vmr = calloc(1, sizeof(*vmr));
+	int ret;
 
 	if (!vmr) {
 		errno = ENOMEM;
 		return NULL;
 	}
 #ifdef KWARP_HAVE_REG_DMABUF_DRIVER
-	return mr_done(vmr, pd,
-		       ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
-					     access, vmr, NULL));
+	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr,
+				    NULL);
 #else
-	return mr_done(vmr, pd,
-		       ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd,
-					     access, vmr));
+	ret = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, vmr);
 #endif
+	return mr_done(vmr, pd, ret);
 }
 
 int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,

@@ -51,6 +51,9 @@ struct kv_case {
 /* Lists end with a NULL name. */
 extern const struct kv_case kv_object_cases[], kv_limit_cases[], kv_post_cases[];
 
+/* Made with these attributes, and destroyed: 0, errno, or KV_WRONG: it is smaller. */
+int kv_cq_of(struct kv_env *e, int cqe, int vector);
+int kv_srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges);
 /* The next completion, within two seconds: false if none comes. */
 bool kv_completion(struct kv_env *e, struct ibv_wc *wc);
 /* What posts after the end of the connection give: number of failures. */

@@ -64,14 +64,7 @@ static int most_of_a_qp(struct kv_env *e)
 
 static int most_cqes(struct kv_env *e)
 {
-	struct ibv_cq *cq = ibv_create_cq(e->verbs, e->attr.max_cqe, NULL, NULL, 0);
-	int rv = 0;
-
-	if (!cq)
-		return errno;
-	if (cq->cqe < e->attr.max_cqe)
-		rv = KV_WRONG;
-	return ibv_destroy_cq(cq) ? KV_WRONG : rv;
+	return kv_cq_of(e, e->attr.max_cqe, 0);
 }
 
 static int grow_to_most_cqes(struct kv_env *e)
@@ -87,31 +80,17 @@ static int grow_to_most_cqes(struct kv_env *e)
 
 static int most_vectors(struct kv_env *e)
 {
-	struct ibv_cq *cq = ibv_create_cq(e->verbs, 1, NULL, NULL, e->verbs->num_comp_vectors - 1);
-
-	if (!cq)
-		return errno;
-	return ibv_destroy_cq(cq) ? KV_WRONG : 0;
-}
-
-static int srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
-{
-	struct ibv_srq_init_attr a = { .attr = { .max_wr = wrs, .max_sge = sges } };
-	struct ibv_srq *srq = ibv_create_srq(e->pd, &a);
-
-	if (!srq)
-		return errno;
-	return ibv_destroy_srq(srq) || a.attr.max_wr < wrs || a.attr.max_sge < sges ? KV_WRONG : 0;
+	return kv_cq_of(e, 1, e->verbs->num_comp_vectors - 1);
 }
 
 static int most_srq_wrs(struct kv_env *e)
 {
-	return srq_of(e, e->attr.max_srq_wr, 1);
+	return kv_srq_of(e, e->attr.max_srq_wr, 1);
 }
 
 static int most_srq_sges(struct kv_env *e)
 {
-	return srq_of(e, 1, e->attr.max_srq_sge);
+	return kv_srq_of(e, 1, e->attr.max_srq_sge);
 }
 
 const struct kv_case kv_limit_cases[] = {

@@ -12,34 +12,35 @@
 
 /* ---------------------------------------------------------- completion queues */
 
-static int cq_of(struct kv_env *e, int cqe, int vector)
+int kv_cq_of(struct kv_env *e, int cqe, int vector)
 {
 	struct ibv_cq *cq = ibv_create_cq(e->verbs, cqe, NULL, NULL, vector);
+	bool granted;
 
 	if (!cq)
 		return errno;
-	ibv_destroy_cq(cq);
-	return 0;
+	granted = cq->cqe >= cqe;
+	return ibv_destroy_cq(cq) || !granted ? KV_WRONG : 0;
 }
 
 static int cq_of_none(struct kv_env *e)
 {
-	return cq_of(e, 0, 0);
+	return kv_cq_of(e, 0, 0);
 }
 
 static int cq_negative(struct kv_env *e)
 {
-	return cq_of(e, -1, 0);
+	return kv_cq_of(e, -1, 0);
 }
 
 static int cq_too_long(struct kv_env *e)
 {
-	return e->attr.max_cqe == INT_MAX ? KV_SKIP : cq_of(e, e->attr.max_cqe + 1, 0);
+	return e->attr.max_cqe == INT_MAX ? KV_SKIP : kv_cq_of(e, e->attr.max_cqe + 1, 0);
 }
 
 static int cq_bad_vector(struct kv_env *e)
 {
-	return cq_of(e, 16, e->verbs->num_comp_vectors);
+	return kv_cq_of(e, 16, e->verbs->num_comp_vectors);
 }
 
 static int cq_in_use(struct kv_env *e)
@@ -501,7 +502,7 @@ static int multicast(struct kv_env *e)
 	return ibv_attach_mcast(e->qp, &gid, 0);
 }
 
-static int srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
+int kv_srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
 {
 	struct ibv_srq_init_attr a = { .attr = { .max_wr = wrs, .max_sge = sges } };
 	struct ibv_srq *srq;
@@ -511,18 +512,17 @@ static int srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges)
 	srq = ibv_create_srq(e->pd, &a);
 	if (!srq)
 		return errno;
-	ibv_destroy_srq(srq);
-	return 0;
+	return ibv_destroy_srq(srq) || a.attr.max_wr < wrs || a.attr.max_sge < sges ? KV_WRONG : 0;
 }
 
 static int srq_wrs(struct kv_env *e)
 {
-	return srq_of(e, e->attr.max_srq_wr + 1, 1);
+	return kv_srq_of(e, e->attr.max_srq_wr + 1, 1);
 }
 
 static int srq_sges(struct kv_env *e)
 {
-	return srq_of(e, 16, e->attr.max_srq_sge + 1);
+	return kv_srq_of(e, 16, e->attr.max_srq_sge + 1);
 }
 
 /* Receives that nobody will take: as many as go, @most at most. */

@@ -101,10 +101,15 @@ netdevs_down() {
 
 # ------------------------------------------------------------------- links
 
+# port_is NAME STATE
+port_is() {
+	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
+}
+
 # link_on END NAME NETDEV
 link_on() {
 	check "adding a link on $3" in_ns "$1" rdma link add "$2" type "$KWARP_LINK" netdev "$3"
-	wait_until 5 "link $2 is active" grep -q ACTIVE "/sys/class/infiniband/$2/ports/1/state"
+	wait_until 5 "link $2 is active" port_is "$2" ACTIVE
 }
 
 netdev_links() {
@@ -175,10 +180,6 @@ vlan_on_parent_case() {
 	over_netdev
 	both_roles parent "${IP[@]}"
 	netdevs_down
-}
-
-port_is() {
-	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
 }
 
 # The device below has no address, a VLAN on it has: that is enough, for the port's state, too.
@@ -260,9 +261,9 @@ ops_lock_case() {
 		for i in 1 2; do
 			check "up, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwdummy up
 			check "VLAN up, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwvlan up
-			wait_until 5 "the port is active" grep -q ACTIVE "/sys/class/infiniband/${LINK[0]}/ports/1/state"
+			wait_until 5 "the port is active" port_is "${LINK[0]}" ACTIVE
 			check "down, try $i" timeout -k 5 20 ip -n "${NS[0]}" link set kwdummy down
-			wait_until 5 "the port is down" grep -q DOWN "/sys/class/infiniband/${LINK[0]}/ports/1/state"
+			wait_until 5 "the port is down" port_is "${LINK[0]}" DOWN
 		done
 		del_link 0
 	done

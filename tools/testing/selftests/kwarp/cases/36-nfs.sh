@@ -135,8 +135,12 @@ nfs_writer() {
 	done
 }
 
+nfs_passed() {
+	grep -c '^passed' "$CASE_DIR/writer.log"
+}
+
 nfs_passes() {
-	[ "$(grep -c '^passed' "$CASE_DIR/writer.log")" -ge "$1" ]
+	[ "$(nfs_passed)" -ge "$1" ]
 }
 
 # The link goes away under I/O, and comes back: the client goes on where it was.
@@ -149,14 +153,14 @@ nfs_link_case() {
 	wait_until 20 "the writer has written the file twice" nfs_passes 2
 	nvme_link_down
 	nvme_link_up
-	before=$(grep -c '^passed' "$CASE_DIR/writer.log")
+	before=$(nfs_passed)
 	wait_until 60 "the writer goes on" nfs_passes "$((before + 2))"
 	# Down and up again, with what is in flight lost.
 	if [ "$NVME_NETDEV" = lo ]; then
 		ip link set lo down
 		ip link set lo up
 		ip addr replace "$NVME_ADDR/24" dev lo
-		before=$(grep -c '^passed' "$CASE_DIR/writer.log")
+		before=$(nfs_passed)
 		wait_until 90 "the writer goes on after a flap" nfs_passes "$((before + 2))"
 	fi
 	touch "$RUN/nfs-stop"

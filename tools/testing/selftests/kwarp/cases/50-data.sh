@@ -95,12 +95,11 @@ data_strict() {
 	data_pair -n 50 -m 1000 -t read
 }
 
-# All memory of one end, and then of the other, is a dma-buf. The newest kernels and Debian's 6.12
-# have udmabuf; the one of 6.1 does not let the kernel map it.
+# All memory of one end, and then of the other, is a dma-buf.
 data_dmabuf() {
 	skip_on siw "dma-bufs are not offered"
 	[ -c /dev/udmabuf ] || skip "there is no udmabuf"
-	dmabuf_mappable || skip "this kernel's udmabuf cannot be mapped"
+	kernel_since 6.2 || skip "this kernel's udmabuf cannot be mapped"
 	own_links
 	data_serve
 	data_client -n "$(by_profile 1000 30)" -m 20000 -B
@@ -112,11 +111,6 @@ data_dmabuf() {
 	data_client -n "$(by_profile 1000 30)" -m 20000 -S 2
 	client "${DATA_CLIENT[@]}"
 	reap 60 server
-}
-
-# 6.2: udmabuf can be mapped into the kernel.
-dmabuf_mappable() {
-	[ "$(printf '%s\n' 6.2 "$(uname -r)" | sort -V | head -1)" = 6.2 ]
 }
 
 # Both ends issue as many.
