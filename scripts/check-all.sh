@@ -20,15 +20,19 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-debug-left e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
 }
 
-# What make check leaves out of the debug run, and so has no room for.
-step_e2e-debug-left() {
-	KWARP_E2E_LEFT=1 KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug
+# What make check has no time for.
+step_e2e-rest() {
+	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12
+}
+
+step_e2e-debug-rest() {
+	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel debug
 }
 
 # Cases that take minutes, and so run by name only.

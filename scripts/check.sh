@@ -67,6 +67,7 @@ step provider-test "$here/provider-test.sh"
 say "waiting for the test of make install, which has run beside the above"
 wait "$install"
 cat "$logs/install.told"
+export KWARP_E2E_SET=check
 step e2e "$here/e2e.sh" --kernel 6.12
 step bench "$here/bench.sh" --short
 # It takes the longest by far where the host gives little of its processors. What it has no time

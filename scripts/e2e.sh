@@ -5,13 +5,13 @@
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan] [CASE...]
 #
-#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400 behind what has
-#                            to be built, debug 3600)
+#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400 after what has
+#                            to be built, debug 7200)
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
 #   KWARP_RAW_CASES='NAME ...'   cases of the raw peer that raw-fpdu and its like run instead
 #   KWARP_E2E_SEED=N     the order of the cases; random on the debug kernel, which prints it
-#   KWARP_E2E_LEFT=1     the cases that a run on the debug kernel leaves out
+#   KWARP_E2E_SET=SET    which cases, if none is named: all (default), check or rest, see check-set.sh
 #   KWARP_LEAKS=0        the debug kernel does not look for leaks at the end (two minutes)
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     for fuzz-uverbs
 #   KWARP_LINK=siw       another type of link under test
@@ -32,11 +32,11 @@ cases=("$@")
 # The debug kernel is ten times slower or more.
 time_of() {
 	case $1 in
-	debug | kcsan) echo 3600 ;;
+	debug | kcsan) echo 7200 ;;
 	*) echo 2400 ;;
 	esac
 }
-# Of the longest case (raw-mutate) on a slow kernel, and of all that comes before and behind.
+# Of the longest case (raw-mutate) on a slow kernel, and of all that comes before and after.
 # What a guest that is stopped has not handed over is lost.
 longest=$(((300 + ${KWARP_MUTATIONS:-0} / 20 + ${KWARP_FUZZ_CALLS:-0} / 400) * 5 + 300))
 
@@ -50,7 +50,7 @@ guest_command() {
 	# Our own kernels have Documentation/upstream's patches.
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
 	local options=${KWARP_E2E_SEED:+--seed $KWARP_E2E_SEED}
-	[ "${KWARP_E2E_LEFT:-0}" != 1 ] || options+=" --left"
+	[ -z "${KWARP_E2E_SET:-}" ] || options+=" --set $KWARP_E2E_SET"
 	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile --time $1 $options ${cases[*]@Q}"
 }
 

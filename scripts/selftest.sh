@@ -330,19 +330,23 @@ test_perf-race() {
 	raced NO
 }
 
-# What a debug run leaves out, and the rest, are all cases, each once.
+# make check's cases and the rest are all cases, each once, on each kernel.
 test_order() {
-	local run=$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh one two other left stock
+	local run=$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh one two other all part profile
 	one=$("$run" --list --profile debug --seed 5)
 	two=$("$run" --list --profile debug --seed 5)
 	other=$("$run" --list --profile debug --seed 6)
 	[ "$one" = "$two" ] || echo "a seed gives two orders"
 	[ "$one" != "$other" ] || echo "two seeds give one order"
 	[ "$(sort <<<"$one")" = "$(sort <<<"$other")" ] || echo "two seeds give different cases"
-	left=$("$run" --list --profile debug --left)
-	stock=$("$run" --list --profile stock | sort)
-	[ "$(sort <<<"$one"$'\n'"$left")" = "$stock" ] || echo "the debug kernel lacks cases of the stock one"
-	[ "$(wc -l <<<"$one")" -gt "$(($(wc -l <<<"$stock") / 3))" ] || echo "the debug kernel runs less than a third"
+	for profile in stock debug; do
+		all=$("$run" --list --profile $profile | sort)
+		part=$("$run" --list --profile $profile --set check)
+		[ "$(sort <<<"$part"$'\n'"$("$run" --list --profile $profile --set rest)")" = "$all" ] ||
+			echo "$profile: make check's cases and the rest are not all cases"
+		[ "$(wc -l <<<"$part")" -gt "$(($(wc -l <<<"$all") / 5))" ] || echo "$profile: make check runs less than a fifth"
+	done
+	[ "$all" = "$("$run" --list --profile stock | sort)" ] || echo "the debug kernel lacks cases of the stock one"
 }
 
 # The kernel's own module that loses memory: the run must fail, and by that.

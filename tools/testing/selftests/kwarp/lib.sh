@@ -89,6 +89,41 @@ check_fails() {
 
 # ------------------------------------------------------------- waiting
 
+# To start a program takes a debug kernel half a second: what every case does is done by the
+# shell itself where it can.
+
+# mark FILE, unmark FILE...: FILE says something (test -s), or no longer does.
+mark() {
+	echo "${2:-1}" >"$1"
+}
+
+unmark() {
+	local f
+	for f in "$@"; do
+		[ ! -s "$f" ] || : >"$f"
+	done
+}
+
+# has_line FILE REGEX: some line of the file matches.
+has_line() {
+	local lines line
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $2 ]] || return 0
+	done
+	return 1
+}
+
+# count_lines FILE REGEX: how many match.
+count_lines() {
+	local lines line count=0
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $2 ]] || count=$((count + 1))
+	done
+	echo "$count"
+}
+
 # A short pause that costs no process: nobody writes into the pipe.
 pause() {
 	if [ -z "${pause_fd:-}" ]; then
@@ -128,7 +163,9 @@ gone() {
 listens() {
 	local pid=$1 port
 	printf -v port ':%04X' "$2"
-	grep -qsE "$port [0-9A-F]+:0000 0A" "/proc/$pid/net/tcp" "/proc/$pid/net/tcp6"
+	# The process may end meanwhile.
+	{ has_line "/proc/$pid/net/tcp" "$port [0-9A-F]+:0000 0A" ||
+		has_line "/proc/$pid/net/tcp6" "$port [0-9A-F]+:0000 0A"; } 2>/dev/null
 }
 
 # ------------------------------------------------------------ namespaces
@@ -156,23 +193,27 @@ both_ends() {
 
 up_end() {
 	local i=$1
-	ip -n "${NS[i]}" link set lo up
-	ip -n "${NS[i]}" addr add "${IP[i]}/24" dev "${DEV[i]}"
-	ip -n "${NS[i]}" addr add "${IP6[i]}/64" dev "${DEV[i]}" nodad
-	ip -n "${NS[i]}" link set "${DEV[i]}" mtu 1500 up
+	ip -n "${NS[i]}" -batch - <<-END
+		link set lo up
+		addr add ${IP[i]}/24 dev ${DEV[i]}
+		addr add ${IP6[i]}/64 dev ${DEV[i]} nodad
+		link set ${DEV[i]} mtu 1500 up
+	END
 }
 
 net_up() {
-	[ ! -e "$RUN/net" ] || return 0
+	[ ! -s "$RUN/net" ] || return 0
 	net_down
-	ip netns add "${NS[0]}"
-	ip netns add "${NS[1]}"
-	ip link add "${DEV[0]}" netns "${NS[0]}" type veth peer name "${DEV[1]}" netns "${NS[1]}"
+	ip -batch - <<-END
+		netns add ${NS[0]}
+		netns add ${NS[1]}
+		link add ${DEV[0]} netns ${NS[0]} type veth peer name ${DEV[1]} netns ${NS[1]}
+	END
 	both_ends up_end
 	wait_until 10 "the namespaces reach each other" neighbours_known
-	rm -f "$RUN/netem"
-	echo 1500 >"$RUN/mtu"
-	touch "$RUN/net"
+	unmark "$RUN/netem"
+	mark "$RUN/mtu" 1500
+	mark "$RUN/net"
 }
 
 # -U: the clock of ping, not of the socket. The first and the last socket that wants time stamps
@@ -189,7 +230,7 @@ neighbours_known() {
 
 net_down() {
 	local i
-	rm -f "$RUN/net" "$RUN/knobs" "$RUN"/link.*
+	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.*
 	for i in 0 1; do
 		[ -e "/run/netns/${NS[i]}" ] || continue
 		kill_in_ns "$i"
@@ -218,7 +259,7 @@ set_mtu() {
 netem() {
 	local i
 	no_netem
-	touch "$RUN/netem"
+	mark "$RUN/netem"
 	for i in 0 1; do
 		tc -n "${NS[i]}" qdisc add dev "${DEV[i]}" root netem "$@"
 	done
@@ -226,11 +267,11 @@ netem() {
 
 no_netem() {
 	local i
-	[ -e "$RUN/netem" ] || return 0
+	[ -s "$RUN/netem" ] || return 0
 	for i in 0 1; do
 		tc -n "${NS[i]}" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
 	done
-	rm -f "$RUN/netem"
+	unmark "$RUN/netem"
 }
 
 # tcp_count END NAME: a counter of its TCP.
@@ -242,13 +283,13 @@ tcp_count() {
 # pair does not put them together unless it is told to.)
 offloads() {
 	local i now=on
-	[ ! -e "$RUN/no-offloads" ] || now=off
+	[ ! -s "$RUN/no-offloads" ] || now=off
 	[ "$now" != "$1" ] || return 0
 	for i in 0 1; do
 		in_ns "$i" ethtool -K "${DEV[i]}" tso "$1" gso "$1"
 	done
-	rm -f "$RUN/no-offloads"
-	[ "$1" = on ] || touch "$RUN/no-offloads"
+	unmark "$RUN/no-offloads"
+	[ "$1" = on ] || mark "$RUN/no-offloads"
 }
 
 # ----------------------------------------------------------------- links
@@ -270,16 +311,16 @@ link_active() {
 add_link() {
 	in_ns "$1" rdma link add "${LINK[$1]}" type "$2" netdev "${DEV[$1]}" || fail "cannot add a $2 link"
 	wait_until 5 "link ${LINK[$1]} is active" link_active "$1"
-	echo "$2" >"$RUN/link.$1"
+	mark "$RUN/link.$1" "$2"
 }
 
 del_link() {
-	rm -f "$RUN/link.$1"
+	unmark "$RUN/link.$1"
 	check "deleting a link" rdma link delete "${LINK[$1]}"
 }
 
 link_type() {
-	[ ! -e "$RUN/link.$1" ] || echo "$(<"$RUN/link.$1")"
+	[ ! -s "$RUN/link.$1" ] || echo "$(<"$RUN/link.$1")"
 }
 
 want_link() {
@@ -325,7 +366,7 @@ skip_on() {
 knob_at() {
 	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
 	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
-	[ "$(cat "$path")" = "$3" ] || fail "knob $2 reads $(cat "$path") instead of $3"
+	[ "$(<"$path")" = "$3" ] || fail "knob $2 reads $(<"$path") instead of $3"
 	echo "$2" >>"$RUN/knobs"
 }
 
@@ -340,17 +381,26 @@ knob() {
 # Knobs that were set get the module's defaults again.
 default_knobs() {
 	local name
-	[ -e "$RUN/knobs" ] || return 0
-	sort -u "$RUN/knobs" | while read -r name; do
+	local -A set=()
+	[ -s "$RUN/knobs" ] || return 0
+	while read -r name; do
+		set[$name]=1
+	done <"$RUN/knobs"
+	for name in "${!set[@]}"; do
 		knob "$name" "$(<"/sys/module/kwarp/parameters/$name")"
 	done
-	rm "$RUN/knobs"
+	unmark "$RUN/knobs"
 }
 
 # Objects that programs left on our links; OBJECTS says which.
 no_objects() {
-	OBJECTS=$(rdma resource show | grep -E "${LINK[0]}|${LINK[1]}" | grep ' [1-9][0-9]* ') || return 0
-	return 1
+	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
+	OBJECTS=''
+	all=$(rdma resource show)
+	while IFS= read -r line; do
+		[[ ! $line =~ $counted ]] || OBJECTS+=$line$'\n'
+	done <<<"$all"
+	[ -z "$OBJECTS" ]
 }
 
 # ------------------------------------------------------ servers and clients
@@ -484,7 +534,7 @@ siw_is_deaf() {
 
 # The log of a program must contain a line that matches.
 expect_in() {
-	grep -qE -- "$2" "$CASE_DIR/$1.log" || fail "$1 did not say '$2'"
+	has_line "$CASE_DIR/$1.log" "$2" || fail "$1 did not say '$2'"
 }
 
 # begin_capture FILE: all of TCP at end 1, until end_capture; nothing may be missing.
@@ -496,7 +546,7 @@ begin_capture() {
 }
 
 capturing() {
-	grep -qs 'listening on' "$CASE_DIR/tcpdump.log"
+	has_line "$CASE_DIR/tcpdump.log" 'listening on'
 }
 
 end_capture() {

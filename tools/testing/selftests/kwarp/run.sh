@@ -5,14 +5,14 @@
 # namespaces, on the running kernel. Run as root on a machine that may be broken.
 #
 #   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [--time SECONDS]
-#          [--seed N] [--left] [PATTERN...]
+#          [--seed N] [--set all|check|rest] [PATTERN...]
 #
 #   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
 #   --link    type of link under test (kwarp)
 #   --peer    type of link on the other end of interop cases (siw)
 #   --time    cases that have not begun by then are skipped; a tenth at most
 #   --seed    of the order on a debug kernel, and elsewhere if it is given
-#   --left    on a debug kernel, if no case is named: those that it leaves out, instead of the rest
+#   --set     if no case is named: all (default), those that make check has time for, or the rest
 #   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
 #
 # Output is TAP. Exit status: 0 all passed or skipped, 1 some failed,
@@ -44,6 +44,8 @@ load_cases() {
 	. "$HERE/lib.sh"
 	# shellcheck source=reports.sh
 	. "$HERE/reports.sh"
+	# shellcheck source=check-set.sh
+	. "$HERE/check-set.sh"
 	for f in "$HERE"/cases/*.sh; do
 		# shellcheck source=/dev/null
 		. "$f"
@@ -90,7 +92,7 @@ reset_world() {
 verdict() {
 	local k=$1 name=$2 rc=$3 seconds=$4 dir=$5
 	kernel_log_since "$name" >"$dir/kernel.log"
-	if bad_lines "$dir/kernel.log" >"$dir/kernel.bad"; then
+	if [ -s "$dir/kernel.log" ] && bad_lines "$dir/kernel.log" >"$dir/kernel.bad"; then
 		echo "FAILED: the kernel log reports a problem" >>"$dir/log"
 		head -n 60 "$dir/kernel.log" >>"$dir/log"
 		rc=1
@@ -143,11 +145,14 @@ within() {
 }
 
 run_case() {
-	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS
-	rm -rf "$dir"
+	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS word now
+	[ ! -e "$dir" ] || rm -rf "$dir"
 	mkdir -p "$dir"
+	while read -r word now; do
+		[ "$word" != jiffies: ] || break
+	done </proc/timer_list
 	# scripts/scan-log.sh finds by the time whose a leak is.
-	echo "kwarp-e2e: $name, jiffies $(awk '/^jiffies:/ { print $2; exit }' /proc/timer_list)" >/dev/kmsg
+	echo "kwarp-e2e: $name, jiffies $now" >/dev/kmsg
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
 	next_port=$((20000 + k * 50))
@@ -168,7 +173,7 @@ parse() {
 		--profile) export KWARP_PROFILE=$2; shift ;;
 		--time) time=$2; shift ;;
 		--seed) seed=$2; shift ;;
-		--left) left=1 ;;
+		--set) set=$2; shift ;;
 		--logs) LOGS=$2; shift ;;
 		-*) sed -n '3,/^HERE/{/^#/p}' "$0"; exit 1 ;;
 		*) patterns+=("$1") ;;
@@ -187,56 +192,14 @@ shuffled() {
 	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
-# What a debug run leaves out, so that make check has room for it: make check-all does not. Of
-# cases that differ in a value, a family of addresses or a program one stays, and of the ends of a
-# connection each by one of its causes; the stock kernel runs them all.
-left_out() {
-	case $1 in
-	# Programs that measure look at no data: data-* does the same and looks.
-	perf-*) ;;
-	# The same code as in other cases, below other interfaces, programs and peers.
-	netdev-* | interop-* | capture-* | consumer-* | *-no-crc) ;;
-	coalesce-leave) return 1 ;;
-	coalesce-*) ;;
-	rping-ipv6 | rping-persistent | data-ipv6 | cm-rdma-client-ipv6 | cm-ucmatose-ipv4 | cm-cmtime) ;;
-	rsock-rcopy | rsock-rstream-64k | rsock-rstream-nonblocking) ;;
-	cm-foreign-listener | cm-port-taken) ;;
-	# What is lost, late or twice TCP puts right, whatever the MTU.
-	data-mixed-9000) return 1 ;;
-	data-*-9000 | data-delay-* | data-duplicate-* | data-reorder-* | data-plain-* | neighbour-reneging | neighbour-short-*) ;;
-	data-4qp | data-window-1 | edge-mtu | edge-srq-domain) ;;
-	# The same end of a connection at another octet, by another segment or at the other end.
-	bad-rep-fin | bad-rep-rst | bad-rep-wrong | bad-req-fin | bad-req-rst | bad-req-wrong | bad-req-whole-fin) ;;
-	bad-rdma-fin | life-link-down-local | life-refused-host) ;;
-	device-pending-netdev-ucm | edge-dereg-spoilt | edge-srq-limit-spoilt) ;;
-	misuse-accept-other | misuse-accept-reject-qp | misuse-connect-error) ;;
-	raw-mutate-2 | bad-scribble-2 | vanish-busy | vanish-idle | vanish-idle-keepalive) ;;
-	# The programs' own tests: what they must see, they see on any kernel.
-	data-spoilt-write) return 1 ;;
-	data-spoilt-* | bad-selftest | unit) ;;
-	# One check of a right, which KUnit has; memory that this kernel does not have.
-	data-strict | data-dmabuf) ;;
-	# Values that KUnit gives to the same code, with the same checks of memory.
-	owner-knobs | owner-knobs-values | owner-port | owner-tos | owner-redial | cm-crc-required | cm-mpa-rev | raw-knobs) ;;
-	device-speed | device-port-events* | device-renamed | device-named-by-user) ;;
-	# Short of memory as fault-traffic-slab and owner-memory-accept are, at other allocations.
-	fault-traffic-pages | owner-memory-connect | owner-memory-listen) ;;
-	# They wait for timers, or for many.
-	cm-lossy | bad-timers | bad-rep-silence | bad-req-silence | device-iwpmd | life-blackhole | vanish-not-idle) ;;
-	scale-*) ;;
-	*) return 1 ;;
-	esac
-}
-
 # On a debug kernel the order is another one in each run, so that a case that only works behind
 # another is found, and time, if it runs out, runs out for others each time. Teardown, for which
 # that kernel is there most of all, comes first.
 choose() {
-	local name first=() others=() out
+	local name first=() others=()
 	for name in "${CASES[@]}"; do
 		selected "$name" "$@" || continue
-		left_out "$name" && out=1 || out=0
-		[ $# -gt 0 ] || [ "$KWARP_PROFILE" != debug ] || [ $out = $left ] || continue
+		[ $# -gt 0 ] || in_set "$name" "$set" || continue
 		case $name in
 		life-* | edge-*) first+=("$name") ;;
 		*) others+=("$name") ;;
@@ -254,7 +217,7 @@ tell_notes() {
 }
 
 main() {
-	local list=0 left=0 patterns=() chosen=() name time='' seed='' k=0 late=0
+	local list=0 set=all patterns=() chosen=() name time='' seed='' k=0 late=0
 	failed=0 LOGS=/tmp/kwarp-e2e
 	[ ! -d /out ] || LOGS=/out
 	parse "$@"

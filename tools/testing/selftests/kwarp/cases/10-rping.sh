@@ -14,7 +14,7 @@ rping_pair() {
 	local count
 	count=$(by_profile 100 10)
 	pair_retried rping_try "$1" "$count"
-	[ "$(grep -c '^ping data: rdma-ping-' "$CASE_DIR/client.log")" = "$count" ] ||
+	[ "$(count_lines "$CASE_DIR/client.log" '^ping data: rdma-ping-')" = "$count" ] ||
 		fail "the client did not see $count answers"
 }
 

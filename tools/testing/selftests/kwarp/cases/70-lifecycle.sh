@@ -22,8 +22,17 @@ flows() {
 	[ $(($(rx_octets) - before)) -gt 20000 ]
 }
 
+# What end 1 has received, as a server there sees it: no process is needed to ask for that.
 rx_octets() {
-	n1 cat "/sys/class/net/${DEV[1]}/statistics/rx_bytes"
+	local name word octets
+	for name in "${!PIDS[@]}"; do
+		[[ $name = *-server ]] || continue
+		while read -r word octets _; do
+			[ "$word" != "${DEV[1]}:" ] || echo "$octets"
+		done <"/proc/${PIDS[$name]}/net/dev"
+		return
+	done
+	fail "there is no server"
 }
 
 # Both ends finish what they have begun and are content.
@@ -46,7 +55,7 @@ traffic_lost() {
 still_works() {
 	note "and now it works"
 	rping_pair "${IP[1]}"
-	rping_pair "${IP6[1]}"
+	[ "$KWARP_PROFILE" = debug ] || rping_pair "${IP6[1]}"
 }
 
 # --------------------------------------------------------------------- cases
@@ -263,7 +272,7 @@ rmmod_traffic_case() {
 
 link_cycles_case() {
 	local i cycles
-	cycles=$(by_profile 200 10)
+	cycles=$(by_profile 100 10)
 	load_type "$KWARP_LINK"
 	own_links
 	del_link 0
@@ -278,7 +287,7 @@ link_cycles_case() {
 # Links are deleted while programs open them.
 open_races_case() {
 	local i cycles
-	cycles=$(by_profile 100 8)
+	cycles=$(by_profile 40 8)
 	own_links
 	for i in 1 2; do
 		start "opener$i" 0 sh -c "while :; do ibv_devinfo -v -d ${LINK[0]}; done"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Which cases make check runs, so that it is done within an hour. Sourced by run.sh. The others
+# run in make check-all, and wherever nobody asks for a set.
+#
+# Of cases that differ in a value, a family of addresses, a program or an interface one stays, and
+# of the ends of a connection each by one of its causes.
+
+# out_of_check NAME: make check leaves this case out, on any kernel.
+out_of_check() {
+	case $1 in
+	# Each size is a run of perftest: one of the six tables stays.
+	perf-write-bw-sizes) return 1 ;;
+	perf-*-sizes) ;;
+	# Links on interfaces: bond, tun, lo and VLANs stay.
+	netdev-bridge | netdev-macvlan | netdev-wireguard | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
+	# Each program in one role with each setting of the CRC.
+	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
+	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-off-data | interop-siw-is-client-crc-on-perf) return 1 ;;
+	interop-*) ;;
+	# What is lost, late or twice TCP puts right, whatever the MTU and the consumer.
+	data-mixed-9000) return 1 ;;
+	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss) ;;
+	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
+	# The same end of a connection at another octet, by another segment or at the other end.
+	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;
+	device-pending-netdev-ucm | device-port-events-beside-siw) ;;
+	# Minutes, for many or for timers.
+	scale-qps | bad-rep-silence) ;;
+	*) return 1 ;;
+	esac
+}
+
+# out_of_debug_check NAME: and these on a debug kernel, too, which needs ten times as long. What
+# stays is teardown, memory that is short, peers and programs that are hostile, and a run of each
+# part of the data path: what that kernel is there for.
+out_of_debug_check() {
+	case $1 in
+	life-delete-link-server | life-delete-netdev | life-kill-* | life-netns-delete | life-netns-races) return 1 ;;
+	life-rmmod-traffic | life-open-races | life-object-cycles | life-connect-cycles) return 1 ;;
+	edge-dereg | edge-cq-overflow | edge-srq-limit) return 1 ;;
+	fault-traffic-pages) ;;
+	fault-* | fuzz-uverbs | vanish-while-closing | device-pending-*) return 1 ;;
+	bad-req-garbage | bad-rdma-rst | bad-verbs | bad-scribble-1) return 1 ;;
+	misuse-accept-reject | misuse-accept-twice | owner-memory-accept | owner-memory-rings) return 1 ;;
+	raw-start-* | raw-fpdu | raw-tagged | raw-untagged | raw-rdmap | raw-read | raw-window | raw-close | raw-mutate-1) return 1 ;;
+	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows | windows-left) return 1 ;;
+	data-mixed-1500 | data-events) return 1 ;;
+	*) ;;
+	esac
+}
+
+# in_set NAME SET: it belongs to the set all, check or rest.
+in_set() {
+	local out=0
+	if out_of_check "$1" || { [ "$KWARP_PROFILE" = debug ] && out_of_debug_check "$1"; }; then out=1; fi
+	case $2 in
+	all) ;;
+	check) [ $out = 0 ] ;;
+	rest) [ $out = 1 ] ;;
+	*) echo "no set $2: there are all, check and rest" >&2; exit 1 ;;
+	esac
+}
