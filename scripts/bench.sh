@@ -199,6 +199,8 @@ else
 	"$here/host-packages.sh" bench
 	[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 fi
+# What is wrong with them is said before a guest boots.
+"$KWARP_ROOT/tools/testing/bench/$program" --dry-run "${options[@]}" || die "see the head of $0"
 mkdir -p "$out"
 out=$(realpath "$out")
 status=0

@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
@@ -32,7 +32,12 @@ step_e2e-rest() {
 }
 
 step_e2e-debug-rest() {
-	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel debug
+	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug
+}
+
+# Consumers that stock kernels have not.
+step_e2e-uml() {
+	"$here/e2e.sh" --kernel uml-up kernel-smb
 }
 
 # Cases that take minutes, and so run by name only.

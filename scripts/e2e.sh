@@ -3,7 +3,7 @@
 #
 # The end-to-end suite in a virtual machine; a report in the kernel log fails it.
 #
-#   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan] [CASE...]
+#   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan|uml-up] [CASE...]
 #
 #   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400 after what has
 #                            to be built, debug 7200)

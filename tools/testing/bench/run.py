@@ -403,7 +403,10 @@ def parse():
     p.add_argument("--cells", default="", help="regular expression over names as 1500-rate-write-65536-1")
     p.add_argument("--steer", action="store_true", help="packets of each end on a processor of its own")
     p.add_argument("--short", action="store_true")
+    p.add_argument("--dry-run", action="store_true", help="judge the options, and measure nothing")
     opt = p.parse_args()
+    if opt.rounds < 1 or opt.seconds <= 0:
+        p.error("--rounds and --seconds must be more than 0")
     opt.chosen = {mtu: [cell for cell in (short_cells if opt.short else all_cells)(mtu)
                         if re.search(opt.cells, f"{mtu}-{name_of(cell)}")] for mtu in opt.mtu}
     if not any(opt.chosen.values()):
@@ -413,6 +416,8 @@ def parse():
 
 def main():
     opt = parse()
+    if opt.dry_run:
+        return
     run("modprobe", "rdma_ucm")
     run("ip", "netns", "add", "far")
     run("ip", "-n", "far", "link", "set", "lo", "up")

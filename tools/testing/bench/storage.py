@@ -207,7 +207,12 @@ def main():
     p.add_argument("--who", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
     p.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
     p.add_argument("--protocols", nargs="+", default=list(PROTOCOLS), choices=list(PROTOCOLS))
+    p.add_argument("--dry-run", action="store_true", help="judge the options, and measure nothing")
     opt = p.parse_args()
+    if opt.rounds < 1 or opt.seconds < 1:
+        p.error("--rounds and --seconds must be more than 0")
+    if opt.dry_run:
+        return
     run("modprobe", "-a", "nvmet-rdma", "nvmet-tcp", "nvme-rdma", "nvme-tcp", "dummy")
     run("modprobe", "brd", "rd_nr=1", "rd_size=262144")
     run("ip", "link", "set", "lo", "up")

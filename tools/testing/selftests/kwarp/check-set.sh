@@ -4,8 +4,8 @@
 # Which cases make check runs, so that it is done within an hour. Sourced by run.sh. The others
 # run in make check-all, and wherever nobody asks for a set.
 #
-# Of cases that differ in a value, a family of addresses, a program or an interface one stays, and
-# of the ends of a connection each by one of its causes.
+# Of cases that differ in a value, a family of addresses, a program or an interface one stays, and,
+# on the stock kernel, of the ends of a connection each by one of its causes.
 
 # out_of_check NAME: make check leaves this case out, on any kernel.
 out_of_check() {
@@ -15,17 +15,19 @@ out_of_check() {
 	perf-*-sizes) ;;
 	# Links on interfaces: bond, tun, lo and VLANs stay.
 	netdev-bridge | netdev-macvlan | netdev-wireguard | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
-	# Each program in one role with each setting of the CRC.
+	# rping and kwdata in each role, each with one setting of the CRC; perftest in one.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
 	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-off-data | interop-siw-is-client-crc-on-perf) return 1 ;;
 	interop-*) ;;
 	# What is lost, late or twice TCP puts right, whatever the MTU and the consumer.
 	data-mixed-9000) return 1 ;;
-	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss) ;;
+	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss | kernel-srp-loss) ;;
 	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
 	# The same end of a connection at another octet, by another segment or at the other end.
 	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;
 	device-pending-netdev-ucm | device-port-events-beside-siw) ;;
+	# The kernel that has SMB Direct is not the one of make check.
+	kernel-smb*) ;;
 	# Minutes, for many or for timers.
 	scale-qps | bad-rep-silence) ;;
 	*) return 1 ;;
@@ -37,15 +39,14 @@ out_of_check() {
 # part of the data path: what that kernel is there for.
 out_of_debug_check() {
 	case $1 in
-	life-delete-link-server | life-delete-netdev | life-kill-* | life-netns-delete | life-netns-races) return 1 ;;
-	life-rmmod-traffic | life-open-races | life-object-cycles | life-connect-cycles) return 1 ;;
-	edge-dereg | edge-cq-overflow | edge-srq-limit) return 1 ;;
-	fault-traffic-pages) ;;
-	fault-* | fuzz-uverbs | vanish-while-closing | device-pending-*) return 1 ;;
-	bad-req-garbage | bad-rdma-rst | bad-verbs | bad-scribble-1) return 1 ;;
-	misuse-accept-reject | misuse-accept-twice | owner-memory-accept | owner-memory-rings) return 1 ;;
-	raw-start-* | raw-fpdu | raw-tagged | raw-untagged | raw-rdmap | raw-read | raw-window | raw-close | raw-mutate-1) return 1 ;;
-	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows | windows-left) return 1 ;;
+	life-delete-link-server | life-delete-netdev | life-kill-client | life-netns-races) return 1 ;;
+	life-rmmod-traffic | life-open-races | life-object-cycles | edge-dereg | edge-srq-limit) return 1 ;;
+	fault-verbs | fault-connect | fault-accept | fault-chance-cm | fault-traffic-slab | fault-teardown) return 1 ;;
+	fault-short-send | fault-full-send | fault-late-work) return 1 ;;
+	fuzz-uverbs | vanish-while-closing | device-pending-link) return 1 ;;
+	bad-req-garbage | bad-rdma-rst | bad-scribble-1 | misuse-accept-reject | owner-memory-rings) return 1 ;;
+	raw-start-responder | raw-fpdu | raw-tagged | raw-close | raw-mutate-1) return 1 ;;
+	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows) return 1 ;;
 	data-mixed-1500 | data-events) return 1 ;;
 	*) ;;
 	esac

@@ -396,7 +396,7 @@ default_knobs() {
 no_objects() {
 	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
 	OBJECTS=''
-	all=$(rdma resource show)
+	all=$(rdma resource show) || return 1
 	while IFS= read -r line; do
 		[[ ! $line =~ $counted ]] || OBJECTS+=$line$'\n'
 	done <<<"$all"

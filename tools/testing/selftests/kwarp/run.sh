@@ -78,7 +78,7 @@ selected() {
 
 # Lines of the kernel log since the case began.
 kernel_log_since() {
-	dmesg | awk -v mark="kwarp-e2e: $1." 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
+	dmesg | awk -v mark="kwarp-e2e: $1," 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
 # After a failure nothing that stands is trusted.
@@ -145,14 +145,16 @@ within() {
 }
 
 run_case() {
-	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS word now
+	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS line lines
 	[ ! -e "$dir" ] || rm -rf "$dir"
 	mkdir -p "$dir"
-	while read -r word now; do
-		[ "$word" != jiffies: ] || break
-	done </proc/timer_list
+	# At once: each further look into this file is at another moment.
+	mapfile -t lines </proc/timer_list
+	for line in "${lines[@]}"; do
+		[[ $line != jiffies:* ]] || break
+	done
 	# scripts/scan-log.sh finds by the time whose a leak is.
-	echo "kwarp-e2e: $name, jiffies $now" >/dev/kmsg
+	echo "kwarp-e2e: $name, jiffies ${line#jiffies: }" >/dev/kmsg
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
 	next_port=$((20000 + k * 50))

@@ -119,7 +119,7 @@ nfs_case() {
 # A network that loses and delays.
 nfs_loss_case() {
 	nfs_up
-	check "netem" tc qdisc add dev lo root netem loss 0.5% delay 2ms
+	lossy_lo
 	nfs_data 4.2
 	tc qdisc del dev lo root
 	nfs_down

@@ -60,16 +60,6 @@ iser_admin() {
 	timeout 60 iscsiadm -m node -T "$ISER_IQN" -p "$ISER_PORTAL" -I iser "$@"
 }
 
-iser_find_disk() {
-	local dir
-	for dir in /sys/block/sd*; do
-		[ "$(cat "$dir/device/vendor" 2>/dev/null)" = "LIO-ORG " ] || continue
-		ISER_DISK=/dev/${dir##*/}
-		[ ! -b "$ISER_DISK" ] || return 0
-	done
-	return 1
-}
-
 iser_login() {
 	mkdir -p /run/lock/iscsi /etc/iscsi
 	echo "InitiatorName=iqn.2026-01.org.kwarp:initiator" >/etc/iscsi/initiatorname.iscsi
@@ -78,7 +68,7 @@ iser_login() {
 	wait_until 10 "iscsid answers" iscsiadm -m iface
 	check "adding the node" iser_admin -o new
 	check "logging in" iser_admin --login
-	wait_until 20 "the disk is there" iser_find_disk
+	wait_until 20 "the disk is there" find_lio_disk
 }
 
 iser_logout() {
@@ -103,7 +93,7 @@ iser_clean() {
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
 	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
 	tc qdisc del dev lo root
-	rm -f "$RUN"/iser-*
+	rm -f "$RUN"/disk-*
 	modprobe -r ib_iser ib_isert brd
 }
 
@@ -126,44 +116,16 @@ iser_down() {
 	check "unloading the consumers" modprobe -r ib_iser ib_isert brd
 }
 
-# What the target's disk holds, and not what is cached of it here, is what it is compared with.
-iser_on_target() {
-	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/iser-file"
-}
-
-# iser_data MIB: what is written is on the target's disk, and is read again, in other pieces.
-iser_data() {
-	local mib=$1 size
-	note "$mib MiB to $ISER_DISK and back"
-	head -c "$((mib << 20))" /dev/urandom >"$RUN/iser-file"
-	for size in 1M 64k 4k; do
-		check "writing in blocks of $size" dd if="$RUN/iser-file" of="$ISER_DISK" bs="$size" oflag=direct conv=nocreat 2>/dev/null
-		iser_on_target "$mib" || fail "the target's disk holds something else than was written in blocks of $size"
-		check "overwriting" dd if=/dev/zero of="$ISER_DISK" bs=1M count="$mib" oflag=direct conv=nocreat 2>/dev/null
-		! iser_on_target "$mib" >/dev/null || fail "the target still has what was overwritten"
-	done
-	check "writing" dd if="$RUN/iser-file" of="$ISER_DISK" bs=256k oflag=direct conv=nocreat 2>/dev/null
-	for size in 1M 16k 4k; do
-		dd if="$ISER_DISK" iflag=direct,count_bytes bs="$size" count="$((mib << 20))" 2>/dev/null |
-			cmp - "$RUN/iser-file" || fail "what is read in blocks of $size is not what was written"
-	done
-}
-
-# The initiator waits for its session: until then it does not answer.
-iser_same() {
-	dd if="$ISER_DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/iser-before"
-}
-
 iser_case() {
 	iser_up
-	iser_data "$(by_profile 8 2)"
+	disk_data "$(by_profile 8 2)"
 	iser_down
 }
 
 iser_loss_case() {
 	iser_up
-	check "netem" tc qdisc add dev lo root netem loss 0.5% delay 2ms
-	iser_data "$(by_profile 4 1)"
+	lossy_lo
+	disk_data "$(by_profile 4 1)"
 	tc qdisc del dev lo root
 	iser_down
 }
@@ -171,15 +133,15 @@ iser_loss_case() {
 # The link goes away and comes back: the initiator logs in again, and its disk is the same.
 iser_link_case() {
 	iser_up
-	iser_data 1
-	cp "$RUN/iser-file" "$RUN/iser-before"
+	disk_data 1
+	cp "$RUN/disk-file" "$RUN/disk-before"
 	nvme_link_down
 	nvme_link_up
 	# The target's listener went with the link.
 	echo 0 >"$ISER_TPG/np/$ISER_PORTAL/iser"
 	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen again"
-	iser_same 1 || fail "the disk has lost what was written before the link went"
-	iser_data 2
+	disk_same 1 || fail "the disk has lost what was written before the link went"
+	disk_data 2
 	iser_down
 }
 

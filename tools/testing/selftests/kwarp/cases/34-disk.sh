@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# A SCSI disk, DISK, that a target of the kernel makes of its RAM disk: what is written to the one
+# is on the other. For 37-iser.sh and 38-srp.sh, which bring the disk over a link.
+
+find_lio_disk() {
+	local dir
+	for dir in /sys/block/sd*; do
+		[ "$(cat "$dir/device/vendor" 2>/dev/null)" = "LIO-ORG " ] || continue
+		DISK=/dev/${dir##*/}
+		[ ! -b "$DISK" ] || return 0
+	done
+	return 1
+}
+
+# What the target's disk holds, and not what is cached of it here, is what it is compared with.
+ram_holds() {
+	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
+}
+
+# disk_data MIB: what is written is on the target's disk, and is read again, in other pieces.
+disk_data() {
+	local mib=$1 size
+	note "$mib MiB to $DISK and back"
+	head -c "$((mib << 20))" /dev/urandom >"$RUN/disk-file"
+	for size in 1M 64k 4k; do
+		check "writing in blocks of $size" dd if="$RUN/disk-file" of="$DISK" bs="$size" oflag=direct conv=nocreat 2>/dev/null
+		ram_holds "$mib" || fail "the target's disk holds something else than was written in blocks of $size"
+		check "overwriting" dd if=/dev/zero of="$DISK" bs=1M count="$mib" oflag=direct conv=nocreat 2>/dev/null
+		! ram_holds "$mib" >/dev/null || fail "the target still has what was overwritten"
+	done
+	check "writing" dd if="$RUN/disk-file" of="$DISK" bs=256k oflag=direct conv=nocreat 2>/dev/null
+	for size in 1M 16k 4k; do
+		dd if="$DISK" iflag=direct,count_bytes bs="$size" count="$((mib << 20))" 2>/dev/null |
+			cmp - "$RUN/disk-file" || fail "what is read in blocks of $size is not what was written"
+	done
+}
+
+# The initiator waits for its session: until then it does not answer.
+disk_same() {
+	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
+}

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Several NVMe controllers at once over the link of 35-kernel.sh, each with a disk of its own that
+# fio writes, reads and compares; meanwhile controllers are reset, or all packets are lost for
+# longer than a host waits.
+
+NVME_MANY=3
+
+many_nqn() {
+	echo "$NVME_NQN-$1"
+}
+
+many_modules() {
+	local module
+	command -v fio >/dev/null || skip "there is no fio"
+	for module in nvmet-rdma nvme-rdma; do
+		modprobe "$module" 2>/dev/null || skip "there is no module $module"
+	done
+	modprobe brd rd_nr=$NVME_MANY rd_size=65536 2>/dev/null || skip "there is no module brd"
+	[ -d "$NVMET" ] || skip "configfs is not mounted"
+	wait_until 5 "the last RAM disk is there" test -b "/dev/ram$((NVME_MANY - 1))"
+}
+
+many_target_up() {
+	local i subsystem
+	mkdir "$NVMET/ports/1"
+	echo rdma >"$NVMET/ports/1/addr_trtype"
+	echo ipv4 >"$NVMET/ports/1/addr_adrfam"
+	echo "$NVME_ADDR" >"$NVMET/ports/1/addr_traddr"
+	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
+	for ((i = 0; i < NVME_MANY; i++)); do
+		subsystem=$NVMET/subsystems/$(many_nqn $i)
+		mkdir "$subsystem" "$subsystem/namespaces/1"
+		echo 1 >"$subsystem/attr_allow_any_host"
+		echo "/dev/ram$i" >"$subsystem/namespaces/1/device_path"
+		echo 1 >"$subsystem/namespaces/1/enable"
+		ln -s "$subsystem" "$NVMET/ports/1/subsystems/$(many_nqn $i)"
+	done
+}
+
+many_target_down() {
+	local i subsystem
+	for ((i = 0; i < NVME_MANY; i++)); do
+		subsystem=$NVMET/subsystems/$(many_nqn $i)
+		[ -d "$subsystem" ] || continue
+		rm -f "$NVMET/ports/1/subsystems/$(many_nqn $i)"
+		echo 0 >"$subsystem/namespaces/1/enable"
+		rmdir "$subsystem/namespaces/1" "$subsystem"
+	done
+	rmdir "$NVMET/ports/1"
+}
+
+# many_ctrl I: the name of the host's controller of that subsystem.
+many_ctrl() {
+	local dir
+	for dir in /sys/class/nvme/nvme*; do
+		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" != "$(many_nqn "$1")" ] || echo "${dir##*/}"
+	done
+}
+
+many_gone() {
+	local i
+	for ((i = 0; i < NVME_MANY; i++)); do
+		[ -z "$(many_ctrl $i)" ] || return 1
+	done
+}
+
+# A path of a multipath disk has a name of its own, nvme0c0n1, without a node.
+many_disk() {
+	local dir
+	for dir in "/sys/class/nvme/$(many_ctrl "$1")/nvme"*n1; do
+		DISK=/dev/${dir##*/}
+		[[ ! $DISK =~ ^(.*)c[0-9]+(n1)$ ]] || DISK=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
+		[ ! -b "$DISK" ] || return 0
+	done
+	return 1
+}
+
+many_connect() {
+	local i options="transport=rdma,traddr=$NVME_ADDR,trsvcid=$NVME_PORT,nr_io_queues=2"
+	for ((i = 0; i < NVME_MANY; i++)); do
+		echo "$options,nqn=$(many_nqn $i),keep_alive_tmo=5,reconnect_delay=1,ctrl_loss_tmo=60" >/dev/nvme-fabrics ||
+			fail "the host does not connect to $(many_nqn $i)"
+		wait_until 20 "disk $i is there" many_disk $i
+	done
+}
+
+many_live() {
+	local i
+	for ((i = 0; i < NVME_MANY; i++)); do
+		[ "$(<"/sys/class/nvme/$(many_ctrl $i)/state")" = live ] || return 1
+	done
+}
+
+many_delete_controllers() {
+	local i ctrl
+	for ((i = 0; i < NVME_MANY; i++)); do
+		ctrl=$(many_ctrl $i)
+		[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller" || :
+	done
+}
+
+many_disconnect() {
+	many_delete_controllers
+	wait_until 20 "the controllers are gone" many_gone
+}
+
+many_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	many_clean >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+many_clean() {
+	tc qdisc del dev lo root
+	pkill -KILL fio
+	many_delete_controllers
+	holds_within 20 many_gone
+	many_target_down
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
+	modprobe -r nvme-rdma nvmet-rdma brd
+}
+
+many_up() {
+	load_type "$KWARP_LINK"
+	trap many_end EXIT
+	many_modules
+	nvme_link_up
+	many_target_up
+	many_connect
+}
+
+many_down() {
+	many_disconnect
+	many_target_down
+	wait_until 10 "target and host have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "unloading the consumers" modprobe -r nvme-rdma nvmet-rdma brd
+}
+
+# many_start_fio BLOCK: on each disk, random blocks of this size, written, read and compared.
+many_start_fio() {
+	local i
+	for ((i = 0; i < NVME_MANY; i++)); do
+		many_disk $i || fail "disk $i is gone"
+		start "fio$i" - fio --name="$1" --filename="$DISK" --direct=1 --ioengine=psync --numjobs=2 --size=8m \
+			--offset_increment=8m --rw=randwrite --bs="$1" --verify=crc32c --verify_fatal=1 --do_verify=1
+	done
+}
+
+many_reap_fio() {
+	local i
+	for ((i = 0; i < NVME_MANY; i++)); do
+		reap 90 "fio$i"
+		! grep -E 'verify: bad|verify failed' "$CASE_DIR/fio$i.log" || fail "disk $i gave back something else"
+		grep -q 'err= 0' "$CASE_DIR/fio$i.log" || fail "fio on disk $i names errors"
+	done
+}
+
+nvme_many_case() {
+	many_up
+	many_start_fio 64k
+	many_reap_fio
+	many_start_fio 4k
+	many_reap_fio
+	many_down
+}
+
+# What has been written to disk I, in sectors.
+many_written() {
+	local stat
+	many_disk "$1" || return 1
+	read -ra stat <"/sys/block/${DISK##*/}/stat"
+	[ "${stat[6]}" -gt "$2" ]
+}
+
+# Each controller is reset while its disk is written: what it had begun is done again.
+nvme_reset_case() {
+	local i
+	many_up
+	many_start_fio 4k
+	for ((i = 0; i < NVME_MANY; i++)); do
+		wait_until 20 "fio writes to disk $i" many_written $i 100
+	done
+	for ((i = 0; i < NVME_MANY; i++)); do
+		echo 1 >"/sys/class/nvme/$(many_ctrl $i)/reset_controller" || fail "controller $i cannot be reset"
+	done
+	many_reap_fio
+	wait_until 30 "all controllers are live" many_live
+	many_down
+}
+
+# Nothing gets through for longer than the host waits for an answer: it connects again.
+nvme_reconnect_case() {
+	local before
+	before=$(nvme_troubles)
+	many_up
+	many_start_fio 4k
+	check "netem" tc qdisc add dev lo root netem loss 100%
+	wait_until 30 "the host notices" many_troubles_since "$before"
+	tc qdisc del dev lo root
+	wait_until 60 "all controllers are live" many_live
+	many_reap_fio
+	many_start_fio 64k
+	many_reap_fio
+	many_down
+}
+
+many_troubles_since() {
+	[ "$(nvme_troubles)" -gt "$1" ] && ! many_live
+}
+
+testcase kernel-nvme-many 180 nvme_many_case
+testcase kernel-nvme-reset 180 nvme_reset_case
+testcase kernel-nvme-reconnect 240 nvme_reconnect_case

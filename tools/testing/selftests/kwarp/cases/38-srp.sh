@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# SCSI over RDMA (SRP): target and initiator on the same machine, over one link as those of
+# 35-kernel.sh:
+#
+#     dd -- /dev/sdX -- ib_srp -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_srpt -- /dev/ram0
+
+SRP_PORT=5555
+SRP_CONFIG=/sys/kernel/config/target
+SRP_CORE=$SRP_CONFIG/core/iblock_1/kwarp
+# Half of it is the device's GUID of port 0, which is 0 with iWARP, the rest was not asked for.
+SRP_INITIATOR=0x00000000000000000000000000000000
+SRP_PORTS=/sys/class/srp_remote_ports
+
+srp_modules() {
+	modprobe -a brd target_core_mod target_core_iblock ib_srpt ib_srp sd_mod 2>/dev/null ||
+		skip "there is no module ib_srpt or ib_srp"
+	modprobe -r brd
+	modprobe brd rd_nr=1 rd_size=65536
+	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+}
+
+srp_target_up() {
+	mkdir -p "$SRP_CORE" "$SRP_CONFIG/srpt"
+	echo "udev_path=$NVME_RAM" >"$SRP_CORE/control"
+	echo 1 >"$SRP_CORE/enable"
+	echo "$SRP_PORT" >"$SRP_CONFIG/srpt/discovery_auth/rdma_cm_port" || fail "the target does not listen"
+	srp_port_up
+}
+
+# A target's port has the name of the device's GID, which on lo is another one for each link.
+srp_port_up() {
+	local gid
+	gid=$(<"/sys/class/infiniband/$NVME_LINK/ports/1/gids/0")
+	SRP_TPG=$SRP_CONFIG/srpt/0x${gid//:/}/0x${gid//:/}
+	mkdir -p "$SRP_TPG/lun/lun_0"
+	ln -s "$SRP_CORE" "$SRP_TPG/lun/lun_0/disk"
+	mkdir -p "$SRP_TPG/acls/$SRP_INITIATOR/lun_0"
+	ln -s "$SRP_TPG/lun/lun_0" "$SRP_TPG/acls/$SRP_INITIATOR/lun_0/lun"
+	echo 1 >"$SRP_TPG/enable"
+}
+
+srp_port_down() {
+	[ -d "${SRP_TPG:-}" ] || return 0
+	echo 0 >"$SRP_TPG/enable"
+	rm -f "$SRP_TPG/acls/$SRP_INITIATOR/lun_0/lun" "$SRP_TPG/lun/lun_0/disk"
+	rmdir "$SRP_TPG/acls/$SRP_INITIATOR/lun_0" "$SRP_TPG/acls/$SRP_INITIATOR"
+	rmdir "$SRP_TPG/lun/lun_0" "$SRP_TPG" "${SRP_TPG%/*}"
+}
+
+srp_target_down() {
+	srp_port_down
+	echo 0 >"$SRP_CONFIG/srpt/discovery_auth/rdma_cm_port"
+	rmdir "$SRP_CORE" "${SRP_CORE%/*}" "$SRP_CONFIG/srpt"
+}
+
+# The target's identifiers are what its module took them from.
+srp_login() {
+	local guid
+	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
+	guid=${guid#0x}
+	echo "id_ext=$guid,ioc_guid=$guid,dest=$NVME_ADDR:$SRP_PORT,queue_size=64" \
+		>"/sys/class/infiniband_srp/srp-$NVME_LINK-1/add_target" || fail "logging in"
+	wait_until 20 "the disk is there" find_lio_disk
+}
+
+srp_port() {
+	local dir
+	for dir in "$SRP_PORTS"/port-*; do
+		[ ! -e "$dir/delete" ] || echo "$dir"
+	done
+}
+
+srp_no_port() {
+	[ -z "$(srp_port)" ]
+}
+
+# The port goes before the disk, and the connection after it.
+srp_logged_out() {
+	srp_no_port && [ ! -e "/sys/block/${DISK##*/}" ]
+}
+
+srp_logout() {
+	! srp_no_port || fail "there is no remote port to log out from"
+	echo 1 >"$(srp_port)/delete"
+	wait_until 20 "disk and remote port are gone" srp_logged_out
+}
+
+srp_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	srp_clean >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+srp_clean() {
+	srp_no_port || echo 1 >"$(srp_port)/delete"
+	srp_target_down
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	tc qdisc del dev lo root
+	rm -f "$RUN"/disk-*
+	modprobe -r ib_srp ib_srpt brd
+}
+
+srp_up() {
+	load_type "$KWARP_LINK"
+	srp_modules
+	trap srp_end EXIT
+	nvme_link_up
+	srp_target_up
+	srp_login
+}
+
+srp_down() {
+	srp_logout
+	srp_target_down
+	wait_until 10 "target and initiator have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "unloading the consumers" modprobe -r ib_srp ib_srpt brd
+}
+
+srp_case() {
+	srp_up
+	disk_data "$(by_profile 8 2)"
+	srp_down
+}
+
+srp_loss_case() {
+	srp_up
+	lossy_lo
+	disk_data "$(by_profile 4 1)"
+	tc qdisc del dev lo root
+	srp_down
+}
+
+# The link goes away, and with it the initiator's disk; one that is added later has what was written.
+srp_link_case() {
+	srp_up
+	disk_data 1
+	cp "$RUN/disk-file" "$RUN/disk-before"
+	nvme_link_down
+	wait_until 20 "disk and remote port are gone" srp_logged_out
+	srp_port_down
+	nvme_link_up
+	srp_port_up
+	srp_login
+	disk_same 1 || fail "the disk has lost what was written before the link went"
+	disk_data 2
+	srp_down
+}
+
+testcase kernel-srp 120 srp_case
+testcase kernel-srp-loss 120 srp_loss_case
+testcase kernel-srp-link 180 srp_link_case

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# SMB Direct: server (ksmbd) and client (cifs) on the same machine, over one link as those of
+# 35-kernel.sh:
+#
+#     programs -- /run/kwarp-e2e/smb-mount -- cifs -- kwlo ..TCP, 10.99.0.1.. kwlo -- ksmbd -- smb-share
+#
+# Debian's kernels have neither of the two with SMB Direct; our own user-mode kernels have:
+#
+#     scripts/e2e.sh --kernel uml-up kernel-smb
+
+# Where SMB Direct over iWARP listens: TCP's port 445 is SMB's over TCP.
+SMB_PORT=5445
+SMB_SHARE=$RUN/smb-share
+SMB_MOUNT=$RUN/smb-mount
+SMB_CONFIG=$RUN/smb.conf
+SMB_USERS=$RUN/smb-users
+
+smb_modules() {
+	local program
+	for program in ksmbd.mountd ksmbd.adduser ksmbd.control mount.cifs; do
+		command -v "$program" >/dev/null || skip "there is no $program"
+	done
+	modprobe -a ksmbd cifs 2>/dev/null || skip "there is no module ksmbd or cifs"
+	# A parameter of the part that does SMB Direct.
+	[ -e /sys/module/cifs/parameters/smbd_logging_class ] || {
+		modprobe -r cifs ksmbd
+		skip "this kernel's SMB has no SMB Direct"
+	}
+}
+
+smb_listens() {
+	local port
+	printf -v port ':%04X' "$SMB_PORT"
+	has_line /proc/net/tcp "$port [0-9A-F]+:0000 0A"
+}
+
+smb_server_up() {
+	mkdir -p "$SMB_SHARE" "$SMB_MOUNT"
+	chmod 777 "$SMB_SHARE"
+	cat >"$SMB_CONFIG" <<-END
+		[global]
+			netbios name = kwarp
+			server min protocol = SMB3_00
+		[share]
+			path = $SMB_SHARE
+			read only = no
+	END
+	: >"$SMB_USERS"
+	check "adding a user" ksmbd.adduser -C "$SMB_CONFIG" -P "$SMB_USERS" -a -p kwarp kwarp
+	start mountd - setsid ksmbd.mountd -C "$SMB_CONFIG" -P "$SMB_USERS" -n
+	wait_until 20 "the server listens for RDMA" smb_listens
+}
+
+smb_server_down() {
+	check "stopping the server" ksmbd.control --shutdown
+	ended 20 mountd
+	rm -f /run/ksmbd.lock
+}
+
+smb_mount() {
+	check "mounting" timeout 60 mount.cifs "//$NVME_ADDR/share" "$SMB_MOUNT" \
+		-o rdma,vers=3.1.1,username=kwarp,password=kwarp,cache=none
+	[ "$(nvme_qps)" -ge 2 ] || fail "the mount has no queue pair"
+}
+
+smb_end() {
+	local rc=$?
+	trap - TERM INT
+	set +e
+	smb_clean >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+smb_clean() {
+	timeout 20 umount -f "$SMB_MOUNT" || umount -l "$SMB_MOUNT"
+	[ -z "${PIDS[mountd]:-}" ] || timeout 20 ksmbd.control --shutdown
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	tc qdisc del dev lo root
+	rm -rf "$SMB_SHARE" "$RUN/smb-file" "$RUN/smb-before" /run/ksmbd.lock
+	modprobe -r cifs ksmbd
+}
+
+smb_up() {
+	load_type "$KWARP_LINK"
+	smb_modules
+	trap smb_end EXIT
+	nvme_link_up
+	smb_server_up
+	smb_mount
+}
+
+smb_down() {
+	check "unmounting" umount "$SMB_MOUNT"
+	smb_server_down
+	wait_until 10 "server and client have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	rm -rf "$SMB_SHARE" "$RUN/smb-file" "$RUN/smb-before"
+	check "unloading the consumers" modprobe -r cifs ksmbd
+}
+
+# smb_data MIB: what is written there is in the share, and is read again, in other pieces. Large
+# ones are Writes and Reads of the server, small ones are in Sends.
+smb_data() {
+	local mib=$1 size
+	head -c "$((mib << 20))" /dev/urandom >"$RUN/smb-file"
+	for size in 4M 64k 1000; do
+		check "writing $size at a time" dd if="$RUN/smb-file" of="$SMB_MOUNT/file" bs="$size" 2>/dev/null
+		cmp "$SMB_SHARE/file" "$RUN/smb-file" || fail "the share holds something else than was written $size at a time"
+		rm "$SMB_MOUNT/file"
+		[ ! -e "$SMB_SHARE/file" ] || fail "the share still has what was removed"
+	done
+	check "copying" cp "$RUN/smb-file" "$SMB_MOUNT/file"
+	for size in 4M 16k 1000; do
+		dd if="$SMB_MOUNT/file" bs="$size" 2>/dev/null | cmp - "$RUN/smb-file" ||
+			fail "what is read $size at a time is not what was written"
+	done
+}
+
+# Names, more than one answer holds.
+smb_names() {
+	local i seen
+	mkdir "$SMB_MOUNT/many"
+	for ((i = 0; i < 300; i++)); do
+		echo "$i" >"$SMB_MOUNT/many/a-name-that-is-somewhat-longer-$i"
+	done
+	seen=("$SMB_MOUNT"/many/*)
+	[ "${#seen[@]}" = 300 ] || fail "of 300 names ${#seen[@]} are seen"
+	mv "$SMB_MOUNT/many/a-name-that-is-somewhat-longer-7" "$SMB_MOUNT/many/other"
+	[ "$(<"$SMB_SHARE/many/other")" = 7 ] || fail "a file with another name holds something else"
+	rm -r "$SMB_MOUNT/many"
+	[ ! -e "$SMB_SHARE/many" ] || fail "the share still has the removed folder"
+}
+
+smb_case() {
+	smb_up
+	smb_data 16
+	smb_names
+	smb_down
+}
+
+smb_loss_case() {
+	smb_up
+	lossy_lo
+	smb_data 4
+	tc qdisc del dev lo root
+	smb_down
+}
+
+smb_same() {
+	cmp -s "$SMB_MOUNT/before" "$RUN/smb-before"
+}
+
+# The link goes away and comes back: the client connects again, and its files are the same.
+smb_link_case() {
+	smb_up
+	head -c 1048576 /dev/urandom >"$RUN/smb-before"
+	check "copying" cp "$RUN/smb-before" "$SMB_MOUNT/before"
+	nvme_link_down
+	nvme_link_up
+	wait_until 30 "the file is what it was before the link went" smb_same
+	smb_data 2
+	smb_down
+}
+
+testcase kernel-smb 120 smb_case
+testcase kernel-smb-loss 120 smb_loss_case
+testcase kernel-smb-link 180 smb_link_case
