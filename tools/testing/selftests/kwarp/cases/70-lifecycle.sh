@@ -197,7 +197,7 @@ netns_delete_case() {
 # connections there.
 netns_moved_case() {
 	local i cycles
-	cycles=$(by_profile 4 1)
+	cycles=$(by_profile 2 1)
 	for ((i = 0; i < cycles; i++)); do
 		own_links
 		traffic t
