@@ -283,7 +283,7 @@ test_bench-excuse() {
 
 # -------------------------------------------------------------------- the suite
 
-# state_line EVENT: what the kernel's trace has of it, on port 20000.
+# state_line EVENT AT: what the kernel's trace has of it, on port 20000.
 state_line() {
 	local ports='sport=40000 dport=20000' change
 	case $1 in
@@ -295,16 +295,18 @@ state_line() {
 	in) change='SYN_SENT ESTABLISHED' ;;
 	lost) change='ESTABLISHED CLOSE' ;;
 	esac
-	printf '  <idle>-0  [001] ..s2.  12.3: inet_sock_set_state: family=AF_INET protocol=IPPROTO_TCP %s saddr=192.0.2.1 oldstate=TCP_%s newstate=TCP_%s\n' \
-		"$ports" ${change% *} ${change#* }
+	printf '  <idle>-0  [001] ..s2.  %s: inet_sock_set_state: family=AF_INET protocol=IPPROTO_TCP %s saddr=192.0.2.1 oldstate=TCP_%s newstate=TCP_%s\n' \
+		"$2" "$ports" ${change% *} ${change#* }
 }
 
-# raced YES|NO EVENT...: is this perftest's own race?
+# raced YES|NO EVENT...: is this perftest's own race? One event is a second after the other, and one
+# with an exclamation mark 20 ms.
 raced() {
-	local want=$1 got=NO event
+	local want=$1 got=NO event at=12000
 	shift
 	for event in "$@"; do
-		state_line "$event"
+		if [[ $event = *! ]]; then at=$((at + 20)); else at=$((at + 1000)); fi
+		state_line "${event%!}" "${at:0:2}.${at:2}"
 	done >"$out/sockets.log"
 	! awk -v port=20000 -f "$KWARP_ROOT/tools/testing/selftests/kwarp/perfrace.awk" "$out/sockets.log" || got=YES
 	[ "$got" = "$want" ] || echo "perftest's race: $got, must be $want, with $*"
@@ -316,6 +318,9 @@ test_perf-race() {
 	raced YES "${control[@]}" ends asks listens refused
 	raced YES "${control[@]}" asks ends refused
 	raced YES "${control[@]}" asks takes in ends listens
+	# The second one is not there yet, though its state says so.
+	raced YES "${control[@]}" ends listens asks! refused
+	raced NO listens asks! refused
 	# A listener refuses, the first one or the second.
 	raced NO "${control[@]}" asks refused ends listens
 	raced NO "${control[@]}" ends listens asks refused
