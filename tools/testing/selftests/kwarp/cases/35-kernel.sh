@@ -45,14 +45,37 @@ nvme_link_up() {
 	wait_until 5 "link $NVME_LINK is active" nvme_link_active
 }
 
+nvme_link_clean() {
+	tc qdisc del dev lo root
+	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
+}
+
+# clean_at_end FUNCTION: it runs however the case ends, whatever of it fails.
+clean_at_end() {
+	KERNEL_CLEAN=$1
+	trap kernel_end EXIT
+}
+
+kernel_end() {
+	local rc=$?
+	trap - TERM INT
+	set +eu
+	"$KERNEL_CLEAN" >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
 nvme_link_down() {
 	check "deleting the link" timeout 60 rdma link delete "$NVME_LINK"
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || fail "the link is still there"
 }
 
-# For cases that run over it, too. Our own kernels for one processor have no netem.
+# lossy_lo [SHAPE...]: our own kernels for one processor have no netem.
 lossy_lo() {
-	tc qdisc add dev lo root netem loss 0.5% delay 2ms || skip "this kernel loses no packets: it has no netem"
+	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
+	tc qdisc add dev lo root netem "$@" || skip "this kernel loses no packets: it has no netem"
 }
 
 nvmet_up() {
@@ -84,19 +107,23 @@ nvmet_down() {
 	rmdir "$NVMET/ports/1" "$subsystem/namespaces/1" "$subsystem"
 }
 
-# Names of our controllers: none or one.
-nvme_ctrl() {
+# nvme_ctrl_of NQN: the name of our controller of that subsystem, if there is one.
+nvme_ctrl_of() {
 	local dir
 	for dir in /sys/class/nvme/nvme*; do
-		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" != "$NVME_NQN" ] || echo "${dir##*/}"
+		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" != "$1" ] || echo "${dir##*/}"
 	done
 }
 
-# Its disk. A path of a multipath disk has a name of its own, nvme0c0n1, without a node.
+nvme_ctrl() {
+	nvme_ctrl_of "$NVME_NQN"
+}
+
+# nvme_find_disk [CTRL]: its disk, in NVME_DISK. A path of a multipath disk has a name of its own,
+# nvme0c0n1, without a node.
 nvme_find_disk() {
-	local ctrl dir
-	ctrl=$(nvme_ctrl)
-	for dir in "/sys/class/nvme/$ctrl/nvme"*n1; do
+	local dir
+	for dir in "/sys/class/nvme/${1:-$(nvme_ctrl)}/nvme"*n1; do
 		NVME_DISK=/dev/${dir##*/}
 		[[ ! $NVME_DISK =~ ^(.*)c[0-9]+(n1)$ ]] || NVME_DISK=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
 		[ ! -b "$NVME_DISK" ] || return 0
@@ -132,31 +159,19 @@ nvme_no_qps() {
 	[ "$(nvme_qps)" = 0 ]
 }
 
-# However the case ends.
-nvme_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	nvme_clean >>"$CASE_DIR/clean.log" 2>&1
-	rm -rf "$NVME_FILES"
-	(exit $rc)
-	case_cleanup
-}
-
 nvme_clean() {
 	local ctrl
 	ctrl=$(nvme_ctrl)
 	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller"
 	nvmet_down
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
+	nvme_link_clean
+	rm -rf "$NVME_FILES"
 	modprobe -r nvme-rdma nvmet-rdma brd
 }
 
 nvme_up() {
 	load_type "$KWARP_LINK"
-	trap nvme_end EXIT
+	clean_at_end nvme_clean
 	nvme_modules
 	mkdir -p "$NVME_FILES"
 	nvme_link_up

@@ -53,10 +53,7 @@ many_target_down() {
 
 # many_ctrl I: the name of the host's controller of that subsystem.
 many_ctrl() {
-	local dir
-	for dir in /sys/class/nvme/nvme*; do
-		[ "$(cat "$dir/subsysnqn" 2>/dev/null)" != "$(many_nqn "$1")" ] || echo "${dir##*/}"
-	done
+	nvme_ctrl_of "$(many_nqn "$1")"
 }
 
 many_gone() {
@@ -66,15 +63,8 @@ many_gone() {
 	done
 }
 
-# A path of a multipath disk has a name of its own, nvme0c0n1, without a node.
 many_disk() {
-	local dir
-	for dir in "/sys/class/nvme/$(many_ctrl "$1")/nvme"*n1; do
-		DISK=/dev/${dir##*/}
-		[[ ! $DISK =~ ^(.*)c[0-9]+(n1)$ ]] || DISK=${BASH_REMATCH[1]}${BASH_REMATCH[2]}
-		[ ! -b "$DISK" ] || return 0
-	done
-	return 1
+	nvme_find_disk "$(many_ctrl "$1")"
 }
 
 many_connect() {
@@ -106,30 +96,18 @@ many_disconnect() {
 	wait_until 20 "the controllers are gone" many_gone
 }
 
-many_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	many_clean >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
 many_clean() {
-	tc qdisc del dev lo root
 	pkill -KILL fio
 	many_delete_controllers
 	holds_within 20 many_gone
 	many_target_down
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
+	nvme_link_clean
 	modprobe -r nvme-rdma nvmet-rdma brd
 }
 
 many_up() {
 	load_type "$KWARP_LINK"
-	trap many_end EXIT
+	clean_at_end many_clean
 	many_modules
 	nvme_link_up
 	many_target_up
@@ -150,7 +128,7 @@ many_start_fio() {
 	local i
 	for ((i = 0; i < NVME_MANY; i++)); do
 		many_disk $i || fail "disk $i is gone"
-		start "fio$i" - fio --name="$1" --filename="$DISK" --direct=1 --ioengine=psync --numjobs=2 --size=8m \
+		start "fio$i" - fio --name="$1" --filename="$NVME_DISK" --direct=1 --ioengine=psync --numjobs=2 --size=8m \
 			--offset_increment=8m --rw=randwrite --bs="$1" --verify=crc32c --verify_fatal=1 --do_verify=1
 	done
 }
@@ -177,7 +155,7 @@ nvme_many_case() {
 many_written() {
 	local stat
 	many_disk "$1" || return 1
-	read -ra stat <"/sys/block/${DISK##*/}/stat"
+	read -ra stat <"/sys/block/${NVME_DISK##*/}/stat"
 	[ "${stat[6]}" -gt "$2" ]
 }
 
@@ -203,7 +181,7 @@ nvme_reconnect_case() {
 	before=$(nvme_troubles)
 	many_up
 	many_start_fio 4k
-	check "netem" tc qdisc add dev lo root netem loss 100%
+	lossy_lo loss 100%
 	wait_until 30 "the host notices" many_troubles_since "$before"
 	tc qdisc del dev lo root
 	wait_until 60 "all controllers are live" many_live

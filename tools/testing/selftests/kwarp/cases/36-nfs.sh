@@ -18,15 +18,6 @@ nfs_programs() {
 	modprobe -a nfsd rpcrdma nfs nfsv3 nfsv4 2>/dev/null || skip "there is no module nfsd, rpcrdma or nfs"
 }
 
-nfs_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	nfs_clean >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
 nfs_stop_server() {
 	rpc.nfsd 0
 	exportfs -u "*:$NFS_EXPORT"
@@ -39,8 +30,7 @@ nfs_stop_server() {
 nfs_clean() {
 	! mountpoint -q "$NFS_MOUNT" || umount -f -l "$NFS_MOUNT"
 	nfs_stop_server
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	nvme_link_clean
 	tc qdisc del dev lo root
 }
 
@@ -60,7 +50,7 @@ nfs_serve() {
 nfs_up() {
 	load_type "$KWARP_LINK"
 	nfs_programs
-	trap nfs_end EXIT
+	clean_at_end nfs_clean
 	nvme_link_up
 	nfs_serve
 }

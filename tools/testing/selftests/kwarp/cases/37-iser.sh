@@ -77,22 +77,11 @@ iser_logout() {
 	stop iscsid
 }
 
-iser_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	iser_clean >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
 iser_clean() {
 	iser_admin --logout
 	[ -z "${PIDS[iscsid]:-}" ] || kill "${PIDS[iscsid]}"
 	iser_target_down
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	tc qdisc del dev lo root
+	nvme_link_clean
 	rm -f "$RUN"/disk-*
 	modprobe -r ib_iser ib_isert brd
 }
@@ -101,7 +90,7 @@ iser_up() {
 	load_type "$KWARP_LINK"
 	net_up
 	iser_programs
-	trap iser_end EXIT
+	clean_at_end iser_clean
 	nvme_link_up
 	iser_target_up
 	iser_login

@@ -87,21 +87,10 @@ srp_logout() {
 	wait_until 20 "disk and remote port are gone" srp_logged_out
 }
 
-srp_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	srp_clean >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
 srp_clean() {
 	srp_no_port || echo 1 >"$(srp_port)/delete"
 	srp_target_down
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	tc qdisc del dev lo root
+	nvme_link_clean
 	rm -f "$RUN"/disk-*
 	modprobe -r ib_srp ib_srpt brd
 }
@@ -109,7 +98,7 @@ srp_clean() {
 srp_up() {
 	load_type "$KWARP_LINK"
 	srp_modules
-	trap srp_end EXIT
+	clean_at_end srp_clean
 	nvme_link_up
 	srp_target_up
 	srp_login

@@ -65,21 +65,10 @@ smb_mount() {
 	[ "$(nvme_qps)" -ge 2 ] || fail "the mount has no queue pair"
 }
 
-smb_end() {
-	local rc=$?
-	trap - TERM INT
-	set +e
-	smb_clean >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
 smb_clean() {
 	timeout 20 umount -f "$SMB_MOUNT" || umount -l "$SMB_MOUNT"
 	[ -z "${PIDS[mountd]:-}" ] || timeout 20 ksmbd.control --shutdown
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	tc qdisc del dev lo root
+	nvme_link_clean
 	rm -rf "$SMB_SHARE" "$RUN/smb-file" "$RUN/smb-before" /run/ksmbd.lock
 	modprobe -r cifs ksmbd
 }
@@ -87,7 +76,7 @@ smb_clean() {
 smb_up() {
 	load_type "$KWARP_LINK"
 	smb_modules
-	trap smb_end EXIT
+	clean_at_end smb_clean
 	nvme_link_up
 	smb_server_up
 	smb_mount
