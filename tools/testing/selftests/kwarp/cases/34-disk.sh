@@ -41,3 +41,18 @@ disk_data() {
 disk_same() {
 	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
 }
+
+# disk_case KIND MIB: KIND is the name before _up and _down.
+disk_case() {
+	"$1_up"
+	disk_data "$2"
+	"$1_down"
+}
+
+disk_loss_case() {
+	"$1_up"
+	lossy_lo
+	disk_data "$2"
+	tc qdisc del dev lo root
+	"$1_down"
+}

@@ -20,14 +20,21 @@ NVME_FILES=$RUN/nvme
 
 # -------------------------------------------------------------------- set up
 
+# ram_disks N: /dev/ram0 and those after it, empty.
+ram_disks() {
+	modprobe -r brd 2>/dev/null || :
+	modprobe brd rd_nr="$1" rd_size=65536 2>/dev/null || skip "there is no module brd"
+	wait_until 5 "RAM disks are there" test -b "/dev/ram$(($1 - 1))"
+}
+
+# nvme_modules DISKS
 nvme_modules() {
 	local module
 	for module in nvmet-rdma nvme-rdma; do
 		modprobe "$module" 2>/dev/null || skip "there is no module $module"
 	done
-	modprobe brd rd_nr=1 rd_size=65536 2>/dev/null || skip "there is no module brd"
 	[ -d "$NVMET" ] || skip "configfs is not mounted"
-	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+	ram_disks "$1"
 }
 
 nvme_link_active() {
@@ -72,39 +79,57 @@ nvme_link_down() {
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || fail "the link is still there"
 }
 
+# consumers_down MODULE...: both ends are gone; nothing holds the link, and nothing these.
+consumers_down() {
+	wait_until 10 "both ends have destroyed their queue pairs" nvme_no_qps
+	nvme_link_down
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	check "unloading the consumers" modprobe -r "$@"
+}
+
 # lossy_lo [SHAPE...]: our own kernels for one processor have no netem.
 lossy_lo() {
 	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
 	tc qdisc add dev lo root netem "$@" || skip "this kernel loses no packets: it has no netem"
 }
 
-nvmet_up() {
-	local subsystem=$NVMET/subsystems/$NVME_NQN
-	mkdir "$subsystem" "$subsystem/namespaces/1" "$NVMET/ports/1"
-	echo 1 >"$subsystem/attr_allow_any_host"
-	echo "$NVME_RAM" >"$subsystem/namespaces/1/device_path"
-	echo 1 >"$subsystem/namespaces/1/enable"
+nvmet_port_up() {
+	mkdir "$NVMET/ports/1"
 	echo rdma >"$NVMET/ports/1/addr_trtype"
 	echo ipv4 >"$NVMET/ports/1/addr_adrfam"
 	echo "$NVME_ADDR" >"$NVMET/ports/1/addr_traddr"
 	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
-	nvmet_listen
+}
+
+# nvmet_subsystem_up NQN DEVICE
+nvmet_subsystem_up() {
+	local subsystem=$NVMET/subsystems/$1
+	mkdir "$subsystem" "$subsystem/namespaces/1"
+	echo 1 >"$subsystem/attr_allow_any_host"
+	echo "$2" >"$subsystem/namespaces/1/device_path"
+	echo 1 >"$subsystem/namespaces/1/enable"
+	nvmet_listen "$1"
 }
 
 nvmet_listen() {
-	ln -s "$NVMET/subsystems/$NVME_NQN" "$NVMET/ports/1/subsystems/$NVME_NQN"
+	ln -s "$NVMET/subsystems/$1" "$NVMET/ports/1/subsystems/$1"
 }
 
 nvmet_deafen() {
-	rm -f "$NVMET/ports/1/subsystems/$NVME_NQN"
+	rm -f "$NVMET/ports/1/subsystems/$1"
 }
 
+# nvmet_down NQN...: the port, and these.
 nvmet_down() {
-	local subsystem=$NVMET/subsystems/$NVME_NQN
-	[ -d "$subsystem" ] || return 0
-	nvmet_deafen
-	echo 0 >"$subsystem/namespaces/1/enable"
-	rmdir "$NVMET/ports/1" "$subsystem/namespaces/1" "$subsystem"
+	local nqn subsystem
+	for nqn in "$@"; do
+		subsystem=$NVMET/subsystems/$nqn
+		[ -d "$subsystem" ] || continue
+		nvmet_deafen "$nqn"
+		echo 0 >"$subsystem/namespaces/1/enable"
+		rmdir "$subsystem/namespaces/1" "$subsystem"
+	done
+	[ ! -d "$NVMET/ports/1" ] || rmdir "$NVMET/ports/1"
 }
 
 # nvme_ctrl_of NQN: the name of our controller of that subsystem, if there is one.
@@ -143,10 +168,13 @@ nvme_gone() {
 	[ -z "$(nvme_ctrl)" ]
 }
 
+# nvme_delete CTRL: if it is the name of one.
+nvme_delete() {
+	[ -z "$1" ] || echo 1 >"/sys/class/nvme/$1/delete_controller" || :
+}
+
 nvme_disconnect() {
-	local ctrl
-	ctrl=$(nvme_ctrl)
-	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller" || :
+	nvme_delete "$(nvme_ctrl)"
 	wait_until 20 "the controller is gone" nvme_gone
 }
 
@@ -160,10 +188,8 @@ nvme_no_qps() {
 }
 
 nvme_clean() {
-	local ctrl
-	ctrl=$(nvme_ctrl)
-	[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller"
-	nvmet_down
+	nvme_delete "$(nvme_ctrl)"
+	nvmet_down "$NVME_NQN"
 	nvme_link_clean
 	rm -rf "$NVME_FILES"
 	modprobe -r nvme-rdma nvmet-rdma brd
@@ -172,19 +198,18 @@ nvme_clean() {
 nvme_up() {
 	load_type "$KWARP_LINK"
 	clean_at_end nvme_clean
-	nvme_modules
+	nvme_modules 1
 	mkdir -p "$NVME_FILES"
 	nvme_link_up
-	nvmet_up
+	nvmet_port_up
+	nvmet_subsystem_up "$NVME_NQN" "$NVME_RAM"
 	nvme_connect
 }
 
 nvme_down() {
 	nvme_disconnect
-	nvmet_down
-	wait_until 10 "target and host have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	check "unloading the consumers" modprobe -r nvme-rdma nvmet-rdma brd
+	nvmet_down "$NVME_NQN"
+	consumers_down nvme-rdma nvmet-rdma brd
 }
 
 # ---------------------------------------------------------------------- I/O
@@ -266,9 +291,9 @@ nvme_die_case() {
 	nvme_disconnect
 
 	# The listener went with the link.
-	nvmet_deafen
+	nvmet_deafen "$NVME_NQN"
 	nvme_link_up
-	nvmet_listen
+	nvmet_listen "$NVME_NQN"
 	nvme_connect
 	nvme_compare safe 256k 0
 	check "writing again" nvme_write busy 1M 32

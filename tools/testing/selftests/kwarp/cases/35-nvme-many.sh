@@ -11,44 +11,20 @@ many_nqn() {
 	echo "$NVME_NQN-$1"
 }
 
-many_modules() {
-	local module
-	command -v fio >/dev/null || skip "there is no fio"
-	for module in nvmet-rdma nvme-rdma; do
-		modprobe "$module" 2>/dev/null || skip "there is no module $module"
-	done
-	modprobe brd rd_nr=$NVME_MANY rd_size=65536 2>/dev/null || skip "there is no module brd"
-	[ -d "$NVMET" ] || skip "configfs is not mounted"
-	wait_until 5 "the last RAM disk is there" test -b "/dev/ram$((NVME_MANY - 1))"
-}
-
 many_target_up() {
-	local i subsystem
-	mkdir "$NVMET/ports/1"
-	echo rdma >"$NVMET/ports/1/addr_trtype"
-	echo ipv4 >"$NVMET/ports/1/addr_adrfam"
-	echo "$NVME_ADDR" >"$NVMET/ports/1/addr_traddr"
-	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
+	local i
+	nvmet_port_up
 	for ((i = 0; i < NVME_MANY; i++)); do
-		subsystem=$NVMET/subsystems/$(many_nqn $i)
-		mkdir "$subsystem" "$subsystem/namespaces/1"
-		echo 1 >"$subsystem/attr_allow_any_host"
-		echo "/dev/ram$i" >"$subsystem/namespaces/1/device_path"
-		echo 1 >"$subsystem/namespaces/1/enable"
-		ln -s "$subsystem" "$NVMET/ports/1/subsystems/$(many_nqn $i)"
+		nvmet_subsystem_up "$(many_nqn $i)" "/dev/ram$i"
 	done
 }
 
 many_target_down() {
-	local i subsystem
+	local i nqns=()
 	for ((i = 0; i < NVME_MANY; i++)); do
-		subsystem=$NVMET/subsystems/$(many_nqn $i)
-		[ -d "$subsystem" ] || continue
-		rm -f "$NVMET/ports/1/subsystems/$(many_nqn $i)"
-		echo 0 >"$subsystem/namespaces/1/enable"
-		rmdir "$subsystem/namespaces/1" "$subsystem"
+		nqns+=("$(many_nqn $i)")
 	done
-	rmdir "$NVMET/ports/1"
+	nvmet_down "${nqns[@]}"
 }
 
 # many_ctrl I: the name of the host's controller of that subsystem.
@@ -84,10 +60,9 @@ many_live() {
 }
 
 many_delete_controllers() {
-	local i ctrl
+	local i
 	for ((i = 0; i < NVME_MANY; i++)); do
-		ctrl=$(many_ctrl $i)
-		[ -z "$ctrl" ] || echo 1 >"/sys/class/nvme/$ctrl/delete_controller" || :
+		nvme_delete "$(many_ctrl $i)"
 	done
 }
 
@@ -107,8 +82,9 @@ many_clean() {
 
 many_up() {
 	load_type "$KWARP_LINK"
+	command -v fio >/dev/null || skip "there is no fio"
 	clean_at_end many_clean
-	many_modules
+	nvme_modules $NVME_MANY
 	nvme_link_up
 	many_target_up
 	many_connect
@@ -117,10 +93,7 @@ many_up() {
 many_down() {
 	many_disconnect
 	many_target_down
-	wait_until 10 "target and host have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	check "unloading the consumers" modprobe -r nvme-rdma nvmet-rdma brd
+	consumers_down nvme-rdma nvmet-rdma brd
 }
 
 # many_start_fio BLOCK: on each disk, random blocks of this size, written, read and compared.

@@ -68,10 +68,7 @@ nfs_umount() {
 
 nfs_down() {
 	nfs_stop_server
-	wait_until 10 "client and server have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	check "unloading the consumers" modprobe -r rpcrdma nfsv3 nfsv4 nfs nfsd
+	consumers_down rpcrdma nfsv3 nfsv4 nfs nfsd
 }
 
 # What is read comes from the server, not from the client's cache: it is mounted anew.

@@ -21,11 +21,9 @@ iser_programs() {
 	for program in iscsid iscsiadm nsenter; do
 		command -v "$program" >/dev/null || skip "there is no $program"
 	done
-	modprobe -a brd target_core_mod target_core_iblock iscsi_target_mod ib_isert ib_iser sd_mod 2>/dev/null ||
+	modprobe -a target_core_mod target_core_iblock iscsi_target_mod ib_isert ib_iser sd_mod 2>/dev/null ||
 		skip "there is no module ib_isert or ib_iser"
-	modprobe -r brd
-	modprobe brd rd_nr=1 rd_size=65536
-	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+	ram_disks 1
 }
 
 # in_portal_ns COMMAND...: the mounts stay those of here.
@@ -99,24 +97,7 @@ iser_up() {
 iser_down() {
 	iser_logout
 	iser_target_down
-	wait_until 10 "target and initiator have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	check "unloading the consumers" modprobe -r ib_iser ib_isert brd
-}
-
-iser_case() {
-	iser_up
-	disk_data "$(by_profile 8 2)"
-	iser_down
-}
-
-iser_loss_case() {
-	iser_up
-	lossy_lo
-	disk_data "$(by_profile 4 1)"
-	tc qdisc del dev lo root
-	iser_down
+	consumers_down ib_iser ib_isert brd
 }
 
 # The link goes away and comes back: the initiator logs in again, and its disk is the same.
@@ -134,6 +115,6 @@ iser_link_case() {
 	iser_down
 }
 
-testcase kernel-iser 120 iser_case
-testcase kernel-iser-loss 120 iser_loss_case
+testcase kernel-iser 120 disk_case iser "$(by_profile 8 2)"
+testcase kernel-iser-loss 120 disk_loss_case iser "$(by_profile 4 1)"
 testcase kernel-iser-link 180 iser_link_case

@@ -14,11 +14,9 @@ SRP_INITIATOR=0x00000000000000000000000000000000
 SRP_PORTS=/sys/class/srp_remote_ports
 
 srp_modules() {
-	modprobe -a brd target_core_mod target_core_iblock ib_srpt ib_srp sd_mod 2>/dev/null ||
+	modprobe -a target_core_mod target_core_iblock ib_srpt ib_srp sd_mod 2>/dev/null ||
 		skip "there is no module ib_srpt or ib_srp"
-	modprobe -r brd
-	modprobe brd rd_nr=1 rd_size=65536
-	wait_until 5 "$NVME_RAM is there" test -b "$NVME_RAM"
+	ram_disks 1
 }
 
 srp_target_up() {
@@ -107,24 +105,7 @@ srp_up() {
 srp_down() {
 	srp_logout
 	srp_target_down
-	wait_until 10 "target and initiator have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	check "unloading the consumers" modprobe -r ib_srp ib_srpt brd
-}
-
-srp_case() {
-	srp_up
-	disk_data "$(by_profile 8 2)"
-	srp_down
-}
-
-srp_loss_case() {
-	srp_up
-	lossy_lo
-	disk_data "$(by_profile 4 1)"
-	tc qdisc del dev lo root
-	srp_down
+	consumers_down ib_srp ib_srpt brd
 }
 
 # The link goes away, and with it the initiator's disk; one that is added later has what was written.
@@ -143,6 +124,6 @@ srp_link_case() {
 	srp_down
 }
 
-testcase kernel-srp 120 srp_case
-testcase kernel-srp-loss 120 srp_loss_case
+testcase kernel-srp 120 disk_case srp "$(by_profile 8 2)"
+testcase kernel-srp-loss 120 disk_loss_case srp "$(by_profile 4 1)"
 testcase kernel-srp-link 180 srp_link_case

@@ -30,12 +30,6 @@ smb_modules() {
 	}
 }
 
-smb_listens() {
-	local port
-	printf -v port ':%04X' "$SMB_PORT"
-	has_line /proc/net/tcp "$port [0-9A-F]+:0000 0A"
-}
-
 smb_server_up() {
 	mkdir -p "$SMB_SHARE" "$SMB_MOUNT"
 	chmod 777 "$SMB_SHARE"
@@ -50,13 +44,12 @@ smb_server_up() {
 	: >"$SMB_USERS"
 	check "adding a user" ksmbd.adduser -C "$SMB_CONFIG" -P "$SMB_USERS" -a -p kwarp kwarp
 	start mountd - setsid ksmbd.mountd -C "$SMB_CONFIG" -P "$SMB_USERS" -n
-	wait_until 20 "the server listens for RDMA" smb_listens
+	wait_until 20 "the server listens for RDMA" listens self "$SMB_PORT"
 }
 
 smb_server_down() {
 	check "stopping the server" ksmbd.control --shutdown
 	ended 20 mountd
-	rm -f /run/ksmbd.lock
 }
 
 smb_mount() {
@@ -85,11 +78,7 @@ smb_up() {
 smb_down() {
 	check "unmounting" umount "$SMB_MOUNT"
 	smb_server_down
-	wait_until 10 "server and client have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	rm -rf "$SMB_SHARE" "$RUN/smb-file" "$RUN/smb-before"
-	check "unloading the consumers" modprobe -r cifs ksmbd
+	consumers_down cifs ksmbd
 }
 
 # smb_data MIB: what is written there is in the share, and is read again, in other pieces. Large
