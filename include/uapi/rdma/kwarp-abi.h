@@ -106,6 +106,9 @@ enum kwarp_wr_opcode {
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
 	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: no octets unbind it */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
+	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data: imm */
+	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd of compare_add */
+	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: swap if it is compare_add */
 	KWARP_WR_MAX
 };
 
@@ -122,17 +125,20 @@ enum kwarp_wr_opcode {
  * @num_sge: elements in the SGL that follows (0 with KWARP_WR_INLINE)
  * @flags: KWARP_WR_*
  * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
- * @raddr: remote address (tagged offset) of a Write or Read; BIND_MW: first octet of the
- *	window, by the addresses of its region
- * @rkey: remote STag of a Write or Read; BIND_MW, REG_MR: the STag with its new key
+ * @raddr: remote address (tagged offset) of a Write, Read or atomic operation; BIND_MW: first
+ *	octet of the window, by the addresses of its region
+ * @rkey: remote STag likewise; BIND_MW, REG_MR: the STag with its new key
  * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV); BIND_MW: lkey of the region
  * @length: BIND_MW: octets in the window
- * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, ZERO_BASED;
- *	REG_MR: enum ib_access_flags
- * @rsvd: zero
+ * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC,
+ *	ZERO_BASED; REG_MR: enum ib_access_flags
+ * @imm: WRITE_IMM: immediate data, four octets as they are
+ * @compare_add: FETCH_ADD: what is added; CMP_SWAP: what is compared
+ * @swap: CMP_SWAP: what is stored if they are equal
  *
  * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry
- * occupies sq_stride octets (struct kwarp_create_qp_resp).
+ * occupies sq_stride octets (struct kwarp_create_qp_resp).  An atomic operation has one element
+ * of 8 octets, for the value that was there before.
  */
 struct kwarp_sqe {
 	__aligned_u64 id;
@@ -143,9 +149,17 @@ struct kwarp_sqe {
 	__aligned_u64 raddr;
 	__u32 rkey;
 	__u32 inv_stag;
-	__aligned_u64 length;
-	__u32 access;
-	__u32 rsvd;
+	union {
+		struct {
+			__aligned_u64 length;
+			__u32 access;
+			__u32 imm;
+		};
+		struct {
+			__aligned_u64 compare_add;
+			__aligned_u64 swap;
+		};
+	};
 };
 
 /**
@@ -165,6 +179,7 @@ struct kwarp_rqe {
 /* Completion opcodes (kwarp_cqe.opcode): enum kwarp_wr_opcode, or these. */
 #define KWARP_WC_RECV		0x80
 #define KWARP_WC_RECV_INV	0x81	/* inv_stag was invalidated by the peer */
+#define KWARP_WC_RECV_IMM	0x82	/* Immediate Data: imm; nothing was placed in the receive */
 
 /* Completion status (kwarp_cqe.status). */
 enum kwarp_wc_status {
@@ -188,14 +203,15 @@ enum kwarp_wc_status {
  * struct kwarp_cqe - completion queue entry
  * @id: wr_id of the request
  * @qpn: number of the queue pair
- * @byte_len: octets placed (receive, Read)
+ * @byte_len: octets placed (receive, Read, atomic operation); KWARP_WC_RECV_IMM: octets of the
+ *	Write before the Immediate Data, modulo 2^32
  * @inv_stag: STag invalidated by the peer (KWARP_WC_RECV_INV)
  * @vendor_err: of a failed or flushed request: control field of the Terminate that was
  *	sent or received, layer << 12 | etype << 8 | code; 0 if there was none
  * @status: enum kwarp_wc_status
  * @opcode: enum kwarp_wr_opcode or KWARP_WC_*
  * @flags: KWARP_CQE_*
- * @rsvd: zero
+ * @imm: immediate data, four octets as they are (KWARP_WC_RECV_IMM)
  */
 struct kwarp_cqe {
 	__aligned_u64 id;
@@ -206,7 +222,7 @@ struct kwarp_cqe {
 	__u8 status;
 	__u8 opcode;
 	__u32 flags;
-	__u32 rsvd;
+	__u32 imm;
 };
 
 /* ---------------------------------------------------------------- doorbell */
@@ -253,11 +269,17 @@ struct kwarp_doorbells {
  * grow at their end, and zero in a new field means what was before there was one.
  */
 
+/*
+ * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD, CMP_SWAP may be posted, and
+ * the peer's Immediate Data completes receives. Without, queue pairs refuse all of it.
+ */
+#define KWARP_FEATURE_RFC7306		(1ULL << 0)
+
 /**
  * struct kwarp_alloc_ucontext_req - request of alloc_context
  * @abi_min: oldest version that user space speaks
  * @abi_max: newest one; 0, or no request at all: version 1 only
- * @features: bits of optional behaviour that user space knows; none yet
+ * @features: bits of optional behaviour that user space knows: KWARP_FEATURE_*
  */
 struct kwarp_alloc_ucontext_req {
 	__u32 abi_min;

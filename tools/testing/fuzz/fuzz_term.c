@@ -36,7 +36,7 @@ static void encode_ours(struct fuzz *f, enum kwarp_perr err, u16 seg_len, bool r
 
 	memcpy(seg, f->at, min_t(size_t, f->left, sizeof(seg)));
 	kwarp_ddp_decode(seg, &hdr);
-	kwarp_rdmap_check(&hdr, seg_len);
+	kwarp_rdmap_check(&hdr, seg_len, rreq);
 	kwarp_rreq_decode(seg + KWARP_DDP_MAX_HDR, &req);
 	kwarp_term_fill(&term, err, f->left ? seg : NULL, seg_len,
 			rreq ? seg + KWARP_DDP_MAX_HDR : NULL);

@@ -21,6 +21,7 @@
 	X(markers, switch, 0, "ask peers for markers (off)")			\
 	X(mpa_rev, rev, 2, "MPA revision to initiate with, 1 or 2 (2)")		\
 	X(peer_to_peer, switch, 1, "initiate peer-to-peer, i.e. send an RTR (on)") \
+	X(rfc7306, switch, 1, "immediate data and atomic operations (on)")	\
 	X(rtr, rtr, KWARP_RTR_WRITE | KWARP_RTR_READ,				\
 	  "RTR forms offered, of send,write,read (write,read)")			\
 	X(strict, switch, 0, "the sink of a Read needs remote write, too (off)")	\

@@ -32,6 +32,7 @@
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
+ * @rfc7306: immediate data and atomic operations; a queue pair takes its snapshot when it is made
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
  * @strict: the sink of a Read needs remote write, too, as with most iWARP hardware
  * @user_timeout: seconds that TCP sends unacknowledged data again, or 0
@@ -44,6 +45,7 @@ struct kwarp_knobs {
 	u32 markers;
 	u32 mpa_rev;
 	u32 peer_to_peer;
+	u32 rfc7306;
 	u32 rtr;
 	u32 strict;
 	u32 user_timeout;

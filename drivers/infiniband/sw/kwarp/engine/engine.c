@@ -52,6 +52,7 @@ void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *
 	e->sq = parts->sq;
 	e->rq = parts->rq;
 	e->rq_shared = parts->shared_mem;
+	e->rfc7306 = parts->sq->rfc7306;
 	e->recv_cq = parts->recv_cq;
 	e->tx.home = parts->sq->cq->home;
 }

@@ -15,6 +15,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "../mem/mr.h"
+#include "../proto/atomic.h"
 #include "../proto/fpdu_rx.h"
 #include "../proto/qp_fsm.h"
 #include "../proto/rdmap.h"
@@ -61,6 +62,10 @@ enum kwarp_engine_flag {
 	KWARP_E_TERM_READY,	/* @term describes it */
 };
 
+/* The longest message that is nothing but a header. */
+#define KWARP_SMALL_LEN		KWARP_TERM_MAX_LEN
+static_assert(KWARP_SMALL_LEN >= KWARP_ATOMIC_REQ_LEN);
+
 /* What a message's payload is taken from. */
 enum kwarp_tx_src {
 	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
@@ -71,7 +76,7 @@ enum kwarp_tx_src {
 enum kwarp_tx_kind {
 	KWARP_TXK_NONE,
 	KWARP_TXK_SQ,
-	KWARP_TXK_RRESP,
+	KWARP_TXK_ANSWER,	/* Read Response, Atomic Response */
 	KWARP_TXK_RTR,
 	KWARP_TXK_TERM,
 };
@@ -149,7 +154,7 @@ struct kwarp_coalesce {
  * @turn: the send queue is next, for fairness against Read Responses
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
- * @answered: this step has built something of a Read Response
+ * @answered: this step has built something of an answer
  * @effort: requests and their elements looked at in this step
  * @off: stream octets since SeqStart, modulo 2^32
  * @mulpdu: of the current batch
@@ -159,7 +164,7 @@ struct kwarp_coalesce {
  *	asks for it, before the flag, and by the runner
  * @msg: message in work
  * @wqe: its work request
- * @small: payload of Read Requests and the Terminate
+ * @small: payload of what is nothing but a header
  * @batch: octets on their way to TCP
  * @coalesce: whether the send queue is held
  */
@@ -188,7 +193,7 @@ struct kwarp_tx {
 	u32 drain_to;
 	struct kwarp_tx_msg msg;
 	struct kwarp_wqe wqe;
-	u8 small[KWARP_TERM_MAX_LEN];
+	u8 small[KWARP_SMALL_LEN];
 	struct kwarp_batch batch;
 	struct kwarp_coalesce coalesce;
 };
@@ -197,7 +202,7 @@ enum kwarp_rx_target {
 	KWARP_RXT_NONE,		/* no payload expected */
 	KWARP_RXT_RECEIVE,	/* the open receive */
 	KWARP_RXT_TAGGED,	/* region named by the segment */
-	KWARP_RXT_SMALL,	/* Read Request or Terminate header */
+	KWARP_RXT_SMALL,	/* what is nothing but a header */
 };
 
 /**
@@ -224,6 +229,7 @@ struct kwarp_rx_stash {
  * @q: untagged queues
  * @target: what the payload of this segment goes to
  * @tagged_open: a tagged message has begun and its last segment has not come
+ * @written: octets of the Write that goes on, or was the last message, modulo 2^32
  * @mr: region used last in this run; referenced until the run ends
  * @sure: KWARP_RXT_TAGGED: @mr has been checked for all of the segment in this run, and
  *	only deregistration revokes it, which waits for the reference
@@ -246,6 +252,7 @@ struct kwarp_rx {
 	struct kwarp_ddp_untagged_rx q[KWARP_QN_COUNT];
 	enum kwarp_rx_target target;
 	bool tagged_open;
+	u32 written;
 	struct kwarp_mr *mr;
 	bool sure;
 	u64 addr;
@@ -254,7 +261,7 @@ struct kwarp_rx {
 	u8 rwqe_status;
 	u32 sge;
 	u32 sge_off;
-	u8 small[KWARP_TERM_MAX_LEN];
+	u8 small[KWARP_SMALL_LEN];
 	u32 small_have;
 	bool kick;
 };
@@ -267,6 +274,7 @@ struct kwarp_rx {
  * @sq: its send queue
  * @rq: its receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
+ * @rfc7306: the stream has Immediate Data and atomic operations
  * @recv_cq: where receives complete
  * @ibqp: named in completions
  * @ops: upcalls
@@ -274,8 +282,8 @@ struct kwarp_rx {
  * @flags: KWARP_E_*
  * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
  * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
- * @oread: Reads of ours, see readq.h
- * @iread: Reads of the peer
+ * @oread: Reads and atomic operations of ours, see readq.h
+ * @iread: those of the peer
  * @tx: transmit side
  * @rx: receive side
  * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
@@ -293,6 +301,7 @@ struct kwarp_engine {
 	struct kwarp_sq *sq;
 	struct kwarp_rq *rq;
 	bool rq_shared;
+	bool rfc7306;
 	struct kwarp_cq *recv_cq;
 	struct ib_qp *ibqp;
 	const struct kwarp_engine_ops *ops;

@@ -76,7 +76,7 @@ static bool may_revoke(const struct kwarp_mr *mr, const struct kwarp_mem_stream 
 	/* 5040-8.1.1-7: not what other streams of the protection domain use */
 	if (mr->kind == KWARP_MR_FAST && mr->owner != READ_ONCE(stream->id))
 		return false;
-	return mr->access & (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE);
+	return mr->access & KWARP_REMOTE_ACCESS;
 }
 
 /**

@@ -85,7 +85,8 @@ static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int a
 
 	if (check_add_overflow(offset, length, &end) || end > buf->size)
 		return -EINVAL;
-	if (access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE) && !is_writable(buf))
+	if (access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !is_writable(buf))
 		return -EACCES;
 	return 0;
 }

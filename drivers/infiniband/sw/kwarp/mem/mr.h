@@ -26,6 +26,11 @@
 struct kwarp_dev;
 struct kwarp_dmabuf;
 struct kwarp_backing;
+struct kwarp_atomic_req;
+
+/* What a peer can be allowed to do. */
+#define KWARP_REMOTE_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
+				 IB_ACCESS_REMOTE_ATOMIC)
 
 enum kwarp_mr_kind {
 	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
@@ -157,7 +162,7 @@ enum kwarp_mem_err {
  * struct kwarp_window_range - what a window is to cover
  * @addr: first octet, by the region's addresses
  * @length: octets; 0: nothing from now on, of a window of type 1
- * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ZERO_BASED
+ * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ACCESS_REMOTE_ATOMIC, IB_ZERO_BASED
  */
 struct kwarp_window_range {
 	u64 addr;
@@ -242,6 +247,10 @@ bool kwarp_mr_close(struct kwarp_mr *mr);
 void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len);
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len);
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len);
+
+/* atomic.c */
+bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_atomic_req *req,
+		     u64 *old);
 
 /* dmabuf.c */
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access);

@@ -26,7 +26,7 @@
 
 #include "../limits.h"
 
-#define WINDOW_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | IB_ZERO_BASED)
+#define WINDOW_ACCESS	(KWARP_REMOTE_ACCESS | IB_ZERO_BASED)
 
 /*
  * The binding lock: @parent and @bound of windows, @windows of regions, the lists of
@@ -61,7 +61,8 @@ static bool bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd
 		return false;
 	if (!(mr->access & IB_ACCESS_MW_BIND) || range->access & ~WINDOW_ACCESS)
 		return false;
-	if (range->access & IB_ACCESS_REMOTE_WRITE && !(mr->access & IB_ACCESS_LOCAL_WRITE))
+	if (range->access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
+	    !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return false;
 	return covers(mr, range);
 }

@@ -10,9 +10,10 @@
 #include "wire.h"
 
 enum kwarp_qn {
-	KWARP_QN_SEND	= 0,	/* all four Send types */
-	KWARP_QN_RREQ	= 1,	/* Read Requests */
+	KWARP_QN_SEND	= 0,	/* all four Send types, Immediate Data */
+	KWARP_QN_RREQ	= 1,	/* Read Requests, Atomic Requests */
 	KWARP_QN_TERM	= 2,	/* Terminate */
+	KWARP_QN_ATOMIC	= 3,	/* Atomic Responses */
 	KWARP_QN_COUNT
 };
 
@@ -25,6 +26,11 @@ enum kwarp_rdmap_op {
 	KWARP_OP_SEND_SE	= 5,
 	KWARP_OP_SEND_SE_INV	= 6,
 	KWARP_OP_TERM		= 7,
+	/* RFC 7306 */
+	KWARP_OP_IMM		= 8,
+	KWARP_OP_IMM_SE		= 9,
+	KWARP_OP_ATOMIC_REQ	= 10,
+	KWARP_OP_ATOMIC_RESP	= 11,
 	KWARP_OP_COUNT
 };
 

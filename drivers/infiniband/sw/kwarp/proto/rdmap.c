@@ -8,14 +8,15 @@
 #include "rdmap.h"
 
 /*
- * RFC 5040 Figures 4 and 5: header type, queue and, for the two messages with an
- * RDMAP header of their own, how long that may be (5040-4.2-1, -2).  Such a
- * message is one segment: MULPDU is never below 128 (5044-3-4).
+ * RFC 5040 Figures 4 and 5, RFC 7306 section 4: header type, queue and, for the messages that
+ * are nothing but an RDMAP header, how long that may be (5040-4.2-1, -2; 7306-4.2-1).  Such a
+ * message is one segment: MULPDU is never below 128 (5044-3-4, 7306-D-1).
  */
 static const struct op_rule {
 	bool known;
 	bool tagged;
 	bool header;
+	bool rfc7306;
 	u8 qn;
 	u8 min;
 	u8 max;
@@ -32,6 +33,18 @@ static const struct op_rule {
 	[KWARP_OP_TERM]        = { .known = true, .qn = KWARP_QN_TERM, .header = true,
 				   .min = KWARP_TERM_CTRL_LEN,
 				   .max = KWARP_TERM_MAX_LEN },
+	[KWARP_OP_IMM]         = { .known = true, .rfc7306 = true, .qn = KWARP_QN_SEND,
+				   .header = true, .min = KWARP_RDMAP_IMM_LEN,
+				   .max = KWARP_RDMAP_IMM_LEN },
+	[KWARP_OP_IMM_SE]      = { .known = true, .rfc7306 = true, .qn = KWARP_QN_SEND,
+				   .header = true, .min = KWARP_RDMAP_IMM_LEN,
+				   .max = KWARP_RDMAP_IMM_LEN },
+	[KWARP_OP_ATOMIC_REQ]  = { .known = true, .rfc7306 = true, .qn = KWARP_QN_RREQ,
+				   .header = true, .min = KWARP_ATOMIC_REQ_LEN,
+				   .max = KWARP_ATOMIC_REQ_LEN },
+	[KWARP_OP_ATOMIC_RESP] = { .known = true, .rfc7306 = true, .qn = KWARP_QN_ATOMIC,
+				   .header = true, .min = KWARP_ATOMIC_RESP_LEN,
+				   .max = KWARP_ATOMIC_RESP_LEN },
 };
 
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req)
@@ -57,12 +70,15 @@ void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *re
 	put_unaligned_be64(req->src_to, &wire->src_to);
 }
 
-static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr)
+/* Without RFC 7306 there is no queue 3 (7306-10.2-1). */
+static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
+	const u32 queues = rfc7306 ? KWARP_QN_COUNT : KWARP_QN_ATOMIC;
+
 	if (hdr->dv != KWARP_DDP_VERSION)	/* 5041-4.1-13, 5041-6.2.2-3 */
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION :
 				     KWARP_PERR_DDP_U_VERSION;
-	if (!hdr->tagged && hdr->qn >= KWARP_QN_COUNT)	/* 5041-7.1-2 */
+	if (!hdr->tagged && hdr->qn >= queues)	/* 5041-7.1-2 */
 		return KWARP_PERR_DDP_U_QN;
 	return KWARP_PERR_NONE;
 }
@@ -71,26 +87,37 @@ static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr)
 static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 					 const struct op_rule *rule, u32 payload)
 {
+	const bool wrong = payload < rule->min || !hdr->last;
+
+	if (rule->rfc7306)		/* 7306-6.3-7, 7306-4.1-6, 7306-D-1 */
+		return wrong || payload > rule->max ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 	if (payload > rule->max)	/* 5040-4.2-2, 5041-7.1-9: the queue's buffer */
 		return KWARP_PERR_DDP_U_LONG;
-	if (payload < rule->min || !hdr->last)	/* 5040-4.2-1: no exact code exists */
+	if (wrong)			/* 5040-4.2-1: no exact code exists */
 		return KWARP_PERR_O_UNSPEC;
 	return KWARP_PERR_NONE;
 }
 
-enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload)
+/* 5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4, 7306-8.2-2 */
+static const struct op_rule *find_rule(u8 opcode, bool rfc7306)
 {
-	enum kwarp_perr err = check_ddp(hdr);
+	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;
+
+	return rule && rule->known && (rfc7306 || !rule->rfc7306) ? rule : NULL;
+}
+
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, bool rfc7306)
+{
+	enum kwarp_perr err = check_ddp(hdr, rfc7306);
 	const struct op_rule *rule;
 
 	if (err)
 		return err;
 	if (hdr->rv != KWARP_RDMAP_VERSION)	/* 5040-7.2-3, -8; 5044-C.1-1 */
 		return KWARP_PERR_O_VERSION;
-	if (hdr->opcode >= ARRAY_SIZE(op_rules) || !op_rules[hdr->opcode].known)
-		return KWARP_PERR_O_OPCODE;	/* 5040-7.2-2, -7; 5040-4.1-16 */
-
-	rule = &op_rules[hdr->opcode];
+	rule = find_rule(hdr->opcode, rfc7306);
+	if (!rule)
+		return KWARP_PERR_O_OPCODE;
 	if (rule->tagged != hdr->tagged)	/* 5040-4.1-5 */
 		return KWARP_PERR_O_OPCODE;
 	if (!hdr->tagged && rule->qn != hdr->qn)	/* 5040-4.1-7, 5040-3.1-2 */

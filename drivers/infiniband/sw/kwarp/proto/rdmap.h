@@ -54,26 +54,34 @@ static inline bool kwarp_op_invalidates(u8 op)
 
 static inline bool kwarp_op_solicited(u8 op)
 {
-	return op == KWARP_OP_SEND_SE || op == KWARP_OP_SEND_SE_INV;
+	return op == KWARP_OP_SEND_SE || op == KWARP_OP_SEND_SE_INV || op == KWARP_OP_IMM_SE;
+}
+
+static inline bool kwarp_op_is_imm(u8 op)
+{
+	return op == KWARP_OP_IMM || op == KWARP_OP_IMM_SE;
 }
 
 /**
  * kwarp_rdmap_check - is this header legal on a stream of IETF versions?
  * @hdr: decoded header
  * @payload: octets that follow the DDP header in this segment
+ * @rfc7306: the stream has Immediate Data and atomic operations
  *
  * In this order: DDP version, QN range, RDMAP version, opcode known, opcode
- * fits T and QN, Read Request and Terminate are single segments of legal size.
- * (RFC 5040 section 7.2, RFC 5041 section 7.1; Figure 4 for opcode against T, QN.)
+ * fits T and QN, what is nothing but a header is a single segment of legal size.
+ * (RFC 5040 section 7.2, RFC 5041 section 7.1; Figure 4 for opcode against T, QN;
+ * RFC 7306 section 4.)
  *
  * A Read Request or Terminate that is too long does not fit the buffer of its
  * queue (KWARP_PERR_DDP_U_LONG); one too short, or in several segments, has no
- * code of its own (KWARP_PERR_O_UNSPEC).
+ * code of its own (KWARP_PERR_O_UNSPEC).  A message of RFC 7306 of any wrong length is catastrophic
+ * for its stream (KWARP_PERR_O_STREAM), which is the code that RFC has for its own errors.
  *
  * Context: any.
  * Return: KWARP_PERR_NONE or the error to put into the Terminate - which is not
  * sent if @hdr is itself a Terminate's (5040-5.4-9).
  */
-enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload);
+enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, bool rfc7306);
 
 #endif /* KWARP_PROTO_RDMAP_H */

@@ -112,6 +112,37 @@ static_assert(sizeof(struct kwarp_wire_rreq) == 28);
 
 #define KWARP_RDMAP_RREQ_LEN	28
 
+/* Immediate Data, RFC 7306 section 6.2: of these octets the verbs give and take the first four. */
+#define KWARP_RDMAP_IMM_LEN	8
+
+/* Atomic Request header, RFC 7306 section 5.2.1. */
+struct kwarp_wire_atomic_req {
+	__be32 op;
+	__be32 id;
+	__be32 stag;
+	__be64 to;
+	__be64 data;
+	__be64 mask;
+	__be64 compare;
+	__be64 compare_mask;
+} __packed;
+static_assert(sizeof(struct kwarp_wire_atomic_req) == 52);
+
+#define KWARP_ATOMIC_OP		0x0000000f	/* of op, as a host-order value */
+#define KWARP_ATOMIC_FETCH_ADD	0x0
+#define KWARP_ATOMIC_CMP_SWAP	0x2
+
+#define KWARP_ATOMIC_REQ_LEN	52
+
+/* Atomic Response header, RFC 7306 section 5.2.2. */
+struct kwarp_wire_atomic_resp {
+	__be32 id;
+	__be64 value;
+} __packed;
+static_assert(sizeof(struct kwarp_wire_atomic_resp) == 12);
+
+#define KWARP_ATOMIC_RESP_LEN	12
+
 /* Terminate control word, RFC 5040 section 4.8, as a host-order value. */
 #define KWARP_TERM_LAYER	0xf0000000
 #define KWARP_TERM_ETYPE	0x0f000000

@@ -199,9 +199,10 @@ static void change_access(struct kwarp_qp *qp, int access)
  * @set_up: in a call that also brings the QP to INIT or RTR
  *
  * librdmacm makes such calls for every program: with no rights when it creates the QP, and,
- * with iWARP, never again for an Initiator; with both rights when it accepts.  So what they
- * say does not undo what the consumer has chosen in a call of its own, and no rights in them
- * are nobody's choice.
+ * with iWARP, never again for an Initiator; with those to read and to write when it accepts.  So
+ * what they say does not undo what the consumer has chosen in a call of its own, and no rights in
+ * them are nobody's choice.  iw_cm knows of no third right: atomic operations come with Reads in
+ * such a call, as rdma_cm has it for InfiniBand.
  *
  * Context: process.
  */
@@ -210,6 +211,8 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	unsigned long irqflags;
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
+	if (set_up && access & IB_ACCESS_REMOTE_READ)
+		access |= IB_ACCESS_REMOTE_ATOMIC;
 	if (!set_up || !qp->access_chosen)
 		change_access(qp, access);
 	if (!set_up)
@@ -217,7 +220,7 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
-/* A QP whose consumer has chosen nothing gets both rights, and regions decide. */
+/* A QP whose consumer has chosen nothing gets all rights, and regions decide. */
 static void default_access(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
@@ -225,7 +228,7 @@ static void default_access(struct kwarp_qp *qp)
 	/* The consumer may be choosing at this moment: its word is the last. */
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	if (!qp->attr.qp_access_flags && !qp->access_chosen)
-		change_access(qp, IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ);
+		change_access(qp, KWARP_REMOTE_ACCESS);
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 

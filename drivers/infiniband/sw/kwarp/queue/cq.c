@@ -218,9 +218,15 @@ static const enum ib_wc_status wc_status[KWARP_WC_MAX] = {
 
 static enum ib_wc_opcode wc_opcode(u8 opcode)
 {
-	bool recv = opcode == KWARP_WC_RECV || opcode == KWARP_WC_RECV_INV;
-
-	return recv ? IB_WC_RECV : kwarp_wr_rule(opcode)->ib_wc;
+	switch (opcode) {
+	case KWARP_WC_RECV:
+	case KWARP_WC_RECV_INV:
+		return IB_WC_RECV;
+	case KWARP_WC_RECV_IMM:
+		return IB_WC_RECV_RDMA_WITH_IMM;
+	default:
+		return kwarp_wr_rule(opcode)->ib_wc;
+	}
 }
 
 static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp *qp)
@@ -236,6 +242,9 @@ static void fill_wc(struct ib_wc *wc, const struct kwarp_cqe *cqe, struct ib_qp 
 	if (cqe->opcode == KWARP_WC_RECV_INV) {
 		wc->wc_flags = IB_WC_WITH_INVALIDATE;
 		wc->ex.invalidate_rkey = cqe->inv_stag;
+	} else if (cqe->opcode == KWARP_WC_RECV_IMM) {
+		wc->wc_flags = IB_WC_WITH_IMM;
+		wc->ex.imm_data = (__force __be32)cqe->imm;
 	}
 }
 

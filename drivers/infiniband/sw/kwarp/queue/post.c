@@ -56,6 +56,14 @@ static void fill_op(struct kwarp_sqe *e, const struct kwarp_wr_rule *rule,
 	}
 	if (rule->inv)
 		e->inv_stag = wr->ex.invalidate_rkey;
+	if (rule->imm)
+		e->imm = (__force u32)wr->ex.imm_data;
+	if (rule->atomic) {
+		e->raddr = atomic_wr(wr)->remote_addr;
+		e->rkey = atomic_wr(wr)->rkey;
+		e->compare_add = atomic_wr(wr)->compare_add;
+		e->swap = atomic_wr(wr)->swap;
+	}
 	if (e->opcode == KWARP_WR_REG_MR) {
 		e->rkey = reg_wr(wr)->key;
 		e->access = reg_wr(wr)->access;
@@ -69,7 +77,7 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
 	const struct kwarp_wr_rule *rule = kwarp_wr_rule(opcode);
 	u32 room = sq->ring.stride - sizeof(*e);
 
-	if (!rule->kernel)
+	if (!rule->kernel || (rule->rfc7306 && !sq->rfc7306))
 		return -EINVAL;
 	memset(e, 0, sizeof(*e));
 	e->id = wr->wr_id;
@@ -89,6 +97,8 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
 	if (wr->send_flags & IB_SEND_INLINE)
 		return copy_inline(e, wr, min_t(u32, room, KWARP_MAX_INLINE));
 	if (wr->num_sge > room / sizeof(struct kwarp_sge))
+		return -EINVAL;
+	if (rule->atomic && (wr->num_sge != 1 || wr->sg_list->length != sizeof(u64)))
 		return -EINVAL;
 	e->num_sge = wr->num_sge;
 	copy_sgl((struct kwarp_sge *)(e + 1), wr->sg_list, wr->num_sge);

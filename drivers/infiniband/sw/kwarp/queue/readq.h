@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Read queues: Reads of ours that wait for their response (outbound), and Read
- * Requests of the peer that wait for ours (inbound).
+ * Read queues: Reads and atomic operations of ours that wait for their response (outbound), and
+ * those of the peer that wait for ours (inbound; 7306-5.2-3: they share the depth).
  *
  * Each is a ring with one producer and one consumer in different contexts, sized by
  * the negotiated depth, and needs no lock: the producer releases @tail, the consumer
@@ -17,10 +17,14 @@
 #include <linux/slab.h>
 #include <linux/types.h>
 
+#include "../proto/atomic.h"
+
 /**
- * struct kwarp_oread - outbound Read
+ * struct kwarp_oread - outbound request
  * @sq_index: its entry in the send queue
+ * @msn: of its message; an atomic operation's Request Identifier, too
  * @rtr: no entry: the Read is our "ready to receive" message
+ * @atomic: it is an atomic operation; @to is where the value goes
  * @invalidate: invalidate @stag once the data is there (Read with Invalidate)
  * @stag: sink STag
  * @to: sink address of the next octet expected
@@ -28,7 +32,9 @@
  */
 struct kwarp_oread {
 	u32 sq_index;
+	u32 msn;
 	bool rtr;
+	bool atomic;
 	bool invalidate;
 	u32 stag;
 	u64 to;
@@ -36,7 +42,9 @@ struct kwarp_oread {
 };
 
 /**
- * struct kwarp_iread - inbound Read Request
+ * struct kwarp_iread - inbound request
+ * @atomic: it is an Atomic Request, and @req counts; else what follows
+ * @req: the operation
  * @sink_stag: peer's buffer, echoed
  * @sink_to: likewise
  * @src_stag: our buffer
@@ -45,12 +53,18 @@ struct kwarp_oread {
  * @raw_ddp: DDP header as received, for a Terminate
  */
 struct kwarp_iread {
-	u32 sink_stag;
-	u64 sink_to;
-	u32 src_stag;
-	u64 src_to;
-	u32 size;
-	u8 raw_ddp[18];
+	bool atomic;
+	u8 raw_ddp[KWARP_DDP_UNTAGGED_LEN];
+	union {
+		struct kwarp_atomic_req req;
+		struct {
+			u32 sink_stag;
+			u64 sink_to;
+			u32 src_stag;
+			u64 src_to;
+			u32 size;
+		};
+	};
 };
 
 /**
@@ -115,6 +129,18 @@ static inline struct kwarp_iread *kwarp_iread_head(struct kwarp_readq *q)
 static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
 {
 	return &q->i[q->tail & q->mask];
+}
+
+/* The request with that number, which has not been answered, or NULL.  Context: the consumer. */
+static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 msn)
+{
+	/* Pairs with kwarp_readq_push(). */
+	u32 tail = smp_load_acquire(&q->tail), i;
+
+	for (i = q->head; i != tail; i++)
+		if (q->o[i & q->mask].msn == msn)
+			return &q->o[i & q->mask];
+	return NULL;
 }
 
 /* Set the depth before the stream starts; 0 is a legal depth. */

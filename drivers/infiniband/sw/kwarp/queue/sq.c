@@ -51,7 +51,8 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	if (sq->next - READ_ONCE(sq->retired) > sq->ring.mask)
 		return KWARP_TAKE_CORRUPT;
 	if (!kwarp_wqe_load(wqe, kwarp_ring_slot(&sq->ring, sq->next),
-			    sq->ring.stride, sq->user))
+			    sq->ring.stride, sq->user) ||
+	    (wqe->rule->rfc7306 && !sq->rfc7306))
 		return KWARP_TAKE_BAD;
 	return KWARP_TAKE_OK;
 }
@@ -68,7 +69,7 @@ static u8 known_opcode(u8 opcode)
  * @wqe: what kwarp_sq_peek() gave
  *
  * Context: transmit runner.
- * Return: its index, for kwarp_sq_sent(), _read_done() and _failed().
+ * Return: its index, for kwarp_sq_sent(), _answered() and _failed().
  */
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 {
@@ -77,11 +78,11 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	/* Not yet visible to completion, which stops at @sent. */
 	d->id = wqe->e.id;
 	d->opcode = known_opcode(wqe->e.opcode);
-	d->byte_len = wqe->rule->read ? wqe->len : 0;
+	d->byte_len = wqe->rule->awaits ? wqe->len : 0;
 	d->status = KWARP_WC_SUCCESS;
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
-	d->awaits = wqe->rule->read;
+	d->awaits = wqe->rule->awaits;
 	return sq->next++;
 }
 
@@ -99,7 +100,7 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
 }
 
-/* Complete some up to the first Read that still waits; true if there are more. */
+/* Complete some up to the first request that still waits for its response; true if there are more. */
 static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
 	const u32 from = sq->retired;
@@ -127,7 +128,7 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 	return more;
 }
 
-/* Complete all up to the first Read that still waits, and drop the lock. */
+/* Complete all up to the first that still waits, and drop the lock. */
 static void retire_unlock(struct kwarp_sq *sq)
 	__releases(&sq->lock)
 {
@@ -156,8 +157,8 @@ void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 	retire_unlock(sq);
 }
 
-/* The response of the Read at @index is complete.  Context: any but hard interrupt. */
-void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index)
+/* The response to the request at @index is complete.  Context: any but hard interrupt. */
+void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
 {
 	spin_lock_bh(&sq->lock);
 	sq->done[index & sq->ring.mask].awaits = false;

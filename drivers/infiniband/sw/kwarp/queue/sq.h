@@ -15,12 +15,12 @@
 /**
  * struct kwarp_sq_done - what is needed to complete a request
  * @id: wr_id
- * @byte_len: octets, for a Read
+ * @byte_len: octets, for a Read or atomic operation
  * @vendor_err: see struct kwarp_cqe
  * @opcode: enum kwarp_wr_opcode
  * @status: enum kwarp_wc_status
  * @signaled: the consumer wants a completion on success
- * @awaits: a Read whose response has not come
+ * @awaits: a Read or atomic operation whose response has not come
  */
 struct kwarp_sq_done {
 	u64 id;
@@ -40,6 +40,7 @@ struct kwarp_sq_done {
  * @ibqp: whose they are; immutable
  * @sig_all: every request is signaled; immutable
  * @user: user space posts; immutable
+ * @rfc7306: requests of that RFC may be posted; immutable
  * @max_wr: entries that the consumer may post; immutable
  * @next: first entry not yet taken; the transmit runner's
  * @lock: protects @sent, @retired and the contents of @done; any context but hard
@@ -56,6 +57,7 @@ struct kwarp_sq {
 	struct ib_qp *ibqp;
 	bool sig_all;
 	bool user;
+	bool rfc7306;
 	u32 max_wr;
 
 	u32 next;
@@ -80,7 +82,7 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe);
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe);
 bool kwarp_sq_empty(const struct kwarp_sq *sq);
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
-void kwarp_sq_read_done(struct kwarp_sq *sq, u32 index);
+void kwarp_sq_answered(struct kwarp_sq *sq, u32 index);
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
 		     u16 vendor_err);
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err);

@@ -21,7 +21,7 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .op = { KWARP_OP_WRITE, KWARP_OP_WRITE },
 				 .ib_wr = IB_WR_RDMA_WRITE, .ib_wc = IB_WC_RDMA_WRITE },
 	/* 5040-5.2.2-10: one Read Response fills one buffer. */
-	[KWARP_WR_READ]      = { .user = true, .kernel = true, .read = true, .remote = true,
+	[KWARP_WR_READ]      = { .user = true, .kernel = true, .awaits = true, .remote = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
 				 .ib_wr = IB_WR_RDMA_READ, .ib_wc = IB_WC_RDMA_READ },
 	[KWARP_WR_SEND]      = { .user = true, .kernel = true, .inlined = true,
@@ -33,7 +33,7 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .op = { KWARP_OP_SEND_INV, KWARP_OP_SEND_SE_INV },
 				 .ib_wr = IB_WR_SEND_WITH_INV, .ib_wc = IB_WC_SEND },
 	/* The sink of a program is a region of user space, which cannot be invalidated. */
-	[KWARP_WR_READ_INV]  = { .kernel = true, .read = true, .remote = true, .inv = true,
+	[KWARP_WR_READ_INV]  = { .kernel = true, .awaits = true, .remote = true, .inv = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
 				 .ib_wr = IB_WR_RDMA_READ_WITH_INV, .ib_wc = IB_WC_RDMA_READ },
 	[KWARP_WR_LOCAL_INV] = { .user = true, .kernel = true, .local = true, .inv = true,
@@ -41,6 +41,17 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 	[KWARP_WR_BIND_MW]   = { .user = true, .local = true, .ib_wc = IB_WC_BIND_MW },
 	[KWARP_WR_REG_MR]    = { .kernel = true, .local = true,
 				 .ib_wr = IB_WR_REG_MR, .ib_wc = IB_WC_REG_MR },
+	/* 7306-6.1-1, 7306-D-2: the Write has gone when its Immediate Data goes. */
+	[KWARP_WR_WRITE_IMM] = { .user = true, .kernel = true, .inlined = true, .remote = true,
+				 .imm = true, .rfc7306 = true, .max_sge = KWARP_MAX_SGE,
+				 .op = { KWARP_OP_IMM, KWARP_OP_IMM_SE },
+				 .ib_wr = IB_WR_RDMA_WRITE_WITH_IMM, .ib_wc = IB_WC_RDMA_WRITE },
+	[KWARP_WR_FETCH_ADD] = { .user = true, .kernel = true, .atomic = true, .awaits = true,
+				 .rfc7306 = true, .max_sge = 1,
+				 .ib_wr = IB_WR_ATOMIC_FETCH_AND_ADD, .ib_wc = IB_WC_FETCH_ADD },
+	[KWARP_WR_CMP_SWAP]  = { .user = true, .kernel = true, .atomic = true, .awaits = true,
+				 .rfc7306 = true, .max_sge = 1,
+				 .ib_wr = IB_WR_ATOMIC_CMP_AND_SWP, .ib_wc = IB_WC_COMP_SWAP },
 	[KWARP_WR_MAX]       = { .ib_wc = IB_WC_SEND },
 };
 
@@ -106,7 +117,8 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 		return false;
 	memcpy(wqe->sge, slot + sizeof(wqe->e), wqe->e.num_sge * sizeof(wqe->sge[0]));
 	barrier();
-	return sgl_len(wqe->sge, wqe->e.num_sge, &wqe->len);
+	return sgl_len(wqe->sge, wqe->e.num_sge, &wqe->len) &&
+	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* 7306-D-7 */
 }
 
 /* The same for a receive entry. */

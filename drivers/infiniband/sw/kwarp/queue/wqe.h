@@ -16,10 +16,14 @@
  * @inlined: its payload may be inline
  * @remote: it names remote memory: raddr, rkey
  * @inv: it invalidates an STag: inv_stag or, a Read, that of its sink
- * @read: it is a Read, which completes with the peer's response
+ * @imm: Immediate Data follows its payload
+ * @atomic: it is an atomic operation
+ * @awaits: it completes with the peer's response: a Read or an atomic operation
+ * @rfc7306: it needs that RFC
  * @local: it touches no wire
  * @max_sge: most elements
- * @op: what carries its payload: enum kwarp_rdmap_op, without and with KWARP_WR_SOLICITED
+ * @op: what carries its payload: enum kwarp_rdmap_op, without and with KWARP_WR_SOLICITED;
+ *	with @imm: what carries the Immediate Data
  * @ib_wr: enum ib_wr_opcode
  * @ib_wc: enum ib_wc_opcode
  */
@@ -29,7 +33,10 @@ struct kwarp_wr_rule {
 	bool inlined;
 	bool remote;
 	bool inv;
-	bool read;
+	bool imm;
+	bool atomic;
+	bool awaits;
+	bool rfc7306;
 	bool local;
 	u8 max_sge;
 	u8 op[2];

@@ -73,6 +73,7 @@ static const struct tested {
 	TESTED(markers),
 	TESTED(mpa_rev),
 	TESTED(peer_to_peer),
+	TESTED(rfc7306),
 	TESTED(rtr),
 	TESTED(strict),
 	TESTED(user_timeout),
@@ -380,6 +381,7 @@ static void test_all(struct kunit *test)
 		.markers = 0,
 		.mpa_rev = 2,
 		.peer_to_peer = 1,
+		.rfc7306 = 1,
 		.rtr = KWARP_RTR_WRITE | KWARP_RTR_READ,
 		.user_timeout = 60,
 	};

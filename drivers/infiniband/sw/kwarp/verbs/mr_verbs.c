@@ -10,13 +10,9 @@
 #include "verbs.h"
 
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
-			 IB_ACCESS_REMOTE_READ | IB_ACCESS_MW_BIND)
-/*
- * What may be asked for and changes nothing.  There are no atomics, so no peer can use the
- * right; libfabric and qperf ask for it without looking whether there are any.  The others
- * are hints.
- */
-#define MR_NO_EFFECT	(IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
+/* Hints, which may be given and change nothing. */
+#define MR_NO_EFFECT	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /*
  * Rights of a region, without what changes nothing.  -EOPNOTSUPP for what does not exist

@@ -19,10 +19,17 @@ struct rdma_user_mmap_entry;
 /**
  * struct kwarp_ucontext - one opened device of a process
  * @ibuc: RDMA core's object; first
+ * @features: KWARP_FEATURE_* that are in force; immutable
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;
+	u64 features;
 };
+
+static inline struct kwarp_ucontext *to_kuc(struct ib_ucontext *ibuc)
+{
+	return container_of(ibuc, struct kwarp_ucontext, ibuc);
+}
 
 struct kwarp_pd {
 	struct ib_pd ibpd;

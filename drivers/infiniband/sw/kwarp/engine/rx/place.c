@@ -102,6 +102,22 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 }
 
 /**
+ * kwarp_rx_put - place what is not a segment's payload
+ * @e: engine
+ * @stag: region of ours
+ * @addr: where in it
+ * @data: octets
+ * @len: their number
+ *
+ * Return: KWARP_MEM_OK, or why not.
+ */
+enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
+				u32 len)
+{
+	return place(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, data, len);
+}
+
+/**
  * kwarp_rx_place - place a piece of the current segment's payload
  * @e: engine
  * @data: the piece

@@ -67,6 +67,10 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 		cqe.opcode = KWARP_WC_RECV_INV;
 		cqe.inv_stag = h->stag;
 	}
+	if (status == KWARP_WC_SUCCESS && kwarp_op_is_imm(h->opcode)) {
+		cqe.opcode = KWARP_WC_RECV_IMM;
+		memcpy(&cqe.imm, e->rx.small, sizeof(cqe.imm));	/* 7306-D-3, -4 */
+	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
 		cqe.flags = KWARP_CQE_SOLICITED;
 	if (status != KWARP_WC_SUCCESS)

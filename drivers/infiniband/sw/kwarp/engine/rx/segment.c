@@ -9,7 +9,9 @@
 #include "segment.h"
 
 #include "../../kwarp.h"
+#include "../atomic.h"
 #include "../fail.h"
+#include "answer.h"
 #include "place.h"
 #include "receive.h"
 #include "series.h"
@@ -25,6 +27,7 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
 	rx->target = KWARP_RXT_NONE;
 	rx->tagged_open = false;
+	rx->written = 0;
 	rx->ahead = 0;
 	rx->skip = 0;
 	rx->want = 0;
@@ -81,6 +84,18 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
+/*
+ * 7306-6.3-2: it takes a receive, into which nothing is placed.  One that is open is a Send's, which
+ * goes on with nothing but that.
+ */
+static enum kwarp_perr begin_imm(struct kwarp_engine *e)
+{
+	if (e->rx.q[KWARP_QN_SEND].open)
+		return KWARP_PERR_O_OPCODE;
+	e->rx.target = KWARP_RXT_SMALL;
+	return kwarp_rx_open(e);
+}
+
 static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -90,8 +105,10 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 	if (err != KWARP_PERR_NONE)
 		return err;
 	if (h->qn == KWARP_QN_SEND)
-		return begin_send(e);
-	/* 5040-6.1-10: more Reads than the agreed IRD have no buffer on queue 1. */
+		return kwarp_op_is_imm(h->opcode) ? begin_imm(e) : begin_send(e);
+	if (h->qn == KWARP_QN_ATOMIC)
+		return kwarp_rx_begin_atomic(e);
+	/* 5040-6.1-10, 7306-5.2.1-9: more requests than the agreed IRD have no buffer on queue 1. */
 	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
 		return KWARP_PERR_DDP_U_NOBUF;
 	rx->target = KWARP_RXT_SMALL;
@@ -133,9 +150,9 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 	const struct kwarp_oread *r;
 	bool last;
 
-	if (kwarp_readq_empty(&e->oread))
+	r = kwarp_readq_empty(&e->oread) ? NULL : kwarp_oread_head(&e->oread);
+	if (!r || r->atomic)
 		return KWARP_PERR_O_OPCODE;
-	r = kwarp_oread_head(&e->oread);
 	last = payload == r->left;
 	/* 5040-5.2.2-9: the response has to be the one that was asked for. */
 	if (payload > r->left || h->last != last)
@@ -152,7 +169,7 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
-	enum kwarp_perr err = kwarp_rdmap_check(&rx->fpdu.hdr, rx->fpdu.payload_len);
+	enum kwarp_perr err = kwarp_rdmap_check(&rx->fpdu.hdr, rx->fpdu.payload_len, e->rfc7306);
 
 	rx->target = KWARP_RXT_NONE;
 	rx->small_have = 0;
@@ -201,6 +218,41 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
 }
 
+/* 7306-6.1-2, 7306-7-1: all that came before has been placed. */
+static enum kwarp_perr end_imm(struct kwarp_engine *e)
+{
+	kwarp_rx_complete(e, KWARP_WC_SUCCESS, e->rx.written);
+	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+}
+
+/* The request waits for its turn; its header for a Terminate. */
+static void push_request(struct kwarp_engine *e)
+{
+	memcpy(kwarp_iread_tail(&e->iread)->raw_ddp, kwarp_fpdu_rx_raw(&e->rx.fpdu),
+	       KWARP_DDP_UNTAGGED_LEN);
+	kwarp_readq_push(&e->iread);
+	e->rx.kick = true;
+}
+
+/* In this order: operation, right of the QP, region, alignment (7306-8.2-4 to -6). */
+static enum kwarp_perr end_atomic_request(struct kwarp_engine *e)
+{
+	struct kwarp_iread *r = kwarp_iread_tail(&e->iread);
+	enum kwarp_perr err;
+
+	kwarp_atomic_req_decode(e->rx.small, &r->req);
+	if (!kwarp_atomic_op_known(r->req.op))	/* 7306-5.2.1-12 */
+		return KWARP_PERR_O_OPCODE;
+	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_ATOMIC))
+		return KWARP_PERR_R_ACCESS;
+	err = kwarp_engine_atomic(e, kwarp_rx_mr(e, r->req.stag), &r->req, NULL);
+	if (err != KWARP_PERR_NONE)
+		return err;
+	r->atomic = true;
+	push_request(e);
+	return KWARP_PERR_NONE;
+}
+
 static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -219,39 +271,23 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
+	r->atomic = false;
 	r->sink_stag = req.sink_stag;
 	r->sink_to = req.sink_to;
 	r->src_stag = req.src_stag;
 	r->src_to = req.src_to;
 	r->size = req.size;
-	memcpy(r->raw_ddp, kwarp_fpdu_rx_raw(&rx->fpdu), sizeof(r->raw_ddp));
-	kwarp_readq_push(&e->iread);
-	e->rx.kick = true;
+	push_request(e);
 	return KWARP_PERR_NONE;
 }
 
 static enum kwarp_perr end_response(struct kwarp_engine *e)
 {
 	struct kwarp_oread *r = kwarp_oread_head(&e->oread);
-	bool last = e->rx.fpdu.hdr.last;
-	struct kwarp_oread done;
 
 	r->to += e->rx.fpdu.payload_len;
 	r->left -= e->rx.fpdu.payload_len;
-	if (!last)
-		return KWARP_PERR_NONE;
-	done = *r;
-	kwarp_readq_pop(&e->oread);
-	if (done.invalidate)
-		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, &e->mem, false);
-	if (!done.rtr)
-		kwarp_sq_read_done(e->sq, done.sq_index);
-	/* Pairs with held_back(): either it sees the free place, or we see its flag. */
-	smp_mb();
-	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
-	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
-		e->rx.kick = true;
-	return READ_ONCE(e->sq->cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+	return e->rx.fpdu.hdr.last ? kwarp_rx_answered(e) : KWARP_PERR_NONE;
 }
 
 static enum kwarp_perr end_terminate(struct kwarp_engine *e)
@@ -265,11 +301,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 	set_bit(KWARP_E_TERM_SEEN, &e->flags);
 	ibdev_dbg(&e->kdev->ibdev, "QP %u: Terminate %#06x received\n", e->ibqp->qp_num,
 		  kwarp_term_short(&e->peer_term));
-	/* A Terminate that returns a Read Request is about our oldest Read. */
-	if (e->peer_term.has_rdmap && !kwarp_readq_empty(&e->oread) &&
-	    !kwarp_oread_head(&e->oread)->rtr)
-		kwarp_sq_failed(e->sq, kwarp_oread_head(&e->oread)->sq_index,
-				KWARP_WC_REM_ACCESS_ERR, kwarp_term_short(&e->peer_term));
+	kwarp_rx_blame(e);
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	e->ops->event(e, KWARP_QPE_PEER_TERM);
 	return KWARP_PERR_NONE;
@@ -285,28 +317,47 @@ static void first_fpdu(struct kwarp_engine *e)
 	e->rx.kick = true;
 }
 
+static enum kwarp_perr end_untagged(struct kwarp_engine *e)
+{
+	switch (e->rx.fpdu.hdr.opcode) {
+	case KWARP_OP_RREQ:
+		return end_read_request(e);
+	case KWARP_OP_TERM:
+		return end_terminate(e);
+	case KWARP_OP_IMM:
+	case KWARP_OP_IMM_SE:
+		return end_imm(e);
+	case KWARP_OP_ATOMIC_REQ:
+		return end_atomic_request(e);
+	case KWARP_OP_ATOMIC_RESP:
+		return kwarp_rx_end_atomic(e);
+	default:
+		return end_send(e);
+	}
+}
+
 static enum kwarp_perr end_segment(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
+	enum kwarp_perr err;
 
 	if (unlikely(!test_bit(KWARP_E_RX_SEEN, &e->flags)))
 		first_fpdu(e);
 	if (h->tagged) {
-		rx->tagged_open = !h->last;
-		if (h->opcode == KWARP_OP_RRESP)
+		if (h->opcode == KWARP_OP_RRESP) {
+			rx->tagged_open = !h->last;
+			rx->written = 0;
 			return end_response(e);
+		}
+		rx->written = rx->fpdu.payload_len + (rx->tagged_open ? rx->written : 0);
+		rx->tagged_open = !h->last;
 		return KWARP_PERR_NONE;
 	}
 	kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
-	switch (h->qn) {
-	case KWARP_QN_SEND:
-		return end_send(e);
-	case KWARP_QN_RREQ:
-		return end_read_request(e);
-	default:
-		return end_terminate(e);
-	}
+	err = end_untagged(e);
+	rx->written = 0;
+	return err;
 }
 
 /* ------------------------------------------------------------- entry points */

@@ -115,7 +115,9 @@ static void account_fpdu(struct kwarp_engine *e)
 
 	if (!h->tagged) {
 		kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
-	} else if (h->opcode == KWARP_OP_RRESP) {
+	} else if (h->opcode == KWARP_OP_WRITE) {
+		rx->written += rx->fpdu.payload_len;
+	} else {
 		r = kwarp_oread_head(&e->oread);
 		r->to += rx->fpdu.payload_len;
 		r->left -= rx->fpdu.payload_len;

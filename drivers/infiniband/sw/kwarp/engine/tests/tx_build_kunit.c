@@ -197,7 +197,7 @@ static void from_buf(struct tx_test *t, u32 off)
 
 static void from_region(struct tx_test *t, u32 off, u32 len)
 {
-	t->e.tx.msg.kind = KWARP_TXK_RRESP;
+	t->e.tx.msg.kind = KWARP_TXK_ANSWER;
 	t->e.tx.msg.src = KWARP_SRC_REGION;
 	t->iread = (struct kwarp_iread){
 		.sink_stag = 0x2200, .sink_to = 0x10000, .src_stag = STAG,

@@ -676,7 +676,7 @@ static void test_posted_after_close_waits(struct kunit *test)
 	run(test);
 	test_cq_none(test, t->cq);
 	kwarp_readq_pop(&t->e.oread);
-	kwarp_sq_read_done(&t->sq, 0);
+	kwarp_sq_answered(&t->sq, 0);
 	test_cq_expect(test, t->cq, 0, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect_flushed(test, KWARP_WR_SEND);
 	test_cq_none(test, t->cq);

@@ -129,7 +129,7 @@ static u32 answer(struct reads_test *t)
 	u32 index = kwarp_oread_head(&t->e.oread)->sq_index;
 
 	kwarp_readq_pop(&t->e.oread);
-	kwarp_sq_read_done(&t->sq, index);
+	kwarp_sq_answered(&t->sq, index);
 	return index;
 }
 

@@ -286,7 +286,7 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	struct kwarp_tx_msg *m = &e->tx.msg;
 
-	if (m->kind == KWARP_TXK_RRESP) {
+	if (m->kind == KWARP_TXK_ANSWER) {
 		fail_response(e, err);
 	} else {
 		if (m->kind == KWARP_TXK_SQ)

@@ -3,7 +3,8 @@
  * What goes next.  Context: the runner.
  *
  * Order of choice, after the rest of a batch that TCP did not take and the rest of the message
- * in work (step.c): the Terminate, the RTR, then Read Responses and the send queue in turn.
+ * in work (step.c): the Terminate, the RTR, then answers to the peer's Reads and atomic operations
+ * (one queue: 7306-7-5, -9) and the send queue in turn.
  * An operation that touches no wire (Local Invalidate, register, bind) takes its place
  * in the order of the send queue.
  */
@@ -11,6 +12,7 @@
 
 #include "../../kwarp.h"
 #include "../../proto/mpa_neg.h"
+#include "../atomic.h"
 #include "../fail.h"
 #include "local.h"
 
@@ -61,12 +63,21 @@ static bool pick_term(struct kwarp_engine *e)
 	return true;
 }
 
-/* ------------------------------------------------------- Read of any kind */
+/* ----------------------------- requests that the peer answers, and answers */
+
+/* The request is on its way: @r says what to expect (7306-5.2-1: one queue, one count). */
+static void push_request(struct kwarp_engine *e, u8 op, const struct kwarp_oread *r)
+{
+	*kwarp_oread_tail(&e->oread) = *r;
+	kwarp_oread_tail(&e->oread)->msn = e->tx.msn[KWARP_QN_RREQ];
+	kwarp_readq_push(&e->oread);
+	start_untagged(&e->tx, op, KWARP_QN_RREQ, 0);
+}
 
 static void push_read(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
 		      const struct kwarp_rreq *req)
 {
-	*kwarp_oread_tail(&e->oread) = (struct kwarp_oread) {
+	const struct kwarp_oread r = {
 		.sq_index = sq_index,
 		.rtr = rtr,
 		.invalidate = inv,
@@ -74,8 +85,8 @@ static void push_read(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
 		.to = req->sink_to,
 		.left = req->size,
 	};
-	kwarp_readq_push(&e->oread);
-	start_untagged(&e->tx, KWARP_OP_RREQ, KWARP_QN_RREQ, 0);
+
+	push_request(e, KWARP_OP_RREQ, &r);
 	kwarp_rreq_encode(e->tx.small, req);
 	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
 }
@@ -104,17 +115,49 @@ static bool pick_rtr(struct kwarp_engine *e)
 	return true;
 }
 
-static bool pick_response(struct kwarp_engine *e)
+static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
+{
+	e->tx.msg.src = KWARP_SRC_REGION;
+	e->tx.msg.left = r->size;
+	start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
+}
+
+/*
+ * The operation is carried out when its turn has come, after all that the peer asked for before
+ * has been answered (7306-5.4-9, 7306-7-6), and so once.  Its region may be gone since the request
+ * was checked.
+ */
+static bool start_atomic_response(struct kwarp_engine *e, const struct kwarp_iread *r)
+{
+	struct kwarp_atomic_resp resp = { .id = r->req.id };
+	struct kwarp_mr *mr = kwarp_mr_lookup(e->kdev, r->req.stag);
+	enum kwarp_perr err = kwarp_engine_atomic(e, mr, &r->req, &resp.value);
+
+	if (mr)
+		kwarp_mr_put(mr);
+	if (err != KWARP_PERR_NONE) {
+		kwarp_engine_fail(e, err, r->raw_ddp,
+				  KWARP_DDP_UNTAGGED_LEN + KWARP_ATOMIC_REQ_LEN, NULL);
+		return false;
+	}
+	start_untagged(&e->tx, KWARP_OP_ATOMIC_RESP, KWARP_QN_ATOMIC, 0);
+	kwarp_atomic_resp_encode(e->tx.small, &resp);
+	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_RESP_LEN);
+	return true;
+}
+
+static bool pick_answer(struct kwarp_engine *e)
 {
 	const struct kwarp_iread *r;
 
 	if (kwarp_readq_empty(&e->iread))
 		return false;
 	r = kwarp_iread_head(&e->iread);
-	e->tx.msg.kind = KWARP_TXK_RRESP;
-	e->tx.msg.src = KWARP_SRC_REGION;
-	e->tx.msg.left = r->size;
-	start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
+	if (!r->atomic)
+		start_response(e, r);
+	else if (!start_atomic_response(e, r))
+		return false;
+	e->tx.msg.kind = KWARP_TXK_ANSWER;
 	return true;
 }
 
@@ -125,8 +168,8 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 {
 	enum kwarp_mem_err err;
 
-	/* A sink's STag is told to the peer: that of all memory only if it may write there. */
-	if (rights && mr->kind == KWARP_MR_DMA)
+	/* A Read's sink is told to the peer: that of all memory only if it may write there. */
+	if (rights && mr->kind == KWARP_MR_DMA && !e->tx.wqe.rule->atomic)
 		rights |= IB_ACCESS_REMOTE_WRITE;
 	/* A registration or bind of another queue pair may be changing it. */
 	kwarp_mr_begin(mr);
@@ -168,17 +211,59 @@ static void start_read(struct kwarp_engine *e)
 	push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
+/* 7306-5.2.1-1, -7: what the verbs do not give changes nothing. */
+static void start_atomic(struct kwarp_engine *e)
+{
+	const struct kwarp_wqe *wqe = &e->tx.wqe;
+	const bool swap = wqe->e.opcode == KWARP_WR_CMP_SWAP;
+	const struct kwarp_oread r = {
+		.sq_index = e->tx.msg.sq_index,
+		.atomic = true,
+		.stag = wqe->sge[0].lkey,
+		.to = wqe->sge[0].addr,
+	};
+	const struct kwarp_atomic_req req = {
+		.op = swap ? KWARP_ATOMIC_CMP_SWAP : KWARP_ATOMIC_FETCH_ADD,
+		.id = e->tx.msn[KWARP_QN_RREQ],
+		.stag = wqe->e.rkey,
+		.to = wqe->e.raddr,
+		.data = swap ? wqe->e.swap : wqe->e.compare_add,
+		.mask = swap ? U64_MAX : 0,
+		.compare = swap ? wqe->e.compare_add : 0,
+		.compare_mask = U64_MAX,
+	};
+
+	push_request(e, KWARP_OP_ATOMIC_REQ, &r);
+	kwarp_atomic_req_encode(e->tx.small, &req);
+	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
+}
+
+/* The opcode of what a request sends, or sends last. */
+static u8 request_op(const struct kwarp_wqe *wqe)
+{
+	return wqe->rule->op[!!(wqe->e.flags & KWARP_WR_SOLICITED)];
+}
+
+/* 7306-6.3-5, 7306-D-3: four octets as the verbs give them, and four of zero. */
+static void start_imm(struct kwarp_tx *tx)
+{
+	start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
+	memset(tx->small, 0, KWARP_RDMAP_IMM_LEN);
+	memcpy(tx->small, &tx->wqe.e.imm, sizeof(tx->wqe.e.imm));
+	source_buf(tx, tx->small, KWARP_RDMAP_IMM_LEN);
+}
+
 static void start_data(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 	const struct kwarp_sqe *w = &tx->wqe.e;
 	const struct kwarp_wr_rule *rule = tx->wqe.rule;
-	u8 op = rule->op[!!(w->flags & KWARP_WR_SOLICITED)];
 
 	if (rule->remote)
-		start_tagged(tx, op, w->rkey, w->raddr);
+		start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
 	else
-		start_untagged(tx, op, KWARP_QN_SEND, rule->inv ? w->inv_stag : 0);
+		start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND,
+			       rule->inv ? w->inv_stag : 0);
 	if (w->flags & KWARP_WR_INLINE) {
 		source_buf(tx, tx->wqe.data, tx->wqe.len);
 		return;
@@ -189,28 +274,30 @@ static void start_data(struct kwarp_engine *e)
 	tx->msg.sge_off = 0;
 }
 
-/* With a depth of 0 no Read can ever be sent. */
+/* With a depth of 0 no Read or atomic operation can ever be sent. */
 static bool hopeless(const struct kwarp_engine *e)
 {
-	return e->tx.wqe.rule->read && !e->oread.depth;
+	return e->tx.wqe.rule->awaits && !e->oread.depth;
 }
 
 /*
- * Must this request wait for Reads before it?  ORD (5040-6.1-9), fence.  One that is hopeless
+ * Must this request wait for what has not been answered?  ORD (5040-6.1-9, 7306-5.2-3), fence.  One
+ * that is hopeless
  * waits for nothing: check_wqe() refuses it.
  */
 static bool held_back(struct kwarp_engine *e)
 {
 	const bool fence = e->tx.wqe.e.flags & KWARP_WR_FENCE;
-	const bool read = e->tx.wqe.rule->read;
+	const bool awaits = e->tx.wqe.rule->awaits;
 	bool hold;
 
-	if (!(fence || read) || hopeless(e))
+	if (!(fence || awaits) || hopeless(e))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/* Set first, then look: the receive path looks after it has removed a Read. */
 	smp_mb__after_atomic();
-	hold = (fence && !kwarp_readq_empty(&e->oread)) || (read && kwarp_readq_full(&e->oread));
+	hold = (fence && !kwarp_readq_empty(&e->oread)) ||
+	       (awaits && kwarp_readq_full(&e->oread));
 	if (!hold)
 		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	return hold;
@@ -225,10 +312,20 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 	return false;
 }
 
+/* What the elements of a request need: an Atomic Response does not name the sink. */
+static int local_rights(const struct kwarp_engine *e)
+{
+	const struct kwarp_wr_rule *rule = e->tx.wqe.rule;
+
+	if (rule->atomic)
+		return IB_ACCESS_LOCAL_WRITE;
+	return rule->awaits ? e->sink_rights : 0;
+}
+
 static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
-	int rights = wqe->rule->read ? e->sink_rights : 0;
+	int rights = local_rights(e);
 	u32 i;
 
 	if (hopeless(e))
@@ -273,7 +370,7 @@ static bool next_request(struct kwarp_engine *e)
 		break;
 	}
 	/* No response can come any more: this one and all after it are flushed. */
-	if (tx->wqe.rule->read && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
+	if (tx->wqe.rule->awaits && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		WRITE_ONCE(tx->drain_to, e->sq->next);
 		return false;
 	}
@@ -289,7 +386,9 @@ static bool start_message(struct kwarp_engine *e)
 		return sq_error(e, status);
 	tx->msg.kind = KWARP_TXK_SQ;
 	tx->msg.sq_index = kwarp_sq_take(e->sq, &tx->wqe);
-	if (tx->wqe.rule->read)
+	if (tx->wqe.rule->atomic)
+		start_atomic(e);
+	else if (tx->wqe.rule->awaits)
 		start_read(e);
 	else
 		start_data(e);
@@ -324,14 +423,14 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 	if (e->tx.rtr)
 		return pick_rtr(e);
 	/*
-	 * Read Responses and own requests take turns, message by message.  No finer: messages
+	 * Answers and own requests take turns, message by message.  No finer: messages
 	 * go out in the order in which they were submitted (5041-5.3-2), and where a tagged one
 	 * ends, only the last flag says (RFC 5041 section 5.2).
 	 */
 	e->tx.turn = !e->tx.turn;
 	if (e->tx.turn)
-		return pick_response(e) || pick_sq(e);
-	return pick_sq(e) || pick_response(e);
+		return pick_answer(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_sq(e));
+	return pick_sq(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_answer(e));
 }
 
 /* A message has all its segments in the batch. */
@@ -340,9 +439,14 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 
 	kwarp_assert_runner(e);
+	/* 7306-D-2: nothing comes between a Write and its Immediate Data. */
+	if (tx->msg.kind == KWARP_TXK_SQ && tx->wqe.rule->imm && tx->msg.hdr.tagged) {
+		start_imm(tx);
+		return;
+	}
 	if (tx->msg.kind == KWARP_TXK_SQ)
 		tx->sq_end = tx->msg.sq_index + 1;
-	else if (tx->msg.kind == KWARP_TXK_RRESP)
+	else if (tx->msg.kind == KWARP_TXK_ANSWER)
 		kwarp_readq_pop(&e->iread);
 	tx->msg.kind = KWARP_TXK_NONE;
 }

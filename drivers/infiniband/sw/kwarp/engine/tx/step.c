@@ -75,7 +75,7 @@ static void fill_batch(struct kwarp_engine *e)
 			return;
 		if (!tx->batch.len)
 			kwarp_batch_prefill(&tx->batch, want, !tx->in_socket);
-		answer = tx->msg.kind == KWARP_TXK_RRESP;
+		answer = tx->msg.kind == KWARP_TXK_ANSWER;
 		if (!kwarp_tx_build_series(e) && !kwarp_tx_build(e))
 			return;
 		tx->answered |= answer;

@@ -8,6 +8,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
+#include "../../proto/atomic.h"
 #include "../mr.h"
 
 #define SEED	42
@@ -244,7 +245,72 @@ static const void *shift_gen_params(const void *prev, char *desc)
 	return next;
 }
 
+/* 7306-5.2.1-5, -6: wherever eight octets are aligned in memory, and nowhere else. */
+static void test_atomic(struct kunit *test)
+{
+	const struct kwarp_atomic_req add = { .op = KWARP_ATOMIC_FETCH_ADD, .data = 1 };
+	const struct layout_case *c = test->param_value;
+	struct region *r = new_region(test, c);
+	u64 old, *word;
+	u32 at;
+
+	for (at = 0; at + sizeof(u64) <= r->mr.length; at++) {
+		word = (u64 *)octet(c, r, at);
+		if ((unsigned long)word % sizeof(u64)) {
+			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, &old));
+			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, NULL, NULL));
+			KUNIT_ASSERT_NULL(test, memchr_inv(r->mem, 0, r->mem_len));
+			continue;
+		}
+		KUNIT_ASSERT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + at, NULL, NULL));
+		*word = 41;
+		KUNIT_ASSERT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, &old));
+		KUNIT_ASSERT_EQ(test, old, 41);
+		KUNIT_ASSERT_EQ(test, *word, 42);
+		*word = 0;
+		KUNIT_ASSERT_NULL(test, memchr_inv(r->mem, 0, r->mem_len));
+	}
+}
+
+/* 7306-5.1.2-1, -3: the old value in both cases. */
+static void test_swap(struct kunit *test)
+{
+	struct kwarp_atomic_req swap = {
+		.op = KWARP_ATOMIC_CMP_SWAP, .data = 5, .mask = U64_MAX, .compare = 41,
+		.compare_mask = U64_MAX,
+	};
+	struct region *r = new_region(test, &layouts[0]);
+	u64 old, *word = (u64 *)r->mem;
+
+	*word = 41;
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA, &swap, &old));
+	KUNIT_EXPECT_EQ(test, old, 41);
+	KUNIT_EXPECT_EQ(test, *word, 5);
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA, &swap, &old));
+	KUNIT_EXPECT_EQ(test, old, 5);
+	KUNIT_EXPECT_EQ(test, *word, 5);
+}
+
+/* Pieces of any length: a word that two of them hold is none. */
+static void test_atomic_gaps(struct kunit *test)
+{
+	static u64 before[] = { 0, 12 };
+	struct region *r = new_region(test, &layouts[2]);
+	u64 old = 0;
+
+	r->mr.before = before;
+	r->mr.nchunks = 2;
+	r->mr.offset = 0;
+	r->chunk[1] = r->mem + 32;
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA, NULL, &old));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + 8, NULL, &old));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + 12, NULL, &old));
+}
+
 static struct kunit_case copy_cases[] = {
+	KUNIT_CASE_PARAM(test_atomic, layout_gen_params),
+	KUNIT_CASE(test_swap),
+	KUNIT_CASE(test_atomic_gaps),
 	KUNIT_CASE_PARAM(test_span, layout_gen_params),
 	KUNIT_CASE_PARAM(test_write, layout_gen_params),
 	KUNIT_CASE(test_dma),

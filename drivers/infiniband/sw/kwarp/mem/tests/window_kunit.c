@@ -204,7 +204,6 @@ static const struct refused_range {
 	{ "wraps", MR_VA, U64_MAX, BOTH },
 	{ "wraps to the start", MR_VA + 1, -MR_VA, BOTH },
 	{ "local rights", MR_VA, MR_LEN, BOTH | IB_ACCESS_LOCAL_WRITE },
-	{ "atomics", MR_VA, MR_LEN, IB_ACCESS_REMOTE_ATOMIC },
 	{ "a window of a window", MR_VA, MR_LEN, IB_ACCESS_MW_BIND },
 	{ "unknown rights", MR_VA, MR_LEN, BIT(31) },
 };

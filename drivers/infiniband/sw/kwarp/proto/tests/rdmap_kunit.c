@@ -43,35 +43,41 @@ static void test_rreq_round_trip(struct kunit *test)
 	}
 }
 
-/* RFC 5040 Figure 4, the other way round: T and QN to legal opcodes */
-static bool opcode_fits(const struct kwarp_ddp_hdr *hdr)
+/* RFC 5040 Figure 4, RFC 7306 section 4, the other way round: T and QN to legal opcodes */
+static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	if (hdr->tagged)
 		return hdr->opcode == 0 || hdr->opcode == 2;
 	switch (hdr->qn) {
 	case 0:
-		return hdr->opcode >= 3 && hdr->opcode <= 6;
+		return (hdr->opcode >= 3 && hdr->opcode <= 6) ||
+		       (rfc7306 && (hdr->opcode == 8 || hdr->opcode == 9));
 	case 1:
-		return hdr->opcode == 1;
+		return hdr->opcode == 1 || (rfc7306 && hdr->opcode == 10);
 	case 2:
 		return hdr->opcode == 7;
+	case 3:
+		return hdr->opcode == 11;
 	}
 	return false;
 }
 
-static enum kwarp_perr expect(const struct kwarp_ddp_hdr *hdr)
+static enum kwarp_perr expect(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	if (hdr->dv != 1)
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION : KWARP_PERR_DDP_U_VERSION;
-	if (!hdr->tagged && hdr->qn > 2)
+	if (!hdr->tagged && hdr->qn > (rfc7306 ? 3 : 2))
 		return KWARP_PERR_DDP_U_QN;
 	if (hdr->rv != 1)
 		return KWARP_PERR_O_VERSION;
-	return opcode_fits(hdr) ? KWARP_PERR_NONE : KWARP_PERR_O_OPCODE;
+	if (!opcode_fits(hdr, rfc7306))
+		return KWARP_PERR_O_OPCODE;
+	/* 28 octets are no message of that RFC. */
+	return hdr->opcode > 7 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 }
 
-/* Every version, opcode, T, L and queue; 28 octets suit all messages. */
-static void test_check_all(struct kunit *test)
+/* Every version, opcode, T, L and queue; 28 octets suit all messages of RFC 5040. */
+static void check_all(struct kunit *test, bool rfc7306)
 {
 	static const u32 qns[] = { 0, 1, 2, 3, 4, 255, 256, 0x10000, U32_MAX };
 	struct kwarp_ddp_hdr hdr = { .last = true };
@@ -84,13 +90,19 @@ static void test_check_all(struct kunit *test)
 		hdr.tagged = i >> 8;
 		for (q = 0; q < ARRAY_SIZE(qns); q++) {
 			hdr.qn = hdr.tagged ? 0 : qns[q];
-			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28),
-					    expect(&hdr),
+			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28, rfc7306),
+					    expect(&hdr, rfc7306),
 					    "dv %u rv %u opcode %u tagged %u qn %u",
 					    hdr.dv, hdr.rv, hdr.opcode, hdr.tagged,
 					    hdr.qn);
 		}
 	}
+}
+
+static void test_check_all(struct kunit *test)
+{
+	check_all(test, false);
+	check_all(test, true);
 }
 
 /* Lengths: 5040-4.2-1, -2; zero-length messages: 5041-5.2-11, 5040-5.1-11, -5.3-13 */
@@ -120,9 +132,39 @@ static const struct size_case {
 	{ "Read Response, not last", KWARP_OP_RRESP, false, 1428, KWARP_PERR_NONE },
 	{ "Send, empty", KWARP_OP_SEND, true, 0, KWARP_PERR_NONE },
 	{ "Send, not last", KWARP_OP_SEND_SE_INV, false, 1424, KWARP_PERR_NONE },
+	{ "Immediate Data", KWARP_OP_IMM, true, 8, KWARP_PERR_NONE },
+	{ "Immediate Data with SE", KWARP_OP_IMM_SE, true, 8, KWARP_PERR_NONE },
+	{ "Immediate Data, empty", KWARP_OP_IMM, true, 0, KWARP_PERR_O_STREAM },
+	{ "Immediate Data, one short", KWARP_OP_IMM_SE, true, 7, KWARP_PERR_O_STREAM },
+	{ "Immediate Data, one more", KWARP_OP_IMM, true, 9, KWARP_PERR_O_STREAM },
+	{ "Immediate Data, not last", KWARP_OP_IMM, false, 8, KWARP_PERR_O_STREAM },
+	{ "Atomic Request", KWARP_OP_ATOMIC_REQ, true, 52, KWARP_PERR_NONE },
+	{ "Atomic Request, one short", KWARP_OP_ATOMIC_REQ, true, 51, KWARP_PERR_O_STREAM },
+	{ "Atomic Request, one more", KWARP_OP_ATOMIC_REQ, true, 53, KWARP_PERR_O_STREAM },
+	{ "Atomic Request, huge", KWARP_OP_ATOMIC_REQ, true, 65517, KWARP_PERR_O_STREAM },
+	{ "Atomic Request, not last", KWARP_OP_ATOMIC_REQ, false, 52, KWARP_PERR_O_STREAM },
+	{ "Atomic Response", KWARP_OP_ATOMIC_RESP, true, 12, KWARP_PERR_NONE },
+	{ "Atomic Response, one short", KWARP_OP_ATOMIC_RESP, true, 11, KWARP_PERR_O_STREAM },
+	{ "Atomic Response, one more", KWARP_OP_ATOMIC_RESP, true, 13, KWARP_PERR_O_STREAM },
+	{ "Atomic Response, not last", KWARP_OP_ATOMIC_RESP, false, 12, KWARP_PERR_O_STREAM },
 };
 
 KUNIT_ARRAY_PARAM_DESC(size, size_cases, desc);
+
+static u32 queue_of(u8 opcode)
+{
+	switch (opcode) {
+	case KWARP_OP_RREQ:
+	case KWARP_OP_ATOMIC_REQ:
+		return 1;
+	case KWARP_OP_TERM:
+		return 2;
+	case KWARP_OP_ATOMIC_RESP:
+		return 3;
+	default:
+		return 0;
+	}
+}
 
 static void test_check_size(struct kunit *test)
 {
@@ -130,10 +172,10 @@ static void test_check_size(struct kunit *test)
 	struct kwarp_ddp_hdr hdr = {
 		.dv = 1, .rv = 1, .opcode = c->opcode, .last = c->last,
 		.tagged = c->opcode == KWARP_OP_WRITE || c->opcode == KWARP_OP_RRESP,
-		.qn = c->opcode == KWARP_OP_RREQ ? 1 : c->opcode == KWARP_OP_TERM ? 2 : 0,
+		.qn = queue_of(c->opcode),
 	};
 
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload), c->err);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload, true), c->err);
 }
 
 /* 5040-4.1-15, 5041-5.2-14: STag, TO, MSN and MO are nobody's business here. */
@@ -145,10 +187,10 @@ static void test_check_ignores(struct kunit *test)
 	};
 
 	hdr.opcode = KWARP_OP_SEND;
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 1), KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 1, false), KWARP_PERR_NONE);
 	hdr.tagged = true;
 	hdr.opcode = KWARP_OP_WRITE;
-	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 0), KWARP_PERR_NONE);
+	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, 0, false), KWARP_PERR_NONE);
 }
 
 static void test_op_helpers(struct kunit *test)
@@ -158,7 +200,8 @@ static void test_op_helpers(struct kunit *test)
 	for (op = 0; op < 16; op++) {
 		KUNIT_EXPECT_EQ(test, kwarp_op_is_send(op), op >= 3 && op <= 6);
 		KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(op), op == 4 || op == 6);
-		KUNIT_EXPECT_EQ(test, kwarp_op_solicited(op), op == 5 || op == 6);
+		KUNIT_EXPECT_EQ(test, kwarp_op_solicited(op), op == 5 || op == 6 || op == 9);
+		KUNIT_EXPECT_EQ(test, kwarp_op_is_imm(op), op == 8 || op == 9);
 	}
 }
 

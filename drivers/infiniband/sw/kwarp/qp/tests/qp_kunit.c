@@ -778,6 +778,7 @@ static void test_established_late(struct kunit *test)
 /* -------------------------------------------------------------------- rights */
 
 #define BOTH	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
+#define ALL	(BOTH | IB_ACCESS_REMOTE_ATOMIC)
 
 static const struct rights {
 	const char *desc;
@@ -786,10 +787,13 @@ static const struct rights {
 	int rtr;		/* then in one that brings it to RTR */
 	int want;
 } rights[] = {
-	{ "nothing said", -1, -1, -1, BOTH },
-	{ "as librdmacm connects", 0, -1, -1, BOTH },
-	{ "as librdmacm accepts", 0, -1, BOTH, BOTH },
-	{ "some at INIT", IB_ACCESS_REMOTE_READ, -1, -1, IB_ACCESS_REMOTE_READ },
+	{ "nothing said", -1, -1, -1, ALL },
+	{ "as librdmacm connects", 0, -1, -1, ALL },
+	{ "as librdmacm accepts", 0, -1, BOTH, ALL },
+	{ "some at INIT", IB_ACCESS_REMOTE_WRITE, -1, -1, IB_ACCESS_REMOTE_WRITE },
+	{ "atomic operations with Reads", IB_ACCESS_REMOTE_READ, -1, -1,
+	  IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC },
+	{ "no atomic operations on purpose", 0, BOTH, -1, BOTH },
 	{ "some later", 0, IB_ACCESS_REMOTE_WRITE, -1, IB_ACCESS_REMOTE_WRITE },
 	{ "some, then accepted", 0, IB_ACCESS_REMOTE_WRITE, BOTH, IB_ACCESS_REMOTE_WRITE },
 	{ "none on purpose", 0, 0, -1, 0 },
@@ -819,7 +823,7 @@ static void test_rights(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, 0);
 	t->log[0] = 0;
 	begin(test);
-	KUNIT_EXPECT_EQ(test, t->qp.engine.access, BOTH);
+	KUNIT_EXPECT_EQ(test, t->qp.engine.access, ALL);
 }
 
 /* ------------------------------------------------------------------- the end */

@@ -589,9 +589,13 @@ static void test_poll_opcode(struct kunit *test)
 		{ KWARP_WR_LOCAL_INV, IB_WC_LOCAL_INV },
 		{ KWARP_WR_BIND_MW, IB_WC_BIND_MW },
 		{ KWARP_WR_REG_MR, IB_WC_REG_MR },
+		{ KWARP_WR_WRITE_IMM, IB_WC_RDMA_WRITE },
+		{ KWARP_WR_FETCH_ADD, IB_WC_FETCH_ADD },
+		{ KWARP_WR_CMP_SWAP, IB_WC_COMP_SWAP },
 		{ KWARP_WR_MAX, IB_WC_SEND },
 		{ KWARP_WC_RECV, IB_WC_RECV },
 		{ KWARP_WC_RECV_INV, IB_WC_RECV, IB_WC_WITH_INVALIDATE },
+		{ KWARP_WC_RECV_IMM, IB_WC_RECV_RDMA_WITH_IMM, IB_WC_WITH_IMM },
 	};
 	struct test_cq *t = test->priv;
 	struct ib_wc wc;
@@ -602,8 +606,10 @@ static void test_poll_opcode(struct kunit *test)
 		struct kwarp_cqe cqe = {
 			.id = 1000 + i, .qpn = TEST_QPN, .byte_len = 2000 + i,
 			.inv_stag = 3000 + i, .vendor_err = 4000 + i, .opcode = cases[i].cqe,
+			.imm = 5000 + i,
 		};
 		bool inval = cases[i].wc_flags & IB_WC_WITH_INVALIDATE;
+		bool imm = cases[i].wc_flags & IB_WC_WITH_IMM;
 
 		poll_one(test, &cqe, &wc);
 		KUNIT_EXPECT_EQ_MSG(test, wc.opcode, cases[i].wc, "opcode %u", cases[i].cqe);
@@ -612,7 +618,9 @@ static void test_poll_opcode(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wc.wr_id, 1000 + i);
 		KUNIT_EXPECT_EQ(test, wc.byte_len, 2000 + i);
 		KUNIT_EXPECT_EQ(test, wc.vendor_err, 4000 + i);
-		KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey, inval ? 3000 + i : 0);
+		/* A union: the octets are the same. */
+		KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey,
+				inval ? 3000 + i : imm ? 5000 + i : 0);
 	}
 }
 

@@ -21,7 +21,7 @@
 #define kwarp_sq_peek		payer_sq_peek
 #define kwarp_sq_take		payer_sq_take
 #define kwarp_sq_sent		payer_sq_sent
-#define kwarp_sq_read_done	payer_sq_read_done
+#define kwarp_sq_answered	payer_sq_answered
 #define kwarp_sq_failed		payer_sq_failed
 #define kwarp_sq_flush		payer_sq_flush
 #define kwarp_sq_flush_late	payer_sq_flush_late

@@ -169,11 +169,74 @@ static void test_form(struct kunit *test)
 	}
 }
 
+/* 7306-6.1-1, 7306-D-3: as it is given, in network order or not. */
+static void test_write_imm(struct kunit *test)
+{
+	struct post_test *t = test->priv;
+	const struct kwarp_sqe want = {
+		.opcode = KWARP_WR_WRITE_IMM, .flags = KWARP_WR_SOLICITED, .num_sge = MAX_SGE,
+		.raddr = RADDR, .rkey = RKEY, .imm = 0x0badcafe,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = { .opcode = IB_WR_RDMA_WRITE_WITH_IMM, .send_flags = IB_SEND_SOLICITED,
+			.ex.imm_data = (__force __be32)0x0badcafe, .sg_list = t->sge,
+			.num_sge = MAX_SGE },
+		.remote_addr = RADDR, .rkey = RKEY,
+	};
+
+	refuse(test, &wr.wr);
+	t->sq.rfc7306 = true;
+	KUNIT_EXPECT_MEMEQ(test, &post_one(test, &wr.wr)->e, &want, sizeof(want));
+}
+
+static void test_atomic(struct kunit *test)
+{
+	static const struct {
+		enum ib_wr_opcode ib;
+		u8 opcode;
+	} ops[] = {
+		{ IB_WR_ATOMIC_FETCH_AND_ADD, KWARP_WR_FETCH_ADD },
+		{ IB_WR_ATOMIC_CMP_AND_SWP, KWARP_WR_CMP_SWAP },
+	};
+	struct post_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++) {
+		const struct kwarp_sqe want = {
+			.opcode = ops[i].opcode, .num_sge = 1, .raddr = RADDR, .rkey = RKEY,
+			.compare_add = 1ULL << 63, .swap = 5,
+		};
+		struct ib_atomic_wr wr = {
+			.wr = { .opcode = ops[i].ib, .sg_list = t->sge, .num_sge = 1 },
+			.remote_addr = RADDR, .rkey = RKEY, .compare_add = 1ULL << 63, .swap = 5,
+		};
+
+		t->sq.rfc7306 = false;
+		t->sge[0].length = 8;
+		refuse(test, &wr.wr);
+		t->sq.rfc7306 = true;
+		KUNIT_EXPECT_MEMEQ(test, &post_one(test, &wr.wr)->e, &want, sizeof(want));
+		/* 7306-D-7 */
+		t->sge[0].length = 4;
+		refuse(test, &wr.wr);
+		t->sge[0].length = 16;
+		refuse(test, &wr.wr);
+		t->sge[0].length = 8;
+		wr.wr.num_sge = 2;
+		refuse(test, &wr.wr);
+		wr.wr.num_sge = 0;
+		refuse(test, &wr.wr);
+		wr.wr.num_sge = 1;
+		wr.wr.send_flags = IB_SEND_INLINE;
+		refuse(test, &wr.wr);
+	}
+}
+
 static void test_refused(struct kunit *test)
 {
 	static const enum ib_wr_opcode ops[] = {
-		IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_SEND_WITH_IMM, IB_WR_ATOMIC_CMP_AND_SWP,
-		IB_WR_ATOMIC_FETCH_AND_ADD, IB_WR_BIND_MW, IB_WR_REG_MR_INTEGRITY, 0xff,
+		IB_WR_SEND_WITH_IMM, IB_WR_MASKED_ATOMIC_CMP_AND_SWP,
+		IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, IB_WR_BIND_MW, IB_WR_REG_MR_INTEGRITY, 0xff,
 	};
 	static const int counts[] = {
 		MAX_SGE + 1, KWARP_MAX_SGE, KWARP_MAX_SGE + 1, INT_MAX, -1, INT_MIN
@@ -410,6 +473,8 @@ static void test_receive_refused(struct kunit *test)
 static struct kunit_case post_cases[] = {
 	KUNIT_CASE(test_send),
 	KUNIT_CASE(test_form),
+	KUNIT_CASE(test_write_imm),
+	KUNIT_CASE(test_atomic),
 	KUNIT_CASE(test_refused),
 	KUNIT_CASE(test_inline),
 	KUNIT_CASE(test_full),

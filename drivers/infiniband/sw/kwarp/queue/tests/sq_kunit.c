@@ -235,9 +235,9 @@ static void test_reads(struct kunit *test)
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, cons(t), 1);
 
-	kwarp_sq_read_done(&t->sq, second);
+	kwarp_sq_answered(&t->sq, second);
 	expect_none(test);
-	kwarp_sq_read_done(&t->sq, first);
+	kwarp_sq_answered(&t->sq, first);
 	cqe = kwarp_ring_slot(&t->cq->cq.ring, t->cq->cq.ring.hdr->cons);
 	KUNIT_EXPECT_EQ(test, cqe[0].byte_len, 2);
 	KUNIT_EXPECT_EQ(test, cqe[1].byte_len, 0);
@@ -259,13 +259,13 @@ static void test_early_answer(struct kunit *test)
 	post_signaled(t, 2, KWARP_WR_READ);
 	take(test, 1);
 	take(test, 2);
-	kwarp_sq_read_done(&t->sq, 0);
+	kwarp_sq_answered(&t->sq, 0);
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, cons(t), 0);
 	kwarp_sq_sent(&t->sq, 2);
 	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect_none(test);
-	kwarp_sq_read_done(&t->sq, 1);
+	kwarp_sq_answered(&t->sq, 1);
 	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
 }
 
@@ -283,7 +283,7 @@ static void test_unsignaled(struct kunit *test)
 	take(test, 4);
 	kwarp_sq_sent(&t->sq, 4);
 	KUNIT_EXPECT_EQ(test, cons(t), 1);
-	kwarp_sq_read_done(&t->sq, 1);
+	kwarp_sq_answered(&t->sq, 1);
 	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, cons(t), 4);
@@ -355,7 +355,7 @@ static void test_flush_reads(struct kunit *test)
 	take(test, 3);
 	kwarp_sq_sent(&t->sq, 3);
 	kwarp_sq_failed(&t->sq, 0, KWARP_WC_REM_ACCESS_ERR, 0x1100);
-	kwarp_sq_read_done(&t->sq, 1);
+	kwarp_sq_answered(&t->sq, 1);
 	expect_none(test);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect(test, 1, KWARP_WR_READ, KWARP_WC_REM_ACCESS_ERR);
@@ -467,7 +467,7 @@ static void walk_answer(struct sq_test *t, struct model *m, u32 base)
 	if (m->answered == m->taken)
 		return;
 	m->req[m->answered].read = false;
-	kwarp_sq_read_done(&t->sq, base + m->answered);
+	kwarp_sq_answered(&t->sq, base + m->answered);
 }
 
 static void walk_check(struct kunit *test, struct model *m, u32 base)
@@ -537,7 +537,7 @@ static void test_flush_late(struct kunit *test)
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, cons(t), read);
 
-	kwarp_sq_read_done(&t->sq, read);
+	kwarp_sq_answered(&t->sq, read);
 	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	for (i = 2; i <= ENTRIES; i++)
 		expect(test, i, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);

@@ -54,12 +54,14 @@ static u32 sgl_sum(u32 n)
  * @kernel: kernel consumers may
  * @sges: most elements
  * @inl: the payload may be inline
+ * @least: fewest elements
  */
 struct opcode_case {
 	bool user;
 	bool kernel;
 	u32 sges;
 	bool inl;
+	u32 least;
 };
 
 static const struct opcode_case opcodes[U8_MAX + 1] = {
@@ -71,6 +73,10 @@ static const struct opcode_case opcodes[U8_MAX + 1] = {
 	[KWARP_WR_LOCAL_INV]	= { true, true, 0, false },
 	[KWARP_WR_BIND_MW]	= { true, false, 0, false },
 	[KWARP_WR_REG_MR]	= { false, true, 0, false },
+	[KWARP_WR_WRITE_IMM]	= { true, true, KWARP_MAX_SGE, true },
+	/* 7306-D-7: one element of eight octets, no less */
+	[KWARP_WR_FETCH_ADD]	= { true, true, 1, false, 1 },
+	[KWARP_WR_CMP_SWAP]	= { true, true, 1, false, 1 },
 };
 
 /* All opcodes that an octet can hold, with every number of elements. */
@@ -78,18 +84,22 @@ static void test_opcode(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 512);
 	struct kwarp_wqe *wqe = new_wqe(test);
+	struct kwarp_sge *sge = (void *)(e + 1);
 	u32 op, n;
 
+	sge->length = sizeof(u64);
 	for (op = 0; op <= U8_MAX; op++) {
 		const struct opcode_case *c = &opcodes[op];
 
 		e->opcode = op;
 		for (n = 0; n <= KWARP_MAX_SGE + 1; n++) {
+			bool fits = n >= c->least && n <= c->sges;
+
 			e->num_sge = n;
 			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, true),
-					    c->user && n <= c->sges, "op %u, %u SGEs", op, n);
+					    c->user && fits, "op %u, %u SGEs", op, n);
 			KUNIT_EXPECT_EQ_MSG(test, kwarp_wqe_load(wqe, e, 512, false),
-					    c->kernel && n <= c->sges, "op %u, %u SGEs", op, n);
+					    c->kernel && fits, "op %u, %u SGEs", op, n);
 		}
 		e->num_sge = 0;
 		e->flags = KWARP_WR_INLINE;
@@ -101,6 +111,22 @@ static void test_opcode(struct kunit *test)
 	}
 }
 
+/* 7306-D-7: an atomic operation's value has eight octets. */
+static void test_atomic_length(struct kunit *test)
+{
+	struct kwarp_sqe *e = new_slot(test, 64);
+	struct kwarp_wqe *wqe = new_wqe(test);
+	struct kwarp_sge *sge = (void *)(e + 1);
+	u32 len;
+
+	e->opcode = KWARP_WR_CMP_SWAP;
+	e->num_sge = 1;
+	for (len = 0; len <= 16; len++) {
+		sge->length = len;
+		KUNIT_EXPECT_EQ(test, kwarp_wqe_load(wqe, e, 64, true), len == 8);
+	}
+}
+
 /* Each opcode has a rule, which agrees with itself and with the wire; nothing else has one. */
 static void test_rules(struct kunit *test)
 {
@@ -108,16 +134,20 @@ static void test_rules(struct kunit *test)
 
 	for (op = 0; op <= U8_MAX; op++) {
 		const struct kwarp_wr_rule *r = kwarp_wr_rule(op);
-		bool known = op < KWARP_WR_MAX, data = known && !r->local && !r->read;
+		bool known = op < KWARP_WR_MAX, data = known && !r->local && !r->awaits;
 
 		KUNIT_EXPECT_EQ_MSG(test, r->user || r->kernel, known, "op %u", op);
 		KUNIT_EXPECT_EQ_MSG(test, !!r->max_sge, known && !r->local, "op %u", op);
 		KUNIT_EXPECT_EQ_MSG(test, r->inlined, data, "op %u", op);
 		for (se = 0; data && se < 2; se++) {
 			KUNIT_EXPECT_EQ(test, kwarp_op_is_send(r->op[se]), !r->remote);
+			KUNIT_EXPECT_EQ(test, kwarp_op_is_imm(r->op[se]), r->imm);
 			KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(r->op[se]), r->inv);
-			KUNIT_EXPECT_EQ(test, kwarp_op_solicited(r->op[se]), se && !r->remote);
+			KUNIT_EXPECT_EQ(test, kwarp_op_solicited(r->op[se]),
+					se && (!r->remote || r->imm));
 		}
+		KUNIT_EXPECT_EQ_MSG(test, r->rfc7306, known && op >= KWARP_WR_WRITE_IMM, "op %u", op);
+		KUNIT_EXPECT_TRUE(test, !r->atomic || (r->awaits && !r->remote));
 	}
 }
 
@@ -370,6 +400,7 @@ static void test_stride(struct kunit *test)
 
 static struct kunit_case wqe_cases[] = {
 	KUNIT_CASE(test_opcode),
+	KUNIT_CASE(test_atomic_length),
 	KUNIT_CASE(test_rules),
 	KUNIT_CASE_PARAM(test_num_sge, stride_gen_params),
 	KUNIT_CASE_PARAM(test_inline, stride_gen_params),

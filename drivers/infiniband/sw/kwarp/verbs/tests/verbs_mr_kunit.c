@@ -30,7 +30,7 @@ static const struct mr_case {
 	{ "remote write only", WRITE_R, -EINVAL },
 	{ "remote write and read", WRITE_R | READ_R, -EINVAL },
 	/* Programs ask for it without looking whether there is any. */
-	{ "atomic", LOCAL | ATOMIC, 0, LOCAL },
+	{ "atomic", LOCAL | ATOMIC, 0, LOCAL | ATOMIC },
 	{ "atomic only", ATOMIC, -EINVAL },
 	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
 	{ "relaxed ordering", LOCAL | IB_ACCESS_RELAXED_ORDERING, 0, LOCAL },

@@ -477,6 +477,7 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_qp_rd_atom, KWARP_MAX_IRD);
 	KUNIT_EXPECT_EQ(test, attr.max_qp_init_rd_atom, KWARP_MAX_ORD);
 	KUNIT_EXPECT_EQ(test, attr.atomic_cap, IB_ATOMIC_NONE);
+	KUNIT_EXPECT_EQ(test, attr.masked_atomic_cap, IB_ATOMIC_NONE);
 	KUNIT_EXPECT_EQ(test, attr.device_cap_flags,
 			IB_DEVICE_MEM_MGT_EXTENSIONS | IB_DEVICE_MEM_WINDOW |
 			IB_DEVICE_MEM_WINDOW_TYPE_2B | IB_DEVICE_SRQ_RESIZE);
@@ -643,6 +644,29 @@ static void test_context(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
 	/* Nobody has to do without what was not agreed on. */
 	KUNIT_EXPECT_EQ(test, resp.features, 0);
+	KUNIT_EXPECT_EQ(test, vt->uc.features, 0);
+}
+
+/* 7306-1.1-4, 7306-D-6: what the knob says, and for programs what the provider knows, too. */
+static void test_rfc7306(struct kunit *test)
+{
+	struct ib_udata *udata = vt_udata(test, 24, 24);
+	struct kwarp_alloc_ucontext_req req = { KWARP_ABI_MIN, KWARP_ABI_MAX };
+	struct kwarp_alloc_ucontext_resp resp;
+	struct ib_device_attr attr;
+
+	vt->kdev->knobs.rfc7306 = 1;
+	KUNIT_EXPECT_EQ(test, kwarp_query_device(&vt->kdev->ibdev, &attr, NULL), 0);
+	KUNIT_EXPECT_EQ(test, attr.atomic_cap, IB_ATOMIC_HCA);
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
+	KUNIT_EXPECT_EQ(test, vt->uc.features, 0);
+	req.features = U64_MAX;
+	KUNIT_ASSERT_EQ(test, copy_to_user(vt->page, &req, sizeof(req)), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_alloc_ucontext(&vt->uc.ibuc, udata), 0);
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_EQ(test, resp.features, KWARP_FEATURE_RFC7306);
+	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
 }
 
 static void test_pd(struct kunit *test)
@@ -684,6 +708,7 @@ static struct kunit_case objects_cases[] = {
 	KUNIT_CASE(test_port_address),
 	KUNIT_CASE(test_gid),
 	KUNIT_CASE_PARAM(test_context, version_gen_params),
+	KUNIT_CASE(test_rfc7306),
 	KUNIT_CASE(test_pd),
 	{ }
 };

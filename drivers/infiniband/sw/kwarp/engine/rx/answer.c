@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What becomes of our Reads and atomic operations: the oldest is answered, or the peer's Terminate
+ * is about one.  Context: socket lock held.
+ */
+#include "answer.h"
+
+#include "../../kwarp.h"
+#include "../fail.h"
+#include "place.h"
+
+/**
+ * kwarp_rx_answered - the oldest of our requests has its whole answer
+ * @e: engine
+ *
+ * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if its completion was lost.
+ */
+enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
+{
+	const struct kwarp_oread done = *kwarp_oread_head(&e->oread);
+
+	kwarp_readq_pop(&e->oread);
+	if (done.invalidate)
+		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, &e->mem, false);
+	if (!done.rtr)
+		kwarp_sq_answered(e->sq, done.sq_index);
+	/* Pairs with held_back(): either it sees the free place, or we see its flag. */
+	smp_mb();
+	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
+	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
+		e->rx.kick = true;
+	return READ_ONCE(e->sq->cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+}
+
+/**
+ * kwarp_rx_begin_atomic - an Atomic Response begins
+ * @e: engine
+ *
+ * Answers come in the order of the requests (7306-5.2.2-8, 7306-7-9), so without an atomic
+ * operation at the head nobody waits for this one.
+ *
+ * Return: KWARP_PERR_NONE, or what to terminate with.
+ */
+enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
+{
+	if (kwarp_readq_empty(&e->oread) || !kwarp_oread_head(&e->oread)->atomic)
+		return KWARP_PERR_DDP_U_NOBUF;
+	e->rx.target = KWARP_RXT_SMALL;
+	return KWARP_PERR_NONE;
+}
+
+/**
+ * kwarp_rx_end_atomic - an Atomic Response is complete
+ * @e: engine
+ *
+ * The value goes into the request's element in the byte order of this machine.
+ *
+ * Return: KWARP_PERR_NONE, or what to terminate with.
+ */
+enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
+{
+	const struct kwarp_oread *r = kwarp_oread_head(&e->oread);
+	struct kwarp_atomic_resp resp;
+
+	kwarp_atomic_resp_decode(e->rx.small, &resp);
+	if (resp.id != r->msn)			/* 7306-5.2.2-7 */
+		return KWARP_PERR_O_STREAM;
+	if (kwarp_rx_put(e, r->stag, r->to, &resp.value, sizeof(resp.value)) != KWARP_MEM_OK) {
+		kwarp_sq_failed(e->sq, r->sq_index, KWARP_WC_LOC_PROT_ERR,
+				kwarp_perr_short(KWARP_PERR_LOCAL));
+		return KWARP_PERR_LOCAL;
+	}
+	return kwarp_rx_answered(e);
+}
+
+/*
+ * Which request is the peer's Terminate about?  The one whose DDP header it returns: all of
+ * queue 1 wait for answers.  An old peer returns a Read Request header, but no usable DDP header:
+ * then the oldest.
+ */
+static struct kwarp_oread *blamed(struct kwarp_engine *e)
+{
+	const struct kwarp_term *term = &e->peer_term;
+	struct kwarp_ddp_hdr hdr = { .tagged = true };
+	struct kwarp_oread *r = NULL;
+
+	if (kwarp_readq_empty(&e->oread))
+		return NULL;
+	if (term->has_ddp)
+		kwarp_ddp_decode(term->ddp_hdr, &hdr);
+	if (!hdr.tagged && hdr.qn == KWARP_QN_RREQ)
+		r = kwarp_oread_find(&e->oread, hdr.msn);
+	if (!r && term->has_rdmap)
+		r = kwarp_oread_head(&e->oread);
+	return r && !r->rtr ? r : NULL;
+}
+
+/**
+ * kwarp_rx_blame - give the request its error that the peer's Terminate is about
+ * @e: engine, with the Terminate in peer_term
+ *
+ * RDMAP's remote protection errors (type 1) are access errors, and so is what comes with a Read
+ * Request header: those of its operations (type 2) and of DDP have none (RFC 5040 Figure 10).
+ */
+void kwarp_rx_blame(struct kwarp_engine *e)
+{
+	const struct kwarp_term *term = &e->peer_term;
+	const bool access = term->has_rdmap || (term->layer == 0 && term->etype == 1);
+	const struct kwarp_oread *r = blamed(e);
+
+	if (r)
+		kwarp_sq_failed(e->sq, r->sq_index,
+				access ? KWARP_WC_REM_ACCESS_ERR : KWARP_WC_REM_OP_ERR,
+				kwarp_term_short(term));
+}
