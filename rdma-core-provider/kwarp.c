@@ -68,7 +68,7 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: atomics, UD, multicast. */
+/* What is absent answers EOPNOTSUPP: UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
 	.advise_mr = kwarp_advise_mr,
 	.alloc_mw = kwarp_alloc_mw,
@@ -113,6 +113,7 @@ static int get_context(struct kwarp_context *ctx,
 	struct kwarp_cmd_alloc_context cmd = {
 		.abi_min = KWARP_ABI_MIN,
 		.abi_max = KWARP_ABI_MAX,
+		.features = KWARP_FEATURE_RFC7306,
 	};
 
 #ifdef KWARP_HAVE_GET_CONTEXT_FD_ARR
@@ -171,6 +172,7 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 		goto err;
 	}
 
+	ctx->features = resp.features;
 	ret = open_doorbell(ctx);
 	if (ret)
 		goto err;

@@ -19,10 +19,12 @@
  * struct kwarp_context - an open device
  * @ibv_ctx: libibverbs' part
  * @doorbell: file whose ioctl() is the doorbell of all queue pairs
+ * @features: KWARP_FEATURE_* that are in force
  */
 struct kwarp_context {
 	struct verbs_context ibv_ctx;
 	int doorbell;
+	uint64_t features;
 };
 
 /**
@@ -160,6 +162,12 @@ static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 	return container_of(ctx, struct kwarp_context, ibv_ctx.context);
 }
 
+/* Immediate data and atomic operations are in force. */
+static inline bool kwarp_has_rfc7306(struct ibv_context *ctx)
+{
+	return to_kctx(ctx)->features & KWARP_FEATURE_RFC7306;
+}
+
 static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)
 {
 	return container_of(cq, struct kwarp_cq, vcq.cq);
@@ -214,6 +222,11 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |                     \
 	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |                 \
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW)
+/* With KWARP_FEATURE_RFC7306 these as well. */
+#define KWARP_QP_EX_OPS_RFC7306                                                \
+	(IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |                                  \
+	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                                   \
+	 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 void kwarp_qp_init_ex(struct kwarp_qp *qp);
 
 /* verbs.c */

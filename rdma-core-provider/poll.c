@@ -52,10 +52,15 @@ static enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
 {
 	switch (cqe->opcode) {
 	case KWARP_WR_WRITE:
+	case KWARP_WR_WRITE_IMM:
 		return IBV_WC_RDMA_WRITE;
 	case KWARP_WR_READ:
 	case KWARP_WR_READ_INV:
 		return IBV_WC_RDMA_READ;
+	case KWARP_WR_FETCH_ADD:
+		return IBV_WC_FETCH_ADD;
+	case KWARP_WR_CMP_SWAP:
+		return IBV_WC_COMP_SWAP;
 	case KWARP_WR_LOCAL_INV:
 		return IBV_WC_LOCAL_INV;
 	case KWARP_WR_BIND_MW:
@@ -63,6 +68,8 @@ static enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
 	case KWARP_WC_RECV:
 	case KWARP_WC_RECV_INV:
 		return IBV_WC_RECV;
+	case KWARP_WC_RECV_IMM:
+		return IBV_WC_RECV_RDMA_WITH_IMM;
 	case KWARP_WR_SEND:
 	case KWARP_WR_SEND_INV:
 	default:
@@ -72,7 +79,20 @@ static enum ibv_wc_opcode cqe_opcode(const struct kwarp_cqe *cqe)
 
 static unsigned int cqe_flags(const struct kwarp_cqe *cqe)
 {
-	return cqe->opcode == KWARP_WC_RECV_INV ? IBV_WC_WITH_INV : 0;
+	switch (cqe->opcode) {
+	case KWARP_WC_RECV_INV:
+		return IBV_WC_WITH_INV;
+	case KWARP_WC_RECV_IMM:
+		return IBV_WC_WITH_IMM;
+	default:
+		return 0;
+	}
+}
+
+/* The octets of the peer's immediate data, as they are. */
+static __be32 cqe_imm(const struct kwarp_cqe *cqe)
+{
+	return (__force __be32)cqe->imm;
 }
 
 void kwarp_cq_lock(struct kwarp_cq *cq)
@@ -127,6 +147,8 @@ static void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
 	};
 	if (wc->wc_flags & IBV_WC_WITH_INV)
 		wc->invalidated_rkey = cqe->inv_stag;
+	else if (wc->wc_flags & IBV_WC_WITH_IMM)
+		wc->imm_data = cqe_imm(cqe);
 }
 
 /* An entry was lost, or the ring: what the consumer waits for may never come. */
@@ -370,10 +392,14 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cqx)
 	return ex_to_kcq(cqx)->cur->byte_len;
 }
 
-/* Also ibv_wc_read_invalidated_rkey(): iWARP has no immediate data here. */
+/* Also ibv_wc_read_invalidated_rkey(): no message has both. */
 static __be32 read_imm_data(struct ibv_cq_ex *cqx)
 {
-	return (__force __be32)ex_to_kcq(cqx)->cur->inv_stag;
+	const struct kwarp_cqe *cqe = ex_to_kcq(cqx)->cur;
+
+	if (cqe->opcode == KWARP_WC_RECV_IMM)
+		return cqe_imm(cqe);
+	return (__force __be32)cqe->inv_stag;
 }
 
 static uint32_t read_qp_num(struct ibv_cq_ex *cqx)

@@ -20,6 +20,7 @@
 #include <sys/ioctl.h>
 
 #include <ccan/array_size.h>
+#include <util/compiler.h>
 
 #include "kwarp.h"
 
@@ -218,6 +219,9 @@ void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
  * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.2)
  * @no_sge: no data at all
  * @bind: binds a window
+ * @imm: has immediate data
+ * @atomic: has operands, and one element of 8 octets for what was there before
+ * @rfc7306: only with KWARP_FEATURE_RFC7306
  */
 struct send_op {
 	uint8_t valid : 1;
@@ -227,9 +231,13 @@ struct send_op {
 	uint8_t one_sge : 1;
 	uint8_t no_sge : 1;
 	uint8_t bind : 1;
+	uint8_t imm : 1;
+	uint8_t atomic : 1;
+	uint8_t rfc7306 : 1;
 	uint8_t opcode;
 };
 
+/* IBV_WR_SEND_WITH_IMM is not here: no message of iWARP is a Send and has immediate data. */
 static const struct send_op send_ops[] = {
 	[IBV_WR_RDMA_WRITE] = { .valid = 1, .opcode = KWARP_WR_WRITE,
 				.remote = 1, .payload = 1 },
@@ -242,6 +250,13 @@ static const struct send_op send_ops[] = {
 			       .inval = 1, .no_sge = 1 },
 	[IBV_WR_BIND_MW] = { .valid = 1, .opcode = KWARP_WR_BIND_MW,
 			     .bind = 1, .no_sge = 1 },
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = { .valid = 1, .opcode = KWARP_WR_WRITE_IMM,
+					 .remote = 1, .payload = 1, .imm = 1,
+					 .rfc7306 = 1 },
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = { .valid = 1, .opcode = KWARP_WR_FETCH_ADD,
+					  .atomic = 1, .rfc7306 = 1 },
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = { .valid = 1, .opcode = KWARP_WR_CMP_SWAP,
+					.atomic = 1, .rfc7306 = 1 },
 };
 
 #define SEND_FLAGS                                                             \
@@ -251,6 +266,15 @@ static const struct send_op send_ops[] = {
 #define BIND_ACCESS                                                            \
 	(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |                    \
 	 IBV_ACCESS_ZERO_BASED)
+
+static bool bind_access_ok(const struct kwarp_qp *qp, unsigned int access)
+{
+	unsigned int known = BIND_ACCESS;
+
+	if (kwarp_has_rfc7306(qp->vqp.qp.context))
+		known |= IBV_ACCESS_REMOTE_ATOMIC;
+	return !(access & ~known);
+}
 
 /* Parent domains are others, and yet the same for the kernel. */
 static bool same_pd(const struct kwarp_qp *qp, const struct ibv_pd *pd)
@@ -289,20 +313,22 @@ int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		return EINVAL;
 	if (!same_pd(qp, mw->pd) || !same_pd(qp, info->mr->pd) || (mw->rkey ^ rkey) >> 8)
 		return EINVAL;
-	if (!info->length || (info->mw_access_flags & ~BIND_ACCESS))
+	if (!info->length || !bind_access_ok(qp, info->mw_access_flags))
 		return EINVAL;
 
 	put_range(sqe, rkey, info);
 	return 0;
 }
 
-static bool sge_list_ok(const struct ibv_send_wr *wr)
+static bool sge_list_ok(const struct send_op *op, const struct ibv_send_wr *wr)
 {
 	uint64_t total = 0;
 	int i;
 
 	for (i = 0; i < wr->num_sge; i++)
 		total += wr->sg_list[i].length;
+	if (op->atomic)
+		return total == sizeof(uint64_t);
 	return total <= UINT32_MAX;	/* a DDP message length has 32 bits */
 }
 
@@ -344,26 +370,64 @@ static uint16_t wr_flags(const struct kwarp_qp *qp, unsigned int flags)
 	return out;
 }
 
+static bool num_sge_ok(const struct kwarp_qp *qp, const struct send_op *op, int num_sge)
+{
+	unsigned int max_sge = qp->sq.max_sge;
+
+	if (op->one_sge && max_sge > 1)
+		max_sge = 1;
+	if (op->no_sge)
+		max_sge = 0;
+	if (op->atomic && num_sge != 1)
+		return false;
+	return (unsigned int)num_sge <= max_sge;
+}
+
 /* Limits that need no look at the elements. */
 static const struct send_op *check_send(const struct kwarp_qp *qp,
 					const struct ibv_send_wr *wr)
 {
 	const struct send_op *op;
-	unsigned int max_sge = qp->sq.max_sge;
 
 	if ((unsigned int)wr->opcode >= ARRAY_SIZE(send_ops))
 		return NULL;
 	op = &send_ops[wr->opcode];
 	if (!op->valid || (wr->send_flags & ~SEND_FLAGS))
 		return NULL;
+	if (op->rfc7306 && !kwarp_has_rfc7306(qp->vqp.qp.context))
+		return NULL;
 	if ((wr->send_flags & IBV_SEND_INLINE) && !op->payload)
 		return NULL;
+	return num_sge_ok(qp, op, wr->num_sge) ? op : NULL;
+}
 
-	if (op->one_sge && max_sge > 1)
-		max_sge = 1;
-	if (op->no_sge)
-		max_sge = 0;
-	return (unsigned int)wr->num_sge <= max_sge ? op : NULL;
+static void put_atomic(struct kwarp_sqe *sqe, const struct ibv_send_wr *wr)
+{
+	sqe->raddr = wr->wr.atomic.remote_addr;
+	sqe->rkey = wr->wr.atomic.rkey;
+	sqe->compare_add = wr->wr.atomic.compare_add;
+	if (sqe->opcode == KWARP_WR_CMP_SWAP)
+		sqe->swap = wr->wr.atomic.swap;
+}
+
+/* What a kind of request has of its own, but for data. */
+static int put_args(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
+		    const struct send_op *op, const struct ibv_send_wr *wr)
+{
+	if (op->remote) {
+		sqe->raddr = wr->wr.rdma.remote_addr;
+		sqe->rkey = wr->wr.rdma.rkey;
+	}
+	if (op->inval)
+		sqe->inv_stag = wr->invalidate_rkey;
+	if (op->imm)
+		sqe->imm = (__force uint32_t)wr->imm_data;
+	if (op->atomic)
+		put_atomic(sqe, wr);
+	if (op->bind)
+		return kwarp_put_bind(qp, sqe, wr->bind_mw.mw, wr->bind_mw.rkey,
+				      &wr->bind_mw.bind_info);
+	return 0;
 }
 
 /* Validate a request and write it into the next slot, without publishing. */
@@ -383,19 +447,15 @@ static int put_send(struct kwarp_qp *qp, const struct ibv_send_wr *wr)
 		.id = wr->wr_id,
 		.opcode = op->opcode,
 		.flags = wr_flags(qp, wr->send_flags),
-		.raddr = op->remote ? wr->wr.rdma.remote_addr : 0,
-		.rkey = op->remote ? wr->wr.rdma.rkey : 0,
-		.inv_stag = op->inval ? wr->invalidate_rkey : 0,
 	};
 
-	if (op->bind && kwarp_put_bind(qp, sqe, wr->bind_mw.mw, wr->bind_mw.rkey,
-				       &wr->bind_mw.bind_info))
+	if (put_args(qp, sqe, op, wr))
 		return EINVAL;
 	if (wr->send_flags & IBV_SEND_INLINE) {
 		if (!put_inline(qp, sqe, wr))
 			return EINVAL;
 	} else if (wr->num_sge) {
-		if (!sge_list_ok(wr))
+		if (!sge_list_ok(op, wr))
 			return EINVAL;
 		sqe->num_sge = wr->num_sge;
 		memcpy(sqe + 1, wr->sg_list,
@@ -448,7 +508,7 @@ static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_
 
 	if (!same_pd(qp, mw->pd))
 		return EPERM;
-	if (info->mw_access_flags & ~BIND_ACCESS ||
+	if (!bind_access_ok(qp, info->mw_access_flags) ||
 	    bind->send_flags & ~(IBV_SEND_FENCE | IBV_SEND_SIGNALED))
 		return EINVAL;
 	if (kwarp_ring_full(ring))

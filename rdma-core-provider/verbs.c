@@ -203,7 +203,14 @@ static void qp_free(struct kwarp_qp *qp)
 	free(qp);
 }
 
-static int check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
+static uint64_t ex_ops(struct ibv_context *ctx)
+{
+	return KWARP_QP_EX_OPS |
+	       (kwarp_has_rfc7306(ctx) ? KWARP_QP_EX_OPS_RFC7306 : 0);
+}
+
+static int check_qp_attr(struct ibv_context *ctx,
+			 const struct ibv_qp_init_attr_ex *attr)
 {
 	if (!check_comp_mask(attr->comp_mask,
 			     IBV_QP_INIT_ATTR_PD |
@@ -211,7 +218,7 @@ static int check_qp_attr(const struct ibv_qp_init_attr_ex *attr)
 	    attr->qp_type != IBV_QPT_RC)
 		return EOPNOTSUPP;
 	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    !check_comp_mask(attr->send_ops_flags, KWARP_QP_EX_OPS))
+	    !check_comp_mask(attr->send_ops_flags, ex_ops(ctx)))
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
 	    !attr->send_cq || !attr->recv_cq)
@@ -227,7 +234,7 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	struct kwarp_qp *qp;
 	int ret;
 
-	ret = check_qp_attr(attr);
+	ret = check_qp_attr(ctx, attr);
 	if (ret)
 		goto err;
 

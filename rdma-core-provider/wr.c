@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <util/compiler.h>
+
 #include "kwarp.h"
 
 static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
@@ -22,6 +24,20 @@ static void fail(struct kwarp_qp *qp, int err)
 {
 	if (!qp->wr.err)
 		qp->wr.err = err;
+}
+
+static bool is_atomic(const struct kwarp_sqe *sqe)
+{
+	return sqe->opcode == KWARP_WR_FETCH_ADD || sqe->opcode == KWARP_WR_CMP_SWAP;
+}
+
+/* Nothing more comes for the request at hand: an atomic operation has to have its element. */
+static void finish(struct kwarp_qp *qp)
+{
+	const struct kwarp_sqe *sqe = qp->wr.sqe;
+
+	if (sqe && is_atomic(sqe) && !sqe->num_sge)
+		fail(qp, EINVAL);
 }
 
 /**
@@ -37,6 +53,7 @@ static struct kwarp_sqe *begin(struct kwarp_qp *qp, uint8_t opcode)
 	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
 	uint16_t flags = 0;
 
+	finish(qp);
 	if (kwarp_ring_full(&qp->sq.ring))
 		fail(qp, ENOMEM);
 	if (qp->wr.err)
@@ -59,8 +76,8 @@ static struct kwarp_sqe *begin(struct kwarp_qp *qp, uint8_t opcode)
 	return qp->wr.sqe;
 }
 
-static void begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey,
-			 uint64_t raddr)
+static struct kwarp_sqe *begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode,
+				      uint32_t rkey, uint64_t raddr)
 {
 	struct kwarp_sqe *sqe = begin(ex_to_kqp(qpx), opcode);
 
@@ -68,6 +85,18 @@ static void begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey,
 		sqe->rkey = rkey;
 		sqe->raddr = raddr;
 	}
+	return sqe;
+}
+
+/* The same for what needs KWARP_FEATURE_RFC7306. */
+static struct kwarp_sqe *begin_rfc7306(struct ibv_qp_ex *qpx, uint8_t opcode,
+				       uint32_t rkey, uint64_t raddr)
+{
+	struct kwarp_qp *qp = ex_to_kqp(qpx);
+
+	if (!kwarp_has_rfc7306(qp->vqp.qp.context))
+		fail(qp, EINVAL);
+	return begin_remote(qpx, opcode, rkey, raddr);
 }
 
 static void begin_inval(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey)
@@ -81,6 +110,35 @@ static void begin_inval(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey)
 static void wr_rdma_write(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t raddr)
 {
 	begin_remote(qpx, KWARP_WR_WRITE, rkey, raddr);
+}
+
+static void wr_rdma_write_imm(struct ibv_qp_ex *qpx, uint32_t rkey,
+			      uint64_t raddr, __be32 imm)
+{
+	struct kwarp_sqe *sqe = begin_rfc7306(qpx, KWARP_WR_WRITE_IMM, rkey, raddr);
+
+	if (sqe)
+		sqe->imm = (__force uint32_t)imm;
+}
+
+static void wr_atomic_fetch_add(struct ibv_qp_ex *qpx, uint32_t rkey,
+				uint64_t raddr, uint64_t add)
+{
+	struct kwarp_sqe *sqe = begin_rfc7306(qpx, KWARP_WR_FETCH_ADD, rkey, raddr);
+
+	if (sqe)
+		sqe->compare_add = add;
+}
+
+static void wr_atomic_cmp_swp(struct ibv_qp_ex *qpx, uint32_t rkey,
+			      uint64_t raddr, uint64_t compare, uint64_t swap)
+{
+	struct kwarp_sqe *sqe = begin_rfc7306(qpx, KWARP_WR_CMP_SWAP, rkey, raddr);
+
+	if (sqe) {
+		sqe->compare_add = compare;
+		sqe->swap = swap;
+	}
 }
 
 static void wr_rdma_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t raddr)
@@ -122,12 +180,32 @@ static size_t sge_limit(const struct kwarp_qp *qp)
 {
 	switch (qp->wr.sqe->opcode) {
 	case KWARP_WR_READ:
+	case KWARP_WR_FETCH_ADD:
+	case KWARP_WR_CMP_SWAP:
 		return qp->sq.max_sge ? 1 : 0;
 	case KWARP_WR_LOCAL_INV:
 	case KWARP_WR_BIND_MW:
 		return 0;
 	default:
 		return qp->sq.max_sge;
+	}
+}
+
+static bool length_ok(const struct kwarp_sqe *sqe, uint64_t length)
+{
+	return is_atomic(sqe) ? length == sizeof(uint64_t) : length <= UINT32_MAX;
+}
+
+static bool takes_inline(const struct kwarp_sqe *sqe)
+{
+	switch (sqe->opcode) {
+	case KWARP_WR_WRITE:
+	case KWARP_WR_WRITE_IMM:
+	case KWARP_WR_SEND:
+	case KWARP_WR_SEND_INV:
+		return true;
+	default:
+		return false;
 	}
 }
 
@@ -146,7 +224,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 	}
 	for (i = 0; i < num_sge; i++)
 		total += list[i].length;
-	if (total > UINT32_MAX) {
+	if (!length_ok(qp->wr.sqe, total)) {
 		fail(qp, EINVAL);
 		return;
 	}
@@ -177,8 +255,7 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 
 	if (qp->wr.err)
 		return;
-	if (sqe->opcode != KWARP_WR_WRITE && sqe->opcode != KWARP_WR_SEND &&
-	    sqe->opcode != KWARP_WR_SEND_INV) {
+	if (!takes_inline(sqe)) {
 		fail(qp, EINVAL);
 		return;
 	}
@@ -231,9 +308,11 @@ static int wr_complete(struct ibv_qp_ex *qpx)
 {
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 	struct kwarp_ring *ring = &qp->sq.ring;
-	int err = qp->wr.err;
 	bool posted;
+	int err;
 
+	finish(qp);
+	err = qp->wr.err;
 	if (err) {
 		wr_abort(qpx);
 		return err;
@@ -256,7 +335,10 @@ void kwarp_qp_init_ex(struct kwarp_qp *qp)
 	qpx->wr_abort = wr_abort;
 
 	qpx->wr_rdma_write = wr_rdma_write;
+	qpx->wr_rdma_write_imm = wr_rdma_write_imm;
 	qpx->wr_rdma_read = wr_rdma_read;
+	qpx->wr_atomic_fetch_add = wr_atomic_fetch_add;
+	qpx->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 	qpx->wr_send = wr_send;
 	qpx->wr_send_inv = wr_send_inv;
 	qpx->wr_local_inv = wr_local_inv;

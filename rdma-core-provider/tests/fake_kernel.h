@@ -7,12 +7,8 @@
 #ifndef KWARP_FAKE_KERNEL_H
 #define KWARP_FAKE_KERNEL_H
 
-#include <errno.h>
 #include <semaphore.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "kwarp.h"
 
@@ -25,7 +21,7 @@
 #define DOORBELL	1000
 #define QPN		77
 
-static int failures;
+extern int failures;
 
 #define CHECK(cond)                                                            \
 	do {                                                                   \
@@ -35,7 +31,7 @@ static int failures;
 		}                                                              \
 	} while (0)
 
-static struct {
+struct fake_kernel {
 	int rings;
 	int lists;			/* calls that rang for several */
 	struct kwarp_cq *completes;	/* a doorbell adds an entry there, if set */
@@ -45,168 +41,36 @@ static struct {
 	unsigned long last_arg;
 	struct kwarp_ring_hdr *quiet;	/* this ring is looked after, whatever the doorbell says */
 	sem_t *wake;			/* posted by a doorbell, if set */
-} kernel;
-
-static void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
-{
-	uint32_t prod = cq->hdr->prod;
-
-	cq->entries[prod & cq->mask] = (struct kwarp_cqe){
-		.id = id,
-		.qpn = qpn,
-		.byte_len = id * 10,
-		.opcode = KWARP_WC_RECV,
-	};
-	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
-}
-
-int __wrap_ioctl(int fd, unsigned long cmd, ...);
-
-/* As if for each alone. */
-static void ring_list(int fd, const struct kwarp_doorbells *bells)
-{
-	uint32_t i;
-
-	CHECK(bells->n > 1 && bells->n <= 16);
-	kernel.lists++;
-	for (i = 0; i < bells->n; i++)
-		__wrap_ioctl(fd, KWARP_IOC_POSTED_SEND, bells->qpn[i]);
-}
-
-int __wrap_ioctl(int fd, unsigned long cmd, ...)
-{
-	va_list args;
-
-	CHECK(fd == DOORBELL);
-	if (cmd == KWARP_IOC_POSTED_SENDS) {
-		va_start(args, cmd);
-		ring_list(fd, va_arg(args, const struct kwarp_doorbells *));
-		va_end(args);
-		return 0;
-	}
-	kernel.rings++;
-	if (kernel.wake) {
-		sem_post(kernel.wake);
-		return 0;
-	}
-	kernel.last_cmd = cmd;
-	va_start(args, cmd);
-	kernel.last_arg = va_arg(args, unsigned int);
-	va_end(args);
-	if (kernel.completes)
-		cq_add(kernel.completes, 1, QPN);
-	if (kernel.quiet)
-		kernel.quiet->flags = 0;
-	if (!kernel.fails)
-		return 0;
-	kernel.fails--;
-	errno = kernel.err;
-	return -1;
-}
-
-static struct kwarp_context ctx = {
-	.doorbell = DOORBELL,
 };
 
-static struct kwarp_ring_hdr *ring_alloc(size_t octets)
-{
-	struct kwarp_ring_hdr *hdr =
-		calloc(1, KWARP_RING_ENTRIES_OFFSET + octets);
+extern struct fake_kernel kernel;
+extern struct kwarp_context ctx;	/* has no features unless a test gives it some */
 
-	if (!hdr)
-		abort();
-	return hdr;
-}
+/**
+ * struct test - one line of the TAP output
+ * @name: what it shows
+ * @run: counts in @failures
+ */
+struct test {
+	const char *name;
+	void (*run)(void);
+};
 
-static void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start,
-		    unsigned int doorbell)
-{
-	struct kwarp_ring *ring = &wq->ring;
+/* ext_test.c; the last one has no name */
+extern const struct test ext_tests[];
 
-	pthread_spin_init(&wq->lock, PTHREAD_PROCESS_PRIVATE);
-	ring->hdr = ring_alloc(SLOTS * stride);
-	ring->entries = (uint8_t *)ring->hdr + KWARP_RING_ENTRIES_OFFSET;
-	ring->stride = stride;
-	ring->mask = SLOTS - 1;
-	ring->max = MAX_WR;
-	ring->prod = start;
-	ring->cons = start;
-	ring->hdr->prod = start;
-	ring->hdr->cons = start;
-	wq->max_sge = MAX_SGE;
-	wq->qpn = QPN;
-	wq->doorbell = doorbell;
-}
+/* The diverted one. */
+int __wrap_ioctl(int fd, unsigned long cmd, ...);
 
-static struct kwarp_cq *cq_make(uint32_t start)
-{
-	struct kwarp_cq *cq = calloc(1, sizeof(*cq));
+void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start, unsigned int doorbell);
+struct kwarp_cq *cq_make(uint32_t start);
+void cq_drop(struct kwarp_cq *cq);
+void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn);
+struct kwarp_qp *qp_make(uint32_t start);
+void qp_drop(struct kwarp_qp *qp);
 
-	if (!cq)
-		abort();
-	pthread_spin_init(&cq->lock, PTHREAD_PROCESS_PRIVATE);
-	pthread_spin_init(&cq->left_lock, PTHREAD_PROCESS_PRIVATE);
-	list_head_init(&cq->left);
-	cq->vcq.cq.context = &ctx.ibv_ctx.context;
-	cq->hdr = ring_alloc(SLOTS * sizeof(struct kwarp_cqe));
-	cq->entries = (void *)((uint8_t *)cq->hdr + KWARP_RING_ENTRIES_OFFSET);
-	cq->mask = SLOTS - 1;
-	cq->cons = start;
-	cq->released = start;
-	cq->hdr->prod = start;
-	cq->hdr->cons = start;
-	kwarp_cq_init_ex(cq, IBV_WC_STANDARD_FLAGS);
-	return cq;
-}
-
-static void cq_drop(struct kwarp_cq *cq)
-{
-	free(cq->hdr);
-	free(cq);
-}
-
-static struct kwarp_qp *qp_make(uint32_t start)
-{
-	struct kwarp_qp *qp = calloc(1, sizeof(*qp));
-
-	if (!qp)
-		abort();
-	memset(&kernel, 0, sizeof(kernel));
-	qp->vqp.qp.context = &ctx.ibv_ctx.context;
-	qp->vqp.qp.qp_num = 5;
-	qp->vqp.qp.send_cq = &cq_make(0)->vcq.cq;
-	qp->vqp.qp.recv_cq = &cq_make(0)->vcq.cq;
-	qp->left[0].qp = qp;
-	qp->left[1].qp = qp;
-	qp->max_inline = MAX_INLINE;
-	wq_make(&qp->sq, SQ_STRIDE, start, KWARP_IOC_POSTED_SEND);
-	wq_make(&qp->rq, RQ_STRIDE, start, KWARP_IOC_POSTED_RECV);
-	kwarp_qp_init_ex(qp);
-	return qp;
-}
-
-static void qp_drop(struct kwarp_qp *qp)
-{
-	struct ibv_cq *scq = qp->vqp.qp.send_cq, *rcq = qp->vqp.qp.recv_cq;
-
-	kwarp_forget_left(qp);
-	if (scq != rcq)
-		cq_drop(to_kcq(scq));
-	cq_drop(to_kcq(rcq));
-	free(qp->sq.ring.hdr);
-	free(qp->rq.ring.hdr);
-	free(qp);
-}
-
-/* What the kernel finds in slot @i. */
-static struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
-{
-	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);
-}
-
-static struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i)
-{
-	return (void *)(wq->ring.entries + (i % SLOTS) * RQ_STRIDE);
-}
+struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i);
+struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i);
+int send_one(struct kwarp_qp *qp, struct ibv_send_wr *wr);
 
 #endif /* KWARP_FAKE_KERNEL_H */
