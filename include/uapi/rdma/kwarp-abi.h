@@ -270,8 +270,8 @@ struct kwarp_doorbells {
  */
 
 /*
- * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD, CMP_SWAP may be posted, and
- * the peer's Immediate Data completes receives. Without, queue pairs refuse all of it.
+ * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD, CMP_SWAP may be posted,
+ * and the peer's Immediate Data completes receives. Without it queue pairs refuse all of that.
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 

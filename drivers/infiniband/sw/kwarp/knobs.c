@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tunables: /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same
- * names as defaults for new links.  A connection takes a snapshot at its start.  And what
- * is counted, which can only be read.
+ * names as defaults for new links.  A connection takes a snapshot at its start (but see rfc7306 in
+ * kwarp.h).  And what is counted, which can only be read.
  */
 #include <linux/capability.h>
 #include <linux/module.h>

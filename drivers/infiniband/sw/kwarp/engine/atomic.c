@@ -31,7 +31,7 @@ enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
 	kwarp_mr_begin(mr);
 	err = kwarp_read_perr(kwarp_mem_check(mr, req->stag, &e->mem, req->to, sizeof(u64),
 					      IB_ACCESS_REMOTE_ATOMIC));
-	if (err == KWARP_PERR_NONE && !kwarp_mr_atomic(mr, req->to, old ? req : NULL, old))
+	if (err == KWARP_PERR_NONE && !kwarp_mr_atomic(mr, req->to, req, old))
 		err = KWARP_PERR_O_STREAM;
 	kwarp_mr_end(mr);
 	return err;

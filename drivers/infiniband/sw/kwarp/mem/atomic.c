@@ -14,6 +14,9 @@
 
 #include "../proto/atomic.h"
 
+/* Threads of a program that change the word all the time cannot hold up a stream for longer. */
+#define MAX_TRIES	4096
+
 /* 7306-5.2.1-6: the address in memory counts, not the tagged offset. */
 static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 {
@@ -27,27 +30,31 @@ static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
  * kwarp_mr_atomic - carry out an atomic operation
  * @mr: region; the access to eight octets has been checked, see kwarp_mr_begin()
  * @addr: of them
- * @req: what to do, of a known code; NULL: nothing, but say whether it could be done
- * @old: result: what was there before
+ * @req: what to do, of a known code
+ * @old: result: what was there before; NULL: do nothing, but say whether it could be done
  *
  * Context: any but hard interrupt.
- * Return: false if they are not eight octets that a processor can change at once; then
- * nothing has been touched (7306-5.1.1-2, -4; 7306-5.1.2-4 to -6).
+ * Return: false if they are not eight octets that a processor can change at once, or somebody else
+ * was quicker each time; then nothing has been touched (7306-5.1.1-2, -4; 7306-5.1.2-4 to -6).
  */
 bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_atomic_req *req,
 		     u64 *old)
 {
 	atomic64_t *word = word_at(mr, addr);
+	u32 tries;
 	s64 was;
 	u64 new;
 
-	if (!word || !req)
+	if (!word || !old)
 		return word;
 	was = atomic64_read(word);
-	do {
+	for (tries = 0; tries < MAX_TRIES; tries++) {
 		new = kwarp_atomic_result(req, was);
 		/* What stays is not written: 7306-5.1.2-1. */
-	} while (new != (u64)was && !atomic64_try_cmpxchg(word, &was, new));
-	*old = was;
-	return true;
+		if (new == (u64)was || atomic64_try_cmpxchg(word, &was, new)) {
+			*old = was;
+			return true;
+		}
+	}
+	return false;
 }

@@ -201,7 +201,7 @@ static void change_access(struct kwarp_qp *qp, int access)
  * librdmacm makes such calls for every program: with no rights when it creates the QP, and,
  * with iWARP, never again for an Initiator; with those to read and to write when it accepts.  So
  * what they say does not undo what the consumer has chosen in a call of its own, and no rights in
- * them are nobody's choice.  iw_cm knows of no third right: atomic operations come with Reads in
+ * them are nobody's choice.  iw_cm knows of no third right: atomic operations come with both in
  * such a call, as rdma_cm has it for InfiniBand.
  *
  * Context: process.
@@ -211,8 +211,9 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	unsigned long irqflags;
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	if (set_up && access & IB_ACCESS_REMOTE_READ)
-		access |= IB_ACCESS_REMOTE_ATOMIC;
+	/* What iw_cm says, and nobody's choice. */
+	if (set_up && access == (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE))
+		access = KWARP_REMOTE_ACCESS;
 	if (!set_up || !qp->access_chosen)
 		change_access(qp, access);
 	if (!set_up)

@@ -100,7 +100,7 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
 }
 
-/* Complete some up to the first request that still waits for its response; true if there are more. */
+/* Complete some up to the first that still waits for its response; true if there are more. */
 static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
 	const u32 from = sq->retired;

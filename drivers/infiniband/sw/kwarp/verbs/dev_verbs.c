@@ -94,7 +94,7 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = KWARP_MAX_IRD;
 	attr->max_qp_init_rd_atom = KWARP_MAX_ORD;
 	attr->max_res_rd_atom = KWARP_MAX_QP * KWARP_MAX_IRD;
-	/* 7306-D-6; what masked ones need the verbs of programs have not got. */
+	/* 7306-D-6.  The peer's may have masks; the verbs of programs have none. */
 	attr->atomic_cap = has_rfc7306(to_kdev(ibdev)) ? IB_ATOMIC_HCA : IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
 	attr->max_srq = KWARP_MAX_SRQ;

@@ -105,11 +105,11 @@ static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 	kwarp_engine_wire(&qp->engine, &parts);
 }
 
-/* The device has it, and so has the provider of a program. */
-static bool has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
+/* A program was told when it opened the device; for the kernel's consumers the knob counts now. */
+static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {
-	return READ_ONCE(kdev->knobs.rfc7306) &&
-	       (!udata || to_kuc(kwarp_udata_context(udata))->features & KWARP_FEATURE_RFC7306);
+	return udata ? to_kuc(kwarp_udata_context(udata))->features & KWARP_FEATURE_RFC7306 :
+		       READ_ONCE(kdev->knobs.rfc7306);
 }
 
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
@@ -132,7 +132,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->user = udata;
 	qp->ibuc = udata ? kwarp_udata_context(udata) : NULL;
 	qp->sq.user = qp->user;
-	qp->sq.rfc7306 = has_rfc7306(kdev, udata);
+	qp->sq.rfc7306 = qp_has_rfc7306(kdev, udata);
 	qp->rq.user = qp->user;
 	qp->owner = current_uid();
 	qp->srq = init->srq ? to_ksrq(init->srq) : NULL;

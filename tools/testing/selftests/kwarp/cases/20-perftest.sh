@@ -123,6 +123,14 @@ perf_case() {
 	perf_rows "$count" "$size"
 }
 
+# The same, of what siw has not got, and older versions of perftest neither.
+perf_rfc7306() {
+	skip_on siw "it has neither immediate data nor atomic operations"
+	[[ " $* " != *" --write_with_imm "* || $("$3" --help 2>&1) = *--write_with_imm* ]] ||
+		skip "this perftest cannot write with immediate data"
+	perf_case "$@"
+}
+
 # perf_qps QPS SIZE COUNT TOOL: COUNT messages on each queue pair, counted together.
 perf_qps() {
 	own_links
@@ -154,4 +162,12 @@ for op in write send; do
 	testcase "perf-$op-lat-inline" 60 perf_case 64 "$few" "ib_${op}_lat" -I 64
 done
 testcase perf-write-bw-list 60 perf_case 1024 512 ib_write_bw -l 16
-unset op few
+# RFC 7306.
+for op in FETCH_AND_ADD CMP_AND_SWAP; do
+	name=${op//_/-}
+	testcase "perf-atomic-bw-${name,,}" 30 perf_rfc7306 8 "$few" ib_atomic_bw -A $op
+	testcase "perf-atomic-lat-${name,,}" 30 perf_rfc7306 8 "$few" ib_atomic_lat -A $op
+done
+testcase perf-write-imm-bw 60 perf_rfc7306 16384 "$few" ib_write_bw --write_with_imm
+testcase perf-write-imm-lat 30 perf_rfc7306 64 "$few" ib_write_lat --write_with_imm
+unset op few name

@@ -131,12 +131,14 @@ mutate_without_crc() {
 for group in start-initiator start-responder; do
 	testcase raw-$group 120 raw_start_group $group
 done
-for group in fpdu untagged tagged rdmap read window close; do
+for group in fpdu untagged tagged rdmap read window close imm atomic atomic-post; do
 	testcase raw-$group 120 raw_group $group
 done
 testcase raw-knobs 60 raw_knobs
-testcase raw-no-crc 200 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read window close
-testcase raw-markers 200 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read window close
+testcase raw-no-crc 300 raw_without_crc req-crc rep-crc rep-request-format fpdu untagged tagged rdmap read window close \
+	imm atomic atomic-post
+testcase raw-markers 300 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read window close \
+	imm atomic atomic-post
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
 # A long run: KWARP_MUTATIONS=20000 KWARP_RAW_SEED=7.
 mutate_limit=$((300 + ${KWARP_MUTATIONS:-0} / 20))

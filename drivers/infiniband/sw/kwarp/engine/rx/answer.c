@@ -73,25 +73,37 @@ enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 	return kwarp_rx_answered(e);
 }
 
+/* The request of which the Terminate returns the DDP header, or NULL. */
+static struct kwarp_oread *named(struct kwarp_engine *e)
+{
+	struct kwarp_ddp_hdr hdr = { .tagged = true };
+
+	if (e->peer_term.has_ddp)
+		kwarp_ddp_decode(e->peer_term.ddp_hdr, &hdr);
+	if (hdr.tagged || hdr.qn != KWARP_QN_RREQ)
+		return NULL;
+	return kwarp_oread_find(&e->oread, hdr.msn);
+}
+
 /*
- * Which request is the peer's Terminate about?  The one whose DDP header it returns: all of
- * queue 1 wait for answers.  An old peer returns a Read Request header, but no usable DDP header:
- * then the oldest.
+ * Which request is the peer's Terminate about?  The one whose DDP header it returns, if that can be
+ * believed: siw gives an MSN of its own making, but a Read Request header, whose sink may have
+ * been advanced (RFC 5040 section 4.8).  If they disagree, the oldest.
  */
 static struct kwarp_oread *blamed(struct kwarp_engine *e)
 {
 	const struct kwarp_term *term = &e->peer_term;
-	struct kwarp_ddp_hdr hdr = { .tagged = true };
-	struct kwarp_oread *r = NULL;
+	struct kwarp_oread *r;
+	struct kwarp_rreq req;
 
 	if (kwarp_readq_empty(&e->oread))
 		return NULL;
-	if (term->has_ddp)
-		kwarp_ddp_decode(term->ddp_hdr, &hdr);
-	if (!hdr.tagged && hdr.qn == KWARP_QN_RREQ)
-		r = kwarp_oread_find(&e->oread, hdr.msn);
-	if (!r && term->has_rdmap)
-		r = kwarp_oread_head(&e->oread);
+	r = named(e);
+	if (term->has_rdmap) {
+		kwarp_rreq_decode(term->rreq, &req);
+		if (!r || r->atomic || r->stag != req.sink_stag)
+			r = kwarp_oread_head(&e->oread);
+	}
 	return r && !r->rtr ? r : NULL;
 }
 

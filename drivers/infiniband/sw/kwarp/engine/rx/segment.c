@@ -85,8 +85,8 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 }
 
 /*
- * 7306-6.3-2: it takes a receive, into which nothing is placed.  One that is open is a Send's, which
- * goes on with nothing but that.
+ * 7306-6.3-2: Immediate Data takes a receive, into which nothing is placed.  One that is open is a
+ * Send's, which goes on with nothing but that.
  */
 static enum kwarp_perr begin_imm(struct kwarp_engine *e)
 {
@@ -108,7 +108,7 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 		return kwarp_op_is_imm(h->opcode) ? begin_imm(e) : begin_send(e);
 	if (h->qn == KWARP_QN_ATOMIC)
 		return kwarp_rx_begin_atomic(e);
-	/* 5040-6.1-10, 7306-5.2.1-9: more requests than the agreed IRD have no buffer on queue 1. */
+	/* 5040-6.1-10, 7306-5.2.1-9: more requests than the agreed IRD have no buffer there. */
 	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
 		return KWARP_PERR_DDP_U_NOBUF;
 	rx->target = KWARP_RXT_SMALL;
@@ -218,10 +218,14 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
 }
 
-/* 7306-6.1-2, 7306-7-1: all that came before has been placed. */
+/*
+ * 7306-6.1-2, 7306-7-1: all that came before has been placed.  A program is told the length of the
+ * Write, as with InfiniBand.  Consumers in the kernel are not: they take the length of a receive,
+ * of whatever kind, for octets of their buffer that the peer has filled.
+ */
 static enum kwarp_perr end_imm(struct kwarp_engine *e)
 {
-	kwarp_rx_complete(e, KWARP_WC_SUCCESS, e->rx.written);
+	kwarp_rx_complete(e, KWARP_WC_SUCCESS, e->sq->user ? e->rx.written : 0);
 	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
 }
 

@@ -120,6 +120,7 @@ static void make_queues(struct kunit *test, struct ext_test *t)
 	t->sq.cq = &t->cq->cq;
 	t->sq.ibqp = &t->qp;
 	t->sq.rfc7306 = true;
+	t->sq.user = true;
 	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
 	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(1)), 0);
@@ -343,6 +344,18 @@ static void test_imm_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
+/* A consumer in the kernel takes byte_len for octets of its buffer: the peer does not choose it. */
+static void test_imm_kernel(struct kunit *test)
+{
+	struct ext_test *t = test->priv;
+
+	t->sq.user = false;
+	post_recv(t, 0, 1);
+	feed_tagged(t, 0, true, VA, 20);
+	feed_imm(t);
+	expect_imm(test, 0, 0, 0);
+}
+
 static const struct imm_error {
 	const char *desc;
 	u32 recvs;
@@ -434,7 +447,7 @@ static const struct req_error {
 	{ "wraps", 0, -1, -1, false, STAG, U64_MAX - 6, KWARP_PERR_R_WRAP },
 	{ "before the region", 0, -1, -1, false, STAG, VA - 1, KWARP_PERR_R_BOUNDS },
 	{ "one octet too far", 0, -1, -1, false, STAG, VA + 55, KWARP_PERR_R_BOUNDS },
-	{ "an even tagged offset, an odd address", 0, -1, -1, false, STAG, VA, KWARP_PERR_O_STREAM },
+	{ "an even offset, an odd address", 0, -1, -1, false, STAG, VA, KWARP_PERR_O_STREAM },
 	{ "one off", 0, -1, -1, false, STAG, WORD_1 + 1, KWARP_PERR_O_STREAM },
 	{ "four off", 2, -1, -1, false, STAG, WORD_1 + 4, KWARP_PERR_O_STREAM },
 	{ "seven off", 2, -1, -1, false, STAG, WORD_1 + 7, KWARP_PERR_O_STREAM },
@@ -519,7 +532,7 @@ static void test_response_for_read(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->words, 0, sizeof(t->words)));
 }
 
-/* 7306-7-5: the atomic operation was first; none of a Read Response is placed, not even no octets. */
+/* 7306-7-5: the atomic operation was first: no Read Response comes before its answer. */
 static void test_read_for_response(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -562,6 +575,10 @@ static const struct blame {
 	  { KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR } },
 	{ "a Send", 0, 2, 0, 2, false,
 	  { KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR } },
+	{ "a Read by its sink, too", 0, 1, 1, 2, true,
+	  { KWARP_WC_FLUSH_ERR, KWARP_WC_REM_ACCESS_ERR, KWARP_WC_FLUSH_ERR } },
+	{ "a Read by a number that is an atomic operation's", 0, 1, 1, 3, true,
+	  { KWARP_WC_REM_ACCESS_ERR, KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR } },
 	{ "a Read, but which one", 0, 1, 0, 2, true,
 	  { KWARP_WC_REM_ACCESS_ERR, KWARP_WC_FLUSH_ERR, KWARP_WC_FLUSH_ERR } },
 };
@@ -580,6 +597,7 @@ static void test_blame(struct kunit *test)
 	u8 h[KWARP_TERM_MAX_LEN];
 	u32 i;
 
+	put_unaligned_be32(STAG, term.rreq);
 	put_unaligned_be32(c->qn, term.ddp_hdr + 6);
 	put_unaligned_be32(c->msn, term.ddp_hdr + 10);
 	for (i = 0; i < 3; i++)
@@ -594,6 +612,7 @@ static void test_blame(struct kunit *test)
 static struct kunit_case ext_cases[] = {
 	KUNIT_CASE(test_imm),
 	KUNIT_CASE(test_imm_length),
+	KUNIT_CASE(test_imm_kernel),
 	KUNIT_CASE_PARAM(test_imm_error, imm_error_gen_params),
 	KUNIT_CASE(test_request),
 	KUNIT_CASE_PARAM(test_request_error, req_error_gen_params),

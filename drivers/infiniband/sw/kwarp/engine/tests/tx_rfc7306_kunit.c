@@ -257,7 +257,7 @@ static void expect_request(struct kunit *test, u32 msn, const struct kwarp_atomi
 	KUNIT_EXPECT_MEMEQ(test, &got, want, sizeof(got));
 }
 
-/* 7306-5.2-1, 7306-5.2.1-7, -14: one count with the Reads; what the verbs have not is as it must. */
+/* 7306-5.2-1, 7306-5.2.1-7, -14: one count with the Reads, and defaults of what verbs have not. */
 static void test_requests(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {

@@ -286,7 +286,8 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	struct kwarp_tx_msg *m = &e->tx.msg;
 
-	if (m->kind == KWARP_TXK_ANSWER) {
+	/* Of an answer, only that to a Read has a region that can fail. */
+	if (m->kind == KWARP_TXK_ANSWER && m->src == KWARP_SRC_REGION) {
 		fail_response(e, err);
 	} else {
 		if (m->kind == KWARP_TXK_SQ)

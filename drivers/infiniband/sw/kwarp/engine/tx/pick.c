@@ -281,9 +281,8 @@ static bool hopeless(const struct kwarp_engine *e)
 }
 
 /*
- * Must this request wait for what has not been answered?  ORD (5040-6.1-9, 7306-5.2-3), fence.  One
- * that is hopeless
- * waits for nothing: check_wqe() refuses it.
+ * Must this request wait for what has not been answered?  ORD (5040-6.1-9, 7306-5.2-3), fence.
+ * One that is hopeless waits for nothing: check_wqe() refuses it.
  */
 static bool held_back(struct kwarp_engine *e)
 {

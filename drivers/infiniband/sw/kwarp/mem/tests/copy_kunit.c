@@ -258,11 +258,11 @@ static void test_atomic(struct kunit *test)
 		word = (u64 *)octet(c, r, at);
 		if ((unsigned long)word % sizeof(u64)) {
 			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, &old));
-			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, NULL, NULL));
+			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, NULL));
 			KUNIT_ASSERT_NULL(test, memchr_inv(r->mem, 0, r->mem_len));
 			continue;
 		}
-		KUNIT_ASSERT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + at, NULL, NULL));
+		KUNIT_ASSERT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, NULL));
 		*word = 41;
 		KUNIT_ASSERT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, &old));
 		KUNIT_ASSERT_EQ(test, old, 41);
@@ -295,16 +295,16 @@ static void test_swap(struct kunit *test)
 static void test_atomic_gaps(struct kunit *test)
 {
 	static u64 before[] = { 0, 12 };
+	const struct kwarp_atomic_req add = { .op = KWARP_ATOMIC_FETCH_ADD, .data = 1 };
 	struct region *r = new_region(test, &layouts[2]);
-	u64 old = 0;
 
 	r->mr.before = before;
 	r->mr.nchunks = 2;
 	r->mr.offset = 0;
 	r->chunk[1] = r->mem + 32;
-	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA, NULL, &old));
-	KUNIT_EXPECT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + 8, NULL, &old));
-	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + 12, NULL, &old));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA, &add, NULL));
+	KUNIT_EXPECT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + 8, &add, NULL));
+	KUNIT_EXPECT_TRUE(test, kwarp_mr_atomic(&r->mr, VA + 12, &add, NULL));
 }
 
 static struct kunit_case copy_cases[] = {

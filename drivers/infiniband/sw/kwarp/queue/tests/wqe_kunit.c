@@ -146,7 +146,8 @@ static void test_rules(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, kwarp_op_solicited(r->op[se]),
 					se && (!r->remote || r->imm));
 		}
-		KUNIT_EXPECT_EQ_MSG(test, r->rfc7306, known && op >= KWARP_WR_WRITE_IMM, "op %u", op);
+		KUNIT_EXPECT_EQ_MSG(test, r->rfc7306, known && op >= KWARP_WR_WRITE_IMM,
+				    "op %u", op);
 		KUNIT_EXPECT_TRUE(test, !r->atomic || (r->awaits && !r->remote));
 	}
 }
