@@ -28,18 +28,18 @@ TABLES = ROOT / "Documentation" / "conformance"
 INDEX = TABLES / "index.rst"
 
 # Statements of each RFC: a last row that is lost leaves no gap in the numbers.
-TOTAL = {"5040": 305, "5041": 207, "5042": 62, "5044": 226, "6581": 96}
+TOTAL = {"5040": 305, "5041": 207, "5042": 62, "5044": 226, "6581": 96, "7306": 114}
 
 COLUMNS = ["id", "level", "where", "requirement", "functions", "tests", "reason"]
 IN_SCOPE = {"sender", "receiver", "both", "local-interface"}
 OUT_OF_SCOPE = {"ULP", "doc"}
-ROLES = {"", "(initiator)", "(responder)"}
+ROLES = {"", "(initiator)", "(responder)", "(requester)"}
 
 # First words of a level, and the group under which it is counted.
 GROUPS = [
     (("MUST", "REQUIRED"), "MUST"),
-    (("SHOULD", "NOT RECOMMENDED"), "SHOULD"),
-    (("MAY",), "MAY"),
+    (("SHOULD", "NOT RECOMMENDED", "RECOMMENDED"), "SHOULD"),
+    (("MAY", "OPTIONAL"), "MAY"),
     (("DEF", "DERIVED", "rule", "states", "info", "should", "recommended"), "plain"),
 ]
 STATUSES = ["test", "code", "reason", "n/a", "deviates", "open", "outside"]

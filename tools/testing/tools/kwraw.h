@@ -2,11 +2,11 @@
 /*
  * iWARP from an ordinary socket, octet by octet: the building blocks of peers that
  * do not behave. Nothing here knows the device under test; formats are those of
- * RFC 5044 and 6581 (MPA), 5041 (DDP) and 5040 (RDMAP). Every field can be given a
- * wrong value, and nothing that is received is trusted.
+ * RFC 5044 and 6581 (MPA), 5041 (DDP), 5040 and 7306 (RDMAP). Every field can be given
+ * a wrong value, and nothing that is received is trusted.
  *
  *   kwraw.c        sockets, start-up frames, FPDUs with CRC and markers
- *   kwraw_ddp.c    DDP and RDMAP headers, Terminate
+ *   kwraw_ddp.c    DDP and RDMAP headers, Terminate, atomic operations
  */
 #ifndef KWRAW_H
 #define KWRAW_H
@@ -156,11 +156,22 @@ enum kwraw_op {
 	KWRAW_SEND_SE = 5,
 	KWRAW_SEND_SE_INV = 6,
 	KWRAW_TERMINATE = 7,
+	KWRAW_IMM = 8,
+	KWRAW_IMM_SE = 9,
+	KWRAW_ATOMIC_REQ = 10,
+	KWRAW_ATOMIC_RESP = 11,
 };
 
 #define KWRAW_TAGGED_HDR	14
 #define KWRAW_UNTAGGED_HDR	18
 #define KWRAW_READ_REQ_LEN	46
+
+/* Queues of untagged segments: Sends and Immediate Data, requests, Terminate, Atomic Responses. */
+#define KWRAW_QUEUES		4
+
+bool kwraw_is_tagged(enum kwraw_op op);
+/* The queue that an untagged message of this opcode belongs on. */
+unsigned int kwraw_queue_of(enum kwraw_op op);
 
 /**
  * struct kwraw_seg - a DDP segment's headers, tagged or not, in host order
@@ -191,6 +202,31 @@ struct kwraw_read {
 };
 
 void kwraw_read_encode(const struct kwraw_read *r, uint8_t *buf);
+
+/* Octets behind the DDP header, RFC 7306. */
+#define KWRAW_IMM_LEN		8
+#define KWRAW_ATOMIC_REQ_LEN	52
+#define KWRAW_ATOMIC_RESP_LEN	12
+
+#define KWRAW_FETCH_ADD		0
+#define KWRAW_CMP_SWAP		2
+
+/**
+ * struct kwraw_atomic - the RDMAP part of an Atomic Request
+ * @op: operation code, in the lowest 4 bits, and the reserved bits above it
+ * @id: Request Identifier
+ * @data, @mask: what is added or stored
+ */
+struct kwraw_atomic {
+	uint32_t op, id, stag;
+	uint64_t to, data, mask, compare, compare_mask;
+};
+
+void kwraw_atomic_encode(const struct kwraw_atomic *a, uint8_t *buf);
+void kwraw_atomic_decode(const uint8_t *buf, struct kwraw_atomic *a);
+/* An Atomic Response; Immediate Data, of which verbs know the first half. */
+void kwraw_value_encode(uint32_t id, uint64_t value, uint8_t *buf);
+void kwraw_imm_encode(uint32_t imm, uint32_t rest, uint8_t *buf);
 
 /**
  * struct kwraw_term - a received Terminate

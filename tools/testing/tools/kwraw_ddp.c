@@ -39,19 +39,36 @@ static uint64_t get64(const uint8_t *p)
 	return be64toh(v);
 }
 
+bool kwraw_is_tagged(enum kwraw_op op)
+{
+	return op == KWRAW_WRITE || op == KWRAW_READ_RESP;
+}
+
+unsigned int kwraw_queue_of(enum kwraw_op op)
+{
+	switch (op) {
+	case KWRAW_READ_REQ:
+	case KWRAW_ATOMIC_REQ:
+		return 1;
+	case KWRAW_TERMINATE:
+		return 2;
+	case KWRAW_ATOMIC_RESP:
+		return 3;
+	default:
+		return 0;
+	}
+}
+
 void kwraw_seg_init(struct kwraw_seg *s, enum kwraw_op op)
 {
 	memset(s, 0, sizeof(*s));
 	s->opcode = op;
-	s->tagged = op == KWRAW_WRITE || op == KWRAW_READ_RESP;
+	s->tagged = kwraw_is_tagged(op);
 	s->last = true;
 	s->ddp_version = 1;
 	s->rdmap_version = 1;
 	s->msn = 1;
-	if (op == KWRAW_READ_REQ)
-		s->qn = 1;
-	if (op == KWRAW_TERMINATE)
-		s->qn = 2;
+	s->qn = kwraw_queue_of(op);
 }
 
 size_t kwraw_seg_encode(const struct kwraw_seg *s, uint8_t *buf)
@@ -107,6 +124,42 @@ void kwraw_read_encode(const struct kwraw_read *r, uint8_t *buf)
 	put32(buf + 12, r->size);
 	put32(buf + 16, r->src_stag);
 	put64(buf + 20, r->src_to);
+}
+
+void kwraw_atomic_encode(const struct kwraw_atomic *a, uint8_t *buf)
+{
+	put32(buf, a->op);
+	put32(buf + 4, a->id);
+	put32(buf + 8, a->stag);
+	put64(buf + 12, a->to);
+	put64(buf + 20, a->data);
+	put64(buf + 28, a->mask);
+	put64(buf + 36, a->compare);
+	put64(buf + 44, a->compare_mask);
+}
+
+void kwraw_atomic_decode(const uint8_t *buf, struct kwraw_atomic *a)
+{
+	a->op = get32(buf);
+	a->id = get32(buf + 4);
+	a->stag = get32(buf + 8);
+	a->to = get64(buf + 12);
+	a->data = get64(buf + 20);
+	a->mask = get64(buf + 28);
+	a->compare = get64(buf + 36);
+	a->compare_mask = get64(buf + 44);
+}
+
+void kwraw_value_encode(uint32_t id, uint64_t value, uint8_t *buf)
+{
+	put32(buf, id);
+	put64(buf + 4, value);
+}
+
+void kwraw_imm_encode(uint32_t imm, uint32_t rest, uint8_t *buf)
+{
+	put32(buf, imm);
+	put32(buf + 4, rest);
 }
 
 bool kwraw_term_decode(const uint8_t *ulpdu, size_t len, struct kwraw_term *t)

@@ -53,6 +53,9 @@ static const struct rp_group groups[] = {
 	{ "close", rp_cases_close },
 	{ "neighbour", rp_cases_neighbour },
 	{ "knob", rp_cases_knob },
+	{ "imm", rp_cases_imm },
+	{ "atomic", rp_cases_atomic },
+	{ "atomic-post", rp_cases_atomic_post },
 };
 
 static struct {

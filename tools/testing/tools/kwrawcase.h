@@ -47,6 +47,7 @@ enum rp_do {
 	RP_DEREG,	/* the consumer deregisters region @at */
 	RP_BUSY,	/* the consumer cannot: a window is bound to region @at */
 	RP_BIND,	/* the consumer posts a request that binds the window */
+	RP_PUT,		/* the consumer stores @word at @at, @off */
 	RP_CLOSE,	/* the consumer disconnects */
 	RP_DESTROY,	/* the consumer destroys its queue pair */
 	RP_FIN,		/* half-close */
@@ -74,6 +75,9 @@ enum rp_headers {
 /* Sink of our Read Requests. */
 #define RP_SINK_STAG	0x8badf00d
 #define RP_SINK_TO	0x0123456789abcdefULL
+/* Request Identifier of our Atomic Requests, and what Immediate Data is if nothing is said. */
+#define RP_ATOMIC_ID	0x11223344
+#define RP_IMM		0xdeadbeef
 
 /**
  * struct rp_step - one step; which members count depends on @what
@@ -93,15 +97,25 @@ enum rp_headers {
  * @size: of a Read; @cut: octets to leave away at the end of the ULPDU, below 0: to add
  * @bad: KWRAW_BAD_*; @part: if not 0, send so many octets of the FPDU and no more
  * @hold: send it together with the next one
- * @err, @headers: of a Terminate
+ * @err, @headers: of a Terminate; @about: opcode of the untagged message that the DDP header in
+ *	it is of, @about_msn; none: that header is all zeros
+ * @aop, @aop_rsvd: AOpCode and the bits above it, of an Atomic Request; @data, @mask, @compare,
+ *	@compare_mask as they are; @hit: its target holds @word then
+ * @word: value in an Atomic Response; @hit: it arrives in memory
+ * @id_x: bits to invert of the Request Identifier
+ * @imm_x, @rest: Immediate Data, bits to invert and the second half
  *
  * RP_GET: @op, @at, @off, @len, @more, @inv, @size; @at and @off: where the payload
- *	comes from, or the sink of a Read
+ *	comes from, or the sink of a Read or atomic operation; @aop, @data, @compare of an
+ *	Atomic Request, of which the masks are all ones; @word of an Atomic Response, @hit: it is
+ *	what we sent last; @imm_x
  * RP_TERM: @err as layer << 12 | type << 8 | code, @headers, @of: number of the segment
  *	that it is about, counted back: 0 is the last one sent
- * RP_POST: @verb, @at, @off, @len, @inv, @flags
+ * RP_POST: @verb, @at, @off, @len, @inv, @flags; @data, @compare of an atomic operation, whose
+ *	@len counts only if it is not 0; @imm_x
+ * RP_BIND: @flags: rights beside those to read and to write, IBV_ACCESS_ZERO_BASED
  * RP_WC: @status, @wc, @len, @wr: work request id, @inv: region whose STag it says is
- *	invalid now; none: it says nothing of the kind
+ *	invalid now; none: it says nothing of the kind; @imm_x
  * RP_EVENT: @event; RP_END: @end
  */
 struct rp_step {
@@ -121,6 +135,11 @@ struct rp_step {
 	unsigned int bad;
 	uint16_t err;
 	enum rp_headers headers;
+	enum kwraw_op about;
+	uint32_t about_msn;
+	uint8_t aop;
+	uint32_t aop_rsvd, id_x, imm_x, rest;
+	uint64_t data, mask, compare, compare_mask, word;
 	unsigned int of;
 	enum ibv_wr_opcode verb;
 	unsigned int flags;
@@ -131,7 +150,7 @@ struct rp_step {
 	unsigned int end;
 };
 
-#define RP_STEPS	20
+#define RP_STEPS	24
 
 struct rp;
 
@@ -144,7 +163,8 @@ struct rp;
  * @no_recvs: none
  * @ird, @ord: the consumer's; default 4
  * @no_ord: the consumer wants an ORD of 0; @no_place: our IRD is 0, whatever it wants
- * @no_rights: the consumer gives us none, before it connects or accepts
+ * @no_rights: the consumer gives us none, before it connects or accepts; @no_atomics: only
+ *	those to read and to write
  * @plain: not cut at random places
  * @markers: only if the device receives markers; @no_markers: only if not
  * @crc: only if CRC is in use; @no_crc: only if not
@@ -155,7 +175,8 @@ struct rp_case {
 	const char *name, *ids;
 	enum rp_role role;
 	uint32_t recvs[KWT_RECV_MAX];
-	bool no_recvs, no_ord, no_place, no_rights, plain, markers, no_markers, crc, no_crc;
+	bool no_recvs, no_ord, no_place, no_rights, no_atomics;
+	bool plain, markers, no_markers, crc, no_crc;
 	unsigned int ird, ord;
 	const struct rp_step *first;
 	struct rp_step steps[RP_STEPS];
@@ -172,7 +193,8 @@ struct rp_group {
 
 extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
 	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
-	rp_cases_window[], rp_cases_close[], rp_cases_neighbour[], rp_cases_knob[];
+	rp_cases_window[], rp_cases_close[], rp_cases_neighbour[], rp_cases_knob[],
+	rp_cases_imm[], rp_cases_atomic[], rp_cases_atomic_post[];
 
 /**
  * struct rp_where - where things are
@@ -219,6 +241,22 @@ struct rp_reads {
 };
 
 /**
+ * struct rp_atomic - an atomic operation that waits for its Response
+ * @off: of the consumer's: in the arena, where the value goes
+ */
+struct rp_atomic {
+	uint32_t id, off;
+};
+
+/**
+ * struct rp_atomics - those in one direction, oldest first
+ */
+struct rp_atomics {
+	struct rp_atomic a[RP_READS];
+	unsigned int head, tail;
+};
+
+/**
  * struct rp_region - a region as the peer sees it
  */
 struct rp_region {
@@ -234,7 +272,7 @@ struct rp_region {
  * @pos: in the stream of payload octets
  * @recv: receive that the next Send goes to; @recv_size: of each
  * @sent: the last ones, @n_sent counts all
- * @ours: our Reads; @theirs: the consumer's
+ * @ours: our Reads; @theirs: the consumer's; @our_atomics, @their_atomics
  * @out: octets that wait to be sent together
  * @posted: requests that the consumer has posted
  */
@@ -245,12 +283,13 @@ struct rp {
 	struct kwraw c;
 	struct kwraw_mpa asked;
 	struct rp_region region[KWT_REGIONS];
-	uint32_t msn[3], mo[3], peer_msn[3], peer_mo[3];
+	uint32_t msn[KWRAW_QUEUES], mo[KWRAW_QUEUES], peer_msn[KWRAW_QUEUES], peer_mo[KWRAW_QUEUES];
 	uint64_t pos, to;
 	unsigned int recv;
 	struct rp_sent sent[RP_LAST_SENT];
 	unsigned int n_sent, posted;
 	struct rp_reads ours, theirs;
+	struct rp_atomics our_atomics, their_atomics;
 	uint8_t *out;
 	size_t out_len;
 	struct kw_rng rng;
@@ -299,6 +338,8 @@ extern const struct rp_step rp_reading[];
 /* The consumer's window is bound to this stream. */
 extern const struct rp_step rp_window[];
 
+/* Eight octets of memory as the consumer's processor has them: that of the peer, too. */
+uint64_t rp_word(const uint8_t *octets);
 void rp_steps(struct rp *r, const struct rp_step *s);
 void rp_seg(struct rp *r, const struct rp_step *s);
 void rp_expect(struct rp *r, const struct rp_step *s);

@@ -119,7 +119,7 @@ static void expect_terminate(struct rp *r, const struct rp_step *s)
 
 static size_t make_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 {
-	unsigned int q = s->op == KWRAW_READ_REQ ? 1 : 0;
+	unsigned int q = kwraw_queue_of(s->op);
 	struct rp_rreq *rd = &r->ours.r[r->ours.head % RP_READS];
 	struct kwraw_seg seg;
 
@@ -135,7 +135,7 @@ static size_t make_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 
 static void take_note(struct rp *r, const struct rp_step *s)
 {
-	unsigned int q = s->op == KWRAW_READ_REQ ? 1 : 0;
+	unsigned int q = kwraw_queue_of(s->op);
 
 	if (s->op == KWRAW_READ_RESP) {
 		r->ours.r[r->ours.head % RP_READS].done += s->len;
@@ -170,25 +170,97 @@ static void expect_read_request(struct rp *r, const struct rp_step *s, size_t hd
 	};
 }
 
-static void expect_segment(struct rp *r, const struct rp_step *s)
+/* That all of the message has come, and no more. */
+static bool same_rdmap(struct rp *r, const char *what, const uint8_t *want, size_t hdr, size_t len)
+{
+	if (!same_octets(r, what, want, hdr, len))
+		return false;
+	if (got_len != hdr + len)
+		rp_fail(r, "%s: %zu octets, must be %zu", what, got_len, hdr + len);
+	return !r->failed;
+}
+
+/* The Request Identifier is the device's choice. */
+static void expect_atomic_request(struct rp *r, const struct rp_step *s, size_t hdr)
+{
+	bool swap = s->aop == KWRAW_CMP_SWAP;
+	struct kwraw_atomic a, want = {
+		.op = s->aop, .stag = RP_STAG, .to = RP_TO, .data = s->data,
+		.mask = swap ? ~0ULL : 0, .compare = swap ? s->compare : 0,
+		.compare_mask = ~0ULL,
+	};
+	uint8_t octets[KWRAW_ATOMIC_REQ_LEN];
+
+	if (got_len >= hdr + sizeof(octets)) {
+		kwraw_atomic_decode(got + hdr, &a);
+		want.id = a.id;
+	}
+	kwraw_atomic_encode(&want, octets);
+	if (same_rdmap(r, "Atomic Request", octets, hdr, sizeof(octets)))
+		r->their_atomics.a[r->their_atomics.tail++ % RP_READS] = (struct rp_atomic){
+			.id = want.id, .off = kwt_places[s->at].off + s->off,
+		};
+}
+
+static void expect_atomic_response(struct rp *r, const struct rp_step *s, size_t hdr)
+{
+	struct rp_atomics *ours = &r->our_atomics;
+	uint8_t octets[KWRAW_ATOMIC_RESP_LEN], sent[8];
+	uint64_t word = s->word;
+
+	if (s->hit) {		/* what we sent last comes back */
+		kw_fill(sent, sizeof(sent), RP_PAYLOAD_KEY, r->pos - sizeof(sent));
+		word = rp_word(sent);
+	}
+	kwraw_value_encode(ours->a[ours->head++ % RP_READS].id, word, octets);
+	same_rdmap(r, "Atomic Response", octets, hdr, sizeof(octets));
+}
+
+static void expect_imm(struct rp *r, const struct rp_step *s, size_t hdr)
+{
+	uint8_t octets[KWRAW_IMM_LEN];
+
+	kwraw_imm_encode(RP_IMM ^ s->imm_x, 0, octets);
+	same_rdmap(r, "Immediate Data", octets, hdr, sizeof(octets));
+}
+
+static void expect_payload(struct rp *r, const struct rp_step *s, size_t hdr)
 {
 	static uint8_t data[KWRAW_ULPDU_MAX];
+
+	if (s->hit)	/* what we sent last comes back */
+		kw_fill(data, s->len, RP_PAYLOAD_KEY, r->pos - s->len);
+	else
+		kw_fill(data, s->len, KWT_ARENA_KEY, kwt_places[s->at].off + s->off);
+	if (got_len != hdr + s->len)
+		rp_fail(r, "%zu octets of payload, must be %u", got_len - hdr, s->len);
+	else
+		same_octets(r, "payload", data, hdr, s->len);
+}
+
+static void expect_segment(struct rp *r, const struct rp_step *s)
+{
 	uint8_t want[KWRAW_UNTAGGED_HDR];
 	size_t hdr = make_header(r, s, want);
 
 	if (!next_fpdu(r, "a segment") || !same_octets(r, "header", want, 0, hdr))
 		return;
-	if (s->op == KWRAW_READ_REQ) {
+	switch (s->op) {
+	case KWRAW_READ_REQ:
 		expect_read_request(r, s, hdr);
-	} else {
-		if (s->hit)	/* what we sent last comes back */
-			kw_fill(data, s->len, RP_PAYLOAD_KEY, r->pos - s->len);
-		else
-			kw_fill(data, s->len, KWT_ARENA_KEY, kwt_places[s->at].off + s->off);
-		if (got_len != hdr + s->len)
-			rp_fail(r, "%zu octets of payload, must be %u", got_len - hdr, s->len);
-		else
-			same_octets(r, "payload", data, hdr, s->len);
+		break;
+	case KWRAW_ATOMIC_REQ:
+		expect_atomic_request(r, s, hdr);
+		break;
+	case KWRAW_ATOMIC_RESP:
+		expect_atomic_response(r, s, hdr);
+		break;
+	case KWRAW_IMM:
+	case KWRAW_IMM_SE:
+		expect_imm(r, s, hdr);
+		break;
+	default:
+		expect_payload(r, s, hdr);
 	}
 	take_note(r, s);
 }
@@ -196,11 +268,13 @@ static void expect_segment(struct rp *r, const struct rp_step *s)
 /* ------------------------------------------------------------------ completions */
 
 /* All flags count, and which STag is no longer valid: the peer may have named any. */
-static void same_invalidated(struct rp *r, const struct rp_step *s, unsigned int flags,
-			     uint32_t stag)
+static void same_extras(struct rp *r, const struct rp_step *s, unsigned int flags, uint32_t stag,
+			uint32_t imm)
 {
-	unsigned int want_flags = s->inv ? IBV_WC_WITH_INV : 0;
+	bool with_imm = s->wc == IBV_WC_RECV_RDMA_WITH_IMM;
+	unsigned int want_flags = (s->inv ? IBV_WC_WITH_INV : 0) | (with_imm ? IBV_WC_WITH_IMM : 0);
 	uint32_t want = s->inv ? r->region[s->inv].stag : 0;
+	uint32_t want_imm = with_imm ? RP_IMM ^ s->imm_x : 0;
 
 	if (flags != want_flags)
 		rp_fail(r, "completion of request %u: flags %#x, must be %#x", s->wr, flags,
@@ -208,16 +282,27 @@ static void same_invalidated(struct rp *r, const struct rp_step *s, unsigned int
 	else if (stag != want)
 		rp_fail(r, "completion of request %u: STag %#x invalidated, must be %#x", s->wr,
 			stag, want);
+	else if (imm != want_imm)
+		rp_fail(r, "completion of request %u: immediate data %08x, must be %08x", s->wr,
+			imm, want_imm);
+}
+
+/* Whether the octets that a completion tells are its own, and how many those are. */
+static bool same_len(const struct rp_step *s, unsigned int len)
+{
+	if (s->wc == IBV_WC_FETCH_ADD || s->wc == IBV_WC_COMP_SWAP)
+		return len == 8;
+	return !(s->wc & IBV_WC_RECV) || len == s->len;
 }
 
 static void expect_wc(struct rp *r, const struct rp_step *s)
 {
 	const char *answer = rp_ctl("wc %d", rp_soon());
-	unsigned int wr, len, flags, stag;
+	unsigned int wr, len, flags, stag, imm;
 	int status, opcode;
 
-	if (!answer || sscanf(answer, "%u %d %d %u %u %u", &wr, &status, &opcode, &len, &flags,
-			      &stag) != 6) {
+	if (!answer || sscanf(answer, "%u %d %d %u %u %u %u", &wr, &status, &opcode, &len, &flags,
+			      &stag, &imm) != 7) {
 		rp_fail(r, "no completion of request %u", s->wr);
 		return;
 	}
@@ -228,10 +313,10 @@ static void expect_wc(struct rp *r, const struct rp_step *s)
 	}
 	if (status)
 		return;
-	if (opcode != (int)s->wc || (s->wc & IBV_WC_RECV && len != s->len))
+	if (opcode != (int)s->wc || !same_len(s, len))
 		rp_fail(r, "completion of request %u: opcode %d, %u octets, must be %d, %u", wr,
 			opcode, len, s->wc, s->len);
-	same_invalidated(r, s, flags, stag);
+	same_extras(r, s, flags, stag, imm);
 }
 
 /* ------------------------------------------------------------------- silence */

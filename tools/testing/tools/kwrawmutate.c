@@ -6,7 +6,7 @@
  * says nothing but well-formed FPDUs, the connection ends, each request comes back
  * once, and memory that no peer may write is as it was.
  */
-#include "kwrawstart.h"
+#include "kwrawatomic.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static uint32_t odd_number(uint32_t good)
 /* One field of a segment, different. */
 static void spoil(struct rp_step *s)
 {
-	switch (kw_below(&rng, 14)) {
+	switch (kw_below(&rng, 15)) {
 	case 0:
 		s->op_x = kw_below(&rng, 16);
 		break;
@@ -99,20 +99,35 @@ static void spoil(struct rp_step *s)
 	case 12:
 		s->at = kw_below(&rng, KWT_REGIONS);
 		break;
+	case 13:
+		s->aop = kw_below(&rng, 16);
+		break;
 	default:
 		s->cut = (int)kw_below(&rng, 40) - 10;
 	}
+}
+
+/* Of a word of the region that has the right, and its address is a multiple of eight. */
+static void choose_atomic(struct rp_step *s)
+{
+	s->at = KWT_RW;
+	s->off = ALIGNED(0x2003) + 8 * kw_below(&rng, 2000);
+	s->aop = kw_one_in(&rng, 2) ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD;
+	s->data = kw_rand(&rng);
+	s->mask = kw_rand(&rng) & kw_rand(&rng);
+	s->compare_mask = kw_below(&rng, 4);
 }
 
 /* A segment of a conversation that goes well. */
 static void choose(struct rp_step *s)
 {
 	static const enum kwraw_op ops[] = {
-		KWRAW_SEND, KWRAW_SEND, KWRAW_WRITE, KWRAW_WRITE, KWRAW_READ_REQ, KWRAW_SEND_SE,
-		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_TERMINATE,
+		KWRAW_SEND, KWRAW_WRITE, KWRAW_WRITE, KWRAW_READ_REQ, KWRAW_SEND_SE, KWRAW_IMM,
+		KWRAW_ATOMIC_REQ, KWRAW_ATOMIC_REQ,
+		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_ATOMIC_RESP, KWRAW_TERMINATE,
 	};
-	/* What ends the conversation is rare: that is the last two, and without a window three. */
-	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 7 : 6;
+	/* What ends the conversation is rare: that is the last three, and without a window four. */
+	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 9 : 8;
 
 	*s = (struct rp_step){ RP_SEG, .op = ops[kw_below(&rng, n)], .hold = true };
 	s->at = windowed && kw_one_in(&rng, 2) ? KWT_WIN : KWT_RW;
@@ -128,8 +143,12 @@ static void choose(struct rp_step *s)
 		s->len = 0;
 		s->more = false;
 	}
-	if (s->op == KWRAW_TERMINATE)
+	if (s->op == KWRAW_ATOMIC_REQ)
+		choose_atomic(s);
+	if (s->op >= KWRAW_TERMINATE)
 		s->len = 0;
+	if (s->op > KWRAW_TERMINATE)
+		s->more = false;
 }
 
 static void make_stream(struct rp *r, enum how how)

@@ -67,9 +67,11 @@ void rp_begin(struct rp *r)
 		kw_die(KW_SETUP, "the consumer does not begin");
 	if (k->no_rights)
 		rp_ctl("no-rights");
+	if (k->no_atomics)
+		rp_ctl("no-atomics");
 	if (!r->region[KWT_RW].stag)
 		fetch_regions(r);
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < KWRAW_QUEUES; i++) {
 		r->msn[i] = 1;
 		r->peer_msn[i] = 1;
 	}
@@ -248,5 +250,7 @@ void rp_again(struct rp *r, const char *what, int n)
 	r->recv = 0;
 	memset(&r->ours, 0, sizeof(r->ours));
 	memset(&r->theirs, 0, sizeof(r->theirs));
+	memset(&r->our_atomics, 0, sizeof(r->our_atomics));
+	memset(&r->their_atomics, 0, sizeof(r->their_atomics));
 	r->posted = 0;
 }

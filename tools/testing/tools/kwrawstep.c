@@ -11,16 +11,6 @@
 
 #define FILLER		0xee
 
-static unsigned int queue_of(enum kwraw_op op)
-{
-	return op == KWRAW_READ_REQ ? 1 : op == KWRAW_TERMINATE ? 2 : 0;
-}
-
-static bool is_tagged(enum kwraw_op op)
-{
-	return op == KWRAW_WRITE || op == KWRAW_READ_RESP;
-}
-
 /* The Read of the consumer that a Response answers. */
 static struct rp_rreq *their_read(struct rp *r)
 {
@@ -43,7 +33,7 @@ static uint32_t target_stag(struct rp *r, const struct rp_step *s)
 
 static size_t put_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 {
-	unsigned int q = queue_of(s->op);
+	unsigned int q = kwraw_queue_of(s->op);
 	struct kwraw_seg seg;
 
 	kwraw_seg_init(&seg, s->op);
@@ -63,34 +53,94 @@ static size_t put_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return kwraw_seg_encode(&seg, buf);
 }
 
-/* What stands between the DDP header and the payload. */
-static size_t put_rdmap(struct rp *r, const struct rp_step *s, uint8_t *buf)
+/* The DDP header that a Terminate returns, and the length before it. */
+static void put_about(const struct rp_step *s, uint8_t *buf)
 {
-	struct kwraw_read rd = {
-		.sink_stag = RP_SINK_STAG, .sink_to = RP_SINK_TO, .size = s->size,
-		.src_stag = target_stag(r, s), .src_to = target_to(r, s),
-	};
-	uint32_t ctl;
+	struct kwraw_seg seg;
+
+	memset(buf, 0, 2 + KWRAW_UNTAGGED_HDR);
+	if (!s->about)
+		return;
+	kwraw_seg_init(&seg, s->about);
+	seg.msn = s->about_msn;
+	kwraw_seg_encode(&seg, buf + 2);
+	buf[1] = s->about == KWRAW_READ_REQ ? KWRAW_READ_REQ_LEN :
+					      KWRAW_UNTAGGED_HDR + KWRAW_ATOMIC_REQ_LEN;
+}
+
+static size_t put_terminate(const struct rp_step *s, uint8_t *buf)
+{
+	uint32_t ctl = htobe32((uint32_t)s->err << 16 | (s->headers >= RP_DDP ? 0xc000 : 0) |
+			       (s->headers == RP_RREQ ? 0x2000 : 0) | s->term_rsvd);
 	size_t len = 4;
 
-	if (s->op == KWRAW_READ_REQ) {
-		kwraw_read_encode(&rd, buf);
-		return 28;
-	}
-	if (s->op != KWRAW_TERMINATE)
-		return 0;
-	ctl = htobe32((uint32_t)s->err << 16 | (s->headers >= RP_DDP ? 0xc000 : 0) |
-		      (s->headers == RP_RREQ ? 0x2000 : 0) | s->term_rsvd);
 	memcpy(buf, &ctl, 4);
 	if (s->headers >= RP_DDP) {
-		memset(buf + len, 0, 20);
-		len += 20;
+		put_about(s, buf + len);
+		len += 2 + KWRAW_UNTAGGED_HDR;
 	}
 	if (s->headers == RP_RREQ) {
 		memset(buf + len, 0, 28);
 		len += 28;
 	}
 	return len;
+}
+
+static size_t put_read(struct rp *r, const struct rp_step *s, uint8_t *buf)
+{
+	struct kwraw_read rd = {
+		.sink_stag = RP_SINK_STAG, .sink_to = RP_SINK_TO, .size = s->size,
+		.src_stag = target_stag(r, s), .src_to = target_to(r, s),
+	};
+
+	kwraw_read_encode(&rd, buf);
+	return 28;
+}
+
+/* The Request Identifier of the next Atomic Request. */
+static uint32_t next_id(const struct rp *r, const struct rp_step *s)
+{
+	return (RP_ATOMIC_ID + r->our_atomics.tail) ^ s->id_x;
+}
+
+static size_t put_atomic(struct rp *r, const struct rp_step *s, uint8_t *buf)
+{
+	struct kwraw_atomic a = {
+		.op = s->aop_rsvd << 4 | s->aop, .id = next_id(r, s),
+		.stag = target_stag(r, s), .to = target_to(r, s), .data = s->data,
+		.mask = s->mask, .compare = s->compare, .compare_mask = s->compare_mask,
+	};
+
+	kwraw_atomic_encode(&a, buf);
+	return KWRAW_ATOMIC_REQ_LEN;
+}
+
+/* The atomic operation of the consumer that a Response answers. */
+static struct rp_atomic *their_atomic(struct rp *r)
+{
+	return &r->their_atomics.a[r->their_atomics.head % RP_READS];
+}
+
+/* What stands between the DDP header and the payload. */
+static size_t put_rdmap(struct rp *r, const struct rp_step *s, uint8_t *buf)
+{
+	switch (s->op) {
+	case KWRAW_READ_REQ:
+		return put_read(r, s, buf);
+	case KWRAW_TERMINATE:
+		return put_terminate(s, buf);
+	case KWRAW_IMM:
+	case KWRAW_IMM_SE:
+		kwraw_imm_encode(RP_IMM ^ s->imm_x, s->rest, buf);
+		return KWRAW_IMM_LEN;
+	case KWRAW_ATOMIC_REQ:
+		return put_atomic(r, s, buf);
+	case KWRAW_ATOMIC_RESP:
+		kwraw_value_encode(their_atomic(r)->id ^ s->id_x, s->word, buf);
+		return KWRAW_ATOMIC_RESP_LEN;
+	default:
+		return 0;
+	}
 }
 
 static size_t put_ulpdu(struct rp *r, const struct rp_step *s, uint8_t *buf)
@@ -108,15 +158,32 @@ static size_t put_ulpdu(struct rp *r, const struct rp_step *s, uint8_t *buf)
 /* Where in the arena the payload goes. */
 static uint32_t arena_offset(struct rp *r, const struct rp_step *s)
 {
-	if (!is_tagged(s->op))
+	if (!kwraw_is_tagged(s->op))
 		return KWT_RECV_OFF + r->recv * KWT_RECV_STEP + r->mo[0];
 	if (s->op == KWRAW_READ_RESP && !s->at)
 		return kwt_places[KWT_SINK].off + (target_to(r, s) - r->region[KWT_SINK].to);
 	return kwt_places[s->at].off + s->off;
 }
 
+/* Eight octets that change as a whole. */
+static void tell_word(struct rp *r, const struct rp_step *s)
+{
+	uint32_t off = kwt_places[s->at].off + s->off;
+
+	if (s->op == KWRAW_ATOMIC_RESP)
+		off = their_atomic(r)->off;
+	if (s->hit)
+		rp_ctl("word %u %llu", off, (unsigned long long)s->word);
+	if (s->maybe)
+		rp_ctl("ignore %u 8", off);
+}
+
 static void tell_memory(struct rp *r, const struct rp_step *s)
 {
+	if (s->op == KWRAW_ATOMIC_REQ || s->op == KWRAW_ATOMIC_RESP) {
+		tell_word(r, s);
+		return;
+	}
 	if (s->hit && s->len)
 		rp_ctl("expect %u %u %u %llu", arena_offset(r, s), s->len, RP_PAYLOAD_KEY,
 		       (unsigned long long)r->pos);
@@ -136,7 +203,7 @@ static void remember(struct rp *r, const uint8_t *ulpdu, size_t len)
 /* Numbers of the next segment. */
 static void move_on(struct rp *r, const struct rp_step *s)
 {
-	unsigned int q = queue_of(s->op);
+	unsigned int q = kwraw_queue_of(s->op);
 	struct rp_reads *theirs = &r->theirs;
 
 	r->pos += s->len;
@@ -148,7 +215,13 @@ static void move_on(struct rp *r, const struct rp_step *s)
 		r->ours.r[r->ours.tail++ % RP_READS] = (struct rp_rreq){
 			.stag = RP_SINK_STAG, .to = RP_SINK_TO, .size = s->size
 		};
-	if (is_tagged(s->op))
+	if (s->op == KWRAW_ATOMIC_REQ) {
+		r->our_atomics.a[r->our_atomics.tail % RP_READS].id = next_id(r, s);
+		r->our_atomics.tail++;
+	}
+	if (s->op == KWRAW_ATOMIC_RESP && r->their_atomics.head != r->their_atomics.tail)
+		r->their_atomics.head++;
+	if (kwraw_is_tagged(s->op))
 		return;
 	r->mo[q] += s->len;
 	if (s->more)
@@ -191,10 +264,13 @@ static void send_noise(struct rp *r, const struct rp_step *s)
 static void do_post(struct rp *r, const struct rp_step *s)
 {
 	const struct rp_region *local = &r->region[s->at];
+	bool add = s->verb == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	bool atomic = add || s->verb == IBV_WR_ATOMIC_CMP_AND_SWP;
 
-	if (!rp_ctl("post %u %u %llu %u %u %llu %u", s->verb, local->stag,
-		    (unsigned long long)local->to + s->off, s->len, RP_STAG,
-		    (unsigned long long)RP_TO, s->flags))
+	if (!rp_ctl("post %u %u %llu %u %u %llu %u %u %llu %llu", s->verb, local->stag,
+		    (unsigned long long)local->to + s->off, atomic && !s->len ? 8 : s->len, RP_STAG,
+		    (unsigned long long)RP_TO, s->flags, RP_IMM ^ s->imm_x,
+		    (unsigned long long)(add ? s->data : s->compare), (unsigned long long)s->data))
 		rp_fail(r, "the consumer cannot post: %s", rp_ctl_no());
 	r->posted++;
 }
@@ -222,11 +298,26 @@ static void do_busy(struct rp *r, const struct rp_step *s)
 
 static void do_bind(struct rp *r, const struct rp_step *s)
 {
-	const char *got = rp_ctl("bind");
+	const char *got = rp_ctl("bind %u", s->flags);
 
 	if (!got || sscanf(got, "%*u %u", &r->region[KWT_WIN].stag) != 1)
 		rp_fail(r, "the consumer cannot bind its window: %s", rp_ctl_no());
+	if (s->flags & IBV_ACCESS_ZERO_BASED)
+		r->region[KWT_WIN].to = 0;
 	r->posted++;
+}
+
+uint64_t rp_word(const uint8_t *octets)
+{
+	uint64_t word;
+
+	memcpy(&word, octets, sizeof(word));
+	return word;
+}
+
+static void do_put(struct rp *r, const struct rp_step *s)
+{
+	rp_ctl("put %u %llu", kwt_places[s->at].off + s->off, (unsigned long long)s->word);
 }
 
 static void one_step(struct rp *r, const struct rp_step *s)
@@ -255,6 +346,9 @@ static void one_step(struct rp *r, const struct rp_step *s)
 		break;
 	case RP_BIND:
 		do_bind(r, s);
+		break;
+	case RP_PUT:
+		do_put(r, s);
 		break;
 	case RP_CLOSE:
 		rp_ctl("disconnect");

@@ -270,7 +270,7 @@ const struct rp_case rp_cases_close[] = {
 		.name = "data-after-terminate", .ids = "5041-7.1-22 5040-5.4-11 5041-3-10",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4 },
 			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16 },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16 },

@@ -102,7 +102,7 @@ const struct rp_case rp_cases_fpdu[] = {
 		.name = "fpdu-crc-bad-header", .ids = "5044-6-1 5044-4.4-20",
 		.role = RP_BOTH, .crc = true,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3, .bad = KWRAW_BAD_CRC },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4, .bad = KWRAW_BAD_CRC },
 			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
 			{ RP_END, .end = RP_BY_FIN },
 		},

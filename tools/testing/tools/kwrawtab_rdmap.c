@@ -51,43 +51,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "untagged-opcode-8", .ids = "5040-7.2-2 5040-4.1-16",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xb },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
-	},
-	{
-		.name = "untagged-opcode-9", .ids = "5040-7.2-2 5040-4.1-16",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xa },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
-	},
-	{
-		.name = "untagged-opcode-10", .ids = "5040-7.2-2 5040-4.1-16",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0x9 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
-	},
-	{
-		.name = "untagged-opcode-11", .ids = "5040-7.2-2 5040-4.1-16",
-		.role = RP_BOTH,
-		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0x8 },
-			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
-			{ RP_END, .end = RP_BY_FIN },
-		},
-	},
-	{
-		.name = "untagged-opcode-12", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "untagged-opcode-12", .ids = "5040-7.2-2 5040-4.1-16 7306-8.2-2",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xf },
@@ -96,7 +60,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "untagged-opcode-13", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "untagged-opcode-13", .ids = "5040-7.2-2 5040-4.1-16 7306-8.2-2",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xe },
@@ -105,7 +69,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "untagged-opcode-14", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "untagged-opcode-14", .ids = "5040-7.2-2 5040-4.1-16 7306-8.2-2",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xd },
@@ -114,7 +78,7 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "untagged-opcode-15", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "untagged-opcode-15", .ids = "5040-7.2-2 5040-4.1-16 7306-8.2-2",
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .op_x = 0xc },
@@ -123,19 +87,19 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "tagged-opcode-8", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "tagged-opcode-12", .ids = "5040-7.2-2 5040-4.1-16",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .op_x = 0x8 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .op_x = 0xc },
 			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
 	},
 	{
-		.name = "tagged-opcode-9", .ids = "5040-7.2-2 5040-4.1-16",
+		.name = "tagged-opcode-13", .ids = "5040-7.2-2 5040-4.1-16",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .op_x = 0x9 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .op_x = 0xd },
 			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -150,10 +114,10 @@ const struct rp_case rp_cases_rdmap[] = {
 		},
 	},
 	{
-		.name = "read-opcode-9", .ids = "5040-7.2-7",
+		.name = "read-opcode-13", .ids = "5040-7.2-7",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .op_x = 8 },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .op_x = 0xc },
 			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -217,6 +181,15 @@ const struct rp_case rp_cases_rdmap[] = {
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 2 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "send-on-queue-3", .ids = "5040-7.2-2 5040-3.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 },
 			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},

@@ -126,10 +126,10 @@ const struct rp_case rp_cases_untagged[] = {
 		},
 	},
 	{
-		.name = "send-queue-3", .ids = "5041-7.1-2 5040-7.2-1 5040-7.1-3 5041-7.1-20 5041-7.1-21 5041-7.2-1 5040-4.8-27 5040-4.8-14 5040-4.8-15",
+		.name = "send-queue-5", .ids = "5041-7.1-2 5040-7.2-1 5040-7.1-3 5041-7.1-20 5041-7.1-21 5041-7.2-1 5040-4.8-27 5040-4.8-14 5040-4.8-15",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5 },
 			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -359,7 +359,7 @@ const struct rp_case rp_cases_untagged[] = {
 		.role = RP_BOTH,
 		.steps = {
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = 1, .hold = true },
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5 },
 			{ RP_TERM, .err = 0x1203, .headers = RP_DDP, .of = 1 },
 			{ RP_END, .end = RP_BY_FIN },
 		},
@@ -368,7 +368,7 @@ const struct rp_case rp_cases_untagged[] = {
 		.name = "send-dropped-after-error", .ids = "5041-7.1-22 5041-3-10 5040-7-3 5044-8-10",
 		.role = RP_BOTH,
 		.steps = {
-			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 5, .hold = true },
 			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .msn_d = -1, .hold = true },
 			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16 },
 			{ RP_TERM, .err = 0x1201, .headers = RP_DDP, .of = 2 },

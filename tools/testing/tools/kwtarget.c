@@ -193,6 +193,12 @@ static void take_rights(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
+static void take_atomics(struct kwt *t, char *args, char *answer)
+{
+	t->conn->no_atomics = true;
+	kwt_say(answer, "ok");
+}
+
 static void disconnect(struct kwt *t, char *args, char *answer)
 {
 	if (t->conn->id)
@@ -274,6 +280,7 @@ static const struct {
 	{ "verify", kwt_verify }, { "relisten", relisten }, { "end", end },
 	{ "knob", turn_knob }, { "bind", kwt_bind }, { "other", other },
 	{ "no-rights", take_rights }, { "arm", kwt_arm }, { "notified", kwt_notified },
+	{ "no-atomics", take_atomics }, { "word", kwt_word }, { "put", kwt_put },
 };
 
 static void obey(struct kwt *t, char *line, char *answer)

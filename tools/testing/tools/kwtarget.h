@@ -15,26 +15,31 @@
  *	begin IRD ORD SIZE...		arena as new; receives of these sizes for the
  *					next connection
  *	no-rights			that connection gives its peer none, on purpose
+ *	no-atomics			likewise, only those to read and to write
  *	accept T			take a connection request: answer as of cm
  *	reject T			refuse one
  *	connect ADDR PORT [PD_LEN]	begin to connect
  *	cm T				the next connection event: ok NAME STATUS PD_LEN
  *					DEPTH RESOURCES, the last two as the peer has them
  *	recv SIZE			post another receive: ok WR_ID
- *	post VERB LKEY ADDR LEN RKEY TO FLAGS
- *					post a request: ok WR_ID, or no ERRNO
- *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG
+ *	post VERB LKEY ADDR LEN RKEY TO FLAGS IMM A B
+ *					post a request: ok WR_ID, or no ERRNO; A is added
+ *					or compared, B stored
+ *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG IMM
  *	arm				ask for a completion event, only for what is solicited
  *	notified T			ok if it comes
  *	event T				the next asynchronous event: ok TYPE
  *	dereg NAME			deregister a region, and register it again at "begin":
  *					ok, or no ERRNO
- *	bind				post a request that binds the window: ok WR_ID STAG;
- *					it is free again when the queue pair is gone
+ *	bind RIGHTS			post a request that binds the window, with these
+ *					rights beside those to read and to write: ok WR_ID
+ *					STAG; it is free again when the queue pair is gone
  *	disconnect			gracefully
  *	destroy				the queue pair, whatever it is doing
  *	expect OFF LEN KEY POS		this part of the arena changes to that stream
  *	ignore OFF LEN...		these parts may hold anything
+ *	word OFF VALUE			the eight octets there change to that number
+ *	put OFF VALUE			store that number there
  *	verify				ok, or no OFFSET
  *	other				from now on all this is about the other one of two
  *					connections, which has receive buffers of its own
@@ -62,14 +67,14 @@
 
 enum kwt_region {
 	KWT_NONE,
-	KWT_RW,		/* remote read and write, several pages */
+	KWT_RW,		/* remote read, write and atomic operations, several pages */
 	KWT_RO,		/* remote read */
 	KWT_WO,		/* remote write */
 	KWT_LO,		/* local write, nothing remote */
 	KWT_PD,		/* remote read and write, in another protection domain */
 	KWT_DEAD,	/* was deregistered */
-	KWT_IOVA,	/* remote read and write, its tagged offsets are no addresses */
-	KWT_ONE,	/* remote read and write, one octet */
+	KWT_IOVA,	/* as KWT_RW, its tagged offsets are no addresses */
+	KWT_ONE,	/* as KWT_RW, one octet */
 	KWT_SINK,	/* target of the consumer's own Reads */
 	KWT_SRC,	/* source of what the consumer sends */
 	KWT_RECV,	/* receives */

@@ -4,6 +4,7 @@
  */
 #include "kwtarget_verbs.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -15,16 +16,17 @@
 #define CQ_LEN		256
 #define IOVA_BASE	0x5a0000000000ULL
 #define RW_REMOTE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+#define RW_ATOMIC	(RW_REMOTE | IBV_ACCESS_REMOTE_ATOMIC)
 
 static const int access_of[KWT_REGIONS] = {
-	[KWT_RW] = RW_REMOTE,
+	[KWT_RW] = RW_ATOMIC,
 	[KWT_RO] = IBV_ACCESS_REMOTE_READ,
 	[KWT_WO] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
 	[KWT_LO] = IBV_ACCESS_LOCAL_WRITE,
 	[KWT_PD] = RW_REMOTE,
-	[KWT_DEAD] = RW_REMOTE,
-	[KWT_IOVA] = RW_REMOTE,
-	[KWT_ONE] = RW_REMOTE,
+	[KWT_DEAD] = RW_ATOMIC,
+	[KWT_IOVA] = RW_ATOMIC,
+	[KWT_ONE] = RW_ATOMIC,
 	[KWT_SINK] = RW_REMOTE,
 	[KWT_RECV] = IBV_ACCESS_LOCAL_WRITE,
 	[KWT_BELOW] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
@@ -187,6 +189,33 @@ void kwt_ignore(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
+/* An aligned word is stored at once. */
+static void word(struct kwt *t, const char *args, bool store)
+{
+	unsigned long long value;
+	uint64_t v;
+	uint32_t off;
+
+	if (sscanf(args, "%u %llu", &off, &value) != 2 || off > KWT_ARENA_LEN - sizeof(v))
+		kw_die(KW_SETUP, "'%s' names no eight octets of the arena", args);
+	v = value;
+	memcpy(t->shadow + off, &v, sizeof(v));
+	if (store)
+		memcpy(t->arena + off, &v, sizeof(v));
+}
+
+void kwt_word(struct kwt *t, char *args, char *answer)
+{
+	word(t, args, false);
+	kwt_say(answer, "ok");
+}
+
+void kwt_put(struct kwt *t, char *args, char *answer)
+{
+	word(t, args, true);
+	kwt_say(answer, "ok");
+}
+
 void kwt_verify(struct kwt *t, char *args, char *answer)
 {
 	uint32_t i;
@@ -226,11 +255,14 @@ void kwt_conn_forget(struct kwt_conn *c)
 	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
 }
 
-static bool take_rights(struct ibv_qp *qp)
+/* What the peer may do at most, if the connection is to be one that restricts it. */
+static bool take_rights(const struct kwt_conn *c)
 {
-	struct ibv_qp_attr none = { 0 };
+	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : RW_REMOTE };
 
-	return !ibv_modify_qp(qp, &none, IBV_QP_ACCESS_FLAGS);
+	if (!c->no_rights && !c->no_atomics)
+		return true;
+	return !ibv_modify_qp(c->id->qp, &attr, IBV_QP_ACCESS_FLAGS);
 }
 
 bool kwt_qp_create(struct kwt *t)
@@ -244,8 +276,7 @@ bool kwt_qp_create(struct kwt *t)
 	};
 	unsigned int i;
 
-	if (rdma_create_qp(t->conn->id, t->pd, &attr) ||
-	    (t->conn->no_rights && !take_rights(t->conn->id->qp)))
+	if (rdma_create_qp(t->conn->id, t->pd, &attr) || !take_rights(t->conn))
 		return false;
 	for (i = 0; i < t->conn->n_first; i++)
 		if (post_recv(t, t->conn->first[i]))
@@ -286,14 +317,14 @@ void kwt_recv(struct kwt *t, char *args, char *answer)
 
 void kwt_post(struct kwt *t, char *args, char *answer)
 {
-	unsigned long long addr, to;
-	unsigned int verb, lkey, len, rkey, flags;
+	unsigned long long addr, to, a, b;
+	unsigned int verb, lkey, len, rkey, flags, imm;
 	struct ibv_sge sge;
 	struct ibv_send_wr *bad, wr = { .sg_list = &sge };
 	int rv;
 
-	if (sscanf(args, "%u %u %llu %u %u %llu %u", &verb, &lkey, &addr, &len, &rkey, &to,
-		   &flags) != 7)
+	if (sscanf(args, "%u %u %llu %u %u %llu %u %u %llu %llu", &verb, &lkey, &addr, &len, &rkey,
+		   &to, &flags, &imm, &a, &b) != 10)
 		kw_die(KW_SETUP, "'%s' cannot be posted", args);
 	sge = (struct ibv_sge){ .addr = addr, .length = len, .lkey = lkey };
 	wr.wr_id = KWT_WR_SEND + t->conn->sends;
@@ -302,7 +333,13 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 	wr.send_flags = IBV_SEND_SIGNALED | flags;
 	if (verb == IBV_WR_SEND_WITH_INV) {
 		wr.invalidate_rkey = rkey;
+	} else if (verb == IBV_WR_ATOMIC_FETCH_AND_ADD || verb == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr.wr.atomic.remote_addr = to;
+		wr.wr.atomic.rkey = rkey;
+		wr.wr.atomic.compare_add = a;
+		wr.wr.atomic.swap = b;
 	} else {
+		wr.imm_data = htonl(imm);
 		wr.wr.rdma.remote_addr = to;
 		wr.wr.rdma.rkey = rkey;
 	}
@@ -332,7 +369,8 @@ void kwt_bind(struct kwt *t, char *args, char *answer)
 	wr.bind_mw.bind_info.mr = t->mr[KWT_BELOW];
 	wr.bind_mw.bind_info.addr = (uintptr_t)t->arena + p->off;
 	wr.bind_mw.bind_info.length = p->len;
-	wr.bind_mw.bind_info.mw_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+	wr.bind_mw.bind_info.mw_access_flags =
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | atoi(args);
 	rv = ibv_post_send(t->conn->id->qp, &wr, &bad);
 	if (rv) {
 		sprintf(answer, "no %d", rv);
@@ -365,10 +403,12 @@ void kwt_wc(struct kwt *t, char *args, char *answer)
 
 	if (!next_wc(t, atoi(args), &wc))
 		return;
-	sprintf(answer, "ok %llu %d %d %u %u %u", (unsigned long long)wc.wr_id, wc.status,
-		wc.status ? 0 : wc.opcode, wc.status ? 0 : wc.byte_len,
-		wc.status ? 0 : wc.wc_flags,
-		!wc.status && (wc.wc_flags & IBV_WC_WITH_INV) ? wc.invalidated_rkey : 0);
+	if (wc.status)		/* of one that failed only that and its number count */
+		wc = (struct ibv_wc){ .wr_id = wc.wr_id, .status = wc.status };
+	sprintf(answer, "ok %llu %d %d %u %u %u %u", (unsigned long long)wc.wr_id, wc.status,
+		wc.opcode, wc.byte_len, wc.wc_flags,
+		wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0,
+		wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0);
 }
 
 static bool next_note(struct kwt *t, int timeout_ms)

@@ -25,7 +25,7 @@ static inline void kwt_say(char *answer, const char *text)
  *	three outlive it
  * @id: NULL if there is none
  * @param: for accept and connect
- * @no_rights: the peer is given none, on purpose
+ * @no_rights: the peer is given none, on purpose; @no_atomics: only those to read and to write
  * @first: sizes of the receives that are posted before; @n_first of them
  * @established: reported; @disconnected: likewise
  * @recvs, @sends: posted; @back: completions that have come
@@ -37,7 +37,7 @@ struct kwt_conn {
 	struct rdma_conn_param param;
 	uint32_t first[KWT_RECV_MAX];
 	unsigned int n_first;
-	bool no_rights, established, disconnected;
+	bool no_rights, no_atomics, established, disconnected;
 	unsigned int recvs, sends, back;
 };
 
@@ -88,6 +88,8 @@ void kwt_event(struct kwt *t, char *args, char *answer);
 void kwt_dereg(struct kwt *t, char *args, char *answer);
 void kwt_expect(struct kwt *t, char *args, char *answer);
 void kwt_ignore(struct kwt *t, char *args, char *answer);
+void kwt_word(struct kwt *t, char *args, char *answer);
+void kwt_put(struct kwt *t, char *args, char *answer);
 void kwt_verify(struct kwt *t, char *args, char *answer);
 
 #endif /* KWTARGET_VERBS_H */

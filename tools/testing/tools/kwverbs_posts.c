@@ -109,14 +109,41 @@ static int send_opcode(struct kv_env *e, unsigned int opcode)
 	return refused_alone(e, &wr);
 }
 
-static int send_atomic(struct kv_env *e)
+/* An atomic operation whose result does not fit its elements. */
+static int send_atomic(struct kv_env *e, uint32_t len, int num_sge)
 {
-	return send_opcode(e, IBV_WR_ATOMIC_CMP_AND_SWP);
+	struct ibv_send_wr wr = empty_write();
+
+	wr.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD;
+	wr.sg_list = sges(e, len);
+	wr.num_sge = num_sge;
+	return refused_alone(e, &wr);
 }
 
+static int send_atomic_short(struct kv_env *e)
+{
+	return send_atomic(e, 4, 1);
+}
+
+static int send_atomic_long(struct kv_env *e)
+{
+	return send_atomic(e, 9, 1);
+}
+
+static int send_atomic_none(struct kv_env *e)
+{
+	return send_atomic(e, 8, 0);
+}
+
+static int send_atomic_two(struct kv_env *e)
+{
+	return send_atomic(e, 4, 2);
+}
+
+/* No message has payload and immediate data (RFC 7306). */
 static int send_immediate(struct kv_env *e)
 {
-	return send_opcode(e, IBV_WR_RDMA_WRITE_WITH_IMM);
+	return send_opcode(e, IBV_WR_SEND_WITH_IMM);
 }
 
 static int send_unknown(struct kv_env *e)
@@ -280,7 +307,10 @@ const struct kv_case kv_post_cases[] = {
 	{ "send-negative-sges", send_negative_sges, { EINVAL, ENOMEM } },
 	{ "send-inline-long", send_inline_long, { EINVAL, ENOMEM } },
 	{ "send-inline-read", send_inline_read, { EINVAL } },
-	{ "send-atomic", send_atomic, { EINVAL, EOPNOTSUPP } },
+	{ "send-atomic-short", send_atomic_short, { EINVAL, EOPNOTSUPP } },
+	{ "send-atomic-long", send_atomic_long, { EINVAL, EOPNOTSUPP } },
+	{ "send-atomic-none", send_atomic_none, { EINVAL, EOPNOTSUPP } },
+	{ "send-atomic-two", send_atomic_two, { EINVAL, EOPNOTSUPP } },
 	{ "send-immediate", send_immediate, { EINVAL, EOPNOTSUPP } },
 	{ "send-unknown", send_unknown, { EINVAL, EOPNOTSUPP } },
 	{ "send-bind-other-window", send_bind_other_window, { EINVAL } },
