@@ -115,7 +115,7 @@ enum kwarp_wr_opcode {
 /* Work request flags (kwarp_sqe.flags). */
 #define KWARP_WR_SIGNALED	(1U << 0)
 #define KWARP_WR_SOLICITED	(1U << 1)
-#define KWARP_WR_FENCE		(1U << 2)	/* start only after all earlier Reads completed */
+#define KWARP_WR_FENCE		(1U << 2)	/* after all earlier Reads, atomic operations */
 #define KWARP_WR_INLINE		(1U << 3)	/* inline_len octets follow the fixed part */
 
 /**

@@ -34,7 +34,7 @@
 /* Pages for payload that a device keeps, of 32 KiB each but where pages are larger. */
 #define KWARP_PAGES		512
 
-/* Read depth: rdma_cm carries IRD and ORD as u8. */
+/* Depth of Reads and atomic operations: rdma_cm carries IRD and ORD as u8. */
 #define KWARP_MAX_IRD		128
 #define KWARP_MAX_ORD		128
 

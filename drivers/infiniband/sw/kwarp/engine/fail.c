@@ -66,7 +66,7 @@ enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err)
 	}
 }
 
-/* What to say about the source of a Read (RFC 5040 7.2 item 4). */
+/* What to say about the source of a Read (RFC 5040 7.2 item 4), or an atomic operation's target. */
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
 {
 	switch (err) {

@@ -16,8 +16,8 @@ struct kwarp_readqs;
  * @rx_markers: the peer sends markers
  * @align: keep FPDUs aligned to segments
  * @strict: the sink of a Read needs remote write, too
- * @ird: inbound Reads served
- * @ord: outbound Reads allowed at a time
+ * @ird: inbound Reads and atomic operations served at a time
+ * @ord: outbound ones allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
  * @say_first: responder: somebody waits for KWARP_STREAM_ESTABLISHED
  * @readqs: empty queues for @ord and @ird; a stream that begins takes them and leaves nothing

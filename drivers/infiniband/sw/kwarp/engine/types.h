@@ -51,7 +51,7 @@ enum kwarp_engine_flag {
 	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
 	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
 	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
-	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read to complete */
+	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read or atomic operation */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
 	KWARP_E_RX_ANY,		/* octets have come, of whatever, after the startup frame */
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
@@ -151,7 +151,7 @@ struct kwarp_coalesce {
  * @markers: insert markers
  * @align: begin segments with an FPDU, at the price of more and smaller packets
  * @rtr: RTR form still to be sent
- * @turn: the send queue is next, for fairness against Read Responses
+ * @turn: the send queue is next, for fairness against answers
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
  * @answered: this step has built something of an answer

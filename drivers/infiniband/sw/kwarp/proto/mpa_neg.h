@@ -113,8 +113,8 @@ static inline u32 kwarp_mpa_max_pd(bool enhanced)
  * @rev: initiator: revision to start with, 1 or 2
  * @p2p: initiator: ask for the peer-to-peer model
  * @rtr: forms that we can send (initiator) or take (responder)
- * @ird: inbound Reads that this connection shall serve
- * @ord: outbound Reads that it wants
+ * @ird: inbound Reads and atomic operations that this connection shall serve
+ * @ord: outbound ones that it wants
  * @max_ird: most that the device can serve; for both sides
  *
  * @ird and @ord may be KWARP_DEPTH_NV to leave a direction to the ULP; it then
@@ -137,8 +137,8 @@ struct kwarp_mpa_params {
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
  * @enhanced: enhanced set-up took place
- * @ird: inbound Reads to serve
- * @ord: outbound Reads allowed
+ * @ird: inbound Reads and atomic operations to serve
+ * @ord: outbound ones allowed
  * @rtr: initiator: the one form to send first. Responder: forms offered in the
  *	reply. 0: no RTR
  */

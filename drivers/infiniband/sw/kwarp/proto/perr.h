@@ -9,7 +9,7 @@ enum kwarp_perr {
 
 	/* RDMAP: local catastrophic, 0/0/0 */
 	KWARP_PERR_LOCAL,
-	/* RDMAP: remote protection, 0/1/x: Read Request, Send with Invalidate */
+	/* RDMAP: remote protection, 0/1/x: Read and Atomic Request, Send with Invalidate */
 	KWARP_PERR_R_STAG,		/* 0/1/00 invalid STag */
 	KWARP_PERR_R_BOUNDS,		/* 0/1/01 */
 	KWARP_PERR_R_ACCESS,		/* 0/1/02 */

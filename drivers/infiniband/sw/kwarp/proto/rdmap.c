@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDMAP (RFC 5040): Read Request codec and the checks of a segment that need
+ * RDMAP (RFC 5040, RFC 7306): Read Request codec and the checks of a segment that need
  * nothing but its header and length.
  *
  * Pure functions, any context.

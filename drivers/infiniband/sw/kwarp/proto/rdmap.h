@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * RDMAP (RFC 5040): which opcode goes with which header, the Read Request
+ * RDMAP (RFC 5040, RFC 7306): which opcode goes with which header, the Read Request
  * header, and the checks of a header that need no queue or memory.
  */
 #ifndef KWARP_PROTO_RDMAP_H

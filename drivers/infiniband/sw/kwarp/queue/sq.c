@@ -279,8 +279,8 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
  * @vendor_err: of the flush errors, see struct kwarp_cqe
  *
  * For requests that are posted after a graceful close was asked for (5041-6.2.1-3).  A
- * Read before them that is not answered yet completes first.  Nothing is done while TCP
- * has not taken all that was taken from the queue.
+ * Read or atomic operation before them that is not answered yet completes first.  Nothing is
+ * done while TCP has not taken all that was taken from the queue.
  *
  * Context: the transmit runner.
  * Return: true if there is more.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The send queue: taken in order by the transmit step, completed in order however
- * late a Read in the middle is answered (5040-5.5-22).
+ * late a Read or atomic operation in the middle is answered (5040-5.5-22).
  */
 #ifndef KWARP_QUEUE_SQ_H
 #define KWARP_QUEUE_SQ_H

@@ -98,7 +98,7 @@ static bool has_left(const struct kwarp_engine *e)
 
 	/*
 	 * It need not ring if somebody sends, or TCP has no room.  What it has rung for waits
-	 * for something else, and a Read Response would be waited for if it had rung, too.
+	 * for something else, and an answer would be waited for if it had rung, too.
 	 */
 	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
 	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&

@@ -293,7 +293,7 @@ static bool held_back(struct kwarp_engine *e)
 	if (!(fence || awaits) || hopeless(e))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Set first, then look: the receive path looks after it has removed a Read. */
+	/* Set first, then look: the receive path looks after it has removed a request. */
 	smp_mb__after_atomic();
 	hold = (fence && !kwarp_readq_empty(&e->oread)) ||
 	       (awaits && kwarp_readq_full(&e->oread));

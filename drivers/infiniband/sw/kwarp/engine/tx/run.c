@@ -10,8 +10,8 @@
  * in the call of a kernel consumer     it is posted by a task, with interrupts on, and nobody has
  *                                      the socket: two batches
  * with the timer of its CQ             the send queue is held, and the program does none of these
- * in the softirq that received         a Read Request of the peer is answered, a response has
- *                                      come that a fenced or ORD-limited request waited for, or
+ * in the softirq that received         a Read or Atomic Request of the peer is answered, a response
+ *                                      has come that a fenced or ORD-limited request waited for, or
  *                                      the peer's first FPDU, for which a responder waits
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
  * where the QP's actions are done      it is the Terminate, or a graceful close sends the rest
@@ -29,7 +29,7 @@
  * finds it idle or queued becomes the runner, in its own context.  All others queue the work
  * item; so does the backlog of a process that owns the socket.  A context that finds a runner
  * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and no
- * kick is lost; and as a rule a program's post and a peer's Read Request do not wait for a worker
+ * kick is lost; and as a rule a program's post and a peer's request do not wait for a worker
  * to get a CPU, which takes a time slice where a program polls.
  *
  * Those that have to stop the runner (attach, stop, reset) go before all others: they
