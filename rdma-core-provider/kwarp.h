@@ -19,7 +19,7 @@
  * struct kwarp_context - an open device
  * @ibv_ctx: libibverbs' part
  * @doorbell: file whose ioctl() is the doorbell of all queue pairs
- * @features: KWARP_FEATURE_* that are in force
+ * @features: KWARP_FEATURE_* that the kernel module knows
  */
 struct kwarp_context {
 	struct verbs_context ibv_ctx;
@@ -115,6 +115,7 @@ struct kwarp_map {
  * @map: rings of both queues
  * @sq: send queue
  * @rq: receive queue; its ring is absent if the QP uses an SRQ
+ * @features: KWARP_FEATURE_* that are in force for it
  * @max_inline: octets of inline payload that an entry of the SQ may have
  * @sig_all: every work request is signaled
  * @rung: the send queue's index when its doorbell was rung last; a hint
@@ -127,6 +128,7 @@ struct kwarp_qp {
 	struct kwarp_map map;
 	struct kwarp_wq sq;
 	struct kwarp_wq rq;
+	uint64_t features;
 	uint32_t max_inline;
 	bool sig_all;
 	uint32_t rung;
@@ -163,9 +165,9 @@ static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 }
 
 /* Immediate data and atomic operations are in force. */
-static inline bool kwarp_has_rfc7306(struct ibv_context *ctx)
+static inline bool kwarp_has_rfc7306(const struct kwarp_qp *qp)
 {
-	return to_kctx(ctx)->features & KWARP_FEATURE_RFC7306;
+	return qp->features & KWARP_FEATURE_RFC7306;
 }
 
 static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)

@@ -271,7 +271,7 @@ static bool bind_access_ok(const struct kwarp_qp *qp, unsigned int access)
 {
 	unsigned int known = BIND_ACCESS;
 
-	if (kwarp_has_rfc7306(qp->vqp.qp.context))
+	if (kwarp_has_rfc7306(qp))
 		known |= IBV_ACCESS_REMOTE_ATOMIC;
 	return !(access & ~known);
 }
@@ -394,7 +394,7 @@ static const struct send_op *check_send(const struct kwarp_qp *qp,
 	op = &send_ops[wr->opcode];
 	if (!op->valid || (wr->send_flags & ~SEND_FLAGS))
 		return NULL;
-	if (op->rfc7306 && !kwarp_has_rfc7306(qp->vqp.qp.context))
+	if (op->rfc7306 && !kwarp_has_rfc7306(qp))
 		return NULL;
 	if ((wr->send_flags & IBV_SEND_INLINE) && !op->payload)
 		return NULL;

@@ -203,10 +203,15 @@ static void qp_free(struct kwarp_qp *qp)
 	free(qp);
 }
 
-static uint64_t ex_ops(struct ibv_context *ctx)
+/* Are all operations that are asked for of these features? */
+static bool has_ops(const struct ibv_qp_init_attr_ex *attr, uint64_t features)
 {
-	return KWARP_QP_EX_OPS |
-	       (kwarp_has_rfc7306(ctx) ? KWARP_QP_EX_OPS_RFC7306 : 0);
+	uint64_t ops = KWARP_QP_EX_OPS;
+
+	if (features & KWARP_FEATURE_RFC7306)
+		ops |= KWARP_QP_EX_OPS_RFC7306;
+	return !(attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
+	       check_comp_mask(attr->send_ops_flags, ops);
 }
 
 static int check_qp_attr(struct ibv_context *ctx,
@@ -217,8 +222,7 @@ static int check_qp_attr(struct ibv_context *ctx,
 			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) ||
 	    attr->qp_type != IBV_QPT_RC)
 		return EOPNOTSUPP;
-	if ((attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) &&
-	    !check_comp_mask(attr->send_ops_flags, ex_ops(ctx)))
+	if (!has_ops(attr, to_kctx(ctx)->features))
 		return EOPNOTSUPP;
 	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->pd ||
 	    !attr->send_cq || !attr->recv_cq)
@@ -256,6 +260,10 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	ret = qp_map(qp, ctx, &resp.drv_payload);
 	if (!ret)
 		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
+	/* An administrator may have switched something off. */
+	qp->features = resp.features;
+	if (!ret && !has_ops(attr, qp->features))
+		ret = EOPNOTSUPP;
 	if (ret)
 		goto err_destroy;
 

@@ -94,7 +94,7 @@ static struct kwarp_sqe *begin_rfc7306(struct ibv_qp_ex *qpx, uint8_t opcode,
 {
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 
-	if (!kwarp_has_rfc7306(qp->vqp.qp.context))
+	if (!kwarp_has_rfc7306(qp))
 		fail(qp, EINVAL);
 	return begin_remote(qpx, opcode, rkey, raddr);
 }

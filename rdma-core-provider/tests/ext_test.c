@@ -36,7 +36,7 @@ static struct kwarp_qp *qp_with(uint64_t features)
 {
 	struct kwarp_qp *qp = qp_make(0);
 
-	ctx.features = features;
+	qp->features = features;
 	memset(qp->sq.ring.entries, 0xff, SLOTS * SQ_STRIDE);
 	return qp;
 }

@@ -271,7 +271,8 @@ struct kwarp_doorbells {
 
 /*
  * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD, CMP_SWAP may be posted,
- * and the peer's Immediate Data completes receives. Without it queue pairs refuse all of that.
+ * and the peer's Immediate Data completes receives. Of a context, both sides know it; of a queue
+ * pair, it has it. Without it a queue pair refuses all of that.
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 
@@ -325,6 +326,7 @@ struct kwarp_create_cq_resp {
  * @rq_stride: octets per entry
  * @max_inline: octets of inline payload granted
  * @qpn: number of the queue pair
+ * @features: bits of those of the context that are in force for this queue pair
  */
 struct kwarp_create_qp_resp {
 	__aligned_u64 mmap_key;
@@ -336,6 +338,7 @@ struct kwarp_create_qp_resp {
 	__u32 rq_stride;
 	__u32 max_inline;
 	__u32 qpn;
+	__aligned_u64 features;
 };
 
 /**

@@ -291,22 +291,19 @@ static void *adder(void *arg)
 	return NULL;
 }
 
-static void accept_one(struct rdma_cm_id *listener, struct conn *c, unsigned int index,
+static void accept_one(struct rdma_cm_id *id, struct conn *c, unsigned int index,
 		       struct ibv_pd **pd)
 {
 	struct ibv_recv_wr *bad, wr = {};
 	struct rdma_conn_param p;
 	struct offer offer;
-	struct kwcm_event ev;
 	unsigned int i;
 
-	if (kwcm_expect(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, EVENT_MS, &ev))
-		kw_die(KW_SETUP, "nobody connects");
 	if (!*pd) {
-		*pd = ibv_alloc_pd(ev.id->verbs);
+		*pd = ibv_alloc_pd(id->verbs);
 		must(*pd, "allocate a protection domain");
 	}
-	make_conn(c, ev.id, *pd);
+	make_conn(c, id, *pd);
 	for (i = 0; i < rounds; i++)
 		must(!ibv_post_recv(c->id->qp, &wr, &bad), "post a receive");
 	c->mr = index ? (c - 1)->mr :
@@ -320,8 +317,27 @@ static void accept_one(struct rdma_cm_id *listener, struct conn *c, unsigned int
 	};
 	p = conn_param(&offer);
 	must(!rdma_accept(c->id, &p), "accept");
-	if (kwcm_expect(listener->channel, RDMA_CM_EVENT_ESTABLISHED, EVENT_MS, &ev))
-		kw_die(KW_SETUP, "not established");
+}
+
+/* The next client may ask before we hear that the one before is there. */
+static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
+{
+	unsigned int asked = 0, there = 0;
+	struct ibv_pd *pd = NULL;
+	struct kwcm_event ev;
+
+	while (there < qps) {
+		if (kwcm_next(listener->channel, EVENT_MS, &ev))
+			kw_die(KW_SETUP, "nobody connects");
+		if (ev.type == RDMA_CM_EVENT_CONNECT_REQUEST && asked < qps) {
+			accept_one(ev.id, &conns[asked], asked, &pd);
+			asked++;
+		} else if (ev.type == RDMA_CM_EVENT_ESTABLISHED) {
+			there++;
+		} else {
+			kw_die(KW_LOST, "event %s", rdma_event_str(ev.type));
+		}
+	}
 }
 
 /* Rounds come in order, each with its Write. */
@@ -354,7 +370,6 @@ static void expect_word(enum word word, uint64_t want, const char *what)
 static void run_server(struct conn *conns)
 {
 	struct rdma_cm_id *listener = kwcm_listen(addr, port, MAX_QPS);
-	struct ibv_pd *pd = NULL;
 	pthread_t adding;
 	unsigned int i;
 
@@ -362,8 +377,7 @@ static void run_server(struct conn *conns)
 	must(words, "allocate the words");
 	memset(words, 0, 4096 + (size_t)qps * rounds * SLOT);
 	slots = (uint8_t *)words + 4096;
-	for (i = 0; i < qps; i++)
-		accept_one(listener, &conns[i], i, &pd);
+	accept_all(listener, conns);
 	must(!pthread_create(&adding, NULL, adder, NULL), "thread");
 	for (i = 0; i < qps; i++) {
 		conns[i].buf = (void *)(uintptr_t)i;

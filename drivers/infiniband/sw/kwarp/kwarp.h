@@ -32,8 +32,7 @@
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
- * @rfc7306: immediate data and atomic operations; a program takes its snapshot when it opens the
- *	device, a queue pair of the kernel's when it is made
+ * @rfc7306: immediate data and atomic operations; a queue pair takes its snapshot when it is made
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
  * @strict: the sink of a Read needs remote write, too, as with most iWARP hardware
  * @user_timeout: seconds that TCP sends unacknowledged data again, or 0

@@ -58,11 +58,6 @@ int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modi
 	return 0;
 }
 
-static bool has_rfc7306(const struct kwarp_dev *kdev)
-{
-	return READ_ONCE(kdev->knobs.rfc7306);
-}
-
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
@@ -95,7 +90,8 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_init_rd_atom = KWARP_MAX_ORD;
 	attr->max_res_rd_atom = KWARP_MAX_QP * KWARP_MAX_IRD;
 	/* 7306-D-6.  The peer's may have masks; the verbs of programs have none. */
-	attr->atomic_cap = has_rfc7306(to_kdev(ibdev)) ? IB_ATOMIC_HCA : IB_ATOMIC_NONE;
+	attr->atomic_cap = READ_ONCE(to_kdev(ibdev)->knobs.rfc7306) ? IB_ATOMIC_HCA :
+								      IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
 	attr->max_srq = KWARP_MAX_SRQ;
 	attr->max_srq_wr = KWARP_MAX_SRQ_WR;
@@ -242,11 +238,8 @@ static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 	return min_t(u32, high, KWARP_ABI_MAX);
 }
 
-/* Bits of kwarp_alloc_ucontext_req.features that are in force. */
-static u64 features(struct ib_device *ibdev, const struct kwarp_alloc_ucontext_req *req)
-{
-	return has_rfc7306(to_kdev(ibdev)) ? req->features & KWARP_FEATURE_RFC7306 : 0;
-}
+/* Bits of kwarp_alloc_ucontext_req.features that mean something here. */
+#define FEATURES	KWARP_FEATURE_RFC7306
 
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
@@ -263,7 +256,7 @@ int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 	resp.abi_version = common_version(&req);
 	if (!resp.abi_version)
 		return -EOPNOTSUPP;
-	uc->features = features(ibuc->device, &req);
+	uc->features = req.features & FEATURES;
 	resp.features = uc->features;
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }

@@ -73,6 +73,7 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 		.sq_stride = qp->sq.ring.stride,
 		.max_inline = qp->cap.max_inline_data,
 		.qpn = qp->ibqp.qp_num,
+		.features = qp->sq.rfc7306 ? KWARP_FEATURE_RFC7306 : 0,
 	};
 	u64 key;
 
@@ -105,11 +106,11 @@ static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 	kwarp_engine_wire(&qp->engine, &parts);
 }
 
-/* A program was told when it opened the device; for the kernel's consumers the knob counts now. */
+/* The device has it, and a program's provider knows it. */
 static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {
-	return udata ? to_kuc(kwarp_udata_context(udata))->features & KWARP_FEATURE_RFC7306 :
-		       READ_ONCE(kdev->knobs.rfc7306);
+	return READ_ONCE(kdev->knobs.rfc7306) &&
+	       (!udata || to_kuc(kwarp_udata_context(udata))->features & KWARP_FEATURE_RFC7306);
 }
 
 int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,

@@ -19,7 +19,7 @@ struct rdma_user_mmap_entry;
 /**
  * struct kwarp_ucontext - one opened device of a process
  * @ibuc: RDMA core's object; first
- * @features: KWARP_FEATURE_* that are in force; immutable
+ * @features: KWARP_FEATURE_* that both sides know; immutable
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;

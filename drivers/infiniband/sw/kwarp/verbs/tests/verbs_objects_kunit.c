@@ -642,9 +642,9 @@ static void test_context(struct kunit *test)
 	vt_get_answer(test, &resp, sizeof(resp));
 	KUNIT_EXPECT_EQ(test, resp.abi_version, c->agreed);
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
-	/* Nobody has to do without what was not agreed on. */
-	KUNIT_EXPECT_EQ(test, resp.features, 0);
-	KUNIT_EXPECT_EQ(test, vt->uc.features, 0);
+	/* Of all that it knows, what we know. */
+	KUNIT_EXPECT_EQ(test, resp.features, c->agreed ? vt->uc.features : 0);
+	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
 }
 
 /* 7306-1.1-4, 7306-D-6: what the knob says, and for programs what the provider knows, too. */
