@@ -37,7 +37,7 @@ step_e2e-debug-rest() {
 
 # Consumers that stock kernels have not.
 step_e2e-uml() {
-	"$here/e2e.sh" --kernel uml-up kernel-smb
+	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd
 }
 
 # Cases that take minutes, and so run by name only.

@@ -30,8 +30,8 @@ out_of_check() {
 	# The same end of a connection at another octet, by another segment or at the other end.
 	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;
 	device-pending-netdev-ucm | device-port-events-beside-siw) ;;
-	# The kernel that has SMB Direct is not the one of make check.
-	kernel-smb*) ;;
+	# The kernel that has SMB Direct and RTRS is not the one of make check.
+	kernel-smb* | kernel-rnbd*) ;;
 	# Minutes, for many or for timers.
 	scale-qps | bad-rep-silence) ;;
 	*) return 1 ;;

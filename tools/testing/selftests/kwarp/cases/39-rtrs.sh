@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# A block device over RTRS (RNBD): server and client on the same machine, over one link as those of
+# 35-kernel.sh:
+#
+#     dd -- /dev/rnbd0 -- rnbd_client, rtrs_client -- kwlo ..TCP, 10.99.0.1.. kwlo -- rtrs_server, rnbd_server -- /dev/ram0
+#
+# Debian's kernels have neither; our own user-mode kernels have:
+#
+#     scripts/e2e.sh --kernel uml-up kernel-rnbd
+#
+# RTRS answers with immediate data: with Writes, and, if it is to invalidate its own registration
+# each time (always_invalidate, its default), with Sends, for which iWARP has no message.
+
+RNBD_CTL=/sys/class/rnbd-client/ctl
+RNBD_DISK=/dev/rnbd0
+RNBD_SESSION=kwarp
+
+# rnbd_modules Y|N: always_invalidate.
+rnbd_modules() {
+	ram_disks 1
+	modprobe rtrs_server always_invalidate="$1" 2>/dev/null && modprobe -a rnbd_server rnbd_client 2>/dev/null ||
+		skip "there is no module rnbd_server or rnbd_client"
+}
+
+rnbd_map() {
+	echo "sessname=$RNBD_SESSION path=ip:$NVME_ADDR device_path=$NVME_RAM" >"$RNBD_CTL/map_device"
+}
+
+rnbd_unmap() {
+	echo "${1:-normal}" >"/sys/block/${RNBD_DISK##*/}/rnbd/unmap_device"
+}
+
+rnbd_clean() {
+	[ ! -b "$RNBD_DISK" ] || rnbd_unmap force
+	nvme_link_clean
+	rm -f "$RUN"/disk-*
+	modprobe -r rnbd_client rnbd_server rtrs_client rtrs_server brd
+}
+
+rnbd_up() {
+	load_type "$KWARP_LINK"
+	rnbd_modules N
+	clean_at_end rnbd_clean
+	nvme_link_up
+	rnbd_map || fail "the device cannot be mapped"
+	wait_until 10 "the disk is there" test -b "$RNBD_DISK"
+	[ "$(nvme_qps)" -ge 4 ] || fail "the session has no queue pairs"
+	DISK=$RNBD_DISK
+}
+
+rnbd_down() {
+	check "unmapping" rnbd_unmap
+	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
+}
+
+# The link goes away and comes back: the session is lost, and found again by itself.
+rnbd_link_case() {
+	rnbd_up
+	head -c 1048576 /dev/urandom >"$RUN/disk-before"
+	check "writing" dd if="$RUN/disk-before" of="$DISK" bs=64k oflag=direct conv=nocreat 2>/dev/null
+	nvme_link_down
+	nvme_link_up
+	wait_until 60 "the disk is what it was before the link went" disk_same 1
+	disk_data 2
+	rnbd_down
+}
+
+# What iWARP cannot do is refused when it is posted: no device, and nothing stays behind.
+rnbd_refused_case() {
+	load_type "$KWARP_LINK"
+	rnbd_modules Y
+	clean_at_end rnbd_clean
+	nvme_link_up
+	! rnbd_map 2>/dev/null || fail "a device was mapped with Sends with immediate data"
+	[ ! -e "$RNBD_DISK" ] || fail "there is a disk"
+	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
+}
+
+testcase kernel-rnbd 120 disk_case rnbd 4
+testcase kernel-rnbd-loss 120 disk_loss_case rnbd 2
+testcase kernel-rnbd-link 180 rnbd_link_case
+testcase kernel-rnbd-refused 60 rnbd_refused_case
