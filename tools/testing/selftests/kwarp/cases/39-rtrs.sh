@@ -55,14 +55,34 @@ rnbd_down() {
 	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
 }
 
-# The link goes away and comes back: the session is lost, and found again by itself.
-rnbd_link_case() {
+# rnbd_tell client|server WHAT: the only path of the session.
+rnbd_tell() {
+	local file
+	for file in "/sys/class/rtrs-$1/$RNBD_SESSION/paths"/*/"$2"; do
+		echo 1 >"$file"
+	done
+}
+
+rnbd_is() {
+	[ "$(cat "/sys/class/rtrs-client/$RNBD_SESSION/paths"/*/state)" = "$1" ]
+}
+
+# rnbd_lost_case server|link: the session is lost, and found again. If its server ends it, the client
+# connects again by itself; if its device has gone, it wants to be told.
+rnbd_lost_case() {
 	rnbd_up
 	head -c 1048576 /dev/urandom >"$RUN/disk-before"
 	check "writing" dd if="$RUN/disk-before" of="$DISK" bs=64k oflag=direct conv=nocreat 2>/dev/null
-	nvme_link_down
-	nvme_link_up
-	wait_until 60 "the disk is what it was before the link went" disk_same 1
+	if [ "$1" = server ]; then
+		rnbd_tell server disconnect
+	else
+		nvme_link_down
+		wait_until 20 "the path is gone" rnbd_is disconnected
+		nvme_link_up
+		rnbd_tell client reconnect
+	fi
+	wait_until 60 "the path is there again" rnbd_is connected
+	disk_same 1 || fail "the disk is not what it was before the session was lost"
 	disk_data 2
 	rnbd_down
 }
@@ -80,5 +100,6 @@ rnbd_refused_case() {
 
 testcase kernel-rnbd 120 disk_case rnbd 4
 testcase kernel-rnbd-loss 120 disk_loss_case rnbd 2
-testcase kernel-rnbd-link 180 rnbd_link_case
+testcase kernel-rnbd-lost 180 rnbd_lost_case server
+testcase kernel-rnbd-link 180 rnbd_lost_case link
 testcase kernel-rnbd-refused 60 rnbd_refused_case
