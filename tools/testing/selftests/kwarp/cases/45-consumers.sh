@@ -5,8 +5,8 @@
 # and what iWARP cannot do has to be refused in the program's own words, not to hang.
 
 # qperf asks for every right when it registers memory, REMOTE_ATOMIC included.  Its tests of
-# Writes end each with immediate data, which iWARP does not have, and rc_bw sends before the
-# other end has posted receives, which takes the retries of InfiniBand.  Each test has a server of its
+# Writes end each with immediate data.  rc_bw sends before the other end has posted receives,
+# which takes the retries of InfiniBand.  Each test has a server of its
 # own: at the end of a test the server's child frees a protection domain that it has not, and
 # crashes, and now and then the next client is refused for that.
 qperf_case() {
@@ -64,7 +64,11 @@ refused_to_connect() {
 		fail "neither says why"
 }
 
-testcase consumer-qperf 60 qperf_case rc_lat rc_rdma_read_bw
+# siw has no immediate data.
+qperf_tests=(rc_lat rc_rdma_read_bw)
+[ "$KWARP_LINK" = siw ] || qperf_tests+=(rc_rdma_write_lat)
+testcase consumer-qperf 90 qperf_case "${qperf_tests[@]}"
+unset qperf_tests
 testcase consumer-libfabric-msg 60 libfabric_case msg verbs
 testcase consumer-libfabric-rdm 60 libfabric_case rdm 'verbs;ofi_rxm'
 testcase consumer-rc-pingpong 60 rc_pingpong_case
