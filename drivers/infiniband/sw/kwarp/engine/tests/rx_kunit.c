@@ -20,7 +20,7 @@ static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, 
 #include "../rx/receive.c"
 
 #include "../../proto/tests/emit.h"
-#include "../../queue/tests/fixture.h"
+#include "queues.h"
 
 #define STAG		0x12345678U
 #define VA		0x7f0000000000ULL
@@ -130,11 +130,6 @@ static const struct kwarp_engine_ops ops = { .srq_limit = on_limit, .event = on_
 
 /* ------------------------------------------------------------------ fixture */
 
-static void free_reads(void *q)
-{
-	kwarp_readq_fini(q);
-}
-
 static void make_stream(struct kunit *test, struct stream *s)
 {
 	struct rx_test *t = test->priv;
@@ -153,12 +148,8 @@ static void make_stream(struct kunit *test, struct stream *s)
 	e->access = IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE;
 	e->flags = BIT(KWARP_E_TX_OPEN);
 	kwarp_rx_init(e, true, false);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&e->iread, DEPTH, sizeof(struct kwarp_iread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->iread), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&e->oread, DEPTH, sizeof(struct kwarp_oread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->oread), 0);
+	test_readq_init(test, &e->iread, DEPTH, sizeof(struct kwarp_iread));
+	test_readq_init(test, &e->oread, DEPTH, sizeof(struct kwarp_oread));
 }
 
 static void make_region(struct rx_test *t)

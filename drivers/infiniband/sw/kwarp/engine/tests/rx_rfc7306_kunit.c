@@ -32,7 +32,7 @@
 #include "../rx/receive.c"
 
 #include "../../proto/tests/emit.h"
-#include "../../queue/tests/fixture.h"
+#include "queues.h"
 
 #define STAG		0x12345678U
 #define VA		0x7f0000000000ULL
@@ -103,34 +103,15 @@ static const struct kwarp_engine_ops ops = { .event = on_event };
 
 /* ------------------------------------------------------------------ fixture */
 
-static void free_sq(void *sq)
-{
-	kvfree(((struct kwarp_sq *)sq)->done);
-	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
-}
-
-static void free_reads(void *q)
-{
-	kwarp_readq_fini(q);
-}
-
 static void make_queues(struct kunit *test, struct ext_test *t)
 {
 	t->cq = test_cq_new(test, 2 * ENTRIES);
-	t->sq.cq = &t->cq->cq;
-	t->sq.ibqp = &t->qp;
 	t->sq.rfc7306 = true;
-	t->sq.user = true;
-	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
+	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
 	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(1)), 0);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, test_ring_free, &t->rq.ring), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&t->e.iread, DEPTH, sizeof(struct kwarp_iread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &t->e.iread), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&t->e.oread, DEPTH, sizeof(struct kwarp_oread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &t->e.oread), 0);
+	test_readq_init(test, &t->e.iread, DEPTH, sizeof(struct kwarp_iread));
+	test_readq_init(test, &t->e.oread, DEPTH, sizeof(struct kwarp_oread));
 }
 
 /* A region of all words but the first and the last octet: its first address is odd in memory. */

@@ -20,7 +20,7 @@
 #include "../tx/pick.c"
 #include "../tx/step.c"
 
-#include "../../queue/tests/fixture.h"
+#include "queues.h"
 
 #define ENTRIES		16
 #define DEPTH		2
@@ -167,26 +167,10 @@ static const struct kwarp_engine_ops ops = { .event = on_event };
 
 /* ------------------------------------------------------------------ fixture */
 
-static void free_sq(void *sq)
-{
-	kvfree(((struct kwarp_sq *)sq)->done);
-	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
-}
-
-static void free_reads(void *q)
-{
-	kwarp_readq_fini(q);
-}
-
 static void make_sq(struct kunit *test, struct tx_test *t)
 {
 	t->qp.qp_num = TEST_QPN;
-	t->sq.cq = &t->cq->cq;
-	t->sq.ibqp = &t->qp;
-	t->sq.user = true;
-	KUNIT_ASSERT_EQ(test, 0, kwarp_sq_init(&t->sq, ENTRIES,
-					       kwarp_sqe_stride(1, KWARP_MAX_INLINE)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
+	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, KWARP_MAX_INLINE);
 }
 
 static int tx_test_init(struct kunit *test)
@@ -212,12 +196,8 @@ static int tx_test_init(struct kunit *test)
 	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		e->tx.msn[i] = 1;
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&e->oread, DEPTH, sizeof(struct kwarp_oread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->oread), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&e->iread, DEPTH, sizeof(struct kwarp_iread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &e->iread), 0);
+	test_readq_init(test, &e->oread, DEPTH, sizeof(struct kwarp_oread));
+	test_readq_init(test, &e->iread, DEPTH, sizeof(struct kwarp_iread));
 	return 0;
 }
 

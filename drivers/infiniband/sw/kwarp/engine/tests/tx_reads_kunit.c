@@ -19,7 +19,7 @@
 #include "../tx/pick.c"
 #include "../tx/step.c"
 
-#include "../../queue/tests/fixture.h"
+#include "queues.h"
 
 #define ENTRIES		64
 #define NOTHING		U32_MAX
@@ -52,17 +52,6 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 
 /* ------------------------------------------------------------------ fixture */
 
-static void free_sq(void *sq)
-{
-	kvfree(((struct kwarp_sq *)sq)->done);
-	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
-}
-
-static void free_reads(void *q)
-{
-	kwarp_readq_fini(q);
-}
-
 static int reads_test_init(struct kunit *test)
 {
 	struct reads_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
@@ -73,11 +62,7 @@ static int reads_test_init(struct kunit *test)
 	test->priv = t;
 	t->cq = test_cq_new(test, ENTRIES);
 	t->qp.qp_num = TEST_QPN;
-	t->sq.cq = &t->cq->cq;
-	t->sq.ibqp = &t->qp;
-	t->sq.user = true;
-	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
+	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
 	t->e.sq = &t->sq;
 	t->e.ibqp = &t->qp;
 	/* The test is the runner. */
@@ -94,8 +79,7 @@ static void agree(struct kunit *test, u32 depth, u32 start)
 	struct reads_test *t = test->priv;
 	struct kwarp_readq *q = &t->e.oread;
 
-	KUNIT_ASSERT_EQ(test, kwarp_readq_init(q, depth, sizeof(*q->o)), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, q), 0);
+	test_readq_init(test, q, depth, sizeof(*q->o));
 	q->head = start;
 	q->tail = start;
 }

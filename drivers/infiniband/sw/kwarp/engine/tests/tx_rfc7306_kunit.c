@@ -17,7 +17,7 @@
 #define kwarp_mr_put		ext_tx_mr_put
 #include "../tx/pick.c"
 
-#include "../../queue/tests/fixture.h"
+#include "queues.h"
 
 #define STAG		0x12345678U
 #define PEER_STAG	0x00c0ffeeU
@@ -78,32 +78,13 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 
 /* ------------------------------------------------------------------ fixture */
 
-static void free_sq(void *sq)
-{
-	kvfree(((struct kwarp_sq *)sq)->done);
-	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
-}
-
-static void free_reads(void *q)
-{
-	kwarp_readq_fini(q);
-}
-
 static void make_queues(struct kunit *test, struct ext_test *t)
 {
 	t->cq = test_cq_new(test, ENTRIES);
-	t->sq.cq = &t->cq->cq;
-	t->sq.ibqp = &t->qp;
-	t->sq.user = true;
 	t->sq.rfc7306 = true;
-	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES, kwarp_sqe_stride(1, 0)), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_sq, &t->sq), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&t->e.iread, 4, sizeof(struct kwarp_iread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &t->e.iread), 0);
-	KUNIT_ASSERT_EQ(test, 0,
-			kwarp_readq_init(&t->e.oread, DEPTH, sizeof(struct kwarp_oread)));
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_reads, &t->e.oread), 0);
+	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
+	test_readq_init(test, &t->e.iread, 4, sizeof(struct kwarp_iread));
+	test_readq_init(test, &t->e.oread, DEPTH, sizeof(struct kwarp_oread));
 }
 
 static int ext_test_init(struct kunit *test)
