@@ -73,11 +73,12 @@ no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 # The last value of each is the default.
 knob_words() {
 	local name
-	for name in align markers peer_to_peer strict; do
+	for name in align markers peer_to_peer rfc7306 strict; do
 		knob_takes "$name" on off
 		knob_refuses "$name" '' onx offx on1 none 'on off' on,off 2 1x -1
 	done
 	knob_takes peer_to_peer on
+	knob_takes rfc7306 on
 	knob_takes crc off required on
 	knob_refuses crc '' onx require requiredx 'on off' on,required 7 -1
 	knob_takes rtr send write read send,write send,read send,write,read read,write:write,read \
