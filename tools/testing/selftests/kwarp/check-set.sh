@@ -13,6 +13,8 @@ out_of_check() {
 	# Each size is a run of perftest: one of the six tables stays.
 	perf-write-bw-sizes) return 1 ;;
 	perf-*-sizes) ;;
+	# Each operation once; several queue pairs stay.
+	perf-atomic-bw-cmp-and-swap | perf-atomic-lat-fetch-and-add | perf-write-imm-lat | atomic-one) ;;
 	# Links on interfaces: bond, lo and VLANs stay.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
