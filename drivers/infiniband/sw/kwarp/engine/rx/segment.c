@@ -197,6 +197,13 @@ static enum kwarp_perr invalidate(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
+/* The message of the open receive is complete; the completion may be one too many. */
+static enum kwarp_perr deliver_receive(struct kwarp_engine *e, u32 len)
+{
+	kwarp_rx_complete(e, KWARP_WC_SUCCESS, len);
+	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+}
+
 static enum kwarp_perr end_send(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -214,8 +221,7 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 		}
 	}
 	/* 5041-5.4-4: MO plus payload of the last segment. */
-	kwarp_rx_complete(e, KWARP_WC_SUCCESS, h->mo + rx->fpdu.payload_len);
-	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+	return deliver_receive(e, h->mo + rx->fpdu.payload_len);
 }
 
 /*
@@ -225,8 +231,7 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
  */
 static enum kwarp_perr end_imm(struct kwarp_engine *e)
 {
-	kwarp_rx_complete(e, KWARP_WC_SUCCESS, e->sq->user ? e->rx.written : 0);
-	return READ_ONCE(e->recv_cq->overflow) ? KWARP_PERR_LOCAL : KWARP_PERR_NONE;
+	return deliver_receive(e, e->sq->user ? e->rx.written : 0);
 }
 
 /* The request waits for its turn; its header for a Terminate. */
