@@ -305,6 +305,7 @@ static const struct version_case {
 	struct kwarp_alloc_ucontext_req req;
 	size_t len;
 	uint32_t version;	/* 0: refused */
+	uint64_t features;	/* in force */
 } versions[] = {
 	/* Nothing said: version 1, which nobody speaks any more. */
 	{ "no request", { 0 }, 0, 0 },
@@ -313,8 +314,12 @@ static const struct version_case {
 	{ "this version", { KWARP_ABI_MIN, KWARP_ABI_MAX, 0 }, 16, KWARP_ABI_MAX },
 	{ "the oldest one alone", { KWARP_ABI_MIN, KWARP_ABI_MIN, 0 }, 16, KWARP_ABI_MIN },
 	{ "a provider to come", { 1, 1000, 0 }, 16, KWARP_ABI_MAX },
-	{ "features that nobody knows", { KWARP_ABI_MIN, KWARP_ABI_MAX, UINT64_MAX }, 16,
-	  KWARP_ABI_MAX },
+	{ "a feature", { KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 }, 16,
+	  KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 },
+	{ "features that nobody knows", { KWARP_ABI_MIN, KWARP_ABI_MAX, ~KWARP_FEATURE_RFC7306 },
+	  16, KWARP_ABI_MAX },
+	{ "all features", { KWARP_ABI_MIN, KWARP_ABI_MAX, UINT64_MAX }, 16, KWARP_ABI_MAX,
+	  KWARP_FEATURE_RFC7306 },
 	{ "without features", { KWARP_ABI_MIN, 1000, 0 }, 8, KWARP_ABI_MAX },
 	{ "only newer ones", { KWARP_ABI_MAX + 1, 1000, 0 }, 16, 0 },
 	{ "only older ones", { 1, KWARP_ABI_MIN - 1, 0 }, 16, 0 },
@@ -334,7 +339,7 @@ static void try_versions(void)
 			verdict(c->what, "alloc-context", rv == EOPNOTSUPP, rv);
 		else
 			verdict(c->what, "alloc-context", !rv && resp.abi_version == c->version &&
-				resp.max_inline && !resp.features, rv);
+				resp.max_inline && resp.features == c->features, rv);
 	}
 }
 
