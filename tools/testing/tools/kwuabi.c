@@ -308,22 +308,22 @@ static const struct version_case {
 	uint64_t features;	/* in force */
 } versions[] = {
 	/* Nothing said: version 1, which nobody speaks any more. */
-	{ "no request", { 0 }, 0, 0 },
-	{ "a request of zeroes", { 0 }, 16, 0 },
-	{ "a request cut short", { KWARP_ABI_MIN, 0, 0 }, 4, 0 },
-	{ "this version", { KWARP_ABI_MIN, KWARP_ABI_MAX, 0 }, 16, KWARP_ABI_MAX },
-	{ "the oldest one alone", { KWARP_ABI_MIN, KWARP_ABI_MIN, 0 }, 16, KWARP_ABI_MIN },
-	{ "a provider to come", { 1, 1000, 0 }, 16, KWARP_ABI_MAX },
+	{ "no request", { 0 }, 0, 0, 0 },
+	{ "a request of zeroes", { 0 }, 16, 0, 0 },
+	{ "a request cut short", { KWARP_ABI_MIN, 0, 0 }, 4, 0, 0 },
+	{ "this version", { KWARP_ABI_MIN, KWARP_ABI_MAX, 0 }, 16, KWARP_ABI_MAX, 0 },
+	{ "the oldest one alone", { KWARP_ABI_MIN, KWARP_ABI_MIN, 0 }, 16, KWARP_ABI_MIN, 0 },
+	{ "a provider to come", { 1, 1000, 0 }, 16, KWARP_ABI_MAX, 0 },
 	{ "a feature", { KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 }, 16,
 	  KWARP_ABI_MAX, KWARP_FEATURE_RFC7306 },
 	{ "features that nobody knows", { KWARP_ABI_MIN, KWARP_ABI_MAX, ~KWARP_FEATURE_RFC7306 },
-	  16, KWARP_ABI_MAX },
+	  16, KWARP_ABI_MAX, 0 },
 	{ "all features", { KWARP_ABI_MIN, KWARP_ABI_MAX, UINT64_MAX }, 16, KWARP_ABI_MAX,
 	  KWARP_FEATURE_RFC7306 },
-	{ "without features", { KWARP_ABI_MIN, 1000, 0 }, 8, KWARP_ABI_MAX },
-	{ "only newer ones", { KWARP_ABI_MAX + 1, 1000, 0 }, 16, 0 },
-	{ "only older ones", { 1, KWARP_ABI_MIN - 1, 0 }, 16, 0 },
-	{ "the wrong way round", { KWARP_ABI_MAX + 1, KWARP_ABI_MIN - 1, 0 }, 16, 0 },
+	{ "without features", { KWARP_ABI_MIN, 1000, 0 }, 8, KWARP_ABI_MAX, 0 },
+	{ "only newer ones", { KWARP_ABI_MAX + 1, 1000, 0 }, 16, 0, 0 },
+	{ "only older ones", { 1, KWARP_ABI_MIN - 1, 0 }, 16, 0, 0 },
+	{ "the wrong way round", { KWARP_ABI_MAX + 1, KWARP_ABI_MIN - 1, 0 }, 16, 0, 0 },
 };
 
 static void try_versions(void)
