@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <rdma/kwarp-abi.h>
+#include <rdma/siw-abi.h>
 
 #include "cm/cm.h"
 #include "device_list.h"
@@ -35,21 +36,16 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 static const struct ib_device_ops kwarp_ops = {
 	.owner = THIS_MODULE,
-	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
-	.uverbs_abi_ver = KWARP_UVERBS_ABI,
 	KWARP_ROBUST_UDATA
 
 	.device_group = &kwarp_attr_group,
 	.dealloc_driver = dealloc_driver,
 
-	.query_device = kwarp_query_device,
 	.modify_device = kwarp_modify_device,
 	.query_port = kwarp_query_port,
 	.get_port_immutable = kwarp_port_immutable,
 	.query_gid = kwarp_query_gid,
 	.get_dev_fw_str = kwarp_fw_str,
-	.alloc_ucontext = kwarp_alloc_ucontext,
-	.dealloc_ucontext = kwarp_dealloc_ucontext,
 	.disassociate_ucontext = kwarp_disassociate_ucontext,
 	.mmap = kwarp_mmap,
 	.mmap_free = kwarp_mmap_free,
@@ -60,7 +56,6 @@ static const struct ib_device_ops kwarp_ops = {
 	KWARP_CREATE_USER_CQ
 	KWARP_REPORT_PORT_EVENT
 	.destroy_cq = kwarp_destroy_cq,
-	.resize_cq = kwarp_resize_cq,
 	.poll_cq = kwarp_cq_poll,
 	.req_notify_cq = kwarp_cq_arm,
 
@@ -85,8 +80,6 @@ static const struct ib_device_ops kwarp_ops = {
 	.alloc_mr = kwarp_alloc_mr,
 	.map_mr_sg = kwarp_map_mr_sg,
 	.dereg_mr = kwarp_dereg_mr,
-	.alloc_mw = kwarp_alloc_mw,
-	.dealloc_mw = kwarp_dealloc_mw,
 
 	.iw_connect = kwarp_cm_connect,
 	.iw_accept = kwarp_cm_accept,
@@ -98,11 +91,46 @@ static const struct ib_device_ops kwarp_ops = {
 	.iw_rem_ref = kwarp_qp_rem_ref,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, kwarp_cq, ibcq),
-	INIT_RDMA_OBJ_SIZE(ib_mw, kwarp_mw, ibmw),
 	INIT_RDMA_OBJ_SIZE(ib_pd, kwarp_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_qp, kwarp_qp, ibqp),
 	INIT_RDMA_OBJ_SIZE(ib_srq, kwarp_srq, ibsrq),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, kwarp_ucontext, ibuc),
+};
+
+/* What our own provider speaks, and more than libsiw can do. */
+static const struct ib_device_ops own_ops = {
+	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
+	.uverbs_abi_ver = KWARP_UVERBS_ABI,
+	.query_device = kwarp_query_device,
+	.alloc_ucontext = kwarp_alloc_ucontext,
+	.dealloc_ucontext = kwarp_dealloc_ucontext,
+	.resize_cq = kwarp_resize_cq,
+	.alloc_mw = kwarp_alloc_mw,
+	.dealloc_mw = kwarp_dealloc_mw,
+
+	INIT_RDMA_OBJ_SIZE(ib_mw, kwarp_mw, ibmw),
+};
+
+static struct net_device *get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev = to_kdev(ibdev)->netdev;
+
+	dev_hold(netdev);
+	return netdev;
+}
+
+/*
+ * What libsiw speaks.  The core is asked for the netdev of such a device, but does not know the
+ * device of the netdev: siw.ko, if it is loaded, too, looks for its own ones by netdev and
+ * driver_id, and would take this one for one of them.
+ */
+static const struct ib_device_ops siw_ops = {
+	.driver_id = RDMA_DRIVER_SIW,
+	.uverbs_abi_ver = SIW_ABI_VERSION,
+	.query_device = kwarp_siw_query_device,
+	.alloc_ucontext = kwarp_siw_alloc_ucontext,
+	.dealloc_ucontext = kwarp_siw_dealloc_ucontext,
+	.get_netdev = get_netdev,
 };
 
 /* The node's identity: its hardware address, or something random but legal. */
@@ -123,12 +151,17 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	struct ib_device *ibdev = &kdev->ibdev;
 
 	ib_set_device_ops(ibdev, &kwarp_ops);
+	ib_set_device_ops(ibdev, kdev->siw ? &siw_ops : &own_ops);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = 1;
 	/* See cq_verbs.c. */
 	ibdev->num_comp_vectors = num_possible_cpus();
-	ibdev->driver_def = kwarp_uapi_defs;
+	if (kdev->siw)
+		/* Its doorbell. */
+		ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
+	else
+		ibdev->driver_def = kwarp_uapi_defs;
 	kwarp_device_renamed(kdev);
 	/* The administrator has chosen it: udev leaves it alone. */
 	ib_mark_name_assigned_by_user(ibdev);
@@ -139,7 +172,7 @@ static void init_core_fields(struct kwarp_dev *kdev)
 
 static int register_device(struct kwarp_dev *kdev, const char *name)
 {
-	int ret = ib_device_set_netdev(&kdev->ibdev, kdev->netdev, 1);
+	int ret = kdev->siw ? 0 : ib_device_set_netdev(&kdev->ibdev, kdev->netdev, 1);
 
 	if (ret)
 		return ret;
@@ -227,18 +260,20 @@ void kwarp_device_address_event(struct kwarp_dev *kdev)
  * @netdev: its network device
  * @net: the namespace that it was in a moment ago; referenced by the caller
  * @link_ops: with them the core asks for its end
+ * @siw: its user space speaks siw's uABI
  *
  * Context: process.
  * Return: 0 or a negative errno.
  */
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
-		     struct rdma_link_ops *link_ops)
+		     struct rdma_link_ops *link_ops, bool siw)
 {
 	struct kwarp_dev *kdev = kwarp_alloc_device(kwarp_dev, ibdev, net);
 	int ret;
 
 	if (!kdev)
 		return -ENOMEM;
+	kdev->siw = siw;
 	kdev->net = net;
 	kdev->netdev = netdev;
 	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);

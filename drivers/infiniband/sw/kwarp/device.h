@@ -8,7 +8,7 @@
 struct rdma_link_ops;
 
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
-		     struct rdma_link_ops *link_ops);
+		     struct rdma_link_ops *link_ops, bool siw);
 void kwarp_device_update_speed(struct kwarp_dev *kdev);
 void kwarp_device_port_event(struct kwarp_dev *kdev);
 void kwarp_device_address_event(struct kwarp_dev *kdev);

@@ -56,6 +56,7 @@ struct kwarp_knobs {
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
  * @netdev: the network device; a reference is held until the end
  * @netdev_tracker: that reference
+ * @siw: its user space speaks siw's uABI (a link of type kwarp-siw); immutable
  * @net: where all our sockets are; no reference, but it does not end before them, see
  *	link.c.  Also when the netdev has moved away and the device is about to follow
  * @node: in the list of device_list.c
@@ -98,6 +99,7 @@ struct kwarp_dev {
 	struct ib_device ibdev;
 	struct net_device *netdev;
 	netdevice_tracker netdev_tracker;
+	bool siw;
 	struct net *net;
 	struct list_head node;
 	bool port_active;

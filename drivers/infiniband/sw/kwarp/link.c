@@ -20,9 +20,10 @@
 #include "device.h"
 #include "device_list.h"
 
+/* A link of either type. */
 static struct ib_device *find(struct net_device *netdev)
 {
-	return ib_device_get_by_netdev(netdev, (enum rdma_driver_id)KWARP_DRIVER_ID);
+	return kwarp_device_get_by_netdev(netdev);
 }
 
 /* Anything that carries IP: Ethernet and its kin, lo, tun, wireguard. */
@@ -84,10 +85,14 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 	return -ENODEV;
 }
 
-static struct rdma_link_ops link_ops;
+static struct rdma_link_ops link_ops, siw_link_ops;
 
-/* Context: newlink_mutex held; @net is referenced, so that it does not end meanwhile. */
-static int add_device(const char *name, struct net_device *netdev, struct net *net)
+/*
+ * A netdev has one link, of whatever type: both would want the TCP ports of their listeners.
+ *
+ * Context: newlink_mutex held; @net is referenced, so that it does not end meanwhile.
+ */
+static int add_device(const char *name, struct net_device *netdev, struct net *net, bool siw)
 {
 	struct ib_device *ibdev = find(netdev);
 	int ret;
@@ -96,11 +101,11 @@ static int add_device(const char *name, struct net_device *netdev, struct net *n
 		ib_device_put(ibdev);
 		return -EEXIST;
 	}
-	ret = kwarp_device_add(name, netdev, net, &link_ops);
+	ret = kwarp_device_add(name, netdev, net, siw ? &siw_link_ops : &link_ops, siw);
 	return ret ? ret : check_netdev(netdev, net);
 }
 
-static int newlink(const char *name, struct net_device *netdev)
+static int add_link(const char *name, struct net_device *netdev, bool siw)
 {
 	struct net *net;
 	int ret;
@@ -111,10 +116,20 @@ static int newlink(const char *name, struct net_device *netdev)
 	if (!net)
 		return -ENODEV;
 	mutex_lock(&newlink_mutex);
-	ret = add_device(name, netdev, net);
+	ret = add_device(name, netdev, net, siw);
 	mutex_unlock(&newlink_mutex);
 	put_net(net);
 	return ret;
+}
+
+static int newlink(const char *name, struct net_device *netdev)
+{
+	return add_link(name, netdev, false);
+}
+
+static int siw_newlink(const char *name, struct net_device *netdev)
+{
+	return add_link(name, netdev, true);
 }
 
 /* Its users are told to leave next: nobody has to wait for a connect then. */
@@ -127,6 +142,12 @@ static int dellink(struct ib_device *ibdev)
 static struct rdma_link_ops link_ops = {
 	.type = "kwarp",
 	.newlink = newlink,
+};
+
+/* The same device for programs whose provider is libsiw. */
+static struct rdma_link_ops siw_link_ops = {
+	.type = "kwarp-siw",
+	.newlink = siw_newlink,
 };
 
 static void device_address_event(struct net_device *netdev)
@@ -216,24 +237,32 @@ static struct notifier_block inet6_nb = {
 };
 
 /*
- * A namespace ends, and our sockets do not hold it: its devices go first, while
- * everything still works.  That includes those whose netdev has left already, as a
- * physical one does to survive, and which are still being unregistered.
+ * All devices that have their sockets in a namespace, or, NULL, in any: also those whose netdev
+ * has left already, and which are still being unregistered.  @before is told of each.
  */
-static void net_pre_exit(struct net *net)
+static void unregister_devices(const struct net *net, void (*before)(struct kwarp_dev *kdev))
 {
 	struct ib_device *ibdev;
 
 	while (kwarp_net_in_use(net)) {
 		ibdev = kwarp_device_get_in_net(net);
 		if (ibdev) {
-			kwarp_cm_begin_stop(to_kdev(ibdev));
+			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
 			/* Or it only moves to another RDMA namespace: look again. */
 			kwarp_device_wait_left(net);
 		}
 	}
+}
+
+/*
+ * A namespace ends, and our sockets do not hold it: its devices go first, while everything still
+ * works.  A physical netdev has left already, to survive.
+ */
+static void net_pre_exit(struct net *net)
+{
+	unregister_devices(net, kwarp_cm_begin_stop);
 }
 
 static struct pernet_operations net_ops = {
@@ -256,7 +285,9 @@ int kwarp_link_register(void)
 	if (ret)
 		goto out_inet;
 	kwarp_set_dellink(&link_ops, dellink);
+	kwarp_set_dellink(&siw_link_ops, dellink);
 	rdma_link_register(&link_ops);
+	rdma_link_register(&siw_link_ops);
 	return 0;
 
 out_inet:
@@ -270,9 +301,13 @@ out_net:
 
 void kwarp_link_unregister(void)
 {
+	rdma_link_unregister(&siw_link_ops);
 	rdma_link_unregister(&link_ops);
-	/* Ends every device and waits for its last user. */
-	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
+	/*
+	 * Not by driver_id: siw.ko's devices have the same as some of ours.  Waits for the last
+	 * user of each.
+	 */
+	unregister_devices(NULL, kwarp_cm_retire);
 	/* They looked after the devices until here. */
 	unregister_inet6addr_notifier(&inet6_nb);
 	unregister_inetaddr_notifier(&inet_nb);

@@ -47,5 +47,6 @@ MODULE_DESCRIPTION("Software iWARP RDMA device (MPA/DDP/RDMAP over TCP)");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(KWARP_VERSION);
 MODULE_ALIAS_RDMA_LINK("kwarp");
+MODULE_ALIAS_RDMA_LINK("kwarp-siw");
 /* What programs open, /dev/infiniband: Linux 7.2 does not load these for a device. */
 MODULE_SOFTDEP("post: ib_uverbs rdma_ucm");

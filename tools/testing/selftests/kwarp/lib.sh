@@ -27,6 +27,8 @@ DEV=(kwv0 kwv1)
 # Type of link under test, and the one that interop cases put beside it.
 KWARP_LINK=${KWARP_LINK:-kwarp}
 KWARP_PEER=${KWARP_PEER:-siw}
+# That brings it: kwarp also brings links of type kwarp-siw.
+KWARP_MODULE=${KWARP_LINK%-siw}
 # stock: full counts. debug: a kernel that is ten to a hundred times slower.
 [ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
 KWARP_PROFILE=${KWARP_PROFILE:-debug}
@@ -294,9 +296,8 @@ offloads() {
 
 # ----------------------------------------------------------------- links
 
-# Modules are named after the types of link they bring.
 load_type() {
-	[ -d "/sys/module/$1" ] || modprobe "$1" || skip "there is no module for links of type $1"
+	[ -d "/sys/module/${1%-siw}" ] || modprobe "${1%-siw}" || skip "there is no module for links of type $1"
 }
 
 link_exists() {

@@ -85,7 +85,7 @@ kernel_log_since() {
 reset_world() {
 	(
 		net_down
-		timeout 60 modprobe -r "$KWARP_LINK" || :
+		timeout 60 modprobe -r "$KWARP_MODULE" || :
 	) >>"$LOGS/reset.log" 2>&1 </dev/null
 }
 

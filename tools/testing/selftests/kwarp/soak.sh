@@ -315,7 +315,7 @@ summary() {
 	done | sort
 	# Without the links, nothing of ours is left in the kernel.
 	net_down
-	check "unloading the module" timeout 60 rmmod "$KWARP_LINK"
+	check "unloading the module" timeout 60 rmmod "$KWARP_MODULE"
 	judge_memory
 	echo "ok 1 soak"
 }

@@ -12,7 +12,6 @@
 
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
-#include <rdma/kwarp-abi.h>
 #include <rdma/rdma_cm.h>
 
 #include <linux/if_vlan.h>
@@ -20,6 +19,7 @@
 
 #include <net/net_namespace.h>
 
+#include "../device_list.h"
 #include "../kwarp.h"
 
 /**
@@ -51,7 +51,7 @@ static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 
 	if (is_vlan_dev(netdev) && vlan_dev_real_dev(netdev) == kdev->netdev)
 		return true;
-	other = ib_device_get_by_netdev(netdev, (enum rdma_driver_id)KWARP_DRIVER_ID);
+	other = kwarp_device_get_by_netdev(netdev);
 	if (!other)
 		return false;
 	ib_device_put(other);

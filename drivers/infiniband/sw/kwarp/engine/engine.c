@@ -268,16 +268,15 @@ void kwarp_engine_stop_sending(struct kwarp_engine *e)
  * kwarp_engine_drain - send what is posted, then report KWARP_QPE_DRAINED
  * @e: engine
  *
- * Context: process; may send.
+ * Context: process; waits for the present runner, and sends.
  */
 void kwarp_engine_drain(struct kwarp_engine *e)
 {
 	might_sleep();
-	WRITE_ONCE(e->tx.drain_to, READ_ONCE(e->sq->ring.hdr->prod));
-	/* The runner reads drain_to after it has seen the flag. */
-	smp_wmb();
+	kwarp_tx_claim(e);
+	e->tx.drain_to = kwarp_sq_posted_all(e->sq);
 	set_bit(KWARP_E_TX_DRAIN, &e->flags);
-	kwarp_tx_kick(e, KWARP_TX_FROM_PROCESS);
+	kwarp_tx_release(e);
 }
 
 /**

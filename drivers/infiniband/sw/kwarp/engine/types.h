@@ -160,8 +160,7 @@ struct kwarp_coalesce {
  * @mulpdu: of the current batch
  * @msn: next MSN of each queue
  * @sq_end: send queue entries before it are complete in the batch
- * @drain_to: READ_ONCE/WRITE_ONCE: index up to which a graceful close sends; set by who
- *	asks for it, before the flag, and by the runner
+ * @drain_to: index up to which a graceful close sends
  * @msg: message in work
  * @wqe: its work request
  * @small: payload of what is nothing but a header

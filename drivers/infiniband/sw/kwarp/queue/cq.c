@@ -15,6 +15,7 @@
 #include <linux/wait_bit.h>
 
 #include "../limits.h"
+#include "siw_ring.h"
 #include "wqe.h"
 
 /* Context: any.  Returns the interrupt flags for kwarp_cq_end(). */
@@ -25,6 +26,21 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 
 	spin_lock_irqsave(&cq->lock, irqflags);
 	return irqflags;
+}
+
+/* Return: false: the consumer has left no room. */
+static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
+{
+	if (cq->siw)
+		return kwarp_siw_push(cq->siw, cq->prod, cqe);
+	/*
+	 * cons is user space's: a wrong value loses entries of this queue only.  The
+	 * acquire pairs with the consumer's release after it has read the slots.
+	 */
+	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask)
+		return false;
+	*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cq->prod) = *cqe;
+	return true;
 }
 
 /**
@@ -39,16 +55,10 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
 {
 	lockdep_assert_held(&cq->lock);
-
-	/*
-	 * cons is user space's: a wrong value loses entries of this queue only.  The
-	 * acquire pairs with the consumer's release after it has read the slots.
-	 */
-	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask) {
+	if (!cq_put(cq, cqe)) {
 		WRITE_ONCE(cq->overflow, true);
 		return;
 	}
-	*(struct kwarp_cqe *)kwarp_ring_slot(&cq->ring, cq->prod) = *cqe;
 	if (cq->qp)
 		cq->qp[cq->prod & cq->ring.mask] = qp;
 	if (cqe->status != KWARP_WC_SUCCESS || cqe->flags & KWARP_CQE_SOLICITED)
@@ -58,7 +68,7 @@ void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp
 
 static bool cq_armed(struct kwarp_cq *cq)
 {
-	u32 *arm = &cq->ring.hdr->arm;
+	u32 *arm = cq->siw ? kwarp_siw_arm(cq->siw) : &cq->ring.hdr->arm;
 	u32 want = READ_ONCE(*arm);
 
 	if (!(want & KWARP_CQ_ARM_NEXT) &&

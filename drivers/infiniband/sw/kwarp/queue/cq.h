@@ -75,7 +75,9 @@ struct kwarp_cq_hold {
  * @resize: serialises resizing; process context, taken before @lock
  * @lock: protects @ring, @prod, @qp; any context, innermost of ours
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
- * @map: mmap entry of @ring if it is shared with user space
+ * @siw: ring of a program that speaks siw's uABI, where its completions go; @ring has a header only
+ *	then, which is not shared; or NULL; immutable
+ * @map: mmap entry of @ring, or of @siw, if it is shared with user space
  * @home: processor that the consumer has chosen for what is not done in its calls; negative:
  *	none; immutable
  * @prod: next index to write; the header's copy is published after the entries
@@ -94,6 +96,7 @@ struct kwarp_cq {
 	struct mutex resize;		/* resizing as a whole */
 	spinlock_t lock;		/* what is below, but for hold */
 	struct kwarp_ring ring;
+	struct kwarp_siw_cq *siw;
 	struct rdma_user_mmap_entry *map;
 	int home;
 	u32 prod;

@@ -18,9 +18,18 @@ static_assert(sizeof(struct kwarp_sqe) == 48);
 static_assert(sizeof(struct kwarp_rqe) == 16);
 static_assert(sizeof(struct kwarp_cqe) == 32);
 
-/* Whole pages, zeroed, fit for remap_vmalloc_range(). */
-static void *ring_memory(size_t len, gfp_t gfp)
+/**
+ * kwarp_ring_memory - memory that can be mapped to user space
+ * @len: octets
+ * @user: it is a process's, and charged to its memory cgroup; a kernel consumer's is not, or
+ *	whoever happened to cause it would pay
+ *
+ * Context: process, may sleep.
+ * Return: whole pages, zeroed, fit for remap_vmalloc_range(), and for vfree(); NULL without memory.
+ */
+void *kwarp_ring_memory(size_t len, bool user)
 {
+	const gfp_t gfp = user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL;
 	unsigned int n = PAGE_ALIGN(len) >> PAGE_SHIFT, i;
 	struct page **pages;
 	void *mem;
@@ -85,8 +94,7 @@ void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 strid
  * @ring: uninitialised, but for @tail
  * @entries: wanted; rounded up to a power of two
  * @stride: octets per entry
- * @user: it is a process's, and charged to its memory cgroup; a kernel consumer's is not, or
- *	whoever happened to cause it would pay
+ * @user: it is a process's, see kwarp_ring_memory()
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM.
@@ -98,7 +106,7 @@ int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 
 	if (!len)
 		return -ENOMEM;
-	mem = ring_memory(len + ring->tail, user ? GFP_KERNEL_ACCOUNT : GFP_KERNEL);
+	mem = kwarp_ring_memory(len + ring->tail, user);
 	if (!mem)
 		return -ENOMEM;
 	kwarp_ring_place(ring, mem, entries, stride);

@@ -32,6 +32,7 @@ struct kwarp_ring {
 	u32 stride;
 };
 
+void *kwarp_ring_memory(size_t len, bool user);
 size_t kwarp_ring_octets(u32 entries, u32 stride);
 void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride);
 int kwarp_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);

@@ -25,6 +25,25 @@ void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u
 	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
 }
 
+/* Entries that are posted and not taken; false: a corrupt index. */
+static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
+{
+	bool ok = kwarp_ring_pending(&rq->ring, rq->next, n);
+
+	lockdep_assert_held(&rq->lock);
+	if (!rq->siw || *n)
+		return ok;
+	*n = kwarp_siw_pull_recvs(rq->siw, &rq->ring, kwarp_ring_size(&rq->ring));
+	return true;
+}
+
+/* @n are in the ring, one of them is being taken: is that one too few? */
+static bool below_limit(const struct kwarp_rq *rq, u32 n)
+{
+	return rq->limit && n - 1 < rq->limit &&
+	       !(rq->siw && kwarp_siw_posted(rq->siw, rq->limit - n));
+}
+
 /**
  * kwarp_rq_take - take the next receive
  * @rq: queue
@@ -42,7 +61,7 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 
 	*limit_hit = false;
 	spin_lock_bh(&rq->lock);
-	if (!kwarp_ring_pending(&rq->ring, rq->next, &n)) {
+	if (!recvs_pending(rq, &n)) {
 		ret = KWARP_TAKE_CORRUPT;
 	} else if (!n) {
 		ret = KWARP_TAKE_NONE;
@@ -51,7 +70,7 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 				     rq->ring.stride))
 			ret = KWARP_TAKE_BAD;
 		kwarp_ring_release(&rq->ring, ++rq->next);
-		if (rq->limit && n - 1 < rq->limit) {
+		if (below_limit(rq, n)) {
 			rq->limit = 0;
 			*limit_hit = true;
 		}
@@ -136,10 +155,11 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 {
 	u32 n, todo, budget = KWARP_IRQ_OFF_BATCH;
 	unsigned long cqflags;
+	bool more;
 
 	spin_lock_bh(&rq->lock);
 	cqflags = kwarp_cq_begin(cq);
-	if (!kwarp_ring_pending(&rq->ring, rq->next, &n))
+	if (!recvs_pending(rq, &n))
 		n = 0;
 	for (; n && budget; n--, rq->next++, budget--) {
 		const struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->next);
@@ -154,10 +174,11 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 		kwarp_cq_add(cq, &cqe, qp);
 	}
 	kwarp_ring_release(&rq->ring, rq->next);
+	more = rq->siw && kwarp_siw_posted(rq->siw, 0);
 	todo = kwarp_cq_end(cq, cqflags);
 	spin_unlock_bh(&rq->lock);
 	kwarp_cq_notify(cq, todo);
-	return n;
+	return n || more;
 }
 
 /* Complete every posted receive with a flush error.  Context: process. */
@@ -167,6 +188,8 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 	/* No more than the queue holds: a program that keeps on posting comes again. */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
+	if (rq->siw)
+		rounds += kwarp_siw_wq_size(rq->siw);
 	while (flush_some(rq, cq, qp, vendor_err) && --rounds)
 		cond_resched();
 }
@@ -177,6 +200,8 @@ void kwarp_rq_reset(struct kwarp_rq *rq)
 	rq->next = 0;
 	rq->posted = 0;
 	rq->ring.hdr->prod = 0;
+	if (rq->siw)
+		kwarp_siw_forget(rq->siw);
 	kwarp_ring_release(&rq->ring, 0);
 	kwarp_ring_set_flags(&rq->ring, 0);
 }

@@ -14,6 +14,7 @@
  * struct kwarp_rq - receive queue
  * @ring: the entries, perhaps shared with user space; immutable, but that an SRQ's of user space
  *	can be replaced, under @lock
+ * @siw: ring of a program that speaks siw's uABI, as in struct kwarp_sq; what is in it, under @lock
  * @max_wr: entries that the consumer may post; likewise
  * @max_sge: elements that an entry may have; immutable
  * @user: user space posts; immutable
@@ -25,6 +26,7 @@
  */
 struct kwarp_rq {
 	struct kwarp_ring ring;
+	struct kwarp_siw_wq *siw;
 	u32 max_wr;
 	u32 max_sge;
 	bool user;

@@ -29,21 +29,87 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 	return 0;
 }
 
+/* libsiw's requests: some of them, as far as there is room.  Context: who takes from the queue. */
+static u32 pull_sends(struct kwarp_sq *sq)
+{
+	u32 used = sq->ring.hdr->prod - READ_ONCE(sq->retired);
+
+	return kwarp_siw_pull_sends(sq->siw, &sq->ring, kwarp_ring_size(&sq->ring) - used);
+}
+
+/* Entries that are posted and not taken; false: a corrupt index. Context: as above. */
+static bool sends_pending(struct kwarp_sq *sq, u32 *n)
+{
+	bool ok = kwarp_ring_pending(&sq->ring, sq->next, n);
+
+	if (!sq->siw || *n)
+		return ok;
+	*n = pull_sends(sq);
+	return true;
+}
+
+/* Are there requests of libsiw's that have not been moved? */
+static bool sends_left(const struct kwarp_sq *sq)
+{
+	return sq->siw && kwarp_siw_posted(sq->siw, 0);
+}
+
+/* Index after the newest request that is posted.  Context: who takes from the queue. */
+u32 kwarp_sq_posted(struct kwarp_sq *sq)
+{
+	if (sq->siw)
+		pull_sends(sq);
+	return READ_ONCE(sq->ring.hdr->prod);
+}
+
+/* The same, when all that libsiw has posted, and there is room for, has been moved. */
+u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
+{
+	while (sq->siw && pull_sends(sq))
+		cond_resched();
+	return kwarp_sq_posted(sq);
+}
+
+/**
+ * kwarp_sq_tell - what posters have to do from now on
+ * @sq: queue
+ * @flags: KWARP_RING_*
+ *
+ * A look at kwarp_sq_posted() follows, if posters have to ring.
+ *
+ * Context: who takes from the queue.
+ */
+void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags)
+{
+	if (READ_ONCE(sq->ring.hdr->flags) == flags)
+		return;
+	kwarp_ring_set_flags(&sq->ring, flags);
+	if (sq->siw && flags & KWARP_RING_NEED_KICK)
+		kwarp_siw_sleep(sq->siw);
+	/* Pairs with the poster's barrier between storing prod and reading flags. */
+	smp_mb();
+}
+
 /* Nothing posted that has not been taken?  A corrupt index counts as "something". */
 bool kwarp_sq_empty(const struct kwarp_sq *sq)
 {
 	u32 n;
 
 	kwarp_ring_pending(&sq->ring, sq->next, &n);
-	return !n;
+	return !n && !sends_left(sq);
 }
 
-/* Look at the next entry without taking it.  Context: transmit runner. */
+/*
+ * Look at the next entry without taking it.  If there is none although the queue is not empty,
+ * libsiw has posted more than it may: one has to complete first.
+ *
+ * Context: transmit runner.
+ */
 enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 {
 	u32 n;
 
-	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
+	if (!sends_pending(sq, &n))
 		return KWARP_TAKE_CORRUPT;
 	if (!n)
 		return KWARP_TAKE_NONE;
@@ -225,7 +291,7 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	u32 n;
 
 	/* Destroyed indices: what is in the ring means nothing. */
-	if (!kwarp_ring_pending(&sq->ring, sq->next, &n))
+	if (!sends_pending(sq, &n))
 		n = 0;
 	for (; n && *budget; n--, --*budget) {
 		refuse_next(sq, &d, vendor_err);
@@ -250,7 +316,7 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 	todo = kwarp_cq_end(sq->cq, cqflags);
 	spin_unlock_bh(&sq->lock);
 	kwarp_cq_notify(sq->cq, todo);
-	return !budget;
+	return !budget || sends_left(sq);
 }
 
 /**
@@ -269,6 +335,8 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 	/* No more than the queue holds: a program that keeps on posting comes again. */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
+	if (sq->siw)
+		rounds += kwarp_siw_wq_size(sq->siw);
 	while (flush_some(sq, vendor_err) && --rounds)
 		cond_resched();
 }
@@ -292,12 +360,12 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 
 	spin_lock_bh(&sq->lock);
 	/* Destroyed indices: what is in the ring means nothing. */
-	if (sq->sent != sq->next || !kwarp_ring_pending(&sq->ring, sq->next, &n))
+	if (sq->sent != sq->next || !sends_pending(sq, &n))
 		n = 0;
 	/* A slot whose request is not completed must not have been used again. */
 	room = sq->ring.mask + 1 - (sq->next - sq->retired);
 	n = min(n, room);
-	more = n > KWARP_IRQ_OFF_BATCH;
+	more = n > KWARP_IRQ_OFF_BATCH || (n && sends_left(sq));
 	n = min_t(u32, n, KWARP_IRQ_OFF_BATCH);
 	for (i = 0; i < n; i++)
 		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);
@@ -314,6 +382,8 @@ void kwarp_sq_reset(struct kwarp_sq *sq)
 	sq->retired = 0;
 	sq->posted = 0;
 	sq->ring.hdr->prod = 0;
+	if (sq->siw)
+		kwarp_siw_forget(sq->siw);
 	kwarp_ring_release(&sq->ring, 0);
 	kwarp_ring_set_flags(&sq->ring, KWARP_RING_NEED_KICK);
 }

@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "cq.h"
+#include "siw_ring.h"
 #include "wqe.h"
 
 /**
@@ -35,6 +36,8 @@ struct kwarp_sq_done {
 /**
  * struct kwarp_sq - send queue
  * @ring: the entries, perhaps shared with user space; immutable
+ * @siw: ring of a program that speaks siw's uABI, whose requests are moved to @ring, which is not
+ *	shared then; or NULL; immutable; what is in it belongs to who takes
  * @done: one for each slot of @ring; the array is immutable
  * @cq: where requests complete; immutable
  * @ibqp: whose they are; immutable
@@ -52,6 +55,7 @@ struct kwarp_sq_done {
  */
 struct kwarp_sq {
 	struct kwarp_ring ring;
+	struct kwarp_siw_wq *siw;
 	struct kwarp_sq_done *done;
 	struct kwarp_cq *cq;
 	struct ib_qp *ibqp;
@@ -80,6 +84,9 @@ enum kwarp_take {
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
 enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe);
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe);
+u32 kwarp_sq_posted(struct kwarp_sq *sq);
+u32 kwarp_sq_posted_all(struct kwarp_sq *sq);
+void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags);
 bool kwarp_sq_empty(const struct kwarp_sq *sq);
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
 void kwarp_sq_answered(struct kwarp_sq *sq, u32 index);

@@ -15,11 +15,10 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/kwarp-abi.h>
 
-static struct ib_device *note_find(struct net_device *netdev, enum rdma_driver_id id);
+static struct ib_device *note_find(const struct net_device *netdev);
 static void note_put(struct ib_device *ibdev);
 static void note_unregister(struct ib_device *ibdev);
 static void note_unregister_queued(struct ib_device *ibdev);
-static void note_unregister_driver(enum rdma_driver_id id);
 static int note_pernet(struct pernet_operations *ops);
 static void note_no_pernet(struct pernet_operations *ops);
 static int note_notifier(struct notifier_block *nb);
@@ -31,11 +30,9 @@ static int note_no_inet6(struct notifier_block *nb);
 static void note_link(struct rdma_link_ops *ops);
 static void note_no_link(struct rdma_link_ops *ops);
 
-#define ib_device_get_by_netdev		note_find
 #define ib_device_put			note_put
 #define ib_unregister_device_and_put	note_unregister
 #define ib_unregister_device_queued	note_unregister_queued
-#define ib_unregister_driver		note_unregister_driver
 #define register_pernet_subsys		note_pernet
 #define unregister_pernet_subsys	note_no_pernet
 #define register_netdevice_notifier	note_notifier
@@ -55,7 +52,10 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define kwarp_device_address_event	link_device_address_event
 #define kwarp_device_renamed		link_device_renamed
 #include "../device_list.c"
+/* When it is known there, and when not, is the test's to say. */
+#define kwarp_device_get_by_netdev	note_find
 #include "../link.c"
+#undef kwarp_device_get_by_netdev
 
 #define LINKS	3
 #define LOG_LEN	200
@@ -63,7 +63,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 /**
  * struct link_test - netdevs, links on them, and what happened to those
  * @kdev: devices; number 0 is the one that kwarp_device_add() makes
- * @there: the RDMA core finds it by its netdev
+ * @there: it is found by its netdev
  * @netdev: network devices, one for each
  * @net: where they are
  * @elsewhere: another namespace
@@ -137,12 +137,10 @@ static bool holds_rtnl(void)
 
 /* ------------------------------------------------------------- the RDMA core */
 
-static struct ib_device *note_find(struct net_device *netdev, enum rdma_driver_id id)
+static struct ib_device *note_find(const struct net_device *netdev)
 {
 	u32 i;
 
-	if (id != (enum rdma_driver_id)KWARP_DRIVER_ID)
-		say("another driver");
 	for (i = 0; i < LINKS; i++) {
 		if (the_test->there[i] && the_test->kdev[i]->netdev == netdev) {
 			refcount_inc(&the_test->kdev[i]->ibdev.refcount);
@@ -171,11 +169,6 @@ static void note_unregister(struct ib_device *ibdev)
 static void note_unregister_queued(struct ib_device *ibdev)
 {
 	say_of("queue", to_kdev(ibdev));
-}
-
-static void note_unregister_driver(enum rdma_driver_id id)
-{
-	say(id == (enum rdma_driver_id)KWARP_DRIVER_ID ? "-driver" : "another driver");
 }
 
 static int note_pernet(struct pernet_operations *ops)
@@ -227,12 +220,12 @@ static int note_no_inet6(struct notifier_block *nb)
 
 static void note_link(struct rdma_link_ops *ops)
 {
-	say("+link");
+	say(ops == &siw_link_ops ? "+siw" : "+link");
 }
 
 static void note_no_link(struct rdma_link_ops *ops)
 {
-	say("-link");
+	say(ops == &siw_link_ops ? "-siw" : "-link");
 }
 
 /* ----------------------------------------------------------- our own stand-ins */
@@ -281,12 +274,14 @@ void kwarp_device_renamed(struct kwarp_dev *kdev)
 }
 
 int kwarp_device_add(const char *name, struct net_device *netdev, struct net *net,
-		     struct rdma_link_ops *ops)
+		     struct rdma_link_ops *ops, bool siw)
 {
 	struct link_test *t = the_test;
 
-	if (ops != &link_ops)
+	if (ops != (siw ? &siw_link_ops : &link_ops))
 		say("no link_ops");
+	if (siw)
+		say("siw");
 	if (holds_rtnl())
 		say("RTNL");
 	say("add");
@@ -678,7 +673,7 @@ static const struct start {
 	int inet6;
 	const char *log;
 } starts[] = {
-	{ "all well", 0, 0, 0, 0, "+pernet +notifier +inet +inet6 +link" },
+	{ "all well", 0, 0, 0, 0, "+pernet +notifier +inet +inet6 +link +siw" },
 	{ "no pernet", -ENOMEM, 0, 0, 0, "+pernet" },
 	{ "no notifier", 0, -EBUSY, 0, 0, "+pernet +notifier -pernet" },
 	{ "no inet", 0, 0, -EEXIST, 0, "+pernet +notifier +inet -notifier -pernet" },
@@ -706,8 +701,15 @@ static void test_start(struct kunit *test)
 /* ... nor does that end before the last of them has gone. */
 static void test_stop(struct kunit *test)
 {
+	struct link_test *t = test->priv;
+
 	kwarp_link_unregister();
-	expect_log(test, "-link -driver -inet6 -inet -notifier -pernet");
+	expect_log(test, "-siw -link -inet6 -inet -notifier -pernet");
+	have(t, 0);
+	t->kdev[1]->net = t->elsewhere;
+	have(t, 1);
+	kwarp_link_unregister();
+	expect_log(test, "-siw -link retire1 end1 retire0 end0 -inet6 -inet -notifier -pernet");
 }
 
 static struct kunit_case link_cases[] = {

@@ -10,6 +10,7 @@
 #include "../engine/engine.h"
 #include "../kwarp.h"
 #include "../queue/cq.h"
+#include "../queue/siw_ring.h"
 #include "udata.h"
 #include "verbs.h"
 
@@ -24,7 +25,7 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	u64 key;
 	int ret;
 
-	*map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
+	*map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &key);
 	if (!*map)
 		return -ENOMEM;
 	resp.mmap_key = key;
@@ -67,6 +68,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct ib_udata *udata = kwarp_cq_udata(attrs);
 	struct kwarp_dev *kdev = to_kdev(ibcq->device);
 	struct kwarp_cq *cq = to_kcq(ibcq);
+	bool siw;
 	int ret;
 
 	ret = kwarp_udata_no_request(udata);
@@ -83,10 +85,13 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	kwarp_cq_init(cq);
 	cq->home = home_of(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq);
-	ret = kwarp_ring_init(&cq->ring, attr->cqe, sizeof(struct kwarp_cqe), udata);
+	siw = udata && kdev->siw;
+	ret = kwarp_ring_init(&cq->ring, siw ? 1 : attr->cqe, sizeof(struct kwarp_cqe), udata);
 	if (ret)
 		goto out_count;
-	if (udata) {
+	if (siw) {
+		ret = kwarp_siw_give_cq(cq, attr->cqe, udata, atomic_inc_return(&kdev->next_cqn));
+	} else if (udata) {
 		ret = give_ring(cq, &cq->ring, &cq->map, udata,
 				atomic_inc_return(&kdev->next_cqn));
 	} else {
@@ -95,10 +100,11 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	if (ret)
 		goto out_ring;
-	ibcq->cqe = kwarp_ring_size(&cq->ring);
+	ibcq->cqe = siw ? kwarp_siw_cq_size(cq->siw) : kwarp_ring_size(&cq->ring);
 	return 0;
 
 out_ring:
+	kwarp_siw_release_cq(cq);
 	kwarp_ring_fini(&cq->ring);
 out_count:
 	atomic_dec(&kdev->num_cq);
@@ -111,6 +117,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	kwarp_engine_fini_cq(cq);
 	kwarp_cq_settle(cq);
+	kwarp_siw_release_cq(cq);
 	kwarp_ring_release_map(&cq->ring, cq->map);
 	kvfree(cq->qp);
 	cq->qp = NULL;

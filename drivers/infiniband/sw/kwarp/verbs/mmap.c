@@ -10,9 +10,12 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <rdma/siw-abi.h>
 
 #include "../queue/ring.h"
 #include "verbs.h"
+
+#define FIRST_PAGE	((SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT) + 1)
 
 struct ring_map {
 	struct rdma_user_mmap_entry entry;
@@ -25,27 +28,36 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
 }
 
 /**
- * kwarp_mmap_insert - offer a ring, and what is in its tail, to a process
+ * kwarp_mmap_insert - offer memory to a process
  * @ibuc: its context
- * @ring: initialised ring
+ * @mem: of kwarp_ring_memory()
+ * @len: octets of it
  * @key: result: offset for mmap()
  *
- * Return: the entry, which now owns the ring's memory; NULL without memory.
+ * Return: the entry, which now owns the memory; NULL without memory.
  */
-struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
-					       const struct kwarp_ring *ring, u64 *key)
+struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *mem, size_t len,
+					       u64 *key)
 {
 	struct ring_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
 	if (!map)
 		return NULL;
-	map->mem = ring->hdr;
-	if (rdma_user_mmap_entry_insert(ibuc, &map->entry, ring->len + ring->tail)) {
+	map->mem = mem;
+	/* A key that libsiw takes for no key is none of ours. */
+	if (rdma_user_mmap_entry_insert_range(ibuc, &map->entry, len, FIRST_PAGE, U32_MAX)) {
 		kfree(map);
 		return NULL;
 	}
 	*key = rdma_user_mmap_get_offset(&map->entry);
 	return &map->entry;
+}
+
+/* Offer a ring, and what is in its tail. */
+struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
+					     const struct kwarp_ring *ring, u64 *key)
+{
+	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, key);
 }
 
 /* The object that used the ring is gone. */

@@ -7,6 +7,7 @@
 #include <linux/pid.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <rdma/siw-abi.h>
 
 #include "../cm/cm.h"
 #include "../kwarp.h"
@@ -14,8 +15,10 @@
 #include "udata.h"
 #include "verbs.h"
 
-static int check_init(const struct ib_qp_init_attr *init)
+static int check_init(const struct ib_qp_init_attr *init, bool siw)
 {
+	const u32 max_inline = siw ? SIW_MAX_INLINE : KWARP_MAX_INLINE;
+	const u32 max_sge = siw ? SIW_MAX_SGE : KWARP_MAX_SGE;
 	const struct ib_qp_cap *cap = &init->cap;
 
 	if (init->qp_type != IB_QPT_RC || init->create_flags)
@@ -23,10 +26,16 @@ static int check_init(const struct ib_qp_init_attr *init)
 	if (!init->send_cq || !init->recv_cq)
 		return -EINVAL;
 	if (cap->max_send_wr > KWARP_MAX_SQ_WR || cap->max_recv_wr > KWARP_MAX_RQ_WR ||
-	    cap->max_send_sge > KWARP_MAX_SGE || cap->max_recv_sge > KWARP_MAX_SGE ||
-	    cap->max_inline_data > KWARP_MAX_INLINE)
+	    cap->max_send_sge > max_sge || cap->max_recv_sge > max_sge ||
+	    cap->max_inline_data > max_inline)
 		return -EINVAL;
 	return 0;
+}
+
+/* A program's, which speaks siw's uABI. */
+static bool is_siw(const struct kwarp_qp *qp)
+{
+	return qp->user && qp->kdev->siw;
 }
 
 /* One piece of memory, and one mapping, for both rings. */
@@ -36,6 +45,9 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
+	/* libsiw takes no less for granted. */
+	if (is_siw(qp))
+		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
 	if (!qp->srq)
 		qp->sq.ring.tail = kwarp_ring_octets(cap->max_recv_wr, recv_stride);
 	ret = kwarp_sq_init(&qp->sq, cap->max_send_wr, stride);
@@ -43,7 +55,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 		return ret;
 	cap->max_send_wr = kwarp_ring_size(&qp->sq.ring);
 	cap->max_send_sge = max(cap->max_send_sge, 1U);
-	cap->max_inline_data = stride - sizeof(struct kwarp_sqe);
+	cap->max_inline_data = is_siw(qp) ? SIW_MAX_INLINE : stride - sizeof(struct kwarp_sqe);
 	qp->sq.max_wr = cap->max_send_wr;
 	if (qp->srq) {
 		cap->max_recv_wr = 0;
@@ -61,6 +73,11 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 static void fini_qp(struct kwarp_qp *qp)
 {
 	put_pid(qp->creator);
+	kwarp_siw_release_wq(qp->rq.siw, qp->rq_map);
+	if (is_siw(qp)) {
+		kwarp_siw_release_wq(qp->sq.siw, qp->map);
+		qp->map = NULL;
+	}
 	kwarp_ring_release_map(&qp->sq.ring, qp->map);
 	kvfree(qp->sq.done);
 }
@@ -82,7 +99,7 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 		resp.rq_size = kwarp_ring_size(&qp->rq.ring);
 		resp.rq_stride = qp->rq.ring.stride;
 	}
-	qp->map = kwarp_mmap_insert(kwarp_udata_context(udata), &qp->sq.ring, &key);
+	qp->map = kwarp_mmap_ring(kwarp_udata_context(udata), &qp->sq.ring, &key);
 	if (!qp->map)
 		return -ENOMEM;
 	resp.mmap_key = key;
@@ -122,7 +139,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	ret = kwarp_udata_no_request(udata);
 	if (!ret)
-		ret = check_init(init);
+		ret = check_init(init, udata && kdev->siw);
 	if (ret)
 		return ret;
 	if (atomic_inc_return(&kdev->num_qp) > KWARP_MAX_QP) {
@@ -149,7 +166,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (ret)
 		goto out_queues;
 	if (udata) {
-		ret = give_rings(qp, udata);
+		ret = is_siw(qp) ? kwarp_siw_give_qp(qp, udata) : give_rings(qp, udata);
 		if (ret)
 			goto out_number;
 	}
@@ -344,6 +361,15 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
+/* libsiw's doorbell is the core's command for posting, with nothing to post. */
+static int ring_siw(struct kwarp_qp *qp, const struct ib_send_wr *wr)
+{
+	if (!is_siw(qp) || wr)
+		return -EOPNOTSUPP;
+	kwarp_engine_posted_send(&qp->engine, true);
+	return 0;
+}
+
 /**
  * kwarp_post_send - ib_device_ops.post_send
  * @ibqp: queue pair
@@ -351,9 +377,9 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
  * @bad: result, on failure: the first request that was not posted
  *
  * For kernel consumers.  A program's requests are in its ring, and its doorbell is doorbell.c's;
- * ib_uverbs does not offer it this.
+ * ib_uverbs offers it this on a link of type kwarp-siw only.
  *
- * Context: any.
+ * Context: any; a program's: process.
  * Return: 0, or a negative errno.
  */
 int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
@@ -364,7 +390,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 	*bad = wr;
 	if (qp->user)
-		return -EOPNOTSUPP;
+		return ring_siw(qp, wr);
 	ret = kwarp_sq_post(&qp->sq, wr, bad);
 	kwarp_engine_posted_send(&qp->engine, false);
 	return ret;

@@ -2,6 +2,8 @@
 /*
  * Shared receive queues.
  */
+#include <rdma/siw-abi.h>
+
 #include "../kwarp.h"
 #include "../qp/qp.h"
 #include "udata.h"
@@ -15,7 +17,7 @@ static struct rdma_user_mmap_entry *offer_ring(const struct kwarp_ring *ring,
 	struct rdma_user_mmap_entry *map;
 	u64 key;
 
-	map = kwarp_mmap_insert(kwarp_udata_context(udata), ring, &key);
+	map = kwarp_mmap_ring(kwarp_udata_context(udata), ring, &key);
 	if (!map)
 		return NULL;
 	*resp = (struct kwarp_create_srq_resp){
@@ -37,6 +39,15 @@ static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
+static void release_rings(struct kwarp_srq *srq)
+{
+	if (srq->rq.siw) {
+		kwarp_siw_release_wq(srq->rq.siw, srq->map);
+		srq->map = NULL;
+	}
+	kwarp_ring_release_map(&srq->rq.ring, srq->map);
+}
+
 int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
@@ -51,7 +62,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	if (init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	if (!attr->max_wr || attr->max_wr > KWARP_MAX_SRQ_WR ||
-	    attr->max_sge > KWARP_MAX_SGE)
+	    attr->max_sge > (udata && kdev->siw ? SIW_MAX_SGE : KWARP_MAX_SGE))
 		return -EINVAL;
 	if (atomic_inc_return(&kdev->num_srq) > KWARP_MAX_SRQ) {
 		ret = -ENOMEM;
@@ -70,14 +81,14 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	kwarp_mem_stream_init(&srq->mem);
 	srq->mem.pd = ibsrq->pd;
 	if (udata) {
-		ret = give_ring(srq, udata);
+		ret = kdev->siw ? kwarp_siw_give_srq(srq, udata) : give_ring(srq, udata);
 		if (ret)
 			goto out_ring;
 	}
 	return 0;
 
 out_ring:
-	kwarp_ring_release_map(&srq->rq.ring, srq->map);
+	release_rings(srq);
 out_count:
 	atomic_dec(&kdev->num_srq);
 	return ret;
@@ -120,7 +131,7 @@ static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 	ret = kwarp_udata_request(udata, &req, sizeof(req));
 	if (ret)
 		return ret;
-	if (!srq->rq.user || !req.answer)
+	if (!srq->rq.user || srq->rq.siw || !req.answer)
 		return -EOPNOTSUPP;
 	if (!max_wr || max_wr > KWARP_MAX_SRQ_WR)
 		return -EINVAL;
@@ -185,7 +196,7 @@ int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 
-	kwarp_ring_release_map(&srq->rq.ring, srq->map);
+	release_rings(srq);
 	atomic_dec(&to_kdev(ibsrq->device)->num_srq);
 	return 0;
 }

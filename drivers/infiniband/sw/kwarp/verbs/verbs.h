@@ -12,8 +12,12 @@
 
 #include "../compat.h"
 
+struct kwarp_cq;
 struct kwarp_mr;
+struct kwarp_qp;
 struct kwarp_ring;
+struct kwarp_siw_wq;
+struct kwarp_srq;
 struct rdma_user_mmap_entry;
 
 /**
@@ -118,11 +122,24 @@ int kwarp_dealloc_mw(struct ib_mw *ibmw);
 extern const struct uapi_definition kwarp_uapi_defs[];
 
 /* mmap.c */
-struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc,
-					       const struct kwarp_ring *ring, u64 *key);
+struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *mem, size_t len,
+					       u64 *key);
+struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
+					     const struct kwarp_ring *ring, u64 *key);
 void kwarp_ring_release_map(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map);
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
+
+/* siw_verbs.c */
+int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			   struct ib_udata *udata);
+int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);
+void kwarp_siw_dealloc_ucontext(struct ib_ucontext *ibuc);
+int kwarp_siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, u32 id);
+int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata);
+int kwarp_siw_give_srq(struct kwarp_srq *srq, struct ib_udata *udata);
+void kwarp_siw_release_cq(struct kwarp_cq *cq);
+void kwarp_siw_release_wq(struct kwarp_siw_wq *wq, struct rdma_user_mmap_entry *map);
 
 static inline struct ib_ucontext *kwarp_udata_context(struct ib_udata *udata)
 {

@@ -162,7 +162,7 @@ version_case() {
 	skip_on siw "it has a version of its own"
 	own_links
 	client ibv_devinfo -d "${LINK[0]}"
-	expect_in client "fw_ver:[[:space:]]+$(<"/sys/module/$KWARP_LINK/version")\$"
+	expect_in client "fw_ver:[[:space:]]+$(<"/sys/module/$KWARP_MODULE/version")\$"
 }
 
 # ip netns del only begins it. A namespace after it, which takes its interface with it,
@@ -240,7 +240,7 @@ netns_races_case() {
 
 rmmod_idle_case() {
 	own_links
-	check "unloading the module" timeout 40 rmmod "$KWARP_LINK"
+	check "unloading the module" timeout 40 rmmod "$KWARP_MODULE"
 	wait_until 5 "the links are gone" links_gone
 	rm -f "$RUN"/link.*
 	own_links
@@ -249,7 +249,7 @@ rmmod_idle_case() {
 
 # A program that has a doorbell open keeps the module.
 rmmod_refused() {
-	! timeout 60 rmmod "$KWARP_LINK" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
+	! timeout 60 rmmod "$KWARP_MODULE" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'
 }
 

@@ -132,13 +132,13 @@ load_in_order() {
 	local all=(rdma_ucm ib_uverbs rdma_cm) m
 	own_links
 	both_ends del_link
-	for m in "${all[@]}" "$KWARP_LINK"; do
+	for m in "${all[@]}" "$KWARP_MODULE"; do
 		modprobe -r "$m" 2>/dev/null || :
 	done
 	for m in "$@"; do
 		modprobe "$m" || :
 	done
-	modprobe -a rdma_ucm "$KWARP_LINK"
+	modprobe -a rdma_ucm "$KWARP_MODULE"
 	own_links
 }
 

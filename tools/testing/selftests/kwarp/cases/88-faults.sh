@@ -198,22 +198,22 @@ each_point_or_none() {
 
 unload_type() {
 	rm -f "$RUN"/link.*
-	rmmod "$KWARP_LINK"
+	rmmod "$KWARP_MODULE"
 }
 
 load_type_again() {
-	modprobe "$KWARP_LINK"
+	modprobe "$KWARP_MODULE"
 }
 
 fault_module_case() {
 	own_links
 	faults_ready
 	unload_type
-	each_point "loading the module" unload_type modprobe "$KWARP_LINK"
+	each_point "loading the module" unload_type modprobe "$KWARP_MODULE"
 	own_links
 	unload_type
-	modprobe "$KWARP_LINK"
-	each_point_or_none "unloading the module" load_type_again rmmod "$KWARP_LINK"
+	modprobe "$KWARP_MODULE"
+	each_point_or_none "unloading the module" load_type_again rmmod "$KWARP_MODULE"
 	own_links
 	works_after_faults
 }

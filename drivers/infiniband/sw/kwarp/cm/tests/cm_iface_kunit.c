@@ -26,7 +26,7 @@ static void test_put_netdev(struct net_device *netdev)
 
 static struct ib_device the_link;
 
-static struct ib_device *test_get_device(struct net_device *netdev, enum rdma_driver_id id)
+static struct ib_device *test_get_device(const struct net_device *netdev)
 {
 	if (netdev != with_link)
 		return NULL;
@@ -41,7 +41,7 @@ static void test_put_device(struct ib_device *ibdev)
 
 #define dev_get_by_index	test_get_by_index
 #define dev_put			test_put_netdev
-#define ib_device_get_by_netdev	test_get_device
+#define kwarp_device_get_by_netdev test_get_device
 #define ib_device_put		test_put_device
 #define kwarp_cm_rdma_id	iface_rdma_id
 #define kwarp_cm_iface		iface_of

@@ -342,13 +342,27 @@ static bool may_take(const struct kwarp_engine *e)
 
 	if (!test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		return true;
-	/* Pairs with kwarp_engine_drain(). */
-	smp_rmb();
 	/*
 	 * After a graceful close was asked for, later posts are flushed (5041-6.2.1-3).
 	 * drain_to may be a producer index that the program has destroyed.
 	 */
-	return (s32)(READ_ONCE(tx->drain_to) - e->sq->next) > 0;
+	return (s32)(tx->drain_to - e->sq->next) > 0;
+}
+
+/*
+ * libsiw may post more than it may have outstanding, and then what waits for a response keeps the
+ * rest from being taken.
+ */
+static enum kwarp_take peek_request(struct kwarp_engine *e)
+{
+	enum kwarp_take take = kwarp_sq_peek(e->sq, &e->tx.wqe);
+
+	if (take != KWARP_TAKE_NONE || kwarp_sq_empty(e->sq))
+		return take;
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Pairs with kwarp_rx_answered(), as in held_back(). */
+	smp_mb__after_atomic();
+	return kwarp_sq_peek(e->sq, &e->tx.wqe);
 }
 
 /* A look at the next request: true if there is one, and it may go now. */
@@ -356,7 +370,7 @@ static bool next_request(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
 
-	switch (kwarp_sq_peek(e->sq, &tx->wqe)) {
+	switch (peek_request(e)) {
 	case KWARP_TAKE_NONE:
 		return false;
 	case KWARP_TAKE_BAD:
@@ -370,7 +384,7 @@ static bool next_request(struct kwarp_engine *e)
 	}
 	/* No response can come any more: this one and all after it are flushed. */
 	if (tx->wqe.rule->awaits && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
-		WRITE_ONCE(tx->drain_to, e->sq->next);
+		tx->drain_to = e->sq->next;
 		return false;
 	}
 	return !held_back(e);

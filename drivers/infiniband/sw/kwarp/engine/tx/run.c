@@ -78,16 +78,6 @@ struct softirq_share {
 
 static DEFINE_PER_CPU(struct softirq_share, kwarp_softirq_share);
 
-/* What posters have to do from now on. */
-static void tell_posters(struct kwarp_engine *e, u32 flags)
-{
-	if (READ_ONCE(e->sq->ring.hdr->flags) == flags)
-		return;
-	kwarp_ring_set_flags(&e->sq->ring, flags);
-	/* Pairs with the poster's barrier between storing prod and reading flags. */
-	smp_mb();
-}
-
 static void wake_claimant(struct kwarp_engine *e)
 {
 	/* The caller has just executed a full barrier. */
@@ -154,11 +144,11 @@ static void wait_for_memory(struct kwarp_engine *e)
 static void tell_idle(struct kwarp_engine *e)
 {
 	if (e->sock && kwarp_coalesce_holds(e)) {
-		tell_posters(e, KWARP_RING_HELD);
+		kwarp_sq_tell(e->sq, KWARP_RING_HELD);
 		if (kwarp_coalesce_holds(e))
 			return;
 	}
-	tell_posters(e, KWARP_RING_NEED_KICK);
+	kwarp_sq_tell(e->sq, KWARP_RING_NEED_KICK);
 }
 
 /*
@@ -172,8 +162,8 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 
 	/* Nobody need ring while somebody runs. */
 	if (READ_ONCE(e->sq->ring.hdr->flags) & KWARP_RING_NEED_KICK)
-		tell_posters(e, 0);
-	seen = READ_ONCE(e->sq->ring.hdr->prod);
+		kwarp_sq_tell(e->sq, 0);
+	seen = kwarp_sq_posted(e->sq);
 	result = kwarp_tx_step(e);
 	if (e->tx.in_share)
 		this_cpu_add(kwarp_softirq_share.spent,
@@ -181,12 +171,12 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 				     e->tx.effort / SOCKET_EFFORT);
 	/* write_space kicks, so posters need not. */
 	if (result == KWARP_TX_BLOCKED)
-		tell_posters(e, 0);
+		kwarp_sq_tell(e->sq, 0);
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
 	tell_idle(e);
-	return READ_ONCE(e->sq->ring.hdr->prod) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	return kwarp_sq_posted(e->sq) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /* True if the runner has left. */

@@ -16,6 +16,10 @@
 #define kwarp_ring_place	payer_ring_place
 #define kwarp_rq_init_behind	payer_rq_init_behind
 #define kwarp_ring_fini		payer_ring_fini
+#define kwarp_ring_memory	payer_ring_memory
+#define kwarp_sq_posted_all	payer_sq_posted_all
+#define kwarp_sq_posted		payer_sq_posted
+#define kwarp_sq_tell		payer_sq_tell
 #define kwarp_sq_init		payer_sq_init
 #define kwarp_sq_empty		payer_sq_empty
 #define kwarp_sq_peek		payer_sq_peek

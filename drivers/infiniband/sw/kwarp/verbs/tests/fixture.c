@@ -5,6 +5,7 @@
 #include <linux/mman.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
+#include <rdma/siw-abi.h>
 
 struct vt *vt;
 
@@ -92,15 +93,17 @@ void vt_umem_release(struct ib_umem *umem)
 
 /* ------------------------------------------------------- the RDMA core's mappings */
 
-int rdma_user_mmap_entry_insert(struct ib_ucontext *ibuc, struct rdma_user_mmap_entry *entry,
-				size_t length)
+int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user_mmap_entry *entry,
+				      size_t length, u32 min, u32 max)
 {
 	if (fails(FAULT_MAP) || vt->maps == VT_MAPS)
 		return -ENOMEM;
+	/* libsiw takes the key of this page for none. */
+	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
+		return -EINVAL;
 	kref_init(&entry->ref);
 	entry->ucontext = ibuc;
-	/* Not the first page: its offset would be 0. */
-	entry->start_pgoff = 16 * ++vt->maps;
+	entry->start_pgoff = min + 16 * vt->maps++;
 	entry->npages = PAGE_ALIGN(length) >> PAGE_SHIFT;
 	vt->map[vt->maps - 1] = entry;
 	return 0;
@@ -118,7 +121,11 @@ void rdma_user_mmap_entry_put(struct rdma_user_mmap_entry *entry)
 
 void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 {
-	vt->map[entry->start_pgoff / 16 - 1] = NULL;
+	u32 i = 0;
+
+	while (vt->map[i] != entry)
+		i++;
+	vt->map[i] = NULL;
 	rdma_user_mmap_entry_put(entry);
 }
 

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rings as libsiw has them: what is posted there, and what completes.
+ *
+ * An entry of each ring says by its own flag whether it is full.  A program can write all of it at
+ * any time: an entry is copied once, before anything of it is looked at, and what is moved is
+ * validated where every program's entries are (wqe.c).
+ */
+#include "siw_ring.h"
+
+#include <linux/build_bug.h>
+#include <linux/log2.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+#include <rdma/siw-abi.h>
+
+#include "../limits.h"
+
+static_assert(sizeof(struct siw_sqe) == 120);
+static_assert(sizeof(struct siw_rqe) == 112);
+static_assert(sizeof(struct siw_cqe) == 32);
+static_assert(sizeof(struct siw_sge) == sizeof(struct kwarp_sge));
+/* The program arms in the same words. */
+static_assert(SIW_NOTIFY_SOLICITED == KWARP_CQ_ARM_SOLICITED);
+static_assert(SIW_NOTIFY_NEXT_COMPLETION == KWARP_CQ_ARM_NEXT);
+
+/* ---------------------------------------------------------------------- memory */
+
+static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
+{
+	struct kwarp_siw_wq *wq = kzalloc(sizeof(*wq), GFP_KERNEL_ACCOUNT);
+
+	if (!wq)
+		return NULL;
+	entries = roundup_pow_of_two(max(entries, 1U));
+	wq->mask = entries - 1;
+	wq->stride = stride;
+	wq->len = (size_t)entries * stride;
+	wq->mem = kwarp_ring_memory(wq->len, true);
+	if (wq->mem)
+		return wq;
+	kfree(wq);
+	return NULL;
+}
+
+/**
+ * kwarp_siw_new_sq - a send ring
+ * @entries: that the program may post
+ *
+ * The ring has twice as many, since the newest may stay VALID when all have completed.
+ *
+ * Context: process, may sleep.
+ * Return: the ring, empty; NULL without memory.  Its @mem is the caller's until it says
+ * kwarp_siw_free_wq(), or gives it to somebody else.
+ */
+struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries)
+{
+	return new_wq(2 * max(entries, 1U), sizeof(struct siw_sqe));
+}
+
+/* Likewise a receive ring, which has as many as the program may post. */
+struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries)
+{
+	return new_wq(entries, sizeof(struct siw_rqe));
+}
+
+/* Likewise a completion ring. */
+struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries)
+{
+	struct kwarp_siw_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
+
+	if (!cq)
+		return NULL;
+	entries = roundup_pow_of_two(entries);
+	cq->mask = entries - 1;
+	cq->len = (size_t)entries * sizeof(struct siw_cqe) + sizeof(struct siw_cq_ctrl);
+	cq->mem = kwarp_ring_memory(cq->len, true);
+	if (!cq->mem) {
+		kfree(cq);
+		return NULL;
+	}
+	cq->ctrl = (struct siw_cq_ctrl *)(cq->mem + entries);
+	return cq;
+}
+
+void kwarp_siw_free_wq(struct kwarp_siw_wq *wq)
+{
+	if (!wq)
+		return;
+	vfree(wq->mem);
+	kfree(wq);
+}
+
+void kwarp_siw_free_cq(struct kwarp_siw_cq *cq)
+{
+	if (!cq)
+		return;
+	vfree(cq->mem);
+	kfree(cq);
+}
+
+/* ------------------------------------------------------------------- work queues */
+
+static void *wq_slot(const struct kwarp_siw_wq *wq, u32 index)
+{
+	return wq->mem + (size_t)(index & wq->mask) * wq->stride;
+}
+
+/* Where the flags are in either kind of entry. */
+static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
+{
+	static_assert(offsetof(struct siw_sqe, flags) == offsetof(struct siw_rqe, flags));
+	return wq_slot(wq, index) + offsetof(struct siw_sqe, flags);
+}
+
+/**
+ * kwarp_siw_posted - is an entry posted that has not been moved?
+ * @wq: ring
+ * @offset: how many come before it
+ *
+ * Context: any, the ring's user.
+ */
+bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
+{
+	u32 at = wq->next + offset;
+
+	if (offset > wq->mask || (wq->kept && flags_at(wq, at) == wq->kept))
+		return false;
+	/* Pairs with the program's store of the flag, after the entry. */
+	return smp_load_acquire(flags_at(wq, at)) & SIW_WQE_VALID;
+}
+
+/* The program may use the slot again.  What was read of it has been read. */
+static void release_slot(u16 *flags)
+{
+	smp_store_release(flags, 0);
+}
+
+/**
+ * kwarp_siw_sleep - from now on the program rings
+ * @wq: send ring
+ *
+ * A full barrier follows, and then a look for what was posted meanwhile: the program stores the
+ * flag of the new entry, and then looks at that of the one before.
+ *
+ * Context: who takes from the queue.
+ */
+void kwarp_siw_sleep(struct kwarp_siw_wq *wq)
+{
+	if (!wq->kept)
+		return;
+	release_slot(wq->kept);
+	wq->kept = NULL;
+}
+
+static u8 wr_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case SIW_OP_WRITE:
+		return KWARP_WR_WRITE;
+	case SIW_OP_READ:
+		return KWARP_WR_READ;
+	case SIW_OP_SEND:
+		return KWARP_WR_SEND;
+	case SIW_OP_SEND_REMOTE_INV:
+		return KWARP_WR_SEND_INV;
+	default:
+		return KWARP_WR_MAX;
+	}
+}
+
+static u16 wr_flags(u16 flags)
+{
+	return (flags & SIW_WQE_SIGNALLED ? KWARP_WR_SIGNALED : 0) |
+	       (flags & SIW_WQE_SOLICITED ? KWARP_WR_SOLICITED : 0) |
+	       (flags & SIW_WQE_READ_FENCE ? KWARP_WR_FENCE : 0) |
+	       (flags & SIW_WQE_INLINE ? KWARP_WR_INLINE : 0);
+}
+
+/*
+ * One entry of the queue's ring.  What does not fit is not copied, and the entry says so much that
+ * kwarp_wqe_load() refuses it.
+ */
+static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
+{
+	u32 inl = s->sge[0].length, n = s->num_sge;
+
+	*e = (struct kwarp_sqe) {
+		.id = s->id,
+		.opcode = wr_opcode(s->opcode),
+		.flags = wr_flags(s->flags),
+		.raddr = s->raddr,
+		.rkey = s->rkey,
+		/* libsiw has no other place for it. */
+		.inv_stag = s->opcode == SIW_OP_SEND_REMOTE_INV ? s->rkey : 0,
+	};
+	if (s->flags & SIW_WQE_INLINE) {
+		if (inl > SIW_MAX_INLINE)
+			e->opcode = KWARP_WR_MAX;
+		e->inline_len = inl;
+		memcpy(e + 1, &s->sge[1], min3(inl, room, (u32)SIW_MAX_INLINE));
+		return;
+	}
+	if (n > SIW_MAX_SGE)
+		e->opcode = KWARP_WR_MAX;
+	e->num_sge = n;
+	memcpy(e + 1, s->sge, min3(n, room / (u32)sizeof(s->sge[0]), (u32)SIW_MAX_SGE) *
+				      sizeof(s->sge[0]));
+}
+
+static void move_recv(struct kwarp_rqe *e, const struct siw_rqe *r, u32 room)
+{
+	u32 n = r->num_sge;
+
+	*e = (struct kwarp_rqe) {
+		.id = r->id,
+		.num_sge = n > SIW_MAX_SGE ? U32_MAX : n,
+	};
+	memcpy(e + 1, r->sge, min3(n, room / (u32)sizeof(r->sge[0]), (u32)SIW_MAX_SGE) *
+				      sizeof(r->sge[0]));
+}
+
+/* The poster of @ring, which is nobody else's, is whoever pulls. */
+static void publish(struct kwarp_ring *ring, u32 prod)
+{
+	/* A look without the queue's lock is at kwarp_ring_pending(). */
+	smp_store_release(&ring->hdr->prod, prod);
+}
+
+/**
+ * kwarp_siw_pull_sends - move posted requests into the queue's own ring
+ * @wq: ring of the program
+ * @ring: of the queue
+ * @room: most that may be moved
+ *
+ * Context: who takes from the queue.
+ * Return: how many were, KWARP_IRQ_OFF_BATCH at most.
+ */
+u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 room)
+{
+	const bool awake = !(READ_ONCE(ring->hdr->flags) & KWARP_RING_NEED_KICK);
+	u32 prod = ring->hdr->prod, n = 0;
+	struct siw_sqe s;
+
+	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
+	for (; n < room && kwarp_siw_posted(wq, 0); n++, wq->next++) {
+		memcpy(&s, wq_slot(wq, wq->next), sizeof(s));
+		/* From here on only the private copy counts. */
+		barrier();
+		move_send(kwarp_ring_slot(ring, prod + n), &s, ring->stride - sizeof(struct kwarp_sqe));
+		kwarp_siw_sleep(wq);
+		if (awake)
+			wq->kept = flags_at(wq, wq->next);
+		else
+			release_slot(flags_at(wq, wq->next));
+	}
+	publish(ring, prod + n);
+	return n;
+}
+
+/* The same for receives.  Context: the queue's lock is held. */
+u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 room)
+{
+	u32 prod = ring->hdr->prod, n = 0;
+	struct siw_rqe r;
+
+	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
+	for (; n < room && kwarp_siw_posted(wq, 0); n++, wq->next++) {
+		memcpy(&r, wq_slot(wq, wq->next), sizeof(r));
+		barrier();
+		move_recv(kwarp_ring_slot(ring, prod + n), &r, ring->stride - sizeof(struct kwarp_rqe));
+		release_slot(flags_at(wq, wq->next));
+	}
+	publish(ring, prod + n);
+	return n;
+}
+
+/**
+ * kwarp_siw_forget - what is posted is no longer (modify to RESET)
+ * @wq: ring
+ *
+ * libsiw does not hear of a reset and goes on with the next slot.
+ *
+ * Context: who takes from the queue; nobody posts.
+ */
+void kwarp_siw_forget(struct kwarp_siw_wq *wq)
+{
+	u32 n;
+
+	kwarp_siw_sleep(wq);
+	for (n = 0; n <= wq->mask && kwarp_siw_posted(wq, 0); n++)
+		release_slot(flags_at(wq, wq->next++));
+}
+
+/* ------------------------------------------------------------------- completions */
+
+/* libsiw looks both up in tables, without a look at their ends. */
+static u8 cqe_opcode(u8 opcode)
+{
+	switch (opcode) {
+	case KWARP_WR_WRITE:
+		return SIW_OP_WRITE;
+	case KWARP_WR_READ:
+		return SIW_OP_READ;
+	case KWARP_WR_SEND_INV:
+		return SIW_OP_SEND_REMOTE_INV;
+	case KWARP_WC_RECV:
+	case KWARP_WC_RECV_INV:
+		return SIW_OP_RECEIVE;
+	default:
+		return SIW_OP_SEND;
+	}
+}
+
+static u16 cqe_status(u8 status)
+{
+	switch (status) {
+	case KWARP_WC_SUCCESS:
+		return SIW_WC_SUCCESS;
+	case KWARP_WC_LOC_LEN_ERR:
+		return SIW_WC_LOC_LEN_ERR;
+	case KWARP_WC_LOC_PROT_ERR:
+		return SIW_WC_LOC_PROT_ERR;
+	case KWARP_WC_LOC_QP_OP_ERR:
+		return SIW_WC_LOC_QP_OP_ERR;
+	case KWARP_WC_FLUSH_ERR:
+		return SIW_WC_WR_FLUSH_ERR;
+	case KWARP_WC_REM_INV_REQ_ERR:
+		return SIW_WC_REM_INV_REQ_ERR;
+	case KWARP_WC_REM_ACCESS_ERR:
+		return SIW_WC_REM_ACCESS_ERR;
+	default:
+		return SIW_WC_GENERAL_ERR;
+	}
+}
+
+/**
+ * kwarp_siw_push - append a completion, and show it
+ * @cq: ring
+ * @index: its number, free running
+ * @cqe: the completion
+ *
+ * Context: the CQ's lock is held.
+ * Return: false: the program has left no room.
+ */
+bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *cqe)
+{
+	struct siw_cqe *slot = &cq->mem[index & cq->mask];
+
+	/* Pairs with the program's store, after it has read the entry. */
+	if (smp_load_acquire(&slot->flags) & SIW_WQE_VALID)
+		return false;
+	slot->id = cqe->id;
+	slot->opcode = cqe_opcode(cqe->opcode);
+	slot->status = cqe_status(cqe->status);
+	slot->bytes = cqe->byte_len;
+	slot->imm_data = cqe->inv_stag;
+	slot->qp_id = cqe->qpn;
+	/* Pairs with the program's load of the flag. */
+	smp_store_release(&slot->flags, SIW_WQE_VALID);
+	return true;
+}
+
+/* The word in which the program asks for an event. */
+u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq)
+{
+	return &cq->ctrl->flags;
+}
