@@ -14,6 +14,7 @@
  */
 #include "sock.h"
 
+#include <linux/delay.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -22,6 +23,9 @@
 #include "rx/segment.h"
 #include "rx/skb.h"
 #include "tx/run.h"
+
+/* The last of the waits for memory, each twice as long: a quarter of a second in all. */
+#define STASH_LAST_MS	128
 
 /* tcp_read_sock() actor: what it does not use stays with TCP. */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
@@ -232,19 +236,36 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
-/* Process what is there, from process context. */
-void kwarp_sock_drain(struct kwarp_engine *e)
+/* Return: false: there is no memory for what TCP cannot keep. */
+static bool drain_or_stash(struct kwarp_engine *e, struct sock *sk)
 {
-	struct sock *sk = e->sock->sk;
+	bool ok = true;
 
-	might_sleep();
 	lock_sock(sk);
 	drain_locked(e, sk);
 	if (unlikely(out_of_room(e, sk))) {
-		if (kwarp_rx_make_stash(e))
+		ok = kwarp_rx_make_stash(e);
+		if (ok)
 			drain_locked(e, sk);
-		else
-			kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	}
 	release_sock(sk);
+	return ok;
+}
+
+/*
+ * Process what is there, from process context.  Memory that is short for a moment is no reason to
+ * end the connection: TCP waits for it, too.
+ */
+void kwarp_sock_drain(struct kwarp_engine *e)
+{
+	struct sock *sk = e->sock->sk;
+	u32 ms;
+
+	might_sleep();
+	for (ms = 1; ms <= STASH_LAST_MS; ms *= 2) {
+		if (drain_or_stash(e, sk))
+			return;
+		msleep(ms);
+	}
+	kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 }

@@ -54,6 +54,8 @@
  * @polls: how often process context was asked for
  * @fins: how often a FIN was judged
  * @resets: how often a reset was
+ * @short_once: there is no memory when process context comes, and some a moment later
+ * @memory: makes it so
  */
 struct sock_test {
 	struct kwarp_engine e;
@@ -66,6 +68,8 @@ struct sock_test {
 	u32 polls;
 	u32 fins;
 	u32 resets;
+	bool short_once;
+	struct delayed_work memory;
 };
 
 /* ---------------------------------------------------------------- stand-ins */
@@ -356,7 +360,13 @@ static void drain_when(struct sock_test *t, bool used_up)
 	memcpy(before, sysctl_tcp_mem, sizeof(before));
 	if (used_up)
 		memset(sysctl_tcp_mem, 0xff, sizeof(before));
+	if (t->short_once) {
+		atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+		schedule_delayed_work(&t->memory, msecs_to_jiffies(20));
+	}
 	kwarp_sock_drain(&t->e);
+	if (t->short_once)
+		flush_delayed_work(&t->memory);
 	memcpy(sysctl_tcp_mem, before, sizeof(before));
 }
 
@@ -412,6 +422,37 @@ static void test_stash_limit(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_FALSE(test, t->e.rx.stash.charged);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+static void memory_comes(struct work_struct *work)
+{
+	struct sock_test *t = container_of(work, struct sock_test, memory.work);
+
+	atomic_set(&t->e.kdev->stashes_unpaid, 0);
+}
+
+/* Nobody has any for a moment: no reason either. */
+static void test_stash_later(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	INIT_DELAYED_WORK(&t->memory, memory_comes);
+	t->short_once = true;
+	fill_up(test, true);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+/* And for longer. */
+static void test_stash_never(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	/* As many as there may be, by others. */
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up(test, true);
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
 }
 
 /* A FIN is judged when what came before has been processed. */
@@ -549,6 +590,8 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE_SLOW(test_out_of_room),
 	KUNIT_CASE(test_stash_given_back),
 	KUNIT_CASE(test_stash_limit),
+	KUNIT_CASE(test_stash_later),
+	KUNIT_CASE(test_stash_never),
 	KUNIT_CASE(test_fin_behind),
 	KUNIT_CASE(test_fin_inside),
 	KUNIT_CASE(test_urgent),
