@@ -51,6 +51,8 @@ guest_command() {
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
 	local options=${KWARP_E2E_SEED:+--seed $KWARP_E2E_SEED}
 	[ -z "${KWARP_E2E_SET:-}" ] || options+=" --set $KWARP_E2E_SET"
+	# Such links are for where our provider is not.
+	[ "${KWARP_LINK:-}" != kwarp-siw ] || echo "rm /etc/libibverbs.d/kwarp.driver"
 	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile --time $1 $options ${cases[*]@Q}"
 }
 

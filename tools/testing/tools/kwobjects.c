@@ -61,13 +61,14 @@ static void open_all(struct objects *o, struct ibv_device *device, void *memory,
 	o->qp = o->cq ? create_qp(o, NULL) : NULL;
 	o->shared = o->cq && o->srq ? create_qp(o, o->srq) : NULL;
 	o->mw = ibv_alloc_mw(o->pd, IBV_MW_TYPE_2);
-	if (!o->mr || !o->cq || !o->srq || !o->qp || !o->shared || !o->mw)
+	/* Providers without windows, as libsiw, have all the rest. */
+	if (!o->mr || !o->cq || !o->srq || !o->qp || !o->shared || (!o->mw && errno != EOPNOTSUPP))
 		kw_die(KW_SETUP, "cannot create an object: %s", strerror(errno));
 }
 
 static void end_all(struct objects *o)
 {
-	if (ibv_dealloc_mw(o->mw) || ibv_destroy_qp(o->shared) || ibv_destroy_qp(o->qp) ||
+	if ((o->mw && ibv_dealloc_mw(o->mw)) || ibv_destroy_qp(o->shared) || ibv_destroy_qp(o->qp) ||
 	    ibv_destroy_srq(o->srq) || ibv_destroy_cq(o->cq) || ibv_destroy_comp_channel(o->comp) ||
 	    ibv_dereg_mr(o->mr) || ibv_dealloc_pd(o->pd))
 		kw_die(KW_MISMATCH, "cannot destroy an object: %s", strerror(errno));

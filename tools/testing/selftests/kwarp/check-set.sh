@@ -15,6 +15,8 @@ out_of_check() {
 	perf-*-sizes) ;;
 	# Each operation once; several queue pairs stay.
 	perf-atomic-bw-cmp-and-swap | perf-atomic-lat-fetch-and-add | perf-write-imm-lat | atomic-one) ;;
+	# On libsiw the whole suite runs in make check-all.
+	libsiw-server | libsiw-client | libsiw-rmmod) ;;
 	# Links on interfaces: bond, lo and VLANs stay.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
@@ -53,7 +55,7 @@ out_of_debug_check() {
 	bad-req-garbage | bad-rdma-rst | bad-scribble-1 | misuse-accept-reject | owner-memory-rings) return 1 ;;
 	raw-start-responder | raw-fpdu | raw-tagged | raw-close | raw-mutate-1) return 1 ;;
 	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows) return 1 ;;
-	data-mixed-1500 | data-events) return 1 ;;
+	data-mixed-1500 | data-events | libsiw-scribble) return 1 ;;
 	*) ;;
 	esac
 }

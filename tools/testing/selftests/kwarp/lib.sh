@@ -375,7 +375,7 @@ knob_at() {
 knob() {
 	local i
 	for i in 0 1; do
-		[ "$(link_type "$i")" != kwarp ] || knob_at "$i" "$@"
+		[[ "$(link_type "$i")" != kwarp* ]] || knob_at "$i" "$@"
 	done
 }
 

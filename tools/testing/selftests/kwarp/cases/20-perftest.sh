@@ -107,7 +107,7 @@ perf_all_sizes() {
 	own_links
 	if [ "$KWARP_PROFILE" = debug ]; then
 		perf_sizes "$1" 3 4096 65536
-	elif [ "$KWARP_LINK" != kwarp ]; then
+	elif [ "$KWARP_LINK" = siw ]; then
 		perf_sizes "$1" 3 4096 65536 1048576
 	else
 		perf_sweep "$1"
@@ -126,6 +126,7 @@ perf_case() {
 # The same, of what siw has not got, and older versions of perftest neither.
 perf_rfc7306() {
 	skip_on siw "it has neither immediate data nor atomic operations"
+	skip_on kwarp-siw "libsiw has neither"
 	[[ " $* " != *" --write_with_imm "* || $("$3" --help 2>&1) = *--write_with_imm* ]] ||
 		skip "this perftest cannot write with immediate data"
 	perf_case "$@"

@@ -98,6 +98,7 @@ data_strict() {
 # All memory of one end, and then of the other, is a dma-buf.
 data_dmabuf() {
 	skip_on siw "dma-bufs are not offered"
+	skip_on kwarp-siw "libsiw has no dma-bufs"
 	[ -c /dev/udmabuf ] || skip "there is no udmabuf"
 	kernel_since 6.2 || skip "this kernel's udmabuf cannot be mapped"
 	own_links

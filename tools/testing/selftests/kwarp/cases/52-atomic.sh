@@ -9,6 +9,7 @@ atomic_case() {
 	local qps=$1 rounds=$2
 	shift 2
 	skip_on siw "it has neither immediate data nor atomic operations"
+	skip_on kwarp-siw "libsiw has neither"
 	own_links
 	[ $# -eq 0 ] || netem "$@"
 	new_port
@@ -21,6 +22,7 @@ atomic_case() {
 # A device that has been told to do without says so, and its peer is refused as RFC 7306 says.
 atomic_off_case() {
 	skip_on siw "it has no such knob"
+	skip_on kwarp-siw "libsiw has no atomic operations"
 	own_links
 	knob rfc7306 off
 	[ "$(ip netns exec "${NS[1]}" ibv_devinfo -v -d "${LINK[1]}" | awk '/atomic_cap:/ { print $2 }')" = ATOMIC_NONE ] ||

@@ -7,6 +7,7 @@
 # windows_case CRC: with CRCs payload is sent in another way.
 windows_case() {
 	skip_on siw "memory windows are not offered"
+	skip_on kwarp-siw "libsiw has none"
 	own_links
 	knob crc "$1"
 	new_port
@@ -21,6 +22,7 @@ windows_case() {
 # comes again later.
 windows_left_case() {
 	skip_on siw "memory windows are not offered"
+	skip_on kwarp-siw "libsiw has none"
 	own_links
 	new_port
 	serve server "$PORT" kwmw -s -x -a "${IP[1]}" -p "$PORT"

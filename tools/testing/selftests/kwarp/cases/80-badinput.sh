@@ -225,6 +225,8 @@ verbs_known() {
 	case $KWARP_LINK in
 	# What is posted before the connection waits for it.
 	kwarp) printf -- '-k %s ' send-unconnected ;;
+	# The same, and what libsiw lacks.
+	kwarp-siw) printf -- '-k %s ' send-unconnected parent-domain grow-to-most-cqes ;;
 	# It takes no notice of depths before the connection, nor of what memory is registered for.
 	siw) printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
 		rereg-access rereg-place rereg-pd advise parent-domain ;;

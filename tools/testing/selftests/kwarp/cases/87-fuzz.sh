@@ -8,6 +8,7 @@
 # fuzz_case SEED: random commands of several processes, beside traffic that verifies its data.
 fuzz_case() {
 	skip_on siw "the commands are those of another driver"
+	skip_on kwarp-siw "the commands are siw's"
 	own_links
 	traffic bystander
 	start fuzz 0 kwfuzz -d "${LINK[0]}" -n "$fuzz_calls" -j 4 -t 3 -S "$1"
@@ -22,6 +23,7 @@ fuzz_case() {
 # Requests and answers shorter and longer than the driver knows them.
 uabi_case() {
 	skip_on siw "the commands are those of another driver"
+	skip_on kwarp-siw "the commands are siw's"
 	own_links
 	client kwuabi -d "${LINK[0]}"
 	cat "$CASE_DIR/client.log"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Links of type kwarp-siw, which libsiw drives as it is: a few of all cases, for the whole suite
+# runs on them with KWARP_LINK=kwarp-siw. And siw.ko beside them, which has the same driver_id.
+
+libsiw_only() {
+	[ "$KWARP_LINK" = kwarp ] || skip "it is about links of type kwarp-siw"
+}
+
+# Both ends, or one of them beside one of our own provider's.
+libsiw_data_case() {
+	libsiw_only
+	links "$1" "$2"
+	data_pair -n "$(by_profile 500 30)" -m $((64 << 10)) -S 54 -q 2
+}
+
+libsiw_perf_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	perf_pair ib_write_bw -n 1000 -s 65536
+	perf_rows 1000 65536
+	perf_pair ib_send_lat -n 500 -s 64
+	perf_rows 500 64
+}
+
+# A program that writes anywhere into libsiw's rings hurts nobody else.
+libsiw_scribble_case() {
+	libsiw_only
+	# shellcheck disable=SC2034 # for own_links
+	local KWARP_LINK=kwarp-siw
+	scribble_case 54
+}
+
+# A netdev has one link of ours, of whatever type: that is said.
+libsiw_second_case() {
+	local first other
+	libsiw_only
+	for first in kwarp kwarp-siw; do
+		other=kwarp
+		[ $first = kwarp-siw ] || other=kwarp-siw
+		links $first $first
+		! n0 rdma link add kwsecond type $other netdev "${DEV[0]}" 2>"$CASE_DIR/second.log" ||
+			fail "a $first link has a $other link beside it"
+		expect_in second 'File exists'
+	done
+}
+
+# What siw.ko is told of netdevs is for its own devices: ours survive it, and work.
+libsiw_siw_case() {
+	local i
+	libsiw_only
+	load_type siw
+	links kwarp-siw kwarp-siw
+	check "adding a siw link" n1 rdma link add kwsiw type siw netdev "${DEV[1]}"
+	for ((i = 0; i < 3; i++)); do
+		n1 ip link set "${DEV[1]}" down
+		n1 ip link set "${DEV[1]}" up
+	done
+	n1 ip addr replace "${IP6[1]}/64" dev "${DEV[1]}" nodad
+	wait_until 10 "the link is active" link_active 1
+	check "deleting the siw link" rdma link delete kwsiw
+	link_exists 1 || fail "our link has gone with siw's"
+	wait_until 10 "the namespaces reach each other" neighbours_known
+	works_to_server
+	# The core ends all that have the driver_id of the module that goes.
+	check "unloading siw" timeout 60 rmmod siw
+	for i in 0 1; do
+		[ "$(link_type "$i")" != kwarp-siw ] || link_exists "$i" || unmark "$RUN/link.$i"
+	done
+	links kwarp-siw kwarp-siw
+	works_to_server
+	# Ours does not end siw's devices.
+	load_type siw
+	check "adding a siw link" n1 rdma link add kwsiw type siw netdev "${DEV[1]}"
+	for i in 0 1; do del_link "$i"; done
+	check "unloading kwarp" timeout 60 rmmod kwarp
+	[ -e /sys/class/infiniband/kwsiw ] || fail "the siw link has gone with our module"
+	check "deleting the siw link" rdma link delete kwsiw
+	load_type kwarp
+}
+
+# A program keeps the module, as one of our own provider does by its doorbell.
+libsiw_rmmod_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	traffic t
+	rmmod_refused
+	wait_until 10 "traffic flows after the refused rmmod" flows
+	traffic_stop_good t
+}
+
+testcase libsiw-data 60 libsiw_data_case kwarp-siw kwarp-siw
+testcase libsiw-server 60 libsiw_data_case kwarp kwarp-siw
+testcase libsiw-client 60 libsiw_data_case kwarp-siw kwarp
+testcase libsiw-perf 60 libsiw_perf_case
+testcase libsiw-scribble 90 libsiw_scribble_case
+testcase libsiw-second 60 libsiw_second_case
+testcase libsiw-siw 90 libsiw_siw_case
+testcase libsiw-rmmod 60 libsiw_rmmod_case
