@@ -26,7 +26,7 @@ KEYS = ("mtu", "who", "kind", "op", "size", "qps")
 GIB = 1 << 30
 MIB = 1 << 20
 OPS = ("write", "read", "send")
-NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
+NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "kwarp-siw": "kwarp, libsiw", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
 LIBRARY = "crc32c"
 PLAIN = ("tcp", "iperf3")
 
@@ -530,7 +530,7 @@ def sections(fig):
 
 # ------------------------------------------------------------------------ plots
 
-COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "kwarp-align": "#1abc9c", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d", "iperf3": "#bdc3c7"}
+COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "kwarp-align": "#1abc9c", "kwarp-siw": "#8e44ad", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d", "iperf3": "#bdc3c7"}
 
 
 def gnuplot(script, out):

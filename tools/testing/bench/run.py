@@ -28,6 +28,7 @@ CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
     "kwarp-crc": ("kwarp", {"crc": "on"}),
     "kwarp-align": ("kwarp", {"crc": "off", "align": "on"}),
+    "kwarp-siw": ("kwarp-siw", {"crc": "off"}),
     "siw": ("siw", {}),
     "rxe": ("rxe", {}),
     "tcp": (None, {}),

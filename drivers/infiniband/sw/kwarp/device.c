@@ -21,6 +21,11 @@ static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct kwarp_dev *kdev = to_kdev(ibdev);
 
+	/*
+	 * Nobody looks for it by driver_id any more but our module's exit, which waits for those
+	 * that others unregister; before it is off our own list.
+	 */
+	WRITE_ONCE(ibdev->ops.driver_id, (enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* Every client is gone; connections that were still closing end now. */
 	kwarp_cm_stop_device(kdev);
 	/* Nothing of ours is left in the namespace. */

@@ -308,6 +308,8 @@ void kwarp_link_unregister(void)
 	 * user of each.
 	 */
 	unregister_devices(NULL, kwarp_cm_retire);
+	/* Those that were on no list any more, but not at their end: see dealloc_driver(). */
+	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* They looked after the devices until here. */
 	unregister_inet6addr_notifier(&inet6_nb);
 	unregister_inetaddr_notifier(&inet_nb);

@@ -70,7 +70,8 @@ struct kwarp_qp_refs {
  * @owner: user who may connect it
  * @creator: process that may connect it, a reference
  * @srq: shared receive queue, or NULL
- * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI of the send ring
+ * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI that of the
+ *	send ring
  * @rq_map: with siw's uABI that of the receive ring
  * @cap: sizes granted
  * @refs: references to it

@@ -189,7 +189,7 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (rq->siw)
-		rounds += kwarp_siw_wq_size(rq->siw);
+		rounds += kwarp_siw_rounds(rq->siw, &rq->ring);
 	while (flush_some(rq, cq, qp, vendor_err) && --rounds)
 		cond_resched();
 }

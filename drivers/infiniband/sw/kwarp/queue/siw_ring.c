@@ -16,7 +16,6 @@
 #include <linux/vmalloc.h>
 #include <rdma/siw-abi.h>
 
-#include "../limits.h"
 
 static_assert(sizeof(struct siw_sqe) == 120);
 static_assert(sizeof(struct siw_rqe) == 112);
@@ -120,7 +119,8 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
  * @wq: ring
  * @offset: how many come before it
  *
- * Context: any, the ring's user.
+ * Context: who takes from the queue; for a hint any.
+ * Return: true if so.
  */
 bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 {
@@ -132,9 +132,10 @@ bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 	return smp_load_acquire(flags_at(wq, at)) & SIW_WQE_VALID;
 }
 
-/* The program may use the slot again.  What was read of it has been read. */
+/* The program may use the slot again. */
 static void release_slot(u16 *flags)
 {
+	/* What was read of it has been read.  Pairs with the program's load of the flag. */
 	smp_store_release(flags, 0);
 }
 
@@ -180,8 +181,8 @@ static u16 wr_flags(u16 flags)
 }
 
 /*
- * One entry of the queue's ring.  What does not fit is not copied, and the entry says so much that
- * kwarp_wqe_load() refuses it.
+ * Fill one entry of the queue's own ring.  What does not fit is not copied; then the entry has an
+ * opcode or a count that kwarp_wqe_load() refuses.
  */
 static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
 {
@@ -249,7 +250,8 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 		memcpy(&s, wq_slot(wq, wq->next), sizeof(s));
 		/* From here on only the private copy counts. */
 		barrier();
-		move_send(kwarp_ring_slot(ring, prod + n), &s, ring->stride - sizeof(struct kwarp_sqe));
+		move_send(kwarp_ring_slot(ring, prod + n), &s,
+			  ring->stride - sizeof(struct kwarp_sqe));
 		kwarp_siw_sleep(wq);
 		if (awake)
 			wq->kept = flags_at(wq, wq->next);
@@ -270,7 +272,8 @@ u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 	for (; n < room && kwarp_siw_posted(wq, 0); n++, wq->next++) {
 		memcpy(&r, wq_slot(wq, wq->next), sizeof(r));
 		barrier();
-		move_recv(kwarp_ring_slot(ring, prod + n), &r, ring->stride - sizeof(struct kwarp_rqe));
+		move_recv(kwarp_ring_slot(ring, prod + n), &r,
+			  ring->stride - sizeof(struct kwarp_rqe));
 		release_slot(flags_at(wq, wq->next));
 	}
 	publish(ring, prod + n);

@@ -9,9 +9,11 @@
 #ifndef KWARP_QUEUE_SIW_RING_H
 #define KWARP_QUEUE_SIW_RING_H
 
+#include <linux/minmax.h>
 #include <linux/types.h>
 #include <rdma/kwarp-abi.h>
 
+#include "../limits.h"
 #include "ring.h"
 
 struct siw_cqe;
@@ -72,6 +74,12 @@ u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq);
 static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)
 {
 	return wq->mask + 1;
+}
+
+/* How often something has to be moved into the queue's own ring until all has been. */
+static inline u32 kwarp_siw_rounds(const struct kwarp_siw_wq *wq, const struct kwarp_ring *ring)
+{
+	return 1 + kwarp_siw_wq_size(wq) / min_t(u32, kwarp_ring_size(ring), KWARP_IRQ_OFF_BATCH);
 }
 
 static inline u32 kwarp_siw_cq_size(const struct kwarp_siw_cq *cq)

@@ -48,8 +48,8 @@ static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 	return true;
 }
 
-/* Are there requests of libsiw's that have not been moved? */
-static bool sends_left(const struct kwarp_sq *sq)
+/* Are there requests of libsiw's that have not been moved?  Context: as above, or for a hint any. */
+bool kwarp_sq_left(const struct kwarp_sq *sq)
 {
 	return sq->siw && kwarp_siw_posted(sq->siw, 0);
 }
@@ -75,7 +75,8 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
  * @sq: queue
  * @flags: KWARP_RING_*
  *
- * A look at kwarp_sq_posted() follows, if posters have to ring.
+ * If posters have to ring, a look at kwarp_sq_posted() follows, and one at kwarp_sq_left(): there may
+ * be no room for what was posted meanwhile.
  *
  * Context: who takes from the queue.
  */
@@ -96,7 +97,7 @@ bool kwarp_sq_empty(const struct kwarp_sq *sq)
 	u32 n;
 
 	kwarp_ring_pending(&sq->ring, sq->next, &n);
-	return !n && !sends_left(sq);
+	return !n && !kwarp_sq_left(sq);
 }
 
 /*
@@ -316,7 +317,7 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 	todo = kwarp_cq_end(sq->cq, cqflags);
 	spin_unlock_bh(&sq->lock);
 	kwarp_cq_notify(sq->cq, todo);
-	return !budget || sends_left(sq);
+	return !budget || kwarp_sq_left(sq);
 }
 
 /**
@@ -336,7 +337,7 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (sq->siw)
-		rounds += kwarp_siw_wq_size(sq->siw);
+		rounds += kwarp_siw_rounds(sq->siw, &sq->ring);
 	while (flush_some(sq, vendor_err) && --rounds)
 		cond_resched();
 }
@@ -365,7 +366,7 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	/* A slot whose request is not completed must not have been used again. */
 	room = sq->ring.mask + 1 - (sq->next - sq->retired);
 	n = min(n, room);
-	more = n > KWARP_IRQ_OFF_BATCH || (n && sends_left(sq));
+	more = n > KWARP_IRQ_OFF_BATCH || (n && kwarp_sq_left(sq));
 	n = min_t(u32, n, KWARP_IRQ_OFF_BATCH);
 	for (i = 0; i < n; i++)
 		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);

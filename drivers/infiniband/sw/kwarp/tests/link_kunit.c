@@ -19,6 +19,7 @@ static struct ib_device *note_find(const struct net_device *netdev);
 static void note_put(struct ib_device *ibdev);
 static void note_unregister(struct ib_device *ibdev);
 static void note_unregister_queued(struct ib_device *ibdev);
+static void note_unregister_driver(enum rdma_driver_id id);
 static int note_pernet(struct pernet_operations *ops);
 static void note_no_pernet(struct pernet_operations *ops);
 static int note_notifier(struct notifier_block *nb);
@@ -33,6 +34,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define ib_device_put			note_put
 #define ib_unregister_device_and_put	note_unregister
 #define ib_unregister_device_queued	note_unregister_queued
+#define ib_unregister_driver		note_unregister_driver
 #define register_pernet_subsys		note_pernet
 #define unregister_pernet_subsys	note_no_pernet
 #define register_netdevice_notifier	note_notifier
@@ -169,6 +171,11 @@ static void note_unregister(struct ib_device *ibdev)
 static void note_unregister_queued(struct ib_device *ibdev)
 {
 	say_of("queue", to_kdev(ibdev));
+}
+
+static void note_unregister_driver(enum rdma_driver_id id)
+{
+	say(id == (enum rdma_driver_id)KWARP_DRIVER_ID ? "-driver" : "another driver");
 }
 
 static int note_pernet(struct pernet_operations *ops)
@@ -704,12 +711,12 @@ static void test_stop(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	kwarp_link_unregister();
-	expect_log(test, "-siw -link -inet6 -inet -notifier -pernet");
+	expect_log(test, "-siw -link -driver -inet6 -inet -notifier -pernet");
 	have(t, 0);
 	t->kdev[1]->net = t->elsewhere;
 	have(t, 1);
 	kwarp_link_unregister();
-	expect_log(test, "-siw -link retire1 end1 retire0 end0 -inet6 -inet -notifier -pernet");
+	expect_log(test, "-siw -link retire1 end1 retire0 end0 -driver -inet6 -inet -notifier -pernet");
 }
 
 static struct kunit_case link_cases[] = {

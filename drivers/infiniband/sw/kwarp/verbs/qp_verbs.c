@@ -45,9 +45,11 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
-	/* libsiw takes no less for granted. */
-	if (is_siw(qp))
+	/* libsiw posts as much, whatever was asked for. */
+	if (is_siw(qp)) {
 		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
+		recv_stride = kwarp_rqe_stride(SIW_MAX_SGE);
+	}
 	if (!qp->srq)
 		qp->sq.ring.tail = kwarp_ring_octets(cap->max_recv_wr, recv_stride);
 	ret = kwarp_sq_init(&qp->sq, cap->max_send_wr, stride);
@@ -396,7 +398,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* Likewise. */
+/* For kernel consumers only.  Context: any. */
 int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad)
 {

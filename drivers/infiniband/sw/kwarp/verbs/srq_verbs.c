@@ -70,7 +70,9 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	}
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
-	ret = kwarp_rq_init(&srq->rq, attr->max_wr, kwarp_rqe_stride(attr->max_sge));
+	/* libsiw posts as many elements, whatever was asked for. */
+	ret = kwarp_rq_init(&srq->rq, attr->max_wr,
+			    kwarp_rqe_stride(udata && kdev->siw ? SIW_MAX_SGE : attr->max_sge));
 	if (ret)
 		goto out_count;
 	attr->max_wr = kwarp_ring_size(&srq->rq.ring);

@@ -272,6 +272,9 @@ static bool may_hold(const struct kwarp_engine *e)
 	/* A timer that has to wait for the next tick would hold for much too long. */
 	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
 		return false;
+	/* libsiw does not ring when it finds nothing to poll. */
+	if (e->sq->siw)
+		return false;
 	/* A responder whose peer has said nothing cannot send, whoever rings. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }

@@ -357,12 +357,15 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
 	enum kwarp_take take = kwarp_sq_peek(e->sq, &e->tx.wqe);
 
-	if (take != KWARP_TAKE_NONE || kwarp_sq_empty(e->sq))
+	if (take != KWARP_TAKE_NONE || !kwarp_sq_left(e->sq))
 		return take;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/* Pairs with kwarp_rx_answered(), as in held_back(). */
 	smp_mb__after_atomic();
-	return kwarp_sq_peek(e->sq, &e->tx.wqe);
+	take = kwarp_sq_peek(e->sq, &e->tx.wqe);
+	if (take != KWARP_TAKE_NONE)
+		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	return take;
 }
 
 /* A look at the next request: true if there is one, and it may go now. */

@@ -14,8 +14,9 @@
  *                                      has come that a fenced or ORD-limited request waited for, or
  *                                      the peer's first FPDU, for which a responder waits
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
- * where the QP's actions are done      it is the Terminate, or a graceful close sends the rest
- * in kwarp_tx_release()                it was posted before the attach, or is the RTR: one batch
+ * where the QP's actions are done      it is the Terminate
+ * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or a graceful
+ *                                      close sends the rest: one batch
  * with the runner's work item          a kernel consumer posts otherwise, or more; a callback or
  *                                      the timer finds the socket owned by a process; a claim
  *                                      waits, a budget is used up, or another program wants the
@@ -152,6 +153,22 @@ static void tell_idle(struct kwarp_engine *e)
 }
 
 /*
+ * The last look.  What libsiw has posted beyond what it may have outstanding does not count: when
+ * a response has come there is room for it, and the receive path kicks.
+ */
+static bool posted_since(struct kwarp_engine *e, u32 seen)
+{
+	if (kwarp_sq_posted(e->sq) != seen)
+		return true;
+	if (!kwarp_sq_left(e->sq))
+		return false;
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Pairs with kwarp_rx_answered(), as in peek_request(). */
+	smp_mb__after_atomic();
+	return kwarp_sq_posted(e->sq) != seen;
+}
+
+/*
  * One round: all there is to send now.  KWARP_TX_MORE if there is, or may be, more:
  * after a batch, or because something was posted while we were about to stop.
  */
@@ -176,7 +193,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 		return result;
 	kwarp_coalesce_sent(e);
 	tell_idle(e);
-	return kwarp_sq_posted(e->sq) != seen ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	return posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /* True if the runner has left. */

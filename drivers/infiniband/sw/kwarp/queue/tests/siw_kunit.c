@@ -344,6 +344,11 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
+	/* Who is about to go is told, although there is no room to move anything. */
+	i = kwarp_sq_posted(&t->sq);
+	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_left(&t->sq));
 	kwarp_sq_answered(&t->sq, 0);
 	expect_cqe(test, 0, SIW_OP_READ, SIW_WC_SUCCESS);
 	KUNIT_ASSERT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
@@ -354,7 +359,7 @@ static void test_full(struct kunit *test)
 	/* All of them are flushed. */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	for (i = 1; i < posted; i++)
-		expect_cqe(test, i, SIW_OP_READ,    SIW_WC_WR_FLUSH_ERR);
+		expect_cqe(test, i, SIW_OP_READ, SIW_WC_WR_FLUSH_ERR);
 	expect_no_cqe(test);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 }
