@@ -111,6 +111,7 @@ struct kwarp_tx_msg {
  * @left: likewise: for something that had not been taken from the queue
  * @realtime: likewise: by a program with a real-time policy
  * @polls: likewise: what the program had counted when it rang last
+ * @row: likewise: doorbells in a row without a poll between
  * @rung_at: what the producer index was then; READ_ONCE, since the timer looks
  * @on: held, and on the CQ's list; under that list's lock, READ_ONCE without
  * @node: in that list; under its lock
@@ -128,6 +129,7 @@ struct kwarp_coalesce {
 	bool realtime;
 	bool on;
 	u32 polls;
+	u32 row;
 	u32 rung_at;
 	u32 deeds;
 	u32 waits;

@@ -366,6 +366,28 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 	return true;
 }
 
+/**
+ * kwarp_siw_taken - how many completions the program has taken
+ * @cq: ring
+ * @index: of the next completion
+ *
+ * A hint: it may be too small, since not all are looked at.
+ *
+ * Context: any.
+ */
+u32 kwarp_siw_taken(struct kwarp_siw_cq *cq, u32 index)
+{
+	u32 taken = READ_ONCE(cq->taken), n = KWARP_IRQ_OFF_BATCH;
+
+	if (index - taken > cq->mask + 1)
+		taken = index - cq->mask - 1;
+	while (taken != index && n-- &&
+	       !(READ_ONCE(cq->mem[taken & cq->mask].flags) & SIW_WQE_VALID))
+		taken++;
+	WRITE_ONCE(cq->taken, taken);
+	return taken;
+}
+
 /* The word in which the program asks for an event. */
 u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq)
 {

@@ -46,14 +46,16 @@ struct kwarp_siw_wq {
  * @len: octets of it, with @ctrl
  * @ctrl: where the program arms, after the last entry
  * @mask: entries - 1
+ * @taken: completions that the program has taken, as far as somebody has looked; READ_ONCE, a hint
  *
- * Immutable.
+ * Immutable, but for @taken.
  */
 struct kwarp_siw_cq {
 	struct siw_cqe *mem;
 	size_t len;
 	struct siw_cq_ctrl *ctrl;
 	u32 mask;
+	u32 taken;
 };
 
 struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries);
@@ -69,6 +71,7 @@ void kwarp_siw_sleep(struct kwarp_siw_wq *wq);
 void kwarp_siw_forget(struct kwarp_siw_wq *wq);
 
 bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *cqe);
+u32 kwarp_siw_taken(struct kwarp_siw_cq *cq, u32 index);
 u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq);
 
 static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)

@@ -10,6 +10,7 @@
 #include "coalesce.h"
 
 #include <linux/delay.h>
+#include <linux/math64.h>
 #include <linux/sched.h>
 
 #include "../../compat.h"
@@ -96,17 +97,44 @@ static bool has_left(const struct kwarp_engine *e)
 {
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
+	if (READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD ||
+	    test_bit(KWARP_E_TX_WAIT_READ, &e->flags))
+		return false;
+	if (e->sq->siw)
+		return kwarp_sq_left(e->sq);
 	/*
 	 * It need not ring if somebody sends, or TCP has no room.  What it has rung for waits
 	 * for something else, and an answer would be waited for if it had rung, too.
 	 */
-	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
-	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
-	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at);
 }
 
 /* What is to be done for a stream. */
 enum todo { NOTHING, SEND, RELEASE };
+
+/* The time between looks that send what libsiw has left. */
+static u64 paced_ns(const struct kwarp_cq_hold *h)
+{
+	return max_t(u64, h->least / KWARP_COALESCE_PACE, KWARP_COALESCE_PACE_MIN_NS);
+}
+
+/*
+ * libsiw never comes to ring for what it has left: the timer sends it, at its own pace.  That pays
+ * if in the time between looks more is posted than doorbells could have been obeyed.
+ */
+static enum todo look_at_libsiw(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+{
+	const u32 least = div_u64(paced_ns(h), KWARP_COALESCE_DOORBELL_NS);
+
+	h->facts.active = true;
+	h->facts.paced = true;
+	if (kwarp_siw_posted(e->sq->siw, least))
+		h->missed -= !!h->missed;
+	else
+		h->facts.forgotten = true;
+	atomic_long_inc(&e->kdev->coalesce_timeouts);
+	return SEND;
+}
 
 static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
@@ -123,6 +151,8 @@ static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	}
 	c->unused = 0;
 	f->waiting = true;
+	if (e->sq->siw)
+		return look_at_libsiw(h, e);
 	if (!c->waits++ || (active && c->waits <= KWARP_COALESCE_BUSY))
 		return NOTHING;
 	f->forgotten |= !active;
@@ -197,7 +227,10 @@ static bool look_at_some(struct kwarp_cq_hold *h)
 static void judge(struct kwarp_cq_hold *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
-	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
+	if (h->facts.paced)
+		h->ns = paced_ns(h);
+	else
+		h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
 	h->facts = (struct kwarp_coalesce_facts) {};
 	h->turn++;
 }
@@ -271,9 +304,6 @@ static bool may_hold(const struct kwarp_engine *e)
 
 	/* A timer that has to wait for the next tick would hold for much too long. */
 	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
-		return false;
-	/* libsiw does not ring when it finds nothing to poll. */
-	if (e->sq->siw)
 		return false;
 	/* A responder whose peer has said nothing cannot send, whoever rings. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
@@ -366,14 +396,18 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_cq_hold *h = &e->sq->cq->hold;
 	u32 before = c->polls;
+	bool may;
 
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
 	c->rung = false;
 	c->polls = polls(e);
+	c->row = c->polls != before ? 0 : c->row + 1;
+	/* What libsiw polls in vain nobody sees; one that posts many in a row is to be held. */
+	may = e->sq->siw ? c->row >= KWARP_COALESCE_ROW : c->polls != before;
 	spin_lock_bh(&h->lock);
-	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, c->polls != before))
+	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, may))
 		put_on(h, e);
 	else
 		take_off(h, e);

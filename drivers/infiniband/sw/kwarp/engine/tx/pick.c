@@ -357,6 +357,8 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
 	enum kwarp_take take = kwarp_sq_peek(e->sq, &e->tx.wqe);
 
+	if (e->sq->siw && take != KWARP_TAKE_NONE)
+		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	if (take != KWARP_TAKE_NONE || !kwarp_sq_left(e->sq))
 		return take;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
