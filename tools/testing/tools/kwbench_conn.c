@@ -148,8 +148,8 @@ static unsigned int read_depth(const struct kb_run *run, struct ibv_context *ver
 
 	if (ibv_query_device(verbs, &attr))
 		kw_die(KW_SETUP, "cannot query the device");
-	if (depth > (unsigned int)attr.max_qp_rd_atom)
-		depth = attr.max_qp_rd_atom;
+	if (depth > (unsigned int)attr.max_qp_init_rd_atom)
+		depth = attr.max_qp_init_rd_atom;
 	return depth < MAX_READS ? depth : MAX_READS;
 }
 

@@ -54,8 +54,8 @@ static int accept_one(struct kb_run *run, struct kb_qp *qp, const struct kwcm_ev
 	struct rdma_conn_param param = {
 		.private_data = &mine,
 		.private_data_len = sizeof(mine),
-		.initiator_depth = ev->resources,
-		.responder_resources = ev->depth,
+		.initiator_depth = ev->depth,
+		.responder_resources = ev->resources,
 		.rnr_retry_count = 7,
 	};
 	int rv = kb_create_qp(run, qp);

@@ -12,7 +12,8 @@
  * @type: RDMA_CM_EVENT_*
  * @status: as the event had it
  * @id: the id it is about; of a connect request: the new one
- * @depth: Reads that the peer takes at once; @resources: that it wants to send at once
+ * @depth: Reads and atomic operations that the peer takes at once; initiator_depth of an answer
+ * @resources: that it wants to send at once; responder_resources of an answer
  * @priv_len: octets in @priv
  * @priv: private data of the peer
  */
