@@ -12,16 +12,17 @@
 
 static const char usage_text[] =
 	"usage: kwbench -s [-T] -a addr [-p port]\n"
-	"       kwbench -c -a addr [-p port] -o write|read|send|idle|stream [-m octets] [-q qps]\n"
-	"               [-w depth] [-t ms] [-u ms] [-l] [-e]\n"
+	"       kwbench -c -a addr [-p port] -o operation [-m octets] [-q qps] [-w depth]\n"
+	"               [-t ms] [-u ms] [-l] [-e]\n"
 	"  -s, -c  server (until killed) or client\n"
 	"  -T      server: of plain TCP, which is the operation \"stream\"\n"
-	"  -o      operation; idle: memory that a connection takes, both ends together\n"
-	"  -m      octets of an operation\n"
+	"  -o      write, read, send, write-imm, fetch-add, cmp-swap, stream, or idle: memory\n"
+	"          that a connection takes, both ends together\n"
+	"  -m      octets of an operation: 65536; of an atomic one 8, and nothing else\n"
 	"  -q      queue pairs, one connection each\n"
 	"  -w      operations outstanding per queue pair\n"
 	"  -t, -u  duration of the measurement and of the warm-up before it, ms: about\n"
-	"  -l      latency: one at a time; Write and Send to and fro, half of that is told\n"
+	"  -l      latency: one at a time; Writes and Sends to and fro, half of that is told\n"
 	"  -e      wait for completion events instead of polling\n"
 	"The client prints one line of JSON.";
 
@@ -34,12 +35,13 @@ static struct {
 	.port = "7176",
 	.ms = 1000,
 	.warm_ms = 200,
-	.cfg = { .magic = KB_MAGIC, .size = 65536, .qps = 1, .depth = 64, .op = KB_WRITE },
+	.cfg = { .magic = KB_MAGIC, .qps = 1, .depth = 64, .op = KB_WRITE },
 };
 
 static enum kb_op op_of(const char *name)
 {
-	static const char *const names[] = { "write", "read", "send", "idle", "stream" };
+	static const char *const names[] = { "write", "read", "send", "write-imm", "fetch-add",
+					     "cmp-swap", "idle", "stream" };
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -107,9 +109,23 @@ static void client(double warm, double seconds)
 			kb_client_latency(&run, warm, seconds);
 		else
 			kb_client_rate(&run, warm, seconds);
+		kb_client_compare(&run);
 	}
 	kb_disconnect_all(&run);
 	kb_close(&run);
+}
+
+static void judge_options(void)
+{
+	if (opt.server == opt.client || !opt.addr)
+		kw_die(KW_SETUP, "%s", usage_text);
+	if (opt.cfg.op == KB_WRITE && opt.cfg.flags == (KB_LATENCY | KB_EVENTS))
+		kw_die(KW_SETUP, "a Write makes no event at the far side: no -l with -e");
+	if (!opt.cfg.size)
+		opt.cfg.size = kb_is_atomic(&opt.cfg) ? KB_WORD : 65536;
+	if (kb_is_atomic(&opt.cfg) && opt.cfg.size != KB_WORD)
+		kw_die(KW_SETUP, "an atomic operation has %u octets: no -m %u", KB_WORD,
+		       opt.cfg.size);
 }
 
 int main(int argc, char **argv)
@@ -119,10 +135,7 @@ int main(int argc, char **argv)
 	kw_prog = "kwbench";
 	while ((o = getopt(argc, argv, "scTa:p:o:m:q:w:t:u:le")) != -1)
 		parse_option(o, optarg);
-	if (opt.server == opt.client || !opt.addr)
-		kw_die(KW_SETUP, "%s", usage_text);
-	if (opt.cfg.op == KB_WRITE && opt.cfg.flags == (KB_LATENCY | KB_EVENTS))
-		kw_die(KW_SETUP, "a Write makes no event at the far side: no -l with -e");
+	judge_options();
 	kw_prog = opt.server ? "kwbench server" : "kwbench client";
 	signal(SIGPIPE, SIG_IGN);
 	if (opt.server && opt.tcp)

@@ -16,7 +16,13 @@
  * ends, user and kernel: all processors' time but for the idle.
  *
  * iWARP has no flow control for Sends: the client sends as many as it has credits, the
- * server gives new ones in a small Send, one for each half of its receives.
+ * server gives new ones in a small Send, one for each half of its receives.  A Write with immediate
+ * data takes a receive, too.
+ *
+ * Immediate data are numbers, one after the other: the server counts those that come in their
+ * order.  Each queue pair has a word for its atomic operations: FetchAdd adds 1, CmpSwap puts a
+ * number in the place of the one before.  In the end the client says how many operations it has
+ * posted, the server looks at its count or at the word, and answers.
  */
 #ifndef KWBENCH_H
 #define KWBENCH_H
@@ -28,11 +34,15 @@
 #define KB_MAX_QPS	4096
 #define KB_CM_MS	20000
 #define KB_INLINE	200	/* latency runs of up to that many octets post inline */
+#define KB_WORD		8	/* octets of an atomic operation */
 
 enum kb_op {
 	KB_WRITE,
 	KB_READ,
 	KB_SEND,
+	KB_WRITE_IMM,
+	KB_FETCH_ADD,
+	KB_CMP_SWAP,
 	KB_IDLE,	/* connect, and nothing more */
 	KB_STREAM,	/* plain TCP */
 };
@@ -65,6 +75,16 @@ struct kb_window {
 };
 
 /**
+ * struct kb_note - what the client says after the last operation, and the server answers
+ * @count: operations on this connection that were posted, or that have come as they should
+ */
+struct kb_note {
+	uint64_t count;
+};
+
+enum { KB_OUT, KB_IN, KB_NOTES };
+
+/**
  * struct kb_qp - one connection
  * @id: its queue pair and, at the client, its event channel
  * @peer: where Writes go and Reads come from
@@ -72,20 +92,26 @@ struct kb_window {
  * @unsignaled: of these, the ones since the last signaled one
  * @credits: Sends that the peer has receives for (client)
  * @owed: receives that were posted again since the last credit message (server)
+ * @posted: operations, if they are counted
+ * @heard: immediate data that came in their order
  * @drained: the Read that ends a phase is complete
+ * @answered: the server's note is there (client)
  */
 struct kb_qp {
 	struct rdma_cm_id *id;
 	struct kb_window peer;
 	unsigned int queued, unsignaled, credits, owed;
-	bool drained;
+	uint64_t posted, heard;
+	bool drained, answered;
 };
 
 /**
  * struct kb_run - one end of a run
  * @cfg: what the client asked for
  * @qp: the first @qps are in use
- * @mem: source of @cfg.size octets, then sink of the same size, see kb_sink()
+ * @mem: source of @half octets, then sink of the same size, see kb_sink()
+ * @half: an operation's size; of atomic operations a word for each queue pair
+ * @notes: behind both, see enum
  * @signal: every so many requests are signaled
  * @ops: requests posted in this phase
  * @goal: how many they shall be
@@ -102,6 +128,8 @@ struct kb_run {
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *mem;
+	size_t half;
+	struct kb_note *notes;
 	unsigned int signal;
 	unsigned int max_inline;
 	uint64_t ops, goal;
@@ -113,6 +141,7 @@ enum kb_what {
 	KB_DRAIN,
 	KB_CREDIT,
 	KB_RECV,
+	KB_NOTE,
 };
 
 /* wr_id: index of the connection, number of requests that are complete with it, what it is. */
@@ -120,6 +149,23 @@ enum kb_what {
 #define KB_WR_INDEX(id)			((uint32_t)((id) >> 32))
 #define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
 #define KB_WR_WHAT(id)			((enum kb_what)((id) & 0xff))
+
+static inline bool kb_is_atomic(const struct kb_config *cfg)
+{
+	return cfg->op == KB_FETCH_ADD || cfg->op == KB_CMP_SWAP;
+}
+
+/* Do both ends compare their counts in the end? */
+static inline bool kb_is_counted(const struct kb_config *cfg)
+{
+	return cfg->op == KB_WRITE_IMM || kb_is_atomic(cfg);
+}
+
+/* Does each operation take a receive? */
+static inline bool kb_takes_receives(const struct kb_config *cfg)
+{
+	return cfg->op == KB_SEND || cfg->op == KB_WRITE_IMM;
+}
 
 /* kwbench_conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
@@ -130,14 +176,32 @@ void kb_post_recv(struct kb_run *run, struct kb_qp *qp);
 /* Post one request; len octets from the source, or into it by a Read. */
 void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	     enum kb_what what, uint32_t len, bool signaled);
+/* What the device lacks for that run, or NULL. */
+const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs);
 /* Connect until there are that many; dies on failure. */
 void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port);
 void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
 
+/* kwbench_count.c: operations that are counted */
+/* Immediate data, or operands, of the next operation. */
+void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
+/* A receive is complete, not one of a note: is what it says the next number? */
+void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc);
+/* Where this queue pair's word is, or the one that came back; half: kb_sink() or mem. */
+uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half);
+/* Client: all atomic operations are complete, and the last one brought what it had to. */
+void kb_check_values(const struct kb_run *run);
+/* Server: a note has come. */
+void kb_answer_note(struct kb_run *run, struct kb_qp *qp);
+/* Client: the server's answer has come. */
+void kb_check_note(const struct kb_run *run, const struct kb_qp *qp);
+
 /* kwbench_client.c */
 void kb_client_rate(struct kb_run *run, double warm, double seconds);
 void kb_client_latency(struct kb_run *run, double warm, double seconds);
+/* After either: has the server found as many operations as were posted? */
+void kb_client_compare(struct kb_run *run);
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port);
 
 /**

@@ -19,11 +19,14 @@ static const enum ibv_wr_opcode opcodes[] = {
 	[KB_WRITE] = IBV_WR_RDMA_WRITE,
 	[KB_READ] = IBV_WR_RDMA_READ,
 	[KB_SEND] = IBV_WR_SEND,
+	[KB_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+	[KB_FETCH_ADD] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	[KB_CMP_SWAP] = IBV_WR_ATOMIC_CMP_AND_SWP,
 };
 
 static bool may_post(const struct kb_run *run, const struct kb_qp *qp)
 {
-	if (run->cfg.op == KB_SEND && !qp->credits)
+	if (kb_takes_receives(&run->cfg) && !qp->credits)
 		return false;
 	return run->ops < run->goal && qp->queued < run->cfg.depth;
 }
@@ -33,25 +36,38 @@ static void fill_queue(struct kb_run *run, struct kb_qp *qp)
 	while (may_post(run, qp)) {
 		kb_post(run, qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size,
 			qp->unsignaled + 1 >= run->signal);
-		if (run->cfg.op == KB_SEND)
+		if (kb_takes_receives(&run->cfg))
 			qp->credits--;
 		run->ops++;
 	}
+}
+
+static void must_succeed(const struct ibv_wc *wc)
+{
+	if (wc->status != IBV_WC_SUCCESS)
+		kw_die(KW_LOST, "completion with error: %s, %#x", ibv_wc_status_str(wc->status),
+		       wc->vendor_err);
+}
+
+static void handle_recv(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc)
+{
+	kb_post_recv(run, qp);
+	if (kb_is_counted(&run->cfg) && wc->byte_len)
+		qp->answered = true;
+	else
+		qp->credits += run->cfg.depth;
 }
 
 static void handle(struct kb_run *run, const struct ibv_wc *wc)
 {
 	struct kb_qp *qp = &run->qp[KB_WR_INDEX(wc->wr_id)];
 
-	if (wc->status != IBV_WC_SUCCESS)
-		kw_die(KW_LOST, "completion with error: %s", ibv_wc_status_str(wc->status));
+	must_succeed(wc);
 	qp->queued -= KB_WR_COUNT(wc->wr_id);
-	if (KB_WR_WHAT(wc->wr_id) == KB_DRAIN) {
+	if (KB_WR_WHAT(wc->wr_id) == KB_DRAIN)
 		qp->drained = true;
-	} else if (KB_WR_WHAT(wc->wr_id) == KB_RECV) {
-		kb_post_recv(run, qp);
-		qp->credits += run->cfg.depth;
-	}
+	else if (KB_WR_WHAT(wc->wr_id) == KB_RECV)
+		handle_recv(run, qp, wc);
 	fill_queue(run, qp);
 }
 
@@ -112,6 +128,8 @@ static void phase(void *ctx, uint64_t count)
 	while (run->ops < count)
 		handle_some(run);
 	drain(run);
+	if (kb_is_atomic(&run->cfg))
+		kb_check_values(run);
 }
 
 void kb_client_rate(struct kb_run *run, double warm, double seconds)
@@ -138,11 +156,13 @@ static void wait_completion(struct kb_run *run, enum kb_what what)
 				sleep_for_event(run);
 			continue;
 		}
-		if (wc.status != IBV_WC_SUCCESS)
-			kw_die(KW_LOST, "completion with error: %s", ibv_wc_status_str(wc.status));
+		must_succeed(&wc);
 		run->qp->queued -= KB_WR_COUNT(wc.wr_id);
-		if (KB_WR_WHAT(wc.wr_id) == what)
-			return;
+		if (KB_WR_WHAT(wc.wr_id) != what)
+			continue;
+		if (run->cfg.op == KB_WRITE_IMM)
+			kb_hear(run, run->qp, &wc);
+		return;
 	}
 }
 
@@ -157,9 +177,10 @@ static void write_to_and_fro(struct kb_run *run, uint8_t n)
 	wait_completion(run, KB_DATA);
 }
 
+/* What takes a receive is answered by its like. */
 static void send_to_and_fro(struct kb_run *run)
 {
-	kb_post(run, run->qp, IBV_WR_SEND, KB_DATA, run->cfg.size, true);
+	kb_post(run, run->qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size, true);
 	wait_completion(run, KB_RECV);
 	kb_post_recv(run, run->qp);
 }
@@ -168,11 +189,13 @@ static void once(struct kb_run *run)
 {
 	if (run->cfg.op == KB_WRITE) {
 		write_to_and_fro(run, ++run->turn);
-	} else if (run->cfg.op == KB_READ) {
-		kb_post(run, run->qp, IBV_WR_RDMA_READ, KB_DATA, run->cfg.size, true);
-		wait_completion(run, KB_DATA);
-	} else {
+	} else if (kb_takes_receives(&run->cfg)) {
 		send_to_and_fro(run);
+	} else {
+		kb_post(run, run->qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size, true);
+		wait_completion(run, KB_DATA);
+		if (kb_is_atomic(&run->cfg))
+			kb_check_values(run);
 	}
 }
 
@@ -185,10 +208,35 @@ static void one_by_one(void *ctx, uint64_t count)
 void kb_client_latency(struct kb_run *run, double warm, double seconds)
 {
 	struct kb_work work = { .run = one_by_one, .ctx = run, .least = 1 };
+	bool answered = run->cfg.op == KB_WRITE || kb_takes_receives(&run->cfg);
 
 	ibv_req_notify_cq(run->cq, 0);
 	/* Of a way to and fro one half is told. */
-	kb_measure_latency(&work, warm, seconds, run->cfg.op == KB_READ ? 1 : 0.5);
+	kb_measure_latency(&work, warm, seconds, answered ? 0.5 : 1);
+}
+
+/* ---------------------------------------------------------------- counts */
+
+static void compare_one(struct kb_run *run, struct kb_qp *qp)
+{
+	/* A note takes a receive as any other message does. */
+	while (kb_takes_receives(&run->cfg) && !qp->credits)
+		handle_some(run);
+	qp->answered = false;
+	run->notes[KB_OUT].count = qp->posted;
+	kb_post(run, qp, IBV_WR_SEND, KB_NOTE, sizeof(run->notes[KB_OUT]), true);
+	while (!qp->answered)
+		handle_some(run);
+	kb_check_note(run, qp);
+}
+
+/* One after the other, as the notes have one place. */
+void kb_client_compare(struct kb_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; kb_is_counted(&run->cfg) && i < run->qps; i++)
+		compare_one(run, &run->qp[i]);
 }
 
 /* -------------------------------------------------------------- memory */

@@ -15,13 +15,13 @@
 
 uint8_t *kb_sink(const struct kb_run *run)
 {
-	return run->mem + run->cfg.size;
+	return run->mem + run->half;
 }
 
-/* Receives per queue pair: the server takes Sends, the client credits. */
+/* Receives per queue pair: the server takes Sends, the client credits; both take notes. */
 static unsigned int recv_depth(const struct kb_run *run)
 {
-	if (run->cfg.op != KB_SEND)
+	if (!kb_takes_receives(&run->cfg))
 		return 1;
 	if (run->cfg.flags & KB_LATENCY)
 		return PONG_RECVS;
@@ -34,21 +34,53 @@ static unsigned int send_depth(const struct kb_run *run)
 	return run->cfg.depth + run->signal + CREDIT_RECVS;
 }
 
-void kb_open(struct kb_run *run, struct ibv_context *verbs)
+/* Both halves, and the notes: their length. */
+static size_t alloc_memory(struct kb_run *run)
 {
-	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	size_t len = 2 * (size_t)run->cfg.size;
-	int cqes;
+	size_t notes, len;
 
-	if (run->pd)
-		return;
-	run->signal = run->cfg.depth >= 16 ? run->cfg.depth / 8 : 1;
-	cqes = run->cfg.qps * (send_depth(run) + recv_depth(run));
-	run->qp = kw_zalloc(run->cfg.qps * sizeof(*run->qp));
+	run->half = kb_is_atomic(&run->cfg) ? (size_t)run->cfg.qps * KB_WORD : run->cfg.size;
+	notes = (2 * run->half + KB_WORD - 1) / KB_WORD * KB_WORD;
+	len = notes + KB_NOTES * sizeof(*run->notes);
 	run->mem = aligned_alloc(4096, (len + 4095) & ~4095UL);
 	if (!run->mem)
 		kw_die(KW_SETUP, "no memory for messages of %u octets", run->cfg.size);
 	memset(run->mem, 0, len);
+	run->notes = (struct kb_note *)(run->mem + notes);
+	return len;
+}
+
+static void set_signal(struct kb_run *run)
+{
+	run->signal = run->cfg.depth >= 16 ? run->cfg.depth / 8 : 1;
+}
+
+const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs)
+{
+	struct ibv_device_attr_ex attr;
+
+	/* Asked the old way, the kernel says what was true when the device was made. */
+	if (ibv_query_device_ex(verbs, NULL, &attr))
+		kw_die(KW_SETUP, "cannot query the device");
+	if (kb_is_atomic(cfg) && attr.orig_attr.atomic_cap == IBV_ATOMIC_NONE)
+		return "atomic operations";
+	return NULL;
+}
+
+void kb_open(struct kb_run *run, struct ibv_context *verbs)
+{
+	int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	size_t len;
+	int cqes;
+
+	if (run->pd)
+		return;
+	if (kb_is_atomic(&run->cfg))
+		access |= IBV_ACCESS_REMOTE_ATOMIC;
+	set_signal(run);
+	cqes = run->cfg.qps * (send_depth(run) + recv_depth(run));
+	run->qp = kw_zalloc(run->cfg.qps * sizeof(*run->qp));
+	len = alloc_memory(run);
 	run->pd = ibv_alloc_pd(verbs);
 	run->mr = run->pd ? ibv_reg_mr(run->pd, run->mem, len, access) : NULL;
 	run->comp = ibv_create_comp_channel(verbs);
@@ -71,9 +103,10 @@ void kb_close(struct kb_run *run)
 
 void kb_post_recv(struct kb_run *run, struct kb_qp *qp)
 {
+	bool counted = kb_is_counted(&run->cfg);
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)kb_sink(run),
-		.length = run->cfg.size,
+		.addr = counted ? (uintptr_t)&run->notes[KB_IN] : (uintptr_t)kb_sink(run),
+		.length = counted ? sizeof(run->notes[KB_IN]) : run->cfg.size,
 		.lkey = run->mr->lkey,
 	};
 	struct ibv_recv_wr *bad, wr = {
@@ -86,11 +119,34 @@ void kb_post_recv(struct kb_run *run, struct kb_qp *qp)
 		kw_die(KW_LOST, "cannot post a receive");
 }
 
+/* Where the octets are, or go to. */
+static const void *local(const struct kb_run *run, const struct kb_qp *qp, enum kb_what what)
+{
+	if (kb_is_counted(&run->cfg) && what != KB_DATA)
+		return &run->notes[KB_OUT];
+	return kb_is_atomic(&run->cfg) ? (uint8_t *)kb_word(run, qp, run->mem) : run->mem;
+}
+
+static bool may_be_inline(const struct kb_run *run, enum ibv_wr_opcode opcode, uint32_t len)
+{
+	return opcode != IBV_WR_RDMA_READ && !kb_is_atomic(&run->cfg) && len <= run->max_inline;
+}
+
+static void cannot_post(const struct kb_qp *qp, enum ibv_wr_opcode opcode, int rv)
+{
+	/* Some providers give the kernel's sign. */
+	rv = abs(rv);
+	if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM && (rv == EINVAL || rv == EOPNOTSUPP))
+		kw_die(KW_LOST, "the queue pair has no Writes with immediate data: %s",
+		       strerror(rv));
+	kw_die(KW_LOST, "cannot post, %u requests queued: %s", qp->queued, strerror(rv));
+}
+
 void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	     enum kb_what what, uint32_t len, bool signaled)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)run->mem,
+		.addr = (uintptr_t)local(run, qp, what),
 		.length = len,
 		.lkey = run->mr->lkey,
 	};
@@ -105,14 +161,16 @@ void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	};
 	int rv;
 
-	if (opcode != IBV_WR_RDMA_READ && len <= run->max_inline)
+	if (what == KB_DATA && kb_is_counted(&run->cfg))
+		kb_number(run, qp, &wr);
+	if (may_be_inline(run, opcode, len))
 		wr.send_flags |= IBV_SEND_INLINE;
 	qp->queued++;
 	if (signaled)
 		qp->unsignaled = 0;
 	rv = ibv_post_send(qp->id->qp, &wr, &bad);
 	if (rv)
-		kw_die(KW_LOST, "cannot post, %u requests queued: %s", qp->queued, strerror(rv));
+		cannot_post(qp, opcode, rv);
 }
 
 int kb_create_qp(struct kb_run *run, struct kb_qp *qp)
@@ -153,6 +211,16 @@ static unsigned int read_depth(const struct kb_run *run, struct ibv_context *ver
 	return depth < MAX_READS ? depth : MAX_READS;
 }
 
+/* What exceeds that number would wait in the send queue. */
+static void limit_depth(struct kb_run *run, unsigned int granted)
+{
+	if (!granted)
+		kw_die(KW_SETUP, "the server takes no atomic operations at once");
+	if (run->cfg.depth > granted)
+		run->cfg.depth = granted;
+	set_signal(run);
+}
+
 static void connect_one(struct kb_run *run, struct kb_qp *qp)
 {
 	struct rdma_conn_param param = {
@@ -174,14 +242,20 @@ static void connect_one(struct kb_run *run, struct kb_qp *qp)
 	if (ev.priv_len < sizeof(qp->peer))
 		kw_die(KW_SETUP, "the server's answer has %u octets", ev.priv_len);
 	memcpy(&qp->peer, ev.priv, sizeof(qp->peer));
+	if (kb_is_atomic(&run->cfg))
+		limit_depth(run, ev.depth);
 }
 
 void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port)
 {
 	struct rdma_cm_id *id;
+	const char *lacks;
 
 	while (run->qps < qps) {
 		id = kwcm_resolve(addr, port);
+		lacks = kb_lacks(&run->cfg, id->verbs);
+		if (lacks)
+			kw_die(KW_SETUP, "the device has no %s", lacks);
 		kb_open(run, id->verbs);
 		run->cfg.addr = (uintptr_t)kb_sink(run);
 		run->cfg.rkey = run->mr->rkey;

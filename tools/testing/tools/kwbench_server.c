@@ -45,7 +45,7 @@ static bool acceptable(const struct server *s, const struct kwcm_event *ev, stru
 		return false;
 	memcpy(cfg, ev->priv, sizeof(*cfg));
 	return cfg->magic == KB_MAGIC && cfg->qps <= KB_MAX_QPS && cfg->qps && cfg->size &&
-	       (!s->run.pd || s->run.qps < s->run.cfg.qps);
+	       !kb_lacks(cfg, ev->id->verbs) && (!s->run.pd || s->run.qps < s->run.cfg.qps);
 }
 
 static int accept_one(struct kb_run *run, struct kb_qp *qp, const struct kwcm_event *ev)
@@ -62,6 +62,8 @@ static int accept_one(struct kb_run *run, struct kb_qp *qp, const struct kwcm_ev
 
 	if (rv)
 		return rv;
+	if (kb_is_atomic(&run->cfg))
+		mine.addr = (uintptr_t)kb_word(run, qp, kb_sink(run));
 	return rdma_accept(qp->id, &param) ? -errno : 0;
 }
 
@@ -123,19 +125,42 @@ static void cm_event(struct server *s, const struct kwcm_event *ev)
  */
 static bool has_work(const struct kb_run *run)
 {
-	return run->pd && (run->cfg.op == KB_SEND || run->cfg.flags & KB_LATENCY);
+	return run->pd && (run->cfg.op == KB_SEND || kb_is_counted(&run->cfg) ||
+			   run->cfg.flags & KB_LATENCY);
+}
+
+/* Of atomic operations there is but the client's note to wait for. */
+static bool may_sleep(const struct kb_config *cfg)
+{
+	return cfg->flags & KB_EVENTS || (kb_is_atomic(cfg) && !(cfg->flags & KB_LATENCY));
+}
+
+/* A message has come that has to be answered, or makes room for another one. */
+static void answer(struct kb_run *run, struct kb_qp *qp)
+{
+	bool imm = run->cfg.op == KB_WRITE_IMM;
+
+	if (run->cfg.flags & KB_LATENCY) {
+		kb_post(run, qp, imm ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_SEND, KB_DATA,
+			run->cfg.size, true);
+	} else if (++qp->owed == run->cfg.depth) {
+		qp->owed = 0;
+		/* A receive of a run that is counted is for a note: nothing goes there. */
+		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, imm ? 0 : 1, true);
+	}
 }
 
 /* A receive is posted again before the message is answered. */
-static void received(struct kb_run *run, struct kb_qp *qp)
+static void received(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc)
 {
 	kb_post_recv(run, qp);
-	if (run->cfg.flags & KB_LATENCY) {
-		kb_post(run, qp, IBV_WR_SEND, KB_DATA, run->cfg.size, true);
-	} else if (++qp->owed == run->cfg.depth) {
-		qp->owed = 0;
-		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, 1, true);
+	if (kb_is_counted(&run->cfg) && wc->opcode == IBV_WC_RECV) {
+		kb_answer_note(run, qp);
+		return;
 	}
+	if (run->cfg.op == KB_WRITE_IMM)
+		kb_hear(run, qp, wc);
+	answer(run, qp);
 }
 
 static bool completions(struct kb_run *run)
@@ -151,7 +176,7 @@ static bool completions(struct kb_run *run)
 			continue;
 		qp->queued -= KB_WR_COUNT(wc[i].wr_id);
 		if (KB_WR_WHAT(wc[i].wr_id) == KB_RECV)
-			received(run, qp);
+			received(run, qp, &wc[i]);
 	}
 	return n > 0;
 }
@@ -201,7 +226,7 @@ static bool serve_some(struct server *s)
 	for (idle = 0; idle < LOOK_EVERY; idle++) {
 		if (work(s))
 			idle = 0;
-		else if (s->run.cfg.flags & KB_EVENTS)
+		else if (may_sleep(&s->run.cfg))
 			return sleep_for_either(s);
 	}
 	return true;
