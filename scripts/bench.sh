@@ -26,7 +26,8 @@
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
 # Options of run.py: --rounds 5, --seconds 1, --mtu 1500 9000 65000, --who kwarp siw ...,
-# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first,
+# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first
+# (RFC 7306, beside rxe: 'write-imm|fetch-add|cmp-swap'),
 # --steer: packets of each end on the processor of its program.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -38,6 +38,9 @@ LIBRARY = "crc32c"
 USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", "iperf3", LIBRARY]
 SIZES = (64, 1024, 4096, 65536, 1 << 20)
 OPS = ("write", "read", "send")
+# RFC 7306, which neither siw nor its provider has; InfiniBand does, and so rxe.
+IMM, ATOMICS = "write-imm", ("fetch-add", "cmp-swap")
+WORD = 8  # octets of an atomic operation
 IN_FLIGHT = 4 << 20  # octets that may be under way on one queue pair
 GRACE = 20  # seconds that a run may take beyond its time
 IPERF_STREAMS = 128  # iperf3 has no more
@@ -184,7 +187,8 @@ def depth_of(cell):
 
 def sleeps(cell):
     """Does each end sleep for events?"""
-    return cell["kind"] == "cpu" or ALONE and (cell["kind"] == "latency" or cell["op"] == "send")
+    heard = cell["kind"] == "latency" or cell["op"] in ("send", IMM)
+    return cell["kind"] == "cpu" or ALONE and heard
 
 
 def measure_kwbench(who, cell, seconds, grace=GRACE):
@@ -252,8 +256,23 @@ def library_cell():
     return {"kind": "rate", "op": LIBRARY, "size": 65536, "qps": 1}
 
 
+def rfc7306_cells(mtu):
+    """What an atomic operation takes does not depend on the MTU."""
+    for qps in (1, 64):
+        for size in (64, 65536):
+            yield {"kind": "rate", "op": IMM, "size": size, "qps": qps}
+    for size in (64, 4096):
+        yield {"kind": "latency", "op": IMM, "size": size, "qps": 1}
+    if mtu == 1500:
+        for op in ATOMICS:
+            for qps in (1, 64):
+                yield {"kind": "rate", "op": op, "size": WORD, "qps": qps}
+            yield {"kind": "latency", "op": op, "size": WORD, "qps": 1}
+
+
 def all_cells(mtu):
     yield from rate_cells()
+    yield from rfc7306_cells(mtu)
     yield library_cell()
     for op in OPS:
         for size in (64, 4096):
@@ -282,10 +301,17 @@ def short_cells(mtu):
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}
         for op in OPS:
             yield {"kind": "latency", "op": op, "size": 64, "qps": 1}
+        # Of RFC 7306 each operation once: no ratio, but that it works at full speed.
+        for kind, op, size in (("rate", IMM, 64), ("rate", "fetch-add", WORD), ("latency", "cmp-swap", WORD)):
+            yield {"kind": kind, "op": op, "size": size, "qps": 1}
 
 
 def name_of(cell):
     return f"{cell['kind']}-{cell['op']}-{cell['size']}-{cell['qps']}"
+
+
+def cannot(who, cell):
+    return cell["op"] in (IMM, *ATOMICS) and who.type in ("siw", "kwarp-siw")
 
 
 def takes_part(who, cell):
@@ -294,6 +320,8 @@ def takes_part(who, cell):
         return who.name == LIBRARY
     if cell["op"] == "stream":
         return who.name == "tcp" or who.name == "iperf3" and cell["kind"] == "rate" and cell["qps"] <= IPERF_STREAMS
+    if cannot(who, cell):
+        return False
     # A Write makes no event at the far side.
     if ALONE and cell["kind"] == "latency" and cell["op"] == "write":
         return False
@@ -357,6 +385,7 @@ class Bench:
             emit({"round": number, "mtu": mtu, "who": who.name, **cell, **result})
             shown.append(f"{who.name} {brief(cell, result)}")
         if shown:
+            shown += [f"{who.name} cannot" for who in self.contenders if cannot(who, cell)]
             print(f"  {name_of(cell):26s} {unit_of(cell):>6s}  {'  '.join(shown)}", flush=True)
 
     def round(self, number):
