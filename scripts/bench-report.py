@@ -26,6 +26,9 @@ KEYS = ("mtu", "who", "kind", "op", "size", "qps")
 GIB = 1 << 30
 MIB = 1 << 20
 OPS = ("write", "read", "send")
+# Operation, sizes.
+RFC7306 = (("write-imm", (64, 4096, 65536)), ("fetch-add", (8,)), ("cmp-swap", (8,)))
+WITHOUT_RFC7306 = ("siw", "kwarp-siw")
 NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "kwarp-siw": "kwarp, libsiw", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
 LIBRARY = "crc32c"
 PLAIN = ("tcp", "iperf3")
@@ -104,6 +107,10 @@ class Figures:
 
 def rate(run, size):
     return run["ops"] / run["seconds"]
+
+
+def thousands(run, size):
+    return rate(run, size) / 1000
 
 
 def bandwidth(run, size):
@@ -410,7 +417,9 @@ def section_instructions(fig, mtu):
         return
     yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"
     yield ""
-    rows = [row_of(fig, instructions, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op in OPS for s in sizes(fig)]
+    cells = [(op, s) for op in OPS for s in sizes(fig)]
+    cells += [(op, s) for op, possible in RFC7306 for s in possible]
+    rows = [row_of(fig, instructions, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op, s in cells]
     yield from table(head_of(fig, "both ends"), rows)
 
 
@@ -434,6 +443,40 @@ def section_latency(fig, mtu):
     yield f"### Latency, µs, MTU {mtu}"
     yield ""
     yield from table(head_of(fig, "Write, Send: half of to and fro"), rows)
+
+
+def rfc7306_rows():
+    """(label, metric, kind, operation, size, queue pairs)"""
+    for op, possible in RFC7306:
+        for size in possible:
+            name = f"{op} {octets(size)}"
+            for qps in (1, 64):
+                many = "" if qps == 1 else f" × {qps} QPs"
+                yield f"{name}{many}, thousands/s", thousands, "rate", op, size, qps
+                if size == 65536:
+                    yield f"{name}{many}, MiB/s", bandwidth, "rate", op, size, qps
+            yield f"{name}, latency, median, µs", median_latency, "latency", op, size, 1
+            yield f"{name}, latency, 99 %, µs", tail_latency, "latency", op, size, 1
+
+
+def section_rfc7306(fig, mtu):
+    """Beside rxe, the only other one that has them.  Of siw it is said that it has not."""
+    links = [who for who in fig.contenders() if who not in PLAIN]
+    able = [who for who in NAMES if who == "siw" or who in links]
+    rows = []
+    for label, metric, *cell in rfc7306_rows():
+        found = {who: fig.values(metric, mtu, who, *cell) for who in able}
+        if not any(found.values()):
+            continue
+        shown = ["cannot" if who in WITHOUT_RFC7306 else show(v) for who, v in found.items()]
+        against = ratios(found.get("kwarp", {}), found.get("rxe", {}))
+        rows.append([label, *shown, f"{statistics.median(against):.2f}" if against else "–"])
+    if not rows:
+        return
+    yield f"### Immediate data and atomic operations (RFC 7306), MTU {mtu}"
+    yield ""
+    head = ["latency of Writes: half of to and fro", *(NAMES[who] for who in able), "kwarp to rxe"]
+    yield from table(head, rows)
 
 
 def section_cpu(fig, mtu):
@@ -521,7 +564,8 @@ def sections(fig):
         yield f"![{name}]({name})"
         yield ""
     for mtu in fig.mtus():
-        for section in (section_instructions, section_rates, section_qps, section_latency, section_cpu):
+        for section in (section_instructions, section_rates, section_qps, section_latency,
+                        section_rfc7306, section_cpu):
             yield from section(fig, mtu)
     yield from section_crc(fig)
     yield from section_connections(fig)

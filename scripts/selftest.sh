@@ -9,7 +9,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse perf-race order leaks)
+tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order leaks)
 out=$KWARP_ROOT/build/selftest
 
 # ---------------------------------------------------------------- the log scan
@@ -279,6 +279,37 @@ test_bench-excuse() {
 	rm -f "$out/excuse.log"
 	names_siw_alone "$out/excuse.log" && echo "a guest without a log is excused"
 	return 0
+}
+
+# The report's table of RFC 7306: a ratio within each round, and what siw cannot do.
+test_bench-rfc7306() {
+	local dir=$out/rfc7306 line
+	rm -rf "$dir"
+	mkdir -p "$dir"
+	python3 - >"$dir/uml-up.json" <<-'END'
+		import json
+		def cell(who, kind, op, size, runs):
+		    return {"mtu": 1500, "who": who, "kind": kind, "op": op, "size": size, "qps": 1, "runs": runs}
+		def rates(*ops):
+		    return {str(r): {"ops": n, "seconds": 1.0, "busy": 1.0} for r, n in enumerate(ops)}
+		def latencies(*us):
+		    return {str(r): {"median": n, "p99": 10 * n} for r, n in enumerate(us)}
+		cells = [cell("kwarp", "rate", "write-imm", 65536, rates(16000, 32000)),
+		         cell("rxe", "rate", "write-imm", 65536, rates(8000, 4000)),
+		         cell("kwarp", "latency", "cmp-swap", 8, latencies(10, 30)),
+		         cell("rxe", "latency", "cmp-swap", 8, latencies(20, 20)),
+		         cell("kwarp", "rate", "fetch-add", 8, rates(1000, 1000))]
+		print(json.dumps({"format": 1, "date": "", "machine": {}, "absent": {}, "cells": cells}))
+	END
+	"$here/bench-report.py" report "$dir"
+	for line in 'latency of Writes: half of to and fro | kwarp | siw | rxe | kwarp to rxe' \
+		'write-imm 64 KiB, thousands/s | 24 ±33% | cannot | 6 ±33% | 5.00' \
+		'write-imm 64 KiB, MiB/s | 1500 ±33% | cannot | 375 ±33% | 5.00' \
+		'fetch-add 8, thousands/s | 1 ±0% | cannot | – | –' \
+		'cmp-swap 8, latency, median, µs | 20 ±50% | cannot | 20 ±0% | 1.00'; do
+		grep -qxF "| $line |" "$dir/report.md" || echo "$dir/report.md lacks '$line'"
+	done
+	[ "$(grep -c cannot "$dir/report.md")" = 5 ] || echo "$dir/report.md has other rows, too"
 }
 
 # -------------------------------------------------------------------- the suite
