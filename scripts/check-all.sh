@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
@@ -38,6 +38,11 @@ step_e2e-debug-rest() {
 # Consumers that stock kernels have not.
 step_e2e-uml() {
 	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd
+}
+
+# Programs that have libsiw, in a guest without our provider.
+step_e2e-libsiw() {
+	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
 
 # Cases that take minutes, and so run by name only.

@@ -14,7 +14,7 @@
 #   KWARP_E2E_SET=SET    which cases, if none is named: all (default), check or rest, see check-set.sh
 #   KWARP_LEAKS=0        the debug kernel does not look for leaks at the end (two minutes)
 #   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     for fuzz-uverbs
-#   KWARP_LINK=siw       another type of link under test
+#   KWARP_LINK=TYPE      another type of link under test: siw; kwarp-siw, without our provider
 #   KWARP_APPEND=OPTIONS of the kernel, such as threadirqs for the cases "coalesce"
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

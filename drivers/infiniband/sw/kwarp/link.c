@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * `rdma link add NAME type kwarp netdev DEV`, and what happens to the netdev.
+ * `rdma link add NAME type kwarp netdev DEV`, or type kwarp-siw, and what happens to the netdev.
  */
 #include "link.h"
 

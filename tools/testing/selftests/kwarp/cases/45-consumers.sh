@@ -64,9 +64,9 @@ refused_to_connect() {
 		fail "neither says why"
 }
 
-# siw has no immediate data.
+# siw has no immediate data, and libsiw neither.
 qperf_tests=(rc_lat rc_rdma_read_bw)
-[ "$KWARP_LINK" = siw ] || qperf_tests+=(rc_rdma_write_lat)
+[ "$KWARP_LINK" != kwarp ] || qperf_tests+=(rc_rdma_write_lat)
 testcase consumer-qperf 90 qperf_case "${qperf_tests[@]}"
 unset qperf_tests
 testcase consumer-libfabric-msg 60 libfabric_case msg verbs
