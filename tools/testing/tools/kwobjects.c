@@ -68,7 +68,8 @@ static void open_all(struct objects *o, struct ibv_device *device, void *memory,
 
 static void end_all(struct objects *o)
 {
-	if ((o->mw && ibv_dealloc_mw(o->mw)) || ibv_destroy_qp(o->shared) || ibv_destroy_qp(o->qp) ||
+	if ((o->mw && ibv_dealloc_mw(o->mw)) ||
+	    ibv_destroy_qp(o->shared) || ibv_destroy_qp(o->qp) ||
 	    ibv_destroy_srq(o->srq) || ibv_destroy_cq(o->cq) || ibv_destroy_comp_channel(o->comp) ||
 	    ibv_dereg_mr(o->mr) || ibv_dealloc_pd(o->pd))
 		kw_die(KW_MISMATCH, "cannot destroy an object: %s", strerror(errno));

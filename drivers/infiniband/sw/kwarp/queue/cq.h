@@ -77,8 +77,8 @@ struct kwarp_cq_hold {
  * @resize: serialises resizing; process context, taken before @lock
  * @lock: protects @ring, @prod, @qp; any context, innermost of ours
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
- * @siw: ring of a program that speaks siw's uABI, where its completions go; of @ring only the header
- *	is used then, and not shared; or NULL; immutable
+ * @siw: ring of a program that speaks siw's uABI, where its completions go; of @ring only the
+ *	header is used then, and not shared; or NULL; immutable
  * @map: mmap entry of @ring, or of @siw, if it is shared with user space
  * @home: processor that the consumer has chosen for what is not done in its calls; negative:
  *	none; immutable

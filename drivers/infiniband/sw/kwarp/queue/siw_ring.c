@@ -16,7 +16,6 @@
 #include <linux/vmalloc.h>
 #include <rdma/siw-abi.h>
 
-
 static_assert(sizeof(struct siw_sqe) == 120);
 static_assert(sizeof(struct siw_rqe) == 112);
 static_assert(sizeof(struct siw_cqe) == 32);
@@ -371,9 +370,8 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
  * @cq: ring
  * @index: of the next completion
  *
- * A hint: it may be too small, since not all are looked at.
- *
  * Context: any.
+ * Return: the number, free running; a hint: it may be too small, since not all are looked at.
  */
 u32 kwarp_siw_taken(struct kwarp_siw_cq *cq, u32 index)
 {

@@ -48,7 +48,7 @@ static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 	return true;
 }
 
-/* Are there requests of libsiw's that have not been moved?  Context: as above, or for a hint any. */
+/* Are there requests of libsiw's that have not been moved?  Context: as above; for a hint any. */
 bool kwarp_sq_left(const struct kwarp_sq *sq)
 {
 	return sq->siw && kwarp_siw_posted(sq->siw, 0);
@@ -75,8 +75,8 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
  * @sq: queue
  * @flags: KWARP_RING_*
  *
- * If posters have to ring, a look at kwarp_sq_posted() follows, and one at kwarp_sq_left(): there may
- * be no room for what was posted meanwhile.
+ * If posters have to ring, a look at kwarp_sq_posted() follows, and one at kwarp_sq_left(): there
+ * may be no room for what was posted meanwhile.
  *
  * Context: who takes from the queue.
  */

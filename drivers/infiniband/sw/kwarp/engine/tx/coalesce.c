@@ -230,7 +230,8 @@ static void judge(struct kwarp_cq_hold *h)
 	if (h->facts.paced)
 		h->ns = paced_ns(h);
 	else
-		h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
+		h->ns = h->facts.forgotten ? h->least :
+					     min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
 	h->facts = (struct kwarp_coalesce_facts) {};
 	h->turn++;
 }

@@ -24,10 +24,11 @@
  * A doorbell, for whichever queue of the CQ, counts as a poll.  A stream whose program has left
  * nothing for many looks is held no longer, whatever the others do.
  *
- * libsiw knows nothing of this: it does not ring when it finds nothing to poll, and counts no polls.
- * A program that has posted several times in a row, and taken no completion between, is held, and
- * what it posts is sent by the timer.  If the timer finds less than doorbells would have sent in
- * the same time, again and again, the hold ends likewise, and the next doorbells are obeyed at once.
+ * libsiw knows nothing of this: it does not ring when it finds nothing to poll, and counts no
+ * polls.  A program that has posted several times in a row, and taken no completion between, is
+ * held, and what it posts is sent by the timer.  If the timer finds less than doorbells would have
+ * sent in the same time, again and again, the hold ends likewise, and the next doorbells are obeyed
+ * at once.
  *
  * A program with a real-time policy is not held: it may keep the processor from the timer for
  * ever.  On real-time kernels nothing is held.

@@ -15,8 +15,8 @@
  *                                      the peer's first FPDU, for which a responder waits
  * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
  * where the QP's actions are done      it is the Terminate
- * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or a graceful
- *                                      close sends the rest: one batch
+ * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or a
+ *                                      graceful close sends the rest: one batch
  * with the runner's work item          a kernel consumer posts otherwise, or more; a callback or
  *                                      the timer finds the socket owned by a process; a claim
  *                                      waits, a budget is used up, or another program wants the
