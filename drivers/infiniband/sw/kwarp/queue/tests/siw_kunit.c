@@ -344,7 +344,7 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* Who is about to go is told, although there is no room to move anything. */
+	/* A runner that is about to go is told, although nothing can be moved. */
 	i = kwarp_sq_posted(&t->sq);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
