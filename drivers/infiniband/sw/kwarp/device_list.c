@@ -53,15 +53,16 @@ bool kwarp_net_in_use(const struct net *net)
 	return found;
 }
 
-/* A device of this namespace, or of any, referenced; NULL if others unregister all there are. */
-struct ib_device *kwarp_device_get_in_net(const struct net *net)
+/* The first device in @net, unless that is NULL, and on @netdev, likewise, referenced; or NULL. */
+static struct ib_device *get_first(const struct net *net, const struct net_device *netdev)
 {
 	struct ib_device *found = NULL;
 	struct kwarp_dev *kdev;
 
 	spin_lock_bh(&devices_lock);
 	list_for_each_entry(kdev, &devices, node) {
-		if (is_in(kdev, net) && ib_device_try_get(&kdev->ibdev)) {
+		if (is_in(kdev, net) && (!netdev || kdev->netdev == netdev) &&
+		    ib_device_try_get(&kdev->ibdev)) {
 			found = &kdev->ibdev;
 			break;
 		}
@@ -70,24 +71,19 @@ struct ib_device *kwarp_device_get_in_net(const struct net *net)
 	return found;
 }
 
+/* A device of this namespace, or of any, referenced; NULL if others unregister all there are. */
+struct ib_device *kwarp_device_get_in_net(const struct net *net)
+{
+	return get_first(net, NULL);
+}
+
 /*
  * The device on a netdev, referenced; NULL: there is none, or it is being unregistered.  A device
  * that is being registered is there as soon as the core has it.  Context: any but hard interrupt.
  */
 struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
 {
-	struct ib_device *found = NULL;
-	struct kwarp_dev *kdev;
-
-	spin_lock_bh(&devices_lock);
-	list_for_each_entry(kdev, &devices, node) {
-		if (kdev->netdev == netdev && ib_device_try_get(&kdev->ibdev)) {
-			found = &kdev->ibdev;
-			break;
-		}
-	}
-	spin_unlock_bh(&devices_lock);
-	return found;
+	return get_first(NULL, netdev);
 }
 
 /* Wait for the end of the last one, not for long: the caller looks again. */

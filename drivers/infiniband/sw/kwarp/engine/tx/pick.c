@@ -357,14 +357,14 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
 	enum kwarp_take take = kwarp_sq_peek(e->sq, &e->tx.wqe);
 
-	if (e->sq->siw && take != KWARP_TAKE_NONE)
-		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	if (take != KWARP_TAKE_NONE || !kwarp_sq_left(e->sq))
+	if (!e->sq->siw)
 		return take;
-	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Pairs with kwarp_rx_answered(), as in held_back(). */
-	smp_mb__after_atomic();
-	take = kwarp_sq_peek(e->sq, &e->tx.wqe);
+	if (take == KWARP_TAKE_NONE && kwarp_sq_left(e->sq)) {
+		set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+		/* Pairs with kwarp_rx_answered(), as in held_back(). */
+		smp_mb__after_atomic();
+		take = kwarp_sq_peek(e->sq, &e->tx.wqe);
+	}
 	if (take != KWARP_TAKE_NONE)
 		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	return take;
