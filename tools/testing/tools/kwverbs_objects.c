@@ -43,15 +43,6 @@ static int cq_bad_vector(struct kv_env *e)
 	return kv_cq_of(e, 16, e->verbs->num_comp_vectors);
 }
 
-static int cq_in_use(struct kv_env *e)
-{
-	int rv = ibv_destroy_cq(e->cq);
-
-	if (!rv)
-		kw_die(KW_MISMATCH, "a completion queue was destroyed under its queue pair");
-	return rv;
-}
-
 static int cq_resize_none(struct kv_env *e)
 {
 	return ibv_resize_cq(e->cq, 0);
@@ -74,6 +65,29 @@ static struct ibv_qp_init_attr good_qp(struct kv_env *e)
 	};
 
 	return a;
+}
+
+/*
+ * A queue of its own: libsiw unmaps the completion queue before it asks the kernel, so none
+ * that was refused is of use after that.
+ */
+static int cq_in_use(struct kv_env *e)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, 16, NULL, NULL, 0);
+	struct ibv_qp_init_attr a = good_qp(e);
+	struct ibv_qp *qp;
+	int rv;
+
+	if (!cq)
+		return KV_WRONG;
+	a.send_cq = cq;
+	qp = ibv_create_qp(e->pd, &a);
+	if (!qp)
+		return KV_WRONG;
+	rv = ibv_destroy_cq(cq);
+	if (!rv)
+		kw_die(KW_MISMATCH, "a completion queue was destroyed under its queue pair");
+	return ibv_destroy_qp(qp) || ibv_destroy_cq(cq) ? KV_WRONG : rv;
 }
 
 static int create_qp(struct kv_env *e, struct ibv_qp_init_attr *a)

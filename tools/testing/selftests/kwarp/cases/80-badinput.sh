@@ -220,16 +220,24 @@ unset scenario
 
 # -------------------------------------------------- wrong calls, scribbled queues
 
-# Cases of kwverbs that a type of link decides in another way.
-verbs_known() {
+# Options of kwverbs for what a type of link, or its library, decides in another way.
+verbs_options() {
 	case $KWARP_LINK in
 	# What is posted before the connection waits for it.
 	kwarp) printf -- '-k %s ' send-unconnected ;;
-	# The same, and what libsiw lacks.
-	kwarp-siw) printf -- '-k %s ' send-unconnected parent-domain grow-to-most-cqes ;;
+	# libsiw judges no request, and lacks these.
+	kwarp-siw)
+		printf -- '-k %s ' rereg-access rereg-place rereg-pd advise parent-domain \
+			grow-to-most-cqes
+		printf -- '-o'
+		;;
 	# It takes no notice of depths before the connection, nor of what memory is registered for.
-	siw) printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
-		rereg-access rereg-place rereg-pd advise parent-domain ;;
+	siw)
+		printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
+			mr-wraps rereg-access rereg-place rereg-pd advise parent-domain \
+			grow-to-most-cqes
+		printf -- '-o'
+		;;
 	esac
 }
 
@@ -238,7 +246,7 @@ wrong_verbs_case() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
 	# shellcheck disable=SC2046
-	client kwverbs -a "${IP[1]}" -p "$PORT" $(verbs_known)
+	client kwverbs -a "${IP[1]}" -p "$PORT" $(verbs_options)
 	good_connections "$PORT"
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
