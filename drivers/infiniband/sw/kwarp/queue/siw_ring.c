@@ -171,6 +171,19 @@ static u8 wr_opcode(u8 opcode)
 	}
 }
 
+/* Of the request; who refuses it looks again. */
+static u32 send_octets(const struct siw_sqe *s)
+{
+	u32 n = min_t(u32, s->num_sge, SIW_MAX_SGE), i;
+	u64 octets = 0;
+
+	if (s->flags & SIW_WQE_INLINE)
+		return s->sge[0].length;
+	for (i = 0; i < n; i++)
+		octets += s->sge[i].length;
+	return min_t(u64, octets, U32_MAX);
+}
+
 static u16 wr_flags(u16 flags)
 {
 	return (flags & SIW_WQE_SIGNALLED ? KWARP_WR_SIGNALED : 0) |
@@ -251,6 +264,7 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 		barrier();
 		move_send(kwarp_ring_slot(ring, prod + n), &s,
 			  ring->stride - sizeof(struct kwarp_sqe));
+		WRITE_ONCE(wq->octets, send_octets(&s));
 		kwarp_siw_sleep(wq);
 		if (awake)
 			wq->kept = flags_at(wq, wq->next);

@@ -27,6 +27,7 @@ struct siw_cq_ctrl;
  * @stride: octets per entry; immutable
  * @next: first entry that has not been moved; of who takes from the queue
  * @kept: send ring: the newest entry that was moved, if it is VALID still; likewise
+ * @octets: send ring: of the newest request that was moved, which may be refused; a hint
  *
  * libsiw rings after a post only if the entry before the new ones is not VALID.  So the newest one
  * that was moved stays VALID as long as somebody runs who looks at the ring again.
@@ -38,6 +39,7 @@ struct kwarp_siw_wq {
 	u32 stride;
 	u32 next;
 	u16 *kept;
+	u32 octets;
 };
 
 /**

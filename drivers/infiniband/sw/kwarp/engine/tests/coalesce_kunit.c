@@ -501,6 +501,27 @@ static void test_libsiw_held(struct kunit *test)
 	stop_libsiw(t, s);
 }
 
+/* Large requests are not held, and a hold ends when they begin. */
+static void test_libsiw_large(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	use_libsiw(test, s);
+	s->sq.siw->octets = KWARP_COALESCE_LARGE;
+	for (i = 0; i < 10; i++)
+		KUNIT_EXPECT_FALSE(test, held_after_ring(t));
+	s->sq.siw->octets = KWARP_COALESCE_LARGE - 1;
+	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
+	leave_libsiw(s, 60);
+	s->sq.siw->octets = KWARP_COALESCE_LARGE;
+	look_now(t);
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	stop_libsiw(t, s);
+}
+
 /* The timer sends all that it has left, as long as that is enough. */
 static void test_libsiw_paced(struct kunit *test)
 {
@@ -905,6 +926,7 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_realtime),
 	KUNIT_CASE(test_forgotten),
 	KUNIT_CASE(test_libsiw_held),
+	KUNIT_CASE(test_libsiw_large),
 	KUNIT_CASE(test_libsiw_paced),
 	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
 	KUNIT_CASE(test_blocked),

@@ -118,6 +118,12 @@ static u64 paced_ns(const struct kwarp_cq_hold *h)
 	return max_t(u64, h->least / KWARP_COALESCE_PACE, KWARP_COALESCE_PACE_MIN_NS);
 }
 
+/* Does the program post requests which each take much longer than a doorbell? */
+static bool has_large(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->sq->siw->octets) >= KWARP_COALESCE_LARGE;
+}
+
 /*
  * libsiw never comes to ring for what it has left: the timer sends it, at its own pace.  That pays
  * if in the time between looks more is posted than doorbells could have been obeyed.
@@ -126,6 +132,8 @@ static enum todo look_at_libsiw(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	const u32 least = div_u64(paced_ns(h), KWARP_COALESCE_DOORBELL_NS);
 
+	if (has_large(e))
+		return RELEASE;
 	h->facts.active = true;
 	h->facts.paced = true;
 	if (kwarp_siw_posted(e->sq->siw, least))
@@ -406,7 +414,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	c->polls = polls(e);
 	c->row = c->polls != before ? 0 : c->row + 1;
 	/* What libsiw polls in vain nobody sees; one that posts many in a row is to be held. */
-	may = e->sq->siw ? c->row >= KWARP_COALESCE_ROW : c->polls != before;
+	may = e->sq->siw ? c->row >= KWARP_COALESCE_ROW && !has_large(e) : c->polls != before;
 	spin_lock_bh(&h->lock);
 	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, may))
 		put_on(h, e);

@@ -60,6 +60,8 @@
 #define KWARP_COALESCE_UNUSED	64
 /* libsiw: doorbells in a row, with no completion taken between, from which on it is held. */
 #define KWARP_COALESCE_ROW	2
+/* libsiw: a request of so many octets is worth a doorbell of its own. */
+#define KWARP_COALESCE_LARGE	1024
 /* libsiw: the timer sends so often in coalesce_us, but not more often than this. */
 #define KWARP_COALESCE_PACE	4
 #define KWARP_COALESCE_PACE_MIN_NS	(10 * NSEC_PER_USEC)
