@@ -35,6 +35,7 @@ void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *op
 {
 	e->ops = ops;
 	kwarp_tx_init(e);
+	kwarp_sock_init(e);
 	kwarp_mem_stream_init(&e->mem);
 }
 

@@ -14,7 +14,7 @@
  */
 #include "sock.h"
 
-#include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -23,9 +23,10 @@
 #include "rx/segment.h"
 #include "rx/skb.h"
 #include "tx/run.h"
+#include "../wq.h"
 
-/* The last of the waits for memory, each twice as long: a quarter of a second in all. */
-#define STASH_LAST_MS	128
+/* Waits for memory; the first is a millisecond, each other twice as long: a quarter of a second. */
+#define STASH_WAITS	8
 
 /* tcp_read_sock() actor: what it does not use stays with TCP. */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
@@ -70,6 +71,33 @@ static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
 }
 
+/* Context: process; process context is asked for in @e->stash_wait.waits milliseconds. */
+static void stash_again(struct work_struct *work)
+{
+	struct kwarp_engine *e = container_of(to_delayed_work(work), struct kwarp_engine,
+					      stash_wait.work);
+
+	e->ops->poll(e);
+}
+
+/*
+ * A stash for what TCP cannot keep.  Memory that is short for a moment is no reason to end the
+ * connection: TCP waits for it, too.  Socket lock held.
+ *
+ * Return: false: there is none yet, or the stream fails.
+ */
+static bool make_room(struct kwarp_engine *e)
+{
+	if (kwarp_rx_make_stash(e))
+		return true;
+	if (e->stash_wait.waits == STASH_WAITS)
+		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	else
+		queue_delayed_work(kwarp_wq, &e->stash_wait.work,
+				   msecs_to_jiffies(1 << e->stash_wait.waits++));
+	return false;
+}
+
 /* What has been read is complete: see how the connection stands. */
 static void judge_end(struct kwarp_engine *e, struct sock *sk)
 {
@@ -100,6 +128,8 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	if (unlikely(e->rx.stash.buf))
 		kwarp_rx_free_stash(e);
 	set_lowat(e, sk);
+	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk))
+		e->stash_wait.waits = 0;
 	if (kwarp_rx_end_run(e))
 		kwarp_tx_kick(e, callback_may(sk));
 	judge_end(e, sk);
@@ -204,7 +234,7 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
  * dropped: a socket that is closed with octets unread sends a reset, which may take our
  * Terminate or our FIN away from the peer.
  *
- * Context: process; takes the socket lock.
+ * Context: process; takes the socket lock; nobody drains.
  */
 void kwarp_sock_remove(struct kwarp_engine *e)
 {
@@ -212,8 +242,10 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
+	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);
+	e->stash_wait.waits = 0;
 	e->rx.stash.use = false;
 	kwarp_rx_free_stash(e);
 	write_lock_bh(&sk->sk_callback_lock);
@@ -236,36 +268,21 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
-/* Return: false: there is no memory for what TCP cannot keep. */
-static bool drain_or_stash(struct kwarp_engine *e, struct sock *sk)
-{
-	bool ok = true;
-
-	lock_sock(sk);
-	drain_locked(e, sk);
-	if (unlikely(out_of_room(e, sk))) {
-		ok = kwarp_rx_make_stash(e);
-		if (ok)
-			drain_locked(e, sk);
-	}
-	release_sock(sk);
-	return ok;
-}
-
-/*
- * Process what is there, from process context.  Memory that is short for a moment is no reason to
- * end the connection: TCP waits for it, too.
- */
+/* Process what is there, from process context. */
 void kwarp_sock_drain(struct kwarp_engine *e)
 {
 	struct sock *sk = e->sock->sk;
-	u32 ms;
 
 	might_sleep();
-	for (ms = 1; ms <= STASH_LAST_MS; ms *= 2) {
-		if (drain_or_stash(e, sk))
-			return;
-		msleep(ms);
-	}
-	kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
+	lock_sock(sk);
+	drain_locked(e, sk);
+	if (unlikely(out_of_room(e, sk)) && make_room(e))
+		drain_locked(e, sk);
+	release_sock(sk);
+}
+
+/* Once per engine, before anything else. */
+void kwarp_sock_init(struct kwarp_engine *e)
+{
+	INIT_DELAYED_WORK(&e->stash_wait.work, stash_again);
 }

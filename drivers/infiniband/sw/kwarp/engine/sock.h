@@ -8,6 +8,7 @@
 struct kwarp_engine;
 struct socket;
 
+void kwarp_sock_init(struct kwarp_engine *e);
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock);
 bool kwarp_sock_has_news(const struct kwarp_engine *e);
 void kwarp_sock_remove(struct kwarp_engine *e);

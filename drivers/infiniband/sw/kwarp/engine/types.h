@@ -291,6 +291,9 @@ struct kwarp_rx {
  *	after KWARP_E_TERM_READY
  * @perr: why the stream failed; likewise
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
+ * @stash_wait: for memory that @rx.stash needs; under the socket's lock
+ * @stash_wait.work: looks again
+ * @stash_wait.waits: how often there was none, in a row
  * @saved: socket callbacks and settings as they were before attach
  *
  * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
@@ -319,6 +322,11 @@ struct kwarp_engine {
 	struct kwarp_term term;
 	enum kwarp_perr perr;
 	struct kwarp_term peer_term;
+
+	struct {
+		struct delayed_work work;
+		u32 waits;
+	} stash_wait;
 
 	struct {
 		void (*data_ready)(struct sock *sk);

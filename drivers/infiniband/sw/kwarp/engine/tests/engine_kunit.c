@@ -15,6 +15,7 @@
 #define kwarp_tx_drained	door_tx_drained
 #define kwarp_coalesce_reset	door_coalesce_reset
 #define kwarp_rx_init		door_rx_init
+#define kwarp_sock_init		door_sock_init
 #define kwarp_sock_install	door_sock_install
 #define kwarp_sock_remove	door_sock_remove
 #define kwarp_sock_drain	door_sock_drain
@@ -139,6 +140,10 @@ void door_coalesce_reset(struct kwarp_engine *e)
 }
 
 void door_rx_init(struct kwarp_engine *e, bool crc, bool markers)
+{
+}
+
+void door_sock_init(struct kwarp_engine *e)
 {
 }
 

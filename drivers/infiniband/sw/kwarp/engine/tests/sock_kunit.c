@@ -20,6 +20,8 @@
 #define kwarp_engine_lost	sock_engine_lost
 #define kwarp_engine_fail	sock_engine_fail
 #define kwarp_tx_kick		sock_tx_kick
+#define kwarp_wq		system_wq
+#define kwarp_sock_init		real_sock_init
 #define kwarp_sock_install	real_sock_install
 #define kwarp_sock_remove	real_sock_remove
 #define kwarp_sock_drain	real_sock_drain
@@ -54,7 +56,7 @@
  * @polls: how often process context was asked for
  * @fins: how often a FIN was judged
  * @resets: how often a reset was
- * @short_once: there is no memory when process context comes, and some a moment later
+ * @short_ms: time for which there is no memory from when process context comes
  * @memory: makes it so
  */
 struct sock_test {
@@ -68,7 +70,7 @@ struct sock_test {
 	u32 polls;
 	u32 fins;
 	u32 resets;
-	bool short_once;
+	u32 short_ms;
 	struct delayed_work memory;
 };
 
@@ -180,6 +182,7 @@ static void connect_pair(struct kunit *test, int rcvbuf, int mss)
 	sock_release(listener);
 
 	kwarp_fpdu_rx_init(&t->e.rx.fpdu, true, false);
+	kwarp_sock_init(&t->e);
 	t->e.ops = &ops;
 	t->e.sock = t->ours;
 	KUNIT_ASSERT_EQ(test, kwarp_sock_install(&t->e, t->ours), 0);
@@ -360,18 +363,20 @@ static void drain_when(struct sock_test *t, bool used_up)
 	memcpy(before, sysctl_tcp_mem, sizeof(before));
 	if (used_up)
 		memset(sysctl_tcp_mem, 0xff, sizeof(before));
-	if (t->short_once) {
+	if (t->short_ms) {
 		atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
-		schedule_delayed_work(&t->memory, msecs_to_jiffies(20));
+		schedule_delayed_work(&t->memory, msecs_to_jiffies(t->short_ms));
+		t->short_ms = 0;
 	}
 	kwarp_sock_drain(&t->e);
-	if (t->short_once)
-		flush_delayed_work(&t->memory);
 	memcpy(sysctl_tcp_mem, before, sizeof(before));
 }
 
-/* The window closes on an FPDU: until there is a stash, or the stream has ended for want of it. */
-static void fill_up(struct kunit *test, bool used_up)
+/*
+ * The window closes on an FPDU: until there is a stash, or the stream has ended for want of it, or
+ * has been asked for so often.
+ */
+static void fill_up_to(struct kunit *test, bool used_up, u32 waits)
 {
 	struct sock_test *t = test->priv;
 	u32 at = 0, ms = 0, served;
@@ -380,7 +385,8 @@ static void fill_up(struct kunit *test, bool used_up)
 	connect_pair(test, 16384, 500);
 	add_fpdu(t, 60000);
 	served = t->polls;
-	while (ms < PATIENCE_MS && at < t->len && !t->e.rx.stash.buf && !t->e.perr) {
+	while (ms < PATIENCE_MS && at < t->len && !t->e.rx.stash.buf && !t->e.perr &&
+	       t->e.stash_wait.waits < waits) {
 		n = send_now(t, at, min(1000, t->len - at), 0);
 		if (n > 0) {
 			at += n;
@@ -394,6 +400,11 @@ static void fill_up(struct kunit *test, bool used_up)
 		}
 	}
 	KUNIT_EXPECT_LT(test, at, t->len);
+}
+
+static void fill_up(struct kunit *test, bool used_up)
+{
+	fill_up_to(test, used_up, U32_MAX);
 }
 
 /* The stash of a stream that is cut off goes with it. */
@@ -431,16 +442,36 @@ static void memory_comes(struct work_struct *work)
 	atomic_set(&t->e.kdev->stashes_unpaid, 0);
 }
 
-/* Nobody has any for a moment: no reason either. */
+/* Nobody has any for a moment, of less than the quarter of a second: no reason either. */
 static void test_stash_later(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
 
 	INIT_DELAYED_WORK(&t->memory, memory_comes);
-	t->short_once = true;
+	t->short_ms = 150;
 	fill_up(test, true);
+	flush_delayed_work(&t->memory);
 	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+/* The stream ends while it waits: nobody asks any more. */
+static void test_stash_stop(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+	u32 polls;
+
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up_to(test, true, 6);
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 6);
+	set_bit(KWARP_E_RX_STOP, &t->e.flags);
+	kwarp_sock_remove(&t->e);
+	t->e.sock = NULL;
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 0);
+	polls = READ_ONCE(t->polls);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
 }
 
 /* And for longer. */
@@ -591,6 +622,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(test_stash_given_back),
 	KUNIT_CASE(test_stash_limit),
 	KUNIT_CASE(test_stash_later),
+	KUNIT_CASE(test_stash_stop),
 	KUNIT_CASE(test_stash_never),
 	KUNIT_CASE(test_fin_behind),
 	KUNIT_CASE(test_fin_inside),
