@@ -256,6 +256,12 @@ static ssize_t coalesce_timeouts_show(struct device *dev, struct device_attribut
 	return sysfs_emit(buf, "%lu\n", atomic_long_read(&kdev_of(dev)->coalesce_timeouts));
 }
 
+static ssize_t coalesce_paced_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%lu\n", atomic_long_read(&kdev_of(dev)->coalesce_paced));
+}
+
+static DEVICE_ATTR_RO(coalesce_paced);
 static DEVICE_ATTR_RO(coalesce_timeouts);
 static DEVICE_ATTR_RO(stashes);
 static DEVICE_ATTR_RO(stashes_now);
@@ -266,6 +272,7 @@ static DEVICE_ATTR_RO(stashes_now);
 
 static struct attribute *knob_attrs[] = {
 	KNOBS(KNOB_ATTR)
+	COUNT_ATTR(coalesce_paced),
 	COUNT_ATTR(coalesce_timeouts),
 	COUNT_ATTR(stashes),
 	COUNT_ATTR(stashes_now),

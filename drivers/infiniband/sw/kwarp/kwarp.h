@@ -78,6 +78,8 @@ struct kwarp_knobs {
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
  * @coalesce_timeouts: times that the timer has sent what a program had forgotten in a queue
+ * @coalesce_paced: times that a timer has sent what libsiw has posted, see engine/tx/pace.h
+ * @paced: streams that have such a timer, up to KWARP_MAX_PACED
  * @holds: CQs whose timer runs, up to KWARP_MAX_HOLDS
  * @pages: pages for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
@@ -123,6 +125,8 @@ struct kwarp_dev {
 	atomic_t stashes_unpaid;
 	atomic_long_t stashes;
 	atomic_long_t coalesce_timeouts;
+	atomic_long_t coalesce_paced;
+	atomic_t paced;
 	atomic_t holds;
 
 	struct {

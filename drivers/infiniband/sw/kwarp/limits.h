@@ -112,5 +112,7 @@
 #define KWARP_COALESCE_MAX_US	1000
 /* CQs of a device whose timers run at once: what they cost is nobody's. Others are not held. */
 #define KWARP_MAX_HOLDS		256
+/* Likewise streams of libsiw's, whose timers run more often and send. */
+#define KWARP_MAX_PACED		16
 
 #endif /* KWARP_LIMITS_H */

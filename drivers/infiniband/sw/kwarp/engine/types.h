@@ -104,6 +104,34 @@ struct kwarp_tx_msg {
 };
 
 /**
+ * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c
+ * @timer: it
+ * @ns: the time between looks; does not change during a stream
+ * @doorbells: measured so far
+ * @prod: requests posted when the measurement, or the time to the next verdict, began
+ * @since: when it did, nanoseconds
+ * @base: requests that came with the doorbells that were measured last
+ * @base_ns: in this time
+ * @looks: of the timer in this hold
+ * @quiet: those of them that found nothing, in a row
+ * @obey: doorbells that will be obeyed, and not be measured
+ * @obey_next: as many after the next trial that fails
+ */
+struct kwarp_pace {
+	struct hrtimer timer;
+	u64 ns;
+	u32 doorbells;
+	u32 prod;
+	u64 since;
+	u32 base;
+	u64 base_ns;
+	u32 looks;
+	u32 quiet;
+	u32 obey;
+	u32 obey_next;
+};
+
+/**
  * struct kwarp_coalesce - whether the send queue is held, see tx/coalesce.c
  * @send: sends for the timer; immutable
  * @ns: time to the timer's first look; 0: nothing is held; does not change during a stream
@@ -111,15 +139,16 @@ struct kwarp_tx_msg {
  * @left: likewise: for something that had not been taken from the queue
  * @realtime: likewise: by a program with a real-time policy
  * @polls: likewise: what the program had counted when it rang last
- * @row: likewise: doorbells in a row without a poll between
  * @rung_at: what the producer index was then; READ_ONCE, since the timer looks
- * @on: held, and on the CQ's list; under that list's lock, READ_ONCE without
+ * @on: held, and on the CQ's list; under that list's lock, READ_ONCE without; of libsiw's
+ *	streams see tx/pace.c
  * @node: in that list; under its lock
  * @deeds: polls and doorbells until the timer looked last; likewise
  * @waits: looks in a row that found a request left; likewise
  * @unused: looks in a row that found none; likewise
  * @turn: number of the last look that it has had its turn in; likewise
  * @sends: timers that send for the stream now
+ * @pace: of a stream whose program has libsiw
  */
 struct kwarp_coalesce {
 	void (*send)(struct kwarp_engine *e);
@@ -129,7 +158,6 @@ struct kwarp_coalesce {
 	bool realtime;
 	bool on;
 	u32 polls;
-	u32 row;
 	u32 rung_at;
 	u32 deeds;
 	u32 waits;
@@ -137,6 +165,7 @@ struct kwarp_coalesce {
 	u32 turn;
 	struct list_head node;
 	atomic_t sends;
+	struct kwarp_pace pace;
 };
 
 /**

@@ -203,9 +203,6 @@ u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 {
 	u32 polls;
 
-	/* libsiw does not count; completions that it has taken stand for polls. */
-	if (cq->siw)
-		return kwarp_siw_taken(cq->siw, READ_ONCE(cq->prod));
 	/* A resize replaces the ring, and waits before it gives the old one back. */
 	rcu_read_lock();
 	polls = READ_ONCE(READ_ONCE(cq->ring.hdr)->polls);

@@ -21,13 +21,11 @@ struct rdma_user_mmap_entry;
  * @forgotten: a request, and no poll since the look before, which found it, too
  * @waiting: a request
  * @active: polls or doorbells since the look before
- * @paced: requests that nobody but the timer sends
  */
 struct kwarp_coalesce_facts {
 	bool forgotten;
 	bool waiting;
 	bool active;
-	bool paced;
 };
 
 /**

@@ -123,9 +123,11 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
  */
 bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 {
-	u32 at = wq->next + offset;
+	/* The timer that sends what is posted looks without being the runner. */
+	u32 at = READ_ONCE(wq->next) + offset;
+	const u16 *kept = READ_ONCE(wq->kept);
 
-	if (offset > wq->mask || (wq->kept && flags_at(wq, at) == wq->kept))
+	if (offset > wq->mask || (kept && flags_at(wq, at) == kept))
 		return false;
 	/* Pairs with the program's store of the flag, after the entry. */
 	return smp_load_acquire(flags_at(wq, at)) & SIW_WQE_VALID;
@@ -152,7 +154,7 @@ void kwarp_siw_sleep(struct kwarp_siw_wq *wq)
 	if (!wq->kept)
 		return;
 	release_slot(wq->kept);
-	wq->kept = NULL;
+	WRITE_ONCE(wq->kept, NULL);
 }
 
 static u8 wr_opcode(u8 opcode)
@@ -169,19 +171,6 @@ static u8 wr_opcode(u8 opcode)
 	default:
 		return KWARP_WR_MAX;
 	}
-}
-
-/* Of the request; who refuses it looks again. */
-static u32 send_octets(const struct siw_sqe *s)
-{
-	u32 n = min_t(u32, s->num_sge, SIW_MAX_SGE), i;
-	u64 octets = 0;
-
-	if (s->flags & SIW_WQE_INLINE)
-		return s->sge[0].length;
-	for (i = 0; i < n; i++)
-		octets += s->sge[i].length;
-	return min_t(u64, octets, U32_MAX);
 }
 
 static u16 wr_flags(u16 flags)
@@ -235,6 +224,11 @@ static void move_recv(struct kwarp_rqe *e, const struct siw_rqe *r, u32 room)
 				      sizeof(r->sge[0]));
 }
 
+static void next_slot(struct kwarp_siw_wq *wq)
+{
+	WRITE_ONCE(wq->next, wq->next + 1);
+}
+
 /* The poster of @ring, which is nobody else's, is whoever pulls. */
 static void publish(struct kwarp_ring *ring, u32 prod)
 {
@@ -258,16 +252,15 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 	struct siw_sqe s;
 
 	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
-	for (; n < room && kwarp_siw_posted(wq, 0); n++, wq->next++) {
+	for (; n < room && kwarp_siw_posted(wq, 0); n++, next_slot(wq)) {
 		memcpy(&s, wq_slot(wq, wq->next), sizeof(s));
 		/* From here on only the private copy counts. */
 		barrier();
 		move_send(kwarp_ring_slot(ring, prod + n), &s,
 			  ring->stride - sizeof(struct kwarp_sqe));
-		WRITE_ONCE(wq->octets, send_octets(&s));
 		kwarp_siw_sleep(wq);
 		if (awake)
-			wq->kept = flags_at(wq, wq->next);
+			WRITE_ONCE(wq->kept, flags_at(wq, wq->next));
 		else
 			release_slot(flags_at(wq, wq->next));
 	}
@@ -282,7 +275,7 @@ u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 	struct siw_rqe r;
 
 	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
-	for (; n < room && kwarp_siw_posted(wq, 0); n++, wq->next++) {
+	for (; n < room && kwarp_siw_posted(wq, 0); n++, next_slot(wq)) {
 		memcpy(&r, wq_slot(wq, wq->next), sizeof(r));
 		barrier();
 		move_recv(kwarp_ring_slot(ring, prod + n), &r,
@@ -306,8 +299,8 @@ void kwarp_siw_forget(struct kwarp_siw_wq *wq)
 	u32 n;
 
 	kwarp_siw_sleep(wq);
-	for (n = 0; n <= wq->mask && kwarp_siw_posted(wq, 0); n++)
-		release_slot(flags_at(wq, wq->next++));
+	for (n = 0; n <= wq->mask && kwarp_siw_posted(wq, 0); n++, next_slot(wq))
+		release_slot(flags_at(wq, wq->next));
 }
 
 /* ------------------------------------------------------------------- completions */
@@ -377,27 +370,6 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 	/* Pairs with the program's load of the flag. */
 	smp_store_release(&slot->flags, SIW_WQE_VALID);
 	return true;
-}
-
-/**
- * kwarp_siw_taken - how many completions the program has taken
- * @cq: ring
- * @index: of the next completion
- *
- * Context: any.
- * Return: the number, free running; a hint: it may be too small, since not all are looked at.
- */
-u32 kwarp_siw_taken(struct kwarp_siw_cq *cq, u32 index)
-{
-	u32 taken = READ_ONCE(cq->taken), n = KWARP_IRQ_OFF_BATCH;
-
-	if (index - taken > cq->mask + 1)
-		taken = index - cq->mask - 1;
-	while (taken != index && n-- &&
-	       !(READ_ONCE(cq->mem[taken & cq->mask].flags) & SIW_WQE_VALID))
-		taken++;
-	WRITE_ONCE(cq->taken, taken);
-	return taken;
 }
 
 /* The word in which the program asks for an event. */

@@ -25,9 +25,8 @@ struct siw_cq_ctrl;
  * @len: octets of it
  * @mask: entries - 1; immutable
  * @stride: octets per entry; immutable
- * @next: first entry that has not been moved; of who takes from the queue
+ * @next: first entry that has not been moved; of who takes from the queue; READ_ONCE by others
  * @kept: send ring: the newest entry that was moved, if it is VALID still; likewise
- * @octets: send ring: of the newest request that was moved, which may be refused; a hint
  *
  * libsiw rings after a post only if the entry before the new ones is not VALID.  So the newest one
  * that was moved stays VALID as long as somebody runs who looks at the ring again.
@@ -39,7 +38,6 @@ struct kwarp_siw_wq {
 	u32 stride;
 	u32 next;
 	u16 *kept;
-	u32 octets;
 };
 
 /**
@@ -48,16 +46,14 @@ struct kwarp_siw_wq {
  * @len: octets of it, with @ctrl
  * @ctrl: where the program arms, after the last entry
  * @mask: entries - 1
- * @taken: completions that the program has taken, as far as somebody has looked; READ_ONCE, a hint
  *
- * Immutable, but for @taken.
+ * Immutable.
  */
 struct kwarp_siw_cq {
 	struct siw_cqe *mem;
 	size_t len;
 	struct siw_cq_ctrl *ctrl;
 	u32 mask;
-	u32 taken;
 };
 
 struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries);
@@ -73,7 +69,6 @@ void kwarp_siw_sleep(struct kwarp_siw_wq *wq);
 void kwarp_siw_forget(struct kwarp_siw_wq *wq);
 
 bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *cqe);
-u32 kwarp_siw_taken(struct kwarp_siw_cq *cq, u32 index);
 u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq);
 
 static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)

@@ -411,12 +411,16 @@ static void test_counts(struct kunit *test)
 	atomic_long_set(&t->kdev->stashes, 12345);
 	atomic_set(&t->kdev->stashes_now, 67);
 	atomic_long_set(&t->kdev->coalesce_timeouts, 89);
+	atomic_long_set(&t->kdev->coalesce_paced, 90);
 	stashes_show(&t->kdev->ibdev.dev, &dev_attr_stashes, t->buf);
 	KUNIT_EXPECT_STREQ(test, t->buf, "12345\n");
 	stashes_now_show(&t->kdev->ibdev.dev, &dev_attr_stashes_now, t->buf);
 	KUNIT_EXPECT_STREQ(test, t->buf, "67\n");
 	coalesce_timeouts_show(&t->kdev->ibdev.dev, &dev_attr_coalesce_timeouts, t->buf);
 	KUNIT_EXPECT_STREQ(test, t->buf, "89\n");
+	coalesce_paced_show(&t->kdev->ibdev.dev, &dev_attr_coalesce_paced, t->buf);
+	KUNIT_EXPECT_STREQ(test, t->buf, "90\n");
+	KUNIT_EXPECT_EQ(test, dev_attr_coalesce_paced.attr.mode, 0444);
 	KUNIT_EXPECT_EQ(test, dev_attr_coalesce_timeouts.attr.mode, 0444);
 	KUNIT_EXPECT_EQ(test, dev_attr_stashes.attr.mode, 0444);
 	KUNIT_EXPECT_EQ(test, dev_attr_stashes_now.attr.mode, 0444);

@@ -7,7 +7,6 @@
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
 #include <linux/sched.h>
-#include <rdma/siw-abi.h>
 
 #define kwarp_coalesce_rings	tested_coalesce_rings
 #define kwarp_coalesce_goes_on	tested_coalesce_goes_on
@@ -448,111 +447,6 @@ static const struct deed {
 
 KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
 
-/* ------------------------------------------------------------------- libsiw */
-
-/* The stream's program has libsiw. */
-static void use_libsiw(struct kunit *test, struct stream *s)
-{
-	struct coalesce_test *t = test->priv;
-
-	s->sq.siw = kwarp_siw_new_sq(64);
-	t->scq->cq.siw = kwarp_siw_new_cq(64);
-	KUNIT_ASSERT_NOT_NULL(test, s->sq.siw);
-	KUNIT_ASSERT_NOT_NULL(test, t->scq->cq.siw);
-}
-
-static void stop_libsiw(struct coalesce_test *t, struct stream *s)
-{
-	kwarp_siw_free_wq(s->sq.siw);
-	kwarp_siw_free_cq(t->scq->cq.siw);
-	s->sq.siw = NULL;
-	t->scq->cq.siw = NULL;
-}
-
-static void leave_libsiw(struct stream *s, u32 n)
-{
-	struct siw_sqe *e = (struct siw_sqe *)s->sq.siw->mem;
-	u32 i;
-
-	for (i = 0; i < kwarp_siw_wq_size(s->sq.siw); i++)
-		e[i].flags = i < n ? SIW_WQE_VALID : 0;
-}
-
-/* It is held if it posts again and again, and takes no completion meanwhile. */
-static void test_libsiw_held(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-	struct kwarp_cq *cq = &t->scq->cq;
-	struct stream *s = &t->s[0];
-	u32 i;
-
-	use_libsiw(test, s);
-	for (i = 0; i < 10; i++) {
-		KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-		/* A completion, which it takes. */
-		cq->prod++;
-	}
-	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	/* One that it has not taken. */
-	cq->siw->mem[cq->prod++ & cq->siw->mask].flags = SIW_WQE_VALID;
-	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	stop_libsiw(t, s);
-}
-
-/* Large requests are not held, and a hold ends when they begin. */
-static void test_libsiw_large(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-	struct stream *s = &t->s[0];
-	u32 i;
-
-	use_libsiw(test, s);
-	s->sq.siw->octets = KWARP_COALESCE_LARGE;
-	for (i = 0; i < 10; i++)
-		KUNIT_EXPECT_FALSE(test, held_after_ring(t));
-	s->sq.siw->octets = KWARP_COALESCE_LARGE - 1;
-	KUNIT_ASSERT_TRUE(test, held_after_ring(t));
-	leave_libsiw(s, 60);
-	s->sq.siw->octets = KWARP_COALESCE_LARGE;
-	look_now(t);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
-	KUNIT_EXPECT_EQ(test, s->sends, 1);
-	stop_libsiw(t, s);
-}
-
-/* The timer sends all that it has left, as long as that is enough. */
-static void test_libsiw_paced(struct kunit *test)
-{
-	struct coalesce_test *t = test->priv;
-	struct stream *s = &t->s[0];
-	u32 i, sends;
-
-	use_libsiw(test, s);
-	for (i = 0; i < 3; i++)
-		held_after_ring(t);
-	KUNIT_ASSERT_TRUE(test, kwarp_coalesce_holds(&s->e));
-	/* Not that of the other cases, in which thousands of doorbells could be obeyed. */
-	t->hold->least = 100 * NSEC_PER_USEC;
-	leave_libsiw(s, 60);
-	for (i = 0; i < 20; i++) {
-		KUNIT_EXPECT_EQ(test, look_now(t), paced_ns(t->hold));
-		KUNIT_EXPECT_EQ(test, s->sends, i + 1);
-	}
-	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&s->e));
-	/* One at a time is not. */
-	leave_libsiw(s, 1);
-	sends = s->sends;
-	for (i = 0; i < KWARP_COALESCE_MISSES && kwarp_coalesce_holds(&s->e); i++)
-		look_now(t);
-	KUNIT_EXPECT_EQ(test, i, KWARP_COALESCE_MISSES);
-	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
-	KUNIT_EXPECT_GE(test, s->sends, sends + KWARP_COALESCE_MISSES);
-	KUNIT_EXPECT_EQ(test, t->hold->obey, KWARP_COALESCE_OBEY);
-	stop_libsiw(t, s);
-}
-
 /* The program has something to do, and will come to the end of it; but not for ever. */
 static void test_busy(struct kunit *test)
 {
@@ -925,9 +819,6 @@ static struct kunit_case coalesce_cases[] = {
 	KUNIT_CASE(test_not_open),
 	KUNIT_CASE(test_realtime),
 	KUNIT_CASE(test_forgotten),
-	KUNIT_CASE(test_libsiw_held),
-	KUNIT_CASE(test_libsiw_large),
-	KUNIT_CASE(test_libsiw_paced),
 	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
 	KUNIT_CASE(test_blocked),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),

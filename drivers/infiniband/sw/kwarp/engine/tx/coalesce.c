@@ -10,9 +10,9 @@
 #include "coalesce.h"
 
 #include <linux/delay.h>
-#include <linux/math64.h>
 #include <linux/sched.h>
 
+#include "pace.h"
 #include "../../compat.h"
 #include "../../kwarp.h"
 
@@ -97,52 +97,17 @@ static bool has_left(const struct kwarp_engine *e)
 {
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
-	if (READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD ||
-	    test_bit(KWARP_E_TX_WAIT_READ, &e->flags))
-		return false;
-	if (e->sq->siw)
-		return kwarp_sq_left(e->sq);
 	/*
 	 * It need not ring if somebody sends, or TCP has no room.  What it has rung for waits
 	 * for something else, and an answer would be waited for if it had rung, too.
 	 */
-	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at);
+	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
+	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
+	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 }
 
 /* What is to be done for a stream. */
 enum todo { NOTHING, SEND, RELEASE };
-
-/* The time between looks that send what libsiw has left. */
-static u64 paced_ns(const struct kwarp_cq_hold *h)
-{
-	return max_t(u64, h->least / KWARP_COALESCE_PACE, KWARP_COALESCE_PACE_MIN_NS);
-}
-
-/* Does the program post requests which each take much longer than a doorbell? */
-static bool has_large(const struct kwarp_engine *e)
-{
-	return READ_ONCE(e->sq->siw->octets) >= KWARP_COALESCE_LARGE;
-}
-
-/*
- * libsiw never comes to ring for what it has left: the timer sends it, at its own pace.  That pays
- * if in the time between looks more is posted than doorbells could have been obeyed.
- */
-static enum todo look_at_libsiw(struct kwarp_cq_hold *h, struct kwarp_engine *e)
-{
-	const u32 least = div_u64(paced_ns(h), KWARP_COALESCE_DOORBELL_NS);
-
-	if (has_large(e))
-		return RELEASE;
-	h->facts.active = true;
-	h->facts.paced = true;
-	if (kwarp_siw_posted(e->sq->siw, least))
-		h->missed -= !!h->missed;
-	else
-		h->facts.forgotten = true;
-	atomic_long_inc(&e->kdev->coalesce_timeouts);
-	return SEND;
-}
 
 static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
@@ -159,8 +124,6 @@ static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	}
 	c->unused = 0;
 	f->waiting = true;
-	if (e->sq->siw)
-		return look_at_libsiw(h, e);
 	if (!c->waits++ || (active && c->waits <= KWARP_COALESCE_BUSY))
 		return NOTHING;
 	f->forgotten |= !active;
@@ -235,11 +198,7 @@ static bool look_at_some(struct kwarp_cq_hold *h)
 static void judge(struct kwarp_cq_hold *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
-	if (h->facts.paced)
-		h->ns = paced_ns(h);
-	else
-		h->ns = h->facts.forgotten ? h->least :
-					     min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
+	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
 	h->facts = (struct kwarp_coalesce_facts) {};
 	h->turn++;
 }
@@ -379,11 +338,15 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	if (!c->ns)
 		return false;
+	c->realtime = poster_is_realtime();
+	if (e->sq->siw) {
+		c->rung = true;
+		return false;
+	}
 	/* The one before may not have had its verdict. */
 	c->left = (c->rung && c->left) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
-	c->realtime = poster_is_realtime();
 	enter(&e->sq->cq->hold, 1);
 	return true;
 }
@@ -405,18 +368,18 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 	struct kwarp_cq_hold *h = &e->sq->cq->hold;
 	u32 before = c->polls;
-	bool may;
 
 	kwarp_assert_runner(e);
 	if (!c->rung)
 		return;
 	c->rung = false;
+	if (e->sq->siw) {
+		kwarp_pace_sent(e, may_hold(e));
+		return;
+	}
 	c->polls = polls(e);
-	c->row = c->polls != before ? 0 : c->row + 1;
-	/* What libsiw polls in vain nobody sees; one that posts many in a row is to be held. */
-	may = e->sq->siw ? c->row >= KWARP_COALESCE_ROW && !has_large(e) : c->polls != before;
 	spin_lock_bh(&h->lock);
-	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, may))
+	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, c->polls != before))
 		put_on(h, e);
 	else
 		take_off(h, e);
@@ -434,6 +397,10 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 	struct kwarp_cq_hold *h = &e->sq->cq->hold;
 
 	might_sleep();
+	if (e->sq->siw) {
+		kwarp_pace_stop(e);
+		return;
+	}
 	spin_lock_bh(&h->lock);
 	take_off(h, e);
 	spin_unlock_bh(&h->lock);
@@ -449,6 +416,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	c->rung = false;
 	c->ns = READ_ONCE(e->kdev->knobs.coalesce_us) * NSEC_PER_USEC;
+	kwarp_pace_reset(e);
 }
 
 /**
@@ -459,6 +427,7 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
 	e->tx.coalesce.send = send;
+	kwarp_pace_init(e);
 }
 
 /* ---------------------------------------------------------------------- the CQ */

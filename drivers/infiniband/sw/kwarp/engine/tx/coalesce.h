@@ -24,11 +24,7 @@
  * A doorbell, for whichever queue of the CQ, counts as a poll.  A stream whose program has left
  * nothing for many looks is held no longer, whatever the others do.
  *
- * libsiw knows nothing of this: it does not ring when it finds nothing to poll, and counts no
- * polls.  A program that has posted several times in a row, and taken no completion between, is
- * held, and what it posts is sent by the timer.  If the timer finds less than doorbells would have
- * sent in the same time, again and again, the hold ends likewise, and the next doorbells are obeyed
- * at once.
+ * Programs that have libsiw cannot do their part: see pace.h.
  *
  * A program with a real-time policy is not held: it may keep the processor from the timer for
  * ever.  On real-time kernels nothing is held.
@@ -58,15 +54,6 @@
 #define KWARP_COALESCE_FORGIVE	4
 /* Looks in a row that find nothing left by a stream, until it is not held any more. */
 #define KWARP_COALESCE_UNUSED	64
-/* libsiw: doorbells in a row, with no completion taken between, from which on it is held. */
-#define KWARP_COALESCE_ROW	2
-/* libsiw: a request of so many octets is worth a doorbell of its own. */
-#define KWARP_COALESCE_LARGE	1024
-/* libsiw: the timer sends so often in coalesce_us, but not more often than this. */
-#define KWARP_COALESCE_PACE	4
-#define KWARP_COALESCE_PACE_MIN_NS	(10 * NSEC_PER_USEC)
-/* libsiw: what obeying a doorbell costs at least. */
-#define KWARP_COALESCE_DOORBELL_NS	4000
 
 bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled);
 bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f);

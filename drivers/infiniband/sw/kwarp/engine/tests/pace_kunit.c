@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Whether a timer sends what libsiw posts: the verdicts as functions of what was measured, what a
+ * timer's look does, and the timer itself.
+ */
+#include <kunit/test.h>
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/timekeeping.h>
+#include <rdma/siw-abi.h>
+
+#define kwarp_pace_begins	tested_pace_begins
+#define kwarp_pace_goes_on	tested_pace_goes_on
+#define kwarp_pace_init		tested_pace_init
+#define kwarp_pace_reset	tested_pace_reset
+#define kwarp_pace_sent		tested_pace_sent
+#define kwarp_pace_stop		tested_pace_stop
+#define ktime_get_ns		told_ns
+
+static u64 told_ns(void);
+
+#include "../tx/pace.c"
+
+#include "../../queue/tests/fixture.h"
+
+/* So long that no timer comes while a test looks by itself. */
+#define TEST_NS		NSEC_PER_SEC
+/* And what the tests of the timer have. */
+#define TIMER_NS	(100 * NSEC_PER_USEC)
+/* What a doorbell takes, and a request of those that are sent together. */
+#define DOORBELL_NS	(10 * NSEC_PER_USEC)
+
+/**
+ * struct pace_test - one stream
+ * @e: engine
+ * @sq: its queue
+ * @sends: times that the timer has sent
+ * @now: what the clock says; 0: the real one's time
+ */
+struct pace_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	u32 sends;
+	u64 now;
+};
+
+static struct pace_test *the_test;
+
+static u64 told_ns(void)
+{
+	return the_test->now ?: ktime_to_ns(ktime_get());
+}
+
+/* ------------------------------------------------------------------ verdicts */
+
+static bool doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+{
+	bool begins = false;
+
+	while (n--) {
+		begins |= kwarp_pace_begins(p, *prod += requests, *now += ns);
+		if (begins && n)
+			return false;
+	}
+	return begins;
+}
+
+static void test_begins(struct kunit *test)
+{
+	struct kwarp_pace p = { .obey = 5 };
+	u64 now = 1000;
+	u32 prod = -10;
+
+	KUNIT_EXPECT_FALSE(test, doorbells(&p, 5, 1, DOORBELL_NS, &prod, &now));
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
+	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
+					   &now));
+	KUNIT_EXPECT_TRUE(test, doorbells(&p, 1, 1, DOORBELL_NS, &prod, &now));
+	KUNIT_EXPECT_EQ(test, p.base, KWARP_PACE_DOORBELLS);
+	KUNIT_EXPECT_EQ(test, p.base_ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
+	KUNIT_EXPECT_EQ(test, p.prod, prod);
+	KUNIT_EXPECT_EQ(test, p.since, now);
+	/* And again. */
+	KUNIT_EXPECT_TRUE(test, doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
+					  &now));
+	KUNIT_EXPECT_EQ(test, p.base, 3 * KWARP_PACE_DOORBELLS);
+}
+
+/* A program that posts now and then. */
+static void test_seldom(struct kunit *test)
+{
+	struct kwarp_pace p = { };
+	u64 now = 1000;
+	u32 prod = 0;
+
+	KUNIT_EXPECT_FALSE(test, doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1, KWARP_PACE_SELDOM_NS,
+					   &prod, &now));
+	/* Not even after an idle time. */
+	now += NSEC_PER_SEC;
+	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
+					   &now));
+}
+
+/* Looks from @n on that each find requests: the first of them that ends the hold, or 0. */
+static u32 looks_until_end(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+{
+	u32 i;
+
+	for (i = 1; i <= n; i++)
+		if (!kwarp_pace_goes_on(p, *prod += requests, *now += ns, true))
+			return i;
+	return 0;
+}
+
+/* A request each 10 us with doorbells. */
+#define MEASURED { .base = 32, .base_ns = 32 * DOORBELL_NS, .obey_next = KWARP_PACE_OBEY }
+
+static const struct trial_case {
+	const char *desc;
+	u32 requests;
+	u64 ns;
+	bool pays;
+} trial_cases[] = {
+	{ "64 in the time of 25", 64, 250 * NSEC_PER_USEC, true },
+	{ "five in the time of four", 5, 40 * NSEC_PER_USEC, true },
+	{ "less than that", 5, 40 * NSEC_PER_USEC + 1 },
+	{ "as many", 4, 40 * NSEC_PER_USEC },
+	{ "fewer", 1, 40 * NSEC_PER_USEC },
+	{ "seven, after a long time", 7, 1600 * NSEC_PER_USEC },
+	{ "very many at once", 1 << 26, 1, true },
+	{ "one in a very long time", 1, 100 * NSEC_PER_SEC },
+};
+
+KUNIT_ARRAY_PARAM_DESC(trial, trial_cases, desc);
+
+static void test_trial(struct kunit *test)
+{
+	const struct trial_case *c = test->param_value;
+	struct kwarp_pace p = MEASURED;
+	u32 prod = p.prod = -100, i;
+	u64 now = p.since = 1000;
+
+	i = looks_until_end(&p, KWARP_PACE_RENEW, c->requests, c->ns, &prod, &now);
+	/* The hold does not go on for ever. */
+	KUNIT_EXPECT_EQ(test, i, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
+	KUNIT_EXPECT_EQ(test, p.obey, c->pays ? 0 : KWARP_PACE_OBEY);
+	KUNIT_EXPECT_EQ(test, p.obey_next, c->pays ? KWARP_PACE_OBEY : 4 * KWARP_PACE_OBEY);
+}
+
+/* What has paid for long does not any more. */
+static void test_changes(struct kunit *test)
+{
+	struct kwarp_pace p = MEASURED;
+	u64 now = 0;
+	u32 prod = 0;
+
+	KUNIT_EXPECT_EQ(test, looks_until_end(&p, 10 * KWARP_PACE_LOOKS, 64,
+					      100 * NSEC_PER_USEC, &prod, &now), 0);
+	KUNIT_EXPECT_EQ(test, looks_until_end(&p, KWARP_PACE_LOOKS, 2, 100 * NSEC_PER_USEC,
+					      &prod, &now), KWARP_PACE_LOOKS);
+	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
+}
+
+/* Each trial that fails makes the time to the next one longer, up to a limit; a good one less. */
+static void test_obey(struct kunit *test)
+{
+	struct kwarp_pace p = MEASURED;
+	u32 prod = 0, i, obey = KWARP_PACE_OBEY;
+	u64 now = 0;
+
+	for (i = 0; i < 10; i++) {
+		p.looks = 0;
+		looks_until_end(&p, KWARP_PACE_LOOKS, 1, DOORBELL_NS, &prod, &now);
+		KUNIT_EXPECT_EQ(test, p.obey, obey);
+		obey = min(4 * obey, KWARP_PACE_OBEY_MAX);
+	}
+	p.looks = 0;
+	looks_until_end(&p, KWARP_PACE_LOOKS, 64, DOORBELL_NS, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey_next, KWARP_PACE_OBEY);
+}
+
+/* Nothing comes any more: the hold ends, with the verdict on what has come. */
+static void test_quiet(struct kunit *test)
+{
+	u32 posted, i;
+
+	for (posted = 4; posted <= 400; posted += 396) {
+		struct kwarp_pace p = MEASURED;
+		u64 now = 25 * NSEC_PER_USEC;
+
+		KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 0, now, true));
+		for (i = 1; i < KWARP_PACE_QUIET; i++)
+			KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, posted, now *= 2, false));
+		KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, posted, now *= 2, false));
+		KUNIT_EXPECT_EQ(test, p.obey, posted == 4 ? KWARP_PACE_OBEY : 0);
+	}
+}
+
+/* -------------------------------------------------------------------- looks */
+
+static void post(struct pace_test *t, u32 n)
+{
+	struct kwarp_siw_wq *wq = t->sq.siw;
+	struct siw_sqe *e = (struct siw_sqe *)wq->mem;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		e[(wq->next + i) & wq->mask].flags = SIW_WQE_VALID;
+}
+
+/* As the runner does: all is taken from the ring... */
+static void take_requests(struct pace_test *t)
+{
+	kwarp_sq_tell(&t->sq, 0);
+	kwarp_sq_posted_all(&t->sq);
+	t->sq.retired = t->sq.ring.hdr->prod;
+}
+
+/* ...and posters are told what to do from now on. */
+static void tell_posters(struct pace_test *t)
+{
+	kwarp_sq_tell(&t->sq, READ_ONCE(t->e.tx.coalesce.on) ? KWARP_RING_HELD :
+							       KWARP_RING_NEED_KICK);
+}
+
+static void sent_by_timer(struct kwarp_engine *e)
+{
+	struct pace_test *t = container_of(e, struct pace_test, e);
+
+	take_requests(t);
+	tell_posters(t);
+	WRITE_ONCE(t->sends, t->sends + 1);
+}
+
+/* A doorbell for so many requests.  Return: the stream is held. */
+static bool ring(struct pace_test *t, u32 n)
+{
+	post(t, n);
+	take_requests(t);
+	kwarp_pace_sent(&t->e, true);
+	tell_posters(t);
+	return t->e.tx.coalesce.on;
+}
+
+static bool ring_until_held(struct pace_test *t)
+{
+	u32 i;
+
+	for (i = 0; i <= KWARP_PACE_DOORBELLS && !t->e.tx.coalesce.on; i++) {
+		if (t->now)
+			t->now += DOORBELL_NS;
+		ring(t, 1);
+	}
+	return t->e.tx.coalesce.on;
+}
+
+/* The test looks, and no timer. */
+static enum hrtimer_restart look(struct pace_test *t)
+{
+	hrtimer_cancel(&t->e.tx.coalesce.pace.timer);
+	t->now += 25 * NSEC_PER_USEC;
+	return look_at_libsiw(&t->e.tx.coalesce.pace.timer);
+}
+
+static int pace_test_init(struct kunit *test)
+{
+	struct pace_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct kwarp_dev *kdev = kunit_kzalloc(test, sizeof(*kdev), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_ASSERT_NOT_NULL(test, kdev);
+	test->priv = t;
+	the_test = t;
+	t->now = NSEC_PER_SEC;
+	t->e.kdev = kdev;
+	t->e.sq = &t->sq;
+	test_ring_init(test, &t->sq.ring, 64, 256);
+	t->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
+	t->sq.siw = kwarp_siw_new_sq(64);
+	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
+	/* The test is the runner. */
+	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
+	t->e.tx.coalesce.send = sent_by_timer;
+	kwarp_pace_init(&t->e);
+	t->e.tx.coalesce.ns = KWARP_PACE_SHARE * TEST_NS;
+	kwarp_pace_reset(&t->e);
+	return 0;
+}
+
+static void pace_test_exit(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+
+	if (!t || !t->sq.siw)
+		return;
+	kwarp_pace_stop(&t->e);
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->e.tx.coalesce.pace.timer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+	kwarp_siw_free_wq(t->sq.siw);
+}
+
+/* Held, posts need no doorbell, and a look sends them; then posters are told to ring again. */
+static void test_look(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
+	/* libsiw finds this one VALID. */
+	KUNIT_EXPECT_NOT_NULL(test, t->sq.siw->kept);
+	for (i = 1; i <= 100; i++) {
+		post(t, 20);
+		KUNIT_ASSERT_EQ(test, look(t), HRTIMER_RESTART);
+		KUNIT_EXPECT_EQ(test, t->sends, i);
+		KUNIT_EXPECT_FALSE(test, kwarp_sq_left(&t->sq));
+		KUNIT_EXPECT_EQ(test, hrtimer_get_expires_ns(&t->e.tx.coalesce.pace.timer),
+				t->now + TEST_NS);
+	}
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 100);
+	/* A doorbell of a program whose ring was full does not end it. */
+	KUNIT_EXPECT_TRUE(test, ring(t, 5));
+	for (i = 1; i < KWARP_PACE_QUIET; i++)
+		KUNIT_EXPECT_EQ(test, look(t), HRTIMER_RESTART);
+	KUNIT_EXPECT_EQ(test, t->sends, 100);
+	KUNIT_EXPECT_EQ(test, look(t), HRTIMER_NORESTART);
+	KUNIT_EXPECT_EQ(test, t->sends, 101);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
+	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_NULL(test, t->sq.siw->kept);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+}
+
+static void wait_for_read(struct pace_test *t)
+{
+	set_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
+}
+
+static void fill_tcp(struct pace_test *t)
+{
+	t->sq.ring.hdr->flags = 0;
+}
+
+static const struct others_work {
+	const char *desc;
+	void (*make)(struct pace_test *t);
+} others_work[] = {
+	{ "a Read Response is waited for", wait_for_read },
+	{ "TCP is full, or somebody sends", fill_tcp },
+};
+
+KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
+
+/* Requests that somebody else will send. */
+static void test_others_work(struct kunit *test)
+{
+	const struct others_work *c = test->param_value;
+	struct pace_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	c->make(t);
+	post(t, 20);
+	look(t);
+	KUNIT_EXPECT_EQ(test, t->sends, 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
+}
+
+/* It must not be held (coalesce.c), and what was measured before that does not count. */
+static void test_may_not(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 10 * KWARP_PACE_DOORBELLS; i++) {
+		t->now += DOORBELL_NS;
+		kwarp_pace_sent(&t->e, i % KWARP_PACE_DOORBELLS);
+		KUNIT_ASSERT_FALSE(test, t->e.tx.coalesce.on);
+	}
+}
+
+/* There are too many timers: each doorbell is obeyed. */
+static void test_max(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	atomic_t *paced = &t->e.kdev->paced;
+
+	atomic_set(paced, KWARP_MAX_PACED);
+	KUNIT_EXPECT_FALSE(test, ring_until_held(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(paced), KWARP_MAX_PACED);
+	atomic_set(paced, 0);
+	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(paced), 1);
+}
+
+/* The next stream begins with doorbells, whatever this one has come to. */
+static void test_reset(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	struct kwarp_pace *p = &t->e.tx.coalesce.pace;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	for (i = 0; i < KWARP_PACE_LOOKS; i++) {
+		post(t, 1);
+		look(t);
+	}
+	KUNIT_EXPECT_EQ(test, p->obey, KWARP_PACE_OBEY);
+	ring(t, 1);
+	kwarp_pace_stop(&t->e);
+	t->e.tx.coalesce.ns = 8000;
+	kwarp_pace_reset(&t->e);
+	KUNIT_EXPECT_EQ(test, p->ns, KWARP_PACE_MIN_NS);
+	KUNIT_EXPECT_EQ(test, p->obey, 0);
+	KUNIT_EXPECT_EQ(test, p->obey_next, KWARP_PACE_OBEY);
+	KUNIT_EXPECT_EQ(test, p->doorbells, 0);
+}
+
+/* ----------------------------------------------------------------- the timer */
+
+static bool soon(const bool *what, bool value)
+{
+	u32 ms;
+
+	for (ms = 0; ms < 1000 && READ_ONCE(*what) != value; ms++)
+		usleep_range(1000, 2000);
+	return READ_ONCE(*what) == value;
+}
+
+/* It sends, ends its hold, and can be started again; a stop waits for it. */
+static void test_timer(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	struct kwarp_coalesce *c = &t->e.tx.coalesce;
+	u32 i;
+
+	t->now = 0;
+	c->ns = KWARP_PACE_SHARE * TIMER_NS;
+	for (i = 0; i < 10; i++) {
+		kwarp_pace_reset(&t->e);
+		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+		KUNIT_EXPECT_TRUE(test, soon(&c->on, false));
+		KUNIT_ASSERT_EQ(test, t->sends, i + 1);
+		KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+		KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	}
+	for (i = 0; i < 50; i++) {
+		kwarp_pace_reset(&t->e);
+		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+		usleep_range(100, 500);
+		kwarp_pace_stop(&t->e);
+		KUNIT_EXPECT_FALSE(test, hrtimer_active(&c->pace.timer));
+		KUNIT_EXPECT_FALSE(test, c->on);
+		tell_posters(t);
+	}
+}
+
+static struct kunit_case pace_cases[] = {
+	KUNIT_CASE(test_begins),
+	KUNIT_CASE(test_seldom),
+	KUNIT_CASE_PARAM(test_trial, trial_gen_params),
+	KUNIT_CASE(test_changes),
+	KUNIT_CASE(test_obey),
+	KUNIT_CASE(test_quiet),
+	KUNIT_CASE(test_look),
+	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
+	KUNIT_CASE(test_may_not),
+	KUNIT_CASE(test_max),
+	KUNIT_CASE(test_reset),
+	KUNIT_CASE(test_timer),
+	{ }
+};
+
+static struct kunit_suite pace_suite = {
+	.name = "kwarp_pace",
+	.init = pace_test_init,
+	.exit = pace_test_exit,
+	.test_cases = pace_cases,
+};
+kunit_test_suite(pace_suite);

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Whether a timer sends what libsiw posts, and that timer: see pace.h.
+ *
+ * The runner begins a hold, the timer ends it.  What belongs to the hold is the runner's while
+ * there is none, and the timer's while there is one; @on of struct kwarp_coalesce hands it over.
+ * Who ends the hold makes the runner tell posters anew that they have to ring.
+ */
+#include "pace.h"
+
+#include <linux/hrtimer.h>
+#include <linux/minmax.h>
+
+#include "../../compat.h"
+#include "../../kwarp.h"
+#include "../types.h"
+
+/* -------------------------------------------------------------------- verdicts */
+
+static void measure_anew(struct kwarp_pace *p)
+{
+	p->doorbells = 0;
+}
+
+/**
+ * kwarp_pace_begins - a doorbell has been obeyed: hold what is posted next?
+ * @p: counts, brought up to date
+ * @prod: requests posted so far, free running
+ * @now: nanoseconds
+ *
+ * Return: true: as a trial.
+ */
+bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
+{
+	if (p->obey) {
+		p->obey--;
+		return false;
+	}
+	if (!p->doorbells++) {
+		p->prod = prod;
+		p->since = now;
+		return false;
+	}
+	if (p->doorbells <= KWARP_PACE_DOORBELLS)
+		return false;
+	measure_anew(p);
+	p->base = prod - p->prod;
+	p->base_ns = now - p->since;
+	if (p->base_ns >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS)
+		return false;
+	p->prod = prod;
+	p->since = now;
+	p->looks = 0;
+	p->quiet = 0;
+	return true;
+}
+
+/* More than doorbells, by a quarter? */
+static bool pays(const struct kwarp_pace *p, u32 prod, u64 now)
+{
+	/* Neither product overflows: these limits are far beyond what can be. */
+	u64 n = min(prod - p->prod, 1U << 24), ns = min_t(u64, now - p->since, U32_MAX);
+	u64 base = min(p->base, 1U << 24);
+
+	return 4 * n * p->base_ns >= 5 * base * ns;
+}
+
+static void fail(struct kwarp_pace *p)
+{
+	p->obey = p->obey_next;
+	p->obey_next = min(4 * p->obey_next, KWARP_PACE_OBEY_MAX);
+}
+
+/**
+ * kwarp_pace_goes_on - the timer has looked: is the stream held still?
+ * @p: counts, brought up to date
+ * @prod: requests that have been taken from libsiw's ring so far, free running
+ * @now: nanoseconds
+ * @left: there are more in it
+ *
+ * Return: true if so.
+ */
+bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
+{
+	bool over;
+
+	p->quiet = left ? 0 : p->quiet + 1;
+	over = p->quiet == KWARP_PACE_QUIET;
+	if (++p->looks % KWARP_PACE_LOOKS && !over)
+		return true;
+	if (!pays(p, prod, now)) {
+		fail(p);
+		return false;
+	}
+	p->obey_next = KWARP_PACE_OBEY;
+	p->prod = prod;
+	p->since = now;
+	return !over && p->looks < KWARP_PACE_RENEW;
+}
+
+/* ------------------------------------------------------------------- the timer */
+
+/* Requests that are in libsiw's ring, could be sent, and that nobody rings for. */
+static bool has_left(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
+	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq);
+}
+
+/* Softirq. */
+static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
+{
+	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.coalesce.pace.timer);
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+	bool left = has_left(e);
+	bool goes_on = kwarp_pace_goes_on(&c->pace, READ_ONCE(e->sq->ring.hdr->prod),
+					  ktime_get_ns(), left);
+
+	if (left)
+		atomic_long_inc(&e->kdev->coalesce_paced);
+	if (!goes_on) {
+		/* From now on the runner may begin another hold. */
+		smp_store_release(&c->on, false);
+		atomic_dec(&e->kdev->paced);
+		/* Pairs with the runner's between telling posters and looking whether it holds. */
+		smp_mb();
+	}
+	if (left || !goes_on)
+		c->send(e);
+	if (!goes_on)
+		return HRTIMER_NORESTART;
+	/* From now on, however late it is: the program is to have that time. */
+	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + c->pace.ns));
+	return HRTIMER_RESTART;
+}
+
+/* ------------------------------------------------------------------ the runner */
+
+/**
+ * kwarp_pace_sent - all that could be sent after a doorbell has been: what now?
+ * @e: engine of a stream whose program has libsiw
+ * @may: it may be held, if that pays
+ *
+ * Context: the runner.
+ */
+void kwarp_pace_sent(struct kwarp_engine *e, bool may)
+{
+	struct kwarp_coalesce *c = &e->tx.coalesce;
+	struct kwarp_pace *p = &c->pace;
+
+	kwarp_assert_runner(e);
+	/* It rings if its ring was full, or if the newest entry has been taken meanwhile. */
+	if (smp_load_acquire(&c->on))
+		return;
+	if (!may) {
+		measure_anew(p);
+		return;
+	}
+	if (!kwarp_pace_begins(p, READ_ONCE(e->sq->ring.hdr->prod), ktime_get_ns()))
+		return;
+	if (!atomic_add_unless(&e->kdev->paced, 1, KWARP_MAX_PACED))
+		return;
+	WRITE_ONCE(c->on, true);
+	hrtimer_start(&p->timer, ns_to_ktime(p->ns), HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/**
+ * kwarp_pace_stop - no timer looks at the stream any more
+ * @e: engine; nobody rings for it meanwhile
+ *
+ * Context: process; waits for a timer that sends for it now, on another processor.
+ */
+void kwarp_pace_stop(struct kwarp_engine *e)
+{
+	might_sleep();
+	hrtimer_cancel(&e->tx.coalesce.pace.timer);
+	if (!e->tx.coalesce.on)
+		return;
+	WRITE_ONCE(e->tx.coalesce.on, false);
+	atomic_dec(&e->kdev->paced);
+}
+
+/* A stream begins; it is not held.  Context: the runner; the rest of @e->tx.coalesce is set. */
+void kwarp_pace_reset(struct kwarp_engine *e)
+{
+	struct kwarp_pace *p = &e->tx.coalesce.pace;
+
+	p->ns = max_t(u64, e->tx.coalesce.ns / KWARP_PACE_SHARE, KWARP_PACE_MIN_NS);
+	p->obey = 0;
+	p->obey_next = KWARP_PACE_OBEY;
+	measure_anew(p);
+}
+
+/* Before the first stream. */
+void kwarp_pace_init(struct kwarp_engine *e)
+{
+	kwarp_hrtimer_setup(&e->tx.coalesce.pace.timer, look_at_libsiw,
+			    HRTIMER_MODE_REL_PINNED_SOFT);
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Pacing: what libsiw posts one by one goes out together.
+ *
+ * libsiw knows nothing of coalescing (coalesce.h): it rings for a post unless the entry before it
+ * is VALID still, and never comes to ring when its program finds nothing to poll.  So a timer
+ * sends what a stream that is held has posted, a quarter of coalesce_us after it has looked last.
+ *
+ * Whether that pays depends on the machine and on the requests: a request waits for the timer, and
+ * a doorbell is saved, with all that TCP does for a segment.  So both ways are measured, stream by
+ * stream.  Doorbells are obeyed, KWARP_PACE_DOORBELLS of them: how many requests in which time?
+ * Then the stream is held for KWARP_PACE_LOOKS looks, as a trial.  If more requests were sent in
+ * that time, by a quarter, the hold goes on, and is judged likewise again and again.  If not, it
+ * ends, and doorbells are obeyed for long; longer each time that a trial fails.
+ *
+ * A program that rings seldom has nothing to gain, and is not held.  A hold also ends when looks
+ * in a row find nothing, which counts for the verdict, and from time to time, since what doorbells
+ * would do may have changed, the program's policy, or its processor.
+ */
+#ifndef KWARP_ENGINE_TX_PACE_H
+#define KWARP_ENGINE_TX_PACE_H
+
+#include <linux/ktime.h>
+#include <linux/types.h>
+
+struct kwarp_engine;
+struct kwarp_pace;
+
+/* Doorbells that are measured. */
+#define KWARP_PACE_DOORBELLS	32
+/* If they are so far from each other, or farther, they are none of the program's troubles. */
+#define KWARP_PACE_SELDOM_NS	(100 * NSEC_PER_USEC)
+/* Looks between verdicts. */
+#define KWARP_PACE_LOOKS	16
+/* Looks until doorbells are measured anew. */
+#define KWARP_PACE_RENEW	1024
+/* Looks in a row that find nothing, until the hold ends. */
+#define KWARP_PACE_QUIET	4
+/* Doorbells that are obeyed after a trial that has failed; four times as many each time. */
+#define KWARP_PACE_OBEY		4096
+#define KWARP_PACE_OBEY_MAX	65536
+/* The timer looks so often in coalesce_us, but not more often than this. */
+#define KWARP_PACE_SHARE	4
+#define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
+
+bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now);
+bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left);
+
+void kwarp_pace_init(struct kwarp_engine *e);
+void kwarp_pace_reset(struct kwarp_engine *e);
+void kwarp_pace_sent(struct kwarp_engine *e, bool may);
+void kwarp_pace_stop(struct kwarp_engine *e);
+
+#endif /* KWARP_ENGINE_TX_PACE_H */
