@@ -103,15 +103,21 @@ struct kwarp_tx_msg {
 	u32 sq_index;
 };
 
+/* Requests that were sent, and in which time, nanoseconds. */
+struct kwarp_pace_sum {
+	u64 requests;
+	u64 ns;
+};
+
 /**
  * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c
  * @timer: it
  * @ns: the time between looks; does not change during a stream
  * @doorbells: measured so far
- * @prod: requests posted when the measurement, or the time to the next verdict, began
- * @since: when it did, nanoseconds
- * @base: requests that came with the doorbells that were measured last
- * @base_ns: in this time
+ * @prod: requests sent when the clock was started, free running
+ * @since: when it was, nanoseconds
+ * @rung: what was sent with doorbells
+ * @looked: and by the timer
  * @looks: of the timer in this hold
  * @quiet: those of them that found nothing, in a row
  * @obey: doorbells that will be obeyed, and not be measured
@@ -123,8 +129,8 @@ struct kwarp_pace {
 	u32 doorbells;
 	u32 prod;
 	u64 since;
-	u32 base;
-	u64 base_ns;
+	struct kwarp_pace_sum rung;
+	struct kwarp_pace_sum looked;
 	u32 looks;
 	u32 quiet;
 	u32 obey;

@@ -7,6 +7,7 @@
 
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
+#include <linux/math64.h>
 #include <linux/timekeeping.h>
 #include <rdma/siw-abi.h>
 
@@ -77,14 +78,20 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					   &now));
 	KUNIT_EXPECT_TRUE(test, doorbells(&p, 1, 1, DOORBELL_NS, &prod, &now));
-	KUNIT_EXPECT_EQ(test, p.base, KWARP_PACE_DOORBELLS);
-	KUNIT_EXPECT_EQ(test, p.base_ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
+	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
+	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
 	KUNIT_EXPECT_EQ(test, p.prod, prod);
 	KUNIT_EXPECT_EQ(test, p.since, now);
-	/* And again. */
+	/* And again, which is added. */
 	KUNIT_EXPECT_TRUE(test, doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
 					  &now));
-	KUNIT_EXPECT_EQ(test, p.base, 3 * KWARP_PACE_DOORBELLS);
+	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
+	/* What is old counts less. */
+	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
+	doorbells(&p, KWARP_PACE_DOORBELLS + 1, 1, DOORBELL_NS, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.rung.requests, 3 * KWARP_PACE_DOORBELLS);
+	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_KEEP_NS / 2 + 1 +
+			KWARP_PACE_DOORBELLS * DOORBELL_NS);
 }
 
 /* A program that posts now and then. */
@@ -102,19 +109,35 @@ static void test_seldom(struct kunit *test)
 					   &now));
 }
 
-/* Looks from @n on that each find requests: the first of them that ends the hold, or 0. */
-static u32 looks_until_end(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
-{
-	u32 i;
+/* A request each 10 us with doorbells. */
+#define MEASURED { .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY }
 
-	for (i = 1; i <= n; i++)
+/* Looks, until the hold ends or there have been @n.  Return: their number. */
+static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+{
+	u32 i = 0;
+
+	while (i++ < n)
 		if (!kwarp_pace_goes_on(p, *prod += requests, *now += ns, true))
-			return i;
-	return 0;
+			break;
+	return min(i, n);
 }
 
-/* A request each 10 us with doorbells. */
-#define MEASURED { .base = 32, .base_ns = 32 * DOORBELL_NS, .obey_next = KWARP_PACE_OBEY }
+/* Likewise in as many holds as a verdict takes; then goes on with the last.  Return: holds. */
+static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+{
+	u32 holds = 0;
+
+	do {
+		p->looks = 0;
+		p->quiet = 0;
+		p->prod = *prod;
+		p->since = *now;
+		n -= looks(p, n, requests, ns, prod, now);
+		holds++;
+	} while (n && !p->obey && p->looks < KWARP_PACE_RENEW);
+	return holds;
+}
 
 static const struct trial_case {
 	const char *desc;
@@ -128,7 +151,7 @@ static const struct trial_case {
 	{ "as many", 4, 40 * NSEC_PER_USEC },
 	{ "fewer", 1, 40 * NSEC_PER_USEC },
 	{ "seven, after a long time", 7, 1600 * NSEC_PER_USEC },
-	{ "very many at once", 1 << 26, 1, true },
+	{ "very many at once", 1 << 26, 1 << 20, true },
 	{ "one in a very long time", 1, 100 * NSEC_PER_SEC },
 };
 
@@ -137,15 +160,31 @@ KUNIT_ARRAY_PARAM_DESC(trial, trial_cases, desc);
 static void test_trial(struct kunit *test)
 {
 	const struct trial_case *c = test->param_value;
+	const u64 one = KWARP_PACE_LOOKS * c->ns;
 	struct kwarp_pace p = MEASURED;
-	u32 prod = p.prod = -100, i;
-	u64 now = p.since = 1000;
+	u64 now = 1000;
+	u32 prod = -100;
 
-	i = looks_until_end(&p, KWARP_PACE_RENEW, c->requests, c->ns, &prod, &now);
+	KUNIT_EXPECT_EQ(test, trial(&p, 10 * KWARP_PACE_RENEW, c->requests, c->ns, &prod, &now),
+			max_t(u64, DIV64_U64_ROUND_UP(KWARP_PACE_TRIAL_NS, one), 1));
 	/* The hold does not go on for ever. */
-	KUNIT_EXPECT_EQ(test, i, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
+	KUNIT_EXPECT_EQ(test, p.looks, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, c->pays ? 0 : KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p.obey_next, c->pays ? KWARP_PACE_OBEY : 4 * KWARP_PACE_OBEY);
+}
+
+/* A moment without the processor is no reason to end what pays. */
+static void test_stall(struct kunit *test)
+{
+	struct kwarp_pace p = MEASURED;
+	u64 now = 0;
+	u32 prod = 0;
+
+	trial(&p, 10 * KWARP_PACE_LOOKS, 64, 100 * NSEC_PER_USEC, &prod, &now);
+	now += 3 * NSEC_PER_MSEC;
+	KUNIT_EXPECT_EQ(test, looks(&p, 2 * KWARP_PACE_LOOKS, 64, 100 * NSEC_PER_USEC, &prod,
+				    &now), 2 * KWARP_PACE_LOOKS);
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
 
 /* What has paid for long does not any more. */
@@ -155,10 +194,10 @@ static void test_changes(struct kunit *test)
 	u64 now = 0;
 	u32 prod = 0;
 
-	KUNIT_EXPECT_EQ(test, looks_until_end(&p, 10 * KWARP_PACE_LOOKS, 64,
-					      100 * NSEC_PER_USEC, &prod, &now), 0);
-	KUNIT_EXPECT_EQ(test, looks_until_end(&p, KWARP_PACE_LOOKS, 2, 100 * NSEC_PER_USEC,
-					      &prod, &now), KWARP_PACE_LOOKS);
+	trial(&p, 10 * KWARP_PACE_LOOKS, 64, 100 * NSEC_PER_USEC, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
+	KUNIT_EXPECT_LT(test, looks(&p, KWARP_PACE_RENEW, 2, 100 * NSEC_PER_USEC, &prod, &now),
+			20 * KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
 }
 
@@ -166,35 +205,46 @@ static void test_changes(struct kunit *test)
 static void test_obey(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
+	const struct kwarp_pace_sum rung = p.rung;
 	u32 prod = 0, i, obey = KWARP_PACE_OBEY;
 	u64 now = 0;
 
 	for (i = 0; i < 10; i++) {
-		p.looks = 0;
-		looks_until_end(&p, KWARP_PACE_LOOKS, 1, DOORBELL_NS, &prod, &now);
+		p.obey = 0;
+		p.rung = rung;
+		trial(&p, KWARP_PACE_RENEW, 1, 2 * DOORBELL_NS, &prod, &now);
 		KUNIT_EXPECT_EQ(test, p.obey, obey);
+		KUNIT_EXPECT_EQ(test, p.rung.requests, 0);
+		KUNIT_EXPECT_EQ(test, p.looked.ns, 0);
 		obey = min(4 * obey, KWARP_PACE_OBEY_MAX);
 	}
-	p.looks = 0;
-	looks_until_end(&p, KWARP_PACE_LOOKS, 64, DOORBELL_NS, &prod, &now);
+	p.obey = 0;
+	p.rung = rung;
+	trial(&p, KWARP_PACE_RENEW, 64, DOORBELL_NS, &prod, &now);
 	KUNIT_EXPECT_EQ(test, p.obey_next, KWARP_PACE_OBEY);
 }
 
-/* Nothing comes any more: the hold ends, with the verdict on what has come. */
+/* Nothing comes any more: the hold ends, and what has come in it counts. */
 static void test_quiet(struct kunit *test)
 {
-	u32 posted, i;
+	struct kwarp_pace p = MEASURED;
+	u64 now = 25 * NSEC_PER_USEC;
+	u32 i;
 
-	for (posted = 4; posted <= 400; posted += 396) {
-		struct kwarp_pace p = MEASURED;
-		u64 now = 25 * NSEC_PER_USEC;
-
-		KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 0, now, true));
-		for (i = 1; i < KWARP_PACE_QUIET; i++)
-			KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, posted, now *= 2, false));
-		KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, posted, now *= 2, false));
-		KUNIT_EXPECT_EQ(test, p.obey, posted == 4 ? KWARP_PACE_OBEY : 0);
+	KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 0, now, true));
+	for (i = 1; i < KWARP_PACE_QUIET; i++)
+		KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 4, now, false));
+	KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4, now, false));
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
+	KUNIT_EXPECT_EQ(test, p.looked.requests, 4);
+	KUNIT_EXPECT_EQ(test, p.looked.ns, now);
+	/* Bursts that are over before the timer looks: it has nothing to gain. */
+	for (i = 0; i < KWARP_PACE_TRIAL_NS / NSEC_PER_MSEC; i++) {
+		now += NSEC_PER_MSEC;
+		p.quiet = KWARP_PACE_QUIET - 1;
+		KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4 * i + 8, now, false));
 	}
+	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
 }
 
 /* -------------------------------------------------------------------- looks */
@@ -307,6 +357,8 @@ static void test_look(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	/* A verdict at the end of this hold. */
+	t->e.tx.coalesce.pace.looked = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
 	/* libsiw finds this one VALID. */
@@ -406,7 +458,9 @@ static void test_reset(struct kunit *test)
 		post(t, 1);
 		look(t);
 	}
-	KUNIT_EXPECT_EQ(test, p->obey, KWARP_PACE_OBEY);
+	KUNIT_EXPECT_NE(test, p->looked.ns, 0);
+	p->obey = 5;
+	p->obey_next = 7;
 	ring(t, 1);
 	kwarp_pace_stop(&t->e);
 	t->e.tx.coalesce.ns = 8000;
@@ -415,6 +469,8 @@ static void test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->obey, 0);
 	KUNIT_EXPECT_EQ(test, p->obey_next, KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p->doorbells, 0);
+	KUNIT_EXPECT_EQ(test, p->looked.ns, 0);
+	KUNIT_EXPECT_EQ(test, p->rung.ns, 0);
 }
 
 /* ----------------------------------------------------------------- the timer */
@@ -460,6 +516,7 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_begins),
 	KUNIT_CASE(test_seldom),
 	KUNIT_CASE_PARAM(test_trial, trial_gen_params),
+	KUNIT_CASE(test_stall),
 	KUNIT_CASE(test_changes),
 	KUNIT_CASE(test_obey),
 	KUNIT_CASE(test_quiet),

@@ -17,9 +17,43 @@
 
 /* -------------------------------------------------------------------- verdicts */
 
-static void measure_anew(struct kwarp_pace *p)
+static void start_clock(struct kwarp_pace *p, u32 prod, u64 now)
 {
-	p->doorbells = 0;
+	p->prod = prod;
+	p->since = now;
+}
+
+/* What has been sent since the clock was started. */
+static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 prod, u64 now)
+{
+	if (sum->ns > KWARP_PACE_KEEP_NS) {
+		sum->requests /= 2;
+		sum->ns /= 2;
+	}
+	/* These limits are far beyond what can be, and pays() cannot overflow. */
+	sum->requests += min(prod - p->prod, 1U << 24);
+	sum->ns += min_t(u64, now - p->since, U32_MAX);
+	start_clock(p, prod, now);
+}
+
+/* Do looks send more than doorbells, by a quarter? */
+static bool pays(const struct kwarp_pace *p)
+{
+	return 4 * p->looked.requests * p->rung.ns >= 5 * p->rung.requests * p->looked.ns;
+}
+
+/* What has been measured. */
+static void forget(struct kwarp_pace *p)
+{
+	p->rung = (struct kwarp_pace_sum) {};
+	p->looked = (struct kwarp_pace_sum) {};
+}
+
+static void fail(struct kwarp_pace *p)
+{
+	p->obey = p->obey_next;
+	p->obey_next = min(4 * p->obey_next, KWARP_PACE_OBEY_MAX);
+	forget(p);
 }
 
 /**
@@ -36,39 +70,17 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
 		p->obey--;
 		return false;
 	}
-	if (!p->doorbells++) {
-		p->prod = prod;
-		p->since = now;
-		return false;
-	}
+	if (!p->doorbells++)
+		start_clock(p, prod, now);
 	if (p->doorbells <= KWARP_PACE_DOORBELLS)
 		return false;
-	measure_anew(p);
-	p->base = prod - p->prod;
-	p->base_ns = now - p->since;
-	if (p->base_ns >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS)
+	p->doorbells = 0;
+	if (now - p->since >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS)
 		return false;
-	p->prod = prod;
-	p->since = now;
+	add_up(p, &p->rung, prod, now);
 	p->looks = 0;
 	p->quiet = 0;
 	return true;
-}
-
-/* More than doorbells, by a quarter? */
-static bool pays(const struct kwarp_pace *p, u32 prod, u64 now)
-{
-	/* Neither product overflows: these limits are far beyond what can be. */
-	u64 n = min(prod - p->prod, 1U << 24), ns = min_t(u64, now - p->since, U32_MAX);
-	u64 base = min(p->base, 1U << 24);
-
-	return 4 * n * p->base_ns >= 5 * base * ns;
-}
-
-static void fail(struct kwarp_pace *p)
-{
-	p->obey = p->obey_next;
-	p->obey_next = min(4 * p->obey_next, KWARP_PACE_OBEY_MAX);
 }
 
 /**
@@ -88,13 +100,14 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
 	over = p->quiet == KWARP_PACE_QUIET;
 	if (++p->looks % KWARP_PACE_LOOKS && !over)
 		return true;
-	if (!pays(p, prod, now)) {
+	add_up(p, &p->looked, prod, now);
+	if (p->looked.ns < KWARP_PACE_TRIAL_NS)
+		return false;
+	if (!pays(p)) {
 		fail(p);
 		return false;
 	}
 	p->obey_next = KWARP_PACE_OBEY;
-	p->prod = prod;
-	p->since = now;
 	return !over && p->looks < KWARP_PACE_RENEW;
 }
 
@@ -153,7 +166,7 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 	if (smp_load_acquire(&c->on))
 		return;
 	if (!may) {
-		measure_anew(p);
+		p->doorbells = 0;
 		return;
 	}
 	if (!kwarp_pace_begins(p, READ_ONCE(e->sq->ring.hdr->prod), ktime_get_ns()))
@@ -186,9 +199,10 @@ void kwarp_pace_reset(struct kwarp_engine *e)
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
 
 	p->ns = max_t(u64, e->tx.coalesce.ns / KWARP_PACE_SHARE, KWARP_PACE_MIN_NS);
+	p->doorbells = 0;
+	forget(p);
 	p->obey = 0;
 	p->obey_next = KWARP_PACE_OBEY;
-	measure_anew(p);
 }
 
 /* Before the first stream. */

@@ -8,14 +8,15 @@
  *
  * Whether that pays depends on the machine and on the requests: a request waits for the timer, and
  * a doorbell is saved, with all that TCP does for a segment.  So both ways are measured, stream by
- * stream.  Doorbells are obeyed, KWARP_PACE_DOORBELLS of them: how many requests in which time?
- * Then the stream is held for KWARP_PACE_LOOKS looks, as a trial.  If more requests were sent in
- * that time, by a quarter, the hold goes on, and is judged likewise again and again.  If not, it
- * ends, and doorbells are obeyed for long; longer each time that a trial fails.
+ * stream and in turn: KWARP_PACE_DOORBELLS doorbells are obeyed, and then the stream is held for
+ * KWARP_PACE_LOOKS looks, or until some in a row find nothing.  How many requests are sent in which
+ * time is added up for either.  When there has been enough of it, the way that sends more wins; the
+ * timer, only if that is a quarter more.
  *
- * A program that rings seldom has nothing to gain, and is not held.  A hold also ends when looks
- * in a row find nothing, which counts for the verdict, and from time to time, since what doorbells
- * would do may have changed, the program's policy, or its processor.
+ * The hold goes on then, and is judged likewise again and again; from time to time it ends to
+ * measure doorbells anew, and since the program may have got another policy, or processor.
+ * Otherwise doorbells are obeyed for long before the next trial; longer each time that one fails.
+ * A program that rings seldom has nothing to gain, and is not held.
  */
 #ifndef KWARP_ENGINE_TX_PACE_H
 #define KWARP_ENGINE_TX_PACE_H
@@ -30,12 +31,16 @@ struct kwarp_pace;
 #define KWARP_PACE_DOORBELLS	32
 /* If they are so far from each other, or farther, they are none of the program's troubles. */
 #define KWARP_PACE_SELDOM_NS	(100 * NSEC_PER_USEC)
-/* Looks between verdicts. */
-#define KWARP_PACE_LOOKS	16
+/* Looks that are measured. */
+#define KWARP_PACE_LOOKS	32
+/* There is no verdict before a stream has been held for so long, in all. */
+#define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
+/* What is older than this counts half. */
+#define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
 /* Looks until doorbells are measured anew. */
 #define KWARP_PACE_RENEW	1024
 /* Looks in a row that find nothing, until the hold ends. */
-#define KWARP_PACE_QUIET	4
+#define KWARP_PACE_QUIET	8
 /* Doorbells that are obeyed after a trial that has failed; four times as many each time. */
 #define KWARP_PACE_OBEY		4096
 #define KWARP_PACE_OBEY_MAX	65536
