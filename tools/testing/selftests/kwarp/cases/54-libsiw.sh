@@ -80,6 +80,26 @@ libsiw_siw_case() {
 	load_type kwarp
 }
 
+# Small Writes one by one, as fast as they go: a timer sends some of them, unless that is off.
+libsiw_paced_case() {
+	local us paced
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	for us in 0 100; do
+		knob coalesce_us $us
+		new_port
+		serve "server-$us" "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+		client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 1000
+		stop "server-$us"
+		paced=$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")
+		case $us in
+		0) [ "$paced" = 0 ] || fail "a timer has sent $paced times, which is off" ;;
+		# On a slow kernel doorbells come too seldom.
+		*) [ "$KWARP_PROFILE" != stock ] || [ "$paced" -gt 0 ] || fail "no timer has sent" ;;
+		esac
+	done
+}
+
 # A program keeps the module, as one of our own provider does by its doorbell.
 libsiw_rmmod_case() {
 	libsiw_only
@@ -95,6 +115,7 @@ testcase libsiw-server 60 libsiw_data_case kwarp kwarp-siw
 testcase libsiw-client 60 libsiw_data_case kwarp-siw kwarp
 testcase libsiw-perf 60 libsiw_perf_case
 testcase libsiw-scribble 90 libsiw_scribble_case
+testcase libsiw-paced 60 libsiw_paced_case
 testcase libsiw-second 60 libsiw_second_case
 testcase libsiw-siw 90 libsiw_siw_case
 testcase libsiw-rmmod 60 libsiw_rmmod_case
