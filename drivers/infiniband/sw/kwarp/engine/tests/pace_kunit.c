@@ -146,8 +146,8 @@ static const struct trial_case {
 	bool pays;
 } trial_cases[] = {
 	{ "64 in the time of 25", 64, 250 * NSEC_PER_USEC, true },
-	{ "five in the time of four", 5, 40 * NSEC_PER_USEC, true },
-	{ "less than that", 5, 40 * NSEC_PER_USEC + 1 },
+	{ "17 in the time of 16", 17, 160 * NSEC_PER_USEC, true },
+	{ "less than that", 17, 160 * NSEC_PER_USEC + 1 },
 	{ "as many", 4, 40 * NSEC_PER_USEC },
 	{ "fewer", 1, 40 * NSEC_PER_USEC },
 	{ "seven, after a long time", 7, 1600 * NSEC_PER_USEC },

@@ -36,10 +36,10 @@ static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 prod, u
 	start_clock(p, prod, now);
 }
 
-/* Do looks send more than doorbells, by a quarter? */
+/* Do looks send more than doorbells, by a sixteenth? */
 static bool pays(const struct kwarp_pace *p)
 {
-	return 4 * p->looked.requests * p->rung.ns >= 5 * p->rung.requests * p->looked.ns;
+	return 16 * p->looked.requests * p->rung.ns >= 17 * p->rung.requests * p->looked.ns;
 }
 
 /* What has been measured. */

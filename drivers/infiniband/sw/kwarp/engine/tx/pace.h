@@ -11,7 +11,7 @@
  * stream and in turn: KWARP_PACE_DOORBELLS doorbells are obeyed, and then the stream is held for
  * KWARP_PACE_LOOKS looks, or until some in a row find nothing.  How many requests are sent in which
  * time is added up for either.  When there has been enough of it, the way that sends more wins; the
- * timer, only if that is a quarter more.
+ * timer, only if that is a sixteenth more.
  *
  * The hold goes on then, and is judged likewise again and again; from time to time it ends to
  * measure doorbells anew, and since the program may have got another policy, or processor.
