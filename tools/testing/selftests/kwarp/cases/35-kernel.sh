@@ -87,10 +87,10 @@ consumers_down() {
 	check "unloading the consumers" modprobe -r "$@"
 }
 
-# lossy_lo [SHAPE...]: our own kernels for one processor have no netem.
+# lossy_lo [SHAPE...]
 lossy_lo() {
 	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
-	tc qdisc add dev lo root netem "$@" || skip "this kernel loses no packets: it has no netem"
+	add_netem qdisc add dev lo root netem "$@"
 }
 
 nvmet_port_up() {

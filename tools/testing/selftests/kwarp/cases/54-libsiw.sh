@@ -82,16 +82,18 @@ libsiw_siw_case() {
 
 # Small Writes one by one, as fast as they go: a timer sends some of them, unless that is off.
 libsiw_paced_case() {
-	local us paced
+	local us paced before file
 	libsiw_only
 	links kwarp-siw kwarp-siw
+	file=/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced
 	for us in 0 100; do
 		knob coalesce_us $us
+		before=$(in_ns 0 cat "$file")
 		new_port
 		serve "server-$us" "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
 		client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 1000
 		stop "server-$us"
-		paced=$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")
+		paced=$(($(in_ns 0 cat "$file") - before))
 		case $us in
 		0) [ "$paced" = 0 ] || fail "a timer has sent $paced times, which is off" ;;
 		# On a slow kernel doorbells come too seldom.
