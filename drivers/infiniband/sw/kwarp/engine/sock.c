@@ -71,7 +71,7 @@ static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
 }
 
-/* Context: process; process context is asked for in @e->stash_wait.waits milliseconds. */
+/* Context: process. */
 static void stash_again(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(to_delayed_work(work), struct kwarp_engine,
@@ -80,16 +80,29 @@ static void stash_again(struct work_struct *work)
 	e->ops->poll(e);
 }
 
+/* There is memory, or none is needed any more.  Socket lock held. */
+static void end_stash_wait(struct kwarp_engine *e)
+{
+	e->stash_wait.waits = 0;
+	cancel_delayed_work(&e->stash_wait.work);
+}
+
 /*
  * A stash for what TCP cannot keep.  Memory that is short for a moment is no reason to end the
- * connection: TCP waits for it, too.  Socket lock held.
+ * connection: TCP waits for it, too.  Each wait is twice as long as the one before.  Socket lock
+ * held.
  *
  * Return: false: there is none yet, or the stream fails.
  */
 static bool make_room(struct kwarp_engine *e)
 {
-	if (kwarp_rx_make_stash(e))
+	/* It asks by itself; what comes meanwhile does not make its time shorter. */
+	if (delayed_work_pending(&e->stash_wait.work))
+		return false;
+	if (kwarp_rx_make_stash(e)) {
+		end_stash_wait(e);
 		return true;
+	}
 	if (e->stash_wait.waits == STASH_WAITS)
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	else
@@ -129,7 +142,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 		kwarp_rx_free_stash(e);
 	set_lowat(e, sk);
 	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk))
-		e->stash_wait.waits = 0;
+		end_stash_wait(e);
 	if (kwarp_rx_end_run(e))
 		kwarp_tx_kick(e, callback_may(sk));
 	judge_end(e, sk);
@@ -242,6 +255,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
+	/* drain_locked() asks for no other one: nobody drains. */
 	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);

@@ -110,7 +110,8 @@ struct kwarp_pace_sum {
 };
 
 /**
- * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c
+ * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c; the runner's while the
+ * stream is not held, and the timer's while it is
  * @timer: it
  * @ns: the time between looks; does not change during a stream
  * @doorbells: measured so far
@@ -120,6 +121,7 @@ struct kwarp_pace_sum {
  * @looked: and by the timer
  * @looks: of the timer in this hold
  * @quiet: those of them that found nothing, in a row
+ * @last: when a doorbell came last
  * @obey: doorbells that will be obeyed, and not be measured
  * @obey_next: as many after the next trial that fails
  */
@@ -129,6 +131,7 @@ struct kwarp_pace {
 	u32 doorbells;
 	u32 prod;
 	u64 since;
+	u64 last;
 	struct kwarp_pace_sum rung;
 	struct kwarp_pace_sum looked;
 	u32 looks;

@@ -31,6 +31,8 @@ static u64 told_ns(void);
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 /* What a doorbell takes, and a request of those that are sent together. */
 #define DOORBELL_NS	(10 * NSEC_PER_USEC)
+/* The time between looks. */
+#define PACE_NS		(25 * NSEC_PER_USEC)
 
 /**
  * struct pace_test - one stream
@@ -50,7 +52,7 @@ static struct pace_test *the_test;
 
 static u64 told_ns(void)
 {
-	return the_test->now ?: ktime_to_ns(ktime_get());
+	return READ_ONCE(the_test->now) ?: ktime_to_ns(ktime_get());
 }
 
 /* ------------------------------------------------------------------ verdicts */
@@ -69,7 +71,7 @@ static bool doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *pr
 
 static void test_begins(struct kunit *test)
 {
-	struct kwarp_pace p = { .obey = 5 };
+	struct kwarp_pace p = { .obey = 5, .ns = PACE_NS };
 	u64 now = 1000;
 	u32 prod = -10;
 
@@ -97,7 +99,7 @@ static void test_begins(struct kunit *test)
 /* A program that posts now and then. */
 static void test_seldom(struct kunit *test)
 {
-	struct kwarp_pace p = { };
+	struct kwarp_pace p = { .ns = PACE_NS };
 	u64 now = 1000;
 	u32 prod = 0;
 
@@ -110,7 +112,8 @@ static void test_seldom(struct kunit *test)
 }
 
 /* A request each 10 us with doorbells. */
-#define MEASURED { .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY }
+#define MEASURED \
+	{ .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY, .ns = PACE_NS }
 
 /* Looks, until the hold ends or there have been @n.  Return: their number. */
 static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
@@ -180,9 +183,9 @@ static void test_stall(struct kunit *test)
 	u64 now = 0;
 	u32 prod = 0;
 
-	trial(&p, 10 * KWARP_PACE_LOOKS, 64, 100 * NSEC_PER_USEC, &prod, &now);
+	trial(&p, 10 * KWARP_PACE_LOOKS, 14, 100 * NSEC_PER_USEC, &prod, &now);
 	now += 3 * NSEC_PER_MSEC;
-	KUNIT_EXPECT_EQ(test, looks(&p, 2 * KWARP_PACE_LOOKS, 64, 100 * NSEC_PER_USEC, &prod,
+	KUNIT_EXPECT_EQ(test, looks(&p, 2 * KWARP_PACE_LOOKS, 14, 100 * NSEC_PER_USEC, &prod,
 				    &now), 2 * KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
@@ -247,6 +250,102 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
 }
 
+/*
+ * A program whose requests depend on each other: each is posted when the one before has completed,
+ * and after some there is a pause.  The timer can only make that slower.
+ */
+static const struct loop_case {
+	const char *desc;
+	u32 burst;
+	u64 pause;
+} loop_cases[] = {
+	{ "no pause", 1, 0 },
+	{ "8, and 0.4 ms", 8, 400 * NSEC_PER_USEC },
+	{ "20, and 2 ms", 20, 2 * NSEC_PER_MSEC },
+	{ "25, and 2 ms", 25, 2 * NSEC_PER_MSEC },
+	{ "32, and 1 ms", 32, NSEC_PER_MSEC },
+	{ "32, and 2 ms", 32, 2 * NSEC_PER_MSEC },
+	{ "100, and 3 ms", 100, 3 * NSEC_PER_MSEC },
+};
+
+KUNIT_ARRAY_PARAM_DESC(loop, loop_cases, desc);
+
+/**
+ * struct loop - where it is
+ * @p: counts
+ * @prod: requests sent
+ * @now: time
+ * @look: time of the next look
+ * @held: there is one
+ */
+struct loop {
+	struct kwarp_pace p;
+	u32 prod;
+	u64 now;
+	u64 look;
+	bool held;
+};
+
+/* Looks that find nothing until now. */
+static void pass(struct loop *l)
+{
+	for (; l->held && l->look < l->now; l->look += PACE_NS)
+		l->held = kwarp_pace_goes_on(&l->p, l->prod, l->look, false);
+}
+
+/* Return: true: the request has waited for a look. */
+static bool one_request(struct loop *l)
+{
+	pass(l);
+	if (!l->held) {
+		l->now += DOORBELL_NS;
+		l->held = kwarp_pace_begins(&l->p, ++l->prod, l->now);
+		l->look = l->now + PACE_NS;
+		return false;
+	}
+	l->held = kwarp_pace_goes_on(&l->p, l->prod++, l->look, true);
+	l->now = l->look + DOORBELL_NS;
+	l->look += PACE_NS;
+	return true;
+}
+
+static void test_loop(struct kunit *test)
+{
+	const struct loop_case *c = test->param_value;
+	struct loop l = { .now = NSEC_PER_SEC };
+	u32 i, waited = 0, n = 400000;
+
+	l.p = (struct kwarp_pace) { .ns = PACE_NS, .obey = KWARP_PACE_OBEY_FIRST,
+				    .obey_next = KWARP_PACE_OBEY };
+	for (i = 1; i <= n; i++) {
+		waited += one_request(&l);
+		if (i % c->burst == 0)
+			l.now += c->pause;
+	}
+	/* There are trials, and they fail. */
+	KUNIT_EXPECT_GT(test, waited, 0);
+	KUNIT_EXPECT_LT(test, waited, n / 200);
+	KUNIT_EXPECT_GT(test, l.p.obey_next, KWARP_PACE_OBEY);
+}
+
+/* What has paid a little, and then the requests depend on each other. */
+static void test_other_phase(struct kunit *test)
+{
+	struct loop l = { .p = MEASURED, .now = NSEC_PER_SEC };
+	u32 i, waited = 0;
+
+	/* 20,000 requests per second with doorbells, 24,000 by the timer. */
+	l.p.rung = (struct kwarp_pace_sum) { 320, 16 * NSEC_PER_MSEC };
+	l.p.looked = (struct kwarp_pace_sum) { 384, 16 * NSEC_PER_MSEC };
+	l.p.since = l.now;
+	l.p.prod = l.prod;
+	l.held = true;
+	l.look = l.now + PACE_NS;
+	for (i = 0; i < 100000 && !l.p.obey; i++)
+		waited += one_request(&l);
+	KUNIT_EXPECT_LT(test, waited, 3 * KWARP_PACE_RENEW);
+}
+
 /* -------------------------------------------------------------------- looks */
 
 static void post(struct pace_test *t, u32 n)
@@ -297,6 +396,7 @@ static bool ring_until_held(struct pace_test *t)
 {
 	u32 i;
 
+	t->e.tx.coalesce.pace.obey = 0;
 	for (i = 0; i <= KWARP_PACE_DOORBELLS && !t->e.tx.coalesce.on; i++) {
 		if (t->now)
 			t->now += DOORBELL_NS;
@@ -419,12 +519,28 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
 }
 
+/* It is held, and must not be any more: a doorbell of a program that has a real-time policy now. */
+static void test_may_no_longer(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	kwarp_pace_sent(&t->e, true);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.coalesce.on);
+	kwarp_pace_sent(&t->e, false);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
+	KUNIT_EXPECT_FALSE(test, hrtimer_active(&t->e.tx.coalesce.pace.timer));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
+	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
+}
+
 /* It must not be held (coalesce.c), and what was measured before that does not count. */
 static void test_may_not(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
 	u32 i;
 
+	t->e.tx.coalesce.pace.obey = 0;
 	for (i = 0; i < 10 * KWARP_PACE_DOORBELLS; i++) {
 		t->now += DOORBELL_NS;
 		kwarp_pace_sent(&t->e, i % KWARP_PACE_DOORBELLS);
@@ -459,14 +575,15 @@ static void test_reset(struct kunit *test)
 		look(t);
 	}
 	KUNIT_EXPECT_NE(test, p->looked.ns, 0);
+	ring(t, 1);
+	KUNIT_EXPECT_EQ(test, p->doorbells, 1);
 	p->obey = 5;
 	p->obey_next = 7;
-	ring(t, 1);
 	kwarp_pace_stop(&t->e);
 	t->e.tx.coalesce.ns = 8000;
 	kwarp_pace_reset(&t->e);
 	KUNIT_EXPECT_EQ(test, p->ns, KWARP_PACE_MIN_NS);
-	KUNIT_EXPECT_EQ(test, p->obey, 0);
+	KUNIT_EXPECT_EQ(test, p->obey, KWARP_PACE_OBEY_FIRST);
 	KUNIT_EXPECT_EQ(test, p->obey_next, KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p->doorbells, 0);
 	KUNIT_EXPECT_EQ(test, p->looked.ns, 0);
@@ -475,13 +592,14 @@ static void test_reset(struct kunit *test)
 
 /* ----------------------------------------------------------------- the timer */
 
-static bool soon(const bool *what, bool value)
+static bool ends_soon(struct pace_test *t)
 {
+	const struct hrtimer *timer = &t->e.tx.coalesce.pace.timer;
 	u32 ms;
 
-	for (ms = 0; ms < 1000 && READ_ONCE(*what) != value; ms++)
+	for (ms = 0; ms < 1000 && hrtimer_active(timer); ms++)
 		usleep_range(1000, 2000);
-	return READ_ONCE(*what) == value;
+	return !hrtimer_active(timer) && !READ_ONCE(t->e.tx.coalesce.on);
 }
 
 /* It sends, ends its hold, and can be started again; a stop waits for it. */
@@ -491,19 +609,23 @@ static void test_timer(struct kunit *test)
 	struct kwarp_coalesce *c = &t->e.tx.coalesce;
 	u32 i;
 
-	t->now = 0;
 	c->ns = KWARP_PACE_SHARE * TIMER_NS;
 	for (i = 0; i < 10; i++) {
 		kwarp_pace_reset(&t->e);
+		/* The clock is told while it rings, however slow this machine is. */
+		t->now = NSEC_PER_SEC;
 		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-		KUNIT_EXPECT_TRUE(test, soon(&c->on, false));
+		t->now = 0;
+		KUNIT_EXPECT_TRUE(test, ends_soon(t));
 		KUNIT_ASSERT_EQ(test, t->sends, i + 1);
 		KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
 		KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	}
 	for (i = 0; i < 50; i++) {
 		kwarp_pace_reset(&t->e);
+		t->now = NSEC_PER_SEC;
 		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+		t->now = 0;
 		usleep_range(100, 500);
 		kwarp_pace_stop(&t->e);
 		KUNIT_EXPECT_FALSE(test, hrtimer_active(&c->pace.timer));
@@ -520,9 +642,12 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_changes),
 	KUNIT_CASE(test_obey),
 	KUNIT_CASE(test_quiet),
+	KUNIT_CASE_PARAM(test_loop, loop_gen_params),
+	KUNIT_CASE(test_other_phase),
 	KUNIT_CASE(test_look),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_may_not),
+	KUNIT_CASE(test_may_no_longer),
 	KUNIT_CASE(test_max),
 	KUNIT_CASE(test_reset),
 	KUNIT_CASE(test_timer),

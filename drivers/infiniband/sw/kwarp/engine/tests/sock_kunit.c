@@ -50,10 +50,12 @@
  * @theirs: what that is connected to
  * @wire: stream to be sent
  * @len: its octets
+ * @filled: octets sent of it to fill the other end's buffers
  * @ends: FPDUs that have come out
  * @octets: of their payload
  * @ends_at_eof: FPDUs that had come out when the end was judged first
  * @polls: how often process context was asked for
+ * @served: how often it has come while buffers were filled
  * @fins: how often a FIN was judged
  * @resets: how often a reset was
  * @short_ms: time for which there is no memory from when process context comes
@@ -64,10 +66,12 @@ struct sock_test {
 	struct socket *ours, *theirs;
 	u8 *wire;
 	u32 len;
+	u32 filled;
 	u32 ends;
 	u32 octets;
 	u32 ends_at_eof;
 	u32 polls;
+	u32 served;
 	u32 fins;
 	u32 resets;
 	u32 short_ms;
@@ -376,15 +380,12 @@ static void drain_when(struct sock_test *t, bool used_up)
  * The window closes on an FPDU: until there is a stash, or the stream has ended for want of it, or
  * has been asked for so often.
  */
-static void fill_up_to(struct kunit *test, bool used_up, u32 waits)
+static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
 {
 	struct sock_test *t = test->priv;
-	u32 at = 0, ms = 0, served;
+	u32 ms = 0, at = t->filled;
 	int n;
 
-	connect_pair(test, 16384, 500);
-	add_fpdu(t, 60000);
-	served = t->polls;
 	while (ms < PATIENCE_MS && at < t->len && !t->e.rx.stash.buf && !t->e.perr &&
 	       t->e.stash_wait.waits < waits) {
 		n = send_now(t, at, min(1000, t->len - at), 0);
@@ -394,12 +395,22 @@ static void fill_up_to(struct kunit *test, bool used_up, u32 waits)
 			msleep(20);
 			ms += 20;
 		}
-		if (READ_ONCE(t->polls) != served) {
-			served = READ_ONCE(t->polls);
+		if (READ_ONCE(t->polls) != t->served) {
+			t->served = READ_ONCE(t->polls);
 			drain_when(t, used_up);
 		}
 	}
+	t->filled = at;
 	KUNIT_EXPECT_LT(test, at, t->len);
+}
+
+static void fill_up_to(struct kunit *test, bool used_up, u32 waits)
+{
+	struct sock_test *t = test->priv;
+
+	connect_pair(test, 16384, 500);
+	add_fpdu(t, 60000);
+	go_on_filling(test, used_up, waits);
 }
 
 static void fill_up(struct kunit *test, bool used_up)
@@ -455,6 +466,26 @@ static void test_stash_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
+/* Packets that come meanwhile do not make the time shorter; memory that comes ends it. */
+static void test_stash_packets(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+	u32 i;
+
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up_to(test, true, 6);
+	for (i = 0; i < 50; i++)
+		drain_when(t, true);
+	KUNIT_EXPECT_LE(test, t->e.stash_wait.waits, 7);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	atomic_set(&t->e.kdev->stashes_unpaid, 0);
+	flush_delayed_work(&t->e.stash_wait.work);
+	drain_when(t, true);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 0);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
+}
+
 /* The stream ends while it waits: nobody asks any more. */
 static void test_stash_stop(struct kunit *test)
 {
@@ -478,10 +509,14 @@ static void test_stash_stop(struct kunit *test)
 static void test_stash_never(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
+	u64 began;
 
 	/* As many as there may be, by others. */
 	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
-	fill_up(test, true);
+	fill_up_to(test, true, 1);
+	began = ktime_get_ns();
+	go_on_filling(test, true, U32_MAX);
+	KUNIT_EXPECT_GE(test, ktime_get_ns() - began, 200 * NSEC_PER_MSEC);
 	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
 }
@@ -622,6 +657,7 @@ static struct kunit_case sock_cases[] = {
 	KUNIT_CASE(test_stash_given_back),
 	KUNIT_CASE(test_stash_limit),
 	KUNIT_CASE(test_stash_later),
+	KUNIT_CASE(test_stash_packets),
 	KUNIT_CASE(test_stash_stop),
 	KUNIT_CASE(test_stash_never),
 	KUNIT_CASE(test_fin_behind),

@@ -4,7 +4,7 @@
  *
  * The runner begins a hold, the timer ends it.  What belongs to the hold is the runner's while
  * there is none, and the timer's while there is one; @on of struct kwarp_coalesce hands it over.
- * Who ends the hold makes the runner tell posters anew that they have to ring.
+ * After a hold the runner tells posters anew that they have to ring.
  */
 #include "pace.h"
 
@@ -30,8 +30,8 @@ static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 prod, u
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
-	/* These limits are far beyond what can be, and pays() cannot overflow. */
-	sum->requests += min(prod - p->prod, 1U << 24);
+	/* With these limits, far beyond what can be, pays() cannot overflow. */
+	sum->requests = min(sum->requests + (u32)(prod - p->prod), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
 	start_clock(p, prod, now);
 }
@@ -56,16 +56,28 @@ static void fail(struct kwarp_pace *p)
 	forget(p);
 }
 
+/* A program that does nothing for some time is not slow: as long as a hold would last then. */
+static void leave_out_pause(struct kwarp_pace *p, u64 now)
+{
+	const u64 pause = now - p->last, most = KWARP_PACE_QUIET * p->ns;
+
+	if (pause > most)
+		p->since += pause - most;
+	p->last = now;
+}
+
 /**
  * kwarp_pace_begins - a doorbell has been obeyed: hold what is posted next?
  * @p: counts, brought up to date
- * @prod: requests posted so far, free running
+ * @prod: requests that have been taken from libsiw's ring so far, free running
  * @now: nanoseconds
  *
+ * Context: the runner, and the stream is not held.
  * Return: true: as a trial.
  */
 bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
 {
+	leave_out_pause(p, now);
 	if (p->obey) {
 		p->obey--;
 		return false;
@@ -90,6 +102,7 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
  * @now: nanoseconds
  * @left: there are more in it
  *
+ * Context: the timer, and the stream is held.
  * Return: true if so.
  */
 bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
@@ -108,7 +121,11 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
 		return false;
 	}
 	p->obey_next = KWARP_PACE_OBEY;
-	return !over && p->looks < KWARP_PACE_RENEW;
+	if (p->looks >= KWARP_PACE_RENEW) {
+		forget(p);
+		return false;
+	}
+	return !over;
 }
 
 /* ------------------------------------------------------------------- the timer */
@@ -149,6 +166,16 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 
 /* ------------------------------------------------------------------ the runner */
 
+/* By the runner, unless the timer is looking just now; posters are told after this. */
+static void end_hold(struct kwarp_engine *e)
+{
+	if (hrtimer_try_to_cancel(&e->tx.coalesce.pace.timer) != 1)
+		return;
+	WRITE_ONCE(e->tx.coalesce.on, false);
+	atomic_dec(&e->kdev->paced);
+	e->tx.coalesce.pace.doorbells = 0;
+}
+
 /**
  * kwarp_pace_sent - all that could be sent after a doorbell has been: what now?
  * @e: engine of a stream whose program has libsiw
@@ -163,8 +190,11 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 
 	kwarp_assert_runner(e);
 	/* It rings if its ring was full, or if the newest entry has been taken meanwhile. */
-	if (smp_load_acquire(&c->on))
+	if (smp_load_acquire(&c->on)) {
+		if (!may)
+			end_hold(e);
 		return;
+	}
 	if (!may) {
 		p->doorbells = 0;
 		return;
@@ -181,11 +211,12 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
  * kwarp_pace_stop - no timer looks at the stream any more
  * @e: engine; nobody rings for it meanwhile
  *
- * Context: process; waits for a timer that sends for it now, on another processor.
+ * Context: the runner, process; waits for a timer that sends for it now, on another processor.
  */
 void kwarp_pace_stop(struct kwarp_engine *e)
 {
 	might_sleep();
+	kwarp_assert_runner(e);
 	hrtimer_cancel(&e->tx.coalesce.pace.timer);
 	if (!e->tx.coalesce.on)
 		return;
@@ -201,7 +232,7 @@ void kwarp_pace_reset(struct kwarp_engine *e)
 	p->ns = max_t(u64, e->tx.coalesce.ns / KWARP_PACE_SHARE, KWARP_PACE_MIN_NS);
 	p->doorbells = 0;
 	forget(p);
-	p->obey = 0;
+	p->obey = KWARP_PACE_OBEY_FIRST;
 	p->obey_next = KWARP_PACE_OBEY;
 }
 

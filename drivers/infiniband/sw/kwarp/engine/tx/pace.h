@@ -13,8 +13,8 @@
  * time is added up for either.  When there has been enough of it, the way that sends more wins; the
  * timer, only if that is a sixteenth more.
  *
- * The hold goes on then, and is judged likewise again and again; from time to time it ends to
- * measure doorbells anew, and since the program may have got another policy, or processor.
+ * The hold goes on then, and is judged likewise again and again; from time to time all is measured
+ * anew, since the program may do something else, or have got another policy, or processor.
  * Otherwise doorbells are obeyed for long before the next trial; longer each time that one fails.
  * A program that rings seldom has nothing to gain, and is not held.
  */
@@ -29,7 +29,7 @@ struct kwarp_pace;
 
 /* Doorbells that are measured. */
 #define KWARP_PACE_DOORBELLS	32
-/* If they are so far from each other, or farther, they are none of the program's troubles. */
+/* If they are so far from each other, or farther, they are not what limits the program. */
 #define KWARP_PACE_SELDOM_NS	(100 * NSEC_PER_USEC)
 /* Looks that are measured. */
 #define KWARP_PACE_LOOKS	32
@@ -37,13 +37,15 @@ struct kwarp_pace;
 #define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
 /* What is older than this counts half. */
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
-/* Looks until doorbells are measured anew. */
+/* Looks until all is measured anew. */
 #define KWARP_PACE_RENEW	1024
 /* Looks in a row that find nothing, until the hold ends. */
 #define KWARP_PACE_QUIET	8
 /* Doorbells that are obeyed after a trial that has failed; four times as many each time. */
 #define KWARP_PACE_OBEY		4096
-#define KWARP_PACE_OBEY_MAX	65536
+#define KWARP_PACE_OBEY_MAX	262144
+/* Those at the beginning of a stream: one that is short has no trial. */
+#define KWARP_PACE_OBEY_FIRST	1024
 /* The timer looks so often in coalesce_us, but not more often than this. */
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
