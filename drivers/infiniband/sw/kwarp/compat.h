@@ -82,6 +82,17 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define KWARP_CREATE_USER_CQ
 #endif
 
+/* 7.0: a counter is bound for a port, and is an object of the driver's, which adds nothing */
+#ifdef KWARP_HAVE_COUNTER_PORT
+#define KWARP_COUNTER_PORT_ARG	, u32 port
+#define KWARP_COUNTER_OBJECT \
+	.counter_init = kwarp_counter_init, \
+	.size_rdma_counter = sizeof(struct rdma_counter),
+#else
+#define KWARP_COUNTER_PORT_ARG
+#define KWARP_COUNTER_OBJECT
+#endif
+
 /* 6.17: reg_user_mr() takes a DMA handle: steering tags for PCI, none of our business */
 #ifdef KWARP_HAVE_REG_USER_MR_DMAH
 #define KWARP_DMAH_ARG		struct ib_dmah *dmah,

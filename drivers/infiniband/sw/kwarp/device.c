@@ -50,6 +50,14 @@ static const struct ib_device_ops kwarp_ops = {
 	.modify_device = kwarp_modify_device,
 	.query_port = kwarp_query_port,
 	.get_port_immutable = kwarp_port_immutable,
+	.alloc_hw_port_stats = kwarp_alloc_port_stats,
+	.get_hw_stats = kwarp_get_stats,
+	.counter_alloc_stats = kwarp_counter_alloc_stats,
+	.counter_bind_qp = kwarp_counter_bind_qp,
+	.counter_unbind_qp = kwarp_counter_unbind_qp,
+	.counter_dealloc = kwarp_counter_dealloc,
+	.counter_update_stats = kwarp_counter_update_stats,
+	KWARP_COUNTER_OBJECT
 	.query_gid = kwarp_query_gid,
 	.get_dev_fw_str = kwarp_fw_str,
 	.disassociate_ucontext = kwarp_disassociate_ucontext,
@@ -289,6 +297,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
 	INIT_WORK(&kdev->port_work, port_work);
 	kwarp_knobs_init(&kdev->knobs);
+	kwarp_stats_init(&kdev->stats);
 	kwarp_engine_init_device(kdev);
 	kwarp_cm_init_device(kdev);
 	init_core_fields(kdev);

@@ -17,6 +17,7 @@
 
 #include "compat.h"
 #include "limits.h"
+#include "stats.h"
 
 /**
  * struct kwarp_knobs - tunables of one device
@@ -74,6 +75,7 @@ struct kwarp_knobs {
  * @num_pd: protection domains, likewise
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
+ * @stats: counts
  * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx/skb.c
  * @stashes_unpaid: those of them that nobody pays for
  * @stashes: such FPDUs so far
@@ -121,6 +123,7 @@ struct kwarp_dev {
 	atomic_t num_mr;
 	atomic_t num_srq;
 
+	struct kwarp_stats stats;
 	atomic_t stashes_now;
 	atomic_t stashes_unpaid;
 	atomic_long_t stashes;

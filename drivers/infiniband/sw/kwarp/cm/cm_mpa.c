@@ -234,6 +234,7 @@ static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr er
 {
 	ibdev_dbg(&ep->kdev->ibdev, "WAIT_REP: %s\n", kwarp_perr_name(err));
 	put_terminate(ep->su, err);
+	atomic_long_inc(&ep->kdev->stats.term_sent[err]);
 	return fail(ep, status, KWARP_CME_OWE_TERM);
 }
 

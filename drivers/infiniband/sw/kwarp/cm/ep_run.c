@@ -186,6 +186,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	lockdep_assert_held(&ep->mutex);
 	if (!step->legal)
 		return;
+	atomic_long_inc(&ep->kdev->stats.cm[was][event]);
 	ibdev_dbg(&ep->kdev->ibdev, "endpoint %p: %s, %s -> %s\n", ep,
 		  kwarp_cm_event_name(event), kwarp_cm_state_name(was),
 		  kwarp_cm_state_name(step->next));

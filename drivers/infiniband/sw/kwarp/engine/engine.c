@@ -74,6 +74,12 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_cq_settle(e->recv_cq);
 }
 
+/* Counts of its streams. */
+struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
+{
+	return &e->stats;
+}
+
 /* What all engines share whose requests complete in a queue. */
 void kwarp_engine_init_cq(struct kwarp_cq *cq)
 {

@@ -42,6 +42,7 @@ void kwarp_engine_unwire(struct kwarp_engine *e);
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p);
 bool kwarp_engine_has_news(const struct kwarp_engine *e);
+struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e);
 void kwarp_engine_poll(struct kwarp_engine *e);
 void kwarp_engine_drain(struct kwarp_engine *e);
 bool kwarp_engine_fin(struct kwarp_engine *e);

@@ -22,8 +22,10 @@ static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
 /* The stream is over without a word to the peer. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
-	if (latch(e, KWARP_PERR_MPA_LOST))
-		e->ops->event(e, KWARP_QPE_LOST);
+	if (!latch(e, KWARP_PERR_MPA_LOST))
+		return;
+	atomic_long_inc(&e->kdev->stats.lost);
+	e->ops->event(e, KWARP_QPE_LOST);
 }
 
 /**
@@ -43,6 +45,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 		return;
 	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
 	if (!kwarp_term_wanted(perr)) {
+		atomic_long_inc(&e->kdev->stats.lost);
 		e->ops->event(e, KWARP_QPE_LOST);
 		return;
 	}

@@ -24,6 +24,7 @@
 #include "../queue/rq.h"
 #include "../queue/sq.h"
 #include "../serial.h"
+#include "../stats.h"
 #include "tx/batch.h"
 
 struct kwarp_dev;
@@ -329,9 +330,11 @@ struct kwarp_rx {
  *	after KWARP_E_TERM_READY
  * @perr: why the stream failed; likewise
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
- * @stash_wait: for memory that @rx.stash needs; under the socket's lock
+ * @stats: counts of this and earlier streams; @stats.s.tx is the runner's, @stats.s.rx of whoever
+ *	holds the socket's lock
+ * @stash_wait: for memory that @rx.stash needs
  * @stash_wait.work: looks again
- * @stash_wait.waits: how often there was none, in a row
+ * @stash_wait.waits: how often there was none, in a row; under the socket's lock
  * @saved: socket callbacks and settings as they were before attach
  *
  * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
@@ -360,6 +363,7 @@ struct kwarp_engine {
 	struct kwarp_term term;
 	enum kwarp_perr perr;
 	struct kwarp_term peer_term;
+	struct kwarp_stats_stream stats;
 
 	struct {
 		struct delayed_work work;

@@ -95,6 +95,17 @@ u16 kwarp_perr_short(enum kwarp_perr err)
 	return row->layer << 12 | row->etype << 8 | row->code;
 }
 
+enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term)
+{
+	enum kwarp_perr err;
+
+	for (err = KWARP_PERR_LOCAL; err < KWARP_PERR_PEER_TERM; err++)
+		if (rows[err].layer == term->layer && rows[err].etype == term->etype &&
+		    rows[err].code == term->code)
+			return err;
+	return KWARP_PERR_NONE;
+}
+
 void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq)
 {

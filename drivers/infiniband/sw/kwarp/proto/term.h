@@ -103,6 +103,16 @@ static inline u16 kwarp_term_short(const struct kwarp_term *term)
 }
 
 /**
+ * kwarp_term_perr - what a Terminate says
+ * @term: received message
+ *
+ * Context: any.
+ * Return: the error that we would send with this layer, type and code, KWARP_PERR_NONE if there
+ * is none.
+ */
+enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term);
+
+/**
  * kwarp_perr_short - vendor_err for an error of our own finding
  * @err: any value
  *

@@ -172,6 +172,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		if (ret)
 			goto out_number;
 	}
+	kwarp_stats_add(kdev, kwarp_engine_stats(&qp->engine));
 	kwarp_qp_publish(qp);
 	return 0;
 
@@ -207,6 +208,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	do {
 		kwarp_cm_drop_qp(qp);
 	} while (!kwarp_qp_gone(qp));
+	kwarp_stats_remove(qp->kdev, kwarp_engine_stats(&qp->engine));
 	kwarp_engine_unwire(&qp->engine);
 	fini_qp(qp);
 	atomic_dec(&qp->kdev->num_qp);

@@ -131,6 +131,15 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* siw_verbs.c */
+struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port);
+int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
+struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter);
+int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG);
+int kwarp_counter_unbind_qp(struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG);
+int kwarp_counter_dealloc(struct rdma_counter *counter);
+int kwarp_counter_update_stats(struct rdma_counter *counter);
+void kwarp_counter_init(struct rdma_counter *counter);
+
 int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			   struct ib_udata *udata);
 int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);

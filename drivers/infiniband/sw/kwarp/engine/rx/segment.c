@@ -305,6 +305,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 
 	/* Cut short, it still says what is wrong. */
 	kwarp_term_decode(rx->small, rx->small_have, &e->peer_term);
+	atomic_long_inc(&e->kdev->stats.term_received[kwarp_term_perr(&e->peer_term)]);
 	/* Pairs with kwarp_engine_short(). */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_SEEN, &e->flags);
@@ -353,6 +354,10 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 
 	if (unlikely(!test_bit(KWARP_E_RX_SEEN, &e->flags)))
 		first_fpdu(e);
+	e->stats.s.rx.fpdus++;
+	e->stats.s.rx.octets += rx->fpdu.payload_len;
+	if (h->last)
+		e->stats.s.rx.op[h->opcode % KWARP_STATS_OPS]++;
 	if (h->tagged) {
 		if (h->opcode == KWARP_OP_RRESP) {
 			rx->tagged_open = !h->last;
@@ -437,6 +442,7 @@ bool kwarp_rx_end_run(struct kwarp_engine *e)
 {
 	bool kick = e->rx.kick;
 
+	e->stats.s.rx.runs++;
 	if (e->rx.mr) {
 		kwarp_mr_put(e->rx.mr);
 		e->rx.mr = NULL;

@@ -113,6 +113,8 @@ static void account_fpdu(struct kwarp_engine *e)
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
 	struct kwarp_oread *r;
 
+	e->stats.s.rx.fpdus++;
+	e->stats.s.rx.octets += rx->fpdu.payload_len;
 	if (!h->tagged) {
 		kwarp_ddp_advance_untagged(&rx->q[h->qn], h, rx->fpdu.payload_len);
 	} else if (h->opcode == KWARP_OP_WRITE) {

@@ -15,6 +15,7 @@
 #define kwarp_tx_drained	door_tx_drained
 #define kwarp_coalesce_reset	door_coalesce_reset
 #define kwarp_rx_init		door_rx_init
+#define kwarp_engine_stats	door_engine_stats
 #define kwarp_sock_init		door_sock_init
 #define kwarp_sock_install	door_sock_install
 #define kwarp_sock_remove	door_sock_remove
@@ -51,7 +52,7 @@ static bool door_cancel_work(struct delayed_work *work);
  * @recv_cq: where receives do
  * @qp: queue pair named in completions
  * @pd: its protection domain
- * @kdev: only its address matters
+ * @kdev: device
  * @sock: likewise
  * @install: what taking the socket gives
  * @drained: nothing is left to send
@@ -66,7 +67,7 @@ struct door_test {
 	struct kwarp_cq recv_cq;
 	struct ib_qp qp;
 	struct ib_pd pd;
-	int kdev;
+	struct kwarp_dev kdev;
 	int sock;
 	int install;
 	bool drained;
@@ -231,7 +232,7 @@ static const struct kwarp_engine_ops door_ops = { .event = on_event };
 static void wire(struct door_test *t, const struct kwarp_mem_stream *shared_mem)
 {
 	const struct kwarp_engine_parts parts = {
-		.kdev = (struct kwarp_dev *)&t->kdev,
+		.kdev = &t->kdev,
 		.ibqp = &t->qp,
 		.sq = &t->sq,
 		.rq = &t->rq,
@@ -271,7 +272,7 @@ static void test_wire(struct kunit *test)
 	struct kwarp_mem_stream srq_mem;
 
 	KUNIT_EXPECT_PTR_EQ(test, t->e.ops, &door_ops);
-	KUNIT_EXPECT_PTR_EQ(test, t->e.kdev, (struct kwarp_dev *)&t->kdev);
+	KUNIT_EXPECT_PTR_EQ(test, t->e.kdev, &t->kdev);
 	KUNIT_EXPECT_PTR_EQ(test, t->e.ibqp, &t->qp);
 	KUNIT_EXPECT_PTR_EQ(test, t->e.mem.pd, &t->pd);
 	KUNIT_EXPECT_PTR_EQ(test, t->e.sq, &t->sq);

@@ -196,6 +196,9 @@ static int rx_test_init(struct kunit *test)
 	make_region(t);
 	make_stream(test, &t->a);
 	make_stream(test, &t->b);
+	t->a.e.kdev = kunit_kzalloc(test, sizeof(*t->a.e.kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->a.e.kdev);
+	t->b.e.kdev = t->a.e.kdev;
 	t->a.e.mem.id = 1;
 	t->b.e.mem.id = 2;
 	t->mr.owner = t->a.e.mem.id;

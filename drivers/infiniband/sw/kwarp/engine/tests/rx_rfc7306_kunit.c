@@ -145,6 +145,8 @@ static int ext_test_init(struct kunit *test)
 	the_test = t;
 	test->priv = t;
 	e = &t->e;
+	e->kdev = kunit_kzalloc(test, sizeof(*e->kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, e->kdev);
 	t->qp.qp_num = TEST_QPN;
 	make_queues(test, t);
 	make_region(t);

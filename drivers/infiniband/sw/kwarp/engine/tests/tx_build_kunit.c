@@ -151,6 +151,8 @@ static int tx_test_init(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, t);
+	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
 	memset(&lower, 0, sizeof(lower));
 	prandom_seed_state(&lower.rnd, SEED);
 	lower.wire = kunit_kzalloc(test, WIRE_MAX, GFP_KERNEL);

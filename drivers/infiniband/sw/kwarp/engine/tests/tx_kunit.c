@@ -182,6 +182,8 @@ static int tx_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	the_test = t;
 	test->priv = t;
+	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
 	t->cq = test_cq_new(test, 64);
 	make_sq(test, t);
 	t->tcp.emss = 1448;

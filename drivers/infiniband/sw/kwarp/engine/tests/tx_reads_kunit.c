@@ -60,6 +60,8 @@ static int reads_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	the_test = t;
 	test->priv = t;
+	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
 	t->cq = test_cq_new(test, ENTRIES);
 	t->qp.qp_num = TEST_QPN;
 	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);

@@ -95,6 +95,8 @@ static int ext_test_init(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	the_test = t;
 	test->priv = t;
+	t->e.kdev = kunit_kzalloc(test, sizeof(*t->e.kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->e.kdev);
 	t->qp.qp_num = TEST_QPN;
 	make_queues(test, t);
 	rwlock_init(&t->mr.lock);

@@ -344,6 +344,8 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	}
 	m->left -= payload;
 	kwarp_ddp_advance(&m->hdr, payload);
+	e->stats.s.tx.fpdus++;
+	e->stats.s.tx.octets += payload;
 	if (m->hdr.last)
 		kwarp_tx_message_built(e);
 	return true;

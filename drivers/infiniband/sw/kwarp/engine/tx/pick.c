@@ -57,6 +57,7 @@ static bool pick_term(struct kwarp_engine *e)
 	/* Pairs with kwarp_engine_fail(). */
 	smp_rmb();
 	tx->term_done = true;
+	atomic_long_inc(&e->kdev->stats.term_sent[e->perr]);
 	tx->msg.kind = KWARP_TXK_TERM;
 	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
 	source_buf(tx, tx->small, kwarp_term_encode(tx->small, &e->term));
@@ -457,6 +458,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	struct kwarp_tx *tx = &e->tx;
 
 	kwarp_assert_runner(e);
+	e->stats.s.tx.op[tx->msg.hdr.opcode % KWARP_STATS_OPS]++;
 	/* 7306-D-2: nothing comes between a Write and its Immediate Data. */
 	if (tx->msg.kind == KWARP_TXK_SQ && tx->wqe.rule->imm && tx->msg.hdr.tagged) {
 		start_imm(tx);

@@ -187,8 +187,10 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 			     1 + (e->tx.off - off) / SOCKET_OCTETS +
 				     e->tx.effort / SOCKET_EFFORT);
 	/* write_space kicks, so posters need not. */
-	if (result == KWARP_TX_BLOCKED)
+	if (result == KWARP_TX_BLOCKED) {
+		e->stats.s.tx.blocked++;
 		kwarp_sq_tell(e->sq, 0);
+	}
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
@@ -203,6 +205,7 @@ static bool round_and_leave(struct kwarp_engine *e)
 	case KWARP_TX_MORE:
 		return false;
 	case KWARP_TX_NO_MEMORY:
+		e->stats.s.tx.no_memory++;
 		wait_for_memory(e);
 		return true;
 	default:
@@ -250,6 +253,7 @@ static void run_for_poster(struct kwarp_engine *e)
 {
 	bool inside = kwarp_coalesce_rung(e);
 
+	e->stats.s.tx.doorbells++;
 	run(e, true);
 	if (inside)
 		kwarp_coalesce_returns(e);

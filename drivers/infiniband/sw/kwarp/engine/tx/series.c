@@ -105,8 +105,12 @@ static void end_series(const struct kwarp_tx *tx, const struct series *s, u8 *to
 				  kwarp_mpa_pad(tx->mulpdu));
 }
 
-static void account_series(struct kwarp_tx *tx, const struct series *s)
+static void account_series(struct kwarp_engine *e, const struct series *s)
 {
+	struct kwarp_tx *tx = &e->tx;
+
+	e->stats.s.tx.fpdus += s->n;
+	e->stats.s.tx.octets += s->n * s->payload;
 	tx->off += s->n * s->wire;
 	tx->msg.left -= s->n * s->payload;
 	if (tx->msg.src == KWARP_SRC_SGL)
@@ -141,6 +145,6 @@ bool kwarp_tx_build_series(struct kwarp_engine *e)
 	if (!to)
 		return false;
 	end_series(&e->tx, &s, to);
-	account_series(&e->tx, &s);
+	account_series(e, &s);
 	return true;
 }

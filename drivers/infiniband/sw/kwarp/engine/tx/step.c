@@ -54,6 +54,7 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_LOST);
 		return KWARP_TX_IDLE;
 	}
+	e->stats.s.tx.batches++;
 	kwarp_sq_sent(e->sq, e->tx.sq_end);
 	if (!nothing_left(e))
 		return KWARP_TX_MORE;

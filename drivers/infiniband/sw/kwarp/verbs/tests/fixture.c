@@ -342,6 +342,21 @@ void vt_qp_unreserve(struct kwarp_qp *qp)
 	vt->reserved--;
 }
 
+struct kwarp_stats_stream *vt_engine_stats(struct kwarp_engine *e)
+{
+	return &e->stats;
+}
+
+void vt_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	vt->counted++;
+}
+
+void vt_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	vt->counted--;
+}
+
 void vt_qp_publish(struct kwarp_qp *qp)
 {
 	say("publish");
@@ -518,6 +533,7 @@ void vt_exit(struct kunit *test)
 		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
 	KUNIT_EXPECT_EQ(test, vt->rings, 0);
 	KUNIT_EXPECT_EQ(test, vt->reserved, 0);
+	KUNIT_EXPECT_EQ(test, vt->counted, 0);
 	KUNIT_EXPECT_EQ(test, vt->mrs, 0);
 	KUNIT_EXPECT_EQ(test, vt->umems, 0);
 	KUNIT_EXPECT_EQ(test, atomic_read(&kdev->num_qp), 0);

@@ -60,6 +60,7 @@ enum vt_fault {
  * @state: of each queue pair
  * @event: what an event gives
  * @reserved: numbers in use
+ * @counted: queue pairs that are counted for
  * @found: the queue pair of number VT_QPN, for those who look it up, or NULL
  * @on_find: called when it has been looked up, or NULL
  * @users: how often a queue pair is not gone yet
@@ -111,6 +112,7 @@ struct vt {
 	enum kwarp_qp_state state;
 	int event;
 	int reserved;
+	int counted;
 	struct kwarp_qp *found;
 	void (*on_find)(void);
 	int users;

@@ -42,6 +42,9 @@
 #define kwarp_cm_is_stand_in	vt_cm_is_stand_in
 #define kwarp_cm_modify_stand_in vt_cm_modify_stand_in
 #define kwarp_engine_wire	vt_engine_wire
+#define kwarp_engine_stats	vt_engine_stats
+#define kwarp_stats_add		vt_stats_add
+#define kwarp_stats_remove	vt_stats_remove
 #define kwarp_engine_unwire	vt_engine_unwire
 #define kwarp_engine_posted_send vt_engine_posted_send
 #define kwarp_engine_posted_recv vt_engine_posted_recv

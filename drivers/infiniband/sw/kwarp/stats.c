@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Counts under their names, for the RDMA core (rdma statistic) and sysfs (hw_counters).
+ *
+ * The core puts all of a device's counts into one netlink message of a page: there is room for
+ * about 70 of them.
+ */
+#include "stats.h"
+
+#include <linux/bits.h>
+#include <linux/kernel.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_counter.h>
+
+#include "kwarp.h"
+#include "proto/cm_fsm.h"
+#include "proto/ddp.h"
+#include "proto/perr.h"
+
+static_assert(KWARP_STATS_CM_STATES >= KWARP_CMS_COUNT);
+static_assert(KWARP_STATS_CM_EVENTS >= KWARP_CME_COUNT);
+static_assert(KWARP_STATS_ERRORS >= KWARP_PERR_COUNT);
+
+/* ------------------------------------------------------------------ the table */
+
+/* Kinds of counts: of a stream; of Terminates of a layer, or of one error; of an event of cm. */
+enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
+
+/**
+ * struct row - one count
+ * @kind: of it
+ * @at: STREAM: index of it, or of op[0], among all; ERROR: the error; EVENT: the event; SENT and
+ *	RECEIVED: first error of the layer; OTHER: offset in struct kwarp_dev
+ * @ops: STREAM: of these opcodes, which are added up; SENT and RECEIVED: last error of the layer
+ */
+struct row {
+	u8 kind;
+	u16 at;
+	u16 ops;
+};
+
+#define AT(member)	(offsetof(struct kwarp_stream_stats, member) / sizeof(u64))
+#define OP(name)	BIT(KWARP_OP_##name)
+#define SENDS		(OP(SEND) | OP(SEND_INV) | OP(SEND_SE) | OP(SEND_SE_INV))
+#define IMMS		(OP(IMM) | OP(IMM_SE))
+
+#define OF_STREAMS(X) \
+	X(tx_fpdus, AT(tx.fpdus), 0) \
+	X(tx_octets, AT(tx.octets), 0) \
+	X(tx_batches, AT(tx.batches), 0) \
+	X(tx_blocked, AT(tx.blocked), 0) \
+	X(tx_no_memory, AT(tx.no_memory), 0) \
+	X(tx_doorbells, AT(tx.doorbells), 0) \
+	X(tx_writes, AT(tx.op), OP(WRITE)) \
+	X(tx_sends, AT(tx.op), SENDS) \
+	X(tx_immediates, AT(tx.op), IMMS) \
+	X(tx_read_requests, AT(tx.op), OP(RREQ)) \
+	X(tx_read_responses, AT(tx.op), OP(RRESP)) \
+	X(tx_atomic_requests, AT(tx.op), OP(ATOMIC_REQ)) \
+	X(tx_atomic_responses, AT(tx.op), OP(ATOMIC_RESP)) \
+	X(rx_fpdus, AT(rx.fpdus), 0) \
+	X(rx_octets, AT(rx.octets), 0) \
+	X(rx_runs, AT(rx.runs), 0) \
+	X(rx_writes, AT(rx.op), OP(WRITE)) \
+	X(rx_sends, AT(rx.op), SENDS) \
+	X(rx_immediates, AT(rx.op), IMMS) \
+	X(rx_read_requests, AT(rx.op), OP(RREQ)) \
+	X(rx_read_responses, AT(rx.op), OP(RRESP)) \
+	X(rx_atomic_requests, AT(rx.op), OP(ATOMIC_REQ)) \
+	X(rx_atomic_responses, AT(rx.op), OP(ATOMIC_RESP))
+
+#define OF_DEVICE(X) \
+	X(term_sent_rdmap, SENT, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC) \
+	X(term_sent_ddp, SENT, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION) \
+	X(term_sent_mpa, SENT, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR) \
+	X(term_received_rdmap, RECEIVED, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC) \
+	X(term_received_ddp, RECEIVED, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION) \
+	X(term_received_mpa, RECEIVED, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR) \
+	X(term_received_other, RECEIVED, KWARP_PERR_NONE, KWARP_PERR_NONE) \
+	X(crc_errors, ERROR, KWARP_PERR_MPA_CRC, 0) \
+	X(marker_errors, ERROR, KWARP_PERR_MPA_MARKER, 0) \
+	X(no_receive, ERROR, KWARP_PERR_DDP_U_NOBUF, 0) \
+	X(streams_lost, OTHER, offsetof(struct kwarp_dev, stats.lost), 0) \
+	X(stashes, OTHER, offsetof(struct kwarp_dev, stashes), 0) \
+	X(coalesce_paced, OTHER, offsetof(struct kwarp_dev, coalesce_paced), 0) \
+	X(coalesce_timeouts, OTHER, offsetof(struct kwarp_dev, coalesce_timeouts), 0) \
+	X(cm_connects, EVENT, KWARP_CME_DIAL, 0) \
+	X(cm_replies, EVENT, KWARP_CME_REPLY, 0) \
+	X(cm_rejected, EVENT, KWARP_CME_REJECTED, 0) \
+	X(cm_retries, EVENT, KWARP_CME_RETRY, 0) \
+	X(cm_inbound, EVENT, KWARP_CME_INBOUND, 0) \
+	X(cm_requests, EVENT, KWARP_CME_REQUEST, 0) \
+	X(cm_queued, EVENT, KWARP_CME_QUEUED, 0) \
+	X(cm_refused, EVENT, KWARP_CME_REFUSE, 0) \
+	X(cm_accepts, EVENT, KWARP_CME_ACCEPT, 0) \
+	X(cm_rejects, EVENT, KWARP_CME_REJECT, 0) \
+	X(cm_bad, EVENT, KWARP_CME_BAD, 0) \
+	X(cm_lost, EVENT, KWARP_CME_LOST, 0) \
+	X(cm_timeouts, EVENT, KWARP_CME_TIMER, 0) \
+	X(cm_evicted, EVENT, KWARP_CME_EVICT, 0) \
+	X(cm_orphans, EVENT, KWARP_CME_ORPHAN, 0) \
+	X(cm_local, EVENT, KWARP_CME_LOCAL, 0) \
+	X(cm_closed, EVENT, KWARP_CME_DOWN_FIN, 0) \
+	X(cm_failed, EVENT, KWARP_CME_DOWN_ERR, 0) \
+	X(cm_aborted, EVENT, KWARP_CME_DOWN_KILL, 0)
+
+#define STREAM_ROW(_name, _at, _ops) { STREAM, _at, _ops },
+#define DEVICE_ROW(_name, _kind, _at, _last) { _kind, _at, _last },
+#define STREAM_NAME(_name, _at, _ops) { .name = #_name },
+#define DEVICE_NAME(_name, _kind, _at, _last) { .name = #_name },
+
+/* Those of streams come first: the counters of queue pairs have no others. */
+static const struct row rows[] = {
+	OF_STREAMS(STREAM_ROW)
+	OF_DEVICE(DEVICE_ROW)
+};
+
+const struct rdma_stat_desc kwarp_stats_descs[] = {
+	OF_STREAMS(STREAM_NAME)
+	OF_DEVICE(DEVICE_NAME)
+};
+
+#define COUNT_ROW(...) + 1
+#define STREAM_ROWS (0 OF_STREAMS(COUNT_ROW))
+
+/* How many there are, of a device. */
+u32 kwarp_stats_count(void)
+{
+	return ARRAY_SIZE(rows);
+}
+
+/* And of a queue pair: the first of those. */
+u32 kwarp_stats_stream_count(void)
+{
+	return STREAM_ROWS;
+}
+
+/* ------------------------------------------------------------------- adding up */
+
+#define WORDS (sizeof(struct kwarp_stream_stats) / sizeof(u64))
+
+/* What has been counted since @from, if that is not NULL. */
+static void add_stream(struct kwarp_stream_stats *sum, const struct kwarp_stream_stats *s,
+		       const struct kwarp_stream_stats *from)
+{
+	const u64 *f = (const u64 *)from, *n = (const u64 *)s;
+	u64 *to = (u64 *)sum;
+	u32 i;
+
+	/* Their writers take no lock. */
+	for (i = 0; i < WORDS; i++)
+		to[i] += READ_ONCE(n[i]) - (f ? f[i] : 0);
+}
+
+static u64 stream_value(const struct row *row, const struct kwarp_stream_stats *s)
+{
+	const u64 *at = (const u64 *)s + row->at;
+	u64 sum = 0;
+	u32 i;
+
+	if (!row->ops)
+		return *at;
+	for (i = 0; i < KWARP_STATS_OPS; i++)
+		if (row->ops & BIT(i))
+			sum += at[i];
+	return sum;
+}
+
+static u64 errors(const atomic_long_t *by_error, u32 first, u32 last)
+{
+	u64 sum = 0;
+
+	for (; first <= last; first++)
+		sum += atomic_long_read(&by_error[first]);
+	return sum;
+}
+
+static u64 events(const struct kwarp_stats *stats, u32 event)
+{
+	u64 sum = 0;
+	u32 i;
+
+	for (i = 0; i < KWARP_STATS_CM_STATES; i++)
+		sum += atomic_long_read(&stats->cm[i][event]);
+	return sum;
+}
+
+static u64 device_value(const struct row *row, const struct kwarp_dev *kdev)
+{
+	const struct kwarp_stats *stats = &kdev->stats;
+
+	switch (row->kind) {
+	case SENT:
+		return errors(stats->term_sent, row->at, row->ops);
+	case RECEIVED:
+		return errors(stats->term_received, row->at, row->ops);
+	case ERROR:
+		return errors(stats->term_sent, row->at, row->at);
+	case EVENT:
+		return events(stats, row->at);
+	default:
+		return atomic_long_read((const atomic_long_t *)((const u8 *)kdev + row->at));
+	}
+}
+
+static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
+{
+	u32 i;
+
+	for (i = 0; i < STREAM_ROWS; i++)
+		values[i] = stream_value(&rows[i], sum);
+}
+
+/**
+ * kwarp_stats_fill - all counts of a device
+ * @kdev: device
+ * @values: kwarp_stats_count() of them are set, in the order of kwarp_stats_descs
+ *
+ * Context: process.
+ * Return: their number.
+ */
+u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
+{
+	struct kwarp_stats *stats = &kdev->stats;
+	const struct kwarp_stats_stream *stream;
+	struct kwarp_stream_stats sum;
+	u32 i;
+
+	mutex_lock(&stats->lock);
+	sum = stats->gone;
+	list_for_each_entry(stream, &stats->streams, node)
+		add_stream(&sum, &stream->s, NULL);
+	mutex_unlock(&stats->lock);
+	fill_streams(&sum, values);
+	for (i = STREAM_ROWS; i < ARRAY_SIZE(rows); i++)
+		values[i] = device_value(&rows[i], kdev);
+	return ARRAY_SIZE(rows);
+}
+
+/* --------------------------------------------------------------------- streams */
+
+/**
+ * kwarp_stats_add - a queue pair's streams are counted from now on
+ * @kdev: device
+ * @stream: zeroed; until kwarp_stats_remove()
+ *
+ * Context: process.
+ */
+void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	mutex_lock(&kdev->stats.lock);
+	list_add_tail(&stream->node, &kdev->stats.streams);
+	mutex_unlock(&kdev->stats.lock);
+}
+
+static void unbind(struct kwarp_stats_stream *stream);
+
+/* They are over, and what they have counted stays the device's.  Context: process. */
+void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	mutex_lock(&kdev->stats.lock);
+	unbind(stream);
+	list_del(&stream->node);
+	add_stream(&kdev->stats.gone, &stream->s, NULL);
+	mutex_unlock(&kdev->stats.lock);
+}
+
+/* Once per device. */
+void kwarp_stats_init(struct kwarp_stats *stats)
+{
+	mutex_init(&stats->lock);
+	INIT_LIST_HEAD(&stats->streams);
+}
+
+/* -------------------------------------------------------------------- counters */
+
+/*
+ * A counter of the RDMA core's has room for twice its values: the second half is what queue pairs
+ * have left that were bound to it.
+ */
+static u64 *left_in(const struct rdma_counter *counter)
+{
+	return counter->stats->value + STREAM_ROWS;
+}
+
+static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
+{
+	struct kwarp_stream_stats sum = {};
+	u32 i;
+
+	add_stream(&sum, &stream->s, &stream->bound);
+	for (i = 0; i < STREAM_ROWS; i++)
+		values[i] += stream_value(&rows[i], &sum);
+}
+
+static void unbind(struct kwarp_stats_stream *stream)
+{
+	if (!stream->counter)
+		return;
+	add_bound(left_in(stream->counter), stream);
+	stream->counter = NULL;
+}
+
+/**
+ * kwarp_stats_bind - a counter begins to count for a queue pair
+ * @kdev: device
+ * @stream: of the queue pair
+ * @counter: whose values have room for 2 * kwarp_stats_stream_count()
+ *
+ * Context: process.
+ * Return: 0, -EBUSY: another does.
+ */
+int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
+		     struct rdma_counter *counter)
+{
+	int ret = -EBUSY;
+
+	mutex_lock(&kdev->stats.lock);
+	if (!stream->counter) {
+		stream->bound = (struct kwarp_stream_stats) {};
+		add_stream(&stream->bound, &stream->s, NULL);
+		stream->counter = counter;
+		ret = 0;
+	}
+	mutex_unlock(&kdev->stats.lock);
+	return ret;
+}
+
+/* It ends, and what was counted stays the counter's.  Context: process. */
+void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	mutex_lock(&kdev->stats.lock);
+	unbind(stream);
+	mutex_unlock(&kdev->stats.lock);
+}
+
+/* Bring a counter's values up to date.  Context: process. */
+void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter)
+{
+	const struct kwarp_stats_stream *stream;
+	u64 *values = counter->stats->value;
+
+	mutex_lock(&kdev->stats.lock);
+	memcpy(values, left_in(counter), STREAM_ROWS * sizeof(*values));
+	list_for_each_entry(stream, &kdev->stats.streams, node)
+		if (stream->counter == counter)
+			add_bound(values, stream);
+	mutex_unlock(&kdev->stats.lock);
+}

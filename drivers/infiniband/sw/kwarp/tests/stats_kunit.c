@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Counts: under which name each is found, what streams that have gone leave, and the RDMA core's
+ * counters of queue pairs.
+ */
+#include <kunit/test.h>
+
+#include <linux/mm.h>
+#include <rdma/ib_verbs.h>
+
+#define kwarp_stats_descs		tested_stats_descs
+#define kwarp_stats_init		tested_stats_init
+#define kwarp_stats_fill		tested_stats_fill
+#define kwarp_stats_count		tested_stats_count
+#define kwarp_stats_stream_count	tested_stats_stream_count
+#define kwarp_stats_add			tested_stats_add
+#define kwarp_stats_remove		tested_stats_remove
+#define kwarp_stats_bind		tested_stats_bind
+#define kwarp_stats_unbind		tested_stats_unbind
+#define kwarp_stats_fill_bound		tested_stats_fill_bound
+#define kwarp_alloc_port_stats		tested_alloc_port_stats
+#define kwarp_get_stats			tested_get_stats
+#define kwarp_counter_alloc_stats	tested_counter_alloc_stats
+#define kwarp_counter_bind_qp		tested_counter_bind_qp
+#define kwarp_counter_unbind_qp		tested_counter_unbind_qp
+#define kwarp_counter_dealloc		tested_counter_dealloc
+#define kwarp_counter_update_stats	tested_counter_update_stats
+#define kwarp_counter_init		tested_counter_init
+#define kwarp_engine_stats		tested_engine_stats
+
+/* The RDMA core's, which is not there. */
+static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs, int n,
+					      unsigned long lifespan)
+{
+	struct rdma_hw_stats *stats = kzalloc(struct_size(stats, value, n), GFP_KERNEL);
+
+	if (!stats)
+		return NULL;
+	stats->descs = descs;
+	stats->num_counters = n;
+	stats->lifespan = msecs_to_jiffies(lifespan);
+	return stats;
+}
+
+static void stats_test_free(struct rdma_hw_stats *stats)
+{
+	kfree(stats);
+}
+
+#define rdma_alloc_hw_stats_struct	stats_test_alloc
+#define rdma_free_hw_stats_struct	stats_test_free
+
+#include "../stats.c"
+#include "../verbs/stats_verbs.c"
+
+/* As the core's messages have: what a name and a value take, and the room of a page less. */
+#define NL_COUNT	(8 + 12)
+#define NL_ROOM		(SKB_WITH_OVERHEAD(4096) - 256)
+
+struct stats_test {
+	struct kwarp_dev *kdev;
+	struct kwarp_qp *qp[2];
+	u64 values[ARRAY_SIZE(rows)];
+};
+
+struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
+{
+	return &e->stats;
+}
+
+static u64 value_of(struct kunit *test, const u64 *values, const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < kwarp_stats_count(); i++)
+		if (!strcmp(kwarp_stats_descs[i].name, name))
+			return values[i];
+	KUNIT_FAIL(test, "nothing is named %s", name);
+	return 0;
+}
+
+static u64 now(struct kunit *test, const char *name)
+{
+	struct stats_test *t = test->priv;
+
+	KUNIT_EXPECT_EQ(test, kwarp_stats_fill(t->kdev, t->values), kwarp_stats_count());
+	return value_of(test, t->values, name);
+}
+
+/* A count that is set, and where it has to turn up: there, and nowhere else. */
+#define OF(member) offsetof(struct kwarp_stats_stream, s.member)
+static const struct place {
+	const char *name;
+	size_t at;
+} places[] = {
+	{ "tx_fpdus", OF(tx.fpdus) },
+	{ "tx_octets", OF(tx.octets) },
+	{ "tx_batches", OF(tx.batches) },
+	{ "tx_blocked", OF(tx.blocked) },
+	{ "tx_no_memory", OF(tx.no_memory) },
+	{ "tx_doorbells", OF(tx.doorbells) },
+	{ "tx_writes", OF(tx.op[0]) },
+	{ "tx_read_requests", OF(tx.op[1]) },
+	{ "tx_read_responses", OF(tx.op[2]) },
+	{ "tx_sends", OF(tx.op[3]) },
+	{ "tx_sends", OF(tx.op[4]) },
+	{ "tx_sends", OF(tx.op[5]) },
+	{ "tx_sends", OF(tx.op[6]) },
+	{ NULL, OF(tx.op[7]) },
+	{ "tx_immediates", OF(tx.op[8]) },
+	{ "tx_immediates", OF(tx.op[9]) },
+	{ "tx_atomic_requests", OF(tx.op[10]) },
+	{ "tx_atomic_responses", OF(tx.op[11]) },
+	{ "rx_fpdus", OF(rx.fpdus) },
+	{ "rx_octets", OF(rx.octets) },
+	{ "rx_runs", OF(rx.runs) },
+	{ "rx_writes", OF(rx.op[0]) },
+	{ "rx_read_requests", OF(rx.op[1]) },
+	{ "rx_read_responses", OF(rx.op[2]) },
+	{ "rx_sends", OF(rx.op[3]) },
+	{ "rx_sends", OF(rx.op[6]) },
+	{ "rx_immediates", OF(rx.op[9]) },
+	{ "rx_atomic_requests", OF(rx.op[10]) },
+	{ "rx_atomic_responses", OF(rx.op[11]) },
+};
+
+static void test_places(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+	struct kwarp_stats_stream *s = &t->qp[0]->engine.stats;
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		u64 *at = (void *)s + places[i].at, sum = 0;
+
+		*at = 0x123456789a;
+		if (places[i].name)
+			KUNIT_EXPECT_EQ_MSG(test, now(test, places[i].name), 0x123456789a, "%s",
+					    places[i].name);
+		else
+			kwarp_stats_fill(t->kdev, t->values);
+		for (k = 0; k < kwarp_stats_count(); k++)
+			sum += t->values[k];
+		KUNIT_EXPECT_EQ_MSG(test, sum, places[i].name ? 0x123456789a : 0, "place %u", i);
+		*at = 0;
+	}
+}
+
+/* Streams are added up, and those that go leave theirs. */
+static void test_streams(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+
+	t->qp[0]->engine.stats.s.tx.fpdus = 5;
+	t->qp[1]->engine.stats.s.tx.fpdus = 7;
+	KUNIT_EXPECT_EQ(test, now(test, "tx_fpdus"), 12);
+	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
+	KUNIT_EXPECT_EQ(test, now(test, "tx_fpdus"), 12);
+	t->qp[1]->engine.stats.s.tx.fpdus++;
+	KUNIT_EXPECT_EQ(test, now(test, "tx_fpdus"), 13);
+	memset(&t->qp[0]->engine.stats, 0, sizeof(t->qp[0]->engine.stats));
+	kwarp_stats_add(t->kdev, &t->qp[0]->engine.stats);
+	KUNIT_EXPECT_EQ(test, now(test, "tx_fpdus"), 13);
+}
+
+static const struct {
+	enum kwarp_perr err;
+	const char *layer;
+	const char *name;
+} errors_of[] = {
+	{ KWARP_PERR_LOCAL, "rdmap" },
+	{ KWARP_PERR_R_STAG, "rdmap" },
+	{ KWARP_PERR_O_UNSPEC, "rdmap" },
+	{ KWARP_PERR_DDP_LOCAL, "ddp" },
+	{ KWARP_PERR_DDP_T_STAG, "ddp" },
+	{ KWARP_PERR_DDP_U_NOBUF, "ddp", "no_receive" },
+	{ KWARP_PERR_DDP_U_VERSION, "ddp" },
+	{ KWARP_PERR_MPA_CRC, "mpa", "crc_errors" },
+	{ KWARP_PERR_MPA_MARKER, "mpa", "marker_errors" },
+	{ KWARP_PERR_MPA_RTR, "mpa" },
+};
+
+static void test_terminates(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+	char name[32];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(errors_of); i++) {
+		snprintf(name, sizeof(name), "term_sent_%s", errors_of[i].layer);
+		atomic_long_set(&t->kdev->stats.term_sent[errors_of[i].err], 3);
+		KUNIT_EXPECT_EQ_MSG(test, now(test, name), 3, "%s %u", name, errors_of[i].err);
+		if (errors_of[i].name)
+			KUNIT_EXPECT_EQ(test, now(test, errors_of[i].name), 3);
+		atomic_long_set(&t->kdev->stats.term_sent[errors_of[i].err], 0);
+		snprintf(name, sizeof(name), "term_received_%s", errors_of[i].layer);
+		atomic_long_set(&t->kdev->stats.term_received[errors_of[i].err], 4);
+		KUNIT_EXPECT_EQ_MSG(test, now(test, name), 4, "%s %u", name, errors_of[i].err);
+		atomic_long_set(&t->kdev->stats.term_received[errors_of[i].err], 0);
+	}
+	atomic_long_set(&t->kdev->stats.term_received[KWARP_PERR_NONE], 5);
+	KUNIT_EXPECT_EQ(test, now(test, "term_received_other"), 5);
+}
+
+static void test_others(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+
+	atomic_long_set(&t->kdev->stats.lost, 1);
+	atomic_long_set(&t->kdev->stashes, 2);
+	atomic_long_set(&t->kdev->coalesce_paced, 3);
+	atomic_long_set(&t->kdev->coalesce_timeouts, 4);
+	atomic_long_set(&t->kdev->stats.cm[KWARP_CMS_WAIT_REQ][KWARP_CME_TIMER], 5);
+	atomic_long_set(&t->kdev->stats.cm[KWARP_CMS_WAIT_REP][KWARP_CME_TIMER], 6);
+	atomic_long_set(&t->kdev->stats.cm[KWARP_CMS_WAIT_REQ][KWARP_CME_EVICT], 7);
+	KUNIT_EXPECT_EQ(test, now(test, "streams_lost"), 1);
+	KUNIT_EXPECT_EQ(test, now(test, "stashes"), 2);
+	KUNIT_EXPECT_EQ(test, now(test, "coalesce_paced"), 3);
+	KUNIT_EXPECT_EQ(test, now(test, "coalesce_timeouts"), 4);
+	KUNIT_EXPECT_EQ(test, now(test, "cm_timeouts"), 11);
+	KUNIT_EXPECT_EQ(test, now(test, "cm_evicted"), 7);
+}
+
+/* All names are told in one message, and no two are alike. */
+static void test_names(struct kunit *test)
+{
+	u32 i, k, octets = 0;
+
+	for (i = 0; i < kwarp_stats_count(); i++) {
+		const char *name = kwarp_stats_descs[i].name;
+
+		octets += NL_COUNT + ALIGN(4 + strlen(name) + 1, 4);
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_STRNEQ(test, name, kwarp_stats_descs[k].name);
+	}
+	KUNIT_EXPECT_LT(test, octets, NL_ROOM);
+}
+
+static void test_port(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+	struct rdma_hw_stats *stats = kwarp_alloc_port_stats(&t->kdev->ibdev, 1);
+
+	KUNIT_ASSERT_NOT_NULL(test, stats);
+	KUNIT_EXPECT_EQ(test, stats->num_counters, ARRAY_SIZE(rows));
+	t->qp[0]->engine.stats.s.rx.octets = 1ULL << 40;
+	KUNIT_EXPECT_EQ(test, kwarp_get_stats(&t->kdev->ibdev, stats, 0, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_get_stats(&t->kdev->ibdev, NULL, 1, 0), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_get_stats(&t->kdev->ibdev, stats, 1, 0), ARRAY_SIZE(rows));
+	KUNIT_EXPECT_EQ(test, value_of(test, stats->value, "rx_octets"), 1ULL << 40);
+	rdma_free_hw_stats_struct(stats);
+}
+
+static u64 counted(struct kunit *test, struct rdma_counter *counter)
+{
+	KUNIT_EXPECT_EQ(test, kwarp_counter_update_stats(counter), 0);
+	return value_of(test, counter->stats->value, "tx_writes");
+}
+
+/* A counter counts from when a queue pair is bound to it until that is over, and keeps it. */
+static void test_counter(struct kunit *test)
+{
+	struct stats_test *t = test->priv;
+	struct rdma_counter counter = { .device = &t->kdev->ibdev }, other = counter;
+	u64 *writes[2];
+	u32 i;
+
+	counter.stats = kwarp_counter_alloc_stats(&counter);
+	KUNIT_ASSERT_NOT_NULL(test, counter.stats);
+	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, STREAM_ROWS);
+	for (i = 0; i < 2; i++) {
+		writes[i] = &t->qp[i]->engine.stats.s.tx.op[KWARP_OP_WRITE];
+		*writes[i] = 100;
+		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[i]->ibqp), 0);
+		KUNIT_EXPECT_PTR_EQ(test, t->qp[i]->ibqp.counter, &counter);
+		KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&other, &t->qp[i]->ibqp), -EBUSY);
+	}
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 0);
+	*writes[0] += 5;
+	*writes[1] += 7;
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
+	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
+	*writes[0] += 1000;
+	*writes[1] += 1;
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 13);
+	/* Bound again, what came between does not count. */
+	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), 0);
+	*writes[0] += 2;
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
+	for (i = 0; i < 2; i++)
+		kwarp_counter_unbind_qp(&t->qp[i]->ibqp);
+	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_dealloc(&counter), 0);
+	rdma_free_hw_stats_struct(counter.stats);
+}
+
+static int stats_test_init(struct kunit *test)
+{
+	struct stats_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	test->priv = t;
+	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
+	kwarp_stats_init(&t->kdev->stats);
+	for (i = 0; i < ARRAY_SIZE(t->qp); i++) {
+		t->qp[i] = kunit_kzalloc(test, sizeof(*t->qp[i]), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, t->qp[i]);
+		t->qp[i]->kdev = t->kdev;
+		kwarp_stats_add(t->kdev, &t->qp[i]->engine.stats);
+	}
+	return 0;
+}
+
+static struct kunit_case stats_cases[] = {
+	KUNIT_CASE(test_places),
+	KUNIT_CASE(test_streams),
+	KUNIT_CASE(test_terminates),
+	KUNIT_CASE(test_others),
+	KUNIT_CASE(test_names),
+	KUNIT_CASE(test_port),
+	KUNIT_CASE(test_counter),
+	{ }
+};
+
+static struct kunit_suite stats_suite = {
+	.name = "kwarp_stats",
+	.init = stats_test_init,
+	.test_cases = stats_cases,
+};
+kunit_test_suite(stats_suite);

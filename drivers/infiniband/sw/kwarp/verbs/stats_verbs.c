@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Counts for the RDMA core: of the port, and of queue pairs that an administrator asks for
+ * (rdma statistic qp bind).
+ *
+ * The core never binds a queue pair by itself here (rdma statistic qp set auto): it does so when a
+ * queue pair gets a port on its way to INIT, which is no part of iWARP.
+ */
+#include "verbs.h"
+
+#include <rdma/rdma_counter.h>
+
+#include "../qp/types.h"
+#include "../stats.h"
+
+/* ib_device_ops.alloc_hw_port_stats. Context: process. Return: NULL without memory. */
+struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port)
+{
+	return rdma_alloc_hw_stats_struct(kwarp_stats_descs, kwarp_stats_count(),
+					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
+}
+
+/* ib_device_ops.get_hw_stats. Context: process. Return: how many were set; -EINVAL. */
+int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
+{
+	if (port != 1 || !stats)
+		return -EINVAL;
+	return kwarp_stats_fill(to_kdev(ibdev), stats->value);
+}
+
+/*
+ * ib_device_ops.counter_alloc_stats: with twice the room, see stats.c. Context: process.
+ * Return: NULL without memory.
+ */
+struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
+{
+	const u32 n = kwarp_stats_stream_count();
+	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(kwarp_stats_descs, 2 * n,
+								 RDMA_HW_STATS_DEFAULT_LIFESPAN);
+
+	if (stats)
+		stats->num_counters = n;
+	return stats;
+}
+
+/* ib_device_ops.counter_bind_qp. Context: process. Return: 0, -EBUSY. */
+int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+	int ret = kwarp_stats_bind(qp->kdev, kwarp_engine_stats(&qp->engine), counter);
+
+	if (!ret)
+		ibqp->counter = counter;
+	return ret;
+}
+
+/* ib_device_ops.counter_unbind_qp. Context: process. */
+int kwarp_counter_unbind_qp(struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+
+	kwarp_stats_unbind(qp->kdev, kwarp_engine_stats(&qp->engine));
+	ibqp->counter = NULL;
+	return 0;
+}
+
+/* ib_device_ops.counter_dealloc: it is nothing but the core's object. */
+int kwarp_counter_dealloc(struct rdma_counter *counter)
+{
+	return 0;
+}
+
+/* ib_device_ops.counter_update_stats. Context: process. */
+int kwarp_counter_update_stats(struct rdma_counter *counter)
+{
+	kwarp_stats_fill_bound(to_kdev(counter->device), counter);
+	return 0;
+}
+
+#ifdef KWARP_HAVE_COUNTER_PORT
+/* ib_device_ops.counter_init */
+void kwarp_counter_init(struct rdma_counter *counter)
+{
+}
+#endif
