@@ -115,13 +115,19 @@ static const struct row rows[] = {
 	OF_DEVICE(DEVICE_ROW)
 };
 
-const struct rdma_stat_desc kwarp_stats_descs[] = {
+static const struct rdma_stat_desc descs[] = {
 	OF_STREAMS(STREAM_NAME)
 	OF_DEVICE(DEVICE_NAME)
 };
 
 #define COUNT_ROW(...) + 1
 #define STREAM_ROWS (0 OF_STREAMS(COUNT_ROW))
+
+/* Their names, in the order in which they are given. */
+const struct rdma_stat_desc *kwarp_stats_names(void)
+{
+	return descs;
+}
 
 /* How many there are, of a device. */
 u32 kwarp_stats_count(void)
@@ -214,7 +220,7 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
 /**
  * kwarp_stats_fill - all counts of a device
  * @kdev: device
- * @values: kwarp_stats_count() of them are set, in the order of kwarp_stats_descs
+ * @values: kwarp_stats_count() of them are set, in the order of kwarp_stats_names()
  *
  * Context: process.
  * Return: their number.

@@ -102,10 +102,9 @@ struct kwarp_stats {
 	atomic_long_t term_received[KWARP_STATS_ERRORS];
 };
 
-extern const struct rdma_stat_desc kwarp_stats_descs[];
-
 void kwarp_stats_init(struct kwarp_stats *stats);
 u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values);
+const struct rdma_stat_desc *kwarp_stats_names(void);
 u32 kwarp_stats_count(void);
 u32 kwarp_stats_stream_count(void);
 

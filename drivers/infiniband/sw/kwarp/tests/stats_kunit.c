@@ -8,7 +8,7 @@
 #include <linux/mm.h>
 #include <rdma/ib_verbs.h>
 
-#define kwarp_stats_descs		tested_stats_descs
+#define kwarp_stats_names		tested_stats_names
 #define kwarp_stats_init		tested_stats_init
 #define kwarp_stats_fill		tested_stats_fill
 #define kwarp_stats_count		tested_stats_count
@@ -73,7 +73,7 @@ static u64 value_of(struct kunit *test, const u64 *values, const char *name)
 	u32 i;
 
 	for (i = 0; i < kwarp_stats_count(); i++)
-		if (!strcmp(kwarp_stats_descs[i].name, name))
+		if (!strcmp(kwarp_stats_names()[i].name, name))
 			return values[i];
 	KUNIT_FAIL(test, "nothing is named %s", name);
 	return 0;
@@ -227,11 +227,11 @@ static void test_names(struct kunit *test)
 	u32 i, k, octets = 0;
 
 	for (i = 0; i < kwarp_stats_count(); i++) {
-		const char *name = kwarp_stats_descs[i].name;
+		const char *name = kwarp_stats_names()[i].name;
 
 		octets += NL_COUNT + ALIGN(4 + strlen(name) + 1, 4);
 		for (k = 0; k < i; k++)
-			KUNIT_EXPECT_STRNEQ(test, name, kwarp_stats_descs[k].name);
+			KUNIT_EXPECT_STRNEQ(test, name, kwarp_stats_names()[k].name);
 	}
 	KUNIT_EXPECT_LT(test, octets, NL_ROOM);
 }

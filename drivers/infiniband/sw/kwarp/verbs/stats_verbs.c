@@ -16,7 +16,7 @@
 /* ib_device_ops.alloc_hw_port_stats. Context: process. Return: NULL without memory. */
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port)
 {
-	return rdma_alloc_hw_stats_struct(kwarp_stats_descs, kwarp_stats_count(),
+	return rdma_alloc_hw_stats_struct(kwarp_stats_names(), kwarp_stats_count(),
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
@@ -35,7 +35,7 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 {
 	const u32 n = kwarp_stats_stream_count();
-	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(kwarp_stats_descs, 2 * n,
+	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(kwarp_stats_names(), 2 * n,
 								 RDMA_HW_STATS_DEFAULT_LIFESPAN);
 
 	if (stats)
