@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Counts (rdma statistic, hw_counters): what one end has sent the other has received, and counters
+# of single queue pairs.
+
+stats_links() {
+	skip_on siw "has other counts"
+	own_links
+}
+
+# stat_of END NAME. The core keeps what it has read for a moment.
+stat_of() {
+	cat "/sys/class/infiniband/${LINK[$1]}/ports/1/hw_counters/$2"
+}
+
+# stats_of END: all, a line for each.
+stats_of() {
+	local file
+	sleep 0.1
+	for file in "/sys/class/infiniband/${LINK[$1]}"/ports/1/hw_counters/*; do
+		case $file in
+		*/lifespan) ;;
+		*) echo "${file##*/} $(<"$file")" ;;
+		esac
+	done
+}
+
+stats_before() {
+	local i
+	for i in 0 1; do stats_of $i >"$CASE_DIR/before.$i"; done
+}
+
+stats_after() {
+	local i
+	for i in 0 1; do
+		stats_of $i >"$CASE_DIR/after.$i"
+		join <(sort "$CASE_DIR/before.$i") <(sort "$CASE_DIR/after.$i") |
+			awk '{ print $1, $3 - $2 }' >"$CASE_DIR/stats.$i"
+	done
+}
+
+# grown END NAME: by how much, between the two.
+grown() {
+	awk -v name="$2" '$1 == name { print $2; found = 1 } END { exit !found }' "$CASE_DIR/stats.$1" ||
+		fail "nothing is named $2"
+}
+
+# same NAME NAME: what the client has of the former the server has of the latter.
+same() {
+	local a b
+	a=$(grown 0 "$1") && b=$(grown 1 "$2")
+	[ "$a" = "$b" ] || fail "the client has $1 $a, the server $2 $b"
+}
+
+bench_pair() {
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	client kwbench -c -a "${IP[1]}" -p "$PORT" -t 300 -u 0 "$@"
+	stop server
+}
+
+# ops: how many operations kwbench has measured; it makes some more.
+ops() {
+	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
+}
+
+# stats_case OPERATION COUNT...: counts without tx_ or rx_ that have to grow by at least as much.
+stats_case() {
+	local name
+	stats_links
+	stats_before
+	bench_pair -o "$1" -m "$2" -w 8
+	shift 2
+	stats_after
+	for name in fpdus octets writes sends immediates read_requests read_responses \
+		atomic_requests atomic_responses; do
+		same "tx_$name" "rx_$name"
+		same "rx_$name" "tx_$name"
+	done
+	for name in "$@"; do
+		[ "$(grown 0 "$name")" -ge "$(ops)" ] || fail "$(ops) operations, $name $(grown 0 "$name")"
+	done
+	same cm_connects cm_inbound
+	[ "$(grown 0 cm_connects)" -gt 0 ] || fail "nobody has connected"
+	for name in term_sent_rdmap term_sent_ddp term_sent_mpa crc_errors streams_lost cm_bad; do
+		[ "$(grown 0 "$name")$(grown 1 "$name")" = 00 ] || fail "$name has grown"
+	done
+}
+
+stats_imm_case() {
+	# A program that has libsiw has neither.
+	skip_on kwarp-siw "libsiw has neither immediate data nor atomic operations"
+	stats_case "$@"
+}
+
+stats_counter() {
+	in_ns 0 rdma statistic qp show link "${LINK[0]}" | awk -v name="$1" '$1 == name { print $2 }'
+}
+
+# A counter that is bound to one of two queue pairs counts for that.
+stats_qp_case() {
+	local qpn all
+	stats_links
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 8 -q 2 -t 6000 -u 0
+	wait_until 10 "there are two queue pairs" stats_two_qps
+	qpn=$(in_ns 0 rdma resource show qp link "${LINK[0]}" | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | tail -1)
+	wait_until 10 "the device counts" stats_writes 1
+	check "binding a counter" in_ns 0 rdma statistic qp bind link "${LINK[0]}/1" lqpn "$qpn"
+	wait_until 10 "the counter counts" stats_counts
+	all=$(stat_of 0 tx_writes)
+	[ "$(stats_counter tx_writes)" -lt "$all" ] || fail "the counter has counted for both"
+	check "unbinding it" in_ns 0 rdma statistic qp unbind link "${LINK[0]}/1" cntn \
+		"$(in_ns 0 rdma statistic qp show link "${LINK[0]}" | sed -n 's/.* cntn \([0-9]*\).*/\1/p')" lqpn "$qpn"
+	[ -z "$(stats_counter tx_writes)" ] || fail "the counter is there still"
+	ended 30 bench
+	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
+	stop server
+}
+
+stats_two_qps() {
+	[ "$(in_ns 0 rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = 2 ]
+}
+
+stats_writes() {
+	[ "$(stat_of 0 tx_writes)" -ge "$1" ]
+}
+
+stats_counts() {
+	[ "$(stats_counter tx_writes)" -gt 0 ]
+}
+
+testcase stats-write 60 stats_case write 4096 tx_writes tx_fpdus
+testcase stats-read 60 stats_case read 4096 tx_read_requests rx_read_responses
+testcase stats-send 60 stats_case send 64 tx_sends
+testcase stats-imm 60 stats_imm_case write-imm 64 tx_writes tx_immediates
+testcase stats-atomic 60 stats_imm_case fetch-add 8 tx_atomic_requests rx_atomic_responses
+testcase stats-qp 60 stats_qp_case
