@@ -93,6 +93,13 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define KWARP_COUNTER_OBJECT
 #endif
 
+/* 6.12: drivers' details of SRQs, too */
+#ifdef KWARP_HAVE_FILL_RES_SRQ
+#define KWARP_FILL_SRQ		.fill_res_srq_entry = kwarp_fill_srq,
+#else
+#define KWARP_FILL_SRQ
+#endif
+
 /* 6.17: reg_user_mr() takes a DMA handle: steering tags for PCI, none of our business */
 #ifdef KWARP_HAVE_REG_USER_MR_DMAH
 #define KWARP_DMAH_ARG		struct ib_dmah *dmah,

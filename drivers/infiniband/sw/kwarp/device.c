@@ -50,6 +50,10 @@ static const struct ib_device_ops kwarp_ops = {
 	.modify_device = kwarp_modify_device,
 	.query_port = kwarp_query_port,
 	.get_port_immutable = kwarp_port_immutable,
+	.fill_res_qp_entry = kwarp_fill_qp,
+	.fill_res_cq_entry = kwarp_fill_cq,
+	.fill_res_mr_entry = kwarp_fill_mr,
+	KWARP_FILL_SRQ
 	.alloc_hw_port_stats = kwarp_alloc_port_stats,
 	.get_hw_stats = kwarp_get_stats,
 	.counter_alloc_stats = kwarp_counter_alloc_stats,

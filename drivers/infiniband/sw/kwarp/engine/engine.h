@@ -9,6 +9,9 @@
 #ifndef KWARP_ENGINE_ENGINE_H
 #define KWARP_ENGINE_ENGINE_H
 
+#include <linux/socket.h>
+#include <linux/tcp.h>
+
 #include "params.h"
 #include "types.h"
 
@@ -30,6 +33,42 @@ struct kwarp_engine_parts {
 	struct kwarp_cq *recv_cq;
 };
 
+/**
+ * struct kwarp_engine_info - how a queue pair's stream stands, for an operator
+ * @sq_used: requests that are posted and not completed
+ * @rq_used: receives that are posted and not taken; not an SRQ's
+ * @held: the send queue is, see tx/coalesce.h
+ * @error: name of the error that ended the stream, or of none
+ * @has_peer_term: the peer has sent a Terminate
+ * @peer_term: it, see kwarp_term_short()
+ * @attached: there is a stream, and what follows is set
+ * @crc, @tx_markers, @rx_markers, @align, @ord, @ird: see struct kwarp_stream_params
+ * @out_reads: Reads and atomic operations of ours that have not been answered
+ * @in_reads: those of the peer
+ * @local, @remote: addresses and ports
+ * @tcp: what TCP says of the connection
+ */
+struct kwarp_engine_info {
+	u32 sq_used;
+	u32 rq_used;
+	bool held;
+	const char *error;
+	bool has_peer_term;
+	u16 peer_term;
+	bool attached;
+	bool crc;
+	bool tx_markers;
+	bool rx_markers;
+	bool align;
+	u32 ord;
+	u32 ird;
+	u32 out_reads;
+	u32 in_reads;
+	struct sockaddr_storage local;
+	struct sockaddr_storage remote;
+	struct tcp_info tcp;
+};
+
 void kwarp_engine_init_device(struct kwarp_dev *kdev);
 void kwarp_engine_fini_device(struct kwarp_dev *kdev);
 
@@ -42,6 +81,7 @@ void kwarp_engine_unwire(struct kwarp_engine *e);
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p);
 bool kwarp_engine_has_news(const struct kwarp_engine *e);
+void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info);
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e);
 void kwarp_engine_poll(struct kwarp_engine *e);
 void kwarp_engine_drain(struct kwarp_engine *e);

@@ -85,7 +85,10 @@ static void finish_waiting(struct kwarp_qp *qp)
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
+	/* kwarp_qp_describe() may be at it. */
+	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
+	mutex_unlock(&qp->mutex);
 	kwarp_qp_note(qp, KWARP_QPE_ABORT);
 	finish_waiting(qp);
 	kwarp_qp_put(qp);
@@ -339,4 +342,24 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 	}
 	mutex_unlock(&qp->mutex);
 	return ret;
+}
+
+/**
+ * kwarp_qp_describe - how a queue pair stands
+ * @qp: queue pair; may be about to be destroyed
+ * @info: zeroed; is filled
+ *
+ * Context: process.
+ * Return: false: the queue pair is being destroyed, nothing is filled.
+ */
+bool kwarp_qp_describe(struct kwarp_qp *qp, struct kwarp_engine_info *info)
+{
+	bool there;
+
+	mutex_lock(&qp->mutex);
+	there = !test_bit(KWARP_QPP_RETIRED, &qp->pending);
+	if (there)
+		kwarp_engine_describe(&qp->engine, info);
+	mutex_unlock(&qp->mutex);
+	return there;
 }

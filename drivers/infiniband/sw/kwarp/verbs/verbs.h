@@ -131,6 +131,11 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
 
 /* siw_verbs.c */
+int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
+int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
+int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
+
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port);
 int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter);

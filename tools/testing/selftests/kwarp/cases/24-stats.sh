@@ -132,6 +132,66 @@ stats_counts() {
 	[ "$(stats_counter tx_writes)" -gt 0 ]
 }
 
+# details END OBJECT: what the device adds to what the core knows of its objects.
+details() {
+	local filter=dev
+	[ "$2" != qp ] || filter=link
+	in_ns "$1" rdma resource show "$2" $filter "${LINK[$1]}" -dd
+}
+
+# has_details OBJECT NAME...: each object's line.
+has_details() {
+	local object=$1 name
+	shift
+	details 0 "$object" >"$CASE_DIR/details.$object.log"
+	for name in "$@"; do
+		expect_in "details.$object" "drv_$name "
+	done
+}
+
+# The connection is found by its ports, among what ss knows, too.
+details_case() {
+	local port
+	stats_links
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 4000 -u 0
+	wait_until 10 "it reads" stats_reads
+	has_details qp stream sq_size sq_used rq_size rq_used error crc tx_markers rx_markers align ord \
+		ird reads_out reads_in local remote tcp_rtt_us tcp_cwnd tcp_mss tcp_retrans
+	has_details cq completions overflow
+	has_details mr kind valid access pieces
+	expect_in details.qp 'drv_stream RTS'
+	expect_in details.qp 'drv_error NONE'
+	expect_in details.qp "drv_remote ${IP[1]}:$PORT"
+	port=$(sed -n "s/.*drv_local ${IP[0]}:\([0-9]*\) .*/\1/p" "$CASE_DIR/details.qp.log")
+	[ -n "$(in_ns 0 ss -Htn "sport = :$port and dport = :$PORT")" ] || fail "ss knows no port $port"
+	ended 30 bench
+	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
+	stop server
+}
+
+stats_reads() {
+	[ "$(stat_of 0 tx_read_requests)" -gt 100 ]
+}
+
+# Details and counts are asked for all the time, of objects that come and go.
+details_races() {
+	local end=$((SECONDS + $(by_profile 8 20)))
+	stats_links
+	start asker 0 bash -c "while :; do rdma resource show qp -dd; rdma resource show cq -dd;
+		rdma resource show mr -dd; rdma resource show srq -dd; rdma statistic show; done >/dev/null"
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	while [ "$SECONDS" -lt "$end" ]; do
+		client kwconn -c -a "${IP[1]}" -p "$PORT" -n 20 -P 4
+	done
+	stop server
+	stop asker
+}
+
+testcase stats-details 60 details_case
+testcase stats-details-races 90 details_races
 testcase stats-write 60 stats_case write 4096 tx_writes tx_fpdus
 testcase stats-read 60 stats_case read 4096 tx_read_requests rx_read_responses
 testcase stats-send 60 stats_case send 64 tx_sends

@@ -19,6 +19,7 @@
 #define kwarp_engine_start	qp_engine_start
 #define kwarp_engine_stop	qp_engine_stop
 #define kwarp_engine_fin	qp_engine_fin
+#define kwarp_engine_describe	qp_engine_describe
 #define kwarp_engine_poll	qp_engine_poll
 #define kwarp_engine_has_news	qp_engine_has_news
 #define kwarp_engine_drain	qp_engine_drain
@@ -189,6 +190,11 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 {
 	say("fin");
 	return !the_test->not_drained;
+}
+
+void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
+{
+	info->sq_used = 4711;
 }
 
 void kwarp_engine_poll(struct kwarp_engine *e)
@@ -838,6 +844,20 @@ static void destroy(struct kunit *test, const char *log)
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
+/* Nothing is told of a queue pair whose end has begun. */
+static void test_describe(struct kunit *test)
+{
+	struct qp_test *t = test->priv;
+	struct kwarp_engine_info info = {};
+
+	KUNIT_EXPECT_TRUE(test, kwarp_qp_describe(&t->qp, &info));
+	KUNIT_EXPECT_EQ(test, info.sq_used, 4711);
+	set_bit(KWARP_QPP_RETIRED, &t->qp.pending);
+	info.sq_used = 0;
+	KUNIT_EXPECT_FALSE(test, kwarp_qp_describe(&t->qp, &info));
+	KUNIT_EXPECT_EQ(test, info.sq_used, 0);
+}
+
 static void test_retire(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -937,6 +957,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(test_established_late),
 	KUNIT_CASE(test_established_unasked),
 	KUNIT_CASE_PARAM(test_rights, rights_gen_params),
+	KUNIT_CASE(test_describe),
 	KUNIT_CASE(test_retire),
 	KUNIT_CASE(test_retire_srq),
 	KUNIT_CASE(test_retire_srq_with_stream),

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What an operator may want to know of a stream.
+ */
+#include "engine.h"
+
+#include <linux/minmax.h>
+#include <linux/net.h>
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
+#include "../proto/term.h"
+
+/* Entries of a queue that are posted and not completed, as far as its indices say the truth. */
+static u32 used(const struct kwarp_ring *ring, u32 from)
+{
+	return min(READ_ONCE(ring->hdr->prod) - from, kwarp_ring_size(ring));
+}
+
+static u32 waiting(const struct kwarp_readq *q)
+{
+	return READ_ONCE(q->tail) - READ_ONCE(q->head);
+}
+
+static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_info *info)
+{
+	info->attached = true;
+	info->crc = e->tx.crc;
+	info->tx_markers = e->tx.markers;
+	info->rx_markers = e->rx.fpdu.markers;
+	info->align = e->tx.align;
+	info->ord = e->oread.depth;
+	info->ird = e->iread.depth;
+	info->out_reads = waiting(&e->oread);
+	info->in_reads = waiting(&e->iread);
+	kernel_getsockname(e->sock, (struct sockaddr *)&info->local);
+	kernel_getpeername(e->sock, (struct sockaddr *)&info->remote);
+	tcp_get_info(e->sock->sk, &info->tcp);
+}
+
+/**
+ * kwarp_engine_describe - how a queue pair's stream stands
+ * @e: wired engine
+ * @info: zeroed; is filled
+ *
+ * The numbers are of about now: whoever changes them takes no lock of ours.
+ *
+ * Context: process, may sleep; that of start and stop.
+ */
+void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
+{
+	might_sleep();
+	info->sq_used = used(&e->sq->ring, READ_ONCE(e->sq->retired));
+	/* An SRQ's ring may be replaced, and is told of with the SRQ. */
+	if (!e->rq_shared)
+		info->rq_used = used(&e->rq->ring, READ_ONCE(e->rq->next));
+	info->held = READ_ONCE(e->tx.coalesce.on);
+	info->error = kwarp_perr_name(READ_ONCE(e->perr));
+	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
+		/* Pairs with end_terminate() in rx/segment.c. */
+		smp_rmb();
+		info->peer_term = kwarp_term_short(&e->peer_term);
+		info->has_peer_term = true;
+	}
+	if (e->sock)
+		describe_stream(e, info);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Details of objects for the RDMA core (rdma resource show -dd).
+ *
+ * The core of some kernels asks while the object is being destroyed: what its end frees is looked
+ * at only under a lock, and nothing of it once the end has begun.
+ */
+#include "verbs.h"
+
+#include <net/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+
+#include "../mem/mr.h"
+#include "../proto/qp_fsm.h"
+#include "../qp/qp.h"
+
+static int put_address(struct sk_buff *msg, const char *name, const struct sockaddr_storage *addr)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%pISpc", addr);
+	return rdma_nl_put_driver_string(msg, name, text);
+}
+
+static bool put_tcp(struct sk_buff *msg, const struct kwarp_engine_info *info)
+{
+	const struct tcp_info *tcp = &info->tcp;
+
+	return put_address(msg, "local", &info->local) ||
+	       put_address(msg, "remote", &info->remote) ||
+	       rdma_nl_put_driver_u32(msg, "tcp_rtt_us", tcp->tcpi_rtt) ||
+	       rdma_nl_put_driver_u32(msg, "tcp_cwnd", tcp->tcpi_snd_cwnd) ||
+	       rdma_nl_put_driver_u32(msg, "tcp_mss", tcp->tcpi_snd_mss) ||
+	       rdma_nl_put_driver_u32(msg, "tcp_retrans", tcp->tcpi_total_retrans) ||
+	       rdma_nl_put_driver_u32(msg, "tcp_unacked", tcp->tcpi_unacked);
+}
+
+static bool put_stream(struct sk_buff *msg, const struct kwarp_engine_info *info)
+{
+	return rdma_nl_put_driver_u32(msg, "crc", info->crc) ||
+	       rdma_nl_put_driver_u32(msg, "tx_markers", info->tx_markers) ||
+	       rdma_nl_put_driver_u32(msg, "rx_markers", info->rx_markers) ||
+	       rdma_nl_put_driver_u32(msg, "align", info->align) ||
+	       rdma_nl_put_driver_u32(msg, "ord", info->ord) ||
+	       rdma_nl_put_driver_u32(msg, "ird", info->ird) ||
+	       rdma_nl_put_driver_u32(msg, "reads_out", info->out_reads) ||
+	       rdma_nl_put_driver_u32(msg, "reads_in", info->in_reads) ||
+	       put_tcp(msg, info);
+}
+
+static bool put_queues(struct sk_buff *msg, const struct kwarp_qp *qp,
+		       const struct kwarp_engine_info *info)
+{
+	if (rdma_nl_put_driver_u32(msg, "sq_size", qp->cap.max_send_wr) ||
+	    rdma_nl_put_driver_u32(msg, "sq_used", info->sq_used) ||
+	    rdma_nl_put_driver_u32(msg, "sq_held", info->held))
+		return true;
+	return !qp->srq && (rdma_nl_put_driver_u32(msg, "rq_size", qp->cap.max_recv_wr) ||
+			    rdma_nl_put_driver_u32(msg, "rq_used", info->rq_used));
+}
+
+static bool put_qp(struct sk_buff *msg, struct kwarp_qp *qp)
+{
+	struct kwarp_engine_info info = {};
+
+	if (rdma_nl_put_driver_string(msg, "stream", kwarp_qp_state_name(kwarp_qp_state(qp))))
+		return true;
+	if (!kwarp_qp_describe(qp, &info))
+		return false;
+	return put_queues(msg, qp, &info) ||
+	       rdma_nl_put_driver_string(msg, "error", info.error) ||
+	       (info.has_peer_term &&
+		rdma_nl_put_driver_u32_hex(msg, "peer_term", info.peer_term)) ||
+	       (info.attached && put_stream(msg, &info));
+}
+
+static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)
+{
+	return rdma_nl_put_driver_u32(msg, "completions", READ_ONCE(cq->prod)) ||
+	       rdma_nl_put_driver_u32(msg, "overflow", READ_ONCE(cq->overflow)) ||
+	       rdma_nl_put_driver_u32(msg, "doorbells_to_obey", READ_ONCE(cq->hold.obey)) ||
+	       (cq->home >= 0 && rdma_nl_put_driver_u32(msg, "processor", cq->home));
+}
+
+static bool put_mr(struct sk_buff *msg, const struct kwarp_mr *mr)
+{
+	static const char *const kinds[] = {
+		[KWARP_MR_USER] = "user",
+		[KWARP_MR_DMA] = "dma",
+		[KWARP_MR_FAST] = "fast",
+		[KWARP_MR_WINDOW] = "window",
+	};
+
+	return rdma_nl_put_driver_string(msg, "kind", kinds[mr->kind]) ||
+	       rdma_nl_put_driver_u32(msg, "valid", READ_ONCE(mr->valid)) ||
+	       rdma_nl_put_driver_u32_hex(msg, "access", READ_ONCE(mr->access)) ||
+	       rdma_nl_put_driver_u32(msg, "pieces", READ_ONCE(mr->nchunks)) ||
+	       rdma_nl_put_driver_u32(msg, "piece_shift", READ_ONCE(mr->shift));
+}
+
+/* The details are one attribute, whole or not there at all. */
+static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room)
+{
+	if (no_room) {
+		nla_nest_cancel(msg, details);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, details);
+	return 0;
+}
+
+/* ib_device_ops.fill_res_qp_entry. Context: process. Return: 0, -EMSGSIZE. */
+int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	return details ? end_details(msg, details, put_qp(msg, to_kqp(ibqp))) : -EMSGSIZE;
+}
+
+/* ib_device_ops.fill_res_cq_entry: likewise */
+int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	return details ? end_details(msg, details, put_cq(msg, to_kcq(ibcq))) : -EMSGSIZE;
+}
+
+/* ib_device_ops.fill_res_mr_entry: likewise */
+int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	return details ? end_details(msg, details, put_mr(msg, to_kmr(ibmr))) : -EMSGSIZE;
+}
+
+#ifdef KWARP_HAVE_FILL_RES_SRQ
+static bool put_srq(struct sk_buff *msg, const struct kwarp_srq *srq)
+{
+	return rdma_nl_put_driver_u32(msg, "size", READ_ONCE(srq->rq.max_wr)) ||
+	       rdma_nl_put_driver_u32(msg, "max_sge", srq->rq.max_sge) ||
+	       rdma_nl_put_driver_u32(msg, "limit", READ_ONCE(srq->rq.limit)) ||
+	       rdma_nl_put_driver_u32(msg, "taken", READ_ONCE(srq->rq.next));
+}
+
+/* ib_device_ops.fill_res_srq_entry: likewise */
+int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+
+	return details ? end_details(msg, details, put_srq(msg, to_ksrq(ibsrq))) : -EMSGSIZE;
+}
+#endif
