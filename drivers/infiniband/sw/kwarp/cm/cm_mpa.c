@@ -15,6 +15,7 @@
 
 #include "../proto/ddp.h"
 #include "../proto/mpa_frame.h"
+#include "../trace.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
@@ -83,12 +84,19 @@ static enum kwarp_cm_event lost(struct kwarp_ep *ep, int err)
 
 /* --------------------------------------------------------------- sending */
 
-/* Header and private data into the send buffer. */
-static void put_frame(struct kwarp_startup *su, const struct kwarp_mpa_frame *frame,
-		      const void *pd)
+static void frame_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f)
 {
+	trace_kwarp_startup_frame(ep, sent, f->reply, f->rev, f->reject, f->crc, f->markers, f->ird,
+				  f->ord, f->pd_len);
+}
+
+/* Header and private data into the send buffer. */
+static void put_frame(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd)
+{
+	struct kwarp_startup *su = ep->su;
 	u32 len = kwarp_mpa_frame_encode(su->tx, frame);
 
+	frame_seen(ep, true, frame);
 	memcpy(su->tx + len, pd, frame->pd_len);
 	su->tx_len = len + frame->pd_len;
 	su->tx_off = 0;
@@ -224,7 +232,7 @@ static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
 
 	if (!su->tx_len) {		/* 5044-7.1.2-1, -2 */
 		kwarp_mpa_request(&su->params, su->own_pd_len, &su->req);
-		put_frame(su, &su->req, su->own_pd);
+		put_frame(ep, &su->req, su->own_pd);
 	}
 	return poll_send(ep);
 }
@@ -270,6 +278,7 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
 		return bad(ep, "malformed Reply");
+	frame_seen(ep, false, &su->rep);
 	/* An older peer that answers with the revision it knows. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
@@ -284,7 +293,7 @@ static enum kwarp_cm_event refuse(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 
-	put_frame(su, &su->rep, su->own_pd);
+	put_frame(ep, &su->rep, su->own_pd);
 	return fail(ep, -EPROTO, KWARP_CME_REFUSE);
 }
 
@@ -335,6 +344,7 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pd))
 		return bad(ep, "malformed Request");
+	frame_seen(ep, false, &su->req);
 	return deliver(ep);
 }
 
@@ -357,7 +367,7 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	su->params.ord = param->ord;
 	err = kwarp_mpa_respond(&su->params, &su->req, true, param->private_data_len,
 				&su->rep, &su->res);
-	put_frame(su, &su->rep, param->private_data);
+	put_frame(ep, &su->rep, param->private_data);
 	return err ? fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
 }
 
@@ -375,7 +385,7 @@ void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
 
 	lockdep_assert_held(&ep->mutex);
 	kwarp_mpa_respond(&su->params, &su->req, false, pd_len, &su->rep, &su->res);
-	put_frame(su, &su->rep, pd);
+	put_frame(ep, &su->rep, pd);
 }
 
 static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)

@@ -13,6 +13,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "../qp/stream.h"
+#include "../trace.h"
 #include "cm_mpa.h"
 #include "cm_upcall.h"
 #include "ep.h"
@@ -187,9 +188,8 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	if (!step->legal)
 		return;
 	atomic_long_inc(&ep->kdev->stats.cm[was][event]);
-	ibdev_dbg(&ep->kdev->ibdev, "endpoint %p: %s, %s -> %s\n", ep,
-		  kwarp_cm_event_name(event), kwarp_cm_state_name(was),
-		  kwarp_cm_state_name(step->next));
+	trace_kwarp_cm_event(ep, kwarp_cm_state_name(was), kwarp_cm_event_name(event),
+			     kwarp_cm_state_name(step->next));
 	WRITE_ONCE(ep->state, step->next);
 	if (step->next != was)
 		WRITE_ONCE(ep->since, jiffies);

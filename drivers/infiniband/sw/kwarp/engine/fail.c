@@ -7,6 +7,7 @@
 #include "fail.h"
 
 #include "../kwarp.h"
+#include "../trace.h"
 
 /* True for the first error, which is the one reported (5040-7.1-7). */
 static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
@@ -43,7 +44,7 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 {
 	if (!latch(e, perr))
 		return;
-	ibdev_dbg(&e->kdev->ibdev, "QP %u: %s\n", e->ibqp->qp_num, kwarp_perr_name(perr));
+	trace_kwarp_error(e->ibqp, kwarp_perr_name(perr), kwarp_perr_short(perr));
 	if (!kwarp_term_wanted(perr)) {
 		atomic_long_inc(&e->kdev->stats.lost);
 		e->ops->event(e, KWARP_QPE_LOST);

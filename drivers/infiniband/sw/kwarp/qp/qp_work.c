@@ -16,6 +16,7 @@
 #include "qp_work.h"
 
 #include "../fault.h"
+#include "../trace.h"
 #include "../wq.h"
 #include "stream.h"
 #include "types.h"
@@ -86,6 +87,9 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	step = kwarp_qp_fsm(qp->state, event);
 	if (step->legal) {
+		trace_kwarp_qp_event(&qp->ibqp, kwarp_qp_state_name(qp->state),
+				     kwarp_qp_event_name(event),
+				     kwarp_qp_state_name(step->next));
 		WRITE_ONCE(qp->state, step->next);
 		WRITE_ONCE(qp->todo, qp->todo | step->actions);
 		/* Under the lock: the next stream's flags are not ours to set. */

@@ -15,6 +15,7 @@
 #include <linux/wait_bit.h>
 
 #include "../limits.h"
+#include "../trace.h"
 #include "siw_ring.h"
 #include "wqe.h"
 
@@ -55,6 +56,7 @@ static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
 void kwarp_cq_add(struct kwarp_cq *cq, const struct kwarp_cqe *cqe, struct ib_qp *qp)
 {
 	lockdep_assert_held(&cq->lock);
+	trace_kwarp_complete(cqe);
 	if (!cq_put(cq, cqe)) {
 		WRITE_ONCE(cq->overflow, true);
 		return;

@@ -190,6 +190,43 @@ details_races() {
 	stop asker
 }
 
+TRACING=/sys/kernel/tracing
+
+trace_off() {
+	echo 0 >"$TRACING/events/kwarp/enable"
+	echo >"$TRACING/trace"
+}
+
+# Every event of a connection, and of a message on its way.
+trace_case() {
+	local rc=0
+	stats_links
+	[ -e "$TRACING/events" ] || mount -t tracefs tracefs "$TRACING" 2>/dev/null ||
+		skip "this kernel has no tracefs"
+	[ -d "$TRACING/events/kwarp" ] || fail "there are no events of kwarp's"
+	(trace_connection) || rc=$?
+	trace_off
+	[ "$rc" = 0 ] || exit "$rc"
+}
+
+trace_connection() {
+	local event
+	echo >"$TRACING/trace"
+	echo 1 >"$TRACING/events/kwarp/enable"
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 4096 -w 4 -t 20 -u 0
+	stop server
+	cp "$TRACING/trace" "$CASE_DIR/trace.log"
+	for event in cm_event startup_frame qp_event doorbell tx_message tx_batch rx_segment complete; do
+		expect_in trace "kwarp_$event: "
+	done
+	expect_in trace 'kwarp_startup_frame: .* sent Request rev=2'
+	expect_in trace 'kwarp_startup_frame: .* received Reply rev=2'
+	expect_in trace 'kwarp_cm_event: .*DIAL: NEW -> CONNECT'
+}
+
+testcase stats-trace 60 trace_case
 testcase stats-details 60 details_case
 testcase stats-details-races 90 details_races
 testcase stats-write 60 stats_case write 4096 tx_writes tx_fpdus

@@ -9,6 +9,7 @@
 #include "segment.h"
 
 #include "../../kwarp.h"
+#include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
 #include "answer.h"
@@ -309,8 +310,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 	/* Pairs with kwarp_engine_short(). */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_SEEN, &e->flags);
-	ibdev_dbg(&e->kdev->ibdev, "QP %u: Terminate %#06x received\n", e->ibqp->qp_num,
-		  kwarp_term_short(&e->peer_term));
+	trace_kwarp_terminate(e->ibqp, false, kwarp_term_short(&e->peer_term));
 	kwarp_rx_blame(e);
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	e->ops->event(e, KWARP_QPE_PEER_TERM);
@@ -356,6 +356,7 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
 		first_fpdu(e);
 	e->stats.s.rx.fpdus++;
 	e->stats.s.rx.octets += rx->fpdu.payload_len;
+	trace_kwarp_rx_segment(e->ibqp, h->opcode, h->last, rx->fpdu.payload_len);
 	if (h->last)
 		e->stats.s.rx.op[h->opcode % KWARP_STATS_OPS]++;
 	if (h->tagged) {

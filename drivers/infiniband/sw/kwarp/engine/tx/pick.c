@@ -12,6 +12,7 @@
 
 #include "../../kwarp.h"
 #include "../../proto/mpa_neg.h"
+#include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
 #include "local.h"
@@ -58,6 +59,7 @@ static bool pick_term(struct kwarp_engine *e)
 	smp_rmb();
 	tx->term_done = true;
 	atomic_long_inc(&e->kdev->stats.term_sent[e->perr]);
+	trace_kwarp_terminate(e->ibqp, true, kwarp_term_short(&e->term));
 	tx->msg.kind = KWARP_TXK_TERM;
 	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
 	source_buf(tx, tx->small, kwarp_term_encode(tx->small, &e->term));
@@ -459,6 +461,8 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 
 	kwarp_assert_runner(e);
 	e->stats.s.tx.op[tx->msg.hdr.opcode % KWARP_STATS_OPS]++;
+	trace_kwarp_tx_message(e->ibqp, tx->msg.hdr.opcode,
+			       tx->msg.kind == KWARP_TXK_SQ, tx->msg.sq_index);
 	/* 7306-D-2: nothing comes between a Write and its Immediate Data. */
 	if (tx->msg.kind == KWARP_TXK_SQ && tx->wqe.rule->imm && tx->msg.hdr.tagged) {
 		start_imm(tx);

@@ -48,6 +48,7 @@
 #include "../../compat.h"
 #include "../../fault.h"
 #include "../../kwarp.h"
+#include "../../trace.h"
 #include "../../wq.h"
 #include "../tcp.h"
 #include "coalesce.h"
@@ -254,6 +255,8 @@ static void run_for_poster(struct kwarp_engine *e)
 	bool inside = kwarp_coalesce_rung(e);
 
 	e->stats.s.tx.doorbells++;
+	if (trace_kwarp_doorbell_enabled())
+		trace_kwarp_doorbell(e->ibqp, READ_ONCE(e->sq->ring.hdr->prod));
 	run(e, true);
 	if (inside)
 		kwarp_coalesce_returns(e);

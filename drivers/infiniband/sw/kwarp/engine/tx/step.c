@@ -6,6 +6,7 @@
 
 #include "../../kwarp.h"
 #include "../../proto/mpa_frame.h"
+#include "../../trace.h"
 #include "../fail.h"
 #include "../flush.h"
 #include "../tcp.h"
@@ -42,8 +43,10 @@ static bool nothing_left(const struct kwarp_engine *e)
 
 static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 {
+	const u32 octets = e->tx.batch.len;
 	int ret = kwarp_batch_send(&e->tx.batch, e->sock, e->tx.in_socket);
 
+	trace_kwarp_tx_batch(e->ibqp, octets, ret, e->tx.sq_end);
 	if (ret == -EAGAIN)
 		return KWARP_TX_BLOCKED;
 	if (ret == -ENOBUFS)
