@@ -84,12 +84,12 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 
 /* 7.0: a counter is bound for a port, and is an object of the driver's, which adds nothing */
 #ifdef KWARP_HAVE_COUNTER_PORT
-#define KWARP_COUNTER_PORT_ARG	, u32 port
+#define KWARP_COUNTER_QP_ARGS	struct ib_qp *ibqp, u32 port
 #define KWARP_COUNTER_OBJECT \
 	.counter_init = kwarp_counter_init, \
 	.size_rdma_counter = sizeof(struct rdma_counter),
 #else
-#define KWARP_COUNTER_PORT_ARG
+#define KWARP_COUNTER_QP_ARGS	struct ib_qp *ibqp
 #define KWARP_COUNTER_OBJECT
 #endif
 

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "qp/qp.h"
 #include "queue/cq.h"
+#include "stats.h"
 #include "verbs/verbs.h"
 
 static void dealloc_driver(struct ib_device *ibdev)

@@ -17,7 +17,7 @@
 
 #include "compat.h"
 #include "limits.h"
-#include "stats.h"
+#include "counts.h"
 
 /**
  * struct kwarp_knobs - tunables of one device

@@ -28,12 +28,14 @@ enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 
 /**
  * struct row - one count
+ * @name: of it
  * @kind: of it
  * @at: STREAM: index of it, or of op[0], among all; ERROR: the error; EVENT: the event; SENT and
  *	RECEIVED: first error of the layer; OTHER: offset in struct kwarp_dev
  * @ops: STREAM: of these opcodes, which are added up; SENT and RECEIVED: last error of the layer
  */
 struct row {
+	const char *name;
 	u8 kind;
 	u16 at;
 	u16 ops;
@@ -44,90 +46,65 @@ struct row {
 #define SENDS		(OP(SEND) | OP(SEND_INV) | OP(SEND_SE) | OP(SEND_SE_INV))
 #define IMMS		(OP(IMM) | OP(IMM_SE))
 
-#define OF_STREAMS(X) \
-	X(tx_fpdus, AT(tx.fpdus), 0) \
-	X(tx_octets, AT(tx.octets), 0) \
-	X(tx_batches, AT(tx.batches), 0) \
-	X(tx_blocked, AT(tx.blocked), 0) \
-	X(tx_no_memory, AT(tx.no_memory), 0) \
-	X(tx_doorbells, AT(tx.doorbells), 0) \
-	X(tx_writes, AT(tx.op), OP(WRITE)) \
-	X(tx_sends, AT(tx.op), SENDS) \
-	X(tx_immediates, AT(tx.op), IMMS) \
-	X(tx_read_requests, AT(tx.op), OP(RREQ)) \
-	X(tx_read_responses, AT(tx.op), OP(RRESP)) \
-	X(tx_atomic_requests, AT(tx.op), OP(ATOMIC_REQ)) \
-	X(tx_atomic_responses, AT(tx.op), OP(ATOMIC_RESP)) \
-	X(rx_fpdus, AT(rx.fpdus), 0) \
-	X(rx_octets, AT(rx.octets), 0) \
-	X(rx_runs, AT(rx.runs), 0) \
-	X(rx_writes, AT(rx.op), OP(WRITE)) \
-	X(rx_sends, AT(rx.op), SENDS) \
-	X(rx_immediates, AT(rx.op), IMMS) \
-	X(rx_read_requests, AT(rx.op), OP(RREQ)) \
-	X(rx_read_responses, AT(rx.op), OP(RRESP)) \
-	X(rx_atomic_requests, AT(rx.op), OP(ATOMIC_REQ)) \
-	X(rx_atomic_responses, AT(rx.op), OP(ATOMIC_RESP))
-
-#define OF_DEVICE(X) \
-	X(term_sent_rdmap, SENT, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC) \
-	X(term_sent_ddp, SENT, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION) \
-	X(term_sent_mpa, SENT, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR) \
-	X(term_received_rdmap, RECEIVED, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC) \
-	X(term_received_ddp, RECEIVED, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION) \
-	X(term_received_mpa, RECEIVED, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR) \
-	X(term_received_other, RECEIVED, KWARP_PERR_NONE, KWARP_PERR_NONE) \
-	X(crc_errors, ERROR, KWARP_PERR_MPA_CRC, 0) \
-	X(marker_errors, ERROR, KWARP_PERR_MPA_MARKER, 0) \
-	X(no_receive, ERROR, KWARP_PERR_DDP_U_NOBUF, 0) \
-	X(streams_lost, OTHER, offsetof(struct kwarp_dev, stats.lost), 0) \
-	X(stashes, OTHER, offsetof(struct kwarp_dev, stashes), 0) \
-	X(coalesce_paced, OTHER, offsetof(struct kwarp_dev, coalesce_paced), 0) \
-	X(coalesce_timeouts, OTHER, offsetof(struct kwarp_dev, coalesce_timeouts), 0) \
-	X(cm_connects, EVENT, KWARP_CME_DIAL, 0) \
-	X(cm_replies, EVENT, KWARP_CME_REPLY, 0) \
-	X(cm_rejected, EVENT, KWARP_CME_REJECTED, 0) \
-	X(cm_retries, EVENT, KWARP_CME_RETRY, 0) \
-	X(cm_inbound, EVENT, KWARP_CME_INBOUND, 0) \
-	X(cm_requests, EVENT, KWARP_CME_REQUEST, 0) \
-	X(cm_queued, EVENT, KWARP_CME_QUEUED, 0) \
-	X(cm_refused, EVENT, KWARP_CME_REFUSE, 0) \
-	X(cm_accepts, EVENT, KWARP_CME_ACCEPT, 0) \
-	X(cm_rejects, EVENT, KWARP_CME_REJECT, 0) \
-	X(cm_bad, EVENT, KWARP_CME_BAD, 0) \
-	X(cm_lost, EVENT, KWARP_CME_LOST, 0) \
-	X(cm_timeouts, EVENT, KWARP_CME_TIMER, 0) \
-	X(cm_evicted, EVENT, KWARP_CME_EVICT, 0) \
-	X(cm_orphans, EVENT, KWARP_CME_ORPHAN, 0) \
-	X(cm_local, EVENT, KWARP_CME_LOCAL, 0) \
-	X(cm_closed, EVENT, KWARP_CME_DOWN_FIN, 0) \
-	X(cm_failed, EVENT, KWARP_CME_DOWN_ERR, 0) \
-	X(cm_aborted, EVENT, KWARP_CME_DOWN_KILL, 0)
-
-#define STREAM_ROW(_name, _at, _ops) { STREAM, _at, _ops },
-#define DEVICE_ROW(_name, _kind, _at, _last) { _kind, _at, _last },
-#define STREAM_NAME(_name, _at, _ops) { .name = #_name },
-#define DEVICE_NAME(_name, _kind, _at, _last) { .name = #_name },
-
 /* Those of streams come first: the counters of queue pairs have no others. */
 static const struct row rows[] = {
-	OF_STREAMS(STREAM_ROW)
-	OF_DEVICE(DEVICE_ROW)
+	{ "tx_fpdus", STREAM, AT(tx.fpdus) },
+	{ "tx_octets", STREAM, AT(tx.octets) },
+	{ "tx_batches", STREAM, AT(tx.batches) },
+	{ "tx_blocked", STREAM, AT(tx.blocked) },
+	{ "tx_no_memory", STREAM, AT(tx.no_memory) },
+	{ "tx_doorbells", STREAM, AT(tx.doorbells) },
+	{ "tx_writes", STREAM, AT(tx.op), OP(WRITE) },
+	{ "tx_sends", STREAM, AT(tx.op), SENDS },
+	{ "tx_immediates", STREAM, AT(tx.op), IMMS },
+	{ "tx_read_requests", STREAM, AT(tx.op), OP(RREQ) },
+	{ "tx_read_responses", STREAM, AT(tx.op), OP(RRESP) },
+	{ "tx_atomic_requests", STREAM, AT(tx.op), OP(ATOMIC_REQ) },
+	{ "tx_atomic_responses", STREAM, AT(tx.op), OP(ATOMIC_RESP) },
+	{ "rx_fpdus", STREAM, AT(rx.fpdus) },
+	{ "rx_octets", STREAM, AT(rx.octets) },
+	{ "rx_runs", STREAM, AT(rx.runs) },
+	{ "rx_writes", STREAM, AT(rx.op), OP(WRITE) },
+	{ "rx_sends", STREAM, AT(rx.op), SENDS },
+	{ "rx_immediates", STREAM, AT(rx.op), IMMS },
+	{ "rx_read_requests", STREAM, AT(rx.op), OP(RREQ) },
+	{ "rx_read_responses", STREAM, AT(rx.op), OP(RRESP) },
+	{ "rx_atomic_requests", STREAM, AT(rx.op), OP(ATOMIC_REQ) },
+	{ "rx_atomic_responses", STREAM, AT(rx.op), OP(ATOMIC_RESP) },
+	{ "term_sent_rdmap", SENT, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC },
+	{ "term_sent_ddp", SENT, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION },
+	{ "term_sent_mpa", SENT, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR },
+	{ "term_received_rdmap", RECEIVED, KWARP_PERR_LOCAL, KWARP_PERR_O_UNSPEC },
+	{ "term_received_ddp", RECEIVED, KWARP_PERR_DDP_LOCAL, KWARP_PERR_DDP_U_VERSION },
+	{ "term_received_mpa", RECEIVED, KWARP_PERR_MPA_LOST, KWARP_PERR_MPA_RTR },
+	{ "term_received_other", RECEIVED, KWARP_PERR_NONE, KWARP_PERR_NONE },
+	{ "crc_errors", ERROR, KWARP_PERR_MPA_CRC },
+	{ "marker_errors", ERROR, KWARP_PERR_MPA_MARKER },
+	{ "no_receive", ERROR, KWARP_PERR_DDP_U_NOBUF },
+	{ "streams_lost", OTHER, offsetof(struct kwarp_dev, stats.lost) },
+	{ "stashes", OTHER, offsetof(struct kwarp_dev, stashes) },
+	{ "coalesce_paced", OTHER, offsetof(struct kwarp_dev, coalesce_paced) },
+	{ "coalesce_timeouts", OTHER, offsetof(struct kwarp_dev, coalesce_timeouts) },
+	{ "cm_connects", EVENT, KWARP_CME_DIAL },
+	{ "cm_replies", EVENT, KWARP_CME_REPLY },
+	{ "cm_rejected", EVENT, KWARP_CME_REJECTED },
+	{ "cm_retries", EVENT, KWARP_CME_RETRY },
+	{ "cm_inbound", EVENT, KWARP_CME_INBOUND },
+	{ "cm_requests", EVENT, KWARP_CME_REQUEST },
+	{ "cm_queued", EVENT, KWARP_CME_QUEUED },
+	{ "cm_refused", EVENT, KWARP_CME_REFUSE },
+	{ "cm_accepts", EVENT, KWARP_CME_ACCEPT },
+	{ "cm_rejects", EVENT, KWARP_CME_REJECT },
+	{ "cm_bad", EVENT, KWARP_CME_BAD },
+	{ "cm_lost", EVENT, KWARP_CME_LOST },
+	{ "cm_timeouts", EVENT, KWARP_CME_TIMER },
+	{ "cm_evicted", EVENT, KWARP_CME_EVICT },
+	{ "cm_orphans", EVENT, KWARP_CME_ORPHAN },
+	{ "cm_local", EVENT, KWARP_CME_LOCAL },
+	{ "cm_closed", EVENT, KWARP_CME_DOWN_FIN },
+	{ "cm_failed", EVENT, KWARP_CME_DOWN_ERR },
+	{ "cm_aborted", EVENT, KWARP_CME_DOWN_KILL },
 };
-
-static const struct rdma_stat_desc descs[] = {
-	OF_STREAMS(STREAM_NAME)
-	OF_DEVICE(DEVICE_NAME)
-};
-
-#define COUNT_ROW(...) + 1
-#define STREAM_ROWS (0 OF_STREAMS(COUNT_ROW))
-
-/* Their names, in the order in which they are given. */
-const struct rdma_stat_desc *kwarp_stats_names(void)
-{
-	return descs;
-}
 
 /* How many there are, of a device. */
 u32 kwarp_stats_count(void)
@@ -138,7 +115,23 @@ u32 kwarp_stats_count(void)
 /* And of a queue pair: the first of those. */
 u32 kwarp_stats_stream_count(void)
 {
-	return STREAM_ROWS;
+	u32 n = 0;
+
+	while (rows[n].kind == STREAM)
+		n++;
+	return n;
+}
+
+/* Their names, in the order in which they are given. */
+const struct rdma_stat_desc *kwarp_stats_names(void)
+{
+	static struct rdma_stat_desc descs[ARRAY_SIZE(rows)];
+	u32 i;
+
+	/* The same each time, so that it does not matter who else is at it. */
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		descs[i].name = rows[i].name;
+	return descs;
 }
 
 /* ------------------------------------------------------------------- adding up */
@@ -213,7 +206,7 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
 {
 	u32 i;
 
-	for (i = 0; i < STREAM_ROWS; i++)
+	for (i = 0; rows[i].kind == STREAM; i++)
 		values[i] = stream_value(&rows[i], sum);
 }
 
@@ -238,7 +231,7 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 		add_stream(&sum, &stream->s, NULL);
 	mutex_unlock(&stats->lock);
 	fill_streams(&sum, values);
-	for (i = STREAM_ROWS; i < ARRAY_SIZE(rows); i++)
+	for (i = kwarp_stats_stream_count(); i < ARRAY_SIZE(rows); i++)
 		values[i] = device_value(&rows[i], kdev);
 	return ARRAY_SIZE(rows);
 }
@@ -286,7 +279,7 @@ void kwarp_stats_init(struct kwarp_stats *stats)
  */
 static u64 *left_in(const struct rdma_counter *counter)
 {
-	return counter->stats->value + STREAM_ROWS;
+	return counter->stats->value + kwarp_stats_stream_count();
 }
 
 static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
@@ -295,7 +288,7 @@ static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
 	u32 i;
 
 	add_stream(&sum, &stream->s, &stream->bound);
-	for (i = 0; i < STREAM_ROWS; i++)
+	for (i = 0; rows[i].kind == STREAM; i++)
 		values[i] += stream_value(&rows[i], &sum);
 }
 
@@ -347,7 +340,7 @@ void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter
 	u64 *values = counter->stats->value;
 
 	mutex_lock(&kdev->stats.lock);
-	memcpy(values, left_in(counter), STREAM_ROWS * sizeof(*values));
+	memcpy(values, left_in(counter), kwarp_stats_stream_count() * sizeof(*values));
 	list_for_each_entry(stream, &kdev->stats.streams, node)
 		if (stream->counter == counter)
 			add_bound(values, stream);

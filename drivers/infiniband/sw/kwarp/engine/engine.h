@@ -42,10 +42,16 @@ struct kwarp_engine_parts {
  * @has_peer_term: the peer has sent a Terminate
  * @peer_term: it, see kwarp_term_short()
  * @attached: there is a stream, and what follows is set
- * @crc, @tx_markers, @rx_markers, @align, @ord, @ird: see struct kwarp_stream_params
+ * @crc: as in struct kwarp_stream_params
+ * @tx_markers: likewise
+ * @rx_markers: likewise
+ * @align: likewise
+ * @ord: likewise
+ * @ird: likewise
  * @out_reads: Reads and atomic operations of ours that have not been answered
  * @in_reads: those of the peer
- * @local, @remote: addresses and ports
+ * @local: our address and port
+ * @remote: the peer's
  * @tcp: what TCP says of the connection
  */
 struct kwarp_engine_info {

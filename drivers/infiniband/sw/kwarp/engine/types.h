@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "../counts.h"
 #include "../mem/mr.h"
 #include "../proto/atomic.h"
 #include "../proto/fpdu_rx.h"
@@ -24,7 +25,6 @@
 #include "../queue/rq.h"
 #include "../queue/sq.h"
 #include "../serial.h"
-#include "../stats.h"
 #include "tx/batch.h"
 
 struct kwarp_dev;
@@ -111,8 +111,8 @@ struct kwarp_pace_sum {
 };
 
 /**
- * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c; the runner's while the
- * stream is not held, and the timer's while it is
+ * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c; the runner's while
+ * the stream is not held, and the timer's while it is
  * @timer: it
  * @ns: the time between looks; does not change during a stream
  * @doorbells: measured so far

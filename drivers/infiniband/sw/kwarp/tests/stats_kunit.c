@@ -267,7 +267,7 @@ static void test_counter(struct kunit *test)
 
 	counter.stats = kwarp_counter_alloc_stats(&counter);
 	KUNIT_ASSERT_NOT_NULL(test, counter.stats);
-	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, STREAM_ROWS);
+	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, kwarp_stats_stream_count());
 	for (i = 0; i < 2; i++) {
 		writes[i] = &t->qp[i]->engine.stats.s.tx.op[KWARP_OP_WRITE];
 		*writes[i] = 100;

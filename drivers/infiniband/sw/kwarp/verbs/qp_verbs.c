@@ -12,6 +12,7 @@
 #include "../cm/cm.h"
 #include "../kwarp.h"
 #include "../qp/qp.h"
+#include "../stats.h"
 #include "udata.h"
 #include "verbs.h"
 

@@ -44,7 +44,7 @@ struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 }
 
 /* ib_device_ops.counter_bind_qp. Context: process. Return: 0, -EBUSY. */
-int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG)
+int kwarp_counter_bind_qp(struct rdma_counter *counter, KWARP_COUNTER_QP_ARGS)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 	int ret = kwarp_stats_bind(qp->kdev, kwarp_engine_stats(&qp->engine), counter);
@@ -55,7 +55,7 @@ int kwarp_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp KWARP
 }
 
 /* ib_device_ops.counter_unbind_qp. Context: process. */
-int kwarp_counter_unbind_qp(struct ib_qp *ibqp KWARP_COUNTER_PORT_ARG)
+int kwarp_counter_unbind_qp(KWARP_COUNTER_QP_ARGS)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 

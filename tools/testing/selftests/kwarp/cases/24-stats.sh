@@ -134,9 +134,9 @@ stats_counts() {
 
 # details END OBJECT: what the device adds to what the core knows of its objects.
 details() {
-	local filter=dev
-	[ "$2" != qp ] || filter=link
-	in_ns "$1" rdma resource show "$2" $filter "${LINK[$1]}" -dd
+	local filter="dev"
+	[ "$2" != qp ] || filter="link"
+	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
 # has_details OBJECT NAME...: each object's line.

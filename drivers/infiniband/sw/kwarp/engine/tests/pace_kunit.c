@@ -62,7 +62,9 @@ static bool doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *pr
 	bool begins = false;
 
 	while (n--) {
-		begins |= kwarp_pace_begins(p, *prod += requests, *now += ns);
+		*prod += requests;
+		*now += ns;
+		begins |= kwarp_pace_begins(p, *prod, *now);
 		if (begins && n)
 			return false;
 	}
@@ -120,9 +122,12 @@ static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u
 {
 	u32 i = 0;
 
-	while (i++ < n)
-		if (!kwarp_pace_goes_on(p, *prod += requests, *now += ns, true))
+	while (i++ < n) {
+		*prod += requests;
+		*now += ns;
+		if (!kwarp_pace_goes_on(p, *prod, *now, true))
 			break;
+	}
 	return min(i, n);
 }
 
