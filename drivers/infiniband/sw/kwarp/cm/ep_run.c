@@ -170,6 +170,46 @@ static void ep_bury(struct kwarp_ep *ep)
 	kwarp_ep_delist(ep);
 }
 
+/* In words, what ends a connection before it is there, or after; NULL: nothing to worry about. */
+static const char *trouble(enum kwarp_cm_state was, enum kwarp_cm_event event)
+{
+	if (event == KWARP_CME_DOWN_ERR)
+		return was == KWARP_CMS_STREAM ? "ended with an error" : NULL;
+	if (was >= KWARP_CMS_STREAM)
+		return NULL;
+	switch (event) {
+	case KWARP_CME_BAD:
+		return "the peer broke the protocol";
+	case KWARP_CME_LOST:
+		return "lost before it was there";
+	case KWARP_CME_REFUSE:
+		return "refused: the peer asks for what cannot be";
+	case KWARP_CME_OWE_TERM:
+		return "refused: the peer's Reply gives less than was asked for";
+	case KWARP_CME_TIMER:
+		return "nothing came in time";
+	case KWARP_CME_EVICT:
+		return "gave way to others: too many are half-open";
+	case KWARP_CME_LOCAL:
+		return "no memory";
+	default:
+		return NULL;
+	}
+}
+
+/* One line for each, but not as many as a peer likes. */
+static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
+{
+	struct sockaddr_storage local = {}, remote = {};
+	const char *text = trouble(was, event);
+
+	if (!text || !ep->cs.sock)
+		return;
+	kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
+	ibdev_notice_ratelimited(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
+				 &local, &remote, text, kwarp_cm_state_name(was));
+}
+
 /**
  * kwarp_ep_apply - an event has happened
  * @ep: endpoint
@@ -190,6 +230,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 	atomic_long_inc(&ep->kdev->stats.cm[was][event]);
 	trace_kwarp_cm_event(ep, kwarp_cm_state_name(was), kwarp_cm_event_name(event),
 			     kwarp_cm_state_name(step->next));
+	tell_trouble(ep, was, event);
 	WRITE_ONCE(ep->state, step->next);
 	if (step->next != was)
 		WRITE_ONCE(ep->since, jiffies);

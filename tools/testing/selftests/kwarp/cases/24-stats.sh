@@ -104,7 +104,8 @@ stats_qp_case() {
 	stats_links
 	new_port
 	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
-	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 8 -q 2 -t 6000 -u 0
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 8 -q 2 \
+		-t "$(by_profile 6000 30000)" -u 0
 	wait_until 10 "there are two queue pairs" stats_two_qps
 	qpn=$(in_ns 0 rdma resource show qp link "${LINK[0]}" | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | tail -1)
 	wait_until 10 "the device counts" stats_writes 1
@@ -115,7 +116,7 @@ stats_qp_case() {
 	check "unbinding it" in_ns 0 rdma statistic qp unbind link "${LINK[0]}/1" cntn \
 		"$(in_ns 0 rdma statistic qp show link "${LINK[0]}" | sed -n 's/.* cntn \([0-9]*\).*/\1/p')" lqpn "$qpn"
 	[ -z "$(stats_counter tx_writes)" ] || fail "the counter is there still"
-	ended 30 bench
+	ended 60 bench
 	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
 	stop server
 }
@@ -234,4 +235,4 @@ testcase stats-read 60 stats_case read 4096 tx_read_requests rx_read_responses
 testcase stats-send 60 stats_case send 64 tx_sends
 testcase stats-imm 60 stats_imm_case write-imm 64 tx_writes tx_immediates
 testcase stats-atomic 60 stats_imm_case fetch-add 8 tx_atomic_requests rx_atomic_responses
-testcase stats-qp 60 stats_qp_case
+testcase stats-qp 90 stats_qp_case

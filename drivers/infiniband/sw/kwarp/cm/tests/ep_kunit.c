@@ -350,6 +350,41 @@ static void test_turn_refused(struct kunit *test)
 	}
 }
 
+/* The log says why a connection has not come about, or has ended; of a good end it says nothing. */
+static const struct notice_case {
+	const char *name;
+	void (*go)(struct kunit *test);
+	void (*happens)(void);
+	const char *notice;
+} notices[] = {
+	{ "garbage for a Request", ct_to_wait_req, on_garbage, "the peer broke the protocol" },
+	{ "garbage for a Reply", ct_to_wait_rep, on_garbage, "the peer broke the protocol" },
+	{ "no Request", ct_to_wait_req, ct_timer_runs, "nothing came in time" },
+	{ "no verdict", ct_to_wait_ulp, ct_timer_runs, "nothing came in time" },
+	{ "reset", ct_to_wait_req, on_reset, "lost before it was there" },
+	{ "evicted", ct_to_wait_req, on_evict, "gave way to others: too many are half-open" },
+	{ "error", ct_to_stream, on_down, "ended with an error" },
+	{ "good end", ct_to_stream, on_down_fin },
+	{ "linger", ct_to_linger, ct_timer_runs },
+	{ "device goes", ct_to_wait_req, on_abort },
+};
+
+KUNIT_ARRAY_PARAM_DESC(notice, notices, name);
+
+static void test_notice(struct kunit *test)
+{
+	const struct notice_case *c = test->param_value;
+
+	c->go(test);
+	fake.notice = NULL;
+	c->happens();
+	ct_settle();
+	if (c->notice)
+		KUNIT_EXPECT_STREQ(test, fake.notice, c->notice);
+	else
+		KUNIT_EXPECT_NULL(test, fake.notice);
+}
+
 /* What wakes it before its time does not give it more time. */
 static void test_turn_deadline(struct kunit *test)
 {
@@ -729,6 +764,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(test_turn_comes),
 	KUNIT_CASE_SLOW(test_turn_timer),
 	KUNIT_CASE(test_turn_refused),
+	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
 	KUNIT_CASE(test_turn_deadline),
 	KUNIT_CASE(test_connect_refused),
 	KUNIT_CASE(test_attach_fails_initiator),

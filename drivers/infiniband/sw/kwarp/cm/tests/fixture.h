@@ -124,6 +124,7 @@ struct fake_id {
  * @uobject: what marks them as those of a program
  * @id: of the connection
  * @listener: where responders come from
+ * @notice: what the log has said last of a connection
  * @sock: the socket made last; NULL after its end
  * @socks: sockets there are
  * @dials: sockets dialled
@@ -146,6 +147,7 @@ struct fake {
 	int uobject;
 	struct fake_id id;
 	struct kwarp_listener listener;
+	const char *notice;
 	struct fake_sock *sock;
 	int socks;
 	int dials;
