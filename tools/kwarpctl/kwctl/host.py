@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The machine: files, programs, limits.
+
+All that the other modules learn of the machine comes from here, so that the tests can put a folder
+in place of "/" and recorded words in place of a program's output.
+"""
+import os
+import resource
+import shutil
+import subprocess
+from typing import NamedTuple
+
+from . import netlink
+
+
+class Trouble(Exception):
+    """One line for the user: what is wrong, and what to do."""
+
+    def __init__(self, text, status=1):
+        super().__init__(text)
+        self.status = status
+
+
+class Usage(Trouble):
+    """A wrong argument."""
+
+    def __init__(self, text):
+        super().__init__(text, 2)
+
+
+class Result(NamedTuple):
+    """What a program left; its status is None if there is no such program."""
+    status: int | None
+    out: str
+    err: str
+
+    @property
+    def ok(self):
+        return self.status == 0
+
+
+# An ordinary user's PATH need not have the programs of the administrator.
+SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+class Host:
+    """This machine."""
+
+    def __init__(self, root="/"):
+        self.root = root
+        self.uid = os.geteuid()
+
+    def path(self, path):
+        return os.path.join(self.root, path.lstrip("/"))
+
+    def read(self, path):
+        """The file's text without the last newline; None if it cannot be read."""
+        data = self.read_bytes(path)
+        return None if data is None else data.decode(errors="replace").rstrip("\n")
+
+    def read_bytes(self, path):
+        try:
+            with open(self.path(path), "rb") as file:
+                return file.read()
+        except OSError:
+            return None
+
+    def list(self, path):
+        """Sorted names in a folder; none if there is no such folder."""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except OSError:
+            return []
+
+    def exists(self, path):
+        return os.path.exists(self.path(path))
+
+    def may_open(self, path):
+        return os.access(self.path(path), os.R_OK | os.W_OK)
+
+    def changed(self, path):
+        """When the file was put there, in seconds; None if there is none."""
+        try:
+            return os.stat(self.path(path)).st_ctime
+        except OSError:
+            return None
+
+    def release(self):
+        return os.uname().release
+
+    def driver_id(self, index):
+        return netlink.driver_id(index)
+
+    def memlock(self):
+        """Octets that a process may lock; None if there is no limit."""
+        soft = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
+        return None if soft == resource.RLIM_INFINITY else soft
+
+    def may_lock_all(self):
+        """CAP_IPC_LOCK, which lifts the limit."""
+        for line in (self.read("/proc/self/status") or "").splitlines():
+            if line.startswith("CapEff:"):
+                return bool(int(line.split()[1], 16) & (1 << 14))
+        return False
+
+    def search_path(self):
+        return os.environ.get("PATH", "/usr/bin:/bin") + ":" + SBIN
+
+    def which(self, program):
+        return shutil.which(program, path=self.search_path())
+
+    def run(self, *argv, timeout=10, env=None):
+        """Run a program and take its words."""
+        full = dict(os.environ, LC_ALL="C", PATH=self.search_path(), **(env or {}))
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  errors="replace", timeout=timeout, env=full, check=False)
+        except FileNotFoundError:
+            return Result(None, "", "%s is not installed" % argv[0])
+        except subprocess.TimeoutExpired:
+            return Result(124, "", "%s does not end" % argv[0])
+        except OSError as error:
+            return Result(126, "", "%s: %s" % (argv[0], error.strerror))
+        return Result(done.returncode, done.stdout, done.stderr.strip())

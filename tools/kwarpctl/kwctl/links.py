@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Links and connections of kwarp."""
+from dataclasses import asdict, dataclass, field
+
+from . import netlink, rdma
+from .host import Trouble
+
+CLASS = "/sys/class/infiniband"
+PARAMETERS = "/sys/module/kwarp/parameters"
+
+# The module's own defaults: the table in knobs.h.
+KNOBS = {
+    "align": "off", "coalesce_us": "100", "crc": "on", "keepalive": "60", "markers": "off",
+    "mpa_rev": "2", "peer_to_peer": "on", "rfc7306": "on", "rtr": "write,read", "strict": "off",
+    "user_timeout": "60",
+}
+
+
+@dataclass
+class Link:
+    """A link, as far as the calling user may see it."""
+    name: str
+    type: str
+    netdev: str | None
+    state: str
+    physical: str
+    speed: str
+    version: str
+    uverbs: str | None
+    abi: int | None
+    mtu: int | None = None
+    up: bool | None = None
+    here: bool = True
+    addresses: list = field(default_factory=list)
+    vlans: dict = field(default_factory=dict)
+    knobs: dict = field(default_factory=dict)
+    changed: dict = field(default_factory=dict)
+
+    def all_addresses(self):
+        return self.addresses + [a for vlan in self.vlans.values() for a in vlan]
+
+    def as_dict(self):
+        return asdict(self)
+
+
+def word_behind(text):
+    """ "4: ACTIVE" is ACTIVE."""
+    return (text or "?").rpartition(": ")[2]
+
+
+def netdev_of(host, name):
+    return host.read("%s/%s/ports/1/gid_attrs/ndevs/0" % (CLASS, name)) or None
+
+
+def defaults(host):
+    """What links begin with that are added now."""
+    found = dict(KNOBS)
+    for name in host.list(PARAMETERS):
+        value = host.read("%s/%s" % (PARAMETERS, name))
+        if name in found and value is not None:
+            found[name] = value
+    return found
+
+
+def uverbs_of(host, name):
+    """The uverbs device of a link, and its ABI version."""
+    base = "/sys/class/infiniband_verbs"
+    for node in host.list(base):
+        if host.read("%s/%s/ibdev" % (base, node)) == name:
+            version = host.read("%s/%s/abi_version" % (base, node)) or ""
+            return node, int(version) if version.isdigit() else None
+    return None, None
+
+
+def link_type(host, device):
+    """By the driver id, else by what links for libsiw cannot do."""
+    number = host.driver_id(device["ifindex"]) if "ifindex" in device else None
+    if number is None:
+        windows = "MEM_WINDOW" in device.get("caps", ["MEM_WINDOW"])
+        return "kwarp" if windows else "kwarp-siw"
+    return "kwarp-siw" if number == netlink.DRIVER_SIW else "kwarp"
+
+
+def is_ours(host, name):
+    """The folder of knobs is shown where the link is managed, the description everywhere."""
+    base = "%s/%s" % (CLASS, name)
+    described = (host.read(base + "/node_desc") or "").startswith("kwarp")
+    return described or host.exists(base + "/kwarp/crc")
+
+
+def read_knobs(host, name):
+    found = {}
+    for knob in KNOBS:
+        value = host.read("%s/%s/kwarp/%s" % (CLASS, name, knob))
+        if value is not None:
+            found[knob] = value
+    return found
+
+
+def one_link(host, name, device):
+    base = "%s/%s" % (CLASS, name)
+    uverbs, abi = uverbs_of(host, name)
+    knobs = read_knobs(host, name)
+    usual = defaults(host)
+    return Link(
+        name=name, type=link_type(host, device), netdev=netdev_of(host, name),
+        state=word_behind(host.read(base + "/ports/1/state")),
+        physical=word_behind(host.read(base + "/ports/1/phys_state")),
+        speed=(host.read(base + "/ports/1/rate") or "?").partition(" (")[0],
+        version=host.read(base + "/fw_ver") or "?", uverbs=uverbs, abi=abi, knobs=knobs,
+        changed={k: v for k, v in knobs.items() if v != usual[k]})
+
+
+def add_netdev(link, interfaces):
+    """What the network device of a link has, if it is in the namespace of the caller."""
+    entry = interfaces.get(link.netdev)
+    link.here = entry is not None
+    if entry:
+        link.mtu, link.addresses, link.vlans = entry["mtu"], entry["addresses"], entry["vlans"]
+        link.up = "UP" in entry["flags"]
+
+
+def find_links(host, only=None):
+    """All links, or the one of that name."""
+    names = [n for n in host.list(CLASS) if is_ours(host, n)]
+    if only is not None and only not in names:
+        known = "there is no link" if not names else "there are " + ", ".join(names)
+        raise Trouble("no kwarp link is named '%s': %s" % (only, known), 2)
+    devices = {d.get("ifname"): d for d in rdma.rdma(host, "dev", "show")}
+    interfaces = rdma.addresses(host)
+    links = []
+    for name in names:
+        if only in (None, name):
+            links.append(one_link(host, name, devices.get(name, {})))
+            add_netdev(links[-1], interfaces)
+    return links
+
+
+# ---------------------------------------------------------------- connections
+
+def program_of(host, entry):
+    """The name of the process; users of the kernel have none."""
+    pid = entry.get("pid")
+    name = host.read("/proc/%s/comm" % pid) if pid else None
+    return name or entry.get("comm", "?")
+
+
+def ends_of(entry):
+    local, local_port = rdma.split_address(entry.get("src-addr", ""))
+    remote, remote_port = rdma.split_address(entry.get("dst-addr", ""))
+    return {"local": local, "local_port": local_port, "remote": remote, "remote_port": remote_port}
+
+
+def find_connections(host, names):
+    """Queue pairs with their addresses, connections that have none yet, and listeners."""
+    ids = [i for i in rdma.rdma(host, "resource", "show", "cm_id") if i.get("ifname") in names]
+    pairs = [q for q in rdma.rdma(host, "resource", "show", "qp") if q.get("ifname") in names]
+    by_pair = {(i["ifname"], i["lqpn"]): i for i in ids if "lqpn" in i}
+    connections, listening = [], []
+    for pair in pairs:
+        ident = by_pair.pop((pair["ifname"], pair.get("lqpn")), {})
+        connections.append(dict(
+            link=pair["ifname"], qp=pair.get("lqpn"), state=pair.get("state", "?"),
+            cm_state=ident.get("state"), pid=pair.get("pid"), program=program_of(host, pair),
+            **ends_of(ident)))
+    for ident in ids:
+        pending = "lqpn" not in ident and ident.get("state") != "LISTEN"
+        entry = dict(link=ident["ifname"], pid=ident.get("pid"),
+                     program=program_of(host, ident), **ends_of(ident))
+        if ident.get("state") == "LISTEN":
+            listening.append(entry)
+        elif pending or (ident["ifname"], ident["lqpn"]) in by_pair:
+            connections.append(dict(entry, qp=ident.get("lqpn"), state="-",
+                                    cm_state=ident.get("state")))
+    return connections, listening
