@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""kwarpctl explain: codes in words."""
+import errno
+import json
+import re
+import textwrap
+
+from .host import Usage
+from .statuses import ERRNOS, EVENTS, STATUSES
+from .terms import LAYERS, TERMS, TYPES
+
+HELP = "give a Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status (IBV_WC_WR_FLUSH_ERR, its text " \
+    "or number), an event (RDMA_CM_EVENT_REJECTED) or an errno (ECONNREFUSED, -111)"
+
+
+def plain(text):
+    """Letters and digits only, so that spelling does not matter."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def answer(title, meaning, rfc="", cause="", action=""):
+    return {"code": title, "meaning": meaning, "rfc": rfc, "cause": cause, "action": action}
+
+
+def term_title(term):
+    return "Terminate %s, vendor_err 0x%04x, %s" % (term.triple(), term.short(), term.name)
+
+
+def of_term(term):
+    sent = term.name not in ("NONE", "PEER_TERM")
+    title = term_title(term) if sent else term.name
+    return answer(title, term.meaning, term.rfc, term.cause, term.action)
+
+
+def of_status(number):
+    status = STATUSES[number]
+    return answer("completion status %d, IBV_WC_%s, \"%s\"" % (number, status.name, status.text),
+                  status.meaning, status.rfc, status.cause, status.action)
+
+
+def of_errno(entry):
+    number = getattr(errno, entry.name)
+    return answer("errno %d, %s; status %d of an event of rdma_cm" % (number, entry.name, -number),
+                  entry.meaning, "", "", entry.action)
+
+
+def of_event(event):
+    number = [e.name for e in EVENTS].index(event.name)
+    return answer("event %d of rdma_cm, RDMA_CM_EVENT_%s" % (number, event.name), event.meaning,
+                  "", event.cause, event.action)
+
+
+# -------------------------------------------------------------------- numbers
+
+def exchanged(short):
+    """siw puts layer and type of a Terminate into each other's place."""
+    return (short >> 8 & 0xf) << 12 | (short >> 12) << 8 | short & 0xff
+
+
+def rows_of(short):
+    return [t for t in TERMS if t.short() == short and t.name not in ("NONE", "PEER_TERM")]
+
+
+def of_exchanged(short):
+    """What the same number means if it is siw's."""
+    found = [t for t in rows_of(exchanged(short)) if t.layer != t.etype]
+    return [dict(of_term(t), code=term_title(t) + ", if it is from siw, which exchanges layer "
+                 "and type") for t in found]
+
+
+def of_short(short):
+    """A number from vendor_err."""
+    if not 0 <= short <= 0xffff:
+        raise Usage("%#x is no vendor_err: give a number from 0 to 0xffff" % short)
+    found = [of_term(t) for t in rows_of(short)]
+    if not short:
+        found.append(of_term(TERMS[0]))
+    found += of_exchanged(short)
+    if found:
+        return found
+    layer, etype, code = short >> 12, short >> 8 & 0xf, short & 0xff
+    if layer not in LAYERS:
+        raise Usage("0x%04x has layer %d, which no RFC knows: layers are 0, 1 and 2"
+                    % (short, layer))
+    kind = TYPES.get((layer, etype), "type %d" % etype)
+    return [answer("Terminate %d/%d/%02x" % (layer, etype, code),
+                   "%s says: %s. kwarp itself never sends this code." % (LAYERS[layer], kind),
+                   "RFC 5040 section 4.8 has the list", "The peer is another implementation.",
+                   "Look it up in the peer's documents.")]
+
+
+def errno_entry(number):
+    return [of_errno(e) for e in ERRNOS if getattr(errno, e.name) == number]
+
+
+def of_number(number):
+    """Decimal: a status of a completion, an errno, a vendor_err, or more than one of these."""
+    found = [of_status(number)] if 0 <= number < len(STATUSES) else []
+    found += errno_entry(abs(number))
+    if number >= len(STATUSES):
+        found += [of_term(t) for t in rows_of(number)]
+    if not found:
+        raise Usage("nothing has the number %d: %s" % (number, HELP))
+    return found
+
+
+# ---------------------------------------------------------------------- names
+
+def of_name(text):
+    word = plain(text)
+    for prefix in ("ibvwc", "ibwc", "rdmacmevent", "kwarpperr"):
+        word = word.removeprefix(prefix)
+    found = [of_term(t) for t in TERMS if word == plain(t.name)]
+    found += [of_status(n) for n, s in enumerate(STATUSES)
+              if word in (plain(s.name), plain(s.text))]
+    found += [of_event(e) for e in EVENTS if word == plain(e.name)]
+    found += [of_errno(e) for e in ERRNOS if word == plain(e.name)]
+    if not word or not found:
+        raise Usage("nothing is named '%s': %s" % (text, HELP))
+    return found
+
+
+def explain(text):
+    """All that the code may mean."""
+    text = text.strip()
+    triple = re.fullmatch(r"(\d)/(\d{1,2})/(?:0x)?([0-9a-fA-F]{1,2})", text)
+    if triple:
+        layer, etype, code = int(triple[1]), int(triple[2]), int(triple[3], 16)
+        if etype > 15:
+            raise Usage("'%s' has type %d: types are 0 to 15" % (text, etype))
+        return of_short(layer << 12 | etype << 8 | code)
+    if re.fullmatch(r"0[xX][0-9a-fA-F]+", text):
+        return of_short(int(text, 16))
+    if re.fullmatch(r"-?[0-9]+", text):
+        return of_number(int(text))
+    return of_name(text)
+
+
+def show(found):
+    labels = (("meaning", ""), ("rfc", "see"), ("cause", "likely"), ("action", "do"))
+    lines = []
+    for entry in found:
+        lines.append(entry["code"])
+        for key, label in labels:
+            if entry[key] not in ("", "-"):
+                lines += textwrap.wrap(entry[key], 90, initial_indent="  %-8s" % label,
+                                       subsequent_indent=" " * 10)
+        lines.append("")
+    return "\n".join(lines[:-1])
+
+
+def command(args):
+    found = explain(" ".join(args.code))
+    print(json.dumps(found, indent=2) if args.json else show(found))
+    return 0
