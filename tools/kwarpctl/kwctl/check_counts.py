@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Knobs that hinder some peers, and counts that point to a cause."""
+from . import rates
+from .findings import ok, warning
+
+# Knob, the value that hinders, what it hinders, what to do.
+KNOBS = (
+    ("crc", "required", "a peer that asks for no CRCs is refused",
+     "set it to on, unless that is meant"),
+    ("crc", "off", "damage on the way is not found", "set it to on, unless something else "
+     "protects the connections"),
+    ("markers", "on", "the peer has to send markers, which some do not, and all are slower with",
+     "set it to off"),
+    ("mpa_rev", "1", "there is no peer-to-peer mode: programs whose server speaks first wait for "
+     "ever", "set it to 2, unless the peer knows revision 1 only"),
+    ("peer_to_peer", "off", "programs whose server speaks first wait for ever",
+     "set it to on, unless the server is siw"),
+    ("rfc7306", "off", "immediate data and atomic operations end the connection",
+     "set it to on, unless that is meant"),
+    ("rtr", "send", "the first message takes a receive of the peer's program",
+     "set it to write,read"),
+    ("strict", "on", "a Read into a region without IBV_ACCESS_REMOTE_WRITE fails",
+     "set it to off, unless that is meant"),
+)
+SHORT = 5
+
+
+def check_knobs(case):
+    """Values that are meant for one peer hinder another."""
+    found = []
+    for link in case.links:
+        for knob, value, effect, action in KNOBS:
+            if link.knobs.get(knob) == value:
+                found.append(warning("knob %s of %s" % (knob, link.name),
+                                     "%s: %s" % (value, effect), action))
+        for knob in ("keepalive", "user_timeout"):
+            value = link.knobs.get(knob, "60")
+            if value.isdigit() and 0 < int(value) < SHORT:
+                found.append(warning("knob %s of %s" % (knob, link.name), "%s s: a short pause of "
+                                     "the network ends connections" % value, "set it to 60"))
+    return found or [ok("knobs", "none that hinders a peer")]
+
+
+# Count, the count that it is compared with (or None), the share that matters, meaning, action.
+COUNTS = (
+    ("no_receive", None, 0, "messages came for which no receive was posted, and ended their "
+     "connections", "let the program post receives in time (explain DDP_U_NOBUF)"),
+    ("crc_errors", None, 0, "frames had a wrong CRC", "suspect network card or offloads; with siw "
+     "as peer set align to on (explain MPA_CRC)"),
+    ("marker_errors", None, 0, "markers of a peer were wrong", "set the knob markers to off"),
+    ("streams_lost", None, 0, "connections ended without a word of the peer",
+     "look at the peer, and at keepalive and user_timeout (explain MPA_LOST)"),
+    ("cm_bad", None, 0, "startups broke the protocol: something other than RDMA connects to the "
+     "port, or crc=required met a peer without", "find out what connects (ss -tn, tcpdump)"),
+    ("cm_refused", None, 0, "connections were refused without asking the program: crc=required, "
+     "or a peer with a demand that cannot be met", "compare the knobs of both ends"),
+    ("cm_evicted", None, 0, "startups were ended because 1024 of them waited",
+     "the program accepts too slowly, or somebody floods the port"),
+    ("cm_timeouts", None, 0, "startups took too long: a peer or a program did not answer",
+     "look at firewall and at programs that do not accept"),
+    ("cm_rejected", None, 0, "peers have rejected connections of this end",
+     "look at the peer: its program, and its knob crc"),
+    ("cm_local", None, 0, "startups failed at this end", "look at the memory of this machine"),
+    ("tx_no_memory", None, 0, "there was no memory for frames that were to be sent",
+     "look at the memory of this machine, and at net.ipv4.tcp_mem"),
+    ("stashes", "rx_fpdus", 0.01, "TCP had no room for incomplete frames",
+     "raise net.ipv4.tcp_rmem (third number) or net.ipv4.tcp_mem"),
+    ("coalesce_timeouts", "tx_fpdus", 0.005, "requests went out late, as programs did not poll "
+     "after they had posted", "set the knob coalesce_us to 0"),
+)
+
+
+def grown(counts, name, base, share):
+    value = counts.get(name, 0)
+    return value > 0 and (base is None or value > share * counts.get(base, 0))
+
+
+def check_counts(case):
+    """Since the link was added."""
+    found = []
+    for link in case.links:
+        counts = rates.counts_of(case.host, link.name)
+        if not counts:
+            found.append(warning("counts of " + link.name, "the module has none",
+                                 "run make install, rmmod kwarp, and add the links again"))
+            continue
+        for name, base, share, meaning, action in COUNTS:
+            if grown(counts, name, base, share):
+                found.append(warning("count %s of %s" % (name, link.name), "%d since the link was "
+                                     "added: %s" % (counts[name], meaning), action))
+    if case.links and not found:
+        found.append(ok("counts", "none that points to a cause"))
+    return found

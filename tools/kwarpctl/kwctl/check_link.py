@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Links, their network devices, and what is beside them."""
+from . import links as kw
+from . import rdma
+from .check_module import loaded
+from .findings import ok, problem, warning
+
+
+def check_netns(case):
+    """Namespaces of RDMA devices, and which of the links are for programs of this one."""
+    mode = rdma.netns_mode(case.host)
+    found = []
+    for link in case.links:
+        if not link.here:
+            found.append(problem(
+                "namespace", "%s is on %s, which is in another network namespace: programs here "
+                "cannot connect through it" % (link.name, link.netdev or "a network device"),
+                "run the program there (ip netns exec NS ...), or add a link for a network "
+                "device of this namespace"))
+    if mode == "exclusive" and not case.links:
+        found.append(warning("namespace", "RDMA namespaces are exclusive, and no link is in this "
+                             "one", "move the link here: rdma dev set LINK netns NS"))
+    return found or [ok("namespace", "RDMA namespaces are %s, and each link that is seen has its "
+                        "network device here" % (mode or "shared"))]
+
+
+def check_links(case):
+    """Is there one, and can it be used?"""
+    if not case.links:
+        return [problem("link", "there is none" + (" in this namespace" if loaded(case.host)
+                                                  else ""),
+                        "rdma link add kw0 type kwarp netdev NETDEV")]
+    found = []
+    for link in case.links:
+        found += check_link(link)
+    return found
+
+
+def check_link(link):
+    subject = "link " + link.name
+    if link.state == "ACTIVE":
+        return [ok(subject, "type %s on %s, port ACTIVE, MTU %s"
+                   % (link.type, link.netdev, link.mtu or "?"))]
+    if link.state == "INIT":
+        return [problem(subject, "the port is INIT: %s is up and has no address" % link.netdev,
+                        "ip addr add ADDRESS/LEN dev %s" % link.netdev)]
+    return [problem(subject, "the port is %s: %s is down or has no carrier"
+                    % (link.state, link.netdev), "ip link set %s up, and look at cable and switch "
+                    "(or the other end of a veth)" % link.netdev)]
+
+
+def check_netdevs(case):
+    """Up, with an address that programs can use."""
+    found = []
+    for link in case.local_links():
+        subject = "netdev %s" % link.netdev
+        usable = [a for a in link.all_addresses() if a not in ("127.0.0.1", "::1")]
+        if not link.up:
+            found.append(problem(subject, "it is down", "ip link set %s up" % link.netdev))
+        elif not usable:
+            found.append(problem(subject, "it has no address that rdma_cm can use",
+                                 "ip addr add ADDRESS/LEN dev %s" % link.netdev))
+        else:
+            found.append(ok(subject, "up, " + ", ".join(usable)))
+    return found
+
+
+def check_neighbours(case):
+    """Other RDMA devices on the network device of a link."""
+    found = []
+    host = case.host
+    ours = {link.netdev: link.name for link in case.links if link.netdev}
+    for name in host.list(kw.CLASS):
+        netdev = kw.netdev_of(host, name)
+        if netdev in ours and not kw.is_ours(host, name):
+            found.append(warning(
+                "neighbour", "%s, which is not kwarp's, is on %s beside %s: a port can be "
+                "listened on through one of them only" % (name, netdev, ours[netdev]),
+                "delete one of the two, or let programs listen on an address"))
+    return found or [ok("neighbour", "no other RDMA device is on the network devices of the "
+                        "links")]

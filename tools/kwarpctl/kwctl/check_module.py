@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Module: is it there, does the kernel take it, and the modules that it needs."""
+from .findings import ok, problem, warning
+
+SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
+KEY = "/var/lib/dkms/mok.pub"
+
+
+def loaded(host):
+    """The version of the module that is loaded; None if none is."""
+    return host.read("/sys/module/kwarp/version")
+
+
+def modinfo(host, field):
+    """Of the module that modprobe would load; None if there is none."""
+    result = host.run("modinfo", "-F", field, "kwarp")
+    return result.out.strip() if result.ok else None
+
+
+def secure_boot(host):
+    """True or False; the variable has four octets of attributes, then the value."""
+    data = host.read_bytes(SECURE_BOOT)
+    if data is not None and len(data) >= 5:
+        return data[4] == 1
+    return "SecureBoot enabled" in host.run("mokutil", "--sb-state").out
+
+
+def key_is_enrolled(host):
+    """mokutil's words; None if it does not say."""
+    result = host.run("mokutil", "--test-key", KEY)
+    if "already enrolled" in result.out or "already in the enrollment" in result.out:
+        return True
+    return False if "is not enrolled" in result.out else None
+
+
+def check_not_loaded(host):
+    version = modinfo(host, "version")
+    if version is None:
+        return [problem("module", "it is not installed for the kernel %s" % host.release(),
+                        "run make install; after a kernel update install the kernel's headers, "
+                        "then run dkms autoinstall")]
+    if secure_boot(host) and not key_is_enrolled(host):
+        return [problem("module", "kwarp %s is installed and not loaded, and Secure Boot is on"
+                        % version, "enrol DKMS's key: mokutil --import %s, reboot, and confirm "
+                        "on the screen" % KEY)]
+    return [problem("module", "kwarp %s is installed and not loaded" % version,
+                    "add a link, which loads it, or run modprobe kwarp and look at dmesg")]
+
+
+def check_module(case):
+    """Is it loaded, and is it the one that is installed?"""
+    host = case.host
+    version = loaded(host)
+    if version is None:
+        return check_not_loaded(host)
+    running = host.read("/sys/module/kwarp/srcversion")
+    installed = modinfo(host, "srcversion")
+    if running and installed and running != installed:
+        return [warning("module", "kwarp %s is loaded, and another build is installed" % version,
+                        "stop the programs, delete the links, run rmmod kwarp, and add the links "
+                        "again")]
+    return [ok("module", "kwarp %s is loaded" % version)]
+
+
+def check_taint(case):
+    """Letters of the module's own, which say why a kernel's makers may not help."""
+    taint = case.host.read("/sys/module/kwarp/taint")
+    if not taint:
+        return []
+    if "F" in taint:
+        return [warning("taint", "the module was loaded by force (F)",
+                        "build it for this kernel: make install")]
+    return [ok("taint", "%s (O: out of tree, E: not signed), which is usual" % taint)]
+
+
+# Module, and what shows that it is in the kernel, as a module or built in.
+NEEDED = (
+    ("ib_uverbs", "/sys/class/infiniband_verbs", "programs cannot open any RDMA device"),
+    ("rdma_ucm", "/sys/class/misc/rdma_cm", "programs cannot connect"),
+    ("rdma_cm", "/sys/class/misc/rdma_cm", "nobody can connect"),
+    ("iw_cm", "/sys/module/kwarp", "no iWARP device can connect"),
+)
+
+
+def check_modules(case):
+    """Those that programs need beside it."""
+    host = case.host
+    found = []
+    for name, sign, effect in NEEDED:
+        if not host.exists("/sys/module/" + name) and not host.exists(sign):
+            found.append(problem("module " + name, "it is not loaded: " + effect,
+                                 "run modprobe " + name))
+    return found or [ok("modules", "ib_uverbs, rdma_ucm, rdma_cm and iw_cm are there")]
+
+
+# Words of the kernel log, and what they mean.
+LOG = (
+    ("Key was rejected by service", "the kernel refuses the module's signature",
+     "enrol DKMS's key: mokutil --import " + KEY),
+    ("Loading of unsigned module is rejected", "the kernel takes no module without a signature",
+     "enrol DKMS's key: mokutil --import " + KEY),
+    ("kwarp: disagrees about version of symbol", "the module is for another kernel",
+     "run make install"),
+    ("kwarp: Unknown symbol", "the module is for another kernel, or a module that it needs is "
+     "missing", "run depmod -a, then make install"),
+    ("kwarp: version magic", "the module is for another kernel", "run make install"),
+    ("cannot listen on", "a program that listens on all addresses does not hear a link: the port "
+     "is taken by an ordinary socket, or by siw", "let it listen on an address, or see ss -ltnp"),
+    ("siw: crc error", "siw has put a CRC together wrongly", "set the knob align to on at the "
+     "kwarp end"),
+)
+
+
+def check_log(case):
+    """Hints in the kernel log, which an ordinary user may not be allowed to read."""
+    result = case.host.run("dmesg")
+    if not result.ok:
+        return [ok("kernel log", "not looked at: only root may read it here")]
+    lines = result.out.splitlines()
+    found = []
+    for words, meaning, action in LOG:
+        hits = [line for line in lines if words in line]
+        if hits:
+            found.append(warning("kernel log", "%s (%dx, last: %s)"
+                                 % (meaning, len(hits), hits[-1].strip()), action))
+    reports = [line for line in lines if "[kwarp]" in line and "RIP" in line]
+    if reports:
+        found.append(problem("kernel log", "the kernel has reported an error within kwarp",
+                             "save the output of dmesg and report it"))
+    return found or [ok("kernel log", "nothing about kwarp that is known to hinder")]

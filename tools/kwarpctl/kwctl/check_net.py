@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The way to the peer: route, MTU, ports, firewall."""
+import errno
+import ipaddress
+import re
+import socket
+
+from . import links as kw
+from . import rdma
+from .findings import ok, problem, warning
+
+IP_MTU, IP_MTU_DISCOVER, IP_PMTUDISC_DO = 14, 10, 2
+IPV6_MTU, IPV6_MTU_DISCOVER = 24, 23
+# What rping and perftest listen on, if nobody says anything else.
+USUAL_PORTS = {7174: "rping", 18515: "perftest"}
+
+
+# ----------------------------------------------------------------------- peer
+
+def probe_peer(peer):
+    """Our address on the way to the peer, and the MTU of that way; an errno if there is none."""
+    number = ipaddress.ip_address(peer)
+    v6 = number.version == 6
+    level = socket.IPPROTO_IPV6 if v6 else socket.IPPROTO_IP
+    try:
+        with socket.socket(socket.AF_INET6 if v6 else socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.setsockopt(level, IPV6_MTU_DISCOVER if v6 else IP_MTU_DISCOVER, IP_PMTUDISC_DO)
+            sock.connect((peer, 9))
+            mtu = sock.getsockopt(level, IPV6_MTU if v6 else IP_MTU)
+            return {"local": sock.getsockname()[0].split("%")[0], "mtu": mtu, "errno": 0}
+    except OSError as error:
+        return {"local": None, "mtu": None, "errno": error.errno or errno.EIO}
+
+
+def interface_of(case, address):
+    """The interface that has an address, and the link that serves it: its own, or as a VLAN."""
+    for name, entry in case.interfaces.items():
+        if address in entry["addresses"]:
+            for link in case.all_links or case.links:
+                if link.netdev == name or name in link.vlans:
+                    return name, link
+            return name, None
+    return None, None
+
+
+def check_peer(case, probe=probe_peer):
+    """Which link the connection takes, and how large its packets may be."""
+    if case.peer is None:
+        return []
+    if ipaddress.ip_address(case.peer).is_loopback:
+        return [problem("peer", "rdma_cm finds no device for %s" % case.peer,
+                        "use another address of this host")]
+    way = probe(case.peer)
+    if way["errno"]:
+        return [problem("peer", "there is no way to %s: %s"
+                        % (case.peer, errno.errorcode.get(way["errno"], way["errno"])),
+                        "see ip route get " + case.peer)]
+    name, link = interface_of(case, way["local"])
+    if link is None:
+        return [problem("peer", "the way to %s leaves through %s (%s), which has no link"
+                        % (case.peer, name or "an interface", way["local"]),
+                        "rdma link add NAME type kwarp netdev %s, or change the route"
+                        % (name or "NETDEV"))]
+    found = [ok("peer", "%s is reached through %s, from %s" % (case.peer, link.name,
+                                                              way["local"]))]
+    return found + check_path_mtu(case, link, way["mtu"])
+
+
+def check_path_mtu(case, link, mtu):
+    if link.mtu is None or case.peer in link.all_addresses():
+        return []
+    if mtu < link.mtu:
+        return [warning("MTU", "the path to %s takes %d octets, %s %d" % (case.peer, mtu,
+                                                                         link.netdev, link.mtu),
+                        "raise the MTU of the route or of the peer, or leave it: it works, "
+                        "slower")]
+    return [ok("MTU", "%d, path and network device" % mtu)]
+
+
+def try_tcp(peer, port):
+    """0, or the errno of connecting with plain TCP."""
+    try:
+        with socket.create_connection((peer, port), timeout=3):
+            return 0
+    except TimeoutError:
+        return errno.ETIMEDOUT
+    except OSError as error:
+        return error.errno or errno.EIO
+
+
+def check_tcp(case, connect=try_tcp):
+    """Does TCP get through?  The peer counts this as a startup that was cut off (cm_lost)."""
+    if case.peer is None or case.port is None or ipaddress.ip_address(case.peer).is_loopback:
+        return []
+    where = "%s port %d" % (case.peer, case.port)
+    error = connect(case.peer, case.port)
+    if not error:
+        return [ok("TCP", "%s answers" % where)]
+    if error == errno.ECONNREFUSED:
+        return [problem("TCP", "nothing listens at " + where, "start the server first; if it "
+                        "runs, it listens on another address, port or interface")]
+    if error == errno.ETIMEDOUT:
+        return [problem("TCP", "%s does not answer" % where, "the host is down, or a firewall "
+                        "drops the packets: let the port through at both ends")]
+    return [problem("TCP", "%s: %s" % (where, errno.errorcode.get(error, error)),
+                    "see ip route get " + case.peer)]
+
+
+# ---------------------------------------------------------------------- ports
+
+def check_ports(case):
+    """Ports of TCP that an ordinary socket has are not free for rdma_cm."""
+    host = case.host
+    if host.which("ss") is None:
+        return [warning("ports", "not looked at: the program ss is missing",
+                        "install the package iproute2")]
+    _, ours = kw.find_connections(host, [link.name for link in case.links])
+    taken = {entry["local_port"] for entry in ours}
+    found = []
+    asked = {case.port: "you"} if case.port is not None and case.peer is None else USUAL_PORTS
+    for port, user in sorted(asked.items()):
+        if port in taken:
+            continue
+        others = [address for address, number in rdma.listeners(host) if number == port]
+        if others:
+            make = problem if user == "you" else warning
+            found.append(make("port %d" % port, "an ordinary TCP socket listens on %s"
+                              % ", ".join(sorted(set(others))), "rdma_listen() would get "
+                              "EADDRINUSE: end that program (ss -ltnp), or use another port"))
+    if found:
+        return found
+    return [ok("ports", "no ordinary socket has " + ", ".join(map(str, sorted(asked))))]
+
+
+# ------------------------------------------------------------------- firewall
+
+def parse_nft(text):
+    """Of `nft list ruleset`: chains of input that drop by default, and rules that drop."""
+    found, chain, hook = [], "", ""
+    for line in text.splitlines():
+        words = line.split()
+        if words[:1] == ["chain"]:
+            chain, hook = words[1], ""
+        if " hook " in line:
+            hook = line.split(" hook ")[1].split()[0]
+            if hook in ("input", "output") and "policy drop" in line:
+                found.append("chain %s (%s) drops what no rule accepts" % (chain, hook))
+        elif re.search(r"\b(drop|reject)\b", line) and "tcp" in line:
+            found.append("rule '%s'" % line.strip())
+    return found
+
+
+def parse_iptables(text):
+    """Of `iptables-save`."""
+    found = []
+    for line in text.splitlines():
+        if re.match(r":(INPUT|OUTPUT) (DROP|REJECT)", line):
+            found.append("chain %s drops what no rule accepts" % line.split()[0][1:])
+        elif re.match(r"-A .*-j (DROP|REJECT)", line) and "-p udp" not in line:
+            found.append("rule '%s'" % line)
+    return found
+
+
+def check_firewall(case):
+    """Hints only: which rule a packet meets is the kernel's to say."""
+    hints, seen = [], False
+    for argv, parse in ((("nft", "list", "ruleset"), parse_nft),
+                        (("iptables-save",), parse_iptables),
+                        (("ip6tables-save",), parse_iptables)):
+        result = case.host.run(*argv)
+        if result.ok:
+            seen = True
+            hints += [hint for hint in parse(result.out) if hint not in hints]
+    if hints:
+        port = "port %d" % case.port if case.port is not None else \
+            "the server's port (rping 7174, perftest 18515)"
+        more = " (and %d more)" % (len(hints) - 1) if len(hints) > 1 else ""
+        return [warning("firewall", hints[0] + more, "let TCP %s through, if connections are "
+                        "refused or time out" % port)]
+    if not seen:
+        return [ok("firewall", "not looked at: only root may, or there is neither nft nor "
+                   "iptables")]
+    return [ok("firewall", "no rule that drops TCP")]

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""kwarpctl doctor: why does it not connect?"""
+import json
+
+from . import check_counts, check_link, check_module, check_net, check_user, rdma
+from . import links as kw
+from .findings import PROBLEM, WARNING, Case, ok, problem
+from .host import Trouble
+
+CHECKS = (
+    check_module.check_module, check_module.check_taint, check_module.check_modules,
+    check_link.check_links, check_link.check_netdevs, check_link.check_netns,
+    check_user.check_provider, check_user.check_abi, check_user.check_open,
+    check_user.check_device_files, check_user.check_memlock,
+    check_link.check_neighbours, check_net.check_ports, check_net.check_peer,
+    check_net.check_tcp, check_net.check_firewall, check_counts.check_knobs,
+    check_counts.check_counts, check_module.check_log,
+)
+
+
+def run_check(check, case):
+    """A check that cannot be made says so, and does not stop the others."""
+    try:
+        return check(case)
+    except Trouble as trouble:
+        name = check.__name__.removeprefix("check_").replace("_", " ")
+        return [ok(name, "not looked at: %s" % trouble)]
+
+
+def examine(host, args):
+    """All findings.  Without the program rdma no link is seen, which is the first of them."""
+    findings, links, every = [], [], []
+    try:
+        links = kw.find_links(host, args.link)
+        every = kw.find_links(host) if args.link else links
+    except Trouble as trouble:
+        if trouble.status == 2:
+            raise
+        findings.append(problem("programs", str(trouble), "links cannot be seen without it"))
+    case = Case(host=host, links=links, all_links=every, peer=args.peer,
+                port=args.port, interfaces=rdma.addresses(host))
+    return findings + [f for check in CHECKS for f in run_check(check, case)]
+
+
+def summary(findings):
+    problems = sum(f.level == PROBLEM for f in findings)
+    warnings = sum(f.level == WARNING for f in findings)
+    return "%d problem%s, %d warning%s" % (problems, "" if problems == 1 else "s",
+                                           warnings, "" if warnings == 1 else "s")
+
+
+def command(host, args):
+    findings = examine(host, args)
+    if args.json:
+        print(json.dumps([f._asdict() for f in findings], indent=2))
+    else:
+        for finding in findings:
+            print(finding.line())
+        print(summary(findings))
+    return 1 if any(f.level == PROBLEM for f in findings) else 0
