@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""kwarpctl bench: perftest between two machines, in one table.
+
+The client asks for each test over a TCP connection, a line each way, and the server starts
+perftest's server for it on the port after that, and ends it before the next one.  So a client can
+try again: perftest's server closes a first listener and opens a second one on the same port, and a
+client that is quicker is refused, or waits for ever.
+"""
+import json
+import re
+import socket
+import subprocess
+import time
+from typing import NamedTuple
+
+from . import rdma
+from .host import Trouble
+from .show import table
+
+TRIES = 5
+LIMIT = 60
+HELLO = "kwarpctl bench 1"
+
+
+class Test(NamedTuple):
+    """A run of perftest: what it is called in the table, the program, its size, its options."""
+    title: str
+    program: str
+    size: int
+    options: tuple
+
+
+# perftest counts without the first and the last second.
+SECONDS = ("-D", "5", "-f", "1")
+COUNTED = 3
+MIB = 1024 * 1024
+TESTS = (
+    Test("Write", "ib_write_bw", 65536, SECONDS),
+    Test("Read", "ib_read_bw", 65536, SECONDS),
+    Test("Write", "ib_write_bw", 64, SECONDS),
+    Test("Write latency", "ib_write_lat", 64, ("-n", "1000")),
+    Test("Send latency", "ib_send_lat", 64, ("-n", "1000")),
+)
+
+
+def need_perftest(host):
+    missing = sorted({t.program for t in TESTS if host.which(t.program) is None})
+    if missing:
+        raise Trouble("%s is missing: install the package perftest" % ", ".join(missing))
+
+
+def argv_of(host, test, port, link):
+    device = ("-d", link) if link else ()
+    return [host.which(test.program), "-R", "-F", "-p", str(port), "-s", str(test.size),
+            *test.options, *device]
+
+
+# -------------------------------------------------------------------- figures
+
+def figure(text):
+    """A number, or None for what is none: an emulated processor's clock gives inf and nan."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if value == value and abs(value) != float("inf") else None
+
+
+def parse(output, test):
+    """The line of figures of a client: #bytes, #iterations, then those of bandwidth or latency."""
+    heads = [line for line in output.splitlines() if "#bytes" in line]
+    for line in output.splitlines():
+        words = line.split()
+        if not heads or len(words) < 5 or words[0] != str(test.size):
+            continue
+        if "BW" in heads[-1]:
+            return bandwidth(words, test)
+        return {"median_us": figure(words[4]),
+                "p99_us": figure(words[7]) if len(words) > 7 else None}
+    return None
+
+
+def bandwidth(words, test):
+    """By perftest's clock, or where that is none by its count of messages."""
+    mib, rate = figure(words[3]), figure(words[4])
+    if mib and rate:
+        return {"mib": mib, "rate": rate * 1e6}
+    rate = int(words[1]) / COUNTED if words[1].isdigit() else None
+    return {"mib": rate * test.size / MIB if rate else None, "rate": rate or None}
+
+
+def why(output):
+    """The line that says most of a run that failed."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    telling = [line for line in lines if re.search(r"error|fail|refused|reject|unable|couldn't",
+                                                   line, re.IGNORECASE)]
+    return (telling or lines or ["it said nothing"])[-1]
+
+
+def cell(value, digits):
+    return "-" if value is None else "%.*f" % (digits, value)
+
+
+def rows(results):
+    found = [("TEST", "OCTETS", "MiB/s", "MESSAGES/s", "MEDIAN us", "99% us")]
+    for test, result in results:
+        result = result or {}
+        found.append((test.title, str(test.size), cell(result.get("mib"), 1),
+                      cell(result.get("rate"), 0), cell(result.get("median_us"), 2),
+                      cell(result.get("p99_us"), 2)))
+    return found
+
+
+# --------------------------------------------------------------------- client
+
+class Line:
+    """A connection that carries lines."""
+
+    def __init__(self, sock):
+        self.sock = sock
+        self.file = sock.makefile("rw", encoding="utf-8", errors="replace", newline="\n")
+
+    def say(self, text):
+        self.file.write(text + "\n")
+        self.file.flush()
+
+    def hear(self):
+        """At most so long, as the other end may be anything; "" at the end."""
+        return self.file.readline(200).rstrip("\n")
+
+
+def call(address, port):
+    """Connect to `kwarpctl bench --server`."""
+    try:
+        sock = socket.create_connection((address, port), timeout=10)
+        sock.settimeout(30)
+        line = Line(sock)
+        if line.hear() == HELLO:
+            return line
+    except OSError as error:
+        raise Trouble("no `kwarpctl bench --server` at %s port %d: %s; start it, and let TCP "
+                      "ports %d and %d through" % (address, port, error.strerror or error, port,
+                                                   port + 1)) from None
+    raise Trouble("at %s port %d is no `kwarpctl bench --server` of this release: give its --port"
+                  % (address, port))
+
+
+def ask(line, words):
+    """The server's answer, which has to be "ready"."""
+    try:
+        line.say(words)
+        heard = line.hear()
+    except OSError:
+        heard = ""
+    if heard != "ready":
+        raise Trouble("the server: %s" % (heard or "it has ended"))
+
+
+def measure(host, line, number, argv):
+    """One test; a client that was refused too early tries again."""
+    result = None
+    for _ in range(TRIES):
+        ask(line, "start %d" % number)
+        result = host.run(*argv, timeout=LIMIT)
+        found = parse(result.out, TESTS[number])
+        if found is not None:
+            return found
+    raise Trouble("%s: %s; run kwarpctl doctor --peer ADDRESS"
+                  % (TESTS[number].program, why(result.out + "\n" + result.err)))
+
+
+def client(host, args):
+    line = call(args.address, args.port)
+    results = []
+    for number, test in enumerate(TESTS):
+        argv = argv_of(host, test, args.port + 1, args.link) + [args.address]
+        results.append((test, measure(host, line, number, argv)))
+    if args.json:
+        print(json.dumps([dict(test=t.program, octets=t.size, **r) for t, r in results], indent=2))
+    else:
+        print("\n".join(table(rows(results))))
+    return 0
+
+
+# --------------------------------------------------------------------- server
+
+def start(argv):
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                            stderr=subprocess.DEVNULL)
+
+
+class Server:
+    """Perftest's server, for one client at a time."""
+
+    def __init__(self, host, port, link, launch=start):
+        self.host, self.port, self.link, self.launch = host, port, link, launch
+        self.child = None
+
+    def stop(self):
+        if self.child is not None:
+            if self.child.poll() is None:
+                self.child.kill()
+            self.child.wait()
+        self.child = None
+
+    def start(self, number):
+        """Start a test's server: "ready" when it listens, else what is wrong."""
+        self.stop()
+        test = TESTS[number]
+        argv = argv_of(self.host, test, self.port, self.link)
+        self.child = self.launch(argv)
+        for _ in range(100):
+            if self.child.poll() is not None:
+                return "%s ends at once; run there: %s" % (test.program, " ".join(argv))
+            if any(port == self.port for _, port in rdma.listeners(self.host)):
+                return "ready"
+            time.sleep(0.1)
+        return "%s does not listen; run kwarpctl doctor there" % test.program
+
+    def serve(self, line):
+        """A client, until it goes."""
+        try:
+            line.say(HELLO)
+            while True:
+                words = re.fullmatch(r"start (\d)", line.hear())
+                if not words or int(words[1]) >= len(TESTS):
+                    return
+                line.say(self.start(int(words[1])))
+        except OSError:
+            pass
+        finally:
+            self.stop()
+
+
+def listen(port):
+    try:
+        return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    except (OSError, ValueError):
+        pass
+    try:
+        return socket.create_server(("", port))
+    except OSError as error:
+        raise Trouble("cannot listen on port %d: %s; give another --port"
+                      % (port, error.strerror)) from None
+
+
+def serve(host, args):
+    server = Server(host, args.port + 1, args.link)
+    with listen(args.port) as listener:
+        print("serving on port %d, perftest on %d; the client: kwarpctl bench ADDRESS (Ctrl-C "
+              "ends this)" % (args.port, args.port + 1), flush=True)
+        try:
+            while True:
+                sock, _ = listener.accept()
+                sock.settimeout(5 * LIMIT)
+                with sock:
+                    server.serve(Line(sock))
+        finally:
+            server.stop()
+
+
+def command(host, args):
+    need_perftest(host)
+    return serve(host, args) if args.server else client(host, args)
