@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""A machine for the tests: a folder for "/", and what programs printed on a real one."""
+import os
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+from kwctl.host import Host, Result
+from kwctl.links import KNOBS
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[2]
+
+# Recorded in a guest: kwlo is on lo, kws (type kwarp-siw) on v0; rping runs over kwlo.
+QPS = (HERE / "rdma-qp.json").read_text()
+CM_IDS = (HERE / "rdma-cm_id.json").read_text()
+DEVICES = (HERE / "rdma-dev.json").read_text()
+ADDRESSES = (HERE / "ip-addr.json").read_text()
+LISTENING = """LISTEN 0      16        10.99.0.1:7174 0.0.0.0:*
+LISTEN 0      16     10.98.0.1%v0:7174 0.0.0.0:*
+LISTEN 0      128            [::]:22 [::]:*
+"""
+COUNTS = """tx_fpdus tx_octets tx_batches tx_blocked tx_no_memory tx_doorbells tx_writes tx_sends
+tx_immediates tx_read_requests tx_read_responses tx_atomic_requests tx_atomic_responses rx_fpdus
+rx_octets rx_runs rx_writes rx_sends rx_immediates rx_read_requests rx_read_responses
+rx_atomic_requests rx_atomic_responses term_sent_rdmap term_sent_ddp term_sent_mpa
+term_received_rdmap term_received_ddp term_received_mpa term_received_other crc_errors
+marker_errors no_receive streams_lost stashes coalesce_paced coalesce_timeouts cm_connects
+cm_replies cm_rejected cm_retries cm_inbound cm_requests cm_queued cm_refused cm_accepts cm_rejects
+cm_bad cm_lost cm_timeouts cm_evicted cm_orphans cm_local cm_closed cm_failed cm_aborted""".split()
+
+
+class FakeHost(Host):
+    """Its programs are those of the table; others are not installed."""
+
+    def __init__(self, root):
+        super().__init__(root)
+        self.uid = 1000
+        self.programs = {}
+        self.closed = set()
+        self.limit = None
+        self.lock_all = False
+        self.times = {}
+        self.drivers = {0: 0x6b77, 1: 18}
+
+    def put(self, path, data=""):
+        full = pathlib.Path(self.path(path))
+        full.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(data, bytes):
+            full.write_bytes(data)
+        else:
+            full.write_text(str(data) + "\n")
+
+    def remove(self, path):
+        full = self.path(path)
+        if os.path.isdir(full):
+            shutil.rmtree(full)
+        elif os.path.exists(full):
+            os.unlink(full)
+
+    def says(self, command, out="", status=0, err=""):
+        self.programs[command] = Result(status, out, err)
+
+    def run(self, *argv, timeout=10, env=None):
+        if argv[1:2] == ("-c",):
+            return self.programs.get("probe", Result(1, "", ""))
+        missing = Result(None, "", "%s is not installed" % argv[0])
+        return self.programs.get(" ".join(argv), missing)
+
+    def which(self, program):
+        for command in self.programs:
+            if command.split()[0] == program:
+                return "/usr/bin/" + program
+        return None
+
+    def may_open(self, path):
+        return self.exists(path) and path not in self.closed
+
+    def changed(self, path):
+        return self.times.get(path, 1000.0) if self.exists(path) else None
+
+    def release(self):
+        return "6.12.0-test"
+
+    def driver_id(self, index):
+        return self.drivers.get(index)
+
+    def memlock(self):
+        return self.limit
+
+    def may_lock_all(self):
+        return self.lock_all
+
+
+def put_link(host, name, netdev, number):
+    base = "/sys/class/infiniband/" + name
+    for path, value in (("node_desc", "kwarp 0.1.0"), ("fw_ver", "0.1.0"),
+                        ("ports/1/state", "4: ACTIVE"), ("ports/1/phys_state", "5: LinkUp"),
+                        ("ports/1/rate", "40 Gb/sec (4X QDR)"),
+                        ("ports/1/gid_attrs/ndevs/0", netdev),
+                        ("ports/1/hw_counters/lifespan", "10")):
+        host.put("%s/%s" % (base, path), value)
+    for knob, value in KNOBS.items():
+        host.put("%s/kwarp/%s" % (base, knob), value)
+    for count in COUNTS:
+        host.put("%s/ports/1/hw_counters/%s" % (base, count), "0")
+    uverbs = "/sys/class/infiniband_verbs/uverbs%d" % number
+    host.put(uverbs + "/ibdev", name)
+    host.put(uverbs + "/abi_version", "1")
+    host.put("/dev/infiniband/uverbs%d" % number)
+
+
+def put_programs(host):
+    for words, out in (("dev show", DEVICES), ("resource show qp", QPS),
+                       ("resource show cm_id", CM_IDS)):
+        host.says("rdma -j -d -d " + words, out)
+    host.says("rdma -j system show", "netns shared privileged-qkey off monitor on copy-on-fork on")
+    host.says("ip -j -d addr show", ADDRESSES)
+    host.says("ss -Hltn", LISTENING)
+    host.says("modinfo -F version kwarp", "0.1.0\n")
+    host.says("modinfo -F srcversion kwarp", "ABC\n")
+    host.says("dmesg", "[    1.5] kwarp: loading out-of-tree module taints kernel.\n")
+    host.says("nft list ruleset", "")
+    host.says("probe", '{"kwlo": 0, "kws": 0}\n')
+
+
+def healthy(root):
+    """A machine with two links on which nothing is wrong."""
+    host = FakeHost(root)
+    put_link(host, "kwlo", "lo", 0)
+    put_link(host, "kws", "v0", 1)
+    for path, value in (("version", "0.1.0"), ("srcversion", "ABC"), ("taint", "OE")):
+        host.put("/sys/module/kwarp/" + path, value)
+    for knob, value in KNOBS.items():
+        host.put("/sys/module/kwarp/parameters/" + knob, value)
+    host.put("/sys/class/misc/rdma_cm/dev", "10:256")
+    host.put("/dev/infiniband/rdma_cm")
+    folder = "/usr/lib/x86_64-linux-gnu/"
+    host.put(folder + "libibverbs.so.1", b"\0lib%s-rdmav34.so\0")
+    for name in ("kwarp", "siw"):
+        host.put(folder + "libibverbs/lib%s-rdmav34.so" % name)
+        host.put("/etc/libibverbs.d/%s.driver" % name, "driver " + name)
+    put_programs(host)
+    return host
+
+
+class Case(unittest.TestCase):
+    """A healthy machine for each test, which spoils it."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.host = healthy(folder.name)

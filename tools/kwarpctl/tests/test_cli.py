@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Arguments, exit statuses, and that there is never a traceback."""
+import contextlib
+import io
+import json
+import pathlib
+import subprocess
+import sys
+
+from kwctl import cli
+from kwctl.bench import TESTS
+
+from .fake import Case
+
+COMMAND = pathlib.Path(__file__).parents[1] / "kwarpctl"
+
+
+class Cli(Case):
+    def run_cli(self, *argv):
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            try:
+                status = cli.main(list(argv), self.host)
+            except SystemExit as leave:
+                status = leave.code
+        return status, out.getvalue(), err.getvalue()
+
+    def test_wrong_arguments(self):
+        for line in ("", "nonsense", "--nonsense", "show --nonsense", "show a b", "show kw9",
+                     "show -i 1", "show -n 1", "show --rates -i 0", "show --rates -i x",
+                     "show --rates -n 0", "show --rates -n -1", "show --rates -i nan",
+                     "doctor kw9", "doctor --peer", "doctor --peer foo", "doctor --port 0",
+                     "doctor --port 65536", "doctor --port x", "doctor a b", "explain",
+                     "explain nonsense", "explain 0xzz", "explain 1/2", "bench", "bench foo",
+                     "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench --port -1"):
+            status, out, err = self.run_cli(*line.split())
+            self.assertEqual((line, status, out), (line, 2, ""))
+            self.assertEqual(len(err.splitlines()), 1, line)
+            self.assertTrue(err.startswith("kwarpctl: "), line)
+            self.assertNotIn("fault of kwarpctl", err, line)
+
+    def test_help(self):
+        for line in ("--help", "show --help", "doctor --help", "explain --help", "bench --help"):
+            status, out, err = self.run_cli(*line.split())
+            self.assertEqual((status, err), (0, ""), line)
+            self.assertIn("usage: kwarpctl", out)
+
+    def test_show(self):
+        status, out, _ = self.run_cli("show")
+        self.assertEqual(status, 0)
+        self.assertIn("kws: type kwarp-siw", out)
+        status, out, _ = self.run_cli("show", "kwlo", "--json")
+        found = json.loads(out)
+        self.assertEqual([link["name"] for link in found["links"]], ["kwlo"])
+        self.assertEqual(len(found["connections"]), 2)
+
+    def test_rates(self):
+        status, out, _ = self.run_cli("show", "--rates", "-i", "0.05", "-n", "2", "--json")
+        self.assertEqual(status, 0)
+        self.assertEqual([sorted(json.loads(line)["links"]) for line in out.splitlines()],
+                         [["kwlo", "kws"]] * 2)
+        status, out, _ = self.run_cli("show", "kws", "--rates", "-i", "0.05")
+        self.assertEqual(len(out.splitlines()), 3)
+
+    def test_explain(self):
+        for line in ("explain -111", "explain 1/2/02", "explain remote access error",
+                     "explain --json -- -110", "explain -110 --json"):
+            status, out, err = self.run_cli(*line.split())
+            self.assertEqual((status, err), (0, ""), line)
+            self.assertTrue(out)
+
+    def test_bench_without_perftest(self):
+        status, _, err = self.run_cli("bench", "192.0.2.1")
+        self.assertEqual(status, 1)
+        self.assertIn("install the package perftest", err)
+
+    def test_bench_that_fails(self):
+        for test in TESTS:
+            self.host.says(test.program)
+        status, _, err = self.run_cli("bench", "127.0.0.1", "--port", "1")
+        self.assertEqual((status, len(err.splitlines())), (1, 1))
+
+    def test_a_fault_of_our_own(self):
+        self.host.read = None
+        status, out, err = self.run_cli("show")
+        self.assertEqual((status, out, len(err.splitlines())), (1, "", 1))
+        self.assertIn("fault of kwarpctl", err)
+
+    def test_a_machine_without_anything(self):
+        self.host.programs.clear()
+        for line in ("show", "show --rates", "bench --server"):
+            status, _, err = self.run_cli(*line.split())
+            self.assertEqual(status, 1, line)
+            self.assertEqual(len(err.splitlines()), 1, line)
+            self.assertNotIn("fault of kwarpctl", err, line)
+
+        status, out, err = self.run_cli("doctor")
+        self.assertEqual((status, err), (1, ""))
+        self.assertIn("the program rdma is missing", out)
+
+    def test_the_command_itself(self):
+        for argv, want in ((["explain", "nonsense"], 2), (["--help"], 0), (["explain", "5"], 0)):
+            done = subprocess.run([sys.executable, COMMAND, *argv], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, want)
+            self.assertNotIn("Traceback", done.stderr)
+            self.assertFalse(done.stdout if want else done.stderr)
+
+    def test_nobody_reads(self):
+        done = subprocess.run("'%s' '%s' explain 22 | true" % (sys.executable, COMMAND), shell=True,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.stderr, "")
+
+
+class Papers(Case):
+    """Manual page and completion name every option."""
+
+    def options(self):
+        parser = cli.make_parser()
+        commands = next(a for a in parser._actions if a.dest == "command").choices
+        for name, one in commands.items():
+            for action in one._actions:
+                for option in action.option_strings:
+                    if option.startswith("--") and option != "--help":
+                        yield name, option
+
+    def test_manual_page(self):
+        text = (COMMAND.parent / "kwarpctl.8").read_text().replace("\\-", "-")
+        for _, option in self.options():
+            self.assertIn(option, text)
+
+    def test_completion(self):
+        script = ". '%s'; COMP_WORDS=(kwarpctl %s %s); COMP_CWORD=2; _kwarpctl; " \
+            "echo ${COMPREPLY[@]}"
+        for name, option in self.options():
+            done = subprocess.run(
+                ["bash", "-c", script % (COMMAND.parent / "kwarpctl.bash", name, option)],
+                capture_output=True, text=True, check=False)
+            self.assertIn(option, done.stdout.split())

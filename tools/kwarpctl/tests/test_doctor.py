@@ -1,0 +1,357 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Each check finds what is wrong, and nothing on a machine on which nothing is."""
+import argparse
+import contextlib
+import errno
+import io
+import json
+import re
+
+from kwctl import check_counts, check_link, check_module, check_net, check_user, doctor, rdma
+from kwctl import links as kw
+from kwctl.findings import OK, PROBLEM, WARNING, Case as About
+
+from .fake import ROOT, Case
+
+KWLO = "/sys/class/infiniband/kwlo"
+IBVERBS = "/usr/lib/x86_64-linux-gnu/libibverbs"
+
+
+class Checks(Case):
+    def about(self, **more):
+        return About(host=self.host, links=kw.find_links(self.host),
+                     interfaces=rdma.addresses(self.host), **more)
+
+    def found(self, check, level, words, **more):
+        """The check says so, at that level, and what to do."""
+        findings = check(self.about(**more))
+        for finding in findings:
+            if finding.level == level and re.search(words, finding.line()):
+                self.assertTrue(level == OK or finding.action, finding)
+                self.assertNotIn("\n", finding.line())
+                return
+        self.fail("no %s with '%s' in %s" % (level, words, findings))
+
+
+class Healthy(Checks):
+    def test_each_check_has_nothing_to_say(self):
+        for check in doctor.CHECKS:
+            for finding in check(self.about()):
+                self.assertEqual(finding.level, OK, finding)
+
+    def test_each_check_is_in_the_list(self):
+        modules = (check_counts, check_link, check_module, check_net, check_user)
+        made = {getattr(m, n) for m in modules for n in dir(m) if n.startswith("check_")}
+        takes_case = {c for c in made if callable(c) and c.__code__.co_varnames[:1] == ("case",)
+                      and c.__code__.co_argcount - len(c.__defaults__ or ()) == 1}
+        self.assertEqual(takes_case - set(doctor.CHECKS), set())
+
+    def command(self, **more):
+        args = argparse.Namespace(link=None, peer=None, port=None, json=False)
+        vars(args).update(more)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            return doctor.command(self.host, args), out.getvalue()
+
+    def test_exit_status(self):
+        status, out = self.command()
+        self.assertEqual((status, out.splitlines()[-1]), (0, "0 problems, 0 warnings"))
+        self.host.put(KWLO + "/kwarp/crc", "required")
+        self.assertEqual(self.command()[0], 0)
+        self.host.put(KWLO + "/ports/1/state", "1: DOWN")
+        status, out = self.command()
+        self.assertEqual((status, out.splitlines()[-1]), (1, "1 problem, 1 warning"))
+        status, out = self.command(json=True)
+        self.assertEqual([f["level"] for f in json.loads(out)].count("problem"), 1)
+
+
+class Module(Checks):
+    def unload(self):
+        self.host.remove("/sys/module/kwarp")
+        self.host.remove("/sys/class/infiniband")
+
+    def test_not_installed(self):
+        self.unload()
+        self.host.says("modinfo -F version kwarp", status=1)
+        self.found(check_module.check_module, PROBLEM, "not installed for the kernel 6.12.0-test")
+
+    def test_not_loaded(self):
+        self.unload()
+        self.found(check_module.check_module, PROBLEM, "0.1.0 is installed and not loaded; add")
+
+    def test_secure_boot(self):
+        self.unload()
+        self.host.put(check_module.SECURE_BOOT, b"\6\0\0\0\1")
+        self.found(check_module.check_module, PROBLEM, "Secure Boot is on; enrol")
+        self.host.put(check_module.SECURE_BOOT, b"\6\0\0\0\0")
+        self.found(check_module.check_module, PROBLEM, "not loaded; add a link")
+
+    def test_secure_boot_by_mokutil(self):
+        self.unload()
+        self.host.says("mokutil --sb-state", "SecureBoot enabled\n")
+        self.found(check_module.check_module, PROBLEM, "Secure Boot is on")
+        self.host.says("mokutil --test-key " + check_module.KEY, "mok.pub is already enrolled\n")
+        self.found(check_module.check_module, PROBLEM, "not loaded; add a link")
+        self.host.says("mokutil --test-key " + check_module.KEY, "mok.pub is not enrolled\n", 1)
+        self.found(check_module.check_module, PROBLEM, "Secure Boot is on")
+
+    def test_another_build(self):
+        self.host.says("modinfo -F srcversion kwarp", "DEF\n")
+        self.found(check_module.check_module, WARNING, "another build is installed")
+
+    def test_version(self):
+        self.found(check_module.check_module, OK, "kwarp 0.1.0 is loaded")
+
+    def test_forced(self):
+        self.host.put("/sys/module/kwarp/taint", "OF")
+        self.found(check_module.check_taint, WARNING, "by force")
+
+    def test_modules(self):
+        self.host.remove("/sys/class/misc/rdma_cm")
+        self.found(check_module.check_modules, PROBLEM, "rdma_ucm: it is not loaded")
+        self.found(check_module.check_modules, PROBLEM, "rdma_cm: it is not loaded")
+        self.host.remove("/sys/class/infiniband_verbs")
+        self.found(check_module.check_modules, PROBLEM, "ib_uverbs: it is not loaded")
+        self.unload()
+        self.found(check_module.check_modules, PROBLEM, "iw_cm: it is not loaded")
+        for name, _, _ in check_module.NEEDED:
+            self.host.put("/sys/module/%s/refcnt" % name, "1")
+        self.found(check_module.check_modules, OK, "are there")
+
+    def test_log(self):
+        for words, _, _ in check_module.LOG:
+            self.host.says("dmesg", "[ 1.0] something\n[ 2.0] kwlo: %s x\n" % words)
+            self.found(check_module.check_log, WARNING, re.escape("[ 2.0]"))
+        self.host.says("dmesg", "[ 3.0] RIP: 0010:kwarp_rx+0x1/0x2 [kwarp]\n")
+        self.found(check_module.check_log, PROBLEM, "has reported an error")
+        self.host.says("dmesg", status=1)
+        self.found(check_module.check_log, OK, "only root")
+
+
+class Links(Checks):
+    def test_no_link(self):
+        self.host.remove("/sys/class/infiniband")
+        self.found(check_link.check_links, PROBLEM, "there is none in this namespace")
+
+    def test_states(self):
+        self.host.put(KWLO + "/ports/1/state", "1: DOWN")
+        self.found(check_link.check_links, PROBLEM, "port is DOWN")
+        self.host.put(KWLO + "/ports/1/state", "2: INIT")
+        self.found(check_link.check_links, PROBLEM, "has no address")
+
+    def change_v0(self, old, new):
+        text = self.host.run("ip", "-j", "-d", "addr", "show").out
+        self.assertIn(old, text)
+        self.host.says("ip -j -d addr show", text.replace(old, new))
+
+    def test_netdev_is_down(self):
+        self.change_v0('"BROADCAST","MULTICAST","UP","LOWER_UP"', '"BROADCAST","MULTICAST"')
+        self.found(check_link.check_netdevs, PROBLEM, "netdev v0: it is down")
+
+    def test_no_address(self):
+        self.change_v0('"local":"10.99.0.1"', '"nothing":"x"')
+        self.found(check_link.check_netdevs, PROBLEM, "netdev lo: it has no address")
+
+    def test_an_address_on_a_vlan_will_do(self):
+        self.found(check_link.check_netdevs, OK, r"netdev v0: up, .*10\.97\.0\.1")
+
+    def test_namespace(self):
+        self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
+        self.found(check_link.check_netns, PROBLEM, "kwlo is on far0, which is in another")
+
+    def test_exclusive_namespaces(self):
+        self.host.remove("/sys/class/infiniband")
+        self.host.says("rdma -j system show", '[{"netns":"exclusive"}]')
+        self.found(check_link.check_netns, WARNING, "exclusive, and no link is in this one")
+
+    def test_siw_beside(self):
+        self.host.put("/sys/class/infiniband/siw0/ports/1/gid_attrs/ndevs/0", "v0")
+        self.found(check_link.check_neighbours, WARNING, "siw0, .* is on v0 beside kws")
+
+
+class User(Checks):
+    def test_no_libibverbs(self):
+        self.host.remove(IBVERBS + ".so.1")
+        self.found(check_user.check_provider, PROBLEM, "libibverbs is not installed")
+
+    def test_no_provider(self):
+        self.host.remove(IBVERBS + "/libkwarp-rdmav34.so")
+        self.found(check_user.check_provider, PROBLEM, "libkwarp: it is not in .*kwarp-siw")
+        self.host.remove(IBVERBS + "/libsiw-rdmav34.so")
+        self.found(check_user.check_provider, PROBLEM, "libsiw: .*ibverbs-providers")
+
+    def test_provider_of_another_version(self):
+        self.host.put(IBVERBS + ".so.1", b"\0IBVERBS_PRIVATE_65\0lib%s-rdmav65.so\0")
+        self.found(check_user.check_provider, PROBLEM, "private version 34, and .* has 65")
+
+    def test_no_driver_file(self):
+        self.host.remove("/etc/libibverbs.d/kwarp.driver")
+        self.found(check_user.check_provider, PROBLEM, "kwarp.driver is missing")
+
+    def test_libibverbs_is_newer(self):
+        self.host.times[IBVERBS + ".so.1"] = 2000.0
+        self.found(check_user.check_provider, WARNING, "was installed after it")
+
+    def test_provider_without_a_link(self):
+        self.host.remove("/sys/class/infiniband")
+        self.assertEqual(check_user.types_of(self.about()), ["kwarp"])
+
+    def test_abi(self):
+        self.host.put("/sys/class/infiniband_verbs/uverbs0/abi_version", "7")
+        self.found(check_user.check_abi, PROBLEM, "the module has 7, and the provider takes 1")
+
+    def test_abi_is_that_of_the_header(self):
+        text = (ROOT / "include/uapi/rdma/kwarp-abi.h").read_text()
+        self.assertEqual(int(re.search(r"KWARP_UVERBS_ABI\s+(\d+)", text)[1]),
+                         check_user.UVERBS_ABI)
+
+    def test_open(self):
+        self.host.says("probe", '{"kws": 0}')
+        self.found(check_user.check_open, PROBLEM, "kwlo: libibverbs finds no provider")
+        self.host.says("probe", '{"kws": 0, "kwlo": 13}')
+        self.found(check_user.check_open, PROBLEM, "kwlo: .*Permission denied")
+        self.host.says("probe", '{"kws": 0, "kwlo": 95}',
+                       err="kwarp: the kernel module speaks none of the ABI versions 3 to 3")
+        self.found(check_user.check_open, PROBLEM, "no version of the ABI in common")
+        self.host.says("probe", "", 139)
+        self.found(check_user.check_open, WARNING, "could not be tried")
+
+    def test_the_word_of_the_provider(self):
+        text = (ROOT / "rdma-core-provider/kwarp.c").read_text()
+        self.assertIn("none of the ABI versions", re.sub(r'"\s*\n\s*"', "", text))
+
+    def test_the_probe_compiles(self):
+        compile(check_user.PROBE, "probe", "exec")
+
+    def test_device_files(self):
+        self.host.closed.add("/dev/infiniband/rdma_cm")
+        self.found(check_user.check_device_files, PROBLEM, "you may not open .*rdma_cm")
+        self.host.remove("/dev/infiniband/uverbs1")
+        self.found(check_user.check_device_files, PROBLEM, "uverbs1 is missing")
+
+    def test_memlock(self):
+        self.host.limit = 8192 * 1024
+        self.found(check_user.check_memlock, WARNING, "8192 KiB")
+        self.host.limit = 1 << 30
+        self.found(check_user.check_memlock, OK, "1048576 KiB")
+        self.host.limit, self.host.lock_all = 1, True
+        self.found(check_user.check_memlock, OK, "no limit for root")
+
+
+class Net(Checks):
+    def way(self, **more):
+        return lambda peer: dict({"local": "10.98.0.1", "mtu": 1500, "errno": 0}, **more)
+
+    def peer(self, level, words, **more):
+        probe = self.way(**more)
+        self.found(lambda case: check_net.check_peer(case, probe), level, words,
+                   peer="10.98.0.9")
+
+    def test_way_to_the_peer(self):
+        self.peer(OK, "reached through kws, from 10.98.0.1")
+        self.peer(OK, "MTU: 1500")
+        self.peer(OK, "reached through kws", local="10.97.0.1")
+
+    def test_the_link_of_another_interface(self):
+        """`doctor kwlo` knows that kws serves the way to the peer."""
+        case = About(host=self.host, links=kw.find_links(self.host, "kwlo"), peer="10.98.0.9",
+                     all_links=kw.find_links(self.host), interfaces=rdma.addresses(self.host))
+        self.assertEqual({f.level for f in check_net.check_peer(case, self.way())}, {OK})
+
+    def test_no_way(self):
+        self.peer(PROBLEM, "ENETUNREACH", errno=errno.ENETUNREACH)
+
+    def test_way_without_link(self):
+        self.host.remove("/sys/class/infiniband/kws")
+        self.peer(PROBLEM, "leaves through v0 .* which has no link")
+
+    def test_path_mtu(self):
+        self.peer(WARNING, "takes 1400 octets, v0 1500", mtu=1400)
+
+    def test_loopback(self):
+        self.found(check_net.check_peer, PROBLEM, "finds no device for 127.0.0.1",
+                   peer="127.0.0.1")
+
+    def test_tcp(self):
+        for error, level, words in ((0, OK, "answers"),
+                                    (errno.ECONNREFUSED, PROBLEM, "nothing listens"),
+                                    (errno.ETIMEDOUT, PROBLEM, "does not answer"),
+                                    (errno.EHOSTUNREACH, PROBLEM, "EHOSTUNREACH")):
+            self.found(lambda case, e=error: check_net.check_tcp(case, lambda *to: e), level,
+                       words, peer="10.98.0.9", port=7174)
+
+    def test_probes_on_this_machine(self):
+        way = check_net.probe_peer("127.0.0.1")
+        self.assertEqual((way["local"], way["errno"]), ("127.0.0.1", 0))
+        self.assertGreater(way["mtu"], 1000)
+        self.assertIn(check_net.try_tcp("127.0.0.1", 1), (errno.ECONNREFUSED, errno.ETIMEDOUT))
+
+    def test_ports(self):
+        self.found(check_net.check_ports, PROBLEM, "port 22: an ordinary TCP socket", port=22)
+        self.found(check_net.check_ports, OK, "no ordinary socket has 7174", port=7174)
+        self.host.says("rdma -j -d -d resource show cm_id", "[]")
+        self.found(check_net.check_ports, WARNING, "port 7174: an ordinary TCP socket")
+
+    def test_ss_is_missing(self):
+        del self.host.programs["ss -Hltn"]
+        self.found(check_net.check_ports, WARNING, "ss is missing")
+
+    def test_nft(self):
+        self.host.says("nft list ruleset", """table inet filter {
+	chain input {
+		type filter hook input priority filter; policy drop;
+		tcp dport 22 accept
+	}
+}
+""")
+        self.found(check_net.check_firewall, WARNING, r"chain input \(input\) drops .*7174")
+        self.host.says("nft list ruleset", "\t\ttcp dport 7174 counter drop\n")
+        self.found(check_net.check_firewall, WARNING, "rule 'tcp dport 7174 counter drop'")
+        self.host.says("nft list ruleset", "\t\ttype filter hook input priority 0; policy accept;\n"
+                       "\t\tudp dport 53 drop\n")
+        self.found(check_net.check_firewall, OK, "no rule")
+
+    def test_iptables(self):
+        self.host.says("iptables-save", ":INPUT DROP [0:0]\n-A INPUT -p tcp --dport 22 -j ACCEPT\n")
+        self.found(check_net.check_firewall, WARNING, "chain INPUT drops")
+        self.host.says("iptables-save", "-A INPUT -p tcp -m tcp --dport 80:9000 -j REJECT\n")
+        self.found(check_net.check_firewall, WARNING, "rule '-A INPUT -p tcp")
+        self.host.says("iptables-save", ":INPUT ACCEPT [0:0]\n-A INPUT -p udp -j DROP\n")
+        self.found(check_net.check_firewall, OK, "no rule")
+
+    def test_firewall_as_a_user(self):
+        self.host.says("nft list ruleset", status=1, err="Operation not permitted")
+        self.found(check_net.check_firewall, OK, "only root may")
+
+
+class Counts(Checks):
+    def test_each_knob(self):
+        for knob, value, effect, _ in check_counts.KNOBS:
+            self.assertIn(knob, kw.KNOBS)
+            self.assertNotEqual(kw.KNOBS[knob], value)
+            self.host.put(KWLO + "/kwarp/" + knob, value)
+            self.found(check_counts.check_knobs, WARNING,
+                       "knob %s of kwlo: %s: %s" % (knob, value, re.escape(effect)))
+
+    def test_short_times(self):
+        for knob in ("keepalive", "user_timeout"):
+            self.host.put(KWLO + "/kwarp/" + knob, "2")
+            self.found(check_counts.check_knobs, WARNING, "knob %s of kwlo: 2 s" % knob)
+
+    def count(self, name, value):
+        self.host.put("%s/ports/1/hw_counters/%s" % (KWLO, name), value)
+
+    def test_each_count(self):
+        for name, base, _, _, _ in check_counts.COUNTS:
+            self.assertTrue(self.host.exists("%s/ports/1/hw_counters/%s" % (KWLO, name)), name)
+            self.count(name, 3)
+            self.found(check_counts.check_counts, WARNING, "count %s of kwlo: 3 since" % name)
+            if base:
+                self.count(base, 1000000)
+                lines = [f.line() for f in check_counts.check_counts(self.about())]
+                self.assertFalse([line for line in lines if name in line])
+            self.count(name, 0)
+
+    def test_no_counts(self):
+        self.host.remove(KWLO + "/ports/1/hw_counters")
+        self.found(check_counts.check_counts, WARNING, "counts of kwlo: the module has none")

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Links, connections and rates from recorded output."""
+import re
+
+from kwctl import links, netlink, rates, rdma, show
+from kwctl.host import Trouble
+
+from .fake import COUNTS, ROOT, Case
+
+
+class Parsers(Case):
+    def test_lists(self):
+        for text in ("", "\n", "[]", "[{}]", "nonsense", "[1]"):
+            self.assertEqual(rdma.parse_list(text), [], text)
+        self.assertEqual(rdma.parse_list('{"a":1}'), [{"a": 1}])
+
+    def test_system(self):
+        self.assertEqual(rdma.parse_system("netns exclusive copy-on-fork on"), "exclusive")
+        self.assertEqual(rdma.parse_system('[{"netns":"shared"}]'), "shared")
+        self.assertIsNone(rdma.parse_system(""))
+        self.assertIsNone(rdma.parse_system("netns"))
+
+    def test_addresses(self):
+        for text, want in (("192.0.2.1:7174", ("192.0.2.1", 7174)), ("[::1]:22", ("::1", 22)),
+                           ("192.0.2.1%v0:7", ("192.0.2.1", 7)), ("[fe80::1]%v0:7", ("fe80::1", 7)),
+                           ("*:80", ("*", 80)), ("", ("", 0))):
+            self.assertEqual(rdma.split_address(text), want)
+
+    def test_listeners(self):
+        self.assertEqual(rdma.listeners(self.host), [("10.99.0.1", 7174), ("10.98.0.1", 7174),
+                                                     ("::", 22)])
+
+    def test_rdma_is_missing(self):
+        self.host.programs.clear()
+        with self.assertRaisesRegex(Trouble, "iproute2"):
+            links.find_links(self.host)
+
+    def test_netlink(self):
+        body = netlink.attribute(70, b"uverbs0\0") + netlink.attribute(73, b"\x77\x6b" + b"\0" * 6)
+        head = netlink.HEADER.pack(netlink.HEADER.size + len(body), netlink.GET_CHARDEV, 0, 1, 0)
+        self.assertEqual(netlink.parse_driver_id(head + body), netlink.DRIVER_KWARP)
+        for broken in (b"", head, head + b"\xff\xff\0\0", b"\0" * 40):
+            self.assertIsNone(netlink.parse_driver_id(broken))
+        self.assertEqual(len(netlink.request(0)) % 4, 0)
+
+    def test_numbers_are_those_of_the_abi(self):
+        text = (ROOT / "include/uapi/rdma/kwarp-abi.h").read_text()
+        self.assertEqual(int(re.search(r"KWARP_DRIVER_ID\s+(\S+)", text)[1], 0),
+                         netlink.DRIVER_KWARP)
+
+    def test_knobs_are_those_of_the_module(self):
+        text = (ROOT / "drivers/infiniband/sw/kwarp/knobs.h").read_text()
+        found = dict(re.findall(r'^\tX\((\w+),[^"]*"[^"]*\(([a-z0-9,]+)\)"', text, re.MULTILINE))
+        self.assertEqual(found, links.KNOBS)
+
+    def test_counts_are_those_of_the_module(self):
+        text = (ROOT / "drivers/infiniband/sw/kwarp/stats.c").read_text()
+        self.assertEqual(re.findall(r"^\tX\((\w+),", text, re.MULTILINE), COUNTS)
+        used = [p + c for _, c in rates.OPERATIONS for p in ("tx_", "rx_")]
+        used += [c for _, c in rates.ONCE] + list(rates.TERMINATES + rates.TERMINATES_IN)
+        self.assertEqual([c for c in used if c not in COUNTS], [])
+
+
+class Links(Case):
+    def test_links(self):
+        one, two = links.find_links(self.host)
+        self.assertEqual((one.name, one.type, one.netdev, one.state, one.speed, one.mtu),
+                         ("kwlo", "kwarp", "lo", "ACTIVE", "40 Gb/sec", 65536))
+        self.assertEqual((two.name, two.type, two.netdev, two.uverbs, two.abi),
+                         ("kws", "kwarp-siw", "v0", "uverbs1", 1))
+        self.assertEqual(one.addresses, ["127.0.0.1", "10.99.0.1", "::1"])
+        self.assertEqual(two.vlans, {"v0.7": ["10.97.0.1"]})
+        self.assertTrue(one.up and one.here)
+
+    def test_type_without_netlink(self):
+        self.host.drivers.clear()
+        self.assertEqual([link.type for link in links.find_links(self.host)],
+                         ["kwarp", "kwarp-siw"])
+
+    def test_others_are_not_ours(self):
+        self.host.put("/sys/class/infiniband/mlx5_0/node_desc", "mlx5")
+        self.assertEqual(len(links.find_links(self.host)), 2)
+
+    def test_a_description_may_be_changed(self):
+        self.host.put("/sys/class/infiniband/kwlo/node_desc", "web server 7")
+        self.assertEqual(len(links.find_links(self.host)), 2)
+
+    def test_only_one(self):
+        self.assertEqual([link.name for link in links.find_links(self.host, "kws")], ["kws"])
+        with self.assertRaisesRegex(Trouble, "there are kwlo, kws"):
+            links.find_links(self.host, "kw9")
+
+    def test_knobs_against_the_module(self):
+        self.host.put("/sys/class/infiniband/kwlo/kwarp/crc", "off")
+        self.host.put("/sys/module/kwarp/parameters/rtr", "read")
+        one, two = links.find_links(self.host)
+        self.assertEqual(one.changed, {"crc": "off", "rtr": "write,read"})
+        self.assertEqual(two.changed, {"rtr": "write,read"})
+
+    def test_another_namespace(self):
+        self.host.put("/sys/class/infiniband/kws/ports/1/gid_attrs/ndevs/0", "far0")
+        self.host.remove("/sys/class/infiniband/kws/kwarp")
+        link = links.find_links(self.host, "kws")[0]
+        self.assertFalse(link.here)
+        words = show.text([link], [], [])
+        self.assertIn("another network namespace", words)
+        self.assertIn("only shown in", words)
+
+
+class Connections(Case):
+    def test_connections(self):
+        found, listening = links.find_connections(self.host, ["kwlo", "kws"])
+        self.assertEqual([(c["qp"], c["state"], c["local"], c["local_port"], c["remote_port"],
+                           c["pid"], c["program"]) for c in found],
+                         [(2, "RTS", "10.99.0.1", 51409, 7174, 69, "rping"),
+                          (3, "RTS", "10.99.0.1", 7174, 51409, 66, "rping")])
+        self.assertEqual([(c["link"], c["local_port"]) for c in listening],
+                         [("kwlo", 7174), ("kws", 7174)])
+
+    def test_pending_and_without_address(self):
+        self.host.says("rdma -j -d -d resource show cm_id", '[{"ifname":"kwlo","cm-idn":9,'
+                       '"state":"CONNECT","comm":"[nvme_rdma]","dst-addr":"192.0.2.9:4420"}]')
+        found, _ = links.find_connections(self.host, ["kwlo"])
+        self.assertEqual([(c["qp"], c["local"], c["remote"], c["program"]) for c in found],
+                         [(2, "", "", "rping"), (3, "", "", "rping"),
+                          (None, "", "192.0.2.9", "[nvme_rdma]")])
+        self.assertIn("[nvme_rdma]", show.text(links.find_links(self.host), found, []))
+
+    def test_other_devices(self):
+        self.assertEqual(links.find_connections(self.host, ["kw9"]), ([], []))
+
+    def test_name_of_a_process(self):
+        self.host.put("/proc/69/comm", "client")
+        found, _ = links.find_connections(self.host, ["kwlo"])
+        self.assertEqual(found[0]["program"], "client")
+
+    def test_text(self):
+        words = show.text(links.find_links(self.host),
+                          *links.find_connections(self.host, ["kwlo", "kws"]))
+        for part in ("kwlo: type kwarp, netdev lo, port ACTIVE LinkUp, 40 Gb/sec, MTU 65536",
+                     "10.97.0.1 (v0.7)", "10.99.0.1:51409  10.99.0.1:7174   rping (69)",
+                     "kws   10.98.0.1:7174"):
+            self.assertIn(part, words)
+        self.assertIn("no links", show.text([], [], []))
+
+
+class Rates(Case):
+    def grow(self, **counts):
+        for name, value in counts.items():
+            self.host.put("/sys/class/infiniband/kwlo/ports/1/hw_counters/" + name, value)
+
+    def test_rates(self):
+        _, before = rates.sample(self.host, ["kwlo"])
+        self.grow(tx_octets=2 << 20, rx_octets=4 << 20, tx_fpdus=100, rx_fpdus=50, tx_writes=30,
+                  rx_sends=8, tx_doorbells=6, tx_blocked=1, term_sent_ddp=1, term_sent_mpa=1,
+                  term_received_rdmap=1)
+        _, after = rates.sample(self.host, ["kwlo"])
+        found = rates.rates_between(before["kwlo"], after["kwlo"], 2.0)
+        self.assertEqual((found["tx"]["mib"], found["rx"]["mib"]), (1.0, 2.0))
+        self.assertEqual((found["tx"]["fpdus"], found["rx"]["fpdus"]), (50.0, 25.0))
+        self.assertEqual((found["tx"]["write"], found["rx"]["send"]), (15.0, 4.0))
+        self.assertEqual((found["doorbells"], found["blocked"]), (3.0, 0.5))
+        self.assertEqual((found["terminates_sent"], found["terminates_received"]), (2, 1))
+        lines = rates.right(rates.rows({"kwlo": found}))
+        self.assertEqual(len(lines), 3)
+        self.assertRegex(lines[1], r"^kwlo  out +1 +50 +15 ")
+        self.assertRegex(lines[2], r"^ +in +2 +25 ")
+
+    def test_each_operation(self):
+        for name, count in rates.OPERATIONS:
+            found = rates.rates_between({}, {"tx_" + count: 4, "rx_" + count: 2}, 1)
+            self.assertEqual((found["tx"][name], found["rx"][name]), (4, 2), name)
+
+    def test_a_link_that_was_added_anew(self):
+        found = rates.rates_between({"tx_fpdus": 100}, {"tx_fpdus": 5}, 1)
+        self.assertEqual(found["tx"]["fpdus"], 0)
+
+    def test_lifespan_is_no_count(self):
+        self.assertNotIn("lifespan", rates.counts_of(self.host, "kwlo"))
+
+    def test_a_module_without_counts(self):
+        with self.assertRaisesRegex(Trouble, "no counts"):
+            rates.check_counts({"kwlo": {}})
+        rates.check_counts({"kwlo": {"tx_fpdus": 0}})
