@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Completion of kwarpctl for bash.
+
+_kwarpctl_links() {
+	local link
+	for link in /sys/class/infiniband/*/kwarp; do
+		[ -d "$link" ] || continue
+		link=${link%/kwarp}
+		echo "${link##*/}"
+	done
+}
+
+# What may follow: options and words of the command.
+_kwarpctl_words() {
+	case $1 in
+	show) echo "--rates --interval --count --json --help $(_kwarpctl_links)" ;;
+	doctor) echo "--peer --port --json --help $(_kwarpctl_links)" ;;
+	explain) echo "--json --help" ;;
+	bench) echo "--server --link --port --json --help" ;;
+	*) echo "show doctor explain bench --help" ;;
+	esac
+}
+
+_kwarpctl() {
+	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
+	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
+	COMPREPLY=()
+	case $before in
+	--link) mapfile -t COMPREPLY < <(compgen -W "$(_kwarpctl_links)" -- "$word") ;;
+	--peer | --port | --interval | --count | -i | -n) ;;
+	*) mapfile -t COMPREPLY < <(compgen -W "$(_kwarpctl_words "$command")" -- "$word") ;;
+	esac
+}
+
+complete -F _kwarpctl kwarpctl
