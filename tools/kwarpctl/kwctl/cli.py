@@ -87,8 +87,8 @@ def add_bench(commands):
     parser.add_argument("address", nargs="?", type=address, metavar="ADDRESS", help="the server's")
     parser.add_argument("--server", action="store_true", help="serve until interrupted")
     parser.add_argument("--link", metavar="LINK", help="perftest's device (-d)")
-    parser.add_argument("--port", type=port, metavar="PORT", default=18515,
-                        help="the first of two ports (18515)")
+    parser.add_argument("--port", type=port, metavar="PORT", default=18514,
+                        help="the first of two ports (18514)")
     parser.add_argument("--json", action="store_true", help="for machines")
 
 
@@ -116,6 +116,9 @@ def check_args(args):
             raise Usage("--server takes no ADDRESS: give one of the two")
         if not args.server and not args.address:
             raise Usage("no ADDRESS: give the server's, or --server to be the server")
+        if args.address and ipaddress.ip_address(args.address).is_loopback:
+            raise Usage("rdma_cm finds no device for %s: give another address of the host"
+                        % args.address)
         if args.port > 65534:
             raise Usage("two ports are needed: give a port up to 65534")
 

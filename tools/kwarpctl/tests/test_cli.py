@@ -6,6 +6,7 @@ import json
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 from kwctl import cli
 from kwctl.bench import TESTS
@@ -32,7 +33,8 @@ class Cli(Case):
                      "doctor kw9", "doctor --peer", "doctor --peer foo", "doctor --port 0",
                      "doctor --port 65536", "doctor --port x", "doctor a b", "explain",
                      "explain nonsense", "explain 0xzz", "explain 1/2", "bench", "bench foo",
-                     "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench --port -1"):
+                     "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench ::1",
+                     "bench --port -1"):
             status, out, err = self.run_cli(*line.split())
             self.assertEqual((line, status, out), (line, 2, ""))
             self.assertEqual(len(err.splitlines()), 1, line)
@@ -77,7 +79,8 @@ class Cli(Case):
     def test_bench_that_fails(self):
         for test in TESTS:
             self.host.says(test.program)
-        status, _, err = self.run_cli("bench", "127.0.0.1", "--port", "1")
+        with mock.patch("socket.create_connection", side_effect=OSError(111, "refused")):
+            status, _, err = self.run_cli("bench", "192.0.2.1")
         self.assertEqual((status, len(err.splitlines())), (1, 1))
 
     def test_a_fault_of_our_own(self):
