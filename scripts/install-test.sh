@@ -181,6 +181,8 @@ install_case() {
 	compgen -G "$root/usr/lib/*/libibverbs/libkwarp-rdmav*.so" >/dev/null
 	grep -qx 'driver kwarp' "$root/etc/libibverbs.d/kwarp.driver"
 	[ -s "$root/usr/local/share/man/man7/kwarp.7" ]
+	[ -s "$root/usr/local/share/man/man8/kwarpctl.8" ]
+	root kwarpctl explain 0x1202 | grep DDP_U_NOBUF
 	root modprobe -S "${before[0]}" -n -v kwarp | grep rdma_ucm
 	# It could not be loaded here, and says so.
 	grep -q 'the module does not load here' "$log"

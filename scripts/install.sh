@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # make install: kwarp on this machine. The module through DKMS, so that it follows
-# kernel updates; the provider for the libibverbs that is installed; man page and unit.
+# kernel updates; the provider for the libibverbs that is installed; the command kwarpctl; man
+# pages and unit.
 #
 #   scripts/install.sh                 as root
 #   scripts/install.sh dkms-tree DIR   only the source that DKMS builds from, into DIR
@@ -202,6 +203,18 @@ install_provider() {
 	install -D -m 644 -t /usr/local/share/man/man7 "$out/usr/share/man/man7/"*.7
 }
 
+# The command, in any user's PATH: a link into the folder with what it is made of.
+install_kwarpctl() {
+	local from=$KWARP_ROOT/tools/kwarpctl to=/usr/local/lib/kwarpctl
+	rm -rf "$to"
+	install -D -m 755 "$from/kwarpctl" "$to/kwarpctl"
+	install -D -m 644 -t "$to/kwctl" "$from/kwctl/"*.py
+	mkdir -p /usr/local/bin
+	ln -sfn ../lib/kwarpctl/kwarpctl /usr/local/bin/kwarpctl
+	install -D -m 644 -t /usr/local/share/man/man8 "$from/kwarpctl.8"
+	install -D -m 644 "$from/kwarpctl.bash" /usr/local/share/bash-completion/completions/kwarpctl
+}
+
 # kwarp@NETDEV.service; systemd looks again, where it runs.
 install_unit() {
 	install -D -m 644 "$here/kwarp@.service" /etc/systemd/system/kwarp@.service
@@ -255,6 +268,7 @@ build_module "$version"
 replace_module "$version"
 out=$out/provider
 install_provider
+install_kwarpctl
 install_unit
 try_module
 say "installed: rdma link add kw0 type kwarp netdev <device>"
