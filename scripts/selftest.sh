@@ -9,7 +9,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order leaks)
+tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl leaks)
 out=$KWARP_ROOT/build/selftest
 
 # ---------------------------------------------------------------- the log scan
@@ -383,6 +383,14 @@ test_order() {
 		[ "$(wc -l <<<"$part")" -gt "$(($(wc -l <<<"$all") / 8))" ] || echo "$profile: make check runs less than an eighth"
 	done
 	[ "$all" = "$("$run" --list --profile stock | sort)" ] || echo "the debug kernel lacks cases of the stock one"
+}
+
+# The operator's command, by its unit tests: they need neither module nor link.
+test_kwarpctl() {
+	local tool=$KWARP_ROOT/tools/kwarpctl log=$out/kwarpctl.log
+	python3 -B -m unittest discover -s "$tool/tests" -t "$tool" >"$log" 2>&1 || { cat "$log"; return; }
+	# No test is no praise, either.
+	grep -qE '^Ran [0-9]{2,} tests' "$log" || cat "$log"
 }
 
 # The kernel's own module that loses memory: the run must fail, and by that.
