@@ -85,8 +85,11 @@ struct kwarp_stats_stream {
  * @lock: protects @streams, @gone; a mutex, nothing of ours is taken under it
  * @streams: of its queue pairs
  * @gone: counts of those that there were
+ * @told: what counters of the RDMA core's have counted for queue pairs that were bound to them: the
+ *	core adds that to the device's counts by itself
  * @lost: streams that ended without a Terminate and without a FIN
  * @cm: events of connection management, in each state that they came in
+ * @errors: what has ended streams, by enum kwarp_perr
  * @term_sent: Terminates by enum kwarp_perr
  * @term_received: likewise; [KWARP_PERR_NONE] are those with a code that no RFC has
  */
@@ -94,8 +97,10 @@ struct kwarp_stats {
 	struct mutex lock;		/* streams, gone */
 	struct list_head streams;
 	struct kwarp_stream_stats gone;
+	struct kwarp_stream_stats told;
 	atomic_long_t lost;
 	atomic_long_t cm[KWARP_STATS_CM_STATES][KWARP_STATS_CM_EVENTS];
+	atomic_long_t errors[KWARP_STATS_ERRORS];
 	atomic_long_t term_sent[KWARP_STATS_ERRORS];
 	atomic_long_t term_received[KWARP_STATS_ERRORS];
 };

@@ -194,7 +194,7 @@ static u64 device_value(const struct row *row, const struct kwarp_dev *kdev)
 	case RECEIVED:
 		return errors(stats->term_received, row->at, row->ops);
 	case ERROR:
-		return errors(stats->term_sent, row->at, row->at);
+		return errors(stats->errors, row->at, row->at);
 	case EVENT:
 		return events(stats, row->at);
 	default:
@@ -211,7 +211,7 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
 }
 
 /**
- * kwarp_stats_fill - all counts of a device
+ * kwarp_stats_fill - all counts of a device, but for what counters of the RDMA core's have counted
  * @kdev: device
  * @values: kwarp_stats_count() of them are set, in the order of kwarp_stats_names()
  *
@@ -226,9 +226,11 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	u32 i;
 
 	mutex_lock(&stats->lock);
-	sum = stats->gone;
+	sum = (struct kwarp_stream_stats) {};
+	add_stream(&sum, &stats->gone, &stats->told);
+	/* What counters count the core adds by itself. */
 	list_for_each_entry(stream, &stats->streams, node)
-		add_stream(&sum, &stream->s, NULL);
+		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
 	mutex_unlock(&stats->lock);
 	fill_streams(&sum, values);
 	for (i = kwarp_stats_stream_count(); i < ARRAY_SIZE(rows); i++)
@@ -252,14 +254,14 @@ void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 	mutex_unlock(&kdev->stats.lock);
 }
 
-static void unbind(struct kwarp_stats_stream *stream);
+static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream);
 
 /* They are over, and what they have counted stays the device's.  Context: process. */
 void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind(stream);
-	list_del(&stream->node);
+	unbind(&kdev->stats.told, stream);
+	list_del_init(&stream->node);
 	add_stream(&kdev->stats.gone, &stream->s, NULL);
 	mutex_unlock(&kdev->stats.lock);
 }
@@ -274,12 +276,14 @@ void kwarp_stats_init(struct kwarp_stats *stats)
 /* -------------------------------------------------------------------- counters */
 
 /*
- * A counter of the RDMA core's has room for twice its values: the second half is what queue pairs
- * have left that were bound to it.
+ * The core adds a counter's values to the device's by their index, all of them, so a counter has as
+ * many.  After those stands what queue pairs have left that were bound to it; the core does not know
+ * of that room, so the compiler must not think that it knows the array's length.
  */
 static u64 *left_in(const struct rdma_counter *counter)
 {
-	return counter->stats->value + kwarp_stats_stream_count();
+	return RELOC_HIDE((u64 *)counter->stats, offsetof(struct rdma_hw_stats, value) +
+						 kwarp_stats_count() * sizeof(u64));
 }
 
 static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
@@ -292,11 +296,12 @@ static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
 		values[i] += stream_value(&rows[i], &sum);
 }
 
-static void unbind(struct kwarp_stats_stream *stream)
+static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream)
 {
 	if (!stream->counter)
 		return;
 	add_bound(left_in(stream->counter), stream);
+	add_stream(told, &stream->s, &stream->bound);
 	stream->counter = NULL;
 }
 
@@ -304,10 +309,10 @@ static void unbind(struct kwarp_stats_stream *stream)
  * kwarp_stats_bind - a counter begins to count for a queue pair
  * @kdev: device
  * @stream: of the queue pair
- * @counter: whose values have room for 2 * kwarp_stats_stream_count()
+ * @counter: whose values have room for kwarp_stats_stream_count() more than there are
  *
  * Context: process.
- * Return: 0, -EBUSY: another does.
+ * Return: 0; -EBUSY: another does; -EINVAL: the queue pair is going away.
  */
 int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 		     struct rdma_counter *counter)
@@ -315,7 +320,9 @@ int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 	int ret = -EBUSY;
 
 	mutex_lock(&kdev->stats.lock);
-	if (!stream->counter) {
+	if (list_empty(&stream->node)) {
+		ret = -EINVAL;
+	} else if (!stream->counter) {
 		stream->bound = (struct kwarp_stream_stats) {};
 		add_stream(&stream->bound, &stream->s, NULL);
 		stream->counter = counter;
@@ -329,7 +336,7 @@ int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind(stream);
+	unbind(&kdev->stats.told, stream);
 	mutex_unlock(&kdev->stats.lock);
 }
 
@@ -338,9 +345,12 @@ void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter
 {
 	const struct kwarp_stats_stream *stream;
 	u64 *values = counter->stats->value;
+	const u64 *left = left_in(counter);
+	u32 i;
 
 	mutex_lock(&kdev->stats.lock);
-	memcpy(values, left_in(counter), kwarp_stats_stream_count() * sizeof(*values));
+	for (i = 0; i < kwarp_stats_stream_count(); i++)
+		values[i] = left[i];
 	list_for_each_entry(stream, &kdev->stats.streams, node)
 		if (stream->counter == counter)
 			add_bound(values, stream);

@@ -174,7 +174,8 @@ static void ep_bury(struct kwarp_ep *ep)
 static const char *trouble(enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	if (event == KWARP_CME_DOWN_ERR)
-		return was == KWARP_CMS_STREAM ? "ended with an error" : NULL;
+		return was == KWARP_CMS_STREAM || was == KWARP_CMS_WAIT_FPDU ?
+		       "ended with an error" : NULL;
 	if (was >= KWARP_CMS_STREAM)
 		return NULL;
 	switch (event) {
@@ -191,7 +192,7 @@ static const char *trouble(enum kwarp_cm_state was, enum kwarp_cm_event event)
 	case KWARP_CME_EVICT:
 		return "gave way to others: too many are half-open";
 	case KWARP_CME_LOCAL:
-		return "no memory";
+		return "no memory, or another trouble of this machine";
 	default:
 		return NULL;
 	}

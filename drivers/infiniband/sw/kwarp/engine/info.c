@@ -33,8 +33,9 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 	info->ird = e->iread.depth;
 	info->out_reads = waiting(&e->oread);
 	info->in_reads = waiting(&e->iread);
-	kernel_getsockname(e->sock, (struct sockaddr *)&info->local);
-	kernel_getpeername(e->sock, (struct sockaddr *)&info->remote);
+	/* Peer is 2: also of a connection that does not live any more. */
+	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->local, 0);
+	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->remote, 2);
 	tcp_get_info(e->sock->sk, &info->tcp);
 }
 

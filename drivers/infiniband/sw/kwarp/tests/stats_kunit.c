@@ -28,6 +28,8 @@
 #define kwarp_counter_init		tested_counter_init
 #define kwarp_engine_stats		tested_engine_stats
 
+static unsigned long stats_test_disabled[BITS_TO_LONGS(256)];
+
 /* The RDMA core's, which is not there. */
 static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs, int n,
 					      unsigned long lifespan)
@@ -36,6 +38,8 @@ static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs
 
 	if (!stats)
 		return NULL;
+	stats->is_disabled = stats_test_disabled;
+	bitmap_zero(stats_test_disabled, sizeof(stats_test_disabled) * BITS_PER_BYTE);
 	stats->descs = descs;
 	stats->num_counters = n;
 	stats->lifespan = msecs_to_jiffies(lifespan);
@@ -190,8 +194,10 @@ static void test_terminates(struct kunit *test)
 		snprintf(name, sizeof(name), "term_sent_%s", errors_of[i].layer);
 		atomic_long_set(&t->kdev->stats.term_sent[errors_of[i].err], 3);
 		KUNIT_EXPECT_EQ_MSG(test, now(test, name), 3, "%s %u", name, errors_of[i].err);
-		if (errors_of[i].name)
-			KUNIT_EXPECT_EQ(test, now(test, errors_of[i].name), 3);
+		if (errors_of[i].name) {
+			atomic_long_set(&t->kdev->stats.errors[errors_of[i].err], 7);
+			KUNIT_EXPECT_EQ(test, now(test, errors_of[i].name), 7);
+		}
 		atomic_long_set(&t->kdev->stats.term_sent[errors_of[i].err], 0);
 		snprintf(name, sizeof(name), "term_received_%s", errors_of[i].layer);
 		atomic_long_set(&t->kdev->stats.term_received[errors_of[i].err], 4);
@@ -267,7 +273,12 @@ static void test_counter(struct kunit *test)
 
 	counter.stats = kwarp_counter_alloc_stats(&counter);
 	KUNIT_ASSERT_NOT_NULL(test, counter.stats);
-	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, kwarp_stats_stream_count());
+	/* The core takes as many of it as of a port, and shows those that are a queue pair's. */
+	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, kwarp_stats_count());
+	KUNIT_EXPECT_EQ(test, find_first_bit(counter.stats->is_disabled, 256),
+			kwarp_stats_stream_count());
+	KUNIT_EXPECT_EQ(test, bitmap_weight(counter.stats->is_disabled, 256),
+			kwarp_stats_count() - kwarp_stats_stream_count());
 	for (i = 0; i < 2; i++) {
 		writes[i] = &t->qp[i]->engine.stats.s.tx.op[KWARP_OP_WRITE];
 		*writes[i] = 100;
@@ -280,6 +291,8 @@ static void test_counter(struct kunit *test)
 	*writes[1] += 7;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
+	/* The core adds the counter's to the port's. */
+	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 200);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
 	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
 	*writes[0] += 1000;
@@ -292,6 +305,13 @@ static void test_counter(struct kunit *test)
 	for (i = 0; i < 2; i++)
 		kwarp_counter_unbind_qp(&t->qp[i]->ibqp);
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
+	for (i = kwarp_stats_stream_count(); i < kwarp_stats_count(); i++)
+		KUNIT_EXPECT_EQ(test, counter.stats->value[i], 0);
+	/* With what came between, and without what the counter has. */
+	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
+	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
+	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
+	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), -EINVAL);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_dealloc(&counter), 0);
 	rdma_free_hw_stats_struct(counter.stats);
 }

@@ -7,6 +7,8 @@
  */
 #include "verbs.h"
 
+#include <linux/nsproxy.h>
+#include <linux/sched.h>
 #include <net/netlink.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
@@ -19,6 +21,8 @@ static int put_address(struct sk_buff *msg, const char *name, const struct socka
 {
 	char text[64];
 
+	if (!addr->ss_family)
+		return 0;
 	snprintf(text, sizeof(text), "%pISpc", addr);
 	return rdma_nl_put_driver_string(msg, name, text);
 }
@@ -36,7 +40,13 @@ static bool put_tcp(struct sk_buff *msg, const struct kwarp_engine_info *info)
 	       rdma_nl_put_driver_u32(msg, "tcp_unacked", tcp->tcpi_unacked);
 }
 
-static bool put_stream(struct sk_buff *msg, const struct kwarp_engine_info *info)
+/* Those of a connection are for who is in its network namespace, or sees that otherwise, too. */
+static bool sees_connections(const struct kwarp_qp *qp)
+{
+	return net_eq(current->nsproxy->net_ns, qp->kdev->net);
+}
+
+static bool put_stream(struct sk_buff *msg, const struct kwarp_engine_info *info, bool tcp)
 {
 	return rdma_nl_put_driver_u32(msg, "crc", info->crc) ||
 	       rdma_nl_put_driver_u32(msg, "tx_markers", info->tx_markers) ||
@@ -46,7 +56,7 @@ static bool put_stream(struct sk_buff *msg, const struct kwarp_engine_info *info
 	       rdma_nl_put_driver_u32(msg, "ird", info->ird) ||
 	       rdma_nl_put_driver_u32(msg, "reads_out", info->out_reads) ||
 	       rdma_nl_put_driver_u32(msg, "reads_in", info->in_reads) ||
-	       put_tcp(msg, info);
+	       (tcp && put_tcp(msg, info));
 }
 
 static bool put_queues(struct sk_buff *msg, const struct kwarp_qp *qp,
@@ -72,7 +82,7 @@ static bool put_qp(struct sk_buff *msg, struct kwarp_qp *qp)
 	       rdma_nl_put_driver_string(msg, "error", info.error) ||
 	       (info.has_peer_term &&
 		rdma_nl_put_driver_u32_hex(msg, "peer_term", info.peer_term)) ||
-	       (info.attached && put_stream(msg, &info));
+	       (info.attached && put_stream(msg, &info, sees_connections(qp)));
 }
 
 static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)

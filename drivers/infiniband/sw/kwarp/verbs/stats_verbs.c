@@ -3,8 +3,8 @@
  * Counts for the RDMA core: of the port, and of queue pairs that an administrator asks for
  * (rdma statistic qp bind).
  *
- * The core never binds a queue pair by itself here (rdma statistic qp set auto): it does so when a
- * queue pair gets a port on its way to INIT, which is no part of iWARP.
+ * The core binds a queue pair by itself (rdma statistic qp set auto) when it gets a port on its way
+ * to INIT, as programs do that modify their queue pairs without rdma_cm; with that none gets one.
  */
 #include "verbs.h"
 
@@ -29,17 +29,23 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 }
 
 /*
- * ib_device_ops.counter_alloc_stats: with twice the room, see stats.c. Context: process.
+ * ib_device_ops.counter_alloc_stats: with more room, see left_in() in stats.c.  What is no queue
+ * pair's is not shown.  Context: process.
+ *
  * Return: NULL without memory.
  */
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 {
-	const u32 n = kwarp_stats_stream_count();
-	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(kwarp_stats_names(), 2 * n,
+	const u32 n = kwarp_stats_stream_count(), all = kwarp_stats_count();
+	struct rdma_hw_stats *stats = rdma_alloc_hw_stats_struct(kwarp_stats_names(), all + n,
 								 RDMA_HW_STATS_DEFAULT_LIFESPAN);
+	u32 i;
 
-	if (stats)
-		stats->num_counters = n;
+	if (!stats)
+		return NULL;
+	stats->num_counters = all;
+	for (i = n; i < all; i++)
+		set_bit(i, stats->is_disabled);
 	return stats;
 }
 

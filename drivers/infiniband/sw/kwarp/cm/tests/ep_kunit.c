@@ -364,6 +364,7 @@ static const struct notice_case {
 	{ "reset", ct_to_wait_req, on_reset, "lost before it was there" },
 	{ "evicted", ct_to_wait_req, on_evict, "gave way to others: too many are half-open" },
 	{ "error", ct_to_stream, on_down, "ended with an error" },
+	{ "error before the first FPDU", ct_to_wait_fpdu, on_down, "ended with an error" },
 	{ "good end", ct_to_stream, on_down_fin },
 	{ "linger", ct_to_linger, ct_timer_runs },
 	{ "device goes", ct_to_wait_req, on_abort },
