@@ -134,20 +134,22 @@ def check_open(case):
     if opened is None:
         return [warning("open", "libibverbs could not be tried", "run VERBS_LOG_LEVEL=1 "
                         "ibv_devinfo (package ibverbs-utils)")]
-    return [check_opened(link, opened.get(link.name), words) for link in case.links]
+    return [check_opened(case.host, link, opened.get(link.name), words) for link in case.links]
 
 
-def check_opened(link, error, words):
+def check_opened(host, link, error, words):
     subject = "open " + link.name
     if error == 0:
         return ok(subject, "libibverbs opens it")
     if error is None:
         return problem(subject, "libibverbs finds no provider for it", "see provider, above")
+    if link.uverbs and not host.may_open("/dev/infiniband/" + link.uverbs):
+        return problem(subject, "its device file cannot be opened", "see device files, below")
     if "none of the ABI versions" in words:
         return problem(subject, "module and provider have no version of the ABI in common",
                        "run make install, rmmod kwarp, and add the link again")
     return problem(subject, "libibverbs cannot open it: %s" % os.strerror(error),
-                   "see device files, below, and VERBS_LOG_LEVEL=1 ibv_devinfo")
+                   "run VERBS_LOG_LEVEL=1 ibv_devinfo (package ibverbs-utils)")
 
 
 def check_device_files(case):

@@ -213,6 +213,8 @@ class User(Checks):
         self.host.says("probe", '{"kws": 0, "kwlo": 95}',
                        err="kwarp: the kernel module speaks none of the ABI versions 3 to 3")
         self.found(check_user.check_open, PROBLEM, "no version of the ABI in common")
+        self.host.closed.add("/dev/infiniband/uverbs0")
+        self.found(check_user.check_open, PROBLEM, "kwlo: its device file cannot be opened")
         self.host.says("probe", "", 139)
         self.found(check_user.check_open, WARNING, "could not be tried")
 
