@@ -277,8 +277,8 @@ void kwarp_stats_init(struct kwarp_stats *stats)
 
 /*
  * The core adds a counter's values to the device's by their index, all of them, so a counter has as
- * many.  After those stands what queue pairs have left that were bound to it; the core does not know
- * of that room, so the compiler must not think that it knows the array's length.
+ * many.  After those stands what queue pairs have left that were bound to it; the core does not
+ * know of that room, so the compiler must not think that it knows the array's length.
  */
 static u64 *left_in(const struct rdma_counter *counter)
 {

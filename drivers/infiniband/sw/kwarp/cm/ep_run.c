@@ -171,7 +171,7 @@ static void ep_bury(struct kwarp_ep *ep)
 }
 
 /* In words, what ends a connection before it is there, or after; NULL: nothing to worry about. */
-static const char *trouble(enum kwarp_cm_state was, enum kwarp_cm_event event)
+static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	if (event == KWARP_CME_DOWN_ERR)
 		return was == KWARP_CMS_STREAM || was == KWARP_CMS_WAIT_FPDU ?
@@ -202,7 +202,7 @@ static const char *trouble(enum kwarp_cm_state was, enum kwarp_cm_event event)
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
-	const char *text = trouble(was, event);
+	const char *text = what_is_wrong(was, event);
 
 	if (!text || !ep->cs.sock)
 		return;
