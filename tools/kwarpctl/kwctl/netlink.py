@@ -6,6 +6,7 @@ Numbers are those of include/uapi/rdma/rdma_netlink.h.
 """
 import socket
 import struct
+import sys
 
 NETLINK_RDMA = 20
 GET_CHARDEV = 5 << 10 | 15
@@ -50,7 +51,7 @@ def parse_driver_id(message):
     length = HEADER.unpack_from(message)[0]
     for kind, value in attributes(message[HEADER.size:length]):
         if kind == ATTR_DRIVER_ID and len(value) in (4, 8):
-            return int.from_bytes(value, "little" if struct.pack("=H", 1)[0] else "big")
+            return int.from_bytes(value, sys.byteorder)
     return None
 
 

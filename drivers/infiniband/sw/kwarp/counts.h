@@ -82,7 +82,7 @@ struct kwarp_stats_stream {
 
 /**
  * struct kwarp_stats - of a device
- * @lock: protects @streams, @gone; a mutex, nothing of ours is taken under it
+ * @lock: protects @streams, @gone, @told; a mutex, nothing of ours is taken under it
  * @streams: of its queue pairs
  * @gone: counts of those that there were
  * @told: what counters of the RDMA core's have counted for queue pairs that were bound to them: the
@@ -94,7 +94,7 @@ struct kwarp_stats_stream {
  * @term_received: likewise; [KWARP_PERR_NONE] are those with a code that no RFC has
  */
 struct kwarp_stats {
-	struct mutex lock;		/* streams, gone */
+	struct mutex lock;		/* streams, gone, told */
 	struct list_head streams;
 	struct kwarp_stream_stats gone;
 	struct kwarp_stream_stats told;

@@ -238,42 +238,7 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	return ARRAY_SIZE(rows);
 }
 
-/* --------------------------------------------------------------------- streams */
-
-/**
- * kwarp_stats_add - a queue pair's streams are counted from now on
- * @kdev: device
- * @stream: zeroed; until kwarp_stats_remove()
- *
- * Context: process.
- */
-void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
-{
-	mutex_lock(&kdev->stats.lock);
-	list_add_tail(&stream->node, &kdev->stats.streams);
-	mutex_unlock(&kdev->stats.lock);
-}
-
-static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream);
-
-/* They are over, and what they have counted stays the device's.  Context: process. */
-void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
-{
-	mutex_lock(&kdev->stats.lock);
-	unbind(&kdev->stats.told, stream);
-	list_del_init(&stream->node);
-	add_stream(&kdev->stats.gone, &stream->s, NULL);
-	mutex_unlock(&kdev->stats.lock);
-}
-
-/* Once per device. */
-void kwarp_stats_init(struct kwarp_stats *stats)
-{
-	mutex_init(&stats->lock);
-	INIT_LIST_HEAD(&stats->streams);
-}
-
-/* -------------------------------------------------------------------- counters */
+/* --------------------------------------------------------- what a counter counts */
 
 /*
  * The core adds a counter's values to the device's by their index, all of them, so a counter has as
@@ -304,6 +269,41 @@ static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *s
 	add_stream(told, &stream->s, &stream->bound);
 	stream->counter = NULL;
 }
+
+/* --------------------------------------------------------------------- streams */
+
+/**
+ * kwarp_stats_add - a queue pair's streams are counted from now on
+ * @kdev: device
+ * @stream: zeroed; until kwarp_stats_remove()
+ *
+ * Context: process.
+ */
+void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	mutex_lock(&kdev->stats.lock);
+	list_add_tail(&stream->node, &kdev->stats.streams);
+	mutex_unlock(&kdev->stats.lock);
+}
+
+/* They are over, and what they have counted stays the device's.  Context: process. */
+void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
+{
+	mutex_lock(&kdev->stats.lock);
+	unbind(&kdev->stats.told, stream);
+	list_del_init(&stream->node);
+	add_stream(&kdev->stats.gone, &stream->s, NULL);
+	mutex_unlock(&kdev->stats.lock);
+}
+
+/* Once per device. */
+void kwarp_stats_init(struct kwarp_stats *stats)
+{
+	mutex_init(&stats->lock);
+	INIT_LIST_HEAD(&stats->streams);
+}
+
+/* -------------------------------------------------------------------- counters */
 
 /**
  * kwarp_stats_bind - a counter begins to count for a queue pair
@@ -349,7 +349,7 @@ void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter
 	u32 i;
 
 	mutex_lock(&kdev->stats.lock);
-	for (i = 0; i < kwarp_stats_stream_count(); i++)
+	for (i = 0; rows[i].kind == STREAM; i++)
 		values[i] = left[i];
 	list_for_each_entry(stream, &kdev->stats.streams, node)
 		if (stream->counter == counter)

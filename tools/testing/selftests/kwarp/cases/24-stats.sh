@@ -65,7 +65,7 @@ ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
 
-# stats_case OPERATION COUNT...: counts without tx_ or rx_ that have to grow by at least as much.
+# stats_case OPERATION OCTETS NAME...: counts that have to grow by as many as there were operations.
 stats_case() {
 	local name
 	stats_links

@@ -128,6 +128,14 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
 	return !over;
 }
 
+/* The hold is over. */
+static void let_go(struct kwarp_engine *e)
+{
+	/* From now on the runner may begin another: pairs with its acquire in kwarp_pace_sent(). */
+	smp_store_release(&e->tx.coalesce.on, false);
+	atomic_dec(&e->kdev->paced);
+}
+
 /* ------------------------------------------------------------------- the timer */
 
 /* Requests that are in libsiw's ring, could be sent, and that nobody rings for. */
@@ -149,9 +157,7 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 	if (left)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {
-		/* From now on the runner may begin another hold. */
-		smp_store_release(&c->on, false);
-		atomic_dec(&e->kdev->paced);
+		let_go(e);
 		/* Pairs with the runner's between telling posters and looking whether it holds. */
 		smp_mb();
 	}
@@ -171,8 +177,7 @@ static void end_hold(struct kwarp_engine *e)
 {
 	if (hrtimer_try_to_cancel(&e->tx.coalesce.pace.timer) != 1)
 		return;
-	WRITE_ONCE(e->tx.coalesce.on, false);
-	atomic_dec(&e->kdev->paced);
+	let_go(e);
 	e->tx.coalesce.pace.doorbells = 0;
 }
 
@@ -218,10 +223,8 @@ void kwarp_pace_stop(struct kwarp_engine *e)
 	might_sleep();
 	kwarp_assert_runner(e);
 	hrtimer_cancel(&e->tx.coalesce.pace.timer);
-	if (!e->tx.coalesce.on)
-		return;
-	WRITE_ONCE(e->tx.coalesce.on, false);
-	atomic_dec(&e->kdev->paced);
+	if (e->tx.coalesce.on)
+		let_go(e);
 }
 
 /* A stream begins; it is not held.  Context: the runner; the rest of @e->tx.coalesce is set. */
