@@ -503,6 +503,11 @@ client() {
 	[ $rc -eq 0 ] || fail "client ended with status $rc"
 }
 
+# ops: how many operations the client, kwbench, has measured; it makes some more.
+ops() {
+	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
+}
+
 # try_client SECONDS STUCK COMMAND...: its end is for the caller to judge, in STATUS. If it
 # still runs after SECONDS and STUCK, a function, is true it is ended: STATUS "stuck".
 try_client() {

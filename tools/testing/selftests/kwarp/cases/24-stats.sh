@@ -60,11 +60,6 @@ bench_pair() {
 	stop server
 }
 
-# ops: how many operations kwbench has measured; it makes some more.
-ops() {
-	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
-}
-
 # stats_case OPERATION OCTETS NAME...: counts that have to grow by as many as there were operations.
 stats_case() {
 	local name

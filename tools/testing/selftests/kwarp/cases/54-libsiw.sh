@@ -80,26 +80,32 @@ libsiw_siw_case() {
 	load_type kwarp
 }
 
-# Small Writes one by one, as fast as they go: a timer sends some of them, unless that is off.
+# paced_times US: how often a timer sends of a second's small Writes, one by one, as fast as they go.
+paced_times() {
+	local file=/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced before
+	knob coalesce_us "$1"
+	before=$(in_ns 0 cat "$file")
+	new_port
+	serve "server-$PORT" "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 1000
+	stop "server-$PORT"
+	PACED=$(($(in_ns 0 cat "$file") - before))
+}
+
+# Doorbells that are 100 us from each other, or farther, start no trial (pace.h): a second has at
+# most 10,000 of them.
 libsiw_paced_case() {
-	local us paced before file
+	local tries=3
 	libsiw_only
 	links kwarp-siw kwarp-siw
-	file=/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced
-	for us in 0 100; do
-		knob coalesce_us $us
-		before=$(in_ns 0 cat "$file")
-		new_port
-		serve "server-$us" "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
-		client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 1000
-		stop "server-$us"
-		paced=$(($(in_ns 0 cat "$file") - before))
-		case $us in
-		0) [ "$paced" = 0 ] || fail "a timer has sent $paced times, which is off" ;;
-		# On a slow kernel doorbells come too seldom.
-		*) [ "$KWARP_PROFILE" != stock ] || [ "$paced" -gt 0 ] || fail "no timer has sent" ;;
-		esac
+	paced_times 0
+	[ "$PACED" = 0 ] || fail "a timer has sent $PACED times, which is off"
+	while [ $((tries--)) -gt 0 ]; do
+		paced_times 100
+		[ "$PACED" = 0 ] || return 0
+		[ "$(ops)" -le 15000 ] || fail "no timer has sent, with $(ops) Writes"
 	done
+	skip "$(ops) doorbells in a second are too few for a trial"
 }
 
 # A program keeps the module, as one of our own provider does by its doorbell.
