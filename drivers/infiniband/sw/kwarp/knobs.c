@@ -5,11 +5,17 @@
  * kwarp.h).  And what is counted, which can only be read.
  */
 #include <linux/capability.h>
+#include <linux/in.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/net.h>
+#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
+#include <linux/tcp.h>
+#include <net/inet_ecn.h>
 #include <net/net_namespace.h>
+#include <net/tcp.h>
 
 #include "device.h"
 #include "knobs.h"
@@ -23,19 +29,20 @@ static const char * const crc_names[] = {
 	[KWARP_CRC_REQUIRED]	= "required",
 };
 
-static int parse_crc(const struct knob_kind *kind, const char *buf, u32 *value)
+static int parse_crc(const struct knob_kind *kind, struct net *net, const char *buf,
+		     union knob_value *value)
 {
 	int i = sysfs_match_string(crc_names, buf);
 
 	if (i < 0)
 		return i;
-	*value = i;
+	value->number = i;
 	return 0;
 }
 
-static int format_crc(char *buf, u32 value)
+static int format_crc(char *buf, const union knob_value *value)
 {
-	return sysfs_emit(buf, "%s\n", crc_names[value]);
+	return sysfs_emit(buf, "%s\n", crc_names[value->number]);
 }
 
 static const struct knob_kind kind_crc = { .parse = parse_crc, .format = format_crc };
@@ -58,25 +65,27 @@ static bool is_one_of(const char *buf, const char * const *words, u32 n)
 }
 
 /* Not kstrtobool(): of "onx" and "never" that reads no more than it needs. */
-static int parse_switch(const struct knob_kind *kind, const char *buf, u32 *value)
+static int parse_switch(const struct knob_kind *kind, struct net *net, const char *buf,
+			union knob_value *value)
 {
 	if (is_one_of(buf, on_words, ARRAY_SIZE(on_words)))
-		*value = 1;
+		value->number = 1;
 	else if (is_one_of(buf, off_words, ARRAY_SIZE(off_words)))
-		*value = 0;
+		value->number = 0;
 	else
 		return -EINVAL;
 	return 0;
 }
 
-static int format_switch(char *buf, u32 value)
+static int format_switch(char *buf, const union knob_value *value)
 {
-	return sysfs_emit(buf, "%s\n", value ? "on" : "off");
+	return sysfs_emit(buf, "%s\n", value->number ? "on" : "off");
 }
 
 static const struct knob_kind kind_switch = { .parse = parse_switch, .format = format_switch };
 
-static int parse_number(const struct knob_kind *kind, const char *buf, u32 *value)
+static int parse_number(const struct knob_kind *kind, struct net *net, const char *buf,
+			union knob_value *value)
 {
 	u32 number;
 	int ret = kstrtou32(buf, 0, &number);
@@ -85,13 +94,13 @@ static int parse_number(const struct knob_kind *kind, const char *buf, u32 *valu
 		return ret;
 	if ((number < kind->least || number > kind->most) && !(kind->or_zero && !number))
 		return -EINVAL;
-	*value = number;
+	value->number = number;
 	return 0;
 }
 
-static int format_number(char *buf, u32 value)
+static int format_number(char *buf, const union knob_value *value)
 {
-	return sysfs_emit(buf, "%u\n", value);
+	return sysfs_emit(buf, "%u\n", value->number);
 }
 
 #define NUMBER(_least, _most) \
@@ -100,9 +109,29 @@ static int format_number(char *buf, u32 value)
 /* What TCP can count in seconds. */
 static const struct knob_kind kind_seconds = NUMBER(0, 32767);
 static const struct knob_kind kind_rev = NUMBER(1, 2);
+static const struct knob_kind kind_timeout = NUMBER(1, KWARP_MAX_TIMEOUT);
+static const struct knob_kind kind_half_open = NUMBER(KWARP_HALF_OPEN_MIN, KWARP_HALF_OPEN_MAX);
 static const struct knob_kind kind_coalesce = {
 	.parse = parse_number, .format = format_number,
 	.least = KWARP_COALESCE_MIN_US, .most = KWARP_COALESCE_MAX_US, .or_zero = true,
+};
+
+static const struct knob_kind kind_buffer = {
+	.parse = parse_number, .format = format_number,
+	.least = KWARP_BUFFER_MIN, .most = KWARP_BUFFER_MAX, .or_zero = true,
+};
+
+/* The bits of ECN are TCP's own. */
+static int parse_tos(const struct knob_kind *kind, struct net *net, const char *buf,
+		     union knob_value *value)
+{
+	int ret = parse_number(kind, net, buf, value);
+
+	return ret ?: value->number & INET_ECN_MASK ? -EINVAL : 0;
+}
+
+static const struct knob_kind kind_tos = {
+	.parse = parse_tos, .format = format_number, .most = U8_MAX,
 };
 
 static const struct {
@@ -126,7 +155,8 @@ static u32 rtr_bit(const char *name, size_t len)
 }
 
 /* A list such as "write,read": a form behind each comma, nothing behind the last one. */
-static int parse_rtr(const struct knob_kind *kind, const char *buf, u32 *value)
+static int parse_rtr(const struct knob_kind *kind, struct net *net, const char *buf,
+		     union knob_value *value)
 {
 	u32 mask = 0, bit;
 	size_t len;
@@ -144,16 +174,16 @@ static int parse_rtr(const struct knob_kind *kind, const char *buf, u32 *value)
 	}
 	if (!sysfs_streq(buf, ""))
 		return -EINVAL;
-	*value = mask;
+	value->number = mask;
 	return 0;
 }
 
-static int format_rtr(char *buf, u32 value)
+static int format_rtr(char *buf, const union knob_value *value)
 {
 	int i, n = 0;
 
 	for (i = 0; i < ARRAY_SIZE(rtr_forms); i++)
-		if (value & rtr_forms[i].bit)
+		if (value->number & rtr_forms[i].bit)
 			n += sysfs_emit_at(buf, n, "%s%s", n ? "," : "",
 					   rtr_forms[i].name);
 	return n + sysfs_emit_at(buf, n, "\n");
@@ -161,33 +191,105 @@ static int format_rtr(char *buf, u32 value)
 
 static const struct knob_kind kind_rtr = { .parse = parse_rtr, .format = format_rtr };
 
+/*
+ * Is there such a congestion control, and may the caller choose it?  TCP knows; it loads the
+ * module, too, if the caller may do that.
+ */
+static int try_congestion(struct net *net, char *name)
+{
+	struct socket *sock;
+	int ret = sock_create_kern(net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
+
+	if (ret)
+		return ret;
+	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(name),
+				    strlen(name));
+	sock_release(sock);
+	return ret;
+}
+
+static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
+
+/* What is not set: that of the network namespace. */
+static const char unset[] = "default";
+
+static int parse_congestion(const struct knob_kind *kind, struct net *net, const char *buf,
+			    union knob_value *value)
+{
+	size_t len = strcspn(buf, "\n");
+
+	if (!len || len >= sizeof(value->name) || !sysfs_streq(buf + len, ""))
+		return -EINVAL;
+	memset(value, 0, sizeof(*value));
+	if (sysfs_streq(buf, unset))
+		return 0;
+	memcpy(value->name, buf, len);
+	return try_congestion(net, value->name);
+}
+
+static int format_congestion(char *buf, const union knob_value *value)
+{
+	return sysfs_emit(buf, "%s\n", value->name[0] ? value->name : unset);
+}
+
+static const struct knob_kind kind_congestion = {
+	.parse = parse_congestion, .format = format_congestion,
+};
+
 /* ---------------------------------------------------------------- defaults */
 
 static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
 
-static u32 *knob_value(struct kwarp_knobs *knobs, const struct knob *knob)
+/* Protects the names among the knobs, of all devices and of the defaults; process context. */
+static DEFINE_SPINLOCK(names_lock);
+
+static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
 {
-	return (u32 *)((u8 *)knobs + knob->offset);
+	return (u8 *)knobs + knob->offset;
+}
+
+static union knob_value knob_load(struct kwarp_knobs *knobs, const struct knob *knob)
+{
+	union knob_value value = {};
+
+	if (knob->size == sizeof(u32)) {
+		value.number = READ_ONCE(*(u32 *)knob_place(knobs, knob));
+		return value;
+	}
+	spin_lock(&names_lock);
+	memcpy(value.name, knob_place(knobs, knob), sizeof(value.name));
+	spin_unlock(&names_lock);
+	return value;
+}
+
+static void knob_save(struct kwarp_knobs *knobs, const struct knob *knob,
+		      const union knob_value *value)
+{
+	if (knob->size == sizeof(u32)) {
+		WRITE_ONCE(*(u32 *)knob_place(knobs, knob), value->number);
+		return;
+	}
+	spin_lock(&names_lock);
+	memcpy(knob_place(knobs, knob), value->name, sizeof(value->name));
+	spin_unlock(&names_lock);
 }
 
 static int knob_get(struct kwarp_knobs *knobs, const struct knob *knob, char *buf)
 {
-	return knob->kind->format(buf, READ_ONCE(*knob_value(knobs, knob)));
+	const union knob_value value = knob_load(knobs, knob);
+
+	return knob->kind->format(buf, &value);
 }
 
-static int knob_set(struct kwarp_knobs *knobs, const struct knob *knob, const char *buf)
+static int knob_set(struct kwarp_knobs *knobs, const struct knob *knob, struct net *net,
+		    const char *buf)
 {
-	u32 value;
-	int ret = knob->kind->parse(knob->kind, buf, &value);
+	union knob_value value;
+	int ret = knob->kind->parse(knob->kind, net, buf, &value);
 
 	if (!ret)
-		WRITE_ONCE(*knob_value(knobs, knob), value);
+		knob_save(knobs, knob, &value);
 	return ret;
-}
-
-void kwarp_knobs_init(struct kwarp_knobs *knobs)
-{
-	KNOBS(KNOB_INIT)
 }
 
 /* ------------------------------------------------------------------- sysfs */
@@ -210,7 +312,7 @@ static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 	/* The file's owner is root, and so is each container's. */
 	if (!ns_capable(kdev->net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	return knob_set(&kdev->knobs, container_of(attr, struct knob, attr), buf) ?: len;
+	return knob_set(&kdev->knobs, container_of(attr, struct knob, attr), kdev->net, buf) ?: len;
 }
 
 /* -------------------------------------------------------------- parameters */
@@ -223,7 +325,7 @@ static int param_set(const char *val, const struct kernel_param *kp)
 	 */
 	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
 		return -EPERM;
-	return knob_set(&defaults, kp->arg, val);
+	return knob_set(&defaults, kp->arg, &init_net, val);
 }
 
 static int param_get(char *buf, const struct kernel_param *kp)
@@ -237,6 +339,35 @@ static const struct kernel_param_ops param_ops = {
 };
 
 KNOBS(KNOB)
+
+/* --------------------------------------------------------------- the driver's side */
+
+static void knob_init(struct kwarp_knobs *knobs, const struct knob *knob)
+{
+	const union knob_value value = knob_load(&defaults, knob);
+
+	knob_save(knobs, knob, &value);
+}
+
+/* Those of a new link.  Context: process. */
+void kwarp_knobs_init(struct kwarp_knobs *knobs)
+{
+	KNOBS(KNOB_INIT)
+}
+
+/**
+ * kwarp_knob_congestion - TCP's congestion control for the connections of a device
+ * @kdev: device
+ * @name: its name; "": that of the network namespace
+ *
+ * Context: process.
+ */
+void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN])
+{
+	const union knob_value value = knob_load(&kdev->knobs, &knob_congestion);
+
+	memcpy(name, value.name, KWARP_CONGESTION_LEN);
+}
 
 /* -------------------------------------------------------- counts, to be read only */
 

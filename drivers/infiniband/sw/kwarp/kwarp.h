@@ -24,31 +24,49 @@
  *
  * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
  * so that a change never affects an established one (5044-4.4-9).  Each has a row in knobs.h.
+ * What is no number has a lock: kwarp_knob_congestion().
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
  * @coalesce_us: microseconds until a timer looks after requests that a program that polls has
  *	left in the ring, to go out together; 0: each doorbell is obeyed at once
+ * @congestion: TCP's congestion control, by name; "": that of the network namespace
+ * @connect_timeout: seconds that TCP has for a connect, and then the peer for its Reply
+ * @half_open_max: connections of one listener that have not finished MPA startup, or were refused
  * @keepalive: seconds after which a silent peer is given up, or 0; limits @user_timeout
+ * @linger_timeout: seconds from our FIN to the peer's
  * @markers: ask peers for markers
  * @mpa_rev: revision that we initiate with, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
+ * @rcvbuf: octets that TCP may keep of what has been received, as SO_RCVBUF; 0: TCP chooses
  * @rfc7306: immediate data and atomic operations; a queue pair takes its snapshot when it is made
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
+ * @sndbuf: octets that TCP may keep of what is sent, as SO_SNDBUF; 0: TCP chooses
+ * @startup_timeout: seconds that a peer which has connected has for its Request, and for its
+ *	first FPDU
  * @strict: the sink of a Read needs remote write, too, as with most iWARP hardware
+ * @tos: type of service of connections whose program chooses none
  * @user_timeout: seconds that TCP sends unacknowledged data again, or 0
  */
 struct kwarp_knobs {
 	u32 align;
 	u32 crc;
 	u32 coalesce_us;
+	char congestion[KWARP_CONGESTION_LEN];
+	u32 connect_timeout;
+	u32 half_open_max;
 	u32 keepalive;
+	u32 linger_timeout;
 	u32 markers;
 	u32 mpa_rev;
 	u32 peer_to_peer;
+	u32 rcvbuf;
 	u32 rfc7306;
 	u32 rtr;
+	u32 sndbuf;
+	u32 startup_timeout;
 	u32 strict;
+	u32 tos;
 	u32 user_timeout;
 };
 
@@ -150,6 +168,9 @@ struct kwarp_dev {
 		struct ib_qp no_qp;	/* immutable */
 	} cm;
 };
+
+/* knobs.c */
+void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN]);
 
 static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
 {

@@ -55,17 +55,22 @@
  */
 #define KWARP_MAX_UNPAID_STASHES	64
 
-/* Listener: connections that have not finished MPA startup, or were refused. */
-#define KWARP_MAX_HALF_OPEN	1024
+/*
+ * Listener: connections that have not finished MPA startup, or were refused: by default, and the
+ * limits.  Each has a socket and some KiB.
+ */
+#define KWARP_HALF_OPEN		1024
+#define KWARP_HALF_OPEN_MIN	16
+#define KWARP_HALF_OPEN_MAX	65536
 /* If all places are taken, one that has not got on for so long gives way, milliseconds. */
 #define KWARP_EVICT_AGE_MS		1000
 /* ... and one that waits for the ULP's verdict. */
 #define KWARP_EVICT_ULP_AGE_MS		10000
-/* Startup timers, milliseconds: waiting for the Request, and for the Reply. */
-#define KWARP_MPA_REQ_TIMEOUT_MS	10000
-#define KWARP_MPA_REP_TIMEOUT_MS	30000
-/* TCP connect. */
-#define KWARP_CONNECT_TIMEOUT_MS	30000
+/* Startup timers, seconds, by default: for the Request; for TCP's connect, and then the Reply. */
+#define KWARP_STARTUP_TIMEOUT		10
+#define KWARP_CONNECT_TIMEOUT		30
+/* The longest of these that a knob takes. */
+#define KWARP_MAX_TIMEOUT		3600
 /*
  * Connections that were established, are over, and whose last trace waits for Tasks RCU, which
  * takes a second under load, or longer: of all devices. See cm/cm_qp.c.
@@ -78,7 +83,7 @@
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
  * A Request's turn, and then it is rejected: before those initiators give up that wait longest for
- * their Reply (our own: KWARP_MPA_REP_TIMEOUT_MS), which is the better end.
+ * their Reply (our own: KWARP_CONNECT_TIMEOUT), which is the better end.
  */
 #define KWARP_TURN_TIMEOUT_MS		25000
 /* One more Request is told, though the ULP has not answered those before. See cm/turn.c. */
@@ -92,8 +97,8 @@
 #define KWARP_ACCEPT_BATCH		32
 /* Next try after accept() failed for want of memory, or of a place. */
 #define KWARP_ACCEPT_RETRY_MS		100
-/* Graceful close: from our FIN to the peer's. */
-#define KWARP_CLOSE_TIMEOUT_MS		5000
+/* Graceful close: from our FIN to the peer's, seconds, by default. */
+#define KWARP_LINGER_TIMEOUT		5
 /* ... which starts again this often if not all that we sent has been acknowledged, */
 #define KWARP_CLOSE_EXTENSIONS		23
 /* ... and this often in a row if nothing of it has. */
@@ -102,6 +107,13 @@
 #define KWARP_TERM_TIMEOUT_MS		2000
 /* Draining what was posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
+
+/* What a knob takes for TCP's buffers, octets: a longest FPDU has room; TCP counts twice as much. */
+#define KWARP_BUFFER_MIN	65536
+#define KWARP_BUFFER_MAX	(INT_MAX / 2)
+
+/* Name of a congestion control, as TCP has it. */
+#define KWARP_CONGESTION_LEN	16
 
 /*
  * Microseconds until a timer looks after requests that are held (engine/tx/coalesce.h): by default,

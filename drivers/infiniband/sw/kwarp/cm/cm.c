@@ -84,8 +84,7 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 	su->params.ord = param->ord;
 	su->own_pd_len = param->private_data_len;
 	memcpy(su->own_pd, param->private_data, su->own_pd_len);
-	su->give_up = jiffies + msecs_to_jiffies(KWARP_CONNECT_TIMEOUT_MS +
-						 KWARP_MPA_REP_TIMEOUT_MS);
+	su->give_up = jiffies + 2 * READ_ONCE(ep->kdev->knobs.connect_timeout) * HZ;
 	ep->ifindex = kwarp_cm_iface(ep->kdev, id);
 	if (ep->ifindex < 0)
 		return ep->ifindex;

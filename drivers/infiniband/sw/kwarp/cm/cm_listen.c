@@ -146,7 +146,7 @@ static int accept_one(struct kwarp_listener *l)
 	queued = l->cs.sock ? kwarp_cm_sock_queued(l->cs.sock) : 0;
 	if (!queued)
 		return -EAGAIN;
-	if (READ_ONCE(l->num_half_open) >= KWARP_MAX_HALF_OPEN) {
+	if (READ_ONCE(l->num_half_open) >= READ_ONCE(l->kdev->knobs.half_open_max)) {
 		/* One that leaves kicks us; if none does, others may be old enough soon. */
 		evict_some(l, queued);
 		return -EBUSY;

@@ -34,6 +34,7 @@
 #include <linux/uio.h>
 
 #include "../kwarp.h"
+#include "sock_knobs.h"
 
 /* ------------------------------------------------------------- addresses */
 
@@ -141,50 +142,6 @@ static void sock_classify(struct sock *sk)
 #endif
 }
 
-/*
- * The peer may vanish without a word. After half of the time it is asked for a sign of
- * life, six times if the time is long enough for that.
- */
-static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
-{
-	u32 idle = max(seconds / 2, 1U), interval = max(seconds / 12, 1U);
-
-	if (!seconds)
-		return;
-	sock_set_keepalive(sk);
-	tcp_sock_set_keepidle(sk, idle);
-	tcp_sock_set_keepintvl(sk, interval);
-	tcp_sock_set_keepcnt(sk, max((seconds - idle) / interval, 1U));
-}
-
-/* The knob, or @keepalive seconds if that is less and not 0. */
-static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk, u32 keepalive)
-{
-	u32 timeout = READ_ONCE(kdev->knobs.user_timeout);
-
-	if (timeout && keepalive)
-		timeout = min(timeout, keepalive);
-	/* 0: TCP's own limits, of which that for data is about a quarter of an hour */
-	tcp_sock_set_user_timeout(sk, timeout * MSEC_PER_SEC);
-}
-
-/*
- * Of a connection, not of a listener: children would inherit what the knobs were then.
- * Once TCP is connected: how long that may take is not keepalive's to say.
- *
- * Where TCP has a user timeout it goes by that for its probes as well, and no more by their
- * number. So the smaller one of both has to be it, or keepalive would be without effect. It
- * is then the limit for a peer that does not acknowledge data, and for one whose window
- * stays closed, too, even if that one answers.
- */
-static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
-{
-	u32 keepalive = READ_ONCE(kdev->knobs.keepalive);
-
-	sock_set_keepalive_to(sk, keepalive);
-	sock_set_user_timeout(kdev, sk, keepalive);
-}
-
 static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **res)
 {
 	int ret;
@@ -219,19 +176,6 @@ static bool on_loopback(const struct kwarp_dev *kdev)
 	return kdev->netdev->flags & IFF_LOOPBACK;
 }
 
-static void sock_set_tos(struct socket *sock, const struct iw_cm_id *id)
-{
-	int tos = id->tos;
-
-	if (!id->tos_set)
-		return;
-	/* Of an IPv6 socket, too: for its IPv4 children, and for the packets' priority. */
-	ip_sock_set_tos(sock->sk, tos);
-	if (sock->sk->sk_family == AF_INET6)
-		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
-				      sizeof(tos));
-}
-
 /* Our TCP is the kernel's, so only the far end can be mapped. */
 static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
@@ -254,8 +198,7 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 	ret = sock_create_on(kdev, from.ss_family, &cs->sock);
 	if (ret)
 		return ret;
-	sock_set_tos(cs->sock, id);
-	sock_set_user_timeout(kdev, cs->sock->sk, 0);
+	kwarp_sock_dials(kdev, cs->sock, id);
 	addr_fix_scope(&from, ifindex);
 	if (any_port)
 		v4(&from)->sin_port = 0;
@@ -321,8 +264,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 	ret = kernel_connect(cs->sock, (struct kwarp_sockaddr *)&none, sizeof(none), 0);
 	if (ret)
 		return ret;
-	/* What the first connection had from sock_set_timeouts() is not for a connect. */
-	sock_set_user_timeout(to_kdev(id->device), cs->sock->sk, 0);
+	kwarp_sock_redials(to_kdev(id->device), cs->sock);
 	return connect_to(cs, id, ifindex);
 }
 
@@ -346,7 +288,7 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 		return -EINPROGRESS;
 	if (ret && ret != -EISCONN)
 		return ret;
-	sock_set_timeouts(to_kdev(id->device), sock->sk);
+	kwarp_sock_connected(to_kdev(id->device), sock);
 	return 0;
 }
 
@@ -391,7 +333,8 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	if (ret)
 		return ret;
 	sock = cs->sock;
-	sock_set_tos(sock, id);
+	cs->tos_set = id->tos_set;
+	kwarp_sock_listens(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
 	/* Without afonly an IPv6 wildcard serves IPv4 as well, as rdma_cm has it. */
@@ -547,7 +490,7 @@ u32 kwarp_cm_sock_queued(const struct socket *sock)
  * Context: process; does not wait.
  * Return: 0; -EAGAIN if there is none; other errno.
  */
-int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			 struct socket **res)
 {
 	struct socket *sock;
@@ -565,7 +508,7 @@ int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *lis
 		restore_callbacks(sk, listener);
 	write_unlock_bh(&sk->sk_callback_lock);
 	kwarp_sk_no_task_frag(sk);
-	sock_set_timeouts(kdev, sk);
+	kwarp_sock_accepted(kdev, sock, listener);
 	*res = sock;
 	return 0;
 }

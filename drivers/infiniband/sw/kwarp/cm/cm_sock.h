@@ -16,6 +16,7 @@ struct socket;
  * @notify: something about the socket has changed; called in softirq or process
  *	context under sk_callback_lock, may only set bits and queue work
  * @hooked: the callbacks are ours at the moment
+ * @tos_set: a listener's program has chosen a type of service, and its connections have that
  * @data_ready: callbacks as TCP had set them, valid while @hooked
  * @state_change: likewise
  * @write_space: likewise
@@ -25,6 +26,7 @@ struct kwarp_cm_sock {
 	struct socket *sock;
 	void (*notify)(struct kwarp_cm_sock *cs);
 	bool hooked;
+	bool tos_set;
 	void (*data_ready)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
 	void (*write_space)(struct sock *sk);
@@ -40,7 +42,7 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_charge(struct socket *sock);
 u32 kwarp_cm_sock_queued(const struct socket *sock);
-int kwarp_cm_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			 struct socket **res);
 int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs);
 void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs);

@@ -255,20 +255,31 @@ static void disarm(struct kwarp_ep *ep)
 		kwarp_ep_put(ep);
 }
 
+/* Milliseconds; a knob counts when its timer starts. */
+static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
+{
+	switch (kind) {
+	case KWARP_CMT_CONNECT:
+	case KWARP_CMT_REPLY:
+		return READ_ONCE(kdev->knobs.connect_timeout) * MSEC_PER_SEC;
+	case KWARP_CMT_REQUEST:
+	case KWARP_CMT_SEND:
+	case KWARP_CMT_FPDU:
+		return READ_ONCE(kdev->knobs.startup_timeout) * MSEC_PER_SEC;
+	case KWARP_CMT_TURN:
+		return KWARP_TURN_TIMEOUT_MS;
+	case KWARP_CMT_VERDICT:
+		return KWARP_VERDICT_TIMEOUT_MS;
+	case KWARP_CMT_TERM:
+		return KWARP_TERM_TIMEOUT_MS;
+	default:
+		return READ_ONCE(kdev->knobs.linger_timeout) * MSEC_PER_SEC;
+	}
+}
+
 /* Make the timer the one that belongs to the state. Context: ep->mutex held. */
 void kwarp_ep_set_timer(struct kwarp_ep *ep)
 {
-	static const u32 ms[KWARP_CMT_COUNT] = {
-		[KWARP_CMT_CONNECT]	= KWARP_CONNECT_TIMEOUT_MS,
-		[KWARP_CMT_REPLY]	= KWARP_MPA_REP_TIMEOUT_MS,
-		[KWARP_CMT_REQUEST]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_TURN]	= KWARP_TURN_TIMEOUT_MS,
-		[KWARP_CMT_VERDICT]	= KWARP_VERDICT_TIMEOUT_MS,
-		[KWARP_CMT_SEND]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_FPDU]	= KWARP_MPA_REQ_TIMEOUT_MS,
-		[KWARP_CMT_TERM]	= KWARP_TERM_TIMEOUT_MS,
-		[KWARP_CMT_LINGER]	= KWARP_CLOSE_TIMEOUT_MS,
-	};
 	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
 
 	lockdep_assert_held(&ep->mutex);
@@ -279,7 +290,7 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 		return;
 	}
 	ep->due.kind = kind;
-	ep->due.deadline = jiffies + msecs_to_jiffies(ms[kind]);
+	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
 	/* A second attempt does not get the whole time again. */
 	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
 	    time_after(ep->due.deadline, ep->su->give_up))

@@ -42,7 +42,7 @@ static bool linger_on(struct kwarp_ep *ep)
 		return false;
 	ep->linger.acked = acked;
 	ep->linger.extended++;
-	ep->due.deadline = jiffies + msecs_to_jiffies(KWARP_CLOSE_TIMEOUT_MS);
+	ep->due.deadline = jiffies + READ_ONCE(ep->kdev->knobs.linger_timeout) * HZ;
 	return true;
 }
 
@@ -140,7 +140,7 @@ static void act_kill(struct kwarp_ep *ep)
 
 static void act_hurry(struct kwarp_ep *ep)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(KWARP_MPA_REQ_TIMEOUT_MS);
+	unsigned long end = jiffies + READ_ONCE(ep->kdev->knobs.startup_timeout) * HZ;
 
 	if (time_after(ep->due.deadline, end)) {
 		ep->due.deadline = end;

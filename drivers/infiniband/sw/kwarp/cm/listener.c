@@ -72,7 +72,7 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 	spin_lock(&l->lock);
 	if (!list_empty(&ep->half_open)) {
 		list_del_init(&ep->half_open);
-		was_full = l->num_half_open >= KWARP_MAX_HALF_OPEN;
+		was_full = l->num_half_open >= READ_ONCE(l->kdev->knobs.half_open_max);
 		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
 		/* It has got on just in time, and nobody marks it again. */
 		clear_bit(KWARP_EP_EVICT, &ep->events);

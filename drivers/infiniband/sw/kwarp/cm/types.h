@@ -183,7 +183,7 @@ struct kwarp_ep {
  * @cm_id: a reference; NULL: no requests any more
  * @half_open: its endpoints that have not finished startup, or were refused, the oldest
  *	first
- * @num_half_open: their number, against KWARP_MAX_HALF_OPEN
+ * @num_half_open: their number, against the knob half_open_max
  * @waiting: those whose Request waits for its turn, see turn.c, the first to come first
  * @asked: Requests that the ULP has been told of and has not answered
  * @asked_at: when the last one was told, jiffies

@@ -10,7 +10,7 @@
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
- *   CLOSING, FIN sent   KWARP_CLOSE_TIMEOUT_MS   then the peer is not waited for
+ *   CLOSING, FIN sent   knob linger_timeout      then the peer is not waited for
  *   TERM                KWARP_TERM_TIMEOUT_MS    then the Terminate is given up
  */
 #include "qp_work.h"
@@ -214,7 +214,7 @@ static void half_close(struct kwarp_qp *qp)
 	    !kwarp_engine_fin(&qp->engine))
 		return;
 	WRITE_ONCE(qp->fin_sent, true);
-	set_timer(qp, KWARP_CLOSE_TIMEOUT_MS);
+	set_timer(qp, READ_ONCE(qp->kdev->knobs.linger_timeout) * MSEC_PER_SEC);
 }
 
 static void end_stream(struct kwarp_qp *qp, u16 todo)

@@ -15,12 +15,17 @@
 static bool test_ns_capable(struct user_namespace *ns, int cap);
 static bool test_capable(int cap);
 
-#define ns_capable	test_ns_capable
-#define capable		test_capable
-#include "../knobs.c"
+static int test_sock_create_kern(struct net *net, int family, int type, int proto,
+				 struct socket **res);
 
-/* What no knob takes. */
-#define POISON		0xa5a5a5a5U
+#define ns_capable		test_ns_capable
+#define capable			test_capable
+#define sock_create_kern	test_sock_create_kern
+#include "../knobs.c"
+#undef sock_create_kern
+
+/* What no knob takes, as each octet of its value. */
+#define POISON		0xa5
 
 /**
  * struct knobs_test - the world of a case
@@ -32,6 +37,7 @@ static bool test_capable(int cap);
  * @buf: a page, for what a knob says
  * @caps: capabilities that the caller has in the initial user namespace, as bits
  * @may_in: user namespace in which the caller has CAP_NET_ADMIN
+ * @asked: network namespace whose TCP was asked about a congestion control
  */
 struct knobs_test {
 	struct kwarp_dev *kdev;
@@ -42,6 +48,7 @@ struct knobs_test {
 	char *buf;
 	u64 caps;
 	const struct user_namespace *may_in;
+	const struct net *asked;
 };
 
 static struct knobs_test *the_test;
@@ -54,6 +61,14 @@ static bool test_ns_capable(struct user_namespace *ns, int cap)
 static bool test_capable(int cap)
 {
 	return the_test->caps & BIT_ULL(cap);
+}
+
+/* Namespaces are not real here. */
+static int test_sock_create_kern(struct net *net, int family, int type, int proto,
+				 struct socket **res)
+{
+	the_test->asked = net;
+	return sock_create_kern(&init_net, family, type, proto, res);
 }
 
 /* -------------------------------------------------------------- all there are */
@@ -69,18 +84,28 @@ static const struct tested {
 	TESTED(align),
 	TESTED(crc),
 	TESTED(coalesce_us),
+	TESTED(congestion),
+	TESTED(connect_timeout),
+	TESTED(half_open_max),
 	TESTED(keepalive),
+	TESTED(linger_timeout),
 	TESTED(markers),
 	TESTED(mpa_rev),
 	TESTED(peer_to_peer),
+	TESTED(rcvbuf),
 	TESTED(rfc7306),
 	TESTED(rtr),
+	TESTED(sndbuf),
+	TESTED(startup_timeout),
 	TESTED(strict),
+	TESTED(tos),
 	TESTED(user_timeout),
 #undef TESTED
 };
 
-static_assert(sizeof(struct kwarp_knobs) == ARRAY_SIZE(all) * sizeof(u32));
+/* All are numbers, but for one. */
+static_assert(sizeof(struct kwarp_knobs) ==
+	      (ARRAY_SIZE(all) - 1) * sizeof(u32) + KWARP_CONGESTION_LEN);
 
 static const struct tested *find(struct kunit *test, const char *name)
 {
@@ -93,9 +118,16 @@ static const struct tested *find(struct kunit *test, const char *name)
 	return NULL;
 }
 
-static u32 *value_of(struct kwarp_knobs *knobs, const struct tested *k)
+/* Something that no word below means. */
+static const union knob_value poisoned = { .name = {
+	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
+	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
+} };
+
+static void set_value(struct kwarp_knobs *knobs, const struct tested *k,
+		      const union knob_value *value)
 {
-	return (u32 *)((u8 *)knobs + k->offset);
+	memcpy((u8 *)knobs + k->offset, value, k->knob->size);
 }
 
 static ssize_t store(const struct tested *k, const char *word)
@@ -105,29 +137,26 @@ static ssize_t store(const struct tested *k, const char *word)
 
 static void poison(struct kwarp_knobs *knobs)
 {
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(all); i++)
-		*value_of(knobs, &all[i]) = POISON;
+	memset(knobs, POISON, sizeof(*knobs));
 }
 
 /* The knob of the device is @value, and no other one has changed. */
-static void expect_knob(struct kunit *test, const struct tested *k, u32 value)
+static void expect_knob(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	struct kwarp_knobs want;
 
 	poison(&want);
-	*value_of(&want, k) = value;
+	set_value(&want, k, &value);
 	KUNIT_EXPECT_MEMEQ(test, &the_test->kdev->knobs, &want, sizeof(want));
 }
 
 /* So is the default, as a new device finds it. */
-static void expect_default(struct kunit *test, const struct tested *k, u32 value)
+static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	struct kwarp_knobs want, got;
 
 	poison(&want);
-	*value_of(&want, k) = value;
+	set_value(&want, k, &value);
 	memset(&got, 0, sizeof(got));
 	kwarp_knobs_init(&got);
 	KUNIT_EXPECT_MEMEQ(test, &got, &want, sizeof(want));
@@ -179,51 +208,72 @@ static void knobs_test_exit(struct kunit *test)
 struct word {
 	const char *knob;
 	const char *text;
-	u32 value;
+	union knob_value value;
 	const char *shown;
 };
 
+#define NAME(_name)	{ .name = _name }
+
 static const struct word words[] = {
-	{ "align", "on", 1, "on\n" },
-	{ "align", "off", 0, "off\n" },
-	{ "crc", "off", KWARP_CRC_OFF, "off\n" },
-	{ "crc", "on", KWARP_CRC_ON, "on\n" },
-	{ "crc", "required", KWARP_CRC_REQUIRED, "required\n" },
-	{ "coalesce_us", "0", 0, "0\n" },
-	{ "coalesce_us", "10", 10, "10\n" },
-	{ "coalesce_us", "1000", 1000, "1000\n" },
-	{ "keepalive", "0", 0, "0\n" },
-	{ "keepalive", "0x10", 16, "16\n" },
-	{ "keepalive", "32767", 32767, "32767\n" },
-	{ "markers", "on", 1, "on\n" },
-	{ "markers", "off", 0, "off\n" },
-	{ "markers", "1", 1, "on\n" },
-	{ "markers", "0", 0, "off\n" },
-	{ "markers", "y", 1, "on\n" },
-	{ "markers", "n", 0, "off\n" },
-	{ "markers", "Y", 1, "on\n" },
-	{ "markers", "N", 0, "off\n" },
-	{ "markers", "yes", 1, "on\n" },
-	{ "markers", "no", 0, "off\n" },
-	{ "markers", "true", 1, "on\n" },
-	{ "markers", "false", 0, "off\n" },
-	{ "markers", "On", 1, "on\n" },
-	{ "markers", "OFF", 0, "off\n" },
-	{ "markers", "True", 1, "on\n" },
-	{ "mpa_rev", "1", 1, "1\n" },
-	{ "mpa_rev", "2", 2, "2\n" },
-	{ "peer_to_peer", "on", 1, "on\n" },
-	{ "peer_to_peer", "off", 0, "off\n" },
-	{ "rtr", "send", KWARP_RTR_SEND, "send\n" },
-	{ "rtr", "write", KWARP_RTR_WRITE, "write\n" },
-	{ "rtr", "read", KWARP_RTR_READ, "read\n" },
-	{ "rtr", "read,write", KWARP_RTR_READ | KWARP_RTR_WRITE, "write,read\n" },
-	{ "rtr", "write,write", KWARP_RTR_WRITE, "write\n" },
-	{ "rtr", "read,send,write", KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ,
+	{ "align", "on", { 1 }, "on\n" },
+	{ "align", "off", { 0 }, "off\n" },
+	{ "crc", "off", { KWARP_CRC_OFF }, "off\n" },
+	{ "crc", "on", { KWARP_CRC_ON }, "on\n" },
+	{ "crc", "required", { KWARP_CRC_REQUIRED }, "required\n" },
+	{ "coalesce_us", "0", { 0 }, "0\n" },
+	{ "coalesce_us", "10", { 10 }, "10\n" },
+	{ "coalesce_us", "1000", { 1000 }, "1000\n" },
+	{ "congestion", "reno", NAME("reno"), "reno\n" },
+	{ "congestion", "cubic", NAME("cubic"), "cubic\n" },
+	{ "congestion", "default", NAME(""), "default\n" },
+	{ "connect_timeout", "1", { 1 }, "1\n" },
+	{ "connect_timeout", "3600", { 3600 }, "3600\n" },
+	{ "half_open_max", "16", { 16 }, "16\n" },
+	{ "half_open_max", "65536", { 65536 }, "65536\n" },
+	{ "keepalive", "0", { 0 }, "0\n" },
+	{ "keepalive", "0x10", { 16 }, "16\n" },
+	{ "keepalive", "32767", { 32767 }, "32767\n" },
+	{ "linger_timeout", "1", { 1 }, "1\n" },
+	{ "linger_timeout", "3600", { 3600 }, "3600\n" },
+	{ "markers", "on", { 1 }, "on\n" },
+	{ "markers", "off", { 0 }, "off\n" },
+	{ "markers", "1", { 1 }, "on\n" },
+	{ "markers", "0", { 0 }, "off\n" },
+	{ "markers", "y", { 1 }, "on\n" },
+	{ "markers", "n", { 0 }, "off\n" },
+	{ "markers", "Y", { 1 }, "on\n" },
+	{ "markers", "N", { 0 }, "off\n" },
+	{ "markers", "yes", { 1 }, "on\n" },
+	{ "markers", "no", { 0 }, "off\n" },
+	{ "markers", "true", { 1 }, "on\n" },
+	{ "markers", "false", { 0 }, "off\n" },
+	{ "markers", "On", { 1 }, "on\n" },
+	{ "markers", "OFF", { 0 }, "off\n" },
+	{ "markers", "True", { 1 }, "on\n" },
+	{ "mpa_rev", "1", { 1 }, "1\n" },
+	{ "mpa_rev", "2", { 2 }, "2\n" },
+	{ "peer_to_peer", "on", { 1 }, "on\n" },
+	{ "peer_to_peer", "off", { 0 }, "off\n" },
+	{ "rcvbuf", "0", { 0 }, "0\n" },
+	{ "rcvbuf", "65536", { 65536 }, "65536\n" },
+	{ "rcvbuf", "1073741823", { 1073741823 }, "1073741823\n" },
+	{ "rtr", "send", { KWARP_RTR_SEND }, "send\n" },
+	{ "rtr", "write", { KWARP_RTR_WRITE }, "write\n" },
+	{ "rtr", "read", { KWARP_RTR_READ }, "read\n" },
+	{ "rtr", "read,write", { KWARP_RTR_READ | KWARP_RTR_WRITE }, "write,read\n" },
+	{ "rtr", "write,write", { KWARP_RTR_WRITE }, "write\n" },
+	{ "rtr", "read,send,write", { KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ },
 	  "send,write,read\n" },
-	{ "user_timeout", "0", 0, "0\n" },
-	{ "user_timeout", "1", 1, "1\n" },
-	{ "user_timeout", "32767", 32767, "32767\n" },
+	{ "sndbuf", "0", { 0 }, "0\n" },
+	{ "sndbuf", "0x100000", { 1048576 }, "1048576\n" },
+	{ "startup_timeout", "1", { 1 }, "1\n" },
+	{ "startup_timeout", "3600", { 3600 }, "3600\n" },
+	{ "tos", "0", { 0 }, "0\n" },
+	{ "tos", "0x28", { 40 }, "40\n" },
+	{ "tos", "252", { 252 }, "252\n" },
+	{ "user_timeout", "0", { 0 }, "0\n" },
+	{ "user_timeout", "1", { 1 }, "1\n" },
+	{ "user_timeout", "32767", { 32767 }, "32767\n" },
 };
 
 static void word_desc(const struct word *w, char *desc)
@@ -270,7 +320,7 @@ static void test_taken_as_default(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, k->param->ops->get(t->buf, k->param), strlen(w->shown));
 	KUNIT_EXPECT_STREQ(test, t->buf, w->shown);
 	/* Links that there are keep theirs. */
-	expect_knob(test, k, POISON);
+	expect_knob(test, k, poisoned);
 }
 
 /**
@@ -312,6 +362,22 @@ static const struct refusal refusals[] = {
 	{ "coalesce_us", "9" },
 	{ "coalesce_us", "1001" },
 	{ "coalesce_us", "-1" },
+	{ "congestion", "" },
+	{ "congestion", "\n" },
+	{ "congestion", "reno\ncubic" },
+	{ "congestion", "reno\n\n" },
+	{ "congestion", "a23456789012345", -ENOENT },
+	{ "congestion", "a234567890123456" },
+	{ "congestion", "Reno", -ENOENT },
+	{ "congestion", "reno ", -ENOENT },
+	{ "congestion", " ", -ENOENT },
+	{ "connect_timeout", "0" },
+	{ "connect_timeout", "3601" },
+	{ "half_open_max", "0" },
+	{ "half_open_max", "15" },
+	{ "half_open_max", "65537" },
+	{ "linger_timeout", "0" },
+	{ "linger_timeout", "3601" },
 	{ "keepalive", "" },
 	{ "keepalive", "4s" },
 	{ "keepalive", "-1" },
@@ -327,6 +393,10 @@ static const struct refusal refusals[] = {
 	{ "mpa_rev", "3" },
 	{ "peer_to_peer", "x" },
 	{ "peer_to_peer", "offf" },
+	{ "rcvbuf", "1" },
+	{ "rcvbuf", "65535" },
+	{ "rcvbuf", "1073741824" },
+	{ "rcvbuf", "2147483648" },
 	{ "rtr", "" },
 	{ "rtr", "\n" },
 	{ "rtr", "," },
@@ -344,6 +414,16 @@ static const struct refusal refusals[] = {
 	{ "rtr", "write\nread" },
 	{ "rtr", "write\n\n" },
 	{ "rtr", "WRITE" },
+	{ "sndbuf", "-1" },
+	{ "sndbuf", "65535" },
+	{ "sndbuf", "64k" },
+	{ "startup_timeout", "0" },
+	{ "startup_timeout", "3601" },
+	{ "tos", "1" },
+	{ "tos", "2" },
+	{ "tos", "255" },
+	{ "tos", "256" },
+	{ "tos", "EF" },
 	{ "user_timeout", "32768" },
 	{ "user_timeout", "18446744073709551616", -ERANGE },
 };
@@ -361,11 +441,28 @@ static void test_refused(struct kunit *test)
 	const struct tested *k = find(test, r->knob);
 
 	KUNIT_EXPECT_EQ(test, store(k, r->text), r->ret ?: -EINVAL);
-	expect_knob(test, k, POISON);
+	expect_knob(test, k, poisoned);
 
 	poison(&defaults);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set(r->text, k->param), r->ret ?: -EINVAL);
-	expect_default(test, k, POISON);
+	expect_default(test, k, poisoned);
+}
+
+/* What a network namespace has is asked there; of the defaults, in the initial one. */
+static void test_congestion_where(struct kunit *test)
+{
+	const struct tested *k = find(test, "congestion");
+	struct knobs_test *t = test->priv;
+	char name[KWARP_CONGESTION_LEN];
+
+	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
+	KUNIT_EXPECT_NULL(test, t->asked);
+	KUNIT_EXPECT_EQ(test, store(k, "reno"), 4);
+	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->net);
+	kwarp_knob_congestion(t->kdev, name);
+	KUNIT_EXPECT_STREQ(test, name, "reno");
+	KUNIT_EXPECT_EQ(test, k->param->ops->set("reno", k->param), 0);
+	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)&init_net);
 }
 
 /* ---------------------------------------------------------- what there is at all */
@@ -377,12 +474,17 @@ static void test_all(struct kunit *test)
 		.align = 0,
 		.crc = KWARP_CRC_ON,
 		.coalesce_us = 100,
+		.congestion = "",
+		.connect_timeout = 30,
+		.half_open_max = 1024,
 		.keepalive = 60,
+		.linger_timeout = 5,
 		.markers = 0,
 		.mpa_rev = 2,
 		.peer_to_peer = 1,
 		.rfc7306 = 1,
 		.rtr = KWARP_RTR_WRITE | KWARP_RTR_READ,
+		.startup_timeout = 10,
 		.user_timeout = 60,
 	};
 	struct kwarp_knobs got;
@@ -437,11 +539,11 @@ static void test_owner_only(struct kunit *test)
 	t->may_in = NULL;
 	t->caps = ~0ULL;
 	KUNIT_EXPECT_EQ(test, store(k, "off"), -EPERM);
-	expect_knob(test, k, POISON);
+	expect_knob(test, k, poisoned);
 	t->may_in = t->user_ns;
 	t->caps = 0;
 	KUNIT_EXPECT_EQ(test, store(k, "off"), 3);
-	expect_knob(test, k, KWARP_CRC_OFF);
+	expect_knob(test, k, (union knob_value) { KWARP_CRC_OFF });
 }
 
 /* A process that manages links, or loads the module. */
@@ -453,14 +555,14 @@ static void test_default_owner_only(struct kunit *test)
 	poison(&defaults);
 	t->caps = ~(BIT_ULL(CAP_NET_ADMIN) | BIT_ULL(CAP_SYS_MODULE));
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("off", k->param), -EPERM);
-	expect_default(test, k, POISON);
+	expect_default(test, k, poisoned);
 	t->may_in = NULL;
 	t->caps = BIT_ULL(CAP_NET_ADMIN);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("off", k->param), 0);
-	expect_default(test, k, KWARP_CRC_OFF);
+	expect_default(test, k, (union knob_value) { KWARP_CRC_OFF });
 	t->caps = BIT_ULL(CAP_SYS_MODULE);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("on", k->param), 0);
-	expect_default(test, k, KWARP_CRC_ON);
+	expect_default(test, k, (union knob_value) { KWARP_CRC_ON });
 }
 
 /* Where the device is managed, and in its netdev's namespace; in no other one. */
@@ -486,6 +588,7 @@ static struct kunit_case knobs_cases[] = {
 	KUNIT_CASE_PARAM(test_taken, word_gen_params),
 	KUNIT_CASE_PARAM(test_taken_as_default, word_gen_params),
 	KUNIT_CASE_PARAM(test_refused, refusal_gen_params),
+	KUNIT_CASE(test_congestion_where),
 	KUNIT_CASE(test_all),
 	KUNIT_CASE(test_counts),
 	KUNIT_CASE(test_owner_only),

@@ -158,15 +158,9 @@ static void test_state(struct kunit *test)
 	}
 }
 
-/* How long each state may last, in seconds; 0: as long as it takes. */
-static void test_state_timer(struct kunit *test)
+/* The way's state lasts so many @seconds; 0: as long as it takes. */
+static void expect_timer(struct kunit *test, const u32 *seconds)
 {
-	static const u32 seconds[KWARP_CMS_COUNT] = {
-		[KWARP_CMS_CONNECT] = 30, [KWARP_CMS_SEND_REQ] = 30, [KWARP_CMS_WAIT_REP] = 30,
-		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
-		[KWARP_CMS_SEND_REP] = 10, [KWARP_CMS_WAIT_FPDU] = 10,
-		[KWARP_CMS_SEND_REJ] = 10, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 5,
-	};
 	const struct way *way = test->param_value;
 	unsigned long start = jiffies;
 	u32 s = seconds[way->state];
@@ -179,6 +173,34 @@ static void test_state_timer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_after_eq(ct_the_ep()->due.deadline, start + s * HZ));
 	KUNIT_EXPECT_TRUE(test, time_before_eq(ct_the_ep()->due.deadline, jiffies + s * HZ));
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&ct_the_ep()->timer));
+}
+
+static void test_state_timer(struct kunit *test)
+{
+	static const u32 seconds[KWARP_CMS_COUNT] = {
+		[KWARP_CMS_CONNECT] = 30, [KWARP_CMS_SEND_REQ] = 30, [KWARP_CMS_WAIT_REP] = 30,
+		[KWARP_CMS_WAIT_REQ] = 10, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_SEND_REP] = 10, [KWARP_CMS_WAIT_FPDU] = 10,
+		[KWARP_CMS_SEND_REJ] = 10, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 5,
+	};
+
+	expect_timer(test, seconds);
+}
+
+/* With other knobs. */
+static void test_knob_timer(struct kunit *test)
+{
+	static const u32 seconds[KWARP_CMS_COUNT] = {
+		[KWARP_CMS_CONNECT] = 77, [KWARP_CMS_SEND_REQ] = 77, [KWARP_CMS_WAIT_REP] = 77,
+		[KWARP_CMS_WAIT_REQ] = 33, [KWARP_CMS_WAIT_TURN] = 25, [KWARP_CMS_WAIT_ULP] = 120,
+		[KWARP_CMS_SEND_REP] = 33, [KWARP_CMS_WAIT_FPDU] = 33,
+		[KWARP_CMS_SEND_REJ] = 33, [KWARP_CMS_SEND_TERM] = 2, [KWARP_CMS_LINGER] = 44,
+	};
+
+	fake.kdev->knobs.connect_timeout = 77;
+	fake.kdev->knobs.startup_timeout = 33;
+	fake.kdev->knobs.linger_timeout = 44;
+	expect_timer(test, seconds);
 }
 
 /* Users that are told to leave have their streams to do so; none waits for a startup. */
@@ -757,6 +779,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_PARAM(test_state, way_gen_params),
 	KUNIT_CASE_PARAM(test_retire, way_gen_params),
 	KUNIT_CASE_PARAM(test_state_timer, way_gen_params),
+	KUNIT_CASE_PARAM(test_knob_timer, way_gen_params),
 	KUNIT_CASE(test_connect_answered),
 	KUNIT_CASE(test_accept_answered),
 	KUNIT_CASE(test_initiator),

@@ -238,6 +238,10 @@ int ct_init(struct kunit *test)
 		return -ENOMEM;
 	kwarp_cm_init_device(fake.kdev);
 	fake.kdev->knobs.mpa_rev = 2;
+	fake.kdev->knobs.half_open_max = KWARP_HALF_OPEN;
+	fake.kdev->knobs.startup_timeout = KWARP_STARTUP_TIMEOUT;
+	fake.kdev->knobs.connect_timeout = KWARP_CONNECT_TIMEOUT;
+	fake.kdev->knobs.linger_timeout = KWARP_LINGER_TIMEOUT;
 	for (i = 0; i < FAKE_QPS; i++) {
 		fake.qp[i].refs = 1;
 		fake.qp[i].may_connect = true;

@@ -136,7 +136,7 @@ static u32 listen_sock_queued(const struct socket *sock)
 	return 0;
 }
 
-static int listen_sock_accept(const struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
+static int listen_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			      struct socket **res)
 {
 	return -EAGAIN;
@@ -174,6 +174,7 @@ static int listen_test_init(struct kunit *test)
 		return -ENOMEM;
 	strscpy(lt->netdev->name, "eth7");
 	lt->kdev->netdev = lt->netdev;
+	lt->kdev->knobs.half_open_max = 20;
 	kwarp_cm_init_device(lt->kdev);
 	for (i = 0; i < LISTENERS; i++) {
 		lt->id[i].device = &lt->kdev->ibdev;
@@ -310,9 +311,9 @@ static void test_leave_full(struct kunit *test)
 {
 	struct kwarp_listener *l = enter(test);
 
-	l->num_half_open = KWARP_MAX_HALF_OPEN;
+	l->num_half_open = 20;
 	leave(l);
-	KUNIT_EXPECT_EQ(test, l->num_half_open, KWARP_MAX_HALF_OPEN - 1);
+	KUNIT_EXPECT_EQ(test, l->num_half_open, 19);
 	KUNIT_EXPECT_EQ(test, lt->looks, 1);
 	l->num_half_open = 0;
 	destroy(0);

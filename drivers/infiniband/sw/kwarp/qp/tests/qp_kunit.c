@@ -321,6 +321,7 @@ static int qp_test_init(struct kunit *test)
 	test->priv = t;
 	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
+	t->kdev->knobs.linger_timeout = 7;
 	xa_init_flags(&t->kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_numbers, t->kdev), 0);
 	make_queues(test, &t->qp);
@@ -522,7 +523,7 @@ static void test_graceful(struct kunit *test)
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	work(t);
 	expect_log(test, "fin");
-	KUNIT_EXPECT_EQ(test, t->timer_ms, KWARP_CLOSE_TIMEOUT_MS);
+	KUNIT_EXPECT_EQ(test, t->timer_ms, 7 * MSEC_PER_SEC);
 	/* Once only. */
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	work(t);

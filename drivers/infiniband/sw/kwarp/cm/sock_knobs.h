@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_SOCK_KNOBS_H
+#define KWARP_CM_SOCK_KNOBS_H
+
+struct iw_cm_id;
+struct kwarp_cm_sock;
+struct kwarp_dev;
+struct socket;
+
+void kwarp_sock_dials(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
+void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock);
+void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock);
+void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
+void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
+			 const struct kwarp_cm_sock *listener);
+
+#endif /* KWARP_CM_SOCK_KNOBS_H */
