@@ -109,7 +109,7 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 /* As SO_SNDBUFFORCE and SO_RCVBUFFORCE: half of it is for what the kernel adds. */
 static void sock_set_buffer(struct sock *sk, int *size, int lock, u32 octets)
 {
-	lockdep_sock_is_held(sk);
+	sock_owned_by_me(sk);
 	if (octets) {
 		sk->sk_userlocks |= lock;
 		WRITE_ONCE(*size, 2 * octets);

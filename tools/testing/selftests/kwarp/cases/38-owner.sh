@@ -59,7 +59,8 @@ knob_refuses() {
 		for value in "${@:2}"; do
 			! echo "$value" 2>"$CASE_DIR/refused" >"$file" || fail "$file takes '$value'"
 			error=$(<"$CASE_DIR/refused")
-			[[ $error = *'Invalid argument' || $error = *'out of range' ]] ||
+			[[ $error = *'Invalid argument' || $error = *'out of range' ||
+			$1 = congestion && $error = *'No such file or directory' ]] ||
 				fail "$file refuses '$value' for another reason: $error"
 			read -r after <"$file"
 			[ "$after" = "$before" ] || fail "$file changed from '$before' to '$after' by '$value'"
@@ -79,6 +80,8 @@ knob_words() {
 	done
 	knob_takes peer_to_peer on
 	knob_takes rfc7306 on
+	knob_takes congestion reno cubic default
+	knob_refuses congestion '' nothing 'reno cubic' reno,cubic a2345678901234567
 	knob_takes crc off required on
 	knob_refuses crc '' onx require requiredx 'on off' on,required 7 -1
 	knob_takes rtr send write read send,write send,read send,write,read read,write:write,read \
@@ -88,6 +91,18 @@ knob_words() {
 
 knob_numbers() {
 	local name
+	for name in connect_timeout linger_timeout startup_timeout; do
+		knob_takes "$name" 1 3600 "$(<"/sys/module/kwarp/parameters/$name")"
+		knob_refuses "$name" 0 3601 4s 65596 "${no_numbers[@]}"
+	done
+	knob_takes half_open_max 16 65536 1024
+	knob_refuses half_open_max 0 15 65537 "${no_numbers[@]}"
+	for name in sndbuf rcvbuf; do
+		knob_takes "$name" 65536 1073741823 0
+		knob_refuses "$name" 1 65535 1073741824 64k "${no_numbers[@]}"
+	done
+	knob_takes tos 0x28:40 252 0
+	knob_refuses tos 1 2 3 255 256 EF "${no_numbers[@]}"
 	knob_takes coalesce_us 0 10 1000 100
 	knob_refuses coalesce_us 1 9 1001 "${no_numbers[@]}"
 	knob_takes mpa_rev 1 2
@@ -128,6 +143,73 @@ knob_values_case() {
 	done < <(find "/sys/class/infiniband/${LINK[0]}/kwarp" /sys/module/kwarp/parameters -type f -perm -200 -printf '%f\n')
 	knob_at_load rtr=write, crc required
 	own_links
+}
+
+# socket_has END FILTER WORD...: ss says all of them of the one socket.
+socket_has() {
+	local said word
+	said=" $(in_ns "$1" ss -HtinmO --tos state established "$2") "
+	for word in "${@:3}"; do
+		[[ $said = *[\ ,\(]"$word"[\ ,\)]* ]] || return 1
+	done
+}
+
+# Of connections that begin now, either way; and the listener was there before.
+sockets_have() {
+	local port
+	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
+	wait_until 10 "an inbound connection has $*" socket_has 1 "sport = :$LISTENER" "$@"
+	stop silent KILL
+	wait_until 10 "it is over" socket_gone 1 "sport = :$LISTENER"
+	new_port
+	port=$PORT
+	start reply 1 python3 "$HERE/timers.py" reply "${IP[1]}" "$port"
+	wait_until 15 "the silent server listens" listening_or_gone "$PID" "$port"
+	start caller 0 kwconn -c -x -a "${IP[1]}" -p "$port" -n 1 -T 100
+	wait_until 10 "an outbound connection has $*" socket_has 0 "dport = :$port" "$@"
+	stop caller KILL
+	stop reply KILL
+}
+
+socket_gone() {
+	[ -z "$(in_ns "$1" ss -Htn state established "$2")" ]
+}
+
+# What the knobs say of TCP's sockets is what they have: set, set to something else, and not set.
+knob_sockets_case() {
+	skip_on siw "it has no knobs"
+	own_links
+	new_port
+	LISTENER=$PORT
+	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	knob sndbuf 200000
+	knob rcvbuf 300000
+	knob congestion reno
+	knob tos 40
+	sockets_have reno tb400000 rb600000 tos:0x28
+	knob sndbuf 100000
+	knob rcvbuf 0
+	knob tos 64
+	sockets_have reno tb200000 tos:0x40
+	! socket_has 1 "sport = :$LISTENER" rb600000 || fail "the receive buffer is the former one"
+	knob sndbuf 0
+	knob congestion default
+	knob tos 0
+	sockets_have "$(n1 sysctl -n net.ipv4.tcp_congestion_control)"
+	works_to_server
+	stop listener KILL
+}
+
+# Data go through buffers that are hardly larger than a frame, with a program's own service type.
+knob_small_case() {
+	skip_on siw "it has no knobs"
+	own_links
+	knob sndbuf 65536
+	knob rcvbuf 65536
+	data_serve server
+	data_client -n "$(by_profile 400 60)" -m $((256 << 10)) -S 71 -T 100
+	client "${DATA_CLIENT[@]}"
+	stop server
 }
 
 # ------------------------------------------------------------ control groups
@@ -348,6 +430,8 @@ of_service() {
 
 testcase owner-knobs 90 knob_rights_case
 testcase owner-knobs-values 60 knob_values_case
+testcase owner-knobs-sockets 60 knob_sockets_case
+testcase owner-knobs-small 120 knob_small_case
 testcase owner-memory-accept 90 memcg_accept_case
 testcase owner-memory-connect 90 memcg_connect_case
 testcase owner-memory-listen 60 memcg_listen_case

@@ -51,16 +51,37 @@ listener_full_case() {
 	local port
 	skip_on siw "it has no such limit"
 	own_links
+	knob half_open_max "$1"
 	new_port
 	port=$PORT
 	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
-	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$port" 1100
-	wait_until 15 "the crowd is there" crowded "$port"
+	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$port" $(($1 + 76))
+	wait_until 15 "the crowd is there" crowded "$port" $(($1 - 124))
 	client kwconn -c -a "${IP[1]}" -p "$port" -n 3 -T "$(by_profile 6 20)"
 	expect_in client ' 3 echoed'
 	stop crowd KILL
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
+}
+
+# With few places those who wait in TCP's queue are seen: more are not taken at once.
+listener_few_case() {
+	skip_on siw "it has no such limit"
+	own_links
+	knob half_open_max 16
+	new_port
+	serve server "$PORT" kwconn -s -q -a "${IP[1]}" -p "$PORT"
+	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$PORT" 30 request
+	wait_until 10 "the crowd is there" grep -q 'all have begun' "$CASE_DIR/crowd.log"
+	wait_until 5 "14 wait" waits_in_tcp "$PORT" 14
+	knob half_open_max 64
+	wait_until 5 "they have got places" none_waits_in_tcp "$PORT"
+	stop crowd KILL
+	stop server KILL
+}
+
+waits_in_tcp() {
+	[ "$(waiting_in_tcp "$1")" = "$2" ]
 }
 
 waiting_in_tcp() {
@@ -112,7 +133,7 @@ ulp_full_case() {
 # come than the start-up timers last, most.
 crowded() {
 	grep -q 'all have begun' "$CASE_DIR/crowd.log" &&
-		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge "$(by_profile 900 1)" ]
+		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge "$(by_profile "$2" 1)" ]
 }
 
 memory_in_use() {
@@ -158,12 +179,15 @@ lasted() {
 	[ "$ms" -le "$most" ] || fail "the timer of '$1' ran after $ms ms, more than $most"
 }
 
-# Peers that fall silent, each at another point of the start-up, or do not close: the timers of
-# limits.h.
+# timers_case STARTUP CONNECT LINGER: peers that fall silent, each at another point of the start-up,
+# or do not close: the timers, in seconds.
 timers_case() {
 	local port
 	skip_on siw "its timers are others"
 	own_links
+	knob startup_timeout "$1"
+	knob connect_timeout "$2"
+	knob linger_timeout "$3"
 	new_port
 	port=$PORT
 	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
@@ -174,15 +198,15 @@ timers_case() {
 	start reply 1 python3 "$HERE/timers.py" reply "${IP[1]}" "$PORT"
 	wait_until 15 "the silent server listens" listening_or_gone "$PID" "$PORT"
 	start caller 0 kwconn -c -x -a "${IP[1]}" -p "$PORT" -n 1 -T 100
-	lasted request 10000
-	lasted rtr 10000
-	lasted terminate 5000
+	lasted request "${1}000"
+	lasted rtr "${1}000"
+	lasted terminate "${3}000"
 	# Its program is killed: the device closes, and waits for the peer.
 	start linger 0 python3 "$HERE/timers.py" linger "${IP[1]}" "$port"
 	wait_until 15 "the connection stands" grep -q established "$CASE_DIR/linger.log"
 	stop server KILL
-	lasted linger 5000
-	lasted reply 30000
+	lasted linger "${3}000"
+	lasted reply "${2}000"
 	reap 30 caller
 }
 
@@ -204,9 +228,11 @@ selftest_case() {
 # Garbage at every place of the start-up must not move the device's state: afterwards
 # it works, which "good_connections" has shown, and no object is left (case_end).
 testcase bad-selftest 30 selftest_case
-testcase bad-timers 60 timers_case
+testcase bad-timers 60 timers_case 10 30 5
+testcase bad-timers-knobs 40 timers_case 4 9 2
 optional_testcase bad-timer-verdict 180 timer_verdict_case
-testcase bad-listener-full 60 listener_full_case
+testcase bad-listener-full 60 listener_full_case 1024
+testcase bad-listener-few 40 listener_few_case
 testcase bad-ulp-full 90 ulp_full_case
 testcase bad-half-open $((120 + ${KWARP_HALF_OPEN:-0} / 20)) half_open_case
 for scenario in req-garbage req-wrong req-silence req-fin req-rst req-whole-fin req-whole-rst \
