@@ -65,6 +65,10 @@ add_tests() {
 	mkdir -p "$out/opt/kwarp"
 	[ ! -d "$tests/selftests/kwarp" ] || cp -a "$tests/selftests/kwarp" "$out/opt/kwarp/selftests"
 	cp "$here/kwarp@.service" "$out/opt/kwarp/selftests/"
+	cp -r "$KWARP_ROOT/tools/kwarpctl" "$out/opt/kwarp/"
+	mkdir -p "$out/usr/local/bin"
+	printf '#!/bin/sh\nexec /opt/kwarp/kwarpctl/kwarpctl "$@"\n' >"$out/usr/local/bin/kwarpctl"
+	chmod 755 "$out/usr/local/bin/kwarpctl"
 	[ ! -e "$tests/demo.sh" ] || cp "$tests/demo.sh" "$out/opt/kwarp/"
 	[ ! -d "$tests/bench" ] || cp -a "$tests/bench" "$out/opt/kwarp/"
 }

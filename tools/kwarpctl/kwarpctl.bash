@@ -12,19 +12,31 @@ _kwarpctl_links() {
 	done
 }
 
+# Knobs can be written, counts cannot.
+_kwarpctl_knobs() {
+	local knob
+	for knob in /sys/class/infiniband/*/kwarp/*; do
+		[ -f "$knob" ] || continue
+		case $(stat -c %A "$knob") in ??w*) echo "${knob##*/}=" ;; esac
+	done | sort -u
+}
+
 # What may follow: options and words of the command.
 _kwarpctl_words() {
 	case $1 in
 	show) echo "--rates --interval --count --json --help $(_kwarpctl_links)" ;;
 	doctor) echo "--peer --port --json --help $(_kwarpctl_links)" ;;
+	set) echo "--keep --kept --json --help $(_kwarpctl_links) $(_kwarpctl_knobs)" ;;
 	explain) echo "--json --help" ;;
 	bench) echo "--server --link --port --json --help" ;;
-	*) echo "show doctor explain bench --help" ;;
+	*) echo "show doctor set explain bench --help" ;;
 	esac
 }
 
 _kwarpctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
+	# Readline takes "=" for a word of its own.
+	[ "$word" != = ] || word=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
 	COMPREPLY=()
 	case $before in
@@ -32,6 +44,7 @@ _kwarpctl() {
 	--peer | --port | --interval | --count | -i | -n) ;;
 	*) mapfile -t COMPREPLY < <(compgen -W "$(_kwarpctl_words "$command")" -- "$word") ;;
 	esac
+	case ${COMPREPLY[0]-} in *=) compopt -o nospace 2>/dev/null ;; esac
 }
 
 complete -F _kwarpctl kwarpctl

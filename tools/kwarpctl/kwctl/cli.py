@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from . import bench, doctor, explain, show
+from . import bench, doctor, explain, knobs, show
 from .host import Host, Trouble, Usage
 
 
@@ -71,6 +71,18 @@ def add_doctor(commands):
     parser.add_argument("--json", action="store_true", help="for machines")
 
 
+def add_set(commands):
+    parser = commands.add_parser("set", help="knobs of a link",
+                                 description="Set knobs of a link, all of them or, if one is "
+                                 "refused, none. Without KNOB=VALUE: show them.")
+    parser.add_argument("link", metavar="LINK")
+    parser.add_argument("knobs", nargs="*", metavar="KNOB=VALUE", help="what to set")
+    parser.add_argument("--keep", action="store_true",
+                        help="write them to /etc/kwarp/LINK.conf, too, for the unit kwarp@")
+    parser.add_argument("--kept", action="store_true", help="set what that file has")
+    parser.add_argument("--json", action="store_true", help="for machines")
+
+
 def add_explain(commands):
     parser = commands.add_parser("explain", help="a code in words", description="Explain a "
                                  "Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status of a "
@@ -98,6 +110,7 @@ def make_parser():
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_show(commands)
     add_doctor(commands)
+    add_set(commands)
     add_explain(commands)
     add_bench(commands)
     return parser
@@ -106,11 +119,18 @@ def make_parser():
 def check_args(args):
     """What argparse cannot say."""
     if args.command is None:
-        raise Usage("no command: give show, doctor, explain or bench; see kwarpctl --help")
+        raise Usage("no command: give show, doctor, set, explain or bench; see kwarpctl --help")
     if args.command == "show":
         if not args.rates and (args.interval is not None or args.count is not None):
             raise Usage("-i and -n are of --rates: give that, too")
         args.interval = args.interval or 1.0
+    if args.command == "set":
+        if args.kept and (args.knobs or args.keep):
+            raise Usage("--kept sets what the file has: give no KNOB=VALUE and no --keep with it")
+        if args.keep and not args.knobs:
+            raise Usage("--keep keeps what is set: give KNOB=VALUE, too")
+        if args.json and (args.knobs or args.kept):
+            raise Usage("--json is for showing: give no KNOB=VALUE and no --kept with it")
     if args.command == "bench":
         if args.server and args.address:
             raise Usage("--server takes no ADDRESS: give one of the two")
@@ -140,6 +160,8 @@ def run(argv, host):
         return show.command(host, args)
     if args.command == "doctor":
         return doctor.command(host, args)
+    if args.command == "set":
+        return knobs.command(host, args)
     if args.command == "bench":
         return bench.command(host, args)
     return explain.command(args)

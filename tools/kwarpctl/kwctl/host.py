@@ -65,6 +65,24 @@ class Host:
         except OSError:
             return None
 
+    def write(self, path, text):
+        """In one call, as the kernel wants it of a file in sysfs."""
+        file = os.open(self.path(path), os.O_WRONLY)
+        try:
+            os.write(file, text.encode())
+        finally:
+            os.close(file)
+
+    def replace(self, path, text):
+        """A file that is there, with the former text or with this one, whatever happens."""
+        full = self.path(path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(full + ".new", full)
+
     def list(self, path):
         """Sorted names in a folder; none if there is no such folder."""
         try:

@@ -10,8 +10,10 @@ PARAMETERS = "/sys/module/kwarp/parameters"
 
 # The module's own defaults: the table in knobs.h.
 KNOBS = {
-    "align": "off", "coalesce_us": "100", "crc": "on", "keepalive": "60", "markers": "off",
-    "mpa_rev": "2", "peer_to_peer": "on", "rfc7306": "on", "rtr": "write,read", "strict": "off",
+    "align": "off", "coalesce_us": "100", "congestion": "default", "connect_timeout": "30",
+    "crc": "on", "half_open_max": "1024", "keepalive": "60", "linger_timeout": "5",
+    "markers": "off", "mpa_rev": "2", "peer_to_peer": "on", "rcvbuf": "0", "rfc7306": "on",
+    "rtr": "write,read", "sndbuf": "0", "startup_timeout": "10", "strict": "off", "tos": "0",
     "user_timeout": "60",
 }
 

@@ -34,7 +34,9 @@ class Cli(Case):
                      "doctor --port 65536", "doctor --port x", "doctor a b", "explain",
                      "explain nonsense", "explain 0xzz", "explain 1/2", "bench", "bench foo",
                      "bench --server 192.0.2.1", "bench 192.0.2.1 --port 65535", "bench ::1",
-                     "bench --port -1"):
+                     "bench --port -1", "set", "set kw9", "set kwlo crc", "set kwlo =on",
+                     "set kwlo crc=", "set kwlo foo=1", "set kwlo --keep", "set kwlo --kept crc=on",
+                     "set kwlo --kept --keep", "set kwlo crc=on --json", "set kwlo --kept --json"):
             status, out, err = self.run_cli(*line.split())
             self.assertEqual((line, status, out), (line, 2, ""))
             self.assertEqual(len(err.splitlines()), 1, line)
@@ -42,7 +44,8 @@ class Cli(Case):
             self.assertNotIn("fault of kwarpctl", err, line)
 
     def test_help(self):
-        for line in ("--help", "show --help", "doctor --help", "explain --help", "bench --help"):
+        for line in ("--help", "show --help", "doctor --help", "set --help",
+                     "explain --help", "bench --help"):
             status, out, err = self.run_cli(*line.split())
             self.assertEqual((status, err), (0, ""), line)
             self.assertIn("usage: kwarpctl", out)

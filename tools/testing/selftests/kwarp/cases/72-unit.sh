@@ -8,12 +8,13 @@
 UNIT=$HERE/kwarp@.service
 UNIT_DEV=kwunit0
 
-# unit_run ExecStart|ExecStop: with systemd's rule for a leading hyphen.
+# unit_run ExecStart|ExecStartPost|ExecStopPost: with systemd's rule for a leading hyphen.
 unit_run() {
 	local command
 	command=$(sed -n "s/^$1=//p" "$UNIT")
 	[ -n "$command" ] || fail "the unit has no $1"
 	command=${command//%[iI]/$UNIT_DEV}
+	command=${command//'${KWARP_TYPE}'/$(sed -n 's/^Environment=KWARP_TYPE=//p' "$UNIT")}
 	note "$command"
 	case $command in
 	-*) ${command#-} || : ;;
@@ -31,15 +32,44 @@ unit_no_link() {
 
 unit_start() {
 	unit_run ExecStart || fail "the unit does not start"
+	unit_run ExecStartPost || fail "the unit does not set what is kept"
 	unit_link || fail "started, and there is no link"
 }
 
 unit_stop() {
-	unit_run ExecStop || fail "the unit does not stop"
+	unit_run ExecStopPost || fail "the unit does not stop"
 	! unit_link || fail "stopped, and the link is still there"
 }
 
+# unit_knob NAME VALUE
+unit_knob() {
+	[ "$(<"/sys/class/infiniband/kw-$UNIT_DEV/kwarp/$1")" = "$2" ] || fail "the link's $1 is not $2"
+}
+
+# Knobs that are kept are there after the unit has been started again. With one that the link refuses
+# it does not start, and leaves no link.
+unit_knobs() {
+	local conf=/etc/kwarp/kw-$UNIT_DEV.conf
+	unit_start
+	unit_knob crc on
+	check "keeping knobs" kwarpctl set "kw-$UNIT_DEV" --keep crc=required tos=40 keepalive=30
+	unit_knob crc required
+	unit_stop
+	unit_start
+	unit_knob crc required
+	unit_knob tos 40
+	unit_knob keepalive 30
+	unit_stop
+	echo 'tos=41 # which is none' >>"$conf"
+	unit_run ExecStart || fail "the unit does not start"
+	! unit_run ExecStartPost 2>"$CASE_DIR/refused.log" || fail "the unit takes a wrong knob"
+	expect_in refused "$conf:5: kw-$UNIT_DEV does not take tos=41 .*: give 0 to 252"
+	unit_stop
+	rm "$conf"
+}
+
 unit_case() {
+	rm -f "/etc/kwarp/kw-$UNIT_DEV.conf"
 	# Left by a case that was cut short.
 	ip link delete "$UNIT_DEV" 2>/dev/null || :
 	ip link add "$UNIT_DEV" type veth peer name kwunit1
@@ -49,6 +79,7 @@ unit_case() {
 	unit_start
 	! unit_run ExecStart || fail "a second link on one device"
 	unit_stop
+	unit_knobs
 	unit_start
 	# BindsTo: systemd stops it after the device has gone, and nothing is wrong then.
 	ip link delete "$UNIT_DEV"
@@ -56,4 +87,4 @@ unit_case() {
 	unit_stop
 }
 
-testcase unit 30 unit_case
+testcase unit 60 unit_case

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""kwarpctl set: knobs of a link, now and at each boot.
+
+/etc/kwarp/LINK.conf has those that are kept, a line for each, KNOB=VALUE; what follows a # is a
+comment.  The unit kwarp@ sets them when it has added the link.
+"""
+import json
+import re
+
+from . import links as kw
+from .host import Trouble, Usage
+
+FOLDER = "/etc/kwarp"
+
+# What a knob takes, in words: the kinds in knobs.c.
+ON_OFF = "on or off"
+SECONDS = "seconds, 0 (never) to 32767"
+TIMEOUT = "seconds, 1 to 3600"
+BUFFER = "octets, 65536 to 1073741823, or 0 (TCP chooses)"
+VALUES = {
+    "align": ON_OFF, "coalesce_us": "microseconds, 10 to 1000, or 0 (never)",
+    "congestion": "a congestion control of TCP (sysctl "
+                  "net.ipv4.tcp_available_congestion_control), or default",
+    "connect_timeout": TIMEOUT, "crc": "on, off or required", "half_open_max": "16 to 65536",
+    "keepalive": SECONDS, "linger_timeout": TIMEOUT, "markers": ON_OFF, "mpa_rev": "1 or 2",
+    "peer_to_peer": ON_OFF, "rcvbuf": BUFFER, "rfc7306": ON_OFF,
+    "rtr": "a list of send, write and read, with commas", "sndbuf": BUFFER,
+    "startup_timeout": TIMEOUT, "strict": ON_OFF, "tos": "0 to 252, a multiple of 4",
+    "user_timeout": SECONDS,
+}
+
+
+def place(link, knob):
+    return "%s/%s/kwarp/%s" % (kw.CLASS, link, knob)
+
+
+def kept_in(link):
+    return "%s/%s.conf" % (FOLDER, link)
+
+
+def split(text, where):
+    """KNOB=VALUE, with blanks around either or not."""
+    knob, sign, value = (part.strip() for part in text.partition("="))
+    if not sign or not knob or not value:
+        raise Usage("%s'%s' is no KNOB=VALUE" % (where, text))
+    return knob, value
+
+
+def kept(host, link):
+    """What the file has, by knob: the line's number and the value."""
+    found = {}
+    for number, line in enumerate((host.read(kept_in(link)) or "").splitlines(), 1):
+        text = line.partition("#")[0].strip()
+        if text:
+            knob, value = split(text, "%s:%d: " % (kept_in(link), number))
+            found[knob] = (number, value)
+    return found
+
+
+# ------------------------------------------------------------------- setting
+
+def check_names(host, link, knobs, where):
+    there = [name for name in kw.KNOBS if host.exists(place(link, name))]
+    if not there:
+        raise Trouble("the knobs of %s cannot be seen here: run this in the network namespace of "
+                      "its network device" % link)
+    for knob in knobs:
+        if knob not in there:
+            raise Usage("%s%s has no knob '%s': it has %s"
+                        % (where(knob), link, knob, ", ".join(there)))
+
+
+def refused(link, knob, value, error, where):
+    if isinstance(error, PermissionError):
+        return Trouble("%s=%s: %s; run it as root, with CAP_NET_ADMIN"
+                       % (knob, value, error.strerror))
+    return Usage("%s%s does not take %s=%s (%s): give %s"
+                 % (where(knob), link, knob, value, error.strerror, VALUES[knob]))
+
+
+def set_all(host, link, wanted, where=lambda knob: ""):
+    """All of them, or none."""
+    check_names(host, link, wanted, where)
+    before = {}
+    for knob, value in wanted.items():
+        before[knob] = host.read(place(link, knob))
+        try:
+            host.write(place(link, knob), value + "\n")
+        except OSError as error:
+            del before[knob]
+            for other, old in before.items():
+                host.write(place(link, other), old + "\n")
+            raise refused(link, knob, value, error, where) from None
+
+
+def set_kept(host, link):
+    """What the unit does; a link without a file keeps the module's defaults."""
+    lines = kept(host, link)
+    if lines:
+        set_all(host, link, {knob: value for knob, (_, value) in lines.items()},
+                lambda knob: "%s:%d: " % (kept_in(link), lines[knob][0]))
+
+
+# ------------------------------------------------------------------- keeping
+
+HEAD = "# Knobs of the link %s, set when kwarp@.service adds it: see kwarpctl(8).\n"
+
+
+def keep(host, link, wanted):
+    """Change the lines of these knobs, and leave all others as they are."""
+    text = host.read(kept_in(link))
+    lines = (HEAD % link if text is None else text).splitlines()
+    for knob, value in wanted.items():
+        mine = [n for n, line in enumerate(lines) if re.match(r"\s*%s\s*=" % knob, line)]
+        for n in mine[:-1]:
+            lines[n] = None
+        if mine:
+            lines[mine[-1]] = "%s=%s" % (knob, value)
+        else:
+            lines.append("%s=%s" % (knob, value))
+        lines = [line for line in lines if line is not None]
+    try:
+        host.replace(kept_in(link), "\n".join(lines) + "\n")
+    except OSError as error:
+        raise Trouble("the knobs are set, and not kept: %s: %s"
+                      % (kept_in(link), error.strerror)) from None
+
+
+# ------------------------------------------------------------------- showing
+
+def rows(host, link):
+    usual, lines = kw.defaults(host), kept(host, link.name)
+    return [{"knob": knob, "value": value, "default": usual[knob],
+             "kept": lines[knob][1] if knob in lines else None, "values": VALUES[knob]}
+            for knob, value in link.knobs.items()]
+
+
+def show(host, link, as_json):
+    found = rows(host, link)
+    if as_json:
+        print(json.dumps({"link": link.name, "knobs": found}, indent=2))
+        return
+    line = "%-16s %-12s %-12s %-12s %s"
+    print(line % ("knob", "value", "default", "kept", "values"))
+    for row in found:
+        print(line % (row["knob"], row["value"], row["default"], row["kept"] or "-",
+                      row["values"]))
+
+
+def command(host, args):
+    link = kw.find_links(host, args.link)[0]
+    wanted = dict(split(text, "") for text in args.knobs)
+    if args.kept:
+        set_kept(host, link.name)
+    elif wanted:
+        set_all(host, link.name, wanted)
+        if args.keep:
+            keep(host, link.name, {k: host.read(place(link.name, k)) for k in wanted})
+    else:
+        show(host, link, args.json)
+    return 0

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# kwarpctl beside real links; what it makes of each answer of the system its own tests say.
+
+ctl() {
+	local end=$1
+	shift
+	note "kwarpctl $*"
+	in_ns "$end" kwarpctl "$@" >"$CASE_DIR/ctl.log" 2>"$CASE_DIR/ctl-error.log"
+}
+
+# ctl_json END EXPRESSION ARGS...: the answer, as Python knows it, has that.
+ctl_json() {
+	local end=$1 what=$2
+	shift 2
+	ctl "$end" "$@" --json || fail "kwarpctl $* failed"
+	python3 -c "import json, sys; found = json.load(sys.stdin); assert $what, found" \
+		<"$CASE_DIR/ctl.log" || fail "kwarpctl $*: it is not true that $what"
+}
+
+# Links, a connection with both ends, a program that listens, rates, knobs that were changed.
+ctl_show_case() {
+	skip_on siw "it is for our links"
+	own_links
+	data_serve server
+	data_client -n 0 -m $((64 << 10)) -S 26 -T 100
+	start client 0 "${DATA_CLIENT[@]}"
+	wait_until 20 "there is a connection" ctl_connected
+	ctl_json 0 "[l['netdev'] for l in found['links'] if l['name'] == '${LINK[0]}'] == ['${DEV[0]}']" show
+	ctl_json 0 "found['connections'][0]['remote'] == '${IP[1]}' and found['connections'][0]['remote_port'] == $PORT" \
+		show "${LINK[0]}"
+	ctl_json 1 "[l['local_port'] for l in found['listeners']] == [$PORT]" show "${LINK[1]}"
+	ctl_json 0 "found['links']['${LINK[0]}']['tx_octets'] > 0" show "${LINK[0]}" --rates -i 1
+	knob_at 0 tos 40
+	ctl 0 show "${LINK[0]}" || fail "kwarpctl show failed"
+	expect_in ctl 'tos'
+	stop client
+	stop server
+}
+
+ctl_connected() {
+	ctl 0 show "${LINK[0]}" --json && grep -q '"remote": "[0-9]' "$CASE_DIR/ctl.log"
+}
+
+# Nothing hinders these links; then something does, and is named.
+ctl_doctor_case() {
+	skip_on siw "it is for our links"
+	own_links
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	ctl 0 doctor "${LINK[0]}" --peer "${IP[1]}" --port "$PORT" || :
+	expect_in ctl '0 problems, '
+	stop server
+	! ctl 0 doctor "${LINK[0]}" --peer "${IP[1]}" --port "$PORT" || fail "nobody is at the port"
+	expect_in ctl '1 problem, '
+	n0 ip link set "${DEV[0]}" down
+	wait_until 5 "the port is down" link_down 0
+	! ctl 0 doctor "${LINK[0]}" || fail "the interface is down"
+	expect_in ctl "${DEV[0]} is down"
+	n0 ip link set "${DEV[0]}" up
+	n0 ip addr replace "${IP6[0]}/64" dev "${DEV[0]}" nodad
+	wait_until 10 "the link is active" link_active 0
+}
+
+link_down() {
+	! link_active "$1"
+}
+
+# All knobs or none, and a line that says what to do.
+ctl_set_case() {
+	local knobs=/sys/class/infiniband/${LINK[0]}/kwarp
+	skip_on siw "it is for our links"
+	own_links
+	ctl 0 set "${LINK[0]}" crc=required tos=8 || fail "kwarpctl set failed"
+	[ "$(<"$knobs/crc") $(<"$knobs/tos")" = "required 8" ] || fail "the knobs are not set"
+	! ctl 0 set "${LINK[0]}" crc=off tos=9 || fail "kwarpctl takes a wrong value"
+	expect_in ctl-error "kwarpctl: ${LINK[0]} does not take tos=9 .*: give 0 to 252, a multiple of 4"
+	[ "$(<"$knobs/crc") $(<"$knobs/tos")" = "required 8" ] || fail "a knob is set though one was refused"
+	! ctl 0 set "${LINK[0]}" stashes=1 || fail "kwarpctl sets a count"
+	expect_in ctl-error "has no knob 'stashes'"
+	ctl_json 0 "{k['knob'] for k in found['knobs']} == set('$(writable_knobs)'.split())" set "${LINK[0]}"
+	ctl 0 set "${LINK[0]}" crc=on tos=0 || fail "kwarpctl set failed"
+}
+
+writable_knobs() {
+	find "/sys/class/infiniband/${LINK[0]}/kwarp" -type f -perm -200 -printf '%f '
+}
+
+testcase kwarpctl-show 90 ctl_show_case
+testcase kwarpctl-doctor 60 ctl_doctor_case
+testcase kwarpctl-set 30 ctl_set_case
