@@ -5,6 +5,7 @@ import sys
 import time
 
 from . import links as kw
+from . import rdma
 from .host import Trouble
 
 # Operations: name, and the count behind tx_ or rx_.  Sums are of one direction.
@@ -26,7 +27,16 @@ def counts_of(host, name):
         value = host.read("%s/%s" % (base, count)) or ""
         if count != "lifespan" and value.isdigit():
             found[count] = int(value)
-    return found
+    return found or counts_told(host, name)
+
+
+def counts_told(host, name):
+    """In other network namespaces than the first, sysfs has none, and rdma knows them."""
+    for entry in rdma.rdma(host, "statistic", "show", "link", name + "/1"):
+        if entry.get("ifname") == name:
+            return {count: value for count, value in entry.items()
+                    if isinstance(value, int) and count not in ("ifindex", "port")}
+    return {}
 
 
 def sample(host, names):

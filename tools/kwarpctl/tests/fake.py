@@ -113,7 +113,9 @@ def put_link(host, name, netdev, number):
 
 def put_programs(host):
     for words, out in (("dev show", DEVICES), ("resource show qp", QPS),
-                       ("resource show cm_id", CM_IDS)):
+                       ("resource show cm_id", CM_IDS),
+                       ("statistic show link kwlo/1", "[{}]"),
+                       ("statistic show link kws/1", "[{}]")):
         host.says("rdma -j -d -d " + words, out)
     host.says("rdma -j system show", "netns shared privileged-qkey off monitor on copy-on-fork on")
     host.says("ip -j -d addr show", ADDRESSES)

@@ -61,6 +61,17 @@ class Parsers(Case):
         self.assertEqual([c for c in used if c not in COUNTS], [])
 
 
+class Counts(Case):
+    def test_another_namespace(self):
+        """Its sysfs has no counts."""
+        self.host.remove("/sys/class/infiniband/kwlo/ports/1/hw_counters")
+        self.host.says("rdma -j -d -d statistic show link kwlo/1",
+                       '[{"ifindex":3,"ifname":"kwlo","port":1,"tx_octets":5,"rx_octets":6}]')
+        self.assertEqual(rates.counts_of(self.host, "kwlo"), {"tx_octets": 5, "rx_octets": 6})
+        self.host.says("rdma -j -d -d statistic show link kwlo/1", "[{}]")
+        self.assertEqual(rates.counts_of(self.host, "kwlo"), {})
+
+
 class Links(Case):
     def test_links(self):
         one, two = links.find_links(self.host)

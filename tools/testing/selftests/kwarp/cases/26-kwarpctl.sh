@@ -31,7 +31,7 @@ ctl_show_case() {
 	ctl_json 0 "found['connections'][0]['remote'] == '${IP[1]}' and found['connections'][0]['remote_port'] == $PORT" \
 		show "${LINK[0]}"
 	ctl_json 1 "[l['local_port'] for l in found['listeners']] == [$PORT]" show "${LINK[1]}"
-	ctl_json 0 "found['links']['${LINK[0]}']['tx_octets'] > 0" show "${LINK[0]}" --rates -i 1
+	ctl_json 0 "found['links']['${LINK[0]}']['tx']['mib'] > 0" show "${LINK[0]}" --rates -i 1
 	knob_at 0 tos 40
 	ctl 0 show "${LINK[0]}" || fail "kwarpctl show failed"
 	expect_in ctl 'tos'
