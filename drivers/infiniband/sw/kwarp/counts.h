@@ -87,7 +87,7 @@ struct kwarp_stats_stream {
  * @gone: counts of those that there were
  * @told: what counters of the RDMA core's have counted for queue pairs that were bound to them: the
  *	core adds that to the device's counts by itself
- * @lost: streams that ended without a Terminate and without a FIN
+ * @lost: streams that ended without a Terminate, and before both FINs
  * @cm: events of connection management, in each state that they came in
  * @errors: what has ended streams, by enum kwarp_perr
  * @term_sent: Terminates by enum kwarp_perr

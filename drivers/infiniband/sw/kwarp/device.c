@@ -11,6 +11,7 @@
 #include <rdma/siw-abi.h>
 
 #include "cm/cm.h"
+#include "debug.h"
 #include "device_list.h"
 #include "engine/engine.h"
 #include "qp/qp.h"
@@ -22,6 +23,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 {
 	struct kwarp_dev *kdev = to_kdev(ibdev);
 
+	kwarp_debug_remove(kdev);
 	/*
 	 * Nobody looks for it by driver_id any more but our module's exit, which waits for those
 	 * that others unregister; before it is off our own list.
@@ -46,6 +48,7 @@ static const struct ib_device_ops kwarp_ops = {
 	KWARP_ROBUST_UDATA
 
 	.device_group = &kwarp_attr_group,
+	.enable_driver = kwarp_debug_enable,
 	.dealloc_driver = dealloc_driver,
 
 	.modify_device = kwarp_modify_device,

@@ -34,8 +34,6 @@ static const char *const names[KWARP_FAULTS] = {
 	[KWARP_FAULT_BAD_CRC] = "bad_crc",
 };
 
-static struct dentry *dir;
-
 /**
  * kwarp_fault - is it time for this to go wrong?
  * @point: what
@@ -58,18 +56,12 @@ void kwarp_fault_late(void)
 		msleep(LATE_MS);
 }
 
-/* Without memory for the files there are none.  Context: process. */
-void kwarp_fault_init(void)
+/* In the folder of the module, and gone with it; if there is none, no files.  Context: process. */
+void kwarp_fault_init(struct dentry *dir)
 {
 	unsigned int i;
 
-	dir = debugfs_create_dir("kwarp", NULL);
 	for (i = 0; i < KWARP_FAULTS && !IS_ERR(dir); i++)
 		fault_create_debugfs_attr(names[i], dir, &attrs[i]);
-}
-
-void kwarp_fault_exit(void)
-{
-	debugfs_remove_recursive(dir);
 }
 #endif

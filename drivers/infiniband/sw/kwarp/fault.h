@@ -8,6 +8,8 @@
 
 #include <linux/types.h>
 
+struct dentry;
+
 /**
  * enum kwarp_fault - the points
  * @KWARP_FAULT_SHORT_SEND: TCP takes half of a batch, and tells when there is room
@@ -30,8 +32,7 @@ enum kwarp_fault {
 #if defined(CONFIG_FAULT_INJECTION_DEBUG_FS) && defined(MODULE)
 bool kwarp_fault(enum kwarp_fault point);
 void kwarp_fault_late(void);
-void kwarp_fault_init(void);
-void kwarp_fault_exit(void);
+void kwarp_fault_init(struct dentry *dir);
 #else
 static inline bool kwarp_fault(enum kwarp_fault point)
 {
@@ -42,11 +43,7 @@ static inline void kwarp_fault_late(void)
 {
 }
 
-static inline void kwarp_fault_init(void)
-{
-}
-
-static inline void kwarp_fault_exit(void)
+static inline void kwarp_fault_init(struct dentry *dir)
 {
 }
 #endif

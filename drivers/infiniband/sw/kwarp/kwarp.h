@@ -84,6 +84,7 @@ struct kwarp_knobs {
  * @port_work: finds out @speed, and whether users have to hear of the port, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
+ * @debug: its folder in debugfs, see debug.c
  * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
@@ -129,6 +130,7 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
+	struct dentry *debug;
 
 	struct xarray qps;
 	struct xarray stags;

@@ -6,6 +6,7 @@
 #include <rdma/rdma_netlink.h>
 
 #include "cm/cm.h"
+#include "debug.h"
 #include "fault.h"
 #include "link.h"
 #include "wq.h"
@@ -17,14 +18,14 @@ static int __init kwarp_init(void)
 	ret = kwarp_wq_init();
 	if (ret)
 		return ret;
-	kwarp_fault_init();
+	kwarp_fault_init(kwarp_debug_init());
 	ret = kwarp_link_register();
 	if (ret)
 		goto out;
 	return 0;
 
 out:
-	kwarp_fault_exit();
+	kwarp_debug_exit();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
 	return ret;
@@ -35,7 +36,7 @@ static void __exit kwarp_exit(void)
 	kwarp_link_unregister();
 	kwarp_wq_exit();
 	kwarp_cm_exit();
-	kwarp_fault_exit();
+	kwarp_debug_exit();
 	/* Regions and endpoints are freed by RCU. */
 	rcu_barrier();
 }

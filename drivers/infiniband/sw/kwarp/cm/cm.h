@@ -13,6 +13,7 @@ struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_dev;
 struct kwarp_qp;
+struct seq_file;
 
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
@@ -25,6 +26,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev);
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev);
 void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 void kwarp_cm_drop_qp(struct kwarp_qp *qp);
+int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m);
 void kwarp_cm_exit(void);
 
 #endif /* KWARP_CM_CM_H */

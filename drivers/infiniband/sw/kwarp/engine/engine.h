@@ -15,6 +15,8 @@
 #include "params.h"
 #include "types.h"
 
+struct seq_file;
+
 /**
  * struct kwarp_engine_parts - what an engine is wired to
  * @kdev: device
@@ -88,6 +90,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p);
 bool kwarp_engine_has_news(const struct kwarp_engine *e);
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info);
+void kwarp_engine_dump(struct kwarp_engine *e, struct seq_file *m);
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e);
 void kwarp_engine_poll(struct kwarp_engine *e);
 void kwarp_engine_drain(struct kwarp_engine *e);

@@ -25,7 +25,6 @@ void kwarp_engine_lost(struct kwarp_engine *e)
 {
 	if (!latch(e, KWARP_PERR_MPA_LOST))
 		return;
-	atomic_long_inc(&e->kdev->stats.lost);
 	trace_kwarp_error(e->ibqp, kwarp_perr_name(KWARP_PERR_MPA_LOST),
 			  kwarp_perr_short(KWARP_PERR_MPA_LOST));
 	e->ops->event(e, KWARP_QPE_LOST);
@@ -49,7 +48,6 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	atomic_long_inc(&e->kdev->stats.errors[perr]);
 	trace_kwarp_error(e->ibqp, kwarp_perr_name(perr), kwarp_perr_short(perr));
 	if (!kwarp_term_wanted(perr)) {
-		atomic_long_inc(&e->kdev->stats.lost);
 		e->ops->event(e, KWARP_QPE_LOST);
 		return;
 	}

@@ -7,11 +7,14 @@
 #include "stream.h"
 #include "types.h"
 
+struct seq_file;
+
 void kwarp_qp_init(struct kwarp_qp *qp);
 int kwarp_qp_reserve(struct kwarp_qp *qp);
 void kwarp_qp_unreserve(struct kwarp_qp *qp);
 void kwarp_qp_publish(struct kwarp_qp *qp);
 bool kwarp_qp_describe(struct kwarp_qp *qp, struct kwarp_engine_info *info);
+void kwarp_qp_dump(struct kwarp_dev *kdev, u32 qpn, struct seq_file *m);
 void kwarp_qp_retire(struct kwarp_qp *qp);
 bool kwarp_qp_gone(struct kwarp_qp *qp);
 int kwarp_qp_reset(struct kwarp_qp *qp);

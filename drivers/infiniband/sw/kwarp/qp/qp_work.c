@@ -70,6 +70,15 @@ static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 acti
 		kwarp_engine_stop_sending(&qp->engine);
 }
 
+/* Nobody has said that the stream is to end, nor why.  Context: @qp->state_lock held. */
+static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
+{
+	lockdep_assert_held(&qp->state_lock);
+	if (event == KWARP_QPE_LOST &&
+	    (qp->state == KWARP_QPS_RTS || qp->state == KWARP_QPS_CLOSING))
+		atomic_long_inc(&qp->kdev->stats.lost);
+}
+
 /**
  * kwarp_qp_note - something happened to the stream, which the caller sees to
  * @qp: queue pair
@@ -87,6 +96,7 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	step = kwarp_qp_fsm(qp->state, event);
 	if (step->legal) {
+		count_lost(qp, event);
 		trace_kwarp_qp_event(&qp->ibqp, kwarp_qp_state_name(qp->state),
 				     kwarp_qp_event_name(event),
 				     kwarp_qp_state_name(step->next));

@@ -178,19 +178,88 @@ stats_reads() {
 	[ "$(stat_of 0 tx_read_requests)" -gt 100 ]
 }
 
+DEBUGFS=/sys/kernel/debug
+
+need_debugfs() {
+	mountpoint -q "$DEBUGFS" || mount -t debugfs none "$DEBUGFS" 2>/dev/null ||
+		skip "this kernel has no debugfs"
+}
+
+# debug_says END FILE WORDS: a line of the link's file has them.
+debug_says() {
+	cat "$DEBUGFS"/kwarp/*-"${LINK[$1]}"/"$2" >"$CASE_DIR/debug.$2.log" &&
+		has_line "$CASE_DIR/debug.$2.log" "$3"
+}
+
+# All of a connection that moves, of a listener, and of one that waits; and of what was counted.
+debugfs_case() {
+	stats_links
+	need_debugfs
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 4000 -u 0
+	wait_until 10 "the queue pair is shown" debug_says 0 connections '^qp [0-9]+ user RTS '
+	debug_says 0 connections '^  flags TX_OPEN RX_ANY RX_SEEN error NONE' || fail "its flags are not shown"
+	debug_says 0 connections '^  reads out depth [1-9]' || fail "its Reads are not shown"
+	debug_says 0 connections '^  tcp snd_una ' || fail "its TCP is not shown"
+	debug_says 0 endpoints "^initiator STREAM for [0-9]+ ms qp [0-9]+ ${IP[0]}:[0-9]+ ${IP[1]}:$PORT" ||
+		fail "its endpoint is not shown"
+	debug_says 1 endpoints "^responder STREAM .*${IP[0]}:" || fail "the peer's endpoint is not shown"
+	debug_says 1 endpoints "^listener ${IP[1]}:$PORT backlog [1-9]" || fail "the listener is not shown"
+	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$PORT"
+	wait_until 10 "one that waits is shown" \
+		debug_says 1 endpoints '^responder WAIT_REQ for [0-9]+ ms ends in [0-9]+ ms '
+	stop silent KILL
+	debug_says 0 cm '^CONNECT +TCP_UP +[1-9]' || fail "no event of connection management is shown"
+	ended 30 bench
+	stop server
+	kwrawpeer_bad_crc
+	[ "$(stat -c %a "$DEBUGFS"/kwarp/*-"${LINK[0]}"/connections)" = 400 ] || fail "others than root may read it"
+}
+
+# A peer whose CRC is wrong gets a Terminate, which is shown by its code.
+kwrawpeer_bad_crc() {
+	new_port
+	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	start terminate 0 python3 "$HERE/timers.py" terminate "${IP[1]}" "$PORT"
+	wait_until 15 "the Terminate is counted" debug_says 1 terminates '^0x2002 +MPA_CRC +1 +0$'
+	stop terminate KILL
+	stop server
+}
+
+# Asks for all there is, again and again, and counts how often all of it was told.
+ask_for_details() {
+	local rounds=0 what qpn
+	while :; do
+		for what in qp cq mr srq; do
+			in_ns 0 rdma resource show "$what" -dd >/dev/null || return
+		done
+		in_ns 0 rdma statistic show >/dev/null || return
+		cat "$DEBUGFS"/kwarp/*-kw*/* >/dev/null || return
+		qpn=$(in_ns 0 rdma resource show qp link "${LINK[0]}/1" | sed -n 's/.*lqpn \([0-9]*\).*/\1/p' | tail -n 1)
+		# It may be gone already.
+		[ -z "$qpn" ] || ! in_ns 0 rdma statistic qp bind link "${LINK[0]}/1" lqpn "$qpn" 2>/dev/null ||
+			in_ns 0 rdma statistic qp show link "${LINK[0]}/1" >/dev/null || return
+		echo $((++rounds)) >"$CASE_DIR/rounds"
+	done
+}
+
 # Details and counts are asked for all the time, of objects that come and go.
 details_races() {
-	local end=$((SECONDS + $(by_profile 8 20)))
+	local end=$((SECONDS + $(by_profile 8 20))) asker
 	stats_links
-	start asker 0 bash -c "while :; do rdma resource show qp -dd; rdma resource show cq -dd;
-		rdma resource show mr -dd; rdma resource show srq -dd; rdma statistic show; done >/dev/null"
+	need_debugfs
+	ask_for_details &
+	asker=$!
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
 	while [ "$SECONDS" -lt "$end" ]; do
 		client kwconn -c -a "${IP[1]}" -p "$PORT" -n 20 -P 4
 	done
 	stop server
-	stop asker
+	kill "$asker" 2>/dev/null || fail "it was not all told"
+	wait "$asker" || :
+	[ "$(<"$CASE_DIR/rounds")" -gt 0 ] || fail "nothing was asked for"
 }
 
 TRACING=/sys/kernel/tracing
@@ -231,6 +300,7 @@ trace_connection() {
 
 testcase stats-trace 60 trace_case
 testcase stats-details 60 details_case
+testcase stats-debugfs 60 debugfs_case
 testcase stats-details-races 90 details_races
 testcase stats-write 60 stats_case write 4096 tx_writes tx_fpdus
 testcase stats-read 60 stats_case read 4096 tx_read_requests rx_read_responses

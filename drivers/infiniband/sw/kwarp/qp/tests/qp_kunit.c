@@ -420,6 +420,7 @@ static void test_action(struct kunit *test)
 	expect_log(test, a->log);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), a->state);
 	KUNIT_EXPECT_EQ(test, t->timer_ms, a->timer_ms);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), a->event == KWARP_QPE_LOST);
 	/* To send the Terminate may take long, too. */
 	KUNIT_EXPECT_EQ(test, t->bound_ms,
 			a->state == KWARP_QPS_TERM ? KWARP_TERM_TIMEOUT_MS : 0);
@@ -613,6 +614,8 @@ static void test_once(struct kunit *test)
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	work(t);
 	expect_log(test, "");
+	/* It was the error that ended it. */
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), 0);
 }
 
 /* What happened before the end is said before it. */

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Who waits for what, and for how long: endpoints and listeners, for debugfs. */
+#include "cm.h"
+
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <rdma/iw_cm.h>
+
+#include "../kwarp.h"
+#include "../qp/qp.h"
+#include "ep.h"
+#include "listener.h"
+#include "types.h"
+
+/* Milliseconds until then, which may be past. */
+static long ms_until(unsigned long when)
+{
+	const long left = when - jiffies;
+
+	return left < 0 ? -(long)jiffies_to_msecs(-left) : (long)jiffies_to_msecs(left);
+}
+
+/* Context: ep->mutex held. */
+static void dump_addresses(struct kwarp_ep *ep, struct seq_file *m)
+{
+	struct sockaddr_storage local = {}, remote = {};
+
+	if (!ep->cs.sock)
+		return;
+	kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
+	seq_printf(m, " %pISpc %pISpc", &local, &remote);
+}
+
+static void dump_ep(struct kwarp_ep *ep, struct seq_file *m)
+{
+	mutex_lock(&ep->mutex);
+	seq_printf(m, "%s %s for %ld ms", ep->listener ? "responder" : "initiator",
+		   kwarp_cm_state_name(ep->state), -ms_until(ep->since));
+	if (ep->due.kind != KWARP_CMT_NONE)
+		seq_printf(m, " ends in %ld ms", ms_until(ep->due.deadline));
+	if (ep->qp)
+		seq_printf(m, " qp %u", ep->qp->ibqp.qp_num);
+	dump_addresses(ep, m);
+	seq_printf(m, " events 0x%lx run %d%s%s%s\n", READ_ONCE(ep->events), atomic_read(&ep->run),
+		   READ_ONCE(ep->asked) ? " asked" : "", ep->su && ep->su->retried ? " retried" : "",
+		   ep->discard ? " discards" : "");
+	mutex_unlock(&ep->mutex);
+}
+
+static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
+{
+	struct sockaddr_storage at = {}, none = {};
+
+	mutex_lock(&l->mutex);
+	if (l->cs.sock) {
+		kwarp_cm_sock_names(l->cs.sock, &at, &none);
+		seq_printf(m, "listener %pISpc backlog %d queued %u half-open %u asked %d\n", &at,
+			   l->backlog, kwarp_cm_sock_queued(l->cs.sock),
+			   READ_ONCE(l->num_half_open), READ_ONCE(l->asked));
+	}
+	mutex_unlock(&l->mutex);
+}
+
+/* ------------------------------------------------------------------ all of them */
+
+static u32 count(struct kwarp_dev *kdev)
+{
+	struct list_head *node;
+	u32 n = 0;
+
+	spin_lock(&kdev->cm.lock);
+	list_for_each(node, &kdev->cm.eps)
+		n++;
+	spin_unlock(&kdev->cm.lock);
+	return n;
+}
+
+/* Some may have come meanwhile.  Return: how many there are a reference on. */
+static u32 take_eps(struct kwarp_dev *kdev, struct kwarp_ep **eps, u32 most)
+{
+	struct kwarp_ep *ep;
+	u32 n = 0;
+
+	spin_lock(&kdev->cm.lock);
+	/* Listed, hence alive. */
+	list_for_each_entry(ep, &kdev->cm.eps, node) {
+		if (n == most)
+			break;
+		kwarp_ep_get(ep);
+		eps[n++] = ep;
+	}
+	spin_unlock(&kdev->cm.lock);
+	return n;
+}
+
+/* With a reference; NULL if there are no more.  One that ends meanwhile may hide another. */
+static struct kwarp_listener *next_listener(struct kwarp_dev *kdev, u32 index)
+{
+	struct kwarp_listener *l;
+
+	spin_lock(&kdev->cm.lock);
+	list_for_each_entry(l, &kdev->cm.listeners, node)
+		if (!index--) {
+			kwarp_listener_get(l);
+			spin_unlock(&kdev->cm.lock);
+			return l;
+		}
+	spin_unlock(&kdev->cm.lock);
+	return NULL;
+}
+
+/**
+ * kwarp_cm_dump - endpoints and listeners of a device
+ * @kdev: device; stays meanwhile
+ * @m: file
+ *
+ * Context: process, may sleep.
+ * Return: 0, -ENOMEM.
+ */
+int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m)
+{
+	struct kwarp_listener *l;
+	struct kwarp_ep **eps;
+	u32 i, n = count(kdev);
+
+	might_sleep();
+	eps = kvcalloc(n ?: 1, sizeof(*eps), GFP_KERNEL);
+	if (!eps)
+		return -ENOMEM;
+	n = take_eps(kdev, eps, n);
+	for (i = 0; i < n; i++) {
+		dump_ep(eps[i], m);
+		kwarp_ep_put(eps[i]);
+	}
+	kvfree(eps);
+	for (i = 0; (l = next_listener(kdev, i)); i++) {
+		dump_listener(l, m);
+		kwarp_listener_put(l);
+	}
+	return 0;
+}

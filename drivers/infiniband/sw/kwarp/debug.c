@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * /sys/kernel/debug/kwarp/INDEX-NAME: what a link's connections are doing, for whoever looks for
+ * the reason why one stands still.  NAME is what the link was called first.
+ *
+ *   connections   queue pairs and their streams
+ *   endpoints     connection management: who waits for what, and for how long
+ *   terminates    Terminates by layer, type and code
+ *   cm            events of connection management by the state that they came in
+ *
+ * The texts are for people, and may change.
+ */
+#include "debug.h"
+
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "cm/cm.h"
+#include "kwarp.h"
+#include "proto/cm_fsm.h"
+#include "proto/perr.h"
+#include "proto/term.h"
+#include "qp/qp.h"
+
+static struct dentry *root;
+
+/* ----------------------------------------------------------------- connections */
+
+/* The position is the queue pair number; there is none below 1. */
+static void *find_qp(struct kwarp_dev *kdev, loff_t *pos)
+{
+	unsigned long qpn = *pos;
+
+	if (!xa_find(&kdev->qps, &qpn, ULONG_MAX, XA_PRESENT))
+		return NULL;
+	*pos = qpn;
+	return pos;
+}
+
+static void *connections_start(struct seq_file *m, loff_t *pos)
+{
+	return find_qp(m->private, pos);
+}
+
+static void *connections_next(struct seq_file *m, void *v, loff_t *pos)
+{
+	++*pos;
+	return find_qp(m->private, pos);
+}
+
+static void connections_stop(struct seq_file *m, void *v)
+{
+}
+
+static int connections_show(struct seq_file *m, void *v)
+{
+	kwarp_qp_dump(m->private, *(loff_t *)v, m);
+	return 0;
+}
+
+static const struct seq_operations connections_sops = {
+	.start = connections_start,
+	.next = connections_next,
+	.stop = connections_stop,
+	.show = connections_show,
+};
+
+DEFINE_SEQ_ATTRIBUTE(connections);
+
+/* ------------------------------------------------------------- other files */
+
+static int endpoints_show(struct seq_file *m, void *v)
+{
+	return kwarp_cm_dump(m->private, m);
+}
+DEFINE_SHOW_ATTRIBUTE(endpoints);
+
+static void terminates_of(struct seq_file *m, const struct kwarp_stats *stats, u32 err,
+			  const char *code, const char *name)
+{
+	const long sent = atomic_long_read(&stats->term_sent[err]);
+	const long received = atomic_long_read(&stats->term_received[err]);
+
+	if (sent || received)
+		seq_printf(m, "%-8s %-20s %10ld %10ld\n", code, name, sent, received);
+}
+
+static int terminates_show(struct seq_file *m, void *v)
+{
+	const struct kwarp_stats *stats = &((struct kwarp_dev *)m->private)->stats;
+	char code[8];
+	u32 err;
+
+	seq_printf(m, "%-8s %-20s %10s %10s\n", "code", "name", "sent", "received");
+	for (err = KWARP_PERR_NONE + 1; err < KWARP_PERR_COUNT; err++) {
+		snprintf(code, sizeof(code), "0x%04x", kwarp_perr_short(err));
+		terminates_of(m, stats, err, code, kwarp_perr_name(err));
+	}
+	terminates_of(m, stats, KWARP_PERR_NONE, "other", "of no RFC");
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(terminates);
+
+static int cm_show(struct seq_file *m, void *v)
+{
+	struct kwarp_stats *stats = &((struct kwarp_dev *)m->private)->stats;
+	u32 state, event;
+	long n;
+
+	seq_printf(m, "%-12s %-12s %10s\n", "state", "event", "times");
+	for (state = 0; state < KWARP_CMS_COUNT; state++)
+		for (event = 0; event < KWARP_CME_COUNT; event++) {
+			n = atomic_long_read(&stats->cm[state][event]);
+			if (n)
+				seq_printf(m, "%-12s %-12s %10ld\n", kwarp_cm_state_name(state),
+					   kwarp_cm_event_name(event), n);
+		}
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(cm);
+
+/* ------------------------------------------------------------------- folders */
+
+/**
+ * kwarp_debug_enable - ib_device_ops.enable_driver: the device has its name, and is registered
+ * @ibdev: it
+ *
+ * Context: process; the device stays.
+ * Return: 0.
+ */
+int kwarp_debug_enable(struct ib_device *ibdev)
+{
+	struct kwarp_dev *kdev = to_kdev(ibdev);
+	char name[IB_DEVICE_NAME_MAX + 12];
+
+	snprintf(name, sizeof(name), "%u-%s", ibdev->index, dev_name(&ibdev->dev));
+	kdev->debug = debugfs_create_dir(name, root);
+	debugfs_create_file("connections", 0400, kdev->debug, kdev, &connections_fops);
+	debugfs_create_file("endpoints", 0400, kdev->debug, kdev, &endpoints_fops);
+	debugfs_create_file("terminates", 0400, kdev->debug, kdev, &terminates_fops);
+	debugfs_create_file("cm", 0400, kdev->debug, kdev, &cm_fops);
+	return 0;
+}
+
+/* Nobody reads them any more when this returns.  Context: process. */
+void kwarp_debug_remove(struct kwarp_dev *kdev)
+{
+	debugfs_remove_recursive(kdev->debug);
+}
+
+/* Without debugfs there is none, and nothing fails.  Return: the folder of the module. */
+struct dentry *kwarp_debug_init(void)
+{
+	root = debugfs_create_dir("kwarp", NULL);
+	return root;
+}
+
+void kwarp_debug_exit(void)
+{
+	debugfs_remove_recursive(root);
+}
