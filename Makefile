@@ -59,6 +59,10 @@ mutate: ## break functions that the conformance tables name, expect the named te
 lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
 	@$(scripts)/lint.sh
 
+.PHONY: docs
+docs: ## the book of Documentation/, HTML in build/docs/html
+	@$(scripts)/docs.sh
+
 .PHONY: kunit
 kunit: ## unit tests of the layers from protocol to connection management, in user-mode Linux
 	@$(scripts)/kunit.sh

@@ -5,6 +5,7 @@
 #
 #   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
 #   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
+#   scripts/host-packages.sh docs                   what scripts/docs.sh needs, likewise
 #   scripts/host-packages.sh --list SET             print that set, and install nothing
 #
 # Packages are all that it changes.
@@ -18,6 +19,8 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	debian-archive-keyring ca-certificates git)
 # Static checks, fuzzing, decoding of captures.
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
+# The book; a part of the static checks, too.
+docs=(python3-sphinx)
 # Plots.
 bench=(gnuplot-nox)
 # Module and provider for this machine, and the programs of the README's first steps.
@@ -47,10 +50,11 @@ list=0
 wanted=("${demo[@]}")
 case ${1:-check} in
 demo) ;;
-check) wanted+=("${check[@]}") ;;
-bench) wanted+=("${check[@]}" "${bench[@]}") ;;
+check) wanted+=("${check[@]}" "${docs[@]}") ;;
+bench) wanted+=("${check[@]}" "${docs[@]}" "${bench[@]}") ;;
 install) wanted=("${install[@]}") ;;
-*) die "usage: $0 [--list] [demo|check|bench|install]" ;;
+docs) wanted=("${docs[@]}") ;;
+*) die "usage: $0 [--list] [demo|check|bench|install|docs]" ;;
 esac
 [ "$list" = 0 ] || { printf '%s\n' "${wanted[@]}"; exit; }
 if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ]; then

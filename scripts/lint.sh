@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits upstream)
+checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits upstream docs)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -158,6 +158,11 @@ check_upstream() {
 			patch --dry-run -sf -p1 -d "$source" <"$file" || echo "$file does not apply to linux-$version"
 		done
 	done
+}
+
+# What Sphinx finds, without the folder that the checkout is in.
+check_docs() {
+	"$here/docs.sh" "$out/docs/html" 2>&1 | select_lines -vxF "$out/docs/html/index.html" | sed "s|^$KWARP_ROOT/||"
 }
 
 why_not() {

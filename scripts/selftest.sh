@@ -138,11 +138,11 @@ test_lint-dead-tools() {
 	local dead=$out/dead tool check
 	rm -rf "$dead"
 	mkdir -p "$dead"
-	for tool in perl shellcheck; do
+	for tool in perl shellcheck sphinx-build; do
 		printf '#!/bin/sh\nexit 139\n' >"$dead/$tool"
 		chmod +x "$dead/$tool"
 	done
-	for check in checkpatch kernel-doc shellcheck; do
+	for check in checkpatch kernel-doc shellcheck docs; do
 		! KWARP_RESULTS='' PATH=$dead:$PATH "$here/lint.sh" "$check" >/dev/null 2>&1 || echo "lint/$check passes without its tool"
 	done
 }
