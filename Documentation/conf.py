@@ -12,6 +12,8 @@ release = version
 
 # Literal blocks are commands, logs and tables: no language.
 highlight_language = "none"
+# "--option" is no dash.
+smartquotes = False
 
 html_theme = "alabaster"
 html_theme_options = {

@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits upstream docs)
+checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits reference upstream docs)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -140,6 +140,11 @@ check_limits() {
 		esac
 	done < <(sed -n '/^Limits$/,/^Timers/p' "$guide" | grep -E '^[A-Z].*  +[0-9]' | tr -d ,)
 	[ "$n" -eq ${#names[@]} ] || echo "$guide: the table of limits has $n rows with numbers, not ${#names[@]}"
+}
+
+# The reference says what the sources say.
+check_reference() {
+	"$here/reference.py" --check
 }
 
 # kernels_of PATCH: what upstream/index.rst says, in the first words behind its name.

@@ -9,7 +9,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl leaks)
+tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference leaks)
 out=$KWARP_ROOT/build/selftest
 
 # ---------------------------------------------------------------- the log scan
@@ -386,11 +386,21 @@ test_order() {
 }
 
 # The operator's command, by its unit tests: they need neither module nor link.
-test_kwarpctl() {
-	local tool=$KWARP_ROOT/tools/kwarpctl log=$out/kwarpctl.log
-	python3 -B -m unittest discover -s "$tool/tests" -t "$tool" >"$log" 2>&1 || { cat "$log"; return; }
+# unit_tests FOLDER: those of the Python below it.
+unit_tests() {
+	local folder=$1 log=$out/${1##*/}.log
+	python3 -B -m unittest discover -s "$folder/tests" -t "$folder" >"$log" 2>&1 || { cat "$log"; return; }
 	# No test is no praise, either.
 	grep -qE '^Ran [0-9]{2,} tests' "$log" || cat "$log"
+}
+
+test_kwarpctl() {
+	unit_tests "$KWARP_ROOT/tools/kwarpctl"
+}
+
+# What makes Documentation/reference of the sources.
+test_reference() {
+	unit_tests "$here"
 }
 
 # The kernel's own module that loses memory: the run must fail, and by that.

@@ -11,6 +11,102 @@
 #include "limits.h"
 
 /*
+ * What each knob is for, in reStructuredText: scripts/reference.py makes
+ * Documentation/reference/knobs.rst of it, with the values and defaults of the table below and of
+ * knobs.c, and of the first paragraphs a part of kwarp(7).  "@name (values):" says the values
+ * where they cannot be read from knobs.c.
+ *
+ * @align: With ``on`` each TCP segment begins with a frame (FPDU) and holds whole frames only,
+ *	which some hardware needs to be fast.  Messages shorter than 64 KiB take more packets then.
+ *
+ *	Towards siw set it to ``on`` if there are CRCs, see :doc:`/interop`.  What it costs is in
+ *	:doc:`/performance/index`.
+ *
+ * @crc: ``on`` asks the peer for a CRC on each frame, and takes a peer that wants none.  ``off``
+ *	asks for none: there are CRCs if the peer asks for them.  ``required`` asks, and refuses a
+ *	peer that does not ask, too.
+ *
+ *	Set it to ``off`` only where something else protects the connection at least as well, from
+ *	end to end: see "Security" in :doc:`/admin-guide`.
+ *
+ * @coalesce_us: Requests that a program posts one by one go out together, when it polls and finds
+ *	nothing, or asks for an event.  After so many microseconds a timer looks for the first time
+ *	whether the program has forgotten them.  ``0``: each request goes when it is posted.
+ *
+ *	One system call for many requests costs less than one for each.  Programs that never poll,
+ *	or whose policy is a real-time one (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), have each request
+ *	sent when it is posted, and so have all programs on real-time kernels (PREEMPT_RT).
+ *
+ *	A program that posts and then does neither has its request sent by the timer: say, it looks
+ *	at its memory until its peer has written there, or it sleeps until an event that it had
+ *	asked for before it posted.  The timer finds such a request within two or three times
+ *	``coalesce_us``, and within 32 times, 3.2 ms by default, if the program has always come to
+ *	poll before.  When that has happened some times, four to twenty, and seldom that the program
+ *	came to poll in time, the next 4096 doorbells of the CQ are obeyed at once.  Set
+ *	``coalesce_us`` to 0 if that is too often; the count ``coalesce_timeouts`` tells.
+ *
+ *	Set it to 0, too, if all of this is so: the kernel has ``threadirqs``,
+ *	``kernel.sched_rt_runtime_us`` is -1, and one thread of a program posts with ordinary
+ *	priority while another, with real-time priority, spins on the same processor without
+ *	polling.  There the timer gets no processor time, or since Linux 6.12 only after a second.
+ *
+ *	On links of type ``kwarp-siw`` the knob has another meaning, since libsiw never puts its
+ *	doorbell off: requests of a program that posts many of them one by one are sent by a timer,
+ *	each quarter of that time (but not more often than each 10 microseconds), if that sends more
+ *	than doorbells would, which is measured all the time.  A request may wait as long for the
+ *	timer.  What the timer sends costs processor time that is charged to nobody, as what TCP
+ *	sends in an acknowledgement's softirq.  ``0`` obeys each doorbell at once.  16 streams of a
+ *	device can have such a timer at a time.
+ *
+ * @keepalive: A connection ends if its peer has been silent for so long.  From half of that time
+ *	on kwarp asks the peer for a sign of life.  ``0`` keeps an idle connection for ever.
+ *
+ *	If it is shorter than ``user_timeout`` it shortens that, too, also for a peer that answers
+ *	and keeps its window closed.
+ *
+ * @markers: ``on`` asks the peer to send MPA markers.  Markers that the peer asks for are always
+ *	sent.
+ *
+ * @mpa_rev: The revision of MPA to connect with.  With 2, a peer that knows revision 1 only is
+ *	called again with 1.  A connection that a peer begins is answered in the peer's revision.
+ *
+ * @peer_to_peer: ``on`` connects in the peer-to-peer mode of RFC 6581: the end that connects sends
+ *	first, by itself, a message that no program sees (RTR).  With ``off``, programs whose server
+ *	speaks first wait for ever, since iWARP forbids the other end to send before.
+ *
+ *	The mode needs ``mpa_rev`` 2.  As the end that is connected to kwarp takes part whenever it
+ *	is asked.  Set the knob to ``off`` to connect to a siw, see :doc:`/interop`.
+ *
+ * @rfc7306: Immediate data and atomic operations (RFC 7306).  With ``off`` programs cannot post
+ *	them, and a peer that sends one has its connection ended.  The knob counts when a queue pair
+ *	is made, not when it connects.
+ *
+ *	iWARP cannot ask a peer whether it knows these messages: one that does not, as siw, ends the
+ *	connection at the first one.  Consumers in the kernel see the ``atomic_cap`` of the device,
+ *	which is that of the time when the link was added: for them switch it off by the module
+ *	parameter, before the link is added.  The knob has no effect on programs on links of type
+ *	``kwarp-siw``: libsiw has neither.
+ *
+ * @rtr: The forms of the first message of peer-to-peer mode (RTR) to offer when connecting.
+ *
+ *	The peer chooses one of them.  The form ``send`` takes a receive of the peer's program.
+ *
+ * @strict: With ``on`` the region that a Read reads into needs ``IBV_ACCESS_REMOTE_WRITE``, too, as
+ *	with most iWARP hardware.  This finds programs that such hardware would refuse.
+ *
+ * @user_timeout: A connection ends if its peer does not acknowledge data for so long, or keeps its
+ *	window closed.  ``0`` leaves it to TCP, which tries for about a quarter of an hour.
+ *
+ *	If it is shorter than ``keepalive``, an idle peer is given up as soon as it does not answer
+ *	the first time that it is asked for a sign of life.
+ *
+ * @stashes_now: Those FPDUs of ``stashes`` that the link keeps at this moment.  Their memory counts
+ *	against ``net.ipv4.tcp_mem`` and the program's memory cgroup.  If these are used up, 64 such
+ *	FPDUs of a device are kept that nobody pays for; a stream that would need one more waits a
+ *	quarter of a second, and then ends.
+ */
+
+/*
  * Name, which is a field of struct kwarp_knobs; kind; default; what modinfo says.  Many
  * programs speak first as servers, which needs an RTR (RFC 6581): hence peer_to_peer.
  */

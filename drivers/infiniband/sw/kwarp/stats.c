@@ -46,6 +46,63 @@ struct row {
 #define SENDS		(OP(SEND) | OP(SEND_INV) | OP(SEND_SE) | OP(SEND_SE_INV))
 #define IMMS		(OP(IMM) | OP(IMM_SE))
 
+/*
+ * What each counts, in reStructuredText: scripts/reference.py makes
+ * Documentation/reference/counters.rst of it.
+ *
+ * @tx_fpdus, @rx_fpdus: FPDUs.
+ * @tx_octets, @rx_octets: Octets of their payload.
+ * @tx_batches: Times that TCP has taken what was put together for it.
+ * @tx_blocked: Times that TCP had no room: the peer, or the network, is slower.
+ * @tx_no_memory: Times that there was no memory for an FPDU.
+ * @tx_doorbells: Times that a program has sent in its own system call.
+ * @rx_runs: Times that TCP had something, of one or many packets.
+ * @tx_writes, @rx_writes: RDMA Writes.
+ * @tx_sends, @rx_sends: Sends of all four kinds.
+ * @tx_immediates, @rx_immediates: Immediate Data (RFC 7306).
+ * @tx_read_requests, @rx_read_requests: Requests of RDMA Reads.
+ * @tx_read_responses, @rx_read_responses: Answers to RDMA Reads.
+ * @tx_atomic_requests, @rx_atomic_requests: Requests of atomic operations (RFC 7306).
+ * @tx_atomic_responses, @rx_atomic_responses: Answers to atomic operations.
+ * @term_sent_rdmap, @term_sent_ddp, @term_sent_mpa: Terminates that this end sent, by the layer
+ *	that found the error: what peers have done wrong, or memory of this end.
+ * @term_received_rdmap, @term_received_ddp, @term_received_mpa: Terminates that peers sent: what
+ *	they say that this end has done wrong.
+ * @term_received_other: Terminates that peers sent with a code that no RFC has.
+ * @crc_errors: FPDUs whose CRC was wrong.  Their streams have ended.
+ * @marker_errors: FPDUs whose markers were wrong.  Their streams have ended.
+ * @no_receive: Sends for which no receive was posted.  Their streams have ended.
+ * @streams_lost: Streams that ended without a Terminate and without a FIN.
+ * @stashes: FPDUs, of connections with CRCs, that TCP had no room to keep until they were complete,
+ *	so that the link kept them, in 64 KiB for each.  Many of them cost time: the limits of
+ *	receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of TCP's memory
+ *	(``net.ipv4.tcp_mem``) are low.
+ * @coalesce_paced: Times that a timer sent requests of programs that have libsiw (links of type
+ *	``kwarp-siw``).  Many are good: each has saved doorbells.
+ * @coalesce_timeouts: Times that the timer of the knob ``coalesce_us`` had to send requests of a
+ *	program that did not poll after it had posted them, or polled and did not ring.  The
+ *	requests were late.  A few in a thousand messages say that a program waits without polling,
+ *	or does not get the processor in time.
+ * @cm_connects: Connections that programs here have begun.
+ * @cm_replies: Replies that accepted them.
+ * @cm_rejected: Replies that rejected them.
+ * @cm_retries: Times that revision 1 was tried, since a peer did not know 2.
+ * @cm_inbound: TCP connections that came to listeners.
+ * @cm_requests: Requests that programs were asked about.
+ * @cm_queued: Requests that had to wait for programs to answer others.
+ * @cm_refused: Requests that were refused without asking a program.
+ * @cm_accepts, @cm_rejects: Answers of programs.
+ * @cm_bad: Peers that broke the protocol before the connection was there.
+ * @cm_lost: Connections lost before they were there.
+ * @cm_timeouts: Times that a peer, or a program, took too long.
+ * @cm_evicted: Peers that said nothing and had to make room for others.
+ * @cm_orphans: Connections whose listener has gone.
+ * @cm_local: Connections that could not be for want of memory and the like.
+ * @cm_closed: Connections that both ends have closed.
+ * @cm_failed: Connections that ended with an error.
+ * @cm_aborted: Connections that this end ended in a hurry.
+ */
+
 /* Those of streams come first: the counters of queue pairs have no others. */
 static const struct row rows[] = {
 	{ "tx_fpdus", STREAM, AT(tx.fpdus) },

@@ -4,6 +4,18 @@
  *
  * Names of states and errors are texts, so that a trace can be read without this source.  Events
  * on the way of data get pointers: what is behind them is read only if somebody traces.
+ *
+ * scripts/reference.py makes Documentation/reference/traces.rst of the comments and the fields.
+ * Fields that mean the same in each event:
+ *
+ * @qpn: number of the queue pair
+ * @ep: the connection, as a number that is another one for each boot
+ * @state: where it was before
+ * @event: what happened
+ * @next: where it is now
+ * @opcode: RDMAP's, see below
+ * @sent: 1: this end sent it; 0: the peer did
+ * @code: as in the Terminate, layer << 12 | type << 8 | code
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kwarp
@@ -19,6 +31,7 @@
 
 #define KWARP_TRACE_NAME	24
 
+/* A step of a connection that is made or closed, as connection management sees it. */
 TRACE_EVENT(kwarp_cm_event,
 	TP_PROTO(const void *ep, const char *state, const char *event, const char *next),
 	TP_ARGS(ep, state, event, next),
@@ -38,7 +51,18 @@ TRACE_EVENT(kwarp_cm_event,
 		  __entry->next)
 );
 
-/* A startup frame that is sent, or was received. */
+/*
+ * A startup frame, MPA's Request or Reply, that is sent or was received.
+ *
+ * @reply: 1: a Reply; 0: a Request
+ * @rev: revision of MPA
+ * @reject: 1: the Reply rejects
+ * @crc: 1: its sender wants CRCs
+ * @markers: 1: its sender wants to receive markers
+ * @ird: Reads that its sender can serve at a time
+ * @ord: Reads that its sender wants outstanding at most
+ * @pd_len: octets of private data
+ */
 TRACE_EVENT(kwarp_startup_frame,
 	TP_PROTO(const void *ep, bool sent, bool reply, u8 rev, bool reject, bool crc,
 		 bool markers, u16 ird, u16 ord, u16 pd_len),
@@ -73,6 +97,7 @@ TRACE_EVENT(kwarp_startup_frame,
 		  __entry->crc, __entry->markers, __entry->ird, __entry->ord, __entry->pd_len)
 );
 
+/* A step of a queue pair's stream. */
 TRACE_EVENT(kwarp_qp_event,
 	TP_PROTO(const struct ib_qp *qp, const char *state, const char *event, const char *next),
 	TP_ARGS(qp, state, event, next),
@@ -92,7 +117,11 @@ TRACE_EVENT(kwarp_qp_event,
 		  __entry->next)
 );
 
-/* A program has rung; @posted: index after the newest request. */
+/*
+ * A program has rung the doorbell: it has posted, and its own call is going to send.
+ *
+ * @posted: index after that of the newest request in the send queue
+ */
 TRACE_EVENT(kwarp_doorbell,
 	TP_PROTO(const struct ib_qp *qp, u32 posted),
 	TP_ARGS(qp, posted),
@@ -107,7 +136,12 @@ TRACE_EVENT(kwarp_doorbell,
 	TP_printk("qpn=%u posted=%u", __entry->qpn, __entry->posted)
 );
 
-/* A message is complete in the batch; @index: of its request, if it is one of the send queue. */
+/*
+ * A message is complete in the batch that goes to TCP next.
+ *
+ * @request: 1: it is of a request in the send queue; 0: it answers the peer, or is a Terminate
+ * @index: of that request
+ */
 TRACE_EVENT(kwarp_tx_message,
 	TP_PROTO(const struct ib_qp *qp, u8 opcode, bool request, u32 index),
 	TP_ARGS(qp, opcode, request, index),
@@ -127,7 +161,13 @@ TRACE_EVENT(kwarp_tx_message,
 		  __entry->request, __entry->index)
 );
 
-/* A batch was given to TCP; @ret: 0, or why not all of it; @end: requests before it are in it. */
+/*
+ * A batch was given to TCP.
+ *
+ * @octets: of the batch, headers and CRCs included
+ * @ret: 0, or why TCP has not taken all of it
+ * @end: index after that of the last request that is in this batch or in one before
+ */
 TRACE_EVENT(kwarp_tx_batch,
 	TP_PROTO(const struct ib_qp *qp, u32 octets, int ret, u32 end),
 	TP_ARGS(qp, octets, ret, end),
@@ -147,7 +187,12 @@ TRACE_EVENT(kwarp_tx_batch,
 		  __entry->end)
 );
 
-/* A segment has been placed; those in the middle of a series are left out. */
+/*
+ * A segment has been placed; those in the middle of a series are left out.
+ *
+ * @last: 1: it is the last of its message
+ * @payload: its octets
+ */
 TRACE_EVENT(kwarp_rx_segment,
 	TP_PROTO(const struct ib_qp *qp, u8 opcode, bool last, u32 payload),
 	TP_ARGS(qp, opcode, last, payload),
@@ -167,6 +212,15 @@ TRACE_EVENT(kwarp_rx_segment,
 		  __entry->last, __entry->payload)
 );
 
+/*
+ * A completion goes into the completion queue.
+ *
+ * @id: ``wr_id`` of the request
+ * @opcode: of the request, or of the receive, see below
+ * @status: see below
+ * @vendor_err: the code of the Terminate that made it fail, or 0
+ * @octets: that a receive, a Read or an atomic operation has placed
+ */
 TRACE_EVENT(kwarp_complete,
 	TP_PROTO(const struct kwarp_cqe *cqe),
 	TP_ARGS(cqe),
@@ -191,7 +245,11 @@ TRACE_EVENT(kwarp_complete,
 		  __entry->vendor_err, __entry->octets)
 );
 
-/* The error that ends a stream; @code: as in the Terminate, layer << 12 | type << 8 | code. */
+/*
+ * The error that ends a stream.
+ *
+ * @error: its name, as in Documentation/reference/codes.rst
+ */
 TRACE_EVENT(kwarp_error,
 	TP_PROTO(const struct ib_qp *qp, const char *error, u16 code),
 	TP_ARGS(qp, error, code),
@@ -208,6 +266,7 @@ TRACE_EVENT(kwarp_error,
 	TP_printk("qpn=%u %s code=%#06x", __entry->qpn, __entry->error, __entry->code)
 );
 
+/* A Terminate is sent, or was received. */
 TRACE_EVENT(kwarp_terminate,
 	TP_PROTO(const struct ib_qp *qp, bool sent, u16 code),
 	TP_ARGS(qp, sent, code),
