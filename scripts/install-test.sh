@@ -183,6 +183,7 @@ install_case() {
 	[ -s "$root/usr/local/share/man/man7/kwarp.7" ]
 	[ -s "$root/usr/local/share/man/man8/kwarpctl.8" ]
 	root kwarpctl explain 0x1202 | grep DDP_U_NOBUF
+	[ -s "$root/usr/local/share/kwarp/kwarp-latency.bt" ]
 	root modprobe -S "${before[0]}" -n -v kwarp | grep rdma_ucm
 	# It could not be loaded here, and says so.
 	grep -q 'the module does not load here' "$log"

@@ -203,7 +203,8 @@ install_provider() {
 	install -D -m 644 -t /usr/local/share/man/man7 "$out/usr/share/man/man7/"*.7
 }
 
-# The command, in any user's PATH: a link into the folder with what it is made of.
+# The command, in any user's PATH: a link into the folder with what it is made of.  And scripts
+# for bpftrace.
 install_kwarpctl() {
 	local from=$KWARP_ROOT/tools/kwarpctl to=/usr/local/lib/kwarpctl
 	rm -rf "$to"
@@ -213,6 +214,7 @@ install_kwarpctl() {
 	ln -sfn ../lib/kwarpctl/kwarpctl /usr/local/bin/kwarpctl
 	install -D -m 644 -t /usr/local/share/man/man8 "$from/kwarpctl.8"
 	install -D -m 644 "$from/kwarpctl.bash" /usr/local/share/bash-completion/completions/kwarpctl
+	install -D -m 644 -t /usr/local/share/kwarp "$KWARP_ROOT/tools/bpftrace/"*.bt
 }
 
 # kwarp@NETDEV.service; systemd looks again, where it runs.
