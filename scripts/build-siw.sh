@@ -19,9 +19,9 @@ watches_locks() {
 
 make_siw() {
 	local dir=$1 kdir=$2 source
-	source=$("$here/get-source.sh" linux "$3")
+	source=$("$here/get-source.sh" siw "$3")
 	say "building siw for $(kernel_release "$kdir")"
-	cp -r "$source/drivers/infiniband/sw/siw" "$dir/src"
+	cp -r "$source" "$dir/src"
 	# Out of tree the option is off, and a plain obj-$(CONFIG_RDMA_SIW) builds nothing.
 	sed -i 's/^obj-.*/obj-m += siw.o/' "$dir/src/Makefile"
 	! watches_locks "$kdir" || sed -i -E 's/\<(read_(un)?lock)\(&sk->sk_callback_lock/\1_bh(\&sk->sk_callback_lock/' \

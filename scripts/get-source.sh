@@ -5,32 +5,42 @@
 # The trees are shared by everything: never write into them.
 #
 #   scripts/get-source.sh linux [6.12]           the kernel's, as Debian patches it
+#   scripts/get-source.sh siw [6.12]             of that the driver siw alone, which takes less room
 #   scripts/get-source.sh rdma-core [VERSION]    upstream's, as packaged for the guest
 #   scripts/get-source.sh rdma-core --own VERSION   the same from this machine's own suites
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
+# make_linux DIR PACKAGE VERSION [ARGUMENTS of tar]
 make_linux() {
 	local dir=$1 pkg=$2 version=$3
 	say "downloading $pkg $version"
 	"$here/apt-private.sh" download "$dir/debs" "$pkg=$version"
 	say "unpacking $pkg"
 	dpkg-deb --fsys-tarfile "$dir"/debs/*.deb | tar -xO --wildcards "./usr/src/$pkg.tar.*" |
-		xz -dc -T0 | tar -x -C "$dir" --strip-components=1
+		xz -dc -T0 | tar -x -C "$dir" --strip-components=1 "${@:4}"
 	rm -rf "$dir/debs"
 }
 
+# get_linux NAME LINE [ARGUMENTS of tar]: the tree source/NAME-VERSION, and a link NAME-LINE to it.
 get_linux() {
-	local pkg=linux-source-$1 link=$KWARP_CACHE/source/linux-$1 offered version
+	local name=$1 pkg=linux-source-$2 link=$KWARP_CACHE/source/$1-$2 offered version
 	if [ ! -e "$link" ] || [ "${KWARP_REFRESH:-0}" != 0 ]; then
 		offered=$("$here/apt-private.sh" cache madison "$pkg")
 		version=$(awk '{ print $3; exit }' <<<"$offered")
 		[ -n "$version" ] || die "the mirror has no $pkg: run scripts/apt-private.sh refresh, or use another mirror"
-		cached "source/linux-$version" make_linux "$pkg" "$version" >/dev/null
-		ln -sfnT "linux-$version" "$link"
+		cached "source/$name-$version" make_linux "$pkg" "$version" "${@:3}" >/dev/null
+		ln -sfnT "$name-$version" "$link"
 	fi
 	realpath "$link"
+}
+
+# From the whole tree, if that is there.
+get_siw() {
+	local dir=drivers/infiniband/sw/siw tree=$KWARP_CACHE/source/linux-$1
+	[ -e "$tree" ] && [ "${KWARP_REFRESH:-0}" = 0 ] || tree=$(get_linux siw "$1" --wildcards "*/$dir")
+	realpath "$tree/$dir"
 }
 
 make_rdma_core() {
@@ -64,7 +74,8 @@ get_rdma_core() {
 }
 
 case ${1:-} in
-linux) get_linux "${2:-6.12}" ;;
+linux) get_linux linux "${2:-6.12}" ;;
+siw) get_siw "${2:-6.12}" ;;
 rdma-core) get_rdma_core "${@:2}" ;;
-*) die "usage: $0 linux|rdma-core [--own] [VERSION]" ;;
+*) die "usage: $0 linux|siw|rdma-core [--own] [VERSION]" ;;
 esac

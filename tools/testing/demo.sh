@@ -4,14 +4,15 @@
 # The guest's part of `make demo`: two links in two network namespaces over one veth
 # pair, unchanged RDMA programs between them, a table of figures.
 #
-#   demo.sh              kwarp, MTU 1500
-#   demo.sh --compare    plain TCP, siw, kwarp without and with CRC; MTU 1500 and 9000
+#   demo.sh              plain TCP, siw, kwarp without and with CRC: Writes at MTU 1500
+#   demo.sh --compare    the same with Reads and Sends, longer; MTU 1500 and 9000
 #
 #   KWARP_DEMO_LINK=siw  another link type in kwarp's place
+#   KWARP_DEMO_SECONDS=N of each bandwidth (1; with --compare 4)
 set -euo pipefail
 
 type=${KWARP_DEMO_LINK:-kwarp}
-seconds=${KWARP_DEMO_SECONDS:-4}
+seconds=${KWARP_DEMO_SECONDS:-1}
 addr=10.9.0.2
 # What is in /out goes to the host.
 logs=/out
@@ -169,6 +170,11 @@ announce() {
 	printf '\nmeasuring, about %s\n' "$1"
 }
 
+short_heading() {
+	printf '\n%-22s %12s %16s\n' "$1" 'Write' 'Write latency'
+	printf '%-22s %12s %16s\n' '' '64 KiB MiB/s' '64 B, median us'
+}
+
 heading() {
 	printf '\n%-22s %12s %12s %12s %16s\n' "$1" 'Write' 'Read' 'Send' 'Write latency'
 	printf '%-22s %12s %12s %12s %16s\n' '' '64 KiB MiB/s' '64 KiB MiB/s' '64 KiB MiB/s' '64 B, median us'
@@ -187,6 +193,14 @@ rdma_row() {
 	echo
 }
 
+# The same of Writes only.
+short_row() {
+	printf '%-22s' "$1"
+	cell 12 perftest "sprintf(\"%.0f\", \$2 / $seconds / 16)" ib_write_bw 65536 -D $((seconds + 2)) -f 1
+	cell 16 perftest '$5' ib_write_lat 64 -n 1000
+	echo
+}
+
 # cell WIDTH COMMAND...: what it prints; without a figure the demo ends here.
 cell() {
 	local width=$1 value
@@ -195,25 +209,40 @@ cell() {
 	printf " %${width}s" "$value"
 }
 
+tcp_row() {
+	printf '%-22s' 'plain TCP (iperf3)'
+	cell 12 tcp_stream
+	echo
+}
+
+# row_of_type ROW NAME TYPE [CRC]: ROW is one of the two above.
 row_of_type() {
-	add_links "$2" "${3:-}"
-	rdma_row "$1"
+	add_links "$3" "${4:-}"
+	"$1" "$2"
 	del_links
+}
+
+# siw.ko is not everywhere, and no reason to fail.
+siw_row() {
+	if modprobe siw 2>/dev/null; then
+		row_of_type "$1" siw siw
+	else
+		printf '%-22s %12s\n' siw 'not built'
+	fi
 }
 
 compare() {
 	local mtu
+	seconds=${KWARP_DEMO_SECONDS:-4}
 	# A row of perftest is four runs, each with three seconds for setting up.
 	announce "$((2 * (seconds + 3 * 4 * (seconds + 3)) / 60 + 1)) minutes"
 	for mtu in 1500 9000; do
 		set_mtu $mtu
 		heading "MTU $mtu"
-		printf '%-22s' 'plain TCP (iperf3)'
-		cell 12 tcp_stream
-		echo
-		row_of_type siw siw
-		row_of_type "$type, crc=off" "$type" off
-		row_of_type "$type, crc=on" "$type" on
+		tcp_row
+		siw_row rdma_row
+		row_of_type rdma_row "$type, crc=off" "$type" off
+		row_of_type rdma_row "$type, crc=on" "$type" on
 	done
 }
 
@@ -223,10 +252,14 @@ show() {
 	echo "\$ rdma link"
 	rdma link
 	ping_test
-	announce "$((4 * (seconds + 3))) s"
-	heading "$type, MTU 1500"
-	rdma_row "$type"
 	del_links
+	announce "$((seconds + 3 * (seconds + 6))) s"
+	short_heading 'MTU 1500'
+	tcp_row
+	siw_row short_row
+	if [ "$type" = siw ]; then return; fi
+	row_of_type short_row "$type, crc=off" "$type" off
+	row_of_type short_row "$type, crc=on" "$type" on
 }
 
 case $* in
