@@ -108,11 +108,12 @@ class Constants:
         words = re.sub(r"\b(0x[0-9a-fA-F]+|\d+)(?:U|L|UL|ULL)\b", r"\1", words)
         words = re.sub(r"\bBIT\(", "(1<<", words)
         words = re.sub(r"\b[A-Za-z_]\w*", number, words)
-        if not re.fullmatch(r"[0-9a-fx()+*|<\- ]+", words):
+        if not re.fullmatch(r"[0-9a-fx()+*/|<\- ]+", words):
             return None
         try:
-            return int(eval(words, {"__builtins__": {}}))  # pylint: disable=eval-used
-        except (SyntaxError, TypeError, NameError):
+            # pylint: disable=eval-used
+            return int(eval(words.replace("/", "//"), {"__builtins__": {}}))
+        except (SyntaxError, TypeError, NameError, ZeroDivisionError):
             return None
 
 
@@ -213,7 +214,7 @@ class Kinds:
             return ""
         least, most = self.constants.value(least or "0"), self.constants.value(most)
         if least is None or most is None:
-            raise Mistake(f"knobs.c: the range of kind_{kind} is no number")
+            return ""
         span = (f"``{least}``, ``{most}``" if most == least + 1 else f"``{least}`` to ``{most}``")
         zero = "``0``, " if self.field(kind, "or_zero") == "true" and least else ""
         return zero + span + (" " + unit if unit else "")

@@ -144,6 +144,15 @@ class Knobs(unittest.TestCase):
         self.assertEqual(knobs[0].default, "system's")
 
 
+class Numbers(unittest.TestCase):
+    def test_constants(self):
+        constants = src.Constants([LIMITS])
+        for words, number in (("KWARP_LEAST", 4096), ("KWARP_MOST", 2**20), ("KWARP_A", 1),
+                              ("INT_MAX / 2", 2**30 - 1), ("0x10U << 2", 64), ("NOWHERE", None),
+                              ("f(1)", None)):
+            self.assertEqual(constants.value(words), number, words)
+
+
 class Mistakes(unittest.TestCase):
     def test_knob_without_a_text(self):
         with self.assertRaisesRegex(src.Mistake, "no text for the knob extra"):
