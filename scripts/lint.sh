@@ -130,7 +130,7 @@ check_conformance() {
 # plain numbers there.
 check_limits() {
 	local guide=Documentation/admin-guide.rst line macro value n=0
-	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES HALF_OPEN BACKLOG)
+	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES BACKLOG)
 	while read -r line; do
 		macro=KWARP_MAX_${names[n++]:-none}
 		value=$(sed -nE "s/^#define ${macro}[[:space:]]+([0-9]+|\([0-9 *]+\))\$/\1/p" "$driver/limits.h")

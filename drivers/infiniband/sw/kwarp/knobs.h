@@ -58,11 +58,31 @@
  *	sends in an acknowledgement's softirq.  ``0`` obeys each doorbell at once.  16 streams of a
  *	device can have such a timer at a time.
  *
+ * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
+ *	for the link's connections.  ``default`` takes that of the network namespace.
+ *
+ *	TCP is asked when the knob is set: one that it does not know gives ENOENT, and one that it
+ *	does not let the caller have EPERM.  If the module of a congestion control is unloaded
+ *	later, connections begin with that of the namespace.
+ *
+ * @connect_timeout: How long TCP may take to connect, and then the peer for its Reply.  A
+ *	connection is given up after twice that time at the latest, a second attempt included.
+ *
+ * @half_open_max: A listener takes so many connections that have not finished their startup, or
+ *	were refused.  Those that come then wait in TCP's queue.
+ *
+ *	If others wait, a connection that has not got on for a second is ended for them, and one
+ *	that waits for the program's verdict after ten seconds; the count ``cm_evicted`` tells.
+ *	Each connection takes some 10 KiB.
+ *
  * @keepalive: A connection ends if its peer has been silent for so long.  From half of that time
  *	on kwarp asks the peer for a sign of life.  ``0`` keeps an idle connection for ever.
  *
  *	If it is shorter than ``user_timeout`` it shortens that, too, also for a peer that answers
  *	and keeps its window closed.
+ *
+ * @linger_timeout: After our end has closed, the peer has so long to close its own, before the
+ *	connection is reset.  As long as data get on towards the peer the time begins anew.
  *
  * @markers: ``on`` asks the peer to send MPA markers.  Markers that the peer asks for are always
  *	sent.
@@ -76,6 +96,12 @@
  *
  *	The mode needs ``mpa_rev`` 2.  As the end that is connected to kwarp takes part whenever it
  *	is asked.  Set the knob to ``off`` to connect to a siw, see :doc:`/interop`.
+ *
+ * @rcvbuf: As much received data TCP may keep, as with SO_RCVBUF.  ``0`` lets TCP choose by
+ *	``net.ipv4.tcp_rmem``, and grow it as the connection needs.
+ *
+ *	What ``net.core.rmem_max`` allows does not matter.  How large a window a peer may fill is
+ *	settled with its SYN: of a listener that is there already, by the value that it began with.
  *
  * @rfc7306: Immediate data and atomic operations (RFC 7306).  With ``off`` programs cannot post
  *	them, and a peer that sends one has its connection ended.  The knob counts when a queue pair
@@ -91,8 +117,23 @@
  *
  *	The peer chooses one of them.  The form ``send`` takes a receive of the peer's program.
  *
+ * @sndbuf: As much TCP may keep of what is sent, until the peer has acknowledged it, as with
+ *	SO_SNDBUF.  ``0`` lets TCP choose by ``net.ipv4.tcp_wmem``, and grow it as the connection
+ *	needs.
+ *
+ *	What ``net.core.wmem_max`` allows does not matter.  Less than the product of bandwidth and
+ *	round trip time makes the connection slower.
+ *
+ * @startup_timeout: A peer that has connected has so long to send its Request, and after our Reply
+ *	as long to send its first message.
+ *
  * @strict: With ``on`` the region that a Read reads into needs ``IBV_ACCESS_REMOTE_WRITE``, too, as
  *	with most iWARP hardware.  This finds programs that such hardware would refuse.
+ *
+ * @tos (0 to 252, a multiple of 4): The type of service (DSCP times 4) of connections whose
+ *	program chooses none with RDMA_OPTION_ID_TOS.
+ *
+ *	The two lowest bits are those of ECN, and TCP's own.
  *
  * @user_timeout: A connection ends if its peer does not acknowledge data for so long, or keeps its
  *	window closed.  ``0`` leaves it to TCP, which tries for about a quarter of an hour.

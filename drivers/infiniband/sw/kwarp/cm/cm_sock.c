@@ -508,7 +508,7 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 		restore_callbacks(sk, listener);
 	write_unlock_bh(&sk->sk_callback_lock);
 	kwarp_sk_no_task_frag(sk);
-	kwarp_sock_accepted(kdev, sock, listener);
+	kwarp_sock_accepted(kdev, sock, listener->sock, listener->tos_set);
 	*res = sock;
 	return 0;
 }

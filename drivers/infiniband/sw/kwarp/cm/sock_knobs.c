@@ -22,7 +22,6 @@
 #include <linux/tcp.h>
 
 #include "../kwarp.h"
-#include "cm_sock.h"
 
 /* ------------------------------------------------------------- time-outs */
 
@@ -96,11 +95,11 @@ static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
  * changed since then, that is right.
  */
 static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
-			   const struct kwarp_cm_sock *listener)
+			   const struct socket *listener)
 {
 	u32 tos = READ_ONCE(kdev->knobs.tos);
 
-	if (!listener->tos_set && tos != READ_ONCE(inet_sk(listener->sock->sk)->tos))
+	if (tos != READ_ONCE(inet_sk(listener->sk)->tos))
 		sock_set_tos(sock, tos);
 }
 
@@ -205,16 +204,18 @@ void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struc
  * kwarp_sock_accepted - a connection comes from a listener
  * @kdev: device
  * @sock: the connection's
- * @listener: with its socket
+ * @listener: where it waited
+ * @tos_set: the listener's program has chosen a type of service
  *
  * Context: process.
  */
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
-			 const struct kwarp_cm_sock *listener)
+			 const struct socket *listener, bool tos_set)
 {
 	might_sleep();
 	sock_set_timeouts(kdev, sock->sk);
-	sock_renew_tos(kdev, sock, listener);
+	if (!tos_set)
+		sock_renew_tos(kdev, sock, listener);
 	sock_set_buffers(kdev, sock->sk);
 	sock_set_congestion(kdev, sock);
 }

@@ -2,8 +2,9 @@
 #ifndef KWARP_CM_SOCK_KNOBS_H
 #define KWARP_CM_SOCK_KNOBS_H
 
+#include <linux/types.h>
+
 struct iw_cm_id;
-struct kwarp_cm_sock;
 struct kwarp_dev;
 struct socket;
 
@@ -12,6 +13,6 @@ void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock);
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock);
 void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struct iw_cm_id *id);
 void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
-			 const struct kwarp_cm_sock *listener);
+			 const struct socket *listener, bool tos_set);
 
 #endif /* KWARP_CM_SOCK_KNOBS_H */
