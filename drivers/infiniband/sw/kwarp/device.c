@@ -304,7 +304,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	xa_init(&kdev->stags);
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
 	INIT_WORK(&kdev->port_work, port_work);
-	kwarp_knobs_init(&kdev->knobs);
+	kwarp_knobs_init(kdev);
 	kwarp_stats_init(&kdev->stats);
 	kwarp_engine_init_device(kdev);
 	kwarp_cm_init_device(kdev);

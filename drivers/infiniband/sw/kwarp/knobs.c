@@ -240,7 +240,7 @@ static const struct knob_kind kind_congestion = {
 
 static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
 
-/* Protects the names among the knobs, of all devices and of the defaults; process context. */
+/* Protects the names among the defaults; process context. */
 static DEFINE_SPINLOCK(names_lock);
 
 static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
@@ -248,7 +248,9 @@ static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
 	return (u8 *)knobs + knob->offset;
 }
 
-static union knob_value knob_load(struct kwarp_knobs *knobs, const struct knob *knob)
+/* @lock: of the names among @knobs */
+static union knob_value knob_load(struct kwarp_knobs *knobs, spinlock_t *lock,
+				  const struct knob *knob)
 {
 	union knob_value value = {};
 
@@ -256,40 +258,22 @@ static union knob_value knob_load(struct kwarp_knobs *knobs, const struct knob *
 		value.number = READ_ONCE(*(u32 *)knob_place(knobs, knob));
 		return value;
 	}
-	spin_lock(&names_lock);
+	spin_lock(lock);
 	memcpy(value.name, knob_place(knobs, knob), sizeof(value.name));
-	spin_unlock(&names_lock);
+	spin_unlock(lock);
 	return value;
 }
 
-static void knob_save(struct kwarp_knobs *knobs, const struct knob *knob,
+static void knob_save(struct kwarp_knobs *knobs, spinlock_t *lock, const struct knob *knob,
 		      const union knob_value *value)
 {
 	if (knob->size == sizeof(u32)) {
 		WRITE_ONCE(*(u32 *)knob_place(knobs, knob), value->number);
 		return;
 	}
-	spin_lock(&names_lock);
+	spin_lock(lock);
 	memcpy(knob_place(knobs, knob), value->name, sizeof(value->name));
-	spin_unlock(&names_lock);
-}
-
-static int knob_get(struct kwarp_knobs *knobs, const struct knob *knob, char *buf)
-{
-	const union knob_value value = knob_load(knobs, knob);
-
-	return knob->kind->format(buf, &value);
-}
-
-static int knob_set(struct kwarp_knobs *knobs, const struct knob *knob, struct net *net,
-		    const char *buf)
-{
-	union knob_value value;
-	int ret = knob->kind->parse(knob->kind, net, buf, &value);
-
-	if (!ret)
-		knob_save(knobs, knob, &value);
-	return ret;
+	spin_unlock(lock);
 }
 
 /* ------------------------------------------------------------------- sysfs */
@@ -301,36 +285,58 @@ static struct kwarp_dev *kdev_of(struct device *dev)
 
 static ssize_t knob_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return knob_get(&kdev_of(dev)->knobs, container_of(attr, struct knob, attr), buf);
+	struct kwarp_dev *kdev = kdev_of(dev);
+	const struct knob *knob = container_of(attr, struct knob, attr);
+	const union knob_value value = knob_load(&kdev->knobs, &kdev->names_lock, knob);
+
+	return knob->kind->format(buf, &value);
 }
 
 static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 			  const char *buf, size_t len)
 {
 	struct kwarp_dev *kdev = kdev_of(dev);
+	const struct knob *knob = container_of(attr, struct knob, attr);
+	union knob_value value;
+	int ret;
 
 	/* The file's owner is root, and so is each container's. */
 	if (!ns_capable(kdev->net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
-	return knob_set(&kdev->knobs, container_of(attr, struct knob, attr), kdev->net, buf) ?: len;
+	ret = knob->kind->parse(knob->kind, kdev->net, buf, &value);
+	if (ret)
+		return ret;
+	knob_save(&kdev->knobs, &kdev->names_lock, knob, &value);
+	return len;
 }
 
 /* -------------------------------------------------------------- parameters */
 
 static int param_set(const char *val, const struct kernel_param *kp)
 {
+	const struct knob *knob = kp->arg;
+	union knob_value value;
+	int ret;
+
 	/*
 	 * As for a knob, but in the initial user namespace, where links are added.  A process that
 	 * loads the module has the other one, which comes first: a refusal of either is logged.
 	 */
 	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
 		return -EPERM;
-	return knob_set(&defaults, kp->arg, &init_net, val);
+	ret = knob->kind->parse(knob->kind, &init_net, val, &value);
+	if (ret)
+		return ret;
+	knob_save(&defaults, &names_lock, knob, &value);
+	return 0;
 }
 
 static int param_get(char *buf, const struct kernel_param *kp)
 {
-	return knob_get(&defaults, kp->arg, buf);
+	const struct knob *knob = kp->arg;
+	const union knob_value value = knob_load(&defaults, &names_lock, knob);
+
+	return knob->kind->format(buf, &value);
 }
 
 static const struct kernel_param_ops param_ops = {
@@ -340,33 +346,20 @@ static const struct kernel_param_ops param_ops = {
 
 KNOBS(KNOB)
 
-/* --------------------------------------------------------------- the driver's side */
+/* ------------------------------------------------------------------- a new link's */
 
-static void knob_init(struct kwarp_knobs *knobs, const struct knob *knob)
+static void knob_init(struct kwarp_dev *kdev, const struct knob *knob)
 {
-	const union knob_value value = knob_load(&defaults, knob);
+	const union knob_value value = knob_load(&defaults, &names_lock, knob);
 
-	knob_save(knobs, knob, &value);
+	knob_save(&kdev->knobs, &kdev->names_lock, knob, &value);
 }
 
-/* Those of a new link.  Context: process. */
-void kwarp_knobs_init(struct kwarp_knobs *knobs)
+/* Context: process. */
+void kwarp_knobs_init(struct kwarp_dev *kdev)
 {
+	spin_lock_init(&kdev->names_lock);
 	KNOBS(KNOB_INIT)
-}
-
-/**
- * kwarp_knob_congestion - TCP's congestion control for the connections of a device
- * @kdev: device
- * @name: its name; "": that of the network namespace
- *
- * Context: process.
- */
-void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN])
-{
-	const union knob_value value = knob_load(&kdev->knobs, &knob_congestion);
-
-	memcpy(name, value.name, KWARP_CONGESTION_LEN);
 }
 
 /* -------------------------------------------------------- counts, to be read only */

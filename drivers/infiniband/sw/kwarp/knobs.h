@@ -232,6 +232,6 @@ MODULE_PARM_DESC(_name, "default of new links: " _text);
 
 #define KNOB_ATTR(_name, ...)		&knob_##_name.attr.attr,
 #define KNOB_DEFAULT(_name, _kind, _default, _text) ._name = _default,
-#define KNOB_INIT(_name, ...)		knob_init(knobs, &knob_##_name);
+#define KNOB_INIT(_name, ...)		knob_init(kdev, &knob_##_name);
 
 #endif /* KWARP_KNOBS_H */

@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -24,7 +25,7 @@
  *
  * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
  * so that a change never affects an established one (5044-4.4-9).  Each has a row in knobs.h.
- * What is no number has a lock: kwarp_knob_congestion().
+ * What is no number has a lock, @names_lock of struct kwarp_dev.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
@@ -84,6 +85,7 @@ struct kwarp_knobs {
  * @port_work: finds out @speed, and whether users have to hear of the port, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
+ * @names_lock: protects those of @knobs that are names; process context
  * @debug: its folder in debugfs, see debug.c
  * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
@@ -130,6 +132,7 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
+	spinlock_t names_lock;		/* names among knobs */
 	struct dentry *debug;
 
 	struct xarray qps;
@@ -171,12 +174,17 @@ struct kwarp_dev {
 	} cm;
 };
 
-/* knobs.c */
-void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN]);
-
 static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct kwarp_dev, ibdev);
+}
+
+/* TCP's congestion control for a connection; "": that of its namespace.  Context: process. */
+static inline void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN])
+{
+	spin_lock(&kdev->names_lock);
+	memcpy(name, kdev->knobs.congestion, KWARP_CONGESTION_LEN);
+	spin_unlock(&kdev->names_lock);
 }
 
 #endif /* KWARP_H */

@@ -108,7 +108,7 @@
 /* Draining what was posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
-/* What a knob takes for TCP's buffers, octets: a longest FPDU has room; TCP counts twice as much. */
+/* What a knob takes for TCP's buffers, octets, of which TCP counts twice as many. */
 #define KWARP_BUFFER_MIN	65536
 #define KWARP_BUFFER_MAX	(INT_MAX / 2)
 

@@ -45,9 +45,9 @@ static void dump_ep(struct kwarp_ep *ep, struct seq_file *m)
 	if (ep->qp)
 		seq_printf(m, " qp %u", ep->qp->ibqp.qp_num);
 	dump_addresses(ep, m);
-	seq_printf(m, " events 0x%lx run %d%s%s%s\n", READ_ONCE(ep->events), atomic_read(&ep->run),
-		   READ_ONCE(ep->asked) ? " asked" : "", ep->su && ep->su->retried ? " retried" : "",
-		   ep->discard ? " discards" : "");
+	seq_printf(m, " events 0x%lx run %d%s%s%s\n", READ_ONCE(ep->events),
+		   atomic_read(&ep->run), READ_ONCE(ep->asked) ? " asked" : "",
+		   ep->su && ep->su->retried ? " retried" : "", ep->discard ? " discards" : "");
 	mutex_unlock(&ep->mutex);
 }
 

@@ -130,9 +130,9 @@ static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
 /* ---------------------------------------------------- congestion control */
 
 /*
- * Whether that may be chosen was asked of whoever has set the knob (knobs.c), and not of the program
- * that happens to connect.  One that has been unloaded meanwhile: that of the namespace, which the
- * socket has.
+ * Whoever has set the knob was asked whether he may have that (knobs.c), and the program that
+ * happens to connect is not.  If it has been unloaded meanwhile the socket keeps what it has, the
+ * one of the namespace.
  */
 static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 {

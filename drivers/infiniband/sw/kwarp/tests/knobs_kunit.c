@@ -30,6 +30,7 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
 /**
  * struct knobs_test - the world of a case
  * @kdev: device
+ * @next: one that is added later
  * @net: its network namespace
  * @elsewhere: another one
  * @user_ns: which owns the former
@@ -41,6 +42,7 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
  */
 struct knobs_test {
 	struct kwarp_dev *kdev;
+	struct kwarp_dev *next;
 	struct net *net;
 	struct net *elsewhere;
 	struct user_namespace *user_ns;
@@ -153,13 +155,14 @@ static void expect_knob(struct kunit *test, const struct tested *k, union knob_v
 /* So is the default, as a new device finds it. */
 static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
 {
-	struct kwarp_knobs want, got;
+	struct knobs_test *t = test->priv;
+	struct kwarp_knobs want;
 
 	poison(&want);
 	set_value(&want, k, &value);
-	memset(&got, 0, sizeof(got));
-	kwarp_knobs_init(&got);
-	KUNIT_EXPECT_MEMEQ(test, &got, &want, sizeof(want));
+	memset(&t->next->knobs, 0, sizeof(want));
+	kwarp_knobs_init(t->next);
+	KUNIT_EXPECT_MEMEQ(test, &t->next->knobs, &want, sizeof(want));
 }
 
 static int knobs_test_init(struct kunit *test)
@@ -172,6 +175,8 @@ static int knobs_test_init(struct kunit *test)
 	t->saved = defaults;
 	t->kdev = kunit_kzalloc(test, sizeof(*t->kdev), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->kdev);
+	t->next = kunit_kzalloc(test, sizeof(*t->next), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, t->next);
 	t->net = kunit_kzalloc(test, sizeof(*t->net), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, t->net);
 	t->elsewhere = kunit_kzalloc(test, sizeof(*t->elsewhere), GFP_KERNEL);
@@ -185,6 +190,7 @@ static int knobs_test_init(struct kunit *test)
 	t->kdev->ibdev.coredev.owner = &t->kdev->ibdev;
 	t->may_in = t->user_ns;
 	t->caps = BIT_ULL(CAP_NET_ADMIN);
+	kwarp_knobs_init(t->kdev);
 	poison(&t->kdev->knobs);
 	return 0;
 }
@@ -487,12 +493,12 @@ static void test_all(struct kunit *test)
 		.startup_timeout = 10,
 		.user_timeout = 60,
 	};
-	struct kwarp_knobs got;
+	struct knobs_test *t = test->priv;
 	u32 i, n = 0;
 
-	poison(&got);
-	kwarp_knobs_init(&got);
-	KUNIT_EXPECT_MEMEQ(test, &got, &want, sizeof(want));
+	poison(&t->next->knobs);
+	kwarp_knobs_init(t->next);
+	KUNIT_EXPECT_MEMEQ(test, &t->next->knobs, &want, sizeof(want));
 	for (i = 0; knob_attrs[i]; i++)
 		n += !!(knob_attrs[i]->mode & 0222);
 	KUNIT_EXPECT_EQ(test, n, ARRAY_SIZE(all));
