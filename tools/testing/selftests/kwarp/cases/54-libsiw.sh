@@ -118,6 +118,34 @@ libsiw_rmmod_case() {
 	traffic_stop_good t
 }
 
+# in_container PROGRAM...: as an image has it that knows nothing of us: libsiw and no provider of
+# ours, of the host's devices /dev/infiniband only, nobody's rights.
+CONTAINER=(unshare --mount --propagation private sh -c '
+	mount -t tmpfs none /etc/libibverbs.d && echo driver siw >/etc/libibverbs.d/siw.driver
+	for f in /usr/lib/*/libibverbs/libkwarp-rdmav*.so; do mount --bind /dev/null "$f"; done
+	mkdir -p /run/kwarp-ib && mount --bind /dev/infiniband /run/kwarp-ib
+	mount -t tmpfs none /dev && mkdir /dev/infiniband && mount --move /run/kwarp-ib /dev/infiniband
+	mknod -m 666 /dev/null c 1 3
+	mknod -m 666 /dev/urandom c 1 9
+	exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"' sh)
+
+# Two containers, each with one end, all of whose data are checked; then they have gone, and so has
+# all that was theirs.
+container_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	new_port
+	serve server "$PORT" "${CONTAINER[@]}" kwdata -s -a "${IP[1]}" -p "$PORT"
+	client "${CONTAINER[@]}" kwdata -c -a "${IP[1]}" -p "$PORT" -n "$(by_profile 300 30)" \
+		-m $((32 << 10)) -S 55
+	reap 20 server
+	# There, links of our own type have no provider.
+	links kwarp kwarp
+	! n0 "${CONTAINER[@]}" kwdata -c -a "${IP[1]}" -p "$PORT" -n 1 >"$CASE_DIR/other.log" 2>&1 ||
+		fail "the container has our provider"
+}
+
+testcase libsiw-container 60 container_case
 testcase libsiw-data 60 libsiw_data_case kwarp-siw kwarp-siw
 testcase libsiw-server 60 libsiw_data_case kwarp kwarp-siw
 testcase libsiw-client 60 libsiw_data_case kwarp-siw kwarp
