@@ -4,10 +4,14 @@
 All that the other modules learn of the machine comes from here, so that the tests can put a folder
 in place of "/" and recorded words in place of a program's output.
 """
+import contextlib
+import fcntl
 import os
 import resource
 import shutil
+import stat
 import subprocess
+import tempfile
 from typing import NamedTuple
 
 from . import netlink
@@ -73,15 +77,42 @@ class Host:
         finally:
             os.close(file)
 
+    def text(self, path):
+        """The file's text, as it is; None if there is no such file, and only then."""
+        try:
+            with open(self.path(path), encoding="utf-8", errors="surrogateescape") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Trouble("%s cannot be read: %s" % (path, error.strerror)) from None
+
+    @contextlib.contextmanager
+    def locked(self, path):
+        """A folder that is made if need be, for one process at a time."""
+        os.makedirs(self.path(path), exist_ok=True)
+        folder = os.open(self.path(path), os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(folder)
+
     def replace(self, path, text):
         """A file that is there, with the former text or with this one, whatever happens."""
-        full = self.path(path)
-        os.makedirs(os.path.dirname(full), exist_ok=True)
-        with open(full + ".new", "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(full + ".new", full)
+        full = os.path.realpath(self.path(path))
+        mode = stat.S_IMODE(os.stat(full).st_mode) if os.path.exists(full) else 0o644
+        number, new = tempfile.mkstemp(dir=os.path.dirname(full))
+        try:
+            with open(number, "w", encoding="utf-8", errors="surrogateescape") as file:
+                os.fchmod(number, mode)
+                file.write(text)
+                file.flush()
+                os.fsync(number)
+            os.replace(new, full)
+        except OSError:
+            os.unlink(new)
+            raise
 
     def list(self, path):
         """Sorted names in a folder; none if there is no such folder."""

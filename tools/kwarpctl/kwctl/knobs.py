@@ -49,7 +49,7 @@ def split(text, where):
 def kept(host, link):
     """What the file has, by knob: the line's number and the value."""
     found = {}
-    for number, line in enumerate((host.read(kept_in(link)) or "").splitlines(), 1):
+    for number, line in enumerate((host.text(kept_in(link)) or "").splitlines(), 1):
         text = line.partition("#")[0].strip()
         if text:
             knob, value = split(text, "%s:%d: " % (kept_in(link), number))
@@ -74,8 +74,21 @@ def refused(link, knob, value, error, where):
     if isinstance(error, PermissionError):
         return Trouble("%s=%s: %s; run it as root, with CAP_NET_ADMIN"
                        % (knob, value, error.strerror))
+    if isinstance(error, FileNotFoundError) and knob != "congestion":
+        return Trouble("%s has gone meanwhile" % link)
     return Usage("%s%s does not take %s=%s (%s): give %s"
                  % (where(knob), link, knob, value, error.strerror, VALUES[knob]))
+
+
+def put_back(host, link, before):
+    """What was set before one was refused.  Returns those that cannot be set again."""
+    left = []
+    for knob, value in before.items():
+        try:
+            host.write(place(link, knob), (value or "") + "\n")
+        except OSError:
+            left.append(knob)
+    return left
 
 
 def set_all(host, link, wanted, where=lambda knob: ""):
@@ -88,9 +101,11 @@ def set_all(host, link, wanted, where=lambda knob: ""):
             host.write(place(link, knob), value + "\n")
         except OSError as error:
             del before[knob]
-            for other, old in before.items():
-                host.write(place(link, other), old + "\n")
-            raise refused(link, knob, value, error, where) from None
+            trouble = refused(link, knob, value, error, where)
+            left = put_back(host, link, before)
+            if left:
+                trouble = Trouble("%s; set all the same: %s" % (trouble, ", ".join(left)))
+            raise trouble from None
 
 
 def set_kept(host, link):
@@ -108,7 +123,7 @@ HEAD = "# Knobs of the link %s, set when kwarp@.service adds it: see kwarpctl(8)
 
 def keep(host, link, wanted):
     """Change the lines of these knobs, and leave all others as they are."""
-    text = host.read(kept_in(link))
+    text = host.text(kept_in(link))
     lines = (HEAD % link if text is None else text).splitlines()
     for knob, value in wanted.items():
         mine = [n for n, line in enumerate(lines) if re.match(r"\s*%s\s*=" % knob, line)]
@@ -119,8 +134,13 @@ def keep(host, link, wanted):
         else:
             lines.append("%s=%s" % (knob, value))
         lines = [line for line in lines if line is not None]
+    host.replace(kept_in(link), "\n".join(lines) + "\n")
+
+
+def keep_locked(host, link, wanted):
     try:
-        host.replace(kept_in(link), "\n".join(lines) + "\n")
+        with host.locked(FOLDER):
+            keep(host, link, wanted)
     except OSError as error:
         raise Trouble("the knobs are set, and not kept: %s: %s"
                       % (kept_in(link), error.strerror)) from None
@@ -155,7 +175,7 @@ def command(host, args):
     elif wanted:
         set_all(host, link.name, wanted)
         if args.keep:
-            keep(host, link.name, {k: host.read(place(link.name, k)) for k in wanted})
+            keep_locked(host, link.name, {k: host.read(place(link.name, k)) for k in wanted})
     else:
         show(host, link, args.json)
     return 0

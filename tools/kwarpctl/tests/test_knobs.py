@@ -5,6 +5,7 @@ import contextlib
 import errno
 import io
 import json
+import os
 import re
 
 from kwctl import knobs, links
@@ -119,6 +120,42 @@ class Knobs(Case):
         self.host.put("/etc/kwarp", "no folder")
         self.fails("set, and not kept: /etc/kwarp/kwlo.conf: ", 1, "crc=off", keep=True)
         self.assertEqual(self.value("crc"), "off")
+
+    def test_cannot_read(self):
+        """No knob is left out, and no line lost, because a file cannot be read."""
+        self.host.put(CONF + "/folder")
+        self.fails("kwlo.conf cannot be read: ", 1, kept=True)
+        self.fails("kwlo.conf cannot be read: ", 1, "crc=off", keep=True)
+
+    def test_what_the_file_has_stays(self):
+        """Octets that are no text, its mode, and a link to where it is."""
+        self.host.put("/srv/kwlo", b"# \xff\nalign=on\n")
+        os.chmod(self.host.path("/srv/kwlo"), 0o640)
+        os.makedirs(self.host.path("/etc/kwarp"))
+        os.symlink("../../srv/kwlo", self.host.path(CONF))
+        self.set("crc=off", keep=True)
+        self.assertTrue(os.path.islink(self.host.path(CONF)))
+        self.assertEqual(self.host.read_bytes("/srv/kwlo"), b"# \xff\nalign=on\ncrc=off\n")
+        self.assertEqual(os.stat(self.host.path("/srv/kwlo")).st_mode & 0o777, 0o640)
+        self.assertEqual(self.host.list("/srv"), ["kwlo"])
+
+    def test_new_file_can_be_read(self):
+        before = os.umask(0o077)
+        self.addCleanup(os.umask, before)
+        self.set("crc=off", keep=True)
+        self.assertEqual(os.stat(self.host.path(CONF)).st_mode & 0o777, 0o644)
+
+    def test_cannot_put_back(self):
+        self.refuse["tos", "3"] = errno.EINVAL
+        self.refuse["crc", "on"] = errno.EIO
+        self.fails("tos=3 .*; set all the same: crc$", 1, "crc=off", "align=on", "tos=3")
+        self.assertEqual(self.value("align"), "off")
+
+    def test_link_has_gone(self):
+        self.refuse["crc", "off"] = errno.ENOENT
+        self.fails("kwlo has gone meanwhile", 1, "crc=off")
+        self.refuse["congestion", "foo"] = errno.ENOENT
+        self.fails("does not take congestion=foo", 2, "congestion=foo")
 
     def test_show(self):
         self.host.put(CONF, "crc=required\n")

@@ -13,6 +13,7 @@
 #include "debug.h"
 
 #include <linux/debugfs.h>
+#include <linux/err.h>
 #include <linux/seq_file.h>
 
 #include "cm/cm.h"
@@ -123,7 +124,7 @@ DEFINE_SHOW_ATTRIBUTE(cm);
 
 /**
  * kwarp_debug_enable - ib_device_ops.enable_driver: the device has its name, and is registered
- * @ibdev: it
+ * @ibdev: it; the core asks again whenever the device comes into another network namespace
  *
  * Context: process; the device stays.
  * Return: 0.
@@ -133,6 +134,8 @@ int kwarp_debug_enable(struct ib_device *ibdev)
 	struct kwarp_dev *kdev = to_kdev(ibdev);
 	char name[IB_DEVICE_NAME_MAX + 12];
 
+	if (!IS_ERR_OR_NULL(kdev->debug))
+		return 0;
 	snprintf(name, sizeof(name), "%u-%s", ibdev->index, dev_name(&ibdev->dev));
 	kdev->debug = debugfs_create_dir(name, root);
 	debugfs_create_file("connections", 0400, kdev->debug, kdev, &connections_fops);

@@ -31,6 +31,7 @@ static void dealloc_driver(struct ib_device *ibdev)
 	WRITE_ONCE(ibdev->ops.driver_id, (enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* Every client is gone; connections that were still closing end now. */
 	kwarp_cm_stop_device(kdev);
+	kwarp_knobs_fini(kdev);
 	/* Nothing of ours is left in the namespace. */
 	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->port_work);

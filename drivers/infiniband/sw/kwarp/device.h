@@ -18,5 +18,6 @@ void kwarp_device_renamed(struct kwarp_dev *kdev);
 /* knobs.c */
 extern const struct attribute_group kwarp_attr_group;
 void kwarp_knobs_init(struct kwarp_dev *kdev);
+void kwarp_knobs_fini(struct kwarp_dev *kdev);
 
 #endif /* KWARP_DEVICE_H */

@@ -6,10 +6,11 @@
  */
 #include <linux/capability.h>
 #include <linux/in.h>
+#include <linux/minmax.h>
 #include <linux/module.h>
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/net.h>
-#include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
 #include <linux/tcp.h>
@@ -193,19 +194,28 @@ static const struct knob_kind kind_rtr = { .parse = parse_rtr, .format = format_
 
 /*
  * Is there such a congestion control, and may the caller choose it?  TCP knows; it loads the
- * module, too, if the caller may do that.
+ * module, too, if the caller may do that.  As long as there is @pin it cannot be unloaded.
  */
-static int try_congestion(struct net *net, char *name)
+static int pin_congestion(struct net *net, union knob_value *value)
 {
 	struct socket *sock;
 	int ret = sock_create_kern(net, AF_INET, SOCK_STREAM, IPPROTO_TCP, &sock);
 
 	if (ret)
 		return ret;
-	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(name),
-				    strlen(name));
-	sock_release(sock);
+	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(value->name),
+				    strlen(value->name));
+	if (ret)
+		sock_release(sock);
+	else
+		value->pin = sock;
 	return ret;
+}
+
+static void release_pin(struct socket *pin)
+{
+	if (pin)
+		sock_release(pin);
 }
 
 static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
@@ -224,7 +234,7 @@ static int parse_congestion(const struct knob_kind *kind, struct net *net, const
 	if (sysfs_streq(buf, unset))
 		return 0;
 	memcpy(value->name, buf, len);
-	return try_congestion(net, value->name);
+	return pin_congestion(net, value);
 }
 
 static int format_congestion(char *buf, const union knob_value *value)
@@ -240,40 +250,53 @@ static const struct knob_kind kind_congestion = {
 
 static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
 
-/* Protects the names among the defaults; process context. */
-static DEFINE_SPINLOCK(names_lock);
+/* Protects the names among the defaults. */
+static DEFINE_MUTEX(names_lock);
 
 static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
 {
 	return (u8 *)knobs + knob->offset;
 }
 
+static bool is_number(const struct knob *knob)
+{
+	return knob->size == sizeof(u32);
+}
+
 /* @lock: of the names among @knobs */
-static union knob_value knob_load(struct kwarp_knobs *knobs, spinlock_t *lock,
+static union knob_value knob_load(struct kwarp_knobs *knobs, struct mutex *lock,
 				  const struct knob *knob)
 {
 	union knob_value value = {};
 
-	if (knob->size == sizeof(u32)) {
+	if (is_number(knob)) {
 		value.number = READ_ONCE(*(u32 *)knob_place(knobs, knob));
 		return value;
 	}
-	spin_lock(lock);
+	mutex_lock(lock);
 	memcpy(value.name, knob_place(knobs, knob), sizeof(value.name));
-	spin_unlock(lock);
+	mutex_unlock(lock);
 	return value;
 }
 
-static void knob_save(struct kwarp_knobs *knobs, spinlock_t *lock, const struct knob *knob,
-		      const union knob_value *value)
+/* @pin: of the names among @knobs; that of @value takes its place */
+static void knob_save(struct kwarp_knobs *knobs, struct mutex *lock, struct socket **pin,
+		      const struct knob *knob, union knob_value *value)
 {
-	if (knob->size == sizeof(u32)) {
+	if (is_number(knob)) {
 		WRITE_ONCE(*(u32 *)knob_place(knobs, knob), value->number);
 		return;
 	}
-	spin_lock(lock);
+	mutex_lock(lock);
 	memcpy(knob_place(knobs, knob), value->name, sizeof(value->name));
-	spin_unlock(lock);
+	swap(*pin, value->pin);
+	mutex_unlock(lock);
+	release_pin(value->pin);
+}
+
+static void knob_save_of(struct kwarp_dev *kdev, const struct knob *knob, union knob_value *value)
+{
+	knob_save(&kdev->knobs, &kdev->names_lock, &kdev->congestion_pin, knob, value);
 }
 
 /* ------------------------------------------------------------------- sysfs */
@@ -297,7 +320,7 @@ static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 {
 	struct kwarp_dev *kdev = kdev_of(dev);
 	const struct knob *knob = container_of(attr, struct knob, attr);
-	union knob_value value;
+	union knob_value value = {};
 	int ret;
 
 	/* The file's owner is root, and so is each container's. */
@@ -306,7 +329,7 @@ static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 	ret = knob->kind->parse(knob->kind, kdev->net, buf, &value);
 	if (ret)
 		return ret;
-	knob_save(&kdev->knobs, &kdev->names_lock, knob, &value);
+	knob_save_of(kdev, knob, &value);
 	return len;
 }
 
@@ -315,7 +338,8 @@ static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 static int param_set(const char *val, const struct kernel_param *kp)
 {
 	const struct knob *knob = kp->arg;
-	union knob_value value;
+	union knob_value value = {};
+	struct socket *none = NULL;
 	int ret;
 
 	/*
@@ -327,7 +351,9 @@ static int param_set(const char *val, const struct kernel_param *kp)
 	ret = knob->kind->parse(knob->kind, &init_net, val, &value);
 	if (ret)
 		return ret;
-	knob_save(&defaults, &names_lock, knob, &value);
+	/* A link that is added asks again. */
+	knob_save(&defaults, &names_lock, &none, knob, &value);
+	release_pin(none);
 	return 0;
 }
 
@@ -350,16 +376,32 @@ KNOBS(KNOB)
 
 static void knob_init(struct kwarp_dev *kdev, const struct knob *knob)
 {
-	const union knob_value value = knob_load(&defaults, &names_lock, knob);
+	union knob_value value = knob_load(&defaults, &names_lock, knob);
+	int ret = 0;
 
-	knob_save(&kdev->knobs, &kdev->names_lock, knob, &value);
+	if (!is_number(knob) && value.name[0])
+		ret = pin_congestion(kdev->net, &value);
+	if (ret) {
+		pr_warn_ratelimited("kwarp: a link begins with TCP's own congestion control, as it cannot have %s: %d\n",
+				    value.name, ret);
+		value = (union knob_value) {};
+	}
+	knob_save_of(kdev, knob, &value);
 }
 
-/* Context: process. */
+/* The device's namespace is known.  Context: process. */
 void kwarp_knobs_init(struct kwarp_dev *kdev)
 {
-	spin_lock_init(&kdev->names_lock);
+	mutex_init(&kdev->names_lock);
 	KNOBS(KNOB_INIT)
+}
+
+/* Nobody sets one any more, and no connection begins.  Context: process. */
+void kwarp_knobs_fini(struct kwarp_dev *kdev)
+{
+	release_pin(kdev->congestion_pin);
+	kdev->congestion_pin = NULL;
+	mutex_destroy(&kdev->names_lock);
 }
 
 /* -------------------------------------------------------- counts, to be read only */

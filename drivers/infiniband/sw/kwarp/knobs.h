@@ -10,6 +10,9 @@
 
 #include "limits.h"
 
+struct net;
+struct socket;
+
 /*
  * What each knob is for, in reStructuredText: scripts/reference.py makes
  * Documentation/reference/knobs.rst of it, with the values and defaults of the table below and of
@@ -62,8 +65,11 @@
  *	for the link's connections.  ``default`` takes that of the network namespace.
  *
  *	TCP is asked when the knob is set: one that it does not know gives ENOENT, and one that it
- *	does not let the caller have EPERM.  If the module of a congestion control is unloaded
- *	later, connections begin with that of the namespace.
+ *	does not let the caller have EPERM.  Its module cannot be unloaded as long as a link's knob
+ *	names it.  As a module parameter it has to be there when the module is loaded, in an
+ *	initramfs, too; a link that cannot have it begins with ``default``, and the log says so.
+ *
+ *	One that needs ECN, as dctcp does, gets it from peers that have the same.
  *
  * @connect_timeout: How long TCP may take to connect, and then the peer for its Reply.  A
  *	connection is given up after twice that time at the latest, a second attempt included.
@@ -100,8 +106,9 @@
  * @rcvbuf: As much received data TCP may keep, as with SO_RCVBUF.  ``0`` lets TCP choose by
  *	``net.ipv4.tcp_rmem``, and grow it as the connection needs.
  *
- *	What ``net.core.rmem_max`` allows does not matter.  How large a window a peer may fill is
- *	settled with its SYN: of a listener that is there already, by the value that it began with.
+ *	What ``net.core.rmem_max`` allows does not matter.  How large a window can become, TCP says
+ *	when it answers the SYN: for a listener that is there already, by the value that the knob
+ *	had when it began.
  *
  * @rfc7306: Immediate data and atomic operations (RFC 7306).  With ``off`` programs cannot post
  *	them, and a peer that sends one has its connection ended.  The knob counts when a queue pair
@@ -182,10 +189,14 @@
  * union knob_value - what a knob can be
  * @number: most are
  * @name: of a congestion control
+ * @pin: a socket that has it, so that it stays; belongs to whoever asked for the value
  */
 union knob_value {
 	u32 number;
-	char name[KWARP_CONGESTION_LEN];
+	struct {
+		char name[KWARP_CONGESTION_LEN];
+		struct socket *pin;
+	};
 };
 
 /**

@@ -7,9 +7,9 @@
 
 #include <linux/atomic.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/types.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -19,6 +19,8 @@
 #include "compat.h"
 #include "limits.h"
 #include "counts.h"
+
+struct socket;
 
 /**
  * struct kwarp_knobs - tunables of one device
@@ -85,7 +87,8 @@ struct kwarp_knobs {
  * @port_work: finds out @speed, and whether users have to hear of the port, see device.c
  * @adder: who registers the device at the moment; READ_ONCE, to compare with current
  * @knobs: tunables
- * @names_lock: protects those of @knobs that are names; process context
+ * @names_lock: protects those of @knobs that are names, and what belongs to them
+ * @congestion_pin: a socket that has the congestion control of that knob, which therefore stays
  * @debug: its folder in debugfs, see debug.c
  * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
@@ -132,7 +135,8 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
-	spinlock_t names_lock;		/* names among knobs */
+	struct mutex names_lock;	/* names among knobs, congestion_pin */
+	struct socket *congestion_pin;
 	struct dentry *debug;
 
 	struct xarray qps;
@@ -177,14 +181,6 @@ struct kwarp_dev {
 static inline struct kwarp_dev *to_kdev(struct ib_device *ibdev)
 {
 	return container_of(ibdev, struct kwarp_dev, ibdev);
-}
-
-/* TCP's congestion control for a connection; "": that of its namespace.  Context: process. */
-static inline void kwarp_knob_congestion(struct kwarp_dev *kdev, char name[KWARP_CONGESTION_LEN])
-{
-	spin_lock(&kdev->names_lock);
-	memcpy(name, kdev->knobs.congestion, KWARP_CONGESTION_LEN);
-	spin_unlock(&kdev->names_lock);
 }
 
 #endif /* KWARP_H */

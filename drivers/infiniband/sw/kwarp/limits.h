@@ -83,7 +83,7 @@
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
  * A Request's turn, and then it is rejected: before those initiators give up that wait longest for
- * their Reply (our own: KWARP_CONNECT_TIMEOUT), which is the better end.
+ * their Reply (our own: KWARP_CONNECT_TIMEOUT, unless the knob says less), which is the better end.
  */
 #define KWARP_TURN_TIMEOUT_MS		25000
 /* One more Request is told, though the ULP has not answered those before. See cm/turn.c. */

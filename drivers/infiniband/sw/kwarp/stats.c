@@ -72,7 +72,7 @@ struct row {
  * @crc_errors: FPDUs whose CRC was wrong.  Their streams have ended.
  * @marker_errors: FPDUs whose markers were wrong.  Their streams have ended.
  * @no_receive: Sends for which no receive was posted.  Their streams have ended.
- * @streams_lost: Streams that ended without a Terminate and without a FIN.
+ * @streams_lost: Streams that ended without a Terminate, and before both FINs.
  * @stashes: FPDUs, of connections with CRCs, that TCP had no room to keep until they were complete,
  *	so that the link kept them, in 64 KiB for each.  Many of them cost time: the limits of
  *	receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of TCP's memory

@@ -67,19 +67,20 @@ static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
 
 /* ------------------------------------------------------------------ all of them */
 
-static u32 count(struct kwarp_dev *kdev)
+/* Entries of a list, and some more that may come. */
+static u32 count(struct kwarp_dev *kdev, const struct list_head *list)
 {
-	struct list_head *node;
-	u32 n = 0;
+	const struct list_head *node;
+	u32 n = 16;
 
 	spin_lock(&kdev->cm.lock);
-	list_for_each(node, &kdev->cm.eps)
+	list_for_each(node, list)
 		n++;
 	spin_unlock(&kdev->cm.lock);
 	return n;
 }
 
-/* Some may have come meanwhile.  Return: how many there are a reference on. */
+/* A reference on each.  Return: their number. */
 static u32 take_eps(struct kwarp_dev *kdev, struct kwarp_ep **eps, u32 most)
 {
 	struct kwarp_ep *ep;
@@ -97,20 +98,54 @@ static u32 take_eps(struct kwarp_dev *kdev, struct kwarp_ep **eps, u32 most)
 	return n;
 }
 
-/* With a reference; NULL if there are no more.  One that ends meanwhile may hide another. */
-static struct kwarp_listener *next_listener(struct kwarp_dev *kdev, u32 index)
+static u32 take_listeners(struct kwarp_dev *kdev, struct kwarp_listener **ls, u32 most)
 {
 	struct kwarp_listener *l;
+	u32 n = 0;
 
 	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(l, &kdev->cm.listeners, node)
-		if (!index--) {
-			kwarp_listener_get(l);
-			spin_unlock(&kdev->cm.lock);
-			return l;
-		}
+	list_for_each_entry(l, &kdev->cm.listeners, node) {
+		if (n == most)
+			break;
+		kwarp_listener_get(l);
+		ls[n++] = l;
+	}
 	spin_unlock(&kdev->cm.lock);
-	return NULL;
+	return n;
+}
+
+static int dump_eps(struct kwarp_dev *kdev, struct seq_file *m)
+{
+	u32 i, n = count(kdev, &kdev->cm.eps);
+	struct kwarp_ep **eps;
+
+	eps = kvcalloc(n, sizeof(*eps), GFP_KERNEL);
+	if (!eps)
+		return -ENOMEM;
+	n = take_eps(kdev, eps, n);
+	for (i = 0; i < n; i++) {
+		dump_ep(eps[i], m);
+		kwarp_ep_put(eps[i]);
+	}
+	kvfree(eps);
+	return 0;
+}
+
+static int dump_listeners(struct kwarp_dev *kdev, struct seq_file *m)
+{
+	u32 i, n = count(kdev, &kdev->cm.listeners);
+	struct kwarp_listener **ls;
+
+	ls = kvcalloc(n, sizeof(*ls), GFP_KERNEL);
+	if (!ls)
+		return -ENOMEM;
+	n = take_listeners(kdev, ls, n);
+	for (i = 0; i < n; i++) {
+		dump_listener(ls[i], m);
+		kwarp_listener_put(ls[i]);
+	}
+	kvfree(ls);
+	return 0;
 }
 
 /**
@@ -123,23 +158,6 @@ static struct kwarp_listener *next_listener(struct kwarp_dev *kdev, u32 index)
  */
 int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m)
 {
-	struct kwarp_listener *l;
-	struct kwarp_ep **eps;
-	u32 i, n = count(kdev);
-
 	might_sleep();
-	eps = kvcalloc(n ?: 1, sizeof(*eps), GFP_KERNEL);
-	if (!eps)
-		return -ENOMEM;
-	n = take_eps(kdev, eps, n);
-	for (i = 0; i < n; i++) {
-		dump_ep(eps[i], m);
-		kwarp_ep_put(eps[i]);
-	}
-	kvfree(eps);
-	for (i = 0; (l = next_listener(kdev, i)); i++) {
-		dump_listener(l, m);
-		kwarp_listener_put(l);
-	}
-	return 0;
+	return dump_eps(kdev, m) ?: dump_listeners(kdev, m);
 }

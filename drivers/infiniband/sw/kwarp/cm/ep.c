@@ -172,6 +172,7 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 	INIT_LIST_HEAD(&ep->half_open);
 	INIT_LIST_HEAD(&ep->turn);
 	ep->state = KWARP_CMS_NEW;
+	ep->since = jiffies;
 	ep->cs.notify = ep_notify;
 	ep->kdev = kdev;
 	if (l) {

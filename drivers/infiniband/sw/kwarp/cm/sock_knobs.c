@@ -3,13 +3,15 @@
  * What knobs set of TCP's sockets: time-outs, type of service, buffers, congestion control.
  *
  * A connection takes what the knobs say when it begins: before TCP connects, or when it is
- * accepted.  A listener's children inherit what it has, of which the size of the receive buffer
- * matters before they are accepted: TCP says with the SYN how large a window can become.
+ * accepted.  A listener's children inherit what it has, and some of that matters before they are
+ * accepted: TCP says with the SYN how large a window can become, and whether there is ECN.
  */
 #include "sock_knobs.h"
 
+#include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
@@ -18,7 +20,10 @@
 #include <linux/cred.h>
 #include <linux/in.h>
 #include <linux/in6.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/task.h>
+#include <linux/string.h>
 #include <linux/tcp.h>
 
 #include "../kwarp.h"
@@ -99,57 +104,110 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 {
 	u32 tos = READ_ONCE(kdev->knobs.tos);
 
-	if (tos != READ_ONCE(inet_sk(listener->sk)->tos))
+	/* The bits of ECN are TCP's own. */
+	if (tos != (READ_ONCE(inet_sk(listener->sk)->tos) & ~INET_ECN_MASK))
 		sock_set_tos(sock, tos);
 }
 
 /* --------------------------------------------------------------- buffers */
 
-/* As SO_SNDBUFFORCE and SO_RCVBUFFORCE: half of it is for what the kernel adds. */
-static void sock_set_buffer(struct sock *sk, int *size, int lock, u32 octets)
+/*
+ * As SO_SNDBUF and SO_RCVBUF, whatever net.core allows: half of it is for what the kernel adds.
+ * @usual: what the namespace's sockets begin with, which TCP changes as it likes.
+ */
+static void sock_set_buffer(struct sock *sk, int *size, int lock, u32 octets, int usual)
 {
 	sock_owned_by_me(sk);
 	if (octets) {
 		sk->sk_userlocks |= lock;
 		WRITE_ONCE(*size, 2 * octets);
-	} else {
+	} else if (sk->sk_userlocks & lock) {
 		sk->sk_userlocks &= ~lock;
+		WRITE_ONCE(*size, usual);
 	}
 }
 
 static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
 {
 	u32 snd = READ_ONCE(kdev->knobs.sndbuf), rcv = READ_ONCE(kdev->knobs.rcvbuf);
+	const struct netns_ipv4 *usual = &sock_net(sk)->ipv4;
 
 	lock_sock(sk);
-	sock_set_buffer(sk, &sk->sk_sndbuf, SOCK_SNDBUF_LOCK, snd);
-	sock_set_buffer(sk, &sk->sk_rcvbuf, SOCK_RCVBUF_LOCK, rcv);
+	sock_set_buffer(sk, &sk->sk_sndbuf, SOCK_SNDBUF_LOCK, snd,
+			READ_ONCE(usual->sysctl_tcp_wmem[1]));
+	sock_set_buffer(sk, &sk->sk_rcvbuf, SOCK_RCVBUF_LOCK, rcv,
+			READ_ONCE(usual->sysctl_tcp_rmem[1]));
 	release_sock(sk);
+}
+
+/*
+ * TCP has limited the window of a child by its listener's buffer, and raises that limit only where
+ * it chooses the buffer itself.
+ */
+static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
+{
+	int window = tcp_win_from_space(sock->sk, READ_ONCE(sock->sk->sk_rcvbuf));
+
+	if (READ_ONCE(kdev->knobs.rcvbuf))
+		sock->ops->setsockopt(sock, SOL_TCP, TCP_WINDOW_CLAMP, KERNEL_SOCKPTR(&window),
+				      sizeof(window));
 }
 
 /* ---------------------------------------------------- congestion control */
 
+/* By the name, and with the kernel's rights. */
+static int sock_set_congestion_to(struct socket *sock, char *name)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+	const struct cred *old;
+	int ret;
+
+	if (!cred)
+		return -ENOMEM;
+	old = override_creds(cred);
+	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(name),
+				    strlen(name));
+	revert_creds(old);
+	put_cred(cred);
+	return ret;
+}
+
 /*
  * Whoever has set the knob was asked whether he may have that (knobs.c), and the program that
- * happens to connect is not.  If it has been unloaded meanwhile the socket keeps what it has, the
- * one of the namespace.
+ * happens to connect is not.  The congestion control is there: it is pinned, and TCP does not look
+ * for a module.
  */
 static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 {
-	char name[KWARP_CONGESTION_LEN];
-	const struct cred *old;
-	struct cred *cred;
+	int ret = 0;
 
-	kwarp_knob_congestion(kdev, name);
-	if (!name[0])
+	/* Without the lock: one that is set just now may be left to the next connection. */
+	if (!READ_ONCE(kdev->knobs.congestion[0]))
 		return;
-	cred = prepare_kernel_cred(&init_task);
-	if (!cred)
-		return;
-	old = override_creds(cred);
-	sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(name), strlen(name));
-	revert_creds(old);
-	put_cred(cred);
+	mutex_lock(&kdev->names_lock);
+	if (kdev->knobs.congestion[0])
+		ret = sock_set_congestion_to(sock, kdev->knobs.congestion);
+	mutex_unlock(&kdev->names_lock);
+	if (ret)
+		ibdev_warn_ratelimited(&kdev->ibdev,
+				       "a connection begins with another congestion control than that of the knob: %d\n",
+				       ret);
+}
+
+/* That of the namespace, for the child of a listener to which the knob gave another one. */
+static void sock_usual_congestion(struct socket *sock)
+{
+	char name[KWARP_CONGESTION_LEN] = "";
+	const struct tcp_congestion_ops *ca;
+
+	rcu_read_lock();
+	ca = rcu_dereference(sock_net(sock->sk)->ipv4.tcp_congestion_control);
+	if (ca)
+		strscpy(name, ca->name, sizeof(name));
+	rcu_read_unlock();
+	/* The namespace pins it. */
+	if (name[0])
+		sock_set_congestion_to(sock, name);
 }
 
 /* ------------------------------------------------------------- occasions */
@@ -198,6 +256,7 @@ void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struc
 	might_sleep();
 	sock_choose_tos(kdev, sock, id);
 	sock_set_buffers(kdev, sock->sk);
+	sock_set_congestion(kdev, sock);
 }
 
 /**
@@ -217,5 +276,9 @@ void kwarp_sock_accepted(struct kwarp_dev *kdev, struct socket *sock,
 	if (!tos_set)
 		sock_renew_tos(kdev, sock, listener);
 	sock_set_buffers(kdev, sock->sk);
-	sock_set_congestion(kdev, sock);
+	sock_open_window(kdev, sock);
+	if (READ_ONCE(kdev->knobs.congestion[0]))
+		sock_set_congestion(kdev, sock);
+	else if (inet_csk(listener->sk)->icsk_ca_setsockopt)
+		sock_usual_congestion(sock);
 }

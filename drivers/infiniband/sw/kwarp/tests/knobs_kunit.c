@@ -155,14 +155,23 @@ static void expect_knob(struct kunit *test, const struct tested *k, union knob_v
 /* So is the default, as a new device finds it. */
 static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
 {
+	const struct kwarp_knobs before = defaults;
 	struct knobs_test *t = test->priv;
 	struct kwarp_knobs want;
 
 	poison(&want);
 	set_value(&want, k, &value);
+	KUNIT_EXPECT_MEMEQ(test, &defaults, &want, sizeof(want));
+	/* No device has a congestion control that is poisoned. */
+	if ((u8)defaults.congestion[0] == POISON) {
+		memset(defaults.congestion, 0, sizeof(defaults.congestion));
+		memset(want.congestion, 0, sizeof(want.congestion));
+	}
 	memset(&t->next->knobs, 0, sizeof(want));
 	kwarp_knobs_init(t->next);
 	KUNIT_EXPECT_MEMEQ(test, &t->next->knobs, &want, sizeof(want));
+	kwarp_knobs_fini(t->next);
+	defaults = before;
 }
 
 static int knobs_test_init(struct kunit *test)
@@ -191,6 +200,7 @@ static int knobs_test_init(struct kunit *test)
 	t->may_in = t->user_ns;
 	t->caps = BIT_ULL(CAP_NET_ADMIN);
 	kwarp_knobs_init(t->kdev);
+	t->next->net = t->net;
 	poison(&t->kdev->knobs);
 	return 0;
 }
@@ -198,8 +208,10 @@ static int knobs_test_init(struct kunit *test)
 /* The module's own defaults are those of the next device again. */
 static void knobs_test_exit(struct kunit *test)
 {
-	if (the_test)
-		defaults = the_test->saved;
+	if (!the_test)
+		return;
+	defaults = the_test->saved;
+	kwarp_knobs_fini(the_test->kdev);
 }
 
 /* --------------------------------------------------------------------- words */
@@ -459,16 +471,50 @@ static void test_congestion_where(struct kunit *test)
 {
 	const struct tested *k = find(test, "congestion");
 	struct knobs_test *t = test->priv;
-	char name[KWARP_CONGESTION_LEN];
 
 	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
 	KUNIT_EXPECT_NULL(test, t->asked);
+	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
 	KUNIT_EXPECT_EQ(test, store(k, "reno"), 4);
 	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->net);
-	kwarp_knob_congestion(t->kdev, name);
-	KUNIT_EXPECT_STREQ(test, name, "reno");
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("reno", k->param), 0);
 	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)&init_net);
+	/* A link that is added later has it of its own namespace. */
+	t->next->net = t->elsewhere;
+	kwarp_knobs_init(t->next);
+	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->elsewhere);
+	KUNIT_EXPECT_STREQ(test, t->next->knobs.congestion, "reno");
+	kwarp_knobs_fini(t->next);
+}
+
+/* It cannot be unloaded as long as the knob names it, and then it can. */
+static void test_congestion_pinned(struct kunit *test)
+{
+	const struct tested *k = find(test, "congestion");
+	struct knobs_test *t = test->priv;
+	struct socket *pin;
+
+	KUNIT_EXPECT_EQ(test, store(k, "reno"), 4);
+	pin = t->kdev->congestion_pin;
+	KUNIT_ASSERT_NOT_NULL(test, pin);
+	KUNIT_EXPECT_STREQ(test, inet_csk(pin->sk)->icsk_ca_ops->name, "reno");
+	/* Refused: as it was. */
+	KUNIT_EXPECT_EQ(test, store(k, "nothing"), -ENOENT);
+	KUNIT_EXPECT_PTR_EQ(test, t->kdev->congestion_pin, pin);
+	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
+	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
+}
+
+/* A default that a new link cannot have is none. */
+static void test_congestion_gone(struct kunit *test)
+{
+	struct knobs_test *t = test->priv;
+
+	strscpy(defaults.congestion, "nothing");
+	kwarp_knobs_init(t->next);
+	KUNIT_EXPECT_STREQ(test, t->next->knobs.congestion, "");
+	KUNIT_EXPECT_NULL(test, t->next->congestion_pin);
+	kwarp_knobs_fini(t->next);
 }
 
 /* ---------------------------------------------------------- what there is at all */
@@ -595,6 +641,8 @@ static struct kunit_case knobs_cases[] = {
 	KUNIT_CASE_PARAM(test_taken_as_default, word_gen_params),
 	KUNIT_CASE_PARAM(test_refused, refusal_gen_params),
 	KUNIT_CASE(test_congestion_where),
+	KUNIT_CASE(test_congestion_pinned),
+	KUNIT_CASE(test_congestion_gone),
 	KUNIT_CASE(test_all),
 	KUNIT_CASE(test_counts),
 	KUNIT_CASE(test_owner_only),

@@ -197,22 +197,23 @@ debugfs_case() {
 	need_debugfs
 	new_port
 	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
-	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 4000 -u 0
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 100000 -u 0
 	wait_until 10 "the queue pair is shown" debug_says 0 connections '^qp [0-9]+ user RTS '
-	debug_says 0 connections '^  flags TX_OPEN RX_ANY RX_SEEN error NONE' || fail "its flags are not shown"
+	wait_until 10 "its flags are shown" debug_says 0 connections \
+		'^  flags TX_OPEN( TX_WAIT_READ)? RX_ANY RX_SEEN error NONE'
 	debug_says 0 connections '^  reads out depth [1-9]' || fail "its Reads are not shown"
 	debug_says 0 connections '^  tcp snd_una ' || fail "its TCP is not shown"
 	debug_says 0 endpoints "^initiator STREAM for [0-9]+ ms qp [0-9]+ ${IP[0]}:[0-9]+ ${IP[1]}:$PORT" ||
 		fail "its endpoint is not shown"
-	debug_says 1 endpoints "^responder STREAM .*${IP[0]}:" || fail "the peer's endpoint is not shown"
+	wait_until 10 "the peer's endpoint is shown" debug_says 1 endpoints "^responder STREAM .*${IP[0]}:"
 	debug_says 1 endpoints "^listener ${IP[1]}:$PORT backlog [1-9]" || fail "the listener is not shown"
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$PORT"
 	wait_until 10 "one that waits is shown" \
 		debug_says 1 endpoints '^responder WAIT_REQ for [0-9]+ ms ends in [0-9]+ ms '
 	stop silent KILL
 	debug_says 0 cm '^CONNECT +TCP_UP +[1-9]' || fail "no event of connection management is shown"
-	ended 30 bench
-	stop server
+	stop bench KILL
+	stop server KILL
 	kwrawpeer_bad_crc
 	[ "$(stat -c %a "$DEBUGFS"/kwarp/*-"${LINK[0]}"/connections)" = 400 ] || fail "others than root may read it"
 }
@@ -240,7 +241,7 @@ ask_for_details() {
 		# It may be gone already.
 		[ -z "$qpn" ] || ! in_ns 0 rdma statistic qp bind link "${LINK[0]}/1" lqpn "$qpn" 2>/dev/null ||
 			in_ns 0 rdma statistic qp show link "${LINK[0]}/1" >/dev/null || return
-		echo $((++rounds)) >"$CASE_DIR/rounds"
+		echo $((++rounds)) >"$CASE_DIR/rounds.new" && mv "$CASE_DIR/rounds.new" "$CASE_DIR/rounds"
 	done
 }
 

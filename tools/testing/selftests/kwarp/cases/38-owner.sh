@@ -154,11 +154,21 @@ socket_has() {
 	done
 }
 
+socket_has_any() {
+	local word
+	for word in "${@:3}"; do
+		! socket_has "$1" "$2" "$word" || return 0
+	done
+	return 1
+}
+
 # Of connections that begin now, either way; and the listener was there before.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
 	wait_until 10 "an inbound connection has $*" socket_has 1 "sport = :$LISTENER" "$@"
+	# Nothing is left of what the listener began with.
+	[ "${LEFT:-}" = '' ] || ! socket_has_any 1 "sport = :$LISTENER" $LEFT || fail "it has some of $LEFT"
 	stop silent KILL
 	wait_until 10 "it is over" socket_gone 1 "sport = :$LISTENER"
 	new_port
@@ -179,23 +189,31 @@ socket_gone() {
 knob_sockets_case() {
 	skip_on siw "it has no knobs"
 	own_links
-	new_port
-	LISTENER=$PORT
-	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
 	knob sndbuf 200000
 	knob rcvbuf 300000
 	knob congestion reno
 	knob tos 40
+	new_port
+	LISTENER=$PORT
+	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
 	sockets_have reno tb400000 rb600000 tos:0x28
 	knob sndbuf 100000
 	knob rcvbuf 0
 	knob tos 64
-	sockets_have reno tb200000 tos:0x40
-	! socket_has 1 "sport = :$LISTENER" rb600000 || fail "the receive buffer is the former one"
+	LEFT='rb600000 tb400000 tos:0x28' sockets_have reno tb200000 tos:0x40
 	knob sndbuf 0
 	knob congestion default
 	knob tos 0
-	sockets_have "$(n1 sysctl -n net.ipv4.tcp_congestion_control)"
+	LEFT='rb600000 tb400000 tos:0x28 reno' sockets_have "$(n1 sysctl -n net.ipv4.tcp_congestion_control)"
+	stop listener KILL
+	# The other way round.
+	new_port
+	LISTENER=$PORT
+	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
+	knob sndbuf 300000
+	knob rcvbuf 200000
+	knob tos 40
+	sockets_have tb600000 rb400000 tos:0x28
 	works_to_server
 	stop listener KILL
 }

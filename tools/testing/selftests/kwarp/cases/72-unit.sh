@@ -8,17 +8,18 @@
 UNIT=$HERE/kwarp@.service
 UNIT_DEV=kwunit0
 
-# unit_run ExecStart|ExecStartPost|ExecStopPost: with systemd's rule for a leading hyphen.
+# unit_run ExecStart|ExecStartPost|ExecStop: with systemd's rule for a leading hyphen.
 unit_run() {
 	local command
 	command=$(sed -n "s/^$1=//p" "$UNIT")
 	[ -n "$command" ] || fail "the unit has no $1"
 	command=${command//%[iI]/$UNIT_DEV}
 	command=${command//'${KWARP_TYPE}'/$(sed -n 's/^Environment=KWARP_TYPE=//p' "$UNIT")}
+	command=${command//'$$'/'$'}
 	note "$command"
 	case $command in
-	-*) ${command#-} || : ;;
-	*) $command ;;
+	-*) eval "${command#-}" || : ;;
+	*) eval "$command" ;;
 	esac
 }
 
@@ -37,7 +38,7 @@ unit_start() {
 }
 
 unit_stop() {
-	unit_run ExecStopPost || fail "the unit does not stop"
+	unit_run ExecStop || fail "the unit does not stop"
 	! unit_link || fail "stopped, and the link is still there"
 }
 
@@ -64,7 +65,7 @@ unit_knobs() {
 	unit_run ExecStart || fail "the unit does not start"
 	! unit_run ExecStartPost 2>"$CASE_DIR/refused.log" || fail "the unit takes a wrong knob"
 	expect_in refused "$conf:5: kw-$UNIT_DEV does not take tos=41 .*: give 0 to 252"
-	unit_stop
+	! unit_link || fail "there is a link without its knobs"
 	rm "$conf"
 }
 
@@ -78,6 +79,8 @@ unit_case() {
 	unit_stop
 	unit_start
 	! unit_run ExecStart || fail "a second link on one device"
+	# systemd does no more after a failed start, and nothing of it would take away that link.
+	! grep -q '^ExecStopPost=' "$UNIT" || fail "a failed start deletes the link of another"
 	unit_stop
 	unit_knobs
 	unit_start

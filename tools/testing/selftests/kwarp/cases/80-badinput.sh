@@ -73,7 +73,8 @@ listener_few_case() {
 	serve server "$PORT" kwconn -s -q -a "${IP[1]}" -p "$PORT"
 	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$PORT" 30 request
 	wait_until 10 "the crowd is there" grep -q 'all have begun' "$CASE_DIR/crowd.log"
-	wait_until 5 "14 wait" waits_in_tcp "$PORT" 14
+	# On a slow kernel the oldest are old enough to give way before the last have come.
+	rejected 1 || wait_until 5 "14 wait" waits_in_tcp "$PORT" 14
 	knob half_open_max 64
 	wait_until 5 "they have got places" none_waits_in_tcp "$PORT"
 	stop crowd KILL
