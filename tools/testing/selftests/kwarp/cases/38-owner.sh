@@ -448,7 +448,7 @@ of_service() {
 
 testcase owner-knobs 90 knob_rights_case
 testcase owner-knobs-values 60 knob_values_case
-testcase owner-knobs-sockets 60 knob_sockets_case
+testcase owner-knobs-sockets 120 knob_sockets_case
 testcase owner-knobs-small 120 knob_small_case
 testcase owner-memory-accept 90 memcg_accept_case
 testcase owner-memory-connect 90 memcg_connect_case
