@@ -12,6 +12,7 @@
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/chroot.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
 # The smallest kernel of each release, and what its user may get as the next one.
@@ -24,13 +25,6 @@ next_of() {
 	esac
 }
 
-suites_of() {
-	case $1 in
-	bookworm) echo bookworm bookworm-security ;;
-	*) echo "$1" ;;
-	esac
-}
-
 # ---------------------------------------------------------------- the chroots
 
 # All packages that make install asks for are in the base, so that runs need no network. Those
@@ -39,76 +33,39 @@ make_base() {
 	local dir=$1 suite=$2 list
 	say "making a chroot of Debian $suite"
 	list=$("$here/host-packages.sh" --list install | paste -sd,)
-	# shellcheck disable=SC2046
-	"$here/apt-private.sh" sources $(suites_of "$suite") | grep '^deb ' >"$dir/sources.list"
 	# shellcheck disable=SC2016
-	logged "$KWARP_CACHE/log/install-$suite.log" as_root mmdebstrap --variant=minbase \
-		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+	chroot_make "$dir" "$suite" "install-$suite" "$list,$kernel,$image,sudo,systemd" \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
-		--include="$list,$kernel,$image,sudo,systemd" \
 		--customize-hook='chroot "$1" useradd -m -s /bin/bash kw' \
 		--customize-hook='echo "kw ALL=(ALL) NOPASSWD: ALL" >"$1/etc/sudoers.d/kw"' \
 		--customize-hook='echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"' \
-		--customize-hook='chroot "$1" apt-get clean' \
-		--customize-hook="chroot \"\$1\" apt-get -qq -y --download-only --no-install-recommends install $(next_of "$suite")" \
-		--skip=cleanup/apt "$suite" "$dir/root" "$dir/sources.list"
-	as_root rm -f "$dir/root/etc/resolv.conf"
+		--customize-hook="chroot \"\$1\" apt-get -qq -y --download-only --no-install-recommends install $(next_of "$suite")"
 }
 
 base_of() {
 	local id
-	id=$({ echo "$kernel $image"; declare -f make_base next_of suites_of; "$here/host-packages.sh" --list install; } | sha256sum | cut -c1-10)
+	id=$({
+		echo "$kernel $image"
+		declare -f make_base next_of suites_of chroot_make
+		"$here/host-packages.sh" --list install
+	} | sha256sum | cut -c1-10)
 	cached "install/$1-$id" make_base "$1"
 }
 
-# What libibverbs of the chroot is from. Where the mirror has packages and not their source,
-# that of the guest stands in: another version in its name, and good enough to be installed.
-rdma_core_of() {
-	local suite=$1 root=$2 version guest
-	version=$(as_root chroot "$root" dpkg-query -W -f '${source:Version}' libibverbs1)
-	if source=$("$here/get-source.sh" rdma-core "$version" 2>>"$out/$suite.log"); then
-		cp -a "$source" "$work/rdma-core"
-		return
-	fi
-	guest=$("$here/get-source.sh" rdma-core)
-	cp -a "$guest" "$work/rdma-core"
-	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"${version%-*}\")/" "$work/rdma-core/CMakeLists.txt"
-	say "$suite: the mirror has no source of rdma-core $version, another release's stands in"
-}
-
-# A fresh layer over the base; mounts go with this script, which has a namespace of its own.
+# A fresh layer over the base, with a checkout of the user's.
 enter() {
 	local suite=$1
 	base=$(base_of "$suite")
-	root=$work/root
-	mkdir -p "$work"/{upper,overlay,root}
-	mount -t overlay overlay -o "lowerdir=$base/root,upperdir=$work/upper,workdir=$work/overlay" "$root"
-	mount -t proc proc "$root/proc"
-	mount --rbind /dev "$root/dev"
-	mount -t tmpfs tmpfs "$root/run"
+	chroot_enter "$base" "$work"
+	rdma_core_for "$suite" "$work/rdma-core"
 	mkdir -p "$root/rdma-core" "$root/home/kw/kwarp"
-	rdma_core_of "$suite" "$root"
 	mount --bind "$work/rdma-core" "$root/rdma-core"
 	(cd "$KWARP_ROOT" && git ls-files -co --exclude-standard -z | tar -c --null --ignore-failed-read -T - 2>/dev/null) |
 		tar -x --no-same-owner -C "$root/home/kw/kwarp"
 	chroot "$root" chown -R kw: /home/kw
-	mapfile -t before < <(modules)
+	mapfile -t before < <(chroot_kernels)
 	[ ${#before[@]} -eq 1 ] || die "$suite: ${#before[@]} kernels in a fresh chroot"
-	running "${before[0]}"
-}
-
-# Of which kernel the chroot takes itself to be run.
-running() {
-	cat >"$root/usr/local/bin/uname" <<-END
-		#!/bin/sh
-		[ "\$*" = -r ] && echo $1 || exec /usr/bin/uname "\$@"
-	END
-	chmod 755 "$root/usr/local/bin/uname"
-}
-
-leave() {
-	umount -R "$root/dev" "$root" 2>/dev/null || umount -R -l "$root" 2>/dev/null || true
-	rm -rf --one-file-system "$work"
+	chroot_kernel "${before[0]}"
 }
 
 # The user's shell in the checkout; what it says goes to the log.
@@ -118,12 +75,6 @@ user() {
 		PATH=/usr/local/bin:/usr/bin:/bin bash -c "cd ~/kwarp && $*" >>"$log" 2>&1 </dev/null
 }
 
-# The same without sudo.
-root() {
-	chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
-		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
-}
-
 make_install() {
 	user sudo make install RDMA_CORE=/rdma-core
 }
@@ -131,10 +82,6 @@ make_install() {
 # Its failure is what is wanted.
 install_fails() {
 	! make_install || { echo "make install succeeded"; return 1; }
-}
-
-modules() {
-	(cd "$root/lib/modules" && ls)
 }
 
 # ---------------------------------------------------------------------- cases
@@ -208,6 +155,18 @@ kept_provider() {
 	) 9>"$base/lock"
 }
 
+# Each package refuses to be installed beside this. The scripts are those that dpkg would run.
+packages_case() {
+	local package
+	for package in kwarp-dkms kwarp-tools ibverbs-provider-kwarp; do
+		if root sh "/home/kw/kwarp/debian/$package.preinst" install >"$work/preinst" 2>&1; then
+			echo "$package does not see make install"
+			return 1
+		fi
+		grep -q "^$package: error: kwarp is here from make install" "$work/preinst" || { cat "$work/preinst"; return 1; }
+	done
+}
+
 # What root has made in the user's folder the user cannot remove.
 owner_case() {
 	local foreign
@@ -232,7 +191,7 @@ again_case() {
 # DKMS's hook builds for the kernel that comes.
 update_case() {
 	root apt-get -qq -y --no-download --no-install-recommends install "$(next_of "$suite")" >>"$log" 2>&1
-	mapfile -t kernels < <(modules)
+	mapfile -t kernels < <(chroot_kernels)
 	[ ${#kernels[@]} -eq 2 ] || { echo "kernels: ${kernels[*]}"; return 1; }
 	module_is "${kernels[0]}" iWARP
 	module_is "${kernels[1]}" iWARP
@@ -282,38 +241,21 @@ uninstall_case() {
 
 # --------------------------------------------------------------------- harness
 
-# A case fails with the first command that fails; later ones may fail for that reason.
-run_case() {
-	local name=$1 status=0 start=$SECONDS
-	log=$out/$suite-$name.log
-	: >"$log"
-	set +e
-	(set -e; "${name//-/_}_case") >"$work/said" 2>&1
-	status=$?
-	set -e
-	# What one case finds out the next one needs.
-	mapfile -t kernels < <(modules)
-	if [ "$status" -eq 0 ]; then
-		echo "ok install/$suite/$name ($((SECONDS - start)) s)"
-	else
-		echo "not ok install/$suite/$name ($((SECONDS - start)) s), log: $log"
-		tail -n 5 "$work/said" "$log" | sed 's/^/  /'
-	fi
-}
-
 test_suite() {
 	suite=$1
 	work=$(mktemp -d "$KWARP_CACHE/install/run-$suite.XXXXXX")
-	trap leave EXIT
+	trap 'chroot_leave "$work"' EXIT
 	enter "$suite"
 	for case in "${cases[@]}"; do
-		run_case "$case"
+		chroot_case install "$case"
+		# What one case finds out the next one needs.
+		mapfile -t kernels < <(chroot_kernels)
 	done
-	leave
+	chroot_leave "$work"
 	trap - EXIT
 }
 
-cases=(no-source wrong-source install owner unit again update release spoilt uninstall)
+cases=(no-source wrong-source install packages owner unit again update release spoilt uninstall)
 # A namespace of its own for the mounts, as root, so that nothing stays mounted.
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then

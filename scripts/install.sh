@@ -6,7 +6,7 @@
 # pages and unit.
 #
 #   scripts/install.sh                 as root
-#   scripts/install.sh dkms-tree DIR   only the source that DKMS builds from, into DIR
+#   scripts/install.sh dkms-tree DIR [VERSION]   only the source that DKMS builds from, into DIR
 #
 #   RDMA_CORE=TREE     the source of this machine's rdma-core, instead of asking the mirror
 #   KWARP_CACHE=DIR    default here: /var/cache/kwarp
@@ -35,7 +35,7 @@ dkms_version() {
 }
 
 dkms_tree() {
-	local to=$1 f version
+	local to=$1 version=${2:-} f
 	rm -rf "$to"
 	mkdir -p "$to"
 	for f in "${dkms_files[@]}"; do
@@ -43,7 +43,7 @@ dkms_tree() {
 		cp -r "$KWARP_ROOT/$f" "$to/$f"
 	done
 	find "$to" \( -name '*.ko' -o -name '*.o' -o -name '.*.cmd' \) -delete
-	version=$(dkms_version "$to")
+	[ -n "$version" ] || version=$(dkms_version "$to")
 	sed "s/@VERSION@/$version/" "$here/dkms.conf.in" >"$to/dkms.conf"
 	echo "$version"
 }
@@ -246,8 +246,8 @@ try_module() {
 case ${1:-} in
 '') ;;
 dkms-tree)
-	[ $# -eq 2 ] || die "usage: $0 dkms-tree DIR"
-	dkms_tree "$(realpath -m "$2")" >/dev/null
+	[ $# -eq 2 ] || [ $# -eq 3 ] || die "usage: $0 dkms-tree DIR [VERSION]"
+	dkms_tree "$(realpath -m "$2")" "${3:-}" >/dev/null
 	exit
 	;;
 -h | --help) echo "usage: sudo make install [RDMA_CORE=TREE]"; exit ;;
@@ -255,6 +255,8 @@ dkms-tree)
 esac
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make install"
 command -v apt-get >/dev/null || die "this is for Debian and what is made of it; README.md has the steps for other systems"
+found=$(kwarp_packages)
+[ -z "$found" ] || die "kwarp is here from packages: upgrade those, or run apt-get purge $found, and then make install again"
 need_cache
 source_and_packages
 out=$KWARP_CACHE/install

@@ -30,6 +30,14 @@ die() {
 	exit 1
 }
 
+# The packages of kwarp that dpkg has on this machine, in one line.
+kwarp_packages() {
+	# The parameters are dpkg's.
+	# shellcheck disable=SC2016
+	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' kwarp-dkms kwarp-tools ibverbs-provider-kwarp 2>/dev/null || true; } |
+		awk '$1 != "not-installed" && $1 != "config-files" { printf "%s%s", n++ ? " " : "", $2 }'
+}
+
 # Run a program as root: directly, or through sudo.
 as_root() {
 	if [ "$(id -u)" -eq 0 ]; then

@@ -49,6 +49,8 @@ case ${1:-} in
 *) die "unknown argument '$1'; usage: sudo make uninstall" ;;
 esac
 [ "$(id -u)" -eq 0 ] || die "run as root: sudo make uninstall"
+found=$(kwarp_packages)
+[ -z "$found" ] || die "kwarp is here from packages, not from make install: run apt-get purge $found"
 stop_units
 unload_module
 remove_module

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Chroots of Debian releases, in which packages are built and installed: a base in the cache,
+# and for each use a fresh layer over it. Sourced, never run.
+#
+# A script that enters one has a mount namespace of its own, so that no mount outlives it.
+
+# The suites that a user of that release has in apt's sources.
+suites_of() {
+	case $1 in
+	bookworm) echo bookworm bookworm-security ;;
+	*) echo "$1" ;;
+	esac
+}
+
+# chroot_make DIR SUITE LOG PACKAGES [MMDEBSTRAP ARGUMENTS...]: a minimal Debian with these
+# packages (separated by commas) in DIR/root. What a hook downloads stays there.
+chroot_make() {
+	local dir=$1 suite=$2 log=$3 list=$4
+	shift 4
+	# shellcheck disable=SC2046
+	"$KWARP_ROOT/scripts/apt-private.sh" sources $(suites_of "$suite") | grep '^deb ' >"$dir/sources.list"
+	# The parameter is that of the hook.
+	# shellcheck disable=SC2016
+	logged "$KWARP_CACHE/log/$log.log" as_root mmdebstrap --variant=minbase \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--include="$list" --customize-hook='chroot "$1" apt-get clean' "$@" \
+		--skip=cleanup/apt "$suite" "$dir/root" "$dir/sources.list"
+	as_root rm -f "$dir/root/etc/resolv.conf"
+}
+
+# chroot_enter BASE WORK: a fresh layer over the base, which is not written to. Sets root.
+chroot_enter() {
+	local base=$1 work=$2
+	root=$work/root
+	mkdir -p "$work"/{upper,overlay,root}
+	mount -t overlay overlay -o "lowerdir=$base/root,upperdir=$work/upper,workdir=$work/overlay" "$root"
+	mount -t proc proc "$root/proc"
+	mount --rbind /dev "$root/dev"
+	mount -t tmpfs tmpfs "$root/run"
+}
+
+chroot_leave() {
+	local work=$1
+	umount -R "$work/root/dev" "$work/root" 2>/dev/null || umount -R -l "$work/root" 2>/dev/null || true
+	rm -rf --one-file-system "$work"
+}
+
+# A program in the chroot, as root.
+root() {
+	chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
+}
+
+# Of which kernel the chroot takes itself to be run. Scripts of packages have a PATH of dpkg's.
+chroot_kernel() {
+	[ -e "$root/usr/bin/uname.own" ] || mv "$root/usr/bin/uname" "$root/usr/bin/uname.own"
+	cat >"$root/usr/bin/uname" <<-END
+		#!/bin/sh
+		[ "\$*" = -r ] && echo $1 || exec /usr/bin/uname.own "\$@"
+	END
+	chmod 755 "$root/usr/bin/uname"
+}
+
+chroot_kernels() {
+	(cd "$root/lib/modules" && ls)
+}
+
+# rdma_core_for SUITE TO: the source that libibverbs of the chroot is from, as the folder TO.
+# Where the mirror has packages and not their source, that of the guest stands in: another
+# version in its name, and good enough to be built and installed. RDMA_CORE_<SUITE> goes before.
+rdma_core_for() {
+	local suite=$1 to=$2 given=RDMA_CORE_${1^^} version source
+	# shellcheck disable=SC2016
+	version=$(as_root chroot "$root" dpkg-query -W -f '${source:Version}' libibverbs1)
+	if [ -n "${!given:-}" ]; then
+		cp -a "${!given}" "$to"
+		return
+	fi
+	if source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core "$version" 2>>"$KWARP_CACHE/log/rdma-core-$suite.log"); then
+		cp -a "$source" "$to"
+		return
+	fi
+	source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core)
+	cp -a "$source" "$to"
+	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"${version%-*}\")/" "$to/CMakeLists.txt"
+	touch "$to/stands-in"
+	say "$suite: the mirror has no source of rdma-core $version, another release's stands in"
+}
+
+# ------------------------------------------------------------------------- cases
+
+# chroot_case GROUP NAME: NAME_case as one result, with its time. It fails with the first command
+# that fails, and what it and the chroot's programs said (file log) is shown. Later cases may fail
+# for that reason. It ends with status 77 if it cannot be run, after a line that says why.
+chroot_case() {
+	local group=$1 name=$2 status=0 start=$SECONDS
+	log=$out/$suite-$name.log
+	: >"$log"
+	set +e
+	(set -e; "${name//-/_}_case") >"$work/said" 2>&1
+	status=$?
+	set -e
+	case $status in
+	0) echo "ok $group/$suite/$name ($((SECONDS - start)) s)" ;;
+	77) echo "ok $group/$suite/$name # SKIP $(tail -n 1 "$work/said")" ;;
+	*)
+		echo "not ok $group/$suite/$name ($((SECONDS - start)) s), log: $log"
+		tail -n 5 "$work/said" "$log" | sed 's/^/  /'
+		;;
+	esac
+}
