@@ -4,11 +4,15 @@
  *
  * A device is ours if the kernel reports our driver_id over netlink.
  */
+#define _GNU_SOURCE
 #include <config.h>
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <infiniband/cmd_ioctl.h>
@@ -212,4 +216,42 @@ static const struct verbs_device_ops kwarp_dev_ops = {
 	.alloc_context = alloc_context,
 };
 
-PROVIDER_DRIVER(kwarp, kwarp_dev_ops);
+/*
+ * The release that libibverbs is of, as in libibverbs.so.1.14.56.1, the file that
+ * it is loaded from; NULL if that has another name.
+ */
+static const char *libibverbs_release(char path[PATH_MAX])
+{
+	static const char prefix[] = "libibverbs.so.1.";
+	const char *minor;
+	Dl_info info;
+
+	if (!dladdr(verbs_register_driver, &info) || !info.dli_fname ||
+	    !realpath(info.dli_fname, path))
+		return NULL;
+	minor = strstr(path, prefix);
+	if (!minor)
+		return NULL;
+	minor = strchr(minor + strlen(prefix), '.');
+	return minor ? minor + 1 : NULL;
+}
+
+/*
+ * Instead of PROVIDER_DRIVER(): the private headers of two releases differ
+ * although both have one private ABI number, so a provider for another one would
+ * be loaded, and read other fields than libibverbs wrote.
+ */
+static __attribute__((constructor)) void register_driver(void)
+{
+	char path[PATH_MAX];
+	const char *release = libibverbs_release(path);
+
+	if (release && atoi(release) != atoi(PACKAGE_VERSION)) {
+		fprintf(stderr,
+			"kwarp: this provider is for rdma-core " PACKAGE_VERSION
+			", and libibverbs is of %s: it serves no device; install kwarp's provider for that release\n",
+			release);
+		return;
+	}
+	verbs_register_driver(&kwarp_dev_ops);
+}

@@ -62,6 +62,9 @@ collect() {
 	multiarch=$(gcc -print-multiarch)
 	rm -rf "$out"
 	install -D -m 644 "$tree/build/lib/$so" "$out/usr/lib/$multiarch/libibverbs/$so"
+	# In the tree it looks for libibverbs there; elsewhere it must not.
+	echo "file(RPATH_REMOVE FILE \"$(realpath "$out")/usr/lib/$multiarch/libibverbs/$so\")" >"$tree/build/no-rpath.cmake"
+	cmake -P "$tree/build/no-rpath.cmake"
 	mkdir -p "$out/etc/libibverbs.d"
 	echo 'driver kwarp' >"$out/etc/libibverbs.d/kwarp.driver"
 	if [ -d "$KWARP_ROOT/rdma-core-provider/man" ]; then
@@ -81,7 +84,9 @@ out=${2:-$KWARP_ROOT/build/provider}
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
-tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from ${cmake_options[*]}" | cut -c1-8)
+# cmake takes the flags of a package's build into its configuration.
+options="${cmake_options[*]}${CFLAGS:+ $CFLAGS}${LDFLAGS:+ $LDFLAGS}"
+tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from $options" | cut -c1-8)
 need_cache
 mkdir -p "$tree"
 exec 8>"$KWARP_CACHE/lock/provider-$(basename "$tree")"
