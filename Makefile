@@ -83,6 +83,14 @@ provider-test: ## unit test of the provider's queues, in this machine's user spa
 install-test: ## make install and make uninstall in chroots of Debian 12 and 13
 	@$(scripts)/install-test.sh
 
+.PHONY: packages
+packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm trixie sid']
+	@$(scripts)/build-packages.sh $(SUITES)
+
+.PHONY: package-test
+package-test: ## these installed, upgraded, removed in fresh chroots of Debian 12, 13 and sid [SUITES=]
+	@$(scripts)/package-test.sh $(SUITES)
+
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
 	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)

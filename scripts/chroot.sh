@@ -30,6 +30,30 @@ chroot_make() {
 	as_root rm -f "$dir/root/etc/resolv.conf"
 }
 
+# A machine that has a kernel with its headers, the smallest one, and else Debian's base. What the
+# packages of kwarp need from Debian, and programs that look at them, are there to be installed.
+machine_has=(linux-headers-cloud-amd64 linux-image-cloud-amd64 systemd)
+machine_downloads=(dkms openssl python3 iproute2 libibverbs1 ibverbs-providers ibverbs-utils mokutil kmod)
+
+make_machine() {
+	local dir=$1 suite=$2
+	say "making a chroot of Debian $suite to install packages in"
+	# shellcheck disable=SC2016
+	chroot_make "$dir" "$suite" "machine-$suite" "$(IFS=,; echo "${machine_has[*]}")" \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--customize-hook='mkdir -p "$1/etc/initramfs-tools" && echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"' \
+		--customize-hook="chroot \"\$1\" apt-get -qq -y --download-only --no-install-recommends install ${machine_downloads[*]}"
+}
+
+machine_base() {
+	local id
+	id=$({
+		echo "${machine_has[@]} ${machine_downloads[@]}"
+		declare -f make_machine suites_of chroot_make
+	} | sha256sum | cut -c1-10)
+	cached "machine/$1-$id" make_machine "$1"
+}
+
 # chroot_enter BASE WORK: a fresh layer over the base, which is not written to. Sets root.
 chroot_enter() {
 	local base=$1 work=$2

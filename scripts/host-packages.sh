@@ -6,6 +6,7 @@
 #   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
 #   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
 #   scripts/host-packages.sh docs                   what scripts/docs.sh needs, likewise
+#   scripts/host-packages.sh packages               what scripts/build-packages.sh needs, likewise
 #   scripts/host-packages.sh --list SET             print that set, and install nothing
 #
 # Packages are all that it changes.
@@ -28,6 +29,8 @@ install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates rdma-core ibverbs-providers
 	ibverbs-utils rdmacm-utils)
+# Packages are built in chroots, which have what that needs.
+packages=(mmdebstrap debian-archive-keyring ca-certificates xz-utils git)
 missing() {
 	local p
 	for p in "$@"; do
@@ -54,7 +57,8 @@ check) wanted+=("${check[@]}" "${docs[@]}") ;;
 bench) wanted+=("${check[@]}" "${docs[@]}" "${bench[@]}") ;;
 install) wanted=("${install[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
-*) die "usage: $0 [--list] [demo|check|bench|install|docs]" ;;
+packages) wanted=("${packages[@]}") ;;
+*) die "usage: $0 [--list] [demo|check|bench|install|docs|packages]" ;;
 esac
 [ "$list" = 0 ] || { printf '%s\n' "${wanted[@]}"; exit; }
 if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ]; then

@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# For debian/rules: the provider for the libibverbs1 of the system that builds the package, and
+# beside it, as the file depends, which libibverbs1 the package depends on.
+#
+#   RDMA_CORE=TREE scripts/package-provider.sh OUT
+#
+# A provider serves the upstream release that it was built from, in any packaging: only a
+# release changes the private headers, and a revision of Debian's must not need a new provider.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+[ $# -eq 1 ] || die "usage: RDMA_CORE=TREE $0 OUT"
+out=$1
+# shellcheck disable=SC2016
+release=$(dpkg-query -W -f '${source:Upstream-Version}' libibverbs1 2>/dev/null) || die "libibverbs1 is not installed"
+[ -n "${RDMA_CORE:-}" ] ||
+	die "RDMA_CORE is not set: give the source tree of rdma-core $release, e.g. from 'apt-get source rdma-core' (dpkg-buildpackage -A builds all but the provider, without it)"
+of=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$RDMA_CORE/CMakeLists.txt" 2>/dev/null) || of=
+[ -n "$of" ] || die "RDMA_CORE=$RDMA_CORE is not an rdma-core source tree: give that of rdma-core $release"
+[ "$of" = "$release" ] || die "RDMA_CORE=$RDMA_CORE is rdma-core $of, and libibverbs1 here is of $release: give that tree"
+
+"$here/build-provider.sh" "$RDMA_CORE" "$out" >/dev/null
+echo "libibverbs1 (>= $release), libibverbs1 (<< ${release%.*}.$((${release##*.} + 1))~)" >"$out/depends"
