@@ -19,13 +19,13 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/chroot.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+root=''
 
 # What the packages are made of, and the tools that look at them.
-sources=(debian drivers include rdma-core-provider tools/kwarpctl packaging LICENSES Makefile README.md
-	Documentation/admin-guide.rst Documentation/packages.rst Documentation/programs.rst
-	scripts/lib.sh scripts/version.sh scripts/build-module.sh scripts/kernel-probe.sh scripts/probes
-	scripts/build-provider.sh scripts/package-provider.sh scripts/install.sh scripts/dkms.conf.in
-	scripts/kwarp@.service)
+sources=(debian drivers include rdma-core-provider tools/kwarpctl packaging LICENSES Makefile
+	README.md Documentation/{admin-guide,packages,programs}.rst
+	scripts/{lib,version,build-module,kernel-probe,build-provider,package-provider,install}.sh
+	scripts/probes scripts/dkms.conf.in scripts/kwarp@.service)
 tools=(build-essential lintian rpm)
 
 # A version for each release, so that an upgrade of Debian upgrades the packages, too.
@@ -38,27 +38,37 @@ suffix_of() {
 }
 
 build_depends() {
-	awk '/^[A-Z]/ { on = /^Build-Depends/ } on && /^ / { sub(/[:,].*/, ""); print $1 }' "$KWARP_ROOT/debian/control" | sort -u
+	awk '
+		/^[A-Z]/ { on = /^Build-Depends/ }
+		on && /^ / { sub(/[:,].*/, ""); print $1 }' "$KWARP_ROOT/debian/control" | sort -u
 	echo debhelper
 }
 
 make_base() {
 	local dir=$1 suite=$2
 	say "making a chroot of Debian $suite to build packages in"
-	chroot_make "$dir" "$suite" "packages-$suite" "$({ build_depends; printf '%s\n' "${tools[@]}"; } | paste -sd,)" \
+	chroot_make "$dir" "$suite" "packages-$suite" \
+		"$({ build_depends; printf '%s\n' "${tools[@]}"; } | paste -sd,)" \
 		--dpkgopt='path-exclude=/usr/share/locale/*'
 }
 
 base_of() {
 	local id
-	id=$({ build_depends; echo "${tools[@]}"; declare -f make_base suites_of chroot_make; } | sha256sum | cut -c1-10)
+	id=$({
+		build_depends
+		echo "${tools[@]}"
+		declare -f make_base suites_of chroot_make
+	} | sha256sum | cut -c1-10)
 	cached "packages/base-$1-$id" make_base "$1"
 }
 
 source_files() {
-	(cd "$KWARP_ROOT" && git ls-files -co --exclude-standard -- "${sources[@]}" | while read -r f; do
-		[ ! -f "$f" ] || echo "$f"
-	done) | LC_ALL=C sort -u
+	(
+		cd "$KWARP_ROOT"
+		git ls-files -co --exclude-standard -- "${sources[@]}" | while read -r f; do
+			[ ! -f "$f" ] || echo "$f"
+		done
+	) | LC_ALL=C sort -u
 }
 
 # Of a stand-in nobody must believe that it is more.
@@ -66,22 +76,26 @@ rdma_core() {
 	local suite=$1
 	rdma_core_for "$suite" "$root/build/rdma-core"
 	[ ! -e "$root/build/rdma-core/stands-in" ] || [ "${KWARP_STAND_IN:-0}" != 0 ] ||
-		die "the mirror has no source of the rdma-core of $suite: give its tree as RDMA_CORE_${suite^^}=TREE"
+		die "the mirror has no source of the rdma-core of $suite:" \
+			"give it as RDMA_CORE_${suite^^}=TREE"
 }
 
 # The newest entry of the changelog says for which release this is built.
 set_version() {
-	local tree=$1 suite=$2 date by
+	local tree=$1 suite=$2 log=$1/debian/changelog date by
 	[ -z "$version" ] || sed -i "s/^VERSION := .*/VERSION := $version/" "$tree/Makefile"
 	full=$("$tree/scripts/version.sh")$(suffix_of "$suite")
-	[ "$full" != "$(head -n 1 "$tree/debian/changelog" | sed 's/.*(\(.*\)).*/\1/')" ] || return 0
+	grep -qF "kwarp ($full)" <(head -n 1 "$log") && return
 	# A second later: the date is that of the sources, whenever it is built.
-	date=$(sed -n 's/^ -- .*>  //p' "$tree/debian/changelog" | head -n 1)
+	date=$(sed -n 's/^ -- .*>  //p' "$log" | sed q)
 	date=$(date -Rud "$date + 1 second")
-	by=$(sed -n 's/^ -- \(.*>\)  .*/\1/p' "$tree/debian/changelog" | head -n 1)
-	printf 'kwarp (%s) %s; urgency=medium\n\n  * Built for Debian %s.\n\n -- %s  %s\n\n' "$full" \
-		"${suite/sid/unstable}" "$suite" "$by" "$date" | cat - "$tree/debian/changelog" >"$tree/changelog.new"
-	mv "$tree/changelog.new" "$tree/debian/changelog"
+	by=$(sed -n 's/^ -- \(.*>\)  .*/\1/p' "$log" | sed q)
+	{
+		printf 'kwarp (%s) %s; urgency=medium\n\n' "$full" "${suite/sid/unstable}"
+		printf '  * Built for Debian %s.\n\n -- %s  %s\n\n' "$suite" "$by" "$date"
+		cat "$log"
+	} >"$log.new"
+	mv "$log.new" "$log"
 }
 
 # Configuring rdma-core takes longest of all: what was built of it is there the next time. Two
@@ -94,13 +108,14 @@ build_debian() {
 	set_version "$tree" "$suite"
 	rdma_core "$suite"
 	say "building packages of kwarp $full for $suite"
-	logged "$log" root env RDMA_CORE=/build/rdma-core KWARP_CACHE=/build/cache KWARP_JOBS="$KWARP_JOBS" \
-		bash -c 'cd /build/kwarp && dpkg-buildpackage -us -uc'
+	logged "$log" root env RDMA_CORE=/build/rdma-core KWARP_CACHE=/build/cache \
+		KWARP_JOBS="$KWARP_JOBS" bash -c 'cd /build/kwarp && dpkg-buildpackage -us -uc'
 	find "$root/build" -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$to/" \;
 	say "lintian looks at them"
 	# Its exit status is the last line: a lintian that died has found nothing.
-	root bash -c 'cd /build && lintian --allow-root --show-overrides --fail-on error,warning kwarp_*.changes; echo "lintian: status $?"' \
-		>"$to/lintian.txt" 2>&1
+	root bash -c 'cd /build
+		lintian --allow-root --show-overrides --fail-on error,warning kwarp_*.changes
+		echo "lintian: status $?"' >"$to/lintian.txt" 2>&1
 	[ ! -e "$root/build/rdma-core/stands-in" ] || touch "$to/stands-in"
 }
 
@@ -109,7 +124,8 @@ build_rpm() {
 	local to=$1 suite=$2 top=$root/root/rpmbuild name
 	name=kwarp-$("$here/version.sh")
 	mkdir -p "$top"/{SOURCES,SPECS}
-	source_files | tar -cz -C "$KWARP_ROOT" --transform "s|^|$name/|" -T - -f "$top/SOURCES/$name.tar.gz"
+	source_files | tar -cz -C "$KWARP_ROOT" --transform "s|^|$name/|" -T - \
+		-f "$top/SOURCES/$name.tar.gz"
 	cp "$KWARP_ROOT/packaging/kwarp.spec" "$top/SPECS/"
 	say "building RPM packages in a chroot of Debian $suite"
 	logged "$KWARP_CACHE/log/rpm-$suite.log" root bash -c 'set -e; cd ~/rpmbuild/SPECS
@@ -117,7 +133,11 @@ build_rpm() {
 		rpmspec -P --without provider kwarp.spec >../without-provider.spec
 		rpmbuild -bb --nodeps --without provider kwarp.spec'
 	cp "$top"/RPMS/noarch/*.rpm "$top"/*.spec "$to/"
-	root bash -c 'for f in ~/rpmbuild/RPMS/noarch/*.rpm; do echo "$f:"; rpm -qp --requires --recommends "$f"; rpm -qpl "$f"; done' >"$to/contents.txt"
+	root bash -c 'for f in ~/rpmbuild/RPMS/noarch/*.rpm; do
+		echo "$f:"
+		rpm -qp --requires --recommends "$f"
+		rpm -qpl "$f"
+	done' >"$to/contents.txt"
 }
 
 # make_packages DIR SUITE BASE BUILD: what BUILD leaves in DIR becomes an entry of the cache.
@@ -137,7 +157,7 @@ make_packages() {
 packages_id() {
 	local suite=$1 base=$2 build=$3 given=RDMA_CORE_${1^^}
 	{
-		source_files | tar -c -C "$KWARP_ROOT" --mtime=@0 --sort=name --owner=0 --group=0 -T -
+		source_files | tar -c -C "$KWARP_ROOT" --mtime=@0 --owner=0 --group=0 -T -
 		echo "$version $(suffix_of "$suite") $base ${!given:-} $build ${KWARP_STAND_IN:-0}"
 		declare -f set_version rdma_core_for build_debian build_rpm
 	} | sha256sum | cut -c1-12
@@ -146,8 +166,8 @@ packages_id() {
 packages_of() {
 	local suite=$1 build=$2 base entry
 	base=$(base_of "$suite")
-	entry=$(cached "packages/$suite-$(packages_id "$suite" "$base" "$build")" make_packages "$suite" "$base" "$build")
-	[ ! -e "$entry/stands-in" ] || [ "${KWARP_STAND_IN:-0}" != 0 ] || die "$entry is made with a stand-in for rdma-core"
+	entry=packages/$suite-$(packages_id "$suite" "$base" "$build")
+	entry=$(cached "$entry" make_packages "$suite" "$base" "$build")
 	rm -rf "${out:?}/$suite"
 	mkdir -p "$out"
 	cp -r "$entry" "$out/$suite"
@@ -184,8 +204,8 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 		name=RDMA_CORE_${suite^^}
 		given+=("$name=${!name:-}")
 	done
-	as_root env KWARP_PACKAGES_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" KWARP_JOBS="$KWARP_JOBS" \
-		KWARP_STAND_IN="${KWARP_STAND_IN:-0}" "${given[@]}" \
+	as_root env KWARP_PACKAGES_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" \
+		KWARP_JOBS="$KWARP_JOBS" KWARP_STAND_IN="${KWARP_STAND_IN:-0}" "${given[@]}" \
 		unshare -m "$here/build-packages.sh" ${version:+--version "$version"} \
 		"$([ "$build" = build_rpm ] && echo --rpm || echo --out)" "$(realpath "$out")" "$@"
 	exit

@@ -4,6 +4,9 @@
 # Chroots of Debian releases, in which packages are built and installed: a base in the cache,
 # and for each use a fresh layer over it. Sourced, never run.
 #
+# Set here, or by who sources this: root, the chroot that has been entered; log, where programs in
+# it write to; out, the folder of logs; suite and work, of the test that runs.
+#
 # A script that enters one has a mount namespace of its own, so that no mount outlives it.
 
 # The suites that a user of that release has in apt's sources.
@@ -17,14 +20,19 @@ suites_of() {
 # chroot_make DIR SUITE LOG PACKAGES [MMDEBSTRAP ARGUMENTS...]: a minimal Debian with these
 # packages (separated by commas) in DIR/root. What a hook downloads stays there.
 chroot_make() {
-	local dir=$1 suite=$2 log=$3 list=$4
+	local dir=$1 suite=$2 log=$3 list=$4 valid='' date=''
 	shift 4
+	# This machine's word on release files whose time has passed holds there, too.
+	eval "$(apt-config shell valid Acquire::Check-Valid-Until date Acquire::Check-Date)"
 	# shellcheck disable=SC2046
-	"$KWARP_ROOT/scripts/apt-private.sh" sources $(suites_of "$suite") | grep '^deb ' >"$dir/sources.list"
+	"$KWARP_ROOT/scripts/apt-private.sh" sources $(suites_of "$suite") |
+		grep '^deb ' >"$dir/sources.list"
 	# The parameter is that of the hook.
 	# shellcheck disable=SC2016
 	logged "$KWARP_CACHE/log/$log.log" as_root mmdebstrap --variant=minbase \
 		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--aptopt="Acquire::Check-Valid-Until \"${valid:-true}\"" \
+		--aptopt="Acquire::Check-Date \"${date:-true}\"" \
 		--include="$list" --customize-hook='chroot "$1" apt-get clean' "$@" \
 		--skip=cleanup/apt "$suite" "$dir/root" "$dir/sources.list"
 	as_root rm -f "$dir/root/etc/resolv.conf"
@@ -33,7 +41,8 @@ chroot_make() {
 # A machine that has a kernel with its headers, the smallest one, and else Debian's base. What the
 # packages of kwarp need from Debian, and programs that look at them, are there to be installed.
 machine_has=(linux-headers-cloud-amd64 linux-image-cloud-amd64 systemd)
-machine_downloads=(dkms openssl python3 iproute2 libibverbs1 ibverbs-providers ibverbs-utils mokutil kmod)
+machine_downloads=(dkms openssl python3 iproute2 libibverbs1 ibverbs-providers ibverbs-utils
+	mokutil kmod)
 
 make_machine() {
 	local dir=$1 suite=$2
@@ -41,14 +50,16 @@ make_machine() {
 	# shellcheck disable=SC2016
 	chroot_make "$dir" "$suite" "machine-$suite" "$(IFS=,; echo "${machine_has[*]}")" \
 		--dpkgopt='path-exclude=/usr/share/locale/*' \
-		--customize-hook='mkdir -p "$1/etc/initramfs-tools" && echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"' \
-		--customize-hook="chroot \"\$1\" apt-get -qq -y --download-only --no-install-recommends install ${machine_downloads[*]}"
+		--customize-hook='mkdir -p "$1/etc/initramfs-tools"' \
+		--customize-hook='echo update_initramfs=no >"$1/etc/initramfs-tools/update-initramfs.conf"' \
+		--customize-hook="chroot \"\$1\" apt-get -qq -y --no-install-recommends \
+			--download-only install ${machine_downloads[*]}"
 }
 
 machine_base() {
 	local id
 	id=$({
-		echo "${machine_has[@]} ${machine_downloads[@]}"
+		echo "${machine_has[*]} ${machine_downloads[*]}"
 		declare -f make_machine suites_of chroot_make
 	} | sha256sum | cut -c1-10)
 	cached "machine/$1-$id" make_machine "$1"
@@ -59,7 +70,8 @@ chroot_enter() {
 	local base=$1 work=$2
 	root=$work/root
 	mkdir -p "$work"/{upper,overlay,root}
-	mount -t overlay overlay -o "lowerdir=$base/root,upperdir=$work/upper,workdir=$work/overlay" "$root"
+	mount -t overlay -o "lowerdir=$base/root,upperdir=$work/upper,workdir=$work/overlay" \
+		overlay "$root"
 	mount -t proc proc "$root/proc"
 	mount --rbind /dev "$root/dev"
 	mount -t tmpfs tmpfs "$root/run"
@@ -67,7 +79,8 @@ chroot_enter() {
 
 chroot_leave() {
 	local work=$1
-	umount -R "$work/root/dev" "$work/root" 2>/dev/null || umount -R -l "$work/root" 2>/dev/null || true
+	umount -R "$work/root/dev" "$work/root" 2>/dev/null ||
+		umount -R -l "$work/root" 2>/dev/null || true
 	rm -rf --one-file-system "$work"
 }
 
@@ -102,13 +115,15 @@ rdma_core_for() {
 		cp -a "${!given}" "$to"
 		return
 	fi
-	if source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core "$version" 2>>"$KWARP_CACHE/log/rdma-core-$suite.log"); then
+	if source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core "$version" \
+		2>>"$KWARP_CACHE/log/rdma-core-$suite.log"); then
 		cp -a "$source" "$to"
 		return
 	fi
 	source=$("$KWARP_ROOT/scripts/get-source.sh" rdma-core)
 	cp -a "$source" "$to"
-	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"${version%-*}\")/" "$to/CMakeLists.txt"
+	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"${version%-*}\")/" \
+		"$to/CMakeLists.txt"
 	touch "$to/stands-in"
 	say "$suite: the mirror has no source of rdma-core $version, another release's stands in"
 }
@@ -120,7 +135,7 @@ rdma_core_for() {
 # for that reason. It ends with status 77 if it cannot be run, after a line that says why.
 chroot_case() {
 	local group=$1 name=$2 status=0 start=$SECONDS
-	log=$out/$suite-$name.log
+	log=${out:?}/$suite-$name.log
 	: >"$log"
 	set +e
 	(set -e; "${name//-/_}_case") >"$work/said" 2>&1

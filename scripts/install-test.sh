@@ -14,6 +14,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/chroot.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+root='' log=''
 
 # The smallest kernel of each release, and what its user may get as the next one.
 kernel=linux-headers-cloud-amd64

@@ -15,12 +15,16 @@ here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 1 ] || die "usage: RDMA_CORE=TREE $0 OUT"
 out=$1
 # shellcheck disable=SC2016
-release=$(dpkg-query -W -f '${source:Upstream-Version}' libibverbs1 2>/dev/null) || die "libibverbs1 is not installed"
-[ -n "${RDMA_CORE:-}" ] ||
-	die "RDMA_CORE is not set: give the source tree of rdma-core $release, e.g. from 'apt-get source rdma-core' (dpkg-buildpackage -A builds all but the provider, without it)"
+release=$(dpkg-query -W -f '${source:Upstream-Version}' libibverbs1 2>/dev/null) ||
+	die "libibverbs1 is not installed: install libibverbs-dev"
+[ -n "${RDMA_CORE:-}" ] || die "give the source tree of rdma-core $release as RDMA_CORE" \
+	"(apt-get source rdma-core), or build all but the provider: dpkg-buildpackage -A"
 of=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$RDMA_CORE/CMakeLists.txt" 2>/dev/null) || of=
-[ -n "$of" ] || die "RDMA_CORE=$RDMA_CORE is not an rdma-core source tree: give that of rdma-core $release"
-[ "$of" = "$release" ] || die "RDMA_CORE=$RDMA_CORE is rdma-core $of, and libibverbs1 here is of $release: give that tree"
+[ -n "$of" ] ||
+	die "RDMA_CORE=$RDMA_CORE is no rdma-core source tree: give that of rdma-core $release"
+[ "$of" = "$release" ] || die "RDMA_CORE=$RDMA_CORE is rdma-core $of," \
+	"and libibverbs1 is of $release: give that one's tree"
 
 "$here/build-provider.sh" "$RDMA_CORE" "$out" >/dev/null
-echo "libibverbs1 (>= $release), libibverbs1 (<< ${release%.*}.$((${release##*.} + 1))~)" >"$out/depends"
+next=${release%.*}.$((${release##*.} + 1))
+echo "libibverbs1 (>= $release), libibverbs1 (<< $next~)" >"$out/depends"

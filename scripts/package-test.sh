@@ -1,0 +1,379 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# The Debian packages, in fresh chroots of Debian 12, 13 and sid that have a kernel with its
+# headers and else Debian's base: built, judged by lintian, installed by apt, beside make install
+# and another libibverbs, upgraded, removed and purged. The module is built, and not loaded: that
+# is the end-to-end suite's. TAP on stdout; what the programs said is in build/package-test.
+# The RPM spec is parsed, and built as far as Debian's rpmbuild can.
+#
+#   scripts/package-test.sh [bookworm|trixie|sid]...      (default: all three)
+#
+#   RDMA_CORE_BOOKWORM=TREE   that release's source, if the mirror lacks it; so for the others
+#   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" there, for make check
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/chroot.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+root='' log=''
+
+packages=(kwarp-dkms ibverbs-provider-kwarp kwarp-tools)
+next=0.9.1
+driver=/etc/libibverbs.d/kwarp.driver
+enabled=/etc/systemd/system/sys-subsystem-net-devices-eth0.device.wants/kwarp@eth0.service
+
+enter() {
+	local base
+	base=$(machine_base "$suite")
+	chroot_enter "$base" "$work"
+	own_dev
+	mapfile -t kernels < <(chroot_kernels)
+	[ ${#kernels[@]} -eq 1 ] || die "$suite: ${#kernels[@]} kernels in a fresh chroot"
+	chroot_kernel "${kernels[0]}"
+	mkdir -p "$root"/{debs,checkout}
+	cp -r "$out/debs" "$out/next" "$root/debs/"
+	mount --bind -o ro "$KWARP_ROOT" "$root/checkout"
+}
+
+# With a device file in it that this machine has not.
+own_dev() {
+	local name minor
+	mount -t tmpfs tmpfs "$root/dev"
+	while read -r name minor; do
+		mknod -m 666 "$root/dev/$name" c 1 "$minor"
+	done <<<$'null 3\nzero 5\nfull 7\nrandom 8\nurandom 9'
+	ln -s /proc/self/fd "$root/dev/fd"
+	mkdir -p "$root"/dev/{shm,infiniband}
+	touch "$root/dev/infiniband/uverbs0"
+}
+
+# apt ARGUMENTS...: as a user would call it. What is downloaded is in the chroot.
+apt() {
+	echo "\$ apt-get $*" >>"$log"
+	root apt-get -y --no-install-recommends "$@" >>"$log" 2>&1
+}
+
+# fails COMMAND...: its failure is what is wanted.
+fails() {
+	! "$@" || { echo "succeeded: $*"; return 1; }
+}
+
+installed() {
+	root dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' 2>/dev/null | sort
+}
+
+deb() {
+	echo "$out/debs/$suite/$1"_*.deb
+}
+
+field() {
+	dpkg-deb -f "$(deb "$1")" "$2"
+}
+
+libibverbs() {
+	root dpkg-query -W -f "\${$1}" libibverbs1
+}
+
+# ---------------------------------------------------------------------- cases
+
+build_case() {
+	local package
+	for package in "${packages[@]}"; do
+		[ -e "$(deb "$package")" ] || { echo "there is no $package"; return 1; }
+		[[ $(dpkg-deb -f "$out/next/$suite/$package"_*.deb Version) = "$next"* ]]
+		du -h "$(deb "$package")"
+	done >>"$log"
+}
+
+lintian_case() {
+	cp "$out/debs/$suite/lintian.txt" "$log"
+	# The last line is lintian's exit status: one that died has said nothing, either. In Debian
+	# 12 it is 2 if a tag is overridden.
+	grep -qxE 'lintian: status [02]' "$log"
+	fails grep -E '^[EW]:' "$log"
+}
+
+# The dependency has this release in any packaging, and no other release.
+depends_case() {
+	local release least below
+	local asked='libibverbs1 \(>= ([0-9.]+)\), libibverbs1 \(<< ([0-9.]+~)\)'
+	release=$(root apt-cache show libibverbs1 | sed -n 's/^Version: \(.*\)-[^-]*$/\1/p')
+	[[ $(field ibverbs-provider-kwarp Depends) =~ $asked ]]
+	least=${BASH_REMATCH[1]} below=${BASH_REMATCH[2]}
+	[ "$least" = "$release" ] || { echo "libibverbs1 is of $release, not of $least"; return 1; }
+	dpkg --compare-versions "$release-99+deb99u1" lt "$below"
+	dpkg --compare-versions "${release%.*}.$((${release##*.} + 1))-1" gt "$below"
+	dpkg --compare-versions "$((${release%.*} - 1)).99-1" lt "$least"
+}
+
+# make install is here before: in the test of make install its real files are met.
+made_case() {
+	mkdir -p "$root/usr/local/lib/kwarpctl"
+	fails apt install "/debs/debs/$suite/$(basename "$(deb kwarp-tools)")"
+	grep -q '^kwarp-tools: error: kwarp is here from make install' "$log"
+	rmdir "$root/usr/local/lib/kwarpctl"
+	# apt has brought the dependencies: away with them, so that the next case brings them.
+	apt --fix-broken install
+	apt autoremove
+	[ -z "$(installed | grep kwarp)" ]
+}
+
+# foreign: the provider of another release, which is in this run.
+foreign_case() {
+	local other before after
+	other=$(find "$out/debs" -name 'ibverbs-provider-kwarp_*.deb' ! -path "*/$suite/*" |
+		sort | sed q)
+	[ -n "$other" ] || { echo "this run has no packages of another release"; return 77; }
+	before=$(installed)
+	fails apt install "/debs/${other#"$out"/}"
+	grep -q 'ibverbs-provider-kwarp : ' "$log"
+	grep -q 'Depends: libibverbs1 (' "$log"
+	after=$(installed)
+	[ "$before" = "$after" ]
+}
+
+# One module, for this kernel, signed with DKMS's key.
+module_is() {
+	local version=$1 kernel=${kernels[0]} found
+	found=$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)
+	[ "$found" = 1 ] || { echo "there are $found modules"; return 1; }
+	[ "$(root modinfo -k "$kernel" -F version kwarp)" = "$version" ]
+	[[ $(root modinfo -k "$kernel" -F signer kwarp) = *DKMS* ]] ||
+		{ echo "it is not signed"; return 1; }
+	root modprobe -S "$kernel" -n -v kwarp | grep rdma_ucm
+	[ "$(root dkms status -m kwarp | grep -c installed)" = 1 ]
+	[ "$(find "$root/usr/src" -maxdepth 1 -name 'kwarp-*' | wc -l)" = 1 ]
+}
+
+# all_installed VERSION: all three, of a version that begins so.
+all_installed() {
+	local package
+	for package in "${packages[@]}"; do
+		installed | grep "^$package $1.* installed$" ||
+			{ installed | grep kwarp; return 1; }
+	done
+}
+
+install_case() {
+	local start=$SECONDS debs
+	mapfile -t debs < <(cd "$root" && printf '/%s\n' "debs/debs/$suite"/*.deb)
+	apt install "${debs[@]}"
+	# Not asked for, and the next cases'.
+	apt install ibverbs-providers ibverbs-utils
+	echo "apt-get install took $((SECONDS - start)) s" >>"$log"
+	all_installed ''
+	module_is "$("$here/version.sh")"
+}
+
+# A program that sees a device, which is nobody's: so libibverbs loads all providers there are.
+load_providers() {
+	local sys=/tmp/sys device=class/infiniband_verbs/uverbs0
+	mkdir -p "$root$sys/$device/device" "$root$sys/class/infiniband/kw0/ports/1"
+	echo 6 >"$root$sys/class/infiniband_verbs/abi_version"
+	echo kw0 >"$root$sys/$device/ibdev"
+	echo 1 >"$root$sys/$device/abi_version"
+	echo 231:192 >"$root$sys/$device/dev"
+	root env SYSFS_PATH=$sys LD_DEBUG=files VERBS_LOG_LEVEL=4 ibv_devices >>"$log" 2>&1
+}
+
+# libibverbs finds the provider by its name, and this all that it asks of libibverbs.
+provider_case() {
+	local so
+	so=$(cd "$root" && echo usr/lib/*/libibverbs/libkwarp-rdmav*.so)
+	[ -z "$(root ldd -r "/$so" | grep -E 'not found|undefined')" ]
+	load_providers
+	grep -q "calling init: .*/libibverbs/libkwarp-rdmav" "$log"
+	fails grep -qE "couldn't load driver|^kwarp:" "$log"
+}
+
+tools_case() {
+	local page words
+	root setpriv --reuid nobody --regid nogroup --clear-groups kwarpctl explain 0x1202 |
+		grep DDP_U_NOBUF
+	for page in man7/kwarp.7 man8/kwarpctl.8; do
+		[ "$(zcat "$root/usr/share/man/$page.gz" | grep -c '^\.SH')" -gt 3 ]
+	done
+	root bash -n /usr/share/bash-completion/completions/kwarpctl
+	# man is not in the chroot.
+	words=$(root systemd-analyze verify --man=no kwarp@eth0.service 2>&1) ||
+		words="status $?: $words"
+	[ -z "$words" ] || { echo "$words"; return 1; }
+	root systemctl enable kwarp@eth0.service
+	[ -L "$root$enabled" ]
+}
+
+# make install and make uninstall leave what dpkg looks after alone.
+make_install_case() {
+	local script before
+	before=$(ours)
+	for script in install uninstall; do
+		fails root "/checkout/scripts/$script.sh" >>"$log" 2>&1
+	done
+	[ "$(grep -c '^error: kwarp is here from packages.* purge .*kwarp-dkms' "$log")" = 2 ]
+	[ "$before" = "$(ours)" ]
+}
+
+# other_libibverbs VERSION: libibverbs1 as it is, but for its version; the file, too, says it.
+other_libibverbs() {
+	local version=$1 tree=$work/libibverbs1 lib new
+	rm -rf "$tree"
+	dpkg-deb -R "$(find "$root/var/cache/apt" -name 'libibverbs1_*.deb' | sed q)" "$tree"
+	sed -i "s/^Version: .*/Version: $version/; /^Source:/s/ (.*//" "$tree/DEBIAN/control"
+	rm "$tree/DEBIAN/md5sums"
+	lib=$(find "$tree" -name 'libibverbs.so.1.*')
+	[[ $lib = *.so.1.*."${was%-*}" ]]
+	if [ "${version%-*}" != "${was%-*}" ]; then
+		new=${lib%".${was%-*}"}.${version%-*}
+		mv "$lib" "$new"
+		ln -sfn "${new##*/}" "${new%/*}/libibverbs.so.1"
+	fi
+	dpkg-deb -b "$tree" "$root/debs/libibverbs1_other.deb" >>"$log"
+}
+
+# apt does not put another release's libibverbs beside the provider, and where dpkg is made to,
+# the provider refuses it.
+libibverbs_case() {
+	local was
+	was=$(libibverbs Version)
+	# Another packaging of the same release is welcome.
+	other_libibverbs "${was%-*}-99"
+	apt install --no-remove /debs/libibverbs1_other.deb
+	provider_case
+	other_libibverbs 99.0-1
+	: >"$log"
+	fails apt install --no-remove /debs/libibverbs1_other.deb
+	grep -A 1 -E 'will be REMOVED|unmet dependencies' "$log" | grep -q ibverbs-provider-kwarp
+	root dpkg -i --force-depends /debs/libibverbs1_other.deb >>"$log" 2>&1
+	fails grep -q '^kwarp: this provider is' "$log"
+	load_providers
+	grep -q '^kwarp: this provider is for .* libibverbs is of 99.0: it serves no device' "$log"
+	apt install --allow-downgrades "libibverbs1=$was"
+	: >"$log"
+	provider_case
+}
+
+# With a module loaded, that /sys tells of; and what the administrator has written.
+upgrade_case() {
+	local debs
+	mkdir -p "$root/sys/module/kwarp"
+	echo 0123456789ABCDEF >"$root/sys/module/kwarp/srcversion"
+	echo 1 >"$root/sys/module/kwarp/refcnt"
+	echo 'options kwarp crc=off' >"$root/etc/modprobe.d/kwarp.conf"
+	mapfile -t debs < <(cd "$root" && printf '/%s\n' "debs/next/$suite"/*.deb)
+	apt install "${debs[@]}"
+	all_installed "$next"
+	module_is "$next"
+	grep -q '^kwarp-dkms: the module that is loaded is another build than the one' "$log"
+	[ -L "$root$driver" ]
+	[ -L "$root$enabled" ]
+	grep -qx 'options kwarp crc=off' "$root/etc/modprobe.d/kwarp.conf"
+	provider_case
+}
+
+# All files that have our name, and files elsewhere in /etc and /var that tell of us; but for
+# what is the administrator's and for logs of apt and dpkg.
+ours() {
+	find "$root" -xdev -path "$root/debs" -prune -o -path "$root/checkout" -prune -o \
+		-path "$root/sys" -prune -o -iname '*kwarp*' -print
+	grep -rlI kwarp "$root/etc" "$root/var" --exclude-dir={log,archives} 2>/dev/null || true
+}
+
+remove_case() {
+	apt remove "${packages[@]}"
+	grep -q '^kwarp-dkms: the module stays loaded until its links are deleted' "$log"
+	[ -z "$(find "$root"/{usr,var/lib/dkms} -iname '*kwarp*')" ]
+	[ ! -e "$root$driver" ] && [ ! -L "$root$driver" ]
+	[ -z "$(root dkms status)" ]
+	# The links come back with the package.
+	[ -L "$root$enabled" ]
+}
+
+purge_case() {
+	local left
+	apt purge "${packages[@]}"
+	left=$(ours | grep -vxF -e "$root/etc/modprobe.d/kwarp.conf") || true
+	[ -z "$left" ] || { echo "left: $left"; return 1; }
+	[ -e "$root/etc/modprobe.d/kwarp.conf" ]
+	[ -z "$(installed | grep kwarp)" ]
+}
+
+# --------------------------------------------------------------------- harness
+
+test_suite() {
+	local case
+	suite=$1
+	work=$(mktemp -d "$KWARP_CACHE/machine/run-$suite.XXXXXX")
+	trap 'chroot_leave "$work"' EXIT
+	enter
+	for case in "${cases[@]}"; do
+		chroot_case packages "$case"
+	done
+	chroot_leave "$work"
+	trap - EXIT
+}
+
+# What can be tried of the RPM packages where there is no system with RPM.
+test_rpm() {
+	if ! "$here/build-packages.sh" --rpm "$out/rpm" "$1" >/dev/null; then
+		echo "not ok packages/rpm, see above"
+	elif contents=$(cat "$out/rpm/$1/contents.txt") &&
+		[[ $contents = */usr/src/kwarp-*/dkms.conf*/usr/bin/kwarpctl*/kwarp@.service* ]] &&
+		grep -q '^Requires: libibverbs.* < ' "$out/rpm/$1/with-provider.spec"; then
+		echo "ok packages/rpm"
+	else
+		echo "not ok packages/rpm: files are missing, see $out/rpm/$1/contents.txt"
+	fi
+}
+
+# A release whose packages cannot be built has one result.
+build_suite() {
+	local suite=$1
+	export KWARP_STAND_IN=1
+	"$here/build-packages.sh" --out "$out/debs" "$suite" >/dev/null
+	"$here/build-packages.sh" --version "$next" --out "$out/next" "$suite" >/dev/null
+	machine_base "$suite" >/dev/null
+}
+
+cases=(build lintian depends made foreign install provider tools make-install libibverbs upgrade
+	remove purge)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
+out=$KWARP_ROOT/build/package-test
+if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
+	for suite in "$@"; do
+		case $suite in
+		bookworm | trixie | sid) ;;
+		*) die "no suite '$suite': there are bookworm, trixie and sid" ;;
+		esac
+	done
+	[ $# -gt 0 ] || set -- bookworm trixie sid
+	"$here/host-packages.sh" packages
+	need_cache
+	rm -rf "$out"
+	mkdir -p "$out" "$KWARP_CACHE/machine"
+	built=()
+	: >"$out/builds.tap"
+	for suite in "$@"; do
+		# In the background: as a condition it would have no errexit.
+		build_suite "$suite" &
+		if wait $!; then
+			built+=("$suite")
+		else
+			echo "not ok packages/$suite/build, see above" >>"$out/builds.tap"
+		fi
+	done
+	test_rpm "$1" >>"$out/builds.tap"
+	as_root env KWARP_PACKAGES_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" \
+		KWARP_RESULTS="${KWARP_RESULTS:-}" unshare -m "$here/package-test.sh" "${built[@]}"
+	exit
+fi
+cat "$out/builds.tap"
+# In the background, as a condition would switch errexit off in all that the test does.
+for suite in "$@"; do
+	test_suite "$suite" >"$out/$suite.tap" &
+	wait $! || echo "not ok packages/$suite: its test ended early" >>"$out/$suite.tap"
+	cat "$out/$suite.tap"
+done
+read -r passed failed skipped < <(cat "$out"/*.tap | "$here/tap-count.sh")
+[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
+say "packages: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
