@@ -14,10 +14,12 @@
 #   scripts/apt-private.sh sources SUITE...       sources.list lines of these suites
 #   scripts/apt-private.sh prepare                fetch the package lists if there are none
 #   scripts/apt-private.sh refresh                fetch the package lists again
+#
+#   KWARP_APT_ARCH=ARCHITECTURE   packages of that one instead of this machine's
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-state=$KWARP_CACHE/apt
+state=$KWARP_CACHE/apt${KWARP_APT_ARCH:+-$KWARP_APT_ARCH}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 suites=(bookworm bookworm-security trixie sid)
 
@@ -69,6 +71,8 @@ options() {
 		-o "Dir::State::Lists=$state/lists" -o Dir::State::status=/dev/null \
 		-o "Dir::Cache=$state/cache" -o APT::Sandbox::User=root -o Acquire::Languages=none \
 		-o "APT::Update::Post-Invoke::=true" -o Acquire::Retries=3
+	[ -z "${KWARP_APT_ARCH:-}" ] ||
+		printf '%s\n' -o "APT::Architecture=$KWARP_APT_ARCH" -o "APT::Architectures::=$KWARP_APT_ARCH"
 }
 
 prepare() {

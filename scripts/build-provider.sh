@@ -8,6 +8,8 @@
 #
 #   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     OUT: build/provider
 #
+#   KWARP_CC=COMPILER KWARP_SYSROOT=DIR    for another architecture
+#
 # --test treats warnings as errors, and builds and runs the test of the queues
 # as well (TAP, on stderr).
 set -euo pipefail
@@ -40,6 +42,7 @@ configure() {
 	! grep -qsE "^KWARP_WERROR:[A-Z]*=$testing$" "$tree/build/CMakeCache.txt" ||
 		[ ! -e "$tree/build/build.ninja" ] || return 0
 	say "configuring rdma-core for the provider"
+	[ -z "$sysroot" ] || export PKG_CONFIG_SYSROOT_DIR=$sysroot PKG_CONFIG_LIBDIR=$sysroot/usr/lib/$multiarch/pkgconfig
 	logged "$tree/build/configure.log" cmake -S "$tree" -B "$tree/build" -G Ninja \
 		"${cmake_options[@]}" -DKWARP_WERROR="$testing"
 }
@@ -58,8 +61,7 @@ run_test() {
 }
 
 collect() {
-	local tree=$1 out=$2 so=libkwarp-rdmav$pabi.so multiarch
-	multiarch=$(gcc -print-multiarch)
+	local tree=$1 out=$2 so=libkwarp-rdmav$pabi.so
 	rm -rf "$out"
 	install -D -m 644 "$tree/build/lib/$so" "$out/usr/lib/$multiarch/libibverbs/$so"
 	# In the tree it looks for libibverbs there; elsewhere it must not.
@@ -75,7 +77,11 @@ collect() {
 
 cmake_options=(-DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DNO_PYVERBS=1 -DNO_MAN_PAGES=1
 	-DENABLE_RESOLVE_NEIGH=0 -DKWARP_TESTS=ON)
-testing=0
+compiler=${KWARP_CC:-gcc} sysroot=${KWARP_SYSROOT:-} testing=0
+multiarch=$("$compiler" -print-multiarch)
+[ -z "$sysroot" ] || cmake_options+=(-DCMAKE_SYSTEM_NAME=Linux "-DCMAKE_SYSTEM_PROCESSOR=${multiarch%%-*}"
+	"-DCMAKE_C_COMPILER=$compiler" "-DCMAKE_SYSROOT=$sysroot" "-DCMAKE_LIBRARY_ARCHITECTURE=$multiarch"
+	"-DCMAKE_SHARED_LINKER_FLAGS=-L$sysroot/usr/lib/$multiarch")
 [ "${1:-}" != --test ] || { testing=1; shift; }
 [ $# -gt 0 ] || die "usage: $0 [--test] RDMA_CORE_TREE [OUT]"
 from=$(realpath -m "$1")

@@ -26,15 +26,16 @@ make_siw() {
 	sed -i 's/^obj-.*/obj-m += siw.o/' "$dir/src/Makefile"
 	! watches_locks "$kdir" || sed -i -E 's/\<(read_(un)?lock)\(&sk->sk_callback_lock/\1_bh(\&sk->sk_callback_lock/' \
 		"$dir"/src/*.c
-	logged "$KWARP_CACHE/log/siw.log" kernel_make "$kdir" "M=$dir/src" -j "$KWARP_JOBS" modules
+	logged "$KWARP_CACHE/log/siw.log" kernel_make "$kdir" "M=$dir/src" -j "$KWARP_JOBS" "${@:4}" modules
 	mv "$dir/src/siw.ko" "$dir/siw.ko"
 	rm -rf "$dir/src"
 }
 
-kdir=${1:?usage: $0 KDIR}
+kdir=${1:?usage: $0 KDIR [MAKE ARGUMENTS]}
+shift
 [ -e "$kdir/Makefile" ] || die "$kdir is not a kernel build directory"
 release=$(kernel_release "$kdir")
 # siw's code must be of the kernel's own line.
 line=$(cut -d. -f1,2 <<<"$release")
-dir=$(cached "siw/2-$release-$(kdir_id "$kdir")" make_siw "$kdir" "$line")
+dir=$(cached "siw/2-$release-$(kdir_id "$kdir")" make_siw "$kdir" "$line" "$@")
 echo "$dir/siw.ko"

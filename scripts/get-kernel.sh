@@ -5,9 +5,12 @@
 # works from there. Nothing is installed. Prints the build directory (KDIR). A kernel of a
 # newer Debian comes with a system of that Debian, which has its compiler (see kernel_make).
 #
-#   scripts/get-kernel.sh [6.12|6.1|sid]          prints KDIR
-#   scripts/get-kernel.sh --dir [6.12|6.1|sid]    prints the folder that has
+#   scripts/get-kernel.sh [NAME]          prints KDIR
+#   scripts/get-kernel.sh --dir [NAME]    prints the folder that has
 #       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio, perhaps system
+#
+# NAME is 6.12 (default), 6.1 or sid, or a flavour of these, with -rt or -cloud behind it; 6.12-arm64
+# and 6.1-arm64, whose headers have build tools for this machine beside them, and make-args.
 #
 # KWARP_REFRESH=1 asks the mirror whether there is a newer build of that kernel.
 set -euo pipefail
@@ -16,12 +19,24 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 # NAME -> headers meta package and the suite it is taken from.
 headers_package() {
+	local flavour
 	case $1 in
-	6.12) echo linux-headers-6.12-amd64 bookworm-security ;;
-	6.1) echo linux-headers-amd64 bookworm-security ;;
-	sid) echo linux-headers-amd64 sid ;;
-	*) die "no stock kernel '$1': give 6.12, 6.1 or sid" ;;
+	*-rt | *-cloud) flavour=-${1##*-}-amd64 ;;
+	*-arm64) flavour=-arm64 ;;
+	*) flavour=-amd64 ;;
 	esac
+	case ${1%%-*} in
+	6.12) echo "linux-headers-6.12$flavour" bookworm-security ;;
+	6.1) echo "linux-headers$flavour" bookworm-security ;;
+	sid) echo "linux-headers$flavour" sid ;;
+	esac
+}
+
+# apt NAME ARGUMENTS...: packages of the architecture that kernel NAME is for.
+apt() {
+	local arch
+	arch=$(arch_of "$1")
+	KWARP_APT_ARCH=${arch#amd64} "$here/apt-private.sh" "${@:2}"
 }
 
 # The exact package name that a meta package depends on: it carries the ABI version.
@@ -29,28 +44,30 @@ resolve() {
 	local package meta suite offered version
 	package=$(headers_package "$1")
 	read -r meta suite <<<"$package"
-	offered=$("$here/apt-private.sh" cache madison "$meta")
+	offered=$(apt "$1" cache madison "$meta")
 	version=$(awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }' <<<"$offered")
 	[ -n "$version" ] || die "the mirror has no $meta in $suite: run scripts/apt-private.sh refresh, or use another mirror"
-	"$here/apt-private.sh" cache show "$meta=$version" |
-		grep -oE 'linux-headers-[0-9][^ ]*-amd64 \(= [^)]*\)' | tr -d '(=)' | head -n 1
+	apt "$1" cache show "$meta=$version" |
+		grep -oE 'linux-headers-[0-9][^ ]*-(amd64|arm64) \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
-# What else to fetch for HEADERS: named in its own and the image's dependencies, which
-# differ between releases. A version is given where the dependency has one.
+# companions NAME HEADERS VERSION: what else to fetch, named in the dependencies of headers and
+# image, which differ between releases. A version is given where the dependency has one.
 companions() {
-	local headers=$1 version=$2 image=linux-image-${1#linux-headers-}
+	local headers=$2 version=$3 image=linux-image-${2#linux-headers-}
 	echo "$image=$version"
-	"$here/apt-private.sh" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
-		grep -oE '(linux-headers-[^ ,]*-common|linux-kbuild-[^ ,]*|linux-(base|binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
+	apt "$1" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
+		grep -oE '(linux-headers-[^ ,]*-common(-rt)?|linux-kbuild-[^ ,]*|linux-(base|binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
 
 # The headers come as three packages that refer to each other by absolute path. Newer ones
 # say by an absolute path, too, where they are.
 relocate_headers() {
-	local root=$1 release=$2 common=linux-headers-${2%-amd64}-common output=
+	local root=$1 release=$2 common output=
 	local makefile=$root/usr/src/linux-headers-$release/Makefile
+	common=$(cd "$root/usr/src" && echo linux-headers-*-common*)
+	[ -d "$root/usr/src/$common" ] || die "no common headers in the packages of $release"
 	# The format's parameters are make's, not the shell's.
 	# shellcheck disable=SC2016
 	! grep -q '^KBUILD_OUTPUT' "$makefile" ||
@@ -101,12 +118,24 @@ add_system() {
 	ln -s "$entry/root" "$root/system"
 }
 
+# What runs while modules are built must run here.
+native_tools() {
+	local debs=$1 deb package version
+	for deb in "$debs"/linux-kbuild-*_arm64.deb; do
+		[ -e "$deb" ] || continue
+		package=$(dpkg-deb -f "$deb" Package) version=$(dpkg-deb -f "$deb" Version)
+		rm "$deb"
+		"$here/apt-private.sh" download "$debs" "$package=$version"
+	done
+}
+
 make_kernel() {
-	local root=$1 headers=$2 version=$3 suite=$4 release=${2#linux-headers-} deb
+	local root=$1 name=$2 headers=$3 version=$4 suite=$5 release=${3#linux-headers-} deb
 	local debs=$root/debs others image
 	say "downloading the stock kernel $release"
-	mapfile -t others < <(companions "$headers" "$version")
-	"$here/apt-private.sh" download "$debs" "$headers=$version" "${others[@]}"
+	mapfile -t others < <(companions "$name" "$headers" "$version")
+	apt "$name" download "$debs" "$headers=$version" "${others[@]}"
+	native_tools "$debs"
 	say "unpacking the kernel $release"
 	for deb in "$debs"/*.deb; do
 		dpkg-deb -x "$deb" "$root"
@@ -116,6 +145,7 @@ make_kernel() {
 	cp -l "$image" "$root/vmlinuz"
 	echo "$release" >"$root/release"
 	relocate_headers "$root" "$release"
+	[ "$(arch_of "$name")" != arm64 ] || printf '%s\n' ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- >"$root/make-args"
 	add_system "$root" "$headers" "$version" "$suite"
 	unpack_modules "$root" "$release"
 	rm -rf "$debs" "${root:?}/boot" "${root:?}/usr/share"
@@ -133,13 +163,14 @@ get_kernel() {
 	package=$(headers_package "$name")
 	suite=${package##* } key=${headers#linux-headers-}
 	[ "$suite" != sid ] || key+=-with-system
-	cached "kernel/$key" make_kernel "$headers" "$version" "$suite" >/dev/null
+	cached "kernel/$key" make_kernel "$name" "$headers" "$version" "$suite" >/dev/null
 	ln -sfnT "$key" "$link"
 }
 
 what=kdir
 [ "${1:-}" != --dir ] || { what=.; shift; }
 name=${1:-6.12}
-[ "$name" != 7.2 ] || name=sid
+[[ $name != 7.2* ]] || name=sid${name#7.2}
+is_stock_kernel "$name" || die "no stock kernel '$name': there are 6.12, 6.1 and sid, -rt and -cloud of each, 6.12-arm64 and 6.1-arm64"
 get_kernel "$name"
 realpath "$KWARP_CACHE/kernel/$name/$what"

@@ -17,7 +17,7 @@ keep+='|net/(9p|sunrpc|rds|smc|rpcrdma|packet|vmw_vsock)/'
 keep+='|drivers/net/(veth|dummy|ifb|tun|vrf|nlmon|netdevsim|netconsole|tap|macvlan|ipvlan|bonding|wireguard|vxlan|geneve|virtio_net|netkit)'
 keep+='|drivers/(nvme|target|virtio|vhost)/|drivers/block/(null_blk|brd|loop|virtio_blk|rnbd)'
 keep+='|drivers/(scsi/(scsi_mod|sd_mod|libiscsi|iscsi_tcp|scsi_transport_iscsi|scsi_debug|sg)|md/(dm-mod|dm-flakey))'
-keep+='|fs/(nfs|nfsd|nfs_common|lockd|smb|ext4|xfs|9p|fuse|configfs)/|lib/|crypto/|arch/x86/crypto/)'
+keep+='|fs/(nfs|nfsd|nfs_common|lockd|smb|ext4|xfs|9p|fuse|configfs)/|lib/|crypto/|arch/(x86|arm64)/crypto/)'
 drop='^kernel/drivers/infiniband/hw/(mlx|bnxt|hfi|qib|usnic|vmw|mthca|efa|mana|erdma|irdma|ocrdma|qedr|cxgb|hns|ionic|bng)|^kernel/net/(wireless|mac80211|bluetooth)'
 
 list_wanted() {

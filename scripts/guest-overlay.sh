@@ -4,7 +4,7 @@
 # What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
 # provider for its rdma-core, the tests and their programs. Prints the folder.
 #
-#   scripts/guest-overlay.sh [KERNEL]      6.12 (default), 6.1, sid, debug, uml, uml-up
+#   scripts/guest-overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
 #   KWARP_WITH_MPI=1     with the program for MPI, which takes the guest's root "wide"
@@ -22,7 +22,7 @@ add_modules() {
 	cp "$kwarp" "$extra/"
 	# Our own user-mode kernel brings it along.
 	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [[ $kernel != uml* ]] || return 0
-	siw=$("$here/build-siw.sh" "$dir/kdir")
+	siw=$("$here/build-siw.sh" "$dir/kdir" "${args[@]}")
 	cp "$siw" "$extra/"
 }
 
@@ -30,7 +30,9 @@ add_provider() {
 	local out=$1 guest=$2 source built
 	source=$("$here/get-source.sh" rdma-core "$(cat "$guest/rdma-core-version")")
 	say "building the provider for rdma-core $(cat "$guest/rdma-core-version")"
-	built=$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest")
+	[ "$arch" = amd64 ] || export KWARP_CC=$compiler KWARP_SYSROOT=$guest/sysroot
+	built=$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest$suffix")
+	unset KWARP_CC KWARP_SYSROOT
 	cp -a "$built/." "$out/"
 	# rdma-core's own Python tests, which its packages leave out.
 	mkdir -p "$out/opt/kwarp/rdma-core"
@@ -41,13 +43,13 @@ add_provider() {
 # looks for libraries beside itself before it looks in the sysroot, hence -L.
 add_tools() {
 	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing/tools lib
-	lib=$guest/sysroot/usr/lib/$(gcc -print-multiarch)
+	lib=$guest/sysroot/usr/lib/$("$compiler" -print-multiarch)
 	[ -e "$tools/Makefile" ] || return 0
 	say "building the test programs"
-	logged "$KWARP_ROOT/build/tools.log" make -C "$tools" "SYSROOT=$guest/sysroot" \
-		"CC=gcc --sysroot=$guest/sysroot -L$lib" "OUT=$KWARP_ROOT/build/tools"
+	logged "$KWARP_ROOT/build/tools$suffix.log" make -C "$tools" "SYSROOT=$guest/sysroot" \
+		"CC=$compiler --sysroot=$guest/sysroot -L$lib" "OUT=$KWARP_ROOT/build/tools$suffix"
 	mkdir -p "$out/opt/kwarp/tools"
-	cp -a "$KWARP_ROOT/build/tools/." "$out/opt/kwarp/tools/"
+	cp -a "$KWARP_ROOT/build/tools$suffix/." "$out/opt/kwarp/tools/"
 }
 
 add_mpi() {
@@ -74,8 +76,13 @@ add_tests() {
 }
 
 kernel=${1:-6.12}
+arch=$(arch_of "$kernel")
+suffix=-$arch
+[ "$arch" != amd64 ] || suffix=
+[ "$arch" = amd64 ] || "$here/host-packages.sh" "$arch"
+compiler=$(compiler_of "$arch")
 dir=$(kernel_dir "$kernel")
-guest=$("$here/guest-root.sh")
+guest=$("$here/guest-root.sh" "${suffix#-}")
 out=$KWARP_ROOT/build/overlay-$kernel
 mkdir -p "$KWARP_ROOT/build"
 exec 7>"$out.lock"

@@ -8,6 +8,8 @@
 #   scripts/guest-root.sh [plain]    prints the folder of root.cpio, sysroot/, rdma-core-version
 #   scripts/guest-root.sh wide       the same with the programs of upper layers (NFS, iSCSI, SMB,
 #                                    MPI), of more than twice the size: only for what needs them
+#   scripts/guest-root.sh arm64      plain for another architecture, whose packages are unpacked
+#                                    and not installed, since none of its programs runs here
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,6 +46,23 @@ bootstrap() {
 	rm -f "$tree.list"
 }
 
+# The version of rdma-core is kept: no list of packages is left.
+bootstrap_arm64() {
+	local tree=$1 list
+	list=$(IFS=,; echo "${packages[*]}")
+	KWARP_APT_ARCH=arm64 "$here/apt-private.sh" sources "$suite" | grep '^deb ' >"$tree.list"
+	logged "$KWARP_CACHE/log/guest-root-arm64.log" as_root mmdebstrap --variant=extract --architectures=arm64 \
+		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
+		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+		--dpkgopt='path-exclude=/usr/share/locale/*' \
+		--extract-hook='dpkg-deb -f "$1"/var/cache/apt/archives/rdma-core_*.deb Version >"$1/rdma-core-version"' \
+		--include="$list" "$suite" "$tree" "$tree.list"
+	rm -f "$tree.list"
+	# What scripts of packages do when these are installed, as far as the suite needs it.
+	as_root sh -c 'cd "$1" && cp usr/share/base-passwd/passwd.master etc/passwd &&
+		cp usr/share/base-passwd/group.master etc/group && ln -sf dash usr/bin/sh && ln -sf mawk usr/bin/awk' sh "$tree"
+}
+
 # No configuration of the host leaks in, and the rdma services that would rename
 # devices have no udev to start them.
 settle() {
@@ -66,18 +85,28 @@ pack() {
 make_root() {
 	local dir=$1
 	say "making the guest: Debian $suite with ${#packages[@]} packages"
-	bootstrap "$dir/sysroot"
+	"$bootstrap" "$dir/sysroot"
 	settle "$dir/sysroot"
-	as_root sh -c 'dpkg-query --admindir="$1/var/lib/dpkg" -W -f "\${Version}" rdma-core' sh "$dir/sysroot" \
-		>"$dir/rdma-core-version"
+	if [ -e "$dir/sysroot/rdma-core-version" ]; then
+		cp "$dir/sysroot/rdma-core-version" "$dir/"
+	else
+		as_root sh -c 'dpkg-query --admindir="$1/var/lib/dpkg" -W -f "\${Version}" rdma-core' sh "$dir/sysroot" \
+			>"$dir/rdma-core-version"
+	fi
 	pack "$dir/sysroot" >"$dir/root.cpio"
 	say "the guest is made: $(du -sh "$dir/root.cpio" | cut -f1), rdma-core $(cat "$dir/rdma-core-version")"
 }
 
-case ${1:-plain} in
+kind=${1:-plain} bootstrap=bootstrap
+case $kind in
 plain) ;;
 wide) packages+=("${wide[@]}") prune+=("${wide_prune[@]}") ;;
+arm64)
+	packages+=('?essential' mawk libudev-dev) bootstrap=bootstrap_arm64
+	prune+=(./usr/lib/aarch64-linux-gnu/{systemd,perl,gconv})
+	;;
 *) die "unknown guest $1 (see the head of $0)" ;;
 esac
-id=$({ declare -p packages prune; declare -f bootstrap settle pack; } | sha256sum | cut -c1-12)
+id=$({ declare -p packages prune; declare -f "$bootstrap" settle pack; } | sha256sum | cut -c1-12)
+[ "$kind" != arm64 ] || id=arm64-$id
 cached "guest/$suite-$id" make_root

@@ -7,6 +7,8 @@
 #   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
 #   scripts/host-packages.sh docs                   what scripts/docs.sh needs, likewise
 #   scripts/host-packages.sh packages               what scripts/build-packages.sh needs, likewise
+#   scripts/host-packages.sh big-endian             unit tests on s390x: demo and these
+#   scripts/host-packages.sh arm64                  scripts/arm64-test.sh: demo and these
 #   scripts/host-packages.sh --list SET             print that set, and install nothing
 #
 # Packages are all that it changes.
@@ -24,6 +26,10 @@ check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
 docs=(python3-sphinx)
 # Plots.
 bench=(gnuplot-nox)
+# A cross compiler and an emulator, for scripts/kunit.sh --big-endian.
+big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
+# The same, and a C library to link against, for scripts/arm64-test.sh.
+arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
 # Module and provider for this machine, and the programs of the README's first steps.
 install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
@@ -58,7 +64,9 @@ bench) wanted+=("${check[@]}" "${docs[@]}" "${bench[@]}") ;;
 install) wanted=("${install[@]}") ;;
 docs) wanted=("${docs[@]}") ;;
 packages) wanted=("${packages[@]}") ;;
-*) die "usage: $0 [--list] [demo|check|bench|install|docs|packages]" ;;
+big-endian) wanted+=("${big_endian[@]}") ;;
+arm64) wanted+=("${arm64[@]}") ;;
+*) die "usage: $0 [--list] [demo|check|bench|install|docs|packages|big-endian|arm64]" ;;
 esac
 [ "$list" = 0 ] || { printf '%s\n' "${wanted[@]}"; exit; }
 if [ "${1:-}" = install ] && [ ! -e "/lib/modules/$(uname -r)/build/Makefile" ]; then

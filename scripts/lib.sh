@@ -157,8 +157,31 @@ kernel_release() {
 kernel_dir() {
 	case $1 in
 	debug | kcsan | uml | uml-up) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
-	6.12 | 6.1 | sid | 7.2) "$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1" ;;
-	*) die "no kernel '$1': there are 6.12, 6.1, sid, debug, kcsan, uml and uml-up" ;;
+	*)
+		is_stock_kernel "$1" || die "no kernel '$1': there are 6.12, 6.1, sid, -rt and -cloud of these, 6.12-arm64, 6.1-arm64, debug, kcsan, uml and uml-up"
+		"$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1"
+		;;
+	esac
+}
+
+# One of Debian's: version, and flavour or another architecture.
+is_stock_kernel() {
+	[[ $1 =~ ^((6\.12|6\.1|sid|7\.2)(-(rt|cloud))?|(6\.12|6\.1)-arm64)$ ]]
+}
+
+# The architecture, in Debian's words, that kernel NAME is for.
+arch_of() {
+	case $1 in
+	*-arm64) echo arm64 ;;
+	*) echo amd64 ;;
+	esac
+}
+
+# The compiler for ARCHITECTURE.
+compiler_of() {
+	case $1 in
+	arm64) echo aarch64-linux-gnu-gcc ;;
+	*) echo gcc ;;
 	esac
 }
 

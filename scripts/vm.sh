@@ -8,10 +8,12 @@
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); the last two are no emulated
-#                        machines but programs: user-mode kernels, native code; uml-up has one
-#                        processor
-#     --root plain|wide  the guest's root (plain); wide has the programs of upper layers, too
+#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); -rt and -cloud behind the first three
+#                        are their flavours, 6.12-arm64 is another machine; the last two are no
+#                        emulated machines but programs: user-mode kernels, native code; uml-up
+#                        has one processor
+#     --root plain|wide  the guest's root (plain); wide has the programs of upper layers, too;
+#                        arm64 has a plain one of its own
 #     --overlay DIR      laid over the guest's root, may be repeated; a folder
 #                        lib/modules/RELEASE/extra in it is known to modprobe
 #     --siw              siw.ko of that kernel is known to modprobe
@@ -61,7 +63,10 @@ parse() {
 }
 
 accelerator() {
-	case $kernel in uml*) accel=none ;; esac
+	case $kernel in
+	uml*) accel=none ;;
+	*-arm64) accel=arm64 ;;
+	esac
 	[ -z "$accel" ] || { echo "$accel"; return; }
 	"$here/vm-accel.sh"
 }
@@ -82,8 +87,9 @@ write_job() {
 }
 
 add_siw() {
-	local job=$1 dir=$2 ko
-	ko=$("$here/build-siw.sh" "$dir/kdir")
+	local job=$1 dir=$2 ko args=()
+	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
+	ko=$("$here/build-siw.sh" "$dir/kdir" "${args[@]}")
 	install -D -m 644 "$ko" "$job/usr/lib/modules/$(cat "$dir/release")/extra/siw.ko"
 }
 
@@ -98,7 +104,7 @@ make_initrd() {
 }
 
 boot_options() {
-	local line="console=ttyS0 rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
+	local line="console=$console rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
 	line+=" printk.time=1 printk.devkmsg=on log_buf_len=4M loglevel=7"
 	# Not slab_debug's U, a stack for each object: kmemleak has it.
 	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on slab_debug=FZP page_poison=1"
@@ -124,6 +130,18 @@ boot_qemu() {
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
+# The board has one serial line of another kind, which takes the console; the card has four, of
+# which the guest's first process knows the second and the third.
+boot_arm64() {
+	local work=$1 dir=$2 disk=()
+	[ -z "$out" ] || disk=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
+	timeout --foreground -k 5 "$timeout" qemu-system-aarch64 -machine virt -accel tcg,thread=multi -cpu max,pauth-impdef=on \
+		-smp "$smp" -m "$mem" -nodefaults -no-user-config -display none -no-reboot "${disk[@]}" \
+		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" -serial "file:$logs/console.log" \
+		-chardev "$terminal,id=terminal" -chardev "file,path=$work/status,id=status" -chardev null,id=none -chardev null,id=none2 \
+		-device pci-serial-4x,chardev1=none,chardev2=terminal,chardev3=status,chardev4=none2 2>"$work/qemu.log"
+}
+
 # The same three lines as in QEMU. What is the machine's memory is a file in TMPDIR.
 boot_uml() {
 	local work=$1 dir=$2 disk=() pin=() options
@@ -144,7 +162,10 @@ run() {
 	local work=$1 how=$3 boot=boot_qemu
 	local interactive=mon:stdio output=stdio
 	: >"$work/status"
-	[ "$how" != none ] || boot=boot_uml interactive=fd:0,fd:1 output=null,fd:1
+	case $how in
+	none) boot=boot_uml interactive=fd:0,fd:1 output=null,fd:1 ;;
+	arm64) boot=boot_arm64 interactive=stdio,mux=on ;;
+	esac
 	if [ "$shell" = 1 ]; then
 		terminal=$interactive
 		"$boot" "$@"
@@ -207,6 +228,8 @@ parse "$@"
 [ "$leaks" = 0 ] || [ "$kernel" = debug ] || die "--leaks is for the debug kernel: no other has kmemleak"
 timeout=${timeout:-$([ "$shell" = 1 ] && echo 0 || echo 600)}
 dir=$(kernel_dir "$kernel")
+console=ttyS0
+case $kernel in *-arm64) root=arm64 console=ttyAMA0; "$here/host-packages.sh" arm64 ;; esac
 guest=$("$here/guest-root.sh" "$root")
 how=$(accelerator)
 logs=${logs:-$KWARP_ROOT/build/vm/$(date +%Y%m%d-%H%M%S)-$$}

@@ -6,11 +6,12 @@ As soon as it is established, that is before a listener's owner sees it, or begi
 Runs until killed, and then the program is detached."""
 import ctypes
 import os
+import platform
 import signal
 import struct
 import sys
 
-BPF = 321  # system call number, x86-64
+BPF = {"x86_64": 321}.get(platform.machine(), 280)  # the system call's number; 280 is generic
 MAP_CREATE, PROG_LOAD, PROG_ATTACH = 0, 5, 8
 SOCKMAP, SOCK_OPS, CGROUP_SOCK_OPS = 15, 13, 3
 SOCK_MAP_UPDATE = 53
