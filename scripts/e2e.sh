@@ -5,6 +5,8 @@
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan|uml-up] [CASE...]
 #
+# Flavours are 6.12-rt, 6.12-cloud and likewise for 6.1 and sid; 6.12-arm64 is another machine.
+#
 #   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400 after what has
 #                            to be built, debug 7200)
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
@@ -33,6 +35,8 @@ cases=("$@")
 time_of() {
 	case $1 in
 	debug | kcsan) echo 7200 ;;
+	# An arm64 machine is emulated on every host, and without KVM's speed.
+	*-arm64) echo 4800 ;;
 	*) echo 2400 ;;
 	esac
 }
@@ -60,6 +64,7 @@ guest_command() {
 root_of() {
 	case $1 in
 	debug | kcsan) echo plain ;;
+	*-arm64) echo arm64 ;;
 	*) echo wide ;;
 	esac
 }
@@ -124,6 +129,32 @@ first_report() {
 	} | tr -d '\r' | sed 's/^/# /' || :
 }
 
+# What was to run, in words.
+scope() {
+	local what
+	case ${#cases[@]}-${KWARP_E2E_SET:-all} in
+	0-all) what="all cases" ;;
+	0-check) what="the cases of make check" ;;
+	0-rest) what="what make check has no time for" ;;
+	*) what="${cases[*]}" ;;
+	esac
+	[ -z "${KWARP_LINK:-}" ] || what+=", link type $KWARP_LINK"
+	[ -z "${KWARP_APPEND:-}" ] || what+=", with $KWARP_APPEND"
+	echo "$what"
+}
+
+# record LOGS PASSED FAILED SKIPPED: which kernel it was the guest has said.
+record() {
+	local logs=$1 release arch names
+	shift
+	release=$(sed -nE 's/^# kernel ([^,]+), .*/\1/p' "$logs/output.log" | head -n 1)
+	arch=$(arch_of "$kernel")
+	[[ $kernel != uml* ]] || arch=um
+	names=$(sed -nE 's/^not ok ([0-9]+ )?([^ ]+).*/\2/p' "$logs/output.log" | tr -d '\r' | paste -sd ' ')
+	[ -n "$names" ] || [ "$2" -eq 0 ] || names="the run as a whole"
+	record_run "${release:-$kernel}" "$arch" e2e "$(scope)" "$@" "$names"
+}
+
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
 summarise() {
 	local logs=$1 status=$2 passed failed skipped cases_failed
@@ -137,6 +168,7 @@ summarise() {
 	*) failed=$((failed + 1)); echo "not ok whole run ($kernel): exit status $status, see $logs"; first_report "$logs" ;;
 	esac
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
+	record "$logs" "$passed" "$failed" "$skipped"
 	say "e2e on $kernel: $passed passed, $failed failed, $skipped skipped (logs: $logs)"
 	[ "$failed" -eq 0 ]
 }

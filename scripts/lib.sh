@@ -190,6 +190,21 @@ kdir_id() {
 	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
 }
 
+# The last commit that changed what runs in a kernel or beside it, whatever came after.
+code_commit() {
+	local code=(drivers include rdma-core-provider ":!*.kunitconfig") dirty=
+	git -C "$KWARP_ROOT" diff --quiet HEAD -- "${code[@]}" 2>/dev/null || dirty=-dirty
+	echo "$(git -C "$KWARP_ROOT" log -1 --abbrev=7 --format=%h -- "${code[@]}" 2>/dev/null)$dirty"
+}
+
+# record_run RELEASE ARCHITECTURE PROGRAM WHAT PASSED FAILED SKIPPED NAMES: of a run whose result
+# is final. scripts/kernels.py makes Documentation/kernels.rst of these.
+record_run() {
+	local IFS=$'\t'
+	mkdir -p "$KWARP_ROOT/build/kernel-runs"
+	echo "$(date -u +%Y-%m-%dT%H:%M:%S)	$(code_commit)	$*" >"$KWARP_ROOT/build/kernel-runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
+}
+
 # names_siw_alone LOG: a kernel log in whose reports there is siw, and nothing of ours.
 names_siw_alone() {
 	grep -qsE '\[siw\]|siw_[a-z_]+\+0x' "$1" && ! grep -qsE '\[kwarp\]|kwarp_[a-z_]+\+0x' "$1"

@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits reference upstream docs)
+checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits reference kernels upstream docs)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -145,6 +145,11 @@ check_limits() {
 # The reference says what the sources say.
 check_reference() {
 	"$here/reference.py" --check
+}
+
+# The table of kernels is that of the records.
+check_kernels() {
+	"$here/kernels.py" --check
 }
 
 # kernels_of PATCH: what upstream/index.rst says, in the first words behind its name.
