@@ -71,6 +71,10 @@ kunit: ## unit tests of the layers from protocol to connection management, in us
 coverage: ## lines and branches that the unit tests reach
 	@$(scripts)/kunit.sh --coverage
 
+.PHONY: kunit-be
+kunit-be: ## the suites of the protocol layer on an emulated big-endian machine
+	@$(scripts)/kunit.sh --big-endian
+
 .PHONY: fuzz
 fuzz: ## the protocol layer under libFuzzer [FUZZ_SECONDS=60]
 	@$(scripts)/fuzz.sh $(FUZZ_SECONDS)
@@ -98,6 +102,14 @@ e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12
 .PHONY: e2e-debug
 e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
 	@$(scripts)/e2e.sh --kernel debug $(CASES)
+
+.PHONY: e2e-arm64
+e2e-arm64: ## the same on an emulated arm64 machine [CASES=]
+	@$(scripts)/e2e.sh --kernel 6.12-arm64 $(CASES)
+
+.PHONY: kernel-table
+kernel-table: ## Documentation/kernels.rst, of what has run here
+	@$(scripts)/kernels.py
 
 .PHONY: soak
 soak: ## mixed traffic for long while everything around is bad [SECONDS=7200 KERNEL=6.12]

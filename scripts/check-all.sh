@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 kunit-be kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
@@ -61,6 +61,24 @@ step_e2e-6.1() {
 
 step_e2e-sid() {
 	"$here/e2e.sh" --kernel sid
+}
+
+# Real-time kernels, where locks sleep and interrupts are threads, and those of virtual machines.
+step_e2e-flavours() {
+	local kernel status=0
+	for kernel in 6.12-rt 6.12-cloud; do
+		"$here/e2e.sh" --kernel "$kernel" rping data-mixed-1500 life-rmmod stats libsiw-data coalesce || status=$?
+	done
+	return "$status"
+}
+
+# Another memory model than that of x86, and cross builds.
+step_e2e-arm64() {
+	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
+}
+
+step_kunit-be() {
+	"$here/kunit.sh" --big-endian
 }
 
 # The data path, and memory windows, which end while others use them: that is where processors

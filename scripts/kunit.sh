@@ -4,9 +4,11 @@
 # Unit tests: the kernel's own kunit.py, in user-mode Linux, on a private copy of
 # the kernel source into which the driver is put as if it lived there.
 #
-#   scripts/kunit.sh [--coverage] [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or --raw_output]
+#   scripts/kunit.sh [--coverage|--big-endian] [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or
+#                    --raw_output]
 #
-#   --coverage   and say which lines and branches were reached (llvm-cov)
+#   --coverage     and say which lines and branches were reached (llvm-cov)
+#   --big-endian   the suites of proto/ alone, in an emulated s390x, which is big-endian
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 #
@@ -54,7 +56,7 @@ run_kunit() {
 	shift
 	cd "$tree"
 	KWARP_CONFIG_DIR=$tree/kwarp-config ./tools/testing/kunit/kunit.py run \
-		--build_dir="$build" --kunitconfig="$driver/.kunitconfig" --jobs "$KWARP_JOBS" \
+		--build_dir="$build" --kunitconfig="$config" --jobs "$KWARP_JOBS" \
 		"$@" </dev/null
 }
 
@@ -92,7 +94,7 @@ count() {
 # What the kernel says while suites run counts as in a guest: lockdep tells no case of what it
 # finds, and is off from then on. User-mode Linux warns while it boots.
 scan_kernel() {
-	local log=$KWARP_ROOT/build/kunit-kernel.log
+	local log=$KWARP_ROOT/build/$name-kernel.log
 	sed -n '/KTAP version/,$p' "$build/test.log" >"$log"
 	[ -s "$log" ] || { say "no kernel log in $build/test.log"; return 1; }
 	"$here/scan-log.sh" "$log"
@@ -107,32 +109,43 @@ summarise() {
 		failed=1
 	fi
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
-	say "kunit: $passed passed, $failed failed, $skipped skipped (log: $log)"
+	# Which kernel it was is its source's version; filters make it no result for the table.
+	[ -n "$filtered" ] || record_run "${source##*/linux-}" "$arch" "$name" "$(sed -n 's/^CONFIG_KWARP_\(.*\)_KUNIT_TEST=y/\L\1/p' \
+		"$KWARP_ROOT/$config" | paste -sd ' ')" "$passed" "$failed" "$skipped" ""
+	say "$name: $passed passed, $failed failed, $skipped skipped (log: $log)"
 	[ "$failed" -eq 0 ]
 }
 
 case ${1:-} in -h | --help) head_comment; exit ;; esac
-coverage=0 packages=demo
-if [ "${1:-}" = --coverage ]; then
+coverage=0 packages=demo config=$driver/.kunitconfig name=kunit arch=um filtered="$*"
+case ${1:-} in
+--coverage)
 	shift
 	coverage=1 packages=check
 	set -- "${coverage_args[@]}" "$@"
-fi
-[ -e "$KWARP_ROOT/$driver/.kunitconfig" ] || die "no $driver/.kunitconfig in this checkout"
+	;;
+--big-endian)
+	shift
+	packages=big-endian config=$driver/proto/.kunitconfig name=kunit-be arch=s390x filtered="${*:2}"
+	set -- --arch=s390 --cross_compile=s390x-linux-gnu- "$@"
+	;;
+esac
+[ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
 "$here/host-packages.sh" $packages
 source=$("$here/get-source.sh" linux 6.12)
-tree=$(cached "kunit/$(basename "$source")" make_tree "$source")
+# A tree of its own: the build takes long, and one run at a time has a tree.
+tree=$(cached "$name/$(basename "$source")" make_tree "$source")
 # Objects of another configuration would all be made anew, each time that checkouts take turns.
-build=$tree.build-$(sha256sum "$KWARP_ROOT/$driver/.kunitconfig" | cut -c1-8)
+build=$tree.build-$(sha256sum "$KWARP_ROOT/$config" | cut -c1-8)
 [ $coverage = 0 ] || build=$tree.coverage
 mkdir -p "$KWARP_ROOT/build"
-log=$KWARP_ROOT/build/kunit.log
+log=$KWARP_ROOT/build/$name.log
 exec 8>"$tree.lock"
 flock 8
 put_driver "$tree"
 # The same source line as the stock kernel: what one offers the other does.
 "$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
-say "building user-mode Linux with the suites and running them"
+say "building a kernel with the suites and running it"
 [ $coverage = 0 ] || rm -f "$tree/default.profraw"
 status=0
 run_kunit "$tree" "$@" 2>&1 | limited_log "$log" | brief || status=1
