@@ -127,7 +127,8 @@ case ${1:-} in
 --big-endian)
 	shift
 	packages=big-endian config=$driver/proto/.kunitconfig name=kunit-be arch=s390x filtered="${*:2}"
-	set -- --arch=s390 --cross_compile=s390x-linux-gnu- "$@"
+	# Cases that take a second here take twenty there, on a busy machine longer: that is no stall.
+	set -- --arch=s390 --cross_compile=s390x-linux-gnu- --kernel_args=rcupdate.rcu_cpu_stall_timeout=300 "$@"
 	;;
 esac
 [ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
