@@ -26,6 +26,7 @@ out_of_check() {
 	# Links on interfaces: bond, lo and VLANs stay.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard | netdev-address) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
+	change-mtu | change-bond-failover) ;;
 	# rping in each role, kwdata and perftest in one.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
 	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-on-perf) return 1 ;;
