@@ -32,8 +32,8 @@ headers_package() {
 	esac
 }
 
-# apt NAME ARGUMENTS...: packages of the architecture that kernel NAME is for.
-apt() {
+# apt_for NAME ARGUMENTS...: packages of the architecture that kernel NAME is for.
+apt_for() {
 	local arch
 	arch=$(arch_of "$1")
 	KWARP_APT_ARCH=${arch#amd64} "$here/apt-private.sh" "${@:2}"
@@ -44,10 +44,10 @@ resolve() {
 	local package meta suite offered version
 	package=$(headers_package "$1")
 	read -r meta suite <<<"$package"
-	offered=$(apt "$1" cache madison "$meta")
+	offered=$(apt_for "$1" cache madison "$meta")
 	version=$(awk -v s="$suite/main" '$0 ~ " " s " " { print $3; exit }' <<<"$offered")
 	[ -n "$version" ] || die "the mirror has no $meta in $suite: run scripts/apt-private.sh refresh, or use another mirror"
-	apt "$1" cache show "$meta=$version" |
+	apt_for "$1" cache show "$meta=$version" |
 		grep -oE 'linux-headers-[0-9][^ ]*-(amd64|arm64) \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
@@ -56,7 +56,7 @@ resolve() {
 companions() {
 	local headers=$2 version=$3 image=linux-image-${2#linux-headers-}
 	echo "$image=$version"
-	apt "$1" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
+	apt_for "$1" cache show "$headers=$version" "$image=$version" | grep '^Depends:' |
 		grep -oE '(linux-headers-[^ ,]*-common(-rt)?|linux-kbuild-[^ ,]*|linux-(base|binary|modules)-[^ ,]*)( \(= [^)]*\))?' |
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
@@ -134,7 +134,7 @@ make_kernel() {
 	local debs=$root/debs others image
 	say "downloading the stock kernel $release"
 	mapfile -t others < <(companions "$name" "$headers" "$version")
-	apt "$name" download "$debs" "$headers=$version" "${others[@]}"
+	apt_for "$name" download "$debs" "$headers=$version" "${others[@]}"
 	native_tools "$debs"
 	say "unpacking the kernel $release"
 	for deb in "$debs"/*.deb; do
