@@ -101,7 +101,7 @@ stats_qp_case() {
 	new_port
 	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
 	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 8 -q 2 \
-		-t "$(by_profile 6000 30000)" -u 0
+		-t "$(by_profile 12000 30000)" -u 0
 	wait_until 10 "there are two queue pairs" stats_two_qps
 	qpn=$(in_ns 0 rdma resource show qp link "${LINK[0]}" | sed -n 's/.* lqpn \([0-9]*\) .*/\1/p' | tail -1)
 	wait_until 10 "the device counts" stats_writes 1
@@ -158,7 +158,7 @@ details_case() {
 	stats_links
 	new_port
 	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
-	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 4000 -u 0
+	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 10000 -u 0
 	wait_until 10 "it reads" stats_reads
 	has_details qp stream sq_size sq_used rq_size rq_used error crc tx_markers rx_markers align ord \
 		ird reads_out reads_in local remote tcp_rtt_us tcp_cwnd tcp_mss tcp_retrans
