@@ -150,7 +150,8 @@ record() {
 	release=$(sed -nE 's/^# kernel ([^,]+), .*/\1/p' "$logs/output.log" | head -n 1)
 	arch=$(arch_of "$kernel")
 	[[ $kernel != uml* ]] || arch=um
-	names=$(sed -nE 's/^not ok ([0-9]+ )?([^ ]+).*/\2/p' "$logs/output.log" | tr -d '\r' | paste -sd ' ')
+	names=$(sed -nE 's/^not ok ([0-9]+ )?([^ ]+).*/\2/p' "$logs/output.log" | tr -d '\r' |
+		paste -sd ' ')
 	[ -n "$names" ] || [ "$2" -eq 0 ] || names="the run as a whole"
 	record_run "${release:-$kernel}" "$arch" e2e "$(scope)" "$@" "$names"
 }

@@ -145,7 +145,8 @@ make_kernel() {
 	cp -l "$image" "$root/vmlinuz"
 	echo "$release" >"$root/release"
 	relocate_headers "$root" "$release"
-	[ "$(arch_of "$name")" != arm64 ] || printf '%s\n' ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- >"$root/make-args"
+	[ "$(arch_of "$name")" != arm64 ] ||
+		printf '%s\n' ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu- >"$root/make-args"
 	add_system "$root" "$headers" "$version" "$suite"
 	unpack_modules "$root" "$release"
 	rm -rf "$debs" "${root:?}/boot" "${root:?}/usr/share"
@@ -171,6 +172,7 @@ what=kdir
 [ "${1:-}" != --dir ] || { what=.; shift; }
 name=${1:-6.12}
 [[ $name != 7.2* ]] || name=sid${name#7.2}
-is_stock_kernel "$name" || die "no stock kernel '$name': there are 6.12, 6.1 and sid, -rt and -cloud of each, 6.12-arm64 and 6.1-arm64"
+is_stock_kernel "$name" || die "no stock kernel '$name': there are 6.12, 6.1 and sid, -rt and" \
+	"-cloud of each, 6.12-arm64 and 6.1-arm64"
 get_kernel "$name"
 realpath "$KWARP_CACHE/kernel/$name/$what"

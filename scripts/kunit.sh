@@ -100,6 +100,11 @@ scan_kernel() {
 	"$here/scan-log.sh" "$log"
 }
 
+# Whose suites the configuration has.
+layers_of() {
+	sed -n 's/^CONFIG_KWARP_\(.*\)_KUNIT_TEST=y/\L\1/p' "$KWARP_ROOT/$config" | paste -sd ' '
+}
+
 summarise() {
 	local log=$1 status=$2 passed failed skipped
 	passed=$(count "$log" passed) skipped=$(count "$log" skipped)
@@ -110,8 +115,8 @@ summarise() {
 	fi
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 	# Which kernel it was is its source's version; filters make it no result for the table.
-	[ -n "$filtered" ] || record_run "${source##*/linux-}" "$arch" "$name" "$(sed -n 's/^CONFIG_KWARP_\(.*\)_KUNIT_TEST=y/\L\1/p' \
-		"$KWARP_ROOT/$config" | paste -sd ' ')" "$passed" "$failed" "$skipped" ""
+	[ -n "$filtered" ] ||
+		record_run "${source##*/linux-}" "$arch" "$name" "$(layers_of)" "$passed" "$failed" "$skipped" ""
 	say "$name: $passed passed, $failed failed, $skipped skipped (log: $log)"
 	[ "$failed" -eq 0 ]
 }

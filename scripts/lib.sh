@@ -158,7 +158,8 @@ kernel_dir() {
 	case $1 in
 	debug | kcsan | uml | uml-up) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
 	*)
-		is_stock_kernel "$1" || die "no kernel '$1': there are 6.12, 6.1, sid, -rt and -cloud of these, 6.12-arm64, 6.1-arm64, debug, kcsan, uml and uml-up"
+		is_stock_kernel "$1" || die "no kernel '$1': there are 6.12, 6.1, sid, -rt and -cloud of" \
+			"these, 6.12-arm64, 6.1-arm64, debug, kcsan, uml and uml-up"
 		"$KWARP_ROOT/scripts/get-kernel.sh" --dir "$1"
 		;;
 	esac
@@ -192,17 +193,19 @@ kdir_id() {
 
 # The last commit that changed what runs in a kernel or beside it, whatever came after.
 code_commit() {
-	local code=(drivers include rdma-core-provider ":!*.kunitconfig") dirty=
+	local code=(drivers include rdma-core-provider ":!*.kunitconfig") dirty='' commit
 	git -C "$KWARP_ROOT" diff --quiet HEAD -- "${code[@]}" 2>/dev/null || dirty=-dirty
-	echo "$(git -C "$KWARP_ROOT" log -1 --abbrev=7 --format=%h -- "${code[@]}" 2>/dev/null)$dirty"
+	commit=$(git -C "$KWARP_ROOT" log -1 --abbrev=7 --format=%h -- "${code[@]}" 2>/dev/null) || dirty=-dirty
+	echo "$commit$dirty"
 }
 
 # record_run RELEASE ARCHITECTURE PROGRAM WHAT PASSED FAILED SKIPPED NAMES: of a run whose result
 # is final. scripts/kernels.py makes Documentation/kernels.rst of these.
 record_run() {
-	local IFS=$'\t'
-	mkdir -p "$KWARP_ROOT/build/kernel-runs"
-	echo "$(date -u +%Y-%m-%dT%H:%M:%S)	$(code_commit)	$*" >"$KWARP_ROOT/build/kernel-runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
+	local IFS=$'\t' runs=$KWARP_ROOT/build/kernel-runs
+	mkdir -p "$runs"
+	set -- "$(date -u +%Y-%m-%dT%H:%M:%S)" "$(code_commit)" "$@"
+	echo "$*" >"$runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
 }
 
 # names_siw_alone LOG: a kernel log in whose reports there is siw, and nothing of ours.

@@ -135,11 +135,14 @@ boot_qemu() {
 boot_arm64() {
 	local work=$1 dir=$2 disk=()
 	[ -z "$out" ] || disk=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
-	timeout --foreground -k 5 "$timeout" qemu-system-aarch64 -machine virt -accel tcg,thread=multi -cpu max,pauth-impdef=on \
-		-smp "$smp" -m "$mem" -nodefaults -no-user-config -display none -no-reboot "${disk[@]}" \
-		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" -serial "file:$logs/console.log" \
-		-chardev "$terminal,id=terminal" -chardev "file,path=$work/status,id=status" -chardev null,id=none -chardev null,id=none2 \
-		-device pci-serial-4x,chardev1=none,chardev2=terminal,chardev3=status,chardev4=none2 2>"$work/qemu.log"
+	timeout --foreground -k 5 "$timeout" qemu-system-aarch64 -machine virt \
+		-accel tcg,thread=multi -cpu max,pauth-impdef=on -smp "$smp" -m "$mem" \
+		-nodefaults -no-user-config -display none -no-reboot "${disk[@]}" \
+		-kernel "$dir/vmlinuz" -initrd "$work/initrd" -append "$(boot_options)" \
+		-serial "file:$logs/console.log" -chardev "$terminal,id=terminal" \
+		-chardev "file,path=$work/status,id=status" -chardev null,id=first -chardev null,id=last \
+		-device pci-serial-4x,chardev1=first,chardev2=terminal,chardev3=status,chardev4=last \
+		2>"$work/qemu.log"
 }
 
 # The same three lines as in QEMU. What is the machine's memory is a file in TMPDIR.

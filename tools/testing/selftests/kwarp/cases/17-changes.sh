@@ -7,7 +7,8 @@
 
 # link_local END: that address of the interface, once no other machine has it.
 link_local() {
-	ip -n "${NS[$1]}" -6 -o addr show dev "${DEV[$1]}" scope link -tentative | awk '{ sub("/.*", "", $4); print $4; exit }'
+	ip -n "${NS[$1]}" -6 -o addr show dev "${DEV[$1]}" scope link -tentative |
+		awk '{ sub("/.*", "", $4); print $4; exit }'
 }
 
 has_link_local() {
