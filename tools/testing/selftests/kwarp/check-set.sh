@@ -24,7 +24,7 @@ out_of_check() {
 	# That the command changes what it says stays; what it shows has its own tests, too.
 	kwarpctl-show | kwarpctl-doctor) ;;
 	# Links on interfaces: bond, lo and VLANs stay.
-	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard | netdev-address) ;;
+	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
 	change-mtu | change-bond-failover) ;;
 	# rping in each role, kwdata and perftest in one.

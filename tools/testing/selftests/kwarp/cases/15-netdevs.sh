@@ -297,42 +297,6 @@ unsupported_case() {
 	del_link 0
 }
 
-# link_local END: the address of the interface.
-link_local() {
-	in_ns "$1" ip -o -6 addr show dev "${DEV[$1]}" scope link | sed -n 's|.* inet6 \([^/]*\)/.*|\1|p'
-}
-
-has_link_local() {
-	[ -n "$(link_local "$1")" ]
-}
-
-# Addresses that mean something on one interface only.
-link_local_case() {
-	own_links
-	wait_until 10 "the server has a link-local address" has_link_local 1
-	wait_until 10 "the client has one" has_link_local 0
-	new_port
-	serve server "$PORT" rping -s -a "$(link_local 1)%${DEV[1]}" -p "$PORT" -C 20 -S 4096 -V
-	client rping -c -a "$(link_local 1)%${DEV[0]}" -p "$PORT" -C 20 -S 4096 -V
-	reap 20 server
-}
-
-# Addresses come and go while others are in use: connections follow, and the others do not notice.
-address_case() {
-	local other=192.0.2.102
-	own_links
-	traffic t
-	n1 ip addr add "$other/24" dev "${DEV[1]}"
-	rping_pair "$other"
-	n1 ip addr del "$other/24" dev "${DEV[1]}"
-	knob connect_timeout 5
-	client kwconn -c -x -a "$other" -p "$PORT" -n 1 -T 30
-	traffic_stop_good t
-	still_works
-}
-
-testcase netdev-link-local 60 link_local_case
-testcase netdev-address 90 address_case
 testcase netdev-ops-lock 90 ops_lock_case
 testcase netdev-unsupported 30 unsupported_case
 testcase netdev-vlan 90 netdev_case vlan
