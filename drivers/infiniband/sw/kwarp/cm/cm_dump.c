@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Who waits for what, and for how long: endpoints and listeners, for debugfs. */
+/* Endpoints and listeners, what each waits for and for how long: for debugfs. */
 #include "cm.h"
 
 #include <linux/list.h>

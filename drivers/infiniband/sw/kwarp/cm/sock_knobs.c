@@ -173,7 +173,7 @@ static int sock_set_congestion_to(struct socket *sock, char *name)
 }
 
 /*
- * Whoever has set the knob was asked whether he may have that (knobs.c), and the program that
+ * The writer of the knob was asked whether he may have that (knobs.c), and the program that
  * happens to connect is not.  The congestion control is there: it is pinned, and TCP does not look
  * for a module.
  */
