@@ -187,12 +187,7 @@ while [ $# -gt 0 ]; do
 done
 [ $# -gt 0 ] || [ "$build" = build_debian ] || set -- trixie
 [ $# -gt 0 ] || set -- bookworm trixie sid
-for suite in "$@"; do
-	case $suite in
-	bookworm | trixie | sid) ;;
-	*) die "no suite '$suite': there are bookworm, trixie and sid" ;;
-	esac
-done
+check_suites "$@"
 # The folders first, as the user who owns them; then mounts, as root, in a namespace of its own.
 if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	"$here/host-packages.sh" packages

@@ -115,7 +115,7 @@ no_source_case() {
 
 wrong_source_case() {
 	local version
-	version=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$work/rdma-core/CMakeLists.txt")
+	version=$(rdma_core_release "$work/rdma-core")
 	sed -i 's/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION "9.1")/' "$work/rdma-core/CMakeLists.txt"
 	install_fails
 	sed -i "s/^set(PACKAGE_VERSION .*/set(PACKAGE_VERSION \"$version\")/" "$work/rdma-core/CMakeLists.txt"

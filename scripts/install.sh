@@ -164,7 +164,7 @@ rdma_core_version() {
 # A tree of one release is taken for all stable updates of that release.
 same_release() {
 	local tree=$1 version=$2 of
-	of=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$tree/CMakeLists.txt" 2>/dev/null) || of=
+	of=$(rdma_core_release "$tree")
 	[ -n "$of" ] || die "RDMA_CORE=$tree is not an rdma-core source tree: give the tree of rdma-core ${version%-*}"
 	[ "${of%%.*}" = "${version%%.*}" ] ||
 		die "RDMA_CORE=$tree is rdma-core $of, and libibverbs here is of another release: give the tree of rdma-core ${version%-*}"

@@ -208,6 +208,22 @@ record_run() {
 	echo "$*" >"$runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
 }
 
+# check_suites SUITE...: of Debian, all that the scripts know.
+check_suites() {
+	local suite
+	for suite; do
+		case $suite in
+		bookworm | trixie | sid) ;;
+		*) die "no suite '$suite': there are bookworm, trixie and sid" ;;
+		esac
+	done
+}
+
+# rdma_core_release TREE: the release that the source is of; nothing, if it is no such source.
+rdma_core_release() {
+	sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$1/CMakeLists.txt" 2>/dev/null || :
+}
+
 # names_siw_alone LOG: a kernel log in whose reports there is siw, and nothing of ours.
 names_siw_alone() {
 	grep -qsE '\[siw\]|siw_[a-z_]+\+0x' "$1" && ! grep -qsE '\[kwarp\]|kwarp_[a-z_]+\+0x' "$1"

@@ -19,7 +19,7 @@ release=$(dpkg-query -W -f '${source:Upstream-Version}' libibverbs1 2>/dev/null)
 	die "libibverbs1 is not installed: install libibverbs-dev"
 [ -n "${RDMA_CORE:-}" ] || die "give the source tree of rdma-core $release as RDMA_CORE" \
 	"(apt-get source rdma-core), or build all but the provider: dpkg-buildpackage -A"
-of=$(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$RDMA_CORE/CMakeLists.txt" 2>/dev/null) || of=
+of=$(rdma_core_release "$RDMA_CORE")
 [ -n "$of" ] ||
 	die "RDMA_CORE=$RDMA_CORE is no rdma-core source tree: give that of rdma-core $release"
 [ "$of" = "$release" ] || die "RDMA_CORE=$RDMA_CORE is rdma-core $of," \

@@ -339,12 +339,7 @@ cases=(build lintian depends made foreign install provider tools make-install li
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 out=$KWARP_ROOT/build/package-test
 if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
-	for suite in "$@"; do
-		case $suite in
-		bookworm | trixie | sid) ;;
-		*) die "no suite '$suite': there are bookworm, trixie and sid" ;;
-		esac
-	done
+	check_suites "$@"
 	[ $# -gt 0 ] || set -- bookworm trixie sid
 	"$here/host-packages.sh" packages
 	need_cache

@@ -48,12 +48,7 @@ test_release() {
 }
 
 case ${1:-} in -h | --help) head_comment; exit ;; esac
-for suite in "$@"; do
-	case $suite in
-	bookworm | trixie | sid) ;;
-	*) die "no suite '$suite': there are bookworm, trixie and sid" ;;
-	esac
-done
+check_suites "$@"
 [ $# -gt 0 ] || set -- bookworm trixie sid
 "$here/host-packages.sh" demo
 mkdir -p "$KWARP_ROOT/build"

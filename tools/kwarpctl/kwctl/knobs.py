@@ -127,13 +127,10 @@ def keep(host, link, wanted):
     lines = (HEAD % link if text is None else text).splitlines()
     for knob, value in wanted.items():
         mine = [n for n, line in enumerate(lines) if re.match(r"\s*%s\s*=" % knob, line)]
-        for n in mine[:-1]:
-            lines[n] = None
-        if mine:
-            lines[mine[-1]] = "%s=%s" % (knob, value)
-        else:
-            lines.append("%s=%s" % (knob, value))
-        lines = [line for line in lines if line is not None]
+        last = mine.pop() if mine else len(lines)
+        lines[last:last + 1] = ["%s=%s" % (knob, value)]
+        for n in reversed(mine):
+            del lines[n]
     host.replace(kept_in(link), "\n".join(lines) + "\n")
 
 

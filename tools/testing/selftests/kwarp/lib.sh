@@ -508,6 +508,13 @@ ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
 
+DEBUGFS=/sys/kernel/debug
+
+# Is debugfs there, or can it be?
+has_debugfs() {
+	mountpoint -q "$DEBUGFS" || mount -t debugfs none "$DEBUGFS" 2>/dev/null
+}
+
 # try_client SECONDS STUCK COMMAND...: its end is for the caller to judge, in STATUS. If it
 # still runs after SECONDS and STUCK, a function, is true it is ended: STATUS "stuck".
 try_client() {

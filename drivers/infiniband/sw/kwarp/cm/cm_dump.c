@@ -67,6 +67,46 @@ static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
 
 /* ------------------------------------------------------------------ all of them */
 
+/**
+ * struct dumped - what a list of the device has
+ * @get: a reference; any context
+ * @dump: say what it is, and put the reference; may sleep
+ */
+struct dumped {
+	void (*get)(struct list_head *node);
+	void (*dump)(struct list_head *node, struct seq_file *m);
+};
+
+static void get_ep_node(struct list_head *node)
+{
+	kwarp_ep_get(list_entry(node, struct kwarp_ep, node));
+}
+
+static void dump_ep_node(struct list_head *node, struct seq_file *m)
+{
+	struct kwarp_ep *ep = list_entry(node, struct kwarp_ep, node);
+
+	dump_ep(ep, m);
+	kwarp_ep_put(ep);
+}
+
+static const struct dumped ep_nodes = { get_ep_node, dump_ep_node };
+
+static void get_listener_node(struct list_head *node)
+{
+	kwarp_listener_get(list_entry(node, struct kwarp_listener, node));
+}
+
+static void dump_listener_node(struct list_head *node, struct seq_file *m)
+{
+	struct kwarp_listener *l = list_entry(node, struct kwarp_listener, node);
+
+	dump_listener(l, m);
+	kwarp_listener_put(l);
+}
+
+static const struct dumped listener_nodes = { get_listener_node, dump_listener_node };
+
 /* Entries of a list, and some more that may come. */
 static u32 count(struct kwarp_dev *kdev, const struct list_head *list)
 {
@@ -81,70 +121,37 @@ static u32 count(struct kwarp_dev *kdev, const struct list_head *list)
 }
 
 /* A reference on each.  Return: their number. */
-static u32 take_eps(struct kwarp_dev *kdev, struct kwarp_ep **eps, u32 most)
+static u32 take(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
+		struct list_head **nodes, u32 most)
 {
-	struct kwarp_ep *ep;
+	struct list_head *node;
 	u32 n = 0;
 
 	spin_lock(&kdev->cm.lock);
 	/* Listed, hence alive. */
-	list_for_each_entry(ep, &kdev->cm.eps, node) {
+	list_for_each(node, list) {
 		if (n == most)
 			break;
-		kwarp_ep_get(ep);
-		eps[n++] = ep;
+		what->get(node);
+		nodes[n++] = node;
 	}
 	spin_unlock(&kdev->cm.lock);
 	return n;
 }
 
-static u32 take_listeners(struct kwarp_dev *kdev, struct kwarp_listener **ls, u32 most)
+static int dump_list(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
+		     struct seq_file *m)
 {
-	struct kwarp_listener *l;
-	u32 n = 0;
+	u32 i, n = count(kdev, list);
+	struct list_head **nodes;
 
-	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(l, &kdev->cm.listeners, node) {
-		if (n == most)
-			break;
-		kwarp_listener_get(l);
-		ls[n++] = l;
-	}
-	spin_unlock(&kdev->cm.lock);
-	return n;
-}
-
-static int dump_eps(struct kwarp_dev *kdev, struct seq_file *m)
-{
-	u32 i, n = count(kdev, &kdev->cm.eps);
-	struct kwarp_ep **eps;
-
-	eps = kvcalloc(n, sizeof(*eps), GFP_KERNEL);
-	if (!eps)
+	nodes = kvcalloc(n, sizeof(*nodes), GFP_KERNEL);
+	if (!nodes)
 		return -ENOMEM;
-	n = take_eps(kdev, eps, n);
-	for (i = 0; i < n; i++) {
-		dump_ep(eps[i], m);
-		kwarp_ep_put(eps[i]);
-	}
-	kvfree(eps);
-	return 0;
-}
-
-static int dump_listeners(struct kwarp_dev *kdev, struct seq_file *m)
-{
-	u32 i, n = count(kdev, &kdev->cm.listeners);
-	struct kwarp_listener **ls;
-
-	ls = kvcalloc(n, sizeof(*ls), GFP_KERNEL);
-	if (!ls)
-		return -ENOMEM;
-	n = take_listeners(kdev, ls, n);
-	for (i = 0; i < n; i++) {
-		dump_listener(ls[i], m);
-		kwarp_listener_put(ls[i]);
-	}
-	kvfree(ls);
+	n = take(kdev, list, what, nodes, n);
+	for (i = 0; i < n; i++)
+		what->dump(nodes[i], m);
+	kvfree(nodes);
 	return 0;
 }
 
@@ -159,5 +166,6 @@ static int dump_listeners(struct kwarp_dev *kdev, struct seq_file *m)
 int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m)
 {
 	might_sleep();
-	return dump_eps(kdev, m) ?: dump_listeners(kdev, m);
+	return dump_list(kdev, &kdev->cm.eps, &ep_nodes, m) ?:
+	       dump_list(kdev, &kdev->cm.listeners, &listener_nodes, m);
 }

@@ -107,7 +107,6 @@ enum kwarp_cm_timer {
 	KWARP_CMT_FPDU,		/* the RTR */
 	KWARP_CMT_TERM,		/* Terminate out */
 	KWARP_CMT_LINGER,	/* both FINs */
-	KWARP_CMT_COUNT
 };
 
 struct kwarp_cm_step {

@@ -64,7 +64,7 @@ rt_limits_back() {
 coalesce_realtime() {
 	local rc=0
 	coalesce_links
-	mountpoint -q /sys/kernel/debug || mount -t debugfs none /sys/kernel/debug || :
+	has_debugfs || :
 	rt_limits_off >"$CASE_DIR/limits"
 	(coalesce_case realtime) || rc=$?
 	rt_limits_back < <(tac "$CASE_DIR/limits")

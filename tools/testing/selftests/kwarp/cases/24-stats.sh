@@ -178,11 +178,8 @@ stats_reads() {
 	[ "$(stat_of 0 tx_read_requests)" -gt 100 ]
 }
 
-DEBUGFS=/sys/kernel/debug
-
 need_debugfs() {
-	mountpoint -q "$DEBUGFS" || mount -t debugfs none "$DEBUGFS" 2>/dev/null ||
-		skip "this kernel has no debugfs"
+	has_debugfs || skip "this kernel has no debugfs"
 }
 
 # debug_says END FILE WORDS: a line of the link's file has them.
@@ -214,12 +211,12 @@ debugfs_case() {
 	debug_says 0 cm '^CONNECT +TCP_UP +[1-9]' || fail "no event of connection management is shown"
 	stop bench KILL
 	stop server KILL
-	kwrawpeer_bad_crc
+	bad_crc_is_shown
 	[ "$(stat -c %a "$DEBUGFS"/kwarp/*-"${LINK[0]}"/connections)" = 400 ] || fail "others than root may read it"
 }
 
 # A peer whose CRC is wrong gets a Terminate, which is shown by its code.
-kwrawpeer_bad_crc() {
+bad_crc_is_shown() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
 	start terminate 0 python3 "$HERE/timers.py" terminate "${IP[1]}" "$PORT"

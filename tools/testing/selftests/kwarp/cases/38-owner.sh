@@ -218,7 +218,7 @@ knob_sockets_case() {
 	stop listener KILL
 }
 
-# Data go through buffers that are hardly larger than a frame, with a program's own service type.
+# Data go through buffers that are hardly larger than a frame.
 knob_small_case() {
 	skip_on siw "it has no knobs"
 	own_links
