@@ -95,6 +95,10 @@ packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm tr
 package-test: ## these installed, upgraded, removed in fresh chroots of Debian 12, 13 and sid [SUITES=]
 	@$(scripts)/package-test.sh $(SUITES)
 
+.PHONY: secure-boot
+secure-boot: ## the packages' module in a guest with Secure Boot, before and after its key is enrolled
+	@$(scripts)/secure-boot-test.sh
+
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
 	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)

@@ -22,7 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=''
 
 # What the packages are made of, and the tools that look at them.
-sources=(debian drivers include rdma-core-provider tools/kwarpctl packaging LICENSES Makefile
+sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
 	README.md Documentation/{admin-guide,packages,programs}.rst
 	scripts/{lib,version,build-module,kernel-probe,build-provider,package-provider,install}.sh
 	scripts/probes scripts/dkms.conf.in scripts/kwarp@.service)

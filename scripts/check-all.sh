@@ -20,7 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 out=$KWARP_ROOT/build/check-all
-steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 kunit-be kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
+steps=(check e2e-rest e2e-debug-rest e2e-uml e2e-libsiw e2e-long e2e-threadirqs e2e-6.1 e2e-sid e2e-flavours e2e-arm64 kunit-be packages secure-boot kcsan faults fuzz-uverbs mutate-streams fuzz-long mutants soak)
 
 step_check() {
 	"$here/check.sh"
@@ -79,6 +79,15 @@ step_e2e-arm64() {
 
 step_kunit-be() {
 	"$here/kunit.sh" --big-endian
+}
+
+# Each release of Debian, and the provider of one in another.
+step_packages() {
+	"$here/package-test.sh"
+}
+
+step_secure-boot() {
+	"$here/secure-boot-test.sh"
 }
 
 # The data path, and memory windows, which end while others use them: that is where processors

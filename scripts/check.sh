@@ -6,7 +6,8 @@
 #
 # What is judged by time, cases of the end-to-end suite and figures, runs by itself: with the
 # debug suite beside the others, all of them on two processors, cases on both kernels missed
-# their times. The test of make install, the longest of the others, runs beside those.
+# their times. The tests of make install and of the packages, the longest of the others, run
+# beside those.
 #
 # What is left: build/check/STEP.log, and build/check-results.
 set -euo pipefail
@@ -56,17 +57,22 @@ mkdir -p "$logs"
 "$here/host-packages.sh" check
 # A background job does not hear the terminal's interrupt.
 trap 'trap - TERM; kill 0' INT TERM
-names=(lint selftest kunit fuzz provider-test install e2e bench e2e-debug)
-step install "$here/install-test.sh" >"$logs/install.told" 2>&1 &
-install=$!
+names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
+# In chroots of their own, and mostly one program at a time.
+steps_beside() {
+	step install "$here/install-test.sh"
+	step packages "$here/package-test.sh" trixie
+}
+steps_beside >"$logs/beside.told" 2>&1 &
+beside=$!
 step lint "$here/lint.sh"
 step selftest "$here/selftest.sh"
 step kunit "$here/kunit.sh"
 step fuzz "$here/fuzz.sh" 60
 step provider-test "$here/provider-test.sh"
-say "waiting for the test of make install, which has run beside the above"
-wait "$install"
-cat "$logs/install.told"
+say "waiting for the tests of make install and of the packages, which have run beside the above"
+wait "$beside"
+cat "$logs/beside.told"
 export KWARP_E2E_SET=check
 step e2e "$here/e2e.sh" --kernel 6.12
 step bench "$here/bench.sh" --short

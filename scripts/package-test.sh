@@ -194,6 +194,8 @@ tools_case() {
 		[ "$(zcat "$root/usr/share/man/$page.gz" | grep -c '^\.SH')" -gt 3 ]
 	done
 	root bash -n /usr/share/bash-completion/completions/kwarpctl
+	# bpftrace is not in the chroot.
+	[ -x "$root/usr/share/kwarp/kwarp-latency.bt" ]
 	# man is not in the chroot.
 	words=$(root systemd-analyze verify --man=no kwarp@eth0.service 2>&1) ||
 		words="status $?: $words"
