@@ -51,7 +51,13 @@ def word_behind(text):
 
 
 def netdev_of(host, name):
-    return host.read("%s/%s/ports/1/gid_attrs/ndevs/0" % (CLASS, name)) or None
+    """The name of a link's netdev, which Linux 6.1 does not tell of iWARP devices in sysfs, and rdma
+    only in the netdev's network namespace."""
+    found = host.read("%s/%s/ports/1/gid_attrs/ndevs/0" % (CLASS, name))
+    if found:
+        return found
+    ports = rdma.rdma(host, "link", "show", name + "/1")
+    return ports[0].get("netdev") if ports else None
 
 
 def defaults(host):

@@ -108,6 +108,14 @@ class Links(Case):
         self.assertEqual(one.changed, {"crc": "off", "rtr": "write,read"})
         self.assertEqual(two.changed, {"rtr": "write,read"})
 
+    def test_netdev_on_6_1(self):
+        """Linux 6.1 has no folder of GIDs' netdevs for iWARP."""
+        self.host.remove("/sys/class/infiniband/kws/ports/1/gid_attrs")
+        self.host.says("rdma -j -d -d link show kws/1", '[{"ifname":"kws","port":1,"netdev":"v0"}]')
+        self.assertEqual(links.find_links(self.host, "kws")[0].netdev, "v0")
+        self.host.says("rdma -j -d -d link show kws/1", '[{"ifname":"kws","port":1}]')
+        self.assertIsNone(links.find_links(self.host, "kws")[0].netdev)
+
     def test_another_namespace(self):
         self.host.put("/sys/class/infiniband/kws/ports/1/gid_attrs/ndevs/0", "far0")
         self.host.remove("/sys/class/infiniband/kws/kwarp")
