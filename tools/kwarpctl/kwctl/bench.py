@@ -49,10 +49,12 @@ def need_perftest(host):
         raise Trouble("%s is missing: install the package perftest" % ", ".join(missing))
 
 
-def argv_of(host, test, port, link):
+def argv_of(host, test, port, link, ipv6):
+    """A run of perftest, which has to be told the family of addresses at both ends."""
     device = ("-d", link) if link else ()
+    family = ("--ipv6-addr",) if ipv6 else ()
     return [host.which(test.program), "-R", "-F", "-p", str(port), "-s", str(test.size),
-            *test.options, *device]
+            *test.options, *device, *family]
 
 
 # -------------------------------------------------------------------- figures
@@ -118,6 +120,9 @@ class Line:
 
     def __init__(self, sock):
         self.sock = sock
+        # An IPv6 socket that listens for both has IPv4 peers as ::ffff:ADDRESS.
+        peer = sock.getpeername()[0]
+        self.ipv6 = ":" in peer and not peer.startswith("::ffff:")
         self.file = sock.makefile("rw", encoding="utf-8", errors="replace", newline="\n")
 
     def say(self, text):
@@ -173,7 +178,7 @@ def client(host, args):
     line = call(args.address, args.port)
     results = []
     for number, test in enumerate(TESTS):
-        argv = argv_of(host, test, args.port + 1, args.link) + [args.address]
+        argv = argv_of(host, test, args.port + 1, args.link, line.ipv6) + [args.address]
         results.append((test, measure(host, line, number, argv)))
     if args.json:
         print(json.dumps([dict(test=t.program, octets=t.size, **r) for t, r in results], indent=2))
@@ -203,11 +208,11 @@ class Server:
             self.child.wait()
         self.child = None
 
-    def start(self, number):
+    def start(self, number, ipv6):
         """Start a test's server: "ready" when it listens, else what is wrong."""
         self.stop()
         test = TESTS[number]
-        argv = argv_of(self.host, test, self.port, self.link)
+        argv = argv_of(self.host, test, self.port, self.link, ipv6)
         self.child = self.launch(argv)
         for _ in range(100):
             if self.child.poll() is not None:
@@ -225,7 +230,7 @@ class Server:
                 words = re.fullmatch(r"start (\d)", line.hear())
                 if not words or int(words[1]) >= len(TESTS):
                     return
-                line.say(self.start(int(words[1])))
+                line.say(self.start(int(words[1]), line.ipv6))
         except OSError:
             pass
         finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What perftest prints, and the server that starts it again."""
+import socket
 import threading
 
 from kwctl import bench
@@ -36,6 +37,8 @@ class Child:
 
 
 class FakeLine:
+    ipv6 = False
+
     def __init__(self, *heard):
         self.heard, self.said = list(heard), []
 
@@ -85,9 +88,12 @@ class Runs(Case):
 
     def test_arguments(self):
         self.host.says("ib_write_bw")
-        argv = bench.argv_of(self.host, WRITE, 18515, "kw0")
+        argv = bench.argv_of(self.host, WRITE, 18515, "kw0", False)
         self.assertEqual(argv[:5], ["/usr/bin/ib_write_bw", "-R", "-F", "-p", "18515"])
         self.assertEqual(argv[-2:], ["-d", "kw0"])
+        argv = bench.argv_of(self.host, WRITE, 18515, None, True)
+        self.assertEqual(argv[-1], "--ipv6-addr")
+        self.assertNotIn("-d", argv)
 
     def test_a_client_tries_again(self):
         answers = [Result(139, "", ""), Result(0, BANDWIDTH, "")]
@@ -111,6 +117,7 @@ class Runs(Case):
         self.children = []
 
         def launch(argv):
+            self.launched = argv
             self.children.append(Child(status))
             return self.children[-1]
 
@@ -134,6 +141,19 @@ class Runs(Case):
             self.assertEqual((line.said, self.children), ([bench.HELLO], []))
 
     def test_both_ends_on_this_machine(self):
+        """The socket that listens may be one of IPv6, and its peers not."""
+        self.both_ends("127.0.0.1")
+        self.assertNotIn("--ipv6-addr", self.launched)
+
+    def test_both_ends_ipv6(self):
+        try:
+            socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        except OSError as error:
+            self.skipTest("no IPv6 here: %s" % error)
+        self.both_ends("::1")
+        self.assertIn("--ipv6-addr", self.launched)
+
+    def both_ends(self, address):
         listener = bench.listen(0)
         self.addCleanup(listener.close)
         port = listener.getsockname()[1]
@@ -146,7 +166,8 @@ class Runs(Case):
 
         thread = threading.Thread(target=one)
         thread.start()
-        line = bench.call("127.0.0.1", port)
+        line = bench.call(address, port)
+        self.assertEqual(line.ipv6, ":" in address)
         bench.ask(line, "start 0")
         line.file.close()
         line.sock.close()

@@ -22,7 +22,7 @@ out_of_check() {
 	# Counts of two operations each way stay.
 	stats-read | stats-send) ;;
 	# That the command changes what it says stays; what it shows has its own tests, too.
-	kwarpctl-show | kwarpctl-doctor) ;;
+	kwarpctl-show | kwarpctl-doctor | kwarpctl-bench) ;;
 	# Links on interfaces: bond, lo and VLANs stay.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;

@@ -87,6 +87,24 @@ writable_knobs() {
 	find "/sys/class/infiniband/${LINK[0]}/kwarp" -type f -perm -200 -printf '%f '
 }
 
+# Figures of each test, over addresses of both families, from one server.
+ctl_bench_case() {
+	local addr
+	skip_on siw "it is for our links"
+	own_links
+	new_port
+	serve server "$PORT" kwarpctl bench --server --port "$PORT"
+	for addr in "${IP[1]}" "${IP6[1]}"; do
+		ctl_json 0 "len(found) == 5" bench "$addr" --port "$PORT"
+		python3 -c 'import json, sys
+for run in json.load(sys.stdin):
+	assert [v for v in run.values() if isinstance(v, float) and v > 0], run' \
+			<"$CASE_DIR/ctl.log" || fail "kwarpctl bench $addr has no figure of a test"
+	done
+	stop server
+}
+
 testcase kwarpctl-show 90 ctl_show_case
 testcase kwarpctl-doctor 60 ctl_doctor_case
 testcase kwarpctl-set 30 ctl_set_case
+testcase kwarpctl-bench 240 ctl_bench_case
