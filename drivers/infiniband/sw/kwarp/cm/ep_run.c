@@ -11,6 +11,7 @@
 #include "ep_run.h"
 
 #include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
 
 #include "../qp/stream.h"
 #include "../trace.h"
@@ -111,7 +112,7 @@ static void act_est_fail(struct kwarp_ep *ep)
 	}
 	/* accept() returns the errno, and then iw_cm wants no event. */
 	ep->accepting = false;
-	kwarp_cm_drop_id(ep);
+	kwarp_ep_drop_id(ep);
 }
 
 static void act_qp_abort(struct kwarp_ep *ep)
@@ -166,12 +167,27 @@ static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || ep->asked);
 	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->turn));
-	kwarp_cm_drop_id(ep);			/* connect() or accept() failed */
+	kwarp_ep_drop_id(ep);			/* connect() or accept() failed */
 	kwarp_ep_delist(ep);
 }
 
+/* A handshake that has failed. */
+static const char *why_no_tcp(int err)
+{
+	switch (err) {
+	case -ECONNREFUSED:
+		return "TCP did not connect: nothing listens there";
+	case -ETIMEDOUT:
+	case -EHOSTUNREACH:
+	case -ENETUNREACH:
+		return "TCP did not connect: there is no answer";
+	default:
+		return "TCP did not connect";
+	}
+}
+
 /* In words, what ends a connection before it is there, or after; NULL: nothing to worry about. */
-static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event)
+static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event, int err)
 {
 	if (event == KWARP_CME_DOWN_ERR)
 		return was == KWARP_CMS_STREAM || was == KWARP_CMS_WAIT_FPDU ?
@@ -182,9 +198,9 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	case KWARP_CME_BAD:
 		return "the peer broke the protocol";
 	case KWARP_CME_LOST:
-		return "lost before it was there";
-	case KWARP_CME_REFUSE:
-		return "refused: the peer asks for what cannot be";
+		return was == KWARP_CMS_CONNECT ? why_no_tcp(err) : "lost before it was there";
+	case KWARP_CME_REFUSE:			/* 5044-7.1.1-9 */
+		return "refused: CRC is required here, and the peer has it off";
 	case KWARP_CME_OWE_TERM:
 		return "refused: the peer's Reply gives less than was asked for";
 	case KWARP_CME_TIMER:
@@ -202,11 +218,14 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
-	const char *text = what_is_wrong(was, event);
+	const char *text = what_is_wrong(was, event, ep->status);
 
 	if (!text || !ep->cs.sock)
 		return;
 	kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
+	/* A socket that has not connected knows no peer. */
+	if (was == KWARP_CMS_CONNECT && ep->cm_id)
+		remote = ep->cm_id->m_remote_addr;
 	ibdev_notice_ratelimited(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
 				 &local, &remote, text, kwarp_cm_state_name(was));
 }

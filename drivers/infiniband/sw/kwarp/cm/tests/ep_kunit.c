@@ -70,6 +70,27 @@ static void on_reset(void)
 		ct_peer_ends(-ECONNRESET);
 }
 
+static void dial_ends(int err)
+{
+	fake.sock->connect_err = err;
+	ct_sock_event();
+}
+
+static void on_refused(void)
+{
+	dial_ends(-ECONNREFUSED);
+}
+
+static void on_unreachable(void)
+{
+	dial_ends(-EHOSTUNREACH);
+}
+
+static void on_dial_reset(void)
+{
+	dial_ends(-ECONNRESET);
+}
+
 static void on_tx_error(void)
 {
 	if (!fake.sock || kwarp_cm_attached(ct_state()))
@@ -381,6 +402,9 @@ static const struct notice_case {
 } notices[] = {
 	{ "garbage for a Request", ct_to_wait_req, on_garbage, "the peer broke the protocol" },
 	{ "garbage for a Reply", ct_to_wait_rep, on_garbage, "the peer broke the protocol" },
+	{ "nobody listens", ct_to_connect, on_refused, "TCP did not connect: nothing listens there" },
+	{ "no route", ct_to_connect, on_unreachable, "TCP did not connect: there is no answer" },
+	{ "TCP is reset", ct_to_connect, on_dial_reset, "TCP did not connect" },
 	{ "no Request", ct_to_wait_req, ct_timer_runs, "nothing came in time" },
 	{ "no verdict", ct_to_wait_ulp, ct_timer_runs, "nothing came in time" },
 	{ "reset", ct_to_wait_req, on_reset, "lost before it was there" },
@@ -406,6 +430,19 @@ static void test_notice(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, fake.notice, c->notice);
 	else
 		KUNIT_EXPECT_NULL(test, fake.notice);
+}
+
+/* Of a socket that never connected TCP does not know the peer. */
+static void test_notice_peer(struct kunit *test)
+{
+	struct sockaddr_storage *peer = &fake.id.id.m_remote_addr;
+
+	peer->ss_family = AF_INET;
+	((struct sockaddr_in *)peer)->sin_port = htons(7471);
+	ct_to_connect(test);
+	on_refused();
+	ct_settle();
+	KUNIT_EXPECT_MEMEQ(test, &fake.notice_peer, peer, sizeof(*peer));
 }
 
 /* What wakes it before its time does not give it more time. */
@@ -789,6 +826,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE_SLOW(test_turn_timer),
 	KUNIT_CASE(test_turn_refused),
 	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
+	KUNIT_CASE(test_notice_peer),
 	KUNIT_CASE(test_turn_deadline),
 	KUNIT_CASE(test_connect_refused),
 	KUNIT_CASE(test_attach_fails_initiator),

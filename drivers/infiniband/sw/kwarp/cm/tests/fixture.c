@@ -10,8 +10,8 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 /* What the log says of a connection, without the addresses. */
 #undef ibdev_notice_ratelimited
 #define ibdev_notice_ratelimited(ibdev, fmt, local, remote, text, state) \
-	((void)(ibdev), (void)(fmt), (void)(local), (void)(remote), (void)(state), \
-	 fake.notice = (text))
+	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
+	 fake.notice_peer = *(remote), fake.notice = (text))
 
 #include "../listener.c"
 #include "../turn.c"

@@ -125,6 +125,7 @@ struct fake_id {
  * @id: of the connection
  * @listener: where responders come from
  * @notice: what the log has said last of a connection
+ * @notice_peer: the peer that it named
  * @sock: the socket made last; NULL after its end
  * @socks: sockets there are
  * @dials: sockets dialled
@@ -148,6 +149,7 @@ struct fake {
 	struct fake_id id;
 	struct kwarp_listener listener;
 	const char *notice;
+	struct sockaddr_storage notice_peer;
 	struct fake_sock *sock;
 	int socks;
 	int dials;
