@@ -102,6 +102,9 @@ static int add_device(const char *name, struct net_device *netdev, struct net *n
 		return -EEXIST;
 	}
 	ret = kwarp_device_add(name, netdev, net, siw ? &siw_link_ops : &link_ops, siw);
+	/* The core's word for a name that is taken. */
+	if (ret == -ENFILE)
+		return -EEXIST;
 	return ret ? ret : check_netdev(netdev, net);
 }
 

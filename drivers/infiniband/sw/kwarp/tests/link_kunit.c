@@ -498,8 +498,12 @@ static void test_add_fails(struct kunit *test)
 {
 	struct link_test *t = test->priv;
 
+	t->add = -ENOMEM;
+	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENOMEM);
+	expect_log(test, "add kw0");
+	/* The core's answer to a name that is taken; an administrator is told as much. */
 	t->add = -ENFILE;
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENFILE);
+	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -EEXIST);
 	expect_log(test, "add kw0");
 }
 
