@@ -118,7 +118,9 @@ def knobs_page(knobs, counts, synonyms, texts):
         "0644.  Writing takes CAP_NET_ADMIN over the network namespace of the link.  A connection "
         "takes its values when it starts, so that a new value holds for connections made "
         "afterwards.  Module parameters of the same names are the defaults of links added later.  "
-        "What is no value of the knob is refused with EINVAL, and the value stays as it was.",
+        "What is no value of the knob is refused with EINVAL, or ERANGE if it is no number that fits, "
+        "and the value stays as it was.  A module parameter that is refused keeps the module from "
+        "loading.",
         "The defaults are right for kwarp at both ends.  :doc:`/interop` says which to change for "
         "other peers, \"Knobs\" in :doc:`/admin-guide` how to set them for good.",
     ]
@@ -194,8 +196,8 @@ def counters_page(text):
     streams = [name for name, kind in rows if kind == "STREAM"]
     others = [name for name, kind in rows if kind != "STREAM"]
     body = heading("Of streams", "=") + paragraphs([
-        "Counters of queue pairs (``rdma statistic qp bind link kw0 lqpn N``, then ``rdma statistic "
-        "statistic qp show link kw0``) have these, too.  ``tx_`` is what this end sent, ``rx_`` what it "
+        "Counters of queue pairs (``rdma statistic qp bind link kw0/1 lqpn N``, then "
+        "``rdma statistic qp show link kw0``) have these, too.  ``tx_`` is what this end sent, ``rx_`` what it "
         "received."])
     body += counter_list(streams, texts)
     body += heading("Of the device", "=") + counter_list(others, texts)

@@ -205,11 +205,13 @@ static int pin_congestion(struct net *net, union knob_value *value)
 		return ret;
 	ret = sock->ops->setsockopt(sock, SOL_TCP, TCP_CONGESTION, KERNEL_SOCKPTR(value->name),
 				    strlen(value->name));
-	if (ret)
-		sock_release(sock);
-	else
+	if (!ret) {
 		value->pin = sock;
-	return ret;
+		return 0;
+	}
+	sock_release(sock);
+	/* The module's loader would take ENOENT for a parameter that it does not know. */
+	return ret == -ENOENT ? -EINVAL : ret;
 }
 
 static void release_pin(struct socket *pin)

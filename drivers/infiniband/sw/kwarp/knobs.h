@@ -64,10 +64,11 @@ struct socket;
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` takes that of the network namespace.
  *
- *	TCP is asked when the knob is set: one that it does not know gives ENOENT, and one that it
- *	does not let the caller have EPERM.  Its module cannot be unloaded as long as a link's knob
- *	names it.  As a module parameter it has to be there when the module is loaded, in an
- *	initramfs, too; a link that cannot have it begins with ``default``, and the log says so.
+ *	TCP is asked when the knob is set: one that it does not know is refused, and one that it
+ *	does not let the caller have gives EPERM.  Its module cannot be unloaded as long as a link's
+ *	knob names it.  As a module parameter it has to be there when the module is loaded, in an
+ *	initramfs, too, or the module does not load; a link that cannot have it later begins with
+ *	``default``, and the log says so.
  *
  *	One that needs ECN, as dctcp does, gets it from peers that have the same.
  *
