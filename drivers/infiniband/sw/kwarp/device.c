@@ -58,6 +58,7 @@ static const struct ib_device_ops kwarp_ops = {
 	.fill_res_qp_entry = kwarp_fill_qp,
 	.fill_res_cq_entry = kwarp_fill_cq,
 	.fill_res_mr_entry = kwarp_fill_mr,
+	.fill_res_cm_id_entry = kwarp_fill_cm_id,
 	KWARP_FILL_SRQ
 	.alloc_hw_port_stats = kwarp_alloc_port_stats,
 	.get_hw_stats = kwarp_get_stats,

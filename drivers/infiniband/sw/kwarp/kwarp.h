@@ -6,6 +6,7 @@
 #define KWARP_H
 
 #include <linux/atomic.h>
+#include <linux/hashtable.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -19,6 +20,9 @@
 #include "compat.h"
 #include "limits.h"
 #include "counts.h"
+
+/* 256 lists of endpoints, by their id */
+#define KWARP_CM_ID_BITS	8
 
 struct socket;
 
@@ -170,6 +174,8 @@ struct kwarp_dev {
 		spinlock_t lock;	/* this group */
 		struct list_head eps;
 		struct list_head listeners;
+		/* endpoints by the id of rdma_cm for which they have upcalls to make */
+		DECLARE_HASHTABLE(ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;
 		bool stopping;
 		raw_spinlock_t new_lock; /* new_qps; taken under iw_cm's spinlock */

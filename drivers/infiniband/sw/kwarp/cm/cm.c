@@ -92,8 +92,7 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 	if (ret)
 		return ret;
 	kwarp_cm_bind_stand_in(stand_in, ep);
-	id->add_ref(id);
-	WRITE_ONCE(ep->cm_id, id);
+	kwarp_ep_set_id(ep, id);
 	return 0;
 }
 
@@ -148,13 +147,13 @@ static bool is_accepted(const struct iw_cm_id *id)
 /* The connection ends; with @mute the id hears nothing of it, nor of anything else. */
 static void punish(struct iw_cm_id *id, bool mute)
 {
-	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id);
+	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id->context);
 
 	if (!ep)			/* all has been said */
 		return;
 	kwarp_ep_lock(ep);
 	if (mute && ep->cm_id == id)
-		kwarp_cm_drop_id(ep);
+		kwarp_ep_drop_id(ep);
 	ep->status = -ECONNABORTED;
 	kwarp_ep_apply(ep, KWARP_CME_ABORT);
 	kwarp_ep_unlock(ep);
@@ -248,8 +247,7 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *
 	if (ret)
 		goto out_reject;
 	kwarp_cm_bind_stand_in(stand_in, ep);
-	id->add_ref(id);
-	WRITE_ONCE(ep->cm_id, id);
+	kwarp_ep_set_id(ep, id);
 	kwarp_ep_apply(ep, KWARP_CME_ACCEPT);
 	return 0;
 
@@ -370,6 +368,7 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 	spin_lock_init(&kdev->cm.lock);
 	INIT_LIST_HEAD(&kdev->cm.eps);
 	INIT_LIST_HEAD(&kdev->cm.listeners);
+	hash_init(kdev->cm.ids);
 	init_waitqueue_head(&kdev->cm.idle);
 	kdev->cm.stopping = false;
 	kwarp_cm_init_stand_ins(kdev);

@@ -13,7 +13,32 @@ struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_dev;
 struct kwarp_qp;
+struct rdma_cm_id;
 struct seq_file;
+
+/**
+ * struct kwarp_cm_info - what connection management has for an id of rdma_cm
+ * @role: "initiator", "responder" or "listener"
+ * @state: of an endpoint; NULL: a listener
+ * @state_ms: for how long it has been in that state, milliseconds
+ * @timed: the state ends by a timer
+ * @ends_ms: in how long, milliseconds
+ * @backlog: of a listener: as asked for
+ * @queued: connections that TCP has, and the listener not yet
+ * @half_open: endpoints that have not finished startup
+ * @asked: Requests that the ULP has been told of and has not answered
+ */
+struct kwarp_cm_info {
+	const char *role;
+	const char *state;
+	u32 state_ms;
+	bool timed;
+	u32 ends_ms;
+	int backlog;
+	u32 queued;
+	u32 half_open;
+	int asked;
+};
 
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param);
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param);
@@ -26,6 +51,8 @@ void kwarp_cm_retire(struct kwarp_dev *kdev);
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev);
 void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 void kwarp_cm_drop_qp(struct kwarp_qp *qp);
+bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct rdma_cm_id *id,
+		       struct kwarp_cm_info *info);
 int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m);
 void kwarp_cm_exit(void);
 

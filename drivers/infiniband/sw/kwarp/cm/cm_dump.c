@@ -12,17 +12,10 @@
 
 #include "../kwarp.h"
 #include "../qp/qp.h"
+#include "cm_info.h"
 #include "ep.h"
 #include "listener.h"
 #include "types.h"
-
-/* Milliseconds until then, which may be past. */
-static long ms_until(unsigned long when)
-{
-	const long left = when - jiffies;
-
-	return left < 0 ? -(long)jiffies_to_msecs(-left) : (long)jiffies_to_msecs(left);
-}
 
 /* Context: ep->mutex held. */
 static void dump_addresses(struct kwarp_ep *ep, struct seq_file *m)
@@ -37,11 +30,13 @@ static void dump_addresses(struct kwarp_ep *ep, struct seq_file *m)
 
 static void dump_ep(struct kwarp_ep *ep, struct seq_file *m)
 {
+	struct kwarp_cm_info info;
+
 	mutex_lock(&ep->mutex);
-	seq_printf(m, "%s %s for %ld ms", ep->listener ? "responder" : "initiator",
-		   kwarp_cm_state_name(ep->state), -ms_until(ep->since));
-	if (ep->due.kind != KWARP_CMT_NONE)
-		seq_printf(m, " ends in %ld ms", ms_until(ep->due.deadline));
+	kwarp_ep_describe(ep, &info);
+	seq_printf(m, "%s %s for %u ms", info.role, info.state, info.state_ms);
+	if (info.timed)
+		seq_printf(m, " ends in %u ms", info.ends_ms);
 	if (ep->qp)
 		seq_printf(m, " qp %u", ep->qp->ibqp.qp_num);
 	dump_addresses(ep, m);
@@ -54,13 +49,13 @@ static void dump_ep(struct kwarp_ep *ep, struct seq_file *m)
 static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
 {
 	struct sockaddr_storage at = {}, none = {};
+	struct kwarp_cm_info info;
 
 	mutex_lock(&l->mutex);
-	if (l->cs.sock) {
+	if (kwarp_listener_describe(l, &info)) {
 		kwarp_cm_sock_names(l->cs.sock, &at, &none);
-		seq_printf(m, "listener %pISpc backlog %d queued %u half-open %u asked %d\n", &at,
-			   l->backlog, kwarp_cm_sock_queued(l->cs.sock),
-			   READ_ONCE(l->num_half_open), READ_ONCE(l->asked));
+		seq_printf(m, "%s %pISpc backlog %d queued %u half-open %u asked %d\n", info.role,
+			   &at, info.backlog, info.queued, info.half_open, info.asked);
 	}
 	mutex_unlock(&l->mutex);
 }

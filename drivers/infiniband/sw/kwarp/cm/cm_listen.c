@@ -234,6 +234,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	INIT_LIST_HEAD(&l->waiting);
 	INIT_DELAYED_WORK(&l->work, listener_work);
 	l->kdev = kdev;
+	l->rdma_id = id->context;
 	l->backlog = backlog;
 	l->cs.notify = listener_notify;
 	id->add_ref(id);

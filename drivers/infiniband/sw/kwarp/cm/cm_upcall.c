@@ -53,22 +53,6 @@ static void fill_depths(struct iw_cm_event *event, const struct kwarp_mpa_frame 
 	event->ord = depth(frame, frame->ord, our_ird, KWARP_MAX_IRD);
 }
 
-/**
- * kwarp_cm_drop_id - no upcalls any more
- * @ep: endpoint
- *
- * Context: process; ep->mutex held.
- */
-void kwarp_cm_drop_id(struct kwarp_ep *ep)
-{
-	struct iw_cm_id *id = ep->cm_id;
-
-	lockdep_assert_held(&ep->mutex);
-	WRITE_ONCE(ep->cm_id, NULL);	/* kwarp_ep_find() */
-	if (id)
-		id->rem_ref(id);
-}
-
 /* What rdma_cm makes of it: REJECTED, UNREACHABLE, CONNECT_ERROR. */
 static int reply_status(int status)
 {
@@ -120,7 +104,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		id->event_handler(id, &event);
 	}
 	if (status)
-		kwarp_cm_drop_id(ep);
+		kwarp_ep_drop_id(ep);
 }
 
 /* CONNECT_REQUEST to the listener's id, if it is its turn. Return: as kwarp_ep_publish(). */
@@ -246,5 +230,5 @@ void kwarp_cm_upcall_close(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
 	upcall_simple(ep, IW_CM_EVENT_CLOSE, 0);
-	kwarp_cm_drop_id(ep);
+	kwarp_ep_drop_id(ep);
 }

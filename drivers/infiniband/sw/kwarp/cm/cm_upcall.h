@@ -11,6 +11,5 @@ void kwarp_ep_unpublish(struct kwarp_ep *ep);
 void kwarp_ep_check_idle(void);
 void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status);
 void kwarp_cm_upcall_close(struct kwarp_ep *ep);
-void kwarp_cm_drop_id(struct kwarp_ep *ep);
 
 #endif /* KWARP_CM_CM_UPCALL_H */

@@ -9,7 +9,9 @@
 #include "ep.h"
 
 #include <rdma/ib_verbs.h>
+#include <rdma/iw_cm.h>
 
+#include <linux/hashtable.h>
 #include <linux/slab.h>
 
 #include "../fault.h"
@@ -319,25 +321,65 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 	spin_unlock(&kdev->cm.lock);
 }
 
+/* ------------------------------------------------------------------- ids */
+
+/**
+ * kwarp_ep_set_id - from now on there are upcalls to make
+ * @ep: endpoint
+ * @id: of iw_cm, in a call from there
+ *
+ * Context: process; ep->mutex held.
+ */
+void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id)
+{
+	struct kwarp_dev *kdev = ep->kdev;
+
+	lockdep_assert_held(&ep->mutex);
+	id->add_ref(id);
+	ep->cm_id = id;
+	spin_lock(&kdev->cm.lock);
+	ep->rdma_id = id->context;
+	hash_add(kdev->cm.ids, &ep->id_node, (unsigned long)ep->rdma_id);
+	spin_unlock(&kdev->cm.lock);
+}
+
+/**
+ * kwarp_ep_drop_id - no upcalls any more
+ * @ep: endpoint, which may have no id
+ *
+ * Context: process; ep->mutex held.
+ */
+void kwarp_ep_drop_id(struct kwarp_ep *ep)
+{
+	struct kwarp_dev *kdev = ep->kdev;
+	struct iw_cm_id *id = ep->cm_id;
+
+	lockdep_assert_held(&ep->mutex);
+	if (!id)
+		return;
+	spin_lock(&kdev->cm.lock);
+	hash_del(&ep->id_node);
+	spin_unlock(&kdev->cm.lock);
+	ep->cm_id = NULL;
+	id->rem_ref(id);
+}
+
 /**
  * kwarp_ep_find - the endpoint that has upcalls to make for an id
  * @kdev: device
- * @id: of iw_cm
+ * @id: of rdma_cm; it need not stay, or be one of this device at all
  *
- * Looks at every endpoint: for errors of the ULP only.
- *
- * Context: process, a call from iw_cm for @id.
+ * Context: process.
  * Return: the endpoint with a reference, or NULL. It can lose the id at any time,
  * unless its mutex is held.
  */
-struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id)
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct rdma_cm_id *id)
 {
 	struct kwarp_ep *ep, *found = NULL;
 
 	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(ep, &kdev->cm.eps, node) {
-		/* Only compared: an id that an endpoint refers to is not another one's. */
-		if (READ_ONCE(ep->cm_id) == id) {
+	hash_for_each_possible(kdev->cm.ids, ep, id_node, (unsigned long)id) {
+		if (ep->rdma_id == id) {
 			kwarp_ep_get(ep);
 			found = ep;
 			break;

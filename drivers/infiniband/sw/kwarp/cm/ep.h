@@ -18,6 +18,8 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit);
 void kwarp_ep_set_timer(struct kwarp_ep *ep);
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep);
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay);
-struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
+void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id);
+void kwarp_ep_drop_id(struct kwarp_ep *ep);
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct rdma_cm_id *id);
 
 #endif /* KWARP_CM_EP_H */

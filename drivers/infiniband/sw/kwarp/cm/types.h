@@ -21,6 +21,7 @@
 
 struct iw_cm_id;
 struct kwarp_qp;
+struct rdma_cm_id;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
@@ -103,6 +104,8 @@ enum {
  * @discard: lingering: drop inbound octets
  * @cm_id: a reference, until the last upcall; NULL also if the ULP has misused it, and
  *	then nothing is said any more
+ * @id_node: in kdev->cm.ids, while there is @cm_id
+ * @rdma_id: rdma_cm's id that @cm_id belongs to, likewise; compared, and not looked into
  * @told: iw_cm has been told what makes the id ESTABLISHED
  * @handle: of a Request given to iw_cm, or 0
  * @accepting: inside accept(), which has not failed
@@ -122,6 +125,10 @@ struct kwarp_ep {
 	struct list_head node;
 	struct list_head qp_node;
 
+	/* under kdev->cm.lock */
+	struct hlist_node id_node;
+	const struct rdma_cm_id *rdma_id;
+
 	/* under listener->lock */
 	struct list_head half_open;
 	struct list_head turn;
@@ -134,8 +141,8 @@ struct kwarp_ep {
 	struct delayed_work timer;
 
 	/*
-	 * under mutex from here on; cm_id is also read under kdev->cm.lock, to compare it,
-	 * state and since under listener->lock, told without a lock
+	 * under mutex from here on; state and since are also read under listener->lock, told
+	 * without a lock
 	 */
 	struct mutex mutex;
 
@@ -174,6 +181,7 @@ struct kwarp_ep {
  * struct kwarp_listener - one listening iw_cm_id
  * @kref: references, see cm.c
  * @kdev: device
+ * @rdma_id: rdma_cm's id that @cm_id belongs to; compared, and not looked into
  * @backlog: as asked for
  * @node: in kdev->cm.listeners
  * @work: accepts connections
@@ -192,6 +200,7 @@ struct kwarp_listener {
 	/* immutable */
 	struct kref kref;
 	struct kwarp_dev *kdev;
+	const struct rdma_cm_id *rdma_id;
 	int backlog;
 
 	/* under kdev->cm.lock */

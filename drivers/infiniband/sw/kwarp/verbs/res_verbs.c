@@ -10,9 +10,11 @@
 #include <linux/nsproxy.h>
 #include <linux/sched.h>
 #include <net/netlink.h>
+#include <rdma/rdma_cm.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 
+#include "../cm/cm.h"
 #include "../mem/mr.h"
 #include "../proto/qp_fsm.h"
 #include "../qp/qp.h"
@@ -109,6 +111,20 @@ static bool put_mr(struct sk_buff *msg, const struct kwarp_mr *mr)
 	       rdma_nl_put_driver_u32(msg, "piece_shift", READ_ONCE(mr->shift));
 }
 
+static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info)
+{
+	if (rdma_nl_put_driver_string(msg, "role", info->role))
+		return true;
+	if (!info->state)
+		return rdma_nl_put_driver_u32(msg, "backlog", info->backlog) ||
+		       rdma_nl_put_driver_u32(msg, "queued", info->queued) ||
+		       rdma_nl_put_driver_u32(msg, "half_open", info->half_open) ||
+		       rdma_nl_put_driver_u32(msg, "asked", info->asked);
+	return rdma_nl_put_driver_string(msg, "state", info->state) ||
+	       rdma_nl_put_driver_u32(msg, "state_ms", info->state_ms) ||
+	       (info->timed && rdma_nl_put_driver_u32(msg, "ends_ms", info->ends_ms));
+}
+
 /* The details are one attribute, whole or not there at all. */
 static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room)
 {
@@ -142,6 +158,20 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
 	return details ? end_details(msg, details, put_mr(msg, to_kmr(ibmr))) : -EMSGSIZE;
+}
+
+/* ib_device_ops.fill_res_cm_id_entry: likewise; an id without a connection has no details */
+int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
+{
+	/* rdma_cm may be about to take the id off the device, which stays. */
+	struct ib_device *ibdev = READ_ONCE(id->device);
+	struct kwarp_cm_info info;
+	struct nlattr *details;
+
+	if (!ibdev || !kwarp_cm_describe(to_kdev(ibdev), id, &info))
+		return 0;
+	details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+	return details ? end_details(msg, details, put_cm_id(msg, &info)) : -EMSGSIZE;
 }
 
 #ifdef KWARP_HAVE_FILL_RES_SRQ

@@ -134,6 +134,7 @@ void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
 int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
+int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id);
 int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port);

@@ -128,7 +128,7 @@ stats_counts() {
 # details END OBJECT: what the device adds to what the core knows of its objects.
 details() {
 	local filter="dev"
-	[ "$2" != qp ] || filter="link"
+	case $2 in qp | cm_id) filter="link" ;; esac
 	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
@@ -151,21 +151,22 @@ has_details() {
 details_case() {
 	local port
 	stats_links
-	new_port
-	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
-	start bench 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o read -m 4096 -w 8 -t 10000 -u 0
+	data_serve server
+	data_client -n 0 -m 4096 -S 24 -T 100
+	start client 0 "${DATA_CLIENT[@]}"
 	wait_until 10 "its queue pair is connected" details_say qp 'drv_stream RTS'
 	has_details qp stream sq_size sq_used rq_size rq_used error crc tx_markers rx_markers align ord \
 		ird reads_out reads_in local remote tcp_rtt_us tcp_cwnd tcp_mss tcp_retrans
 	has_details cq completions overflow
 	has_details mr kind valid access pieces
+	has_details cm_id role state state_ms backlog queued half_open asked
+	expect_in details.cm_id 'drv_role initiator drv_state STREAM'
 	expect_in details.qp 'drv_stream RTS'
 	expect_in details.qp 'drv_error NONE'
 	expect_in details.qp "drv_remote ${IP[1]}:$PORT"
 	port=$(sed -n "s/.*drv_local ${IP[0]}:\([0-9]*\) .*/\1/p" "$CASE_DIR/details.qp.log")
 	[ -n "$(in_ns 0 ss -Htn "sport = :$port and dport = :$PORT")" ] || fail "ss knows no port $port"
-	ended 30 bench
-	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
+	stop client
 	stop server
 }
 

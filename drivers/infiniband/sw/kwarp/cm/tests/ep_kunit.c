@@ -812,7 +812,82 @@ static void test_no_qp_of_several(struct kunit *test)
 	}
 }
 
+/* -------------------------------------------------------- what an operator is told */
+
+/* An id has its endpoint from connect or accept until the last event, and no longer. */
+static void test_described(struct kunit *test)
+{
+	const struct way *way = test->param_value;
+	const bool initiator = way->state <= KWARP_CMS_WAIT_REP || way->go == ct_to_stream;
+	struct kwarp_cm_info info = {};
+	bool has_id;
+
+	way->go(test);
+	has_id = ct_the_ep()->cm_id;
+	if (initiator || way->go == ct_to_stream_resp)
+		KUNIT_EXPECT_TRUE(test, has_id);
+	KUNIT_EXPECT_EQ(test, kwarp_cm_describe(fake.kdev, &fake.id.rdma, &info), has_id);
+	if (has_id) {
+		KUNIT_EXPECT_STREQ(test, info.state, kwarp_cm_state_name(way->state));
+		KUNIT_EXPECT_STREQ(test, info.role, initiator ? "initiator" : "responder");
+		KUNIT_EXPECT_EQ(test, info.timed, ct_the_ep()->due.kind != KWARP_CMT_NONE);
+	}
+	/* An id that nobody has told us of. */
+	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &fake.id.rdma + 1, &info));
+}
+
+static void test_described_times(struct kunit *test)
+{
+	struct kwarp_cm_info info = {};
+	struct kwarp_ep *ep;
+
+	ct_to_wait_rep(test);
+	ep = ct_the_ep();
+	mutex_lock(&ep->mutex);
+	ep->since = jiffies - 3 * HZ;
+	ep->due.deadline = jiffies + 5 * HZ;
+	kwarp_ep_describe(ep, &info);
+	KUNIT_EXPECT_GE(test, info.state_ms, 3000);
+	KUNIT_EXPECT_LT(test, info.state_ms, 4000);
+	KUNIT_EXPECT_LE(test, info.ends_ms, 5000);
+	KUNIT_EXPECT_GT(test, info.ends_ms, 4000);
+	/* The timer is late. */
+	ep->due.deadline = jiffies - HZ;
+	kwarp_ep_describe(ep, &info);
+	KUNIT_EXPECT_TRUE(test, info.timed);
+	KUNIT_EXPECT_EQ(test, info.ends_ms, 0);
+	mutex_unlock(&ep->mutex);
+}
+
+static void test_described_listener(struct kunit *test)
+{
+	struct kwarp_listener *l = &fake.listener;
+	struct iw_cm_id *cm_id = l->cm_id;
+	struct kwarp_cm_info info = {};
+
+	l->rdma_id = &fake.id.rdma;
+	list_add(&l->node, &fake.kdev->cm.listeners);
+	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info), "no socket");
+	l->cs.sock = (struct socket *)&fake;	/* for the stand-in, which does not look */
+	l->asked = 2;
+	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info));
+	KUNIT_EXPECT_STREQ(test, info.role, "listener");
+	KUNIT_EXPECT_PTR_EQ(test, info.state, NULL);
+	KUNIT_EXPECT_EQ(test, info.backlog, l->backlog);
+	KUNIT_EXPECT_EQ(test, info.queued, FAKE_QUEUED);
+	KUNIT_EXPECT_EQ(test, info.asked, 2);
+	l->cm_id = NULL;
+	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info), "no id");
+	l->cm_id = cm_id;
+	l->asked = 0;
+	l->cs.sock = NULL;
+	list_del(&l->node);
+}
+
 static struct kunit_case cm_cases[] = {
+	KUNIT_CASE_PARAM(test_described, way_gen_params),
+	KUNIT_CASE(test_described_times),
+	KUNIT_CASE(test_described_listener),
 	KUNIT_CASE_PARAM(test_state, way_gen_params),
 	KUNIT_CASE_PARAM(test_retire, way_gen_params),
 	KUNIT_CASE_PARAM(test_state_timer, way_gen_params),

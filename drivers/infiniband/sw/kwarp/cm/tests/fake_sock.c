@@ -136,6 +136,12 @@ int kwarp_cm_sock_discard(struct socket *sock)
 	return n;
 }
 
+/* Of the listener, whose socket nobody looks into. */
+u32 kwarp_cm_sock_queued(const struct socket *sock)
+{
+	return FAKE_QUEUED;
+}
+
 bool kwarp_cm_sock_closed(const struct socket *sock)
 {
 	return to_fake(sock)->closed;

@@ -16,6 +16,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #include "../listener.c"
 #include "../turn.c"
 #include "../ep.c"
+#include "../cm_info.c"
 #define kwarp_readqs_init	fake_readqs_init
 #include "../ep_stream.c"
 #undef kwarp_readqs_init
@@ -277,6 +278,7 @@ static void check_end(struct kunit *test)
 	flush_workqueue(fake_wq);
 	KUNIT_EXPECT_STREQ(test, fake.bug ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
+	KUNIT_EXPECT_TRUE(test, hash_empty(fake.kdev->cm.ids));
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.asked, fake.owed);

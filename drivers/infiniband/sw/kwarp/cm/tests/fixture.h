@@ -39,6 +39,7 @@
 #include "../../qp/stream.h"
 
 #include "../cm.h"
+#include "../cm_info.h"
 #include "../ep.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
@@ -48,6 +49,7 @@
 #define FAKE_EVENTS	8
 #define FAKE_QPN	10
 #define FAKE_IFINDEX	7
+#define FAKE_QUEUED	3
 
 struct fake_sock {
 	struct kwarp_cm_sock *cs;
