@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Interfaces that change under a connection: size, address, the path below. And addresses that
-# hold on one interface only. What happens when an interface goes down, or away, is in
+# Interfaces that change under a connection: size, address, the path below; the machine that
+# sleeps. And addresses that hold on one interface only. What happens when an interface goes down, or away, is in
 # 70-lifecycle.sh.
 
 # link_local END: that address of the interface, once no other machine has it.
@@ -101,7 +101,33 @@ bond_failover_case() {
 	ip -n "${NS[0]}" link del kwz0
 }
 
+# All tasks are frozen and all devices suspended, for the seconds of the kernel's own test of
+# that, and woken again: a connection goes on.
+suspend_case() {
+	local power=/sys/power seconds=2
+	[ -w $power/pm_test ] || skip "this kernel cannot test suspending"
+	own_links
+	traffic t
+	echo $seconds >/sys/module/suspend/parameters/pm_test_delay
+	echo devices >$power/pm_test
+	check "suspending" suspended
+	echo none >$power/pm_test
+	wait_until 60 "traffic flows after that" flows
+	traffic_stop_good t
+	still_works
+}
+
+# suspended: by suspend-to-idle, and the kernel says that it was.
+suspended() {
+	local before after
+	before=$(cat /sys/power/suspend_stats/success)
+	echo freeze >/sys/power/state
+	after=$(cat /sys/power/suspend_stats/success)
+	[ "$after" -gt "$before" ]
+}
+
 testcase change-link-local 60 link_local_case
 testcase change-mtu 90 mtu_change_case
 testcase change-address 90 address_change_case
 testcase change-bond-failover 90 bond_failover_case
+testcase change-suspend 90 suspend_case
