@@ -29,7 +29,7 @@ _kwarpctl_words() {
 	set) echo "--keep --kept --json --help $(_kwarpctl_links) $(_kwarpctl_knobs)" ;;
 	explain) echo "--json --help" ;;
 	bench) echo "--server --link --port --json --help" ;;
-	*) echo "show doctor set explain bench --help" ;;
+	*) echo "show doctor set explain bench --help --version" ;;
 	esac
 }
 

@@ -41,6 +41,8 @@ def check_knobs(case):
     return found or [ok("knobs", "none that hinders a peer")]
 
 
+# Of a count that is a share of another one: as few as that say nothing.
+FEW = 100
 # Count, the count that it is compared with (or None), the share that matters, meaning, action.
 COUNTS = (
     ("no_receive", None, 0, "messages came for which no receive was posted, and ended their "
@@ -54,7 +56,7 @@ COUNTS = (
      "port, or crc=required met a peer without", "find out what connects (ss -tn, tcpdump)"),
     ("cm_refused", None, 0, "connections were refused without asking the program: crc=required, "
      "or a peer with a demand that cannot be met", "compare the knobs of both ends"),
-    ("cm_evicted", None, 0, "startups were ended because 1024 of them waited",
+    ("cm_evicted", None, 0, "startups were ended because half_open_max of them waited",
      "the program accepts too slowly, or somebody floods the port"),
     ("cm_timeouts", None, 0, "startups took too long: a peer or a program did not answer",
      "look at firewall and at programs that do not accept"),
@@ -66,13 +68,15 @@ COUNTS = (
     ("stashes", "rx_fpdus", 0.01, "TCP had no room for incomplete frames",
      "raise net.ipv4.tcp_rmem (third number) or net.ipv4.tcp_mem"),
     ("coalesce_timeouts", "tx_fpdus", 0.005, "requests went out late, as programs did not poll "
-     "after they had posted", "set the knob coalesce_us to 0"),
+     "after they had posted", "set the knob coalesce_us to 0, if late requests matter"),
 )
 
 
 def grown(counts, name, base, share):
     value = counts.get(name, 0)
-    return value > 0 and (base is None or value > share * counts.get(base, 0))
+    if base is None:
+        return value > 0
+    return value >= FEW and value > share * counts.get(base, 0)
 
 
 def check_counts(case):

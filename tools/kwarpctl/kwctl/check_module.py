@@ -44,7 +44,8 @@ def check_not_loaded(host):
                         % version, "enrol DKMS's key: mokutil --import %s, reboot, and confirm "
                         "on the screen" % KEY)]
     return [problem("module", "kwarp %s is installed and not loaded" % version,
-                    "add a link, which loads it, or run modprobe kwarp and look at dmesg")]
+                    "add a link, which loads it; if that fails, run modprobe kwarp, and see what "
+                    "dmesg says")]
 
 
 def check_module(case):
@@ -83,9 +84,11 @@ NEEDED = (
 
 
 def check_modules(case):
-    """Those that programs need beside it."""
+    """Those that programs need beside it; it brings them along when it is loaded."""
     host = case.host
     found = []
+    if loaded(host) is None:
+        return found
     for name, sign, effect in NEEDED:
         if not host.exists("/sys/module/" + name) and not host.exists(sign):
             found.append(problem("module " + name, "it is not loaded: " + effect,
@@ -97,13 +100,19 @@ def check_modules(case):
 LOG = (
     ("Key was rejected by service", "the kernel refuses the module's signature",
      "enrol DKMS's key: mokutil --import " + KEY),
+    ("Loading of module with unavailable key is rejected", "the kernel refuses a module's signature",
+     "enrol DKMS's key: mokutil --import " + KEY),
     ("Loading of unsigned module is rejected", "the kernel takes no module without a signature",
      "enrol DKMS's key: mokutil --import " + KEY),
     ("kwarp: disagrees about version of symbol", "the module is for another kernel",
      "run make install"),
     ("kwarp: Unknown symbol", "the module is for another kernel, or a module that it needs is "
-     "missing", "run depmod -a, then make install"),
+     "missing", "run depmod -a; if that does not help, run make install"),
     ("kwarp: version magic", "the module is for another kernel", "run make install"),
+    ("' invalid for parameter `", "a module was not loaded for a wrong value of a parameter",
+     "if it is kwarp's, correct the value: grep -r kwarp /etc/modprobe.d"),
+    ("kwarp: unknown parameter '", "a parameter that the module does not have was ignored",
+     "see modinfo -p kwarp, and correct the name: grep -r kwarp /etc/modprobe.d"),
     ("cannot listen on", "a program that listens on all addresses does not hear a link: the port "
      "is taken by an ordinary socket, or by siw", "let it listen on an address, or see ss -ltnp"),
     ("siw: crc error", "siw has put a CRC together wrongly", "set the knob align to on at the "

@@ -177,7 +177,8 @@ def check_firewall(case):
         more = " (and %d more)" % (len(hints) - 1) if len(hints) > 1 else ""
         return [warning("firewall", hints[0] + more, "let TCP %s through, if connections are "
                         "refused or time out" % port)]
+    if not seen and any(case.host.which(program) for program in ("nft", "iptables-save")):
+        return [warning("firewall", "not looked at: only root may", "run this as root")]
     if not seen:
-        return [ok("firewall", "not looked at: only root may, or there is neither nft nor "
-                   "iptables")]
+        return [ok("firewall", "not looked at: there is neither nft nor iptables")]
     return [ok("firewall", "no rule that drops TCP")]

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 
+from .check_module import loaded
 from .findings import ok, problem, warning
 
 # KWARP_UVERBS_ABI of kwarp-abi.h: how module and provider agree on everything else.
@@ -153,7 +154,9 @@ def check_opened(host, link, error, words):
 
 
 def check_device_files(case):
-    """Those of the links, and rdma_cm's."""
+    """Those of the links, and rdma_cm's, which comes with the module."""
+    if loaded(case.host) is None:
+        return []
     files = ["rdma_cm"] + [link.uverbs for link in case.links if link.uverbs]
     found = []
     for name in files:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from . import bench, doctor, explain, knobs, show
+from . import bench, check_module, doctor, explain, knobs, show
 from .host import Host, Trouble, Usage
 
 
@@ -107,6 +107,7 @@ def add_bench(commands):
 def make_parser():
     parser = Parser(prog="kwarpctl", description="Look after kwarp, a software iWARP device.",
                     epilog="The manual page kwarpctl(8) has the whole of it.")
+    parser.add_argument("--version", action="store_true", help="of the module: loaded, installed")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_show(commands)
     add_doctor(commands)
@@ -118,7 +119,9 @@ def make_parser():
 
 def check_args(args):
     """What argparse cannot say."""
-    if args.command is None:
+    if args.version and args.command:
+        raise Usage("--version takes no command: give one of the two")
+    if args.command is None and not args.version:
         raise Usage("no command: give show, doctor, set, explain or bench; see kwarpctl --help")
     if args.command == "show":
         if not args.rates and (args.interval is not None or args.count is not None):
@@ -156,6 +159,10 @@ def negative_numbers(argv):
 def run(argv, host):
     args = make_parser().parse_args(negative_numbers(argv))
     check_args(args)
+    if args.version:
+        print("kwarp: module %s is loaded, %s installed"
+              % (check_module.loaded(host) or "none", check_module.modinfo(host, "version") or "none"))
+        return 0
     if args.command == "show":
         return show.command(host, args)
     if args.command == "doctor":

@@ -27,6 +27,19 @@ def run_check(check, case):
         return [ok(name, "not looked at: %s" % trouble)]
 
 
+# The packages' place; make install has another one.
+PACKAGES = "/usr/share/kwarp/kwarpctl"
+MAKE = "run make install"
+
+
+def by_packages(host, finding):
+    """Where kwarp is from packages these are what make install is elsewhere, and that refuses."""
+    if not host.exists(PACKAGES):
+        return finding
+    return finding._replace(action=finding.action.replace(
+        MAKE, "reinstall the packages kwarp-dkms and ibverbs-provider-kwarp"))
+
+
 def examine(host, args):
     """All findings.  Without the program rdma no link is seen, which is the first of them."""
     findings, links, every = [], [], []
@@ -39,7 +52,8 @@ def examine(host, args):
         findings.append(problem("programs", str(trouble), "links cannot be seen without it"))
     case = Case(host=host, links=links, all_links=every, peer=args.peer,
                 port=args.port, interfaces=rdma.addresses(host))
-    return findings + [f for check in CHECKS for f in run_check(check, case)]
+    findings += [f for check in CHECKS for f in run_check(check, case)]
+    return [by_packages(host, finding) for finding in findings]
 
 
 def summary(findings):

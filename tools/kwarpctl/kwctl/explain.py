@@ -2,6 +2,7 @@
 """kwarpctl explain: codes in words."""
 import errno
 import json
+import os
 import re
 import textwrap
 
@@ -10,7 +11,7 @@ from .statuses import ERRNOS, EVENTS, STATUSES
 from .terms import LAYERS, TERMS, TYPES
 
 HELP = "give a Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status (IBV_WC_WR_FLUSH_ERR, its text " \
-    "or number), an event (RDMA_CM_EVENT_REJECTED) or an errno (ECONNREFUSED, -111)"
+    "or number), an event (RDMA_CM_EVENT_REJECTED) or an errno (ECONNREFUSED, its text, -111)"
 
 
 def plain(text):
@@ -114,7 +115,8 @@ def of_name(text):
     found += [of_status(n) for n, s in enumerate(STATUSES)
               if word in (plain(s.name), plain(s.text))]
     found += [of_event(e) for e in EVENTS if word == plain(e.name)]
-    found += [of_errno(e) for e in ERRNOS if word == plain(e.name)]
+    found += [of_errno(e) for e in ERRNOS
+              if word in (plain(e.name), plain(os.strerror(getattr(errno, e.name))))]
     if not word or not found:
         raise Usage("nothing is named '%s': %s" % (text, HELP))
     return found

@@ -18,7 +18,8 @@ SECONDS = "seconds, 0 (never) to 32767"
 TIMEOUT = "seconds, 1 to 3600"
 BUFFER = "octets, 65536 to 1073741823, or 0 (TCP chooses)"
 VALUES = {
-    "align": ON_OFF, "coalesce_us": "microseconds, 10 to 1000, or 0 (never)",
+    "align": ON_OFF,
+    "coalesce_us": "microseconds, 10 to 1000, or 0 (each request goes at once)",
     "congestion": "a congestion control of TCP (sysctl "
                   "net.ipv4.tcp_available_congestion_control), or default",
     "connect_timeout": TIMEOUT, "crc": "on, off or required", "half_open_max": "16 to 65536",
@@ -42,7 +43,9 @@ def split(text, where):
     """KNOB=VALUE, with blanks around either or not."""
     knob, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not knob or not value:
-        raise Usage("%s'%s' is no KNOB=VALUE" % (where, text))
+        name = knob if knob in VALUES else "KNOB"
+        raise Usage("%s'%s' is no KNOB=VALUE: write %s=VALUE, with %s"
+                    % (where, text, name, VALUES.get(knob, "a knob that kwarpctl set LINK shows")))
     return knob, value
 
 
@@ -74,7 +77,7 @@ def refused(link, knob, value, error, where):
     if isinstance(error, PermissionError):
         return Trouble("%s=%s: %s; run it as root, with CAP_NET_ADMIN"
                        % (knob, value, error.strerror))
-    if isinstance(error, FileNotFoundError) and knob != "congestion":
+    if isinstance(error, FileNotFoundError):
         return Trouble("%s has gone meanwhile" % link)
     return Usage("%s%s does not take %s=%s (%s): give %s"
                  % (where(knob), link, knob, value, error.strerror, VALUES[knob]))
@@ -143,6 +146,14 @@ def keep_locked(host, link, wanted):
                       % (kept_in(link), error.strerror)) from None
 
 
+def warn_of_name(link):
+    """The unit adds links of one name only."""
+    if link.name != "kw-%s" % link.netdev:
+        print("kept in %s, which kwarp@%s, whose link is kw-%s, does not read: run kwarpctl set %s "
+              "--kept when you have added the link" % (kept_in(link.name), link.netdev, link.netdev,
+                                                       link.name))
+
+
 # ------------------------------------------------------------------- showing
 
 def rows(host, link):
@@ -173,6 +184,7 @@ def command(host, args):
         set_all(host, link.name, wanted)
         if args.keep:
             keep_locked(host, link.name, {k: host.read(place(link.name, k)) for k in wanted})
+            warn_of_name(link)
     else:
         show(host, link, args.json)
     return 0

@@ -111,9 +111,10 @@ EVENTS = (
           "accept within 30 seconds.", "Run kwarpctl doctor --peer ADDRESS --port PORT."),
     Event("REJECTED", "The peer has refused.",
           "Nothing listens at that port (status -111, ECONNREFUSED), the server's program called "
-          "rdma_reject(), or the connection was reset while it was made (-104).",
-          "Start the server first, and check address and port. If the peer is siw, set the knob "
-          "peer_to_peer to off."),
+          "rdma_reject(), the peer has crc=required and this end crc=off, or the connection was "
+          "reset while it was made (-104).",
+          "Start the server first, check address and port, and compare the knobs crc. If the peer "
+          "is siw, set the knob peer_to_peer to off."),
     Event("ESTABLISHED", "The connection is there.", *USUAL),
     Event("DISCONNECTED", "The connection has ended.",
           "One end has closed it, or an error has ended it.",
@@ -150,13 +151,15 @@ ERRNOS = (
           "open devices.", "End what uses it first."),
     Errno("EEXIST", "There is one already: the network device has a link, or the name is taken.",
           "See rdma link show."),
-    Errno("ENODEV", "No RDMA device serves the interface of the address.",
+    Errno("ENODEV", "No RDMA device serves the interface of the address; rdma link add: there is "
+          "no such network device in this namespace.",
           "Add a link for the network device that has the address, in its namespace: kwarpctl "
           "doctor --peer ADDRESS."),
     Errno("EINVAL", "An argument is not allowed. rdma_resolve_addr() says so of 127.0.0.1 and "
           "::1; ibv_modify_qp() of a program that connects without rdma_cm; rdma link add of a "
-          "type whose module does not load.",
-          "Use another address of the host; use rdma_cm (perftest: -R); see modprobe kwarp."),
+          "type whose module does not load; a knob that does not take the value.",
+          "Use another address of the host; use rdma_cm (perftest: -R); see modprobe kwarp, and "
+          "kwarpctl set LINK."),
     Errno("EPIPE", "The connection has been closed.", "Look at the peer."),
     Errno("EPROTO", "The peer does not keep to MPA while the connection is made: it is no iWARP "
           "peer, or one that crc=required refuses.",
@@ -176,8 +179,9 @@ ERRNOS = (
     Errno("ENOTCONN", "The queue pair is not connected.", "Connect with rdma_cm first."),
     Errno("ETIMEDOUT", "The peer did not answer in time.",
           "Check firewall and route: kwarpctl doctor --peer ADDRESS --port PORT."),
-    Errno("ECONNREFUSED", "Nothing listens at that port of the peer, or its program refused.",
-          "Start the server first, and check address and port."),
+    Errno("ECONNREFUSED", "Nothing listens at that port of the peer, or its program refused, or "
+          "the peer has crc=required and this end crc=off.",
+          "Start the server first, check address and port, and compare the knobs crc."),
     Errno("EHOSTUNREACH", "No neighbour answers for that address.", "See ip neigh, and the "
           "peer's network device."),
     Errno("EIO", "The device has gone.", "Open the device again after the link has been added."),

@@ -178,7 +178,8 @@ MPA = (
          "can serve.", "RFC 6581 section 9.1",
          "initiator_depth of the program that accepts is more than the device of the other end "
          "has (128 with kwarp).",
-         "Lower initiator_depth in rdma_accept(), or responder_resources accordingly."),
+         "Lower initiator_depth in rdma_accept(), or raise responder_resources in "
+         "rdma_connect() at the other end."),
     Term("MPA_RTR", 2, 0, 0x07, "The two ends agree on no form of the first message (RTR) of "
          "peer-to-peer mode.", "RFC 6581 section 9.2",
          "The knob rtr offers forms that the peer does not have, or the peer did not send what "

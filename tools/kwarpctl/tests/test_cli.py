@@ -43,12 +43,26 @@ class Cli(Case):
             self.assertTrue(err.startswith("kwarpctl: "), line)
             self.assertNotIn("fault of kwarpctl", err, line)
 
+    def test_version(self):
+        self.assertEqual(self.run_cli("--version"),
+                         (0, "kwarp: module 0.1.0 is loaded, 0.1.0 installed\n", ""))
+        self.host.remove("/sys/module/kwarp")
+        self.assertIn("module none is loaded", self.run_cli("--version")[1])
+        self.assertEqual(self.run_cli("--version", "show")[0], 2)
+
     def test_help(self):
         for line in ("--help", "show --help", "doctor --help", "set --help",
                      "explain --help", "bench --help"):
             status, out, err = self.run_cli(*line.split())
             self.assertEqual((status, err), (0, ""), line)
             self.assertIn("usage: kwarpctl", out)
+
+    def test_texts_of_errnos(self):
+        """As rdma and others print them."""
+        for text, name in (("File exists", "EEXIST"), ("no such device", "ENODEV")):
+            status, out, _ = self.run_cli("explain", *text.split())
+            self.assertEqual(status, 0, text)
+            self.assertIn(name, out)
 
     def test_show(self):
         status, out, _ = self.run_cli("show")

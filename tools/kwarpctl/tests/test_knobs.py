@@ -93,7 +93,8 @@ class Knobs(Case):
         self.fails("network namespace", 1, "crc=off")
 
     def test_keep(self):
-        self.set("crc=off", "tos=40", keep=True)
+        self.assertIn("kwarp@lo, whose link is kw-lo, does not read",
+                      self.set("crc=off", "tos=40", keep=True))
         lines = self.host.read(CONF).splitlines()
         self.assertEqual((lines[0][0], lines[1:]), ("#", ["crc=off", "tos=40"]))
         self.host.put(CONF, "# mine\n\ncrc = off # for the old peer\n  tos=8\nalign=on\ntos=40")
@@ -154,7 +155,7 @@ class Knobs(Case):
     def test_link_has_gone(self):
         self.refuse["crc", "off"] = errno.ENOENT
         self.fails("kwlo has gone meanwhile", 1, "crc=off")
-        self.refuse["congestion", "foo"] = errno.ENOENT
+        self.refuse["congestion", "foo"] = errno.EINVAL
         self.fails("does not take congestion=foo", 2, "congestion=foo")
 
     def test_show(self):
