@@ -23,7 +23,8 @@ root=''
 
 # What the packages are made of, and the tools that look at them.
 sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
-	README.md Documentation/{admin-guide,packages,programs}.rst
+	README.md Documentation/reference
+	Documentation/{admin-guide,interop,packages,programs,troubleshooting,tutorial}.rst
 	scripts/{lib,version,build-module,kernel-probe,build-provider,package-provider,install}.sh
 	scripts/probes scripts/dkms.conf.in scripts/kwarp@.service)
 tools=(build-essential lintian rpm)

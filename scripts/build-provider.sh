@@ -66,7 +66,7 @@ collect() {
 	install -D -m 644 "$tree/build/lib/$so" "$out/usr/lib/$multiarch/libibverbs/$so"
 	# In the tree it looks for libibverbs there; elsewhere it must not.
 	echo "file(RPATH_REMOVE FILE \"$(realpath "$out")/usr/lib/$multiarch/libibverbs/$so\")" >"$tree/build/no-rpath.cmake"
-	cmake -P "$tree/build/no-rpath.cmake" >&2
+	logged "$tree/build/no-rpath.log" cmake -P "$tree/build/no-rpath.cmake"
 	mkdir -p "$out/etc/libibverbs.d"
 	echo 'driver kwarp' >"$out/etc/libibverbs.d/kwarp.driver"
 	if [ -d "$KWARP_ROOT/rdma-core-provider/man" ]; then

@@ -69,6 +69,7 @@ guest_command() {
 
 # What the machine did to the figures.
 what_it_was() {
+	[ -z "$busy" ] || echo "This machine had other work (load $busy): the figures are low, and their order may be wrong."
 	if [ "$("$here/vm-accel.sh")" = kvm ]; then
 		echo "That was a virtual machine that did the work of both ends: compare figures within it only."
 	else
@@ -85,6 +86,9 @@ case $* in
 *) die "unknown option $* (see $0 --help)" ;;
 esac
 say "kwarp demo: nothing is changed on this machine but packages"
+# Before anything of ours runs.
+busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
+[ -z "$busy" ] || say "this machine is busy (load $busy): it will take longer, and the figures will be low"
 need_root
 need_cache
 rm -rf "$log"

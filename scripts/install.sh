@@ -240,6 +240,7 @@ try_module() {
 	else
 		say "warning: the module does not load here: ${words//$'\n'/ }"
 		! secure_boot || say "Secure Boot is on: enrol DKMS's key, see README.md"
+		return 1
 	fi
 }
 
@@ -274,5 +275,8 @@ out=$out/provider
 install_provider
 install_kwarpctl
 install_unit
-try_module
-say "installed: rdma link add kw0 type kwarp netdev <device>"
+if try_module; then
+	say "installed: rdma link add kw0 type kwarp netdev <device>"
+else
+	say "installed, for a kernel that takes the module; kwarpctl doctor says what is in the way"
+fi
