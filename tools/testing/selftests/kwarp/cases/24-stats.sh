@@ -159,8 +159,11 @@ details_case() {
 		ird reads_out reads_in local remote tcp_rtt_us tcp_cwnd tcp_mss tcp_retrans
 	has_details cq completions overflow
 	has_details mr kind valid access pieces
-	has_details cm_id role state state_ms backlog queued half_open asked
+	has_details cm_id role state state_ms
 	expect_in details.cm_id 'drv_role initiator drv_state STREAM'
+	details 1 cm_id >"$CASE_DIR/details.server.log"
+	expect_in details.server 'drv_role responder drv_state STREAM'
+	expect_in details.server 'drv_role listener drv_backlog [1-9][0-9]* drv_queued 0 drv_half_open 0 drv_asked 0'
 	expect_in details.qp 'drv_stream RTS'
 	expect_in details.qp 'drv_error NONE'
 	expect_in details.qp "drv_remote ${IP[1]}:$PORT"
