@@ -118,10 +118,9 @@ def rows(results):
 class Line:
     """A connection that carries lines."""
 
-    def __init__(self, sock):
+    def __init__(self, sock, peer):
         self.sock = sock
         # An IPv6 socket that listens for both has IPv4 peers as ::ffff:ADDRESS.
-        peer = sock.getpeername()[0]
         self.ipv6 = ":" in peer and not peer.startswith("::ffff:")
         self.file = sock.makefile("rw", encoding="utf-8", errors="replace", newline="\n")
 
@@ -139,7 +138,7 @@ def call(address, port):
     try:
         sock = socket.create_connection((address, port), timeout=10)
         sock.settimeout(30)
-        line = Line(sock)
+        line = Line(sock, address)
         if line.hear() == HELLO:
             return line
     except OSError as error:
@@ -256,10 +255,11 @@ def serve(host, args):
               "ends this)" % (args.port, args.port + 1), flush=True)
         try:
             while True:
-                sock, _ = listener.accept()
+                # Who has gone already has no name any more.
+                sock, peer = listener.accept()
                 sock.settimeout(5 * LIMIT)
                 with sock:
-                    server.serve(Line(sock))
+                    server.serve(Line(sock, peer[0]))
         finally:
             server.stop()
 

@@ -54,8 +54,8 @@ COUNTS = (
      "look at the peer, and at keepalive and user_timeout (explain MPA_LOST)"),
     ("cm_bad", None, 0, "startups broke the protocol: something other than RDMA connects to the "
      "port, or crc=required met a peer without", "find out what connects (ss -tn, tcpdump)"),
-    ("cm_refused", None, 0, "connections were refused without asking the program: crc=required, "
-     "or a peer with a demand that cannot be met", "compare the knobs of both ends"),
+    ("cm_refused", None, 0, "connections were refused without asking the program: crc=required "
+     "met a peer that has CRC off", "compare the knobs of both ends"),
     ("cm_evicted", None, 0, "startups were ended because half_open_max of them waited",
      "the program accepts too slowly, or somebody floods the port"),
     ("cm_timeouts", None, 0, "startups took too long: a peer or a program did not answer",

@@ -70,7 +70,7 @@ def check_taint(case):
         return []
     if "F" in taint:
         return [warning("taint", "the module was loaded by force (F)",
-                        "build it for this kernel: make install")]
+                        "build it for this kernel: run make install")]
     return [ok("taint", "%s (O: out of tree, E: not signed), which is usual" % taint)]
 
 
@@ -109,8 +109,8 @@ LOG = (
     ("kwarp: Unknown symbol", "the module is for another kernel, or a module that it needs is "
      "missing", "run depmod -a; if that does not help, run make install"),
     ("kwarp: version magic", "the module is for another kernel", "run make install"),
-    ("' invalid for parameter `", "a module was not loaded for a wrong value of a parameter",
-     "if it is kwarp's, correct the value: grep -r kwarp /etc/modprobe.d"),
+    ("kwarp: `", "the module was not loaded for a wrong value of a parameter",
+     "correct the value: grep -r kwarp /etc/modprobe.d"),
     ("kwarp: unknown parameter '", "a parameter that the module does not have was ignored",
      "see modinfo -p kwarp, and correct the name: grep -r kwarp /etc/modprobe.d"),
     ("cannot listen on", "a program that listens on all addresses does not hear a link: the port "

@@ -6,6 +6,7 @@ comment.  The unit kwarp@ sets them when it has added the link.
 """
 import json
 import re
+import sys
 
 from . import links as kw
 from .host import Trouble, Usage
@@ -146,12 +147,20 @@ def keep_locked(host, link, wanted):
                       % (kept_in(link), error.strerror)) from None
 
 
+def what_is(host, link, knobs):
+    """As the module writes it, which is what a file may have."""
+    found = {knob: host.read(place(link, knob)) for knob in knobs}
+    if None in found.values():
+        raise Trouble("%s has gone meanwhile: nothing is kept" % link)
+    return found
+
+
 def warn_of_name(link):
     """The unit adds links of one name only."""
-    if link.name != "kw-%s" % link.netdev:
-        print("kept in %s, which kwarp@%s, whose link is kw-%s, does not read: run kwarpctl set %s "
-              "--kept when you have added the link" % (kept_in(link.name), link.netdev, link.netdev,
-                                                       link.name))
+    if link.netdev and link.name != "kw-%s" % link.netdev:
+        print("kwarpctl: kept in %s, which kwarp@%s, whose link is kw-%s, does not read: run "
+              "kwarpctl set %s --kept when you have added the link"
+              % (kept_in(link.name), link.netdev, link.netdev, link.name), file=sys.stderr)
 
 
 # ------------------------------------------------------------------- showing
@@ -183,7 +192,7 @@ def command(host, args):
     elif wanted:
         set_all(host, link.name, wanted)
         if args.keep:
-            keep_locked(host, link.name, {k: host.read(place(link.name, k)) for k in wanted})
+            keep_locked(host, link.name, what_is(host, link.name, wanted))
             warn_of_name(link)
     else:
         show(host, link, args.json)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """What perftest prints, and the server that starts it again."""
 import socket
+import struct
 import threading
 
 from kwctl import bench
@@ -160,9 +161,9 @@ class Runs(Case):
         server = self.server(None, 18516)
 
         def one():
-            sock = listener.accept()[0]
+            sock, peer = listener.accept()
             with sock:
-                server.serve(bench.Line(sock))
+                server.serve(bench.Line(sock, peer[0]))
 
         thread = threading.Thread(target=one)
         thread.start()
@@ -173,6 +174,18 @@ class Runs(Case):
         line.sock.close()
         thread.join()
         self.assertTrue(self.children[0].ended)
+
+    def test_a_client_that_has_gone(self):
+        """As port scans do: a reset before the server has looked ends nothing."""
+        listener = bench.listen(0)
+        self.addCleanup(listener.close)
+        client = socket.create_connection(("127.0.0.1", listener.getsockname()[1]))
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        client.close()
+        sock, peer = listener.accept()
+        with sock:
+            self.server(None, 18516).serve(bench.Line(sock, peer[0]))
+        self.assertEqual(self.children, [])
 
     def test_nobody_serves(self):
         with self.assertRaisesRegex(Trouble, "no .kwarpctl bench --server. at 127.0.0.1 port 1:"):

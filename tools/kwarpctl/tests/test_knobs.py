@@ -34,8 +34,8 @@ class Knobs(Case):
         args = argparse.Namespace(link="kwlo", knobs=list(words), keep=False, kept=False,
                                   json=False)
         vars(args).update(more)
-        out = io.StringIO()
-        with contextlib.redirect_stdout(out):
+        out, self.err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(self.err):
             self.assertEqual(knobs.command(self.host, args), 0)
         return out.getvalue()
 
@@ -93,8 +93,8 @@ class Knobs(Case):
         self.fails("network namespace", 1, "crc=off")
 
     def test_keep(self):
-        self.assertIn("kwarp@lo, whose link is kw-lo, does not read",
-                      self.set("crc=off", "tos=40", keep=True))
+        self.set("crc=off", "tos=40", keep=True)
+        self.assertIn("kwarp@lo, whose link is kw-lo, does not read", self.err.getvalue())
         lines = self.host.read(CONF).splitlines()
         self.assertEqual((lines[0][0], lines[1:]), ("#", ["crc=off", "tos=40"]))
         self.host.put(CONF, "# mine\n\ncrc = off # for the old peer\n  tos=8\nalign=on\ntos=40")
