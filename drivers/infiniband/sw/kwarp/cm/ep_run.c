@@ -176,11 +176,11 @@ static const char *why_no_tcp(int err)
 {
 	switch (err) {
 	case -ECONNREFUSED:
-		return "TCP did not connect: nothing listens there";
+		return "TCP did not connect: nothing listens there, or a firewall refuses";
 	case -ETIMEDOUT:
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
-		return "TCP did not connect: there is no answer";
+		return "TCP did not connect: there is no way, or no answer";
 	default:
 		return "TCP did not connect";
 	}
@@ -220,12 +220,17 @@ static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwar
 	struct sockaddr_storage local = {}, remote = {};
 	const char *text = what_is_wrong(was, event, ep->status);
 
-	if (!text || !ep->cs.sock)
+	if (!text)
 		return;
-	kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
-	/* A socket that has not connected knows no peer. */
-	if (was == KWARP_CMS_CONNECT && ep->cm_id)
+	/* A socket that has not connected knows no peer, and may be gone after a second attempt. */
+	if (was == KWARP_CMS_CONNECT && ep->cm_id) {
+		local = ep->cm_id->m_local_addr;
 		remote = ep->cm_id->m_remote_addr;
+	} else if (ep->cs.sock) {
+		kwarp_cm_sock_names(ep->cs.sock, &local, &remote);
+	} else {
+		return;
+	}
 	ibdev_notice_ratelimited(&ep->kdev->ibdev, "connection %pISpc, peer %pISpc: %s (%s)\n",
 				 &local, &remote, text, kwarp_cm_state_name(was));
 }

@@ -402,8 +402,10 @@ static const struct notice_case {
 } notices[] = {
 	{ "garbage for a Request", ct_to_wait_req, on_garbage, "the peer broke the protocol" },
 	{ "garbage for a Reply", ct_to_wait_rep, on_garbage, "the peer broke the protocol" },
-	{ "nobody listens", ct_to_connect, on_refused, "TCP did not connect: nothing listens there" },
-	{ "no route", ct_to_connect, on_unreachable, "TCP did not connect: there is no answer" },
+	{ "nobody listens", ct_to_connect, on_refused,
+	  "TCP did not connect: nothing listens there, or a firewall refuses" },
+	{ "no route", ct_to_connect, on_unreachable,
+	  "TCP did not connect: there is no way, or no answer" },
 	{ "TCP is reset", ct_to_connect, on_dial_reset, "TCP did not connect" },
 	{ "no Request", ct_to_wait_req, ct_timer_runs, "nothing came in time" },
 	{ "no verdict", ct_to_wait_ulp, ct_timer_runs, "nothing came in time" },
