@@ -21,7 +21,7 @@
 #include "limits.h"
 #include "counts.h"
 
-/* 256 lists of endpoints, by their id */
+/* 256 lists of endpoints by their id, and as many of listeners */
 #define KWARP_CM_ID_BITS	8
 
 struct socket;
@@ -174,8 +174,9 @@ struct kwarp_dev {
 		spinlock_t lock;	/* this group */
 		struct list_head eps;
 		struct list_head listeners;
-		/* endpoints by the id of rdma_cm for which they have upcalls to make */
-		DECLARE_HASHTABLE(ids, KWARP_CM_ID_BITS);
+		/* by the id of iw_cm: endpoints that have upcalls to make, listeners that listen */
+		DECLARE_HASHTABLE(ep_ids, KWARP_CM_ID_BITS);
+		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;
 		bool stopping;
 		raw_spinlock_t new_lock; /* new_qps; taken under iw_cm's spinlock */

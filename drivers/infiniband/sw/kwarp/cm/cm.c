@@ -147,7 +147,7 @@ static bool is_accepted(const struct iw_cm_id *id)
 /* The connection ends; with @mute the id hears nothing of it, nor of anything else. */
 static void punish(struct iw_cm_id *id, bool mute)
 {
-	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id->context);
+	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id);
 
 	if (!ep)			/* all has been said */
 		return;
@@ -368,7 +368,8 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
 	spin_lock_init(&kdev->cm.lock);
 	INIT_LIST_HEAD(&kdev->cm.eps);
 	INIT_LIST_HEAD(&kdev->cm.listeners);
-	hash_init(kdev->cm.ids);
+	hash_init(kdev->cm.ep_ids);
+	hash_init(kdev->cm.listener_ids);
 	init_waitqueue_head(&kdev->cm.idle);
 	kdev->cm.stopping = false;
 	kwarp_cm_init_stand_ins(kdev);

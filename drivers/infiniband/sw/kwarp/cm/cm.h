@@ -13,11 +13,10 @@ struct iw_cm_conn_param;
 struct iw_cm_id;
 struct kwarp_dev;
 struct kwarp_qp;
-struct rdma_cm_id;
 struct seq_file;
 
 /**
- * struct kwarp_cm_info - what connection management has for an id of rdma_cm
+ * struct kwarp_cm_info - what connection management has for an id
  * @role: "initiator", "responder" or "listener"
  * @state: of an endpoint; NULL: a listener
  * @state_ms: for how long it has been in that state, milliseconds
@@ -31,9 +30,9 @@ struct seq_file;
 struct kwarp_cm_info {
 	const char *role;
 	const char *state;
-	u32 state_ms;
+	u64 state_ms;
 	bool timed;
-	u32 ends_ms;
+	u64 ends_ms;
 	int backlog;
 	u32 queued;
 	u32 half_open;
@@ -51,7 +50,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev);
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev);
 void kwarp_cm_stop_device(struct kwarp_dev *kdev);
 void kwarp_cm_drop_qp(struct kwarp_qp *qp);
-bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct rdma_cm_id *id,
+bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 		       struct kwarp_cm_info *info);
 int kwarp_cm_dump(struct kwarp_dev *kdev, struct seq_file *m);
 void kwarp_cm_exit(void);

@@ -34,9 +34,9 @@ static void dump_ep(struct kwarp_ep *ep, struct seq_file *m)
 
 	mutex_lock(&ep->mutex);
 	kwarp_ep_describe(ep, &info);
-	seq_printf(m, "%s %s for %u ms", info.role, info.state, info.state_ms);
+	seq_printf(m, "%s %s for %llu ms", info.role, info.state, info.state_ms);
 	if (info.timed)
-		seq_printf(m, " ends in %u ms", info.ends_ms);
+		seq_printf(m, " ends in %llu ms", info.ends_ms);
 	if (ep->qp)
 		seq_printf(m, " qp %u", ep->qp->ibqp.qp_num);
 	dump_addresses(ep, m);

@@ -2,6 +2,7 @@
 /* What an operator may want to know of an endpoint or a listener: rdma resource, debugfs. */
 #include "cm_info.h"
 
+#include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
@@ -12,10 +13,10 @@
 #include "ep.h"
 #include "listener.h"
 
-/* Milliseconds from @from to @to, jiffies; 0 if @to is before that. */
-static u32 ms_between(unsigned long from, unsigned long to)
+/* Milliseconds from @from to @to, jiffies; 0 if @to is before that. Storage stays for months. */
+static u64 ms_between(unsigned long from, unsigned long to)
 {
-	return time_after(to, from) ? jiffies_to_msecs(to - from) : 0;
+	return time_after(to, from) ? jiffies64_to_msecs(to - from) : 0;
 }
 
 /**
@@ -64,15 +65,15 @@ bool kwarp_listener_describe(struct kwarp_listener *l, struct kwarp_cm_info *inf
 	return true;
 }
 
-/* Return: the listener of rdma_cm's id, with a reference; or NULL. */
-static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct rdma_cm_id *id)
+/* Return: the listener of the id, with a reference; or NULL. */
+static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	struct kwarp_listener *l, *found = NULL;
 
 	spin_lock(&kdev->cm.lock);
-	list_for_each_entry(l, &kdev->cm.listeners, node) {
-		/* One that has lost its id may be of one that is gone, whose address is another's now. */
-		if (l->rdma_id == id && READ_ONCE(l->cm_id)) {
+	hash_for_each_possible(kdev->cm.listener_ids, l, id_node, (unsigned long)id) {
+		/* It may just be losing it; the id goes after that. */
+		if (READ_ONCE(l->cm_id) == id) {
 			/* Listed, hence alive. */
 			kwarp_listener_get(l);
 			found = l;
@@ -83,7 +84,7 @@ static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct
 	return found;
 }
 
-static bool describe_listener_of(struct kwarp_dev *kdev, const struct rdma_cm_id *id,
+static bool describe_listener_of(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 				 struct kwarp_cm_info *info)
 {
 	struct kwarp_listener *l = find_listener(kdev, id);
@@ -99,9 +100,9 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct rdma_cm_id
 }
 
 /**
- * kwarp_cm_describe - what there is for an id of rdma_cm
+ * kwarp_cm_describe - what there is for an id
  * @kdev: device; stays meanwhile
- * @id: rdma_cm's id, which is not looked into
+ * @id: iw_cm's id, which need not stay: it is compared, and not looked into
  * @info: result
  *
  * A listener's id has its listener, and that of a connection its endpoint, from connect or accept
@@ -110,7 +111,7 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct rdma_cm_id
  * Context: process, may sleep.
  * Return: false: nothing.
  */
-bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct rdma_cm_id *id,
+bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 		       struct kwarp_cm_info *info)
 {
 	struct kwarp_ep *ep;

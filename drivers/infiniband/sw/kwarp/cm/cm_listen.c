@@ -234,7 +234,6 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 	INIT_LIST_HEAD(&l->waiting);
 	INIT_DELAYED_WORK(&l->work, listener_work);
 	l->kdev = kdev;
-	l->rdma_id = id->context;
 	l->backlog = backlog;
 	l->cs.notify = listener_notify;
 	id->add_ref(id);
@@ -270,6 +269,7 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 	spin_lock(&kdev->cm.lock);
 	stopping = kdev->cm.stopping;
 	list_add_tail(&l->node, &kdev->cm.listeners);
+	hash_add(kdev->cm.listener_ids, &l->id_node, (unsigned long)id);
 	spin_unlock(&kdev->cm.lock);
 
 	if (!stopping && !is_idle(kdev, id))
@@ -316,6 +316,9 @@ static void listener_shut(struct kwarp_listener *l)
 	spin_unlock(&l->lock);
 	if (!id)
 		return;
+	spin_lock(&l->kdev->cm.lock);
+	hash_del(&l->id_node);
+	spin_unlock(&l->kdev->cm.lock);
 	/* After cm_id, which listener_open() tests under the mutex. */
 	mutex_lock(&l->mutex);
 	kwarp_cm_sock_kill(&l->cs);

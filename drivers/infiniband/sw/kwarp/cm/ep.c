@@ -336,10 +336,9 @@ void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id)
 
 	lockdep_assert_held(&ep->mutex);
 	id->add_ref(id);
-	ep->cm_id = id;
 	spin_lock(&kdev->cm.lock);
-	ep->rdma_id = id->context;
-	hash_add(kdev->cm.ids, &ep->id_node, (unsigned long)ep->rdma_id);
+	ep->cm_id = id;
+	hash_add(kdev->cm.ep_ids, &ep->id_node, (unsigned long)id);
 	spin_unlock(&kdev->cm.lock);
 }
 
@@ -359,27 +358,29 @@ void kwarp_ep_drop_id(struct kwarp_ep *ep)
 		return;
 	spin_lock(&kdev->cm.lock);
 	hash_del(&ep->id_node);
-	spin_unlock(&kdev->cm.lock);
 	ep->cm_id = NULL;
+	spin_unlock(&kdev->cm.lock);
 	id->rem_ref(id);
 }
 
 /**
  * kwarp_ep_find - the endpoint that has upcalls to make for an id
  * @kdev: device
- * @id: of rdma_cm; it need not stay, or be one of this device at all
+ * @id: of iw_cm; it need not stay, or be one of this device at all
+ *
+ * An id that an endpoint has does not go, so none that is found is a new one at its address.
  *
  * Context: process.
  * Return: the endpoint with a reference, or NULL. It can lose the id at any time,
  * unless its mutex is held.
  */
-struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct rdma_cm_id *id)
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	struct kwarp_ep *ep, *found = NULL;
 
 	spin_lock(&kdev->cm.lock);
-	hash_for_each_possible(kdev->cm.ids, ep, id_node, (unsigned long)id) {
-		if (ep->rdma_id == id) {
+	hash_for_each_possible(kdev->cm.ep_ids, ep, id_node, (unsigned long)id) {
+		if (ep->cm_id == id) {
 			kwarp_ep_get(ep);
 			found = ep;
 			break;

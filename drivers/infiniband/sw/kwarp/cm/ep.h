@@ -20,6 +20,6 @@ void kwarp_ep_arm_deadline(struct kwarp_ep *ep);
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay);
 void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id);
 void kwarp_ep_drop_id(struct kwarp_ep *ep);
-struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct rdma_cm_id *id);
+struct kwarp_ep *kwarp_ep_find(struct kwarp_dev *kdev, const struct iw_cm_id *id);
 
 #endif /* KWARP_CM_EP_H */

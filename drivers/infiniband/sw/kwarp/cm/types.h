@@ -21,7 +21,6 @@
 
 struct iw_cm_id;
 struct kwarp_qp;
-struct rdma_cm_id;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
@@ -104,8 +103,7 @@ enum {
  * @discard: lingering: drop inbound octets
  * @cm_id: a reference, until the last upcall; NULL also if the ULP has misused it, and
  *	then nothing is said any more
- * @id_node: in kdev->cm.ids, while there is @cm_id
- * @rdma_id: rdma_cm's id that @cm_id belongs to, likewise; compared, and not looked into
+ * @id_node: in kdev->cm.ep_ids, while there is @cm_id
  * @told: iw_cm has been told what makes the id ESTABLISHED
  * @handle: of a Request given to iw_cm, or 0
  * @accepting: inside accept(), which has not failed
@@ -127,7 +125,6 @@ struct kwarp_ep {
 
 	/* under kdev->cm.lock */
 	struct hlist_node id_node;
-	const struct rdma_cm_id *rdma_id;
 
 	/* under listener->lock */
 	struct list_head half_open;
@@ -141,8 +138,8 @@ struct kwarp_ep {
 	struct delayed_work timer;
 
 	/*
-	 * under mutex from here on; state and since are also read under listener->lock, told
-	 * without a lock
+	 * under mutex from here on; cm_id changes under kdev->cm.lock, too; state and since are
+	 * also read under listener->lock, told without a lock
 	 */
 	struct mutex mutex;
 
@@ -181,9 +178,9 @@ struct kwarp_ep {
  * struct kwarp_listener - one listening iw_cm_id
  * @kref: references, see cm.c
  * @kdev: device
- * @rdma_id: rdma_cm's id that @cm_id belongs to; compared, and not looked into
  * @backlog: as asked for
  * @node: in kdev->cm.listeners
+ * @id_node: in kdev->cm.listener_ids, while there is @cm_id
  * @work: accepts connections
  * @mutex: protects @cs
  * @cs: listening socket; none if nothing can come in for the id on this device
@@ -200,11 +197,11 @@ struct kwarp_listener {
 	/* immutable */
 	struct kref kref;
 	struct kwarp_dev *kdev;
-	const struct rdma_cm_id *rdma_id;
 	int backlog;
 
 	/* under kdev->cm.lock */
 	struct list_head node;
+	struct hlist_node id_node;
 
 	/* any context */
 	struct delayed_work work;

@@ -42,10 +42,10 @@ static bool put_tcp(struct sk_buff *msg, const struct kwarp_engine_info *info)
 	       rdma_nl_put_driver_u32(msg, "tcp_unacked", tcp->tcpi_unacked);
 }
 
-/* Those of a connection are for who is in its network namespace, or sees that otherwise, too. */
-static bool sees_connections(const struct kwarp_qp *qp)
+/* What TCP and MPA do is for who is in the network namespace, and sees it otherwise, too. */
+static bool sees_connections(const struct kwarp_dev *kdev)
 {
-	return net_eq(current->nsproxy->net_ns, qp->kdev->net);
+	return net_eq(current->nsproxy->net_ns, kdev->net);
 }
 
 static bool put_stream(struct sk_buff *msg, const struct kwarp_engine_info *info, bool tcp)
@@ -84,7 +84,7 @@ static bool put_qp(struct sk_buff *msg, struct kwarp_qp *qp)
 	       rdma_nl_put_driver_string(msg, "error", info.error) ||
 	       (info.has_peer_term &&
 		rdma_nl_put_driver_u32_hex(msg, "peer_term", info.peer_term)) ||
-	       (info.attached && put_stream(msg, &info, sees_connections(qp)));
+	       (info.attached && put_stream(msg, &info, sees_connections(qp->kdev)));
 }
 
 static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)
@@ -111,18 +111,28 @@ static bool put_mr(struct sk_buff *msg, const struct kwarp_mr *mr)
 	       rdma_nl_put_driver_u32(msg, "piece_shift", READ_ONCE(mr->shift));
 }
 
-static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info)
+static bool put_listener(struct sk_buff *msg, const struct kwarp_cm_info *info)
+{
+	return rdma_nl_put_driver_u32(msg, "backlog", info->backlog) ||
+	       rdma_nl_put_driver_u32(msg, "queued", info->queued) ||
+	       rdma_nl_put_driver_u32(msg, "half_open", info->half_open) ||
+	       rdma_nl_put_driver_u32(msg, "asked", info->asked);
+}
+
+static bool put_endpoint(struct sk_buff *msg, const struct kwarp_cm_info *info)
+{
+	return rdma_nl_put_driver_string(msg, "state", info->state) ||
+	       rdma_nl_put_driver_u64(msg, "state_ms", info->state_ms) ||
+	       (info->timed && rdma_nl_put_driver_u64(msg, "ends_ms", info->ends_ms));
+}
+
+static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info, bool all)
 {
 	if (rdma_nl_put_driver_string(msg, "role", info->role))
 		return true;
-	if (!info->state)
-		return rdma_nl_put_driver_u32(msg, "backlog", info->backlog) ||
-		       rdma_nl_put_driver_u32(msg, "queued", info->queued) ||
-		       rdma_nl_put_driver_u32(msg, "half_open", info->half_open) ||
-		       rdma_nl_put_driver_u32(msg, "asked", info->asked);
-	return rdma_nl_put_driver_string(msg, "state", info->state) ||
-	       rdma_nl_put_driver_u32(msg, "state_ms", info->state_ms) ||
-	       (info->timed && rdma_nl_put_driver_u32(msg, "ends_ms", info->ends_ms));
+	if (!all)
+		return false;
+	return info->state ? put_endpoint(msg, info) : put_listener(msg, info);
 }
 
 /* The details are one attribute, whole or not there at all. */
@@ -160,18 +170,22 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 	return details ? end_details(msg, details, put_mr(msg, to_kmr(ibmr))) : -EMSGSIZE;
 }
 
-/* ib_device_ops.fill_res_cm_id_entry: likewise; an id without a connection has no details */
+/*
+ * ib_device_ops.fill_res_cm_id_entry: likewise. An id without a connection has no details, and
+ * neither has one whose connection came in through another link.
+ */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
-	/* rdma_cm may be about to take the id off the device, which stays. */
-	struct ib_device *ibdev = READ_ONCE(id->device);
+	/* On the device as long as the core asks; iw_cm's id may go at any time. */
+	struct kwarp_dev *kdev = to_kdev(id->device);
 	struct kwarp_cm_info info;
 	struct nlattr *details;
 
-	if (!ibdev || !kwarp_cm_describe(to_kdev(ibdev), id, &info))
+	if (!kwarp_cm_describe(kdev, rdma_iw_cm_id(id), &info))
 		return 0;
 	details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
-	return details ? end_details(msg, details, put_cm_id(msg, &info)) : -EMSGSIZE;
+	return details ? end_details(msg, details,
+				     put_cm_id(msg, &info, sees_connections(kdev))) : -EMSGSIZE;
 }
 
 #ifdef KWARP_HAVE_FILL_RES_SRQ

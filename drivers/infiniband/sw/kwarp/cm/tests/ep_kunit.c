@@ -822,20 +822,21 @@ static void test_described(struct kunit *test)
 	const struct way *way = test->param_value;
 	const bool initiator = way->state <= KWARP_CMS_WAIT_REP || way->go == ct_to_stream;
 	struct kwarp_cm_info info = {};
+	struct iw_cm_id other;
 	bool has_id;
 
 	way->go(test);
 	has_id = ct_the_ep()->cm_id;
 	if (initiator || way->go == ct_to_stream_resp)
 		KUNIT_EXPECT_TRUE(test, has_id);
-	KUNIT_EXPECT_EQ(test, kwarp_cm_describe(fake.kdev, &fake.id.rdma, &info), has_id);
+	KUNIT_EXPECT_EQ(test, kwarp_cm_describe(fake.kdev, &fake.id.id, &info), has_id);
 	if (has_id) {
 		KUNIT_EXPECT_STREQ(test, info.state, kwarp_cm_state_name(way->state));
 		KUNIT_EXPECT_STREQ(test, info.role, initiator ? "initiator" : "responder");
 		KUNIT_EXPECT_EQ(test, info.timed, ct_the_ep()->due.kind != KWARP_CMT_NONE);
 	}
 	/* An id that nobody has told us of. */
-	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &fake.id.rdma + 1, &info));
+	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &other, &info));
 }
 
 static void test_described_times(struct kunit *test)
@@ -867,23 +868,22 @@ static void test_described_listener(struct kunit *test)
 	struct iw_cm_id *cm_id = l->cm_id;
 	struct kwarp_cm_info info = {};
 
-	l->rdma_id = &fake.id.rdma;
-	list_add(&l->node, &fake.kdev->cm.listeners);
-	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info), "no socket");
+	hash_add(fake.kdev->cm.listener_ids, &l->id_node, (unsigned long)cm_id);
+	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, cm_id, &info), "no socket");
 	l->cs.sock = (struct socket *)&fake;	/* for the stand-in, which does not look */
 	l->asked = 2;
-	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info));
+	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, cm_id, &info));
 	KUNIT_EXPECT_STREQ(test, info.role, "listener");
 	KUNIT_EXPECT_PTR_EQ(test, info.state, NULL);
 	KUNIT_EXPECT_EQ(test, info.backlog, l->backlog);
 	KUNIT_EXPECT_EQ(test, info.queued, FAKE_QUEUED);
 	KUNIT_EXPECT_EQ(test, info.asked, 2);
 	l->cm_id = NULL;
-	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, l->rdma_id, &info), "no id");
+	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, cm_id, &info), "no id");
 	l->cm_id = cm_id;
 	l->asked = 0;
 	l->cs.sock = NULL;
-	list_del(&l->node);
+	hash_del(&l->id_node);
 }
 
 static struct kunit_case cm_cases[] = {

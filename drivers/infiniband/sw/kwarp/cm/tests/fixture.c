@@ -278,7 +278,7 @@ static void check_end(struct kunit *test)
 	flush_workqueue(fake_wq);
 	KUNIT_EXPECT_STREQ(test, fake.bug ?: "", "");
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.eps));
-	KUNIT_EXPECT_TRUE(test, hash_empty(fake.kdev->cm.ids));
+	KUNIT_EXPECT_TRUE(test, hash_empty(fake.kdev->cm.ep_ids));
 	KUNIT_EXPECT_EQ(test, fake.socks, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.num_half_open, 0);
 	KUNIT_EXPECT_EQ(test, fake.listener.asked, fake.owed);

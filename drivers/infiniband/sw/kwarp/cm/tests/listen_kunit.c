@@ -210,7 +210,9 @@ static void test_listen(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
 	KUNIT_EXPECT_EQ(test, lt->opened, 1);
 	KUNIT_EXPECT_EQ(test, lt->refs[0], 1);
+	KUNIT_EXPECT_FALSE(test, hash_empty(lt->kdev->cm.listener_ids));
 	destroy(0);
+	KUNIT_EXPECT_TRUE(test, hash_empty(lt->kdev->cm.listener_ids));
 }
 
 /* Nothing is left, and the ULP is told; but rdma_cm, which adds a device, would give it up. */
@@ -254,6 +256,7 @@ static void test_shut_all(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, listen_on(i), 0);
 	KUNIT_EXPECT_EQ(test, lt->socks, LISTENERS);
 	tested_listener_shut_all(lt->kdev);
+	KUNIT_EXPECT_TRUE(test, hash_empty(lt->kdev->cm.listener_ids));
 	KUNIT_EXPECT_EQ(test, lt->socks, 0);
 	for (i = 0; i < LISTENERS; i++)
 		KUNIT_EXPECT_EQ(test, lt->refs[i], 0);
