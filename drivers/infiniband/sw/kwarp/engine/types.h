@@ -118,11 +118,13 @@ struct kwarp_pace_sum {
  * @doorbells: measured so far
  * @prod: requests sent when the clock was started, free running
  * @since: when it was, nanoseconds
+ * @inside: what doorbells have taken of the time since then
+ * @entered: when the last doorbell was rung
  * @rung: what was sent with doorbells
  * @looked: and by the timer
  * @looks: of the timer in this hold
  * @quiet: those of them that found nothing, in a row
- * @last: when a doorbell came last
+ * @last: when a doorbell ended last
  * @obey: doorbells that will be obeyed, and not be measured
  * @obey_next: as many after the next trial that fails
  */
@@ -132,6 +134,8 @@ struct kwarp_pace {
 	u32 doorbells;
 	u32 prod;
 	u64 since;
+	u64 inside;
+	u64 entered;
 	u64 last;
 	struct kwarp_pace_sum rung;
 	struct kwarp_pace_sum looked;

@@ -11,10 +11,12 @@
 #include <linux/timekeeping.h>
 #include <rdma/siw-abi.h>
 
+#define kwarp_pace_enters	tested_pace_enters
 #define kwarp_pace_begins	tested_pace_begins
 #define kwarp_pace_goes_on	tested_pace_goes_on
 #define kwarp_pace_init		tested_pace_init
 #define kwarp_pace_reset	tested_pace_reset
+#define kwarp_pace_rung		tested_pace_rung
 #define kwarp_pace_sent		tested_pace_sent
 #define kwarp_pace_stop		tested_pace_stop
 #define ktime_get_ns		told_ns
@@ -57,18 +59,27 @@ static u64 told_ns(void)
 
 /* ------------------------------------------------------------------ verdicts */
 
-static bool doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+/* The program takes @ns for each; @inside more for what the doorbell does. */
+static bool long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
+			   u32 *prod, u64 *now)
 {
 	bool begins = false;
 
 	while (n--) {
 		*prod += requests;
 		*now += ns;
+		kwarp_pace_enters(p, *now);
+		*now += inside;
 		begins |= kwarp_pace_begins(p, *prod, *now);
 		if (begins && n)
 			return false;
 	}
 	return begins;
+}
+
+static bool doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+{
+	return long_doorbells(p, n, requests, ns, 0, prod, now);
 }
 
 static void test_begins(struct kunit *test)
@@ -111,6 +122,27 @@ static void test_seldom(struct kunit *test)
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					   &now));
+}
+
+/*
+ * Doorbells of large messages take long: that is what they cost, and no time that the program
+ * leaves between them.
+ */
+static void test_large(struct kunit *test)
+{
+	const u64 inside = 20 * KWARP_PACE_SELDOM_NS;
+	struct kwarp_pace p = { .ns = PACE_NS };
+	u64 now = 1000;
+	u32 prod = 0;
+
+	KUNIT_EXPECT_FALSE(test, long_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, inside,
+						&prod, &now));
+	KUNIT_EXPECT_TRUE(test, long_doorbells(&p, 1, 1, DOORBELL_NS, inside, &prod, &now));
+	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
+	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * (DOORBELL_NS + inside));
+	/* And those of a program that rings seldom are as they may. */
+	KUNIT_EXPECT_FALSE(test, long_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
+						KWARP_PACE_SELDOM_NS, inside, &prod, &now));
 }
 
 /* A request each 10 us with doorbells. */
@@ -303,6 +335,7 @@ static bool one_request(struct loop *l)
 {
 	pass(l);
 	if (!l->held) {
+		kwarp_pace_enters(&l->p, l->now);
 		l->now += DOORBELL_NS;
 		l->held = kwarp_pace_begins(&l->p, ++l->prod, l->now);
 		l->look = l->now + PACE_NS;
@@ -391,6 +424,7 @@ static void sent_by_timer(struct kwarp_engine *e)
 static bool ring(struct pace_test *t, u32 n)
 {
 	post(t, n);
+	kwarp_pace_rung(&t->e);
 	take_requests(t);
 	kwarp_pace_sent(&t->e, true);
 	tell_posters(t);
@@ -642,6 +676,7 @@ static void test_timer(struct kunit *test)
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_begins),
 	KUNIT_CASE(test_seldom),
+	KUNIT_CASE(test_large),
 	KUNIT_CASE_PARAM(test_trial, trial_gen_params),
 	KUNIT_CASE(test_stall),
 	KUNIT_CASE(test_changes),

@@ -21,6 +21,7 @@ static void start_clock(struct kwarp_pace *p, u32 prod, u64 now)
 {
 	p->prod = prod;
 	p->since = now;
+	p->inside = 0;
 }
 
 /* What has been sent since the clock was started. */
@@ -63,7 +64,25 @@ static void leave_out_pause(struct kwarp_pace *p, u64 now)
 
 	if (pause > most)
 		p->since += pause - most;
-	p->last = now;
+}
+
+/* Does the program leave so much time between its doorbells that they do not limit it? */
+static bool rings_seldom(const struct kwarp_pace *p, u64 now)
+{
+	return now - p->since - p->inside >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS;
+}
+
+/**
+ * kwarp_pace_enters - a doorbell was rung
+ * @p: counts, brought up to date
+ * @now: nanoseconds
+ *
+ * Context: the runner, and the stream is not held.
+ */
+void kwarp_pace_enters(struct kwarp_pace *p, u64 now)
+{
+	leave_out_pause(p, now);
+	p->entered = now;
 }
 
 /**
@@ -77,7 +96,8 @@ static void leave_out_pause(struct kwarp_pace *p, u64 now)
  */
 bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
 {
-	leave_out_pause(p, now);
+	p->inside += now - p->entered;
+	p->last = now;
 	if (p->obey) {
 		p->obey--;
 		return false;
@@ -87,7 +107,7 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
 	if (p->doorbells <= KWARP_PACE_DOORBELLS)
 		return false;
 	p->doorbells = 0;
-	if (now - p->since >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS)
+	if (rings_seldom(p, now))
 		return false;
 	add_up(p, &p->rung, prod, now);
 	p->looks = 0;
@@ -179,6 +199,22 @@ static void end_hold(struct kwarp_engine *e)
 		return;
 	let_go(e);
 	e->tx.coalesce.pace.doorbells = 0;
+}
+
+/**
+ * kwarp_pace_rung - a doorbell was rung
+ * @e: engine of a stream whose program has libsiw
+ *
+ * kwarp_pace_sent() follows.
+ *
+ * Context: the runner.
+ */
+void kwarp_pace_rung(struct kwarp_engine *e)
+{
+	kwarp_assert_runner(e);
+	/* Pairs with let_go() of the timer, whose the counts are until then. */
+	if (!smp_load_acquire(&e->tx.coalesce.on))
+		kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns());
 }
 
 /**

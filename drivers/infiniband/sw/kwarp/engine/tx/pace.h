@@ -16,7 +16,9 @@
  * The hold goes on then, and is judged likewise again and again; from time to time all is measured
  * anew, since the program may do something else, or have got another policy, or processor.
  * Otherwise doorbells are obeyed for long before the next trial; longer each time that one fails.
- * A program that rings seldom has nothing to gain, and is not held.
+ * A program that rings seldom has nothing to gain, and is not held.  How often it could ring is
+ * what counts, so the time that its doorbells themselves take is left out: those of large messages
+ * take long, and they have a packet each for what does not fit into the one before.
  */
 #ifndef KWARP_ENGINE_TX_PACE_H
 #define KWARP_ENGINE_TX_PACE_H
@@ -29,7 +31,7 @@ struct kwarp_pace;
 
 /* Doorbells that are measured. */
 #define KWARP_PACE_DOORBELLS	32
-/* If they are so far from each other, or farther, they are not what limits the program. */
+/* If there is so much time between them, or more, they are not what limits the program. */
 #define KWARP_PACE_SELDOM_NS	(100 * NSEC_PER_USEC)
 /* Looks that are measured. */
 #define KWARP_PACE_LOOKS	32
@@ -50,11 +52,13 @@ struct kwarp_pace;
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
 
+void kwarp_pace_enters(struct kwarp_pace *p, u64 now);
 bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now);
 bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left);
 
 void kwarp_pace_init(struct kwarp_engine *e);
 void kwarp_pace_reset(struct kwarp_engine *e);
+void kwarp_pace_rung(struct kwarp_engine *e);
 void kwarp_pace_sent(struct kwarp_engine *e, bool may);
 void kwarp_pace_stop(struct kwarp_engine *e);
 
