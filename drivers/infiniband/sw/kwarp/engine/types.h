@@ -104,7 +104,7 @@ struct kwarp_tx_msg {
 	u32 sq_index;
 };
 
-/* Requests that were sent, and in which time, nanoseconds. */
+/* Requests that completed, and in which time, nanoseconds. */
 struct kwarp_pace_sum {
 	u64 requests;
 	u64 ns;
@@ -116,29 +116,37 @@ struct kwarp_pace_sum {
  * @timer: it
  * @ns: the time between looks; does not change during a stream
  * @doorbells: measured so far
- * @prod: requests sent when the clock was started, free running
+ * @done: requests completed when the clock was started, free running
  * @since: when it was, nanoseconds
  * @inside: what doorbells have taken of the time since then
  * @entered: when the last doorbell was rung
- * @rung: what was sent with doorbells
- * @looked: and by the timer
+ * @rung: what completed with doorbells
+ * @looked: and with the timer, if it sends what it finds, or [true] waits for more
+ * @patient: it waits for more
+ * @chosen: which of both it does has been decided
+ * @seen: requests that the look before has found, and not sent
+ * @waits: looks in a row that have sent nothing of them
  * @looks: of the timer in this hold
- * @quiet: those of them that found nothing, in a row
+ * @quiet: those of them that found nothing, nor anything under way, in a row
  * @last: when a doorbell ended last
- * @obey: doorbells that will be obeyed, and not be measured
+ * @obey: doorbells, of usual ones, that will be obeyed, and not be measured
  * @obey_next: as many after the next trial that fails
  */
 struct kwarp_pace {
 	struct hrtimer timer;
 	u64 ns;
 	u32 doorbells;
-	u32 prod;
+	u32 done;
 	u64 since;
 	u64 inside;
 	u64 entered;
 	u64 last;
 	struct kwarp_pace_sum rung;
-	struct kwarp_pace_sum looked;
+	struct kwarp_pace_sum looked[2];
+	bool patient;
+	bool chosen;
+	u32 seen;
+	u32 waits;
 	u32 looks;
 	u32 quiet;
 	u32 obey;

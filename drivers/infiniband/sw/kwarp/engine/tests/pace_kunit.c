@@ -41,12 +41,14 @@ static u64 told_ns(void);
  * @e: engine
  * @sq: its queue
  * @sends: times that the timer has sent
+ * @unfinished: requests that have been taken and not completed
  * @now: what the clock says; 0: the real one's time
  */
 struct pace_test {
 	struct kwarp_engine e;
 	struct kwarp_sq sq;
 	u32 sends;
+	u32 unfinished;
 	u64 now;
 };
 
@@ -95,7 +97,7 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, doorbells(&p, 1, 1, DOORBELL_NS, &prod, &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
-	KUNIT_EXPECT_EQ(test, p.prod, prod);
+	KUNIT_EXPECT_EQ(test, p.done, prod);
 	KUNIT_EXPECT_EQ(test, p.since, now);
 	/* And again, which is added. */
 	KUNIT_EXPECT_TRUE(test, doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
@@ -122,6 +124,21 @@ static void test_seldom(struct kunit *test)
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					   &now));
+}
+
+/* Of large ones fewer are obeyed before a trial. */
+static void test_obey_large(struct kunit *test)
+{
+	struct kwarp_pace p = { .obey = 100, .ns = PACE_NS };
+	u64 now = 1000;
+	u32 prod = 0;
+
+	long_doorbells(&p, 3, 1, DOORBELL_NS, KWARP_PACE_USUAL_NS - 1, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey, 97);
+	long_doorbells(&p, 3, 1, DOORBELL_NS, 9 * KWARP_PACE_USUAL_NS, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey, 67);
+	long_doorbells(&p, 1, 1, DOORBELL_NS, NSEC_PER_SEC, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
 
 /*
@@ -157,7 +174,7 @@ static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u
 	while (i++ < n) {
 		*prod += requests;
 		*now += ns;
-		if (!kwarp_pace_goes_on(p, *prod, *now, true))
+		if (!kwarp_pace_goes_on(p, *prod, *now, false))
 			break;
 	}
 	return min(i, n);
@@ -171,7 +188,7 @@ static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u
 	do {
 		p->looks = 0;
 		p->quiet = 0;
-		p->prod = *prod;
+		p->done = *prod;
 		p->since = *now;
 		n -= looks(p, n, requests, ns, prod, now);
 		holds++;
@@ -255,13 +272,54 @@ static void test_obey(struct kunit *test)
 		trial(&p, KWARP_PACE_RENEW, 1, 2 * DOORBELL_NS, &prod, &now);
 		KUNIT_EXPECT_EQ(test, p.obey, obey);
 		KUNIT_EXPECT_EQ(test, p.rung.requests, 0);
-		KUNIT_EXPECT_EQ(test, p.looked.ns, 0);
+		KUNIT_EXPECT_EQ(test, p.looked[0].ns, 0);
 		obey = min(4 * obey, KWARP_PACE_OBEY_MAX);
 	}
 	p.obey = 0;
 	p.rung = rung;
 	trial(&p, KWARP_PACE_RENEW, 64, DOORBELL_NS, &prod, &now);
 	KUNIT_EXPECT_EQ(test, p.obey_next, KWARP_PACE_OBEY);
+}
+
+static const struct patience_case {
+	const char *desc;
+	u32 requests;
+	bool patient;
+} patience_cases[] = {
+	{ "more", 21, true },
+	{ "as many", 20 },
+	{ "fewer", 19 },
+	{ "none", 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
+
+/* When looks pay, those that wait for more are tried, and what is better goes on. */
+static void test_patience(struct kunit *test)
+{
+	const struct patience_case *c = test->param_value;
+	struct kwarp_pace p = MEASURED;
+	u64 now = 0;
+	u32 prod = 0, i;
+
+	for (i = 0; i < 10 && !p.patient; i++) {
+		p.looks = 0;
+		p.done = prod;
+		p.since = now;
+		looks(&p, KWARP_PACE_LOOKS, 20, 100 * NSEC_PER_USEC, &prod, &now);
+	}
+	KUNIT_ASSERT_TRUE(test, p.patient);
+	KUNIT_ASSERT_FALSE(test, p.chosen);
+	KUNIT_EXPECT_EQ(test, looks(&p, 2 * KWARP_PACE_LOOKS, c->requests, 100 * NSEC_PER_USEC,
+				    &prod, &now), 2 * KWARP_PACE_LOOKS);
+	KUNIT_EXPECT_TRUE(test, p.chosen);
+	KUNIT_EXPECT_EQ(test, p.patient, c->patient);
+	KUNIT_EXPECT_EQ(test, p.obey, 0);
+	/* Until all is measured anew. */
+	KUNIT_EXPECT_LT(test, looks(&p, KWARP_PACE_RENEW, 20, 100 * NSEC_PER_USEC, &prod, &now),
+			KWARP_PACE_RENEW);
+	KUNIT_EXPECT_FALSE(test, p.chosen);
+	KUNIT_EXPECT_FALSE(test, p.patient);
 }
 
 /* Nothing comes any more: the hold ends, and what has come in it counts. */
@@ -271,18 +329,18 @@ static void test_quiet(struct kunit *test)
 	u64 now = 25 * NSEC_PER_USEC;
 	u32 i;
 
-	KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 0, now, true));
+	KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 0, now, false));
 	for (i = 1; i < KWARP_PACE_QUIET; i++)
-		KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 4, now, false));
-	KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4, now, false));
+		KUNIT_EXPECT_TRUE(test, kwarp_pace_goes_on(&p, 4, now, true));
+	KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4, now, true));
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
-	KUNIT_EXPECT_EQ(test, p.looked.requests, 4);
-	KUNIT_EXPECT_EQ(test, p.looked.ns, now);
+	KUNIT_EXPECT_EQ(test, p.looked[0].requests, 4);
+	KUNIT_EXPECT_EQ(test, p.looked[0].ns, now);
 	/* Bursts that are over before the timer looks: it has nothing to gain. */
 	for (i = 0; i < KWARP_PACE_TRIAL_NS / NSEC_PER_MSEC; i++) {
 		now += NSEC_PER_MSEC;
 		p.quiet = KWARP_PACE_QUIET - 1;
-		KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4 * i + 8, now, false));
+		KUNIT_EXPECT_FALSE(test, kwarp_pace_goes_on(&p, 4 * i + 8, now, true));
 	}
 	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
 }
@@ -327,7 +385,7 @@ struct loop {
 static void pass(struct loop *l)
 {
 	for (; l->held && l->look < l->now; l->look += PACE_NS)
-		l->held = kwarp_pace_goes_on(&l->p, l->prod, l->look, false);
+		l->held = kwarp_pace_goes_on(&l->p, l->prod, l->look, true);
 }
 
 /* Return: true: the request has waited for a look. */
@@ -341,7 +399,7 @@ static bool one_request(struct loop *l)
 		l->look = l->now + PACE_NS;
 		return false;
 	}
-	l->held = kwarp_pace_goes_on(&l->p, l->prod++, l->look, true);
+	l->held = kwarp_pace_goes_on(&l->p, l->prod++, l->look, false);
 	l->now = l->look + DOORBELL_NS;
 	l->look += PACE_NS;
 	return true;
@@ -374,9 +432,9 @@ static void test_other_phase(struct kunit *test)
 
 	/* 20,000 requests per second with doorbells, 24,000 by the timer. */
 	l.p.rung = (struct kwarp_pace_sum) { 320, 16 * NSEC_PER_MSEC };
-	l.p.looked = (struct kwarp_pace_sum) { 384, 16 * NSEC_PER_MSEC };
+	l.p.looked[0] = (struct kwarp_pace_sum) { 384, 16 * NSEC_PER_MSEC };
 	l.p.since = l.now;
-	l.p.prod = l.prod;
+	l.p.done = l.prod;
 	l.held = true;
 	l.look = l.now + PACE_NS;
 	for (i = 0; i < 100000 && !l.p.obey; i++)
@@ -390,10 +448,12 @@ static void post(struct pace_test *t, u32 n)
 {
 	struct kwarp_siw_wq *wq = t->sq.siw;
 	struct siw_sqe *e = (struct siw_sqe *)wq->mem;
-	u32 i;
+	u32 at = wq->next;
 
-	for (i = 0; i < n; i++)
-		e[(wq->next + i) & wq->mask].flags = SIW_WQE_VALID;
+	while (kwarp_siw_posted(wq, at - wq->next))
+		at++;
+	while (n--)
+		e[at++ & wq->mask].flags = SIW_WQE_VALID;
 }
 
 /* As the runner does: all is taken from the ring... */
@@ -401,7 +461,8 @@ static void take_requests(struct pace_test *t)
 {
 	kwarp_sq_tell(&t->sq, 0);
 	kwarp_sq_posted_all(&t->sq);
-	t->sq.retired = t->sq.ring.hdr->prod;
+	t->sq.next = t->sq.ring.hdr->prod;
+	t->sq.retired = t->sq.next - t->unfinished;
 }
 
 /* ...and posters are told what to do from now on. */
@@ -444,12 +505,27 @@ static bool ring_until_held(struct pace_test *t)
 	return t->e.tx.coalesce.on;
 }
 
-/* The test looks, and no timer. */
-static enum hrtimer_restart look(struct pace_test *t)
+static void set_run(struct pace_test *t, enum kwarp_run run)
 {
+	atomic_set(&t->e.tx.run, run);
+}
+
+/* The test looks, and no timer, while the runner is where the word says. */
+static enum hrtimer_restart look_beside(struct pace_test *t, enum kwarp_run run)
+{
+	enum hrtimer_restart ret;
+
 	hrtimer_cancel(&t->e.tx.coalesce.pace.timer);
 	t->now += 25 * NSEC_PER_USEC;
-	return look_at_libsiw(&t->e.tx.coalesce.pace.timer);
+	set_run(t, run);
+	ret = look_at_libsiw(&t->e.tx.coalesce.pace.timer);
+	set_run(t, KWARP_RUN_ACTIVE);
+	return ret;
+}
+
+static enum hrtimer_restart look(struct pace_test *t)
+{
+	return look_beside(t, KWARP_RUN_IDLE);
 }
 
 static int pace_test_init(struct kunit *test)
@@ -466,6 +542,7 @@ static int pace_test_init(struct kunit *test)
 	t->e.sq = &t->sq;
 	test_ring_init(test, &t->sq.ring, 64, 256);
 	t->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
+	t->sq.max_wr = 64;
 	t->sq.siw = kwarp_siw_new_sq(64);
 	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
 	/* The test is the runner. */
@@ -497,7 +574,8 @@ static void test_look(struct kunit *test)
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
 	/* A verdict at the end of this hold. */
-	t->e.tx.coalesce.pace.looked = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
+	t->e.tx.coalesce.pace.looked[0] = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
+	t->e.tx.coalesce.pace.chosen = true;
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
 	/* libsiw finds this one VALID. */
@@ -524,9 +602,54 @@ static void test_look(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
 }
 
+/* A look that is patient waits as long as more comes, but not for ever, and not for no more. */
+static void test_patient_look(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	t->e.tx.coalesce.pace.patient = true;
+	for (i = 1; i < KWARP_PACE_SHARE; i++) {
+		post(t, 5);
+		KUNIT_EXPECT_EQ(test, look(t), HRTIMER_RESTART);
+		KUNIT_EXPECT_EQ(test, t->sends, 0);
+	}
+	post(t, 5);
+	look(t);
+	KUNIT_EXPECT_EQ(test, t->sends, 1);
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_left(&t->sq));
+	post(t, 5);
+	look(t);
+	KUNIT_EXPECT_EQ(test, t->sends, 1);
+	look(t);
+	KUNIT_EXPECT_EQ(test, t->sends, 2);
+	/* As much as it may post. */
+	post(t, 64);
+	look(t);
+	KUNIT_EXPECT_EQ(test, t->sends, 3);
+	/* What somebody has tried to send does not wait. */
+	post(t, 5);
+	look_beside(t, KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->sends, 4);
+	/* The hold ends: it waits no longer. */
+	post(t, 5);
+	t->e.tx.coalesce.pace.looks = KWARP_PACE_LOOKS - 1;
+	t->e.tx.coalesce.pace.patient = false;
+	look(t);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
+	KUNIT_EXPECT_EQ(test, t->sends, 5);
+}
+
 static void wait_for_read(struct pace_test *t)
 {
 	set_bit(KWARP_E_TX_WAIT_READ, &t->e.flags);
+}
+
+static void wait_for_response(struct pace_test *t)
+{
+	t->sq.next++;
+	wait_for_read(t);
 }
 
 static void fill_tcp(struct pace_test *t)
@@ -537,9 +660,14 @@ static void fill_tcp(struct pace_test *t)
 static const struct others_work {
 	const char *desc;
 	void (*make)(struct pace_test *t);
+	enum kwarp_run run;
+	bool quiet;
 } others_work[] = {
-	{ "a Read Response is waited for", wait_for_read },
-	{ "TCP is full, or somebody sends", fill_tcp },
+	{ "there is no room", wait_for_read, .quiet = true },
+	{ "a Read Response is waited for", wait_for_response },
+	{ "TCP is full", fill_tcp },
+	{ "somebody sends", NULL, KWARP_RUN_ACTIVE },
+	{ "and shall look again", NULL, KWARP_RUN_AGAIN },
 };
 
 KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
@@ -549,13 +677,47 @@ static void test_others_work(struct kunit *test)
 {
 	const struct others_work *c = test->param_value;
 	struct pace_test *t = test->priv;
+	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-	c->make(t);
+	if (c->make)
+		c->make(t);
 	post(t, 20);
-	look(t);
+	look_beside(t, c->run);
 	KUNIT_EXPECT_EQ(test, t->sends, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
+	/* To send what was found may take long, and then the hold goes on. */
+	for (i = 1; i < 2 * KWARP_PACE_QUIET && t->e.tx.coalesce.on; i++)
+		look_beside(t, c->run);
+	KUNIT_EXPECT_EQ(test, i, (c->quiet ? 1 : 2) * KWARP_PACE_QUIET);
+}
+
+/* What has been left to the work item is sent by a look that comes before it. */
+static void test_before_work(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	t->sq.ring.hdr->flags = 0;
+	KUNIT_EXPECT_EQ(test, look_beside(t, KWARP_RUN_QUEUED), HRTIMER_RESTART);
+	KUNIT_EXPECT_EQ(test, t->sends, 1);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 1);
+}
+
+/* Those that a look has taken and that are being sent do not count yet. */
+static void test_completed(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	struct kwarp_pace *p = &t->e.tx.coalesce.pace;
+	u32 i;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	t->unfinished = 30;
+	post(t, 40);
+	for (i = 0; i < KWARP_PACE_LOOKS; i++)
+		look(t);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
+	KUNIT_EXPECT_EQ(test, p->looked[0].requests, 10);
 }
 
 /* It is held, and must not be any more: a doorbell of a program that has a real-time policy now. */
@@ -613,7 +775,7 @@ static void test_reset(struct kunit *test)
 		post(t, 1);
 		look(t);
 	}
-	KUNIT_EXPECT_NE(test, p->looked.ns, 0);
+	KUNIT_EXPECT_NE(test, p->looked[0].ns, 0);
 	ring(t, 1);
 	KUNIT_EXPECT_EQ(test, p->doorbells, 1);
 	p->obey = 5;
@@ -625,7 +787,7 @@ static void test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->obey, KWARP_PACE_OBEY_FIRST);
 	KUNIT_EXPECT_EQ(test, p->obey_next, KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p->doorbells, 0);
-	KUNIT_EXPECT_EQ(test, p->looked.ns, 0);
+	KUNIT_EXPECT_EQ(test, p->looked[0].ns, 0);
 	KUNIT_EXPECT_EQ(test, p->rung.ns, 0);
 }
 
@@ -654,8 +816,10 @@ static void test_timer(struct kunit *test)
 		/* The clock is told while it rings, however slow this machine is. */
 		t->now = NSEC_PER_SEC;
 		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+		set_run(t, KWARP_RUN_IDLE);
 		t->now = 0;
 		KUNIT_EXPECT_TRUE(test, ends_soon(t));
+		set_run(t, KWARP_RUN_ACTIVE);
 		KUNIT_ASSERT_EQ(test, t->sends, i + 1);
 		KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
 		KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
@@ -664,8 +828,10 @@ static void test_timer(struct kunit *test)
 		kwarp_pace_reset(&t->e);
 		t->now = NSEC_PER_SEC;
 		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+		set_run(t, KWARP_RUN_IDLE);
 		t->now = 0;
 		usleep_range(100, 500);
+		set_run(t, KWARP_RUN_ACTIVE);
 		kwarp_pace_stop(&t->e);
 		KUNIT_EXPECT_FALSE(test, hrtimer_active(&c->pace.timer));
 		KUNIT_EXPECT_FALSE(test, c->on);
@@ -677,15 +843,20 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_begins),
 	KUNIT_CASE(test_seldom),
 	KUNIT_CASE(test_large),
+	KUNIT_CASE(test_obey_large),
 	KUNIT_CASE_PARAM(test_trial, trial_gen_params),
 	KUNIT_CASE(test_stall),
 	KUNIT_CASE(test_changes),
 	KUNIT_CASE(test_obey),
+	KUNIT_CASE_PARAM(test_patience, patience_gen_params),
 	KUNIT_CASE(test_quiet),
 	KUNIT_CASE_PARAM(test_loop, loop_gen_params),
 	KUNIT_CASE(test_other_phase),
 	KUNIT_CASE(test_look),
+	KUNIT_CASE(test_patient_look),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
+	KUNIT_CASE(test_before_work),
+	KUNIT_CASE(test_completed),
 	KUNIT_CASE(test_may_not),
 	KUNIT_CASE(test_may_no_longer),
 	KUNIT_CASE(test_max),

@@ -340,7 +340,7 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 		return false;
 	c->realtime = poster_is_realtime();
 	if (e->sq->siw) {
-		/* The one before may not have had its verdict: then the time since counts for it. */
+		/* The one before may not have had its verdict: the time since counts for it. */
 		if (!c->rung)
 			kwarp_pace_rung(e);
 		c->rung = true;

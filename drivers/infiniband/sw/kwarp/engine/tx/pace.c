@@ -9,7 +9,9 @@
 #include "pace.h"
 
 #include <linux/hrtimer.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
+#include <linux/string.h>
 
 #include "../../compat.h"
 #include "../../kwarp.h"
@@ -17,37 +19,58 @@
 
 /* -------------------------------------------------------------------- verdicts */
 
-static void start_clock(struct kwarp_pace *p, u32 prod, u64 now)
+static void start_clock(struct kwarp_pace *p, u32 done, u64 now)
 {
-	p->prod = prod;
+	p->done = done;
 	p->since = now;
 	p->inside = 0;
 }
 
-/* What has been sent since the clock was started. */
-static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 prod, u64 now)
+/* What has completed since the clock was started. */
+static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u64 now)
 {
 	if (sum->ns > KWARP_PACE_KEEP_NS) {
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
 	/* With these limits, far beyond what can be, pays() cannot overflow. */
-	sum->requests = min(sum->requests + (u32)(prod - p->prod), BIT_ULL(26));
+	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
-	start_clock(p, prod, now);
+	start_clock(p, done, now);
 }
 
-/* Do looks send more than doorbells, by a sixteenth? */
+/* Does more complete with looks than with doorbells, by a sixteenth? */
 static bool pays(const struct kwarp_pace *p)
 {
-	return 16 * p->looked.requests * p->rung.ns >= 17 * p->rung.requests * p->looked.ns;
+	const struct kwarp_pace_sum *looked = &p->looked[p->patient];
+
+	return 16 * looked->requests * p->rung.ns >= 17 * p->rung.requests * looked->ns;
+}
+
+/* And does more complete if a look waits for more? */
+static bool patience_pays(const struct kwarp_pace *p)
+{
+	const struct kwarp_pace_sum *once = &p->looked[false], *patient = &p->looked[true];
+
+	return patient->requests * once->ns > once->requests * patient->ns;
+}
+
+/* The way that has been tried last has been measured for long enough. */
+static void choose(struct kwarp_pace *p)
+{
+	if (p->patient && !p->chosen) {
+		p->patient = patience_pays(p);
+		p->chosen = true;
+	}
 }
 
 /* What has been measured. */
 static void forget(struct kwarp_pace *p)
 {
 	p->rung = (struct kwarp_pace_sum) {};
-	p->looked = (struct kwarp_pace_sum) {};
+	memset(p->looked, 0, sizeof(p->looked));
+	p->patient = false;
+	p->chosen = false;
 }
 
 static void fail(struct kwarp_pace *p)
@@ -64,6 +87,12 @@ static void leave_out_pause(struct kwarp_pace *p, u64 now)
 
 	if (pause > most)
 		p->since += pause - most;
+}
+
+/* Of those after a trial, or at the beginning. */
+static void obey_one(struct kwarp_pace *p, u64 ns)
+{
+	p->obey -= min_t(u64, p->obey, 1 + div_u64(ns, KWARP_PACE_USUAL_NS));
 }
 
 /* Does the program leave so much time between its doorbells that they do not limit it? */
@@ -88,54 +117,59 @@ void kwarp_pace_enters(struct kwarp_pace *p, u64 now)
 /**
  * kwarp_pace_begins - a doorbell has been obeyed: hold what is posted next?
  * @p: counts, brought up to date
- * @prod: requests that have been taken from libsiw's ring so far, free running
+ * @done: requests that have completed so far, free running
  * @now: nanoseconds
  *
  * Context: the runner, and the stream is not held.
  * Return: true: as a trial.
  */
-bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now)
+bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now)
 {
 	p->inside += now - p->entered;
 	p->last = now;
 	if (p->obey) {
-		p->obey--;
+		obey_one(p, now - p->entered);
 		return false;
 	}
 	if (!p->doorbells++)
-		start_clock(p, prod, now);
+		start_clock(p, done, now);
 	if (p->doorbells <= KWARP_PACE_DOORBELLS)
 		return false;
 	p->doorbells = 0;
 	if (rings_seldom(p, now))
 		return false;
-	add_up(p, &p->rung, prod, now);
+	add_up(p, &p->rung, done, now);
 	p->looks = 0;
 	p->quiet = 0;
+	p->seen = 0;
+	p->waits = 0;
 	return true;
 }
 
 /**
  * kwarp_pace_goes_on - the timer has looked: is the stream held still?
  * @p: counts, brought up to date
- * @prod: requests that have been taken from libsiw's ring so far, free running
+ * @done: requests that have completed so far, free running
  * @now: nanoseconds
- * @left: there are more in it
+ * @idle: there is none to send, and none under way
  *
  * Context: the timer, and the stream is held.
  * Return: true if so.
  */
-bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
+bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 {
+	struct kwarp_pace_sum *sum;
 	bool over;
 
-	p->quiet = left ? 0 : p->quiet + 1;
+	p->quiet = idle ? p->quiet + 1 : 0;
 	over = p->quiet == KWARP_PACE_QUIET;
 	if (++p->looks % KWARP_PACE_LOOKS && !over)
 		return true;
-	add_up(p, &p->looked, prod, now);
-	if (p->looked.ns < KWARP_PACE_TRIAL_NS)
-		return false;
+	sum = &p->looked[p->patient];
+	add_up(p, sum, done, now);
+	if (sum->ns < KWARP_PACE_TRIAL_NS)
+		return p->patient && !over;
+	choose(p);
 	if (!pays(p)) {
 		fail(p);
 		return false;
@@ -145,6 +179,8 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left)
 		forget(p);
 		return false;
 	}
+	if (!p->chosen)
+		p->patient = true;
 	return !over;
 }
 
@@ -158,11 +194,72 @@ static void let_go(struct kwarp_engine *e)
 
 /* ------------------------------------------------------------------- the timer */
 
-/* Requests that are in libsiw's ring, could be sent, and that nobody rings for. */
-static bool has_left(const struct kwarp_engine *e)
+/* What a look finds. */
+enum finding {
+	NOTHING,	/* and nobody sends, nor is anything waited for */
+	BUSY,		/* somebody sends, TCP has no room, or responses are to come */
+	POSTED,		/* what can be sent, and nobody does */
+	LEFT,		/* likewise, and somebody has tried already */
+};
+
+/* Requests that have been taken and not completed: a hint. */
+static bool outstanding(const struct kwarp_engine *e)
 {
-	return READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
-	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq);
+	return READ_ONCE(e->sq->next) != READ_ONCE(e->sq->retired);
+}
+
+/*
+ * What a look, or a doorbell, has left to the work item is sent by the next look: that is quicker
+ * where the program does not give its processor away.
+ */
+static enum finding find(const struct kwarp_engine *e)
+{
+	switch (atomic_read(&e->tx.run)) {
+	case KWARP_RUN_QUEUED:
+		return LEFT;
+	case KWARP_RUN_IDLE:
+		break;
+	default:
+		return BUSY;
+	}
+	if (READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD)
+		return BUSY;
+	/* What waits for a response is sent when that comes. */
+	if (!test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq))
+		return POSTED;
+	return outstanding(e) ? BUSY : NOTHING;
+}
+
+/*
+ * Has the program posted since the look before, and may it post more?  Each entry is looked at
+ * once: those that the look before has seen need no other.
+ */
+static bool posts_on(struct kwarp_engine *e)
+{
+	struct kwarp_pace *p = &e->tx.coalesce.pace;
+	const u32 most = min_t(u32, e->sq->max_wr, KWARP_PACE_MANY), before = p->seen;
+
+	while (p->seen < most && kwarp_siw_posted(e->sq->siw, p->seen))
+		p->seen++;
+	return p->seen != before && p->seen < most;
+}
+
+/* What was found shall wait for the next look.  Else it is sent. */
+static bool waits_for_more(struct kwarp_engine *e)
+{
+	struct kwarp_pace *p = &e->tx.coalesce.pace;
+
+	if (p->patient && ++p->waits < KWARP_PACE_SHARE && posts_on(e))
+		return true;
+	p->seen = 0;
+	p->waits = 0;
+	return false;
+}
+
+/* The timer looks at it without the queue's lock. */
+static u32 completed(const struct kwarp_engine *e)
+{
+	return READ_ONCE(e->sq->retired);
 }
 
 /* Softirq. */
@@ -170,18 +267,19 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.coalesce.pace.timer);
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	bool left = has_left(e);
-	bool goes_on = kwarp_pace_goes_on(&c->pace, READ_ONCE(e->sq->ring.hdr->prod),
-					  ktime_get_ns(), left);
+	enum finding found = find(e);
+	bool goes_on = kwarp_pace_goes_on(&c->pace, completed(e), ktime_get_ns(),
+					  found == NOTHING);
+	bool sends = found == LEFT || (found == POSTED && !waits_for_more(e));
 
-	if (left)
+	if (sends)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {
 		let_go(e);
 		/* Pairs with the runner's between telling posters and looking whether it holds. */
 		smp_mb();
 	}
-	if (left || !goes_on)
+	if (sends || !goes_on)
 		c->send(e);
 	if (!goes_on)
 		return HRTIMER_NORESTART;
@@ -240,7 +338,7 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 		p->doorbells = 0;
 		return;
 	}
-	if (!kwarp_pace_begins(p, READ_ONCE(e->sq->ring.hdr->prod), ktime_get_ns()))
+	if (!kwarp_pace_begins(p, completed(e), ktime_get_ns()))
 		return;
 	if (!atomic_add_unless(&e->kdev->paced, 1, KWARP_MAX_PACED))
 		return;

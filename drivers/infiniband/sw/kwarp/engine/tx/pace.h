@@ -9,9 +9,15 @@
  * Whether that pays depends on the machine and on the requests: a request waits for the timer, and
  * a doorbell is saved, with all that TCP does for a segment.  So both ways are measured, stream by
  * stream and in turn: KWARP_PACE_DOORBELLS doorbells are obeyed, and then the stream is held for
- * KWARP_PACE_LOOKS looks, or until some in a row find nothing.  How many requests are sent in which
- * time is added up for either.  When there has been enough of it, the way that sends more wins; the
- * timer, only if that is a sixteenth more.
+ * KWARP_PACE_LOOKS looks, or until some in a row find nothing.  How many requests complete in
+ * which time is added up for either: what one look sends may take longer than all that is measured.
+ * When there has been enough of it, the way that completes more wins; the timer, only if that is a
+ * sixteenth more.
+ *
+ * If it is the timer, there are two ways again: a look sends what it finds, or leaves it to the
+ * next one as long as the program goes on to post, KWARP_PACE_SHARE looks at most.  With the second
+ * more goes out together, and the peer is woken once for it; the first is sooner.  So the second is
+ * measured next, and the hold goes on with the better of both.
  *
  * The hold goes on then, and is judged likewise again and again; from time to time all is measured
  * anew, since the program may do something else, or have got another policy, or processor.
@@ -41,20 +47,27 @@ struct kwarp_pace;
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
 /* Looks until all is measured anew. */
 #define KWARP_PACE_RENEW	1024
-/* Looks in a row that find nothing, until the hold ends. */
+/* Looks in a row that find nothing, nor anything that is under way, until the hold ends. */
 #define KWARP_PACE_QUIET	8
-/* Doorbells that are obeyed after a trial that has failed; four times as many each time. */
+/*
+ * Doorbells that are obeyed after a trial that has failed; four times as many each time.  One that
+ * takes longer than usual, for a large message, counts for as many as it takes the time of: what a
+ * trial costs does not depend on how large they are.
+ */
 #define KWARP_PACE_OBEY		4096
 #define KWARP_PACE_OBEY_MAX	262144
+#define KWARP_PACE_USUAL_NS	(16 * NSEC_PER_USEC)
 /* Those at the beginning of a stream: one that is short has no trial. */
 #define KWARP_PACE_OBEY_FIRST	1024
+/* No look waits for more than so many: they fill packets. */
+#define KWARP_PACE_MANY		256
 /* The timer looks so often in coalesce_us, but not more often than this. */
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
 
 void kwarp_pace_enters(struct kwarp_pace *p, u64 now);
-bool kwarp_pace_begins(struct kwarp_pace *p, u32 prod, u64 now);
-bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 prod, u64 now, bool left);
+bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now);
+bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle);
 
 void kwarp_pace_init(struct kwarp_engine *e);
 void kwarp_pace_reset(struct kwarp_engine *e);
