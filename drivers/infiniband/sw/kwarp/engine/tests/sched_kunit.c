@@ -19,6 +19,7 @@
 #define kwarp_coalesce_sent	sched_coalesce_sent
 #define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
+#define kwarp_sq_left		sched_sq_left
 #define kwarp_tcp_run		sched_tcp_run
 #define kwarp_tcp_try_run	sched_tcp_try_run
 #define kwarp_tx_wq		sched_wq
@@ -66,6 +67,8 @@ struct workqueue_struct *sched_home_wq;
  * @works: times that it was
  * @delay: for the last of them
  * @cpu: likewise: where; -1: anywhere
+ * @libsiw: requests of libsiw's that have not been moved
+ * @when_left: called when somebody has looked for those
  * @holds: what is to be held from the next doorbell on
  * @rung: doorbells that were told
  * @inside: those from which nobody has returned
@@ -87,6 +90,8 @@ struct sched_test {
 	u32 works;
 	unsigned long delay;
 	int cpu;
+	u32 libsiw;
+	void (*when_left)(struct sched_test *t);
 	bool holds;
 	u32 rung;
 	int inside;
@@ -142,6 +147,15 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
 	e->tx.coalesce.send = send;
+}
+
+bool kwarp_sq_left(const struct kwarp_sq *sq)
+{
+	bool left = the_test->libsiw;
+
+	if (the_test->when_left)
+		the_test->when_left(the_test);
+	return left;
 }
 
 static bool somebody_waits(void)
@@ -874,6 +888,49 @@ static void test_held_ends(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
 }
 
+/*
+ * libsiw may post more than it may have outstanding.  What there is no room for does not keep the
+ * runner: whoever makes room, a response, kicks.
+ */
+static void test_no_room(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	ring(t);
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+	t->libsiw = 3;
+	t->steps = 0;
+	ring(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_NEED_KICK);
+}
+
+static void room_is_made(struct sched_test *t)
+{
+	t->when_left = NULL;
+	t->libsiw--;
+	t->sq.ring.hdr->prod++;
+}
+
+/* Room is made between the look that found none and the word that somebody waits for it. */
+static void test_room_meanwhile(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 prod;
+
+	ring(t);
+	prod = t->sq.next;
+	t->libsiw = 1;
+	t->when_left = room_is_made;
+	t->steps = 0;
+	packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->sq.next, prod + 1);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+}
+
 /* The stream ends while it is held: all that was posted is flushed, and doorbells count. */
 static void test_held_stream_ends(struct kunit *test)
 {
@@ -933,6 +990,8 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_held_again),
 	KUNIT_CASE(test_held_ends),
 	KUNIT_CASE(test_inside),
+	KUNIT_CASE(test_no_room),
+	KUNIT_CASE(test_room_meanwhile),
 	KUNIT_CASE(test_held_stream_ends),
 	{ }
 };

@@ -6,6 +6,13 @@
  */
 #include <kunit/test.h>
 
+#include <rdma/siw-abi.h>
+
+#include "../../queue/sq.h"
+
+static bool look_for_left(const struct kwarp_sq *sq);
+
+#define kwarp_sq_left		look_for_left
 #define kwarp_tx_build		note_segment
 #define kwarp_tx_build_series	note_no_series
 #define kwarp_tx_message_built	tx_message_built
@@ -19,6 +26,7 @@
 #include "../tx/local.c"
 #include "../tx/pick.c"
 #include "../tx/step.c"
+#undef kwarp_sq_left
 
 #include "queues.h"
 
@@ -34,6 +42,7 @@ struct segment {
 /**
  * struct tcp - the stand-in
  * @emss: what a segment of TCP's carries
+ * @packet: what it sends as one packet; 0: as much as fits into one
  * @error: what it says
  * @seg: segments built
  * @built: their number
@@ -41,6 +50,7 @@ struct segment {
  */
 struct tcp {
 	u32 emss;
+	u32 packet;
 	int error;
 	struct segment seg[MAX_SEGS];
 	u32 built;
@@ -54,6 +64,7 @@ struct tx_test {
 	struct test_cq *cq;
 	struct socket *sock;
 	struct tcp tcp;
+	void (*when_left)(struct tx_test *t);
 	struct kwarp_mr *mr;
 	int access;
 	enum kwarp_qp_event event;
@@ -63,6 +74,14 @@ struct tx_test {
 };
 
 static struct tx_test *the_test;
+
+/* What happens meanwhile comes before the look. */
+static bool look_for_left(const struct kwarp_sq *sq)
+{
+	if (the_test->when_left)
+		the_test->when_left(the_test);
+	return kwarp_sq_left(sq);
+}
 
 bool kwarp_tcp_writable(struct socket *sock)
 {
@@ -76,7 +95,7 @@ u32 kwarp_tcp_emss(const struct socket *sock)
 
 u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 {
-	return emss * max(most / emss, 1U);
+	return the_test->tcp.packet ?: emss * max(most / emss, 1U);
 }
 
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
@@ -577,6 +596,126 @@ static void test_tcp_takes_none(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 }
 
+/*
+ * The connection is lost between a Write and its Immediate Data: the peer has the octets, and hears
+ * of nothing; the request has one completion, which says that it was flushed.
+ */
+static void test_lost_before_imm(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->sq.rfc7306 = true;
+	/* The Write is a batch. */
+	t->tcp.packet = 64;
+	post(t, KWARP_WR_WRITE_IMM, 0, 64);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[0].hdr.opcode, KWARP_OP_WRITE);
+	test_cq_none(test, t->cq);
+	t->tcp.error = -EPIPE;
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_IMM);
+	KUNIT_EXPECT_EQ(test, t->event, KWARP_QPE_LOST);
+	test_cq_none(test, t->cq);
+	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
+	test_cq_expect(test, t->cq, 0, KWARP_WR_WRITE_IMM, KWARP_WC_FLUSH_ERR);
+	test_cq_none(test, t->cq);
+}
+
+/* ------------------------------------------------------------ libsiw's posts */
+
+static void free_siw(void *wq)
+{
+	kwarp_siw_free_wq(wq);
+}
+
+static void speak_siw(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	t->sq.siw = kwarp_siw_new_sq(ENTRIES);
+	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_siw, t->sq.siw), 0);
+}
+
+/* The program posts a Send. */
+static void post_siw(struct tx_test *t)
+{
+	struct kwarp_siw_wq *wq = t->sq.siw;
+	struct siw_sqe *s = (struct siw_sqe *)wq->mem + (wq->next & wq->mask);
+
+	s->opcode = SIW_OP_SEND;
+	s->sge[0].length = 4;
+	s->flags = SIW_WQE_VALID | SIW_WQE_INLINE;
+}
+
+static void post_now(struct tx_test *t)
+{
+	t->when_left = NULL;
+	post_siw(t);
+}
+
+/* The oldest of as many as there may be outstanding has its response. */
+static void answer_now(struct tx_test *t)
+{
+	t->when_left = NULL;
+	kwarp_sq_answered(&t->sq, 0);
+}
+
+static void use_up(struct tx_test *t)
+{
+	t->sq.ring.hdr->prod = ENTRIES;
+	t->sq.next = ENTRIES;
+	t->sq.sent = ENTRIES;
+	t->sq.done[0].awaits = true;
+	post_siw(t);
+}
+
+static const struct meanwhile {
+	const char *desc;
+	void (*before)(struct tx_test *t);
+	void (*meanwhile)(struct tx_test *t);
+} meanwhiles[] = {
+	{ "a post", NULL, post_now },
+	{ "room for one", use_up, answer_now },
+};
+
+KUNIT_ARRAY_PARAM_DESC(meanwhile, meanwhiles, desc);
+
+/*
+ * What comes between the runner's two looks for a request is sent by it: who posts, or has made
+ * room, may have looked before the runner has said that it waits.
+ */
+static void test_between_looks(struct kunit *test)
+{
+	const struct meanwhile *c = test->param_value;
+	struct tx_test *t = test->priv;
+
+	speak_siw(test);
+	if (c->before)
+		c->before(t);
+	t->when_left = c->meanwhile;
+	kwarp_tx_step(&t->e);
+	KUNIT_EXPECT_NULL(test, t->when_left);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+}
+
+/* Nothing comes: whoever makes room has to kick. */
+static void test_no_room(struct kunit *test)
+{
+	struct tx_test *t = test->priv;
+
+	speak_siw(test);
+	use_up(t);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 0);
+	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
+	answer_now(t);
+	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_IDLE);
+	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
+}
+
 /* However many are posted, one step looks at so many: it may run in softirq. */
 static void test_requests_bounded(struct kunit *test)
 {
@@ -761,6 +900,9 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(test_align_ends_batch),
 	KUNIT_CASE(test_in_socket),
 	KUNIT_CASE(test_tcp_takes_none),
+	KUNIT_CASE(test_lost_before_imm),
+	KUNIT_CASE_PARAM(test_between_looks, meanwhile_gen_params),
+	KUNIT_CASE(test_no_room),
 	KUNIT_CASE(test_requests_bounded),
 	KUNIT_CASE(test_local_bounded),
 	KUNIT_CASE(test_drained_behind_batch),
