@@ -15,7 +15,11 @@
 #include "udata.h"
 #include "verbs.h"
 
-/* The core asks once, for all consumers. */
+/*
+ * The core asks once, and shows the answer to kernel consumers and programs alike
+ * (ibdev->attrs; ibv_query_device() is answered from there).  So it has what all of them have;
+ * a kernel consumer that asks for more gets as much as on a link of type kwarp.
+ */
 int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			   struct ib_udata *udata)
 {

@@ -7,6 +7,8 @@
 #include <linux/vmalloc.h>
 #include <rdma/siw-abi.h>
 
+#include "../../queue/siw_ring.h"
+
 struct vt *vt;
 
 static void say(const char *word)
@@ -64,6 +66,49 @@ int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_rq_init(rq, entries, stride), rq->user);
+}
+
+/* A ring of libsiw's belongs to its mapping, if there is one, when the queue gives it up. */
+static void *new_siw(void *ring)
+{
+	if (!ring)
+		return NULL;
+	vt->siw_rings++;
+	made(0, true);
+	return ring;
+}
+
+struct kwarp_siw_wq *vt_siw_new_sq(u32 entries)
+{
+	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries));
+}
+
+struct kwarp_siw_wq *vt_siw_new_rq(u32 entries)
+{
+	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries));
+}
+
+struct kwarp_siw_cq *vt_siw_new_cq(u32 entries)
+{
+	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries));
+}
+
+void vt_siw_free_wq(struct kwarp_siw_wq *wq)
+{
+	if (!wq)
+		return;
+	vt->siw_rings--;
+	vt->rings -= !!wq->mem;
+	kwarp_siw_free_wq(wq);
+}
+
+void vt_siw_free_cq(struct kwarp_siw_cq *cq)
+{
+	if (!cq)
+		return;
+	vt->siw_rings--;
+	vt->rings -= !!cq->mem;
+	kwarp_siw_free_cq(cq);
 }
 
 /* Of an mmap entry that is gone. */
@@ -532,6 +577,7 @@ void vt_exit(struct kunit *test)
 	for (i = 0; i < VT_MAPS; i++)
 		KUNIT_EXPECT_NULL_MSG(test, vt->map[i], "mapping %d", i);
 	KUNIT_EXPECT_EQ(test, vt->rings, 0);
+	KUNIT_EXPECT_EQ(test, vt->siw_rings, 0);
 	KUNIT_EXPECT_EQ(test, vt->reserved, 0);
 	KUNIT_EXPECT_EQ(test, vt->counted, 0);
 	KUNIT_EXPECT_EQ(test, vt->mrs, 0);

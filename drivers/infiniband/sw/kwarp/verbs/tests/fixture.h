@@ -27,6 +27,7 @@
 enum vt_fault {
 	FAULT_NONE,
 	FAULT_RING,		/* no memory for a ring */
+	FAULT_SIW,		/* nor for one of libsiw's */
 	FAULT_RESERVE,		/* no number for a queue pair */
 	FAULT_MAP,		/* no memory for an mmap entry */
 	FAULT_UMEM,		/* memory cannot be pinned */
@@ -49,6 +50,7 @@ enum vt_fault {
  * @map: mmap entries; an offset is never given out twice
  * @maps: used so far
  * @rings: rings there are
+ * @siw_rings: of them, libsiw's that their queue has not given up
  * @paid: rings made so far that a process pays for
  * @unpaid: those that nobody does
  * @mapped: what was mapped last
@@ -99,6 +101,7 @@ struct vt {
 	struct rdma_user_mmap_entry *map[VT_MAPS];
 	int maps;
 	int rings;
+	int siw_rings;
 	int paid;
 	int unpaid;
 	const void *mapped;
@@ -171,6 +174,11 @@ enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
 				int rights);
 int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
+struct kwarp_siw_wq *vt_siw_new_sq(u32 entries);
+struct kwarp_siw_wq *vt_siw_new_rq(u32 entries);
+struct kwarp_siw_cq *vt_siw_new_cq(u32 entries);
+void vt_siw_free_wq(struct kwarp_siw_wq *wq);
+void vt_siw_free_cq(struct kwarp_siw_cq *cq);
 void vt_qp_init(struct kwarp_qp *qp);
 int vt_qp_reserve(struct kwarp_qp *qp);
 void vt_qp_unreserve(struct kwarp_qp *qp);

@@ -19,6 +19,11 @@
 #define kwarp_ring_fini		vt_ring_fini
 #define kwarp_sq_init		vt_sq_init
 #define kwarp_rq_init		vt_rq_init
+#define kwarp_siw_new_sq	vt_siw_new_sq
+#define kwarp_siw_new_rq	vt_siw_new_rq
+#define kwarp_siw_new_cq	vt_siw_new_cq
+#define kwarp_siw_free_wq	vt_siw_free_wq
+#define kwarp_siw_free_cq	vt_siw_free_cq
 
 #define kwarp_mr_lookup		vt_mr_lookup
 #define kwarp_mr_put		vt_mr_put
