@@ -177,6 +177,34 @@ const struct rp_case rp_cases_imm[] = {
 		},
 	},
 	{
+		/* The connection ends between the two: the octets are there, no receive is used. */
+		.name = "imm-lost-behind-write", .ids = "7306-6.4-1",
+		.role = RP_BOTH, .recvs = { 64, 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 50 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 50 },
+			{ RP_RST },
+			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
+			{ RP_WC, .wr = 0, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_WC, .wr = 1, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "imm-lost-halfway", .ids = "7306-6.4-1",
+		.role = RP_BOTH, .recvs = { 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM, .part = 12 },
+			{ RP_FIN },
+			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
+			{ RP_WC, .wr = 0, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_NO_WC },
+			{ RP_END },
+		},
+	},
+	{
 		.name = "imm-then-read", .ids = "7306-7-3",
 		.role = RP_BOTH,
 		.steps = {

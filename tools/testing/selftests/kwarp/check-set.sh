@@ -55,14 +55,14 @@ out_of_check() {
 out_of_debug_check() {
 	case $1 in
 	life-delete-link-server | life-delete-netdev | life-kill-client | life-netns-races) return 1 ;;
-	life-rmmod-traffic | life-open-races | life-object-cycles | edge-dereg | edge-srq-limit) return 1 ;;
+	life-rmmod-traffic | life-rmmod-races | life-open-races | life-object-cycles | edge-dereg | edge-srq-limit) return 1 ;;
 	fault-verbs | fault-connect | fault-accept | fault-chance-cm | fault-traffic-slab | fault-teardown) return 1 ;;
 	fault-short-send | fault-full-send | fault-late-work) return 1 ;;
 	fuzz-uverbs | vanish-while-closing | device-pending-link) return 1 ;;
 	bad-req-garbage | bad-rdma-rst | bad-scribble-1 | misuse-accept-reject | owner-memory-rings) return 1 ;;
 	raw-start-responder | raw-fpdu | raw-tagged | raw-close | raw-mutate-1) return 1 ;;
 	rping-ipv4 | cm-ucmatose-ipv6 | coalesce-leave | doorbell-gone | neighbour | windows) return 1 ;;
-	data-mixed-1500 | data-events | libsiw-scribble | stats-details-races) return 1 ;;
+	data-mixed-1500 | data-events | libsiw-scribble | libsiw-post | libsiw-netns | stats-details-races) return 1 ;;
 	*) ;;
 	esac
 }

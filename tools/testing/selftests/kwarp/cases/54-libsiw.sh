@@ -92,8 +92,8 @@ paced_times() {
 	PACED=$(($(in_ns 0 cat "$file") - before))
 }
 
-# Doorbells that are 100 us from each other, or farther, start no trial (pace.h): a second has at
-# most 10,000 of them.
+# Doorbells with 100 us between them, or more, start no trial (pace.h): a second has at most 10,000
+# of them.
 libsiw_paced_case() {
 	local tries=3
 	libsiw_only
@@ -116,6 +116,52 @@ libsiw_rmmod_case() {
 	rmmod_refused
 	wait_until 10 "traffic flows after the refused rmmod" flows
 	traffic_stop_good t
+}
+
+posting_commands() {
+	client kwpost -d "${LINK[0]}" -n "$1"
+	expect_in client '^kwpost: [1-9][0-9]* ok, 0 failed$'
+}
+
+# Requests in the command by which libsiw rings are refused, and nothing of them is left.
+libsiw_post_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	no_growth "sets of posting commands" posting_commands
+	holds_within 20 no_objects || fail "objects are left: $OBJECTS"
+}
+
+libsiw_again_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	again_pair
+}
+
+holder_says() {
+	has_line "$CASE_DIR/holder.log" "$1"
+}
+
+# The namespace of a link ends while a program of another one has its device open, with queues that
+# it has mapped: nobody waits for the program, which may go on and neither hurts nor keeps anybody.
+libsiw_netns_case() {
+	libsiw_only
+	links kwarp-siw kwarp-siw
+	# In neither of the namespaces, which are made anew.
+	start holder - kwpost -d "${LINK[1]}" -g
+	wait_until 10 "it rings" holder_says ringing
+	rm -f "$RUN/net" "$RUN"/link.*
+	kill_in_ns 1
+	check "deleting the namespace" ip netns del "${NS[1]}"
+	namespaces_end
+	wait_until 10 "the links are gone" links_gone
+	wait_until 10 "the program is told" holder_says 'the device is gone'
+	wait_until 10 "the program goes on" holder_says waiting
+	check "unloading the module beside the program" timeout 60 rmmod kwarp
+	links kwarp-siw kwarp-siw
+	works_to_server
+	stop holder
+	[ "$STATUS" = 0 ] || fail "the program ended with status $STATUS"
+	works_to_server
 }
 
 # in_container PROGRAM...: as an image has it that knows nothing of us: libsiw and no provider of
@@ -155,3 +201,6 @@ testcase libsiw-paced 60 libsiw_paced_case
 testcase libsiw-second 60 libsiw_second_case
 testcase libsiw-siw 90 libsiw_siw_case
 testcase libsiw-rmmod 60 libsiw_rmmod_case
+testcase libsiw-post 90 libsiw_post_case
+testcase libsiw-again 60 libsiw_again_case
+testcase libsiw-netns 90 libsiw_netns_case

@@ -269,6 +269,36 @@ rmmod_traffic_case() {
 	still_works
 }
 
+# in_background NAME COMMAND...: what it says is of no interest but to people.
+in_background() {
+	start "$1" - timeout 60 "${@:2}"
+}
+
+# The module is unloaded while a link is deleted, or an interface, or both, each with its own way
+# to unregister a device: it goes when all of them have come to their end.
+rmmod_races_case() {
+	local i cycles
+	skip_on siw "it is about the module of kwarp"
+	cycles=$(by_profile 12 4)
+	for ((i = 0; i < cycles; i++)); do
+		own_links
+		rm -f "$RUN"/link.*
+		[ $((i % 3)) = 1 ] || in_background deleter rdma link delete "${LINK[0]}"
+		if [ $((i % 3)) != 0 ]; then
+			rm -f "$RUN/net"
+			in_background unplugger ip -n "${NS[1]}" link del "${DEV[1]}"
+		fi
+		[ $((i % 4)) -lt 2 ] || pause
+		wait_until 20 "the module is unloaded in cycle $i" module_gone
+		# The link may have gone with the module before.
+		[ $((i % 3)) = 1 ] || ended 20 deleter
+		[ $((i % 3)) = 0 ] || reap 20 unplugger
+		links_gone || fail "there are links without a module in cycle $i"
+	done
+	own_links
+	still_works
+}
+
 link_cycles_case() {
 	local i cycles
 	cycles=$(by_profile 100 10)
@@ -412,6 +442,7 @@ testcase life-netns-moved 120 netns_moved_case
 testcase life-netns-races 90 netns_races_case
 testcase life-rmmod-idle 60 rmmod_idle_case
 testcase life-rmmod-traffic 90 rmmod_traffic_case
+testcase life-rmmod-races 120 rmmod_races_case
 testcase life-link-cycles 120 link_cycles_case
 testcase life-open-races 120 open_races_case
 testcase life-connect-cycles 120 connect_cycles_case

@@ -84,6 +84,23 @@ edge_mtu() {
 	[ "${sizes[2]}" = "$(emss 1500)" ] || fail "afterwards they had ${sizes[2]}, not $(emss 1500)"
 }
 
+# again_pair: one queue pair at each end for many connections, between the links that stand.
+again_pair() {
+	local cycles
+	cycles=$(by_profile 100 10)
+	new_port
+	serve server "$PORT" kwagain -s -a "${IP[1]}" -p "$PORT" -n "$cycles"
+	client kwagain -a "${IP[1]}" -p "$PORT" -n "$cycles"
+	reap 20 server
+	expect_in client "^kwagain: $cycles connections\$"
+}
+
+edge_again() {
+	skip_on siw "a receive of an earlier connection takes a message of a later one"
+	own_links
+	again_pair
+}
+
 testcase edge-srq-limit 60 edge_case -n "$(by_profile 20 3)" srq-limit
 testcase edge-srq-domain 60 edge_case -n "$(by_profile 20 3)" srq-domain
 testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
@@ -92,3 +109,4 @@ testcase edge-depth 60 edge_case depth
 testcase edge-dereg 90 edge_case -n "$(by_profile 50 5)" dereg
 testcase edge-dereg-spoilt 60 edge_spoilt dereg
 testcase edge-mtu 120 edge_mtu
+testcase edge-again 60 edge_again

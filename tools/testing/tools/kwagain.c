@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwagain: one queue pair for many connections, one after the other.
+ *
+ *	kwagain [-s] -a addr [-p port] [-n cycles] [-v]
+ *
+ * In each cycle the two ends (-s: the one that listens) post receives, connect, exchange messages
+ * whose contents are checked, and disconnect; what has been posted for nothing is flushed.  Then
+ * the queue pair goes to RESET, and there is the next one.  A receive that is posted after the end
+ * belongs to no connection: nothing may ever arrive there.
+ *
+ * Status 0: each completion was there, once, and all could be destroyed.
+ */
+#include "kwcm.h"
+#include "kwtest.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define EVENT_MS	30000
+#define DEPTH		5	/* no power of two, so that positions in rings drift */
+#define LEN		200
+#define SEND		1000	/* wr_id, the receives' are smaller */
+#define STALE		2000
+
+static struct {
+	bool server;
+	const char *addr, *port;
+	unsigned int cycles;
+} opt = { .port = "4422", .cycles = 20 };
+
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_qp *qp;
+static struct ibv_mr *mr;
+static uint8_t mem[DEPTH + 2][LEN];	/* receives, what is sent, and where nothing arrives */
+
+static void make(struct ibv_context *verbs)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.cap = { .max_send_wr = DEPTH, .max_recv_wr = DEPTH + 1, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+
+	pd = ibv_alloc_pd(verbs);
+	cq = ibv_create_cq(verbs, 4 * DEPTH, NULL, NULL, 0);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	qp = pd && cq ? ibv_create_qp(pd, &attr) : NULL;
+	mr = pd ? ibv_reg_mr(pd, mem, sizeof(mem), IBV_ACCESS_LOCAL_WRITE) : NULL;
+	if (!qp || !mr)
+		kw_die(KW_SETUP, "cannot create the queue pair: %s", strerror(errno));
+}
+
+static struct ibv_sge place(unsigned int i)
+{
+	return (struct ibv_sge){ (uintptr_t)mem[i], LEN, mr->lkey };
+}
+
+static void post_recv(uint64_t id, unsigned int i)
+{
+	struct ibv_sge sge = place(i);
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	memset(mem[i], 0, LEN);
+	if (ibv_post_recv(qp, &wr, &bad))
+		kw_die(KW_MISMATCH, "cannot post receive %u", i);
+}
+
+static void post_send(uint64_t key)
+{
+	struct ibv_sge sge = place(DEPTH);
+	struct ibv_send_wr wr = {
+		.wr_id = SEND, .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+	}, *bad;
+
+	kw_fill(mem[DEPTH], LEN, key, 0);
+	if (ibv_post_send(qp, &wr, &bad))
+		kw_die(KW_MISMATCH, "cannot post a Send");
+}
+
+/* What has to come next, whatever the order of the two queues. */
+static void expect(uint64_t id, enum ibv_wc_status status)
+{
+	const int64_t end = kw_now_ms() + EVENT_MS;
+	struct ibv_wc wc;
+
+	while (!ibv_poll_cq(cq, 1, &wc))
+		if (kw_now_ms() > end)
+			kw_die(KW_STALL, "request %u does not complete", (unsigned int)id);
+	if (wc.wr_id != id || wc.status != status)
+		kw_die(KW_MISMATCH, "request %u completed (%s), not %u (%s)",
+		       (unsigned int)wc.wr_id, ibv_wc_status_str(wc.status), (unsigned int)id,
+		       ibv_wc_status_str(status));
+}
+
+static void expect_nothing(const char *when)
+{
+	struct ibv_wc wc;
+
+	if (ibv_poll_cq(cq, 1, &wc))
+		kw_die(KW_MISMATCH, "%s request %u completed (%s)", when, (unsigned int)wc.wr_id,
+		       ibv_wc_status_str(wc.status));
+}
+
+static uint64_t key_of(unsigned int cycle, unsigned int message)
+{
+	return kw_mix(cycle, message);
+}
+
+static void send_one(unsigned int cycle, unsigned int message)
+{
+	post_send(key_of(cycle, message));
+	expect(SEND, IBV_WC_SUCCESS);
+}
+
+static void receive_one(unsigned int cycle, unsigned int message, unsigned int i)
+{
+	expect(i, IBV_WC_SUCCESS);
+	if (kw_check(mem[i], LEN, key_of(cycle, message), 0) != LEN)
+		kw_die(KW_MISMATCH, "message %u of cycle %u is not what was sent", message, cycle);
+}
+
+/* Messages: two to the server, one back.  Return: receives used. */
+static unsigned int exchange(unsigned int cycle)
+{
+	if (opt.server) {
+		receive_one(cycle, 0, 0);
+		receive_one(cycle, 1, 1);
+		send_one(cycle, 2);
+		return 2;
+	}
+	send_one(cycle, 0);
+	send_one(cycle, 1);
+	receive_one(cycle, 2, 0);
+	return 1;
+}
+
+static void to_state(enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int rv = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+
+	if (rv)
+		kw_die(KW_MISMATCH, "cannot bring the queue pair into state %d: %s", state,
+		       strerror(rv));
+}
+
+/* What no message has come for is flushed, and so is what is sent too late. */
+static void end_stream(unsigned int from, unsigned int to)
+{
+	to_state(IBV_QPS_ERR);
+	for (; from < to; from++)
+		expect(from, IBV_WC_WR_FLUSH_ERR);
+	post_send(0);
+	expect(SEND, IBV_WC_WR_FLUSH_ERR);
+	expect_nothing("after the flush");
+}
+
+/* A provider that rings for receives has it flushed, another one forgotten. */
+static void start_over(void)
+{
+	struct ibv_wc wc;
+
+	post_recv(STALE, DEPTH + 1);
+	to_state(IBV_QPS_RESET);
+	while (ibv_poll_cq(cq, 1, &wc))
+		if (wc.wr_id != STALE || wc.status != IBV_WC_WR_FLUSH_ERR)
+			kw_die(KW_MISMATCH, "at the reset request %u completed (%s)",
+			       (unsigned int)wc.wr_id, ibv_wc_status_str(wc.status));
+}
+
+static void want_event(struct rdma_event_channel *ch, enum rdma_cm_event_type type,
+		       struct kwcm_event *ev)
+{
+	if (kwcm_expect(ch, type, EVENT_MS, ev))
+		kw_die(KW_LOST, "%s did not come", rdma_event_str(type));
+}
+
+/* The id of the next connection, which has been asked for. */
+static struct rdma_cm_id *next_id(struct rdma_cm_id *listener)
+{
+	struct kwcm_event ev;
+
+	if (!listener)
+		return kwcm_resolve(opt.addr, opt.port);
+	want_event(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, &ev);
+	return ev.id;
+}
+
+static void connect_it(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = { .qp_num = qp->qp_num };
+	struct kwcm_event ev;
+
+	if (opt.server ? rdma_accept(id, &param) : rdma_connect(id, &param))
+		kw_die(KW_MISMATCH, "cannot %s: %s", opt.server ? "accept" : "connect",
+		       strerror(errno));
+	want_event(id->channel, RDMA_CM_EVENT_ESTABLISHED, &ev);
+}
+
+static void one_cycle(struct rdma_cm_id *listener, unsigned int cycle)
+{
+	const unsigned int receives = 3 + cycle % 3;
+	struct rdma_cm_id *id = next_id(listener);
+	struct kwcm_event ev;
+	unsigned int i, used;
+
+	if (!qp)
+		make(id->verbs);
+	expect_nothing("before it was connected");
+	for (i = 0; i < receives; i++)
+		post_recv(i, i);
+	connect_it(id);
+	used = exchange(cycle);
+	if (!opt.server && rdma_disconnect(id))
+		kw_die(KW_MISMATCH, "cannot disconnect: %s", strerror(errno));
+	want_event(id->channel, RDMA_CM_EVENT_DISCONNECTED, &ev);
+	end_stream(used, receives);
+	start_over();
+	if (listener)
+		rdma_destroy_id(id);
+	else
+		kwcm_destroy(id);
+}
+
+static void destroy(void)
+{
+	if (ibv_destroy_qp(qp) || ibv_destroy_cq(cq) || ibv_dereg_mr(mr) || ibv_dealloc_pd(pd))
+		kw_die(KW_MISMATCH, "something cannot be destroyed: %s", strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] = "kwagain [-s] -a addr [-p port] [-n cycles] [-v]";
+	const struct kw_option table[] = {
+		KW_FLAG('s', opt.server),
+		KW_TEXT('a', opt.addr),
+		KW_TEXT('p', opt.port),
+		KW_NUMBER('n', opt.cycles, 1, 100000),
+		{ 0 }
+	};
+	struct rdma_cm_id *listener;
+	unsigned int i;
+
+	kw_prog = "kwagain";
+	kw_options(argc, argv, table, usage);
+	if (!opt.addr)
+		kw_usage(usage);
+	listener = opt.server ? kwcm_listen(opt.addr, opt.port, 1) : NULL;
+	for (i = 0; i < opt.cycles; i++)
+		one_cycle(listener, i);
+	destroy();
+	if (listener)
+		kwcm_destroy(listener);
+	kw_say("%u connections", opt.cycles);
+	return 0;
+}
