@@ -58,9 +58,9 @@ struct socket;
  *	each quarter of that time (but not more often than each 10 microseconds), if that sends more
  *	than doorbells would, which is measured all the time.  A request may wait as long for the
  *	timer; while the program goes on to post, as long as the knob says, if more completes then,
- *	which is measured, too.  What the timer sends costs processor time that is charged to nobody,
- *	as what TCP sends in an acknowledgement's softirq.  ``0`` obeys each doorbell at once.  16
- *	streams of a device can have such a timer at a time.
+ *	which is measured, too.  What the timer sends costs processor time that is charged to
+ *	nobody, as what TCP sends in an acknowledgement's softirq.  ``0`` obeys each doorbell at
+ *	once.  16 streams of a device can have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` takes that of the network namespace.
