@@ -57,10 +57,11 @@ struct socket;
  *	doorbell off: requests of a program that posts many of them one by one are sent by a timer,
  *	each quarter of that time (but not more often than each 10 microseconds), if that sends more
  *	than doorbells would, which is measured all the time.  A request may wait as long for the
- *	timer; while the program goes on to post, as long as the knob says, if more completes then,
- *	which is measured, too.  What the timer sends costs processor time that is charged to
- *	nobody, as what TCP sends in an acknowledgement's softirq.  ``0`` obeys each doorbell at
- *	once.  16 streams of a device can have such a timer at a time.
+ *	timer; if more completes so, which is measured, too, half of ``coalesce_us``, and all of it
+ *	while the program goes on to post.  What the timer sends costs processor time that is
+ *	charged to nobody, as what TCP sends in an acknowledgement's softirq.  Where softirqs of a
+ *	processor have sent 1 MiB in a millisecond, doorbells are obeyed again.  ``0`` obeys each
+ *	doorbell at once.  16 streams of a device can have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` takes that of the network namespace.

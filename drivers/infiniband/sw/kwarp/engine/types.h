@@ -119,12 +119,12 @@ struct kwarp_pace_sum {
  * @done: requests completed when the clock was started, free running
  * @since: when it was, nanoseconds
  * @inside: what doorbells have taken of the time since then
- * @entered: when the last doorbell was rung
+ * @entered: when the last doorbell was rung; the runner's, held or not
  * @rung: what completed with doorbells
  * @looked: and with the timer, if it sends what it finds, or [true] waits for more
  * @patient: it waits for more
  * @chosen: which of both it does has been decided
- * @seen: requests that the look before has found, and not sent
+ * @seen: requests that the look before has found, and left
  * @waits: looks in a row that have sent nothing of them
  * @looks: of the timer in this hold
  * @quiet: those of them that found nothing, nor anything under way, in a row
@@ -207,6 +207,8 @@ struct kwarp_coalesce {
  * @turn: the send queue is next, for fairness against answers
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: the last FPDU could not be built for want of pages
+ * @backs_off: what is left waits for the work item: for memory, or since softirqs have had their
+ *	share; written by the runner, READ_ONCE without
  * @answered: this step has built something of an answer
  * @effort: requests and their elements looked at in this step
  * @off: stream octets since SeqStart, modulo 2^32
@@ -236,6 +238,7 @@ struct kwarp_tx {
 	bool turn;
 	bool term_done;
 	bool no_memory;
+	bool backs_off;
 	bool answered;
 	u32 effort;
 	u32 off;

@@ -150,7 +150,9 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
 	d->awaits = wqe->rule->awaits;
-	return sq->next++;
+	/* The timer of tx/pace.c looks at it. */
+	WRITE_ONCE(sq->next, sq->next + 1);
+	return sq->next - 1;
 }
 
 static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
@@ -283,7 +285,7 @@ static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor
 		.opcode = known_opcode(e.opcode),
 		.status = KWARP_WC_FLUSH_ERR,
 	};
-	sq->next++;
+	WRITE_ONCE(sq->next, sq->next + 1);
 }
 
 static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)

@@ -45,7 +45,7 @@ struct kwarp_sq_done {
  * @user: user space posts; immutable
  * @rfc7306: requests of that RFC may be posted; immutable
  * @max_wr: entries that the consumer may post; immutable
- * @next: first entry not yet taken; the transmit runner's
+ * @next: first entry not yet taken; the transmit runner's, READ_ONCE without
  * @lock: protects @sent, @retired and the contents of @done; any context but hard
  *	interrupt, bottom halves off; taken before the CQ's lock
  * @sent: entries before it are with TCP (or failed)

@@ -70,7 +70,7 @@ static bool long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u6
 	while (n--) {
 		*prod += requests;
 		*now += ns;
-		kwarp_pace_enters(p, *now);
+		kwarp_pace_enters(p, *now, false);
 		*now += inside;
 		begins |= kwarp_pace_begins(p, *prod, *now);
 		if (begins && n)
@@ -111,13 +111,18 @@ static void test_begins(struct kunit *test)
 			KWARP_PACE_DOORBELLS * DOORBELL_NS);
 }
 
-/* A program that posts now and then. */
+/* A program that posts now and then, whatever the knob is. */
 static void test_seldom(struct kunit *test)
 {
 	struct kwarp_pace p = { .ns = PACE_NS };
 	u64 now = 1000;
 	u32 prod = 0;
 
+	for (p.ns = KWARP_PACE_MIN_NS; p.ns <= 250 * NSEC_PER_USEC; p.ns += 5 * NSEC_PER_USEC)
+		KUNIT_EXPECT_FALSE(test, doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1,
+						   2 * KWARP_PACE_SELDOM_NS, &prod, &now));
+	p.ns = PACE_NS;
+	p.doorbells = 0;
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1, KWARP_PACE_SELDOM_NS,
 					   &prod, &now));
 	/* Not even after an idle time. */
@@ -210,6 +215,7 @@ static const struct trial_case {
 	{ "seven, after a long time", 7, 1600 * NSEC_PER_USEC },
 	{ "very many at once", 1 << 26, 1 << 20, true },
 	{ "one in a very long time", 1, 100 * NSEC_PER_SEC },
+	{ "none", 0, 40 * NSEC_PER_USEC },
 };
 
 KUNIT_ARRAY_PARAM_DESC(trial, trial_cases, desc);
@@ -228,6 +234,20 @@ static void test_trial(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.looks, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, c->pays ? 0 : KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p.obey_next, c->pays ? KWARP_PACE_OBEY : 4 * KWARP_PACE_OBEY);
+}
+
+/* If nothing completes, as the peer does not answer, there is nothing to judge by. */
+static void test_no_proof(struct kunit *test)
+{
+	struct kwarp_pace p = MEASURED;
+	u64 now = 1000;
+	u32 prod = 0;
+
+	p.rung.requests = 0;
+	trial(&p, 10 * KWARP_PACE_RENEW, 0, PACE_NS, &prod, &now);
+	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
+	KUNIT_EXPECT_EQ(test, p.obey_next, KWARP_PACE_OBEY);
+	KUNIT_EXPECT_EQ(test, p.rung.ns, 0);
 }
 
 /* A moment without the processor is no reason to end what pays. */
@@ -393,7 +413,7 @@ static bool one_request(struct loop *l)
 {
 	pass(l);
 	if (!l->held) {
-		kwarp_pace_enters(&l->p, l->now);
+		kwarp_pace_enters(&l->p, l->now, false);
 		l->now += DOORBELL_NS;
 		l->held = kwarp_pace_begins(&l->p, ++l->prod, l->now);
 		l->look = l->now + PACE_NS;
@@ -652,6 +672,11 @@ static void wait_for_response(struct pace_test *t)
 	wait_for_read(t);
 }
 
+static void back_off(struct pace_test *t)
+{
+	t->e.tx.backs_off = true;
+}
+
 static void fill_tcp(struct pace_test *t)
 {
 	t->sq.ring.hdr->flags = 0;
@@ -666,6 +691,7 @@ static const struct others_work {
 	{ "there is no room", wait_for_read, .quiet = true },
 	{ "a Read Response is waited for", wait_for_response },
 	{ "TCP is full", fill_tcp },
+	{ "memory, or the processor, is waited for", back_off, KWARP_RUN_QUEUED },
 	{ "somebody sends", NULL, KWARP_RUN_ACTIVE },
 	{ "and shall look again", NULL, KWARP_RUN_AGAIN },
 };
@@ -702,6 +728,37 @@ static void test_before_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, look_beside(t, KWARP_RUN_QUEUED), HRTIMER_RESTART);
 	KUNIT_EXPECT_EQ(test, t->sends, 1);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 1);
+}
+
+/* Where softirqs have had their share the program rings again; what is there is sent. */
+static void test_no_share(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK;
+	post(t, 3);
+	KUNIT_EXPECT_EQ(test, look(t), HRTIMER_NORESTART);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.coalesce.on);
+	KUNIT_EXPECT_EQ(test, t->sends, 1);
+	KUNIT_EXPECT_EQ(test, t->e.tx.coalesce.pace.obey, 0);
+	kwarp_softirq_share_now()->spent = 0;
+}
+
+/* A doorbell that was rung while the timer still had the stream takes its own time only. */
+static void test_rung_while_held(struct kunit *test)
+{
+	struct pace_test *t = test->priv;
+	struct kwarp_pace *p = &t->e.tx.coalesce.pace;
+
+	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
+	p->entered = ktime_get_ns() - NSEC_PER_SEC;
+	kwarp_pace_rung(&t->e);
+	hrtimer_cancel(&p->timer);
+	let_go(&t->e);
+	p->obey = KWARP_PACE_OBEY;
+	kwarp_pace_sent(&t->e, true);
+	KUNIT_EXPECT_GT(test, p->obey, KWARP_PACE_OBEY - NSEC_PER_SEC / KWARP_PACE_USUAL_NS / 20);
 }
 
 /* Those that a look has taken and that are being sent do not count yet. */
@@ -856,6 +913,9 @@ static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_patient_look),
 	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
 	KUNIT_CASE(test_before_work),
+	KUNIT_CASE(test_no_share),
+	KUNIT_CASE(test_rung_while_held),
+	KUNIT_CASE(test_no_proof),
 	KUNIT_CASE(test_completed),
 	KUNIT_CASE(test_may_not),
 	KUNIT_CASE(test_may_no_longer),

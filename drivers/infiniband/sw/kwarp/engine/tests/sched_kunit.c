@@ -28,7 +28,6 @@
 #define queue_delayed_work_on	note_work_on
 #undef cpu_online
 #define cpu_online(cpu)		((void)(cpu), is_online)
-#define kwarp_softirq_share	tested_softirq_share
 #undef kwarp_need_resched
 #define kwarp_need_resched	somebody_waits
 
@@ -78,7 +77,7 @@ struct sched_test {
 	struct kwarp_sq sq;
 	long sock;
 	bool owned;
-	enum kwarp_tx_result script[2 * SOCKET_TICK];
+	enum kwarp_tx_result script[2 * KWARP_SHARE_TICK];
 	u32 builds;
 	u32 looks_at;
 	u32 scripted;
@@ -523,14 +522,14 @@ static void test_budget_of_packets(struct kunit *test)
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < 2 * SOCKET_TICK; i++)
+	for (i = 0; i < 2 * KWARP_SHARE_TICK; i++)
 		packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_GT(test, t->works, 0);
 	told_jiffies++;
 	packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK + 1);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK + 1);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
@@ -541,12 +540,12 @@ static void test_budget_of_streams(struct kunit *test)
 	struct sched_test *t = test->priv;
 	u32 i;
 
-	for (i = 0; i < SOCKET_TICK; i++)
+	for (i = 0; i < KWARP_SHARE_TICK; i++)
 		packet(i & 1 ? other : &t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 	packet(other);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_TICK);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
@@ -624,6 +623,39 @@ static void test_no_memory_kicked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
+}
+
+/* For the timer of pace.c: what the work item is there for, and nobody else. */
+static void test_backs_off(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	/* The socket is somebody else's: who finds it free may send. */
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	do_work(t);
+	script(t, t->steps + 1, KWARP_TX_NO_MEMORY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
+	do_work(t);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	/* Somebody wants the processor of a process: a softirq with a share of its own may go on. */
+	script(t, t->steps + 2, KWARP_TX_MORE);
+	t->resched = true;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	t->resched = false;
+	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK;
+	packet(&t->e);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
+	kwarp_softirq_share_now()->spent = 0;
+	do_work(t);
+	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
 }
 
 static void test_claim(struct kunit *test)
@@ -976,6 +1008,7 @@ static struct kunit_case sched_cases[] = {
 	KUNIT_CASE(test_no_memory),
 	KUNIT_CASE(test_no_memory_in_socket),
 	KUNIT_CASE(test_no_memory_kicked),
+	KUNIT_CASE(test_backs_off),
 	KUNIT_CASE(test_claim),
 	KUNIT_CASE(test_claim_first),
 	KUNIT_CASE(test_release_bounded),

@@ -15,6 +15,7 @@
 
 #include "../../compat.h"
 #include "../../kwarp.h"
+#include "share.h"
 #include "../types.h"
 
 /* -------------------------------------------------------------------- verdicts */
@@ -37,6 +38,12 @@ static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
 	start_clock(p, done, now);
+}
+
+/* What has been posted may wait for the peer: no doorbell has shown how fast they could be. */
+static bool proves_nothing(const struct kwarp_pace *p)
+{
+	return !p->rung.requests;
 }
 
 /* Does more complete with looks than with doorbells, by a sixteenth? */
@@ -83,7 +90,9 @@ static void fail(struct kwarp_pace *p)
 /* A program that does nothing for some time is not slow: as long as a hold would last then. */
 static void leave_out_pause(struct kwarp_pace *p, u64 now)
 {
-	const u64 pause = now - p->last, most = KWARP_PACE_QUIET * p->ns;
+	const u64 pause = now - p->last;
+	/* But for so long that rings_seldom() can see it. */
+	const u64 most = max_t(u64, KWARP_PACE_QUIET * p->ns, 2 * KWARP_PACE_SELDOM_NS);
 
 	if (pause > most)
 		p->since += pause - most;
@@ -105,13 +114,16 @@ static bool rings_seldom(const struct kwarp_pace *p, u64 now)
  * kwarp_pace_enters - a doorbell was rung
  * @p: counts, brought up to date
  * @now: nanoseconds
+ * @held: the stream is, and most of @p are the timer's
  *
- * Context: the runner, and the stream is not held.
+ * Context: the runner.
  */
-void kwarp_pace_enters(struct kwarp_pace *p, u64 now)
+void kwarp_pace_enters(struct kwarp_pace *p, u64 now, bool held)
 {
-	leave_out_pause(p, now);
+	/* The timer may let go before this doorbell has had its verdict. */
 	p->entered = now;
+	if (!held)
+		leave_out_pause(p, now);
 }
 
 /**
@@ -169,6 +181,11 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 	add_up(p, sum, done, now);
 	if (sum->ns < KWARP_PACE_TRIAL_NS)
 		return p->patient && !over;
+	if (proves_nothing(p)) {
+		p->obey = KWARP_PACE_OBEY;
+		forget(p);
+		return false;
+	}
 	choose(p);
 	if (!pays(p)) {
 		fail(p);
@@ -210,13 +227,14 @@ static bool outstanding(const struct kwarp_engine *e)
 
 /*
  * What a look, or a doorbell, has left to the work item is sent by the next look: that is quicker
- * where the program does not give its processor away.
+ * where the program does not give its processor away.  What waits for memory, or was left since
+ * softirqs have had their share, goes on waiting.
  */
 static enum finding find(const struct kwarp_engine *e)
 {
 	switch (atomic_read(&e->tx.run)) {
 	case KWARP_RUN_QUEUED:
-		return LEFT;
+		return READ_ONCE(e->tx.backs_off) ? BUSY : LEFT;
 	case KWARP_RUN_IDLE:
 		break;
 	default:
@@ -241,19 +259,31 @@ static bool posts_on(struct kwarp_engine *e)
 
 	while (p->seen < most && kwarp_siw_posted(e->sq->siw, p->seen))
 		p->seen++;
+	kwarp_softirq_share_now()->spent += (p->seen - before) / KWARP_SHARE_EFFORT;
 	return p->seen != before && p->seen < most;
 }
 
-/* What was found shall wait for the next look.  Else it is sent. */
-static bool waits_for_more(struct kwarp_engine *e)
+/* What was found shall wait for the next look, and not longer than coalesce_us.  Else it is sent. */
+static bool waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
 
-	if (p->patient && ++p->waits < KWARP_PACE_SHARE && posts_on(e))
+	if (found == POSTED && p->patient && ++p->waits * p->ns < e->tx.coalesce.ns && posts_on(e))
 		return true;
 	p->seen = 0;
 	p->waits = 0;
 	return false;
+}
+
+/*
+ * A look is charged to the softirqs of its processor.  Where they have spent their share the
+ * program is to ring again, and to send in its own time.
+ */
+static bool has_share(void)
+{
+	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
+
+	return ++s->spent < KWARP_SHARE_TICK;
 }
 
 /* The timer looks at it without the queue's lock. */
@@ -270,8 +300,10 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 	enum finding found = find(e);
 	bool goes_on = kwarp_pace_goes_on(&c->pace, completed(e), ktime_get_ns(),
 					  found == NOTHING);
-	bool sends = found == LEFT || (found == POSTED && !waits_for_more(e));
+	bool waits = waits_for_more(e, found);
+	bool sends = found == LEFT || (found == POSTED && !waits);
 
+	goes_on &= has_share();
 	if (sends)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {
@@ -311,8 +343,8 @@ void kwarp_pace_rung(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
 	/* Pairs with let_go() of the timer, whose the counts are until then. */
-	if (!smp_load_acquire(&e->tx.coalesce.on))
-		kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns());
+	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(),
+			  smp_load_acquire(&e->tx.coalesce.on));
 }
 
 /**

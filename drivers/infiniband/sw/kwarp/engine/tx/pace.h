@@ -15,7 +15,7 @@
  * sixteenth more.
  *
  * If it is the timer, there are two ways again: a look sends what it finds, or leaves it to the
- * next one as long as the program goes on to post, KWARP_PACE_SHARE looks at most.  With the second
+ * next one as long as the program goes on to post, and for coalesce_us at most.  With the second
  * more goes out together, and the peer is woken once for it; the first is sooner.  So the second is
  * measured next, and the hold goes on with the better of both.
  *
@@ -56,16 +56,17 @@ struct kwarp_pace;
  */
 #define KWARP_PACE_OBEY		4096
 #define KWARP_PACE_OBEY_MAX	262144
+/* One of 64 octets, on machines of today, is done in less. */
 #define KWARP_PACE_USUAL_NS	(16 * NSEC_PER_USEC)
 /* Those at the beginning of a stream: one that is short has no trial. */
 #define KWARP_PACE_OBEY_FIRST	1024
-/* No look waits for more than so many: they fill packets. */
+/* No look waits for more than so many: to send them takes longer than a look is away. */
 #define KWARP_PACE_MANY		256
 /* The timer looks so often in coalesce_us, but not more often than this. */
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
 
-void kwarp_pace_enters(struct kwarp_pace *p, u64 now);
+void kwarp_pace_enters(struct kwarp_pace *p, u64 now, bool held);
 bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now);
 bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle);
 

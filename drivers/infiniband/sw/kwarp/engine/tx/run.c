@@ -42,7 +42,6 @@
  */
 #include "run.h"
 
-#include <linux/percpu.h>
 #include <linux/sched/mm.h>
 
 #include "../../compat.h"
@@ -52,33 +51,15 @@
 #include "../../wq.h"
 #include "../tcp.h"
 #include "coalesce.h"
+#include "share.h"
 #include "step.h"
 
 /* Batches that one runner sends before it gives others a turn. */
 #define RUN_BUDGET	32
 /* Where many wait in a row, as in connection management: the work item goes on. */
 #define CLAIM_BUDGET	1
-/*
- * Within the socket lock, where others wait for the processor: what a call may do, 1 MiB, and
- * all calls of a tick together, of all streams on a processor, as much for each millisecond.
- * A round costs one, and one more for so many octets built and for so many requests looked at.
- */
+/* Within the socket lock, where others wait for the processor: what a call may do, 1 MiB. */
 #define SOCKET_CALL	256
-#define SOCKET_TICK	(256 * 1000 / HZ)
-#define SOCKET_OCTETS	4096
-#define SOCKET_EFFORT	8
-
-/**
- * struct softirq_share - what this processor's softirqs have sent in a tick
- * @tick: jiffies
- * @spent: in that tick
- */
-struct softirq_share {
-	u32 tick;
-	u32 spent;
-};
-
-static DEFINE_PER_CPU(struct softirq_share, kwarp_softirq_share);
 
 static void wake_claimant(struct kwarp_engine *e)
 {
@@ -131,6 +112,7 @@ static bool leave(struct kwarp_engine *e)
  */
 static void wait_for_memory(struct kwarp_engine *e)
 {
+	WRITE_ONCE(e->tx.backs_off, true);
 	/* Where it may sleep, the allocation itself waits. */
 	if (e->tx.in_socket) {
 		hand_over(e);
@@ -178,6 +160,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	enum kwarp_tx_result result;
 	u32 seen, off = e->tx.off;
 
+	WRITE_ONCE(e->tx.backs_off, false);
 	/* Nobody need ring while somebody runs. */
 	if (READ_ONCE(e->sq->ring.hdr->flags) & KWARP_RING_NEED_KICK)
 		kwarp_sq_tell(e->sq, 0);
@@ -185,8 +168,8 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	result = kwarp_tx_step(e);
 	if (e->tx.in_share)
 		this_cpu_add(kwarp_softirq_share.spent,
-			     1 + (e->tx.off - off) / SOCKET_OCTETS +
-				     e->tx.effort / SOCKET_EFFORT);
+			     1 + (e->tx.off - off) / KWARP_SHARE_OCTETS +
+				     e->tx.effort / KWARP_SHARE_EFFORT);
 	/* write_space kicks, so posters need not. */
 	if (result == KWARP_TX_BLOCKED) {
 		e->stats.s.tx.blocked++;
@@ -268,20 +251,15 @@ static void run_for_poster(struct kwarp_engine *e)
  */
 static void run_in_socket(struct kwarp_engine *e)
 {
-	/* With softirqs off it is ours; on real-time kernels the count may be a little wrong. */
-	struct softirq_share *s = this_cpu_ptr(&kwarp_softirq_share);
+	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
 	struct kwarp_tx *tx = &e->tx;
-	u32 end;
+	const u32 end = min(s->spent + SOCKET_CALL, KWARP_SHARE_TICK);
 
-	if (s->tick != (u32)jiffies) {
-		s->tick = jiffies;
-		s->spent = 0;
-	}
-	end = min(s->spent + SOCKET_CALL, SOCKET_TICK);
 	tx->in_socket = true;
 	tx->in_share = true;
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
+			WRITE_ONCE(tx->backs_off, s->spent >= KWARP_SHARE_TICK);
 			hand_over(e);
 			return;
 		}
