@@ -641,7 +641,7 @@ static void test_backs_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
 	do_work(t);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
-	/* Somebody wants the processor of a process: a softirq with a share of its own may go on. */
+	/* Somebody wants the processor of a process: a softirq, with its share, may go on. */
 	script(t, t->steps + 2, KWARP_TX_MORE);
 	t->resched = true;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);

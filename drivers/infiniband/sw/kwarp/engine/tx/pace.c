@@ -263,7 +263,7 @@ static bool posts_on(struct kwarp_engine *e)
 	return p->seen != before && p->seen < most;
 }
 
-/* What was found shall wait for the next look, and not longer than coalesce_us.  Else it is sent. */
+/* What was found shall wait for the next look, for coalesce_us at most.  Else it is sent. */
 static bool waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
@@ -341,10 +341,12 @@ static void end_hold(struct kwarp_engine *e)
  */
 void kwarp_pace_rung(struct kwarp_engine *e)
 {
+	bool held;
+
 	kwarp_assert_runner(e);
 	/* Pairs with let_go() of the timer, whose the counts are until then. */
-	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(),
-			  smp_load_acquire(&e->tx.coalesce.on));
+	held = smp_load_acquire(&e->tx.coalesce.on);
+	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(), held);
 }
 
 /**
