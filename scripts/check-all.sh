@@ -45,9 +45,10 @@ step_e2e-libsiw() {
 	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
 
-# Cases that take minutes, and so run by name only.
+# Cases that take minutes, or a download, and so run by name only.
 step_e2e-long() {
-	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000
+	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000 \
+		consumer-ceph
 }
 
 # Interrupts and the work after them in threads, which a real-time program does not let run.

@@ -182,6 +182,8 @@ mkdir -p "$logs"
 ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 "$here/host-packages.sh" check
 [ "$(root_of "$kernel")" != wide ] || export KWARP_WITH_MPI=1
+# It is fetched for whoever names its case.
+[[ " ${cases[*]} " != *" consumer-ceph "* ]] || export KWARP_WITH_CEPH=1
 overlay=$("$here/guest-overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"
 status=0

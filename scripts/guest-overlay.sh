@@ -8,6 +8,7 @@
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
 #   KWARP_WITH_MPI=1     with the program for MPI, which takes the guest's root "wide"
+#   KWARP_WITH_CEPH=1    with Ceph's messenger, which costs a download
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -62,6 +63,13 @@ add_mpi() {
 	cp -a "$KWARP_ROOT/build/tools-mpi/." "$out/opt/kwarp/tools/"
 }
 
+add_ceph() {
+	local out=$1 ceph
+	[ "${KWARP_WITH_CEPH:-0}" = 1 ] || return 0
+	ceph=$("$here/get-ceph.sh")
+	cp -a "$ceph/." "$out/"
+}
+
 add_tests() {
 	local out=$1 tests=$KWARP_ROOT/tools/testing
 	mkdir -p "$out/opt/kwarp"
@@ -93,6 +101,7 @@ add_modules "$out.new" "$dir"
 add_provider "$out.new" "$guest"
 add_tools "$out.new" "$guest"
 add_mpi "$out.new"
+add_ceph "$out.new"
 add_tests "$out.new"
 rm -rf "$out"
 mv "$out.new" "$out"

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Larger programs of others, for which the guest's root "wide" is needed: rdma-core's tests in
-# Python, MPI over libfabric.
+# Python, MPI over libfabric. Ceph's messenger is fetched for its case alone.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
 PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
@@ -80,5 +80,51 @@ mpi_case() {
 	unset mpi
 }
 
+CEPH_OPTIONS=(--no-config-file --log_file= --log_to_stderr true --err_to_stderr true
+	--auth_client_required none --auth_service_required none --auth_cluster_required none
+	--ms_type async+rdma --ms_public_type async+rdma --ms_async_rdma_type iwarp --ms_async_rdma_cm true)
+
+# ceph_at END PROGRAM ARGUMENTS...: what it is to run, in CEPH. Which device it takes it has to be told.
+ceph_at() {
+	CEPH=("$2" "${CEPH_OPTIONS[@]}" --ms_async_rdma_device_name "${LINK[$1]}" "${@:3}")
+}
+
+# ceph_messages COUNT LENGTH [OPTIONS...]: each message has a CRC of Ceph's own, and an answer. The
+# client ends when it has sent the last one, and waits for the answers to all but eight at a time
+# before. The server says what has arrived.
+ceph_messages() {
+	local count=$1 len=$2 arrived
+	shift 2
+	new_port
+	ceph_at 1 ceph_perf_msgr_server "$@" --debug_ms 1 "${IP[1]}:$PORT" 1 0
+	serve "server-$PORT" "$PORT" "${CEPH[@]}"
+	ceph_at 0 ceph_perf_msgr_client "$@" "${IP[1]}:$PORT" 1 7 "$count" 0 "$len"
+	start client 0 timeout -s KILL 120 "${CEPH[@]}"
+	ended 120 client
+	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
+	expect_in client " Total op $count run time "
+	arrived=$(count_lines "$CASE_DIR/server-$PORT.log" "<== client.* osd_op.* ==== [0-9]+\\+0\\+$len ")
+	note "$arrived of $count messages of $len octets have arrived"
+	[ "$arrived" -ge $((count - 8)) ] || fail "only $arrived of $count messages have arrived"
+	stop "server-$PORT"
+}
+
+# Chunks of the messenger have 128 KiB: small messages are in one, large ones in several. The
+# receives are those of a shared queue, unless it is told otherwise.
+ceph_case() {
+	command -v ceph_perf_msgr_server >/dev/null || skip "there is no Ceph: name this case alone"
+	own_links
+	ceph_messages 500 4096
+	ceph_messages 50 $((1 << 20))
+	ceph_messages 200 10000 --ms_async_rdma_support_srq false --ms_async_rdma_receive_queue_len 256
+	# That it was this link: without it there is nothing to run over.
+	del_link 0
+	ceph_at 0 ceph_perf_msgr_client "${IP[1]}:$PORT" 1 7 1 0 1
+	start without 0 timeout -s KILL 60 "${CEPH[@]}"
+	ended 60 without
+	[ "$STATUS" != 0 ] || fail "the messenger has another way to its peer"
+}
+
 testcase consumer-pyverbs 180 pyverbs_case
 testcase consumer-mpi 180 mpi_case 4
+optional_testcase consumer-ceph 300 ceph_case

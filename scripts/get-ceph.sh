@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Ceph's messenger for the guest, in the cache: the two programs that measure it, and of what they
+# need the libraries that the guest's root has not. Prints the folder, which is an overlay.
+#
+#   scripts/get-ceph.sh
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
+
+suite=${KWARP_GUEST_SUITE:-trixie}
+packages=(ceph-test librados2 libgoogle-perftools4t64 libunwind8)
+lib=usr/lib/x86_64-linux-gnu
+kept=(./usr/bin/ceph_perf_msgr_server ./usr/bin/ceph_perf_msgr_client "./$lib/ceph/libceph-common.so.*"
+	"./$lib/libtcmalloc.so.*" "./$lib/libunwind.so.*")
+
+# A package has none of the other packages' files: that each is there is looked at in the end.
+make_ceph() {
+	local dir=$1 deb
+	say "downloading Ceph's messenger, 42 MB"
+	"$here/apt-private.sh" download "$dir/debs" "${packages[@]/%//$suite}"
+	for deb in "$dir"/debs/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" | { tar -x -C "$dir" --wildcards "${kept[@]}" 2>/dev/null || :; }
+	done
+	rm -rf "$dir/debs"
+	for deb in "${kept[@]}"; do
+		compgen -G "$dir/$deb" >/dev/null || die "the packages ${packages[*]} have no $deb"
+	done
+}
+
+offered=$("$here/apt-private.sh" cache madison ceph-test)
+version=$(awk -v s="$suite/main" 'index($0, " " s " ") { print $3; exit }' <<<"$offered")
+[ -n "$version" ] || die "the mirror has no ceph-test of $suite: run scripts/apt-private.sh refresh, or use another mirror"
+id=$({ declare -p packages kept; declare -f make_ceph; } | sha256sum | cut -c1-12)
+cached "ceph/$version-$id" make_ceph
