@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwmpi: what an MPI program asks of the network, all data verified: a ring of messages from small
- * to large, sums over all ranks, and a window that each rank puts to and gets from.
+ * to large, sums over all ranks, a window that each rank puts to and gets from, and one with words
+ * that all of them add to.
  *
- *	mpirun -n N kwmpi [rounds]
+ *	mpirun -n N kwmpi [rounds [messages]]
+ *
+ * With the second argument there are no windows.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -12,6 +15,8 @@
 #include <string.h>
 
 #define MAX_LEN	(1 << 20)
+#define WORDS	1000
+#define DRAWS	20
 
 static int rank, ranks;
 
@@ -70,10 +75,7 @@ static void sums(int round)
 		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum");
 }
 
-/*
- * A part for each rank in each rank's window. On one machine Open MPI has the window in shared
- * memory; over a network its one-sided operations need atomics of the device.
- */
+/* A part for each rank in each rank's window. On one machine Open MPI has it in shared memory. */
 static void window(uint8_t *out, uint8_t *in, int round)
 {
 	const int len = MAX_LEN / 4;
@@ -94,6 +96,56 @@ static void window(uint8_t *out, uint8_t *in, int round)
 	MPI_Win_free(&win);
 }
 
+/* Each ticket is drawn once, by whatever rank. Return: the sum of those that are this one's. */
+static int64_t draw(MPI_Win win)
+{
+	int64_t one = 1, ticket, last = -1, sum = 0;
+
+	for (int i = 0; i < DRAWS; i++) {
+		MPI_Fetch_and_op(&one, &ticket, MPI_INT64_T, 0, WORDS, MPI_SUM, win);
+		MPI_Win_flush(0, win);
+		must(ticket > last && ticket < (int64_t)ranks * DRAWS, "a ticket");
+		last = ticket;
+		sum += ticket;
+	}
+	return sum;
+}
+
+/* All ranks add to the same words of all, and one of them takes the last word for itself. */
+static void words(int round)
+{
+	int64_t *mem, add[WORDS], none = -1, me = rank, was, drawn, all = (int64_t)ranks * DRAWS;
+	MPI_Win win;
+
+	MPI_Win_allocate((WORDS + 2) * sizeof(*mem), sizeof(*mem), MPI_INFO_NULL, MPI_COMM_WORLD,
+			 &mem, &win);
+	MPI_Win_lock_all(0, win);
+	memset(mem, 0, (WORDS + 2) * sizeof(*mem));
+	mem[WORDS + 1] = -1;
+	MPI_Win_sync(win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	for (int i = 0; i < WORDS; i++)
+		add[i] = (int64_t)(rank + 1) * (i + round) << 20;
+	for (int to = 0; to < ranks; to++)
+		MPI_Accumulate(add, WORDS, MPI_INT64_T, to, 0, WORDS, MPI_INT64_T, MPI_SUM, win);
+	drawn = draw(win);
+	MPI_Compare_and_swap(&me, &none, &was, MPI_INT64_T, 0, WORDS + 1, win);
+	MPI_Win_flush_all(win);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Win_sync(win);
+	for (int i = 0; i < WORDS; i++)
+		must(mem[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round) << 20, "what all add");
+	must(rank || mem[WORDS] == all, "how many tickets were drawn");
+	must(rank || (mem[WORDS + 1] >= 0 && mem[WORDS + 1] < ranks), "whose the last word is");
+	MPI_Win_unlock_all(win);
+	MPI_Win_free(&win);
+	MPI_Allreduce(MPI_IN_PLACE, &drawn, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	must(drawn == all * (all - 1) / 2, "the sum of all tickets");
+	was = was == -1;
+	MPI_Allreduce(MPI_IN_PLACE, &was, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+	must(was == 1, "how many have taken the word");
+}
+
 int main(int argc, char **argv)
 {
 	int rounds = argc > 1 ? atoi(argv[1]) : 2;
@@ -108,7 +160,10 @@ int main(int argc, char **argv)
 	for (int round = 0; round < rounds; round++) {
 		ring(out, in, round);
 		sums(round);
+		if (argc > 2)
+			continue;
 		window(out, in, round);
+		words(round);
 	}
 	MPI_Barrier(MPI_COMM_WORLD);
 	if (!rank)

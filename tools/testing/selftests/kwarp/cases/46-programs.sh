@@ -59,15 +59,20 @@ pyverbs_case() {
 	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"
 }
 
-# mpi_case RANKS: Open MPI has no transport of its own for iWARP, but takes libfabric's.
-mpi_case() {
+# What MPI is told: Open MPI has no transport of its own for iWARP, but takes libfabric's.
+mpi_env() {
 	command -v mpirun >/dev/null && [ -x /opt/kwarp/tools/kwmpi ] || skip "there is no MPI"
-	own_links
-	ip -n "${NS[0]}" link set lo up
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 	export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1
-	mpi=(mpirun --oversubscribe -n "$1" --mca pml cm --mca mtl ofi
-		--mca opal_common_ofi_provider_include 'verbs;ofi_rxm')
+	export OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_opal_common_ofi_provider_include='verbs;ofi_rxm'
+}
+
+# mpi_case RANKS: all on one machine, with windows in shared memory.
+mpi_case() {
+	mpi_env
+	own_links
+	ip -n "${NS[0]}" link set lo up
+	mpi=(mpirun --oversubscribe -n "$1")
 	start client 0 "${mpi[@]}" kwmpi 2
 	ended 100 client
 	[ "$STATUS" = 0 ] || fail "mpirun ended with status $STATUS"
@@ -78,6 +83,34 @@ mpi_case() {
 	ended 70 without
 	[ "$STATUS" != 0 ] || fail "the program has another way to its peers"
 	unset mpi
+}
+
+# mpi_machines_case RANKS: half of them on either end, which are machines to Open MPI: messages work.
+# A window needs RDMA of libfabric's, which Open MPI does not use over ofi_rxm, whatever the device.
+# That it says at once.
+mpi_machines_case() {
+	local i mpi half=$(($1 / 2))
+	mpi_env
+	own_links
+	for i in 0 1; do
+		mkdir -p "/etc/netns/${NS[i]}"
+		printf '%s\n' '127.0.0.1 localhost' "${IP[0]} ${NS[0]}" "${IP[1]} ${NS[1]}" >"/etc/netns/${NS[i]}/hosts"
+	done
+	mpi="mpirun --bind-to none --host ${NS[0]}:$half,${NS[1]}:$half -n $1 -x PATH"
+	mpi+=" --prtemca plm_ssh_agent $HERE/machine.sh"
+	start client - "$HERE/machine.sh" "${NS[0]}" "$mpi kwmpi 2 messages"
+	ended 100 client
+	[ "$STATUS" = 0 ] || fail "mpirun ended with status $STATUS"
+	expect_in client "kwmpi: ok: $1 ranks"
+	start windows - "$HERE/machine.sh" "${NS[0]}" "timeout 60 $mpi kwmpi 1"
+	ended 70 windows
+	[ "$STATUS" != 0 ] || tell "one-sided operations between machines work: Documentation/programs.rst says no"
+	[ "$STATUS" = 0 ] || expect_in windows 'MPI_ERR_WIN: invalid window'
+	del_link 1
+	start without - "$HERE/machine.sh" "${NS[0]}" "timeout 60 $mpi kwmpi 1 messages"
+	ended 70 without
+	[ "$STATUS" != 0 ] || fail "the program has another way to its peers"
+	rm -rf "/etc/netns/${NS[0]}" "/etc/netns/${NS[1]}"
 }
 
 CEPH_OPTIONS=(--no-config-file --log_file= --log_to_stderr true --err_to_stderr true
@@ -127,4 +160,5 @@ ceph_case() {
 
 testcase consumer-pyverbs 180 pyverbs_case
 testcase consumer-mpi 180 mpi_case 4
+testcase consumer-mpi-machines 240 mpi_machines_case 4
 optional_testcase consumer-ceph 300 ceph_case
