@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # Where something runs out, is taken away or changes under traffic (kwedge): shared
-# receives, a completion queue, memory, depths, the route's MTU.
+# receives, a completion queue, memory, depths, the route's MTU. How many objects there are (kwmost).
 
 edge_pair() {
 	new_port
@@ -101,6 +101,21 @@ edge_again() {
 	again_pair
 }
 
+# most_case KIND: as many as the device says, and then no more; afterwards it works. Each queue is
+# mapped by itself.
+most_case() {
+	local maps
+	own_links
+	maps=$(<"/proc/sys/vm/max_map_count")
+	echo 1000000 >/proc/sys/vm/max_map_count
+	start most 0 kwmost -d "${LINK[0]}" -k "$1"
+	ended 200 most
+	echo "$maps" >/proc/sys/vm/max_map_count
+	cat "$CASE_DIR/most.log"
+	[ "$STATUS" = 0 ] || fail "kwmost ended with status $STATUS"
+	data_pair -n 200 -m 20000
+}
+
 testcase edge-srq-limit 60 edge_case -n "$(by_profile 20 3)" srq-limit
 testcase edge-srq-domain 60 edge_case -n "$(by_profile 20 3)" srq-domain
 testcase edge-srq-limit-spoilt 90 edge_spoilt srq-limit
@@ -110,3 +125,10 @@ testcase edge-dereg 90 edge_case -n "$(by_profile 50 5)" dereg
 testcase edge-dereg-spoilt 60 edge_spoilt dereg
 testcase edge-mtu 120 edge_mtu
 testcase edge-again 60 edge_again
+testcase edge-most-pd 60 most_case pd
+# Too many for the debug kernel.
+if [ "$KWARP_PROFILE" != debug ]; then
+	testcase edge-most-cq 120 most_case cq
+	testcase edge-most-srq 120 most_case srq
+	testcase edge-most-qp 210 most_case qp
+fi

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwmost: as many objects of one kind as the device says it has, and not one more.
+ *
+ *	kwmost -d device -k pd|cq|srq|qp|mr|mw
+ *
+ * Nobody else may have any of that kind. Each is the smallest that there is. What is too much has
+ * to be refused with ENOMEM; when one has gone another can be made, and in the end all are gone.
+ */
+#include "kwtest.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct ibv_context *verbs;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static char octet;
+
+/* A kind of object: how many the device says there are of it, and how many we need ourselves. */
+struct kind {
+	const char *name;
+	int (*most)(const struct ibv_device_attr *attr);
+	int own;
+	void *(*make)(void);
+	int (*end)(void *object);
+};
+
+static int most_pds(const struct ibv_device_attr *attr)
+{
+	return attr->max_pd;
+}
+
+static void *make_pd(void)
+{
+	return ibv_alloc_pd(verbs);
+}
+
+static int end_pd(void *object)
+{
+	return ibv_dealloc_pd(object);
+}
+
+static int most_cqs(const struct ibv_device_attr *attr)
+{
+	return attr->max_cq;
+}
+
+static void *make_cq(void)
+{
+	return ibv_create_cq(verbs, 1, NULL, NULL, 0);
+}
+
+static int end_cq(void *object)
+{
+	return ibv_destroy_cq(object);
+}
+
+static int most_srqs(const struct ibv_device_attr *attr)
+{
+	return attr->max_srq;
+}
+
+static void *make_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	return ibv_create_srq(pd, &attr);
+}
+
+static int end_srq(void *object)
+{
+	return ibv_destroy_srq(object);
+}
+
+static int most_qps(const struct ibv_device_attr *attr)
+{
+	return attr->max_qp;
+}
+
+static void *make_qp(void)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC, .send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp(pd, &attr);
+}
+
+static int end_qp(void *object)
+{
+	return ibv_destroy_qp(object);
+}
+
+static int most_mrs(const struct ibv_device_attr *attr)
+{
+	return attr->max_mr;
+}
+
+static void *make_mr(void)
+{
+	return ibv_reg_mr(pd, &octet, 1, 0);
+}
+
+static int end_mr(void *object)
+{
+	return ibv_dereg_mr(object);
+}
+
+static int most_mws(const struct ibv_device_attr *attr)
+{
+	return attr->max_mw;
+}
+
+static void *make_mw(void)
+{
+	return ibv_alloc_mw(pd, IBV_MW_TYPE_2);
+}
+
+static int end_mw(void *object)
+{
+	return ibv_dealloc_mw(object);
+}
+
+static const struct kind kinds[] = {
+	{ "pd", most_pds, 1, make_pd, end_pd },
+	{ "cq", most_cqs, 1, make_cq, end_cq },
+	{ "srq", most_srqs, 0, make_srq, end_srq },
+	{ "qp", most_qps, 0, make_qp, end_qp },
+	{ "mr", most_mrs, 0, make_mr, end_mr },
+	{ "mw", most_mws, 0, make_mw, end_mw },
+};
+
+static const struct kind *kind_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!strcmp(kinds[i].name, name))
+			return &kinds[i];
+	kw_die(KW_SETUP, "there is no kind %s", name);
+}
+
+static void open_device(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	while (list && *list && strcmp(ibv_get_device_name(*list), name))
+		list++;
+	verbs = list && *list ? ibv_open_device(*list) : NULL;
+	pd = verbs ? ibv_alloc_pd(verbs) : NULL;
+	cq = verbs ? ibv_create_cq(verbs, 1, NULL, NULL, 0) : NULL;
+	if (!pd || !cq)
+		kw_die(KW_SETUP, "cannot open the device %s: %s", name, strerror(errno));
+}
+
+static void one_too_many(const struct kind *kind, int have)
+{
+	void *object = kind->make();
+
+	if (object)
+		kw_die(KW_MISMATCH, "there is one %s more than %d", kind->name, have);
+	if (errno != ENOMEM)
+		kw_die(KW_MISMATCH, "one %s too many: %s", kind->name, strerror(errno));
+}
+
+static void *make_one(const struct kind *kind, int have)
+{
+	void *object = kind->make();
+
+	if (!object)
+		kw_die(KW_MISMATCH, "no %s after %d: %s", kind->name, have, strerror(errno));
+	return object;
+}
+
+static void end_one(const struct kind *kind, void *object)
+{
+	if (kind->end(object))
+		kw_die(KW_MISMATCH, "cannot end a %s: %s", kind->name, strerror(errno));
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = NULL, *what = NULL;
+	const struct kw_option table[] = {
+		KW_TEXT('d', name),
+		KW_TEXT('k', what),
+		{ 0 }
+	};
+	static const char usage[] = "kwmost -d device -k pd|cq|srq|qp|mr|mw [-v]";
+	const struct kind *kind;
+	struct ibv_device_attr attr;
+	int64_t start = kw_now_ms();
+	int i, most;
+	void **all;
+
+	kw_prog = "kwmost";
+	kw_options(argc, argv, table, usage);
+	if (!name || !what)
+		kw_usage(usage);
+	kind = kind_of(what);
+	open_device(name);
+	if (ibv_query_device(verbs, &attr))
+		kw_die(KW_SETUP, "cannot ask the device");
+	most = kind->most(&attr) - kind->own;
+	all = kw_zalloc(most * sizeof(*all));
+	for (i = 0; i < most; i++)
+		all[i] = make_one(kind, i);
+	one_too_many(kind, most);
+	one_too_many(kind, most);
+	end_one(kind, all[most / 2]);
+	all[most / 2] = make_one(kind, most - 1);
+	one_too_many(kind, most);
+	kw_say("%d of kind %s after %lld ms", most + kind->own, kind->name,
+	       (long long)(kw_now_ms() - start));
+	for (i = 0; i < most; i++)
+		end_one(kind, all[i]);
+	end_one(kind, make_one(kind, 0));
+	if (ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) || ibv_close_device(verbs))
+		kw_die(KW_MISMATCH, "cannot close the device: %s", strerror(errno));
+	kw_say("all are gone after %lld ms", (long long)(kw_now_ms() - start));
+	return KW_OK;
+}
