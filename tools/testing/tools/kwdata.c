@@ -49,9 +49,9 @@ static struct {
 } total = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static const char usage_text[] =
-	"usage: kwdata -s [-a addr] [-p port] [-k] [-B] [-Q] [-T seconds] [-v]\n"
+	"usage: kwdata -s [-a addr] [-p port] [-k] [-B|-H|-P] [-Q] [-T seconds] [-v]\n"
 	"       kwdata -c -a addr [-p port] [-n count] [-S seed] [-m max] [-w window] [-q conns]\n"
-	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-B] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
+	"              [-t types] [-g sges] [-o depth] [-e] [-z] [-1] [-b] [-B|-H|-P] [-x write|read|send|guard] [-Q] [-T seconds] [-v]\n"
 	"  -s, -c  server or client; the client decides everything about the run\n"
 	"  -k      serve until SIGTERM instead of one run\n"
 	"  -n      operations per connection and direction; 0: until SIGTERM\n"
@@ -65,6 +65,8 @@ static const char usage_text[] =
 	"  -e      sleep until completion events instead of polling\n"
 	"  -1      only the client issues operations\n"
 	"  -B      all memory of this end is dma-bufs\n"
+	"  -H      the same, of huge pages\n"
+	"  -P      the same, of the second page of each of many huge pages\n"
 	"  -b      begin when all connections are up, and SIGUSR1 comes\n"
 	"  -x      spoil one octet: the run must fail\n"
 	"  -z      one end is siw: no Reads that siw answers wrongly\n"
@@ -168,7 +170,13 @@ static void parse_option(int o)
 		cfg->flags &= ~KD_DUPLEX;
 		break;
 	case 'B':
-		kd_dmabuf = true;
+		kd_memory = KD_DMABUF;
+		break;
+	case 'H':
+		kd_memory = KD_HUGE;
+		break;
+	case 'P':
+		kd_memory = KD_HUGE_PARTS;
 		break;
 	case 'b':
 		opt.gate = true;
@@ -384,7 +392,7 @@ int main(int argc, char **argv)
 	int64_t begin;
 	int o;
 
-	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:bB")) != -1)
+	while ((o = getopt(argc, argv, "sckQva:p:n:S:m:w:q:t:g:o:ez1x:T:bBHP")) != -1)
 		parse_option(o);
 	if (opt.server == opt.client || optind != argc)
 		usage();

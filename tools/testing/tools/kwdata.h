@@ -127,8 +127,10 @@ struct kd_pieces {
 	} at[KD_MAX_SGE];
 };
 
-/* All regions are dma-bufs. */
-extern bool kd_dmabuf;
+/* What all regions are: dma-bufs of single pages, of huge pages, of one page of each of many. */
+enum kd_memory { KD_PLAIN, KD_DMABUF, KD_HUGE, KD_HUGE_PARTS };
+
+extern enum kd_memory kd_memory;
 
 /* Room that kd_scatter() may need for a message of len octets. */
 size_t kd_scatter_room(size_t len);

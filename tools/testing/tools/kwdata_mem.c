@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <linux/udmabuf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define PAGE		4096U
+#define HUGE		((size_t)2 << 20)
 #define ZONE		512U	/* octets of guard pattern looked at on each side, each time */
 #define LEAD		(2 * PAGE)	/* random room before the first piece */
 #define GAP		96U	/* largest gap between two pieces */
@@ -30,23 +32,64 @@ size_t kd_scatter_room(size_t len)
 	return LEAD + len + KD_MAX_SGE * (GAP + KD_SPARE_ALIGN) + ZONE;
 }
 
-bool kd_dmabuf;
+enum kd_memory kd_memory;
 
-/* Memory that is a dma-buf as well: the buffer's descriptor, and where the process sees it. */
-static int make_dmabuf(size_t len, uint8_t **base)
+static int make_memfd(size_t len, unsigned int flags)
+{
+	int fd = memfd_create("kwdata", MFD_ALLOW_SEALING | flags);
+
+	if (fd < 0 || ftruncate(fd, len) || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK))
+		kw_die(KW_SETUP, "no memory of %zu octets for a dma-buf: %s", len, strerror(errno));
+	return fd;
+}
+
+/* Of one page of each huge page, which is not the first. */
+static int make_parts(int dev, size_t len)
+{
+	size_t i, pages = len / PAGE;
+	struct udmabuf_create_list *list = kw_zalloc(sizeof(*list) + pages * sizeof(list->list[0]));
+	int memfd = make_memfd(pages * HUGE, MFD_HUGETLB | MFD_HUGE_2MB), fd;
+
+	list->count = pages;
+	for (i = 0; i < pages; i++) {
+		list->list[i].memfd = memfd;
+		list->list[i].offset = i * HUGE + PAGE;
+		list->list[i].size = PAGE;
+	}
+	fd = ioctl(dev, UDMABUF_CREATE_LIST, list);
+	close(memfd);
+	free(list);
+	return fd;
+}
+
+static int make_whole(int dev, size_t len, int *memfd)
 {
 	struct udmabuf_create create = { .size = len };
-	int dev = open("/dev/udmabuf", O_RDWR), fd;
+	size_t whole = (len + HUGE - 1) / HUGE * HUGE;
 
-	create.memfd = memfd_create("kwdata", MFD_ALLOW_SEALING);
-	if (dev < 0 || (int)create.memfd < 0 || ftruncate(create.memfd, len) ||
-	    fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
-		kw_die(KW_SETUP, "no dma-buf of %zu octets: %s", len, strerror(errno));
-	fd = ioctl(dev, UDMABUF_CREATE, &create);
-	*base = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, create.memfd, 0);
+	*memfd = kd_memory == KD_HUGE ? make_memfd(whole, MFD_HUGETLB | MFD_HUGE_2MB) :
+		make_memfd(len, 0);
+	create.memfd = *memfd;
+	return ioctl(dev, UDMABUF_CREATE, &create);
+}
+
+/*
+ * Memory that is a dma-buf as well: the buffer's descriptor, and where the process sees it. Of huge
+ * pages it is mapped by the buffer's descriptor: that of their memory maps whole ones only.
+ */
+static int make_dmabuf(size_t len, uint8_t **base)
+{
+	int dev = open("/dev/udmabuf", O_RDWR), memfd = -1, fd;
+
+	if (dev < 0)
+		kw_die(KW_SETUP, "no /dev/udmabuf: %s", strerror(errno));
+	fd = kd_memory == KD_HUGE_PARTS ? make_parts(dev, len) : make_whole(dev, len, &memfd);
+	*base = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED,
+		     kd_memory == KD_DMABUF ? memfd : fd, 0);
 	if (fd < 0 || *base == MAP_FAILED)
 		kw_die(KW_SETUP, "no dma-buf of %zu octets: %s", len, strerror(errno));
-	close(create.memfd);
+	if (memfd >= 0)
+		close(memfd);
 	close(dev);
 	return fd;
 }
@@ -57,7 +100,7 @@ static uint8_t *make_memory(struct kd_region *r, size_t len)
 
 	r->fd = -1;
 	r->all = len;
-	if (kd_dmabuf)
+	if (kd_memory != KD_PLAIN)
 		r->fd = make_dmabuf(len, &base);
 	else
 		base = aligned_alloc(PAGE, len);

@@ -36,7 +36,7 @@ out_of_check() {
 	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss | kernel-srp-loss) ;;
 	# Consumers in the kernel over a link that comes and goes: NVMe stays.
 	kernel-nfs-link | kernel-iser-link | kernel-srp-link | kernel-nvme-many | kernel-nvme-reset) ;;
-	data-ipv6 | edge-srq-limit-spoilt | device-iwpmd | raw-markers) ;;
+	data-ipv6 | data-dmabuf-huge | edge-srq-limit-spoilt | device-iwpmd | raw-markers) ;;
 	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
 	# The same end of a connection at another octet, by another segment or at the other end.
 	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;

@@ -54,23 +54,32 @@ static bool never_moves(const struct dma_buf *buf)
 	return false;
 }
 
+static bool begins_large_folio(struct page *page)
+{
+	const struct folio *folio = page_folio(page);
+
+	return folio_test_large(folio) && &folio->page == page;
+}
+
 /*
  * The udmabuf of Linux 6.12 maps the first page of a large folio in the place of each of its pages:
- * that would be other memory than the process sees.
+ * that would be other memory than the process sees.  So behind a first page has to come the second
+ * one, or it may stand for another.  A buffer that ends with a first page is refused for that, too.
  */
-static bool pages_differ(const struct dma_buf *buf, const void *vaddr)
+static bool maps_its_pages(const struct dma_buf *buf, const void *vaddr)
 {
-	const struct page *page, *before = NULL;
+	unsigned long second = 0;
+	struct page *page;
 	size_t at;
 
 	for (at = 0; is_vmalloc_addr(vaddr) && at < buf->size; at += PAGE_SIZE) {
 		page = vmalloc_to_page(vaddr + at);
-		if (page == before)
+		if (second && page_to_pfn(page) != second)
 			return false;
-		before = page;
+		second = begins_large_folio(page) ? page_to_pfn(page) + 1 : 0;
 		cond_resched();
 	}
-	return true;
+	return !second;
 }
 
 static bool is_writable(const struct dma_buf *buf)
@@ -93,7 +102,7 @@ static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int a
 
 static bool is_usable(const struct kwarp_dmabuf *d)
 {
-	return !d->map.is_iomem && pages_differ(d->buf, d->map.vaddr);
+	return !d->map.is_iomem && maps_its_pages(d->buf, d->map.vaddr);
 }
 
 /* Before Linux 6.2 udmabuf does not map. */

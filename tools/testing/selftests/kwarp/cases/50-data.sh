@@ -114,6 +114,30 @@ data_dmabuf() {
 	reap 60 server
 }
 
+# data_dmabuf_huge OPTION: of huge pages. Some kernels map other pages than the process sees, so such
+# a buffer may be refused, but not be other memory.
+data_dmabuf_huge() {
+	local pages=/proc/sys/vm/nr_hugepages
+	skip_on siw "dma-bufs are not offered"
+	skip_on kwarp-siw "libsiw has no dma-bufs"
+	[ -c /dev/udmabuf ] || skip "there is no udmabuf"
+	kernel_since 6.2 || skip "this kernel's udmabuf cannot be mapped"
+	echo 300 >$pages && [ "$(<$pages)" = 300 ] || skip "there are no 300 huge pages"
+	own_links
+	data_serve
+	data_client -n 100 -m 1000 -w 1 "$1"
+	start client 0 "${DATA_CLIENT[@]}"
+	ended 60 client
+	case $STATUS in
+	0) reap 60 server ;;
+	2) stop server KILL ;;
+	*) fail "the client ended with status $STATUS" ;;
+	esac
+	[ "$STATUS" = 0 ] || expect_in client 'cannot register [0-9]+ octets: Operation not supported'
+	cat "$CASE_DIR/client.log"
+	echo 0 >$pages
+}
+
 # Both ends issue as many.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
@@ -134,6 +158,8 @@ testcase data-window-32 60 data_case 1500 "$some" -- -m $((64 << 10)) -S 9 -w 32
 testcase data-small 60 data_case 1500 "$many" -- -m 100 -S 10 -w 32
 testcase data-strict 60 data_strict
 testcase data-dmabuf 90 data_dmabuf
+testcase data-dmabuf-huge 60 data_dmabuf_huge -H
+testcase data-dmabuf-huge-parts 60 data_dmabuf_huge -P
 for spoil in write read send guard; do
 	testcase "data-spoilt-$spoil" 60 data_spoilt $spoil
 done

@@ -20,7 +20,7 @@
  * @begin: of the begin of the processor's access
  * @vmap: of the mapping
  * @iomem: it is memory of a device
- * @same: two pages of its mapping are the same
+ * @layout: the pages of its mapping, see fake_to_page(); NULL, it is no such mapping
  * @refs: references taken and not given back
  * @accesses: begun and not ended
  * @maps: made and not removed
@@ -31,9 +31,12 @@ static struct exporter {
 	struct dma_buf_ops ops;
 	int get, begin, vmap;
 	bool iomem;
-	bool same;
+	const char *layout;
 	int refs, accesses, maps;
 } ex;
+
+/* A large folio of four pages, and two small ones. */
+static struct page *large, *small[2];
 
 static struct dma_buf *fake_get(int fd)
 {
@@ -85,15 +88,17 @@ static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
 	return -EIO;
 }
 
-/* The buffer is large: the pages before the two are not looked at. */
 static bool fake_is_vmalloc_addr(const void *addr)
 {
-	return ex.same;
+	return ex.layout;
 }
 
+/* A digit is a page of the large folio, "a" and "b" are the small ones. */
 static struct page *fake_to_page(const void *addr)
 {
-	return (struct page *)((unsigned long)addr & ~PAGE_SIZE);
+	char c = ex.layout[((const u8 *)addr - VADDR) / PAGE_SIZE];
+
+	return c < 'a' ? large + (c - '0') : small[c - 'a'];
 }
 
 #include <linux/mm.h>
@@ -127,7 +132,6 @@ static const struct dmabuf_case {
 	int get, begin, vmap;
 	bool iomem, no_vmap, read_only;
 	const char *exporter;
-	bool same;
 } dmabuf_cases[] = {
 	{ "all of it", 0, SIZE, BUF_WRITE },
 	{ "its last octet", SIZE - 1, 1, BUF_WRITE },
@@ -142,7 +146,6 @@ static const struct dmabuf_case {
 	{ "of a DMA heap", 0, SIZE, BUF_WRITE, .exporter = "system" },
 	{ "of a GPU", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .exporter = "drm" },
 	{ "of one with a longer name", 0, 1, BUF_WRITE, -EOPNOTSUPP, .exporter = "system2" },
-	{ "two pages are one", 0, SIZE, BUF_WRITE, -EOPNOTSUPP, .same = true },
 	{ "not to be mapped", 0, 1, BUF_WRITE, -EOPNOTSUPP, .no_vmap = true },
 	{ "memory of a device", 0, 1, BUF_WRITE, -EOPNOTSUPP, .iomem = true },
 	{ "the processor may not", 0, 1, BUF_WRITE, -EINTR, .begin = -EINTR },
@@ -158,7 +161,6 @@ static void set_exporter(const struct dmabuf_case *c)
 	ex.begin = c->begin;
 	ex.vmap = c->vmap;
 	ex.iomem = c->iomem;
-	ex.same = c->same;
 	ex.buf.exp_name = c->exporter ?: "udmabuf";
 	ex.ops.vmap = c->no_vmap ? NULL : ops_vmap;
 	ex.file.f_mode = c->read_only ? FMODE_READ : FMODE_READ | FMODE_WRITE;
@@ -186,6 +188,54 @@ static void test_dmabuf_get(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ex.refs, 0);
 	KUNIT_EXPECT_EQ(test, ex.accesses, 0);
 	KUNIT_EXPECT_EQ(test, ex.maps, 0);
+}
+
+static const struct layout_case {
+	const char *desc;
+	const char *layout;
+	int ret;
+} layout_cases[] = {
+	{ "small pages", "ab", 0 },
+	{ "a small page twice", "aa", 0 },
+	{ "a large folio", "0123", 0 },
+	{ "its first two pages", "01", 0 },
+	{ "its end", "123", 0 },
+	{ "its end, and then its begin", "2301", 0 },
+	{ "between small pages", "a012b", 0 },
+	{ "its first page twice", "00", -EOPNOTSUPP },
+	{ "its first page for each", "0000", -EOPNOTSUPP },
+	{ "its first page alone", "0", -EOPNOTSUPP },
+	{ "its first page, and a small one", "0a", -EOPNOTSUPP },
+	{ "its first page at the end", "a0", -EOPNOTSUPP },
+	{ "its first page, and the third", "02", -EOPNOTSUPP },
+	{ "its first page again later", "010a", -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(layout, layout_cases, desc);
+
+/* What may be other pages than the buffer's is refused, and the buffer is left as it was. */
+static void test_dmabuf_layout(struct kunit *test)
+{
+	const struct layout_case *c = test->param_value;
+	struct kwarp_dmabuf *d;
+
+	large = alloc_pages(GFP_KERNEL | __GFP_COMP, 2);
+	small[0] = alloc_page(GFP_KERNEL);
+	small[1] = alloc_page(GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, large && small[0] && small[1]);
+	set_exporter(&dmabuf_cases[0]);
+	ex.layout = c->layout;
+	ex.buf.size = strlen(c->layout) * PAGE_SIZE;
+	d = kwarp_dmabuf_get(5, 0, 1, BUF_WRITE);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(d), c->ret);
+	if (!IS_ERR(d))
+		kwarp_dmabuf_put(d);
+	KUNIT_EXPECT_EQ(test, ex.refs, 0);
+	KUNIT_EXPECT_EQ(test, ex.accesses, 0);
+	KUNIT_EXPECT_EQ(test, ex.maps, 0);
+	__free_page(small[1]);
+	__free_page(small[0]);
+	__free_pages(large, 2);
 }
 
 /* Each octet of the region is that of the mapping; nothing is touched. */
@@ -217,6 +267,7 @@ static void test_dmabuf_pieces(struct kunit *test)
 
 static struct kunit_case dmabuf_suite_cases[] = {
 	KUNIT_CASE_PARAM(test_dmabuf_get, dmabuf_gen_params),
+	KUNIT_CASE_PARAM(test_dmabuf_layout, layout_gen_params),
 	KUNIT_CASE(test_dmabuf_pieces),
 	{}
 };
