@@ -134,7 +134,7 @@ static void words(int round)
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_sync(win);
 	for (int i = 0; i < WORDS; i++)
-		must(mem[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round) << 20, "what all add");
+		must(mem[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round) << 20, "the sums");
 	must(rank || mem[WORDS] == all, "how many tickets were drawn");
 	must(rank || (mem[WORDS + 1] >= 0 && mem[WORDS + 1] < ranks), "whose the last word is");
 	MPI_Win_unlock_all(win);
