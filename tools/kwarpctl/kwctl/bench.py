@@ -255,7 +255,7 @@ def serve(host, args):
               "ends this)" % (args.port, args.port + 1), flush=True)
         try:
             while True:
-                # Who has gone already has no name any more.
+                # A client that has gone already has no name any more.
                 sock, peer = listener.accept()
                 sock.settimeout(5 * LIMIT)
                 with sock:
