@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Interfaces that change under a connection: size, address, the path below; the machine that
-# sleeps. And addresses that hold on one interface only. What happens when an interface goes down, or away, is in
-# 70-lifecycle.sh.
+# sleeps. And addresses that hold on one interface only. What happens when an interface goes down,
+# or away, is in 70-lifecycle.sh.
 
 # link_local END: that address of the interface, once no other machine has it.
 link_local() {
