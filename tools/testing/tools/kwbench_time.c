@@ -17,6 +17,7 @@
 #define MAX_GROWTH	16.0	/* from one phase of the warm-up to the next */
 #define MAX_GAIN	1.5	/* of the rate, likewise, if the latter is the last */
 #define MAX_TRIES	4
+#define LEAST_SHARE	0.9	/* of the time asked for */
 
 static double now(void)
 {
@@ -85,12 +86,23 @@ static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 	return rate * seconds > work->least ? rate * seconds : work->least;
 }
 
+/*
+ * A warm-up that met something else, or none, has told too little: what is left of the time then
+ * takes what has been measured by now.
+ */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds)
 {
-	uint64_t count = warm_up(work, warm, seconds);
-	double idle = idle_time();
+	uint64_t more = warm_up(work, warm, seconds), count = 0;
+	double idle = idle_time(), took = 0;
 
-	seconds = timed(work, count);
+	for (;;) {
+		took += timed(work, more);
+		count += more;
+		if (took >= seconds * LEAST_SHARE)
+			break;
+		more = took > 0 ? (seconds - took) * count / took + work->least : 2 * more;
+	}
+	seconds = took;
 	idle = idle_time() - idle;
 	printf("{\"ops\": %" PRIu64 ", \"seconds\": %.6f, \"busy\": %.3f}\n", count, seconds,
 	       seconds * sysconf(_SC_NPROCESSORS_ONLN) - idle);
