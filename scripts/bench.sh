@@ -67,7 +67,7 @@ machine() {
 	if [[ $guest = uml* ]]; then
 		echo "guest: user-mode kernel, native code, the host's processors kept awake"
 	else
-		[ "$guest" = icount ] || accel=$("$here/vm-accel.sh")
+		[ "$guest" = icount ] || accel=$("$here/guest/accel.sh")
 		echo "guest: QEMU $(qemu-system-x86_64 --version | sed -n '1s/.*version \([0-9.]*\).*/\1/p'), accel $accel"
 	fi
 	echo "kwarp: $("$here/version.sh") $(git -C "$KWARP_ROOT" describe --always --dirty 2>/dev/null || true)"
@@ -115,7 +115,7 @@ run_guest() {
 	uml-steer) kernel=uml steer=--steer ;;
 	icount) kernel=6.12 accel=(--accel icount) ;;
 	esac
-	overlay=$("$here/guest-overlay.sh" "$kernel") || return 1
+	overlay=$("$here/guest/overlay.sh" "$kernel") || return 1
 	: >"$records"
 	machine "$guest" >"$out/$name.machine"
 	[[ $guest != uml* ]] || keep_awake

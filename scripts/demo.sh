@@ -70,7 +70,7 @@ guest_command() {
 # What the machine did to the figures.
 what_it_was() {
 	[ -z "$busy" ] || echo "This machine had other work (load $busy): the figures are low, and their order may be wrong."
-	if [ "$("$here/vm-accel.sh")" = kvm ]; then
+	if [ "$("$here/guest/accel.sh")" = kvm ]; then
 		echo "That was a virtual machine that did the work of both ends: compare figures within it only."
 	else
 		echo "That was an emulated machine, where each instruction costs ten times as much or more, and those"
@@ -99,7 +99,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 "$here/host-packages.sh" demo
 prefetch
-overlay=$("$here/guest-overlay.sh" 6.12)
+overlay=$("$here/guest/overlay.sh" 6.12)
 say "booting a stock Debian kernel in QEMU"
 "$here/vm.sh" --overlay "$overlay" --logs "$log" --out "$log" --timeout 600 -- "$(guest_command)"
 shell="scripts/vm.sh --overlay ${overlay#"$KWARP_ROOT/"} --shell"

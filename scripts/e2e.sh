@@ -184,7 +184,7 @@ ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 [ "$(root_of "$kernel")" != wide ] || export KWARP_WITH_MPI=1
 # It is fetched for whoever names its case.
 [[ " ${cases[*]} " != *" consumer-ceph "* ]] || export KWARP_WITH_CEPH=1
-overlay=$("$here/guest-overlay.sh" "$kernel")
+overlay=$("$here/guest/overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"
 status=0
 run_suite "$overlay" "$logs" | tee "$logs/output.log" || status=${PIPESTATUS[0]}

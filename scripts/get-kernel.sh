@@ -89,7 +89,7 @@ unpack_modules() {
 		cp -al "$from/$release" "$root/modules/usr/lib/modules/"
 	done
 	rm -f "$root/modules/usr/lib/modules/$release"/{build,source}
-	"$here/guest-modules.sh" "$root/modules" "$release"
+	"$here/guest/modules.sh" "$root/modules" "$release"
 	rm -rf "${root:?}/lib" "${root:?}/usr/lib/modules"
 	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
 }

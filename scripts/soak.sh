@@ -26,7 +26,7 @@ need_cache
 logs=$KWARP_ROOT/build/soak/$kernel-$(date +%Y%m%d-%H%M%S)-$$
 mkdir -p "$logs"
 "$here/host-packages.sh" check
-overlay=$("$here/guest-overlay.sh" "$kernel")
+overlay=$("$here/guest/overlay.sh" "$kernel")
 profile=stock
 [ "$kernel" != debug ] || profile=debug
 say "soak of $seconds s on kernel $kernel"

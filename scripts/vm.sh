@@ -68,7 +68,7 @@ accelerator() {
 	*-arm64) accel=arm64 ;;
 	esac
 	[ -z "$accel" ] || { echo "$accel"; return; }
-	"$here/vm-accel.sh"
+	"$here/guest/accel.sh"
 }
 
 # The folder that carries init and the command into the guest.
@@ -89,7 +89,7 @@ write_job() {
 add_siw() {
 	local job=$1 dir=$2 ko args=()
 	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
-	ko=$("$here/build-siw.sh" "$dir/kdir" "${args[@]}")
+	ko=$("$here/guest/build-siw.sh" "$dir/kdir" "${args[@]}")
 	install -D -m 644 "$ko" "$job/usr/lib/modules/$(cat "$dir/release")/extra/siw.ko"
 }
 
@@ -99,7 +99,7 @@ make_initrd() {
 	release=$(cat "$dir/release")
 	write_job "$work/job"
 	[ "$siw" = 0 ] || add_siw "$work/job" "$dir"
-	"$here/pack-overlay.sh" "$work/overlay.cpio" "$release" "$dir/modules" "${overlays[@]}" "$work/job"
+	"$here/guest/pack-overlay.sh" "$work/overlay.cpio" "$release" "$dir/modules" "${overlays[@]}" "$work/job"
 	cat "$guest/root.cpio" "$dir/modules.cpio" "$work/overlay.cpio" >"$work/initrd"
 }
 

@@ -5,10 +5,10 @@
 # distribution's kernel source into the cache. Prints the path of siw.ko.
 # Its code is never copied into this repository.
 #
-#   scripts/build-siw.sh KDIR
+#   scripts/guest/build-siw.sh KDIR
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
+here=$KWARP_ROOT/scripts
 
 # siw's callbacks take sk_callback_lock in process context (the backlog) with softirqs on.
 # lockdep reports that sooner or later, in a case of ours, and then watches no more: there

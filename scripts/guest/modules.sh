@@ -4,9 +4,9 @@
 # Make a kernel's module tree fit for the guest: keep what RDMA, networking and
 # the storage users of RDMA need with all that these depend on, decompress, depmod.
 #
-#   scripts/guest-modules.sh ROOT RELEASE      ROOT/usr/lib/modules/RELEASE is changed
+#   scripts/guest/modules.sh ROOT RELEASE      ROOT/usr/lib/modules/RELEASE is changed
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 root=$1 release=$2
 tree=$root/usr/lib/modules/$release

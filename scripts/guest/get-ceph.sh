@@ -4,10 +4,10 @@
 # Ceph's messenger for the guest, in the cache: the two programs that measure it, and of what they
 # need the libraries that the guest's root has not. Prints the folder, which is an overlay.
 #
-#   scripts/get-ceph.sh
+#   scripts/guest/get-ceph.sh
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
+here=$KWARP_ROOT/scripts
 
 suite=${KWARP_GUEST_SUITE:-trixie}
 packages=(ceph-test librados2 libgoogle-perftools4t64 libunwind8)

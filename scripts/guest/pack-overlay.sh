@@ -4,9 +4,9 @@
 # Pack folders, laid over each other, as a cpio archive for the guest of a kernel.
 # Modules in usr/lib/modules/RELEASE/extra are made known to modprobe.
 #
-#   scripts/pack-overlay.sh OUT.cpio RELEASE MODULES_ROOT DIR...
+#   scripts/guest/pack-overlay.sh OUT.cpio RELEASE MODULES_ROOT DIR...
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 # In the guest /lib and /bin are links into /usr; a folder of that name in an
 # archive would replace the link and with it the system.

@@ -4,8 +4,8 @@
 # Prints kvm if a stock kernel really boots to its first process under KVM within
 # ten seconds, else tcg. /dev/kvm being there says nothing. Asked once per host boot.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
+here=$KWARP_ROOT/scripts
 
 probe() {
 	[ -e /dev/kvm ] || return 1

@@ -4,14 +4,14 @@
 # What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
 # provider for its rdma-core, the tests and their programs. Prints the folder.
 #
-#   scripts/guest-overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
+#   scripts/guest/overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
 #
 #   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
 #   KWARP_WITH_MPI=1     with the program for MPI, which takes the guest's root "wide"
 #   KWARP_WITH_CEPH=1    with Ceph's messenger, which costs a download
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
+here=$KWARP_ROOT/scripts
 
 add_modules() {
 	local out=$1 dir=$2 extra kwarp siw args=()
@@ -23,7 +23,7 @@ add_modules() {
 	cp "$kwarp" "$extra/"
 	# Our own user-mode kernel brings it along.
 	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [[ $kernel != uml* ]] || return 0
-	siw=$("$here/build-siw.sh" "$dir/kdir" "${args[@]}")
+	siw=$("$here/guest/build-siw.sh" "$dir/kdir" "${args[@]}")
 	cp "$siw" "$extra/"
 }
 
@@ -66,7 +66,7 @@ add_mpi() {
 add_ceph() {
 	local out=$1 ceph
 	[ "${KWARP_WITH_CEPH:-0}" = 1 ] || return 0
-	ceph=$("$here/get-ceph.sh")
+	ceph=$("$here/guest/get-ceph.sh")
 	cp -a "$ceph/." "$out/"
 }
 
