@@ -50,7 +50,7 @@ build() {
 	shift 2
 	same_kernel_or_wipe "$tree" "$(realpath "$kdir") $(kdir_id "$kdir") $*"
 	link_sources "$tree"
-	"$here/kernel-probe.sh" "$kdir" "$tree/kwarp_config.h" "$@"
+	"$here/kernel/probe.sh" "$kdir" "$tree/kwarp_config.h" "$@"
 	if [ "${KWARP_QUIET:-0}" = 1 ]; then
 		logged "$tree/build.log" compile "$kdir" "$tree" "$@"
 	else

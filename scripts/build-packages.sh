@@ -25,8 +25,8 @@ root=''
 sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
 	README.md Documentation/reference
 	Documentation/{admin-guide,interop,packages,programs,troubleshooting,tutorial}.rst
-	scripts/{lib,version,build-module,kernel-probe,build-provider,package-provider,install}.sh
-	scripts/probes scripts/dkms.conf.in scripts/kwarp@.service)
+	scripts/{lib,version,build-module,build-provider,package-provider,install}.sh
+	scripts/kernel scripts/dkms.conf.in scripts/kwarp@.service)
 tools=(build-essential lintian rpm)
 
 # A version for each release, so that an upgrade of Debian upgrades the packages, too.

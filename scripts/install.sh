@@ -21,7 +21,7 @@ upstream=https://github.com/linux-rdma/rdma-core
 
 # Named one by one: what is not needed to build the module is not installed.
 dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
-	scripts/kernel-probe.sh scripts/probes include drivers/infiniband/sw/kwarp)
+	scripts/kernel include drivers/infiniband/sw/kwarp)
 
 # DKMS knows a module by its version, and keeps one source and one build of each. With what
 # it is made of in the version, the new one is built beside the one that is installed.

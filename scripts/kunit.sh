@@ -150,7 +150,7 @@ exec 8>"$tree.lock"
 flock 8
 put_driver "$tree"
 # The same source line as the stock kernel: what one offers the other does.
-"$here/kernel-probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
+"$here/kernel/probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building a kernel with the suites and running it"
 [ $coverage = 0 ] || rm -f "$tree/default.profraw"
 status=0

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Differences between supported kernels.  The only file that looks at
- * KWARP_HAVE_* (written by scripts/kernel-probe.sh from compile tests).
+ * KWARP_HAVE_* (written by scripts/kernel/probe.sh from compile tests).
  */
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H

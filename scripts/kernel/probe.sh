@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Find out what a kernel offers, by compiling: version numbers lie on kernels with
-# backports. Each scripts/probes/NAME.c that compiles becomes KWARP_HAVE_NAME in
+# backports. Each scripts/kernel/probes/NAME.c that compiles becomes KWARP_HAVE_NAME in
 # OUT, with the probe's comment. Only the driver's compat.h includes OUT.
 #
-#   scripts/kernel-probe.sh KDIR OUT/kwarp_config.h [MAKE ARGUMENTS...]
+#   scripts/kernel/probe.sh KDIR OUT/kwarp_config.h [MAKE ARGUMENTS...]
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 
 kdir=$1 out=$2
@@ -39,7 +39,7 @@ compile_all() {
 write_config() {
 	local p name
 	echo '/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */'
-	echo "/* Made by scripts/kernel-probe.sh, probe id $id: do not edit. */"
+	echo "/* Made by scripts/kernel/probe.sh, probe id $id: do not edit. */"
 	for p in "$here"/probes/*.c; do
 		name=$(basename "${p%.c}")
 		echo
