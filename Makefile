@@ -85,19 +85,19 @@ provider-test: ## unit test of the provider's queues, in this machine's user spa
 
 .PHONY: install-test
 install-test: ## make install and make uninstall in chroots of Debian 12 and 13
-	@$(scripts)/install-test.sh
+	@$(scripts)/debian/install-test.sh
 
 .PHONY: packages
 packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm trixie sid']
-	@$(scripts)/build-packages.sh $(SUITES)
+	@$(scripts)/debian/build-packages.sh $(SUITES)
 
 .PHONY: package-test
 package-test: ## these installed, upgraded, removed in fresh chroots of Debian 12, 13 and sid [SUITES=]
-	@$(scripts)/package-test.sh $(SUITES)
+	@$(scripts)/debian/package-test.sh $(SUITES)
 
 .PHONY: secure-boot
 secure-boot: ## the packages' module in a guest with Secure Boot, before and after its key is enrolled
-	@$(scripts)/secure-boot-test.sh
+	@$(scripts)/debian/secure-boot-test.sh
 
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]

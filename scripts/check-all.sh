@@ -84,11 +84,11 @@ step_kunit-be() {
 
 # Each release of Debian, and the provider of one in another.
 step_packages() {
-	"$here/package-test.sh"
+	"$here/debian/package-test.sh"
 }
 
 step_secure-boot() {
-	"$here/secure-boot-test.sh"
+	"$here/debian/secure-boot-test.sh"
 }
 
 # The data path, and memory windows, which end while others use them: that is where processors

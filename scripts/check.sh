@@ -60,8 +60,8 @@ trap 'trap - TERM; kill 0' INT TERM
 names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
 # In chroots of their own, and mostly one program at a time.
 steps_beside() {
-	step install "$here/install-test.sh"
-	step packages "$here/package-test.sh" trixie
+	step install "$here/debian/install-test.sh"
+	step packages "$here/debian/package-test.sh" trixie
 }
 steps_beside >"$logs/beside.told" 2>&1 &
 beside=$!

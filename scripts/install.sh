@@ -44,7 +44,7 @@ dkms_tree() {
 	done
 	find "$to" \( -name '*.ko' -o -name '*.o' -o -name '.*.cmd' \) -delete
 	[ -n "$version" ] || version=$(dkms_version "$to")
-	sed "s/@VERSION@/$version/" "$here/dkms.conf.in" >"$to/dkms.conf"
+	sed "s/@VERSION@/$version/" "$KWARP_ROOT/packaging/dkms.conf.in" >"$to/dkms.conf"
 	echo "$version"
 }
 
@@ -219,7 +219,7 @@ install_kwarpctl() {
 
 # kwarp@NETDEV.service; systemd looks again, where it runs.
 install_unit() {
-	install -D -m 644 "$here/kwarp@.service" /etc/systemd/system/kwarp@.service
+	install -D -m 644 "$KWARP_ROOT/packaging/kwarp@.service" /etc/systemd/system/kwarp@.service
 	[ ! -d /run/systemd/system ] || systemctl daemon-reload || true
 }
 

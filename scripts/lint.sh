@@ -88,7 +88,7 @@ check_kernel-doc() {
 # A source file without its licence; a licence other than the project's.
 check_licences() {
 	files '*.[chS]' '*.sh' '*.py' '*.rst' '*Makefile' '*Kbuild' '*Kconfig' '*.config' '*.conf' '*CMakeLists.txt' \
-		'*.7' '*.8' '*.3' '*.bash' '*.bt' '.ci/*' 'scripts/*' 'tools/testing/qemu/init' 'tools/kwarpctl/kwarpctl' | while read -r f; do
+		'*.7' '*.8' '*.3' '*.bash' '*.bt' '.ci/*' 'scripts/*' 'packaging/*' 'tools/testing/qemu/init' 'tools/kwarpctl/kwarpctl' | while read -r f; do
 		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0.* OR BSD-2-Clause' ||
 			echo "$f: no 'SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause' in its first three lines"
 	done

@@ -74,7 +74,7 @@ add_tests() {
 	local out=$1 tests=$KWARP_ROOT/tools/testing
 	mkdir -p "$out/opt/kwarp"
 	[ ! -d "$tests/selftests/kwarp" ] || cp -a "$tests/selftests/kwarp" "$out/opt/kwarp/selftests"
-	cp "$here/kwarp@.service" "$out/opt/kwarp/selftests/"
+	cp "$KWARP_ROOT/packaging/kwarp@.service" "$out/opt/kwarp/selftests/"
 	cp -r "$KWARP_ROOT/tools/kwarpctl" "$out/opt/kwarp/"
 	mkdir -p "$out/usr/local/bin"
 	printf '#!/bin/sh\nexec /opt/kwarp/kwarpctl/kwarpctl "$@"\n' >"$out/usr/local/bin/kwarpctl"

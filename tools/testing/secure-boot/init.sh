@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Init of the guest of scripts/secure-boot-test.sh: what an administrator does and sees, a boot
+# Init of the guest of scripts/debian/secure-boot-test.sh: what an administrator does and sees, a
+# boot
 # before the key is enrolled and one after. phase=before|after is on the kernel's command line.
 # Results are TAP lines on the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin

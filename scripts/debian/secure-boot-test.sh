@@ -7,13 +7,13 @@
 # screen, and the module loads. One without a signature, and one of another key, are refused still.
 # TAP on stdout; the guest's consoles are in build/secure-boot.
 #
-#   scripts/secure-boot-test.sh
+#   scripts/debian/secure-boot-test.sh
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+here=$KWARP_ROOT/scripts
 root=''
 suite=trixie
 out=$KWARP_ROOT/build/secure-boot
@@ -119,13 +119,13 @@ if [ "${KWARP_SECURE_BOOT_NS:-}" != 1 ]; then
 	need_cache
 	rm -rf "$out"
 	mkdir -p "$out" "$KWARP_CACHE/machine"
-	"$here/build-packages.sh" --out "$out/debs" "$suite" >/dev/null
+	"$here/debian/build-packages.sh" --out "$out/debs" "$suite" >/dev/null
 	machine_base "$suite" >/dev/null
 	id=$(echo "${firmware_packages[@]}" "$suite" | sha256sum | cut -c1-10)
 	firmware=$(cached "secure-boot/$id" make_firmware)
 	as_root env KWARP_SECURE_BOOT_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" \
 		KWARP_RESULTS="${KWARP_RESULTS:-}" firmware="$firmware" \
-		unshare -m "$here/secure-boot-test.sh"
+		unshare -m "$here/debian/secure-boot-test.sh"
 	exit
 fi
 make_disk "$out/disk" "$firmware"

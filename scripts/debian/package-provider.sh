@@ -4,13 +4,13 @@
 # For debian/rules: the provider for the libibverbs1 of the system that builds the package, and
 # beside it, as the file depends, which libibverbs1 the package depends on.
 #
-#   RDMA_CORE=TREE scripts/package-provider.sh OUT
+#   RDMA_CORE=TREE scripts/debian/package-provider.sh OUT
 #
 # A provider serves the upstream release that it was built from, in any packaging: only a
 # release changes the private headers, and a revision of Debian's must not need a new provider.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../lib.sh"
+here=$KWARP_ROOT/scripts
 
 [ $# -eq 1 ] || die "usage: RDMA_CORE=TREE $0 OUT"
 out=$1

@@ -7,14 +7,14 @@
 # is the end-to-end suite's. TAP on stdout; what the programs said is in build/package-test.
 # The RPM spec is parsed, and built as far as Debian's rpmbuild can.
 #
-#   scripts/package-test.sh [bookworm|trixie|sid]...      (default: all three)
+#   scripts/debian/package-test.sh [bookworm|trixie|sid]...      (default: all three)
 #
 #   RDMA_CORE_BOOKWORM=TREE   that release's source, if the mirror lacks it; so for the others
 #   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" there, for make check
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+here=$KWARP_ROOT/scripts
 root='' log=''
 
 packages=(kwarp-dkms ibverbs-provider-kwarp kwarp-tools)
@@ -316,7 +316,7 @@ test_suite() {
 
 # What can be tried of the RPM packages where there is no system with RPM.
 test_rpm() {
-	if ! "$here/build-packages.sh" --rpm "$out/rpm" "$1" >/dev/null; then
+	if ! "$here/debian/build-packages.sh" --rpm "$out/rpm" "$1" >/dev/null; then
 		echo "not ok packages/rpm, see above"
 	elif contents=$(cat "$out/rpm/$1/contents.txt") &&
 		[[ $contents = */usr/src/kwarp-*/dkms.conf*/usr/bin/kwarpctl*/kwarp@.service* ]] &&
@@ -331,8 +331,8 @@ test_rpm() {
 build_suite() {
 	local suite=$1
 	export KWARP_STAND_IN=1
-	"$here/build-packages.sh" --out "$out/debs" "$suite" >/dev/null
-	"$here/build-packages.sh" --version "$next" --out "$out/next" "$suite" >/dev/null
+	"$here/debian/build-packages.sh" --out "$out/debs" "$suite" >/dev/null
+	"$here/debian/build-packages.sh" --version "$next" --out "$out/next" "$suite" >/dev/null
 	machine_base "$suite" >/dev/null
 }
 
@@ -360,7 +360,7 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	done
 	test_rpm "$1" >>"$out/builds.tap"
 	as_root env KWARP_PACKAGES_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" \
-		KWARP_RESULTS="${KWARP_RESULTS:-}" unshare -m "$here/package-test.sh" "${built[@]}"
+		KWARP_RESULTS="${KWARP_RESULTS:-}" unshare -m "$here/debian/package-test.sh" "${built[@]}"
 	exit
 fi
 cat "$out/builds.tap"

@@ -7,13 +7,13 @@
 # Both releases at once: much of it waits for a disk, or keeps one processor busy.
 # TAP on stdout; the output of what is run is in build/install-test.
 #
-#   scripts/install-test.sh [bookworm|trixie]...
+#   scripts/debian/install-test.sh [bookworm|trixie]...
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+here=$KWARP_ROOT/scripts
 root='' log=''
 
 # The smallest kernel of each release, and what its user may get as the next one.
@@ -272,7 +272,7 @@ if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 		base_of "$suite" >/dev/null
 	done
 	as_root env KWARP_INSTALL_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_RESULTS="${KWARP_RESULTS:-}" KWARP_T0="$KWARP_T0" \
-		unshare -m "$here/install-test.sh" "$@"
+		unshare -m "$here/debian/install-test.sh" "$@"
 	exit
 fi
 out=$KWARP_ROOT/build/install-test

@@ -5,9 +5,10 @@
 # with its compiler and for its libibverbs. They go to build/packages/SUITE, with what lintian
 # says of them in lintian.txt. What has been built of the same sources is not built again.
 #
-#   scripts/build-packages.sh [--version V] [--out DIR] [bookworm|trixie|sid]...   (default: all)
-#   scripts/build-packages.sh --rpm DIR [SUITE]   the RPM packages that are of no architecture, by
-#       that release's rpmbuild: what can be tried of packaging/kwarp.spec on Debian
+#   scripts/debian/build-packages.sh [--version V] [--out DIR] [bookworm|trixie|sid]...
+#       (default: all)
+#   scripts/debian/build-packages.sh --rpm DIR [SUITE]   the RPM packages that are of no
+#       architecture, by that release's rpmbuild: what can be tried of packaging/kwarp.spec on Debian
 #
 #   --version V   as if Makefile and debian/changelog said so, for tests of an upgrade
 #   --out DIR     DIR/SUITE instead of build/packages/SUITE
@@ -16,17 +17,17 @@
 #   KWARP_STAND_IN=1          another release's will do where the mirror lacks it: for tests only,
 #                             such a provider is not for use
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
-here=$(cd "$(dirname "$0")" && pwd)
+here=$KWARP_ROOT/scripts
 root=''
 
 # What the packages are made of, and the tools that look at them.
 sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
 	README.md Documentation/reference
 	Documentation/{admin-guide,interop,packages,programs,troubleshooting,tutorial}.rst
-	scripts/{lib,version,build-module,build-provider,package-provider,install}.sh
-	scripts/kernel scripts/dkms.conf.in scripts/kwarp@.service)
+	scripts/{lib,version,build-module,build-provider,install}.sh
+	scripts/kernel scripts/debian/package-provider.sh)
 tools=(build-essential lintian rpm)
 
 # A version for each release, so that an upgrade of Debian upgrades the packages, too.
@@ -202,7 +203,7 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	done
 	as_root env KWARP_PACKAGES_NS=1 KWARP_CACHE="$KWARP_CACHE" KWARP_T0="$KWARP_T0" \
 		KWARP_JOBS="$KWARP_JOBS" KWARP_STAND_IN="${KWARP_STAND_IN:-0}" "${given[@]}" \
-		unshare -m "$here/build-packages.sh" ${version:+--version "$version"} \
+		unshare -m "$here/debian/build-packages.sh" ${version:+--version "$version"} \
 		"$([ "$build" = build_rpm ] && echo --rpm || echo --out)" "$(realpath "$out")" "$@"
 	exit
 fi
