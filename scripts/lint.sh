@@ -23,7 +23,7 @@ files() {
 
 # Drop the findings that checkpatch.conf names.
 without_ignored() {
-	awk -v conf="$here/checkpatch.conf" '
+	awk -v conf="$here/lint/checkpatch.conf" '
 		function glob(p) { gsub(/\./, "\\.", p); gsub(/\*/, ".*", p); return "^" p "$" }
 		BEGIN {
 			while ((getline line < conf) > 0)
@@ -72,11 +72,11 @@ check_build() {
 		select_lines -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
 		sed "s|.*/lint-module/||" | sort -u
 	# The objects say which file calls which.
-	"$here/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
+	"$here/lint/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
 }
 
 check_layers() {
-	"$here/check-layers.sh"
+	"$here/lint/check-layers.sh"
 }
 
 check_kernel-doc() {

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Init of the guest of scripts/debian/secure-boot-test.sh: what an administrator does and sees, a
-# boot
-# before the key is enrolled and one after. phase=before|after is on the kernel's command line.
-# Results are TAP lines on the console.
+# The first process of the guest that scripts/debian/secure-boot-test.sh boots, once before the key
+# is enrolled and once after: it does what an administrator would do, and checks what comes of it.
+# phase=before|after is on the kernel's command line. Results are TAP lines on the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys

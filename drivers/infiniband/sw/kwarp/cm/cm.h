@@ -2,7 +2,7 @@
 /*
  * Connection management: what the device registers with the iWARP CM.
  *
- * This is all of cm/ that other layers include: scripts/check-layers.sh sees to it.
+ * This is all of cm/ that other layers include: scripts/lint/check-layers.sh sees to it.
  */
 #ifndef KWARP_CM_CM_H
 #define KWARP_CM_CM_H

@@ -4,7 +4,7 @@
  * speaks upward only through struct kwarp_engine_ops.
  *
  * With params.h this is all of the engine that other layers include, and they touch no field of it:
- * scripts/check-layers.sh sees to both.
+ * scripts/lint/check-layers.sh sees to both.
  */
 #ifndef KWARP_ENGINE_ENGINE_H
 #define KWARP_ENGINE_ENGINE_H

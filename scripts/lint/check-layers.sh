@@ -1,17 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check that the driver's files include only what scripts/layers.txt lets them, that no circle of
-# files includes each other, a .c file and its header counted as one, that the layers above use
-# a layer's door only if it has one, and no field of the engine behind it.
+# Check what the driver's files include:
 #
-#   scripts/check-layers.sh [OBJECTS]
+#   - only what scripts/lint/layers.txt allows;
+#   - no circle: no two files include each other, directly or through others, where a .c file and
+#     its header count as one;
+#   - of a layer with a door (a header that layers.txt names), other layers include the door only;
+#   - no file outside of the engine uses a field of struct kwarp_engine.
 #
-# With the folder of a built module: the same of the files' calls, as its objects say.
+#   scripts/lint/check-layers.sh [OBJECTS]
 #
-# The unit tests of a layer stand above that layer and anything it may include.
+# OBJECTS is the folder of a built module. With it the calls between files are checked by the same
+# rules, as the symbols of the objects show them.
+#
+# A layer's unit tests may include that layer and all that it may include.
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 driver=drivers/infiniband/sw/kwarp
 cd "$KWARP_ROOT/$driver"
@@ -40,7 +45,7 @@ while read -r name pattern allowed; do
 	names+=("$name")
 	patterns+=("$pattern")
 	may[$name]=,$name,$allowed,
-done <"$KWARP_ROOT/scripts/layers.txt"
+done <"$KWARP_ROOT/scripts/lint/layers.txt"
 
 layer_of() {
 	local i p
