@@ -124,7 +124,7 @@ run_guest() {
 		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
 	# Of a run that measured nothing no figures take the place of what is there.
 	grep -q '"round"' "$records" || return $((status ? status : 1))
-	"$here/bench-report.py" collect "$records" "$out/$name.machine" "$out/$name.json" || return 1
+	"$here/results/bench-report.py" collect "$records" "$out/$name.machine" "$out/$name.json" || return 1
 	return "$status"
 }
 
@@ -159,7 +159,7 @@ run_short() {
 
 # The verdict on FILE..., and whether a target is missed.
 missed() {
-	"$here/bench-report.py" judge "$@" >"$out/verdict.tap"
+	"$here/results/bench-report.py" judge "$@" >"$out/verdict.tap"
 	grep -q '^not ok bench/write' "$out/verdict.tap"
 }
 
@@ -182,7 +182,7 @@ judge() {
 	measure_missed_again
 	missed "${files[@]}" || :
 	cat "$out/verdict.tap"
-	read -r passed failed skipped < <("$here/tap-count.sh" <"$out/verdict.tap")
+	read -r passed failed skipped < <("$here/results/tap-count.sh" <"$out/verdict.tap")
 	[ "$status" -eq 0 ] || failed=$((failed + 1))
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
 	say "bench, short: $passed passed, $failed failed, $skipped skipped ($out)"
@@ -211,7 +211,7 @@ if [ "$short" = 1 ]; then
 else
 	run_guests || status=$?
 	[ -n "$(find "$out" -maxdepth 1 -name '*.json')" ] || die "nothing was measured: see $out/*-logs"
-	"$here/bench-report.py" report "$out"
+	"$here/results/bench-report.py" report "$out"
 	say "the report is $out/report.md"
 	exit "$status"
 fi

@@ -113,7 +113,7 @@ decode_swapped() {
 
 # A case failed, and that was all.
 clean_failure() {
-	[ "$2" -gt 0 ] && "$here/scan-log.sh" "$1/console.log" 2>/dev/null
+	[ "$2" -gt 0 ] && "$here/results/scan-log.sh" "$1/console.log" 2>/dev/null
 }
 
 # Which case it was, and what the kernel said first: a summary holds no more of a long log.
@@ -159,7 +159,7 @@ record() {
 # Beside the cases, the run itself is one result: it ended well, and the log is clean.
 summarise() {
 	local logs=$1 status=$2 passed failed skipped cases_failed
-	read -r passed failed skipped < <("$here/tap-count.sh" <"$logs/output.log")
+	read -r passed failed skipped < <("$here/results/tap-count.sh" <"$logs/output.log")
 	cases_failed=$failed
 	case $status in
 	0) passed=$((passed + 1)) ;;

@@ -97,7 +97,7 @@ scan_kernel() {
 	local log=$KWARP_ROOT/build/$name-kernel.log
 	sed -n '/KTAP version/,$p' "$build/test.log" >"$log"
 	[ -s "$log" ] || { say "no kernel log in $build/test.log"; return 1; }
-	"$here/scan-log.sh" "$log"
+	"$here/results/scan-log.sh" "$log"
 }
 
 # Whose suites the configuration has.

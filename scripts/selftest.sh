@@ -96,7 +96,7 @@ wrongly_judged() {
 	while IFS= read -r line; do
 		printf '[    1.0] Linux version\n[   12.345678] %s\n[   13.0] the end\n' "$line" >"$log"
 		status=0
-		"$here/scan-log.sh" "$log" >/dev/null 2>&1 || status=1
+		"$here/results/scan-log.sh" "$log" >/dev/null 2>&1 || status=1
 		[ "$status" = "$want" ] || echo "$line"
 	done
 }
@@ -119,7 +119,7 @@ test_leak-case() {
 		[   40.1]   comm "ip", pid 4211, jiffies 4294903000
 		[   40.2] kwarp-init: leaks were looked for
 	END
-	! "$here/scan-log.sh" "$out/leak.log" >"$out/leak.out" 2>&1 || echo "a leak passes"
+	! "$here/results/scan-log.sh" "$out/leak.log" >"$out/leak.out" 2>&1 || echo "a leak passes"
 	grep -q 'a leak of "ip", pid 4211, in case fuzz-uverbs$' "$out/leak.out" || echo "a leak is not that of its case"
 }
 
@@ -127,7 +127,7 @@ test_leak-case() {
 
 test_counting() {
 	local got
-	got=$(printf '1..5\nok 1 a\nnot ok 2 b\nok 3 c # SKIP no\n' | "$here/tap-count.sh")
+	got=$(printf '1..5\nok 1 a\nnot ok 2 b\nok 3 c # SKIP no\n' | "$here/results/tap-count.sh")
 	[ "$got" = "1 3 1" ] || echo "two results that are missing in a plan are not counted as failed: $got"
 }
 
@@ -182,7 +182,7 @@ judged_of() {
 		bench_example "$kind" >"$out/${#files[@]}/6.12.json"
 		files+=("$out/${#files[@]}/6.12.json")
 	done
-	counts=$("$here/bench-report.py" judge "${files[@]}" | "$here/tap-count.sh")
+	counts=$("$here/results/bench-report.py" judge "${files[@]}" | "$here/results/tap-count.sh")
 	[ "$counts" = "$want" ] || echo "runs of '$name' are judged '$counts', not '$want'"
 }
 
@@ -243,9 +243,9 @@ retried() {
 	local verdict counts told
 	bench_of_fakes "$1" "$2" >"$out/retry.records"
 	: >"$out/retry.machine"
-	"$here/bench-report.py" collect "$out/retry.records" "$out/retry.machine" "$out/6.12.json"
-	verdict=$("$here/bench-report.py" judge "$out/6.12.json")
-	counts=$("$here/tap-count.sh" <<<"$verdict")
+	"$here/results/bench-report.py" collect "$out/retry.records" "$out/retry.machine" "$out/6.12.json"
+	verdict=$("$here/results/bench-report.py" judge "$out/6.12.json")
+	counts=$("$here/results/tap-count.sh" <<<"$verdict")
 	[ "$counts" = "$3" ] || echo "$2 failures of $1 are judged '$counts', not '$3'"
 	told=$(grep -c '^# .*, MTU 1500, .* worked when it was tried again' <<<"$verdict") || :
 	[ "$told" = "$4" ] || echo "of $2 failures of $1 it is told $told times, not $4, that a try was the second"
@@ -301,7 +301,7 @@ test_bench-rfc7306() {
 		         cell("kwarp", "rate", "fetch-add", 8, rates(1000, 1000))]
 		print(json.dumps({"format": 1, "date": "", "machine": {}, "absent": {}, "cells": cells}))
 	END
-	"$here/bench-report.py" report "$dir"
+	"$here/results/bench-report.py" report "$dir"
 	for line in 'latency of Writes: half of to and fro | kwarp | siw | rxe | kwarp to rxe' \
 		'write-imm 64 KiB, thousands/s | 24 ±33% | cannot | 6 ±33% | 5.00' \
 		'write-imm 64 KiB, MiB/s | 1500 ±33% | cannot | 375 ±33% | 5.00' \

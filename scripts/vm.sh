@@ -220,7 +220,7 @@ verdict() {
 		cat "$work/qemu.log" >&2
 		status=125
 	fi
-	if [ "$scan" = 1 ] && ! "$here/scan-log.sh" "$logs/console.log"; then
+	if [ "$scan" = 1 ] && ! "$here/results/scan-log.sh" "$logs/console.log"; then
 		[ "$status" -ne 0 ] || status=126
 	fi
 	exit "$status"

@@ -150,7 +150,7 @@ for phase in before enrol after; do
 		[ -s "$tap" ] || echo "not ok secure-boot/$phase: see $log" >"$tap"
 	fi
 	grep -v '^1\.\.' "$tap"
-	read -r p f _ < <("$here/tap-count.sh" <"$tap")
+	read -r p f _ < <("$here/results/tap-count.sh" <"$tap")
 	passed=$((passed + p)) failed=$((failed + f))
 done
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed 0" >>"$KWARP_RESULTS"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Lines of a kernel log that report a bug. Sourced by scripts/scan-log.sh on the host, for the
-# log of a whole run, and by run.sh in the guest, for what each case added.
+# Which lines of a kernel log report a bug: the only list. scripts/results/scan-log.sh sources it on
+# the host, for the log of a whole run, and run.sh in the guest, for the lines that a case added.
+# scripts/selftest.sh has an example of each line.
 
 reports=(
 	'BUG:' 'WARNING:' 'INFO: task .* blocked' 'INFO: rcu' 'rcu: .*stall' 'stall on CPU'

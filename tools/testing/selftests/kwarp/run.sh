@@ -153,7 +153,7 @@ run_case() {
 	for line in "${lines[@]}"; do
 		[[ $line != jiffies:* ]] || break
 	done
-	# scripts/scan-log.sh finds by the time whose a leak is.
+	# From these times scripts/results/scan-log.sh finds the case that allocated what leaked.
 	echo "kwarp-e2e: $name, jiffies ${line#jiffies: }" >/dev/kmsg
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh

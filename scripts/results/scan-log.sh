@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Fail if a kernel log holds a report of a bug: one BUG, WARNING, lockdep report,
-# sanitizer report, stall or leak is a failure, whoever caused it. The lines that count are
-# in tools/testing/selftests/kwarp/reports.sh.
+# Fail if a kernel log holds a report of a bug. One BUG, WARNING, lockdep report, sanitizer report,
+# stall or leak is a failure, whether kwarp caused it or not. The list of such lines is in
+# tools/testing/selftests/kwarp/reports.sh.
 #
-#   scripts/scan-log.sh LOG...
+#   scripts/results/scan-log.sh LOG...
 set -euo pipefail
-. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../lib.sh"
 
 . "$KWARP_ROOT/tools/testing/selftests/kwarp/reports.sh"
 
