@@ -7,11 +7,11 @@
 #   scripts/build-kernel.sh debug|kcsan|uml|uml-up           prints KDIR
 #   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     prints the folder of vmlinuz, kdir, modules ...
 #
-#   debug   6.12 with tools/testing/qemu/debug.config: KASAN, lockdep, kmemleak and more
+#   debug   6.12 with tools/testing/guest/debug.config: KASAN, lockdep, kmemleak and more
 #   kcsan   6.12 with debug.config and, over it, kcsan.config: data races
 #           Both with Documentation/upstream's patches, so that a fault of the RDMA core that
 #           is known is neither met by chance nor avoided by the tests.
-#   uml     7.2 with tools/testing/qemu/uml.config: runs as a program of this machine, with
+#   uml     7.2 with tools/testing/guest/uml.config: runs as a program of this machine, with
 #           several processors, which a user-mode 6.12 cannot have
 #   uml-up  the same for one processor: uml.config and, over it, uml-up.config
 set -euo pipefail
@@ -25,12 +25,12 @@ choose() {
 	uml | uml-up) line=7.2 target=linux image=linux arch=um ;;
 	*) die "no kernel '$name' is built here: give debug, kcsan, uml or uml-up" ;;
 	esac
-	fragments=("$KWARP_ROOT/tools/testing/qemu/$name.config")
+	fragments=("$KWARP_ROOT/tools/testing/guest/$name.config")
 	# Modules that are built for it are instrumented, it is not itself: see kcsan.config.
 	make_args=()
 	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
-	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/qemu/debug.config" "${fragments[@]}")
-	[ "$name" != uml-up ] || fragments=("$KWARP_ROOT/tools/testing/qemu/uml.config" "${fragments[@]}")
+	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/guest/debug.config" "${fragments[@]}")
+	[ "$name" != uml-up ] || fragments=("$KWARP_ROOT/tools/testing/guest/uml.config" "${fragments[@]}")
 }
 
 # The tree of SOURCE shares all files but those that the patches write anew.

@@ -88,7 +88,7 @@ check_kernel-doc() {
 # A source file without its licence; a licence other than the project's.
 check_licences() {
 	files '*.[chS]' '*.sh' '*.py' '*.rst' '*Makefile' '*Kbuild' '*Kconfig' '*.config' '*.conf' '*CMakeLists.txt' \
-		'*.7' '*.8' '*.3' '*.bash' '*.bt' '.ci/*' 'scripts/*' 'packaging/*' 'tools/testing/qemu/init' 'tools/kwarpctl/kwarpctl' | while read -r f; do
+		'*.7' '*.8' '*.3' '*.bash' '*.bt' '.ci/*' 'scripts/*' 'packaging/*' 'tools/testing/guest/init' 'tools/kwarpctl/kwarpctl' | while read -r f; do
 		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0.* OR BSD-2-Clause' ||
 			echo "$f: no 'SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause' in its first three lines"
 	done
@@ -105,7 +105,7 @@ check_licences() {
 # Not asked for: SC1090, SC1091 (a sourced file is found at run time), SC2034, SC2119,
 # SC2120 (what a library defines is used by those that source it).
 check_shellcheck() {
-	files '*.sh' '*.bash' '.ci/run' 'tools/testing/qemu/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
+	files '*.sh' '*.bash' '.ci/run' 'tools/testing/guest/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
 
 # The cases are sourced into one shell: of two functions of one name the later one is called.

@@ -75,7 +75,7 @@ accelerator() {
 write_job() {
 	local job=$1
 	mkdir -p "$job/run-kwarp"
-	install -m 755 "$KWARP_ROOT/tools/testing/qemu/init" "$job/init"
+	install -m 755 "$KWARP_ROOT/tools/testing/guest/init" "$job/init"
 	[ "$leaks" = 0 ] || touch "$job/run-kwarp/leaks"
 	if [ "$shell" = 1 ]; then
 		touch "$job/run-kwarp/shell"

@@ -79,7 +79,7 @@ add_tests() {
 	mkdir -p "$out/usr/local/bin"
 	printf '#!/bin/sh\nexec /opt/kwarp/kwarpctl/kwarpctl "$@"\n' >"$out/usr/local/bin/kwarpctl"
 	chmod 755 "$out/usr/local/bin/kwarpctl"
-	[ ! -e "$tests/demo.sh" ] || cp "$tests/demo.sh" "$out/opt/kwarp/"
+	[ ! -e "$tests/guest/demo.sh" ] || cp "$tests/guest/demo.sh" "$out/opt/kwarp/"
 	[ ! -d "$tests/bench" ] || cp -a "$tests/bench" "$out/opt/kwarp/"
 }
 
