@@ -150,7 +150,7 @@ def tests(findings):
         "kunit": kunit_tests(findings),
         "e2e": e2e_cases(),
         "raw": listed("kwraw_scenario", RAW) | set(raw_cases()),
-        "verbs": listed("kv_case", "tools/testing/tools/kwverbs*.c"),
+        "verbs": listed("kv_case", "tools/testing/programs/kwverbs/*.c"),
         "fuzz": fuzzers(),
         "provider": provider_tests(),
     }

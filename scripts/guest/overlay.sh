@@ -43,7 +43,7 @@ add_provider() {
 # Test programs are compiled against the guest's headers and libraries. The compiler
 # looks for libraries beside itself before it looks in the sysroot, hence -L.
 add_tools() {
-	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing/tools lib
+	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing lib
 	lib=$guest/sysroot/usr/lib/$("$compiler" -print-multiarch)
 	[ -e "$tools/Makefile" ] || return 0
 	say "building the test programs"
@@ -58,7 +58,7 @@ add_mpi() {
 	[ "${KWARP_WITH_MPI:-0}" = 1 ] || return 0
 	root=$("$here/guest-root.sh" wide)/sysroot
 	lib=$root/usr/lib/$(gcc -print-multiarch)
-	logged "$KWARP_ROOT/build/tools-mpi.log" make -C "$KWARP_ROOT/tools/testing/tools" mpi "MPI=$lib/openmpi" \
+	logged "$KWARP_ROOT/build/tools-mpi.log" make -C "$KWARP_ROOT/tools/testing" mpi "MPI=$lib/openmpi" \
 		"CC=gcc --sysroot=$root -L$lib" "OUT=$KWARP_ROOT/build/tools-mpi"
 	cp -a "$KWARP_ROOT/build/tools-mpi/." "$out/opt/kwarp/tools/"
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests changed on their way into the kernel: see kwucm.h. A file of its own because
+ * Requests changed on their way into the kernel: see ucm.h. A file of its own because
  * the kernel's header and librdmacm's do not go together.
  */
-#include "kwucm.h"
+#include "ucm.h"
 
 #include <rdma/rdma_user_cm.h>
 #include <stddef.h>

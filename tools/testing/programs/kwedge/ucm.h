@@ -2,8 +2,8 @@
 /*
  * Requests changed on their way from librdmacm into the kernel.
  */
-#ifndef KWUCM_H
-#define KWUCM_H
+#ifndef KWEDGE_UCM_H
+#define KWEDGE_UCM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,4 +13,4 @@ void kwucm_change_depths(uint8_t depth, uint8_t resources);
 /* Has it been changed? If not it is forgotten. */
 bool kwucm_changed(void);
 
-#endif /* KWUCM_H */
+#endif /* KWEDGE_UCM_H */

@@ -167,7 +167,7 @@ static inline bool kb_takes_receives(const struct kb_config *cfg)
 	return cfg->op == KB_SEND || cfg->op == KB_WRITE_IMM;
 }
 
-/* kwbench_conn.c: resources and connections */
+/* conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
 void kb_close(struct kb_run *run);
 /* A queue pair with its receives posted on an id that has a device: 0, or an error. */
@@ -183,7 +183,7 @@ void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const ch
 void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
 
-/* kwbench_count.c: operations that are counted */
+/* count.c: operations that are counted */
 /* Immediate data, or operands, of the next operation. */
 void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
 /* A receive is complete, not one of a note: is what it says the next number? */
@@ -197,7 +197,7 @@ void kb_answer_note(struct kb_run *run, struct kb_qp *qp);
 /* Client: the server's answer has come. */
 void kb_check_note(const struct kb_run *run, const struct kb_qp *qp);
 
-/* kwbench_client.c */
+/* client.c */
 void kb_client_rate(struct kb_run *run, double warm, double seconds);
 void kb_client_latency(struct kb_run *run, double warm, double seconds);
 /* After either: has the server found as many operations as were posted? */
@@ -216,18 +216,18 @@ struct kb_work {
 	uint64_t least;
 };
 
-/* kwbench_time.c: a line of JSON about what takes about so many seconds */
+/* time.c: a line of JSON about what takes about so many seconds */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
 /* Each operation alone; so much of its time is told. */
 void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
 
-/* kwbench_tcp.c */
+/* tcp.c */
 void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *port, double warm,
 		    double seconds);
 /* Until killed. */
 void kb_tcp_serve(const char *addr, const char *port) __attribute__((noreturn));
 
-/* kwbench_server.c */
+/* server.c */
 void kb_serve(struct rdma_cm_id *listener);
 
 #endif /* KWBENCH_H */

@@ -20,11 +20,11 @@
  * An operation lives in slot (number mod window), which fixes the buffers and
  * windows it uses at both ends; a slot is free again when its operation is done.
  *
- *   kwdata_plan.c  the plan, pure functions
- *   kwdata_mem.c   regions, pieces, guard patterns
- *   kwdata_conn.c  verbs resources, posting, connecting
- *   kwdata_run.c   issuer and checker
- *   kwdata.c       options, threads, the end
+ *   plan.c    the plan, pure functions
+ *   mem.c     regions, pieces, guard patterns
+ *   conn.c    verbs resources, posting, connecting
+ *   run.c     issuer and checker
+ *   kwdata.c  options, threads, the end
  */
 #ifndef KWDATA_H
 #define KWDATA_H

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "kwucm.h"
+#include "ucm.h"
 
 /* RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES: as many as there can be. */
 #define AS_MANY		255
