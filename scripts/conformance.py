@@ -119,7 +119,7 @@ def listed(struct, pattern):
     return names
 
 
-RAW = "tools/testing/tools/kwraw*.c"
+RAW = "tools/testing/rawpeer/**/*.c"
 
 
 def raw_cases():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A neighbour on this host that uses its socket as no peer should (kwrawtab_neighbour.c):
+# A neighbour on this host that uses its socket as no peer should (rawpeer/cases/neighbour.c):
 # urgent data, segments of one octet, a window that never opens, pages that it gives to
 # TCP by reference and changes while the device reads them. Streams may end by that; the
 # device works afterwards, and the kernel says nothing.

@@ -1,0 +1,1067 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. Atomic operations (RFC 7306 section 5): the device as responder.
+ */
+#include "runner/atomic.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define RW_OFF		ALIGNED(0x2003)
+#define IOVA_OFF	ALIGNED(0xf007)
+#define WIN_OFF		ALIGNED(0x21c03)
+/* The last word that is all inside, and the one that is not; the last one of a page. */
+#define RW_LAST		(RW_OFF + 19984)
+#define RW_ACROSS	(RW_LAST + 8)
+#define RW_PAGE_END	(0x2ff8 - 0x2003)
+
+static void add_vectors(struct rp *r);
+static void swap_vectors(struct rp *r);
+static void random_vectors(struct rp *r);
+static void misaligned(struct rp *r);
+static void misaligned_iova(struct rp *r);
+static void unknown_codes(struct rp *r);
+static void wrong_lengths(struct rp *r);
+static void too_many(struct rp *r);
+static void two_streams(struct rp *r);
+
+/* The consumer's window lets the peer do all, and its tagged offsets begin with 0. */
+static const struct rp_step zero_window[] = {
+	{ RP_SEG, .op = KWRAW_WRITE },
+	{ RP_BIND, .flags = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED },
+	{ RP_WC, .wr = 100, .wc = IBV_WC_BIND_MW },
+	{ .what = RP_DONE },
+};
+
+const struct rp_case rp_cases_atomic[] = {
+	{
+		.name = "atomic-add", .ids = "7306-5.1.1-1 7306-5.1.1-6 7306-5.1.1-7 7306-5.1.1-8 7306-5-3 7306-5-5 7306-5.2-2 7306-5.2.1-3 7306-5.2.1-10 7306-5.2.1-16 7306-5.2.2-1 7306-5.2.2-2 7306-5.2.2-3 7306-4.1-1 7306-4.1-2 7306-4.1-3 7306-4.1-5 7306-4.1-7 7306-4.2-1 7306-1.1-1 7306-D-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(5), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 46 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "atomic-swap", .ids = "7306-5.1.2-1 7306-5.1.2-3 7306-5-3 7306-5.2.1-3 7306-1.1-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, SWAP(41, 5), .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 5 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "atomic-swap-differs", .ids = "7306-5.1.2-1 7306-5.1.2-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, SWAP(42, 5), .at = KWT_RW, .off = RW_OFF },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-add-nothing", .ids = "7306-1.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-add-vectors", .ids = "7306-5.1.1-1 7306-5.1.1-6 7306-5.1.1-8",
+		.role = RP_BOTH, .run = add_vectors,
+	},
+	{
+		.name = "atomic-swap-vectors", .ids = "7306-5.1.2-1 7306-5.1.2-2 7306-5.1.2-3",
+		.role = RP_BOTH, .run = swap_vectors,
+	},
+	{
+		.name = "atomic-random-vectors", .ids = "7306-5.1.1-1 7306-5.1.2-1 7306-5.1.2-2",
+		.role = RP_BOTH, .plain = true, .run = random_vectors,
+	},
+	{
+		.name = "atomic-ends", .ids = "7306-5.2.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_PUT, .at = KWT_RW, .off = RW_LAST, .word = 7 },
+			{ RP_PUT, .at = KWT_RW, .off = RW_PAGE_END, .word = 9 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_LAST, .hit = true, .word = 8 },
+			{ RP_GET, RESP, .word = 7 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_PAGE_END, .hit = true,
+			  .word = 10 },
+			{ RP_GET, RESP, .word = 9 },
+		},
+	},
+	{
+		.name = "atomic-iova", .ids = "7306-5.2.1-5 7306-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_IOVA, .off = IOVA_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_IOVA, .off = IOVA_OFF, .hit = true,
+			  .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-reserved-bits", .ids = "7306-5.2.1-2 7306-4.1-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
+			  .aop_rsvd = 0xfffffff, .rsvd = 0xf, .rdmap_rsvd = 3 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-junk-stag", .ids = "7306-4.1-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
+			  .inv = KWT_RW },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 43,
+			  .inv_x = ~0u },
+			{ RP_GET, RESP, .word = 42 },
+		},
+	},
+	{
+		.name = "atomic-add-junk-compare", .ids = "7306-5.2.1-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, .op = KWRAW_ATOMIC_REQ, .data = 1, .compare = 99,
+			  .compare_mask = 0x1234, .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-ids", .ids = "7306-5.2.1-4 7306-5.2.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF, .id_x = RP_ATOMIC_ID },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF, .id_x = ~RP_ATOMIC_ID },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF, .id_x = 0xa5a5a5a5 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-takes-no-receive", .ids = "7306-5.2.1-11",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_NO_WC },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+		},
+	},
+	{
+		.name = "atomic-no-receives", .ids = "7306-5.2.1-9 7306-5.2.1-10",
+		.role = RP_BOTH, .no_recvs = true,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-all-at-once", .ids = "7306-5.2.1-15 7306-5.4-9 7306-5.4-10 7306-5.2.2-8 7306-7-6 7306-5.2.2-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, SWAP(41, 42), .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 42, .hold = true },
+			{ RP_SEG, SWAP(42, 43), .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 43, .hold = true },
+			{ RP_SEG, SWAP(43, 44), .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 44, .hold = true },
+			{ RP_SEG, SWAP(44, 45), .at = KWT_RW, .off = RW_OFF, .hit = true,
+			  .word = 45 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_GET, RESP, .word = 42 },
+			{ RP_GET, RESP, .word = 43 },
+			{ RP_GET, RESP, .word = 44 },
+		},
+	},
+	{
+		.name = "atomic-and-reads", .ids = "7306-7-5 7306-7-9 7306-5.2.2-4 7306-5.2-1 7306-5.4-9",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 500, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 8, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 43 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 500 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 8 },
+			{ RP_GET, RESP, .word = 42 },
+		},
+	},
+	{
+		.name = "atomic-after-write", .ids = "7306-7-8 7306-5.4-4 7306-5.4-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .off = RW_OFF, .len = 8,
+			  .hit = true, .hold = true },
+			{ RP_SEG, ADD(0), .at = KWT_RW, .off = RW_OFF },
+			{ RP_GET, RESP, .hit = true },
+		},
+	},
+	{
+		.name = "atomic-after-send", .ids = "7306-7-7 7306-5.4-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 50, .hit = true, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 50 },
+		},
+	},
+	{
+		.name = "atomic-after-imm", .ids = "7306-7-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, .op = KWRAW_IMM, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "atomic-then-others", .ids = "7306-7-4 7306-5.4-5 7306-5.4-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 50, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 50, .hit = true },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .len = 50 },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 50 },
+		},
+	},
+	{
+		.name = "atomic-two-streams", .ids = "7306-5-1 7306-5.3-1 7306-5.4-2",
+		.role = RP_BOTH, .plain = true, .recvs = { 512, 512 }, .run = two_streams,
+	},
+	{
+		.name = "atomic-too-many", .ids = "7306-5.2.1-9 7306-5.2-3",
+		.role = RP_BOTH, .ird = 4, .run = too_many,
+	},
+	{
+		.name = "atomic-misaligned", .ids = "7306-5.1.1-2 7306-5.1.1-3 7306-5.1.1-4 7306-5.1.1-5 7306-5.1.2-4 7306-5.1.2-5 7306-5.1.2-6 7306-5.1.2-7 7306-5.1.2-8 7306-8.2-4 7306-8.2-5 7306-8.1-2",
+		.role = RP_BOTH, .run = misaligned,
+	},
+	{
+		.name = "atomic-misaligned-iova", .ids = "7306-5.2.1-6 7306-8.2-4",
+		.role = RP_BOTH, .run = misaligned_iova,
+	},
+	{
+		.name = "atomic-codes", .ids = "7306-5.2.1-12 7306-10.1-1",
+		.role = RP_BOTH, .run = unknown_codes,
+	},
+	{
+		.name = "atomic-lengths", .ids = "7306-4.1-6 7306-4.2-1 7306-8.1-2",
+		.role = RP_BOTH, .run = wrong_lengths,
+	},
+	{
+		.name = "atomic-not-last", .ids = "7306-4.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .more = true },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-msn-skipped", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = 1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-msn-of-read", .ids = "7306-5.2-1 7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 8 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = -1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-mo", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .mo_d = 8 },
+			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-ddp-version", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .dv_x = 1 },
+			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-rdmap-version", .ids = "7306-8.2-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .rv_x = 1 },
+			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-tagged", .ids = "7306-4.1-5 7306-5.2.1-8",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .t_x = true },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-0", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 1 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-2", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 3 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-3", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 2 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-5", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 4 },
+			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-crc", .ids = "7306-8.2-1",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-key", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-index", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 0x00010000 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-dead", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_DEAD, .off = 8 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-zero", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_NONE, .to = 4096 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-deregistered", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_DEREG, .at = KWT_RW },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-other-pd", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 8 },
+			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-read-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RO, .off = ALIGNED(0x8005) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-write-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WO, .off = ALIGNED(0xa011) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-local-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_LO, .off = 8 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-no-right", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_SINK, .off = ALIGNED(0x11003) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-without-rights", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-without-atomics", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .no_atomics = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 8, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .len = 8, .hit = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-before", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF - 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-across-end", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_ACROSS },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-behind", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .off = RW_ACROSS + 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-one-octet", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_ONE },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-to-zero", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .to = 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-wrap", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .to = ~0ULL - 7 },
+			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-wrap-misaligned", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .to = ~0ULL },
+			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-length", .ids = "7306-4.1-6 7306-8.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .cut = 4 },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-code", .ids = "7306-5.2.1-12",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1, .aop = 1 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-rights", .ids = "7306-8.2-6",
+		.role = RP_BOTH, .no_atomics = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-pd", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 3001 },
+			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-right", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RO, .off = 5001 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-bounds", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = 19999 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-error", .ids = "7306-8.1-2 7306-8.2-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP, .of = 1 },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window", .ids = "7306-8.2-6 7306-5.2.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_BIND, .flags = IBV_ACCESS_REMOTE_ATOMIC },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_BIND_MW },
+			{ RP_PUT, .at = KWT_WIN, .off = WIN_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF, .hit = true,
+			  .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-window-zero-based", .ids = "7306-5.2.1-6",
+		.role = RP_BOTH, .first = zero_window,
+		.steps = {
+			{ RP_PUT, .at = KWT_WIN, .off = WIN_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF, .hit = true,
+			  .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+		},
+	},
+	{
+		.name = "atomic-window-misaligned", .ids = "7306-5.2.1-6 7306-8.2-4",
+		.role = RP_BOTH, .first = zero_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = 8 },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-no-right", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .first = rp_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-bounds", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .first = zero_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF + 19992 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-not-bound", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{ .name = NULL }
+};
+
+/* --------------------------------------------------------------------- vectors */
+
+/**
+ * struct vector - what an operation makes of a word
+ * @old: before; @data, @mask, @compare, @compare_mask: of the request; @stored: after
+ */
+struct vector {
+	uint64_t old, data, mask, stored, compare, compare_mask;
+};
+
+static void one_vector(struct rp *r, unsigned int code, const struct vector *v)
+{
+	const struct rp_step steps[] = {
+		{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = v->old },
+		{ RP_SEG, .op = KWRAW_ATOMIC_REQ, .aop = code, .at = KWT_RW, .off = RW_OFF,
+		  .data = v->data, .mask = v->mask, .compare = v->compare,
+		  .compare_mask = v->compare_mask, .hit = true, .word = v->stored },
+		{ RP_GET, .op = KWRAW_ATOMIC_RESP, .word = v->old },
+		{ .what = RP_DONE },
+	};
+
+	rp_steps(r, steps);
+	if (!r->failed && !rp_ctl("verify"))
+		rp_fail(r, "%016llx is not what came of %016llx", (unsigned long long)v->stored,
+			(unsigned long long)v->old);
+}
+
+static void all_vectors(struct rp *r, unsigned int code, const struct vector *v, size_t n)
+{
+	size_t i;
+
+	if (!rp_open(r))
+		return;
+	for (i = 0; i < n && !r->failed; i++)
+		one_vector(r, code, &v[i]);
+	if (r->failed)
+		kw_say("  (in vector %zu)", i);
+}
+
+static void add_vectors(struct rp *r)
+{
+	/* Before, what is added, mask, after. */
+	static const uint64_t t[][4] = {
+		{ 0x0000000000000029, 0x0000000000000001, 0, 0x000000000000002a },
+		{ 0xffffffffffffffff, 0x0000000000000001, 0, 0x0000000000000000 },
+		{ 0x00000000ffffffff, 0x0000000000000001, 0, 0x0000000100000000 },
+		{ 0x00000000ffffffff, 0x0000000000000001, 0x0000000080000000, 0 },
+		{ 0x00000000ffffffff, 0x0000000000000001, 0x8000000000000000,
+		  0x0000000100000000 },
+		{ 0xff00ff00ff00ff00, 0x0101010101010101, 0x8080808080808080,
+		  0x0001000100010001 },
+		{ 0x00000001ffffffff, 0x0000000100000001, 0x8000000080000000,
+		  0x0000000200000000 },
+		{ 0x0000000000000005, 0xffffffffffffffff, 0, 0x0000000000000004 },
+		{ 0x0000000000001234, 0x0000000000000000, 0, 0x0000000000001234 },
+		{ 0x0000000000000007, 0x0000000000000009, 0x0000000000000004, 8 },
+		{ 0x000000000000000f, 0x0000000000000001, 0x0000000000000008, 0 },
+		{ 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xffffffffffffffff, 0 },
+		{ 0x0000000000000001, 0x0000000000000003, 0xffffffffffffffff, 2 },
+	};
+	struct vector v[ARRAY_SIZE(t)];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(t); i++)
+		v[i] = (struct vector){ .old = t[i][0], .data = t[i][1], .mask = t[i][2],
+					.stored = t[i][3] };
+	all_vectors(r, KWRAW_FETCH_ADD, v, ARRAY_SIZE(v));
+}
+
+static void swap_vectors(struct rp *r)
+{
+	static const struct vector v[] = {
+		{ 0x29, 0x5, ~0ULL, 0x5, 0x29, ~0ULL },
+		{ 0x29, 0x5, ~0ULL, 0x29, 0x2a, ~0ULL },
+		{ 0x1122334455667788, 0xdeadbeef, 0xffffffff, 0x11223344deadbeef,
+		  0x1122334400000000, 0xffffffff00000000 },
+		{ 0x1122334455667788, 0xdeadbeef, 0xffffffff, 0x1122334455667788,
+		  0x1122334500000000, 0xffffffff00000000 },
+		{ 0x1122334455667788, 0xcafebabe00000001, ~0ULL, 0xcafebabe00000001, 0, 0 },
+		{ 0x1122334455667788, 0, 0, 0x1122334455667788, 0x1122334455667788, ~0ULL },
+		{ 0xff, 0xffffffffffffffff, 0xf000000000000000, 0xf0000000000000ff, 0xf, 0xf },
+		{ 0x8000000000000000, 0, 0x8000000000000000, 0, 0x8000000000000000,
+		  0x8000000000000000 },
+	};
+
+	all_vectors(r, KWRAW_CMP_SWAP, v, ARRAY_SIZE(v));
+}
+
+/* As the RFC says it, bit by bit. */
+static uint64_t add_by_bits(uint64_t a, uint64_t b, uint64_t mask)
+{
+	unsigned int i, sum, carry = 0;
+	uint64_t result = 0;
+
+	for (i = 0; i < 64; i++) {
+		sum = (a >> i & 1) + (b >> i & 1) + carry;
+		result |= (uint64_t)(sum & 1) << i;
+		carry = mask >> i & 1 ? 0 : sum >> 1;
+	}
+	return result;
+}
+
+static uint64_t swap_by_bits(const struct vector *v)
+{
+	uint64_t result = v->old;
+	unsigned int i;
+
+	for (i = 0; i < 64; i++)
+		if (v->compare_mask >> i & 1 && (v->compare >> i & 1) != (v->old >> i & 1))
+			return v->old;
+	for (i = 0; i < 64; i++)
+		if (v->mask >> i & 1)
+			result = (result & ~(1ULL << i)) | (v->data & 1ULL << i);
+	return result;
+}
+
+static uint64_t some_mask(struct rp *r)
+{
+	uint64_t mask = kw_rand(&r->rng);
+
+	return kw_one_in(&r->rng, 2) ? mask & kw_rand(&r->rng) & kw_rand(&r->rng) : mask;
+}
+
+#define RANDOM		100
+
+static void random_vectors(struct rp *r)
+{
+	struct vector v;
+	bool swap;
+	int i;
+
+	if (!rp_open(r))
+		return;
+	for (i = 0; i < RANDOM && !r->failed; i++) {
+		swap = kw_one_in(&r->rng, 2);
+		v = (struct vector){ .old = kw_rand(&r->rng), .data = kw_rand(&r->rng),
+				     .mask = some_mask(r), .compare_mask = some_mask(r) };
+		/* Half of the comparisons come out equal. */
+		v.compare = v.old ^ (kw_one_in(&r->rng, 2) ? kw_rand(&r->rng) : ~v.compare_mask);
+		v.stored = swap ? swap_by_bits(&v) : add_by_bits(v.old, v.data, v.mask);
+		one_vector(r, swap ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD, &v);
+	}
+}
+
+/* ------------------------------------------------------------- what is refused */
+
+/* @ask, and the Terminate that has to come: on a connection of its own. */
+static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
+{
+	const struct rp_step answer[] = {
+		{ RP_TERM, .err = err, .headers = RP_DDP },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+
+	if (r->failed || !rp_open(r))
+		return;
+	rp_seg(r, ask);
+	rp_steps(r, answer);
+	rp_again(r, what, n);
+}
+
+/* Each way to miss a word by octets; the comparison would come out equal. */
+static void misaligned_at(struct rp *r, enum kwt_region at, int off)
+{
+	struct rp_step add = { RP_SEG, ADD(1), .at = at },
+		       swap = { RP_SEG, .op = KWRAW_ATOMIC_REQ, .aop = KWRAW_CMP_SWAP, .at = at,
+				.data = 5, .mask = ~0ULL };
+	int i;
+
+	for (i = 1; i < 8; i++) {
+		add.off = off + i;
+		refused(r, &add, 0x0207, "FetchAdd at", i);
+		swap.off = off + i;
+		refused(r, &swap, 0x0207, "CmpSwap at", i);
+	}
+}
+
+static void misaligned(struct rp *r)
+{
+	misaligned_at(r, KWT_RW, RW_OFF + 64);
+}
+
+static void misaligned_iova(struct rp *r)
+{
+	misaligned_at(r, KWT_IOVA, IOVA_OFF + 64);
+}
+
+static void unknown_codes(struct rp *r)
+{
+	struct rp_step ask = {
+		RP_SEG, .op = KWRAW_ATOMIC_REQ, .at = KWT_RW, .off = RW_OFF, .data = 1,
+		.mask = ~0ULL,
+	};
+	int code;
+
+	for (code = 0; code < 16; code++) {
+		ask.aop = code;
+		if (code != KWRAW_FETCH_ADD && code != KWRAW_CMP_SWAP)
+			refused(r, &ask, 0x0206, "operation code", code);
+	}
+}
+
+static void wrong_lengths(struct rp *r)
+{
+	static const int cuts[] = { 52, 51, 24, 8, 4, 1, -1, -4, -8, -500 };
+	struct rp_step ask = { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
+		ask.cut = cuts[i];
+		refused(r, &ask, 0x0207, "octets left away", cuts[i]);
+	}
+}
+
+/* --------------------------------------------------------- more than agreed on */
+
+#define BURST		20
+#define READ_LEN	4000
+
+/* The next segment answers request number @n, a Read or, every other one, an atomic operation. */
+static bool is_answer(const struct kwraw_seg *s, size_t len, unsigned int n, uint32_t *done)
+{
+	if (n & 1)
+		return s->opcode == KWRAW_ATOMIC_RESP && s->qn == 3 && s->msn == n / 2 + 1 &&
+		       len == KWRAW_UNTAGGED_HDR + KWRAW_ATOMIC_RESP_LEN;
+	if (s->opcode != KWRAW_READ_RESP || s->to != RP_SINK_TO + *done)
+		return false;
+	*done = s->last ? 0 : *done + len - KWRAW_TAGGED_HDR;
+	return true;
+}
+
+/* Answers in order, and then the Terminate: about a request that came too early. */
+static void take_answers(struct rp *r)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s, about;
+	struct kwraw_term t;
+	unsigned int n = 0;
+	uint32_t done = 0;
+	size_t len;
+
+	for (;;) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s)) {
+			rp_fail(r, "no FPDU after %u answers", n);
+			return;
+		}
+		if (!is_answer(&s, len, n, &done))
+			break;
+		n += s.last;
+	}
+	if (!kwraw_term_decode(ulpdu, len, &t) || !t.has_ddp || t.has_rdma ||
+	    !kwraw_seg_decode(t.ddp, t.ddp_len, &about))
+		rp_fail(r, "opcode %u after %u answers, must be a Terminate", s.opcode, n);
+	else if (t.layer != 1 || t.etype != 2 || t.code != 2 || about.qn != 1 || about.msn < 5 ||
+		 about.msn > BURST)
+		rp_fail(r, "Terminate %x/%x/%02x about request %u", t.layer, t.etype, t.code,
+			about.msn);
+}
+
+/*
+ * Reads and atomic operations by turns, all in one segment: those that the device answers before
+ * it is at the next one are none too many. How often the word was added to nobody knows.
+ */
+static void too_many(struct rp *r)
+{
+	struct rp_step read = {
+		RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = READ_LEN, .hold = true,
+	}, add = {
+		RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .maybe = true,
+	};
+	unsigned int i;
+
+	r->c.piece = 0;
+	if (!rp_open(r))
+		return;
+	for (i = 0; i < BURST; i++) {
+		add.hold = i < BURST - 1;
+		rp_seg(r, i & 1 ? &add : &read);
+	}
+	take_answers(r);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_FATAL });
+	rp_ended(r, RP_BY_FIN);
+}
+
+/* ------------------------------------------------------------------ two streams */
+
+#define ROUNDS		500
+#define AT_ONCE		4
+#define ADDED		(2 * ROUNDS * AT_ONCE)
+
+/* As many requests as were agreed on, in one segment. */
+static void add_at_once(struct rp *r)
+{
+	struct rp_step add = { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF };
+	int i;
+
+	for (i = 0; i < AT_ONCE; i++) {
+		add.hold = i < AT_ONCE - 1;
+		rp_seg(r, &add);
+	}
+}
+
+/* No two operations may have seen the same value. */
+static void take_values(struct rp *r, uint8_t *seen)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	uint64_t value;
+	size_t len;
+	int i;
+
+	for (i = 0; i < AT_ONCE && !r->failed; i++) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    len != KWRAW_UNTAGGED_HDR + KWRAW_ATOMIC_RESP_LEN) {
+			rp_fail(r, "no Atomic Response");
+			return;
+		}
+		memcpy(&value, ulpdu + KWRAW_UNTAGGED_HDR + 4, sizeof(value));
+		value = be64toh(value);
+		if (value >= ADDED || seen[value]++)
+			rp_fail(r, "value %llu has been there before, or is too large",
+				(unsigned long long)value);
+	}
+}
+
+/* Each adds to the same word, as fast as it can, and nothing is lost. */
+static void add_from_both(struct rp *r, struct rp *b)
+{
+	static const struct rp_step put[] = {
+		{ RP_PUT, .at = KWT_RW, .off = RW_OFF },
+		{ .what = RP_DONE },
+	};
+	uint8_t seen[ADDED] = { 0 };
+	int i;
+
+	rp_steps(r, put);
+	for (i = 0; i < ROUNDS && !r->failed && !b->failed; i++) {
+		add_at_once(r);
+		add_at_once(b);
+		take_values(r, seen);
+		take_values(b, seen);
+	}
+	rp_ctl("word %u %u", kwt_places[KWT_RW].off + RW_OFF, ADDED);
+}
+
+static void two_streams(struct rp *r)
+{
+	static struct rp b;
+
+	if (!rp_open(r))
+		return;
+	b = (struct rp){
+		.k = r->k, .role = r->role, .out = r->out, .recv = KWT_RECV_MAX,
+		.c = { .fd = -1 }, .rng = r->rng,
+	};
+	rp_ctl("other");
+	if (rp_open(&b))
+		add_from_both(r, &b);
+	rp_finish(&b);
+	rp_ctl("other");
+	r->failed |= b.failed;
+}

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. FPDUs (RFC 5044): length, pad, CRC, markers.
+ */
+#include "runner/case.h"
+
+#include <string.h>
+
+static void split_everywhere(struct rp *r);
+
+const struct rp_case rp_cases_fpdu[] = {
+	{
+		.name = "fpdu-pads", .ids = "5044-4.1-1 5044-4.1-5 5044-4.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 2, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 3, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 4, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 2 },
+			{ RP_WC, .wr = 2, .wc = IBV_WC_RECV, .len = 3 },
+			{ RP_WC, .wr = 3, .wc = IBV_WC_RECV, .len = 4 },
+		},
+	},
+	{
+		.name = "fpdu-longest", .ids = "5044-A.5.2-1 5044-4.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+		},
+	},
+	{
+		.name = "fpdu-junk-pad", .ids = "5044-4.1-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .bad = KWRAW_BAD_PAD, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+		},
+	},
+	{
+		.name = "fpdu-crc-send", .ids = "5044-4.4-18 5044-4.4-19 5044-4.4-20 5044-6-1 5044-6-3 5044-8-1 5044-8-11 5044-8-12 5041-3-7 5041-7-1 5040-4.8-28 5041-6.2.2-2",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-write", .ids = "5044-4.4-20 5044-6-1",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 100,
+			  .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-read", .ids = "5044-4.4-20 5040-5.5-16",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8,
+			  .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-invalidate", .ids = "5044-4.4-20",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 8, .inv = KWT_PD,
+			  .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-terminate", .ids = "5044-4.4-20",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x2002, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-response", .ids = "5044-4.4-20 5040-5.5-26",
+		.role = RP_BOTH, .crc = true,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-bad-header", .ids = "5044-6-1 5044-4.4-20",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 4, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-then-good", .ids = "5044-8-10",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .msn_d = -1, .hold = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RO, .len = 100 },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-second", .ids = "5044-4.4-20",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-length-too-long", .ids = "5044-4.4-20 5044-6-2",
+		.role = RP_BOTH, .crc = true, .plain = true, .no_markers = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_LENGTH,
+			  .maybe = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100 },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-crc-unused", .ids = "5044-4.1-8 5044-4.4-10 5044-7.1.1-9 5044-7.1.1-11 5044-4.1-7",
+		.role = RP_BOTH, .no_crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_CRC, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 9,
+			  .bad = KWRAW_BAD_CRC, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 1 },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-0", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .cut = 18 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-1", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .cut = 17 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-2", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .cut = 16 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-13", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .cut = 5 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-17", .ids = "5042-D-2 5041-4.4-1 5044-6-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .cut = 1 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-ulpdu-tagged-13", .ids = "5042-D-2 5041-4.4-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .cut = 1 },
+			{ RP_TERM, .err = 0x1000, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-noise", .ids = "5044-9.1-1 5044-8-1 5044-6-2",
+		.role = RP_BOTH, .crc = true, .plain = true,
+		.steps = {
+			{ RP_NOISE, .len = 70000 },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END },
+		},
+	},
+	{
+		.name = "fpdu-marker-wrong", .ids = "5044-8-4 5044-8-5 5044-4.2-4",
+		.role = RP_BOTH, .markers = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_BAD_MARKER,
+			  .maybe = true },
+			{ RP_TERM, .err = 0x2003, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-marker-odd", .ids = "5044-4.2-3 5044-4.2-6 5044-4.3-9",
+		.role = RP_BOTH, .markers = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100, .bad = KWRAW_ODD_MARKER,
+			  .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 100 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 5000,
+			  .bad = KWRAW_ODD_MARKER, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 1 },
+		},
+	},
+	{
+		.name = "fpdu-marker-wrong-inside", .ids = "5044-8-5",
+		.role = RP_BOTH, .markers = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 2000,
+			  .bad = KWRAW_BAD_MARKER, .maybe = true },
+			{ RP_TERM, .err = 0x2003, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-marker-crc-first", .ids = "5044-8-4",
+		.role = RP_BOTH, .markers = true, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 100,
+			  .bad = KWRAW_BAD_MARKER | KWRAW_BAD_CRC, .maybe = true },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "fpdu-marked-write", .ids = "5044-4.3-17 5044-4.3-1 5044-4.3-8 5044-4.3-12",
+		.role = RP_BOTH, .markers = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 4999, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+		},
+	},
+	{
+		.name = "fpdu-many-in-one", .ids = "5044-4.3-16 5044-5.1-6 5044-5.2-1 5044-A.4-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 3, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 7, .hold = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 11, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 13, .hit = true },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 7 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 13 },
+		},
+	},
+	{
+		.name = "fpdu-split-everywhere", .ids = "5044-5.1-6 5044-A.4-1 5044-A.4-2 5044-1.2-4 5044-6-6",
+		.role = RP_BOTH, .plain = true, .run = split_everywhere,
+	},
+	{ .name = NULL }
+};
+
+#define SPLIT_MAX	128
+
+/*
+ * Two segments of TCP, cut at each octet of the FPDU: the device has dealt with the
+ * first one when the consumer, asked meanwhile, says that nothing has come.
+ */
+static void split_at(struct rp *r, const struct rp_step *s, size_t at)
+{
+	struct rp_step held = *s;
+	uint8_t rest[SPLIT_MAX];
+	size_t len;
+
+	held.hold = true;
+	rp_seg(r, &held);
+	len = r->out_len;
+	r->out_len = 0;
+	if (at >= len || len > sizeof(rest))
+		at = len - 1;
+	memcpy(rest, r->out, len);
+	kwraw_send(&r->c, rest, at);
+	rp_expect(r, &(struct rp_step){ .what = RP_NO_WC });
+	kwraw_send(&r->c, rest + at, len - at);
+}
+
+static void split_everywhere(struct rp *r)
+{
+	static const struct rp_step segs[] = {
+		{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 23, .hit = true },
+		{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 9 },
+		{ RP_SEG, .op = KWRAW_SEND, .len = 26, .hit = true },
+	}, answer = {
+		RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 9
+	}, post = {
+		RP_RECV, .len = 26
+	};
+	struct rp_step taken = { RP_WC, .wc = IBV_WC_RECV, .len = 26 };
+	size_t at;
+	bool up = rp_open(r);
+
+	for (at = 1; up && at < 56 && !r->failed; at++) {
+		split_at(r, &segs[0], at);
+		split_at(r, &segs[1], at);
+		rp_expect(r, &answer);
+		/* As many Sends as there are receives in the arena. */
+		if (at % 7)
+			continue;
+		taken.wr = at / 7 - 1;
+		split_at(r, &segs[2], at % 48);
+		rp_expect(r, &taken);
+		if (taken.wr >= 3 && taken.wr < 7)
+			rp_steps(r, (struct rp_step[]){ post, { .what = RP_DONE } });
+	}
+}

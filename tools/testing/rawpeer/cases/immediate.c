@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. Immediate Data (RFC 7306 section 6). The length in a completion of Immediate
+ * Data is that of the RDMA Write message before it.
+ */
+#include "runner/start.h"
+
+static void wrong_lengths(struct rp *r);
+static void imm_between(struct rp *r);
+
+const struct rp_case rp_cases_imm[] = {
+	{
+		.name = "imm", .ids = "7306-6-1 7306-6.1-2 7306-6.2-1 7306-6.3-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = 5 },
+		},
+	},
+	{
+		.name = "imm-se", .ids = "7306-6-1 7306-6.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM_SE },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-wakes-if-solicited", .ids = "7306-6.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_ARM },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+			{ RP_ASLEEP },
+			{ RP_SEG, .op = KWRAW_IMM_SE },
+			{ RP_AWAKE },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-values", .ids = "7306-6.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = RP_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = RP_IMM },
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = ~RP_IMM },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = ~RP_IMM },
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = 1 },
+			{ RP_WC, .wr = 2, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = 1 },
+		},
+	},
+	{
+		.name = "imm-rest-ignored", .ids = "7306-D-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .rest = 0xffffffff },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-junk-stag", .ids = "7306-4.1-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .inv = KWT_RW },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM_SE, .inv_x = 0xffffffff },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .len = 16 },
+		},
+	},
+	{
+		.name = "imm-reserved-bits", .ids = "7306-4.1-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .rsvd = 0xf, .rdmap_rsvd = 3 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		/* Nothing is placed in a receive, so its size does not matter. */
+		.name = "imm-small-receive", .ids = "7306-6.3-2 7306-6-1",
+		.role = RP_BOTH, .recvs = { 1, 7 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-after-write", .ids = "7306-7-1 7306-6.4-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .len = 300 },
+		},
+	},
+	{
+		.name = "imm-after-write-in-segments", .ids = "7306-7-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true,
+			  .more = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .off = 300, .len = 1,
+			  .hit = true, .more = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .off = 301, .len = 700,
+			  .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .len = 1001 },
+		},
+	},
+	{
+		.name = "imm-after-writes", .ids = "7306-7-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_WO, .len = 20, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .len = 20 },
+		},
+	},
+	{
+		.name = "imm-after-write-zero", .ids = "7306-6-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .stag_x = 0xffffffff },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-after-write-and-send", .ids = "7306-7-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 9, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 9 },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-after-write-and-read", .ids = "7306-7-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 50, .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 50 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-order", .ids = "7306-6.3-3 7306-6.3-2 7306-6.4-1 7306-7-2",
+		.role = RP_BOTH, .recvs = { 64, 64, 64, 64, 64, 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 10, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = 1, .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM_SE, .imm_x = 2, .hold = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 40, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = 3, .hold = true },
+			{ RP_SEG, .op = KWRAW_IMM, .imm_x = 4, .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 20, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 10 },
+			{ RP_WC, .wr = 1, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = 1 },
+			{ RP_WC, .wr = 2, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = 2 },
+			{ RP_WC, .wr = 3, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = 3, .len = 40 },
+			{ RP_WC, .wr = 4, .wc = IBV_WC_RECV_RDMA_WITH_IMM, .imm_x = 4 },
+			{ RP_WC, .wr = 5, .wc = IBV_WC_RECV, .len = 20 },
+		},
+	},
+	{
+		/* The connection ends between the two: the octets are there, no receive is used. */
+		.name = "imm-lost-behind-write", .ids = "7306-6.4-1",
+		.role = RP_BOTH, .recvs = { 64, 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 50 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 50 },
+			{ RP_RST },
+			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
+			{ RP_WC, .wr = 0, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_WC, .wr = 1, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "imm-lost-halfway", .ids = "7306-6.4-1",
+		.role = RP_BOTH, .recvs = { 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 300, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM, .part = 12 },
+			{ RP_FIN },
+			{ RP_EVENT, .event = IBV_EVENT_QP_FATAL },
+			{ RP_WC, .wr = 0, .status = IBV_WC_WR_FLUSH_ERR },
+			{ RP_NO_WC },
+			{ RP_END },
+		},
+	},
+	{
+		.name = "imm-then-read", .ids = "7306-7-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 50 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .len = 50 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+		},
+	},
+	{
+		.name = "imm-no-buffer", .ids = "7306-6.1-3 7306-8.1-2 7306-6.3-2",
+		.role = RP_BOTH, .no_recvs = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-se-no-buffer", .ids = "7306-6.1-3 7306-8.1-2",
+		.role = RP_BOTH, .no_recvs = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 16, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM_SE },
+			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-buffers-used-up", .ids = "7306-6.3-2",
+		.role = RP_BOTH, .recvs = { 64 },
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_TERM, .err = 0x1202, .headers = RP_DDP },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-lengths", .ids = "7306-6.3-7 7306-4.1-6 7306-8.1-2",
+		.role = RP_BOTH, .run = wrong_lengths,
+	},
+	{
+		.name = "imm-not-last", .ids = "7306-4.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .more = true },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-msn-skipped", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .msn_d = 1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-msn-of-send", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
+			{ RP_SEG, .op = KWRAW_IMM, .msn_d = -1 },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-mo", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .mo_d = 8 },
+			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-in-send", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
+			{ RP_SEG, .op = KWRAW_IMM },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-in-send-from-start", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
+			{ RP_SEG, .op = KWRAW_IMM, .mo_d = -16 },
+			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-in-send-as-next", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .more = true, .maybe = true },
+			{ RP_SEG, .op = KWRAW_IMM, .msn_d = 1, .mo_d = -16 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-tagged", .ids = "7306-4.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .t_x = true, .at = KWT_RW },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-se-tagged", .ids = "7306-4.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM_SE, .t_x = true, .at = KWT_RW },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-on-queue-1", .ids = "7306-4.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .qn_x = 1 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-on-queue-3", .ids = "7306-4.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .qn_x = 3 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-on-queue-4", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM_SE, .qn_x = 4 },
+			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-ddp-version", .ids = "7306-8.2-1 7306-4.1-7",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .dv_x = 1 },
+			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-rdmap-version", .ids = "7306-8.2-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .rv_x = 1 },
+			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-crc", .ids = "7306-8.2-1",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_IMM, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-post", .ids = "7306-4.1-1 7306-4.1-2 7306-4.1-3 7306-4.1-5 7306-4.1-7 7306-4.2-1 7306-6.1-1 7306-6.2-1 7306-6.3-1 7306-6.3-4 7306-6.3-5 7306-D-1 7306-D-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "imm-post-se", .ids = "7306-4.1-2 7306-4.2-1 7306-6.3-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40,
+			  .flags = IBV_SEND_SOLICITED, .imm_x = 0x80 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_IMM_SE, .imm_x = 0x80 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE },
+		},
+	},
+	{
+		.name = "imm-post-zero", .ids = "7306-6.1-1 7306-6.3-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC },
+			{ RP_GET, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE },
+		},
+	},
+	{
+		.name = "imm-post-order", .ids = "7306-6.3-6 7306-6.3-4",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 3 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .off = 9,
+			  .len = 500, .imm_x = 1 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 5 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .imm_x = 2 },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 7 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 3 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .off = 9, .len = 500 },
+			{ RP_GET, .op = KWRAW_IMM, .imm_x = 1 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 5 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC },
+			{ RP_GET, .op = KWRAW_IMM, .imm_x = 2 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 7 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_WRITE },
+			{ RP_WC, .wr = 102, .wc = IBV_WC_RDMA_WRITE },
+			{ RP_WC, .wr = 103, .wc = IBV_WC_RDMA_WRITE },
+			{ RP_WC, .wr = 104, .wc = IBV_WC_SEND },
+		},
+	},
+	{
+		.name = "imm-post-behind-read", .ids = "7306-7-4",
+		.role = RP_BOTH, .first = rp_reading,
+		.steps = {
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_IMM },
+			{ RP_NO_WC },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_WRITE },
+		},
+	},
+	{
+		.name = "imm-post-fence", .ids = "7306-6.4-1",
+		.role = RP_BOTH, .first = rp_reading,
+		.steps = {
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40,
+			  .flags = IBV_SEND_FENCE },
+			{ RP_QUIET },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_WRITE },
+		},
+	},
+	{
+		.name = "imm-post-between-responses", .ids = "7306-D-2",
+		.role = RP_INIT, .ird = 64, .plain = true, .run = imm_between,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 20000 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 32 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 32 },
+		},
+	},
+	{
+		.name = "imm-post-foreign-memory", .ids = "7306-8.1-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_PD, .len = 10 },
+			{ RP_TERM, .err = 0x0000 },
+			{ RP_WC, .wr = 100, .status = IBV_WC_LOC_PROT_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "imm-post-refused", .ids = "7306-6.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE_WITH_IMM, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 40 },
+			{ RP_GET, .op = KWRAW_IMM },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE },
+			{ RP_SEG, .op = KWRAW_TERMINATE, .err = 0x1202, .headers = RP_DDP,
+			  .about = KWRAW_IMM, .about_msn = 1 },
+			{ RP_EVENT, .event = IBV_EVENT_QP_REQ_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{ .name = NULL }
+};
+
+/* Other than 8 octets, in both messages. */
+static void wrong_lengths(struct rp *r)
+{
+	static const int cuts[] = { 8, 7, 4, 1, -1, -2, -4, -8, -500 };
+	struct rp_step steps[] = {
+		{ .what = RP_SEG },
+		{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cuts) && !r->failed; i++) {
+		steps[0].op = i & 1 ? KWRAW_IMM_SE : KWRAW_IMM;
+		steps[0].cut = cuts[i];
+		if (rp_open(r))
+			rp_steps(r, steps);
+		rp_again(r, "octets left away", cuts[i]);
+	}
+}
+
+#define READS		64
+
+/*
+ * One segment of what the device sends, all of it in order. @wrote: a Write has come whose
+ * Immediate Data has not: nothing else may. Returns false at what must not come.
+ */
+static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bool *wrote)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s;
+	size_t len;
+
+	if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+	    !kwraw_seg_decode(ulpdu, len, &s))
+		return false;
+	if (*wrote) {
+		*wrote = false;
+		return s.opcode == KWRAW_IMM && s.msn == ++*imms;
+	}
+	*wrote = s.opcode == KWRAW_WRITE;
+	*answers += s.opcode == KWRAW_READ_RESP && s.last;
+	return s.opcode == KWRAW_WRITE || s.opcode == KWRAW_READ_RESP;
+}
+
+/*
+ * More Responses than TCP takes while we read nothing, and then Writes with Immediate Data: no
+ * Response comes between the two messages of one request.
+ */
+static void imm_between(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	unsigned int answers = 0, imms = 0;
+	bool up, wrote = false;
+	int i;
+
+	kwraw_rcvbuf = 8192;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	for (i = 0; up && !r->failed && i < READS; i++)
+		rp_seg(r, ask);
+	if (!up)
+		return;
+	rp_steps(r, ask + 1);
+	while (!r->failed && (answers < READS || imms < 2 || wrote))
+		if (!take_one(r, &answers, &imms, &wrote))
+			rp_fail(r, "after %u Responses and %u Immediate Data%s something else came",
+				answers, imms, wrote ? " and a Write" : "");
+	rp_expect(r, &(struct rp_step){ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_WRITE });
+	rp_expect(r, &(struct rp_step){ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_WRITE });
+}

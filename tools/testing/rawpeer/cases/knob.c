@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. The administrator changes a knob while a connection exists: that connection
+ * keeps what its two ends have agreed on, and the next connection has the new value.
+ */
+#include "runner/atomic.h"
+
+/* Longer than the distance of markers, both ways. */
+#define LONG		1200
+
+static const struct rp_step both_ways[] = {
+	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .hit = true },
+	{ RP_WC, .wc = IBV_WC_RECV, .len = LONG },
+	{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = LONG },
+	{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = LONG },
+	{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+	{ .what = RP_DONE },
+};
+
+/* A wrong CRC is seen. */
+static const struct rp_step crc_counts[] = {
+	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .bad = KWRAW_BAD_CRC },
+	{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+	{ RP_END, .end = RP_BY_FIN },
+	{ .what = RP_DONE },
+};
+
+/* Nobody looks at it. */
+static const struct rp_step crc_is_filler[] = {
+	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .hit = true, .bad = KWRAW_BAD_CRC },
+	{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = LONG },
+	{ .what = RP_DONE },
+};
+
+static void set_knob(struct rp *r, const char *name, bool on)
+{
+	if (!rp_ctl("knob %s %s", name, on ? "on" : "off"))
+		rp_fail(r, "the consumer cannot change a knob: %s", rp_ctl_no());
+}
+
+/* What was agreed on at the start-up, with the device's knob at @on. */
+static bool agreed(struct rp *r, const char *what, bool is, bool on)
+{
+	if (is != on)
+		rp_fail(r, "%s: %s, must be %s", what, is ? "in use" : "not in use",
+			on ? "in use" : "not in use");
+	return !r->failed;
+}
+
+/* One that begins with the knob at @on and sees it changed. */
+static void crc_through_change(struct rp *r, bool on)
+{
+	if (!rp_open(r) || !agreed(r, "CRC", r->c.crc, on))
+		return;
+	set_knob(r, "crc", !on);
+	rp_steps(r, both_ways);
+	rp_steps(r, on ? crc_counts : crc_is_filler);
+	rp_again(r, "CRC", on);
+}
+
+/* We do not ask for it, so that the device decides. */
+static void crc_changes(struct rp *r)
+{
+	bool want = rp_where.want_crc;
+
+	rp_where.want_crc = false;
+	crc_through_change(r, true);
+	if (!r->failed)
+		crc_through_change(r, false);
+	if (!r->failed)
+		crc_through_change(r, true);
+	rp_where.want_crc = want;
+	rp_ctl("knob crc on");
+}
+
+static void markers_through_change(struct rp *r, bool on)
+{
+	if (!rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))
+		return;
+	set_knob(r, "markers", !on);
+	rp_steps(r, both_ways);
+	rp_again(r, "markers", on);
+}
+
+static void markers_change(struct rp *r)
+{
+	markers_through_change(r, false);
+	if (!r->failed)
+		markers_through_change(r, true);
+	if (!r->failed)
+		markers_through_change(r, false);
+	rp_ctl("knob markers off");
+}
+
+/* ------------------------------------------------------------------- RFC 7306 */
+
+#define RW_OFF		ALIGNED(0x2003)
+
+static const struct rp_step all_of_7306[] = {
+	{ RP_SEG, .op = KWRAW_IMM },
+	{ RP_WC, .wc = IBV_WC_RECV_RDMA_WITH_IMM },
+	{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+	{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+	{ RP_GET, RESP, .word = 41 },
+	{ .what = RP_DONE },
+};
+
+/* What there is not with the knob off, and the answer: queue 3 does not exist either. */
+static const struct {
+	struct rp_step ask;
+	uint16_t err;
+} not_known[] = {
+	{ { RP_SEG, .op = KWRAW_IMM }, 0x0206 },
+	{ { RP_SEG, .op = KWRAW_IMM_SE }, 0x0206 },
+	{ { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF }, 0x0206 },
+	{ { RP_SEG, SWAP(1, 2), .at = KWT_RW, .off = RW_OFF }, 0x0206 },
+	{ { RP_SEG, RESP, .qn_x = 3 }, 0x0206 },
+	{ { RP_SEG, RESP, .qn_x = 2 }, 0x0206 },
+	{ { RP_SEG, RESP }, 0x1201 },
+	{ { RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 }, 0x1201 },
+	/* A wrong length is not looked at. */
+	{ { RP_SEG, .op = KWRAW_IMM, .cut = 4 }, 0x0206 },
+};
+
+static void one_not_known(struct rp *r, size_t i)
+{
+	const struct rp_step answer[] = {
+		{ RP_TERM, .err = not_known[i].err, .headers = RP_DDP },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+
+	if (r->failed || !rp_open(r))
+		return;
+	rp_seg(r, &not_known[i].ask);
+	rp_steps(r, answer);
+	rp_again(r, "message", i);
+}
+
+/* A connection that begins with the knob at one value, and sees the other. */
+static void rfc7306_changes(struct rp *r)
+{
+	size_t i;
+
+	if (!rp_open(r))
+		return;
+	set_knob(r, "rfc7306", false);
+	rp_steps(r, all_of_7306);
+	rp_again(r, "RFC 7306", true);
+	for (i = 0; i < ARRAY_SIZE(not_known); i++)
+		one_not_known(r, i);
+	if (!r->failed && rp_open(r)) {
+		set_knob(r, "rfc7306", true);
+		rp_seg(r, &not_known[0].ask);
+		rp_expect(r, &(struct rp_step){ RP_TERM, .err = 0x0206, .headers = RP_DDP });
+		rp_ended(r, RP_BY_FIN);
+		rp_again(r, "RFC 7306", false);
+	}
+	if (!r->failed && rp_open(r))
+		rp_steps(r, all_of_7306);
+	rp_ctl("knob rfc7306 on");
+}
+
+const struct rp_case rp_cases_knob[] = {
+	{ .name = "knob-crc", .ids = "5044-4.4-9 5044-4.4-10 5044-4.4-4",
+	  .role = RP_BOTH, .crc = true, .recvs = { 2000, 2000 }, .run = crc_changes },
+	{ .name = "knob-markers", .ids = "5044-7.1.1-5 5044-7.1.1-6 5044-7.1.1-7",
+	  .role = RP_BOTH, .no_markers = true, .recvs = { 2000, 2000 }, .run = markers_change },
+	{ .name = "knob-rfc7306", .ids = "7306-1.1-4 7306-10.2-1",
+	  .role = RP_BOTH, .run = rfc7306_changes },
+	{ .name = NULL }
+};

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. A neighbour that uses its socket as no peer should: urgent data,
+ * segments of one octet, a window that never opens, and pages that it gives to TCP by
+ * reference and changes while the device reads them.
+ *
+ * Streams may end because of that. Nothing else may happen to the device.
+ */
+#define _GNU_SOURCE
+#include "runner/case.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A connection of the case is over, however that went: the next one begins anew. */
+static void any_end(struct rp *r)
+{
+	if (r->up)
+		kwraw_reset(&r->c);
+	r->up = false;
+	if (r->failed)
+		return;
+	if (!rp_ctl("end %d any", 5 * rp_soon()))
+		rp_fail(r, "the consumer's end: %s", rp_ctl_no());
+	r->c = (struct kwraw){ .fd = -1 };
+	memset(r->mo, 0, sizeof(r->mo));
+	memset(r->peer_mo, 0, sizeof(r->peer_mo));
+	r->recv = 0;
+	r->posted = 0;
+	r->out_len = 0;
+}
+
+/* After all that a good connection is as good as ever. */
+static void still_good(struct rp *r)
+{
+	static const struct rp_step steps[] = {
+		{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
+		{ RP_WC, .wc = IBV_WC_RECV, .len = 300 },
+		{ .what = RP_DONE },
+	};
+
+	if (!r->failed && rp_open(r))
+		rp_steps(r, steps);
+}
+
+/* ---------------------------------------------------------------- urgent data */
+
+static void send_urgent(struct rp *r, size_t len)
+{
+	if (send(r->c.fd, r->out, len, MSG_OOB | MSG_NOSIGNAL) != (ssize_t)len)
+		rp_fail(r, "urgent data is not taken: %s", strerror(errno));
+	r->out_len = 0;
+}
+
+/* No octet behind the mark, and not the one at it, is for us: the stream is over. */
+static void expect_lost(struct rp *r)
+{
+	if (r->failed)
+		return;
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_FATAL });
+	rp_ended(r, RP_ANY_END);
+}
+
+/* The mark is in the middle of an FPDU. */
+static void urgent_part(struct rp *r)
+{
+	static const struct rp_step send_one = {
+		RP_SEG, .op = KWRAW_SEND, .len = 100, .hold = true, .loose = true,
+	};
+
+	if (!rp_open(r))
+		return;
+	rp_seg(r, &send_one);
+	send_urgent(r, 20);
+	expect_lost(r);
+}
+
+/* All of an FPDU, of which the last octet is urgent. */
+static void urgent_last(struct rp *r)
+{
+	static const struct rp_step send_one = {
+		RP_SEG, .op = KWRAW_SEND, .len = 100, .hold = true, .maybe = true,
+	};
+
+	if (!rp_open(r))
+		return;
+	rp_seg(r, &send_one);
+	send_urgent(r, r->out_len);
+	expect_lost(r);
+}
+
+/* Behind a message that has arrived. */
+static void urgent_behind(struct rp *r)
+{
+	static const struct rp_step steps[] = {
+		{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
+		{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+		{ .what = RP_DONE },
+	};
+
+	if (!rp_open(r))
+		return;
+	rp_steps(r, steps);
+	r->out[0] = 0;
+	if (!r->failed)
+		send_urgent(r, 1);
+	expect_lost(r);
+}
+
+/* ----------------------------------------------------------------- tiny segments */
+
+/* Cut into pieces of one octet, each a segment of its own. */
+static void octets(struct rp *r)
+{
+	r->c.piece = 1;
+	if (rp_open(r))
+		rp_steps(r, r->k->steps);
+}
+
+/* FPDUs much larger than a segment. */
+static void small_mss(struct rp *r)
+{
+	bool up;
+
+	kwraw_mss = 100;
+	up = rp_open(r);
+	kwraw_mss = 0;
+	if (up)
+		rp_steps(r, r->k->steps);
+}
+
+/* -------------------------------------------------------------------- zero window */
+
+#define STUCK_POSTS	24
+
+/* More Writes than TCP takes while we read nothing. */
+static bool stuck(struct rp *r)
+{
+	static const struct rp_step first = { RP_SEG, .op = KWRAW_WRITE };
+	static const struct rp_step post = {
+		RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 9000,
+	};
+	static const struct rp_step end = { .what = RP_DONE };
+	struct rp_step steps[STUCK_POSTS + 1];
+	bool up;
+	int i;
+
+	kwraw_rcvbuf = 2048;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	if (!up)
+		return false;
+	rp_seg(r, &first);
+	for (i = 0; i < STUCK_POSTS; i++)
+		steps[i] = post;
+	steps[i] = end;
+	rp_steps(r, steps);
+	return !r->failed;
+}
+
+static void within(struct rp *r, int64_t since, int64_t limit, const char *what)
+{
+	int64_t took = kw_now_ms() - since;
+
+	if (took > limit * rp_where.slow)
+		rp_fail(r, "%s takes %lld ms behind a closed window", what, (long long)took);
+}
+
+static void stuck_destroy(struct rp *r)
+{
+	int64_t since;
+
+	if (!stuck(r))
+		return;
+	since = kw_now_ms();
+	rp_ctl("destroy");
+	within(r, since, 2000, "destroying the queue pair");
+	any_end(r);
+	still_good(r);
+}
+
+/* What was posted is not to be sent: the drain timer ends the stream. */
+static void stuck_disconnect(struct rp *r)
+{
+	int64_t since;
+	const char *got;
+
+	if (!stuck(r))
+		return;
+	since = kw_now_ms();
+	rp_ctl("disconnect");
+	within(r, since, 2000, "asking for the end");
+	got = rp_ctl("cm %d", 20000 * rp_where.slow);
+	if (!got || strncmp(got, "DISCONNECTED", 12))
+		rp_fail(r, "the consumer has event '%s', must have DISCONNECTED",
+			got ? got : "none");
+	any_end(r);
+	still_good(r);
+}
+
+/* ------------------------------------------------------- pages that change meanwhile */
+
+#define PAGES_LEN	(16 * 4096)
+#define CHANGE_MS	1500
+
+/**
+ * struct changer - who changes the pages
+ * @page: they are there
+ * @heads: where FPDUs begin; @n: their number
+ * @stop: enough
+ */
+struct changer {
+	uint8_t *page;
+	uint32_t heads[256];
+	unsigned int n;
+	volatile bool stop;
+};
+
+/* Length, control octets, offset: what decides; and the trailer of the FPDU before. */
+static void *change(void *arg)
+{
+	static const int where[] = { 2, 0, 1, 2, 3, 14, 15, -1, 2 };
+	struct changer *ch = arg;
+	unsigned int i = 0;
+
+	while (!ch->stop) {
+		volatile uint8_t *p = ch->page + ch->heads[i / 7 % ch->n];
+		int at = where[i % ARRAY_SIZE(where)];
+
+		if (at >= 0 || i / 7 % ch->n)
+			p[at] ^= at == 2 ? 0x80 : 1 << i / 9 % 8;
+		i++;
+	}
+	return NULL;
+}
+
+/* Writes into KWT_RW, one behind the other. */
+static size_t fill_pages(struct rp *r, struct changer *ch)
+{
+	struct rp_step s = { RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .hold = true };
+	size_t len;
+
+	r->out_len = 0;
+	for (ch->n = 0; ch->n < ARRAY_SIZE(ch->heads); ch->n++) {
+		s.len = 1 + kw_below(&r->rng, kw_one_in(&r->rng, 8) ? 9000 : 300);
+		s.off = kw_below(&r->rng, 1000);
+		if (r->out_len + s.len + 64 > PAGES_LEN)
+			break;
+		ch->heads[ch->n] = r->out_len;
+		rp_seg(r, &s);
+	}
+	len = r->out_len;
+	memcpy(ch->page, r->out, len);
+	r->out_len = 0;
+	return len;
+}
+
+/* By reference, pipe by pipe full; false if the connection is gone. */
+static bool splice_out(struct rp *r, int pipe_fd[2], uint8_t *at, size_t len)
+{
+	while (len) {
+		struct iovec v = { .iov_base = at, .iov_len = len };
+		ssize_t n = vmsplice(pipe_fd[1], &v, 1, SPLICE_F_NONBLOCK), out, done;
+
+		if (n <= 0)
+			return false;
+		for (done = 0; done < n; done += out) {
+			out = splice(pipe_fd[0], NULL, r->c.fd, NULL, n - done, SPLICE_F_MORE);
+			if (out <= 0)
+				return false;
+		}
+		at += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* The same by MSG_ZEROCOPY; what says that pages are free is not looked at. */
+static bool zerocopy_out(struct rp *r, const uint8_t *at, size_t len)
+{
+	ssize_t n;
+
+	for (; len; at += n, len -= n) {
+		n = send(r->c.fd, at, len, MSG_ZEROCOPY | MSG_NOSIGNAL);
+		if (n < 0 && errno == ENOBUFS)
+			n = send(r->c.fd, at, len, MSG_NOSIGNAL);
+		if (n <= 0)
+			return false;
+	}
+	return true;
+}
+
+static void one_changing(struct rp *r, struct changer *ch, bool zerocopy)
+{
+	struct timeval limit = { .tv_sec = 1 };
+	int pipe_fd[2], one = 1, i;
+	pthread_t thread;
+	size_t len;
+
+	if (!rp_open(r) || pipe(pipe_fd))
+		return;
+	rp_ctl("ignore %u %u", kwt_places[KWT_RW].off, kwt_places[KWT_RW].len);
+	setsockopt(r->c.fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	if (zerocopy)
+		setsockopt(r->c.fd, SOL_SOCKET, SO_ZEROCOPY, &one, sizeof(one));
+	len = fill_pages(r, ch);
+	ch->stop = false;
+	if (pthread_create(&thread, NULL, change, ch))
+		kw_die(KW_SETUP, "no thread");
+	for (i = 0; i < 64; i++)
+		if (!(zerocopy ? zerocopy_out(r, ch->page, len) :
+				 splice_out(r, pipe_fd, ch->page, len)))
+			break;
+	ch->stop = true;
+	pthread_join(thread, NULL);
+	close(pipe_fd[0]);
+	close(pipe_fd[1]);
+}
+
+static void changing(struct rp *r, bool zerocopy)
+{
+	int64_t until = kw_now_ms() + CHANGE_MS;
+	struct changer *ch = kw_zalloc(sizeof(*ch));
+	unsigned int n = 0;
+
+	ch->page = mmap(NULL, PAGES_LEN, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			-1, 0);
+	if (ch->page == MAP_FAILED)
+		kw_die(KW_SETUP, "no pages");
+	do {
+		one_changing(r, ch, zerocopy);
+		any_end(r);
+		n++;
+	} while (!r->failed && kw_now_ms() < until);
+	kw_debug("%u streams", n);
+	munmap(ch->page, PAGES_LEN);
+	free(ch);
+	still_good(r);
+}
+
+static void changing_spliced(struct rp *r)
+{
+	changing(r, false);
+}
+
+static void changing_zerocopy(struct rp *r)
+{
+	changing(r, true);
+}
+
+/* ------------------------------------------------------------------------- table */
+
+const struct rp_case rp_cases_neighbour[] = {
+	{
+		.name = "urgent-part", .ids = "5044-8-3",
+		.role = RP_BOTH, .plain = true, .run = urgent_part,
+	},
+	{
+		.name = "urgent-last", .ids = "5044-8-3",
+		.role = RP_BOTH, .plain = true, .run = urgent_last,
+	},
+	{
+		.name = "urgent-behind", .ids = "5044-8-3",
+		.role = RP_BOTH, .plain = true, .run = urgent_behind,
+	},
+	{
+		.name = "octets", .ids = "5044-6-6 5044-1.2-4",
+		.role = RP_BOTH, .plain = true, .run = octets,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 1500, .hit = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 300 },
+		},
+	},
+	{
+		.name = "small-mss", .ids = "5044-6-6 5044-1.2-4",
+		.role = RP_INIT, .plain = true, .run = small_mss,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 19000, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 20000, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 300 },
+		},
+	},
+	{
+		.name = "stuck-destroy", .ids = "5041-2.3-2",
+		.role = RP_INIT, .plain = true, .run = stuck_destroy,
+	},
+	{
+		.name = "stuck-disconnect", .ids = "5041-6.2.1-2",
+		.role = RP_INIT, .plain = true, .run = stuck_disconnect,
+	},
+	{
+		.name = "changing-spliced", .ids = "5044-9.1-1",
+		.role = RP_BOTH, .plain = true, .run = changing_spliced,
+	},
+	{
+		.name = "changing-zerocopy", .ids = "5044-9.1-1",
+		.role = RP_BOTH, .plain = true, .run = changing_zerocopy,
+	},
+	{ .name = NULL }
+};

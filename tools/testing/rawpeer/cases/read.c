@@ -1,0 +1,1005 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. RDMA Read: the device as source, and as sink.
+ */
+#include "runner/case.h"
+
+#include <endian.h>
+#include <string.h>
+
+#define READ_LEN	20000
+
+static void too_many_reads(struct rp *r);
+static void source_goes(struct rp *r);
+static void send_between(struct rp *r);
+static void read_then_inv(struct rp *r);
+
+const struct rp_case rp_cases_read[] = {
+	{
+		.name = "read", .ids = "5040-5.2.1-4 5040-5.2.1-5 5040-5.2.1-14 5040-4.4-3 5040-4.4-4 5040-1.2-7 5040-3.2-13 5040-1.2-6 5040-5.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 100, .off = 77 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 77, .len = 100 },
+			{ RP_NO_WC },
+		},
+	},
+	{
+		.name = "read-only-region", .ids = "5040-8.1.1-5 5042-2.2.2-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1000 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 1000 },
+		},
+	},
+	{
+		.name = "read-one-octet", .ids = "5042-6.2.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_ONE, .size = 1 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_ONE, .off = 0, .len = 1 },
+		},
+	},
+	{
+		.name = "read-last-octet", .ids = "5040-7.2-12",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = 4999 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 4999, .len = 1 },
+		},
+	},
+	{
+		.name = "read-iova", .ids = "5040-4.4-8",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_IOVA, .size = 500, .off = 3 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_IOVA, .off = 3, .len = 500 },
+		},
+	},
+	{
+		.name = "read-zero-junk", .ids = "5040-5.2.1-18 5040-5.2.1-19 5042-6.3.5-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_NONE, .size = 0,
+			  .stag_x = 0xffffffff, .to = ~0ULL },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_NONE, .off = 0, .len = 0 },
+		},
+	},
+	{
+		.name = "read-zero-write-only", .ids = "5042-6.3.5-2 5040-5.2.1-18",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 0 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_WO, .off = 0, .len = 0 },
+		},
+	},
+	{
+		.name = "read-zero-other-pd", .ids = "5040-5.2.1-18",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_PD, .size = 0 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_PD, .off = 0, .len = 0 },
+		},
+	},
+	{
+		.name = "read-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11 5040-4.1-15",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8, .rsvd = 0xf,
+			  .rdmap_rsvd = 3, .inv = KWT_RW },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 0, .len = 8 },
+		},
+	},
+	{
+		.name = "read-takes-no-receive", .ids = "5041-5.1.2-1 5040-5.2.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 0, .len = 8 },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 5, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 5 },
+		},
+	},
+	{
+		.name = "read-all-at-once", .ids = "5040-5.2.2-4 5040-5.2.1-10 5040-5.2.2-8 5040-5.5-27 5040-6.1-5 5040-5.2-1 5040-5.2.2-10",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8, .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 900, .off = 8,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 70, .off = 9 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 0, .len = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 8, .len = 900 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 1 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RW, .off = 9, .len = 70 },
+		},
+	},
+	{
+		.name = "read-back", .ids = "5040-5.5-16 5040-5.5-17 5040-5.5-24",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 64, .hit = true,
+			  .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 64 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .len = 64, .hit = true },
+		},
+	},
+	{
+		.name = "read-stag-key", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .stag_x = 1 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-index", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4,
+			  .stag_x = 0x00010000 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-dead", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_DEAD, .size = 4 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-zero", .ids = "5040-7.2-9 5040-5.2.1-16 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_NONE, .size = 4 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-other-pd", .ids = "5040-7.2-10 5042-6.1.1-2 5040-8.1.1-1 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_PD, .size = 4 },
+			{ RP_TERM, .err = 0x0103, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-write-only", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WO, .size = 4 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-without-rights", .ids = "5040-5.2.1-16 5040-8.1.1-5",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-local-only", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 4 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-source-of-sends", .ids = "5040-5.2.1-16 5040-8.1.1-5 5040-7.1-5 5040-4.8-19 5040-4.8-20 5040-4.8-21 5040-4.8-25 5040-5.2.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_SRC, .size = 4 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-before", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = -1 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-behind", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 1, .off = 5000 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-across-end", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 2, .off = 4999 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-longer", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 5001 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-max", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 0xffffffff },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-one", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_ONE, .size = 2 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-bounds-to", .ids = "5040-7.2-11 5040-7.2-12 5040-5.2.1-17 5042-6.2.1-1 5040-8.1.1-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4, .to = 1 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-wrap-by-one", .ids = "5040-7.2-13 5040-5.2.1-17",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 1, .to = ~0ULL },
+			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-wrap-by-two", .ids = "5040-7.2-13 5040-5.2.1-17",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 2, .to = ~0ULL },
+			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-wrap-max", .ids = "5040-7.2-13 5040-5.2.1-17",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 0xffffffff,
+			  .to = 0xffffffff00000001ULL + 1 },
+			{ RP_TERM, .err = 0x0104, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-stag-deregistered", .ids = "5040-8.1.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .off = 0, .len = 4 },
+			{ RP_DEREG, .at = KWT_RO },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 4 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-msn-skipped", .ids = "5040-7.2-6 5041-7.1-10",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .msn_d = 1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-mo", .ids = "5040-7.2-6 5041-7.1-8",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .mo_d = 4 },
+			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-ddp-version", .ids = "5040-7.2-6 5041-4.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .dv_x = 1 },
+			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-with-payload", .ids = "5040-4.2-2 5041-7.1-9",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .len = 4 },
+			{ RP_TERM, .err = 0x1205, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-short", .ids = "5040-4.2-1 5040-4.4-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .cut = 1 },
+			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-header-only", .ids = "5040-4.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .cut = 28 },
+			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-not-last", .ids = "5040-4.4-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4, .more = true },
+			{ RP_TERM, .err = 0x02ff, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-deregistered-halfway", .ids = "5040-4.8-22 5040-4.8-19 5040-8.1.1-6 5041-8.3.1-6 5040-3.2-14",
+		.role = RP_INIT, .ird = 64, .plain = true, .run = source_goes,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 1, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1 },
+			{ RP_DEREG, .at = KWT_RW },
+		},
+	},
+	{
+		.name = "read-window-invalidated-halfway", .ids = "5040-5.5-25 5040-1.2-2 5040-4.8-22 5040-8.1.1-6 5042-6.2.2-2 5040-3.2-14",
+		.role = RP_INIT, .ird = 64, .plain = true, .first = rp_window, .run = source_goes,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND_INV, .len = 1, .inv = KWT_WIN, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 1, .inv = KWT_WIN },
+			{ RP_DEREG, .at = KWT_BELOW },
+		},
+	},
+	{
+		.name = "read-window-then-inv", .ids = "5040-1.2-2 5040-5.3-18",
+		.role = RP_BOTH, .first = rp_window, .run = read_then_inv,
+	},
+	{
+		.name = "responses-and-send", .ids = "5041-5.3-2 5041-5.3-3",
+		.role = RP_INIT, .ird = 64, .plain = true, .run = send_between,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = READ_LEN },
+			{ RP_SEG, .op = KWRAW_SEND, .len = 16, .hit = true },
+			{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 16 },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+		},
+	},
+	{
+		.name = "read-too-many", .ids = "5040-6.1-10 5042-6.4.3.3-2 5041-7.1-3 5040-5.2.1-3",
+		.role = RP_BOTH, .ird = 4, .run = too_many_reads,
+	},
+	{
+		.name = "response", .ids = "5040-5.2.2-5 5040-5.5-26 5040-5.5-29 5040-3.2-12 5040-5.2.1-7 5040-5.2.1-8 5041-4.2-4",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		/* No remote right is needed, and none comes of it: see write-into-sink. */
+		.name = "response-local-sink", .ids = "5040-5.2.2-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 100 },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "write-into-sink", .ids = "5040-8.1.1-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_LO, .len = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_LO, .size = 100 },
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_LO, .len = 100 },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-segments", .ids = "5040-5.5-26 5040-1.2-6",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 60, .hit = true, .more = true },
+			{ RP_NO_WC },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 1, .hit = true, .more = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 39, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "response-empty-segment", .ids = "5041-4.4-2",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0, .more = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "response-zero", .ids = "5040-5.2.1-15 5041-5.2-14",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 0 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0, .stag_x = 0xffffffff },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "response-reserved-bits", .ids = "5041-4.1-11 5040-4.1-11",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .rsvd = 0xf,
+			  .rdmap_rsvd = 3 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "response-order", .ids = "5040-5.5-14 5040-5.5-22 5040-5.2.1-9",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 50,
+			  .off = 200 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 200, .size = 50 },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "response-unsolicited", .ids = "5040-7.2-1 5040-5.2.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_RW, .len = 16 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-zero-unsolicited", .ids = "5040-7.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_RW },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-twice", .ids = "5040-7.2-1",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true, .hold = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .at = KWT_SINK, .len = 100 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-past-sink", .ids = "5041-7.1-17 5040-5.2.2-9 5042-6.2.1-1",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 101 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-past-sink-later", .ids = "5041-7.1-13 5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99, .hit = true, .more = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 2 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-short", .ids = "5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 99 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-zero-to-read", .ids = "5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 0 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-last-missing", .ids = "5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .more = true },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-stag", .ids = "5041-4.2-10 5041-7.1-14 5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .stag_x = 1 },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-other-region", .ids = "5040-5.2.2-9 5041-7.1-14",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_RW },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-to", .ids = "5041-7.1-16 5040-5.2.2-9",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .off = 1 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-to-wrap", .ids = "5040-4.4-6",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .at = KWT_SINK, .to = ~0ULL },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-to-gap", .ids = "5041-7.1-13",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true, .more = true },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .off = 8 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-out-of-order", .ids = "5040-5.2.2-9",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100,
+			  .off = 200 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 200, .size = 100 },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .off = 200 },
+			{ RP_TERM, .err = 0x1101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-ddp-version", .ids = "5041-4.1-13",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .dv_x = 1 },
+			{ RP_TERM, .err = 0x1104, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-rdmap-version", .ids = "5040-7.2-3",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .rv_x = 1 },
+			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "response-sink-deregistered", .ids = "5040-8.1.1-6 5041-8.3.1-6",
+		.role = RP_BOTH,
+		.first = rp_reading,
+		.steps = {
+			{ RP_DEREG, .at = KWT_SINK },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100 },
+			{ RP_TERM, .err = 0x1100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-fence", .ids = "5040-5.5-19",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32,
+			  .flags = IBV_SEND_FENCE },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+			{ RP_QUIET },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_SEND },
+		},
+	},
+	{
+		.name = "read-ord", .ids = "5040-6.1-9 5040-6.1-7",
+		.role = RP_BOTH, .ord = 1,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 50,
+			  .off = 200 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+			{ RP_QUIET },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 200, .size = 50 },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 50, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_READ },
+		},
+	},
+	{
+		.name = "read-without-place", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
+		.role = RP_BOTH, .no_place = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_TERM, .err = 0x0000 },
+			{ RP_WC, .wr = 101, .status = IBV_WC_LOC_QP_OP_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "read-without-ord", .ids = "5040-6.1-7 5040-6.1-9 5040-7.1-2",
+		.role = RP_BOTH, .no_ord = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_GET, .op = KWRAW_SEND, .at = KWT_SRC, .len = 32 },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_SEND },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_TERM, .err = 0x0000 },
+			{ RP_WC, .wr = 101, .status = IBV_WC_LOC_QP_OP_ERR },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "completion-order", .ids = "5040-5.5-22",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE },
+			{ RP_POST, .verb = IBV_WR_RDMA_READ, .at = KWT_SINK, .len = 100 },
+			{ RP_POST, .verb = IBV_WR_RDMA_WRITE, .at = KWT_SRC, .len = 32 },
+			{ RP_GET, .op = KWRAW_READ_REQ, .at = KWT_SINK, .off = 0, .size = 100 },
+			{ RP_GET, .op = KWRAW_WRITE, .at = KWT_SRC, .len = 32 },
+			{ RP_NO_WC },
+			{ RP_SEG, .op = KWRAW_READ_RESP, .len = 100, .hit = true },
+			{ RP_WC, .wr = 100, .wc = IBV_WC_RDMA_READ },
+			{ RP_WC, .wr = 101, .wc = IBV_WC_RDMA_WRITE },
+		},
+	},
+	{ .name = NULL }
+};
+
+#define BURST	24
+
+/*
+ * More Reads than were agreed on, all in one segment: those that the device answers
+ * before it is at the next one are none too many, so what must come is answers in
+ * order, and sooner or later the Terminate for one that came too early.
+ */
+static void too_many_reads(struct rp *r)
+{
+	struct rp_step ask = {
+		RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 4000, .hold = true,
+	};
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s, about;
+	struct kwraw_term t;
+	unsigned int i;
+	size_t len;
+
+	r->c.piece = 0;
+	if (!rp_open(r))
+		return;
+	for (i = 0; i < BURST; i++) {
+		ask.hold = i < BURST - 1;
+		rp_seg(r, &ask);
+	}
+	do {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s)) {
+			rp_fail(r, "no FPDU, must be Read Responses and a Terminate");
+			return;
+		}
+	} while (s.opcode == KWRAW_READ_RESP && s.stag == RP_SINK_STAG);
+	if (!kwraw_term_decode(ulpdu, len, &t) || !t.has_ddp ||
+	    !kwraw_seg_decode(t.ddp, t.ddp_len, &about)) {
+		rp_fail(r, "opcode %u, must be a Terminate", s.opcode);
+		return;
+	}
+	if (t.layer != 1 || t.etype != 2 || t.code != 2 || about.qn != 1 || about.msn < 5 ||
+	    about.msn > BURST || t.seg_len != KWRAW_READ_REQ_LEN)
+		rp_fail(r, "Terminate %x/%x/%02x about Read %u", t.layer, t.etype, t.code,
+			about.msn);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_FATAL });
+	rp_ended(r, RP_BY_FIN);
+}
+
+#define READS		64
+
+static uint32_t be32_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return be32toh(v);
+}
+
+static uint64_t be64_at(const uint8_t *p)
+{
+	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
+}
+
+/* The Read Request @s that is returned, less what was answered of it. */
+static void check_rest(struct rp *r, const struct rp_step *s, const struct kwraw_term *t,
+		       uint32_t done)
+{
+	const uint8_t *q = t->rdma;
+
+	if (t->layer != 0 || t->etype != 1 || t->code != 0 || !t->has_ddp || !t->has_rdma)
+		rp_fail(r, "Terminate %x/%x/%02x, must return the Read", t->layer, t->etype,
+			t->code);
+	else if (be32_at(q) != RP_SINK_STAG || be64_at(q + 4) != RP_SINK_TO + done ||
+		 be32_at(q + 12) != s->size - done ||
+		 be32_at(q + 16) != r->region[s->at].stag ||
+		 be64_at(q + 20) != r->region[s->at].to + done)
+		rp_fail(r, "the Read that is returned has %u octets left, must have %u",
+			be32_at(q + 12), s->size - done);
+}
+
+static bool is_source(const struct rp_step *s, const uint8_t *data, size_t len, uint32_t done)
+{
+	return kw_check(data, len, KWT_ARENA_KEY, kwt_places[s->at].off + done) == len;
+}
+
+/*
+ * Responses to the Read @ask, again and again, until the Terminate; *done: octets of the
+ * Read that it cuts off.
+ */
+static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw_term *t,
+			   uint32_t *done)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s;
+	size_t len;
+
+	for (*done = 0;;) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s))
+			return false;
+		if (s.opcode != KWRAW_READ_RESP)
+			return kwraw_term_decode(ulpdu, len, t);
+		if (s.to != RP_SINK_TO + *done ||
+		    !is_source(ask, ulpdu + KWRAW_TAGGED_HDR, len - KWRAW_TAGGED_HDR, *done))
+			return false;
+		*done = s.last ? 0 : *done + len - KWRAW_TAGGED_HDR;
+	}
+}
+
+/*
+ * More Responses than TCP takes while we read nothing: the first step is the Read, asked
+ * for again and again. With the others its source goes away: what was not built yet is
+ * refused, with the Read as far as it was not answered. When the consumer has the Send
+ * among them, the requests are there too, for it comes behind them.
+ */
+static void source_goes(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	struct kwraw_term t;
+	uint32_t done;
+	bool up;
+	int i;
+
+	kwraw_rcvbuf = 8192;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	if (up && r->k->first)
+		rp_steps(r, r->k->first);
+	for (i = 0; up && !r->failed && i < READS; i++)
+		rp_seg(r, ask);
+	if (!up)
+		return;
+	rp_steps(r, ask + 1);
+	if (r->failed)
+		return;
+	if (!take_responses(r, ask, &t, &done)) {
+		rp_fail(r, "no Responses with the source's octets and a Terminate");
+		return;
+	}
+	check_rest(r, ask, &t, done);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
+	rp_ended(r, RP_BY_FIN);
+}
+
+/*
+ * The consumer's Send waits for no more than the Response that is in work, of many that do
+ * not fit into TCP's buffers, and cuts none of them into two: messages are sent in the order
+ * in which they were begun.
+ */
+static void take_both(struct rp *r, const struct rp_step *ask)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	unsigned int answers = 0, sends = 0;
+	struct kwraw_seg s;
+	uint32_t done = 0;
+	size_t len;
+
+	while (!r->failed && answers + sends <= READS) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s)) {
+			rp_fail(r, "no FPDU after %u Responses and %u Sends", answers, sends);
+		} else if (s.opcode == KWRAW_SEND) {
+			sends++;
+			if (done || answers == READS)
+				rp_fail(r, "the Send comes after %u Responses and %u octets",
+					answers, done);
+		} else if (s.opcode != KWRAW_READ_RESP || s.to != RP_SINK_TO + done ||
+			   !is_source(ask, ulpdu + KWRAW_TAGGED_HDR, len - KWRAW_TAGGED_HDR,
+				      done)) {
+			rp_fail(r, "opcode %u at octet %u of Response %u", s.opcode, done,
+				answers);
+		} else {
+			done = s.last ? 0 : done + len - KWRAW_TAGGED_HDR;
+			answers += s.last;
+		}
+	}
+}
+
+static void send_between(struct rp *r)
+{
+	const struct rp_step *ask = &r->k->steps[0];
+	bool up;
+	int i;
+
+	kwraw_rcvbuf = 8192;
+	up = rp_open(r);
+	kwraw_rcvbuf = 0;
+	for (i = 0; up && !r->failed && i < READS; i++)
+		rp_seg(r, ask);
+	if (!up)
+		return;
+	rp_steps(r, ask + 1);
+	take_both(r, ask);
+	rp_expect(r, &(struct rp_step){ RP_WC, .wr = 100, .wc = IBV_WC_SEND });
+}
+
+/*
+ * In one go: a Read from the window, and what invalidates the window. The consumer may
+ * have the message before the Read is answered (RFC 5040 section 5.5), so that there are
+ * two answers: all octets, or the Terminate that returns the Read.
+ */
+static void read_then_inv(struct rp *r)
+{
+	static const struct rp_step ask = {
+		RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 100, .hold = true,
+	}, then[] = {
+		{ RP_SEG, .op = KWRAW_SEND_INV, .len = 9, .inv = KWT_WIN, .hit = true },
+		{ RP_WC, .wr = 0, .wc = IBV_WC_RECV, .len = 9, .inv = KWT_WIN },
+		{ .what = RP_DONE },
+	}, answered[] = {
+		{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_WIN, .size = 100 },
+		{ RP_TERM, .err = 0x0100, .headers = RP_RREQ },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s;
+	struct kwraw_term t;
+	size_t len;
+
+	if (!rp_open(r))
+		return;
+	rp_steps(r, r->k->first);
+	if (r->failed)
+		return;
+	rp_seg(r, &ask);
+	rp_steps(r, then);
+	if (r->failed)
+		return;
+	if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+	    !kwraw_seg_decode(ulpdu, len, &s)) {
+		rp_fail(r, "no FPDU, must be a Read Response or a Terminate");
+	} else if (s.opcode == KWRAW_READ_RESP) {
+		if (!s.last || s.stag != RP_SINK_STAG || s.to != RP_SINK_TO ||
+		    len != KWRAW_TAGGED_HDR + ask.size ||
+		    !is_source(&ask, ulpdu + KWRAW_TAGGED_HDR, ask.size, 0))
+			rp_fail(r, "the Read Response is not the Read's");
+		rp_steps(r, answered);
+	} else if (!kwraw_term_decode(ulpdu, len, &t)) {
+		rp_fail(r, "opcode %u, must be a Read Response or a Terminate", s.opcode);
+	} else {
+		check_rest(r, &ask, &t, 0);
+		rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_ACCESS_ERR });
+		rp_ended(r, RP_BY_FIN);
+	}
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwrawpeer: what cases of atomic operations (RFC 7306) share.
+ */
+#ifndef RAWPEER_ATOMIC_H
+#define RAWPEER_ATOMIC_H
+
+#include "runner/start.h"
+
+/* The first octet in a region whose address is a multiple of eight. */
+#define ALIGNED(place)	((8 - ((place) & 7)) & 7)
+
+/* What is asked for: RP_SEG of the peer, RP_POST of the consumer, and RP_GET of that. */
+#define ADD(n)		.op = KWRAW_ATOMIC_REQ, .data = (n), .compare_mask = ~0ULL
+#define SWAP(c, s)	.op = KWRAW_ATOMIC_REQ, .aop = KWRAW_CMP_SWAP, .compare = (c), \
+			.data = (s), .mask = ~0ULL, .compare_mask = ~0ULL
+#define POST_ADD(n)	.verb = IBV_WR_ATOMIC_FETCH_AND_ADD, .data = (n)
+#define POST_SWAP(c, s)	.verb = IBV_WR_ATOMIC_CMP_AND_SWP, .compare = (c), .data = (s)
+#define RESP		.op = KWRAW_ATOMIC_RESP
+
+#endif /* RAWPEER_ATOMIC_H */

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: mutated streams. Each connection sends a correct stream with one change: in octets of
+ * the start-up frame, in a segment's header (the CRC is then computed again), in octets of the
+ * stream, in its order, or at its end. After any change, the device sends only well-formed FPDUs,
+ * the connection ends, each request completes once, and memory that no peer may write is unchanged.
+ */
+#include "runner/atomic.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_SEGS	12
+#define STREAM_MAX	(64 * 1024)
+#define SEG_MAX		700
+
+/* What is changed. */
+enum how {
+	REQUEST,	/* octets of the start-up frame */
+	HEADER,		/* fields of a segment; the CRC is right */
+	STREAM,		/* octets of the stream */
+	SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
+	CUT,		/* the end */
+	HOWS,
+};
+
+static struct kw_rng rng;
+static uint8_t stream[STREAM_MAX];
+static size_t stream_len;
+
+/* A window is bound to this stream. */
+static bool windowed;
+
+/* No start-up came about; the device sent a Terminate of this layer; we sent a reset. */
+static struct {
+	unsigned int refused, terminated[3], reset;
+} outcome;
+
+static uint32_t odd_number(uint32_t good)
+{
+	static const uint32_t odd[] = {
+		0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
+		0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
+	};
+
+	switch (kw_below(&rng, 4)) {
+	case 0:
+		return good ^ 1u << kw_below(&rng, 32);
+	case 1:
+		return good + kw_below(&rng, 9) - 4;
+	case 2:
+		return kw_rand(&rng);
+	default:
+		return odd[kw_below(&rng, ARRAY_SIZE(odd))];
+	}
+}
+
+/* One field of a segment, different. */
+static void spoil(struct rp_step *s)
+{
+	switch (kw_below(&rng, 15)) {
+	case 0:
+		s->op_x = kw_below(&rng, 16);
+		break;
+	case 1:
+		s->dv_x = kw_below(&rng, 4);
+		break;
+	case 2:
+		s->rv_x = kw_below(&rng, 4);
+		break;
+	case 3:
+		s->stag_x = odd_number(0);
+		break;
+	case 4:
+		s->qn_x = odd_number(0);
+		break;
+	case 5:
+		s->msn_d = odd_number(0);
+		break;
+	case 6:
+		s->mo_d = odd_number(0);
+		break;
+	case 7:
+		s->off = odd_number(s->off);
+		break;
+	case 8:
+		s->to = (uint64_t)odd_number(0) << 32 | odd_number(0);
+		break;
+	case 9:
+		s->size = odd_number(s->size);
+		break;
+	case 10:
+		s->t_x = true;
+		break;
+	case 11:
+		s->more = !s->more;
+		break;
+	case 12:
+		s->at = kw_below(&rng, KWT_REGIONS);
+		break;
+	case 13:
+		s->aop = kw_below(&rng, 16);
+		break;
+	default:
+		s->cut = (int)kw_below(&rng, 40) - 10;
+	}
+}
+
+/* Of a word of the region that has the right, and its address is a multiple of eight. */
+static void choose_atomic(struct rp_step *s)
+{
+	s->at = KWT_RW;
+	s->off = ALIGNED(0x2003) + 8 * kw_below(&rng, 2000);
+	s->aop = kw_one_in(&rng, 2) ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD;
+	s->data = kw_rand(&rng);
+	s->mask = kw_rand(&rng) & kw_rand(&rng);
+	s->compare_mask = kw_below(&rng, 4);
+}
+
+/* A segment of a conversation that goes well. */
+static void choose(struct rp_step *s)
+{
+	static const enum kwraw_op ops[] = {
+		KWRAW_SEND, KWRAW_WRITE, KWRAW_WRITE, KWRAW_READ_REQ, KWRAW_SEND_SE, KWRAW_IMM,
+		KWRAW_ATOMIC_REQ, KWRAW_ATOMIC_REQ,
+		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_ATOMIC_RESP, KWRAW_TERMINATE,
+	};
+	/* What ends the conversation is rare: that is the last three, and without a window four. */
+	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 9 : 8;
+
+	*s = (struct rp_step){ RP_SEG, .op = ops[kw_below(&rng, n)], .hold = true };
+	s->at = windowed && kw_one_in(&rng, 2) ? KWT_WIN : KWT_RW;
+	if (s->op == KWRAW_SEND_INV)
+		s->inv = windowed ? KWT_WIN : KWT_NONE;
+	s->off = kw_below(&rng, 19000);
+	s->len = kw_below(&rng, 4) ? kw_below(&rng, 100) : kw_below(&rng, SEG_MAX);
+	s->more = kw_one_in(&rng, 6);
+	if (s->op == KWRAW_READ_REQ) {
+		s->at = kw_one_in(&rng, 2) ? s->at : KWT_RO;
+		s->off = kw_below(&rng, 1000);
+		s->size = kw_below(&rng, 3000);
+		s->len = 0;
+		s->more = false;
+	}
+	if (s->op == KWRAW_ATOMIC_REQ)
+		choose_atomic(s);
+	if (s->op >= KWRAW_TERMINATE)
+		s->len = 0;
+	if (s->op > KWRAW_TERMINATE)
+		s->more = false;
+}
+
+static void make_stream(struct rp *r, enum how how)
+{
+	unsigned int i, n = 1 + kw_below(&rng, MAX_SEGS), bad = kw_below(&rng, n);
+	struct rp_step s;
+
+	r->out_len = 0;
+	for (i = 0; i < n; i++) {
+		choose(&s);
+		while (how == HEADER && i == bad) {
+			spoil(&s);
+			if (kw_one_in(&rng, 2))
+				break;
+		}
+		rp_seg(r, &s);
+	}
+	stream_len = r->out_len < STREAM_MAX ? r->out_len : STREAM_MAX;
+	memcpy(stream, r->out, stream_len);
+	r->out_len = 0;
+}
+
+/* Some octets become others. */
+static void scribble(uint8_t *p, size_t len)
+{
+	unsigned int n = 1 + kw_below(&rng, 4);
+
+	while (n--) {
+		if (kw_one_in(&rng, 2))
+			p[kw_below(&rng, len)] ^= 1 << kw_below(&rng, 8);
+		else
+			p[kw_below(&rng, len)] = kw_rand(&rng);
+	}
+}
+
+/* A part goes where another was; what lay behind it is not made up for. */
+static void shuffle(void)
+{
+	static uint8_t part[256];
+	size_t n = 1 + kw_below(&rng, sizeof(part)), from, to;
+
+	if (n >= stream_len)
+		return;
+	from = kw_below(&rng, stream_len - n);
+	to = kw_below(&rng, stream_len - n);
+	memcpy(part, stream + from, n);
+	if (kw_one_in(&rng, 2)) {	/* left out */
+		memmove(stream + from, stream + from + n, stream_len - from - n);
+		stream_len -= n;
+	} else {
+		memcpy(stream + to, part, n);
+	}
+}
+
+/* The frame announces more than was sent: the device can only wait. */
+static bool is_short(const uint8_t *frame, size_t len)
+{
+	size_t pd = frame[18] << 8 | frame[19];
+
+	return len < KWRAW_MPA_HDR + pd;
+}
+
+/* How long to wait for what comes of a start-up frame. */
+static int patience(bool spoiled, const uint8_t *frame, size_t len)
+{
+	if (!spoiled)
+		return rp_soon();
+	return is_short(frame, len) ? 0 : rp_soon() / 4;
+}
+
+/*
+ * Let the consumer take the connection, unless the device refuses it first. Of a frame
+ * that is not whole neither is expected, so that there is no point in waiting long.
+ */
+static bool accepted(struct rp *r, int wait_ms, struct kwraw_mpa *reply)
+{
+	int64_t until = kw_now_ms() + wait_ms;
+	uint8_t octet;
+
+	do {
+		if (rp_ctl("accept 5"))
+			return kwraw_mpa_recv(&r->c, kwraw_rep_key, reply, rp_soon());
+		if (kwraw_ended(&r->c))
+			return false;
+	} while (kw_now_ms() < until);
+	kwraw_fin(&r->c);
+	kwraw_recv(&r->c, &octet, 1, rp_soon());
+	return false;
+}
+
+static bool start(struct rp *r, bool spoiled)
+{
+	struct kwraw_mpa ours, theirs;
+	uint8_t buf[KWRAW_MPA_MAX];
+	size_t len;
+
+	kwraw_mpa_init(&ours, kwraw_req_key, rp_where.want_crc ? KWRAW_MPA_C : 0, 1);
+	if (kw_one_in(&rng, 2)) {
+		ours.rev = 2;
+		ours.flags |= KWRAW_MPA_S;
+		ours.pd[1] = 4;
+		ours.pd[3] = 4;
+		ours.pd_len = 4;
+	}
+	ours.pd_len += kw_one_in(&rng, 2) ? kw_below(&rng, 100) : 0;
+	len = kwraw_mpa_encode(&ours, buf);
+	if (spoiled)
+		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
+	kwraw_send(&r->c, buf, len);
+	if (!accepted(r, patience(spoiled, buf, len), &theirs))
+		return false;
+	kwraw_full_operation(&r->c, &ours, &theirs);
+	/* The spoiled frame may have said something else. */
+	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
+	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
+	return true;
+}
+
+/* The consumer connects, and gets a Reply. */
+static bool start_responder(struct rp *r, bool spoiled)
+{
+	struct kwraw_mpa ours, theirs;
+	uint8_t buf[KWRAW_MPA_MAX];
+	const char *verdict;
+	bool p2p;
+	size_t len;
+
+	if (!kwraw_mpa_recv(&r->c, kwraw_req_key, &theirs, rp_soon()))
+		return false;
+	p2p = theirs.flags & KWRAW_MPA_S && theirs.pd[0] & 0x80;
+	kwraw_mpa_init(&ours, kwraw_rep_key, rp_where.want_crc ? KWRAW_MPA_C : 0, theirs.rev);
+	if (theirs.flags & KWRAW_MPA_S)
+		rp_depths(&ours, 4 | (p2p ? RP_A : 0), 4 | (p2p ? RP_C : 0));
+	ours.pd_len += kw_one_in(&rng, 2) ? kw_below(&rng, 100) : 0;
+	len = kwraw_mpa_encode(&ours, buf);
+	if (spoiled)
+		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
+	kwraw_send(&r->c, buf, len);
+	verdict = rp_ctl("cm %d", patience(spoiled, buf, len));
+	if (!verdict) {
+		kwraw_fin(&r->c);
+		return false;
+	}
+	kwraw_full_operation(&r->c, &ours, &theirs);
+	/* The spoiled frame may have said something else. */
+	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
+	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
+	return !strncmp(verdict, "ESTABLISHED", 11);
+}
+
+static void take_terminate(struct rp *r, const uint8_t *ulpdu, size_t len)
+{
+	struct kwraw_term t;
+
+	if (!kwraw_term_decode(ulpdu, len, &t) || t.layer >= ARRAY_SIZE(outcome.terminated)) {
+		rp_fail(r, "the device's Terminate is malformed");
+		return;
+	}
+	outcome.terminated[t.layer]++;
+	if (!r->c.crc && t.layer == 2 && t.code == 2)
+		rp_fail(r, "a Terminate about a CRC, which is not in use");
+}
+
+/* What the device says to all this. */
+static void listen_to(struct rp *r)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	int64_t until = kw_now_ms() + rp_soon();
+	enum kwraw_got got;
+	struct kwraw_seg s;
+	size_t len;
+
+	do {
+		got = kwraw_recv_fpdu(&r->c, ulpdu, &len, until - kw_now_ms());
+		if (got == KWRAW_GOT_NOTHING)
+			return;
+		/* A reset may cut off what was under way. */
+		if (got == KWRAW_GOT_PART && kwraw_ended(&r->c))
+			return;
+		if (got != KWRAW_GOT_FPDU || !kwraw_seg_decode(ulpdu, len, &s) ||
+		    s.ddp_version != 1 || s.rdmap_version != 1 || s.reserved) {
+			rp_fail(r, "the device says %s of %zu octets", kwraw_got_name(got), len);
+			return;
+		}
+		if (s.opcode == KWRAW_TERMINATE) {
+			take_terminate(r, ulpdu, len);
+			return;
+		}
+	} while (kw_now_ms() < until);
+}
+
+static void finish(struct rp *r)
+{
+	static const enum kwt_region may_change[] = {
+		KWT_RW, KWT_WO, KWT_IOVA, KWT_ONE, KWT_SINK, KWT_WIN,
+	};
+	char parts[200];
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(may_change); i++)
+		n += sprintf(parts + n, " %u %u", kwt_places[may_change[i]].off,
+			     kwt_places[may_change[i]].len);
+	for (i = 0; i < 4; i++)
+		n += sprintf(parts + n, " %zu 512", KWT_RECV_OFF + i * KWT_RECV_STEP);
+	rp_ctl("ignore%s", parts);
+	if (r->up && kwraw_wait_end(&r->c, rp_soon(), NULL) == KWRAW_OPEN)
+		rp_fail(r, "the connection does not end");
+	if (r->up)
+		kwraw_close(&r->c);
+	r->up = false;
+	rp_ctl("cm 10");
+	if (!rp_ctl("end %d any", rp_soon()))
+		rp_fail(r, "the consumer: %s", rp_ctl_no());
+	if (!rp_ctl("verify"))
+		rp_fail(r, "the consumer's memory: %s", rp_ctl_no());
+}
+
+static void talk(struct rp *r, enum how how)
+{
+	/* With a start-up frame that was spoiled nobody knows where the stream stands. */
+	windowed = how != REQUEST && kw_one_in(&rng, 3);
+	if (windowed)
+		rp_steps(r, rp_window);
+	if (r->failed)
+		return;
+	make_stream(r, how);
+	if (how == STREAM)
+		scribble(stream, stream_len);
+	if (how == SHUFFLE)
+		shuffle();
+	if (how == CUT)
+		stream_len = kw_below(&rng, stream_len);
+	kwraw_send(&r->c, stream, stream_len);
+	if (kw_one_in(&rng, 8)) {
+		kwraw_reset(&r->c);
+		r->up = false;
+		outcome.reset++;
+	} else {
+		kwraw_fin(&r->c);
+		listen_to(r);
+	}
+}
+
+static void one_connection(struct rp *r)
+{
+	enum how how = kw_below(&rng, HOWS);
+	bool up;
+
+	rp_begin(r);
+	if (!rp_tcp(r))
+		return;
+	r->c.piece = kw_one_in(&rng, 3) ? 1 + kw_below(&rng, 60) : 0;
+	up = r->role == RP_INIT ? start(r, how == REQUEST) : start_responder(r, how == REQUEST);
+	if (up)
+		talk(r, how);
+	else if (how == REQUEST)
+		outcome.refused++;
+	else
+		rp_fail(r, "a good start-up frame came to nothing");
+	finish(r);
+}
+
+/* After all that a good connection is as good as ever. */
+static bool still_good(struct rp *r)
+{
+	static const struct rp_step steps[] = {
+		{ RP_SEG, .op = KWRAW_SEND, .len = 300, .hit = true },
+		{ RP_WC, .wc = IBV_WC_RECV, .len = 300 },
+		{ .what = RP_DONE },
+	};
+
+	if (rp_open(r))
+		rp_steps(r, steps);
+	rp_finish(r);
+	return !r->failed;
+}
+
+static void say_outcome(unsigned int n)
+{
+	const unsigned int *t = outcome.terminated;
+	unsigned int sum = t[0] + t[1] + t[2];
+
+	kw_say("mutate: Terminates of RDMAP %u, DDP %u, MPA %u", t[0], t[1], t[2]);
+	kw_say("mutate: %u not begun, %u terminated, %u reset by us, %u closed", outcome.refused,
+	       sum, outcome.reset, n - outcome.refused - sum - outcome.reset);
+}
+
+int rp_mutate(unsigned int count, uint64_t seed)
+{
+	static const struct rp_case any = { .name = "mutate", .role = RP_INIT };
+	static struct rp_region regions[KWT_REGIONS];
+	uint8_t *out = kw_zalloc(4 * KWRAW_FPDU_MAX);
+	unsigned int i, failed = 0;
+	static struct rp r;
+
+	for (i = 0; i < count && failed < 5; i++) {
+		rng.state = kw_mix(seed, i);
+		r = (struct rp){ .k = &any, .role = kw_one_in(&rng, 4) ? RP_RESP : RP_INIT,
+				 .out = out };
+		memcpy(r.region, regions, sizeof(r.region));
+		one_connection(&r);
+		memcpy(regions, r.region, sizeof(r.region));
+		if (r.failed)
+			kw_say("  (connection %u of seed %llu)", i, (unsigned long long)seed);
+		failed += r.failed;
+	}
+	say_outcome(i);
+	kw_say("mutate: %u connections, %u failed, seed %llu", i, failed,
+	       (unsigned long long)seed);
+	r = (struct rp){ .k = &any, .role = RP_INIT, .out = out };
+	failed += !still_good(&r);
+	return failed || !i ? KW_MISMATCH : KW_OK;
+}

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwtarget: memory, queue pair, requests, completions and events.
+ */
+#include "target/verbs.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CQ_LEN		256
+#define IOVA_BASE	0x5a0000000000ULL
+#define RW_REMOTE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+#define RW_ATOMIC	(RW_REMOTE | IBV_ACCESS_REMOTE_ATOMIC)
+
+static const int access_of[KWT_REGIONS] = {
+	[KWT_RW] = RW_ATOMIC,
+	[KWT_RO] = IBV_ACCESS_REMOTE_READ,
+	[KWT_WO] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+	[KWT_LO] = IBV_ACCESS_LOCAL_WRITE,
+	[KWT_PD] = RW_REMOTE,
+	[KWT_DEAD] = RW_ATOMIC,
+	[KWT_IOVA] = RW_ATOMIC,
+	[KWT_ONE] = RW_ATOMIC,
+	[KWT_SINK] = RW_REMOTE,
+	[KWT_RECV] = IBV_ACCESS_LOCAL_WRITE,
+	[KWT_BELOW] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
+};
+
+/* ------------------------------------------------------------------ memory */
+
+static void register_region(struct kwt *t, enum kwt_region r)
+{
+	const struct kwt_place *p = &kwt_places[r];
+	uint8_t *at = t->arena + p->off;
+
+	if (r == KWT_IOVA)
+		t->mr[r] = ibv_reg_mr_iova(t->pd, at, p->len,
+					   IOVA_BASE + ((uintptr_t)at & 4095), access_of[r]);
+	else
+		t->mr[r] = ibv_reg_mr(r == KWT_PD ? t->pd2 : t->pd, at, p->len, access_of[r]);
+	if (!t->mr[r])
+		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
+}
+
+/* What always is a region of its own; that below the window, if there are windows. */
+static bool has_region(const struct kwt *t, enum kwt_region r)
+{
+	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);
+}
+
+static void deregister_region(struct kwt *t, enum kwt_region r)
+{
+	if (t->mr[r] && ibv_dereg_mr(t->mr[r]))
+		kw_die(KW_SETUP, "cannot deregister region %s: %s", kwt_places[r].name,
+		       strerror(errno));
+	t->mr[r] = NULL;
+}
+
+void kwt_memory_renew(struct kwt *t)
+{
+	int r;
+
+	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
+		if (!t->mr[r] && has_region(t, r))
+			register_region(t, r);
+	kw_fill(t->arena, KWT_ARENA_LEN, KWT_ARENA_KEY, 0);
+	memcpy(t->shadow, t->arena, KWT_ARENA_LEN);
+	memset(t->care, 1, KWT_ARENA_LEN);
+}
+
+void kwt_open(struct kwt *t, struct ibv_context *verbs)
+{
+	if (!verbs)
+		kw_die(KW_SETUP, "no device has this address");
+	t->verbs = verbs;
+	t->pd = ibv_alloc_pd(verbs);
+	t->pd2 = ibv_alloc_pd(verbs);
+	/* Without windows, a bind says that there is none. */
+	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
+	t->conns[0] = (struct kwt_conn){ .slot = 0, .slots = KWT_RECV_MAX };
+	t->conns[1] = (struct kwt_conn){ .slot = KWT_RECV_MAX, .slots = KWT_RECV_OTHER };
+	t->notes = ibv_create_comp_channel(verbs);
+	t->conns[0].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
+	t->conns[1].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
+	if (!t->pd || !t->notes || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq ||
+	    posix_memalign((void **)&t->arena, sysconf(_SC_PAGESIZE), KWT_ARENA_LEN))
+		kw_die(KW_SETUP, "cannot create objects: %s", strerror(errno));
+	t->shadow = kw_zalloc(KWT_ARENA_LEN);
+	t->care = kw_zalloc(KWT_ARENA_LEN);
+	memset(t->arena, 0, KWT_ARENA_LEN);
+	register_region(t, KWT_DEAD);
+	t->dead_stag = t->mr[KWT_DEAD]->rkey;
+	deregister_region(t, KWT_DEAD);
+	kwt_memory_renew(t);
+	fcntl(verbs->async_fd, F_SETFL, fcntl(verbs->async_fd, F_GETFL) | O_NONBLOCK);
+}
+
+void kwt_close(struct kwt *t)
+{
+	int r;
+
+	if (t->mw && ibv_dealloc_mw(t->mw))
+		kw_die(KW_SETUP, "cannot deallocate the window: %s", strerror(errno));
+	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
+		deregister_region(t, r);
+	if (ibv_destroy_cq(t->conns[0].cq) || ibv_destroy_cq(t->conns[1].cq) ||
+	    ibv_destroy_comp_channel(t->notes) || ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
+		kw_die(KW_SETUP, "cannot destroy objects: %s", strerror(errno));
+	free(t->arena);
+	free(t->shadow);
+	free(t->care);
+}
+
+static enum kwt_region find_region(const char *name)
+{
+	int r;
+
+	for (r = 0; r < KWT_REGIONS; r++)
+		if (!strcmp(kwt_places[r].name, name))
+			return r;
+	kw_die(KW_SETUP, "there is no region '%s'", name);
+}
+
+void kwt_region(struct kwt *t, char *args, char *answer)
+{
+	enum kwt_region r = find_region(args);
+	uint64_t to = (uintptr_t)t->arena + kwt_places[r].off;
+	uint32_t stag = t->mr[r] ? t->mr[r]->rkey : t->dead_stag;
+
+	if (r == KWT_IOVA)
+		to = IOVA_BASE + (to & 4095);
+	if (r == KWT_WIN && t->mw)
+		stag = t->mw->rkey;
+	sprintf(answer, "ok %u %llu %u", stag, (unsigned long long)to, kwt_places[r].len);
+}
+
+void kwt_dereg(struct kwt *t, char *args, char *answer)
+{
+	enum kwt_region r = find_region(args);
+	int rv = t->mr[r] ? ibv_dereg_mr(t->mr[r]) : 0;
+
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	t->mr[r] = NULL;
+	kwt_say(answer, "ok");
+}
+
+/* Returns what follows. */
+static const char *range(const char *args, uint32_t *off, uint32_t *len)
+{
+	int n;
+
+	if (sscanf(args, "%u %u %n", off, len, &n) != 2 || *off > KWT_ARENA_LEN ||
+	    *len > KWT_ARENA_LEN - *off)
+		kw_die(KW_SETUP, "'%s' is no part of the arena", args);
+	return args + n;
+}
+
+void kwt_expect(struct kwt *t, char *args, char *answer)
+{
+	unsigned long long key, pos;
+	const char *stream;
+	uint32_t off, len;
+
+	stream = range(args, &off, &len);
+	if (sscanf(stream, "%llu %llu", &key, &pos) != 2)
+		kw_die(KW_SETUP, "'%s' names no stream", args);
+	kw_fill(t->shadow + off, len, key, pos);
+	kwt_say(answer, "ok");
+}
+
+void kwt_ignore(struct kwt *t, char *args, char *answer)
+{
+	const char *rest = args;
+	uint32_t off, len;
+
+	do {
+		rest = range(rest, &off, &len);
+		memset(t->care + off, 0, len);
+	} while (*rest);
+	kwt_say(answer, "ok");
+}
+
+/* An aligned word is stored at once. */
+static void word(struct kwt *t, const char *args, bool store)
+{
+	unsigned long long value;
+	uint64_t v;
+	uint32_t off;
+
+	if (sscanf(args, "%u %llu", &off, &value) != 2 || off > KWT_ARENA_LEN - sizeof(v))
+		kw_die(KW_SETUP, "'%s' names no eight octets of the arena", args);
+	v = value;
+	memcpy(t->shadow + off, &v, sizeof(v));
+	if (store)
+		memcpy(t->arena + off, &v, sizeof(v));
+}
+
+void kwt_word(struct kwt *t, char *args, char *answer)
+{
+	word(t, args, false);
+	kwt_say(answer, "ok");
+}
+
+void kwt_put(struct kwt *t, char *args, char *answer)
+{
+	word(t, args, true);
+	kwt_say(answer, "ok");
+}
+
+void kwt_verify(struct kwt *t, char *args, char *answer)
+{
+	uint32_t i;
+
+	for (i = 0; i < KWT_ARENA_LEN; i++)
+		if (t->care[i] && t->arena[i] != t->shadow[i])
+			break;
+	if (i < KWT_ARENA_LEN)
+		sprintf(answer, "no %u", i);
+	else
+		kwt_say(answer, "ok");
+}
+
+/* -------------------------------------------------- queue pair and requests */
+
+static int post_recv(struct kwt *t, uint32_t size)
+{
+	unsigned int n = t->conn->recvs;
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)t->arena + KWT_RECV_OFF +
+			(t->conn->slot + n) * KWT_RECV_STEP,
+		.length = size,
+		.lkey = t->mr[KWT_RECV]->lkey,
+	};
+	struct ibv_recv_wr *bad, wr = { .wr_id = n, .sg_list = &sge, .num_sge = 1 };
+	int rv;
+
+	if (n >= t->conn->slots || size > KWT_RECV_LEN)
+		kw_die(KW_SETUP, "too many receives, or too long");
+	rv = ibv_post_recv(t->conn->id->qp, &wr, &bad);
+	t->conn->recvs += !rv;
+	return rv;
+}
+
+void kwt_conn_forget(struct kwt_conn *c)
+{
+	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
+}
+
+/* What the peer may do at most, if the connection is to be one that restricts it. */
+static bool take_rights(const struct kwt_conn *c)
+{
+	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : RW_REMOTE };
+
+	if (!c->no_rights && !c->no_atomics)
+		return true;
+	return !ibv_modify_qp(c->id->qp, &attr, IBV_QP_ACCESS_FLAGS);
+}
+
+bool kwt_qp_create(struct kwt *t)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_type = IBV_QPT_RC,
+		.send_cq = t->conn->cq,
+		.recv_cq = t->conn->cq,
+		.cap = { .max_send_wr = 64, .max_recv_wr = 16, .max_send_sge = 2,
+			 .max_recv_sge = 2 },
+	};
+	unsigned int i;
+
+	if (rdma_create_qp(t->conn->id, t->pd, &attr) || !take_rights(t->conn))
+		return false;
+	for (i = 0; i < t->conn->n_first; i++)
+		if (post_recv(t, t->conn->first[i]))
+			return false;
+	return true;
+}
+
+void kwt_qp_destroy(struct kwt *t)
+{
+	struct ibv_async_event ev;
+	struct ibv_wc wc;
+
+	if (t->conn->id && t->conn->id->qp)
+		rdma_destroy_qp(t->conn->id);
+	while (ibv_poll_cq(t->conn->cq, 1, &wc) > 0)
+		;
+	while (!ibv_get_async_event(t->verbs, &ev))
+		ibv_ack_async_event(&ev);
+}
+
+void kwt_qp_stop(struct kwt *t)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	if (ibv_modify_qp(t->conn->id->qp, &attr, IBV_QP_STATE))
+		kw_die(KW_MISMATCH, "a queue pair does not go to the error state");
+}
+
+void kwt_recv(struct kwt *t, char *args, char *answer)
+{
+	int rv = post_recv(t, atoi(args));
+
+	if (rv)
+		sprintf(answer, "no %d", rv);
+	else
+		sprintf(answer, "ok %u", t->conn->recvs - 1);
+}
+
+void kwt_post(struct kwt *t, char *args, char *answer)
+{
+	unsigned long long addr, to, a, b;
+	unsigned int verb, lkey, len, rkey, flags, imm;
+	struct ibv_sge sge;
+	struct ibv_send_wr *bad, wr = { .sg_list = &sge };
+	int rv;
+
+	if (sscanf(args, "%u %u %llu %u %u %llu %u %u %llu %llu", &verb, &lkey, &addr, &len, &rkey,
+		   &to, &flags, &imm, &a, &b) != 10)
+		kw_die(KW_SETUP, "'%s' cannot be posted", args);
+	sge = (struct ibv_sge){ .addr = addr, .length = len, .lkey = lkey };
+	wr.wr_id = KWT_WR_SEND + t->conn->sends;
+	wr.num_sge = !!len;
+	wr.opcode = verb;
+	wr.send_flags = IBV_SEND_SIGNALED | flags;
+	if (verb == IBV_WR_SEND_WITH_INV) {
+		wr.invalidate_rkey = rkey;
+	} else if (verb == IBV_WR_ATOMIC_FETCH_AND_ADD || verb == IBV_WR_ATOMIC_CMP_AND_SWP) {
+		wr.wr.atomic.remote_addr = to;
+		wr.wr.atomic.rkey = rkey;
+		wr.wr.atomic.compare_add = a;
+		wr.wr.atomic.swap = b;
+	} else {
+		wr.imm_data = htonl(imm);
+		wr.wr.rdma.remote_addr = to;
+		wr.wr.rdma.rkey = rkey;
+	}
+	rv = ibv_post_send(t->conn->id->qp, &wr, &bad);
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn->sends++);
+}
+
+/* With another key each time, so that the STag of the time before is no good. */
+void kwt_bind(struct kwt *t, char *args, char *answer)
+{
+	const struct kwt_place *p = &kwt_places[KWT_WIN];
+	struct ibv_send_wr *bad, wr = { .wr_id = KWT_WR_SEND + t->conn->sends };
+	int rv;
+
+	if (!t->mw) {
+		kwt_say(answer, "no: the device has no memory windows");
+		return;
+	}
+	wr.opcode = IBV_WR_BIND_MW;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.bind_mw.mw = t->mw;
+	wr.bind_mw.rkey = ibv_inc_rkey(t->mw->rkey);
+	wr.bind_mw.bind_info.mr = t->mr[KWT_BELOW];
+	wr.bind_mw.bind_info.addr = (uintptr_t)t->arena + p->off;
+	wr.bind_mw.bind_info.length = p->len;
+	wr.bind_mw.bind_info.mw_access_flags =
+		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | atoi(args);
+	rv = ibv_post_send(t->conn->id->qp, &wr, &bad);
+	if (rv) {
+		sprintf(answer, "no %d", rv);
+		return;
+	}
+	t->mw->rkey = wr.bind_mw.rkey;
+	sprintf(answer, "ok %u %u", KWT_WR_SEND + t->conn->sends++, t->mw->rkey);
+}
+
+/* ---------------------------------------------------- completions and events */
+
+static bool next_wc(struct kwt *t, int timeout_ms, struct ibv_wc *wc)
+{
+	int64_t until = kw_now_ms() + timeout_ms;
+
+	for (;;) {
+		if (ibv_poll_cq(t->conn->cq, 1, wc) > 0) {
+			t->conn->back++;
+			return true;
+		}
+		if (kw_now_ms() >= until)
+			return false;
+		usleep(300);
+	}
+}
+
+void kwt_wc(struct kwt *t, char *args, char *answer)
+{
+	struct ibv_wc wc;
+
+	if (!next_wc(t, atoi(args), &wc))
+		return;
+	if (wc.status)		/* of one that failed only that and its number count */
+		wc = (struct ibv_wc){ .wr_id = wc.wr_id, .status = wc.status };
+	sprintf(answer, "ok %llu %d %d %u %u %u %u", (unsigned long long)wc.wr_id, wc.status,
+		wc.opcode, wc.byte_len, wc.wc_flags,
+		wc.wc_flags & IBV_WC_WITH_INV ? wc.invalidated_rkey : 0,
+		wc.wc_flags & IBV_WC_WITH_IMM ? ntohl(wc.imm_data) : 0);
+}
+
+static bool next_note(struct kwt *t, int timeout_ms)
+{
+	struct pollfd fd = { .fd = t->notes->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&fd, 1, timeout_ms) <= 0 || ibv_get_cq_event(t->notes, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return cq == t->conn->cq;
+}
+
+void kwt_arm(struct kwt *t, char *args, char *answer)
+{
+	/* A case that asked before may have ended with the event still to come. */
+	while (next_note(t, 0))
+		;
+	if (!ibv_req_notify_cq(t->conn->cq, 1))
+		kwt_say(answer, "ok");
+}
+
+void kwt_notified(struct kwt *t, char *args, char *answer)
+{
+	if (next_note(t, atoi(args)))
+		kwt_say(answer, "ok");
+}
+
+/* The next event about a queue pair. */
+static bool next_async(struct kwt *t, int timeout_ms, enum ibv_event_type *type)
+{
+	struct pollfd fd = { .fd = t->verbs->async_fd, .events = POLLIN };
+	struct ibv_async_event ev;
+
+	while (poll(&fd, 1, timeout_ms) > 0 && !ibv_get_async_event(t->verbs, &ev)) {
+		*type = ev.event_type;
+		ibv_ack_async_event(&ev);
+		if (*type != IBV_EVENT_COMM_EST && *type != IBV_EVENT_QP_LAST_WQE_REACHED)
+			return true;
+	}
+	return false;
+}
+
+void kwt_event(struct kwt *t, char *args, char *answer)
+{
+	enum ibv_event_type type;
+
+	if (next_async(t, atoi(args), &type))
+		sprintf(answer, "ok %d", type);
+}
+
+void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer)
+{
+	unsigned int posted = t->conn->recvs + t->conn->sends;
+	enum ibv_event_type type;
+	struct ibv_wc wc;
+
+	while (t->conn->back < posted) {
+		if (!next_wc(t, timeout_ms, &wc)) {
+			sprintf(answer, "no: %u of %u requests have not come back",
+				posted - t->conn->back, posted);
+			return;
+		}
+		if (!any && wc.status != IBV_WC_WR_FLUSH_ERR)
+			sprintf(answer, "no: request %llu has come back with '%.60s'",
+				(unsigned long long)wc.wr_id, ibv_wc_status_str(wc.status));
+	}
+	if (next_wc(t, 0, &wc))
+		sprintf(answer, "no: request %llu has come back twice",
+			(unsigned long long)wc.wr_id);
+	else if (!any && next_async(t, 0, &type))
+		sprintf(answer, "no: event '%.60s'", ibv_event_type_str(type));
+}
