@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The kernels that are our own configuration of Debian's source, built once into the
-# cache. Same answers as get-kernel.sh.
+# Kernels with a configuration of this project, built once from Debian's source into the cache.
+# Prints what get-kernel.sh prints.
 #
 #   scripts/build-kernel.sh debug|kcsan|uml|uml-up           prints KDIR
 #   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     prints the folder of vmlinuz, kdir, modules ...
 #
 #   debug   6.12 with tools/testing/guest/debug.config: KASAN, lockdep, kmemleak and more
 #   kcsan   6.12 with debug.config and, over it, kcsan.config: data races
-#           Both with Documentation/upstream's patches, so that a fault of the RDMA core that
-#           is known is neither met by chance nor avoided by the tests.
+#           Both have the patches of Documentation/upstream, so that tests neither fail by a
+#           known fault of the RDMA core nor have to avoid it.
 #   uml     7.2 with tools/testing/guest/uml.config: runs as a program of this machine, with
 #           several processors, which a user-mode 6.12 cannot have
 #   uml-up  the same for one processor: uml.config and, over it, uml-up.config

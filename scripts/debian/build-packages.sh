@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Debian packages of kwarp for releases of Debian, each built in a clean chroot of that release,
-# with its compiler and for its libibverbs. They go to build/packages/SUITE, with what lintian
-# says of them in lintian.txt. What has been built of the same sources is not built again.
+# Build Debian packages of kwarp for releases of Debian, each in a clean chroot of that release,
+# with its compiler and for its libibverbs. The packages go to build/packages/SUITE, lintian's
+# findings to lintian.txt there. Packages that were built from the same sources are taken from the
+# cache.
 #
 #   scripts/debian/build-packages.sh [--version V] [--out DIR] [bookworm|trixie|sid]...
 #       (default: all)

@@ -4,10 +4,11 @@
 # Chroots of Debian releases, in which packages are built and installed: a base in the cache,
 # and for each use a fresh layer over it. Sourced, never run.
 #
-# Set here, or by who sources this: root, the chroot that has been entered; log, where programs in
-# it write to; out, the folder of logs; suite and work, of the test that runs.
+# Variables of this file and of the script that sources it: root, the chroot that has been entered;
+# log, the file that programs in the chroot write to; out, the folder of logs; suite and work, the
+# release and the folder of the test that runs.
 #
-# A script that enters one has a mount namespace of its own, so that no mount outlives it.
+# A script that enters a chroot has a mount namespace of its own, so that its mounts end with it.
 
 # The suites that a user of that release has in apt's sources.
 suites_of() {

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make install and make uninstall, by an ordinary user with sudo, in chroots of Debian 12
-# and 13: installed, once more, over a kernel update, with a source that does not compile,
-# and taken away again. The module is built, and not loaded: that is the end-to-end suite's.
-# Both releases at once: much of it waits for a disk, or keeps one processor busy.
-# TAP on stdout; the output of what is run is in build/install-test.
+# Test make install and make uninstall, run by an ordinary user with sudo in chroots of Debian 12
+# and 13: a first installation, a second one, one over a kernel update, one of a source that does
+# not compile, and the removal. The module is built and not loaded: the end-to-end suite loads
+# modules. Both releases run at the same time, as a run mostly waits for the disk or uses one
+# processor. TAP on stdout; the output of the programs is in build/install-test.
 #
 #   scripts/debian/install-test.sh [bookworm|trixie]...
 #

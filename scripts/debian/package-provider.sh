@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# For debian/rules: the provider for the libibverbs1 of the system that builds the package, and
-# beside it, as the file depends, which libibverbs1 the package depends on.
+# For debian/rules: build the provider for the libibverbs1 of this system into OUT. The file
+# OUT/depends says which versions of libibverbs1 the package depends on.
 #
 #   RDMA_CORE=TREE scripts/debian/package-provider.sh OUT
 #

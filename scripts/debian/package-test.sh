@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The Debian packages, in fresh chroots of Debian 12, 13 and sid that have a kernel with its
-# headers and else Debian's base: built, judged by lintian, installed by apt, beside make install
-# and another libibverbs, upgraded, removed and purged. The module is built, and not loaded: that
-# is the end-to-end suite's. TAP on stdout; what the programs said is in build/package-test.
-# The RPM spec is parsed, and built as far as Debian's rpmbuild can.
+# Test the Debian packages in fresh chroots of Debian 12, 13 and sid, which have Debian's base and a
+# kernel with headers. The packages are built, judged by lintian, installed by apt, also where make
+# install or another libibverbs is present, upgraded, removed and purged. The module is built and
+# not loaded: the end-to-end suite loads modules. The RPM spec is parsed, and built as far as
+# Debian's rpmbuild can. TAP on stdout; the output of the programs is in build/package-test.
 #
 #   scripts/debian/package-test.sh [bookworm|trixie|sid]...      (default: all three)
 #

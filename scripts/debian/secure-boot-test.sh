@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Secure Boot as an administrator meets it, in a guest: firmware with the keys that machines are
-# sold with starts Debian's kernel through shim and GRUB. The module that apt has installed, which
-# DKMS signed with a key of its own, is refused; mokutil asks for the key, it is confirmed on shim's
-# screen, and the module loads. One without a signature, and one of another key, are refused still.
-# TAP on stdout; the guest's consoles are in build/secure-boot.
+# Test the packages' module under Secure Boot, in a guest: firmware with Microsoft's keys starts
+# Debian's kernel through shim and GRUB. The kernel refuses the module that apt has installed, which
+# DKMS has signed with its own key. mokutil then requests the key, a program confirms it on shim's
+# screen, and the module loads. A module without a signature and one signed with another key are
+# refused as before. TAP on stdout; the guest's consoles are in build/secure-boot.
 #
 #   scripts/debian/secure-boot-test.sh
 #

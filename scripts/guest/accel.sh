@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Prints kvm if a stock kernel really boots to its first process under KVM within
-# ten seconds, else tcg. /dev/kvm being there says nothing. Asked once per host boot.
+# Print kvm if a stock kernel boots to its first process under KVM within ten seconds, else tcg.
+# That /dev/kvm exists does not mean that KVM works. The cache keeps the answer until the host
+# boots again.
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts

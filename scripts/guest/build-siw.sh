@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# siw, the peer of the interop tests, for kernels that lack it: built from the
-# distribution's kernel source into the cache. Prints the path of siw.ko.
-# Its code is never copied into this repository.
+# Build siw, the peer of the interop tests, for a kernel that has none, from the distribution's
+# kernel source into the cache. Prints the path of siw.ko. The code of siw is never copied into this
+# repository.
 #
-#   scripts/guest/build-siw.sh KDIR
+#   scripts/guest/build-siw.sh KDIR [MAKE ARGUMENTS]
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Ceph's messenger for the guest, in the cache: the two programs that measure it, and of what they
-# need the libraries that the guest's root has not. Prints the folder, which is an overlay.
+# Ceph's messenger for the guest, in the cache: two programs that measure the messenger, and those
+# of their libraries that the guest's root lacks. Prints the folder, which is an overlay.
 #
 #   scripts/guest/get-ceph.sh
 set -euo pipefail

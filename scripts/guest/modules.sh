@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Make a kernel's module tree fit for the guest: keep what RDMA, networking and
-# the storage users of RDMA need with all that these depend on, decompress, depmod.
+# Reduce a kernel's module tree for the guest: keep the modules for RDMA, networking and storage
+# over RDMA, with their dependencies; delete the others, decompress, run depmod.
 #
 #   scripts/guest/modules.sh ROOT RELEASE      ROOT/usr/lib/modules/RELEASE is changed
 set -euo pipefail

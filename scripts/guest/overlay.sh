@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What a guest needs to test this checkout: kwarp.ko and siw.ko for its kernel, the
-# provider for its rdma-core, the tests and their programs. Prints the folder.
+# Make the overlay of a guest, which is what belongs to this checkout: kwarp.ko and siw.ko for the
+# guest's kernel, the provider for its rdma-core, the tests and their programs. Prints the folder.
 #
 #   scripts/guest/overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
 #

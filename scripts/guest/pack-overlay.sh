@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Pack folders, laid over each other, as a cpio archive for the guest of a kernel.
-# Modules in usr/lib/modules/RELEASE/extra are made known to modprobe.
+# Pack folders into one cpio archive for a guest; where several have a file, the last folder's
+# counts. modprobe in the guest finds the modules in usr/lib/modules/RELEASE/extra.
 #
 #   scripts/guest/pack-overlay.sh OUT.cpio RELEASE MODULES_ROOT DIR...
 set -euo pipefail

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Find out what a kernel offers, by compiling: version numbers lie on kernels with
-# backports. Each scripts/kernel/probes/NAME.c that compiles becomes KWARP_HAVE_NAME in
-# OUT, with the probe's comment. Only the driver's compat.h includes OUT.
+# Find out what a kernel offers, by compiling small files: the version number of a kernel with
+# backports does not tell. Each scripts/kernel/probes/NAME.c that compiles becomes KWARP_HAVE_NAME
+# in OUT, with the probe's comment. Only the driver's compat.h includes OUT.
 #
 #   scripts/kernel/probe.sh KDIR OUT/kwarp_config.h [MAKE ARGUMENTS...]
 set -euo pipefail

@@ -5,11 +5,11 @@
  *	kwagain [-s] -a addr [-p port] [-n cycles] [-v]
  *
  * In each cycle the two ends (-s: the one that listens) post receives, connect, exchange messages
- * whose contents are checked, and disconnect; what has been posted for nothing is flushed.  Then
- * the queue pair goes to RESET, and there is the next one.  A receive that is posted after the end
- * belongs to no connection: nothing may ever arrive there.
+ * whose contents are checked, and disconnect, which flushes the receives that are left.  Then the
+ * queue pair goes to RESET, and the next cycle begins.  A receive that is posted after a connection
+ * has ended belongs to no connection: no message may arrive there.
  *
- * Status 0: each completion was there, once, and all could be destroyed.
+ * Status 0: each request completed once, and all objects could be destroyed.
  */
 #include "kwcm.h"
 #include "kwtest.h"

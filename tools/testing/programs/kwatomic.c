@@ -5,15 +5,15 @@
  *	kwatomic -s -a addr -p port [-q queue pairs] [-n rounds]
  *	kwatomic -c -a addr -p port [-q queue pairs] [-n rounds]
  *
- * The server owns the words, and adds to one of them itself all the time. Each queue pair of the
- * client has a thread, which
+ * The words are in the server's memory, and the server adds to one of them all the time. Each queue
+ * pair of the client has a thread, which
  *
- *	adds 1 to the counter that all have: no value may come back twice, and in the end none
- *	of the additions may be missing, the server's own included;
- *	takes a lock by CmpSwap, reads a number, writes the next one, and lets the lock go:
- *	none may be missing there either;
- *	writes a slot of its own for each round, with the round as immediate data: what the
- *	server finds in the slot when it hears of the round is what was written.
+ *	adds 1 to the counter that all threads share: no value may come back twice, and no
+ *	addition may be missing in the end, the server's own included;
+ *	takes a lock by CmpSwap, reads a number, writes the next number, and releases the lock:
+ *	no number may be missing in the end;
+ *	writes a slot of its own in each round, with the number of the round as immediate data:
+ *	when that number reaches the server, the slot must have what was written.
  */
 #include "kwcm.h"
 #include "kwtest.h"

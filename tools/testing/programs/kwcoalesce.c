@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwcoalesce: requests that are posted one by one, and what it is that sends them.
+ * kwcoalesce: requests that are posted one by one are held back for a moment; what sends them?
  *
  *	kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE
  *
- * Both ends of a connection are in this process, over the device with that address.  What is posted
- * to a send queue that is held goes when the program polls and finds nothing, or asks for an
- * event.  If it does neither a timer sends it, which the device counts (coalesce_timeouts), and
- * after some times (KWARP_COALESCE_MISSES) nothing is held for a while.
+ * Both ends of a connection are in this process, over the device with that address.  The device
+ * holds requests of a send queue until the program polls and finds no completion, or asks for an
+ * event.  If the program does neither, a timer sends the requests.  The device counts that
+ * (coalesce_timeouts), and after KWARP_COALESCE_MISSES such times it holds no requests for a while.
  *
- * poll		a few Writes, again and again, and a poll behind them, which sends what was held
- * arm		the same, but an event is asked for
- * sleep	Sends to and fro, of a program that posts and then sleeps until the other end hears
- * leave	Writes one after the other, and no poll between them: the timer sends them
- * spin		a poll, a Write, and looks at its sink until it is there
- * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
+ * poll		a few Writes and then a poll, which sends them, again and again
+ * arm		the same, but the program asks for an event instead
+ * sleep	Sends in both directions: a program posts, and sleeps until the other end answers
+ * leave	Writes one after the other without a poll: the timer sends them
+ * spin		a poll, a Write, and then the program reads the sink until the data is there
+ * realtime	the same by a program with SCHED_FIFO, which can keep the timer from running
  *
  * -o	holding is switched off: the timer has nothing to send
  */

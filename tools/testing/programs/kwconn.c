@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: many connections after and beside each other.
+ * kwconn: many connections, one after the other and at the same time.
  *
- * The server accepts whatever comes, echoes one message per connection and outlives
- * every failure; or (-r) rejects whatever comes, or (-q) never answers. The client
- * connects, exchanges a message, compares it, disconnects, again and again; or (-x)
- * expects every attempt to be refused in time; or (-i) leaves the connection idle until
- * it is lost, or until SIGUSR1: then it sends one more message and disconnects.
+ * The server accepts every request, echoes one message per connection and survives every failure;
+ * with -r it rejects every request, with -q it never answers. The client connects, exchanges a
+ * message, compares it, and disconnects, again and again. With -x it expects every attempt to be
+ * refused in time. With -i it leaves the connection idle until the connection is lost, or until
+ * SIGUSR1: then it sends one more message and disconnects.
  *
  *	kwconn -s -a addr -p port [-P slots] [-t tos] [-D octets] [-r | -q]
  *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
  *	       [-x | -i] [-H] [-f]
  *
- * With -D, at both ends, connect and accept have so much private data, which is compared.
+ * With -D at both ends, connect and accept have that much private data, which is compared.
  *
- * With -f an attempt for which there is no way to the peer is no failure, and made anew.
+ * With -f an attempt without a route to the peer is no failure, and is made again.
  *
- * With -H all connections are open at once, and end together when the last one has had
- * its answer; -P is then how many are being made.
+ * With -H all connections are open at the same time, and end together when the last one has had its
+ * answer; -P is then the number of connections that are being made at a time.
  */
 #include "kwcm.h"
 #include "kwtest.h"

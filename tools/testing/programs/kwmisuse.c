@@ -4,8 +4,8 @@
  *
  *	kwmisuse -m mode -a addr -p port [-v]
  *
- * As a server, with a queue pair that the library knows nothing of, so that it does not
- * get in the way:
+ * As a server, with a queue pair that librdmacm does not know, so that the library refuses nothing
+ * by itself:
  *	accept-reject	accepts a request, then rejects it
  *	accept-reject-qp the same, and destroys the queue pair before the id
  *	accept-reject-exit the same, and destroys nothing before it ends
@@ -16,11 +16,11 @@
  * As a client:
  *	connect-error	connects with a queue pair in the error state
  *	connect-broken	connects, and the queue pair goes to the error state meanwhile
- *	connect-wait	connects to one that never answers, and does nothing until killed
- *	connect-reject	connects to one that never answers, then rejects; on a kernel whose
- *			iw_cm is not mended this stops the machine
+ *	connect-wait	connects to a peer that never answers, and does nothing until killed
+ *	connect-reject	connects to a peer that never answers, then rejects; on a kernel without
+ *			the patch of Documentation/upstream for iw_cm this stops the machine
  *
- * Status 0: the calls gave what they should, and everything could be destroyed.
+ * Status 0: the calls returned what they should, and all objects could be destroyed.
  */
 #include "kwcm.h"
 #include "kwtest.h"

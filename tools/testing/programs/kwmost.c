@@ -4,8 +4,9 @@
  *
  *	kwmost -d device -k pd|cq|srq|qp|mr|mw
  *
- * Nobody else may have any of that kind. Each is the smallest that there is. What is too much has
- * to be refused with ENOMEM; when one has gone another can be made, and in the end all are gone.
+ * No other program may have an object of that kind. Each object is as small as possible. One object
+ * more than the device reports must be refused with ENOMEM; after one has been destroyed another
+ * can be made, and in the end all are destroyed.
  */
 #include "kwtest.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmpi: what an MPI program asks of the network, all data verified: a ring of messages from small
- * to large, sums over all ranks, a window that each rank puts to and gets from, and one with words
- * that all of them add to.
+ * kwmpi: what an MPI program uses of the network, with all data verified: messages from small to
+ * large in a ring of ranks, sums over all ranks, a window that each rank puts to and gets from,
+ * and a window with words that all ranks add to.
  *
  *	mpirun -n N kwmpi [rounds [messages]]
  *

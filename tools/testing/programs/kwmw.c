@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: memory windows, from birth to every way in which they end.
+ * kwmw: memory windows, from allocation to every way in which they end.
  *
  *	kwmw -s -a addr -p port [-x]
  *	kwmw -c -a addr -p port
  *
- * The server owns the memory and tells the client what to do with it, a command per
- * message. The client always has a connection ready, each in a process of its own, so
- * the server can let one break and go on with the next. What the client wrote, or was
- * kept from writing, the server sees in its memory. With -x the server ends with
- * windows bound and leaves all cleaning up to the kernel.
+ * The memory is the server's, and the server tells the client what to do with it, one command per
+ * message. The client always has a connection ready, each in a process of its own, so that the
+ * server can let one break and use the next. The server looks into its memory for what the client
+ * wrote, or was kept from writing. With -x the server ends while windows are bound, and the kernel
+ * has to clean up.
  */
 #include "kwcm.h"
 #include "kwtest.h"

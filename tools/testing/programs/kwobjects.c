@@ -4,9 +4,9 @@
  *
  *	kwobjects -d device [-n cycles] [-e entries] [-k]
  *
- * Each cycle has all objects at once, a completion queue of so many entries among them, and
- * destroys them in the order of their use; every second one leaves that to the kernel, by
- * closing the device. With -k the first keeps them until it is killed.
+ * Each cycle makes all objects, with a completion queue of the given number of entries, and
+ * destroys them in the order of their use. Every second cycle only closes the device, so that the
+ * kernel has to destroy them. With -k the first cycle keeps them until the program is killed.
  */
 #include "kwtest.h"
 

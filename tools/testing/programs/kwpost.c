@@ -5,13 +5,14 @@
  *	kwpost -d rdma-device [-n times] [-v]
  *	kwpost -d rdma-device -g [-v]
  *
- * libsiw rings its doorbell with this command, and with nothing to post.  A program may say
- * something else: requests in the command itself, of whatever number and size.  Each such call has
- * to be refused, with the number of the first request that was not taken; nothing of it may be
- * posted, and all objects go afterwards, so no call has kept a reference.
+ * libsiw uses this command, without any request in it, as its doorbell.  A program may use the
+ * command with requests, of any number and size.  Each such call must be refused, with the number
+ * of the first request that was not accepted, and post nothing.  All objects can be destroyed
+ * afterwards, so no call has kept a reference.
  *
- * The second rings until the device is gone, says so, goes on for a while to use its queues, which
- * are memory that nobody looks at any more, and waits for SIGTERM with the device open.
+ * With -g the program rings until the device is gone, reports that, uses its queues for a while
+ * longer, which are memory that the kernel no longer reads, and waits for SIGTERM with the device
+ * open.
  */
 #include "kwtest.h"
 

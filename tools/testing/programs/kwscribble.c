@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwscribble: a program that writes nonsense into the queues it shares with the
- * kernel, while requests are posted and completions polled.
+ * kwscribble: a program that writes nonsense into the queues that it shares with the kernel, while
+ * it posts requests and polls completions.
  *
  *	kwscribble -a addr -p port [-n rounds] [-t milliseconds] [-S seed]
  *
- * Each round is a child process with a connection of its own to a kwconn server. It
- * finds the mappings of the uverbs device among its own and overwrites indices,
- * flags and entries: single words, runs, and now and then each octet of a mapping from end to
- * end, of send, receive or shared receive queue and completion queue. What happens to the
- * child does not matter, it may crash; but it must end when it is told to, and the suite
- * checks that nobody else has noticed.
+ * Each round is a child process with a connection of its own to a kwconn server. The child finds
+ * its mappings of the uverbs device and overwrites indices, flags and entries of send, receive,
+ * shared receive and completion queues: single words, runs of words, and now and then a whole
+ * mapping. The child may fail or crash, but it must end when it gets the signal to end, and the
+ * suite checks that no other program was disturbed.
  */
 #include "kwcm.h"
 #include "kwtest.h"

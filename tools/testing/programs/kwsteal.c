@@ -4,9 +4,9 @@
  *
  *	kwsteal -a addr -p port [-n numbers]
  *
- * A process that makes its queue pairs without rdma_create_qp() names them by number
- * in rdma_connect(). Here no queue pair is made at all, so nothing may be connected:
- * each number is either unknown (EINVAL) or somebody else's (EPERM).
+ * A process that makes its queue pairs without rdma_create_qp() passes their numbers to
+ * rdma_connect(). This program makes no queue pair, so every call must fail: a number either does
+ * not exist (EINVAL) or belongs to another process (EPERM).
  */
 #include "kwcm.h"
 #include "kwtest.h"

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbench: what one kind of traffic achieves between two processes, over any RDMA
- * device.  `make bench` runs it over kwarp, siw and rxe in turn.
+ * kwbench: the rate or latency of one kind of traffic between two processes, over any RDMA device.
+ * `make bench` runs it over kwarp, siw and rxe in turn.
  *
- * perftest is not enough for that: its rates come from the processor's cycle counter,
- * which an emulator does not keep steady; with rdma_cm it listens twice on one port, so
- * that a quick client fails now and then; it counts what TCP has taken, not what has
- * arrived, which flatters a slow device by a socket buffer; and it neither measures
- * processor time nor opens 512 connections in reasonable time.
+ * perftest is not enough for that.  Its rates come from the processor's cycle counter, which an
+ * emulator does not keep steady.  With rdma_cm it listens twice on one port, so that a quick client
+ * fails now and then.  It counts octets that TCP has accepted, not those that have arrived, which
+ * favours a slow device by a socket buffer.  It neither measures processor time nor opens 512
+ * connections in reasonable time.
  *
- * The client decides about the run and tells the server in its private data.  Rates are
- * of so many operations as take the time asked for, as a warm-up has shown.  Each phase ends
- * with a Read on each queue pair: its answer comes when all before it is placed at the far
- * side, so what is counted has arrived.  Processor time is that of the whole machine, both
- * ends, user and kernel: all processors' time but for the idle.
+ * The client chooses the parameters of a run and sends them in its private data.  A rate is
+ * measured over a number of operations, which a warm-up has found to take the requested time.
+ * Each phase ends with a Read on each queue pair: the response comes after all earlier operations
+ * are placed at the far end, so everything that is counted has arrived.  Processor time is that of
+ * the whole machine, both ends, user and kernel: the time of all processors without the idle time.
  *
- * iWARP has no flow control for Sends: the client sends as many as it has credits, the
- * server gives new ones in a small Send, one for each half of its receives.  A Write with immediate
- * data takes a receive, too.
+ * iWARP has no flow control for Sends: the client sends only as many as it has credits, and the
+ * server returns credits in a small Send, one for each half of its receives.  A Write with
+ * immediate data takes a receive, too.
  *
- * Immediate data are numbers, one after the other: the server counts those that come in their
- * order.  Each queue pair has a word for its atomic operations: FetchAdd adds 1, CmpSwap puts a
- * number in the place of the one before.  In the end the client says how many operations it has
- * posted, the server looks at its count or at the word, and answers.
+ * Immediate data are consecutive numbers: the server counts those that arrive in order.  Each queue
+ * pair has a word for its atomic operations: FetchAdd adds 1, CmpSwap replaces a number by the
+ * next.  In the end the client sends how many operations it has posted; the server compares its
+ * count, or the word, and answers.
  */
 #ifndef KWBENCH_H
 #define KWBENCH_H

@@ -13,9 +13,9 @@
  *  Read   the sink is compared when the Read completes. Some Reads are followed by
  *         a fenced control message: the checker then rewrites the source at once.
  *
- * Every source buffer is overwritten as soon as its completion was polled. All
- * memory that no operation should touch holds a guard pattern that is checked
- * around every piece each time and as a whole now and then and at the end.
+ * Every source buffer is overwritten as soon as its completion was polled. All memory that no
+ * operation should touch holds a guard pattern. The pattern is checked around every piece after
+ * each operation, and everywhere now and then and at the end.
  *
  * An operation lives in slot (number mod window), which fixes the buffers and
  * windows it uses at both ends; a slot is free again when its operation is done.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: what happens where something runs out or is taken away.
+ * kwedge: what happens where a resource runs out or is taken away.
  *
  *	kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE
  *
@@ -10,7 +10,7 @@
  * dereg	memory is deregistered while a peer writes into it
  * depth	more Reads at once than the device has are asked for
  *
- * -x leaves out what the case is about, to show that it can fail.
+ * -x leaves out the operation that the case tests, to show that the case can fail.
  */
 #include "kwedge.h"
 

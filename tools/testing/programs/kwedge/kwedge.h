@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwedge: what happens where something runs out or is taken away.
+ * kwedge: what happens where a resource runs out or is taken away.
  */
 #ifndef KWEDGE_H
 #define KWEDGE_H

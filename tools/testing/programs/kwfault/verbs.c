@@ -4,8 +4,8 @@
  *
  * A verb that makes something may be refused, with ENOMEM, or EFAULT where it is a copy
  * from or to the program that fails; it then has left nothing, and the next attempt finds
- * everything as before.  A verb that destroys or posts something has to succeed: whoever
- * gives memory back must not need any.
+ * everything as before.  A verb that destroys or posts something has to succeed: a
+ * call that frees memory must not need memory.
  */
 #include "kwcm.h"
 #include "kwfault.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwverbs: wrong calls of verbs, and what they have to give.
+ * kwverbs: wrong calls of verbs, and the errno that each must return.
  */
 #ifndef KWVERBS_H
 #define KWVERBS_H

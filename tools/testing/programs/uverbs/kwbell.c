@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbell: for whom the doorbell of a context rings, and who may ring it.
+ * kwbell: for which queue pairs a context's doorbell works, and which processes may ring it.
  *
  *	kwbell -d rdma-device [-u user] [-v]
  *	kwbell -d rdma-device -g [-t threads] [-v]
  *
- * The first makes each call of a table, and posts requests that have to come back: at first, by
- * a second doorbell, as another user, and in children.
+ * Without -g the program makes each call of a table, and posts requests that must complete: by its
+ * first doorbell, by a second one, as another user, and in child processes.
  *
- * The second rings in several threads and a child until the device is gone, says so, and waits
- * for SIGTERM with its files open.  Somebody else has to delete the link meanwhile.
+ * With -g it rings in several threads and a child process until the device is gone, reports that,
+ * and waits for SIGTERM with its files open.  Another program has to delete the link meanwhile.
  */
 #include "kwtest.h"
 #include "kwuverbs.h"

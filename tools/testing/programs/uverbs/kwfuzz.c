@@ -4,11 +4,11 @@
  *
  *	kwfuzz -d rdma-device [-n calls] [-j processes] [-t threads] [-S seed] [-v]
  *
- * Each process opens the device, makes a chunk of the calls in its threads, which share one
- * context and what is made in it, and ends with everything still there; then comes the next
- * one, until all calls are made.  Most calls are nearly right: a good one with something
- * changed, on objects that exist or have just gone.  What they give does not matter.  The
- * processes must end, and whoever runs this looks at the kernel's log, and for objects left.
+ * Each process opens the device, makes a part of the calls in its threads, which share one context
+ * and its objects, and ends without destroying anything; then the next process begins, until all
+ * calls are made.  Most calls are nearly right: a correct call with one change, on objects that
+ * exist or have just been destroyed.  The results of the calls do not matter.  The processes must
+ * end, and the test that runs kwfuzz checks the kernel log, and that no objects are left.
  *
  * With one process and one thread a seed gives the same calls again.
  */

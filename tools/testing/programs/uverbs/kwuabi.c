@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwuabi: does the driver keep to the core's rules for what provider and driver say to each
- * other?  Either may be older: zero octets that one side does not know of are accepted, others
- * refused; an answer is cut to its room, or filled up with zeroes.
+ * kwuabi: does the driver follow the core's rules for the driver data of a command and its answer?
+ * Provider or driver may be the older one: octets that the driver does not know are accepted if
+ * they are zero, and refused otherwise; an answer is cut to the caller's buffer, or padded with
+ * zeroes.
  *
  *	kwuabi -d rdma-device [-v]
  *
- * Each command that carries driver data is called by ioctl() and by write(), with every kind of
- * request and of room for an answer.
+ * Each command with driver data is called by ioctl() and by write(), with every kind of request and
+ * every size of buffer for the answer.
  */
 #include "kwtest.h"
 #include "kwuverbs.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * uverbs commands without libibverbs: every octet of them is the caller's.
+ * uverbs commands without libibverbs: the caller decides about every octet of a command.
  */
 #ifndef KWUVERBS_H
 #define KWUVERBS_H
