@@ -10,7 +10,7 @@ CASES ?=
 SHELL := /bin/bash
 scripts := $(CURDIR)/scripts
 
-# Passed on to the kernel's build.
+# Given to the kernel's build if they are on the command line.
 kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
 
 .PHONY: help
@@ -19,7 +19,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 .PHONY: demo
-demo: ## fresh machine to RDMA traffic in a virtual machine, with figures
+demo: ## from a fresh machine to RDMA traffic in a virtual machine, with figures
 	@$(scripts)/demo.sh
 
 .PHONY: module
@@ -44,27 +44,27 @@ check: ## everything that CI runs; ends in "N passed, N failed, N skipped"
 	@$(scripts)/check.sh
 
 .PHONY: check-all
-check-all: ## the same and all that has no room there: other kernels, data races, long fuzz, mutants, soak
+check-all: ## make check and what takes longer: other kernels, data races, long fuzz, mutants, soak
 	@$(scripts)/check-all.sh
 
 .PHONY: selftest
-selftest: ## the tests' own tests: what they must not let pass, they do not
+selftest: ## tests of the test tools: each must fail where it has to
 	@$(scripts)/selftest.sh
 
 .PHONY: mutate
-mutate: ## break functions that the conformance tables name, expect the named tests to fail [ROWS=40 SEED=]
+mutate: ## break functions of the conformance tables, see that their tests fail [ROWS=40 SEED=]
 	@$(scripts)/mutate.py $(if $(ROWS),--rows $(ROWS)) $(if $(SEED),--seed $(SEED))
 
 .PHONY: lint
-lint: ## checkpatch, sparse, W=1, layers, kernel-doc, licences
+lint: ## static checks: checkpatch, sparse, W=1, layers, kernel-doc, plain words and more
 	@$(scripts)/lint.sh
 
 .PHONY: docs
-docs: ## the book of Documentation/, HTML in build/docs/html
+docs: ## make a book of Documentation/, HTML in build/docs/html
 	@$(scripts)/docs.sh
 
 .PHONY: kunit
-kunit: ## unit tests of the layers from protocol to connection management, in user-mode Linux
+kunit: ## KUnit suites of all layers, in user-mode Linux
 	@$(scripts)/kunit.sh
 
 .PHONY: coverage
@@ -92,47 +92,47 @@ packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm tr
 	@$(scripts)/debian/build-packages.sh $(SUITES)
 
 .PHONY: package-test
-package-test: ## these installed, upgraded, removed in fresh chroots of Debian 12, 13 and sid [SUITES=]
-	@$(scripts)/debian/package-test.sh $(SUITES)
+package-test: ## install, upgrade and remove the packages in chroots of Debian 12, 13, sid [SUITES=]
+	@$(scripts)/package-test.sh $(SUITES)
 
 .PHONY: secure-boot
-secure-boot: ## the packages' module in a guest with Secure Boot, before and after its key is enrolled
-	@$(scripts)/debian/secure-boot-test.sh
+secure-boot: ## load the packages' module with Secure Boot, before and after its key is enrolled
+	@$(scripts)/secure-boot-test.sh
 
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]
 	@$(scripts)/e2e.sh $(if $(KERNEL),--kernel $(KERNEL)) $(CASES)
 
 .PHONY: e2e-debug
-e2e-debug: ## the same on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
+e2e-debug: ## end-to-end suite on a debug kernel: KASAN, lockdep, kmemleak, UBSAN [CASES=]
 	@$(scripts)/e2e.sh --kernel debug $(CASES)
 
 .PHONY: e2e-arm64
-e2e-arm64: ## the same on an emulated arm64 machine [CASES=]
+e2e-arm64: ## end-to-end suite on an emulated arm64 machine [CASES=]
 	@$(scripts)/e2e.sh --kernel 6.12-arm64 $(CASES)
 
 .PHONY: kernel-table
-kernel-table: ## Documentation/kernels.rst, of what has run here
+kernel-table: ## update Documentation/kernels.rst with the runs made here
 	@$(scripts)/kernels.py
 
 .PHONY: soak
-soak: ## mixed traffic for long while everything around is bad [SECONDS=7200 KERNEL=6.12]
+soak: ## mixed traffic over bad networks, with disturbances [SECONDS=7200 KERNEL=6.12]
 	@$(scripts)/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
 
 .PHONY: bench
-bench: ## kwarp, siw, rxe and TCP in turn, user-mode kernels, report [GUEST=uml-up OUT=dir ROUNDS=5]
+bench: ## measure kwarp, siw, rxe and TCP in turn, make a report [GUEST=uml-up OUT=dir ROUNDS=5]
 	@$(scripts)/bench.sh $(foreach g,$(GUEST),--guest $(g)) $(if $(OUT),--out $(OUT)) -- $(if $(ROUNDS),--rounds $(ROUNDS))
 
 .PHONY: install
-install: ## this machine: DKMS module, provider, man page, unit, as root [RDMA_CORE=<tree>]
+install: ## install on this machine, as root: DKMS module, provider, tools [RDMA_CORE=<tree>]
 	@RDMA_CORE="$(RDMA_CORE)" $(scripts)/install.sh
 
 .PHONY: uninstall
-uninstall: ## take these away again (as root)
+uninstall: ## remove what make install has installed (as root)
 	@$(scripts)/uninstall.sh
 
 .PHONY: clean
-clean: ## remove what was built here (the cache stays: ~/.cache/kwarp, KWARP_CACHE)
+clean: ## remove what was built here, not the cache (~/.cache/kwarp, KWARP_CACHE)
 	@rm -rf build
 	@find drivers rdma-core-provider tools \( -name '*.o' -o -name '*.ko' -o -name '*.mod' -o -name '*.mod.c' \
 		-o -name '.*.cmd' -o -name modules.order -o -name Module.symvers \) -type f -delete 2>/dev/null || true
