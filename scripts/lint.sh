@@ -10,7 +10,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-checks=(checkpatch build layers kernel-doc licences shellcheck case-names hosts conformance limits reference kernels upstream docs)
+checks=(checkpatch build layers kernel-doc licences shellcheck words case-names hosts conformance limits reference kernels upstream docs)
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
@@ -108,6 +108,11 @@ check_shellcheck() {
 	files '*.sh' '*.bash' '.ci/run' 'tools/testing/guest/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
 
+# Plain words, and no names of files that do not exist.
+check_words() {
+	"$here/words.py"
+}
+
 # The cases are sourced into one shell: of two functions of one name the later one is called.
 check_case-names() {
 	local suite=tools/testing/selftests/kwarp
@@ -152,7 +157,7 @@ check_kernels() {
 	"$here/kernels.py" --check
 }
 
-# kernels_of PATCH: what upstream/index.rst says, in the first words behind its name.
+# kernels_of PATCH: the versions in the first sentence after its name in upstream/index.rst.
 kernels_of() {
 	grep -A 1 -F "\`\`${1##*/}\`\`" Documentation/upstream/index.rst | sed -n '2s/\. .*//p' | grep -oE '[0-9]+\.[0-9]+'
 }

@@ -9,7 +9,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
-tests=(reports harmless leak-case counting lint-dead-tools bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference leaks)
+tests=(reports harmless leak-case counting lint-dead-tools lint-words bench-judge bench-retry bench-excuse bench-rfc7306 perf-race order kwarpctl reference leaks)
 out=$KWARP_ROOT/build/selftest
 
 # ---------------------------------------------------------------- the log scan
@@ -145,6 +145,26 @@ test_lint-dead-tools() {
 	for check in checkpatch kernel-doc shellcheck docs; do
 		! KWARP_RESULTS='' PATH=$dead:$PATH "$here/lint.sh" "$check" >/dev/null 2>&1 || echo "lint/$check passes without its tool"
 	done
+}
+
+# Which words and names of files lint must find, and which not, is in scripts/tests/test_words.py.
+# Here: a word in a file of the project fails that part of lint, and nothing else does there.
+test_lint-words() {
+	local tree=$out/words
+	PYTHONPATH=$here python3 -B -m unittest -q tests.test_words >"$out/words.log" 2>&1 || cat "$out/words.log"
+	rm -rf "$tree"
+	mkdir -p "$tree/scripts"
+	cp "$here"/{lint.sh,lib.sh,words.py} "$tree/scripts/"
+	printf '#!/bin/sh\n' >"$tree/scripts/host-packages.sh"
+	chmod +x "$tree/scripts/host-packages.sh"
+	git -C "$tree" init -q
+	# Only the page is judged.
+	printf '/scripts/\n/build/\n' >"$tree/.gitignore"
+	echo 'A link ends.' >"$tree/page.rst"
+	KWARP_RESULTS='' "$tree/scripts/lint.sh" words >"$out/words.log" 2>&1 || cat "$out/words.log"
+	echo 'Nor''  does it stay.' >>"$tree/page.rst"
+	! KWARP_RESULTS='' "$tree/scripts/lint.sh" words >"$out/words.log" 2>&1 || echo "lint/words passes with a bad word"
+	grep -q '^  page.rst:2: ' "$out/words.log" || cat "$out/words.log"
 }
 
 # -------------------------------------------------------------------- the bench
@@ -398,7 +418,7 @@ test_kwarpctl() {
 	unit_tests "$KWARP_ROOT/tools/kwarpctl"
 }
 
-# What makes Documentation/reference of the sources.
+# What makes Documentation/reference of the sources, and the other Python of scripts/.
 test_reference() {
 	unit_tests "$here"
 }
