@@ -27,7 +27,7 @@ stop_tree() {
 	done
 }
 
-# Jobs in the background do not hear of Ctrl-C: they would go on behind the prompt.
+# Jobs in the background do not get Ctrl-C: they would go on after the prompt is back.
 end_jobs() {
 	local pids pid i
 	mapfile -t pids < <(for pid in "${jobs[@]}"; do stop_tree "$pid"; done)

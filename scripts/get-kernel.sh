@@ -9,7 +9,7 @@
 #   scripts/get-kernel.sh --dir [NAME]    prints the folder that has
 #       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio, perhaps system
 #
-# NAME is 6.12 (default), 6.1 or sid, or a flavour of these, with -rt or -cloud behind it; 6.12-arm64
+# NAME is 6.12 (default), 6.1 or sid, or a flavour of these, with suffix -rt or -cloud; 6.12-arm64
 # and 6.1-arm64, whose headers have build tools for this machine beside them, and make-args.
 #
 # KWARP_REFRESH=1 asks the mirror whether there is a newer build of that kernel.

@@ -8,7 +8,7 @@
 #   scripts/host-packages.sh docs                   what scripts/docs.sh needs, likewise
 #   scripts/host-packages.sh packages               what `make packages` needs, likewise
 #   scripts/host-packages.sh big-endian             unit tests on s390x: demo and these
-#   scripts/host-packages.sh arm64                  what an arm64 guest needs: demo and these
+#   scripts/host-packages.sh arm64                  what e2e.sh --kernel 6.12-arm64 needs: demo and these
 #   scripts/host-packages.sh --list SET             print that set, and install nothing
 #
 # Packages are all that it changes.
@@ -28,7 +28,7 @@ docs=(python3-sphinx)
 bench=(gnuplot-nox)
 # A cross compiler and an emulator, for scripts/kunit.sh --big-endian.
 big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
-# A cross compiler, its C library and an emulator, for scripts/e2e.sh --kernel 6.12-arm64.
+# The same, and a C library to link against, for scripts/e2e.sh --kernel 6.12-arm64.
 arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
 # Module and provider for this machine, and the programs of the README's first steps.
 install=(build-essential dkms kmod rsync xz-utils python3 iproute2

@@ -8,7 +8,7 @@
 #   scripts/mutate.py [--rows 40] [--seed N] [--minutes M] [--only ID...] [--kunit-only] [--list]
 #
 # Where the function, or the lines before it, cites the requirement's ID, the next condition
-# behind the citation is inverted; if not, the function returns at once, as if it had done its
+# after the citation is inverted; if not, the function returns at once, as if it had done its
 # work. All happens in a copy, build/mutate/tree. KUnit cases first; what they let live meets the
 # raw peer's and the suite's cases in a machine of its own. A row of which only a test of another
 # kind (fuzz, provider) is named is not drawn. Results: build/mutate/result.txt, in words,

@@ -8,8 +8,8 @@
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); -rt and -cloud behind the first three
-#                        are their flavours, 6.12-arm64 is another machine; the last two are no
+#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); the first three with suffix -rt or
+#                        -cloud are their flavours, 6.12-arm64 is another machine; the last two are no
 #                        emulated machines but programs: user-mode kernels, native code; uml-up
 #                        has one processor
 #     --root plain|wide  the guest's root (plain); wide has the programs of upper layers, too;

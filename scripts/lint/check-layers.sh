@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check what the driver's files include:
+# Check that the driver's files include only what scripts/layers.txt lets them, that no circle of
+# files includes each other, a .c file and its header counted as one, and that the layers above
+# use a layer's door only, if it has one, and no field of the engine.
 #
 #   - only what scripts/lint/layers.txt allows;
 #   - no circle: no two files include each other, directly or through others, where a .c file and

@@ -372,7 +372,7 @@ class Bench:
 
     def cell(self, number, mtu, cell):
         shown = []
-        # Each is the first in its turn: what it finds cold, those behind it find warm.
+        # Each is the first in its turn: the later ones find caches warm that the first finds cold.
         able = [who for who in self.contenders if takes_part(who, cell)]
         first = number % max(len(able), 1)
         for who in able[first:] + able[:first]:

@@ -26,7 +26,7 @@
 #define GUARD		0x5a
 #define THREAD_SECONDS	1
 
-/* Behind the parser there is what an overflow of its header would hit. */
+/* After the parser: octets that an overflow of its header would hit. */
 struct guarded {
 	struct kwarp_fpdu_rx rx;
 	u8 guard[STREAM_MAX];

@@ -9,12 +9,12 @@
  * event.  If the program does neither, a timer sends the requests.  The device counts that
  * (coalesce_timeouts), and after KWARP_COALESCE_MISSES such times it holds no requests for a while.
  *
- * poll		a few Writes and then a poll, which sends them, again and again
- * arm		the same, but the program asks for an event instead
- * sleep	Sends in both directions: a program posts, and sleeps until the other end answers
- * leave	Writes one after the other without a poll: the timer sends them
- * spin		a poll, a Write, and then the program reads the sink until the data is there
- * realtime	the same by a program with SCHED_FIFO, which can keep the timer from running
+ * poll		a few Writes, again and again, and a poll after them, which sends what was held
+ * arm		the same, but an event is asked for
+ * sleep	Sends to and fro, of a program that posts and then sleeps until the other end hears
+ * leave	Writes one after the other, and no poll between them: the timer sends them
+ * spin		a poll, a Write, and looks at its sink until it is there
+ * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
  *
  * -o	holding is switched off: the timer has nothing to send
  */
@@ -313,7 +313,7 @@ static void run_sleep(struct pair *p)
 	hear(&p->a);
 }
 
-/* The doorbell of a program that has polled has the queue held, so those behind it wait. */
+/* The doorbell of a program that has polled has the queue held, so the doorbells after it wait. */
 static void run_leave(struct pair *p)
 {
 	int i;

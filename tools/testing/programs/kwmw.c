@@ -190,7 +190,7 @@ static bool obey(struct conn *c)
 	expect_wc(c, cmd.what == WRITE ? IBV_WC_RDMA_WRITE : IBV_WC_RDMA_READ);
 	if (cmd.what == READ && kw_check(data, cmd.len, cmd.key, 0) != cmd.len)
 		kw_die(KW_MISMATCH, "FAILED: a Read brought wrong data");
-	/* Behind a Write: when it is here, so is the data. */
+	/* Posted after a Write: when this message has arrived, so have the Write's data. */
 	post_msg(c, IBV_WR_SEND, 0);
 	expect_wc(c, IBV_WC_SEND);
 	return true;
@@ -282,7 +282,7 @@ static void expect_memory(uint64_t key)
 	must(kw_check(buf, WIN_OFF, BEFORE, 0) == WIN_OFF, "octets before the window");
 	must(kw_check(buf + WIN_OFF + WIN_LEN, BUF_LEN - WIN_OFF - WIN_LEN, BEFORE,
 		      WIN_OFF + WIN_LEN) == BUF_LEN - WIN_OFF - WIN_LEN,
-	     "octets behind the window");
+	     "octets after the window");
 	must(kw_check(buf + WIN_OFF, WIN_LEN, key ? key : BEFORE, key ? 0 : WIN_OFF) == WIN_LEN,
 	     "contents of the window");
 }
@@ -416,7 +416,7 @@ static void use_and_invalidate(void)
 
 	fill();
 	make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-	/* In one go: the message behind the bind may carry its key. */
+	/* In one go: the message after the bind may carry its key. */
 	post_bind(&a, WIN_OFF, WIN_LEN, RW);
 	tell(&a, WRITE, win(), 2, false);
 	expect_wc(&a, IBV_WC_BIND_MW);

@@ -103,7 +103,7 @@ static const struct call {
 	{ "a doorbell of no queue pair", .no_qp = true, .err = EINVAL, .other_err = ENOENT },
 };
 
-/* Header, command, requests, elements, one behind the other.  Return: octets. */
+/* Header, command, requests, elements, one after the other.  Return: octets. */
 static size_t fill(uint8_t *buf, const struct call *c, struct ib_uverbs_post_send_resp *resp)
 {
 	const uint32_t wr_size = c->wr_size ?: sizeof(struct ib_uverbs_send_wr);

@@ -81,7 +81,7 @@ spoilt() {
 }
 
 mount -t securityfs securityfs /sys/kernel/security
-# Behind what firmware and boot loader have left in the line.
+# Firmware and boot loader may have left an unfinished line.
 echo
 echo "1..$([ "$phase" = before ] && echo 4 || echo 6)"
 result on secure_boot_on

@@ -111,7 +111,7 @@ struct kb_qp {
  * @qp: the first @qps are in use
  * @mem: source of @half octets, then sink of the same size, see kb_sink()
  * @half: an operation's size; of atomic operations a word for each queue pair
- * @notes: behind both, see enum
+ * @notes: after both, see enum
  * @signal: every so many requests are signaled
  * @ops: requests posted in this phase
  * @goal: how many they shall be

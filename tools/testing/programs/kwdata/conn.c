@@ -316,7 +316,7 @@ void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n)
 	kd_post(c, &wr, &nothing, 1);
 }
 
-/* The table of our windows, from behind the control messages' memory. */
+/* Send the table of our windows, which lies after the control messages' memory. */
 void kd_post_hello(struct kd_conn *c)
 {
 	static const struct kd_posted nothing = { .slot = -1 };

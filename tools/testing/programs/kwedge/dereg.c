@@ -158,7 +158,7 @@ static void serve_round(struct target *t, const struct kwe_opt *opt, struct kw_r
 	memcpy(t->then, t->mem, CONNS * PART_LEN);
 	usleep(2000);
 	unchanged(t, "at once");
-	/* Who wrote on is thrown out: so the Writes did go on. */
+	/* A connection that still writes ends with an error: this shows that Writes continued. */
 	while (t->ended < CONNS)
 		next_event(t);
 	unchanged(t, "at the end");

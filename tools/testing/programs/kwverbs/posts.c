@@ -194,7 +194,7 @@ static int send_read_sges(struct kv_env *e)
 	return refused_alone(e, &wr);
 }
 
-/* Two good requests and a wrong one in a chain, and a good one behind it. */
+/* Two good requests and a wrong one in a chain, and a good one after the wrong one. */
 static int send_chain(struct kv_env *e)
 {
 	struct ibv_send_wr wr[4];

@@ -218,7 +218,7 @@ static const struct call {
 	{ "receive beyond 32 bits", RECV, IDLE, 1ULL << 32, EINVAL },
 	{ "the last bit", SEND, IDLE, 1ULL << 63, EINVAL },
 	{ "the command before", _IO('k', 0x76), IDLE, 0, ENOTTY },
-	{ "the command behind", _IO('k', 0x79), IDLE, 0, ENOTTY },
+	{ "the command after", _IO('k', 0x79), IDLE, 0, ENOTTY },
 	{ "the command with a pointer", _IOW('k', 0x77, uint32_t), IDLE, 0, ENOTTY },
 	{ "a command of ib_uverbs", RDMA_VERBS_IOCTL, IDLE, 0, ENOTTY },
 	{ "no command, for a stranger", 0, STRANGERS, 0, ENOTTY },

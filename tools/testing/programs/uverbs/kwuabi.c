@@ -278,7 +278,7 @@ static void try_answers(const struct command *m)
 		verdict("any room for an answer", m->name, !rv, rv);
 		if (rv)
 			continue;
-		verdict("octets behind the room are left alone", m->name,
+		verdict("octets after the room are left alone", m->name,
 			all(out, room, ROOM, CANARY), 0);
 		if (room > m->answer)
 			verdict("the rest is zero", m->name, all(out, m->answer, room, 0), 0);

@@ -61,7 +61,7 @@ int kwu_open(const char *ibdev)
 /**
  * struct request - an ioctl in the making
  * @hdr: its head
- * @attrs: lie directly behind it
+ * @attrs: directly after the head
  */
 struct request {
 	struct ib_uverbs_ioctl_hdr hdr;

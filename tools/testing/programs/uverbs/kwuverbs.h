@@ -41,7 +41,7 @@ int kwu_doorbell(int fd);
 int kwu_core_support(int fd, uint64_t *support);
 /* The command by ioctl, its parts apart; 0 or errno. */
 int kwu_invoke(int fd, const struct kwu_call *c);
-/* The same by write(), its parts one behind the other; 0 or errno. */
+/* The same by write(), its parts one after the other; 0 or errno. */
 int kwu_write(int fd, const struct kwu_call *c);
 
 #endif /* KWUVERBS_H */

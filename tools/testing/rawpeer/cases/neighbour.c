@@ -60,7 +60,7 @@ static void send_urgent(struct rp *r, size_t len)
 	r->out_len = 0;
 }
 
-/* No octet behind the mark, and not the one at it, is for us: the stream is over. */
+/* The octet at the mark, and those after it, do not arrive: the stream has ended. */
 static void expect_lost(struct rp *r)
 {
 	if (r->failed)
@@ -97,7 +97,7 @@ static void urgent_last(struct rp *r)
 	expect_lost(r);
 }
 
-/* Behind a message that has arrived. */
+/* Urgent data after a message that has arrived. */
 static void urgent_behind(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -171,7 +171,7 @@ static void within(struct rp *r, int64_t since, int64_t limit, const char *what)
 	int64_t took = kw_now_ms() - since;
 
 	if (took > limit * rp_where.slow)
-		rp_fail(r, "%s takes %lld ms behind a closed window", what, (long long)took);
+		rp_fail(r, "%s takes %lld ms after the window closed", what, (long long)took);
 }
 
 static void stuck_destroy(struct rp *r)
@@ -242,7 +242,7 @@ static void *change(void *arg)
 	return NULL;
 }
 
-/* Writes into KWT_RW, one behind the other. */
+/* Writes into KWT_RW, one after the other. */
 static size_t fill_pages(struct rp *r, struct changer *ch)
 {
 	struct rp_step s = { RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .hold = true };

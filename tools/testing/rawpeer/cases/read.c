@@ -870,7 +870,7 @@ static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw
  * More Responses than TCP takes while we read nothing: the first step is the Read, asked
  * for again and again. With the others its source goes away: what was not built yet is
  * refused, with the Read as far as it was not answered. When the consumer has the Send
- * among them, the requests are there too, for it comes behind them.
+ * among them, the requests are there too, since the Send comes after them.
  */
 static void source_goes(struct rp *r)
 {

@@ -548,7 +548,7 @@ static void peer_closes_twice(struct rp *r)
 
 /* -------------------------------------------------------------------- first FPDU */
 
-/* Octets of the stream right behind the Reply, in one write with it. */
+/* Octets of the stream right after the Reply, in one write with it. */
 static void reply_with_fpdu(struct rp *r)
 {
 	static uint8_t buf[KWRAW_MPA_MAX + KWRAW_FPDU_MAX];

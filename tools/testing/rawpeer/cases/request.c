@@ -120,7 +120,7 @@ static void more_pd(struct rp *r)
 	uint8_t buf[KWRAW_MPA_MAX + 5] = { 0 };
 	size_t len = good_request(buf, 1, 5);
 
-	refused(r, buf, len + 5, false, "octets behind private data", 5);
+	refused(r, buf, len + 5, false, "octets after private data", 5);
 }
 
 static void enhanced_short(struct rp *r)
@@ -143,7 +143,7 @@ static void enhanced_short(struct rp *r)
 /**
  * struct offer - a Request, and the Reply that has to come
  * @rev, @flags: of the Request; C is added as the run wants it
- * @pd_len: private data behind the enhanced part
+ * @pd_len: private data after the enhanced part
  * @ird, @ord: with their flags, if S is set
  * @c_ird, @c_ord: what the consumer wants
  * @reply: flags, without C; @r_ird, @r_ord: with their flags
@@ -682,7 +682,7 @@ static void fpdu_too_early(struct rp *r)
 	kwraw_seg_init(&s, KWRAW_SEND);
 	kwraw_seg_encode(&s, ulpdu);
 	len += kwraw_fpdu_encode(&c, ulpdu, sizeof(ulpdu), 0, buf + len);
-	refused(r, buf, len, false, "FPDU behind the Request", 0);
+	refused(r, buf, len, false, "FPDU after the Request", 0);
 }
 
 /*

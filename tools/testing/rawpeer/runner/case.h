@@ -23,7 +23,7 @@
 #include "target/kwtarget.h"
 #include "kwtest.h"
 
-/* Who connects: the raw peer, or the consumer. */
+/* The raw peer's end of a connection: the one that connects, or the one that listens. */
 enum rp_role {
 	RP_INIT = 1,
 	RP_RESP = 2,

@@ -183,7 +183,7 @@ static void scribble(uint8_t *p, size_t len)
 	}
 }
 
-/* A part goes where another was; what lay behind it is not made up for. */
+/* Move a part of the stream to another place; the octets after it are not adapted. */
 static void shuffle(void)
 {
 	static uint8_t part[256];

@@ -281,7 +281,7 @@ static bool decide(const struct rp_case *k)
 	return count_decided() != before;
 }
 
-/* @ran: by name, and behind them whether anything has. */
+/* @ran: for each name whether its case has run; after those, whether any case has. */
 static bool something_ran(char **names, int n, const bool *ran)
 {
 	bool ok = ran[n];

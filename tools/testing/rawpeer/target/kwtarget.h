@@ -60,7 +60,7 @@
 #define KWT_RECV_OFF	0x17010
 #define KWT_RECV_STEP	0x1000
 #define KWT_RECV_MAX	8
-#define KWT_RECV_OTHER	2	/* of the other connection, behind those */
+#define KWT_RECV_OTHER	2	/* of the other connection, after those */
 #define KWT_RECV_LEN	0xf00
 
 #define KWT_WR_SEND	100	/* first work request id of what is not a receive */

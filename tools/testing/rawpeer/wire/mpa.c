@@ -405,7 +405,7 @@ static bool take_octets(struct reader *r, uint8_t *to, size_t len)
 	return true;
 }
 
-/* Everything behind ULPDU_Length. */
+/* Everything after ULPDU_Length. */
 static enum kwraw_got recv_rest(struct reader *r, uint8_t *buf, size_t len)
 {
 	uint8_t pad[3] = { 0 }, trailer[4];

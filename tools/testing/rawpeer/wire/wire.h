@@ -203,7 +203,7 @@ struct kwraw_read {
 
 void kwraw_read_encode(const struct kwraw_read *r, uint8_t *buf);
 
-/* Octets behind the DDP header, RFC 7306. */
+/* Octets after the DDP header, RFC 7306. */
 #define KWRAW_IMM_LEN		8
 #define KWRAW_ATOMIC_REQ_LEN	52
 #define KWRAW_ATOMIC_RESP_LEN	12

@@ -111,7 +111,7 @@ def stream(found):
 
 
 def fpdus(octets, marks, frame=REQUEST):
-    """Offset, time and length of each FPDU behind the startup frame."""
+    """Offset, time and length of each FPDU after the startup frame."""
     if octets[:16] != frame:
         sys.exit(f"the capture does not begin with {frame}")
     at, mark = 20 + struct.unpack_from(">H", octets, 18)[0], 0
@@ -141,7 +141,7 @@ def aligned(found, shortened, frame):
     """Numbers of segments that an end has sent, of which those at @shortened carry SACK blocks.
 
     They take octets from a segment whose FPDUs were made before. It is cut within an FPDU,
-    and so are those behind it, up to the end of what TCP was given at a time."""
+    and so are those after it, up to the end of what TCP was given at a time."""
     octets, marks = stream(found)
     begins = [at for at, _, _ in fpdus(octets, marks, frame)]
     cuts = [at for at, _ in marks if at >= begins[0]] + [len(octets)]
@@ -230,7 +230,7 @@ def swap(data, port, out):
 
 
 def made_up(cuts, leave_out=None):
-    """A capture: a Request and an FPDU of 40 octets in one segment, which IP cuts behind @cuts octets."""
+    """A capture: a Request and an FPDU of 40 octets in one segment, which IP cuts after @cuts octets."""
     fpdu = struct.pack(">HH", 34, 0x4143) + bytes(36)
     tcp = struct.pack(">HHIIBBHHH", 1000, 2000, 77, 0, 5 << 4, 0x18, 0, 0, 0) + REQUEST + bytes(4) + fpdu
     ends = [*cuts, len(tcp)]
@@ -266,7 +266,7 @@ def test_alignment():
 
 
 def test_trailers():
-    """A CRC that is right, none, and a wrong one, behind a startup frame."""
+    """A CRC that is right, none, and a wrong one, after a startup frame."""
     assert crc32c(b"123456789") == 0xE3069283
     fpdu = struct.pack(">HH", 34, 0x4143) + bytes(range(32))
     all_three = b"".join(fpdu + struct.pack("<I", crc) for crc in (crc32c(fpdu), 0, crc32c(fpdu) ^ 1))

@@ -31,7 +31,7 @@ harmless=(
 	'lockdep: BUG: key' 'WARNING: running on an emulated'
 	# A program's own crash: the case that ran it has judged that.
 	' traps: [^ ]*\[[0-9]+\] general protection fault ip:'
-	# The kernel has races of its own; kwarp's have its name behind one of the two functions.
+	# The kernel has races of its own; kwarp's have its name after one of the two functions.
 	'BUG: KCSAN: [a-z: -]+ in [^[]*$'
 )
 

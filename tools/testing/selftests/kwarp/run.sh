@@ -194,7 +194,7 @@ shuffled() {
 	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
-# On a debug kernel the order is another one in each run, so that a case that only works behind
+# On a debug kernel the order is another one in each run, so that a case that only works after
 # another is found, and time, if it runs out, runs out for others each time. Teardown, for which
 # that kernel is there most of all, comes first.
 choose() {

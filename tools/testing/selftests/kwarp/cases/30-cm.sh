@@ -123,8 +123,8 @@ connect_from() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right behind them, come in
-# pieces, of which any may be lost, late, twice and in another order.
+# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right after them, arrive in
+# pieces; each may be lost, late, doubled or out of order.
 lossy_case() {
 	local file=$CASE_DIR/wire.pcap count again late longest
 	count=$(by_profile 40 10)

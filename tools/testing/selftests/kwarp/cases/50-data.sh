@@ -9,7 +9,7 @@ data_own_flags() {
 	[ "$(link_type "$1")" != siw ] || echo -Q
 }
 
-# Two siw ends wait for each other's Reads if both have requests fenced behind them.
+# Two siw ends wait for each other's Reads if both have requests that are fenced after them.
 data_plan_flags() {
 	case "$(link_type 0) $(link_type 1)" in
 	"siw siw") echo -z -1 ;;

@@ -65,7 +65,7 @@ port_events_case() {
 	stop watch KILL
 	cat "$CASE_DIR/watch.log"
 	[ "$(events PORT_ERR)" = 3 ] || fail "three times down gave $(events PORT_ERR) errors"
-	# The activation behind the third error may have come already, or not.
+	# The activation after the third error may have been reported already, or not.
 	[ "$(activations)" = 2 ] || fail "two times up gave $(activations) activations"
 	[ $# -eq 0 ] || check "deleting the siw link" rdma link delete kwsiw
 	# Addresses of IPv6 went with the links.
