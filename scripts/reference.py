@@ -116,17 +116,16 @@ def knobs_page(knobs, counts, synonyms, texts):
     intro = [
         "Each link has a folder ``/sys/class/infiniband/NAME/kwarp/`` with one file per knob, mode "
         "0644.  Writing takes CAP_NET_ADMIN over the network namespace of the link.  A connection "
-        "takes its values when it starts, so that a new value holds for connections made "
-        "afterwards.  Module parameters of the same names are the defaults of links added later.  "
-        "What is no value of the knob is refused with EINVAL, or ERANGE if it is no number that fits, "
-        "and the value stays as it was.  A module parameter that is refused keeps the module from "
-        "loading.",
-        "The defaults are right for kwarp at both ends.  :doc:`/interop` says which to change for "
-        "other peers, \"Knobs\" in :doc:`/admin-guide` how to set them for good.",
+        "reads its knobs when it starts, so a new value applies to later connections only.  "
+        "Module parameters of the same names are the defaults of links added later.  A knob "
+        "refuses a wrong value with EINVAL, or a number that is too large with ERANGE, and keeps "
+        "its old value.  The module does not load if a module parameter has a wrong value.",
+        "The defaults are right if both ends are kwarp.  :doc:`/interop` says which to change for "
+        "other peers; \"Knobs\" in :doc:`/admin-guide` says how to keep values over a reboot.",
     ]
     also = synonym_words(synonyms)
     if also:
-        intro.append(f"Where a knob is ``on`` or ``off`` and nothing else it takes {also}, too.")
+        intro.append(f"A knob whose only values are ``on`` and ``off`` also takes {also}.")
     rows = [[f"``{k.name}``", f"``{k.default}``", k.short] for k in knobs]
     body = table(["Knob", "Default", "In short"], rows)
     for knob in knobs:
@@ -143,7 +142,7 @@ def man_part(knobs, counts, texts):
     for knob in knobs:
         lines += [".TP", f".B {knob.name}"] + troff(f"{knob.values} (default ``{knob.default}``).")
         lines += [".br"] + troff(knob.text.paragraphs[0])
-    lines += [".PP"] + troff("These files beside them can only be read:")
+    lines += [".PP"] + troff("These files in the same folder can only be read:")
     for name in counts:
         lines += [".TP", f".B {name}"] + troff(texts[name].paragraphs[0])
     return lines
@@ -190,17 +189,17 @@ def counters_page(text):
     check_names(texts, [name for name, _ in rows], "stats.c", "counter")
     intro = [
         "``rdma statistic show link kw0/1`` prints the counters of a link, and "
-        "``/sys/class/infiniband/kw0/ports/1/hw_counters`` has a file for each.  They begin with 0 "
+        "``/sys/class/infiniband/kw0/ports/1/hw_counters`` has a file for each.  Counters are 0 "
         "when the link is added.",
     ]
     streams = [name for name, kind in rows if kind == "STREAM"]
     others = [name for name, kind in rows if kind != "STREAM"]
-    body = heading("Of streams", "=") + paragraphs([
-        "Counters of queue pairs (``rdma statistic qp bind link kw0/1 lqpn N``, then "
-        "``rdma statistic qp show link kw0``) have these, too.  ``tx_`` is what this end sent, ``rx_`` what it "
-        "received."])
+    body = heading("Counters of streams", "=") + paragraphs([
+        "The counter of a queue pair (``rdma statistic qp bind link kw0/1 lqpn N``, then "
+        "``rdma statistic qp show link kw0``) has these, too.  ``tx_`` counts what this end sent, "
+        "``rx_`` what it received."])
     body += counter_list(streams, texts)
-    body += heading("Of the device", "=") + counter_list(others, texts)
+    body += heading("Counters of the device", "=") + counter_list(others, texts)
     return page("Counters", "stats.c", intro, body)
 
 
@@ -294,11 +293,12 @@ def sure(text, what):
 
 def codes_page():
     """reference/codes.rst."""
-    intro = ["``kwarpctl explain CODE`` prints the same of one code."]
+    intro = ["``kwarpctl explain CODE`` prints the same about a single code."]
     body = heading("Terminates", "=") + paragraphs([
-        "Layer, type and code, the code in hexadecimal; the number is what ``vendor_err`` of "
-        "completions and the tracepoints have, layer << 12 | type << 8 | code; the name is what "
-        "tracepoints and ``rdma resource show qp -dd`` print."])
+        "Each entry begins with layer, type and code (the code in hexadecimal), then the number "
+        "and the name.  The number, layer << 12 | type << 8 | code, is in ``vendor_err`` of "
+        "completions and in tracepoints.  Tracepoints and ``rdma resource show qp -dd`` print the "
+        "name."])
     for term in terms.TERMS:
         wire = term.name not in [t.name for t in terms.NOT_SENT]
         title = f"``{term.triple()}``, ``0x{term.short():04x}``, ``{term.name}``" if wire \
