@@ -317,7 +317,7 @@ struct kwarp_create_cq_resp {
 
 /**
  * struct kwarp_create_qp_resp - answer to create_qp
- * @mmap_key: mmap offset of both rings: the send ring, and behind it the receive ring
+ * @mmap_key: mmap offset of both rings: the send ring, and after it the receive ring
  * @sq_len: octets of the send ring; with @rq_len the octets to map
  * @rq_len: octets of the receive ring; 0 if the QP uses an SRQ
  * @sq_size: entries, a power of two
