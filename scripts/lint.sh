@@ -110,7 +110,7 @@ check_shellcheck() {
 
 # Plain words, and no names of files that do not exist.
 check_words() {
-	"$here/words.py"
+	"$here/lint/words.py"
 }
 
 # The cases are sourced into one shell: of two functions of one name the later one is called.

@@ -153,8 +153,9 @@ test_lint-words() {
 	local tree=$out/words word=nor
 	PYTHONPATH=$here python3 -B -m unittest -q tests.test_words >"$out/words.log" 2>&1 || cat "$out/words.log"
 	rm -rf "$tree"
-	mkdir -p "$tree/scripts"
-	cp "$here"/{lint.sh,lib.sh,words.py} "$tree/scripts/"
+	mkdir -p "$tree/scripts/lint"
+	cp "$here"/{lint.sh,lib.sh} "$tree/scripts/"
+	cp "$here/lint/words.py" "$tree/scripts/lint/"
 	printf '#!/bin/sh\n' >"$tree/scripts/host-packages.sh"
 	chmod +x "$tree/scripts/host-packages.sh"
 	git -C "$tree" init -q

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check that the driver's files include only what scripts/layers.txt lets them, that no circle of
+# Check that the driver's files include only what scripts/lint/layers.txt lets them, that no circle of
 # files includes each other, a .c file and its header counted as one, and that the layers above
 # use a layer's door only, if it has one, and no field of the engine.
 #

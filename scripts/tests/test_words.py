@@ -67,7 +67,7 @@ class Words(unittest.TestCase):
             for name, text in [f[:2] for f in FOUND] + PASSES:
                 (root / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
                 (root / "tree" / name).write_text(text + "\n", encoding="utf-8")
-            out = subprocess.run([sys.executable, "-B", str(SCRIPTS / "words.py"), "--root", folder],
+            out = subprocess.run([sys.executable, "-B", str(SCRIPTS / "lint" / "words.py"), "--root", folder],
                                  stdout=subprocess.PIPE, text=True, check=True).stdout
         cls.lines = out.splitlines()
 

@@ -3,7 +3,7 @@
 #
 # Plain words: what comments, documents and messages must not contain.
 #
-#   scripts/words.py [--root DIR]     print findings, FILE:LINE: WHAT
+#   scripts/lint/words.py [--root DIR]     print findings, FILE:LINE: WHAT
 #
 # 1. Sentences that begin with Nor, Not so, Whoever or Who: the subject is missing, or the order is
 #    inverted. A question may begin with Who, and so may the head of a table, which is one.
@@ -32,7 +32,7 @@ GENERATED = ["Documentation/reference/*", "Documentation/performance/report.md",
              "Documentation/kernels.tsv", "Documentation/conformance/*", "LICENSES/*",
              "Documentation/upstream/*.patch", "tools/testing/fuzz/corpus/*"]
 # This script and its test have the words that they are about.
-ABOUT_WORDS = ["scripts/words.py", "scripts/tests/test_words.py"]
+ABOUT_WORDS = ["scripts/lint/words.py", "scripts/tests/test_words.py"]
 
 C_FILE = re.compile(r".*\.[chS]$")
 DOCUMENT = re.compile(r".*\.(rst|md|7|8|3)$|.*/README$|.*\.known$")
@@ -68,7 +68,7 @@ FOREIGN_NAMES = {
     "kunit.py": "kernel", "checkpatch.pl": "kernel", "cm.c": "cxgb4, irdma and ours",
     "provider.c": "kernel, cxgb4", "i40iw_hw.h": "kernel, irdma", "icrdma_hw.h": "kernel, irdma",
     "nes_cm.c": "kernel, once", "driver.h": "rdma-core", "config.h": "rdma-core's build",
-    "kwarp_config.h": "made by scripts/kernel-probe.sh", "x.c": "an example",
+    "kwarp_config.h": "made by scripts/kernel/probe.sh", "x.c": "an example",
     "system_heap.c": "kernel, dma-buf", "define_trace.h": "kernel", "run_tests.py": "rdma-core",
 }
 # Placeholders and ends of names: NAME.c, *.mod.c, _kunit.c.
