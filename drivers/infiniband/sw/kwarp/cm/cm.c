@@ -2,11 +2,11 @@
 /*
  * Connection management: what iw_cm calls.
  *
- * An endpoint (ep.c) is one connection, from SYN to the last ACK; ep_run.c deals with what
- * happens to it, ep_stream.c with its queue pair. A listener (listener.c) makes endpoints, in
+ * An endpoint (ep.c) is one connection, from SYN to the last ACK; ep_run.c handles its events,
+ * ep_stream.c connects it with its queue pair. A listener (listener.c) makes endpoints, in
  * cm_listen.c. Sockets are in cm_sock.c, startup frames in cm_mpa.c, events for iw_cm in
- * cm_upcall.c, what iw_cm has for a queue pair in cm_qp.c, and what follows from what in
- * proto/cm_fsm.c.
+ * cm_upcall.c, and the table of states, events and actions in proto/cm_fsm.c. cm_qp.c has the
+ * stand-ins: objects that iw_cm gets instead of queue pairs.
  *
  * References to an endpoint:
  *	itself		from creation until it is DEAD
@@ -15,19 +15,20 @@
  *	armed timer	ep->timer, likewise
  *	handle		from the CONNECT_REQUEST until accept(), reject(), or the end of
  *			the endpoint, whichever takes the handle out of the table first
- *	stream		from kwarp_qp_attach() until DOWN has been said
- *	stand-in	from connect() or accept() until iw_cm returns its queue pair
- * The socket's callbacks need none: they are taken back, under sk_callback_lock, before
- * the endpoint gives up its own. kdev->cm.eps needs none: an endpoint leaves it before.
+ *	stream		from kwarp_qp_attach() until the QP has reported DOWN
+ *	stand-in	from connect() or accept() until iw_cm returns the stand-in
+ * The socket's callbacks need no reference: they are restored, under sk_callback_lock, before
+ * the endpoint drops its reference on itself. kdev->cm.eps needs none: the endpoint is removed
+ * from that list before it drops that reference.
  *
  * References to a listener: the iw_cm_id (provider_data) until destroy_listen(),
- * queued work, each endpoint that was born from it.
+ * queued work, each endpoint that the listener has made.
  *
  * An endpoint refers to its iw_cm_id from connect() or accept() until the last upcall,
- * to its QP until the stream is DOWN or start-up has failed, to its listener until it is
- * freed. A listener refers to its iw_cm_id until it takes no more requests.
- * An iw_cm_id does not keep the device: kwarp_cm_stop_device() waits until no
- * endpoint uses it, and those left in memory then touch nothing but themselves.
+ * to its QP until the stream is DOWN or start-up has failed, to its listener until the endpoint
+ * is freed. A listener refers to its iw_cm_id until it takes no more requests.
+ * An iw_cm_id holds no reference to the device: kwarp_cm_stop_device() waits until no endpoint
+ * uses the device. Endpoints that are still in memory after that do not touch the device.
  *
  * Locks, outermost first:
  *	listener mutex	its socket
@@ -35,8 +36,8 @@
  *			to iw_cm, which only queues them, and over calls to the QP
  *	listener lock	its iw_cm_id, and so the CONNECT_REQUEST upcall
  *	kdev->cm.lock	the lists
- * None is taken in softirq: there only bits are set and work is queued. The QP calls
- * us with no lock held, and then we take the endpoint's mutex.
+ * No lock of these is taken in softirq: code there only sets bits and queues work. The QP makes
+ * its upcalls with no lock held, and the upcall takes the endpoint's mutex.
  */
 #include "cm.h"
 
@@ -64,7 +65,7 @@ static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
 	return 0;
 }
 
-/* Everything that can be refused at once. Context: ep->mutex held, state NEW. */
+/* Check all that can be checked before the peer answers. Context: ep->mutex held, state NEW. */
 static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 			 const struct iw_cm_conn_param *param)
 {
@@ -102,7 +103,7 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
  * @param: the ULP's wishes
  *
  * Context: process; does not wait for the peer.
- * Return: 0: CONNECT_REPLY follows, in bounded time; or an errno, and nothing follows.
+ * Return: 0: CONNECT_REPLY follows, in bounded time; or an errno, and no upcall follows.
  */
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -127,10 +128,9 @@ int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 /* ------------------------------------------------- iw_cm used the wrong way */
 
 /*
- * From an accept that returned 0 until iw_cm has seen its ESTABLISHED, iw_cm lets
- * another accept or a reject pass: any program can make these calls. They come with an
- * id whose provider_data is the stand-in of the last accept, which iw_cm refers to, and
- * this bit.
+ * After an accept has returned 0, and until iw_cm has handled the ESTABLISHED event, iw_cm passes
+ * on another accept or a reject of the same id: any program can make these calls. To recognize
+ * them, accept leaves in provider_data the stand-in that iw_cm refers to, with this bit set.
  */
 #define ACCEPTED	1UL
 
@@ -144,12 +144,12 @@ static bool is_accepted(const struct iw_cm_id *id)
 	return (uintptr_t)id->provider_data & ACCEPTED;
 }
 
-/* The connection ends; with @mute the id hears nothing of it, nor of anything else. */
-static void punish(struct iw_cm_id *id, bool mute)
+/* Abort the connection of a misused id. With @mute no upcall is made for the id any more. */
+static void abort_misused_id(struct iw_cm_id *id, bool mute)
 {
 	struct kwarp_ep *ep = kwarp_ep_find(to_kdev(id->device), id);
 
-	if (!ep)			/* all has been said */
+	if (!ep)			/* the last upcall has been made already */
 		return;
 	kwarp_ep_lock(ep);
 	if (mute && ep->cm_id == id)
@@ -161,47 +161,50 @@ static void punish(struct iw_cm_id *id, bool mute)
 }
 
 /*
- * iw_cm has put this accept's stand-in in the place of the last one's, which it has
- * forgotten with that and will not return. The new one stands for nothing, whatever queue
- * pair has been named. With an error iw_cm would be IDLE, and stop the kernel at the
- * ESTABLISHED that is on its way. So the answer is 0; what follows, unless the peer was
- * quicker, is the ESTABLISHED of a failure.
+ * A second accept of an id. iw_cm has overwritten its pointer to the stand-in of the first accept
+ * with that of this one, so it will not return the first: this function does. The new stand-in
+ * is bound to no endpoint, whatever queue pair the caller has named.
+ * An error would set the id to IDLE, and iw_cm would BUG() at the ESTABLISHED event that is still
+ * queued. So return 0 and abort the connection: unless the first ESTABLISHED event has been
+ * queued already, the event that follows reports the failure.
  */
 static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 {
 	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
 
 	/*
-	 * NULL: the one that all share, or iw_cm has returned it meanwhile. It cannot return the
-	 * new one before this: rdma_cm's handler mutex is held here, and is taken for the CLOSE.
+	 * stand_in is NULL if iw_cm has the device's shared no_qp, or has returned the stand-in
+	 * meanwhile. It cannot return the new one before this point: the caller holds rdma_cm's
+	 * handler mutex, which rdma_cm takes for the CLOSE event.
 	 */
 	if (stand_in)
 		kwarp_cm_expose_stand_in(stand_in);
 	set_accepted(id, stand_in);
 	if (last)
 		kwarp_qp_rem_ref(last);
-	punish(id, false);
+	abort_misused_id(id, false);
 	return 0;
 }
 
 /*
- * iw_cm is IDLE now, and an ESTABLISHED or CLOSE would stop the kernel. One that is in
- * its queue already still does; only iw_cm can refuse this call in time. It keeps its
- * stand-in until the id is destroyed: that keeps nobody from destroying the queue pair.
+ * A reject after an accept. iw_cm has set the id to IDLE, and BUG()s at an ESTABLISHED or CLOSE
+ * event in that state, so make no more upcalls for the id. An event that is queued in iw_cm
+ * already still triggers the BUG(): only iw_cm could prevent that, by refusing this call.
+ * iw_cm keeps the stand-in until the id is destroyed; the queue pair can be destroyed before.
  */
 static int reject_accepted(struct iw_cm_id *id)
 {
-	punish(id, true);
+	abort_misused_id(id, true);
 	return -EINVAL;
 }
 
 /* ------------------------------------------------------------- responder */
 
 /*
- * The endpoint of an accept or a reject, with its mutex and a reference; NULL if the
- * connection has died since the CONNECT_REQUEST.
+ * Return: the endpoint of an accept or a reject, locked and with a reference; NULL: the connection
+ * has ended since the CONNECT_REQUEST.
  */
-static struct kwarp_ep *claim(struct iw_cm_id *id)
+static struct kwarp_ep *claim_request_ep(struct iw_cm_id *id)
 {
 	struct kwarp_ep *ep = kwarp_ep_claim(id);
 
@@ -209,7 +212,7 @@ static struct kwarp_ep *claim(struct iw_cm_id *id)
 		return NULL;
 	kwarp_ep_lock(ep);
 	ep->handle = 0;
-	/* 5044-7.1.1-23: a last look before the Reply goes out */
+	/* 5044-7.1.1-23: check for octets after the Request once more before the Reply is sent */
 	set_bit(KWARP_EP_SOCK, &ep->events);
 	kwarp_ep_run(ep);
 	if (ep->state == KWARP_CMS_WAIT_ULP)
@@ -219,7 +222,7 @@ static struct kwarp_ep *claim(struct iw_cm_id *id)
 	return NULL;
 }
 
-static void release(struct kwarp_ep *ep)
+static void release_request_ep(struct kwarp_ep *ep)
 {
 	kwarp_ep_unlock(ep);
 	kwarp_ep_put(ep);
@@ -252,7 +255,7 @@ static int accept_start(struct kwarp_ep *ep, struct iw_cm_id *id, struct ib_qp *
 	return 0;
 
 out_reject:
-	/* rdma_accept() promises the peer a reject, iw_cm sends none. */
+	/* rdma_accept() promises a reject to the peer if it fails, but iw_cm sends none. */
 	kwarp_cm_mpa_reject(ep, NULL, 0);
 	kwarp_ep_apply(ep, KWARP_CME_REJECT);
 	return ret;
@@ -266,7 +269,7 @@ out_reject:
  * Normally the Reply is sent and the QP attached when this returns.
  *
  * Context: process; does not wait for the peer.
- * Return: 0: ESTABLISHED follows, in bounded time; or an errno, and nothing follows.
+ * Return: 0: ESTABLISHED follows, in bounded time; or an errno, and no upcall follows.
  */
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -277,13 +280,13 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	might_sleep();
 	if (is_accepted(id))
 		return accept_again(id, stand_in);
-	ep = claim(id);
+	ep = claim_request_ep(id);
 	if (!ep)
 		return -ECONNRESET;
 	ep->status = 0;
 	ret = accept_start(ep, id, stand_in, param);
 	if (!ret) {
-		/* Before the first upcall; taken back if there is none. */
+		/* Before kwarp_ep_run(), which may make the first upcall; undone on failure. */
 		set_accepted(id, stand_in);
 		ep->accepting = true;
 		kwarp_ep_run(ep);
@@ -292,8 +295,8 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ep->accepting = false;
 	}
 	if (ret)
-		id->provider_data = NULL;	/* no handle is 0 */
-	release(ep);
+		id->provider_data = NULL;	/* refers to no Request: handles begin at 1 */
+	release_request_ep(ep);
 	return ret;
 }
 
@@ -314,12 +317,12 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 	might_sleep();
 	if (is_accepted(id))
 		return reject_accepted(id);
-	ep = claim(id);
+	ep = claim_request_ep(id);
 	if (!ep)
 		return -ECONNRESET;
 	kwarp_cm_mpa_reject(ep, pdata, pdata_len);
 	kwarp_ep_apply(ep, KWARP_CME_REJECT);
-	release(ep);
+	release_request_ep(ep);
 	return 0;
 }
 
@@ -379,8 +382,8 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
  * kwarp_cm_drop_qp - a QP is being destroyed
  * @qp: the QP
  *
- * Connections that are still being set up for it fail and give their reference back
- * soon; without this destroy would wait for the peer or for a timer. To be called
+ * Connections that are still being set up for the QP fail and drop their reference to it
+ * soon; without this, destroy_qp() would wait for the peer or for a timer. To be called
  * before the wait for the QP's last reference. A stream that is attached
  * already is ended by kwarp_qp_close().
  *
@@ -391,7 +394,7 @@ void kwarp_cm_drop_qp(struct kwarp_qp *qp)
 	kwarp_ep_mark_qp(qp);
 }
 
-/* No endpoint is added any more; those there are hear of it by this bit. */
+/* Refuse new endpoints, and set @bit (KWARP_EP_*) in all that exist. */
 static void stop_with(struct kwarp_dev *kdev, int bit)
 {
 	spin_lock(&kdev->cm.lock);
@@ -401,12 +404,12 @@ static void stop_with(struct kwarp_dev *kdev, int bit)
 }
 
 /**
- * kwarp_cm_retire - the users of a device are about to be told to leave
+ * kwarp_cm_retire - the RDMA core is about to ask the users of a device to leave
  * @kdev: device
  *
- * Listeners are shut, connections that are being set up fail, since users wait for those, and no
- * new one begins. The others go on, since a user may need them for its leave: an NVMe host
- * shuts its controller down.
+ * Listeners are closed, connections that are being set up fail, because users wait for them, and
+ * no new connection begins. Established connections stay: a user may need them to leave. For
+ * example, an NVMe host shuts its controller down through them.
  *
  * Context: process; waits for no peer.
  */
@@ -414,7 +417,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 {
 	might_sleep();
 	stop_with(kdev, KWARP_EP_RETIRE);
-	/* Else TCP would go on shaking hands with peers that nobody serves. */
+	/* Otherwise TCP would still complete handshakes, and the peers would get no answer. */
 	kwarp_listener_shut_all(kdev);
 }
 
@@ -422,14 +425,15 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
  * kwarp_cm_begin_stop - the network below a device goes away
  * @kdev: device
  *
- * Connections end, those that are being set up fail, and no new one begins. To be called
- * before the RDMA core tells the device's users, who would wait for a peer in vain.
+ * Established connections end, connections that are being set up fail, and no new one begins. To
+ * be called before the RDMA core asks the device's users to leave: they would wait for peers that
+ * cannot be reached any more.
  *
  * Context: process; does not wait.
  */
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
-	/* Each ends now, or as soon as its QP is down. */
+	/* Each connection ends now, or as soon as its QP is down. */
 	stop_with(kdev, KWARP_EP_ABORT);
 }
 
@@ -451,13 +455,13 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 	kwarp_cm_begin_stop(kdev);
 	kwarp_listener_shut_all(kdev);
 	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
-	/* The last endpoint wakes us under the lock: let it finish. */
+	/* The last endpoint wakes this task while it holds the lock: wait until it is released. */
 	spin_lock(&kdev->cm.lock);
 	spin_unlock(&kdev->cm.lock);
 }
 
 /**
- * kwarp_cm_exit - nothing of any device is left: module exit
+ * kwarp_cm_exit - release what outlives devices, at module exit
  *
  * Context: process; after kwarp_wq has been destroyed.
  */

@@ -2,7 +2,7 @@
 /*
  * Connection management: what the device registers with the iWARP CM.
  *
- * This is all of cm/ that other layers include: scripts/lint/check-layers.sh sees to it.
+ * Other layers include only this header of cm/; scripts/check-layers.sh enforces that.
  */
 #ifndef KWARP_CM_CM_H
 #define KWARP_CM_CM_H
@@ -16,16 +16,16 @@ struct kwarp_qp;
 struct seq_file;
 
 /**
- * struct kwarp_cm_info - what connection management has for an id
+ * struct kwarp_cm_info - diagnostics of the endpoint or listener of an iw_cm_id
  * @role: "initiator", "responder" or "listener"
- * @state: of an endpoint; NULL: a listener
- * @state_ms: for how long it has been in that state, milliseconds
- * @timed: the state ends by a timer
- * @ends_ms: in how long, milliseconds
- * @backlog: of a listener: as asked for
- * @queued: connections that TCP has, and the listener not yet
- * @half_open: endpoints that have not finished startup
- * @asked: Requests that the ULP has been told of and has not answered
+ * @state: state of an endpoint; NULL: a listener
+ * @state_ms: endpoint: time in @state, milliseconds
+ * @timed: endpoint: a timer is running for @state
+ * @ends_ms: endpoint: time until that timer expires, milliseconds
+ * @backlog: listener: as the ULP asked for it
+ * @queued: listener: connections in TCP's accept queue
+ * @half_open: listener: endpoints that have not finished startup, or were refused
+ * @asked: listener: Requests that the ULP has received and has not answered
  */
 struct kwarp_cm_info {
 	const char *role;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Endpoints and listeners, what each waits for and for how long: for debugfs. */
+/* debugfs: endpoints and listeners, the state of each and the time in that state. */
 #include "cm.h"
 
 #include <linux/list.h>
@@ -60,12 +60,12 @@ static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
 	mutex_unlock(&l->mutex);
 }
 
-/* ------------------------------------------------------------------ all of them */
+/* -------------------------------------------------- all endpoints, all listeners */
 
 /**
- * struct dumped - what a list of the device has
- * @get: a reference; any context
- * @dump: say what it is, and put the reference; may sleep
+ * struct dumped - what dump_list() does with an entry of a list of the device
+ * @get: take a reference on the object; any context
+ * @dump: print the object, and put the reference; may sleep
  */
 struct dumped {
 	void (*get)(struct list_head *node);
@@ -102,8 +102,8 @@ static void dump_listener_node(struct list_head *node, struct seq_file *m)
 
 static const struct dumped listener_nodes = { get_listener_node, dump_listener_node };
 
-/* Entries of a list, and some more that may come. */
-static u32 count(struct kwarp_dev *kdev, const struct list_head *list)
+/* Return: entries of the list, and 16 more, for entries that are added meanwhile. */
+static u32 count_nodes(struct kwarp_dev *kdev, const struct list_head *list)
 {
 	const struct list_head *node;
 	u32 n = 16;
@@ -115,15 +115,15 @@ static u32 count(struct kwarp_dev *kdev, const struct list_head *list)
 	return n;
 }
 
-/* A reference on each.  Return: their number. */
-static u32 take(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
-		struct list_head **nodes, u32 most)
+/* Fill @nodes with up to @most entries, a reference on each. Return: their number. */
+static u32 get_nodes(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
+		     struct list_head **nodes, u32 most)
 {
 	struct list_head *node;
 	u32 n = 0;
 
 	spin_lock(&kdev->cm.lock);
-	/* Listed, hence alive. */
+	/* Entries are alive: they are removed, under this lock, before they are freed. */
 	list_for_each(node, list) {
 		if (n == most)
 			break;
@@ -137,13 +137,13 @@ static u32 take(struct kwarp_dev *kdev, struct list_head *list, const struct dum
 static int dump_list(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
 		     struct seq_file *m)
 {
-	u32 i, n = count(kdev, list);
+	u32 i, n = count_nodes(kdev, list);
 	struct list_head **nodes;
 
 	nodes = kvcalloc(n, sizeof(*nodes), GFP_KERNEL);
 	if (!nodes)
 		return -ENOMEM;
-	n = take(kdev, list, what, nodes, n);
+	n = get_nodes(kdev, list, what, nodes, n);
 	for (i = 0; i < n; i++)
 		what->dump(nodes[i], m);
 	kvfree(nodes);
@@ -151,9 +151,9 @@ static int dump_list(struct kwarp_dev *kdev, struct list_head *list, const struc
 }
 
 /**
- * kwarp_cm_dump - endpoints and listeners of a device
- * @kdev: device; stays meanwhile
- * @m: file
+ * kwarp_cm_dump - print the endpoints and listeners of a device
+ * @kdev: device; the caller keeps it from going away
+ * @m: debugfs file
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The network interface that the sockets of an id belong to.
+ * The network interface that the sockets of an iw_cm_id are bound to.
  *
- * rdma_cm finds the interface of an address, and then a device for this interface. For
- * that it takes a VLAN for the netdev below it and the other way round, and before Linux
- * 6.6 it goes by hardware addresses alone, which bridges and bonds share with their
- * ports. So the device is not always on the interface: a socket that were bound to the
- * device's netdev would send from an address that is not there.
+ * rdma_cm finds the interface of an address, and then an RDMA device for this interface. It does
+ * not tell a VLAN from the netdev below it, and before Linux 6.6 it compares only hardware
+ * addresses, which bridges and bonds share with their ports. So the netdev of the device that it
+ * finds is not always the interface that has the address: a socket bound to the device's netdev
+ * would use an address that this netdev does not have.
  */
 #include "cm_iface.h"
 
@@ -23,16 +23,16 @@
 #include "../kwarp.h"
 
 /**
- * kwarp_cm_rdma_id - what rdma_cm knows and iw_cm does not tell
+ * kwarp_cm_rdma_id - rdma_cm's id that belongs to an id of iw_cm
  * @id: iw_cm's id, in a call from iw_cm
  *
- * rdma_cm is the only user that iw_cm has. The context of its ids is its private
- * struct, which begins with the public one: that of the listener, or of the connection
- * from connect or from the upcall to the ULP on. Both ids name the same device, but for
- * one case: rdma_cm may choose another device for an inbound connection than the one
- * that it came in through. The ULP's QP is on that other device then.
+ * rdma_cm is the only user of iw_cm. It stores a pointer to its private struct rdma_id_private in
+ * id->context, and that struct begins with the public struct rdma_cm_id: of the listener; or of
+ * the connection, once the ULP has called connect or has received the Request. Both ids name the
+ * same device, with one exception: for an inbound connection rdma_cm may choose another device
+ * than the one that received the connection. Then the ULP's QP is on the other device.
  *
- * Return: rdma_cm's id; NULL if there is none for this device.
+ * Return: rdma_cm's id; NULL: none, or it names another device.
  */
 const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 {
@@ -42,8 +42,8 @@ const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 }
 
 /*
- * A VLAN on the netdev belongs to the link. Another interface may be used if it has a
- * link, too: rdma_cm has confused the two.
+ * May this device use @netdev, which is not its own? Yes if it is a VLAN on the device's netdev.
+ * Yes also if another kwarp device is on @netdev: then rdma_cm has confused the two.
  */
 static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 {
@@ -59,7 +59,7 @@ static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 }
 
 /**
- * kwarp_cm_iface - the interface that the sockets of an id belong to
+ * kwarp_cm_iface - the interface that the sockets of an id are bound to
  * @kdev: device that rdma_cm has chosen
  * @id: iw_cm's id, in a call to connect or listen
  *
@@ -77,7 +77,7 @@ int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 	if (!rdma || !net_eq(rdma->route.addr.dev_addr.net, kdev->net))
 		return -ENODEV;
 	ifindex = rdma->route.addr.dev_addr.bound_dev_if;
-	/* A wildcard address is on none: it means the link's own. */
+	/* 0: a wildcard address, which is on no interface. Use the device's own netdev. */
 	if (!ifindex || ifindex == kdev->netdev->ifindex)
 		return kdev->netdev->ifindex;
 	netdev = dev_get_by_index(kdev->net, ifindex);

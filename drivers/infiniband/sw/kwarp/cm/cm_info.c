@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What an operator may want to know of an endpoint or a listener: rdma resource, debugfs. */
+/* State of an endpoint or a listener, for `rdma resource show` and debugfs. */
 #include "cm_info.h"
 
 #include <linux/hashtable.h>
@@ -13,14 +13,17 @@
 #include "ep.h"
 #include "listener.h"
 
-/* Milliseconds from @from to @to, jiffies; 0 if @to is before that. Storage stays for months. */
+/*
+ * Milliseconds from @from to @to, both in jiffies; 0 if @to is before @from. 64 bits, because
+ * a storage connection may last for months.
+ */
 static u64 ms_between(unsigned long from, unsigned long to)
 {
 	return time_after(to, from) ? jiffies64_to_msecs(to - from) : 0;
 }
 
 /**
- * kwarp_ep_describe - an endpoint's state, and for how long
+ * kwarp_ep_describe - fill in an endpoint's state, and the time in that state
  * @ep: endpoint
  * @info: result
  *
@@ -42,12 +45,12 @@ void kwarp_ep_describe(struct kwarp_ep *ep, struct kwarp_cm_info *info)
 }
 
 /**
- * kwarp_listener_describe - a listener's queues
+ * kwarp_listener_describe - fill in a listener's queue lengths
  * @l: listener
  * @info: result
  *
  * Context: process; l->mutex held.
- * Return: false: it has no socket, and takes no connection.
+ * Return: false: the listener has no socket, and takes no connections.
  */
 bool kwarp_listener_describe(struct kwarp_listener *l, struct kwarp_cm_info *info)
 {
@@ -58,7 +61,7 @@ bool kwarp_listener_describe(struct kwarp_listener *l, struct kwarp_cm_info *inf
 		.role = "listener",
 		.backlog = l->backlog,
 		.queued = kwarp_cm_sock_queued(l->cs.sock),
-		/* Under l->lock they change; each is right for itself. */
+		/* Without l->lock: the two values may be from different moments. */
 		.half_open = READ_ONCE(l->num_half_open),
 		.asked = READ_ONCE(l->asked),
 	};
@@ -72,9 +75,9 @@ static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct
 
 	spin_lock(&kdev->cm.lock);
 	hash_for_each_possible(kdev->cm.listener_ids, l, id_node, (unsigned long)id) {
-		/* It may just be losing it; the id goes after that. */
+		/* Without l->lock: the listener may be dropping the id at this moment. */
 		if (READ_ONCE(l->cm_id) == id) {
-			/* Listed, hence alive. */
+			/* A listener in the list is alive. */
 			kwarp_listener_get(l);
 			found = l;
 			break;
@@ -100,16 +103,16 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct iw_cm_id *
 }
 
 /**
- * kwarp_cm_describe - what there is for an id
- * @kdev: device; stays meanwhile
- * @id: iw_cm's id, which need not stay: it is compared, and not looked into
+ * kwarp_cm_describe - fill in the state of the endpoint or listener of an id
+ * @kdev: device; the caller keeps it from going away
+ * @id: iw_cm's id; only compared, so it may be freed meanwhile
  * @info: result
  *
- * A listener's id has its listener, and that of a connection its endpoint, from connect or accept
- * until the last event.
+ * An id that listens has a listener. An id of a connection has an endpoint from connect or accept
+ * until the last upcall.
  *
  * Context: process, may sleep.
- * Return: false: nothing.
+ * Return: false: the id has no listener and no endpoint.
  */
 bool kwarp_cm_describe(struct kwarp_dev *kdev, const struct iw_cm_id *id,
 		       struct kwarp_cm_info *info)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listeners: one listening socket per listening iw_cm_id, and the endpoints that are
- * born from it.
+ * Listeners: one listening socket per listening iw_cm_id, and an endpoint for each connection
+ * that comes in.
  *
- * rdma_cm listens for a wildcard address on every device, also on those in another
- * network namespace than the listening program, where TCP knows nothing of rdma_cm's
- * ports. rdma_cm refuses what comes in there, so such a listener gets no socket. Within
- * a namespace rdma_cm sees to it that a port has one listener.
+ * rdma_cm listens for a wildcard address on every device, also on devices in another
+ * network namespace than the listening program's, where an ordinary socket may have the port.
+ * rdma_cm would refuse connections from there, so such a listener gets no socket. Within
+ * a namespace rdma_cm ensures that a port has one listener.
  *
- * All run in process context.
+ * All functions run in process context.
  */
 #include "cm_listen.h"
 
@@ -31,7 +31,7 @@
 
 /* ------------------------------------------------------------ queued work */
 
-/* Unless there is a reason to come sooner. */
+/* Accept again in KWARP_ACCEPT_RETRY_MS, or earlier if the work item is queued already. */
 static void listener_retry(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);
@@ -47,7 +47,7 @@ static void listener_notify(struct kwarp_cm_sock *cs)
 
 /* --------------------------------------------------------------- accepting */
 
-/* One that waits for its peer, or its ULP, and has done so for a while. */
+/* Has the endpoint waited so long for its peer, or for its ULP, that it may be ended? */
 static bool may_evict(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
@@ -58,7 +58,7 @@ static bool may_evict(const struct kwarp_ep *ep)
 	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
 }
 
-/* Refused: it has its place until its peer has closed, but not for long. */
+/* Is the endpoint ending already? It stays half-open only until its peer has closed. */
 static bool is_leaving(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
@@ -67,9 +67,9 @@ static bool is_leaving(const struct kwarp_ep *ep)
 }
 
 /*
- * Too many are half-open and others wait in TCP's queue: a peer that does nothing but
- * open connections must not hold them up for long. As many give way as wait, those that
- * have been told to before included, though they may not be gone yet.
+ * End some half-open endpoints: their number has reached the limit, and @queued connections wait
+ * in TCP's accept queue. Peers that open connections and send nothing must not block others for
+ * long. End as many as wait, and count those that are marked or ending already.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
@@ -79,7 +79,7 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	spin_lock(&l->lock);
 	list_for_each_entry(ep, &l->half_open, half_open) {
 		if (may_evict(ep)) {
-			/* Listed, hence alive; it may have been marked and not run yet. */
+			/* An endpoint in the list is alive. The bit may be set already. */
 			kwarp_ep_mark(ep, KWARP_EP_EVICT);
 			marked++;
 		} else if (!is_leaving(ep)) {
@@ -91,7 +91,10 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	spin_unlock(&l->lock);
 }
 
-/* Take a connection. Context: ep->mutex held. Return: an errno if the listener gives none. */
+/*
+ * Accept a connection for the endpoint. Context: ep->mutex held.
+ * Return: 0, also if the connection is refused; errno of accept().
+ */
 static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 {
 	int ret = kwarp_cm_sock_accept(l->kdev, &l->cs, &ep->cs.sock), busy;
@@ -102,7 +105,7 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 	}
 	busy = kwarp_cm_sock_hook(&ep->cs);
 	if (busy) {
-		/* Somebody else has it: it is reset, and others may come. */
+		/* A BPF program owns the socket (sockmap): reset it, and accept the next. */
 		ibdev_dbg(&l->kdev->ibdev, "socket is in use, refused: %d\n", busy);
 		kwarp_ep_apply(ep, KWARP_CME_LOCAL);
 	} else {
@@ -112,14 +115,17 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 	return 0;
 }
 
-/* Without memory for it the connection stays with TCP, and is not reset. */
+/*
+ * Make an endpoint, and accept a connection for it. The endpoint comes first: without memory for
+ * it the connection stays in TCP's accept queue, and is not reset.
+ */
 static int listener_child(struct kwarp_listener *l)
 {
 	struct mem_cgroup *memcg;
 	struct kwarp_ep *ep;
 	int ret;
 
-	/* We work for whoever listens. */
+	/* This is a kernel thread: charge the memory to the program that listens. */
 	memcg = set_active_memcg(kwarp_cm_sock_memcg(&l->cs));
 	ep = kwarp_ep_create(l->kdev, l);
 	set_active_memcg(memcg);
@@ -129,8 +135,9 @@ static int listener_child(struct kwarp_listener *l)
 	ret = child_accept(l, ep);
 	mutex_unlock(&ep->mutex);
 	/*
-	 * From here on it is on its own: a slow peer holds nobody up. It is not looked at here,
-	 * even if its Request is there: those of others that came before wait in the queue.
+	 * The endpoint's own work item reads the Request, so a slow peer does not block the
+	 * listener. Even a Request that is there is not read here: older endpoints are queued, and
+	 * theirs come first.
 	 */
 	if (!ret)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
@@ -138,7 +145,7 @@ static int listener_child(struct kwarp_listener *l)
 	return ret;
 }
 
-/* Return: 0; -EAGAIN if TCP has no more; -EBUSY if there is no room; other errno. */
+/* Return: 0; -EAGAIN: accept queue empty; -EBUSY: too many are half-open; other errno. */
 static int accept_one(struct kwarp_listener *l)
 {
 	u32 queued;
@@ -147,7 +154,10 @@ static int accept_one(struct kwarp_listener *l)
 	if (!queued)
 		return -EAGAIN;
 	if (READ_ONCE(l->num_half_open) >= READ_ONCE(l->kdev->knobs.half_open_max)) {
-		/* One that leaves kicks us; if none does, others may be old enough soon. */
+		/*
+		 * kwarp_listener_leave() queues the work item when an endpoint leaves. The caller
+		 * retries after a while, too: then others may be old enough to be ended.
+		 */
 		evict_some(l, queued);
 		return -EBUSY;
 	}
@@ -164,7 +174,7 @@ static void listener_work(struct work_struct *work)
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
-	/* Under the mutex: listener_shut() cancels what has been queued before. */
+	/* Under the mutex, so that listener_shut() cancels what is queued here. */
 	if (l->cs.sock && !ret)
 		kwarp_listener_kick(l);
 	else if (l->cs.sock && ret != -EAGAIN)
@@ -175,7 +185,7 @@ static void listener_work(struct work_struct *work)
 
 /* ------------------------------------------------------------- begin, end */
 
-/* Nothing that is for this id can come in through this device. */
+/* Can no connection for this id come in through this device? */
 static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	const struct rdma_cm_id *rdma = kwarp_cm_rdma_id(id);
@@ -187,9 +197,9 @@ static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 }
 
 /*
- * While a link is added, rdma_cm listens on it for all wildcard listeners that there
- * are, and if one of them fails it gives up the new device for good. Nobody is there to
- * be told of a port that an ordinary socket has: better a listener less.
+ * While a link is added, rdma_cm listens on it for all wildcard listeners of the host, and if one
+ * of them fails it does not use the new device at all. So in that task (kdev->adder) report
+ * success, log the failure, and leave this listener without a socket.
  */
 static int listen_failed(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int err)
 {
@@ -211,7 +221,7 @@ static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 
 	if (ifindex < 0)
 		return ifindex;
-	/* A peer that connects at once wakes listener_work(), which waits here. */
+	/* If a peer connects at once, listener_work() waits for this mutex. */
 	mutex_lock(&l->mutex);
 	shut = !READ_ONCE(l->cm_id);
 	ret = shut ? 0 : kwarp_cm_sock_listen(l->kdev, id, ifindex, l->backlog, &l->cs);
@@ -246,11 +256,11 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
  * @id: address to listen on
  * @backlog: the ULP's wish
  *
- * The listener is left in id->provider_data, with the reference that goes with it.
+ * id->provider_data gets the listener, and owns a reference to it.
  *
- * A device that is going away listens to nothing, and does not fail: rdma_cm, which listens for
- * a wildcard address on all devices, would give up the others, too. The ULP is told of the
- * removal next.
+ * On a device that is going away the listener gets no socket, and the call succeeds: for a
+ * wildcard address rdma_cm listens on all devices, and after an error it would stop to listen on
+ * the others, too. The ULP learns of the removal soon.
  *
  * Context: process.
  * Return: 0 or an errno.
@@ -283,15 +293,16 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 }
 
 /*
- * What has no verdict yet will hardly get one, and is half-open. Those that were accepted
- * may be many, and a host may have many listeners: this is not to look at all of them.
+ * Mark the half-open endpoints of a listener that is gone: the ULP will hardly accept or reject
+ * them any more. Use the listener's list, not the device's: that has all established connections
+ * as well, and a host may close many listeners.
  */
 static void listener_orphan_all(struct kwarp_listener *l)
 {
 	struct kwarp_ep *ep;
 
 	spin_lock(&l->lock);
-	/* Listed, hence alive. */
+	/* An endpoint in the list is alive. */
 	list_for_each_entry(ep, &l->half_open, half_open)
 		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
 	spin_unlock(&l->lock);
@@ -301,8 +312,8 @@ static void listener_orphan_all(struct kwarp_listener *l)
  * listener_shut - take no more requests
  * @l: listener
  *
- * Endpoints whose Request has been delivered go on, but the ULP has less time for a
- * verdict: iw_cm may have dropped what it had not passed on. The others are ended.
+ * Endpoints whose Request has been passed to iw_cm stay, but the ULP has less time to accept or
+ * reject: iw_cm may have dropped the event. All other endpoints that are half-open end.
  *
  * Context: process.
  */
@@ -319,19 +330,19 @@ static void listener_shut(struct kwarp_listener *l)
 	spin_lock(&l->kdev->cm.lock);
 	hash_del(&l->id_node);
 	spin_unlock(&l->kdev->cm.lock);
-	/* After cm_id, which listener_open() tests under the mutex. */
+	/* After cm_id is NULL: listener_open() tests that under the mutex and makes no socket. */
 	mutex_lock(&l->mutex);
 	kwarp_cm_sock_kill(&l->cs);
 	mutex_unlock(&l->mutex);
-	/* The module may go now: no timer may be left. */
+	/* The module may be unloaded after this: no timer may be left. */
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
-	/* None is born any more, and those there are have to hurry. */
+	/* No socket: the listener makes no more endpoints, so this reaches all of them. */
 	listener_orphan_all(l);
 	id->rem_ref(id);
 }
 
-/* The id is being destroyed. Context: process. */
+/* iw_cm destroys the listening id: end its listener. Context: process. */
 void kwarp_listener_destroy(struct kwarp_listener *l)
 {
 	might_sleep();
@@ -339,7 +350,7 @@ void kwarp_listener_destroy(struct kwarp_listener *l)
 	spin_lock(&l->kdev->cm.lock);
 	list_del(&l->node);
 	spin_unlock(&l->kdev->cm.lock);
-	kwarp_listener_put(l);			/* the id's */
+	kwarp_listener_put(l);			/* the id's reference */
 }
 
 static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
@@ -358,7 +369,7 @@ static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* The device goes away; the objects stay until iw_cm destroys them. Context: process. */
+/* Close all listeners of a device; iw_cm destroys the objects later. Context: process. */
 void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 {
 	struct kwarp_listener *l;

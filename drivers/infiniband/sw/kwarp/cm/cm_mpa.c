@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA start-up over a socket (RFC 5044 section 7.1, RFC 6581): moves the octets of the
- * startup frames and turns what came of it into an event for proto/cm_fsm.c.
+ * MPA start-up over a socket (RFC 5044 section 7.1, RFC 6581): sends and receives the startup
+ * frames, and turns the result into an event for proto/cm_fsm.c.
  *
- * Every poll function looks at the socket once, takes what is there, stops at any
- * octet, and is called again when the socket has something new. Exactly the frame is
- * read: what follows it belongs to the stream. All run in process context under
- * ep->mutex and wait for nobody.
+ * Every poll function looks at the socket once, reads or writes as many octets as it can without
+ * waiting, and is called again when the socket has something new. It reads exactly the frame: the
+ * octets after the frame belong to the stream. All functions run in process context under
+ * ep->mutex.
+ *
+ * Numbers like 5044-7.1.1-23 are requirements in Documentation/conformance.
  */
 #include "cm_mpa.h"
 
@@ -27,7 +29,7 @@
  * kwarp_cm_mpa_init - snapshot of the knobs
  * @ep: endpoint in state NEW
  *
- * IRD, ORD and private data are the caller's to fill in.
+ * connect() and accept() fill in IRD, ORD and private data later.
  *
  * Context: process.
  */
@@ -40,7 +42,7 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 	p->markers = READ_ONCE(knobs->markers);
 	p->max_ird = KWARP_MAX_IRD;
 	if (ep->listener) {
-		p->rtr = RTR_ALL;	/* 6581-9.2-7: we take each of them */
+		p->rtr = RTR_ALL;	/* 6581-9.2-7: a responder takes each form of RTR */
 		return;
 	}
 	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
@@ -51,17 +53,17 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------------ ends */
 
-static enum kwarp_cm_event fail(struct kwarp_ep *ep, int status,
-				enum kwarp_cm_event event)
+static enum kwarp_cm_event startup_fail(struct kwarp_ep *ep, int status,
+					enum kwarp_cm_event event)
 {
 	ep->status = status;
 	return event;
 }
 
-static enum kwarp_cm_event bad(struct kwarp_ep *ep, const char *what)
+static enum kwarp_cm_event startup_bad(struct kwarp_ep *ep, const char *what)
 {
 	ibdev_dbg(&ep->kdev->ibdev, "%s: %s\n", kwarp_cm_state_name(ep->state), what);
-	return fail(ep, -EPROTO, KWARP_CME_BAD);
+	return startup_fail(ep, -EPROTO, KWARP_CME_BAD);
 }
 
 /* A peer that knows only revision 1 closes without a Reply (6581-10-2, -8). */
@@ -72,14 +74,14 @@ static bool may_retry(const struct kwarp_ep *ep)
 	return !ep->listener && su->params.rev == 2 && !su->retried;
 }
 
-/* @err: errno of the socket, 0 for a FIN. */
-static enum kwarp_cm_event lost(struct kwarp_ep *ep, int err)
+/* The connection has ended during startup. @err: errno of the socket, 0 for a FIN. */
+static enum kwarp_cm_event startup_lost(struct kwarp_ep *ep, int err)
 {
 	bool closed = !err || err == -ECONNRESET || err == -EPIPE;
 
 	if (closed && !ep->su->rx_len && may_retry(ep))
 		return KWARP_CME_RETRY;
-	return fail(ep, err ? err : -ECONNRESET, KWARP_CME_LOST);
+	return startup_fail(ep, err ? err : -ECONNRESET, KWARP_CME_LOST);
 }
 
 /* --------------------------------------------------------------- sending */
@@ -102,7 +104,7 @@ static void put_frame(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, 
 	su->tx_off = 0;
 }
 
-/* The first FPDU of a stream that will not live: a Terminate (6581-8-1, -2). */
+/* The first and last FPDU of a stream that no QP gets: a Terminate (6581-8-1, -2). */
 static void put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 {
 	static const struct kwarp_ddp_hdr hdr = {
@@ -124,14 +126,14 @@ static void put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 	off += KWARP_MPA_LEN_FIELD + ulpdu;
 	memset(su->tx + off, 0, kwarp_mpa_pad(ulpdu));
 	off += kwarp_mpa_pad(ulpdu);
-	/* Also if no CRC was agreed on (5044-4.4-11); the marker is covered (-16). */
+	/* A valid CRC even if none was agreed on (5044-4.4-11); it covers the marker, too (-16). */
 	kwarp_mpa_crc_put(su->tx + off,
 			  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), su->tx, off));
 	su->tx_len = off + KWARP_MPA_CRC_LEN;
 	su->tx_off = 0;
 }
 
-/* Return: 0 when all is with TCP, -EAGAIN, or an errno of the socket. */
+/* Return: 0 when TCP has taken the whole frame, -EAGAIN, or an errno of the socket. */
 static int send_frame(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
@@ -153,7 +155,7 @@ static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
-	return ret ? lost(ep, ret) : KWARP_CME_SENT;
+	return ret ? startup_lost(ep, ret) : KWARP_CME_SENT;
 }
 
 /* ------------------------------------------------------------- receiving */
@@ -166,7 +168,7 @@ static int recv_frame(struct kwarp_ep *ep, bool reply)
 	int ret;
 
 	for (;;) {
-		/* 5044-7.1.1-2, -4, -19, -23: refused as soon as it shows */
+		/* 5044-7.1.1-2, -4, -19, -23: refuse a bad frame at its first wrong octet */
 		if (kwarp_mpa_frame_need(su->rx, su->rx_len, reply, &need))
 			return -EPROTO;
 		if (su->rx_len >= need)
@@ -182,18 +184,18 @@ static int recv_frame(struct kwarp_ep *ep, bool reply)
 	}
 }
 
-/* The event for a frame that has not come, or not as it should. */
+/* The event for an error of recv_frame(). */
 static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
 {
 	switch (err) {
 	case -EAGAIN:
 		return KWARP_CME_NONE;
 	case -EPROTO:
-		return bad(ep, "malformed startup frame");
+		return startup_bad(ep, "malformed startup frame");
 	case -ENODATA:
-		return lost(ep, 0);
+		return startup_lost(ep, 0);
 	default:
-		return lost(ep, err);
+		return startup_lost(ep, err);
 	}
 }
 
@@ -209,7 +211,7 @@ static enum kwarp_cm_event poll_quiet(struct kwarp_ep *ep)
 	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
-	return ret > 0 ? bad(ep, "octets behind the Request") : lost(ep, ret);
+	return ret > 0 ? startup_bad(ep, "octets after the Request") : startup_lost(ep, ret);
 }
 
 /* ------------------------------------------------------------- initiator */
@@ -218,12 +220,12 @@ static enum kwarp_cm_event poll_connect(struct kwarp_ep *ep)
 {
 	int ret;
 
-	if (!ep->cs.sock)		/* the second attempt could not even start */
+	if (!ep->cs.sock)		/* the second attempt could not be started */
 		return KWARP_CME_LOST;
 	ret = kwarp_cm_sock_dialled(ep->cs.sock, ep->cm_id);
 	if (ret == -EINPROGRESS)
 		return KWARP_CME_NONE;
-	return ret ? fail(ep, ret, KWARP_CME_LOST) : KWARP_CME_TCP_UP;
+	return ret ? startup_fail(ep, ret, KWARP_CME_LOST) : KWARP_CME_TCP_UP;
 }
 
 static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
@@ -243,10 +245,11 @@ static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr er
 	ibdev_dbg(&ep->kdev->ibdev, "WAIT_REP: %s\n", kwarp_perr_name(err));
 	put_terminate(ep->su, err);
 	atomic_long_inc(&ep->kdev->stats.term_sent[err]);
-	return fail(ep, status, KWARP_CME_OWE_TERM);
+	return startup_fail(ep, status, KWARP_CME_OWE_TERM);
 }
 
-static enum kwarp_cm_event conclude(struct kwarp_ep *ep)
+/* Check the Reply, negotiate, and hand the socket to the QP. */
+static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 	enum kwarp_perr err;
@@ -254,7 +257,7 @@ static enum kwarp_cm_event conclude(struct kwarp_ep *ep)
 
 	err = kwarp_mpa_conclude(&su->params, &su->req, &su->rep, &su->res);
 	if (err == KWARP_PERR_MPA_FRAME)
-		return bad(ep, "Reply does not fit the Request");
+		return startup_bad(ep, "Reply does not fit the Request");
 	if (err)			/* 6581-9.1-13, 6581-9.2-16 */
 		return owe_terminate(ep, err, -EPROTO);
 
@@ -262,7 +265,7 @@ static enum kwarp_cm_event conclude(struct kwarp_ep *ep)
 	if (!ret)
 		ret = kwarp_ep_attach(ep, true);
 	if (ret == -ENOTCONN)
-		return fail(ep, -ECONNRESET, KWARP_CME_LOST);
+		return startup_fail(ep, -ECONNRESET, KWARP_CME_LOST);
 	if (ret)			/* 6581-9.3-3 */
 		return owe_terminate(ep, KWARP_PERR_MPA_LOCAL, ret);
 	return KWARP_CME_REPLY;
@@ -277,32 +280,35 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	if (ret)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
-		return bad(ep, "malformed Reply");
+		return startup_bad(ep, "malformed Reply");
 	frame_seen(ep, false, &su->rep);
-	/* An older peer that answers with the revision it knows. */
+	/* An older peer answers with the revision that it knows. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
 	if (su->rep.reject)		/* 5044-7.1.2-14 */
-		return fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
-	return conclude(ep);
+		return startup_fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
+	return conclude_reply(ep);
 }
 
 /* ------------------------------------------------------------- responder */
 
-static enum kwarp_cm_event refuse(struct kwarp_ep *ep)
+static enum kwarp_cm_event refuse_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 
 	put_frame(ep, &su->rep, su->own_pd);
-	return fail(ep, -EPROTO, KWARP_CME_REFUSE);
+	return startup_fail(ep, -EPROTO, KWARP_CME_REFUSE);
 }
 
-/* iw_cm has no room, or it is not the Request's turn: until our timer ends it. */
+/*
+ * The Request could not be passed on: iw_cm had no memory (-ENOMEM), or it is not the Request's
+ * turn (-EAGAIN). Try again until the timer of state WAIT_TURN ends the connection.
+ */
 static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
 {
 	unsigned long delay = msecs_to_jiffies(KWARP_UPCALL_RETRY_MS);
 
-	/* The new state looks at once, with a timer of its own. */
+	/* QUEUED leads to WAIT_TURN, whose timer starts then, and which tries again at once. */
 	if (ep->state == KWARP_CMS_WAIT_REQ)
 		return KWARP_CME_QUEUED;
 	if (err == -EAGAIN)
@@ -312,8 +318,8 @@ static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
 	return KWARP_CME_NONE;
 }
 
-/* A complete Request: to the ULP with it. */
-static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
+/* Pass a complete Request to the ULP, or refuse it. */
+static enum kwarp_cm_event deliver_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 	enum kwarp_cm_event event;
@@ -322,15 +328,15 @@ static enum kwarp_cm_event deliver(struct kwarp_ep *ep)
 	event = poll_quiet(ep);
 	if (event)
 		return event;
-	/* Without looking at the ULP's wishes: does our CRC policy allow it? */
+	/* Before the ULP is asked: does the CRC policy of this end allow the connection? */
 	if (kwarp_mpa_respond(&su->params, &su->req, true, 0, &su->rep, &su->res))
-		return refuse(ep);
+		return refuse_request(ep);
 
 	ret = kwarp_ep_publish(ep);
 	if (!ret)
 		return KWARP_CME_REQUEST;
 	if (ret == -ECONNABORTED)
-		return fail(ep, ret, KWARP_CME_ORPHAN);
+		return startup_fail(ep, ret, KWARP_CME_ORPHAN);
 	return not_yet(ep, ret);
 }
 
@@ -343,18 +349,19 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 	if (ret)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pd))
-		return bad(ep, "malformed Request");
+		return startup_bad(ep, "malformed Request");
 	frame_seen(ep, false, &su->req);
-	return deliver(ep);
+	return deliver_request(ep);
 }
 
 /**
- * kwarp_cm_mpa_accept - make the Reply that carries out the ULP's accept
+ * kwarp_cm_mpa_accept - make the Reply for the ULP's accept
  * @ep: responder in WAIT_ULP
- * @param: the ULP's wishes, checked
+ * @param: the ULP's parameters, checked
  *
  * Context: process; ep->mutex held.
- * Return: KWARP_CME_ACCEPT, or KWARP_CME_REJECT if it cannot be.
+ * Return: KWARP_CME_ACCEPT; or KWARP_CME_REJECT, with a rejecting Reply, if Request and
+ * parameters do not fit.
  */
 enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 					const struct iw_cm_conn_param *param)
@@ -368,14 +375,14 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	err = kwarp_mpa_respond(&su->params, &su->req, true, param->private_data_len,
 				&su->rep, &su->res);
 	put_frame(ep, &su->rep, param->private_data);
-	return err ? fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
+	return err ? startup_fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
 }
 
 /**
  * kwarp_cm_mpa_reject - make the rejecting Reply (5044-7.1.2-5, -6; 6581-10-6)
  * @ep: responder that has a Request
  * @pd: private data
- * @pd_len: its octets
+ * @pd_len: octets of private data
  *
  * Context: process; ep->mutex held.
  */
@@ -395,30 +402,31 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
 	if (ret)
-		return lost(ep, ret);
+		return startup_lost(ep, ret);
 	/*
-	 * 5044-7.1.2-10: what the Initiator sends from now on waits in the socket;
-	 * the QP reads it when it is attached, and sends nothing before (-16).
+	 * 5044-7.1.2-10: FPDUs that the Initiator sends from now on wait in the socket until the QP
+	 * is attached and reads them. The QP sends nothing before it has received the first (-16).
 	 */
 	ret = kwarp_ep_attach(ep, false);
 	if (ret == -ENOTCONN)
-		return fail(ep, -ECONNRESET, KWARP_CME_LOST);
+		return startup_fail(ep, -ECONNRESET, KWARP_CME_LOST);
 	if (ret)
-		return fail(ep, ret, KWARP_CME_LOCAL);
+		return startup_fail(ep, ret, KWARP_CME_LOCAL);
 	return ep->su->res.rtr ? KWARP_CME_ATTACHED_P2P : KWARP_CME_ATTACHED;
 }
 
 /* ---------------------------------------------------------------- linger */
 
 /*
- * Octets that still come have nobody to go to. A reset tells the peer so, but not
- * before it has all of ours: a Terminate, or data whose sender was told that it is gone.
+ * Octets have come in after the stream: no QP can take them. BAD resets the connection, which
+ * tells the peer; but not before the peer has acknowledged all octets of this end: a Terminate, or
+ * data of work requests that have completed.
  */
 static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
 {
 	if (!ep->discard && !kwarp_cm_sock_unacked(ep->cs.sock))
 		return KWARP_CME_BAD;
-	/* Maybe there are more; others may work between. */
+	/* There may be more octets: look again, after other work items have had their turn. */
 	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	return KWARP_CME_NONE;
@@ -434,7 +442,7 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
 	if (ret > 0)
 		return linger_octets(ep);
-	/* 0: the peer's FIN is there, the ACK of ours is not */
+	/* 0: the peer's FIN has come, the ACK of this end's FIN has not */
 	return ret && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
 }
 
@@ -443,8 +451,8 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
  * @ep: endpoint
  *
  * Context: process; ep->mutex held.
- * Return: what happened, for the state the endpoint is in; KWARP_CME_NONE if the
- * socket's next callback has to be waited for.
+ * Return: the event for the current state; KWARP_CME_NONE: nothing until the socket's next
+ * callback.
  */
 enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 {
@@ -459,7 +467,7 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 	case KWARP_CMS_WAIT_REQ:
 		return poll_request(ep);
 	case KWARP_CMS_WAIT_TURN:
-		return deliver(ep);
+		return deliver_request(ep);
 	case KWARP_CMS_WAIT_ULP:
 		return poll_quiet(ep);
 	case KWARP_CMS_SEND_REP:
@@ -470,7 +478,7 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 	case KWARP_CMS_LINGER:
 		return poll_linger(ep);
 	default:
-		/* not started, or the QP has the socket */
+		/* not started, or the QP owns the socket */
 		return KWARP_CME_NONE;
 	}
 }

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What iw_cm has instead of a queue pair.
+ * Stand-ins: objects that iw_cm gets instead of queue pairs.
  *
- * iw_cm looks a queue pair up by the number that the ULP gives it, keeps a reference, and
- * uses it for one thing: to end the stream of an id that is ESTABLISHED. With a queue pair
- * itself that would be wrong in two ways:
+ * iw_cm looks a queue pair up by the number that the ULP gives, keeps a reference, and
+ * uses it for one purpose: to end the stream of an id that is ESTABLISHED. With references to
+ * real queue pairs two things would go wrong:
  *
- *   - A program that accepts and then rejects one id leaves iw_cm with a reference that it
- *     returns when the id is destroyed, and not before. A destroy_qp() that waits for it
- *     waits for ever if the same program, or its end, destroys the queue pair first. It
- *     cannot refuse either: when a process ends, ib_uverbs takes -EBUSY of an object that
- *     nothing else keeps as a fault of the driver, warns, and leaves the queue pair, its
- *     CQs and its PD in memory for good; a kernel consumer is told nothing at all. And if
- *     it did not wait, iw_cm would return its reference to freed memory.
- *   - A program that accepts one id twice can name any queue pair the second time, and iw_cm
- *     would end the stream of whomever it belongs to.
+ *   - If a program accepts and then rejects one id, iw_cm drops its reference only when the
+ *     id is destroyed. If the program destroys the queue pair first, or ends, a destroy_qp()
+ *     that waits for the reference would wait for ever. destroy_qp() cannot fail either: when
+ *     a process ends, ib_uverbs treats -EBUSY of an object without other users as a driver bug,
+ *     warns, and leaks the queue pair, its CQs and its PD; a kernel consumer gets no error at
+ *     all. And a destroy_qp() that did not wait would leave iw_cm with a pointer to freed memory.
+ *   - If a program accepts one id twice, it can name any queue pair the second time, and iw_cm
+ *     would end the stream of a queue pair that belongs to another program.
  *
- * So each look-up gives iw_cm a stand-in of its own, which no queue pair knows of, and which
- * lives until iw_cm returns it. It means nothing before a connect() or accept() of the same
- * task has been found good for the id that it is for; from then on it stands for the
- * endpoint, and for its queue pair as long as the endpoint has one. destroy_qp() has to wait
- * for endpoints only, all of which give the queue pair up in bounded time.
+ * So each look-up gives iw_cm a new stand-in, which lives until iw_cm returns it. A stand-in is
+ * bound to no endpoint until a connect() or accept() of the same task has passed all checks; then
+ * it is bound to the endpoint of that call, and through it to the queue pair, as long as the
+ * endpoint has one. destroy_qp() waits for endpoints only, and each of them drops its queue pair
+ * in bounded time.
  */
 #include "cm_qp.h"
 
@@ -35,23 +34,24 @@
 #include "ep_run.h"
 #include "stand_in.h"
 
-/* See kwarp_qp_rem_ref(). Without Tasks RCU plain RCU does it where nothing is preempted. */
+/* For kwarp_qp_rem_ref(): without kernel preemption plain RCU is as good as Tasks RCU. */
 #if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)
 #error "a kernel that preempts needs Tasks RCU: CONFIG_BPF_SYSCALL or CONFIG_KPROBES"
 #endif
 
-/* The core keeps these types for drivers. No queue pair of ours has it. */
+/* A QP type that the RDMA core reserves for drivers. No queue pair of kwarp has it. */
 #define STAND_IN	IB_QPT_RESERVED1
 
 /**
- * struct stand_in - for a queue pair, in the hands of iw_cm
+ * struct stand_in - what iw_cm refers to instead of a queue pair
  * @ibqp: what iw_cm sees
- * @node: in kdev->cm.new_qps while nobody has claimed it; under kdev->cm.new_lock
- * @task: who has looked it up; only compared
- * @ep: the endpoint that it stands for, a reference; NULL: none; under kdev->cm.new_lock
- * @exposed: its id may become ESTABLISHED though @ep has not said so; written once, by the
- *	call that it is for
- * @rcu: for freeing it
+ * @node: entry in kdev->cm.new_qps until claimed; under kdev->cm.new_lock
+ * @task: the task that has looked up the queue pair; only compared
+ * @ep: the endpoint that the stand-in is bound to, a reference; NULL: none; under
+ *	kdev->cm.new_lock
+ * @exposed: the id may become ESTABLISHED without an upcall of @ep; written once, by the
+ *	accept() that claimed the stand-in
+ * @rcu: for freeing the stand-in
  */
 struct stand_in {
 	struct ib_qp ibqp;
@@ -62,7 +62,7 @@ struct stand_in {
 	struct rcu_head rcu;
 };
 
-/* Returned by iw_cm, and not free yet: they outlive their device. */
+/* Stand-ins that iw_cm has returned and that wait for Tasks RCU; they may outlive their device. */
 static atomic_t num_returned = ATOMIC_INIT(0);
 
 static struct stand_in *to_stand_in(struct ib_qp *ibqp)
@@ -70,7 +70,7 @@ static struct stand_in *to_stand_in(struct ib_qp *ibqp)
 	return container_of(ibqp, struct stand_in, ibqp);
 }
 
-/* Is it from kwarp_get_qp(), and no queue pair? Context: any. */
+/* Is @ibqp a stand-in from kwarp_get_qp(), not a queue pair? Context: any. */
 bool kwarp_cm_is_stand_in(const struct ib_qp *ibqp)
 {
 	return ibqp->qp_type == STAND_IN;
@@ -96,13 +96,13 @@ void kwarp_cm_init_stand_ins(struct kwarp_dev *kdev)
  * @ibdev: device
  * @qpn: number, which any process may have named
  *
- * iw_cm calls this and add_ref as a pair, and iw_connect or iw_accept next, in the same
- * task; or it returns what it has got.
+ * iw_cm calls this and then iw_add_ref; next, in the same task, it calls iw_connect or iw_accept,
+ * or it returns the stand-in with iw_rem_ref.
  *
  * Context: any; iw_cm holds a spinlock of its own.
- * Return: a stand-in with the reference that add_ref is about, NULL if there is no such
- * queue pair. If there is no memory, or too much of it is not free yet, one that stands for
- * nothing, and the call that follows fails with the right errno.
+ * Return: a stand-in, with the reference that iw_add_ref should take; NULL: no such queue pair.
+ * Without memory, or with KWARP_MAX_RETURNED stand-ins not freed yet, the device's no_qp, which is
+ * bound to no endpoint: the iw_connect or iw_accept that follows fails with the right errno.
  */
 struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
 {
@@ -128,7 +128,7 @@ struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
 	return &s->ibqp;
 }
 
-/* kwarp_get_qp() has done it. */
+/* ib_device_ops.iw_add_ref: kwarp_get_qp() has taken the reference already. */
 void kwarp_qp_add_ref(struct ib_qp *ibqp)
 {
 }
@@ -145,16 +145,17 @@ static void free_stand_in(struct rcu_head *rcu)
  * kwarp_qp_rem_ref - ib_device_ops.iw_rem_ref
  * @ibqp: from kwarp_get_qp()
  *
- * iw_cm_disconnect() takes it from the id under the lock of that, and uses it without
- * lock or reference, while the CLOSE of the same id may return it. For a queue pair its
- * ULP has to see to that; of this ULPs know nothing. Between the two iw_cm does not sleep,
- * and kwarp_cm_modify_stand_in() does not before it is done with it, so it is free once
- * each task has slept, been in user mode or idle. The lock is a raw one for that: with
- * PREEMPT_RT a task that waits for another one sleeps.
+ * iw_cm_disconnect() reads the pointer from the id under the id's lock, and then uses the object
+ * without lock or reference, while the CLOSE event of the same id may return it. With a real queue
+ * pair the ULP would have to prevent that, but ULPs do not know stand-ins. So stand-ins are freed
+ * by Tasks RCU: iw_cm does not sleep between reading and using the pointer, and
+ * kwarp_cm_modify_stand_in() does not sleep until it needs the stand-in no more; after each task
+ * has slept, been in user mode or been idle, nobody uses it. new_lock is a raw spinlock because
+ * with PREEMPT_RT waiting for an ordinary one is sleeping.
  *
- * None of that is for the stand-in of an id that was never ESTABLISHED, as one whose connect has
- * failed: iw_cm does not use it. So a program that fails to connect in a loop leaves nothing
- * behind.
+ * iw_cm does not use the stand-in of an id that was never ESTABLISHED, for example because connect
+ * has failed: it is freed at once. So a program that fails to connect in a loop does not fill the
+ * memory.
  *
  * Context: process, no endpoint's mutex held.
  */
@@ -169,14 +170,14 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	if (ibqp == &kdev->cm.no_qp)
 		return;
 	raw_spin_lock_irqsave(&kdev->cm.new_lock, irqflags);
-	/* Nobody claims it any more, which is no matter if somebody has. */
+	/* Not to be claimed any more; no effect if it has been claimed. */
 	list_del_init(&s->node);
 	ep = s->ep;
 	s->ep = NULL;
 	raw_spin_unlock_irqrestore(&kdev->cm.new_lock, irqflags);
 	in_use = s->exposed;
 	if (ep) {
-		/* Set before the event that makes the id ESTABLISHED, and this comes after it. */
+		/* told is set before the event that makes the id ESTABLISHED, so before this. */
 		in_use |= READ_ONCE(ep->told);
 		kwarp_ep_put(ep);
 	}
@@ -188,7 +189,7 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	}
 }
 
-/* All that iw_cm has returned is free when this returns. Context: process; module exit. */
+/* Wait until all stand-ins have been freed. Context: process; module exit. */
 void kwarp_cm_exit_stand_ins(void)
 {
 #ifdef CONFIG_TASKS_RCU
@@ -199,12 +200,12 @@ void kwarp_cm_exit_stand_ins(void)
 }
 
 /**
- * kwarp_cm_claim_stand_in - take what iw_cm has been given for this call
+ * kwarp_cm_claim_stand_in - find the stand-in that iw_cm has got for this call
  * @kdev: device
  *
  * Context: process, a call of iw_connect or iw_accept.
- * Return: what kwarp_get_qp() has given to the current task, which iw_cm refers to; NULL if
- * there was no memory for it.
+ * Return: the stand-in that kwarp_get_qp() has given to the current task, to which iw_cm has a
+ * reference; NULL if the task has got no_qp.
  */
 struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 {
@@ -224,7 +225,10 @@ struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* The id becomes ESTABLISHED, whatever becomes of this call. Context: that call's. */
+/*
+ * The id will become ESTABLISHED even though this accept() does not bind the stand-in: so it must
+ * be freed by Tasks RCU. Context: that accept().
+ */
 void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 {
 	if (ibqp != &to_kdev(ibqp->device)->cm.no_qp)
@@ -232,8 +236,8 @@ void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 }
 
 /**
- * kwarp_cm_bind_stand_in - it stands for this endpoint from now on
- * @ibqp: claimed
+ * kwarp_cm_bind_stand_in - bind a stand-in to an endpoint
+ * @ibqp: from kwarp_cm_claim_stand_in()
  * @ep: endpoint whose queue pair the ULP may connect
  *
  * Context: process; ep->mutex held; before the first upcall for the id.
@@ -249,7 +253,10 @@ void kwarp_cm_bind_stand_in(struct ib_qp *ibqp, struct kwarp_ep *ep)
 	raw_spin_unlock_irqrestore(&ep->kdev->cm.new_lock, irqflags);
 }
 
-/* Its endpoint, with a reference, or NULL. Does not sleep: see kwarp_qp_rem_ref(). */
+/*
+ * Return: the stand-in's endpoint, with a reference; NULL: none. Does not sleep, see
+ * kwarp_qp_rem_ref().
+ */
 static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
 {
 	struct kwarp_dev *kdev = to_kdev(ibqp->device);
@@ -267,13 +274,13 @@ static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
 }
 
 /**
- * kwarp_cm_modify_stand_in - iw_cm wants the end of a stream
- * @ibqp: from kwarp_get_qp(); may have been returned since the caller looked for it
- * @graceful: with everything that has been posted (modify to SQD), else at once (to ERR)
+ * kwarp_cm_modify_stand_in - end the stream of a stand-in's endpoint, for iw_cm
+ * @ibqp: from kwarp_get_qp(); may have been returned since iw_cm read the pointer
+ * @graceful: true (modify to SQD): after all posted requests; false (to ERR): at once
  *
- * Context: process; sleeps, but not before it has the endpoint: it does not begin with
- * might_sleep(), which may be a quiescent state, see kwarp_qp_rem_ref().
- * Return: 0; -EINVAL if it stands for nothing.
+ * Context: process; sleeps, but only once it has the endpoint. No might_sleep() at the beginning:
+ * that may be a quiescent state of Tasks RCU, and then the stand-in could be freed too early.
+ * Return: 0; -EINVAL if the stand-in is bound to no endpoint.
  */
 int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 {
@@ -283,7 +290,7 @@ int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 	if (!ep)
 		return -EINVAL;
 	kwarp_ep_lock(ep);
-	/* If the stream is down the queue pair may have the next one already. */
+	/* Handle a pending DOWN: after that ep->qp is NULL, and the QP may have a new stream. */
 	kwarp_ep_run(ep);
 	qp = ep->qp;
 	if (qp) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of connection management: making them, their callbacks, their octets.
+ * Sockets of connection management: creation, callbacks, sending and receiving.
  *
- * A socket lives in the network namespace in which the link was made and is bound to an
- * interface, the link's or a VLAN on it (cm_iface.c), so that links that share a namespace
- * do not meet each other's traffic and can listen on the same port. Traffic between two
- * addresses of one host is looked up by the interface that the socket is bound to as
- * well, so both ends have to be bound alike. On the loopback device only a wildcard
- * listener is bound.
+ * A socket belongs to the network namespace in which the link (the kwarp device) was made. It is
+ * bound to an interface, the link's netdev or a VLAN on it (cm_iface.c), so that links in one
+ * namespace do not receive each other's traffic and can listen on the same port. For traffic
+ * between two addresses of one host, too, TCP finds a socket by the interface that it is bound
+ * to, so both ends have to be bound alike. On the loopback device only wildcard listeners are
+ * bound.
  *
  * Kernel sockets hold no reference on their namespace, and TCP stops their timers when
- * they are released. Therefore none is released before TCP has finished with it,
- * except with a reset: nothing of ours is left behind in TCP. And a namespace that ends
- * waits for our devices (link.c).
+ * they are released. Therefore a socket is released only after TCP has closed the connection, or
+ * with a reset: no connection continues in TCP without its socket. A namespace that ends
+ * waits for the kwarp devices in it (link.c).
  *
- * No call here blocks for a peer. The callbacks run in softirq; they set a bit and
+ * No function here waits for a peer. The callbacks run in softirq; they set a bit and
  * queue work, nothing else.
  */
 #include "cm_sock.h"
@@ -38,12 +38,12 @@
 
 /* ------------------------------------------------------------- addresses */
 
-static struct sockaddr_in *v4(const struct sockaddr_storage *ss)
+static struct sockaddr_in *addr_v4(const struct sockaddr_storage *ss)
 {
 	return (struct sockaddr_in *)ss;
 }
 
-static struct sockaddr_in6 *v6(const struct sockaddr_storage *ss)
+static struct sockaddr_in6 *addr_v6(const struct sockaddr_storage *ss)
 {
 	return (struct sockaddr_in6 *)ss;
 }
@@ -56,48 +56,48 @@ static int addr_len(const struct sockaddr_storage *ss)
 
 static bool addr_any(const struct sockaddr_storage *ss)
 {
-	return ss->ss_family == AF_INET ? !v4(ss)->sin_addr.s_addr :
-					  ipv6_addr_any(&v6(ss)->sin6_addr);
+	return ss->ss_family == AF_INET ? !addr_v4(ss)->sin_addr.s_addr :
+					  ipv6_addr_any(&addr_v6(ss)->sin6_addr);
 }
 
 bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
 {
-	return ss->ss_family == AF_INET ? ipv4_is_loopback(v4(ss)->sin_addr.s_addr) :
-					  ipv6_addr_loopback(&v6(ss)->sin6_addr);
+	return ss->ss_family == AF_INET ? ipv4_is_loopback(addr_v4(ss)->sin_addr.s_addr) :
+					  ipv6_addr_loopback(&addr_v6(ss)->sin6_addr);
 }
 
-/* The port is at the same place in both families. */
+/* Both families have the port at the same offset. */
 static u16 addr_port(const struct sockaddr_storage *ss)
 {
-	return ntohs(v4(ss)->sin_port);
+	return ntohs(addr_v4(ss)->sin_port);
 }
 
-/* A link-local address means the one on our interface. */
+/* An IPv6 link-local address without scope means the address on this interface. */
 static void addr_fix_scope(struct sockaddr_storage *ss, int ifindex)
 {
-	if (ss->ss_family == AF_INET6 && !v6(ss)->sin6_scope_id &&
-	    ipv6_addr_type(&v6(ss)->sin6_addr) & IPV6_ADDR_LINKLOCAL)
-		v6(ss)->sin6_scope_id = ifindex;
+	if (ss->ss_family == AF_INET6 && !addr_v6(ss)->sin6_scope_id &&
+	    ipv6_addr_type(&addr_v6(ss)->sin6_addr) & IPV6_ADDR_LINKLOCAL)
+		addr_v6(ss)->sin6_scope_id = ifindex;
 }
 
-/* IPv4 through a listener that serves both families: rdma_cm wants to see IPv4. */
+/* IPv4 peers of an IPv6 listener have IPv4-mapped addresses; rdma_cm expects AF_INET for them. */
 static void addr_unmap(struct sockaddr_storage *ss)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
 
-	if (ss->ss_family != AF_INET6 || !ipv6_addr_v4mapped(&v6(ss)->sin6_addr))
+	if (ss->ss_family != AF_INET6 || !ipv6_addr_v4mapped(&addr_v6(ss)->sin6_addr))
 		return;
-	a.sin_port = v6(ss)->sin6_port;
-	a.sin_addr.s_addr = v6(ss)->sin6_addr.s6_addr32[3];
+	a.sin_port = addr_v6(ss)->sin6_port;
+	a.sin_addr.s_addr = addr_v6(ss)->sin6_addr.s6_addr32[3];
 	memset(ss, 0, sizeof(*ss));
-	*v4(ss) = a;
+	*addr_v4(ss) = a;
 }
 
 /**
  * kwarp_cm_sock_names - the addresses of both ends
- * @sock: of a connection, which need not live any more: peer is 2 for that
- * @local: result, ours
- * @remote: result, the peer's
+ * @sock: socket; the connection may be closed already (getname's peer = 2 allows that)
+ * @local: result: address of this end
+ * @remote: result: address of the peer
  *
  * Context: process.
  */
@@ -125,7 +125,7 @@ static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 
 /* -------------------------------------------------------------- creation */
 
-/* Own lock classes: what users do to their sockets is not what we do to ours. */
+/* Own lock classes for lockdep: user sockets take these locks in other orders. */
 static void sock_classify(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -150,7 +150,7 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 	if (ret)
 		return ret;
 	sock_classify((*res)->sk);
-	/* We may carry a swap device: no I/O to get memory. */
+	/* The connection may carry a swap device: allocations must not start I/O. */
 	(*res)->sk->sk_allocation = GFP_NOIO;
 	kwarp_sk_no_task_frag((*res)->sk);
 	sock_set_reuseaddr((*res)->sk);
@@ -159,13 +159,13 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
 }
 
 /*
- * MPA's Initiator speaks first: TCP sends the last ACK of the handshake together with the
- * Request. A listener's TCP is not told to wait for that: what waits there is not ours to
- * evict, and a peer that has said nothing would not hear of the listener's end.
+ * MPA's Initiator sends first: let TCP send the last ACK of the handshake together with the
+ * Request. Listeners do not set TCP_DEFER_ACCEPT: connections that TCP holds back cannot be
+ * evicted by kwarp, and their peers would not notice that the listener has been closed.
  */
 static int sock_defer_ack(struct socket *sock)
 {
-	int seconds = 1;		/* any but 0; TCP's own limit is less */
+	int seconds = 1;		/* any value but 0; TCP's delayed ACK timer ends the wait */
 
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_DEFER_ACCEPT, KERNEL_SOCKPTR(&seconds),
 				     sizeof(seconds));
@@ -176,7 +176,10 @@ static bool on_loopback(const struct kwarp_dev *kdev)
 	return kdev->netdev->flags & IFF_LOOPBACK;
 }
 
-/* Our TCP is the kernel's, so only the far end can be mapped. */
+/*
+ * To m_remote_addr, because iWARP port mapping may have changed the peer's address. This end's
+ * is not mapped: kwarp uses the kernel's own TCP.
+ */
 static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
 	struct sockaddr_storage to = id->m_remote_addr;
@@ -201,14 +204,14 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 	kwarp_sock_dials(kdev, cs->sock, id);
 	addr_fix_scope(&from, ifindex);
 	if (any_port)
-		v4(&from)->sin_port = 0;
+		addr_v4(&from)->sin_port = 0;
 
 	ret = sock_defer_ack(cs->sock);
 	if (!ret && !on_loopback(kdev))
 		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(cs->sock, &from);
-	/* Before it is connected: later a BPF program could be there first. */
+	/* Before it is connected: later a BPF program could put it into a sockmap first. */
 	if (!ret)
 		ret = kwarp_cm_sock_hook(cs);
 	if (!ret)
@@ -222,11 +225,11 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
  * kwarp_cm_sock_dial - start a TCP connection
  * @kdev: device
  * @id: addresses
- * @ifindex: of kwarp_cm_iface()
+ * @ifindex: from kwarp_cm_iface()
  * @cs: gets the socket, hooked
  *
- * The local port comes from rdma_cm's own port space. If TCP uses it for something
- * else, TCP chooses another: the ULP sees rdma_cm's numbers anyway.
+ * The local port comes from rdma_cm's own port space. If an ordinary socket uses that port, TCP
+ * chooses another; the ULP sees rdma_cm's number in any case.
  *
  * Context: process; does not wait for the peer.
  * Return: 0 if TCP is connected or about to connect, or an errno.
@@ -249,8 +252,8 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
  * @id: the same addresses
  * @ifindex: the same interface
  *
- * The socket stays: it belongs to the ULP that dialled, to its memory cgroup, its
- * network cgroup and its user. One made here would belong to a kernel thread.
+ * The socket is kept, because it belongs to the ULP that connects: to its memory cgroup, its
+ * network cgroup and its user. A socket made here would belong to a kernel thread.
  *
  * Context: process; does not wait for the peer.
  * Return: 0 if TCP is connected or about to connect, or an errno.
@@ -269,7 +272,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 }
 
 /**
- * kwarp_cm_sock_dialled - how a TCP connect stands
+ * kwarp_cm_sock_dialled - the state of a TCP connect
  * @sock: from kwarp_cm_sock_dial()
  * @id: the same addresses
  *
@@ -282,7 +285,7 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 	int ret;
 
 	might_sleep();
-	/* As in user space, a second call reports the fate of the first. */
+	/* As in user space, a second connect() reports the result of the first. */
 	ret = sock_connect(sock, &to);
 	if (ret == -EALREADY)
 		return -EINPROGRESS;
@@ -293,8 +296,9 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 }
 
 /*
- * net.ipv4.tcp_fastopen can have all listeners take data with a SYN. A child of that is there
- * before TCP is connected, which is no stream yet that a queue pair could have.
+ * The sysctl net.ipv4.tcp_fastopen can let all listeners accept data in a SYN. Such a connection
+ * can be accepted before TCP's handshake is complete, and a queue pair cannot use it then. So turn
+ * it off for this listener.
  */
 static int sock_listen(struct socket *sock, int backlog)
 {
@@ -303,7 +307,7 @@ static int sock_listen(struct socket *sock, int backlog)
 	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
 	if (ret)
 		return ret;
-	/* Not before, when TCP would choose. */
+	/* After kernel_listen(), which may turn it on. */
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
 				     sizeof(none));
 }
@@ -312,8 +316,8 @@ static int sock_listen(struct socket *sock, int backlog)
  * kwarp_cm_sock_listen - listening socket
  * @kdev: device
  * @id: address to listen on, possibly a wildcard
- * @ifindex: of kwarp_cm_iface()
- * @backlog: the ULP's wish
+ * @ifindex: from kwarp_cm_iface()
+ * @backlog: as the ULP asks for it
  * @cs: gets the socket, hooked; notify may be called before this returns
  *
  * Context: process.
@@ -337,14 +341,14 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	kwarp_sock_listens(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
-	/* Without afonly an IPv6 wildcard serves IPv4 as well, as rdma_cm has it. */
+	/* Without afonly an IPv6 wildcard serves IPv4 as well, like in rdma_cm. */
 	if (at.ss_family == AF_INET6 && id->afonly)
 		ret = ip6_sock_set_v6only(sock->sk);
 	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
 		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(sock, &at);
-	/* Before it listens: a BPF program hears of that, and could have it first. */
+	/* Before it listens: then a BPF program is called, which could put it into a sockmap. */
 	if (!ret)
 		ret = kwarp_cm_sock_hook(cs);
 	if (!ret)
@@ -359,8 +363,9 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
 
 /*
- * NULL: unhooked meanwhile; or the child of a listener, not accepted yet, which may belong
- * to a sockmap: its psock is not to be copied, either, but has a flag of its own.
+ * Return: the kwarp_cm_sock whose callbacks the socket has; NULL: it has been unhooked meanwhile,
+ * or is a connection of a listener that has not been accepted yet. That one may belong to a
+ * sockmap: then its user data is a psock, with SK_USER_DATA_NOCOPY and one more flag.
  * Context: sk_callback_lock held.
  */
 static struct kwarp_cm_sock *hooked_by(const struct sock *sk)
@@ -414,14 +419,14 @@ static void cm_error_report(struct sock *sk)
 }
 
 /**
- * kwarp_cm_sock_hook - lead the socket's callbacks to cs->notify
+ * kwarp_cm_sock_hook - let the socket's callbacks call cs->notify
  * @cs: socket whose callbacks are TCP's own
  *
- * What happened before is not reported: look at the socket afterwards.
+ * Changes before the call are not reported: look at the socket afterwards.
  *
  * Context: process.
- * Return: 0; -EBUSY if somebody else has the socket, as a BPF program of the cgroup that
- * puts connections into a sockmap.
+ * Return: 0; -EBUSY if the socket has another user, for example a BPF program of the cgroup that
+ * has put it into a sockmap.
  */
 int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
 {
@@ -436,7 +441,7 @@ int kwarp_cm_sock_hook(struct kwarp_cm_sock *cs)
 	cs->state_change = sk->sk_state_change;
 	cs->write_space = sk->sk_write_space;
 	cs->error_report = sk->sk_error_report;
-	/* NOCOPY: children of a listener do not inherit the pointer */
+	/* NOCOPY: connections of a listener do not inherit the pointer */
 	__rcu_assign_sk_user_data_with_flags(sk, cs, SK_USER_DATA_NOCOPY);
 	sk->sk_data_ready = cm_data_ready;
 	sk->sk_state_change = cm_state_change;
@@ -456,7 +461,7 @@ static void restore_callbacks(struct sock *sk, const struct kwarp_cm_sock *cs)
 }
 
 /**
- * kwarp_cm_sock_unhook - give the callbacks back
+ * kwarp_cm_sock_unhook - restore TCP's own callbacks
  * @cs: socket, hooked or not
  *
  * Context: process. When it returns, notify neither runs nor will run.
@@ -475,7 +480,7 @@ void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Connections that wait to be accepted. Context: any. */
+/* Return: number of connections that wait to be accepted. Context: any. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_ack_backlog);
@@ -502,7 +507,10 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 	if (ret)
 		return ret;
 	sk = sock->sk;
-	/* The child was born with the listener's callbacks, unless they are taken already. */
+	/*
+	 * The connection has inherited the listener's callbacks. With user data it belongs to a
+	 * sockmap already, which has set callbacks of its own.
+	 */
 	write_lock_bh(&sk->sk_callback_lock);
 	if (!rcu_access_pointer(__sk_user_data(sk)))
 		restore_callbacks(sk, listener);
@@ -516,27 +524,27 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 /* --------------------------------------------------------- memory cgroups */
 
 #ifdef CONFIG_MEMCG
-/* That of whoever made the socket; NULL: the root's, or none. */
+/* Return: memory cgroup of the task that made the socket; NULL: root cgroup, or no socket. */
 struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
 {
-	/* Constant from the socket's making on. */
+	/* Does not change after the socket is made. */
 	return cs->sock ? cs->sock->sk->sk_memcg : NULL;
 }
 
-/* As TCP does in accept(), which runs in a kernel thread here. */
+/* Charge the socket to the current task. TCP does that in accept(), but here in a kernel thread. */
 static void charge_to_current(struct sock *sk)
 {
 	struct mem_cgroup *memcg;
 
 	rcu_read_lock();
 	memcg = mem_cgroup_from_task(current);
-	/* The root's has no parent, and counts nothing. */
+	/* The root cgroup, which has no parent, counts nothing. */
 	if (memcg && memcg->css.parent && css_tryget(&memcg->css))
 		sk->sk_memcg = memcg;
 	rcu_read_unlock();
 }
 
-/* No page is accounted to the socket that a memory cgroup would have to answer for. */
+/* Is no memory accounted to the socket? Only then its memory cgroup may be changed. */
 static bool holds_nothing(struct sock *sk)
 {
 	if (sk_rmem_alloc_get(sk) || READ_ONCE(sk->sk_wmem_queued) || sk->sk_backlog.len)
@@ -546,11 +554,11 @@ static bool holds_nothing(struct sock *sk)
 }
 
 /**
- * kwarp_cm_sock_charge - the ULP accepts the connection, and its memory is the ULP's
+ * kwarp_cm_sock_charge - charge the memory of an accepted connection to the ULP's memory cgroup
  * @sock: from kwarp_cm_sock_accept(), its Request read
  *
- * A peer that sends what it must not send yet keeps the root's memory cgroup in charge.
- * So does a kernel thread, and a hierarchy of version 1.
+ * The root cgroup stays charged if the peer has sent octets after its Request, which it must not,
+ * if the caller is a kernel thread, and with cgroup version 1.
  *
  * Context: process, that of the ULP's call.
  */
@@ -579,7 +587,7 @@ void kwarp_cm_sock_charge(struct socket *sock)
 
 /* ------------------------------------------------------------------- end */
 
-/* TCP has finished with it. Context: any. */
+/* Has TCP closed the connection completely? Context: any. */
 bool kwarp_cm_sock_closed(const struct socket *sock)
 {
 	return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
@@ -589,8 +597,8 @@ bool kwarp_cm_sock_closed(const struct socket *sock)
  * kwarp_cm_sock_kill - release the socket, with a reset if it is not closed
  * @cs: socket, hooked or not, or none
  *
- * Context: process. Afterwards TCP has nothing of this connection but, perhaps, its
- * TIME-WAIT entry.
+ * Context: process. Afterwards TCP knows nothing of this connection, except perhaps a TIME-WAIT
+ * entry.
  */
 void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
 {
@@ -605,19 +613,20 @@ void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)
 	sock_release(sock);
 }
 
-/* Close our half. Context: process. */
+/* Send a FIN: close the sending direction. Context: process. */
 void kwarp_cm_sock_fin(struct socket *sock)
 {
 	might_sleep();
 	kernel_sock_shutdown(sock, SHUT_WR);
 }
 
-/* Octets acknowledged so far, and whether there are others. Context: any. */
+/* Return: TCP sequence number up to which the peer has acknowledged. Context: any. */
 u32 kwarp_cm_sock_acked(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
 }
 
+/* Has the peer not acknowledged all octets? Context: any. */
 bool kwarp_cm_sock_unacked(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);
@@ -626,11 +635,11 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
 /* ---------------------------------------------------------------- octets */
 
 /**
- * kwarp_cm_sock_recv - read what is there
+ * kwarp_cm_sock_recv - read octets without waiting
  * @sock: socket
- * @buf: where to
- * @len: at most this much, and never more
- * @peek: leave it in the socket
+ * @buf: buffer
+ * @len: octets to read, at most
+ * @peek: leave them in the socket
  *
  * Context: process; does not wait.
  * Return: octets; 0 at the end of the stream; -EAGAIN; other errno.
@@ -646,12 +655,12 @@ int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 }
 
 /**
- * kwarp_cm_sock_send - give octets to TCP
+ * kwarp_cm_sock_send - pass octets to TCP
  * @sock: socket
  * @buf: octets
- * @len: their number
+ * @len: number of octets
  *
- * After -EAGAIN notify is called when there is room again.
+ * After -EAGAIN the callback notify is called when there is room again.
  *
  * Context: process; does not wait.
  * Return: octets taken; -EAGAIN; other errno.
@@ -665,7 +674,7 @@ int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 	return kernel_sendmsg(sock, &msg, &iov, 1, len);
 }
 
-/* Drop up to a megaoctet of what is there. Context and result: as kwarp_cm_sock_recv(). */
+/* Drop up to 1 MiB of received octets. Context and result: like kwarp_cm_sock_recv(). */
 int kwarp_cm_sock_discard(struct socket *sock)
 {
 	struct kvec iov = { .iov_len = 1024 * 1024 };

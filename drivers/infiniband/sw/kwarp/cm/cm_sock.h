@@ -11,12 +11,12 @@ struct sock;
 struct socket;
 
 /**
- * struct kwarp_cm_sock - a socket of ours and where its callbacks lead
+ * struct kwarp_cm_sock - a TCP socket of connection management, and its callbacks
  * @sock: the socket, or NULL
- * @notify: something about the socket has changed; called in softirq or process
+ * @notify: called when something about the socket has changed; in softirq or process
  *	context under sk_callback_lock, may only set bits and queue work
- * @hooked: the callbacks are ours at the moment
- * @tos_set: a listener's program has chosen a type of service, and its connections have that
+ * @hooked: the socket's callbacks call @notify
+ * @tos_set: listener: the ULP has chosen a type of service, which its connections inherit
  * @data_ready: callbacks as TCP had set them, valid while @hooked
  * @state_change: likewise
  * @write_space: likewise

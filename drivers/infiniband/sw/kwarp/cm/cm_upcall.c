@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Events for iw_cm, and the handles by which it names a request.
+ * Upcalls: events for iw_cm, and the handles by which iw_cm refers to a Request.
  *
- * iw_cm copies the event and hands it to its own ordered workqueue, so these may be
- * called from inside connect() and accept(), too. Which event may follow
- * which is decided by proto/cm_fsm.c.
+ * iw_cm copies the event and passes it to its own ordered workqueue, so these functions may be
+ * called from inside connect() and accept(), too. The table in proto/cm_fsm.c decides which event
+ * may follow which.
  *
- * IRD and ORD of an event are the peer's numbers (6581-9.1-4, -14): event.ird is what
- * the ULP may have outstanding, event.ord what it has to serve. They are clamped to
- * what the device can do (6581-9.1-24). Where the peer gave none, or left the value to
- * the ULPs, ours stand in.
+ * IRD and ORD of an event are the peer's numbers (6581-9.1-4, -14): event.ird limits the Reads
+ * that the ULP may have outstanding, event.ord those that it has to serve. They are clamped to
+ * what the device can do (6581-9.1-24). Where the peer gave no number, or left it to the ULPs,
+ * this end's numbers are used.
  */
 #include "cm_upcall.h"
 
@@ -22,15 +22,15 @@
 #include "turn.h"
 
 /*
- * Requests that iw_cm has been told of, by handle. iw_cm gives provider_data back in
- * accept or reject, but drops the event without a word if the listener is destroyed
- * meanwhile: so it gets a number and not a reference. The lowest bit of provider_data is
- * left to cm.c.
+ * Endpoints whose Request has been passed to iw_cm, by handle. iw_cm passes provider_data back in
+ * accept or reject. But if the listener is destroyed meanwhile it drops the event without notice,
+ * and a reference in it would be lost: so provider_data holds a number. Its lowest bit is used by
+ * cm.c.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static u32 next_handle;
 
-/* iw_cm gives u8 for the length: longer data cannot be passed on whole. */
+/* iw_cm's length field is a u8: longer private data is cut to 255 octets. */
 static void fill_pd(struct iw_cm_event *event, const struct kwarp_startup *su,
 		    const struct kwarp_mpa_frame *frame)
 {
@@ -38,7 +38,7 @@ static void fill_pd(struct iw_cm_event *event, const struct kwarp_startup *su,
 	event->private_data_len = min_t(u16, frame->pd_len, U8_MAX);
 }
 
-static u8 depth(const struct kwarp_mpa_frame *frame, u16 theirs, u16 ours, u16 max)
+static u8 event_depth(const struct kwarp_mpa_frame *frame, u16 theirs, u16 ours, u16 max)
 {
 	if (!frame->enhanced || theirs == KWARP_DEPTH_NV)
 		theirs = ours;
@@ -49,11 +49,14 @@ static void fill_depths(struct iw_cm_event *event, const struct kwarp_mpa_frame 
 			u16 our_ord, u16 our_ird)
 {
 	static_assert(KWARP_MAX_ORD <= U8_MAX && KWARP_MAX_IRD <= U8_MAX);
-	event->ird = depth(frame, frame->ird, our_ord, KWARP_MAX_ORD);
-	event->ord = depth(frame, frame->ord, our_ird, KWARP_MAX_IRD);
+	event->ird = event_depth(frame, frame->ird, our_ord, KWARP_MAX_ORD);
+	event->ord = event_depth(frame, frame->ord, our_ird, KWARP_MAX_IRD);
 }
 
-/* What rdma_cm makes of it: REJECTED, UNREACHABLE, CONNECT_ERROR. */
+/*
+ * The errno for which rdma_cm reports the right event: -ECONNRESET is REJECTED, -ETIMEDOUT is
+ * UNREACHABLE, others CONNECT_ERROR.
+ */
 static int reply_status(int status)
 {
 	switch (status) {
@@ -89,7 +92,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 	};
 
 	lockdep_assert_held(&ep->mutex);
-	/* A frame there is, accepting or not: 5044-7.1.4.2-2, 6581-9.1-14 */
+	/* If there is a Reply, accepting or rejecting: 5044-7.1.4.2-2, 6581-9.1-14 */
 	if (su->pd) {
 		fill_pd(&event, su, &su->rep);
 		fill_depths(&event, &su->rep, su->res.ord, su->res.ird);
@@ -99,7 +102,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
 	}
 	if (id->event_handler(id, &event)) {
-		/* No memory for the private data; without it this cannot fail. */
+		/* iw_cm had no memory for the private data; without private data it cannot fail. */
 		event.private_data_len = 0;
 		id->event_handler(id, &event);
 	}
@@ -107,7 +110,10 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 		kwarp_ep_drop_id(ep);
 }
 
-/* CONNECT_REQUEST to the listener's id, if it is its turn. Return: as kwarp_ep_publish(). */
+/*
+ * Pass CONNECT_REQUEST to the listener's id, if it is this Request's turn.
+ * Return: like kwarp_ep_publish().
+ */
 static int upcall_request(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -134,12 +140,12 @@ static int upcall_request(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_ep_publish - tell iw_cm of the Request, by a CONNECT_REQUEST
+ * kwarp_ep_publish - pass a Request to iw_cm, as a CONNECT_REQUEST event with a new handle
  * @ep: responder with a valid Request
  *
  * Context: process; ep->mutex held.
- * Return: 0; -ENOMEM: try again soon; -EAGAIN: others are first, see turn.c; -ECONNABORTED:
- * nobody listens any more.
+ * Return: 0; -ENOMEM: try again soon; -EAGAIN: other Requests are first, see turn.c;
+ * -ECONNABORTED: the listener has been closed.
  */
 int kwarp_ep_publish(struct kwarp_ep *ep)
 {
@@ -161,11 +167,12 @@ int kwarp_ep_publish(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_ep_claim - the endpoint of a Request
- * @id: made by iw_cm for the CONNECT_REQUEST, its provider_data as it was told
+ * kwarp_ep_claim - find the endpoint of a Request, and remove the handle
+ * @id: made by iw_cm for the CONNECT_REQUEST, with the event's provider_data
  *
- * Context: process. Of several callers one wins.
- * Return: the endpoint with the reference of the handle, or NULL if it has died.
+ * Context: process. Of several callers only one gets the endpoint.
+ * Return: the endpoint with the reference of the handle; NULL: the handle is gone, because the
+ * connection has ended or has been claimed.
  */
 struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
 {
@@ -174,17 +181,17 @@ struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
 	return handle ? xa_erase(&handles, handle) : NULL;
 }
 
-/* Its end: the handle, if there still is one, leads nowhere. Context: ep->mutex held. */
+/* Remove the endpoint's handle, if it still has one. Context: ep->mutex held. */
 void kwarp_ep_unpublish(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
-	/* To erase the entry is to own its reference; here it is not the last one. */
+	/* The context that erases the entry owns its reference, which is not the last one here. */
 	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
 		kwarp_ep_put(ep);
 	ep->handle = 0;
 }
 
-/* All endpoints of all devices are gone: module exit. */
+/* Check at module exit that no endpoint of any device has left a handle. */
 void kwarp_ep_check_idle(void)
 {
 	WARN_ON(!xa_empty(&handles));
@@ -201,14 +208,14 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);
 		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
 	}
-	/* These need no memory: iw_cm has set their work items aside. */
+	/* Cannot fail: iw_cm has allocated the work items for these events in advance. */
 	WARN_ON_ONCE(ep->cm_id->event_handler(ep->cm_id, &event));
 }
 
 /**
  * kwarp_cm_upcall_established - ESTABLISHED
  * @ep: responder
- * @status: 0, or an errno: a CLOSE follows at once
+ * @status: 0; or an errno, and then CLOSE is reported next
  *
  * Context: process; ep->mutex held.
  */
@@ -221,7 +228,7 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 }
 
 /**
- * kwarp_cm_upcall_close - CLOSE, the last one
+ * kwarp_cm_upcall_close - CLOSE, the last upcall
  * @ep: endpoint that is or was established
  *
  * Context: process; ep->mutex held.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: object, references, its timer, and how it is told that there is news.
+ * Endpoint: object, references, timer, and events.
  *
- * News are a bit, and a queued work item unless somebody has the endpoint locked, who looks
- * before it is unlocked (ep_run.c). Bits are reasons to look, not messages: setting one twice
- * or too often does no harm.
+ * kwarp_ep_mark() records an event as a bit. If the endpoint is locked, the owner of the lock
+ * handles the bit before it unlocks (ep_run.c); otherwise a work item does. A bit is a reason
+ * to look at the endpoint, not a message: to set it twice does no harm.
  */
 #include "ep.h"
 
@@ -20,7 +20,7 @@
 
 /* ------------------------------------------------------------ references */
 
-/* Startup is over, one way or the other. */
+/* Startup has succeeded or failed: free its memory. Context: process; the last user of @ep->su. */
 void kwarp_ep_end_startup(struct kwarp_ep *ep)
 {
 	if (!ep->su)
@@ -57,11 +57,11 @@ static void queue_ep(struct kwarp_ep *ep)
 {
 	kwarp_ep_get(ep);			/* for the queued work */
 	if (!queue_work(kwarp_cm_wq, &ep->work))
-		kwarp_ep_put(ep);		/* it has one already */
+		kwarp_ep_put(ep);		/* queued already, with its reference */
 }
 
 /**
- * kwarp_ep_mark - something has happened
+ * kwarp_ep_mark - record an event, to be handled soon
  * @ep: endpoint that cannot go away during the call
  * @bit: KWARP_EP_*
  *
@@ -75,8 +75,10 @@ void kwarp_ep_mark(struct kwarp_ep *ep, int bit)
 }
 
 /**
- * kwarp_ep_lock - work with an endpoint
+ * kwarp_ep_lock - lock an endpoint
  * @ep: endpoint to which the caller has a reference, besides the endpoint's own
+ *
+ * Until kwarp_ep_unlock() the caller handles all events of the endpoint, not the work item.
  *
  * Context: process; no queue pair's mutex held.
  */
@@ -85,13 +87,13 @@ void kwarp_ep_lock(struct kwarp_ep *ep)
 	bool ours;
 
 	mutex_lock(&ep->mutex);
-	/* Only who has the mutex enters. */
+	/* Cannot fail: @run becomes active only under the mutex. */
 	ours = kwarp_run_enter(&ep->run);
 	WARN_ON_ONCE(!ours);
 }
 
 /**
- * kwarp_ep_unlock - deal with all that has happened, and let go
+ * kwarp_ep_unlock - handle all events, and unlock the endpoint
  * @ep: endpoint locked by kwarp_ep_lock()
  *
  * Context: process.
@@ -117,7 +119,7 @@ static void ep_work(struct work_struct *work)
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
 
 	kwarp_fault_late();
-	/* Else somebody has seen to it meanwhile. */
+	/* In other states another context has handled the events, or is about to. */
 	if (atomic_read(&ep->run) == KWARP_RUN_QUEUED) {
 		kwarp_ep_lock(ep);
 		kwarp_ep_unlock(ep);
@@ -142,13 +144,14 @@ static void ep_timer(struct work_struct *work)
  * kwarp_ep_alloc - memory of a new endpoint
  * @kdev: device
  * @l: listener whose child it is; NULL for an initiator
- * @look: deals with what it is marked for
+ * @look: handles the endpoint's events
  *
- * The memory is charged to the caller, or to the active memory cgroup. A peer makes us
- * allocate that of a listener's child, as often as it likes: nothing is killed for it.
+ * The memory is charged to the caller's memory cgroup, or to the active one. Peers cause the
+ * allocations for a listener, as many as they like: these use __GFP_NORETRY so that they never
+ * start the OOM killer.
  *
  * Context: process.
- * Return: the endpoint with one reference, known to nobody else yet; NULL without memory.
+ * Return: the endpoint with one reference, in no list yet; NULL: out of memory.
  */
 struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l,
 				void (*look)(struct kwarp_ep *ep))
@@ -185,12 +188,12 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 }
 
 /**
- * kwarp_ep_enlist - the endpoint begins to live
- * @ep: from kwarp_ep_alloc(); its reference is the one that it holds on itself from now on
+ * kwarp_ep_enlist - add an endpoint to the device's list
+ * @ep: from kwarp_ep_alloc(); the reference from there is now the endpoint's own, until it is DEAD
  *
  * Context: process.
  * Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
- * the endpoint is gone.
+ * the endpoint has been freed.
  */
 int kwarp_ep_enlist(struct kwarp_ep *ep)
 {
@@ -211,8 +214,8 @@ int kwarp_ep_enlist(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_ep_delist - the endpoint is DEAD
- * @ep: endpoint to which the caller has a reference, too
+ * kwarp_ep_delist - remove a DEAD endpoint from the device's list
+ * @ep: endpoint to which the caller has a reference, besides the endpoint's own
  *
  * Context: process; ep->mutex held.
  */
@@ -227,16 +230,16 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 	if (list_empty(&kdev->cm.eps))
 		wake_up_all(&kdev->cm.idle);
 	spin_unlock(&kdev->cm.lock);
-	kwarp_ep_put(ep);			/* its own; the caller has one too */
+	kwarp_ep_put(ep);			/* the endpoint's own */
 }
 
 /* ----------------------------------------------------------------- timer */
 
-static void arm(struct kwarp_ep *ep, unsigned long delay)
+static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
 {
 	kwarp_ep_get(ep);			/* for the timer */
 	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
-		kwarp_ep_put(ep);		/* it has one already */
+		kwarp_ep_put(ep);		/* armed already, with its reference */
 }
 
 static unsigned long until_deadline(const struct kwarp_ep *ep)
@@ -245,20 +248,20 @@ static unsigned long until_deadline(const struct kwarp_ep *ep)
 	return max_t(long, ep->due.deadline - jiffies, 0);
 }
 
-/* The timer runs at the deadline. Context: ep->mutex held. */
+/* Let the timer expire at the deadline. Context: ep->mutex held. */
 void kwarp_ep_arm_deadline(struct kwarp_ep *ep)
 {
-	arm(ep, until_deadline(ep));
+	ep_arm_timer(ep, until_deadline(ep));
 }
 
-static void disarm(struct kwarp_ep *ep)
+static void ep_disarm_timer(struct kwarp_ep *ep)
 {
 	ep->due.kind = KWARP_CMT_NONE;
 	if (cancel_delayed_work(&ep->timer))
 		kwarp_ep_put(ep);
 }
 
-/* Milliseconds; a knob counts when its timer starts. */
+/* Return: milliseconds. A knob is read when its timer starts: later changes have no effect. */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
 	switch (kind) {
@@ -280,7 +283,7 @@ static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 	}
 }
 
-/* Make the timer the one that belongs to the state. Context: ep->mutex held. */
+/* Start the timer that the current state needs, or stop it. Context: ep->mutex held. */
 void kwarp_ep_set_timer(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_timer kind = kwarp_cm_state_timer(ep->state);
@@ -289,32 +292,32 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	if (kind == ep->due.kind)
 		return;
 	if (kind == KWARP_CMT_NONE) {
-		disarm(ep);
+		ep_disarm_timer(ep);
 		return;
 	}
 	ep->due.kind = kind;
 	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
-	/* A second attempt does not get the whole time again. */
+	/* The second attempt of an initiator does not extend the limit for both. */
 	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
 	    time_after(ep->due.deadline, ep->su->give_up))
 		ep->due.deadline = ep->su->give_up;
 	kwarp_ep_arm_deadline(ep);
 }
 
-/* Look again in @delay jiffies, but at the state's deadline at last. Context: ep->mutex held. */
+/* Look again in @delay jiffies, or at the state's deadline if sooner. Context: ep->mutex held. */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
-	arm(ep, min(delay, until_deadline(ep)));
+	ep_arm_timer(ep, min(delay, until_deadline(ep)));
 }
 
-/* ----------------------------------------------------- those of a device */
+/* ------------------------------------------- all endpoints of a device */
 
-/* Context: process. */
+/* kwarp_ep_mark() for all endpoints of a device. Context: process. */
 void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
 
-	/* Pairs with the lock in list_add and list_del: listed endpoints are alive. */
+	/* An endpoint in the list is alive: it is removed, under this lock, before it is freed. */
 	spin_lock(&kdev->cm.lock);
 	list_for_each_entry(ep, &kdev->cm.eps, node)
 		kwarp_ep_mark(ep, bit);
@@ -324,9 +327,9 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 /* ------------------------------------------------------------------- ids */
 
 /**
- * kwarp_ep_set_id - from now on there are upcalls to make
+ * kwarp_ep_set_id - set the id that upcalls are made for
  * @ep: endpoint
- * @id: of iw_cm, in a call from there
+ * @id: iw_cm's id, in a call from iw_cm
  *
  * Context: process; ep->mutex held.
  */
@@ -343,8 +346,8 @@ void kwarp_ep_set_id(struct kwarp_ep *ep, struct iw_cm_id *id)
 }
 
 /**
- * kwarp_ep_drop_id - no upcalls any more
- * @ep: endpoint, which may have no id
+ * kwarp_ep_drop_id - drop the id: no upcalls are made any more
+ * @ep: endpoint, with or without an id
  *
  * Context: process; ep->mutex held.
  */
@@ -364,11 +367,12 @@ void kwarp_ep_drop_id(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_ep_find - the endpoint that has upcalls to make for an id
+ * kwarp_ep_find - find the endpoint that makes upcalls for an id
  * @kdev: device
- * @id: of iw_cm; it need not stay, or be one of this device at all
+ * @id: iw_cm's id; only compared, so it may be freed, or belong to another device
  *
- * An id that an endpoint has does not go, so none that is found is a new one at its address.
+ * An endpoint holds a reference on its id, so an endpoint that is found has this very id, and not
+ * one that was freed and whose address is used again.
  *
  * Context: process.
  * Return: the endpoint with a reference, or NULL. It can lose the id at any time,

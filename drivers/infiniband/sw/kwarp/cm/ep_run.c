@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: from bits and the state of the socket to events, and from events to the
- * actions of proto/cm_fsm.c.
+ * Endpoint: turns bits (KWARP_EP_*) and the state of the socket into events of proto/cm_fsm.c,
+ * and carries out the actions that its table names.
  *
- * The loop runs under the endpoint's mutex. Who has that deals with all that happens
- * meanwhile before it is given back (kwarp_ep_unlock()); the work item is for what happens
- * while nobody has it. The caller holds a reference besides the endpoint's own, which goes
- * away inside the loop.
+ * The loop runs under the endpoint's mutex. A context that has locked the endpoint handles all
+ * bits that are set meanwhile before it unlocks (kwarp_ep_unlock()); the work item handles bits
+ * that are set while the endpoint is not locked. The caller holds a reference of its own,
+ * because the endpoint may drop its reference on itself inside the loop.
  */
 #include "ep_run.h"
 
@@ -25,8 +25,9 @@
 /* ----------------------------------------------------------------- timer */
 
 /*
- * What was sent is not all acknowledged. Its requests have completed, so it must not get
- * lost for a slow link, or for one that is out of order for a while.
+ * In state LINGER: may the deadline be extended because the peer has not acknowledged all octets?
+ * Their work requests have completed, so they should not get lost because a link is slow, or
+ * down for a while.
  */
 static bool linger_on(struct kwarp_ep *ep)
 {
@@ -47,7 +48,7 @@ static bool linger_on(struct kwarp_ep *ep)
 	return true;
 }
 
-/* The timer has run: is it the deadline, or one of the looks before it? */
+/* The timer has expired: at the deadline, or earlier, because of kwarp_ep_retry_in(). */
 static enum kwarp_cm_event timer_event(struct kwarp_ep *ep)
 {
 	if (ep->due.kind == KWARP_CMT_NONE)
@@ -84,7 +85,7 @@ static void act_redial(struct kwarp_ep *ep)
 	su->pd = NULL;
 	ret = kwarp_cm_sock_redial(&ep->cs, ep->cm_id, ep->ifindex);
 	if (ret) {
-		ep->status = ret;		/* poll_connect() finds no socket */
+		ep->status = ret;		/* poll_connect() reports it: there is no socket */
 		kwarp_cm_sock_kill(&ep->cs);
 	}
 }
@@ -110,7 +111,7 @@ static void act_est_fail(struct kwarp_ep *ep)
 		kwarp_cm_upcall_established(ep, ep->status);
 		return;
 	}
-	/* accept() returns the errno, and then iw_cm wants no event. */
+	/* accept() returns the errno. iw_cm expects no event after an accept that failed. */
 	ep->accepting = false;
 	kwarp_ep_drop_id(ep);
 }
@@ -122,7 +123,7 @@ static void act_qp_abort(struct kwarp_ep *ep)
 
 static void act_fin(struct kwarp_ep *ep)
 {
-	/* If that fails the timer ends the endpoint. */
+	/* Without callbacks (the hook has failed) the timer ends the endpoint. */
 	if (!ep->cs.hooked)
 		kwarp_cm_sock_hook(&ep->cs);
 	ep->linger.acked = kwarp_cm_sock_acked(ep->cs.sock);
@@ -149,7 +150,7 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
-/* If the ULP has been told of the Request, its verdict finds nothing any more. */
+/* If the ULP has received the Request, its accept or reject finds no endpoint after this. */
 static void act_refuse(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
@@ -162,7 +163,7 @@ static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
 	act_hurry, act_refuse,
 };
 
-/* Nothing of the device is used for the endpoint any more when this returns. */
+/* Take a DEAD endpoint out of service. When this returns it does not use the device any more. */
 static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || ep->asked);
@@ -171,7 +172,7 @@ static void ep_bury(struct kwarp_ep *ep)
 	kwarp_ep_delist(ep);
 }
 
-/* A handshake that has failed. */
+/* The text for a TCP connection that could not be opened. */
 static const char *why_no_tcp(int err)
 {
 	switch (err) {
@@ -180,13 +181,13 @@ static const char *why_no_tcp(int err)
 	case -ETIMEDOUT:
 	case -EHOSTUNREACH:
 	case -ENETUNREACH:
-		return "TCP did not connect: there is no way, or no answer";
+		return "TCP did not connect: no route, or no answer";
 	default:
 		return "TCP did not connect";
 	}
 }
 
-/* In words, what ends a connection before it is there, or after; NULL: nothing to worry about. */
+/* Return: the text for a connection that fails, also if established; NULL: no failure. */
 static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event, int err)
 {
 	if (event == KWARP_CME_DOWN_ERR)
@@ -198,7 +199,8 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	case KWARP_CME_BAD:
 		return "the peer broke the protocol";
 	case KWARP_CME_LOST:
-		return was == KWARP_CMS_CONNECT ? why_no_tcp(err) : "lost before it was there";
+		return was == KWARP_CMS_CONNECT ? why_no_tcp(err) :
+						  "lost before it was established";
 	case KWARP_CME_REFUSE:			/* 5044-7.1.1-9 */
 		return "refused: CRC is required here, and the peer has it off";
 	case KWARP_CME_OWE_TERM:
@@ -214,7 +216,7 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	}
 }
 
-/* One line for each, but not as many as a peer likes. */
+/* Log one line for each failed connection; ratelimited, because a peer can cause any number. */
 static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwarp_cm_event event)
 {
 	struct sockaddr_storage local = {}, remote = {};
@@ -222,7 +224,10 @@ static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwar
 
 	if (!text)
 		return;
-	/* A socket that has not connected knows no peer, and may be gone after a second attempt. */
+	/*
+	 * An unconnected socket has no peer address, and after a second attempt that has failed
+	 * there is no socket: take the addresses of the id.
+	 */
 	if (was == KWARP_CMS_CONNECT && ep->cm_id) {
 		local = ep->cm_id->m_local_addr;
 		remote = ep->cm_id->m_remote_addr;
@@ -236,9 +241,9 @@ static void tell_trouble(struct kwarp_ep *ep, enum kwarp_cm_state was, enum kwar
 }
 
 /**
- * kwarp_ep_apply - an event has happened
+ * kwarp_ep_apply - change the state for an event, and carry out the actions
  * @ep: endpoint
- * @event: what has happened
+ * @event: what has happened; ignored if the table does not allow it in this state
  *
  * Context: process; ep->mutex held, and a reference besides the endpoint's own.
  */
@@ -264,14 +269,14 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 		actions[bit](ep);
 	if (ep->state == was)
 		return;
-	/* A wish that it give way was about what it was before. */
+	/* The listener chose the endpoint for its old state. */
 	clear_bit(KWARP_EP_EVICT, &ep->events);
 	kwarp_ep_set_timer(ep);
 	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)
 		kwarp_turn_over(ep);
 	if (ep->state >= KWARP_CMS_STREAM)
 		kwarp_ep_end_startup(ep);
-	/* Callbacks tell of changes; what is there already has to be looked for. */
+	/* The callbacks report changes only: look for octets that are in the socket already. */
 	set_bit(KWARP_EP_SOCK, &ep->events);
 	if (ep->state == KWARP_CMS_DEAD)
 		ep_bury(ep);
@@ -279,12 +284,12 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 
 /* ------------------------------------------------------------------ loop */
 
-static bool take(struct kwarp_ep *ep, int bit)
+static bool ep_take_bit(struct kwarp_ep *ep, int bit)
 {
 	return test_bit(bit, &ep->events) && test_and_clear_bit(bit, &ep->events);
 }
 
-static enum kwarp_cm_event failed(struct kwarp_ep *ep, enum kwarp_cm_event event)
+static enum kwarp_cm_event ep_aborted(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
 	ep->status = -ECONNABORTED;
 	return event;
@@ -292,7 +297,7 @@ static enum kwarp_cm_event failed(struct kwarp_ep *ep, enum kwarp_cm_event event
 
 static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
-	/* A state that waits for the RTR may know a better reason already. */
+	/* An earlier event in a state that waits for the RTR may have left a better reason. */
 	if (!ep->status)
 		ep->status = -ECONNRESET;
 	return ep->aborting ? KWARP_CME_DOWN_KILL : event;
@@ -303,37 +308,37 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_event event = KWARP_CME_NONE;
 
-	/* The order in which the QP says these is the order of the bits. */
-	if (take(ep, KWARP_EP_QP_FPDU))
+	/* The QP reports FPDU, FIN and DOWN in this order, so handle their bits in this order. */
+	if (ep_take_bit(ep, KWARP_EP_QP_FPDU))
 		return KWARP_CME_FPDU;
-	if (take(ep, KWARP_EP_QP_FIN))
+	if (ep_take_bit(ep, KWARP_EP_QP_FIN))
 		return KWARP_CME_PEER_FIN;
-	if (take(ep, KWARP_EP_QP_DOWN_FIN))
+	if (ep_take_bit(ep, KWARP_EP_QP_DOWN_FIN))
 		return down_event(ep, KWARP_CME_DOWN_FIN);
-	if (take(ep, KWARP_EP_QP_DOWN_ERR))
+	if (ep_take_bit(ep, KWARP_EP_QP_DOWN_ERR))
 		return down_event(ep, KWARP_CME_DOWN_ERR);
-	if (take(ep, KWARP_EP_ABORT)) {
+	if (ep_take_bit(ep, KWARP_EP_ABORT)) {
 		ep->aborting = true;
-		return failed(ep, KWARP_CME_ABORT);
+		return ep_aborted(ep, KWARP_CME_ABORT);
 	}
-	/* Nobody waits for what has got to its last words. */
-	if (take(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
-		return failed(ep, KWARP_CME_ABORT);
-	if (take(ep, KWARP_EP_NO_QP))
-		return failed(ep, KWARP_CME_NO_QP);
-	if (take(ep, KWARP_EP_ORPHAN))
-		return failed(ep, KWARP_CME_ORPHAN);
-	if (take(ep, KWARP_EP_EVICT))
-		return failed(ep, KWARP_CME_EVICT);
-	if (take(ep, KWARP_EP_TIMER))
+	/* From SEND_REJ on the connection is ending in bounded time, and no user waits for it. */
+	if (ep_take_bit(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
+		return ep_aborted(ep, KWARP_CME_ABORT);
+	if (ep_take_bit(ep, KWARP_EP_NO_QP))
+		return ep_aborted(ep, KWARP_CME_NO_QP);
+	if (ep_take_bit(ep, KWARP_EP_ORPHAN))
+		return ep_aborted(ep, KWARP_CME_ORPHAN);
+	if (ep_take_bit(ep, KWARP_EP_EVICT))
+		return ep_aborted(ep, KWARP_CME_EVICT);
+	if (ep_take_bit(ep, KWARP_EP_TIMER))
 		event = timer_event(ep);
-	if (!event && take(ep, KWARP_EP_SOCK))
+	if (!event && ep_take_bit(ep, KWARP_EP_SOCK))
 		event = kwarp_cm_mpa_poll(ep);
 	return event;
 }
 
 /**
- * kwarp_ep_run - deal with everything that has happened
+ * kwarp_ep_run - handle all events of an endpoint
  * @ep: endpoint
  *
  * Context: process; ep->mutex held, and a reference besides the endpoint's own.
@@ -343,7 +348,7 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 	enum kwarp_cm_event event;
 
 	lockdep_assert_held(&ep->mutex);
-	/* NEW: connect() or the listener is not done yet; the bits wait for it. */
+	/* In state NEW connect() or the listener is not finished: the bits stay set until later. */
 	while (ep->state != KWARP_CMS_NEW && ep->state != KWARP_CMS_DEAD) {
 		event = next_event(ep);
 		if (!event)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: its queue pair, which has the socket while the stream lasts, and what that says.
+ * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls of that
+ * queue pair.
  */
 #include "ep_stream.h"
 
@@ -12,8 +13,9 @@
 #include "ep.h"
 
 /*
- * iw_cm names a QP by its number, and any process can name any number. An id of user
- * space has no QP of its own; that of a kernel consumer has the QP that it is for.
+ * May the ULP that owns @id connect this QP? iw_cm names a QP by its number, and any process can
+ * name any number. For user space rdma->qp is NULL, and the QP's owner is checked; a kernel
+ * consumer has set rdma->qp to the QP that the id is for.
  */
 static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
 {
@@ -30,11 +32,11 @@ static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
 /**
  * kwarp_ep_bind_qp - find the QP that the ULP chose
  * @ep: endpoint without a QP
- * @id: of the connection
- * @qpn: its number
+ * @id: iw_cm's id of the connection
+ * @qpn: number of the QP
  *
- * A QP that could not be attached later is refused now: before anything is sent to the
- * peer, who could not be told afterwards.
+ * A QP that could not be attached later is refused now, before anything is sent: after the Reply
+ * there is no way to report a failure to the peer.
  *
  * Context: process, that of the ULP's call; ep->mutex held.
  * Return: 0; -EINVAL: no such QP, or one that is not ready for a stream; -EPERM.
@@ -79,7 +81,7 @@ static void stream_event(void *cookie, enum kwarp_stream_event event, bool grace
 	}
 	kwarp_ep_unlock(ep);
 	if (event == KWARP_STREAM_DOWN)
-		kwarp_ep_put(ep);		/* the stream's */
+		kwarp_ep_put(ep);		/* the stream's reference */
 }
 
 static const struct kwarp_stream_ops stream_ops = {
@@ -87,11 +89,11 @@ static const struct kwarp_stream_ops stream_ops = {
 };
 
 /**
- * kwarp_ep_prepare - get what the stream will need
+ * kwarp_ep_prepare - allocate what the stream will need
  * @ep: endpoint, negotiation done
  *
- * A responder does so before its Reply goes out: afterwards there is no way to tell the
- * peer of a failure (5044-7.1.2-16).
+ * A responder calls this before it sends its Reply: afterwards there is no way to report a
+ * failure to the peer (5044-7.1.2-16).
  *
  * Context: process; ep->mutex held.
  * Return: 0, -ENOMEM.
@@ -106,12 +108,12 @@ int kwarp_ep_prepare(struct kwarp_ep *ep)
 
 /**
  * kwarp_ep_attach - hand the socket to the QP
- * @ep: endpoint with a QP, prepared
- * @initiator: we sent the Request
+ * @ep: endpoint with a QP, after kwarp_ep_prepare()
+ * @initiator: this end sent the Request
  *
  * Context: process; ep->mutex held.
- * Return: 0: the QP has the socket until it says DOWN; or an errno of
- * kwarp_qp_attach(), nothing has changed then.
+ * Return: 0: the QP owns the socket until its upcall DOWN; or an errno of
+ * kwarp_qp_attach(), and nothing has changed.
  */
 int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 {
@@ -143,7 +145,7 @@ int kwarp_ep_attach(struct kwarp_ep *ep, bool initiator)
 	return ret;
 }
 
-/* The QP is not needed any more, if there is one. Context: process; ep->mutex held. */
+/* Drop the endpoint's QP, if it has one. Context: process; ep->mutex held. */
 void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 {
 	struct kwarp_qp *qp = ep->qp;
@@ -158,11 +160,11 @@ void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 
 static void mark_no_qp(struct list_head *node)
 {
-	/* Listed, hence alive: it leaves the list before it gives up the QP. */
+	/* An endpoint in the QP's list is alive: it is removed before it drops the QP. */
 	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
 }
 
-/* The QP goes away before it was attached. Context: process. */
+/* The QP is being destroyed: mark all endpoints that want to attach it. Context: process. */
 void kwarp_ep_mark_qp(struct kwarp_qp *qp)
 {
 	kwarp_qp_each_user(qp, mark_no_qp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listener: its references, its end, and its endpoints that are half-open. How it begins and what
- * it does with them is in cm_listen.c.
+ * Listener: references, and the list of its half-open endpoints: those that have not finished
+ * startup, or were refused. cm_listen.c makes listeners, accepts connections and closes listeners.
  */
 #include "listener.h"
 
@@ -32,16 +32,16 @@ void kwarp_listener_put(struct kwarp_listener *l)
 	kref_put(&l->kref, listener_release);
 }
 
-/* Something may wait to be accepted. Context: any. */
+/* Let the work item look for connections to accept. Context: any. */
 void kwarp_listener_kick(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);			/* for the queued work */
 	if (mod_delayed_work(kwarp_wq, &l->work, 0))
-		kwarp_listener_put(l);		/* it has one already */
+		kwarp_listener_put(l);		/* queued already, with its reference */
 }
 
 /**
- * kwarp_listener_enter - half-open from now on
+ * kwarp_listener_enter - add an endpoint to the half-open ones
  * @ep: endpoint that came from a listener
  *
  * Context: process; ep->mutex held.
@@ -58,7 +58,7 @@ void kwarp_listener_enter(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_listener_leave - not half-open any more
+ * kwarp_listener_leave - remove an endpoint from the half-open ones, if it is one
  * @ep: endpoint that came from a listener
  *
  * Context: process; ep->mutex held.
@@ -74,7 +74,10 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 		list_del_init(&ep->half_open);
 		was_full = l->num_half_open >= READ_ONCE(l->kdev->knobs.half_open_max);
 		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
-		/* It has got on just in time, and nobody marks it again. */
+		/*
+		 * The endpoint does not need to give up its place any more. evict_some(), which
+		 * sets the bit, finds endpoints only in this list.
+		 */
 		clear_bit(KWARP_EP_EVICT, &ep->events);
 	}
 	spin_unlock(&l->lock);

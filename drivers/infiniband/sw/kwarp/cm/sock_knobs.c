@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What knobs set of TCP's sockets: time-outs, type of service, buffers, congestion control.
+ * Socket options that follow from knobs: time-outs, type of service, buffers, congestion control.
  *
- * A connection takes what the knobs say when it begins: before TCP connects, or when it is
- * accepted.  A listener's children inherit what it has, and some of that matters before they are
- * accepted: TCP says with the SYN how large a window can become, and whether there is ECN.
+ * A connection takes the values that the knobs have when it begins: before TCP connects, or when it
+ * is accepted. A listener's socket gets some of them as well, because its connections inherit
+ * them and use them before they are accepted: the SYN-ACK has the window scale, and ECN.
  */
 #include "sock_knobs.h"
 
@@ -31,8 +31,8 @@
 /* ------------------------------------------------------------- time-outs */
 
 /*
- * The peer may vanish without a word. After half of the time it is asked for a sign of
- * life, six times if the time is long enough for that.
+ * Give up a peer that has been silent for so many seconds. The first probe is sent after half of
+ * that time, and there are six probes if the time is long enough.
  */
 static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 {
@@ -46,25 +46,25 @@ static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 	tcp_sock_set_keepcnt(sk, max((seconds - idle) / interval, 1U));
 }
 
-/* The knob, or @keepalive seconds if that is less and not 0. */
+/* Set TCP's user timeout to the knob's value, or to @keepalive seconds if less and not 0. */
 static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk, u32 keepalive)
 {
 	u32 timeout = READ_ONCE(kdev->knobs.user_timeout);
 
 	if (timeout && keepalive)
 		timeout = min(timeout, keepalive);
-	/* 0: TCP's own limits, of which that for data is about a quarter of an hour */
+	/* 0: TCP's own limits, about 15 minutes for unacknowledged data */
 	tcp_sock_set_user_timeout(sk, timeout * MSEC_PER_SEC);
 }
 
 /*
- * Of a connection, not of a listener: children would inherit what the knobs were then.
- * Once TCP is connected: how long that may take is not keepalive's to say.
+ * For connections, not for listeners: their connections would inherit old values of the knobs.
+ * Only after TCP is connected, because keepalive must not limit the time for connecting.
  *
- * Where TCP has a user timeout it goes by that for its probes as well, and no more by their
- * number. So the smaller one of both has to be it, or keepalive would be without effect. It
- * is then the limit for a peer that does not acknowledge data, and for one whose window
- * stays closed, too, even if that one answers.
+ * With a user timeout TCP ends its keepalive probes by that time, not by their number. So the
+ * smaller one of the two knobs becomes the user timeout; otherwise keepalive would have no effect.
+ * The user timeout also limits how long a peer may leave data unacknowledged, and how long its
+ * window may stay closed, even if the peer answers window probes.
  */
 static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
 {
@@ -78,14 +78,14 @@ static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
 
 static void sock_set_tos(struct socket *sock, int tos)
 {
-	/* Of an IPv6 socket, too: for its IPv4 children, and for the packets' priority. */
+	/* IPv6 sockets, too: for their IPv4 connections, and for the packets' priority. */
 	ip_sock_set_tos(sock->sk, tos);
 	if (sock->sk->sk_family == AF_INET6)
 		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
 				      sizeof(tos));
 }
 
-/* 0 is what a socket has anyway. */
+/* The ULP's type of service, else the knob's. A new socket has 0, which need not be set. */
 static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
 			    const struct iw_cm_id *id)
 {
@@ -96,15 +96,16 @@ static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
 }
 
 /*
- * A child has what its listener has, or the peer, by net.ipv4.tcp_reflect_tos.  Unless the knob has
- * changed since then, that is right.
+ * An accepted connection has the listener's type of service, or the peer's, if the sysctl
+ * net.ipv4.tcp_reflect_tos is set. Change it only if the knob has changed since the listener was
+ * made.
  */
 static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 			   const struct socket *listener)
 {
 	u32 tos = READ_ONCE(kdev->knobs.tos);
 
-	/* The bits of ECN are TCP's own. */
+	/* TCP sets the ECN bits. */
 	if (tos != (READ_ONCE(inet_sk(listener->sk)->tos) & ~INET_ECN_MASK))
 		sock_set_tos(sock, tos);
 }
@@ -112,8 +113,9 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 /* --------------------------------------------------------------- buffers */
 
 /*
- * As SO_SNDBUF and SO_RCVBUF, whatever net.core allows: half of it is for what the kernel adds.
- * @usual: what the namespace's sockets begin with, which TCP changes as it likes.
+ * Like SO_SNDBUFFORCE and SO_RCVBUFFORCE: the size is doubled, for the kernel's overhead, and
+ * net.core's limits are ignored. @octets: 0: undo that; @usual: initial size of sockets of the
+ * namespace, from which TCP adapts it.
  */
 static void sock_set_buffer(struct sock *sk, int *size, int lock, u32 octets, int usual)
 {
@@ -141,8 +143,8 @@ static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
 }
 
 /*
- * TCP has limited the window of a child by its listener's buffer, and raises that limit only where
- * it chooses the buffer itself.
+ * TCP has limited the window of an accepted connection by the listener's buffer. It raises that
+ * limit only for a buffer whose size it chooses itself, so set it for a buffer of the knob's size.
  */
 static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 {
@@ -155,7 +157,7 @@ static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 
 /* ---------------------------------------------------- congestion control */
 
-/* By the name, and with the kernel's rights. */
+/* Set the congestion control, with the rights of the kernel, not of the current task. */
 static int sock_set_congestion_to(struct socket *sock, char *name)
 {
 	struct cred *cred = prepare_kernel_cred(&init_task);
@@ -173,15 +175,15 @@ static int sock_set_congestion_to(struct socket *sock, char *name)
 }
 
 /*
- * The writer of the knob was asked whether he may have that (knobs.c), and the program that
- * happens to connect is not.  The congestion control is there: it is pinned, and TCP does not look
- * for a module.
+ * Set the knob's congestion control. knobs.c has checked the rights of the task that wrote the
+ * knob, so the program that connects needs none. The congestion control's module is loaded and
+ * pinned (congestion_pin), so TCP need not load it.
  */
 static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 {
 	int ret = 0;
 
-	/* Without the lock: one that is set just now may be left to the next connection. */
+	/* Without the lock: a knob that is being set may take effect with the next connection. */
 	if (!READ_ONCE(kdev->knobs.congestion[0]))
 		return;
 	mutex_lock(&kdev->names_lock);
@@ -190,11 +192,11 @@ static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 	mutex_unlock(&kdev->names_lock);
 	if (ret)
 		ibdev_warn_ratelimited(&kdev->ibdev,
-				       "a connection begins with another congestion control than that of the knob: %d\n",
+				       "cannot set the knob's congestion control for a connection: %d\n",
 				       ret);
 }
 
-/* That of the namespace, for the child of a listener to which the knob gave another one. */
+/* Set the namespace's congestion control, in place of one inherited from a listener. */
 static void sock_usual_congestion(struct socket *sock)
 {
 	char name[KWARP_CONGESTION_LEN] = "";
@@ -205,18 +207,18 @@ static void sock_usual_congestion(struct socket *sock)
 	if (ca)
 		strscpy(name, ca->name, sizeof(name));
 	rcu_read_unlock();
-	/* The namespace pins it. */
+	/* The namespace keeps its congestion control loaded. */
 	if (name[0])
 		sock_set_congestion_to(sock, name);
 }
 
-/* ------------------------------------------------------------- occasions */
+/* --------------------------------------------------- called by cm_sock.c */
 
 /**
- * kwarp_sock_dials - a socket is about to connect
+ * kwarp_sock_dials - set options of a socket that is about to connect
  * @kdev: device
- * @sock: new
- * @id: whose type of service counts, if there is one
+ * @sock: new socket
+ * @id: its type of service, if set, overrides the knob
  *
  * Context: process.
  */
@@ -229,14 +231,17 @@ void kwarp_sock_dials(struct kwarp_dev *kdev, struct socket *sock, const struct 
 	sock_set_congestion(kdev, sock);
 }
 
-/* What the first connection had from kwarp_sock_connected() is not for a connect. */
+/*
+ * The socket is about to connect for the second time: undo the user timeout that includes
+ * keepalive, from kwarp_sock_connected(). Context: process.
+ */
 void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock)
 {
 	might_sleep();
 	sock_set_user_timeout(kdev, sock->sk, 0);
 }
 
-/* A socket that dialled is connected.  Context: process. */
+/* Set the time-outs of a socket whose TCP connect has succeeded. Context: process. */
 void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
 {
 	might_sleep();
@@ -244,10 +249,10 @@ void kwarp_sock_connected(struct kwarp_dev *kdev, struct socket *sock)
 }
 
 /**
- * kwarp_sock_listens - a socket is about to listen
+ * kwarp_sock_listens - set options of a socket that is about to listen
  * @kdev: device
- * @sock: new
- * @id: whose type of service counts, if there is one
+ * @sock: new socket
+ * @id: its type of service, if set, overrides the knob
  *
  * Context: process.
  */
@@ -260,11 +265,11 @@ void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struc
 }
 
 /**
- * kwarp_sock_accepted - a connection comes from a listener
+ * kwarp_sock_accepted - set options of an accepted connection's socket
  * @kdev: device
- * @sock: the connection's
- * @listener: where it waited
- * @tos_set: the listener's program has chosen a type of service
+ * @sock: socket of the connection
+ * @listener: listening socket that it came from
+ * @tos_set: the listener's type of service was chosen by the ULP, and stays
  *
  * Context: process.
  */

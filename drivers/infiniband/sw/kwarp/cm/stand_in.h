@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What iw_cm has instead of a queue pair: what cm.c does with it. The rest is in cm_qp.h. */
+/*
+ * Stand-ins: what kwarp gives iw_cm instead of a queue pair, explained in cm_qp.c. These functions
+ * are for cm.c; those that iw_cm and the RDMA core call are in cm_qp.h.
+ */
 #ifndef KWARP_CM_STAND_IN_H
 #define KWARP_CM_STAND_IN_H
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * When the ULP is told of a Request.
+ * Turns: when a Request is passed to the ULP.
  *
- * A program has room for as many connections that it has not looked at as its backlog says, and
- * ib_ucm rejects what is beyond without asking it. With TCP the rest would wait. So they wait
- * here: the ULP has as many Requests without its verdict as its backlog says, and those that came
- * later follow one by one, in their order.
+ * rdma_ucm queues as many Requests for a program as its backlog says, and rejects all others
+ * without asking the program. TCP would let such connections wait in the accept queue, so this
+ * file lets them wait, too: at most backlog Requests are with the ULP unanswered, and the others
+ * wait in listener->waiting and follow one by one, oldest first.
  *
- * There are programs that collect more of them before they accept the first: so one more follows
- * whenever KWARP_TURN_MS have passed, as TCP gives a peer another chance. The first one in line has
- * a timer for that; the others sleep until they are the first.
+ * Some programs collect more Requests than their backlog before they accept the first. For them
+ * one more Request is passed on whenever KWARP_TURN_MS have passed since the last. The first
+ * endpoint in listener->waiting has a timer for that; the others sleep until they are the first.
  *
- * A Request whose peer has gone counts no more, though ib_ucm may still have it: what comes next
- * may then be rejected by ib_ucm, as it would be without all this.
+ * A Request whose peer has closed is not counted any more, though rdma_ucm may still queue it. The
+ * next Request may then be rejected by rdma_ucm, as it would be without this file.
  *
- * All under the listener's lock: asked, asked_at, waiting, and ep->turn and ep->asked.
+ * Under the listener's lock: its asked, asked_at and waiting; the endpoint's turn and asked.
  */
 #include "turn.h"
 
@@ -33,13 +33,13 @@ static bool has_room(const struct kwarp_listener *l)
 	return l->asked < max(l->backlog, 1);
 }
 
-/* Until one more is told in any case, jiffies. */
+/* Jiffies until one more Request may be passed on though the ULP has not answered the others. */
 static unsigned long until_next(const struct kwarp_listener *l)
 {
 	return max_t(long, l->asked_at + msecs_to_jiffies(KWARP_TURN_MS) - jiffies, 0);
 }
 
-/* Out of the line. Return: another one is the first now. */
+/* Remove the endpoint from the line, if it is in there. Return: true: it was the first. */
 static bool leave_line(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -50,7 +50,7 @@ static bool leave_line(struct kwarp_ep *ep)
 	return first;
 }
 
-/* The first one in line looks again. It is listed, hence alive. */
+/* Let the first endpoint in line look again. An endpoint in the line is alive. */
 static void wake_first(struct kwarp_listener *l)
 {
 	struct kwarp_ep *ep = first_in_line(l);
@@ -61,14 +61,15 @@ static void wake_first(struct kwarp_listener *l)
 }
 
 /**
- * kwarp_turn_is - may the ULP be told of this Request?
+ * kwarp_turn_is - may this Request be passed to the ULP now?
  * @ep: responder with a valid Request
  *
- * If not, the endpoint stands in line, and is marked when it is the first, and when there is room;
- * in between it looks when kwarp_turn_delay() says so.
+ * If not, the endpoint is added to the line. It gets KWARP_EP_SOCK when it becomes the first, and
+ * when the ULP has room; besides, the caller sets a timer for kwarp_turn_delay().
  *
  * Context: process; ep->mutex and the listener's lock held.
- * Return: true if nobody is before it and the ULP has room, or has answered nothing for a while.
+ * Return: true: no other endpoint is before this one, and the ULP has room or has received no
+ * Request for KWARP_TURN_MS.
  */
 bool kwarp_turn_is(struct kwarp_ep *ep)
 {
@@ -84,11 +85,11 @@ bool kwarp_turn_is(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_turn_delay - when does a Request that waits have to look again by itself?
- * @ep: responder whose turn it was not
+ * kwarp_turn_delay - when must a waiting endpoint look again without being marked?
+ * @ep: responder for which kwarp_turn_is() was false
  *
  * Context: process; ep->mutex held.
- * Return: jiffies; 0: not at all, it is marked when it is the first in line.
+ * Return: jiffies; 0: never, the endpoint is marked when it becomes the first in line.
  */
 unsigned long kwarp_turn_delay(struct kwarp_ep *ep)
 {
@@ -104,7 +105,7 @@ unsigned long kwarp_turn_delay(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_turn_asked - the ULP has been told of this Request
+ * kwarp_turn_asked - this Request has been passed to the ULP
  * @ep: responder
  *
  * Context: process; ep->mutex and the listener's lock held.
@@ -118,12 +119,12 @@ void kwarp_turn_asked(struct kwarp_ep *ep)
 	ep->asked = true;
 	l->asked++;
 	l->asked_at = jiffies;
-	/* It may be a new one. */
+	/* If @ep was in line, another endpoint is the first now. */
 	wake_first(l);
 }
 
 /**
- * kwarp_turn_over - the ULP has given its verdict, or none is needed any more
+ * kwarp_turn_over - the ULP has accepted or rejected, or need not do so any more
  * @ep: endpoint
  *
  * Context: process; ep->mutex held.

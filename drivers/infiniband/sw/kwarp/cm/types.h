@@ -24,15 +24,16 @@ struct kwarp_qp;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
- * @params: our wishes, a snapshot of the knobs (5044-4.4-9)
+ * @params: what this end asks for, copied from the knobs when the endpoint is made (5044-4.4-9)
  * @req: Request, sent or received
  * @rep: Reply, sent or received
- * @res: what was agreed on
- * @readqs: for the stream, with the depths of @res; see kwarp_ep_prepare()
- * @give_up: initiator: end of all attempts, jiffies
- * @retried: initiator: the second attempt is under way
+ * @res: result of the negotiation
+ * @readqs: queues of Read requests for the stream, with the depths in @res; made by
+ *	kwarp_ep_prepare()
+ * @give_up: initiator: time at which all attempts end, jiffies
+ * @retried: initiator: the second attempt has begun
  * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
- * @own_pd_len: octets of @own_pd
+ * @own_pd_len: octets in @own_pd
  * @rx_len: octets of @rx received
  * @tx_len: octets of @tx to be sent
  * @tx_off: octets of @tx that TCP has taken
@@ -61,15 +62,15 @@ struct kwarp_startup {
 /* Bits of kwarp_ep.events: reasons to look at the endpoint, level triggered. */
 enum {
 	KWARP_EP_SOCK,		/* the socket may have something new */
-	KWARP_EP_TIMER,		/* the timer has run */
+	KWARP_EP_TIMER,		/* the timer has expired */
 	KWARP_EP_QP_FPDU,	/* upcalls of the QP, in the order they are handled */
 	KWARP_EP_QP_FIN,
 	KWARP_EP_QP_DOWN_FIN,
 	KWARP_EP_QP_DOWN_ERR,
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
 	KWARP_EP_ORPHAN,	/* the listener is gone */
-	KWARP_EP_EVICT,		/* others want its place */
-	KWARP_EP_RETIRE,	/* the device's users are told to leave: no startup goes on */
+	KWARP_EP_EVICT,		/* half-open for too long while other peers wait: end it */
+	KWARP_EP_RETIRE,	/* the device's users are asked to leave: end every startup */
 	KWARP_EP_ABORT,		/* the device is going away */
 };
 
@@ -77,40 +78,41 @@ enum {
  * struct kwarp_ep - one connection
  * @kref: references, see cm.c
  * @kdev: device
- * @listener: responder: where it was born, a reference; else NULL
- * @look: deals with @events
- * @node: in kdev->cm.eps
- * @qp_node: in the list of @qp's users
- * @half_open: in the listener's list
- * @turn: in the line of those whose Request waits, see turn.c
- * @asked: the ULP has been told of its Request, and has not answered
+ * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
+ * @look: handles @events; called with @mutex held
+ * @node: entry in kdev->cm.eps
+ * @qp_node: entry in the list of @qp's users
+ * @half_open: entry in the listener's list @half_open, until startup is over
+ * @turn: entry in the listener's list @waiting, while the Request waits for its turn, see turn.c
+ * @asked: the ULP has received the Request and has not answered
  * @events: KWARP_EP_*, reasons to look at the endpoint
- * @run: who looks at them, see serial.h; active from kwarp_ep_lock() to kwarp_ep_unlock()
- * @work: does so if nobody else does
- * @timer: marks KWARP_EP_TIMER
+ * @run: is somebody handling @events? See serial.h; active from kwarp_ep_lock() to
+ *	kwarp_ep_unlock()
+ * @work: handles @events that are set while the endpoint is not locked
+ * @timer: sets KWARP_EP_TIMER in @events when it expires
  * @mutex: outer lock of the endpoint
  * @state: see proto/cm_fsm.h
- * @since: when it came into that state, jiffies
+ * @since: when @state changed last, jiffies
  * @status: errno for the next failing upcall
  * @due: what @timer is for
  * @due.kind: which timer it is
  * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
- * @linger: progress of the peer in state LINGER
- * @linger.extended: times the timer was restarted
- * @linger.stalled: of those, in a row, without a sign of it
- * @linger.acked: snd_una then
+ * @linger: what the peer acknowledges in state LINGER
+ * @linger.extended: how often the timer was restarted
+ * @linger.stalled: last restarts in a row before which the peer had acknowledged nothing new
+ * @linger.acked: snd_una at the last restart
  * @aborting: the device is going away
- * @discard: lingering: drop inbound octets
- * @cm_id: a reference, until the last upcall; NULL also if the ULP has misused it, and
- *	then nothing is said any more
- * @id_node: in kdev->cm.ep_ids, while there is @cm_id
- * @told: iw_cm has been told what makes the id ESTABLISHED
- * @handle: of a Request given to iw_cm, or 0
- * @accepting: inside accept(), which has not failed
+ * @discard: in state LINGER: drop inbound octets
+ * @cm_id: iw_cm's id, a reference, until the last upcall. After misuse by the ULP (see cm.c)
+ *	NULL: no upcall follows.
+ * @id_node: entry in kdev->cm.ep_ids, while @cm_id is not NULL
+ * @told: an upcall has been made that makes the id ESTABLISHED
+ * @handle: number by which iw_cm knows the Request, see cm_upcall.c; 0: none
+ * @accepting: kwarp_cm_accept() is running and has not failed
  * @cs: socket
  * @ifindex: initiator: interface that rdma_cm has chosen, see cm_iface.c
  * @su: startup, until the stream begins
- * @qp: a reference
+ * @qp: queue pair, a reference
  */
 struct kwarp_ep {
 	/* immutable */
@@ -138,12 +140,12 @@ struct kwarp_ep {
 	struct delayed_work timer;
 
 	/*
-	 * under mutex from here on; cm_id changes under kdev->cm.lock, too; state and since are
-	 * also read under listener->lock, told without a lock
+	 * All that follows is under mutex. Exceptions: cm_id is written under kdev->cm.lock as
+	 * well; state and since are also read under listener->lock, and told without a lock.
 	 */
 	struct mutex mutex;
 
-	/* the run's, and the timer's */
+	/* for ep_run.c and the timer */
 	enum kwarp_cm_state state;
 	unsigned long since;
 	int status;
@@ -159,18 +161,18 @@ struct kwarp_ep {
 	bool aborting;
 	bool discard;
 
-	/* of iw_cm's calls, and of upcalls */
+	/* for calls from iw_cm and upcalls to it */
 	struct iw_cm_id *cm_id;
 	bool told;
 	u32 handle;
 	bool accepting;
 
-	/* the startup's */
+	/* for the startup */
 	struct kwarp_cm_sock cs;
 	int ifindex;
 	struct kwarp_startup *su;
 
-	/* the stream's */
+	/* for the stream */
 	struct kwarp_qp *qp;
 };
 
@@ -178,20 +180,20 @@ struct kwarp_ep {
  * struct kwarp_listener - one listening iw_cm_id
  * @kref: references, see cm.c
  * @kdev: device
- * @backlog: as asked for
- * @node: in kdev->cm.listeners
- * @id_node: in kdev->cm.listener_ids, while there is @cm_id
+ * @backlog: as the ULP asked for it
+ * @node: entry in kdev->cm.listeners
+ * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
  * @mutex: protects @cs
- * @cs: listening socket; none if nothing can come in for the id on this device
- * @lock: protects the rest
- * @cm_id: a reference; NULL: no requests any more
- * @half_open: its endpoints that have not finished startup, or were refused, the oldest
- *	first
- * @num_half_open: their number, against the knob half_open_max
- * @waiting: those whose Request waits for its turn, see turn.c, the first to come first
- * @asked: Requests that the ULP has been told of and has not answered
- * @asked_at: when the last one was told, jiffies
+ * @cs: listening socket; none if no connection for the id can come in through this device
+ * @lock: protects all that follows
+ * @cm_id: iw_cm's id, a reference; NULL: the listener takes no more Requests
+ * @half_open: endpoints of this listener that have not finished startup, or were refused; the
+ *	oldest first
+ * @num_half_open: length of @half_open, limited by the knob half_open_max
+ * @waiting: endpoints whose Request waits for its turn, see turn.c; the oldest first
+ * @asked: number of Requests that the ULP has received and has not answered
+ * @asked_at: when the ULP received the last one, jiffies
  */
 struct kwarp_listener {
 	/* immutable */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoints: every state, with every event and every call failing; see fixture.h for the
- * world that they are in, and for what holds at the end of each case.
+ * Tests of endpoints: every state, with every event, and with every call failing. See fixture.h for
+ * the environment, and for the checks at the end of each case.
  */
 #include <linux/delay.h>
 
@@ -32,7 +32,7 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, name);
 
 /* ----------------------------------------------------- what happens in each state */
 
-static void mark(int bit)
+static void mark_ep(int bit)
 {
 	if (ct_the_ep())
 		kwarp_ep_mark(ct_the_ep(), bit);
@@ -40,7 +40,7 @@ static void mark(int bit)
 
 static void on_abort(void)
 {
-	mark(KWARP_EP_ABORT);
+	mark_ep(KWARP_EP_ABORT);
 }
 
 static void on_no_qp(void)
@@ -50,12 +50,12 @@ static void on_no_qp(void)
 
 static void on_orphan(void)
 {
-	mark(KWARP_EP_ORPHAN);
+	mark_ep(KWARP_EP_ORPHAN);
 }
 
 static void on_evict(void)
 {
-	mark(KWARP_EP_EVICT);
+	mark_ep(KWARP_EP_EVICT);
 }
 
 static void on_fin(void)
@@ -147,7 +147,7 @@ static void (* const happenings[])(void) = {
 	on_device_retires,
 };
 
-/* While it is closed no endpoint's work runs, so that two things happen at once. */
+/* Until this completes no endpoint's work item runs, so that two events are handled together. */
 static DECLARE_COMPLETION(gate);
 
 static void gate_fn(struct work_struct *work)
@@ -157,7 +157,7 @@ static void gate_fn(struct work_struct *work)
 
 static DECLARE_WORK(gate_work, gate_fn);
 
-/* Every state is reached, and each thing that can happen there, alone and together with another. */
+/* Every state is reached; in it each event happens, alone and together with another. */
 static void test_state(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -179,7 +179,7 @@ static void test_state(struct kunit *test)
 	}
 }
 
-/* The way's state lasts so many @seconds; 0: as long as it takes. */
+/* The timer of the state runs for this many @seconds; 0: there is no timer. */
 static void expect_timer(struct kunit *test, const u32 *seconds)
 {
 	const struct way *way = test->param_value;
@@ -208,7 +208,7 @@ static void test_state_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* With other knobs. */
+/* Timers with other values of the knobs. */
 static void test_knob_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {
@@ -224,7 +224,7 @@ static void test_knob_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* Users that are told to leave have their streams to do so; none waits for a startup. */
+/* kwarp_cm_retire() keeps established streams, and ends connections that are being set up. */
 static void test_retire(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -238,7 +238,7 @@ static void test_retire(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ct_state(), way->state);
 	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
-	/* Its orderly end is as ever. */
+	/* The stream can still be closed in the usual way. */
 	if (way->state == KWARP_CMS_STREAM) {
 		ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
 		ct_settle();
@@ -246,7 +246,7 @@ static void test_retire(struct kunit *test)
 	}
 }
 
-/* A connect that was taken is answered once, whatever happens while it is pending. */
+/* A connect() that returned 0 is answered by one CONNECT_REPLY, whatever happens meanwhile. */
 static void test_connect_answered(struct kunit *test)
 {
 	int i;
@@ -264,7 +264,9 @@ static void test_connect_answered(struct kunit *test)
 	}
 }
 
-/* Likewise an accept, by an ESTABLISHED, and if that is an error a CLOSE. */
+/*
+ * An accept() that returned 0 is answered by one ESTABLISHED; if that is an error, a CLOSE follows.
+ */
 static void test_accept_answered(struct kunit *test)
 {
 	int i;
@@ -290,7 +292,7 @@ static void test_initiator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.state, FAKE_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
-	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);	/* its own, the endpoint's */
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);	/* its own, and the endpoint's */
 	KUNIT_EXPECT_NULL(test, ct_the_ep()->su);
 	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
 	ct_settle();
@@ -320,7 +322,7 @@ static void test_responder(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
 }
 
-/* Without peer-to-peer mode nobody waits for the first FPDU. */
+/* Without peer-to-peer mode the responder does not wait for the first FPDU. */
 static void test_responder_not_p2p(struct kunit *test)
 {
 	ct_to_wait_req(test);
@@ -335,7 +337,7 @@ static void test_responder_not_p2p(struct kunit *test)
 
 /* ------------------------------------------------------------------ its turn */
 
-/* The verdict that was owed: the Request is told at once. */
+/* The ULP answers an earlier Request: the waiting one is passed on at once. */
 static void test_turn_comes(struct kunit *test)
 {
 	struct kwarp_listener *l = &fake.listener;
@@ -356,7 +358,9 @@ static void test_turn_comes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->asked, l->backlog - 1);
 }
 
-/* Without any verdict the first in line is told after a second, by its own timer. */
+/*
+ * Without an answer of the ULP the first Request in line is passed on after a second, by its timer.
+ */
 static void test_turn_timer(struct kunit *test)
 {
 	struct kwarp_ep *ep;
@@ -372,8 +376,8 @@ static void test_turn_timer(struct kunit *test)
 }
 
 /*
- * The end of one that waits: the peer hears that it is refused. A reset would make an initiator
- * try revision 1 (6581-10-2).
+ * The wait for a turn ends: the peer gets a Reply that rejects. A reset would make an initiator try
+ * revision 1 (6581-10-2).
  */
 static void test_turn_refused(struct kunit *test)
 {
@@ -393,7 +397,7 @@ static void test_turn_refused(struct kunit *test)
 	}
 }
 
-/* The log says why a connection has not come about, or has ended; of a good end it says nothing. */
+/* The log says why a connection has failed; for a normal end there is no line. */
 static const struct notice_case {
 	const char *name;
 	void (*go)(struct kunit *test);
@@ -405,11 +409,11 @@ static const struct notice_case {
 	{ "nobody listens", ct_to_connect, on_refused,
 	  "TCP did not connect: nothing listens there, or a firewall refuses" },
 	{ "no route", ct_to_connect, on_unreachable,
-	  "TCP did not connect: there is no way, or no answer" },
+	  "TCP did not connect: no route, or no answer" },
 	{ "TCP is reset", ct_to_connect, on_dial_reset, "TCP did not connect" },
 	{ "no Request", ct_to_wait_req, ct_timer_runs, "nothing came in time" },
 	{ "no verdict", ct_to_wait_ulp, ct_timer_runs, "nothing came in time" },
-	{ "reset", ct_to_wait_req, on_reset, "lost before it was there" },
+	{ "reset", ct_to_wait_req, on_reset, "lost before it was established" },
 	{ "evicted", ct_to_wait_req, on_evict, "gave way to others: too many are half-open" },
 	{ "error", ct_to_stream, on_down, "ended with an error" },
 	{ "error before the first FPDU", ct_to_wait_fpdu, on_down, "ended with an error" },
@@ -434,7 +438,7 @@ static void test_notice(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, fake.notice);
 }
 
-/* Of a socket that never connected TCP does not know the peer. */
+/* TCP does not know the peer of a socket that never connected: the id's addresses are logged. */
 static void test_notice_peer(struct kunit *test)
 {
 	struct sockaddr_storage *peer = &fake.id.id.m_remote_addr;
@@ -447,7 +451,7 @@ static void test_notice_peer(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &fake.notice_peer, peer, sizeof(*peer));
 }
 
-/* What wakes it before its time does not give it more time. */
+/* An early look does not extend the deadline. */
 static void test_turn_deadline(struct kunit *test)
 {
 	unsigned long deadline;
@@ -467,7 +471,7 @@ static void test_turn_deadline(struct kunit *test)
 
 /* --------------------------------------------------------- each call failing once */
 
-/* connect() returns the error, and nothing is sent or said. */
+/* connect() returns the error; nothing is sent, and no upcall is made. */
 static void test_connect_refused(struct kunit *test)
 {
 	fake.dial_err = -EHOSTUNREACH;
@@ -523,13 +527,13 @@ static void test_rejected(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ECONNREFUSED);
 	KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
-	/* The id was never ESTABLISHED: a program that fails in a loop leaves nothing. */
+	/* The id was never ESTABLISHED, so the stand-in is freed at once. */
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
 /*
- * 6581-9.1-14, 5044-7.1.4.2-2: iw_cm is told all of a refusal. The depths go no further: rdma_cm
- * passes those of an accepting Reply on.
+ * 6581-9.1-14, 5044-7.1.4.2-2: iw_cm gets private data and depths of a rejecting Reply. rdma_cm
+ * passes depths on only from an accepting one.
  */
 static void test_rejected_told(struct kunit *test)
 {
@@ -551,7 +555,7 @@ static void test_rejected_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.pd_len, 4);
 }
 
-/* A peer of revision 1 closes: once more, with that; and that fails, too. */
+/* A peer closes without a Reply, so the initiator tries revision 1; that fails, too. */
 static void test_redial(struct kunit *test)
 {
 	ct_to_wait_rep(test);
@@ -580,7 +584,7 @@ static void test_redial_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* iw_cm has no memory for private data: the reply comes without. */
+/* iw_cm has no memory for private data: the CONNECT_REPLY comes without it. */
 static void test_reply_without_memory(struct kunit *test)
 {
 	static const struct kwarp_mpa_frame frame = {
@@ -600,7 +604,7 @@ static void test_reply_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
 }
 
-/* iw_cm's backlog is full, then it is not. */
+/* iw_cm has no memory for a Request, and later it has. */
 static void test_request_again(struct kunit *test)
 {
 	ct_to_wait_req(test);
@@ -608,7 +612,7 @@ static void test_request_again(struct kunit *test)
 	ct_peer_frame(false, 2, false, false);
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.request_err, 0);
-	/* Its own timer may have been quicker. */
+	/* The endpoint's retry timer may have been faster. */
 	ct_sock_event();
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
@@ -624,7 +628,7 @@ static void test_request_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* Not one octet of an accepting Reply, but a rejecting one. */
+/* A rejecting Reply was sent, and nothing of an accepting one. */
 static void expect_reject(struct kunit *test, u32 qpn, int err)
 {
 	ct_to_wait_ulp(test);
@@ -652,7 +656,7 @@ static void test_accept_busy_qp(struct kunit *test)
 	expect_reject(test, FAKE_QPN, -EINVAL);
 }
 
-/* What a stream needs is there before the Reply promises it. */
+/* Memory for the stream is allocated before the Reply accepts. */
 static void test_accept_no_readqs(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -663,7 +667,7 @@ static void test_accept_no_readqs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 0);
 }
 
-/* The queue pair has changed in spite of the look before: accept() returns the error. */
+/* The queue pair's state changes after it was checked: accept() returns the error. */
 static void test_attach_fails_responder(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -675,7 +679,7 @@ static void test_attach_fails_responder(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
-/* The same after accept() has returned. */
+/* Attach fails after accept() has returned. */
 static void test_attach_fails_later(struct kunit *test)
 {
 	ct_to_send_rep(test);
@@ -685,11 +689,11 @@ static void test_attach_fails_later(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
-	/* iw_cm makes the id ESTABLISHED even if that was the news of a failure. */
+	/* iw_cm makes the id ESTABLISHED even if the event's status is an error. */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* The connection has died before the ULP's verdict. */
+/* The connection ends before the ULP accepts or rejects. */
 static void test_verdict_late(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -701,7 +705,7 @@ static void test_verdict_late(struct kunit *test)
 
 /* ------------------------------------------------------------- one of many */
 
-/* The end of a queue pair is of no concern to endpoints of another. */
+/* The end of a queue pair has no effect on endpoints of another. */
 static void test_no_qp_is_own(struct kunit *test)
 {
 	struct kwarp_ep *ep;
@@ -718,7 +722,7 @@ static void test_no_qp_is_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 }
 
-/* An endpoint whose connect() is not done, so that what it is told stays to be seen. */
+/* An endpoint in state NEW: bits that are set stay set, and can be checked. */
 static struct kwarp_ep *half_made(struct kunit *test, u32 qpn)
 {
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, NULL);
@@ -731,7 +735,7 @@ static struct kwarp_ep *half_made(struct kunit *test, u32 qpn)
 	return ep;
 }
 
-static void undo(struct kwarp_ep *ep)
+static void undo_ep(struct kwarp_ep *ep)
 {
 	mutex_lock(&ep->mutex);
 	kwarp_ep_apply(ep, KWARP_CME_LOCAL);
@@ -741,24 +745,24 @@ static void undo(struct kwarp_ep *ep)
 
 static u32 looks;
 
-static void look(struct kwarp_ep *ep)
+static void note_look(struct kwarp_ep *ep)
 {
 	looks++;
 }
 
-/* There is always something new, as from a peer that goes on sending. */
+/* Each look sets a bit again, as with a peer that sends all the time. */
 static void look_and_mark(struct kwarp_ep *ep)
 {
-	look(ep);
+	note_look(ep);
 	kwarp_ep_mark(ep, KWARP_EP_SOCK);
 }
 
-/* An endpoint that is given back is looked at for what happened meanwhile, but not for ever. */
+/* kwarp_ep_unlock() handles bits that were set meanwhile, but not without end. */
 static void test_unlock_looks(struct kunit *test)
 {
 	struct kwarp_ep *ep = half_made(test, 0);
 
-	ep->look = look;
+	ep->look = note_look;
 	looks = 0;
 	kwarp_ep_lock(ep);
 	kwarp_ep_mark(ep, KWARP_EP_SOCK);
@@ -781,10 +785,10 @@ static void test_unlock_looks(struct kunit *test)
 	complete(&gate);
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
-	undo(ep);
+	undo_ep(ep);
 }
 
-/* Where TCP is connected at once, the Request is on its way when connect() returns. */
+/* If TCP connects at once, the Request has been sent when connect() returns. */
 static void test_connect_at_once(struct kunit *test)
 {
 	fake.connected = true;
@@ -793,7 +797,7 @@ static void test_connect_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.sock->tx_len, 20 + 4);
 }
 
-/* All that have chosen it are told, and no other one, nor who has given it up. */
+/* The end of a queue pair is marked in all endpoints that have chosen it, and in no others. */
 static void test_no_qp_of_several(struct kunit *test)
 {
 	static const u32 qpn[] = { FAKE_QPN, FAKE_QPN + 1, FAKE_QPN, 0, FAKE_QPN };
@@ -803,20 +807,20 @@ static void test_no_qp_of_several(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(qpn); i++)
 		ep[i] = half_made(test, qpn[i]);
 	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 4);
-	undo(ep[0]);
+	undo_ep(ep[0]);
 	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 3);
 	kwarp_ep_mark_qp(&fake.qp[0]);
 	ct_settle();
 	for (i = 1; i < ARRAY_SIZE(qpn); i++) {
 		KUNIT_EXPECT_EQ_MSG(test, ep[i]->events, qpn[i] == FAKE_QPN ?
 				    BIT(KWARP_EP_NO_QP) : 0, "endpoint %u", i);
-		undo(ep[i]);
+		undo_ep(ep[i]);
 	}
 }
 
 /* -------------------------------------------------------- what an operator is told */
 
-/* An id has its endpoint from connect or accept until the last event, and no longer. */
+/* kwarp_cm_describe() finds an id's endpoint from connect or accept until the last upcall. */
 static void test_described(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -835,7 +839,7 @@ static void test_described(struct kunit *test)
 		KUNIT_EXPECT_STREQ(test, info.role, initiator ? "initiator" : "responder");
 		KUNIT_EXPECT_EQ(test, info.timed, ct_the_ep()->due.kind != KWARP_CMT_NONE);
 	}
-	/* An id that nobody has told us of. */
+	/* An id that kwarp does not know. */
 	KUNIT_EXPECT_FALSE(test, kwarp_cm_describe(fake.kdev, &other, &info));
 }
 
@@ -854,7 +858,7 @@ static void test_described_times(struct kunit *test)
 	KUNIT_EXPECT_LT(test, info.state_ms, 4000);
 	KUNIT_EXPECT_LE(test, info.ends_ms, 5000);
 	KUNIT_EXPECT_GT(test, info.ends_ms, 4000);
-	/* The timer is late. */
+	/* The deadline has passed, but the timer has not run. */
 	ep->due.deadline = jiffies - HZ;
 	kwarp_ep_describe(ep, &info);
 	KUNIT_EXPECT_TRUE(test, info.timed);
@@ -870,7 +874,7 @@ static void test_described_listener(struct kunit *test)
 
 	hash_add(fake.kdev->cm.listener_ids, &l->id_node, (unsigned long)cm_id);
 	KUNIT_EXPECT_FALSE_MSG(test, kwarp_cm_describe(fake.kdev, cm_id, &info), "no socket");
-	l->cs.sock = (struct socket *)&fake;	/* for the stand-in, which does not look */
+	l->cs.sock = (struct socket *)&fake;	/* any pointer: the fake does not use it */
 	l->asked = 2;
 	KUNIT_EXPECT_TRUE(test, kwarp_cm_describe(fake.kdev, cm_id, &info));
 	KUNIT_EXPECT_STREQ(test, info.role, "listener");
