@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * On which interface the sockets of an id are, and what is believed of an id. The code is
- * included; interfaces and devices are stand-ins.
+ * Tests of cm_iface.c: the interface that the sockets of an id are bound to, and rdma_cm's id that
+ * belongs to an id of iw_cm. The code under test is included; interfaces and devices are fakes.
  */
 #include <kunit/test.h>
 #include <linux/if_vlan.h>
@@ -58,7 +58,7 @@ struct iface_test {
 	struct iw_cm_id id;
 };
 
-/* rdma_cm names another device for a connection than the one that it came in through. */
+/* rdma_cm names another device for a connection than the one that received it. */
 static void test_other_device(struct kunit *test)
 {
 	struct iface_test *t = test->priv;
@@ -81,7 +81,7 @@ static void test_other_namespace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_iface(&t->kdev, &t->id), -ENODEV);
 }
 
-/* A wildcard address, the link's own interface, one that is gone, and one with a link. */
+/* A wildcard address, the link's own interface, a removed one, and one with another link. */
 static void test_iface(struct kunit *test)
 {
 	struct iface_test *t = test->priv;
@@ -121,7 +121,7 @@ static int iface_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Whatever was looked at is given back. */
+/* References to netdevs and devices have all been dropped. */
 static void iface_test_exit(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, references, 0);

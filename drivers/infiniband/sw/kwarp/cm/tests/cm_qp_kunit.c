@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What iw_cm calls the wrong way, and what it has for a queue pair. The world is that of
- * fixture.h.
+ * Tests of the stand-ins that iw_cm gets instead of queue pairs (cm_qp.c), and of accepts and
+ * rejects that a program may not make (cm.c). The environment is that of fixture.h.
  */
 #include "fixture.h"
 
@@ -11,7 +11,9 @@ static void test_accept_twice(struct kunit *test)
 {
 	int i;
 
-	/* Each time another queue pair, in any state that still waits for ESTABLISHED. */
+	/*
+	 * Accept again with another queue pair each time, in each state that waits for ESTABLISHED.
+	 */
 	for (i = 0; i < 2; i++) {
 		(i ? ct_to_send_rep : ct_to_wait_fpdu)(test);
 		KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
@@ -38,11 +40,11 @@ static void test_accept_reject(struct kunit *test)
 	}
 }
 
-/* Both: the second accept has changed what iw_cm refers to. */
+/* An accept twice and then a reject: the second accept has changed the stand-in of iw_cm. */
 static void test_accept_twice_reject(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
-	/* DOWN waits for the queue pair's work. */
+	/* In this state DOWN comes only later, from the queue pair's work item. */
 	fake.qp[0].state = KWARP_QPS_TERM;
 	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
 	KUNIT_EXPECT_EQ(test, ct_iw_reject(), -EINVAL);
@@ -53,7 +55,7 @@ static void test_accept_twice_reject(struct kunit *test)
 
 /* ------------------------------------------------------- what iw_cm has for a QP */
 
-/* The queue pair can be destroyed while iw_cm, misused, keeps what it has. */
+/* The queue pair can be destroyed while iw_cm, after a misuse, keeps its stand-in. */
 static void test_reject_keeps_no_qp(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -61,7 +63,7 @@ static void test_reject_keeps_no_qp(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_NOT_NULL(test, fake.id.qp);
 	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 1);
-	/* Much later, and the queue pair is gone. */
+	/* A disconnect much later, when the queue pair is gone. */
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
 	ct_iw_drop_qp(&fake.id);
 }
@@ -75,7 +77,7 @@ static void test_disconnect(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ct_iw_disconnect(abrupt), 0);
 		KUNIT_EXPECT_TRUE(test, fake.qp[0].closed);
 		KUNIT_EXPECT_EQ(test, fake.qp[0].aborted, abrupt);
-		/* The stream is down, and another one may use the queue pair. */
+		/* The stream is down, and the queue pair may have a new one. */
 		flush_workqueue(fake_cm_wq);
 		fake.qp[0].state = KWARP_QPS_RTS;
 		fake.qp[0].closed = false;
@@ -87,7 +89,7 @@ static void test_disconnect(struct kunit *test)
 	}
 }
 
-/* iw_cm_disconnect() may use what the CLOSE of the id has returned meanwhile. */
+/* iw_cm_disconnect() may still use a stand-in that the CLOSE of the id has returned. */
 static void test_disconnect_late(struct kunit *test)
 {
 	struct ib_qp *ibqp;
@@ -100,18 +102,18 @@ static void test_disconnect_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* A disconnect of the last stream does nothing to the next one of the same queue pair. */
+/* A late disconnect of one stream does not end the next stream of the same queue pair. */
 static void test_disconnect_next(struct kunit *test)
 {
 	ct_to_stream(test);
 	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
-	/* Reset and connected ct_again, before the endpoint has looked at that. */
+	/* The queue pair is reset and connected again before the endpoint has handled DOWN. */
 	fake.qp[0].state = KWARP_QPS_RTS;
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
 	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
 }
 
-/* An accept that comes too often may name any queue pair, and touches none. */
+/* A second accept may name any queue pair, and has no effect on that one. */
 static void test_accept_twice_other(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -122,11 +124,11 @@ static void test_accept_twice_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, fake.qp[1].closed);
 	ct_settle();
-	/* The second accept's, of an id that was ESTABLISHED in the end. */
+	/* The stand-in of the second accept: its id was ESTABLISHED, so it is freed by RCU. */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* The look-up cannot say that there is no memory: the call says it. */
+/* Without memory for a stand-in the look-up succeeds, and connect or accept returns -ENOMEM. */
 static void test_no_memory(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;
@@ -147,7 +149,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/* Likewise an accept that comes too often. */
+/* No memory for the stand-in of a second accept. */
 static void test_no_memory_again(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -156,18 +158,20 @@ static void test_no_memory_again(struct kunit *test)
 	fake.no_memory = false;
 	KUNIT_EXPECT_PTR_EQ(test, fake.id.qp, &fake.kdev->cm.no_qp);
 	ct_settle();
-	/* The first accept's is free at once: its id was never ESTABLISHED. */
+	/*
+	 * The stand-in of the first accept is freed at once, because its id was never ESTABLISHED.
+	 */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/* What is returned faster than it can be freed is bounded, and counts until it is free. */
+/* The number of stand-ins that wait to be freed is bounded. */
 static void test_many_returned(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;
 	struct ib_qp *ibqp;
 
 	ct_set_returned(KWARP_MAX_RETURNED - 1);
-	/* What no call has made use of is free at once. */
+	/* A stand-in that no call has claimed is freed at once. */
 	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
 	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
 	kwarp_qp_rem_ref(ibqp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* iw_cm of the fixture: see there. */
+/* A fake of iw_cm, for the environment of fixture.h. Functions are modelled on those of iwcm.c. */
 #include "fixture.h"
 
 static struct fake_id *to_fake_id(struct iw_cm_id *id)
@@ -17,7 +17,7 @@ static void iw_rem_ref(struct iw_cm_id *id)
 	to_fake_id(id)->refs--;
 }
 
-/* kwarp_qp_rem_ref() may come as soon as iw_cm has what makes the id ESTABLISHED. */
+/* ep->told must be set before the event that makes the id ESTABLISHED, for kwarp_qp_rem_ref(). */
 static void iw_check_told(const struct iw_cm_event *event)
 {
 	const struct kwarp_ep *ep =
@@ -30,7 +30,7 @@ static void iw_check_told(const struct iw_cm_event *event)
 		fake.bug = "established, and the endpoint does not say so";
 }
 
-/* cm_event_handler() */
+/* As cm_event_handler() of iwcm.c: copy the event, and queue it. */
 static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	struct fake_id *f = to_fake_id(id);
@@ -44,7 +44,7 @@ static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 		fake.bug = "too many events";
 		return -ENOMEM;
 	}
-	/* iw_cm copies it: what it lies in does not live as long as the event. */
+	/* Copied, because private data need not exist any more when the event is handled. */
 	memcpy(f->pd, event->private_data, event->private_data_len);
 	f->queue[f->queued++] = *event;
 	return 0;
@@ -60,7 +60,7 @@ void ct_iw_init(struct fake_id *f)
 	f->id.rem_ref = iw_rem_ref;
 }
 
-/* Of the listener's id. */
+/* The event handler of the listener's id. */
 int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	int ret = once(&fake.request_err);
@@ -81,7 +81,7 @@ void ct_iw_drop_qp(struct fake_id *f)
 	f->qp = NULL;
 }
 
-/* process_event() */
+/* As process_event() of iwcm.c; sets fake.bug where that would BUG(). */
 static void iw_process(struct fake_id *f, const struct iw_cm_event *event)
 {
 	f->status = event->status;
@@ -115,7 +115,7 @@ static void iw_process(struct fake_id *f, const struct iw_cm_event *event)
 	}
 }
 
-/* All events that are queued have been handled. */
+/* Handle all queued events. */
 void ct_iw_process_all(void)
 {
 	struct fake_id *f = &fake.id;
@@ -131,7 +131,7 @@ static struct iw_cm_conn_param iw_param(u32 qpn)
 	return (struct iw_cm_conn_param){ .qpn = qpn, .ird = 1, .ord = 1 };
 }
 
-/* iw_cm_connect() */
+/* As iw_cm_connect() of iwcm.c. */
 int ct_iw_connect(u32 qpn)
 {
 	struct iw_cm_conn_param param = iw_param(qpn);
@@ -148,7 +148,9 @@ int ct_iw_connect(u32 qpn)
 	return ret;
 }
 
-/* iw_cm_accept(), which forgets the queue pair of an accept before. */
+/*
+ * As iw_cm_accept() of iwcm.c, which overwrites its pointer to the queue pair of an earlier accept.
+ */
 int ct_iw_accept(u32 qpn)
 {
 	struct iw_cm_conn_param param = iw_param(qpn);
@@ -164,14 +166,14 @@ int ct_iw_accept(u32 qpn)
 	return ret;
 }
 
-/* iw_cm_reject() */
+/* As iw_cm_reject() of iwcm.c. */
 int ct_iw_reject(void)
 {
 	fake.id.state = FAKE_IDLE;
 	return kwarp_cm_reject(&fake.id.id, NULL, 0);
 }
 
-/* iw_cm_disconnect() once the id is established, on the queue pair that it has then. */
+/* As iw_cm_disconnect() of iwcm.c for an id that is established. */
 int ct_iw_disconnect(bool abrupt)
 {
 	if (!kwarp_cm_is_stand_in(fake.id.qp) || fake.id.qp->real_qp != fake.id.qp)

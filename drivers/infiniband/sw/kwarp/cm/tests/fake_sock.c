@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Sockets of the fixture: see there. */
+/* Fake sockets, for the environment of fixture.h. */
 #include "fixture.h"
 
 static struct fake_sock *to_fake(const struct socket *sock)
@@ -136,7 +136,7 @@ int kwarp_cm_sock_discard(struct socket *sock)
 	return n;
 }
 
-/* Of the listener, whose socket nobody looks into. */
+/* The listener's socket is not a real one. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return FAKE_QUEUED;
@@ -162,7 +162,7 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 {
 }
 
-/* The peer, or TCP, has done something. */
+/* Let the socket's callback report a change, and wait until it has been handled. */
 void ct_sock_event(void)
 {
 	if (fake.sock && fake.sock->cs)

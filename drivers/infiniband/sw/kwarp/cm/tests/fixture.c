@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The world of a case. The code under test is included: endpoints, their queue pairs, the
- * startup frames, the upcalls and iw_cm's calls; what a listener does is left out.
+ * The environment of a case. The code under test is included: endpoints, their queue pairs, startup
+ * frames, upcalls and calls of iw_cm; without cm_listen.c.
  */
 #include "fixture.h"
 
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
-/* What the log says of a connection, without the addresses. */
+/* Keep the log line of a connection, without the addresses. */
 #undef ibdev_notice_ratelimited
 #define ibdev_notice_ratelimited(ibdev, fmt, local, remote, text, state) \
 	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
@@ -24,7 +24,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"
 
-/* Of what iw_cm returns: not freed before the grace period, which the test ends. */
+/* Stand-ins that iw_cm has returned are freed when the test calls ct_grace_period(). */
 static void fake_call_rcu_tasks(struct rcu_head *rcu, rcu_callback_t func);
 static void *fake_zalloc(size_t size, gfp_t gfp);
 
@@ -51,7 +51,7 @@ static void fake_call_rcu_tasks(struct rcu_head *rcu, rcu_callback_t func)
 	returned = rcu;
 }
 
-/* Each task has slept. Return: how many have been freed. */
+/* End a grace period of Tasks RCU. Return: number of stand-ins freed. */
 u32 ct_grace_period(void)
 {
 	struct rcu_head *rcu;
@@ -161,7 +161,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		ret = -EINVAL;
 	if (ret)
 		return ret;
-	kwarp_readqs_fini(params->readqs);	/* taken over */
+	kwarp_readqs_fini(params->readqs);	/* the queue pair owns them now */
 	qp->state = KWARP_QPS_RTS;
 	qp->ops = ops;
 	qp->ep = ep;
@@ -169,7 +169,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	return 0;
 }
 
-/* The stream of a queue pair says something. */
+/* Make an upcall of a queue pair's stream. */
 void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful)
 {
 	if (event == KWARP_STREAM_DOWN)
@@ -188,12 +188,12 @@ void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
 
 void kwarp_qp_run(struct kwarp_qp *qp)
 {
-	/* A test may have said so meanwhile. */
+	/* A test may have reported DOWN meanwhile. */
 	if (xchg(&qp->ending, false) && qp->state == KWARP_QPS_RTS)
 		ct_stream_says(qp, KWARP_STREAM_DOWN, false);
 }
 
-/* Not in the call: the caller has the endpoint locked. */
+/* Report DOWN from a work item, because the caller has the endpoint locked. */
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
 {
 	kwarp_qp_begin_close(qp, graceful);
@@ -220,7 +220,7 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 
 /* ------------------------------------------------------------------ fixture */
 
-/* A listener that is kicked has nothing to accept here. */
+/* The listener's work item has nothing to accept here. */
 static void listener_work(struct work_struct *work)
 {
 	struct kwarp_listener *l = container_of(work, struct kwarp_listener, work.work);
@@ -251,7 +251,10 @@ int ct_init(struct kunit *test)
 		INIT_WORK(&fake.qp[i].work, qp_work);
 	}
 	kref_init(&fake.listener.kref);
-	/* One put too many is found at the end: its release would free what is no heap's. */
+	/*
+	 * With an additional reference, because fake.listener is not from kzalloc() and must not be
+	 * freed.
+	 */
 	kwarp_listener_get(&fake.listener);
 	mutex_init(&fake.listener.mutex);
 	INIT_DELAYED_WORK(&fake.listener.work, listener_work);
@@ -268,7 +271,7 @@ int ct_init(struct kunit *test)
 	return 0;
 }
 
-/* The device goes, and nothing is left. */
+/* Stop the device, and check that nothing is left. */
 static void check_end(struct kunit *test)
 {
 	int i;
@@ -285,12 +288,12 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
-	/* Nobody has to wait for iw_cm before a queue pair is destroyed... */
+	/* iw_cm has no references to the queue pairs ... */
 	for (i = 0; i < FAKE_QPS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, fake.qp[i].refs, 1, "queue pair %d", i);
 		KUNIT_EXPECT_TRUE(test, list_empty(&fake.qp[i].users));
 	}
-	/* ...and what it still holds goes with the id. */
+	/* ... and returns its stand-in with the id. */
 	ct_iw_drop_qp(&fake.id);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.new_qps));
 	ct_grace_period();
@@ -318,14 +321,14 @@ void ct_suite_exit(struct kunit_suite *suite)
 		destroy_workqueue(fake_cm_wq);
 }
 
-/* A fixture of its own for each: many in one case. */
+/* Start again with a new environment, to test many variants in one case. */
 void ct_again(struct kunit *test)
 {
 	ct_exit(test);
 	KUNIT_ASSERT_EQ(test, ct_init(test), 0);
 }
 
-/* Everything that is queued anywhere has been done. */
+/* Wait until all queued work is done and all events are handled. */
 void ct_settle(void)
 {
 	flush_workqueue(fake_cm_wq);
@@ -367,8 +370,8 @@ enum kwarp_cm_state ct_state(void)
 	return ep ? ep->state : KWARP_CMS_DEAD;
 }
 
-/* As cm_listen.c does it. */
-static void inbound(struct kunit *test)
+/* Make an endpoint for an inbound connection, like cm_listen.c. */
+static void make_inbound(struct kunit *test)
 {
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, &fake.listener);
 
@@ -383,13 +386,13 @@ static void inbound(struct kunit *test)
 	kwarp_ep_put(ep);
 }
 
-/* A Reply has been sent, with bit R of the flags. */
+/* Has a Reply been sent with bit R (reject)? */
 bool ct_has_rejected(void)
 {
 	return fake.sock && fake.sock->tx_len >= 20 && fake.sock->tx[16] & 0x20;
 }
 
-/* The id that iw_cm makes for a request. */
+/* Make the id that iw_cm makes for a CONNECT_REQUEST. */
 void ct_take_request(struct kunit *test)
 {
 	ct_settle();
@@ -398,7 +401,7 @@ void ct_take_request(struct kunit *test)
 	fake.id.id.provider_data = fake.provider_data;
 }
 
-/* The state's time is over. */
+/* Let the timer of the state expire. */
 void ct_timer_runs(void)
 {
 	struct kwarp_ep *ep = ct_the_ep();
@@ -468,11 +471,11 @@ void ct_to_send_term(struct kunit *test)
 
 void ct_to_wait_req(struct kunit *test)
 {
-	inbound(test);
+	make_inbound(test);
 	ct_settle();
 }
 
-/* The ULP owes as many verdicts as its backlog says. */
+/* The ULP has as many unanswered Requests as its backlog allows, so this one waits. */
 void ct_to_wait_turn(struct kunit *test)
 {
 	ct_to_wait_req(test);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Stand-ins for what connection management stands on: sockets (fake_sock.c), queue pairs
- * (fixture.c) and iw_cm (fake_iw.c); and ways to bring an endpoint into each of its states.
+ * Environment for tests of connection management: fake sockets (fake_sock.c), queue pairs
+ * (fixture.c) and iw_cm (fake_iw.c); and functions that bring an endpoint into each of its states.
  *
- * A socket has what the peer has said and keeps what it is told. A queue pair counts its
- * references. iw_cm is a model of the real one: it puts events into a queue, and each that
- * the real one would answer with BUG() sets fake.bug.
+ * A fake socket has the octets that the peer has sent, and keeps those that are sent to it. A fake
+ * queue pair counts its references. The fake iw_cm queues events, and sets fake.bug where the real
+ * one would BUG().
  *
- * Whatever a case does, at its end the device is stopped, and nothing may be left: no
+ * At the end of each case the device is stopped, and nothing may be left: no
  * endpoint, no socket, no reference to an id or a queue pair, nothing half-open; each
- * connect and accept that was not refused has had its answer, once, and nothing after
- * the last event; and iw_cm has never met an event that it does not survive.
+ * connect and accept that returned 0 has had exactly one answer, and no upcall came after
+ * the last one; and fake.bug has never been set.
  */
 #ifndef KWARP_CM_TESTS_FIXTURE_H
 #define KWARP_CM_TESTS_FIXTURE_H
@@ -20,7 +20,7 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
-/* Others' suites may bring these along. */
+/* Other suites in the same module may define these names, too. */
 #define kwarp_wq		fake_wq
 #define kwarp_cm_wq		fake_cm_wq
 #define kwarp_qp_lookup		fake_qp_lookup
@@ -86,19 +86,19 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
 /**
  * struct fake_id - an iw_cm_id and what iw_cm knows of it
  * @id: what the driver sees
- * @rdma: what is above
+ * @rdma: rdma_cm's id
  * @refs: references; the test has one
  * @state: as in iwcm.c
- * @qp: it has a reference to it
+ * @qp: stand-in that it has a reference to
  * @queue: events not handled yet
- * @queued: their number
+ * @queued: number of events in @queue
  * @replies: CONNECT_REPLY events handled
- * @ests: ESTABLISHED events
- * @closes: CLOSE events
- * @status: of the last of them
- * @ird: of the last of them
- * @ord: of the last of them
- * @pd_len: of the last of them, octets
+ * @ests: ESTABLISHED events handled
+ * @closes: CLOSE events handled
+ * @status: status of the last event handled
+ * @ird: IRD of the last event handled
+ * @ord: ORD of the last event handled
+ * @pd_len: private data of the last event handled, octets
  * @pd: private data of the event queued last that had any
  */
 struct fake_id {
@@ -120,28 +120,28 @@ struct fake_id {
 };
 
 /**
- * struct fake - the world of a test
+ * struct fake - the environment of a test
  * @kdev: device
- * @qp: queue pairs, of numbers from FAKE_QPN on
- * @uobject: what marks them as those of a program
- * @id: of the connection
- * @listener: where responders come from
- * @notice: what the log has said last of a connection
- * @notice_peer: the peer that it named
+ * @qp: queue pairs, with numbers from FAKE_QPN on
+ * @uobject: marks the queue pairs as those of a program
+ * @id: id of the connection
+ * @listener: listener of responders
+ * @notice: last log line of a connection
+ * @notice_peer: peer named in that line
  * @sock: the socket made last; NULL after its end
- * @socks: sockets there are
- * @dials: sockets dialled
+ * @socks: number of sockets
+ * @dials: number of sockets that were dialled
  * @requests: CONNECT_REQUEST events
- * @owed: verdicts that the ULP owes for Requests of others, which there are not
- * @provider_data: of the last of them
- * @pd: likewise, private data
- * @pd_len: its octets
- * @bug: what the real iw_cm would have stopped the kernel for
- * @dial_err: answers of the stand-ins, once
- * @reply_nomem: likewise: iw_cm has no memory for private data
- * @request_err: likewise
- * @no_memory: there is none for what iw_cm gets for a queue pair
- * @no_readqs: there is none for what a stream needs
+ * @owed: number of Requests without an endpoint that the ULP pretends not to have answered
+ * @provider_data: provider_data of the last CONNECT_REQUEST
+ * @pd: private data of the last CONNECT_REQUEST
+ * @pd_len: octets of @pd
+ * @bug: where the real iw_cm would BUG(); NULL: nowhere
+ * @dial_err: error that the next dial returns
+ * @reply_nomem: the next event with private data finds no memory in iw_cm
+ * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
+ * @no_memory: no memory for stand-ins
+ * @no_readqs: no memory for Read queues
  * @connected: TCP connects at once
  */
 struct fake {
@@ -172,7 +172,7 @@ struct fake {
 extern struct fake fake;
 extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
-/* What a call answers this time. */
+/* The result of a fake call: an error that the test has set is returned once. */
 static inline int once(int *err)
 {
 	int ret = *err;
@@ -188,7 +188,7 @@ void ct_suite_exit(struct kunit_suite *suite);
 void ct_again(struct kunit *test);
 void ct_settle(void);
 
-/* What iw_cm has returned, and is not free yet. */
+/* Number of stand-ins that iw_cm has returned and that are not freed yet. */
 int ct_returned(void);
 void ct_set_returned(int n);
 u32 ct_grace_period(void);
@@ -207,7 +207,7 @@ int ct_iw_accept(u32 qpn);
 int ct_iw_reject(void);
 int ct_iw_disconnect(bool abrupt);
 
-/* The peer, and the queue pair. */
+/* Actions of the peer and of the queue pair. */
 void ct_peer_frame(bool reply, u8 rev, bool reject, bool p2p);
 void ct_peer_ends(int err);
 void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful);
@@ -218,7 +218,7 @@ bool ct_has_rejected(void);
 void ct_take_request(struct kunit *test);
 void ct_timer_runs(void);
 
-/* Ways into each state. */
+/* Each of these brings an endpoint into one state. */
 void ct_to_connect(struct kunit *test);
 void ct_to_send_req(struct kunit *test);
 void ct_to_wait_rep(struct kunit *test);

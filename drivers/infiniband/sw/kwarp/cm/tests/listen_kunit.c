@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listeners: when they get a socket and when they lose it. The code is included; sockets,
- * interfaces and ids are stand-ins.
+ * Tests of listeners: their sockets, their half-open endpoints, and the turns of Requests. The code
+ * under test is included; sockets, interfaces and ids are fakes.
  */
 #include <kunit/test.h>
 
@@ -17,7 +17,7 @@
 #include "../listener.h"
 #include "../turn.h"
 
-/* Others' suites have these, too. */
+/* Other suites in the same module define these names, too. */
 #define kwarp_listener_get	tested_listener_get
 #define kwarp_listener_put	tested_listener_put
 #define kwarp_listener_kick	tested_listener_kick
@@ -40,7 +40,7 @@
 #define kwarp_cm_sock_queued	listen_sock_queued
 #define kwarp_cm_sock_accept	listen_sock_accept
 #define kwarp_wq		system_unbound_wq
-/* There is no RDMA core. */
+/* The suite runs without the RDMA core. */
 #undef ibdev_warn_ratelimited
 #define ibdev_warn_ratelimited(ibdev, ...)	((void)(ibdev))
 
@@ -63,14 +63,14 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
 /**
  * struct listen_test - fixture
  * @kdev: device
- * @netdev: its interface
+ * @netdev: the device's interface
  * @id: ids of the ULP
- * @refs: references to them
- * @socks: sockets there are
- * @opened: that have been opened
- * @listen_err: what opening the next one gives
- * @looks: looks for connections to accept
- * @ep: an endpoint that comes from a listener, as far as that matters there
+ * @refs: references to @id
+ * @socks: number of sockets
+ * @opened: number of sockets that have been opened so far
+ * @listen_err: error that opening the next socket returns
+ * @looks: how often a listener has looked for connections to accept
+ * @ep: an endpoint of the listener; only the fields that listener.c uses are set
  * @retire_late: the device retires while a listener is being made
  */
 struct listen_test {
@@ -184,7 +184,7 @@ static int listen_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Nothing is left of a listener that has ended. */
+/* All sockets, and all references to ids, are gone. */
 static void listen_test_exit(struct kunit *test)
 {
 	int i;
@@ -200,7 +200,7 @@ static int listen_on(int i)
 	return tested_listener_create(&lt->id[i], 5);
 }
 
-static void destroy(int i)
+static void destroy_listener(int i)
 {
 	tested_listener_destroy(lt->id[i].provider_data);
 }
@@ -211,11 +211,14 @@ static void test_listen(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lt->opened, 1);
 	KUNIT_EXPECT_EQ(test, lt->refs[0], 1);
 	KUNIT_EXPECT_FALSE(test, hash_empty(lt->kdev->cm.listener_ids));
-	destroy(0);
+	destroy_listener(0);
 	KUNIT_EXPECT_TRUE(test, hash_empty(lt->kdev->cm.listener_ids));
 }
 
-/* Nothing is left, and the ULP is told; but rdma_cm, which adds a device, would give it up. */
+/*
+ * A listener that cannot get a socket fails; but not while the device is added, because rdma_cm
+ * would not use the device then.
+ */
 static void test_listen_fails(struct kunit *test)
 {
 	lt->listen_err = -EADDRINUSE;
@@ -224,19 +227,19 @@ static void test_listen_fails(struct kunit *test)
 	lt->kdev->adder = current;
 	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
 	KUNIT_EXPECT_EQ(test, lt->opened, 0);
-	destroy(0);
+	destroy_listener(0);
 }
 
 /*
- * A device that is going away takes no connection, and fails no listener: for a wildcard address
- * rdma_cm would end those of all devices.
+ * On a device that is going away, listen succeeds without a socket: after an error rdma_cm would
+ * close a wildcard listener on all devices.
  */
 static void test_retired(struct kunit *test)
 {
 	lt->kdev->cm.stopping = true;
 	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
 	KUNIT_EXPECT_EQ(test, lt->opened, 0);
-	destroy(0);
+	destroy_listener(0);
 }
 
 static void test_retired_meanwhile(struct kunit *test)
@@ -244,10 +247,10 @@ static void test_retired_meanwhile(struct kunit *test)
 	lt->retire_late = true;
 	KUNIT_ASSERT_EQ(test, listen_on(0), 0);
 	KUNIT_EXPECT_EQ(test, lt->opened, 0);
-	destroy(0);
+	destroy_listener(0);
 }
 
-/* Each is shut once, though its id lives on. */
+/* Each listener is closed once, though its id still exists. */
 static void test_shut_all(struct kunit *test)
 {
 	int i;
@@ -262,11 +265,11 @@ static void test_shut_all(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, lt->refs[i], 0);
 	tested_listener_shut_all(lt->kdev);
 	for (i = 0; i < LISTENERS; i++)
-		destroy(i);
+		destroy_listener(i);
 }
 
-/* Half-open, of the only listener. */
-static struct kwarp_listener *enter(struct kunit *test)
+/* Make the endpoint a half-open one of the only listener. */
+static struct kwarp_listener *enter_half_open(struct kunit *test)
 {
 	struct kwarp_ep *ep = kunit_kzalloc(test, sizeof(*ep), GFP_KERNEL);
 
@@ -282,8 +285,8 @@ static struct kwarp_listener *enter(struct kunit *test)
 	return ep->listener;
 }
 
-/* Everything that it has been kicked for has been done. */
-static void leave(struct kwarp_listener *l)
+/* Remove the endpoint from the half-open ones, and wait for the listener's work item. */
+static void leave_half_open(struct kwarp_listener *l)
 {
 	mutex_lock(&lt->ep->mutex);
 	tested_listener_leave(lt->ep);
@@ -291,35 +294,35 @@ static void leave(struct kwarp_listener *l)
 	flush_delayed_work(&l->work);
 }
 
-/* It has got on just in time: nobody evicts it any more. */
+/* An endpoint that leaves the half-open list loses its mark to be evicted. */
 static void test_leave(struct kunit *test)
 {
-	struct kwarp_listener *l = enter(test);
+	struct kwarp_listener *l = enter_half_open(test);
 
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 1);
 	set_bit(KWARP_EP_EVICT, &lt->ep->events);
-	leave(l);
+	leave_half_open(l);
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_EP_EVICT, &lt->ep->events));
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&l->half_open));
 	KUNIT_EXPECT_EQ(test, lt->looks, 0);
-	/* It is on no list any more. */
-	leave(l);
+	/* A second call finds it in no list. */
+	leave_half_open(l);
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
-	destroy(0);
+	destroy_listener(0);
 }
 
-/* There is room again for what waits in TCP's queue. */
+/* When the half-open list was full, the listener looks again for waiting connections. */
 static void test_leave_full(struct kunit *test)
 {
-	struct kwarp_listener *l = enter(test);
+	struct kwarp_listener *l = enter_half_open(test);
 
 	l->num_half_open = 20;
-	leave(l);
+	leave_half_open(l);
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 19);
 	KUNIT_EXPECT_EQ(test, lt->looks, 1);
 	l->num_half_open = 0;
-	destroy(0);
+	destroy_listener(0);
 }
 
 /* ------------------------------------------------------------------ turns */
@@ -354,8 +357,8 @@ static struct line *line_new(struct kunit *test)
 	return line;
 }
 
-/* It looks; as cm_upcall.c does it. */
-static bool looks(struct line *line, int i)
+/* The endpoint tries to pass its Request on, like cm_upcall.c. Return: true if its turn. */
+static bool look_for_turn(struct line *line, int i)
 {
 	bool told;
 
@@ -368,103 +371,106 @@ static bool looks(struct line *line, int i)
 	return told;
 }
 
-static void over(struct line *line, int i)
+static void end_turn(struct line *line, int i)
 {
 	mutex_lock(&line->ep[i].mutex);
 	tested_turn_over(&line->ep[i]);
 	mutex_unlock(&line->ep[i].mutex);
 }
 
-static bool marked(struct line *line, int i)
+static bool ep_is_marked(struct line *line, int i)
 {
 	return test_bit(KWARP_EP_SOCK, &line->ep[i].events);
 }
 
-/* As many as the backlog says, then one for each verdict, in their order. */
+/* Requests are passed on up to the backlog, then one for each answer, in order. */
 static void test_turns(struct kunit *test)
 {
 	struct line *line = line_new(test);
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		KUNIT_EXPECT_EQ_MSG(test, looks(line, i), i < BACKLOG, "Request %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, look_for_turn(line, i), i < BACKLOG, "Request %d", i);
 	for (i = BACKLOG; i < CLIENTS; i++) {
-		/* One that has become the first looks, and finds that it is not its turn. */
-		KUNIT_EXPECT_EQ(test, marked(line, i), i > BACKLOG);
-		KUNIT_EXPECT_FALSE(test, looks(line, i));
-		over(line, i - BACKLOG);
-		KUNIT_EXPECT_TRUE(test, marked(line, i));
-		/* One that comes later, or looks first, does not pass. */
+		/*
+		 * The endpoint that becomes the first in line is marked, but it is not its turn
+		 * yet.
+		 */
+		KUNIT_EXPECT_EQ(test, ep_is_marked(line, i), i > BACKLOG);
+		KUNIT_EXPECT_FALSE(test, look_for_turn(line, i));
+		end_turn(line, i - BACKLOG);
+		KUNIT_EXPECT_TRUE(test, ep_is_marked(line, i));
+		/* An endpoint that is not the first in line does not overtake. */
 		if (i + 1 < CLIENTS)
-			KUNIT_EXPECT_FALSE(test, looks(line, i + 1));
-		KUNIT_EXPECT_TRUE(test, looks(line, i));
+			KUNIT_EXPECT_FALSE(test, look_for_turn(line, i + 1));
+		KUNIT_EXPECT_TRUE(test, look_for_turn(line, i));
 		KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
 	}
 	for (i = 0; i < CLIENTS; i++)
-		over(line, i);
+		end_turn(line, i);
 	KUNIT_EXPECT_EQ(test, line->l.asked, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&line->l.waiting));
 }
 
-/* Several verdicts before the first in line looks: it calls the next one itself. */
+/* The ULP answers several Requests before the first in line looks: that one marks the next. */
 static void test_turns_together(struct kunit *test)
 {
 	struct line *line = line_new(test);
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		looks(line, i);
-	over(line, 0);
-	over(line, 1);
-	KUNIT_EXPECT_FALSE(test, marked(line, 3));
-	KUNIT_EXPECT_TRUE(test, looks(line, 2));
-	KUNIT_EXPECT_TRUE(test, marked(line, 3));
-	KUNIT_EXPECT_TRUE(test, looks(line, 3));
-	KUNIT_EXPECT_TRUE(test, marked(line, 4));
-	KUNIT_EXPECT_FALSE(test, looks(line, 4));
+		look_for_turn(line, i);
+	end_turn(line, 0);
+	end_turn(line, 1);
+	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 2));
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 3));
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 4));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
 }
 
-/* The first in line dies, and one that was told dies without a verdict. */
+/* The first in line ends, and so does one that the ULP has not answered. */
 static void test_turns_die(struct kunit *test)
 {
 	struct line *line = line_new(test);
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		looks(line, i);
-	over(line, 2);
-	KUNIT_EXPECT_TRUE(test, marked(line, 3));
-	KUNIT_EXPECT_FALSE(test, looks(line, 3));
-	/* One in the middle dies. */
-	over(line, 4);
-	KUNIT_EXPECT_FALSE(test, marked(line, 3));
-	KUNIT_EXPECT_FALSE(test, looks(line, 4));
-	over(line, 0);
-	KUNIT_EXPECT_TRUE(test, marked(line, 3));
-	over(line, 3);
-	KUNIT_EXPECT_TRUE(test, marked(line, 4));
-	KUNIT_EXPECT_TRUE(test, looks(line, 4));
-	/* Twice is once. */
-	over(line, 0);
+		look_for_turn(line, i);
+	end_turn(line, 2);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
+	/* An endpoint in the middle of the line ends. */
+	end_turn(line, 4);
+	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
+	end_turn(line, 0);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	end_turn(line, 3);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 4));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 4));
+	/* A second call has no effect. */
+	end_turn(line, 0);
 	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
 }
 
-/* A ULP that collects them, and answers none, gets one more in a while, the first in line. */
+/* A ULP that answers no Request gets the first in line after a while. */
 static void test_turns_collected(struct kunit *test)
 {
 	struct line *line = line_new(test);
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		looks(line, i);
+		look_for_turn(line, i);
 	line->l.asked_at = jiffies - msecs_to_jiffies(KWARP_TURN_MS) - 1;
-	KUNIT_EXPECT_FALSE(test, looks(line, 3));
-	KUNIT_EXPECT_TRUE(test, looks(line, 2));
-	KUNIT_EXPECT_FALSE(test, looks(line, 3));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 2));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
 	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG + 1);
 }
 
-static unsigned long delay(struct line *line, int i)
+static unsigned long turn_delay(struct line *line, int i)
 {
 	unsigned long ret;
 
@@ -474,7 +480,7 @@ static unsigned long delay(struct line *line, int i)
 	return ret;
 }
 
-/* Of those that wait one has a timer, for when the next one is told in any case. */
+/* Only the first in line has a timer, for the time when it is passed on in any case. */
 static void test_turns_delay(struct kunit *test)
 {
 	const unsigned long turn = msecs_to_jiffies(KWARP_TURN_MS);
@@ -482,25 +488,25 @@ static void test_turns_delay(struct kunit *test)
 	int i;
 
 	for (i = 0; i < CLIENTS; i++)
-		looks(line, i);
-	KUNIT_EXPECT_GT(test, delay(line, 2), turn / 2);
-	KUNIT_EXPECT_LE(test, delay(line, 2), turn);
-	KUNIT_EXPECT_EQ(test, delay(line, 3), 0);
+		look_for_turn(line, i);
+	KUNIT_EXPECT_GT(test, turn_delay(line, 2), turn / 2);
+	KUNIT_EXPECT_LE(test, turn_delay(line, 2), turn);
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 3), 0);
 	line->l.asked_at = jiffies - 10 * turn;
-	KUNIT_EXPECT_EQ(test, delay(line, 2), 1);
-	KUNIT_EXPECT_EQ(test, delay(line, 3), 0);
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 2), 1);
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 3), 0);
 }
 
-/* A backlog of 0 would let nobody in. */
+/* A backlog of 0 counts as 1; otherwise no Request would be passed on. */
 static void test_turns_no_backlog(struct kunit *test)
 {
 	struct line *line = line_new(test);
 
 	line->l.backlog = 0;
-	KUNIT_EXPECT_TRUE(test, looks(line, 0));
-	KUNIT_EXPECT_FALSE(test, looks(line, 1));
-	over(line, 0);
-	KUNIT_EXPECT_TRUE(test, looks(line, 1));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 0));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 1));
+	end_turn(line, 0);
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 1));
 }
 
 static struct kunit_case listen_cases[] = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup over a socket: frames that come in pieces, are too long, end too early or refuse,
- * and what of CRC and markers the stream gets. The world is that of fixture.h; the frames
- * themselves have suites in proto/tests.
+ * Tests of MPA startup over a socket: frames that come in pieces, are too long, end too early or
+ * reject, and the negotiation of CRC and markers. The environment is that of fixture.h; encoding
+ * and decoding of frames have suites in proto/tests.
  */
 #include "fixture.h"
 
-/* The longest frame, and an octet behind it. */
+/* The longest frame, and one octet after it. */
 #define ROOM	(KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD + 1)
 
 /* A frame with private data: 0, 1, 2... Return: its octets. */
@@ -28,7 +28,7 @@ static void peer_says(const u8 *octets, u32 n)
 	ct_settle();
 }
 
-/* An endpoint that waits for such a frame. Return: its state. */
+/* Make an endpoint that waits for a Request or a Reply. Return: its state. */
 static enum kwarp_cm_state wait_for(struct kunit *test, bool reply, u8 rev)
 {
 	fake.kdev->knobs.mpa_rev = rev;
@@ -36,7 +36,7 @@ static enum kwarp_cm_state wait_for(struct kunit *test, bool reply, u8 rev)
 	return reply ? KWARP_CMS_WAIT_REP : KWARP_CMS_WAIT_REQ;
 }
 
-/* The startup has failed: the ULP that connects hears of it once, the one that listens never. */
+/* The startup has failed: a ULP that connects gets one upcall, a ULP that listens none. */
 static void expect_failed(struct kunit *test, bool reply, int status)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
@@ -75,7 +75,7 @@ static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
 	KUNIT_EXPECT_MEMEQ(test, fake.pd, pd, fake.pd_len);
 }
 
-/* The octet behind a Reply is the stream's. */
+/* The octet after a Reply belongs to the stream. */
 static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
@@ -86,7 +86,7 @@ static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 	KUNIT_EXPECT_EQ(test, fake.sock->rx_len, 1);
 }
 
-/* Each octet alone, and nothing happens before the last one. */
+/* Octets come one by one, and nothing happens before the last one. */
 static void test_octets(struct kunit *test)
 {
 	const struct kwarp_mpa_frame *frame = &((const struct whole *)test->param_value)->frame;
@@ -118,13 +118,13 @@ static const struct sent {
 	{ "Request", ct_to_send_req, KWARP_CMS_WAIT_REP, 24 },
 	{ "Reply", ct_to_send_rep, KWARP_CMS_WAIT_FPDU, 24 },
 	{ "rejecting Reply", ct_to_send_rej, KWARP_CMS_LINGER, 24 },
-	/* behind the Request */
+	/* the Terminate follows the Request */
 	{ "Terminate", ct_to_send_term, KWARP_CMS_LINGER, 24 + 28 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sent, sents, desc);
 
-/* TCP has room for one octet at a time: it gets each once. */
+/* TCP has room for one octet at a time: each octet is sent once. */
 static void test_sent_octets(struct kunit *test)
 {
 	const struct sent *c = test->param_value;
@@ -180,7 +180,7 @@ static const struct length {
 
 KUNIT_ARRAY_PARAM_DESC(length, lengths, desc);
 
-/* 5044-7.1.1-23, 6581-6-11: refused by the header, whether or not the rest comes. */
+/* 5044-7.1.1-23, 6581-6-11: refused after the header, even if the rest does not come. */
 static void test_length(struct kunit *test)
 {
 	const struct length *c = test->param_value;
@@ -233,8 +233,8 @@ static const struct {
 };
 
 /*
- * The last octet never comes, and something ends the wait. A peer that has sent a part of a
- * Reply is not asked again in revision 1.
+ * The last octet does not come, and an event ends the wait. After a part of a Reply there is no
+ * second attempt with revision 1.
  */
 static void test_missing(struct kunit *test)
 {
@@ -254,7 +254,7 @@ static void test_missing(struct kunit *test)
 	}
 }
 
-/* 5044-7.1.1-23: octets behind the Request; the ULP is not asked, or asked in vain. */
+/* 5044-7.1.1-23: octets after the Request end the connection, before or after the ULP gets it. */
 static void test_behind_request(struct kunit *test)
 {
 	static const struct kwarp_mpa_frame frame = { .rev = 2, .enhanced = true };
@@ -285,12 +285,12 @@ static const struct refusal {
 	  -ECONNREFUSED },
 	{ "revision 1 to revision 1", 1, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/* It may be the revision that is refused. */
+	/* The peer may have rejected because of the revision. */
 	{ "revision 1 to revision 2", 2, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_CONNECT },
-	/* What it says of CRC is of no interest any more... */
+	/* The CRC flag of a rejecting Reply is ignored ... */
 	{ "no CRC", 2, { .rev = 2, .enhanced = true }, KWARP_CRC_REQUIRED, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/* ...and neither are depths that an accepting one must not have. */
+	/* ... and so are depths that would be wrong in an accepting one. */
 	{ "depths", 2, { .rev = 2, .enhanced = true, .ird = 1, .ord = KWARP_DEPTH_NV - 1 },
 	  KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
 };
@@ -322,7 +322,7 @@ static void test_refusal(struct kunit *test)
 #define C	0x40
 #define R	0x20
 
-/* 5044-7.1.1-9, -10: CRC if either wants it. */
+/* 5044-7.1.1-9, -10: CRCs are used if either end asks for them. */
 static const struct flags {
 	const char *desc;
 	u32 policy;
@@ -340,7 +340,7 @@ static const struct flags {
 
 KUNIT_ARRAY_PARAM_DESC(flags, flags, desc);
 
-/* 5044-7.1.1-5 to -8: a side gets markers if it asks for them. */
+/* 5044-7.1.1-5 to -8: an end receives markers if it asks for them. */
 static void expect_params(struct kunit *test, bool crc, bool our_markers, bool peer_markers)
 {
 	const struct kwarp_stream_params *p = &fake.qp[0].params;
@@ -351,7 +351,7 @@ static void expect_params(struct kunit *test, bool crc, bool our_markers, bool p
 	KUNIT_EXPECT_EQ(test, p->tx_markers, peer_markers);
 }
 
-/* An enhanced frame with these flags. */
+/* The peer sends an enhanced frame with these flags. */
 static void peer_frame(bool reply, bool crc, bool markers)
 {
 	const struct kwarp_mpa_frame frame = {
@@ -367,7 +367,7 @@ static u8 flags_sent(void)
 	return fake.sock->tx[KWARP_MPA_KEY_LEN] & (M | C | R);
 }
 
-/* An endpoint that waits for a frame, of a device with such knobs. */
+/* Make an endpoint that waits for a frame, with the knobs set to these flags. */
 static void wait_with(struct kunit *test, bool reply, const struct flags *c, bool markers)
 {
 	fake.kdev->knobs.crc = c->policy;
@@ -395,7 +395,7 @@ static void test_flags_initiator(struct kunit *test)
 	}
 }
 
-/* The ULP is not asked for what is refused anyway. */
+/* A Request that the CRC policy refuses is not passed to the ULP. */
 static void expect_refusal(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);
