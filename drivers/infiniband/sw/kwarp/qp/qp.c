@@ -28,7 +28,7 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_reserve - give the QP its number; nobody finds it yet
+ * kwarp_qp_reserve - give the QP its number; kwarp_qp_lookup() does not find it yet
  * @qp: initialized queue pair
  *
  * Return: 0, -ENOMEM.
@@ -44,7 +44,7 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 		return -ENOMEM;
 	qp->refs->qp = qp;
 	refcount_set(&qp->refs->n, 1);
-	/* A place that is taken and loads as NULL. */
+	/* Reserve the number: the entry loads as NULL. */
 	ret = xa_alloc_cyclic_irq(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
 				  &kdev->next_qpn, GFP_KERNEL);
 	if (ret < 0) {
@@ -55,21 +55,21 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 	return 0;
 }
 
-/* Nobody has found it: its creation failed. */
+/* The QP's creation has failed after kwarp_qp_reserve(): free its number. */
 void kwarp_qp_unreserve(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
 	kfree(qp->refs);
 }
 
-/* From here on others may refer to it, so nothing of its creation may fail any more. */
+/* Let kwarp_qp_lookup() find the QP. The last step of its creation: nothing may fail after this. */
 void kwarp_qp_publish(struct kwarp_qp *qp)
 {
-	/* The place is reserved: no memory is needed. */
+	/* The entry is reserved, so this allocates no memory and cannot fail. */
 	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
 }
 
-/* All that waited has been carried out, whoever was at it. */
+/* Carry out all pending actions, and wait for another context that is doing so. */
 static void finish_waiting(struct kwarp_qp *qp)
 {
 	kwarp_qp_run(qp);
@@ -77,7 +77,7 @@ static void finish_waiting(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_retire - end the stream; nobody finds the QP any more
+ * kwarp_qp_retire - end the stream; kwarp_qp_lookup() does not find the QP any more
  * @qp: published queue pair
  *
  * Context: process.  To be followed by kwarp_qp_gone().
@@ -85,7 +85,7 @@ static void finish_waiting(struct kwarp_qp *qp)
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
-	/* kwarp_qp_describe() may be at it. */
+	/* Under the mutex: wait for a kwarp_qp_describe() that is running. */
 	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
 	mutex_unlock(&qp->mutex);
@@ -99,20 +99,20 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
  * @qp: retired queue pair
  *
  * Context: process.
- * Return: true when the object may be freed; false after a while, to look after those
- * that hold it and call again.
+ * Return: true: the object may be freed; false: timed out, let holders of references give them
+ * up, and call again.
  */
 bool kwarp_qp_gone(struct kwarp_qp *qp)
 {
 	if (!wait_for_completion_timeout(&qp->gone, HZ / 10))
 		return false;
 	kwarp_qp_work_cancel(qp);
-	/* kwarp_qp_lookup() may be looking at it. */
+	/* Not before a grace period has passed: kwarp_qp_lookup() may be reading refs->n. */
 	kfree_rcu(qp->refs, rcu);
 	return true;
 }
 
-/* Context: any.  Without a lock: each doorbell comes here.  Return: a reference, or NULL. */
+/* Documented in stream.h. RCU instead of a lock, because every doorbell needs it. Context: any. */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
 	struct kwarp_qp_refs *refs;
@@ -126,7 +126,7 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return qp;
 }
 
-/* Context: any; the caller has a reference, or whoever has one cannot give it back now. */
+/* Context: any; the caller has a reference, or holds a lock that keeps one from being dropped. */
 void kwarp_qp_get(struct kwarp_qp *qp)
 {
 	refcount_inc(&qp->refs->n);
@@ -138,7 +138,7 @@ void kwarp_qp_put(struct kwarp_qp *qp)
 		complete(&qp->gone);
 }
 
-/* From now on kwarp_qp_each_user() sees @node. */
+/* Documented in stream.h. */
 void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
 {
 	spin_lock(&qp->users_lock);
@@ -164,9 +164,11 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
 }
 
 /*
- * iw_cm identifies a QP by its number, which any process can name.  Only its owner may
- * connect it: same user, or the process that created it.  Its number would not do, which
- * another process gets after its end.  Context: the caller's.
+ * iw_cm identifies a QP by its number, which any process can name.  Only the owner may connect the
+ * QP: a task of the same user, or of the process that created it.  The process is compared as
+ * struct pid, because the number of a process is used again after its end.
+ *
+ * Context: process, that of the task which wants to connect.
  */
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
 {
@@ -196,16 +198,16 @@ static void change_access(struct kwarp_qp *qp, int access)
 }
 
 /**
- * kwarp_qp_set_access - the rights that the peer has (modify_qp)
+ * kwarp_qp_set_access - set the access rights of the peer (modify_qp)
  * @qp: queue pair
  * @access: IB_ACCESS_REMOTE_*
- * @set_up: in a call that also brings the QP to INIT or RTR
+ * @set_up: the same modify_qp also brings the QP to INIT or RTR
  *
- * librdmacm makes such calls for every program: with no rights when it creates the QP, and,
- * with iWARP, never again for an Initiator; with those to read and to write when it accepts.  So
- * what they say does not undo what the consumer has chosen in a call of its own, and no rights in
- * them are nobody's choice.  iw_cm knows of no third right: atomic operations come with both in
- * such a call, as rdma_cm has it for InfiniBand.
+ * librdmacm makes calls with @set_up for every program: with no rights when it creates the QP, and
+ * with read and write when it accepts; for an iWARP Initiator it makes no second call.  So the
+ * rights in such calls do not override rights that the consumer has set in a call of its own, and
+ * "no rights" is not taken as the consumer's choice.  iw_cm does not know atomic rights: read and
+ * write together in a call with @set_up include them, like in rdma_cm for InfiniBand.
  *
  * Context: process.
  */
@@ -214,7 +216,7 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	unsigned long irqflags;
 
 	spin_lock_irqsave(&qp->state_lock, irqflags);
-	/* What iw_cm says, and nobody's choice. */
+	/* Read and write together come from iw_cm, which does not know atomic rights: add them. */
 	if (set_up && access == (IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE))
 		access = KWARP_REMOTE_ACCESS;
 	if (!set_up || !qp->access_chosen)
@@ -224,12 +226,15 @@ void kwarp_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 	spin_unlock_irqrestore(&qp->state_lock, irqflags);
 }
 
-/* A QP whose consumer has chosen nothing gets all rights, and regions decide. */
+/*
+ * If the consumer has chosen no rights, give the peer all of them: the rights of the memory
+ * regions decide.
+ */
 static void default_access(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
 
-	/* The consumer may be choosing at this moment: its word is the last. */
+	/* Under the lock: the consumer may be choosing at this moment, and its choice must win. */
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	if (!qp->attr.qp_access_flags && !qp->access_chosen)
 		change_access(qp, KWARP_REMOTE_ACCESS);
@@ -252,8 +257,8 @@ static void attach_attr(struct kwarp_qp *qp, const struct kwarp_stream_params *p
 	qp->attr.max_dest_rd_atomic = min_t(u16, p->ird, U8_MAX);
 }
 
-/* Start failed: nobody hears of this stream. */
-static void detach(struct kwarp_qp *qp)
+/* The engine could not be started: undo kwarp_qp_attach(), without an upcall. */
+static void undo_attach(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
 
@@ -270,7 +275,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 {
 	int ret;
 
-	/* Connections of others would wait with us while a stream of it ends. */
+	/* Fail early: under the mutex this would wait for a stream that is ending. */
 	if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
 		return -EINVAL;
 	mutex_lock(&qp->mutex);
@@ -284,11 +289,14 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 	default_access(qp);
 	ret = kwarp_engine_start(&qp->engine, sock, params);
 	if (ret) {
-		detach(qp);
+		undo_attach(qp);
 		goto out;
 	}
 	attach_attr(qp, params);
-	/* Not here: a peer may have sent as much as TCP takes, and other connections wait. */
+	/*
+	 * Process received octets in the QP's work item, not here: there may be as many as TCP
+	 * buffers, and the caller's work item serves other connections as well.
+	 */
 	if (kwarp_engine_has_news(&qp->engine))
 		kwarp_qp_poll(qp);
 out:
@@ -297,16 +305,19 @@ out:
 }
 
 /*
- * The engine is stopped, nothing is left for the work item to do, and the CM has been told: a
- * stream attached before that would be the one whose end it hears of.
+ * May a new stream be attached? Only if the engine is stopped, no action is pending, and DOWN has
+ * been reported to the CM; otherwise the CM would take that DOWN for the end of the new stream.
  */
-static bool idle(struct kwarp_qp *qp)
+static bool qp_is_idle(struct kwarp_qp *qp)
 {
 	lockdep_assert_held(&qp->mutex);
 	return !kwarp_engine_attached(&qp->engine) && !READ_ONCE(qp->todo) && !qp->cm;
 }
 
-/* Something may happen between the two: carried out once more, then refused. */
+/*
+ * Finish pending actions, and lock the mutex. An event may come in between, so try twice.
+ * Return: true: locked and idle.
+ */
 static bool lock_idle(struct kwarp_qp *qp)
 {
 	int tries;
@@ -314,7 +325,7 @@ static bool lock_idle(struct kwarp_qp *qp)
 	for (tries = 0; tries < 2; tries++) {
 		finish_waiting(qp);
 		mutex_lock(&qp->mutex);
-		if (idle(qp))
+		if (qp_is_idle(qp))
 			return true;
 		mutex_unlock(&qp->mutex);
 	}
@@ -332,7 +343,7 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	int ret;
 
-	/* The end of a stream is waited for, not a stream. */
+	/* Only where RESET is legal: lock_idle() waits for the end of a stream that is ending. */
 	if (!kwarp_qp_fsm(kwarp_qp_state(qp), KWARP_QPE_RESET)->legal || !lock_idle(qp))
 		return -EINVAL;
 	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);
@@ -345,12 +356,12 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_describe - how a queue pair stands
+ * kwarp_qp_describe - fill in the state of a queue pair
  * @qp: queue pair; may be about to be destroyed
- * @info: zeroed; is filled
+ * @info: result; the caller has zeroed it
  *
  * Context: process.
- * Return: false: the queue pair is being destroyed, nothing is filled.
+ * Return: false: the queue pair is being destroyed, and @info is unchanged.
  */
 bool kwarp_qp_describe(struct kwarp_qp *qp, struct kwarp_engine_info *info)
 {

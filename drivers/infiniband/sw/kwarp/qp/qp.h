@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The queue pair: lifetime, rights, and how its stream begins; qp_work.h: how it goes on. */
+/* The queue pair: lifetime, access rights, attach and reset. qp_work.h has the other events. */
 #ifndef KWARP_QP_QP_H
 #define KWARP_QP_QP_H
 

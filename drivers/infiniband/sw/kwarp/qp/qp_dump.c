@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* All of a queue pair's state, for debugfs. */
+/* debugfs: the whole state of a queue pair. */
 #include "qp.h"
 
 #include <linux/seq_file.h>
@@ -7,7 +7,7 @@
 #include "../proto/qp_fsm.h"
 
 /* Context: qp->mutex held, and the queue pair is not being destroyed. */
-static void dump(struct kwarp_qp *qp, struct seq_file *m)
+static void dump_qp(struct kwarp_qp *qp, struct seq_file *m)
 {
 	seq_printf(m, "qp %u %s %s todo 0x%x pending 0x%lx run %d timer %s fin_sent %d refs %u\n",
 		   qp->ibqp.qp_num, qp->user ? "user" : "kernel",
@@ -19,10 +19,10 @@ static void dump(struct kwarp_qp *qp, struct seq_file *m)
 }
 
 /**
- * kwarp_qp_dump - all that helps to see why a queue pair stands still
+ * kwarp_qp_dump - print all state that helps to see why a queue pair is stuck
  * @kdev: device
- * @qpn: number of the queue pair; nothing is said of one that is going away
- * @m: file
+ * @qpn: number of the queue pair; nothing is printed if it is being destroyed
+ * @m: debugfs file
  *
  * Context: process, may sleep.
  */
@@ -35,7 +35,7 @@ void kwarp_qp_dump(struct kwarp_dev *kdev, u32 qpn, struct seq_file *m)
 		return;
 	mutex_lock(&qp->mutex);
 	if (!test_bit(KWARP_QPP_RETIRED, &qp->pending))
-		dump(qp, m);
+		dump_qp(qp, m);
 	mutex_unlock(&qp->mutex);
 	kwarp_qp_put(qp);
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The single door through which a stream changes its state, and the work item that
- * carries out what follows.
+ * All changes of a stream's state, and the actions that follow.
  *
- * kwarp_qp_event() runs in any context: it consults the table (proto/qp_fsm.c), takes
- * the new state and leaves the actions to the work item, or to kwarp_qp_run() where the caller
- * can carry them out itself.  So actions of one QP are serialised, run in process context, and
- * the first error wins.  What follows from an action is carried out in the same go.
+ * kwarp_qp_event() runs in any context: it consults the table (proto/qp_fsm.c), enters
+ * the new state and leaves the actions to the work item.  Where the caller can carry out the
+ * actions itself, it calls kwarp_qp_note() and kwarp_qp_run() instead.  So actions of one QP are
+ * serialised, run in process context, and the first error wins.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
- *   CLOSING, FIN sent   knob linger_timeout      then the peer is not waited for
+ *   CLOSING, FIN sent   knob linger_timeout      then the stream ends without the peer's FIN
  *   TERM                KWARP_TERM_TIMEOUT_MS    then the Terminate is given up
  */
 #include "qp_work.h"
@@ -36,7 +35,7 @@ static void set_timer(struct kwarp_qp *qp, unsigned int ms)
 	mod_delayed_work(kwarp_wq, &qp->timer, msecs_to_jiffies(ms));
 }
 
-/* Something waits to be carried out. */
+/* Let the pending actions be carried out: by the work item, or by the present runner. */
 static void ask_qp(struct kwarp_qp *qp)
 {
 	if (kwarp_run_ask(&qp->run))
@@ -60,17 +59,20 @@ void kwarp_qp_poll(struct kwarp_qp *qp)
 	set_pending(qp, KWARP_QPP_POLL);
 }
 
-/* What must not wait for the work item. */
+/* The part of the actions that must not wait for the work item. */
 static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
 {
 	if (actions & KWARP_QPA_STOP_RX)
 		kwarp_engine_stop_receiving(&qp->engine);
-	/* What is posted once modify to ERR has returned is flushed, not sent. */
+	/* A request that is posted after modify to ERR has returned must be flushed, not sent. */
 	if (event == KWARP_QPE_ABORT && actions & KWARP_QPA_FLUSH)
 		kwarp_engine_stop_sending(&qp->engine);
 }
 
-/* Nobody has said that the stream is to end, nor why.  Context: @qp->state_lock held. */
+/*
+ * Count connections that were lost while established, without a FIN, a Terminate or a local close.
+ * Context: qp->state_lock held.
+ */
 static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -80,7 +82,7 @@ static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /**
- * kwarp_qp_note - something happened to the stream, which the caller sees to
+ * kwarp_qp_note - change the state for an event; the caller carries out the actions
  * @qp: queue pair
  * @event: what happened
  *
@@ -102,7 +104,7 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 				     kwarp_qp_state_name(step->next));
 		WRITE_ONCE(qp->state, step->next);
 		WRITE_ONCE(qp->todo, qp->todo | step->actions);
-		/* Under the lock: the next stream's flags are not ours to set. */
+		/* Under the lock, so that this cannot stop the next stream. */
 		stop_engine(qp, event, step->actions);
 		ret = 0;
 	}
@@ -111,7 +113,7 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /**
- * kwarp_qp_event - something happened to the stream
+ * kwarp_qp_event - change the state for an event; actions are left to the work item
  * @qp: queue pair
  * @event: what happened
  *
@@ -179,7 +181,7 @@ static void tell_cm(struct kwarp_qp *qp, enum kwarp_stream_event event, bool gra
 		cm->event(ep, event, graceful);
 }
 
-static void raise(struct kwarp_qp *qp, enum ib_event_type type)
+static void raise_qp_event(struct kwarp_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = qp->ibqp.device,
@@ -191,7 +193,7 @@ static void raise(struct kwarp_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-/* A peer that touched what it may not is told apart from everything else. */
+/* Access errors of the peer get an event of their own; all other errors are FATAL. */
 static enum ib_event_type fatal_type(enum kwarp_perr perr)
 {
 	switch (perr) {
@@ -205,7 +207,7 @@ static enum ib_event_type fatal_type(enum kwarp_perr perr)
 
 static void send_terminate(struct kwarp_qp *qp)
 {
-	/* First: to send it may take its time, and the timer of a close may still be running. */
+	/* Before sending, which may take a while: the timer may still be set for a close. */
 	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
 	if (!kwarp_engine_terminate(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
@@ -217,7 +219,7 @@ static void start_drain(struct kwarp_qp *qp)
 	kwarp_engine_drain(&qp->engine);
 }
 
-/* Everything that was posted is with TCP: close our half, go on receiving. */
+/* The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. */
 static void half_close(struct kwarp_qp *qp)
 {
 	if (kwarp_qp_state(qp) != KWARP_QPS_CLOSING || qp->fin_sent ||
@@ -237,11 +239,11 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
 	mutex_unlock(&qp->mutex);
 	/*
-	 * ib_drain_qp() waits for this before it trusts a shared receive queue; who destroys the
-	 * QP does not.
+	 * The consumer of a QP with an SRQ may wait for this event: then the QP takes no more
+	 * entries from the SRQ. A consumer that is destroying the QP does not wait for it.
 	 */
 	if (qp->srq && first && !test_bit(KWARP_QPP_RETIRED, &qp->pending))
-		raise(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+		raise_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
 static void carry_out(struct kwarp_qp *qp, u16 todo)
@@ -255,9 +257,9 @@ static void carry_out(struct kwarp_qp *qp, u16 todo)
 	if (todo & KWARP_QPA_FLUSH)
 		end_stream(qp, todo);
 	if (todo & KWARP_QPA_EV_FATAL)
-		raise(qp, fatal_type(kwarp_engine_perr(&qp->engine)));
+		raise_qp_event(qp, fatal_type(kwarp_engine_perr(&qp->engine)));
 	if (todo & KWARP_QPA_EV_REQ)
-		raise(qp, IB_EVENT_QP_REQ_ERR);
+		raise_qp_event(qp, IB_EVENT_QP_REQ_ERR);
 	if (todo & KWARP_QPA_DOWN)
 		tell_cm(qp, KWARP_STREAM_DOWN, !(todo & KWARP_QPA_RST));
 }
@@ -296,7 +298,7 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 		kwarp_engine_poll(&qp->engine);
 		mutex_unlock(&qp->mutex);
 	}
-	/* Taken first, so that what happened before these actions is said before them. */
+	/* Taken before the pending bits: ESTABLISHED is then reported before a DOWN in todo. */
 	todo = take_todo(qp);
 	if (test_and_clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending))
 		tell_cm(qp, KWARP_STREAM_ESTABLISHED, true);
@@ -305,13 +307,13 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 	if (test_and_clear_bit(KWARP_QPP_DRAINED, &qp->pending))
 		half_close(qp);
 	carry_out(qp, todo);
-	/* Both halves are closed: nothing to wait for. */
+	/* Both directions are closed: end the stream without waiting for the timer. */
 	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
 	    kwarp_engine_peer_closed(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
 }
 
-/* The caller has entered. */
+/* Carry out actions until none is left. The caller has succeeded with kwarp_run_enter(). */
 static void run_qp(struct kwarp_qp *qp)
 {
 	int n;
@@ -319,7 +321,10 @@ static void run_qp(struct kwarp_qp *qp)
 	for (n = 0; n < KWARP_RUN_LOOKS; n++) {
 		carry_out_waiting(qp);
 		if (kwarp_run_leave(&qp->run)) {
-			/* finish_waiting().  Its end waits for work item and references. */
+			/*
+			 * Wakes finish_waiting(). The QP still exists: kwarp_qp_gone() waits for
+			 * the work item, and for the reference of a caller of kwarp_qp_run().
+			 */
 			wake_up_var(&qp->run);
 			return;
 		}
@@ -329,13 +334,14 @@ static void run_qp(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_run - carry out what waits, unless somebody is at it
+ * kwarp_qp_run - carry out pending actions, unless another context is doing so
  * @qp: queue pair, referenced by the caller
  *
- * Not of a kernel consumer, whose handlers must not be called from within a call of its own
- * (Documentation/infiniband/core_locking.rst): that is left to the work item.
+ * For a kernel consumer the work item carries them out, because its handlers must not be called
+ * from within its own call of a verb (Documentation/infiniband/core_locking.rst).
  *
- * Context: process, no locks of ours held: connection management is told in it.
+ * Context: process; no lock of kwarp's held, because this may make upcalls to connection
+ * management.
  */
 void kwarp_qp_run(struct kwarp_qp *qp)
 {
@@ -380,12 +386,18 @@ void kwarp_qp_work_init(struct kwarp_qp *qp)
 	kwarp_engine_init(&qp->engine, &engine_ops);
 }
 
-/* Nothing of ours runs any more.  The stream is over and nobody refers to the QP. */
+/*
+ * Stop timer and work item of a QP that is being destroyed. The stream is over, and there is no
+ * reference to the QP. Context: process, may sleep.
+ */
 void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
-	/* Set while the work item was stopping the stream: the SRQ lives on, and asks once only. */
+	/*
+	 * The bit may have been set while the work item stopped the stream. The SRQ stays, and its
+	 * limit is not armed any more, so the event would be lost.
+	 */
 	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
 		raise_srq_limit(qp);
 	kwarp_engine_cancel(&qp->engine);

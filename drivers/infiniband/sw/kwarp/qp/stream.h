@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What connection management may do with a queue pair: hand it a socket that has
- * finished MPA startup, and hear how the stream goes on.
+ * What connection management may do with a queue pair: give it a socket that has
+ * finished MPA startup, and receive upcalls about the stream.
  */
 #ifndef KWARP_QP_STREAM_H
 #define KWARP_QP_STREAM_H
@@ -18,26 +18,26 @@ struct socket;
 
 enum kwarp_stream_event {
 	/*
-	 * Responder, if asked for: the first FPDU came and is valid.  At most once, before
-	 * DOWN.
+	 * Responder, if params->say_first: the first FPDU has come in and is valid.  At most
+	 * once, before DOWN.
 	 */
 	KWARP_STREAM_ESTABLISHED,
-	/* The peer has half-closed; what was posted is still being sent. At most once. */
+	/* The peer has sent its FIN; posted requests are still being sent. At most once. */
 	KWARP_STREAM_PEER_CLOSED,
 	/*
-	 * The stream is over: the QP is in error, every request is flushed, our last
-	 * octets were given to TCP, socket callbacks are restored and the QP will
-	 * never touch the socket again.  Exactly once, last.
+	 * The stream is over: the QP is in error, every request is flushed, TCP has the last
+	 * octets of this end, socket callbacks are restored and the QP will never touch the
+	 * socket again.  Exactly once, last.
 	 */
 	KWARP_STREAM_DOWN,
 };
 
 /**
  * struct kwarp_stream_ops - upcalls into connection management
- * @event: process context, no locks held; events of one QP are serialised.  @graceful (DOWN
- *	only): both directions ended cleanly from our side, a FIN has been sent and the peer's FIN
- *	may be waited for; if false after an error the connection is best closed at once (the
- *	Terminate, if any, is already with TCP, so close with FIN, not RST).
+ * @event: process context, no locks held; events of one QP are serialised.  @graceful is for DOWN
+ *	only.  True: this end has ended the stream without an error; wait for the peer's FIN, if
+ *	it has not come.  False: the stream has ended with an error; close at once, but with FIN,
+ *	not RST, because TCP may still have to deliver a Terminate.
  */
 struct kwarp_stream_ops {
 	void (*event)(void *ep, enum kwarp_stream_event event, bool graceful);
@@ -48,8 +48,7 @@ struct kwarp_stream_ops {
  * @kdev: device
  * @qpn: number
  *
- * Return: the QP with a reference that the caller gives back with kwarp_qp_put(),
- * or NULL.
+ * Return: the QP with a reference, to be dropped with kwarp_qp_put(); or NULL.
  */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
 void kwarp_qp_get(struct kwarp_qp *qp);
@@ -59,11 +58,12 @@ struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp);
 enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp);
 
 /**
- * kwarp_qp_join - note who has chosen a QP
+ * kwarp_qp_join - add an endpoint to the users of a QP
  * @qp: queue pair, referenced by the caller until kwarp_qp_leave()
- * @node: of the caller, who stays alive until kwarp_qp_leave()
+ * @node: node in the caller's object, which exists until kwarp_qp_leave()
  *
- * So the end of a QP concerns its own users only, however many the device has.
+ * With this list destroy_qp() finds the endpoints of the QP without a search through all endpoints
+ * of the device.
  *
  * Context: process.
  */
@@ -82,11 +82,11 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
 /**
  * kwarp_qp_attach - enter Full Operation
  * @qp: queue pair in state IDLE; the caller's reference stays the caller's
- * @sock: connected socket; nothing behind the startup frames has been read from it.
- *	It stays the property of the caller, who releases it after DOWN.
- * @params: what was negotiated
+ * @sock: connected socket; only the startup frames have been read from it.
+ *	It still belongs to the caller, who releases it after DOWN.
+ * @params: result of the negotiation
  * @ops: upcalls
- * @ep: cookie for them; must stay valid until DOWN
+ * @ep: cookie for @ops; must stay valid until DOWN
  *
  * From success on, the QP owns sk_user_data and the callbacks of the socket until
  * DOWN.  Octets already queued in the socket are processed by the QP's work item.
@@ -94,9 +94,8 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
  * Context: process, may sleep; the caller's callbacks must have been restored, no
  * lock of the socket held.
  * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone; -EBUSY if
- * somebody else has put something into sk_user_data.
- * No memory is needed, so that a responder can have its Reply out before.  On failure
- * no event is ever raised and the socket is unchanged.
+ * sk_user_data is in use.  The call allocates no memory, because a responder has sent its Reply
+ * before.  After a failure no upcall is made and the socket is unchanged.
  */
 int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,
@@ -112,9 +111,9 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful);
 
 /**
- * kwarp_qp_begin_close - the same, and the caller carries it out
+ * kwarp_qp_begin_close - like kwarp_qp_close(), but the caller carries out what follows
  * @qp: queue pair, referenced by the caller
- * @graceful: likewise
+ * @graceful: as for kwarp_qp_close()
  *
  * Context: any; followed by kwarp_qp_run().
  */

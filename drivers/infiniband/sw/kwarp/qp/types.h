@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The queue pair's objects. */
+/* Queue pairs and shared receive queues: the objects. */
 #ifndef KWARP_QP_TYPES_H
 #define KWARP_QP_TYPES_H
 
@@ -23,16 +23,16 @@ struct rdma_user_mmap_entry;
  * struct kwarp_srq - shared receive queue
  * @ibsrq: RDMA core's object; first
  * @rq: the queue
- * @mem: its protection domain, in the form in which accesses are checked; no windows
- * @map: mmap entry of its ring, if shared with user space
- * @resize: serialises modifying; process context, taken before the lock of @rq
+ * @mem: the SRQ's protection domain, to check accesses to its entries' memory; has no windows
+ * @map: mmap entry of the queue's ring, if shared with user space
+ * @resize: serialises modify_srq; process context, taken before the lock of @rq
  */
 struct kwarp_srq {
 	struct ib_srq ibsrq;
 	struct kwarp_rq rq;
 	struct kwarp_mem_stream mem;
 	struct rdma_user_mmap_entry *map;
-	struct mutex resize;		/* modifying as a whole */
+	struct mutex resize;		/* the whole of modify_srq */
 };
 
 static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
@@ -43,17 +43,18 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
 /* Bits of kwarp_qp.pending: any context. */
 enum kwarp_qp_pending {
 	KWARP_QPP_POLL,		/* look at the socket */
-	KWARP_QPP_ESTABLISHED,	/* tell the CM */
+	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */
 	KWARP_QPP_DRAINED,	/* the send queue is empty after a graceful close */
 	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event */
-	KWARP_QPP_RETIRED,	/* being destroyed: its consumer expects no event of it */
+	KWARP_QPP_RETIRED,	/* QP is being destroyed: its consumer expects no event of it */
 };
 
 /**
  * struct kwarp_qp_refs - references to a queue pair
- * @n: one for the verbs object, one per stream of the CM, one per look-up
- * @qp: queue pair; there as long as @n is not zero
- * @rcu: this is freed a grace period later: the RDMA core frees queue pairs at once
+ * @n: one for the verbs object, one per endpoint of the CM, one per look-up
+ * @qp: queue pair; exists while @n is not zero
+ * @rcu: to free this struct after a grace period: readers may still look at @n, but the RDMA core
+ *	frees the queue pair itself at once
  */
 struct kwarp_qp_refs {
 	refcount_t n;
@@ -66,16 +67,16 @@ struct kwarp_qp_refs {
  * @ibqp: RDMA core's object; first
  * @kdev: device
  * @user: user space posts
- * @ibuc: in which of its contexts; NULL: a kernel consumer's
- * @owner: user who may connect it
- * @creator: process that may connect it, a reference
+ * @ibuc: user context that the QP was made in; NULL: a kernel consumer's
+ * @owner: user id that may connect the QP
+ * @creator: process that may connect the QP, a reference
  * @srq: shared receive queue, or NULL
- * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI that of the
- *	send ring
- * @rq_map: with siw's uABI that of the receive ring
+ * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
+ *	the send ring
+ * @rq_map: with siw's uABI: mmap entry of the receive ring
  * @cap: sizes granted
- * @refs: references to it
- * @gone: completed when there is none
+ * @refs: references to the QP
+ * @gone: completed when the last reference is gone
  * @users_lock: protects @users; process context
  * @users: endpoints of connection management that have chosen this QP
  * @sq: send queue
@@ -84,17 +85,18 @@ struct kwarp_qp_refs {
  * @mutex: serialises attach, stop and reset; process context, outermost
  * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
  * @state: enum kwarp_qp_state
- * @todo: actions that are still to be carried out
+ * @todo: actions (KWARP_QPA_*) that are still to be carried out
  * @pending: KWARP_QPP_*
- * @run: any context: who carries out what needs process context, see serial.h
- * @work: carries it out if nobody else does
+ * @run: any context: is somebody carrying out @todo and @pending? See serial.h. The context that
+ *	does is called the runner here.
+ * @work: work item that becomes the runner if no other context does
  * @timer: bounds draining, closing and the Terminate
- * @fin_sent: owned by who carries out: our half is shut down after a drain
+ * @fin_sent: written by the runner: a FIN has been sent, after a drain
  * @cm: upcalls, set while a stream is attached (under @mutex)
- * @ep: their cookie
- * @say_first: they want to hear of the first FPDU; set before there can be one
+ * @ep: cookie for @cm
+ * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come
  * @attr: what query_qp reports
- * @access_chosen: @state_lock: the consumer has chosen the rights in @attr itself
+ * @access_chosen: under @state_lock: the consumer has chosen the access flags in @attr itself
  *
  * Everything from @kdev to @cap is immutable after create.
  */
