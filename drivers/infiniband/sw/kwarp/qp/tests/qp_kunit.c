@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a queue pair does when something happens to its stream: not the table, which
- * proto/tests has, but the actions, their order, and that each comes once.  The code is
- * included; engine, workqueue and connection management are stand-ins, which write down in
- * one line what they are told.
+ * Tests of a queue pair's actions when an event happens to its stream: which, in what order, and
+ * that each comes once. The table of states is tested in proto/tests. The code under test is
+ * included; engine, workqueue and connection management are fakes, which note their calls as words
+ * in a log.
  */
 #include <kunit/test.h>
 
@@ -40,7 +40,7 @@ static void note_wait(bool more);
 
 #include <linux/wait_bit.h>
 #undef wait_var_event
-/* Nobody else is there: what is queued is done, and what is then at it goes on after this. */
+/* There is one thread only: run the queued work item instead of waiting for another context. */
 #define wait_var_event(var, condition)	((void)(var), do_queued(), note_wait(!(condition)))
 
 #include "../qp_work.c"
@@ -52,25 +52,25 @@ static void note_wait(bool more);
 struct workqueue_struct *qp_test_wq;
 
 /**
- * struct qp_test - a queue pair and what it was seen to do
- * @qp: queue pair, of which the rings are real
- * @kdev: its device, of which only the numbers matter
- * @srq: shared receive queue, for those that have one
- * @sock: only its address matters
- * @log: what the stand-ins were told, in words
+ * struct qp_test - a queue pair, and results of the fakes
+ * @qp: queue pair with real rings
+ * @kdev: device; only its counters and knobs are used
+ * @srq: shared receive queue, for tests that need one
+ * @sock: only the address of this field is used
+ * @log: calls of the fakes, as words
  * @queued: the work item is queued
- * @timer_ms: for which the timer was set; 0: it is not running
- * @start: what the engine says when it is started
- * @bound_ms: the timer when the Terminate was asked for
+ * @timer_ms: the time that the timer was set for; 0: it is not running
+ * @start: result of starting the engine
+ * @bound_ms: value of @timer_ms when the Terminate was sent
  * @no_term: there is no Terminate to send
- * @quiet: nothing has come before the attach
- * @drained: all that was posted is with TCP at once
- * @more: each poll leaves something for another one
- * @polls: their number
- * @waits: for somebody else who is at it
- * @not_drained: something to send has turned up when our half is to be closed
+ * @quiet: no octets have come before the attach
+ * @drained: TCP takes all posted requests at once
+ * @more: each poll asks for another poll
+ * @polls: number of polls
+ * @waits: number of waits for another runner
+ * @not_drained: there is more to send when the FIN is due
  * @during_stop: called while the engine is being stopped
- * @on_fatal: called when a fatal error is told, before the CM hears that the stream is over
+ * @on_fatal: called when a fatal error is reported, before DOWN
  */
 struct qp_test {
 	struct kwarp_qp qp;
@@ -95,14 +95,14 @@ struct qp_test {
 
 static struct qp_test *the_test;
 
-static void say(const char *word)
+static void log_word(const char *word)
 {
 	if (the_test->log[0])
 		strlcat(the_test->log, " ", LOG_LEN);
 	strlcat(the_test->log, word, LOG_LEN);
 }
 
-/* What was said since this was called last is @want. */
+/* The calls that were logged since the last expect_log() are @want. */
 static void expect_log(struct kunit *test, const char *want)
 {
 	struct qp_test *t = test->priv;
@@ -171,7 +171,7 @@ void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *op
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p)
 {
-	say("start");
+	log_word("start");
 	if (!the_test->start)
 		e->sock = sock;
 	return the_test->start;
@@ -179,7 +179,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 
 void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 {
-	say(fin ? "stop+fin" : "stop");
+	log_word(fin ? "stop+fin" : "stop");
 	if (the_test->during_stop)
 		the_test->during_stop(the_test);
 	e->sock = NULL;
@@ -188,7 +188,7 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {
-	say("fin");
+	log_word("fin");
 	return !the_test->not_drained;
 }
 
@@ -200,7 +200,7 @@ void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *inf
 void kwarp_engine_poll(struct kwarp_engine *e)
 {
 	if (!the_test->polls++ || !the_test->more)
-		say("poll");
+		log_word("poll");
 	if (the_test->more)
 		e->ops->poll(e);
 }
@@ -212,21 +212,21 @@ bool kwarp_engine_has_news(const struct kwarp_engine *e)
 
 void kwarp_engine_drain(struct kwarp_engine *e)
 {
-	say("drain");
+	log_word("drain");
 	if (the_test->drained)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
 bool kwarp_engine_terminate(struct kwarp_engine *e)
 {
-	say(the_test->no_term ? "no-term" : "term");
+	log_word(the_test->no_term ? "no-term" : "term");
 	the_test->bound_ms = the_test->timer_ms;
 	return !the_test->no_term;
 }
 
 void kwarp_engine_reset(struct kwarp_engine *e)
 {
-	say("reset");
+	log_word("reset");
 	e->flags = 0;
 	e->perr = KWARP_PERR_NONE;
 }
@@ -249,17 +249,17 @@ static void on_cm(void *ep, enum kwarp_stream_event event, bool graceful)
 {
 	switch (event) {
 	case KWARP_STREAM_ESTABLISHED:
-		say("established");
+		log_word("established");
 		break;
 	case KWARP_STREAM_PEER_CLOSED:
-		say("peer-closed");
+		log_word("peer-closed");
 		break;
 	case KWARP_STREAM_DOWN:
-		say(graceful ? "down" : "lost");
+		log_word(graceful ? "down" : "lost");
 		break;
 	}
 	if (ep != the_test)
-		say("?");
+		log_word("?");
 }
 
 static const struct kwarp_stream_ops cm_ops = { .event = on_cm };
@@ -268,24 +268,24 @@ static void on_async(struct ib_event *event, void *context)
 {
 	switch (event->event) {
 	case IB_EVENT_QP_FATAL:
-		say("FATAL");
+		log_word("FATAL");
 		if (the_test->on_fatal)
 			the_test->on_fatal(the_test);
 		break;
 	case IB_EVENT_QP_ACCESS_ERR:
-		say("ACCESS");
+		log_word("ACCESS");
 		break;
 	case IB_EVENT_QP_REQ_ERR:
-		say("REQ");
+		log_word("REQ");
 		break;
 	case IB_EVENT_QP_LAST_WQE_REACHED:
-		say("LAST");
+		log_word("LAST");
 		break;
 	case IB_EVENT_SRQ_LIMIT_REACHED:
-		say("LIMIT");
+		log_word("LIMIT");
 		break;
 	default:
-		say("?");
+		log_word("?");
 	}
 }
 
@@ -345,38 +345,38 @@ static int attach_as(struct qp_test *t, bool say_first)
 	return kwarp_qp_attach(&t->qp, (struct socket *)&t->sock, &params, &cm_ops, t);
 }
 
-static int attach(struct qp_test *t)
+static int attach_stream(struct qp_test *t)
 {
 	return attach_as(t, true);
 }
 
-static void work(struct qp_test *t)
+static void run_work(struct qp_test *t)
 {
 	do_queued();
 }
 
-/* A stream in full operation. */
-static void begin(struct kunit *test)
+/* Attach a stream. */
+static void begin_stream(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	/* What the peer has sent already is read later, when nobody else waits for it. */
-	KUNIT_ASSERT_EQ(test, attach(t), 0);
+	/* Octets that the peer has sent already are read by the work item, not by the attach. */
+	KUNIT_ASSERT_EQ(test, attach_stream(t), 0);
 	expect_log(test, "start");
-	work(t);
+	run_work(t);
 	expect_log(test, "poll");
 	KUNIT_ASSERT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_RTS);
 }
 
-static void happen(struct kunit *test, enum kwarp_qp_event event)
+static void raise_event(struct kunit *test, enum kwarp_qp_event event)
 {
 	struct qp_test *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, event), 0);
-	work(t);
+	run_work(t);
 }
 
-/* The engine has latched an error, as kwarp_engine_fail() does. */
+/* The engine reports an error, like kwarp_engine_fail(). */
 static void fail_with(struct qp_test *t, enum kwarp_perr perr)
 {
 	t->qp.engine.perr = perr;
@@ -384,7 +384,7 @@ static void fail_with(struct qp_test *t, enum kwarp_perr perr)
 
 /* ------------------------------------------------------------------- actions */
 
-/* What comes of an event in full operation, up to the end of the stream or a timer. */
+/* The actions that follow an event of an attached stream, up to its end or a timer. */
 static const struct action {
 	const char *desc;
 	enum kwarp_qp_event event;
@@ -413,75 +413,77 @@ static void test_action(struct kunit *test)
 	struct qp_test *t = test->priv;
 	struct kwarp_engine *e = &t->qp.engine;
 
-	begin(test);
+	begin_stream(test);
 	if (a->perr)
 		fail_with(t, a->perr);
-	happen(test, a->event);
+	raise_event(test, a->event);
 	expect_log(test, a->log);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), a->state);
 	KUNIT_EXPECT_EQ(test, t->timer_ms, a->timer_ms);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), a->event == KWARP_QPE_LOST);
-	/* To send the Terminate may take long, too. */
+	/* The timer was set before the Terminate was sent, because sending may take long. */
 	KUNIT_EXPECT_EQ(test, t->bound_ms,
 			a->state == KWARP_QPS_TERM ? KWARP_TERM_TIMEOUT_MS : 0);
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_RX_STOP, &e->flags),
 			a->state != KWARP_QPS_CLOSING);
 }
 
-/* What must not wait for the work item: nothing is sent or received behind an abort. */
+/* Sending and receiving stop in the call that aborts, not only in the work item. */
 static void test_abort_at_once(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
+	begin_stream(test);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_STOP, &t->qp.engine.flags));
 	expect_log(test, "");
 }
 
-/* A caller that can carries it out itself, and what follows from it in the same go. */
+/* kwarp_qp_run() carries out the actions, and those that follow from them, in the caller. */
 static void test_run_here(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
+	begin_stream(test);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_note(&t->qp, KWARP_QPE_CLOSE), 0);
 	expect_log(test, "");
 	t->drained = true;
 	kwarp_qp_run(&t->qp);
 	expect_log(test, "drain fin");
 	KUNIT_EXPECT_FALSE(test, t->queued);
-	/* It has been overtaken. */
+	/*
+	 * The work item was queued, but kwarp_qp_run() is faster; the work item has nothing to do.
+	 */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_TRUE(test, t->queued);
 	kwarp_qp_run(&t->qp);
 	expect_log(test, "stop+fin down");
-	work(t);
+	run_work(t);
 	expect_log(test, "");
 }
 
-/* A kernel consumer is not called back from its own call. */
+/* For a kernel consumer kwarp_qp_run() leaves the actions to the work item. */
 static void test_run_later(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->qp.user = false;
-	begin(test);
+	begin_stream(test);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_note(&t->qp, KWARP_QPE_ABORT), 0);
 	kwarp_qp_run(&t->qp);
 	expect_log(test, "");
-	work(t);
+	run_work(t);
 	expect_log(test, "stop+fin down");
 }
 
-/* A peer that always has more to say leaves others a turn. */
+/* A runner hands over to the work item if the peer sends all the time. */
 static void test_run_bounded(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 	int n;
 
-	begin(test);
+	begin_stream(test);
 	t->more = true;
 	kwarp_qp_poll(&t->qp);
 	for (n = 1; n <= 2; n++) {
@@ -490,159 +492,159 @@ static void test_run_bounded(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, t->polls, 1 + n * KWARP_RUN_LOOKS);
 	}
 	t->more = false;
-	work(t);
+	run_work(t);
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* Nothing has come before the attach: there is nothing to look at. */
+/* No octets came before the attach, so the socket is not polled. */
 static void test_attach_quiet(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->quiet = true;
-	KUNIT_ASSERT_EQ(test, attach(t), 0);
+	KUNIT_ASSERT_EQ(test, attach_stream(t), 0);
 	expect_log(test, "start");
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* 5041-6.2.1-2, -7: as much as was posted is sent, then our half is closed, then it is over. */
+/* 5041-6.2.1-2, -7: posted requests are sent, then a FIN, then the stream ends. */
 static void test_graceful(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 	struct kwarp_engine *e = &t->qp.engine;
 
-	begin(test);
-	happen(test, KWARP_QPE_CLOSE);
+	begin_stream(test);
+	raise_event(test, KWARP_QPE_CLOSE);
 	expect_log(test, "drain");
-	/* Something is left after all. */
+	/* There is more to send when the FIN is due. */
 	t->not_drained = true;
 	e->ops->event(e, KWARP_QPE_DRAINED);
-	work(t);
+	run_work(t);
 	expect_log(test, "fin");
 	KUNIT_EXPECT_EQ(test, t->timer_ms, KWARP_DRAIN_TIMEOUT_MS);
 	t->not_drained = false;
 	e->ops->event(e, KWARP_QPE_DRAINED);
-	work(t);
+	run_work(t);
 	expect_log(test, "fin");
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 7 * MSEC_PER_SEC);
-	/* Once only. */
+	/* A second event DRAINED sends no second FIN. */
 	e->ops->event(e, KWARP_QPE_DRAINED);
-	work(t);
+	run_work(t);
 	expect_log(test, "");
 	set_bit(KWARP_E_FIN_SEEN, &e->flags);
-	happen(test, KWARP_QPE_PEER_FIN);
+	raise_event(test, KWARP_QPE_PEER_FIN);
 	expect_log(test, "peer-closed stop+fin down");
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_ERROR);
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
-/* What the timer ends depends on how far it had come. */
+/* The effect of the timer depends on the state. */
 static void test_timers(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
-	happen(test, KWARP_QPE_CLOSE);
+	begin_stream(test);
+	raise_event(test, KWARP_QPE_CLOSE);
 	expect_log(test, "drain");
 	qp_timer(&t->qp.timer.work);
-	work(t);
+	run_work(t);
 	expect_log(test, "stop+fin down");
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
-	/* It may come late. */
+	/* The timer expires again, after the end. */
 	qp_timer(&t->qp.timer.work);
 	KUNIT_EXPECT_FALSE(test, t->queued);
 
 	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	expect_log(test, "reset");
-	begin(test);
-	happen(test, KWARP_QPE_CLOSE);
+	begin_stream(test);
+	raise_event(test, KWARP_QPE_CLOSE);
 	t->qp.engine.ops->event(&t->qp.engine, KWARP_QPE_DRAINED);
-	work(t);
+	run_work(t);
 	expect_log(test, "drain fin");
 	qp_timer(&t->qp.timer.work);
-	work(t);
+	run_work(t);
 	expect_log(test, "stop+fin down");
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
 
 	KUNIT_ASSERT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	expect_log(test, "reset");
-	begin(test);
+	begin_stream(test);
 	fail_with(t, KWARP_PERR_LOCAL);
-	happen(test, KWARP_QPE_PROTO);
+	raise_event(test, KWARP_QPE_PROTO);
 	expect_log(test, "term FATAL");
 	qp_timer(&t->qp.timer.work);
-	work(t);
+	run_work(t);
 	expect_log(test, "stop+fin down");
 }
 
-/* RFC 5044 7.1.2 rule 4: a responder that has received nothing has no word for the peer. */
+/* RFC 5044 7.1.2 rule 4: a responder that has received no FPDU sends no Terminate. */
 static void test_terminate_left_out(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
+	begin_stream(test);
 	fail_with(t, KWARP_PERR_LOCAL);
 	t->no_term = true;
-	happen(test, KWARP_QPE_PROTO);
+	raise_event(test, KWARP_QPE_PROTO);
 	expect_log(test, "no-term FATAL stop+fin down");
 	KUNIT_EXPECT_EQ(test, t->timer_ms, 0);
 }
 
-/* 5040-7.1-7: the first error is the one that counts, and the stream ends once. */
+/* 5040-7.1-7: only the first error counts, and the stream ends once. */
 static void test_once(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 	struct kwarp_engine *e = &t->qp.engine;
 
 	t->qp.srq = &t->srq;
-	begin(test);
+	begin_stream(test);
 	fail_with(t, KWARP_PERR_LOCAL);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_PROTO), 0);
 	e->ops->event(e, KWARP_QPE_PROTO);
 	e->ops->event(e, KWARP_QPE_PEER_TERM);
-	work(t);
+	run_work(t);
 	expect_log(test, "term FATAL");
 	e->ops->event(e, KWARP_QPE_TERM_SENT);
 	e->ops->event(e, KWARP_QPE_LOST);
 	e->ops->event(e, KWARP_QPE_PEER_FIN);
-	work(t);
+	run_work(t);
 	expect_log(test, "stop+fin LAST down");
-	/* What was posted since is flushed, too; nobody is told again. */
-	happen(test, KWARP_QPE_ABORT);
+	/* An abort after the end flushes later requests, without upcalls or events. */
+	raise_event(test, KWARP_QPE_ABORT);
 	expect_log(test, "stop");
 	e->ops->event(e, KWARP_QPE_LOST);
 	e->ops->event(e, KWARP_QPE_DRAINED);
-	work(t);
+	run_work(t);
 	expect_log(test, "");
-	/* It was the error that ended it. */
+	/* The stream ended with an error, so it does not count as lost. */
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), 0);
 }
 
-/* What happened before the end is said before it. */
+/* Events that happened before the end are reported before DOWN. */
 static void test_order(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 	struct kwarp_engine *e = &t->qp.engine;
 
-	begin(test);
+	begin_stream(test);
 	e->ops->established(e);
 	e->ops->poll(e);
 	e->ops->event(e, KWARP_QPE_LOST);
-	work(t);
+	run_work(t);
 	expect_log(test, "poll established stop FATAL lost");
 }
 
-/* A CM that does not wait for the first message is not woken for it. */
+/* Without say_first there is no upcall for the first FPDU. */
 static void test_established_unasked(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	KUNIT_ASSERT_EQ(test, attach_as(t, false), 0);
-	work(t);
+	run_work(t);
 	expect_log(test, "start poll");
 	t->qp.engine.ops->established(&t->qp.engine);
 	KUNIT_EXPECT_FALSE(test, t->queued);
-	work(t);
+	run_work(t);
 	expect_log(test, "");
 }
 
@@ -660,7 +662,7 @@ static const struct past {
 
 KUNIT_ARRAY_PARAM_DESC(past, pasts, desc);
 
-/* One stream at a time, and none behind an error: the engine is left alone. */
+/* Attach fails while there is a stream, and after an error; the engine is not started. */
 static void test_attach_refused(struct kunit *test)
 {
 	const struct past *p = test->param_value;
@@ -668,45 +670,45 @@ static void test_attach_refused(struct kunit *test)
 	enum kwarp_qp_state state;
 	u32 i;
 
-	begin(test);
+	begin_stream(test);
 	fail_with(t, KWARP_PERR_LOCAL);
 	for (i = 0; p->events[i] >= 0; i++)
-		happen(test, p->events[i]);
+		raise_event(test, p->events[i]);
 	t->log[0] = 0;
 	state = kwarp_qp_state(&t->qp);
-	KUNIT_EXPECT_EQ(test, attach(t), -EINVAL);
-	work(t);
+	KUNIT_EXPECT_EQ(test, attach_stream(t), -EINVAL);
+	run_work(t);
 	expect_log(test, "");
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), state);
 }
 
-/* A stream that does not begin: nobody hears of it, and another one may. */
+/* The engine cannot be started: there is no upcall, and another stream can be attached. */
 static void test_attach_fails(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->start = -ENOTCONN;
-	KUNIT_EXPECT_EQ(test, attach(t), -ENOTCONN);
-	work(t);
+	KUNIT_EXPECT_EQ(test, attach_stream(t), -ENOTCONN);
+	run_work(t);
 	expect_log(test, "start");
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_IDLE);
 	KUNIT_EXPECT_NULL(test, t->qp.cm);
 	t->start = 0;
-	begin(test);
+	begin_stream(test);
 }
 
-/* The consumer has ended the stream while it was about to begin. */
-static void test_attach_behind_abort(struct kunit *test)
+/* The consumer aborts while the engine is being started. */
+static void test_attach_after_abort(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
-	KUNIT_EXPECT_EQ(test, attach(t), -EINVAL);
-	work(t);
+	KUNIT_EXPECT_EQ(test, attach_stream(t), -EINVAL);
+	run_work(t);
 	expect_log(test, "stop");
 }
 
-/* Its user, or the process that has made it, whoever that has become since. */
+/* The owner's user id may connect the QP, and the process that made it, with any user id. */
 static void test_may_connect(struct kunit *test)
 {
 	struct kwarp_qp *qp = &((struct qp_test *)test->priv)->qp;
@@ -727,40 +729,40 @@ static void test_reset(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
+	begin_stream(test);
 	t->waits = 0;
 	kwarp_qp_poll(&t->qp);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), -EINVAL);
 	KUNIT_EXPECT_TRUE(test, t->queued);
-	work(t);
+	run_work(t);
 	expect_log(test, "poll");
-	/* The end is waited for, not cut short. */
+	/* RESET waits for the end of a stream that is ending. */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	expect_log(test, "stop+fin down reset");
 	KUNIT_EXPECT_EQ(test, kwarp_qp_state(&t->qp), KWARP_QPS_IDLE);
-	begin(test);
+	begin_stream(test);
 }
 
 static void reset_early(struct qp_test *t)
 {
-	say(kwarp_qp_reset(&t->qp) ? "refused" : "reset");
+	log_word(kwarp_qp_reset(&t->qp) ? "refused" : "reset");
 }
 
 /*
- * Another thread's RESET between the end of the stream and the word of it to the CM: the next
- * stream's endpoint would get that word.
+ * Another thread tries a RESET after the end of the stream, but before DOWN is reported. It must
+ * wait, or the endpoint of the next stream would get that DOWN.
  */
 static void test_reset_before_down(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->on_fatal = reset_early;
-	begin(test);
+	begin_stream(test);
 	t->qp.engine.perr = KWARP_PERR_MPA_LOST;
-	happen(test, KWARP_QPE_LOST);
+	raise_event(test, KWARP_QPE_LOST);
 	expect_log(test, "stop FATAL refused lost");
-	/* In the life of another thread it would not come before the word. */
+	/* A real thread would have waited until DOWN was reported. */
 	KUNIT_EXPECT_GT(test, t->waits, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 }
@@ -770,19 +772,19 @@ static void establish_late(struct qp_test *t)
 	t->qp.engine.ops->established(&t->qp.engine);
 }
 
-/* The first message of a stream that is being stopped is not the next one's. */
+/* An FPDU that comes while a stream is being stopped causes no upcall for the next stream. */
 static void test_established_late(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
-	begin(test);
+	begin_stream(test);
 	t->during_stop = establish_late;
-	happen(test, KWARP_QPE_ABORT);
+	raise_event(test, KWARP_QPE_ABORT);
 	expect_log(test, "stop+fin down");
 	t->during_stop = NULL;
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	expect_log(test, "reset");
-	begin(test);
+	begin_stream(test);
 }
 
 /* -------------------------------------------------------------------- rights */
@@ -792,9 +794,9 @@ static void test_established_late(struct kunit *test)
 
 static const struct rights {
 	const char *desc;
-	int init;		/* rights in the call that brings it to INIT; -1: none such */
-	int own;		/* then in a call of the consumer's own */
-	int rtr;		/* then in one that brings it to RTR */
+	int init;		/* rights in a modify_qp to INIT; -1: no such call */
+	int own;		/* rights in a later modify_qp without a state; -1: no such call */
+	int rtr;		/* rights in a later modify_qp to RTR; -1: no such call */
 	int want;
 } rights[] = {
 	{ "nothing said", -1, -1, -1, ALL },
@@ -823,21 +825,21 @@ static void test_rights(struct kunit *test)
 		kwarp_qp_set_access(&t->qp, r->own, false);
 	if (r->rtr >= 0)
 		kwarp_qp_set_access(&t->qp, r->rtr, true);
-	begin(test);
+	begin_stream(test);
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, r->want);
 	KUNIT_EXPECT_EQ(test, t->qp.attr.qp_access_flags, r->want);
-	/* And no longer than up to RESET. */
-	happen(test, KWARP_QPE_ABORT);
+	/* RESET clears the access rights. */
+	raise_event(test, KWARP_QPE_ABORT);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, 0);
 	t->log[0] = 0;
-	begin(test);
+	begin_stream(test);
 	KUNIT_EXPECT_EQ(test, t->qp.engine.access, ALL);
 }
 
 /* ------------------------------------------------------------------- the end */
 
-static void destroy(struct kunit *test, const char *log)
+static void destroy_qp(struct kunit *test, const char *log)
 {
 	struct qp_test *t = test->priv;
 
@@ -848,7 +850,7 @@ static void destroy(struct kunit *test, const char *log)
 	KUNIT_EXPECT_FALSE(test, t->queued);
 }
 
-/* Nothing is told of a queue pair whose end has begun. */
+/* kwarp_qp_describe() fails for a queue pair that is being destroyed. */
 static void test_describe(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -869,10 +871,10 @@ static void test_retire(struct kunit *test)
 
 	qp = kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num);
 	KUNIT_ASSERT_PTR_EQ(test, qp, &t->qp);
-	begin(test);
+	begin_stream(test);
 	kwarp_qp_retire(&t->qp);
 	expect_log(test, "stop+fin down");
-	/* Somebody refers to it. */
+	/* There is a reference. */
 	KUNIT_EXPECT_FALSE(test, kwarp_qp_gone(&t->qp));
 	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));
 	kwarp_qp_put(qp);
@@ -880,13 +882,13 @@ static void test_retire(struct kunit *test)
 	expect_log(test, "");
 }
 
-/* The destroyer waits for no event of it, whether it had a stream or not. */
+/* destroy_qp raises no LAST_WQE_REACHED, with or without a stream. */
 static void test_retire_srq(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->qp.srq = &t->srq;
-	destroy(test, "stop");
+	destroy_qp(test, "stop");
 }
 
 static void test_retire_srq_with_stream(struct kunit *test)
@@ -894,19 +896,19 @@ static void test_retire_srq_with_stream(struct kunit *test)
 	struct qp_test *t = test->priv;
 
 	t->qp.srq = &t->srq;
-	begin(test);
-	destroy(test, "stop+fin down");
+	begin_stream(test);
+	destroy_qp(test, "stop+fin down");
 }
 
-/* But modify to ERR has the event, of a QP without a stream, too: ib_drain_qp() waits for it. */
+/* modify to ERR raises it, also without a stream: ib_drain_qp() waits for it. */
 static void test_last_wqe(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->qp.srq = &t->srq;
-	happen(test, KWARP_QPE_ABORT);
+	raise_event(test, KWARP_QPE_ABORT);
 	expect_log(test, "stop LAST");
-	destroy(test, "stop");
+	destroy_qp(test, "stop");
 }
 
 static void pass_limit(struct qp_test *t)
@@ -915,15 +917,15 @@ static void pass_limit(struct qp_test *t)
 	t->qp.engine.ops->srq_limit(&t->qp.engine);
 }
 
-/* The SRQ has asked to be told once. It lives on, and its queue pair has gone. */
+/* The SRQ's limit was passed while its queue pair was being destroyed: the event is not lost. */
 static void test_limit_at_the_end(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
 
 	t->qp.srq = &t->srq;
-	begin(test);
+	begin_stream(test);
 	t->during_stop = pass_limit;
-	destroy(test, "stop+fin down LIMIT");
+	destroy_qp(test, "stop+fin down LIMIT");
 	KUNIT_EXPECT_EQ(test, t->qp.pending & BIT(KWARP_QPP_SRQ_LIMIT), 0);
 }
 
@@ -932,12 +934,12 @@ static void test_limit(struct kunit *test)
 	struct qp_test *t = test->priv;
 
 	t->qp.srq = &t->srq;
-	begin(test);
+	begin_stream(test);
 	pass_limit(t);
 	pass_limit(t);
-	work(t);
+	run_work(t);
 	expect_log(test, "LIMIT");
-	destroy(test, "stop+fin down");
+	destroy_qp(test, "stop+fin down");
 }
 
 static struct kunit_case qp_cases[] = {
@@ -954,7 +956,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(test_order),
 	KUNIT_CASE_PARAM(test_attach_refused, past_gen_params),
 	KUNIT_CASE(test_attach_fails),
-	KUNIT_CASE(test_attach_behind_abort),
+	KUNIT_CASE(test_attach_after_abort),
 	KUNIT_CASE(test_may_connect),
 	KUNIT_CASE(test_reset),
 	KUNIT_CASE(test_reset_before_down),

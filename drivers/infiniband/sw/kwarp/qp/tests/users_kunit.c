@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The users of a queue pair: each of them is told once, and nobody else. The code is that of
- * the suite kwarp_qp.
+ * Tests of the list of users (endpoints) of a queue pair: kwarp_qp_each_user() calls the function
+ * once for each. The code under test is included by the suite kwarp_qp.
  */
 #include <kunit/test.h>
 
@@ -18,10 +18,10 @@ struct chooser {
 };
 
 /**
- * struct users_test - two queue pairs and those who may choose one
+ * struct users_test - two queue pairs, and fake endpoints that may choose one
  * @one: queue pair
- * @other: another one
- * @user: endpoints, in the place of connection management
+ * @other: another queue pair
+ * @user: fake endpoints
  */
 struct users_test {
 	struct kwarp_qp one;
@@ -31,23 +31,23 @@ struct users_test {
 
 static u32 called;
 
-/* 1: locked; 0: not; else nobody knows. */
+/* Is users_lock held? 1: yes; 0: no; other: unknown on this kernel. */
 static int lock_state(struct kwarp_qp *qp)
 {
 	return IS_ENABLED(CONFIG_LOCKDEP) ? lockdep_is_held(&qp->users_lock) : -1;
 }
 
-static void note(struct list_head *node)
+static void note_user(struct list_head *node)
 {
 	struct chooser *u = list_entry(node, struct chooser, node);
 
 	u->calls++;
 	u->order = ++called;
-	/* None can leave meanwhile, or it would be gone before the next one is looked for. */
+	/* The lock must be held, so that no user can leave during the loop. */
 	u->unlocked |= !lock_state(u->of);
 }
 
-static void join(struct kunit *test, struct kwarp_qp *qp, u32 i)
+static void join_user(struct kunit *test, struct kwarp_qp *qp, u32 i)
 {
 	struct users_test *t = test->priv;
 
@@ -55,14 +55,14 @@ static void join(struct kunit *test, struct kwarp_qp *qp, u32 i)
 	kwarp_qp_join(qp, &t->user[i].node);
 }
 
-static void leave(struct kunit *test, u32 i)
+static void leave_user(struct kunit *test, u32 i)
 {
 	struct users_test *t = test->priv;
 
 	kwarp_qp_leave(t->user[i].of, &t->user[i].node);
 }
 
-/* Those of @want, as bits, are told of @qp, and told once. */
+/* The users of @qp are those in the mask @want, and each is called once. */
 static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 {
 	struct users_test *t = test->priv;
@@ -71,8 +71,8 @@ static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 	called = 0;
 	for (i = 0; i < USERS; i++)
 		t->user[i].calls = 0;
-	kwarp_qp_each_user(qp, note);
-	/* A list that is broken need not have an end the next time. */
+	kwarp_qp_each_user(qp, note_user);
+	/* Stop here if not: the loop through a broken list might not end. */
 	KUNIT_ASSERT_EQ(test, called, hweight32(want));
 	for (i = 0; i < USERS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, t->user[i].calls, want >> i & 1, "user %u", i);
@@ -106,59 +106,59 @@ static void test_nobody(struct kunit *test)
 	struct users_test *t = test->priv;
 
 	expect_told(test, &t->one, 0);
-	join(test, &t->one, 0);
-	leave(test, 0);
+	join_user(test, &t->one, 0);
+	leave_user(test, 0);
 	expect_told(test, &t->one, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->user[0].node));
 }
 
-/* Two endpoints may have chosen one queue pair: the first to be attached gets it. */
+/* Two endpoints may have chosen one queue pair. */
 static void test_several(struct kunit *test)
 {
 	struct users_test *t = test->priv;
 	u32 i;
 
 	for (i = 0; i < USERS; i++)
-		join(test, &t->one, i);
+		join_user(test, &t->one, i);
 	expect_told(test, &t->one, 0xf);
 	for (i = 0; i < USERS; i++)
 		KUNIT_EXPECT_EQ(test, t->user[i].order, i + 1);
 }
 
-/* The end of one queue pair is nothing to the users of another. */
+/* The users of another queue pair are not called. */
 static void test_own_only(struct kunit *test)
 {
 	struct users_test *t = test->priv;
 
-	join(test, &t->one, 0);
-	join(test, &t->other, 1);
-	join(test, &t->one, 2);
+	join_user(test, &t->one, 0);
+	join_user(test, &t->other, 1);
+	join_user(test, &t->one, 2);
 	expect_told(test, &t->one, BIT(0) | BIT(2));
 	expect_told(test, &t->other, BIT(1));
-	leave(test, 1);
+	leave_user(test, 1);
 	expect_told(test, &t->one, BIT(0) | BIT(2));
 	expect_told(test, &t->other, 0);
 }
 
-/* The first, one in the middle, the last; and one that comes again, to another queue pair. */
+/* The first, the middle and the last one leave; one joins another queue pair. */
 static void test_leave(struct kunit *test)
 {
 	struct users_test *t = test->priv;
 	u32 i;
 
 	for (i = 0; i < USERS; i++)
-		join(test, &t->one, i);
-	leave(test, 2);
+		join_user(test, &t->one, i);
+	leave_user(test, 2);
 	expect_told(test, &t->one, BIT(0) | BIT(1) | BIT(3));
-	leave(test, 0);
+	leave_user(test, 0);
 	expect_told(test, &t->one, BIT(1) | BIT(3));
-	leave(test, 3);
+	leave_user(test, 3);
 	expect_told(test, &t->one, BIT(1));
-	join(test, &t->other, 3);
+	join_user(test, &t->other, 3);
 	expect_told(test, &t->one, BIT(1));
 	expect_told(test, &t->other, BIT(3));
-	leave(test, 3);
-	leave(test, 1);
+	leave_user(test, 3);
+	leave_user(test, 1);
 	expect_told(test, &t->one, 0);
 	expect_told(test, &t->other, 0);
 }
