@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Completion queues: entries are added in batches, published once per batch, and
- * an armed consumer hears of them once.
+ * an armed consumer is notified once per batch.
  *
- * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock; what calls
- * into the consumer (kwarp_cq_notify()) comes after every lock is dropped.
+ * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The call into
+ * the consumer (kwarp_cq_notify()) comes after all locks have been dropped.
  */
 #include "cq.h"
 
@@ -29,13 +29,13 @@ unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	return irqflags;
 }
 
-/* Return: false: the consumer has left no room. */
+/* Write an entry at cq->prod. Return: false: the consumer has left no room. */
 static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
 {
 	if (cq->siw)
 		return kwarp_siw_push(cq->siw, cq->prod, cqe);
 	/*
-	 * cons is user space's: a wrong value loses entries of this queue only.  The
+	 * User space writes cons: a wrong value can only lose entries of this queue.  The
 	 * acquire pairs with the consumer's release after it has read the slots.
 	 */
 	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask)
@@ -96,8 +96,8 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	smp_store_release(&cq->ring.hdr->prod, cq->prod);
 	if (published) {
 		/*
-		 * Pairs with the barrier between arming and polling again: either we
-		 * see the arming, or the consumer sees the entries.
+		 * Pairs with the consumer's barrier between arming and polling again: either
+		 * cq_armed() sees the arming, or the consumer sees the entries.
 		 */
 		smp_mb();
 		if (cq_armed(cq))
@@ -140,16 +140,16 @@ static void cq_tell(struct tasklet_struct *tell)
 }
 
 /**
- * kwarp_cq_notify - tell the consumer
+ * kwarp_cq_notify - call the consumer's handlers
  * @cq: queue
- * @todo: of kwarp_cq_end()
+ * @todo: what kwarp_cq_end() returned
  *
- * A kernel consumer is told by a tasklet: in its own calls not before softirqs may run, since it
- * may hold locks that its handler takes, and not by two at once
- * (Documentation/infiniband/core_locking.rst).  Work items for softirqs are younger than the
- * oldest kernel that is supported.
+ * A tasklet calls the handlers of a kernel consumer. So they do not run while the consumer, in a
+ * call of a verb with bottom halves off, holds locks that they take; and not on two CPUs at once
+ * (Documentation/infiniband/core_locking.rst).  Workqueues that run in softirq (WQ_BH) are newer
+ * than the oldest supported kernel.
  *
- * Context: any but hard interrupt, no lock of ours held.
+ * Context: any but hard interrupt, no lock of kwarp's held.
  */
 void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 {
@@ -160,13 +160,13 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 		return;
 	}
 	atomic_or(todo, &cq->later);
-	/* In a task the tasklet would have to wait for a thread of its own. */
+	/* So that in a task the tasklet runs at local_bh_enable(), not later in ksoftirqd. */
 	local_bh_disable();
 	tasklet_schedule(&cq->tell);
 	local_bh_enable();
 }
 
-/* All but the ring and @hold.  The object is zeroed. */
+/* Initialize all of a zeroed @cq, except the ring and @hold. */
 void kwarp_cq_init(struct kwarp_cq *cq)
 {
 	spin_lock_init(&cq->lock);
@@ -174,18 +174,21 @@ void kwarp_cq_init(struct kwarp_cq *cq)
 	tasklet_setup(&cq->tell, cq_tell);
 }
 
-/* The run of the tasklet that was due when there had been @told runs is over, or about to be. */
+/*
+ * When @told runs of the tasklet had finished, it may have been scheduled. Has that run finished,
+ * or at least begun?
+ */
 static bool is_told(struct kwarp_cq *cq, u32 told)
 {
-	/* The next one may have begun before; so it is the one after that. */
+	/* Two runs, because the first may have been running already when told was read. */
 	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) || READ_ONCE(cq->told) - told >= 2;
 }
 
 /**
- * kwarp_cq_settle - the consumer has been told of all that has happened before
+ * kwarp_cq_settle - wait until the consumer's handlers have been called for all earlier events
  * @cq: queue
  *
- * Others may go on: no more than two runs of the tasklet are waited for.
+ * New events may be added all the time, so this waits for two runs of the tasklet at most.
  *
  * Context: process, no lock held that a consumer's handler takes.
  */
@@ -200,12 +203,12 @@ void kwarp_cq_settle(struct kwarp_cq *cq)
 	tasklet_unlock_wait(&cq->tell);
 }
 
-/* What the consumer, a program, has counted.  Context: any. */
+/* Return: how often the program has polled, as it has counted itself.  Context: any. */
 u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 {
 	u32 polls;
 
-	/* A resize replaces the ring, and waits before it gives the old one back. */
+	/* A resize replaces the ring, and frees the old one after a grace period. */
 	rcu_read_lock();
 	polls = READ_ONCE(READ_ONCE(cq->ring.hdr)->polls);
 	rcu_read_unlock();
@@ -274,7 +277,7 @@ int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	for (cons = hdr->cons; n < num && cons != cq->prod; cons++) {
 		struct ib_qp *qp = cq->qp ? cq->qp[cons & cq->ring.mask] : NULL;
 
-		/* Slots of a destroyed QP have been emptied. */
+		/* NULL: the QP has been destroyed, see kwarp_cq_forget_qp(). */
 		if (qp)
 			fill_wc(&wc[n++], kwarp_ring_slot(&cq->ring, cons), qp);
 	}
@@ -301,7 +304,7 @@ int kwarp_cq_arm(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
-/* Copy entries [@from, @to) to the slots of @ring that begin with 0. */
+/* Copy entries [@from, @to) to @ring, where @first becomes 0. Return: first entry not copied. */
 static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first, u32 from,
 			u32 to, bool may_sleep)
 {
@@ -317,12 +320,11 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
  * @cq: queue of a user process, which does not poll meanwhile
- * @ring: new ring; the old one comes back in it
+ * @ring: new ring; on return the old ring, which kwarp_cq_polls() may read until a grace period
+ *	has passed
  *
- * kwarp_cq_polls() may look at the old one until a grace period has passed.
- *
- * What is there is copied without the lock: no slot is written again before the process
- * moves cons.  With the lock, and interrupts off, no more than KWARP_IRQ_OFF_BATCH entries are.
+ * Most entries are copied without the lock: no slot is written again until the process advances
+ * cons.  At most KWARP_IRQ_OFF_BATCH entries are copied under the lock, with interrupts off.
  *
  * Context: process; cq->resize held.
  * Return: 0, -EINVAL if the entries do not fit.
@@ -336,10 +338,10 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	spin_lock_irq(&cq->lock);
 	end = cq->prod;
 	first = READ_ONCE(cq->ring.hdr->cons);
-	/* A wrong cons of user space must not make us copy more than exists. */
+	/* User space may have written a wrong cons: do not copy more entries than exist. */
 	if (end - first > cq->ring.mask + 1)
 		first = end;
-	/* What comes meanwhile is copied, too; that ends when @ring is full. */
+	/* Entries that are added meanwhile are copied, too; the loop ends when @ring is full. */
 	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
 		spin_unlock_irq(&cq->lock);
 		done = copy_entries(cq, ring, first, done, end, true);
@@ -369,12 +371,12 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 }
 
 /**
- * kwarp_cq_forget_qp - no poll returns entries of a queue pair any more
- * @cq: queue, of a kernel consumer or else nothing is done
- * @qp: queue pair; it adds none any more
+ * kwarp_cq_forget_qp - remove the entries of a queue pair that is being destroyed
+ * @cq: queue; does nothing for user space's
+ * @qp: queue pair, which adds no entries any more
  *
- * Interrupts are off for some entries at a time, however many there are: what is polled
- * meanwhile need not be looked at, and what is added is of others.
+ * The lock is dropped after every KWARP_IRQ_OFF_BATCH entries, to enable interrupts. Entries that
+ * are polled or added meanwhile do not matter: new ones belong to other queue pairs.
  *
  * Context: process.
  */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completion queues.
+ * Completion queues, and the state of coalescing (engine/tx/coalesce.h): while the send queues of
+ * a CQ are held, a program leaves requests in the ring without ringing the doorbell, and a timer
+ * looks for requests that the program has forgotten there.
  */
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
@@ -17,10 +19,11 @@
 struct rdma_user_mmap_entry;
 
 /**
- * struct kwarp_coalesce_facts - what the timer has found, see engine/tx/coalesce.c
- * @forgotten: a request, and no poll since the look before, which found it, too
- * @waiting: a request
- * @active: polls or doorbells since the look before
+ * struct kwarp_coalesce_facts - what one look of the timer has found in all held send queues
+ * @forgotten: a request waits that the previous look had found, too, and the program has not polled
+ *	since
+ * @waiting: a request waits
+ * @active: the program has polled, or rung a doorbell, since the previous look
  */
 struct kwarp_coalesce_facts {
 	bool forgotten;
@@ -29,25 +32,27 @@ struct kwarp_coalesce_facts {
 };
 
 /**
- * struct kwarp_cq_hold - send queues whose requests complete here, and which are held
- * @lock: protects the rest, and what streams say belongs to it; any context but hard interrupt,
- *	bottom halves off; nothing of ours is taken under it
- * @streams: they; those that have had their turn are at the end
- * @turn: number of the look
- * @facts: what it has found so far
- * @timer: looks at them
- * @least: the time between looks if a request is forgotten, nanoseconds
- * @ns: the time until the next look
- * @rings: times that a program has come to ring, or gone
+ * struct kwarp_cq_hold - the held send queues whose requests complete in one CQ
+ * @lock: protects all that follows, and the state of the streams in @streams that belongs to the
+ *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
+ *	under it
+ * @streams: streams whose send queues are held; those that the current look has visited are at
+ *	the end
+ * @turn: number of the current look
+ * @facts: what the current look has found so far
+ * @timer: starts the looks
+ * @least: time until the next look if a request is forgotten, nanoseconds
+ * @ns: time until the next look, nanoseconds
+ * @rings: counts up when a thread enters or leaves a doorbell
  * @inside: threads that are in a doorbell now
- * @runs: the timer does, or is about to
- * @ends: the hold ends, and not all have been told
- * @active: polls or doorbells since the last of @missed
- * @missed: times that a request was found forgotten, less those that are made up for
- * @idle: looks at that time that do not count yet
- * @good: doorbells for what was left
+ * @runs: @timer is armed, or its function is running
+ * @ends: the hold is ending, and some streams are still held
+ * @active: polls or doorbells since @missed was counted up last
+ * @missed: looks that found a forgotten request, less those that @good makes up for
+ * @idle: looks since then that found one, but no activity, and do not count as @missed yet
+ * @good: doorbells for requests that a program had left in the ring
  * @quiet: looks in a row that found neither a request nor a poll
- * @obey: doorbells that will be obeyed at once
+ * @obey: number of doorbells that will be served at once, before queues are held again
  */
 struct kwarp_cq_hold {
 	spinlock_t lock;		/* all of this */
@@ -73,28 +78,28 @@ struct kwarp_cq_hold {
  * struct kwarp_cq - one completion queue
  * @ibcq: RDMA core's object; first
  * @resize: serialises resizing; process context, taken before @lock
- * @lock: protects @ring, @prod, @qp; any context, innermost of ours
+ * @lock: protects @ring, @prod, @qp; any context; no other lock of kwarp is taken under it
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
- * @siw: ring of a program that speaks siw's uABI, where its completions go; of @ring only the
- *	header is used then, and not shared; or NULL; immutable
+ * @siw: completion ring of a program that uses siw's uABI; then @ring is not shared, and only its
+ *	header is used; NULL: none; immutable
  * @map: mmap entry of @ring, or of @siw, if it is shared with user space
- * @home: processor that the consumer has chosen for what is not done in its calls; negative:
- *	none; immutable
+ * @home: processor that the consumer has chosen for work outside its own calls; negative: none;
+ *	immutable
  * @prod: next index to write; the header's copy is published after the entries
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
  * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
- * @reported: that has been said
- * @later: kernel consumers only: KWARP_CQ_*: what @tell has to do; any context
- * @tell: calls them
- * @told: times that it has; its own, READ_ONCE without
- * @hold: send queues that are held; has a lock of its own
+ * @reported: KWARP_CQ_LOST has been returned for @overflow
+ * @later: kernel consumers only: KWARP_CQ_*, for @tell; any context
+ * @tell: kernel consumers only: tasklet that calls the handlers
+ * @told: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
+ * @hold: held send queues; has a lock of its own
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
 	struct mutex resize;		/* resizing as a whole */
-	spinlock_t lock;		/* what is below, but for hold */
+	spinlock_t lock;		/* ring, prod, qp, solicited, overflow, reported */
 	struct kwarp_ring ring;
 	struct kwarp_siw_cq *siw;
 	struct rdma_user_mmap_entry *map;
@@ -117,7 +122,7 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct kwarp_cq, ibcq);
 }
 
-/* What is left to do after the caller has dropped its own locks. */
+/* For kwarp_cq_notify(), to be called after the caller has dropped its locks. */
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* first overflow: async event */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Posting by kernel consumers: ib_send_wr and ib_recv_wr into the same rings that
+ * Posting by kernel consumers: turns ib_send_wr and ib_recv_wr into entries of the same rings that
  * user space fills itself.
  */
 #include "rq.h"
@@ -36,7 +36,7 @@ static int copy_inline(struct kwarp_sqe *e, const struct ib_send_wr *wr, u32 roo
 	return 0;
 }
 
-/* KWARP_WR_MAX if kernel consumers may not post it. */
+/* Return: KWARP_WR_*; KWARP_WR_MAX: kernel consumers may not post this opcode. */
 static u8 opcode_of(enum ib_wr_opcode ib_wr)
 {
 	u8 op;
@@ -139,7 +139,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* The same for receives; also used for an SRQ. */
+/* Like kwarp_sq_post(), for receives of a queue pair or an SRQ. Context: any. */
 int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 		  const struct ib_recv_wr **bad)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Read queues: Reads and atomic operations of ours that wait for their response (outbound), and
- * those of the peer that wait for ours (inbound; 7306-5.2-3: they share the depth).
+ * Read queues. Outbound: Reads and atomic operations of this end that wait for the peer's
+ * response. Inbound: those of the peer that wait for this end's response. Reads and atomic
+ * operations share the depth (7306-5.2-3).
  *
  * Each is a ring with one producer and one consumer in different contexts, sized by
  * the negotiated depth, and needs no lock: the producer releases @tail, the consumer
@@ -22,10 +23,10 @@
 /**
  * struct kwarp_oread - outbound request
  * @sq_index: its entry in the send queue
- * @msn: of its message; an atomic operation's Request Identifier, too
- * @rtr: no entry: the Read is our "ready to receive" message
- * @atomic: it is an atomic operation; @to is where the value goes
- * @invalidate: invalidate @stag once the data is there (Read with Invalidate)
+ * @msn: sequence number of the request's message; also an atomic operation's Request Identifier
+ * @rtr: the Read is this end's "ready to receive" message, and has no entry in the send queue
+ * @atomic: atomic operation; the original value is placed at @to
+ * @invalidate: invalidate @stag after the data has been placed (Read with Invalidate)
  * @stag: sink STag
  * @to: sink address of the next octet expected
  * @left: octets still expected
@@ -43,13 +44,13 @@ struct kwarp_oread {
 
 /**
  * struct kwarp_iread - inbound request
- * @atomic: it is an Atomic Request, and @req counts; else what follows
- * @req: the operation
- * @sink_stag: peer's buffer, echoed
- * @sink_to: likewise
- * @src_stag: our buffer
- * @src_to: likewise
- * @size: octets
+ * @atomic: true: an Atomic Request, in @req; false: a Read Request, in the fields after @req
+ * @req: the atomic operation
+ * @sink_stag: STag of the peer's buffer, repeated in the response
+ * @sink_to: offset in the peer's buffer, repeated in the response
+ * @src_stag: STag of this end's buffer
+ * @src_to: offset in this end's buffer
+ * @size: octets to read
  * @raw_ddp: DDP header as received, for a Terminate
  */
 struct kwarp_iread {
@@ -131,7 +132,7 @@ static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
 	return &q->i[q->tail & q->mask];
 }
 
-/* The request with that number, which has not been answered, or NULL.  Context: the consumer. */
+/* Return: the unanswered outbound request with this number, or NULL.  Context: the consumer. */
 static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 msn)
 {
 	/* Pairs with kwarp_readq_push(). */
@@ -143,7 +144,7 @@ static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 ms
 	return NULL;
 }
 
-/* Set the depth before the stream starts; 0 is a legal depth. */
+/* Allocate a queue before the stream starts; a depth of 0 is allowed. Context: process. */
 static inline int kwarp_readq_init(struct kwarp_readq *q, u32 depth, size_t entry)
 {
 	u32 n = roundup_pow_of_two(max(depth, 1U));
@@ -163,7 +164,7 @@ static inline void kwarp_readq_fini(struct kwarp_readq *q)
 }
 
 /**
- * struct kwarp_readqs - both queues of a stream, made before it begins
+ * struct kwarp_readqs - both Read queues of a stream, allocated before it begins
  * @out: outbound
  * @in: inbound
  */

@@ -21,11 +21,11 @@ static_assert(sizeof(struct kwarp_cqe) == 32);
 /**
  * kwarp_ring_memory - memory that can be mapped to user space
  * @len: octets
- * @user: it is a process's, and charged to its memory cgroup; a kernel consumer's is not, or
- *	whoever happened to cause it would pay
+ * @user: charge the memory to the memory cgroup of the current task; not for a kernel consumer,
+ *	which may allocate in the context of any task
  *
  * Context: process, may sleep.
- * Return: whole pages, zeroed, fit for remap_vmalloc_range(), and for vfree(); NULL without memory.
+ * Return: whole pages, zeroed, for remap_vmalloc_range() and vfree(); NULL: out of memory.
  */
 void *kwarp_ring_memory(size_t len, bool user)
 {
@@ -42,7 +42,7 @@ void *kwarp_ring_memory(size_t len, bool user)
 		if (!pages[i])
 			goto out_free;
 	}
-	/* vfree() then frees pages and array. */
+	/* With VM_MAP_PUT_PAGES vfree() frees the pages and the array. */
 	mem = vmap(pages, n, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP, PAGE_KERNEL);
 	if (mem)
 		return mem;
@@ -54,11 +54,11 @@ out_free:
 }
 
 /**
- * kwarp_ring_octets - memory for a ring
- * @entries: wanted; rounded up to a power of two
+ * kwarp_ring_octets - size of a ring's memory
+ * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  *
- * Return: octets, so many that another ring may begin after them; 0: more than there can be.
+ * Return: octets, rounded up so that another ring may begin after them; 0: overflow.
  */
 size_t kwarp_ring_octets(u32 entries, u32 stride)
 {
@@ -74,10 +74,10 @@ size_t kwarp_ring_octets(u32 entries, u32 stride)
 }
 
 /**
- * kwarp_ring_place - make a ring in memory that is somebody else's
+ * kwarp_ring_place - make a ring in memory that the caller has allocated
  * @ring: uninitialised
- * @mem: zeroed; kwarp_ring_octets() of it, which are not 0
- * @entries: wanted; rounded up to a power of two
+ * @mem: zeroed memory of kwarp_ring_octets() octets, which must not be 0
+ * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
  */
 void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 stride)
@@ -91,10 +91,10 @@ void kwarp_ring_place(struct kwarp_ring *ring, void *mem, u32 entries, u32 strid
 
 /**
  * kwarp_ring_init - allocate a ring
- * @ring: uninitialised, but for @tail
- * @entries: wanted; rounded up to a power of two
+ * @ring: uninitialised, except @tail
+ * @entries: number of entries; rounded up to a power of two
  * @stride: octets per entry
- * @user: it is a process's, see kwarp_ring_memory()
+ * @user: as for kwarp_ring_memory()
  *
  * Context: process, may sleep.
  * Return: 0, -ENOMEM.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring of fixed-size entries behind a shared header (kwarp-abi.h).
+ * A ring of fixed-size entries after a shared header (rdma/kwarp-abi.h).
  *
- * The same layout serves user space (mapped) and kernel consumers (not mapped).
- * The kernel keeps its own indices; of what user space can write it reads prod (or
- * cons of a CQ) once and validates it, and copies an entry once before looking at it.
+ * The layout is the same for user space (mapped) and kernel consumers (not mapped).
+ * User space can write to the whole ring at any time.  So the kernel keeps its own indices, reads
+ * prod (cons of a CQ) once and validates the value, and copies an entry before it uses it.
  */
 #ifndef KWARP_QUEUE_RING_H
 #define KWARP_QUEUE_RING_H
@@ -17,9 +17,9 @@
 /**
  * struct kwarp_ring - immutable after kwarp_ring_init()
  * @hdr: header; memory that can be mapped to user space
- * @entries: behind it
- * @len: octets of it
- * @tail: octets behind it, for another ring in the same memory, and the same mapping
+ * @entries: entries, after the header
+ * @len: octets of header and entries
+ * @tail: octets after this ring, for another ring in the same memory and mapping
  * @mask: entries - 1
  * @stride: octets per entry
  */

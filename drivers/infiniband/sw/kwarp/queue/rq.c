@@ -8,7 +8,7 @@
 
 #include "../limits.h"
 
-/* @rq->user has been set. */
+/* Allocate the ring. The caller has set rq->user. Context: process. Return: 0, -ENOMEM. */
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
 	spin_lock_init(&rq->lock);
@@ -16,7 +16,7 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 	return kwarp_ring_init(&rq->ring, entries, stride, rq->user);
 }
 
-/* The same behind the ring of a send queue, in its tail. */
+/* Like kwarp_rq_init(), but in the memory after the ring @first of a send queue, in its tail. */
 void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
 			  u32 stride)
 {
@@ -25,7 +25,7 @@ void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u
 	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
 }
 
-/* Entries that are posted and not taken; false: a corrupt index. */
+/* @n: result: entries that are posted and not taken. Return: false: corrupt index. */
 static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&rq->ring, rq->next, n);
@@ -37,7 +37,10 @@ static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 	return true;
 }
 
-/* @n are in the ring, one of them is being taken: is that one too few? */
+/*
+ * Is the SRQ limit passed? @n entries are in the ring, and one of them is being taken; more may be
+ * in libsiw's ring.
+ */
 static bool below_limit(const struct kwarp_rq *rq, u32 n)
 {
 	return rq->limit && n - 1 < rq->limit &&
@@ -48,10 +51,10 @@ static bool below_limit(const struct kwarp_rq *rq, u32 n)
  * kwarp_rq_take - take the next receive
  * @rq: queue
  * @rwqe: result
- * @limit_hit: result: the SRQ limit has just been passed
+ * @limit_hit: result: fewer entries are left than the SRQ limit; only once, until armed again
  *
  * Context: any but hard interrupt.
- * Return: KWARP_TAKE_*; @rwqe is filled if OK.  A BAD entry has been used up, too.
+ * Return: KWARP_TAKE_*; @rwqe is filled if OK.  A BAD entry is taken from the queue, too.
  */
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit)
@@ -79,7 +82,7 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
-/* The entries that have been posted and not taken, as they are now. */
+/* The range of entries that are posted and not taken. Return: 0; -EINVAL: corrupt index. */
 static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 {
 	bool ok;
@@ -91,7 +94,7 @@ static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 	return ok ? 0 : -EINVAL;
 }
 
-/* Only @ring can be reached by nobody else yet. */
+/* Without the lock: no other context knows @ring yet, and entries in rq->ring do not change. */
 static void rq_copy(const struct kwarp_rq *rq, struct kwarp_ring *ring, u32 next, u32 n)
 {
 	for (; n; n--, next++) {
@@ -107,25 +110,25 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 	ring->hdr->prod = prod;
 	kwarp_ring_release(ring, rq->next);
 	swap(rq->ring, *ring);
-	/* A query looks without the lock. */
+	/* query_srq reads max_wr without the lock. */
 	WRITE_ONCE(rq->max_wr, kwarp_ring_size(&rq->ring));
 	if (limit)
 		rq->limit = *limit;
 }
 
 /**
- * kwarp_rq_replace - move what has been posted into a new ring (resize of an SRQ)
+ * kwarp_rq_replace - move posted entries into a new ring (resize of an SRQ)
  * @rq: queue of user space, which posts nothing meanwhile
- * @ring: new one, empty, with entries as large; the old one afterwards
- * @limit: of the queue from now on; NULL: as it is
+ * @ring: new ring, empty, with entries of the same size; on return the old ring
+ * @limit: new SRQ limit; NULL: do not change it
  *
- * Receives may be taken meanwhile, so they are copied before the lock is taken: what has been
- * taken when the rings are exchanged is left in the new one, before its first entry.
+ * The entries are copied before the lock is taken, and receives may be taken during the copy. So
+ * the new ring may contain entries that have been taken; they are before its first entry (cons).
  *
- * Context: process, may sleep; one at a time.
- * Return: 0; -EINVAL, and nothing has changed: more has been posted than the new ring takes, it is
- * smaller than the limit, or an index in the old one is wrong; -EBUSY, likewise: something was
- * posted meanwhile.
+ * Context: process, may sleep; one call at a time.
+ * Return: 0; or nothing has changed, and: -EINVAL: more entries are posted than the new ring has,
+ * the new ring is smaller than the limit, or an index is corrupt; -EBUSY: the program has posted
+ * during the call.
  */
 int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *limit)
 {
@@ -149,7 +152,7 @@ int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *li
 	return ret;
 }
 
-/* Return: true if there is more. */
+/* Flush up to KWARP_IRQ_OFF_BATCH receives. Return: true: there are more. */
 static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		       u16 vendor_err)
 {
@@ -185,7 +188,7 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u16 vendor_err)
 {
-	/* No more than the queue holds: a program that keeps on posting comes again. */
+	/* At most as many as the ring holds, so that a program that keeps posting cannot block. */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (rq->siw)
@@ -194,7 +197,7 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		cond_resched();
 }
 
-/* Back to empty, for modify to RESET.  No receiver, no poster. */
+/* Empty the queue, for modify to RESET. No context takes or posts receives meanwhile. */
 void kwarp_rq_reset(struct kwarp_rq *rq)
 {
 	rq->next = 0;

@@ -12,10 +12,11 @@
 
 /**
  * struct kwarp_rq - receive queue
- * @ring: the entries, perhaps shared with user space; immutable, but that an SRQ's of user space
- *	can be replaced, under @lock
- * @siw: ring of a program that speaks siw's uABI, as in struct kwarp_sq; what is in it, under @lock
- * @max_wr: entries that the consumer may post; likewise
+ * @ring: the entries, perhaps shared with user space; immutable, except for a user space SRQ,
+ *	whose ring can be replaced, under @lock
+ * @siw: ring of a program that uses siw's uABI, see struct kwarp_sq; NULL: none; pointer
+ *	immutable, contents under @lock
+ * @max_wr: entries that the consumer may post; changes with @ring
  * @max_sge: elements that an entry may have; immutable
  * @user: user space posts; immutable
  * @lock: protects @next, @limit; any context but hard interrupt, bottom halves off

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rings as libsiw has them: what is posted there, and what completes.
+ * Rings in libsiw's layout: taking posted requests, writing completions.
  *
- * An entry of each ring says by its own flag whether it is full.  A program can write all of it at
- * any time: an entry is copied once, before anything of it is looked at, and what is moved is
- * validated where every program's entries are (wqe.c).
+ * There is no shared index: each entry has a flag, SIW_WQE_VALID, that says whether it is in use.
+ * A program can write to all memory of the rings at any time. So an entry is copied once before
+ * its contents are used, and the copy is validated like entries of other programs (wqe.c).
  */
 #include "siw_ring.h"
 
@@ -20,7 +20,7 @@ static_assert(sizeof(struct siw_sqe) == 120);
 static_assert(sizeof(struct siw_rqe) == 112);
 static_assert(sizeof(struct siw_cqe) == 32);
 static_assert(sizeof(struct siw_sge) == sizeof(struct kwarp_sge));
-/* The program arms in the same words. */
+/* The program arms a CQ with the same bits as kwarp's own provider. */
 static_assert(SIW_NOTIFY_SOLICITED == KWARP_CQ_ARM_SOLICITED);
 static_assert(SIW_NOTIFY_NEXT_COMPLETION == KWARP_CQ_ARM_NEXT);
 
@@ -44,27 +44,27 @@ static struct kwarp_siw_wq *new_wq(u32 entries, u32 stride)
 }
 
 /**
- * kwarp_siw_new_sq - a send ring
- * @entries: that the program may post
+ * kwarp_siw_new_sq - allocate a send ring
+ * @entries: number of requests that the program may post
  *
- * The ring has twice as many, since the newest may stay VALID when all have completed.
+ * The ring has twice as many entries, because the newest one may stay VALID when all requests have
+ * completed.
  *
  * Context: process, may sleep.
- * Return: the ring, empty; NULL without memory.  Its @mem is the caller's until it says
- * kwarp_siw_free_wq(), or gives it to somebody else.
+ * Return: the ring, empty, to be freed with kwarp_siw_free_wq(); NULL: out of memory.
  */
 struct kwarp_siw_wq *kwarp_siw_new_sq(u32 entries)
 {
 	return new_wq(2 * max(entries, 1U), sizeof(struct siw_sqe));
 }
 
-/* Likewise a receive ring, which has as many as the program may post. */
+/* Like kwarp_siw_new_sq(), for a receive ring, which has as many entries as may be posted. */
 struct kwarp_siw_wq *kwarp_siw_new_rq(u32 entries)
 {
 	return new_wq(entries, sizeof(struct siw_rqe));
 }
 
-/* Likewise a completion ring. */
+/* Like kwarp_siw_new_sq(), for a completion ring; to be freed with kwarp_siw_free_cq(). */
 struct kwarp_siw_cq *kwarp_siw_new_cq(u32 entries)
 {
 	struct kwarp_siw_cq *cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
@@ -106,7 +106,7 @@ static void *wq_slot(const struct kwarp_siw_wq *wq, u32 index)
 	return wq->mem + (size_t)(index & wq->mask) * wq->stride;
 }
 
-/* Where the flags are in either kind of entry. */
+/* The flags of an entry, which are at the same offset in send and receive entries. */
 static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
 {
 	static_assert(offsetof(struct siw_sqe, flags) == offsetof(struct siw_rqe, flags));
@@ -114,16 +114,16 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
 }
 
 /**
- * kwarp_siw_posted - is an entry posted that has not been moved?
+ * kwarp_siw_posted - is this entry posted, and not moved yet?
  * @wq: ring
- * @offset: how many come before it
+ * @offset: which entry, counted from the first that has not been moved
  *
- * Context: who takes from the queue; for a hint any.
+ * Context: the context that takes from the queue; in others the answer is only a hint.
  * Return: true if so.
  */
 bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 {
-	/* The timer that sends what is posted looks without being the runner. */
+	/* READ_ONCE: the timer of engine/tx/pace.c calls this without being the transmit runner. */
 	u32 at = READ_ONCE(wq->next) + offset;
 	const u16 *kept = READ_ONCE(wq->kept);
 
@@ -133,21 +133,22 @@ bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 	return smp_load_acquire(flags_at(wq, at)) & SIW_WQE_VALID;
 }
 
-/* The program may use the slot again. */
+/* Let the program use the slot again. */
 static void release_slot(u16 *flags)
 {
-	/* What was read of it has been read.  Pairs with the program's load of the flag. */
+	/* After all reads of the slot.  Pairs with the program's load of the flag. */
 	smp_store_release(flags, 0);
 }
 
 /**
- * kwarp_siw_sleep - from now on the program rings
+ * kwarp_siw_sleep - let the program ring the doorbell for its next post
  * @wq: send ring
  *
- * A full barrier follows, and then a look for what was posted meanwhile: the program stores the
- * flag of the new entry, and then looks at that of the one before.
+ * Clears VALID of the newest entry that was moved. After this the caller needs a full barrier, and
+ * must then look for entries that were posted meanwhile: the program stores the flag of the new
+ * entry, and then reads the flag of the entry before.
  *
- * Context: who takes from the queue.
+ * Context: transmit runner.
  */
 void kwarp_siw_sleep(struct kwarp_siw_wq *wq)
 {
@@ -182,8 +183,8 @@ static u16 wr_flags(u16 flags)
 }
 
 /*
- * Fill one entry of the queue's own ring.  What does not fit is not copied; then the entry has an
- * opcode or a count that kwarp_wqe_load() refuses.
+ * Fill one entry of the queue's own ring.  Elements or inline octets that do not fit are not
+ * copied; then the entry has an opcode or a count that kwarp_wqe_load() refuses.
  */
 static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
 {
@@ -195,7 +196,7 @@ static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
 		.flags = wr_flags(s->flags),
 		.raddr = s->raddr,
 		.rkey = s->rkey,
-		/* libsiw has no other place for it. */
+		/* siw_sqe has no field of its own for it. */
 		.inv_stag = s->opcode == SIW_OP_SEND_REMOTE_INV ? s->rkey : 0,
 	};
 	if (s->flags & SIW_WQE_INLINE) {
@@ -229,21 +230,21 @@ static void next_slot(struct kwarp_siw_wq *wq)
 	WRITE_ONCE(wq->next, wq->next + 1);
 }
 
-/* The poster of @ring, which is nobody else's, is whoever pulls. */
-static void publish(struct kwarp_ring *ring, u32 prod)
+/* Set prod of the queue's own ring, which has no other writer. */
+static void publish_prod(struct kwarp_ring *ring, u32 prod)
 {
-	/* A look without the queue's lock is at kwarp_ring_pending(). */
+	/* Pairs with kwarp_ring_pending(), which may be called without the queue's lock. */
 	smp_store_release(&ring->hdr->prod, prod);
 }
 
 /**
  * kwarp_siw_pull_sends - move posted requests into the queue's own ring
  * @wq: ring of the program
- * @ring: of the queue
- * @room: most that may be moved
+ * @ring: the queue's own ring
+ * @room: free entries of @ring
  *
- * Context: who takes from the queue.
- * Return: how many were, KWARP_IRQ_OFF_BATCH at most.
+ * Context: transmit runner.
+ * Return: number of requests moved, at most KWARP_IRQ_OFF_BATCH.
  */
 u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 room)
 {
@@ -254,7 +255,7 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
 	for (; n < room && kwarp_siw_posted(wq, 0); n++, next_slot(wq)) {
 		memcpy(&s, wq_slot(wq, wq->next), sizeof(s));
-		/* From here on only the private copy counts. */
+		/* Only the private copy is read after this, whatever the compiler would prefer. */
 		barrier();
 		move_send(kwarp_ring_slot(ring, prod + n), &s,
 			  ring->stride - sizeof(struct kwarp_sqe));
@@ -264,11 +265,11 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 		else
 			release_slot(flags_at(wq, wq->next));
 	}
-	publish(ring, prod + n);
+	publish_prod(ring, prod + n);
 	return n;
 }
 
-/* The same for receives.  Context: the queue's lock is held. */
+/* Like kwarp_siw_pull_sends(), for receives.  Context: the queue's lock held. */
 u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 room)
 {
 	u32 prod = ring->hdr->prod, n = 0;
@@ -282,17 +283,17 @@ u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 			  ring->stride - sizeof(struct kwarp_rqe));
 		release_slot(flags_at(wq, wq->next));
 	}
-	publish(ring, prod + n);
+	publish_prod(ring, prod + n);
 	return n;
 }
 
 /**
- * kwarp_siw_forget - what is posted is no longer (modify to RESET)
+ * kwarp_siw_forget - drop all posted requests (modify to RESET)
  * @wq: ring
  *
- * libsiw does not hear of a reset and goes on with the next slot.
+ * libsiw does not reset its index, and posts into the next slot after a RESET.
  *
- * Context: who takes from the queue; nobody posts.
+ * Context: the context that takes from the queue; no posts meanwhile.
  */
 void kwarp_siw_forget(struct kwarp_siw_wq *wq)
 {
@@ -305,7 +306,7 @@ void kwarp_siw_forget(struct kwarp_siw_wq *wq)
 
 /* ------------------------------------------------------------------- completions */
 
-/* libsiw looks both up in tables, without a look at their ends. */
+/* Opcode and status must be known numbers: libsiw indexes tables with them, unchecked. */
 static u8 cqe_opcode(u8 opcode)
 {
 	switch (opcode) {
@@ -346,9 +347,9 @@ static u16 cqe_status(u8 status)
 }
 
 /**
- * kwarp_siw_push - append a completion, and show it
+ * kwarp_siw_push - append a completion, visible to the program at once
  * @cq: ring
- * @index: its number, free running
+ * @index: index of the completion, not wrapped
  * @cqe: the completion
  *
  * Context: the CQ's lock is held.
@@ -358,7 +359,7 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 {
 	struct siw_cqe *slot = &cq->mem[index & cq->mask];
 
-	/* Pairs with the program's store, after it has read the entry. */
+	/* Pairs with the program's store of the flag after it has read the entry. */
 	if (smp_load_acquire(&slot->flags) & SIW_WQE_VALID)
 		return false;
 	slot->id = cqe->id;
@@ -372,7 +373,7 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 	return true;
 }
 
-/* The word in which the program asks for an event. */
+/* The word with which the program arms the CQ. */
 u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq)
 {
 	return &cq->ctrl->flags;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Rings as libsiw has them (rdma/siw-abi.h), for links of type kwarp-siw.
+ * Rings in the layout of libsiw, the provider of siw (rdma/siw-abi.h), for links of type
+ * kwarp-siw.
  *
- * The queues of queue/ stay as they are: a program's requests are moved out of the mapped ring
- * into the queue's own one, which is not mapped then, and its completions go into the mapped ring
- * of the CQ.  This file and siw_ring.c are all that knows the layout.
+ * The program maps the ring in libsiw's layout. Its requests are moved from there into the
+ * queue's own ring (ring.h), which is not mapped then, and its completions are written to the
+ * mapped ring of the CQ.  Only this file and siw_ring.c know libsiw's layout.
  */
 #ifndef KWARP_QUEUE_SIW_RING_H
 #define KWARP_QUEUE_SIW_RING_H
@@ -21,15 +22,17 @@ struct siw_cq_ctrl;
 
 /**
  * struct kwarp_siw_wq - send or receive ring of libsiw
- * @mem: the entries; user space can write them
- * @len: octets of it
+ * @mem: the entries; user space can write to them
+ * @len: octets of @mem
  * @mask: entries - 1; immutable
  * @stride: octets per entry; immutable
- * @next: first entry that has not been moved; of who takes from the queue; READ_ONCE by others
- * @kept: send ring: the newest entry that was moved, if it is VALID still; likewise
+ * @next: first entry that has not been moved; written by the context that takes from the queue
+ *	(send ring: the transmit runner; receive ring: under the queue's lock), READ_ONCE elsewhere
+ * @kept: send ring: flags of the newest entry that was moved, if still VALID; written like @next
  *
- * libsiw rings after a post only if the entry before the new ones is not VALID.  So the newest one
- * that was moved stays VALID as long as somebody runs who looks at the ring again.
+ * After a post libsiw rings the doorbell only if the entry before the new ones is not VALID.  So
+ * the newest entry that was moved stays VALID as long as the transmit runner will look at the ring
+ * again.
  */
 struct kwarp_siw_wq {
 	u8 *mem;
@@ -42,9 +45,9 @@ struct kwarp_siw_wq {
 
 /**
  * struct kwarp_siw_cq - completion ring of libsiw
- * @mem: the entries; user space can write them
- * @len: octets of it, with @ctrl
- * @ctrl: where the program arms, after the last entry
+ * @mem: the entries; user space can write to them
+ * @len: octets of @mem, including @ctrl
+ * @ctrl: word with which the program arms the CQ; after the last entry
  * @mask: entries - 1
  *
  * Immutable.
@@ -76,7 +79,7 @@ static inline u32 kwarp_siw_wq_size(const struct kwarp_siw_wq *wq)
 	return wq->mask + 1;
 }
 
-/* How often something has to be moved into the queue's own ring until all has been. */
+/* Return: how often requests must be moved into the queue's own ring to move a full @wq. */
 static inline u32 kwarp_siw_rounds(const struct kwarp_siw_wq *wq, const struct kwarp_ring *ring)
 {
 	return 1 + kwarp_siw_wq_size(wq) / min_t(u32, kwarp_ring_size(ring), KWARP_IRQ_OFF_BATCH);

@@ -10,7 +10,7 @@
 
 #include "../limits.h"
 
-/* @sq->user and the tail of @sq->ring have been set. */
+/* Allocate the ring. The caller has set sq->user and sq->ring.tail. Context: process. */
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
 	int ret = kwarp_ring_init(&sq->ring, entries, stride, sq->user);
@@ -29,7 +29,10 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 	return 0;
 }
 
-/* libsiw's requests: some of them, as far as there is room.  Context: who takes from the queue. */
+/*
+ * Move some of libsiw's requests into the queue's own ring, as far as there is room.
+ * Context: transmit runner. Return: how many.
+ */
 static u32 pull_sends(struct kwarp_sq *sq)
 {
 	u32 used = sq->ring.hdr->prod - READ_ONCE(sq->retired);
@@ -37,7 +40,10 @@ static u32 pull_sends(struct kwarp_sq *sq)
 	return kwarp_siw_pull_sends(sq->siw, &sq->ring, kwarp_ring_size(&sq->ring) - used);
 }
 
-/* Entries that are posted and not taken; false: a corrupt index. Context: as above. */
+/*
+ * @n: result: entries that are posted and not taken. Context: transmit runner.
+ * Return: false: corrupt index.
+ */
 static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&sq->ring, sq->next, n);
@@ -48,13 +54,16 @@ static bool sends_pending(struct kwarp_sq *sq, u32 *n)
 	return true;
 }
 
-/* Are there requests of libsiw's that have not been moved?  Context: as above; for a hint any. */
+/*
+ * Has libsiw posted requests that have not been moved into the queue's own ring?
+ * Context: transmit runner; in others the answer is only a hint.
+ */
 bool kwarp_sq_left(const struct kwarp_sq *sq)
 {
 	return sq->siw && kwarp_siw_posted(sq->siw, 0);
 }
 
-/* Index after the newest request that is posted.  Context: who takes from the queue. */
+/* Return: index after the newest posted request.  Context: transmit runner. */
 u32 kwarp_sq_posted(struct kwarp_sq *sq)
 {
 	if (sq->siw)
@@ -62,7 +71,10 @@ u32 kwarp_sq_posted(struct kwarp_sq *sq)
 	return READ_ONCE(sq->ring.hdr->prod);
 }
 
-/* The same, when all that libsiw has posted, and there is room for, has been moved. */
+/*
+ * Like kwarp_sq_posted(), but first move all of libsiw's requests for which there is room.
+ * Context: transmit runner, process.
+ */
 u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
 {
 	while (sq->siw && pull_sends(sq))
@@ -71,14 +83,15 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
 }
 
 /**
- * kwarp_sq_tell - what posters have to do from now on
+ * kwarp_sq_tell - set the flags that posters look at
  * @sq: queue
  * @flags: KWARP_RING_*
  *
- * If posters have to ring, a look at kwarp_sq_posted() follows, and one at kwarp_sq_left(): there
- * may be no room for what was posted meanwhile.
+ * After KWARP_RING_NEED_KICK has been set (posters must ring the doorbell), the caller must check
+ * kwarp_sq_posted(), and kwarp_sq_left(), because requests may have been posted before the flag
+ * was visible, and libsiw's may not have fit into the ring.
  *
- * Context: who takes from the queue.
+ * Context: transmit runner.
  */
 void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags)
 {
@@ -91,7 +104,7 @@ void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags)
 	smp_mb();
 }
 
-/* Nothing posted that has not been taken?  A corrupt index counts as "something". */
+/* Have all posted requests been taken?  A corrupt index counts as a posted request. */
 bool kwarp_sq_empty(const struct kwarp_sq *sq)
 {
 	u32 n;
@@ -101,8 +114,8 @@ bool kwarp_sq_empty(const struct kwarp_sq *sq)
 }
 
 /*
- * Look at the next entry without taking it.  If there is none although the queue is not empty,
- * libsiw has posted more than it may: one has to complete first.
+ * Copy the next entry without taking it.  KWARP_TAKE_NONE from a queue that is not empty: libsiw
+ * has posted more requests than allowed, and they wait until earlier ones complete.
  *
  * Context: transmit runner.
  */
@@ -114,7 +127,7 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 		return KWARP_TAKE_CORRUPT;
 	if (!n)
 		return KWARP_TAKE_NONE;
-	/* Posted into a slot whose request is not completed. */
+	/* The program has posted into a slot whose request has not completed. */
 	if (sq->next - READ_ONCE(sq->retired) > sq->ring.mask)
 		return KWARP_TAKE_CORRUPT;
 	if (!kwarp_wqe_load(wqe, kwarp_ring_slot(&sq->ring, sq->next),
@@ -124,25 +137,25 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	return KWARP_TAKE_OK;
 }
 
-/* An entry that is refused may hold anything. */
+/* The opcode for a completion. A refused entry may hold any number: report it as a Send. */
 static u8 known_opcode(u8 opcode)
 {
 	return opcode < KWARP_WR_MAX ? opcode : KWARP_WR_SEND;
 }
 
 /**
- * kwarp_sq_take - the peeked entry is now being worked on
+ * kwarp_sq_take - take the entry that kwarp_sq_peek() has copied
  * @sq: queue
- * @wqe: what kwarp_sq_peek() gave
+ * @wqe: the copy
  *
  * Context: transmit runner.
- * Return: its index, for kwarp_sq_sent(), _answered() and _failed().
+ * Return: the entry's index, for kwarp_sq_sent(), _answered() and _failed().
  */
 u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 {
 	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
 
-	/* Not yet visible to completion, which stops at @sent. */
+	/* Without the lock: completion does not look at entries from sq->sent on. */
 	d->id = wqe->e.id;
 	d->opcode = known_opcode(wqe->e.opcode);
 	d->byte_len = wqe->rule->awaits ? wqe->len : 0;
@@ -150,7 +163,7 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
 	d->awaits = wqe->rule->awaits;
-	/* The timer of tx/pace.c looks at it. */
+	/* The timer of engine/tx/pace.c reads next in another context. */
 	WRITE_ONCE(sq->next, sq->next + 1);
 	return sq->next - 1;
 }
@@ -169,7 +182,10 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 	kwarp_cq_add(sq->cq, &cqe, sq->ibqp);
 }
 
-/* Complete some up to the first that still waits for its response; true if there are more. */
+/*
+ * Complete up to KWARP_IRQ_OFF_BATCH requests that TCP has taken, but none after the first that
+ * waits for its response. @todo: for kwarp_cq_notify(). Return: true: there are more.
+ */
 static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
 	const u32 from = sq->retired;
@@ -190,14 +206,14 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
-	/* kwarp_sq_peek() looks at it without the lock. */
+	/* kwarp_sq_peek() reads retired without the lock. */
 	WRITE_ONCE(sq->retired, at);
 	kwarp_ring_release(&sq->ring, at);
 	*todo = kwarp_cq_end(sq->cq, cqflags);
 	return more;
 }
 
-/* Complete all up to the first that still waits, and drop the lock. */
+/* Complete all requests that can complete, and drop the lock. */
 static void retire_unlock(struct kwarp_sq *sq)
 	__releases(&sq->lock)
 {
@@ -214,7 +230,7 @@ static void retire_unlock(struct kwarp_sq *sq)
 	}
 }
 
-/* Entries before @end are with TCP.  Context: any but hard interrupt. */
+/* TCP has taken the entries before @end.  Context: any but hard interrupt. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	spin_lock_bh(&sq->lock);
@@ -235,13 +251,13 @@ void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
 }
 
 /**
- * kwarp_sq_failed - give a taken request its error
+ * kwarp_sq_failed - set the error status of a taken request
  * @sq: queue
  * @index: what kwarp_sq_take() returned
  * @status: for the completion
- * @vendor_err: likewise, see struct kwarp_cqe
+ * @vendor_err: for the completion, see struct kwarp_cqe
  *
- * The completion itself comes with the flush that follows every error.
+ * The completion is added by the flush that follows every error.
  * Context: any but hard interrupt.
  */
 void kwarp_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
@@ -273,7 +289,7 @@ static void flush_taken(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	WRITE_ONCE(sq->retired, at);
 }
 
-/* The next entry gets a flush error, of which @d tells. */
+/* Take the next entry without sending it. @d: result: its completion, with a flush error. */
 static void refuse_next(struct kwarp_sq *sq, struct kwarp_sq_done *d, u16 vendor_err)
 {
 	struct kwarp_sqe e;
@@ -293,7 +309,7 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	struct kwarp_sq_done d;
 	u32 n;
 
-	/* Destroyed indices: what is in the ring means nothing. */
+	/* Corrupt index: it is unknown which entries are posted, so flush none. */
 	if (!sends_pending(sq, &n))
 		n = 0;
 	for (; n && *budget; n--, --*budget) {
@@ -304,7 +320,7 @@ static void flush_posted(struct kwarp_sq *sq, u16 vendor_err, u32 *budget)
 	WRITE_ONCE(sq->retired, sq->next);
 }
 
-/* Return: true if there is more. */
+/* Flush up to KWARP_IRQ_OFF_BATCH requests. Return: true: there are more. */
 static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 {
 	u32 budget = KWARP_IRQ_OFF_BATCH, todo;
@@ -323,19 +339,19 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 }
 
 /**
- * kwarp_sq_flush - complete everything that was posted
+ * kwarp_sq_flush - complete all requests that have been posted
  * @sq: queue
- * @vendor_err: of those that get a flush error, see struct kwarp_cqe
+ * @vendor_err: for requests that get a flush error, see struct kwarp_cqe
  *
- * Requests that TCP has taken keep their success; a failed one its status; all
- * others get a flush error (5040-5.4-10, 5041-6.2.2-5).  May be called again for
- * what was posted later.
+ * Requests that TCP has taken complete with success, except Reads and atomic operations without a
+ * response; a failed request keeps its status; all others get a flush error (5040-5.4-10,
+ * 5041-6.2.2-5).  May be called again for requests that were posted later.
  *
  * Context: the transmit runner, or the owner of a QP that has none; process.
  */
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
-	/* No more than the queue holds: a program that keeps on posting comes again. */
+	/* At most as many as the ring holds, so that a program that keeps posting cannot block. */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (sq->siw)
@@ -345,16 +361,16 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 }
 
 /**
- * kwarp_sq_flush_late - flush what was posted, although the stream is not over
+ * kwarp_sq_flush_late - flush requests that were posted after the begin of a graceful close
  * @sq: queue
- * @vendor_err: of the flush errors, see struct kwarp_cqe
+ * @vendor_err: for the flush errors, see struct kwarp_cqe
  *
- * For requests that are posted after a graceful close was asked for (5041-6.2.1-3).  A
- * Read or atomic operation before them that is not answered yet completes first.  Nothing is
- * done while TCP has not taken all that was taken from the queue.
+ * See 5041-6.2.1-3.  The stream still lasts, and earlier Reads and atomic operations complete
+ * first, when they are answered.  Does nothing until TCP has taken all requests that were taken
+ * from the queue.
  *
- * Context: the transmit runner.
- * Return: true if there is more.
+ * Context: transmit runner.
+ * Return: true: there are more.
  */
 bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 {
@@ -362,10 +378,10 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	bool more;
 
 	spin_lock_bh(&sq->lock);
-	/* Destroyed indices: what is in the ring means nothing. */
+	/* Corrupt index: it is unknown which entries are posted, so flush none. */
 	if (sq->sent != sq->next || !sends_pending(sq, &n))
 		n = 0;
-	/* A slot whose request is not completed must not have been used again. */
+	/* Do not take entries whose slots still belong to requests that have not completed. */
 	room = sq->ring.mask + 1 - (sq->next - sq->retired);
 	n = min(n, room);
 	more = n > KWARP_IRQ_OFF_BATCH || (n && kwarp_sq_left(sq));
@@ -377,7 +393,7 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	return more;
 }
 
-/* Back to empty, for modify to RESET.  No runner, no poster. */
+/* Empty the queue, for modify to RESET. No context takes or posts requests meanwhile. */
 void kwarp_sq_reset(struct kwarp_sq *sq)
 {
 	sq->next = 0;

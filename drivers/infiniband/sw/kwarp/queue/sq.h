@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The send queue: taken in order by the transmit step, completed in order however
- * late a Read or atomic operation in the middle is answered (5040-5.5-22).
+ * The send queue. The transmit runner (the context that sends for a stream at the moment) takes
+ * requests in order. They complete in order, too, even if the response to a Read or atomic
+ * operation comes after later requests have been sent (5040-5.5-22).
  */
 #ifndef KWARP_QUEUE_SQ_H
 #define KWARP_QUEUE_SQ_H
@@ -14,14 +15,14 @@
 #include "wqe.h"
 
 /**
- * struct kwarp_sq_done - what is needed to complete a request
+ * struct kwarp_sq_done - what is kept of a request for its completion
  * @id: wr_id
  * @byte_len: octets, for a Read or atomic operation
  * @vendor_err: see struct kwarp_cqe
  * @opcode: enum kwarp_wr_opcode
  * @status: enum kwarp_wc_status
  * @signaled: the consumer wants a completion on success
- * @awaits: a Read or atomic operation whose response has not come
+ * @awaits: a Read or atomic operation, and the response has not come in
  */
 struct kwarp_sq_done {
 	u64 id;
@@ -36,20 +37,20 @@ struct kwarp_sq_done {
 /**
  * struct kwarp_sq - send queue
  * @ring: the entries, perhaps shared with user space; immutable
- * @siw: ring of a program that speaks siw's uABI, whose requests are moved to @ring, which is not
- *	shared then; or NULL; immutable; what is in it belongs to who takes
- * @done: one for each slot of @ring; the array is immutable
+ * @siw: ring of a program that uses siw's uABI; its requests are moved to @ring, which is not
+ *	shared then; NULL: none; pointer immutable, contents owned by the transmit runner
+ * @done: one for each slot of @ring; pointer immutable
  * @cq: where requests complete; immutable
- * @ibqp: whose they are; immutable
+ * @ibqp: the queue pair; immutable
  * @sig_all: every request is signaled; immutable
  * @user: user space posts; immutable
- * @rfc7306: requests of that RFC may be posted; immutable
+ * @rfc7306: requests of RFC 7306 (atomic operations, immediate data) may be posted; immutable
  * @max_wr: entries that the consumer may post; immutable
- * @next: first entry not yet taken; the transmit runner's, READ_ONCE without
+ * @next: first entry not yet taken; written by the transmit runner, READ_ONCE elsewhere
  * @lock: protects @sent, @retired and the contents of @done; any context but hard
  *	interrupt, bottom halves off; taken before the CQ's lock
- * @sent: entries before it are with TCP (or failed)
- * @retired: entries before it are completed
+ * @sent: TCP has taken the entries before this index (or they have failed)
+ * @retired: the entries before this index have completed
  * @post_lock: kernel consumers: serialises posting
  * @posted: kernel consumers: next entry to write, under @post_lock
  */
@@ -77,8 +78,8 @@ struct kwarp_sq {
 enum kwarp_take {
 	KWARP_TAKE_NONE,	/* nothing posted */
 	KWARP_TAKE_OK,
-	KWARP_TAKE_BAD,		/* an entry, but no valid one */
-	KWARP_TAKE_CORRUPT,	/* user space destroyed the indices */
+	KWARP_TAKE_BAD,		/* an entry that is not valid */
+	KWARP_TAKE_CORRUPT,	/* user space has written an impossible index */
 };
 
 int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loading work requests out of rings that user space may scribble into.
+ * Loading work requests from rings that user space may write to at any time.
  */
 #include "wqe.h"
 
@@ -32,7 +32,7 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .max_sge = KWARP_MAX_SGE,
 				 .op = { KWARP_OP_SEND_INV, KWARP_OP_SEND_SE_INV },
 				 .ib_wr = IB_WR_SEND_WITH_INV, .ib_wc = IB_WC_SEND },
-	/* The sink of a program is a region of user space, which cannot be invalidated. */
+	/* Not for programs: the sink is a region of user space, which cannot be invalidated. */
 	[KWARP_WR_READ_INV]  = { .kernel = true, .awaits = true, .remote = true, .inv = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
 				 .ib_wr = IB_WR_RDMA_READ_WITH_INV, .ib_wc = IB_WC_RDMA_READ },
@@ -41,7 +41,7 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 	[KWARP_WR_BIND_MW]   = { .user = true, .local = true, .ib_wc = IB_WC_BIND_MW },
 	[KWARP_WR_REG_MR]    = { .kernel = true, .local = true,
 				 .ib_wr = IB_WR_REG_MR, .ib_wc = IB_WC_REG_MR },
-	/* 7306-6.1-1, 7306-D-2: the Write has gone when its Immediate Data goes. */
+	/* 7306-6.1-1, 7306-D-2: sent as a Write, and then a message with the Immediate Data. */
 	[KWARP_WR_WRITE_IMM] = { .user = true, .kernel = true, .inlined = true, .remote = true,
 				 .imm = true, .rfc7306 = true, .max_sge = KWARP_MAX_SGE,
 				 .op = { KWARP_OP_IMM, KWARP_OP_IMM_SE },
@@ -92,14 +92,14 @@ static bool sgl_len(const struct kwarp_sge *sge, u32 n, u32 *len)
  * @user: the ring belongs to user space
  *
  * Context: any.
- * Return: false if the entry makes no sense.
+ * Return: false: the entry is not valid.
  */
 bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool user)
 {
 	u32 room = stride - sizeof(wqe->e);
 
 	memcpy(&wqe->e, slot, sizeof(wqe->e));
-	/* From here on only the private copy counts. */
+	/* Only the private copy is read after this, whatever the compiler would prefer. */
 	barrier();
 	wqe->len = 0;
 	wqe->rule = kwarp_wr_rule(wqe->e.opcode);
@@ -121,7 +121,7 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* 7306-D-7 */
 }
 
-/* The same for a receive entry. */
+/* Copy a receive entry and validate the copy. Return: false: not valid; @rwqe->id is set. */
 bool kwarp_rwqe_load(struct kwarp_rwqe *rwqe, const void *slot, u32 stride)
 {
 	struct kwarp_rqe e;

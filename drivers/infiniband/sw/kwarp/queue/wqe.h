@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Private copies of queue entries: copied once from shared memory, then validated,
- * and only then looked at by anything else.
+ * Private copies of queue entries: copied once from shared memory, then validated. All other code
+ * uses the copies only.
  */
 #ifndef KWARP_QUEUE_WQE_H
 #define KWARP_QUEUE_WQE_H
@@ -10,20 +10,20 @@
 #include "ring.h"
 
 /**
- * struct kwarp_wr_rule - what a send work request of one opcode may have, and what it does
- * @user: user space may post it
- * @kernel: kernel consumers may, as @ib_wr
- * @inlined: its payload may be inline
- * @remote: it names remote memory: raddr, rkey
- * @inv: it invalidates an STag: inv_stag or, a Read, that of its sink
- * @imm: Immediate Data follows its payload
- * @atomic: it is an atomic operation
- * @awaits: it completes with the peer's response: a Read or an atomic operation
- * @rfc7306: it needs that RFC
- * @local: it touches no wire
- * @max_sge: most elements
- * @op: what carries its payload: enum kwarp_rdmap_op, without and with KWARP_WR_SOLICITED;
- *	with @imm: what carries the Immediate Data
+ * struct kwarp_wr_rule - the rule for send work requests of one opcode
+ * @user: user space may post such a request
+ * @kernel: kernel consumers may post it, as @ib_wr
+ * @inlined: the payload may be inline
+ * @remote: the request names remote memory: raddr, rkey
+ * @inv: the request invalidates an STag: inv_stag; a Read: the STag of its sink
+ * @imm: Immediate Data follows the payload
+ * @atomic: atomic operation
+ * @awaits: the request completes with the peer's response: a Read or an atomic operation
+ * @rfc7306: the request needs RFC 7306
+ * @local: the request sends nothing
+ * @max_sge: limit for the elements of the scatter/gather list
+ * @op: RDMAP message that carries the payload (with @imm: the Immediate Data): enum
+ *	kwarp_rdmap_op, without and with KWARP_WR_SOLICITED
  * @ib_wr: enum ib_wr_opcode
  * @ib_wc: enum ib_wc_opcode
  */
@@ -45,8 +45,8 @@ struct kwarp_wr_rule {
 };
 
 /**
- * struct kwarp_wqe - send work request, private
- * @rule: that of its opcode
+ * struct kwarp_wqe - send work request, private copy
+ * @rule: rule of the opcode
  * @e: fixed part
  * @sge: scatter/gather list, without KWARP_WR_INLINE
  * @data: payload, with KWARP_WR_INLINE
@@ -63,10 +63,10 @@ struct kwarp_wqe {
 };
 
 /**
- * struct kwarp_rwqe - receive work request, private
+ * struct kwarp_rwqe - receive work request, private copy
  * @id: wr_id
- * @num_sge: elements
- * @len: room, octets
+ * @num_sge: elements in @sge
+ * @len: total length of @sge, octets
  * @sge: scatter list
  */
 struct kwarp_rwqe {
@@ -76,10 +76,10 @@ struct kwarp_rwqe {
 	struct kwarp_sge sge[KWARP_MAX_SGE];
 };
 
-/* Nobody may post what is no opcode; it completes as a Send. */
+/* The rule of an opcode. For an unknown opcode: nobody may post it, and it completes as a Send. */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 
-/* Octets per ring entry that hold @sges elements and @inl inline octets. */
+/* Return: size of a ring entry for @sges elements, or for @inl inline octets: a power of two. */
 u32 kwarp_sqe_stride(u32 sges, u32 inl);
 u32 kwarp_rqe_stride(u32 sges);
 
