@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Completion queues: publication, events, overflow, resizing, what a poll returns. */
+/* Tests of completion queues: publication, events, overflow, resizing, polling. */
 #include <kunit/test.h>
 #include <linux/completion.h>
 #include <linux/kthread.h>
@@ -17,14 +17,14 @@ static int cq_test_init(struct kunit *test)
 	return 0;
 }
 
-/* As a kernel consumer has it. */
+/* Make @cq the queue of a kernel consumer. */
 static void make_kernel(struct kunit *test, struct kwarp_cq *cq)
 {
 	cq->qp = kunit_kcalloc(test, kwarp_ring_size(&cq->ring), sizeof(*cq->qp), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, cq->qp);
 }
 
-static void add(struct kwarp_cq *cq, u64 id, u8 status, u32 flags, struct ib_qp *qp)
+static void add_entry(struct kwarp_cq *cq, u64 id, u8 status, u32 flags, struct ib_qp *qp)
 {
 	struct kwarp_cqe cqe = {
 		.id = id,
@@ -37,16 +37,16 @@ static void add(struct kwarp_cq *cq, u64 id, u8 status, u32 flags, struct ib_qp 
 	kwarp_cq_add(cq, &cqe, qp);
 }
 
-/* One batch of one entry; returns what is to be done. */
-static u32 push(struct kwarp_cq *cq, u64 id, u8 status, u32 flags)
+/* Add a batch of one entry. Return: as kwarp_cq_end(). */
+static u32 push_entry(struct kwarp_cq *cq, u64 id, u8 status, u32 flags)
 {
 	unsigned long irqflags = kwarp_cq_begin(cq);
 
-	add(cq, id, status, flags, NULL);
+	add_entry(cq, id, status, flags, NULL);
 	return kwarp_cq_end(cq, irqflags);
 }
 
-static void expect(struct kunit *test, u64 id)
+static void expect_entries(struct kunit *test, u64 id)
 {
 	test_cq_expect(test, test->priv, id, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 }
@@ -63,29 +63,29 @@ static void test_publication(struct kunit *test)
 
 	test_cq_start_at(t, U32_MAX - 1);
 	irqflags = kwarp_cq_begin(&t->cq);
-	add(&t->cq, 1, KWARP_WC_SUCCESS, 0, NULL);
+	add_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0, NULL);
 	kwarp_cq_add(&t->cq, &want, NULL);
-	add(&t->cq, 2, KWARP_WC_SUCCESS, 0, NULL);
-	/* not before the end of the batch */
+	add_entry(&t->cq, 2, KWARP_WC_SUCCESS, 0, NULL);
+	/* the entry is not published before the end of the batch */
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, U32_MAX - 1);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, 1);
-	expect(test, 1);
+	expect_entries(test, 1);
 	KUNIT_EXPECT_MEMEQ(test, test_cq_pop(t), &want, sizeof(want));
-	expect(test, 2);
+	expect_entries(test, 2);
 	test_cq_none(test, t);
-	/* the kernel has not written what is user space's */
+	/* the kernel has not written cons, which belongs to user space */
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->cons, 1);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 }
 
 /**
  * struct arm_case - does this completion raise an event?
- * @desc: name
+ * @desc: name of the case
  * @arm: how the consumer has armed
- * @status: of the entry
- * @flags: of the entry
- * @raise: expected
+ * @status: status of the entry
+ * @flags: flags of the entry
+ * @raise: an event is expected
  */
 struct arm_case {
 	const char *desc;
@@ -118,30 +118,30 @@ static void test_arm(struct kunit *test)
 	u32 raise = c->raise ? KWARP_CQ_RAISE : 0;
 
 	hdr->arm = c->arm;
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, c->status, c->flags), raise);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, c->status, c->flags), raise);
 	KUNIT_EXPECT_EQ(test, hdr->arm, c->raise ? 0 : c->arm);
-	/* once */
+	/* an arming raises one event only */
 	if (c->raise)
-		KUNIT_EXPECT_EQ(test, push(&t->cq, 2, c->status, c->flags), 0);
+		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 2, c->status, c->flags), 0);
 }
 
-/* Anything solicited in a batch counts, nothing of an earlier one does. */
+/* Any solicited entry of a batch raises an event, but none of an earlier batch does. */
 static void test_arm_batch(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
 	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
 	unsigned long irqflags;
 
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED), 0);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED), 0);
 	hdr->arm = KWARP_CQ_ARM_SOLICITED;
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 2, KWARP_WC_SUCCESS, 0), 0);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 2, KWARP_WC_SUCCESS, 0), 0);
 	hdr->cons = 2;
 	irqflags = kwarp_cq_begin(&t->cq);
-	add(&t->cq, 3, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED, NULL);
-	add(&t->cq, 4, KWARP_WC_SUCCESS, 0, NULL);
+	add_entry(&t->cq, 3, KWARP_WC_SUCCESS, KWARP_CQE_SOLICITED, NULL);
+	add_entry(&t->cq, 4, KWARP_WC_SUCCESS, 0, NULL);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), KWARP_CQ_RAISE);
 
-	/* nothing added: nothing to tell */
+	/* a batch without entries raises no event */
 	hdr->arm = KWARP_CQ_ARM_NEXT;
 	irqflags = kwarp_cq_begin(&t->cq);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), 0);
@@ -170,7 +170,7 @@ static void test_notify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->raised + t->lost, 4);
 }
 
-/* A kernel consumer: not before the caller has let go, and once for all. */
+/* A kernel consumer's handler is called after bottom halves are on again, once for two events. */
 static void test_notify_kernel(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -188,7 +188,7 @@ static void test_notify_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->raised, 1);
 	KUNIT_EXPECT_EQ(test, t->lost, 1);
 	KUNIT_EXPECT_EQ(test, t->other, 0);
-	/* Still fit for use. */
+	/* The queue still works. */
 	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
 	kwarp_cq_settle(&t->cq);
 	KUNIT_EXPECT_EQ(test, t->raised, 2);
@@ -196,14 +196,14 @@ static void test_notify_kernel(struct kunit *test)
 
 static DECLARE_COMPLETION(settled);
 
-static int settle(void *cq)
+static int settle_cq(void *cq)
 {
 	kwarp_cq_settle(cq);
 	complete(&settled);
 	return 0;
 }
 
-/* The end of a queue pair waits until the consumer has been told, however late that is. */
+/* kwarp_cq_settle() waits until the consumer's handler has been called. */
 static void test_settle(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -214,7 +214,7 @@ static void test_settle(struct kunit *test)
 	reinit_completion(&settled);
 	tasklet_disable(&t->cq.tell);
 	kwarp_cq_notify(&t->cq, KWARP_CQ_RAISE);
-	task = kthread_run(settle, &t->cq, "kwarp-settle");
+	task = kthread_run(settle_cq, &t->cq, "kwarp-settle");
 	KUNIT_EXPECT_FALSE(test, IS_ERR(task));
 	KUNIT_EXPECT_EQ(test, wait_for_completion_timeout(&settled, HZ / 20), 0);
 	KUNIT_EXPECT_EQ(test, t->raised, 0);
@@ -230,26 +230,26 @@ static void test_overflow(struct kunit *test)
 
 	test_cq_start_at(t, U32_MAX - 2);
 	for (i = 0; i < ENTRIES; i++)
-		KUNIT_EXPECT_EQ(test, push(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
+		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0), 0);
 	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 98, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 98, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST);
 	KUNIT_EXPECT_TRUE(test, t->cq.overflow);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
-	/* said once, even if it happens again */
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 99, KWARP_WC_SUCCESS, 0), 0);
+	/* the second overflow is not reported */
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 99, KWARP_WC_SUCCESS, 0), 0);
 
-	/* what was there before is intact, and there is room again */
+	/* the earlier entries are intact; polling them makes room again */
 	for (i = 0; i < ENTRIES; i++)
-		expect(test, i);
+		expect_entries(test, i);
 	test_cq_none(test, t);
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 100, KWARP_WC_SUCCESS, 0), 0);
-	expect(test, 100);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 100, KWARP_WC_SUCCESS, 0), 0);
+	expect_entries(test, 100);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
 }
 
-/* Lost and published in one batch: both are said. */
+/* A batch with a published and a lost entry reports both. */
 static void test_overflow_armed(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -259,12 +259,12 @@ static void test_overflow_armed(struct kunit *test)
 	t->cq.ring.hdr->arm = KWARP_CQ_ARM_NEXT;
 	irqflags = kwarp_cq_begin(&t->cq);
 	for (i = 0; i <= ENTRIES; i++)
-		add(&t->cq, i, KWARP_WC_SUCCESS, 0, NULL);
+		add_entry(&t->cq, i, KWARP_WC_SUCCESS, 0, NULL);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_end(&t->cq, irqflags), KWARP_CQ_RAISE | KWARP_CQ_LOST);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, ENTRIES);
 }
 
-/* A consumer index that cannot be: entries are lost, nothing else. */
+/* With an impossible consumer index entries are lost; there is no other effect. */
 static void test_corrupt_cons(struct kunit *test)
 {
 	static const u32 cons[] = { 11, 0x80000000, 10 - ENTRIES - 1, U32_MAX };
@@ -276,7 +276,7 @@ static void test_corrupt_cons(struct kunit *test)
 		t->cq.overflow = false;
 		t->cq.reported = false;
 		t->cq.ring.hdr->cons = cons[i];
-		KUNIT_EXPECT_EQ_MSG(test, push(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST,
+		KUNIT_EXPECT_EQ_MSG(test, push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_LOST,
 				    "cons %#x", cons[i]);
 		KUNIT_EXPECT_EQ(test, t->cq.prod, 10);
 	}
@@ -291,7 +291,7 @@ static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
 	return ring;
 }
 
-static int replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
+static int replace_ring(struct kwarp_cq *cq, struct kwarp_ring *ring)
 {
 	int ret;
 
@@ -329,29 +329,29 @@ static void test_replace(struct kunit *test)
 	bool room;
 	u32 i;
 
-	/* the unread ones lie across the end of the old ring */
+	/* the unread entries wrap around the end of the old ring */
 	test_cq_start_at(t, U32_MAX - 1);
 	for (i = 0; i < c->unread; i++)
-		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
 	t->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
 	t->cq.ring.hdr->polls = 77;
 
-	KUNIT_EXPECT_EQ(test, replace(&t->cq, ring), c->ok ? 0 : -EINVAL);
-	/* one is in use, the other one comes back */
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, ring), c->ok ? 0 : -EINVAL);
+	/* the queue uses one ring, the other one is returned */
 	KUNIT_EXPECT_MEMEQ(test, &t->cq.ring, c->ok ? &new : &old, sizeof(old));
 	KUNIT_EXPECT_MEMEQ(test, ring, c->ok ? &old : &new, sizeof(old));
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->arm, KWARP_CQ_ARM_SOLICITED);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->polls, 77);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, 0);
 	room = c->unread < kwarp_ring_size(&t->cq.ring);
-	KUNIT_EXPECT_EQ(test, push(&t->cq, c->unread, KWARP_WC_SUCCESS, 0),
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, c->unread, KWARP_WC_SUCCESS, 0),
 			room ? 0 : KWARP_CQ_LOST);
 	for (i = 0; i < c->unread + room; i++)
-		expect(test, i);
+		expect_entries(test, i);
 	test_cq_none(test, t);
 }
 
-/* More than are copied under the lock. */
+/* More entries than are copied under the lock. */
 static void test_replace_many(struct kunit *test)
 {
 	const u32 n = 3 * KWARP_IRQ_OFF_BATCH;
@@ -360,9 +360,9 @@ static void test_replace_many(struct kunit *test)
 
 	test_cq_start_at(t, U32_MAX - 1);
 	for (i = 0; i < n; i++)
-		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
-	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, KWARP_IRQ_OFF_BATCH)), -EINVAL);
-	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, n)), 0);
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, new_ring(test, KWARP_IRQ_OFF_BATCH)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, new_ring(test, n)), 0);
 	for (i = 0; i < n; i++)
 		test_cq_expect(test, t, i, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 	test_cq_none(test, t);
@@ -374,17 +374,17 @@ static void test_replace_failed(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i <= ENTRIES; i++)
-		push(&t->cq, i, KWARP_WC_SUCCESS, 0);
-	KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, 2 * ENTRIES)), 0);
+		push_entry(&t->cq, i, KWARP_WC_SUCCESS, 0);
+	KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, new_ring(test, 2 * ENTRIES)), 0);
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->flags, KWARP_RING_ERROR);
 	KUNIT_EXPECT_TRUE(test, t->cq.overflow);
-	KUNIT_EXPECT_EQ(test, push(&t->cq, ENTRIES, KWARP_WC_SUCCESS, 0), 0);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, ENTRIES, KWARP_WC_SUCCESS, 0), 0);
 	for (i = 0; i <= ENTRIES; i++)
-		expect(test, i);
+		expect_entries(test, i);
 	test_cq_none(test, t);
 }
 
-/* With a consumer index that cannot be, there is nothing to keep. */
+/* With an impossible consumer index no entries are kept. */
 static void test_replace_corrupt(struct kunit *test)
 {
 	static const u32 cons[] = { 3, ENTRIES, 0x80000000, 2 - ENTRIES - 1 };
@@ -393,12 +393,12 @@ static void test_replace_corrupt(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(cons); i++) {
 		struct test_cq *t = test_cq_new(test, ENTRIES);
 
-		push(&t->cq, 0, KWARP_WC_SUCCESS, 0);
-		push(&t->cq, 1, KWARP_WC_SUCCESS, 0);
+		push_entry(&t->cq, 0, KWARP_WC_SUCCESS, 0);
+		push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0);
 		t->cq.ring.hdr->cons = cons[i];
-		KUNIT_EXPECT_EQ(test, replace(&t->cq, new_ring(test, 1)), 0);
+		KUNIT_EXPECT_EQ(test, replace_ring(&t->cq, new_ring(test, 1)), 0);
 		test_cq_none(test, t);
-		KUNIT_EXPECT_EQ(test, push(&t->cq, 7, KWARP_WC_SUCCESS, 0), 0);
+		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 7, KWARP_WC_SUCCESS, 0), 0);
 		test_cq_expect(test, t, 7, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 	}
 }
@@ -414,17 +414,17 @@ static void test_req_notify(struct kunit *test)
 	hdr->arm = 0;
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 	KUNIT_EXPECT_EQ(test, hdr->arm, KWARP_CQ_ARM_NEXT);
-	/* the wider wish stands */
+	/* arming for solicited events does not narrow an earlier arming for all */
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
 	KUNIT_EXPECT_TRUE(test, hdr->arm & KWARP_CQ_ARM_NEXT);
-	KUNIT_EXPECT_EQ(test, push(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);
+	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, KWARP_WC_SUCCESS, 0), KWARP_CQ_RAISE);
 	KUNIT_EXPECT_EQ(test, hdr->arm, 0);
 
-	/* an entry is there: said to those who ask */
+	/* an unpolled entry is reported with IB_CQ_REPORT_MISSED_EVENTS only */
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP), 0);
 	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 	KUNIT_EXPECT_GT(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_SOLICITED | missed), 0);
-	expect(test, 1);
+	expect_entries(test, 1);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_arm(&t->cq.ibcq, IB_CQ_NEXT_COMP | missed), 0);
 }
 
@@ -432,7 +432,7 @@ static void push_qp(struct kwarp_cq *cq, u64 id, struct ib_qp *qp)
 {
 	unsigned long irqflags = kwarp_cq_begin(cq);
 
-	add(cq, id, KWARP_WC_SUCCESS, 0, qp);
+	add_entry(cq, id, KWARP_WC_SUCCESS, 0, qp);
 	kwarp_cq_end(cq, irqflags);
 }
 
@@ -471,7 +471,7 @@ static void test_forget(struct kunit *test)
 	struct ib_wc wc[ENTRIES];
 	u32 i;
 
-	/* user space has no such thing */
+	/* nothing happens for a queue of user space */
 	kwarp_cq_forget_qp(&t->cq, &gone);
 	make_kernel(test, &t->cq);
 	test_cq_start_at(t, 3);
@@ -481,14 +481,14 @@ static void test_forget(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), 1);
 	KUNIT_EXPECT_EQ(test, wc[0].wr_id, 1);
 	KUNIT_EXPECT_PTR_EQ(test, wc[0].qp, &stays);
-	/* the slots of the others are free again */
+	/* the slots are free again */
 	for (i = 0; i < ENTRIES; i++)
 		push_qp(&t->cq, 10 + i, &stays);
 	KUNIT_EXPECT_FALSE(test, t->cq.overflow);
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), ENTRIES);
 }
 
-/* Forgotten ones do not count against what the consumer asked for. */
+/* Entries of a destroyed queue pair do not count for the number that a poll returns. */
 static void test_forget_skips(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -508,7 +508,7 @@ static void test_forget_skips(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
 }
 
-/* More than are looked at with interrupts off, and behind the end of the ring. */
+/* More entries than are handled with interrupts off, wrapping around the end of the ring. */
 static void test_forget_many(struct kunit *test)
 {
 	const u32 n = 4 * KWARP_IRQ_OFF_BATCH;
@@ -618,7 +618,7 @@ static void test_poll_opcode(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, wc.wr_id, 1000 + i);
 		KUNIT_EXPECT_EQ(test, wc.byte_len, 2000 + i);
 		KUNIT_EXPECT_EQ(test, wc.vendor_err, 4000 + i);
-		/* A union: the octets are the same. */
+		/* wc.ex is a union, so this compares imm_data, too. */
 		KUNIT_EXPECT_EQ(test, wc.ex.invalidate_rkey,
 				inval ? 3000 + i : imm ? 5000 + i : 0);
 	}

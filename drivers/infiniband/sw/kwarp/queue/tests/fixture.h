@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Queues as user space has them, and a CQ that counts what its consumer hears. */
+/* Queues of user space, and a CQ that counts the calls of its handlers. */
 #ifndef KWARP_QUEUE_FIXTURE_H
 #define KWARP_QUEUE_FIXTURE_H
 
@@ -7,7 +7,7 @@
 
 #include "../cq.h"
 
-/* vendor_err of what is flushed. */
+/* vendor_err of flushed requests. */
 #define TEST_FLUSH_CODE	0x2301
 #define TEST_QPN	0x123456
 
@@ -30,7 +30,7 @@ static inline void test_ring_free(void *ring)
 	kwarp_ring_fini(ring);
 }
 
-/* @ring lives at least as long as memory that the test has allocated before. */
+/* Make a ring, which is freed at the end of the test. @ring itself must still exist then. */
 static inline void test_ring_init(struct kunit *test, struct kwarp_ring *ring,
 				  u32 entries, u32 stride)
 {
@@ -72,7 +72,7 @@ static inline struct test_cq *test_cq_new(struct kunit *test, u32 entries)
 	return t;
 }
 
-/* All indices of a new queue, as if it had run for long. */
+/* Set all indices of a new queue, as if it had been used for a long time. */
 static inline void test_cq_start_at(struct test_cq *t, u32 index)
 {
 	t->cq.prod = index;
@@ -80,7 +80,7 @@ static inline void test_cq_start_at(struct test_cq *t, u32 index)
 	t->cq.ring.hdr->cons = index;
 }
 
-/* What user space does: the oldest published entry, or NULL. */
+/* Poll like user space. Return: the oldest published entry, or NULL. */
 static inline const struct kwarp_cqe *test_cq_pop(struct test_cq *t)
 {
 	struct kwarp_ring_hdr *hdr = t->cq.ring.hdr;
@@ -106,7 +106,7 @@ static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,
 	KUNIT_EXPECT_EQ_MSG(test, cqe->opcode, opcode, "id %llu", id);
 	KUNIT_EXPECT_EQ_MSG(test, cqe->status, status, "id %llu", id);
 	KUNIT_EXPECT_EQ(test, cqe->qpn, TEST_QPN);
-	/* 5040-5.4-8: why, if it was flushed */
+	/* 5040-5.4-8: flushed entries have the reason in vendor_err */
 	if (status == KWARP_WC_SUCCESS || status == KWARP_WC_FLUSH_ERR)
 		KUNIT_EXPECT_EQ_MSG(test, cqe->vendor_err, status ? TEST_FLUSH_CODE : 0,
 				    "id %llu", id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The payer of a queue: the memory cgroup of the process, for every octet; nobody for a kernel
- * consumer, since it would be the task that runs by chance. The code is included; allocations
- * are the real ones, and noted.
+ * Tests of memory accounting: all memory of a process's queue is charged to its memory cgroup; a
+ * kernel consumer's is not charged, because any task may be running when it is allocated. The code
+ * under test is included; allocations are the real ones, and are added up.
  */
 #include <kunit/test.h>
 
@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-/* Other suites have the functions under their own names. */
+/* Other suites in the same module define these functions, too. */
 #define kwarp_ring_init		payer_ring_init
 #define kwarp_ring_octets	payer_ring_octets
 #define kwarp_ring_place	payer_ring_place
@@ -37,10 +37,10 @@
 #define kwarp_rq_flush		payer_rq_flush
 #define kwarp_rq_reset		payer_rq_reset
 
-/* Octets that a memory cgroup pays for, and those that none does. */
+/* Octets that are charged to a memory cgroup, and octets that are not. */
 static size_t paid, unpaid;
 
-static void note(size_t len, gfp_t gfp)
+static void note_octets(size_t len, gfp_t gfp)
 {
 	if (gfp & __GFP_ACCOUNT)
 		paid += len;
@@ -50,19 +50,19 @@ static void note(size_t len, gfp_t gfp)
 
 static struct page *note_page(gfp_t gfp)
 {
-	note(PAGE_SIZE, gfp);
+	note_octets(PAGE_SIZE, gfp);
 	return alloc_page(gfp);
 }
 
 static void *note_array(size_t n, size_t size, gfp_t gfp)
 {
-	note(n * size, gfp);
+	note_octets(n * size, gfp);
 	return kvmalloc_array(n, size, gfp);
 }
 
 static void *note_zeroed(size_t n, size_t size, gfp_t gfp)
 {
-	note(n * size, gfp);
+	note_octets(n * size, gfp);
 	return kvcalloc(n, size, gfp);
 }
 
@@ -82,7 +82,7 @@ static void *note_zeroed(size_t n, size_t size, gfp_t gfp)
 #define RING_LEN	(KWARP_RING_ENTRIES_OFFSET + 1024 * STRIDE)
 #define PAGES		(PAGE_ALIGN(RING_LEN) / PAGE_SIZE)
 
-/* Its pages, and the list of them. */
+/* Memory of a ring: its pages, and the list of pages. */
 static const size_t ring_cost = PAGES * (PAGE_SIZE + sizeof(struct page *));
 
 static void expect_payer(struct kunit *test, bool user, size_t cost)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Kernel consumers' requests into rings, as the transmit step then finds them. */
+/* Tests of posting by kernel consumers: the entries that the transmit runner finds. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
@@ -8,10 +8,10 @@
 #include "../sq.h"
 #include "fixture.h"
 
-#define MAX_WR	5	/* in rings of 8 */
-#define MAX_SGE	13	/* as many as an entry of 256 octets holds */
-#define INLINE	208	/* likewise */
-#define RQ_SGE	2	/* fewer than an entry of 64 octets holds */
+#define MAX_WR	5	/* in rings of 8 entries */
+#define MAX_SGE	13	/* the most for an entry of 256 octets */
+#define INLINE	208	/* octets, the most for an entry of 256 octets */
+#define RQ_SGE	2	/* an entry of 64 octets has room for 3 */
 
 #define RADDR		(U64_MAX - 5)
 #define RKEY		0x87654321
@@ -76,7 +76,7 @@ static const struct kwarp_wqe *post_one(struct kunit *test, const struct ib_send
 	return &t->wqe;
 }
 
-static void refuse(struct kunit *test, const struct ib_send_wr *wr)
+static void expect_refusal(struct kunit *test, const struct ib_send_wr *wr)
 {
 	struct post_test *t = test->priv;
 	const struct ib_send_wr *bad = NULL;
@@ -123,7 +123,7 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->sge[3].lkey, 0xcc03);
 }
 
-/* What each kind of request says in its entry, with the most elements that it may have. */
+/* The entry of each kind of request, with the largest number of elements. */
 static const struct {
 	enum ib_wr_opcode ib;
 	struct kwarp_sqe want;
@@ -160,16 +160,16 @@ static void test_form(struct kunit *test)
 		if (!want->num_sge)
 			continue;
 		wr->num_sge++;
-		refuse(test, wr);
+		expect_refusal(test, wr);
 		wr->num_sge = 0;
 		KUNIT_EXPECT_EQ(test, post_one(test, wr)->len, 0);
 		wr->send_flags = IB_SEND_INLINE;
 		if (want->num_sge == 1)
-			refuse(test, wr);
+			expect_refusal(test, wr);
 	}
 }
 
-/* 7306-6.1-1, 7306-D-3: as it is given, in network order or not. */
+/* 7306-6.1-1, 7306-D-3: Immediate Data is not converted. */
 static void test_write_imm(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -184,7 +184,7 @@ static void test_write_imm(struct kunit *test)
 		.remote_addr = RADDR, .rkey = RKEY,
 	};
 
-	refuse(test, &wr.wr);
+	expect_refusal(test, &wr.wr);
 	t->sq.rfc7306 = true;
 	KUNIT_EXPECT_MEMEQ(test, &post_one(test, &wr.wr)->e, &want, sizeof(want));
 }
@@ -213,22 +213,22 @@ static void test_atomic(struct kunit *test)
 
 		t->sq.rfc7306 = false;
 		t->sge[0].length = 8;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		t->sq.rfc7306 = true;
 		KUNIT_EXPECT_MEMEQ(test, &post_one(test, &wr.wr)->e, &want, sizeof(want));
 		/* 7306-D-7 */
 		t->sge[0].length = 4;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		t->sge[0].length = 16;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		t->sge[0].length = 8;
 		wr.wr.num_sge = 2;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		wr.wr.num_sge = 0;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		wr.wr.num_sge = 1;
 		wr.wr.send_flags = IB_SEND_INLINE;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 	}
 }
 
@@ -247,14 +247,14 @@ static void test_refused(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(ops); i++) {
 		wr.wr.opcode = ops[i];
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 	}
 	for (i = 0; i < ARRAY_SIZE(counts); i++) {
 		wr.wr.num_sge = counts[i];
 		wr.wr.opcode = IB_WR_SEND;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 		wr.wr.opcode = IB_WR_RDMA_WRITE;
-		refuse(test, &wr.wr);
+		expect_refusal(test, &wr.wr);
 	}
 }
 
@@ -276,24 +276,24 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
 	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
 	KUNIT_EXPECT_MEMEQ(test, wqe->data, t->data, INLINE);
-	/* taken when posted */
+	/* inline data has been copied by the post */
 	memset(t->data, 0, sizeof(t->data));
 	KUNIT_EXPECT_EQ(test, wqe->data[0], 255);
 
 	sge[2].length++;
-	refuse(test, &wr);
-	sge[2].length = U32_MAX - 99;	/* a sum of 2^32 */
-	refuse(test, &wr);
+	expect_refusal(test, &wr);
+	sge[2].length = U32_MAX - 99;	/* the sum is 2^32 */
+	expect_refusal(test, &wr);
 	sge[0].length = INLINE + 1;
 	wr.num_sge = 1;
-	refuse(test, &wr);
+	expect_refusal(test, &wr);
 	wr.num_sge = 0;
 	wqe = post_one(test, &wr);
 	KUNIT_EXPECT_EQ(test, wqe->e.flags, KWARP_WR_INLINE | KWARP_WR_SIGNALED);
 	KUNIT_EXPECT_EQ(test, wqe->len, 0);
 }
 
-/* A chain of Sends with ids from @first on. */
+/* Make a chain of Sends with ids from @first on. */
 static struct ib_send_wr *send_chain(struct kunit *test, u32 n, u64 first)
 {
 	struct ib_send_wr *wr = kunit_kcalloc(test, n, sizeof(*wr), GFP_KERNEL);
@@ -321,7 +321,7 @@ static void expect_ids(struct kunit *test, u64 first, u32 n)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 }
 
-/* The limit is what was asked for, not what the ring holds, and completion frees it. */
+/* The limit is max_wr, not the size of the ring, and completion makes room. */
 static void test_full(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -337,7 +337,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, wr, &bad), -ENOMEM);
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[MAX_WR]);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->prod, start + MAX_WR);
-	/* taken is not completed */
+	/* taking requests makes no room */
 	expect_ids(test, 0, MAX_WR);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_post(&t->sq, bad, &bad), -ENOMEM);
 	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_send_wr *)&wr[MAX_WR]);
@@ -353,7 +353,7 @@ static void test_full(struct kunit *test)
 	expect_ids(test, MAX_WR + 1, 1);
 }
 
-/* One that makes no sense ends the chain; those before it are posted. */
+/* An invalid request ends the chain; those before it are posted. */
 static void test_chain(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -369,7 +369,7 @@ static void test_chain(struct kunit *test)
 	expect_ids(test, 52, 2);
 }
 
-/* A slot that held a longer request shows nothing of it. */
+/* An entry has no remains of a longer request that was in its slot before. */
 static void test_slot_reuse(struct kunit *test)
 {
 	struct post_test *t = test->priv;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Read queues at every depth that matters: 0, 1, powers of two and between. */
+/* Tests of Read queues with depths of 0, 1, powers of two and numbers between. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -21,7 +21,7 @@ static void depth_desc(const struct depth_case *c, char *desc)
 
 KUNIT_ARRAY_PARAM(depth, depths, depth_desc);
 
-static void fini(void *q)
+static void fini_queue(void *q)
 {
 	kwarp_readq_fini(q);
 }
@@ -33,7 +33,7 @@ static struct kwarp_readq *new_readq(struct kunit *test, u32 depth, size_t entry
 	KUNIT_ASSERT_NOT_NULL(test, q);
 	memset(q, 0xa5, sizeof(*q));
 	KUNIT_ASSERT_EQ(test, kwarp_readq_init(q, depth, entry), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini, q), 0);
+	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, fini_queue, q), 0);
 	return q;
 }
 
@@ -53,7 +53,7 @@ static void test_init(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, q->o);
 }
 
-static void fill(struct kunit *test, struct kwarp_readq *q, u32 first)
+static void fill_queue(struct kunit *test, struct kwarp_readq *q, u32 first)
 {
 	u32 i;
 
@@ -66,7 +66,7 @@ static void fill(struct kunit *test, struct kwarp_readq *q, u32 first)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_full(q));
 }
 
-static void drain(struct kunit *test, struct kwarp_readq *q, u32 first)
+static void drain_queue(struct kunit *test, struct kwarp_readq *q, u32 first)
 {
 	u32 i;
 
@@ -89,13 +89,13 @@ static void test_fill_drain(struct kunit *test)
 	q->tail = q->head;
 	/* by the third round the indices have wrapped */
 	for (round = 0; round < 5; round++) {
-		fill(test, q, round * 1000);
-		drain(test, q, round * 1000);
+		fill_queue(test, q, round * 1000);
+		drain_queue(test, q, round * 1000);
 	}
 	KUNIT_EXPECT_EQ(test, q->tail, (u32)(U32_MAX + 4 * c->depth));
 }
 
-/* One in, one out, at every filling: both ends wrap apart from each other. */
+/* Push and pop in turn, with every number of entries in the queue. */
 static void test_steady(struct kunit *test)
 {
 	const struct depth_case *c = test->param_value;

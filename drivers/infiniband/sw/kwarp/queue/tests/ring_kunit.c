@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Shape of a ring, and what its free running indices may say. */
+/* Tests of rings: size and layout, and checks of their indices. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
@@ -41,7 +41,7 @@ static void test_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring->len, ALIGN(c->len, L1_CACHE_BYTES));
 	KUNIT_EXPECT_PTR_EQ(test, ring->entries,
 			    (u8 *)ring->hdr + KWARP_RING_ENTRIES_OFFSET);
-	/* what user space maps must not show old contents */
+	/* memory that user space can map must have been zeroed */
 	KUNIT_EXPECT_NULL(test, memchr_inv(ring->hdr, 0, ring->len));
 	end = (u8 *)kwarp_ring_slot(ring, c->size - 1) + c->stride;
 	KUNIT_EXPECT_PTR_EQ(test, end, ring->entries + c->size * c->stride);
@@ -50,7 +50,7 @@ static void test_size(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, ring->hdr);
 }
 
-/* Two rings in one piece of memory: each has its own octets, whatever their sizes. */
+/* Two rings in one allocation do not overlap. */
 static void test_tail(struct kunit *test)
 {
 	const struct size_case *c = test->param_value;
@@ -85,7 +85,7 @@ static void test_slot(struct kunit *test)
 				    (void *)(ring->entries + (i + 2) % 8 * 48));
 }
 
-/* Parameters: where the indices stand. */
+/* Parameters: initial indices. */
 static const u32 starts[] = {
 	0, 1, 7, 0x7ffffff8, 0x7fffffff, 0x80000000, U32_MAX - 8, U32_MAX - 3, U32_MAX
 };

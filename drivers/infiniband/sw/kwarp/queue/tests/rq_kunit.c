@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive queues: order, the limit event of shared ones, flushing, another ring. The code is
- * included, so that something can happen while entries are copied.
+ * Tests of receive queues: order, the limit event of an SRQ, flushing, replacing the ring. The code
+ * under test is included, so that a test can act while entries are copied.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/sched.h>
 
-/* Others' suites have these, too. */
+/* Other suites in the same module define these names, too. */
 #define kwarp_rq_init		tested_rq_init
 #define kwarp_rq_init_behind	tested_rq_init_behind
 #define kwarp_rq_take		tested_rq_take
@@ -18,7 +18,7 @@
 #include "../rq.h"
 #include "fixture.h"
 
-/* What happens between two entries, once. */
+/* Called once, between the copies of two entries. */
 static void (*meanwhile)(void);
 
 static void between_entries(void)
@@ -64,8 +64,8 @@ static void start_at(struct rq_test *t, u32 index)
 	t->rq.ring.hdr->cons = index;
 }
 
-/* User space: @n elements of @id octets each. */
-static void post(struct rq_test *t, u64 id, u32 n)
+/* User space posts a receive of @n elements of @id octets each. */
+static void post_recv(struct rq_test *t, u64 id, u32 n)
 {
 	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
 	struct kwarp_rqe *e = kwarp_ring_slot(&t->rq.ring, hdr->prod);
@@ -79,15 +79,15 @@ static void post(struct rq_test *t, u64 id, u32 n)
 	hdr->prod++;
 }
 
-static enum kwarp_take take(struct rq_test *t)
+static enum kwarp_take take_recv(struct rq_test *t)
 {
 	memset(&t->rwqe, 0xa5, sizeof(t->rwqe));
-	/* always an answer */
+	/* kwarp_rq_take() always sets limit_hit */
 	t->limit_hit = true;
 	return kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit);
 }
 
-static u32 cons(const struct rq_test *t)
+static u32 ring_cons(const struct rq_test *t)
 {
 	return t->rq.ring.hdr->cons;
 }
@@ -96,22 +96,22 @@ static void test_take(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
 
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, t->limit_hit);
-	post(t, 10, 0);
-	post(t, 11, 3);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	post_recv(t, 10, 0);
+	post_recv(t, 11, 3);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 10);
 	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 0);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 	KUNIT_EXPECT_FALSE(test, t->limit_hit);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 11);
 	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 3);
 	KUNIT_EXPECT_EQ(test, t->rwqe.len, 33);
-	KUNIT_EXPECT_EQ(test, cons(t), 2);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
-	KUNIT_EXPECT_EQ(test, cons(t), 2);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 2);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 2);
 }
 
 static void test_order(struct kunit *test)
@@ -122,34 +122,34 @@ static void test_order(struct kunit *test)
 
 	start_at(t, start);
 	while (out < 100) {
-		/* from nearly empty to full and back */
+		/* the queue is sometimes nearly empty, sometimes full */
 		u64 level = in % 3 ? ENTRIES : 2;
 
 		while (in < out + level)
-			post(t, in++, 1);
+			post_recv(t, in++, 1);
 		do {
-			KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+			KUNIT_ASSERT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 			KUNIT_ASSERT_EQ(test, t->rwqe.id, out++);
-			KUNIT_ASSERT_EQ(test, cons(t), (u32)(start + out));
+			KUNIT_ASSERT_EQ(test, ring_cons(t), (u32)(start + out));
 		} while (in - out > out % 4);
 	}
 }
 
-/* One that makes no sense is used up, and known by its id. */
+/* An invalid entry is taken, and its id is reported. */
 static void test_bad(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
 
-	post(t, 1, 4);
-	post(t, 2, U32_MAX);
-	post(t, 3, 3);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_BAD);
+	post_recv(t, 1, 4);
+	post_recv(t, 2, U32_MAX);
+	post_recv(t, 3, 3);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_BAD);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 1);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_BAD);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_BAD);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 2);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 3);
-	KUNIT_EXPECT_EQ(test, cons(t), 3);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 3);
 }
 
 static void test_corrupt(struct kunit *test)
@@ -162,12 +162,12 @@ static void test_corrupt(struct kunit *test)
 	t->rq.limit = 1;
 	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
 		t->rq.ring.hdr->prod = t->rq.next + ahead[i];
-		KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_CORRUPT);
+		KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_CORRUPT);
 		KUNIT_EXPECT_FALSE(test, t->limit_hit);
 		kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 		test_cq_none(test, t->cq);
 	}
-	KUNIT_EXPECT_EQ(test, cons(t), U32_MAX);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), U32_MAX);
 	KUNIT_EXPECT_EQ(test, t->rq.next, U32_MAX);
 }
 
@@ -175,7 +175,7 @@ static const struct limit_case {
 	const char *desc;
 	u32 limit;
 	u32 posted;
-	u32 hit;	/* the take that hits it, from 1; 0: none */
+	u32 hit;	/* number of the take that passes the limit, from 1; 0: none */
 } limits[] = {
 	{ "not armed", 0, 8, 0 },
 	{ "last one", 1, 8, 8 },
@@ -199,18 +199,18 @@ static void test_limit(struct kunit *test)
 	start_at(t, U32_MAX - 3);
 	t->rq.limit = c->limit;
 	for (i = 0; i < c->posted; i++)
-		post(t, i, 1);
+		post_recv(t, i, 1);
 	for (i = 1; i <= c->posted; i++) {
-		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_ASSERT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 		KUNIT_EXPECT_EQ_MSG(test, t->limit_hit, i == c->hit, "take %u", i);
 	}
-	/* one event for one arming, then it takes a new one */
+	/* the limit is not armed any more after its event */
 	KUNIT_EXPECT_EQ(test, t->rq.limit, 0);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, t->limit_hit);
 	t->rq.limit = 2;
-	post(t, 99, 1);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	post_recv(t, 99, 1);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 	KUNIT_EXPECT_TRUE(test, t->limit_hit);
 }
 
@@ -221,27 +221,27 @@ static void test_flush(struct kunit *test)
 
 	start_at(t, U32_MAX - 3);
 	for (i = 0; i < ENTRIES; i++)
-		post(t, 50 + i, i == 5 ? U32_MAX : 1);
-	take(t);
-	take(t);
+		post_recv(t, 50 + i, i == 5 ? U32_MAX : 1);
+	take_recv(t);
+	take_recv(t);
 	t->cq->cq.ring.hdr->arm = KWARP_CQ_ARM_SOLICITED;
 	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	for (i = 2; i < ENTRIES; i++)
 		test_cq_expect(test, t->cq, 50 + i, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);
 	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
-	KUNIT_EXPECT_EQ(test, cons(t), t->rq.ring.hdr->prod);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), t->rq.ring.hdr->prod);
 
 	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	test_cq_none(test, t->cq);
-	post(t, 99, 0);
+	post_recv(t, 99, 0);
 	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
 	test_cq_expect(test, t->cq, 99, KWARP_WC_RECV, KWARP_WC_FLUSH_ERR);
 	test_cq_none(test, t->cq);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 }
 
-/* The new ring, which is of no use to anybody yet; freed after the test, as whatever it is then. */
+/* Make a new ring; the ring that is in this variable at the end of the test is freed. */
 static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
 {
 	struct kwarp_ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
@@ -257,7 +257,7 @@ static const struct replace_case {
 	const char *desc;
 	u32 start, posted, taken;
 	u32 entries;
-	u32 limit;	/* of before */
+	u32 limit;	/* limit before the call */
 	int ret;
 } replaces[] = {
 	{ "empty", 0, 0, 0, 16 },
@@ -274,7 +274,7 @@ static const struct replace_case {
 
 KUNIT_ARRAY_PARAM_DESC(replace, replaces, desc);
 
-/* What is posted stays, in order; what does not fit leaves all as it was. */
+/* Posted entries stay, in order; if they do not fit, nothing changes. */
 static void test_replace(struct kunit *test)
 {
 	const struct replace_case *c = test->param_value;
@@ -284,9 +284,9 @@ static void test_replace(struct kunit *test)
 
 	start_at(t, c->start);
 	for (i = 0; i < c->posted; i++)
-		post(t, i, i % 3 + 1);
+		post_recv(t, i, i % 3 + 1);
 	for (i = 0; i < c->taken; i++)
-		take(t);
+		take_recv(t);
 	t->rq.limit = c->limit;
 	ring = new_ring(test, c->entries);
 	KUNIT_EXPECT_EQ(test, kwarp_rq_replace(&t->rq, ring, NULL), c->ret);
@@ -298,12 +298,12 @@ static void test_replace(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, t->rq.ring.hdr, old.hdr);
 	}
 	KUNIT_EXPECT_EQ(test, t->rq.limit, c->limit);
-	KUNIT_EXPECT_EQ(test, cons(t), c->start + c->taken);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), c->start + c->taken);
 	t->rq.limit = 0;
 	if (c->posted - c->taken < kwarp_ring_size(&t->rq.ring))
-		post(t, i++, 1);
+		post_recv(t, i++, 1);
 	for (i = c->taken; i < c->posted; i++) {
-		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_ASSERT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
 		KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, i % 3 + 1);
 		KUNIT_EXPECT_EQ(test, t->rwqe.sge[i % 3].length, i);
@@ -314,16 +314,19 @@ static struct rq_test *busy;
 
 static void post_one(void)
 {
-	post(busy, 77, 1);
+	post_recv(busy, 77, 1);
 }
 
 static void take_two(void)
 {
-	take(busy);
-	take(busy);
+	take_recv(busy);
+	take_recv(busy);
 }
 
-/* With so many posted, over the end of the indices, and @what between the first two. */
+/*
+ * Replace the ring of a queue with @posted entries, whose indices wrap; @what is called after the
+ * first entry has been copied.
+ */
 static int replace_while(struct kunit *test, u32 posted, void (*what)(void))
 {
 	u32 i;
@@ -331,12 +334,12 @@ static int replace_while(struct kunit *test, u32 posted, void (*what)(void))
 	busy = test->priv;
 	start_at(busy, U32_MAX - 2);
 	for (i = 0; i < posted; i++)
-		post(busy, i, 1);
+		post_recv(busy, i, 1);
 	meanwhile = what;
 	return kwarp_rq_replace(&busy->rq, new_ring(test, 64), NULL);
 }
 
-/* A program that posts all the same: the old ring stays, with what it has posted. */
+/* The program posts meanwhile, which it must not: the old ring stays, with the new entry. */
 static void test_replace_posted(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -346,27 +349,27 @@ static void test_replace_posted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replace_while(test, 4, post_one), -EBUSY);
 	KUNIT_EXPECT_PTR_EQ(test, t->rq.ring.hdr, old.hdr);
 	for (i = 0; i < 5; i++) {
-		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_ASSERT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 		KUNIT_EXPECT_EQ(test, t->rwqe.id, i < 4 ? i : 77);
 	}
 }
 
-/* Receives that arrive meanwhile are taken once, from the old ring. */
+/* Receives that are taken meanwhile come from the old ring, once. */
 static void test_replace_taken(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
 	u32 i;
 
 	KUNIT_EXPECT_EQ(test, replace_while(test, 5, take_two), 0);
-	KUNIT_EXPECT_EQ(test, cons(t), (u32)(U32_MAX - 2 + 2));
+	KUNIT_EXPECT_EQ(test, ring_cons(t), (u32)(U32_MAX - 2 + 2));
 	for (i = 2; i < 5; i++) {
-		KUNIT_ASSERT_EQ(test, take(t), KWARP_TAKE_OK);
+		KUNIT_ASSERT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
 	}
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 }
 
-/* A new limit counts with the new size. */
+/* A new limit is checked against the new size. */
 static void test_replace_limit(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -386,7 +389,7 @@ static void test_replace_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rq.limit, 2);
 }
 
-/* What user space has written there is no number of entries. */
+/* User space has written an impossible index. */
 static void test_replace_corrupt(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -405,20 +408,20 @@ static void test_reset(struct kunit *test)
 	struct rq_test *t = test->priv;
 
 	start_at(t, 1000);
-	post(t, 1, 1);
-	post(t, 2, 1);
-	take(t);
+	post_recv(t, 1, 1);
+	post_recv(t, 2, 1);
+	take_recv(t);
 	t->rq.posted = 5;
 	kwarp_ring_set_flags(&t->rq.ring, KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
 	kwarp_rq_reset(&t->rq);
 	KUNIT_EXPECT_EQ(test, t->rq.posted, 0);
-	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 0);
 	KUNIT_EXPECT_EQ(test, t->rq.ring.hdr->flags, 0);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_NONE);
-	post(t, 3, 1);
-	KUNIT_EXPECT_EQ(test, take(t), KWARP_TAKE_OK);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
+	post_recv(t, 3, 1);
+	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_OK);
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 3);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
 }
 
 static struct kunit_case rq_cases[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queues whose program speaks siw's uABI: what libsiw posts is taken as it was meant, whatever
- * else is in its rings is refused, and nobody waits for a doorbell that does not come.
+ * Tests of queues whose program uses siw's uABI: requests of libsiw are taken correctly, other
+ * contents of its rings are refused, and libsiw rings its doorbell when it must.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -14,17 +14,17 @@
 #define ENTRIES	8
 
 /**
- * struct siw_test - a queue pair's queues, and what libsiw knows of them
+ * struct siw_test - a queue pair's queues, and libsiw's indices
  * @sq: send queue
  * @rq: receive queue
- * @cq: of both
- * @qp: whose they are
- * @sq_put: libsiw's: next slot to post to
- * @rq_put: likewise
- * @cq_get: libsiw's: next completion
- * @wqe: what was taken last
- * @rwqe: likewise
- * @limit_hit: the SRQ's limit was passed by it
+ * @cq: completion queue of both
+ * @qp: queue pair
+ * @sq_put: libsiw's index of the next send to post
+ * @rq_put: libsiw's index of the next receive to post
+ * @cq_get: libsiw's index of the next completion
+ * @wqe: send request that was taken last
+ * @rwqe: receive that was taken last
+ * @limit_hit: taking @rwqe passed the SRQ's limit
  */
 struct siw_test {
 	struct kwarp_sq sq;
@@ -89,7 +89,7 @@ static struct siw_rqe *rqe_at(struct siw_test *t, u32 index)
 	return (struct siw_rqe *)t->rq.siw->mem + index % kwarp_siw_wq_size(t->rq.siw);
 }
 
-/* As siw_post_send() does with one request.  Return: it rings its doorbell; -ENOMEM. */
+/* Post one request like siw_post_send(). Return: 1: libsiw rings its doorbell; 0; -ENOMEM. */
 static int post_send(struct siw_test *t, const struct siw_sqe *e)
 {
 	struct siw_sqe *slot = sqe_at(t, t->sq_put);
@@ -129,7 +129,7 @@ static int post_recv(struct siw_test *t, u64 id, u8 num_sge)
 	return 0;
 }
 
-/* As siw_poll_cq(). */
+/* Poll like siw_poll_cq(). */
 static bool poll_cq(struct siw_test *t, struct siw_cqe *cqe)
 {
 	struct kwarp_siw_cq *cq = t->cq->cq.siw;
@@ -281,7 +281,7 @@ static void take_all(struct kunit *test, u64 first, u32 n)
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 }
 
-/* It rings if nobody looks at the ring, and only then. */
+/* libsiw rings its doorbell only if there is no transmit runner. */
 static void test_doorbell(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -289,7 +289,7 @@ static void test_doorbell(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, post_write(t, 0), 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* The runner comes. */
+	/* There is a transmit runner now. */
 	kwarp_sq_tell(&t->sq, 0);
 	KUNIT_EXPECT_EQ(test, post_write(t, 1), 0);
 	seen = kwarp_sq_posted(&t->sq);
@@ -297,7 +297,7 @@ static void test_doorbell(struct kunit *test)
 	take_all(test, 0, 2);
 	KUNIT_EXPECT_EQ(test, post_write(t, 2), 0);
 	take_all(test, 2, 1);
-	/* It is about to go: what was posted before it has said so is seen, whoever rang. */
+	/* The runner is about to end: it sees requests that were posted before it set NEED_KICK. */
 	seen = kwarp_sq_posted(&t->sq);
 	KUNIT_EXPECT_EQ(test, post_write(t, 3), 0);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
@@ -307,7 +307,7 @@ static void test_doorbell(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post_write(t, 5), 1);
 }
 
-/* A program that has had all its completions may post as many again. */
+/* When all requests have completed, the program can post as many again. */
 static void test_room(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -324,7 +324,7 @@ static void test_room(struct kunit *test)
 	}
 }
 
-/* One that posts more than it may waits, and loses nothing. */
+/* Requests beyond the limit wait, and none is lost. */
 static void test_full(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -344,7 +344,7 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* A runner that is about to go is told, although nothing can be moved. */
+	/* kwarp_sq_left() tells a runner of waiting requests, although they cannot be moved. */
 	i = kwarp_sq_posted(&t->sq);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
@@ -356,7 +356,7 @@ static void test_full(struct kunit *test)
 	index = kwarp_sq_take(&t->sq, &t->wqe);
 	KUNIT_EXPECT_EQ(test, index, ENTRIES);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
-	/* All of them are flushed. */
+	/* A flush completes all of them. */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	for (i = 1; i < posted; i++)
 		expect_cqe(test, i, SIW_OP_READ, SIW_WC_WR_FLUSH_ERR);
@@ -364,7 +364,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 }
 
-/* A graceful close sends what was posted before it. */
+/* A graceful close sends the requests that were posted before it. */
 static void test_posted_all(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -375,7 +375,7 @@ static void test_posted_all(struct kunit *test)
 		post_write(t, i);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted_all(&t->sq), ENTRIES);
 	take_all(test, 0, ENTRIES);
-	/* What comes later is flushed in its turn. */
+	/* Later requests are flushed. */
 	post_write(t, ENTRIES);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
 	for (i = 0; i < ENTRIES; i++)
@@ -383,7 +383,7 @@ static void test_posted_all(struct kunit *test)
 	expect_cqe(test, ENTRIES, SIW_OP_WRITE, SIW_WC_WR_FLUSH_ERR);
 }
 
-/* libsiw does not hear of a reset, and goes on with the next slot. */
+/* After a RESET libsiw posts into the next slot, not into the first. */
 static void test_reset(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -409,7 +409,7 @@ static void test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 21);
 }
 
-/* A ring in which everything is always full costs the program its own queue only. */
+/* If all entries of the ring always have VALID set, only that queue is affected. */
 static void test_scribble(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -454,7 +454,7 @@ static void test_recv(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit), KWARP_TAKE_BAD);
 }
 
-/* What is in the program's ring counts, too. */
+/* Entries in the program's ring count for the SRQ limit. */
 static void test_limit(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -471,7 +471,7 @@ static void test_limit(struct kunit *test)
 		if (left != 6 || more)
 			continue;
 		more = true;
-		/* Two more, which are not moved yet. */
+		/* Two more receives, which are not moved yet. */
 		post_recv(t, 1, 1);
 		post_recv(t, 1, 1);
 		left += 2;
@@ -504,7 +504,7 @@ static void push_cqe(struct siw_test *t, const struct kwarp_cqe *cqe)
 	kwarp_cq_notify(&t->cq->cq, kwarp_cq_end(&t->cq->cq, irqflags));
 }
 
-/* libsiw does not look whether they are in its tables. */
+/* Opcode and status of all completions are valid indices of libsiw's tables. */
 static void test_tables(struct kunit *test)
 {
 	struct siw_test *t = test->priv;

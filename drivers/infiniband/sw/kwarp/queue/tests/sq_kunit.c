@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The send queue: taken in order, completed in order, whatever is answered when. */
+/* Tests of the send queue: requests are taken and completed in order, whenever responses come. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
@@ -49,8 +49,8 @@ static void start_at(struct sq_test *t, u32 index)
 	t->sq.ring.hdr->cons = index;
 }
 
-/* User space: @id is also the length. */
-static void post(struct sq_test *t, u64 id, u8 opcode, u16 flags)
+/* User space posts a request of @id octets. */
+static void post_send(struct sq_test *t, u64 id, u8 opcode, u16 flags)
 {
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
 	struct kwarp_sqe *e = kwarp_ring_slot(&t->sq.ring, hdr->prod);
@@ -69,11 +69,11 @@ static void post(struct sq_test *t, u64 id, u8 opcode, u16 flags)
 
 static void post_signaled(struct sq_test *t, u64 id, u8 opcode)
 {
-	post(t, id, opcode, KWARP_WR_SIGNALED);
+	post_send(t, id, opcode, KWARP_WR_SIGNALED);
 }
 
-/* Transmit runner: the next entry, which must be @id. */
-static u32 take(struct kunit *test, u64 id)
+/* Take the next entry, like the transmit runner. It must be @id. */
+static u32 take_send(struct kunit *test, u64 id)
 {
 	struct sq_test *t = test->priv;
 
@@ -82,7 +82,7 @@ static u32 take(struct kunit *test, u64 id)
 	return kwarp_sq_take(&t->sq, &t->wqe);
 }
 
-static void expect(struct kunit *test, u64 id, u8 opcode, u8 status)
+static void expect_cqe(struct kunit *test, u64 id, u8 opcode, u8 status)
 {
 	struct sq_test *t = test->priv;
 
@@ -96,7 +96,7 @@ static void expect_none(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-static u32 cons(const struct sq_test *t)
+static u32 ring_cons(const struct sq_test *t)
 {
 	return t->sq.ring.hdr->cons;
 }
@@ -108,31 +108,31 @@ static void test_take(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
-	post(t, 11, KWARP_WR_WRITE, 0);
-	post(t, 12, KWARP_WR_SEND, KWARP_WR_SOLICITED);
+	post_send(t, 11, KWARP_WR_WRITE, 0);
+	post_send(t, 12, KWARP_WR_SEND, KWARP_WR_SOLICITED);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* looking does not take */
+	/* peeking does not take */
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
-	KUNIT_EXPECT_EQ(test, take(test, 11), 0);
+	KUNIT_EXPECT_EQ(test, take_send(test, 11), 0);
 	KUNIT_EXPECT_EQ(test, t->wqe.e.opcode, KWARP_WR_WRITE);
 	KUNIT_EXPECT_EQ(test, t->wqe.len, 11);
-	KUNIT_EXPECT_EQ(test, take(test, 12), 1);
+	KUNIT_EXPECT_EQ(test, take_send(test, 12), 1);
 	KUNIT_EXPECT_EQ(test, t->wqe.e.flags, KWARP_WR_SOLICITED);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
-	/* nothing of this frees a slot */
-	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	/* taking entries frees no slot */
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 0);
 }
 
 static void test_take_bad(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 21, KWARP_WR_MAX, 0);
+	post_send(t, 21, KWARP_WR_MAX, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
 	KUNIT_EXPECT_EQ(test, t->wqe.e.id, 21);
-	/* a kernel consumer's privilege */
-	post(t, 22, KWARP_WR_REG_MR, 0);
+	/* only a kernel consumer may post REG_MR */
+	post_send(t, 22, KWARP_WR_REG_MR, 0);
 	t->sq.next++;
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_BAD);
 	((struct kwarp_sqe *)kwarp_ring_slot(&t->sq.ring, 1))->num_sge = 0;
@@ -151,14 +151,14 @@ static void test_corrupt(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
 		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
-		/* or nobody would look */
+		/* otherwise the runner would not look at the queue */
 		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
 	}
 	t->sq.ring.hdr->prod = t->sq.next;
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 }
 
-/* A full ring is legal; one more entry overwrites what is not completed. */
+/* A full ring is legal; one more entry would overwrite a request that has not completed. */
 static void test_overrun(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -168,18 +168,18 @@ static void test_overrun(struct kunit *test)
 	for (i = 0; i < ENTRIES; i++)
 		post_signaled(t, 100 + i, i ? KWARP_WR_SEND : KWARP_WR_READ);
 	for (i = 0; i < ENTRIES; i++)
-		take(test, 100 + i);
+		take_send(test, 100 + i);
 	kwarp_sq_sent(&t->sq, t->sq.next);
 	expect_none(test);
 	post_signaled(t, 200, KWARP_WR_SEND);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
 
-	/* what was taken keeps its identity */
+	/* requests that were taken complete with their ids */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
-	expect(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 100, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	for (i = 1; i < ENTRIES; i++)
-		expect(test, 100 + i, KWARP_WR_SEND, KWARP_WC_SUCCESS);
-	expect(test, 200, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+		expect_cqe(test, 100 + i, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 200, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
 }
 
@@ -191,29 +191,29 @@ static void test_complete(struct kunit *test)
 	post_signaled(t, 2, KWARP_WR_SEND);
 	post_signaled(t, 3, KWARP_WR_SEND_INV);
 	post_signaled(t, 4, KWARP_WR_LOCAL_INV);
-	take(test, 1);
-	take(test, 2);
+	take_send(test, 1);
+	take_send(test, 2);
 	expect_none(test);
 	kwarp_sq_sent(&t->sq, 1);
-	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
-	/* said twice, and late: nothing */
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
+	/* a repeated or late report has no effect */
 	kwarp_sq_sent(&t->sq, 1);
 	kwarp_sq_sent(&t->sq, 0);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
-	take(test, 3);
-	take(test, 4);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
+	take_send(test, 3);
+	take_send(test, 4);
 	kwarp_sq_sent(&t->sq, 4);
-	expect(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
-	expect(test, 3, KWARP_WR_SEND_INV, KWARP_WC_SUCCESS);
-	expect(test, 4, KWARP_WR_LOCAL_INV, KWARP_WC_SUCCESS);
+	expect_cqe(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 3, KWARP_WR_SEND_INV, KWARP_WC_SUCCESS);
+	expect_cqe(test, 4, KWARP_WR_LOCAL_INV, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 4);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 4);
 }
 
-/* 5040-5.5-22: what follows a Read waits for it. */
+/* 5040-5.5-22: requests after a Read do not complete before it. */
 static void test_reads(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -225,15 +225,15 @@ static void test_reads(struct kunit *test)
 	post_signaled(t, 3, KWARP_WR_SEND);
 	post_signaled(t, 4, KWARP_WR_READ);
 	post_signaled(t, 5, KWARP_WR_WRITE);
-	take(test, 1);
-	first = take(test, 2);
-	take(test, 3);
-	second = take(test, 4);
-	take(test, 5);
+	take_send(test, 1);
+	first = take_send(test, 2);
+	take_send(test, 3);
+	second = take_send(test, 4);
+	take_send(test, 5);
 	kwarp_sq_sent(&t->sq, 5);
-	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
 
 	kwarp_sq_answered(&t->sq, second);
 	expect_none(test);
@@ -242,160 +242,160 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cqe[0].byte_len, 2);
 	KUNIT_EXPECT_EQ(test, cqe[1].byte_len, 0);
 	KUNIT_EXPECT_EQ(test, cqe[2].byte_len, 4);
-	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
-	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
-	expect(test, 4, KWARP_WR_READ, KWARP_WC_SUCCESS);
-	expect(test, 5, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_cqe(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 4, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 5, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 5);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 5);
 }
 
-/* The answer may be there before the transmit step has said that it sent the Read. */
+/* The response may come before kwarp_sq_sent() is called for the Read. */
 static void test_early_answer(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
 	post_signaled(t, 1, KWARP_WR_READ);
 	post_signaled(t, 2, KWARP_WR_READ);
-	take(test, 1);
-	take(test, 2);
+	take_send(test, 1);
+	take_send(test, 2);
 	kwarp_sq_answered(&t->sq, 0);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 0);
 	kwarp_sq_sent(&t->sq, 2);
-	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	expect_none(test);
 	kwarp_sq_answered(&t->sq, 1);
-	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
 }
 
 static void test_unsignaled(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 1, KWARP_WR_WRITE, KWARP_WR_SOLICITED | KWARP_WR_FENCE);
-	post(t, 2, KWARP_WR_READ, 0);
+	post_send(t, 1, KWARP_WR_WRITE, KWARP_WR_SOLICITED | KWARP_WR_FENCE);
+	post_send(t, 2, KWARP_WR_READ, 0);
 	post_signaled(t, 3, KWARP_WR_SEND);
-	post(t, 4, KWARP_WR_SEND, 0);
-	take(test, 1);
-	take(test, 2);
-	take(test, 3);
-	take(test, 4);
+	post_send(t, 4, KWARP_WR_SEND, 0);
+	take_send(test, 1);
+	take_send(test, 2);
+	take_send(test, 3);
+	take_send(test, 4);
 	kwarp_sq_sent(&t->sq, 4);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
 	kwarp_sq_answered(&t->sq, 1);
-	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 4);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 4);
 
 	t->sq.sig_all = true;
-	post(t, 5, KWARP_WR_SEND, 0);
-	take(test, 5);
+	post_send(t, 5, KWARP_WR_SEND, 0);
+	take_send(test, 5);
 	kwarp_sq_sent(&t->sq, 5);
-	expect(test, 5, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 5, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 }
 
-/* Sent, failed, waiting, taken, posted: each has its own end. */
+/* A flush completes sent, failed, waiting, taken and posted requests, each in its own way. */
 static void test_flush(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 	const struct kwarp_cqe *cqe;
 
-	post_signaled(t, 1, KWARP_WR_READ);	/* waits for its response */
-	post(t, 2, KWARP_WR_SEND, 0);		/* sent, silent */
+	post_signaled(t, 1, KWARP_WR_READ);	/* sent, no response yet */
+	post_send(t, 2, KWARP_WR_SEND, 0);		/* sent, unsignaled */
 	post_signaled(t, 3, KWARP_WR_SEND);	/* sent */
-	post(t, 4, KWARP_WR_WRITE, 0);		/* failed */
-	post(t, 5, KWARP_WR_SEND, 0);		/* being sent */
-	post(t, 6, KWARP_WR_WRITE, 0);		/* posted */
-	post_signaled(t, 7, 0xee);		/* posted, and nonsense */
-	take(test, 1);
-	take(test, 2);
-	take(test, 3);
+	post_send(t, 4, KWARP_WR_WRITE, 0);		/* failed */
+	post_send(t, 5, KWARP_WR_SEND, 0);		/* being sent */
+	post_send(t, 6, KWARP_WR_WRITE, 0);		/* posted */
+	post_signaled(t, 7, 0xee);		/* posted, invalid opcode */
+	take_send(test, 1);
+	take_send(test, 2);
+	take_send(test, 3);
 	kwarp_sq_sent(&t->sq, 3);
-	kwarp_sq_failed(&t->sq, take(test, 4), KWARP_WC_LOC_PROT_ERR, 0x1234);
-	take(test, 5);
+	kwarp_sq_failed(&t->sq, take_send(test, 4), KWARP_WC_LOC_PROT_ERR, 0x1234);
+	take_send(test, 5);
 	expect_none(test);
 
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
-	expect(test, 1, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
-	expect(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 1, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 3, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 	cqe = kwarp_ring_slot(&t->cq->cq.ring, t->cq->cq.ring.hdr->cons);
 	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0x1234);
-	expect(test, 4, KWARP_WR_WRITE, KWARP_WC_LOC_PROT_ERR);
-	expect(test, 5, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
-	expect(test, 6, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
-	expect(test, 7, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 4, KWARP_WR_WRITE, KWARP_WC_LOC_PROT_ERR);
+	expect_cqe(test, 5, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 6, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 7, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 7);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 7);
 
-	/* again: only what came later */
+	/* a second flush completes only later requests */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_none(test);
-	post(t, 8, KWARP_WR_READ, 0);
+	post_send(t, 8, KWARP_WR_READ, 0);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
-	expect(test, 8, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 8, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
-	/* a late report of the transmit step finds nothing to do */
+	/* a late report has no effect */
 	kwarp_sq_sent(&t->sq, 5);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 8);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 8);
 }
 
-/* A Read that the peer refused, and one that was answered behind it. */
+/* A Read that the peer refused, and a later one that was answered. */
 static void test_flush_reads(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 1, KWARP_WR_READ, 0);
+	post_send(t, 1, KWARP_WR_READ, 0);
 	post_signaled(t, 2, KWARP_WR_READ);
-	post(t, 3, KWARP_WR_READ, 0);
-	take(test, 1);
-	take(test, 2);
-	take(test, 3);
+	post_send(t, 3, KWARP_WR_READ, 0);
+	take_send(test, 1);
+	take_send(test, 2);
+	take_send(test, 3);
 	kwarp_sq_sent(&t->sq, 3);
 	kwarp_sq_failed(&t->sq, 0, KWARP_WC_REM_ACCESS_ERR, 0x1100);
 	kwarp_sq_answered(&t->sq, 1);
 	expect_none(test);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
-	expect(test, 1, KWARP_WR_READ, KWARP_WC_REM_ACCESS_ERR);
-	expect(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
-	expect(test, 3, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 1, KWARP_WR_READ, KWARP_WC_REM_ACCESS_ERR);
+	expect_cqe(test, 2, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 3, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
 }
 
-/* Failed, and nothing before it waits: the error does not need the flush. */
+/* A failed request before which nothing waits completes without a flush. */
 static void test_failed_sent(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 1, KWARP_WR_WRITE, 0);
-	kwarp_sq_failed(&t->sq, take(test, 1), KWARP_WC_REM_OP_ERR, 1);
+	post_send(t, 1, KWARP_WR_WRITE, 0);
+	kwarp_sq_failed(&t->sq, take_send(test, 1), KWARP_WC_REM_OP_ERR, 1);
 	kwarp_sq_sent(&t->sq, 1);
-	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_REM_OP_ERR);
-	/* the next in that slot starts afresh */
+	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_REM_OP_ERR);
+	/* the next request in that slot has no error */
 	start_at(t, ENTRIES);
 	post_signaled(t, 2, KWARP_WR_WRITE);
-	take(test, 2);
+	take_send(test, 2);
 	kwarp_sq_sent(&t->sq, ENTRIES + 1);
-	expect(test, 2, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
+	expect_cqe(test, 2, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_none(test);
 }
 
-/* Destroyed indices: only what was taken is completed. */
+/* Corrupt index: only requests that were taken complete. */
 static void test_flush_corrupt(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
 
-	post(t, 1, KWARP_WR_WRITE, 0);
-	post(t, 2, KWARP_WR_WRITE, 0);
-	take(test, 1);
+	post_send(t, 1, KWARP_WR_WRITE, 0);
+	post_send(t, 2, KWARP_WR_WRITE, 0);
+	take_send(test, 1);
 	t->sq.ring.hdr->prod = 2 + ENTRIES;
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
-	expect(test, 1, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), 1);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
 }
 
 static void test_reset(struct kunit *test)
@@ -404,30 +404,30 @@ static void test_reset(struct kunit *test)
 
 	start_at(t, 77);
 	post_signaled(t, 1, KWARP_WR_READ);
-	take(test, 1);
+	take_send(test, 1);
 	kwarp_ring_set_flags(&t->sq.ring, KWARP_RING_ERROR);
 	kwarp_sq_reset(&t->sq);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->prod, 0);
-	KUNIT_EXPECT_EQ(test, cons(t), 0);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), 0);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	expect_none(test);
 	post_signaled(t, 2, KWARP_WR_SEND);
-	KUNIT_EXPECT_EQ(test, take(test, 2), 0);
+	KUNIT_EXPECT_EQ(test, take_send(test, 2), 0);
 	kwarp_sq_sent(&t->sq, 1);
-	expect(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
+	expect_cqe(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 }
 
 /**
- * struct model - what must come out of the random walk, worked out the slow way
- * @req: every request, by the order of posting
- * @req.read: its answer has not come
- * @posted: counts, as all of these
- * @taken: given to the transmit step
- * @sent: reported as sent
- * @answered: first request that may be a Read without answer
- * @done: completed
+ * struct model - expected state of the queue during the random walk
+ * @req: every request, in the order of posting
+ * @req.read: a Read whose response has not come
+ * @posted: number of requests posted
+ * @taken: number of requests taken
+ * @sent: number of requests reported as sent
+ * @answered: index of the first request that may be a Read without response
+ * @done: number of requests completed
  */
 struct model {
 	struct {
@@ -450,16 +450,16 @@ static void walk_post(struct sq_test *t, struct model *m, u32 rnd)
 	u8 op = ops[rnd >> 8 & 3];
 	bool signaled = rnd & BIT(16);
 
-	if (t->sq.ring.hdr->prod - cons(t) == ENTRIES || m->posted == ARRAY_SIZE(m->req))
+	if (t->sq.ring.hdr->prod - ring_cons(t) == ENTRIES || m->posted == ARRAY_SIZE(m->req))
 		return;
-	post(t, m->posted, op, signaled ? KWARP_WR_SIGNALED : 0);
+	post_send(t, m->posted, op, signaled ? KWARP_WR_SIGNALED : 0);
 	m->req[m->posted].opcode = op;
 	m->req[m->posted].signaled = signaled;
 	m->req[m->posted].read = op == KWARP_WR_READ;
 	m->posted++;
 }
 
-/* Reads are answered in order, none before it is taken. */
+/* Responses to Reads come in order. */
 static void walk_answer(struct sq_test *t, struct model *m, u32 base)
 {
 	while (m->answered < m->taken && !m->req[m->answered].read)
@@ -476,12 +476,12 @@ static void walk_check(struct kunit *test, struct model *m, u32 base)
 
 	for (; m->done < m->sent && !m->req[m->done].read; m->done++)
 		if (m->req[m->done].signaled)
-			expect(test, m->done, m->req[m->done].opcode, KWARP_WC_SUCCESS);
+			expect_cqe(test, m->done, m->req[m->done].opcode, KWARP_WC_SUCCESS);
 	expect_none(test);
-	KUNIT_ASSERT_EQ(test, cons(t), base + m->done);
+	KUNIT_ASSERT_EQ(test, ring_cons(t), base + m->done);
 }
 
-/* Hundreds of turns of the ring, across the wrap of the indices. */
+/* A random walk through hundreds of rounds of the ring, across the wrap of the indices. */
 static void test_walk(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -502,7 +502,7 @@ static void test_walk(struct kunit *test)
 			break;
 		case 1:
 			if (m->taken < m->posted)
-				KUNIT_ASSERT_EQ(test, take(test, m->taken), base + m->taken);
+				KUNIT_ASSERT_EQ(test, take_send(test, m->taken), base + m->taken);
 			m->taken += m->taken < m->posted;
 			break;
 		case 2:
@@ -517,7 +517,7 @@ static void test_walk(struct kunit *test)
 	}
 }
 
-/* 5041-6.2.1-3: in its turn, once all that was taken is with TCP, and no slot twice. */
+/* 5041-6.2.1-3: requests are flushed in order, after TCP has taken all earlier ones. */
 static void test_flush_late(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -525,24 +525,24 @@ static void test_flush_late(struct kunit *test)
 
 	start_at(t, U32_MAX - 2);
 	post_signaled(t, 1, KWARP_WR_READ);
-	post(t, 2, KWARP_WR_SEND, 0);
-	read = take(test, 1);
+	post_send(t, 2, KWARP_WR_SEND, 0);
+	read = take_send(test, 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
 	KUNIT_EXPECT_EQ(test, t->sq.next, read + 1);
 	kwarp_sq_sent(&t->sq, t->sq.next);
 	for (i = 2; i <= ENTRIES; i++)
-		post(t, 1 + i, i == 5 ? KWARP_WR_MAX : KWARP_WR_SEND, 0);
+		post_send(t, 1 + i, i == 5 ? KWARP_WR_MAX : KWARP_WR_SEND, 0);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
 	KUNIT_EXPECT_EQ(test, t->sq.next, read + ENTRIES);
 	expect_none(test);
-	KUNIT_EXPECT_EQ(test, cons(t), read);
+	KUNIT_EXPECT_EQ(test, ring_cons(t), read);
 
 	kwarp_sq_answered(&t->sq, read);
-	expect(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_cqe(test, 1, KWARP_WR_READ, KWARP_WC_SUCCESS);
 	for (i = 2; i <= ENTRIES; i++)
-		expect(test, i, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+		expect_cqe(test, i, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
-	expect(test, ENTRIES + 1, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
+	expect_cqe(test, ENTRIES + 1, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
 }
 

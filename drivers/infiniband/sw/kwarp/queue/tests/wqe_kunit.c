@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Entries as a hostile poster may write them. Each slot ends where mapped memory
- * ends: an octet read too many faults.
+ * Tests with entries that a hostile program may write. Each slot is at the end of mapped memory, so
+ * that a read beyond it faults.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -12,7 +12,7 @@
 
 #define ID	0x1122334455667788ULL
 
-/* An entry of @stride octets, all fields 0 but its wr_id. */
+/* Make an entry of @stride octets; all fields but wr_id are 0. */
 static struct kwarp_sqe *new_slot(struct kunit *test, u32 stride)
 {
 	struct kwarp_sqe *e = (void *)(kwarp_guard_end(test, stride) - stride);
@@ -42,19 +42,19 @@ static void fill_sgl(struct kwarp_sge *sge, u32 n)
 	}
 }
 
-/* Elements: 100 + 101 + ... */
+/* Total length of @n elements: 100 + 101 + ... */
 static u32 sgl_sum(u32 n)
 {
 	return 100 * n + n * (n - 1) / 2;
 }
 
 /**
- * struct opcode_case - what a request may have
+ * struct opcode_case - what a request of one opcode may have
  * @user: user space may post it
- * @kernel: kernel consumers may
- * @sges: most elements
+ * @kernel: kernel consumers may post it
+ * @sges: largest number of elements
  * @inl: the payload may be inline
- * @least: fewest elements
+ * @least: smallest number of elements
  */
 struct opcode_case {
 	bool user;
@@ -74,12 +74,12 @@ static const struct opcode_case opcodes[U8_MAX + 1] = {
 	[KWARP_WR_BIND_MW]	= { true, false, 0, false },
 	[KWARP_WR_REG_MR]	= { false, true, 0, false },
 	[KWARP_WR_WRITE_IMM]	= { true, true, KWARP_MAX_SGE, true },
-	/* 7306-D-7: one element of eight octets, no less */
+	/* 7306-D-7: exactly one element of eight octets */
 	[KWARP_WR_FETCH_ADD]	= { true, true, 1, false, 1 },
 	[KWARP_WR_CMP_SWAP]	= { true, true, 1, false, 1 },
 };
 
-/* All opcodes that an octet can hold, with every number of elements. */
+/* All 256 opcodes, with every number of elements. */
 static void test_opcode(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 512);
@@ -111,7 +111,7 @@ static void test_opcode(struct kunit *test)
 	}
 }
 
-/* 7306-D-7: an atomic operation's value has eight octets. */
+/* 7306-D-7: the operand of an atomic operation has eight octets. */
 static void test_atomic_length(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 64);
@@ -127,7 +127,7 @@ static void test_atomic_length(struct kunit *test)
 	}
 }
 
-/* Each opcode has a rule, which agrees with itself and with the wire; nothing else has one. */
+/* Each opcode has a consistent rule; other numbers have none. */
 static void test_rules(struct kunit *test)
 {
 	u32 op, se;
@@ -161,7 +161,7 @@ static const struct stride_case {
 	{ 128, 5, 80 },
 	{ 256, 13, 208 },
 	{ 512, 29, 464 },
-	/* more room than a request may use */
+	/* the entry has more room than a request may use */
 	{ 1024, KWARP_MAX_SGE, KWARP_MAX_INLINE },
 };
 
@@ -241,7 +241,7 @@ static void test_inline_or_sgl(struct kunit *test)
 	e->inline_len = 0;
 	KUNIT_EXPECT_FALSE(test, kwarp_wqe_load(wqe, e, 128, true));
 
-	/* without the flag the length means nothing */
+	/* without KWARP_WR_INLINE, inline_len is ignored */
 	e->flags = 0;
 	e->inline_len = U32_MAX;
 	fill_sgl((struct kwarp_sge *)(e + 1), 1);
@@ -301,7 +301,7 @@ static void test_rwqe_sum(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rwqe->len, c->sum);
 }
 
-/* What the poster writes after the load is nobody's business. */
+/* Changes of the slot after the load have no effect. */
 static void test_private(struct kunit *test)
 {
 	struct kwarp_sqe *e = new_slot(test, 128);
