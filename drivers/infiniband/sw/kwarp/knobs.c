@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tunables: /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same
- * names as defaults for new links.  A connection takes a snapshot at its start (but see rfc7306 in
- * kwarp.h).  And what is counted, which can only be read.
+ * Knobs (tunables): /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same
+ * names as defaults for new links.  A connection copies the values at its start (but see rfc7306
+ * in kwarp.h).  Also read-only files for some counters.
  */
 #include <linux/capability.h>
 #include <linux/in.h>
@@ -51,7 +51,7 @@ static const struct knob_kind kind_crc = { .parse = parse_crc, .format = format_
 static const char * const on_words[] = { "on", "1", "y", "yes", "true" };
 static const char * const off_words[] = { "off", "0", "n", "no", "false" };
 
-/* Is @buf one of the words, in capitals or not, with the newline of echo or without? */
+/* Is @buf one of the words, in upper or lower case, with or without a final newline? */
 static bool is_one_of(const char *buf, const char * const *words, u32 n)
 {
 	size_t len;
@@ -65,7 +65,7 @@ static bool is_one_of(const char *buf, const char * const *words, u32 n)
 	return false;
 }
 
-/* Not kstrtobool(): of "onx" and "never" that reads no more than it needs. */
+/* Not kstrtobool(), which looks at one or two characters only and accepts "onx" and "never". */
 static int parse_switch(const struct knob_kind *kind, struct net *net, const char *buf,
 			union knob_value *value)
 {
@@ -107,7 +107,7 @@ static int format_number(char *buf, const union knob_value *value)
 #define NUMBER(_least, _most) \
 	{ .parse = parse_number, .format = format_number, .least = _least, .most = _most }
 
-/* What TCP can count in seconds. */
+/* 32767: the most that TCP takes for keepalive times. */
 static const struct knob_kind kind_seconds = NUMBER(0, 32767);
 static const struct knob_kind kind_rev = NUMBER(1, 2);
 static const struct knob_kind kind_timeout = NUMBER(1, KWARP_MAX_TIMEOUT);
@@ -122,7 +122,7 @@ static const struct knob_kind kind_buffer = {
 	.least = KWARP_BUFFER_MIN, .most = KWARP_BUFFER_MAX, .or_zero = true,
 };
 
-/* The bits of ECN are TCP's own. */
+/* Refuse the ECN bits, which TCP sets. */
 static int parse_tos(const struct knob_kind *kind, struct net *net, const char *buf,
 		     union knob_value *value)
 {
@@ -144,7 +144,7 @@ static const struct {
 	{ "read", KWARP_RTR_READ },
 };
 
-/* 0 if there is no form of that name. */
+/* Return: KWARP_RTR_*; 0: no form of that name. */
 static u32 rtr_bit(const char *name, size_t len)
 {
 	int i;
@@ -155,7 +155,7 @@ static u32 rtr_bit(const char *name, size_t len)
 	return 0;
 }
 
-/* A list such as "write,read": a form behind each comma, nothing behind the last one. */
+/* A list of forms with commas between them, like "write,read"; without a comma at the end. */
 static int parse_rtr(const struct knob_kind *kind, struct net *net, const char *buf,
 		     union knob_value *value)
 {
@@ -193,8 +193,9 @@ static int format_rtr(char *buf, const union knob_value *value)
 static const struct knob_kind kind_rtr = { .parse = parse_rtr, .format = format_rtr };
 
 /*
- * Is there such a congestion control, and may the caller choose it?  TCP knows; it loads the
- * module, too, if the caller may do that.  As long as there is @pin it cannot be unloaded.
+ * Check whether the congestion control value->name exists, and whether the caller may use it, by
+ * setting it on a new socket: TCP loads the module, too, if the caller has the right for that.
+ * The socket becomes value->pin, and the module cannot be unloaded until it is released.
  */
 static int pin_congestion(struct net *net, union knob_value *value)
 {
@@ -210,7 +211,7 @@ static int pin_congestion(struct net *net, union knob_value *value)
 		return 0;
 	}
 	sock_release(sock);
-	/* The module's loader would take ENOENT for a parameter that it does not know. */
+	/* For a module parameter, ENOENT would mean "unknown parameter". */
 	return ret == -ENOENT ? -EINVAL : ret;
 }
 
@@ -222,7 +223,7 @@ static void release_pin(struct socket *pin)
 
 static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
 
-/* What is not set: that of the network namespace. */
+/* The text for no name: the congestion control of the network namespace. */
 static const char unset[] = "default";
 
 static int parse_congestion(const struct knob_kind *kind, struct net *net, const char *buf,
@@ -252,7 +253,7 @@ static const struct knob_kind kind_congestion = {
 
 static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
 
-/* Protects the names among the defaults. */
+/* Protects the names in @defaults. */
 static DEFINE_MUTEX(names_lock);
 
 static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
@@ -265,7 +266,7 @@ static bool is_number(const struct knob *knob)
 	return knob->size == sizeof(u32);
 }
 
-/* @lock: of the names among @knobs */
+/* Read a knob. @lock: protects the names in @knobs. */
 static union knob_value knob_load(struct kwarp_knobs *knobs, struct mutex *lock,
 				  const struct knob *knob)
 {
@@ -281,7 +282,7 @@ static union knob_value knob_load(struct kwarp_knobs *knobs, struct mutex *lock,
 	return value;
 }
 
-/* @pin: of the names among @knobs; that of @value takes its place */
+/* Set a knob. @lock: protects the names in @knobs, and @pin, which is replaced by value->pin. */
 static void knob_save(struct kwarp_knobs *knobs, struct mutex *lock, struct socket **pin,
 		      const struct knob *knob, union knob_value *value)
 {
@@ -325,7 +326,7 @@ static ssize_t knob_store(struct device *dev, struct device_attribute *attr,
 	union knob_value value = {};
 	int ret;
 
-	/* The file's owner is root, and so is each container's. */
+	/* File permissions are not enough: root of any container would pass them. */
 	if (!ns_capable(kdev->net->user_ns, CAP_NET_ADMIN))
 		return -EPERM;
 	ret = knob->kind->parse(knob->kind, kdev->net, buf, &value);
@@ -345,15 +346,16 @@ static int param_set(const char *val, const struct kernel_param *kp)
 	int ret;
 
 	/*
-	 * As for a knob, but in the initial user namespace, where links are added.  A process that
-	 * loads the module has the other one, which comes first: a refusal of either is logged.
+	 * Like knob_store(), but in the initial user namespace.  CAP_SYS_MODULE is for the process
+	 * that loads the module.  It is checked first, because an audit log records each capability
+	 * that was refused.
 	 */
 	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
 		return -EPERM;
 	ret = knob->kind->parse(knob->kind, &init_net, val, &value);
 	if (ret)
 		return ret;
-	/* A link that is added asks again. */
+	/* No pin for defaults: knob_init() pins the congestion control for each new link. */
 	knob_save(&defaults, &names_lock, &none, knob, &value);
 	release_pin(none);
 	return 0;
@@ -374,7 +376,7 @@ static const struct kernel_param_ops param_ops = {
 
 KNOBS(KNOB)
 
-/* ------------------------------------------------------------------- a new link's */
+/* ------------------------------------------------------------------- new links */
 
 static void knob_init(struct kwarp_dev *kdev, const struct knob *knob)
 {
@@ -384,21 +386,21 @@ static void knob_init(struct kwarp_dev *kdev, const struct knob *knob)
 	if (!is_number(knob) && value.name[0])
 		ret = pin_congestion(kdev->net, &value);
 	if (ret) {
-		pr_warn_ratelimited("kwarp: a link begins with TCP's own congestion control, as it cannot have %s: %d\n",
+		pr_warn_ratelimited("kwarp: a new link cannot use congestion control %s, it uses the default: %d\n",
 				    value.name, ret);
 		value = (union knob_value) {};
 	}
 	knob_save_of(kdev, knob, &value);
 }
 
-/* The device's namespace is known.  Context: process. */
+/* Set the knobs of a new device, whose namespace is set already.  Context: process. */
 void kwarp_knobs_init(struct kwarp_dev *kdev)
 {
 	mutex_init(&kdev->names_lock);
 	KNOBS(KNOB_INIT)
 }
 
-/* Nobody sets one any more, and no connection begins.  Context: process. */
+/* Free what knobs own. The sysfs files are gone, and no connection begins.  Context: process. */
 void kwarp_knobs_fini(struct kwarp_dev *kdev)
 {
 	release_pin(kdev->congestion_pin);
@@ -406,7 +408,7 @@ void kwarp_knobs_fini(struct kwarp_dev *kdev)
 	mutex_destroy(&kdev->names_lock);
 }
 
-/* -------------------------------------------------------- counts, to be read only */
+/* -------------------------------------------------------- counters, read-only */
 
 static ssize_t stashes_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -448,9 +450,9 @@ static struct attribute *knob_attrs[] = {
 };
 
 /*
- * The core shows a device that all network namespaces share in each of them, as a device
- * of its own with the same groups. The knobs are to be seen where the device is managed,
- * and where its netdev is.
+ * A device that is shared between network namespaces (rdma system netns shared) appears in each
+ * of them, as a separate sysfs device with the same groups. Show the knobs only where the device
+ * is managed, and in the namespace of its netdev.
  */
 static umode_t knob_visible(struct kobject *kobj, struct attribute *attr, int i)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The table of knobs, and what becomes of a row.  For knobs.c only.
+ * The table of knobs (tunables), and macros that turn a row into a sysfs file and a module
+ * parameter.  For knobs.c only.
  */
 #ifndef KWARP_KNOBS_H
 #define KWARP_KNOBS_H
@@ -14,174 +15,179 @@ struct net;
 struct socket;
 
 /*
- * What each knob is for, in reStructuredText: scripts/reference.py makes
- * Documentation/reference/knobs.rst of it, with the values and defaults of the table below and of
- * knobs.c, and of the first paragraphs a part of kwarp(7).  "@name (values):" says the values
- * where they cannot be read from knobs.c.
+ * What each knob is for, in reStructuredText.  scripts/reference.py makes
+ * Documentation/reference/knobs.rst from these texts and from the values and defaults in the table
+ * below and in knobs.c; the first paragraphs go into kwarp(7), too.  "@name (values):" gives the
+ * values that cannot be read from knobs.c.
  *
- * @align: With ``on`` each TCP segment begins with a frame (FPDU) and holds whole frames only,
- *	which some hardware needs to be fast.  Messages shorter than 64 KiB take more packets then.
+ * @align: With ``on`` each TCP segment begins with a frame (FPDU) and holds only whole frames,
+ *	which some hardware needs to be fast.  Messages shorter than 64 KiB need more packets then.
  *
- *	Towards siw set it to ``on`` if there are CRCs, see :doc:`/interop`.  What it costs is in
- *	:doc:`/performance/index`.
+ *	If the peer is siw and CRCs are used, set the knob to ``on``, see :doc:`/interop`.  For its
+ *	cost see :doc:`/performance/index`.
  *
- * @crc: ``on`` asks the peer for a CRC on each frame, and takes a peer that wants none.  ``off``
- *	asks for none: there are CRCs if the peer asks for them.  ``required`` asks, and refuses a
- *	peer that does not ask, too.
+ * @crc: ``on`` asks the peer for a CRC on each frame, and accepts a peer that does not ask for
+ *	CRCs.  ``off`` does not ask; CRCs are used if the peer asks for them.  ``required`` asks,
+ *	and refuses a peer that does not ask.
  *
  *	Set it to ``off`` only where something else protects the connection at least as well, from
  *	end to end: see "Security" in :doc:`/admin-guide`.
  *
- * @coalesce_us: Requests that a program posts one by one go out together, when it polls and finds
- *	nothing, or asks for an event.  After so many microseconds a timer looks for the first time
- *	whether the program has forgotten them.  ``0``: each request goes when it is posted.
+ * @coalesce_us: Requests that a program posts one by one are sent together, when the program polls
+ *	and finds no completion, or when it asks for an event.  A timer looks for requests that the
+ *	program has forgotten; this is the time until its first look, in microseconds.  ``0``: each
+ *	request is sent when it is posted.
  *
- *	One system call for many requests costs less than one for each.  Programs that never poll,
- *	or whose policy is a real-time one (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), have each request
- *	sent when it is posted, and so have all programs on real-time kernels (PREEMPT_RT).
+ *	One system call for many requests costs less than one for each.  For programs that never
+ *	poll, for programs with a real-time policy (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE), and for
+ *	all programs on real-time kernels (PREEMPT_RT), each request is sent when it is posted.
  *
- *	A program that posts and then does neither has its request sent by the timer: say, it looks
- *	at its memory until its peer has written there, or it sleeps until an event that it had
- *	asked for before it posted.  The timer finds such a request within two or three times
- *	``coalesce_us``, and within 32 times, 3.2 ms by default, if the program has always come to
- *	poll before.  When that has happened some times, four to twenty, and seldom that the program
- *	came to poll in time, the next 4096 doorbells of the CQ are obeyed at once.  Set
- *	``coalesce_us`` to 0 if that is too often; the count ``coalesce_timeouts`` tells.
+ *	If a program posts a request, and then neither polls nor asks for an event, the timer sends
+ *	the request.  For example, the program reads its memory until its peer has written there, or
+ *	it sleeps until an event that it had asked for before it posted.  The timer finds such a
+ *	request within two or three times ``coalesce_us``; within 32 times (3.2 ms by default) if
+ *	the program has always polled in time before.  After four to twenty such requests, if the
+ *	program seldom polls in time, the next 4096 doorbells of the CQ send at once.  The count
+ *	``coalesce_timeouts`` says how often the timer has sent requests; set ``coalesce_us`` to 0
+ *	if that is too often.
  *
- *	Set it to 0, too, if all of this is so: the kernel has ``threadirqs``,
+ *	Set the knob to 0 also if all of the following is true: the kernel has ``threadirqs``,
  *	``kernel.sched_rt_runtime_us`` is -1, and one thread of a program posts with ordinary
  *	priority while another, with real-time priority, spins on the same processor without
- *	polling.  There the timer gets no processor time, or since Linux 6.12 only after a second.
+ *	polling.  Then the timer gets no processor time, or since Linux 6.12 only after a second.
  *
- *	On links of type ``kwarp-siw`` the knob has another meaning, since libsiw never puts its
- *	doorbell off: requests of a program that posts many of them one by one are sent by a timer,
- *	each quarter of that time (but not more often than each 10 microseconds), if that sends more
- *	than doorbells would, which is measured all the time.  A request may wait as long for the
- *	timer; if more completes so, which is measured, too, half of ``coalesce_us``, and all of it
- *	while the program goes on to post.  What the timer sends costs processor time that is
- *	charged to nobody, as what TCP sends in an acknowledgement's softirq.  Where softirqs of a
- *	processor have sent 1 MiB in a millisecond, doorbells are obeyed again.  ``0`` obeys each
- *	doorbell at once.  16 streams of a device can have such a timer at a time.
+ *	On links of type ``kwarp-siw`` the knob has another meaning, because libsiw never delays its
+ *	doorbells: the requests of a program that posts many of them one by one are sent by a timer,
+ *	if the timer sends more than doorbells would; both are measured all the time.  The timer
+ *	runs each quarter of ``coalesce_us`` (but not more often than every 10 microseconds), and a
+ *	request may wait that long for it.  If more requests complete with a longer interval, which
+ *	is measured, too, the interval is half of ``coalesce_us``, and all of it while the program
+ *	continues to post.  The processor time of the timer is charged to nobody, like the time of
+ *	TCP when it sends in the softirq of an acknowledgement.  When softirqs of a processor have
+ *	sent 1 MiB in a millisecond, doorbells send at once again.  ``0``: each doorbell sends at
+ *	once.  Up to 16 streams of a device have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
- *	for the link's connections.  ``default`` takes that of the network namespace.
+ *	for the link's connections.  ``default`` is that of the network namespace.
  *
- *	TCP is asked when the knob is set: one that it does not know is refused, and one that it
- *	does not let the caller have gives EPERM.  Its module cannot be unloaded as long as a link's
- *	knob names it.  As a module parameter it has to be there when the module is loaded, in an
- *	initramfs, too, or the module does not load; a link that cannot have it later begins with
- *	``default``, and the log says so.
+ *	TCP checks the name when the knob is set: an unknown congestion control gives EINVAL, and
+ *	one that the caller may not use gives EPERM.  The congestion control's module cannot be
+ *	unloaded while a link's knob names it.  If a module parameter of kwarp names it, it must be
+ *	available when kwarp is loaded, also in an initramfs; otherwise kwarp does not load.  A link
+ *	that is added later and cannot use it begins with ``default`` and logs a warning.
  *
- *	One that needs ECN, as dctcp does, gets it from peers that have the same.
+ *	A congestion control that needs ECN, like dctcp, gets it from peers that use the same.
  *
- * @connect_timeout: How long TCP may take to connect, and then the peer for its Reply.  A
- *	connection is given up after twice that time at the latest, a second attempt included.
+ * @connect_timeout: Time for TCP to connect, and again for the peer to send its Reply.  A
+ *	connection fails after twice that time at the latest, including a second attempt.
  *
- * @half_open_max: A listener takes so many connections that have not finished their startup, or
- *	were refused.  Those that come then wait in TCP's queue.
+ * @half_open_max: Number of connections of a listener that have not finished their startup, or
+ *	were refused.  More connections wait in TCP's accept queue.
  *
- *	If others wait, a connection that has not got on for a second is ended for them, and one
- *	that waits for the program's verdict after ten seconds; the count ``cm_evicted`` tells.
- *	Each connection takes some 10 KiB.
+ *	If connections wait there, a connection that has made no progress for a second is ended, or
+ *	after ten seconds if it waits for the program to accept or reject.  The count ``cm_evicted``
+ *	says how many.  Each connection takes about 10 KiB.
  *
- * @keepalive: A connection ends if its peer has been silent for so long.  From half of that time
- *	on kwarp asks the peer for a sign of life.  ``0`` keeps an idle connection for ever.
+ * @keepalive: A connection ends if its peer has been silent for this time.  After half of the time
+ *	TCP begins to send keepalive probes.  ``0``: an idle connection stays for ever.
  *
- *	If it is shorter than ``user_timeout`` it shortens that, too, also for a peer that answers
- *	and keeps its window closed.
+ *	If ``keepalive`` is shorter than ``user_timeout``, it replaces that limit, also for a peer
+ *	that answers but keeps its window closed.
  *
- * @linger_timeout: After our end has closed, the peer has so long to close its own, before the
- *	connection is reset.  As long as data get on towards the peer the time begins anew.
+ * @linger_timeout: After this end has closed, the peer has this time to close, too; then the
+ *	connection is reset.  The time starts again while the peer still acknowledges data.
  *
  * @markers: ``on`` asks the peer to send MPA markers.  Markers that the peer asks for are always
  *	sent.
  *
- * @mpa_rev: The revision of MPA to connect with.  With 2, a peer that knows revision 1 only is
- *	called again with 1.  A connection that a peer begins is answered in the peer's revision.
+ * @mpa_rev: The revision of MPA to connect with.  With 2, if the peer knows only revision 1, kwarp
+ *	connects again with 1.  A connection that a peer begins is answered in the peer's revision.
  *
  * @peer_to_peer: ``on`` connects in the peer-to-peer mode of RFC 6581: the end that connects sends
- *	first, by itself, a message that no program sees (RTR).  With ``off``, programs whose server
- *	speaks first wait for ever, since iWARP forbids the other end to send before.
+ *	the first message itself (RTR), and no program sees it.  With ``off``, programs whose server
+ *	sends first wait for ever, because iWARP forbids the server to send before the client.
  *
- *	The mode needs ``mpa_rev`` 2.  As the end that is connected to kwarp takes part whenever it
- *	is asked.  Set the knob to ``off`` to connect to a siw, see :doc:`/interop`.
+ *	The mode needs ``mpa_rev`` 2.  For connections that a peer begins, kwarp uses the mode
+ *	whenever the peer asks for it.  Set the knob to ``off`` to connect to siw, see
+ *	:doc:`/interop`.
  *
- * @rcvbuf: As much received data TCP may keep, as with SO_RCVBUF.  ``0`` lets TCP choose by
- *	``net.ipv4.tcp_rmem``, and grow it as the connection needs.
+ * @rcvbuf: Size of TCP's receive buffer, like SO_RCVBUF.  ``0``: TCP chooses the size within
+ *	``net.ipv4.tcp_rmem``, and lets it grow as the connection needs.
  *
- *	What ``net.core.rmem_max`` allows does not matter.  How large a window can become, TCP says
- *	when it answers the SYN: for a listener that is there already, by the value that the knob
- *	had when it began.
+ *	``net.core.rmem_max`` is no limit here.  TCP announces the largest possible window when it
+ *	answers the SYN; for a listener that exists already, this follows from the value that the
+ *	knob had when the listener was made.
  *
  * @rfc7306: Immediate data and atomic operations (RFC 7306).  With ``off`` programs cannot post
- *	them, and a peer that sends one has its connection ended.  The knob counts when a queue pair
- *	is made, not when it connects.
+ *	them, and the connection of a peer that sends one ends.  A queue pair uses the value that
+ *	the knob had when the queue pair was made.
  *
- *	iWARP cannot ask a peer whether it knows these messages: one that does not, as siw, ends the
- *	connection at the first one.  Consumers in the kernel see the ``atomic_cap`` of the device,
- *	which is that of the time when the link was added: for them switch it off by the module
- *	parameter, before the link is added.  The knob has no effect on programs on links of type
- *	``kwarp-siw``: libsiw has neither.
+ *	iWARP cannot ask a peer whether it knows these messages: a peer that does not, like siw,
+ *	ends the connection at the first one.  Consumers in the kernel see the ``atomic_cap`` of the
+ *	device, which does not change after the link has been added: for them, set the module
+ *	parameter to ``off`` before the link is added.  The knob has no effect on programs on links
+ *	of type ``kwarp-siw``, because libsiw supports neither.
  *
  * @rtr: The forms of the first message of peer-to-peer mode (RTR) to offer when connecting.
  *
- *	The peer chooses one of them.  The form ``send`` takes a receive of the peer's program.
+ *	The peer chooses one of them.  The form ``send`` uses up a receive of the peer's program.
  *
- * @sndbuf: As much TCP may keep of what is sent, until the peer has acknowledged it, as with
- *	SO_SNDBUF.  ``0`` lets TCP choose by ``net.ipv4.tcp_wmem``, and grow it as the connection
+ * @sndbuf: Size of TCP's send buffer, for data that the peer has not acknowledged, like SO_SNDBUF.
+ *	``0``: TCP chooses the size within ``net.ipv4.tcp_wmem``, and lets it grow as the connection
  *	needs.
  *
- *	What ``net.core.wmem_max`` allows does not matter.  Less than the product of bandwidth and
- *	round trip time makes the connection slower.
+ *	``net.core.wmem_max`` is no limit here.  A size below the product of bandwidth and round
+ *	trip time makes the connection slower.
  *
- * @startup_timeout: A peer that has connected has so long to send its Request, and after our Reply
- *	as long to send its first message.
+ * @startup_timeout: Time for a peer that has connected to send its Request, and again, after this
+ *	end's Reply, to send its first message.
  *
  * @strict: With ``on`` the region that a Read reads into needs ``IBV_ACCESS_REMOTE_WRITE``, too, as
  *	with most iWARP hardware.  This finds programs that such hardware would refuse.
  *
  * @tos (0 to 252, a multiple of 4): The type of service (DSCP times 4) of connections whose
- *	program chooses none with RDMA_OPTION_ID_TOS.
+ *	program sets none with RDMA_OPTION_ID_TOS.
  *
- *	The two lowest bits are those of ECN, and TCP's own.
+ *	The two lowest bits are for ECN, and TCP sets them.
  *
- * @user_timeout: A connection ends if its peer does not acknowledge data for so long, or keeps its
- *	window closed.  ``0`` leaves it to TCP, which tries for about a quarter of an hour.
+ * @user_timeout: A connection ends if its peer does not acknowledge data for this time, or keeps
+ *	its window closed for this time.  ``0``: TCP's own limit, about 15 minutes.
  *
- *	If it is shorter than ``keepalive``, an idle peer is given up as soon as it does not answer
- *	the first time that it is asked for a sign of life.
+ *	If ``user_timeout`` is shorter than ``keepalive``, the connection to an idle peer ends when
+ *	the peer does not answer the first keepalive probe.
  *
- * @stashes_now: Those FPDUs of ``stashes`` that the link keeps at this moment.  Their memory counts
- *	against ``net.ipv4.tcp_mem`` and the program's memory cgroup.  If these are used up, 64 such
- *	FPDUs of a device are kept that nobody pays for; a stream that would need one more waits a
- *	quarter of a second, and then ends.
+ * @stashes_now: The number of FPDUs of the count ``stashes`` that the link keeps at this moment.
+ *	Their memory counts against ``net.ipv4.tcp_mem`` and the program's memory cgroup.  If these
+ *	are used up, a device keeps up to 64 FPDUs that are not charged; a stream that needs one
+ *	more waits a quarter of a second, and then ends.
  */
 
 /*
- * Name, which is a field of struct kwarp_knobs; kind; default; what modinfo says.  Many
- * programs speak first as servers, which needs an RTR (RFC 6581): hence peer_to_peer.
+ * A row: name, which is a field of struct kwarp_knobs; kind; default; text for modinfo.
+ * peer_to_peer is on because in many programs the server sends first, which needs an RTR
+ * (RFC 6581).
  */
 #define KNOBS(X)								\
 	X(align, switch, 0, "keep FPDUs aligned to TCP segments (off)")		\
 	X(crc, crc, KWARP_CRC_ON, "CRC on, off or required (on)")		\
 	X(coalesce_us, coalesce, KWARP_COALESCE_US,				\
-	  "first look after coalesced requests, 10 to 1000 us, or 0 (100)")	\
+	  "first look for forgotten requests, 10 to 1000 us, or 0 (100)")	\
 	X(congestion, congestion, "", "TCP's congestion control, by name (default)") \
 	X(connect_timeout, timeout, KWARP_CONNECT_TIMEOUT,			\
-	  "seconds to connect TCP, and then for the Reply (30)")		\
+	  "seconds to connect TCP, and again for the Reply (30)")		\
 	X(half_open_max, half_open, KWARP_HALF_OPEN,				\
 	  "connections of a listener that are being set up (1024)")		\
 	X(keepalive, seconds, 60, "seconds until a silent peer is given up (60)") \
 	X(linger_timeout, timeout, KWARP_LINGER_TIMEOUT,			\
-	  "seconds from our FIN to the peer's (5)")				\
+	  "seconds from this end's FIN to the peer's (5)")			\
 	X(markers, switch, 0, "ask peers for markers (off)")			\
 	X(mpa_rev, rev, 2, "MPA revision to initiate with, 1 or 2 (2)")		\
 	X(peer_to_peer, switch, 1, "initiate peer-to-peer, i.e. send an RTR (on)") \
-	X(rcvbuf, buffer, 0, "octets TCP may keep of what is received, or 0 (0)") \
+	X(rcvbuf, buffer, 0, "octets of TCP's receive buffer; 0: TCP chooses (0)") \
 	X(rfc7306, switch, 1, "immediate data and atomic operations (on)")	\
 	X(rtr, rtr, KWARP_RTR_WRITE | KWARP_RTR_READ,				\
 	  "RTR forms offered, of send,write,read (write,read)")			\
-	X(sndbuf, buffer, 0, "octets TCP may keep of what is sent, or 0 (0)")	\
+	X(sndbuf, buffer, 0, "octets of TCP's send buffer; 0: TCP chooses (0)")	\
 	X(startup_timeout, timeout, KWARP_STARTUP_TIMEOUT,			\
 	  "seconds for a peer's Request, and for its first FPDU (10)")		\
 	X(strict, switch, 0, "the sink of a Read needs remote write, too (off)")	\
@@ -189,10 +195,11 @@ struct socket;
 	X(user_timeout, seconds, 60, "seconds until data must be acknowledged (60)")
 
 /**
- * union knob_value - what a knob can be
- * @number: most are
- * @name: of a congestion control
- * @pin: a socket that has it, so that it stays; belongs to whoever asked for the value
+ * union knob_value - value of a knob
+ * @number: a number, for most knobs
+ * @name: name of a congestion control
+ * @pin: socket that uses the congestion control @name, so that its module stays loaded; owned by
+ *	the caller of knob_kind.parse
  */
 union knob_value {
 	u32 number;
@@ -203,13 +210,13 @@ union knob_value {
 };
 
 /**
- * struct knob_kind - what a knob takes, and how it says it
- * @parse: text to value, in the network namespace of the link, or in the initial one: 0, or an
- *	errno.  Context: process
- * @format: value to text: its length
- * @least: of a number
- * @most: likewise
- * @or_zero: 0 is a number, too, whatever @least is
+ * struct knob_kind - the values that a knob takes, and their text form
+ * @parse: text to value; in the network namespace of the link, or, for a module parameter, in
+ *	init_net; returns 0 or an errno.  Context: process
+ * @format: value to text; returns the length
+ * @least: smallest number
+ * @most: largest number
+ * @or_zero: 0 is valid, too, even if less than @least
  */
 struct knob_kind {
 	int (*parse)(const struct knob_kind *kind, struct net *net, const char *buf,
@@ -221,11 +228,11 @@ struct knob_kind {
 };
 
 /**
- * struct knob - what the file and the module parameter of a row know
- * @attr: the file
- * @kind: what it takes
- * @offset: of its value in struct kwarp_knobs
- * @size: of that; a u32's is a number
+ * struct knob - one knob, for its sysfs file and its module parameter
+ * @attr: the sysfs file
+ * @kind: values that the knob takes
+ * @offset: offset of the value in struct kwarp_knobs
+ * @size: size of the value; that of a u32 for numbers
  */
 struct knob {
 	struct device_attribute attr;

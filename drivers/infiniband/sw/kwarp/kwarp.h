@@ -21,7 +21,7 @@
 #include "limits.h"
 #include "counts.h"
 
-/* 256 lists of endpoints by their id, and as many of listeners */
+/* The hash tables of endpoints and of listeners have 256 buckets each. */
 #define KWARP_CM_ID_BITS	8
 
 struct socket;
@@ -29,31 +29,32 @@ struct socket;
 /**
  * struct kwarp_knobs - tunables of one device
  *
- * Any context: READ_ONCE/WRITE_ONCE; a connection takes a snapshot at its start,
- * so that a change never affects an established one (5044-4.4-9).  Each has a row in knobs.h.
- * What is no number has a lock, @names_lock of struct kwarp_dev.
+ * Any context: READ_ONCE/WRITE_ONCE; names: under @names_lock of struct kwarp_dev.  A connection
+ * copies the knobs at its start, so that a change never affects an established one (5044-4.4-9).
+ * Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @coalesce_us: microseconds until a timer looks after requests that a program that polls has
- *	left in the ring, to go out together; 0: each doorbell is obeyed at once
+ * @coalesce_us: microseconds until a timer looks for requests that a program has left in the ring
+ *	to be sent together, see engine/tx/coalesce.h; 0: off
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
- * @connect_timeout: seconds that TCP has for a connect, and then the peer for its Reply
+ * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
  * @half_open_max: connections of one listener that have not finished MPA startup, or were refused
- * @keepalive: seconds after which a silent peer is given up, or 0; limits @user_timeout
- * @linger_timeout: seconds from our FIN to the peer's
+ * @keepalive: seconds after which the connection to a silent peer ends; 0: never; limits
+ *	@user_timeout
+ * @linger_timeout: seconds from this end's FIN to the peer's
  * @markers: ask peers for markers
- * @mpa_rev: revision that we initiate with, 1 or 2
+ * @mpa_rev: MPA revision of Requests, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
- * @rcvbuf: octets that TCP may keep of what has been received, as SO_RCVBUF; 0: TCP chooses
- * @rfc7306: immediate data and atomic operations; a queue pair takes its snapshot when it is made
+ * @rcvbuf: octets that TCP may buffer of received data, like SO_RCVBUF; 0: TCP chooses
+ * @rfc7306: immediate data and atomic operations; copied when a queue pair is made
  * @rtr: RTR forms offered, mask of KWARP_RTR_*
- * @sndbuf: octets that TCP may keep of what is sent, as SO_SNDBUF; 0: TCP chooses
- * @startup_timeout: seconds that a peer which has connected has for its Request, and for its
+ * @sndbuf: octets that TCP may buffer of sent data, like SO_SNDBUF; 0: TCP chooses
+ * @startup_timeout: seconds for the Request of a peer that has connected, and again for its
  *	first FPDU
  * @strict: the sink of a Read needs remote write, too, as with most iWARP hardware
  * @tos: type of service of connections whose program chooses none
- * @user_timeout: seconds that TCP sends unacknowledged data again, or 0
+ * @user_timeout: seconds for which TCP retransmits unacknowledged data; 0: TCP's own limit
  */
 struct kwarp_knobs {
 	u32 align;
@@ -80,20 +81,21 @@ struct kwarp_knobs {
 /**
  * struct kwarp_dev - one RDMA device on one netdev
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
- * @netdev: the network device; a reference is held until the end
- * @netdev_tracker: that reference
- * @siw: its user space speaks siw's uABI (a link of type kwarp-siw); immutable
- * @net: where all our sockets are; no reference, but it does not end before them, see
- *	link.c.  Also when the netdev has moved away and the device is about to follow
- * @node: in the list of device_list.c
- * @port_active: what was said last of the port; under RTNL
- * @speed: of the netdev, Mb/s, 0 if nobody knows; written under RTNL, READ_ONCE
- * @port_work: finds out @speed, and whether users have to hear of the port, see device.c
- * @adder: who registers the device at the moment; READ_ONCE, to compare with current
+ * @netdev: the network device; a reference
+ * @netdev_tracker: tracker of the reference to @netdev
+ * @siw: user space uses siw's uABI (a link of type kwarp-siw); immutable
+ * @net: network namespace of all the device's sockets; not a reference, but the namespace waits for
+ *	the device, see link.c.  If the netdev moves to another namespace the device ends.
+ * @node: entry in the list of device_list.c
+ * @port_active: state of the port as last reported to users; under RTNL
+ * @speed: speed of the netdev, Mb/s; 0: unknown; written under RTNL, READ_ONCE
+ * @port_work: updates @speed, and reports a change of the port's state to users, see device.c
+ * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
  * @knobs: tunables
- * @names_lock: protects those of @knobs that are names, and what belongs to them
- * @congestion_pin: a socket that has the congestion control of that knob, which therefore stays
- * @debug: its folder in debugfs, see debug.c
+ * @names_lock: protects the names in @knobs, and @congestion_pin
+ * @congestion_pin: socket that uses the congestion control of the knob, so that its module stays
+ *	loaded; or NULL
+ * @debug: the device's folder in debugfs, see debug.c
  * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
  * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
@@ -103,29 +105,32 @@ struct kwarp_knobs {
  * @num_pd: protection domains, likewise
  * @num_mr: regions and windows, likewise
  * @num_srq: SRQs, likewise
- * @stats: counts
- * @stashes_now: FPDUs that TCP could not keep, held by us now, see engine/rx/skb.c
- * @stashes_unpaid: those of them that nobody pays for
- * @stashes: such FPDUs so far
- * @coalesce_timeouts: times that the timer has sent what a program had forgotten in a queue
- * @coalesce_paced: times that a timer has sent what libsiw has posted, see engine/tx/pace.h
- * @paced: streams that have such a timer, up to KWARP_MAX_PACED
- * @holds: CQs whose timer runs, up to KWARP_MAX_HOLDS
- * @pages: pages for payload that may be used again, see engine/tx/pages.h
- * @pages.lock: protects the rest of the group; any context but hard interrupt, bottom
+ * @stats: counters
+ * @stashes_now: incomplete FPDUs that kwarp keeps at the moment, because TCP's receive buffer is
+ *	too small for them, see engine/rx/skb.c
+ * @stashes_unpaid: those of @stashes_now that are not charged, neither to TCP's memory nor to a
+ *	memory cgroup
+ * @stashes: number of such FPDUs so far
+ * @coalesce_timeouts: times that the timer of a CQ has sent requests that a program had forgotten
+ * @coalesce_paced: times that a timer has sent requests of libsiw, see engine/tx/pace.h
+ * @paced: streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
+ * @holds: CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
+ * @pages: buffers for payload that may be used again, see engine/tx/pages.h
+ * @pages.lock: protects the other fields of the group; any context but hard interrupt, bottom
  *	halves off
- * @pages.ring: the ring; @offset is that of the first octet not yet used
- * @pages.first: its oldest entry
- * @pages.n: entries in use
+ * @pages.ring: ring of buffers; @offset is the first octet not yet used
+ * @pages.first: oldest entry of the ring
+ * @pages.n: number of entries in use
  * @cm: connection management's objects on this device, see cm/types.h
- * @cm.lock: protects the rest of the group
+ * @cm.lock: protects the other fields of the group, except the last three
  * @cm.eps: endpoints that may still use the device
  * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
- * @cm.stopping: no new endpoint, no new listener
+ * @cm.stopping: make no new endpoint, and no new listening socket
  * @cm.new_lock: protects @cm.new_qps; taken under iw_cm's spinlock
- * @cm.new_qps: what iw_cm has of queue pairs and no call has claimed yet, see cm/cm_qp.c
- * @cm.no_qp: what iw_cm gets if there is no memory; immutable
+ * @cm.new_qps: stand-ins for queue pairs that iw_cm has got and no connect or accept has claimed,
+ *	see cm/cm_qp.c
+ * @cm.no_qp: shared stand-in that iw_cm gets if there is no memory; immutable
  */
 struct kwarp_dev {
 	struct ib_device ibdev;
@@ -139,7 +144,7 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
-	struct mutex names_lock;	/* names among knobs, congestion_pin */
+	struct mutex names_lock;	/* names in knobs, congestion_pin */
 	struct socket *congestion_pin;
 	struct dentry *debug;
 
@@ -174,7 +179,7 @@ struct kwarp_dev {
 		spinlock_t lock;	/* this group */
 		struct list_head eps;
 		struct list_head listeners;
-		/* by the id of iw_cm: endpoints that have upcalls to make, listeners that listen */
+		/* endpoints that make upcalls, and open listeners, by the pointer of iw_cm's id */
 		DECLARE_HASHTABLE(ep_ids, KWARP_CM_ID_BITS);
 		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counts under their names, for the RDMA core (rdma statistic) and sysfs (hw_counters).
+ * Named counters, for the RDMA core (rdma statistic) and sysfs (hw_counters).
  *
- * The core puts all of a device's counts into one netlink message of a page: there is room for
- * about 70 of them.
+ * The core puts all counters of a device into one netlink message of the size of a page, which has
+ * room for about 70.
  */
 #include "stats.h"
 
@@ -23,16 +23,20 @@ static_assert(KWARP_STATS_ERRORS >= KWARP_PERR_COUNT);
 
 /* ------------------------------------------------------------------ the table */
 
-/* Kinds of counts: of a stream; of Terminates of a layer, or of one error; of an event of cm. */
+/*
+ * Kinds of counters: of streams; Terminates of a layer, sent or received; one error; one event of
+ * connection management; a counter in struct kwarp_dev.
+ */
 enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 
 /**
- * struct row - one count
- * @name: of it
- * @kind: of it
- * @at: STREAM: index of it, or of op[0], among all; ERROR: the error; EVENT: the event; SENT and
- *	RECEIVED: first error of the layer; OTHER: offset in struct kwarp_dev
- * @ops: STREAM: of these opcodes, which are added up; SENT and RECEIVED: last error of the layer
+ * struct row - one counter
+ * @name: name
+ * @kind: enum kind
+ * @at: STREAM: index in struct kwarp_stream_stats, in units of u64, of the counter, or of op[0];
+ *	ERROR: enum kwarp_perr; EVENT: enum kwarp_cm_event; SENT and RECEIVED: first error of the
+ *	layer; OTHER: offset in struct kwarp_dev
+ * @ops: STREAM: 0, or mask of opcodes to be added up; SENT and RECEIVED: last error of the layer
  */
 struct row {
 	const char *name;
@@ -47,63 +51,63 @@ struct row {
 #define IMMS		(OP(IMM) | OP(IMM_SE))
 
 /*
- * What each counts, in reStructuredText: scripts/reference.py makes
- * Documentation/reference/counters.rst of it.
+ * What each counter counts, in reStructuredText: scripts/reference.py makes
+ * Documentation/reference/counters.rst from it.
  *
  * @tx_fpdus, @rx_fpdus: FPDUs.
- * @tx_octets, @rx_octets: Octets of their payload.
- * @tx_batches: Times that TCP has taken what was put together for it.
- * @tx_blocked: Times that TCP had no room: the peer, or the network, is slower.
+ * @tx_octets, @rx_octets: Octets of the FPDUs' payload.
+ * @tx_batches: Times that TCP has taken a batch of FPDUs.
+ * @tx_blocked: Times that TCP's send buffer was full: the peer, or the network, is slower.
  * @tx_no_memory: Times that there was no memory for an FPDU.
  * @tx_doorbells: Times that a program has sent in its own system call.
- * @rx_runs: Times that TCP had something, of one or many packets.
+ * @rx_runs: Times that received data was taken from TCP; one or many packets each.
  * @tx_writes, @rx_writes: RDMA Writes.
  * @tx_sends, @rx_sends: Sends of all four kinds.
  * @tx_immediates, @rx_immediates: Immediate Data (RFC 7306).
  * @tx_read_requests, @rx_read_requests: Requests of RDMA Reads.
- * @tx_read_responses, @rx_read_responses: Answers to RDMA Reads.
+ * @tx_read_responses, @rx_read_responses: Responses to RDMA Reads.
  * @tx_atomic_requests, @rx_atomic_requests: Requests of atomic operations (RFC 7306).
- * @tx_atomic_responses, @rx_atomic_responses: Answers to atomic operations.
+ * @tx_atomic_responses, @rx_atomic_responses: Responses to atomic operations.
  * @term_sent_rdmap, @term_sent_ddp, @term_sent_mpa: Terminates that this end sent, by the layer
- *	that found the error: what peers have done wrong, or memory of this end.
- * @term_received_rdmap, @term_received_ddp, @term_received_mpa: Terminates that peers sent: what
- *	they say that this end has done wrong.
- * @term_received_other: Terminates that peers sent with a code that no RFC has.
- * @crc_errors: FPDUs whose CRC was wrong.  Their streams have ended.
- * @marker_errors: FPDUs whose markers were wrong.  Their streams have ended.
+ *	that found the error: errors of the peer, or lack of memory at this end.
+ * @term_received_rdmap, @term_received_ddp, @term_received_mpa: Terminates that peers sent: errors
+ *	of this end, as the peer reports them.
+ * @term_received_other: Terminates that peers sent with a code that is not in any RFC.
+ * @crc_errors: FPDUs with a wrong CRC.  Their streams have ended.
+ * @marker_errors: FPDUs with a wrong marker.  Their streams have ended.
  * @no_receive: Sends for which no receive was posted.  Their streams have ended.
  * @streams_lost: Streams that ended without a Terminate, and before both FINs.
- * @stashes: FPDUs, of connections with CRCs, that TCP had no room to keep until they were complete,
- *	so that the link kept them, in 64 KiB for each.  Many of them cost time: the limits of
- *	receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of TCP's memory
- *	(``net.ipv4.tcp_mem``) are low.
- * @coalesce_paced: Times that a timer sent requests of programs that have libsiw (links of type
- *	``kwarp-siw``).  Many are good: each has saved doorbells.
- * @coalesce_timeouts: Times that the timer of the knob ``coalesce_us`` had to send requests of a
- *	program that did not poll after it had posted them, or polled and did not ring.  The
- *	requests were late.  A few in a thousand messages say that a program waits without polling,
- *	or does not get the processor in time.
- * @cm_connects: Connections that programs here have begun.
- * @cm_replies: Replies that accepted them.
- * @cm_rejected: Replies that rejected them.
- * @cm_retries: Times that revision 1 was tried, since a peer did not know 2.
- * @cm_inbound: TCP connections that came to listeners.
- * @cm_requests: Requests that programs were asked about.
- * @cm_queued: Requests that had to wait for programs to answer others.
+ * @stashes: FPDUs, of connections with CRCs, for which TCP's receive buffer was too small, so that
+ *	the link kept them until they were complete, in 64 KiB each.  They cost time.  If there are
+ *	many, the limit of receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of
+ *	TCP's memory (``net.ipv4.tcp_mem``) is low.
+ * @coalesce_paced: Times that a timer sent requests of programs that use libsiw (links of type
+ *	``kwarp-siw``).  A high number is good: each time saves doorbells.
+ * @coalesce_timeouts: Times that the timer of the knob ``coalesce_us`` had to send requests,
+ *	because the program had posted them and did not poll, or polled and did not ring the
+ *	doorbell.  These requests were late.  If that happens to a few of a thousand messages, a
+ *	program waits without polling, or does not get processor time.
+ * @cm_connects: Connections that programs on this host have begun.
+ * @cm_replies: Replies of peers that accepted a connection.
+ * @cm_rejected: Replies of peers that rejected a connection.
+ * @cm_retries: Second attempts with revision 1, because a peer did not know revision 2.
+ * @cm_inbound: TCP connections that listeners have accepted.
+ * @cm_requests: Requests that were passed to programs.
+ * @cm_queued: Requests that had to wait until programs had answered others.
  * @cm_refused: Requests that were refused without asking a program.
- * @cm_accepts, @cm_rejects: Answers of programs.
- * @cm_bad: Peers that broke the protocol before the connection was there.
- * @cm_lost: Connections lost before they were there.
+ * @cm_accepts, @cm_rejects: Requests that programs have accepted or rejected.
+ * @cm_bad: Connections whose peer broke the protocol before they were established.
+ * @cm_lost: Connections that were lost before they were established.
  * @cm_timeouts: Times that a peer, or a program, took too long.
- * @cm_evicted: Peers that said nothing and had to make room for others.
- * @cm_orphans: Connections whose listener has gone.
- * @cm_local: Connections that could not be for want of memory and the like.
+ * @cm_evicted: Connections that made no progress and were ended, because too many were half-open.
+ * @cm_orphans: Connections whose listener was closed before they were established.
+ * @cm_local: Connections that failed for lack of memory, or another error of this host.
  * @cm_closed: Connections that both ends have closed.
  * @cm_failed: Connections that ended with an error.
- * @cm_aborted: Connections that this end ended in a hurry.
+ * @cm_aborted: Connections that this end has aborted.
  */
 
-/* Those of streams come first: the counters of queue pairs have no others. */
+/* Rows of kind STREAM come first: counters that are bound to queue pairs have only these. */
 static const struct row rows[] = {
 	{ "tx_fpdus", STREAM, AT(tx.fpdus) },
 	{ "tx_octets", STREAM, AT(tx.octets) },
@@ -163,13 +167,13 @@ static const struct row rows[] = {
 	{ "cm_aborted", EVENT, KWARP_CME_DOWN_KILL },
 };
 
-/* How many there are, of a device. */
+/* Return: number of counters of a device. */
 u32 kwarp_stats_count(void)
 {
 	return ARRAY_SIZE(rows);
 }
 
-/* And of a queue pair: the first of those. */
+/* Return: number of counters of a queue pair, which are the first ones of the device. */
 u32 kwarp_stats_stream_count(void)
 {
 	u32 n = 0;
@@ -179,13 +183,13 @@ u32 kwarp_stats_stream_count(void)
 	return n;
 }
 
-/* Their names, in the order in which they are given. */
+/* Return: names of the counters, in the order of kwarp_stats_fill(). */
 const struct rdma_stat_desc *kwarp_stats_names(void)
 {
 	static struct rdma_stat_desc descs[ARRAY_SIZE(rows)];
 	u32 i;
 
-	/* The same each time, so that it does not matter who else is at it. */
+	/* Without a lock: every caller stores the same values. */
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		descs[i].name = rows[i].name;
 	return descs;
@@ -195,7 +199,7 @@ const struct rdma_stat_desc *kwarp_stats_names(void)
 
 #define WORDS (sizeof(struct kwarp_stream_stats) / sizeof(u64))
 
-/* What has been counted since @from, if that is not NULL. */
+/* Add @s to @sum; with @from: only what has been counted since @from. */
 static void add_stream(struct kwarp_stream_stats *sum, const struct kwarp_stream_stats *s,
 		       const struct kwarp_stream_stats *from)
 {
@@ -203,7 +207,7 @@ static void add_stream(struct kwarp_stream_stats *sum, const struct kwarp_stream
 	u64 *to = (u64 *)sum;
 	u32 i;
 
-	/* Their writers take no lock. */
+	/* READ_ONCE: the writers take no lock. */
 	for (i = 0; i < WORDS; i++)
 		to[i] += READ_ONCE(n[i]) - (f ? f[i] : 0);
 }
@@ -222,7 +226,7 @@ static u64 stream_value(const struct row *row, const struct kwarp_stream_stats *
 	return sum;
 }
 
-static u64 errors(const atomic_long_t *by_error, u32 first, u32 last)
+static u64 sum_errors(const atomic_long_t *by_error, u32 first, u32 last)
 {
 	u64 sum = 0;
 
@@ -231,7 +235,7 @@ static u64 errors(const atomic_long_t *by_error, u32 first, u32 last)
 	return sum;
 }
 
-static u64 events(const struct kwarp_stats *stats, u32 event)
+static u64 sum_events(const struct kwarp_stats *stats, u32 event)
 {
 	u64 sum = 0;
 	u32 i;
@@ -247,13 +251,13 @@ static u64 device_value(const struct row *row, const struct kwarp_dev *kdev)
 
 	switch (row->kind) {
 	case SENT:
-		return errors(stats->term_sent, row->at, row->ops);
+		return sum_errors(stats->term_sent, row->at, row->ops);
 	case RECEIVED:
-		return errors(stats->term_received, row->at, row->ops);
+		return sum_errors(stats->term_received, row->at, row->ops);
 	case ERROR:
-		return errors(stats->errors, row->at, row->at);
+		return sum_errors(stats->errors, row->at, row->at);
 	case EVENT:
-		return events(stats, row->at);
+		return sum_events(stats, row->at);
 	default:
 		return atomic_long_read((const atomic_long_t *)((const u8 *)kdev + row->at));
 	}
@@ -268,12 +272,15 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
 }
 
 /**
- * kwarp_stats_fill - all counts of a device, but for what counters of the RDMA core's have counted
+ * kwarp_stats_fill - values of all counters of a device
  * @kdev: device
- * @values: kwarp_stats_count() of them are set, in the order of kwarp_stats_names()
+ * @values: result: kwarp_stats_count() values, in the order of kwarp_stats_names()
+ *
+ * Without the part that counters of the RDMA core have counted for queue pairs that are or were
+ * bound to them: the core adds that itself.
  *
  * Context: process.
- * Return: their number.
+ * Return: number of values.
  */
 u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 {
@@ -285,7 +292,7 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	mutex_lock(&stats->lock);
 	sum = (struct kwarp_stream_stats) {};
 	add_stream(&sum, &stats->gone, &stats->told);
-	/* What counters count the core adds by itself. */
+	/* For a bound queue pair: the values when it was bound. The core adds the rest. */
 	list_for_each_entry(stream, &stats->streams, node)
 		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
 	mutex_unlock(&stats->lock);
@@ -298,9 +305,10 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 /* --------------------------------------------------------- what a counter counts */
 
 /*
- * The core adds a counter's values to the device's by their index, all of them, so a counter has as
- * many.  After those stands what queue pairs have left that were bound to it; the core does not
- * know of that room, so the compiler must not think that it knows the array's length.
+ * The core adds all values of a counter to those of the device, by index, so a counter has as many
+ * values as a device.  After them kwarp keeps the sums of queue pairs that were bound to the
+ * counter and are not any more.  That is beyond value[num_counters], hence RELOC_HIDE(), so that
+ * the compiler does not assume an overrun.
  */
 static u64 *left_in(const struct rdma_counter *counter)
 {
@@ -318,7 +326,7 @@ static void add_bound(u64 *values, const struct kwarp_stats_stream *stream)
 		values[i] += stream_value(&rows[i], &sum);
 }
 
-static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream)
+static void unbind_stream(struct kwarp_stream_stats *told, struct kwarp_stats_stream *stream)
 {
 	if (!stream->counter)
 		return;
@@ -330,9 +338,9 @@ static void unbind(struct kwarp_stream_stats *told, struct kwarp_stats_stream *s
 /* --------------------------------------------------------------------- streams */
 
 /**
- * kwarp_stats_add - a queue pair's streams are counted from now on
+ * kwarp_stats_add - add a queue pair's counters to the device's list
  * @kdev: device
- * @stream: zeroed; until kwarp_stats_remove()
+ * @stream: zeroed counters, which must exist until kwarp_stats_remove()
  *
  * Context: process.
  */
@@ -343,17 +351,17 @@ void kwarp_stats_add(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 	mutex_unlock(&kdev->stats.lock);
 }
 
-/* They are over, and what they have counted stays the device's.  Context: process. */
+/* Remove a queue pair's counters; their values stay in the device's sums.  Context: process. */
 void kwarp_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind(&kdev->stats.told, stream);
+	unbind_stream(&kdev->stats.told, stream);
 	list_del_init(&stream->node);
 	add_stream(&kdev->stats.gone, &stream->s, NULL);
 	mutex_unlock(&kdev->stats.lock);
 }
 
-/* Once per device. */
+/* Initialize zeroed counters of a new device. */
 void kwarp_stats_init(struct kwarp_stats *stats)
 {
 	mutex_init(&stats->lock);
@@ -363,13 +371,13 @@ void kwarp_stats_init(struct kwarp_stats *stats)
 /* -------------------------------------------------------------------- counters */
 
 /**
- * kwarp_stats_bind - a counter begins to count for a queue pair
+ * kwarp_stats_bind - bind a queue pair to a counter of the RDMA core
  * @kdev: device
- * @stream: of the queue pair
- * @counter: whose values have room for kwarp_stats_stream_count() more than there are
+ * @stream: counters of the queue pair
+ * @counter: its array of values has room for kwarp_stats_stream_count() additional values
  *
  * Context: process.
- * Return: 0; -EBUSY: another does; -EINVAL: the queue pair is going away.
+ * Return: 0; -EBUSY: bound to another counter; -EINVAL: the queue pair is being destroyed.
  */
 int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 		     struct rdma_counter *counter)
@@ -389,11 +397,11 @@ int kwarp_stats_bind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream,
 	return ret;
 }
 
-/* It ends, and what was counted stays the counter's.  Context: process. */
+/* Unbind a queue pair; what was counted stays in the counter's values.  Context: process. */
 void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 {
 	mutex_lock(&kdev->stats.lock);
-	unbind(&kdev->stats.told, stream);
+	unbind_stream(&kdev->stats.told, stream);
 	mutex_unlock(&kdev->stats.lock);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counts under their names: of a device, and of queue pairs that a counter is bound to. */
+/* Named counters of a device, and of queue pairs that are bound to a counter of the RDMA core. */
 #ifndef KWARP_STATS_H
 #define KWARP_STATS_H
 

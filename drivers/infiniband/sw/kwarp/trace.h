@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tracepoints, one or two per layer: what a connection does, and where a message is.
+ * Tracepoints, one or two per layer, to follow connections and messages.
  *
  * Names of states and errors are texts, so that a trace can be read without this source.  Events
- * on the way of data get pointers: what is behind them is read only if somebody traces.
+ * of the data path get pointers as arguments: the objects are read only if the event is enabled.
  *
- * scripts/reference.py makes Documentation/reference/traces.rst of the comments and the fields.
+ * scripts/reference.py makes Documentation/reference/traces.rst from the comments and the fields.
  * Fields that mean the same in each event:
  *
  * @qpn: number of the queue pair
- * @ep: the connection, as a number that is another one for each boot
- * @state: where it was before
+ * @ep: the connection, as a hashed pointer, which differs from boot to boot
+ * @state: state before the event
  * @event: what happened
- * @next: where it is now
- * @opcode: RDMAP's, see below
- * @sent: 1: this end sent it; 0: the peer did
- * @code: as in the Terminate, layer << 12 | type << 8 | code
+ * @next: state after the event
+ * @opcode: opcode of RDMAP, see below
+ * @sent: 1: sent by this end; 0: sent by the peer
+ * @code: as in the Terminate: layer << 12 | type << 8 | code
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM kwarp
@@ -31,7 +31,7 @@
 
 #define KWARP_TRACE_NAME	24
 
-/* A step of a connection that is made or closed, as connection management sees it. */
+/* A connection's state in connection management changes. */
 TRACE_EVENT(kwarp_cm_event,
 	TP_PROTO(const void *ep, const char *state, const char *event, const char *next),
 	TP_ARGS(ep, state, event, next),
@@ -52,15 +52,15 @@ TRACE_EVENT(kwarp_cm_event,
 );
 
 /*
- * A startup frame, MPA's Request or Reply, that is sent or was received.
+ * A startup frame (MPA Request or Reply) is sent, or was received.
  *
  * @reply: 1: a Reply; 0: a Request
  * @rev: revision of MPA
  * @reject: 1: the Reply rejects
- * @crc: 1: its sender wants CRCs
- * @markers: 1: its sender wants to receive markers
- * @ird: Reads that its sender can serve at a time
- * @ord: Reads that its sender wants outstanding at most
+ * @crc: 1: the sender asks for CRCs
+ * @markers: 1: the sender asks for markers
+ * @ird: number of Reads that the sender can serve at a time
+ * @ord: largest number of Reads that the sender wants outstanding
  * @pd_len: octets of private data
  */
 TRACE_EVENT(kwarp_startup_frame,
@@ -97,7 +97,7 @@ TRACE_EVENT(kwarp_startup_frame,
 		  __entry->crc, __entry->markers, __entry->ird, __entry->ord, __entry->pd_len)
 );
 
-/* A step of a queue pair's stream. */
+/* The state of a queue pair's stream changes. */
 TRACE_EVENT(kwarp_qp_event,
 	TP_PROTO(const struct ib_qp *qp, const char *state, const char *event, const char *next),
 	TP_ARGS(qp, state, event, next),
@@ -118,9 +118,9 @@ TRACE_EVENT(kwarp_qp_event,
 );
 
 /*
- * A program has rung the doorbell: it has posted, and its own call is going to send.
+ * A program has rung the doorbell: it has posted requests, and its own call is about to send them.
  *
- * @posted: index after that of the newest request in the send queue
+ * @posted: index of the newest request in the send queue, plus 1
  */
 TRACE_EVENT(kwarp_doorbell,
 	TP_PROTO(const struct ib_qp *qp, u32 posted),
@@ -137,10 +137,10 @@ TRACE_EVENT(kwarp_doorbell,
 );
 
 /*
- * A message is complete in the batch that goes to TCP next.
+ * A message is complete in the batch that is given to TCP next.
  *
- * @request: 1: it is of a request in the send queue; 0: it answers the peer, or is a Terminate
- * @index: of that request
+ * @request: 1: for a request in the send queue; 0: a response to the peer, or a Terminate
+ * @index: index of the request in the send queue
  */
 TRACE_EVENT(kwarp_tx_message,
 	TP_PROTO(const struct ib_qp *qp, u8 opcode, bool request, u32 index),
@@ -164,9 +164,9 @@ TRACE_EVENT(kwarp_tx_message,
 /*
  * A batch was given to TCP.
  *
- * @octets: of the batch, headers and CRCs included
- * @ret: 0, or why TCP has not taken all of it
- * @end: index after that of the last request that is in this batch or in one before
+ * @octets: size of the batch, including headers and CRCs
+ * @ret: 0; or errno if TCP has not taken the whole batch
+ * @end: index of the last request in this batch or an earlier one, plus 1
  */
 TRACE_EVENT(kwarp_tx_batch,
 	TP_PROTO(const struct ib_qp *qp, u32 octets, int ret, u32 end),
@@ -188,10 +188,10 @@ TRACE_EVENT(kwarp_tx_batch,
 );
 
 /*
- * A segment has been placed; those in the middle of a series are left out.
+ * A segment has been placed; segments in the middle of a series are not reported.
  *
- * @last: 1: it is the last of its message
- * @payload: its octets
+ * @last: 1: the last segment of its message
+ * @payload: octets of payload
  */
 TRACE_EVENT(kwarp_rx_segment,
 	TP_PROTO(const struct ib_qp *qp, u8 opcode, bool last, u32 payload),
@@ -213,13 +213,13 @@ TRACE_EVENT(kwarp_rx_segment,
 );
 
 /*
- * A completion goes into the completion queue.
+ * A completion is added to the completion queue.
  *
  * @id: ``wr_id`` of the request
- * @opcode: of the request, or of the receive, see below
+ * @opcode: opcode of the request, or of the receive, see below
  * @status: see below
- * @vendor_err: the code of the Terminate that made it fail, or 0
- * @octets: that a receive, a Read or an atomic operation has placed
+ * @vendor_err: code of the Terminate that made the request fail, or 0
+ * @octets: octets placed by a receive, a Read or an atomic operation
  */
 TRACE_EVENT(kwarp_complete,
 	TP_PROTO(const struct kwarp_cqe *cqe),
@@ -248,7 +248,7 @@ TRACE_EVENT(kwarp_complete,
 /*
  * The error that ends a stream.
  *
- * @error: its name, as in Documentation/reference/codes.rst
+ * @error: name of the error, as in Documentation/reference/codes.rst
  */
 TRACE_EVENT(kwarp_error,
 	TP_PROTO(const struct ib_qp *qp, const char *error, u16 code),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Knobs, and the module parameters that are their defaults: what each takes and refuses, what
- * it says then, who may set it, and where it is to be seen. The code is included;
- * capabilities are stand-ins.
+ * Tests of knobs, and of the module parameters that are their defaults: which values each takes and
+ * refuses, what it shows, who may set it, and where it is visible. The code under test is included;
+ * capabilities are fakes.
  */
 #include <kunit/test.h>
 
@@ -24,21 +24,21 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
 #include "../knobs.c"
 #undef sock_create_kern
 
-/* What no knob takes, as each octet of its value. */
+/* Every octet of a poisoned value; no knob takes such a value. */
 #define POISON		0xa5
 
 /**
- * struct knobs_test - the world of a case
+ * struct knobs_test - the environment of a case
  * @kdev: device
- * @next: one that is added later
- * @net: its network namespace
- * @elsewhere: another one
- * @user_ns: which owns the former
+ * @next: device that is added later
+ * @net: network namespace of @kdev
+ * @elsewhere: another network namespace
+ * @user_ns: user namespace that owns @net
  * @saved: defaults before the case
- * @buf: a page, for what a knob says
- * @caps: capabilities that the caller has in the initial user namespace, as bits
+ * @buf: a page, for the text that a knob shows
+ * @caps: capabilities of the caller in the initial user namespace, as bits
  * @may_in: user namespace in which the caller has CAP_NET_ADMIN
- * @asked: network namespace whose TCP was asked about a congestion control
+ * @asked: network namespace in which a congestion control was looked up last
  */
 struct knobs_test {
 	struct kwarp_dev *kdev;
@@ -65,7 +65,7 @@ static bool test_capable(int cap)
 	return the_test->caps & BIT_ULL(cap);
 }
 
-/* Namespaces are not real here. */
+/* The test's namespaces are not real: make the socket in init_net. */
 static int test_sock_create_kern(struct net *net, int family, int type, int proto,
 				 struct socket **res)
 {
@@ -105,7 +105,7 @@ static const struct tested {
 #undef TESTED
 };
 
-/* All are numbers, but for one. */
+/* All knobs but congestion are u32. */
 static_assert(sizeof(struct kwarp_knobs) ==
 	      (ARRAY_SIZE(all) - 1) * sizeof(u32) + KWARP_CONGESTION_LEN);
 
@@ -120,7 +120,7 @@ static const struct tested *find(struct kunit *test, const char *name)
 	return NULL;
 }
 
-/* Something that no word below means. */
+/* A value that no text in the tables below means. */
 static const union knob_value poisoned = { .name = {
 	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
 	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
@@ -142,7 +142,7 @@ static void poison(struct kwarp_knobs *knobs)
 	memset(knobs, POISON, sizeof(*knobs));
 }
 
-/* The knob of the device is @value, and no other one has changed. */
+/* The knob of the device is @value, and all others are still poisoned. */
 static void expect_knob(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	struct kwarp_knobs want;
@@ -152,7 +152,7 @@ static void expect_knob(struct kunit *test, const struct tested *k, union knob_v
 	KUNIT_EXPECT_MEMEQ(test, &the_test->kdev->knobs, &want, sizeof(want));
 }
 
-/* So is the default, as a new device finds it. */
+/* The default is @value, as a new device gets it, and all others are still poisoned. */
 static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	const struct kwarp_knobs before = defaults;
@@ -162,7 +162,7 @@ static void expect_default(struct kunit *test, const struct tested *k, union kno
 	poison(&want);
 	set_value(&want, k, &value);
 	KUNIT_EXPECT_MEMEQ(test, &defaults, &want, sizeof(want));
-	/* No device has a congestion control that is poisoned. */
+	/* A new device does not take a poisoned congestion control. */
 	if ((u8)defaults.congestion[0] == POISON) {
 		memset(defaults.congestion, 0, sizeof(defaults.congestion));
 		memset(want.congestion, 0, sizeof(want.congestion));
@@ -205,7 +205,7 @@ static int knobs_test_init(struct kunit *test)
 	return 0;
 }
 
-/* The module's own defaults are those of the next device again. */
+/* Restore the module's defaults. */
 static void knobs_test_exit(struct kunit *test)
 {
 	if (!the_test)
@@ -217,10 +217,10 @@ static void knobs_test_exit(struct kunit *test)
 /* --------------------------------------------------------------------- words */
 
 /**
- * struct word - what a knob takes
- * @knob: its name
+ * struct word - a text that a knob takes
+ * @knob: name of the knob
  * @text: what is written
- * @value: what that means
+ * @value: the value that it means
  * @shown: what is read then
  */
 struct word {
@@ -301,7 +301,7 @@ static void word_desc(const struct word *w, char *desc)
 
 KUNIT_ARRAY_PARAM(word, words, word_desc);
 
-/* With the newline of echo and without; and what is read can be written again. */
+/* Each text is taken, with a final newline and without, and so is the text that is read then. */
 static void test_taken(struct kunit *test)
 {
 	const struct word *w = test->param_value;
@@ -309,7 +309,7 @@ static void test_taken(struct kunit *test)
 	struct knobs_test *t = test->priv;
 	char line[32];
 
-	/* What is poisoned cannot be shown. */
+	/* A poisoned value cannot be shown, so set the knob first. */
 	KUNIT_ASSERT_EQ(test, store(k, w->text), strlen(w->text));
 	expect_knob(test, k, w->value);
 	KUNIT_EXPECT_EQ(test, knob_show(&t->kdev->ibdev.dev, &k->knob->attr, t->buf),
@@ -337,15 +337,15 @@ static void test_taken_as_default(struct kunit *test)
 	expect_default(test, k, w->value);
 	KUNIT_EXPECT_EQ(test, k->param->ops->get(t->buf, k->param), strlen(w->shown));
 	KUNIT_EXPECT_STREQ(test, t->buf, w->shown);
-	/* Links that there are keep theirs. */
+	/* An existing link keeps its value. */
 	expect_knob(test, k, poisoned);
 }
 
 /**
- * struct refusal - what a knob does not take
- * @knob: its name
+ * struct refusal - a text that a knob refuses
+ * @knob: name of the knob
  * @text: what is written
- * @ret: what comes of it; 0: -EINVAL
+ * @ret: errno expected; 0 stands for -EINVAL
  */
 struct refusal {
 	const char *knob;
@@ -466,7 +466,9 @@ static void test_refused(struct kunit *test)
 	expect_default(test, k, poisoned);
 }
 
-/* What a network namespace has is asked there; of the defaults, in the initial one. */
+/*
+ * A congestion control is looked up in the device's network namespace; for a default, in init_net.
+ */
 static void test_congestion_where(struct kunit *test)
 {
 	const struct tested *k = find(test, "congestion");
@@ -479,7 +481,7 @@ static void test_congestion_where(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->net);
 	KUNIT_EXPECT_EQ(test, k->param->ops->set("reno", k->param), 0);
 	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)&init_net);
-	/* A link that is added later has it of its own namespace. */
+	/* For a link that is added later, the default is looked up in that link's namespace. */
 	t->next->net = t->elsewhere;
 	kwarp_knobs_init(t->next);
 	KUNIT_EXPECT_PTR_EQ(test, t->asked, (const struct net *)t->elsewhere);
@@ -487,7 +489,7 @@ static void test_congestion_where(struct kunit *test)
 	kwarp_knobs_fini(t->next);
 }
 
-/* It cannot be unloaded as long as the knob names it, and then it can. */
+/* The congestion control's module is pinned exactly as long as the knob names it. */
 static void test_congestion_pinned(struct kunit *test)
 {
 	const struct tested *k = find(test, "congestion");
@@ -498,14 +500,14 @@ static void test_congestion_pinned(struct kunit *test)
 	pin = t->kdev->congestion_pin;
 	KUNIT_ASSERT_NOT_NULL(test, pin);
 	KUNIT_EXPECT_STREQ(test, inet_csk(pin->sk)->icsk_ca_ops->name, "reno");
-	/* Refused: as it was. */
+	/* A refused value changes nothing. */
 	KUNIT_EXPECT_EQ(test, store(k, "nothing"), -EINVAL);
 	KUNIT_EXPECT_PTR_EQ(test, t->kdev->congestion_pin, pin);
 	KUNIT_EXPECT_EQ(test, store(k, "default"), 7);
 	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
 }
 
-/* A default that a new link cannot have is none. */
+/* A new link that cannot use the default congestion control uses its namespace's. */
 static void test_congestion_gone(struct kunit *test)
 {
 	struct knobs_test *t = test->priv;
@@ -519,7 +521,7 @@ static void test_congestion_gone(struct kunit *test)
 
 /* ---------------------------------------------------------- what there is at all */
 
-/* As the guide says; and nothing can be set that is not tested here. */
+/* The list of knobs is that of the administrator's guide, and all are tested here. */
 static void test_all(struct kunit *test)
 {
 	static const struct kwarp_knobs want = {
@@ -552,7 +554,7 @@ static void test_all(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, knob_attrs[i], &all[i].knob->attr.attr);
 		KUNIT_EXPECT_STREQ(test, knob_attrs[i]->name, all[i].name);
 		KUNIT_EXPECT_EQ(test, knob_attrs[i]->mode, 0644);
-		/* Behind the module's name. */
+		/* The parameter's name follows the module's name and a dot. */
 		KUNIT_EXPECT_STREQ(test, strchr(all[i].param->name, '.') + 1, all[i].name);
 		KUNIT_EXPECT_EQ(test, all[i].param->perm, 0644);
 	}
@@ -582,7 +584,7 @@ static void test_counts(struct kunit *test)
 
 /* --------------------------------------------------------------- who, and where */
 
-/* The file is root's, and so is each container's; what counts is who owns the namespace. */
+/* To set a knob needs CAP_NET_ADMIN in the user namespace that owns the network namespace. */
 static void test_owner_only(struct kunit *test)
 {
 	const struct tested *k = find(test, "crc");
@@ -598,7 +600,7 @@ static void test_owner_only(struct kunit *test)
 	expect_knob(test, k, (union knob_value) { KWARP_CRC_OFF });
 }
 
-/* A process that manages links, or loads the module. */
+/* To set a default needs CAP_NET_ADMIN or CAP_SYS_MODULE in the initial user namespace. */
 static void test_default_owner_only(struct kunit *test)
 {
 	const struct tested *k = find(test, "crc");
@@ -617,7 +619,7 @@ static void test_default_owner_only(struct kunit *test)
 	expect_default(test, k, (union knob_value) { KWARP_CRC_ON });
 }
 
-/* Where the device is managed, and in its netdev's namespace; in no other one. */
+/* Knobs are visible where the device is managed, and in its netdev's namespace only. */
 static void test_visible(struct kunit *test)
 {
 	struct attribute *attr = &knob_crc.attr.attr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counts: under which name each is found, what streams that have gone leave, and the RDMA core's
- * counters of queue pairs.
+ * Tests of counters: the name of each, the sums that destroyed queue pairs leave, and the RDMA
+ * core's counters of queue pairs.
  */
 #include <kunit/test.h>
 
@@ -30,7 +30,7 @@
 
 static unsigned long stats_test_disabled[BITS_TO_LONGS(256)];
 
-/* The RDMA core's, which is not there. */
+/* A fake of the RDMA core's rdma_alloc_hw_stats_struct(). */
 static struct rdma_hw_stats *stats_test_alloc(const struct rdma_stat_desc *descs, int n,
 					      unsigned long lifespan)
 {
@@ -57,7 +57,7 @@ static void stats_test_free(struct rdma_hw_stats *stats)
 #include "../stats.c"
 #include "../verbs/stats_verbs.c"
 
-/* As the core's messages have: what a name and a value take, and the room of a page less. */
+/* Netlink messages of the core: octets for a name and a value, and the room in a page. */
 #define NL_COUNT	(8 + 12)
 #define NL_ROOM		(SKB_WITH_OVERHEAD(4096) - 256)
 
@@ -91,7 +91,7 @@ static u64 now(struct kunit *test, const char *name)
 	return value_of(test, t->values, name);
 }
 
-/* A count that is set, and where it has to turn up: there, and nowhere else. */
+/* A variable that is set, and the counter that must show it; no other may. */
 #define OF(member) offsetof(struct kwarp_stats_stream, s.member)
 static const struct place {
 	const char *name;
@@ -150,7 +150,7 @@ static void test_places(struct kunit *test)
 	}
 }
 
-/* Streams are added up, and those that go leave theirs. */
+/* Counters of queue pairs are added up, and those of destroyed ones stay in the sum. */
 static void test_streams(struct kunit *test)
 {
 	struct stats_test *t = test->priv;
@@ -227,7 +227,7 @@ static void test_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now(test, "cm_evicted"), 7);
 }
 
-/* All names are told in one message, and no two are alike. */
+/* All names fit into one message, and no two are the same. */
 static void test_names(struct kunit *test)
 {
 	u32 i, k, octets = 0;
@@ -263,7 +263,7 @@ static u64 counted(struct kunit *test, struct rdma_counter *counter)
 	return value_of(test, counter->stats->value, "tx_writes");
 }
 
-/* A counter counts from when a queue pair is bound to it until that is over, and keeps it. */
+/* A counter counts while a queue pair is bound to it, and keeps its value afterwards. */
 static void test_counter(struct kunit *test)
 {
 	struct stats_test *t = test->priv;
@@ -273,7 +273,7 @@ static void test_counter(struct kunit *test)
 
 	counter.stats = kwarp_counter_alloc_stats(&counter);
 	KUNIT_ASSERT_NOT_NULL(test, counter.stats);
-	/* The core takes as many of it as of a port, and shows those that are a queue pair's. */
+	/* A counter has as many values as a port; those of kind STREAM are shown. */
 	KUNIT_EXPECT_EQ(test, counter.stats->num_counters, kwarp_stats_count());
 	KUNIT_EXPECT_EQ(test, find_first_bit(counter.stats->is_disabled, 256),
 			kwarp_stats_stream_count());
@@ -291,14 +291,14 @@ static void test_counter(struct kunit *test)
 	*writes[1] += 7;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
-	/* The core adds the counter's to the port's. */
+	/* The device's values are without the counter's, which the core adds. */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 200);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
 	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
 	*writes[0] += 1000;
 	*writes[1] += 1;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 13);
-	/* Bound again, what came between does not count. */
+	/* Bound again: octets between unbind and bind do not count. */
 	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), 0);
 	*writes[0] += 2;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
@@ -307,7 +307,7 @@ static void test_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
 	for (i = kwarp_stats_stream_count(); i < kwarp_stats_count(); i++)
 		KUNIT_EXPECT_EQ(test, counter.stats->value[i], 0);
-	/* With what came between, and without what the counter has. */
+	/* The device has the values between, and not those of the counter. */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
 	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
