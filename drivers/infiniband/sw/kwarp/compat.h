@@ -12,14 +12,14 @@
 
 #include "kwarp_config.h"
 
-/* 6.13: who could run next may have to wait for a tick, and need_resched() says no */
+/* 6.13: lazy preemption: another task may wait for this processor, and need_resched() is false */
 #ifdef TIF_NEED_RESCHED_LAZY
 #define kwarp_need_resched()	(need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY))
 #else
 #define kwarp_need_resched()	need_resched()
 #endif
 
-/* 6.12: a workqueue that is bound to processors says so */
+/* 6.12: WQ_PERCPU, for workqueues that are not WQ_UNBOUND */
 #ifdef KWARP_HAVE_WQ_PERCPU
 #define KWARP_WQ_PERCPU		WQ_PERCPU
 #else
@@ -31,7 +31,7 @@
 #include <net/rps.h>
 #endif
 
-/* 6.3: sk_data_ready callbacks are traced */
+/* 6.3: sk_data_ready callbacks call trace_sk_data_ready() */
 #ifdef KWARP_HAVE_TRACE_SK_DATA_READY
 #include <trace/events/sock.h>
 #define kwarp_trace_data_ready(sk)	trace_sk_data_ready(sk)
@@ -46,7 +46,7 @@
 #define kwarp_sockaddr	sockaddr
 #endif
 
-/* 6.2: sk_use_task_frag; before that sk_allocation without __GFP_FS says the same */
+/* 6.2: sk_use_task_frag; before that, sk_allocation without __GFP_FS had the same effect */
 #ifdef KWARP_HAVE_SK_USE_TASK_FRAG
 #define kwarp_sk_no_task_frag(sk)	((void)((sk)->sk_use_task_frag = false))
 #else
@@ -68,21 +68,21 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 }
 #endif
 
-/* 7.1: drivers say whether they keep to the rules for requests and answers (verbs/udata.h) */
+/* 7.1: uverbs_robust_udata: the driver follows the core's rules for udata, see verbs/udata.h */
 #ifdef KWARP_HAVE_ROBUST_UDATA
 #define KWARP_ROBUST_UDATA	.uverbs_robust_udata = 1,
 #else
 #define KWARP_ROBUST_UDATA
 #endif
 
-/* 7.1: user space's CQs have an operation of their own; the old one is for the kernel's */
+/* 7.1: create_user_cq() for user space; create_cq() is for kernel consumers only */
 #ifdef KWARP_HAVE_CREATE_USER_CQ
 #define KWARP_CREATE_USER_CQ	.create_user_cq = kwarp_create_cq,
 #else
 #define KWARP_CREATE_USER_CQ
 #endif
 
-/* 7.0: a counter is bound for a port, and is an object of the driver's, which adds nothing */
+/* 7.0: counters are bound with a port number; a driver can extend their struct; kwarp does not */
 #ifdef KWARP_HAVE_COUNTER_PORT
 #define KWARP_COUNTER_QP_ARGS	struct ib_qp *ibqp, u32 port
 #define KWARP_COUNTER_OBJECT \
@@ -93,14 +93,14 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define KWARP_COUNTER_OBJECT
 #endif
 
-/* 6.12: drivers' details of SRQs, too */
+/* 6.12: `rdma resource show srq` has driver details */
 #ifdef KWARP_HAVE_FILL_RES_SRQ
 #define KWARP_FILL_SRQ		.fill_res_srq_entry = kwarp_fill_srq,
 #else
 #define KWARP_FILL_SRQ
 #endif
 
-/* 6.17: reg_user_mr() takes a DMA handle: steering tags for PCI, none of our business */
+/* 6.17: reg_user_mr() takes a DMA handle, for PCI steering tags, which kwarp does not support */
 #ifdef KWARP_HAVE_REG_USER_MR_DMAH
 #define KWARP_DMAH_ARG		struct ib_dmah *dmah,
 #define kwarp_has_dmah		(dmah)
@@ -116,7 +116,7 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define kwarp_dmabuf_attrs	ib_udata
 #endif
 
-/* 6.2: these take the buffer's lock; those with the old names want it to be held */
+/* 6.2: the *_unlocked functions take the buffer's lock; the old names need it to be held */
 #ifdef KWARP_HAVE_DMA_BUF_VMAP_UNLOCKED
 #define kwarp_dma_buf_vmap	dma_buf_vmap_unlocked
 #define kwarp_dma_buf_vunmap	dma_buf_vunmap_unlocked
@@ -125,7 +125,7 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #define kwarp_dma_buf_vunmap	dma_buf_vunmap
 #endif
 
-/* 7.1: resize_cq() became resize_user_cq(), and its number unsigned */
+/* 7.1: resize_cq() became resize_user_cq(), with an unsigned number of entries */
 #ifdef KWARP_HAVE_RESIZE_USER_CQ
 #define resize_cq		resize_user_cq
 #define kwarp_cqe_count		unsigned int
@@ -152,8 +152,9 @@ static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
 #endif
 
 /*
- * 6.13: the core turns netdev events into port events, but for one device of a netdev, not for a
- * bond, and without a look at addresses. A driver that does so itself, as ours, has this operation.
+ * 6.13: the core turns netdev events into port events, but only for one device of a netdev, not for
+ * bonds, and without regard to IP addresses. A driver that reports port events itself, like kwarp,
+ * has this operation, and then the core does not.
  */
 #ifdef KWARP_HAVE_REPORT_PORT_EVENT
 static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_device *netdev,
@@ -166,7 +167,7 @@ static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_d
 #define KWARP_REPORT_PORT_EVENT
 #endif
 
-/* by 7.2: a device begins in the RDMA namespace of its netdev; before that in the first one */
+/* by 7.2: a device can be made in the RDMA namespace of its netdev; before that in init_net only */
 #ifdef KWARP_HAVE_ALLOC_DEVICE_WITH_NET
 #define kwarp_alloc_device(drv_struct, member, net)	\
 	ib_alloc_device_with_net(drv_struct, member, net)
@@ -175,12 +176,12 @@ static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_d
 	((void)(net), ib_alloc_device(drv_struct, member))
 #endif
 
-/* by 6.12: udev is told whether a name was chosen by somebody */
+/* by 6.12: a driver can mark a name as chosen by the user, and udev does not change it */
 #ifndef KWARP_HAVE_NAME_ASSIGNED_BY_USER
 #define ib_mark_name_assigned_by_user(ibdev)	((void)(ibdev))
 #endif
 
-/* by 7.2: `rdma link delete` tells the driver before it tells the device's users */
+/* by 7.2: `rdma link delete` calls the driver before it asks the device's users to leave */
 #ifdef KWARP_HAVE_LINK_OPS_DELLINK
 #define kwarp_set_dellink(ops, fn)		((ops)->dellink = (fn))
 #define kwarp_set_link_ops(ibdev, ops)		((ibdev)->link_ops = (ops))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is counted, per stream and per device.
+ * Counters, per stream and per device.
  *
- * A stream's counts are plain variables, each with one writer: what concerns sending is the
- * runner's, what concerns receiving is of whoever holds the socket's lock.  Nothing on the way of
- * data is shared between processors.  Who wants the device's counts adds up those of its streams,
- * and what streams that have gone have left.
+ * A stream's counters are plain variables, each with one writer: counters for sending are written
+ * by the transmit runner (the context that sends for the stream at the moment), counters for
+ * receiving under the socket's lock.  So the data path shares no counter between processors.  A
+ * reader of the device's counters adds up those of its streams, and the sums that former streams
+ * have left.
  */
 #ifndef KWARP_COUNTS_H
 #define KWARP_COUNTS_H
@@ -18,20 +19,20 @@
 
 struct rdma_counter;
 
-/* At least as many as RDMAP has opcodes, and proto/ states, events and errors: see stats.c. */
+/* Array sizes: at least the number of RDMAP opcodes, and of states, events and errors in proto/. */
 #define KWARP_STATS_OPS		16
 #define KWARP_STATS_CM_STATES	16
 #define KWARP_STATS_CM_EVENTS	32
 #define KWARP_STATS_ERRORS	40
 
 /**
- * struct kwarp_tx_stats - what was sent
+ * struct kwarp_tx_stats - counters for sending
  * @fpdus: FPDUs
- * @octets: of their payload
+ * @octets: octets of the FPDUs' payload
  * @batches: batches that TCP has taken as a whole
  * @blocked: times that TCP had no room
  * @no_memory: times that there was no memory for an FPDU
- * @doorbells: times that a program has sent, or begun to, in its own call
+ * @doorbells: times that a program has sent, or begun to send, in its own system call
  * @op: messages by opcode
  */
 struct kwarp_tx_stats {
@@ -45,10 +46,10 @@ struct kwarp_tx_stats {
 };
 
 /**
- * struct kwarp_rx_stats - what was received
+ * struct kwarp_rx_stats - counters for receiving
  * @fpdus: FPDUs
- * @octets: of their payload
- * @runs: times that TCP had something, of one or many packets
+ * @octets: octets of the FPDUs' payload
+ * @runs: times that received data was taken from TCP; one or many packets each
  * @op: messages by opcode
  */
 struct kwarp_rx_stats {
@@ -58,18 +59,19 @@ struct kwarp_rx_stats {
 	u64 op[KWARP_STATS_OPS];
 };
 
-/* Both; read without a lock, so that one is of a moment and its neighbour of the next. */
+/* All counters of a stream. Read without a lock, so they may be from slightly different moments. */
 struct kwarp_stream_stats {
 	struct kwarp_tx_stats tx ____cacheline_aligned;
 	struct kwarp_rx_stats rx ____cacheline_aligned;
 };
 
 /**
- * struct kwarp_stats_stream - a queue pair's streams, one after the other
- * @s: counts
- * @node: in the device's list
- * @counter: to which it is bound (rdma statistic qp bind), or NULL
- * @bound: what it had counted then
+ * struct kwarp_stats_stream - counters of a queue pair, for all its streams, one after another
+ * @s: counters
+ * @node: entry in the device's list
+ * @counter: counter of the RDMA core that the queue pair is bound to (rdma statistic qp bind), or
+ *	NULL
+ * @bound: values of @s when it was bound
  *
  * All but @s under the lock of struct kwarp_stats.
  */
@@ -81,17 +83,17 @@ struct kwarp_stats_stream {
 };
 
 /**
- * struct kwarp_stats - of a device
- * @lock: protects @streams, @gone, @told; a mutex, nothing of ours is taken under it
- * @streams: of its queue pairs
- * @gone: counts of those that there were
- * @told: what counters of the RDMA core's have counted for queue pairs that were bound to them: the
- *	core adds that to the device's counts by itself
+ * struct kwarp_stats - counters of a device
+ * @lock: protects @streams, @gone, @told; no other lock of kwarp is taken under it
+ * @streams: struct kwarp_stats_stream of the queue pairs that exist
+ * @gone: sum for queue pairs that were destroyed
+ * @told: the part that counters of the RDMA core have counted for queue pairs that were bound to
+ *	them before; the core adds it to the device's values itself
  * @lost: streams that ended without a Terminate, and before both FINs
- * @cm: events of connection management, in each state that they came in
- * @errors: what has ended streams, by enum kwarp_perr
- * @term_sent: Terminates by enum kwarp_perr
- * @term_received: likewise; [KWARP_PERR_NONE] are those with a code that no RFC has
+ * @cm: events of connection management, by the state in which they happened
+ * @errors: errors that have ended streams, by enum kwarp_perr
+ * @term_sent: Terminates sent, by enum kwarp_perr
+ * @term_received: Terminates received, by enum kwarp_perr; [KWARP_PERR_NONE]: code not in any RFC
  */
 struct kwarp_stats {
 	struct mutex lock;		/* streams, gone, told */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * /sys/kernel/debug/kwarp/INDEX-NAME: what a link's connections are doing, for whoever looks for
- * the reason why one stands still.  NAME is what the link was called first.
+ * /sys/kernel/debug/kwarp/INDEX-NAME: state of a link's connections, to find out why one is stuck.
+ * INDEX is the index of the RDMA device, NAME its first name: renaming it has no effect.
  *
  *   connections   queue pairs and their streams
- *   endpoints     connection management: who waits for what, and for how long
+ *   endpoints     connection management: states, timers, and the time in each state
  *   terminates    Terminates by layer, type and code
- *   cm            events of connection management by the state that they came in
+ *   cm            events of connection management by the state in which they happened
  *
- * The texts are for people, and may change.
+ * The files are for people to read; their format may change.
  */
 #include "debug.h"
 
@@ -27,7 +27,7 @@ static struct dentry *root;
 
 /* ----------------------------------------------------------------- connections */
 
-/* The position is the queue pair number; there is none below 1. */
+/* The position in the file is the queue pair number; find the next one that exists. */
 static void *find_qp(struct kwarp_dev *kdev, loff_t *pos)
 {
 	unsigned long qpn = *pos;
@@ -123,10 +123,11 @@ DEFINE_SHOW_ATTRIBUTE(cm);
 /* ------------------------------------------------------------------- folders */
 
 /**
- * kwarp_debug_enable - ib_device_ops.enable_driver: the device has its name, and is registered
- * @ibdev: it; the core asks again whenever the device comes into another network namespace
+ * kwarp_debug_enable - ib_device_ops.enable_driver: make the debugfs folder of a device
+ * @ibdev: device, which has its name and is registered; the core calls this again when the device
+ *	moves to another network namespace
  *
- * Context: process; the device stays.
+ * Context: process; the core keeps the device from going away.
  * Return: 0.
  */
 int kwarp_debug_enable(struct ib_device *ibdev)
@@ -145,13 +146,13 @@ int kwarp_debug_enable(struct ib_device *ibdev)
 	return 0;
 }
 
-/* Nobody reads them any more when this returns.  Context: process. */
+/* Remove a device's folder, and wait for readers of its files.  Context: process. */
 void kwarp_debug_remove(struct kwarp_dev *kdev)
 {
 	debugfs_remove_recursive(kdev->debug);
 }
 
-/* Without debugfs there is none, and nothing fails.  Return: the folder of the module. */
+/* Return: the module's folder; without debugfs an error pointer, which debugfs functions accept. */
 struct dentry *kwarp_debug_init(void)
 {
 	root = debugfs_create_dir("kwarp", NULL);

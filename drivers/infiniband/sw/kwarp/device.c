@@ -25,14 +25,15 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 	kwarp_debug_remove(kdev);
 	/*
-	 * Nobody looks for it by driver_id any more but our module's exit, which waits for those
-	 * that others unregister; before it is off our own list.
+	 * So that ib_unregister_driver() at module exit waits for this device, also if it had
+	 * siw's driver_id. Set before kwarp_device_untrack(): module exit calls
+	 * ib_unregister_driver() as soon as the list of device_list.c is empty.
 	 */
 	WRITE_ONCE(ibdev->ops.driver_id, (enum rdma_driver_id)KWARP_DRIVER_ID);
-	/* Every client is gone; connections that were still closing end now. */
+	/* The device has no users any more; connections that are still closing end now. */
 	kwarp_cm_stop_device(kdev);
 	kwarp_knobs_fini(kdev);
-	/* Nothing of ours is left in the namespace. */
+	/* No socket of the device is left in the namespace. */
 	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->port_work);
 	kwarp_engine_fini_device(kdev);
@@ -121,7 +122,7 @@ static const struct ib_device_ops kwarp_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, kwarp_ucontext, ibuc),
 };
 
-/* What our own provider speaks, and more than libsiw can do. */
+/* Operations for kwarp's own provider; more than libsiw supports. */
 static const struct ib_device_ops own_ops = {
 	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
 	.uverbs_abi_ver = KWARP_UVERBS_ABI,
@@ -144,9 +145,9 @@ static struct net_device *get_netdev(struct ib_device *ibdev, u32 port)
 }
 
 /*
- * What libsiw speaks.  The core is asked for the netdev of such a device, but does not know the
- * device of the netdev: siw.ko, if it is loaded, too, looks for its own ones by netdev and
- * driver_id, and would take this one for one of them.
+ * Operations for libsiw, with siw's driver_id.  get_netdev instead of ib_device_set_netdev(), so
+ * that the core does not find the device by its netdev: siw.ko, if it is loaded, looks for its own
+ * devices by netdev and driver_id, and would use this one.
  */
 static const struct ib_device_ops siw_ops = {
 	.driver_id = RDMA_DRIVER_SIW,
@@ -157,7 +158,7 @@ static const struct ib_device_ops siw_ops = {
 	.get_netdev = get_netdev,
 };
 
-/* The node's identity: its hardware address, or something random but legal. */
+/* Make the node GUID from the hardware address, or from a random one if there is none. */
 static void set_guid(struct kwarp_dev *kdev)
 {
 	const struct net_device *netdev = kdev->netdev;
@@ -179,17 +180,17 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = 1;
-	/* See cq_verbs.c. */
+	/* A completion vector is a processor, see verbs/cq_verbs.c. */
 	ibdev->num_comp_vectors = num_possible_cpus();
 	if (kdev->siw)
-		/* Its doorbell. */
+		/* libsiw's doorbell is the POST_SEND command. */
 		ibdev->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_POST_SEND);
 	else
 		ibdev->driver_def = kwarp_uapi_defs;
 	kwarp_device_renamed(kdev);
-	/* The administrator has chosen it: udev leaves it alone. */
+	/* The administrator has chosen the device's name: udev must not change it. */
 	ib_mark_name_assigned_by_user(ibdev);
-	/* User space maps ports itself if it wants to (iwpmd); TCP ports are real. */
+	/* The kernel's own TCP owns the ports, so the iWARP port mapper (iwpmd) is not needed. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	set_guid(kdev);
 }
@@ -206,13 +207,14 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
 }
 
 /**
- * kwarp_device_update_speed - ask the netdev for its speed, and keep it
+ * kwarp_device_update_speed - ask the netdev for its speed, and store it
  * @kdev: the device
  *
- * Kept, because query_port must not take RTNL: its callers may hold it.
+ * query_port cannot ask the netdev itself: that needs RTNL, which callers of query_port may hold.
  *
- * Context: RTNL held, but no lock of the netdev, which this takes since 7.2.  So it is not for
- * notifiers: they may be called with the lock of the netdev, or of the one below a VLAN, held.
+ * Context: RTNL held, but not the netdev's instance lock, which this takes since 7.2.  So it must
+ * not be called from notifiers, which may run with the lock of the netdev, or of the one below a
+ * VLAN, held.
  */
 void kwarp_device_update_speed(struct kwarp_dev *kdev)
 {
@@ -237,7 +239,7 @@ static void port_event(struct kwarp_dev *kdev, enum ib_event_type type)
 	ib_dispatch_event(&event);
 }
 
-/* Users hear of each change. Context: RTNL held. */
+/* Report a change of the port's state to the device's users. Context: RTNL held. */
 static void update_port(struct kwarp_dev *kdev)
 {
 	bool active = kwarp_port_state(kdev->netdev) == IB_PORT_ACTIVE;
@@ -249,7 +251,7 @@ static void update_port(struct kwarp_dev *kdev)
 	port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
-/* After a change of the netdev, or of its addresses. */
+/* Work item after a change of the netdev, or of its addresses. */
 static void port_work(struct work_struct *work)
 {
 	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, port_work);
@@ -263,8 +265,8 @@ static void port_work(struct work_struct *work)
 }
 
 /*
- * The netdev came up, went down, or changed in another way, of which there are many: users
- * hear of a change of the port's state only.  Context: RTNL held.
+ * The netdev came up, went down, or changed in another way. Users are notified only if the state
+ * of the port has changed.  Context: RTNL held.
  */
 void kwarp_device_port_event(struct kwarp_dev *kdev)
 {
@@ -281,10 +283,11 @@ void kwarp_device_address_event(struct kwarp_dev *kdev)
 /**
  * kwarp_device_add - make a device
  * @name: of the device; may contain %d
- * @netdev: its network device
- * @net: the namespace that it was in a moment ago; referenced by the caller
- * @link_ops: with them the core asks for its end
- * @siw: its user space speaks siw's uABI
+ * @netdev: network device
+ * @net: network namespace of @netdev; referenced by the caller, who checks afterwards whether
+ *	@netdev has moved
+ * @link_ops: link type, for `rdma link delete`
+ * @siw: user space uses siw's uABI
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -301,7 +304,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kdev->net = net;
 	kdev->netdev = netdev;
 	netdev_hold(netdev, &kdev->netdev_tracker, GFP_KERNEL);
-	/* iw_cm looks a QP up with interrupts off, under a lock that others take in softirq. */
+	/* LOCK_IRQ: iw_cm looks up QPs with interrupts off. */
 	xa_init_flags(&kdev->qps, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
 	xa_init(&kdev->stags);
 	kdev->port_active = kwarp_port_state(netdev) == IB_PORT_ACTIVE;
@@ -321,15 +324,15 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 }
 
 /*
- * The netdev has another name, by which iwpmd knows it.  A reader that copies it meanwhile may
- * get a mixture, but finds its end: the last octet is always 0.
+ * The netdev has been renamed: update the copy of its name for iwpmd.  Readers take no lock, and
+ * may get a mixture of both names, but a terminated one: the last octet is always 0.
  */
 void kwarp_device_renamed(struct kwarp_dev *kdev)
 {
 	strscpy(kdev->ibdev.iw_ifname, kdev->netdev->name, sizeof(kdev->ibdev.iw_ifname));
 }
 
-/* The netdev has another hardware address: the core reads the GID again. */
+/* The hardware address of the netdev has changed: let the core read the GID again. */
 void kwarp_device_gid_event(struct kwarp_dev *kdev)
 {
 	port_event(kdev, IB_EVENT_GID_CHANGE);

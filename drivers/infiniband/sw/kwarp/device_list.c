@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Devices that may have sockets, from before registration until all of those are gone
- * (the end of dealloc_driver()).  The RDMA core's own table loses a device too early:
- * as soon as somebody has begun to unregister it.
+ * List of devices that may have sockets: from before registration until all sockets are gone
+ * (dealloc_driver() in device.c).  The RDMA core's own table cannot be used for that: a device is
+ * removed from it at the beginning of unregistration.
  *
- * Context: process, in the whole file, but for kwarp_device_get_by_netdev().
+ * Context of all functions here, except kwarp_device_get_by_netdev(): process.
  */
 #include "device_list.h"
 
@@ -31,13 +31,13 @@ void kwarp_device_untrack(struct kwarp_dev *kdev)
 	wake_up_all(&device_left);
 }
 
-/* Any namespace: NULL. */
+/* Does the device have its sockets in @net? NULL stands for every namespace. */
 static bool is_in(const struct kwarp_dev *kdev, const struct net *net)
 {
 	return !net || net_eq(kdev->net, net);
 }
 
-/* There is a device that has its sockets in this namespace; NULL: in any. */
+/* Is there a device that has its sockets in this namespace? NULL: in any. */
 bool kwarp_net_in_use(const struct net *net)
 {
 	struct kwarp_dev *kdev;
@@ -53,7 +53,10 @@ bool kwarp_net_in_use(const struct net *net)
 	return found;
 }
 
-/* The first device in @net, unless that is NULL, and on @netdev, likewise, referenced; or NULL. */
+/*
+ * Return: the first device that has its sockets in @net (NULL: any) and is on @netdev (NULL: any),
+ * with a reference; or NULL. Devices that are being unregistered are skipped.
+ */
 static struct ib_device *get_first(const struct net *net, const struct net_device *netdev)
 {
 	struct ib_device *found = NULL;
@@ -71,28 +74,33 @@ static struct ib_device *get_first(const struct net *net, const struct net_devic
 	return found;
 }
 
-/* A device of this namespace, or of any, referenced; NULL if others unregister all there are. */
+/*
+ * Return: a device that has its sockets in @net (NULL: any), with a reference; NULL: none, or all
+ * are being unregistered.
+ */
 struct ib_device *kwarp_device_get_in_net(const struct net *net)
 {
 	return get_first(net, NULL);
 }
 
 /*
- * The device on a netdev, referenced; NULL: there is none, or it is being unregistered.  A device
- * that is being registered is there as soon as the core has it.  Context: any but hard interrupt.
+ * Return: the device on a netdev, with a reference; NULL: none, or it is being unregistered.  A
+ * device that is being registered is found as soon as ib_device_try_get() succeeds.
+ *
+ * Context: any but hard interrupt.
  */
 struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
 {
 	return get_first(NULL, netdev);
 }
 
-/* Wait for the end of the last one, not for long: the caller looks again. */
+/* Wait up to HZ / 10 until no device has sockets in @net (NULL: any). The caller checks again. */
 void kwarp_device_wait_left(const struct net *net)
 {
 	wait_event_timeout(device_left, !kwarp_net_in_use(net), HZ / 10);
 }
 
-/* Module exit. */
+/* At module exit: no device may be left. */
 void kwarp_device_check_none(void)
 {
 	WARN_ON(!list_empty(&devices));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Faults on request: /sys/kernel/debug/kwarp/POINT holds the usual attributes of fault
- * injection (Documentation/fault-injection of the kernel): probability, times, interval.
- * Module-wide; without debugfs they stay off.
+ * Fault injection: /sys/kernel/debug/kwarp/POINT has the usual attributes (the kernel's
+ * Documentation/fault-injection): probability, times, interval.  They apply to all devices;
+ * without debugfs they stay off.
  */
 #include "fault.h"
 
@@ -13,7 +13,7 @@
 #include <linux/fault-inject.h>
 
 #define LATE_MS		20
-/* No call trace with each fault: what reads the log takes one for a bug. */
+/* Not verbose: test scripts would take the call traces in the log for bugs. */
 #define OFF_AND_SILENT	{ .interval = 1, .times = ATOMIC_INIT(1), .require_end = ULONG_MAX,	\
 			  .stacktrace_depth = 32, .verbose = 0,				\
 			  .ratelimit_state = RATELIMIT_STATE_INIT_DISABLED }
@@ -35,8 +35,8 @@ static const char *const names[KWARP_FAULTS] = {
 };
 
 /**
- * kwarp_fault - is it time for this to go wrong?
- * @point: what
+ * kwarp_fault - shall a fault be injected now?
+ * @point: where
  *
  * Context: any.
  * Return: true if so.
@@ -45,18 +45,18 @@ bool kwarp_fault(enum kwarp_fault point)
 {
 	struct fault_attr *attr = &attrs[point];
 
-	/* First: a point that is off shall not count for a task's fail-nth. */
+	/* Without should_fail() for a point that is off: it would count for a task's fail-nth. */
 	return READ_ONCE(attr->probability) && should_fail(attr, 1);
 }
 
-/* At the beginning of a worker.  Context: process, may sleep. */
+/* Delay a work item, to be called at its beginning.  Context: process, may sleep. */
 void kwarp_fault_late(void)
 {
 	if (kwarp_fault(KWARP_FAULT_LATE_WORK))
 		msleep(LATE_MS);
 }
 
-/* In the folder of the module, and gone with it; if there is none, no files.  Context: process. */
+/* Make the files in the module's debugfs folder, which is removed with them.  Context: process. */
 void kwarp_fault_init(struct dentry *dir)
 {
 	unsigned int i;

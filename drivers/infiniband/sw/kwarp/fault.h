@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Points at which tests make something go wrong.  Only in a module for a kernel with fault
- * injection in debugfs; in any other the points are the constant "no".
+ * Points at which tests can inject faults.  Only in a module for a kernel with fault injection in
+ * debugfs; otherwise kwarp_fault() is the constant false.
  */
 #ifndef KWARP_FAULT_H
 #define KWARP_FAULT_H
@@ -12,13 +12,13 @@ struct dentry;
 
 /**
  * enum kwarp_fault - the points
- * @KWARP_FAULT_SHORT_SEND: TCP takes half of a batch, and tells when there is room
- * @KWARP_FAULT_FULL_SEND: TCP takes nothing, and tells when there is room; with nothing in
- *	flight it has no memory, and will not tell
- * @KWARP_FAULT_LOST_KICK: a doorbell is not heard
- * @KWARP_FAULT_LATE_WORK: a worker begins 20 ms late
- * @KWARP_FAULT_BAD_CRC: one bit of a CRC that is sent is wrong
- * @KWARP_FAULTS: their number
+ * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch, and calls write_space later
+ * @KWARP_FAULT_FULL_SEND: TCP takes nothing, and calls write_space later; if no data is in
+ *	flight: as if TCP had no memory, without a later call
+ * @KWARP_FAULT_LOST_KICK: a doorbell is ignored
+ * @KWARP_FAULT_LATE_WORK: a work item begins 20 ms late
+ * @KWARP_FAULT_BAD_CRC: a CRC is sent with one wrong bit
+ * @KWARP_FAULTS: number of points
  */
 enum kwarp_fault {
 	KWARP_FAULT_SHORT_SEND,

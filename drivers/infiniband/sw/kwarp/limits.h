@@ -11,8 +11,8 @@
 #define KWARP_MAX_PD		(128 * 1024)
 #define KWARP_MAX_SRQ		(128 * 1024)
 /*
- * Regions and windows together.  A 24-bit STag index; a quarter of it keeps random
- * allocation quick and guessing hard.
+ * Regions and windows together.  An STag has a 24-bit index; with a quarter of the indices in
+ * use, random allocation is still fast and guessing is hard.
  */
 #define KWARP_MAX_MR		(4 * 1024 * 1024)
 
@@ -21,17 +21,17 @@
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
 #define KWARP_MAX_CQE		(4 * 1024 * 1024)
-/* Requests completed at a time while interrupts are off. */
+/* Requests that are completed at a time with interrupts off. */
 #define KWARP_IRQ_OFF_BATCH	64
 
-/* SGEs per request: 29 fill a 512-octet send queue entry behind its fixed 48 octets. */
+/* SGEs per request: a 512-octet send queue entry has room for 29 after its fixed 48 octets. */
 #define KWARP_MAX_SGE		29
 /* RFC 5040 5.2.2: a Read Response writes one tagged buffer. */
 #define KWARP_MAX_SGE_RD	1
 /* Inline payload of the same 512-octet entry. */
 #define KWARP_MAX_INLINE	464
 
-/* Pages for payload that a device keeps, of 32 KiB each but where pages are larger. */
+/* Buffers for payload that a device keeps for reuse: 32 KiB each, or one page if that is more. */
 #define KWARP_PAGES		512
 
 /* Depth of Reads and atomic operations: rdma_cm carries IRD and ORD as u8. */
@@ -41,90 +41,96 @@
 /* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
 #define KWARP_MAX_MSG		U32_MAX
 /*
- * Memory region: a pointer for each of its pages, at worst one for 4 KiB, where they are not
- * parts of larger ones, and the kernel allocates less than 2 GiB at a time.  So less than
- * 1 TiB, wherever in a page it begins.
+ * Memory region: the list of its pages has, in the worst case, an 8-octet pointer for every 4 KiB,
+ * and the kernel allocates less than 2 GiB at a time.  So a region is smaller than 1 TiB, even if
+ * it does not begin at the beginning of a page.
  */
 #define KWARP_MAX_MR_SIZE	(BIT_ULL(40) - BIT_ULL(20))
 /* Pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
 
 /*
- * FPDUs in work that TCP could not keep and nobody pays for, because TCP's memory or the
- * cgroup's is used up: of each device, of 64 KiB each.
+ * Incomplete FPDUs for which TCP's receive buffer is too small, so that kwarp keeps them, up to
+ * 64 KiB each: number per device that may be kept without being charged to TCP's memory or a
+ * memory cgroup, when these are used up.
  */
 #define KWARP_MAX_UNPAID_STASHES	64
 
 /*
- * Listener: connections that have not finished MPA startup, or were refused: by default, and the
- * limits.  Each has a socket and some KiB.
+ * Listener: number of connections that have not finished MPA startup, or were refused: default,
+ * smallest and largest value of the knob.  Each needs a socket and some KiB.
  */
 #define KWARP_HALF_OPEN		1024
 #define KWARP_HALF_OPEN_MIN	16
 #define KWARP_HALF_OPEN_MAX	65536
-/* If all places are taken, one that has not got on for so long gives way, milliseconds. */
+/*
+ * If a listener has as many half-open connections as the knob half_open_max allows, and others
+ * wait, those are ended that have been in the same state for this time, milliseconds ...
+ */
 #define KWARP_EVICT_AGE_MS		1000
-/* ... and one that waits for the ULP's verdict. */
+/* ... or for this time, if they wait for the ULP to accept or reject. */
 #define KWARP_EVICT_ULP_AGE_MS		10000
 /* Startup timers, seconds, by default: for the Request; for TCP's connect, and then the Reply. */
 #define KWARP_STARTUP_TIMEOUT		10
 #define KWARP_CONNECT_TIMEOUT		30
-/* The longest of these that a knob takes. */
+/* The longest time that a knob for these timers takes, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
- * Connections that were established, are over, and whose last trace waits for Tasks RCU, which
- * takes a second under load, or longer: of all devices. See cm/cm_qp.c.
+ * Stand-ins (cm/cm_qp.c) of connections that are over, which wait to be freed by Tasks RCU: number
+ * for all devices. Tasks RCU takes a second under load, or longer.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*
- * The ULP's verdict on a Request: no initiator known waits longer than 60 s.  That of a
- * Request, too, which iw_cm dropped for want of memory: it says so to nobody.
+ * Time for the ULP to accept or reject a Request: no known initiator waits longer than 60 s.  Also
+ * ends a Request whose event iw_cm has dropped for lack of memory, which it does not report.
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
- * A Request's turn, and then it is rejected: before those initiators give up that wait longest for
- * their Reply (our own: KWARP_CONNECT_TIMEOUT, unless the knob says less), which is the better end.
+ * A Request that has waited so long for its turn (cm/turn.c) is rejected.  Shorter than the time
+ * for which kwarp's initiator waits for the Reply (KWARP_CONNECT_TIMEOUT by default), so that it
+ * gets a Reject and not a time-out.
  */
 #define KWARP_TURN_TIMEOUT_MS		25000
-/* One more Request is told, though the ULP has not answered those before. See cm/turn.c. */
+/* After this time one more Request is passed to a ULP that has not answered the others. */
 #define KWARP_TURN_MS			1000
-/* Next try to deliver a Request that iw_cm had no room for. */
+/* Interval for retries if iw_cm had no memory for a Request. */
 #define KWARP_UPCALL_RETRY_MS		20
-/* Listener: TCP's own queue; short ones would drop SYNs of a burst. */
+/* Listener: limits for the length of TCP's accept queue; a short one would drop SYNs of a burst. */
 #define KWARP_MIN_BACKLOG		16
 #define KWARP_MAX_BACKLOG		4096
-/* Connections that a listener takes before it lets others work. */
+/* Connections that a listener's work item accepts before it lets other work items run. */
 #define KWARP_ACCEPT_BATCH		32
-/* Next try after accept() failed for want of memory, or of a place. */
+/* Interval for retries after accept() has failed, or with too many half-open connections. */
 #define KWARP_ACCEPT_RETRY_MS		100
-/* Graceful close: from our FIN to the peer's, seconds, by default. */
+/* Graceful close: default time from this end's FIN to the peer's, seconds. */
 #define KWARP_LINGER_TIMEOUT		5
-/* ... which starts again this often if not all that we sent has been acknowledged, */
+/* The time starts again up to so often while the peer has not acknowledged all octets, ... */
 #define KWARP_CLOSE_EXTENSIONS		23
-/* ... and this often in a row if nothing of it has. */
+/* ... and up to so often in a row without any acknowledgement. */
 #define KWARP_CLOSE_STALLS		6
-/* A Terminate that TCP does not take within this time is given up. */
+/* A Terminate that TCP does not take within this time is not sent. */
 #define KWARP_TERM_TIMEOUT_MS		2000
-/* Draining what was posted before a graceful close. */
+/* Time to send the requests that were posted before a graceful close. */
 #define KWARP_DRAIN_TIMEOUT_MS		10000
 
-/* What a knob takes for TCP's buffers, octets, of which TCP counts twice as many. */
+/* Limits of the knobs for TCP's buffers, octets. TCP doubles the value, hence INT_MAX / 2. */
 #define KWARP_BUFFER_MIN	65536
 #define KWARP_BUFFER_MAX	(INT_MAX / 2)
 
-/* Name of a congestion control, as TCP has it. */
+/* Length of a congestion control's name: TCP_CA_NAME_MAX. */
 #define KWARP_CONGESTION_LEN	16
 
 /*
- * Microseconds until a timer looks after requests that are held (engine/tx/coalesce.h): by default,
- * and the limits.  A timer that goes off more often leaves no time for anything else.
+ * Coalescing (engine/tx/coalesce.h): microseconds until a timer looks for requests that a program
+ * has forgotten in the ring: default and limits.  A shorter interval would cost too much processor
+ * time.
  */
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
-/* CQs of a device whose timers run at once: what they cost is nobody's. Others are not held. */
+/* CQs of a device with such a timer at a time, because its processor time is charged to nobody. */
 #define KWARP_MAX_HOLDS		256
-/* Likewise streams of libsiw's, whose timers run more often and send. */
+/* Streams of libsiw with a timer (engine/tx/pace.h), which runs more often, and sends. */
 #define KWARP_MAX_PACED		16
 
 #endif /* KWARP_LIMITS_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * `rdma link add NAME type kwarp netdev DEV`, or type kwarp-siw, and what happens to the netdev.
+ * Links: `rdma link add NAME type kwarp netdev DEV`, or type kwarp-siw; and events of netdevs,
+ * addresses and network namespaces.
  */
 #include "link.h"
 
@@ -20,14 +21,14 @@
 #include "device.h"
 #include "device_list.h"
 
-/* A link of either type. */
-static struct ib_device *find(struct net_device *netdev)
+/* Return: the device of the netdev's link, of either type, with a reference; or NULL. */
+static struct ib_device *find_device(struct net_device *netdev)
 {
 	return kwarp_device_get_by_netdev(netdev);
 }
 
-/* Anything that carries IP: Ethernet and its kin, lo, tun, wireguard. */
-static bool supported(const struct net_device *netdev)
+/* Netdevs that carry IP: Ethernet and similar, lo, tunnels, tun, wireguard. */
+static bool netdev_supported(const struct net_device *netdev)
 {
 	switch (netdev->type) {
 	case ARPHRD_ETHER:
@@ -45,7 +46,7 @@ static bool supported(const struct net_device *netdev)
 /* Held while a link is added, so that a netdev gets one device only. */
 static DEFINE_MUTEX(newlink_mutex);
 
-/* The netdev's namespace, referenced; NULL if one of the two is going away. */
+/* Return: the netdev's namespace, with a reference; NULL: the netdev or its namespace is ending. */
 static struct net *netdev_get_net(const struct net_device *netdev)
 {
 	struct net *net = NULL;
@@ -58,15 +59,15 @@ static struct net *netdev_get_net(const struct net_device *netdev)
 }
 
 /*
- * The device is registered.  The notifier has not seen it before: has the netdev been
- * removed or moved meanwhile?  If not, the notifier hears of all that happens later.
+ * The device has just been registered, and only now netdev_event() finds it.  If the netdev has
+ * been removed or moved before, unregister the device; later events are handled there.
  */
 static int check_netdev(struct net_device *netdev, const struct net *net)
 {
-	struct ib_device *ibdev = find(netdev);
+	struct ib_device *ibdev = find_device(netdev);
 	bool there;
 
-	if (!ibdev)				/* and the link has gone, too */
+	if (!ibdev)				/* unregistered already */
 		return -ENODEV;
 	WRITE_ONCE(to_kdev(ibdev)->adder, NULL);
 	rtnl_lock();
@@ -88,13 +89,13 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 static struct rdma_link_ops link_ops, siw_link_ops;
 
 /*
- * A netdev has one link, of whatever type: both would want the TCP ports of their listeners.
+ * A netdev has at most one link, because the listeners of two would need the same TCP ports.
  *
- * Context: newlink_mutex held; @net is referenced, so that it does not end meanwhile.
+ * Context: newlink_mutex held; the caller has a reference to @net.
  */
 static int add_device(const char *name, struct net_device *netdev, struct net *net, bool siw)
 {
-	struct ib_device *ibdev = find(netdev);
+	struct ib_device *ibdev = find_device(netdev);
 	int ret;
 
 	if (ibdev) {
@@ -102,7 +103,7 @@ static int add_device(const char *name, struct net_device *netdev, struct net *n
 		return -EEXIST;
 	}
 	ret = kwarp_device_add(name, netdev, net, siw ? &siw_link_ops : &link_ops, siw);
-	/* The core's word for a name that is taken. */
+	/* The core's errno for a device name that is in use. */
 	if (ret == -ENFILE)
 		return -EEXIST;
 	return ret ? ret : check_netdev(netdev, net);
@@ -113,7 +114,7 @@ static int add_link(const char *name, struct net_device *netdev, bool siw)
 	struct net *net;
 	int ret;
 
-	if (!supported(netdev))
+	if (!netdev_supported(netdev))
 		return -EOPNOTSUPP;
 	net = netdev_get_net(netdev);
 	if (!net)
@@ -125,7 +126,7 @@ static int add_link(const char *name, struct net_device *netdev, bool siw)
 	return ret;
 }
 
-static int newlink(const char *name, struct net_device *netdev)
+static int kwarp_newlink(const char *name, struct net_device *netdev)
 {
 	return add_link(name, netdev, false);
 }
@@ -135,8 +136,8 @@ static int siw_newlink(const char *name, struct net_device *netdev)
 	return add_link(name, netdev, true);
 }
 
-/* Its users are told to leave next: nobody has to wait for a connect then. */
-static int dellink(struct ib_device *ibdev)
+/* `rdma link delete`: next, the core asks users to leave; none should wait for a connect then. */
+static int kwarp_dellink(struct ib_device *ibdev)
 {
 	kwarp_cm_retire(to_kdev(ibdev));
 	return 0;
@@ -144,10 +145,10 @@ static int dellink(struct ib_device *ibdev)
 
 static struct rdma_link_ops link_ops = {
 	.type = "kwarp",
-	.newlink = newlink,
+	.newlink = kwarp_newlink,
 };
 
-/* The same device for programs whose provider is libsiw. */
+/* Links for programs whose provider is libsiw, rdma-core's provider for siw. */
 static struct rdma_link_ops siw_link_ops = {
 	.type = "kwarp-siw",
 	.newlink = siw_newlink,
@@ -155,7 +156,7 @@ static struct rdma_link_ops siw_link_ops = {
 
 static void device_address_event(struct net_device *netdev)
 {
-	struct ib_device *ibdev = find(netdev);
+	struct ib_device *ibdev = find_device(netdev);
 
 	if (!ibdev)
 		return;
@@ -163,7 +164,7 @@ static void device_address_event(struct net_device *netdev)
 	ib_device_put(ibdev);
 }
 
-/* The addresses of a VLAN are those of the link below it, too, while it is up. */
+/* The port of a link also has the addresses of VLANs on its netdev, while they are up. */
 static void lower_address_event(struct net_device *netdev)
 {
 	if (is_vlan_dev(netdev))
@@ -173,7 +174,7 @@ static void lower_address_event(struct net_device *netdev)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *arg)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(arg);
-	struct ib_device *ibdev = find(netdev);
+	struct ib_device *ibdev = find_device(netdev);
 
 	if (event == NETDEV_UP || event == NETDEV_DOWN)
 		lower_address_event(netdev);
@@ -193,7 +194,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *ar
 		break;
 	case NETDEV_UNREGISTER:
 		kwarp_cm_begin_stop(to_kdev(ibdev));
-		/* Under RTNL: the core does the rest from its own work. */
+		/* RTNL is held, so let the core unregister the device in a work item. */
 		ib_unregister_device_queued(ibdev);
 		break;
 	default:
@@ -207,7 +208,7 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-/* A VLAN may have a link of its own besides. */
+/* A VLAN may have a link of its own; the netdev below it, too. */
 static void address_event(struct net_device *netdev)
 {
 	device_address_event(netdev);
@@ -240,8 +241,9 @@ static struct notifier_block inet6_nb = {
 };
 
 /*
- * All devices that have their sockets in a namespace, or, NULL, in any: also those whose netdev
- * has left already, and which are still being unregistered.  @before is told of each.
+ * Unregister all devices that have their sockets in @net (NULL: any), and wait for those that
+ * another context is unregistering, for example because their netdev has moved.  @before is called
+ * before each is unregistered here.
  */
 static void unregister_devices(const struct net *net, void (*before)(struct kwarp_dev *kdev))
 {
@@ -253,15 +255,15 @@ static void unregister_devices(const struct net *net, void (*before)(struct kwar
 			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
-			/* Or it only moves to another RDMA namespace: look again. */
+			/* All are being unregistered, or are moving to another RDMA namespace. */
 			kwarp_device_wait_left(net);
 		}
 	}
 }
 
 /*
- * A namespace ends, and our sockets do not hold it: its devices go first, while everything still
- * works.  A physical netdev has left already, to survive.
+ * A namespace ends: kernel sockets hold no reference on it, so unregister the devices that have
+ * sockets there, while TCP still works.  A physical netdev has moved to init_net before.
  */
 static void net_pre_exit(struct net *net)
 {
@@ -287,8 +289,8 @@ int kwarp_link_register(void)
 	ret = register_inet6addr_notifier(&inet6_nb);
 	if (ret)
 		goto out_inet;
-	kwarp_set_dellink(&link_ops, dellink);
-	kwarp_set_dellink(&siw_link_ops, dellink);
+	kwarp_set_dellink(&link_ops, kwarp_dellink);
+	kwarp_set_dellink(&siw_link_ops, kwarp_dellink);
 	rdma_link_register(&link_ops);
 	rdma_link_register(&siw_link_ops);
 	return 0;
@@ -307,13 +309,13 @@ void kwarp_link_unregister(void)
 	rdma_link_unregister(&siw_link_ops);
 	rdma_link_unregister(&link_ops);
 	/*
-	 * Not by driver_id: siw.ko's devices have the same as some of ours.  Waits for the last
-	 * user of each.
+	 * Not ib_unregister_driver() alone: links of type kwarp-siw have the driver_id of siw.ko's
+	 * devices.  This waits for the last user of each device.
 	 */
 	unregister_devices(NULL, kwarp_cm_retire);
-	/* Those that were on no list any more, but not at their end: see dealloc_driver(). */
+	/* Wait for devices that have left the list, but are still in dealloc_driver(). */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
-	/* They looked after the devices until here. */
+	/* Only now: the notifiers were needed as long as there were devices. */
 	unregister_inet6addr_notifier(&inet6_nb);
 	unregister_inetaddr_notifier(&inet_nb);
 	unregister_netdevice_notifier(&netdev_nb);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Module: init ladder and its reverse.
+ * Module init and exit.
  */
 #include <linux/module.h>
 #include <rdma/rdma_netlink.h>
@@ -49,5 +49,5 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(KWARP_VERSION);
 MODULE_ALIAS_RDMA_LINK("kwarp");
 MODULE_ALIAS_RDMA_LINK("kwarp-siw");
-/* What programs open, /dev/infiniband: Linux 7.2 does not load these for a device. */
+/* The modules of /dev/infiniband/uverbs* and rdma_cm: Linux 7.2 does not load them for a device. */
 MODULE_SOFTDEP("post: ib_uverbs rdma_ucm");

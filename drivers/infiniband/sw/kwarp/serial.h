@@ -1,33 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is carried out by one context at a time: by a work item, or, with less delay, by whoever
- * is at hand.
+ * Runner: work that one context at a time carries out. That is a work item or, with less delay,
+ * any other context that has something to do.
  *
- * One atomic word says who.  A context that wants something done stores what it is, and then
- * asks; the one that carries out looks at what has been stored, and again if somebody has asked
- * meanwhile.  So nobody waits, and nothing is lost: each change of the word is a full barrier.
+ * An atomic word (@run) holds the state.  A context that has a request stores it, for example as a
+ * bit, and calls kwarp_run_ask() or kwarp_run_enter().  The context that carries requests out, the
+ * runner, looks at all that are stored, and looks again if somebody has asked meanwhile.  So no
+ * context waits for another, and no request is lost: each change of the word is a full barrier.
  */
 #ifndef KWARP_SERIAL_H
 #define KWARP_SERIAL_H
 
 #include <linux/atomic.h>
 
-/* Looks in one go, where a peer or a program can ask for ever more. */
+/*
+ * How often a runner looks again before it hands over to the work item: a peer or a program may
+ * add requests without end.
+ */
 #define KWARP_RUN_LOOKS		8
 
 enum kwarp_run {
-	KWARP_RUN_IDLE,		/* nobody */
-	KWARP_RUN_QUEUED,	/* the work item will; it may be overtaken */
-	KWARP_RUN_ACTIVE,	/* somebody is running */
-	KWARP_RUN_AGAIN,	/* and has to look again */
+	KWARP_RUN_IDLE,		/* nothing to do */
+	KWARP_RUN_QUEUED,	/* work item is queued; another context may still be faster */
+	KWARP_RUN_ACTIVE,	/* there is a runner */
+	KWARP_RUN_AGAIN,	/* there is a runner, which has to look again */
 };
 
 /**
- * kwarp_run_ask - something has to be done
+ * kwarp_run_ask - let a request be carried out, by the work item or the present runner
  * @run: the word
  *
  * Context: any.
- * Return: true: the caller queues the work item, which may be queued already.
+ * Return: true: the caller must queue the work item, which may be queued already.
  */
 static inline bool kwarp_run_ask(atomic_t *run)
 {
@@ -40,12 +44,12 @@ static inline bool kwarp_run_ask(atomic_t *run)
 }
 
 /**
- * kwarp_run_enter - something has to be done, if possible by the caller
+ * kwarp_run_enter - become the runner, if there is none
  * @run: the word
  *
- * Context: any in which it can be done.
- * Return: true: the caller does it, and leaves with kwarp_run_leave(); false: somebody else is
- * at it, and looks again.
+ * Context: any in which requests can be carried out.
+ * Return: true: the caller is the runner until kwarp_run_leave(); false: another context is, and
+ * will look again.
  */
 static inline bool kwarp_run_enter(atomic_t *run)
 {
@@ -57,13 +61,16 @@ static inline bool kwarp_run_enter(atomic_t *run)
 	return was <= KWARP_RUN_QUEUED;
 }
 
-/* The work item's beginning.  Return: false: somebody has overtaken it. */
+/* Called first by the work item.  Return: true: it is the runner; false: nothing left to do. */
 static inline bool kwarp_run_take(atomic_t *run)
 {
 	return atomic_cmpxchg(run, KWARP_RUN_QUEUED, KWARP_RUN_ACTIVE) == KWARP_RUN_QUEUED;
 }
 
-/* Return: false: somebody has asked meanwhile, and the caller looks again. */
+/*
+ * Called by the runner after a look.  Return: true: it is not the runner any more; false: it still
+ * is, and must look again, because there has been another request.
+ */
 static inline bool kwarp_run_leave(atomic_t *run)
 {
 	if (atomic_cmpxchg(run, KWARP_RUN_ACTIVE, KWARP_RUN_IDLE) == KWARP_RUN_ACTIVE)
@@ -72,7 +79,7 @@ static inline bool kwarp_run_leave(atomic_t *run)
 	return false;
 }
 
-/* The caller is at it, and queues the work item, which goes on: others have a turn first. */
+/* Called by the runner, which then queues the work item, to let other work items run first. */
 static inline void kwarp_run_hand_over(atomic_t *run)
 {
 	atomic_xchg(run, KWARP_RUN_QUEUED);

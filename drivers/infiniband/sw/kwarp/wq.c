@@ -8,15 +8,15 @@
 #include "compat.h"
 
 /*
- * Unbound: a stream's work should run where there is room, not where its softirq
- * happened to be.  Reclaim: storage may sit on top.
+ * WQ_UNBOUND: a stream's work should run on an idle processor, not where its softirq happened to
+ * run.  WQ_MEM_RECLAIM: a storage protocol may use the connection to write out memory.
  */
 struct workqueue_struct *kwarp_wq;
 struct workqueue_struct *kwarp_tx_wq;
 struct workqueue_struct *kwarp_home_wq;
 struct workqueue_struct *kwarp_cm_wq;
 
-/* A timer of an endpoint, in kwarp_wq, queues the endpoint in kwarp_cm_wq: that one last. */
+/* kwarp_cm_wq comes last, because an endpoint's timer, in kwarp_wq, queues work there. */
 void kwarp_wq_exit(void)
 {
 	if (kwarp_tx_wq)

@@ -5,16 +5,16 @@
 struct workqueue_struct;
 
 /*
- * One for QPs, listeners and timers, whose items may wait for a transmit runner, and so another
- * one for the runners.
+ * kwarp_wq: QPs, listeners and timers.  kwarp_tx_wq: transmit runners (work items that send for a
+ * stream).  They are separate because items in kwarp_wq may wait for transmit runners.
  */
 extern struct workqueue_struct *kwarp_wq;
 extern struct workqueue_struct *kwarp_tx_wq;
-/* Runners of queue pairs whose consumer has chosen a processor for them. */
+/* Transmit runners of queue pairs whose consumer has chosen a processor for them. */
 extern struct workqueue_struct *kwarp_home_wq;
 /*
- * Endpoints, in the order of what happens to them: programs with several connections count on
- * their Requests being seen in the order in which they were made.  Nothing in it waits for a peer.
+ * Endpoints of connection management. Ordered, because programs with several connections rely on
+ * their Requests being reported in the order in which they were sent.  No item waits for a peer.
  */
 extern struct workqueue_struct *kwarp_cm_wq;
 

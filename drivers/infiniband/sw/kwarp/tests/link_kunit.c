@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Links: which netdev may have one, what becomes of a link when its netdev changes, leaves or
- * moves, and when its namespace ends. The code is included; the RDMA core, devices and
- * connection management are stand-ins, which write down in one line what they are told.
+ * Tests of links: which netdev may have one, and what happens to a link when its netdev changes,
+ * leaves or moves, and when its namespace ends. The code under test is included; the RDMA core,
+ * devices and connection management are fakes, which note their calls as words in a log.
  */
 #include <kunit/test.h>
 
@@ -54,7 +54,7 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define kwarp_device_address_event	link_device_address_event
 #define kwarp_device_renamed		link_device_renamed
 #include "../device_list.c"
-/* When it is known there, and when not, is the test's to say. */
+/* The test decides whether a device is found by its netdev. */
 #define kwarp_device_get_by_netdev	note_find
 #include "../link.c"
 #undef kwarp_device_get_by_netdev
@@ -63,21 +63,21 @@ static void note_no_link(struct rdma_link_ops *ops);
 #define LOG_LEN	200
 
 /**
- * struct link_test - netdevs, links on them, and what happened to those
+ * struct link_test - netdevs, links on them, and results of the fakes
  * @kdev: devices; number 0 is the one that kwarp_device_add() makes
- * @there: it is found by its netdev
- * @netdev: network devices, one for each
- * @net: where they are
+ * @there: the device is found by its netdev
+ * @netdev: network devices, one for each device
+ * @net: network namespace of the netdevs
  * @elsewhere: another namespace
- * @log: what the stand-ins were told; behind each word the number of the device
- * @add: what kwarp_device_add() says
- * @during_add: called in it, while the notifier does not know the device
- * @behind_add: called when it is there, and nobody has looked at its netdev again
- * @pernet: what register_pernet_subsys() says
- * @notifier: what register_netdevice_notifier() says
- * @inet: what register_inetaddr_notifier() says
- * @inet6: what register_inet6addr_notifier() says
- * @late: takes the last device off the list, as others do who unregister it
+ * @log: calls of the fakes, as words; each word ends with the number of the device
+ * @add: result of kwarp_device_add()
+ * @during_add: called in kwarp_device_add(), while the notifier does not find the device
+ * @after_add: called when the notifier finds the device, before add_link() checks the netdev
+ * @pernet: result of register_pernet_subsys()
+ * @notifier: result of register_netdevice_notifier()
+ * @inet: result of register_inetaddr_notifier()
+ * @inet6: result of register_inet6addr_notifier()
+ * @late: removes the last device from the list, like another task that unregisters it
  */
 struct link_test {
 	struct kwarp_dev *kdev[LINKS];
@@ -88,7 +88,7 @@ struct link_test {
 	char log[LOG_LEN];
 	int add;
 	void (*during_add)(struct link_test *t);
-	void (*behind_add)(struct link_test *t);
+	void (*after_add)(struct link_test *t);
 	int pernet;
 	int notifier;
 	int inet;
@@ -122,7 +122,7 @@ static void say_of(const char *word, const struct kwarp_dev *kdev)
 	say(text);
 }
 
-/* What was said since this was called last is @want. */
+/* The calls that were logged since the last expect_log() are @want. */
 static void expect_log(struct kunit *test, const char *want)
 {
 	struct link_test *t = test->priv;
@@ -131,7 +131,7 @@ static void expect_log(struct kunit *test, const char *want)
 	t->log[0] = 0;
 }
 
-/* Somebody else may hold it. */
+/* Does this task hold RTNL? rtnl_is_locked() is also true if another task does. */
 static bool holds_rtnl(void)
 {
 	return rtnl_is_locked() && lockdep_rtnl_is_held();
@@ -157,7 +157,7 @@ static void note_put(struct ib_device *ibdev)
 	refcount_dec(&ibdev->refcount);
 }
 
-/* It waits until nobody refers to the device, and ends in dealloc_driver(). */
+/* A fake: the real function waits for references, and calls dealloc_driver(). */
 static void note_unregister(struct ib_device *ibdev)
 {
 	if (holds_rtnl())
@@ -247,7 +247,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 	say_of("retire", kdev);
 }
 
-/* These are for who holds RTNL. */
+/* Note a call that must be made with RTNL held. */
 static void say_locked(const char *word, const struct kwarp_dev *kdev)
 {
 	if (!rtnl_is_locked())
@@ -302,8 +302,8 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 		t->during_add(t);
 	kwarp_device_track(t->kdev[0]);
 	t->there[0] = true;
-	if (t->behind_add)
-		t->behind_add(t);
+	if (t->after_add)
+		t->after_add(t);
 	return 0;
 }
 
@@ -348,7 +348,7 @@ static int link_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Whatever a case does, what was looked at is given back, and no device is listed. */
+/* At the end of each case no reference is left, and no device is in the list. */
 static void link_test_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -366,7 +366,7 @@ static void link_test_exit(struct kunit *test)
 	INIT_LIST_HEAD(&devices);
 }
 
-/* A link that there is, number @i, on its netdev. */
+/* Make link number @i on its netdev. */
 static void have(struct link_test *t, u32 i)
 {
 	t->kdev[i]->netdev = t->netdev[i];
@@ -374,7 +374,7 @@ static void have(struct link_test *t, u32 i)
 	kwarp_device_track(t->kdev[i]);
 }
 
-/* It is not there any more. */
+/* Remove link number @i. */
 static void lose(struct link_test *t, u32 i)
 {
 	t->there[i] = false;
@@ -393,7 +393,7 @@ static const struct event {
 	{ "CHANGE", NETDEV_CHANGE, "port1" },
 	{ "CHANGEADDR", NETDEV_CHANGEADDR, "gid1" },
 	{ "CHANGENAME", NETDEV_CHANGENAME, "name1" },
-	/* First everybody is told to stop, or users would wait for their peers. */
+	/* Connections are stopped first; otherwise users would wait for their peers. */
 	{ "UNREGISTER", NETDEV_UNREGISTER, "stop1 queue1" },
 	{ "GOING_DOWN", NETDEV_GOING_DOWN, "" },
 	{ "PRE_UP", NETDEV_PRE_UP, "" },
@@ -418,7 +418,7 @@ static int happen(struct net_device *netdev, unsigned long event)
 	return ret;
 }
 
-/* The link on it hears of it, that on another netdev does not. */
+/* An event reaches the link on this netdev, not the link on another. */
 static void test_event(struct kunit *test)
 {
 	const struct event *c = test->param_value;
@@ -474,7 +474,7 @@ static void test_type(struct kunit *test)
 	t->netdev[0]->type = c->type;
 	KUNIT_EXPECT_EQ(test, link_ops.newlink("kw0", t->netdev[0]),
 			c->supported ? 0 : -EOPNOTSUPP);
-	/* What has happened to the netdev meanwhile nobody else has told the device. */
+	/* add_link() itself updates name, speed and port after the registration. */
 	expect_log(test, c->supported ? "add kw0 name0 speed0 port0" : "");
 	KUNIT_EXPECT_NULL(test, t->kdev[0]->adder);
 	if (c->supported)
@@ -486,9 +486,9 @@ static void test_second_link(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	have(t, 1);
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[1]), -EEXIST);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[1]), -EEXIST);
 	expect_log(test, "");
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), 0);
 	expect_log(test, "add kw0 name0 speed0 port0");
 	lose(t, 0);
 	lose(t, 1);
@@ -499,25 +499,25 @@ static void test_add_fails(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	t->add = -ENOMEM;
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), -ENOMEM);
 	expect_log(test, "add kw0");
-	/* The core's answer to a name that is taken; an administrator is told as much. */
+	/* The core returns ENFILE for a name in use; the administrator gets EEXIST. */
 	t->add = -ENFILE;
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -EEXIST);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), -EEXIST);
 	expect_log(test, "add kw0");
 }
 
-/* One of the two is about to go: nothing is begun. */
+/* The netdev or its namespace is ending: no device is made. */
 static void test_add_too_late(struct kunit *test)
 {
 	struct link_test *t = test->priv;
 
 	t->netdev[0]->reg_state = NETREG_UNREGISTERING;
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENODEV);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), -ENODEV);
 	t->netdev[0]->reg_state = NETREG_REGISTERED;
 	refcount_set(&t->elsewhere->ns.count, 0);
 	dev_net_set(t->netdev[0], t->elsewhere);
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENODEV);
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), -ENODEV);
 	expect_log(test, "");
 }
 
@@ -531,17 +531,17 @@ static void move(struct link_test *t)
 	dev_net_set(t->netdev[0], t->elsewhere);
 }
 
-/* As by `rdma link del` of who is quick. */
+/* Another task deletes the link, like `rdma link delete`. */
 static void end_link(struct link_test *t)
 {
 	lose(t, 0);
 }
 
-/* Where the notifier did not see it, the link ends as if it had. */
+/* The netdev is removed or moved before the notifier finds the device: the link must end. */
 static const struct missed {
 	const char *desc;
 	void (*during)(struct link_test *t);
-	void (*behind)(struct link_test *t);
+	void (*after)(struct link_test *t);
 	const char *log;
 } missed[] = {
 	{ "unregistered", leave, NULL, "add kw0 end0" },
@@ -558,19 +558,19 @@ static void test_missed(struct kunit *test)
 	struct link_test *t = test->priv;
 
 	t->during_add = c->during;
-	t->behind_add = c->behind;
-	KUNIT_EXPECT_EQ(test, newlink("kw0", t->netdev[0]), -ENODEV);
+	t->after_add = c->after;
+	KUNIT_EXPECT_EQ(test, kwarp_newlink("kw0", t->netdev[0]), -ENODEV);
 	expect_log(test, c->log);
 }
 
-/* The core tells users to leave; they have their connections for that, but no new ones. */
+/* dellink retires connection management before the core asks users to leave. */
 static void test_dellink(struct kunit *test)
 {
 	struct link_test *t = test->priv;
 
 	have(t, 1);
 	have(t, 2);
-	KUNIT_EXPECT_EQ(test, dellink(&t->kdev[1]->ibdev), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_dellink(&t->kdev[1]->ibdev), 0);
 	expect_log(test, "retire1");
 	lose(t, 1);
 	lose(t, 2);
@@ -594,7 +594,7 @@ static void test_in_net(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->elsewhere), &t->kdev[1]->ibdev);
 	note_put(&t->kdev[0]->ibdev);
 	note_put(&t->kdev[1]->ibdev);
-	/* Its netdev may have left: what counts is where the sockets are. */
+	/* The netdev has moved; the namespace of the sockets counts. */
 	dev_net_set(t->netdev[0], t->elsewhere);
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
 	lose(t, 0);
@@ -603,7 +603,7 @@ static void test_in_net(struct kunit *test)
 	lose(t, 1);
 }
 
-/* Others are unregistering it: in use, but not ours to end; another one may be. */
+/* A device that another task unregisters: the namespace is in use, but it is not returned. */
 static void test_in_net_unregistering(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -622,7 +622,7 @@ static void test_in_net_unregistering(struct kunit *test)
 	lose(t, 2);
 }
 
-/* All of this namespace, each told to stop before it ends, and no other. */
+/* All devices of this namespace are stopped and unregistered, and no others. */
 static void test_net_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -639,7 +639,7 @@ static void test_net_exit(struct kunit *test)
 	lose(t, 1);
 }
 
-/* One that others are unregistering is waited for. */
+/* The end of a namespace waits for a device that another task unregisters. */
 static void test_net_exit_waits(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -654,7 +654,7 @@ static void test_net_exit_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->late));
 }
 
-/* An address of the netdev, of either kind; one of a netdev without a link is nobody's. */
+/* IPv4 and IPv6 addresses of a netdev with a link, and of one without. */
 static void test_address(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -693,7 +693,7 @@ static const struct start {
 
 KUNIT_ARRAY_PARAM_DESC(start, starts, desc);
 
-/* No link is added before somebody looks after the netdevs. */
+/* Link types are registered after all notifiers; a failure undoes all steps. */
 static void test_start(struct kunit *test)
 {
 	const struct start *c = test->param_value;
@@ -709,14 +709,14 @@ static void test_start(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, link_ops.type, "kwarp");
 }
 
-/* ... nor does that end before the last of them has gone. */
+/* The notifiers are unregistered after the last device has gone. */
 static void test_stop(struct kunit *test)
 {
 	struct link_test *t = test->priv;
 
 	kwarp_link_unregister();
 	expect_log(test, "-siw -link -driver -inet6 -inet -notifier -pernet");
-	/* Wherever it is. */
+	/* In any namespace. */
 	t->kdev[1]->net = t->elsewhere;
 	have(t, 1);
 	kwarp_link_unregister();

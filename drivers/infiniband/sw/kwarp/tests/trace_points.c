@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Code of all suites has tracepoints, and in a kernel there is one of each. */
+/* Suites of all layers use the tracepoints, which must be defined once in a kernel. */
 #include "../trace.c"
