@@ -106,7 +106,7 @@
 #define KWARP_LINGER_TIMEOUT		5
 /* The time starts again up to so often while the peer has not acknowledged all octets, ... */
 #define KWARP_CLOSE_EXTENSIONS		23
-/* ... and up to so often in a row without any acknowledgement. */
+/* ... and up to so often in a row without any progress. */
 #define KWARP_CLOSE_STALLS		6
 /* A Terminate that TCP does not take within this time is not sent. */
 #define KWARP_TERM_TIMEOUT_MS		2000
