@@ -2,7 +2,7 @@
 /*
  * Connection management: what the device registers with the iWARP CM.
  *
- * Other layers include only this header of cm/; scripts/check-layers.sh enforces that.
+ * Other layers include only this header of cm/; scripts/lint/check-layers.sh enforces that.
  */
 #ifndef KWARP_CM_CM_H
 #define KWARP_CM_CM_H
