@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The door: what the layers above ask of an engine, and its life on a socket.
+ * The functions of engine.h: what the layers above call, from setup to the end of a stream.
+ *
+ * Claim: kwarp_tx_claim() makes the caller the only context that may send, until kwarp_tx_release()
+ * (tx/run.c).
  */
 #include "engine.h"
 
@@ -15,7 +18,7 @@
 #include "tx/pick.h"
 #include "tx/run.h"
 
-/* What all engines of a device share. */
+/* Set up what all engines of a device share. */
 void kwarp_engine_init_device(struct kwarp_dev *kdev)
 {
 	kwarp_pages_init(kdev);
@@ -27,7 +30,7 @@ void kwarp_engine_fini_device(struct kwarp_dev *kdev)
 }
 
 /**
- * kwarp_engine_init - once per queue pair, before anything else
+ * kwarp_engine_init - initialize the engine of a queue pair, once, before any other call
  * @e: engine, zeroed
  * @ops: upcalls
  */
@@ -40,9 +43,9 @@ void kwarp_engine_init(struct kwarp_engine *e, const struct kwarp_engine_ops *op
 }
 
 /**
- * kwarp_engine_wire - say what the engine works with
+ * kwarp_engine_wire - set the objects that the engine works with
  * @e: initialized engine
- * @parts: queues and who owns them; all live as long as the engine
+ * @parts: queues and their owners; all live as long as the engine
  */
 void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts)
 {
@@ -59,10 +62,10 @@ void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *
 }
 
 /**
- * kwarp_engine_unwire - nothing of the queue pair is left in what it was wired to
+ * kwarp_engine_unwire - remove what the queue pair has left in its CQs and regions
  * @e: wired engine, stopped and cancelled
  *
- * Ends its memory windows and takes its completions that wait in CQs.  Context: process.
+ * Unbinds its memory windows and drops its completions that are still in the CQs.
  */
 void kwarp_engine_unwire(struct kwarp_engine *e)
 {
@@ -74,19 +77,19 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_cq_settle(e->recv_cq);
 }
 
-/* Counts of its streams. */
+/* The counts of the engine's present and earlier streams. */
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 {
 	return &e->stats;
 }
 
-/* What all engines share whose requests complete in a queue. */
+/* Set up what all engines share whose requests complete in this CQ. */
 void kwarp_engine_init_cq(struct kwarp_cq *cq)
 {
 	kwarp_coalesce_init_cq(cq);
 }
 
-/* No queue pair uses it any more.  Context: process. */
+/* The CQ is about to be destroyed, and no queue pair uses it. Context: process. */
 void kwarp_engine_fini_cq(struct kwarp_cq *cq)
 {
 	kwarp_coalesce_fini_cq(cq);
@@ -105,7 +108,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	tx->term_done = false;
 	tx->no_memory = false;
 	tx->msg.kind = KWARP_TXK_NONE;
-	/* 5041-4.3-13: the first MSN is one. */
+	/* The first MSN is 1 (5041-4.3-13). */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		tx->msn[i] = 1;
 	tx->sq_end = e->sq->next;
@@ -130,11 +133,11 @@ static void free_queues(struct kwarp_engine *e)
 /**
  * kwarp_engine_start - enter Full Operation on @sock
  * @e: engine, not started
- * @sock: connected socket behind the MPA startup
- * @p: what was agreed on
+ * @sock: connected socket on which the MPA startup is complete
+ * @p: result of the MPA startup
  *
  * Context: process.
- * Return: 0, -ENOTCONN.
+ * Return: 0; -ENOTCONN: the connection is gone; -EBUSY: a BPF socket map has the socket.
  */
 int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 		       const struct kwarp_stream_params *p)
@@ -149,7 +152,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	kwarp_rx_init(e, p->crc, p->rx_markers);
 	if (p->initiator)
 		set_bit(KWARP_E_TX_OPEN, &e->flags);
-	/* kwarp_tx_kick() looks at it without a lock. */
+	/* kwarp_tx_kick() reads the pointer without a lock. */
 	WRITE_ONCE(e->sock, sock);
 	ret = kwarp_sock_install(e, sock);
 	if (ret) {
@@ -161,13 +164,16 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 	return ret;
 }
 
-/* Something has come before the attach, and is to be looked at.  Context: after a start. */
+/*
+ * Did octets, a FIN or an error arrive before the engine had the socket's callbacks? Then no
+ * callback will report them, and the caller has to poll. Context: after a start.
+ */
 bool kwarp_engine_has_news(const struct kwarp_engine *e)
 {
 	return kwarp_sock_has_news(e);
 }
 
-/* Look at the socket from process context: octets, FIN, errors. */
+/* Process what the socket has received: octets, FIN, errors. Context: process. */
 void kwarp_engine_poll(struct kwarp_engine *e)
 {
 	might_sleep();
@@ -176,11 +182,11 @@ void kwarp_engine_poll(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_fin - half-close after a graceful drain; receiving goes on
+ * kwarp_engine_fin - send our FIN after a graceful drain; receiving continues
  * @e: engine
  *
  * Context: process; waits for the present runner.
- * Return: false if something to send has turned up meanwhile.
+ * Return: true if the FIN was sent; false if there is no stream, or something to send again.
  */
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {
@@ -198,12 +204,12 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_stop - the stream is over
+ * kwarp_engine_stop - end the stream
  * @e: engine, started or not
- * @fin: shut down our half
+ * @fin: send a FIN
  *
- * When it returns, the socket is the caller's again and every request is flushed;
- * what is posted later is flushed by the runner.
+ * When this function returns, the engine does not use the socket any more, and every request is
+ * flushed. What is posted later is flushed by the runner.
  *
  * Context: process; waits for the present runner.
  */
@@ -222,14 +228,17 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 		free_queues(e);
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
-	/* Pairs with kwarp_tx_kick(): either it sees the flag, or we what was posted. */
+	/*
+	 * Pairs with the barrier in kwarp_tx_kick(): either the poster sees KWARP_E_DEAD and kicks,
+	 * or the flush below sees what was posted.
+	 */
 	smp_mb__after_atomic();
 	kwarp_engine_flush(e);
 	kwarp_tx_release(e);
 }
 
 /**
- * kwarp_engine_reset - ready for another stream, with empty queues (modify to RESET)
+ * kwarp_engine_reset - empty the queues, ready for another stream (modify to RESET)
  * @e: stopped engine
  *
  * Context: process; waits for the present runner.
@@ -248,8 +257,8 @@ void kwarp_engine_reset(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_cancel - nothing of the engine runs any more
- * @e: engine whose stream is over, and to which nobody else refers
+ * kwarp_engine_cancel - wait until the transmit work item has ended, and will not run again
+ * @e: stopped engine, which no other context can reach any more
  *
  * Context: process.
  */
@@ -259,23 +268,23 @@ void kwarp_engine_cancel(struct kwarp_engine *e)
 	cancel_delayed_work_sync(&e->tx.work);
 }
 
-/* Inbound octets are dropped from now on.  Context: any. */
+/* Drop inbound octets from now on. Context: any. */
 void kwarp_engine_stop_receiving(struct kwarp_engine *e)
 {
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 }
 
-/* What is posted from now on is flushed, not sent.  Context: any. */
+/* Send nothing from now on; requests are flushed. Context: any. */
 void kwarp_engine_stop_sending(struct kwarp_engine *e)
 {
 	set_bit(KWARP_E_TX_STOP, &e->flags);
 }
 
 /**
- * kwarp_engine_drain - send what is posted, then report KWARP_QPE_DRAINED
+ * kwarp_engine_drain - send what is posted, wait for answers, then report KWARP_QPE_DRAINED
  * @e: engine
  *
- * Context: process; waits for the present runner, and sends.
+ * Context: process; waits for the present runner, and may send.
  */
 void kwarp_engine_drain(struct kwarp_engine *e)
 {
@@ -287,16 +296,17 @@ void kwarp_engine_drain(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_terminate - send the Terminate that has been latched, and nothing after it
+ * kwarp_engine_terminate - send the latched Terminate, and nothing after it
  * @e: engine; kwarp_engine_fail() has reported KWARP_QPE_PROTO
  *
- * RFC 5044 7.1.2 rule 4: a responder that has received nothing sends nothing, so then the
- * Terminate is left out.  If the very first FPDU is bad, the initiator is in Full Operation
- * and can take it.  After our FIN there is no way for it either.
+ * A responder that has received nothing may send nothing (RFC 5044 7.1.2 rule 4), so then the
+ * Terminate is left out. If the peer's very first FPDU is bad, the peer is in Full Operation and
+ * can receive our Terminate. After our FIN no Terminate can be sent.
  *
- * Context: process; may send, and wait for the socket.  KWARP_QPE_TERM_SENT may come before it
- * returns, or, if TCP takes no more, never: the caller sees to an end.
- * Return: false: there is none to send, KWARP_QPE_TERM_SENT will not come.
+ * Context: process; may send, and wait for the socket lock. KWARP_QPE_TERM_SENT may be reported
+ * before this function returns, or never if TCP does not accept the octets: the caller needs a
+ * timeout.
+ * Return: false: no Terminate can be sent, and KWARP_QPE_TERM_SENT will not be reported.
  */
 bool kwarp_engine_terminate(struct kwarp_engine *e)
 {
@@ -312,11 +322,12 @@ bool kwarp_engine_terminate(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_posted_send - something was posted to the send queue
+ * kwarp_engine_posted_send - requests were posted to the send queue
  * @e: engine
  * @user: a program has rung its doorbell
  *
- * Context: process if @user, and sends; else any, and sends where that is possible.
+ * Context: process if @user, and the caller sends; otherwise any, and the caller sends if its
+ * context allows.
  */
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 {
@@ -324,7 +335,7 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 }
 
 /**
- * kwarp_engine_posted_recv - something was posted to the receive queue
+ * kwarp_engine_posted_recv - receives were posted
  * @e: engine
  * @user: a program has rung its doorbell
  *
@@ -333,8 +344,9 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
 	/*
-	 * In error, receives are flushed by the transmit runner.  The barrier pairs with
-	 * the one in kwarp_engine_flush(): either it sees the entry, or we the flag.
+	 * In error, the transmit runner flushes receives. The barrier pairs with the one in
+	 * kwarp_engine_flush(): either the flush sees the new entry, or this function sees
+	 * KWARP_E_DEAD.
 	 */
 	smp_mb();
 	if (kwarp_engine_dead(e))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The engine of one stream: octets on a socket.  It knows queues and regions below it, and
- * speaks upward only through struct kwarp_engine_ops.
+ * The engine carries one stream of a queue pair over a TCP socket. It uses queues and memory
+ * regions, the layers below it, and calls the layers above only through struct kwarp_engine_ops.
  *
- * With params.h this is all of the engine that other layers include, and they touch no field of it:
- * scripts/lint/check-layers.sh sees to both.
+ * Other layers include only this header and params.h, and use no field of the engine:
+ * scripts/check-layers.sh checks both.
  */
 #ifndef KWARP_ENGINE_ENGINE_H
 #define KWARP_ENGINE_ENGINE_H
@@ -18,13 +18,14 @@
 struct seq_file;
 
 /**
- * struct kwarp_engine_parts - what an engine is wired to
+ * struct kwarp_engine_parts - the objects that an engine works with
  * @kdev: device
- * @ibqp: named in completions; its protection domain is that of the stream
- * @sq: send queue, and its CQ
+ * @ibqp: queue pair named in completions; the stream has its protection domain
+ * @sq: send queue; it knows its CQ
  * @rq: receive queue, or that of an SRQ
- * @shared_mem: whose memory an SRQ's receives may be in; NULL: @rq is the queue pair's own
- * @recv_cq: where receives complete
+ * @shared_mem: SRQ: what the regions of its receives are checked against; NULL: @rq is the queue
+ *	pair's own
+ * @recv_cq: CQ in which receives complete
  */
 struct kwarp_engine_parts {
 	struct kwarp_dev *kdev;
@@ -36,25 +37,25 @@ struct kwarp_engine_parts {
 };
 
 /**
- * struct kwarp_engine_info - how a queue pair's stream stands, for an operator
+ * struct kwarp_engine_info - state of a queue pair's stream, for an operator
  * @sq_used: requests that are posted and not completed
- * @rq_used: receives that are posted and not taken; not an SRQ's
- * @held: the send queue is, see tx/coalesce.h
- * @error: name of the error that ended the stream, or of none
+ * @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ
+ * @held: posters need not ring for the send queue now, see tx/coalesce.h
+ * @error: name of the error that ended the stream, or of "no error"
  * @has_peer_term: the peer has sent a Terminate
- * @peer_term: it, see kwarp_term_short()
- * @attached: there is a stream, and what follows is set
+ * @peer_term: that Terminate in 16 bits, see kwarp_term_short()
+ * @attached: there is a stream; if not, the fields below are not set
  * @crc: as in struct kwarp_stream_params
- * @tx_markers: likewise
- * @rx_markers: likewise
- * @align: likewise
- * @ord: likewise
- * @ird: likewise
- * @out_reads: Reads and atomic operations of ours that have not been answered
- * @in_reads: those of the peer
+ * @tx_markers: as in struct kwarp_stream_params
+ * @rx_markers: as in struct kwarp_stream_params
+ * @align: as in struct kwarp_stream_params
+ * @ord: as in struct kwarp_stream_params
+ * @ird: as in struct kwarp_stream_params
+ * @out_reads: our Reads and atomic operations that have not been answered
+ * @in_reads: the peer's Reads and atomic operations that have not been answered
  * @local: our address and port
- * @remote: the peer's
- * @tcp: what TCP says of the connection
+ * @remote: the peer's address and port
+ * @tcp: what getsockopt(TCP_INFO) would return for the connection
  */
 struct kwarp_engine_info {
 	u32 sq_used;
@@ -105,13 +106,13 @@ void kwarp_engine_cancel(struct kwarp_engine *e);
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user);
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user);
 
-/* A stream is attached.  Context: that of start and stop. */
+/* Is there a stream on a socket? Context: as for kwarp_engine_start() and kwarp_engine_stop(). */
 static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 {
 	return e->sock;
 }
 
-/* The peer has closed its half.  Context: any. */
+/* Has the peer's FIN been handled? Context: any. */
 static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_FIN_SEEN, &e->flags);
@@ -123,7 +124,7 @@ static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
 	return READ_ONCE(e->perr);
 }
 
-/* Rights of the peer, IB_ACCESS_REMOTE_*, from the next segment on.  Context: any. */
+/* Set what the peer may do, IB_ACCESS_REMOTE_*, from its next segment on. Context: any. */
 static inline void kwarp_engine_set_access(struct kwarp_engine *e, int access)
 {
 	WRITE_ONCE(e->access, access);

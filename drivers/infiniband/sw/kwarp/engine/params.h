@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* What the MPA startup has agreed on: one block from the negotiation to the engine. */
+/* The parameters that the MPA startup has agreed on, handed from the negotiation to the engine. */
 #ifndef KWARP_ENGINE_PARAMS_H
 #define KWARP_ENGINE_PARAMS_H
 
@@ -9,19 +9,19 @@ struct kwarp_readqs;
 
 /**
  * struct kwarp_stream_params - result of the MPA startup
- * @initiator: we sent the Request; else nothing is sent before the peer's first
- *	FPDU has been validated (RFC 5044 7.1.2 rule 4)
+ * @initiator: we sent the MPA Request; if false, we send no FPDU before the peer's first FPDU has
+ *	been validated (RFC 5044 7.1.2 rule 4)
  * @crc: CRCs are generated and checked
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
- * @align: keep FPDUs aligned to segments
- * @strict: the sink of a Read needs remote write, too
+ * @align: begin each TCP segment with an FPDU
+ * @strict: the sink region of a Read needs remote write as well as local write
  * @ird: inbound Reads and atomic operations served at a time
- * @ord: outbound ones allowed at a time
+ * @ord: outbound Reads and atomic operations allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
- * @say_first: responder: somebody waits for KWARP_STREAM_ESTABLISHED
- * @readqs: empty queues for @ord and @ird; a stream that begins takes them and leaves nothing
- *	here, else the caller frees them
+ * @say_first: responder: a consumer waits for KWARP_STREAM_ESTABLISHED
+ * @readqs: empty queues for @ord and @ird. A stream that starts moves them out and leaves this
+ *	empty; otherwise the caller frees them
  */
 struct kwarp_stream_params {
 	bool initiator;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The types of the engine, grouped by who owns their fields.  Nothing above the engine looks
- * inside: see engine.h.
+ * The types of the engine, one structure for each side: transmit, receive, and what both share. No
+ * layer above the engine uses their fields: see engine.h.
+ *
+ * Runner: the one context that may send for a stream at a time, see tx/run.c. Receive run: one call
+ * of tcp_read_sock() for the stream, under the socket lock. Answer: a Read Response or Atomic
+ * Response that we send.
  */
 #ifndef KWARP_ENGINE_TYPES_H
 #define KWARP_ENGINE_TYPES_H
@@ -33,10 +37,10 @@ struct socket;
 
 /**
  * struct kwarp_engine_ops - upcalls
- * @event: something happened to the stream; any context, must not sleep
- * @established: responder: first valid FPDU; any context, must not sleep
- * @poll: call kwarp_engine_poll() from process context soon; any context
- * @srq_limit: the SRQ's limit was passed; any context
+ * @event: the stream has changed as @event says; any context, must not sleep
+ * @established: responder: the first valid FPDU has come; any context, must not sleep
+ * @poll: the owner is to call kwarp_engine_poll() from process context soon; any context
+ * @srq_limit: the number of receives in the SRQ fell below its limit; any context
  */
 struct kwarp_engine_ops {
 	void (*event)(struct kwarp_engine *e, enum kwarp_qp_event event);
@@ -47,31 +51,31 @@ struct kwarp_engine_ops {
 
 /* Bits of kwarp_engine.flags: any context, atomic bit operations. */
 enum kwarp_engine_flag {
-	KWARP_E_TX_OPEN,	/* we may send FPDUs (RFC 5044 7.1.2 rule 4) */
+	KWARP_E_TX_OPEN,	/* FPDUs may be sent (RFC 5044 7.1.2 rule 4) */
 	KWARP_E_TX_STOP,	/* send nothing more */
 	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
 	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
-	KWARP_E_TX_DRAIN,	/* report DRAINED when nothing is left to send */
+	KWARP_E_TX_DRAIN,	/* graceful close: report DRAINED when all is sent and answered */
 	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read or atomic operation */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
-	KWARP_E_RX_ANY,		/* octets have come, of whatever, after the startup frame */
+	KWARP_E_RX_ANY,		/* octets have come after the startup frame, of any kind */
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
 	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
 	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
 	KWARP_E_FAILED,		/* an error has been latched */
-	KWARP_E_TERM_READY,	/* @term describes it */
+	KWARP_E_TERM_READY,	/* the error's Terminate is in @term */
 };
 
-/* The longest message that is nothing but a header. */
+/* The longest message that carries only a header of RDMAP: no payload of the consumer. */
 #define KWARP_SMALL_LEN		KWARP_TERM_MAX_LEN
 static_assert(KWARP_SMALL_LEN >= KWARP_ATOMIC_REQ_LEN);
 
-/* What a message's payload is taken from. */
+/* Where a message's payload comes from. */
 enum kwarp_tx_src {
 	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
-	KWARP_SRC_BUF,		/* octets in the engine: inline data, headers */
-	KWARP_SRC_REGION,	/* one region: Read Response */
+	KWARP_SRC_BUF,		/* octets in the engine: inline data, RDMAP headers */
+	KWARP_SRC_REGION,	/* the region that a Read Response is read from */
 };
 
 enum kwarp_tx_kind {
@@ -88,10 +92,10 @@ enum kwarp_tx_kind {
  * @src: where its payload is
  * @hdr: header of the next segment
  * @left: payload octets not yet in a segment
- * @sge: KWARP_SRC_SGL: element in work
- * @sge_off: octets of it already used
- * @buf: KWARP_SRC_BUF: next octet
- * @sq_index: KWARP_TXK_SQ: entry in the send queue
+ * @sge: KWARP_SRC_SGL: element of the list that comes next
+ * @sge_off: KWARP_SRC_SGL: octets of that element already sent
+ * @buf: KWARP_SRC_BUF: next octet to send
+ * @sq_index: KWARP_TXK_SQ: the request's entry in the send queue
  */
 struct kwarp_tx_msg {
 	enum kwarp_tx_kind kind;
@@ -104,33 +108,36 @@ struct kwarp_tx_msg {
 	u32 sq_index;
 };
 
-/* Requests that completed, and in which time, nanoseconds. */
+/* A measurement: how many requests completed in how many nanoseconds. */
 struct kwarp_pace_sum {
 	u64 requests;
 	u64 ns;
 };
 
 /**
- * struct kwarp_pace - whether a timer sends what libsiw posts, see tx/pace.c; the runner's while
- * the stream is not held, and the timer's while it is
- * @timer: it
- * @ns: the time between looks; does not change during a stream
- * @doorbells: measured so far
- * @done: requests completed when the clock was started, free running
- * @since: when it was, nanoseconds
- * @inside: what doorbells have taken of the time since then
- * @entered: when the last doorbell was rung; the runner's, held or not
- * @rung: what completed with doorbells
- * @looked: and with the timer, if it sends what it finds, or [true] waits for more
- * @patient: it waits for more
- * @chosen: which of both it does has been decided
- * @seen: requests that the look before has found, and left
- * @waits: looks in a row that have sent nothing of them
- * @looks: of the timer in this hold
- * @quiet: those of them that found nothing, nor anything under way, in a row
- * @last: when a doorbell ended last
- * @obey: doorbells, of usual ones, that will be obeyed, and not be measured
- * @obey_next: as many after the next trial that fails
+ * struct kwarp_pace - for programs with libsiw: does a timer send what they post? See tx/pace.c
+ * @timer: the timer; each time it fires, its handler looks for requests ("a look")
+ * @ns: time between two looks, nanoseconds; does not change during a stream
+ * @doorbells: number of doorbells in the measurement that is in progress
+ * @done: completed requests when the clock was started, a counter that wraps
+ * @since: when the clock was started, nanoseconds; later by each pause of the program
+ * @inside: time spent in doorbells since @since, nanoseconds
+ * @entered: when the last doorbell began; always the runner's
+ * @rung: what completed while the program rang doorbells
+ * @looked: what completed while the timer sent: [false] each look sends what it finds, [true] a
+ *	look may wait for more requests
+ * @patient: which of the two is in use now
+ * @chosen: the better of the two has been chosen
+ * @seen: requests that the previous look found and did not send, to wait for more
+ * @waits: number of looks in a row that did so
+ * @looks: number of looks since the stream was held
+ * @quiet: number of looks in a row that found nothing to send and nothing outstanding
+ * @last: when the last doorbell ended
+ * @obey: doorbells of usual length still to be obeyed without being measured
+ * @obey_next: value for @obey after the next trial that fails
+ *
+ * A stream is held while posters need not ring. All fields but @entered are the runner's while the
+ * stream is not held, and the timer's while it is.
  */
 struct kwarp_pace {
 	struct hrtimer timer;
@@ -154,23 +161,24 @@ struct kwarp_pace {
 };
 
 /**
- * struct kwarp_coalesce - whether the send queue is held, see tx/coalesce.c
- * @send: sends for the timer; immutable
- * @ns: time to the timer's first look; 0: nothing is held; does not change during a stream
- * @rung: the runner's: a doorbell was rung, and its verdict has not been given
- * @left: likewise: for something that had not been taken from the queue
- * @realtime: likewise: by a program with a real-time policy
- * @polls: likewise: what the program had counted when it rang last
- * @rung_at: what the producer index was then; READ_ONCE, since the timer looks
- * @on: held, and on the CQ's list; under that list's lock, READ_ONCE without; of libsiw's
- *	streams see tx/pace.c
- * @node: in that list; under its lock
- * @deeds: polls and doorbells until the timer looked last; likewise
- * @waits: looks in a row that found a request left; likewise
- * @unused: looks in a row that found none; likewise
- * @turn: number of the last look that it has had its turn in; likewise
- * @sends: timers that send for the stream now
- * @pace: of a stream whose program has libsiw
+ * struct kwarp_coalesce - is the send queue held, that is, need posters not ring? See tx/coalesce.c
+ * @send: called by the timer to send what was posted; immutable
+ * @ns: time to the timer's first look, nanoseconds; 0: never hold; does not change during a stream
+ * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
+ *	runner's
+ * @left: that doorbell was rung for entries that the runner had not taken yet; the runner's
+ * @realtime: the program that rang has a real-time policy; the runner's
+ * @polls: how often the program had polled at the last decision; the runner's
+ * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
+ * @on: the queue is held, and on its CQ's list; under that list's lock, READ_ONCE without. For
+ *	streams of libsiw see tx/pace.c
+ * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
+ * @deeds: number of polls and doorbells up to the timer's last look
+ * @waits: number of looks in a row that found a request posted without a doorbell
+ * @unused: number of looks in a row that found none
+ * @turn: number of the last round of looks in which this stream was looked at
+ * @sends: number of timer handlers that are in @send now
+ * @pace: for programs with libsiw
  */
 struct kwarp_coalesce {
 	void (*send)(struct kwarp_engine *e);
@@ -191,36 +199,37 @@ struct kwarp_coalesce {
 };
 
 /**
- * struct kwarp_tx - transmit side; owned by the runner but where noted
- * @run: any context: enum kwarp_run, decides who the runner is, see tx/run.c
- * @claims: any context: number of those that wait in kwarp_tx_claim()
- * @idle: what they wait on
- * @work: the runner where nobody else can send
- * @home: processor that @work runs on; negative: wherever there is room; immutable
+ * struct kwarp_tx - transmit side; all fields are the runner's unless another owner is named
+ * @run: enum kwarp_run, decides who the runner is, see tx/run.c; any context
+ * @claims: number of callers that wait in kwarp_tx_claim(); any context
+ * @idle: wait queue of those callers
+ * @work: becomes the runner when no other context can send
+ * @home: processor that @work runs on; negative: any; immutable
  * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
  *	socket: nothing sleeps
- * @in_share: likewise: what it does counts for the softirqs of its processor
+ * @in_share: what this runner sends counts against the softirqs' share of its processor, see
+ *	tx/share.h
  * @crc: generate CRCs
  * @markers: insert markers
- * @align: begin segments with an FPDU, at the price of more and smaller packets
- * @rtr: RTR form still to be sent
- * @turn: the send queue is next, for fairness against answers
+ * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
+ * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
+ * @turn: flips with each message: answers are tried first if true, the send queue if false
  * @term_done: the Terminate is in the batch or sent
- * @no_memory: the last FPDU could not be built for want of pages
- * @backs_off: what is left waits for the work item: for memory, or since softirqs have had their
- *	share; written by the runner, READ_ONCE without
- * @answered: this step has built something of an answer
- * @effort: requests and their elements looked at in this step
- * @off: stream octets since SeqStart, modulo 2^32
- * @mulpdu: of the current batch
- * @msn: next MSN of each queue
- * @sq_end: send queue entries before it are complete in the batch
- * @drain_to: index up to which a graceful close sends
- * @msg: message in work
- * @wqe: its work request
- * @small: payload of what is nothing but a header
- * @batch: octets on their way to TCP
- * @coalesce: whether the send queue is held
+ * @no_memory: no page was available for the last FPDU
+ * @backs_off: what is still to be sent waits for the work item because memory is short or the
+ *	softirqs' share is used up; written by the runner, READ_ONCE without
+ * @answered: this step has built an FPDU of an answer
+ * @effort: requests and scatter/gather elements examined in this step
+ * @off: octets sent since the first FPDU, modulo 2^32; markers are placed by this offset
+ * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
+ * @msn: next message sequence number of each untagged queue
+ * @sq_end: all FPDUs of send queue entries before this index are in the batch or sent
+ * @drain_to: KWARP_E_TX_DRAIN: send queue index up to which requests are sent
+ * @msg: message being segmented
+ * @wqe: its work request, if the message is of the send queue
+ * @small: payload of a message that is only a header
+ * @batch: FPDUs collected for the next socket call
+ * @coalesce: is the send queue held?
  */
 struct kwarp_tx {
 	atomic_t run;
@@ -255,17 +264,17 @@ struct kwarp_tx {
 
 enum kwarp_rx_target {
 	KWARP_RXT_NONE,		/* no payload expected */
-	KWARP_RXT_RECEIVE,	/* the open receive */
-	KWARP_RXT_TAGGED,	/* region named by the segment */
-	KWARP_RXT_SMALL,	/* what is nothing but a header */
+	KWARP_RXT_RECEIVE,	/* the receive that was taken for this message */
+	KWARP_RXT_TAGGED,	/* the region that the segment names */
+	KWARP_RXT_SMALL,	/* @small of struct kwarp_rx: the message is only a header */
 };
 
 /**
- * struct kwarp_rx_stash - FPDU that TCP could not keep until it was complete
- * @buf: room for the longest FPDU, while it is needed
- * @charged: the socket pays for it
- * @use: octets go there until this FPDU is complete
- * @have: octets of it
+ * struct kwarp_rx_stash - buffer for an FPDU that TCP could not keep until it was complete
+ * @buf: KWARP_FPDU_MAX octets, or NULL
+ * @charged: @buf is charged to the socket, see kwarp_tcp_charge()
+ * @use: inbound octets are copied to @buf until this FPDU is complete
+ * @have: octets of the FPDU in @buf
  */
 struct kwarp_rx_stash {
 	u8 *buf;
@@ -277,26 +286,27 @@ struct kwarp_rx_stash {
 /**
  * struct kwarp_rx - receive side; written only under the socket lock
  * @fpdu: parser
- * @ahead: octets of the current FPDU still to be fed, all known to be undamaged
- * @skip: those at its beginning that the parser has got from a copy
- * @want: octets that the FPDU takes whose beginning has been left with TCP; 0 if none has
- * @stash: for FPDUs that TCP cannot keep
- * @q: untagged queues
- * @target: what the payload of this segment goes to
+ * @ahead: with CRCs: octets of the current FPDU, whose CRC was right, still to be passed over to
+ *	the parser
+ * @skip: of @ahead, first octets that the parser has already got from a copy
+ * @want: length of an incomplete FPDU whose beginning stays in TCP's receive queue; 0: none
+ * @stash: buffer for an FPDU that TCP cannot keep
+ * @q: state of each untagged queue
+ * @target: where this segment's payload goes
  * @tagged_open: a tagged message has begun and its last segment has not come
- * @written: octets of the Write that goes on, or was the last message, modulo 2^32
- * @mr: region used last in this run; referenced until the run ends
- * @sure: KWARP_RXT_TAGGED: @mr has been checked for all of the segment in this run, and
- *	only deregistration revokes it, which waits for the reference
- * @addr: KWARP_RXT_TAGGED: address of the next octet
- * @rights: likewise: IB_ACCESS_* that the segment needs
- * @rwqe: open receive, valid while q[KWARP_QN_SEND].open
- * @rwqe_status: how to complete it when the stream ends
- * @sge: element in work
- * @sge_off: octets of it already filled
- * @small: header octets
- * @small_have: their number
- * @kick: there may be something to send when this run ends
+ * @written: octets so far of the Write in progress, or of the one that has just ended, modulo 2^32
+ * @mr: region used last in this receive run; referenced until the run ends
+ * @sure: KWARP_RXT_TAGGED: @mr was checked for the whole segment in this receive run, and only
+ *	deregistration can revoke it, which waits for the reference: no further check
+ * @addr: KWARP_RXT_TAGGED: address of the next octet to place
+ * @rights: KWARP_RXT_TAGGED: IB_ACCESS_* that the segment needs
+ * @rwqe: the receive that the message goes to; valid while q[KWARP_QN_SEND].open
+ * @rwqe_status: completion status of that receive if the stream ends
+ * @sge: element of @rwqe to be filled next
+ * @sge_off: octets of that element already filled
+ * @small: payload of a message that is only a header
+ * @small_have: octets in @small
+ * @kick: there may be something to send when this receive run ends
  */
 struct kwarp_rx {
 	struct kwarp_fpdu_rx fpdu;
@@ -322,37 +332,37 @@ struct kwarp_rx {
 };
 
 /**
- * struct kwarp_engine - one stream
+ * struct kwarp_engine - transmits and receives for one queue pair; one stream at a time
  * @kdev: device
- * @mem: the QP as memory sees it; its protection domain and windows
- * @recv_mem: @mem, or the SRQ's: whose memory receives may be in; immutable
- * @sq: its send queue
- * @rq: its receive queue, or that of an SRQ
+ * @mem: the stream's protection domain and memory windows, for access checks
+ * @recv_mem: what the regions of receives are checked against: @mem, or that of the SRQ; immutable
+ * @sq: send queue
+ * @rq: receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
- * @rfc7306: the stream has Immediate Data and atomic operations
- * @recv_cq: where receives complete
- * @ibqp: named in completions
+ * @rfc7306: the stream may carry Immediate Data and atomic operations (RFC 7306)
+ * @recv_cq: CQ in which receives complete
+ * @ibqp: queue pair, as named in completions
  * @ops: upcalls
  * @sock: set while a stream is attached
  * @flags: KWARP_E_*
  * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
  * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
- * @oread: Reads and atomic operations of ours, see readq.h
- * @iread: those of the peer
+ * @oread: our Reads and atomic operations that wait for an answer, see readq.h
+ * @iread: the peer's Reads and atomic operations that wait for ours
  * @tx: transmit side
  * @rx: receive side
- * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read
- *	after KWARP_E_TERM_READY
- * @perr: why the stream failed; likewise
+ * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read after
+ *	KWARP_E_TERM_READY
+ * @perr: why the stream failed; written once by the same context, READ_ONCE
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
- * @stats: counts of this and earlier streams; @stats.s.tx is the runner's, @stats.s.rx of whoever
- *	holds the socket's lock
- * @stash_wait: for memory that @rx.stash needs
- * @stash_wait.work: looks again
- * @stash_wait.waits: how often there was none, in a row; under the socket's lock
+ * @stats: counts of this and earlier streams; @stats.s.tx is the runner's, @stats.s.rx is under the
+ *	socket lock
+ * @stash_wait: while no memory is available for @rx.stash
+ * @stash_wait.work: tries again
+ * @stash_wait.waits: number of failed attempts in a row; under the socket lock
  * @saved: socket callbacks and settings as they were before attach
  *
- * Everything from @kdev to @ops is immutable after create, but for the list in @mem.
+ * Everything from @kdev to @ops is immutable after create, except the list of windows in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;
@@ -395,21 +405,22 @@ struct kwarp_engine {
 };
 
 /*
- * Rights of a Read's sink.  The Read Response names its STag, so most iWARP hardware wants remote
- * write there; but a response that is not the one asked for is refused anyway (5040-5.2.2-9).
+ * Rights that the sink region of a Read needs. The Read Response names the sink's STag, as a Write
+ * would, so most iWARP hardware requires remote write there ("strict"). We need not: a response
+ * that does not match an outstanding Read is refused anyway (5040-5.2.2-9).
  */
 static inline int kwarp_sink_rights(bool strict)
 {
 	return IB_ACCESS_LOCAL_WRITE | (strict ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* kwarp_engine_stop() has been called, and no reset since.  Context: any. */
+/* Has kwarp_engine_stop() been called, and no reset since? Context: any. */
 static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_DEAD, &e->flags);
 }
 
-/* The caller has become the runner, or has claimed the stream: checked where lockdep is. */
+/* The caller must be the runner, or have claimed the stream. Checked in lockdep kernels only. */
 static inline void kwarp_assert_runner(const struct kwarp_engine *e)
 {
 	lockdep_assert(atomic_read(&e->tx.run) >= KWARP_RUN_ACTIVE);
