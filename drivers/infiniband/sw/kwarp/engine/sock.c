@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The engine's side of a TCP socket.
+ * The callbacks of the stream's TCP socket.
  *
- * Inbound octets are consumed where they arrive: in sk_data_ready, that is in
- * softirq or in the socket owner's backlog, always under the socket lock, which
- * therefore serialises the receive side.  What they ask for is sent there, too, but in
- * the backlog, where that is left to the work item.  What cannot be
- * handled there (end of stream, errors) is a level-triggered matter: it is looked up
- * in the socket's state by kwarp_sock_drain(), whenever that is called.
+ * Inbound octets are processed in sk_data_ready, that is in softirq or in the backlog of the
+ * process that owns the socket. Both hold the socket lock, which therefore serialises the receive
+ * side. Answers and other octets that become due are sent from the same call, unless it runs in the
+ * backlog: then the transmit work item sends. The end of the stream and errors cannot be handled in
+ * softirq. They are not queued as events either: kwarp_sock_drain(), in process context, reads them
+ * from the socket's state.
  *
- * sk_callback_lock is held across each callback, so that kwarp_sock_remove() knows
- * that none is running any more.
+ * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
+ * running.
  */
 #include "sock.h"
 
@@ -25,24 +25,24 @@
 #include "tx/run.h"
 #include "../wq.h"
 
-/* Waits for memory; the first is a millisecond, each other twice as long: a quarter of a second. */
+/* Number of waits for memory, 1 ms, 2 ms and so on, each twice as long: 255 ms in all. */
 #define STASH_WAITS	8
 
-/* tcp_read_sock() actor: what it does not use stays with TCP. */
+/* Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. */
 static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 		      unsigned int offset, size_t len)
 {
 	struct kwarp_engine *e = desc->arg.data;
 	struct sock *sk = e->sock->sk;
-	/* A FIN counts, too, which does not matter. */
+	/* A FIN is counted as one octet here, which does no harm. */
 	u32 there = tcp_sk(sk)->rcv_nxt - (TCP_SKB_CB(skb)->seq + offset);
 
 	return kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);
 }
 
 /*
- * May a callback send?  Not for whoever owns the socket: TCP would work off the backlog
- * inside of what the owner is doing, perhaps this very backlog.
+ * May a callback send? Not while a process owns the socket: TCP would process the backlog inside
+ * the owner's call, perhaps this very backlog. Then the work item sends.
  */
 static enum kwarp_tx_from callback_may(const struct sock *sk)
 {
@@ -50,28 +50,29 @@ static enum kwarp_tx_from callback_may(const struct sock *sk)
 }
 
 /*
- * TCP wakes us, and acknowledges without waiting for us, when the FPDU is complete whose
- * beginning it keeps.  It also wakes us if it cannot keep more (see out_of_room()).
+ * SO_RCVLOWAT is set to the length of the FPDU whose beginning stays in the receive queue: TCP
+ * calls data_ready, and sends its ACK, when the FPDU is complete. TCP also calls it when it cannot
+ * keep more, see out_of_room().
  */
 static void set_lowat(struct kwarp_engine *e, struct sock *sk)
 {
 	int want = max_t(u32, e->rx.want, 1);
 
-	/* select() and others look at it without a lock. */
+	/* select() reads the field without a lock. */
 	if (sk->sk_rcvlowat != want)
 		WRITE_ONCE(sk->sk_rcvlowat, want);
 }
 
 /*
- * TCP keeps the beginning of an FPDU, but the window is about to close, or memory is short:
- * the rest may never come.
+ * Does TCP keep the beginning of an FPDU while its window is about to close, or its memory is
+ * short? Then the rest might never come.
  */
 static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 {
 	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
 }
 
-/* Context: process. */
+/* Work item: another attempt to allocate the stash. Context: process. */
 static void stash_again(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(to_delayed_work(work), struct kwarp_engine,
@@ -80,7 +81,7 @@ static void stash_again(struct work_struct *work)
 	e->ops->poll(e);
 }
 
-/* There is memory, or none is needed any more.  Socket lock held. */
+/* Memory was found, or is not needed any more. Context: socket lock held. */
 static void end_stash_wait(struct kwarp_engine *e)
 {
 	e->stash_wait.waits = 0;
@@ -88,15 +89,15 @@ static void end_stash_wait(struct kwarp_engine *e)
 }
 
 /*
- * A stash for what TCP cannot keep.  Memory that is short for a moment is no reason to end the
- * connection: TCP waits for it, too.  Each wait is twice as long as the one before.  Socket lock
- * held.
+ * Allocate the stash, a buffer for an FPDU that TCP cannot keep. A short lack of memory does not
+ * end the connection: retry after a delay, each twice as long as the one before. Context: process,
+ * socket lock held.
  *
- * Return: false: there is none yet, or the stream fails.
+ * Return: false: there is no stash now, or the stream has failed.
  */
 static bool make_room(struct kwarp_engine *e)
 {
-	/* It asks by itself; what comes meanwhile does not make its time shorter. */
+	/* The work item will retry. Packets that arrive before must not shorten its delay. */
 	if (delayed_work_pending(&e->stash_wait.work))
 		return false;
 	if (kwarp_rx_make_stash(e)) {
@@ -111,29 +112,31 @@ static bool make_room(struct kwarp_engine *e)
 	return false;
 }
 
-/* What has been read is complete: see how the connection stands. */
+/* All octets have been read: has the connection ended? */
 static void judge_end(struct kwarp_engine *e, struct sock *sk)
 {
 	if (sk->sk_err)
 		kwarp_rx_eof(e, true);
 	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
-		/* A FIN; behind ours it takes TCP to CLOSE at once. */
+		/*
+		 * A FIN. If ours was sent before, the state is TCP_CLOSE already, which is no
+		 * error.
+		 */
 		kwarp_rx_eof(e, false);
 	else if (sk->sk_state == TCP_CLOSE)
 		kwarp_rx_eof(e, true);
 }
 
 /*
- * Consume what the socket holds, then see how it stands.  A FIN or a reset is looked at
- * when all FPDUs that came before have been processed; octets that are left are of an
- * FPDU that it cuts off.  Socket lock held.
+ * Process what the socket holds, then check for a FIN or a reset. Octets that remain then belong to
+ * an FPDU that the FIN cuts off. Context: socket lock held.
  */
 static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 
 	lockdep_assert(lockdep_sock_is_held(sk));
-	/* TCP's reader stops at urgent data for ever, and an octet of it is missing. */
+	/* tcp_read_sock() never reads past urgent data, and an octet would be missing. */
 	if (unlikely(tcp_sk(sk)->urg_data))
 		kwarp_engine_lost(e);
 	e->rx.want = 0;
@@ -148,7 +151,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	judge_end(e, sk);
 }
 
-/* In softirq, or in the backlog of a process: no place to allocate. */
+/* In softirq, or in the backlog of a process: do not allocate here. */
 static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 {
 	drain_locked(e, sk);
@@ -169,8 +172,9 @@ static void data_ready(struct sock *sk)
 }
 
 /*
- * Called when an ACK has made room, and when TCP has sent what it held back: then we add
- * to the queue that it is just sending from, which it looks at anew for each segment.
+ * TCP calls this when an ACK has made room, and also when it has just sent octets that it had kept
+ * back. Then we append to the queue that TCP is sending from; TCP reads that queue again for each
+ * segment.
  */
 static void write_space(struct sock *sk)
 {
@@ -180,7 +184,7 @@ static void write_space(struct sock *sk)
 	e = sk->sk_user_data;
 	if (e && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* A probe of the path's MTU is not complete yet when TCP calls us for it. */
+		/* While TCP builds a path MTU probe, its queue must not grow under it. */
 		kwarp_tx_kick(e, inet_csk(sk)->icsk_mtup.enabled ? KWARP_TX_FROM_ANY :
 								   callback_may(sk));
 	}
@@ -188,8 +192,8 @@ static void write_space(struct sock *sk)
 }
 
 /*
- * TCP reports a FIN before the data it came with is readable, and may report a reset
- * without the socket lock; both are looked at from process context.
+ * TCP reports a FIN before the data that came with it can be read, and may report a reset without
+ * the socket lock. Both are handled in process context.
  */
 static void state_change(struct sock *sk)
 {
@@ -203,12 +207,12 @@ static void state_change(struct sock *sk)
 }
 
 /**
- * kwarp_sock_install - take the callbacks of a socket
- * @e: engine that they shall lead to
+ * kwarp_sock_install - set the callbacks of a socket
+ * @e: engine that the callbacks are for
  * @sock: connected socket
  *
  * Context: process; takes the socket lock.
- * Return: 0, -ENOTCONN; -EBUSY: somebody else has the socket.
+ * Return: 0; -ENOTCONN; -EBUSY: another user has the socket's callbacks.
  */
 int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 {
@@ -219,7 +223,7 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 	lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_user_data) {
-		/* A BPF program's socket map has taken the socket meanwhile. */
+		/* Since the startup a BPF program has put the socket into a socket map. */
 		ret = -EBUSY;
 	} else if (sk->sk_state == TCP_ESTABLISHED || sk->sk_state == TCP_CLOSE_WAIT) {
 		e->saved.data_ready = sk->sk_data_ready;
@@ -240,14 +244,14 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 }
 
 /**
- * kwarp_sock_remove - give them back
+ * kwarp_sock_remove - restore the callbacks of a socket
  * @e: engine, KWARP_E_RX_STOP set
  *
- * No callback of ours runs or will run when this returns.  What TCP has kept for us is
- * dropped: a socket that is closed with octets unread sends a reset, which may take our
- * Terminate or our FIN away from the peer.
+ * After this function returns, none of our callbacks runs or will run. Octets left in the receive
+ * queue are read and dropped: if a socket is closed with unread octets, TCP sends a reset, which
+ * may destroy our Terminate or FIN before the peer has read it.
  *
- * Context: process; takes the socket lock; nobody drains.
+ * Context: process; takes the socket lock; no other context calls kwarp_sock_drain().
  */
 void kwarp_sock_remove(struct kwarp_engine *e)
 {
@@ -255,7 +259,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	struct sock *sk = e->sock->sk;
 
 	might_sleep();
-	/* drain_locked() asks for no other one: nobody drains. */
+	/* The work item is not queued again: only kwarp_sock_drain() queues it. */
 	cancel_delayed_work_sync(&e->stash_wait.work);
 	lock_sock(sk);
 	tcp_read_sock(sk, &desc, read_actor);
@@ -273,7 +277,7 @@ void kwarp_sock_remove(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
-/* There is something that no callback of ours tells of: it came before.  Context: any. */
+/* Did octets, a FIN or an error arrive before our callbacks were set? Context: any. */
 bool kwarp_sock_has_news(const struct kwarp_engine *e)
 {
 	const struct sock *sk = e->sock->sk;
@@ -282,7 +286,7 @@ bool kwarp_sock_has_news(const struct kwarp_engine *e)
 	       READ_ONCE(sk->sk_state) != TCP_ESTABLISHED;
 }
 
-/* Process what is there, from process context. */
+/* Process what the socket has received. Context: process. */
 void kwarp_sock_drain(struct kwarp_engine *e)
 {
 	struct sock *sk = e->sock->sk;
@@ -295,7 +299,7 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
-/* Once per engine, before anything else. */
+/* Called once per engine, before any other function of this file. */
 void kwarp_sock_init(struct kwarp_engine *e)
 {
 	INIT_DELAYED_WORK(&e->stash_wait.work, stash_again);

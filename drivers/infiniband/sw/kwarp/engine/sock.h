@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The socket's callbacks: octets in. */
+/* The callbacks of a stream's TCP socket: the source of inbound octets. */
 #ifndef KWARP_ENGINE_SOCK_H
 #define KWARP_ENGINE_SOCK_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What is asked of TCP: to take octets, to pay for memory, to let us run under its lock.
+ * Calls into TCP: send octets, charge memory to the socket, call a function under the socket lock.
  */
 #include "tcp.h"
 
@@ -10,7 +10,10 @@
 #include "../compat.h"
 #include "../fault.h"
 
-/* tcp_sendmsg_locked(), or what it does with less room than there is: for tests. */
+/*
+ * tcp_sendmsg_locked(). The fault points make it send less, as if TCP's send buffer were nearly
+ * full or full.
+ */
 static int send_some(struct sock *sk, struct msghdr *msg)
 {
 	size_t len = msg_data_left(msg), cut = 0;
@@ -25,16 +28,16 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 		ret = tcp_sendmsg_locked(sk, msg, len - cut);
 		iov_iter_reexpand(&msg->msg_iter, msg_data_left(msg) + cut);
 	}
-	/* The next ACK then calls write_space; the caller looks whether there will be one. */
+	/* The next ACK then calls write_space. If nothing is in flight, the caller handles that. */
 	if (cut)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	return ret;
 }
 
 /*
- * With MSG_DONTWAIT, TCP can only sleep for memory, and then as the socket says.  It does not
- * work off the backlog half way either: there is none unless somebody owns the socket, and
- * then we are not called, or we are the owner, in process context.
+ * With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation forbids that here. TCP
+ * might also process the backlog while it sends. There is a backlog only while somebody owns the
+ * socket: then this function is called by the owner, in process context, or not at all.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
@@ -44,33 +47,34 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
 	sk->sk_allocation = GFP_NOWAIT | __GFP_NOWARN;
 	ret = send_some(sk, msg);
 	sk->sk_allocation = gfp;
-	/* Nothing in flight, so no ACK will call write_space: it is for memory. */
+	/* TCP had no memory. Nothing is in flight, so no ACK will come and call write_space. */
 	if (ret == -EAGAIN && !sk->sk_wmem_queued)
 		ret = -ENOBUFS;
 	return ret;
 }
 
 /**
- * kwarp_tcp_send - give octets to TCP
+ * kwarp_tcp_send - send octets
  * @sock: connected socket
- * @msg: with MSG_DONTWAIT
- * @locked: the socket lock is held by this context, and nobody owns the socket
+ * @msg: message with MSG_DONTWAIT
+ * @locked: this context holds the socket's spinlock, and nobody owns the socket
  *
- * Without owning the socket, if nobody else does: while a process owns it, what comes in
- * waits in its backlog, and TCP takes all of a backlog that is being worked off from the
- * window.  Under a stream from the peer that window ends at zero, nobody opens it again,
- * and the peer's probe comes 200 ms later.
+ * In process context lock_sock_fast() keeps the spinlock and does not own the socket unless another
+ * process does. While a process owns the socket, inbound packets wait in the backlog, and TCP
+ * subtracts a backlog in progress from the window that it announces. While the peer streams, the
+ * window would end at zero, no event would open it again, and the peer's window probe comes 200 ms
+ * later.
  *
- * So the spinlock is held for all of a batch, 64 KiB at most (where the receive side
- * sends, for all that it may, see tx/run.c), and a packet for this socket that comes in
- * meanwhile on another processor waits.
+ * So the spinlock is held for a whole batch of at most 64 KiB (up to 1 MiB where the receive side
+ * sends, see SOCKET_CALL in tx/run.c). A packet for this socket that arrives on another processor
+ * waits for that.
  *
- * What is short of memory under the lock leaves TCP's memory pressure set and this
- * socket's buffer small, before it is tried again; both pass with the next ACKs.
+ * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
+ * buffer. Both last until the next ACKs, also when the retry below succeeds.
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
- * Return: octets taken; -EAGAIN: write_space will be called; -ENOBUFS: no memory, and it
- * will not; or another negative errno.
+ * Return: octets that TCP accepted; -EAGAIN: TCP is full and will call write_space; -ENOBUFS: no
+ * memory, and TCP will not call write_space; or another negative errno.
  */
 int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 {
@@ -80,11 +84,17 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 
 	if (locked) {
 		lockdep_assert(lockdep_is_held(&sk->sk_lock.slock));
-		/* TCP would work off the backlog that we may be in. */
+		/*
+		 * If the socket is owned, this may be the backlog itself, and TCP would process it
+		 * again.
+		 */
 		WARN_ON_ONCE(sock_owned_by_user_nocheck(sk));
 		return send_nowait(sk, msg);
 	}
-	/* Where the poster is, as inet_sendmsg() does, not where a worker happens to be. */
+	/*
+	 * Receive flow steering: inbound packets should go to the poster's processor, as with
+	 * inet_sendmsg(), but not to the processor of a worker.
+	 */
 	if (!(current->flags & PF_WQ_WORKER))
 		sock_rps_record_flow(sk);
 	slow = lock_sock_fast(sk);
@@ -92,23 +102,23 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 	unlock_sock_fast(sk, slow);
 	if (ret != -ENOBUFS)
 		return ret;
-	/* Here it may take its time. */
+	/* In process context without the spinlock, TCP may sleep for memory. */
 	ret = sock_sendmsg(sock, msg);
 	return ret == -EAGAIN && !READ_ONCE(sk->sk_wmem_queued) ? -ENOBUFS : ret;
 }
 
 /**
- * kwarp_tcp_charge - pay for memory that holds what TCP cannot keep
+ * kwarp_tcp_charge - charge memory for octets that TCP cannot keep to the socket
  * @sock: connected socket
- * @octets: of memory
+ * @octets: octets of memory
  *
- * As TCP pays for what it keeps: so net.ipv4.tcp_mem bounds what all peers together make us
- * hold, and the memory cgroup of the socket's program is charged.  That of the task that
- * allocates would be nobody's: a worker does.  The socket's receive buffer is not charged,
- * since that it is full is why the memory is needed.
+ * The memory counts as TCP's own receive memory. So net.ipv4.tcp_mem bounds what all peers together
+ * can make us allocate, and the cgroup of the program that created the socket is charged; the
+ * allocating task would be the wrong one, since it is a kernel worker. The socket's receive buffer
+ * is not charged: this memory is needed just because that buffer is full.
  *
- * Context: socket lock held; may sleep where the caller may.
- * Return: false if there is no more for TCP, or for the cgroup.
+ * Context: socket lock held; may sleep if the caller may.
+ * Return: false if the limit of TCP or of the cgroup is reached.
  */
 bool kwarp_tcp_charge(struct socket *sock, int octets)
 {
@@ -118,20 +128,20 @@ bool kwarp_tcp_charge(struct socket *sock, int octets)
 	return true;
 }
 
-/* Undo it.  Context: socket lock held. */
+/* Undo kwarp_tcp_charge(). Context: socket lock held. */
 void kwarp_tcp_uncharge(struct socket *sock, int octets)
 {
 	sk_mem_uncharge(sock->sk, octets);
 }
 
 /**
- * kwarp_tcp_run - do something under the socket lock
+ * kwarp_tcp_run - call a function under the socket lock
  * @sock: connected socket
  * @run: what
  * @e: its argument
  *
  * Context: softirq.
- * Return: false if a process owns the socket; nothing has been done then.
+ * Return: true if the function was called; false if a process owns the socket.
  */
 bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		   struct kwarp_engine *e)
@@ -147,15 +157,16 @@ bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 }
 
 /**
- * kwarp_tcp_try_run - the same, in a call of a kernel consumer, if nobody has the lock
+ * kwarp_tcp_try_run - the same, for a kernel consumer that posts: never waits for the lock
  * @sock: connected socket
  * @run: what
  * @e: its argument
  *
- * The consumer may hold locks that our upcalls take with the socket's lock held: nobody waits.
+ * The consumer may hold a lock that our upcalls take while the socket lock is held. Waiting here
+ * for the socket lock could deadlock.
  *
- * Context: a task, with interrupts on, that is in no call of ours.
- * Return: false if somebody else has the socket; nothing has been done then.
+ * Context: a task with interrupts enabled that holds no lock of this module.
+ * Return: true if the function was called; false if another context has the socket.
  */
 bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 		       struct kwarp_engine *e)
@@ -176,17 +187,17 @@ bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 	return ours;
 }
 
-/* FIN behind what was sent. */
+/* Send a FIN after what was sent. */
 void kwarp_tcp_shutdown(struct socket *sock)
 {
 	kernel_sock_shutdown(sock, SHUT_WR);
 }
 
 /**
- * kwarp_tcp_writable - will TCP take a batch now?
+ * kwarp_tcp_writable - has TCP room for a batch now?
  * @sock: connected socket
  *
- * Return: true if so; false: write_space will be called.
+ * Return: true if so; if false, TCP will call write_space when there is room.
  */
 bool kwarp_tcp_writable(struct socket *sock)
 {
@@ -198,21 +209,24 @@ bool kwarp_tcp_writable(struct socket *sock)
 	return sk_stream_memory_free(sock->sk);
 }
 
-/* Effective MSS, options counted (5044-4.5-6: read per batch). */
+/*
+ * Octets that fit into one TCP segment, after options. This may change during a connection, so it
+ * is read for each batch (5044-4.5-6).
+ */
 u32 kwarp_tcp_emss(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->mss_cache);
 }
 
 /**
- * kwarp_tcp_packet - how much TCP gives to the device as one packet
+ * kwarp_tcp_packet - octets that TCP passes to the device as one packet, with segmentation offload
  * @sock: connected socket
- * @emss: what kwarp_tcp_emss() says
- * @most: no more than that
+ * @emss: result of kwarp_tcp_emss()
+ * @most: limit for the result
  *
- * Of octets in whole segments.  If more are given at a time, a second packet follows for the
- * rest, however small, since nothing waits for others (TCP_NODELAY).  Where each segment is a
- * packet there is nothing to lose by that.
+ * The result is a multiple of @emss. If a batch were longer, TCP would send its rest as a second
+ * packet at once, however small (TCP_NODELAY). Without segmentation offload each segment is a
+ * packet anyway, and only @most limits the batch.
  *
  * Context: any.
  * Return: octets, at least one segment.
@@ -222,7 +236,7 @@ u32 kwarp_tcp_packet(const struct socket *sock, u32 emss, u32 most)
 	u32 size = READ_ONCE(sock->sk->sk_gso_max_size);
 	u32 segments = READ_ONCE(sock->sk->sk_gso_max_segs);
 
-	/* Without GSO (IPsec) the size may never have been set. */
+	/* Without GSO (for example with IPsec) sk_gso_max_size may never have been set. */
 	if (segments > 1)
 		segments = min(segments, min(size, most) / emss);
 	else
