@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The peer's atomic operations: may it, and do it.  The receive side asks when the request comes,
- * the transmit side carries it out when its turn has come.
+ * Atomic operations that the peer requests. The receive side checks the request when it comes. The
+ * transmit side checks again, carries it out and sends the answer, when all earlier requests of the
+ * peer have been answered.
  */
 #include "atomic.h"
 
 #include "fail.h"
 
 /**
- * kwarp_engine_atomic - check an atomic operation of the peer, and carry it out
+ * kwarp_engine_atomic - check an atomic operation of the peer, and carry it out if @old is set
  * @e: engine
  * @mr: region found by the STag, referenced, or NULL
- * @req: the operation, of a known code
- * @old: result: what was there before; NULL: only check
+ * @req: the operation; its opcode is a known one
+ * @old: result: the value before the operation; NULL: only check
  *
- * As for a Read Request, and then the alignment (7306-8.2-4 to -6).  If the answer is an error,
- * nothing has been touched.
+ * The checks are those of a Read Request, then the alignment (7306-8.2-4 to -6). If an error is
+ * returned, memory has not been changed.
  *
  * Context: any but hard interrupt.
- * Return: KWARP_PERR_NONE, or what to terminate with.
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
 				    const struct kwarp_atomic_req *req, u64 *old)
@@ -27,7 +28,7 @@ enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
 
 	if (!mr)
 		return KWARP_PERR_R_STAG;
-	/* Check and change as one: see kwarp_mr_begin(). */
+	/* The region cannot be revoked between check and change: see kwarp_mr_begin(). */
 	kwarp_mr_begin(mr);
 	err = kwarp_read_perr(kwarp_mem_check(mr, req->stag, &e->mem, req->to, sizeof(u64),
 					      IB_ACCESS_REMOTE_ATOMIC));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * All of a stream's state that helps to see why it stands still, for debugfs.
+ * The state of a stream in debugfs, to find out why it makes no progress.
  *
- * The sending side's is read while it may change, so that its numbers need not fit together.
- * The receiving side stands still meanwhile, by the socket's lock.
+ * The transmit side is read without a lock while it may change, so its numbers may not fit
+ * together. The receive side cannot change: the socket lock is held.
  */
 #include "engine.h"
 
@@ -72,7 +72,7 @@ static void dump_queues(const struct kwarp_engine *e, struct seq_file *m)
 	seq_printf(m, "  sq size %u posted %u taken %u sent %u completed %u flags 0x%x\n",
 		   kwarp_ring_size(&sq->ring), READ_ONCE(sq->ring.hdr->prod), READ_ONCE(sq->next),
 		   READ_ONCE(sq->sent), READ_ONCE(sq->retired), READ_ONCE(sq->ring.hdr->flags));
-	/* An SRQ's ring may be replaced. */
+	/* The ring of an SRQ may be replaced by a resize at any time. */
 	if (e->rq_shared)
 		seq_puts(m, "  rq shared\n");
 	else
@@ -123,7 +123,7 @@ static void dump_reads(const char *name, const struct kwarp_readq *q, struct seq
 		   READ_ONCE(q->tail));
 }
 
-/* Context: the socket's lock held. */
+/* Context: socket lock held. */
 static void dump_tcp(const struct sock *sk, struct seq_file *m)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -137,11 +137,11 @@ static void dump_tcp(const struct sock *sk, struct seq_file *m)
 }
 
 /**
- * kwarp_engine_dump - all that helps to see why a stream stands still
+ * kwarp_engine_dump - print the state of a stream, for debugging
  * @e: wired engine
- * @m: file
+ * @m: debugfs file
  *
- * Context: process, may sleep; that of start and stop.
+ * Context: process, may sleep; serialised with kwarp_engine_start() and kwarp_engine_stop().
  */
 void kwarp_engine_dump(struct kwarp_engine *e, struct seq_file *m)
 {

@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How a stream fails: the first error is latched, and is the one that is reported.
+ * How a stream fails: the first error is latched and reported; later ones are ignored.
  *
- * Context: any, in the whole file.
+ * Context of all functions: any.
  */
 #include "fail.h"
 
 #include "../kwarp.h"
 #include "../trace.h"
 
-/* True for the first error, which is the one reported (5040-7.1-7). */
+/*
+ * Record the error. Return: true for the stream's first error, the only one to be reported
+ * (5040-7.1-7).
+ */
 static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
 {
-	/* First: whoever sees an error of another context has stopped, too. */
+	/*
+	 * Stop receiving before the error is visible: a context that sees KWARP_E_FAILED may rely
+	 * on KWARP_E_RX_STOP.
+	 */
 	set_bit(KWARP_E_RX_STOP, &e->flags);
 	if (test_and_set_bit(KWARP_E_FAILED, &e->flags))
 		return false;
-	WRITE_ONCE(e->perr, perr);	/* read by a flush */
+	WRITE_ONCE(e->perr, perr);	/* a flush reads it without a lock */
 	return true;
 }
 
-/* The stream is over without a word to the peer. */
+/* The connection is lost: the stream ends without a Terminate. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
 	if (!latch(e, KWARP_PERR_MPA_LOST))
@@ -35,8 +41,8 @@ void kwarp_engine_lost(struct kwarp_engine *e)
  * @e: engine
  * @perr: the error
  * @raw: DDP header of the segment in error, or NULL
- * @seg_len: its ULPDU length
- * @rreq: its Read Request header, or NULL
+ * @seg_len: ULPDU length of that segment
+ * @rreq: Read Request header of that segment, or NULL
  *
  * Context: any.
  */
@@ -52,13 +58,16 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 		return;
 	}
 	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
-	/* Pairs with pick_term(): term is read after KWARP_E_TX_TERM, set behind this. */
+	/*
+	 * Pairs with pick_term(): the reader sees KWARP_E_TX_TERM, which is set after this, then
+	 * reads e->term.
+	 */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);
 	e->ops->event(e, KWARP_QPE_PROTO);
 }
 
-/* What to say about the target of a tagged segment (RFC 5041 section 7.1). */
+/* Error to report about the target of a tagged segment (RFC 5041 section 7.1). */
 enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err)
 {
 	switch (err) {
@@ -66,12 +75,15 @@ enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err)
 	case KWARP_MEM_STREAM:	return KWARP_PERR_DDP_T_STREAM;
 	case KWARP_MEM_WRAP:	return KWARP_PERR_DDP_T_WRAP;
 	case KWARP_MEM_BOUNDS:	return KWARP_PERR_DDP_T_BOUNDS;
-	/* DDP has no code for a missing right: the STag allows no placement. */
+	/* DDP has no error code for a missing right. Report an invalid STag. */
 	default:		return KWARP_PERR_DDP_T_STAG;
 	}
 }
 
-/* What to say about the source of a Read (RFC 5040 7.2 item 4), or an atomic operation's target. */
+/*
+ * Error to report about the source of a Read (RFC 5040 7.2 item 4) or the target of an atomic
+ * operation.
+ */
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err)
 {
 	switch (err) {

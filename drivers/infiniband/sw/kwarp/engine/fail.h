@@ -11,11 +11,14 @@ void kwarp_engine_lost(struct kwarp_engine *e);
 enum kwarp_perr kwarp_tagged_perr(enum kwarp_mem_err err);
 enum kwarp_perr kwarp_read_perr(enum kwarp_mem_err err);
 
-/* What the consumer is told of the end of the stream: the Terminate received, or ours. */
+/*
+ * Why the stream ended, in 16 bits for vendor_err of completions: the Terminate received, else our
+ * own error.
+ */
 static inline u16 kwarp_engine_short(const struct kwarp_engine *e)
 {
 	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
-		/* Pairs with end_terminate(). */
+		/* Pairs with end_terminate() in rx/segment.c: the flag is read before peer_term. */
 		smp_rmb();
 		return kwarp_term_short(&e->peer_term);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The end of a stream for those who posted.
+ * Completes requests and receives when a stream has ended.
  */
 #include "flush.h"
 
@@ -8,10 +8,10 @@
 #include "rx/receive.h"
 
 /**
- * kwarp_engine_flush - complete everything that is posted
+ * kwarp_engine_flush - complete everything that is posted, with a flush status
  * @e: engine
  *
- * Context: the runner, engine dead.
+ * Context: the runner, after kwarp_engine_stop() has set KWARP_E_DEAD.
  */
 void kwarp_engine_flush(struct kwarp_engine *e)
 {
@@ -21,7 +21,7 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	kwarp_sq_flush(e->sq, vendor_err);
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {
-		/* Receives posted from now on need a kick to be flushed. */
+		/* Receives posted from now on need a doorbell, to be flushed. */
 		kwarp_ring_set_flags(&e->rq->ring,
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
 		/* Pairs with the poster's barrier between storing prod and reading flags. */

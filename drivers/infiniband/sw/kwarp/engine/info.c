@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What an operator may want to know of a stream.
+ * The state of a stream, for an operator (netlink).
  */
 #include "engine.h"
 
@@ -11,7 +11,10 @@
 
 #include "../proto/term.h"
 
-/* Entries of a queue that are posted and not completed, as far as its indices say the truth. */
+/*
+ * Entries of a queue that are posted and not completed. The producer index may be in user memory
+ * and wrong, so the result is limited to the size of the queue.
+ */
 static u32 used(const struct kwarp_ring *ring, u32 from)
 {
 	return min(READ_ONCE(ring->hdr->prod) - from, kwarp_ring_size(ring));
@@ -33,32 +36,32 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 	info->ird = e->iread.depth;
 	info->out_reads = waiting(&e->oread);
 	info->in_reads = waiting(&e->iread);
-	/* Peer is 2: also of a connection that does not live any more. */
+	/* Argument 2 of getname(): the peer's address, even if the connection is gone. */
 	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->local, 0);
 	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->remote, 2);
 	tcp_get_info(e->sock->sk, &info->tcp);
 }
 
 /**
- * kwarp_engine_describe - how a queue pair's stream stands
+ * kwarp_engine_describe - report the state of a queue pair's stream
  * @e: wired engine
- * @info: zeroed; is filled
+ * @info: zeroed by the caller; result
  *
- * The numbers are of about now: whoever changes them takes no lock of ours.
+ * The numbers are read without locks while they may change.
  *
- * Context: process, may sleep; that of start and stop.
+ * Context: process, may sleep; serialised with kwarp_engine_start() and kwarp_engine_stop().
  */
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
 {
 	might_sleep();
 	info->sq_used = used(&e->sq->ring, READ_ONCE(e->sq->retired));
-	/* An SRQ's ring may be replaced, and is told of with the SRQ. */
+	/* The ring of an SRQ may be replaced at any time. It is reported with the SRQ. */
 	if (!e->rq_shared)
 		info->rq_used = used(&e->rq->ring, READ_ONCE(e->rq->next));
 	info->held = READ_ONCE(e->tx.coalesce.on);
 	info->error = kwarp_perr_name(READ_ONCE(e->perr));
 	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {
-		/* Pairs with end_terminate() in rx/segment.c. */
+		/* Pairs with end_terminate() in rx/segment.c: the flag is read before peer_term. */
 		smp_rmb();
 		info->peer_term = kwarp_term_short(&e->peer_term);
 		info->has_peer_term = true;
