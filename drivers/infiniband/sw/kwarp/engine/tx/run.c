@@ -1,44 +1,47 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who runs the transmit step.
+ * Decides which context runs the transmit step (step.c), and when.
  *
- * A message leaves                     when
+ * A message is sent                    when
  *
  * in a system call of its program      it is posted, unless the send queue is held (coalesce.h);
- *                                      if so, the program polls and finds nothing, or asks for
- *                                      an event
- * in the call of a kernel consumer     it is posted by a task, with interrupts on, and nobody has
- *                                      the socket: two batches
+ *                                      if held: when the program polls its CQ and finds nothing, or
+ *                                      asks for an event
+ * in the call of a kernel consumer     it is posted by a task with interrupts enabled, and no other
+ *                                      context has the socket; two batches at most
  * with the timer of its CQ             the send queue is held, and the program does none of these
- * in the softirq that received         a Read or Atomic Request of the peer is answered, a response
- *                                      has come that a fenced or ORD-limited request waited for, or
- *                                      the peer's first FPDU, for which a responder waits
- * in the softirq of an ACK             TCP was full and has room, unless it probes the path's MTU
+ * in the softirq that received         it answers a Read or Atomic Request of the peer; or it
+ *                                      waited, fenced or limited by ORD, for a response that has
+ *                                      come; or, on a responder, it waited for the peer's
+ *                                      first FPDU
+ * in the softirq of an ACK             TCP was full and has room, unless TCP probes the path MTU
  * where the QP's actions are done      it is the Terminate
- * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or a
- *                                      graceful close sends the rest: one batch
- * with the runner's work item          a kernel consumer posts otherwise, or more; a callback or
- *                                      the timer finds the socket owned by a process; a claim
- *                                      waits, a budget is used up, or another program wants the
- *                                      processor; one tick later, after a want of memory in
- *                                      process context
- * not at all                           a responder has not heard from its peer (RFC 5044 7.1.2
- *                                      rule 4); after an error, but for the Terminate; after our
+ * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or is the
+ *                                      rest before a graceful close; one batch
+ * with the runner's work item          a kernel consumer posts from another context, or more than
+ *                                      two batches; a process owns the socket when a callback or
+ *                                      the timer wants to send; a claim waits; a budget is used
+ *                                      up; another task needs the processor; one tick later, when
+ *                                      memory is short in process context
+ * not at all                           a responder has not received an FPDU (RFC 5044 7.1.2
+ *                                      rule 4); after an error, except the Terminate; after our
  *                                      FIN
  *
- * One atomic word per stream says who: idle, queued, active, again.  A context that can send and
- * finds it idle or queued becomes the runner, in its own context.  All others queue the work
- * item; so does the backlog of a process that owns the socket.  A context that finds a runner
- * sets "again", and the runner goes round once more before it leaves.  So nobody spins, and no
- * kick is lost; and as a rule a program's post and a peer's request do not wait for a worker
- * to get a CPU, which takes a time slice where a program polls.
+ * The atomic e->tx.run of each stream is idle, queued, active or again. A context that can send and
+ * finds it idle or queued sets it to active, and so becomes the runner: the only context that may
+ * send for the stream. Other contexts set it to queued and queue the work item; so does a callback
+ * in the backlog of a process that owns the socket. A context that finds an active runner sets
+ * "again", and the runner makes one more round before it leaves, that is, stops being the runner.
+ * So no context spins, no kick is lost, and usually a program's post or a peer's request need not
+ * wait until a worker gets a processor, which can take a whole time slice if the program polls.
  *
- * Those that have to stop the runner (attach, stop, reset) go before all others: they
- * say so in "claims", the runner leaves after the round in work, and nobody else enters.
+ * Attach, stop and reset have to stop the runner. They have priority: they increment e->tx.claims,
+ * the runner leaves after its present round, and no other context becomes the runner.
  *
- * The send queue's flags, KWARP_RING_NEED_KICK or KWARP_RING_HELD, are set by the runner before it
- * looks at the producer index for the last time, with a full barrier between; the poster stores
- * the index, executes a full barrier and looks at the flags (kwarp-abi.h).
+ * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
+ * executes a full barrier, then reads the producer index for the last time. The poster stores the
+ * index, executes a full barrier and reads the flags (kwarp-abi.h). So either the runner sees the
+ * new request or the poster sees the flag.
  */
 #include "run.h"
 
@@ -54,11 +57,14 @@
 #include "share.h"
 #include "step.h"
 
-/* Batches that one runner sends before it gives others a turn. */
+/* Batches that a runner sends before the work item takes over. */
 #define RUN_BUDGET	32
-/* Where many wait in a row, as in connection management: the work item goes on. */
+/* The same for kwarp_tx_release(): its callers handle many connections one after the other. */
 #define CLAIM_BUDGET	1
-/* Within the socket lock, where others wait for the processor: what a call may do, 1 MiB. */
+/*
+ * The same with the socket's spinlock held, in units of share.h (1 MiB), for one call: other tasks
+ * wait for the processor meanwhile.
+ */
 #define SOCKET_CALL	256
 
 static void wake_claimant(struct kwarp_engine *e)
@@ -68,36 +74,46 @@ static void wake_claimant(struct kwarp_engine *e)
 		wake_up(&e->tx.idle);
 }
 
-/* The word says that it is queued.  One that waits already goes on waiting: a tick at most. */
+/*
+ * Queue the work item; e->tx.run is "queued" already. If the item is pending with a delay (at most
+ * one tick), that delay stands.
+ */
 static void queue(struct kwarp_engine *e, unsigned long delay)
 {
 	if (e->tx.home < 0)
 		queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
-	else	/* A processor that is not there has no workers; a timer would wait for it, too. */
+	else	/* An offline processor has no workers, and a delayed item needs its timer, too. */
 		queue_delayed_work_on(delay || !cpu_online(e->tx.home) ? WORK_CPU_UNBOUND :
 									e->tx.home,
 				      kwarp_home_wq, &e->tx.work, delay);
 }
 
-/* Leave to the work item, whoever has asked for another round. */
+/*
+ * Hand over to the work item. A pending request for another round ("again") is dropped: the work
+ * item looks anyway.
+ */
 static void leave_queued(struct kwarp_engine *e, unsigned long delay)
 {
-	/* Not atomic_set(): full barrier for waitqueue_active(). */
+	/* atomic_xchg(), since waitqueue_active() needs a full barrier before. */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	wake_claimant(e);
 	queue(e, delay);
 }
 
 /*
- * Give others a turn: the work item goes on, unless somebody who can send is quicker.  A
- * program that goes on posting into a dead queue has to wait.
+ * Hand over to the work item; any context that can send may overtake it. After the end of the
+ * stream the work item waits a tick: a program that posts into the dead queue in a loop must not
+ * keep a worker busy.
  */
 static void hand_over(struct kwarp_engine *e)
 {
 	leave_queued(e, kwarp_engine_dead(e) ? 1 : 0);
 }
 
-/* Leave, unless somebody asked for another round: then false. */
+/*
+ * Stop being the runner. Return: false if another round was asked for; then the caller is still the
+ * runner.
+ */
 static bool leave(struct kwarp_engine *e)
 {
 	if (!kwarp_run_leave(&e->tx.run))
@@ -107,13 +123,14 @@ static bool leave(struct kwarp_engine *e)
 }
 
 /*
- * Nobody tells us when there is memory again.  Leave whoever asked for another round: it
- * may be TCP, which calls write_space when it has failed.
+ * No event reports that memory is available again, so retry in one tick. A pending request for
+ * another round is dropped here: it may come from TCP, which calls write_space after a failed
+ * allocation, and the runner would spin.
  */
 static void wait_for_memory(struct kwarp_engine *e)
 {
 	WRITE_ONCE(e->tx.backs_off, true);
-	/* Where it may sleep, the allocation itself waits. */
+	/* Retry in the work item at once: it may sleep, so the allocation itself waits. */
 	if (e->tx.in_socket) {
 		hand_over(e);
 		return;
@@ -122,8 +139,9 @@ static void wait_for_memory(struct kwarp_engine *e)
 }
 
 /*
- * All has been sent.  Posters are not to ring if the queue is held: not for what will be flushed.
- * The timer may end the hold meanwhile: then it looks at what they have been told, see coalesce.c.
+ * Everything has been sent: set the queue's flags. If the queue is held, posters need not ring,
+ * unless the stream has ended: then requests have to be flushed. The timer may end the hold at the
+ * same time; it then reads these flags, see coalesce.c.
  */
 static void tell_idle(struct kwarp_engine *e)
 {
@@ -136,8 +154,9 @@ static void tell_idle(struct kwarp_engine *e)
 }
 
 /*
- * The last look.  What libsiw has posted beyond what it may have outstanding does not count: when
- * a response has come there is room for it, and the receive path kicks.
+ * Was something posted since the producer index was @seen? Requests of libsiw beyond the limit of
+ * outstanding requests do not count: when a response has come there is room for them, and the
+ * receive path kicks.
  */
 static bool posted_since(struct kwarp_engine *e, u32 seen)
 {
@@ -152,8 +171,8 @@ static bool posted_since(struct kwarp_engine *e, u32 seen)
 }
 
 /*
- * One round: all there is to send now.  KWARP_TX_MORE if there is, or may be, more:
- * after a batch, or because something was posted while we were about to stop.
+ * Send one batch. Return: KWARP_TX_MORE if there is or may be more to send: after a full batch, or
+ * because a request was posted while this function was about to return.
  */
 static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 {
@@ -161,7 +180,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	u32 seen, off = e->tx.off;
 
 	WRITE_ONCE(e->tx.backs_off, false);
-	/* Nobody need ring while somebody runs. */
+	/* Posters need not ring while there is a runner. */
 	if (READ_ONCE(e->sq->ring.hdr->flags) & KWARP_RING_NEED_KICK)
 		kwarp_sq_tell(e->sq, 0);
 	seen = kwarp_sq_posted(e->sq);
@@ -170,7 +189,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 		this_cpu_add(kwarp_softirq_share.spent,
 			     1 + (e->tx.off - off) / KWARP_SHARE_OCTETS +
 				     e->tx.effort / KWARP_SHARE_EFFORT);
-	/* write_space kicks, so posters need not. */
+	/* TCP's write_space callback will kick, so posters need not. */
 	if (result == KWARP_TX_BLOCKED) {
 		e->stats.s.tx.blocked++;
 		kwarp_sq_tell(e->sq, 0);
@@ -182,7 +201,7 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	return posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
-/* True if the runner has left. */
+/* Return: true if the caller is not the runner any more. */
 static bool round_and_leave(struct kwarp_engine *e)
 {
 	switch (one_round(e)) {
@@ -197,26 +216,35 @@ static bool round_and_leave(struct kwarp_engine *e)
 	}
 }
 
-/* The peer has asked for more than a poster has to send for it in its own time: one batch. */
+/*
+ * In the system call of a poster: is there more to send for the peer than one batch? The poster
+ * should not do that in its own time.
+ */
 static bool enough_for_peer(const struct kwarp_engine *e)
 {
 	return e->tx.answered && !kwarp_readq_empty(&e->iread);
 }
 
 /*
- * The caller has entered, in process context without locks.  The budget, in rounds, also
- * bounds what a program can do to the runner by changing its indices, or by ringing its
- * doorbell all the time.
+ * The caller has become the runner, in process context without locks. The budget, in rounds, also
+ * limits what a program can make the runner do by changing the indices in the ring, or by ringing
+ * its doorbell in a loop.
  */
 static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 {
-	/* Storage may sit on top: no allocation of ours waits for I/O. */
+	/*
+	 * A block device or file system may depend on this stream, so allocations must not wait for
+	 * I/O.
+	 */
 	unsigned int noio = memalloc_noio_save();
 
 	e->tx.in_socket = false;
 	e->tx.in_share = false;
 	while (!round_and_leave(e)) {
-		/* Not to sleep as the runner: nobody else could send until it is our turn again. */
+		/*
+		 * Do not let the scheduler stop the runner: no other context could send until it
+		 * runs again.
+		 */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
 		    (for_poster && enough_for_peer(e))) {
 			hand_over(e);
@@ -228,11 +256,14 @@ static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 
 static void run(struct kwarp_engine *e, bool for_poster)
 {
-	/* A round flushes all that a queue holds; the second is for what came meanwhile. */
+	/*
+	 * After the end of the stream one round flushes a whole queue; a second one flushes what
+	 * was posted during the first.
+	 */
 	run_rounds(e, kwarp_engine_dead(e) ? 2 : RUN_BUDGET, for_poster);
 }
 
-/* The caller has entered, because a doorbell was rung. */
+/* The caller has become the runner because a doorbell was rung. */
 static void run_for_poster(struct kwarp_engine *e)
 {
 	bool inside = kwarp_coalesce_rung(e);
@@ -246,8 +277,8 @@ static void run_for_poster(struct kwarp_engine *e)
 }
 
 /*
- * The caller has entered, with the socket lock held.  Bounded by tick, too: each packet
- * that comes in may lead here.
+ * The caller has become the runner with the socket's spinlock held. Work is limited for this call
+ * and, since each received packet may lead here, for the tick.
  */
 static void run_in_socket(struct kwarp_engine *e)
 {
@@ -266,7 +297,7 @@ static void run_in_socket(struct kwarp_engine *e)
 	} while (!round_and_leave(e));
 }
 
-/* The caller has entered, for a kernel consumer, and has the socket: two rounds at most. */
+/* The caller has become the runner for a kernel consumer and has the socket: two rounds at most. */
 static void run_for_consumer(struct kwarp_engine *e)
 {
 	e->tx.in_socket = true;
@@ -276,8 +307,8 @@ static void run_for_consumer(struct kwarp_engine *e)
 }
 
 /*
- * The caller has entered, in a call of a kernel consumer.  As the runner, it may look at the
- * socket.  What is posted when the stream is over is flushed by the work item.
+ * The caller has become the runner in a call of a kernel consumer. Only the runner may read
+ * e->sock. If the stream is over, the work item flushes what was posted.
  */
 static void try_for_consumer(struct kwarp_engine *e)
 {
@@ -286,9 +317,10 @@ static void try_for_consumer(struct kwarp_engine *e)
 }
 
 /*
- * A softirq has a share that is for all; a consumer that posts with interrupts off has a lock that
- * needs it, and TCP cannot be called.  Real-time kernels do not say whether it has such a lock, and
- * softirqs, which take it, would run in this call.
+ * May a kernel consumer's call send? Not in softirq, whose time is limited for all streams
+ * together. Not with interrupts off: TCP cannot be called then. Not on real-time kernels, where
+ * in_task() and irqs_disabled() do not tell whether the consumer holds a spinlock that softirqs
+ * need, and softirqs may run in this call.
  */
 static bool consumer_may_send(void)
 {
@@ -305,12 +337,12 @@ static void tx_work(struct work_struct *work)
 	struct kwarp_engine *e = container_of(work, struct kwarp_engine, tx.work.work);
 
 	kwarp_fault_late();
-	/* A claimant is about to enter, and runs when it is done. */
+	/* A context that claims the stream is about to become the runner, and sends at release. */
 	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
 		run(e, false);
 }
 
-/* The caller has entered. */
+/* The caller has become the runner. */
 static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	switch (from) {
@@ -328,7 +360,7 @@ static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 	}
 }
 
-/* True if the kick has been dealt with; false if the word changed under us. */
+/* Return: true if the kick has been handled; false if e->tx.run has changed: try again. */
 static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	int state = atomic_read(&e->tx.run);
@@ -337,14 +369,17 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		return true;
 	if (state == KWARP_RUN_ACTIVE)
 		return atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_AGAIN) == state;
-	/* A claimant is about to enter, and runs when it is done. */
+	/* A context that claims the stream is about to become the runner, and sends at release. */
 	if (atomic_read(&e->tx.claims))
 		return true;
 	if (from == KWARP_TX_FROM_ANY) {
 		if (state == KWARP_RUN_IDLE &&
 		    atomic_cmpxchg(&e->tx.run, state, KWARP_RUN_QUEUED) != state)
 			return false;
-		/* Also if the word says so: who wrote it may have been preempted before this. */
+		/*
+		 * Even if the state is "queued" already: the context that set it may have been
+		 * preempted before it could queue the work item.
+		 */
 		queue(e, 0);
 		return true;
 	}
@@ -355,25 +390,30 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 }
 
 /**
- * kwarp_tx_kick - there may be something to send
+ * kwarp_tx_kick - there may be something to send: send it or get it sent
  * @e: engine
- * @from: what the caller can do about it
+ * @from: what the caller's context allows
  *
  * Context: as @from says.
  */
 void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	/*
-	 * What there is to send has been stored before the state is read; a runner that
-	 * enters or looks again does so through an atomic that is a full barrier.
+	 * The caller has stored what there is to send before the state is read here. A runner reads
+	 * that after an atomic operation on the state, which is a full barrier.
 	 */
 	smp_mb();
-	/* Before and between streams there is nothing to do: attach looks for itself. */
+	/*
+	 * Without a stream there is nothing to do: kwarp_tx_release() at attach looks for requests.
+	 */
 	if (!READ_ONCE(e->sock) && !kwarp_engine_dead(e))
 		return;
 	if (from == KWARP_TX_FROM_DOORBELL && kwarp_fault(KWARP_FAULT_LOST_KICK))
 		return;
-	/* The socket's lock lets others run first: rather now than while nobody else can send. */
+	/*
+	 * Taking the socket lock may reschedule. Do that now, while other contexts can still send,
+	 * rather than as the runner.
+	 */
 	if (from == KWARP_TX_FROM_DOORBELL || from == KWARP_TX_FROM_PROCESS)
 		cond_resched();
 	if (from == KWARP_TX_FROM_POSTER && !consumer_may_send())
@@ -387,10 +427,16 @@ static void send_in_socket(struct kwarp_engine *e)
 	kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
 }
 
-/* The timer of coalesce.c has found requests left, or ends the hold.  Context: softirq. */
+/*
+ * Called by the timer of coalesce.c or pace.c: it has found waiting requests, or ends the hold.
+ * Context: softirq.
+ */
 static void send_left(struct kwarp_engine *e)
 {
-	/* kwarp_coalesce_stop() comes after the store and waits for us. */
+	/*
+	 * The socket stays valid: kwarp_engine_stop() clears e->sock first, and then
+	 * kwarp_coalesce_stop() waits for this function.
+	 */
 	struct socket *sock = READ_ONCE(e->sock);
 
 	if (sock && !kwarp_tcp_run(sock, send_in_socket, e))
@@ -398,11 +444,11 @@ static void send_left(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_tx_claim - become the runner without running
+ * kwarp_tx_claim - stop the runner: become it without sending
  * @e: engine
  *
- * Waits for the present runner, who is bounded: it never waits for the peer.
- * Context: process.  Undone by kwarp_tx_release().
+ * Waits for the present runner, which leaves after a limited time: it never waits for the peer.
+ * Context: process. Undone by kwarp_tx_release().
  */
 void kwarp_tx_claim(struct kwarp_engine *e)
 {
@@ -410,16 +456,19 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 	atomic_inc(&e->tx.claims);
 	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
-	/* Who still sees the claim has stored what it kicks for, and the next round sees it. */
+	/*
+	 * A kicker that still sees our claim returns without queueing anything. It stored its
+	 * request before, and the round in kwarp_tx_release() will see that.
+	 */
 	smp_mb__after_atomic();
 }
 
 /**
- * kwarp_tx_release - give the claim back, and look after kicks that came meanwhile
+ * kwarp_tx_release - end the claim, and send what was kicked for meanwhile
  * @e: engine
  *
- * Sends no more than a batch: connections of others may wait for the caller.  The work item
- * does the rest.
+ * Sends one batch at most, because other connections may wait for the caller. The work item sends
+ * the rest.
  *
  * Context: process.
  */

@@ -5,12 +5,13 @@
 #include "../types.h"
 
 enum kwarp_tx_from {
-	KWARP_TX_FROM_ANY,	/* any context: the work item sends */
-	KWARP_TX_FROM_POSTER,	/* a call of a kernel consumer: the caller sends if it can */
-	/* The spinlock of the socket is held and nobody owns it: the caller sends. */
+	KWARP_TX_FROM_ANY,	/* any context: the work item is queued, and sends */
+	/* post of a kernel consumer: it sends if its context allows */
+	KWARP_TX_FROM_POSTER,
+	/* The socket's spinlock is held and no process owns the socket: the caller sends. */
 	KWARP_TX_FROM_SOCKET,
-	KWARP_TX_FROM_PROCESS,	/* process context without locks: the caller sends */
-	KWARP_TX_FROM_DOORBELL,	/* the same, because of requests of user space */
+	KWARP_TX_FROM_PROCESS,	/* process context, no locks held: the caller sends */
+	KWARP_TX_FROM_DOORBELL,	/* the same, for a doorbell of a program */
 };
 
 void kwarp_tx_init(struct kwarp_engine *e);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What softirqs of a processor may send in a tick, of all streams together: 1 MiB for each
- * millisecond.  Others wait for the processor meanwhile, and nobody is charged for it.
+ * Limits what the softirqs of one processor may send in a tick, for all streams together: about 1
+ * MiB for each millisecond. Other tasks wait for the processor meanwhile, and the time is charged
+ * to no task.
  */
 #ifndef KWARP_ENGINE_TX_SHARE_H
 #define KWARP_ENGINE_TX_SHARE_H
@@ -10,15 +11,19 @@
 #include <linux/percpu.h>
 #include <linux/types.h>
 
-/* A round, or a look of a timer, costs one, and one more for so many octets and requests. */
+/*
+ * Costs are counted in units: one for each transmit round (run.c) or look of the timer of pace.c,
+ * and one more for each KWARP_SHARE_OCTETS octets and KWARP_SHARE_EFFORT requests in it.
+ * KWARP_SHARE_TICK is the limit for one tick.
+ */
 #define KWARP_SHARE_TICK	(256 * 1000 / HZ)
 #define KWARP_SHARE_OCTETS	4096
 #define KWARP_SHARE_EFFORT	8
 
 /**
- * struct kwarp_softirq_share - what this processor's softirqs have sent in a tick
- * @tick: jiffies
- * @spent: in that tick
+ * struct kwarp_softirq_share - what this processor's softirqs have used in a tick
+ * @tick: the tick, low 32 bits of jiffies
+ * @spent: units used in that tick
  */
 struct kwarp_softirq_share {
 	u32 tick;
@@ -28,8 +33,8 @@ struct kwarp_softirq_share {
 DECLARE_PER_CPU(struct kwarp_softirq_share, kwarp_softirq_share);
 
 /*
- * This processor's, of the present tick.  Context: softirqs are off; on real-time kernels the
- * count may be a little wrong.
+ * The share of this processor for the present tick. Context: softirqs off. On real-time kernels two
+ * softirqs may count at once, and the count may be a little wrong.
  */
 static inline struct kwarp_softirq_share *kwarp_softirq_share_now(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: one batch, filled and given to TCP.  Context: the runner.
+ * The transmit step: fill one batch and give it to TCP. Context of all functions: the runner.
  */
 #include "step.h"
 
@@ -14,7 +14,7 @@
 #include "pick.h"
 #include "series.h"
 
-/* Nothing more to send: has somebody waited for that? */
+/* Nothing more to send: report that, if the layer above waits for it. */
 static void report_idle(struct kwarp_engine *e)
 {
 	if (e->tx.term_done) {
@@ -25,13 +25,16 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
-/* Has one been lost, and that is not known yet? */
+/* Has a completion been lost because the CQ was full, and the stream not failed for it yet? */
 static bool lost_completion(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
 }
 
-/* For certain, and nobody waits to hear of it: no need to look for something to send. */
+/*
+ * A quick check after a batch: is there certainly nothing to send, and nothing to report? Then the
+ * runner need not look for the next message.
+ */
 static bool nothing_left(const struct kwarp_engine *e)
 {
 	const unsigned long busy = BIT(KWARP_E_DEAD) | BIT(KWARP_E_FAILED) |
@@ -68,7 +71,7 @@ static enum kwarp_tx_result push_batch(struct kwarp_engine *e)
 static void fill_batch(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
-	/* After a shortage, wait for what is sure to be enough. */
+	/* After memory was short, get enough for at least one FPDU (see kwarp_tx_step()). */
 	u32 want = tx->no_memory ? KWARP_BATCH_FRAG_SURE : 1;
 
 	tx->no_memory = false;
@@ -111,21 +114,21 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	tx->effort = 0;
 	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* no socket any more, so process context */
+		kwarp_engine_flush(e);	/* stopped: no socket, so no softirq gets here */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_tcp_writable(e->sock))
 		return KWARP_TX_BLOCKED;
-	/* The consumer has to be told by other means. */
+	/* A completion cannot tell the consumer. Fail the stream. */
 	if (lost_completion(e))
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
-	/* After an error nothing follows but the Terminate (5040-5.4-11). */
+	/* After an error only the Terminate may be sent (5040-5.4-11). */
 	if (test_bit(KWARP_E_FAILED, &e->flags) && tx->msg.kind != KWARP_TXK_TERM)
 		tx->msg.kind = KWARP_TXK_NONE;
 	set_lengths(e);
-	/* After a shortage: FPDUs for which the memory that we wait for is enough. */
+	/* After memory was short, build FPDUs that fit the memory of kwarp_batch_prefill(). */
 	if (tx->no_memory)
 		tx->mulpdu = min_t(u32, tx->mulpdu, KWARP_BATCH_FRAG_SURE / 2);
 	fill_batch(e);
@@ -134,7 +137,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	kwarp_batch_reset(&tx->batch);
 	if (tx->no_memory)
 		return KWARP_TX_NO_MEMORY;
-	/* Local operations complete without a batch. */
+	/* Operations that send nothing complete without a batch. */
 	kwarp_sq_sent(e->sq, tx->sq_end);
 	if (tx->effort >= KWARP_BATCH_EFFORT || lost_completion(e) || kwarp_tx_flush_late(e))
 		return KWARP_TX_MORE;

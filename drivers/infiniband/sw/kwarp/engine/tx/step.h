@@ -5,10 +5,10 @@
 #include "../types.h"
 
 enum kwarp_tx_result {
-	KWARP_TX_IDLE,		/* nothing to do until something happens */
-	KWARP_TX_MORE,		/* there may be more */
-	KWARP_TX_BLOCKED,	/* TCP takes no more; write_space will kick */
-	KWARP_TX_NO_MEMORY,	/* try again, but not at once */
+	KWARP_TX_IDLE,		/* nothing to send until a new request or event */
+	KWARP_TX_MORE,		/* there may be more to send */
+	KWARP_TX_BLOCKED,	/* TCP is full; its write_space callback will kick */
+	KWARP_TX_NO_MEMORY,	/* no memory: try again later */
 };
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e);
