@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whether to hold send queues, and the timer that looks after those that are: see coalesce.h.
+ * Decides whether to hold send queues, and has the timer that looks for requests in held ones. See
+ * coalesce.h, also for the terms (hold, look, waiting and forgotten requests).
  *
- * A stream that is held is on the list of its CQ.  The runner puts it there, and takes it off; the
- * timer takes it off when the hold ends.  The runner sets the ring's flags: it tells posters that
- * they need not ring, and then looks whether the stream is held still; the timer ends the hold, and
- * then looks whether posters have been told so.  If they have it makes the runner tell them anew.
+ * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
+ * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that posters do
+ * not ring, and then checks that the stream is still held; the timer ends the hold, and then checks
+ * whether the flag is set. If so, it calls the runner to set the flags again.
  */
 #include "coalesce.h"
 
@@ -17,8 +18,8 @@
 #include "../../kwarp.h"
 
 /*
- * In one go the timer looks at so many streams, and sends for so many, which each take their
- * socket's lock; the others have their turn after a pause.
+ * Limits for one call of the timer: LOOKS streams are looked at and SENDS streams are sent for,
+ * each under its socket lock. The timer continues after PAUSE_NS.
  */
 #define LOOKS		64
 #define SENDS		8
@@ -27,13 +28,13 @@
 /* -------------------------------------------------------------------- verdicts */
 
 /**
- * kwarp_coalesce_rings - a program has rung: hold what it posts next?
- * @h: of its CQ; counts, brought up to date
- * @held: the queue that it has rung for was held, and had something left in it
- * @polled: it has polled since it rang for that queue last
+ * kwarp_coalesce_rings - decide after a doorbell: hold the queue?
+ * @h: state of the queue's CQ; updated
+ * @held: the queue was held, and the doorbell was for waiting requests
+ * @polled: the program has polled since its previous doorbell for this queue
  *
  * Context: @h->lock held.
- * Return: true if so.
+ * Return: true if the queue is to be held.
  */
 bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
 {
@@ -48,12 +49,12 @@ bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
 }
 
 /**
- * kwarp_coalesce_goes_on - the timer has looked: are the queues held still?
- * @h: counts, brought up to date
- * @f: what it has found
+ * kwarp_coalesce_goes_on - decide after a round of looks: does the hold continue?
+ * @h: state of the CQ; updated
+ * @f: what the round has found
  *
  * Context: @h->lock held.
- * Return: true if so.
+ * Return: true if the hold continues.
  */
 bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f)
 {
@@ -64,7 +65,10 @@ bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce
 		return false;
 	if (!f->forgotten)
 		return true;
-	/* What is sent for it may be what keeps it from the processor. */
+	/*
+	 * Count only some of these looks: the work of sending the forgotten request may be what
+	 * keeps the program from its processor.
+	 */
 	if (!h->active && ++h->idle < KWARP_COALESCE_IDLE)
 		return true;
 	h->active = false;
@@ -78,7 +82,10 @@ bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce
 
 /* ------------------------------------------------------------------- the timer */
 
-/* How often the program has polled either CQ: a hint, it may be polling just now. */
+/*
+ * How often the program has polled the CQs of this queue pair. A hint: the program may be polling
+ * now.
+ */
 static u32 polls(const struct kwarp_engine *e)
 {
 	u32 n = kwarp_cq_polls(e->sq->cq);
@@ -86,27 +93,31 @@ static u32 polls(const struct kwarp_engine *e)
 	return e->recv_cq == e->sq->cq ? n : n + kwarp_cq_polls(e->recv_cq);
 }
 
-/* That, and how often it has rung for any queue of the CQ. */
+/* Number of polls, and of doorbells for any queue of the CQ. */
 static u32 deeds(const struct kwarp_cq_hold *h, const struct kwarp_engine *e)
 {
 	return polls(e) + h->rings;
 }
 
-/* Has the program left requests in the ring, although it could have rung? */
+/*
+ * Are there waiting requests: posted without a doorbell, although posters had to ring at the end?
+ */
 static bool has_left(const struct kwarp_engine *e)
 {
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	/*
-	 * It need not ring if somebody sends, or TCP has no room.  What it has rung for waits
-	 * for something else, and an answer would be waited for if it had rung, too.
+	 * The program need not ring while there is a runner, or while TCP is full: then the flags
+	 * are not KWARP_RING_HELD. It has rung for everything up to rung_at: what is not sent of
+	 * that waits for TCP or a response. A request that waits for a response is not sent by a
+	 * doorbell either.
 	 */
 	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
 	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
 	       !test_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 }
 
-/* What is to be done for a stream. */
+/* What the timer has to do for a stream. */
 enum todo { NOTHING, SEND, RELEASE };
 
 static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
@@ -131,7 +142,10 @@ static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	return SEND;
 }
 
-/* Without the lock: a socket's is taken.  The stream stays until its @sends is given back. */
+/*
+ * Send for a stream. The list's lock is dropped, since the socket lock is taken. The stream cannot
+ * be freed while @sends is not zero.
+ */
 static void send_unlocked(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
@@ -140,7 +154,7 @@ static void send_unlocked(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	atomic_inc(&c->sends);
 	spin_unlock(&h->lock);
 	c->send(e);
-	/* kwarp_coalesce_stop() may be waiting, and what it waits for may be freed. */
+	/* kwarp_coalesce_stop() may be waiting for this, and then the stream may be freed. */
 	smp_mb__before_atomic();
 	atomic_dec(&c->sends);
 	spin_lock(&h->lock);
@@ -155,17 +169,20 @@ static void take_off(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	WRITE_ONCE(e->tx.coalesce.on, false);
 }
 
-/* Posters are told to ring, and what they have left is sent. */
+/* End a stream's hold: make posters ring again, and send waiting requests. */
 static void release(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	take_off(h, e);
-	/* Pairs with the runner's between telling posters and looking whether it holds. */
+	/*
+	 * Pairs with the barrier in kwarp_sq_tell(), between the runner's setting of
+	 * KWARP_RING_HELD and its check that the stream is held.
+	 */
 	smp_mb();
 	if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
 		send_unlocked(h, e);
 }
 
-/* The first of the list, unless it has had its turn. */
+/* The first stream of the list, or NULL if it was looked at in this round. */
 static struct kwarp_engine *next_stream(struct kwarp_cq_hold *h)
 {
 	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
@@ -174,7 +191,7 @@ static struct kwarp_engine *next_stream(struct kwarp_cq_hold *h)
 	return e && e->tx.coalesce.turn != h->turn ? e : NULL;
 }
 
-/* Return: true if all have had their turn. */
+/* Look at some streams. Return: true if all were looked at in this round. */
 static bool look_at_some(struct kwarp_cq_hold *h)
 {
 	u32 looks = LOOKS, sends = SENDS;
@@ -194,7 +211,7 @@ static bool look_at_some(struct kwarp_cq_hold *h)
 	return !next_stream(h);
 }
 
-/* All streams have been looked at. */
+/* End of a round of looks: does the hold continue, and when is the next round? */
 static void judge(struct kwarp_cq_hold *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
@@ -203,7 +220,7 @@ static void judge(struct kwarp_cq_hold *h)
 	h->turn++;
 }
 
-/* Return: true if none is held any more. */
+/* End the hold of some streams. Return: true if none is held any more. */
 static bool release_some(struct kwarp_cq_hold *h)
 {
 	u32 n = SENDS;
@@ -213,7 +230,7 @@ static bool release_some(struct kwarp_cq_hold *h)
 	return list_empty(&h->streams);
 }
 
-/* Return: nanoseconds until the next look; 0: nothing is held. */
+/* The timer's work. Return: nanoseconds until it is to be called again; 0: nothing is held. */
 static u64 look(struct kwarp_cq_hold *h)
 {
 	lockdep_assert_held(&h->lock);
@@ -232,7 +249,7 @@ static struct kwarp_dev *dev_of(struct kwarp_cq_hold *h)
 	return to_kdev(container_of(h, struct kwarp_cq, hold)->ibcq.device);
 }
 
-/* Softirq. */
+/* The timer's handler. Context: softirq. */
 static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
 {
 	struct kwarp_cq_hold *h = container_of(timer, struct kwarp_cq_hold, timer);
@@ -240,12 +257,12 @@ static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
 
 	spin_lock(&h->lock);
 	ns = look(h);
-	/* From now on, however late it is: the program is to have that time. */
+	/* Count from now, even if this call was late: the program is to have the whole time. */
 	if (ns)
 		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
 		atomic_dec(&dev_of(h)->holds);
-	/* From now on whoever is held starts it. */
+	/* If the timer does not run, the next stream that is held starts it. */
 	h->runs = ns;
 	spin_unlock(&h->lock);
 	return ns ? HRTIMER_RESTART : HRTIMER_NORESTART;
@@ -253,7 +270,7 @@ static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
 
 /* ------------------------------------------------------------------ the runner */
 
-/* May whoever posts keep the processor from the timer for as long as it likes? */
+/* Can the poster keep the timer's softirq from its processor for any length of time? */
 static bool poster_is_realtime(void)
 {
 	switch (current->policy) {
@@ -270,14 +287,16 @@ static bool may_hold(const struct kwarp_engine *e)
 {
 	const struct kwarp_coalesce *c = &e->tx.coalesce;
 
-	/* A timer that has to wait for the next tick would hold for much too long. */
+	/*
+	 * Without high-resolution timers a hold would last until the next tick, which is too long.
+	 */
 	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
 		return false;
-	/* A responder whose peer has said nothing cannot send, whoever rings. */
+	/* A responder that has received nothing yet may not send, so a doorbell would not help. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
-/* Return: false if there are too many timers. */
+/* Start the CQ's timer. Return: false if too many timers of the device run. */
 static bool start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
 {
 	struct kwarp_dev *kdev = dev_of(h);
@@ -302,12 +321,12 @@ static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	lockdep_assert_held(&h->lock);
 	c->waits = 0;
 	c->unused = 0;
-	/* Not to those whose hold ends. */
+	/* A hold that is about to end takes no more streams. */
 	if (c->on || (h->runs ? h->ends : !start_timer(h, c)))
 		return;
 	h->least = min(h->least, c->ns);
 	c->deeds = deeds(h, e);
-	/* It has not had its turn. */
+	/* It was not looked at in this round. */
 	c->turn = h->turn - 1;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
@@ -322,13 +341,13 @@ static void enter(struct kwarp_cq_hold *h, int n)
 }
 
 /**
- * kwarp_coalesce_rung - a doorbell was rung
+ * kwarp_coalesce_rung - note that a doorbell was rung
  * @e: engine
  *
- * kwarp_coalesce_sent() follows.
+ * The caller sends, and then calls kwarp_coalesce_sent().
  *
  * Context: the runner, process.
- * Return: true: kwarp_coalesce_returns() follows, too, in either order.
+ * Return: true: the caller also has to call kwarp_coalesce_returns(), before or after that.
  */
 bool kwarp_coalesce_rung(struct kwarp_engine *e)
 {
@@ -340,13 +359,16 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 		return false;
 	c->realtime = poster_is_realtime();
 	if (e->sq->siw) {
-		/* The one before may not have had its verdict: the time since counts for it. */
+		/*
+		 * If the previous doorbell has not been judged yet, this one is part of it: the
+		 * time counts from the start of that one.
+		 */
 		if (!c->rung)
 			kwarp_pace_rung(e);
 		c->rung = true;
 		return false;
 	}
-	/* The one before may not have had its verdict. */
+	/* The previous doorbell may not have been judged yet; then both are judged together. */
 	c->left = (c->rung && c->left) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
@@ -354,14 +376,14 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	return true;
 }
 
-/* The program goes on.  Context: process; somebody else may be the runner. */
+/* The program returns from its doorbell. Context: process; another context may be the runner. */
 void kwarp_coalesce_returns(struct kwarp_engine *e)
 {
 	enter(&e->sq->cq->hold, -1);
 }
 
 /**
- * kwarp_coalesce_sent - all that could be sent has been: if a doorbell was rung for it, what now?
+ * kwarp_coalesce_sent - all that could be sent was sent: after a doorbell, decide about the hold
  * @e: engine
  *
  * Context: the runner.
@@ -390,10 +412,10 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_coalesce_stop - no timer looks at the stream any more
- * @e: engine; nobody rings for it meanwhile
+ * kwarp_coalesce_stop - end the hold for the end of the stream
+ * @e: engine; claimed, so that no doorbell is handled meanwhile
  *
- * Context: process; waits for a timer that sends for it now, on another processor.
+ * Context: process; waits if the timer is sending for this stream on another processor.
  */
 void kwarp_coalesce_stop(struct kwarp_engine *e)
 {
@@ -411,7 +433,7 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 		usleep_range(10, 100);
 }
 
-/* A stream begins; it is not held.  Context: the runner. */
+/* Reset for a new stream, which is not held. Context: the runner. */
 void kwarp_coalesce_reset(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
@@ -423,9 +445,9 @@ void kwarp_coalesce_reset(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_coalesce_init - before the first stream
+ * kwarp_coalesce_init - initialize for a queue pair, before its first stream
  * @e: engine, zeroed
- * @send: sends what has been left, and tells posters anew; softirq
+ * @send: sends waiting requests and sets the ring's flags again; called in softirq
  */
 void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engine *e))
 {
@@ -435,7 +457,7 @@ void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engin
 
 /* ---------------------------------------------------------------------- the CQ */
 
-/* A new CQ, zeroed. */
+/* Initialize a new CQ, zeroed by the caller. */
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_hold *h = &cq->hold;
@@ -445,7 +467,7 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 	kwarp_hrtimer_setup(&h->timer, look_at_cq, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* No queue pair uses it any more.  Context: process. */
+/* The CQ is about to be destroyed; no queue pair uses it. Context: process. */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_hold *h = &cq->hold;

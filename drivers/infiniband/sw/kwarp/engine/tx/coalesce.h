@@ -1,58 +1,73 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Coalescing: requests that a program posts one by one go out together.
+ * Coalescing: requests that a program posts one by one are sent together.
  *
- * A doorbell is a system call and, of a small request, a TCP segment.  The kernel cannot know
- * whether the program is about to post more.  The program does: when it polls and finds nothing,
- * or asks for an event, it has nothing else to do.  So after a doorbell of a program that polls,
- * the send queue is held (KWARP_RING_HELD): what is posted now stays in the ring, and the provider
- * rings once, when the program has nothing else to do.
+ * A doorbell is the system call by which a program tells the driver that it has posted requests.
+ * For a small request it costs that call and a TCP segment. The kernel cannot know whether the
+ * program is about to post more, but the program knows: when it polls its CQ and finds nothing, or
+ * asks for an event, it has nothing else to do. So after a doorbell of a program that polls, the
+ * send queue is held (KWARP_RING_HELD): the program posts into the ring without ringing, and the
+ * provider rings once when the program has nothing else to do. A request that was posted and not
+ * rung for is called waiting.
  *
- * The program polls for all queue pairs of a CQ together, so what follows is the CQ's, where
- * requests complete.  A timer of the CQ looks at those that are held, as long as there are any:
- * coalesce_us after the first was, and then in twice the time each time that nothing is forgotten.
+ * A program polls for all queue pairs of a CQ together, so the decision belongs to the CQ in which
+ * requests complete. While queues are held, a timer of the CQ looks at each of them: first after
+ * coalesce_us, and after each look that finds no forgotten request the time doubles.
  *
- * A request that waits since the look before, and no poll since: the program does not poll when it
- *	has posted.  It waits for its peer by other means, or sleeps until an event that it has
- *	asked for before.  The timer sends the request.  If that is so again and again, and seldom
- *	that it comes to ring, the hold ends, and the next doorbells are obeyed at once.
- * A request that waits, and polls: the program is busy with completions, perhaps of other queue
- *	pairs.  The timer sends what has waited for some looks.
- * Nothing waits, and polls: the program waits for something to do, and is held when it comes.
- * Nothing waits, and no poll for some looks: the hold ends.
+ * What a look finds in a queue, and what the timer does:
  *
- * A doorbell, for whichever queue of the CQ, counts as a poll.  A stream whose program has left
- * nothing for many looks is held no longer, whatever the others do.
+ * waiting request, no poll since the previous look (a "forgotten" request)
+ * 	The program does not poll after it has posted: it waits for its peer by other means, or
+ * 	sleeps until an event that it asked for earlier.  The timer sends the request.  After
+ * 	several of these (KWARP_COALESCE_MISSES) the hold ends for all queues of the CQ, and the
+ * 	next KWARP_COALESCE_OBEY doorbells do not start another.  Doorbells of the program for
+ * 	waiting requests count against that (KWARP_COALESCE_FORGIVE).
+ * waiting request, and polls
+ * 	The program is busy with completions, perhaps of other queue pairs.  The timer sends a
+ * 	request that has waited for KWARP_COALESCE_BUSY looks.
+ * no waiting request, but polls
+ * 	The program waits for something to do.  The hold stays.
+ * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
+ * 	The hold ends.
  *
- * Programs that have libsiw cannot do their part: see pace.h.
+ * A doorbell for any queue of the CQ counts as a poll. If one queue has no waiting request for
+ * KWARP_COALESCE_UNUSED looks, its hold ends; the others stay held.
  *
- * A program with a real-time policy is not held: it may keep the processor from the timer for
- * ever.  On real-time kernels nothing is held.
+ * Programs that use libsiw instead of our provider cannot ring in time: see pace.h.
+ *
+ * The queue of a program with a real-time scheduling policy is not held, because such a program can
+ * keep the timer's softirq from running. On real-time kernels nothing is held.
  */
 #ifndef KWARP_ENGINE_TX_COALESCE_H
 #define KWARP_ENGINE_TX_COALESCE_H
 
 #include "../types.h"
 
-/* Looks that find a request forgotten: some may have met a program without its processor. */
+/*
+ * Looks with a forgotten request until the hold ends. A few are allowed, because the program may
+ * just not have had a processor.
+ */
 #define KWARP_COALESCE_MISSES	4
 /*
- * Doorbells that are obeyed at once after that: what its requests have waited is little for each,
- * and a program that begins to poll is soon held.
+ * Doorbells after that which do not start another hold. Spread over so many requests, the delay of
+ * the forgotten ones is small.
  */
 #define KWARP_COALESCE_OBEY	4096
-/* Looks that a request may wait for of a program that polls. */
+/* A request of a program that polls waits at most for so many looks. */
 #define KWARP_COALESCE_BUSY	32
-/* The time between looks is never longer than so often coalesce_us. */
+/* The time between looks is at most this many times coalesce_us. */
 #define KWARP_COALESCE_SLOW	16
-/* Looks in a row that find neither a request nor a poll, until the hold ends. */
+/* The hold ends after so many looks in a row without a waiting request or a poll. */
 #define KWARP_COALESCE_QUIET	4
 
-/* Looks that find a request forgotten, and no poll since the one before, that count as one. */
+/*
+ * If the program has not polled since the last counted miss, only one in so many looks with a
+ * forgotten request counts as another miss.
+ */
 #define KWARP_COALESCE_IDLE	8
-/* So many doorbells for what was left make up for one request that was forgotten. */
+/* So many doorbells for waiting requests cancel one counted miss. */
 #define KWARP_COALESCE_FORGIVE	4
-/* Looks in a row that find nothing left by a stream, until it is not held any more. */
+/* The hold of one queue ends after so many looks in a row without a waiting request in it. */
 #define KWARP_COALESCE_UNUSED	64
 
 bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled);
@@ -67,7 +82,10 @@ void kwarp_coalesce_returns(struct kwarp_engine *e);
 void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);
 
-/* Posters need not ring.  Context: the runner; the timer may end it at any time. */
+/*
+ * Is the queue held, so that posters need not ring? Context: the runner; the timer may end the hold
+ * at any time.
+ */
 static inline bool kwarp_coalesce_holds(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->tx.coalesce.on);

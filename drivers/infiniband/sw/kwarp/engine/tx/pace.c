@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whether a timer sends what libsiw posts, and that timer: see pace.h.
+ * Decides whether a timer sends what programs with libsiw post, and has that timer. See pace.h,
+ * also for the terms (hold, look, patient, trial).
  *
- * The runner begins a hold, the timer ends it.  What belongs to the hold is the runner's while
- * there is none, and the timer's while there is one; @on of struct kwarp_coalesce hands it over.
- * After a hold the runner tells posters anew that they have to ring.
+ * The runner starts a hold; the timer ends it. @on of struct kwarp_coalesce says who owns the
+ * state: while it is false the runner, while it is true the timer. After a hold has ended, the
+ * runner sets the ring's flags so that posters ring again.
  */
 #include "pace.h"
 
@@ -27,26 +28,29 @@ static void start_clock(struct kwarp_pace *p, u32 done, u64 now)
 	p->inside = 0;
 }
 
-/* What has completed since the clock was started. */
+/* Add what has completed since the clock was started to @sum. */
 static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u64 now)
 {
 	if (sum->ns > KWARP_PACE_KEEP_NS) {
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
-	/* With these limits, far beyond what can be, pays() cannot overflow. */
+	/* These limits are never reached in practice. They keep pays() from overflowing. */
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
 	start_clock(p, done, now);
 }
 
-/* What has been posted may wait for the peer: no doorbell has shown how fast they could be. */
+/*
+ * Did nothing complete during the measured doorbells? Then requests may be waiting for the peer,
+ * and the rates cannot be compared.
+ */
 static bool proves_nothing(const struct kwarp_pace *p)
 {
 	return !p->rung.requests;
 }
 
-/* Does more complete with looks than with doorbells, by a sixteenth? */
+/* Do at least 17/16 as many requests complete in the same time with the timer as with doorbells? */
 static bool pays(const struct kwarp_pace *p)
 {
 	const struct kwarp_pace_sum *looked = &p->looked[p->patient];
@@ -54,7 +58,7 @@ static bool pays(const struct kwarp_pace *p)
 	return 16 * looked->requests * p->rung.ns >= 17 * p->rung.requests * looked->ns;
 }
 
-/* And does more complete if a look waits for more? */
+/* Do more requests complete with patient looks? */
 static bool patience_pays(const struct kwarp_pace *p)
 {
 	const struct kwarp_pace_sum *once = &p->looked[false], *patient = &p->looked[true];
@@ -62,7 +66,7 @@ static bool patience_pays(const struct kwarp_pace *p)
 	return patient->requests * once->ns > once->requests * patient->ns;
 }
 
-/* The way that has been tried last has been measured for long enough. */
+/* Patient looks have been measured, too: use the better way from now on. */
 static void choose(struct kwarp_pace *p)
 {
 	if (p->patient && !p->chosen) {
@@ -71,7 +75,7 @@ static void choose(struct kwarp_pace *p)
 	}
 }
 
-/* What has been measured. */
+/* Drop all measurements. */
 static void forget(struct kwarp_pace *p)
 {
 	p->rung = (struct kwarp_pace_sum) {};
@@ -87,53 +91,56 @@ static void fail(struct kwarp_pace *p)
 	forget(p);
 }
 
-/* A program that does nothing for some time is not slow: as long as a hold would last then. */
+/*
+ * Leave out a pause of the program from the measurement, since a program that pauses is not slow.
+ * Of a pause, keep the time after which a hold would have ended.
+ */
 static void leave_out_pause(struct kwarp_pace *p, u64 now)
 {
 	const u64 pause = now - p->last;
-	/* But for so long that rings_seldom() can see it. */
+	/* But keep enough of the pause to be noticed by rings_seldom(). */
 	const u64 most = max_t(u64, KWARP_PACE_QUIET * p->ns, 2 * KWARP_PACE_SELDOM_NS);
 
 	if (pause > most)
 		p->since += pause - most;
 }
 
-/* Of those after a trial, or at the beginning. */
+/* Count a doorbell that is obeyed without being measured. */
 static void obey_one(struct kwarp_pace *p, u64 ns)
 {
 	p->obey -= min_t(u64, p->obey, 1 + div_u64(ns, KWARP_PACE_USUAL_NS));
 }
 
-/* Does the program leave so much time between its doorbells that they do not limit it? */
+/* Does the program leave so much time between doorbells that they do not limit it? */
 static bool rings_seldom(const struct kwarp_pace *p, u64 now)
 {
 	return now - p->since - p->inside >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS;
 }
 
 /**
- * kwarp_pace_enters - a doorbell was rung
+ * kwarp_pace_enters - note the begin of a doorbell
  * @p: counts, brought up to date
  * @now: nanoseconds
- * @held: the stream is, and most of @p are the timer's
+ * @held: the stream is held, so most of @p belongs to the timer
  *
  * Context: the runner.
  */
 void kwarp_pace_enters(struct kwarp_pace *p, u64 now, bool held)
 {
-	/* The timer may let go before this doorbell has had its verdict. */
+	/* Needed even while the stream is held: the hold may end before this doorbell does. */
 	p->entered = now;
 	if (!held)
 		leave_out_pause(p, now);
 }
 
 /**
- * kwarp_pace_begins - a doorbell has been obeyed: hold what is posted next?
+ * kwarp_pace_begins - decide at the end of a doorbell: start a trial hold?
  * @p: counts, brought up to date
  * @done: requests that have completed so far, free running
  * @now: nanoseconds
  *
- * Context: the runner, and the stream is not held.
- * Return: true: as a trial.
+ * Context: the runner, while the stream is not held.
+ * Return: true if the stream is to be held.
  */
 bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now)
 {
@@ -159,14 +166,14 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now)
 }
 
 /**
- * kwarp_pace_goes_on - the timer has looked: is the stream held still?
+ * kwarp_pace_goes_on - decide after a look: does the hold continue?
  * @p: counts, brought up to date
  * @done: requests that have completed so far, free running
  * @now: nanoseconds
- * @idle: there is none to send, and none under way
+ * @idle: there is no request to send, and none is outstanding
  *
- * Context: the timer, and the stream is held.
- * Return: true if so.
+ * Context: the timer, while the stream is held.
+ * Return: true if the hold continues.
  */
 bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 {
@@ -201,34 +208,37 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 	return !over;
 }
 
-/* The hold is over. */
+/* End the hold. */
 static void let_go(struct kwarp_engine *e)
 {
-	/* From now on the runner may begin another: pairs with its acquire in kwarp_pace_sent(). */
+	/*
+	 * After this the runner may start another hold: pairs with its acquire in
+	 * kwarp_pace_sent().
+	 */
 	smp_store_release(&e->tx.coalesce.on, false);
 	atomic_dec(&e->kdev->paced);
 }
 
 /* ------------------------------------------------------------------- the timer */
 
-/* What a look finds. */
+/* Result of a look. */
 enum finding {
-	NOTHING,	/* and nobody sends, nor is anything waited for */
-	BUSY,		/* somebody sends, TCP has no room, or responses are to come */
-	POSTED,		/* what can be sent, and nobody does */
-	LEFT,		/* likewise, and somebody has tried already */
+	NOTHING,	/* nothing to send, no runner, no outstanding request */
+	BUSY,		/* there is a runner, TCP is full, or responses are outstanding */
+	POSTED,		/* requests can be sent, and there is no runner */
+	LEFT,		/* the same, and the work item is queued for them */
 };
 
-/* Requests that have been taken and not completed: a hint. */
+/* Is a request taken by the runner and not completed? A hint, read without a lock. */
 static bool outstanding(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->next) != READ_ONCE(e->sq->retired);
 }
 
 /*
- * What a look, or a doorbell, has left to the work item is sent by the next look: that is quicker
- * where the program does not give its processor away.  What waits for memory, or was left since
- * softirqs have had their share, goes on waiting.
+ * A look also sends what was handed over to the work item, because it may come sooner: where the
+ * program polls, a worker may wait long for a processor. Not if the work item waits because memory
+ * is short or the softirqs' share is used up.
  */
 static enum finding find(const struct kwarp_engine *e)
 {
@@ -242,15 +252,15 @@ static enum finding find(const struct kwarp_engine *e)
 	}
 	if (READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD)
 		return BUSY;
-	/* What waits for a response is sent when that comes. */
+	/* A request that waits for a response is sent when the response comes. */
 	if (!test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq))
 		return POSTED;
 	return outstanding(e) ? BUSY : NOTHING;
 }
 
 /*
- * Has the program posted since the look before, and may it post more?  Each entry is looked at
- * once: those that the look before has seen need no other.
+ * Has the program posted since the previous look, and may it post more? Each entry is checked once:
+ * entries found by the previous look are skipped.
  */
 static bool posts_on(struct kwarp_engine *e)
 {
@@ -263,7 +273,7 @@ static bool posts_on(struct kwarp_engine *e)
 	return p->seen != before && p->seen < most;
 }
 
-/* What was found shall wait for the next look, for coalesce_us at most.  Else it is sent. */
+/* Should the requests wait for the next look? At most for coalesce_us. */
 static bool waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
@@ -276,8 +286,8 @@ static bool waits_for_more(struct kwarp_engine *e, enum finding found)
 }
 
 /*
- * A look is charged to the softirqs of its processor.  Where they have spent their share the
- * program is to ring again, and to send in its own time.
+ * Count this look. If the softirqs' share of this processor is used up, the hold ends: the program
+ * is to ring, and to send in its own time.
  */
 static bool has_share(void)
 {
@@ -286,13 +296,13 @@ static bool has_share(void)
 	return ++s->spent < KWARP_SHARE_TICK;
 }
 
-/* The timer looks at it without the queue's lock. */
+/* Completed requests. The timer reads the count without the queue's lock. */
 static u32 completed(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->retired);
 }
 
-/* Softirq. */
+/* The timer's handler. Context: softirq. */
 static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.coalesce.pace.timer);
@@ -308,21 +318,27 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {
 		let_go(e);
-		/* Pairs with the runner's between telling posters and looking whether it holds. */
+		/*
+		 * Pairs with the barrier in kwarp_sq_tell(), between the runner's setting of
+		 * KWARP_RING_HELD and its check that the stream is held.
+		 */
 		smp_mb();
 	}
 	if (sends || !goes_on)
 		c->send(e);
 	if (!goes_on)
 		return HRTIMER_NORESTART;
-	/* From now on, however late it is: the program is to have that time. */
+	/* Count from now, even if this call was late: the program is to have the whole time. */
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + c->pace.ns));
 	return HRTIMER_RESTART;
 }
 
 /* ------------------------------------------------------------------ the runner */
 
-/* By the runner, unless the timer is looking just now; posters are told after this. */
+/*
+ * The runner ends the hold, unless the timer's handler runs now. The ring's flags are set after
+ * this.
+ */
 static void end_hold(struct kwarp_engine *e)
 {
 	if (hrtimer_try_to_cancel(&e->tx.coalesce.pace.timer) != 1)
@@ -332,10 +348,10 @@ static void end_hold(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_pace_rung - a doorbell was rung
+ * kwarp_pace_rung - note that a doorbell was rung
  * @e: engine of a stream whose program has libsiw
  *
- * kwarp_pace_sent() follows.
+ * The caller sends, and then calls kwarp_pace_sent().
  *
  * Context: the runner.
  */
@@ -344,15 +360,15 @@ void kwarp_pace_rung(struct kwarp_engine *e)
 	bool held;
 
 	kwarp_assert_runner(e);
-	/* Pairs with let_go() of the timer, whose the counts are until then. */
+	/* Pairs with let_go() of the timer, which owns the counts until then. */
 	held = smp_load_acquire(&e->tx.coalesce.on);
 	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(), held);
 }
 
 /**
- * kwarp_pace_sent - all that could be sent after a doorbell has been: what now?
+ * kwarp_pace_sent - all that could be sent after a doorbell was sent: start or end a hold
  * @e: engine of a stream whose program has libsiw
- * @may: it may be held, if that pays
+ * @may: the stream may be held, if that makes it faster
  *
  * Context: the runner.
  */
@@ -362,7 +378,10 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 	struct kwarp_pace *p = &c->pace;
 
 	kwarp_assert_runner(e);
-	/* It rings if its ring was full, or if the newest entry has been taken meanwhile. */
+	/*
+	 * A held stream's program still rings if its ring was full, or if the runner has taken the
+	 * newest entry meanwhile. This does not end the hold.
+	 */
 	if (smp_load_acquire(&c->on)) {
 		if (!may)
 			end_hold(e);
@@ -381,10 +400,10 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 }
 
 /**
- * kwarp_pace_stop - no timer looks at the stream any more
- * @e: engine; nobody rings for it meanwhile
+ * kwarp_pace_stop - end the hold for the end of the stream
+ * @e: engine; claimed, so that no doorbell is handled meanwhile
  *
- * Context: the runner, process; waits for a timer that sends for it now, on another processor.
+ * Context: the runner, process; waits if the timer's handler runs on another processor.
  */
 void kwarp_pace_stop(struct kwarp_engine *e)
 {
@@ -395,7 +414,10 @@ void kwarp_pace_stop(struct kwarp_engine *e)
 		let_go(e);
 }
 
-/* A stream begins; it is not held.  Context: the runner; the rest of @e->tx.coalesce is set. */
+/*
+ * Reset for a new stream, which is not held. The rest of @e->tx.coalesce is set already. Context:
+ * the runner.
+ */
 void kwarp_pace_reset(struct kwarp_engine *e)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
@@ -407,7 +429,7 @@ void kwarp_pace_reset(struct kwarp_engine *e)
 	p->obey_next = KWARP_PACE_OBEY;
 }
 
-/* Before the first stream. */
+/* Initialize for a queue pair, before its first stream. */
 void kwarp_pace_init(struct kwarp_engine *e)
 {
 	kwarp_hrtimer_setup(&e->tx.coalesce.pace.timer, look_at_libsiw,

@@ -1,30 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Pacing: what libsiw posts one by one goes out together.
+ * Pacing: requests that a program with libsiw posts one by one are sent together.
  *
- * libsiw knows nothing of coalescing (coalesce.h): it rings for a post unless the entry before it
- * is VALID still, and never comes to ring when its program finds nothing to poll.  So a timer
- * sends what a stream that is held has posted, a quarter of coalesce_us after it has looked last.
+ * libsiw, the user library of the siw driver, knows nothing of coalescing (coalesce.h). It rings
+ * the doorbell for each post, unless the previous entry of the ring is still marked VALID, that is,
+ * not yet taken by the driver. It does not ring when its program polls and finds nothing. So while
+ * a stream is held, entries stay VALID, libsiw does not ring, and a timer looks for requests and
+ * sends them. The time between two looks is a quarter of coalesce_us, but at least
+ * KWARP_PACE_MIN_NS.
  *
- * Whether that pays depends on the machine and on the requests: a request waits for the timer, and
- * a doorbell is saved, with all that TCP does for a segment.  So both ways are measured, stream by
- * stream and in turn: KWARP_PACE_DOORBELLS doorbells are obeyed, and then the stream is held for
- * KWARP_PACE_LOOKS looks, or until some in a row find nothing.  How many requests complete in
- * which time is added up for either: what one look sends may take longer than all that is measured.
- * When there has been enough of it, the way that completes more wins; the timer, only if that is a
- * sixteenth more.
+ * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
+ * Which is better depends on the machine and on the requests, so both are measured for each stream,
+ * in turn: first KWARP_PACE_DOORBELLS doorbells are obeyed; then the stream is held for
+ * KWARP_PACE_LOOKS looks, or until KWARP_PACE_QUIET looks in a row find nothing (a "trial"). The
+ * number of completed requests and the time are summed for both. A single measurement is too short
+ * to compare, because sending what one look has found may take longer than that. After
+ * KWARP_PACE_TRIAL_NS in trials the way with more completed requests for the time wins, but the
+ * timer has to be better by a sixteenth.
  *
- * If it is the timer, there are two ways again: a look sends what it finds, or leaves it to the
- * next one as long as the program goes on to post, and for coalesce_us at most.  With the second
- * more goes out together, and the peer is woken once for it; the first is sooner.  So the second is
- * measured next, and the hold goes on with the better of both.
+ * If the timer wins, there are two ways to use it: a look sends what it finds at once, or it is
+ * "patient": it leaves the requests to the next look while the program continues to post, for
+ * coalesce_us at most. A patient timer sends more at a time and wakes the peer less often; the
+ * other sends sooner. The patient timer is measured second, and the better of the two is used.
  *
- * The hold goes on then, and is judged likewise again and again; from time to time all is measured
- * anew, since the program may do something else, or have got another policy, or processor.
- * Otherwise doorbells are obeyed for long before the next trial; longer each time that one fails.
- * A program that rings seldom has nothing to gain, and is not held.  How often it could ring is
- * what counts, so the time that its doorbells themselves take is left out: those of large messages
- * take long, and they have a packet each for what does not fit into the one before.
+ * The hold then continues, and is judged again after every KWARP_PACE_LOOKS looks. After
+ * KWARP_PACE_RENEW looks all is measured anew, since the program may do something else, or may have
+ * another scheduling policy or processor. If doorbells win, a number of doorbells is obeyed before
+ * the next trial; the number grows with each failed trial. A program that rings rarely gains
+ * nothing from the timer, and is not held. What counts is the time that the program spends between
+ * its doorbells, not in them: doorbells for large messages take long, but such a program may gain,
+ * because each of its messages ends with a partly filled packet.
  */
 #ifndef KWARP_ENGINE_TX_PACE_H
 #define KWARP_ENGINE_TX_PACE_H
@@ -35,34 +40,42 @@
 struct kwarp_engine;
 struct kwarp_pace;
 
-/* Doorbells that are measured. */
+/* Doorbells in one measurement. */
 #define KWARP_PACE_DOORBELLS	32
-/* If there is so much time between them, or more, they are not what limits the program. */
+/*
+ * If the program leaves this much time between doorbells, on average, doorbells do not limit it,
+ * and there is no trial.
+ */
 #define KWARP_PACE_SELDOM_NS	(100 * NSEC_PER_USEC)
-/* Looks that are measured. */
+/* Looks in one measurement. */
 #define KWARP_PACE_LOOKS	32
-/* There is no verdict before a stream has been held for so long, in all. */
+/* The result of trials is judged when they have lasted this long in all. */
 #define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
-/* What is older than this counts half. */
+/* When a sum covers more time than this, it is halved before new results are added. */
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
-/* Looks until all is measured anew. */
+/* Looks in one hold until all is measured anew. */
 #define KWARP_PACE_RENEW	1024
-/* Looks in a row that find nothing, nor anything that is under way, until the hold ends. */
+/* The hold ends after so many looks in a row with nothing to send and nothing outstanding. */
 #define KWARP_PACE_QUIET	8
 /*
- * Doorbells that are obeyed after a trial that has failed; four times as many each time.  One that
- * takes longer than usual, for a large message, counts for as many as it takes the time of: what a
- * trial costs does not depend on how large they are.
+ * Doorbells that are obeyed after a failed trial, before the next; four times as many after each
+ * further one, up to the limit. A doorbell counts once, and once more for each KWARP_PACE_USUAL_NS
+ * that it takes: so the share of the time that trials cost does not depend on the size of messages.
  */
 #define KWARP_PACE_OBEY		4096
 #define KWARP_PACE_OBEY_MAX	262144
-/* One of 64 octets, on machines of today, is done in less. */
+/* Longest time of a doorbell for one request of 64 octets, on present machines. */
 #define KWARP_PACE_USUAL_NS	(16 * NSEC_PER_USEC)
-/* Those at the beginning of a stream: one that is short has no trial. */
+/* Doorbells that are obeyed at the start of a stream, so that a short stream has no trial. */
 #define KWARP_PACE_OBEY_FIRST	1024
-/* No look waits for more than so many: to send them takes longer than a look is away. */
+/*
+ * If so many requests are posted, a patient look sends them: sending takes longer than the time to
+ * the next look.
+ */
 #define KWARP_PACE_MANY		256
-/* The timer looks so often in coalesce_us, but not more often than this. */
+/*
+ * The timer looks so many times in coalesce_us, but the time between looks is at least the minimum.
+ */
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
 
