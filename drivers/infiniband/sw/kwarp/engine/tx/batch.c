@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Collecting octets, handing them to TCP in one call, and letting go of everything they
- * came from before anybody waits.  Context: the transmit runner.
+ * Collects octets, hands them to TCP in one call, and drops all references to regions before any
+ * wait. Context of all functions: the transmit runner (run.c).
  */
 #include "batch.h"
 
@@ -13,7 +13,7 @@
 #include "../tcp.h"
 #include "pages.h"
 
-/* Smallest useful rest of a page. */
+/* A page with less room than this is not filled further. */
 #define FRAG_MIN	64
 static_assert(KWARP_BATCH_FRAG_SURE <= PAGE_SIZE);
 
@@ -37,7 +37,7 @@ static void put_mrs(struct kwarp_batch *b)
 		kwarp_mr_put(b->mr[--b->nmr]);
 }
 
-/* Forget the contents; ready for the next batch. */
+/* Drop the contents; the batch is then empty. */
 void kwarp_batch_reset(struct kwarp_batch *b)
 {
 	put_pages_from(b, 0);
@@ -49,7 +49,7 @@ void kwarp_batch_reset(struct kwarp_batch *b)
 	b->sent = 0;
 }
 
-/* Nothing to send for now: do not sit on much memory. */
+/* Nothing to send for now: return a large page to the device. */
 void kwarp_batch_idle(struct kwarp_batch *b)
 {
 	if (b->frag.page && b->frag.size > PAGE_SIZE)
@@ -69,7 +69,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 	m->last_len = b->n ? b->bv[b->n - 1].bv_len : 0;
 }
 
-/* Take back everything since the mark. */
+/* Remove everything that was added since the mark. */
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
 	put_pages_from(b, m->n);
@@ -87,13 +87,13 @@ static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
 }
 
 /**
- * kwarp_batch_prefill - make sure that kwarp_batch_frag() has memory
+ * kwarp_batch_prefill - try to get memory for kwarp_batch_frag() in advance
  * @b: batch
  * @want: octets, 1 to KWARP_BATCH_FRAG_SURE
- * @may_sleep: the caller may; also in NOIO scope
+ * @may_sleep: the caller may sleep (its NOIO scope is respected)
  *
- * Lets go of the regions of a request that has been checked before it waits for memory: they are
- * looked up again when it is built.
+ * Before it waits for memory, this drops the batch's references to the regions of a request that
+ * has been checked. The regions are looked up again when the request's FPDUs are built.
  */
 void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 {
@@ -104,7 +104,10 @@ void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 	refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
 }
 
-/* Append the next @len octets of the fragment, which has them; NULL without room for a piece. */
+/*
+ * Append the next @len octets of the current page, which has that room. Return: where to write
+ * them; NULL if the batch has no free piece.
+ */
 static u8 *append_frag(struct kwarp_batch *b, u32 len)
 {
 	struct bio_vec *last = b->n ? &b->bv[b->n - 1] : NULL;
@@ -131,8 +134,8 @@ static u8 *append_frag(struct kwarp_batch *b, u32 len)
  * @want: octets wanted
  * @got: result: octets granted, at least 1
  *
- * Context: any; a region may be locked.
- * Return: where to write them, or NULL without memory or room.
+ * Context: the runner; a region may be locked, so this does not sleep.
+ * Return: where to write them; NULL if there is no memory or no free piece.
  */
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
@@ -147,7 +150,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  * @b: batch
  * @len: octets
  *
- * Return: where to write them, or NULL if that is not possible here.
+ * Return: where to write them; NULL if the current page or the pieces do not suffice.
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
@@ -157,11 +160,11 @@ u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 }
 
 /**
- * kwarp_batch_mr - region of an STag, referenced until the batch is built
+ * kwarp_batch_mr - find the region of an STag; the batch keeps a reference until it is sent
  * @b: batch
  * @stag: STag; its key is not compared
  *
- * Return: the region, or NULL: unknown, or no room to remember another one.
+ * Return: the region; NULL if the STag is unknown or the batch can reference no more regions.
  */
 struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
 {
@@ -183,12 +186,12 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
  * kwarp_batch_send - give the batch to TCP
  * @b: batch
  * @sock: connected socket
- * @locked: its lock is held by this context
+ * @locked: this context holds the socket's spinlock, and nobody owns the socket
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
- * Return: 0 when all of it is with TCP; -EAGAIN if TCP is full and write_space will
- * be called; -ENOBUFS if it has no memory, and will not; another negative errno if the
- * connection is gone.
+ * Return: 0 if TCP has accepted all of it; -EAGAIN if TCP is full and will call write_space;
+ * -ENOBUFS if TCP has no memory and will not call it; another negative errno if the connection is
+ * gone.
  */
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {
@@ -197,8 +200,8 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 
 	put_mrs(b);
 	/*
-	 * What comes next shall begin a segment. At the end of one it does so anyway, if TCP
-	 * did not have to cut elsewhere before.
+	 * Aligned FPDUs: make the next batch begin a segment. A batch that ends with a full segment
+	 * does this anyway, unless TCP had to split a segment before.
 	 */
 	if (b->cut)
 		msg.msg_flags |= MSG_EOR;

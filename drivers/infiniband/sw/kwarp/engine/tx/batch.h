@@ -2,11 +2,11 @@
 /*
  * A batch: many FPDUs that go to TCP in one socket call.
  *
- * Everything is copied once, under the lock of its region, into pages of ours; the CRC is
- * folded in while the cache is warm; and those pages are handed to TCP, which refers to
- * them until the peer has acknowledged.  So nothing that a consumer can write to is ever
- * referenced after the step (5040-5.5-11: it may complete before the peer acknowledges), the
- * CRC is that of the octets sent, and no region stays in use while the peer makes us wait.
+ * Payload is copied once, while its region is locked, into pages of ours. The CRC is computed at
+ * the same time, while the octets are in the cache. The pages are handed to TCP, which references
+ * them until the peer has acknowledged. So after the socket call nothing references memory that a
+ * consumer can write to, and a request may complete before the peer acknowledges (5040-5.5-11); the
+ * CRC is that of the octets sent; and no region stays in use while the peer makes us wait.
  */
 #ifndef KWARP_ENGINE_TX_BATCH_H
 #define KWARP_ENGINE_TX_BATCH_H
@@ -21,33 +21,40 @@ struct kwarp_dev;
 struct kwarp_mr;
 struct socket;
 
-/* No more octets, but for a single FPDU that is longer. */
+/* Limit of a batch, in octets. A single FPDU may be longer. */
 #define KWARP_BATCH_LEN		(64 * 1024)
-/* Requests and elements looked at for one batch: it may be built in softirq. */
+/*
+ * Limit of requests and scatter/gather elements examined for one batch, because a batch may be
+ * built in softirq.
+ */
 #define KWARP_BATCH_EFFORT	512
-/* Pieces: at worst single pages, of which the first may be nearly used up; with markers. */
+/*
+ * Pieces of memory in a batch. The worst case is single pages, the first nearly used up, with
+ * markers.
+ */
 #define KWARP_BATCH_BVECS	(KWARP_BATCH_LEN / 4096 + 4)
-/* What kwarp_batch_prefill() can be asked for: an FPDU of half of it always fits. */
+/* Limit for kwarp_batch_prefill(). An FPDU of half this size always fits. */
 #define KWARP_BATCH_FRAG_SURE	2048
 /*
- * An empty batch has a place for every element of the longest list.  Those of a request are
- * taken when it is checked; if they fill the batch, some may have found none.
+ * Regions that a batch can reference. An empty batch has room for every element of the longest
+ * scatter/gather list. A request's regions are added when the request is checked. If this fills the
+ * batch, some of them may not have been added.
  */
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
 
 /**
- * struct kwarp_batch - octets on their way to TCP; owned by the transmit runner
+ * struct kwarp_batch - FPDUs collected for one socket call; owned by the transmit runner (run.c)
  * @kdev: device
- * @n: pieces in use
- * @nmr: regions in use
- * @much: the last batch was long, so this one may become so, too
- * @len: octets
- * @sent: of those, taken by TCP
- * @goal: end before this is passed: what TCP sends as one packet, before it is segmented
- * @cut: keep FPDUs aligned to segments of so many octets; 0: let them run on
- * @frag: where the next octets go
- * @bv: pieces; each holds a reference on its page
+ * @n: entries of @bv in use
+ * @nmr: entries of @mr in use
+ * @much: the last batch was longer than a page, so this one may be, too: use large pages
+ * @len: octets in the batch
+ * @sent: octets that TCP has accepted
+ * @goal: length limit: octets that TCP passes to the device as one packet
+ * @cut: segment size to which FPDUs are aligned; 0: no alignment
+ * @frag: page that the next octets are written to
+ * @bv: pieces of memory; each holds a reference on its page
  * @mr: regions referenced while the batch is built
  */
 struct kwarp_batch {
@@ -64,7 +71,7 @@ struct kwarp_batch {
 	struct kwarp_mr *mr[KWARP_BATCH_MRS];
 };
 
-/* Where an FPDU began, to take it back. */
+/* State of a batch before an FPDU was added, to remove that FPDU again. */
 struct kwarp_batch_mark {
 	u16 n;
 	u32 len;
@@ -84,23 +91,23 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 /**
  * kwarp_batch_takes - may an FPDU be appended?
  * @b: batch
- * @len: its octets
+ * @len: octets of the FPDU
  *
  * Context: the runner.
- * Return: false if the batch would get longer than one packet, the FPDU would begin in one segment
- * and end in another where that is to be avoided (5044-5.1-4), or a region that it needs may have
- * found no place; it then begins the next batch.
+ * Return: true if so. False if the batch would get longer than one packet, if the FPDU would cross
+ * a segment boundary where that is to be avoided (5044-5.1-4), or if the batch can reference no
+ * more regions. The FPDU then begins the next batch.
  */
 static inline bool kwarp_batch_takes(const struct kwarp_batch *b, u32 len)
 {
-	/* Behind the last place where TCP will cut: an aligned batch begins at one. */
+	/* Octets in the last, incomplete segment: an aligned batch begins with a segment. */
 	u32 tail = b->cut ? b->len % b->cut : 0;
 
 	return !b->len || (b->nmr < KWARP_BATCH_MRS && b->len + len <= b->goal &&
 			   (!tail || tail + len <= b->cut));
 }
 
-/* Octets left of the fragment. */
+/* Octets still free in the page that is being filled. */
 static inline u32 kwarp_batch_room(const struct kwarp_batch *b)
 {
 	return b->frag.page ? b->frag.size - b->frag.offset : 0;

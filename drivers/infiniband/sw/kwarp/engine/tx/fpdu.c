@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Building one FPDU into the batch.  Context: the runner.
+ * Builds one FPDU into the batch. Context of all functions: the runner.
  *
- * Where the batch has room for the whole FPDU in one piece, and there are no markers, payload is
- * copied there, and the CRC is computed once at the end.  Else every octet passes through
- * put_pieces(), which goes on from piece to piece, inserts markers where the stream offset says and
- * folds the CRC as it goes.
+ * If the batch has contiguous room for the whole FPDU, and there are no markers, payload is copied
+ * there, and the CRC is computed once at the end. If not, all octets pass through put_pieces(),
+ * which uses one piece of memory after the other, inserts markers at the stream offsets where they
+ * are due, and computes the CRC step by step.
  */
 #include "fpdu.h"
 
@@ -18,13 +18,13 @@
 struct fpdu {
 	struct kwarp_engine *e;
 	struct kwarp_batch *b;
-	u8 *whole;		/* where it begins if it is in one piece; else NULL */
-	u8 *at;			/* its next octet then; else NULL */
-	u32 start;		/* stream offset of ULPDU_Length */
+	u8 *whole;		/* start of the FPDU if it is contiguous; NULL if not */
+	u8 *at;			/* next octet to write if it is contiguous; NULL if not */
+	u32 start;		/* stream offset of this FPDU's ULPDU_Length field */
 	u32 crc;
-	bool begun;		/* ULPDU_Length has been put */
-	bool stopped;		/* nothing is wrong, but the batch takes no more */
-	bool no_memory;		/* for want of memory */
+	bool begun;		/* ULPDU_Length has been written */
+	bool stopped;		/* the batch has no room or no memory; no error */
+	bool no_memory;		/* the reason is memory */
 };
 
 /* ----------------------------------------------------------------- octets */
@@ -37,7 +37,9 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 
 		if (!dst) {
 			f->stopped = true;
-			/* A batch that has all its pieces goes out, and the next one has none. */
+			/*
+			 * If all pieces are in use, this batch is sent, and the next has free ones.
+			 */
 			f->no_memory = f->b->n < KWARP_BATCH_BVECS;
 			return false;
 		}
@@ -51,7 +53,10 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-/* 5044-4.3-4, -8, -13, -15: a marker before the length field points nowhere. */
+/*
+ * A marker holds the distance to the start of its FPDU; 0 if it comes just before the length field
+ * (5044-4.3-4, -8, -13, -15).
+ */
 static bool put_marker(struct fpdu *f)
 {
 	u8 marker[KWARP_MPA_MARKER_LEN];
@@ -96,17 +101,17 @@ static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-/* For tests. */
+/* For tests: a wrong CRC. */
 static u32 spoilt(u32 crc)
 {
 	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
 }
 
 /**
- * kwarp_tx_end_fpdu - append pad and CRC to an FPDU in one piece
+ * kwarp_tx_end_fpdu - append pad and CRC to a contiguous FPDU
  * @tx: transmit side
- * @fpdu: length field, header and payload
- * @len: their octets
+ * @fpdu: start of the FPDU: length field, header and payload
+ * @len: octets of these
  * @pad: octets of pad
  *
  * Context: the runner.
@@ -118,7 +123,7 @@ void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad)
 	put_unaligned_be32(0, end);
 	if (unlikely(pad))
 		put_unaligned_be32(0, end + pad);
-	/* Not in use, the field is there and means nothing (5044-4.1-7). */
+	/* Without CRCs the field is sent nevertheless, as zero; the peer ignores it (5044-4.1-7). */
 	if (tx->crc)
 		kwarp_mpa_crc_put(end + pad, spoilt(kwarp_mpa_crc_add(kwarp_mpa_crc_init(), fpdu,
 								      len + pad)));
@@ -136,7 +141,9 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	}
 	if (!put(f, zero, pad, true))
 		return false;
-	/* A marker that is due now lies before the CRC and is covered (5044-4.4-15). */
+	/*
+	 * A marker that is due here is sent before the CRC field and covered by it (5044-4.4-15).
+	 */
 	if (f->e->tx.markers && !kwarp_mpa_to_marker(f->e->tx.off) && !put_marker(f))
 		return false;
 	if (f->e->tx.crc)
@@ -160,7 +167,10 @@ static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 l
 	return true;
 }
 
-/* Check and copy as one: see kwarp_mr_begin(). */
+/*
+ * Append octets of a region. The region cannot be revoked between check and copy: see
+ * kwarp_mr_begin().
+ */
 static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 check,
 				     u32 len, int rights)
 {
@@ -171,7 +181,7 @@ static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 che
 		return KWARP_MEM_STAG;
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, stag, &f->e->mem, addr, check, rights);
-	/* A batch that takes no more is not the region's fault: stopped says so. */
+	/* If the batch is full, the returned error is ignored, because f->stopped is set. */
 	if (err == KWARP_MEM_OK && !add_spans(f, mr, addr, len))
 		err = KWARP_MEM_STAG;
 	kwarp_mr_end(mr);
@@ -186,7 +196,10 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 		const struct kwarp_sge *s = &f->e->tx.wqe.sge[m->sge];
 		u32 n = min(len, s->length - m->sge_off);
 
-		/* Checked as a whole when picked; it may be gone since. */
+		/*
+		 * The whole request was checked when it was picked. The region may have been
+		 * revoked since.
+		 */
 		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0) !=
 			 KWARP_MEM_OK)
 			return KWARP_PERR_LOCAL;
@@ -196,7 +209,7 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 	return KWARP_PERR_NONE;
 }
 
-/* The source of a Read Response is checked again on every segment, or series of them. */
+/* The source of a Read Response is checked again for each FPDU, or each series of them. */
 static enum kwarp_perr add_response(struct fpdu *f, u32 len)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);
@@ -263,7 +276,10 @@ static enum kwarp_perr build_fpdu(struct fpdu *f, u32 payload)
 	return put_trailer(f, kwarp_mpa_pad(ulpdu)) ? KWARP_PERR_NONE : KWARP_PERR_LOCAL;
 }
 
-/* RFC 5040 4.8: a Read that fails half way reports what is left of it. */
+/*
+ * A Read Response fails: the Terminate returns a Read Request header for what is still missing (RFC
+ * 5040 section 4.8).
+ */
 static void fail_response(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&e->iread);
@@ -286,7 +302,7 @@ static void build_failed(struct kwarp_engine *e, enum kwarp_perr err)
 {
 	struct kwarp_tx_msg *m = &e->tx.msg;
 
-	/* Of an answer, only that to a Read has a region that can fail. */
+	/* Among answers, only a Read Response has a region and can fail here. */
 	if (m->kind == KWARP_TXK_ANSWER && m->src == KWARP_SRC_REGION) {
 		fail_response(e, err);
 	} else {
@@ -307,12 +323,12 @@ static bool has_room(const struct kwarp_engine *e, u32 payload)
 }
 
 /**
- * kwarp_tx_build - append the next FPDU of the message in work
+ * kwarp_tx_build - append the next FPDU of the message being segmented
  * @e: engine
  *
- * Return: true if it was appended; false if the batch is full or has to end for the sake
- * of alignment, memory is short (tx.no_memory), or the message failed (then the stream is
- * failing).  If false the FPDU has left no trace in the batch.
+ * Return: true if it was appended; false if the batch is full or has to end because of alignment,
+ * if memory is short (tx.no_memory), or if the message failed (then the stream is failing). If
+ * false, the batch is unchanged.
  */
 bool kwarp_tx_build(struct kwarp_engine *e)
 {

@@ -4,7 +4,7 @@
 
 #include "../types.h"
 
-/* @len octets of the element in work have been used. */
+/* Advance in the scatter/gather list: @len octets of the current element have been sent. */
 static inline void kwarp_tx_pass_sge(struct kwarp_tx *tx, u32 len)
 {
 	struct kwarp_tx_msg *m = &tx->msg;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests that touch no wire: register, invalidate, bind.  They take their place in the
- * order of the send queue.
+ * Requests that send nothing: register, invalidate, bind. They are carried out in their place in
+ * the order of the send queue.
  */
 #include "local.h"
 
@@ -16,7 +16,7 @@ static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 		.access = w->access,
 	};
 	struct kwarp_mr *mw = kwarp_mr_lookup(e->kdev, w->rkey);
-	/* Bound to nothing, a window needs no region. */
+	/* A window of length 0 is bound to no region. */
 	struct kwarp_mr *mr = w->length ? kwarp_mr_lookup(e->kdev, w->inv_stag) : NULL;
 	bool ok = mw && kwarp_window_bind(mw, w->rkey, mr, w->inv_stag, &e->mem, &range);
 
@@ -28,11 +28,11 @@ static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_tx_local - carry out the request in work, which touches no wire
+ * kwarp_tx_local - carry out a request that sends nothing
  * @e: engine
  *
  * Context: the runner.
- * Return: how it completes.
+ * Return: status for its completion.
  */
 enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e)
 {

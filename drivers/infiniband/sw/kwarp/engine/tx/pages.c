@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pages for payload, from a ring of the device.  Context of all functions: any but hard
- * interrupt, and a region may be locked: nothing sleeps unless @gfp allows it.
+ * Pages for payload, from a ring of the device; see pages.h. Context of all functions: any but hard
+ * interrupt, perhaps with a region locked: nothing sleeps unless @gfp allows.
  */
 #include "pages.h"
 
@@ -10,27 +10,30 @@
 
 #include "../../kwarp.h"
 
-/* What networking allocates for payload, if it can. */
+/* Size of the pages that skb_page_frag_refill() allocates, if it can. */
 #define LARGE		max_t(size_t, SZ_32K, PAGE_SIZE)
-/* Smallest rest of a page that is worth going on with. */
+/* A page with less room than this is not used further. */
 #define ROOM_MIN	SZ_4K
-/* Entries of the ring that are looked at, at either end. */
+/* Number of entries examined at each end of the ring. */
 #define TRIES		4
 
-/* Smaller ones are of small traffic, or of a moment without large ones. */
+/*
+ * Is the page a large one? A smaller one belongs to small traffic, or was allocated when no large
+ * one was free.
+ */
 static bool is_large(const struct page_frag *frag)
 {
 	return frag->size >= LARGE;
 }
 
-/* Nobody else can see it any more. */
+/* Is ours the only reference? */
 static bool is_free(const struct page_frag *frag)
 {
-	/* A reference is dropped with a full barrier behind the last access. */
+	/* Other users drop their reference with a full barrier after their last access. */
 	return page_ref_count(frag->page) == 1;
 }
 
-/* From the emergency reserve, or far from here: not to be kept. */
+/* May the page go into the ring? Not if it is from the emergency reserve or another NUMA node. */
 static bool is_worth_keeping(const struct page_frag *frag)
 {
 	return is_large(frag) && !page_is_pfmemalloc(frag->page) &&
@@ -56,14 +59,14 @@ static void push(struct kwarp_dev *kdev, const struct page_frag *frag)
 	kdev->pages.ring[(kdev->pages.first + kdev->pages.n++) % KWARP_PAGES] = *frag;
 }
 
-/* No stream is left. */
+/* Free the ring. The device has no streams any more. */
 void kwarp_pages_fini(struct kwarp_dev *kdev)
 {
 	while (kdev->pages.n)
 		put_page(pop(kdev).page);
 }
 
-/* Can it be used, from @offset on? */
+/* Can the page be used, from @frag->offset on? */
 static bool is_usable(struct page_frag *frag)
 {
 	if (is_free(frag))
@@ -76,7 +79,10 @@ static struct page_frag *at(struct kwarp_dev *kdev, u32 i)
 	return &kdev->pages.ring[(kdev->pages.first + i) % KWARP_PAGES];
 }
 
-/* One that was given back lately: the processor's cache may have it, if its peer is near. */
+/*
+ * Get one of the pages that were returned last: it may still be in the processor's cache, if its
+ * octets were acknowledged quickly.
+ */
 static bool take_newest(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	u32 i, last = kdev->pages.n - 1, n = min_t(u32, kdev->pages.n, TRIES);
@@ -93,8 +99,8 @@ static bool take_newest(struct kwarp_dev *kdev, struct page_frag *frag)
 }
 
 /*
- * One of the oldest; those still in flight go to the end, so that a stream whose peer is far
- * away does not hide what others have done with.
+ * Get one of the oldest pages. Pages that are still referenced move to the other end, so that a
+ * stream with a distant peer does not hide the free pages of others.
  */
 static bool take_oldest(struct kwarp_dev *kdev, struct page_frag *frag)
 {
@@ -109,12 +115,15 @@ static bool take_oldest(struct kwarp_dev *kdev, struct page_frag *frag)
 	return false;
 }
 
-/* A page of the ring with room, if one is found soon. */
+/* Get a page with room from the ring, if one is found quickly. */
 static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	bool found;
 
-	/* A region that a softirq may wait for can be locked: no softirq in between. */
+	/*
+	 * The caller may have locked a region. A softirq that waits for that region must not run
+	 * here.
+	 */
 	spin_lock_bh(&kdev->pages.lock);
 	found = take_newest(kdev, frag) || take_oldest(kdev, frag);
 	spin_unlock_bh(&kdev->pages.lock);
@@ -123,7 +132,7 @@ static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
 	return found;
 }
 
-/* Put a page behind the others; if there are too many, the oldest has to go. */
+/* Add a page to the ring. If the ring is full, drop the oldest. */
 static void keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 {
 	struct page_frag old = { };
@@ -138,11 +147,11 @@ static void keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 }
 
 /**
- * kwarp_pages_leave - give the page of a fragment back
+ * kwarp_pages_leave - return the page of a fragment
  * @kdev: device
  * @frag: fragment; empty afterwards
  *
- * Octets of it before its offset may still be on their way.
+ * TCP may still reference octets before the fragment's offset.
  */
 void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag)
 {
@@ -175,8 +184,8 @@ static bool refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t g
  * kwarp_pages_refill - replace a fragment that is used up
  * @kdev: device
  * @frag: fragment, or empty
- * @large: much is going to be sent
- * @gfp: whether allocation may sleep
+ * @large: more than a page of octets is expected: get a large page
+ * @gfp: flags for the allocation
  *
  * Return: true if the fragment now has 4 KiB of room or more.
  */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Pages that payload is copied into on its way to TCP, and that are used again.
+ * Pages into which payload is copied for TCP. They are used again.
  *
- * A fresh page is dear where the kernel clears it (init_on_alloc), dearer than the copy.
- * So what a stream has filled goes into a ring of its device, and is filled again by
- * whoever needs a page when TCP, the wire and a receiver on this machine have all let
- * go of it: then the ring's reference is the only one.  What an idle stream has not used
- * of a page goes there, too, and the next one goes on behind it; an octet that has been
- * handed to TCP is never written again before that.
+ * A new page is expensive if the kernel clears it (init_on_alloc): more than the copy. So a page
+ * that a stream has filled goes into a ring of the device, and any stream may fill it again when
+ * TCP, the device's transmit queue and a receiver on this machine have all dropped their
+ * references: then the ring's reference is the only one. A stream that becomes idle also puts its
+ * partly used page there. The next stream continues after the used part; octets that TCP has got
+ * are never overwritten while a reference is left.
  *
- * The ring grows while all that is in it is in flight, up to KWARP_PAGES, and lives as
- * long as the device.  Small traffic does not get that far: it fills single pages of its
- * own, so that an idle connection keeps one page at most.
+ * The ring grows, up to KWARP_PAGES, while all of its pages are referenced elsewhere. The pages are
+ * freed with the device. A stream with little traffic does not use the ring: it allocates single
+ * pages, so that an idle connection keeps one page at most.
  */
 #ifndef KWARP_ENGINE_TX_PAGES_H
 #define KWARP_ENGINE_TX_PAGES_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What goes next.  Context: the runner.
+ * Chooses the next message to send. Context of all functions: the runner.
  *
- * Order of choice, after the rest of a batch that TCP did not take and the rest of the message
- * in work (step.c): the Terminate, the RTR, then answers to the peer's Reads and atomic operations
- * (one queue: 7306-7-5, -9) and the send queue in turn.
- * An operation that touches no wire (Local Invalidate, register, bind) takes its place
- * in the order of the send queue.
+ * First the rest of a batch that TCP did not accept is sent, then the rest of the message being
+ * segmented (step.c). Then this file chooses, in this order: the Terminate; the RTR; answers to the
+ * peer's Reads and atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An
+ * operation that sends nothing (Local Invalidate, register, bind) is carried out in its place in
+ * the order of the send queue.
  */
 #include "pick.h"
 
@@ -17,7 +17,10 @@
 #include "../fail.h"
 #include "local.h"
 
-/* STag of messages that carry none: some hardware treats 0 specially. */
+/*
+ * STag for RTR messages and zero-length Reads, which access no memory. Not 0, because some hardware
+ * treats 0 specially.
+ */
 #define RTR_STAG	1
 
 static void start_untagged(struct kwarp_tx *tx, u8 op, enum kwarp_qn qn, u32 inv_stag)
@@ -68,7 +71,10 @@ static bool pick_term(struct kwarp_engine *e)
 
 /* ----------------------------- requests that the peer answers, and answers */
 
-/* The request is on its way: @r says what to expect (7306-5.2-1: one queue, one count). */
+/*
+ * Record an outbound request whose answer is to come: @r describes the answer. Reads and atomic
+ * operations share one queue and one MSN count (7306-5.2-1).
+ */
 static void push_request(struct kwarp_engine *e, u8 op, const struct kwarp_oread *r)
 {
 	*kwarp_oread_tail(&e->oread) = *r;
@@ -94,7 +100,7 @@ static void push_read(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
 	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
 }
 
-/* The initiator's "ready to receive", before anything else (6581-5-2). */
+/* The initiator's "ready to receive" message, sent before all others (6581-5-2). */
 static bool pick_rtr(struct kwarp_engine *e)
 {
 	const struct kwarp_rreq none = { .sink_stag = RTR_STAG, .src_stag = RTR_STAG };
@@ -126,9 +132,9 @@ static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 }
 
 /*
- * The operation is carried out when its turn has come, after all that the peer asked for before
- * has been answered (7306-5.4-9, 7306-7-6), and so once.  Its region may be gone since the request
- * was checked.
+ * The operation is carried out only now, after all earlier requests of the peer have been answered
+ * (7306-5.4-9, 7306-7-6), and so exactly once. Its region may have been deregistered since the
+ * request was checked.
  */
 static bool start_atomic_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
@@ -171,17 +177,23 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 {
 	enum kwarp_mem_err err;
 
-	/* A Read's sink is told to the peer: that of all memory only if it may write there. */
+	/*
+	 * The peer learns the STag of a Read's sink. If that is the STag of all memory, the
+	 * consumer must have allowed remote write to it.
+	 */
 	if (rights && mr->kind == KWARP_MR_DMA && !e->tx.wqe.rule->atomic)
 		rights |= IB_ACCESS_REMOTE_WRITE;
-	/* A registration or bind of another queue pair may be changing it. */
+	/* Another queue pair may be registering or binding it now. */
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);
 	kwarp_mr_end(mr);
 	return err == KWARP_MEM_OK;
 }
 
-/* The batch looks it up for both, the check and the copy, as long as it can keep it. */
+/*
+ * Check one element of a request. The batch keeps the region referenced for the copy, if it has
+ * room; if not, the region is looked up again for the copy.
+ */
 static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
 {
 	struct kwarp_mr *mr = kwarp_batch_mr(&e->tx.batch, s->lkey);
@@ -214,7 +226,7 @@ static void start_read(struct kwarp_engine *e)
 	push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
-/* 7306-5.2.1-1, -7: what the verbs do not give changes nothing. */
+/* The verbs have no masks, so these are set to values without effect (7306-5.2.1-1, -7). */
 static void start_atomic(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
@@ -241,13 +253,16 @@ static void start_atomic(struct kwarp_engine *e)
 	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
 }
 
-/* The opcode of what a request sends, or sends last. */
+/* RDMAP opcode of a request's message; of its Immediate Data if there is any. */
 static u8 request_op(const struct kwarp_wqe *wqe)
 {
 	return wqe->rule->op[!!(wqe->e.flags & KWARP_WR_SOLICITED)];
 }
 
-/* 7306-6.3-5, 7306-D-3: four octets as the verbs give them, and four of zero. */
+/*
+ * Immediate Data is four octets as given to the verbs, then four octets of zero (7306-6.3-5,
+ * 7306-D-3).
+ */
 static void start_imm(struct kwarp_tx *tx)
 {
 	start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
@@ -277,15 +292,17 @@ static void start_data(struct kwarp_engine *e)
 	tx->msg.sge_off = 0;
 }
 
-/* With a depth of 0 no Read or atomic operation can ever be sent. */
+/*
+ * Is the request a Read or atomic operation, and the negotiated ORD 0? Then it can never be sent.
+ */
 static bool hopeless(const struct kwarp_engine *e)
 {
 	return e->tx.wqe.rule->awaits && !e->oread.depth;
 }
 
 /*
- * Must this request wait for what has not been answered?  ORD (5040-6.1-9, 7306-5.2-3), fence.
- * One that is hopeless waits for nothing: check_wqe() refuses it.
+ * Must the request wait for answers to earlier ones: because of ORD (5040-6.1-9, 7306-5.2-3) or a
+ * fence? A request that can never be sent does not wait: check_wqe() refuses it.
  */
 static bool held_back(struct kwarp_engine *e)
 {
@@ -296,7 +313,10 @@ static bool held_back(struct kwarp_engine *e)
 	if (!(fence || awaits) || hopeless(e))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Set first, then look: the receive path looks after it has removed a request. */
+	/*
+	 * Set the flag, then look at the queue. The receive path removes a request, then looks at
+	 * the flag. So at least one of the two sees the other.
+	 */
 	smp_mb__after_atomic();
 	hold = (fence && !kwarp_readq_empty(&e->oread)) ||
 	       (awaits && kwarp_readq_full(&e->oread));
@@ -305,7 +325,7 @@ static bool held_back(struct kwarp_engine *e)
 	return hold;
 }
 
-/* A request that cannot be carried out ends the stream (5040-7.1-2). */
+/* Fail the request, and the stream with it (5040-7.1-2). */
 static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 {
 	kwarp_sq_failed(e->sq, kwarp_sq_take(e->sq, &e->tx.wqe), status,
@@ -314,7 +334,10 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 	return false;
 }
 
-/* What the elements of a request need: an Atomic Response does not name the sink. */
+/*
+ * Access rights that the elements of a request need. An Atomic Response does not name its sink, so
+ * that never needs remote write.
+ */
 static int local_rights(const struct kwarp_engine *e)
 {
 	const struct kwarp_wr_rule *rule = e->tx.wqe.rule;
@@ -332,7 +355,7 @@ static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 
 	if (hopeless(e))
 		return KWARP_WC_LOC_QP_OP_ERR;
-	/* Inline: num_sge is 0. */
+	/* Inline requests have a num_sge of 0. */
 	for (i = 0; i < wqe->e.num_sge; i++)
 		if (wqe->sge[i].length && !check_sge(e, &wqe->sge[i], rights))
 			return KWARP_WC_LOC_PROT_ERR;
@@ -346,15 +369,16 @@ static bool may_take(const struct kwarp_engine *e)
 	if (!test_bit(KWARP_E_TX_DRAIN, &e->flags))
 		return true;
 	/*
-	 * After a graceful close was asked for, later posts are flushed (5041-6.2.1-3).
-	 * drain_to may be a producer index that the program has destroyed.
+	 * Requests posted after the start of a graceful close are flushed (5041-6.2.1-3). drain_to
+	 * may be wrong, because the program may have overwritten the producer index: compare it
+	 * modulo 2^32.
 	 */
 	return (s32)(tx->drain_to - e->sq->next) > 0;
 }
 
 /*
- * libsiw may post more than it may have outstanding, and then what waits for a response keeps the
- * rest from being taken.
+ * libsiw may post more requests than may be outstanding. Then kwarp_sq_peek() reports none until an
+ * earlier request is answered.
  */
 static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
@@ -373,7 +397,7 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 	return take;
 }
 
-/* A look at the next request: true if there is one, and it may go now. */
+/* Read the next request. Return: true if there is one, and it may be sent now. */
 static bool next_request(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -390,7 +414,7 @@ static bool next_request(struct kwarp_engine *e)
 		tx->effort += 1 + tx->wqe.e.num_sge;
 		break;
 	}
-	/* No response can come any more: this one and all after it are flushed. */
+	/* After the peer's FIN no response can come. Flush this request and all later ones. */
 	if (tx->wqe.rule->awaits && test_bit(KWARP_E_FIN_SEEN, &e->flags)) {
 		tx->drain_to = e->sq->next;
 		return false;
@@ -416,7 +440,7 @@ static bool start_message(struct kwarp_engine *e)
 	return true;
 }
 
-/* Take the next request of the send queue; false if there is none to send now. */
+/* Take the next request from the send queue. Return: false if none can be sent now. */
 static bool pick_sq(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -433,7 +457,7 @@ static bool pick_sq(struct kwarp_engine *e)
 	return false;
 }
 
-/* Choose the next message; false if nothing can be sent now. */
+/* Choose the next message. Return: false if nothing can be sent now. */
 bool kwarp_tx_pick(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
@@ -444,9 +468,10 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 	if (e->tx.rtr)
 		return pick_rtr(e);
 	/*
-	 * Answers and own requests take turns, message by message.  No finer: messages
-	 * go out in the order in which they were submitted (5041-5.3-2), and where a tagged one
-	 * ends, only the last flag says (RFC 5041 section 5.2).
+	 * Answers and our own requests alternate message by message. Segments of two messages are
+	 * never mixed: messages have to be sent in the order in which they were submitted
+	 * (5041-5.3-2), and the end of a tagged message is marked only by the last flag (RFC 5041
+	 * section 5.2).
 	 */
 	e->tx.turn = !e->tx.turn;
 	if (e->tx.turn)
@@ -454,7 +479,7 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 	return pick_sq(e) || (!test_bit(KWARP_E_FAILED, &e->flags) && pick_answer(e));
 }
 
-/* A message has all its segments in the batch. */
+/* All segments of the message are in the batch: end it. */
 void kwarp_tx_message_built(struct kwarp_engine *e)
 {
 	struct kwarp_tx *tx = &e->tx;
@@ -463,7 +488,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	e->stats.s.tx.op[tx->msg.hdr.opcode % KWARP_STATS_OPS]++;
 	trace_kwarp_tx_message(e->ibqp, tx->msg.hdr.opcode,
 			       tx->msg.kind == KWARP_TXK_SQ, tx->msg.sq_index);
-	/* 7306-D-2: nothing comes between a Write and its Immediate Data. */
+	/* A Write with Immediate Data: no other message may come between (7306-D-2). */
 	if (tx->msg.kind == KWARP_TXK_SQ && tx->wqe.rule->imm && tx->msg.hdr.tagged) {
 		start_imm(tx);
 		return;
@@ -475,7 +500,10 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	tx->msg.kind = KWARP_TXK_NONE;
 }
 
-/* Graceful close: is all that was posted with TCP, and all that was asked for here? */
+/*
+ * Graceful close: has TCP accepted all that was posted, and have both sides' Reads and atomic
+ * operations been answered?
+ */
 bool kwarp_tx_drained(const struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
@@ -485,8 +513,9 @@ bool kwarp_tx_drained(const struct kwarp_engine *e)
 }
 
 /*
- * Requests that were posted after a graceful close was asked for are flushed in their turn,
- * while the peer may take its time with its own half.  True if there are more.
+ * Flush requests that were posted after the start of a graceful close. The flush cannot wait for
+ * the end of the stream, because the peer may close its half much later. Return: true if there are
+ * more.
  */
 bool kwarp_tx_flush_late(struct kwarp_engine *e)
 {

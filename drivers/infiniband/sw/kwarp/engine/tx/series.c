@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The middle of a long message: FPDUs of full length, built into one piece of the batch from
- * one region, which is checked once for all of them.  Context: the runner.
+ * Builds the middle of a long message: several FPDUs of full length at a time, contiguous in the
+ * batch, with payload from one region, which is checked once for all of them. Context of all
+ * functions: the runner.
  *
- * What is on the wire is the same as if fpdu.c had built them one by one.  It builds what is not
- * like that: the last FPDU of each message, those with markers, those that are kept aligned to
- * segments, and those that would be wrong, for which it finds out what is.
+ * The octets are the same as if fpdu.c had built the FPDUs one by one. fpdu.c builds all others:
+ * the last FPDU of each message, FPDUs with markers or aligned to segments, and those that fail a
+ * check, where it finds the error.
  */
 #include "series.h"
 
@@ -14,14 +15,14 @@
 #include "fpdu.h"
 
 /**
- * struct series - FPDUs to be built
+ * struct series - FPDUs to be built together
  * @n: their number
- * @payload: octets of payload in each
- * @wire: octets of each
- * @stag: where the payload is
- * @addr: likewise
- * @check: octets from there on that the access is checked for
- * @rights: that it needs, IB_ACCESS_*
+ * @payload: octets of payload in each FPDU
+ * @wire: octets of each FPDU, with length field, header, pad and CRC
+ * @stag: STag of the payload's region
+ * @addr: address of the payload in that region
+ * @check: octets from @addr on for which the access is checked
+ * @rights: IB_ACCESS_* that the access needs
  */
 struct series {
 	u32 n;
@@ -33,7 +34,7 @@ struct series {
 	int rights;
 };
 
-/* Octets of the source that follow each other; 0 if they are of no region. */
+/* Find the next source of payload. Return: contiguous octets in it; 0 if it is not a region. */
 static u32 find_source(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx_msg *m = &e->tx.msg;
@@ -57,7 +58,7 @@ static u32 find_source(struct kwarp_engine *e, struct series *s)
 	}
 }
 
-/* How many there can be; the message's last FPDU is none of them. */
+/* Compute how many FPDUs can be built; the last FPDU of the message is never one of them. */
 static void plan_series(struct kwarp_engine *e, struct series *s)
 {
 	const struct kwarp_tx *tx = &e->tx;
@@ -76,7 +77,7 @@ static void plan_series(struct kwarp_engine *e, struct series *s)
 	s->check = tx->msg.src == KWARP_SRC_REGION ? source : s->n * s->payload;
 }
 
-/* Length fields, headers and payload. */
+/* Write length fields, headers and payload. */
 static void put_series(struct kwarp_engine *e, const struct series *s, struct kwarp_mr *mr,
 		       u8 *to)
 {
@@ -95,7 +96,7 @@ static void put_series(struct kwarp_engine *e, const struct series *s, struct kw
 	}
 }
 
-/* Pad and CRC, of our copy: nobody waits for the region meanwhile. */
+/* Write pad and CRC. The CRC is computed over our copy, after the region is unlocked. */
 static void end_series(const struct kwarp_tx *tx, const struct series *s, u8 *to)
 {
 	u32 i;
@@ -118,10 +119,10 @@ static void account_series(struct kwarp_engine *e, const struct series *s)
 }
 
 /**
- * kwarp_tx_build_series - append FPDUs of the middle of the message in work
+ * kwarp_tx_build_series - append several FPDUs of the message being segmented
  * @e: engine
  *
- * Return: false if there is nothing of the kind to append; the next FPDU is kwarp_tx_build()'s.
+ * Return: false if nothing was appended; the caller then calls kwarp_tx_build().
  */
 bool kwarp_tx_build_series(struct kwarp_engine *e)
 {
@@ -135,7 +136,7 @@ bool kwarp_tx_build_series(struct kwarp_engine *e)
 	mr = s.n > 1 ? kwarp_batch_mr(b, s.stag) : NULL;
 	if (!mr)
 		return false;
-	/* Check and copy as one: see kwarp_mr_begin(). */
+	/* The region cannot be revoked between check and copy: see kwarp_mr_begin(). */
 	kwarp_mr_begin(mr);
 	if (kwarp_mem_check(mr, s.stag, &e->mem, s.addr, s.check, s.rights) == KWARP_MEM_OK)
 		to = kwarp_batch_whole(b, s.n * s.wire);
