@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What becomes of our Reads and atomic operations: the oldest is answered, or the peer's Terminate
- * is about one.  Context: socket lock held.
+ * Ends our Reads and atomic operations: the oldest has been answered, or the peer's Terminate names
+ * one. Context of all functions: socket lock held.
  */
 #include "answer.h"
 
@@ -10,7 +10,7 @@
 #include "place.h"
 
 /**
- * kwarp_rx_answered - the oldest of our requests has its whole answer
+ * kwarp_rx_answered - the oldest outstanding request has been answered completely
  * @e: engine
  *
  * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if its completion was lost.
@@ -24,7 +24,10 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 		kwarp_mr_revoke(kwarp_rx_mr(e, done.stag), done.stag, &e->mem, false);
 	if (!done.rtr)
 		kwarp_sq_answered(e->sq, done.sq_index);
-	/* Pairs with held_back(): either it sees the free place, or we see its flag. */
+	/*
+	 * Pairs with held_back(): either held_back() sees the free place, or this function sees the
+	 * flag that it has set.
+	 */
 	smp_mb();
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
 	    test_bit(KWARP_E_TX_DRAIN, &e->flags))
@@ -36,10 +39,10 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
  * kwarp_rx_begin_atomic - an Atomic Response begins
  * @e: engine
  *
- * Answers come in the order of the requests (7306-5.2.2-8, 7306-7-9), so without an atomic
- * operation at the head nobody waits for this one.
+ * Answers come in the order of the requests (7306-5.2.2-8, 7306-7-9). So if the oldest outstanding
+ * request is not an atomic operation, this response is an error.
  *
- * Return: KWARP_PERR_NONE, or what to terminate with.
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
 {
@@ -53,9 +56,9 @@ enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
  * kwarp_rx_end_atomic - an Atomic Response is complete
  * @e: engine
  *
- * The value goes into the request's element in the byte order of this machine.
+ * The value is stored in the byte order of this machine.
  *
- * Return: KWARP_PERR_NONE, or what to terminate with.
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 {
@@ -63,7 +66,7 @@ enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 	struct kwarp_atomic_resp resp;
 
 	kwarp_atomic_resp_decode(e->rx.small, &resp);
-	if (resp.id != r->msn)			/* 7306-5.2.2-7 */
+	if (resp.id != r->msn)			/* it names another request (7306-5.2.2-7) */
 		return KWARP_PERR_O_STREAM;
 	if (kwarp_rx_put(e, r->stag, r->to, &resp.value, sizeof(resp.value)) != KWARP_MEM_OK) {
 		kwarp_sq_failed(e->sq, r->sq_index, KWARP_WC_LOC_PROT_ERR,
@@ -73,7 +76,10 @@ enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
 	return kwarp_rx_answered(e);
 }
 
-/* The request of which the Terminate returns the DDP header, or NULL. */
+/*
+ * Find the outstanding request whose DDP header the Terminate returns. Return: NULL if there is
+ * none.
+ */
 static struct kwarp_oread *named(struct kwarp_engine *e)
 {
 	struct kwarp_ddp_hdr hdr = { .tagged = true };
@@ -86,9 +92,9 @@ static struct kwarp_oread *named(struct kwarp_engine *e)
 }
 
 /*
- * Which request is the peer's Terminate about?  The one whose DDP header it returns, if that can be
- * believed: siw gives an MSN of its own making, but a Read Request header, whose sink may have
- * been advanced (RFC 5040 section 4.8).  If they disagree, the oldest.
+ * Which request is the peer's Terminate about? The one whose DDP header it returns, if that can be
+ * believed: siw's Terminate has an arbitrary MSN, but a right Read Request header, though the sink
+ * offset may have been advanced (RFC 5040 section 4.8). If the STags disagree, the oldest request.
  */
 static struct kwarp_oread *blamed(struct kwarp_engine *e)
 {
@@ -108,11 +114,12 @@ static struct kwarp_oread *blamed(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_blame - give the request its error that the peer's Terminate is about
+ * kwarp_rx_blame - fail the request that the peer's Terminate is about
  * @e: engine, with the Terminate in peer_term
  *
- * RDMAP's remote protection errors (type 1) are access errors, and so is what comes with a Read
- * Request header: those of its operations (type 2) and of DDP have none (RFC 5040 Figure 10).
+ * RDMAP's remote protection errors (type 1) complete as access errors, and so does every Terminate
+ * with a Read Request header. Remote operation errors (type 2) and errors of DDP have no such
+ * header (RFC 5040 Figure 10).
  */
 void kwarp_rx_blame(struct kwarp_engine *e)
 {

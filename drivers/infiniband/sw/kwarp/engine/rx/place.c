@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Placing payload.  Context: socket lock held.
+ * Places payload in memory regions. Context of all functions: socket lock held. A receive run is
+ * one call of tcp_read_sock().
  */
 #include "place.h"
 
 #include "../../kwarp.h"
 
 /**
- * kwarp_rx_mr - region of an STag, referenced until the run ends
+ * kwarp_rx_mr - find the region of an STag; referenced until the receive run ends
  * @e: engine
  * @stag: STag
  *
- * The region of the previous segment is usually the one of the next.
- * Return: the region (key not compared), or NULL.
+ * The region of the previous segment is tried first, because it is usually the right one.
+ * Return: the region, or NULL; the key byte of the STag is not compared.
  */
 struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 {
@@ -27,7 +28,10 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 	return rx->mr;
 }
 
-/* One piece, checked and copied as one: see kwarp_mr_begin(). */
+/*
+ * Check the access and copy one piece. The region cannot be revoked in between: see
+ * kwarp_mr_begin().
+ */
 static enum kwarp_mem_err place(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
 				u32 stag, u64 addr, int rights, const u8 *data, u32 len)
 {
@@ -45,8 +49,9 @@ static enum kwarp_mem_err place(struct kwarp_engine *e, const struct kwarp_mem_s
 }
 
 /*
- * Into the open receive's scatter list; its length has been checked.  The regions of a
- * shared receive are of the SRQ's protection domain, which need not be the QP's.
+ * Place payload in the scatter list of the open receive; the message's length has been checked.
+ * Regions of an SRQ's receive belong to the SRQ's protection domain, which may differ from the
+ * QP's.
  */
 static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32 len)
 {
@@ -76,7 +81,9 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 {
 	struct kwarp_rx *rx = &e->rx;
 
-	/* kwarp_rdmap_check() has bounded the payload; this is for our own sanity. */
+	/*
+	 * kwarp_rdmap_check() has limited the length already; this guards against our own errors.
+	 */
 	if (len > sizeof(rx->small) - rx->small_have)
 		return KWARP_PERR_O_UNSPEC;
 	memcpy(rx->small + rx->small_have, data, len);
@@ -85,8 +92,9 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 }
 
 /*
- * Since the header was checked the region may have been revoked, by another stream or in
- * an earlier run, and even registered again with fewer rights.
+ * Place payload of a tagged segment. Unless rx->sure, check the region again: since the header was
+ * checked, another stream or an earlier receive run may have revoked it, and it may even have been
+ * registered again with fewer rights.
  */
 static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 len)
 {
@@ -102,14 +110,14 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 }
 
 /**
- * kwarp_rx_put - place what is not a segment's payload
+ * kwarp_rx_put - place octets that are not payload of a segment
  * @e: engine
- * @stag: region of ours
- * @addr: where in it
+ * @stag: local region
+ * @addr: address in that region
  * @data: octets
- * @len: their number
+ * @len: number of octets
  *
- * Return: KWARP_MEM_OK, or why not.
+ * Return: KWARP_MEM_OK, or the failed check.
  */
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len)
@@ -123,7 +131,7 @@ enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, cons
  * @data: the piece
  * @len: octets
  *
- * Return: KWARP_PERR_NONE, or what to terminate with.
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
 {

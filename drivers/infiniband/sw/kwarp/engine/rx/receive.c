@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The open receive: taken from the queue when a message begins, completed when it ends.
+ * The open receive is the one that the present Send or Immediate Data goes to. It is taken from the
+ * queue when the message begins and completed when it ends.
  */
 #include "receive.h"
 
@@ -12,7 +13,7 @@
  * @e: engine
  *
  * Context: socket lock held.
- * Return: KWARP_PERR_NONE, or what to terminate with.
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.
  */
 enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 {
@@ -25,7 +26,7 @@ enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 		e->ops->srq_limit(e);
 	switch (taken) {
 	case KWARP_TAKE_NONE:
-		return KWARP_PERR_DDP_U_NOBUF;	/* 5041-7.1-3 */
+		return KWARP_PERR_DDP_U_NOBUF;	/* none posted (5041-7.1-3) */
 	case KWARP_TAKE_CORRUPT:
 		return KWARP_PERR_LOCAL;
 	case KWARP_TAKE_BAD:
@@ -38,15 +39,18 @@ enum kwarp_perr kwarp_rx_open(struct kwarp_engine *e)
 	rx->rwqe_status = KWARP_WC_FLUSH_ERR;
 	rx->sge = 0;
 	rx->sge_off = 0;
-	/* A receive is open from here on, whatever becomes of this segment. */
+	/*
+	 * The receive is open from here on, even if this segment turns out to be bad: a flush has
+	 * to complete it.
+	 */
 	rx->q[KWARP_QN_SEND].open = true;
 	return KWARP_PERR_NONE;
 }
 
 /**
- * kwarp_rx_complete - complete the receive that is open
+ * kwarp_rx_complete - complete the open receive
  * @e: engine
- * @status: how
+ * @status: status of the completion
  * @len: octets of the message
  *
  * Context: socket lock held, or the stream is over.
@@ -69,7 +73,8 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_is_imm(h->opcode)) {
 		cqe.opcode = KWARP_WC_RECV_IMM;
-		memcpy(&cqe.imm, e->rx.small, sizeof(cqe.imm));	/* 7306-D-3, -4 */
+		/* first four octets (7306-D-3, -4) */
+		memcpy(&cqe.imm, e->rx.small, sizeof(cqe.imm));
 	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
 		cqe.flags = KWARP_CQE_SOLICITED;
@@ -80,7 +85,9 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 	kwarp_cq_notify(e->recv_cq, kwarp_cq_end(e->recv_cq, irqflags));
 }
 
-/* Complete the open receive.  No receiver is running. */
+/*
+ * Complete the open receive at the end of the stream. Context: no receive run is active any more.
+ */
 void kwarp_rx_flush(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive side: from parser events to placement and delivery.
+ * Receive side: handles what the parser reports: headers, payload, ends of segments.
  *
- * Context: under the socket lock, in softirq or in the socket owner's context.
- * The feeder of a stream with CRCs has verified the FPDU (skb.c): nothing is placed
- * before (5044-6-1).
+ * Context of all functions: socket lock held, in softirq or in the backlog or calls of the socket's
+ * owner. If the stream has CRCs, skb.c has verified the FPDU before, so nothing of a damaged one is
+ * placed (5044-6-1).
  */
 #include "segment.h"
 
@@ -23,7 +23,7 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	int i;
 
 	kwarp_fpdu_rx_init(&rx->fpdu, crc, markers);
-	/* 5041-4.3-13 */
+	/* The first MSN is 1 (5041-4.3-13). */
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
 	rx->target = KWARP_RXT_NONE;
@@ -46,7 +46,7 @@ static void rx_fail(struct kwarp_engine *e, enum kwarp_perr err)
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u8 *rreq = NULL;
 
-	/* Whatever has been said of this segment, nothing of it is placed. */
+	/* No payload of this segment is placed any more. */
 	e->rx.target = KWARP_RXT_NONE;
 	if (!has_header(err)) {
 		kwarp_engine_fail(e, err, NULL, 0, NULL);
@@ -76,7 +76,7 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
-	/* 5041-7.1-9 */
+	/* The message is longer than the receive (5041-7.1-9). */
 	if (end > rx->rwqe.len) {
 		rx->rwqe_status = KWARP_WC_LOC_LEN_ERR;
 		return KWARP_PERR_DDP_U_LONG;
@@ -86,8 +86,8 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 }
 
 /*
- * 7306-6.3-2: Immediate Data takes a receive, into which nothing is placed.  One that is open is a
- * Send's, which goes on with nothing but that.
+ * Immediate Data uses a receive, but places nothing in it (7306-6.3-2). If a receive is in use, an
+ * unfinished Send has it, and Immediate Data must not come between its segments.
  */
 static enum kwarp_perr begin_imm(struct kwarp_engine *e)
 {
@@ -109,14 +109,14 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 		return kwarp_op_is_imm(h->opcode) ? begin_imm(e) : begin_send(e);
 	if (h->qn == KWARP_QN_ATOMIC)
 		return kwarp_rx_begin_atomic(e);
-	/* 5040-6.1-10, 7306-5.2.1-9: more requests than the agreed IRD have no buffer there. */
+	/* The peer has sent more requests than the agreed IRD (5040-6.1-10, 7306-5.2.1-9). */
 	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
 		return KWARP_PERR_DDP_U_NOBUF;
 	rx->target = KWARP_RXT_SMALL;
 	return KWARP_PERR_NONE;
 }
 
-/* 5041-7.1-13: every segment, not only the first. */
+/* Check the target of every segment, not only of the first (5041-7.1-13). */
 static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -136,7 +136,7 @@ static enum kwarp_perr check_tagged(struct kwarp_engine *e, int rights)
 
 static enum kwarp_perr begin_write(struct kwarp_engine *e)
 {
-	/* 5041-5.2-14: a zero-length message's STag and TO are not looked at. */
+	/* STag and TO of a zero-length message are not checked (5041-5.2-14). */
 	if (!e->rx.fpdu.payload_len)
 		return KWARP_PERR_NONE;
 	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE))
@@ -155,7 +155,7 @@ static enum kwarp_perr begin_response(struct kwarp_engine *e)
 	if (!r || r->atomic)
 		return KWARP_PERR_O_OPCODE;
 	last = payload == r->left;
-	/* 5040-5.2.2-9: the response has to be the one that was asked for. */
+	/* The response has to be the one that was asked for (5040-5.2.2-9). */
 	if (payload > r->left || h->last != last)
 		return KWARP_PERR_DDP_T_BOUNDS;
 	if (!payload)
@@ -185,7 +185,7 @@ static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 
 /* ---------------------------------------------------------------- delivery */
 
-/* 5040-5.3-17 to -19, 5040-7.2-4, -5 */
+/* Send with Invalidate: invalidate the STag in the header (5040-5.3-17 to -19, 5040-7.2-4, -5). */
 static enum kwarp_perr invalidate(struct kwarp_engine *e)
 {
 	u32 stag = e->rx.fpdu.hdr.stag;
@@ -198,7 +198,7 @@ static enum kwarp_perr invalidate(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/* The message of the open receive is complete; the completion may be one too many. */
+/* The message is complete, and so is its receive. Its completion may have overflowed the CQ. */
 static enum kwarp_perr deliver_receive(struct kwarp_engine *e, u32 len)
 {
 	kwarp_rx_complete(e, KWARP_WC_SUCCESS, len);
@@ -221,21 +221,21 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 			return err;
 		}
 	}
-	/* 5041-5.4-4: MO plus payload of the last segment. */
+	/* Length of the message: MO plus payload of the last segment (5041-5.4-4). */
 	return deliver_receive(e, h->mo + rx->fpdu.payload_len);
 }
 
 /*
- * 7306-6.1-2, 7306-7-1: all that came before has been placed.  A program is told the length of the
- * Write, as with InfiniBand.  Consumers in the kernel are not: they take the length of a receive,
- * of whatever kind, for octets of their buffer that the peer has filled.
+ * Immediate Data is complete; all earlier messages have been placed (7306-6.1-2, 7306-7-1). A
+ * program gets the length of the Write before it in byte_len, as with InfiniBand. Kernel consumers
+ * get 0: they take byte_len of any receive for octets in their buffer.
  */
 static enum kwarp_perr end_imm(struct kwarp_engine *e)
 {
 	return deliver_receive(e, e->sq->user ? e->rx.written : 0);
 }
 
-/* The request waits for its turn; its header for a Terminate. */
+/* Queue the request for the transmit side, with its DDP header for a possible Terminate. */
 static void push_request(struct kwarp_engine *e)
 {
 	memcpy(kwarp_iread_tail(&e->iread)->raw_ddp, kwarp_fpdu_rx_raw(&e->rx.fpdu),
@@ -244,14 +244,14 @@ static void push_request(struct kwarp_engine *e)
 	e->rx.kick = true;
 }
 
-/* In this order: operation, right of the QP, region, alignment (7306-8.2-4 to -6). */
+/* Check in this order: operation, right of the QP, region, alignment (7306-8.2-4 to -6). */
 static enum kwarp_perr end_atomic_request(struct kwarp_engine *e)
 {
 	struct kwarp_iread *r = kwarp_iread_tail(&e->iread);
 	enum kwarp_perr err;
 
 	kwarp_atomic_req_decode(e->rx.small, &r->req);
-	if (!kwarp_atomic_op_known(r->req.op))	/* 7306-5.2.1-12 */
+	if (!kwarp_atomic_op_known(r->req.op))	/* unknown operation (7306-5.2.1-12) */
 		return KWARP_PERR_O_OPCODE;
 	if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_ATOMIC))
 		return KWARP_PERR_R_ACCESS;
@@ -271,7 +271,7 @@ static enum kwarp_perr end_read_request(struct kwarp_engine *e)
 	struct kwarp_rreq req;
 
 	kwarp_rreq_decode(rx->small, &req);
-	/* 5040-5.2.1-16 to -18: a zero-length Read names no buffer. */
+	/* A zero-length Read names no buffer (5040-5.2.1-16 to -18). */
 	if (req.size) {
 		if (!(READ_ONCE(e->access) & IB_ACCESS_REMOTE_READ))
 			return KWARP_PERR_R_ACCESS;
@@ -304,10 +304,10 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
 
-	/* Cut short, it still says what is wrong. */
+	/* A truncated Terminate still has its error code. */
 	kwarp_term_decode(rx->small, rx->small_have, &e->peer_term);
 	atomic_long_inc(&e->kdev->stats.term_received[kwarp_term_perr(&e->peer_term)]);
-	/* Pairs with kwarp_engine_short(). */
+	/* Pairs with the barrier in kwarp_engine_short(): peer_term is written before the flag. */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_SEEN, &e->flags);
 	trace_kwarp_terminate(e->ibqp, false, kwarp_term_short(&e->peer_term));
@@ -317,7 +317,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/* The first valid FPDU opens our sending half (RFC 5044 7.1.2 rule 5). */
+/* After the first valid FPDU a responder may send (RFC 5044 7.1.2 rule 5). */
 static void first_fpdu(struct kwarp_engine *e)
 {
 	set_bit(KWARP_E_RX_SEEN, &e->flags);
@@ -383,9 +383,9 @@ static enum kwarp_perr end_segment(struct kwarp_engine *e)
  * @data: the piece
  * @len: octets
  *
- * With CRCs: of one FPDU, that kwarp_fpdu_rx_verify() was told of.
+ * With CRCs the piece belongs to one FPDU, for which kwarp_fpdu_rx_verify() was called.
  *
- * Context: socket lock held.  After an error the rest is dropped (5041-7.1-22).
+ * Context: socket lock held. After an error the rest is dropped (5041-7.1-22).
  */
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 {
@@ -396,7 +396,10 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 	u32 n;
 
 	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
-		/* With CRCs we get one FPDU at a time, and the series has been tried (skb.c). */
+		/*
+		 * With CRCs the caller passes one FPDU at a time, and has tried
+		 * kwarp_rx_take_series() (skb.c).
+		 */
 		if (!f->hdr.last && !f->check_crc && kwarp_fpdu_rx_idle(f)) {
 			used = kwarp_rx_take_series(e, data, len);
 			data += used;
@@ -431,13 +434,13 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 }
 
 /**
- * kwarp_rx_end_run - the socket has given all it had
+ * kwarp_rx_end_run - end of a receive run: tcp_read_sock() has returned
  * @e: engine
  *
- * Lets go of what the run referenced.
+ * Drops the reference to the region that the run used.
  *
  * Context: socket lock held.
- * Return: true if there may be something to send: an answer, or what waited for one.
+ * Return: true if there may be something to send: an answer, or a request that waited for one.
  */
 bool kwarp_rx_end_run(struct kwarp_engine *e)
 {
@@ -453,7 +456,7 @@ bool kwarp_rx_end_run(struct kwarp_engine *e)
 	return kick;
 }
 
-/* Does a FIN here cut nothing off? */
+/* Is the stream between messages, so that a FIN here cuts nothing off? */
 static bool between_messages(const struct kwarp_engine *e)
 {
 	const struct kwarp_rx *rx = &e->rx;
@@ -464,9 +467,9 @@ static bool between_messages(const struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_eof - the peer has closed, or the connection is gone
+ * kwarp_rx_eof - the peer has closed its half, or the connection is lost
  * @e: engine
- * @reset: no FIN, or an error
+ * @reset: the connection is lost
  *
  * Context: socket lock held; may be called again.
  */
@@ -474,7 +477,10 @@ void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
 {
 	if (test_and_set_bit(reset ? KWARP_E_RST_SEEN : KWARP_E_FIN_SEEN, &e->flags))
 		return;
-	/* Behind an error of ours the parser stands anywhere: our Terminate goes first. */
+	/*
+	 * After a local error the parser may stand inside a message. That is no loss: our Terminate
+	 * is sent before we close.
+	 */
 	if (reset || (!test_bit(KWARP_E_FAILED, &e->flags) && !between_messages(e)))
 		e->ops->event(e, KWARP_QPE_LOST);
 	else

@@ -1,51 +1,54 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Header prediction: the middle of a long message.
+ * Header prediction for the middle of a long message.
  *
- * After a segment that is not its message's last, the next one of a sender that fills its
- * segments has the same length and the same header, but for the offset, which goes on by the
- * payload.  So its length field and header are compared, octet by octet, with those that are
- * expected.  If they are equal, all that was found right of the last header is right of this one
- * (opcode, versions, queue, MSN, STag, its place in the message), and what is left to check is
- * where the payload ends, its CRC, and the region, as kwarp_rx_place() does.
+ * After a segment that is not the last of its message, a sender that fills its segments sends one
+ * with the same length and the same header, except for the offset, which grows by the payload. So
+ * length field and header of the next FPDU are compared with the expected octets. If they are
+ * equal, all that was checked in the previous header is right here, too (opcode, versions, queue,
+ * MSN, STag, position in the message). What remains to be checked is the end of the payload, the
+ * CRC, and the region, by kwarp_rx_place().
  *
- * What is different in any way, or wrong, has not been touched when it is left to segment.c.
+ * If anything differs or is wrong, the FPDU is left untouched for segment.c.
  *
- * Context: socket lock held.
+ * Context of all functions: socket lock held. A receive run is one call of tcp_read_sock().
  */
 #include "series.h"
 
 #include "../../kwarp.h"
 #include "place.h"
 
-/* Octets that the message may go on for, without its last segment. */
+/* Payload that the message may still have, before its last segment. */
 static u64 message_room(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
 	const struct kwarp_ddp_hdr *h = &rx->fpdu.hdr;
 
-	if (!h->tagged)		/* 5041-7.1-9 */
+	if (!h->tagged)		/* no longer than the receive (5041-7.1-9) */
 		return h->qn == KWARP_QN_SEND && rx->q[KWARP_QN_SEND].open ?
 		       rx->rwqe.len - rx->q[KWARP_QN_SEND].mo : 0;
 	if (h->opcode == KWARP_OP_WRITE)
 		return READ_ONCE(e->access) & IB_ACCESS_REMOTE_WRITE ? U64_MAX : 0;
-	/* 5040-5.2.2-9: the last segment ends where the Read does. */
+	/* The last segment ends where the Read ends, and is not processed here (5040-5.2.2-9). */
 	return kwarp_readq_empty(&e->oread) ? 0 : kwarp_oread_head(&e->oread)->left - 1;
 }
 
-/* How many segments of that payload need no other check of their place (5041-7.1-13). */
+/*
+ * How many segments with @payload octets can be placed without another check of their position
+ * (5041-7.1-13)?
+ */
 static size_t max_segments(struct kwarp_engine *e, u32 payload)
 {
 	const struct kwarp_rx *rx = &e->rx;
 	u64 room = message_room(e);
 
-	/* Of a region that has to be checked again, kwarp_rx_place() checks this, too. */
+	/* If rx->sure is false, kwarp_rx_place() checks the region for each piece. */
 	if (rx->target == KWARP_RXT_TAGGED && rx->sure)
 		room = min(room, kwarp_mr_room(rx->mr, rx->addr));
 	return div_u64(room, payload);
 }
 
-/* As in skb.c: over the copy of the head, and the rest where it lies. */
+/* Compute the CRC over the copy of the head and the rest in place, as in skb.c. */
 static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 {
 	const u32 covered = wire - KWARP_MPA_CRC_LEN;
@@ -53,22 +56,22 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 	u32 crc = kwarp_mpa_crc_add(kwarp_mpa_crc_init(), head, head_len);
 
 	memcpy(trailer, data + covered, sizeof(trailer));
-	/* The copy is judged, whatever the compiler thinks of the original. */
+	/* Make the compiler use the copy: it must not read the original again. */
 	barrier();
 	return kwarp_mpa_crc_ok(trailer, kwarp_mpa_crc_add(crc, data + head_len,
 							   covered - head_len));
 }
 
 /*
- * Each run looks the region up, and checks it, with its first segment.  Deregistration waits for
- * the end of the run, but no segment that follows is accepted.
+ * Each receive run looks up and checks the region with its first segment. Deregistration waits for
+ * the end of the run, but segments that follow it are not accepted here.
  */
 static bool region_is_gone(const struct kwarp_rx *rx)
 {
 	return rx->target == KWARP_RXT_TAGGED && !(rx->mr && READ_ONCE(rx->mr->valid));
 }
 
-/* Place the payload, or nothing of it that counts. */
+/* Place the payload. If that fails, restore the state: octets that were written do not count. */
 static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -85,17 +88,20 @@ static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 	return false;
 }
 
-/* The next FPDU, if it is as expected. */
+/* Process the next FPDU if it is as expected. */
 static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data, u32 wire)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u32 head_len = KWARP_MPA_LEN_FIELD + kwarp_ddp_len(f->hdr.tagged);
-	/* What every header has, compared without a call, and what only the longer one has. */
+	/*
+	 * Octets that both kinds of header have; for a constant length the compiler inlines
+	 * memcmp().
+	 */
 	const u32 common = KWARP_MPA_LEN_FIELD + KWARP_DDP_TAGGED_LEN;
 	u8 head[KWARP_FPDU_FIELDS];
 
 	memcpy(head, data, sizeof(head));
-	/* The copy is judged, whatever the compiler thinks of the original. */
+	/* Make the compiler use the copy: it must not read the original again. */
 	barrier();
 	if (memcmp(head, expected, common) ||
 	    (!f->hdr.tagged &&
@@ -106,7 +112,7 @@ static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data
 	return place_whole(e, data + head_len);
 }
 
-/* 5041-5.2-7: what follows begins where this one ends. */
+/* The next segment begins where this one ends (5041-5.2-7). */
 static void account_fpdu(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -127,12 +133,12 @@ static void account_fpdu(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_take_series - take FPDUs that are as the one before them lets expect
- * @e: engine, between FPDUs
+ * kwarp_rx_take_series - process FPDUs whose headers can be predicted from the one before
+ * @e: engine; the parser is between FPDUs
  * @data: a piece of the stream
  * @len: its octets
  *
- * Return: octets used, of whole FPDUs; 0 if the next one is kwarp_rx_feed()'s.
+ * Return: octets used, of whole FPDUs; 0 if the caller has to use kwarp_rx_feed().
  */
 size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {

@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From skbs to the parser.
+ * Passes octets from TCP's skbs to the parser.
  *
- * Without CRCs octets are handed on as they lie.  With CRCs an FPDU is verified as a
- * whole before any octet of it is placed (5044-6-1).  It stays with TCP until all of it
- * has come, and is verified there, in one piece, in several, or in several skbs: nothing
- * is allocated and nothing but its head and trailer is copied.
+ * Without CRCs octets are passed on as they come. With CRCs an FPDU is verified as a whole before
+ * any octet of it is placed (5044-6-1). It stays in TCP's receive queue until it is complete, and
+ * is verified there, whether it lies in one piece of memory, in several, or in several skbs: no
+ * memory is allocated, and only its head and trailer are copied.
  *
- * Each FPDU is taken in these steps:
+ * An FPDU is processed in these steps:
  *
- * 1. its first octets are copied, which tells its length;
- * 2. if it is not there as a whole, rx.want says how many octets it takes and TCP keeps it
- *    (sock.c makes TCP wake us when they are there); the copy is forgotten;
- * 3. its trailer is copied, the CRC is computed over the copy of its head and over the
- *    rest where it lies, and both are compared;
- * 4. the parser gets the head from the copy and the rest where it lies.
+ * 1. its first octets are copied, and its length is read from the copy;
+ * 2. if it is not complete, rx.want is set to its length, and it stays with TCP (sock.c makes TCP
+ *    call data_ready when it is complete); the copy is dropped;
+ * 3. its trailer is copied, the CRC is computed over the copy of its head and over the rest in
+ *    place, and compared;
+ * 4. the parser gets the head from the copy and the rest in place.
  *
- * Those of the middle of a long message, in one piece, are taken by series.c without a parser; the
- * same is copied, and the CRC is computed in the same way.
+ * FPDUs in the middle of a long message that lie in one piece are processed by series.c without a
+ * parser; it copies the same parts and checks the CRC in the same way.
  *
- * So octets that decide something are read once, although a sender on the same host may
- * change them meanwhile (see fpdu_rx.h).  Payload is read twice, for the CRC and for
- * placement.  A sender that changes it in between places what it might as well have sent
- * with a right CRC; where it goes and how much of it there is comes from the copies.
+ * So all octets that are interpreted are read from a copy, once, although a sender on the same host
+ * may change the skb meanwhile (see fpdu_rx.h). Payload is read twice, for the CRC and for
+ * placement. A sender that changes it in between only places what it could have sent with a right
+ * CRC; address and length come from the copies.
  *
- * TCP cannot keep what it has no memory for.  If the window closes on an FPDU that is not
- * complete, because it comes in many small segments or because memory is short, nothing
- * would ever open it again.  Then process context allocates a stash, and octets go there
- * until the FPDU is complete (kwarp_rx_make_stash()).
+ * TCP cannot keep an incomplete FPDU if its window closes before the FPDU is complete, because it
+ * arrives in many small segments or because memory is short. No further octet would come. Then
+ * process context allocates the stash, a buffer to which octets are copied until the FPDU is
+ * complete (kwarp_rx_make_stash()).
  *
- * Context: socket lock held.
+ * Context of all functions: socket lock held.
  */
 #include "skb.h"
 
@@ -46,13 +46,13 @@
 #include "series.h"
 
 /**
- * struct reader - a place in the receive queue
+ * struct reader - a position in the receive queue
  * @queue: the queue
- * @skb: its first skb
- * @offset: octet in it
- * @left: octets from there on that may be used
- * @more: octets in later skbs may be looked at, too
- * @bad: it has met octets that cannot be read
+ * @skb: skb that holds the position
+ * @offset: octet of that skb
+ * @left: octets of that skb that may be read, from @offset on
+ * @more: octets of later skbs may be read, too
+ * @bad: octets were met that cannot be read
  */
 struct reader {
 	const struct sk_buff_head *queue;
@@ -64,8 +64,8 @@ struct reader {
 };
 
 /*
- * On to the next skb.  A retransmission that reached further may have left octets in it
- * that have been seen already.  False at the end of the queue.
+ * Go to the next skb. After a retransmission its first octets may be ones that were processed
+ * before: skip them. Return: false at the end of the queue.
  */
 static bool next_skb(struct reader *r)
 {
@@ -82,7 +82,7 @@ static bool next_skb(struct reader *r)
 	return true;
 }
 
-/* Pass over @len octets; false if there are fewer. */
+/* Skip @len octets. Return: false if there are fewer. */
 static bool pass(struct reader *r, u32 len)
 {
 	while (len > r->left) {
@@ -95,7 +95,7 @@ static bool pass(struct reader *r, u32 len)
 	return true;
 }
 
-/* Octets copied, as many as there are of @len, and passed over. */
+/* Copy up to @len octets and skip them. Return: octets copied. */
 static u32 copy_out(struct reader *r, u8 *to, u32 len)
 {
 	u32 done = 0, n;
@@ -114,7 +114,7 @@ static u32 copy_out(struct reader *r, u8 *to, u32 len)
 	return done;
 }
 
-/* Of @len octets of this skb; false if they cannot be read. */
+/* Continue @crc over @len octets of this skb. Return: false if they cannot be read. */
 static bool crc_skb(const struct reader *r, u32 len, u32 *crc)
 {
 	struct skb_seq_state st;
@@ -126,7 +126,7 @@ static bool crc_skb(const struct reader *r, u32 len, u32 *crc)
 		n = skb_seq_read(used, &data, &st);
 		if (!n)
 			break;
-		/* What it gives ends with the piece, not with the range asked for. */
+		/* A piece from skb_seq_read() may extend beyond the range that was asked for. */
 		n = min(n, len - used);
 		*crc = kwarp_mpa_crc_add(*crc, data, n);
 		used += n;
@@ -135,7 +135,10 @@ static bool crc_skb(const struct reader *r, u32 len, u32 *crc)
 	return used == len;
 }
 
-/* Continue @crc over @len octets and pass over them; false if there are fewer. */
+/*
+ * Continue @crc over @len octets and skip them. Return: false if there are fewer or they cannot be
+ * read.
+ */
 static bool crc_over(struct reader *r, u32 len, u32 *crc)
 {
 	u32 n;
@@ -158,12 +161,12 @@ static bool crc_over(struct reader *r, u32 len, u32 *crc)
 /* ----------------------------------------------------------- one FPDU at a time */
 
 /**
- * struct head - what has been copied of an FPDU
- * @octets: its first octets; all of them if it is shorter
- * @have: their number
- * @len: octets of length field, DDP header and their marker
- * @wire: octets of the FPDU
- * @trailer: its CRC
+ * struct head - copy of an FPDU's first octets and trailer
+ * @octets: first octets; all of them if the FPDU is shorter
+ * @have: octets in @octets
+ * @len: octets of length field, DDP header and a marker among them
+ * @wire: octets of the whole FPDU
+ * @trailer: CRC field
  */
 struct head {
 	u8 octets[KWARP_FPDU_HEAD];
@@ -173,7 +176,7 @@ struct head {
 	u8 trailer[KWARP_MPA_CRC_LEN];
 };
 
-/* Is the FPDU whose first octets have been copied there as a whole? */
+/* Is the FPDU complete, whose first octets are in @h? @there: octets received. */
 static bool whole(struct kwarp_engine *e, struct head *h, u32 there)
 {
 	h->wire = kwarp_fpdu_rx_wire_len(&e->rx.fpdu, h->octets, h->have);
@@ -184,7 +187,7 @@ static bool whole(struct kwarp_engine *e, struct head *h, u32 there)
 	return true;
 }
 
-/* An FPDU that is there as a whole begins: it is verified, and its head is parsed. */
+/* Start processing a complete FPDU: verify its CRC and parse its head. */
 static void begin(struct kwarp_engine *e, const struct head *h, u32 crc)
 {
 	e->rx.want = 0;
@@ -199,7 +202,7 @@ static u32 head_crc(const struct head *h)
 	return kwarp_mpa_crc_add(kwarp_mpa_crc_init(), h->octets, h->len);
 }
 
-/* It lies at @data, in one piece, or begins there with as many octets as tell. */
+/* Try an FPDU in one piece of memory at @data. Return: true if it is complete and was started. */
 static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct head h = { .have = min_t(u32, len, sizeof(h.octets)) };
@@ -209,7 +212,7 @@ static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 		memcpy(h.octets, data, sizeof(h.octets));
 	else
 		memcpy(h.octets, data, len);
-	/* The copy is judged, whatever the compiler thinks of the original. */
+	/* Make the compiler use the copy: it must not read the original again. */
 	barrier();
 	if (!whole(e, &h, len))
 		return false;
@@ -220,7 +223,10 @@ static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 	return true;
 }
 
-/* Go over what follows the head for the CRC, and copy the trailer; false if it is not there. */
+/*
+ * Compute the CRC over what follows the head, and copy the trailer. Return: false if octets are
+ * missing or cannot be read.
+ */
 static bool check_rest(struct reader *r, struct head *h, u32 *crc)
 {
 	return pass(r, h->len) &&
@@ -229,8 +235,9 @@ static bool check_rest(struct reader *r, struct head *h, u32 *crc)
 }
 
 /*
- * It may lie in several pieces and in several skbs.  False if not all of it is there, or if
- * the stream is over because it cannot be read.
+ * Try an FPDU that may lie in several pieces of memory and several skbs. Return: true if it is
+ * complete and was started; false if octets are missing, or if it cannot be read and the stream has
+ * failed for that.
  */
 static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 {
@@ -248,16 +255,19 @@ static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 			return true;
 		}
 	}
-	/* It ends with a FIN that was counted: judge_end() finds that it is cut off. */
+	/*
+	 * Octets are missing: a FIN was counted as one in @there. judge_end() will find that the
+	 * FIN cuts off an FPDU.
+	 */
 	if (!r.bad && !first.bad)
 		return false;
-	/* No later call could read it either, and nobody would wake us for one. */
+	/* These octets will not become readable, and no event would call us again. */
 	e->rx.want = 0;
 	kwarp_engine_lost(e);
 	return false;
 }
 
-/* Octets used, up to the end of the FPDU. */
+/* Pass octets of a started FPDU to the parser. Return: octets used, at most to its end. */
 static u32 feed_begun(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -272,9 +282,9 @@ static u32 feed_begun(struct kwarp_engine *e, const u8 *data, u32 len)
 /* ------------------------------------------------------------------- the stash */
 
 /*
- * If TCP's memory or the cgroup's is used up nobody pays for a few of them: TCP, too, keeps some
- * octets for each connection then, while to have no stash is the end of this one, and any
- * program can use that memory up.
+ * Charge the stash to the socket. If the limit of TCP or of the cgroup is reached, a few stashes of
+ * a device may exist without being charged. TCP too keeps some octets for each connection in that
+ * case. Without a stash the connection would have to end, and any program can use up that memory.
  */
 static bool stash_pay(struct kwarp_engine *e)
 {
@@ -293,7 +303,7 @@ static void stash_pay_back(struct kwarp_engine *e)
 		atomic_dec(&e->kdev->stashes_unpaid);
 }
 
-/* Of single pages: more would come in a block of twice the size. */
+/* __vmalloc() uses single pages here; kmalloc() would need a block of twice the size. */
 static bool stash_alloc(struct kwarp_engine *e)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
@@ -312,11 +322,11 @@ static bool stash_alloc(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_make_stash - get room for an FPDU that TCP cannot keep
+ * kwarp_rx_make_stash - allocate a buffer for an FPDU that TCP cannot keep
  * @e: engine
  *
  * Context: process, socket lock held; may sleep.
- * Return: false if there is no memory.
+ * Return: true if octets will be copied to the stash; false if there is no memory.
  */
 bool kwarp_rx_make_stash(struct kwarp_engine *e)
 {
@@ -324,7 +334,10 @@ bool kwarp_rx_make_stash(struct kwarp_engine *e)
 	unsigned int noio;
 
 	if (!s->buf) {
-		/* Storage may sit on top: no allocation of ours waits for I/O. */
+		/*
+		 * A block device or file system may depend on this stream, so allocations must not
+		 * wait for I/O.
+		 */
 		noio = memalloc_noio_save();
 		s->use = stash_alloc(e);
 		memalloc_noio_restore(noio);
@@ -335,10 +348,10 @@ bool kwarp_rx_make_stash(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_free_stash - give it back when its FPDU has been processed
+ * kwarp_rx_free_stash - free the stash when its FPDU has been processed
  * @e: engine
  *
- * At once: peers decide how many streams have one.
+ * The stash is not kept for later, because peers decide how many streams need one.
  *
  * Context: socket lock held, no piece of an skb mapped.
  */
@@ -354,7 +367,7 @@ void kwarp_rx_free_stash(struct kwarp_engine *e)
 	atomic_dec(&e->kdev->stashes_now);
 }
 
-/* Octets of the FPDU in the stash, or up to where they tell. */
+/* Length of the FPDU in the stash; as long as that is unknown, octets needed to know it. */
 static u32 stash_wants(const struct kwarp_engine *e)
 {
 	const struct kwarp_rx_stash *s = &e->rx.stash;
@@ -363,7 +376,10 @@ static u32 stash_wants(const struct kwarp_engine *e)
 	return len ? len : KWARP_FPDU_MIN;
 }
 
-/* Octets used, up to the end of the FPDU. */
+/*
+ * Copy octets to the stash, and process its FPDU when it is complete. Return: octets used, at most
+ * to the end of the FPDU.
+ */
 static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;
@@ -382,7 +398,7 @@ static u32 stash_fill(struct kwarp_engine *e, const u8 *data, u32 len)
 
 /* ------------------------------------------------------------------------- skbs */
 
-/* Octets used of the piece at @data, where @r stands; 0 if they stay with TCP. */
+/* Process octets at @data, the position of @r. Return: octets used; 0 if they stay with TCP. */
 static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 			const struct reader *r, u32 there)
 {
@@ -399,11 +415,11 @@ static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 	}
 	if (begin_here(e, data, len) || begin_across(e, *r, there))
 		return feed_begun(e, data, len);
-	/* What cannot be read has ended the stream, and what follows is dropped. */
+	/* If unreadable octets have ended the stream, drop what follows. */
 	return test_bit(KWARP_E_RX_STOP, &e->flags) ? len : 0;
 }
 
-/* Octets used of a piece; fewer than @len if the rest stays with TCP. */
+/* Process a piece of memory. Return: octets used; fewer than @len if the rest stays with TCP. */
 static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 		      struct reader *r, u32 *there)
 {
@@ -414,7 +430,7 @@ static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 		return len;
 	}
 	while (used < len) {
-		/* 5041-7.1-22: after an error the rest is dropped. */
+		/* After an error the rest is dropped (5041-7.1-22). */
 		if (test_bit(KWARP_E_RX_STOP, &e->flags))
 			return len;
 		n = feed_checked(e, data + used, len - used, r, *there);
@@ -428,10 +444,10 @@ static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 }
 
 /**
- * struct pieces - an skb, piece by piece
- * @st: where the kernel's reader stands
- * @next: what it has given and nobody has had
- * @n: octets of that, 0 if there is none
+ * struct pieces - iterates over an skb, piece by piece
+ * @st: state of skb_seq_read()
+ * @next: piece that was read ahead and not yet returned
+ * @n: octets of that piece; 0: none
  */
 struct pieces {
 	struct skb_seq_state st;
@@ -440,12 +456,12 @@ struct pieces {
 };
 
 /*
- * As many octets as lie one after the other in memory.  What a sender on this machine has given to
- * TCP as one block comes back page by page, since TCP makes a frag of each.  0 if they cannot be
- * read.
+ * Get the next piece: as many octets as are contiguous in memory. If a sender on this machine has
+ * given TCP one block, TCP makes a frag of each page, and these are joined here again. Return:
+ * octets in the piece; 0 if they cannot be read.
  *
- * The reader has gone on when we use what it gave before.  That it may have unmapped that means
- * nothing here: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
+ * When the piece is used, skb_seq_read() has gone on and may have unmapped it. That does no harm:
+ * all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
  */
 static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 {
@@ -460,7 +476,7 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 		n += p->n;
 		p->n = 0;
 	}
-	/* What the reader gives ends with the frag, not with the range asked for. */
+	/* A piece from skb_seq_read() may extend beyond the range that was asked for. */
 	return min(n, len - used);
 }
 
@@ -469,16 +485,15 @@ static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
  * @e: engine
  * @queue: receive queue
  * @skb: its first skb
- * @offset: first octet in it
- * @len: octets that may be used; if they end before the skb does, nothing behind them is
- *	looked at
- * @there: octets in order from @offset on, later skbs included; may be a few too many
+ * @offset: first octet to process in that skb
+ * @len: octets of @skb that may be used; if they end before @skb does, no octet after them is read
+ * @there: octets received in order from @offset on, including later skbs; may be a few too many
  *
- * All is used, wanted or not, but an FPDU of a stream with CRCs that is not complete.
+ * All octets are used, also those that are dropped, except an incomplete FPDU of a stream with
+ * CRCs.
  *
  * Context: socket lock held.
- * Return: octets used; if fewer than @len, rx.want says how many the FPDU takes that
- * begins behind them.
+ * Return: octets used. If fewer than @len, an incomplete FPDU follows, and rx.want is its length.
  */
 int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		 struct sk_buff *skb, u32 offset, u32 len, u32 there)
@@ -491,7 +506,7 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 	u32 used = 0, n, took;
 	const u8 *data;
 
-	/* Once for a stream: others read the flags all the time. */
+	/* Write the flag once only: other processors read e->flags all the time. */
 	if (unlikely(!test_bit(KWARP_E_RX_ANY, &e->flags)))
 		set_bit(KWARP_E_RX_ANY, &e->flags);
 	if (test_bit(KWARP_E_RX_STOP, &e->flags))
@@ -502,7 +517,7 @@ int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 	while (used < len) {
 		n = next_piece(&pieces, used, len, &data);
 		if (!n) {
-			/* Not in memory of ours (devmem TCP): nobody can parse that. */
+			/* The payload is in device memory (devmem TCP) and cannot be parsed. */
 			kwarp_engine_lost(e);
 			used = len;
 			break;
