@@ -115,7 +115,7 @@ static void start_tx(struct kwarp_engine *e, const struct kwarp_stream_params *p
 	kwarp_coalesce_reset(e);
 }
 
-static void take_queues(struct kwarp_engine *e, const struct kwarp_stream_params *p)
+static void attach_queues(struct kwarp_engine *e, const struct kwarp_stream_params *p)
 {
 	e->oread = p->readqs->out;
 	e->iread = p->readqs->in;
@@ -146,7 +146,7 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 
 	might_sleep();
 	kwarp_tx_claim(e);
-	take_queues(e, p);
+	attach_queues(e, p);
 	e->sink_rights = kwarp_sink_rights(p->strict);
 	start_tx(e, p);
 	kwarp_rx_init(e, p->crc, p->rx_markers);

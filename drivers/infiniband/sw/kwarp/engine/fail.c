@@ -13,7 +13,7 @@
  * Record the error. Return: true for the stream's first error, the only one to be reported
  * (5040-7.1-7).
  */
-static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
+static bool latch_error(struct kwarp_engine *e, enum kwarp_perr perr)
 {
 	/*
 	 * Stop receiving before the error is visible: a context that sees KWARP_E_FAILED may rely
@@ -29,7 +29,7 @@ static bool latch(struct kwarp_engine *e, enum kwarp_perr perr)
 /* The connection is lost: the stream ends without a Terminate. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
-	if (!latch(e, KWARP_PERR_MPA_LOST))
+	if (!latch_error(e, KWARP_PERR_MPA_LOST))
 		return;
 	trace_kwarp_error(e->ibqp, kwarp_perr_name(KWARP_PERR_MPA_LOST),
 			  kwarp_perr_short(KWARP_PERR_MPA_LOST));
@@ -49,7 +49,7 @@ void kwarp_engine_lost(struct kwarp_engine *e)
 void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *raw,
 		       u16 seg_len, const u8 *rreq)
 {
-	if (!latch(e, perr))
+	if (!latch_error(e, perr))
 		return;
 	atomic_long_inc(&e->kdev->stats.errors[perr]);
 	trace_kwarp_error(e->ibqp, kwarp_perr_name(perr), kwarp_perr_short(perr));

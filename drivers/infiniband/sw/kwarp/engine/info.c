@@ -15,12 +15,12 @@
  * Entries of a queue that are posted and not completed. The producer index may be in user memory
  * and wrong, so the result is limited to the size of the queue.
  */
-static u32 used(const struct kwarp_ring *ring, u32 from)
+static u32 ring_used(const struct kwarp_ring *ring, u32 from)
 {
 	return min(READ_ONCE(ring->hdr->prod) - from, kwarp_ring_size(ring));
 }
 
-static u32 waiting(const struct kwarp_readq *q)
+static u32 readq_waiting(const struct kwarp_readq *q)
 {
 	return READ_ONCE(q->tail) - READ_ONCE(q->head);
 }
@@ -34,8 +34,8 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 	info->align = e->tx.align;
 	info->ord = e->oread.depth;
 	info->ird = e->iread.depth;
-	info->out_reads = waiting(&e->oread);
-	info->in_reads = waiting(&e->iread);
+	info->out_reads = readq_waiting(&e->oread);
+	info->in_reads = readq_waiting(&e->iread);
 	/* Argument 2 of getname(): the peer's address, even if the connection is gone. */
 	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->local, 0);
 	e->sock->ops->getname(e->sock, (struct sockaddr *)&info->remote, 2);
@@ -54,10 +54,10 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *info)
 {
 	might_sleep();
-	info->sq_used = used(&e->sq->ring, READ_ONCE(e->sq->retired));
+	info->sq_used = ring_used(&e->sq->ring, READ_ONCE(e->sq->retired));
 	/* The ring of an SRQ may be replaced at any time. It is reported with the SRQ. */
 	if (!e->rq_shared)
-		info->rq_used = used(&e->rq->ring, READ_ONCE(e->rq->next));
+		info->rq_used = ring_used(&e->rq->ring, READ_ONCE(e->rq->next));
 	info->held = READ_ONCE(e->tx.coalesce.on);
 	info->error = kwarp_perr_name(READ_ONCE(e->perr));
 	if (test_bit(KWARP_E_TERM_SEEN, &e->flags)) {

@@ -44,7 +44,7 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
  * May a callback send? Not while a process owns the socket: TCP would process the backlog inside
  * the owner's call, perhaps this very backlog. Then the work item sends.
  */
-static enum kwarp_tx_from callback_may(const struct sock *sk)
+static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 {
 	return sock_owned_by_user_nocheck(sk) ? KWARP_TX_FROM_ANY : KWARP_TX_FROM_SOCKET;
 }
@@ -147,7 +147,7 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	if (unlikely(e->stash_wait.waits) && !out_of_room(e, sk))
 		end_stash_wait(e);
 	if (kwarp_rx_end_run(e))
-		kwarp_tx_kick(e, callback_may(sk));
+		kwarp_tx_kick(e, callback_may_send(sk));
 	judge_end(e, sk);
 }
 
@@ -159,7 +159,7 @@ static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 		e->ops->poll(e);
 }
 
-static void data_ready(struct sock *sk)
+static void engine_data_ready(struct sock *sk)
 {
 	struct kwarp_engine *e;
 
@@ -176,7 +176,7 @@ static void data_ready(struct sock *sk)
  * back. Then we append to the queue that TCP is sending from; TCP reads that queue again for each
  * segment.
  */
-static void write_space(struct sock *sk)
+static void engine_write_space(struct sock *sk)
 {
 	struct kwarp_engine *e;
 
@@ -186,7 +186,7 @@ static void write_space(struct sock *sk)
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 		/* While TCP builds a path MTU probe, its queue must not grow under it. */
 		kwarp_tx_kick(e, inet_csk(sk)->icsk_mtup.enabled ? KWARP_TX_FROM_ANY :
-								   callback_may(sk));
+								   callback_may_send(sk));
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -195,7 +195,7 @@ static void write_space(struct sock *sk)
  * TCP reports a FIN before the data that came with it can be read, and may report a reset without
  * the socket lock. Both are handled in process context.
  */
-static void state_change(struct sock *sk)
+static void engine_state_change(struct sock *sk)
 {
 	struct kwarp_engine *e;
 
@@ -232,10 +232,10 @@ int kwarp_sock_install(struct kwarp_engine *e, struct socket *sock)
 		e->saved.error_report = sk->sk_error_report;
 		e->saved.rcvlowat = sk->sk_rcvlowat;
 		sk->sk_user_data = e;
-		sk->sk_data_ready = data_ready;
-		sk->sk_write_space = write_space;
-		sk->sk_state_change = state_change;
-		sk->sk_error_report = state_change;
+		sk->sk_data_ready = engine_data_ready;
+		sk->sk_write_space = engine_write_space;
+		sk->sk_state_change = engine_state_change;
+		sk->sk_error_report = engine_state_change;
 		ret = 0;
 	}
 	write_unlock_bh(&sk->sk_callback_lock);

@@ -135,32 +135,32 @@ void kwarp_tcp_uncharge(struct socket *sock, int octets)
 }
 
 /**
- * kwarp_tcp_run - call a function under the socket lock
+ * kwarp_tcp_call_locked - call a function under the socket lock
  * @sock: connected socket
- * @run: what
- * @e: its argument
+ * @fn: function to call
+ * @e: argument of @fn
  *
  * Context: softirq.
  * Return: true if the function was called; false if a process owns the socket.
  */
-bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		   struct kwarp_engine *e)
+bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			   struct kwarp_engine *e)
 {
 	bool ours;
 
 	bh_lock_sock(sock->sk);
 	ours = !sock_owned_by_user(sock->sk);
 	if (ours)
-		run(e);
+		fn(e);
 	bh_unlock_sock(sock->sk);
 	return ours;
 }
 
 /**
- * kwarp_tcp_try_run - the same, for a kernel consumer that posts: never waits for the lock
+ * kwarp_tcp_try_call_locked - the same, for a kernel consumer that posts: never waits for the lock
  * @sock: connected socket
- * @run: what
- * @e: its argument
+ * @fn: function to call
+ * @e: argument of @fn
  *
  * The consumer may hold a lock that our upcalls take while the socket lock is held. Waiting here
  * for the socket lock could deadlock.
@@ -168,8 +168,8 @@ bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
  * Context: a task with interrupts enabled that holds no lock of this module.
  * Return: true if the function was called; false if another context has the socket.
  */
-bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		       struct kwarp_engine *e)
+bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			       struct kwarp_engine *e)
 {
 	struct sock *sk = sock->sk;
 	bool ours;
@@ -181,7 +181,7 @@ bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
 	}
 	ours = !sock_owned_by_user(sk);
 	if (ours)
-		run(e);
+		fn(e);
 	spin_unlock(&sk->sk_lock.slock);
 	local_bh_enable();
 	return ours;

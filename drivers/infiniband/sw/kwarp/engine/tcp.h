@@ -11,10 +11,10 @@ struct socket;
 int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked);
 bool kwarp_tcp_charge(struct socket *sock, int octets);
 void kwarp_tcp_uncharge(struct socket *sock, int octets);
-bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		       struct kwarp_engine *e);
-bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		   struct kwarp_engine *e);
+bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			       struct kwarp_engine *e);
+bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			   struct kwarp_engine *e);
 void kwarp_tcp_shutdown(struct socket *sock);
 bool kwarp_tcp_writable(struct socket *sock);
 u32 kwarp_tcp_emss(const struct socket *sock);

@@ -166,14 +166,14 @@ struct kwarp_pace {
  * @ns: time to the timer's first look, nanoseconds; 0: never hold; does not change during a stream
  * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
  *	runner's
- * @left: that doorbell was rung for entries that the runner had not taken yet; the runner's
+ * @for_waiting: that doorbell was rung for entries that the runner had not taken yet; the runner's
  * @realtime: the program that rang has a real-time policy; the runner's
  * @polls: how often the program had polled at the last decision; the runner's
  * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
  * @on: the queue is held, and on its CQ's list; under that list's lock, READ_ONCE without. For
  *	streams of libsiw see tx/pace.c
  * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
- * @deeds: number of polls and doorbells up to the timer's last look
+ * @activity: number of polls and doorbells up to the timer's last look
  * @waits: number of looks in a row that found a request posted without a doorbell
  * @unused: number of looks in a row that found none
  * @turn: number of the last round of looks in which this stream was looked at
@@ -184,12 +184,12 @@ struct kwarp_coalesce {
 	void (*send)(struct kwarp_engine *e);
 	u64 ns;
 	bool rung;
-	bool left;
+	bool for_waiting;
 	bool realtime;
 	bool on;
 	u32 polls;
 	u32 rung_at;
-	u32 deeds;
+	u32 activity;
 	u32 waits;
 	u32 unused;
 	u32 turn;

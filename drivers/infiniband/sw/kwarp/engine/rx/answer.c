@@ -25,8 +25,8 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 	if (!done.rtr)
 		kwarp_sq_answered(e->sq, done.sq_index);
 	/*
-	 * Pairs with held_back(): either held_back() sees the free place, or this function sees the
-	 * flag that it has set.
+	 * Pairs with sq_must_wait(): either sq_must_wait() sees the free place, or this function
+	 * sees the flag that it has set.
 	 */
 	smp_mb();
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||
@@ -80,7 +80,7 @@ enum kwarp_perr kwarp_rx_end_atomic(struct kwarp_engine *e)
  * Find the outstanding request whose DDP header the Terminate returns. Return: NULL if there is
  * none.
  */
-static struct kwarp_oread *named(struct kwarp_engine *e)
+static struct kwarp_oread *named_request(struct kwarp_engine *e)
 {
 	struct kwarp_ddp_hdr hdr = { .tagged = true };
 
@@ -96,7 +96,7 @@ static struct kwarp_oread *named(struct kwarp_engine *e)
  * believed: siw's Terminate has an arbitrary MSN, but a right Read Request header, though the sink
  * offset may have been advanced (RFC 5040 section 4.8). If the STags disagree, the oldest request.
  */
-static struct kwarp_oread *blamed(struct kwarp_engine *e)
+static struct kwarp_oread *blamed_request(struct kwarp_engine *e)
 {
 	const struct kwarp_term *term = &e->peer_term;
 	struct kwarp_oread *r;
@@ -104,7 +104,7 @@ static struct kwarp_oread *blamed(struct kwarp_engine *e)
 
 	if (kwarp_readq_empty(&e->oread))
 		return NULL;
-	r = named(e);
+	r = named_request(e);
 	if (term->has_rdmap) {
 		kwarp_rreq_decode(term->rreq, &req);
 		if (!r || r->atomic || r->stag != req.sink_stag)
@@ -125,7 +125,7 @@ void kwarp_rx_blame(struct kwarp_engine *e)
 {
 	const struct kwarp_term *term = &e->peer_term;
 	const bool access = term->has_rdmap || (term->layer == 0 && term->etype == 1);
-	const struct kwarp_oread *r = blamed(e);
+	const struct kwarp_oread *r = blamed_request(e);
 
 	if (r)
 		kwarp_sq_failed(e->sq, r->sq_index,

@@ -32,8 +32,8 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
  * Check the access and copy one piece. The region cannot be revoked in between: see
  * kwarp_mr_begin().
  */
-static enum kwarp_mem_err place(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
-				u32 stag, u64 addr, int rights, const u8 *data, u32 len)
+static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
+				      u32 stag, u64 addr, int rights, const u8 *data, u32 len)
 {
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
 	enum kwarp_mem_err err;
@@ -61,8 +61,8 @@ static enum kwarp_perr place_receive(struct kwarp_engine *e, const u8 *data, u32
 		const struct kwarp_sge *s = &rx->rwqe.sge[rx->sge];
 		u32 n = min(len, s->length - rx->sge_off);
 
-		if (n && place(e, e->recv_mem, s->lkey, s->addr + rx->sge_off,
-			       IB_ACCESS_LOCAL_WRITE, data, n) != KWARP_MEM_OK) {
+		if (n && place_piece(e, e->recv_mem, s->lkey, s->addr + rx->sge_off,
+				     IB_ACCESS_LOCAL_WRITE, data, n) != KWARP_MEM_OK) {
 			rx->rwqe_status = KWARP_WC_LOC_PROT_ERR;
 			return KWARP_PERR_LOCAL;
 		}
@@ -102,7 +102,7 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 
 	if (likely(rx->sure))
 		kwarp_mr_write(rx->mr, rx->addr, data, len);
-	else if (place(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
+	else if (place_piece(e, &e->mem, rx->fpdu.hdr.stag, rx->addr, rx->rights, data, len) !=
 		 KWARP_MEM_OK)
 		return KWARP_PERR_DDP_T_STAG;
 	rx->addr += len;
@@ -122,7 +122,7 @@ static enum kwarp_perr place_tagged(struct kwarp_engine *e, const u8 *data, u32 
 enum kwarp_mem_err kwarp_rx_put(struct kwarp_engine *e, u32 stag, u64 addr, const void *data,
 				u32 len)
 {
-	return place(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, data, len);
+	return place_piece(e, &e->mem, stag, addr, IB_ACCESS_LOCAL_WRITE, data, len);
 }
 
 /**

@@ -186,7 +186,7 @@ static enum kwarp_perr begin_segment(struct kwarp_engine *e)
 /* ---------------------------------------------------------------- delivery */
 
 /* Send with Invalidate: invalidate the STag in the header (5040-5.3-17 to -19, 5040-7.2-4, -5). */
-static enum kwarp_perr invalidate(struct kwarp_engine *e)
+static enum kwarp_perr invalidate_stag(struct kwarp_engine *e)
 {
 	u32 stag = e->rx.fpdu.hdr.stag;
 	struct kwarp_mr *mr = kwarp_rx_mr(e, stag);
@@ -214,7 +214,7 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 	if (!h->last)
 		return KWARP_PERR_NONE;
 	if (kwarp_op_invalidates(h->opcode)) {
-		err = invalidate(e);
+		err = invalidate_stag(e);
 		if (err != KWARP_PERR_NONE) {
 			rx->q[KWARP_QN_SEND].open = true;
 			rx->rwqe_status = KWARP_WC_REM_INV_REQ_ERR;
@@ -398,10 +398,10 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 	while (!test_bit(KWARP_E_RX_STOP, &e->flags)) {
 		/*
 		 * With CRCs the caller passes one FPDU at a time, and has tried
-		 * kwarp_rx_take_series() (skb.c).
+		 * kwarp_rx_accept_series() (skb.c).
 		 */
 		if (!f->hdr.last && !f->check_crc && kwarp_fpdu_rx_idle(f)) {
-			used = kwarp_rx_take_series(e, data, len);
+			used = kwarp_rx_accept_series(e, data, len);
 			data += used;
 			len -= used;
 		}

@@ -89,7 +89,7 @@ static bool place_whole(struct kwarp_engine *e, const u8 *payload)
 }
 
 /* Process the next FPDU if it is as expected. */
-static bool take_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data, u32 wire)
+static bool accept_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *data, u32 wire)
 {
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u32 head_len = KWARP_MPA_LEN_FIELD + kwarp_ddp_len(f->hdr.tagged);
@@ -133,14 +133,14 @@ static void account_fpdu(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_take_series - process FPDUs whose headers can be predicted from the one before
+ * kwarp_rx_accept_series - process FPDUs whose headers can be predicted from the one before
  * @e: engine; the parser is between FPDUs
  * @data: a piece of the stream
  * @len: its octets
  *
  * Return: octets used, of whole FPDUs; 0 if the caller has to use kwarp_rx_feed().
  */
-size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
+size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {
 	struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	u8 expected[KWARP_FPDU_FIELDS];
@@ -151,7 +151,7 @@ size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
 		return 0;
 	for (n = min(len / wire, max_segments(e, f->payload_len)); n; n--) {
 		if (test_bit(KWARP_E_RX_STOP, &e->flags) || region_is_gone(&e->rx) ||
-		    !take_fpdu(e, expected, data + used, wire))
+		    !accept_fpdu(e, expected, data + used, wire))
 			break;
 		account_fpdu(e);
 		kwarp_fpdu_rx_taken(f, expected, wire);

@@ -4,6 +4,6 @@
 
 #include "../types.h"
 
-size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len);
+size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len);
 
 #endif /* KWARP_ENGINE_RX_SERIES_H */

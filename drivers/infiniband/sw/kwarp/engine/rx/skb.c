@@ -67,7 +67,7 @@ struct reader {
  * Go to the next skb. After a retransmission its first octets may be ones that were processed
  * before: skip them. Return: false at the end of the queue.
  */
-static bool next_skb(struct reader *r)
+static bool reader_next_skb(struct reader *r)
 {
 	const struct tcp_skb_cb *cb = TCP_SKB_CB(r->skb);
 	u32 seen;
@@ -83,11 +83,11 @@ static bool next_skb(struct reader *r)
 }
 
 /* Skip @len octets. Return: false if there are fewer. */
-static bool pass(struct reader *r, u32 len)
+static bool reader_skip(struct reader *r, u32 len)
 {
 	while (len > r->left) {
 		len -= r->left;
-		if (!next_skb(r))
+		if (!reader_next_skb(r))
 			return false;
 	}
 	r->offset += len;
@@ -96,7 +96,7 @@ static bool pass(struct reader *r, u32 len)
 }
 
 /* Copy up to @len octets and skip them. Return: octets copied. */
-static u32 copy_out(struct reader *r, u8 *to, u32 len)
+static u32 reader_copy(struct reader *r, u8 *to, u32 len)
 {
 	u32 done = 0, n;
 
@@ -106,16 +106,16 @@ static u32 copy_out(struct reader *r, u8 *to, u32 len)
 			r->bad = true;
 			break;
 		}
-		pass(r, n);
+		reader_skip(r, n);
 		done += n;
-		if (done < len && !next_skb(r))
+		if (done < len && !reader_next_skb(r))
 			break;
 	}
 	return done;
 }
 
 /* Continue @crc over @len octets of this skb. Return: false if they cannot be read. */
-static bool crc_skb(const struct reader *r, u32 len, u32 *crc)
+static bool reader_crc_skb(const struct reader *r, u32 len, u32 *crc)
 {
 	struct skb_seq_state st;
 	u32 used = 0, n;
@@ -139,21 +139,21 @@ static bool crc_skb(const struct reader *r, u32 len, u32 *crc)
  * Continue @crc over @len octets and skip them. Return: false if there are fewer or they cannot be
  * read.
  */
-static bool crc_over(struct reader *r, u32 len, u32 *crc)
+static bool reader_crc(struct reader *r, u32 len, u32 *crc)
 {
 	u32 n;
 
 	for (;;) {
 		n = min(len, r->left);
-		if (n && !crc_skb(r, n, crc)) {
+		if (n && !reader_crc_skb(r, n, crc)) {
 			r->bad = true;
 			return false;
 		}
-		pass(r, n);
+		reader_skip(r, n);
 		len -= n;
 		if (!len)
 			return true;
-		if (!next_skb(r))
+		if (!reader_next_skb(r))
 			return false;
 	}
 }
@@ -177,7 +177,7 @@ struct head {
 };
 
 /* Is the FPDU complete, whose first octets are in @h? @there: octets received. */
-static bool whole(struct kwarp_engine *e, struct head *h, u32 there)
+static bool fpdu_is_complete(struct kwarp_engine *e, struct head *h, u32 there)
 {
 	h->wire = kwarp_fpdu_rx_wire_len(&e->rx.fpdu, h->octets, h->have);
 	e->rx.want = h->wire ? h->wire : KWARP_FPDU_MIN;
@@ -188,7 +188,7 @@ static bool whole(struct kwarp_engine *e, struct head *h, u32 there)
 }
 
 /* Start processing a complete FPDU: verify its CRC and parse its head. */
-static void begin(struct kwarp_engine *e, const struct head *h, u32 crc)
+static void begin_fpdu(struct kwarp_engine *e, const struct head *h, u32 crc)
 {
 	e->rx.want = 0;
 	kwarp_fpdu_rx_verify(&e->rx.fpdu, crc, h->trailer);
@@ -214,12 +214,12 @@ static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
 		memcpy(h.octets, data, len);
 	/* Make the compiler use the copy: it must not read the original again. */
 	barrier();
-	if (!whole(e, &h, len))
+	if (!fpdu_is_complete(e, &h, len))
 		return false;
 	covered = h.wire - sizeof(h.trailer);
 	memcpy(h.trailer, data + covered, sizeof(h.trailer));
 	barrier();
-	begin(e, &h, kwarp_mpa_crc_add(head_crc(&h), data + h.len, covered - h.len));
+	begin_fpdu(e, &h, kwarp_mpa_crc_add(head_crc(&h), data + h.len, covered - h.len));
 	return true;
 }
 
@@ -229,9 +229,9 @@ static bool begin_here(struct kwarp_engine *e, const u8 *data, u32 len)
  */
 static bool check_rest(struct reader *r, struct head *h, u32 *crc)
 {
-	return pass(r, h->len) &&
-	       crc_over(r, h->wire - h->len - sizeof(h->trailer), crc) &&
-	       copy_out(r, h->trailer, sizeof(h->trailer)) == sizeof(h->trailer);
+	return reader_skip(r, h->len) &&
+	       reader_crc(r, h->wire - h->len - sizeof(h->trailer), crc) &&
+	       reader_copy(r, h->trailer, sizeof(h->trailer)) == sizeof(h->trailer);
 }
 
 /*
@@ -245,13 +245,13 @@ static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 	struct head h;
 	u32 crc;
 
-	h.have = copy_out(&r, h.octets, sizeof(h.octets));
+	h.have = reader_copy(&r, h.octets, sizeof(h.octets));
 	if (!r.bad) {
-		if (!whole(e, &h, there))
+		if (!fpdu_is_complete(e, &h, there))
 			return false;
 		crc = head_crc(&h);
 		if (check_rest(&first, &h, &crc)) {
-			begin(e, &h, crc);
+			begin_fpdu(e, &h, crc);
 			return true;
 		}
 	}
@@ -408,7 +408,7 @@ static u32 feed_checked(struct kwarp_engine *e, const u8 *data, u32 len,
 		return feed_begun(e, data, len);
 	if (unlikely(e->rx.stash.use))
 		return stash_fill(e, data, len);
-	used = kwarp_rx_take_series(e, data, len);
+	used = kwarp_rx_accept_series(e, data, len);
 	if (used) {
 		e->rx.want = 0;
 		return used;
@@ -438,7 +438,7 @@ static u32 feed_piece(struct kwarp_engine *e, const u8 *data, u32 len,
 			break;
 		used += n;
 		*there -= n;
-		pass(r, n);
+		reader_skip(r, n);
 	}
 	return used;
 }

@@ -19,7 +19,7 @@
 #define kwarp_batch_whole	tested_batch_whole
 #define kwarp_batch_mr		tested_batch_mr
 #define kwarp_batch_send	tested_batch_send
-#define kwarp_pages_leave	leave_page
+#define kwarp_pages_put	leave_page
 #define kwarp_pages_refill	refill_page
 #define kwarp_mr_lookup		batch_mr_lookup
 #define kwarp_mr_put		batch_mr_put
@@ -43,7 +43,7 @@ static struct pages {
 	u32 out;
 } pages;
 
-void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag)
+void kwarp_pages_put(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	if (frag->page)
 		put_page(frag->page);
@@ -52,7 +52,7 @@ void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag)
 
 bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large, gfp_t gfp)
 {
-	kwarp_pages_leave(kdev, frag);
+	kwarp_pages_put(kdev, frag);
 	pages.large = large;
 	if (pages.fail)
 		return false;
@@ -283,7 +283,7 @@ static void test_sizes(struct kunit *test)
 	kwarp_batch_reset(b);
 	put_octets(test, b, 100);
 	kwarp_batch_reset(b);
-	kwarp_pages_leave(NULL, &b->frag);
+	kwarp_pages_put(NULL, &b->frag);
 	put_octets(test, b, 100);
 	KUNIT_EXPECT_FALSE(test, pages.large);
 }
@@ -321,21 +321,21 @@ static void test_aligned(struct kunit *test)
 	window = PAGE_SIZE;
 	b->goal = KWARP_BATCH_LEN;
 	b->cut = 1000;
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 5000));
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 100));
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 101));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 100));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_fits(b, 101));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_TRUE(test, sent.msg_flags & MSG_EOR);
 
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 2000));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 5000));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_TRUE(test, sent.msg_flags & MSG_EOR);
 
 	b->cut = 0;
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1900));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 5000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 5000));
 	KUNIT_EXPECT_EQ(test, kwarp_batch_send(b, NULL, false), 0);
 	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
 }
@@ -346,14 +346,14 @@ static void test_goal(struct kunit *test)
 	struct kwarp_batch *b = test->priv;
 
 	b->goal = 3000;
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 3000));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, LONGEST_FPDU));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 3000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, LONGEST_FPDU));
 	KUNIT_ASSERT_TRUE(test, put_octets(test, b, 1000));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 2000));
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 2001));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 2000));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_fits(b, 2001));
 	b->cut = 1500;
-	KUNIT_EXPECT_FALSE(test, kwarp_batch_takes(b, 2000));
-	KUNIT_EXPECT_TRUE(test, kwarp_batch_takes(b, 500));
+	KUNIT_EXPECT_FALSE(test, kwarp_batch_fits(b, 2000));
+	KUNIT_EXPECT_TRUE(test, kwarp_batch_fits(b, 500));
 }
 
 /* ---------------------------------------------------------------- forgetting */
@@ -486,7 +486,7 @@ static void test_idle(struct kunit *test)
 	kwarp_batch_prefill(b, 1, true);
 	kwarp_batch_idle(b);
 	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
-	kwarp_pages_leave(NULL, &b->frag);
+	kwarp_pages_put(NULL, &b->frag);
 	b->frag.page = alloc_pages(GFP_KERNEL | __GFP_COMP, 1);
 	KUNIT_ASSERT_NOT_NULL(test, b->frag.page);
 	b->frag.size = 2 * PAGE_SIZE;

@@ -264,7 +264,7 @@ static u64 look_now(struct coalesce_test *t)
 	u64 ns;
 
 	spin_lock_bh(&t->hold->lock);
-	ns = look(t->hold);
+	ns = hold_look(t->hold);
 	if (!ns && t->hold->runs)
 		atomic_dec(&t->s[0].e.kdev->holds);
 	t->hold->runs = ns;

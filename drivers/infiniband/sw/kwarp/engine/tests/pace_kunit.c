@@ -538,7 +538,7 @@ static enum hrtimer_restart look_beside(struct pace_test *t, enum kwarp_run run)
 	hrtimer_cancel(&t->e.tx.coalesce.pace.timer);
 	t->now += 25 * NSEC_PER_USEC;
 	set_run(t, run);
-	ret = look_at_libsiw(&t->e.tx.coalesce.pace.timer);
+	ret = pace_timer(&t->e.tx.coalesce.pace.timer);
 	set_run(t, KWARP_RUN_ACTIVE);
 	return ret;
 }
@@ -755,7 +755,7 @@ static void test_rung_while_held(struct kunit *test)
 	p->entered = ktime_get_ns() - NSEC_PER_SEC;
 	kwarp_pace_rung(&t->e);
 	hrtimer_cancel(&p->timer);
-	let_go(&t->e);
+	pace_end_hold(&t->e);
 	p->obey = KWARP_PACE_OBEY;
 	kwarp_pace_sent(&t->e, true);
 	KUNIT_EXPECT_GT(test, p->obey, KWARP_PACE_OBEY - NSEC_PER_SEC / KWARP_PACE_USUAL_NS / 20);

@@ -48,7 +48,7 @@ static void pages_test_exit(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
 
-	kwarp_pages_leave(t->kdev, &t->frag);
+	kwarp_pages_put(t->kdev, &t->frag);
 	kwarp_pages_fini(t->kdev);
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 }
@@ -109,12 +109,12 @@ static void test_stuck(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(stuck); i++)
 		stuck[i] = use_up(test, true, true);
 	page = use_up(test, true, false);
-	kwarp_pages_leave(t->kdev, &t->frag);
+	kwarp_pages_put(t->kdev, &t->frag);
 	/* not found at once, but soon */
 	for (i = 0; i < 3 && page; i++) {
 		if (use_up(test, true, false) == page)
 			page = NULL;
-		kwarp_pages_leave(t->kdev, &t->frag);
+		kwarp_pages_put(t->kdev, &t->frag);
 	}
 	KUNIT_EXPECT_NULL(test, page);
 	for (i = 0; i < ARRAY_SIZE(stuck); i++)
@@ -130,7 +130,7 @@ static void test_full(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(held); i++)
 		held[i] = use_up(test, true, true);
-	kwarp_pages_leave(t->kdev, &t->frag);
+	kwarp_pages_put(t->kdev, &t->frag);
 	KUNIT_EXPECT_EQ(test, allocated, ARRAY_SIZE(held));
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, KWARP_PAGES);
 	for (i = 0; i < ARRAY_SIZE(held); i++) {
@@ -156,7 +156,7 @@ static void test_rest(struct kunit *test)
 		KUNIT_EXPECT_PTR_EQ(test, t->frag.page, first);
 		KUNIT_EXPECT_EQ(test, t->frag.offset, i - ROOM_MIN);
 		t->frag.offset += ROOM_MIN;
-		kwarp_pages_leave(t->kdev, &t->frag);
+		kwarp_pages_put(t->kdev, &t->frag);
 		KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true,
 							   GFP_KERNEL));
 	}
@@ -214,13 +214,13 @@ static void test_busy_not_taken(struct kunit *test)
 	struct page *a = use_up(test, true, true), *b = use_up(test, true, true);
 
 	KUNIT_EXPECT_PTR_NE(test, a, b);
-	kwarp_pages_leave(t->kdev, &t->frag);
+	kwarp_pages_put(t->kdev, &t->frag);
 	KUNIT_EXPECT_NULL(test, t->frag.page);
 	use_up(test, true, false);
 	KUNIT_EXPECT_PTR_NE(test, t->frag.page, a);
 	KUNIT_EXPECT_PTR_NE(test, t->frag.page, b);
 	KUNIT_EXPECT_EQ(test, allocated, 3);
-	kwarp_pages_leave(t->kdev, &t->frag);
+	kwarp_pages_put(t->kdev, &t->frag);
 	put_page(a);
 	put_page(b);
 }

@@ -721,7 +721,7 @@ static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[S
 	u32 at = 0, i = 0, k, crc, taken = 0, used;
 
 	while (at < len && !test_bit(KWARP_E_RX_STOP, &e->flags)) {
-		used = series ? kwarp_rx_take_series(e, wire + at, len - at) : 0;
+		used = series ? kwarp_rx_accept_series(e, wire + at, len - at) : 0;
 		taken += used;
 		at += used;
 		while (ends[i] < at)
@@ -825,27 +825,27 @@ static void test_series_ends(struct kunit *test)
 
 	prepare_series(test, &c, &t->a);
 	kwarp_rx_feed(e, wire, ends[0] - 4);
-	KUNIT_EXPECT_EQ_MSG(test, kwarp_rx_take_series(e, wire + ends[0] - 4, len), 0, "inside");
+	KUNIT_EXPECT_EQ_MSG(test, kwarp_rx_accept_series(e, wire + ends[0] - 4, len), 0, "inside");
 	kwarp_rx_feed(e, wire + ends[0] - 4, 4);
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], ends[1] - ends[0] - 1), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0] - 1), 0);
 	t->mr.valid = false;
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], len - ends[0]), 0);
 	t->mr.valid = true;
 	e->access = IB_ACCESS_REMOTE_READ;
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], len - ends[0]), 0);
 	e->access = IB_ACCESS_REMOTE_WRITE;
 	set_bit(KWARP_E_RX_STOP, &e->flags);
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], len - ends[0]), 0);
 	clear_bit(KWARP_E_RX_STOP, &e->flags);
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], ends[1] - ends[0]),
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0]),
 			ends[1] - ends[0]);
 	/* Each run checks the region anew. */
 	kwarp_rx_end_run(e);
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[1], len - ends[1]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
 	kwarp_rx_feed(e, wire + ends[1], len - ends[1]);
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
 	/* The message is over. */
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire, len), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire, len), 0);
 	kwarp_rx_end_run(e);
 }
 
@@ -863,9 +863,9 @@ static void test_series_revoked(struct kunit *test)
 	prepare_series(test, &c, &t->a);
 	kwarp_rx_feed(e, wire, ends[0]);
 	revoke_after = 2;
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[0], len - ends[0]),
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], len - ends[0]),
 			ends[2] - ends[0]);
-	KUNIT_EXPECT_EQ(test, kwarp_rx_take_series(e, wire + ends[2], len - ends[2]), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[2], len - ends[2]), 0);
 	kwarp_rx_feed(e, wire + ends[2], len - ends[2]);
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_DDP_T_STAG);
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->mem + 3 * c.payload, 0, LONGEST - 3 * c.payload));

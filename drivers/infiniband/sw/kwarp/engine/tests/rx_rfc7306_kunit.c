@@ -10,7 +10,7 @@
 #define kwarp_rx_feed		ext_rx_feed
 #define kwarp_rx_end_run	ext_rx_end_run
 #define kwarp_rx_eof		ext_rx_eof
-#define kwarp_rx_take_series	ext_rx_take_series
+#define kwarp_rx_accept_series	ext_rx_accept_series
 #define kwarp_rx_place		ext_rx_place
 #define kwarp_rx_put		ext_rx_put
 #define kwarp_rx_mr		ext_rx_mr

@@ -36,7 +36,7 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #define skb_copy_bits		test_copy_bits
 #define skb_seq_read		test_seq_read
 #define kwarp_rx_feed		skb_rx_feed
-#define kwarp_rx_take_series	skb_rx_take_series
+#define kwarp_rx_accept_series	skb_rx_accept_series
 #define kwarp_engine_lost	skb_engine_lost
 #define kwarp_tcp_charge	skb_sock_charge
 #define kwarp_tcp_uncharge	skb_sock_uncharge
@@ -119,7 +119,7 @@ static void got_fpdu(struct kwarp_engine *e)
 	to_test(e)->done++;
 }
 
-size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
+size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {
 	return 0;
 }

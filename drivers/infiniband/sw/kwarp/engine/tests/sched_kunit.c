@@ -20,8 +20,8 @@
 #define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
 #define kwarp_sq_left		sched_sq_left
-#define kwarp_tcp_run		sched_tcp_run
-#define kwarp_tcp_try_run	sched_tcp_try_run
+#define kwarp_tcp_call_locked	sched_tcp_call_locked
+#define kwarp_tcp_try_call_locked	sched_tcp_try_call_locked
 #define kwarp_tx_wq		sched_wq
 #define kwarp_home_wq		sched_home_wq
 #define queue_delayed_work	note_work
@@ -162,21 +162,21 @@ static bool somebody_waits(void)
 	return the_test->resched;
 }
 
-bool kwarp_tcp_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		   struct kwarp_engine *e)
+bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			   struct kwarp_engine *e)
 {
 	if (the_test->owned)
 		return false;
 	local_bh_disable();
-	run(e);
+	fn(e);
 	local_bh_enable();
 	return true;
 }
 
-bool kwarp_tcp_try_run(struct socket *sock, void (*run)(struct kwarp_engine *e),
-		       struct kwarp_engine *e)
+bool kwarp_tcp_try_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *e),
+			       struct kwarp_engine *e)
 {
-	return kwarp_tcp_run(sock, run, e);
+	return kwarp_tcp_call_locked(sock, fn, e);
 }
 
 enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)

@@ -11,7 +11,7 @@
 #include <net/net_namespace.h>
 
 #define kwarp_rx_feed		sock_rx_feed
-#define kwarp_rx_take_series	sock_rx_take_series
+#define kwarp_rx_accept_series	sock_rx_accept_series
 #define kwarp_rx_end_run	sock_rx_end_run
 #define kwarp_rx_eof		sock_rx_eof
 #define kwarp_rx_skb		sock_rx_skb
@@ -26,7 +26,7 @@
 #define kwarp_sock_remove	real_sock_remove
 #define kwarp_sock_drain	real_sock_drain
 #define kwarp_tcp_send		real_tcp_send
-#define kwarp_tcp_run		real_tcp_run
+#define kwarp_tcp_call_locked	real_tcp_call_locked
 #define kwarp_tcp_charge	real_tcp_charge
 #define kwarp_tcp_uncharge	real_tcp_uncharge
 #define kwarp_tcp_shutdown	real_tcp_shutdown
@@ -131,7 +131,7 @@ static void got_fpdu(struct kwarp_engine *e)
 	WRITE_ONCE(t->ends, t->ends + 1);
 }
 
-size_t kwarp_rx_take_series(struct kwarp_engine *e, const u8 *data, size_t len)
+size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {
 	return 0;
 }

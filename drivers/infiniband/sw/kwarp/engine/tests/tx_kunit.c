@@ -135,7 +135,7 @@ bool kwarp_tx_build(struct kwarp_engine *e)
 	struct segment *s = &tcp->seg[tcp->built];
 	u32 n = kwarp_ddp_seg_payload(e->tx.mulpdu, m->hdr.tagged, m->left);
 
-	if (WARN_ON(tcp->built + 1 == MAX_SEGS) || !kwarp_batch_takes(&e->tx.batch, n + 20))
+	if (WARN_ON(tcp->built + 1 == MAX_SEGS) || !kwarp_batch_fits(&e->tx.batch, n + 20))
 		return false;
 	tcp->built++;
 	s->hdr = m->hdr;

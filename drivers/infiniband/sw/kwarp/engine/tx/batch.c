@@ -23,7 +23,7 @@ void kwarp_batch_init(struct kwarp_batch *b, struct kwarp_dev *kdev)
 	b->kdev = kdev;
 }
 
-static void put_pages_from(struct kwarp_batch *b, u16 first)
+static void batch_put_pages_from(struct kwarp_batch *b, u16 first)
 {
 	u16 i;
 
@@ -31,7 +31,7 @@ static void put_pages_from(struct kwarp_batch *b, u16 first)
 		put_page(b->bv[i].bv_page);
 }
 
-static void put_mrs(struct kwarp_batch *b)
+static void batch_put_mrs(struct kwarp_batch *b)
 {
 	while (b->nmr)
 		kwarp_mr_put(b->mr[--b->nmr]);
@@ -40,8 +40,8 @@ static void put_mrs(struct kwarp_batch *b)
 /* Drop the contents; the batch is then empty. */
 void kwarp_batch_reset(struct kwarp_batch *b)
 {
-	put_pages_from(b, 0);
-	put_mrs(b);
+	batch_put_pages_from(b, 0);
+	batch_put_mrs(b);
 	if (b->len)
 		b->much = b->len > PAGE_SIZE;
 	b->n = 0;
@@ -53,13 +53,13 @@ void kwarp_batch_reset(struct kwarp_batch *b)
 void kwarp_batch_idle(struct kwarp_batch *b)
 {
 	if (b->frag.page && b->frag.size > PAGE_SIZE)
-		kwarp_pages_leave(b->kdev, &b->frag);
+		kwarp_pages_put(b->kdev, &b->frag);
 }
 
 void kwarp_batch_fini(struct kwarp_batch *b)
 {
 	kwarp_batch_reset(b);
-	kwarp_pages_leave(b->kdev, &b->frag);
+	kwarp_pages_put(b->kdev, &b->frag);
 }
 
 void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
@@ -72,14 +72,14 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 /* Remove everything that was added since the mark. */
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
-	put_pages_from(b, m->n);
+	batch_put_pages_from(b, m->n);
 	b->n = m->n;
 	b->len = m->len;
 	if (b->n)
 		b->bv[b->n - 1].bv_len = m->last_len;
 }
 
-static bool refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
+static bool batch_refill(struct kwarp_batch *b, u32 want, gfp_t gfp)
 {
 	if (kwarp_batch_room(b) >= want)
 		return true;
@@ -100,15 +100,15 @@ void kwarp_batch_prefill(struct kwarp_batch *b, u32 want, bool may_sleep)
 	if (kwarp_batch_room(b) >= want)
 		return;
 	if (may_sleep)
-		put_mrs(b);
-	refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
+		batch_put_mrs(b);
+	batch_refill(b, want, may_sleep ? GFP_KERNEL : GFP_NOWAIT | __GFP_NOWARN);
 }
 
 /*
  * Append the next @len octets of the current page, which has that room. Return: where to write
  * them; NULL if the batch has no free piece.
  */
-static u8 *append_frag(struct kwarp_batch *b, u32 len)
+static u8 *batch_append_frag(struct kwarp_batch *b, u32 len)
 {
 	struct bio_vec *last = b->n ? &b->bv[b->n - 1] : NULL;
 	struct page_frag *f = &b->frag;
@@ -139,10 +139,10 @@ static u8 *append_frag(struct kwarp_batch *b, u32 len)
  */
 u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 {
-	if (!refill(b, min_t(u32, want, FRAG_MIN), GFP_NOWAIT | __GFP_NOWARN))
+	if (!batch_refill(b, min_t(u32, want, FRAG_MIN), GFP_NOWAIT | __GFP_NOWARN))
 		return NULL;
 	*got = min(want, b->frag.size - b->frag.offset);
-	return append_frag(b, *got);
+	return batch_append_frag(b, *got);
 }
 
 /**
@@ -156,7 +156,7 @@ u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
 	if (kwarp_batch_room(b) < max(len, FRAG_MIN))
 		return NULL;
-	return append_frag(b, len);
+	return batch_append_frag(b, len);
 }
 
 /**
@@ -198,7 +198,7 @@ int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_SPLICE_PAGES };
 	int ret;
 
-	put_mrs(b);
+	batch_put_mrs(b);
 	/*
 	 * Aligned FPDUs: make the next batch begin a segment. A batch that ends with a full segment
 	 * does this anyway, unless TCP had to split a segment before.

@@ -89,7 +89,7 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
 }
 
 /**
- * kwarp_batch_takes - may an FPDU be appended?
+ * kwarp_batch_fits - may an FPDU be appended?
  * @b: batch
  * @len: octets of the FPDU
  *
@@ -98,7 +98,7 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
  * a segment boundary where that is to be avoided (5044-5.1-4), or if the batch can reference no
  * more regions. The FPDU then begins the next batch.
  */
-static inline bool kwarp_batch_takes(const struct kwarp_batch *b, u32 len)
+static inline bool kwarp_batch_fits(const struct kwarp_batch *b, u32 len)
 {
 	/* Octets in the last, incomplete segment: an aligned batch begins with a segment. */
 	u32 tail = b->cut ? b->len % b->cut : 0;

@@ -86,7 +86,7 @@ bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce
  * How often the program has polled the CQs of this queue pair. A hint: the program may be polling
  * now.
  */
-static u32 polls(const struct kwarp_engine *e)
+static u32 program_polls(const struct kwarp_engine *e)
 {
 	u32 n = kwarp_cq_polls(e->sq->cq);
 
@@ -94,15 +94,15 @@ static u32 polls(const struct kwarp_engine *e)
 }
 
 /* Number of polls, and of doorbells for any queue of the CQ. */
-static u32 deeds(const struct kwarp_cq_hold *h, const struct kwarp_engine *e)
+static u32 program_activity(const struct kwarp_cq_hold *h, const struct kwarp_engine *e)
 {
-	return polls(e) + h->rings;
+	return program_polls(e) + h->rings;
 }
 
 /*
  * Are there waiting requests: posted without a doorbell, although posters had to ring at the end?
  */
-static bool has_left(const struct kwarp_engine *e)
+static bool has_waiting(const struct kwarp_engine *e)
 {
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
@@ -118,20 +118,20 @@ static bool has_left(const struct kwarp_engine *e)
 }
 
 /* What the timer has to do for a stream. */
-enum todo { NOTHING, SEND, RELEASE };
+enum todo { NOTHING, SEND, END_HOLD };
 
-static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static enum todo hold_look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce_facts *f = &h->facts;
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	u32 now = deeds(h, e);
-	bool active = now != c->deeds || h->inside;
+	u32 now = program_activity(h, e);
+	bool active = now != c->activity || h->inside;
 
-	c->deeds = now;
+	c->activity = now;
 	f->active |= active;
-	if (!has_left(e)) {
+	if (!has_waiting(e)) {
 		c->waits = 0;
-		return ++c->unused < KWARP_COALESCE_UNUSED ? NOTHING : RELEASE;
+		return ++c->unused < KWARP_COALESCE_UNUSED ? NOTHING : END_HOLD;
 	}
 	c->unused = 0;
 	f->waiting = true;
@@ -146,7 +146,7 @@ static enum todo look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
  * Send for a stream. The list's lock is dropped, since the socket lock is taken. The stream cannot
  * be freed while @sends is not zero.
  */
-static void send_unlocked(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_send(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
@@ -160,7 +160,7 @@ static void send_unlocked(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	spin_lock(&h->lock);
 }
 
-static void take_off(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_remove(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	lockdep_assert_held(&h->lock);
 	if (!e->tx.coalesce.on)
@@ -170,20 +170,20 @@ static void take_off(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 }
 
 /* End a stream's hold: make posters ring again, and send waiting requests. */
-static void release(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_end_stream(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
-	take_off(h, e);
+	hold_remove(h, e);
 	/*
 	 * Pairs with the barrier in kwarp_sq_tell(), between the runner's setting of
 	 * KWARP_RING_HELD and its check that the stream is held.
 	 */
 	smp_mb();
 	if (READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD)
-		send_unlocked(h, e);
+		hold_send(h, e);
 }
 
 /* The first stream of the list, or NULL if it was looked at in this round. */
-static struct kwarp_engine *next_stream(struct kwarp_cq_hold *h)
+static struct kwarp_engine *hold_next_stream(struct kwarp_cq_hold *h)
 {
 	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
 							  tx.coalesce.node);
@@ -192,27 +192,27 @@ static struct kwarp_engine *next_stream(struct kwarp_cq_hold *h)
 }
 
 /* Look at some streams. Return: true if all were looked at in this round. */
-static bool look_at_some(struct kwarp_cq_hold *h)
+static bool hold_look_at_some(struct kwarp_cq_hold *h)
 {
 	u32 looks = LOOKS, sends = SENDS;
 	struct kwarp_engine *e;
 	enum todo todo;
 
-	while (looks-- && sends && (e = next_stream(h))) {
+	while (looks-- && sends && (e = hold_next_stream(h))) {
 		e->tx.coalesce.turn = h->turn;
 		list_move_tail(&e->tx.coalesce.node, &h->streams);
-		todo = look_at(h, e);
+		todo = hold_look_at(h, e);
 		if (todo == SEND)
-			send_unlocked(h, e);
-		else if (todo == RELEASE)
-			release(h, e);
+			hold_send(h, e);
+		else if (todo == END_HOLD)
+			hold_end_stream(h, e);
 		sends -= todo != NOTHING;
 	}
-	return !next_stream(h);
+	return !hold_next_stream(h);
 }
 
 /* End of a round of looks: does the hold continue, and when is the next round? */
-static void judge(struct kwarp_cq_hold *h)
+static void hold_judge(struct kwarp_cq_hold *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
 	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
@@ -221,47 +221,48 @@ static void judge(struct kwarp_cq_hold *h)
 }
 
 /* End the hold of some streams. Return: true if none is held any more. */
-static bool release_some(struct kwarp_cq_hold *h)
+static bool hold_end_some(struct kwarp_cq_hold *h)
 {
 	u32 n = SENDS;
 
 	while (n-- && !list_empty(&h->streams))
-		release(h, list_first_entry(&h->streams, struct kwarp_engine, tx.coalesce.node));
+		hold_end_stream(h, list_first_entry(&h->streams, struct kwarp_engine,
+						    tx.coalesce.node));
 	return list_empty(&h->streams);
 }
 
 /* The timer's work. Return: nanoseconds until it is to be called again; 0: nothing is held. */
-static u64 look(struct kwarp_cq_hold *h)
+static u64 hold_look(struct kwarp_cq_hold *h)
 {
 	lockdep_assert_held(&h->lock);
 	if (!h->ends) {
-		if (!look_at_some(h))
+		if (!hold_look_at_some(h))
 			return PAUSE_NS;
-		judge(h);
+		hold_judge(h);
 	}
-	if (h->ends && !release_some(h))
+	if (h->ends && !hold_end_some(h))
 		return PAUSE_NS;
 	return list_empty(&h->streams) ? 0 : h->ns;
 }
 
-static struct kwarp_dev *dev_of(struct kwarp_cq_hold *h)
+static struct kwarp_dev *hold_device(struct kwarp_cq_hold *h)
 {
 	return to_kdev(container_of(h, struct kwarp_cq, hold)->ibcq.device);
 }
 
 /* The timer's handler. Context: softirq. */
-static enum hrtimer_restart look_at_cq(struct hrtimer *timer)
+static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 {
 	struct kwarp_cq_hold *h = container_of(timer, struct kwarp_cq_hold, timer);
 	u64 ns;
 
 	spin_lock(&h->lock);
-	ns = look(h);
+	ns = hold_look(h);
 	/* Count from now, even if this call was late: the program is to have the whole time. */
 	if (ns)
 		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
-		atomic_dec(&dev_of(h)->holds);
+		atomic_dec(&hold_device(h)->holds);
 	/* If the timer does not run, the next stream that is held starts it. */
 	h->runs = ns;
 	spin_unlock(&h->lock);
@@ -297,9 +298,9 @@ static bool may_hold(const struct kwarp_engine *e)
 }
 
 /* Start the CQ's timer. Return: false if too many timers of the device run. */
-static bool start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
+static bool hold_start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
 {
-	struct kwarp_dev *kdev = dev_of(h);
+	struct kwarp_dev *kdev = hold_device(h);
 
 	if (!atomic_add_unless(&kdev->holds, 1, KWARP_MAX_HOLDS))
 		return false;
@@ -314,7 +315,7 @@ static bool start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
 	return true;
 }
 
-static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_add(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
@@ -322,17 +323,17 @@ static void put_on(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	c->waits = 0;
 	c->unused = 0;
 	/* A hold that is about to end takes no more streams. */
-	if (c->on || (h->runs ? h->ends : !start_timer(h, c)))
+	if (c->on || (h->runs ? h->ends : !hold_start_timer(h, c)))
 		return;
 	h->least = min(h->least, c->ns);
-	c->deeds = deeds(h, e);
+	c->activity = program_activity(h, e);
 	/* It was not looked at in this round. */
 	c->turn = h->turn - 1;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
 }
 
-static void enter(struct kwarp_cq_hold *h, int n)
+static void count_doorbell(struct kwarp_cq_hold *h, int n)
 {
 	spin_lock_bh(&h->lock);
 	h->inside += n;
@@ -369,17 +370,17 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 		return false;
 	}
 	/* The previous doorbell may not have been judged yet; then both are judged together. */
-	c->left = (c->rung && c->left) || prod != e->sq->next;
+	c->for_waiting = (c->rung && c->for_waiting) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
-	enter(&e->sq->cq->hold, 1);
+	count_doorbell(&e->sq->cq->hold, 1);
 	return true;
 }
 
 /* The program returns from its doorbell. Context: process; another context may be the runner. */
 void kwarp_coalesce_returns(struct kwarp_engine *e)
 {
-	enter(&e->sq->cq->hold, -1);
+	count_doorbell(&e->sq->cq->hold, -1);
 }
 
 /**
@@ -402,12 +403,12 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 		kwarp_pace_sent(e, may_hold(e));
 		return;
 	}
-	c->polls = polls(e);
+	c->polls = program_polls(e);
 	spin_lock_bh(&h->lock);
-	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->left, c->polls != before))
-		put_on(h, e);
+	if (may_hold(e) && kwarp_coalesce_rings(h, c->on && c->for_waiting, c->polls != before))
+		hold_add(h, e);
 	else
-		take_off(h, e);
+		hold_remove(h, e);
 	spin_unlock_bh(&h->lock);
 }
 
@@ -427,7 +428,7 @@ void kwarp_coalesce_stop(struct kwarp_engine *e)
 		return;
 	}
 	spin_lock_bh(&h->lock);
-	take_off(h, e);
+	hold_remove(h, e);
 	spin_unlock_bh(&h->lock);
 	while (atomic_read_acquire(&e->tx.coalesce.sends))
 		usleep_range(10, 100);
@@ -464,7 +465,7 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
-	kwarp_hrtimer_setup(&h->timer, look_at_cq, HRTIMER_MODE_REL_PINNED_SOFT);
+	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /* The CQ is about to be destroyed; no queue pair uses it. Context: process. */
@@ -476,5 +477,5 @@ void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 	WARN_ON_ONCE(!list_empty(&h->streams) || h->inside);
 	hrtimer_cancel(&h->timer);
 	if (h->runs)
-		atomic_dec(&dev_of(h)->holds);
+		atomic_dec(&hold_device(h)->holds);
 }

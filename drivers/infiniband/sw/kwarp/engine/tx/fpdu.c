@@ -92,7 +92,7 @@ static bool put_pieces(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
+static bool fpdu_put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 {
 	if (unlikely(!f->at))
 		return put_pieces(f, src, len, crc);
@@ -102,7 +102,7 @@ static bool put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 }
 
 /* For tests: a wrong CRC. */
-static u32 spoilt(u32 crc)
+static u32 spoil_crc(u32 crc)
 {
 	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
 }
@@ -123,10 +123,10 @@ void kwarp_tx_end_fpdu(const struct kwarp_tx *tx, u8 *fpdu, u32 len, u32 pad)
 	put_unaligned_be32(0, end);
 	if (unlikely(pad))
 		put_unaligned_be32(0, end + pad);
-	/* Without CRCs the field is sent nevertheless, as zero; the peer ignores it (5044-4.1-7). */
+	/* Without CRCs the field is sent as zero, and the peer ignores it (5044-4.1-7). */
 	if (tx->crc)
-		kwarp_mpa_crc_put(end + pad, spoilt(kwarp_mpa_crc_add(kwarp_mpa_crc_init(), fpdu,
-								      len + pad)));
+		kwarp_mpa_crc_put(end + pad, spoil_crc(kwarp_mpa_crc_add(kwarp_mpa_crc_init(),
+									 fpdu, len + pad)));
 }
 
 static bool put_trailer(struct fpdu *f, u32 pad)
@@ -139,7 +139,7 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 		f->e->tx.off += f->at - f->whole + pad + KWARP_MPA_CRC_LEN;
 		return true;
 	}
-	if (!put(f, zero, pad, true))
+	if (!fpdu_put(f, zero, pad, true))
 		return false;
 	/*
 	 * A marker that is due here is sent before the CRC field and covered by it (5044-4.4-15).
@@ -147,8 +147,8 @@ static bool put_trailer(struct fpdu *f, u32 pad)
 	if (f->e->tx.markers && !kwarp_mpa_to_marker(f->e->tx.off) && !put_marker(f))
 		return false;
 	if (f->e->tx.crc)
-		kwarp_mpa_crc_put(crc, spoilt(f->crc));
-	return put(f, crc, sizeof(crc), false);
+		kwarp_mpa_crc_put(crc, spoil_crc(f->crc));
+	return fpdu_put(f, crc, sizeof(crc), false);
 }
 
 /* ---------------------------------------------------------------- payload */
@@ -159,7 +159,7 @@ static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 l
 		u32 n;
 		void *p = kwarp_mr_span(mr, addr, len, &n);
 
-		if (!put(f, p, n, true))
+		if (!fpdu_put(f, p, n, true))
 			return false;
 		addr += n;
 		len -= n;
@@ -231,7 +231,7 @@ static enum kwarp_perr add_payload(struct fpdu *f, u32 len)
 	case KWARP_SRC_REGION:
 		return add_response(f, len);
 	default:
-		if (!put(f, m->buf, len, true))
+		if (!fpdu_put(f, m->buf, len, true))
 			return KWARP_PERR_LOCAL;
 		m->buf += len;
 		return KWARP_PERR_NONE;
@@ -318,7 +318,7 @@ static bool has_room(const struct kwarp_engine *e, u32 payload)
 {
 	u32 ulpdu = kwarp_ddp_len(e->tx.msg.hdr.tagged) + payload;
 
-	return kwarp_batch_takes(&e->tx.batch,
+	return kwarp_batch_fits(&e->tx.batch,
 				 kwarp_mpa_wire_len(e->tx.off, ulpdu, e->tx.markers));
 }
 

@@ -21,7 +21,7 @@
 
 /* -------------------------------------------------------------------- verdicts */
 
-static void start_clock(struct kwarp_pace *p, u32 done, u64 now)
+static void pace_start_clock(struct kwarp_pace *p, u32 done, u64 now)
 {
 	p->done = done;
 	p->since = now;
@@ -29,29 +29,29 @@ static void start_clock(struct kwarp_pace *p, u32 done, u64 now)
 }
 
 /* Add what has completed since the clock was started to @sum. */
-static void add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u64 now)
+static void pace_add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u64 now)
 {
 	if (sum->ns > KWARP_PACE_KEEP_NS) {
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
-	/* These limits are never reached in practice. They keep pays() from overflowing. */
+	/* These limits are never reached in practice. They rule out overflow in pace_timer_pays(). */
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
-	start_clock(p, done, now);
+	pace_start_clock(p, done, now);
 }
 
 /*
  * Did nothing complete during the measured doorbells? Then requests may be waiting for the peer,
  * and the rates cannot be compared.
  */
-static bool proves_nothing(const struct kwarp_pace *p)
+static bool pace_proves_nothing(const struct kwarp_pace *p)
 {
 	return !p->rung.requests;
 }
 
 /* Do at least 17/16 as many requests complete in the same time with the timer as with doorbells? */
-static bool pays(const struct kwarp_pace *p)
+static bool pace_timer_pays(const struct kwarp_pace *p)
 {
 	const struct kwarp_pace_sum *looked = &p->looked[p->patient];
 
@@ -59,7 +59,7 @@ static bool pays(const struct kwarp_pace *p)
 }
 
 /* Do more requests complete with patient looks? */
-static bool patience_pays(const struct kwarp_pace *p)
+static bool pace_patience_pays(const struct kwarp_pace *p)
 {
 	const struct kwarp_pace_sum *once = &p->looked[false], *patient = &p->looked[true];
 
@@ -67,16 +67,16 @@ static bool patience_pays(const struct kwarp_pace *p)
 }
 
 /* Patient looks have been measured, too: use the better way from now on. */
-static void choose(struct kwarp_pace *p)
+static void pace_choose(struct kwarp_pace *p)
 {
 	if (p->patient && !p->chosen) {
-		p->patient = patience_pays(p);
+		p->patient = pace_patience_pays(p);
 		p->chosen = true;
 	}
 }
 
 /* Drop all measurements. */
-static void forget(struct kwarp_pace *p)
+static void pace_forget(struct kwarp_pace *p)
 {
 	p->rung = (struct kwarp_pace_sum) {};
 	memset(p->looked, 0, sizeof(p->looked));
@@ -84,21 +84,21 @@ static void forget(struct kwarp_pace *p)
 	p->chosen = false;
 }
 
-static void fail(struct kwarp_pace *p)
+static void pace_fail_trial(struct kwarp_pace *p)
 {
 	p->obey = p->obey_next;
 	p->obey_next = min(4 * p->obey_next, KWARP_PACE_OBEY_MAX);
-	forget(p);
+	pace_forget(p);
 }
 
 /*
  * Leave out a pause of the program from the measurement, since a program that pauses is not slow.
  * Of a pause, keep the time after which a hold would have ended.
  */
-static void leave_out_pause(struct kwarp_pace *p, u64 now)
+static void pace_skip_pause(struct kwarp_pace *p, u64 now)
 {
 	const u64 pause = now - p->last;
-	/* But keep enough of the pause to be noticed by rings_seldom(). */
+	/* But keep enough of the pause to be noticed by pace_rings_seldom(). */
 	const u64 most = max_t(u64, KWARP_PACE_QUIET * p->ns, 2 * KWARP_PACE_SELDOM_NS);
 
 	if (pause > most)
@@ -106,13 +106,13 @@ static void leave_out_pause(struct kwarp_pace *p, u64 now)
 }
 
 /* Count a doorbell that is obeyed without being measured. */
-static void obey_one(struct kwarp_pace *p, u64 ns)
+static void pace_obey_one(struct kwarp_pace *p, u64 ns)
 {
 	p->obey -= min_t(u64, p->obey, 1 + div_u64(ns, KWARP_PACE_USUAL_NS));
 }
 
 /* Does the program leave so much time between doorbells that they do not limit it? */
-static bool rings_seldom(const struct kwarp_pace *p, u64 now)
+static bool pace_rings_seldom(const struct kwarp_pace *p, u64 now)
 {
 	return now - p->since - p->inside >= KWARP_PACE_DOORBELLS * KWARP_PACE_SELDOM_NS;
 }
@@ -130,7 +130,7 @@ void kwarp_pace_enters(struct kwarp_pace *p, u64 now, bool held)
 	/* Needed even while the stream is held: the hold may end before this doorbell does. */
 	p->entered = now;
 	if (!held)
-		leave_out_pause(p, now);
+		pace_skip_pause(p, now);
 }
 
 /**
@@ -147,17 +147,17 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now)
 	p->inside += now - p->entered;
 	p->last = now;
 	if (p->obey) {
-		obey_one(p, now - p->entered);
+		pace_obey_one(p, now - p->entered);
 		return false;
 	}
 	if (!p->doorbells++)
-		start_clock(p, done, now);
+		pace_start_clock(p, done, now);
 	if (p->doorbells <= KWARP_PACE_DOORBELLS)
 		return false;
 	p->doorbells = 0;
-	if (rings_seldom(p, now))
+	if (pace_rings_seldom(p, now))
 		return false;
-	add_up(p, &p->rung, done, now);
+	pace_add_up(p, &p->rung, done, now);
 	p->looks = 0;
 	p->quiet = 0;
 	p->seen = 0;
@@ -185,22 +185,22 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 	if (++p->looks % KWARP_PACE_LOOKS && !over)
 		return true;
 	sum = &p->looked[p->patient];
-	add_up(p, sum, done, now);
+	pace_add_up(p, sum, done, now);
 	if (sum->ns < KWARP_PACE_TRIAL_NS)
 		return p->patient && !over;
-	if (proves_nothing(p)) {
+	if (pace_proves_nothing(p)) {
 		p->obey = KWARP_PACE_OBEY;
-		forget(p);
+		pace_forget(p);
 		return false;
 	}
-	choose(p);
-	if (!pays(p)) {
-		fail(p);
+	pace_choose(p);
+	if (!pace_timer_pays(p)) {
+		pace_fail_trial(p);
 		return false;
 	}
 	p->obey_next = KWARP_PACE_OBEY;
 	if (p->looks >= KWARP_PACE_RENEW) {
-		forget(p);
+		pace_forget(p);
 		return false;
 	}
 	if (!p->chosen)
@@ -209,7 +209,7 @@ bool kwarp_pace_goes_on(struct kwarp_pace *p, u32 done, u64 now, bool idle)
 }
 
 /* End the hold. */
-static void let_go(struct kwarp_engine *e)
+static void pace_end_hold(struct kwarp_engine *e)
 {
 	/*
 	 * After this the runner may start another hold: pairs with its acquire in
@@ -226,11 +226,11 @@ enum finding {
 	NOTHING,	/* nothing to send, no runner, no outstanding request */
 	BUSY,		/* there is a runner, TCP is full, or responses are outstanding */
 	POSTED,		/* requests can be sent, and there is no runner */
-	LEFT,		/* the same, and the work item is queued for them */
+	HANDED_OVER,	/* the same, and the work item is queued for them */
 };
 
 /* Is a request taken by the runner and not completed? A hint, read without a lock. */
-static bool outstanding(const struct kwarp_engine *e)
+static bool sq_outstanding(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->next) != READ_ONCE(e->sq->retired);
 }
@@ -240,11 +240,11 @@ static bool outstanding(const struct kwarp_engine *e)
  * program polls, a worker may wait long for a processor. Not if the work item waits because memory
  * is short or the softirqs' share is used up.
  */
-static enum finding find(const struct kwarp_engine *e)
+static enum finding pace_find(const struct kwarp_engine *e)
 {
 	switch (atomic_read(&e->tx.run)) {
 	case KWARP_RUN_QUEUED:
-		return READ_ONCE(e->tx.backs_off) ? BUSY : LEFT;
+		return READ_ONCE(e->tx.backs_off) ? BUSY : HANDED_OVER;
 	case KWARP_RUN_IDLE:
 		break;
 	default:
@@ -255,14 +255,14 @@ static enum finding find(const struct kwarp_engine *e)
 	/* A request that waits for a response is sent when the response comes. */
 	if (!test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq))
 		return POSTED;
-	return outstanding(e) ? BUSY : NOTHING;
+	return sq_outstanding(e) ? BUSY : NOTHING;
 }
 
 /*
  * Has the program posted since the previous look, and may it post more? Each entry is checked once:
  * entries found by the previous look are skipped.
  */
-static bool posts_on(struct kwarp_engine *e)
+static bool pace_posts_on(struct kwarp_engine *e)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
 	const u32 most = min_t(u32, e->sq->max_wr, KWARP_PACE_MANY), before = p->seen;
@@ -274,11 +274,12 @@ static bool posts_on(struct kwarp_engine *e)
 }
 
 /* Should the requests wait for the next look? At most for coalesce_us. */
-static bool waits_for_more(struct kwarp_engine *e, enum finding found)
+static bool pace_waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;
 
-	if (found == POSTED && p->patient && ++p->waits * p->ns < e->tx.coalesce.ns && posts_on(e))
+	if (found == POSTED && p->patient && ++p->waits * p->ns < e->tx.coalesce.ns &&
+	    pace_posts_on(e))
 		return true;
 	p->seen = 0;
 	p->waits = 0;
@@ -289,7 +290,7 @@ static bool waits_for_more(struct kwarp_engine *e, enum finding found)
  * Count this look. If the softirqs' share of this processor is used up, the hold ends: the program
  * is to ring, and to send in its own time.
  */
-static bool has_share(void)
+static bool pace_has_share(void)
 {
 	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
 
@@ -297,27 +298,27 @@ static bool has_share(void)
 }
 
 /* Completed requests. The timer reads the count without the queue's lock. */
-static u32 completed(const struct kwarp_engine *e)
+static u32 sq_completed(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->retired);
 }
 
 /* The timer's handler. Context: softirq. */
-static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
+static enum hrtimer_restart pace_timer(struct hrtimer *timer)
 {
 	struct kwarp_engine *e = container_of(timer, struct kwarp_engine, tx.coalesce.pace.timer);
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	enum finding found = find(e);
-	bool goes_on = kwarp_pace_goes_on(&c->pace, completed(e), ktime_get_ns(),
+	enum finding found = pace_find(e);
+	bool goes_on = kwarp_pace_goes_on(&c->pace, sq_completed(e), ktime_get_ns(),
 					  found == NOTHING);
-	bool waits = waits_for_more(e, found);
-	bool sends = found == LEFT || (found == POSTED && !waits);
+	bool waits = pace_waits_for_more(e, found);
+	bool sends = found == HANDED_OVER || (found == POSTED && !waits);
 
-	goes_on &= has_share();
+	goes_on &= pace_has_share();
 	if (sends)
 		atomic_long_inc(&e->kdev->coalesce_paced);
 	if (!goes_on) {
-		let_go(e);
+		pace_end_hold(e);
 		/*
 		 * Pairs with the barrier in kwarp_sq_tell(), between the runner's setting of
 		 * KWARP_RING_HELD and its check that the stream is held.
@@ -339,11 +340,11 @@ static enum hrtimer_restart look_at_libsiw(struct hrtimer *timer)
  * The runner ends the hold, unless the timer's handler runs now. The ring's flags are set after
  * this.
  */
-static void end_hold(struct kwarp_engine *e)
+static void pace_cancel_hold(struct kwarp_engine *e)
 {
 	if (hrtimer_try_to_cancel(&e->tx.coalesce.pace.timer) != 1)
 		return;
-	let_go(e);
+	pace_end_hold(e);
 	e->tx.coalesce.pace.doorbells = 0;
 }
 
@@ -360,7 +361,7 @@ void kwarp_pace_rung(struct kwarp_engine *e)
 	bool held;
 
 	kwarp_assert_runner(e);
-	/* Pairs with let_go() of the timer, which owns the counts until then. */
+	/* Pairs with pace_end_hold() of the timer, which owns the counts until then. */
 	held = smp_load_acquire(&e->tx.coalesce.on);
 	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(), held);
 }
@@ -384,14 +385,14 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 	 */
 	if (smp_load_acquire(&c->on)) {
 		if (!may)
-			end_hold(e);
+			pace_cancel_hold(e);
 		return;
 	}
 	if (!may) {
 		p->doorbells = 0;
 		return;
 	}
-	if (!kwarp_pace_begins(p, completed(e), ktime_get_ns()))
+	if (!kwarp_pace_begins(p, sq_completed(e), ktime_get_ns()))
 		return;
 	if (!atomic_add_unless(&e->kdev->paced, 1, KWARP_MAX_PACED))
 		return;
@@ -411,7 +412,7 @@ void kwarp_pace_stop(struct kwarp_engine *e)
 	kwarp_assert_runner(e);
 	hrtimer_cancel(&e->tx.coalesce.pace.timer);
 	if (e->tx.coalesce.on)
-		let_go(e);
+		pace_end_hold(e);
 }
 
 /*
@@ -424,7 +425,7 @@ void kwarp_pace_reset(struct kwarp_engine *e)
 
 	p->ns = max_t(u64, e->tx.coalesce.ns / KWARP_PACE_SHARE, KWARP_PACE_MIN_NS);
 	p->doorbells = 0;
-	forget(p);
+	pace_forget(p);
 	p->obey = KWARP_PACE_OBEY_FIRST;
 	p->obey_next = KWARP_PACE_OBEY;
 }
@@ -432,6 +433,6 @@ void kwarp_pace_reset(struct kwarp_engine *e)
 /* Initialize for a queue pair, before its first stream. */
 void kwarp_pace_init(struct kwarp_engine *e)
 {
-	kwarp_hrtimer_setup(&e->tx.coalesce.pace.timer, look_at_libsiw,
+	kwarp_hrtimer_setup(&e->tx.coalesce.pace.timer, pace_timer,
 			    HRTIMER_MODE_REL_PINNED_SOFT);
 }

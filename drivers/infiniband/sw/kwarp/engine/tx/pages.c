@@ -21,22 +21,22 @@
  * Is the page a large one? A smaller one belongs to small traffic, or was allocated when no large
  * one was free.
  */
-static bool is_large(const struct page_frag *frag)
+static bool page_is_large(const struct page_frag *frag)
 {
 	return frag->size >= LARGE;
 }
 
 /* Is ours the only reference? */
-static bool is_free(const struct page_frag *frag)
+static bool page_is_free(const struct page_frag *frag)
 {
 	/* Other users drop their reference with a full barrier after their last access. */
 	return page_ref_count(frag->page) == 1;
 }
 
 /* May the page go into the ring? Not if it is from the emergency reserve or another NUMA node. */
-static bool is_worth_keeping(const struct page_frag *frag)
+static bool page_is_worth_keeping(const struct page_frag *frag)
 {
-	return is_large(frag) && !page_is_pfmemalloc(frag->page) &&
+	return page_is_large(frag) && !page_is_pfmemalloc(frag->page) &&
 	       page_to_nid(frag->page) == numa_mem_id();
 }
 
@@ -45,7 +45,7 @@ void kwarp_pages_init(struct kwarp_dev *kdev)
 	spin_lock_init(&kdev->pages.lock);
 }
 
-static struct page_frag pop(struct kwarp_dev *kdev)
+static struct page_frag pages_pop(struct kwarp_dev *kdev)
 {
 	struct page_frag frag = kdev->pages.ring[kdev->pages.first];
 
@@ -54,7 +54,7 @@ static struct page_frag pop(struct kwarp_dev *kdev)
 	return frag;
 }
 
-static void push(struct kwarp_dev *kdev, const struct page_frag *frag)
+static void pages_push(struct kwarp_dev *kdev, const struct page_frag *frag)
 {
 	kdev->pages.ring[(kdev->pages.first + kdev->pages.n++) % KWARP_PAGES] = *frag;
 }
@@ -63,18 +63,18 @@ static void push(struct kwarp_dev *kdev, const struct page_frag *frag)
 void kwarp_pages_fini(struct kwarp_dev *kdev)
 {
 	while (kdev->pages.n)
-		put_page(pop(kdev).page);
+		put_page(pages_pop(kdev).page);
 }
 
 /* Can the page be used, from @frag->offset on? */
-static bool is_usable(struct page_frag *frag)
+static bool page_is_usable(struct page_frag *frag)
 {
-	if (is_free(frag))
+	if (page_is_free(frag))
 		frag->offset = 0;
 	return frag->size - frag->offset >= ROOM_MIN;
 }
 
-static struct page_frag *at(struct kwarp_dev *kdev, u32 i)
+static struct page_frag *pages_at(struct kwarp_dev *kdev, u32 i)
 {
 	return &kdev->pages.ring[(kdev->pages.first + i) % KWARP_PAGES];
 }
@@ -83,15 +83,15 @@ static struct page_frag *at(struct kwarp_dev *kdev, u32 i)
  * Get one of the pages that were returned last: it may still be in the processor's cache, if its
  * octets were acknowledged quickly.
  */
-static bool take_newest(struct kwarp_dev *kdev, struct page_frag *frag)
+static bool pages_get_newest(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	u32 i, last = kdev->pages.n - 1, n = min_t(u32, kdev->pages.n, TRIES);
 
 	for (i = 0; i < n; i++) {
-		if (!is_usable(at(kdev, last - i)))
+		if (!page_is_usable(pages_at(kdev, last - i)))
 			continue;
-		*frag = *at(kdev, last - i);
-		*at(kdev, last - i) = *at(kdev, last);
+		*frag = *pages_at(kdev, last - i);
+		*pages_at(kdev, last - i) = *pages_at(kdev, last);
 		kdev->pages.n--;
 		return true;
 	}
@@ -102,21 +102,21 @@ static bool take_newest(struct kwarp_dev *kdev, struct page_frag *frag)
  * Get one of the oldest pages. Pages that are still referenced move to the other end, so that a
  * stream with a distant peer does not hide the free pages of others.
  */
-static bool take_oldest(struct kwarp_dev *kdev, struct page_frag *frag)
+static bool pages_get_oldest(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	u32 i, n = min_t(u32, kdev->pages.n, TRIES);
 
 	for (i = 0; i < n; i++) {
-		*frag = pop(kdev);
-		if (is_usable(frag))
+		*frag = pages_pop(kdev);
+		if (page_is_usable(frag))
 			return true;
-		push(kdev, frag);
+		pages_push(kdev, frag);
 	}
 	return false;
 }
 
 /* Get a page with room from the ring, if one is found quickly. */
-static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
+static bool pages_get(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	bool found;
 
@@ -125,7 +125,7 @@ static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
 	 * here.
 	 */
 	spin_lock_bh(&kdev->pages.lock);
-	found = take_newest(kdev, frag) || take_oldest(kdev, frag);
+	found = pages_get_newest(kdev, frag) || pages_get_oldest(kdev, frag);
 	spin_unlock_bh(&kdev->pages.lock);
 	if (!found)
 		frag->page = NULL;
@@ -133,38 +133,38 @@ static bool take(struct kwarp_dev *kdev, struct page_frag *frag)
 }
 
 /* Add a page to the ring. If the ring is full, drop the oldest. */
-static void keep(struct kwarp_dev *kdev, const struct page_frag *frag)
+static void pages_keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 {
 	struct page_frag old = { };
 
 	spin_lock_bh(&kdev->pages.lock);
 	if (kdev->pages.n == KWARP_PAGES)
-		old = pop(kdev);
-	push(kdev, frag);
+		old = pages_pop(kdev);
+	pages_push(kdev, frag);
 	spin_unlock_bh(&kdev->pages.lock);
 	if (old.page)
 		put_page(old.page);
 }
 
 /**
- * kwarp_pages_leave - return the page of a fragment
+ * kwarp_pages_put - return the page of a fragment
  * @kdev: device
  * @frag: fragment; empty afterwards
  *
  * TCP may still reference octets before the fragment's offset.
  */
-void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag)
+void kwarp_pages_put(struct kwarp_dev *kdev, struct page_frag *frag)
 {
 	if (!frag->page)
 		return;
-	if (is_worth_keeping(frag))
-		keep(kdev, frag);
+	if (page_is_worth_keeping(frag))
+		pages_keep(kdev, frag);
 	else
 		put_page(frag->page);
 	frag->page = NULL;
 }
 
-static bool refill_small(struct page_frag *frag, gfp_t gfp)
+static bool pages_refill_small(struct page_frag *frag, gfp_t gfp)
 {
 	frag->page = alloc_page(gfp);
 	frag->offset = 0;
@@ -172,9 +172,9 @@ static bool refill_small(struct page_frag *frag, gfp_t gfp)
 	return frag->page;
 }
 
-static bool refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t gfp)
+static bool pages_refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t gfp)
 {
-	if (take(kdev, frag))
+	if (pages_get(kdev, frag))
 		return true;
 	frag->offset = 0;
 	return skb_page_frag_refill(PAGE_SIZE, frag, gfp);
@@ -192,10 +192,10 @@ static bool refill_large(struct kwarp_dev *kdev, struct page_frag *frag, gfp_t g
 bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large,
 			gfp_t gfp)
 {
-	if (frag->page && is_free(frag) && (is_large(frag) || !large)) {
+	if (frag->page && page_is_free(frag) && (page_is_large(frag) || !large)) {
 		frag->offset = 0;
 		return true;
 	}
-	kwarp_pages_leave(kdev, frag);
-	return large ? refill_large(kdev, frag, gfp) : refill_small(frag, gfp);
+	kwarp_pages_put(kdev, frag);
+	return large ? pages_refill_large(kdev, frag, gfp) : pages_refill_small(frag, gfp);
 }

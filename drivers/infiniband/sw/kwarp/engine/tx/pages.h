@@ -25,6 +25,6 @@ void kwarp_pages_init(struct kwarp_dev *kdev);
 void kwarp_pages_fini(struct kwarp_dev *kdev);
 bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool large,
 			gfp_t gfp);
-void kwarp_pages_leave(struct kwarp_dev *kdev, struct page_frag *frag);
+void kwarp_pages_put(struct kwarp_dev *kdev, struct page_frag *frag);
 
 #endif /* KWARP_ENGINE_TX_PAGES_H */

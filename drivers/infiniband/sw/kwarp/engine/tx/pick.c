@@ -295,7 +295,7 @@ static void start_data(struct kwarp_engine *e)
 /*
  * Is the request a Read or atomic operation, and the negotiated ORD 0? Then it can never be sent.
  */
-static bool hopeless(const struct kwarp_engine *e)
+static bool never_sendable(const struct kwarp_engine *e)
 {
 	return e->tx.wqe.rule->awaits && !e->oread.depth;
 }
@@ -304,13 +304,13 @@ static bool hopeless(const struct kwarp_engine *e)
  * Must the request wait for answers to earlier ones: because of ORD (5040-6.1-9, 7306-5.2-3) or a
  * fence? A request that can never be sent does not wait: check_wqe() refuses it.
  */
-static bool held_back(struct kwarp_engine *e)
+static bool sq_must_wait(struct kwarp_engine *e)
 {
 	const bool fence = e->tx.wqe.e.flags & KWARP_WR_FENCE;
 	const bool awaits = e->tx.wqe.rule->awaits;
-	bool hold;
+	bool wait;
 
-	if (!(fence || awaits) || hopeless(e))
+	if (!(fence || awaits) || never_sendable(e))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/*
@@ -318,11 +318,11 @@ static bool held_back(struct kwarp_engine *e)
 	 * the flag. So at least one of the two sees the other.
 	 */
 	smp_mb__after_atomic();
-	hold = (fence && !kwarp_readq_empty(&e->oread)) ||
+	wait = (fence && !kwarp_readq_empty(&e->oread)) ||
 	       (awaits && kwarp_readq_full(&e->oread));
-	if (!hold)
+	if (!wait)
 		clear_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	return hold;
+	return wait;
 }
 
 /* Fail the request, and the stream with it (5040-7.1-2). */
@@ -353,7 +353,7 @@ static enum kwarp_wc_status check_wqe(struct kwarp_engine *e)
 	int rights = local_rights(e);
 	u32 i;
 
-	if (hopeless(e))
+	if (never_sendable(e))
 		return KWARP_WC_LOC_QP_OP_ERR;
 	/* Inline requests have a num_sge of 0. */
 	for (i = 0; i < wqe->e.num_sge; i++)
@@ -388,7 +388,7 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 		return take;
 	if (take == KWARP_TAKE_NONE && kwarp_sq_left(e->sq)) {
 		set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-		/* Pairs with kwarp_rx_answered(), as in held_back(). */
+		/* Pairs with kwarp_rx_answered(), as in sq_must_wait(). */
 		smp_mb__after_atomic();
 		take = kwarp_sq_peek(e->sq, &e->tx.wqe);
 	}
@@ -419,7 +419,7 @@ static bool next_request(struct kwarp_engine *e)
 		tx->drain_to = e->sq->next;
 		return false;
 	}
-	return !held_back(e);
+	return !sq_must_wait(e);
 }
 
 static bool start_message(struct kwarp_engine *e)

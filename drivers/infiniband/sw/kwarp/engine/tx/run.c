@@ -67,7 +67,7 @@
  */
 #define SOCKET_CALL	256
 
-static void wake_claimant(struct kwarp_engine *e)
+static void tx_wake_claimant(struct kwarp_engine *e)
 {
 	/* The caller has just executed a full barrier. */
 	if (waitqueue_active(&e->tx.idle))
@@ -78,7 +78,7 @@ static void wake_claimant(struct kwarp_engine *e)
  * Queue the work item; e->tx.run is "queued" already. If the item is pending with a delay (at most
  * one tick), that delay stands.
  */
-static void queue(struct kwarp_engine *e, unsigned long delay)
+static void tx_queue_work(struct kwarp_engine *e, unsigned long delay)
 {
 	if (e->tx.home < 0)
 		queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
@@ -92,12 +92,12 @@ static void queue(struct kwarp_engine *e, unsigned long delay)
  * Hand over to the work item. A pending request for another round ("again") is dropped: the work
  * item looks anyway.
  */
-static void leave_queued(struct kwarp_engine *e, unsigned long delay)
+static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 {
 	/* atomic_xchg(), since waitqueue_active() needs a full barrier before. */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
-	wake_claimant(e);
-	queue(e, delay);
+	tx_wake_claimant(e);
+	tx_queue_work(e, delay);
 }
 
 /*
@@ -105,20 +105,20 @@ static void leave_queued(struct kwarp_engine *e, unsigned long delay)
  * stream the work item waits a tick: a program that posts into the dead queue in a loop must not
  * keep a worker busy.
  */
-static void hand_over(struct kwarp_engine *e)
+static void tx_hand_over(struct kwarp_engine *e)
 {
-	leave_queued(e, kwarp_engine_dead(e) ? 1 : 0);
+	tx_leave_queued(e, kwarp_engine_dead(e) ? 1 : 0);
 }
 
 /*
  * Stop being the runner. Return: false if another round was asked for; then the caller is still the
  * runner.
  */
-static bool leave(struct kwarp_engine *e)
+static bool tx_leave(struct kwarp_engine *e)
 {
 	if (!kwarp_run_leave(&e->tx.run))
 		return false;
-	wake_claimant(e);
+	tx_wake_claimant(e);
 	return true;
 }
 
@@ -127,15 +127,15 @@ static bool leave(struct kwarp_engine *e)
  * another round is dropped here: it may come from TCP, which calls write_space after a failed
  * allocation, and the runner would spin.
  */
-static void wait_for_memory(struct kwarp_engine *e)
+static void tx_wait_for_memory(struct kwarp_engine *e)
 {
 	WRITE_ONCE(e->tx.backs_off, true);
 	/* Retry in the work item at once: it may sleep, so the allocation itself waits. */
 	if (e->tx.in_socket) {
-		hand_over(e);
+		tx_hand_over(e);
 		return;
 	}
-	leave_queued(e, 1);
+	tx_leave_queued(e, 1);
 }
 
 /*
@@ -143,7 +143,7 @@ static void wait_for_memory(struct kwarp_engine *e)
  * unless the stream has ended: then requests have to be flushed. The timer may end the hold at the
  * same time; it then reads these flags, see coalesce.c.
  */
-static void tell_idle(struct kwarp_engine *e)
+static void tx_tell_posters(struct kwarp_engine *e)
 {
 	if (e->sock && kwarp_coalesce_holds(e)) {
 		kwarp_sq_tell(e->sq, KWARP_RING_HELD);
@@ -158,7 +158,7 @@ static void tell_idle(struct kwarp_engine *e)
  * outstanding requests do not count: when a response has come there is room for them, and the
  * receive path kicks.
  */
-static bool posted_since(struct kwarp_engine *e, u32 seen)
+static bool tx_posted_since(struct kwarp_engine *e, u32 seen)
 {
 	if (kwarp_sq_posted(e->sq) != seen)
 		return true;
@@ -174,7 +174,7 @@ static bool posted_since(struct kwarp_engine *e, u32 seen)
  * Send one batch. Return: KWARP_TX_MORE if there is or may be more to send: after a full batch, or
  * because a request was posted while this function was about to return.
  */
-static enum kwarp_tx_result one_round(struct kwarp_engine *e)
+static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 {
 	enum kwarp_tx_result result;
 	u32 seen, off = e->tx.off;
@@ -197,22 +197,22 @@ static enum kwarp_tx_result one_round(struct kwarp_engine *e)
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
-	tell_idle(e);
-	return posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	tx_tell_posters(e);
+	return tx_posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /* Return: true if the caller is not the runner any more. */
-static bool round_and_leave(struct kwarp_engine *e)
+static bool tx_run_round_and_leave(struct kwarp_engine *e)
 {
-	switch (one_round(e)) {
+	switch (tx_run_round(e)) {
 	case KWARP_TX_MORE:
 		return false;
 	case KWARP_TX_NO_MEMORY:
 		e->stats.s.tx.no_memory++;
-		wait_for_memory(e);
+		tx_wait_for_memory(e);
 		return true;
 	default:
-		return leave(e);
+		return tx_leave(e);
 	}
 }
 
@@ -220,7 +220,7 @@ static bool round_and_leave(struct kwarp_engine *e)
  * In the system call of a poster: is there more to send for the peer than one batch? The poster
  * should not do that in its own time.
  */
-static bool enough_for_peer(const struct kwarp_engine *e)
+static bool tx_enough_for_peer(const struct kwarp_engine *e)
 {
 	return e->tx.answered && !kwarp_readq_empty(&e->iread);
 }
@@ -230,7 +230,7 @@ static bool enough_for_peer(const struct kwarp_engine *e)
  * limits what a program can make the runner do by changing the indices in the ring, or by ringing
  * its doorbell in a loop.
  */
-static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
+static void tx_run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 {
 	/*
 	 * A block device or file system may depend on this stream, so allocations must not wait for
@@ -240,38 +240,38 @@ static void run_rounds(struct kwarp_engine *e, int budget, bool for_poster)
 
 	e->tx.in_socket = false;
 	e->tx.in_share = false;
-	while (!round_and_leave(e)) {
+	while (!tx_run_round_and_leave(e)) {
 		/*
 		 * Do not let the scheduler stop the runner: no other context could send until it
 		 * runs again.
 		 */
 		if (--budget == 0 || kwarp_need_resched() || atomic_read(&e->tx.claims) ||
-		    (for_poster && enough_for_peer(e))) {
-			hand_over(e);
+		    (for_poster && tx_enough_for_peer(e))) {
+			tx_hand_over(e);
 			break;
 		}
 	}
 	memalloc_noio_restore(noio);
 }
 
-static void run(struct kwarp_engine *e, bool for_poster)
+static void tx_run(struct kwarp_engine *e, bool for_poster)
 {
 	/*
 	 * After the end of the stream one round flushes a whole queue; a second one flushes what
 	 * was posted during the first.
 	 */
-	run_rounds(e, kwarp_engine_dead(e) ? 2 : RUN_BUDGET, for_poster);
+	tx_run_rounds(e, kwarp_engine_dead(e) ? 2 : RUN_BUDGET, for_poster);
 }
 
 /* The caller has become the runner because a doorbell was rung. */
-static void run_for_poster(struct kwarp_engine *e)
+static void tx_run_for_poster(struct kwarp_engine *e)
 {
 	bool inside = kwarp_coalesce_rung(e);
 
 	e->stats.s.tx.doorbells++;
 	if (trace_kwarp_doorbell_enabled())
 		trace_kwarp_doorbell(e->ibqp, READ_ONCE(e->sq->ring.hdr->prod));
-	run(e, true);
+	tx_run(e, true);
 	if (inside)
 		kwarp_coalesce_returns(e);
 }
@@ -280,7 +280,7 @@ static void run_for_poster(struct kwarp_engine *e)
  * The caller has become the runner with the socket's spinlock held. Work is limited for this call
  * and, since each received packet may lead here, for the tick.
  */
-static void run_in_socket(struct kwarp_engine *e)
+static void tx_run_in_socket(struct kwarp_engine *e)
 {
 	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
 	struct kwarp_tx *tx = &e->tx;
@@ -291,29 +291,29 @@ static void run_in_socket(struct kwarp_engine *e)
 	do {
 		if (s->spent >= end || atomic_read(&tx->claims)) {
 			WRITE_ONCE(tx->backs_off, s->spent >= KWARP_SHARE_TICK);
-			hand_over(e);
+			tx_hand_over(e);
 			return;
 		}
-	} while (!round_and_leave(e));
+	} while (!tx_run_round_and_leave(e));
 }
 
 /* The caller has become the runner for a kernel consumer and has the socket: two rounds at most. */
-static void run_for_consumer(struct kwarp_engine *e)
+static void tx_run_for_consumer(struct kwarp_engine *e)
 {
 	e->tx.in_socket = true;
 	e->tx.in_share = false;
-	if (!round_and_leave(e) && !round_and_leave(e))
-		hand_over(e);
+	if (!tx_run_round_and_leave(e) && !tx_run_round_and_leave(e))
+		tx_hand_over(e);
 }
 
 /*
  * The caller has become the runner in a call of a kernel consumer. Only the runner may read
  * e->sock. If the stream is over, the work item flushes what was posted.
  */
-static void try_for_consumer(struct kwarp_engine *e)
+static void tx_try_for_consumer(struct kwarp_engine *e)
 {
-	if (!e->sock || !kwarp_tcp_try_run(e->sock, run_for_consumer, e))
-		leave_queued(e, 0);
+	if (!e->sock || !kwarp_tcp_try_call_locked(e->sock, tx_run_for_consumer, e))
+		tx_leave_queued(e, 0);
 }
 
 /*
@@ -327,7 +327,7 @@ static bool consumer_may_send(void)
 	return in_task() && !irqs_disabled() && !IS_ENABLED(CONFIG_PREEMPT_RT);
 }
 
-static bool enter(struct kwarp_engine *e, int from)
+static bool tx_become_runner(struct kwarp_engine *e, int from)
 {
 	return atomic_cmpxchg(&e->tx.run, from, KWARP_RUN_ACTIVE) == from;
 }
@@ -338,30 +338,30 @@ static void tx_work(struct work_struct *work)
 
 	kwarp_fault_late();
 	/* A context that claims the stream is about to become the runner, and sends at release. */
-	if (!atomic_read(&e->tx.claims) && enter(e, KWARP_RUN_QUEUED))
-		run(e, false);
+	if (!atomic_read(&e->tx.claims) && tx_become_runner(e, KWARP_RUN_QUEUED))
+		tx_run(e, false);
 }
 
 /* The caller has become the runner. */
-static void run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
+static void tx_run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	switch (from) {
 	case KWARP_TX_FROM_DOORBELL:
-		run_for_poster(e);
+		tx_run_for_poster(e);
 		break;
 	case KWARP_TX_FROM_PROCESS:
-		run(e, false);
+		tx_run(e, false);
 		break;
 	case KWARP_TX_FROM_POSTER:
-		try_for_consumer(e);
+		tx_try_for_consumer(e);
 		break;
 	default:
-		run_in_socket(e);
+		tx_run_in_socket(e);
 	}
 }
 
 /* Return: true if the kick has been handled; false if e->tx.run has changed: try again. */
-static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
+static bool tx_try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	int state = atomic_read(&e->tx.run);
 
@@ -380,12 +380,12 @@ static bool try_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		 * Even if the state is "queued" already: the context that set it may have been
 		 * preempted before it could queue the work item.
 		 */
-		queue(e, 0);
+		tx_queue_work(e, 0);
 		return true;
 	}
-	if (!enter(e, state))
+	if (!tx_become_runner(e, state))
 		return false;
-	run_as(e, from);
+	tx_run_as(e, from);
 	return true;
 }
 
@@ -418,11 +418,11 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 		cond_resched();
 	if (from == KWARP_TX_FROM_POSTER && !consumer_may_send())
 		from = KWARP_TX_FROM_ANY;
-	while (!try_kick(e, from))
+	while (!tx_try_kick(e, from))
 		cpu_relax();
 }
 
-static void send_in_socket(struct kwarp_engine *e)
+static void tx_send_in_socket(struct kwarp_engine *e)
 {
 	kwarp_tx_kick(e, KWARP_TX_FROM_SOCKET);
 }
@@ -431,7 +431,7 @@ static void send_in_socket(struct kwarp_engine *e)
  * Called by the timer of coalesce.c or pace.c: it has found waiting requests, or ends the hold.
  * Context: softirq.
  */
-static void send_left(struct kwarp_engine *e)
+static void tx_send_waiting(struct kwarp_engine *e)
 {
 	/*
 	 * The socket stays valid: kwarp_engine_stop() clears e->sock first, and then
@@ -439,7 +439,7 @@ static void send_left(struct kwarp_engine *e)
 	 */
 	struct socket *sock = READ_ONCE(e->sock);
 
-	if (sock && !kwarp_tcp_run(sock, send_in_socket, e))
+	if (sock && !kwarp_tcp_call_locked(sock, tx_send_in_socket, e))
 		kwarp_tx_kick(e, KWARP_TX_FROM_ANY);
 }
 
@@ -454,7 +454,8 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 {
 	might_sleep();
 	atomic_inc(&e->tx.claims);
-	wait_event(e->tx.idle, enter(e, KWARP_RUN_IDLE) || enter(e, KWARP_RUN_QUEUED));
+	wait_event(e->tx.idle, tx_become_runner(e, KWARP_RUN_IDLE) ||
+		   tx_become_runner(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
 	/*
 	 * A kicker that still sees our claim returns without queueing anything. It stored its
@@ -475,7 +476,7 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 void kwarp_tx_release(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
-	run_rounds(e, CLAIM_BUDGET, false);
+	tx_run_rounds(e, CLAIM_BUDGET, false);
 }
 
 void kwarp_tx_init(struct kwarp_engine *e)
@@ -485,5 +486,5 @@ void kwarp_tx_init(struct kwarp_engine *e)
 	init_waitqueue_head(&e->tx.idle);
 	INIT_DELAYED_WORK(&e->tx.work, tx_work);
 	e->tx.home = -1;
-	kwarp_coalesce_init(e, send_left);
+	kwarp_coalesce_init(e, tx_send_waiting);
 }
