@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A batch is what was put into it, in order, in few enough pieces, however small the pages
- * are and whenever memory runs out; and when it is forgotten nothing of it is kept. The code is
- * included; pages come from a stand-in that gives single ones, and sometimes none.
+ * Tests of batches: a batch contains what was added, in order, in few enough pieces, however small
+ * the pages are and whenever memory runs out; when it is dropped, no reference is kept. The code is
+ * included. Pages come from a stand-in that allocates single pages, and sometimes none.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-/* Other suites have stand-ins of these names. */
+/* Other suites have stand-ins with these names. */
 #define kwarp_batch_init	tested_batch_init
 #define kwarp_batch_fini	tested_batch_fini
 #define kwarp_batch_reset	tested_batch_reset
@@ -30,11 +30,11 @@
 #define LONGEST_FPDU	(64 * 1024 + 16)
 
 /**
- * struct pages - the stand-in below
- * @rnd: for odd amounts
- * @fail: the next request finds nothing
- * @large: what was asked for last
- * @out: pages given out
+ * struct pages - state of the page stand-in
+ * @rnd: random numbers, for the amounts
+ * @fail: the next request fails
+ * @large: the last request was for a large page
+ * @out: number of pages given out
  */
 static struct pages {
 	struct rnd_state rnd;
@@ -63,14 +63,14 @@ bool kwarp_pages_refill(struct kwarp_dev *kdev, struct page_frag *frag, bool lar
 	return frag->page;
 }
 
-/* More regions than a batch can remember, and what is known of them. */
+/* More regions than a batch can reference, with their references. */
 #define REGIONS		(KWARP_BATCH_MRS + 2)
 
 static struct kwarp_mr *regions;
 static u32 lookups;
 static int references[REGIONS];
 
-/* Number 0 is none, as with STags. */
+/* Region 0 does not exist, as STag index 0. */
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
 	lookups++;
@@ -85,7 +85,7 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	references[mr - regions]--;
 }
 
-/* Of the regions from @from to @to - 1 there is one reference each, of the others none. */
+/* Check: one reference on each region from @from to @to - 1, none on the others. */
 static void expect_references(struct kunit *test, u32 from, u32 to)
 {
 	u32 i;
@@ -94,7 +94,7 @@ static void expect_references(struct kunit *test, u32 from, u32 to)
 		KUNIT_EXPECT_EQ_MSG(test, references[i], i >= from && i < to, "region %u", i);
 }
 
-/* A socket that takes so many octets. */
+/* Octets that the socket accepts. */
 static u32 window;
 static struct msghdr sent;
 
@@ -123,7 +123,7 @@ static int batch_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Whatever a case does, the end of its queue pair lets go of all regions. */
+/* Whatever a case does, kwarp_batch_fini() drops all references to regions. */
 static void batch_test_exit(struct kunit *test)
 {
 	if (!test->priv)
@@ -137,7 +137,7 @@ static u32 rnd_below(u32 n)
 	return prandom_u32_state(&pages.rnd) % n;
 }
 
-/* Octet of the stream at this place. */
+/* The octet of the stream at offset @at. */
 static u8 octet(u32 at)
 {
 	return at * 7 + at / 251;
@@ -149,7 +149,7 @@ static void write_octets(u8 *p, u32 at, u32 len)
 		*p++ = octet(at++);
 }
 
-/* Put @len octets; false if there is no memory. */
+/* Append @len octets. Return: false if there is no memory. */
 static bool put_octets(struct kunit *test, struct kwarp_batch *b, u32 len)
 {
 	u32 at = b->len, got;
@@ -189,7 +189,7 @@ static void expect_contents(struct kunit *test, const struct kwarp_batch *b)
 	KUNIT_EXPECT_EQ(test, at, b->len);
 }
 
-/* The longest batches there can be: full of short FPDUs, or a single one of the longest. */
+/* The longest possible batches: full of short FPDUs, or a single FPDU of the greatest length. */
 static void test_longest(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -209,7 +209,7 @@ static void test_longest(struct kunit *test)
 	}
 }
 
-/* What is taken back has left no trace, whatever pages it had got to. */
+/* A rollback removes everything since the mark, whatever pages were used. */
 static void test_rollback(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -230,7 +230,7 @@ static void test_rollback(struct kunit *test)
 	}
 }
 
-/* More memory than there is: a clear answer, and it goes on when there is some. */
+/* Without memory the functions fail; with memory again they succeed. */
 static void test_no_memory(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -243,14 +243,16 @@ static void test_no_memory(struct kunit *test)
 	pages.fail = false;
 	kwarp_batch_prefill(b, KWARP_BATCH_FRAG_SURE, true);
 	pages.fail = true;
-	/* what was promised is there */
+	/* what kwarp_batch_prefill() got is available */
 	len = KWARP_BATCH_FRAG_SURE;
 	KUNIT_EXPECT_TRUE(test, put_octets(test, b, len));
 	expect_contents(test, b);
 	KUNIT_EXPECT_FALSE(test, put_octets(test, b, PAGE_SIZE));
 }
 
-/* Where the batch may sleep for memory, no deregistration waits for that. */
+/*
+ * Before a batch sleeps for memory it drops its regions, so that no deregistration waits for that.
+ */
 static void test_wait_without_regions(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -265,7 +267,7 @@ static void test_wait_without_regions(struct kunit *test)
 	expect_references(test, 0, 0);
 }
 
-/* Few octets ask for single pages, many for large ones, also at the next start. */
+/* Small batches use single pages, long ones large pages, also for the start of the next batch. */
 static void test_sizes(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -279,7 +281,7 @@ static void test_sizes(struct kunit *test)
 	put_octets(test, b, PAGE_SIZE);
 	KUNIT_EXPECT_TRUE(test, pages.large);
 	kwarp_batch_reset(b);
-	/* an empty one says nothing about the next */
+	/* an empty batch does not change the choice for the next */
 	kwarp_batch_reset(b);
 	put_octets(test, b, 100);
 	kwarp_batch_reset(b);
@@ -288,7 +290,7 @@ static void test_sizes(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, pages.large);
 }
 
-/* TCP takes it bit by bit; nothing is sent twice, nothing is left out. */
+/* TCP accepts the batch in small parts; no octet is sent twice or left out. */
 static void test_send(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -313,7 +315,7 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->n, 0);
 }
 
-/* What follows begins a segment (5044-5.1-4). */
+/* The next batch begins a segment (5044-5.1-4). */
 static void test_aligned(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -340,7 +342,7 @@ static void test_aligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sent.msg_flags & MSG_EOR);
 }
 
-/* No longer than one packet, but for an FPDU that is longer by itself. */
+/* A batch is no longer than one packet, except for a single longer FPDU. */
 static void test_goal(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -358,7 +360,9 @@ static void test_goal(struct kunit *test)
 
 /* ---------------------------------------------------------------- forgetting */
 
-/* A region is looked up once for a batch, whatever key is named: the access check has that. */
+/*
+ * A batch looks up a region once, whatever the key in the STag; the access check compares the key.
+ */
 static void test_regions(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -366,7 +370,7 @@ static void test_regions(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x2ff), &regions[2]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x133), &regions[1]);
-	/* Registered anew with another key meanwhile. */
+	/* Registered again with another key meanwhile. */
 	regions[1].stag = 0x177;
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &regions[1]);
 	KUNIT_EXPECT_EQ(test, lookups, 2);
@@ -376,7 +380,10 @@ static void test_regions(struct kunit *test)
 	expect_references(test, 1, 3);
 }
 
-/* No room to remember another one: it is not even looked up, those there are stay. */
+/*
+ * If the batch can reference no more regions, another one is not even looked up, and those
+ * referenced stay.
+ */
 static void test_regions_full(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -407,8 +414,9 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * @whole: nothing is left of the octets either, but the page in work, which goes with @last.
- * A program that deregisters must not wait for a peer that takes nothing.
+ * Ways to end a batch. @whole: the octets are not referenced any more. @last: the page that is
+ * being filled is not, either. A program that deregisters a region must not wait for a peer that
+ * does not read.
  */
 static const struct way {
 	const char *desc;
@@ -426,7 +434,10 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 
 #define MOST_PAGES	8
 
-/* Regions, octets, pages: what it held is let go, and the next batch looks anew. */
+/*
+ * After each way to end a batch, its references are dropped, and the next batch looks up regions
+ * again.
+ */
 static void test_forget(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -449,7 +460,7 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->len, w->whole ? 0 : len);
 	KUNIT_EXPECT_EQ(test, kwarp_batch_pending(b), !w->whole);
 	KUNIT_EXPECT_EQ(test, !b->frag.page, w->last);
-	/* One reference is ours. */
+	/* One reference is the test's. */
 	for (i = 0; i < n; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, page_ref_count(held[i]),
 				    1 + !w->whole + (held[i] == b->frag.page), "page %u", i);
@@ -460,7 +471,10 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lookups, 1);
 }
 
-/* It ends in the middle: what TCP has taken is TCP's, and the rest is not sent later. */
+/*
+ * The batch is dropped half sent: TCP keeps the pages it references, and the rest is not sent
+ * later.
+ */
 static void test_forget_half(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -477,7 +491,7 @@ static void test_forget_half(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, iov_iter_count(&sent.msg_iter), 100);
 }
 
-/* A queue pair that has nothing to send keeps a page, but not much memory. */
+/* A queue pair that has nothing to send keeps one single page, but no large one. */
 static void test_idle(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

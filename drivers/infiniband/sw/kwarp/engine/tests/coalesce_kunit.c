@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whether to hold send queues: the verdicts as functions of facts, the facts, and the timer.
+ * Tests of coalesce.c, which decides whether to hold send queues: the decisions as functions of
+ * facts, how the facts are found, and the timer. Terms (hold, look, waiting and forgotten requests)
+ * are those of coalesce.h.
  */
 #include <kunit/test.h>
 
@@ -27,17 +29,17 @@ static unsigned int told_resolution;
 
 #include "../../queue/tests/fixture.h"
 
-/* So long that no timer comes while a test looks by itself. */
+/* coalesce_us so long that no timer fires while a test calls the look itself. */
 #define TEST_US		(100 * USEC_PER_MSEC)
-/* And what the tests of the timer have. */
+/* The same for the tests of the timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
-/* More than the timer looks at in one go. */
+/* More streams than one call of the timer looks at. */
 #define STREAMS		(LOOKS + 10)
 
 /* ------------------------------------------------------------------ verdicts */
 
-/* A doorbell: what is known, the verdict, and the counts after it. */
+/* Decisions after a doorbell: the state, the arguments, the result, and the state after it. */
 static const struct ring_case {
 	const char *desc;
 	struct kwarp_cq_hold h;
@@ -74,7 +76,7 @@ static void test_rings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.quiet, 0);
 }
 
-/* A look, likewise. */
+/* Decisions after a round of looks, in the same form. */
 static const struct look_case {
 	const char *desc;
 	struct kwarp_cq_hold h;
@@ -120,11 +122,11 @@ static void test_goes_on(struct kunit *test)
 /* --------------------------------------------------------------------- facts */
 
 /**
- * struct stream - of which only what matters here is set
+ * struct stream - one stream; only fields that matter here are set
  * @e: engine
- * @sq: its queue, of which only the indices matter
- * @sends: times that the timer has sent
- * @told_held: at the last of them the stream was held still
+ * @sq: its send queue; only the indices are used
+ * @sends: number of times that the timer has sent
+ * @told_held: at the last of these the stream was still held
  */
 struct stream {
 	struct kwarp_engine e;
@@ -136,10 +138,10 @@ struct stream {
 /**
  * struct coalesce_test - streams of a program that polls
  * @s: the streams
- * @scq: where their requests complete
- * @rcq: where receives do
- * @hold: of the former
- * @slow_us: the timer takes so long to send
+ * @scq: CQ in which their requests complete
+ * @rcq: CQ in which their receives complete
+ * @hold: the state of @scq under test
+ * @slow_us: microseconds that a send of the timer takes
  */
 struct coalesce_test {
 	struct stream s[STREAMS];
@@ -157,7 +159,7 @@ static void told(struct stream *s)
 							      KWARP_RING_NEED_KICK;
 }
 
-/* As the runner does: all goes, and posters are told. */
+/* As the runner does: take all requests and set the ring's flags. */
 static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);
@@ -176,7 +178,7 @@ static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp
 	s->e.sq = &s->sq;
 	s->e.recv_cq = &t->rcq->cq;
 	s->e.sock = (struct socket *)t;
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&s->e.tx.run, KWARP_RUN_ACTIVE);
 	s->e.flags = BIT(KWARP_E_TX_OPEN);
 	kwarp_coalesce_init(&s->e, sent_by_timer);
@@ -225,7 +227,7 @@ static void poll(struct test_cq *cq)
 	cq->cq.ring.hdr->polls++;
 }
 
-/* The test looks, and no timer. */
+/* Stop the timer: the test calls the look itself. */
 static void no_timer(struct coalesce_test *t)
 {
 	hrtimer_cancel(&t->hold->timer);
@@ -249,7 +251,7 @@ static bool held_after_ring(struct coalesce_test *t)
 	return held_after_ring_of(t, &t->s[0]);
 }
 
-/* As after a poll. */
+/* Hold the stream, as after a poll and a doorbell. */
 static void hold(struct kunit *test, struct stream *s)
 {
 	struct coalesce_test *t = test->priv;
@@ -258,7 +260,7 @@ static void hold(struct kunit *test, struct stream *s)
 	KUNIT_ASSERT_TRUE(test, held_after_ring_of(t, s));
 }
 
-/* Return: nanoseconds to the next one. */
+/* Look. Return: nanoseconds to the next look. */
 static u64 look_now(struct coalesce_test *t)
 {
 	u64 ns;
@@ -272,8 +274,8 @@ static u64 look_now(struct coalesce_test *t)
 	return ns;
 }
 
-/* The program posts, and does not ring. */
-static void leave(struct stream *s)
+/* The program posts a request and does not ring. */
+static void post_waiting(struct stream *s)
 {
 	s->sq.ring.hdr->prod++;
 }
@@ -283,7 +285,7 @@ static long timeouts(struct coalesce_test *t)
 	return atomic_long_read(&t->s[0].e.kdev->coalesce_timeouts);
 }
 
-/* A poll of either CQ counts, once. */
+/* A poll of either CQ is counted, once. */
 static void test_polls(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -301,7 +303,7 @@ static void test_polls(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
-/* What is sent without a doorbell, as an answer to the peer is, changes nothing. */
+/* Sending without a doorbell, as for an answer to the peer, changes nothing. */
 static void test_not_rung(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -315,7 +317,7 @@ static void test_not_rung(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(e));
 }
 
-/* The knob, for streams that begin later. */
+/* A change of the knob applies to streams that start later. */
 static void test_knob(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -337,7 +339,7 @@ static void test_knob(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->ns, 7000);
 }
 
-/* A timer that only ends with a tick would hold for milliseconds. */
+/* Without high-resolution timers nothing is held: a hold would last for milliseconds. */
 static void test_coarse_timer(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -359,7 +361,7 @@ static void test_no_stream(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
 }
 
-/* A responder that must not send yet. */
+/* A responder that must not send yet is not held. */
 static void test_not_open(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -374,7 +376,7 @@ static void be_normal(void *unused)
 	sched_set_normal(current, 0);
 }
 
-/* A real-time program may never let the timer run: its own doorbells are obeyed. */
+/* A real-time program may never let the timer run, so it is not held. */
 static void test_realtime(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -386,7 +388,7 @@ static void test_realtime(struct kunit *test)
 	sched_set_normal(current, 0);
 	poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, held_after_ring(t));
-	/* Held before it became one. */
+	/* Held before it got the real-time policy. */
 	sched_set_fifo(current);
 	poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, held_after_ring(t));
@@ -394,7 +396,7 @@ static void test_realtime(struct kunit *test)
 
 /* --------------------------------------------------------------------- looks */
 
-/* A request that one look has found is sent at the next, if there was no poll between them. */
+/* A request found by one look is sent at the next, if there was no poll between them. */
 static void test_forgotten(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -402,7 +404,7 @@ static void test_forgotten(struct kunit *test)
 
 	hold(test, s);
 	look_now(t);
-	leave(s);
+	post_waiting(s);
 	look_now(t);
 	KUNIT_EXPECT_EQ(test, s->sends, 0);
 	look_now(t);
@@ -447,7 +449,10 @@ static const struct deed {
 
 KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
 
-/* The program has something to do, and will come to the end of it; but not for ever. */
+/*
+ * The program polls, so it is busy and will ring later; its request waits for a limited number of
+ * looks.
+ */
 static void test_busy(struct kunit *test)
 {
 	const struct deed *d = test->param_value;
@@ -457,7 +462,7 @@ static void test_busy(struct kunit *test)
 
 	hold(test, s);
 	look_now(t);
-	leave(s);
+	post_waiting(s);
 	if (d->once)
 		d->once(t);
 	for (i = 0; i < KWARP_COALESCE_BUSY; i++) {
@@ -477,14 +482,17 @@ static void test_busy(struct kunit *test)
 		kwarp_coalesce_returns(&t->s[1].e);
 }
 
-/* A program that has come back from its doorbell does nothing, however long TCP is full. */
+/*
+ * After it has returned from its doorbell, a program does not count as active, however long TCP is
+ * full.
+ */
 static void test_blocked(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 	struct stream *s = &t->s[0];
 
 	hold(test, s);
-	leave(s);
+	post_waiting(s);
 	kwarp_coalesce_rung(&t->s[1].e);
 	kwarp_coalesce_returns(&t->s[1].e);
 	look_now(t);
@@ -493,7 +501,7 @@ static void test_blocked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->hold->missed);
 }
 
-/* The runner has not got to what the doorbell was for. */
+/* The runner has not yet taken the requests that the doorbell was for. */
 static void by_doorbell(struct stream *s)
 {
 	kwarp_coalesce_rung(&s->e);
@@ -521,7 +529,7 @@ static const struct others_work {
 
 KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
 
-/* Requests that are there although the program need not ring. */
+/* Requests in the ring for which the program need not ring. */
 static void test_others_work(struct kunit *test)
 {
 	const struct others_work *c = test->param_value;
@@ -530,7 +538,7 @@ static void test_others_work(struct kunit *test)
 	u32 i;
 
 	hold(test, s);
-	leave(s);
+	post_waiting(s);
 	c->make(s);
 	for (i = 0; i < 3; i++)
 		look_now(t);
@@ -538,7 +546,7 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
 }
 
-/* A program that forgets its requests is obeyed from then on, and told so. */
+/* After some forgotten requests the hold ends, and posters have to ring. */
 static void test_misses(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -550,7 +558,7 @@ static void test_misses(struct kunit *test)
 	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
 		poll(t->scq);
 		KUNIT_ASSERT_TRUE(test, kwarp_coalesce_holds(&s->e));
-		leave(s);
+		post_waiting(s);
 		look_now(t);
 		look_now(t);
 		KUNIT_EXPECT_EQ(test, timeouts(t), i + 1);
@@ -564,7 +572,7 @@ static void test_misses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->obey, KWARP_COALESCE_OBEY - 1);
 }
 
-/* One that comes to ring now and then is not. */
+/* The hold does not end if the program sometimes rings for waiting requests. */
 static void test_ring_forgives(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -573,18 +581,18 @@ static void test_ring_forgives(struct kunit *test)
 
 	hold(test, s);
 	for (i = 0; i < 2 * KWARP_COALESCE_MISSES; i++) {
-		leave(s);
+		post_waiting(s);
 		look_now(t);
 		look_now(t);
 		for (n = 0; n < KWARP_COALESCE_FORGIVE; n++) {
-			leave(s);
+			post_waiting(s);
 			hold(test, s);
 		}
 	}
 	KUNIT_EXPECT_EQ(test, timeouts(t), 2 * KWARP_COALESCE_MISSES);
 }
 
-/* A doorbell after the timer has sent everything comes too late. */
+/* A doorbell after the timer has sent everything does not count as one for waiting requests. */
 static void test_ring_late(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -593,7 +601,7 @@ static void test_ring_late(struct kunit *test)
 
 	hold(test, s);
 	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
-		leave(s);
+		post_waiting(s);
 		look_now(t);
 		look_now(t);
 		KUNIT_EXPECT_EQ(test, !!t->hold->obey, i + 1 == KWARP_COALESCE_MISSES);
@@ -604,14 +612,14 @@ static void test_ring_late(struct kunit *test)
 	}
 }
 
-/* A doorbell before the verdict on another one, which was for something. */
+/* A doorbell before the decision on the previous one, which was for waiting requests. */
 static void test_ring_twice(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 	struct stream *s = &t->s[0];
 
 	hold(test, s);
-	leave(s);
+	post_waiting(s);
 	kwarp_coalesce_rung(&s->e);
 	kwarp_coalesce_returns(&s->e);
 	s->sq.next = s->sq.ring.hdr->prod;
@@ -619,14 +627,14 @@ static void test_ring_twice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->good, 1);
 }
 
-/* Nothing is done any more: the hold ends, and with it the timer. */
+/* The program does nothing any more: the hold ends, and so does the timer. */
 static void test_quiet(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
 	u32 i;
 
 	hold(test, &t->s[0]);
-	/* The first look finds the doorbell. */
+	/* The first look counts the doorbell as activity. */
 	for (i = 0; i < KWARP_COALESCE_QUIET; i++)
 		KUNIT_EXPECT_NE(test, look_now(t), 0);
 	KUNIT_EXPECT_EQ(test, look_now(t), 0);
@@ -636,7 +644,7 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->ns, TEST_US * NSEC_PER_USEC);
 }
 
-/* The timer is slower while the program needs none. */
+/* The time between looks grows while no request is forgotten. */
 static void test_slow(struct kunit *test)
 {
 	const u64 least = TEST_US * NSEC_PER_USEC;
@@ -650,12 +658,12 @@ static void test_slow(struct kunit *test)
 		poll(t->scq);
 		KUNIT_EXPECT_EQ(test, look_now(t), ns);
 	}
-	leave(&t->s[0]);
+	post_waiting(&t->s[0]);
 	look_now(t);
 	KUNIT_EXPECT_EQ(test, look_now(t), least);
 }
 
-/* A stream whose program has not posted for long is held no longer; its neighbour is. */
+/* A stream without posts for many looks is not held any longer; another stream of the CQ is. */
 static void test_unused(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -665,7 +673,7 @@ static void test_unused(struct kunit *test)
 	hold(test, &t->s[1]);
 	for (i = 0; i < KWARP_COALESCE_UNUSED; i++) {
 		KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[0].e));
-		leave(&t->s[1]);
+		post_waiting(&t->s[1]);
 		hold(test, &t->s[1]);
 		look_now(t);
 	}
@@ -674,7 +682,7 @@ static void test_unused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
 }
 
-/* There are too many timers: each doorbell is obeyed. */
+/* If too many timers run, no stream is held: each doorbell is obeyed. */
 static void test_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -687,12 +695,12 @@ static void test_max(struct kunit *test)
 	atomic_set(holds, 0);
 	hold(test, &t->s[0]);
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
-	/* Another stream of the CQ needs no other timer. */
+	/* Another stream of the CQ uses the same timer. */
 	hold(test, &t->s[1]);
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
 }
 
-/* Looks until there is no stream that the timer has not sent for, some at a time. */
+/* Look until the timer has sent for all streams, some at a time. Return: number of looks. */
 static u32 looks_until_sent(struct coalesce_test *t)
 {
 	u32 i, looks, sent = 0, before;
@@ -708,7 +716,7 @@ static u32 looks_until_sent(struct coalesce_test *t)
 	return looks;
 }
 
-/* Of many streams each has its turn; when the hold ends all are told, some at a time. */
+/* With many streams each is looked at; when the hold ends, each is released, some at a time. */
 static void test_many(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -716,9 +724,9 @@ static void test_many(struct kunit *test)
 
 	for (i = 0; i < STREAMS; i++) {
 		hold(test, &t->s[i]);
-		leave(&t->s[i]);
+		post_waiting(&t->s[i]);
 	}
-	/* One round of looks finds them, the next sends. */
+	/* The first round of looks finds the requests, the second sends them. */
 	looks = looks_until_sent(t);
 	KUNIT_EXPECT_GE(test, looks, STREAMS / LOOKS + STREAMS / SENDS);
 	KUNIT_EXPECT_LT(test, looks, 100);
@@ -756,7 +764,7 @@ static void ring_with_timer(struct coalesce_test *t, struct stream *s)
 	told(s);
 }
 
-/* It runs as long as something is held, and again when something is again. */
+/* The real timer runs as long as a stream is held, and is started again for the next hold. */
 static void test_timer(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -765,9 +773,9 @@ static void test_timer(struct kunit *test)
 
 	for (i = 0; i < 3; i++) {
 		ring_with_timer(t, s);
-		leave(s);
+		post_waiting(s);
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 1));
-		/* Then nothing happens, and the hold ends. */
+		/* Then the program does nothing, and the hold ends. */
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 2));
 		KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 		usleep_range(1000, 2000);
@@ -776,7 +784,7 @@ static void test_timer(struct kunit *test)
 	}
 }
 
-/* One that was taken off is left alone, and its neighbour is not. */
+/* A stopped stream is not looked at any more; another stream of the CQ is. */
 static void test_stop(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -784,13 +792,13 @@ static void test_stop(struct kunit *test)
 	ring_with_timer(t, &t->s[0]);
 	ring_with_timer(t, &t->s[1]);
 	kwarp_coalesce_stop(&t->s[0].e);
-	leave(&t->s[0]);
-	leave(&t->s[1]);
+	post_waiting(&t->s[0]);
+	post_waiting(&t->s[1]);
 	KUNIT_EXPECT_TRUE(test, sent_within_a_second(&t->s[1], 1));
 	KUNIT_EXPECT_EQ(test, t->s[0].sends, 0);
 }
 
-/* What is sent for on another processor is waited for: then its memory may go. */
+/* kwarp_coalesce_stop() waits while the timer sends for the stream on another processor. */
 static void test_stop_waits(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -800,7 +808,7 @@ static void test_stop_waits(struct kunit *test)
 	t->slow_us = 300;
 	for (i = 0; i < 50; i++) {
 		ring_with_timer(t, s);
-		leave(s);
+		post_waiting(s);
 		usleep_range(100, 900);
 		kwarp_coalesce_stop(&s->e);
 		KUNIT_EXPECT_EQ(test, atomic_read(&s->e.tx.coalesce.sends), 0);

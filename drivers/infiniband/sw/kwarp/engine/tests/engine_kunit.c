@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The door of the engine: what of it stops, starts and wakes what.  The code is included; all
- * that it calls is a stand-in, which writes down in one line what it is told.
+ * Tests of engine.c: which call starts, stops and wakes what, and in which order. The code is
+ * included. All functions that it calls are stand-ins that append a word to a log.
  */
 #include <kunit/test.h>
 
@@ -44,20 +44,20 @@ static bool door_cancel_work(struct delayed_work *work);
 #define LOG_LEN	120
 
 /**
- * struct door_test - an engine and what was asked for
+ * struct door_test - an engine and the log of its calls
  * @e: engine
- * @sq: its send queue; the ring is real
+ * @sq: its send queue, with a real ring
  * @rq: its receive queue
- * @cq: where sends complete
- * @recv_cq: where receives do
+ * @cq: CQ of the send queue
+ * @recv_cq: CQ of the receive queue
  * @qp: queue pair named in completions
  * @pd: its protection domain
  * @kdev: device
- * @sock: likewise
- * @install: what taking the socket gives
- * @drained: nothing is left to send
- * @drain_to: tx.drain_to when the claim was given back
- * @log: what the stand-ins were told, in words
+ * @sock: its socket; only the pointer is used
+ * @install: result of kwarp_sock_install()
+ * @drained: result of kwarp_tx_drained()
+ * @drain_to: tx.drain_to when the claim was released
+ * @log: words from the stand-ins
  */
 struct door_test {
 	struct kwarp_engine e;
@@ -281,7 +281,7 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, t->e.recv_mem, &t->e.mem);
 	KUNIT_EXPECT_FALSE(test, t->e.rq_shared);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 0);
-	/* Memory of an SRQ's receives is of its own domain, and others use the queue. */
+	/* Receives of an SRQ use the SRQ's protection domain. */
 	t->cq.home = 3;
 	wire(t, &srq_mem);
 	KUNIT_EXPECT_EQ(test, t->e.tx.home, 3);
@@ -293,7 +293,7 @@ static void test_wire(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_engine_perr(&t->e), KWARP_PERR_NONE);
 }
 
-/* Only an Initiator may send before it has heard from its peer (RFC 5044 7.1.2 rule 4). */
+/* Only an initiator may send before it has received an FPDU (RFC 5044 7.1.2 rule 4). */
 static void test_start(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -306,7 +306,7 @@ static void test_start(struct kunit *test)
 	expect_log(test, "[ remove fin timer free flush ]");
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_attached(&t->e));
 	KUNIT_EXPECT_TRUE(test, kwarp_engine_dead(&t->e));
-	/* What was posted meanwhile is flushed, too. */
+	/* Requests that were posted meanwhile are flushed, too. */
 	kwarp_engine_stop(&t->e, true);
 	expect_log(test, "[ flush ]");
 	kwarp_engine_reset(&t->e);
@@ -316,7 +316,7 @@ static void test_start(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_OPEN, &t->e.flags));
 }
 
-/* Nothing is left of a start that failed. */
+/* A failed start leaves nothing behind. */
 static void test_start_fails(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -330,7 +330,7 @@ static void test_start_fails(struct kunit *test)
 	expect_log(test, "");
 }
 
-/* The runner sees how far to drain when it hears of it. */
+/* drain_to is set before the runner can see KWARP_E_TX_DRAIN. */
 static void test_drain(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -342,7 +342,7 @@ static void test_drain(struct kunit *test)
 	expect_log(test, "[ ]");
 	KUNIT_EXPECT_EQ(test, t->drain_to, 5);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_DRAIN, &t->e.flags));
-	/* Something has turned up. */
+	/* There is something to send again. */
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_fin(&t->e));
 	expect_log(test, "[ ]");
 	t->drained = true;
@@ -351,7 +351,7 @@ static void test_drain(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->e.flags));
 }
 
-/* When there is a Terminate to send (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). */
+/* Conditions for a Terminate (RFC 5044 7.1.2 rule 4, RFC 5040 section 5.4). */
 static const struct term_row {
 	const char *desc;
 	unsigned long flags;
@@ -378,7 +378,7 @@ static void test_terminate(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, test_bit(KWARP_E_TX_TERM, &t->e.flags), row->sent);
 }
 
-/* Receives concern the runner only where it has to flush them. */
+/* A posted receive kicks the runner only if the runner has to flush it. */
 static void test_posted(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -395,7 +395,7 @@ static void test_posted(struct kunit *test)
 	expect_log(test, "kick send");
 }
 
-/* 5040-7.1-7: the first error is the one that is reported, and only once. */
+/* Only the first error is reported, and only once (5040-7.1-7). */
 static void test_fail(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -411,7 +411,7 @@ static void test_fail(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_engine_short(&t->e), kwarp_perr_short(KWARP_PERR_R_BOUNDS));
 }
 
-/* Of a connection that is gone there is nobody to tell. */
+/* A lost connection is reported without a Terminate. */
 static void test_lost(struct kunit *test)
 {
 	struct door_test *t = test->priv;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stand-in for kwarp_rx_feed(): the real parser, and nothing of what the engine does with
- * what the parser reports.
+ * A stand-in for kwarp_rx_feed(): it runs the real parser, and calls the suite for payload and for
+ * ends of FPDUs.
  */
 #ifndef KWARP_TEST_FEED_H
 #define KWARP_TEST_FEED_H
@@ -9,9 +9,9 @@
 #include "../engine.h"
 
 /**
- * struct feed_sink - where it goes
- * @payload: octets of payload
- * @fpdu: the end of an FPDU that is right
+ * struct feed_sink - callbacks of the suite
+ * @payload: called for octets of payload
+ * @fpdu: called at the end of a valid FPDU
  */
 struct feed_sink {
 	void (*payload)(struct kwarp_engine *e, const u8 *piece, u32 n);

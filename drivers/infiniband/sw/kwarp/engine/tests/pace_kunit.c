@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Whether a timer sends what libsiw posts: the verdicts as functions of what was measured, what a
- * timer's look does, and the timer itself.
+ * Tests of pace.c, which decides whether a timer sends what programs with libsiw post: the
+ * decisions as functions of what was measured, what a look of the timer does, and the timer itself.
+ * Terms (hold, look, patient, trial) are those of pace.h.
  */
 #include <kunit/test.h>
 
@@ -27,22 +28,22 @@ static u64 told_ns(void);
 
 #include "../../queue/tests/fixture.h"
 
-/* So long that no timer comes while a test looks by itself. */
+/* coalesce_us so long that no timer fires while a test calls the look itself. */
 #define TEST_NS		NSEC_PER_SEC
-/* And what the tests of the timer have. */
+/* The same for the tests of the timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
-/* What a doorbell takes, and a request of those that are sent together. */
+/* Time of a doorbell, and of one request among those sent together. */
 #define DOORBELL_NS	(10 * NSEC_PER_USEC)
-/* The time between looks. */
+/* Time between two looks. */
 #define PACE_NS		(25 * NSEC_PER_USEC)
 
 /**
  * struct pace_test - one stream
  * @e: engine
- * @sq: its queue
- * @sends: times that the timer has sent
- * @unfinished: requests that have been taken and not completed
- * @now: what the clock says; 0: the real one's time
+ * @sq: its send queue
+ * @sends: number of times that the timer has sent
+ * @unfinished: requests that the runner has taken and that have not completed
+ * @now: time that ktime_get_ns() returns; 0: the real time
  */
 struct pace_test {
 	struct kwarp_engine e;
@@ -61,7 +62,7 @@ static u64 told_ns(void)
 
 /* ------------------------------------------------------------------ verdicts */
 
-/* The program takes @ns for each; @inside more for what the doorbell does. */
+/* The program takes @ns for each doorbell, and the doorbell itself @inside. */
 static bool long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
 			   u32 *prod, u64 *now)
 {
@@ -99,11 +100,11 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
 	KUNIT_EXPECT_EQ(test, p.done, prod);
 	KUNIT_EXPECT_EQ(test, p.since, now);
-	/* And again, which is added. */
+	/* A second measurement is added to the first. */
 	KUNIT_EXPECT_TRUE(test, doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
 					  &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
-	/* What is old counts less. */
+	/* Old measurements are halved. */
 	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
 	doorbells(&p, KWARP_PACE_DOORBELLS + 1, 1, DOORBELL_NS, &prod, &now);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 3 * KWARP_PACE_DOORBELLS);
@@ -111,7 +112,7 @@ static void test_begins(struct kunit *test)
 			KWARP_PACE_DOORBELLS * DOORBELL_NS);
 }
 
-/* A program that posts now and then, whatever the knob is. */
+/* A program that posts rarely is not held, whatever the knob is. */
 static void test_seldom(struct kunit *test)
 {
 	struct kwarp_pace p = { .ns = PACE_NS };
@@ -125,13 +126,13 @@ static void test_seldom(struct kunit *test)
 	p.doorbells = 0;
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1, KWARP_PACE_SELDOM_NS,
 					   &prod, &now));
-	/* Not even after an idle time. */
+	/* Also not after a pause. */
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_FALSE(test, doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					   &now));
 }
 
-/* Of large ones fewer are obeyed before a trial. */
+/* Doorbells for large messages: fewer are obeyed before the next trial. */
 static void test_obey_large(struct kunit *test)
 {
 	struct kwarp_pace p = { .obey = 100, .ns = PACE_NS };
@@ -147,8 +148,8 @@ static void test_obey_large(struct kunit *test)
 }
 
 /*
- * Doorbells of large messages take long: that is what they cost, and no time that the program
- * leaves between them.
+ * Doorbells for large messages take long. That time is not time that the program leaves between its
+ * doorbells.
  */
 static void test_large(struct kunit *test)
 {
@@ -162,16 +163,16 @@ static void test_large(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, long_doorbells(&p, 1, 1, DOORBELL_NS, inside, &prod, &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * (DOORBELL_NS + inside));
-	/* And those of a program that rings seldom are as they may. */
+	/* A program that rings rarely is not held, also if its doorbells are long. */
 	KUNIT_EXPECT_FALSE(test, long_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
 						KWARP_PACE_SELDOM_NS, inside, &prod, &now));
 }
 
-/* A request each 10 us with doorbells. */
+/* Measured with doorbells: one request in 10 us. */
 #define MEASURED \
 	{ .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY, .ns = PACE_NS }
 
-/* Looks, until the hold ends or there have been @n.  Return: their number. */
+/* Look until the hold ends, at most @n times. Return: number of looks. */
 static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
 	u32 i = 0;
@@ -185,7 +186,10 @@ static u32 looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u
 	return min(i, n);
 }
 
-/* Likewise in as many holds as a verdict takes; then goes on with the last.  Return: holds. */
+/*
+ * The same, in as many holds as a decision takes; then continue with the last. Return: number of
+ * holds.
+ */
 static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
 	u32 holds = 0;
@@ -230,13 +234,13 @@ static void test_trial(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, trial(&p, 10 * KWARP_PACE_RENEW, c->requests, c->ns, &prod, &now),
 			max_t(u64, DIV64_U64_ROUND_UP(KWARP_PACE_TRIAL_NS, one), 1));
-	/* The hold does not go on for ever. */
+	/* Even a hold that makes the program faster ends at last. */
 	KUNIT_EXPECT_EQ(test, p.looks, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, c->pays ? 0 : KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p.obey_next, c->pays ? KWARP_PACE_OBEY : 4 * KWARP_PACE_OBEY);
 }
 
-/* If nothing completes, as the peer does not answer, there is nothing to judge by. */
+/* If nothing completes because the peer does not answer, nothing can be compared. */
 static void test_no_proof(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -250,7 +254,7 @@ static void test_no_proof(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.rung.ns, 0);
 }
 
-/* A moment without the processor is no reason to end what pays. */
+/* A short time without the processor does not end a hold that makes the program faster. */
 static void test_stall(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -264,7 +268,7 @@ static void test_stall(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
 
-/* What has paid for long does not any more. */
+/* A hold that was the faster way for long is not any more. */
 static void test_changes(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -278,7 +282,10 @@ static void test_changes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, KWARP_PACE_OBEY);
 }
 
-/* Each trial that fails makes the time to the next one longer, up to a limit; a good one less. */
+/*
+ * After each failed trial more doorbells are obeyed before the next, up to a limit; after a
+ * successful one fewer.
+ */
 static void test_obey(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -314,7 +321,7 @@ static const struct patience_case {
 
 KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
 
-/* When looks pay, those that wait for more are tried, and what is better goes on. */
+/* When the timer wins, patient looks are measured, too, and the better way is used. */
 static void test_patience(struct kunit *test)
 {
 	const struct patience_case *c = test->param_value;
@@ -335,14 +342,14 @@ static void test_patience(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, p.chosen);
 	KUNIT_EXPECT_EQ(test, p.patient, c->patient);
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
-	/* Until all is measured anew. */
+	/* The hold continues until all is measured anew. */
 	KUNIT_EXPECT_LT(test, looks(&p, KWARP_PACE_RENEW, 20, 100 * NSEC_PER_USEC, &prod, &now),
 			KWARP_PACE_RENEW);
 	KUNIT_EXPECT_FALSE(test, p.chosen);
 	KUNIT_EXPECT_FALSE(test, p.patient);
 }
 
-/* Nothing comes any more: the hold ends, and what has come in it counts. */
+/* Nothing is posted any more: the hold ends, and its measurement counts. */
 static void test_quiet(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -356,7 +363,7 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 	KUNIT_EXPECT_EQ(test, p.looked[0].requests, 4);
 	KUNIT_EXPECT_EQ(test, p.looked[0].ns, now);
-	/* Bursts that are over before the timer looks: it has nothing to gain. */
+	/* Bursts that end before the timer looks: the timer cannot make them faster. */
 	for (i = 0; i < KWARP_PACE_TRIAL_NS / NSEC_PER_MSEC; i++) {
 		now += NSEC_PER_MSEC;
 		p.quiet = KWARP_PACE_QUIET - 1;
@@ -366,8 +373,8 @@ static void test_quiet(struct kunit *test)
 }
 
 /*
- * A program whose requests depend on each other: each is posted when the one before has completed,
- * and after some there is a pause.  The timer can only make that slower.
+ * A program whose requests depend on each other: it posts one when the one before has completed,
+ * and pauses after some. The timer can only slow that down.
  */
 static const struct loop_case {
 	const char *desc;
@@ -386,12 +393,12 @@ static const struct loop_case {
 KUNIT_ARRAY_PARAM_DESC(loop, loop_cases, desc);
 
 /**
- * struct loop - where it is
- * @p: counts
+ * struct loop - state of such a program
+ * @p: the state under test
  * @prod: requests sent
- * @now: time
+ * @now: the time
  * @look: time of the next look
- * @held: there is one
+ * @held: the stream is held, so there is a next look
  */
 struct loop {
 	struct kwarp_pace p;
@@ -401,14 +408,14 @@ struct loop {
 	bool held;
 };
 
-/* Looks that find nothing until now. */
+/* All looks up to now; they find nothing. */
 static void pass(struct loop *l)
 {
 	for (; l->held && l->look < l->now; l->look += PACE_NS)
 		l->held = kwarp_pace_goes_on(&l->p, l->prod, l->look, true);
 }
 
-/* Return: true: the request has waited for a look. */
+/* Post a request and let it complete. Return: true if it waited for a look. */
 static bool one_request(struct loop *l)
 {
 	pass(l);
@@ -438,19 +445,19 @@ static void test_loop(struct kunit *test)
 		if (i % c->burst == 0)
 			l.now += c->pause;
 	}
-	/* There are trials, and they fail. */
+	/* There were trials, and they failed. */
 	KUNIT_EXPECT_GT(test, waited, 0);
 	KUNIT_EXPECT_LT(test, waited, n / 200);
 	KUNIT_EXPECT_GT(test, l.p.obey_next, KWARP_PACE_OBEY);
 }
 
-/* What has paid a little, and then the requests depend on each other. */
+/* The timer was a little faster, and then the program's requests depend on each other. */
 static void test_other_phase(struct kunit *test)
 {
 	struct loop l = { .p = MEASURED, .now = NSEC_PER_SEC };
 	u32 i, waited = 0;
 
-	/* 20,000 requests per second with doorbells, 24,000 by the timer. */
+	/* With doorbells 20,000 requests per second, with the timer 24,000. */
 	l.p.rung = (struct kwarp_pace_sum) { 320, 16 * NSEC_PER_MSEC };
 	l.p.looked[0] = (struct kwarp_pace_sum) { 384, 16 * NSEC_PER_MSEC };
 	l.p.since = l.now;
@@ -476,7 +483,7 @@ static void post(struct pace_test *t, u32 n)
 		e[at++ & wq->mask].flags = SIW_WQE_VALID;
 }
 
-/* As the runner does: all is taken from the ring... */
+/* Take all requests from the ring, as the runner does. */
 static void take_requests(struct pace_test *t)
 {
 	kwarp_sq_tell(&t->sq, 0);
@@ -485,7 +492,7 @@ static void take_requests(struct pace_test *t)
 	t->sq.retired = t->sq.next - t->unfinished;
 }
 
-/* ...and posters are told what to do from now on. */
+/* Set the ring's flags, as the runner does when all is sent. */
 static void tell_posters(struct pace_test *t)
 {
 	kwarp_sq_tell(&t->sq, READ_ONCE(t->e.tx.coalesce.on) ? KWARP_RING_HELD :
@@ -501,7 +508,7 @@ static void sent_by_timer(struct kwarp_engine *e)
 	WRITE_ONCE(t->sends, t->sends + 1);
 }
 
-/* A doorbell for so many requests.  Return: the stream is held. */
+/* Ring for @n requests. Return: true if the stream is held then. */
 static bool ring(struct pace_test *t, u32 n)
 {
 	post(t, n);
@@ -530,7 +537,7 @@ static void set_run(struct pace_test *t, enum kwarp_run run)
 	atomic_set(&t->e.tx.run, run);
 }
 
-/* The test looks, and no timer, while the runner is where the word says. */
+/* Call the timer's handler while e->tx.run has the value @run. */
 static enum hrtimer_restart look_beside(struct pace_test *t, enum kwarp_run run)
 {
 	enum hrtimer_restart ret;
@@ -565,7 +572,7 @@ static int pace_test_init(struct kunit *test)
 	t->sq.max_wr = 64;
 	t->sq.siw = kwarp_siw_new_sq(64);
 	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.tx.coalesce.send = sent_by_timer;
 	kwarp_pace_init(&t->e);
@@ -586,19 +593,22 @@ static void pace_test_exit(struct kunit *test)
 	kwarp_siw_free_wq(t->sq.siw);
 }
 
-/* Held, posts need no doorbell, and a look sends them; then posters are told to ring again. */
+/*
+ * While the stream is held, posts need no doorbell, and a look sends them. After that, posters have
+ * to ring again.
+ */
 static void test_look(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
 	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-	/* A verdict at the end of this hold. */
+	/* Measurements so that the end of this hold is a decision. */
 	t->e.tx.coalesce.pace.looked[0] = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
 	t->e.tx.coalesce.pace.chosen = true;
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
 	KUNIT_EXPECT_EQ(test, t->sq.ring.hdr->flags, KWARP_RING_HELD);
-	/* libsiw finds this one VALID. */
+	/* The newest entry stays VALID, so that libsiw does not ring. */
 	KUNIT_EXPECT_NOT_NULL(test, t->sq.siw->kept);
 	for (i = 1; i <= 100; i++) {
 		post(t, 20);
@@ -609,7 +619,7 @@ static void test_look(struct kunit *test)
 				t->now + TEST_NS);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 100);
-	/* A doorbell of a program whose ring was full does not end it. */
+	/* A program rings also when its ring was full. That does not end the hold. */
 	KUNIT_EXPECT_TRUE(test, ring(t, 5));
 	for (i = 1; i < KWARP_PACE_QUIET; i++)
 		KUNIT_EXPECT_EQ(test, look(t), HRTIMER_RESTART);
@@ -622,7 +632,7 @@ static void test_look(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 0);
 }
 
-/* A look that is patient waits as long as more comes, but not for ever, and not for no more. */
+/* A patient look waits while more is posted, but for a limited time only. */
 static void test_patient_look(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -644,15 +654,15 @@ static void test_patient_look(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sends, 1);
 	look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 2);
-	/* As much as it may post. */
+	/* As many requests as the program may post. */
 	post(t, 64);
 	look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 3);
-	/* What somebody has tried to send does not wait. */
+	/* Requests that were handed over to the work item do not wait. */
 	post(t, 5);
 	look_beside(t, KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->sends, 4);
-	/* The hold ends: it waits no longer. */
+	/* The hold ends: requests do not wait any longer. */
 	post(t, 5);
 	t->e.tx.coalesce.pace.looks = KWARP_PACE_LOOKS - 1;
 	t->e.tx.coalesce.pace.patient = false;
@@ -698,7 +708,7 @@ static const struct others_work {
 
 KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
 
-/* Requests that somebody else will send. */
+/* Requests that another context will send: the look does nothing. */
 static void test_others_work(struct kunit *test)
 {
 	const struct others_work *c = test->param_value;
@@ -712,13 +722,13 @@ static void test_others_work(struct kunit *test)
 	look_beside(t, c->run);
 	KUNIT_EXPECT_EQ(test, t->sends, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
-	/* To send what was found may take long, and then the hold goes on. */
+	/* Sending may take long; the hold continues meanwhile. */
 	for (i = 1; i < 2 * KWARP_PACE_QUIET && t->e.tx.coalesce.on; i++)
 		look_beside(t, c->run);
 	KUNIT_EXPECT_EQ(test, i, (c->quiet ? 1 : 2) * KWARP_PACE_QUIET);
 }
 
-/* What has been left to the work item is sent by a look that comes before it. */
+/* Requests that were handed over to the work item are sent by a look that comes before it. */
 static void test_before_work(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -730,7 +740,10 @@ static void test_before_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 1);
 }
 
-/* Where softirqs have had their share the program rings again; what is there is sent. */
+/*
+ * When the softirqs' share is used up, the hold ends: the program rings again, and what is posted
+ * is sent.
+ */
 static void test_no_share(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -745,7 +758,7 @@ static void test_no_share(struct kunit *test)
 	kwarp_softirq_share_now()->spent = 0;
 }
 
-/* A doorbell that was rung while the timer still had the stream takes its own time only. */
+/* A doorbell that began while the stream was held counts with its own time only. */
 static void test_rung_while_held(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -761,7 +774,7 @@ static void test_rung_while_held(struct kunit *test)
 	KUNIT_EXPECT_GT(test, p->obey, KWARP_PACE_OBEY - NSEC_PER_SEC / KWARP_PACE_USUAL_NS / 20);
 }
 
-/* Those that a look has taken and that are being sent do not count yet. */
+/* Requests that a look has taken and that are being sent are not counted as completed. */
 static void test_completed(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -777,7 +790,7 @@ static void test_completed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->looked[0].requests, 10);
 }
 
-/* It is held, and must not be any more: a doorbell of a program that has a real-time policy now. */
+/* A stream must not be held any longer when its program rings with a real-time policy. */
 static void test_may_no_longer(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -792,7 +805,7 @@ static void test_may_no_longer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
 }
 
-/* It must not be held (coalesce.c), and what was measured before that does not count. */
+/* A stream that must not be held (see coalesce.c): what was measured before does not count. */
 static void test_may_not(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -806,7 +819,7 @@ static void test_may_not(struct kunit *test)
 	}
 }
 
-/* There are too many timers: each doorbell is obeyed. */
+/* If too many timers run, no stream is held: each doorbell is obeyed. */
 static void test_max(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -820,7 +833,7 @@ static void test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(paced), 1);
 }
 
-/* The next stream begins with doorbells, whatever this one has come to. */
+/* The next stream of the queue pair starts with doorbells, whatever the last one ended with. */
 static void test_reset(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -860,7 +873,7 @@ static bool ends_soon(struct pace_test *t)
 	return !hrtimer_active(timer) && !READ_ONCE(t->e.tx.coalesce.on);
 }
 
-/* It sends, ends its hold, and can be started again; a stop waits for it. */
+/* The real timer sends, ends its hold, and can be started again; kwarp_pace_stop() waits for it. */
 static void test_timer(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -870,7 +883,10 @@ static void test_timer(struct kunit *test)
 	c->ns = KWARP_PACE_SHARE * TIMER_NS;
 	for (i = 0; i < 10; i++) {
 		kwarp_pace_reset(&t->e);
-		/* The clock is told while it rings, however slow this machine is. */
+		/*
+		 * A fixed clock while the test rings, so that the speed of the machine does not
+		 * matter.
+		 */
 		t->now = NSEC_PER_SEC;
 		KUNIT_ASSERT_TRUE(test, ring_until_held(t));
 		set_run(t, KWARP_RUN_IDLE);

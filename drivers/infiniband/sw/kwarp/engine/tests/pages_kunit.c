@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pages that are used again: never while somebody else may still read them, and no more
- * of them than are in flight. The code is included; networking's allocator, which this
- * kernel has not, is a stand-in.
+ * Tests of the ring of pages: a page is never used again while another reference exists, and there
+ * are no more pages than are in flight. The code is included. Networking's allocator, which this
+ * kernel does not have, is a stand-in.
  */
 #include <kunit/test.h>
 
@@ -18,7 +18,7 @@ struct pages_test {
 
 static u32 allocated;
 
-/* How large the pages are that the allocator has at the moment. */
+/* Order of the pages that the allocator has now. */
 static u32 order;
 
 bool alloc_large(unsigned int sz, struct page_frag *frag, gfp_t gfp)
@@ -53,7 +53,7 @@ static void pages_test_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 }
 
-/* All of the fragment is used, and "TCP" holds a reference on it or not. */
+/* Use up the fragment; if @hold, "TCP" keeps a reference on its page. */
 static struct page *use_up(struct kunit *test, bool large, bool hold)
 {
 	struct pages_test *t = test->priv;
@@ -67,7 +67,7 @@ static struct page *use_up(struct kunit *test, bool large, bool hold)
 	return t->frag.page;
 }
 
-/* Nothing in flight: one page for ever. */
+/* With nothing in flight the same page is used again and again. */
 static void test_same_page(struct kunit *test)
 {
 	struct page *first = use_up(test, true, false);
@@ -78,7 +78,7 @@ static void test_same_page(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }
 
-/* Always so many in flight: the ring turns, and grows to that number. */
+/* With a constant number of pages in flight the ring grows to that number. */
 static void test_in_flight(struct kunit *test)
 {
 	struct page *held[5];
@@ -99,7 +99,7 @@ static void test_in_flight(struct kunit *test)
 		put_page(held[i]);
 }
 
-/* Pages that are never let go of hide no others for long. */
+/* Pages whose references are never dropped do not hide other pages for long. */
 static void test_stuck(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -110,7 +110,7 @@ static void test_stuck(struct kunit *test)
 		stuck[i] = use_up(test, true, true);
 	page = use_up(test, true, false);
 	kwarp_pages_put(t->kdev, &t->frag);
-	/* not found at once, but soon */
+	/* a free page may be found only after some attempts */
 	for (i = 0; i < 3 && page; i++) {
 		if (use_up(test, true, false) == page)
 			page = NULL;
@@ -121,7 +121,7 @@ static void test_stuck(struct kunit *test)
 		put_page(stuck[i]);
 }
 
-/* The ring is bounded; what does not fit is freed when it is let go of. */
+/* The ring has a limit; a page that does not fit is freed when its last reference is dropped. */
 static void test_full(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -134,7 +134,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, ARRAY_SIZE(held));
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, KWARP_PAGES);
 	for (i = 0; i < ARRAY_SIZE(held); i++) {
-		/* the ring's reference is gone for the ten that had to go */
+		/* the ten oldest pages have lost the ring's reference */
 		if (page_ref_count(held[i]) == 1)
 			allocated--;
 		put_page(held[i]);
@@ -142,7 +142,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, KWARP_PAGES);
 }
 
-/* What is left of a page is used, behind what is in flight. */
+/* The free rest of a page is used, after octets that are still in flight. */
 static void test_rest(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -160,14 +160,14 @@ static void test_rest(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true,
 							   GFP_KERNEL));
 	}
-	/* used up, and still in flight */
+	/* the page is used up, and still in flight */
 	KUNIT_EXPECT_PTR_NE(test, t->frag.page, first);
 	KUNIT_EXPECT_EQ(test, t->frag.offset, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 2);
 	put_page(first);
 }
 
-/* Without large pages each is used for what it is worth, and none is kept. */
+/* If the allocator has no large pages, small ones are filled, and none is kept in the ring. */
 static void test_no_large(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -184,7 +184,7 @@ static void test_no_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->frag.size, LARGE);
 }
 
-/* Small traffic keeps single pages out of the ring. */
+/* With little traffic single pages are used, and none goes into the ring. */
 static void test_small(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -202,12 +202,12 @@ static void test_small(struct kunit *test)
 	put_page(page);
 	KUNIT_EXPECT_EQ(test, t->kdev->pages.n, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 0);
-	/* more traffic: a large one, although the small one is free */
+	/* with more traffic a large page is used, although the small one is free */
 	use_up(test, true, false);
 	KUNIT_EXPECT_EQ(test, allocated, 1);
 }
 
-/* Nobody else may hold a page that is given out anew. */
+/* A page is not given out while another reference on it exists. */
 static void test_busy_not_taken(struct kunit *test)
 {
 	struct pages_test *t = test->priv;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Real queues for suites of the engine; they end with the test. */
+/* Real queues for the engine's suites. They are freed when the test ends. */
 #ifndef KWARP_ENGINE_TESTS_QUEUES_H
 #define KWARP_ENGINE_TESTS_QUEUES_H
 
@@ -13,7 +13,7 @@ static inline void test_sq_free(void *sq)
 	kwarp_ring_fini(&((struct kwarp_sq *)sq)->ring);
 }
 
-/* A send queue of a program, whose requests complete in @cq. */
+/* Set up a program's send queue whose requests complete in @cq. */
 static inline void test_sq_init(struct kunit *test, struct kwarp_sq *sq, struct test_cq *cq,
 				struct ib_qp *qp, u32 entries, u32 inl)
 {

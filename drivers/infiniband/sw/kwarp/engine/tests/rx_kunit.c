@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receive side of several streams at a time: what they share, and what the trouble
- * of one does to another. The code is included; regions, transmitter and upcalls are
- * stand-ins, the queues are the real ones.
+ * Tests of the receive side with several streams: what they share, and how an error of one affects
+ * the others. The code is included. Regions, transmitter and upcalls are stand-ins; the queues are
+ * the real ones.
  */
 #include <kunit/test.h>
 
@@ -30,15 +30,15 @@ static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, 
 #define OCTETS		5
 
 /**
- * struct stream - one of them
+ * struct stream - one stream and what it has reported
  * @e: engine
  * @qp: its QP
- * @msn: next MSN that its peer gives, by queue
- * @limits: SRQ events
- * @event: last event
- * @kick: the last run asked for something to be sent
- * @raw: header that its error was about
- * @seg_len: likewise, octets of the segment
+ * @msn: next MSN that its peer sends, for each queue
+ * @limits: number of SRQ limit events
+ * @event: last event reported
+ * @kick: the last receive run returned true: something is to be sent
+ * @raw: DDP header reported with its error
+ * @seg_len: segment length reported with its error
  */
 struct stream {
 	struct kwarp_engine e;
@@ -63,11 +63,11 @@ struct rx_test {
 	u8 mem[MEM_LEN];
 };
 
-/* The one region, how often it was looked up, and how many references are out. */
+/* The only region, the number of lookups, and the number of references held. */
 static struct kwarp_mr *the_mr;
 static u32 lookups, references;
 
-/* Segments of a series until the region is revoked; 0: never. */
+/* Number of segments after which the region is revoked; 0: never. */
 static u32 revoke_after;
 
 static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
@@ -171,7 +171,7 @@ static void make_region(struct rx_test *t)
 	the_mr = mr;
 }
 
-/* Receives of no octets, @n of them, with identifiers from @id on. */
+/* Post @n receives of no octets, with identifiers from @id on. */
 static void post(struct rx_test *t, u64 id, u32 n)
 {
 	struct kwarp_ring_hdr *hdr = t->rq.ring.hdr;
@@ -282,7 +282,10 @@ static void expect_done(struct kunit *test, u64 id)
 
 /* ------------------------------------------------------------ what is shared */
 
-/* 5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1: it is said when, and who did it. */
+/*
+ * Streams that share receives can use them up: events say when, and which stream did it
+ * (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
+ */
 static void test_shared_receives(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -297,7 +300,7 @@ static void test_shared_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->b.limits, 1);
 	feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 1);
-	/* whoever comes now finds none; the others live on */
+	/* the next message finds no receive; the other streams are not affected */
 	feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 	post(t, 4, 1);
@@ -311,7 +314,7 @@ static void test_shared_receives(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* One receive of OCTETS in the region. */
+/* Post a receive of OCTETS octets in the region. */
 static void post_sge(struct rx_test *t, u64 id)
 {
 	struct kwarp_rqe *e = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
@@ -322,7 +325,7 @@ static void post_sge(struct rx_test *t, u64 id)
 	memcpy(e + 1, &sge, sizeof(sge));
 }
 
-/* Shared receives are in memory of the SRQ's protection domain, whatever the QP's is. */
+/* Regions of an SRQ's receives belong to the SRQ's protection domain, not to the QP's. */
 static void test_shared_domain(struct kunit *test)
 {
 	static const u8 data[OCTETS] = { 1, 2, 3, 4, 5 };
@@ -346,7 +349,7 @@ static void test_shared_domain(struct kunit *test)
 	test_cq_expect(test, t->cq, 2, KWARP_WC_RECV, KWARP_WC_LOC_PROT_ERR);
 }
 
-/* 5040-8.1.1-11, 5042-6.4.6-1: only streams that use it notice. */
+/* An overflow of a CQ affects only the streams that use it (5040-8.1.1-11, 5042-6.4.6-1). */
 static void test_cq_overflow(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -368,7 +371,7 @@ static void test_cq_overflow(struct kunit *test)
 	expect_done(test, 4);
 }
 
-/* What asks for something to be sent: a Read Request, and the first FPDU. */
+/* A Read Request and the first FPDU ask for something to be sent. */
 static void test_kicks(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -381,7 +384,10 @@ static void test_kicks(struct kunit *test)
 	KUNIT_EXPECT_FALSE_MSG(test, t->a.kick, "asked for once");
 }
 
-/* 5040-8.1.2-7, 5042-6.4.3.3-1: one that asks for too much takes it from nobody. */
+/*
+ * A peer with more Reads than agreed fails, and takes no resources of other streams (5040-8.1.2-7,
+ * 5042-6.4.3.3-1).
+ */
 static void test_reads(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -413,7 +419,7 @@ static const struct sink {
 
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
-/* What a response needs of the region that it is placed in; a Write needs its own right. */
+/* A Read Response needs the rights of a sink from its region; a Write needs remote write. */
 static void test_sink(struct kunit *test)
 {
 	const struct sink *c = test->param_value;
@@ -474,15 +480,15 @@ static const struct gap {
 	{ "fast, nothing", KWARP_MR_FAST, keep_region, true, false },
 	{ "fast, invalidated", KWARP_MR_FAST, invalidate_region, true, true },
 	{ "fast, invalidated within the run", KWARP_MR_FAST, invalidate_region, false, true },
-	/* deregistration waits for the run */
+	/* deregistration waits for the end of the receive run */
 	{ "user, being deregistered within the run", KWARP_MR_USER, deregister, false, false },
 };
 
 KUNIT_ARRAY_PARAM_DESC(gap, gaps, desc);
 
-#define PAYLOAD_AT	16	/* length field and header */
+#define PAYLOAD_AT	16	/* octets of length field and header before the payload */
 
-/* How many octets of a Write that came in two pieces have to be in memory. */
+/* How many octets of a Write have to be in memory if it arrives in two pieces, divided at @cut? */
 static u32 placed(const struct gap *c, u32 cut)
 {
 	if (!c->refused || cut >= PAYLOAD_AT + OCTETS)
@@ -502,8 +508,8 @@ static void feed_in_two(struct rx_test *t, const struct gap *c, const u8 *wire, 
 }
 
 /*
- * 5041-7.1-13, 5040-8.1.1-6: what is true of the region when the header comes need not
- * be true when the payload does.
+ * The region may be revoked after the header was checked and before the payload has arrived
+ * (5041-7.1-13, 5040-8.1.1-6).
  */
 static void test_gap(struct kunit *test)
 {
@@ -526,7 +532,10 @@ static void test_gap(struct kunit *test)
 		memset(t->mem, 0, OCTETS);
 		memset(want, 0, sizeof(want));
 		memset(want, 0x3c, n);
-		/* not found again before the header: as if it had never been there */
+		/*
+		 * the region is gone before the header is complete: the error is that of an unknown
+		 * STag
+		 */
 		if (!c->run_ends && cut < PAYLOAD_AT)
 			continue;
 		feed_in_two(t, c, wire, w.len, cut);
@@ -537,7 +546,7 @@ static void test_gap(struct kunit *test)
 	}
 }
 
-/* One lookup for a run of segments, and another one for another region. */
+/* A receive run looks up a region once, and another region again. */
 static void test_lookups(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -569,11 +578,11 @@ static const struct series_case {
 	u32 payload;
 	bool crc;
 	enum kwarp_mr_kind kind;
-	u32 region;	/* octets of the region */
-	u32 room;	/* of the receive, or asked for by the Read */
-	u32 taken;	/* segments that are as expected; the first and the last are none */
+	u32 region;	/* length of the region */
+	u32 room;	/* length of the receive, or of the Read */
+	u32 taken;	/* segments that the series code accepts; never the first and the last */
 	enum kwarp_perr err;
-	u32 split[2];	/* of a receive of three elements: octets of the first two */
+	u32 split[2];	/* lengths of the first two elements of a receive that has three */
 } series_cases[] = {
 	{ "Write", KWARP_OP_WRITE, 100, false, KWARP_MR_USER, LONGEST, 0,
 	  4, KWARP_PERR_NONE },
@@ -623,7 +632,7 @@ static const struct series_case {
 
 KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
 
-/* What a stream has done to the world. */
+/* What a stream has changed: compared between the two ways of processing. */
 struct traces {
 	u8 mem[LONGEST];
 	enum kwarp_perr perr;
@@ -634,13 +643,13 @@ struct traces {
 	u64 to;
 };
 
-/* The region's first address: of all memory, memory's own. */
+/* First address of the region; for the region of all memory, the address in memory. */
 static u64 series_va(const struct rx_test *t, const struct series_case *c)
 {
 	return c->kind == KWARP_MR_DMA ? (uintptr_t)t->mem : VA;
 }
 
-/* A message of SEGMENTS segments of the same length. */
+/* Encode a message of SEGMENTS segments of the same length. */
 static u32 make_long(const struct rx_test *t, const struct series_case *c, u8 *wire, u32 size,
 		     u32 ends[SEGMENTS])
 {
@@ -667,7 +676,7 @@ static u32 make_long(const struct rx_test *t, const struct series_case *c, u8 *w
 	return w.len;
 }
 
-/* A receive for the message, of one element or of three that follow one another. */
+/* Post a receive for the message, of one element or of three contiguous ones. */
 static void post_series(const struct series_case *c, struct kwarp_rq *rq)
 {
 	struct kwarp_rqe *rqe = kwarp_ring_slot(&rq->ring, rq->ring.hdr->prod++);
@@ -711,8 +720,8 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 }
 
 /*
- * FPDU by FPDU, in two pieces, of which none can be a series; and if @series, first what is as
- * expected.
+ * Feed FPDU by FPDU, each in two pieces, so that none can be a series. If @series, try the series
+ * code first.
  */
 static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[SEGMENTS],
 		     bool series)
@@ -762,7 +771,10 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 	}
 }
 
-/* The same stream twice, damaged at @at by @x: both ways do the same with it. */
+/*
+ * Feed the same stream twice, with and without the series code, with the octet at @at changed by
+ * @x. The results must be the same.
+ */
 static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
 {
 	struct rx_test *t = test->priv;
@@ -792,7 +804,9 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	return taken;
 }
 
-/* 5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1: prediction changes no verdict. */
+/*
+ * Header prediction does not change any result (5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1).
+ */
 static void test_series(struct kunit *test)
 {
 	const struct series_case *c = test->param_value;
@@ -805,14 +819,14 @@ static void test_series(struct kunit *test)
 	t->a.e.sq->cq = &t->cq->cq;
 	t->b.e.sq = t->a.e.sq;
 	KUNIT_EXPECT_EQ(test, compare_ways(test, c, U32_MAX, 0), c->taken * fpdu);
-	/* Each octet of the header and of the trailer of the third segment. */
+	/* Damage each octet of the header and of the trailer of the third segment. */
 	for (k = 0; k < fpdu; k++)
 		if (k < 20 || k >= fpdu - 8)
 			for (bit = 0; bit < 8; bit++)
 				compare_ways(test, c, 2 * fpdu + k, 1 << bit);
 }
 
-/* What ends a series although the octets are as expected: segment.c finds out what it is. */
+/* A series ends although the octets are as expected; segment.c then finds the error. */
 static void test_series_ends(struct kunit *test)
 {
 	static const struct series_case c = {
@@ -839,17 +853,17 @@ static void test_series_ends(struct kunit *test)
 	clear_bit(KWARP_E_RX_STOP, &e->flags);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0]),
 			ends[1] - ends[0]);
-	/* Each run checks the region anew. */
+	/* Each receive run checks the region again. */
 	kwarp_rx_end_run(e);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
 	kwarp_rx_feed(e, wire + ends[1], len - ends[1]);
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
-	/* The message is over. */
+	/* The message has ended. */
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire, len), 0);
 	kwarp_rx_end_run(e);
 }
 
-/* The region is deregistered while a series is placed: no segment after that is accepted. */
+/* If the region is deregistered while a series is placed, no further segment is accepted. */
 static void test_series_revoked(struct kunit *test)
 {
 	static const struct series_case c = {
@@ -884,7 +898,7 @@ static void expect_write(struct kunit *test, struct stream *s, enum kwarp_perr p
 	KUNIT_EXPECT_EQ(test, t->mem[0], perr == KWARP_PERR_NONE ? 0x3c : 0);
 }
 
-/* 5040-5.3-17, -18: not before the last segment, and then for every stream. */
+/* Send with Invalidate invalidates at its last segment, for every stream (5040-5.3-17, -18). */
 static void test_invalidate(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -907,7 +921,7 @@ static void test_invalidate(struct kunit *test)
 	expect_write(test, &t->b, KWARP_PERR_DDP_T_STAG);
 }
 
-/* 5041-8.2-3: a window is the stream's that bound it */
+/* a window belongs to the stream that bound it (5041-8.2-3) */
 static void test_window(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -937,7 +951,10 @@ static const struct refusal {
 
 KUNIT_ARRAY_PARAM_DESC(refusal, refusals, desc);
 
-/* 5040-5.3-17, -19; 5040-7.2-4, -5 */
+/*
+ * Invalidation is refused for an STag that is not valid or not of this stream (5040-5.3-17, -19;
+ * 5040-7.2-4, -5).
+ */
 static void test_invalidate_refused(struct kunit *test)
 {
 	const struct refusal *c = test->param_value;
@@ -945,7 +962,7 @@ static void test_invalidate_refused(struct kunit *test)
 
 	post(t, 7, 2);
 	t->mr.kind = c->kind;
-	/* of a window only */
+	/* the stream is compared for windows only */
 	t->mr.stream = &t->b.e.mem;
 	if (c->other_owner)
 		t->mr.owner = t->b.e.mem.id;
@@ -964,14 +981,16 @@ static void test_invalidate_refused(struct kunit *test)
 
 /* ------------------------------------------------------- the peer's Terminate */
 
-/* @reads are out when it comes, from index @start on. */
+/*
+ * Cases of a Terminate: @reads are outstanding when it arrives, with queue indices from @start on.
+ */
 static const struct blame {
 	const char *desc;
 	u32 reads;
 	u32 start;
-	bool rtr;		/* the oldest of them is our RTR */
-	bool no_header;		/* no Read Request is returned */
-	bool blamed;		/* it is the oldest one's fault */
+	bool rtr;		/* the oldest outstanding Read is our RTR message */
+	bool no_header;		/* the Terminate returns no Read Request header */
+	bool blamed;		/* the oldest Read is to fail */
 } blames[] = {
 	{ "no Read", 0 },
 	{ "one", 1, .blamed = true },
@@ -1003,7 +1022,7 @@ static void ask(struct kunit *test, struct kwarp_engine *e, const struct blame *
 	}
 }
 
-/* One that returns a Read Request is about the oldest Read, which fails for it. */
+/* A Terminate with a Read Request header is about the oldest Read, which fails for it. */
 static void test_blame(struct kunit *test)
 {
 	static const u8 rreq[KWARP_RDMAP_RREQ_LEN], ddp[18] = { 0x41, 0x41 };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What comes of RFC 7306: Immediate Data, Atomic Requests and Responses, and which request a
- * Terminate is about. The code is included; the region is a stand-in, the queues are the real ones.
+ * Tests of inbound messages of RFC 7306: Immediate Data, Atomic Requests and Responses, and which
+ * request a Terminate is about. The code is included; the region is a stand-in, the queues are the
+ * real ones.
  */
 #include <kunit/test.h>
 
-/* Other suites have these names. */
+/* Other suites use these names, too. */
 #define kwarp_rx_init		ext_rx_init
 #define kwarp_rx_feed		ext_rx_feed
 #define kwarp_rx_end_run	ext_rx_end_run
@@ -46,14 +47,14 @@
  * @qp: its QP
  * @sq: its send queue
  * @rq: its receive queue
- * @cq: where both complete
- * @mr: the region, of @words
+ * @cq: completion queue of both
+ * @mr: the region, which covers @words
  * @pd: protection domain
- * @other_pd: another one
- * @chunk: the region's only piece
- * @words: its memory, but for an octet at each end
- * @msn: next MSN that the peer gives, by queue
- * @rreq: a Read Request header was to be returned
+ * @other_pd: another protection domain
+ * @chunk: the region's only piece of memory
+ * @words: the region's memory, and one more octet at each end
+ * @msn: next MSN that the peer sends, for each queue
+ * @rreq: the error was reported with a Read Request header
  */
 struct ext_test {
 	struct kwarp_engine e;
@@ -114,7 +115,10 @@ static void make_queues(struct kunit *test, struct ext_test *t)
 	test_readq_init(test, &t->e.oread, DEPTH, sizeof(struct kwarp_oread));
 }
 
-/* A region of all words but the first and the last octet: its first address is odd in memory. */
+/*
+ * Set up the region: all of @words except the first and the last octet, so that the region's first
+ * octet has an odd address.
+ */
 static void make_region(struct ext_test *t)
 {
 	struct kwarp_mr *mr = &t->mr;
@@ -167,7 +171,7 @@ static int ext_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Receives of no octets, with identifiers from @id on. */
+/* Post receives of no octets, with identifiers from @id on. */
 static void post_recv(struct ext_test *t, u64 id, u32 n)
 {
 	struct kwarp_rqe *e;
@@ -179,7 +183,7 @@ static void post_recv(struct ext_test *t, u64 id, u32 n)
 	}
 }
 
-/* A request of ours that waits for its answer, the @index-th of the queue. */
+/* Add an outstanding request of ours, the next of the queue. */
 static void ask(struct ext_test *t, bool atomic, u64 to)
 {
 	struct kwarp_wqe wqe = {
@@ -274,7 +278,10 @@ static void expect_imm(struct kunit *test, u64 id, u32 len, u32 flags)
 	KUNIT_EXPECT_EQ(test, cqe->flags, flags);
 }
 
-/* 7306-6.3-2, -4, 7306-6.1-2, 7306-7-2, 7306-D-4: in the order of the Sends, each one receive. */
+/*
+ * Immediate Data and Sends use receives in order, one each (7306-6.3-2, -4, 7306-6.1-2, 7306-7-2,
+ * 7306-D-4).
+ */
 static void test_imm(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -292,7 +299,10 @@ static void test_imm(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* byte_len: of the Write right before it, of all its segments, and of no other message. */
+/*
+ * byte_len of Immediate Data is the length of the Write just before it, over all segments, and of
+ * no other message.
+ */
 static void test_imm_length(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -327,7 +337,10 @@ static void test_imm_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* A consumer in the kernel takes byte_len for octets of its buffer: the peer does not choose it. */
+/*
+ * A kernel consumer takes byte_len for octets in its buffer, so the peer must not be able to choose
+ * it.
+ */
 static void test_imm_kernel(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -347,7 +360,7 @@ static const struct imm_error {
 	bool in_send;
 	bool off;
 	enum kwarp_perr err;
-	u32 flushed;	/* receives that a flush completes */
+	u32 flushed;	/* number of receives that the flush completes */
 } imm_errors[] = {
 	{ "no receive", 0, 8, 0x41, false, false, KWARP_PERR_DDP_U_NOBUF, 0 },
 	{ "one octet short", 1, 7, 0x41, false, false, KWARP_PERR_O_STREAM, 0 },
@@ -359,7 +372,7 @@ static const struct imm_error {
 
 KUNIT_ARRAY_PARAM_DESC(imm_error, imm_errors, desc);
 
-/* 7306-6.1-3, 7306-6.3-7, 7306-1.1-4 */
+/* Errors of Immediate Data (7306-6.1-3, 7306-6.3-7, 7306-1.1-4). */
 static void test_imm_error(struct kunit *test)
 {
 	const struct imm_error *c = test->param_value;
@@ -378,10 +391,13 @@ static void test_imm_error(struct kunit *test)
 
 /* ----------------------------------------------------------- Atomic Request */
 
-/* The second word of memory lies at the seventh octet of the region. */
+/* The second word of memory is at offset 7 of the region. */
 #define WORD_1	(VA + 7)
 
-/* 7306-5.2.1-4, -10, -11, -14: it waits for its turn, nobody is told, nothing is done yet. */
+/*
+ * An Atomic Request is queued; there is no completion, and the operation is not carried out yet
+ * (7306-5.2.1-4, -10, -11, -14).
+ */
 static void test_request(struct kunit *test)
 {
 	const struct kwarp_atomic_req req = {
@@ -400,7 +416,7 @@ static void test_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->e.iread)->raw_ddp[1], 0x4a);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	test_cq_none(test, t->cq);
-	/* 7306-5.2.1-9: one more has no buffer */
+	/* one request too many has no buffer (7306-5.2.1-9) */
 	feed_atomic(t, &req);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
 }
@@ -438,7 +454,10 @@ static const struct req_error {
 
 KUNIT_ARRAY_PARAM_DESC(req_error, req_errors, desc);
 
-/* 7306-8.2-4 to -6, 7306-5.1.1-2 to -5, 7306-5.1.2-4 to -8, 7306-5.2.1-6, -12, 7306-8.1-2 */
+/*
+ * Errors of Atomic Requests (7306-8.2-4 to -6, 7306-5.1.1-2 to -5, 7306-5.1.2-4 to -8,
+ * 7306-5.2.1-6, -12, 7306-8.1-2).
+ */
 static void test_request_error(struct kunit *test)
 {
 	const struct req_error *c = test->param_value;
@@ -461,7 +480,10 @@ static void test_request_error(struct kunit *test)
 
 /* ---------------------------------------------------------- Atomic Response */
 
-/* 7306-5-6, 7306-5.2.2-6: each into its own buffer, at any address, and in order. */
+/*
+ * Each Atomic Response is placed in its own buffer, at any address, in order (7306-5-6,
+ * 7306-5.2.2-6).
+ */
 static void test_response(struct kunit *test)
 {
 	static const u64 value = 0x0102030405060708;
@@ -483,7 +505,7 @@ static void test_response(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.oread));
 }
 
-/* 7306-5.2.2-7 */
+/* A response that names another request is an error (7306-5.2.2-7). */
 static void test_response_wrong_id(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -503,7 +525,7 @@ static void test_response_unasked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
 }
 
-/* 7306-7-9: the Read was first. */
+/* An Atomic Response is an error while an earlier Read is outstanding (7306-7-9). */
 static void test_response_for_read(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -515,7 +537,7 @@ static void test_response_for_read(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, memchr_inv(t->words, 0, sizeof(t->words)));
 }
 
-/* 7306-7-5: the atomic operation was first: no Read Response comes before its answer. */
+/* A Read Response is an error while an earlier atomic operation is outstanding (7306-7-5). */
 static void test_read_for_response(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -525,7 +547,7 @@ static void test_read_for_response(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_O_OPCODE);
 }
 
-/* The sink has gone meanwhile: that request says so. */
+/* The sink was deregistered meanwhile: the request fails with a protection error. */
 static void test_response_no_sink(struct kunit *test)
 {
 	struct ext_test *t = test->priv;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A stream in skbs: cut everywhere, in skbs of every shape, with TCP's reader as a
- * stand-in. The code is included; the parser is the real one, what it reports is
- * collected.
+ * Tests of a stream that arrives in skbs, divided at every octet and of every shape. TCP's reader
+ * is a stand-in. The code is included; the parser is the real one, and its reports are collected.
  */
 #include <kunit/test.h>
 #include <linux/skbuff.h>
 #include <linux/vmalloc.h>
 #include <net/tcp.h>
 
-/* In this skb there are octets that can neither be copied nor looked at, or only looked at. */
+/* An skb with octets that can neither be copied nor read, or only be read. */
 static const struct sk_buff *unreadable;
 static bool uncopyable;
 
@@ -46,15 +45,15 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #include "feed.h"
 
 #define STREAM_MAX	8192
-#define SEQ		0xfffffff0U	/* it wraps soon */
+#define SEQ		0xfffffff0U	/* first sequence number: wraps soon */
 
-/* How the octets of an skb lie */
+/* Layout of the octets in an skb */
 enum shape {
 	LINEAR,
-	FRAGS,		/* a few octets, then frags of a few octets */
-	BLOCK,		/* the same, but the frags follow each other in memory */
-	FRAG_LIST,	/* an skb of which other skbs hang */
-	SEEN,		/* behind octets that have been seen already */
+	FRAGS,		/* a few octets in the head, then frags of a few octets */
+	BLOCK,		/* the same, but the frags are contiguous in memory */
+	FRAG_LIST,	/* an skb with a frag_list */
+	SEEN,		/* starts with octets that were received before */
 	SHAPES
 };
 
@@ -63,16 +62,16 @@ struct skb_test {
 	struct kwarp_engine e;
 	struct sk_buff_head queue;
 	u8 wire[STREAM_MAX];
-	u32 len;		/* of the stream */
+	u32 len;		/* length of the stream */
 	u32 ends[16];		/* where its FPDUs end */
 	u32 fpdus;
-	u8 payload[STREAM_MAX];	/* what its FPDUs hold */
+	u8 payload[STREAM_MAX];	/* payload of its FPDUs */
 	u32 payload_ends[16];
-	u8 out[STREAM_MAX];	/* what has come out */
+	u8 out[STREAM_MAX];	/* payload that the parser has reported */
 	u32 out_len;
-	u32 done;		/* FPDUs that have come out */
-	u32 seq;		/* read up to there */
-	u32 arrived;		/* octets given to TCP */
+	u32 done;		/* FPDUs that the parser has reported */
+	u32 seq;		/* sequence number of the next octet to read */
+	u32 arrived;		/* octets that have arrived at TCP */
 	struct kwarp_dev *kdev;
 };
 
@@ -83,7 +82,7 @@ static struct skb_test *to_test(struct kwarp_engine *e)
 	return container_of(e, struct skb_test, e);
 }
 
-/* What is to be paid for, and whether there is anything left. */
+/* Octets charged for stashes now, and whether charging fails. */
 static int charged;
 static bool broke;
 
@@ -242,7 +241,7 @@ static struct sk_buff *in_list(struct kunit *test, const u8 *data, u32 len)
 	return skb;
 }
 
-/* The next @len octets of the stream come in, and nobody reads yet. */
+/* Let the next @len octets of the stream arrive; they are not read yet. */
 static void arrive(struct skb_test *t, u32 len, enum shape shape)
 {
 	const u8 *data = t->wire + t->arrived;
@@ -263,7 +262,7 @@ static void arrive(struct skb_test *t, u32 len, enum shape shape)
 		skb = in_list(t->test, data, len);
 		break;
 	case SEEN:
-		/* TCP knows that they are the same as before; we are not to look. */
+		/* A retransmission: these octets must be skipped without being read. */
 		extra = min_t(u32, t->arrived, sizeof(seen));
 		memset(seen, 0xee, sizeof(seen));
 		skb = alloc_skb(len + extra, GFP_KERNEL);
@@ -281,7 +280,7 @@ static void arrive(struct skb_test *t, u32 len, enum shape shape)
 	__skb_queue_tail(&t->queue, skb);
 }
 
-/* As tcp_read_sock(); @may: octets of this skb that may be read. */
+/* As tcp_read_sock() does. @may: octets of this skb that may be read. */
 static u32 read_once(struct skb_test *t, u32 may)
 {
 	struct sk_buff *skb = skb_peek(&t->queue);
@@ -309,7 +308,7 @@ static void read_all(struct skb_test *t)
 		;
 }
 
-/* What should have come out of @octets of the stream. */
+/* Number of FPDUs that are complete in @octets octets of the stream. */
 static u32 complete_in(const struct skb_test *t, u32 octets)
 {
 	u32 n = 0;
@@ -319,7 +318,7 @@ static u32 complete_in(const struct skb_test *t, u32 octets)
 	return n;
 }
 
-/* 5044-6-6: every FPDU that is there as a whole has come out, and no octet of others. */
+/* Every complete FPDU has been reported, and no octet of an incomplete one (5044-6-6). */
 static void expect_whole(struct skb_test *t)
 {
 	u32 n = complete_in(t, t->arrived), begun = n ? t->ends[n - 1] : 0;
@@ -363,7 +362,7 @@ static const struct way {
 
 KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 
-/* Those with CRC. */
+/* Only the ways with CRCs. */
 static const void *crc_way_gen_params(const void *prev, char *desc)
 {
 	const struct way *w = prev;
@@ -391,7 +390,10 @@ static void expect_all(struct skb_test *t)
 	KUNIT_ASSERT_TRUE(test, skb_queue_empty(&t->queue));
 }
 
-/* Every cut, every shape: read after each skb, or when both are there. */
+/*
+ * The stream in two skbs, divided at every octet, in every shape; read after each skb, or when both
+ * have arrived.
+ */
 static void test_cut(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -415,7 +417,7 @@ static void test_cut(struct kunit *test)
 	}
 }
 
-/* Two cuts; shapes in turn. */
+/* The stream in three skbs of different shapes. */
 static void test_cut_twice(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -437,7 +439,7 @@ static void test_cut_twice(struct kunit *test)
 	}
 }
 
-/* One octet at a time, nothing read before its FPDU is complete. */
+/* One octet at a time: nothing of an FPDU is used before it is complete. */
 static void test_octets(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -453,7 +455,7 @@ static void test_octets(struct kunit *test)
 	expect_all(t);
 }
 
-/* TCP stops its reader in front of urgent data: nothing behind that is looked at. */
+/* TCP's reader stops before urgent data: no octet after that point is read. */
 static void test_may(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -478,7 +480,7 @@ static void test_may(struct kunit *test)
 	}
 }
 
-/* 5044-6-1, 5044-4.4-20: damaged anywhere, an FPDU gives no octet and is the last one. */
+/* No octet of a damaged FPDU is reported, and no later FPDU (5044-6-1, 5044-4.4-20). */
 static void test_damage(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -495,7 +497,10 @@ static void test_damage(struct kunit *test)
 			read_all(t);
 			arrive(t, t->len - t->len / 2, shape);
 			read_all(t);
-			/* A length that grew waits for octets, and may find a wrong CRC. */
+			/*
+			 * With a damaged length field the parser may wait for more octets, or find
+			 * a wrong CRC.
+			 */
 			KUNIT_ASSERT_LE(test, t->done, n);
 			KUNIT_ASSERT_LE(test, t->out_len, n ? t->payload_ends[n - 1] : 0);
 			if (t->e.perr)
@@ -506,7 +511,9 @@ static void test_damage(struct kunit *test)
 	}
 }
 
-/* TCP is out of room at any octet: what it has goes to the stash, the stream goes on. */
+/*
+ * TCP runs out of room at any octet: the octets it has go to the stash, and the stream continues.
+ */
 static void test_stash(struct kunit *test)
 {
 	const struct way *w = test->param_value;
@@ -532,13 +539,13 @@ static void test_stash(struct kunit *test)
 		expect_all(t);
 		KUNIT_ASSERT_EQ(test, t->e.rx.stash.have, 0);
 		KUNIT_ASSERT_FALSE(test, t->e.rx.stash.use);
-		/* What sock.c does after each run. */
+		/* As sock.c does after each receive run. */
 		kwarp_rx_free_stash(&t->e);
 		KUNIT_ASSERT_NULL(test, t->e.rx.stash.buf);
 	}
 }
 
-/* Where nobody can pay, a device has a few of them nevertheless, and no more. */
+/* If charging fails, a device can have a few stashes nevertheless, and no more. */
 static void test_stash_unpaid(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -562,7 +569,7 @@ static void test_stash_unpaid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, charged, 0);
 }
 
-/* Without pages there is none, nobody pays, and it can be tried again. */
+/* If no memory is available there is no stash and no charge, and a later attempt can succeed. */
 static void test_stash_no_pages(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -579,13 +586,13 @@ static void test_stash_no_pages(struct kunit *test)
 	drop_stash(t);
 }
 
-/* It is paid for and counted while it is there. */
+/* A stash is charged and counted as long as it exists. */
 static void test_stash_charge(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
 
 	begin_way(t, &ways[0]);
-	/* Nobody pays, and nobody gets anything back. */
+	/* A stash that was not charged is not uncharged. */
 	broke = true;
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	broke = false;
@@ -598,7 +605,7 @@ static void test_stash_charge(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	KUNIT_EXPECT_EQ(test, charged, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 1);
-	/* Not while octets may go there. */
+	/* Not freed while octets are still copied to it. */
 	kwarp_rx_free_stash(&t->e);
 	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
 	arrive(t, t->len, LINEAR);
@@ -611,7 +618,7 @@ static void test_stash_charge(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stashes), 2);
 }
 
-/* The longest FPDU there is fits the stash. */
+/* The longest possible FPDU fits into the stash. */
 static void test_stash_longest(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -632,8 +639,8 @@ static void test_stash_longest(struct kunit *test)
 }
 
 /*
- * That octets have come is known from the first one on, by whatever thread, while none has been
- * used, while they are looked at anew, and when they are in the stash.
+ * KWARP_E_RX_ANY is set from the first octet on: while no octet has been used, while octets are
+ * read again, and when they are in the stash.
  */
 static void test_any(struct kunit *test)
 {
@@ -646,13 +653,13 @@ static void test_any(struct kunit *test)
 	read_all(t);
 	KUNIT_EXPECT_EQ(test, t->done, 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
-	/* As when the next octets have come. */
+	/* As sock.c does when more octets have arrived. */
 	t->e.rx.want = 0;
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	read_all(t);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
-	/* An error of ours comes first: what is dropped has come, too. */
+	/* After a local error octets are dropped, but the flag is set. */
 	begin_way(t, &ways[0]);
 	set_bit(KWARP_E_RX_STOP, flags);
 	arrive(t, 1, LINEAR);
@@ -660,7 +667,7 @@ static void test_any(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
 }
 
-/* 5041-7.1-22: after an error everything is used up and nothing comes out. */
+/* After an error all octets are used and nothing is reported (5041-7.1-22). */
 static void test_stopped(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -674,8 +681,8 @@ static void test_stopped(struct kunit *test)
 }
 
 /*
- * The middle skb cannot be read: the stream goes on if nothing in it had to be, and else it
- * is over.  Nothing stays with TCP, which would not wake us again.
+ * The skb in the middle cannot be read. If nothing in it had to be read, the stream continues; if
+ * not, it has failed. No octets stay with TCP, because TCP would not call us again.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {
@@ -697,7 +704,7 @@ static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b
 	}
 	KUNIT_ASSERT_EQ(test, t->e.perr, KWARP_PERR_MPA_LOST);
 	KUNIT_ASSERT_LE(test, t->done, complete_in(t, b));
-	/* With the end of an FPDU the head of the next one may be copied. */
+	/* When the end of an FPDU is processed, the head of the next one may have been copied. */
 	KUNIT_ASSERT_GE(test, t->done + 1, complete_in(t, a));
 }
 

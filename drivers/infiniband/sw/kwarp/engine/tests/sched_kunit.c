@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who runs the transmit step.  The code is included; the step follows a script, what is held is
- * said by the test, and timer and work item do nothing on their own.
+ * Tests of run.c: which context runs the transmit step. The code is included. The step returns what
+ * a script says, the test decides what is held, and timer and work item are only recorded.
  */
 #include <kunit/test.h>
 #include <kunit/test-bug.h>
@@ -49,28 +49,28 @@ struct workqueue_struct *sched_wq;
 struct workqueue_struct *sched_home_wq;
 
 /**
- * struct sched_test - a stream
+ * struct sched_test - a stream, the script and what was recorded
  * @e: engine
- * @sq: its queue, of which only the indices matter
- * @sock: only its address matters
- * @owned: a process has the socket
- * @script: results of steps; what follows is KWARP_TX_IDLE
- * @scripted: their number
- * @builds: octets that a step builds
- * @looks_at: requests that it looks at
- * @during: called in a step
- * @steps: done so far
- * @resched: somebody else wants the processor
- * @in_socket: the last one was within the socket lock
+ * @sq: its send queue; only the indices are used
+ * @sock: its socket; only the pointer is used
+ * @owned: a process owns the socket
+ * @script: results of the first steps; later steps return KWARP_TX_IDLE
+ * @scripted: number of results in @script
+ * @builds: octets that each step builds
+ * @looks_at: requests that each step examines
+ * @during: called during a step
+ * @steps: number of steps so far
+ * @resched: another task needs the processor
+ * @in_socket: the last step was made with the socket's spinlock held
  * @pending: the work item is queued
- * @works: times that it was
- * @delay: for the last of them
- * @cpu: likewise: where; -1: anywhere
- * @libsiw: requests of libsiw's that have not been moved
- * @when_left: called when somebody has looked for those
- * @holds: what is to be held from the next doorbell on
- * @rung: doorbells that were told
- * @inside: those from which nobody has returned
+ * @works: number of times that the work item was queued
+ * @delay: delay at the last of these
+ * @cpu: processor at the last of these; -1: any
+ * @libsiw: requests of libsiw that have not been moved to the send queue
+ * @when_left: called when the runner has looked for such requests
+ * @holds: the queue is to be held from the next doorbell on
+ * @rung: number of doorbells reported to kwarp_coalesce_rung()
+ * @inside: number of those that have not returned
  */
 struct sched_test {
 	struct kwarp_engine e;
@@ -101,7 +101,7 @@ static struct sched_test *the_test;
 static bool note_work(struct workqueue_struct *wq, struct delayed_work *work,
 		      unsigned long delay)
 {
-	/* Always the same one: a work item of two could run twice at once. */
+	/* Always the same workqueue: a work item on two workqueues could run twice at once. */
 	KUNIT_EXPECT_PTR_EQ(kunit_get_current_test(), wq,
 			    the_test->e.tx.home < 0 ? sched_wq : sched_home_wq);
 	if (the_test->pending)
@@ -193,7 +193,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
 }
 
-/* Streams share the queue of requests. */
+/* Start a stream. All streams of a test share one send queue. */
 static void start_stream(struct sched_test *t, struct kwarp_engine *e)
 {
 	e->sq = &t->sq;
@@ -205,21 +205,21 @@ static int sched_test_init(struct kunit *test)
 {
 	struct sched_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
-	/* Only their addresses matter. */
+	/* Only the pointers are used. */
 	sched_wq = (struct workqueue_struct *)&sched_wq;
 	sched_home_wq = (struct workqueue_struct *)&sched_home_wq;
 	KUNIT_ASSERT_NOT_NULL(test, t);
 	the_test = t;
 	test->priv = t;
 	test_ring_init(test, &t->sq.ring, 64, 64);
-	told_jiffies++;		/* nothing is spent yet */
-	/* What is counted for each processor is looked at on one. */
+	told_jiffies++;		/* a new tick: nothing of the share is used yet */
+	/* The share is counted per processor, so stay on one. */
 	set_cpus_allowed_ptr(current, cpumask_of(raw_smp_processor_id()));
 	start_stream(t, &t->e);
 	return 0;
 }
 
-/* A stream beside the first. */
+/* Set up a second stream. */
 static struct kwarp_engine *another(struct kunit *test)
 {
 	struct kwarp_engine *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
@@ -239,7 +239,7 @@ static int word(const struct sched_test *t)
 	return atomic_read(&t->e.tx.run);
 }
 
-/* What the first @n steps say. */
+/* Let the first @n steps return @result. */
 static void script(struct sched_test *t, u32 n, enum kwarp_tx_result result)
 {
 	for (t->scripted = 0; t->scripted < n; t->scripted++)
@@ -271,7 +271,7 @@ static void test_process(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/* As the network's softirq does. */
+/* Kick as the network's softirq does. */
 static void packet(struct kwarp_engine *e)
 {
 	local_bh_disable();
@@ -306,7 +306,7 @@ static void test_any(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, t->steps, 1, "nobody asked for it");
 }
 
-/* Who says that it is queued may have been preempted before it is. */
+/* A context that has set the state to "queued" may be preempted before it queues the work item. */
 static void test_any_meets_preempted(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -318,7 +318,7 @@ static void test_any_meets_preempted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 }
 
-/* A context that can send overtakes the work item. */
+/* A context that can send does so even if the work item is queued. */
 static void test_overtake(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -331,7 +331,7 @@ static void test_overtake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 }
 
-/* A kernel consumer's post is sent in its call. */
+/* A kernel consumer's request is sent in its own call. */
 static void test_consumer(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -343,7 +343,7 @@ static void test_consumer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* It may hold locks: two batches at most. */
+/* At most two batches, because the consumer may hold locks. */
 static void test_consumer_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -358,7 +358,7 @@ static void test_consumer_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 }
 
-/* Interrupts off, or the socket is somebody else's: the work item sends. */
+/* With interrupts off, or if another context has the socket, the work item sends. */
 static void test_consumer_cannot(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -377,7 +377,7 @@ static void test_consumer_cannot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);
-	/* No stream: what is posted is flushed by the work item, at once. */
+	/* Without a stream the work item flushes what is posted, without delay. */
 	t->owned = false;
 	set_bit(KWARP_E_DEAD, &t->e.flags);
 	t->e.sock = NULL;
@@ -392,7 +392,10 @@ static void post_in_tasklet(struct tasklet_struct *tasklet)
 	kwarp_tx_kick(&the_test->e, KWARP_TX_FROM_POSTER);
 }
 
-/* What a softirq may send is limited, and a handler is none of those that count it. */
+/*
+ * A kernel consumer in softirq does not send: what softirqs send is limited, and its call would not
+ * be counted.
+ */
 static void test_consumer_in_softirq(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -407,7 +410,7 @@ static void test_consumer_in_softirq(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 }
 
-/* On the processor that the consumer has chosen, if there is one and it is there. */
+/* The work item runs on the processor that the consumer has chosen, if that is online. */
 static void test_home(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -454,7 +457,7 @@ static void post_late(struct sched_test *t)
 	t->sq.ring.hdr->prod++;
 }
 
-/* Posted behind the last look of the step, without a doorbell. */
+/* A request posted after the step's last look, without a doorbell, is sent. */
 static void test_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -493,7 +496,7 @@ static void test_budget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
 
-/* Long batches, or many requests without a batch: fewer rounds. */
+/* Long batches, and many requests without a batch, use up the budget in fewer rounds. */
 static void test_budget_of_work(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -510,13 +513,13 @@ static void test_budget_of_work(struct kunit *test)
 	packet(&t->e);
 	KUNIT_EXPECT_GT(test, t->steps, 1);
 	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
-	/* What a process does is counted otherwise. */
+	/* Process context has its own budget. */
 	t->steps = 0;
 	do_work(t);
 	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
 }
 
-/* One packet after the other does not get more than one that brings all. */
+/* Many packets together do not get a larger share than one packet that asks for the same. */
 static void test_budget_of_packets(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -533,7 +536,7 @@ static void test_budget_of_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* However many streams: what the processor may do for them in a tick is bounded. */
+/* The share of a tick is for all streams of a processor together. */
 static void test_budget_of_streams(struct kunit *test)
 {
 	struct kwarp_engine *other = another(test);
@@ -550,7 +553,7 @@ static void test_budget_of_streams(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
 
-/* Who posts on and on into a dead queue gets two rounds in a tick. */
+/* A program that posts into a dead queue in a loop gets two rounds in a tick. */
 static void test_budget_of_dead(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -563,7 +566,10 @@ static void test_budget_of_dead(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
-/* Somebody else wants the processor: not as the runner, whom nobody could replace. */
+/*
+ * If another task needs the processor, the runner leaves first: no context could replace it while
+ * it waits.
+ */
 static void test_resched(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -579,7 +585,7 @@ static void test_resched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* In process context the allocation has waited: now a tick. */
+/* Without memory in process context, where the allocation has waited already, retry in a tick. */
 static void test_no_memory(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -595,7 +601,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* Where it could not wait, somebody else does. */
+/* Without memory in softirq, the work item retries at once: its allocation can wait. */
 static void test_no_memory_in_socket(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -612,7 +618,7 @@ static void kick(struct sched_test *t)
 	packet(&t->e);
 }
 
-/* TCP calls write_space when it has failed: that is no reason to try again at once. */
+/* TCP calls write_space after a failed allocation. That must not make the runner retry at once. */
 static void test_no_memory_kicked(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -625,12 +631,12 @@ static void test_no_memory_kicked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
-/* For the timer of pace.c: what the work item is there for, and nobody else. */
+/* tx.backs_off tells the timer of pace.c when only the work item may send. */
 static void test_backs_off(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	/* The socket is somebody else's: who finds it free may send. */
+	/* Another context has the socket: a context that finds it free may send. */
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
@@ -641,7 +647,7 @@ static void test_backs_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
 	do_work(t);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
-	/* Somebody wants the processor of a process: a softirq, with its share, may go on. */
+	/* A process gave its processor away: a softirq, with its own share, may continue. */
 	script(t, t->steps + 2, KWARP_TX_MORE);
 	t->resched = true;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
@@ -673,7 +679,7 @@ static void test_claim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* A caller that has claimed the stream, as attach does, sends one batch; the work item goes on. */
+/* At the end of a claim, as by attach, one batch is sent; the work item sends the rest. */
 static void test_release_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -693,8 +699,8 @@ static void answer(struct sched_test *t)
 }
 
 /*
- * A poster sends one batch of what the peer has asked for, and all that it has posted itself;
- * the work item is bound by its budget only.
+ * A poster sends one batch of answers, and all requests of its own. The work item is limited only
+ * by its budget.
  */
 static void test_poster_answers_once(struct kunit *test)
 {
@@ -722,7 +728,10 @@ static void claimed(struct sched_test *t)
 	atomic_inc(&t->e.tx.claims);
 }
 
-/* The runner leaves after the round in work, and nobody else enters. */
+/*
+ * If a claim waits, the runner leaves after its present round, and no other context becomes the
+ * runner.
+ */
 static void test_claim_first(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -755,7 +764,7 @@ static void test_no_stream(struct kunit *test)
 
 /* ------------------------------------------------------------------- holding */
 
-/* A program posts one message and rings. */
+/* The program posts a request and rings. */
 static void ring(struct sched_test *t)
 {
 	t->sq.ring.hdr->prod++;
@@ -767,7 +776,7 @@ static u32 flags(const struct sched_test *t)
 	return t->sq.ring.hdr->flags;
 }
 
-/* A doorbell is obeyed, whatever comes after it. */
+/* A doorbell sends what was posted, whether or not the queue is held after it. */
 static void test_ring(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -786,7 +795,7 @@ static void test_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/* What was left goes out, in the timer, and the queue is held as long as the timer has it. */
+/* The timer sends a waiting request, and the queue stays held until the timer ends the hold. */
 static void test_left(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -804,7 +813,7 @@ static void test_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* Posted after the last look, by somebody who has seen that nobody need ring. */
+/* A request posted after the last look, by a program that has read "need not ring", is sent. */
 static void test_held_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -817,7 +826,7 @@ static void test_held_posted_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
 }
 
-/* An answer, an ACK or the Terminate does not wait, and changes nothing for the poster. */
+/* Answers, ACKs and the Terminate do not wait for the timer, and do not end the hold. */
 static void test_held_overtaken(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -835,7 +844,9 @@ static void test_held_overtaken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rung, 1);
 }
 
-/* TCP is full: it tells when there is room, so neither doorbell nor timer is needed. */
+/*
+ * While TCP is full neither doorbell nor timer is needed: TCP calls write_space when there is room.
+ */
 static void test_held_blocked(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -849,7 +860,7 @@ static void test_held_blocked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, flags(t), KWARP_RING_HELD);
 }
 
-/* A process owns the socket when the timer comes: the work item sends. */
+/* If a process owns the socket when the timer fires, the work item sends. */
 static void test_held_owned(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -872,7 +883,10 @@ static void timer_comes(struct sched_test *t)
 	do_timer(t);
 }
 
-/* The timer comes while another runs: one more round, and the word is left as it should be. */
+/*
+ * If the timer fires while there is a runner, the runner makes one more round, and the state is
+ * right after that.
+ */
 static void test_held_again(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -897,7 +911,7 @@ static void expect_inside(struct sched_test *t)
 	KUNIT_EXPECT_EQ(kunit_get_current_test(), t->inside, 1);
 }
 
-/* As long as somebody sends in the doorbell the program is in it. */
+/* While a doorbell is being handled, the program counts as being inside it. */
 static void test_inside(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -908,7 +922,10 @@ static void test_inside(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->inside, 0);
 }
 
-/* The timer ends the hold while somebody runs who was not rung for: posters are told. */
+/*
+ * If the timer ends the hold while there is a runner without a doorbell, posters have to ring
+ * again.
+ */
 static void test_held_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -921,8 +938,8 @@ static void test_held_ends(struct kunit *test)
 }
 
 /*
- * libsiw may post more than it may have outstanding.  What there is no room for does not keep the
- * runner: whoever makes room, a response, kicks.
+ * libsiw may post more requests than may be outstanding. The runner does not wait for room: a
+ * response makes room, and kicks.
  */
 static void test_no_room(struct kunit *test)
 {
@@ -946,7 +963,7 @@ static void room_is_made(struct sched_test *t)
 	t->sq.ring.hdr->prod++;
 }
 
-/* Room is made between the look that found none and the word that somebody waits for it. */
+/* Room is made between the look that found none and the setting of KWARP_E_TX_WAIT_READ. */
 static void test_room_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -963,7 +980,9 @@ static void test_room_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_IDLE);
 }
 
-/* The stream ends while it is held: all that was posted is flushed, and doorbells count. */
+/*
+ * The stream ends while it is held: all that was posted is flushed, and posters have to ring again.
+ */
 static void test_held_stream_ends(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

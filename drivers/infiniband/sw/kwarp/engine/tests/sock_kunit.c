@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The receive half of sock.c at one end of a TCP connection over lo. The code is included,
- * with that of tcp.c and rx/skb.c; the parser is the real one, what it reports is counted.
+ * Tests of sock.c at one end of a TCP connection over lo. The code is included, with tcp.c and
+ * rx/skb.c. The parser is the real one, and what it reports is counted.
  */
 #include <kunit/test.h>
 #include <linux/delay.h>
@@ -44,22 +44,22 @@
 #define PATIENCE_MS	10000
 
 /**
- * struct sock_test - both ends
+ * struct sock_test - both ends of the connection
  * @e: engine on @ours
- * @ours: its socket
- * @theirs: what that is connected to
- * @wire: stream to be sent
- * @len: its octets
- * @filled: octets sent of it to fill the other end's buffers
- * @ends: FPDUs that have come out
- * @octets: of their payload
- * @ends_at_eof: FPDUs that had come out when the end was judged first
- * @polls: how often process context was asked for
- * @served: how often it has come while buffers were filled
- * @fins: how often a FIN was judged
- * @resets: how often a reset was
- * @short_ms: time for which there is no memory from when process context comes
- * @memory: makes it so
+ * @ours: its socket, our end
+ * @theirs: the other end
+ * @wire: octets of the stream to be sent
+ * @len: number of octets in @wire
+ * @filled: octets sent to fill the buffers
+ * @ends: FPDUs that the parser has reported
+ * @octets: octets of payload that the parser has reported
+ * @ends_at_eof: value of @ends at the first call of kwarp_rx_eof()
+ * @polls: number of poll upcalls
+ * @served: number of polls served while buffers were filled
+ * @fins: number of FINs reported
+ * @resets: number of resets reported
+ * @short_ms: milliseconds without memory, from the first poll on
+ * @memory: work item that makes memory available again
  */
 struct sock_test {
 	struct kwarp_engine e;
@@ -161,7 +161,7 @@ static struct socket *new_socket(struct kunit *test)
 	return sock;
 }
 
-/* Connected over lo; @rcvbuf, @mss: if not 0, those of our end. */
+/* Connect both ends over lo. @rcvbuf, @mss: of our end, if not 0. */
 static void connect_pair(struct kunit *test, int rcvbuf, int mss)
 {
 	struct sockaddr_in addr = {
@@ -205,7 +205,7 @@ static void add_fpdu(struct sock_test *t, u32 ulpdu_len)
 	kfree(ulpdu);
 }
 
-/* Octets that TCP has taken now. */
+/* Send without waiting. Return: octets that TCP has accepted. */
 static int send_now(struct sock_test *t, u32 from, u32 len, int flags)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | flags };
@@ -214,7 +214,7 @@ static int send_now(struct sock_test *t, u32 from, u32 len, int flags)
 	return kernel_sendmsg(t->theirs, &msg, &v, 1, len);
 }
 
-/* What qp_work does. */
+/* Serve polls, as qp_work() does. */
 static void serve_polls(struct sock_test *t, u32 *served)
 {
 	u32 polls = READ_ONCE(t->polls);
@@ -224,7 +224,9 @@ static void serve_polls(struct sock_test *t, u32 *served)
 	*served = polls;
 }
 
-/* All of the stream, in writes of @each octets; true if @fpdus have come out of it. */
+/*
+ * Send the whole stream in writes of @each octets. Return: true if the parser has reported @fpdus.
+ */
 static bool send_all(struct sock_test *t, u32 each, u32 fpdus)
 {
 	u32 at = 0, ms = 0, served = t->polls;
@@ -256,7 +258,7 @@ static bool soon(const u32 *what)
 
 static const u32 eaches[] = { 1, 7, 100, 1448, 9000, 65536, WIRE_MAX };
 
-/* Whatever the sender's writes, all comes out, and nothing is left. */
+/* Whatever the sizes of the sender's writes, the whole stream is processed. */
 static void test_stream(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -280,7 +282,7 @@ static void test_stream(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&t->ours->sk->sk_receive_queue));
 }
 
-/* What is not complete stays with TCP, which wakes us when it is. */
+/* An incomplete FPDU stays with TCP, which calls data_ready when it is complete. */
 static void test_lowat(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -303,7 +305,10 @@ static void test_lowat(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->polls, 0);
 }
 
-/* Others find the socket as it was, and nothing unread that would make a reset of its close. */
+/*
+ * After kwarp_sock_remove() the socket's callbacks are as before, and no octet is unread, which
+ * would make close() send a reset.
+ */
 static void test_give_back(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -321,7 +326,7 @@ static void test_give_back(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->ours->sk->sk_user_data);
 }
 
-/* Somebody has put the socket into a BPF map: it is left alone. */
+/* If a BPF program has put the socket into a map, the socket is not touched. */
 static void test_taken(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -338,7 +343,7 @@ static void test_taken(struct kunit *test)
 	sk->sk_user_data = NULL;
 }
 
-/* The window closes on an FPDU that is not complete: it goes on nevertheless. */
+/* The window closes on an incomplete FPDU: the stream continues nevertheless. */
 static void test_out_of_room(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -353,13 +358,13 @@ static void test_out_of_room(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
 	KUNIT_EXPECT_GT(test, atomic_long_read(&t->e.kdev->stashes), 0);
-	/* What was charged has been given back. */
+	/* All charges have been undone. */
 	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* What qp_work does, perhaps while TCP has used up its memory, whatever it has counted. */
+/* Serve a poll as qp_work() does, if @used_up while TCP's memory limit is reached. */
 static void drain_when(struct sock_test *t, bool used_up)
 {
 	long before[ARRAY_SIZE(sysctl_tcp_mem)];
@@ -377,8 +382,8 @@ static void drain_when(struct sock_test *t, bool used_up)
 }
 
 /*
- * The window closes on an FPDU: until there is a stash, or the stream has ended for want of it, or
- * has been asked for so often.
+ * Send until the window closes on an FPDU, and serve polls until there is a stash, the stream has
+ * failed for want of one, or there were @waits failed attempts.
  */
 static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
 {
@@ -418,7 +423,7 @@ static void fill_up(struct kunit *test, bool used_up)
 	fill_up_to(test, used_up, U32_MAX);
 }
 
-/* The stash of a stream that is cut off goes with it. */
+/* The stash is freed at the end of a stream, even with an incomplete FPDU. */
 static void test_stash_given_back(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -435,7 +440,7 @@ static void test_stash_given_back(struct kunit *test)
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 }
 
-/* TCP has used up its memory, as any program can make it: no reason for a stream to end. */
+/* TCP's memory limit is reached, as any program can achieve: no stream fails for that. */
 static void test_stash_limit(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -453,7 +458,7 @@ static void memory_comes(struct work_struct *work)
 	atomic_set(&t->e.kdev->stashes_unpaid, 0);
 }
 
-/* Nobody has any for a moment, of less than the quarter of a second: no reason either. */
+/* No memory for less than a quarter of a second: no stream fails for that. */
 static void test_stash_later(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -466,7 +471,7 @@ static void test_stash_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* Packets that come meanwhile do not make the time shorter; memory that comes ends it. */
+/* Packets that arrive while the stream waits for memory do not shorten the wait; memory ends it. */
 static void test_stash_packets(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -486,7 +491,7 @@ static void test_stash_packets(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
 }
 
-/* The stream ends while it waits: nobody asks any more. */
+/* If the stream ends while it waits for memory, there is no further attempt. */
 static void test_stash_stop(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -505,13 +510,13 @@ static void test_stash_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
 }
 
-/* And for longer. */
+/* No memory for longer: the stream fails. */
 static void test_stash_never(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
 	u64 began;
 
-	/* As many as there may be, by others. */
+	/* Other streams have all the stashes that may exist without a charge. */
 	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
 	fill_up_to(test, true, 1);
 	began = ktime_get_ns();
@@ -521,7 +526,7 @@ static void test_stash_never(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
 }
 
-/* A FIN is judged when what came before has been processed. */
+/* A FIN is handled after all octets before it. */
 static void test_fin_behind(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -529,7 +534,10 @@ static void test_fin_behind(struct kunit *test)
 	connect_pair(test, 0, 0);
 	add_fpdu(t, 2000);
 	add_fpdu(t, 20);
-	/* All of it waits in the backlog meanwhile. The peer's lock is of the same class. */
+	/*
+	 * All packets wait in the backlog meanwhile. The peer's socket lock has the same lockdep
+	 * class.
+	 */
 	lock_sock_nested(t->ours->sk, SINGLE_DEPTH_NESTING);
 	KUNIT_EXPECT_EQ(test, send_now(t, 0, t->len, 0), t->len);
 	kernel_sock_shutdown(t->theirs, SHUT_WR);
@@ -540,7 +548,7 @@ static void test_fin_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.rx.want, 0);
 }
 
-/* 5044-6-6: what a FIN cuts off is known to be cut off. */
+/* A FIN inside an FPDU is reported as a loss (5044-6-6). */
 static void test_fin_inside(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -555,7 +563,10 @@ static void test_fin_inside(struct kunit *test)
 	KUNIT_EXPECT_NE(test, t->e.rx.want, 0);
 }
 
-/* An octet of the stream is missing: it is over, without a word in the log. */
+/*
+ * Urgent data: an octet of the stream is missing, so the stream is lost, without a kernel log
+ * message.
+ */
 static void test_urgent(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -607,10 +618,10 @@ static void sock_test_exit(struct kunit *test)
 /* ---------------------------------------------------------------- one packet */
 
 static const struct packet {
-	u32 size;	/* what the device takes */
-	u16 segments;	/* and how many of those at most */
+	u32 size;	/* largest packet of the device */
+	u16 segments;	/* and its largest number of segments */
 	u32 emss;
-	u32 octets;	/* of 64 KiB asked for at most */
+	u32 octets;	/* expected, if at most 64 KiB are asked for */
 } packets[] = {
 	{ 65215, 65535, 1448, 45 * 1448 },
 	{ 65215, 65535, 8948, 7 * 8948 },
@@ -618,7 +629,7 @@ static const struct packet {
 	{ 65215, 65535, 65483, 65483 },
 	{ 65215, 10, 1448, 10 * 1448 },
 	{ 65215, 2, 1448, 2 * 1448 },
-	/* each is a packet of its own anyway */
+	/* without offload each segment is a packet */
 	{ 65215, 1, 1448, 45 * 1448 },
 	{ 65215, 0, 1448, 45 * 1448 },
 	{ 0, 1, 1448, 45 * 1448 },
@@ -636,7 +647,7 @@ static void packet_desc(const struct packet *c, char *desc)
 
 KUNIT_ARRAY_PARAM(packet, packets, packet_desc);
 
-/* Whole segments, as many as the device takes at a time, and at least one. */
+/* The result is whole segments, as many as the device accepts in a packet, and at least one. */
 static void test_packet(struct kunit *test)
 {
 	const struct packet *c = test->param_value;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FPDUs as the transmitter builds them, octet for octet against a sender that shares
- * no arithmetic with it. The code is included; the batch below it is one flat piece of
- * memory that grants odd amounts, and sometimes none.
+ * Tests of FPDUs as the transmitter builds them, octet by octet against a second implementation
+ * that shares no arithmetic with it. The code is included. The batch is a stand-in: one flat piece
+ * of memory, which grants random amounts and sometimes none.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-/* The queue's own wants a whole queue. */
+/* The real function needs a complete send queue. */
 #define kwarp_sq_failed fake_sq_failed
 #define kwarp_engine_fail build_engine_fail
 #include "../tx/fpdu.c"
@@ -24,20 +24,20 @@
 #define MAX_SGES	3
 
 /**
- * struct lower - what lies below the code under test, and what it was told
+ * struct lower - stand-in for what the code under test calls, and what it was told
  * @wire: octets of the batch
  * @first: octets of the first batch; the others follow it
- * @rnd: for odd amounts
- * @short_every: so many requests for memory, and one finds none; 0: each finds some
+ * @rnd: random numbers, for the amounts granted
+ * @short_every: one in so many requests for memory fails; 0: none fails
  * @asked: requests for memory
- * @mr: the one region
- * @series: how often there were several FPDUs at a time
- * @built: messages complete
- * @status: of a failed request
- * @perr: of the failed stream
- * @seg_len: likewise
- * @rreq: likewise, if @has_rreq
- * @has_rreq: there is one
+ * @mr: the only region
+ * @series: how often several FPDUs were built at a time
+ * @built: number of complete messages
+ * @status: completion status of a failed request
+ * @perr: error of a failed stream
+ * @seg_len: segment length reported with that error
+ * @rreq: Read Request header reported with that error, if @has_rreq
+ * @has_rreq: @rreq is set
  */
 static struct lower {
 	u8 *wire;
@@ -64,7 +64,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
-	/* what is taken back is garbage from here on */
+	/* overwrite what was removed: it must not be sent */
 	memset(lower.wire + m->len, 0xa5, b->len - m->len);
 	b->len = m->len;
 }
@@ -78,7 +78,7 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
 	return lower.wire + b->len - *got;
 }
 
-/* Whether there is room for it in one piece is a matter of chance. */
+/* Contiguous memory is granted at random. */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {
 	if (prandom_u32_state(&lower.rnd) & 1)
@@ -163,7 +163,7 @@ static int tx_test_init(struct kunit *test)
 	for (i = 0; i < MEM_LEN; i++)
 		t->mem[i] = 1 + i % 251;
 	make_region(t);
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.mem.pd = &t->pd;
 	t->e.iread.i = &t->iread;
@@ -173,7 +173,7 @@ static int tx_test_init(struct kunit *test)
 
 /* ----------------------------------------------------------------- messages */
 
-/* @len octets of memory from @off on, in up to MAX_SGES elements, an empty one too. */
+/* The message is @len octets of memory from @off on, in up to MAX_SGES elements, some empty. */
 static void from_sgl(struct tx_test *t, u32 off, u32 len)
 {
 	struct kwarp_tx *tx = &t->e.tx;
@@ -207,7 +207,7 @@ static void from_region(struct tx_test *t, u32 off, u32 len)
 	};
 }
 
-/* A message of @len octets of memory from @off on; returns its kind. */
+/* Start a message of @len octets of memory from @off on, of a random kind. */
 static void begin(struct tx_test *t, u32 off, u32 len)
 {
 	struct kwarp_tx_msg *m = &t->e.tx.msg;
@@ -237,10 +237,10 @@ static void begin(struct tx_test *t, u32 off, u32 len)
 /**
  * struct plan - a stream
  * @desc: name
- * @crc: CRCs in use
- * @markers: markers sent
+ * @crc: CRCs are in use
+ * @markers: markers are sent
  * @mulpdu: largest ULPDU
- * @off: stream offset at which it begins
+ * @off: stream offset of its first octet
  * @most: length of its longest message
  * @short_every: as in struct lower
  * @cut: keep FPDUs aligned to segments of so many octets
@@ -281,7 +281,7 @@ static const struct plan plans[] = {
 
 KUNIT_ARRAY_PARAM_DESC(plan, plans, desc);
 
-/* Positions of a marker that are rare, and have to be met. */
+/* Rare positions of a marker; the test checks that each has occurred. */
 struct met {
 	u32 between;
 	u32 before_crc;
@@ -297,7 +297,7 @@ static void expect_fpdu(struct kwarp_emit *w, const struct plan *c, const u8 *ul
 		memset(w->buf + w->len - 4, 0, 4);
 }
 
-/* RFC 5041 section 5.2, of the message about to be built. */
+/* Write the octets that are expected of the next message (RFC 5041 section 5.2). */
 static void expect_message(struct tx_test *t, struct kwarp_emit *w, const struct plan *c,
 			   const u8 *payload, struct met *met)
 {
@@ -323,7 +323,7 @@ static void expect_message(struct tx_test *t, struct kwarp_emit *w, const struct
 	} while (at < len);
 }
 
-/* The batch is with TCP. */
+/* TCP has accepted the batch: start the next. */
 static void flush(struct kwarp_batch *b)
 {
 	lower.wire += b->len;
@@ -331,9 +331,9 @@ static void flush(struct kwarp_batch *b)
 }
 
 /*
- * 5044-5.1-4, -5: an FPDU that does not begin a segment ends in the one it begins in. If
- * the batch before it had to end, with @room octets of its last segment unused, it was
- * too long for them.
+ * An FPDU that does not begin a segment ends in the segment in which it begins (5044-5.1-4, -5). If
+ * the batch before ended with @room octets of its last segment unused, the FPDU was longer than
+ * that.
  */
 static void expect_aligned(struct kunit *test, u32 cut, u32 begin, u32 end, u32 room)
 {
@@ -368,7 +368,7 @@ static void build(struct kunit *test)
 			flush(b);
 			continue;
 		}
-		/* nothing but memory may be missing; the same again */
+		/* the only allowed reason is missing memory; try again */
 		KUNIT_ASSERT_TRUE(test, t->e.tx.no_memory);
 		KUNIT_ASSERT_EQ(test, lower.perr, KWARP_PERR_NONE);
 		t->e.tx.no_memory = false;
@@ -385,14 +385,14 @@ static void start(struct tx_test *t, const struct plan *c)
 	tx->off = c->off;
 	tx->batch.cut = c->cut;
 	tx->batch.goal = U32_MAX;
-	/* That there is one is all that counts. */
+	/* Only a page that is not NULL is needed. */
 	tx->batch.frag.page = ZERO_PAGE(0);
 	lower.short_every = c->short_every;
 }
 
 /*
- * 5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14 to -17; 5041-5.2-1, -2, -7,
- * -10, -12; 5044-5.1-4, -5.
+ * All octets of a stream are right (5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14 to -17;
+ * 5041-5.2-1, -2, -7, -10, -12; 5044-5.1-4, -5).
  */
 static void test_stream(struct kunit *test)
 {
@@ -432,12 +432,12 @@ static void test_stream(struct kunit *test)
 
 static const struct limit {
 	const char *desc;
-	u32 room;	/* in the fragment */
+	u32 room;	/* octets free in the fragment */
 	u32 goal;
-	u32 len;	/* of the batch before */
-	u32 element;	/* of the list */
-	u32 left;	/* of the message */
-	u32 n;		/* FPDUs that are built at a time */
+	u32 len;	/* octets already in the batch */
+	u32 element;	/* octets of the element */
+	u32 left;	/* octets left of the message */
+	u32 n;		/* FPDUs that are expected to be built at a time */
 } limits[] = {
 	{ "all but the last", 100000, 100000, 0, 10000, 10000, 7 },
 	{ "the last is a full one", 100000, 100000, 0, 4284, 4284, 2 },
@@ -453,7 +453,7 @@ static const struct limit {
 
 KUNIT_ARRAY_PARAM_DESC(limit, limits, desc);
 
-/* Writes: 14 octets of header, so 1428 of payload in 1448. */
+/* Writes have 14 octets of header, so 1428 octets of payload in segments of 1448. */
 static void test_series_limits(struct kunit *test)
 {
 	const struct limit *c = test->param_value;
@@ -471,7 +471,7 @@ static void test_series_limits(struct kunit *test)
 	tx->msg.src = KWARP_SRC_SGL;
 	tx->msg.left = c->left;
 	tx->wqe.sge[0] = (struct kwarp_sge){ .addr = VA, .length = c->element, .lkey = STAG };
-	/* Whether there is a place for it is a matter of chance. */
+	/* Contiguous memory is granted at random, so try often. */
 	for (i = 0; i < 30 && !built; i++)
 		built = kwarp_tx_build_series(&t->e);
 	KUNIT_EXPECT_EQ(test, built, c->n > 0);
@@ -481,7 +481,7 @@ static void test_series_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tx->msg.hdr.to, c->n * 1428);
 }
 
-/* What may not be read is not built, and left to kwarp_tx_build() to fail for. */
+/* Payload that may not be read is not built; kwarp_tx_build() is to report the error. */
 static void test_series_refused(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -501,7 +501,7 @@ static void test_series_refused(struct kunit *test)
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
 	t->mr.access = IB_ACCESS_REMOTE_READ;
-	/* all that is left of a Response is checked, as kwarp_tx_build() does */
+	/* the whole rest of a Response is checked, as in kwarp_tx_build() */
 	t->mr.length = 9999;
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
@@ -526,7 +526,7 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 	KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
 }
 
-/* 5040-4.8-21, -22: what comes back of a Read is what is left of it. */
+/* The Terminate for a Read names what is left of it (5040-4.8-21, -22). */
 static void test_response_gone(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -558,7 +558,7 @@ static void test_response_gone(struct kunit *test)
 	}
 }
 
-/* 5040-7.1-2: the request fails, and the Terminate is about no message of the peer's. */
+/* The request fails, and the Terminate names no message of the peer (5040-7.1-2). */
 static void test_request_gone(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -574,7 +574,7 @@ static void test_request_gone(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, lower.has_rreq);
 }
 
-/* A batch that has all its pieces is no shortage of memory, and no failure either. */
+/* A batch whose pieces are all in use is neither a lack of memory nor a failure. */
 static void test_batch_full(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -582,7 +582,7 @@ static void test_batch_full(struct kunit *test)
 
 	for (full = 0; full < 2; full++) {
 		start(t, &plans[1]);
-		/* So that nothing is in one piece. */
+		/* With markers nothing is built contiguously. */
 		t->e.tx.markers = true;
 		t->e.tx.msg.left = 5000;
 		from_sgl(t, 1000, 5000);
@@ -597,7 +597,10 @@ static void test_batch_full(struct kunit *test)
 	}
 }
 
-/* The regions of a request that has been checked are there already: it is not refused for them. */
+/*
+ * The batch already references the regions of a checked request, so it is not refused for want of
+ * places.
+ */
 static void test_many_regions(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

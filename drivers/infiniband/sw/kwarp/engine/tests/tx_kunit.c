@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: what goes next, with which header and in which size. The code is
- * included; a stand-in below it takes segments as TCP allows. The send queue and the
- * Read queues are the real ones.
+ * Tests of the transmit step: which message is sent next, with which header and in which size. The
+ * code is included. A stand-in replaces the code below it and accepts segments as TCP would. The
+ * send queue and the Read queues are the real ones.
  */
 #include <kunit/test.h>
 
@@ -20,7 +20,7 @@ static bool look_for_left(const struct kwarp_sq *sq);
 #define kwarp_mr_lookup		find_region
 #define kwarp_mr_put		leave_region
 #include "../tx/batch.h"
-/* Less than the queue holds. */
+/* Less than the number of entries in the send queue. */
 #undef KWARP_BATCH_EFFORT
 #define KWARP_BATCH_EFFORT	8
 #include "../tx/local.c"
@@ -40,13 +40,13 @@ struct segment {
 };
 
 /**
- * struct tcp - the stand-in
- * @emss: what a segment of TCP's carries
- * @packet: what it sends as one packet; 0: as much as fits into one
- * @error: what it says
- * @seg: segments built
+ * struct tcp - stand-in for FPDU building, batch and TCP
+ * @emss: octets in a TCP segment
+ * @packet: octets that TCP passes to the device as one packet; 0: whole segments up to the limit
+ * @error: result of a send
+ * @seg: the segments that were built
  * @built: their number
- * @sent: of them, taken
+ * @sent: number of those that "TCP" has accepted
  */
 struct tcp {
 	u32 emss;
@@ -75,7 +75,7 @@ struct tx_test {
 
 static struct tx_test *the_test;
 
-/* What happens meanwhile comes before the look. */
+/* Do what is to happen "meanwhile", just before the runner's look. */
 static bool look_for_left(const struct kwarp_sq *sq)
 {
 	if (the_test->when_left)
@@ -210,10 +210,10 @@ static int tx_test_init(struct kunit *test)
 	e->sq = &t->sq;
 	e->ibqp = &t->qp;
 	e->ops = &ops;
-	/* only its address matters */
+	/* only the pointer is used */
 	e->sock = (struct socket *)&t->sock;
 	e->flags = BIT(KWARP_E_TX_OPEN);
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		e->tx.msn[i] = 1;
@@ -222,7 +222,7 @@ static int tx_test_init(struct kunit *test)
 	return 0;
 }
 
-/* User space: a request of @len inline octets; Reads ask for nothing. */
+/* Post a request of @len inline octets, as a program does; Reads ask for no octets. */
 static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 {
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
@@ -246,7 +246,7 @@ static void post(struct tx_test *t, u8 opcode, u16 flags, u32 len)
 	hdr->prod++;
 }
 
-/* A Read Request of the peer that has been accepted: its response is @len octets. */
+/* Queue a Read Request of the peer, already checked, for @len octets. */
 static void asked_for(struct tx_test *t, u32 len)
 {
 	*kwarp_iread_tail(&t->e.iread) = (struct kwarp_iread) {
@@ -255,7 +255,7 @@ static void asked_for(struct tx_test *t, u32 len)
 	kwarp_readq_push(&t->e.iread);
 }
 
-/* Kernel consumers: a region, so that local operations succeed. */
+/* A region of a kernel consumer, for local operations that succeed. */
 static void offer_region(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -312,7 +312,9 @@ static void expect_hdr(struct kunit *test, u32 i, const struct kwarp_ddp_hdr *wa
 	KUNIT_EXPECT_EQ(test, h->msn, want->msn);
 }
 
-/* 5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12 */
+/*
+ * Header of each kind of message (5040-4.1-3, -4, -5, -7, -8, -12; 5040-5.3-15, -16; 5041-4.3-12).
+ */
 static void test_form(struct kunit *test)
 {
 	const struct form *c = test->param_value;
@@ -330,7 +332,7 @@ static void test_form(struct kunit *test)
 
 /* ------------------------------------------------------------------ MULPDU */
 
-/* 5041-3-1: each batch has the size of its time. */
+/* The MULPDU is read anew for each batch (5041-3-1). */
 static void test_mulpdu_changes(struct kunit *test)
 {
 	static const u32 emss[] = { 1448, 524, 8948, 1448 };
@@ -350,7 +352,7 @@ static void test_mulpdu_changes(struct kunit *test)
 	}
 }
 
-/* 5041-3-2: what is in the batch stays as it is. */
+/* A change of the MULPDU does not change what is in the batch already (5041-3-2). */
 static void test_mulpdu_late(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -377,7 +379,9 @@ static void test_mulpdu_late(struct kunit *test)
 
 /* --------------------------------------------------------------- Terminate */
 
-/* 5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10: at once, and nothing after it. */
+/*
+ * A Terminate is sent at once, and nothing after it (5040-5.4-2 to -4, -11; 5040-7-3; 5041-3-10).
+ */
 static void test_terminate(struct kunit *test)
 {
 	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
@@ -401,7 +405,7 @@ static void test_terminate(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* 5040-7.1-1, -2: a request that cannot be sent becomes a Terminate. */
+/* A request that cannot be sent causes a Terminate (5040-7.1-1, -2). */
 static void test_request_refused(struct kunit *test)
 {
 	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
@@ -425,7 +429,7 @@ static void test_request_refused(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* 5040-6.1-7, -9: as many as agreed, then what is behind them waits. */
+/* Only as many Reads are sent as were agreed; what is posted after them waits (5040-6.1-7, -9). */
 static void test_reads(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -441,7 +445,10 @@ static void test_reads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, DEPTH + 1);
 }
 
-/* An ORD of 0 never lets one go: it fails, and does not wait (5040-6.1-7, -9; 5040-7.1-2). */
+/*
+ * With an ORD of 0 no Read can be sent: a Read fails and does not wait (5040-6.1-7, -9;
+ * 5040-7.1-2).
+ */
 static void test_read_without_ord(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -464,8 +471,8 @@ static void test_read_without_ord(struct kunit *test)
 }
 
 /*
- * 5041-5.3-2: a long Response is not cut by a message of ours, nor one of ours by a Response.
- * They take turns, so that neither kind waits for more than one message of the other.
+ * A long Response is not interrupted by a message of ours, nor our message by a Response
+ * (5041-5.3-2). They alternate, so neither kind waits for more than one message of the other.
  */
 static void test_turns(struct kunit *test)
 {
@@ -501,7 +508,10 @@ static void test_turns(struct kunit *test)
 
 /* ------------------------------------------------------------------ windows */
 
-/* A bind takes its place behind the Send, and fails: there is neither window nor region. */
+/*
+ * A bind is carried out after the Send posted before it, and fails: there is no window and no
+ * region.
+ */
 static void test_bind(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -517,7 +527,7 @@ static void test_bind(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/* A batch is one packet for TCP: what is beyond that goes on in the next. */
+/* A batch is as long as one packet of TCP; the rest is sent with the next batch. */
 static void test_one_packet(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -536,7 +546,7 @@ static void test_one_packet(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/* Only who wants alignment has batches that end for it. */
+/* A batch ends at the end of a segment only if alignment was asked for. */
 static void test_align(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -548,7 +558,7 @@ static void test_align(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.batch.cut, t->tcp.emss);
 }
 
-/* What does not fit into the rest of a segment goes on in the next batch. */
+/* An FPDU that does not fit into the rest of a segment is sent with the next batch. */
 static void test_align_ends_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -565,7 +575,7 @@ static void test_align_ends_batch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/* Within the socket lock nothing sleeps, and TCP is told that it is held. */
+/* With the socket's spinlock held nothing sleeps, and TCP is told that it is held. */
 static void test_in_socket(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -597,15 +607,15 @@ static void test_tcp_takes_none(struct kunit *test)
 }
 
 /*
- * The connection is lost between a Write and its Immediate Data: the peer has the octets, and hears
- * of nothing; the request has one completion, which says that it was flushed.
+ * The connection is lost between a Write and its Immediate Data. The peer has the octets but learns
+ * nothing of them; the request completes once, as flushed.
  */
 static void test_lost_before_imm(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
 
 	t->sq.rfc7306 = true;
-	/* The Write is a batch. */
+	/* A packet size with which the Write fills a batch. */
 	t->tcp.packet = 64;
 	post(t, KWARP_WR_WRITE_IMM, 0, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);
@@ -638,7 +648,7 @@ static void speak_siw(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_siw, t->sq.siw), 0);
 }
 
-/* The program posts a Send. */
+/* Post a Send as a program with libsiw does. */
 static void post_siw(struct tx_test *t)
 {
 	struct kwarp_siw_wq *wq = t->sq.siw;
@@ -655,7 +665,7 @@ static void post_now(struct tx_test *t)
 	post_siw(t);
 }
 
-/* The oldest of as many as there may be outstanding has its response. */
+/* Answer the oldest outstanding request. */
 static void answer_now(struct tx_test *t)
 {
 	t->when_left = NULL;
@@ -683,8 +693,8 @@ static const struct meanwhile {
 KUNIT_ARRAY_PARAM_DESC(meanwhile, meanwhiles, desc);
 
 /*
- * What comes between the runner's two looks for a request is sent by it: who posts, or has made
- * room, may have looked before the runner has said that it waits.
+ * If a request is posted, or room is made for one, between the runner's two looks, this runner
+ * sends it: the other context may have read the flag before the runner set it, and not kick.
  */
 static void test_between_looks(struct kunit *test)
 {
@@ -701,7 +711,7 @@ static void test_between_looks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
 }
 
-/* Nothing comes: whoever makes room has to kick. */
+/* Nothing is posted: the runner leaves, and the receive path has to kick when it makes room. */
 static void test_no_room(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -716,7 +726,9 @@ static void test_no_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 }
 
-/* However many are posted, one step looks at so many: it may run in softirq. */
+/*
+ * One step examines a limited number of requests, however many are posted: it may run in softirq.
+ */
 static void test_requests_bounded(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -730,7 +742,7 @@ static void test_requests_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, KWARP_BATCH_EFFORT + 3);
 }
 
-/* A thread that waits to hear that all is sent hears it, behind a batch, too. */
+/* KWARP_QPE_DRAINED is reported when all is sent, even if the last step sent a batch. */
 static void test_drained_behind_batch(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -749,7 +761,7 @@ static void start_drain(struct tx_test *t)
 	set_bit(KWARP_E_TX_DRAIN, &t->e.flags);
 }
 
-/* A completion of @opcode, flushed although nothing has gone wrong. */
+/* Expect a flushed completion of @opcode although the stream has not failed. */
 static void expect_flushed(struct kunit *test, u8 opcode)
 {
 	struct tx_test *t = test->priv;
@@ -761,7 +773,10 @@ static void expect_flushed(struct kunit *test, u8 opcode)
 	KUNIT_EXPECT_EQ(test, cqe->vendor_err, 0);
 }
 
-/* 5041-6.2.1-3: what is posted after the close is flushed, before and after our FIN. */
+/*
+ * Requests posted after the start of a graceful close are flushed, before and after our FIN
+ * (5041-6.2.1-3).
+ */
 static void test_posted_after_close(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -785,7 +800,7 @@ static void test_posted_after_close(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/* In its turn: a Read of before has not been answered (5040-5.5-22). */
+/* Such a request completes in order, after an earlier Read has been answered (5040-5.5-22). */
 static void test_posted_after_close_waits(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -804,7 +819,10 @@ static void test_posted_after_close_waits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 }
 
-/* Not before what was posted earlier is with TCP, or it would complete as sent. */
+/*
+ * Such a request is not flushed before TCP has accepted the earlier ones: they would complete as
+ * sent too early.
+ */
 static void test_posted_after_close_blocked(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -825,7 +843,7 @@ static void test_posted_after_close_blocked(struct kunit *test)
 	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 }
 
-/* drain_to comes from memory that the program writes. */
+/* drain_to comes from memory that the program can write to, and may be wrong. */
 static void test_close_with_wrong_index(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -843,7 +861,7 @@ static void test_close_with_wrong_index(struct kunit *test)
 	expect_flushed(test, KWARP_WR_SEND);
 }
 
-/* Nothing of them is sent, but there are more. */
+/* Local operations send nothing, but one step carries out a limited number of them. */
 static void test_local_bounded(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -859,7 +877,10 @@ static void test_local_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->access, IB_ACCESS_REMOTE_READ);
 }
 
-/* The last completion had no room: the peer hears of it, though nothing follows. */
+/*
+ * The last completion was lost because the CQ was full: the stream fails though nothing else is to
+ * be sent.
+ */
 static void test_completion_lost(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -873,7 +894,7 @@ static void test_completion_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_TERM);
 }
 
-/* The same for one that touches no wire. */
+/* The same for the completion of a local operation. */
 static void test_local_completion_lost(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

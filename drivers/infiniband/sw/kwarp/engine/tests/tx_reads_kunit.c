@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which Read is asked for next, and what waits for those before: as many at a time as were
- * agreed on, in order, wherever the indices stand. The code is included; nothing is built of
- * what it picks. The queues are the real ones.
+ * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
+ * at a time as were agreed, in order, for any values of the indices. The code is included; no FPDU
+ * is built of what it picks. The queues are the real ones.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-/* Other suites have these names. */
+/* Other suites use these names, too. */
 #define kwarp_tx_pick		reads_tx_pick
 #define kwarp_tx_message_built	reads_tx_message_built
 #define kwarp_tx_step		reads_tx_step
@@ -67,7 +67,7 @@ static int reads_test_init(struct kunit *test)
 	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
 	t->e.sq = &t->sq;
 	t->e.ibqp = &t->qp;
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -75,7 +75,7 @@ static int reads_test_init(struct kunit *test)
 	return 0;
 }
 
-/* An ORD of @depth, on a queue that has been used for long. */
+/* Set an ORD of @depth, with queue indices that start at @start. */
 static void agree(struct kunit *test, u32 depth, u32 start)
 {
 	struct reads_test *t = test->priv;
@@ -86,7 +86,7 @@ static void agree(struct kunit *test, u32 depth, u32 start)
 	q->tail = start;
 }
 
-/* Requests of no octets; those of one test are numbered from 0 on. */
+/* Post a request of no octets. The requests of a test are numbered from 0 on. */
 static void post(struct reads_test *t, u8 opcode, u16 flags)
 {
 	struct kwarp_ring_hdr *hdr = t->sq.ring.hdr;
@@ -98,7 +98,7 @@ static void post(struct reads_test *t, u8 opcode, u16 flags)
 	hdr->prod++;
 }
 
-/* The request that goes now, and goes whole; NOTHING if none may. */
+/* Send the next request as a whole. Return: its number; NOTHING if none may be sent. */
 static u32 pick(struct reads_test *t)
 {
 	t->e.tx.effort = 0;
@@ -109,7 +109,7 @@ static u32 pick(struct reads_test *t)
 	return t->e.tx.msg.sq_index;
 }
 
-/* The oldest Read's response has come, as end_response() does it. */
+/* Answer the oldest Read, as end_response() does. */
 static u32 answer(struct reads_test *t)
 {
 	u32 index = kwarp_oread_head(&t->e.oread)->sq_index;
@@ -141,7 +141,7 @@ static void depth_desc(const struct depth *c, char *desc)
 
 KUNIT_ARRAY_PARAM(depth, depths, depth_desc);
 
-/* 5040-6.1-7, -9: none asked for, some, all that may be; each answer lets one more go. */
+/* Reads are sent up to the limit; each answer lets one more be sent (5040-6.1-7, -9). */
 static void test_depth(struct kunit *test)
 {
 	const struct depth *c = test->param_value;
@@ -170,7 +170,7 @@ static void test_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->failed, KWARP_PERR_NONE);
 }
 
-/* What is behind a Read that waits does not overtake it; behind one that is out, it goes. */
+/* A request does not overtake a Read that waits; it may be sent after a Read that was sent. */
 static void test_in_turn(struct kunit *test)
 {
 	struct reads_test *t = test->priv;
@@ -190,7 +190,7 @@ static void test_in_turn(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waits(t));
 }
 
-/* Our "ready to receive" may be a Read: it has a place like any other. */
+/* Our "ready to receive" message may be a Read: then it counts against the limit. */
 static void test_rtr_counts(struct kunit *test)
 {
 	struct reads_test *t = test->priv;
@@ -220,7 +220,10 @@ static void fenced_desc(const u8 *opcode, char *desc)
 
 KUNIT_ARRAY_PARAM(fenced, fenced, fenced_desc);
 
-/* 5040-5.5-19: it waits for all Reads before it, not for some, and for none if none is out. */
+/*
+ * A fenced request waits for all earlier Reads, and does not wait if none is outstanding
+ * (5040-5.5-19).
+ */
 static void test_fence(struct kunit *test)
 {
 	const u8 *opcode = test->param_value;
@@ -244,13 +247,13 @@ static void test_fence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, answer(t), 2);
 	KUNIT_EXPECT_EQ(test, pick(t), 3);
 	KUNIT_EXPECT_FALSE(test, waits(t));
-	/* What is behind it is not fenced, whatever it was. */
+	/* The next request is not fenced, whatever the fenced one was. */
 	KUNIT_EXPECT_EQ(test, pick(t), 4);
 }
 
 /* ----------------------------------------------------------------- too late */
 
-/* Behind the peer's FIN no response can come: that Read is not asked for, nor what follows. */
+/* After the peer's FIN no response can come: the next Read and all later requests are not sent. */
 static void test_behind_fin(struct kunit *test)
 {
 	struct reads_test *t = test->priv;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What goes out of RFC 7306: Immediate Data after its Write, Atomic Requests in the order of Reads,
- * and Atomic Responses in the order in which they were asked for. The code is included; the
+ * Tests of what RFC 7306 makes us send: Immediate Data after its Write, Atomic Requests in the
+ * order of Reads, and Atomic Responses in the order of the requests. The code is included; the
  * region is a stand-in, the queues are the real ones.
  */
 #include <kunit/test.h>
 
-/* Other suites have these names. */
+/* Other suites use these names, too. */
 #define kwarp_tx_pick		ext_tx_pick
 #define kwarp_tx_message_built	ext_tx_message_built
 #define kwarp_tx_drained	ext_tx_drained
@@ -115,7 +115,7 @@ static int ext_test_init(struct kunit *test)
 	t->e.ibqp = &t->qp;
 	t->e.rfc7306 = true;
 	t->e.sink_rights = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
-	/* The test is the runner. */
+	/* The test acts as the runner. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -155,14 +155,14 @@ static bool pick(struct ext_test *t)
 	return kwarp_tx_pick(&t->e);
 }
 
-/* The message at hand is of an opcode, a queue, a number, and so long. */
+/* Check opcode, queue, MSN and length of the message being segmented. */
 static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 len)
 {
 	const struct kwarp_tx_msg *m = &the_test->e.tx.msg;
 
 	KUNIT_EXPECT_FALSE(test, m->hdr.tagged);
 	KUNIT_EXPECT_EQ(test, m->hdr.opcode, opcode);
-	KUNIT_EXPECT_EQ(test, m->hdr.stag, 0);	/* 7306-4.1-3 */
+	KUNIT_EXPECT_EQ(test, m->hdr.stag, 0);	/* the Invalidate STag field is zero (7306-4.1-3) */
 	KUNIT_EXPECT_EQ(test, m->hdr.qn, qn);
 	KUNIT_EXPECT_EQ(test, m->hdr.msn, msn);
 	KUNIT_EXPECT_EQ(test, m->hdr.mo, 0);
@@ -172,7 +172,10 @@ static void expect_message(struct kunit *test, u8 opcode, u32 qn, u32 msn, u32 l
 
 /* ----------------------------------------------------------- Immediate Data */
 
-/* 7306-6.3-4 to -6, 7306-D-2, -3: the Write first, whatever its length, and nothing between. */
+/*
+ * The Write is sent first, of any length, then its Immediate Data, and nothing between (7306-6.3-4
+ * to -6, 7306-D-2, -3).
+ */
 static void test_write_imm(struct kunit *test)
 {
 	static const u8 octets[KWARP_RDMAP_IMM_LEN] = { 0xde, 0xad, 0xbe, 0xef };
@@ -188,7 +191,7 @@ static void test_write_imm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.stag, PEER_STAG);
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.to, PEER_TO);
 	kwarp_tx_message_built(&t->e);
-	/* The request goes on: it is not complete, and it is nobody else's turn. */
+	/* The request is not complete, and no answer may come between. */
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_SQ);
 	KUNIT_EXPECT_EQ(test, t->e.tx.sq_end, 0);
 	expect_message(test, KWARP_OP_IMM, KWARP_QN_SEND, 1, 8);
@@ -214,7 +217,10 @@ static void extended_desc(const u8 *opcode, char *desc)
 
 KUNIT_ARRAY_PARAM(extended, extended, extended_desc);
 
-/* A queue pair without it sends nothing of it, whatever a program writes into its ring. */
+/*
+ * A queue pair without RFC 7306 sends none of its messages, whatever a program writes into the
+ * ring.
+ */
 static void test_without(struct kunit *test)
 {
 	const u8 *opcode = test->param_value;
@@ -240,7 +246,10 @@ static void expect_request(struct kunit *test, u32 msn, const struct kwarp_atomi
 	KUNIT_EXPECT_MEMEQ(test, &got, want, sizeof(got));
 }
 
-/* 7306-5.2-1, 7306-5.2.1-7, -14: one count with the Reads, and defaults of what verbs have not. */
+/*
+ * Atomic Requests and Reads share one MSN count; fields that the verbs do not have get default
+ * values (7306-5.2-1, 7306-5.2.1-7, -14).
+ */
 static void test_requests(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
@@ -269,7 +278,7 @@ static void test_requests(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, pick(t));
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.msn, 2);
 	kwarp_tx_message_built(&t->e);
-	/* 7306-5.2-3: as many as have been agreed on, of both kinds together. */
+	/* The limit is for both kinds together (7306-5.2-3). */
 	KUNIT_EXPECT_FALSE(test, pick(t));
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
 	kwarp_readq_pop(&t->e.oread);
@@ -281,7 +290,7 @@ static void test_requests(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, kwarp_oread_find(&t->e.oread, 1));
 }
 
-/* A fence waits for atomic operations as for Reads. */
+/* A fenced request waits for atomic operations as for Reads. */
 static void test_fence(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -308,7 +317,7 @@ static const struct sink {
 
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
-/* The response does not name the sink, so the peer needs no right there, strict or not. */
+/* The response does not name the sink, so the peer needs no right to it, strict or not. */
 static void test_sink(struct kunit *test)
 {
 	const struct sink *c = test->param_value;
@@ -352,7 +361,10 @@ static void expect_answer(struct kunit *test, u32 msn, u32 id, u64 value)
 	kwarp_tx_message_built(&t->e);
 }
 
-/* 7306-5.4-9, -10, 7306-7-5, -6, -9: in order, each when its turn has come, and once. */
+/*
+ * Answers are sent in order; each operation is carried out once, when its answer is next
+ * (7306-5.4-9, -10, 7306-7-5, -6, -9).
+ */
 static void test_answers(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
@@ -386,7 +398,10 @@ static void test_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.msn[KWARP_QN_ATOMIC], 3);
 }
 
-/* The region has gone since the request was checked: a Terminate, and nothing of ours after it. */
+/*
+ * The region was deregistered after the check of the request: a Terminate is sent, and nothing
+ * after it.
+ */
 static void test_answer_no_region(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = {
@@ -401,7 +416,8 @@ static void test_answer_no_region(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->perr, KWARP_PERR_R_STAG);
 	KUNIT_EXPECT_EQ(test, t->seg_len, 70);
 	KUNIT_EXPECT_EQ(test, t->raw[1], 0x4a);
-	KUNIT_EXPECT_FALSE(test, t->rreq);	/* 7306-8.1-2 */
+	/* the Terminate has no Read Request header (7306-8.1-2) */
+	KUNIT_EXPECT_FALSE(test, t->rreq);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	KUNIT_EXPECT_EQ(test, t->sq.next, 0);
 }
