@@ -20,8 +20,8 @@ struct kwarp_readqs;
  * @ord: outbound Reads and atomic operations allowed at a time
  * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
  * @say_first: responder: a consumer waits for KWARP_STREAM_ESTABLISHED
- * @readqs: empty queues for @ord and @ird. A stream that starts moves them out and leaves this
- *	empty; otherwise the caller frees them
+ * @readqs: empty queues for @ord and @ird. A stream that starts moves them out and clears this;
+ *	otherwise the caller frees them
  */
 struct kwarp_stream_params {
 	bool initiator;

@@ -36,8 +36,8 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 
 /*
  * With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation forbids that here. TCP
- * might also process the backlog while it sends. There is a backlog only while somebody owns the
- * socket: then this function is called by the owner, in process context, or not at all.
+ * might also process the backlog while it sends. There is a backlog only while a process owns the
+ * socket: then this function is called by that process, or not at all.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
@@ -57,7 +57,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * kwarp_tcp_send - send octets
  * @sock: connected socket
  * @msg: message with MSG_DONTWAIT
- * @locked: this context holds the socket's spinlock, and nobody owns the socket
+ * @locked: this context holds the socket's spinlock, and no process owns the socket
  *
  * In process context lock_sock_fast() keeps the spinlock and does not own the socket unless another
  * process does. While a process owns the socket, inbound packets wait in the backlog, and TCP

@@ -133,7 +133,7 @@ struct kwarp_pace_sum {
  * @looks: number of looks since the stream was held
  * @quiet: number of looks in a row that found nothing to send and nothing outstanding
  * @last: when the last doorbell ended
- * @obey: doorbells of usual length still to be obeyed without being measured
+ * @obey: doorbells of usual length still to be handled without measurement before the next trial
  * @obey_next: value for @obey after the next trial that fails
  *
  * A stream is held while posters need not ring. All fields but @entered are the runner's while the
@@ -205,15 +205,15 @@ struct kwarp_coalesce {
  * @idle: wait queue of those callers
  * @work: becomes the runner when no other context can send
  * @home: processor that @work runs on; negative: any; immutable
- * @in_socket: this runner was called with the socket's spinlock held, while nobody owns the
- *	socket: nothing sleeps
+ * @in_socket: this runner was called with the socket's spinlock held, while no process owns the
+ *	socket: nothing may sleep
  * @in_share: what this runner sends counts against the softirqs' share of its processor, see
  *	tx/share.h
  * @crc: generate CRCs
  * @markers: insert markers
  * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
  * @rtr: KWARP_RTR_* form of the "ready to receive" message still to be sent, or 0
- * @turn: flips with each message: answers are tried first if true, the send queue if false
+ * @turn: flips with each choice: answers are tried first if true, the send queue if false
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: no page was available for the last FPDU
  * @backs_off: what is still to be sent waits for the work item because memory is short or the

@@ -29,7 +29,7 @@ static unsigned int told_resolution;
 
 #include "../../queue/tests/fixture.h"
 
-/* coalesce_us so long that no timer fires while a test calls the look itself. */
+/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
 #define TEST_US		(100 * USEC_PER_MSEC)
 /* The same for the tests of the timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
@@ -37,7 +37,7 @@ static unsigned int told_resolution;
 /* More streams than one call of the timer looks at. */
 #define STREAMS		(LOOKS + 10)
 
-/* ------------------------------------------------------------------ verdicts */
+/* ------------------------------------------------------------------- decisions */
 
 /* Decisions after a doorbell: the state, the arguments, the result, and the state after it. */
 static const struct ring_case {
@@ -682,7 +682,7 @@ static void test_unused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
 }
 
-/* If too many timers run, no stream is held: each doorbell is obeyed. */
+/* If too many timers run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;

@@ -28,7 +28,7 @@ static u64 told_ns(void);
 
 #include "../../queue/tests/fixture.h"
 
-/* coalesce_us so long that no timer fires while a test calls the look itself. */
+/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
 #define TEST_NS		NSEC_PER_SEC
 /* The same for the tests of the timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
@@ -60,7 +60,7 @@ static u64 told_ns(void)
 	return READ_ONCE(the_test->now) ?: ktime_to_ns(ktime_get());
 }
 
-/* ------------------------------------------------------------------ verdicts */
+/* ------------------------------------------------------------------- decisions */
 
 /* The program takes @ns for each doorbell, and the doorbell itself @inside. */
 static bool long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
@@ -342,7 +342,7 @@ static void test_patience(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, p.chosen);
 	KUNIT_EXPECT_EQ(test, p.patient, c->patient);
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
-	/* The hold continues until all is measured anew. */
+	/* The hold continues until all is measured again from the start. */
 	KUNIT_EXPECT_LT(test, looks(&p, KWARP_PACE_RENEW, 20, 100 * NSEC_PER_USEC, &prod, &now),
 			KWARP_PACE_RENEW);
 	KUNIT_EXPECT_FALSE(test, p.chosen);
@@ -603,7 +603,7 @@ static void test_look(struct kunit *test)
 	u32 i;
 
 	KUNIT_ASSERT_TRUE(test, ring_until_held(t));
-	/* Measurements so that the end of this hold is a decision. */
+	/* Preset the measurements, so that the end of this hold is judged. */
 	t->e.tx.coalesce.pace.looked[0] = (struct kwarp_pace_sum) { 4000, KWARP_PACE_TRIAL_NS };
 	t->e.tx.coalesce.pace.chosen = true;
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->paced), 1);
@@ -819,7 +819,7 @@ static void test_may_not(struct kunit *test)
 	}
 }
 
-/* If too many timers run, no stream is held: each doorbell is obeyed. */
+/* If too many timers run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct pace_test *t = test->priv;

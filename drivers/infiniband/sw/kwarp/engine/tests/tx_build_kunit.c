@@ -598,8 +598,8 @@ static void test_batch_full(struct kunit *test)
 }
 
 /*
- * The batch already references the regions of a checked request, so it is not refused for want of
- * places.
+ * If the regions of the request itself use up the batch's places, the batch still accepts the first
+ * FPDU of that request.
  */
 static void test_many_regions(struct kunit *test)
 {

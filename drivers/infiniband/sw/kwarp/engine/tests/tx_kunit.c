@@ -332,7 +332,7 @@ static void test_form(struct kunit *test)
 
 /* ------------------------------------------------------------------ MULPDU */
 
-/* The MULPDU is read anew for each batch (5041-3-1). */
+/* The MULPDU is read again for each batch (5041-3-1). */
 static void test_mulpdu_changes(struct kunit *test)
 {
 	static const u32 emss[] = { 1448, 524, 8948, 1448 };
@@ -471,8 +471,8 @@ static void test_read_without_ord(struct kunit *test)
 }
 
 /*
- * A long Response is not interrupted by a message of ours, nor our message by a Response
- * (5041-5.3-2). They alternate, so neither kind waits for more than one message of the other.
+ * Segments of a long Response and of our own message are never mixed (5041-5.3-2). Responses and
+ * our messages alternate, so neither kind waits for more than one message of the other.
  */
 static void test_turns(struct kunit *test)
 {
@@ -800,7 +800,10 @@ static void test_posted_after_close(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_FAILED, &t->e.flags));
 }
 
-/* Such a request completes in order, after an earlier Read has been answered (5040-5.5-22). */
+/*
+ * A request posted after the start of a graceful close completes in order, after an earlier Read
+ * has been answered (5040-5.5-22).
+ */
 static void test_posted_after_close_waits(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -820,8 +823,8 @@ static void test_posted_after_close_waits(struct kunit *test)
 }
 
 /*
- * Such a request is not flushed before TCP has accepted the earlier ones: they would complete as
- * sent too early.
+ * A request posted after the start of a graceful close is not flushed before TCP has accepted the
+ * earlier ones: they would complete as sent too early.
  */
 static void test_posted_after_close_blocked(struct kunit *test)
 {
@@ -894,7 +897,7 @@ static void test_completion_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->tcp.seg[1].hdr.opcode, KWARP_OP_TERM);
 }
 
-/* The same for the completion of a local operation. */
+/* The loss of a local operation's completion fails the stream, too. */
 static void test_local_completion_lost(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

@@ -186,7 +186,7 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
  * kwarp_batch_send - give the batch to TCP
  * @b: batch
  * @sock: connected socket
- * @locked: this context holds the socket's spinlock, and nobody owns the socket
+ * @locked: this context holds the socket's spinlock, and no process owns the socket
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: 0 if TCP has accepted all of it; -EAGAIN if TCP is full and will call write_space;

@@ -2,11 +2,12 @@
 /*
  * A batch: many FPDUs that go to TCP in one socket call.
  *
- * Payload is copied once, while its region is locked, into pages of ours. The CRC is computed at
- * the same time, while the octets are in the cache. The pages are handed to TCP, which references
- * them until the peer has acknowledged. So after the socket call nothing references memory that a
- * consumer can write to, and a request may complete before the peer acknowledges (5040-5.5-11); the
- * CRC is that of the octets sent; and no region stays in use while the peer makes us wait.
+ * Payload is copied once, while its region is locked, into pages that belong to the batch. The CRC
+ * is computed at the same time, while the octets are in the cache. The pages are handed to TCP,
+ * which references them until the peer has acknowledged. So after the socket call nothing
+ * references memory that a consumer can write to, and a request may complete before the peer
+ * acknowledges (5040-5.5-11); the CRC is that of the octets sent; and no region stays in use while
+ * the peer makes us wait.
  */
 #ifndef KWARP_ENGINE_TX_BATCH_H
 #define KWARP_ENGINE_TX_BATCH_H

@@ -25,7 +25,7 @@
 #define SENDS		8
 #define PAUSE_NS	(50 * NSEC_PER_USEC)
 
-/* -------------------------------------------------------------------- verdicts */
+/* ------------------------------------------------------------------- decisions */
 
 /**
  * kwarp_coalesce_rings - decide after a doorbell: hold the queue?
@@ -322,7 +322,7 @@ static void hold_add(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	lockdep_assert_held(&h->lock);
 	c->waits = 0;
 	c->unused = 0;
-	/* A hold that is about to end takes no more streams. */
+	/* A hold that is about to end accepts no more streams. */
 	if (c->on || (h->runs ? h->ends : !hold_start_timer(h, c)))
 		return;
 	h->least = min(h->least, c->ns);
@@ -414,7 +414,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 
 /**
  * kwarp_coalesce_stop - end the hold for the end of the stream
- * @e: engine; claimed, so that no doorbell is handled meanwhile
+ * @e: engine; the caller has stopped the runner (kwarp_tx_claim()), so that no doorbell is handled
+ *	meanwhile
  *
  * Context: process; waits if the timer is sending for this stream on another processor.
  */

@@ -18,15 +18,15 @@
  *
  * waiting request, no poll since the previous look (a "forgotten" request)
  *	The program does not poll after it has posted: it waits for its peer by other means, or
- *	sleeps until an event that it asked for earlier.  The timer sends the request.  After
+ *	sleeps until an event that it asked for earlier. The timer sends the request. After
  *	several of these (KWARP_COALESCE_MISSES) the hold ends for all queues of the CQ, and the
- *	next KWARP_COALESCE_OBEY doorbells do not start another.  Doorbells of the program for
+ *	next KWARP_COALESCE_OBEY doorbells do not start another. Doorbells of the program for
  *	waiting requests count against that (KWARP_COALESCE_FORGIVE).
  * waiting request, and polls
- *	The program is busy with completions, perhaps of other queue pairs.  The timer sends a
+ *	The program is busy with completions, perhaps of other queue pairs. The timer sends a
  *	request that has waited for KWARP_COALESCE_BUSY looks.
  * no waiting request, but polls
- *	The program waits for something to do.  The hold stays.
+ *	The program waits for something to do. The hold stays.
  * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
  *	The hold ends.
  *

@@ -19,7 +19,7 @@
 #include "share.h"
 #include "../types.h"
 
-/* -------------------------------------------------------------------- verdicts */
+/* ------------------------------------------------------------------- decisions */
 
 static void pace_start_clock(struct kwarp_pace *p, u32 done, u64 now)
 {
@@ -58,7 +58,7 @@ static bool pace_timer_pays(const struct kwarp_pace *p)
 	return 16 * looked->requests * p->rung.ns >= 17 * p->rung.requests * looked->ns;
 }
 
-/* Do more requests complete with patient looks? */
+/* Do more requests complete in the same time with patient looks than with others? */
 static bool pace_patience_pays(const struct kwarp_pace *p)
 {
 	const struct kwarp_pace_sum *once = &p->looked[false], *patient = &p->looked[true];
@@ -92,8 +92,8 @@ static void pace_fail_trial(struct kwarp_pace *p)
 }
 
 /*
- * Leave out a pause of the program from the measurement, since a program that pauses is not slow.
- * Of a pause, keep the time after which a hold would have ended.
+ * Do not count a pause of the program, since a program that pauses is not slow. Of a pause, count
+ * only the time after which a hold would have ended.
  */
 static void pace_skip_pause(struct kwarp_pace *p, u64 now)
 {
@@ -105,7 +105,7 @@ static void pace_skip_pause(struct kwarp_pace *p, u64 now)
 		p->since += pause - most;
 }
 
-/* Count a doorbell that is obeyed without being measured. */
+/* Count a doorbell that is handled without measurement, before the next trial. */
 static void pace_obey_one(struct kwarp_pace *p, u64 ns)
 {
 	p->obey -= min_t(u64, p->obey, 1 + div_u64(ns, KWARP_PACE_USUAL_NS));
@@ -380,8 +380,8 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 
 	kwarp_assert_runner(e);
 	/*
-	 * A held stream's program still rings if its ring was full, or if the runner has taken the
-	 * newest entry meanwhile. This does not end the hold.
+	 * The program of a held stream still rings if its ring was full, or if the runner has taken
+	 * the newest entry meanwhile. This does not end the hold.
 	 */
 	if (smp_load_acquire(&c->on)) {
 		if (!may)
@@ -402,7 +402,8 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 
 /**
  * kwarp_pace_stop - end the hold for the end of the stream
- * @e: engine; claimed, so that no doorbell is handled meanwhile
+ * @e: engine; the caller has stopped the runner (kwarp_tx_claim()), so that no doorbell is handled
+ *	meanwhile
  *
  * Context: the runner, process; waits if the timer's handler runs on another processor.
  */

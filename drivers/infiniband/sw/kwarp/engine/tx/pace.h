@@ -11,25 +11,25 @@
  *
  * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
  * Which is better depends on the machine and on the requests, so both are measured for each stream,
- * in turn: first KWARP_PACE_DOORBELLS doorbells are obeyed; then the stream is held for
- * KWARP_PACE_LOOKS looks, or until KWARP_PACE_QUIET looks in a row find nothing (a "trial"). The
- * number of completed requests and the time are summed for both. A single measurement is too short
- * to compare, because sending what one look has found may take longer than that. After
- * KWARP_PACE_TRIAL_NS in trials the way with more completed requests for the time wins, but the
- * timer has to be better by a sixteenth.
+ * in turn. First KWARP_PACE_DOORBELLS doorbells are obeyed: each sends at once, and the queue is
+ * not held after it. Then the stream is held for KWARP_PACE_LOOKS looks, or until KWARP_PACE_QUIET
+ * looks in a row find nothing (a "trial"). The number of completed requests and the time are summed
+ * for both. A single measurement is too short to compare, because sending what one look has found
+ * may take longer than that. After KWARP_PACE_TRIAL_NS in trials the way with more completed
+ * requests for the time wins, but the timer has to be better by a sixteenth.
  *
  * If the timer wins, there are two ways to use it: a look sends what it finds at once, or it is
- * "patient": it leaves the requests to the next look while the program continues to post, for
- * coalesce_us at most. A patient timer sends more at a time and wakes the peer less often; the
- * other sends sooner. The patient timer is measured second, and the better of the two is used.
+ * "patient": it does not send while the program continues to post, for coalesce_us at most. A
+ * patient timer sends more at a time and wakes the peer less often; the other sends sooner. The
+ * patient timer is measured second, and the better of the two is used.
  *
  * The hold then continues, and is judged again after every KWARP_PACE_LOOKS looks. After
- * KWARP_PACE_RENEW looks all is measured anew, since the program may do something else, or may have
- * another scheduling policy or processor. If doorbells win, a number of doorbells is obeyed before
- * the next trial; the number grows with each failed trial. A program that rings rarely gains
- * nothing from the timer, and is not held. What counts is the time that the program spends between
- * its doorbells, not in them: doorbells for large messages take long, but such a program may gain,
- * because each of its messages ends with a partly filled packet.
+ * KWARP_PACE_RENEW looks all is measured again from the start, since the program may do something
+ * else, or may have another scheduling policy or processor. If doorbells win, a number of doorbells
+ * is obeyed before the next trial; the number grows with each failed trial. A program that rings
+ * rarely gains nothing from the timer, and is not held. What counts is the time that the program
+ * spends between its doorbells, not in them: doorbells for large messages take long, but such a
+ * program may gain, because each of its messages ends with a partly filled packet.
  */
 #ifndef KWARP_ENGINE_TX_PACE_H
 #define KWARP_ENGINE_TX_PACE_H
@@ -53,7 +53,7 @@ struct kwarp_pace;
 #define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
 /* When a sum covers more time than this, it is halved before new results are added. */
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
-/* Looks in one hold until all is measured anew. */
+/* Looks in one hold until all is measured again from the start. */
 #define KWARP_PACE_RENEW	1024
 /* The hold ends after so many looks in a row with nothing to send and nothing outstanding. */
 #define KWARP_PACE_QUIET	8

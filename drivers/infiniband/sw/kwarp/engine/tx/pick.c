@@ -58,7 +58,7 @@ static bool pick_term(struct kwarp_engine *e)
 
 	if (tx->term_done)
 		return false;
-	/* Pairs with kwarp_engine_fail(). */
+	/* Pairs with kwarp_engine_fail(): KWARP_E_TX_TERM is read before e->term. */
 	smp_rmb();
 	tx->term_done = true;
 	atomic_long_inc(&e->kdev->stats.term_sent[e->perr]);

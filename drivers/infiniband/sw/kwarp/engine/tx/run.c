@@ -35,8 +35,9 @@
  * So no context spins, no kick is lost, and usually a program's post or a peer's request need not
  * wait until a worker gets a processor, which can take a whole time slice if the program polls.
  *
- * Attach, stop and reset have to stop the runner. They have priority: they increment e->tx.claims,
- * the runner leaves after its present round, and no other context becomes the runner.
+ * Attach, stop and reset have to stop the runner. They have priority: they claim the stream, that
+ * is, they increment e->tx.claims; the runner leaves after its present round, and no other context
+ * becomes the runner.
  *
  * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
  * executes a full barrier, then reads the producer index for the last time. The poster stores the
@@ -201,7 +202,10 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 	return tx_posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
-/* Return: true if the caller is not the runner any more. */
+/*
+ * Make one round, and leave if there is nothing more to send now. Return: true if the caller has
+ * left, false if it is to make another round.
+ */
 static bool tx_run_round_and_leave(struct kwarp_engine *e)
 {
 	switch (tx_run_round(e)) {
@@ -458,8 +462,8 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 		   tx_become_runner(e, KWARP_RUN_QUEUED));
 	atomic_dec(&e->tx.claims);
 	/*
-	 * A kicker that still sees our claim returns without queueing anything. It stored its
-	 * request before, and the round in kwarp_tx_release() will see that.
+	 * A context that kicks and still sees our claim returns without queueing anything. It
+	 * stored its request before, and the round in kwarp_tx_release() will see that.
 	 */
 	smp_mb__after_atomic();
 }
