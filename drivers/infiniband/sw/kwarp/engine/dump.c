@@ -123,7 +123,7 @@ static void dump_reads(const char *name, const struct kwarp_readq *q, struct seq
 		   READ_ONCE(q->tail));
 }
 
-/* Context: socket lock held. */
+/* Print TCP's own state of the connection. Context: socket lock held. */
 static void dump_tcp(const struct sock *sk, struct seq_file *m)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

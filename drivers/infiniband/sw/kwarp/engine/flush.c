@@ -21,7 +21,10 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	kwarp_sq_flush(e->sq, vendor_err);
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {
-		/* Receives posted from now on need a doorbell, to be flushed. */
+		/*
+		 * Posters of receives have to ring from now on, so that the new receives are
+		 * flushed.
+		 */
 		kwarp_ring_set_flags(&e->rq->ring,
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);
 		/* Pairs with the poster's barrier between storing prod and reading flags. */

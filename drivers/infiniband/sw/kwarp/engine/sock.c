@@ -51,8 +51,8 @@ static enum kwarp_tx_from callback_may_send(const struct sock *sk)
 
 /*
  * SO_RCVLOWAT is set to the length of the FPDU whose beginning stays in the receive queue: TCP
- * calls data_ready, and sends its ACK, when the FPDU is complete. TCP also calls it when it cannot
- * keep more, see out_of_room().
+ * calls data_ready when the FPDU is complete, and until then sends ACKs without waiting for us to
+ * read. TCP also calls data_ready when it cannot keep more, see out_of_room().
  */
 static void set_lowat(struct kwarp_engine *e, struct sock *sk)
 {

@@ -98,7 +98,7 @@ static void pace_fail_trial(struct kwarp_pace *p)
 static void pace_skip_pause(struct kwarp_pace *p, u64 now)
 {
 	const u64 pause = now - p->last;
-	/* But keep enough of the pause to be noticed by pace_rings_seldom(). */
+	/* Keep enough of the pause to be noticed by pace_rings_seldom(). */
 	const u64 most = max_t(u64, KWARP_PACE_QUIET * p->ns, 2 * KWARP_PACE_SELDOM_NS);
 
 	if (pause > most)
