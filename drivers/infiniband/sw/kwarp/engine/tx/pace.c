@@ -35,7 +35,7 @@ static void pace_add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 do
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
-	/* These limits are never reached in practice. They rule out overflow in pace_timer_pays(). */
+	/* These limits are never reached in practice; pace_timer_pays() cannot overflow. */
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
 	pace_start_clock(p, done, now);
