@@ -4,7 +4,7 @@
  * regions, the layers below it, and calls the layers above only through struct kwarp_engine_ops.
  *
  * Other layers include only this header and params.h, and use no field of the engine:
- * scripts/check-layers.sh checks both.
+ * scripts/lint/check-layers.sh checks both.
  */
 #ifndef KWARP_ENGINE_ENGINE_H
 #define KWARP_ENGINE_ENGINE_H
