@@ -301,7 +301,7 @@ def main():
     """Print what is found; nothing is what should be."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parent.parent)
+                        default=pathlib.Path(__file__).resolve().parents[2])
     tree = Tree(parser.parse_args().root)
     for name in tree.files:
         if matches(name, GENERATED) or matches(name, ABOUT_WORDS):
