@@ -37,9 +37,9 @@ static void cq_free(struct kwarp_cq *cq)
 	free(cq);
 }
 
-static struct kwarp_cq *create(struct ibv_context *ctx, int cqe,
-			       struct ibv_comp_channel *channel,
-			       int comp_vector, bool single_threaded)
+static struct kwarp_cq *create_cq(struct ibv_context *ctx, int cqe,
+				  struct ibv_comp_channel *channel,
+				  int comp_vector, bool single_threaded)
 {
 	struct kwarp_cmd_create_cq_resp resp = {};
 	struct kwarp_cmd_create_cq cmd = {};
@@ -79,7 +79,7 @@ struct ibv_cq *kwarp_create_cq(struct ibv_context *ctx, int cqe,
 			       struct ibv_comp_channel *channel,
 			       int comp_vector)
 {
-	struct kwarp_cq *cq = create(ctx, cqe, channel, comp_vector, false);
+	struct kwarp_cq *cq = create_cq(ctx, cqe, channel, comp_vector, false);
 
 	return cq ? &cq->vcq.cq : NULL;
 }
@@ -106,8 +106,8 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 		return NULL;
 	}
 
-	cq = create(ctx, attr->cqe, attr->channel, attr->comp_vector,
-		    flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
+	cq = create_cq(ctx, attr->cqe, attr->channel, attr->comp_vector,
+		       flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED);
 	if (!cq)
 		return NULL;
 	kwarp_cq_init_ex(cq, attr->wc_flags);

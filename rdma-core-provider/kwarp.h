@@ -204,9 +204,9 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);
 
 /* post.c */
-int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq);
+int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *wq);
 int kwarp_posted_send(struct kwarp_qp *qp);
-void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most);
+void kwarp_ring_left_doorbells(struct kwarp_cq *cq, unsigned int most);
 void kwarp_forget_left(struct kwarp_qp *qp);
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,

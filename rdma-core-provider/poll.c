@@ -22,7 +22,7 @@
 #define CQE_STALE	(1U << 31)
 
 /* Of many queue pairs that wait for it: completions may come meanwhile. */
-#define RINGS_PER_POLL	16
+#define DOORBELLS_PER_POLL	16
 /* Polls in a row that find something, while requests wait. */
 #define BUSY_POLLS	64
 
@@ -171,17 +171,17 @@ static unsigned int n_left(const struct kwarp_cq *cq)
 }
 
 /* Return: for how many of @left queue pairs. */
-static unsigned int ring_some(struct kwarp_cq *cq, unsigned int left)
+static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 {
-	unsigned int n = left < RINGS_PER_POLL ? left : RINGS_PER_POLL;
+	unsigned int n = left < DOORBELLS_PER_POLL ? left : DOORBELLS_PER_POLL;
 
 	__atomic_store_n(&cq->busy, 0, __ATOMIC_RELAXED);
-	kwarp_ring_left(cq, n);
+	kwarp_ring_left_doorbells(cq, n);
 	return n;
 }
 
 /* A poll has found something: requests do not wait for ever for one that does not. */
-static void ring_if_busy(struct kwarp_cq *cq, unsigned int left)
+static void ring_doorbells_if_busy(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int was = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED);
 	unsigned int busy = left ? was + 1 : 0;
@@ -190,7 +190,7 @@ static void ring_if_busy(struct kwarp_cq *cq, unsigned int left)
 	if (busy != was)
 		__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
 	if (busy >= BUSY_POLLS)
-		ring_some(cq, left);
+		ring_some_doorbells(cq, left);
 }
 
 static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
@@ -227,10 +227,10 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	unsigned int left = n_left(cq);
 
 	if (n > 0)
-		ring_if_busy(cq, left);
+		ring_doorbells_if_busy(cq, left);
 	/* What is sent may complete at once.  If nothing is found in the end, all was rung for. */
 	while (!n && num_entries > 0 && left) {
-		left -= ring_some(cq, left);
+		left -= ring_some_doorbells(cq, left);
 		n = poll_entries(cq, num_entries, wc);
 	}
 	return n;
@@ -255,7 +255,7 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	kwarp_cq_unlock(cq);
 	/* The program is about to wait: for these, perhaps. */
 	if (n_left(cq))
-		kwarp_ring_left(cq, UINT_MAX);
+		kwarp_ring_left_doorbells(cq, UINT_MAX);
 	return 0;
 }
 
@@ -307,7 +307,7 @@ static int cq_step(struct kwarp_cq *cq)
 }
 
 /* Return: 0, with the lock held; else an errno value. */
-static int try_start(struct kwarp_cq *cq)
+static int try_start_poll(struct kwarp_cq *cq)
 {
 	int ret = EIO;
 
@@ -332,11 +332,11 @@ static int start_poll(struct ibv_cq_ex *cqx, struct ibv_poll_cq_attr *attr)
 	if (attr->comp_mask)
 		return EINVAL;
 
-	ret = try_start(cq);
+	ret = try_start_poll(cq);
 	left = n_left(cq);
 	while (ret == ENOENT && left) {
-		left -= ring_some(cq, left);
-		ret = try_start(cq);
+		left -= ring_some_doorbells(cq, left);
+		ret = try_start_poll(cq);
 	}
 	return ret;
 }
@@ -367,9 +367,9 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	kwarp_cq_unlock(cq);
 	/* A poll has found nothing, or has found something once more. */
 	if (!empty)
-		ring_if_busy(cq, n_left(cq));
+		ring_doorbells_if_busy(cq, n_left(cq));
 	else if (n_left(cq))
-		kwarp_ring_left(cq, UINT_MAX);
+		kwarp_ring_left_doorbells(cq, UINT_MAX);
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cqx)

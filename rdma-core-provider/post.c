@@ -31,13 +31,13 @@ static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
 	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
 	      "scatter/gather elements differ");
 
-static bool needs_kick(const struct kwarp_wq *wq)
+static bool needs_doorbell(const struct kwarp_wq *wq)
 {
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
 }
 
 /**
- * kwarp_kick() - ring the doorbell of a work queue
+ * kwarp_ring_doorbell() - ring the doorbell of a work queue
  * @ctx: context
  * @wq: queue; no lock needed
  *
@@ -49,7 +49,7 @@ static bool needs_kick(const struct kwarp_wq *wq)
  * again.  Other errors are not the poster's: its requests will complete or be
  * flushed.
  */
-int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
+int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 {
 	int ret;
 
@@ -58,7 +58,7 @@ int kwarp_kick(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 	} while (ret == EINTR);
 	if (!ret || ret == EIO)
 		return ret;
-	if (!needs_kick(wq))
+	if (!needs_doorbell(wq))
 		return 0;
 	/* These would say that the requests were not posted. */
 	return ret == EINVAL || ret == ENOMEM ? EIO : ret;
@@ -110,7 +110,7 @@ void kwarp_forget_left(struct kwarp_qp *qp)
  * kwarp_posted_send() - requests have been published: ring, or leave them
  * @qp: queue pair; no lock needed
  *
- * Return: as kwarp_kick().
+ * Return: as kwarp_ring_doorbell().
  */
 int kwarp_posted_send(struct kwarp_qp *qp)
 {
@@ -120,7 +120,7 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 
 	if (flags & KWARP_RING_NEED_KICK) {
 		__atomic_store_n(&qp->rung, qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		return kwarp_kick(to_kctx(qp->vqp.qp.context), &qp->sq);
+		return kwarp_ring_doorbell(to_kctx(qp->vqp.qp.context), &qp->sq);
 	}
 	if (!(flags & KWARP_RING_HELD))
 		return 0;
@@ -158,8 +158,8 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 }
 
 /* Those of the next @n queue pairs, as many as can be said at once. */
-static void take_bells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
-		       unsigned int *n)
+static void take_doorbells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
+			   unsigned int *n)
 {
 	uint32_t qpn;
 
@@ -175,8 +175,8 @@ static void take_bells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 }
 
 /* Nobody can be told if the device is gone; what polls says it, or the next post. */
-static void ring_bells(const struct kwarp_context *ctx,
-		       const struct kwarp_doorbells *bells)
+static void ring_doorbells(const struct kwarp_context *ctx,
+			   const struct kwarp_doorbells *bells)
 {
 	if (bells->n == 1)
 		ioctl(ctx->doorbell, KWARP_IOC_POSTED_SEND, bells->qpn[0]);
@@ -185,7 +185,7 @@ static void ring_bells(const struct kwarp_context *ctx,
 }
 
 /**
- * kwarp_ring_left() - the program has nothing else to do
+ * kwarp_ring_left_doorbells() - the program has nothing else to do
  * @cq: completion queue; its lock is not held
  * @most: queue pairs to ring for in this call
  *
@@ -193,7 +193,7 @@ static void ring_bells(const struct kwarp_context *ctx,
  * nothing but its number is used outside of the lock.  No more are rung for than there
  * are at the beginning: others may go on posting.
  */
-void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
+void kwarp_ring_left_doorbells(struct kwarp_cq *cq, unsigned int most)
 {
 	const struct kwarp_context *ctx = to_kctx(cq->vcq.cq.context);
 	unsigned int n = __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
@@ -202,8 +202,8 @@ void kwarp_ring_left(struct kwarp_cq *cq, unsigned int most)
 	if (n > most)
 		n = most;
 	do {
-		take_bells(cq, &bells, &n);
-		ring_bells(ctx, &bells);
+		take_doorbells(cq, &bells, &n);
+		ring_doorbells(ctx, &bells);
 	} while (n);
 }
 
@@ -594,7 +594,7 @@ static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
 	bool posted = first && (!ret || *bad_wr != first);
 
 	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
-		err = kwarp_kick(ctx, wq);
+		err = kwarp_ring_doorbell(ctx, wq);
 		if (err && !ret) {
 			*bad_wr = first;
 			ret = err;

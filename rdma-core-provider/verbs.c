@@ -29,7 +29,7 @@ static bool check_ring(struct ibv_context *ctx, uint32_t len, uint32_t size, uin
 }
 
 /* Return: 0 or an errno. */
-static int map(struct kwarp_map *m, struct ibv_context *ctx, uint64_t key, size_t len)
+static int map_memory(struct kwarp_map *m, struct ibv_context *ctx, uint64_t key, size_t len)
 {
 	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd, key);
 
@@ -40,7 +40,7 @@ static int map(struct kwarp_map *m, struct ibv_context *ctx, uint64_t key, size_
 	return 0;
 }
 
-static void unmap(struct kwarp_map *m)
+static void unmap_memory(struct kwarp_map *m)
 {
 	if (m->at)
 		munmap(m->at, m->len);
@@ -62,7 +62,7 @@ void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
 {
 	struct kwarp_map m = {};
 
-	errno = check_ring(ctx, len, size, stride) ? map(&m, ctx, key, len) : EPROTO;
+	errno = check_ring(ctx, len, size, stride) ? map_memory(&m, ctx, key, len) : EPROTO;
 	return m.at;
 }
 
@@ -132,7 +132,7 @@ static void wq_fini(struct kwarp_wq *wq)
 	pthread_spin_destroy(&wq->lock);
 }
 
-static uint64_t max64(uint64_t a, uint64_t b)
+static uint64_t max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
@@ -149,7 +149,7 @@ static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
 			  resp->sq_len, resp->rq_len);
 		return EPROTO;
 	}
-	return map(&qp->map, ctx, resp->mmap_key, resp->sq_len + resp->rq_len);
+	return map_memory(&qp->map, ctx, resp->mmap_key, resp->sq_len + resp->rq_len);
 }
 
 static int qp_place(struct kwarp_qp *qp, struct ibv_context *ctx,
@@ -165,8 +165,8 @@ static int qp_place(struct kwarp_qp *qp, struct ibv_context *ctx,
 		.max_wr = cap->max_send_wr,
 		.max_sge = cap->max_send_sge,
 		.need = sizeof(struct kwarp_sqe) +
-			max64(cap->max_send_sge * sizeof(struct kwarp_sge),
-			      resp->max_inline),
+			max_u64(cap->max_send_sge * sizeof(struct kwarp_sge),
+				resp->max_inline),
 	};
 	const struct wq_layout rq = {
 		.at = qp->map.at + resp->sq_len,
@@ -199,7 +199,7 @@ static void qp_free(struct kwarp_qp *qp)
 {
 	wq_fini(&qp->sq);
 	wq_fini(&qp->rq);
-	unmap(&qp->map);
+	unmap_memory(&qp->map);
 	free(qp);
 }
 
@@ -415,8 +415,8 @@ struct ibv_srq *kwarp_create_srq(struct ibv_pd *pd,
 	if (ret)
 		goto err_free;
 
-	ret = map(&srq->map, pd->context, resp.drv_payload.mmap_key,
-		  resp.drv_payload.mmap_len);
+	ret = map_memory(&srq->map, pd->context, resp.drv_payload.mmap_key,
+			 resp.drv_payload.mmap_len);
 	if (!ret)
 		ret = srq_place(srq, pd->context, &attr->attr,
 				&resp.drv_payload);
@@ -429,7 +429,7 @@ err_destroy:
 	ibv_cmd_destroy_srq(&srq->ibv_srq);
 err_free:
 	wq_fini(&srq->wq);
-	unmap(&srq->map);
+	unmap_memory(&srq->map);
 	free(srq);
 	errno = ret;
 	return NULL;
@@ -444,8 +444,8 @@ static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *
 	const struct ibv_srq_attr attr = { .max_wr = resp->size, .max_sge = srq->wq.max_sge };
 	int ret;
 
-	unmap(&srq->map);
-	ret = map(&srq->map, srq->ibv_srq.context, resp->mmap_key, resp->mmap_len);
+	unmap_memory(&srq->map);
+	ret = map_memory(&srq->map, srq->ibv_srq.context, resp->mmap_key, resp->mmap_len);
 	if (!ret)
 		ret = srq_place(srq, srq->ibv_srq.context, &attr, resp);
 	if (ret) {
@@ -499,7 +499,7 @@ int kwarp_destroy_srq(struct ibv_srq *ibsrq)
 
 	kwarp_pd_unuse(ibsrq->pd);
 	wq_fini(&srq->wq);
-	unmap(&srq->map);
+	unmap_memory(&srq->map);
 	free(srq);
 	return 0;
 }

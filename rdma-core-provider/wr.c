@@ -20,7 +20,7 @@ static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
 	return container_of(qpx, struct kwarp_qp, vqp.qp_ex);
 }
 
-static void fail(struct kwarp_qp *qp, int err)
+static void void_batch(struct kwarp_qp *qp, int err)
 {
 	if (!qp->wr.err)
 		qp->wr.err = err;
@@ -32,12 +32,12 @@ static bool is_atomic(const struct kwarp_sqe *sqe)
 }
 
 /* Nothing more comes for the request at hand: an atomic operation has to have its element. */
-static void finish(struct kwarp_qp *qp)
+static void finish_request(struct kwarp_qp *qp)
 {
 	const struct kwarp_sqe *sqe = qp->wr.sqe;
 
 	if (sqe && is_atomic(sqe) && !sqe->num_sge)
-		fail(qp, EINVAL);
+		void_batch(qp, EINVAL);
 }
 
 /**
@@ -48,14 +48,14 @@ static void finish(struct kwarp_qp *qp)
  * Return: the slot, zeroed but for what all requests have, or NULL if the
  * batch is void.  Flags and wr_id are the members that the consumer set.
  */
-static struct kwarp_sqe *begin(struct kwarp_qp *qp, uint8_t opcode)
+static struct kwarp_sqe *begin_request(struct kwarp_qp *qp, uint8_t opcode)
 {
 	const struct ibv_qp_ex *qpx = &qp->vqp.qp_ex;
 	uint16_t flags = 0;
 
-	finish(qp);
+	finish_request(qp);
 	if (kwarp_ring_full(&qp->sq.ring))
-		fail(qp, ENOMEM);
+		void_batch(qp, ENOMEM);
 	if (qp->wr.err)
 		return NULL;
 
@@ -79,7 +79,7 @@ static struct kwarp_sqe *begin(struct kwarp_qp *qp, uint8_t opcode)
 static struct kwarp_sqe *begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode,
 				      uint32_t rkey, uint64_t raddr)
 {
-	struct kwarp_sqe *sqe = begin(ex_to_kqp(qpx), opcode);
+	struct kwarp_sqe *sqe = begin_request(ex_to_kqp(qpx), opcode);
 
 	if (sqe) {
 		sqe->rkey = rkey;
@@ -95,13 +95,13 @@ static struct kwarp_sqe *begin_rfc7306(struct ibv_qp_ex *qpx, uint8_t opcode,
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
 
 	if (!kwarp_has_rfc7306(qp))
-		fail(qp, EINVAL);
+		void_batch(qp, EINVAL);
 	return begin_remote(qpx, opcode, rkey, raddr);
 }
 
 static void begin_inval(struct ibv_qp_ex *qpx, uint8_t opcode, uint32_t rkey)
 {
-	struct kwarp_sqe *sqe = begin(ex_to_kqp(qpx), opcode);
+	struct kwarp_sqe *sqe = begin_request(ex_to_kqp(qpx), opcode);
 
 	if (sqe)
 		sqe->inv_stag = rkey;
@@ -148,7 +148,7 @@ static void wr_rdma_read(struct ibv_qp_ex *qpx, uint32_t rkey, uint64_t raddr)
 
 static void wr_send(struct ibv_qp_ex *qpx)
 {
-	begin(ex_to_kqp(qpx), KWARP_WR_SEND);
+	begin_request(ex_to_kqp(qpx), KWARP_WR_SEND);
 }
 
 static void wr_send_inv(struct ibv_qp_ex *qpx, uint32_t rkey)
@@ -165,14 +165,14 @@ static void wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
 	struct kwarp_qp *qp = ex_to_kqp(qpx);
-	struct kwarp_sqe *sqe = begin(qp, KWARP_WR_BIND_MW);
+	struct kwarp_sqe *sqe = begin_request(qp, KWARP_WR_BIND_MW);
 	int err;
 
 	if (!sqe)
 		return;
 	err = kwarp_put_bind(qp, sqe, mw, rkey, info);
 	if (err)
-		fail(qp, err);
+		void_batch(qp, err);
 }
 
 /* Elements that the request at hand may have. */
@@ -219,13 +219,13 @@ static void wr_set_sge_list(struct ibv_qp_ex *qpx, size_t num_sge,
 	if (qp->wr.err)
 		return;
 	if (num_sge > sge_limit(qp)) {
-		fail(qp, EINVAL);
+		void_batch(qp, EINVAL);
 		return;
 	}
 	for (i = 0; i < num_sge; i++)
 		total += list[i].length;
 	if (!length_ok(qp->wr.sqe, total)) {
-		fail(qp, EINVAL);
+		void_batch(qp, EINVAL);
 		return;
 	}
 	if (num_sge)
@@ -256,14 +256,14 @@ static void wr_set_inline_data_list(struct ibv_qp_ex *qpx, size_t num_buf,
 	if (qp->wr.err)
 		return;
 	if (!takes_inline(sqe)) {
-		fail(qp, EINVAL);
+		void_batch(qp, EINVAL);
 		return;
 	}
 
 	dst = (uint8_t *)(sqe + 1);
 	for (i = 0; i < num_buf; i++) {
 		if (list[i].length > qp->max_inline - used) {
-			fail(qp, EINVAL);
+			void_batch(qp, EINVAL);
 			return;
 		}
 		/* An empty buffer may have no address. */
@@ -311,7 +311,7 @@ static int wr_complete(struct ibv_qp_ex *qpx)
 	bool posted;
 	int err;
 
-	finish(qp);
+	finish_request(qp);
 	err = qp->wr.err;
 	if (err) {
 		wr_abort(qpx);

@@ -1035,7 +1035,7 @@ static const struct test tests[] = {
 	{}
 };
 
-static int count(const struct test *list)
+static int count_tests(const struct test *list)
 {
 	int n = 0;
 
@@ -1044,7 +1044,7 @@ static int count(const struct test *list)
 	return n;
 }
 
-static void run(const struct test *list, int *n)
+static void run_tests(const struct test *list, int *n)
 {
 	int before;
 
@@ -1060,8 +1060,8 @@ int main(int argc, char **argv)
 {
 	int n = 0;
 
-	printf("1..%d\n", count(tests) + count(ext_tests));
-	run(tests, &n);
-	run(ext_tests, &n);
+	printf("1..%d\n", count_tests(tests) + count_tests(ext_tests));
+	run_tests(tests, &n);
+	run_tests(ext_tests, &n);
 	return failures != 0;
 }

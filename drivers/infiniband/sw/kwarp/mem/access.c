@@ -64,8 +64,8 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 }
 
 /* May this stream's consumer, or its peer, invalidate a valid STag? */
-static bool may_revoke(const struct kwarp_mr *mr, const struct kwarp_mem_stream *stream,
-		       bool remote)
+static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_stream *stream,
+			    bool remote)
 {
 	lockdep_assert_held_write(&mr->lock);
 	/* Type 1 is unbound by another bind, in no other way. */
@@ -108,7 +108,7 @@ bool kwarp_mr_revoke(struct kwarp_mr *mr, u32 stag, const struct kwarp_mem_strea
 		return false;
 	write_lock_bh(&mr->lock);
 	ok = mr->stag == stag &&
-	     (mr->valid ? may_revoke(mr, stream, remote) : !remote);
+	     (mr->valid ? may_revoke_stag(mr, stream, remote) : !remote);
 	if (ok)
 		kwarp_mr_invalidate(mr);
 	write_unlock_bh(&mr->lock);

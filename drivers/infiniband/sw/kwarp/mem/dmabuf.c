@@ -44,7 +44,7 @@ struct kwarp_dmabuf {
 /* drivers/dma-buf/udmabuf.c, heaps/system_heap.c: their pages are theirs, or pinned, to the end. */
 static const char *const unmoving[] = { "udmabuf", "system" };
 
-static bool never_moves(const struct dma_buf *buf)
+static bool buffer_never_moves(const struct dma_buf *buf)
 {
 	int i;
 
@@ -66,7 +66,7 @@ static bool begins_large_folio(struct page *page)
  * that would be other memory than the process sees.  So behind a first page has to come the second
  * one, or it may stand for another.  A buffer that ends with a first page is refused for that, too.
  */
-static bool maps_its_pages(const struct dma_buf *buf, const void *vaddr)
+static bool mapping_is_correct(const struct dma_buf *buf, const void *vaddr)
 {
 	unsigned long second = 0;
 	struct page *page;
@@ -82,7 +82,7 @@ static bool maps_its_pages(const struct dma_buf *buf, const void *vaddr)
 	return !second;
 }
 
-static bool is_writable(const struct dma_buf *buf)
+static bool buffer_is_writable(const struct dma_buf *buf)
 {
 	return buf->file->f_mode & FMODE_WRITE;
 }
@@ -95,14 +95,14 @@ static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int a
 	if (check_add_overflow(offset, length, &end) || end > buf->size)
 		return -EINVAL;
 	if (access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
-	    !is_writable(buf))
+	    !buffer_is_writable(buf))
 		return -EACCES;
 	return 0;
 }
 
-static bool is_usable(const struct kwarp_dmabuf *d)
+static bool mapping_is_usable(const struct kwarp_dmabuf *d)
 {
-	return !d->map.is_iomem && maps_its_pages(d->buf, d->map.vaddr);
+	return !d->map.is_iomem && mapping_is_correct(d->buf, d->map.vaddr);
 }
 
 /* Before Linux 6.2 udmabuf does not map. */
@@ -110,13 +110,13 @@ static int map_buffer(struct kwarp_dmabuf *d)
 {
 	int ret;
 
-	if (!never_moves(d->buf) || !d->buf->ops->vmap)
+	if (!buffer_never_moves(d->buf) || !d->buf->ops->vmap)
 		return -EOPNOTSUPP;
 	ret = dma_buf_begin_cpu_access(d->buf, DMA_BIDIRECTIONAL);
 	if (ret)
 		return ret;
 	ret = kwarp_dma_buf_vmap(d->buf, &d->map);
-	if (!ret && !is_usable(d)) {
+	if (!ret && !mapping_is_usable(d)) {
 		kwarp_dma_buf_vunmap(d->buf, &d->map);
 		ret = -EOPNOTSUPP;
 	}
@@ -173,7 +173,7 @@ void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
 /* May a region over it be written to? */
 bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
 {
-	return is_writable(d->buf);
+	return buffer_is_writable(d->buf);
 }
 
 /**

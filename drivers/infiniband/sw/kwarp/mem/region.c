@@ -468,7 +468,7 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 	return n;
 }
 
-static void take_list(struct kwarp_mr *mr)
+static void take_page_list(struct kwarp_mr *mr)
 {
 	struct kwarp_mr_list *next = &mr->next;
 
@@ -507,7 +507,7 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 		return -EINVAL;
 	write_lock_bh(&mr->lock);
 	if (!mr->valid) {
-		take_list(mr);
+		take_page_list(mr);
 		mr->va = mr->ibmr.iova;
 		mr->access = access;
 		mr->owner = READ_ONCE(stream->id);

@@ -43,7 +43,7 @@ void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
 	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 }
 
-static bool covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
+static bool region_covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
 {
 	u64 end;
 
@@ -52,8 +52,8 @@ static bool covers(const struct kwarp_mr *mr, const struct kwarp_window_range *r
 }
 
 /* May such a window be bound to this region at all?  (5040-8.1.1-5) */
-static bool bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd,
-		     const struct kwarp_window_range *range)
+static bool region_is_bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd,
+			       const struct kwarp_window_range *range)
 {
 	lockdep_assert_held(&binding);
 	/* A region of user space keeps its STag, and ceases to be valid under the binding lock. */
@@ -64,7 +64,7 @@ static bool bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd
 	if (range->access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
 	    !(mr->access & IB_ACCESS_LOCAL_WRITE))
 		return false;
-	return covers(mr, range);
+	return region_covers(mr, range);
 }
 
 /* Make the free window a view of its region. */
@@ -103,7 +103,7 @@ static void shut_mr(struct kwarp_mr *mr)
 }
 
 /* @mw is invalid, and nobody copies through it any more. */
-static void let_go(struct kwarp_mr *mw)
+static void detach_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
 	if (!mw->parent)
@@ -114,13 +114,13 @@ static void let_go(struct kwarp_mr *mw)
 }
 
 /* May the window be bound so?  To nothing type 1 may, which is its way to be free. */
-static bool may_bind(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 lkey,
-		     const struct kwarp_window_range *range)
+static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 lkey,
+			    const struct kwarp_window_range *range)
 {
 	lockdep_assert_held(&binding);
 	if (mw->pd_wide && !range->length)
 		return true;
-	return (mw->pd_wide || !mw->parent) && mr && bindable(mr, lkey, mw->pd, range);
+	return (mw->pd_wide || !mw->parent) && mr && region_is_bindable(mr, lkey, mw->pd, range);
 }
 
 /* A window of type 1 lets go of what it was bound to; others are free. */
@@ -129,12 +129,12 @@ static void free_window(struct kwarp_mr *mw)
 	lockdep_assert_held(&binding);
 	if (mw->parent) {
 		shut_mr(mw);
-		let_go(mw);
+		detach_window(mw);
 	}
 }
 
 /* A window that is bound to nothing has a new key all the same. */
-static void new_key(struct kwarp_mr *mw, u32 stag)
+static void set_window_key(struct kwarp_mr *mw, u32 stag)
 {
 	lockdep_assert_held(&binding);
 	write_lock(&mw->lock);
@@ -176,13 +176,13 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 	    (READ_ONCE(mw->stag) ^ stag) >> 8)
 		return false;
 	spin_lock_bh(&binding);
-	ok = may_bind(mw, mr, lkey, range);
+	ok = may_bind_window(mw, mr, lkey, range);
 	if (ok)
 		free_window(mw);
 	if (ok && range->length)
 		bind_window(mw, stag, mr, stream, range);
 	else if (ok)
-		new_key(mw, stag);
+		set_window_key(mw, stag);
 	spin_unlock_bh(&binding);
 	return ok;
 }
@@ -201,7 +201,7 @@ void kwarp_window_unbind(struct kwarp_mr *mw)
 	spin_lock_bh(&binding);
 	/* Becomes true under the binding lock only. */
 	if (!READ_ONCE(mw->valid))
-		let_go(mw);
+		detach_window(mw);
 	spin_unlock_bh(&binding);
 }
 
@@ -224,7 +224,7 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 	/* Nothing is bound any more, so the list only gets shorter. */
 	while ((mw = list_first_entry_or_null(&stream->windows, struct kwarp_mr, bound))) {
 		shut_mr(mw);
-		let_go(mw);
+		detach_window(mw);
 		if (++n % KWARP_IRQ_OFF_BATCH == 0) {
 			/* The lock is everybody's. */
 			spin_unlock_bh(&binding);

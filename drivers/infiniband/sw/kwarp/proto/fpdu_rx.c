@@ -17,7 +17,7 @@ struct input {
 	size_t left;
 };
 
-static enum kwarp_fpdu_event fail(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
+static enum kwarp_fpdu_event parser_fail(struct kwarp_fpdu_rx *rx, enum kwarp_perr err)
 {
 	rx->step = KWARP_FPDU_S_ERROR;	/* 5044-8-10: nothing more is passed on */
 	rx->err = err;
@@ -39,7 +39,7 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers)
 	begin_fpdu(rx);
 }
 
-static void use(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
+static void consume_input(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 {
 	in->at += n;
 	in->left -= n;
@@ -47,7 +47,7 @@ static void use(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 }
 
 /* Of @want octets, how many lie in the input before the next marker. */
-static u32 piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 want)
+static u32 input_piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 want)
 {
 	u32 n = min_t(size_t, in->left, want);
 
@@ -76,12 +76,12 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	memcpy(rx->marker + have, in->at, n);
 	/* The copy is judged, whatever the compiler thinks of the original. */
 	barrier();
-	use(rx, in, n);
+	consume_input(rx, in, n);
 	if (have + n < KWARP_MPA_MARKER_LEN ||
 	    kwarp_mpa_marker_decode(rx->marker) == expected_ptr(rx))
 		return KWARP_FPDU_MORE;
 	/* 5044-8-4: the CRC is right; 5044-7.1.1-11: or it counts as right */
-	return fail(rx, KWARP_PERR_MPA_MARKER);
+	return parser_fail(rx, KWARP_PERR_MPA_MARKER);
 }
 
 /* Octets of length field and header, as far as the first @have of them tell. */
@@ -105,7 +105,7 @@ static u32 fields_len(const u8 *fields, u32 have)
  */
 static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	u32 n = piece(rx, in, sizeof(rx->head) - rx->have), want;
+	u32 n = input_piece(rx, in, sizeof(rx->head) - rx->have), want;
 
 	if (likely(n == sizeof(rx->head)))
 		memcpy(rx->head, in->at, sizeof(rx->head));
@@ -115,7 +115,7 @@ static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 	barrier();
 	want = fields_len(rx->head, rx->have + n) - rx->have;
 	n = min(n, want);
-	use(rx, in, n);
+	consume_input(rx, in, n);
 	rx->have += n;
 	return n == want;
 }
@@ -136,7 +136,7 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 	rx->ulpdu_len = get_unaligned_be16(rx->head);
 	hdr_len = kwarp_ddp_hdr_len(*kwarp_fpdu_rx_raw(rx));
 	if (rx->ulpdu_len < hdr_len)
-		return fail(rx, KWARP_PERR_DDP_LOCAL);
+		return parser_fail(rx, KWARP_PERR_DDP_LOCAL);
 	kwarp_ddp_decode(kwarp_fpdu_rx_raw(rx), &rx->hdr);
 	rx->payload_len = rx->ulpdu_len - hdr_len;
 	rx->payload_left = rx->payload_len;
@@ -148,9 +148,9 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 /* 5044-4.1-4, -8: pad is not looked at, and the trailer has been, or is not in use. */
 static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
-	u32 n = piece(rx, in, rx->tail_left);
+	u32 n = input_piece(rx, in, rx->tail_left);
 
-	use(rx, in, n);
+	consume_input(rx, in, n);
 	rx->tail_left -= n;
 	if (rx->tail_left)
 		return KWARP_FPDU_MORE;
@@ -162,22 +162,22 @@ static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *i
 static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
 				       const u8 **data, u32 *dlen)
 {
-	u32 n = piece(rx, in, rx->payload_left);
+	u32 n = input_piece(rx, in, rx->payload_left);
 
 	*data = in->at;		/* 5044-4.3-17: never markers, pad or CRC */
 	*dlen = n;
-	use(rx, in, n);
+	consume_input(rx, in, n);
 	rx->payload_left -= n;
 	set_step(rx);
 	if (rx->payload_left || rx->markers || in->left < rx->tail_left)
 		return KWARP_FPDU_DATA;
-	use(rx, in, rx->tail_left);
+	consume_input(rx, in, rx->tail_left);
 	begin_fpdu(rx);
 	return KWARP_FPDU_DATA_END;
 }
 
-static enum kwarp_fpdu_event take(struct kwarp_fpdu_rx *rx, struct input *in,
-				  const u8 **data, u32 *dlen)
+static enum kwarp_fpdu_event take_part(struct kwarp_fpdu_rx *rx, struct input *in,
+				       const u8 **data, u32 *dlen)
 {
 	switch (rx->step) {
 	case KWARP_FPDU_S_HEAD:
@@ -251,7 +251,7 @@ void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 {
 	rx->verified = kwarp_mpa_crc_ok(trailer, crc);
 	if (!rx->verified)
-		fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
+		parser_fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
 }
 
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
@@ -264,12 +264,12 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 	if (unlikely(rx->step == KWARP_FPDU_S_ERROR))
 		return KWARP_FPDU_ERROR;
 	if (unlikely(!rx->verified && in.left))
-		return fail(rx, KWARP_PERR_MPA_CRC);
+		return parser_fail(rx, KWARP_PERR_MPA_CRC);
 
 	/* each step has at least one octet to use, and uses at least one */
 	while (in.left && event == KWARP_FPDU_MORE)
 		event = unlikely(marker_due(rx)) ? take_marker(rx, &in) :
-						   take(rx, &in, data, dlen);
+						   take_part(rx, &in, data, dlen);
 	*buf = in.at;
 	*len = in.left;
 	return event;

@@ -73,24 +73,24 @@ static const struct perr_row {
 	ROW(PEER_TERM, 0, 0, 0, SILENT),
 };
 
-static const struct perr_row *row_of(enum kwarp_perr err)
+static const struct perr_row *perr_row_of(enum kwarp_perr err)
 {
 	return &rows[(u32)err < KWARP_PERR_COUNT ? err : KWARP_PERR_NONE];
 }
 
 bool kwarp_term_wanted(enum kwarp_perr err)
 {
-	return row_of(err)->headers != TERM_SILENT;
+	return perr_row_of(err)->headers != TERM_SILENT;
 }
 
 const char *kwarp_perr_name(enum kwarp_perr err)
 {
-	return row_of(err)->name;
+	return perr_row_of(err)->name;
 }
 
 u16 kwarp_perr_short(enum kwarp_perr err)
 {
-	const struct perr_row *row = row_of(err);
+	const struct perr_row *row = perr_row_of(err);
 
 	return row->layer << 12 | row->etype << 8 | row->code;
 }
@@ -109,7 +109,7 @@ enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term)
 void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq)
 {
-	const struct perr_row *row = row_of(err);
+	const struct perr_row *row = perr_row_of(err);
 
 	memset(term, 0, sizeof(*term));
 	term->layer = row->layer;

@@ -14,8 +14,8 @@
 #include "udata.h"
 #include "verbs.h"
 
-static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
-		     struct rdma_user_mmap_entry **map, struct ib_udata *udata, u32 id)
+static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
+			struct rdma_user_mmap_entry **map, struct ib_udata *udata, u32 id)
 {
 	struct kwarp_create_cq_resp resp = {
 		.mmap_len = ring->len,
@@ -40,7 +40,7 @@ static int give_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 }
 
 /* Work may be put there: a program's only where it may run itself when it asks for it. */
-static bool may_be_home(int cpu, bool user)
+static bool cpu_may_be_home(int cpu, bool user)
 {
 	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) &&
 	       (!user || cpumask_test_cpu(cpu, current->cpus_ptr));
@@ -50,7 +50,7 @@ static bool may_be_home(int cpu, bool user)
  * The processor that a completion vector stands for: of those that there can be, the one of that
  * number.  Programs that do not choose say 0, and have none.
  */
-static int home_of(u32 vector, bool user)
+static int home_of_vector(u32 vector, bool user)
 {
 	int cpu;
 
@@ -58,7 +58,7 @@ static int home_of(u32 vector, bool user)
 		return -1;
 	for_each_possible_cpu(cpu)
 		if (!vector--)
-			return may_be_home(cpu, user) ? cpu : -1;
+			return cpu_may_be_home(cpu, user) ? cpu : -1;
 	return -1;
 }
 
@@ -83,7 +83,7 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto out_count;
 	}
 	kwarp_cq_init(cq);
-	cq->home = home_of(attr->comp_vector, udata);
+	cq->home = home_of_vector(attr->comp_vector, udata);
 	kwarp_engine_init_cq(cq);
 	siw = udata && kdev->siw;
 	ret = kwarp_ring_init(&cq->ring, siw ? 1 : attr->cqe, sizeof(struct kwarp_cqe), udata);
@@ -92,8 +92,8 @@ int kwarp_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (siw) {
 		ret = kwarp_siw_give_cq(cq, attr->cqe, udata, atomic_inc_return(&kdev->next_cqn));
 	} else if (udata) {
-		ret = give_ring(cq, &cq->ring, &cq->map, udata,
-				atomic_inc_return(&kdev->next_cqn));
+		ret = give_cq_ring(cq, &cq->ring, &cq->map, udata,
+				   atomic_inc_return(&kdev->next_cqn));
 	} else {
 		cq->qp = kvcalloc(kwarp_ring_size(&cq->ring), sizeof(*cq->qp), GFP_KERNEL);
 		ret = cq->qp ? 0 : -ENOMEM;
@@ -125,13 +125,13 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-static int resize(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
+static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct ib_udata *udata)
 {
 	struct rdma_user_mmap_entry *map;
 	int ret;
 
 	lockdep_assert_held(&cq->resize);
-	ret = give_ring(cq, ring, &map, udata, 0);
+	ret = give_cq_ring(cq, ring, &map, udata, 0);
 	if (ret)
 		return ret;
 	ret = kwarp_cq_replace(cq, ring);
@@ -162,7 +162,7 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 		return ret;
 	/* The core holds the CQ for reading only: two threads may get here. */
 	mutex_lock(&cq->resize);
-	ret = resize(cq, &ring, udata);
+	ret = replace_cq_ring(cq, &ring, udata);
 	if (!ret)
 		ibcq->cqe = kwarp_ring_size(&cq->ring);
 	mutex_unlock(&cq->resize);

@@ -49,7 +49,7 @@ struct kwarp_doorbell {
  *
  * Return: a reference; -EIO: the device is gone; -EINVAL: there is none of this number.
  */
-static struct kwarp_qp *find_rung_qp(const struct kwarp_doorbell *db, unsigned long qpn)
+static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsigned long qpn)
 {
 	struct kwarp_qp *qp = NULL;
 	struct kwarp_dev *kdev;
@@ -75,10 +75,10 @@ static struct kwarp_qp *find_rung_qp(const struct kwarp_doorbell *db, unsigned l
 	return qp ?: ERR_PTR(-EINVAL);
 }
 
-static long ring(const struct kwarp_doorbell *db, unsigned long qpn,
-		 void (*posted)(struct kwarp_engine *e, bool user))
+static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
+			  void (*posted)(struct kwarp_engine *e, bool user))
 {
-	struct kwarp_qp *qp = find_rung_qp(db, qpn);
+	struct kwarp_qp *qp = find_doorbell_qp(db, qpn);
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
@@ -88,7 +88,7 @@ static long ring(const struct kwarp_doorbell *db, unsigned long qpn,
 }
 
 /* One that is not there keeps no other waiting: a program may have destroyed it meanwhile. */
-static long ring_list(const struct kwarp_doorbell *db, const void __user *list)
+static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *list)
 {
 	struct kwarp_doorbells bells;
 	long ret = 0, one;
@@ -102,7 +102,7 @@ static long ring_list(const struct kwarp_doorbell *db, const void __user *list)
 		/* Each may send a lot; the rest is flushed with the program's end. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
-		one = ring(db, bells.qpn[i], kwarp_engine_posted_send);
+		one = ring_doorbell(db, bells.qpn[i], kwarp_engine_posted_send);
 		ret = ret ?: one;
 	}
 	return ret;
@@ -115,11 +115,11 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 
 	switch (cmd) {
 	case KWARP_IOC_POSTED_SEND:
-		return ring(db, arg, kwarp_engine_posted_send);
+		return ring_doorbell(db, arg, kwarp_engine_posted_send);
 	case KWARP_IOC_POSTED_RECV:
-		return ring(db, arg, kwarp_engine_posted_recv);
+		return ring_doorbell(db, arg, kwarp_engine_posted_recv);
 	case KWARP_IOC_POSTED_SENDS:
-		return ring_list(db, (const void __user *)arg);
+		return ring_doorbells(db, (const void __user *)arg);
 	default:
 		return -ENOTTY;
 	}

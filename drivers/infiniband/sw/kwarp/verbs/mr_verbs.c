@@ -28,22 +28,22 @@ static int check_access(int access)
 	return access & ~MR_ACCESS ? -EOPNOTSUPP : access;
 }
 
-static struct ib_mr *result(struct kwarp_mr *mr)
+static struct ib_mr *mr_result(struct kwarp_mr *mr)
 {
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
 /* The same for one of user space, whose STag can be used from now on. */
-static struct ib_mr *opened(struct kwarp_mr *mr)
+static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
 		kwarp_mr_open(mr);
-	return result(mr);
+	return mr_result(mr);
 }
 
 struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	return result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
+	return mr_result(kwarp_mr_create_dma(to_kdev(ibpd->device), ibpd, access));
 }
 
 /**
@@ -100,7 +100,7 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
 		return ERR_PTR(ret);
 	if (kwarp_has_dmah)
 		return ERR_PTR(-EOPNOTSUPP);
-	return opened(register_range(ibpd, &range, access));
+	return opened_mr(register_range(ibpd, &range, access));
 }
 
 /**
@@ -137,7 +137,7 @@ struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 	mr = kwarp_mr_create_dmabuf(to_kdev(ibpd->device), ibpd, d, &place, access);
 	if (IS_ERR(mr))
 		kwarp_dmabuf_put(d);
-	return opened(mr);
+	return opened_mr(mr);
 }
 
 /*
@@ -145,7 +145,7 @@ struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
  * process has there now. That is not possible for another process, such as a child of its owner,
  * which may have other memory there, and not for a dma-buf.
  */
-static struct kwarp_mr *pin_again(struct ib_pd *pd, const struct kwarp_mr *old, int access)
+static struct kwarp_mr *repin_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
 	const struct ib_umem *umem = kwarp_mr_umem(old);
 	struct mr_range range;
@@ -159,13 +159,13 @@ static struct kwarp_mr *pin_again(struct ib_pd *pd, const struct kwarp_mr *old, 
 }
 
 /* A region over the same memory, with other rights, or of another protection domain. */
-static struct kwarp_mr *register_same(struct ib_pd *pd, const struct kwarp_mr *old, int access)
+static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
 	access = check_access(access);
 	if (access < 0)
 		return ERR_PTR(access);
 	if (access & IB_ACCESS_LOCAL_WRITE && !kwarp_mr_is_writable(old))
-		return pin_again(pd, old, access);
+		return repin_memory(pd, old, access);
 	return kwarp_mr_create_same(to_kdev(pd->device), pd, old, access);
 }
 
@@ -201,7 +201,7 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 	if (!(flags & IB_MR_REREG_ACCESS))
 		access = old->access;
 	mr = flags & IB_MR_REREG_TRANS ? register_range(pd, &range, access) :
-					 register_same(pd, old, access);
+					 reregister_memory(pd, old, access);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	if (!kwarp_mr_close(old)) {
@@ -209,7 +209,7 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 		WARN_ON_ONCE(kwarp_mr_destroy(to_kdev(pd->device), mr));
 		return ERR_PTR(-EBUSY);
 	}
-	return opened(mr);
+	return opened_mr(mr);
 }
 
 static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
@@ -275,8 +275,8 @@ struct ib_mr *kwarp_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_s
 {
 	if (type != IB_MR_TYPE_MEM_REG && type != IB_MR_TYPE_SG_GAPS)
 		return ERR_PTR(-EOPNOTSUPP);
-	return result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg,
-					   type == IB_MR_TYPE_SG_GAPS));
+	return mr_result(kwarp_mr_create_fast(to_kdev(ibpd->device), ibpd, max_sg,
+					      type == IB_MR_TYPE_SG_GAPS));
 }
 
 int kwarp_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int nents,

@@ -16,7 +16,7 @@
 #include "udata.h"
 #include "verbs.h"
 
-static int check_init(const struct ib_qp_init_attr *init, bool siw)
+static int check_qp_init(const struct ib_qp_init_attr *init, bool siw)
 {
 	const u32 max_inline = siw ? SIW_MAX_INLINE : KWARP_MAX_INLINE;
 	const u32 max_sge = siw ? SIW_MAX_SGE : KWARP_MAX_SGE;
@@ -34,7 +34,7 @@ static int check_init(const struct ib_qp_init_attr *init, bool siw)
 }
 
 /* A program's, which speaks siw's uABI. */
-static bool is_siw(const struct kwarp_qp *qp)
+static bool is_siw_qp(const struct kwarp_qp *qp)
 {
 	return qp->user && qp->kdev->siw;
 }
@@ -47,7 +47,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 	int ret;
 
 	/* libsiw posts as much, whatever was asked for. */
-	if (is_siw(qp)) {
+	if (is_siw_qp(qp)) {
 		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
 		recv_stride = kwarp_rqe_stride(SIW_MAX_SGE);
 	}
@@ -58,7 +58,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 		return ret;
 	cap->max_send_wr = kwarp_ring_size(&qp->sq.ring);
 	cap->max_send_sge = max(cap->max_send_sge, 1U);
-	cap->max_inline_data = is_siw(qp) ? SIW_MAX_INLINE : stride - sizeof(struct kwarp_sqe);
+	cap->max_inline_data = is_siw_qp(qp) ? SIW_MAX_INLINE : stride - sizeof(struct kwarp_sqe);
 	qp->sq.max_wr = cap->max_send_wr;
 	if (qp->srq) {
 		cap->max_recv_wr = 0;
@@ -77,7 +77,7 @@ static void fini_qp(struct kwarp_qp *qp)
 {
 	put_pid(qp->creator);
 	kwarp_siw_release_wq(qp->rq.siw, qp->rq_map);
-	if (is_siw(qp)) {
+	if (is_siw_qp(qp)) {
 		kwarp_siw_release_wq(qp->sq.siw, qp->map);
 		qp->map = NULL;
 	}
@@ -85,7 +85,7 @@ static void fini_qp(struct kwarp_qp *qp)
 	kvfree(qp->sq.done);
 }
 
-static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
+static int give_qp_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 {
 	struct kwarp_create_qp_resp resp = {
 		.sq_len = qp->sq.ring.len,
@@ -109,7 +109,7 @@ static int give_rings(struct kwarp_qp *qp, struct ib_udata *udata)
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
-static void wire_up(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
+static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *init)
 {
 	const struct kwarp_engine_parts parts = {
 		.kdev = qp->kdev,
@@ -142,7 +142,7 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 	ret = kwarp_udata_no_request(udata);
 	if (!ret)
-		ret = check_init(init, udata && kdev->siw);
+		ret = check_qp_init(init, udata && kdev->siw);
 	if (ret)
 		return ret;
 	if (atomic_inc_return(&kdev->num_qp) > KWARP_MAX_QP) {
@@ -164,12 +164,12 @@ int kwarp_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		goto out_count;
 	qp->creator = get_pid(task_tgid(current));
 	qp->cap = init->cap;
-	wire_up(qp, init);
+	wire_up_engine(qp, init);
 	ret = kwarp_qp_reserve(qp);
 	if (ret)
 		goto out_queues;
 	if (udata) {
-		ret = is_siw(qp) ? kwarp_siw_give_qp(qp, udata) : give_rings(qp, udata);
+		ret = is_siw_qp(qp) ? kwarp_siw_give_qp(qp, udata) : give_qp_rings(qp, udata);
 		if (ret)
 			goto out_number;
 	}
@@ -244,7 +244,7 @@ static int modify_to_reset(struct kwarp_qp *qp)
 }
 
 /* By the verbs it is in RESET when it has been made, and after a reset. */
-static bool is_current(struct kwarp_qp *qp, enum ib_qp_state state)
+static bool is_current_state(struct kwarp_qp *qp, enum ib_qp_state state)
 {
 	enum ib_qp_state shown = ib_state(qp);
 
@@ -263,7 +263,7 @@ static int modify_to_rts(struct kwarp_qp *qp)
 	return -EINVAL;
 }
 
-static int end_stream(struct kwarp_qp *qp, enum kwarp_qp_event event)
+static int end_qp_stream(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
 	int ret = kwarp_qp_note(qp, event);
 
@@ -291,9 +291,9 @@ static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 	case IB_QPS_RTS:
 		return modify_to_rts(qp);
 	case IB_QPS_SQD:
-		return end_stream(qp, KWARP_QPE_CLOSE);
+		return end_qp_stream(qp, KWARP_QPE_CLOSE);
 	case IB_QPS_ERR:
-		return end_stream(qp, KWARP_QPE_ABORT);
+		return end_qp_stream(qp, KWARP_QPE_ABORT);
 	default:
 		return -EINVAL;
 	}
@@ -303,7 +303,7 @@ static int check_modify(struct kwarp_qp *qp, const struct ib_qp_attr *attr, int 
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
-	if (mask & IB_QP_CUR_STATE && !is_current(qp, attr->cur_qp_state))
+	if (mask & IB_QP_CUR_STATE && !is_current_state(qp, attr->cur_qp_state))
 		return -EINVAL;
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > KWARP_MAX_ORD)
 		return -EINVAL;
@@ -367,9 +367,9 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /* libsiw's doorbell is the core's command for posting, with nothing to post. */
-static int ring_siw(struct kwarp_qp *qp, const struct ib_send_wr *wr)
+static int ring_siw_doorbell(struct kwarp_qp *qp, const struct ib_send_wr *wr)
 {
-	if (!is_siw(qp) || wr)
+	if (!is_siw_qp(qp) || wr)
 		return -EOPNOTSUPP;
 	kwarp_engine_posted_send(&qp->engine, true);
 	return 0;
@@ -395,7 +395,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 
 	*bad = wr;
 	if (qp->user)
-		return ring_siw(qp, wr);
+		return ring_siw_doorbell(qp, wr);
 	ret = kwarp_sq_post(&qp->sq, wr, bad);
 	kwarp_engine_posted_send(&qp->engine, false);
 	return ret;

@@ -10,9 +10,9 @@
 #include "verbs.h"
 
 /* Offer a ring to user space, and say how to map it. Return: NULL without memory. */
-static struct rdma_user_mmap_entry *offer_ring(const struct kwarp_ring *ring,
-					       struct ib_udata *udata,
-					       struct kwarp_create_srq_resp *resp)
+static struct rdma_user_mmap_entry *offer_srq_ring(const struct kwarp_ring *ring,
+						   struct ib_udata *udata,
+						   struct kwarp_create_srq_resp *resp)
 {
 	struct rdma_user_mmap_entry *map;
 	u64 key;
@@ -29,17 +29,17 @@ static struct rdma_user_mmap_entry *offer_ring(const struct kwarp_ring *ring,
 	return map;
 }
 
-static int give_ring(struct kwarp_srq *srq, struct ib_udata *udata)
+static int give_srq_ring(struct kwarp_srq *srq, struct ib_udata *udata)
 {
 	struct kwarp_create_srq_resp resp;
 
-	srq->map = offer_ring(&srq->rq.ring, udata, &resp);
+	srq->map = offer_srq_ring(&srq->rq.ring, udata, &resp);
 	if (!srq->map)
 		return -ENOMEM;
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
-static void release_rings(struct kwarp_srq *srq)
+static void release_srq_rings(struct kwarp_srq *srq)
 {
 	if (srq->rq.siw) {
 		kwarp_siw_release_wq(srq->rq.siw, srq->map);
@@ -83,29 +83,29 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	kwarp_mem_stream_init(&srq->mem);
 	srq->mem.pd = ibsrq->pd;
 	if (udata) {
-		ret = kdev->siw ? kwarp_siw_give_srq(srq, udata) : give_ring(srq, udata);
+		ret = kdev->siw ? kwarp_siw_give_srq(srq, udata) : give_srq_ring(srq, udata);
 		if (ret)
 			goto out_ring;
 	}
 	return 0;
 
 out_ring:
-	release_rings(srq);
+	release_srq_rings(srq);
 out_count:
 	atomic_dec(&kdev->num_srq);
 	return ret;
 }
 
 /* The answer is given before anything changes: a program that cannot take it has lost nothing. */
-static int replace_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, const u32 *limit,
-			struct ib_udata *udata, void __user *answer)
+static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, const u32 *limit,
+			    struct ib_udata *udata, void __user *answer)
 {
 	struct kwarp_create_srq_resp resp;
 	struct rdma_user_mmap_entry *map;
 	int ret = 0;
 
 	lockdep_assert_held(&srq->resize);
-	map = offer_ring(ring, udata, &resp);
+	map = offer_srq_ring(ring, udata, &resp);
 	if (!map) {
 		kwarp_ring_fini(ring);
 		return -ENOMEM;
@@ -140,10 +140,10 @@ static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 	ret = kwarp_ring_init(&ring, max_wr, srq->rq.ring.stride, true);
 	if (ret)
 		return ret;
-	return replace_ring(srq, &ring, limit, udata, u64_to_user_ptr(req.answer));
+	return replace_srq_ring(srq, &ring, limit, udata, u64_to_user_ptr(req.answer));
 }
 
-static int set_limit(struct kwarp_rq *rq, u32 limit)
+static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
 {
 	if (limit > rq->max_wr)
 		return -EINVAL;
@@ -177,7 +177,7 @@ int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	} else {
 		ret = kwarp_udata_none(udata);
 		if (!ret && limit)
-			ret = set_limit(&srq->rq, *limit);
+			ret = set_srq_limit(&srq->rq, *limit);
 	}
 	mutex_unlock(&srq->resize);
 	return ret;
@@ -198,7 +198,7 @@ int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct kwarp_srq *srq = to_ksrq(ibsrq);
 
-	release_rings(srq);
+	release_srq_rings(srq);
 	atomic_dec(&to_kdev(ibsrq->device)->num_srq);
 	return 0;
 }

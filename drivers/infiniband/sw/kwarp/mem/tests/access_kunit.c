@@ -42,7 +42,7 @@ static struct kwarp_mr *new_region(struct kunit *test, enum kwarp_mr_kind kind)
 	return mr;
 }
 
-static enum kwarp_mem_err check(const struct kwarp_mr *mr, u64 addr, u64 len)
+static enum kwarp_mem_err check_access(const struct kwarp_mr *mr, u64 addr, u64 len)
 {
 	return kwarp_mem_check(mr, STAG, &stream, addr, len, IB_ACCESS_REMOTE_WRITE);
 }
@@ -52,14 +52,14 @@ static void test_stag(struct kunit *test)
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_USER);
 	int bit;
 
-	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_OK);
-	KUNIT_EXPECT_EQ(test, check(NULL, VA, 1), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(NULL, VA, 1), KWARP_MEM_STAG);
 	for (bit = 0; bit < 32; bit++)
 		KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG ^ BIT(bit), &stream, VA, 1, 0),
 				KWARP_MEM_STAG);
 	mr->valid = false;
-	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_STAG);
-	KUNIT_EXPECT_EQ(test, check(mr, VA, 0), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 0), KWARP_MEM_STAG);
 }
 
 static void test_pd(struct kunit *test)
@@ -157,9 +157,9 @@ static void test_bounds(struct kunit *test)
 
 	mr->va = c->va;
 	mr->length = c->length;
-	KUNIT_EXPECT_EQ(test, check(mr, c->addr, c->len), c->want);
+	KUNIT_EXPECT_EQ(test, check_access(mr, c->addr, c->len), c->want);
 	mr->kind = KWARP_MR_FAST;
-	KUNIT_EXPECT_EQ(test, check(mr, c->addr, c->len), c->want);
+	KUNIT_EXPECT_EQ(test, check_access(mr, c->addr, c->len), c->want);
 }
 
 /* Kernel memory has no bounds but those of 64 bits. */
@@ -168,16 +168,16 @@ static void test_dma(struct kunit *test)
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_DMA);
 
 	mr->va = 0;
-	KUNIT_EXPECT_EQ(test, check(mr, 0, 0), KWARP_MEM_OK);
-	KUNIT_EXPECT_EQ(test, check(mr, VA, U32_MAX), KWARP_MEM_OK);
-	KUNIT_EXPECT_EQ(test, check(mr, U64_MAX - 8, 8), KWARP_MEM_OK);
-	KUNIT_EXPECT_EQ(test, check(mr, U64_MAX, 0), KWARP_MEM_OK);
-	KUNIT_EXPECT_EQ(test, check(mr, U64_MAX - 7, 8), KWARP_MEM_WRAP);
-	KUNIT_EXPECT_EQ(test, check(mr, 1, U64_MAX), KWARP_MEM_WRAP);
+	KUNIT_EXPECT_EQ(test, check_access(mr, 0, 0), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, U32_MAX), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, U64_MAX - 8, 8), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, U64_MAX, 0), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, U64_MAX - 7, 8), KWARP_MEM_WRAP);
+	KUNIT_EXPECT_EQ(test, check_access(mr, 1, U64_MAX), KWARP_MEM_WRAP);
 	KUNIT_EXPECT_EQ(test, kwarp_mem_check(mr, STAG, &stream, VA, 1, IB_ACCESS_REMOTE_READ),
 			KWARP_MEM_ACCESS);
 	mr->valid = false;
-	KUNIT_EXPECT_EQ(test, check(mr, VA, 1), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_STAG);
 }
 
 /* With everything wrong, repair one thing after the other. */
@@ -211,10 +211,10 @@ static void test_revoke(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &stream, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 0x80, &stream, true));
 	/* what was refused has changed nothing */
-	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, LEN), KWARP_MEM_OK);
 
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
-	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_STAG);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, LEN), KWARP_MEM_STAG);
 }
 
 /* 5040-7.2-4: invalid already is an error of the peer, and none of the owner. */
@@ -238,7 +238,7 @@ static void test_revoke_sibling(struct kunit *test)
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
 
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &sibling, true));
-	KUNIT_EXPECT_EQ(test, check(mr, VA, LEN), KWARP_MEM_OK);
+	KUNIT_EXPECT_EQ(test, check_access(mr, VA, LEN), KWARP_MEM_OK);
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, true));
 	mr->valid = true;
 	KUNIT_EXPECT_TRUE_MSG(test, kwarp_mr_revoke(mr, STAG, &sibling, false),

@@ -77,7 +77,7 @@ static struct region *new_region(struct kunit *test, const struct layout_case *c
 }
 
 /* Octet @i of the region, one by one. */
-static u8 *octet(const struct layout_case *c, const struct region *r, u32 i)
+static u8 *region_octet(const struct layout_case *c, const struct region *r, u32 i)
 {
 	u32 pos = c->offset + i;
 
@@ -85,11 +85,11 @@ static u8 *octet(const struct layout_case *c, const struct region *r, u32 i)
 }
 
 /* How many of the octets from @i on, @want at most, lie in a row. */
-static u32 run(const struct layout_case *c, const struct region *r, u32 i, u32 want)
+static u32 octets_in_row(const struct layout_case *c, const struct region *r, u32 i, u32 want)
 {
 	u32 n = 1;
 
-	while (n < want && octet(c, r, i + n) == octet(c, r, i) + n)
+	while (n < want && region_octet(c, r, i + n) == region_octet(c, r, i) + n)
 		n++;
 	return n;
 }
@@ -106,8 +106,8 @@ static void test_span(struct kunit *test)
 			len = 0;
 			KUNIT_ASSERT_PTR_EQ_MSG(test,
 						kwarp_mr_span(&r->mr, VA + at, want, &len),
-						(void *)octet(c, r, at), "at %u", at);
-			KUNIT_ASSERT_EQ_MSG(test, len, run(c, r, at, want),
+						(void *)region_octet(c, r, at), "at %u", at);
+			KUNIT_ASSERT_EQ_MSG(test, len, octets_in_row(c, r, at, want),
 					    "at %u, want %u", at, want);
 		}
 	}
@@ -131,7 +131,7 @@ static void test_write(struct kunit *test)
 			memset(r->mem, 0, r->mem_len);
 			memset(want, 0, r->mem_len);
 			for (i = 0; i < len; i++)
-				want[octet(c, r, at + i) - r->mem] = data[i];
+				want[region_octet(c, r, at + i) - r->mem] = data[i];
 			kwarp_mr_write(&r->mr, VA + at, data, len);
 			KUNIT_ASSERT_MEMEQ(test, r->mem, want, r->mem_len);
 		}
@@ -177,7 +177,7 @@ static void test_span_large(struct kunit *test)
 }
 
 /* Pages of kernel memory in random order, some of them neighbours. */
-static void shuffle(struct layout_case *c, struct rnd_state *rnd)
+static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 {
 	u32 i;
 
@@ -208,7 +208,7 @@ static void test_random(struct kunit *test)
 	u8 *flat, *buf;
 
 	prandom_seed_state(&rnd, SEED);
-	shuffle(&c, &rnd);
+	shuffle_pages(&c, &rnd);
 	c.offset = prandom_u32_state(&rnd) % (1 << c.shift);
 	r = new_region(test, &c);
 	total = r->mr.length;
@@ -231,7 +231,7 @@ static void test_random(struct kunit *test)
 		}
 	}
 	for (i = 0; i < total; i++)
-		KUNIT_ASSERT_EQ_MSG(test, *octet(&c, r, i), flat[i], "octet %u", i);
+		KUNIT_ASSERT_EQ_MSG(test, *region_octet(&c, r, i), flat[i], "octet %u", i);
 }
 
 static const void *shift_gen_params(const void *prev, char *desc)
@@ -255,7 +255,7 @@ static void test_atomic(struct kunit *test)
 	u32 at;
 
 	for (at = 0; at + sizeof(u64) <= r->mr.length; at++) {
-		word = (u64 *)octet(c, r, at);
+		word = (u64 *)region_octet(c, r, at);
 		if ((unsigned long)word % sizeof(u64)) {
 			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, &old));
 			KUNIT_ASSERT_FALSE(test, kwarp_mr_atomic(&r->mr, VA + at, &add, NULL));

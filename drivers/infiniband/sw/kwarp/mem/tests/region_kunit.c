@@ -38,7 +38,7 @@ static int no_list(struct ib_mr *mr, struct scatterlist *sg, int nents, unsigned
 /* Octets that a memory cgroup pays for, and those that none does. */
 static size_t paid, unpaid;
 
-static void note(size_t len, gfp_t gfp)
+static void note_memory(size_t len, gfp_t gfp)
 {
 	if (gfp & __GFP_ACCOUNT)
 		paid += len;
@@ -48,13 +48,13 @@ static void note(size_t len, gfp_t gfp)
 
 static void *note_object(size_t size, gfp_t gfp)
 {
-	note(size, gfp);
+	note_memory(size, gfp);
 	return kzalloc(size, gfp);
 }
 
 static void *note_array(size_t n, size_t size, gfp_t gfp)
 {
-	note(n * size, gfp);
+	note_memory(n * size, gfp);
 	return kvcalloc(n, size, gfp);
 }
 
@@ -151,13 +151,13 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 }
 
 /* Where octet @at of the process's memory, from BASE on, is. */
-static u8 *octet(const struct region_test *t, u64 at)
+static u8 *process_octet(const struct region_test *t, u64 at)
 {
 	return (u8 *)page_address(t->pages[at / PIECE]) + at % PIECE;
 }
 
 /* Pin @length octets from BASE + @from on: whole pages, in one run for each piece. */
-static void pin(struct kunit *test, u64 from, u64 length)
+static void pin_memory(struct kunit *test, u64 from, u64 length)
 {
 	struct region_test *t = test->priv;
 	u64 at = round_down(from, PAGE_SIZE), end = round_up(from + length, PAGE_SIZE), n;
@@ -171,7 +171,7 @@ static void pin(struct kunit *test, u64 from, u64 length)
 	KUNIT_ASSERT_EQ(test, sg_alloc_table(sgt, n, GFP_KERNEL), 0);
 	for_each_sgtable_sg(sgt, sg, i) {
 		n = min(end, round_down(at, PIECE) + PIECE) - at;
-		sg_set_page(sg, virt_to_page(octet(t, at)), n, 0);
+		sg_set_page(sg, virt_to_page(process_octet(t, at)), n, 0);
 		at += n;
 	}
 }
@@ -185,16 +185,16 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 	u32 n;
 
 	chosen_size = size;
-	pin(test, from, length);
+	pin_memory(test, from, length);
 	mr = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_EQ_MSG(test, mr->nchunks, pieces, "%llu, %llu, %lu", from, length, size);
 	KUNIT_EXPECT_EQ(test, mr->max_chunks, pieces);
 	for (at = 0; at < length; at += min(n, 509U))
 		KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(mr, IOVA + at, length - at, &n),
-				    (void *)octet(t, from + at));
+				    (void *)process_octet(t, from + at));
 	KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(mr, IOVA + length - 1, 1, &n),
-			    (void *)octet(t, from + length - 1));
+			    (void *)process_octet(t, from + length - 1));
 	KUNIT_EXPECT_EQ(test, kwarp_mr_destroy(&t->kdev, mr), 0);
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
@@ -234,7 +234,7 @@ static void test_dmabuf_owner(struct kunit *test)
 {
 	const struct kwarp_mr_place place = { .offset = 5, .length = 2 * PIECE, .iova = IOVA };
 	struct region_test *t = test->priv;
-	struct kwarp_dmabuf *d = (void *)octet(t, 0);
+	struct kwarp_dmabuf *d = (void *)process_octet(t, 0);
 	struct kwarp_mr *mr;
 
 	buffers_put = 0;
@@ -251,7 +251,7 @@ static void test_dmabuf_owner(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, kwarp_mr_umem(mr));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_is_writable(mr));
 	KUNIT_EXPECT_EQ(test, mr->max_chunks, 2);
-	KUNIT_EXPECT_PTR_EQ(test, mr->chunk[0], octet(t, 5));
+	KUNIT_EXPECT_PTR_EQ(test, mr->chunk[0], process_octet(t, 5));
 	KUNIT_EXPECT_EQ(test, mr->va, IOVA);
 	KUNIT_EXPECT_EQ(test, mr->ibmr.iova, IOVA);
 	KUNIT_EXPECT_EQ(test, mr->length, place.length);
@@ -272,7 +272,7 @@ static void test_same(struct kunit *test)
 
 	for (first = 0; first < 2; first++) {
 		chosen_size = PAGE_SIZE;
-		pin(test, from, length);
+		pin_memory(test, from, length);
 		old = kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
 		KUNIT_ASSERT_FALSE(test, IS_ERR(old));
 		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_umem(old), &t->umem);
@@ -293,7 +293,7 @@ static void test_same(struct kunit *test)
 			mr = old;
 		for (at = 0; at < length; at += min(n, 509U))
 			KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_span(mr, IOVA + at, length - at, &n),
-					    (void *)octet(t, from + at));
+					    (void *)process_octet(t, from + at));
 		KUNIT_EXPECT_EQ(test, mr->length, length);
 		KUNIT_EXPECT_EQ(test, mr->ibmr.iova, IOVA);
 		KUNIT_EXPECT_EQ(test, mr->ibmr.length, length);
@@ -408,7 +408,7 @@ static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
 		for (in = i ? 0 : c->skip; in < c->el[i].len; in++, pos++) {
 			KUNIT_ASSERT_PTR_EQ(test,
 					    kwarp_mr_span(mr, IOVA + pos, mr->length - pos, &n),
-					    (void *)octet(t, c->el[i].at + in));
+					    (void *)process_octet(t, c->el[i].at + in));
 			KUNIT_ASSERT_GE(test, n, c->el[i].len - in);
 		}
 	}
@@ -428,7 +428,7 @@ static void test_gaps(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	sg_init_table(sg, ELEMENTS);
 	for (i = 0; i < c->n; i++) {
-		sg[i].dma_address = (uintptr_t)octet(t, c->el[i].at);
+		sg[i].dma_address = (uintptr_t)process_octet(t, c->el[i].at);
 		sg_dma_len(&sg[i]) = c->el[i].len;
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_mr_map_sg(mr, sg, c->n, &skip), c->mapped);
@@ -436,7 +436,7 @@ static void test_gaps(struct kunit *test)
 	if (c->mapped > 0) {
 		KUNIT_EXPECT_EQ(test, skip, 0);
 		KUNIT_EXPECT_EQ(test, mr->ibmr.iova,
-				(uintptr_t)octet(t, c->el[0].at) + c->skip);
+				(uintptr_t)process_octet(t, c->el[0].at) + c->skip);
 		mr->ibmr.iova = IOVA;
 		KUNIT_ASSERT_EQ(test, kwarp_mr_activate(mr, mr->stag, 0, &stream), 0);
 		KUNIT_EXPECT_EQ(test, mr->nchunks, c->pieces);
@@ -458,18 +458,18 @@ static void test_gaps_next(struct kunit *test)
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	sg_init_table(&sg, 1);
 	for (i = 0; i < 3; i++) {
-		sg.dma_address = (uintptr_t)octet(t, 100 * i);
+		sg.dma_address = (uintptr_t)process_octet(t, 100 * i);
 		sg_dma_len(&sg) = 50 + i;
 		KUNIT_ASSERT_EQ(test, kwarp_mr_map_sg(mr, &sg, 1, NULL), 1);
 		if (i) {
 			KUNIT_EXPECT_EQ(test, mr->length, 50 + i - 1);
 			KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(mr, mr->va, 1, &n),
-					    (void *)octet(t, 100 * (i - 1)));
+					    (void *)process_octet(t, 100 * (i - 1)));
 			WRITE_ONCE(mr->valid, false);
 		}
 		KUNIT_ASSERT_EQ(test, kwarp_mr_activate(mr, mr->stag, 0, &stream), 0);
 		KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_span(mr, mr->va, 1, &n),
-				    (void *)octet(t, 100 * i));
+				    (void *)process_octet(t, 100 * i));
 	}
 	kwarp_mr_destroy(&t->kdev, mr);
 }
@@ -481,7 +481,7 @@ static struct kwarp_mr *make_user(struct kunit *test)
 	struct region_test *t = test->priv;
 
 	chosen_size = PAGE_SIZE;
-	pin(test, 0, LISTED * PAGE_SIZE);
+	pin_memory(test, 0, LISTED * PAGE_SIZE);
 	return kwarp_mr_create_user(&t->kdev, &t->pd, &t->umem, IOVA, 0);
 }
 

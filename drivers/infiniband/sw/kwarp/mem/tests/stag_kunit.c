@@ -61,7 +61,7 @@ static void table_exit(struct kunit *test)
 	kvfree(t);
 }
 
-static void choose(u32 index, u32 count)
+static void choose_random(u32 index, u32 count)
 {
 	fake.next = index << 8 | 0x5a;
 	fake.count = count;
@@ -74,7 +74,7 @@ static void test_life(struct kunit *test)
 	struct kwarp_mr *mr = &t->mr[0];
 	u32 stag;
 
-	choose(0xabcdef, 1);
+	choose_random(0xabcdef, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, mr, 0x42), 0);
 	stag = mr->stag;
 	KUNIT_EXPECT_EQ(test, stag, 0xabcdef42);
@@ -135,9 +135,9 @@ static void test_extremes(struct kunit *test)
 {
 	struct table *t = test->priv;
 
-	choose(0xffffff, 1);
+	choose_random(0xffffff, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[0], 0xff), 0);
-	choose(1, 1);
+	choose_random(1, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[1], 0), 0);
 	kwarp_stag_publish(&t->kdev, &t->mr[0]);
 	kwarp_stag_publish(&t->kdev, &t->mr[1]);
@@ -151,12 +151,12 @@ static void test_never_zero(struct kunit *test)
 {
 	struct table *t = test->priv;
 
-	choose(0, 10);
+	choose_random(0, 10);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[0], 0x77), 0);
 	KUNIT_EXPECT_EQ(test, fake.calls, 11);
 	KUNIT_EXPECT_NE(test, t->mr[0].stag >> 8, 0);
 
-	choose(0, U32_MAX);
+	choose_random(0, U32_MAX);
 	KUNIT_EXPECT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[1], 0x77), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 1);
 }
@@ -166,15 +166,15 @@ static void test_taken(struct kunit *test)
 {
 	struct table *t = test->priv;
 
-	choose(0x1000, 1);
+	choose_random(0x1000, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[0], 1), 0);
-	choose(0x1000, 5);
+	choose_random(0x1000, 5);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[1], 2), 0);
 	KUNIT_EXPECT_EQ(test, fake.calls, 6);
 	KUNIT_EXPECT_NE(test, t->mr[1].stag >> 8, 0x1000);
 
 	kwarp_stag_publish(&t->kdev, &t->mr[0]);
-	choose(0x1000, U32_MAX);
+	choose_random(0x1000, U32_MAX);
 	KUNIT_EXPECT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[2], 3), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fake.calls, STAG_TRIES);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 2);
@@ -182,7 +182,7 @@ static void test_taken(struct kunit *test)
 
 	/* given back: free again */
 	kwarp_stag_free(&t->kdev, &t->mr[0]);
-	choose(0x1000, 1);
+	choose_random(0x1000, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[2], 3), 0);
 	KUNIT_EXPECT_EQ(test, t->mr[2].stag, 0x100003);
 }
@@ -210,7 +210,7 @@ static void test_unpredictable(struct kunit *test)
 
 	for (i = 0; i < 64; i++) {
 		index = 1 + i * 0x2f1ab3 % 0xfffffe;
-		choose(index, 1);
+		choose_random(index, 1);
 		KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[i], i), 0);
 		KUNIT_EXPECT_EQ(test, t->mr[i].stag >> 8, index);
 		KUNIT_EXPECT_EQ(test, fake.calls, 1);

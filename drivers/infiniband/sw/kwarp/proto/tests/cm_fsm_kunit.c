@@ -252,7 +252,7 @@ static void check_end(struct kunit *test, const struct world *w)
 }
 
 /* @depth bounds the one loop of the table, RETRY, and ABORT or TIMER said twice. */
-static u32 walk(struct kunit *test, enum kwarp_cm_state state, struct world w, u32 depth)
+static u32 walk_table(struct kunit *test, enum kwarp_cm_state state, struct world w, u32 depth)
 {
 	const struct kwarp_cm_step *s;
 	u32 event, ends = 0;
@@ -273,7 +273,7 @@ static u32 walk(struct kunit *test, enum kwarp_cm_state state, struct world w, u
 		}
 		check_holdings(test, s->actions, &next);
 		check_upcalls(test, s->actions, &next);
-		ends += walk(test, s->next, next, depth - 1);
+		ends += walk_table(test, s->next, next, depth - 1);
 	}
 	return ends;
 }
@@ -282,14 +282,14 @@ static void test_initiator_walk(struct kunit *test)
 {
 	struct world w = { .active = true, .qp = true };
 
-	KUNIT_EXPECT_GT(test, walk(test, S(CONNECT), w, 10), 100);
+	KUNIT_EXPECT_GT(test, walk_table(test, S(CONNECT), w, 10), 100);
 }
 
 static void test_responder_walk(struct kunit *test)
 {
 	struct world w = { .half_open = true };
 
-	KUNIT_EXPECT_GT(test, walk(test, S(WAIT_REQ), w, 10), 100);
+	KUNIT_EXPECT_GT(test, walk_table(test, S(WAIT_REQ), w, 10), 100);
 }
 
 static void test_out_of_range(struct kunit *test)

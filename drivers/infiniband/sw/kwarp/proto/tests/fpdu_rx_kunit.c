@@ -626,7 +626,7 @@ static void test_length(struct kunit *test)
 /* ------------------------------------------------------------------- pad */
 
 /* Recompute the trailer of a single-FPDU vector. */
-static void sign(u8 *wire, u32 len)
+static void write_trailer(u8 *wire, u32 len)
 {
 	u32 i, crc = ~0U;
 
@@ -647,7 +647,7 @@ static void test_pad(struct kunit *test)
 		memcpy(wire, kwarp_wire_pad3, len);
 		memset(wire + 25, 0xff, 3);
 		if (resign)
-			sign(wire, len);
+			write_trailer(wire, len);
 		for (cut = 0; cut <= len; cut++) {
 			for (crc = 0; crc < 2; crc++) {
 				sink_start(s, crc, false, 0);
@@ -700,7 +700,7 @@ static void test_ptr(struct kunit *test)
 	memcpy(wire, kwarp_wire_fig6, sizeof(wire));
 	put_unaligned_be16(c->rsvd, wire + 0x14);
 	put_unaligned_be16(c->ptr, wire + 0x16);
-	sign(wire, sizeof(wire));
+	write_trailer(wire, sizeof(wire));
 	if (!c->crc_right)
 		wire[sizeof(wire) - 1] ^= 0x80;
 	for (cut = 0; cut <= sizeof(wire); cut++) {
@@ -721,13 +721,13 @@ static void test_ptr_between(struct kunit *test)
 
 	memcpy(wire, kwarp_wire_fig5, sizeof(wire));
 	wire[3] = 3;		/* low bits do not count */
-	sign(wire, sizeof(wire));
+	write_trailer(wire, sizeof(wire));
 	sink_start(s, true, true, 0);
 	sink_feed(s, wire, sizeof(wire));
 	KUNIT_EXPECT_EQ(test, s->ends, 1);
 
 	wire[3] = 4;
-	sign(wire, sizeof(wire));
+	write_trailer(wire, sizeof(wire));
 	sink_start(s, true, true, 0);
 	sink_feed(s, wire, sizeof(wire));
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_MARKER);

@@ -36,7 +36,7 @@ static const struct kwarp_mpa_params plain = {
 };
 
 /* Over the wire, so that what the other side sees has been encoded and decoded. */
-static void transfer(struct kunit *test, struct kwarp_mpa_frame *frame)
+static void transfer_frame(struct kunit *test, struct kwarp_mpa_frame *frame)
 {
 	u8 wire[KWARP_MPA_MAX_HDR];
 	bool reply = frame->reply;
@@ -52,9 +52,9 @@ static void transfer(struct kunit *test, struct kwarp_mpa_frame *frame)
 static void run_setup(struct kunit *test, struct setup *s)
 {
 	kwarp_mpa_request(&s->i, 0, &s->req);
-	transfer(test, &s->req);
+	transfer_frame(test, &s->req);
 	s->rerr = kwarp_mpa_respond(&s->r, &s->req, true, 0, &s->rep, &s->rres);
-	transfer(test, &s->rep);
+	transfer_frame(test, &s->rep);
 	if (!s->rep.reject)
 		s->ierr = kwarp_mpa_conclude(&s->i, &s->req, &s->rep, &s->ires);
 }
@@ -302,7 +302,7 @@ static const void *rtr_gen_params(const void *prev, char *desc)
 }
 
 /* The form that our preference (Write, Read, Send) takes out of a set */
-static u8 best(u8 set)
+static u8 best_form(u8 set)
 {
 	return set & C ? C : set & D ? D : set & B;
 }
@@ -319,7 +319,7 @@ static void test_rtr(struct kunit *test)
 	struct kwarp_mpa_params p = plain;
 	struct kwarp_mpa_result res;
 	struct kwarp_mpa_frame rep;
-	u8 want = best(req.rtr & own ? req.rtr & own : own);
+	u8 want = best_form(req.rtr & own ? req.rtr & own : own);
 
 	p.rtr = set[1];
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, true, 0, &rep, &res), 0);
@@ -334,7 +334,7 @@ static void test_rtr(struct kunit *test)
 	rep.rtr = set[1];
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
 			req.rtr & set[1] ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
-	KUNIT_EXPECT_EQ(test, res.rtr, best(req.rtr & set[1]));
+	KUNIT_EXPECT_EQ(test, res.rtr, best_form(req.rtr & set[1]));
 }
 
 /* 6581-9.2-18 to -21 */

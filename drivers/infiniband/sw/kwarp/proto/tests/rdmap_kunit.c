@@ -62,7 +62,7 @@ static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 	return false;
 }
 
-static enum kwarp_perr expect(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
+static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	if (hdr->dv != 1)
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION : KWARP_PERR_DDP_U_VERSION;
@@ -91,7 +91,7 @@ static void check_all(struct kunit *test, bool rfc7306)
 		for (q = 0; q < ARRAY_SIZE(qns); q++) {
 			hdr.qn = hdr.tagged ? 0 : qns[q];
 			KUNIT_ASSERT_EQ_MSG(test, kwarp_rdmap_check(&hdr, 28, rfc7306),
-					    expect(&hdr, rfc7306),
+					    expected_perr(&hdr, rfc7306),
 					    "dv %u rv %u opcode %u tagged %u qn %u",
 					    hdr.dv, hdr.rv, hdr.opcode, hdr.tagged,
 					    hdr.qn);

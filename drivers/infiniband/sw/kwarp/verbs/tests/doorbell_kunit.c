@@ -24,7 +24,7 @@ static struct ib_uobject *uobj;
 static struct file *bell;
 static struct kwarp_qp *qp;
 
-static const struct uverbs_object_def *object(void)
+static const struct uverbs_object_def *doorbell_object(void)
 {
 	return kwarp_uapi_defs[0].chain_obj_tree;
 }
@@ -34,7 +34,7 @@ static int open_bell(struct kunit *test)
 {
 	struct uverbs_attr_bundle *attrs;
 
-	type = container_of(object()->type_attrs, struct uverbs_obj_fd_type, type);
+	type = container_of(doorbell_object()->type_attrs, struct uverbs_obj_fd_type, type);
 	uobj = kunit_kzalloc(test, type->type.obj_size, GFP_KERNEL);
 	bell = kunit_kzalloc(test, sizeof(*bell), GFP_KERNEL);
 	attrs = kunit_kzalloc(test, struct_size(attrs, attrs, FD_ATTR + 1), GFP_KERNEL);
@@ -44,7 +44,7 @@ static int open_bell(struct kunit *test)
 	set_bit(FD_ATTR, attrs->attr_present);
 	attrs->attrs[FD_ATTR].obj_attr.uobject = uobj;
 	bell->private_data = uobj;
-	return (*object()->methods)[0]->handler(attrs);
+	return (*doorbell_object()->methods)[0]->handler(attrs);
 }
 
 static int doorbell_init(struct kunit *test)
@@ -180,14 +180,14 @@ static void test_second(struct kunit *test)
 /* What the core is told: with another type it would refuse to open it, or not close it. */
 static void test_declared(struct kunit *test)
 {
-	const struct uverbs_method_def *open = (*object()->methods)[0];
+	const struct uverbs_method_def *open = (*doorbell_object()->methods)[0];
 	const struct uverbs_attr_def *fd = (*open->attrs)[0];
 
 	KUNIT_EXPECT_EQ(test, kwarp_uapi_defs[0].kind, UAPI_DEF_CHAIN_OBJ_TREE);
 	KUNIT_EXPECT_EQ(test, kwarp_uapi_defs[0].object_start.object_id, KWARP_OBJECT_DOORBELL);
 	KUNIT_EXPECT_EQ(test, kwarp_uapi_defs[1].kind, UAPI_DEF_END);
-	KUNIT_EXPECT_EQ(test, object()->id, KWARP_OBJECT_DOORBELL);
-	KUNIT_EXPECT_EQ(test, object()->num_methods, 1);
+	KUNIT_EXPECT_EQ(test, doorbell_object()->id, KWARP_OBJECT_DOORBELL);
+	KUNIT_EXPECT_EQ(test, doorbell_object()->num_methods, 1);
 	KUNIT_EXPECT_EQ(test, open->id, KWARP_METHOD_DOORBELL_OPEN);
 	KUNIT_EXPECT_EQ(test, open->num_attrs, 1);
 	KUNIT_EXPECT_EQ(test, fd->id, KWARP_ATTR_DOORBELL_OPEN_FD);

@@ -11,7 +11,7 @@
 
 struct vt *vt;
 
-static void say(const char *word)
+static void log_word(const char *word)
 {
 	if (vt->log[0])
 		strlcat(vt->log, " ", VT_LOG);
@@ -26,7 +26,7 @@ void vt_expect_log(struct kunit *test, const char *want)
 }
 
 /* This call is the one that fails. */
-static bool fails(enum vt_fault what)
+static bool is_fault(enum vt_fault what)
 {
 	return vt->fault == what && !--vt->nth;
 }
@@ -34,7 +34,7 @@ static bool fails(enum vt_fault what)
 /* --------------------------------------------------------------------- memory */
 
 /* What came of making one. */
-static int made(int ret, bool user)
+static int note_ring(int ret, bool user)
 {
 	if (ret)
 		return ret;
@@ -48,8 +48,8 @@ static int made(int ret, bool user)
 
 int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
 {
-	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_ring_init(ring, entries, stride, user),
-		    user);
+	return note_ring(is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_ring_init(ring, entries, stride, user), user);
 }
 
 void vt_ring_fini(struct kwarp_ring *ring)
@@ -60,12 +60,14 @@ void vt_ring_fini(struct kwarp_ring *ring)
 
 int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 {
-	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_sq_init(sq, entries, stride), sq->user);
+	return note_ring(is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_sq_init(sq, entries, stride), sq->user);
 }
 
 int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 {
-	return made(fails(FAULT_RING) ? -ENOMEM : kwarp_rq_init(rq, entries, stride), rq->user);
+	return note_ring(is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_rq_init(rq, entries, stride), rq->user);
 }
 
 /* A ring of libsiw's belongs to its mapping, if there is one, when the queue gives it up. */
@@ -74,23 +76,23 @@ static void *new_siw(void *ring)
 	if (!ring)
 		return NULL;
 	vt->siw_rings++;
-	made(0, true);
+	note_ring(0, true);
 	return ring;
 }
 
 struct kwarp_siw_wq *vt_siw_new_sq(u32 entries)
 {
-	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries));
+	return new_siw(is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries));
 }
 
 struct kwarp_siw_wq *vt_siw_new_rq(u32 entries)
 {
-	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries));
+	return new_siw(is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries));
 }
 
 struct kwarp_siw_cq *vt_siw_new_cq(u32 entries)
 {
-	return new_siw(fails(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries));
+	return new_siw(is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries));
 }
 
 void vt_siw_free_wq(struct kwarp_siw_wq *wq)
@@ -121,7 +123,7 @@ void vt_vfree(const void *addr)
 struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
 			    int access)
 {
-	if (fails(FAULT_UMEM))
+	if (is_fault(FAULT_UMEM))
 		return ERR_PTR(-EFAULT);
 	vt->umems++;
 	vt->umem_access = access;
@@ -141,7 +143,7 @@ void vt_umem_release(struct ib_umem *umem)
 int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user_mmap_entry *entry,
 				      size_t length, u32 min, u32 max)
 {
-	if (fails(FAULT_MAP) || vt->maps == VT_MAPS)
+	if (is_fault(FAULT_MAP) || vt->maps == VT_MAPS)
 		return -ENOMEM;
 	/* libsiw takes the key of this page for none. */
 	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
@@ -227,7 +229,7 @@ void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 
 static struct kwarp_mr *new_mr(u32 stag)
 {
-	if (fails(FAULT_MR))
+	if (is_fault(FAULT_MR))
 		return ERR_PTR(-ENOMEM);
 	vt->mrs++;
 	vt->mr.stag = stag;
@@ -278,7 +280,7 @@ bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
 {
-	if (fails(FAULT_UMEM))
+	if (is_fault(FAULT_UMEM))
 		return ERR_PTR(-EBADF);
 	vt->dmabufs++;
 	vt->dmabuf_fd = fd;
@@ -375,7 +377,7 @@ void vt_qp_init(struct kwarp_qp *qp)
 
 int vt_qp_reserve(struct kwarp_qp *qp)
 {
-	if (fails(FAULT_RESERVE))
+	if (is_fault(FAULT_RESERVE))
 		return -ENOMEM;
 	qp->ibqp.qp_num = VT_QPN;
 	vt->reserved++;
@@ -404,13 +406,13 @@ void vt_stats_remove(struct kwarp_dev *kdev, struct kwarp_stats_stream *stream)
 
 void vt_qp_publish(struct kwarp_qp *qp)
 {
-	say("publish");
+	log_word("publish");
 }
 
 void vt_qp_retire(struct kwarp_qp *qp)
 {
 	vt->reserved--;
-	say("retire");
+	log_word("retire");
 }
 
 bool vt_qp_gone(struct kwarp_qp *qp)
@@ -422,7 +424,7 @@ struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
 	if (kdev != vt->kdev || qpn != VT_QPN || !vt->found)
 		return NULL;
-	say("find");
+	log_word("find");
 	if (vt->on_find)
 		vt->on_find();
 	return vt->found;
@@ -430,7 +432,7 @@ struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 
 void vt_qp_put(struct kwarp_qp *qp)
 {
-	say(qp == vt->found ? "put" : "?");
+	log_word(qp == vt->found ? "put" : "?");
 }
 
 void vt_cm_drop_qp(struct kwarp_qp *qp)
@@ -446,31 +448,31 @@ bool vt_cm_is_stand_in(const struct ib_qp *ibqp)
 
 int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 {
-	say(graceful ? "cm-close" : "cm-abort");
+	log_word(graceful ? "cm-close" : "cm-abort");
 	return vt->event;
 }
 
 int vt_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 {
-	say(event == KWARP_QPE_CLOSE ? "close" : event == KWARP_QPE_ABORT ? "abort" : "?");
+	log_word(event == KWARP_QPE_CLOSE ? "close" : event == KWARP_QPE_ABORT ? "abort" : "?");
 	return vt->event;
 }
 
 void vt_qp_run(struct kwarp_qp *qp)
 {
-	say("run");
+	log_word("run");
 }
 
 int vt_qp_reset(struct kwarp_qp *qp)
 {
-	say("reset");
+	log_word("reset");
 	return vt->event;
 }
 
 void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up)
 {
 	qp->attr.qp_access_flags = access;
-	say(set_up ? "access-of-setup" : "access");
+	log_word(set_up ? "access-of-setup" : "access");
 }
 
 enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp)
@@ -486,17 +488,17 @@ void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *par
 
 void vt_engine_unwire(struct kwarp_engine *e)
 {
-	say(e == vt->wired ? "unwire" : "?");
+	log_word(e == vt->wired ? "unwire" : "?");
 }
 
 void vt_engine_posted_send(struct kwarp_engine *e, bool user)
 {
-	say(user ? "doorbell" : "kick");
+	log_word(user ? "doorbell" : "kick");
 }
 
 void vt_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
-	say(user ? "recv-doorbell" : "recv-kick");
+	log_word(user ? "recv-doorbell" : "recv-kick");
 }
 
 /* ---------------------------------------------------------------- the process */

@@ -14,7 +14,7 @@
 #define CANARY	0xa5
 
 /* Every octet of the request is @octet up to @given, but for one. */
-static struct ib_udata *request(struct kunit *test, size_t given, u8 octet)
+static struct ib_udata *new_request(struct kunit *test, size_t given, u8 octet)
 {
 	struct ib_udata *udata = vt_udata(test, given, 0);
 	size_t i;
@@ -41,7 +41,8 @@ static void test_short(struct kunit *test)
 	expect_octets(test, req, 0, KNOWN, 0);
 	for (given = 0; given <= KNOWN; given++) {
 		memset(req, CANARY, KNOWN);
-		KUNIT_EXPECT_EQ(test, kwarp_udata_request(request(test, given, 7), req, KNOWN), 0);
+		KUNIT_EXPECT_EQ(test, kwarp_udata_request(new_request(test, given, 7), req, KNOWN),
+				0);
 		expect_octets(test, req, 0, given, 7);
 		expect_octets(test, req, given, KNOWN, 0);
 	}

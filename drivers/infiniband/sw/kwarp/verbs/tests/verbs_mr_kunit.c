@@ -50,7 +50,7 @@ static const struct mr_case {
 
 KUNIT_ARRAY_PARAM_DESC(mr, mrs, desc);
 
-static struct ib_mr *reg(u64 length, u64 iova, int access, struct ib_udata *udata)
+static struct ib_mr *reg_user_mr(u64 length, u64 iova, int access, struct ib_udata *udata)
 {
 	return kwarp_reg_user_mr(&vt->pd, START, length, iova, access, udata);
 }
@@ -58,8 +58,8 @@ static struct ib_mr *reg(u64 length, u64 iova, int access, struct ib_udata *udat
 static void test_mr(struct kunit *test)
 {
 	const struct mr_case *c = test->param_value;
-	struct ib_mr *mr = reg(c->length ?: 4096, c->iova ?: START, c->access,
-			       vt_udata(test, 8, 8));
+	struct ib_mr *mr = reg_user_mr(c->length ?: 4096, c->iova ?: START, c->access,
+				       vt_udata(test, 8, 8));
 
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(mr), c->ret);
 	if (IS_ERR(mr))
@@ -75,7 +75,7 @@ static void test_mr(struct kunit *test)
 
 static void test_mr_empty(struct kunit *test)
 {
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(0, START, LOCAL, NULL)), -EINVAL);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(0, START, LOCAL, NULL)), -EINVAL);
 }
 
 /* Memory is pinned as long as there is a region for it. */
@@ -85,13 +85,13 @@ static void test_mr_fault(struct kunit *test)
 
 	vt->fault = FAULT_UMEM;
 	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EFAULT);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(4096, START, LOCAL, udata)), -EFAULT);
 	vt->fault = FAULT_MR;
 	vt->nth = 1;
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(4096, START, LOCAL, udata)), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, vt->umems, 0);
 	vt_unknown(test, 63);
-	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg(4096, START, LOCAL, udata)), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(4096, START, LOCAL, udata)), -EOPNOTSUPP);
 }
 
 /* --------------------------------------------------------------------- dma-buf */

@@ -137,7 +137,7 @@ static void test_cq_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-static int resize(struct kunit *test, struct kwarp_cq *cq, int cqe)
+static int resize_cq(struct kunit *test, struct kwarp_cq *cq, int cqe)
 {
 	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
 
@@ -152,7 +152,7 @@ static void test_resize(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
 	vt_get_answer(test, &before, sizeof(before));
-	KUNIT_EXPECT_EQ(test, resize(test, cq, 100), 0);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 100), 0);
 	vt_get_answer(test, &after, sizeof(after));
 	KUNIT_EXPECT_EQ(test, after.size, 128);
 	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 128);
@@ -173,20 +173,20 @@ static void test_resize_refused(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
 	vt_get_answer(test, &resp, sizeof(resp));
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
-		KUNIT_EXPECT_EQ_MSG(test, resize(test, cq, wrong[i]), -EINVAL, "%d", wrong[i]);
+		KUNIT_EXPECT_EQ_MSG(test, resize_cq(test, cq, wrong[i]), -EINVAL, "%d", wrong[i]);
 	/* Three completions have not been polled: two places are too few. */
 	cq->prod = 3;
-	KUNIT_EXPECT_EQ(test, resize(test, cq, 2), -EINVAL);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 2), -EINVAL);
 	for (i = 0; i < ARRAY_SIZE(ring_faults); i++) {
 		set_fault(&ring_faults[i]);
-		KUNIT_EXPECT_EQ_MSG(test, resize(test, cq, 16), ring_faults[i].ret, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, resize_cq(test, cq, 16), ring_faults[i].ret, "%s",
 				    ring_faults[i].desc);
 	}
 	vt->fault = FAULT_NONE;
 	KUNIT_EXPECT_EQ(test, vt->rings, 1);
 	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 8);
 	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
-	KUNIT_EXPECT_EQ(test, resize(test, cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 4), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
@@ -223,7 +223,7 @@ static void test_cq_payer(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
 	KUNIT_EXPECT_EQ(test, vt->paid, 1);
-	KUNIT_EXPECT_EQ(test, resize(test, cq, 16), 0);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 16), 0);
 	KUNIT_EXPECT_EQ(test, vt->paid, 2);
 	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
@@ -506,7 +506,7 @@ static const struct speed_case {
 
 KUNIT_ARRAY_PARAM_DESC(speed, speeds, desc);
 
-static u32 mbits(const struct ib_port_attr *attr)
+static u32 port_mbits(const struct ib_port_attr *attr)
 {
 	static const u32 lane[] = {
 		[IB_SPEED_SDR] = 2500, [IB_SPEED_DDR] = 5000, [IB_SPEED_QDR] = 10000,
@@ -565,7 +565,7 @@ static void test_port(struct kunit *test)
 	vt->kdev->speed = c->mbits;
 	vt->netdev->mtu = 9000;
 	KUNIT_EXPECT_EQ(test, kwarp_query_port(ibdev, 1, &attr), 0);
-	KUNIT_EXPECT_EQ(test, mbits(&attr), c->least);
+	KUNIT_EXPECT_EQ(test, port_mbits(&attr), c->least);
 	KUNIT_EXPECT_EQ(test, attr.active_mtu, IB_MTU_4096);
 	KUNIT_EXPECT_EQ(test, attr.gid_tbl_len, 2);
 	KUNIT_EXPECT_EQ(test, attr.max_msg_sz, U32_MAX);

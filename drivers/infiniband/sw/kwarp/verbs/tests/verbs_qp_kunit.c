@@ -48,7 +48,7 @@ static int create_user(struct kunit *test, struct ib_qp_init_attr *attr)
 			       vt_udata(test, 0, sizeof(struct kwarp_create_qp_resp)));
 }
 
-static void make(struct kunit *test)
+static void make_qp(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr();
 
@@ -57,7 +57,7 @@ static void make(struct kunit *test)
 	qp->ibqp.qp_type = attr.qp_type;
 }
 
-static void destroy(struct kunit *test)
+static void destroy_qp(struct kunit *test)
 {
 	vt->log[0] = 0;
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
@@ -136,7 +136,7 @@ static void test_create(struct kunit *test)
 	if (ret)
 		return;
 	expect_granted(test, &c->cap, &attr.cap);
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* What user space is told is what it gets, and it can map its rings, each whole. */
@@ -170,7 +170,7 @@ static void test_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_qp(&qp->ibqp, &now, 0, &init), 0);
 	KUNIT_EXPECT_MEMEQ(test, &now.cap, &attr.cap, sizeof(now.cap));
 	KUNIT_EXPECT_MEMEQ(test, &init.cap, &attr.cap, sizeof(init.cap));
-	destroy(test);
+	destroy_qp(test);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, len), -EINVAL);
 }
 
@@ -197,7 +197,7 @@ static void test_owner(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, vt->parts.recv_cq, vt->rcq);
 	KUNIT_EXPECT_PTR_EQ(test, vt->parts.rq, &qp->rq);
 	KUNIT_EXPECT_NULL(test, vt->parts.shared_mem);
-	destroy(test);
+	destroy_qp(test);
 	KUNIT_EXPECT_EQ(test, refcount_read(&task_tgid(current)->count), holders);
 }
 
@@ -215,7 +215,7 @@ static void test_kernel(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_post_recv(&qp->ibqp, &wr, &bad), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_post_send(&qp->ibqp, NULL, &bad_send), 0);
 	vt_expect_log(test, "recv-kick kick");
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* A process pays for its rings from the first octet on, and for nobody else's. */
@@ -228,7 +228,7 @@ static void test_payer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt->paid, 1);
 	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
 	vt->log[0] = 0;
-	destroy(test);
+	destroy_qp(test);
 	memset(qp, 0, sizeof(*qp));
 	qp->ibqp.device = &vt->kdev->ibdev;
 	qp->ibqp.pd = &vt->pd;
@@ -257,7 +257,7 @@ static void test_srq(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, vt->parts.shared_mem, &srq->mem);
 	KUNIT_EXPECT_PTR_EQ(test, vt->parts.rq, &srq->rq);
 	KUNIT_EXPECT_EQ(test, kwarp_post_recv(&qp->ibqp, NULL, &bad), -EINVAL);
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* 5042-6.4.1-1: one too many is refused, and not counted. */
@@ -271,7 +271,7 @@ static void test_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_qp, KWARP_MAX_QP - 1);
 	KUNIT_EXPECT_EQ(test, create_user(test, &attr), 0);
 	vt->log[0] = 0;
-	destroy(test);
+	destroy_qp(test);
 	atomic_set(&vt->kdev->num_qp, 0);
 }
 
@@ -306,7 +306,7 @@ static void test_fault(struct kunit *test)
 /* The connection that holds it gives it up, however often that takes. */
 static void test_destroy(struct kunit *test)
 {
-	make(test);
+	make_qp(test);
 	vt->users = 2;
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
 	vt_expect_log(test, "retire unwire");
@@ -381,11 +381,11 @@ static void test_modify(struct kunit *test)
 	const struct modify_case *c = test->param_value;
 	struct ib_qp_attr attr = c->attr;
 
-	make(test);
+	make_qp(test);
 	vt->state = c->state;
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, c->mask, NULL), c->ret);
 	vt_expect_log(test, c->log);
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* What is refused changes nothing, what is noted is there. */
@@ -396,7 +396,7 @@ static void test_modify_noted(struct kunit *test)
 	int mask = IB_QP_MAX_QP_RD_ATOMIC | IB_QP_MAX_DEST_RD_ATOMIC;
 	struct ib_qp_init_attr init = { };
 
-	make(test);
+	make_qp(test);
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, mask | IB_QP_STATE, NULL), 0);
 	attr.max_rd_atomic = 7;
 	attr.max_dest_rd_atomic = KWARP_MAX_IRD + 1;
@@ -415,7 +415,7 @@ static void test_modify_noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, NULL), 0);
 	kwarp_query_qp(&qp->ibqp, &now, 0, &init);
 	KUNIT_EXPECT_EQ(test, now.qp_state, IB_QPS_INIT);
-	destroy(test);
+	destroy_qp(test);
 }
 
 static void test_modify_request(struct kunit *test)
@@ -423,7 +423,7 @@ static void test_modify_request(struct kunit *test)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	struct ib_udata *udata;
 
-	make(test);
+	make_qp(test);
 	vt->state = RTS;
 	udata = vt_udata(test, 16, 0);
 	vt_unknown(test, 15);
@@ -432,7 +432,7 @@ static void test_modify_request(struct kunit *test)
 	udata = vt_udata(test, 16, 8);
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, udata), 0);
 	vt_expect_log(test, "abort run");
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* What iw_cm has is no queue pair of ours, and goes where it comes from. */
@@ -471,7 +471,7 @@ static void test_query(struct kunit *test)
 	struct ib_qp_init_attr init = { };
 	struct ib_qp_attr attr;
 
-	make(test);
+	make_qp(test);
 	qp->ibqp.send_cq = &vt->scq->ibcq;
 	qp->ibqp.recv_cq = &vt->rcq->ibcq;
 	vt->netdev->mtu = 1500;
@@ -487,7 +487,7 @@ static void test_query(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, init.sq_sig_type, IB_SIGNAL_REQ_WR);
 	KUNIT_EXPECT_PTR_EQ(test, init.send_cq, &vt->scq->ibcq);
 	KUNIT_EXPECT_PTR_EQ(test, init.recv_cq, &vt->rcq->ibcq);
-	destroy(test);
+	destroy_qp(test);
 }
 
 /* ----------------------------------------------------------------------- post */
@@ -498,13 +498,13 @@ static void test_post_user(struct kunit *test)
 	const struct ib_send_wr send = { .wr_id = 1 }, *bad_send = NULL;
 	const struct ib_recv_wr recv = { .wr_id = 2 }, *bad_recv = NULL;
 
-	make(test);
+	make_qp(test);
 	KUNIT_EXPECT_EQ(test, kwarp_post_send(&qp->ibqp, &send, &bad_send), -EOPNOTSUPP);
 	KUNIT_EXPECT_PTR_EQ(test, bad_send, &send);
 	KUNIT_EXPECT_EQ(test, kwarp_post_recv(&qp->ibqp, &recv, &bad_recv), -EOPNOTSUPP);
 	KUNIT_EXPECT_PTR_EQ(test, bad_recv, &recv);
 	vt_expect_log(test, "");
-	destroy(test);
+	destroy_qp(test);
 }
 
 static struct kunit_case verbs_qp_cases[] = {
