@@ -39,7 +39,10 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	return ret;
 }
 
-/* Work may be put there: a program's only where it may run itself when it asks for it. */
+/*
+ * May work for a CQ be queued on this processor?  Not on an isolated one; for a program only on a
+ * processor on which the calling thread may run.
+ */
 static bool cpu_may_be_home(int cpu, bool user)
 {
 	return housekeeping_test_cpu(cpu, HK_TYPE_DOMAIN) &&
@@ -47,8 +50,10 @@ static bool cpu_may_be_home(int cpu, bool user)
 }
 
 /*
- * The processor that a completion vector stands for: of those that there can be, the one of that
- * number.  Programs that do not choose say 0, and have none.
+ * The processor of a completion vector: vector n is the n-th possible processor, from 0 on.
+ *
+ * Return: its number; -1: no processor in particular.  Vector 0 of a program means -1, because
+ * programs that choose no vector pass 0.
  */
 static int home_of_vector(u32 vector, bool user)
 {
@@ -137,15 +142,15 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 	ret = kwarp_cq_replace(cq, ring);
 	if (!ret) {
 		swap(cq->map, map);
-		/* kwarp_cq_polls() */
+		/* kwarp_cq_polls() may still read the header of the old ring, under RCU. */
 		synchronize_rcu();
 	}
-	/* The ring that is not in use, old or new, goes with its mapping. */
+	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */
 	kwarp_ring_release_map(ring, map);
 	return ret;
 }
 
-/* User space only: the RDMA core offers it to nobody else. */
+/* User space only: the RDMA core offers this verb to programs only. */
 int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);
@@ -160,7 +165,7 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
 	if (ret)
 		return ret;
-	/* The core holds the CQ for reading only: two threads may get here. */
+	/* The core holds only a read lock on the CQ, so two threads may get here. */
 	mutex_lock(&cq->resize);
 	ret = replace_cq_ring(cq, &ring, udata);
 	if (!ret)

@@ -14,15 +14,19 @@
 #include "verbs.h"
 
 #define VENDOR_ID	0x6b77	/* "kw"; no PCI vendor */
-#define HW_VER		1	/* there is no hardware that could change */
+#define HW_VER		1	/* constant: there is no hardware */
 
 /*
- * iWARP's GID, and another one: programs that take a GID which ends in eight zero octets for an
- * unused one, such as rdma-core's own tests, leave the first one out, and so the device.
+ * The first GID is iWARP's, which ends in zero octets.  Some programs, such as rdma-core's own
+ * tests, take a GID whose last eight octets are zero for unused, and would find no GID at all: the
+ * second GID is for them.
  */
 #define GIDS		2
 
-/* There is no firmware but this module: its version, as libibverbs takes it apart. */
+/*
+ * The module's version as the firmware version: 16 bits per number, in the layout from which
+ * kwarp's libibverbs provider prints it.
+ */
 static u64 fw_ver(void)
 {
 	u16 major, minor, patch;
@@ -41,10 +45,10 @@ void kwarp_fw_str(struct ib_device *ibdev, char *str)
  * kwarp_modify_device - ib_device_ops.modify_device
  * @ibdev: device
  * @mask: IB_DEVICE_MODIFY_*
- * @attr: what it says
+ * @attr: new node description
  *
- * What an administrator writes to node_desc in sysfs; the core sees to its end, and to who may.
- * Readers that look meanwhile may see a mixture.
+ * An administrator has written to node_desc in sysfs.  The core has checked the permission and
+ * terminated the string.  A reader at the same time may see a mixture of old and new.
  *
  * Context: process.
  * Return: 0 or -EOPNOTSUPP.
@@ -61,7 +65,7 @@ int kwarp_modify_device(struct ib_device *ibdev, int mask, struct ib_device_modi
 int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 		       struct ib_udata *udata)
 {
-	/* The core itself asks with an empty udata, since 7.2 with none. */
+	/* When the core itself asks, @udata is empty; since Linux 7.2 it is NULL. */
 	int ret = kwarp_udata_none(udata);
 
 	if (ret)
@@ -89,7 +93,10 @@ int kwarp_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_qp_rd_atom = KWARP_MAX_IRD;
 	attr->max_qp_init_rd_atom = KWARP_MAX_ORD;
 	attr->max_res_rd_atom = KWARP_MAX_QP * KWARP_MAX_IRD;
-	/* 7306-D-6.  The peer's may have masks; the verbs of programs have none. */
+	/*
+	 * 7306-D-6.  Masked atomic operations of the peer are carried out (RFC 7306 has masks), but
+	 * consumers cannot post any: the verbs of programs have no masks.
+	 */
 	attr->atomic_cap = READ_ONCE(to_kdev(ibdev)->knobs.rfc7306) ? IB_ATOMIC_HCA :
 								      IB_ATOMIC_NONE;
 	attr->masked_atomic_cap = IB_ATOMIC_NONE;
@@ -109,7 +116,10 @@ static bool has_own_address(const struct net_device *netdev)
 	       (in6_dev && !list_empty(&in6_dev->addr_list));
 }
 
-/* A VLAN, or one in a VLAN, in the same namespace: its connections are the link's (cm_iface.c). */
+/*
+ * Does @upper, a VLAN on the netdev in @priv, have an address?  Connections to an address of a VLAN
+ * in the same namespace go through the link of the netdev below it (cm/cm_iface.c).
+ */
 static int vlan_has_address(struct net_device *upper, struct netdev_nested_priv *priv)
 {
 	const struct net_device *netdev = priv->data;
@@ -132,11 +142,11 @@ static bool has_address(struct net_device *netdev)
 }
 
 /**
- * kwarp_port_state - what the port of a netdev shows
+ * kwarp_port_state - state of the RDMA port on a netdev
  * @netdev: network device
  *
- * A link without an address, on which there is no VLAN with one, is up, and yet nobody can
- * connect: INIT.
+ * The port is INIT if the netdev is up but nobody can connect, because neither the netdev nor a
+ * VLAN on it has an address.
  *
  * Context: any but hard interrupt.
  * Return: IB_PORT_ACTIVE, IB_PORT_INIT or IB_PORT_DOWN.
@@ -148,7 +158,10 @@ enum ib_port_state kwarp_port_state(struct net_device *netdev)
 	return has_address(netdev) ? IB_PORT_ACTIVE : IB_PORT_INIT;
 }
 
-/* The narrowest port that is as fast; what has no speed (lo, tun) is a number of old. */
+/*
+ * Report the narrowest RDMA port that is at least as fast as the netdev.  A netdev without a speed
+ * (lo, tun) is reported as 40 Gb/s.
+ */
 static void fill_speed(struct ib_port_attr *attr, u32 mbits)
 {
 	static const struct {
@@ -208,9 +221,9 @@ int kwarp_port_immutable(struct ib_device *ibdev, u32 port,
 }
 
 /*
- * iWARP's GID is the hardware address, left-aligned.  A device without one (lo, tun,
- * wireguard) gets the node GUID instead: rdma_cm refuses a zero GID.  The second one ends in
- * the node GUID.
+ * The GID of an iWARP port is the hardware address of the netdev, left-aligned.  If the netdev has
+ * no hardware address (lo, tun, wireguard) the node GUID is used: rdma_cm refuses a zero GID.  The
+ * second GID (see GIDS) has the node GUID in its last eight octets.
  */
 int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
@@ -229,7 +242,7 @@ int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *
 /* The newest version that both sides speak; 0 if there is none. */
 static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 {
-	/* A provider that says nothing is of the time of the first version. */
+	/* A provider that sends no versions is an old one, which speaks version 1 only. */
 	u32 low = req->abi_max ? req->abi_min : 1;
 	u32 high = req->abi_max ? req->abi_max : 1;
 
@@ -238,7 +251,7 @@ static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 	return min_t(u32, high, KWARP_ABI_MAX);
 }
 
-/* Bits of kwarp_alloc_ucontext_req.features that mean something here. */
+/* Bits of kwarp_alloc_ucontext_req.features that this module knows. */
 #define FEATURES	KWARP_FEATURE_RFC7306
 
 int kwarp_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
@@ -265,7 +278,10 @@ void kwarp_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
 }
 
-/* Mappings are ordinary memory and may stay until the process unmaps them. */
+/*
+ * Nothing to do: mapped rings are ordinary memory, and may stay mapped after the device has gone,
+ * until the process unmaps them.
+ */
 void kwarp_disassociate_ucontext(struct ib_ucontext *ibuc)
 {
 }

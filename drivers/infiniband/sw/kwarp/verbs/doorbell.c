@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The doorbell: a file of each opened device, through which its program says that it has
- * posted.
+ * The doorbell: a file of each opened device, through which a program tells the kernel that it
+ * has posted requests.
  *
- * The requests are in the ring already, so all there is to say is a number: an ioctl() whose
- * argument is a value, or, for a program with requests left in many send queues, a list of them.
- * The core's commands for posting copy a command, allocate a request and answer, for nobody, and
- * its write() is refused to a process that has changed its credentials.
+ * The requests are in the shared ring already, so the program only has to name the queue pair:
+ * by the value of an ioctl() argument or, for several send queues at once, by a list of queue
+ * pair numbers.  The RDMA core's own commands for posting would copy a command, allocate a
+ * request and write an answer that the program does not need, and the core refuses write() to a
+ * process that has changed its credentials.
  *
- * The file is an object of the core (an FD object of ib_uverbs): the core closes it with the
- * device, and whoever has the file open then is told EIO.
+ * The file is an FD object of ib_uverbs.  When the device goes away the core destroys the object;
+ * the program keeps its file descriptor, and its doorbells then fail with EIO.
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
@@ -32,10 +33,10 @@ static_assert(KWARP_ATTR_DOORBELL_OPEN_FD == 1U << UVERBS_ID_NS_SHIFT);
 
 /**
  * struct kwarp_doorbell - one open doorbell
- * @uobj: the core's object; first
- * @kdev: device; NULL: gone, or closed.  Read under RCU: the core frees devices after a grace
- *	period
- * @ibuc: whose queue pairs it is for; compared, never followed
+ * @uobj: the core's object; first member
+ * @kdev: device; NULL after the device has gone or the file was closed.  Read under RCU: the core
+ *	frees devices after a grace period
+ * @ibuc: context whose queue pairs this doorbell serves; compared, never dereferenced
  */
 struct kwarp_doorbell {
 	struct ib_uobject uobj;
@@ -44,10 +45,11 @@ struct kwarp_doorbell {
 };
 
 /*
- * The queue pair that a program names.  Another context's is none: doorbells of strangers
- * would cost their owner processor time.
+ * Find the queue pair that a program names.  Queue pairs of other contexts are not found:
+ * doorbells from a stranger would cost their owner processor time.
  *
- * Return: a reference; -EIO: the device is gone; -EINVAL: there is none of this number.
+ * Return: the queue pair with a reference; -EIO: the device is gone; -EINVAL: this context has no
+ * queue pair of this number.
  */
 static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsigned long qpn)
 {
@@ -64,8 +66,11 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 	if (!kdev)
 		return ERR_PTR(-EIO);
 	/*
-	 * The context is compared before it may have ended: its memory may be another's by now,
-	 * and so may the queue pair.  Pairs with the store that has made it known by its number.
+	 * The context of this doorbell may have ended meanwhile, and a new context, to which @qp
+	 * belongs, may have got its memory: the pointers would be equal.  So read @kdev again after
+	 * the lookup: destroy_doorbell() clears it before the context is freed.  Pairs with the
+	 * store to kdev->qps in kwarp_qp_publish(): if we have found a queue pair of the new
+	 * context, we also see that @kdev was cleared.
 	 */
 	smp_rmb();
 	if (qp && (qp->ibuc != db->ibuc || !READ_ONCE(db->kdev))) {
@@ -87,7 +92,12 @@ static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 	return 0;
 }
 
-/* One that is not there keeps no other waiting: a program may have destroyed it meanwhile. */
+/*
+ * Ring for each queue pair of a list.  A queue pair that is not found does not stop the loop: the
+ * program may have destroyed it in another thread.
+ *
+ * Return: 0 or the first error.
+ */
 static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *list)
 {
 	struct kwarp_doorbells bells;
@@ -99,7 +109,7 @@ static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *l
 	if (!bells.n || bells.n > ARRAY_SIZE(bells.qpn))
 		return -EINVAL;
 	for (i = 0; i < bells.n; i++) {
-		/* Each may send a lot; the rest is flushed with the program's end. */
+		/* Each doorbell may send a lot.  The rest is flushed when the program ends. */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		one = ring_doorbell(db, bells.qpn[i], kwarp_engine_posted_send);
@@ -108,7 +118,7 @@ static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *l
 	return ret;
 }
 
-/* Context: process; the caller becomes the runner, and sends. */
+/* Context: process.  The requests are sent in this call, by the calling thread. */
 static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	const struct kwarp_doorbell *db = file->private_data;
@@ -126,7 +136,7 @@ static long doorbell_ioctl(struct file *file, unsigned int cmd, unsigned long ar
 }
 
 #ifdef CONFIG_COMPAT
-/* Of a program of 32 bits: a list's address is one, a number is none. */
+/* 32-bit programs: the address of a list is converted, a queue pair number is taken as it is. */
 static long doorbell_compat_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	if (cmd == KWARP_IOC_POSTED_SENDS)
@@ -155,12 +165,15 @@ static int UVERBS_HANDLER(KWARP_METHOD_DOORBELL_OPEN)(struct uverbs_attr_bundle 
 	struct kwarp_doorbell *db = to_doorbell(uobj);
 
 	db->ibuc = uobj->context;
-	/* The core publishes the file later. */
+	/* No locking: the core publishes the file only after this method has returned. */
 	db->kdev = to_kdev(uobj->context->device);
 	return 0;
 }
 
-/* The file is closed, or the device goes.  Who has found a queue pair has a reference. */
+/*
+ * The file was closed, or the device goes away.  An ioctl() that has found a queue pair before may
+ * go on: it holds a reference on the queue pair.
+ */
 static void destroy_doorbell(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
 	WRITE_ONCE(to_doorbell(uobj)->kdev, NULL);

@@ -2,10 +2,10 @@
 /*
  * Rings in user space.
  *
- * The mmap entry owns the ring's memory from kwarp_mmap_insert() on, and goes with the object:
- * mapping takes a reference on it only while it is at work.  A mapping keeps the pages, by
- * references of their own.  They are ordinary memory, so one that outlives its object, or its
- * device, is harmless.
+ * From kwarp_mmap_insert() on the mmap entry owns the memory of the ring, and is removed together
+ * with the object (CQ, QP, SRQ) that uses the ring.  kwarp_mmap() holds a reference on the entry
+ * only while it maps.  A mapping in a process holds references on the pages.  The pages are
+ * ordinary memory, so a mapping that outlives the object or the device is harmless.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -28,11 +28,11 @@ static struct ring_map *to_ring_map(struct rdma_user_mmap_entry *entry)
 }
 
 /**
- * kwarp_mmap_insert - offer memory to a process
- * @ibuc: its context
- * @mem: of kwarp_ring_memory()
- * @len: octets of it
- * @key: result: offset for mmap()
+ * kwarp_mmap_insert - let a process map the memory of a ring
+ * @ibuc: context of the process
+ * @mem: memory from kwarp_ring_memory()
+ * @len: octets of @mem
+ * @key: result: offset that the process has to give to mmap()
  *
  * Return: the entry, which now owns the memory; NULL without memory.
  */
@@ -44,7 +44,7 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 	if (!map)
 		return NULL;
 	map->mem = mem;
-	/* A key that libsiw takes for no key is none of ours. */
+	/* Start behind SIW_INVAL_UOBJ_KEY, a key that libsiw takes for "nothing to map". */
 	if (rdma_user_mmap_entry_insert_range(ibuc, &map->entry, len, FIRST_PAGE, U32_MAX)) {
 		kfree(map);
 		return NULL;
@@ -53,14 +53,17 @@ struct rdma_user_mmap_entry *kwarp_mmap_insert(struct ib_ucontext *ibuc, void *m
 	return &map->entry;
 }
 
-/* Offer a ring, and what is in its tail. */
+/*
+ * Let a process map a ring, and the memory after it (@ring->tail octets, where the receive ring of
+ * a queue pair lies).  Return: as kwarp_mmap_insert().
+ */
 struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
 					     const struct kwarp_ring *ring, u64 *key)
 {
 	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, key);
 }
 
-/* The object that used the ring is gone. */
+/* Free a ring whose object is gone; @map: its mmap entry, or NULL if there is none. */
 void kwarp_ring_release_map(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 {
 	if (map)

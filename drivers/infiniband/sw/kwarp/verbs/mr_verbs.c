@@ -11,12 +11,14 @@
 
 #define MR_ACCESS	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | \
 			 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_MW_BIND)
-/* Hints, which may be given and change nothing. */
+/* Flags that are only hints: accepted, without any effect. */
 #define MR_NO_EFFECT	(IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /*
- * Rights of a region, without what changes nothing.  -EOPNOTSUPP for what does not exist
- * here, -EINVAL for what the verbs forbid; bits that have no meaning the core refuses.
+ * Check the access flags of a region.  The core has refused bits that have no meaning.
+ *
+ * Return: the flags without hints; -EOPNOTSUPP for flags that kwarp does not have; -EINVAL for
+ * combinations that the verbs forbid.
  */
 static int check_access(int access)
 {
@@ -33,7 +35,7 @@ static struct ib_mr *mr_result(struct kwarp_mr *mr)
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-/* The same for one of user space, whose STag can be used from now on. */
+/* The result for a region of user space: its STag is valid from here on. */
 static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
@@ -47,7 +49,7 @@ struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
 }
 
 /**
- * struct mr_range - what of a process a region covers
+ * struct mr_range - memory of a process that a region covers
  * @start: address in the process
  * @length: octets
  * @iova: address by which requests and peers name it
@@ -58,7 +60,7 @@ struct mr_range {
 	u64 iova;
 };
 
-/* Rights of a region of so many octets, or an errno. */
+/* Check length, addresses and access flags.  Return: as check_access(). */
 static int check_range(u64 iova, u64 length, int access)
 {
 	u64 end;
@@ -71,7 +73,7 @@ static int check_range(u64 iova, u64 length, int access)
 	return access;
 }
 
-/* Pin and register. Context: of the process; may sleep. */
+/* Pin memory of the calling process and make a region over it. Context: process, may sleep. */
 static struct kwarp_mr *register_range(struct ib_pd *ibpd, const struct mr_range *range,
 				       int access)
 {
@@ -106,17 +108,18 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
 /**
  * kwarp_reg_user_mr_dmabuf - ib_device_ops.reg_user_mr_dmabuf
  * @ibpd: protection domain
- * @offset: of the first octet in the buffer
+ * @offset: offset in the buffer of the region's first octet
  * @length: octets
- * @iova: address by which requests and peers name it
- * @fd: of the buffer
+ * @iova: address by which requests and peers name the region
+ * @fd: file descriptor of the dma-buf
  * @access: IB_ACCESS_*
  * @attrs: of the verb
  *
- * Since Linux 6.17 there is a DMA handle, too, which is not for a device without PCI.
+ * Since Linux 6.17 the core passes a DMA handle, too.  It makes sense only for PCI devices, so a
+ * call with one is refused.
  *
  * Context: process, may sleep.
- * Return: the region, or an ERR_PTR, which may be one of kwarp_dmabuf_get().
+ * Return: the region, or an ERR_PTR; see also kwarp_dmabuf_get().
  */
 struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 iova,
 				       int fd, int access, KWARP_DMAH_ARG
@@ -141,9 +144,10 @@ struct ib_mr *kwarp_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 }
 
 /*
- * What a region covers already, to be pinned anew because it was pinned for reading only: what the
- * process has there now. That is not possible for another process, such as a child of its owner,
- * which may have other memory there, and not for a dma-buf.
+ * Pin the memory of @old a second time, because it was pinned for reading only and @access needs
+ * writing.  This pins what the process has at these addresses now.  It is refused for a dma-buf,
+ * and for a process other than the one that registered @old, such as a child: that process may
+ * have other memory at these addresses.
  */
 static struct kwarp_mr *repin_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
@@ -158,7 +162,7 @@ static struct kwarp_mr *repin_memory(struct ib_pd *pd, const struct kwarp_mr *ol
 	return register_range(pd, &range, access);
 }
 
-/* A region over the same memory, with other rights, or of another protection domain. */
+/* Make a region over the memory of @old with other rights or in another protection domain. */
 static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_mr *old, int access)
 {
 	access = check_access(access);
@@ -172,21 +176,21 @@ static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_m
 /**
  * kwarp_rereg_user_mr - ib_device_ops.rereg_user_mr
  * @ibmr: region
- * @flags: IB_MR_REREG_*: what of the following changes
+ * @flags: IB_MR_REREG_*: which of the following arguments count
  * @start: address in the process
  * @length: octets
- * @iova: address by which it is named
+ * @iova: address by which requests and peers name the region
  * @access: IB_ACCESS_*
- * @pd: protection domain, the old one if that does not change
+ * @pd: protection domain; the old one if that does not change
  * @udata: of the program
  *
- * The region gets a successor, with an STag of its own, and is of no use any more when that is
- * there: nobody sees half of a change, and a change that fails has changed nothing. If its memory
- * does not change, both have the same pages. The core puts the successor in its place and
- * deregisters it.
+ * A new region with a new STag is made, and then the old STag is made invalid.  So nobody sees half
+ * of a change, and after a failure nothing has changed.  If the memory does not change, both
+ * regions use the same pages.  The core replaces the old region by the new one and deregisters the
+ * old one.
  *
  * Context: process, may sleep.
- * Return: the successor, or an ERR_PTR: -EBUSY if windows are bound to the region.
+ * Return: the new region, or an ERR_PTR: -EBUSY if windows are bound to the old one.
  */
 struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 length,
 				  u64 iova, int access, struct ib_pd *pd,
@@ -205,7 +209,7 @@ struct ib_mr *kwarp_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start, u64 
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
 	if (!kwarp_mr_close(old)) {
-		/* It has not been opened, so no window is bound to it. */
+		/* @mr was never valid, so no window is bound to it and this cannot fail. */
 		WARN_ON_ONCE(kwarp_mr_destroy(to_kdev(pd->device), mr));
 		return ERR_PTR(-EBUSY);
 	}
@@ -237,16 +241,18 @@ static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
 /**
  * kwarp_advise_mr - ib_device_ops.advise_mr
  * @pd: protection domain
- * @advice: which pages are wanted soon
- * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: before it returns
- * @sge: what of which region
+ * @advice: whether the pages will be read or written
+ * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: prefetch before the verb returns
+ * @sge: ranges of regions
  * @n: elements of @sge
  * @attrs: of the verb
  *
- * All pages of a region are there: an advice that makes sense has been followed already.
+ * There is nothing to prefetch, because regions are pinned.  The arguments are checked only.
  *
  * Context: process.
- * Return: 0, -EOPNOTSUPP, -EINVAL, or for an element -ENOENT, -EPERM, -EFAULT.
+ * Return: 0; -EOPNOTSUPP: unknown advice; -EINVAL: unknown flags; for the first bad element
+ * -ENOENT: no valid region of this protection domain, -EPERM: right missing, or -EFAULT: out of
+ * bounds.
  */
 int kwarp_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice, u32 flags,
 		    struct ib_sge *sge, u32 n, struct uverbs_attr_bundle *attrs)
@@ -290,7 +296,10 @@ int kwarp_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return kwarp_mr_destroy(to_kdev(ibmr->device), to_kmr(ibmr));
 }
 
-/* Windows are bound in the order of a send queue, those of type 2 to its stream (2B). */
+/*
+ * Allocate a window.  A work request on a send queue binds it: a window of type 2 to the stream of
+ * that queue (type 2B of the verbs), one of type 1 for all streams of the protection domain.
+ */
 int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 {
 	struct kwarp_mr *mr;
@@ -309,7 +318,7 @@ int kwarp_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	return 0;
 }
 
-/* Bound or not. */
+/* Deallocate a window.  It may be bound: kwarp_mr_destroy() unbinds it. */
 int kwarp_dealloc_mw(struct ib_mw *ibmw)
 {
 	return kwarp_mr_destroy(to_kdev(ibmw->device), to_kmw(ibmw)->mr);

@@ -33,20 +33,20 @@ static int check_qp_init(const struct ib_qp_init_attr *init, bool siw)
 	return 0;
 }
 
-/* A program's, which speaks siw's uABI. */
+/* Is this a queue pair of a program that uses libsiw, and so siw's uABI? */
 static bool is_siw_qp(const struct kwarp_qp *qp)
 {
 	return qp->user && qp->kdev->siw;
 }
 
-/* One piece of memory, and one mapping, for both rings. */
+/* Allocate the rings: one piece of memory, with one mapping, holds the SQ and after it the RQ. */
 static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 {
 	u32 stride = kwarp_sqe_stride(max(cap->max_send_sge, 1U), cap->max_inline_data);
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
-	/* libsiw posts as much, whatever was asked for. */
+	/* libsiw posts up to siw's own limits, whatever it asked for: give it room for that. */
 	if (is_siw_qp(qp)) {
 		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
 		recv_stride = kwarp_rqe_stride(SIW_MAX_SGE);
@@ -126,7 +126,7 @@ static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *in
 	kwarp_engine_wire(&qp->engine, &parts);
 }
 
-/* The device has it, and a program's provider knows it. */
+/* RFC 7306 is in force if the knob is on and, for a program, if its provider knows the feature. */
 static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {
 	return READ_ONCE(kdev->knobs.rfc7306) &&
@@ -189,13 +189,14 @@ out_count:
 /**
  * kwarp_destroy_qp - ib_device_ops.destroy_qp
  * @ibqp: queue pair
- * @udata: of a program
+ * @udata: of a program, or NULL
  *
- * Cannot fail, because callers cannot do with a failure: kernel consumers do not look, and
- * at the end of a process ib_uverbs warns and leaks what refuses to go. So it must not
- * depend on what others do, either: references are held by our own endpoints and work
- * items only, which end in bounded time once the stream is down. iw_cm, which may keep a
- * reference until its id is destroyed, keeps it on something else (cm/cm_qp.c).
+ * This function cannot fail, because its callers cannot handle a failure: kernel consumers ignore
+ * the result, and at the end of a process ib_uverbs warns about an object that is not destroyed,
+ * and leaks it.  So the wait below must not depend on consumers.  References on a queue pair are
+ * held only by kwarp's endpoints and work items, which end in bounded time when the stream is
+ * down.  iw_cm may keep a reference until its id is destroyed: that reference is on a stand-in
+ * (cm/cm_qp.c), not on the queue pair.
  *
  * Context: process; waits for the queue pair's work.
  * Return: 0.
@@ -205,7 +206,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
 	kwarp_qp_retire(qp);
-	/* A connection that is still being set up must not keep us waiting. */
+	/* A connection that is still being set up holds a reference: end it. */
 	do {
 		kwarp_cm_drop_qp(qp);
 	} while (!kwarp_qp_gone(qp));
@@ -217,8 +218,8 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 }
 
 /*
- * The state that verbs show for a state of ours. With iWARP there is nothing that separates RESET
- * from INIT: as every RNIC's, a queue pair without a stream shows INIT.
+ * Translate the state of the stream into the QP state of the verbs.  iWARP makes no difference
+ * between RESET and INIT: a queue pair without a stream shows INIT, as with other RNICs.
  */
 static enum ib_qp_state ib_state(struct kwarp_qp *qp)
 {
@@ -243,7 +244,10 @@ static int modify_to_reset(struct kwarp_qp *qp)
 	return ret;
 }
 
-/* By the verbs it is in RESET when it has been made, and after a reset. */
+/*
+ * Is @state the current state of the queue pair?  RESET is accepted for INIT: the verbs say that a
+ * queue pair is in RESET after its creation and after a reset, and ib_state() shows INIT then.
+ */
 static bool is_current_state(struct kwarp_qp *qp, enum ib_qp_state state)
 {
 	enum ib_qp_state shown = ib_state(qp);
@@ -252,8 +256,8 @@ static bool is_current_state(struct kwarp_qp *qp, enum ib_qp_state state)
 }
 
 /*
- * A program that exchanges numbers of queue pairs by itself, as is usual with InfiniBand,
- * would wait for ever for a stream that nobody sets up.
+ * Refuse RTS while there is no stream.  A program that exchanges queue pair numbers on its own, as
+ * is usual with InfiniBand, would otherwise wait for ever for a stream that nobody sets up.
  */
 static int modify_to_rts(struct kwarp_qp *qp)
 {
@@ -273,9 +277,9 @@ static int end_qp_stream(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /*
- * With iWARP the stream comes from connection management, so INIT and RTR only note what
- * the consumer said, and it is in RTS by itself; SQD and ERR end the stream gracefully or
- * at once.  librdmacm asks for INIT and RTR, with iWARP never for RTS.
+ * With iWARP connection management sets up the stream and moves the queue pair to RTS.  So a
+ * change to INIT or RTR is only recorded, for query_qp; SQD ends the stream gracefully, ERR ends
+ * it at once.  librdmacm asks for INIT and RTR, and with iWARP never for RTS.
  */
 static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 {
@@ -320,7 +324,7 @@ int kwarp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct kwarp_qp *qp = to_kqp(ibqp);
 	int ret;
 
-	/* iw_cm's, which says nothing but SQD and ERR */
+	/* A stand-in of iw_cm (cm/cm_qp.c), which iw_cm moves only to SQD or ERR */
 	if (kwarp_cm_is_stand_in(ibqp))
 		return kwarp_cm_modify_stand_in(ibqp, attr->qp_state == IB_QPS_SQD);
 	ret = kwarp_udata_none(udata);
@@ -366,7 +370,7 @@ int kwarp_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* libsiw's doorbell is the core's command for posting, with nothing to post. */
+/* libsiw rings its doorbell by the core's post_send command with an empty list of requests. */
 static int ring_siw_doorbell(struct kwarp_qp *qp, const struct ib_send_wr *wr)
 {
 	if (!is_siw_qp(qp) || wr)
@@ -378,13 +382,14 @@ static int ring_siw_doorbell(struct kwarp_qp *qp, const struct ib_send_wr *wr)
 /**
  * kwarp_post_send - ib_device_ops.post_send
  * @ibqp: queue pair
- * @wr: chain
+ * @wr: chain of requests
  * @bad: result, on failure: the first request that was not posted
  *
- * For kernel consumers.  A program's requests are in its ring, and its doorbell is doorbell.c's;
- * ib_uverbs offers it this on a link of type kwarp-siw only.
+ * Kernel consumers post their requests here.  Programs write requests into their shared ring and
+ * ring the doorbell of doorbell.c; those that use libsiw (link type kwarp-siw) call this instead of
+ * that doorbell, with an empty chain.
  *
- * Context: any; a program's: process.
+ * Context: any; for libsiw: process.
  * Return: 0, or a negative errno.
  */
 int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,

@@ -2,8 +2,9 @@
 /*
  * Details of objects for the RDMA core (rdma resource show -dd).
  *
- * The core of some kernels asks while the object is being destroyed: what its end frees is looked
- * at only under a lock, and nothing of it once the end has begun.
+ * On some kernels the core may call these functions while the object is being destroyed.  So
+ * memory that the destruction frees is read only under a lock, and no longer when the destruction
+ * has begun.
  */
 #include "verbs.h"
 
@@ -42,7 +43,10 @@ static bool put_tcp(struct sk_buff *msg, const struct kwarp_engine_info *info)
 	       rdma_nl_put_driver_u32(msg, "tcp_unacked", tcp->tcpi_unacked);
 }
 
-/* What TCP and MPA do is for who is in the network namespace, and sees it otherwise, too. */
+/*
+ * Details of TCP and MPA are shown only to callers in the network namespace of the device, who can
+ * see its connections by other means (such as ss), too.
+ */
 static bool sees_connections(const struct kwarp_dev *kdev)
 {
 	return net_eq(current->nsproxy->net_ns, kdev->net);
@@ -135,7 +139,7 @@ static bool put_cm_id(struct sk_buff *msg, const struct kwarp_cm_info *info, boo
 	return info->state ? put_endpoint(msg, info) : put_listener(msg, info);
 }
 
-/* The details are one attribute, whole or not there at all. */
+/* The details are one nested attribute.  If they do not fit, the whole attribute is left out. */
 static int end_details(struct sk_buff *msg, struct nlattr *details, bool no_room)
 {
 	if (no_room) {
@@ -154,7 +158,7 @@ int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp)
 	return details ? end_details(msg, details, put_qp(msg, to_kqp(ibqp))) : -EMSGSIZE;
 }
 
-/* ib_device_ops.fill_res_cq_entry: likewise */
+/* ib_device_ops.fill_res_cq_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -162,7 +166,7 @@ int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq)
 	return details ? end_details(msg, details, put_cq(msg, to_kcq(ibcq))) : -EMSGSIZE;
 }
 
-/* ib_device_ops.fill_res_mr_entry: likewise */
+/* ib_device_ops.fill_res_mr_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
@@ -171,12 +175,15 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 }
 
 /*
- * ib_device_ops.fill_res_cm_id_entry: likewise. An id without a connection has no details, and
- * neither has one whose connection came in through another link.
+ * ib_device_ops.fill_res_cm_id_entry. An id without a connection has no details, and an id whose
+ * connection came in through another link has none either.
+ *
+ * Context: process.
+ * Return: 0, -EMSGSIZE.
  */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
-	/* On the device as long as the core asks; iw_cm's id may go at any time. */
+	/* The core keeps @id and its device during this call; iw_cm's id may go at any time. */
 	struct kwarp_dev *kdev = to_kdev(id->device);
 	struct kwarp_cm_info info;
 	struct nlattr *details;
@@ -197,7 +204,7 @@ static bool put_srq(struct sk_buff *msg, const struct kwarp_srq *srq)
 	       rdma_nl_put_driver_u32(msg, "taken", READ_ONCE(srq->rq.next));
 }
 
-/* ib_device_ops.fill_res_srq_entry: likewise */
+/* ib_device_ops.fill_res_srq_entry. Context: process. Return: 0, -EMSGSIZE. */
 int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);

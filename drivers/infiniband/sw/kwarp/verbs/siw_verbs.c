@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What links of type kwarp-siw answer to libsiw, the provider that every distribution has: the
- * answers of siw's uABI (rdma/siw-abi.h), and attributes of what libsiw can do.
+ * Verbs of links of type kwarp-siw.  Programs use such a link with libsiw, siw's provider, which
+ * distributions ship.  So the answers are those of siw's uABI (rdma/siw-abi.h), and the device
+ * attributes name only what libsiw can do.
  *
- * The rings are queue/siw_ring.c's.  Kernel consumers see no difference but in the attributes.
+ * queue/siw_ring.c has the rings.  For kernel consumers only the device attributes differ from
+ * those of a link of type kwarp.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -16,9 +18,10 @@
 #include "verbs.h"
 
 /*
- * The core asks once, and shows the answer to kernel consumers and programs alike
- * (ibdev->attrs; ibv_query_device() is answered from there).  So it has what all of them have;
- * a kernel consumer that asks for more gets as much as on a link of type kwarp.
+ * The core calls this once and keeps the answer (ibdev->attrs), which kernel consumers read and
+ * which ibv_query_device() returns to programs.  So the answer names only what programs with libsiw
+ * and kernel consumers both have.  A kernel consumer that asks for more gets as much as on a link
+ * of type kwarp.
  */
 int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			   struct ib_udata *udata)
@@ -39,22 +42,26 @@ int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 
 int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata)
 {
-	/* libsiw uses its number of the device for nothing. */
+	/* The device number in the answer stays 0: libsiw does not use it. */
 	struct siw_uresp_alloc_ctx resp = {};
 	int ret = kwarp_udata_no_request(udata);
 
 	if (!ret)
 		ret = kwarp_udata_answer(udata, &resp, sizeof(resp));
 	/*
-	 * The core lets the module go although programs have the device open; those of our own
-	 * provider hold it by their doorbell.
+	 * The core does not keep this module loaded while programs have the device open.  Programs
+	 * with kwarp's own provider keep it loaded by their doorbell file; libsiw opens none, so
+	 * its context takes a reference on the module.
 	 */
 	if (!ret && !try_module_get(THIS_MODULE))
 		ret = -ENODEV;
 	return ret;
 }
 
-/* The device is there until the core has ended the context, and the module as long as it. */
+/*
+ * Dropping the module reference here is safe: the core calls this while the device exists, and the
+ * module cannot be unloaded before the device has gone.
+ */
 void kwarp_siw_dealloc_ucontext(struct ib_ucontext *ibuc)
 {
 	module_put(THIS_MODULE);
@@ -73,9 +80,9 @@ static struct rdma_user_mmap_entry *offer_wq(const struct kwarp_siw_wq *wq,
 }
 
 /**
- * kwarp_siw_release_wq - the queue that used a ring of libsiw's is gone
+ * kwarp_siw_release_wq - free a work queue ring of libsiw whose queue is gone
  * @wq: ring, or NULL
- * @map: its mmap entry, which owns its memory; NULL: there is none
+ * @map: mmap entry of the ring, which owns the memory of the ring; NULL: there is none
  *
  * Context: process.
  */
@@ -90,7 +97,7 @@ void kwarp_siw_release_wq(struct kwarp_siw_wq *wq, struct rdma_user_mmap_entry *
 	kwarp_siw_free_wq(wq);
 }
 
-/* Likewise of a CQ. */
+/* Free the completion ring of libsiw of a CQ that is being destroyed.  Context: process. */
 void kwarp_siw_release_cq(struct kwarp_cq *cq)
 {
 	if (!cq->siw)
@@ -105,14 +112,14 @@ void kwarp_siw_release_cq(struct kwarp_cq *cq)
 }
 
 /**
- * kwarp_siw_give_cq - make the ring of a program's CQ, and say how to map it
- * @cq: queue, whose own ring has a header
- * @entries: wanted
+ * kwarp_siw_give_cq - make the ring of a program's CQ, and tell the program how to map it
+ * @cq: queue; its own ring (cq->ring) has been made, because its header is used
+ * @entries: number of entries wanted
  * @udata: of the program
- * @id: number, for diagnostics
+ * @id: number of the CQ, for diagnostics
  *
  * Context: process, may sleep.
- * Return: 0; or a negative errno, and then kwarp_siw_release_cq() has to follow, too.
+ * Return: 0 or a negative errno; after an error, too, the caller calls kwarp_siw_release_cq().
  */
 int kwarp_siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, u32 id)
 {
@@ -130,7 +137,10 @@ int kwarp_siw_give_cq(struct kwarp_cq *cq, u32 entries, struct ib_udata *udata, 
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
-/* Likewise those of a queue pair; the caller releases both, whatever the result. */
+/*
+ * Make the two rings of a program's queue pair (only the send ring if it uses an SRQ), and tell the
+ * program how to map them.  After an error, too, the caller releases both rings.
+ */
 int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata)
 {
 	struct siw_uresp_create_qp resp = { .qp_id = qp->ibqp.qp_num };
@@ -154,7 +164,10 @@ int kwarp_siw_give_qp(struct kwarp_qp *qp, struct ib_udata *udata)
 	return kwarp_udata_answer(udata, &resp, sizeof(resp));
 }
 
-/* Likewise that of an SRQ. */
+/*
+ * Make the ring of a program's SRQ, and tell the program how to map it.  After an error, too, the
+ * caller releases the ring.
+ */
 int kwarp_siw_give_srq(struct kwarp_srq *srq, struct ib_udata *udata)
 {
 	struct siw_uresp_create_srq resp = {};

@@ -9,7 +9,11 @@
 #include "udata.h"
 #include "verbs.h"
 
-/* Offer a ring to user space, and say how to map it. Return: NULL without memory. */
+/*
+ * Make a ring mappable, and fill @resp with what user space needs to map it.
+ *
+ * Return: the mmap entry; NULL without memory.
+ */
 static struct rdma_user_mmap_entry *offer_srq_ring(const struct kwarp_ring *ring,
 						   struct ib_udata *udata,
 						   struct kwarp_create_srq_resp *resp)
@@ -70,7 +74,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	}
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
-	/* libsiw posts as many elements, whatever was asked for. */
+	/* libsiw posts up to SIW_MAX_SGE elements, whatever it asked for: give it room for that. */
 	ret = kwarp_rq_init(&srq->rq, attr->max_wr,
 			    kwarp_rqe_stride(udata && kdev->siw ? SIW_MAX_SGE : attr->max_sge));
 	if (ret)
@@ -96,7 +100,10 @@ out_count:
 	return ret;
 }
 
-/* The answer is given before anything changes: a program that cannot take it has lost nothing. */
+/*
+ * Replace the ring of an SRQ by @ring, which this function frees on failure.  The answer is
+ * written before anything changes: if user space's buffer is bad, the SRQ is as it was.
+ */
 static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, const u32 *limit,
 			    struct ib_udata *udata, void __user *answer)
 {
@@ -116,12 +123,12 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 		ret = kwarp_rq_replace(&srq->rq, ring, limit);
 	if (!ret)
 		swap(srq->map, map);
-	/* The ring that is not in use, old or new, goes with its mapping. */
+	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */
 	kwarp_ring_release_map(ring, map);
 	return ret;
 }
 
-/* User space only: who posts from the kernel would have to be stopped. */
+/* User space only: a kernel consumer may post at any time, and nothing stops it meanwhile. */
 static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)
 {
@@ -157,12 +164,12 @@ static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
  * kwarp_modify_srq - ib_device_ops.modify_srq
  * @ibsrq: queue
  * @attr: new values
- * @mask: which of them: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
- * @udata: of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else nothing
+ * @mask: which values change: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
+ * @udata: of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else empty
  *
- * Context: process, may sleep. The core holds the queue for reading only: two threads may get
- * here.
- * Return: 0 or a negative errno, and nothing has changed.
+ * Context: process, may sleep. The core holds only a read lock on the SRQ, so two threads may
+ * call this at the same time.
+ * Return: 0, or a negative errno if nothing has changed.
  */
 int kwarp_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
@@ -187,7 +194,7 @@ int kwarp_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 {
 	const struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 
-	/* A resize may be under way. */
+	/* READ_ONCE: kwarp_modify_srq() may run at the same time. */
 	attr->max_wr = READ_ONCE(rq->max_wr);
 	attr->max_sge = rq->max_sge;
 	attr->srq_limit = READ_ONCE(rq->limit);
@@ -209,7 +216,7 @@ int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 {
 	struct kwarp_rq *rq = &to_ksrq(ibsrq)->rq;
 
-	/* A program's receives are in its ring. */
+	/* Programs post to their shared ring, never through this verb. */
 	if (rq->user) {
 		*bad = wr;
 		return -EOPNOTSUPP;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counts for the RDMA core: of the port, and of queue pairs that an administrator asks for
- * (rdma statistic qp bind).
+ * Counts for the RDMA core: those of the port, and those of single queue pairs that an
+ * administrator has bound to a counter (rdma statistic qp bind).
  *
- * The core binds a queue pair by itself (rdma statistic qp set auto) when it gets a port on its way
- * to INIT, as programs do that modify their queue pairs without rdma_cm; with that none gets one.
+ * With "rdma statistic qp set auto" the core binds a queue pair to a counter when ib_modify_qp()
+ * sets its port on the way to INIT.  Only programs that modify their queue pairs themselves do
+ * that; rdma_cm sets no port for iWARP, so no queue pair of rdma_cm is bound automatically.
  */
 #include "verbs.h"
 
@@ -29,9 +30,11 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 }
 
 /*
- * ib_device_ops.counter_alloc_stats: with more room, see left_in() in stats.c.  What is no queue
- * pair's is not shown.  Context: process.
+ * ib_device_ops.counter_alloc_stats: memory for the values of a counter.  There is room for @n more
+ * values than the core knows of: they hold what queue pairs counted that are no longer bound (see
+ * left_in() in stats.c).  Counts that no queue pair has are disabled.
  *
+ * Context: process.
  * Return: NULL without memory.
  */
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
@@ -49,7 +52,11 @@ struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter)
 	return stats;
 }
 
-/* ib_device_ops.counter_bind_qp. Context: process. Return: 0, -EBUSY. */
+/*
+ * ib_device_ops.counter_bind_qp. Context: process.
+ *
+ * Return: 0; -EBUSY: a counter is bound already; -EINVAL: the queue pair is being destroyed.
+ */
 int kwarp_counter_bind_qp(struct rdma_counter *counter, KWARP_COUNTER_QP_ARGS)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
@@ -70,7 +77,7 @@ int kwarp_counter_unbind_qp(KWARP_COUNTER_QP_ARGS)
 	return 0;
 }
 
-/* ib_device_ops.counter_dealloc: it is nothing but the core's object. */
+/* ib_device_ops.counter_dealloc: nothing to free, the core owns all memory of a counter. */
 int kwarp_counter_dealloc(struct rdma_counter *counter)
 {
 	return 0;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What goes between provider and driver inside of a verb, by the RDMA core's rules: a request
- * may be longer than what is known here if the rest is zero, and shorter, which means zero;
- * an answer is cut to the room there is for it, and filled up with zeroes.  So either side may
- * be older than the other.
+ * Driver data that a verb carries between the provider and this driver: a request (provider to
+ * driver) and an answer (driver to provider), by the RDMA core's rules.
  *
- * The core has helpers for this since 7.1; these are the same on every kernel.  A udata of
- * NULL is a kernel consumer's.  Context: process, may sleep.
+ * A request may be longer than the structure that the driver knows if all other octets are zero.
+ * If it is shorter, the missing octets count as zero.  An answer is cut to the length of the
+ * provider's buffer, or filled up with zeroes.  So either side may be older than the other.
+ *
+ * The RDMA core has helpers for this since Linux 7.1; these here work on every kernel.  A kernel
+ * consumer passes NULL as udata.  Context: process, may sleep.
  */
 #ifndef KWARP_VERBS_UDATA_H
 #define KWARP_VERBS_UDATA_H
@@ -16,7 +18,11 @@
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 
-/* Nothing from octet @from of the request on: 0, -EOPNOTSUPP, -EFAULT. */
+/*
+ * Check that all octets of the request from octet @from on are zero.
+ *
+ * Return: 0; -EOPNOTSUPP: one is not; -EFAULT.
+ */
 static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 {
 	int ret;
@@ -30,12 +36,12 @@ static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 }
 
 /**
- * kwarp_udata_request - take what user space wants of the driver
+ * kwarp_udata_request - copy the request of a verb from user space
  * @udata: of the verb, or NULL
  * @req: result; octets that user space does not give are zero
  * @len: octets of @req
  *
- * Return: 0, -EOPNOTSUPP for a request that says more than is known here, -EFAULT.
+ * Return: 0; -EOPNOTSUPP: octets after the first @len ones are not zero; -EFAULT.
  */
 static inline int kwarp_udata_request(struct ib_udata *udata, void *req, size_t len)
 {
@@ -49,7 +55,7 @@ static inline int kwarp_udata_request(struct ib_udata *udata, void *req, size_t 
 	return ret ? ret : kwarp_udata_rest(udata, len);
 }
 
-/* The same for a verb that has no request of the driver's own. */
+/* Check the request of a verb for which the driver has no request structure: all zero. */
 static inline int kwarp_udata_no_request(struct ib_udata *udata)
 {
 	return kwarp_udata_rest(udata, 0);
@@ -76,7 +82,10 @@ static inline int kwarp_udata_answer(struct ib_udata *udata, void *resp, size_t 
 	return clear_user(udata->outbuf + len, room - len) ? -EFAULT : 0;
 }
 
-/* A verb that has neither request nor answer of the driver's own: its first step. */
+/*
+ * First step of a verb for which the driver has neither request nor answer structure: check the
+ * request, and fill the buffer for the answer with zeroes.
+ */
 static inline int kwarp_udata_none(struct ib_udata *udata)
 {
 	int ret = kwarp_udata_no_request(udata);

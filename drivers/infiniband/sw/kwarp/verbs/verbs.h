@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The verbs: argument checks and glue to the RDMA core, nothing else.  All run in
- * process context unless said otherwise; errno as the verbs manual names them.
+ * The verbs: argument checks and calls between the RDMA core and the layers below, nothing else.
+ * All run in process context unless their comment says otherwise.  Errnos are those of the manual
+ * pages of the verbs.
  */
 #ifndef KWARP_VERBS_VERBS_H
 #define KWARP_VERBS_VERBS_H
@@ -22,8 +23,8 @@ struct rdma_user_mmap_entry;
 
 /**
  * struct kwarp_ucontext - one opened device of a process
- * @ibuc: RDMA core's object; first
- * @features: KWARP_FEATURE_* that both sides know; immutable
+ * @ibuc: RDMA core's object; first member
+ * @features: KWARP_FEATURE_* that provider and module both know; immutable
  */
 struct kwarp_ucontext {
 	struct ib_ucontext ibuc;
@@ -41,8 +42,8 @@ struct kwarp_pd {
 
 /**
  * struct kwarp_mw - memory window
- * @ibmw: RDMA core's object; first
- * @mr: what accesses find; outlives this object by a grace period
+ * @ibmw: RDMA core's object; first member
+ * @mr: the window in mem/, which accesses by STag find; freed a grace period after this object
  */
 struct kwarp_mw {
 	struct ib_mw ibmw;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The doorbell as the RDMA core and a program see it: what the driver declares, and what each
- * call gives and does, before and after the device has gone.
+ * The doorbell as the RDMA core and a program see it: what the driver declares to the core, what
+ * each ioctl() returns and which calls it makes, before and after the device has gone.
  */
 #include "fixture.h"
 
 #include <linux/fs.h>
 #include <rdma/uverbs_types.h>
 
-/* Where the core puts the object into what the method is given. */
+/* Index of the attribute through which the core passes the new object to the OPEN method. */
 #define FD_ATTR	uapi_bkey_attr(uapi_key_attr(KWARP_ATTR_DOORBELL_OPEN_FD))
 
-/* The core's: only their addresses matter. */
+/* Stand-ins for symbols of the core: only their addresses matter. */
 const struct uverbs_obj_type_class uverbs_fd_class = { };
 
 int uverbs_uobject_fd_release(struct inode *inode, struct file *file)
@@ -29,7 +29,7 @@ static const struct uverbs_object_def *doorbell_object(void)
 	return kwarp_uapi_defs[0].chain_obj_tree;
 }
 
-/* As the core does it: the object is zeroed, and belongs to the context that asks. */
+/* Open a doorbell as the core does: zeroed object, context of the process, then the OPEN method. */
 static int open_bell(struct kunit *test)
 {
 	struct uverbs_attr_bundle *attrs;
@@ -60,7 +60,10 @@ static int doorbell_init(struct kunit *test)
 	return open_bell(test);
 }
 
-/* As the core calls it: each queue pair that is found is given back, after its use. */
+/*
+ * Make an ioctl() call; expect its result, and the calls that it made (@log): "find" and "put" are
+ * the lookup of the queue pair and the end of its reference.
+ */
 static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg, long ret,
 			const char *log)
 {
@@ -68,12 +71,12 @@ static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg,
 	vt_expect_log(test, log);
 }
 
-/* Whose queue pair a number is. */
+/* Which context the queue pair belongs to. */
 enum whose {
-	OWN,		/* of the context whose doorbell it is */
-	STRANGER,	/* of another process's */
-	KERNEL,		/* a kernel consumer's, which has none */
-	NOBODY,		/* there is none of this number */
+	OWN,		/* the context of the doorbell */
+	STRANGER,	/* the context of another process */
+	KERNEL,		/* no context: the queue pair of a kernel consumer */
+	NOBODY,		/* there is no queue pair of this number */
 };
 
 static void belongs_to(enum whose whose)
@@ -129,11 +132,11 @@ static void test_ring(struct kunit *test)
 
 	belongs_to(c->whose);
 	expect_ring(test, c->cmd, c->arg, c->ret, c->log);
-	/* It has changed nothing. */
+	/* A second call gives the same: the first one has changed nothing. */
 	expect_ring(test, c->cmd, c->arg, c->ret, c->log);
 }
 
-/* The device has gone, or the file was closed: nothing of the device is looked at. */
+/* After the device has gone, an ioctl() does not look for queue pairs (the log is empty). */
 static void test_gone(struct kunit *test)
 {
 	belongs_to(OWN);
@@ -151,8 +154,8 @@ static void close_bell(void)
 }
 
 /*
- * The context ends while its doorbell rings: what has its address now may be another one, so
- * the address says nothing any more.
+ * The context ends while an ioctl() on its doorbell runs: a new context may have the same address,
+ * so a queue pair with that address in @ibuc must be refused.
  */
 static void test_ends_meanwhile(struct kunit *test)
 {
@@ -162,7 +165,7 @@ static void test_ends_meanwhile(struct kunit *test)
 	expect_ring(test, SEND, VT_QPN, -EIO, "");
 }
 
-/* Two doorbells of a context ring for the same queue pairs, and each has an end of its own. */
+/* A context may open two doorbells: both reach its queue pairs, and each is closed separately. */
 static void test_second(struct kunit *test)
 {
 	struct ib_uobject *first = uobj;
@@ -177,7 +180,7 @@ static void test_second(struct kunit *test)
 	expect_ring(test, SEND, VT_QPN, -EIO, "");
 }
 
-/* What the core is told: with another type it would refuse to open it, or not close it. */
+/* The declaration: with another object type the core would not open the file, or not close it. */
 static void test_declared(struct kunit *test)
 {
 	const struct uverbs_method_def *open = (*doorbell_object()->methods)[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The stand-ins, and the world of a case. */
+/* The stand-ins for other layers and for the RDMA core, and set-up and end of a test case. */
 #include "fixture.h"
 
 #include <linux/mman.h>
@@ -18,14 +18,14 @@ static void log_word(const char *word)
 	strlcat(vt->log, word, VT_LOG);
 }
 
-/* What was said since this was called last is @want. */
+/* Expect that the stand-ins have logged the words @want since the last call; clear the log. */
 void vt_expect_log(struct kunit *test, const char *want)
 {
 	KUNIT_EXPECT_STREQ(test, vt->log, want);
 	vt->log[0] = 0;
 }
 
-/* This call is the one that fails. */
+/* Is this call of the stand-in @what the one that has to fail (the vt->nth call)? */
 static bool is_fault(enum vt_fault what)
 {
 	return vt->fault == what && !--vt->nth;
@@ -33,7 +33,7 @@ static bool is_fault(enum vt_fault what)
 
 /* --------------------------------------------------------------------- memory */
 
-/* What came of making one. */
+/* Count a ring that was made (@ret 0), as paid for by a process (@user) or not.  Returns @ret. */
 static int note_ring(int ret, bool user)
 {
 	if (ret)
@@ -70,7 +70,7 @@ int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 			 kwarp_rq_init(rq, entries, stride), rq->user);
 }
 
-/* A ring of libsiw's belongs to its mapping, if there is one, when the queue gives it up. */
+/* Count a ring of libsiw; @ring may be NULL. */
 static void *new_siw(void *ring)
 {
 	if (!ring)
@@ -113,7 +113,7 @@ void vt_siw_free_cq(struct kwarp_siw_cq *cq)
 	kwarp_siw_free_cq(cq);
 }
 
-/* Of an mmap entry that is gone. */
+/* vfree() in kwarp_mmap_free(): the memory of a ring whose mmap entry is gone. */
 void vt_vfree(const void *addr)
 {
 	vt->rings -= !!addr;
@@ -145,7 +145,7 @@ int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user
 {
 	if (is_fault(FAULT_MAP) || vt->maps == VT_MAPS)
 		return -ENOMEM;
-	/* libsiw takes the key of this page for none. */
+	/* libsiw takes a key in this page for "nothing to map". */
 	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
 		return -EINVAL;
 	kref_init(&entry->ref);
@@ -176,7 +176,7 @@ void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
 	rdma_user_mmap_entry_put(entry);
 }
 
-/* Of this context, and as long as it is. */
+/* Find the entry for the offset and length of @vma; it has to belong to @ibuc. */
 struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
 						      struct vm_area_struct *vma)
 {
@@ -212,7 +212,7 @@ int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
 	return kwarp_mmap(&uc->ibuc, &vma);
 }
 
-/* The ring can be mapped by its process, whole, and in no other way. */
+/* Expect that only the process itself can map the ring, and only with its exact length. */
 void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 {
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);
@@ -220,7 +220,7 @@ void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len + PAGE_SIZE), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len - PAGE_SIZE), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset + PAGE_SIZE, len), -EINVAL);
-	/* 5042-3-1: what is another process's is not there. */
+	/* 5042-3-1: another process cannot map it. */
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->other, offset, len), -EINVAL);
 	KUNIT_EXPECT_NULL(test, vt->mapped);
 }
@@ -236,7 +236,7 @@ static struct kwarp_mr *new_mr(u32 stag)
 	return &vt->mr;
 }
 
-/* As the real ones: the core is told of the range, too. */
+/* Set the range of the region, and as the real functions do the range in the core's object. */
 static void set_range(u64 iova, u64 length)
 {
 	vt->mr.va = iova;
@@ -253,7 +253,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return new_mr(VT_STAG);
 }
 
-/* The old region has memory that is vt->old_umem, or a dma-buf. */
+/* Stand-in: the memory of @old is vt->old_umem or, if that is NULL, a dma-buf. */
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
 {
@@ -324,7 +324,7 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 	return mr;
 }
 
-/* There is one, and those that have it give it back. */
+/* Stand-in: VT_STAG is the only STag with a region; a lookup takes a reference on it. */
 struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
 	if (stag != VT_STAG)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A device, a process with some memory, and what stands in for the layers below the verbs and
- * for the RDMA core. Whatever a case does: at its end no ring, no mapping and no number is
- * left, and nothing is counted.
+ * What each test case has: a device, a process with some memory, and stand-ins for the layers below
+ * the verbs and for the RDMA core. vt_exit() expects at the end of each case that no ring, mmap
+ * entry, region or queue pair number is left, and that all counters are back at 0.
  */
 #ifndef KWARP_VERBS_TESTS_FIXTURE_H
 #define KWARP_VERBS_TESTS_FIXTURE_H
@@ -23,68 +23,68 @@
 #define VT_STAG	0x123456ab
 #define VT_LOG	120
 
-/* What stands in for something that can fail, and does with its @n-th call. */
+/* Stand-ins that can be made to fail: see vt.fault and vt.nth. */
 enum vt_fault {
 	FAULT_NONE,
 	FAULT_RING,		/* no memory for a ring */
-	FAULT_SIW,		/* nor for one of libsiw's */
+	FAULT_SIW,		/* no memory for a ring of libsiw */
 	FAULT_RESERVE,		/* no number for a queue pair */
 	FAULT_MAP,		/* no memory for an mmap entry */
 	FAULT_UMEM,		/* memory cannot be pinned */
 	FAULT_MR,		/* no memory for a region */
-	FAULT_ANSWER,		/* user space's buffer for the answer is no memory */
+	FAULT_ANSWER,		/* user space's buffer for the answer cannot be written to */
 };
 
 /**
- * struct vt - the world of a case
+ * struct vt - state of a test case and of the stand-ins
  * @kdev: device
- * @netdev: its network device
+ * @netdev: network device of @kdev
  * @pd: protection domain
- * @uc: context of a process
- * @other: of another one
- * @attrs: of a verb that the process calls
- * @page: memory of the process; requests are at its begin
- * @answer: where its answers go, in the same page
- * @scq: completion queue, of a kernel consumer
- * @rcq: likewise
- * @map: mmap entries; an offset is never given out twice
- * @maps: used so far
- * @rings: rings there are
- * @siw_rings: of them, libsiw's that their queue has not given up
- * @paid: rings made so far that a process pays for
- * @unpaid: those that nobody does
- * @mapped: what was mapped last
- * @fault: what fails
- * @nth: with which of its calls, from 1 on
- * @log: what the stand-ins of queue pairs were told
- * @parts: what its engine was wired to
- * @wired: that engine
- * @state: of each queue pair
- * @event: what an event gives
- * @reserved: numbers in use
- * @counted: queue pairs that are counted for
- * @found: the queue pair of number VT_QPN, for those who look it up, or NULL
- * @on_find: called when it has been looked up, or NULL
- * @users: how often a queue pair is not gone yet
- * @drops: how often connection management was asked to give one up
- * @dropped: the one that it was asked for last
- * @mr: every region
- * @umem: every pinned memory
- * @mrs: regions there are
- * @umems: pinned memories there are
- * @umem_access: rights of the last one
- * @umem_start: where in the process the last one is
- * @umem_length: octets of it
+ * @uc: context of the process that calls the verbs
+ * @other: context of another process
+ * @attrs: attributes of the verb that the process calls
+ * @page: memory of the process; requests lie at its beginning
+ * @answer: where answers go, in the same page
+ * @scq: completion queue for sends, of a kernel consumer
+ * @rcq: completion queue for receives, of a kernel consumer
+ * @map: mmap entries; an offset is never used twice
+ * @maps: entries of @map used so far
+ * @rings: number of rings that exist
+ * @siw_rings: number of rings of libsiw that a queue still uses; counted in @rings, too
+ * @paid: rings made so far for whose memory a process pays (memory cgroup)
+ * @unpaid: rings made so far for which no process pays
+ * @mapped: memory that was mapped last
+ * @fault: stand-in that fails, or FAULT_NONE
+ * @nth: which call of @fault fails, from 1 on
+ * @log: words that the stand-ins have logged, one for each call
+ * @parts: arguments of the last kwarp_engine_wire()
+ * @wired: engine of the last kwarp_engine_wire()
+ * @state: stream state that every queue pair shows
+ * @event: result of every event given to a queue pair
+ * @reserved: queue pair numbers in use
+ * @counted: queue pairs whose statistics are registered
+ * @found: queue pair that a lookup of VT_QPN finds, or NULL
+ * @on_find: called at the end of a lookup, or NULL
+ * @users: number of times that kwarp_qp_gone() says "not yet"
+ * @drops: number of calls of kwarp_cm_drop_qp()
+ * @dropped: argument of its last call
+ * @mr: the region that every creation of a region returns
+ * @umem: the object that every pinning of memory returns
+ * @mrs: number of regions that exist
+ * @umems: number of pinned memory objects that exist
+ * @umem_access: access flags of the last pinning
+ * @umem_start: address of the last pinning
+ * @umem_length: octets of the last pinning
  * @busy: windows are bound to every region
- * @closed: the region that was closed last
- * @mem_err: what every access of the process to a region gives
- * @mem_rights: rights that were asked for last
- * @old_umem: pinned memory of the region that gets a successor, or NULL
- * @same: successors over the same memory
- * @mr_gaps: of the fast registration made last
- * @dmabufs: buffers held
- * @dmabuf_fd: of the one asked for last
- * @place: of the region over it
+ * @closed: argument of the last kwarp_mr_close()
+ * @mem_err: result of every access check
+ * @mem_rights: rights asked for in the last access check
+ * @old_umem: pinned memory of the region that is re-registered; NULL: it is over a dma-buf
+ * @same: number of regions made over the memory of another region
+ * @mr_gaps: "gaps" argument of the last fast-register region
+ * @dmabufs: number of dma-bufs held
+ * @dmabuf_fd: file descriptor of the last dma-buf asked for
+ * @place: place of the last region over a dma-buf
  */
 struct vt {
 	struct kwarp_dev *kdev;
@@ -146,9 +146,9 @@ extern struct vt *vt;
 int vt_init(struct kunit *test);
 void vt_exit(struct kunit *test);
 
-/* Calls of the process, with so long a request (zeroes) and room for the answer. */
+/* Driver data of a verb: a request of @inlen zero octets, and room for an answer of @outlen. */
 struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
-/* One octet of the request is not zero. */
+/* Make octet @at of the request non-zero. */
 void vt_unknown(struct kunit *test, size_t at);
 void vt_get_answer(struct kunit *test, void *answer, size_t len);
 
@@ -158,7 +158,7 @@ void vt_expect_map(struct kunit *test, u64 offset, u32 len);
 
 void vt_make_cq(struct kunit *test, struct kwarp_cq **cq, int cqe);
 
-/* Stand-ins, by their names in rename.h. */
+/* The stand-ins to which rename.h redirects calls. */
 struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
 			    int access);
 void vt_umem_release(struct ib_umem *umem);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Included before everything else into the files under test: what they call is one of the
- * stand-ins of fixture.c.
+ * The files under test are compiled with this header in front (see ../Kbuild): their calls to
+ * other layers and to the RDMA core go to the stand-ins of fixture.c.
  */
 #ifndef KWARP_VERBS_TESTS_RENAME_H
 #define KWARP_VERBS_TESTS_RENAME_H
 
-/* What is declared here keeps its name. */
+/* Included before the macros below, so that these headers declare functions by their own names. */
 #include <linux/vmalloc.h>
 #include <rdma/ib_umem.h>
 

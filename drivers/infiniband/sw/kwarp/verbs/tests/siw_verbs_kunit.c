@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What links of type kwarp-siw answer: to programs, rings that can be mapped and hold what libsiw
- * posts, and nothing is left of them if a step of their creation fails; to kernel consumers, whose
- * queues are no others than those on links of type kwarp.
+ * Verbs of links of type kwarp-siw.  Programs get rings that they can map and that hold what libsiw
+ * posts; if a step of a creation fails no ring is left.  Kernel consumers get the same queues as on
+ * links of type kwarp.
  */
 #include "fixture.h"
 
@@ -74,7 +74,7 @@ static int create_qp(struct kunit *test)
 			       vt_udata(test, 0, sizeof(struct siw_uresp_create_qp)));
 }
 
-/* Its SRQ is a kernel consumer's, which has no ring that could be left. */
+/* A queue pair with an SRQ.  The SRQ has no ring of libsiw, so only the QP's rings are counted. */
 static int create_shared_qp(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr(true);
@@ -132,7 +132,7 @@ static const struct step {
 
 KUNIT_ARRAY_PARAM_DESC(step, steps, desc);
 
-/* Whatever fails, nothing is left behind: vt_exit() counts. */
+/* A creation in which one step fails leaves no ring and no object: vt_exit() counts them. */
 static void test_step(struct kunit *test)
 {
 	const struct step *c = test->param_value;
@@ -144,7 +144,7 @@ static void test_step(struct kunit *test)
 	if (c->ret) {
 		KUNIT_EXPECT_EQ(test, vt->rings, rings);
 		KUNIT_EXPECT_EQ(test, vt->siw_rings, 0);
-		/* A program that tries again gets it. */
+		/* A second attempt succeeds. */
 		vt->fault = FAULT_NONE;
 		KUNIT_ASSERT_EQ(test, c->create(test), 0);
 	}
@@ -154,7 +154,7 @@ static void test_step(struct kunit *test)
 
 /* -------------------------------------------------------------------- answers */
 
-/* libsiw takes the size of a ring in entries, and maps them from their key on. */
+/* The answer names the size of a ring in entries; libsiw maps that many from offset @key on. */
 static void expect_ring(struct kunit *test, u64 key, u32 entries, size_t octets, u32 asked)
 {
 	KUNIT_EXPECT_GE(test, entries, asked);
@@ -204,8 +204,8 @@ static void test_qp_answer(struct kunit *test)
 /* -------------------------------------------------- programs and kernel consumers */
 
 /*
- * The core asks once, and gives the same answer to all consumers, libsiw's programs, too: it is
- * what all of them have.
+ * The core asks for the attributes once, and gives the answer to kernel consumers and to programs
+ * with libsiw: so the attributes name only what both have.
  */
 static void test_device(struct kunit *test)
 {
@@ -225,7 +225,7 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_qp, own.max_qp);
 }
 
-/* What the attributes leave out, a kernel consumer has; a program does not. */
+/* A kernel consumer gets more elements than the attributes name; a program does not. */
 static void test_consumers(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr(false);
@@ -255,7 +255,7 @@ static void test_consumers(struct kunit *test)
 	destroy_qp();
 }
 
-/* The core's command for posting is the doorbell, and posts nothing. */
+/* The post_send verb with no request rings the doorbell of libsiw; a request is refused. */
 static void test_post(struct kunit *test)
 {
 	const struct ib_send_wr wr = { .opcode = IB_WR_SEND }, *bad = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests and answers of a verb, by the RDMA core's rules: either side may be older. With
- * real memory of a process, because that is what must not be read or written too far.
+ * Requests and answers of a verb, by the RDMA core's rules: provider and driver may be of different
+ * age. The tests use mapped user memory, so that a read or write beyond a buffer faults.
  */
 #include "fixture.h"
 
@@ -13,7 +13,7 @@
 #define LONG	64
 #define CANARY	0xa5
 
-/* Every octet of the request is @octet up to @given, but for one. */
+/* A request of @given octets, each of which is @octet. */
 static struct ib_udata *new_request(struct kunit *test, size_t given, u8 octet)
 {
 	struct ib_udata *udata = vt_udata(test, given, 0);
@@ -30,7 +30,7 @@ static void expect_octets(struct kunit *test, const u8 *at, size_t from, size_t 
 		KUNIT_EXPECT_EQ_MSG(test, at[from], octet, "octet %zu", from);
 }
 
-/* What is not given is zero, whoever calls. */
+/* Octets that the caller does not give are zero, for programs and kernel consumers (NULL). */
 static void test_short(struct kunit *test)
 {
 	u8 req[KNOWN];
@@ -48,7 +48,7 @@ static void test_short(struct kunit *test)
 	}
 }
 
-/* A request may be longer than what is known if the rest says nothing; each octet counts. */
+/* A request may be longer than what is known if the rest is zero: each octet is checked. */
 static void test_long(struct kunit *test)
 {
 	struct ib_udata *udata;
@@ -65,14 +65,14 @@ static void test_long(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kwarp_udata_no_request(udata), -EOPNOTSUPP);
 		KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), -EOPNOTSUPP);
 	}
-	/* The last one, too, be it the only one. */
+	/* The last octet is checked for every length of the request. */
 	for (at = KNOWN; at < LONG; at++) {
 		udata = vt_udata(test, at + 1, 0);
 		vt_unknown(test, at);
 		KUNIT_EXPECT_EQ_MSG(test, kwarp_udata_request(udata, req, KNOWN), -EOPNOTSUPP,
 				    "%zu octets", at + 1);
 	}
-	/* Behind its end is none of our business. */
+	/* An octet after the end of the request is not looked at. */
 	udata = vt_udata(test, LONG, 0);
 	vt_unknown(test, LONG);
 	KUNIT_EXPECT_EQ(test, kwarp_udata_request(udata, req, KNOWN), 0);
@@ -80,7 +80,7 @@ static void test_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), 0);
 }
 
-/* No memory is there, at all or from the octet on that is looked at last. */
+/* The request is not in mapped memory: not at all, or not from octet KNOWN on. */
 static void test_request_fault(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, KNOWN, 0);
@@ -96,7 +96,7 @@ static void test_request_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_request(udata, req, KNOWN), -EFAULT);
 }
 
-/* The answer is cut to the room for it, or filled up with zeroes, and not an octet more. */
+/* The answer is cut to the room for it, or filled up with zeroes; nothing is written after that. */
 static void test_answer(struct kunit *test)
 {
 	u8 want[KNOWN], got[LONG];
@@ -116,7 +116,7 @@ static void test_answer(struct kunit *test)
 	}
 }
 
-/* A verb without an answer gives one of zeroes, if its request was one to carry out. */
+/* A verb without an answer fills the buffer with zeroes, unless its request is refused. */
 static void test_no_answer(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, LONG, KNOWN);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions and windows: what is refused and with which errno, what is granted, and that whatever
- * fails leaves nothing behind.
+ * Regions and windows: what is refused and with which errno, what is granted, and that a call that
+ * fails leaves no object behind.
  */
 #include "fixture.h"
 
@@ -13,7 +13,7 @@
 #define ATOMIC	IB_ACCESS_REMOTE_ATOMIC
 #define START	0x10000ULL
 
-/* @given: what the region has; of no meaning if it is refused. */
+/* @given: access flags that the region gets; not used if the region is refused. */
 static const struct mr_case {
 	const char *desc;
 	int access;
@@ -29,13 +29,13 @@ static const struct mr_case {
 	{ "windows", LOCAL | IB_ACCESS_MW_BIND, 0, LOCAL | IB_ACCESS_MW_BIND },
 	{ "remote write only", WRITE_R, -EINVAL },
 	{ "remote write and read", WRITE_R | READ_R, -EINVAL },
-	/* Programs ask for it without looking whether there is any. */
+	/* Programs ask for remote atomics without checking whether the device has them. */
 	{ "atomic", LOCAL | ATOMIC, 0, LOCAL | ATOMIC },
 	{ "atomic only", ATOMIC, -EINVAL },
 	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
 	{ "relaxed ordering", LOCAL | IB_ACCESS_RELAXED_ORDERING, 0, LOCAL },
 	{ "optional", LOCAL | IB_ACCESS_OPTIONAL, 0, LOCAL },
-	/* What does not exist here. */
+	/* Access flags that kwarp does not have. */
 	{ "zero based", LOCAL | IB_ZERO_BASED, -EOPNOTSUPP },
 	{ "on demand", LOCAL | IB_ACCESS_ON_DEMAND, -EOPNOTSUPP },
 	{ "flush", LOCAL | IB_ACCESS_FLUSH_GLOBAL, -EOPNOTSUPP },
@@ -43,7 +43,7 @@ static const struct mr_case {
 	{ "most", LOCAL, 0, LOCAL, KWARP_MAX_MR_SIZE },
 	{ "one octet too many", LOCAL, -EINVAL, 0, KWARP_MAX_MR_SIZE + 1 },
 	{ "all ones", LOCAL, -EINVAL, 0, U64_MAX },
-	/* 5040-7.2-5, 5041-7.1-14: its addresses do not wrap. */
+	/* 5040-7.2-5, 5041-7.1-14: the addresses of a region may not wrap. */
 	{ "up to the last address", LOCAL, 0, LOCAL, 1, U64_MAX - 1 },
 	{ "over the last address", LOCAL, -EINVAL, 0, 2, U64_MAX - 1 },
 };
@@ -78,7 +78,7 @@ static void test_mr_empty(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_user_mr(0, START, LOCAL, NULL)), -EINVAL);
 }
 
-/* Memory is pinned as long as there is a region for it. */
+/* If a step of a registration fails, no memory stays pinned. */
 static void test_mr_fault(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 64, 0);
@@ -104,7 +104,7 @@ static struct ib_mr *reg_dmabuf(u64 length, u64 iova, int access)
 	return kwarp_reg_user_mr_dmabuf(&vt->pd, BUF_OFFSET, length, iova, BUF_FD, access, NULL);
 }
 
-/* The same rules as for memory of the process, before the buffer is touched. */
+/* The rules are those for memory of the process, and are checked before the buffer is looked up. */
 static void test_dmabuf(struct kunit *test)
 {
 	const struct mr_case *c = test->param_value;
@@ -125,7 +125,7 @@ static void test_dmabuf(struct kunit *test)
 	vt->dmabufs = 0;
 }
 
-/* The buffer is held as long as there is a region for it. */
+/* If a step of a registration fails, no reference on the buffer stays. */
 static void test_dmabuf_fault(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(reg_dmabuf(0, START, LOCAL)), -EINVAL);
@@ -138,12 +138,12 @@ static void test_dmabuf_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt->dmabufs, 0);
 }
 
-/* --------------------------------------------------------------- another shape */
+/* ------------------------------------------------------------- re-registration */
 
 #define NEW_START	0x50000ULL
 #define NEW_IOVA	0x90000ULL
 
-/* What of the old region is kept. */
+/* @flags: what changes; the other members are what the new region has to have. */
 static const struct rereg_case {
 	const char *desc;
 	int flags;
@@ -160,7 +160,7 @@ static const struct rereg_case {
 
 KUNIT_ARRAY_PARAM_DESC(rereg, reregs, desc);
 
-/* A region of the process, which no stand-in counts. */
+/* The region that is re-registered; the counts of the stand-ins do not include it. */
 static struct kwarp_mr *old_mr(struct kunit *test)
 {
 	struct kwarp_mr *mr = kunit_kzalloc(test, sizeof(*mr), GFP_KERNEL);
@@ -194,10 +194,10 @@ static void test_rereg(struct kunit *test)
 
 	KUNIT_ASSERT_FALSE(test, IS_ERR(mr));
 	KUNIT_EXPECT_PTR_EQ(test, mr, &vt->mr.ibmr);
-	/* The old one is of no use any more, and the core's to destroy. */
+	/* The old region is invalid now; the core destroys it. */
 	KUNIT_EXPECT_PTR_EQ(test, vt->closed, old);
 	KUNIT_EXPECT_TRUE(test, vt->mr.valid);
-	/* Nothing is pinned anew for memory that stays. */
+	/* Memory that does not change is not pinned a second time. */
 	KUNIT_EXPECT_EQ(test, vt->same, !(c->flags & IB_MR_REREG_TRANS));
 	KUNIT_EXPECT_EQ(test, vt->umems, !vt->same);
 	if (vt->umems) {
@@ -213,7 +213,7 @@ static void test_rereg(struct kunit *test)
 	vt->umems = 0;
 }
 
-/* Nothing has changed. */
+/* A re-registration that fails leaves the old region valid, and no new one. */
 static void test_rereg_fails(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);
@@ -226,7 +226,7 @@ static void test_rereg_fails(struct kunit *test)
 	vt->nth = 1;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, vt->umems, 0);
-	/* Windows are bound to it: the successor goes. */
+	/* Windows are bound to the old region: the new region is destroyed again. */
 	vt->busy = true;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, 0, 0)), -EBUSY);
 	KUNIT_EXPECT_EQ(test, vt->mrs, 0);
@@ -235,7 +235,7 @@ static void test_rereg_fails(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, vt->closed);
 }
 
-/* Memory that was pinned for reading only has to be pinned anew, if that is possible. */
+/* Memory that was pinned for reading only is pinned a second time for writing, or refused. */
 static void test_rereg_write(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);
@@ -247,7 +247,7 @@ static void test_rereg_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt->same, 1);
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	/* A child has other memory there. */
+	/* The caller is another process, such as a child, which may have other memory there. */
 	vt->old_umem->owning_mm = (void *)test;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
 	vt->old_umem->owning_mm = current->mm;
@@ -259,7 +259,7 @@ static void test_rereg_write(struct kunit *test)
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->umems = 0;
-	/* A dma-buf that was opened for reading only. */
+	/* The region is over a dma-buf that was opened for reading only. */
 	vt->old_umem = NULL;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
 }
@@ -289,7 +289,7 @@ static const struct advice_case {
 
 KUNIT_ARRAY_PARAM_DESC(advice, advices, desc);
 
-/* All is there already: what remains is to say what makes no sense. */
+/* There is nothing to prefetch: advise_mr only checks its arguments. */
 static void test_advise(struct kunit *test)
 {
 	const struct advice_case *c = test->param_value;

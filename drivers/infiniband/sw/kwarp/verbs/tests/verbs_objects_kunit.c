@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Device, port, context, protection domain, completion queue, shared receive queue: what is
- * refused and with which errno, what is granted, what user space can map, and that whatever fails
- * leaves nothing behind.
+ * refused and with which errno, what is granted, what user space can map, and that a call that
+ * fails leaves no object behind.
  */
 #include <linux/inetdevice.h>
 #include <net/if_inet6.h>
@@ -12,7 +12,7 @@
 #include <linux/etherdevice.h>
 #include <linux/log2.h>
 
-/* One that fails: which, with which of its calls, and what comes of it. */
+/* A fault: the @nth call of the stand-in @fault fails, and the verb has to return @ret. */
 struct fault_case {
 	const char *desc;
 	enum vt_fault fault;
@@ -109,7 +109,7 @@ static void test_cq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_cq, 0);
 }
 
-/* A kernel consumer maps nothing, knows the queue pair of each entry, and cannot resize. */
+/* The CQ of a kernel consumer has no mapping, notes the QP of each entry, and is not resized. */
 static void test_cq_kernel(struct kunit *test)
 {
 	struct ib_udata *udata;
@@ -131,7 +131,7 @@ static void test_cq_request(struct kunit *test)
 	vt_udata(test, 16, sizeof(struct kwarp_create_cq_resp));
 	vt_unknown(test, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), -EOPNOTSUPP);
-	/* Room for less than the answer is no error: who asks is older. */
+	/* Room for less than the whole answer is no error: the provider is older. */
 	vt_udata(test, 16, 8);
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
@@ -144,7 +144,7 @@ static int resize_cq(struct kunit *test, struct kwarp_cq *cq, int cqe)
 	return kwarp_resize_cq(&cq->ibcq, cqe, udata);
 }
 
-/* The new ring takes the old one's place, and its mapping. */
+/* The new ring replaces the old one, which cannot be mapped any more. */
 static void test_resize(struct kunit *test)
 {
 	struct kwarp_create_cq_resp before, after;
@@ -162,7 +162,7 @@ static void test_resize(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
 }
 
-/* What is refused leaves the ring that there was. */
+/* A resize that is refused leaves the old ring in use. */
 static void test_resize_refused(struct kunit *test)
 {
 	static const int wrong[] = { 0, -1, INT_MIN, KWARP_MAX_CQE + 1, INT_MAX };
@@ -174,7 +174,7 @@ static void test_resize_refused(struct kunit *test)
 	vt_get_answer(test, &resp, sizeof(resp));
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
 		KUNIT_EXPECT_EQ_MSG(test, resize_cq(test, cq, wrong[i]), -EINVAL, "%d", wrong[i]);
-	/* Three completions have not been polled: two places are too few. */
+	/* Three completions have not been polled, so two entries are too few. */
 	cq->prod = 3;
 	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 2), -EINVAL);
 	for (i = 0; i < ARRAY_SIZE(ring_faults); i++) {
@@ -204,7 +204,7 @@ static int home_with(struct kunit *test, u32 vector, bool user)
 	return home;
 }
 
-/* A vector is the number of a processor; that of a program that has not chosen is none. */
+/* Vector n stands for processor n; vector 0 of a program stands for no processor. */
 static void test_cq_home(struct kunit *test)
 {
 	const u32 last = num_possible_cpus() - 1;
@@ -216,7 +216,7 @@ static void test_cq_home(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, true), -1);
 }
 
-/* A process pays for its ring and for the next one, a kernel consumer for none. */
+/* A process pays for its ring and for the ring of a resize, a kernel consumer for none. */
 static void test_cq_payer(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);
@@ -318,7 +318,7 @@ static void test_srq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_srq, 0);
 }
 
-/* The limit may be as large as the queue; without a request of the driver's own its size stays. */
+/* The limit may be as large as the queue; the size changes only with a request of the driver. */
 static void test_srq_modify(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -344,7 +344,7 @@ static void test_srq_modify(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* What a resize answers is where its request says: after it, in the tests. */
+/* The request of a resize names the address for the answer: in the tests, after the request. */
 #define ANSWER_AT	64
 
 static int resize_srq(struct kunit *test, struct kwarp_srq *srq, u32 max_wr, bool answer)
@@ -359,7 +359,7 @@ static int resize_srq(struct kunit *test, struct kwarp_srq *srq, u32 max_wr, boo
 	return kwarp_modify_srq(&srq->ibsrq, &attr, IB_SRQ_MAX_WR, udata);
 }
 
-/* The new ring takes the old one's place, and its mapping. */
+/* The new ring replaces the old one, which cannot be mapped any more. */
 static void test_srq_resize(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 3 } };
@@ -384,7 +384,7 @@ static void test_srq_resize(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* What is refused leaves the ring that there was. */
+/* A resize that is refused leaves the old ring in use. */
 static void test_srq_resize_refused(struct kunit *test)
 {
 	static const u32 wrong[] = { 0, KWARP_MAX_SRQ_WR + 1, U32_MAX };
@@ -399,7 +399,7 @@ static void test_srq_resize_refused(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(wrong); i++)
 		KUNIT_EXPECT_EQ_MSG(test, resize_srq(test, srq, wrong[i], true), -EINVAL, "%u",
 				    wrong[i]);
-	/* Three receives are posted. */
+	/* Three receives are posted, so two entries are too few. */
 	srq->rq.ring.hdr->prod = 3;
 	KUNIT_EXPECT_EQ(test, resize_srq(test, srq, 2, true), -EINVAL);
 	for (i = 0; i < 2; i++) {
@@ -418,7 +418,7 @@ static void test_srq_resize_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_srq(&srq->ibsrq, NULL), 0);
 }
 
-/* User space's receives are in its ring, a kernel consumer's come in a chain. */
+/* Programs post to their ring, so the verb refuses them; kernel consumers post a chain. */
 static void test_srq_post(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
@@ -454,7 +454,7 @@ static void test_srq_payer(struct kunit *test)
 
 /* ------------------------------------------------------- device, port, context */
 
-/* What the device says it can is what the other verbs grant. */
+/* The attributes of the device are the limits that the other verbs enforce. */
 static void test_device(struct kunit *test)
 {
 	struct ib_device_attr attr;
@@ -516,7 +516,7 @@ static u32 port_mbits(const struct ib_port_attr *attr)
 	return lane[attr->active_speed] * (attr->active_width == IB_WIDTH_4X ? 4 : 1);
 }
 
-/* What an administrator has written is what `ibv_devinfo` shows. */
+/* The node description can be changed (sysfs node_desc), and nothing else. */
 static void test_node_desc(struct kunit *test)
 {
 	struct ib_device_modify attr = { .node_desc = "the one in the corner" };
@@ -532,7 +532,7 @@ static void test_node_desc(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "the one in the corner");
 }
 
-/* Up, and yet nobody can connect, as long as there is no address, of either kind. */
+/* The port of a netdev without an IPv4 or IPv6 address is INIT, with one it is ACTIVE. */
 static void test_port_address(struct kunit *test)
 {
 	struct in_ifaddr ifa = { };
@@ -583,7 +583,7 @@ static void test_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, immutable.core_cap_flags, RDMA_CORE_PORT_IWARP);
 }
 
-/* The hardware address, left-aligned; rdma_cm refuses a GID of zeroes. */
+/* The GID is the hardware address, or without one the node GUID: rdma_cm refuses a zero GID. */
 static void test_gid(struct kunit *test)
 {
 	static const u8 mac[ETH_ALEN] = { 2, 3, 4, 5, 6, 7 }, zero[16];
@@ -596,7 +596,7 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 0, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw + ETH_ALEN, zero, sizeof(gid) - ETH_ALEN);
-	/* Programs that leave that one out have another one. */
+	/* The second GID, for programs that take the first one for unused (it ends in zeroes). */
 	KUNIT_EXPECT_EQ(test, kwarp_query_gid(ibdev, 1, 1, &gid), 0);
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, mac, ETH_ALEN);
 	KUNIT_EXPECT_EQ(test, gid.global.interface_id, ibdev->node_guid);
@@ -609,13 +609,13 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
 }
 
-/* Which version the two sides agree on; 0: none. */
+/* Versions @low to @high that the provider speaks, and the one agreed on; 0: none. */
 static const struct version_case {
 	const char *desc;
 	u32 low, high;
 	u32 agreed;
 } versions[] = {
-	/* Version 1, which nobody speaks any more. */
+	/* A provider that sends no versions speaks version 1, which the module does not. */
 	{ "nothing said", 0, 0, 0 },
 	{ "the same", KWARP_ABI_MIN, KWARP_ABI_MAX, KWARP_ABI_MAX },
 	{ "newer ones, too", 1, 1000, KWARP_ABI_MAX },
@@ -642,12 +642,12 @@ static void test_context(struct kunit *test)
 	vt_get_answer(test, &resp, sizeof(resp));
 	KUNIT_EXPECT_EQ(test, resp.abi_version, c->agreed);
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
-	/* Of all that it knows, what we know. */
+	/* Of the features that the provider knows, those that the module knows, too. */
 	KUNIT_EXPECT_EQ(test, resp.features, c->agreed ? vt->uc.features : 0);
 	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
 }
 
-/* 7306-1.1-4, 7306-D-6: what the knob says, and for programs what the provider knows, too. */
+/* 7306-1.1-4, 7306-D-6: the knob decides, and for programs whether their provider knows it. */
 static void test_rfc7306(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 24, 24);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Queue pairs as the verbs show them: what is refused and with which errno, what is granted,
- * what user space can map, which call does what to the stream, and that a creation that fails
- * leaves nothing behind.
+ * what user space can map, which stream event each change of state causes, and that a creation
+ * that fails leaves no object behind.
  */
 #include "fixture.h"
 
@@ -41,7 +41,7 @@ static int verbs_qp_init(struct kunit *test)
 	return 0;
 }
 
-/* With room for the whole answer. */
+/* Create the queue pair for a program, with room for the whole answer. */
 static int create_user(struct kunit *test, struct ib_qp_init_attr *attr)
 {
 	return kwarp_create_qp(&qp->ibqp, attr,
@@ -68,7 +68,7 @@ static void destroy_qp(struct kunit *test)
 
 /* --------------------------------------------------------------------- create */
 
-/* One thing that differs from what is granted. */
+/* Capabilities at their limits, and creations in which one thing is wrong. */
 static const struct create_case {
 	const char *desc;
 	struct ib_qp_cap cap;
@@ -109,7 +109,7 @@ static void expect_granted(struct kunit *test, const struct ib_qp_cap *want,
 	KUNIT_EXPECT_GE(test, got->max_send_sge, max(want->max_send_sge, 1U));
 	KUNIT_EXPECT_GE(test, got->max_recv_sge, max(want->max_recv_sge, 1U));
 	KUNIT_EXPECT_GE(test, got->max_inline_data, want->max_inline_data);
-	/* Never more than the device says it has. */
+	/* Never more than the device attributes say. */
 	KUNIT_EXPECT_LE(test, got->max_send_wr, KWARP_MAX_SQ_WR);
 	KUNIT_EXPECT_LE(test, got->max_recv_wr, KWARP_MAX_RQ_WR);
 	KUNIT_EXPECT_LE(test, got->max_inline_data, KWARP_MAX_INLINE);
@@ -139,7 +139,7 @@ static void test_create(struct kunit *test)
 	destroy_qp(test);
 }
 
-/* What user space is told is what it gets, and it can map its rings, each whole. */
+/* The answer to user space describes the rings that were made, and the process can map them. */
 static void test_answer(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr(), init = { };
@@ -174,7 +174,7 @@ static void test_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, len), -EINVAL);
 }
 
-/* 5041-8.2-1: whose it is, and with whose regions it works. */
+/* 5041-8.2-1: owner, context and protection domain of a queue pair, and the creator's pid. */
 static void test_owner(struct kunit *test)
 {
 	unsigned int holders = refcount_read(&task_tgid(current)->count);
@@ -201,7 +201,7 @@ static void test_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&task_tgid(current)->count), holders);
 }
 
-/* A kernel consumer has no mapping, and may post. */
+/* The queue pair of a kernel consumer has no mapping, and the post verbs work. */
 static void test_kernel(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr();
@@ -218,7 +218,7 @@ static void test_kernel(struct kunit *test)
 	destroy_qp(test);
 }
 
-/* A process pays for its rings from the first octet on, and for nobody else's. */
+/* A process pays for the memory of its rings; nobody pays for those of a kernel consumer. */
 static void test_payer(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr();
@@ -239,7 +239,7 @@ static void test_payer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&qp->ibqp, NULL), 0);
 }
 
-/* With an SRQ there is no receive ring, and receives are checked against its domain. */
+/* With an SRQ there is no receive ring; receives are checked against the SRQ's domain. */
 static void test_srq(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr();
@@ -260,7 +260,7 @@ static void test_srq(struct kunit *test)
 	destroy_qp(test);
 }
 
-/* 5042-6.4.1-1: one too many is refused, and not counted. */
+/* 5042-6.4.1-1: a queue pair more than the limit is refused, and not counted. */
 static void test_limit(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr();
@@ -275,7 +275,7 @@ static void test_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_qp, 0);
 }
 
-/* Whatever fails, nothing is left (see vt_exit()), and nobody has found it. */
+/* A creation in which one step fails leaves nothing (see vt_exit()) and publishes no queue pair. */
 static const struct fault_case {
 	const char *desc;
 	enum vt_fault fault;
@@ -303,7 +303,7 @@ static void test_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_qp), 0);
 }
 
-/* The connection that holds it gives it up, however often that takes. */
+/* Destruction asks connection management to drop the QP until the last reference is gone. */
 static void test_destroy(struct kunit *test)
 {
 	make_qp(test);
@@ -333,7 +333,7 @@ static const struct modify_case {
 	{ "RTR", IDLE, IB_QP_STATE, { .qp_state = IB_QPS_RTR }, "" },
 	{ "INIT in RTS", RTS, IB_QP_STATE, { .qp_state = IB_QPS_INIT }, "", -EINVAL },
 	{ "RTR in error", ERROR, IB_QP_STATE, { .qp_state = IB_QPS_RTR }, "", -EINVAL },
-	/* Without a stream nobody would ever set one up. */
+	/* RTS without a stream is refused: with iWARP only rdma_cm sets up a stream. */
 	{ "RTS", IDLE, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "", -EINVAL },
 	{ "RTS in error", ERROR, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "", -EINVAL },
 	{ "RTS in RTS", RTS, IB_QP_STATE, { .qp_state = IB_QPS_RTS }, "" },
@@ -388,7 +388,7 @@ static void test_modify(struct kunit *test)
 	destroy_qp(test);
 }
 
-/* What is refused changes nothing, what is noted is there. */
+/* A modify that is refused changes nothing; values of an accepted one can be queried. */
 static void test_modify_noted(struct kunit *test)
 {
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR, .max_rd_atomic = 5,
@@ -405,7 +405,7 @@ static void test_modify_noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.max_rd_atomic, 5);
 	KUNIT_EXPECT_EQ(test, now.max_dest_rd_atomic, 6);
 	KUNIT_EXPECT_EQ(test, now.qp_state, IB_QPS_RTR);
-	/* A reset that fails leaves the state that is shown. */
+	/* A reset that fails leaves the state that query_qp shows. */
 	attr.qp_state = IB_QPS_RESET;
 	vt->event = -EINVAL;
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&qp->ibqp, &attr, IB_QP_STATE, NULL), -EINVAL);
@@ -435,7 +435,7 @@ static void test_modify_request(struct kunit *test)
 	destroy_qp(test);
 }
 
-/* What iw_cm has is no queue pair of ours, and goes where it comes from. */
+/* iw_cm modifies its stand-in, which is no queue pair: the call goes to connection management. */
 static void test_modify_stand_in(struct kunit *test)
 {
 	struct ib_qp stand_in = { .qp_type = IB_QPT_RESERVED1 };
@@ -492,7 +492,7 @@ static void test_query(struct kunit *test)
 
 /* ----------------------------------------------------------------------- post */
 
-/* User space's requests are in its ring, and its doorbell is another: see doorbell.c. */
+/* Programs post to their rings and use the doorbell file (doorbell.c): the verbs refuse them. */
 static void test_post_user(struct kunit *test)
 {
 	const struct ib_send_wr send = { .wr_id = 1 }, *bad_send = NULL;
