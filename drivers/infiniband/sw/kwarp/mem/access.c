@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * May this access go ahead?  State, key, protection domain, stream, rights and bounds,
- * on every segment (RFC 5041 section 7.1, RFC 5040 section 7.2).
+ * Access checks on every segment: state, key, protection domain, stream, rights and bounds
+ * (RFC 5041 section 7.1, RFC 5040 section 7.2); and the check whether a stream may invalidate an
+ * STag.
  */
 #include "mr.h"
 
@@ -14,12 +15,14 @@
  * @stream: stream of the access
  * @addr: tagged offset, or virtual address
  * @len: octets, may be 0
- * @rights: IB_ACCESS_* that are all needed; 0 for a local read
+ * @rights: IB_ACCESS_* flags that the access needs, all of them; 0 for a local read
  *
- * Wrap is tested before bounds, or it could never be reported (5041-7.1-18).
+ * Wrap is tested before bounds: an address that wraps is out of bounds, too, but has an error code
+ * of its own (5041-7.1-18).
  *
- * Without the lock (see kwarp_mr_begin()) the answer is a first look, at a region that may be
- * registered anew meanwhile; what is copied is checked again under it.
+ * Outside of kwarp_mr_begin() and kwarp_mr_end() the result is only a first look, because the
+ * region may be invalidated and registered again at any time.  Before data is copied the access is
+ * checked again between the two.
  *
  * Context: any; the caller holds a reference on @mr.
  * Return: KWARP_MEM_OK, or the first check that failed.
@@ -36,16 +39,18 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	/* 5041-8.2-1, 5040-7.2-10 */
 	if (mr->pd != stream->pd)
 		return KWARP_MEM_STREAM;
-	/* 5041-8.2-3, -5: a window of type 2 is its stream's; each is for the peer only */
+	/*
+	 * 5041-8.2-3, -5: only its stream may use a window of type 2.  Windows of both types are
+	 * for the peer only, so a local read (no rights) is refused.
+	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
-		/* data_race: a first look, kwarp_mr_begin() looks under the lock */
+		/* data_race: a first look; callers that copy hold the lock */
 		if (!mr->pd_wide && data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;
 		if (!rights)
 			return KWARP_MEM_ACCESS;
 	}
-	/* 5040-8.1.1-5 */
-	/* data_race: a first look, as above */
+	/* 5040-8.1.1-5; data_race: a first look, as above */
 	if ((data_race(mr->access) & rights) != rights)
 		return KWARP_MEM_ACCESS;
 	/* 5041-7.1-18, 5040-7.2-13 */
@@ -56,7 +61,7 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 		return KWARP_MEM_OK;
 	/* data_race: a first look, as above */
 	va = data_race(mr->va);
-	/* data_race: likewise */
+	/* data_race: a first look, as above */
 	length = data_race(mr->length);
 	if (addr < va || addr - va > length || len > length - (addr - va))
 		return KWARP_MEM_BOUNDS;
@@ -68,12 +73,12 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
 			    bool remote)
 {
 	lockdep_assert_held_write(&mr->lock);
-	/* Type 1 is unbound by another bind, in no other way. */
+	/* A window of type 1 cannot be invalidated: only another bind unbinds it. */
 	if (mr->kind == KWARP_MR_WINDOW && (mr->pd_wide || mr->stream != stream))
 		return false;
 	if (!remote)
 		return true;
-	/* 5040-8.1.1-7: not what other streams of the protection domain use */
+	/* 5040-8.1.1-7: a peer may not invalidate a region that another stream registered. */
 	if (mr->kind == KWARP_MR_FAST && mr->owner != READ_ONCE(stream->id))
 		return false;
 	return mr->access & KWARP_REMOTE_ACCESS;
@@ -83,18 +88,20 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
  * kwarp_mr_revoke - invalidate an STag (Local Invalidate, Send with Invalidate)
  * @mr: region found by the STag's index
  * @stag: STag as given
- * @stream: stream that asks for it
- * @remote: the peer asks for it
+ * @stream: stream on which the request was posted or the message came
+ * @remote: true: the peer of @stream asks for it (Send with Invalidate); false: the consumer
  *
  * Only fast-register regions and windows of type 2 can be invalidated: a region of user space is
- * shared by all streams of its protection domain (5040-8.1.1-7).  Of the former only the
- * peer of the stream that registered it can, and the consumer on any stream.  A window can
- * be bound anew when it returns, and its region deregistered.
+ * shared by all streams of its protection domain (5040-8.1.1-7).  The consumer can invalidate a
+ * fast-register region on any stream of the protection domain, a peer only on the stream that
+ * registered it.  A window is unbound: after the return it can be bound again, and its region can
+ * be deregistered.
  *
- * The owner of an STag may invalidate what is invalid already: the peer may have been quicker,
- * or the registration never carried out.  The peer may not (5040-7.2-4).
+ * The consumer may invalidate an STag that is invalid already, because the peer may have
+ * invalidated it before, or the registration may not have been carried out.  For the peer that is
+ * an error (5040-7.2-4).
  *
- * When it returns, no access that was checked before is still copying.
+ * After the return no access that was checked before is still copying.
  *
  * Context: any but hard interrupt; the caller holds a reference.
  * Return: false if the STag cannot be invalidated.

@@ -2,10 +2,10 @@
 /*
  * Atomic operations on a region (RFC 7306 section 5).
  *
- * The operation is a compare-and-exchange of the processor: atomic to those of every stream and
- * of every device of ours (7306-5-1, 7306-5.3-1) and, where the processor has one of 64 bits, to
- * the atomic operations of programs and of the kernel.  It is not to those of other hardware, which
- * is why the device promises IB_ATOMIC_HCA.
+ * The operation is a 64-bit compare-and-exchange of the processor.  It is atomic with respect to
+ * the atomic operations of all streams and all kwarp devices (7306-5-1, 7306-5.3-1) and, if the
+ * processor has such an instruction, to those of programs and of the kernel.  It is not atomic with
+ * respect to other RDMA hardware, so the device promises only IB_ATOMIC_HCA.
  */
 #include "mr.h"
 
@@ -14,10 +14,16 @@
 
 #include "../proto/atomic.h"
 
-/* Threads of a program that change the word all the time cannot hold up a stream for longer. */
+/*
+ * Give up after this many failed compare-and-exchanges: threads of a program that change the word
+ * all the time must not delay a stream for longer.
+ */
 #define MAX_TRIES	4096
 
-/* 7306-5.2.1-6: the address in memory counts, not the tagged offset. */
+/*
+ * The eight octets at @addr of the region; NULL if they are not contiguous and 8-octet aligned.
+ * 7306-5.2.1-6: the address in memory has to be aligned, not the tagged offset.
+ */
 static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 {
 	u32 n;
@@ -28,14 +34,15 @@ static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 
 /**
  * kwarp_mr_atomic - carry out an atomic operation
- * @mr: region; the access to eight octets has been checked, see kwarp_mr_begin()
- * @addr: of them
- * @req: what to do, of a known code
- * @old: result: what was there before; NULL: do nothing, but say whether it could be done
+ * @mr: region; the caller has checked the access to eight octets, see kwarp_mr_begin()
+ * @addr: address of the eight octets
+ * @req: operation, with a known operation code
+ * @old: result: value before the operation; NULL: only check whether it is possible
  *
  * Context: any but hard interrupt.
- * Return: false if they are not eight octets that a processor can change at once, or somebody else
- * was quicker each time; then nothing has been touched (7306-5.1.1-2, -4; 7306-5.1.2-4 to -6).
+ * Return: false if the eight octets are not contiguous and aligned, or if another processor changed
+ * them during each of MAX_TRIES attempts.  Memory is unchanged then (7306-5.1.1-2, -4;
+ * 7306-5.1.2-4 to -6).
  */
 bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_atomic_req *req,
 		     u64 *old)
@@ -50,7 +57,7 @@ bool kwarp_mr_atomic(const struct kwarp_mr *mr, u64 addr, const struct kwarp_ato
 	was = atomic64_read(word);
 	for (tries = 0; tries < MAX_TRIES; tries++) {
 		new = kwarp_atomic_result(req, was);
-		/* What stays is not written: 7306-5.1.2-1. */
+		/* 7306-5.1.2-1: a value that stays the same is not written. */
 		if (new == (u64)was || atomic64_try_cmpxchg(word, &was, new)) {
 			*old = was;
 			return true;

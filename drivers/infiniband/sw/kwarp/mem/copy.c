@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From (region, address) to kernel memory.  INFINIBAND_VIRT_DMA rules out highmem,
- * so every page has an address, and neighbouring pieces that are contiguous in the
- * direct map are moved in one go (huge pages cost one copy).
+ * Translation of an address in a region to kernel memory, and copies.  INFINIBAND_VIRT_DMA rules
+ * out highmem, so every page has a kernel address.  Neighbouring pieces that are contiguous in the
+ * kernel's direct map are copied in one memcpy() (one copy for a huge page).
  */
 #include "mr.h"
 
 #include <linux/string.h>
 
-/* The piece in which octet @pos lies: the last one that does not begin after it. */
+/* Index of the piece in which octet @pos of a region with gaps lies (binary search). */
 static u32 gaps_piece(const struct kwarp_mr *mr, u64 pos)
 {
 	u32 first = 0, end = mr->nchunks, mid;
@@ -74,7 +74,10 @@ void *kwarp_mr_span(const struct kwarp_mr *mr, u64 addr, u32 want, u32 *len)
 	return find_span(mr, addr, want, len);
 }
 
-/* Place @len octets at @addr.  Checked before; reference held; any context. */
+/*
+ * Copy @len octets from @src to address @addr of the region.  The caller has checked the access and
+ * holds a reference.  Context: any.
+ */
 void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 len)
 {
 	while (len) {
@@ -88,7 +91,10 @@ void kwarp_mr_write(const struct kwarp_mr *mr, u64 addr, const void *src, u32 le
 	}
 }
 
-/* Likewise from there to @to. */
+/*
+ * Copy @len octets from address @addr of the region to @to.  The caller has checked the access and
+ * holds a reference.  Context: any.
+ */
 void kwarp_mr_read(const struct kwarp_mr *mr, u64 addr, void *to, u32 len)
 {
 	while (len) {

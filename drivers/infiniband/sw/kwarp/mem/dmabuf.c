@@ -2,16 +2,17 @@
 /*
  * Regions over a dma-buf.
  *
- * There is no device that could attach to the buffer: the processor copies. So the exporter maps
- * it into the kernel (dma_buf_vmap()), and the region lies over that mapping.
+ * kwarp has no hardware that could attach to the buffer: the processor copies the data. So the
+ * exporter maps the buffer into the kernel (dma_buf_vmap()), and the region lies over that mapping.
  *
- * A mapping alone does not keep a buffer where it is: drivers of GPUs pin theirs for those that
- * attach, and move them under a mapping. So only exporters are taken whose memory never moves.
- * That rules out those, too, whose mapping fails, of which the core warns.
+ * A mapping does not keep the memory of a buffer in place: drivers of GPUs pin a buffer only while
+ * a device is attached, and may move a buffer that is only mapped. So kwarp accepts only exporters
+ * whose memory never moves. Other exporters are not even asked to map, because the dma-buf core
+ * warns when that fails.
  *
- * The processor's access begins with the registration and ends with the region, for both
- * directions: between an exporter's device that is not coherent and this region, programs have
- * to synchronize as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
+ * The CPU access (dma_buf_begin_cpu_access()) lasts from the registration to the end of the region,
+ * in both directions. If the exporter's device is not coherent, programs have to synchronize its
+ * accesses with the region as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
  */
 #include <linux/dma-buf.h>
 #include <linux/fs.h>
@@ -25,23 +26,26 @@
 #include "../compat.h"
 #include "mr.h"
 
-/* In this form it is the same for every kernel. */
+/* MODULE_IMPORT_NS() takes a string or a token, depending on the kernel; this works on all. */
 MODULE_INFO(import_ns, "DMA_BUF");
 
-/* kwarp_mr.offset has to hold an offset in a piece. */
+/* log2 of the size of a piece.  kwarp_mr.offset, 32 bits, has to hold an offset in a piece. */
 #define DMABUF_SHIFT	30
 
 /**
- * struct kwarp_dmabuf - what a region holds of a buffer
- * @buf: the buffer, with a reference
- * @map: where the exporter has mapped it
+ * struct kwarp_dmabuf - a buffer that is mapped for a region
+ * @buf: the buffer; a reference is held
+ * @map: kernel mapping of the buffer
  */
 struct kwarp_dmabuf {
 	struct dma_buf *buf;
 	struct iosys_map map;
 };
 
-/* drivers/dma-buf/udmabuf.c, heaps/system_heap.c: their pages are theirs, or pinned, to the end. */
+/*
+ * Exporters whose pages never move: udmabuf (drivers/dma-buf/udmabuf.c) pins them, and the system
+ * heap (heaps/system_heap.c) allocates its own.  Both keep them until the buffer is released.
+ */
 static const char *const unmoving[] = { "udmabuf", "system" };
 
 static bool buffer_never_moves(const struct dma_buf *buf)
@@ -62,9 +66,11 @@ static bool begins_large_folio(struct page *page)
 }
 
 /*
- * The udmabuf of Linux 6.12 maps the first page of a large folio in the place of each of its pages:
- * that would be other memory than the process sees.  So behind a first page has to come the second
- * one, or it may stand for another.  A buffer that ends with a first page is refused for that, too.
+ * Check for a bug of udmabuf in Linux 6.12: where the buffer has any page of a large folio, the
+ * kernel mapping has the first page of that folio, so it is other memory than the process sees.
+ * The check: after the first page of a large folio the mapping has to have the folio's second page.
+ * A buffer that ends with the first page of a folio is refused, too, because its mapping looks the
+ * same with the bug.
  */
 static bool mapping_is_correct(const struct dma_buf *buf, const void *vaddr)
 {
@@ -87,7 +93,7 @@ static bool buffer_is_writable(const struct dma_buf *buf)
 	return buf->file->f_mode & FMODE_WRITE;
 }
 
-/* No octet outside of the buffer, and nothing is written that was opened for reading only. */
+/* The region has to lie in the buffer; write access needs a buffer opened for writing. */
 static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int access)
 {
 	u64 end;
@@ -105,7 +111,7 @@ static bool mapping_is_usable(const struct kwarp_dmabuf *d)
 	return !d->map.is_iomem && mapping_is_correct(d->buf, d->map.vaddr);
 }
 
-/* Before Linux 6.2 udmabuf does not map. */
+/* Map the buffer into the kernel.  Before Linux 6.2 udmabuf has no vmap operation. */
 static int map_buffer(struct kwarp_dmabuf *d)
 {
 	int ret;
@@ -126,15 +132,16 @@ static int map_buffer(struct kwarp_dmabuf *d)
 }
 
 /**
- * kwarp_dmabuf_get - have a buffer mapped
- * @fd: of the calling process
- * @offset: of the first octet that is wanted
+ * kwarp_dmabuf_get - get a dma-buf and map it
+ * @fd: file descriptor of the dma-buf in the calling process
+ * @offset: offset of the first octet that is wanted
  * @length: octets that are wanted
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
- * Return: the buffer, or an ERR_PTR: -EBADF or -EINVAL, it is none or not so long; -EACCES, it is
- * for reading only; -EOPNOTSUPP, of an exporter that is not known, or does not map it; -ENOMEM.
+ * Return: the buffer, or an ERR_PTR. -EBADF: @fd is not open; -EINVAL: @fd is no dma-buf, or the
+ * dma-buf is too short; -EACCES: it was opened for reading only; -EOPNOTSUPP: the exporter is not a
+ * supported one, or its mapping cannot be used; -ENOMEM.
  */
 struct kwarp_dmabuf *kwarp_dmabuf_get(int fd, u64 offset, u64 length, int access)
 {
@@ -161,7 +168,7 @@ out_free:
 	return ERR_PTR(ret);
 }
 
-/* No region lies over it any more. Context: process, may sleep. */
+/* Unmap and release a buffer when its last region is gone. Context: process, may sleep. */
 void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
 {
 	kwarp_dma_buf_vunmap(d->buf, &d->map);
@@ -170,16 +177,16 @@ void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
 	kfree(d);
 }
 
-/* May a region over it be written to? */
+/* May a region over the buffer have write access? */
 bool kwarp_dmabuf_is_writable(const struct kwarp_dmabuf *d)
 {
 	return buffer_is_writable(d->buf);
 }
 
 /**
- * kwarp_dmabuf_pieces - where a part of a buffer lies
+ * kwarp_dmabuf_pieces - fill the pieces of a region over a part of a buffer
  * @d: the buffer
- * @offset: of the first octet
+ * @offset: offset in the buffer of the region's first octet
  * @mr: region with room for kwarp_dmabuf_count() pieces
  */
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr)
@@ -192,7 +199,7 @@ void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_
 		mr->chunk[i] = (u8 *)d->map.vaddr + offset + ((u64)i << DMABUF_SHIFT);
 }
 
-/* Pieces for @length octets, which are not 0. */
+/* Number of pieces for a region of @length octets; @length is not 0. */
 u64 kwarp_dmabuf_count(u64 length)
 {
 	return ((length - 1) >> DMABUF_SHIFT) + 1;

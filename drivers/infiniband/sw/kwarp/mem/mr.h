@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory regions and windows: STags, who may touch what, and moving octets in and out.
+ * Memory regions and windows: STags, access checks, and copies from and to registered memory.
  *
  * An STag is a 24-bit index, chosen at random, and an 8-bit key of the consumer.
- * Lookup is lock-free (RCU); a reference is held only for the duration of one
- * transmit step or one run of the receive path, both bounded, never while waiting
- * for a peer.  So revoking a region (deregister, invalidate) may wait for the
- * references and is final when it returns (RFC 5041 8.3.1 item 6).
+ * Lookup is lock-free (RCU).  A reference is held for one transmit step or one call of the receive
+ * path, both of which are bounded in time, and never while waiting for a peer.  So deregistration
+ * can wait for the references, and invalidation for the region's lock: when either returns, no
+ * access by that STag is under way (RFC 5041 8.3.1 item 6).
  *
- * A window is an STag of its own for a part of a region.  It has the same shape as a
- * region, so that an access through it costs the same: while it is bound its @chunk
- * points into the region's list.  One of type 2 is for the stream that bound it only (RFC 5041
- * 8.2, stream association), one of type 1, as regions are, for all streams of its protection
- * domain.
+ * A window is an STag of its own for a part of a region.  It is a struct kwarp_mr like a region, so
+ * that an access through it costs the same: while it is bound, its @chunk points into the region's
+ * list.  Only the stream that bound a window of type 2 may use it (RFC 5041 8.2, stream
+ * association); a window of type 1 is, like a region, for all streams of its protection domain.
  */
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H
@@ -28,24 +27,24 @@ struct kwarp_dmabuf;
 struct kwarp_backing;
 struct kwarp_atomic_req;
 
-/* What a peer can be allowed to do. */
+/* Access flags that concern peers. */
 #define KWARP_REMOTE_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_ATOMIC)
 
 enum kwarp_mr_kind {
 	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
 	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
-	/* From here on: a stream can invalidate it, so its lock is needed. */
+	/* The following kinds can be invalidated by a stream, so accesses take kwarp_mr.lock. */
 	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
 	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER */
 };
 
 /**
- * struct kwarp_mem_stream - what memory knows of a stream
+ * struct kwarp_mem_stream - a stream, as far as memory access is concerned
  * @pd: protection domain; immutable
- * @id: what no other stream has or had, not even one with the same queue pair; READ_ONCE,
- *	changes when the stream has ended
- * @windows: those bound to it; protected by the binding lock, see window.c
+ * @id: unique number, different for each stream even on the same queue pair; READ_ONCE, a new
+ *	one is set when the stream ends
+ * @windows: windows of type 2 bound to this stream; protected by the binding lock, see window.c
  */
 struct kwarp_mem_stream {
 	struct ib_pd *pd;
@@ -55,13 +54,13 @@ struct kwarp_mem_stream {
 
 /**
  * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
- * @fresh: it has been mapped since the last REG_MR
- * @chunk: as in struct kwarp_mr, @max_chunks entries
- * @nchunks: likewise
- * @shift: likewise
- * @offset: likewise
- * @length: likewise
- * @before: likewise
+ * @fresh: the list has been mapped since the last REG_MR
+ * @chunk: as in struct kwarp_mr, with room for @max_chunks entries
+ * @nchunks: as in struct kwarp_mr
+ * @shift: as in struct kwarp_mr
+ * @offset: as in struct kwarp_mr
+ * @length: as in struct kwarp_mr
+ * @before: as in struct kwarp_mr
  */
 struct kwarp_mr_list {
 	bool fresh;
@@ -77,38 +76,40 @@ struct kwarp_mr_list {
  * struct kwarp_mr - one region or window
  * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
  * @rcu: freed after a grace period, because lookup is lock-free
- * @refs: one for the registration, one for each step that uses the region
+ * @refs: one for the registration, one for each lookup that is in use
  * @idle: completed when @refs is zero
  * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an
  *	access to the end of its copy, for writing to change @valid; any context, bottom
- *	halves off
+ *	halves disabled
  * @kind: immutable
  * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
  * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable
- * @pd_wide: KWARP_MR_WINDOW of type 1; immutable
- * @stream: KWARP_MR_WINDOW of type 2: the one that bound it; else NULL
- * @owner: KWARP_MR_FAST: @id of the stream that registered it, whose peer may invalidate it
+ * @pd_wide: true: KWARP_MR_WINDOW of type 1; immutable
+ * @stream: KWARP_MR_WINDOW of type 2: the stream that bound the window; else NULL
+ * @owner: KWARP_MR_FAST: kwarp_mem_stream.id of the stream that registered the region, whose peer
+ *	may invalidate it
  * @va: first valid address (tagged offset)
  * @length: octets
- * @backing: KWARP_MR_USER: whose pages they are, see region.c; a reference
- * @chunk: kernel addresses of the pieces of 1 << @shift octets; a window's are those of
- *	its region
- * @nchunks: entries in use
- * @max_chunks: entries allocated
+ * @backing: KWARP_MR_USER: owner of the pages, see region.c; a reference is held
+ * @chunk: kernel addresses of the pieces, each 1 << @shift octets long; the chunk of a window
+ *	points into that of its region
+ * @nchunks: entries of @chunk in use
+ * @max_chunks: entries of @chunk allocated
  * @shift: log2 of the size of a piece
- * @offset: of the first octet inside chunk[0]
- * @before: KWARP_MR_FAST with gaps: its pieces are of any size, and so many octets of the region
- *	lie before each; else NULL
- * @next: KWARP_MR_FAST: what becomes of @chunk to @length with the next REG_MR; the
- *	consumer may map while the region is still valid, but not twice at a time
- * @windows: KWARP_MR_USER: number of windows bound to it; the binding lock
- * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; the binding lock
- * @bound: KWARP_MR_WINDOW of type 2: in the stream's list while @parent is set; the binding lock
+ * @offset: offset of the region's first octet in chunk[0]
+ * @before: NULL: all pieces have the same size.  KWARP_MR_FAST with gaps: pieces have any size, and
+ *	before[i] octets of the region lie before piece i
+ * @next: KWARP_MR_FAST: page list that the next REG_MR puts in force.  The consumer may map it
+ *	while the region is still valid, but not twice at a time
+ * @windows: KWARP_MR_USER: number of windows bound to it; protected by the binding lock
+ * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; protected by the binding lock
+ * @bound: KWARP_MR_WINDOW of type 2: node in kwarp_mem_stream.windows while @parent is set;
+ *	protected by the binding lock
  *
- * Everything from @access to @before changes only while @valid is false, and then
- * under @lock.  A region with windows is not destroyed, so a bound window holds no
+ * The binding lock is in window.c.  Everything from @access to @before changes only while @valid is
+ * false, and then under @lock.  A region with windows is not destroyed, so a bound window holds no
  * reference on it.
  */
 struct kwarp_mr {
@@ -116,7 +117,7 @@ struct kwarp_mr {
 	struct rcu_head rcu;
 	refcount_t refs;
 	struct completion idle;
-	rwlock_t lock;			/* use against invalidation */
+	rwlock_t lock;			/* accesses against invalidation */
 	enum kwarp_mr_kind kind;
 	bool pd_wide;
 
@@ -148,7 +149,7 @@ static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)
 	return container_of(ibmr, struct kwarp_mr, ibmr);
 }
 
-/* Outcome of an access check; the caller turns it into a Terminate or WC status. */
+/* Result of an access check; the caller translates it into a Terminate or WC status. */
 enum kwarp_mem_err {
 	KWARP_MEM_OK,
 	KWARP_MEM_STAG,		/* no such STag, wrong key, or invalid */
@@ -159,9 +160,9 @@ enum kwarp_mem_err {
 };
 
 /**
- * struct kwarp_window_range - what a window is to cover
- * @addr: first octet, by the region's addresses
- * @length: octets; 0: nothing from now on, of a window of type 1
+ * struct kwarp_window_range - part of a region that a window shall cover
+ * @addr: address of the first octet in the region
+ * @length: octets; 0: unbind the window (type 1 only)
  * @access: IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, IB_ACCESS_REMOTE_ATOMIC, IB_ZERO_BASED
  */
 struct kwarp_window_range {
@@ -177,16 +178,16 @@ static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
 }
 
 /**
- * kwarp_mr_begin - keep a region from being invalidated
- * @mr: region, referenced by the caller
+ * kwarp_mr_begin - begin an access: keep a region from being invalidated
+ * @mr: region or window, referenced by the caller
  *
- * Between begin and end lie the check of an access and its copy, so that an
- * invalidation is final when it returns (5040-8.1.1-6).  Regions of user space are
- * only revoked by deregistration, which waits for references: for them the lock is
- * taken in the eyes of sparse only.  A bound window keeps its region registered, so
- * within the lock its memory is there.
+ * The caller checks the access and copies between kwarp_mr_begin() and kwarp_mr_end().  So an
+ * invalidation, which takes the lock for writing, is final when it returns (5040-8.1.1-6).
+ * Regions of user space are revoked only by deregistration, which waits for references: they need
+ * no lock, and __acquire() tells sparse only.  A bound window keeps its region registered, so the
+ * memory of a valid window exists while the lock is held.
  *
- * Context: any but hard interrupt; nothing in between may sleep.
+ * Context: any but hard interrupt; the caller may not sleep before kwarp_mr_end().
  */
 static inline void kwarp_mr_begin(struct kwarp_mr *mr)
 	__acquires(&mr->lock)
@@ -207,11 +208,11 @@ static inline void kwarp_mr_end(struct kwarp_mr *mr)
 }
 
 /**
- * kwarp_mr_invalidate - the STag may not be used any more
+ * kwarp_mr_invalidate - make the STag of a region or window invalid
  * @mr: region or window
  *
- * Context: any but hard interrupt; for what has a lock @lock is held for writing, so that no
- * copy is under way when it is released.
+ * Context: any but hard interrupt.  For KWARP_MR_FAST and KWARP_MR_WINDOW the caller holds
+ * @mr->lock for writing, so that no copy is under way when the lock is released.
  */
 static inline void kwarp_mr_invalidate(struct kwarp_mr *mr)
 {
@@ -260,10 +261,10 @@ u64 kwarp_dmabuf_count(u64 length);
 void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_mr *mr);
 
 /**
- * struct kwarp_mr_place - what of a dma-buf a region covers
- * @offset: of its first octet in the buffer
+ * struct kwarp_mr_place - part of a dma-buf that a region covers
+ * @offset: offset in the buffer of the region's first octet
  * @length: octets, not 0
- * @iova: address by which it is named
+ * @iova: address by which requests and peers name the region
  */
 struct kwarp_mr_place {
 	u64 offset;

@@ -13,12 +13,13 @@
 #include "../kwarp.h"
 
 /**
- * struct kwarp_backing - whose pages a region of user space lies over
- * @users: regions: the one it was made for, and successors of it
+ * struct kwarp_backing - owner of the pages of one or more regions of user space
+ * @users: number of regions: the first one, and those re-registered from it
  * @umem: pinned memory of a process, or NULL
- * @dmabuf: a buffer, or NULL
+ * @dmabuf: mapped dma-buf, or NULL
  *
- * A region that is revoked may be in use for a moment still, so it keeps the pages, too.
+ * After a re-registration the old region may still be in use for a moment.  So the old and the new
+ * region each hold a reference, and the last one to go releases the pages.
  */
 struct kwarp_backing {
 	refcount_t users;
@@ -38,13 +39,14 @@ static struct kwarp_backing *backing_new(struct ib_umem *umem, struct kwarp_dmab
 	return b;
 }
 
-/* No region has come of it: the pages stay whose they were. */
+/* Undo backing_new() after an error: the caller of the create function keeps the pages. */
 static void backing_drop(struct kwarp_backing *b)
 {
 	if (b && refcount_dec_and_test(&b->users))
 		kfree(b);
 }
 
+/* A region is gone: release the pages if it was the last one. */
 static void backing_put(struct kwarp_backing *b)
 {
 	if (!b || !refcount_dec_and_test(&b->users))
@@ -56,7 +58,10 @@ static void backing_put(struct kwarp_backing *b)
 	kfree(b);
 }
 
-/* User space's are charged to its memory cgroup; kernel consumers' to nobody in particular. */
+/*
+ * Allocate a region.  The memory of a program's region is charged to the program's memory cgroup;
+ * that of a kernel consumer's region is not charged.
+ */
 static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 			       u32 max_chunks)
 {
@@ -66,7 +71,7 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	if (!mr)
 		return NULL;
 	if (max_chunks) {
-		/* A large one may fail, and that is no news. */
+		/* NOWARN: a program may ask for a list that is too large for the machine. */
 		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), gfp | __GFP_NOWARN);
 		if (!mr->chunk) {
 			kfree(mr);
@@ -89,13 +94,13 @@ static void mr_free(struct kwarp_mr *mr)
 	kvfree(mr->next.chunk);
 	kvfree(mr->next.before);
 	kvfree(mr->before);
-	/* A window's belong to its region. */
+	/* The chunk of a window points into that of its region. */
 	if (mr->kind != KWARP_MR_WINDOW)
 		kvfree(mr->chunk);
 	kfree_rcu(mr, rcu);
 }
 
-/* Give it an STag under which it can be found; @mr is freed if there is none. */
+/* Give the region an STag and make it visible to lookups.  On failure @mr is freed. */
 static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key,
 				    bool valid)
 {
@@ -110,14 +115,15 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr,
 	return mr;
 }
 
-/* Largest piece: kwarp_mr.offset has to hold an offset in it. */
+/* log2 of the largest piece.  kwarp_mr.offset, 32 bits, has to hold an offset in a piece. */
 #define MAX_SHIFT	30
 
 /*
- * The larger the pieces, the fewer pointers: of huge pages one for each, 4 KiB of them instead
- * of 2 MiB for 1 GiB.  A piece is aligned in memory and in the process alike, but not to the
- * region's own addresses, which kwarp_mr_span() does not ask for.  Of the first and the last
- * one there may be less than all.
+ * log2 of the largest piece size that fits the pinned pages.  Larger pieces need fewer pointers:
+ * with huge pages of 2 MiB 1 GiB of memory needs 4 KiB of pointers, with pages of 4 KiB 2 MiB.  A
+ * piece is aligned to its size in physical memory and in the address space of the process.  It need
+ * not be aligned in the addresses of the region (iova).  The region may begin and end inside a
+ * piece.
  */
 static u8 best_shift(struct ib_umem *umem)
 {
@@ -132,6 +138,7 @@ static u32 user_offset(const struct ib_umem *umem, u8 shift)
 	return umem->address & ((1UL << shift) - 1);
 }
 
+/* Fill the pieces of a region over pinned memory. */
 static void user_chunks(struct kwarp_mr *mr)
 {
 	u64 pos = round_down(mr->offset, PAGE_SIZE), in;
@@ -147,10 +154,10 @@ static void user_chunks(struct kwarp_mr *mr)
 	}
 }
 
-/* Less than 2 GiB of pointers: the kernel warns of whoever asks for more at a time. */
+/* Limit the list of pointers to less than 2 GiB: kvmalloc() warns about larger allocations. */
 #define MAX_CHUNKS	(INT_MAX / sizeof(u8 *))
 
-/* A region of user space. It takes the reference to @b, which is dropped if there is none. */
+/* Allocate a region of user space. It takes over the reference on @b, also if it fails. */
 static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_backing *b,
 				 int access)
 {
@@ -167,7 +174,7 @@ static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_back
 	return mr;
 }
 
-/* Its pieces are known. */
+/* Last step for a region of user space, whose pieces are filled: addresses and STag. */
 static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
 				      u64 length)
 {
@@ -215,7 +222,7 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
  * @kdev: device
  * @pd: protection domain
  * @d: the buffer; owned by the region on success
- * @place: what of it
+ * @place: part of the buffer that the region covers
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
@@ -234,7 +241,7 @@ struct kwarp_mr *kwarp_mr_create_dmabuf(struct kwarp_dev *kdev, struct ib_pd *pd
 	return user_register(kdev, mr, place->iova, place->length);
 }
 
-/* A list of pieces may be long. */
+/* Copy the pieces of @old, in steps with cond_resched() because the list may be long. */
 static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
 {
 	const u32 most = 1 << 17;
@@ -251,7 +258,7 @@ static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
  * kwarp_mr_create_same - region over the same memory, by the same addresses
  * @kdev: device
  * @pd: protection domain
- * @old: KWARP_MR_USER, which nobody destroys meanwhile
+ * @old: KWARP_MR_USER; the caller makes sure that it is not destroyed meanwhile
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
@@ -273,24 +280,24 @@ struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 }
 
 /**
- * kwarp_mr_open - from now on the STag may be used
+ * kwarp_mr_open - make the STag of a new region valid
  * @mr: KWARP_MR_USER that has just been made
  *
- * Context: any; once, and the caller destroys it not before this has returned.
+ * Context: any; once per region, and not at the same time as its destruction.
  */
 void kwarp_mr_open(struct kwarp_mr *mr)
 {
-	/* Found, and looked at, without a lock. */
+	/* WRITE_ONCE: kwarp_mem_check() reads @valid without a lock. */
 	WRITE_ONCE(mr->valid, true);
 }
 
-/* Pinned memory of a KWARP_MR_USER; NULL: it has none, but a dma-buf. */
+/* Pinned memory of a KWARP_MR_USER; NULL if the region is over a dma-buf. */
 const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr)
 {
 	return mr->backing->umem;
 }
 
-/* May a region over the memory of a KWARP_MR_USER have rights to write? */
+/* May another region over the memory of this KWARP_MR_USER have write access? */
 bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 {
 	const struct kwarp_backing *b = mr->backing;
@@ -298,7 +305,7 @@ bool kwarp_mr_is_writable(const struct kwarp_mr *mr)
 	return b->umem ? b->umem->writable : kwarp_dmabuf_is_writable(b->dmabuf);
 }
 
-/* What a list takes that waits while another one is in use. */
+/* Allocate the second page list of a fast-register region: it is filled while the first is used. */
 static bool fast_lists(struct kwarp_mr *mr, bool gaps)
 {
 	u32 n = mr->max_chunks;
@@ -315,8 +322,8 @@ static bool fast_lists(struct kwarp_mr *mr, bool gaps)
  * kwarp_mr_create_fast - region whose memory a kernel consumer names later
  * @kdev: device
  * @pd: protection domain
- * @max_chunks: pages, or pieces
- * @gaps: they are of any size, and begin and end anywhere (IB_MR_TYPE_SG_GAPS)
+ * @max_chunks: number of pages, or with @gaps of pieces
+ * @gaps: pieces may have any size and begin and end anywhere (IB_MR_TYPE_SG_GAPS)
  *
  * Context: process, may sleep.
  * Return: the region, which is not valid yet, or an ERR_PTR.
@@ -339,8 +346,9 @@ struct kwarp_mr *kwarp_mr_create_fast(struct kwarp_dev *kdev, struct ib_pd *pd,
 }
 
 /*
- * Region over all kernel memory, for kernel consumers.  Some of them can be told to lend all of
- * it to their peers (IB_PD_UNSAFE_GLOBAL_RKEY): with a network in between that is refused.
+ * Create a region over all kernel memory, for kernel consumers.  Some consumers can be configured
+ * to give peers access to all of it (IB_PD_UNSAFE_GLOBAL_RKEY): that is refused, because the peers
+ * of an iWARP device may be anywhere in the network.
  */
 struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access)
@@ -348,7 +356,7 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 	struct kwarp_mr *mr;
 
 	access &= ~IB_ACCESS_OPTIONAL;
-	/* It has no bounds, so no peer may name it (5040-8.1.1-3). */
+	/* The region has no bounds, so no peer may have access to it (5040-8.1.1-3). */
 	if (access & ~IB_ACCESS_LOCAL_WRITE) {
 		dev_warn_once(&kdev->ibdev.dev,
 			      "a kernel consumer wants all memory open to its peers: it has to use fast registration\n");
@@ -362,7 +370,7 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return mr_register(kdev, mr, get_random_u8(), true);
 }
 
-/* Window, not bound to anything; @pd_wide: of type 1. */
+/* Create a window that is not bound to a region; @pd_wide: true for type 1, false for type 2. */
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
 					bool pd_wide)
 {
@@ -385,7 +393,12 @@ static int fast_set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/* One more element, which may go on where the one before it ends. */
+/*
+ * Add an element to the page list of a region with gaps.  An element that begins where the previous
+ * piece ends makes that piece longer.
+ *
+ * Return: false: there is no room for another piece.
+ */
 static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
 {
 	struct kwarp_mr_list *next = &mr->next;
@@ -403,7 +416,12 @@ static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
 	return true;
 }
 
-/* As ib_sg_to_pages(), for elements of any size; what does not fit is left out as a whole. */
+/*
+ * As ib_sg_to_pages(), for elements of any size.  The first element for which there is no room, and
+ * all after it, are not mapped.
+ *
+ * Return: number of elements mapped, or -EINVAL.
+ */
 static int map_gaps(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
 		    unsigned int *offset)
 {
@@ -442,14 +460,13 @@ static int map_pages(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
 }
 
 /**
- * kwarp_mr_map_sg - take the page list of a fast-register region
- * @mr: region
- * @sg: list of DMA-mapped elements, or of any kind if it may have gaps
+ * kwarp_mr_map_sg - set the page list that the next REG_MR of a region puts in force
+ * @mr: fast-register region
+ * @sg: list of DMA-mapped elements: pages or, for a region with gaps, elements of any size
  * @nents: elements in @sg
- * @offset: octets to skip in the first element, or NULL; what the core leaves there
+ * @offset: octets to skip in the first element, or NULL; set as ib_sg_to_pages() does
  *
- * The list counts from the next REG_MR on; until then what was registered before, if
- * anything, stays as it is.
+ * Until the next REG_MR an earlier registration stays as it is.
  *
  * Context: any; the consumer has no REG_MR of this region outstanding.
  * Return: number of elements mapped, or a negative errno.
@@ -463,11 +480,12 @@ int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		return -EINVAL;
 	mr->next.nchunks = 0;
 	n = mr->before ? map_gaps(mr, sg, nents, offset) : map_pages(mr, sg, nents, offset);
-	/* What could not be mapped cannot be registered either. */
+	/* If nothing was mapped, the next REG_MR keeps the old list. */
 	mr->next.fresh = n > 0;
 	return n;
 }
 
+/* Put the mapped page list, if there is a new one, in force (REG_MR). */
 static void take_page_list(struct kwarp_mr *mr)
 {
 	struct kwarp_mr_list *next = &mr->next;
@@ -489,19 +507,21 @@ static void take_page_list(struct kwarp_mr *mr)
  * @mr: fast-register region
  * @stag: new STag; only the key may differ
  * @access: IB_ACCESS_*
- * @stream: whose send queue it is from: its peer, and no other, may invalidate the region
+ * @stream: stream of the request; only its peer may invalidate the region
  *
- * The address by which the region is named is ibmr.iova as it is now: consumers set it
+ * The first address of the region is ibmr.iova at the time of this call: consumers may change it
  * after mapping (NFS/RDMA puts the XID there).
  *
- * Return: 0, -EINVAL: of another protection domain, no region of that kind, or still valid.
+ * Context: any but hard interrupt.
+ * Return: 0; -EINVAL: another protection domain, no fast-register region, another index, or the
+ * region is still valid.
  */
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 		      const struct kwarp_mem_stream *stream)
 {
 	int ret = -EINVAL;
 
-	/* Another queue pair may be changing the key, nobody the index. */
+	/* READ_ONCE: another queue pair may change the key now; the index is constant. */
 	if (mr->kind != KWARP_MR_FAST || mr->pd != stream->pd ||
 	    (READ_ONCE(mr->stag) ^ stag) >> 8)
 		return -EINVAL;
@@ -520,14 +540,14 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 }
 
 /**
- * kwarp_mr_destroy - revoke for good and free
+ * kwarp_mr_destroy - revoke and free a region or window
  * @kdev: device
- * @mr: region or window; gone afterwards
+ * @mr: region or window; freed if this returns 0
  *
- * When it returns 0, neither peer nor consumer reaches the memory any more by this STag.
+ * When this returns 0, neither peer nor consumer has access to the memory by this STag.
  *
- * Context: process, sleeps until running steps have let go of the region.
- * Return: 0; -EBUSY, and nothing has changed, if windows are bound to the region.
+ * Context: process, sleeps until all references on the region have been dropped.
+ * Return: 0; -EBUSY, and nothing has changed: windows are bound to the region.
  */
 int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
@@ -536,7 +556,10 @@ int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 	kwarp_stag_free(kdev, mr);
 	kwarp_mr_put(mr);
 	wait_for_completion(&mr->idle);
-	/* Not before: a bind may have been under way, and have made it valid. */
+	/*
+	 * A bind that held a reference may have made the window valid again after the first
+	 * kwarp_mr_close().  No more binds are under way now, so close it for good.
+	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
 		kwarp_mr_close(mr);
 		kwarp_window_unbind(mr);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The STag table: random 24-bit indices (5040-8.1.1-8, -9: hard to predict, spread
- * over the whole range), lock-free lookup, reference counts.
+ * The STag table of a device: allocation of random 24-bit indices (5040-8.1.1-8, -9: hard to
+ * predict, spread over the whole range), lock-free lookup, and reference counts of regions.
  */
 #include "mr.h"
 
@@ -55,17 +55,20 @@ full:
 	return -ENOMEM;
 }
 
-/* Make a completely set up region visible.  Context: process. */
+/* Make a region that is completely set up visible to kwarp_mr_lookup().  Context: process. */
 void kwarp_stag_publish(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
 	/* The index is reserved, so this store cannot allocate or fail. */
 	xa_store(&kdev->stags, mr->stag >> 8, mr, GFP_KERNEL);
 }
 
-/* Give the index back.  No lookup finds the region from here on. */
+/* Free the index of a region.  After the return no lookup finds the region. */
 void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 {
-	/* A request that has found it before may give it another key now; the index stays. */
+	/*
+	 * READ_ONCE: a REG_MR or bind that found the region before may change the key at the same
+	 * time.  The index never changes.
+	 */
 	xa_erase(&kdev->stags, READ_ONCE(mr->stag) >> 8);
 	atomic_dec(&kdev->num_mr);
 }
@@ -73,7 +76,7 @@ void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 /**
  * kwarp_mr_lookup - find a region by the index part of an STag
  * @kdev: device
- * @stag: STag as received or posted; key and validity are kwarp_mem_check()'s matter
+ * @stag: STag as received or posted; its key is not looked at, kwarp_mem_check() checks it
  *
  * Context: any.
  * Return: the region with a reference for kwarp_mr_put(), or NULL.
@@ -90,7 +93,7 @@ struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 	return mr;
 }
 
-/* Context: any. */
+/* Drop a reference from kwarp_mr_lookup().  Context: any. */
 void kwarp_mr_put(struct kwarp_mr *mr)
 {
 	if (refcount_dec_and_test(&mr->refs))

@@ -4,19 +4,21 @@
  * (type 1).
  *
  * A window is free (@parent NULL, @valid false), bound (@parent set, @valid true), or
- * on its way from bound to free (@parent set, @valid false).  Who sets @valid to false
- * does it under the window's lock, so no copy is under way any more; only then is the
- * region let go, under the binding lock.  Bound becomes free by
+ * on its way from bound to free (@parent set, @valid false).  @valid is set to false under the
+ * window's lock, so that no copy through the window is under way afterwards.  Then the window is
+ * detached from its region (@parent set to NULL) under the binding lock.  A bound window of type 2
+ * becomes free by
  *
  *	Local Invalidate, Send with Invalidate	kwarp_mr_revoke()
  *	reset or end of the queue pair		kwarp_mem_stream_end()
  *	deallocation				kwarp_mr_destroy()
  *
- * A window of type 1 is bound anew without having been free, or to nothing, by a bind of no
- * octets; its stream's end does not matter to it, and it cannot be invalidated.
+ * A window of type 1 can be bound again while it is bound; a bind of 0 octets makes it free.  The
+ * end of the stream that bound it does not unbind it, and it cannot be invalidated.
  *
- * A window in the list of a stream exists: deallocation takes it off first.  A stream
- * that a window points to exists: its end takes the window off first.
+ * The list of a stream holds only windows that exist: deallocation removes a window from the list
+ * before the window is freed.  @stream of a bound window points to a stream that exists: the end of
+ * the stream detaches its windows first.
  */
 #include "mr.h"
 
@@ -29,9 +31,10 @@
 #define WINDOW_ACCESS	(KWARP_REMOTE_ACCESS | IB_ZERO_BASED)
 
 /*
- * The binding lock: @parent and @bound of windows, @windows of regions, the lists of
- * streams, and @valid of a KWARP_MR_USER becoming false.  Any context but hard
- * interrupt, bottom halves off; the lock of a window is taken inside.
+ * The binding lock, one for all devices.  It protects @parent and @bound of windows, @windows of
+ * regions and the lists of streams; @valid of a KWARP_MR_USER is set to false under it.  Context:
+ * any but hard interrupt, bottom halves disabled.  Lock order: the binding lock, then the lock of a
+ * window.
  */
 static DEFINE_SPINLOCK(binding);
 
@@ -43,6 +46,7 @@ void kwarp_mem_stream_init(struct kwarp_mem_stream *stream)
 	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 }
 
+/* Does the range, which may not be empty, lie in the region? */
 static bool region_covers(const struct kwarp_mr *mr, const struct kwarp_window_range *range)
 {
 	u64 end;
@@ -51,12 +55,12 @@ static bool region_covers(const struct kwarp_mr *mr, const struct kwarp_window_r
 	       range->addr >= mr->va && end - mr->va <= mr->length;
 }
 
-/* May such a window be bound to this region at all?  (5040-8.1.1-5) */
+/* May a window with this range and these rights be bound to this region?  (5040-8.1.1-5) */
 static bool region_is_bindable(const struct kwarp_mr *mr, u32 lkey, const struct ib_pd *pd,
 			       const struct kwarp_window_range *range)
 {
 	lockdep_assert_held(&binding);
-	/* A region of user space keeps its STag, and ceases to be valid under the binding lock. */
+	/* The STag of a KWARP_MR_USER is constant; @valid becomes false under the binding lock. */
 	if (mr->kind != KWARP_MR_USER || mr->pd != pd || mr->stag != lkey || !mr->valid)
 		return false;
 	if (!(mr->access & IB_ACCESS_MW_BIND) || range->access & ~WINDOW_ACCESS)
@@ -67,7 +71,7 @@ static bool region_is_bindable(const struct kwarp_mr *mr, u32 lkey, const struct
 	return region_covers(mr, range);
 }
 
-/* Make the free window a view of its region. */
+/* Give a free window the range of its region, and make it valid. */
 static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 			const struct kwarp_mem_stream *stream,
 			const struct kwarp_window_range *range)
@@ -89,7 +93,10 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 	write_unlock(&mw->lock);
 }
 
-/* No access begins any more, and none that is under the lock goes on. */
+/*
+ * Invalidate a region or window.  No access begins after this; for kinds with a lock none is under
+ * way either.
+ */
 static void shut_mr(struct kwarp_mr *mr)
 {
 	lockdep_assert_held(&binding);
@@ -102,7 +109,7 @@ static void shut_mr(struct kwarp_mr *mr)
 	write_unlock(&mr->lock);
 }
 
-/* @mw is invalid, and nobody copies through it any more. */
+/* Detach a window from its region.  @mw is invalid, so no copy through it is under way. */
 static void detach_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
@@ -113,7 +120,7 @@ static void detach_window(struct kwarp_mr *mw)
 	mw->parent = NULL;
 }
 
-/* May the window be bound so?  To nothing type 1 may, which is its way to be free. */
+/* May the window be bound to this range?  An empty range unbinds a window of type 1. */
 static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr, u32 lkey,
 			    const struct kwarp_window_range *range)
 {
@@ -123,7 +130,7 @@ static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr
 	return (mw->pd_wide || !mw->parent) && mr && region_is_bindable(mr, lkey, mw->pd, range);
 }
 
-/* A window of type 1 lets go of what it was bound to; others are free. */
+/* Unbind a window of type 1 before it is bound again.  A window of type 2 is free here. */
 static void free_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
@@ -133,7 +140,7 @@ static void free_window(struct kwarp_mr *mw)
 	}
 }
 
-/* A window that is bound to nothing has a new key all the same. */
+/* Set the new key of a window that a bind of 0 octets has unbound; it does not become valid. */
 static void set_window_key(struct kwarp_mr *mw, u32 stag)
 {
 	lockdep_assert_held(&binding);
@@ -156,14 +163,14 @@ static void bind_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 /**
  * kwarp_window_bind - carry out a bind
  * @mw: window
- * @stag: its new STag; only the key may differ
- * @mr: region; NULL if @range is of no octets
- * @lkey: its STag as given
- * @stream: of the request; the window's from now on, if it is of type 2
- * @range: what it covers
+ * @stag: new STag of the window; only the key may differ from the old one
+ * @mr: region; NULL if the length of @range is 0
+ * @lkey: STag of @mr as posted
+ * @stream: stream of the request; a window of type 2 belongs to it afterwards
+ * @range: part of @mr that the window covers
  *
  * Context: any but hard interrupt; the caller holds references on @mw and @mr.
- * Return: false if that cannot be; nothing has changed then.
+ * Return: false if the bind is not allowed; nothing has changed then.
  */
 bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 lkey,
 		       struct kwarp_mem_stream *stream,
@@ -171,7 +178,7 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 {
 	bool ok;
 
-	/* Another queue pair may be changing the key, nobody the index. */
+	/* READ_ONCE: another queue pair may change the key now; the index is constant. */
 	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd ||
 	    (READ_ONCE(mw->stag) ^ stag) >> 8)
 		return false;
@@ -188,29 +195,29 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 }
 
 /**
- * kwarp_window_unbind - a window that is invalid lets go of its region
+ * kwarp_window_unbind - detach an invalid window from its region
  * @mw: window
  *
- * Two that invalidate a window at the same time both call.  When the second one does, it may
- * have been bound anew: then it is not touched.
+ * Two callers that invalidate a window at the same time both call this.  Between the two calls the
+ * window may be bound again: then it is valid, and the second call does nothing.
  *
  * Context: any but hard interrupt.
  */
 void kwarp_window_unbind(struct kwarp_mr *mw)
 {
 	spin_lock_bh(&binding);
-	/* Becomes true under the binding lock only. */
+	/* @valid of a window becomes true only under the binding lock. */
 	if (!READ_ONCE(mw->valid))
 		detach_window(mw);
 	spin_unlock_bh(&binding);
 }
 
 /**
- * kwarp_mem_stream_end - free all windows of a stream
- * @stream: it neither receives nor sends any more
+ * kwarp_mem_stream_end - end a stream: unbind its windows, give it a new id
+ * @stream: stream that neither receives nor sends any more
  *
- * The next stream of the same queue pair has another peer: what this one registered is not
- * the next one's to invalidate.
+ * The next stream of the same queue pair has another peer.  The new id keeps that peer from
+ * invalidating regions that this stream registered.
  *
  * Context: any but hard interrupt.
  */
@@ -226,7 +233,7 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 		shut_mr(mw);
 		detach_window(mw);
 		if (++n % KWARP_IRQ_OFF_BATCH == 0) {
-			/* The lock is everybody's. */
+			/* All devices share the lock: let others have it. */
 			spin_unlock_bh(&binding);
 			spin_lock_bh(&binding);
 		}
@@ -235,14 +242,14 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 }
 
 /**
- * kwarp_mr_close - no access to a region or window from now on, and no bind
+ * kwarp_mr_close - forbid new accesses to a region or window, and new binds
  * @mr: region or window
  *
- * Accesses to a region of user space, or one of all memory, that have been checked may still be
- * copying; to others none is.
+ * After the return an access that was checked before may still be copying in a KWARP_MR_USER or
+ * KWARP_MR_DMA; in the other kinds none is.
  *
  * Context: any but hard interrupt.
- * Return: false, and nothing has changed, if windows are bound to it.
+ * Return: false, and nothing has changed: windows are bound to the region.
  */
 bool kwarp_mr_close(struct kwarp_mr *mr)
 {

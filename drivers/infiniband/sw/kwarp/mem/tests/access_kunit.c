@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Who may touch what: each condition alone, their order, and every boundary. */
+/* Access checks and invalidation: each condition alone, their order, and every boundary. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -10,10 +10,10 @@
 #define LEN		0x3000ULL
 #define RIGHTS		(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 
-/* Only addresses matter. */
+/* Protection domains: only their addresses matter. */
 static struct ib_pd pd, other_pd;
 static const struct kwarp_mem_stream stream = { .pd = &pd, .id = 1 };
-/* Another one, or the next one with the same queue pair. */
+/* Another stream of the same protection domain, or the next stream of the same queue pair. */
 static const struct kwarp_mem_stream sibling = { .pd = &pd, .id = 2 };
 static const struct kwarp_mem_stream other_pd_stream = { .pd = &other_pd };
 static const struct kwarp_mem_stream no_pd_stream;
@@ -130,7 +130,7 @@ static const struct bounds_case {
 	{ "from the region around to it", VA, LEN, VA, U64_MAX, KWARP_MEM_WRAP },
 	{ "from the region to U64_MAX", VA, LEN, VA, U64_MAX - VA, KWARP_MEM_BOUNDS },
 	{ "nothing at U64_MAX", VA, LEN, U64_MAX, 0, KWARP_MEM_BOUNDS },
-	/* a region as far up as one can be */
+	/* a region that ends at the last address */
 	{ "top: all of it", U64_MAX - 16, 16, U64_MAX - 16, 16, KWARP_MEM_OK },
 	{ "top: last octet", U64_MAX - 16, 16, U64_MAX - 1, 1, KWARP_MEM_OK },
 	{ "top: nothing at the end", U64_MAX - 16, 16, U64_MAX, 0, KWARP_MEM_OK },
@@ -162,7 +162,7 @@ static void test_bounds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, c->addr, c->len), c->want);
 }
 
-/* Kernel memory has no bounds but those of 64 bits. */
+/* A region over all kernel memory has no bounds; only addresses that wrap are refused. */
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_DMA);
@@ -180,7 +180,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_STAG);
 }
 
-/* With everything wrong, repair one thing after the other. */
+/* The order of the checks: all is wrong at first, then one thing after the other is corrected. */
 static void test_order(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_USER);
@@ -217,7 +217,7 @@ static void test_revoke(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, VA, LEN), KWARP_MEM_STAG);
 }
 
-/* 5040-7.2-4: invalid already is an error of the peer, and none of the owner. */
+/* 5040-7.2-4: to invalidate an invalid STag is an error for the peer, but not for the consumer. */
 static void test_revoke_twice(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
@@ -227,12 +227,12 @@ static void test_revoke_twice(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &sibling, false));
 	KUNIT_EXPECT_FALSE(test, mr->valid);
-	/* It still has to be the owner's, and that STag. */
+	/* The protection domain and the STag still have to match. */
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &other_pd_stream, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &stream, false));
 }
 
-/* 5040-8.1.1-7: two streams of one protection domain, each with a peer of its own. */
+/* 5040-8.1.1-7: a peer may not invalidate a region that another stream of the domain registered. */
 static void test_revoke_sibling(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_FAST);
@@ -245,7 +245,7 @@ static void test_revoke_sibling(struct kunit *test)
 			      "the consumer may on any stream");
 }
 
-/* 5040-8.1.1-7: shared memory is not a stream's to invalidate */
+/* 5040-8.1.1-7: no stream may invalidate memory that all streams of the domain share */
 static void test_revoke_kind(struct kunit *test)
 {
 	static const enum kwarp_mr_kind kinds[] = { KWARP_MR_USER, KWARP_MR_DMA };
@@ -260,7 +260,7 @@ static void test_revoke_kind(struct kunit *test)
 	}
 }
 
-/* A peer may invalidate what a peer may use. */
+/* A peer may invalidate a region only if the region gives peers any right. */
 static void test_revoke_remote(struct kunit *test)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From (region, address) to memory: spans at every offset of a small region, random
- * pieces against a flat copy in a large one.
+ * Translation of region addresses to memory, copies and atomic operations: contiguous spans at
+ * every offset of a small region; random copies in a large region, compared with a flat array.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -18,10 +18,10 @@
 /**
  * struct layout_case - where the pieces of a region lie
  * @desc: name
- * @shift: log2 of a piece
- * @offset: of the region in its first piece
- * @n: pieces
- * @order: position of each piece in memory, in pieces; one may not occur twice
+ * @shift: log2 of the octets in a piece
+ * @offset: offset of the region's first octet in its first piece
+ * @n: number of pieces
+ * @order: position of each piece in memory, counted in pieces; all are different
  */
 struct layout_case {
 	const char *desc;
@@ -76,7 +76,7 @@ static struct region *new_region(struct kunit *test, const struct layout_case *c
 	return r;
 }
 
-/* Octet @i of the region, one by one. */
+/* Address of octet @i of the region, computed without the code under test. */
 static u8 *region_octet(const struct layout_case *c, const struct region *r, u32 i)
 {
 	u32 pos = c->offset + i;
@@ -84,7 +84,7 @@ static u8 *region_octet(const struct layout_case *c, const struct region *r, u32
 	return r->mem + (c->order[pos >> c->shift] << c->shift) + (pos & ((1 << c->shift) - 1));
 }
 
-/* How many of the octets from @i on, @want at most, lie in a row. */
+/* How many octets from octet @i on are contiguous in memory; @want at most. */
 static u32 octets_in_row(const struct layout_case *c, const struct region *r, u32 i, u32 want)
 {
 	u32 n = 1;
@@ -94,7 +94,7 @@ static u32 octets_in_row(const struct layout_case *c, const struct region *r, u3
 	return n;
 }
 
-/* Every offset and every length that the access check lets pass. */
+/* Spans for every offset and every length inside the region. */
 static void test_span(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -113,7 +113,7 @@ static void test_span(struct kunit *test)
 	}
 }
 
-/* Every piece is written, and nothing beside it. */
+/* A write changes the octets of the region that it covers, and no others. */
 static void test_write(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -138,7 +138,7 @@ static void test_write(struct kunit *test)
 	}
 }
 
-/* Kernel memory: an address is an address. */
+/* A region over all kernel memory: its addresses are kernel addresses. */
 static void test_dma(struct kunit *test)
 {
 	struct kwarp_mr mr = { .kind = KWARP_MR_DMA, .length = U64_MAX };
@@ -152,7 +152,7 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, mem, "\0kernel\0", 8);
 }
 
-/* Pieces and wants so large that 32 bits do not do; nothing is touched. */
+/* Positions and lengths that need more than 32 bits; the memory itself is not accessed. */
 static void test_span_large(struct kunit *test)
 {
 	const u64 gig = SZ_1G;
@@ -190,7 +190,7 @@ static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 	}
 }
 
-/* Short ones are the ones that go wrong. */
+/* A random length up to @max; half of them are short, because short ones find more bugs. */
 static u32 some_length(struct rnd_state *rnd, u32 max)
 {
 	u32 r = prandom_u32_state(rnd);
@@ -245,7 +245,7 @@ static const void *shift_gen_params(const void *prev, char *desc)
 	return next;
 }
 
-/* 7306-5.2.1-5, -6: wherever eight octets are aligned in memory, and nowhere else. */
+/* 7306-5.2.1-5, -6: atomic operations work only on eight octets that are aligned in memory. */
 static void test_atomic(struct kunit *test)
 {
 	const struct kwarp_atomic_req add = { .op = KWARP_ATOMIC_FETCH_ADD, .data = 1 };
@@ -272,7 +272,7 @@ static void test_atomic(struct kunit *test)
 	}
 }
 
-/* 7306-5.1.2-1, -3: the old value in both cases. */
+/* 7306-5.1.2-1, -3: CmpSwap returns the old value, whether it has swapped or not. */
 static void test_swap(struct kunit *test)
 {
 	struct kwarp_atomic_req swap = {
@@ -291,7 +291,7 @@ static void test_swap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word, 5);
 }
 
-/* Pieces of any length: a word that two of them hold is none. */
+/* Pieces of any length: an atomic operation on eight octets in two pieces is refused. */
 static void test_atomic_gaps(struct kunit *test)
 {
 	static u64 before[] = { 0, 12 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions over a dma-buf: what is refused, that whatever fails leaves the buffer as it was, and
- * where the pieces lie. The code is included; the buffer's exporter is a stand-in.
+ * Regions over a dma-buf: which buffers are refused, that a failed call gives back what it took,
+ * and where the pieces lie. dmabuf.c is included below; the exporter of the buffer is a stand-in.
  */
 #include <kunit/test.h>
 #include <linux/dma-buf.h>
@@ -12,18 +12,18 @@
 #define SIZE	(3ULL * SZ_1G)
 
 /**
- * struct exporter - the buffer's other side
+ * struct exporter - stand-in for the exporter of a buffer
  * @buf: the buffer
- * @file: its file
- * @ops: its operations
- * @get: errno of dma_buf_get()
- * @begin: of the begin of the processor's access
- * @vmap: of the mapping
- * @iomem: it is memory of a device
- * @layout: the pages of its mapping, see fake_to_page(); NULL, it is no such mapping
- * @refs: references taken and not given back
- * @accesses: begun and not ended
- * @maps: made and not removed
+ * @file: file of the buffer
+ * @ops: operations of the buffer
+ * @get: result of dma_buf_get(): 0 or an errno
+ * @begin: result of dma_buf_begin_cpu_access(): 0 or an errno
+ * @vmap: result of dma_buf_vmap(): 0 or an errno
+ * @iomem: the mapping is of device memory
+ * @layout: pages of the mapping, see fake_to_page(); NULL: no vmalloc mapping
+ * @refs: references taken and not dropped
+ * @accesses: CPU accesses begun and not ended
+ * @maps: mappings made and not removed
  */
 static struct exporter {
 	struct dma_buf buf;
@@ -82,7 +82,7 @@ static void fake_vunmap(struct dma_buf *buf, struct iosys_map *map)
 	ex.maps--;
 }
 
-/* Never called; that there is one says that the exporter can map. */
+/* Never called: its presence in the operations tells that the exporter can map. */
 static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
 {
 	return -EIO;
@@ -93,7 +93,7 @@ static bool fake_is_vmalloc_addr(const void *addr)
 	return ex.layout;
 }
 
-/* A digit is a page of the large folio, "a" and "b" are the small ones. */
+/* The page at @addr by its letter in @layout: a digit is a page of the large folio, a, b: small. */
 static struct page *fake_to_page(const void *addr)
 {
 	char c = ex.layout[((const u8 *)addr - VADDR) / PAGE_SIZE];
@@ -213,7 +213,7 @@ static const struct layout_case {
 
 KUNIT_ARRAY_PARAM_DESC(layout, layout_cases, desc);
 
-/* What may be other pages than the buffer's is refused, and the buffer is left as it was. */
+/* A mapping that may show other pages than the buffer's is refused, and everything is undone. */
 static void test_dmabuf_layout(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -238,7 +238,7 @@ static void test_dmabuf_layout(struct kunit *test)
 	__free_pages(large, 2);
 }
 
-/* Each octet of the region is that of the mapping; nothing is touched. */
+/* Each octet of the region is at its place in the mapping; the memory itself is not accessed. */
 static void test_dmabuf_pieces(struct kunit *test)
 {
 	static const u64 at[] = { 0, 1, SZ_1G - 1, SZ_1G, 2ULL * SZ_1G + 5 };

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * From pinned pages to the pieces of a region: each octet of the region is the one of the
- * page that it was in the process, in as few pieces as the pages allow; and who pays for what
- * the kernel keeps of it. The code is included; the RDMA core's part is a stand-in that tells
- * the size of the pieces.
+ * Creation of regions. Over pinned pages: each octet of the region lies where it lies for the
+ * process, in as few pieces as the pages allow. Over elements of any size: the same. And which
+ * memory is charged to the process. region.c is included below; a stand-in for
+ * ib_umem_find_best_pgsz() chooses the size of the pieces.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>
@@ -15,13 +15,13 @@ static unsigned long chosen_size;
 
 static unsigned long chosen_best_pgsz(struct ib_umem *umem, unsigned long sizes, u64 virt)
 {
-	/* Those are aligned as the program's addresses are. */
+	/* The code under test has to ask for pieces aligned to the addresses of the process. */
 	if (virt != umem->address || !(sizes & chosen_size))
 		return 0;
 	return chosen_size;
 }
 
-/* Pinned memory that was given back. */
+/* Calls of ib_umem_release(). */
 static u32 released;
 
 static void release_umem(struct ib_umem *umem)
@@ -35,7 +35,7 @@ static int no_list(struct ib_mr *mr, struct scatterlist *sg, int nents, unsigned
 	return -EOPNOTSUPP;
 }
 
-/* Octets that a memory cgroup pays for, and those that none does. */
+/* Octets allocated that are charged to the memory cgroup of the process, and that are not. */
 static size_t paid, unpaid;
 
 static void note_memory(size_t len, gfp_t gfp)
@@ -91,7 +91,7 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 #pragma pop_macro("kvcalloc")
 #pragma pop_macro("kzalloc")
 
-/* In the process; a multiple of the largest piece of the tests. */
+/* Address in the process; a multiple of the largest piece of the tests. */
 #define BASE	0x7f0000400000UL
 #define IOVA	0x1234567890abULL
 #define ORDER	4
@@ -113,7 +113,7 @@ int kwarp_stag_alloc(struct kwarp_dev *kdev, struct kwarp_mr *mr, u8 key)
 	return no_stag ? -ENOMEM : 0;
 }
 
-/* The buffer whose region is made is the test's own, and given back once. */
+/* Calls of kwarp_dmabuf_put(). */
 static u32 buffers_put;
 
 void kwarp_dmabuf_put(struct kwarp_dmabuf *d)
@@ -150,13 +150,13 @@ void kwarp_mr_put(struct kwarp_mr *mr)
 	complete(&mr->idle);
 }
 
-/* Where octet @at of the process's memory, from BASE on, is. */
+/* Kernel address of the octet at BASE + @at in the process. */
 static u8 *process_octet(const struct region_test *t, u64 at)
 {
 	return (u8 *)page_address(t->pages[at / PIECE]) + at % PIECE;
 }
 
-/* Pin @length octets from BASE + @from on: whole pages, in one run for each piece. */
+/* Pin @length octets from BASE + @from on: whole pages, one scatterlist element for each piece. */
 static void pin_memory(struct kunit *test, u64 from, u64 length)
 {
 	struct region_test *t = test->priv;
@@ -199,7 +199,7 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
-/* Begin and end anywhere in a piece, in a page. */
+/* Regions that begin and end at any place in a piece and in a page. */
 static void test_pieces(struct kunit *test)
 {
 	static const u64 starts[] = { 0, 1, PAGE_SIZE - 1, PAGE_SIZE, 5 * PAGE_SIZE + 77,
@@ -223,13 +223,13 @@ static void test_pieces(struct kunit *test)
 	}
 }
 
-/* Pages that fit nothing larger, or nothing at all, are taken one by one. */
+/* If the RDMA core finds no size for the pieces, each page is a piece. */
 static void test_no_size(struct kunit *test)
 {
 	expect_region(test, 100, PIECE, 0, (PIECE + 100 - 1) / PAGE_SIZE + 1);
 }
 
-/* The region owns the buffer, unless it could not be made. */
+/* The region releases the buffer at its end; after a failed creation the caller still owns it. */
 static void test_dmabuf_owner(struct kunit *test)
 {
 	const struct kwarp_mr_place place = { .offset = 5, .length = 2 * PIECE, .iova = IOVA };
@@ -261,7 +261,7 @@ static void test_dmabuf_owner(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, buffers_put, 1);
 }
 
-/* Pages go with the last of the regions that lie over them, in either order. */
+/* The last region over the same pages releases them, whichever region that is. */
 static void test_same(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -328,7 +328,7 @@ static void region_test_exit(struct kunit *test)
 			__free_pages(t->pages[i], ORDER);
 }
 
-/* Of all memory: the kernel's own consumers only, whatever else they would like (5040-8.1.1-3). */
+/* 5040-8.1.1-3: a region over all kernel memory gives no rights to peers. */
 static void test_all_memory(struct kunit *test)
 {
 	static const int refused[] = {
@@ -359,11 +359,11 @@ static void test_all_memory(struct kunit *test)
 /**
  * struct gaps_case - elements that a consumer maps
  * @desc: name
- * @n: how many
- * @el: where each lies in the memory of the tests, and its octets
- * @skip: octets of the first one that are left out
- * @mapped: elements that fit
- * @pieces: of the region
+ * @n: number of elements
+ * @el: for each element its position in the memory of the tests, and its length
+ * @skip: octets to skip in the first element
+ * @mapped: number of elements that have to be mapped, or a negative errno
+ * @pieces: number of pieces that the region has to have
  */
 struct gaps_case {
 	const char *desc;
@@ -396,7 +396,7 @@ static const struct gaps_case gaps_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(gaps, gaps_cases, desc);
 
-/* Each octet of a valid region is that of its element, alone and in as long a run as there is. */
+/* Each octet of the region lies in its element; a span reaches at least to the element's end. */
 static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
 			    const struct gaps_case *c)
 {
@@ -446,7 +446,7 @@ static void test_gaps(struct kunit *test)
 	kwarp_mr_destroy(&t->kdev, mr);
 }
 
-/* What is mapped anew counts from the next registration on. */
+/* A list that is mapped while a region is valid is in force only after the next REG_MR. */
 static void test_gaps_next(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -499,7 +499,7 @@ static struct kwarp_mr *make_fast(struct kunit *test)
 	return kwarp_mr_create_fast(&t->kdev, &t->pd, LISTED, false);
 }
 
-/* The second pair of its lists says how many octets lie before each piece. */
+/* A region with gaps has four lists: pieces, and octets before each piece, each of them twice. */
 static struct kwarp_mr *make_gaps(struct kunit *test)
 {
 	struct region_test *t = test->priv;
@@ -515,7 +515,7 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* @lists: lists of pages that it has; @backed: they are somebody's. */
+/* @lists: page lists that are allocated; @user: of a program; @backed: it has a kwarp_backing. */
 static const struct payer {
 	const char *desc;
 	struct kwarp_mr *(*make)(struct kunit *test);
@@ -532,7 +532,7 @@ static const struct payer {
 
 KUNIT_ARRAY_PARAM_DESC(payer, payers, desc);
 
-/* The process whose protection domain it is, and nobody for a kernel consumer. */
+/* Memory for the region of a program is charged to the process, that of kernel consumers is not. */
 static void test_payer(struct kunit *test)
 {
 	const struct payer *c = test->param_value;

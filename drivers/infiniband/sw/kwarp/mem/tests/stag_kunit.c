@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The STag table. The code is included, so that its random numbers can be chosen:
- * taken indices and 64 misses in a row do not happen by themselves.
+ * The STag table. stag.c is included below, so that the tests can choose its random numbers:
+ * with real ones an index is almost never in use already, and never 64 times in a row.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -9,9 +9,9 @@
 #include <linux/xarray.h>
 
 static struct {
-	u32 next;	/* if not 0: the next ... */
-	u32 count;	/* ... this many numbers are that one */
-	u32 calls;
+	u32 next;	/* number that is returned instead of a random one ... */
+	u32 count;	/* ... for this many calls */
+	u32 calls;	/* calls since choose_random() */
 } fake;
 
 static u32 chosen_random_u32(void)
@@ -82,7 +82,7 @@ static void test_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->ibmr.rkey, stag);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 1);
 
-	/* reserved only */
+	/* not visible while the index is only reserved */
 	KUNIT_EXPECT_NULL(test, kwarp_mr_lookup(&t->kdev, stag));
 	kwarp_stag_publish(&t->kdev, mr);
 	KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_lookup(&t->kdev, stag), mr);
@@ -94,7 +94,7 @@ static void test_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refcount_read(&mr->refs), 2);
 }
 
-/* The key is the access check's matter, every bit of the index is lookup's. */
+/* A lookup ignores the key of the STag, and compares every bit of the index. */
 static void test_lookup(struct kunit *test)
 {
 	struct table *t = test->priv;
@@ -126,7 +126,7 @@ static void test_references(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, completion_done(&mr->idle));
 	kwarp_mr_put(mr);
 	KUNIT_EXPECT_TRUE(test, completion_done(&mr->idle));
-	/* too late for a reader that still finds it */
+	/* a lookup that still finds the entry gets no reference any more */
 	KUNIT_EXPECT_NULL(test, kwarp_mr_lookup(&t->kdev, mr->stag));
 	KUNIT_EXPECT_EQ(test, refcount_read(&mr->refs), 0);
 }
@@ -161,7 +161,7 @@ static void test_never_zero(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 1);
 }
 
-/* A taken index is not given out again, be it published or only reserved. */
+/* An index in use is not given out a second time, whether it is published or only reserved. */
 static void test_taken(struct kunit *test)
 {
 	struct table *t = test->priv;
@@ -180,7 +180,7 @@ static void test_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 2);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_mr_lookup(&t->kdev, 0x100000), &t->mr[0]);
 
-	/* given back: free again */
+	/* after kwarp_stag_free() the index can be used again */
 	kwarp_stag_free(&t->kdev, &t->mr[0]);
 	choose_random(0x1000, 1);
 	KUNIT_ASSERT_EQ(test, kwarp_stag_alloc(&t->kdev, &t->mr[2], 3), 0);
@@ -200,8 +200,8 @@ static void test_limit(struct kunit *test)
 }
 
 /*
- * 5040-8.1.1-8: nobody can predict an index, because all of it is the kernel's random number,
- * a new one each time. Whatever were made of it, or came from elsewhere, would differ here.
+ * 5040-8.1.1-8: nobody can predict an index, because each one is a new random number of the kernel,
+ * unchanged. If the code changed the number, or used another source, this test would fail.
  */
 static void test_unpredictable(struct kunit *test)
 {
@@ -229,8 +229,9 @@ static u32 chi_squared(const u32 *bins, u32 n)
 }
 
 /*
- * 5040-8.1.1-9: spread over the whole range. Each octet of the index is even: 255
- * degrees of freedom, so that values outside of 120..450 come once in 10^10 runs.
+ * 5040-8.1.1-9: indices are spread over the whole range. The values of each octet of the index are
+ * equally frequent, by a chi-squared test with 255 degrees of freedom: a value outside of 120..450
+ * comes by chance once in 10^10 runs.
  */
 static void test_spread(struct kunit *test)
 {
@@ -254,9 +255,9 @@ static void test_spread(struct kunit *test)
 		KUNIT_EXPECT_GT_MSG(test, chi, 120, "octet %u", i);
 		KUNIT_EXPECT_LT_MSG(test, chi, 450, "octet %u", i);
 	}
-	/* 1/8 expected: one does not follow from the one before */
+	/* pairs of successive indices that are close together: 1/8 expected by chance */
 	KUNIT_EXPECT_LT(test, near, 8);
-	/* unique: each finds itself */
+	/* all indices are different: each lookup finds its own region */
 	for (i = 0; i < MANY; i++)
 		KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_lookup(&t->kdev, t->mr[i].stag), &t->mr[i]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Windows: what may be bound, who may use it, and every way back to free. */
+/* Windows: what may be bound, which streams may use a window, and every way to unbind it. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -7,7 +7,7 @@
 
 #define MR_STAG		0x00111101U
 #define MW_STAG		0x00222202U
-#define KEY		0x00222233U	/* the window's, with the key of a bind */
+#define KEY		0x00222233U	/* STag of the window after a bind */
 #define SHIFT		4
 #define CHUNKS		4
 #define MR_OFFSET	5U
@@ -15,7 +15,10 @@
 #define MR_VA		0x7000000000f0ULL
 #define BOTH		(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
-/* A region whose pieces lie apart, a window, streams of one protection domain and another. */
+/*
+ * A region whose pieces are not contiguous, a window, two streams (@a, @b) of their protection
+ * domain and one (@other) of another domain.
+ */
 struct window_test {
 	struct ib_pd pd;
 	struct ib_pd other_pd;
@@ -119,12 +122,12 @@ static void test_stream(struct kunit *test)
 			KWARP_MEM_STREAM);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->other, MR_VA, 1, IB_ACCESS_REMOTE_READ),
 			KWARP_MEM_STREAM);
-	/* the key that it had before is another STag */
+	/* the STag with the old key is not valid any more */
 	KUNIT_EXPECT_EQ(test, kwarp_mem_check(&t->mw, MW_STAG, &t->a, MR_VA, 1,
 					      IB_ACCESS_REMOTE_WRITE), KWARP_MEM_STAG);
 }
 
-/* The window's own rights count, whatever the region has; none of them is local. */
+/* Only the rights of the window count, not those of the region; a local read is refused. */
 static void test_rights(struct kunit *test)
 {
 	static const int rights[] = { 0, IB_ACCESS_REMOTE_READ, IB_ACCESS_REMOTE_WRITE, BOTH };
@@ -147,7 +150,7 @@ static void test_rights(struct kunit *test)
 	}
 }
 
-/* The window at @va leads to the octets of the region from @at on, in the same pieces. */
+/* Address @va of the window is the same memory as address @at of the region, for @len octets. */
 static void expect_same(struct kunit *test, u64 va, u64 at, u32 len)
 {
 	struct window_test *t = test->priv;
@@ -176,7 +179,7 @@ static void try_range(struct kunit *test, u32 first, u32 len, bool zero)
 	KUNIT_ASSERT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 }
 
-/* Every part of the region: what the check lets pass, and where it leads. */
+/* Windows over every part of the region: bounds, and the memory that they lead to. */
 static void test_range(struct kunit *test)
 {
 	u32 first, len;
@@ -218,7 +221,7 @@ static void test_refused_range(struct kunit *test)
 	expect_free(test);
 }
 
-/* With everything wrong about the objects, one thing at a time. */
+/* Binds that are refused because of one thing that is wrong with the region or window. */
 static void test_refused_objects(struct kunit *test)
 {
 	const struct kwarp_window_range range = {
@@ -256,12 +259,12 @@ static void test_refused_objects(struct kunit *test)
 	t->mr.valid = false;
 	KUNIT_EXPECT_FALSE(test, bind_mw(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
 	expect_free(test);
-	/* reading needs no right to write */
+	/* a window for reading needs no local write access of the region */
 	t->mr.valid = true;
 	KUNIT_EXPECT_TRUE(test, bind_mw(t, MR_VA, MR_LEN, IB_ACCESS_REMOTE_READ));
 }
 
-/* What is bound has to be invalidated first, also on its own stream. */
+/* A bound window of type 2 cannot be bound again before it is invalidated. */
 static void test_bound_twice(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -276,11 +279,11 @@ static void test_invalidate(struct kunit *test)
 {
 	struct window_test *t = test->priv;
 
-	/* never bound: the owner may, the peer may not */
+	/* never bound: the consumer may invalidate it, the peer may not */
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, true));
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
-	/* 5040-5.3-19: not another stream's to invalidate */
+	/* 5040-5.3-19: another stream may not invalidate it */
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, true));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->other, true));
@@ -292,13 +295,13 @@ static void test_invalidate(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->other, false));
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
-	/* who invalidated the binding before may be late in letting go */
+	/* a late unbind, for an earlier binding, does not change the new one */
 	kwarp_window_unbind(&t->mw);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
 	expect_free(test);
-	/* no right: the peer has nothing to do with it */
+	/* a window without rights: the peer may not invalidate it */
 	KUNIT_ASSERT_TRUE(test, bind_mw(t, MR_VA, MR_LEN, 0));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
@@ -320,7 +323,7 @@ static void test_stream_end(struct kunit *test)
 
 /* ------------------------------------------------------------------ type 1 */
 
-/* All streams of the protection domain may use it, and none but those. */
+/* All streams of the protection domain may use a window of type 1, and no others. */
 static void test_type_1(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -330,15 +333,15 @@ static void test_type_1(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->b, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->other, MR_VA, 1, BOTH), KWARP_MEM_STREAM);
-	/* It is for the peer, as others are. */
+	/* A local read (no rights) is refused, as with type 2. */
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, 1, 0), KWARP_MEM_ACCESS);
-	/* The stream that bound it does not matter. */
+	/* The end of the stream that bound it does not unbind it. */
 	kwarp_mem_stream_end(&t->a);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->b, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
 }
 
-/* Another bind is the only way to be rid of the one before. */
+/* A window of type 1 cannot be invalidated; another bind replaces the first one. */
 static void test_type_1_again(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -347,7 +350,7 @@ static void test_type_1_again(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->a, true));
-	/* What is refused leaves what was bound. */
+	/* A bind that is refused leaves the old binding. */
 	KUNIT_EXPECT_FALSE(test, bind_mw(t, MR_VA, MR_LEN + 1, BOTH));
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_ASSERT_TRUE(test, bind_mw(t, MR_VA + 1, 2, IB_ACCESS_REMOTE_READ));
@@ -359,7 +362,7 @@ static void test_type_1_again(struct kunit *test)
 			KWARP_MEM_ACCESS);
 }
 
-/* To nothing, which needs no region, and has a new key, too. */
+/* A bind of 0 octets unbinds a window of type 1 and sets its key; it needs no region. */
 static void test_type_1_nothing(struct kunit *test)
 {
 	static const struct kwarp_window_range nothing;
@@ -377,7 +380,7 @@ static void test_type_1_nothing(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
 }
 
-/* No two streams are the same, not even those that have one queue pair after each other. */
+/* All stream ids are different, also those of successive streams of one queue pair. */
 static void test_stream_id(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -398,7 +401,7 @@ static void test_close(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_close(&t->mr));
 	KUNIT_EXPECT_TRUE(test, t->mr.valid);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
-	/* a window may go while it is bound */
+	/* a window may be closed while it is bound, a region with windows may not */
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_close(&t->mw));
 	KUNIT_EXPECT_FALSE(test, bind_all(t));
 	kwarp_window_unbind(&t->mw);
