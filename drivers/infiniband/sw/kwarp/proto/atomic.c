@@ -54,8 +54,9 @@ void kwarp_atomic_resp_encode(u8 out[KWARP_ATOMIC_RESP_LEN],
 }
 
 /*
- * 7306-5.1.1-1, -6: fields that are added each for itself.  Without the highest bit of each field
- * no carry leaves one; those bits are added without a carry, which is an exclusive or.
+ * 7306-5.1.1-1, -6: add two values that consist of separate fields; a set bit of @mask marks the
+ * highest bit of a field.  The sum of the values without these highest bits has no carry from one
+ * field to the next.  Then the highest bits are added without a carry, which is an exclusive or.
  */
 static u64 masked_sum(u64 old, u64 add, u64 mask)
 {

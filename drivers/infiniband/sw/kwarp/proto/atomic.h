@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Atomic operations (RFC 7306 section 5): headers, and what an operation makes of a value.
+ * Atomic operations (RFC 7306 section 5): headers, and the new value that an operation computes.
  */
 #ifndef KWARP_PROTO_ATOMIC_H
 #define KWARP_PROTO_ATOMIC_H
@@ -9,14 +9,14 @@
 
 /**
  * struct kwarp_atomic_req - Atomic Request header in host order (RFC 7306 section 5.2.1)
- * @op: KWARP_ATOMIC_*, or a code that nobody has assigned
- * @id: Request Identifier, mirrored in the response
- * @stag: STag of the answering side's buffer
- * @to: tagged offset of the eight octets there
- * @data: FetchAdd: what is added; CmpSwap: what is stored
- * @mask: FetchAdd: each bit that is set is the highest of a field; CmpSwap: bits that are stored
- * @compare: CmpSwap: what has to be there
- * @compare_mask: CmpSwap: bits of it that count
+ * @op: KWARP_ATOMIC_*, or a code that RFC 7306 does not assign
+ * @id: Request Identifier, repeated in the response
+ * @stag: STag of the responder's buffer
+ * @to: tagged offset of the eight octets in that buffer
+ * @data: FetchAdd: value to add; CmpSwap: value to store
+ * @mask: FetchAdd: each set bit is the highest bit of a field; CmpSwap: bits of @data to store
+ * @compare: CmpSwap: value to compare with
+ * @compare_mask: CmpSwap: bits to compare
  */
 struct kwarp_atomic_req {
 	u8 op;
@@ -32,7 +32,7 @@ struct kwarp_atomic_req {
 /**
  * struct kwarp_atomic_resp - Atomic Response header in host order (RFC 7306 section 5.2.2)
  * @id: Request Identifier of the request
- * @value: what was there before the operation
+ * @value: the eight octets before the operation
  */
 struct kwarp_atomic_resp {
 	u32 id;
@@ -47,19 +47,19 @@ void kwarp_atomic_resp_decode(const u8 in[KWARP_ATOMIC_RESP_LEN],
 void kwarp_atomic_resp_encode(u8 out[KWARP_ATOMIC_RESP_LEN],
 			      const struct kwarp_atomic_resp *resp);
 
-/* 7306-5.2.1-3, -12: the operations that there are. */
+/* 7306-5.2.1-3, -12: is the operation code FetchAdd or CmpSwap? */
 static inline bool kwarp_atomic_op_known(u8 op)
 {
 	return op == KWARP_ATOMIC_FETCH_ADD || op == KWARP_ATOMIC_CMP_SWAP;
 }
 
 /**
- * kwarp_atomic_result - what an operation makes of a value
- * @req: the operation, of a known code
- * @old: what is there, in the byte order of this machine
+ * kwarp_atomic_result - compute the new value for an atomic operation
+ * @req: the operation, with a known operation code
+ * @old: current value, in the byte order of this machine
  *
  * Context: any.
- * Return: what has to be there afterwards; @old itself if that is to stay.
+ * Return: new value; equal to @old if the operation changes nothing.
  */
 u64 kwarp_atomic_result(const struct kwarp_atomic_req *req, u64 old);
 

@@ -13,14 +13,20 @@
  *	  PEER_FIN |  `-- DOWN --> LINGER --DONE--> DEAD
  *	      CLOSED ---- DOWN ------^
  *
- * What is not named here is impossible in that state or comes late, and changes
- * nothing: a pair that is missing in the table is illegal.
+ * A pair of state and event that is missing in the table is illegal: the event is impossible in
+ * that state, or comes too late, and changes nothing.
  *
- * The iWARP CM's rules shape the upcalls: a connect that returned 0 is answered by
- * exactly one CONNECT_REPLY; an accept that returned 0 by exactly one ESTABLISHED,
- * because disconnect and destroy wait for it, so a failure is told by an
- * ESTABLISHED with an error and a CLOSE; each of the two, if successful, is followed by
- * exactly one CLOSE; and nothing comes after CLOSE or a failed CONNECT_REPLY.
+ * The iWARP CM (iw_cm) has rules for upcalls, which the actions of the table keep:
+ *
+ * - After a connect that returned 0 there is exactly one CONNECT_REPLY.
+ * - After an accept that returned 0 there is exactly one ESTABLISHED, because iw_cm's disconnect
+ *   and destroy wait for it.  A failure is reported by ESTABLISHED with an error, and then CLOSE.
+ * - After a successful CONNECT_REPLY or ESTABLISHED there is exactly one CLOSE.
+ * - After CLOSE or a failed CONNECT_REPLY there is no upcall.
+ *
+ * An endpoint of a listener is half-open from the start until the ULP accepts, or until its end if
+ * it is refused: the listener counts it against the knob half_open_max.  The ULP's verdict is its
+ * accept or reject.
  *
  * Pure functions, any context.
  */
@@ -28,15 +34,18 @@
 
 #define GO(state, acts)	{ .next = KWARP_CMS_##state, .legal = true, .actions = (acts) }
 
-/* The connect failed and the ULP is told. */
+/* A connect that returned 0 has failed: tell the ULP. */
 #define CONN_FAIL	(KWARP_CMA_REPLY_FAIL | KWARP_CMA_QP_PUT)
-/* The accept returned, and then it failed. */
+/* An accept that returned 0 has failed: tell the ULP. */
 #define ACC_FAIL	(KWARP_CMA_EST_FAIL | KWARP_CMA_QP_PUT)
-/* Orderly end, and one where the peer may not have understood yet. */
+/*
+ * End of a stream: orderly with FIN; after an error with FIN, while the peer may still be sending;
+ * by releasing the socket.
+ */
 #define END_FIN		(KWARP_CMA_QP_PUT | KWARP_CMA_FIN)
 #define END_DROP	(END_FIN | KWARP_CMA_DISCARD)
 #define END_KILL	(KWARP_CMA_QP_PUT | KWARP_CMA_KILL)
-/* End of one that may be half-open: what was refused is so as long as it has a socket. */
+/* End of an endpoint that may be half-open: a refused one is, as long as it has a socket. */
 #define GONE		(KWARP_CMA_LEAVE | KWARP_CMA_KILL)
 
 static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
@@ -65,15 +74,15 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
 	},
 	[KWARP_CMS_WAIT_REP] = {
-		/* 5044-7.1.2-15; 6581-5-3: the RTR went out with the attach */
+		/* 5044-7.1.2-15; 6581-5-3: the RTR was sent when the QP was attached */
 		[KWARP_CME_REPLY]	= GO(STREAM, KWARP_CMA_REPLY_OK),
-		/* 5044-7.1.2-14, 5044-7.1.4.2-4: told, then closed on the ULP's behalf */
+		/* 5044-7.1.2-14, 5044-7.1.4.2-4: tell the ULP, then close on its behalf */
 		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | KWARP_CMA_FIN),
 		/* 6581-8-1, 6581-9.3-3 */
 		[KWARP_CME_OWE_TERM]	= GO(SEND_TERM, CONN_FAIL),
 		/* 6581-10-10 */
 		[KWARP_CME_RETRY]	= GO(CONNECT, KWARP_CMA_REDIAL),
-		/* 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7: at once */
+		/* 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7: close at once */
 		[KWARP_CME_BAD]		= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
 		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | KWARP_CMA_KILL),
@@ -98,13 +107,13 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_WAIT_TURN] = {
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
-		/* 5044-7.1.1-23: octets behind the Request */
+		/* 5044-7.1.1-23: octets after the Request */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		/*
-		 * Told like one that the ULP rejects: an initiator that is reset instead may take
-		 * us for a peer that knows revision 1 only (6581-10-2).
+		 * Send a rejecting Reply, as if the ULP had rejected: after a reset the initiator
+		 * might think that we know revision 1 only (6581-10-2).
 		 */
 		[KWARP_CME_TIMER]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
 		[KWARP_CME_ORPHAN]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
@@ -116,14 +125,14 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ACCEPT]	= GO(SEND_REP, KWARP_CMA_LEAVE),
 		/* 5044-7.1.2-5 */
 		[KWARP_CME_REJECT]	= GO(SEND_REJ, KWARP_CMA_QP_PUT),
-		/* 5044-7.1.1-23: octets behind the Request */
+		/* 5044-7.1.1-23: octets after the Request */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
-		/* iw_cm may have dropped the Request together with the listener */
+		/* iw_cm may have dropped the Request together with the listener: wait less long */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, KWARP_CMA_HURRY),
-		/* others wait for its place: told like one that the ULP rejects */
+		/* other connections need its place: reject it, as if the ULP had */
 		[KWARP_CME_EVICT]	= GO(SEND_REJ, KWARP_CMA_REFUSE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
@@ -131,7 +140,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ATTACHED]	= GO(STREAM, KWARP_CMA_EST),
 		[KWARP_CME_ATTACHED_P2P] = GO(WAIT_FPDU, 0),
 		[KWARP_CME_LOST]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
-		/* 5044-7.1.2-16: no Terminate before the first FPDU, so no word at all */
+		/* 5044-7.1.2-16: no Terminate is allowed before the first FPDU: just close */
 		[KWARP_CME_LOCAL]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
 		[KWARP_CME_TIMER]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
 		[KWARP_CME_NO_QP]	= GO(DEAD, ACC_FAIL | KWARP_CMA_KILL),
@@ -139,7 +148,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_WAIT_FPDU] = {
 		[KWARP_CME_FPDU]	= GO(STREAM, KWARP_CMA_EST),
-		/* no RTR will ever come */
+		/* after a FIN no RTR can come */
 		[KWARP_CME_PEER_FIN]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
 		[KWARP_CME_TIMER]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
 		[KWARP_CME_ABORT]	= GO(WAIT_FPDU, KWARP_CMA_QP_ABORT),
@@ -148,7 +157,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_DOWN_KILL]	= GO(DEAD, ACC_FAIL | END_KILL),
 	},
 	[KWARP_CMS_SEND_REJ] = {
-		/* 5044-7.1.2-7: FIN behind the Reply, never a RST that destroys it */
+		/* 5044-7.1.2-7: FIN after the Reply; a RST could destroy the Reply */
 		[KWARP_CME_SENT]	= GO(LINGER, KWARP_CMA_FIN),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
@@ -157,7 +166,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
 	[KWARP_CMS_SEND_TERM] = {
-		/* 5040-6.2.1-5: FIN behind the Terminate */
+		/* 5040-6.2.1-5: FIN after the Terminate */
 		[KWARP_CME_SENT]	= GO(LINGER, KWARP_CMA_FIN | KWARP_CMA_DISCARD),
 		[KWARP_CME_LOST]	= GO(DEAD, KWARP_CMA_KILL),
 		[KWARP_CME_LOCAL]	= GO(DEAD, KWARP_CMA_KILL),
@@ -165,7 +174,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, KWARP_CMA_KILL),
 	},
 	[KWARP_CMS_STREAM] = {
-		/* 5044-7.2-2: the QP finishes what was posted, then DOWN */
+		/* 5044-7.2-2: the QP first finishes what was posted, then DOWN comes */
 		[KWARP_CME_PEER_FIN]	= GO(CLOSED, KWARP_CMA_CLOSE),
 		[KWARP_CME_DOWN_FIN]	= GO(LINGER, KWARP_CMA_CLOSE | END_FIN),
 		[KWARP_CME_DOWN_ERR]	= GO(LINGER, KWARP_CMA_CLOSE | END_DROP),
@@ -180,7 +189,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_LINGER] = {
 		[KWARP_CME_DONE]	= GO(DEAD, GONE),
-		/* data after both sides had ended: nobody to give it to */
+		/* data after the end of the stream: there is no receiver for it */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),

@@ -33,7 +33,7 @@ void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr)
 {
 	u8 ddp = buf[0], rdmap = buf[1];
 
-	/* reserved bits of both octets are not looked at: 5041-4.1-11, 5040-4.1-11 */
+	/* reserved bits of both octets are ignored: 5041-4.1-11, 5040-4.1-11 */
 	hdr->tagged = ddp & KWARP_DDP_T;
 	hdr->last = ddp & KWARP_DDP_L;
 	hdr->dv = FIELD_GET(KWARP_DDP_DV, ddp);
@@ -63,7 +63,7 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr)
 		put_unaligned_be64(hdr->to, &tagged->to);
 		return KWARP_DDP_TAGGED_LEN;
 	}
-	/* 5041-4.3-1; 5040-4.1-3, -14: STag of the Invalidate types, else 0 */
+	/* 5041-4.3-1; 5040-4.1-3, -14: STag to invalidate; 0 for the other opcodes */
 	put_unaligned_be32(hdr->stag, &untagged->inv_stag);
 	put_unaligned_be32(hdr->qn, &untagged->qn);
 	put_unaligned_be32(hdr->msn, &untagged->msn);

@@ -36,12 +36,12 @@ enum kwarp_rdmap_op {
 
 /**
  * struct kwarp_ddp_hdr - one segment's header in host order
- * @tagged: T flag; selects the fields below
- * @last: L flag
+ * @tagged: T flag: @stag and @to are used; else @stag, @qn, @msn and @mo
+ * @last: L flag: last segment of the message
  * @dv: DDP version as received
  * @rv: RDMAP version as received
  * @opcode: RDMAP opcode, 0 to 15
- * @stag: tagged: sink STag. Untagged: Invalidate STag
+ * @stag: tagged: STag of the sink. Untagged: STag that the message invalidates
  * @to: tagged offset of this segment's payload
  * @qn: untagged queue number
  * @msn: message sequence number
@@ -77,7 +77,7 @@ static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
  * @buf: kwarp_ddp_hdr_len() octets
  * @hdr: result; fields of the other header type are zero
  *
- * Checks nothing: kwarp_rdmap_check() does.
+ * No checks: kwarp_rdmap_check() checks the decoded header.
  *
  * Context: any.
  */
@@ -86,7 +86,7 @@ void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
 /**
  * kwarp_ddp_encode - segment header to wire octets
  * @buf: room for KWARP_DDP_MAX_HDR octets
- * @hdr: header; @dv and @rv are not looked at
+ * @hdr: header; @dv and @rv are ignored
  *
  * DV and RV are 1, reserved bits zero.  @hdr->stag of an untagged segment has to
  * be zero for the opcodes that invalidate nothing (5040-4.1-14).
@@ -102,8 +102,8 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
  * @tagged: header type
  * @left: octets of the message not yet segmented
  *
- * All but the last segment fill @mulpdu, and so need no pad unless MULPDU was
- * clamped (5041-5.2-2).  @left 0 is a zero-length message: one segment (5041-5.2-12).
+ * All segments but the last are @mulpdu octets long, so they need no pad unless MULPDU was
+ * clamped (5041-5.2-2).  With @left 0 the message has zero length: one segment (5041-5.2-12).
  *
  * Context: any.
  * Return: payload octets; 0 only if @left is 0.
@@ -113,7 +113,7 @@ static inline u32 kwarp_ddp_seg_payload(u32 mulpdu, bool tagged, u32 left)
 	return min(mulpdu - kwarp_ddp_len(tagged), left);
 }
 
-/* The header of the segment after one with @payload octets.  Context: any. */
+/* Change the header of a segment with @payload octets to that of the next one.  Context: any. */
 static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
 {
 	if (hdr->tagged)
@@ -123,10 +123,10 @@ static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
 }
 
 /**
- * struct kwarp_ddp_untagged_rx - where a queue of inbound untagged messages stands
+ * struct kwarp_ddp_untagged_rx - state of a queue of inbound untagged messages
  * @msn: MSN expected next; starts at 1
- * @mo: octets of that message already received; 0: no segment seen yet
- * @open: a message has begun and its last segment has not come
+ * @mo: octets of that message already received
+ * @open: a segment of that message has come, but not its last one
  */
 struct kwarp_ddp_untagged_rx {
 	u32 msn;
@@ -137,12 +137,12 @@ struct kwarp_ddp_untagged_rx {
 /**
  * kwarp_ddp_check_untagged - order of an untagged segment on its queue
  * @q: state of the queue; not changed
- * @hdr: decoded header, qn already checked
+ * @hdr: decoded header, whose @qn has been checked
  *
- * On an in-order LLP the MSN must be the expected one and the MO must continue
- * the message (5041-7.1-8, -10).  RFC 5041 section 7.1 lets any MSN pass that has a
- * buffer; that of a peer which follows sections 4.3 and 5.3 is the next one.  Whether MO plus
- * payload fits the buffer is the caller's check, with 64-bit arithmetic.
+ * TCP delivers in order, so the MSN must be the expected one and the MO must continue
+ * the message (5041-7.1-8, -10).  RFC 5041 section 7.1 allows any MSN for which there is a
+ * buffer, but a peer that follows its sections 4.3 and 5.3 sends the next one.  The caller checks
+ * whether MO plus payload fits the buffer, with 64-bit arithmetic.
  *
  * Context: any.
  * Return: KWARP_PERR_NONE, KWARP_PERR_DDP_U_MSN or KWARP_PERR_DDP_U_MO.
@@ -151,12 +151,12 @@ enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
 					 const struct kwarp_ddp_hdr *hdr);
 
 /**
- * kwarp_ddp_advance_untagged - account a segment
+ * kwarp_ddp_advance_untagged - account a segment in the state of its queue
  * @q: state of the queue
- * @hdr: its header, which passed kwarp_ddp_check_untagged()
- * @payload: its octets
+ * @hdr: header of the segment, which passed kwarp_ddp_check_untagged()
+ * @payload: payload octets of the segment
  *
- * Context: as the owner of @q.
+ * Context: any; the caller makes sure that nobody else uses @q.
  */
 void kwarp_ddp_advance_untagged(struct kwarp_ddp_untagged_rx *q,
 				const struct kwarp_ddp_hdr *hdr, u32 payload);

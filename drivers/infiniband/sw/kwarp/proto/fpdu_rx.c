@@ -2,13 +2,13 @@
 /*
  * Incremental FPDU parser (RFC 5044 sections 4 and 6).
  *
- * Runs in softirq for each piece of each skb.  What it judges it copies first, in
- * take_head() and take_marker(), whether the field comes whole or in pieces; see
- * fpdu_rx.h.  There is no other place that reads the input.
+ * Runs in softirq for each piece of each skb.  take_head() and take_marker() copy the fields that
+ * control the parser, also fields that come in pieces, and look only at the copies (fpdu_rx.h says
+ * why).  No other function reads the input.
  *
- * A marker is due whenever the stream offset is a multiple of 512 (5044-4.3-12);
- * while (off mod 512) < 4 the parser is inside one.  So the offset itself is the
- * marker's state, and every other step only has to stop short of the next one.
+ * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while
+ * (offset mod 512) < 4 the parser is inside a marker.  So the offset tells how much of a marker has
+ * come, and each other step only has to stop before the next marker.
  */
 #include "fpdu_rx.h"
 
@@ -46,7 +46,7 @@ static void consume_input(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 	rx->off += n;
 }
 
-/* Of @want octets, how many lie in the input before the next marker. */
+/* How many of @want octets are in the input before the next marker. */
 static u32 input_piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 want)
 {
 	u32 n = min_t(size_t, in->left, want);
@@ -74,17 +74,20 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	u32 n = min_t(size_t, in->left, KWARP_MPA_MARKER_LEN - have);
 
 	memcpy(rx->marker + have, in->at, n);
-	/* The copy is judged, whatever the compiler thinks of the original. */
+	/* Keep the compiler from reading the original, which may change, instead of the copy. */
 	barrier();
 	consume_input(rx, in, n);
 	if (have + n < KWARP_MPA_MARKER_LEN ||
 	    kwarp_mpa_marker_decode(rx->marker) == expected_ptr(rx))
 		return KWARP_FPDU_MORE;
-	/* 5044-8-4: the CRC is right; 5044-7.1.1-11: or it counts as right */
+	/* 5044-8-4: the CRC was right; 5044-7.1.1-11: or CRCs are not in use */
 	return parser_fail(rx, KWARP_PERR_MPA_MARKER);
 }
 
-/* Octets of length field and header, as far as the first @have of them tell. */
+/*
+ * Octets of length field and DDP header.  If the first @have octets of them do not tell yet, the
+ * result is some number greater than @have.
+ */
 static u32 fields_len(const u8 *fields, u32 have)
 {
 	u32 ulpdu_len;
@@ -99,9 +102,11 @@ static u32 fields_len(const u8 *fields, u32 have)
 }
 
 /*
- * Copy what there may be of length field and header, then use as much of it as there is:
- * @head alone says how long they are.  What was copied beyond them has not been looked at.
- * True when they are complete.
+ * Collect length field and DDP header in @rx->head.  The largest possible number of octets is
+ * copied first.  Then the copy tells how long the two fields are, and only that many octets are
+ * consumed; octets that were copied beyond them are ignored.
+ *
+ * Return: true when both fields are complete.
  */
 static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 {
@@ -111,7 +116,7 @@ static bool collect_head(struct kwarp_fpdu_rx *rx, struct input *in)
 		memcpy(rx->head, in->at, sizeof(rx->head));
 	else
 		memcpy(rx->head + rx->have, in->at, n);
-	/* The copy is judged, whatever the compiler thinks of the original. */
+	/* Keep the compiler from reading the original, which may change, instead of the copy. */
 	barrier();
 	want = fields_len(rx->head, rx->have + n) - rx->have;
 	n = min(n, want);
@@ -145,7 +150,7 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 	return KWARP_FPDU_HDR;
 }
 
-/* 5044-4.1-4, -8: pad is not looked at, and the trailer has been, or is not in use. */
+/* 5044-4.1-4, -8: the pad is ignored; the trailer has been verified before, or is not in use. */
 static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
 	u32 n = input_piece(rx, in, rx->tail_left);
@@ -158,7 +163,10 @@ static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *i
 	return KWARP_FPDU_END;
 }
 
-/* As a rule an FPDU is there as a whole, and no marker lies in its tail. */
+/*
+ * Report a piece of payload.  If it is the last one, and pad and CRC are in the input and cannot
+ * contain a marker, they are consumed in the same step: the usual case.
+ */
 static enum kwarp_fpdu_event take_data(struct kwarp_fpdu_rx *rx, struct input *in,
 				       const u8 **data, u32 *dlen)
 {
@@ -191,7 +199,7 @@ static enum kwarp_fpdu_event take_part(struct kwarp_fpdu_rx *rx, struct input *i
 	}
 }
 
-/* Octets of a marker in front of the next FPDU. */
+/* Octets of the marker before the next FPDU: 4, or 0 if no marker is due there. */
 static u32 marker_before(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->markers && !kwarp_mpa_to_marker(rx->off) ? KWARP_MPA_MARKER_LEN : 0;
@@ -209,13 +217,13 @@ u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 h
 u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head)
 {
 	u32 at = marker_before(rx), to = kwarp_mpa_to_marker(rx->off);
-	/* FPDUs are 4-octet aligned: no marker cuts off the octets that tell. */
+	/* FPDUs are 4-octet aligned, so no marker separates the length field and the T flag. */
 	u32 len = at + fields_len(head + at, KWARP_FPDU_FIELDS);
 
 	return rx->markers && to && to < len ? len + KWARP_MPA_MARKER_LEN : len;
 }
 
-/* The offset of the segment after the last one. */
+/* Write the offset of the segment after the last one into a DDP header on the wire. */
 static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 {
 	struct kwarp_ddp_hdr next = rx->hdr;
@@ -266,7 +274,7 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 	if (unlikely(!rx->verified && in.left))
 		return parser_fail(rx, KWARP_PERR_MPA_CRC);
 
-	/* each step has at least one octet to use, and uses at least one */
+	/* each call of take_marker() or take_part() consumes at least one octet */
 	while (in.left && event == KWARP_FPDU_MORE)
 		event = unlikely(marker_due(rx)) ? take_marker(rx, &in) :
 						   take_part(rx, &in, data, dlen);

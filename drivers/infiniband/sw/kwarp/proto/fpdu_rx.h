@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Incremental FPDU parser: octets in, events out.  May stop and go on at any
- * octet; knows nothing of sockets, memory or queues.
+ * Incremental FPDU parser: octets in, events out.  The caller may stop at any octet and continue
+ * later.  The parser knows nothing of sockets, memory or queues.
  *
- * Events of one FPDU: HDR, DATA as often as needed, END, which the last DATA may be, too.  On a
- * stream with CRCs the caller computes the CRC of each FPDU before it gives any of it (5044-6-1).
- * An FPDU that is as kwarp_fpdu_rx_expect() says the caller may take without any event.
+ * Events of one FPDU: HDR, DATA as often as needed, END.  The last DATA and END may come as one
+ * event, DATA_END.  On a stream with CRCs the caller computes the CRC of an FPDU before it gives
+ * the parser any octet of that FPDU (5044-6-1).  For a series of similar FPDUs the caller may
+ * bypass the parser: it compares the next FPDU with what kwarp_fpdu_rx_expect() predicts, places
+ * the payload itself, and calls kwarp_fpdu_rx_taken().
  *
- * A sender on the same host may change octets while they are read, because it has given
- * pages to TCP by reference.  So each octet that decides something is copied before it is
- * looked at, and never looked at again in the input: length field, DDP header and markers
- * here, all those and the trailer by the caller that computes the CRC.  Payload is handed
- * on where it lies and decides nothing: its bounds come from the copies.
+ * A sender on the same host may change octets while they are read, because its pages may be in the
+ * socket buffer by reference.  So octets that control the parser are copied first, and only the
+ * copies are looked at: the parser copies length field, DDP header and markers; the caller that
+ * computes the CRC copies these and the trailer.  Payload is not copied: it controls nothing, and
+ * its bounds come from the copies.
  */
 #ifndef KWARP_PROTO_FPDU_RX_H
 #define KWARP_PROTO_FPDU_RX_H
@@ -24,8 +26,8 @@ enum kwarp_fpdu_event {
 	KWARP_FPDU_HDR,		/* DDP header complete: hdr, raw header, ulpdu_len, payload_len */
 	KWARP_FPDU_DATA,	/* a contiguous piece of payload, inside the input */
 	KWARP_FPDU_END,		/* FPDU complete, pad and CRC skipped */
-	KWARP_FPDU_DATA_END,	/* DATA, and then END */
-	KWARP_FPDU_ERROR,	/* err says what; the parser stays in this state */
+	KWARP_FPDU_DATA_END,	/* DATA and END in one event */
+	KWARP_FPDU_ERROR,	/* see kwarp_fpdu_rx.err; later calls give ERROR, too */
 };
 
 enum kwarp_fpdu_step {
@@ -35,29 +37,29 @@ enum kwarp_fpdu_step {
 	KWARP_FPDU_S_ERROR,
 };
 
-/* Length field and DDP header of any FPDU, and a marker in front of them or among them. */
+/* Largest length field and DDP header; the same with a marker before or inside them. */
 #define KWARP_FPDU_FIELDS	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
 #define KWARP_FPDU_HEAD		(KWARP_MPA_MARKER_LEN + KWARP_FPDU_FIELDS)
-/* No FPDU is shorter, and so many octets tell the length of any. */
+/* Length of the shortest FPDU.  This many octets are enough to know the length of any FPDU. */
 #define KWARP_FPDU_MIN		(2 * KWARP_MPA_LEN_FIELD + KWARP_MPA_CRC_LEN)
-/* No FPDU is longer, markers included. */
+/* Length of the longest FPDU, markers included. */
 #define KWARP_FPDU_MAX		(65544 + 130 * KWARP_MPA_MARKER_LEN)
 
 /**
- * struct kwarp_fpdu_rx - where the parser stands
- * @check_crc: FPDUs have CRCs that count; constant for a stream
+ * struct kwarp_fpdu_rx - state of the parser
+ * @check_crc: CRCs are in use; constant for a stream
  * @markers: the peer sends markers; constant for a stream
- * @verified: the CRC of the current FPDU is known to be right, or not in use
- * @step: part of the FPDU that comes next
- * @have: octets of @head already collected
+ * @verified: the CRC of the current FPDU has been found right, or CRCs are not in use
+ * @step: part of the FPDU that comes next (enum kwarp_fpdu_step)
+ * @have: octets of @head already received
  * @tail_left: octets of pad and CRC still to come
- * @ulpdu_len: ULPDU_Length, once known
- * @off: stream octets since SeqStart, modulo 2^32
- * @fpdu_off: with markers: @off of the current FPDU's ULPDU_Length
+ * @ulpdu_len: ULPDU_Length of the current FPDU, valid after the HDR event
+ * @off: stream octets since SeqStart (the first octet after the startup frame), modulo 2^32
+ * @fpdu_off: @off at the ULPDU_Length of the current FPDU
  * @payload_len: payload octets of this segment
- * @payload_left: those not yet reported
- * @err: what went wrong
- * @hdr: decoded DDP header; holds until the next HDR event or kwarp_fpdu_rx_taken()
+ * @payload_left: payload octets not yet reported by an event
+ * @err: error of the ERROR event
+ * @hdr: decoded DDP header; valid until the next HDR event or kwarp_fpdu_rx_taken()
  * @head: length field and DDP header as received
  * @marker: the marker being received
  *
@@ -83,44 +85,44 @@ struct kwarp_fpdu_rx {
 };
 
 /*
- * DDP header as received, kwarp_ddp_hdr_len() octets, for a Terminate; holds from the HDR
- * event to the END event.
+ * DDP header as received, kwarp_ddp_hdr_len() octets, for a Terminate.  Valid from the HDR event
+ * to the END event.
  */
 static inline const u8 *kwarp_fpdu_rx_raw(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->head + KWARP_MPA_LEN_FIELD;
 }
 
-/* Start at SeqStart: directly behind the peer's startup frame. */
+/* Prepare the parser for the first octet after the peer's startup frame (SeqStart). */
 void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
 
 /**
  * kwarp_fpdu_rx_next - parse up to the next event
  * @rx: parser
- * @buf: input cursor; advanced past what was used
- * @len: octets left behind the cursor; reduced likewise
+ * @buf: input cursor; advanced past the octets that were used
+ * @len: octets of input from the cursor on; reduced by the octets that were used
  * @data: KWARP_FPDU_DATA, KWARP_FPDU_DATA_END: the payload piece, inside the input
- * @dlen: its length, never 0
+ * @dlen: length of the payload piece, never 0
  *
- * Call again until KWARP_FPDU_MORE.  The caller may stop earlier and come back
- * with the octets behind the cursor at another address and cut differently.  A
- * zero-length payload gives no DATA event.
+ * Call again until KWARP_FPDU_MORE.  The caller may stop earlier and call later with the rest of
+ * the octets, also at another address and in other pieces.  A zero-length payload gives no DATA
+ * event.
  *
- * On a stream with CRCs, kwarp_fpdu_rx_verify() comes before the first octet of each FPDU,
- * and no call gives octets of more than one.
+ * On a stream with CRCs the caller calls kwarp_fpdu_rx_verify() before the first octet of each
+ * FPDU, and gives no octets of the next FPDU in the same call.
  *
  * Errors, of which the first ends the stream:
  *
- * * KWARP_PERR_MPA_CRC: trailer wrong, or nobody has looked (5044-4.4-20).
- * * KWARP_PERR_MPA_MARKER: a marker does not point to the ULPDU_Length found by
- *   chaining, or not to its own end between FPDUs (5044-8-4).
- * * KWARP_PERR_DDP_LOCAL: ULPDU_Length leaves no room for the DDP header that
- *   its T flag asks for.  RFC 5041 has no code for that; reported without a
- *   HDR event.  There is no DDP header to attach to the Terminate.
+ * * KWARP_PERR_MPA_CRC: the trailer is wrong, or was not verified (5044-4.4-20).
+ * * KWARP_PERR_MPA_MARKER: a marker inside an FPDU does not point to the ULPDU_Length of that
+ *   FPDU, or a marker between FPDUs is not 0 (5044-8-4).
+ * * KWARP_PERR_DDP_LOCAL: ULPDU_Length is shorter than the DDP header that
+ *   the T flag asks for.  RFC 5041 has no code for that.  There is no HDR event, and no DDP header
+ *   to attach to the Terminate.
  *
  * Any ULPDU_Length up to 65535 is accepted, also above 64768: RFC 5044 section
- * 4.5 limits the sender, and section 8 has no code for it.
- * With markers, FPDUPTR is compared modulo 2^16, the most such an FPDU can say.
+ * 4.5 limits only the sender, and section 8 has no error code for it.
+ * FPDUPTR of a marker has 16 bits, so it is compared modulo 2^16.
  *
  * Context: any; @rx has one user at a time.
  * Return: the event; KWARP_FPDU_MORE with *@len 0 if there is none.
@@ -132,22 +134,22 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 /**
  * kwarp_fpdu_rx_wire_len - octets that the next FPDU takes on the wire
  * @rx: parser, between FPDUs
- * @head: a copy of its first octets, a marker in front of it included
- * @have: their number
+ * @head: a copy of the first octets of the FPDU, including a marker before it
+ * @have: number of octets in @head
  *
  * Context: as kwarp_fpdu_rx_next().
- * Return: octets up to the end of the trailer, markers included; 0 if @have is too
- * few to tell, which %KWARP_FPDU_MIN never is.
+ * Return: octets up to the end of the trailer, markers included; 0 if @have octets are too few to
+ * know.  %KWARP_FPDU_MIN octets are always enough.
  */
 u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 have);
 
 /**
- * kwarp_fpdu_rx_head_len - octets that its length field and DDP header take
+ * kwarp_fpdu_rx_head_len - octets of length field and DDP header of the next FPDU on the wire
  * @rx: parser, between FPDUs
- * @head: a copy of its first octets: %KWARP_FPDU_HEAD, or all if it is shorter
+ * @head: a copy of the first octets of the FPDU: %KWARP_FPDU_HEAD, or all if it is shorter
  *
- * A marker in front of them or among them included.  The caller gives them to the parser
- * from its copy, so that what was judged for the FPDU's length is what is parsed.
+ * The result includes a marker before or inside these fields.  The caller gives these octets to the
+ * parser from its copy, so that the parser sees the same length that the caller has used.
  *
  * Context: as kwarp_fpdu_rx_next().
  * Return: at most %KWARP_FPDU_HEAD.
@@ -155,12 +157,12 @@ u32 kwarp_fpdu_rx_wire_len(const struct kwarp_fpdu_rx *rx, const u8 *head, u32 h
 u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
 
 /**
- * kwarp_fpdu_rx_verify - the CRC of the next FPDU has been computed
+ * kwarp_fpdu_rx_verify - compare the CRC of the next FPDU with its trailer
  * @rx: parser, between FPDUs, of a stream with CRCs
- * @crc: over all of it but the trailer, as kwarp_mpa_crc_add() gives it
+ * @crc: CRC over all of the FPDU except the trailer, from kwarp_mpa_crc_add()
  * @trailer: a copy of the trailer
  *
- * A wrong one is reported by the next call of kwarp_fpdu_rx_next().
+ * If they differ, the next call of kwarp_fpdu_rx_next() reports an error.
  *
  * Context: as kwarp_fpdu_rx_next().
  */
@@ -168,28 +170,29 @@ void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
 
 /**
- * kwarp_fpdu_rx_expect - what the next FPDU is if it goes on with the message of the last one
+ * kwarp_fpdu_rx_expect - predict the next FPDU: the next segment of the same message
  * @rx: parser
- * @fields: result: its length field and DDP header, if it is as long as the last one and no more
- *	than the offset is different
+ * @fields: result: length field and DDP header of an FPDU that is as long as the last one and
+ *	differs from it only in its offset
  *
  * Context: as kwarp_fpdu_rx_next().
- * Return: octets of that FPDU; 0 if nothing can be expected: not between FPDUs, there are
- * markers, or the last one had no payload or ended its message.
+ * Return: octets of that FPDU; 0 if there is no prediction: the parser is inside an FPDU, the
+ * stream has markers, or the last FPDU had no payload or ended its message.
  */
 u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
 
 /**
- * kwarp_fpdu_rx_taken - that FPDU has come, and the caller has taken it
+ * kwarp_fpdu_rx_taken - account a predicted FPDU that the caller has handled itself
  * @rx: parser
- * @fields: from kwarp_fpdu_rx_expect() or the last call; those of the next one afterwards
- * @wire: octets of it
+ * @fields: result of kwarp_fpdu_rx_expect() or of the last call; changed to the prediction for the
+ *	FPDU after this one
+ * @wire: octets of the FPDU
  *
  * Context: as kwarp_fpdu_rx_next().
  */
 void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
 
-/* True inside or right behind a marker that no FPDU has followed yet. */
+/* Between FPDUs: true inside or directly after a marker, before the FPDU to which it belongs. */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 {
 	u32 at = rx->off & (KWARP_MPA_MARKER_EVERY - 1);
@@ -198,8 +201,8 @@ static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 }
 
 /*
- * True between FPDUs: a FIN here cuts nothing off.  A marker between FPDUs is
- * part of the next one (5044-4.3-8).
+ * True between FPDUs: a FIN here does not cut off an FPDU.  A marker between FPDUs is part of the
+ * next FPDU (5044-4.3-8), so after such a marker this is false.
  */
 static inline bool kwarp_fpdu_rx_idle(const struct kwarp_fpdu_rx *rx)
 {

@@ -14,7 +14,7 @@ u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
 		cost += KWARP_MPA_MARKER_LEN *
 			DIV_ROUND_UP(emss, KWARP_MPA_MARKER_EVERY);
 
-	/* 5044-3-4, 5044-4.5-7; before the subtraction: EMSS may be below the cost */
+	/* 5044-3-4, 5044-4.5-7; compare before subtracting: EMSS may be less than the cost */
 	if (emss < KWARP_MPA_MIN_MULPDU + cost)
 		return KWARP_MPA_MIN_MULPDU;
 	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* 5044-3-4, -3-5 */
@@ -26,7 +26,7 @@ u32 kwarp_mpa_markers_in(u32 off, u32 content)
 	u32 d = kwarp_mpa_to_marker(off);
 
 	/*
-	 * 5044-4.3-4, -12.  A marker due right behind the CRC belongs to the next
+	 * 5044-4.3-4, -12.  A marker due directly after the CRC belongs to the next
 	 * FPDU (5044-4.3-8), hence the "- 1".
 	 */
 	if (d >= content)
@@ -42,11 +42,11 @@ void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr)
 
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN])
 {
-	/* 5044-4.2-3: the reserved half is not looked at; 5044-4.2-6: low bits zero */
+	/* 5044-4.2-3: the reserved half is ignored; 5044-4.2-6: low bits count as zero */
 	return get_unaligned_be16(in + 2) & ~3;
 }
 
-/* 5044-4.4-13, -17: as iSCSI's digests, inverted, least significant octet first. */
+/* 5044-4.4-13, -17: the CRC is sent as in iSCSI: inverted, least significant octet first. */
 void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc)
 {
 	put_unaligned_le32(~crc, out);

@@ -13,14 +13,14 @@
  * @markers: the peer asked us to send markers
  *
  * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7).
- * Any @emss is allowed.  Unless clamped, the result makes an FPDU without pad.
+ * Any @emss is allowed.  Unless clamped, a ULPDU of the resulting length needs no pad.
  *
  * Context: any.
  * Return: MULPDU in octets.
  */
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers);
 
-/* Pad octets behind a ULPDU of @ulpdu_len octets: 0 to 3 (5044-4.1-5). */
+/* Pad octets after a ULPDU of @ulpdu_len octets: 0 to 3 (5044-4.1-5). */
 static inline u32 kwarp_mpa_pad(u32 ulpdu_len)
 {
 	return -(KWARP_MPA_LEN_FIELD + ulpdu_len) & 3;
@@ -34,19 +34,19 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
 }
 
 /**
- * kwarp_mpa_markers_in - markers inside an FPDU
+ * kwarp_mpa_markers_in - number of markers in an FPDU
  * @off: stream offset of the FPDU's first octet from SeqStart (mod 512 suffices)
  * @content: octets of the FPDU without markers, kwarp_mpa_fpdu_len()
  *
- * One that is due at @off itself stands before ULPDU_Length and belongs to this
- * FPDU; one that is due behind the CRC does not (5044-4.3-8).
+ * A marker that is due at @off itself stands before ULPDU_Length and belongs to this
+ * FPDU; a marker that is due directly after the CRC belongs to the next FPDU (5044-4.3-8).
  *
  * Context: any.
  * Return: number of markers the FPDU carries at that position.
  */
 u32 kwarp_mpa_markers_in(u32 off, u32 content);
 
-/* Octets that an FPDU takes in the stream at offset @off, with its markers if there are any. */
+/* Octets of an FPDU in the stream at offset @off, including its markers if @markers is true. */
 static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
 {
 	u32 len = kwarp_mpa_fpdu_len(ulpdu_len);
@@ -62,8 +62,8 @@ static inline u32 kwarp_mpa_to_marker(u32 off)
 
 /**
  * kwarp_mpa_marker_encode - fill a marker
- * @out: its octets
- * @ptr: stream octets from the first one of ULPDU_Length to the marker, earlier
+ * @out: octets of the marker
+ * @ptr: octets in the stream from the first octet of ULPDU_Length to the marker, earlier
  *	markers included; 0 for a marker before ULPDU_Length (5044-4.2-4, 5044-4.3-15)
  *
  * Context: any.
@@ -72,7 +72,7 @@ void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
 
 /**
  * kwarp_mpa_marker_decode - FPDUPTR of a received marker
- * @in: its octets
+ * @in: octets of the marker
  *
  * Context: any.
  * Return: FPDUPTR, the two low bits taken as zero (5044-4.2-6).
@@ -91,8 +91,8 @@ static inline u32 kwarp_mpa_crc_add(u32 crc, const void *data, size_t len)
 }
 
 /**
- * kwarp_mpa_crc_put - write the trailer
- * @out: its octets
+ * kwarp_mpa_crc_put - write the trailer of an FPDU
+ * @out: octets of the trailer
  * @crc: from kwarp_mpa_crc_init() and kwarp_mpa_crc_add(), not inverted
  *
  * Context: any.
@@ -100,12 +100,12 @@ static inline u32 kwarp_mpa_crc_add(u32 crc, const void *data, size_t len)
 void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc);
 
 /**
- * kwarp_mpa_crc_ok - compare the trailer (5044-4.4-19)
- * @in: its octets as received
- * @crc: as for kwarp_mpa_crc_put()
+ * kwarp_mpa_crc_ok - compare the trailer with a computed CRC (5044-4.4-19)
+ * @in: octets of the trailer as received
+ * @crc: CRC as for kwarp_mpa_crc_put()
  *
  * Context: any.
- * Return: true if they agree.
+ * Return: true if they are equal.
  */
 bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc);
 

@@ -29,7 +29,7 @@ static bool rev_usable(u8 rev)
 	return rev == 1 || rev == 2;
 }
 
-/* S is a flag from revision 2 on, a reserved bit before (6581-6-12). */
+/* Does the frame have enhanced data?  In revision 1 the S bit is reserved (6581-6-12). */
 static bool is_enhanced(const struct kwarp_mpa_wire_frame *wire)
 {
 	return wire->rev >= 2 && wire->flags & KWARP_MPA_FLAG_S;
@@ -85,7 +85,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 	if (kwarp_mpa_frame_need(buf, len, reply, &need) || len < need)
 		return KWARP_PERR_MPA_FRAME;
 
-	/* Res is not looked at (5044-7.1.1-16, 6581-6-4), nor R in a Request (-13) */
+	/* Res and, in a Request, R are ignored (5044-7.1.1-16, 6581-6-4; 5044-7.1.1-13) */
 	frame->reply = reply;
 	frame->markers = wire->flags & KWARP_MPA_FLAG_M;
 	frame->crc = wire->flags & KWARP_MPA_FLAG_C;
@@ -141,13 +141,16 @@ u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame)
 
 /* --------------------------------------------------------------- request */
 
-/* 14 bits, clamped and never cut; NV only if it was meant (6581-9.1-24). */
+/*
+ * IRD or ORD as a 14-bit field: larger values are clamped.  KWARP_DEPTH_NV, all ones, is not a
+ * value, so only NV itself becomes NV (6581-9.1-24).
+ */
 static u16 wire_depth(u16 depth)
 {
 	return depth == KWARP_DEPTH_NV ? depth : min_t(u16, depth, DEPTH_MAX);
 }
 
-/* IRD without a peer's wish: the ULP's, as far as the device can. */
+/* IRD if the peer asks for nothing: that of the ULP, limited to that of the device. */
 static u16 own_ird(const struct kwarp_mpa_params *p)
 {
 	return p->ird == KWARP_DEPTH_NV ? p->ird : min(p->ird, p->max_ird);
@@ -173,8 +176,9 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 /* ------------------------------------------------------------------- RTR */
 
 /*
- * One form out of a set.  A Write costs nothing at either end; a Read takes an
- * IRD slot for a moment; a Send takes a receive that the ULP has posted.
+ * Choose one RTR form out of a set: Write, else Read, else Send.  A Write needs no resource at
+ * either end; a Read uses an IRD slot until it is answered; a Send consumes a receive that the ULP
+ * has posted.
  */
 static u8 pick_rtr(u8 forms)
 {
@@ -185,7 +189,7 @@ static u8 pick_rtr(u8 forms)
 	return forms & KWARP_RTR_SEND;
 }
 
-/* Forms that the Responder can take: a Read only if there will be an IRD for it. */
+/* RTR forms that the Responder can receive: a Read only if its IRD will not be 0. */
 static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 		       const struct kwarp_mpa_frame *req)
 {
@@ -198,8 +202,9 @@ static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 }
 
 /*
- * 6581-9.2-8, -10, -11, -13: one flag, out of the Initiator's set if we share any,
- * else one of ours.  One and no more: some Initiators fail on a choice.
+ * 6581-9.2-8, -10, -11, -13: the RTR flag of the Reply: a form that both sides have, or if there is
+ * none, one that the Responder has.  Only one flag is set, because some Initiators fail if they
+ * have a choice.
  */
 static u8 reply_rtr(const struct kwarp_mpa_params *p, const struct kwarp_mpa_frame *req)
 {
@@ -211,7 +216,7 @@ static u8 reply_rtr(const struct kwarp_mpa_params *p, const struct kwarp_mpa_fra
 
 /* --------------------------------------------------------------- respond */
 
-/* Our ORD against the Initiator's IRD. */
+/* Limit the Responder's ORD to the Initiator's IRD. */
 static void respond_ord(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
@@ -225,7 +230,7 @@ static void respond_ord(const struct kwarp_mpa_params *p,
 	reply->ord = res->ord;			/* 6581-9.1-2 */
 }
 
-/* Our IRD against the Initiator's ORD: what it asks for, up to what we can. */
+/* Set the Responder's IRD to the Initiator's ORD, limited to what the device can serve. */
 static void respond_ird(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
@@ -264,10 +269,10 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	memset(res, 0, sizeof(*res));
 	reply->reply = true;
 	reply->reject = !accept || refuse;	/* 5044-7.1.2-5, -8 */
-	reply->rev = req->rev;			/* 6581-6-5; RFC 6581 6: without S, too */
+	reply->rev = req->rev;			/* 6581-6-5; RFC 6581 section 6: also if S=0 */
 	reply->enhanced = req->enhanced;	/* 6581-10-1, -3, -6, -7 */
 	reply->markers = p->markers;		/* 5044-7.1.1-6 */
-	/* C of a Reply as the result: some Initiators look at nothing else */
+	/* C of the Reply is the negotiated result: some Initiators look only at this bit */
 	reply->crc = p->crc != KWARP_CRC_OFF || req->crc;
 	reply->pd_len = refuse ? 0 : pd_len;
 
@@ -284,14 +289,14 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 
 /* -------------------------------------------------------------- conclude */
 
-/* 6581-9.1-11, -19: the ORD that the Responder's IRD leaves us. */
+/* 6581-9.1-11, -19: limit the Initiator's ORD to the Responder's IRD. */
 static u16 conclude_ord(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *reply)
 {
 	return reply->ird == KWARP_DEPTH_NV ? p->ord : min(p->ord, reply->ird);
 }
 
-/* 6581-9.1-10, -12, -22: the Responder's ORD has to fit into our IRD. */
+/* 6581-9.1-10, -12, -22: raise the Initiator's IRD to the Responder's ORD, if the device can. */
 static enum kwarp_perr conclude_ird(const struct kwarp_mpa_params *p,
 				    const struct kwarp_mpa_frame *reply,
 				    struct kwarp_mpa_result *res)
@@ -320,7 +325,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 
 	res->rtr = pick_rtr(forms);
 	if (res->rtr == KWARP_RTR_READ && !res->ord)
-		res->ord = 1;			/* RFC 6581 9.2: for the RTR */
+		res->ord = 1;			/* RFC 6581 section 9.2: for the RTR */
 	return KWARP_PERR_NONE;
 }
 

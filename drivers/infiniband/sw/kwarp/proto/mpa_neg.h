@@ -10,30 +10,30 @@
 #include "wire.h"
 
 enum kwarp_crc_policy {
-	KWARP_CRC_OFF,		/* do not ask; use it if the peer asks */
-	KWARP_CRC_ON,		/* ask */
-	KWARP_CRC_REQUIRED,	/* ask, and refuse a peer that did not ask */
+	KWARP_CRC_OFF,		/* do not ask for CRCs; use them if the peer asks */
+	KWARP_CRC_ON,		/* ask for CRCs */
+	KWARP_CRC_REQUIRED,	/* ask for CRCs, and refuse a peer that does not ask */
 };
 
-/* RTR forms, as a mask */
-#define KWARP_RTR_SEND		BIT(0)	/* B */
-#define KWARP_RTR_WRITE		BIT(1)	/* C */
-#define KWARP_RTR_READ		BIT(2)	/* D */
+/* Forms of the RTR (first message of the Initiator in the peer-to-peer model), as a mask */
+#define KWARP_RTR_SEND		BIT(0)	/* B bit of the enhanced data */
+#define KWARP_RTR_WRITE		BIT(1)	/* C bit */
+#define KWARP_RTR_READ		BIT(2)	/* D bit */
 
-#define KWARP_DEPTH_NV		0x3fff	/* IRD/ORD: the ULP takes care of it */
+#define KWARP_DEPTH_NV		0x3fff	/* IRD/ORD: not negotiated, the ULP takes care of it */
 
 /**
  * struct kwarp_mpa_frame - a startup frame in host order
- * @reply: Reply Frame, else Request
- * @markers: M
- * @crc: C
- * @reject: R of a Reply
- * @enhanced: S counts: Rev 2 and S=1
- * @p2p: A
- * @rtr: B, C, D as KWARP_RTR_*
+ * @reply: true: Reply Frame; false: Request Frame
+ * @markers: M bit: the sender wants to receive markers
+ * @crc: C bit: the sender wants CRCs
+ * @reject: R bit of a Reply: the connection is rejected
+ * @enhanced: the frame has enhanced data: Rev 2 and S bit set
+ * @p2p: A bit: peer-to-peer model
+ * @rtr: bits B, C, D as KWARP_RTR_*
  * @rev: Rev field
- * @ird: 14 bits
- * @ord: 14 bits
+ * @ird: IRD, 14 bits
+ * @ord: ORD, 14 bits
  * @pd_len: private data of the ULP, enhanced data not counted
  */
 struct kwarp_mpa_frame {
@@ -51,17 +51,17 @@ struct kwarp_mpa_frame {
 };
 
 /**
- * kwarp_mpa_frame_need - octets that make the frame complete
+ * kwarp_mpa_frame_need - how many octets a startup frame has
  * @buf: octets received so far
- * @len: their number
- * @reply: a Reply is expected, else a Request
- * @need: result: total length of the frame as far as known now; the frame is
+ * @len: number of octets in @buf
+ * @reply: true: a Reply is expected; false: a Request
+ * @need: result: length of the frame, as far as it is known now; the frame is
  *	complete when @len >= @need
  *
- * Checks the key octet by octet as it comes, so that garbage is refused at once;
+ * Checks the octets of the key that have come, so that garbage is refused at once;
  * then the revision (1 or 2), then PD_Length (at most 512, at least 4 if the frame
- * is enhanced).  Octets beyond @need are the caller's business: neither side may
- * send any yet (RFC 5044 7.1.2).
+ * is enhanced).  The caller handles octets beyond @need: neither side may
+ * send any yet (RFC 5044 section 7.1.2).
  *
  * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).
@@ -70,14 +70,14 @@ enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *ne
 
 /**
  * kwarp_mpa_frame_decode - decode a complete frame
- * @buf: kwarp_mpa_frame_need() octets
- * @len: their number
- * @reply: a Reply is expected
+ * @buf: octets of the frame, as many as kwarp_mpa_frame_need() says
+ * @len: number of octets in @buf
+ * @reply: true: a Reply is expected; false: a Request
  * @frame: result
  * @pd: result: start of the ULP's private data inside @buf (frame->pd_len octets)
  *
  * Reserved bits, R of a Request, S of a revision 1 frame and B, C, D without A are
- * ignored and come out as zero.
+ * ignored; their members of @frame are zero.
  *
  * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (malformed or not complete).
@@ -90,7 +90,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
  * @buf: room for KWARP_MPA_MAX_HDR octets
  * @frame: frame; its @pd_len is at most kwarp_mpa_max_pd()
  *
- * The ULP's private data follows behind it.
+ * The caller puts the ULP's private data after these octets.
  *
  * Context: any.
  * Return: octets written, 20 or 24.
@@ -106,19 +106,19 @@ static inline u32 kwarp_mpa_max_pd(bool enhanced)
 }
 
 /**
- * struct kwarp_mpa_params - what one side wants; a snapshot of the knobs and of the
+ * struct kwarp_mpa_params - parameters of one side; copied from the knobs and the ULP's
  *	connection parameters, constant during a startup
- * @crc: policy
+ * @crc: CRC policy
  * @markers: ask the peer for markers
  * @rev: initiator: revision to start with, 1 or 2
  * @p2p: initiator: ask for the peer-to-peer model
- * @rtr: forms that we can send (initiator) or take (responder)
- * @ird: inbound Reads and atomic operations that this connection shall serve
- * @ord: outbound ones that it wants
- * @max_ird: most that the device can serve; for both sides
+ * @rtr: KWARP_RTR_* forms that this side can send (initiator) or receive (responder)
+ * @ird: number of inbound Reads and atomic operations that this connection shall serve at a time
+ * @ord: number of outbound Reads and atomic operations that it wants at a time
+ * @max_ird: largest @ird that the device can serve
  *
- * @ird and @ord may be KWARP_DEPTH_NV to leave a direction to the ULP; it then
- * comes back as the result.
+ * @ird and @ord may be KWARP_DEPTH_NV: then this direction is not negotiated, and the result is
+ * KWARP_DEPTH_NV, too.
  */
 struct kwarp_mpa_params {
 	enum kwarp_crc_policy crc;
@@ -137,10 +137,9 @@ struct kwarp_mpa_params {
  * @tx_markers: we send markers
  * @rx_markers: the peer sends markers
  * @enhanced: enhanced set-up took place
- * @ird: inbound Reads and atomic operations to serve
- * @ord: outbound ones allowed
- * @rtr: initiator: the one form to send first. Responder: forms offered in the
- *	reply. 0: no RTR
+ * @ird: number of inbound Reads and atomic operations to serve at a time
+ * @ord: number of outbound Reads and atomic operations allowed at a time
+ * @rtr: initiator: form of the RTR to send. Responder: form offered in the Reply. 0: no RTR
  */
 struct kwarp_mpa_result {
 	bool crc;
@@ -154,11 +153,11 @@ struct kwarp_mpa_result {
 
 /**
  * kwarp_mpa_request - Initiator: fill a Request
- * @p: our side
- * @pd_len: private data of the ULP
+ * @p: parameters of this side
+ * @pd_len: octets of the ULP's private data
  * @req: result
  *
- * Revision 2 is always enhanced: IRD and ORD are worth negotiating.
+ * A Request of revision 2 always has enhanced data, so that IRD and ORD are negotiated.
  *
  * Context: any.
  */
@@ -167,23 +166,24 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 
 /**
  * kwarp_mpa_respond - Responder: answer a Request
- * @p: our side (crc policy, markers, rtr forms, ird/ord wanted by the ULP, max_ird)
+ * @p: parameters of this side
  * @req: decoded Request
- * @accept: the ULP's verdict
- * @pd_len: private data of the ULP in the reply
+ * @accept: true: the ULP accepts; false: it rejects
+ * @pd_len: octets of the ULP's private data in the Reply
  * @reply: result, R set if not accepted
  * @res: result, valid if accepted
  *
- * The reply has one RTR flag and no more: a form that the Initiator offers and we
- * can take (Write before Read before Send), else one of ours.  Its C flag is the
- * result, ours or the Initiator's: some Initiators look at nothing else.
+ * The Reply has only one RTR flag: a form that the Initiator offers and this side
+ * can receive (Write before Read before Send), or if there is none, a form that this side can
+ * receive.  The C flag of the Reply is the negotiated result (either side asks for CRCs), because
+ * some Initiators look only at that flag.
  *
- * IRD follows the Initiator's ORD as far as the device can, whatever p->ird is;
- * that counts only where the Initiator says nothing (revision 1, NV).
+ * The IRD of this side becomes the Initiator's ORD, limited to p->max_ird.  p->ird counts only if
+ * the Initiator sends no ORD (revision 1, or NV).
  *
  * Context: any.
- * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME with @reply a valid reject
- * (CRC required and not offered).
+ * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: CRCs are required, but the Initiator does not ask
+ * for them; @reply is a valid rejecting Reply then.
  */
 enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 				  const struct kwarp_mpa_frame *req, bool accept,
@@ -192,19 +192,19 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 
 /**
  * kwarp_mpa_conclude - Initiator: read an accepting Reply
- * @p: our side
- * @req: the Request we sent
+ * @p: parameters of this side
+ * @req: the Request that was sent
  * @reply: decoded Reply with R=0
  * @res: result
  *
- * The Reply has to be enhanced if and only if the Request was; a revision 2 Reply
- * with S=0 to a revision 1 Request will do.  A Read is chosen as RTR only if the
+ * The Reply has to be enhanced if and only if the Request was; so a revision 2 Reply
+ * with S=0 to a revision 1 Request is accepted.  A Read is chosen as RTR only if the
  * Responder has an IRD for it; an ORD of 0 is then raised to 1.
  *
  * Context: any.
- * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a word;
- * KWARP_PERR_MPA_LOCAL, _IRD, _RTR: send that Terminate, then close
- * (6581-8-1; @res is valid so that the Terminate can be framed).
+ * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a Terminate;
+ * KWARP_PERR_MPA_LOCAL, _IRD, _RTR: send the Terminate for that error, then close
+ * (6581-8-1; CRC and markers in @res are valid, because the Terminate needs them).
  */
 enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
 				   const struct kwarp_mpa_frame *req,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What proto/ needs from its surroundings: fixed-width types, byte order,
- * unaligned access and crc32c.  In the kernel these come from <linux/>; a user
- * space build (fuzzing, wirecat) provides its own os_user.h with the same names.
+ * What proto/ needs from the environment: fixed-width types, byte order,
+ * unaligned access and crc32c.  In the kernel these come from <linux/>.  For builds in user
+ * space (fuzzers, test programs) os_user.h defines the same names.
  */
 #ifndef KWARP_PROTO_OS_H
 #define KWARP_PROTO_OS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Kernel side of os.h: the few names that moved between kernel releases. */
+/* Kernel side of os.h: headers that have moved between kernel releases, and crc32c. */
 #ifndef KWARP_PROTO_OS_KERNEL_H
 #define KWARP_PROTO_OS_KERNEL_H
 

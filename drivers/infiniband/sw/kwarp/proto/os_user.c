@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What os_user.h declares.  User space only: not part of the module.
+ * CRC32c for builds of proto/ in user space.  This file is not part of the module.
  *
- * Small rather than fast: four bits at a time, reflected polynomial 0x82f63b78.
+ * The code is small rather than fast: four bits at a time, reflected polynomial 0x82f63b78.
  */
 #include "os_user.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * User space side of os.h: the kernel's names on top of libc, as far as proto/
- * uses them.  For fuzzing and tools; build as gnu2x, link os_user.c as well.
+ * User space side of os.h: the kernel's names that proto/ uses, defined with libc.  For fuzzers
+ * and test programs: compile them as gnu2x, and link os_user.c, too.
  */
 #ifndef KWARP_PROTO_OS_USER_H
 #define KWARP_PROTO_OS_USER_H

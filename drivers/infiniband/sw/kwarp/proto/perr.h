@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Protocol errors; term.h has what a peer is told of each. */
+/* Protocol errors; term.h has the Terminate that is sent to the peer for each. */
 #ifndef KWARP_PROTO_PERR_H
 #define KWARP_PROTO_PERR_H
 
-/* Every way in which a stream can go wrong.  Never mixed with errno or WC status. */
+/*
+ * Every way in which a stream can go wrong, with the codes of its Terminate in hexadecimal:
+ * layer/type/code.  These values are never mixed with errno or WC status.
+ */
 enum kwarp_perr {
 	KWARP_PERR_NONE,
 

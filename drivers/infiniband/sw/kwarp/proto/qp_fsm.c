@@ -10,9 +10,9 @@
  *	    any state with a stream: ABORT, LOST, PEER_TERM -----------'
  *	ERROR --RESET--> IDLE
  *
- * The first error wins (5040-7.1-7): TERM and ERROR swallow all later ones.
- * Reports that may cross another event on their way (DRAINED, TERM_SENT, CLOSE)
- * are legal and ignored where they come late; what would be a bug of ours is
+ * Only the first error counts (5040-7.1-7): TERM and ERROR ignore all later ones.
+ * Some events may come after another event has already changed the state (DRAINED, TERM_SENT,
+ * CLOSE): there they are legal and ignored.  Pairs that only a bug in kwarp could cause are
  * refused.
  *
  * Pure functions, any context.
@@ -23,11 +23,14 @@
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
 #define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
-/* Stream ends without a word of ours. */
+/* The stream ends without a Terminate or FIN from this side. */
 #define END_RST		(KWARP_QPA_RST | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
-/* Stream ends with everything of ours sent: 5040-6.2.1-5, FIN and not RST. */
+/* The stream ends with a FIN after everything was sent, not with RST: 5040-6.2.1-5. */
 #define END_FIN		(KWARP_QPA_FIN | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
-/* 5041-7.1-22, 5044-8-10: all that comes after the error is dropped. */
+/*
+ * Error found at this side, and error reported by the peer's Terminate.  5041-7.1-22, 5044-8-10:
+ * everything that is received after the error is dropped.
+ */
 #define ERR_HERE	(KWARP_QPA_STOP_RX | KWARP_QPA_SEND_TERM | KWARP_QPA_EV_FATAL)
 #define ERR_PEER	(KWARP_QPA_STOP_RX | END_FIN | KWARP_QPA_EV_REQ)
 
@@ -36,7 +39,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		/* 5044-7.1-7: the endpoint is bound on entry to Full Operation */
 		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
 		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
-		/* 5041-6.2.2-5: posted receives complete; no stream, nobody to tell */
+		/* 5041-6.2.2-5: posted receives complete; without a stream the CM is not told */
 		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
 		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
 		[KWARP_QPE_LOST]	= REFUSE(IDLE),
@@ -50,9 +53,9 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(RTS),
 		/* 5041-6.2.1-2: what is posted goes out before the FIN */
 		[KWARP_QPE_CLOSE]	= GO(CLOSING, KWARP_QPA_DRAIN),
-		/* 5040-2.4-5, 5041-2.3-2: nothing is finished */
+		/* 5040-2.4-5, 5041-2.3-2: requests under way are not finished */
 		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
-		/* 5041-6.2.1-5 half-closed, -6 outbound goes on; 5044-7.2-2 */
+		/* 5041-6.2.1-5 half-closed, -6 sending continues; 5044-7.2-2 */
 		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_DRAIN |
 						      KWARP_QPA_PEER_CLOSED),
 		/* 5041-6.2.2-1, -5; 5040-6.2-4 */
@@ -71,9 +74,9 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(CLOSING),
 		[KWARP_QPE_CLOSE]	= IGNORE(CLOSING),
 		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
-		/* 5041-6.2.1-5; the drain goes on, 5041-6.2.1-6 */
+		/* 5041-6.2.1-5; the drain continues, 5041-6.2.1-6 */
 		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_PEER_CLOSED),
-		/* 5041-6.2.2-5; the consumer is closing: flushed requests say enough */
+		/* 5041-6.2.2-5; no event: the consumer is closing and sees flushed requests */
 		[KWARP_QPE_LOST]	= GO(ERROR, KWARP_QPA_STOP_RX | END_RST),
 		/* 5041-6.2.1-9: still receiving, so errors are still found */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
@@ -85,34 +88,34 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	},
 	[KWARP_QPS_TERM] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(TERM),
-		/* the close follows the Terminate anyhow */
+		/* the stream is closed after the Terminate in any case */
 		[KWARP_QPE_CLOSE]	= IGNORE(TERM),
 		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
 		/* the outgoing half still works: 5041-6.2.2-6, 5044-8-12 */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(TERM),
 		/* 5040-6.2.1-2: the Terminate cannot be sent any more */
 		[KWARP_QPE_LOST]	= GO(ERROR, END_RST),
-		/* 5040-7.1-7: the first failing message is the one reported */
+		/* 5040-7.1-7: only the first failing message is reported */
 		[KWARP_QPE_PROTO]	= IGNORE(TERM),
-		/* 5041-7.1-22: inbound is dropped, so is a Terminate */
+		/* 5041-7.1-22: inbound messages are dropped, including a Terminate */
 		[KWARP_QPE_PEER_TERM]	= IGNORE(TERM),
-		/* crossed with PROTO; the Terminate is still owed */
+		/* PROTO came before this report; the Terminate still has to be sent */
 		[KWARP_QPE_DRAINED]	= IGNORE(TERM),
-		/* 5040-5.4-11 nothing after it; 5040-6.2.1-3 flush, -5 FIN */
+		/* 5040-5.4-11 nothing is sent after it; 5040-6.2.1-3 flush, -5 FIN */
 		[KWARP_QPE_TERM_SENT]	= GO(ERROR, END_FIN),
 		[KWARP_QPE_RESET]	= REFUSE(TERM),
 	},
 	[KWARP_QPS_ERROR] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(ERROR),
 		[KWARP_QPE_CLOSE]	= IGNORE(ERROR),
-		/* what was posted since is flushed too (5041-6.2.1-3) */
+		/* flush requests posted since the end of the stream (5041-6.2.1-3) */
 		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
-		/* 5040-7.1-7, 5041-7.1-22: late */
+		/* 5040-7.1-7, 5041-7.1-22: these come after the end of the stream */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(ERROR),
 		[KWARP_QPE_LOST]	= IGNORE(ERROR),
 		[KWARP_QPE_PROTO]	= IGNORE(ERROR),
 		[KWARP_QPE_PEER_TERM]	= IGNORE(ERROR),
-		/* crossed with ABORT, LOST or PEER_TERM */
+		/* ABORT, LOST or PEER_TERM came before these reports */
 		[KWARP_QPE_DRAINED]	= IGNORE(ERROR),
 		[KWARP_QPE_TERM_SENT]	= IGNORE(ERROR),
 		[KWARP_QPE_RESET]	= GO(IDLE, 0),

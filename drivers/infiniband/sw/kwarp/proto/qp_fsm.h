@@ -12,7 +12,7 @@ enum kwarp_qp_state {
 	KWARP_QPS_IDLE,		/* no stream yet; receives and sends may be posted */
 	KWARP_QPS_RTS,		/* Full Operation */
 	KWARP_QPS_CLOSING,	/* draining what was posted, then FIN; still receiving */
-	KWARP_QPS_TERM,		/* error latched: Terminate goes next; inbound dropped */
+	KWARP_QPS_TERM,		/* error recorded: Terminate is sent next; inbound dropped */
 	KWARP_QPS_ERROR,	/* stream over; everything is flushed */
 	KWARP_QPS_COUNT
 };
@@ -23,32 +23,32 @@ enum kwarp_qp_event {
 	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, unlink) */
 	KWARP_QPE_PEER_FIN,	/* FIN between FPDUs with no message open */
 	KWARP_QPE_LOST,		/* RST, FIN inside an FPDU or message, timeout */
-	KWARP_QPE_PROTO,	/* protocol error found here: a Terminate is owed */
+	KWARP_QPE_PROTO,	/* protocol error found at this side: a Terminate must be sent */
 	KWARP_QPE_PEER_TERM,	/* Terminate received */
-	KWARP_QPE_DRAINED,	/* CLOSING: nothing left to send or awaited */
+	KWARP_QPE_DRAINED,	/* CLOSING: nothing left to send, no answer outstanding */
 	KWARP_QPE_TERM_SENT,	/* TERM: Terminate handed to TCP, or given up */
 	KWARP_QPE_RESET,	/* modify to RESET after the stream is over */
 	KWARP_QPE_COUNT
 };
 
-/* Actions the caller carries out, in this order. */
+/* Actions of a step.  qp/qp_work.c carries them out, and has their order. */
 #define KWARP_QPA_STOP_RX	BIT(0)	/* drop all further inbound octets */
 #define KWARP_QPA_SEND_TERM	BIT(1)	/* next message out is the Terminate */
 #define KWARP_QPA_DRAIN		BIT(2)	/* send what is posted, then report DRAINED */
 #define KWARP_QPA_FIN		BIT(3)	/* shut down our sending half */
-#define KWARP_QPA_RST		BIT(4)	/* connection is gone or to be reset */
+#define KWARP_QPA_RST		BIT(4)	/* the connection is gone, or has to be reset */
 #define KWARP_QPA_FLUSH		BIT(5)	/* complete every request with flush error */
 #define KWARP_QPA_EV_FATAL	BIT(6)	/* async event: IB_EVENT_QP_FATAL */
 #define KWARP_QPA_EV_REQ	BIT(7)	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
-#define KWARP_QPA_EV_ACCESS	BIT(8)	/* reserved: caller picks QP_ACCESS_ERR by perr */
+#define KWARP_QPA_EV_ACCESS	BIT(8)	/* unused: EV_FATAL raises QP_ACCESS_ERR for some errors */
 #define KWARP_QPA_DOWN		BIT(9)	/* tell the CM that the stream is over */
 #define KWARP_QPA_PEER_CLOSED	BIT(10)	/* tell the CM that the peer half-closed */
 
 /**
- * struct kwarp_qp_step - what an event does
- * @next: enum kwarp_qp_state
+ * struct kwarp_qp_step - what an event does in a state
+ * @next: next state, enum kwarp_qp_state
  * @legal: false: the event cannot occur or is refused; nothing changes
- * @actions: KWARP_QPA_*; none if the event is late or an error after the first
+ * @actions: KWARP_QPA_*; 0 if the event comes too late, or is an error after the first one
  */
 struct kwarp_qp_step {
 	u8 next;

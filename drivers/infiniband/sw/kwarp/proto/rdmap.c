@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDMAP (RFC 5040, RFC 7306): Read Request codec and the checks of a segment that need
- * nothing but its header and length.
+ * RDMAP (RFC 5040, RFC 7306): Read Request codec, and those checks of a segment that need only
+ * its header and length.
  *
  * Pure functions, any context.
  */
 #include "rdmap.h"
 
 /*
- * RFC 5040 Figures 4 and 5, RFC 7306 section 4: header type, queue and, for the messages that
- * are nothing but an RDMAP header, how long that may be (5040-4.2-1, -2; 7306-4.2-1).  Such a
- * message is one segment: MULPDU is never below 128 (5044-3-4, 7306-D-1).
+ * One rule for each opcode (RFC 5040 Figures 4 and 5, RFC 7306 section 4): header type and queue
+ * and, for messages that consist of an RDMAP header only (@header), its length from @min to @max
+ * (5040-4.2-1, -2; 7306-4.2-1).  Such a message is always one segment, because MULPDU is at least
+ * 128 (5044-3-4, 7306-D-1).
  */
 static const struct op_rule {
 	bool known;
@@ -70,7 +71,7 @@ void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *re
 	put_unaligned_be64(req->src_to, &wire->src_to);
 }
 
-/* Without RFC 7306 there is no queue 3 (7306-10.2-1). */
+/* Check DDP version and queue number.  Without RFC 7306 there is no queue 3 (7306-10.2-1). */
 static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	const u32 queues = rfc7306 ? KWARP_QN_COUNT : KWARP_QN_ATOMIC;
@@ -83,7 +84,7 @@ static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 	return KWARP_PERR_NONE;
 }
 
-/* A message that is nothing but an RDMAP header. */
+/* Check the length of a message that consists of an RDMAP header only. */
 static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 					 const struct op_rule *rule, u32 payload)
 {
@@ -98,7 +99,7 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 	return KWARP_PERR_NONE;
 }
 
-/* 5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4, 7306-8.2-2 */
+/* The rule of a known opcode, or NULL (5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4, 7306-8.2-2). */
 static const struct op_rule *find_rule(u8 opcode, bool rfc7306)
 {
 	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;

@@ -10,11 +10,11 @@
 
 /**
  * struct kwarp_rreq - Read Request header in host order (RFC 5040 section 4.4)
- * @sink_stag: STag of the asking side's buffer
- * @sink_to: where the first octet goes
+ * @sink_stag: STag of the buffer at the side that sends the request
+ * @sink_to: tagged offset in that buffer for the first octet
  * @size: octets to read
- * @src_stag: STag of the answering side's buffer
- * @src_to: where the first octet is taken from
+ * @src_stag: STag of the buffer at the side that answers
+ * @src_to: tagged offset in that buffer of the first octet
  */
 struct kwarp_rreq {
 	u32 sink_stag;
@@ -26,7 +26,7 @@ struct kwarp_rreq {
 
 /**
  * kwarp_rreq_decode - Read Request header to host order
- * @in: its octets
+ * @in: octets of the header
  * @req: result
  *
  * Context: any.
@@ -35,7 +35,7 @@ void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req
 
 /**
  * kwarp_rreq_encode - Read Request header to wire octets
- * @out: its octets
+ * @out: result: octets of the header
  * @req: header
  *
  * Context: any.
@@ -68,19 +68,19 @@ static inline bool kwarp_op_is_imm(u8 op)
  * @payload: octets that follow the DDP header in this segment
  * @rfc7306: the stream has Immediate Data and atomic operations
  *
- * In this order: DDP version, QN range, RDMAP version, opcode known, opcode
- * fits T and QN, what is nothing but a header is a single segment of legal size.
- * (RFC 5040 section 7.2, RFC 5041 section 7.1; Figure 4 for opcode against T, QN;
- * RFC 7306 section 4.)
+ * Checks in this order: DDP version, QN range, RDMAP version, opcode known, opcode
+ * fits T and QN; for messages that consist of an RDMAP header only: one segment of the right size
+ * (RFC 5040 section 7.2, RFC 5041 section 7.1; RFC 5040 Figure 4 for opcode against T and QN;
+ * RFC 7306 section 4).
  *
  * A Read Request or Terminate that is too long does not fit the buffer of its
- * queue (KWARP_PERR_DDP_U_LONG); one too short, or in several segments, has no
- * code of its own (KWARP_PERR_O_UNSPEC).  A message of RFC 7306 of any wrong length is catastrophic
- * for its stream (KWARP_PERR_O_STREAM), which is the code that RFC has for its own errors.
+ * queue: KWARP_PERR_DDP_U_LONG.  For one that is too short, or in several segments, there is no
+ * exact code: KWARP_PERR_O_UNSPEC.  For a message of RFC 7306 any wrong length is an error of the
+ * stream (KWARP_PERR_O_STREAM), the code that RFC 7306 has for errors in its messages.
  *
  * Context: any.
- * Return: KWARP_PERR_NONE or the error to put into the Terminate - which is not
- * sent if @hdr is itself a Terminate's (5040-5.4-9).
+ * Return: KWARP_PERR_NONE, or the error for the Terminate.  The caller sends no Terminate if @hdr
+ * is the header of a Terminate (5040-5.4-9).
  */
 enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, bool rfc7306);
 

@@ -7,7 +7,7 @@
 #include "ddp.h"
 #include "term.h"
 
-/* What RFC 5040 Figure 10 allows behind the control word. */
+/* Headers that RFC 5040 Figure 10 allows after the control word. */
 enum term_headers {
 	TERM_SILENT,	/* no Terminate is sent at all */
 	TERM_BARE,	/* M=0 D=0 R=0 */
@@ -46,7 +46,7 @@ static const struct perr_row {
 	ROW(O_UNSPEC, 0, 2, 0xff, DDP),
 
 	/* RFC 5041 section 7.2 (5041-7.2-1); headers: 5040-4.8-27, 5041-7.1-21 */
-	/* of no use but for a ULPDU too short to have a header: nothing to attach */
+	/* DDP_LOCAL is only for a ULPDU that is shorter than its header: no header to attach */
 	ROW(DDP_LOCAL, 1, 0, 0x00, BARE),
 	ROW(DDP_T_STAG, 1, 1, 0x00, DDP),		/* 5041-7.1-14, -15 */
 	ROW(DDP_T_BOUNDS, 1, 1, 0x01, DDP),		/* 5041-7.1-16, -17 */
@@ -69,7 +69,7 @@ static const struct perr_row {
 	ROW(MPA_IRD, 2, 0, 0x06, BARE),			/* 6581-9.1-13 */
 	ROW(MPA_RTR, 2, 0, 0x07, BARE),			/* 6581-9.2-16 */
 
-	/* a Terminate is never answered with one (5040-5.4-9, 5040-7.1) */
+	/* a Terminate is never answered with another one (5040-5.4-9, 5040-7.1) */
 	ROW(PEER_TERM, 0, 0, 0, SILENT),
 };
 
@@ -130,7 +130,7 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 	memcpy(term->rreq, rreq, sizeof(term->rreq));
 }
 
-/* 5040-4.8-3; -12: reserved bits are zero. */
+/* The control word of a Terminate (5040-4.8-3); its reserved bits are zero (5040-4.8-12). */
 static u32 encode_ctrl(const struct kwarp_term *term)
 {
 	return FIELD_PREP(KWARP_TERM_LAYER, term->layer) |
@@ -159,7 +159,11 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term)
 	return len;
 }
 
-/* Returns the octets used, 0 if there are too few. */
+/*
+ * Decode segment length and DDP header.
+ *
+ * Return: octets used; 0 if @len is too short.
+ */
 static u32 decode_ddp(const u8 *in, u32 len, struct kwarp_term *term)
 {
 	u32 hdr_len;
@@ -184,7 +188,7 @@ bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term)
 	if (len < KWARP_TERM_CTRL_LEN)
 		return false;
 
-	ctrl = get_unaligned_be32(in);	/* 5040-4.8-13: the rest is not looked at */
+	ctrl = get_unaligned_be32(in);	/* 5040-4.8-13: reserved bits are ignored */
 	term->layer = FIELD_GET(KWARP_TERM_LAYER, ctrl);
 	term->etype = FIELD_GET(KWARP_TERM_ETYPE, ctrl);
 	term->code = FIELD_GET(KWARP_TERM_CODE, ctrl);

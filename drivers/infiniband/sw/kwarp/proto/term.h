@@ -12,16 +12,16 @@
 
 /**
  * struct kwarp_term - a Terminate message, decoded or to be encoded
- * @layer: 0 RDMAP, 1 DDP, 2 LLP
+ * @layer: 0 RDMAP, 1 DDP, 2 LLP (MPA)
  * @etype: error type
  * @code: error code
- * @seg_len_valid: M bit
+ * @seg_len_valid: M bit: @seg_len is valid
  * @has_ddp: D bit: @ddp_hdr and @seg_len are present
  * @has_rdmap: R bit: @rreq is present
  * @seg_len: ULPDU length of the segment in error
- * @ddp_hdr_len: 14 or 18
- * @ddp_hdr: header of the segment in error, octets as received
- * @rreq: Read Request header, octets; advanced if the Read was partly answered
+ * @ddp_hdr_len: octets of @ddp_hdr: 14 or 18
+ * @ddp_hdr: DDP header of the segment in error, octets as received
+ * @rreq: Read Request header, octets on the wire; if the Read was partly answered, for the rest
  */
 struct kwarp_term {
 	u8 layer;
@@ -41,7 +41,8 @@ struct kwarp_term {
  * @err: any value
  *
  * Context: any.
- * Return: false for local reports, for the peer's own Terminate, for none.
+ * Return: false for errors that are only reported locally, for a Terminate received from the peer
+ * and for KWARP_PERR_NONE.
  */
 bool kwarp_term_wanted(enum kwarp_perr err);
 
@@ -55,16 +56,15 @@ bool kwarp_term_wanted(enum kwarp_perr err);
 const char *kwarp_perr_name(enum kwarp_perr err);
 
 /**
- * kwarp_term_fill - what to say about an error
+ * kwarp_term_fill - fill a Terminate for an error
  * @term: result
  * @err: error for which kwarp_term_wanted() is true
  * @ddp_hdr: octets of the failing segment's DDP header, or NULL if there is none
- * @seg_len: its ULPDU length
- * @rreq: octets of its Read Request header, or NULL
+ * @seg_len: ULPDU length of that segment
+ * @rreq: octets of the Read Request header in that segment, or NULL
  *
- * Sets M, D and R as RFC 5040 Figure 10 says for the error's layer and type:
- * headers are attached only where the table has them and they are given; @rreq
- * only together with @ddp_hdr.
+ * Sets M, D and R as RFC 5040 Figure 10 says for the layer and type of the error.  A header is
+ * attached if that figure allows it and the caller gives it; @rreq only together with @ddp_hdr.
  *
  * Context: any.
  */
@@ -73,7 +73,7 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 
 /**
  * kwarp_term_encode - Terminate to wire octets
- * @out: room for KWARP_TERM_MAX_LEN octets: the payload behind the DDP header
+ * @out: room for KWARP_TERM_MAX_LEN octets: the payload after the DDP header
  * @term: message
  *
  * Context: any.
@@ -83,16 +83,16 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
 
 /**
  * kwarp_term_decode - Terminate to host order
- * @in: payload behind the DDP header
- * @len: its octets; more than the flags ask for are ignored
+ * @in: payload after the DDP header
+ * @len: octets of the payload; more than the flags ask for are ignored
  * @term: result
  *
- * If the message is cut short, @term still has layer, type and code (if @len >= 4)
- * and the headers that are complete: siw announces a Read Request header
- * that it does not send, for a Send with Invalidate that may not.
+ * If the message is too short for its flags, @term still has layer, type and code (if @len >= 4)
+ * and the headers that are complete.  Such messages exist: for a Send with Invalidate that it
+ * refuses, siw sets the R bit but sends no Read Request header.
  *
  * Context: any.
- * Return: false if it is shorter than its flags say.
+ * Return: false if the message is shorter than its flags say.
  */
 bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
 
@@ -103,17 +103,17 @@ static inline u16 kwarp_term_short(const struct kwarp_term *term)
 }
 
 /**
- * kwarp_term_perr - what a Terminate says
+ * kwarp_term_perr - translate a received Terminate into an error
  * @term: received message
  *
  * Context: any.
- * Return: the error that we would send with this layer, type and code, KWARP_PERR_NONE if there
- * is none.
+ * Return: the error for which kwarp sends this layer, type and code; KWARP_PERR_NONE if there is
+ * no such error.
  */
 enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term);
 
 /**
- * kwarp_perr_short - vendor_err for an error of our own finding
+ * kwarp_perr_short - vendor_err for an error that this side found
  * @err: any value
  *
  * Context: any.

@@ -2,9 +2,9 @@
 /*
  * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040).
  *
- * The only file with big-endian types.  All structs are unaligned images of the
- * stream; codecs turn them into host-order structs once, and nothing else looks
- * at them.
+ * The only file with big-endian types.  All structs are unaligned images of octets in the
+ * stream.  Only the codecs (encode and decode functions in proto/) access them; all other code
+ * uses host-order structs.
  */
 #ifndef KWARP_PROTO_WIRE_H
 #define KWARP_PROTO_WIRE_H
@@ -26,7 +26,7 @@ struct kwarp_mpa_wire_frame {
 } __packed;
 static_assert(sizeof(struct kwarp_mpa_wire_frame) == 20);
 
-#define KWARP_MPA_FLAG_M	0x80	/* sender of the frame needs markers */
+#define KWARP_MPA_FLAG_M	0x80	/* sender of this frame wants to receive markers */
 #define KWARP_MPA_FLAG_C	0x40	/* CRC wanted */
 #define KWARP_MPA_FLAG_R	0x20	/* Reply: rejected */
 #define KWARP_MPA_FLAG_S	0x10	/* private data starts with enhanced data */
@@ -46,7 +46,7 @@ static_assert(sizeof(struct kwarp_mpa_wire_enh) == 4);
 #define KWARP_MPA_ENH_B		0x4000	/* in ird: RTR as zero-length Send */
 #define KWARP_MPA_ENH_C		0x8000	/* in ord: RTR as zero-length Write */
 #define KWARP_MPA_ENH_D		0x4000	/* in ord: RTR as zero-length Read */
-#define KWARP_MPA_ENH_DEPTH	0x3fff	/* value part; all ones: left to the ULP */
+#define KWARP_MPA_ENH_DEPTH	0x3fff	/* value part; all ones: not negotiated, left to the ULP */
 
 /* FPDU, RFC 5044 section 4. */
 #define KWARP_MPA_LEN_FIELD	2	/* ULPDU_Length */
@@ -112,7 +112,7 @@ static_assert(sizeof(struct kwarp_wire_rreq) == 28);
 
 #define KWARP_RDMAP_RREQ_LEN	28
 
-/* Immediate Data, RFC 7306 section 6.2: of these octets the verbs give and take the first four. */
+/* Immediate Data, RFC 7306 section 6.2: eight octets, of which the verbs use the first four. */
 #define KWARP_RDMAP_IMM_LEN	8
 
 /* Atomic Request header, RFC 7306 section 5.2.1. */

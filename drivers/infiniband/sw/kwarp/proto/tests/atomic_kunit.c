@@ -36,7 +36,7 @@ static void test_req_vector(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, fetch_add_wire, sizeof(out));
 }
 
-/* Every octet but the 28 reserved bits comes back. */
+/* Decoding and encoding a request gives the same octets, but the 28 reserved bits become zero. */
 static void test_req_round_trip(struct kunit *test)
 {
 	u8 in[KWARP_ATOMIC_REQ_LEN], out[KWARP_ATOMIC_REQ_LEN];
@@ -103,7 +103,7 @@ static void test_fetch_add(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(add_cases); i++) {
 		const struct add_case *c = &add_cases[i];
-		/* 7306-5.2.1-7: nothing is compared. */
+		/* 7306-5.2.1-7: FetchAdd ignores the fields for comparison. */
 		struct kwarp_atomic_req req = {
 			.op = KWARP_ATOMIC_FETCH_ADD, .data = c->add, .mask = c->mask,
 			.compare = ~c->old, .compare_mask = 0xf00d,
@@ -114,7 +114,7 @@ static void test_fetch_add(struct kunit *test)
 	}
 }
 
-/* The procedure itself, bit by bit from bit 0 on, a carry dropped after each marked bit. */
+/* The procedure of RFC 7306 section 5.1.1: add bit by bit, drop the carry after each mask bit. */
 static u64 add_by_bits(u64 old, u64 add, u64 mask)
 {
 	u64 sum = 0;

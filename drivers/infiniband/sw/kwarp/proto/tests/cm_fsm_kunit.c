@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Every state x event of a connection endpoint, and what must hold on every way
- * through the table: iw_cm's rules for upcalls, and nothing left behind at the end.
+ * The state table of connection endpoints: every pair of state and event, and rules for every path
+ * through the table: iw_cm's rules for upcalls, and that QP and listener are released at the end.
  */
 #include <kunit/test.h>
 
@@ -11,7 +11,7 @@
 #define E(event)	KWARP_CME_##event
 #define A(act)		KWARP_CMA_##act
 
-/* The connect failed and is over; the same for an accept that had returned 0. */
+/* End after a connect failed, after an accept that had returned 0 failed, of a half-open endpoint. */
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))
 #define ACC_DEAD	(A(EST_FAIL) | A(QP_PUT) | A(KILL))
 #define GONE		(A(LEAVE) | A(KILL))
@@ -183,7 +183,7 @@ static void test_pair_rules(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(KILL)), s->next == S(DEAD));
 	/* a FIN is what starts the linger */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(FIN)), s->next == S(LINGER));
-	/* while the QP has the socket nobody else touches it */
+	/* while the QP owns the socket, connection management does not touch it */
 	if (kwarp_cm_attached(p->state) && p->event < E(DOWN_FIN))
 		KUNIT_EXPECT_EQ(test, s->actions & (A(FIN) | A(KILL) | A(QP_PUT)), 0);
 	/* nothing follows DEAD, nothing leads back to NEW */
@@ -191,7 +191,7 @@ static void test_pair_rules(struct kunit *test)
 	KUNIT_EXPECT_NE(test, s->next, S(NEW));
 }
 
-/* A state that waits for somebody has a timer; each state can be aborted. */
+/* Each state but STREAM, CLOSED and DEAD has a timer; each state but DEAD can be aborted. */
 static void test_no_state_waits_for_ever(struct kunit *test)
 {
 	u32 state;
@@ -206,14 +206,14 @@ static void test_no_state_waits_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_state_timer(S(DEAD)), KWARP_CMT_NONE);
 }
 
-/* What the world outside knows and holds, on one way through the table. */
+/* State outside of the table on one path through it: iw_cm's view, and what the endpoint holds. */
 struct world {
-	bool active;
+	bool active;		/* an Initiator whose connect has returned 0 */
 	bool accepted;		/* the ULP's accept has returned 0 */
-	bool told;		/* CONNECT_REPLY or ESTABLISHED */
-	bool closed;		/* nothing more may be said */
-	bool qp;
-	bool half_open;
+	bool told;		/* upcall CONNECT_REPLY or ESTABLISHED has been made */
+	bool closed;		/* no more upcalls are allowed */
+	bool qp;		/* the endpoint holds a queue pair */
+	bool half_open;		/* the listener counts the endpoint as half-open */
 };
 
 static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
@@ -232,7 +232,7 @@ static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
 
 static void check_holdings(struct kunit *test, u32 acts, struct world *w)
 {
-	/* whoever was refused is half-open to its end, so LINGER leaves for all */
+	/* a refused endpoint is half-open up to LINGER, whose end has the action LEAVE for all */
 	if (acts & A(LEAVE))
 		w->half_open = false;
 	if (acts & (A(EST) | A(QP_ABORT)))
@@ -251,7 +251,10 @@ static void check_end(struct kunit *test, const struct world *w)
 	KUNIT_EXPECT_EQ(test, w->closed, w->told);
 }
 
-/* @depth bounds the one loop of the table, RETRY, and ABORT or TIMER said twice. */
+/*
+ * Follow all paths from @state on.  @depth limits their length, because RETRY leads back to
+ * CONNECT, and ABORT and TIMER may leave the state as it is.
+ */
 static u32 walk_table(struct kunit *test, enum kwarp_cm_state state, struct world w, u32 depth)
 {
 	const struct kwarp_cm_step *s;

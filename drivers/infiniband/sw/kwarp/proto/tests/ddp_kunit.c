@@ -89,7 +89,7 @@ static void test_hdr(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, wire, len);
 }
 
-/* 5041-4.1-11, 5040-4.1-11: reserved bits make no difference. */
+/* 5041-4.1-11, 5040-4.1-11: reserved bits of a received header are ignored. */
 static void test_hdr_reserved(struct kunit *test)
 {
 	const struct hdr_case *c = test->param_value;
@@ -136,7 +136,7 @@ static void test_hdr_round_trip(struct kunit *test)
 	}
 }
 
-/* All versions and opcodes come through, nothing is judged here. */
+/* The decoder accepts all versions and opcodes: it does not check them. */
 static void test_hdr_versions(struct kunit *test)
 {
 	u8 wire[KWARP_DDP_MAX_HDR] = {};
@@ -155,7 +155,7 @@ static void test_hdr_versions(struct kunit *test)
 	}
 }
 
-/* 5041-5.2-1, -2, -4, -12: whole message, no segment too large, no empty tail */
+/* 5041-5.2-1, -2, -4, -12: segments cover the message, none is too large, none is empty */
 static void test_segments(struct kunit *test)
 {
 	static const u32 mulpdus[] = { 128, 129, 1430, 1442, 1500, 8942, 64768 };
@@ -245,7 +245,7 @@ static void test_advance(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, q.mo, 0);
 }
 
-/* A zero-length first segment is no end of the message. */
+/* A zero-length first segment does not end the message. */
 static void test_advance_empty(struct kunit *test)
 {
 	struct kwarp_ddp_untagged_rx q = { .msn = 1 };

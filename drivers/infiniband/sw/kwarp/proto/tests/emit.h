@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A sender for tests: one octet at a time, straight from the words of RFC 5044,
- * with a CRC one bit at a time.  Shares no arithmetic with the code under test.
+ * A sender of FPDUs for tests.  It works octet by octet as RFC 5044 describes, and computes the CRC
+ * bit by bit.  It shares no arithmetic with the code under test.
  */
 #ifndef KWARP_PROTO_EMIT_H
 #define KWARP_PROTO_EMIT_H
@@ -10,15 +10,15 @@
 
 /**
  * struct kwarp_emit - a stream under construction
- * @buf: room for it
- * @size: octets of room; what does not fit is counted in @len only
- * @len: octets so far
+ * @buf: buffer for the stream
+ * @size: octets in @buf; octets that do not fit are only counted in @len
+ * @len: octets of the stream so far
  * @off: stream offset of the next octet from SeqStart
  * @markers: insert markers
- * @count: markers inserted
- * @in_fpdu: ULPDU_Length has begun
- * @fpdu_off: where
- * @crc: running CRC of the FPDU
+ * @count: markers inserted so far
+ * @in_fpdu: inside an FPDU: its ULPDU_Length has begun
+ * @fpdu_off: @off at the beginning of that ULPDU_Length
+ * @crc: CRC of the FPDU so far
  */
 struct kwarp_emit {
 	u8 *buf;
@@ -79,7 +79,7 @@ static inline void kwarp_emit_octet(struct kwarp_emit *e, u8 octet)
 	kwarp_emit_covered(e, octet);
 }
 
-/* One FPDU: @ulpdu_len octets of @ulpdu; @flip is xored to the trailer. */
+/* Append an FPDU with @ulpdu_len octets of @ulpdu; @flip changes bits of the trailer (xor). */
 static inline void kwarp_emit_fpdu(struct kwarp_emit *e, const u8 *ulpdu,
 				   u32 ulpdu_len, u32 flip)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser: vectors cut at every place, streams of a step-by-step sender,
- * everything that can be wrong, and octets that are nothing at all.
+ * The FPDU parser: vectors cut into pieces at every octet, streams of the sender in emit.h, every
+ * kind of error, and random octets.
  *
- * Input lies before a guard page, and every piece at an address of its own.
+ * Each piece of input is copied directly before a guard page, so a read beyond the piece faults.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -17,21 +17,21 @@
 #define STREAM_MAX	(160 * 1024)
 
 /**
- * struct sink - a receiver that believes nothing
- * @test: for its expectations
+ * struct sink - a receiver that checks everything that the parser reports
+ * @test: test whose expectations are checked
  * @rx: parser under test
- * @end: end of the guarded input buffer
- * @queue: with CRCs: octets as they came
- * @cut: which of them began a piece
- * @queued: their number
- * @from: those already fed
+ * @end: end of the input buffer, before the guard page
+ * @queue: with CRCs: octets received, which wait until their FPDU is complete
+ * @cut: for each octet of @queue: it was the first one of a piece
+ * @queued: octets in @queue
+ * @from: octets of @queue already given to the parser
  * @head_end: with CRCs: stream offset where the header of the FPDU ends
- * @out: payload octets in the order they came
- * @out_len: their number
- * @seg_len: those of the current segment
- * @hdrs: HDR events
- * @ends: END events
- * @err: of the ERROR event
+ * @out: payload reported by the parser
+ * @out_len: octets in @out
+ * @seg_len: payload octets of the current segment so far
+ * @hdrs: number of HDR events
+ * @ends: number of END events
+ * @err: error of the ERROR event
  */
 struct sink {
 	struct kunit *test;
@@ -91,7 +91,7 @@ static void sink_data(struct sink *s, const u8 *data, u32 dlen, const u8 *from)
 	KUNIT_ASSERT_LE(test, s->seg_len, s->rx.payload_len);
 }
 
-/* One event; the events come in order and agree with what the parser says. */
+/* Handle an event: check its order, and that it agrees with the state of the parser. */
 static void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 		       u32 dlen, const u8 *from)
 {
@@ -130,7 +130,7 @@ static void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 	}
 }
 
-/* Feed a piece until it is used up; 5044-8-10: an error is the last event. */
+/* Give a piece to the parser until all of it is used; 5044-8-10: an error is the last event. */
 static void sink_piece(struct sink *s, const u8 *wire, size_t len)
 {
 	const u8 *at = kwarp_guard_put(s->end, wire, len), *data = NULL;
@@ -151,7 +151,7 @@ static void sink_piece(struct sink *s, const u8 *wire, size_t len)
 	} while (ev != KWARP_FPDU_MORE && ev != KWARP_FPDU_ERROR);
 }
 
-/* The FPDU at @wire: its CRC is computed, and its head measured, as the engine does. */
+/* Compute the CRC of the FPDU at @wire and the length of its header, as the engine does. */
 static void sink_verify(struct sink *s, const u8 *wire, u32 len)
 {
 	u32 covered = len - KWARP_MPA_CRC_LEN;
@@ -161,7 +161,7 @@ static void sink_verify(struct sink *s, const u8 *wire, u32 len)
 			     wire + covered);
 }
 
-/* Up to @end, cut as it came. */
+/* Give queued octets up to @end to the parser, in the pieces in which they were received. */
 static void sink_pieces(struct sink *s, u32 end)
 {
 	u32 to;
@@ -173,7 +173,7 @@ static void sink_pieces(struct sink *s, u32 end)
 	}
 }
 
-/* Octets arrive; with CRCs they wait until the FPDU is complete. */
+/* Receive octets; with CRCs they are queued until their FPDU is complete. */
 static void sink_feed(struct sink *s, const u8 *wire, size_t len)
 {
 	struct kunit *test = s->test;
@@ -198,7 +198,7 @@ static void sink_feed(struct sink *s, const u8 *wire, size_t len)
 	}
 }
 
-/* Does a FIN here cut nothing off? */
+/* Would a FIN be legal here, because no FPDU has begun? */
 static bool sink_idle(const struct sink *s)
 {
 	return s->from == s->queued && kwarp_fpdu_rx_idle(&s->rx);
@@ -285,7 +285,7 @@ static void test_octets(struct kunit *test)
 	vec_expect(s, v);
 }
 
-/* Cut off: never complete, never idle but at FPDU boundaries. */
+/* A stream that stops at any octet: idle only at FPDU boundaries, and never an extra FPDU. */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -302,7 +302,7 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/* 5044-4.4-20: each single bit counts, wherever it is. */
+/* 5044-4.4-20: a single wrong bit anywhere in the FPDU is found. */
 static void test_bit_errors(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -317,7 +317,7 @@ static void test_bit_errors(struct kunit *test)
 		vec_start(s, v);
 		sink_feed(s, wire, v->len);
 		KUNIT_EXPECT_LT(test, s->ends, v->fpdus);
-		/* a longer ULPDU_Length is still waiting for its CRC */
+		/* no error yet: ULPDU_Length became larger, so the trailer has not come */
 		if (s->err)
 			KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 		else
@@ -325,7 +325,7 @@ static void test_bit_errors(struct kunit *test)
 	}
 }
 
-/* 5044-4.1-8, 5044-7.1.1-11: not in use, so it may be anything. */
+/* 5044-4.1-8, 5044-7.1.1-11: if CRCs are not in use, the trailer may be anything. */
 static void test_crc_unused(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -381,7 +381,10 @@ static void test_verified_first(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->out_len, 0);
 }
 
-/* The FPDU at @wire: its length is told by few octets, the same by more; then all of it. */
+/*
+ * Check that kwarp_fpdu_rx_wire_len() knows the length of the FPDU at @wire from KWARP_FPDU_MIN
+ * octets on, and gives the same length for more octets.  Then receive the FPDU.
+ */
 static void feed_told(struct sink *s, const u8 *wire, u32 len)
 {
 	struct kunit *test = s->test;
@@ -397,7 +400,7 @@ static void feed_told(struct sink *s, const u8 *wire, u32 len)
 	sink_feed_octets(s, wire, len);
 }
 
-/* 5044-6-1: an FPDU is known to be undamaged at HDR, wherever markers fall and it is cut. */
+/* 5044-6-1: a damaged FPDU gives no HDR event, for every position of markers. */
 static void test_told(struct kunit *test)
 {
 	static const u32 lens[] = { 14, 15, 18, 99, 505, 506, 507, 508, 1500, 3000 };
@@ -429,7 +432,7 @@ static void test_told(struct kunit *test)
 	}
 }
 
-/* One CRC is for one FPDU; what nobody has verified counts as damaged. */
+/* A verified CRC is valid for one FPDU; an FPDU that was not verified counts as damaged. */
 static void test_unverified(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -442,7 +445,7 @@ static void test_unverified(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 }
 
-/* The constants that callers make room by. */
+/* KWARP_FPDU_MIN and KWARP_FPDU_MAX, with which callers size their buffers. */
 static void test_bounds(struct kunit *test)
 {
 	u8 head[KWARP_FPDU_HEAD] = { 0, 0, 0, 0, 0xff, 0xff, 0xff };
@@ -480,7 +483,7 @@ static const struct expectation {
 
 KUNIT_ARRAY_PARAM_DESC(expectation, expectations, desc);
 
-/* What may be expected after an FPDU is what a sender that goes on would send. */
+/* The predicted FPDU is equal to the one that a sender sends for the next segment. */
 static void test_expect(struct kunit *test)
 {
 	const struct expectation *c = test->param_value;
@@ -491,7 +494,7 @@ static void test_expect(struct kunit *test)
 	struct sink *s = sink_new(test);
 
 	for (i = 0; i < 3; i++) {
-		/* so that it carries over */
+		/* choose the offset so that the addition has a carry */
 		if (c->tagged)
 			put_unaligned_be64(0xffffffffffULL + i * c->payload, u + 6);
 		else
@@ -510,7 +513,7 @@ static void test_expect(struct kunit *test)
 	}
 }
 
-/* The caller may stop after any event and bring the rest back cut differently. */
+/* The caller may stop after any event and give the rest later in other pieces. */
 static void test_stop_and_resume(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -539,7 +542,7 @@ static void test_stop_and_resume(struct kunit *test)
 	}
 }
 
-/* 5044-8-10, 5041-7.1-22: nothing after an error, not even good FPDUs. */
+/* 5044-8-10, 5041-7.1-22: after an error nothing is reported, not even correct FPDUs. */
 static void test_error_stays(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -587,7 +590,7 @@ static const struct length_case {
 
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
-/* A damaged length is a CRC error first (RFC 5044 6). */
+/* ULPDU lengths at their limits.  If the CRC is wrong, too, that is the error (RFC 5044 section 6). */
 static void test_length(struct kunit *test)
 {
 	const struct length_case *c = test->param_value;
@@ -625,7 +628,7 @@ static void test_length(struct kunit *test)
 
 /* ------------------------------------------------------------------- pad */
 
-/* Recompute the trailer of a single-FPDU vector. */
+/* Compute the trailer of a vector with one FPDU anew. */
 static void write_trailer(u8 *wire, u32 len)
 {
 	u32 i, crc = ~0U;
@@ -636,7 +639,7 @@ static void write_trailer(u8 *wire, u32 len)
 		wire[len - 4 + i] = ~crc >> (8 * i);
 }
 
-/* 5044-4.1-4: covered by the CRC, else nobody's business. */
+/* 5044-4.1-4: the CRC covers the pad; apart from that the pad is ignored. */
 static void test_pad(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -713,14 +716,14 @@ static void test_ptr(struct kunit *test)
 	}
 }
 
-/* 5044-4.3-7, -15: between FPDUs it has to be zero. */
+/* 5044-4.3-7, -15: the pointer of a marker between FPDUs has to be zero. */
 static void test_ptr_between(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
 	u8 wire[sizeof(kwarp_wire_fig5)];
 
 	memcpy(wire, kwarp_wire_fig5, sizeof(wire));
-	wire[3] = 3;		/* low bits do not count */
+	wire[3] = 3;		/* the two low bits are ignored */
 	write_trailer(wire, sizeof(wire));
 	sink_start(s, true, true, 0);
 	sink_feed(s, wire, sizeof(wire));
@@ -733,7 +736,7 @@ static void test_ptr_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_MARKER);
 }
 
-/* 5044-4.3-8: a marker alone is the start of an FPDU that has not come. */
+/* 5044-4.3-8: a marker between FPDUs is the beginning of the next FPDU. */
 static void test_lone_marker(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -769,7 +772,7 @@ static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
 	return min(n, left);
 }
 
-/* FPDUs of random sizes; returns their number, payload into @payload. */
+/* Make a stream of FPDUs of random sizes; return their number, and their payload in @payload. */
 static u32 make_stream(struct rnd_state *rnd, struct kwarp_emit *e, u32 max_ulpdu,
 		       u8 *ulpdu, u8 *payload, u32 *payload_len)
 {
@@ -855,7 +858,7 @@ static void test_stream(struct kunit *test)
 
 /* ---------------------------------------------------------------- noise */
 
-/* 5044-9.1-1: any octets. sink_feed() sees to progress and bounds. */
+/* 5044-9.1-1: random octets.  sink_feed() checks that the parser advances and stays in bounds. */
 static void test_noise(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -880,7 +883,7 @@ static void test_noise(struct kunit *test)
 	}
 }
 
-/* A good stream, damaged: whatever is delivered is what was sent. */
+/* A stream with one wrong bit: not all FPDUs are delivered, and the error is a CRC error. */
 static void test_damaged(struct kunit *test)
 {
 	struct sink *s = sink_new(test);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Input that ends where mapped memory ends: an octet read too many faults. */
+/* Input buffers that end where mapped memory ends, so that a read beyond the input faults. */
 #ifndef KWARP_PROTO_GUARD_H
 #define KWARP_PROTO_GUARD_H
 
@@ -7,7 +7,7 @@
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
 
-/* End of a buffer with room for @size octets in front; freed with the test. */
+/* Allocate a buffer of @size octets and return its end; freed at the end of the test. */
 static inline u8 *kwarp_guard_end(struct kunit *test, u32 size)
 {
 	u8 *base = vmalloc(PAGE_ALIGN(size));

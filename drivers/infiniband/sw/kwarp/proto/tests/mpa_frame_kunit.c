@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* FPDU arithmetic against tables, invariants and a step-by-step sender. */
+/* FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -40,7 +40,7 @@ static void test_mulpdu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_mulpdu(c->emss, true), c->marked);
 }
 
-/* 5044-3-4; and one FPDU fits one segment, whatever its position. */
+/* 5044-3-4; and an FPDU of MULPDU octets fits one TCP segment, at any stream offset. */
 static void test_mulpdu_fits(struct kunit *test)
 {
 	u32 emss, plain, marked, content, off, worst;
@@ -136,7 +136,7 @@ static void test_markers_emitter(struct kunit *test)
 			.off = prandom_u32_state(&rnd) & ~3,
 			.markers = true,
 		};
-		if (e.off % 512 == 4)	/* no FPDU begins behind a lone marker */
+		if (e.off % 512 == 4)	/* no FPDU begins here: the marker before is part of it */
 			e.off -= 4;
 		if (i % 16 == 0)
 			e.off = 0 - prandom_u32_state(&rnd) % 64 * 4;

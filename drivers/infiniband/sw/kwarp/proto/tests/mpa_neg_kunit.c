@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA startup: the truth tables of RFC 5044 and RFC 6581, both sides at once. */
+/* MPA startup negotiation: the tables of RFC 5044 and RFC 6581, for Initiator and Responder. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -14,15 +14,15 @@
 /* ------------------------------------------------------------- one setup */
 
 /**
- * struct setup - both sides of a startup and what came of it
- * @i: Initiator
- * @r: Responder
+ * struct setup - a startup: parameters of both sides, frames and results
+ * @i: parameters of the Initiator
+ * @r: parameters of the Responder
  * @req: Request as the Responder decoded it
  * @rep: Reply as the Initiator decoded it
- * @ires: result of the Initiator
- * @rres: result of the Responder
- * @ierr: kwarp_mpa_conclude()
- * @rerr: kwarp_mpa_respond()
+ * @ires: negotiated result of the Initiator
+ * @rres: negotiated result of the Responder
+ * @ierr: return value of kwarp_mpa_conclude()
+ * @rerr: return value of kwarp_mpa_respond()
  */
 struct setup {
 	struct kwarp_mpa_params i, r;
@@ -35,7 +35,7 @@ static const struct kwarp_mpa_params plain = {
 	.crc = KWARP_CRC_ON, .rev = 2, .rtr = B | C | D, .ird = 16, .ord = 16, .max_ird = 32,
 };
 
-/* Over the wire, so that what the other side sees has been encoded and decoded. */
+/* Encode and decode a frame, so that the other side gets it as from the wire. */
 static void transfer_frame(struct kunit *test, struct kwarp_mpa_frame *frame)
 {
 	u8 wire[KWARP_MPA_MAX_HDR];
@@ -85,7 +85,7 @@ static const void *mc_gen_params(const void *prev, char *desc)
 	return s;
 }
 
-/* RFC 5044 7.1.1: markers by the peer's M; CRC if either asks. */
+/* RFC 5044 section 7.1.1: a side sends markers if the peer's M is set; CRCs if either side asks. */
 static void test_crc_markers(struct kunit *test)
 {
 	struct setup s = *(const struct setup *)test->param_value;
@@ -112,7 +112,7 @@ static void test_crc_markers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rres.enhanced, s.i.rev == 2);
 }
 
-/* The sixteen rows, Reply as a foreign Responder may send it. */
+/* All combinations of M and C in Request and Reply; the Responder may be another implementation. */
 static void test_foreign_reply(struct kunit *test)
 {
 	struct kwarp_mpa_params p = plain;
@@ -144,8 +144,9 @@ static void test_foreign_reply(struct kunit *test)
 /* --------------------------------------------------------------- IRD, ORD */
 
 /*
- * RFC 6581 section 9.1. Columns: Initiator's IRD and ORD; Responder's most IRD and
- * wanted ORD; Reply; final values of both. The ULPs' own IRD is 16 throughout.
+ * RFC 6581 section 9.1. Columns: Initiator's IRD and ORD; RTR forms; Responder's max_ird and ORD;
+ * IRD and ORD in the Reply; final IRD and ORD of the Initiator, then of the Responder. The IRD of
+ * the Responder's ULP is always 16.
  */
 static const struct depth_case {
 	const char *desc;
@@ -199,7 +200,7 @@ static void test_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rres.ord, c->fin_r_ord);
 }
 
-/* What the Initiator makes of depths in a Reply; own IRD 16, ORD 16, at most 32 */
+/* Results of the Initiator for IRD and ORD in a Reply; its own IRD and ORD are 16, max_ird is 32 */
 static const struct reply_case {
 	const char *desc;
 	u16 ird, ord;
@@ -235,10 +236,10 @@ static void test_reply_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res), c->err);
 	KUNIT_EXPECT_EQ(test, res.ird, c->fin_ird);
 	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
-	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: frames the Terminate */
+	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: for the Terminate */
 }
 
-/* 6581-9.1-3, -7, -11 for 0..40 on both sides, and a crowd of random ones */
+/* 6581-9.1-3, -7, -11 for values 0 to 40 on both sides, and for random values */
 static void test_depth_invariants(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };
@@ -265,7 +266,7 @@ static void test_depth_invariants(struct kunit *test)
 	}
 }
 
-/* 6581-10-3, RFC 6581 6: without enhanced data, what the ULP set stays. */
+/* 6581-10-3, RFC 6581 section 6: without enhanced data the ULP's IRD and ORD are used. */
 static void test_depth_unenhanced(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };
@@ -280,13 +281,13 @@ static void test_depth_unenhanced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rep.rev, 1);
 	KUNIT_EXPECT_EQ(test, s.ires.ird, 7);
 	KUNIT_EXPECT_EQ(test, s.ires.ord, 40);
-	KUNIT_EXPECT_EQ(test, s.rres.ird, 32);	/* the device's most */
+	KUNIT_EXPECT_EQ(test, s.rres.ird, 32);	/* limited to max_ird */
 	KUNIT_EXPECT_EQ(test, s.rres.ord, 3);
 }
 
 /* -------------------------------------------------------------------- RTR */
 
-/* Every set of forms at both ends */
+/* Parameters: every set of RTR forms of the Initiator with every set of the Responder */
 static const void *rtr_gen_params(const void *prev, char *desc)
 {
 	static struct { u8 req, own; } sets[64];
@@ -301,7 +302,7 @@ static const void *rtr_gen_params(const void *prev, char *desc)
 	return &sets[i];
 }
 
-/* The form that our preference (Write, Read, Send) takes out of a set */
+/* The form that is chosen out of a set: Write, else Read, else Send */
 static u8 best_form(u8 set)
 {
 	return set & C ? C : set & D ? D : set & B;
@@ -327,7 +328,7 @@ static void test_rtr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rep.rtr, want);
 	KUNIT_EXPECT_EQ(test, res.rtr, want);
 
-	/* and the Initiator, for all flags at once as for one */
+	/* the Initiator chooses the same form, also if a Reply has several flags */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
 			req.rtr & want ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
 	KUNIT_EXPECT_EQ(test, res.rtr, req.rtr & want);
@@ -347,14 +348,14 @@ static void test_client_server(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, s.rep.p2p);
 	KUNIT_EXPECT_EQ(test, s.req.rtr | s.rep.rtr | s.ires.rtr | s.rres.rtr, 0);
 
-	/* flags without A, in both directions */
+	/* RTR flags without A are ignored, in Request and Reply */
 	s.req.rtr = B | C | D;
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&s.r, &s.req, true, 0, &s.rep, &s.rres), 0);
 	KUNIT_EXPECT_EQ(test, s.rep.p2p || s.rep.rtr || s.rres.rtr, 0);
 	s.rep.rtr = B | C | D;
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&s.i, &s.req, &s.rep, &s.ires), 0);
 	KUNIT_EXPECT_EQ(test, s.ires.rtr, 0);
-	/* A in a Reply to A=0: not our business either */
+	/* A in a Reply to a Request with A=0 is ignored, too */
 	s.rep.p2p = true;
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&s.i, &s.req, &s.rep, &s.ires), 0);
 	KUNIT_EXPECT_EQ(test, s.ires.rtr, 0);
@@ -370,7 +371,7 @@ static void test_rtr_request(struct kunit *test)
 	kwarp_mpa_request(&p, 0, &req);		/* 6581-9.2-5, -6 */
 	KUNIT_EXPECT_TRUE(test, req.p2p);
 	KUNIT_EXPECT_EQ(test, req.rtr, C | D);
-	p.rtr = 0;				/* nothing that we could send */
+	p.rtr = 0;				/* no form that this side can send */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p);
 	p.rtr = C | D;
@@ -391,12 +392,12 @@ static void test_rtr_denied(struct kunit *test)
 	p.p2p = true;
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_LOCAL);
-	/* depths go before RTR: 6581-9.3-2 */
+	/* IRD and ORD are checked before RTR: 6581-9.3-2 */
 	rep.ord = 100;
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_IRD);
 }
 
-/* 6581-9.2-23: a Read as RTR needs a slot at the Responder and one of ours. */
+/* 6581-9.2-23: a Read as RTR needs IRD at the Responder; an ORD of 0 becomes 1 for it. */
 static const struct slot_case {
 	const char *desc;
 	u16 ord;
@@ -435,7 +436,7 @@ static void test_rtr_slot(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
 }
 
-/* The Responder does not offer a Read that it has no slot for. */
+/* The Responder does not offer a Read as RTR if its IRD is 0. */
 static void test_rtr_no_slot(struct kunit *test)
 {
 	struct kwarp_mpa_frame rep, req = {
@@ -457,7 +458,7 @@ static void test_rtr_no_slot(struct kunit *test)
 
 /* ---------------------------------------------------- revisions, rejects */
 
-/* RFC 6581 6 and 10: S and Rev of a Reply */
+/* RFC 6581 sections 6 and 10: S and Rev of a Reply */
 static const struct rev_case {
 	const char *desc;
 	u8 asked;
@@ -524,7 +525,7 @@ static void test_reject(struct kunit *test)
 			check_reject(test, &kwarp_vec_frames[i]);
 }
 
-/* A refusal of ours carries nothing that the ULP meant for an accept. */
+/* If the Responder refuses what the ULP accepts, the ULP's private data is not sent. */
 static void test_crc_refused(struct kunit *test)
 {
 	struct kwarp_mpa_frame rep, req = { .rev = 2, .enhanced = true };
@@ -536,12 +537,12 @@ static void test_crc_refused(struct kunit *test)
 			KWARP_PERR_MPA_FRAME);
 	KUNIT_EXPECT_TRUE(test, rep.reject && rep.crc && rep.enhanced);
 	KUNIT_EXPECT_EQ(test, rep.pd_len, 0);
-	/* the ULP's own reject goes out as it is */
+	/* a reject by the ULP keeps its private data */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, false, 100, &rep, &res), 0);
 	KUNIT_EXPECT_EQ(test, rep.pd_len, 100);
 }
 
-/* A Request with enhanced data (RFC 6581 9) and a fitting answer */
+/* A Request with enhanced data (RFC 6581 section 9) and a matching Reply, octet by octet */
 static void test_golden_setup(struct kunit *test)
 {
 	struct kwarp_mpa_params i = plain, r = plain;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA startup frames: round trip, cut at every octet, everything malformed. */
+/* MPA startup frames: encoding and decoding, truncation at every octet, every malformed field. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -37,7 +37,7 @@ static void test_vector(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, len);
 }
 
-/* 5044-7.1.1-23: incomplete at every length, the need known as early as can be. */
+/* 5044-7.1.1-23: truncated at every length; the full length is known when PD_Length has come. */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_frame *v = test->param_value;
@@ -56,7 +56,7 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/* 5044-7.1.1-2, -4: a wrong octet is refused as soon as it is there. */
+/* 5044-7.1.1-2, -4: a wrong octet of the key is refused as soon as it has come. */
 static void test_bad_key(struct kunit *test)
 {
 	const struct kwarp_vec_frame *v = test->param_value;
@@ -71,7 +71,7 @@ static void test_bad_key(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(wire, len, v->reply, &need),
 					len > i ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);
 	}
-	/* 5044-7.1.2-23: two Initiators, or two Responders; octet 9 differs */
+	/* 5044-7.1.2-23: two Initiators, or two Responders: the keys differ in octet 9 */
 	for (len = 0; len <= v->len; len++)
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_need(v->wire, len, !v->reply, &need),
 				len > 9 ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);
@@ -215,7 +215,7 @@ static void test_enhanced_data(struct kunit *test)
 	}
 }
 
-/* Depths that do not fit are clamped, not cut; flags are kept apart from them. */
+/* IRD and ORD that do not fit 14 bits are clamped, and do not change the flag bits beside them. */
 static void test_encode_clamps(struct kunit *test)
 {
 	struct kwarp_mpa_frame frame = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Every state x event of a stream's life, and what must hold for the table as a whole. */
+/* The state table of streams: every pair of state and event, and rules for the whole table. */
 #include <kunit/test.h>
 
 #include "../qp_fsm.h"
@@ -46,7 +46,7 @@ static const struct step_case {
 	{ KWARP_QPS_ERROR, KWARP_QPE_RESET, KWARP_QPS_IDLE, 0 },
 };
 
-/* Legal, and nothing happens: late reports, and errors after the first. */
+/* Legal pairs that change nothing: events that come too late, and errors after the first one. */
 static const u32 ignored[KWARP_QPS_COUNT] = {
 	[KWARP_QPS_IDLE] = BIT(KWARP_QPE_RESET),
 	[KWARP_QPS_CLOSING] = BIT(KWARP_QPE_CLOSE),
@@ -110,13 +110,13 @@ static void test_pair_rules(struct kunit *test)
 	/* 5041-6.2.2-5: everything posted completes when the stream is over */
 	if (ends)
 		KUNIT_EXPECT_TRUE(test, s->actions & A(FLUSH));
-	/* the CM hears of it once, and the socket gets exactly one end */
+	/* the CM is told once, and the socket is ended exactly once, by FIN or RST */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(DOWN)), loses);
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(FIN)) + !!(s->actions & A(RST)), loses);
-	/* 5041-6.2.2-7: a Terminate is owed exactly on entry to TERM */
+	/* 5041-6.2.2-7: the Terminate is requested exactly when TERM is entered */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(SEND_TERM)),
 			p->state != s->next && s->next == KWARP_QPS_TERM);
-	/* 5040-7.1-7: no event after the first error */
+	/* 5040-7.1-7: no async event after the first error */
 	if (!had_stream || p->state == KWARP_QPS_TERM)
 		KUNIT_EXPECT_EQ(test, s->actions & (A(EV_FATAL) | A(EV_REQ)), 0);
 	KUNIT_EXPECT_NE(test, s->actions & (A(EV_FATAL) | A(EV_REQ)),

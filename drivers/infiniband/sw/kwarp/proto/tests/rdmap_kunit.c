@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMAP: Read Request codec, and each header there can be against RFC 5040 Figure 4. */
+/* RDMAP: Read Request codec, and the check of every possible header (RFC 5040 Figure 4). */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -43,7 +43,7 @@ static void test_rreq_round_trip(struct kunit *test)
 	}
 }
 
-/* RFC 5040 Figure 4, RFC 7306 section 4, the other way round: T and QN to legal opcodes */
+/* RFC 5040 Figure 4, RFC 7306 section 4: is the opcode legal for these values of T and QN? */
 static bool opcode_fits(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	if (hdr->tagged)
@@ -72,11 +72,11 @@ static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc73
 		return KWARP_PERR_O_VERSION;
 	if (!opcode_fits(hdr, rfc7306))
 		return KWARP_PERR_O_OPCODE;
-	/* 28 octets are no message of that RFC. */
+	/* No message of RFC 7306 has the length of 28 octets. */
 	return hdr->opcode > 7 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 }
 
-/* Every version, opcode, T, L and queue; 28 octets suit all messages of RFC 5040. */
+/* Every version, opcode, T, L and queue, with 28 octets: legal for all messages of RFC 5040. */
 static void check_all(struct kunit *test, bool rfc7306)
 {
 	static const u32 qns[] = { 0, 1, 2, 3, 4, 255, 256, 0x10000, U32_MAX };
@@ -178,7 +178,7 @@ static void test_check_size(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_rdmap_check(&hdr, c->payload, true), c->err);
 }
 
-/* 5040-4.1-15, 5041-5.2-14: STag, TO, MSN and MO are nobody's business here. */
+/* 5040-4.1-15, 5041-5.2-14: the check ignores STag, TO, MSN and MO. */
 static void test_check_ignores(struct kunit *test)
 {
 	struct kwarp_ddp_hdr hdr = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The error table row by row, and Terminate messages in all their lengths. */
+/* The error table row by row, and Terminate messages of all lengths. */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
@@ -11,8 +11,8 @@
 #define ROW(e, s, m)	{ .desc = #e, .err = KWARP_PERR_##e, .ctrl = s, .mdr = m }
 
 /*
- * Layer, type and code as they stand in the first two octets of the control word,
- * and the most of M, D, R that may be set.  mdr -1: nothing is sent.
+ * @ctrl: layer, type and code as in the first two octets of the control word.  @mdr: flags M, D, R
+ * (4, 2, 1) that are allowed for the error; -1: no Terminate is sent.
  */
 static const struct row_case {
 	const char *desc;
@@ -72,7 +72,7 @@ static const u8 rreq_hdr[KWARP_DDP_UNTAGGED_LEN] = {
 
 static const u8 rreq[KWARP_RDMAP_RREQ_LEN] = { 0x00, 0x00, 0x22, 0x00, 1, 2, 3, 4, 5 };
 
-/* What is given, and what of it goes out at most (M, D, R as 4, 2, 1) */
+/* Encode a Terminate with these headers; @given: flags M, D, R (4, 2, 1) that they make possible */
 static void expect_fill(struct kunit *test, const struct row_case *c,
 			const u8 *ddp_hdr, const u8 *req, int given)
 {
@@ -121,7 +121,7 @@ static void test_rows_complete(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, ARRAY_SIZE(row_cases), KWARP_PERR_COUNT);
 	for (i = 0; i < ARRAY_SIZE(row_cases); i++)
 		KUNIT_EXPECT_EQ(test, row_cases[i].err, i);
-	/* beyond the table: something harmless, never a crash */
+	/* values beyond the table are treated as NONE */
 	KUNIT_EXPECT_FALSE(test, kwarp_term_wanted(KWARP_PERR_COUNT));
 	KUNIT_EXPECT_FALSE(test, kwarp_term_wanted(-1));
 	KUNIT_EXPECT_NOT_NULL(test, kwarp_perr_name(KWARP_PERR_COUNT));
@@ -147,7 +147,7 @@ static void test_vector(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, v->len);
 }
 
-/* Too short at every length: refused, but what there is of the code is kept. */
+/* A message that is too short is refused, but layer, type and code are decoded if present. */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_term *v = test->param_value;
@@ -163,7 +163,7 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/* 5040-4.8-13, and octets that no flag announces (RFC 5040 7.1) */
+/* Ignored: reserved bits (5040-4.8-13), octets that no flag announces (RFC 5040 section 7.1) */
 static void test_ignored(struct kunit *test)
 {
 	const struct kwarp_vec_term *v = test->param_value;
@@ -178,7 +178,7 @@ static void test_ignored(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, v->len);
 }
 
-/* A known peer sets R for a Send with Invalidate and attaches nothing. */
+/* siw sets R in its Terminate for a Send with Invalidate, but attaches no Read Request header. */
 static void test_r_without_header(struct kunit *test)
 {
 	u8 wire[sizeof(kwarp_wire_term_inv)];
@@ -192,7 +192,7 @@ static void test_r_without_header(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, term.has_rdmap);
 }
 
-/* Any octets, any length: no overread, and what is accepted encodes to a prefix. */
+/* Random octets of any length: no read beyond them; an accepted message encodes to a prefix. */
 static void test_random(struct kunit *test)
 {
 	u8 in[KWARP_TERM_MAX_LEN], out[KWARP_TERM_MAX_LEN];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Octets that the suites and the fuzzers' seeds share.  Vectors that are not
- * printed in an RFC were computed from the rule named beside them by a program
- * that shares nothing with the code under test.
+ * Test vectors for the suites, and seeds for the fuzzers.  Vectors that are not
+ * printed in an RFC were computed by the rule in their comment, with a program
+ * that shares no code with the code under test.
  */
 #ifndef KWARP_PROTO_VECTORS_H
 #define KWARP_PROTO_VECTORS_H
@@ -11,13 +11,13 @@
 
 /**
  * struct kwarp_vec_fpdu - FPDUs as they stand in a stream, CRC in use
- * @desc: what is special
- * @wire: octets
- * @len: their number
- * @off: stream offset of the first one from SeqStart
+ * @desc: name of the vector
+ * @wire: octets of the stream
+ * @len: number of octets
+ * @off: stream offset of the first octet from SeqStart
  * @markers: the stream has markers
  * @fpdus: number of FPDUs
- * @short_ulpdu: ULPDU too short for its DDP header: DDP's error, CRC right
+ * @short_ulpdu: the CRC is right, but the ULPDU is shorter than its DDP header: an error of DDP
  */
 struct kwarp_vec_fpdu {
 	const char *desc;
@@ -105,19 +105,19 @@ static const u8 kwarp_wire_low_bits[] = {
 	0x39, 0x57, 0xb3, 0x91,
 };
 
-/* RFC 6581 section 9, form B */
+/* RTR (RFC 6581 section 9), form B: zero-length Send */
 static const u8 kwarp_wire_rtr_send[] = {
 	0x00, 0x12, 0x41, 0x43, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x58, 0x7b, 0xe8, 0xc4,
 };
 
-/* form C */
+/* RTR, form C: zero-length Write */
 static const u8 kwarp_wire_rtr_write[] = {
 	0x00, 0x0e, 0xc1, 0x40, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0xeb, 0xd3, 0x4c, 0x5f,
 };
 
-/* form D */
+/* RTR, form D: zero-length Read */
 static const u8 kwarp_wire_rtr_read[] = {
 	0x00, 0x2e, 0x41, 0x41, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
 	0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01,
@@ -126,7 +126,7 @@ static const u8 kwarp_wire_rtr_read[] = {
 	0x27, 0xdb, 0xd7, 0xe7,
 };
 
-/* RFC 5040 section 5.2.1 */
+/* Read Response to the RTR of form D, RFC 5040 section 5.2.1 */
 static const u8 kwarp_wire_rtr_rresp[] = {
 	0x00, 0x0e, 0xc1, 0x42, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x21, 0xa3, 0xe8, 0x3e,
@@ -177,7 +177,7 @@ static const struct kwarp_vec_fpdu __maybe_unused kwarp_vec_fpdus[] = {
 	FPDU("Terminate 2/0/7", term_rtr, 0, false, 1, false),
 };
 
-/* Terminate messages behind their DDP header, RFC 5040 section 4.8. */
+/* Terminate messages from the octet after their DDP header on, RFC 5040 section 4.8. */
 struct kwarp_vec_term {
 	const char *desc;
 	const u8 *wire;
