@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: life of completion queues.  Polling is in poll.c.
+ * kwarp: creation, resizing and destruction of completion queues.  Polling is in poll.c.
  */
 #include <config.h>
 
@@ -10,7 +10,7 @@
 
 #include "kwarp.h"
 
-/* Map the ring that the kernel made and make it the current one. */
+/* Map the ring that the kernel has made, and use it as the ring of the CQ. */
 static int cq_map(struct kwarp_cq *cq, struct ibv_context *ctx,
 		  const struct kwarp_create_cq_resp *resp)
 {
@@ -93,7 +93,7 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS)
 		flags = attr->flags;
 
-	/* What a parent domain has, its thread domain, does not concern completion queues. */
+	/* A parent domain is accepted, but its thread domain has no effect on CQs. */
 	if (!check_comp_mask(attr->comp_mask, IBV_CQ_INIT_ATTR_MASK_FLAGS |
 					      IBV_CQ_INIT_ATTR_MASK_PD) ||
 	    !check_comp_mask(flags, IBV_CREATE_CQ_ATTR_SINGLE_THREADED) ||
@@ -115,13 +115,13 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
 }
 
 /**
- * kwarp_resize_cq() - exchange the ring for one of another size
+ * kwarp_resize_cq() - replace the ring by one of another size
  * @ibcq: completion queue
  * @cqe: entries wanted
  *
- * The kernel moves entries that were not given back, and the request for an
- * event, from the old ring to the new one.  Both are pinned meanwhile by the
- * lock: nobody polls or arms the old ring behind the kernel's back.
+ * The kernel moves entries that were not released, and a pending request for an
+ * event, from the old ring to the new one.  The lock keeps other threads from
+ * polling or arming the old ring meanwhile.
  */
 int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
@@ -141,7 +141,7 @@ int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (ret)
 		goto out;
 
-	/* Too late to go back: without the new ring there are no completions. */
+	/* The kernel uses the new ring already: if it cannot be mapped, the CQ is lost. */
 	ret = cq_map(cq, ibcq->context, &resp.drv_payload);
 	cq->lost = ret;
 	if (!ret)

@@ -2,8 +2,9 @@
 /*
  * kwarp: protection domains, thread domains, parent domains.
  *
- * The kernel knows protection domains only.  A parent domain is one for the kernel; what is made
- * in it, if it has a thread domain, is used by one thread at a time, and takes no locks.
+ * The kernel knows only protection domains: a parent domain has the kernel handle of the protection
+ * domain that it was made from.  Queues that are made in a parent domain with a thread domain are
+ * used by one thread at a time, so the provider takes no locks for them.
  */
 #include <config.h>
 
@@ -16,7 +17,7 @@
 /**
  * struct kwarp_td - thread domain
  * @td: libibverbs' part
- * @users: parent domains that have it
+ * @users: number of parent domains with this thread domain
  */
 struct kwarp_td {
 	struct ibv_td td;
@@ -26,9 +27,9 @@ struct kwarp_td {
 /**
  * struct kwarp_pd - protection domain or parent domain
  * @pd: libibverbs' part
- * @of: what a parent domain was made of; NULL: a protection domain
- * @td: of a parent domain, or NULL
- * @users: parent domains, queue pairs, regions and others that were made in it
+ * @of: parent domain: the domain that it was made from; NULL: this is a protection domain
+ * @td: thread domain of a parent domain, or NULL
+ * @users: number of parent domains, queue pairs, regions and other objects made in this domain
  */
 struct kwarp_pd {
 	struct ibv_pd pd;
@@ -47,24 +48,24 @@ static struct kwarp_td *to_ktd(struct ibv_td *td)
 	return container_of(td, struct kwarp_td, td);
 }
 
-/* Is what is made in it used by one thread at a time? */
+/* Are the objects of this domain used by one thread at a time (thread domain)? */
 bool kwarp_pd_single_threaded(struct ibv_pd *pd)
 {
 	return to_kpd(pd)->td;
 }
 
 /**
- * kwarp_pd_use() - something has been made in a domain
- * @pd: domain of either kind
+ * kwarp_pd_use() - count an object that was made in a domain
+ * @pd: protection domain or parent domain
  *
- * The kernel counts what is in a protection domain, but does not know parent domains.
+ * The kernel counts the objects of protection domains, but does not know parent domains.
  */
 void kwarp_pd_use(struct ibv_pd *pd)
 {
 	atomic_fetch_add(&to_kpd(pd)->users, 1);
 }
 
-/* It is gone. */
+/* An object of the domain was destroyed. */
 void kwarp_pd_unuse(struct ibv_pd *pd)
 {
 	atomic_fetch_sub(&to_kpd(pd)->users, 1);
@@ -91,7 +92,11 @@ struct ibv_pd *kwarp_alloc_pd(struct ibv_context *ctx)
 	return &pd->pd;
 }
 
-/* Of either kind. Return: 0, or EBUSY: it is in use. */
+/*
+ * Free a protection domain or a parent domain.
+ *
+ * Return: 0; EBUSY: the domain is in use; or another errno value.
+ */
 int kwarp_dealloc_pd(struct ibv_pd *ibpd)
 {
 	struct kwarp_pd *pd = to_kpd(ibpd);
@@ -138,7 +143,10 @@ int kwarp_dealloc_td(struct ibv_td *ibtd)
 	return 0;
 }
 
-/* Rings are the kernel's memory: there is nothing that a program could allocate itself. */
+/*
+ * A parent domain with allocators is refused: the kernel allocates the rings, so there is no
+ * memory that a program could allocate.
+ */
 struct ibv_pd *kwarp_alloc_parent_domain(struct ibv_context *ctx,
 					 struct ibv_parent_domain_init_attr *attr)
 {

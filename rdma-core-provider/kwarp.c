@@ -2,7 +2,8 @@
 /*
  * kwarp: registration with libibverbs, contexts, device and port attributes.
  *
- * A device is ours if the kernel reports our driver_id over netlink.
+ * libibverbs uses this provider for a device if the kernel reports KWARP_DRIVER_ID for it over
+ * netlink.
  */
 #define _GNU_SOURCE
 #include <config.h>
@@ -49,7 +50,7 @@ static int query_port(struct ibv_context *ctx, uint8_t port,
 	return ibv_cmd_query_port(ctx, port, attr, &cmd, sizeof(cmd));
 }
 
-/* A broken connection moves the QP without ibv_modify_qp(): tell libibverbs. */
+/* A connection error moves the QP to the error state without ibv_modify_qp(): set qp->state. */
 static void async_event(struct ibv_context *ctx, struct ibv_async_event *event)
 {
 	switch (event->event_type) {
@@ -72,7 +73,7 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* What is absent answers EOPNOTSUPP: UD, multicast. */
+/* For operations that are missing here libibverbs returns EOPNOTSUPP: UD, multicast. */
 static const struct verbs_context_ops kwarp_ctx_ops = {
 	.advise_mr = kwarp_advise_mr,
 	.alloc_mw = kwarp_alloc_mw,
@@ -166,7 +167,7 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 		goto err;
 	}
 
-	/* A module that does not look at the request may answer with a version of its own. */
+	/* A module that ignores the request may answer with a version that we do not speak. */
 	if (resp.abi_version < KWARP_ABI_MIN ||
 	    resp.abi_version > KWARP_ABI_MAX) {
 		verbs_err(&ctx->ibv_ctx,
@@ -217,8 +218,8 @@ static const struct verbs_device_ops kwarp_dev_ops = {
 };
 
 /*
- * The release that libibverbs is of, as in libibverbs.so.1.14.56.1, the file that
- * it is loaded from; NULL if that has another name.
+ * Release of rdma-core that the loaded libibverbs belongs to, from the name of its file: "56.1" for
+ * libibverbs.so.1.14.56.1.  NULL if the file has another kind of name.
  */
 static const char *libibverbs_release(char path[PATH_MAX])
 {
@@ -237,9 +238,10 @@ static const char *libibverbs_release(char path[PATH_MAX])
 }
 
 /*
- * Instead of PROVIDER_DRIVER(): the private headers of two releases differ
- * although both have one private ABI number, so a provider for another one would
- * be loaded, and read other fields than libibverbs wrote.
+ * This function replaces PROVIDER_DRIVER().  Two releases of rdma-core may have the same private
+ * ABI number although their private headers differ.  libibverbs would load a provider that was
+ * built for another release, and the provider would read the wrong fields.  So the provider
+ * checks the release, and does not register if it differs.
  */
 static __attribute__((constructor)) void register_driver(void)
 {

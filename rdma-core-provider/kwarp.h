@@ -31,21 +31,23 @@ struct kwarp_context {
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
  * @lock: protects everything below, the pointer to the ring included
- * @single_threaded: the consumer promised not to call concurrently: no locking
- * @lost: the ring could not be mapped again after a resize
- * @hdr: head of the mapped ring
+ * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
+ * @lost: the ring could not be mapped after a resize; polls fail
+ * @hdr: header of the mapped ring
  * @entries: first entry
  * @len: octets mapped
  * @mask: entries - 1
  * @cons: next entry to read
- * @released: value of hdr->cons: entries before it were given back
+ * @released: value of hdr->cons: entries before it were released to the kernel
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
- * @empty: the last read_*() has found nothing
- * @busy: polls since the last doorbell that have found something, while requests were left; a hint
- * @left_lock: protects @left and what is in it; innermost
- * @left: send queues with requests that nobody has rung for
- * @n_left: their number; read without the lock
+ * @empty: the last ibv_next_poll() has found nothing
+ * @busy: number of polls that found something, since the last doorbell, while there were left
+ *	requests; a hint, accessed without a lock
+ * @left_lock: protects @left and its nodes; no other lock is taken under it
+ * @left: queue pairs with left requests: requests in the ring for which no doorbell has been
+ *	rung yet, see post.c
+ * @n_left: number of queue pairs in @left; may be read without the lock
  */
 struct kwarp_cq {
 	struct verbs_cq vcq;
@@ -71,12 +73,13 @@ struct kwarp_cq {
 
 /**
  * struct kwarp_wq - send, receive or shared receive queue
- * @lock: protects @ring, and @wr of a queue pair for its send queue
- * @single_threaded: of a thread domain: the consumer does not call concurrently, no locking
- * @ring: the queue
+ * @lock: protects @ring; the lock of a send queue also kwarp_qp.wr
+ * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
+ *	uses it: no locking
+ * @ring: the ring
  * @max_sge: elements that an entry may have
- * @qpn: what to ring for: number of the queue pair
- * @doorbell: and how: KWARP_IOC_POSTED_*.  A shared receive queue has no doorbell.
+ * @qpn: number of the queue pair, for the doorbell
+ * @doorbell: command of the doorbell, KWARP_IOC_POSTED_*.  A shared receive queue has none.
  */
 struct kwarp_wq {
 	pthread_spinlock_t lock;
@@ -88,10 +91,10 @@ struct kwarp_wq {
 };
 
 /**
- * struct kwarp_left - place of a queue pair in kwarp_cq.left
+ * struct kwarp_left - node of a queue pair in kwarp_cq.left
  * @qp: queue pair
- * @node: in that list, if @on
- * @on: it is there; written under left_lock, read without it
+ * @node: list node, valid if @on
+ * @on: the node is in the list; written under left_lock, may be read without it
  */
 struct kwarp_left {
 	struct kwarp_qp *qp;
@@ -101,8 +104,8 @@ struct kwarp_left {
 
 /**
  * struct kwarp_map - memory shared with the kernel
- * @at: where; NULL: not mapped
- * @len: octets
+ * @at: address; NULL: not mapped
+ * @len: octets mapped
  */
 struct kwarp_map {
 	void *at;
@@ -112,15 +115,15 @@ struct kwarp_map {
 /**
  * struct kwarp_qp - queue pair
  * @vqp: libibverbs' part
- * @map: rings of both queues
+ * @map: mapping with the rings of both queues
  * @sq: send queue
- * @rq: receive queue; its ring is absent if the QP uses an SRQ
- * @features: KWARP_FEATURE_* that are in force for it
+ * @rq: receive queue; without a ring if the QP uses an SRQ
+ * @features: KWARP_FEATURE_* that are in force for this queue pair
  * @max_inline: octets of inline payload that an entry of the SQ may have
  * @sig_all: every work request is signaled
- * @rung: the send queue's index when its doorbell was rung last; a hint
- * @left: places in the lists of its CQs: of its send CQ, and of its receive CQ if
- *	that is another one
+ * @rung: producer index of the send queue when its doorbell was rung last; a hint
+ * @left: nodes in kwarp_cq.left: left[0] of its send CQ, left[1] of its receive CQ if
+ *	that is a different CQ
  * @wr: batch between ibv_wr_start() and ibv_wr_complete(), under sq.lock
  */
 struct kwarp_qp {
@@ -135,9 +138,9 @@ struct kwarp_qp {
 	struct kwarp_left left[2];
 
 	struct {
-		uint32_t first;		/* ring.prod when the batch began */
-		int err;		/* first error, the batch is void */
-		struct kwarp_sqe *sqe;	/* entry that setters apply to */
+		uint32_t first;		/* ring.prod at the beginning of the batch */
+		int err;		/* first error: the batch will not be published */
+		struct kwarp_sqe *sqe;	/* entry of the current request */
 	} wr;
 };
 
@@ -164,7 +167,7 @@ static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
 	return container_of(ctx, struct kwarp_context, ibv_ctx.context);
 }
 
-/* Immediate data and atomic operations are in force. */
+/* May the queue pair use immediate data and atomic operations? */
 static inline bool kwarp_has_rfc7306(const struct kwarp_qp *qp)
 {
 	return qp->features & KWARP_FEATURE_RFC7306;
@@ -224,7 +227,7 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 	(IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_SEND |                     \
 	 IBV_QP_EX_WITH_RDMA_READ | IBV_QP_EX_WITH_LOCAL_INV |                 \
 	 IBV_QP_EX_WITH_SEND_WITH_INV | IBV_QP_EX_WITH_BIND_MW)
-/* With KWARP_FEATURE_RFC7306 these as well. */
+/* Additional operations with KWARP_FEATURE_RFC7306. */
 #define KWARP_QP_EX_OPS_RFC7306                                                \
 	(IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM |                                  \
 	 IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |                                   \

@@ -2,8 +2,8 @@
 /*
  * kwarp: uverbs commands that carry driver data.
  *
- * The layouts come from rdma/kwarp-abi.h; rdma-core's build turns that header
- * into kernel-abi/kwarp-abi.h.  Nothing is repeated here.
+ * The layouts are defined in rdma/kwarp-abi.h; rdma-core's build generates kernel-abi/kwarp-abi.h
+ * from that header.
  */
 #ifndef KWARP_PROVIDER_ABI_H
 #define KWARP_PROVIDER_ABI_H

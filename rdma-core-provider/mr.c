@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: memory regions and windows.  All of it is the kernel's; only binding a window is a work
- * request (post.c).
+ * kwarp: memory regions and windows.  Each function is a command to the kernel.  Binding a window
+ * is a work request, in post.c.
  */
 #include <config.h>
 
@@ -10,6 +10,7 @@
 
 #include "kwarp.h"
 
+/* The region was registered (@ret 0), or not (@ret an errno value). */
 static struct ibv_mr *mr_done(struct verbs_mr *vmr, struct ibv_pd *pd, int ret)
 {
 	if (!ret) {
@@ -66,7 +67,7 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
-	/* libibverbs puts the new one into the region after this. */
+	/* After this function libibverbs sets vmr->ibv_mr.pd to @pd. */
 	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
 		kwarp_pd_use(pd);
 		kwarp_pd_unuse(vmr->ibv_mr.pd);

@@ -2,8 +2,9 @@
 /*
  * kwarp: polling and arming of completion queues, all in user space.
  *
- * The kernel produces, user space consumes.  Nothing here enters the kernel, but to
- * ring for requests that have been left in send queues (post.c).
+ * The kernel produces, user space consumes.  These functions enter the kernel only to ring
+ * the doorbell for left requests: requests in send queues for which no doorbell has been
+ * rung yet (post.c).
  */
 #include <config.h>
 
@@ -15,15 +16,17 @@
 #include "kwarp.h"
 
 /*
- * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP is gone, and
- * looked at by nobody else.  The kernel writes whole entries, so the mark does
- * not outlive the entry.
+ * Set by kwarp_cq_forget_qp() in the flags of an entry whose QP is gone; polls skip such an
+ * entry.  The kernel writes whole entries, so the bit is cleared when the slot is used again.
  */
 #define CQE_STALE	(1U << 31)
 
-/* Of many queue pairs that wait for it: completions may come meanwhile. */
+/*
+ * Queue pairs to ring for before the CQ is polled again: completions may have come meanwhile, and
+ * should not wait for more doorbells.
+ */
 #define DOORBELLS_PER_POLL	16
-/* Polls in a row that find something, while requests wait. */
+/* Ring for left requests after this many polls in a row that found something. */
 #define BUSY_POLLS	64
 
 static const uint8_t wc_status[] = {
@@ -89,7 +92,7 @@ static unsigned int cqe_flags(const struct kwarp_cqe *cqe)
 	}
 }
 
-/* The octets of the peer's immediate data, as they are. */
+/* Immediate data is kept as the peer's four octets, without conversion of byte order. */
 static __be32 cqe_imm(const struct kwarp_cqe *cqe)
 {
 	return (__force __be32)cqe->imm;
@@ -115,13 +118,13 @@ static struct kwarp_cqe *cq_entry(const struct kwarp_cq *cq, uint32_t i)
 static uint32_t cq_prod(const struct kwarp_cq *cq)
 {
 	/*
-	 * Acquire: pairs with the kernel's release store to prod, which follows
-	 * its stores to the entries.
+	 * Acquire: pairs with the kernel's release store to prod, before which the kernel
+	 * has written the entries.
 	 */
 	return __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE);
 }
 
-/* Give the entries before @cons back to the kernel. */
+/* Release the entries before @cons to the kernel, which may write them again. */
 void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons)
 {
 	if (cons == cq->released)
@@ -151,26 +154,26 @@ static void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
 		wc->imm_data = cqe_imm(cqe);
 }
 
-/* An entry was lost, or the ring: what the consumer waits for may never come. */
+/* The kernel has lost an entry, or the ring is not mapped: a completion may never come. */
 static bool cq_broken(const struct kwarp_cq *cq)
 {
 	return cq->lost || (__atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED) &
 			    KWARP_RING_ERROR);
 }
 
-/* Tell the kernel that this consumer polls.  Lock held. */
+/* Count a poll in the ring header, by which the kernel sees that the program polls.  Lock held. */
 static void note_poll(struct kwarp_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
 }
 
-/* Queue pairs with requests that wait for the program to have nothing else to do. */
+/* Number of queue pairs with left requests. */
 static unsigned int n_left(const struct kwarp_cq *cq)
 {
 	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
 }
 
-/* Return: for how many of @left queue pairs. */
+/* Ring for some of @left queue pairs.  Return: for how many. */
 static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int n = left < DOORBELLS_PER_POLL ? left : DOORBELLS_PER_POLL;
@@ -180,13 +183,16 @@ static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 	return n;
 }
 
-/* A poll has found something: requests do not wait for ever for one that does not. */
+/*
+ * Called when a poll has found something.  After BUSY_POLLS such polls ring for left requests:
+ * if each poll finds something, they would otherwise wait for ever.
+ */
 static void ring_doorbells_if_busy(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int was = __atomic_load_n(&cq->busy, __ATOMIC_RELAXED);
 	unsigned int busy = left ? was + 1 : 0;
 
-	/* Most polls find nothing left, and write nothing. */
+	/* Avoid the store if the value is the same: usually there are no left requests. */
 	if (busy != was)
 		__atomic_store_n(&cq->busy, busy, __ATOMIC_RELAXED);
 	if (busy >= BUSY_POLLS)
@@ -228,7 +234,10 @@ int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 
 	if (n > 0)
 		ring_doorbells_if_busy(cq, left);
-	/* What is sent may complete at once.  If nothing is found in the end, all was rung for. */
+	/*
+	 * The poll found nothing: ring for left requests, and poll again, because what is sent may
+	 * complete at once.  If the result is 0 in the end, all left requests were rung for.
+	 */
 	while (!n && num_entries > 0 && left) {
 		left -= ring_some_doorbells(cq, left);
 		n = poll_entries(cq, num_entries, wc);
@@ -242,18 +251,18 @@ int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 	uint32_t arm = solicited_only ? KWARP_CQ_ARM_SOLICITED :
 					KWARP_CQ_ARM_NEXT;
 
-	/* The lock keeps the ring in place: see kwarp_resize_cq(). */
+	/* Under the lock kwarp_resize_cq() cannot replace the ring. */
 	kwarp_cq_lock(cq);
 	/*
-	 * Or, not store: a pending request for the next completion must survive
-	 * a later one for solicited completions only.  Full barrier: pairs with
-	 * the kernel's between its store to prod and its look at arm.  Either
-	 * the kernel raises the event or the consumer's next poll sees the
-	 * entry.
+	 * An atomic "or" instead of a store: a pending request for the next completion
+	 * must not be overwritten by a later one for solicited completions only.  The full
+	 * barrier pairs with the kernel's full barrier between its store to prod and its
+	 * read of arm: either the kernel raises the event, or the program's next poll sees
+	 * the entry.
 	 */
 	__atomic_fetch_or(&cq->hdr->arm, arm, __ATOMIC_SEQ_CST);
 	kwarp_cq_unlock(cq);
-	/* The program is about to wait: for these, perhaps. */
+	/* The program is about to wait, perhaps for the completion of left requests. */
 	if (n_left(cq))
 		kwarp_ring_left_doorbells(cq, UINT_MAX);
 	return 0;
@@ -288,7 +297,10 @@ static struct kwarp_cq *ex_to_kcq(struct ibv_cq_ex *cqx)
 	return container_of(cqx, struct kwarp_cq, vcq.cq_ex);
 }
 
-/* Step to the next live entry; the lock is held from start to end. */
+/*
+ * Step to the next entry that is not hidden.  The lock is held from ibv_start_poll() to
+ * ibv_end_poll().
+ */
 static int cq_step(struct kwarp_cq *cq)
 {
 	const struct kwarp_cqe *cqe;
@@ -306,7 +318,7 @@ static int cq_step(struct kwarp_cq *cq)
 	return cq_broken(cq) ? EIO : ENOENT;
 }
 
-/* Return: 0, with the lock held; else an errno value. */
+/* Begin an extended poll.  Return: 0, with the lock held; else an errno value, without the lock. */
 static int try_start_poll(struct kwarp_cq *cq)
 {
 	int ret = EIO;
@@ -347,8 +359,8 @@ static int next_poll(struct ibv_cq_ex *cqx)
 	int ret;
 
 	/*
-	 * The entry at hand is done with.  A consumer that reposts while it
-	 * polls must not run the ring full, so do not wait for end_poll().
+	 * The program has finished with the current entry.  Release entries before end_poll() if
+	 * half of the ring is used: a program that posts during the poll could overrun the CQ.
 	 */
 	if (cq->cons - cq->released > cq->mask / 2)
 		kwarp_cq_release(cq, cq->cons);
@@ -365,7 +377,7 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	cq->empty = false;
 	kwarp_cq_release(cq, cq->cons);
 	kwarp_cq_unlock(cq);
-	/* A poll has found nothing, or has found something once more. */
+	/* @empty: the program has seen the end of the queue, so ring for all left requests. */
 	if (!empty)
 		ring_doorbells_if_busy(cq, n_left(cq));
 	else if (n_left(cq))
@@ -392,7 +404,10 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cqx)
 	return ex_to_kcq(cqx)->cur->byte_len;
 }
 
-/* Also ibv_wc_read_invalidated_rkey(): no message has both. */
+/*
+ * libibverbs calls this for ibv_wc_read_invalidated_rkey(), too: no completion has both immediate
+ * data and an invalidated key.
+ */
 static __be32 read_imm_data(struct ibv_cq_ex *cqx)
 {
 	const struct kwarp_cqe *cqe = ex_to_kcq(cqx)->cur;
@@ -407,7 +422,7 @@ static uint32_t read_qp_num(struct ibv_cq_ex *cqx)
 	return ex_to_kcq(cqx)->cur->qpn;
 }
 
-/* Members of struct ibv_wc that mean nothing to a connected iWARP QP. */
+/* For members of struct ibv_wc that do not exist with iWARP. */
 static uint32_t read_zero32(struct ibv_cq_ex *cqx)
 {
 	return 0;

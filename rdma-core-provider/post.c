@@ -3,15 +3,18 @@
  * kwarp: ibv_post_send(), ibv_post_recv(), ibv_post_srq_recv(), doorbells.
  *
  * A post fills slots of the shared ring, publishes them with one store, and
- * enters the kernel only if the kernel asked for it (struct kwarp_ring_hdr in
- * rdma/kwarp-abi.h describes the protocol).  If the kernel holds the send queue,
- * the post leaves it at that, and the doorbell is rung when the program has
- * nothing else to do: a poll finds nothing, or an event is asked for.
+ * enters the kernel (rings the doorbell) only if the kernel asked for it.  struct
+ * kwarp_ring_hdr in rdma/kwarp-abi.h describes the protocol.
  *
- * The state of the queue pair is not looked at.  With iWARP it is the kernel's
- * connection manager that moves a QP to RTS, and libibverbs' idea of the state
- * (qp->state) is not told.  What is posted early stays in the ring, what is
- * posted after an error is flushed by the kernel.
+ * If the kernel holds the send queue (KWARP_RING_HELD), the post does not ring: the
+ * requests are left in the ring.  Each CQ has a list of the queue pairs with such
+ * left requests.  Their doorbells are rung when the program has nothing else to do:
+ * when a poll of the CQ finds nothing, or the program asks for an event.
+ *
+ * Posting does not check the state of the queue pair.  With iWARP the kernel's
+ * connection manager moves a QP to RTS, and libibverbs' copy of the state
+ * (qp->state) does not follow.  Requests that are posted before that wait in the
+ * ring; the kernel flushes requests that are posted after an error.
  */
 #include <config.h>
 
@@ -24,13 +27,14 @@
 
 #include "kwarp.h"
 
-/* Scatter/gather elements are copied as they are. */
+/* struct ibv_sge is copied to struct kwarp_sge by memcpy(). */
 static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
 	      offsetof(struct ibv_sge, addr) == offsetof(struct kwarp_sge, addr) &&
 	      offsetof(struct ibv_sge, length) == offsetof(struct kwarp_sge, length) &&
 	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
 	      "scatter/gather elements differ");
 
+/* Has the kernel asked for a doorbell?  It does not look at the ring without one. */
 static bool needs_doorbell(const struct kwarp_wq *wq)
 {
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
@@ -41,13 +45,13 @@ static bool needs_doorbell(const struct kwarp_wq *wq)
  * @ctx: context
  * @wq: queue; no lock needed
  *
- * The kernel sends, or flushes, what has been posted, in this call.
+ * In this call the kernel sends, or flushes, the requests that have been posted.
  *
- * Return: 0, or an errno value if the device is gone, or if the kernel was not
- * reached (a security module may forbid it) and sleeps on: the requests would
- * stay in the ring.  Never ENOMEM or EINVAL, after which a program posts them
- * again.  Other errors are not the poster's: its requests will complete or be
- * flushed.
+ * Return: 0; EIO: the device is gone; another errno value: the ioctl() failed (a security
+ * module may forbid it) and the kernel still waits for a doorbell, so the requests stay in
+ * the ring.  ENOMEM and EINVAL are never returned, because a program would take them for
+ * "not posted" and post the requests again.  If the ioctl() fails but the kernel needs no
+ * doorbell any more, the result is 0: the requests will complete or be flushed.
  */
 int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *wq)
 {
@@ -60,17 +64,19 @@ int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *
 		return ret;
 	if (!needs_doorbell(wq))
 		return 0;
-	/* These would say that the requests were not posted. */
+	/* The program would take EINVAL or ENOMEM for "not posted". */
 	return ret == EINVAL || ret == ENOMEM ? EIO : ret;
 }
 
-/* ------------------------------------------------- requests that are left */
+/* ---------------------------------------------------------- left requests */
 
+/* Add a queue pair to the list of its CQ. */
 static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	/*
-	 * There already?  Who takes it away rings after that: the fence after the
-	 * store to prod pairs with the one in take_left().
+	 * If the queue pair is on the list already, the thread that will remove it reads
+	 * prod after that, and rings for our requests, too: the fence after our store to
+	 * prod (kwarp_ring_flags()) pairs with the one in take_left().
 	 */
 	if (__atomic_load_n(&left->on, __ATOMIC_RELAXED))
 		return;
@@ -83,6 +89,7 @@ static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 	pthread_spin_unlock(&cq->left_lock);
 }
 
+/* Remove a queue pair from the list; cq->left_lock is held. */
 static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	list_del_from(&cq->left, &left->node);
@@ -91,6 +98,7 @@ static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* Remove a queue pair from the list of a CQ, if it is there. */
 static void forget_left(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	pthread_spin_lock(&cq->left_lock);
@@ -99,7 +107,7 @@ static void forget_left(struct kwarp_cq *cq, struct kwarp_left *left)
 	pthread_spin_unlock(&cq->left_lock);
 }
 
-/* The queue pair is going: nobody rings for it any more. */
+/* A queue pair is being destroyed: remove it from the lists of its CQs. */
 void kwarp_forget_left(struct kwarp_qp *qp)
 {
 	forget_left(to_kcq(qp->vqp.qp.send_cq), &qp->left[0]);
@@ -107,7 +115,7 @@ void kwarp_forget_left(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_posted_send() - requests have been published: ring, or leave them
+ * kwarp_posted_send() - ring the doorbell for published requests, or leave them
  * @qp: queue pair; no lock needed
  *
  * Return: as kwarp_ring_doorbell().
@@ -130,7 +138,12 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 	return 0;
 }
 
-/* The next queue pair that has posted something since it was rung for; 0: none. */
+/*
+ * Remove up to *@n queue pairs from the list, until one needs a doorbell: it has posted
+ * since its last doorbell.
+ *
+ * Return: number of that queue pair; 0: none.
+ */
 static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 {
 	struct kwarp_left *left;
@@ -146,7 +159,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* Another of its CQs has been polled, too, or the kernel has sent by itself. */
+		/* The doorbell was rung through its other CQ, or the kernel has sent all. */
 		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
 		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;
@@ -157,7 +170,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 	return qpn;
 }
 
-/* Those of the next @n queue pairs, as many as can be said at once. */
+/* Collect queue pairs that need a doorbell, as many as one ioctl() can name. */
 static void take_doorbells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 			   unsigned int *n)
 {
@@ -174,7 +187,10 @@ static void take_doorbells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 	}
 }
 
-/* Nobody can be told if the device is gone; what polls says it, or the next post. */
+/*
+ * Ring for the queue pairs of a list.  An error is ignored, because there is no caller to
+ * return it to: the next poll or post reports that the device is gone.
+ */
 static void ring_doorbells(const struct kwarp_context *ctx,
 			   const struct kwarp_doorbells *bells)
 {
@@ -185,13 +201,13 @@ static void ring_doorbells(const struct kwarp_context *ctx,
 }
 
 /**
- * kwarp_ring_left_doorbells() - the program has nothing else to do
+ * kwarp_ring_left_doorbells() - ring for the left requests of a CQ
  * @cq: completion queue; its lock is not held
- * @most: queue pairs to ring for in this call
+ * @most: largest number of queue pairs to ring for in this call
  *
- * Rings for queue pairs that have left requests.  One may be destroyed meanwhile, so
- * nothing but its number is used outside of the lock.  No more are rung for than there
- * are at the beginning: others may go on posting.
+ * A queue pair may be destroyed during this call, so outside of the lock only its number
+ * is used.  Queue pairs that are added to the list during this call are not rung for:
+ * other threads may keep posting, and the loop has to end.
  */
 void kwarp_ring_left_doorbells(struct kwarp_cq *cq, unsigned int most)
 {
@@ -213,15 +229,15 @@ void kwarp_ring_left_doorbells(struct kwarp_cq *cq, unsigned int most)
  * struct send_op - how a work request opcode goes into the ring
  * @valid: the opcode is supported
  * @opcode: enum kwarp_wr_opcode
- * @remote: has a remote address and key
- * @inval: has a key to invalidate
- * @payload: carries data out: inline data allowed
- * @one_sge: at most one element: a Read has one sink (RFC 5040, 5.2.2)
- * @no_sge: no data at all
- * @bind: binds a window
- * @imm: has immediate data
- * @atomic: has operands, and one element of 8 octets for what was there before
- * @rfc7306: only with KWARP_FEATURE_RFC7306
+ * @remote: the request has a remote address and key
+ * @inval: it has a key to invalidate
+ * @payload: it sends data: inline data is allowed
+ * @one_sge: it has at most one element: a Read has one sink (RFC 5040, 5.2.2)
+ * @no_sge: it has no elements
+ * @bind: it binds a window
+ * @imm: it has immediate data
+ * @atomic: it has operands, and one element of 8 octets for the old value
+ * @rfc7306: only allowed with KWARP_FEATURE_RFC7306
  */
 struct send_op {
 	uint8_t valid : 1;
@@ -237,7 +253,7 @@ struct send_op {
 	uint8_t opcode;
 };
 
-/* IBV_WR_SEND_WITH_IMM is not here: no message of iWARP is a Send and has immediate data. */
+/* IBV_WR_SEND_WITH_IMM is missing: iWARP has no Send with immediate data. */
 static const struct send_op send_ops[] = {
 	[IBV_WR_RDMA_WRITE] = { .valid = 1, .opcode = KWARP_WR_WRITE,
 				.remote = 1, .payload = 1 },
@@ -276,7 +292,10 @@ static bool bind_access_ok(const struct kwarp_qp *qp, unsigned int access)
 	return !(access & ~known);
 }
 
-/* Parent domains are others, and yet the same for the kernel. */
+/*
+ * Is @pd the protection domain of the queue pair?  A parent domain has a struct ibv_pd of its own,
+ * but the same kernel handle as its protection domain.
+ */
 static bool same_pd(const struct kwarp_qp *qp, const struct ibv_pd *pd)
 {
 	return pd->handle == qp->vqp.qp.pd->handle;
@@ -293,17 +312,17 @@ static void put_range(struct kwarp_sqe *sqe, uint32_t rkey,
 }
 
 /**
- * kwarp_put_bind() - write what a bind has of its own into its slot, for a window of type 2
- * @qp: queue pair that binds
- * @sqe: slot, else filled
+ * kwarp_put_bind() - fill the members of an SQ entry that binds a window of type 2
+ * @qp: queue pair to which the request is posted
+ * @sqe: entry; the members that all requests have are filled already
  * @mw: window
- * @rkey: its new key; only the low octet may differ from mw->rkey
- * @info: what it is to cover
+ * @rkey: new key of the window; only the low octet may differ from mw->rkey
+ * @info: region, range and rights of the window
  *
- * Rights and range of the region are the kernel's to check, when it binds: a
- * violation completes with IBV_WC_MW_BIND_ERR.
+ * The kernel checks the rights and the range of the region when it binds.  If they
+ * are violated, the request completes with IBV_WC_MW_BIND_ERR.
  *
- * Return: 0, or EINVAL for what can never be bound.
+ * Return: 0; EINVAL: the bind can never succeed.
  */
 int kwarp_put_bind(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		   const struct ibv_mw *mw, uint32_t rkey,
@@ -332,7 +351,7 @@ static bool sge_list_ok(const struct send_op *op, const struct ibv_send_wr *wr)
 	return total <= UINT32_MAX;	/* a DDP message length has 32 bits */
 }
 
-/* Copy inline payload behind the fixed part; false if it is too long. */
+/* Copy inline payload to the place after the fixed part; false if it is too long. */
 static bool put_inline(struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		       const struct ibv_send_wr *wr)
 {
@@ -383,7 +402,12 @@ static bool num_sge_ok(const struct kwarp_qp *qp, const struct send_op *op, int 
 	return (unsigned int)num_sge <= max_sge;
 }
 
-/* Limits that need no look at the elements. */
+/*
+ * Check opcode, flags and number of elements of a request.  The elements themselves are not
+ * checked here.
+ *
+ * Return: the description of the opcode; NULL: the request is not allowed.
+ */
 static const struct send_op *check_send(const struct kwarp_qp *qp,
 					const struct ibv_send_wr *wr)
 {
@@ -410,7 +434,7 @@ static void put_atomic(struct kwarp_sqe *sqe, const struct ibv_send_wr *wr)
 		sqe->swap = wr->wr.atomic.swap;
 }
 
-/* What a kind of request has of its own, but for data. */
+/* Fill the members of an entry that depend on its opcode, except for the data. */
 static int put_args(const struct kwarp_qp *qp, struct kwarp_sqe *sqe,
 		    const struct send_op *op, const struct ibv_send_wr *wr)
 {
@@ -498,7 +522,7 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	return ret;
 }
 
-/* The next slot for a window of type 1.  No octets: it is bound to nothing afterwards. */
+/* Fill the next slot with a bind of a window of type 1.  Length 0 unbinds the window. */
 static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_t rkey,
 			   const struct ibv_mw_bind *bind)
 {
@@ -524,7 +548,10 @@ static int put_bind_type_1(struct kwarp_qp *qp, const struct ibv_mw *mw, uint32_
 	return 0;
 }
 
-/* ibv_bind_mw(): of type 1, whose key is ours to choose; libibverbs has looked at the rest. */
+/*
+ * ibv_bind_mw() binds a window of type 1, and the provider chooses its new key.  libibverbs has
+ * checked the region and the range.
+ */
 int kwarp_bind_mw(struct ibv_qp *ibqp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
@@ -566,7 +593,11 @@ static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
 	return 0;
 }
 
-/* Into the ring. Return: 0 or an errno, with @bad_wr the first one that is not there. */
+/*
+ * Put receives into the ring and publish them.
+ *
+ * Return: 0, or an errno value; @bad_wr is then the first request that is not in the ring.
+ */
 static int put_recvs(struct kwarp_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	struct ibv_recv_wr *first = wr;
@@ -608,7 +639,7 @@ int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 {
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
-	/* No receive queue of its own: the SRQ serves this QP. */
+	/* The QP has no receive queue, because it uses an SRQ. */
 	if (!qp->rq.ring.hdr && ibqp->srq) {
 		*bad_wr = wr;
 		return EINVAL;
@@ -619,6 +650,6 @@ int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	/* The kernel wants no doorbell for it, and a resize may take the ring away by now. */
+	/* An SRQ has no doorbell.  After put_recvs() a resize may unmap the ring. */
 	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
 }

@@ -3,9 +3,9 @@
  * kwarp: work queues shared with the kernel (SQ, RQ, SRQ), user space's side.
  *
  * User space produces, the kernel consumes.  Indices run freely and wrap at
- * 2^32; entry i lives in slot i modulo the size, which is a power of two.  The
- * callers hold the queue's lock.  Completion queues, where the roles are
- * swapped, are in cq.c.
+ * 2^32; entry i is in slot i modulo the size, which is a power of two.  The
+ * callers hold the queue's lock, unless a comment says otherwise.  Completion queues, where the
+ * kernel produces, are in cq.c and poll.c.
  */
 #ifndef KWARP_QUEUE_H
 #define KWARP_QUEUE_H
@@ -24,9 +24,9 @@
  * @stride: octets per slot
  * @mask: slots - 1
  * @max: entries that may be outstanding at once, at most the number of slots
- * @prod: next entry to write; runs ahead of hdr->prod until kwarp_ring_publish()
- * @cons: the kernel's index when it was last looked at.  It only moves towards
- *	@prod, so an old value errs on the side of "full".
+ * @prod: next entry to write; larger than hdr->prod until kwarp_ring_publish()
+ * @cons: the kernel's index hdr->cons when it was last read.  The index only moves towards
+ *	@prod, so with an old value the ring may seem full, but never has too much room.
  */
 struct kwarp_ring {
 	struct kwarp_ring_hdr *hdr;
@@ -56,8 +56,8 @@ static inline bool kwarp_ring_full(struct kwarp_ring *ring)
 		return true;
 
 	/*
-	 * Acquire: pairs with the kernel's release store to cons, which follows
-	 * its last read of the slot.  Our next store may overwrite that slot.
+	 * Acquire: pairs with the kernel's release store to cons, before which the kernel
+	 * has read the slot for the last time.  After this load we may overwrite the slot.
 	 */
 	ring->cons = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
 	return ring->prod - ring->cons >= ring->max;
@@ -77,16 +77,16 @@ static inline void kwarp_ring_publish(struct kwarp_ring *ring)
 }
 
 /**
- * kwarp_ring_flags() - what the kernel wants of who has posted
+ * kwarp_ring_flags() - flags of the kernel: whether a doorbell has to be rung after posting
  * @ring: work queue of a queue pair after kwarp_ring_publish(); the lock is
- *	not needed, since only a shared receive queue's ring is ever replaced
+ *	not needed, because the ring of a queue pair is never replaced
  */
 static inline uint32_t kwarp_ring_flags(const struct kwarp_ring *ring)
 {
 	/*
-	 * Full barrier between the store to prod and the load of flags: pairs
-	 * with the kernel's, which stands between setting a flag and its last
-	 * look at prod.  One side at least sees the other's store.
+	 * Full barrier between the store to prod and the load of flags.  It pairs
+	 * with the kernel's full barrier between setting a flag and reading prod for
+	 * the last time.  So at least one side sees the other's store.
 	 */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	return __atomic_load_n(&ring->hdr->flags, __ATOMIC_RELAXED);

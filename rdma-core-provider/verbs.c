@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: life of queue pairs and shared receive queues.
+ * kwarp: creation, modification and destruction of queue pairs and shared receive queues.
  *
- * The kernel makes the rings and says how to map them; nothing is sized here.
+ * The kernel allocates the rings, chooses their sizes, and tells how to map them.
  */
 #include <config.h>
 
@@ -14,8 +14,8 @@
 #include "kwarp.h"
 
 /*
- * The layout holds what it promises: a mismatch with the kernel module shows here and not as a
- * stray store.
+ * Check that the entries fit the ring.  If provider and kernel module disagree about the layout,
+ * the creation fails here; without the check a later store could hit other memory.
  */
 static bool check_ring(struct ibv_context *ctx, uint32_t len, uint32_t size, uint32_t stride)
 {
@@ -23,12 +23,13 @@ static bool check_ring(struct ibv_context *ctx, uint32_t len, uint32_t size, uin
 
 	if (kwarp_is_pow2(size) && stride % 8 == 0 && len >= need)
 		return true;
-	verbs_err(verbs_get_ctx(ctx), "ring of %u entries of %u octets in %u octets\n",
+	verbs_err(verbs_get_ctx(ctx),
+		  "wrong ring layout from the module: %u entries of %u octets in %u octets\n",
 		  size, stride, len);
 	return false;
 }
 
-/* Return: 0 or an errno. */
+/* Map memory that the kernel shares.  Return: 0 or an errno value. */
 static int map_memory(struct kwarp_map *m, struct ibv_context *ctx, uint64_t key, size_t len)
 {
 	void *at = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_SHARED, ctx->cmd_fd, key);
@@ -50,7 +51,7 @@ static void unmap_memory(struct kwarp_map *m)
 /**
  * kwarp_map_ring() - map a ring of any kind
  * @ctx: context
- * @key: offset on cmd_fd
+ * @key: offset for mmap(), from the kernel
  * @len: octets to map
  * @size: entries
  * @stride: octets per entry
@@ -67,14 +68,14 @@ void *kwarp_map_ring(struct ibv_context *ctx, uint64_t key, uint32_t len,
 }
 
 /**
- * struct wq_layout - what the kernel answered about one work queue
- * @at: where its ring is mapped
+ * struct wq_layout - layout of a work queue, from the kernel's answer
+ * @at: address of the mapped ring
  * @len: octets of the ring
- * @size: slots
+ * @size: number of slots
  * @stride: octets per slot
- * @max_wr: entries granted
- * @max_sge: elements per entry granted
- * @need: octets that the largest entry takes
+ * @max_wr: entries that may be posted at a time
+ * @max_sge: elements that an entry may have
+ * @need: octets of the largest entry
  */
 struct wq_layout {
 	void *at;
@@ -93,7 +94,7 @@ static int wq_place(struct kwarp_wq *wq, struct ibv_context *ctx,
 
 	if (lay->stride < lay->need || lay->max_wr > lay->size) {
 		verbs_err(verbs_get_ctx(ctx),
-			  "queue of %u slots of %u octets for %u entries of %u elements\n",
+			  "wrong queue layout: %u slots of %u octets for %u entries of %u elements\n",
 			  lay->size, lay->stride, lay->max_wr, lay->max_sge);
 		return EPROTO;
 	}
@@ -111,7 +112,7 @@ static int wq_place(struct kwarp_wq *wq, struct ibv_context *ctx,
 	return 0;
 }
 
-/* The kernel emptied the queue and may have moved both indices. */
+/* After a reset of the QP: the kernel has emptied the queue, and may have changed both indices. */
 static void wq_restart(struct kwarp_wq *wq)
 {
 	if (!wq->ring.hdr)
@@ -139,13 +140,14 @@ static uint64_t max_u64(uint64_t a, uint64_t b)
 
 /* -------------------------------------------------------------- queue pair */
 
-/* Both rings are one mapping, and the header of the second one is aligned, too. */
+/* Map both rings: one mapping, in which the header of the second ring must be aligned, too. */
 static int qp_map(struct kwarp_qp *qp, struct ibv_context *ctx,
 		  const struct kwarp_create_qp_resp *resp)
 {
 	if (resp->sq_len > UINT32_MAX - resp->rq_len ||
 	    resp->sq_len % sizeof(struct kwarp_sge)) {
-		verbs_err(verbs_get_ctx(ctx), "rings of %u and %u octets\n",
+		verbs_err(verbs_get_ctx(ctx),
+			  "wrong ring sizes from the module: %u and %u octets\n",
 			  resp->sq_len, resp->rq_len);
 		return EPROTO;
 	}
@@ -203,7 +205,7 @@ static void qp_free(struct kwarp_qp *qp)
 	free(qp);
 }
 
-/* Are all operations that are asked for of these features? */
+/* Do these features allow all send operations that the program asks for? */
 static bool has_ops(const struct ibv_qp_init_attr_ex *attr, uint64_t features)
 {
 	uint64_t ops = KWARP_QP_EX_OPS;
@@ -260,7 +262,7 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	ret = qp_map(qp, ctx, &resp.drv_payload);
 	if (!ret)
 		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
-	/* An administrator may have switched something off. */
+	/* The queue pair may have fewer features than the context: knob rfc7306. */
 	qp->features = resp.features;
 	if (!ret && !has_ops(attr, qp->features))
 		ret = EOPNOTSUPP;
@@ -304,7 +306,7 @@ struct ibv_qp *kwarp_create_qp(struct ibv_pd *pd,
 	return ibqp;
 }
 
-/* Hide completions of a QP that exists no more, or starts anew. */
+/* Hide completions of a QP that was destroyed or reset from later polls. */
 static void qp_forget(struct ibv_qp *ibqp)
 {
 	kwarp_cq_forget_qp(to_kcq(ibqp->send_cq), ibqp->qp_num);
@@ -313,8 +315,8 @@ static void qp_forget(struct ibv_qp *ibqp)
 }
 
 /*
- * Nobody posts meanwhile: an index of before would make the kernel take what lies in
- * the emptied queues for new requests.
+ * Reset the QP with both locks held, so that no thread posts meanwhile: if it published an index
+ * from before the reset, the kernel would take old entries of the emptied rings for new requests.
  */
 static int modify_to_reset(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int mask)
 {
@@ -365,8 +367,8 @@ int kwarp_destroy_qp(struct ibv_qp *ibqp)
 		return ret;
 
 	/*
-	 * The kernel hands out QP numbers cyclically, so these completions are
-	 * not yet those of a successor with the same number.
+	 * The kernel assigns QP numbers cyclically, so these completions cannot yet
+	 * belong to a new QP with the same number.
 	 */
 	qp_forget(ibqp);
 	kwarp_forget_left(qp);
@@ -436,8 +438,9 @@ err_free:
 }
 
 /*
- * The kernel has moved what was posted into a new ring. Too late to go back: without it nothing
- * can be posted any more.
+ * The kernel has moved the posted receives into a new ring: map it instead of the old one. If that
+ * fails, the SRQ has no ring, and posts fail from then on, because the kernel uses the new ring
+ * already.
  */
 static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *resp)
 {
@@ -455,7 +458,7 @@ static int srq_remap(struct kwarp_srq *srq, const struct kwarp_create_srq_resp *
 	return ret;
 }
 
-/* Nobody posts meanwhile. */
+/* Resize the SRQ with its lock held, so that no thread posts meanwhile. */
 static int resize_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr, int mask)
 {
 	struct kwarp_create_srq_resp resp = {};

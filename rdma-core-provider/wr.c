@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: the ibv_wr_*() way of posting sends (ibv_create_qp_ex()).
+ * kwarp: posting sends with ibv_wr_*() (ibv_create_qp_ex()).
  *
  * A batch holds the send queue's lock from ibv_wr_start() to ibv_wr_complete()
- * or ibv_wr_abort().  Requests are built in place, in the slots of the ring
- * that the kernel cannot see yet.  The first error voids the whole batch.
+ * or ibv_wr_abort().  Requests are built directly in slots of the ring that have not
+ * been published to the kernel yet.  After the first error no request of the batch is
+ * published.
  */
 #include <config.h>
 
@@ -20,6 +21,7 @@ static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
 	return container_of(qpx, struct kwarp_qp, vqp.qp_ex);
 }
 
+/* Record an error, unless there was one before: the batch will not be published. */
 static void void_batch(struct kwarp_qp *qp, int err)
 {
 	if (!qp->wr.err)
@@ -31,7 +33,7 @@ static bool is_atomic(const struct kwarp_sqe *sqe)
 	return sqe->opcode == KWARP_WR_FETCH_ADD || sqe->opcode == KWARP_WR_CMP_SWAP;
 }
 
-/* Nothing more comes for the request at hand: an atomic operation has to have its element. */
+/* End the current request, if there is one: an atomic operation must have its element now. */
 static void finish_request(struct kwarp_qp *qp)
 {
 	const struct kwarp_sqe *sqe = qp->wr.sqe;
@@ -41,12 +43,13 @@ static void finish_request(struct kwarp_qp *qp)
 }
 
 /**
- * begin() - open the next slot of the send queue for a request
+ * begin_request() - begin a request in the next slot of the send queue
  * @qp: queue pair
  * @opcode: enum kwarp_wr_opcode
  *
- * Return: the slot, zeroed but for what all requests have, or NULL if the
- * batch is void.  Flags and wr_id are the members that the consumer set.
+ * Flags and wr_id are taken from the members of struct ibv_qp_ex that the program has set.
+ *
+ * Return: the slot, zeroed except for id, opcode and flags; NULL if the batch has an error.
  */
 static struct kwarp_sqe *begin_request(struct kwarp_qp *qp, uint8_t opcode)
 {
@@ -88,7 +91,7 @@ static struct kwarp_sqe *begin_remote(struct ibv_qp_ex *qpx, uint8_t opcode,
 	return sqe;
 }
 
-/* The same for what needs KWARP_FEATURE_RFC7306. */
+/* As begin_remote(), for requests that need KWARP_FEATURE_RFC7306. */
 static struct kwarp_sqe *begin_rfc7306(struct ibv_qp_ex *qpx, uint8_t opcode,
 				       uint32_t rkey, uint64_t raddr)
 {
@@ -175,7 +178,7 @@ static void wr_bind_mw(struct ibv_qp_ex *qpx, struct ibv_mw *mw, uint32_t rkey,
 		void_batch(qp, err);
 }
 
-/* Elements that the request at hand may have. */
+/* Largest number of elements that the current request may have. */
 static size_t sge_limit(const struct kwarp_qp *qp)
 {
 	switch (qp->wr.sqe->opcode) {

@@ -2,7 +2,8 @@
 /*
  * kwarp: test of immediate data and atomic operations (RFC 7306) without a kernel.
  *
- * Each request is posted in both ways, with the feature in force and without: then it is refused.
+ * Each request is posted with ibv_post_send() and with ibv_wr_*(), with the feature in force and
+ * without it.  Without it the request has to be refused.
  */
 #include <config.h>
 
@@ -31,7 +32,7 @@ static __be32 imm_data(void)
 	return imm;
 }
 
-/* What was in the slots before must not come through. */
+/* A queue pair with these features.  Its slots hold garbage, which must not appear in requests. */
 static struct kwarp_qp *qp_with(uint64_t features)
 {
 	struct kwarp_qp *qp = qp_make(0);
@@ -60,9 +61,9 @@ static struct ibv_sge sges[] = {
 static_assert(ARRAY_SIZE(sges) == MAX_SGE + 1, "one element too many can be given");
 
 /**
- * struct ext_case - one request and what must become of it, with the feature in force
- * @length: octets of each of the first two elements, if not 8
- * @max_sge: elements that the queue pair has, if not MAX_SGE: one less than this
+ * struct ext_case - one request, and the expected result if the feature is in force
+ * @length: octets of each of the first two elements; 0: 8 octets
+ * @max_sge: if not 0: the queue pair allows @max_sge - 1 elements; 0: MAX_SGE
  * @ret: result of the post
  * @op, @kflags: opcode and flags in the ring
  */
@@ -261,7 +262,7 @@ static void test_wr_without(void)
 	run_cases(true, false);
 }
 
-/* A message that has both does not exist, whatever is in force. */
+/* A Send with immediate data is refused with and without the feature: iWARP has no such message. */
 static void test_send_imm(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND_WITH_IMM, .sg_list = sges, .num_sge = 1 };
@@ -272,7 +273,7 @@ static void test_send_imm(void)
 	qp_drop(qp);
 }
 
-/* In a chain what is before the refused request stays posted, and bad_wr says which one it is. */
+/* Requests of a chain before the refused one stay posted, and bad_wr points to the refused one. */
 static void test_post_chain(void)
 {
 	struct ibv_sge four = { .length = 4 };
@@ -292,14 +293,14 @@ static void test_post_chain(void)
 	CHECK(!kwarp_post_send(&qp->vqp.qp, wr, &bad));
 	CHECK(qp->sq.ring.hdr->prod == 4);
 
-	/* No plain request has anything of them. */
+	/* The Send after them has no operands of the atomic operation. */
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 	CHECK(sq_slot(qp, 3)->opcode == KWARP_WR_SEND);
 	CHECK(!sq_slot(qp, 3)->compare_add && !sq_slot(qp, 3)->swap);
 	qp_drop(qp);
 }
 
-/* Requests of a batch, of which only the last one is no good; or the one before it. */
+/* A batch in which the last request, or the one before it, is wrong. */
 static void test_wr_batch(void)
 {
 	struct kwarp_qp *qp = qp_with(KWARP_FEATURE_RFC7306);
@@ -318,14 +319,14 @@ static void test_wr_batch(void)
 	CHECK(sq_slot(qp, 1)->opcode == KWARP_WR_WRITE_IMM && has_imm(sq_slot(qp, 1)));
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 
-	/* The element is that of the Send after it. */
+	/* FetchAdd has no element: the one that follows belongs to the Send after it. */
 	ibv_wr_start(qpx);
 	wr_begin(qpx, FETCH_ADD);
 	ibv_wr_send(qpx);
 	ibv_wr_set_sge(qpx, 1, 2, 8);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
-	/* It had one, and has none any more. */
+	/* CmpSwap has no element at the end. */
 	ibv_wr_start(qpx);
 	ibv_wr_send(qpx);
 	wr_begin(qpx, CMP_SWAP);
@@ -333,7 +334,7 @@ static void test_wr_batch(void)
 	ibv_wr_set_sge_list(qpx, 0, NULL);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
-	/* What is given up may lack anything; the next batch knows nothing of it. */
+	/* An aborted batch may have an incomplete request; the next batch is not affected. */
 	ibv_wr_start(qpx);
 	wr_begin(qpx, CMP_SWAP);
 	ibv_wr_abort(qpx);
@@ -343,7 +344,7 @@ static void test_wr_batch(void)
 	qp_drop(qp);
 }
 
-/* A batch without the feature is void as a whole. */
+/* Without the feature no request of the batch is posted. */
 static void test_wr_batch_without(void)
 {
 	struct kwarp_qp *qp = qp_with(0);
@@ -425,7 +426,10 @@ static void test_bind(void)
 
 /* ------------------------------------------------------------- queue pairs */
 
-/* Return: why no queue pair is made. None can: there is no protection domain. */
+/*
+ * Try to create a queue pair with these send operations.  This always fails, because there is no
+ * protection domain.  Return: errno.
+ */
 static int create_errno(uint64_t ops)
 {
 	struct ibv_qp_init_attr_ex attr = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: the other side of the shared queues, for tests without a kernel.
+ * kwarp: stand-in for the kernel's side of the shared queues, for tests without a kernel.
  */
 #include <config.h>
 
@@ -27,7 +27,7 @@ void cq_add(struct kwarp_cq *cq, uint64_t id, uint32_t qpn)
 	__atomic_store_n(&cq->hdr->prod, prod + 1, __ATOMIC_RELEASE);
 }
 
-/* As if for each alone. */
+/* A doorbell for several queue pairs counts as one doorbell for each of them. */
 static void ring_list(int fd, const struct kwarp_doorbells *bells)
 {
 	uint32_t i;
@@ -164,7 +164,7 @@ void qp_drop(struct kwarp_qp *qp)
 	free(qp);
 }
 
-/* What the kernel finds in slot @i. */
+/* The entry of the send queue in slot @i, as the kernel would read it. */
 struct kwarp_sqe *sq_slot(struct kwarp_qp *qp, uint32_t i)
 {
 	return (void *)(qp->sq.ring.entries + (i % SLOTS) * SQ_STRIDE);
@@ -175,7 +175,7 @@ struct kwarp_rqe *rq_slot(struct kwarp_wq *wq, uint32_t i)
 	return (void *)(wq->ring.entries + (i % SLOTS) * RQ_STRIDE);
 }
 
-/* Post @wr, which may be a chain that is refused from its head on. */
+/* Post @wr.  If the post fails, expect that bad_wr is @wr. */
 int send_one(struct kwarp_qp *qp, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: the other side of the shared queues, for tests without a kernel.
+ * kwarp: stand-in for the kernel's side of the shared queues, for tests without a kernel.
  *
- * Rings are ordinary memory; ioctl() is diverted here by the linker.
+ * Rings are ordinary memory.  The linker redirects ioctl() to __wrap_ioctl().
  */
 #ifndef KWARP_FAKE_KERNEL_H
 #define KWARP_FAKE_KERNEL_H
@@ -13,7 +13,7 @@
 #include "kwarp.h"
 
 #define SLOTS		8
-#define MAX_WR		6	/* granted: fewer than slots */
+#define MAX_WR		6	/* entries that may be posted: fewer than SLOTS */
 #define MAX_SGE		4
 #define MAX_INLINE	64
 #define SQ_STRIDE	128
@@ -33,33 +33,33 @@ extern int failures;
 
 struct fake_kernel {
 	int rings;
-	int lists;			/* calls that rang for several */
-	struct kwarp_cq *completes;	/* a doorbell adds an entry there, if set */
-	int err;			/* errno of as many doorbells as @fails says */
-	int fails;
+	int lists;			/* ioctl() calls that rang for several queue pairs */
+	struct kwarp_cq *completes;	/* if set, a doorbell adds an entry to this CQ */
+	int err;			/* errno of the next @fails doorbells */
+	int fails;			/* number of doorbells that fail */
 	unsigned long last_cmd;
 	unsigned long last_arg;
-	struct kwarp_ring_hdr *quiet;	/* this ring is looked after, whatever the doorbell says */
-	sem_t *wake;			/* posted by a doorbell, if set */
+	struct kwarp_ring_hdr *quiet;	/* if set, each doorbell clears the flags of this ring */
+	sem_t *wake;			/* if set, a doorbell posts this semaphore */
 };
 
 extern struct fake_kernel kernel;
 extern struct kwarp_context ctx;	/* has no features unless a test gives it some */
 
 /**
- * struct test - one line of the TAP output
- * @name: what it shows
- * @run: counts in @failures
+ * struct test - a test, which prints one line of TAP
+ * @name: name in the output
+ * @run: test function; adds to the global @failures
  */
 struct test {
 	const char *name;
 	void (*run)(void);
 };
 
-/* ext_test.c; the last one has no name */
+/* Tests of ext_test.c; the name of the last element is NULL */
 extern const struct test ext_tests[];
 
-/* The diverted one. */
+/* Called instead of ioctl(). */
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 
 void wq_make(struct kwarp_wq *wq, uint32_t stride, uint32_t start, unsigned int doorbell);

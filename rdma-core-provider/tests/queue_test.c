@@ -4,7 +4,7 @@
  *
  * post.c, wr.c and poll.c run on rings in ordinary memory; the tests consume
  * work requests and produce completions as the kernel would.  Output is TAP.
- * Those for immediate data and atomic operations are in ext_test.c.
+ * Tests of immediate data and atomic operations are in ext_test.c.
  */
 #include <config.h>
 
@@ -28,10 +28,11 @@ static struct ibv_sge sges[MAX_SGE + 1] = {
 };
 
 /**
- * struct send_case - one request and what must become of it
+ * struct send_case - one request and the expected result
  * @ret: result of the post
  * @op, @kflags, @sge_out: opcode, flags and num_sge in the ring
- * @remote, @inval: the ring entry has the remote address and key, the STag
+ * @remote: the ring entry has the remote address and key
+ * @inval: the ring entry has the STag to invalidate
  */
 static const struct send_case {
 	const char *desc;
@@ -222,7 +223,7 @@ static void test_bind(void)
 	}
 }
 
-/* Type 1: the key is the provider's, and a bind of no octets is one to nothing. */
+/* Windows of type 1: the provider chooses the key, and a bind of length 0 unbinds. */
 static void test_bind_type_1(void)
 {
 	struct ibv_mw mw = { .pd = &bind_pd, .rkey = 0x22ff, .type = IBV_MW_TYPE_1 };
@@ -243,7 +244,7 @@ static void test_bind_type_1(void)
 	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
 	CHECK(sq_slot(qp, 1)->length == 0 && sq_slot(qp, 1)->inv_stag == 0);
 	CHECK(sq_slot(qp, 1)->rkey == 0x2201 && mw.rkey == 0x2201);
-	/* What is refused takes neither a slot nor a key. */
+	/* A bind that is refused uses no slot and does not change the key. */
 	bind.send_flags = IBV_SEND_INLINE;
 	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
 	bind.send_flags = 0;
@@ -302,7 +303,7 @@ static void test_send_inline(void)
 static void test_send_full(void)
 {
 	struct ibv_send_wr wr[MAX_WR + 2], *bad = NULL;
-	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* wraps in the chain */
+	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* the index wraps in the chain */
 	uint32_t cons = 0xfffffffd, n = 0;
 	int i, round;
 
@@ -320,7 +321,7 @@ static void test_send_full(void)
 	for (i = 0; i < MAX_WR; i++)
 		CHECK(sq_slot(qp, cons + i)->id == i);
 
-	/* Each slot given back is usable at once, many times round. */
+	/* Each slot that the kernel releases can be used at once; the ring wraps several times. */
 	for (round = 0; round < 3 * SLOTS; round++) {
 		struct ibv_send_wr one = { .opcode = IBV_WR_SEND,
 					   .wr_id = MAX_WR + n };
@@ -353,20 +354,23 @@ static void test_doorbell(void)
 	struct kwarp_qp *qp = qp_make(0);
 	struct kwarp_ring_hdr *hdr = qp->sq.ring.hdr;
 
-	CHECK(!send_one(qp, &wr));		/* awake: no call */
+	CHECK(!send_one(qp, &wr));		/* no flag: no doorbell */
 	CHECK(kernel.rings == 0);
 
-	hdr->flags = KWARP_RING_NEED_KICK;	/* asleep: one call per chain */
+	hdr->flags = KWARP_RING_NEED_KICK;	/* one doorbell per chain */
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 1);
 	CHECK(kernel.last_cmd == KWARP_IOC_POSTED_SEND && kernel.last_arg == QPN);
 
-	CHECK(send_one(qp, &bad_wr) == EINVAL);	/* nothing posted: no call */
+	CHECK(send_one(qp, &bad_wr) == EINVAL);	/* nothing posted: no doorbell */
 	CHECK(kernel.rings == 1);
 	qp_drop(qp);
 }
 
-/* What a program is told when its doorbell was not heard, and the kernel still sleeps. */
+/*
+ * Result of a post whose first @fails doorbells fail, and expected number of doorbells.  @awake: the
+ * kernel needs no doorbell any more after the failure.
+ */
 static const struct deaf_case {
 	const char *desc;
 	int err;
@@ -380,7 +384,7 @@ static const struct deaf_case {
 	{ "forbidden, and somebody else came in", EPERM, 1, .awake = true, .rings = 1 },
 	{ "the device is gone", EIO, 1, .ret = EIO, .rings = 1 },
 	{ "gone, and the ring says nothing", EIO, 1, .awake = true, .ret = EIO, .rings = 1 },
-	/* These two would say that nothing was posted, and it would be posted twice. */
+	/* For these two errnos a program would post again, so they must be translated. */
 	{ "no memory", ENOMEM, 1, .ret = EIO, .rings = 1 },
 	{ "not its queue pair", EINVAL, 1, .ret = EIO, .rings = 1 },
 };
@@ -445,7 +449,7 @@ static const struct {
 #undef IDLER
 };
 
-/* Whatever says that the program has nothing else to do rings once, with either CQ. */
+/* Each sign that the program has nothing else to do (idlers[]) rings once, with either CQ. */
 static void test_held(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -474,7 +478,7 @@ static void test_held(void)
 	}
 }
 
-/* A poll that finds something is no reason yet: the program may go on posting. */
+/* A poll that finds something does not ring: the program may post more. */
 static void test_held_busy(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -490,14 +494,14 @@ static void test_held_busy(void)
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 1);
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1 && wc.wr_id == 2);
 	CHECK(kernel.rings == 0 && cq->hdr->polls == polls + 2);
-	/* What the doorbell completes is found by the same poll. */
+	/* A completion that the doorbell causes is found by the same poll. */
 	kernel.completes = cq;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
 	CHECK(kernel.rings == 1);
 	qp_drop(qp);
 }
 
-/* A program that waits for an event has polled after asking for it: what it posts is rung for. */
+/* Requests that are posted after asking for an event are rung for by the next empty poll. */
 static void test_held_armed(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -513,7 +517,7 @@ static void test_held_armed(void)
 	qp_drop(qp);
 }
 
-/* A program may post while it polls. */
+/* Requests posted during an extended poll are rung for at its end, if it found the end. */
 static void test_held_in_poll(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -528,7 +532,7 @@ static void test_held_in_poll(void)
 	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 1);
-	/* There is more, as far as the program knows. */
+	/* The program did not look for the end of the queue: no doorbell. */
 	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(kernel.rings == 1);
 	cq_add(cq, 1, QPN);
@@ -539,7 +543,7 @@ static void test_held_in_poll(void)
 	qp_drop(qp);
 }
 
-/* Of a program whose polls always find something: not for ever. */
+/* If all polls find something, the doorbell is rung after 64 of them. */
 static void test_held_always_busy(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -565,7 +569,7 @@ static void test_held_always_busy(void)
 	qp_drop(qp);
 }
 
-/* Nobody rings for what the kernel has sent by itself. */
+/* No doorbell for requests that the kernel has sent without one. */
 static void test_held_sent(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -583,7 +587,7 @@ static void test_held_sent(void)
 	qp_drop(qp);
 }
 
-/* A poll that finds nothing has rung for all; one that then finds something leaves the rest. */
+/* Many queue pairs: a poll rings for some of them, and stops when it finds a completion. */
 static void test_held_many(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -611,7 +615,7 @@ static void test_held_many(void)
 	while (kwarp_poll_cq(&cq->vcq.cq, 1, &wc))
 		;
 	CHECK(kernel.rings == ARRAY_SIZE(qp));
-	/* Sixteen, sixteen and eight. */
+	/* 40 queue pairs, 16 per call at most: three calls. */
 	CHECK(kernel.lists == 3);
 	for (i = 0; i < ARRAY_SIZE(qp); i++)
 		kwarp_forget_left(qp[i]);
@@ -622,7 +626,7 @@ static void test_held_many(void)
 	qp_drop(qp[0]);
 }
 
-/* Nobody rings for a queue pair that is gone. */
+/* No doorbell for a queue pair that was destroyed. */
 static void test_held_destroyed(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -660,7 +664,7 @@ static void test_recv(void)
 	CHECK(kwarp_post_recv(&qp->vqp.qp, &many, &bad) == EINVAL);
 	CHECK(kwarp_post_recv(&qp->vqp.qp, &negative, &bad) == EINVAL);
 
-	/* In error the kernel wants to flush what is posted. */
+	/* In error the kernel asks for a doorbell, to flush receives that are posted. */
 	qp->rq.ring.hdr->cons = qp->rq.ring.hdr->prod;
 	qp->rq.ring.hdr->flags = KWARP_RING_NEED_KICK | KWARP_RING_ERROR;
 	CHECK(!kwarp_post_recv(&qp->vqp.qp, &wr, &bad));
@@ -711,7 +715,7 @@ static void test_wr_batch(void)
 	qpx->wr_flags = IBV_SEND_FENCE;
 	ibv_wr_send_inv(qpx, 0x99);
 	ibv_wr_set_inline_data_list(qpx, 2, bufs);
-	CHECK(qp->sq.ring.hdr->prod == 0);	/* nothing seen before the end */
+	CHECK(qp->sq.ring.hdr->prod == 0);	/* not published before ibv_wr_complete() */
 	qp->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
 	CHECK(!ibv_wr_complete(qpx));
 	CHECK(qp->sq.ring.hdr->prod == 2 && kernel.rings == 1);
@@ -799,7 +803,7 @@ static void test_poll(void)
 	}
 	CHECK(next == id);
 
-	/* An overrun is told once everything that was saved is polled. */
+	/* A CQ overrun is reported when all entries before it have been polled. */
 	cq_add(cq, 1, 5);
 	cq->hdr->flags = KWARP_RING_ERROR;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1);
@@ -858,11 +862,11 @@ static void test_forget_qp(void)
 	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(cq->hdr->cons == SLOTS);
 
-	/* Slots are whole again when the kernel has written them anew. */
+	/* An entry that the kernel writes to the slot of a hidden one is not hidden. */
 	cq_add(cq, 42, 5);
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1 && wc[0].wr_id == 42);
 
-	/* Nothing but hidden entries: empty, and given back. */
+	/* Only hidden entries: the poll finds nothing, and releases them. */
 	cq_add(cq, 43, 5);
 	kwarp_cq_forget_qp(cq, 5);
 	CHECK(ibv_start_poll(&cq->vcq.cq_ex, &attr) == ENOENT);
@@ -883,8 +887,8 @@ static void test_poll_ex(void)
 	attr.comp_mask = 0;
 
 	/*
-	 * More completions than slots between start and end: slots come back
-	 * while the poll goes on.
+	 * More completions than slots between start and end: slots are released
+	 * during the poll.
 	 */
 	cq_add(cq, id++, 5);
 	CHECK(!ibv_start_poll(cqx, &attr));
@@ -920,7 +924,7 @@ static void test_arm(void)
 /* ----------------------------------------------- doorbell with two threads */
 
 #define RACE_POSTS	300000
-/* Coprime, so that the two sides meet in every way. */
+/* Coprime numbers, so that the two threads meet with every offset in time. */
 #define RACE_KERNEL_SPIN	211
 #define RACE_POSTER_SPIN	97
 
@@ -932,7 +936,7 @@ struct race {
 	bool lost;
 };
 
-/* The kernel of the ABI header: sleeps only after a last look at prod. */
+/* The kernel's side of the doorbell protocol: sleep only after a last read of prod. */
 static void *race_kernel(void *arg)
 {
 	struct race *r = arg;
@@ -987,7 +991,7 @@ static void test_doorbell_race(void)
 			;
 		wr.wr_id = i;
 		CHECK(!send_one(r.qp, &wr));
-		/* The next post would heal a lost wake-up: do not post it. */
+		/* Wait for each request: the next post would hide a lost wake-up. */
 		while (__atomic_load_n(&hdr->cons, __ATOMIC_ACQUIRE) == i)
 			if (__atomic_load_n(&r.lost, __ATOMIC_RELAXED))
 				break;

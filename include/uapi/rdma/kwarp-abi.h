@@ -4,10 +4,10 @@
  *
  * Everything in this file is shared memory layout or uverbs driver data.  All
  * types have a fixed size, all padding is explicit, and no field ever carries a
- * kernel pointer.  Whatever user space can write, the kernel reads once and
- * validates; a wrong value costs the writer its own queue pair and nothing else.
+ * kernel pointer.  The kernel reads each value that user space can write only once, and
+ * validates it.  A wrong value makes the queue pair of the writer fail, and affects nobody else.
  *
- * Byte order is the host's.
+ * All fields are in host byte order.
  */
 #ifndef KWARP_ABI_H
 #define KWARP_ABI_H
@@ -16,49 +16,54 @@
 #include <linux/types.h>
 
 /*
- * Version of everything below but alloc_context, in which the two sides agree on one.  Each
- * may know several: the oldest and the newest one that this file describes.
+ * Oldest and newest version of this interface that this file describes.  Provider and module may
+ * each know several versions; they agree on one in alloc_context, whose own layout does not
+ * depend on the version.
  */
 #define KWARP_ABI_MIN		3
 #define KWARP_ABI_MAX		3
 
-/* How they agree; what the RDMA core reports as ABI version of the device. */
+/*
+ * ABI version of the device, which the RDMA core reports.  It changes only if the way in which the
+ * two sides agree on a version (alloc_context) changes.
+ */
 #define KWARP_UVERBS_ABI	1
 
-/* uverbs driver_id: "kw".  Not allocated upstream; the core never range-checks it. */
+/* uverbs driver_id: "kw".  Not allocated upstream; the RDMA core does not check its range. */
 #define KWARP_DRIVER_ID		0x6b77
 
 /* ------------------------------------------------------------------ queues */
 
 /**
- * struct kwarp_ring_hdr - head of a shared ring, alone in its cache lines
- * @prod: producer index, free running; entry i lives in slot (i & (size - 1)).
+ * struct kwarp_ring_hdr - header of a shared ring, in cache lines of its own
+ * @prod: producer index, free running; entry i is in slot (i & (size - 1)).
  *	SQ, RQ, SRQ: written by user space with release semantics after the entry.
  *	CQ: written by the kernel with release semantics after the entries.
- * @prod_rsvd: padding to a cache line, so that the two sides do not share one
+ * @prod_rsvd: padding, so that the two sides write to different cache lines
  * @cons: consumer index, free running.
  *	SQ, RQ, SRQ: written by the kernel; slots before it may be reused.
  *	CQ: written by user space after it has read the entries.
- * @flags: KWARP_RING_*; SQ, RQ, SRQ: written by the kernel. CQ: see @arm.
+ * @flags: KWARP_RING_*; written by the kernel
  * @arm: CQ only: KWARP_CQ_ARM_*; written by user space to ask for an event and
  *	cleared by the kernel (atomic exchange) when it raises one.
  * @cons_rsvd: padding to a cache line
- * @polls: CQ only: written by user space: polls so far, which tell the kernel that its consumer
- *	is one that polls
+ * @polls: CQ only: number of polls so far, written by user space; the kernel sees by it whether
+ *	the program polls
  * @polls_rsvd: padding to a cache line
  *
- * The entries start KWARP_RING_ENTRIES_OFFSET octets after the header.
+ * The entries start KWARP_RING_ENTRIES_OFFSET octets after the beginning of the header.
  *
- * Doorbell protocol (SQ): after the release store to @prod the poster executes
+ * Doorbell protocol (SQ): after the release store to @prod user space executes
  * a full barrier and then reads @flags; only if KWARP_RING_NEED_KICK is set it
- * enters the kernel.  The kernel, before it goes to sleep, sets the flag,
- * executes a full barrier and reads @prod again.  So either the poster sees the
+ * enters the kernel.  The kernel, before it stops looking at the ring, sets the flag,
+ * executes a full barrier and reads @prod again.  So either user space sees the
  * flag or the kernel sees the entry.  RQ: the flag is only set while the queue
  * pair is in error, so that receives posted then are flushed.
  *
- * If KWARP_RING_HELD is set instead, the poster may leave the entry there, and rings when its
- * program has nothing else to do: when a poll of one of the queue pair's CQs finds nothing, or an
- * event is asked for.  If it does not, the kernel looks by itself some time later.
+ * If KWARP_RING_HELD is set instead (the send queue is "held"), user space need not ring at once.
+ * It rings later, for all entries posted until then, when the program has nothing else to do: when
+ * a poll of one of the queue pair's CQs finds nothing, or the program asks for an event.  If user
+ * space does not ring, a timer of the kernel looks at the ring some time later.
  */
 struct kwarp_ring_hdr {
 	__u32 prod;
@@ -73,14 +78,14 @@ struct kwarp_ring_hdr {
 
 #define KWARP_RING_ENTRIES_OFFSET	256
 
-/* The kernel sleeps: enter it after posting. */
+/* The kernel does not look at the ring: ring the doorbell after posting. */
 #define KWARP_RING_NEED_KICK		(1U << 0)
-/* The program may go on posting, and ring later. */
+/* The doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
-/* The object failed; posts will be flushed. */
+/* The queue pair is in error: requests are flushed.  CQ: a completion was lost. */
 #define KWARP_RING_ERROR		(1U << 1)
 
-/* Event for solicited or failed completions; for the next completion of any kind. */
+/* Ask for an event: for the next solicited or failed completion, or for the next of any kind. */
 #define KWARP_CQ_ARM_SOLICITED		(1U << 0)
 #define KWARP_CQ_ARM_NEXT		(1U << 1)
 
@@ -104,7 +109,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_SEND_INV	= 3,	/* Send with Invalidate: inv_stag */
 	KWARP_WR_READ_INV	= 4,	/* kernel only: Read, then invalidate its sink */
 	KWARP_WR_LOCAL_INV	= 5,	/* invalidate inv_stag locally */
-	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: no octets unbind it */
+	KWARP_WR_BIND_MW	= 6,	/* bind a memory window; type 1: length 0 unbinds it */
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
 	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data: imm */
 	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd of compare_add */
@@ -115,7 +120,7 @@ enum kwarp_wr_opcode {
 /* Work request flags (kwarp_sqe.flags). */
 #define KWARP_WR_SIGNALED	(1U << 0)
 #define KWARP_WR_SOLICITED	(1U << 1)
-#define KWARP_WR_FENCE		(1U << 2)	/* after all earlier Reads, atomic operations */
+#define KWARP_WR_FENCE		(1U << 2)	/* wait for earlier Reads and atomic operations */
 #define KWARP_WR_INLINE		(1U << 3)	/* inline_len octets follow the fixed part */
 
 /**
@@ -125,20 +130,20 @@ enum kwarp_wr_opcode {
  * @num_sge: elements in the SGL that follows (0 with KWARP_WR_INLINE)
  * @flags: KWARP_WR_*
  * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
- * @raddr: remote address (tagged offset) of a Write, Read or atomic operation; BIND_MW: first
- *	octet of the window, by the addresses of its region
- * @rkey: remote STag likewise; BIND_MW, REG_MR: the STag with its new key
+ * @raddr: Write, Read, atomic operation: remote address (tagged offset); BIND_MW: address in the
+ *	region of the window's first octet
+ * @rkey: Write, Read, atomic operation: remote STag; BIND_MW, REG_MR: the STag with its new key
  * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV); BIND_MW: lkey of the region
  * @length: BIND_MW: octets in the window
  * @access: BIND_MW: enum ib_uverbs_access_flags: REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC,
  *	ZERO_BASED; REG_MR: enum ib_access_flags
- * @imm: WRITE_IMM: immediate data, four octets as they are
- * @compare_add: FETCH_ADD: what is added; CMP_SWAP: what is compared
- * @swap: CMP_SWAP: what is stored if they are equal
+ * @imm: WRITE_IMM: immediate data, four octets that are sent unchanged
+ * @compare_add: FETCH_ADD: value to add; CMP_SWAP: value to compare with
+ * @swap: CMP_SWAP: value to store if the comparison is equal
  *
  * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry
  * occupies sq_stride octets (struct kwarp_create_qp_resp).  An atomic operation has one element
- * of 8 octets, for the value that was there before.
+ * of 8 octets, which receives the old value.
  */
 struct kwarp_sqe {
 	__aligned_u64 id;
@@ -178,8 +183,8 @@ struct kwarp_rqe {
 
 /* Completion opcodes (kwarp_cqe.opcode): enum kwarp_wr_opcode, or these. */
 #define KWARP_WC_RECV		0x80
-#define KWARP_WC_RECV_INV	0x81	/* inv_stag was invalidated by the peer */
-#define KWARP_WC_RECV_IMM	0x82	/* Immediate Data: imm; nothing was placed in the receive */
+#define KWARP_WC_RECV_INV	0x81	/* the peer's Send has invalidated inv_stag */
+#define KWARP_WC_RECV_IMM	0x82	/* Immediate Data: imm; no data in the buffers */
 
 /* Completion status (kwarp_cqe.status). */
 enum kwarp_wc_status {
@@ -206,12 +211,12 @@ enum kwarp_wc_status {
  * @byte_len: octets placed (receive, Read, atomic operation); KWARP_WC_RECV_IMM: octets of the
  *	Write before the Immediate Data, modulo 2^32
  * @inv_stag: STag invalidated by the peer (KWARP_WC_RECV_INV)
- * @vendor_err: of a failed or flushed request: control field of the Terminate that was
- *	sent or received, layer << 12 | etype << 8 | code; 0 if there was none
+ * @vendor_err: failed or flushed request: control field of the Terminate that was
+ *	sent or received, layer << 12 | etype << 8 | code; 0 if there was no Terminate
  * @status: enum kwarp_wc_status
  * @opcode: enum kwarp_wr_opcode or KWARP_WC_*
  * @flags: KWARP_CQE_*
- * @imm: immediate data, four octets as they are (KWARP_WC_RECV_IMM)
+ * @imm: immediate data, four octets as received (KWARP_WC_RECV_IMM)
  */
 struct kwarp_cqe {
 	__aligned_u64 id;
@@ -228,10 +233,10 @@ struct kwarp_cqe {
 /* ---------------------------------------------------------------- doorbell */
 
 /*
- * The doorbell is a file: an object of the context, which the method OPEN of ib_uverbs' ioctl()
- * makes.  Its own ioctl() takes the number of a queue pair of this context as its argument, and
- * sends, or flushes, what has been posted.  EINVAL: there is no such queue pair; EIO: the
- * device is gone.
+ * The doorbell is a file, an FD object of the context: the method OPEN, called through ib_uverbs'
+ * ioctl(), creates it.  The commands below are ioctl()s on that file.  Their argument is the number
+ * of a queue pair of this context; the kernel sends, or flushes, what has been posted to it.
+ * Errors: EINVAL: the context has no such queue pair; EIO: the device is gone.
  */
 enum kwarp_objects {
 	KWARP_OBJECT_DOORBELL = 0x1000,
@@ -249,9 +254,9 @@ enum kwarp_doorbell_open_attrs {
 #define KWARP_IOC_POSTED_RECV	_IO('k', 0x78)
 
 /**
- * struct kwarp_doorbells - queue pairs that have posted to their send queues
- * @n: how many, from 1 on
- * @qpn: their numbers
+ * struct kwarp_doorbells - argument of KWARP_IOC_POSTED_SENDS: a doorbell for several send queues
+ * @n: how many queue pairs, at least 1
+ * @qpn: numbers of the queue pairs
  */
 struct kwarp_doorbells {
 	__u32 n;
@@ -263,24 +268,26 @@ struct kwarp_doorbells {
 /* ------------------------------------------------------- uverbs driver data */
 
 /*
- * Requests and answers may be longer or shorter than the other side knows.  Of a request, what
- * is not given is zero, and what is not known has to be zero: else the command gives
- * EOPNOTSUPP.  An answer is cut to the room for it, or filled up with zeroes.  So structures
- * grow at their end, and zero in a new field means what was before there was one.
+ * Requests and answers may be longer or shorter than the other side knows.  Missing octets of a
+ * request count as zero; octets that the kernel does not know have to be zero, otherwise the
+ * command fails with EOPNOTSUPP.  An answer is cut to the provider's buffer, or filled up with
+ * zeroes.  So new fields are appended to a structure, and zero in a new field means the behaviour
+ * before the field existed.
  */
 
 /*
- * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD, CMP_SWAP may be posted,
- * and the peer's Immediate Data completes receives. Of a context, both sides know it; of a queue
- * pair, it has it. Without it a queue pair refuses all of that.
+ * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD and CMP_SWAP may be posted,
+ * and the peer's Immediate Data completes receives. In the features of a context: provider and
+ * module both know it. In the features of a queue pair: it is in force for this queue pair. A queue
+ * pair without it refuses these requests and messages.
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 
 /**
  * struct kwarp_alloc_ucontext_req - request of alloc_context
  * @abi_min: oldest version that user space speaks
- * @abi_max: newest one; 0, or no request at all: version 1 only
- * @features: bits of optional behaviour that user space knows: KWARP_FEATURE_*
+ * @abi_max: newest version that user space speaks; 0, or no request at all: version 1 only
+ * @features: KWARP_FEATURE_* bits that user space knows
  */
 struct kwarp_alloc_ucontext_req {
 	__u32 abi_min;
@@ -292,7 +299,7 @@ struct kwarp_alloc_ucontext_req {
  * struct kwarp_alloc_ucontext_resp - answer to alloc_context
  * @abi_version: the version of this context: the newest one that both sides speak
  * @max_inline: largest inline payload of any queue pair, octets
- * @features: bits of @features of the request that are in force
+ * @features: KWARP_FEATURE_* bits of the request that the module knows, too
  */
 struct kwarp_alloc_ucontext_resp {
 	__u32 abi_version;
@@ -318,15 +325,15 @@ struct kwarp_create_cq_resp {
 /**
  * struct kwarp_create_qp_resp - answer to create_qp
  * @mmap_key: mmap offset of both rings: the send ring, and after it the receive ring
- * @sq_len: octets of the send ring; with @rq_len the octets to map
+ * @sq_len: octets of the send ring; map @sq_len + @rq_len octets
  * @rq_len: octets of the receive ring; 0 if the QP uses an SRQ
- * @sq_size: entries, a power of two
- * @rq_size: entries, a power of two
- * @sq_stride: octets per entry
- * @rq_stride: octets per entry
- * @max_inline: octets of inline payload granted
+ * @sq_size: entries of the send ring, a power of two
+ * @rq_size: entries of the receive ring, a power of two
+ * @sq_stride: octets per entry of the send ring
+ * @rq_stride: octets per entry of the receive ring
+ * @max_inline: octets of inline payload that a request may have
  * @qpn: number of the queue pair
- * @features: bits of those of the context that are in force for this queue pair
+ * @features: KWARP_FEATURE_* bits of the context that are in force for this queue pair
  */
 struct kwarp_create_qp_resp {
 	__aligned_u64 mmap_key;
@@ -358,11 +365,11 @@ struct kwarp_create_srq_resp {
 
 /**
  * struct kwarp_modify_srq_req - request of modify_srq that changes the size
- * @answer: address of a struct kwarp_create_srq_resp, which says how to map the new ring. The verb
- *	has no answer that could hold it.
+ * @answer: address of a struct kwarp_create_srq_resp, where the kernel writes how to map the new
+ *	ring. The verb itself has no answer in which it could be returned.
  *
- * User space posts nothing to the queue meanwhile. What has been posted and not taken is in the
- * new ring, by the same indices.
+ * User space must not post to the queue during the verb. Receives that were posted and not yet
+ * used are in the new ring, under the same indices.
  */
 struct kwarp_modify_srq_req {
 	__aligned_u64 answer;

@@ -590,7 +590,7 @@ static const struct length_case {
 
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
-/* ULPDU lengths at their limits.  If the CRC is wrong, too, that is the error (RFC 5044 section 6). */
+/* ULPDU lengths at their limits.  A wrong CRC is reported first (RFC 5044 section 6). */
 static void test_length(struct kunit *test)
 {
 	const struct length_case *c = test->param_value;
