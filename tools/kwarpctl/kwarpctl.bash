@@ -12,7 +12,7 @@ _kwarpctl_links() {
 	done
 }
 
-# Knobs can be written, counts cannot.
+# Names of knobs: the files that can be written.  Counts, in the same folder, cannot.
 _kwarpctl_knobs() {
 	local knob
 	for knob in /sys/class/infiniband/*/kwarp/*; do
@@ -21,7 +21,7 @@ _kwarpctl_knobs() {
 	done | sort -u
 }
 
-# What may follow: options and words of the command.
+# Words that may follow the command $1: its options, links and knobs.
 _kwarpctl_words() {
 	case $1 in
 	show) echo "--rates --interval --count --json --help $(_kwarpctl_links)" ;;
@@ -35,7 +35,7 @@ _kwarpctl_words() {
 
 _kwarpctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
-	# Readline takes "=" for a word of its own.
+	# Readline treats "=" as a word of its own.
 	[ "$word" != = ] || word=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
 	COMPREPLY=()

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What kwarpctl is made of."""
+"""The modules of the program kwarpctl."""

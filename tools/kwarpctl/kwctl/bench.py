@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl bench: perftest between two machines, in one table.
+"""kwarpctl bench: runs of perftest between two machines, with one table of results.
 
-The client asks for each test over a TCP connection, a line each way, and the server starts
-perftest's server for it on the port after that, and ends it before the next one.  So a client can
-try again: perftest's server closes a first listener and opens a second one on the same port, and a
-client that is quicker is refused, or waits for ever.
+For each test the client sends a line over a TCP connection, and the server answers with a line when
+it has started perftest's server on the next port.  perftest's server closes its first listener and
+opens a second one on the same port: a client that connects in between is refused, or waits for
+ever.  So the client may ask for the same test again, and the server then starts a new perftest.
 """
 import json
 import re
@@ -23,14 +23,14 @@ HELLO = "kwarpctl bench 1"
 
 
 class Test(NamedTuple):
-    """A run of perftest: what it is called in the table, the program, its size, its options."""
+    """A test: its name in the table, the program of perftest, the message size, options."""
     title: str
     program: str
     size: int
     options: tuple
 
 
-# perftest counts without the first and the last second.
+# Run for 5 seconds; perftest leaves out the first and the last one, so it measures for 3 seconds.
 SECONDS = ("-D", "5", "-f", "1")
 COUNTED = 3
 MIB = 1024 * 1024
@@ -50,7 +50,7 @@ def need_perftest(host):
 
 
 def argv_of(host, test, port, link, ipv6):
-    """A run of perftest, which has to be told the family of addresses at both ends."""
+    """Command line of perftest.  For IPv6 both ends need an option."""
     device = ("-d", link) if link else ()
     family = ("--ipv6-addr",) if ipv6 else ()
     return [host.which(test.program), "-R", "-F", "-p", str(port), "-s", str(test.size),
@@ -60,7 +60,7 @@ def argv_of(host, test, port, link, ipv6):
 # -------------------------------------------------------------------- figures
 
 def figure(text):
-    """A number, or None for what is none: an emulated processor's clock gives inf and nan."""
+    """A number, or None for inf and nan, which perftest prints on some emulated processors."""
     try:
         value = float(text)
     except ValueError:
@@ -69,7 +69,7 @@ def figure(text):
 
 
 def parse(output, test):
-    """The line of figures of a client: #bytes, #iterations, then those of bandwidth or latency."""
+    """Parse the line of results in the client's output: #bytes, #iterations, results."""
     heads = [line for line in output.splitlines() if "#bytes" in line]
     for line in output.splitlines():
         words = line.split()
@@ -83,7 +83,7 @@ def parse(output, test):
 
 
 def bandwidth(words, test):
-    """By perftest's clock, or where that is none by its count of messages."""
+    """Bandwidth and message rate as perftest prints them; without them from its message count."""
     mib, rate = figure(words[3]), figure(words[4])
     if mib and rate:
         return {"mib": mib, "rate": rate * 1e6}
@@ -92,7 +92,7 @@ def bandwidth(words, test):
 
 
 def why(output):
-    """The line that says most of a run that failed."""
+    """The most telling line in the output of a run that failed."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|fail|refused|reject|unable|couldn't",
                                                    line, re.IGNORECASE)]
@@ -116,11 +116,11 @@ def rows(results):
 # --------------------------------------------------------------------- client
 
 class Line:
-    """A connection that carries lines."""
+    """A TCP connection over which lines of text are exchanged."""
 
     def __init__(self, sock, peer):
         self.sock = sock
-        # An IPv6 socket that listens for both has IPv4 peers as ::ffff:ADDRESS.
+        # A dual-stack socket reports an IPv4 peer as ::ffff:ADDRESS.
         self.ipv6 = ":" in peer and not peer.startswith("::ffff:")
         self.file = sock.makefile("rw", encoding="utf-8", errors="replace", newline="\n")
 
@@ -129,7 +129,7 @@ class Line:
         self.file.flush()
 
     def hear(self):
-        """At most so long, as the other end may be anything; "" at the end."""
+        """Read a line, "" at the end.  Its length is limited, as the peer may be any program."""
         return self.file.readline(200).rstrip("\n")
 
 
@@ -150,18 +150,18 @@ def call(address, port):
 
 
 def ask(line, words):
-    """The server's answer, which has to be "ready"."""
+    """Send a request to the server; raise Trouble if its answer is not "ready"."""
     try:
         line.say(words)
         heard = line.hear()
     except OSError:
         heard = ""
     if heard != "ready":
-        raise Trouble("the server: %s" % (heard or "it has ended"))
+        raise Trouble("the server says: %s" % heard if heard else "the server has ended")
 
 
 def measure(host, line, number, argv):
-    """One test; a client that was refused too early tries again."""
+    """Run a test, up to TRIES times: the client may be refused because it is too early."""
     result = None
     for _ in range(TRIES):
         ask(line, "start %d" % number)
@@ -194,7 +194,7 @@ def start(argv):
 
 
 class Server:
-    """Perftest's server, for one client at a time."""
+    """The server's side, which runs perftest's server for one client at a time."""
 
     def __init__(self, host, port, link, launch=start):
         self.host, self.port, self.link, self.launch = host, port, link, launch
@@ -208,7 +208,7 @@ class Server:
         self.child = None
 
     def start(self, number, ipv6):
-        """Start a test's server: "ready" when it listens, else what is wrong."""
+        """Start perftest's server for a test.  Return "ready" when it listens, else an error."""
         self.stop()
         test = TESTS[number]
         argv = argv_of(self.host, test, self.port, self.link, ipv6)
@@ -222,7 +222,7 @@ class Server:
         return "%s does not listen; run kwarpctl doctor there" % test.program
 
     def serve(self, line):
-        """A client, until it goes."""
+        """Serve a client until it closes the connection or sends nonsense."""
         try:
             line.say(HELLO)
             while True:
@@ -255,7 +255,7 @@ def serve(host, args):
               "ends this)" % (args.port, args.port + 1), flush=True)
         try:
             while True:
-                # A client that has gone already has no name any more.
+                # accept() gives the address: getpeername() fails if the client has gone already.
                 sock, peer = listener.accept()
                 sock.settimeout(5 * LIMIT)
                 with sock:

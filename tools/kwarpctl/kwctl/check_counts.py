@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Knobs that hinder some peers, and counts that point to a cause."""
+"""Checks of doctor: knobs that hinder some peers, and counts that point to a cause."""
 from . import rates
 from .findings import ok, warning
 
@@ -9,7 +9,7 @@ KNOBS = (
      "set it to on, unless that is meant"),
     ("crc", "off", "damage on the way is not found", "set it to on, unless something else "
      "protects the connections"),
-    ("markers", "on", "the peer has to send markers, which some do not, and all are slower with",
+    ("markers", "on", "the peer has to send markers: some peers cannot, and all are slower",
      "set it to off"),
     ("mpa_rev", "1", "there is no peer-to-peer mode: programs whose server speaks first wait for "
      "ever", "set it to 2, unless the peer knows revision 1 only"),
@@ -26,7 +26,7 @@ SHORT = 5
 
 
 def check_knobs(case):
-    """Values that are meant for one peer hinder another."""
+    """Look for knobs with values that help with one peer but hinder others."""
     found = []
     for link in case.links:
         for knob, value, effect, action in KNOBS:
@@ -41,23 +41,24 @@ def check_knobs(case):
     return found or [ok("knobs", "none that hinders a peer")]
 
 
-# Of a count that is a share of another one: as few as that say nothing.
+# A count that is compared with another one is ignored below this value.
 FEW = 100
-# Count, the count that it is compared with (or None), the share that matters, meaning, action.
+# Count, the count that it is compared with (or None), the share from which on it matters, meaning,
+# action.
 COUNTS = (
     ("no_receive", None, 0, "messages came for which no receive was posted, and ended their "
      "connections", "let the program post receives in time (explain DDP_U_NOBUF)"),
     ("crc_errors", None, 0, "frames had a wrong CRC", "suspect network card or offloads; with siw "
      "as peer set align to on (explain MPA_CRC)"),
     ("marker_errors", None, 0, "markers of a peer were wrong", "set the knob markers to off"),
-    ("streams_lost", None, 0, "connections ended without a word of the peer",
+    ("streams_lost", None, 0, "connections were lost: the peer neither closed nor sent a Terminate",
      "look at the peer, and at keepalive and user_timeout (explain MPA_LOST)"),
     ("cm_bad", None, 0, "startups broke the protocol: something other than RDMA connects to the "
-     "port, or crc=required met a peer without", "find out what connects (ss -tn, tcpdump)"),
+     "port, or crc=required met a peer without CRCs", "find out what connects (ss -tn, tcpdump)"),
     ("cm_refused", None, 0, "connections were refused without asking the program: crc=required "
      "met a peer that has CRC off", "compare the knobs of both ends"),
     ("cm_evicted", None, 0, "startups were ended because half_open_max of them waited",
-     "the program accepts too slowly, or somebody floods the port"),
+     "the program accepts too slowly, or the port is flooded with connections"),
     ("cm_timeouts", None, 0, "startups took too long: a peer or a program did not answer",
      "look at firewall and at programs that do not accept"),
     ("cm_rejected", None, 0, "peers have rejected connections of this end",
@@ -80,7 +81,7 @@ def grown(counts, name, base, share):
 
 
 def check_counts(case):
-    """Since the link was added."""
+    """Look at the counts since each link was added."""
     found = []
     for link in case.links:
         counts = rates.counts_of(case.host, link.name)

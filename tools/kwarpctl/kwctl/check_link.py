@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Links, their network devices, and what is beside them."""
+"""Checks of doctor: links, their network devices, and other RDMA devices on these."""
 from . import links as kw
 from . import rdma
 from .check_module import loaded
@@ -7,10 +7,10 @@ from .findings import ok, problem, warning
 
 
 def check_netns(case):
-    """Namespaces of RDMA devices, and which of the links are for programs of this one."""
+    """Are the network devices of the links in this network namespace?"""
     mode = rdma.netns_mode(case.host)
     found = []
-    # Programs here have another one, so that this one is those of its own namespace.
+    # If this namespace has another link, one in another namespace is only worth a warning.
     make = warning if case.local_links() else problem
     for link in case.links:
         if not link.here:
@@ -27,7 +27,7 @@ def check_netns(case):
 
 
 def check_links(case):
-    """Is there one, and can it be used?"""
+    """Is there a link, and is its port active?"""
     if not case.links:
         return [problem("link", "there is none" + (" in this namespace" if loaded(case.host)
                                                   else ""),
@@ -52,7 +52,7 @@ def check_link(link):
 
 
 def check_netdevs(case):
-    """Up, with an address that programs can use."""
+    """Is the network device of each link up, with an address that rdma_cm can use?"""
     found = []
     for link in case.local_links():
         subject = "netdev %s" % link.netdev
@@ -68,7 +68,7 @@ def check_netdevs(case):
 
 
 def check_neighbours(case):
-    """Other RDMA devices on the network device of a link."""
+    """Look for other RDMA devices on the network devices of the links."""
     found = []
     host = case.host
     ours = {link.netdev: link.name for link in case.links if link.netdev}
@@ -76,8 +76,8 @@ def check_neighbours(case):
         netdev = kw.netdev_of(host, name)
         if netdev in ours and not kw.is_ours(host, name):
             found.append(warning(
-                "neighbour", "%s, which is not kwarp's, is on %s beside %s: a port can be "
-                "listened on through one of them only" % (name, netdev, ours[netdev]),
+                "neighbour", "%s, an RDMA device of another driver, is on %s like %s: only one of "
+                "the two can listen on a port" % (name, netdev, ours[netdev]),
                 "delete one of the two, or let programs listen on an address"))
     return found or [ok("neighbour", "no other RDMA device is on the network devices of the "
                         "links")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Module: is it there, does the kernel take it, and the modules that it needs."""
+"""Checks of doctor: is the module installed and loaded, and are the modules that it needs?"""
 from .findings import ok, problem, warning
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -7,18 +7,18 @@ KEY = "/var/lib/dkms/mok.pub"
 
 
 def loaded(host):
-    """The version of the module that is loaded; None if none is."""
+    """The version of the loaded module; None if it is not loaded."""
     return host.read("/sys/module/kwarp/version")
 
 
 def modinfo(host, field):
-    """Of the module that modprobe would load; None if there is none."""
+    """A field of modinfo for the module that modprobe would load; None if there is none."""
     result = host.run("modinfo", "-F", field, "kwarp")
     return result.out.strip() if result.ok else None
 
 
 def secure_boot(host):
-    """True or False; the variable has four octets of attributes, then the value."""
+    """Is Secure Boot on?  The EFI variable has four octets of attributes before its value."""
     data = host.read_bytes(SECURE_BOOT)
     if data is not None and len(data) >= 5:
         return data[4] == 1
@@ -26,7 +26,7 @@ def secure_boot(host):
 
 
 def key_is_enrolled(host):
-    """mokutil's words; None if it does not say."""
+    """Is the key of DKMS enrolled, as mokutil says?  None if mokutil does not tell."""
     result = host.run("mokutil", "--test-key", KEY)
     if "already enrolled" in result.out or "already in the enrollment" in result.out:
         return True
@@ -40,10 +40,10 @@ def check_not_loaded(host):
                         "run make install; after a kernel update install the kernel's headers, "
                         "then run dkms autoinstall")]
     if secure_boot(host) and not key_is_enrolled(host):
-        return [problem("module", "kwarp %s is installed and not loaded, and Secure Boot is on"
+        return [problem("module", "kwarp %s is installed but not loaded, and Secure Boot is on"
                         % version, "enrol DKMS's key: mokutil --import %s, reboot, and confirm "
                         "on the screen" % KEY)]
-    return [problem("module", "kwarp %s is installed and not loaded" % version,
+    return [problem("module", "kwarp %s is installed but not loaded" % version,
                     "add a link, which loads it; if that fails, run modprobe kwarp, and see what "
                     "dmesg says")]
 
@@ -57,14 +57,14 @@ def check_module(case):
     running = host.read("/sys/module/kwarp/srcversion")
     installed = modinfo(host, "srcversion")
     if running and installed and running != installed:
-        return [warning("module", "kwarp %s is loaded, and another build is installed" % version,
+        return [warning("module", "kwarp %s is loaded, but another build is installed" % version,
                         "stop the programs, delete the links, run rmmod kwarp, and add the links "
                         "again")]
     return [ok("module", "kwarp %s is loaded" % version)]
 
 
 def check_taint(case):
-    """Letters of the module's own, which say why a kernel's makers may not help."""
+    """Look at the taint letters of the module."""
     taint = case.host.read("/sys/module/kwarp/taint")
     if not taint:
         return []
@@ -84,7 +84,7 @@ NEEDED = (
 
 
 def check_modules(case):
-    """Those that programs need beside it; it brings them along when it is loaded."""
+    """Are the modules loaded that programs need?  Loading kwarp normally loads them."""
     host = case.host
     found = []
     if loaded(host) is None:
@@ -96,7 +96,7 @@ def check_modules(case):
     return found or [ok("modules", "ib_uverbs, rdma_ucm, rdma_cm and iw_cm are there")]
 
 
-# Words of the kernel log, and what they mean.
+# Text in the kernel log, what it means, what to do.
 LOG = (
     ("Key was rejected by service", "the kernel refuses the module's signature",
      "enrol DKMS's key: mokutil --import " + KEY),
@@ -109,22 +109,23 @@ LOG = (
     ("kwarp: Unknown symbol", "the module is for another kernel, or a module that it needs is "
      "missing", "run depmod -a; if that does not help, run make install"),
     ("kwarp: version magic", "the module is for another kernel", "run make install"),
-    ("kwarp: `", "the module was not loaded for a wrong value of a parameter",
+    ("kwarp: `", "the module was not loaded because a parameter has a wrong value",
      "correct the value: grep -r kwarp /etc/modprobe.d"),
     ("kwarp: unknown parameter '", "a parameter that the module does not have was ignored",
      "see modinfo -p kwarp, and correct the name: grep -r kwarp /etc/modprobe.d"),
-    ("cannot listen on", "a program that listens on all addresses does not hear a link: the port "
-     "is taken by an ordinary socket, or by siw", "let it listen on an address, or see ss -ltnp"),
-    ("siw: crc error", "siw has put a CRC together wrongly", "set the knob align to on at the "
-     "kwarp end"),
+    ("cannot listen on", "a program that listens on all addresses gets no connections from a link: "
+     "the port is taken by an ordinary socket, or by siw",
+     "let it listen on an address, or see ss -ltnp"),
+    ("siw: crc error", "siw has reported a wrong CRC, perhaps because TCP delivered the CRC in two "
+     "parts", "set the knob align to on at the kwarp end"),
 )
 
 
 def check_log(case):
-    """Hints in the kernel log, which an ordinary user may not be allowed to read."""
+    """Look for known texts in the kernel log, if the user may read it."""
     result = case.host.run("dmesg")
     if not result.ok:
-        return [ok("kernel log", "not looked at: only root may read it here")]
+        return [ok("kernel log", "not checked: only root may read it here")]
     lines = result.out.splitlines()
     found = []
     for words, meaning, action in LOG:
@@ -136,4 +137,4 @@ def check_log(case):
     if reports:
         found.append(problem("kernel log", "the kernel has reported an error within kwarp",
                              "save the output of dmesg and report it"))
-    return found or [ok("kernel log", "nothing about kwarp that is known to hinder")]
+    return found or [ok("kernel log", "no known trouble with kwarp")]

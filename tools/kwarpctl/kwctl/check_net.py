@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The way to the peer: route, MTU, ports, firewall."""
+"""Checks of doctor: the way to the peer (route, MTU, TCP), ports, firewall."""
 import errno
 import ipaddress
 import re
@@ -11,14 +11,14 @@ from .findings import ok, problem, warning
 
 IP_MTU, IP_MTU_DISCOVER, IP_PMTUDISC_DO = 14, 10, 2
 IPV6_MTU, IPV6_MTU_DISCOVER = 24, 23
-# What rping and perftest listen on, if nobody says anything else.
+# Default ports of rping and perftest.
 USUAL_PORTS = {7174: "rping", 18515: "perftest"}
 
 
 # ----------------------------------------------------------------------- peer
 
 def probe_peer(peer):
-    """Our address on the way to the peer, and the MTU of that way; an errno if there is none."""
+    """Local address and path MTU of the route to the peer; an errno if there is no route."""
     number = ipaddress.ip_address(peer)
     v6 = number.version == 6
     level = socket.IPPROTO_IPV6 if v6 else socket.IPPROTO_IP
@@ -33,7 +33,7 @@ def probe_peer(peer):
 
 
 def interface_of(case, address):
-    """The interface that has an address, and the link that serves it: its own, or as a VLAN."""
+    """The interface that has an address, and the link on it or on the device below the VLAN."""
     for name, entry in case.interfaces.items():
         if address in entry["addresses"]:
             for link in case.all_links or case.links:
@@ -44,7 +44,7 @@ def interface_of(case, address):
 
 
 def check_peer(case, probe=probe_peer):
-    """Which link the connection takes, and how large its packets may be."""
+    """Find the link through which a connection to the peer goes, and check the path MTU."""
     if case.peer is None:
         return []
     if ipaddress.ip_address(case.peer).is_loopback:
@@ -52,12 +52,12 @@ def check_peer(case, probe=probe_peer):
                         "use another address of this host")]
     way = probe(case.peer)
     if way["errno"]:
-        return [problem("peer", "there is no way to %s: %s"
+        return [problem("peer", "there is no route to %s: %s"
                         % (case.peer, errno.errorcode.get(way["errno"], way["errno"])),
                         "see ip route get " + case.peer)]
     name, link = interface_of(case, way["local"])
     if link is None:
-        return [problem("peer", "the way to %s leaves through %s (%s), which has no link"
+        return [problem("peer", "the route to %s leaves through %s (%s), which has no link"
                         % (case.peer, name or "an interface", way["local"]),
                         "rdma link add NAME type kwarp netdev %s, or change the route"
                         % (name or "NETDEV"))]
@@ -70,15 +70,15 @@ def check_path_mtu(case, link, mtu):
     if link.mtu is None or case.peer in link.all_addresses():
         return []
     if mtu < link.mtu:
-        return [warning("MTU", "the path to %s takes %d octets, %s %d" % (case.peer, mtu,
-                                                                         link.netdev, link.mtu),
-                        "raise the MTU of the route or of the peer, or leave it: it works, "
+        return [warning("MTU", "the path to %s has MTU %d, but %s has %d"
+                        % (case.peer, mtu, link.netdev, link.mtu),
+                        "raise the MTU of the route or of the peer; or leave it: kwarp works, but "
                         "slower")]
-    return [ok("MTU", "%d, path and network device" % mtu)]
+    return [ok("MTU", "%d, the same for path and network device" % mtu)]
 
 
 def try_tcp(peer, port):
-    """0, or the errno of connecting with plain TCP."""
+    """Connect with plain TCP.  Return 0 or an errno."""
     try:
         with socket.create_connection((peer, port), timeout=3):
             return 0
@@ -89,7 +89,7 @@ def try_tcp(peer, port):
 
 
 def check_tcp(case, connect=try_tcp):
-    """Does TCP get through?  The peer counts this as a startup that was cut off (cm_lost)."""
+    """Does TCP reach the port?  The peer counts this connection in cm_lost, as it has no MPA."""
     if case.peer is None or case.port is None or ipaddress.ip_address(case.peer).is_loopback:
         return []
     where = "%s port %d" % (case.peer, case.port)
@@ -109,10 +109,10 @@ def check_tcp(case, connect=try_tcp):
 # ---------------------------------------------------------------------- ports
 
 def check_ports(case):
-    """Ports of TCP that an ordinary socket has are not free for rdma_cm."""
+    """Look for ordinary TCP sockets that listen on a port that a program of rdma_cm needs."""
     host = case.host
     if host.which("ss") is None:
-        return [warning("ports", "not looked at: the program ss is missing",
+        return [warning("ports", "not checked: the program ss is missing",
                         "install the package iproute2")]
     _, ours = kw.find_connections(host, [link.name for link in case.links])
     taken = {entry["local_port"] for entry in ours}
@@ -135,7 +135,7 @@ def check_ports(case):
 # ------------------------------------------------------------------- firewall
 
 def parse_nft(text):
-    """Of `nft list ruleset`: chains of input that drop by default, and rules that drop."""
+    """Parse `nft list ruleset`: chains that drop by default, and rules that drop or reject TCP."""
     found, chain, hook = [], "", ""
     for line in text.splitlines():
         words = line.split()
@@ -151,7 +151,7 @@ def parse_nft(text):
 
 
 def parse_iptables(text):
-    """Of `iptables-save`."""
+    """Parse `iptables-save`: chains that drop by default, and rules that drop or reject."""
     found = []
     for line in text.splitlines():
         if re.match(r":(INPUT|OUTPUT) (DROP|REJECT)", line):
@@ -163,12 +163,12 @@ def parse_iptables(text):
 
 def unseen_firewall(host):
     if host.uid:
-        return warning("firewall", "not looked at: only root may", "run this as root")
-    return warning("firewall", "its rules cannot be seen here", "see what nft list ruleset says")
+        return warning("firewall", "not checked: only root can read its rules", "run this as root")
+    return warning("firewall", "its rules cannot be read here", "see what nft list ruleset says")
 
 
 def check_firewall(case):
-    """Hints only: which rule a packet meets is the kernel's to say."""
+    """Look for firewall rules that may hinder.  Whether a packet meets them is not known here."""
     hints, seen = [], False
     for argv, parse in ((("nft", "list", "ruleset"), parse_nft),
                         (("iptables-save",), parse_iptables),
@@ -186,5 +186,5 @@ def check_firewall(case):
     if not seen and any(case.host.which(program) for program in ("nft", "iptables-save")):
         return [unseen_firewall(case.host)]
     if not seen:
-        return [ok("firewall", "not looked at: there is neither nft nor iptables")]
+        return [ok("firewall", "not checked: there is neither nft nor iptables")]
     return [ok("firewall", "no rule that drops TCP")]

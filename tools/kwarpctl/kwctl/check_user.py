@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Programs: provider, device files, limits of the calling user."""
+"""Checks of doctor: what programs of the calling user need: provider, device files, limits."""
 import json
 import os
 import re
@@ -8,7 +8,7 @@ import sys
 from .check_module import loaded
 from .findings import ok, problem, warning
 
-# KWARP_UVERBS_ABI of kwarp-abi.h: how module and provider agree on everything else.
+# KWARP_UVERBS_ABI of kwarp-abi.h.
 UVERBS_ABI = 1
 DRIVERS = "/etc/libibverbs.d"
 SMALL = 64 * 1024 * 1024
@@ -16,7 +16,7 @@ LIBRARIES = ("/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64", "/l
 
 
 def library(host):
-    """Path of libibverbs, and the private version that its providers have in their names."""
+    """Path of libibverbs, and its private version, which the file names of providers contain."""
     folders = list(LIBRARIES)
     folders += ["/usr/lib/" + name for name in host.list("/usr/lib") if "-linux-" in name]
     for folder in folders:
@@ -29,7 +29,7 @@ def library(host):
 
 
 def providers(host, path, name):
-    """Files of a provider beside libibverbs, by their private version."""
+    """Files of a provider in the folder of libibverbs, by private version."""
     folder = os.path.dirname(path) + "/libibverbs"
     found = {}
     for file in host.list(folder):
@@ -40,12 +40,12 @@ def providers(host, path, name):
 
 
 def types_of(case):
-    """Which providers are needed: those of the links, or kwarp's before there is one."""
+    """Types of the links, for which a provider is needed; "kwarp" if there is no link."""
     return sorted({link.type for link in case.links}) or ["kwarp"]
 
 
 def check_provider(case):
-    """Provider and libibverbs: each type of link has its own."""
+    """Is libibverbs installed, and for each type of link its provider?"""
     path, version = library(case.host)
     if path is None:
         return [problem("provider", "libibverbs is not installed",
@@ -84,19 +84,19 @@ def check_one_provider(host, name, path, version):
 
 
 def check_abi(case):
-    """What the module reports, against what kwarp's provider takes."""
+    """Does the ABI version that the module reports match that of kwarp's provider?"""
     found = []
     for link in case.links:
         if link.type == "kwarp" and link.abi is not None and link.abi != UVERBS_ABI:
-            found.append(problem("ABI of " + link.name, "the module has %s, and the provider "
-                                 "takes %s" % (link.abi, UVERBS_ABI),
+            found.append(problem("ABI of " + link.name, "the module has version %s, but the "
+                                 "provider needs %s" % (link.abi, UVERBS_ABI),
                                  "run make install, rmmod kwarp, and add the link again"))
         elif link.abi is not None:
             found.append(ok("ABI of " + link.name, "%s" % link.abi))
     return found
 
 
-# A process of its own, since a library of another release may do anything.
+# This runs in a separate process, because a library of another release may crash.
 PROBE = """
 import ctypes, json, sys
 lib = ctypes.CDLL("libibverbs.so.1", use_errno=True)
@@ -118,7 +118,7 @@ print(json.dumps(found))
 
 
 def probe(host, names):
-    """Which links libibverbs lists, and the errno of opening each; and what it says."""
+    """Open links with libibverbs.  Return the errno for each that it lists, and its messages."""
     result = host.run(sys.executable or "python3", "-c", PROBE, *names,
                       env={"VERBS_LOG_LEVEL": "1", "IBV_SHOW_WARNINGS": "1"})
     try:
@@ -128,7 +128,7 @@ def probe(host, names):
 
 
 def check_open(case):
-    """Does libibverbs find the link, and open it?  This is what each program does first."""
+    """Can libibverbs find and open each link, as each program does first?"""
     if not case.links:
         return []
     opened, words = probe(case.host, [link.name for link in case.links])
@@ -154,7 +154,7 @@ def check_opened(host, link, error, words):
 
 
 def check_device_files(case):
-    """Those of the links, and rdma_cm's, which comes with the module."""
+    """May the user open the device files of the links and of rdma_cm?"""
     if loaded(case.host) is None:
         return []
     files = ["rdma_cm"] + [link.uverbs for link in case.links if link.uverbs]
@@ -171,7 +171,7 @@ def check_device_files(case):
 
 
 def check_memlock(case):
-    """Registered memory is locked."""
+    """How much memory may be locked?  Registered memory counts as locked."""
     host = case.host
     limit = host.memlock()
     if limit is None or host.may_lock_all():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Arguments of kwarpctl, and what becomes of an error: one line."""
+"""Arguments of kwarpctl, and its main function, which prints each error as one line."""
 import argparse
 import ipaddress
 import os
@@ -11,7 +11,7 @@ from .host import Host, Trouble, Usage
 
 
 class Parser(argparse.ArgumentParser):
-    """An error is one line, and says where help is."""
+    """A parser that reports an error as one line, which names --help."""
 
     def error(self, message):
         raise Usage("%s; see %s --help" % (message, self.prog))
@@ -51,36 +51,39 @@ def add_show(commands):
     parser = commands.add_parser("show", help="links and connections, or rates",
                                  description="Show links and connections, or what is sent and "
                                  "received per second.")
-    parser.add_argument("link", nargs="?", metavar="LINK", help="only this one")
-    parser.add_argument("--rates", action="store_true", help="rates instead")
+    parser.add_argument("link", nargs="?", metavar="LINK", help="only this link")
+    parser.add_argument("--rates", action="store_true",
+                        help="show rates instead of links and connections")
     parser.add_argument("-i", "--interval", type=seconds, metavar="SECONDS",
-                        help="of rates: time between two looks (1)")
+                        help="with --rates: time over which rates are measured (1)")
     parser.add_argument("-n", "--count", type=count, metavar="COUNT",
-                        help="of rates: how often (on a terminal until interrupted, else once)")
-    parser.add_argument("--json", action="store_true", help="for machines")
+                        help="with --rates: number of measurements (on a terminal until "
+                        "interrupted, else one)")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_doctor(commands):
-    parser = commands.add_parser("doctor", help="why does it not connect?",
+    parser = commands.add_parser("doctor", help="find out why programs cannot connect",
                                  description="Look for what keeps programs from connecting. "
                                  "Exit status: 0 no problem, 1 problems, 2 a wrong argument.")
-    parser.add_argument("link", nargs="?", metavar="LINK", help="only this one")
-    parser.add_argument("--peer", type=address, metavar="ADDRESS", help="the way to this one, too")
-    parser.add_argument("--port", type=port, metavar="PORT", help="the program's port: with --peer "
-                        "TCP is tried there, else it has to be free here")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("link", nargs="?", metavar="LINK", help="only this link")
+    parser.add_argument("--peer", type=address, metavar="ADDRESS",
+                        help="check the way to this address, too")
+    parser.add_argument("--port", type=port, metavar="PORT", help="port of the program: with "
+                        "--peer try TCP to that port, else check that it is free on this host")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_set(commands):
-    parser = commands.add_parser("set", help="knobs of a link",
-                                 description="Set knobs of a link, all of them or, if one is "
-                                 "refused, none. Without KNOB=VALUE: show them.")
+    parser = commands.add_parser("set", help="set or show knobs of a link",
+                                 description="Set knobs of a link: all that are given or, if one "
+                                 "is refused, none. Without KNOB=VALUE: show the knobs.")
     parser.add_argument("link", metavar="LINK")
-    parser.add_argument("knobs", nargs="*", metavar="KNOB=VALUE", help="what to set")
+    parser.add_argument("knobs", nargs="*", metavar="KNOB=VALUE", help="knobs to set")
     parser.add_argument("--keep", action="store_true",
                         help="write them to /etc/kwarp/LINK.conf, too, for the unit kwarp@")
-    parser.add_argument("--kept", action="store_true", help="set what that file has")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--kept", action="store_true", help="set the knobs in that file")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_explain(commands):
@@ -88,26 +91,28 @@ def add_explain(commands):
                                  "Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status of a "
                                  "completion (IBV_WC_WR_FLUSH_ERR, its text, its number), an "
                                  "event of rdma_cm or an errno (ECONNREFUSED, -111).")
-    parser.add_argument("code", nargs="+", metavar="CODE", help="what to explain")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("code", nargs="+", metavar="CODE", help="code to explain")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_bench(commands):
-    parser = commands.add_parser("bench", help="bandwidth and latency, by perftest",
+    parser = commands.add_parser("bench", help="measure bandwidth and latency with perftest",
                                  description="Measure bandwidth, message rate and latency with "
                                  "perftest, against `kwarpctl bench --server` at ADDRESS.")
-    parser.add_argument("address", nargs="?", type=address, metavar="ADDRESS", help="the server's")
-    parser.add_argument("--server", action="store_true", help="serve until interrupted")
-    parser.add_argument("--link", metavar="LINK", help="perftest's device (-d)")
+    parser.add_argument("address", nargs="?", type=address, metavar="ADDRESS",
+                        help="address of the server")
+    parser.add_argument("--server", action="store_true", help="be the server, until interrupted")
+    parser.add_argument("--link", metavar="LINK", help="device for perftest (its option -d)")
     parser.add_argument("--port", type=port, metavar="PORT", default=18514,
                         help="the first of two ports (18514)")
-    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def make_parser():
-    parser = Parser(prog="kwarpctl", description="Look after kwarp, a software iWARP device.",
-                    epilog="The manual page kwarpctl(8) has the whole of it.")
-    parser.add_argument("--version", action="store_true", help="of the module: loaded, installed")
+    parser = Parser(prog="kwarpctl", description="Show, check and configure kwarp, a software "
+                    "iWARP device.", epilog="See the manual page kwarpctl(8) for details.")
+    parser.add_argument("--version", action="store_true",
+                        help="print the versions of the module: loaded, installed")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_show(commands)
     add_doctor(commands)
@@ -118,27 +123,28 @@ def make_parser():
 
 
 def check_args(args):
-    """What argparse cannot say."""
+    """Check combinations of arguments that argparse cannot check."""
     if args.version and args.command:
         raise Usage("--version takes no command: give one of the two")
     if args.command is None and not args.version:
         raise Usage("no command: give show, doctor, set, explain or bench; see kwarpctl --help")
     if args.command == "show":
         if not args.rates and (args.interval is not None or args.count is not None):
-            raise Usage("-i and -n are of --rates: give that, too")
+            raise Usage("-i and -n need --rates: give that, too")
         args.interval = args.interval or 1.0
     if args.command == "set":
         if args.kept and (args.knobs or args.keep):
-            raise Usage("--kept sets what the file has: give no KNOB=VALUE and no --keep with it")
+            raise Usage("--kept sets the knobs in the file: give no KNOB=VALUE and no --keep with "
+                        "it")
         if args.keep and not args.knobs:
-            raise Usage("--keep keeps what is set: give KNOB=VALUE, too")
+            raise Usage("--keep keeps the knobs that are set: give KNOB=VALUE, too")
         if args.json and (args.knobs or args.kept):
-            raise Usage("--json is for showing: give no KNOB=VALUE and no --kept with it")
+            raise Usage("--json shows the knobs: give no KNOB=VALUE and no --kept with it")
     if args.command == "bench":
         if args.server and args.address:
             raise Usage("--server takes no ADDRESS: give one of the two")
         if not args.server and not args.address:
-            raise Usage("no ADDRESS: give the server's, or --server to be the server")
+            raise Usage("no ADDRESS: give that of the server, or --server to be the server")
         if args.address and ipaddress.ip_address(args.address).is_loopback:
             raise Usage("rdma_cm finds no device for %s: give another address of the host"
                         % args.address)
@@ -147,7 +153,7 @@ def check_args(args):
 
 
 def negative_numbers(argv):
-    """`explain -111`: to argparse that looks like an option."""
+    """Protect numbers such as -111 of `explain -111`, which argparse would take for an option."""
     found = [a for a in argv if a[:1] == "-" and a[1:].isdigit()]
     if argv[:1] == ["explain"] and "--" not in argv and found:
         rest = argv[1:]
@@ -179,12 +185,12 @@ def interrupt(_number, _frame):
 
 
 def quiet_stdout():
-    """Nobody reads any more: the interpreter need not try to write what is left."""
+    """After a broken pipe: keep the interpreter from writing the rest of stdout, and failing."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main(argv, host=None):
-    """Each way out but success is one line on stderr, and never a traceback."""
+    """Run a command.  Errors are one line on stderr, never a traceback.  Return the exit status."""
     signal.signal(signal.SIGTERM, interrupt)
     try:
         status = run(argv, host or Host())

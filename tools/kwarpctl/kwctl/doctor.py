@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl doctor: why does it not connect?"""
+"""kwarpctl doctor: find out why programs cannot connect."""
 import json
 
 from . import check_counts, check_link, check_module, check_net, check_user, rdma
@@ -19,21 +19,21 @@ CHECKS = (
 
 
 def run_check(check, case):
-    """A check that cannot be made says so, and does not stop the others."""
+    """Run a check.  If it is not possible here, that is its finding; the others are still run."""
     try:
         return check(case)
     except Trouble as trouble:
         name = check.__name__.removeprefix("check_").replace("_", " ")
-        return [ok(name, "not looked at: %s" % trouble)]
+        return [ok(name, "not checked: %s" % trouble)]
 
 
-# The packages' place; make install has another one.
+# Where packages install kwarpctl; make install uses another folder.
 PACKAGES = "/usr/share/kwarp/kwarpctl"
 MAKE = "run make install"
 
 
 def by_packages(host, finding):
-    """Where kwarp is from packages these are what make install is elsewhere, and that refuses."""
+    """Replace "make install" in the advice if kwarp was installed from packages."""
     if not host.exists(PACKAGES):
         return finding
     return finding._replace(action=finding.action.replace(
@@ -41,7 +41,7 @@ def by_packages(host, finding):
 
 
 def examine(host, args):
-    """All findings.  Without the program rdma no link is seen, which is the first of them."""
+    """Run all checks.  If the program rdma is missing, links cannot be seen: a problem, too."""
     findings, links, every = [], [], []
     try:
         links = kw.find_links(host, args.link)

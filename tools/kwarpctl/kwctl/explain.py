@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl explain: codes in words."""
+"""kwarpctl explain: the meaning of a code, in words."""
 import errno
 import json
 import os
@@ -15,7 +15,7 @@ HELP = "give a Terminate (1/2/02, 0x1202, DDP_U_NOBUF), a status (IBV_WC_WR_FLUS
 
 
 def plain(text):
-    """Letters and digits only, so that spelling does not matter."""
+    """Reduce a text to lower case letters and digits, so that its spelling does not matter."""
     return re.sub(r"[^a-z0-9]", "", text.lower())
 
 
@@ -54,7 +54,7 @@ def of_event(event):
 # -------------------------------------------------------------------- numbers
 
 def exchanged(short):
-    """siw puts layer and type of a Terminate into each other's place."""
+    """Exchange layer and type: siw sends each in the place of the other."""
     return (short >> 8 & 0xf) << 12 | (short >> 12) << 8 | short & 0xff
 
 
@@ -63,16 +63,16 @@ def rows_of(short):
 
 
 def of_exchanged(short):
-    """What the same number means if it is siw's."""
+    """Explanations of the same number if siw has sent it, which exchanges layer and type."""
     found = [t for t in rows_of(exchanged(short)) if t.layer != t.etype]
     return [dict(of_term(t), code=term_title(t) + ", if it is from siw, which exchanges layer "
                  "and type") for t in found]
 
 
 def of_short(short):
-    """A number from vendor_err."""
+    """Explanations of a number from vendor_err."""
     if not 0 <= short <= 0xffff:
-        raise Usage("%#x is no vendor_err: give a number from 0 to 0xffff" % short)
+        raise Usage("%#x is not a vendor_err: give a number from 0 to 0xffff" % short)
     found = [of_term(t) for t in rows_of(short)]
     if not short:
         found.append(of_term(TERMS[0]))
@@ -95,7 +95,7 @@ def errno_entry(number):
 
 
 def of_number(number):
-    """Decimal: a status of a completion, an errno, a vendor_err, or more than one of these."""
+    """Explanations of a decimal number: status of a completion, errno and vendor_err."""
     found = [of_status(number)] if 0 <= number < len(STATUSES) else []
     found += errno_entry(abs(number))
     if number >= len(STATUSES):
@@ -123,7 +123,7 @@ def of_name(text):
 
 
 def explain(text):
-    """All that the code may mean."""
+    """All explanations of a code."""
     text = text.strip()
     triple = re.fullmatch(r"(\d)/(\d{1,2})/(?:0x)?([0-9a-fA-F]{1,2})", text)
     if triple:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What a check of the doctor's says."""
+"""Findings, which the checks of doctor return, and the case that they get as input."""
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 
 class Finding(NamedTuple):
-    """One line: a level, what was looked at, what was found, and what to do about it."""
+    """A line of output: level, what was checked, what was found, and what to do."""
     level: str
     subject: str
     text: str
@@ -32,7 +32,7 @@ def problem(subject, text, action):
 
 @dataclass
 class Case:
-    """What a run of the doctor is about."""
+    """Input of the checks in a run of doctor: the host, its links, and the arguments."""
     host: object
     links: list = field(default_factory=list)
     all_links: list = field(default_factory=list)

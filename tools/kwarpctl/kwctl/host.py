@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The machine: files, programs, limits.
 
-All that the other modules learn of the machine comes from here, so that the tests can put a folder
-in place of "/" and recorded words in place of a program's output.
+The other modules get all information about the machine from here.  So the tests can replace "/" by
+a folder of theirs, and the output of programs by recorded output.
 """
 import contextlib
 import fcntl
@@ -18,7 +18,7 @@ from . import netlink
 
 
 class Trouble(Exception):
-    """One line for the user: what is wrong, and what to do."""
+    """An error.  Its text is one line for the user: what is wrong, and what to do."""
 
     def __init__(self, text, status=1):
         super().__init__(text)
@@ -26,14 +26,14 @@ class Trouble(Exception):
 
 
 class Usage(Trouble):
-    """A wrong argument."""
+    """A wrong argument (exit status 2)."""
 
     def __init__(self, text):
         super().__init__(text, 2)
 
 
 class Result(NamedTuple):
-    """What a program left; its status is None if there is no such program."""
+    """Exit status and output of a program; the status is None if it is not installed."""
     status: int | None
     out: str
     err: str
@@ -43,7 +43,7 @@ class Result(NamedTuple):
         return self.status == 0
 
 
-# An ordinary user's PATH need not have the programs of the administrator.
+# The PATH of an ordinary user may lack the folders of administrators' programs.
 SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -70,7 +70,7 @@ class Host:
             return None
 
     def write(self, path, text):
-        """In one call, as the kernel wants it of a file in sysfs."""
+        """Write a file with one write(), as files in sysfs need it."""
         file = os.open(self.path(path), os.O_WRONLY)
         try:
             os.write(file, text.encode())
@@ -78,7 +78,7 @@ class Host:
             os.close(file)
 
     def text(self, path):
-        """The file's text, as it is; None if there is no such file, and only then."""
+        """The file's text; None only if there is no such file.  Other errors raise Trouble."""
         try:
             with open(self.path(path), encoding="utf-8", errors="surrogateescape") as file:
                 return file.read()
@@ -89,7 +89,7 @@ class Host:
 
     @contextlib.contextmanager
     def locked(self, path):
-        """A folder that is made if need be, for one process at a time."""
+        """Context manager: lock a folder, which is created if it does not exist."""
         os.makedirs(self.path(path), exist_ok=True)
         folder = os.open(self.path(path), os.O_RDONLY | os.O_DIRECTORY)
         try:
@@ -99,7 +99,7 @@ class Host:
             os.close(folder)
 
     def replace(self, path, text):
-        """A file that is there, with the former text or with this one, whatever happens."""
+        """Replace the text of a file atomically: after a crash it has the old or the new text."""
         full = os.path.realpath(self.path(path))
         mode = stat.S_IMODE(os.stat(full).st_mode) if os.path.exists(full) else 0o644
         number, new = tempfile.mkstemp(dir=os.path.dirname(full))
@@ -128,7 +128,7 @@ class Host:
         return os.access(self.path(path), os.R_OK | os.W_OK)
 
     def changed(self, path):
-        """When the file was put there, in seconds; None if there is none."""
+        """Time of the file's last change (ctime), in seconds; None if there is no such file."""
         try:
             return os.stat(self.path(path)).st_ctime
         except OSError:
@@ -146,7 +146,7 @@ class Host:
         return None if soft == resource.RLIM_INFINITY else soft
 
     def may_lock_all(self):
-        """CAP_IPC_LOCK, which lifts the limit."""
+        """Does this process have CAP_IPC_LOCK, with which the limit does not apply?"""
         for line in (self.read("/proc/self/status") or "").splitlines():
             if line.startswith("CapEff:"):
                 return bool(int(line.split()[1], 16) & (1 << 14))
@@ -159,7 +159,7 @@ class Host:
         return shutil.which(program, path=self.search_path())
 
     def run(self, *argv, timeout=10, env=None):
-        """Run a program and take its words."""
+        """Run a program and return its status and output."""
         full = dict(os.environ, LC_ALL="C", PATH=self.search_path(), **(env or {}))
         try:
             done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,

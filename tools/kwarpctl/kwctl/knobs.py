@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl set: knobs of a link, now and at each boot.
+"""kwarpctl set: set knobs of a link now, and keep them for each boot.
 
-/etc/kwarp/LINK.conf has those that are kept, a line for each, KNOB=VALUE; what follows a # is a
-comment.  The unit kwarp@ sets them when it has added the link.
+Kept knobs are in /etc/kwarp/LINK.conf, one line KNOB=VALUE for each; a # begins a comment.  The
+unit kwarp@ sets them after it has added the link.
 """
 import json
 import re
@@ -13,7 +13,7 @@ from .host import Trouble, Usage
 
 FOLDER = "/etc/kwarp"
 
-# What a knob takes, in words: the kinds in knobs.c.
+# Values that each knob takes, in words.  knobs.c of the module checks them.
 ON_OFF = "on or off"
 SECONDS = "seconds, 0 (never) to 32767"
 TIMEOUT = "seconds, 1 to 3600"
@@ -41,7 +41,7 @@ def kept_in(link):
 
 
 def split(text, where):
-    """KNOB=VALUE, with blanks around either or not."""
+    """Split KNOB=VALUE; blanks around both are allowed."""
     knob, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not knob or not value:
         name = knob if knob in VALUES else "KNOB"
@@ -51,7 +51,7 @@ def split(text, where):
 
 
 def kept(host, link):
-    """What the file has, by knob: the line's number and the value."""
+    """Knobs in the file of a link: for each the number of its line and its value."""
     found = {}
     for number, line in enumerate((host.text(kept_in(link)) or "").splitlines(), 1):
         text = line.partition("#")[0].strip()
@@ -79,13 +79,13 @@ def refused(link, knob, value, error, where):
         return Trouble("%s=%s: %s; run it as root, with CAP_NET_ADMIN"
                        % (knob, value, error.strerror))
     if isinstance(error, FileNotFoundError):
-        return Trouble("%s has gone meanwhile" % link)
+        return Trouble("%s has been deleted meanwhile" % link)
     return Usage("%s%s does not take %s=%s (%s): give %s"
                  % (where(knob), link, knob, value, error.strerror, VALUES[knob]))
 
 
 def put_back(host, link, before):
-    """What was set before one was refused.  Returns those that cannot be set again."""
+    """Restore the values before a knob was refused.  Return the knobs that cannot be restored."""
     left = []
     for knob, value in before.items():
         try:
@@ -96,7 +96,7 @@ def put_back(host, link, before):
 
 
 def set_all(host, link, wanted, where=lambda knob: ""):
-    """All of them, or none."""
+    """Set all knobs or, if one is refused, none."""
     check_names(host, link, wanted, where)
     before = {}
     for knob, value in wanted.items():
@@ -108,12 +108,12 @@ def set_all(host, link, wanted, where=lambda knob: ""):
             trouble = refused(link, knob, value, error, where)
             left = put_back(host, link, before)
             if left:
-                trouble = Trouble("%s; set all the same: %s" % (trouble, ", ".join(left)))
+                trouble = Trouble("%s; these stay set: %s" % (trouble, ", ".join(left)))
             raise trouble from None
 
 
 def set_kept(host, link):
-    """What the unit does; a link without a file keeps the module's defaults."""
+    """Set the knobs in the file of a link, as the unit does.  Without a file nothing is set."""
     lines = kept(host, link)
     if lines:
         set_all(host, link, {knob: value for knob, (_, value) in lines.items()},
@@ -126,7 +126,7 @@ HEAD = "# Knobs of the link %s, set when kwarp@.service adds it: see kwarpctl(8)
 
 
 def keep(host, link, wanted):
-    """Change the lines of these knobs, and leave all others as they are."""
+    """Change the lines of these knobs in the file, and leave all other lines as they are."""
     text = host.text(kept_in(link))
     lines = (HEAD % link if text is None else text).splitlines()
     for knob, value in wanted.items():
@@ -143,24 +143,25 @@ def keep_locked(host, link, wanted):
         with host.locked(FOLDER):
             keep(host, link, wanted)
     except OSError as error:
-        raise Trouble("the knobs are set, and not kept: %s: %s"
+        raise Trouble("the knobs are set, but not kept: %s: %s"
                       % (kept_in(link), error.strerror)) from None
 
 
 def what_is(host, link, knobs):
-    """As the module writes it, which is what a file may have."""
+    """Values of knobs as the module shows them: in this form they are written to the file."""
     found = {knob: host.read(place(link, knob)) for knob in knobs}
     if None in found.values():
-        raise Trouble("%s has gone meanwhile: nothing is kept" % link)
+        raise Trouble("%s has been deleted meanwhile: nothing is kept" % link)
     return found
 
 
 def warn_of_name(link):
-    """The unit adds links of one name only."""
+    """Warn if the unit does not read the file: its links are always named kw-NETDEV."""
     if link.netdev and link.name != "kw-%s" % link.netdev:
-        print("kwarpctl: kept in %s, which kwarp@%s, whose link is kw-%s, does not read: run "
-              "kwarpctl set %s --kept when you have added the link"
-              % (kept_in(link.name), link.netdev, link.netdev, link.name), file=sys.stderr)
+        print("kwarpctl: the knobs are kept in %s, but the unit kwarp@%s does not read that file, "
+              "because its link is named kw-%s: run kwarpctl set %s --kept when you have added "
+              "the link" % (kept_in(link.name), link.netdev, link.netdev, link.name),
+              file=sys.stderr)
 
 
 # ------------------------------------------------------------------- showing

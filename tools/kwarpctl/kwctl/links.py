@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Links and connections of kwarp."""
+"""The links and connections of kwarp, from sysfs and the programs rdma and ip."""
 from dataclasses import asdict, dataclass, field
 
 from . import netlink, rdma
@@ -20,7 +20,7 @@ KNOBS = {
 
 @dataclass
 class Link:
-    """A link, as far as the calling user may see it."""
+    """A link.  What the calling user may not see is None or empty."""
     name: str
     type: str
     netdev: str | None
@@ -45,14 +45,14 @@ class Link:
         return asdict(self)
 
 
-def word_behind(text):
-    """ "4: ACTIVE" is ACTIVE."""
+def word_after(text):
+    """The word after the number in a file of sysfs: ACTIVE for "4: ACTIVE"."""
     return (text or "?").rpartition(": ")[2]
 
 
 def netdev_of(host, name):
-    """The name of a link's netdev, which Linux 6.1 does not tell of iWARP devices in sysfs, and rdma
-    only in the netdev's network namespace."""
+    """The name of a link's netdev.  For iWARP devices Linux 6.1 does not show it in sysfs; the
+    program rdma shows it only in the network namespace of the netdev."""
     found = host.read("%s/%s/ports/1/gid_attrs/ndevs/0" % (CLASS, name))
     if found:
         return found
@@ -61,7 +61,7 @@ def netdev_of(host, name):
 
 
 def defaults(host):
-    """What links begin with that are added now."""
+    """Knobs of a link that is added now: parameters of the module, else its built-in defaults."""
     found = dict(KNOBS)
     for name in host.list(PARAMETERS):
         value = host.read("%s/%s" % (PARAMETERS, name))
@@ -81,7 +81,7 @@ def uverbs_of(host, name):
 
 
 def link_type(host, device):
-    """By the driver id, else by what links for libsiw cannot do."""
+    """Type of a link, by its driver id or, if that is not known, by its capabilities."""
     number = host.driver_id(device["ifindex"]) if "ifindex" in device else None
     if number is None:
         windows = "MEM_WINDOW" in device.get("caps", ["MEM_WINDOW"])
@@ -90,7 +90,8 @@ def link_type(host, device):
 
 
 def is_ours(host, name):
-    """The folder of knobs is shown where the link is managed, the description everywhere."""
+    """Is this a kwarp link?  Its description can be read in every namespace, but an administrator
+    may change it; its folder of knobs exists only in the namespace of the link."""
     base = "%s/%s" % (CLASS, name)
     described = (host.read(base + "/node_desc") or "").startswith("kwarp")
     return described or host.exists(base + "/kwarp/crc")
@@ -112,15 +113,15 @@ def one_link(host, name, device):
     usual = defaults(host)
     return Link(
         name=name, type=link_type(host, device), netdev=netdev_of(host, name),
-        state=word_behind(host.read(base + "/ports/1/state")),
-        physical=word_behind(host.read(base + "/ports/1/phys_state")),
+        state=word_after(host.read(base + "/ports/1/state")),
+        physical=word_after(host.read(base + "/ports/1/phys_state")),
         speed=(host.read(base + "/ports/1/rate") or "?").partition(" (")[0],
         version=host.read(base + "/fw_ver") or "?", uverbs=uverbs, abi=abi, knobs=knobs,
         changed={k: v for k, v in knobs.items() if v != usual[k]})
 
 
 def add_netdev(link, interfaces):
-    """What the network device of a link has, if it is in the namespace of the caller."""
+    """Add MTU, addresses and state of the network device, if it is in the caller's namespace."""
     entry = interfaces.get(link.netdev)
     link.here = entry is not None
     if entry:
@@ -129,7 +130,7 @@ def add_netdev(link, interfaces):
 
 
 def find_links(host, only=None):
-    """All links, or the one of that name."""
+    """All links, or the link of that name."""
     names = [n for n in host.list(CLASS) if is_ours(host, n)]
     if only is not None and only not in names:
         known = "there is no link" if not names else "there are " + ", ".join(names)
@@ -147,7 +148,7 @@ def find_links(host, only=None):
 # ---------------------------------------------------------------- connections
 
 def program_of(host, entry):
-    """The name of the process; users of the kernel have none."""
+    """The name of the process, or for kernel consumers the name that rdma prints."""
     pid = entry.get("pid")
     name = host.read("/proc/%s/comm" % pid) if pid else None
     return name or entry.get("comm", "?")
@@ -160,7 +161,7 @@ def ends_of(entry):
 
 
 def find_connections(host, names):
-    """Queue pairs with their addresses, connections that have none yet, and listeners."""
+    """Connections (queue pairs, and cm_ids that have no queue pair yet), and listeners."""
     ids = [i for i in rdma.rdma(host, "resource", "show", "cm_id") if i.get("ifname") in names]
     pairs = [q for q in rdma.rdma(host, "resource", "show", "qp") if q.get("ifname") in names]
     by_pair = {(i["ifname"], i["lqpn"]): i for i in ids if "lqpn" in i}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the rdma command does not print: the driver id of a device.
+"""Query of the driver id of a device over netlink; the program rdma does not print it.
 
-libibverbs chooses the provider by it, so it tells links of type kwarp from those of type kwarp-siw.
-Numbers are those of include/uapi/rdma/rdma_netlink.h.
+libibverbs chooses the provider by the driver id, so it is different for links of type kwarp and of
+type kwarp-siw.  The constants are those of the kernel's include/uapi/rdma/rdma_netlink.h.
 """
 import socket
 import struct
@@ -28,14 +28,14 @@ def attribute(kind, value):
 
 
 def request(index):
-    """Ask for the uverbs device of the RDMA device of that number."""
+    """Message that asks for the uverbs device of an RDMA device."""
     body = attribute(ATTR_DEV_INDEX, struct.pack("=I", index))
     body += attribute(ATTR_CHARDEV_TYPE, b"uverbs\0")
     return HEADER.pack(HEADER.size + len(body), GET_CHARDEV, NLM_F_REQUEST | NLM_F_ACK, 1, 0) + body
 
 
 def attributes(body):
-    """Numbers and values of the attributes in a message."""
+    """Yield type and value of each attribute in a message."""
     while len(body) >= 4:
         length, kind = struct.unpack_from("=HH", body)
         if length < 4 or length > len(body):
@@ -45,7 +45,7 @@ def attributes(body):
 
 
 def parse_driver_id(message):
-    """The driver id in the kernel's answer; None if it holds none."""
+    """The driver id in the kernel's answer; None if there is none."""
     if len(message) < HEADER.size or HEADER.unpack_from(message)[1] != GET_CHARDEV:
         return None
     length = HEADER.unpack_from(message)[0]
@@ -56,7 +56,7 @@ def parse_driver_id(message):
 
 
 def driver_id(index):
-    """Of the RDMA device of that number; None if the kernel does not say."""
+    """Driver id of the RDMA device with this index; None if the kernel does not tell it."""
     try:
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, NETLINK_RDMA) as sock:
             sock.settimeout(1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl show --rates: what has been counted, per second."""
+"""kwarpctl show --rates: the counts of links as rates per second."""
 import json
 import sys
 import time
@@ -8,10 +8,11 @@ from . import links as kw
 from . import rdma
 from .host import Trouble
 
-# Operations: name, and the count behind tx_ or rx_.  Sums are of one direction.
+# Operations: name in the table, and the count after the prefix tx_ or rx_.
 OPERATIONS = (("write", "writes"), ("send", "sends"), ("imm", "immediates"),
               ("read", "read_requests"), ("answer", "read_responses"),
               ("atomic", "atomic_requests"), ("atomic-answer", "atomic_responses"))
+# Counts that exist for one direction only: name in the table, count.
 ONCE = (("doorbells", "tx_doorbells"), ("blocked", "tx_blocked"))
 TERMINATES = ("term_sent_rdmap", "term_sent_ddp", "term_sent_mpa")
 TERMINATES_IN = ("term_received_rdmap", "term_received_ddp", "term_received_mpa",
@@ -20,7 +21,7 @@ MIB = 1024 * 1024
 
 
 def counts_of(host, name):
-    """All counts of a link; {} if its module has none."""
+    """All counts of a link; {} if the module has no counts."""
     base = "%s/%s/ports/1/hw_counters" % (kw.CLASS, name)
     found = {}
     for count in host.list(base):
@@ -31,7 +32,7 @@ def counts_of(host, name):
 
 
 def counts_told(host, name):
-    """In other network namespaces than the first, sysfs has none, and rdma knows them."""
+    """Counts from the program rdma: sysfs has none outside of the initial network namespace."""
     for entry in rdma.rdma(host, "statistic", "show", "link", name + "/1"):
         if entry.get("ifname") == name:
             return {count: value for count, value in entry.items()
@@ -52,7 +53,7 @@ def direction(growth, prefix, seconds):
 
 
 def rates_between(before, after, seconds):
-    """Rates of a link; a count that has fallen is of a link that was added anew."""
+    """Rates of a link.  If a count is smaller than before, the link is a new one: rate 0."""
     growth = {name: max(0, value - before.get(name, 0)) for name, value in after.items()}
     found = {"tx": direction(growth, "tx_", seconds), "rx": direction(growth, "rx_", seconds)}
     for name, count in ONCE:
@@ -67,7 +68,7 @@ def number(value):
 
 
 def rows(rates):
-    """One row for what goes out of each link, and one for what comes in."""
+    """Table of rates: for each link a row for sending and one for receiving."""
     head = ["LINK", "", "MiB/s", "FPDU/s"] + [name + "/s" for name, _ in OPERATIONS]
     head += ["doorbells/s", "blocked/s", "Terminates"]
     found = [head]
@@ -84,7 +85,7 @@ def rows(rates):
 
 
 def right(lines):
-    """The columns of figures to the right."""
+    """Lines of a table: the first two columns are aligned left, the numbers right."""
     widths = [max(len(row[i]) for row in lines) for i in range(len(lines[0]))]
     return ["  ".join(cell.ljust(w) if i < 2 else cell.rjust(w)
                       for i, (cell, w) in enumerate(zip(row, widths))).rstrip() for row in lines]
@@ -97,7 +98,7 @@ def check_counts(counts):
 
 
 def names_of(host, only):
-    """The links of this moment, which may come and go meanwhile."""
+    """Names of the links that exist now; links may be added and deleted between two calls."""
     names = [n for n in host.list(kw.CLASS) if kw.is_ours(host, n)]
     return names if only is None else [n for n in names if n == only]
 
@@ -112,7 +113,7 @@ def print_rates(args, rates, seconds):
 
 
 def command(host, args):
-    """Until interrupted on a terminal, else once, if nobody says how often."""
+    """Print rates: args.count times; by default on a terminal until interrupted, else once."""
     kw.find_links(host, args.link)
     watched = sys.stdout.isatty() and not args.json
     count = args.count or (None if watched else 1)
@@ -124,7 +125,7 @@ def command(host, args):
     while count is None or done < count:
         time.sleep(args.interval)
         now, after = sample(host, names_of(host, args.link))
-        # A link that has come meanwhile begins with what it has.
+        # The rates of a link that was added since the last sample are 0.
         rates = {name: rates_between(before.get(name, counts), counts, now - then)
                  for name, counts in after.items()}
         print_rates(args, rates, now - then)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What rdma, ip and ss print."""
+"""Calls of the programs rdma, ip and ss, and parsing of their output."""
 import json
 
 from .host import Trouble
 
 
 def parse_list(text):
-    """A list of objects, as `rdma -j` and `ip -j` print it; without one they print nothing."""
+    """Parse a list of objects from `rdma -j` or `ip -j`, which print nothing for an empty list."""
     text = text.strip()
     if not text:
         return []
@@ -20,7 +20,7 @@ def parse_list(text):
 
 
 def rdma(host, *words):
-    """`rdma -j -d -d WORDS`; without the program the user has to install it."""
+    """Objects that `rdma -j -d -d WORDS` prints; Trouble if the program is not installed."""
     result = host.run("rdma", "-j", "-d", "-d", *words)
     if result.status is None:
         raise Trouble("the program rdma is missing: install the package iproute2")
@@ -28,7 +28,7 @@ def rdma(host, *words):
 
 
 def parse_system(text):
-    """The mode of RDMA namespaces: shared or exclusive.  Old versions of rdma know no JSON here."""
+    """The mode of RDMA namespaces, shared or exclusive, as JSON or (old versions) as text."""
     for entry in parse_list(text):
         if "netns" in entry:
             return entry["netns"]
@@ -41,7 +41,7 @@ def netns_mode(host):
 
 
 def split_address(text):
-    """Address and port of what rdma and ss print, such as 192.0.2.1%eth0:7174 or [::1]:22."""
+    """Split an address of rdma or ss into address and port: 192.0.2.1%eth0:7174, [::1]:22."""
     address, _, port = text.rpartition(":")
     address = address.strip("[]")
     address = address.split("%")[0].strip("[]")
@@ -49,7 +49,7 @@ def split_address(text):
 
 
 def listeners(host):
-    """Address and port of each TCP socket that listens, those of kwarp included."""
+    """Address and port of each listening TCP socket, including those of kwarp."""
     found = []
     for line in host.run("ss", "-Hltn").out.splitlines():
         words = line.split()
@@ -59,7 +59,7 @@ def listeners(host):
 
 
 def addresses(host):
-    """Of each interface: its MTU, flags, and addresses; of its VLANs the addresses, too."""
+    """For each interface its MTU, flags and addresses, and the addresses of VLANs on it."""
     entries = parse_list(host.run("ip", "-j", "-d", "addr", "show").out)
     found = {}
     for entry in entries:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl show: links, connections."""
+"""kwarpctl show: tables of links, connections and listeners."""
 import json
 
 from . import links as kw
@@ -7,7 +7,7 @@ from . import rates
 
 
 def table(rows):
-    """Columns as wide as they have to be; the first row is the head."""
+    """Lines of a table, each column as wide as its longest cell; the first row is the heading."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip()
             for row in rows]

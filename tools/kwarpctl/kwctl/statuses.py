@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 
 class Status(NamedTuple):
-    """A status of a completion; the place in the table is its number."""
+    """A status of a completion; its number is its index in STATUSES."""
     name: str
     text: str
     meaning: str
@@ -72,8 +72,8 @@ STATUSES = (
            "by IBV_EVENT_DEVICE_FATAL and gives IBV_WC_WR_FLUSH_ERR.", "", *NEVER[1:]),
     Status("RESP_TIMEOUT_ERR", "response timeout error", INFINIBAND, "", *NEVER[1:]),
     Status("GENERAL_ERR", "general error", "A failure for which no other status fits.", "",
-           "On a link of type kwarp-siw: libsiw gives it for each failure that siw does not "
-           "know.", "Look at the kernel log with dynamic debug: "
+           "On a link of type kwarp-siw: libsiw reports it for each failure for which siw has no "
+           "status.", "Look at the kernel log with dynamic debug: "
            "echo 'module kwarp +p' > /sys/kernel/debug/dynamic_debug/control"),
     Status("TM_ERR", "TM error", INFINIBAND + " It is about tag matching.", "", *NEVER[1:]),
     Status("TM_RNDV_INCOMPLETE", "TM software rendezvous", INFINIBAND + " It is about tag "
@@ -132,7 +132,7 @@ EVENTS = (
 
 
 class Errno(NamedTuple):
-    """An errno, as calls of verbs and rdma_cm give it, and events as a negative status."""
+    """An errno of verbs and rdma_cm; the status of an rdma_cm event is a negative errno."""
     name: str
     meaning: str
     action: str

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each row of proto/term.c in words.  A test compares the two tables."""
+"""Each protocol error in the table of proto/term.c, in words.  A test compares the two tables."""
 from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """A way in which a stream goes wrong, and the Terminate that tells of it."""
+    """A protocol error, and the codes of its Terminate message."""
     name: str
     layer: int
     etype: int
@@ -15,7 +15,7 @@ class Term(NamedTuple):
     action: str
 
     def short(self):
-        """What completions have in vendor_err."""
+        """Codes of the Terminate as in vendor_err of a completion."""
         return self.layer << 12 | self.etype << 8 | self.code
 
     def triple(self):
@@ -37,7 +37,7 @@ WIRE = "Capture the connection (tcpdump; Wireshark decodes MPA, DDP and RDMAP) a
 HARDWARE = "Look at the network card and its driver: switch off its offloads (ethtool -K) one by " \
     "one, and watch crc_errors in `kwarpctl show --rates`."
 
-# Not tied to what a peer has sent, and names that stand for no Terminate.
+# Names for which there is no Terminate of their own.
 NOT_SENT = (
     Term("NONE", 0, 0, 0x00, "The stream ended without an error.", "",
          "One end closed the connection, and requests that were left over were flushed.",
@@ -48,7 +48,7 @@ NOT_SENT = (
 )
 
 RDMAP = (
-    Term("LOCAL", 0, 0, 0x00, "The end that sent this cannot go on, for a reason of its own.",
+    Term("LOCAL", 0, 0, 0x00, "The end that sent this has an error of its own.",
          "RFC 5040 sections 4.8 and 7.1",
          "A work request of that end was refused, its completion queue overflowed, or its "
          "kernel had no memory.",
@@ -59,7 +59,7 @@ RDMAP = (
          "Send the rkey anew after each registration. " + SAME),
     Term("R_BOUNDS", 0, 1, 0x01, "A Read or an atomic operation leaves the bounds of its region.",
          "RFC 5040 section 7.2 and Figure 9",
-         "The remote address plus length ends behind the region.",
+         "The remote address plus length is after the end of the region.",
          "Check remote_addr and length of the request against the region that the peer has."),
     Term("R_ACCESS", 0, 1, 0x02, "The region, or the queue pair, does not grant the right.",
          "RFC 5040 section 8.1.1 and Figure 9",
@@ -80,13 +80,13 @@ RDMAP = (
          "Use a plain Send, or name a memory window of this connection."),
     Term("O_VERSION", 0, 2, 0x05, "The RDMAP version of a message is not 1.",
          "RFC 5040 section 7.2",
-         "The peer does not speak RDMAP of RFC 5040, or the stream is out of step.", WIRE),
+         "The peer does not speak RDMAP of RFC 5040, or it has sent a wrong frame length.", WIRE),
     Term("O_OPCODE", 0, 2, 0x06, "A message of a kind that is not known, or does not belong there.",
          "RFC 5040 section 7.2; RFC 7306",
          "The peer sent immediate data or an atomic operation and this end does not have them "
          "(siw has neither, a link of type kwarp-siw has neither, the knob rfc7306 is off), or a "
          "Read Response came that nobody has asked for.",
-         "Do without IBV_WR_RDMA_WRITE_WITH_IMM and atomic operations, or use links of type "
+         "Do not use IBV_WR_RDMA_WRITE_WITH_IMM and atomic operations, or use links of type "
          "kwarp with rfc7306 on at both ends."),
     Term("O_STREAM", 0, 2, 0x07, "This connection cannot go on.",
          "RFC 5040 section 4.8; RFC 7306 section 8.2",
@@ -106,13 +106,13 @@ RDMAP = (
 DDP = (
     Term("DDP_LOCAL", 1, 0, 0x00, "A frame is shorter than the header that it should hold.",
          "RFC 5041 section 7.2",
-         "The peer sent a frame that no header fits into, or the stream is out of step.", WIRE),
+         "The peer sent a frame that is too short, or a wrong frame length.", WIRE),
     Term("DDP_T_STAG", 1, 1, 0x00, "A Write or a Read Response names memory that it may not "
          "place in.", "RFC 5041 section 7.1",
          "The rkey is wrong or old, the region has been deregistered, or it lacks "
          "IBV_ACCESS_REMOTE_WRITE. DDP has one code for all of these.", RIGHTS),
     Term("DDP_T_BOUNDS", 1, 1, 0x01, "A Write or a Read Response leaves the bounds of its region.",
-         "RFC 5041 section 7.1", "The remote address plus length ends behind the region.",
+         "RFC 5041 section 7.1", "The remote address plus length is after the end of the region.",
          "Check remote_addr and length of the request against the region that the peer has."),
     Term("DDP_T_STREAM", 1, 1, 0x02, "The region or window of a Write is not for this connection.",
          "RFC 5041 section 8.2",
@@ -123,14 +123,14 @@ DDP = (
          "RFC 5041 section 7.1", "Remote address plus length is more than 64 bits hold.",
          "Check remote_addr: it is often a number that was never set."),
     Term("DDP_T_VERSION", 1, 1, 0x04, "The DDP version of a tagged segment is not 1.",
-         "RFC 5041 section 4.1", "The peer does not speak DDP of RFC 5041, or the stream is out "
-         "of step.", WIRE),
+         "RFC 5041 section 4.1", "The peer does not speak DDP of RFC 5041, or it has sent a wrong "
+         "frame length.", WIRE),
     Term("DDP_U_QN", 1, 2, 0x01, "A message is for a queue that does not exist.",
          "RFC 5041 section 7.1",
          "The peer sent an Atomic Response (queue 3) and this end has no atomic operations, or "
          "its header is wrong.",
-         "Set rfc7306 to on at both ends, or do without atomic operations."),
-    Term("DDP_U_NOBUF", 1, 2, 0x02, "A message came, and no buffer was there for it.",
+         "Set rfc7306 to on at both ends, or do not use atomic operations."),
+    Term("DDP_U_NOBUF", 1, 2, 0x02, "A message came for which there was no buffer.",
          "RFC 5041 section 7.1",
          "A Send, or immediate data, came before the program had posted a receive; or the peer "
          "has more Reads and atomic operations outstanding than were agreed (IRD).",
@@ -146,30 +146,31 @@ DDP = (
          "The receive that took the Send is too short. Its completion says IBV_WC_LOC_LEN_ERR.",
          "Post receives as long as the longest Send of the peer."),
     Term("DDP_U_VERSION", 1, 2, 0x06, "The DDP version of an untagged segment is not 1.",
-         "RFC 5041 section 4.1", "The peer does not speak DDP of RFC 5041, or the stream is out "
-         "of step.", WIRE),
+         "RFC 5041 section 4.1", "The peer does not speak DDP of RFC 5041, or it has sent a wrong "
+         "frame length.", WIRE),
 )
 
 MPA = (
-    Term("MPA_LOST", 2, 0, 0x01, "TCP closed or lost the connection in the midst of something. "
-         "Nothing is sent for this.", "RFC 5044 section 8; RFC 5040 section 6.2",
+    Term("MPA_LOST", 2, 0, 0x01, "TCP closed or lost the connection in the middle of a frame or "
+         "message. No Terminate is sent for this.", "RFC 5044 section 8; RFC 5040 section 6.2",
          "The peer's program or machine died, a link was deleted, a firewall forgot the "
          "connection, or the peer did not answer in time (knobs keepalive, user_timeout).",
          "Look at the peer and at the way there. Raise keepalive and user_timeout if the "
          "network pauses for longer than 60 seconds."),
     Term("MPA_CRC", 2, 0, 0x02, "The CRC of a frame is wrong.", "RFC 5044 sections 4.4 and 8",
          "Octets have changed on the way, in a network card, or in the memory of the sender "
-         "while they were sent. From siw: it puts a CRC together wrongly that TCP delivers in "
-         "two parts.",
+         "while they were sent. If the peer is siw: it reports a wrong CRC when TCP delivers the "
+         "CRC in two parts.",
          HARDWARE + " If the peer is siw, set the knob align to on."),
     Term("MPA_MARKER", 2, 0, 0x03, "A marker and the length of a frame disagree.",
          "RFC 5044 section 8", "The peer counts its markers wrongly.",
          "Set the knob markers to off, so that the peer is not asked for any."),
-    Term("MPA_FRAME", 2, 0, 0x04, "The first frame of the connection is none of MPA. Nothing is "
-         "sent for this, the connection is closed at once.", "RFC 5044 sections 7.1 and 8",
+    Term("MPA_FRAME", 2, 0, 0x04, "The first frame of the connection is not an MPA frame. No "
+         "Terminate is sent for this: the connection is closed at once.",
+         "RFC 5044 sections 7.1 and 8",
          "Something other than RDMA has connected to the port: a scanner, a health check, a "
          "program of plain TCP.",
-         "Find out what connects: ss -tn, tcpdump. If it is meant to, give it another port."),
+         "Find out what connects: ss -tn, tcpdump. If it has to connect, give it another port."),
     Term("MPA_LOCAL", 2, 0, 0x05, "The end that connected could not take the connection after the "
          "other had accepted it.", "RFC 6581 section 8",
          "The end that connected had no memory, or its queue pair was gone meanwhile.",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A machine for the tests: a folder for "/", and what programs printed on a real one."""
+"""A machine for the tests: a folder instead of "/", and recorded output of programs."""
 import os
 import pathlib
 import shutil
@@ -32,7 +32,7 @@ cm_bad cm_lost cm_timeouts cm_evicted cm_orphans cm_local cm_closed cm_failed cm
 
 
 class FakeHost(Host):
-    """Its programs are those of the table; others are not installed."""
+    """A host on which only the programs in self.programs are installed."""
 
     def __init__(self, root):
         super().__init__(root)
@@ -128,7 +128,7 @@ def put_programs(host):
 
 
 def healthy(root):
-    """A machine with two links on which nothing is wrong."""
+    """A machine with two links, without any problem."""
     host = FakeHost(root)
     put_link(host, "kwlo", "lo", 0)
     put_link(host, "kws", "v0", 1)
@@ -148,7 +148,7 @@ def healthy(root):
 
 
 class Case(unittest.TestCase):
-    """A healthy machine for each test, which spoils it."""
+    """Base class: each test gets a healthy machine, in which it breaks something."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

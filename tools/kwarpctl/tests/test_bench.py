@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What perftest prints, and the server that starts it again."""
+"""kwarpctl bench: parsing of perftest's output, client and server."""
 import socket
 import struct
 import threading
@@ -107,9 +107,9 @@ class Runs(Case):
         self.host.run = lambda *argv, timeout=0: Result(1, "", "Unexpected CM event: rejected")
         with self.assertRaisesRegex(Trouble, "rejected; run kwarpctl doctor"):
             bench.measure(self.host, FakeLine(*["ready"] * bench.TRIES), 0, ["x"])
-        with self.assertRaisesRegex(Trouble, "the server: it is broken"):
+        with self.assertRaisesRegex(Trouble, "the server says: it is broken"):
             bench.measure(self.host, FakeLine("it is broken"), 0, ["x"])
-        with self.assertRaisesRegex(Trouble, "it has ended"):
+        with self.assertRaisesRegex(Trouble, "the server has ended"):
             bench.measure(self.host, FakeLine(""), 0, ["x"])
 
     def server(self, status, listening):
@@ -142,7 +142,7 @@ class Runs(Case):
             self.assertEqual((line.said, self.children), ([bench.HELLO], []))
 
     def test_both_ends_on_this_machine(self):
-        """The socket that listens may be one of IPv6, and its peers not."""
+        """The listening socket is an IPv6 one, the client connects over IPv4."""
         self.both_ends("127.0.0.1")
         self.assertNotIn("--ipv6-addr", self.launched)
 
@@ -176,7 +176,7 @@ class Runs(Case):
         self.assertTrue(self.children[0].ended)
 
     def test_a_client_that_has_gone(self):
-        """As port scans do: a reset before the server has looked ends nothing."""
+        """A client that resets its connection at once, like a port scan, does not end the server."""
         listener = bench.listen(0)
         self.addCleanup(listener.close)
         client = socket.create_connection(("127.0.0.1", listener.getsockname()[1]))

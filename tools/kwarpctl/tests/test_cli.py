@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Arguments, exit statuses, and that there is never a traceback."""
+"""Arguments and exit statuses; errors never print a traceback."""
 import contextlib
 import io
 import json
@@ -58,7 +58,7 @@ class Cli(Case):
             self.assertIn("usage: kwarpctl", out)
 
     def test_texts_of_errnos(self):
-        """As rdma and others print them."""
+        """An errno can be given as its text, such as "Connection refused"."""
         for text, name in (("File exists", "EEXIST"), ("no such device", "ENODEV")):
             status, out, _ = self.run_cli("explain", *text.split())
             self.assertEqual(status, 0, text)

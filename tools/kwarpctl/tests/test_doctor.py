@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each check finds what is wrong, and nothing on a machine on which nothing is."""
+"""Each check of doctor finds its problem, and finds none on a healthy machine."""
 import argparse
 import contextlib
 import errno
@@ -23,7 +23,7 @@ class Checks(Case):
                      interfaces=rdma.addresses(self.host), **more)
 
     def found(self, check, level, words, **more):
-        """The check says so, at that level, and what to do."""
+        """Expect a finding of this level with these words and, unless it is ok, with advice."""
         findings = check(self.about(**more))
         for finding in findings:
             if finding.level == level and re.search(words, finding.line()):
@@ -66,7 +66,7 @@ class Healthy(Checks):
 
 
     def test_packages(self):
-        """make install refuses where packages are."""
+        """With kwarp from packages the advice is to reinstall them instead of make install."""
         self.host.remove(IBVERBS + "/libkwarp-rdmav34.so")
         self.assertIn("run make install", self.command()[1])
         self.host.put(doctor.PACKAGES)
@@ -87,7 +87,7 @@ class Module(Checks):
 
     def test_not_loaded(self):
         self.unload()
-        self.found(check_module.check_module, PROBLEM, "0.1.0 is installed and not loaded; add")
+        self.found(check_module.check_module, PROBLEM, "0.1.0 is installed but not loaded; add")
 
     def test_secure_boot(self):
         self.unload()
@@ -122,7 +122,7 @@ class Module(Checks):
         self.found(check_module.check_modules, PROBLEM, "rdma_cm: it is not loaded")
         self.host.remove("/sys/class/infiniband_verbs")
         self.found(check_module.check_modules, PROBLEM, "ib_uverbs: it is not loaded")
-        # Without kwarp's module that is all there is to say.
+        # Without kwarp's module these checks have no findings: check_module reports that.
         self.host.remove("/sys/module/kwarp")
         self.assertEqual(check_module.check_modules(self.about()), [])
         self.assertEqual(check_user.check_device_files(self.about()), [])
@@ -170,7 +170,7 @@ class Links(Checks):
 
     def test_namespace(self):
         self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
-        # There is another one for the programs of this namespace.
+        # The programs of this namespace can use another link, so this is only a warning.
         self.found(check_link.check_netns, WARNING, "kwlo is on far0, which is in another")
         self.host.put(KWLO + "/ports/1/state", "1: DOWN")
         for finding in check_link.check_links(self.about()):
@@ -185,7 +185,7 @@ class Links(Checks):
 
     def test_siw_beside(self):
         self.host.put("/sys/class/infiniband/siw0/ports/1/gid_attrs/ndevs/0", "v0")
-        self.found(check_link.check_neighbours, WARNING, "siw0, .* is on v0 beside kws")
+        self.found(check_link.check_neighbours, WARNING, "siw0, .* is on v0 like kws")
 
 
 class User(Checks):
@@ -217,7 +217,7 @@ class User(Checks):
 
     def test_abi(self):
         self.host.put("/sys/class/infiniband_verbs/uverbs0/abi_version", "7")
-        self.found(check_user.check_abi, PROBLEM, "the module has 7, and the provider takes 1")
+        self.found(check_user.check_abi, PROBLEM, "the module has version 7, but the provider needs 1")
 
     def test_abi_is_that_of_the_header(self):
         text = (ROOT / "include/uapi/rdma/kwarp-abi.h").read_text()
@@ -274,7 +274,7 @@ class Net(Checks):
         self.peer(OK, "reached through kws", local="10.97.0.1")
 
     def test_the_link_of_another_interface(self):
-        """`doctor kwlo` knows that kws serves the way to the peer."""
+        """`doctor kwlo` finds that the route to the peer leads through another link, kws."""
         case = About(host=self.host, links=kw.find_links(self.host, "kwlo"), peer="10.98.0.9",
                      all_links=kw.find_links(self.host), interfaces=rdma.addresses(self.host))
         self.assertEqual({f.level for f in check_net.check_peer(case, self.way())}, {OK})
@@ -287,7 +287,7 @@ class Net(Checks):
         self.peer(PROBLEM, "leaves through v0 .* which has no link")
 
     def test_path_mtu(self):
-        self.peer(WARNING, "takes 1400 octets, v0 1500", mtu=1400)
+        self.peer(WARNING, "has MTU 1400, but v0 has 1500", mtu=1400)
 
     def test_loopback(self):
         self.found(check_net.check_peer, PROBLEM, "finds no device for 127.0.0.1",
@@ -342,7 +342,7 @@ class Net(Checks):
 
     def test_firewall_as_a_user(self):
         self.host.says("nft list ruleset", status=1, err="Operation not permitted")
-        self.found(check_net.check_firewall, WARNING, "only root may")
+        self.found(check_net.check_firewall, WARNING, "only root can")
         del self.host.programs["nft list ruleset"]
         self.found(check_net.check_firewall, OK, "neither nft nor iptables")
 
@@ -372,7 +372,7 @@ class Counts(Checks):
             self.found(check_counts.check_counts, WARNING,
                        "count %s of kwlo: %d since" % (name, value))
             if base:
-                # As few say nothing, and neither does a small share.
+                # A count that is compared is ignored if it is small, or a small share.
                 self.count(name, value - 1)
                 lines = [f.line() for f in check_counts.check_counts(self.about())]
                 self.assertFalse([line for line in lines if name in line])

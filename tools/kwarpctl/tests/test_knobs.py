@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Knobs are set all or none, and kept for the unit without harm to what else the file has."""
+"""kwarpctl set: all knobs or none are set; keeping knobs leaves the rest of the file alone."""
 import argparse
 import contextlib
 import errno
@@ -52,7 +52,7 @@ class Knobs(Case):
         self.assertEqual(set(knobs.VALUES), set(links.KNOBS))
 
     def test_numbers_are_those_of_the_module(self):
-        """Ranges in words, and in limits.h and knobs.c."""
+        """The ranges in VALUES are those in limits.h and knobs.c."""
         module = ROOT / "drivers/infiniband/sw/kwarp"
         text = (module / "limits.h").read_text()
         limits = dict(re.findall(r"#define (KWARP_\w+)\s+(\S+)$", text, re.M))
@@ -94,7 +94,7 @@ class Knobs(Case):
 
     def test_keep(self):
         self.set("crc=off", "tos=40", keep=True)
-        self.assertIn("kwarp@lo, whose link is kw-lo, does not read", self.err.getvalue())
+        self.assertIn("kwarp@lo does not read that file, because its link is named kw-lo", self.err.getvalue())
         lines = self.host.read(CONF).splitlines()
         self.assertEqual((lines[0][0], lines[1:]), ("#", ["crc=off", "tos=40"]))
         self.host.put(CONF, "# mine\n\ncrc = off # for the old peer\n  tos=8\nalign=on\ntos=40")
@@ -119,17 +119,17 @@ class Knobs(Case):
 
     def test_cannot_keep(self):
         self.host.put("/etc/kwarp", "no folder")
-        self.fails("set, and not kept: /etc/kwarp/kwlo.conf: ", 1, "crc=off", keep=True)
+        self.fails("set, but not kept: /etc/kwarp/kwlo.conf: ", 1, "crc=off", keep=True)
         self.assertEqual(self.value("crc"), "off")
 
     def test_cannot_read(self):
-        """No knob is left out, and no line lost, because a file cannot be read."""
+        """If the file cannot be read, that is an error; the file is not taken for empty."""
         self.host.put(CONF + "/folder")
         self.fails("kwlo.conf cannot be read: ", 1, kept=True)
         self.fails("kwlo.conf cannot be read: ", 1, "crc=off", keep=True)
 
     def test_what_the_file_has_stays(self):
-        """Octets that are no text, its mode, and a link to where it is."""
+        """Keeping leaves octets that are not UTF-8, the mode, and a symbolic link as they are."""
         self.host.put("/srv/kwlo", b"# \xff\nalign=on\n")
         os.chmod(self.host.path("/srv/kwlo"), 0o640)
         os.makedirs(self.host.path("/etc/kwarp"))
@@ -149,12 +149,12 @@ class Knobs(Case):
     def test_cannot_put_back(self):
         self.refuse["tos", "3"] = errno.EINVAL
         self.refuse["crc", "on"] = errno.EIO
-        self.fails("tos=3 .*; set all the same: crc$", 1, "crc=off", "align=on", "tos=3")
+        self.fails("tos=3 .*; these stay set: crc$", 1, "crc=off", "align=on", "tos=3")
         self.assertEqual(self.value("align"), "off")
 
     def test_link_has_gone(self):
         self.refuse["crc", "off"] = errno.ENOENT
-        self.fails("kwlo has gone meanwhile", 1, "crc=off")
+        self.fails("kwlo has been deleted meanwhile", 1, "crc=off")
         self.refuse["congestion", "foo"] = errno.EINVAL
         self.fails("does not take congestion=foo", 2, "congestion=foo")
 

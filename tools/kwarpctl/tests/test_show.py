@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Links, connections and rates from recorded output."""
+"""kwarpctl show: links, connections and rates from recorded output."""
 import re
 
 from kwctl import links, netlink, rates, rdma, show
@@ -63,7 +63,7 @@ class Parsers(Case):
 
 class Counts(Case):
     def test_another_namespace(self):
-        """Its sysfs has no counts."""
+        """In another network namespace sysfs has no counts: they come from the program rdma."""
         self.host.remove("/sys/class/infiniband/kwlo/ports/1/hw_counters")
         self.host.says("rdma -j -d -d statistic show link kwlo/1",
                        '[{"ifindex":3,"ifname":"kwlo","port":1,"tx_octets":5,"rx_octets":6}]')
@@ -109,7 +109,7 @@ class Links(Case):
         self.assertEqual(two.changed, {"rtr": "write,read"})
 
     def test_netdev_on_6_1(self):
-        """Linux 6.1 has no folder of GIDs' netdevs for iWARP."""
+        """Linux 6.1 does not show the netdev of an iWARP device in sysfs."""
         self.host.remove("/sys/class/infiniband/kws/ports/1/gid_attrs")
         self.host.says("rdma -j -d -d link show kws/1", '[{"ifname":"kws","port":1,"netdev":"v0"}]')
         self.assertEqual(links.find_links(self.host, "kws")[0].netdev, "v0")
