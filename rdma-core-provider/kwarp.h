@@ -30,7 +30,7 @@ struct kwarp_context {
 /**
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
- * @lock: protects everything below, the pointer to the ring included
+ * @lock: protects @lost and everything from @hdr to @empty, so the ring is not replaced under it
  * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
  * @lost: the ring could not be mapped after a resize; polls fail
  * @hdr: header of the mapped ring

@@ -6,6 +6,8 @@
  * the atomic operations of all streams and all kwarp devices (7306-5-1, 7306-5.3-1) and, if the
  * processor has such an instruction, to those of programs and of the kernel.  It is not atomic with
  * respect to other RDMA hardware, so the device promises only IB_ATOMIC_HCA.
+ *
+ * Numbers such as 7306-5-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 

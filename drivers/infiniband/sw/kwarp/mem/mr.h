@@ -12,6 +12,8 @@
  * that an access through it costs the same: while it is bound, its @chunk points into the region's
  * list.  Only the stream that bound a window of type 2 may use it (RFC 5041 8.2, stream
  * association); a window of type 1 is, like a region, for all streams of its protection domain.
+ *
+ * Numbers such as 5040-8.1.1-6 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H

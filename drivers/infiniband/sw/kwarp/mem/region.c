@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Creating and destroying regions and windows.
+ *
+ * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 

@@ -2,6 +2,8 @@
 /*
  * The STag table of a device: allocation of random 24-bit indices (5040-8.1.1-8, -9: hard to
  * predict, spread over the whole range), lock-free lookup, and reference counts of regions.
+ *
+ * Numbers such as 5040-8.1.1-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 
@@ -76,7 +78,7 @@ void kwarp_stag_free(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 /**
  * kwarp_mr_lookup - find a region by the index part of an STag
  * @kdev: device
- * @stag: STag as received or posted; its key is not looked at, kwarp_mem_check() checks it
+ * @stag: STag as received or posted; its key is ignored here, kwarp_mem_check() checks it
  *
  * Context: any.
  * Return: the region with a reference for kwarp_mr_put(), or NULL.

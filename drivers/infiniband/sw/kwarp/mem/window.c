@@ -19,6 +19,8 @@
  * The list of a stream holds only windows that exist: deallocation removes a window from the list
  * before the window is freed.  @stream of a bound window points to a stream that exists: the end of
  * the stream detaches its windows first.
+ *
+ * Numbers such as 5040-8.1.1-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mr.h"
 

@@ -3,6 +3,8 @@
  * Atomic operations (RFC 7306 section 5): codecs and arithmetic.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 7306-5.2.2-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "atomic.h"
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Atomic operations (RFC 7306 section 5): headers, and the new value that an operation computes.
+ *
+ * Numbers such as 7306-5.2.1-1 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_ATOMIC_H
 #define KWARP_PROTO_ATOMIC_H
@@ -39,7 +41,7 @@ struct kwarp_atomic_resp {
 	u64 value;
 };
 
-/* Codecs.  Reserved bits are sent as zero and not looked at (7306-5.2.1-1, -2).  Context: any. */
+/* Codecs.  Reserved bits are sent as zero and ignored on receipt (7306-5.2.1-1, -2).  Context: any. */
 void kwarp_atomic_req_decode(const u8 in[KWARP_ATOMIC_REQ_LEN], struct kwarp_atomic_req *req);
 void kwarp_atomic_req_encode(u8 out[KWARP_ATOMIC_REQ_LEN], const struct kwarp_atomic_req *req);
 void kwarp_atomic_resp_decode(const u8 in[KWARP_ATOMIC_RESP_LEN],

@@ -29,6 +29,8 @@
  * accept or reject.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 6581-10-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm_fsm.h"
 

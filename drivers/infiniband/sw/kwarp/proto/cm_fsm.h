@@ -3,6 +3,8 @@
  * Life of a connection endpoint, from the first SYN to the last ACK, as one const
  * table: state x event -> state and actions (RFC 5044 section 7.1.2, RFC 6581
  * section 5).
+ *
+ * Numbers such as 5044-7.1.2-29 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_CM_FSM_H
 #define KWARP_PROTO_CM_FSM_H

@@ -4,6 +4,8 @@
  * (RFC 5040 section 4.1), and the order of untagged segments.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 5041-4.1-11 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ddp.h"
 

@@ -2,6 +2,8 @@
 /*
  * DDP segments (RFC 5041) with the RDMAP control octet they carry: header codec,
  * segmentation, order of untagged messages.
+ *
+ * Numbers such as 5040-4.1-14 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_DDP_H
 #define KWARP_PROTO_DDP_H

@@ -9,6 +9,8 @@
  * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while
  * (offset mod 512) < 4 the parser is inside a marker.  So the offset tells how much of a marker has
  * come, and each other step only has to stop before the next marker.
+ *
+ * Numbers such as 5044-4.3-12 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fpdu_rx.h"
 

@@ -14,6 +14,8 @@
  * copies are looked at: the parser copies length field, DDP header and markers; the caller that
  * computes the CRC copies these and the trailer.  Payload is not copied: it controls nothing, and
  * its bounds come from the copies.
+ *
+ * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_FPDU_RX_H
 #define KWARP_PROTO_FPDU_RX_H

@@ -3,6 +3,8 @@
  * FPDU arithmetic (RFC 5044 sections 3 to 4.5): MULPDU, markers, CRC trailer.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 5044-4.5-2 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mpa_frame.h"
 

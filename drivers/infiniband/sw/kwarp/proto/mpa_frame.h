@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * FPDU arithmetic: lengths, pad, markers, MULPDU (RFC 5044 sections 3 to 4.5).
+ *
+ * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_MPA_FRAME_H
 #define KWARP_PROTO_MPA_FRAME_H

@@ -5,6 +5,8 @@
  *
  * Pure functions, any context.  Malformed frames are refused in
  * kwarp_mpa_frame_need(), before anything in them is used.
+ *
+ * Numbers such as 5044-7.1.1-2 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mpa_neg.h"
 
@@ -316,7 +318,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 	u8 forms = req->rtr & reply->rtr;	/* 6581-9.2-12, -14 */
 	bool slot = reply->ird != KWARP_DEPTH_NV && reply->ird;
 
-	if (!reply->p2p)			/* 6581-9.2-8 broken by the peer */
+	if (!reply->p2p)			/* the peer violates 6581-9.2-8 */
 		return KWARP_PERR_MPA_LOCAL;
 	if (!res->ord && !slot)			/* 6581-9.3-2, 6581-9.2-23 */
 		forms &= ~KWARP_RTR_READ;

@@ -2,6 +2,8 @@
 /*
  * MPA startup: Request and Reply Frame codec and the negotiation of CRC,
  * markers, IRD/ORD and RTR as pure functions (RFC 5044 section 7.1, RFC 6581).
+ *
+ * Numbers such as 6581-8-1 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_MPA_NEG_H
 #define KWARP_PROTO_MPA_NEG_H

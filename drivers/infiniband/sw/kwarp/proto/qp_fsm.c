@@ -16,6 +16,8 @@
  * refused.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "qp_fsm.h"
 

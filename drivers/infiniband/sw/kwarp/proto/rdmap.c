@@ -4,6 +4,8 @@
  * its header and length.
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "rdmap.h"
 

@@ -2,6 +2,8 @@
 /*
  * RDMAP (RFC 5040, RFC 7306): which opcode goes with which header, the Read Request
  * header, and the checks of a header that need no queue or memory.
+ *
+ * Numbers such as 5040-5.4-9 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_RDMAP_H
 #define KWARP_PROTO_RDMAP_H

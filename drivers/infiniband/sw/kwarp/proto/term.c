@@ -3,6 +3,8 @@
  * Protocol errors and the Terminate message (RFC 5040 section 4.8).
  *
  * Pure functions, any context.
+ *
+ * Numbers such as 5040-4.8-24 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ddp.h"
 #include "term.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Device, port, context and protection domain.
+ *
+ * Numbers such as 7306-D-6 name requirements of RFCs, see Documentation/conformance.
  */
 #include <linux/if_arp.h>
 #include <linux/if_vlan.h>

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Access checks and invalidation: each condition alone, their order, and every boundary. */
+/*
+ * Access checks and invalidation: each condition alone, their order, and every boundary.
+ *
+ * Numbers such as 5041-7.1-18 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

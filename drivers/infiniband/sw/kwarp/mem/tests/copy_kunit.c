@@ -2,6 +2,8 @@
 /*
  * Translation of region addresses to memory, copies and atomic operations: contiguous spans at
  * every offset of a small region; random copies in a large region, compared with a flat array.
+ *
+ * Numbers such as 7306-5.2.1-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation of regions. Over pinned pages: each octet of the region lies where it lies for the
- * process, in as few pieces as the pages allow. Over elements of any size: the same. And which
- * memory is charged to the process. region.c is included below; a stand-in for
+ * Creation of regions over pinned pages, over a dma-buf and over elements of any size: each octet of
+ * the region has to be the same memory that the creator sees, in as few pieces as possible. Also
+ * tested: which memory is charged to the process. region.c is included below; a stand-in for
  * ib_umem_find_best_pgsz() chooses the size of the pieces.
+ *
+ * Numbers such as 5040-8.1.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/mm.h>

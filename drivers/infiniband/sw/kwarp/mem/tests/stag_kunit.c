@@ -2,6 +2,8 @@
 /*
  * The STag table. stag.c is included below, so that the tests can choose its random numbers:
  * with real ones an index is almost never in use already, and never 64 times in a row.
+ *
+ * Numbers such as 5040-8.1.1-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>

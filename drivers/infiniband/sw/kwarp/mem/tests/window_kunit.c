@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Windows: what may be bound, which streams may use a window, and every way to unbind it. */
+/*
+ * Windows: what may be bound, which streams may use a window, and every way to unbind it.
+ *
+ * Numbers such as 5041-8.2-3 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

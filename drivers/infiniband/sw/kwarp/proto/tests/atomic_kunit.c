@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1. */
+/*
+ * Atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1.
+ *
+ * Numbers such as 7306-5.2.1-7 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* DDP headers, segmentation and the order of untagged segments. */
+/*
+ * DDP headers, segmentation and the order of untagged segments.
+ *
+ * Numbers such as 5041-4.1-11 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/hex.h>
 #include <linux/prandom.h>

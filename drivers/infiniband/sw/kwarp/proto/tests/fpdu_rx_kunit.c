@@ -4,6 +4,8 @@
  * kind of error, and random octets.
  *
  * Each piece of input is copied directly before a guard page, so a read beyond the piece faults.
+ *
+ * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -628,7 +630,7 @@ static void test_length(struct kunit *test)
 
 /* ------------------------------------------------------------------- pad */
 
-/* Compute the trailer of a vector with one FPDU anew. */
+/* Write the correct trailer of a vector with one FPDU. */
 static void write_trailer(u8 *wire, u32 len)
 {
 	u32 i, crc = ~0U;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h. */
+/*
+ * FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h.
+ *
+ * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

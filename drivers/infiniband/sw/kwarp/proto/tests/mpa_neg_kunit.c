@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA startup negotiation: the tables of RFC 5044 and RFC 6581, for Initiator and Responder. */
+/*
+ * MPA startup negotiation: the tables of RFC 5044 and RFC 6581, for Initiator and Responder.
+ *
+ * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

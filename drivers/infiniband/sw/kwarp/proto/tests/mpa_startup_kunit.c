@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* MPA startup frames: encoding and decoding, truncation at every octet, every malformed field. */
+/*
+ * MPA startup frames: encoding and decoding, truncation at every octet, every malformed field.
+ *
+ * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

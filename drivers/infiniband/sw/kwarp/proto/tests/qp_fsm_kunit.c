@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The state table of streams: every pair of state and event, and rules for the whole table. */
+/*
+ * The state table of streams: every pair of state and event, and rules for the whole table.
+ *
+ * Numbers such as 5041-6.2.2-5 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 
 #include "../qp_fsm.h"

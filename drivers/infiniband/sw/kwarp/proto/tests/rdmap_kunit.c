@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* RDMAP: Read Request codec, and the check of every possible header (RFC 5040 Figure 4). */
+/*
+ * RDMAP: Read Request codec, and the check of every possible header (RFC 5040 Figure 4).
+ *
+ * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The error table row by row, and Terminate messages of all lengths. */
+/*
+ * The error table row by row, and Terminate messages of all lengths.
+ *
+ * Numbers such as 5040-4.8-12 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/prandom.h>
 

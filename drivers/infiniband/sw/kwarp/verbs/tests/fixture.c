@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The stand-ins for other layers and for the RDMA core, and set-up and end of a test case. */
+/*
+ * The stand-ins for other layers and for the RDMA core, and set-up and end of a test case.
+ *
+ * Numbers such as 5042-3-1 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "fixture.h"
 
 #include <linux/mman.h>

@@ -72,7 +72,7 @@ static void test_long(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, kwarp_udata_request(udata, req, KNOWN), -EOPNOTSUPP,
 				    "%zu octets", at + 1);
 	}
-	/* An octet after the end of the request is not looked at. */
+	/* An octet after the end of the request is ignored. */
 	udata = vt_udata(test, LONG, 0);
 	vt_unknown(test, LONG);
 	KUNIT_EXPECT_EQ(test, kwarp_udata_request(udata, req, KNOWN), 0);

@@ -2,6 +2,8 @@
 /*
  * Regions and windows: what is refused and with which errno, what is granted, and that a call that
  * fails leaves no object behind.
+ *
+ * Numbers such as 5040-7.2-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fixture.h"
 

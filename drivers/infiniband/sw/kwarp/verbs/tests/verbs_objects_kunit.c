@@ -3,6 +3,8 @@
  * Device, port, context, protection domain, completion queue, shared receive queue: what is
  * refused and with which errno, what is granted, what user space can map, and that a call that
  * fails leaves no object behind.
+ *
+ * Numbers such as 5040-5.2.2-2 name requirements of RFCs, see Documentation/conformance.
  */
 #include <linux/inetdevice.h>
 #include <net/if_inet6.h>

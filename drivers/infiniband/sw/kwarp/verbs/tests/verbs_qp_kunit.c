@@ -3,6 +3,8 @@
  * Queue pairs as the verbs show them: what is refused and with which errno, what is granted,
  * what user space can map, which stream event each change of state causes, and that a creation
  * that fails leaves no object behind.
+ *
+ * Numbers such as 5041-8.2-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fixture.h"
 
