@@ -132,7 +132,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
-		/* iw_cm may have dropped the Request together with the listener: wait less long */
+		/* iw_cm may have dropped the Request with the listener: shorten the wait */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, KWARP_CMA_HURRY),
 		/* other connections need its place: reject it, as if the ULP had */
 		[KWARP_CME_EVICT]	= GO(SEND_REJ, KWARP_CMA_REFUSE),

@@ -75,7 +75,7 @@ enum kwarp_cm_event {
 	KWARP_CME_LOCAL,	/* local failure, such as no memory */
 	KWARP_CME_TIMER,	/* the timer of the state has expired */
 	KWARP_CME_ORPHAN,	/* the listener is gone */
-	KWARP_CME_EVICT,	/* half_open_max is reached, and this endpoint is the oldest */
+	KWARP_CME_EVICT,	/* half_open_max is reached: this endpoint has to make room */
 	KWARP_CME_ABORT,	/* the device is going away */
 	KWARP_CME_COUNT
 };

@@ -178,7 +178,7 @@ static void test_span_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, 3 * gig - 8);
 }
 
-/* Pages of kernel memory in random order, some of them neighbours. */
+/* Put the pages in random order; some stay next to each other, and so are contiguous. */
 static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 {
 	u32 i;
