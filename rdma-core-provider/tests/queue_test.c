@@ -368,8 +368,8 @@ static void test_doorbell(void)
 }
 
 /*
- * Result of a post whose first @fails doorbells fail, and expected number of doorbells.  @awake: the
- * kernel needs no doorbell any more after the failure.
+ * Result of a post whose first @fails doorbells fail, and expected number of doorbells.
+ * @awake: the kernel needs no doorbell any more after the failure.
  */
 static const struct deaf_case {
 	const char *desc;

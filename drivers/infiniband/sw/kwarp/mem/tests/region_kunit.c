@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Creation of regions over pinned pages, over a dma-buf and over elements of any size: each octet of
- * the region has to be the same memory that the creator sees, in as few pieces as possible. Also
+ * Creation of regions over pinned pages, over a dma-buf and over elements of any size: each octet
+ * of the region has to be the same memory that the creator sees, in as few pieces as possible. Also
  * tested: which memory is charged to the process. region.c is included below; a stand-in for
  * ib_umem_find_best_pgsz() chooses the size of the pieces.
  *

@@ -11,7 +11,7 @@
 #define E(event)	KWARP_CME_##event
 #define A(act)		KWARP_CMA_##act
 
-/* End after a failed connect, after a failed accept (it had returned 0), of a half-open endpoint. */
+/* End after a failed connect, a failed accept (both had returned 0), of a half-open endpoint. */
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))
 #define ACC_DEAD	(A(EST_FAIL) | A(QP_PUT) | A(KILL))
 #define GONE		(A(LEAVE) | A(KILL))
