@@ -115,7 +115,7 @@ static const struct bounds_case {
 	{ "nothing at the start", VA, LEN, VA, 0, KWARP_MEM_OK },
 	{ "nothing at the end", VA, LEN, VA + LEN, 0, KWARP_MEM_OK },
 	{ "nothing before", VA, LEN, VA - 1, 0, KWARP_MEM_BOUNDS },
-	{ "nothing behind", VA, LEN, VA + LEN + 1, 0, KWARP_MEM_BOUNDS },
+	{ "nothing after the region", VA, LEN, VA + LEN + 1, 0, KWARP_MEM_BOUNDS },
 	{ "one octet before", VA, LEN, VA - 1, 1, KWARP_MEM_BOUNDS },
 	{ "from before into it", VA, LEN, VA - 1, 2, KWARP_MEM_BOUNDS },
 	{ "one octet at the end", VA, LEN, VA + LEN, 1, KWARP_MEM_BOUNDS },

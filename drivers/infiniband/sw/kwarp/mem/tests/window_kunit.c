@@ -206,7 +206,7 @@ static const struct refused_range {
 	{ "one too long at the end", MR_VA + MR_LEN - 1, 2, BOTH },
 	{ "one before", MR_VA - 1, 2, BOTH },
 	{ "before", MR_VA - 8, 8, BOTH },
-	{ "behind", MR_VA + MR_LEN, 1, BOTH },
+	{ "after", MR_VA + MR_LEN, 1, BOTH },
 	{ "all there is", 0, U64_MAX, BOTH },
 	{ "wraps", MR_VA, U64_MAX, BOTH },
 	{ "wraps to the start", MR_VA + 1, -MR_VA, BOTH },

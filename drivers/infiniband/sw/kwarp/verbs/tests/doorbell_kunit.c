@@ -215,7 +215,7 @@ static const struct list_case {
 	{ "two", { 2, { VT_QPN, VT_QPN } }, 0, "find doorbell put find doorbell put" },
 	{ "one that is not there", { 3, { VT_QPN, 1, VT_QPN } }, -EINVAL,
 	  "find doorbell put find doorbell put" },
-	{ "behind the end", { 1, { VT_QPN, VT_QPN } }, 0, "find doorbell put" },
+	{ "after the end", { 1, { VT_QPN, VT_QPN } }, 0, "find doorbell put" },
 	{ "none", { 0, { VT_QPN } }, -EINVAL, "" },
 	{ "one too many", { 17, { VT_QPN } }, -EINVAL, "" },
 	{ "as many as can be said", { U32_MAX, { VT_QPN } }, -EINVAL, "" },
