@@ -108,6 +108,53 @@ libsiw_paced_case() {
 	skip "$(ops) doorbells in a second are too few for a trial"
 }
 
+sends_by_timer() {
+	[ "$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")" -gt $((PACED_BEFORE + 100)) ]
+}
+
+# A client that posts without end, and whose requests a timer sends: 100 times since it is there.
+paced_client() {
+	links kwarp-siw kwarp-siw
+	knob coalesce_us 100
+	PACED_BEFORE=$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")
+	new_port
+	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
+	start client 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 3000000
+	holds_within 20 sends_by_timer || {
+		stop client KILL
+		stop server KILL
+		skip "no timer has sent: too few doorbells in a second for a trial"
+	}
+}
+
+# A stream ends while its requests wait for the timer, which may run at that moment: by a signal to
+# either program, by a reset of its connection, or with its link.
+libsiw_paced_end_case() {
+	local round how
+	libsiw_only
+	for ((round = 0; round < 3; round++)); do
+		for how in client server reset link; do
+			note "round $round: $how"
+			paced_client
+			case $how in
+			client | server) stop "$how" KILL ;;
+			reset) check "resetting the connection" n0 ss -K dst "${IP[1]}" dport = "$PORT" >/dev/null ;;
+			link) del_link 0 ;;
+			esac
+			[ "$how" != reset ] || {
+				ended 15 client
+				[ "$STATUS" != 0 ] || fail "the client has not noticed the reset"
+			}
+			[ -z "${PIDS[client]:-}" ] || stop client KILL
+			[ -z "${PIDS[server]:-}" ] || stop server KILL
+			links kwarp-siw kwarp-siw
+			wait_until 20 "nothing is left" no_objects
+		done
+	done
+	works_to_server
+}
+
+# A program keeps the module, as one of our own provider does by its doorbell.
 # A program keeps the module, as one of our own provider does by its doorbell.
 libsiw_rmmod_case() {
 	libsiw_only
@@ -198,6 +245,7 @@ testcase libsiw-client 60 libsiw_data_case kwarp-siw kwarp
 testcase libsiw-perf 60 libsiw_perf_case
 testcase libsiw-scribble 90 libsiw_scribble_case
 testcase libsiw-paced 60 libsiw_paced_case
+testcase libsiw-paced-end 150 libsiw_paced_end_case
 testcase libsiw-second 60 libsiw_second_case
 testcase libsiw-siw 90 libsiw_siw_case
 testcase libsiw-rmmod 60 libsiw_rmmod_case
