@@ -1,30 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Consumers in the kernel: NVMe over Fabrics and NFS over kwarp, siw and plain TCP, by fio.
+"""Consumers in the kernel: NVMe over Fabrics, NFS, SMB and SRP over kwarp, siw and plain TCP, by fio.
 
 Both ends are of one machine and one network namespace, since NVMe knows no other:
 
     fio -- /dev/nvmeXn1 -- host   ..TCP over lo, whose MTU is set.. target -- /dev/ram0
     fio -- a file       -- client ..TCP over lo, whose MTU is set.. server -- tmpfs
 
-All are connected all the time, each with a disk of its own over the same memory and a file of its
+All are connected all the time, each with a disk of its own over the same memory or a file of its
 own, and are measured in turn, round after round.  Standard output is as that of run.py.
 """
 
 import argparse
-import glob
 import itertools
 import json
 import os
 import subprocess
 import sys
-import time
 
-NVMET = "/sys/kernel/config/nvmet"
-ADDR = "10.98.0.1"
-EXPORT = "/srv/bench"
+from storage_ends import PROTOCOLS, get, put, run, wait_for
+
 FILE_SIZE = "128m"
-NFS_PORT, MOUNTD_PORT, NFS_RDMA_PORT = 2049, 20048, 20049
 # name -> link type, knobs, transport
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}, "rdma"),
@@ -40,30 +36,10 @@ CELLS = {
     "randwrite": ("randwrite", 4096, 32),
     "latency": ("randread", 4096, 1),
 }
-PROTOCOLS = ("nvme", "nfs")
-
-
-def run(*args, **kwargs):
-    return subprocess.run(args, check=True, text=True, capture_output=True, **kwargs)
-
-
-def put(path, text):
-    with open(path, "w") as f:
-        f.write(str(text))
 
 
 def emit(record):
     print("@" + json.dumps(record), flush=True)
-
-
-def wait_for(what, found, seconds=20):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        result = found()
-        if result:
-            return result
-        time.sleep(0.05)
-    raise OSError(f"{what} does not come")
 
 
 def switches():
@@ -75,15 +51,16 @@ def switches():
 class Contender:
     """One of those that are compared: its link, its target and its disk."""
 
-    def __init__(self, name, number, protocols):
-        self.name, self.number = name, number
+    def __init__(self, name, number, servers):
+        self.name, self.number, self.link, self.at = name, number, None, {}
         self.type, knobs, self.transport = CONTENDERS[name]
         self.addr = f"10.98.{number}.1"
-        self.nqn = f"bench-{name}"
         self.add_net()
         if self.type:
             self.add_link(knobs)
-        self.at = {protocol: self.attach(protocol) for protocol in protocols}
+        for protocol, server in servers.items():
+            if self.transport in server.transports:
+                self.attach(protocol, server)
 
     def add_net(self):
         """An interface that is the address's home: rdma_cm finds the link by it, TCP uses lo."""
@@ -92,53 +69,19 @@ class Contender:
         run("ip", "addr", "add", self.addr + "/24", "dev", self.dev)
 
     def add_link(self, knobs):
-        link = "r" + self.dev
+        self.link = link = "r" + self.dev
         run("rdma", "link", "add", link, "type", self.type, "netdev", self.dev)
         for knob, value in knobs.items():
             put(f"/sys/class/infiniband/{link}/kwarp/{knob}", value)
         state = f"/sys/class/infiniband/{link}/ports/1/state"
-        wait_for("the link", lambda: "ACTIVE" in open(state).read())
+        wait_for("the link", lambda: "ACTIVE" in get(state))
 
-    def attach(self, protocol):
+    def attach(self, protocol, server):
         """What fio works on. Connected before the MTU is set: a connection's segments never grow beyond what they begin with."""
-        if protocol == "nfs":
-            return self.mount()
-        self.add_target()
-        return self.connect()
-
-    def add_target(self):
-        subsystem, port = f"{NVMET}/subsystems/{self.nqn}", f"{NVMET}/ports/{self.number}"
-        os.makedirs(f"{subsystem}/namespaces/1")
-        os.mkdir(port)
-        put(f"{subsystem}/attr_allow_any_host", 1)
-        put(f"{subsystem}/namespaces/1/device_path", "/dev/ram0")
-        put(f"{subsystem}/namespaces/1/enable", 1)
-        for key, value in (("trtype", self.transport), ("adrfam", "ipv4"), ("traddr", self.addr), ("trsvcid", 4420)):
-            put(f"{port}/addr_{key}", value)
-        os.symlink(subsystem, f"{port}/subsystems/{self.nqn}")
-
-    def connect(self):
-        put("/dev/nvme-fabrics", f"transport={self.transport},traddr={self.addr},trsvcid=4420,nqn={self.nqn},"
-            f"nr_io_queues={os.cpu_count()}")
-        return wait_for("the disk", self.find_disk)
-
-    def find_disk(self):
-        """A path of a multipath disk has a name of its own, without a node; a kernel may be built without multipath."""
-        for path in glob.glob("/sys/class/nvme-subsystem/*/subsysnqn"):
-            if open(path).read().strip() == self.nqn:
-                for disk in glob.glob(os.path.dirname(path) + "/nvme*n1") + glob.glob(os.path.dirname(path) + "/nvme*/nvme*n1"):
-                    if os.path.exists("/dev/" + os.path.basename(disk)):
-                        return "/dev/" + os.path.basename(disk)
-        return None
-
-    def mount(self):
-        """Version 3: a client of version 4 that knows the server already goes on with its first transport."""
-        where = f"/mnt/{self.name}"
-        os.makedirs(where)
-        port = NFS_RDMA_PORT if self.transport == "rdma" else NFS_PORT
-        run("mount", "-t", "nfs", "-o", f"vers=3,nolock,proto={self.transport},port={port},mountproto=tcp,"
-            f"mountport={MOUNTD_PORT}", f"{self.addr}:{EXPORT}", where, timeout=60)
-        return f"{where}/{self.name}"
+        try:
+            self.at[protocol] = server.attach(self)
+        except (OSError, subprocess.SubprocessError) as e:
+            tell_absent(f"{self.name} {protocol}", e)
 
     def measure(self, protocol, cell, seconds):
         rw, size, depth = CELLS[cell]
@@ -159,28 +102,31 @@ class Contender:
                 "median": percentiles["50.000000"] / 1000, "p99": percentiles["99.000000"] / 1000}
 
 
-def make(name, number, protocols):
+def tell_absent(what, e):
+    why = (getattr(e, "stderr", None) or str(e)).strip()[-300:]
+    emit({"absent": what, "why": why})
+    print(f"{what} does not take part: {why}", flush=True)
+
+
+def make(name, number, servers):
     try:
-        return Contender(name, number, protocols)
-    except (OSError, subprocess.CalledProcessError) as e:
-        why = (getattr(e, "stderr", None) or str(e)).strip()[-300:]
-        emit({"absent": name, "why": why})
-        print(f"{name} does not take part: {why}", flush=True)
+        return Contender(name, number, servers)
+    except (OSError, subprocess.SubprocessError) as e:
+        tell_absent(name, e)
         return None
 
 
-def serve_nfs():
-    """The server, on TCP and on every RDMA device there is and will be."""
-    run("modprobe", "-a", "nfsd", "rpcrdma", "nfs", "nfsv3")
-    os.makedirs(EXPORT)
-    run("mount", "-t", "tmpfs", "-o", "size=1g", "bench", EXPORT)
-    run("mount", "-t", "nfsd", "nfsd", "/proc/fs/nfsd")
-    os.makedirs("/run/rpcbind", exist_ok=True)
-    run("rpcbind", "-w")
-    run("exportfs", "-i", "-o", "rw,no_root_squash,no_subtree_check,insecure,fsid=1", f"*:{EXPORT}")
-    run("rpc.mountd", "-p", str(MOUNTD_PORT))
-    run("rpc.nfsd", "-V", "3", "-N", "4", "8")
-    put("/proc/fs/nfsd/portlist", f"rdma {NFS_RDMA_PORT}")
+def serve(names):
+    """The servers of those protocols that this kernel has."""
+    servers = {}
+    for name in names:
+        server = PROTOCOLS[name]()
+        try:
+            server.serve()
+            servers[name] = server
+        except (OSError, subprocess.SubprocessError) as e:
+            tell_absent(name, e)
+    return servers
 
 
 def one(who, protocol, cell, mtu, number, seconds):
@@ -213,12 +159,10 @@ def main():
         p.error("--rounds and --seconds must be more than 0")
     if opt.dry_run:
         return
-    run("modprobe", "-a", "nvmet-rdma", "nvmet-tcp", "nvme-rdma", "nvme-tcp", "dummy")
-    run("modprobe", "brd", "rd_nr=1", "rd_size=262144")
+    run("modprobe", "dummy")
     run("ip", "link", "set", "lo", "up")
-    if "nfs" in opt.protocols:
-        serve_nfs()
-    contenders = [who for who in (make(name, n, opt.protocols) for n, name in enumerate(opt.who, 1)) if who]
+    servers = serve(opt.protocols)
+    contenders = [who for who in (make(name, n, servers) for n, name in enumerate(opt.who, 1)) if who]
     if not any(who.name == "kwarp" for who in contenders):
         sys.exit("kwarp does not take part: nothing to measure")
     for number in range(opt.rounds):
@@ -226,9 +170,10 @@ def main():
             run("ip", "link", "set", "lo", "mtu", str(mtu))
             print(f"round {number + 1} of {opt.rounds}, MTU {mtu}", flush=True)
             turn = contenders[number % len(contenders):] + contenders[:number % len(contenders)]
-            for protocol, cell in itertools.product(opt.protocols, opt.cells):
+            for protocol, cell in itertools.product(servers, opt.cells):
                 print(f"  {protocol:4s} {cell:10s}",
-                      "  ".join(one(who, protocol, cell, mtu, number, opt.seconds) for who in turn), flush=True)
+                      "  ".join(one(who, protocol, cell, mtu, number, opt.seconds) for who in turn
+                                if protocol in who.at), flush=True)
 
 
 if __name__ == "__main__":
