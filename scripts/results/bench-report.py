@@ -519,7 +519,7 @@ def section_storage(fig):
             against = ratios(found.get("kwarp", {}), found.get("tcp", {}))
             rows.append([f"{op} {octets(size)} × {depth}, {unit}", *(show(v) for v in found.values()),
                          f"{statistics.median(against):.2f}" if against else "–"])
-        yield f"### NVMe over Fabrics and NFS, MTU {mtu}"
+        yield f"### Storage, MTU {mtu}"
         yield ""
         yield from table([*head_of(fig, "fio, requests in flight"), "kwarp to TCP"], rows)
 
