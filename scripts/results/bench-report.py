@@ -548,8 +548,9 @@ def section_machine(fig):
     yield f"- {fig.data['date']}, {rounds} rounds"
     for k, v in fig.data["machine"].items():
         yield f"- {k}: {v}"
-    yield (f"- in the guest: Linux {guest.get('kernel')}, {guest.get('processors')} processors, "
-           f"{guest.get('memory_kib', 0) / MIB:.1f} GiB, clock {guest.get('clocksource')}")
+    if guest:
+        yield (f"- in the guest: Linux {guest['kernel']}, {guest['processors']} processors, "
+               f"{guest['memory_kib'] / MIB:.1f} GiB, clock {guest['clocksource']}")
     yield ""
 
 

@@ -18,6 +18,7 @@ import os
 import subprocess
 import sys
 
+from run import describe, emit
 from storage_ends import PROTOCOLS, get, put, run, wait_for
 
 FILE_SIZE = "128m"
@@ -36,10 +37,6 @@ CELLS = {
     "randwrite": ("randwrite", 4096, 32),
     "latency": ("randread", 4096, 1),
 }
-
-
-def emit(record):
-    print("@" + json.dumps(record), flush=True)
 
 
 def switches():
@@ -159,6 +156,7 @@ def main():
         p.error("--rounds and --seconds must be more than 0")
     if opt.dry_run:
         return
+    describe()
     run("modprobe", "dummy")
     run("ip", "link", "set", "lo", "up")
     servers = serve(opt.protocols)
