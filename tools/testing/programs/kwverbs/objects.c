@@ -467,6 +467,22 @@ static int parent_domain_allocators(struct kv_env *e)
 	return ibv_alloc_parent_domain(e->verbs, &attr) ? 0 : errno;
 }
 
+/* No order of the octets within a message is promised: its last octet says nothing of the others. */
+static int data_in_order(struct kv_env *e)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_RDMA_READ,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (ibv_query_qp_data_in_order(e->qp, ops[i], 0) ||
+		    ibv_query_qp_data_in_order(e->qp, ops[i],
+					       IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS))
+			return KV_WRONG;
+	return 0;
+}
+
 static int mw_unknown_type(struct kv_env *e)
 {
 	return mw_of(e, 3);
@@ -691,6 +707,7 @@ const struct kv_case kv_object_cases[] = {
 	{ "parent-domain", parent_domain, { 0 } },
 	{ "parent-domain-of-none", parent_domain_of_none, { EINVAL, EOPNOTSUPP } },
 	{ "parent-domain-allocators", parent_domain_allocators, { EOPNOTSUPP } },
+	{ "qp-data-in-order", data_in_order, { 0 } },
 	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
 	{ "pd-in-use", pd_in_use, { EBUSY } },
 	{ "port-zero", port_zero, { EINVAL } },
