@@ -93,11 +93,11 @@ packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm tr
 
 .PHONY: package-test
 package-test: ## install, upgrade and remove the packages in chroots of Debian 12, 13, sid [SUITES=]
-	@$(scripts)/package-test.sh $(SUITES)
+	@$(scripts)/debian/package-test.sh $(SUITES)
 
 .PHONY: secure-boot
 secure-boot: ## load the packages' module with Secure Boot, before and after its key is enrolled
-	@$(scripts)/secure-boot-test.sh
+	@$(scripts)/debian/secure-boot-test.sh
 
 .PHONY: e2e
 e2e: ## end-to-end suite on a stock kernel in QEMU [CASES='name ...' KERNEL=6.12]

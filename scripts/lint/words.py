@@ -9,6 +9,7 @@
 #    inverted. A question may begin with Who, and so may the head of a table, which is one.
 # 2. "Behind" for "after". In its own sense (behind a firewall, left behind) it is allowed.
 # 3. Names of files that look like the project's and do not exist. A reader would search for them.
+#    In the Makefile also scripts that targets run.
 #
 # Comments and strings are checked in C, Python and shell, everything in documents. In a document's
 # literal blocks, which are commands and output, only names of files are checked.
@@ -283,6 +284,13 @@ def check_files(piece, tree):
             yield piece.at(found.start()), f"there is no {found[1]}"
 
 
+def check_targets(text, tree):
+    """Scripts that targets of the Makefile run and that are not there."""
+    for found in re.finditer(r"\$\(scripts\)(/[\w./-]+)", text):
+        if not tree.has("scripts" + found[1]):
+            yield text.count("\n", 0, found.start()) + 1, f"there is no scripts{found[1]}"
+
+
 def findings_of(name, text, tree):
     """Lines and words of all findings in a file."""
     for piece in pieces_of(name, text):
@@ -290,6 +298,8 @@ def findings_of(name, text, tree):
             yield from check_sentences(piece)
             yield from check_behind(piece)
         yield from check_files(piece, tree)
+    if name.split("/")[-1] == "Makefile":
+        yield from check_targets(text, tree)
 
 
 def matches(name, patterns):

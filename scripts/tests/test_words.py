@@ -34,6 +34,7 @@ FOUND = [
     ("glob.rst", "Its files are ``gone_*.c``.\n", "there is no gone_*.c"),
     ("braces.sh", "# Of {nor,lost}.c\n", "there is no {nor,lost}.c"),
     ("gone.py", "# scripts/gone.py makes it\n", "there is no scripts/gone.py"),
+    ("Makefile", "x:\n\t@$(scripts)/gone.sh\n\t@$(scripts)/kept.sh\n", "there is no scripts/gone.sh"),
 ]
 
 # A file, and a text of which nothing must be said.
@@ -53,6 +54,7 @@ PASSES = [
     ("include.c", '#include "gone.h"\nint a;'),
     ("code.c", 'int who = NOR; /* fine */ char *a = "%s: it waits";'),
     ("a/deep/file.h", "/* A file. */"),
+    ("scripts/kept.sh", "# A file of the Makefile above.\n"),
 ]
 
 
