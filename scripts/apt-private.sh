@@ -18,6 +18,7 @@
 #   KWARP_APT_ARCH=ARCHITECTURE   packages of that one instead of this machine's
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 state=$KWARP_CACHE/apt${KWARP_APT_ARCH:+-$KWARP_APT_ARCH}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg

@@ -17,6 +17,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 choose() {
 	name=$1 patches=()

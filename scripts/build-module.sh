@@ -12,6 +12,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 driver=drivers/infiniband/sw/kwarp
 
 # Links for all sources; what was renamed or removed since must not be compiled.

@@ -14,6 +14,7 @@
 # as well (TAP, on stderr).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 # The copy is remade when the tree changes; our own files are synchronised by
 # content, so that checkouts can share it and only what differs is recompiled.

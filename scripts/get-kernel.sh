@@ -16,6 +16,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 # NAME -> headers meta package and the suite it is taken from.
 headers_package() {

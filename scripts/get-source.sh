@@ -11,6 +11,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 # make_linux DIR PACKAGE VERSION [ARGUMENTS of tar]
 make_linux() {

@@ -13,6 +13,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 suite=${KWARP_GUEST_SUITE:-trixie}
 packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf

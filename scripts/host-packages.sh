@@ -14,6 +14,7 @@
 # Packages are all that it changes.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 # Build the module and the provider, boot a virtual machine.
 demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync

@@ -12,6 +12,7 @@
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
+case ${1:-} in -h | --help) head_comment; exit ;; esac
 
 add_modules() {
 	local out=$1 dir=$2 extra kwarp siw args=()
