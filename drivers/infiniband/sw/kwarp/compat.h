@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Differences between supported kernels.  The only file that looks at
- * KWARP_HAVE_* (written by scripts/kernel/probe.sh from compile tests).
+ * Differences between supported kernels, as macros.  They follow from KWARP_HAVE_*, which
+ * scripts/kernel/probe.sh writes from compile tests.  Other files look at KWARP_HAVE_* only to
+ * leave out a whole function.
  */
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H

@@ -6,14 +6,14 @@
  * of the data path get pointers as arguments: the objects are read only if the event is enabled.
  *
  * scripts/reference.py makes Documentation/reference/traces.rst from the comments and the fields.
- * Fields that mean the same in each event:
+ * "Numbers" is the last section of that page.  Fields that mean the same in each event:
  *
  * @qpn: number of the queue pair
  * @ep: the connection, as a hashed pointer, which differs from boot to boot
  * @state: state before the event
  * @event: what happened
  * @next: state after the event
- * @opcode: opcode of RDMAP, see below
+ * @opcode: opcode of RDMAP, see Numbers_
  * @sent: 1: sent by this end; 0: sent by the peer
  * @code: as in the Terminate: layer << 12 | type << 8 | code
  */
@@ -216,8 +216,8 @@ TRACE_EVENT(kwarp_rx_segment,
  * A completion is added to the completion queue.
  *
  * @id: ``wr_id`` of the request
- * @opcode: opcode of the request, or of the receive, see below
- * @status: see below
+ * @opcode: opcode of the request, or of the receive, see Numbers_
+ * @status: status of the completion, see Numbers_
  * @vendor_err: code of the Terminate that made the request fail, or 0
  * @octets: octets placed by a receive, a Read or an atomic operation
  */
