@@ -24,16 +24,16 @@ NS=(kwarp-0 kwarp-1)
 LINK=(kwt0 kwt1)
 DEV=(kwv0 kwv1)
 
-# Type of link under test, and the one that interop cases put beside it.
+# Type of link under test, and type of the other link in interop cases.
 KWARP_LINK=${KWARP_LINK:-kwarp}
 KWARP_PEER=${KWARP_PEER:-siw}
-# That brings it: kwarp also brings links of type kwarp-siw.
+# The module for KWARP_LINK: links of type kwarp-siw come with the module kwarp.
 KWARP_MODULE=${KWARP_LINK%-siw}
 # stock: full counts. debug: a kernel that is ten to a hundred times slower.
 [ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
 KWARP_PROFILE=${KWARP_PROFILE:-debug}
 
-# Time limits are made for an idle machine with two processors.
+# Factor for all time limits, which are for an idle machine with two processors.
 SLOWNESS=${KWARP_SLOWNESS:-$([ "$KWARP_PROFILE" = debug ] && echo 5 || echo 2)}
 
 RUN=${KWARP_RUN:-/run/kwarp-e2e}
@@ -45,10 +45,11 @@ note() {
 	printf '+ %s\n' "$*"
 }
 
-# Where verdicts go, whatever the command that fails has done with its output.
+# File descriptor of the case's output, for verdicts. It stays the same if a command redirects its
+# own output.
 verdict_fd=1
 
-# tell WHAT: into the log of the whole run, at its end.
+# tell WHAT: add WHAT to the log of the whole run, which is printed at its end.
 tell() {
 	note "$*"
 	printf '%s: %s\n' "${CASE_DIR##*/}" "$*" >>"$RUN/told"
@@ -81,7 +82,7 @@ check() {
 	"$@" || fail "$what: '$*' gave $?"
 }
 
-# check_fails CODES WHAT COMMAND...: it must end with one of these statuses ("1 3").
+# check_fails CODES WHAT COMMAND...: the command must end with one of these statuses ("1 3").
 check_fails() {
 	local codes=$1 what=$2 rc=0
 	shift 2
@@ -91,10 +92,10 @@ check_fails() {
 
 # ------------------------------------------------------------- waiting
 
-# To start a program takes a debug kernel half a second: what every case does is done by the
-# shell itself where it can.
+# On a debug kernel it takes half a second to start a program. So the shell itself does what every
+# case needs, where it can.
 
-# mark FILE, unmark FILE...: FILE says something (test -s), or no longer does.
+# mark FILE [TEXT], unmark FILE...: make a file that is not empty (test -s), or make files empty.
 mark() {
 	echo "${2:-1}" >"$1"
 }
@@ -116,7 +117,7 @@ has_line() {
 	return 1
 }
 
-# count_lines FILE REGEX: how many match.
+# count_lines FILE REGEX: print how many lines match.
 count_lines() {
 	local lines line count=0
 	mapfile -t lines <"$1"
@@ -126,7 +127,8 @@ count_lines() {
 	echo "$count"
 }
 
-# A short pause that costs no process: nobody writes into the pipe.
+# A short pause that starts no process: the read times out, because nothing is written to the
+# pipe.
 pause() {
 	if [ -z "${pause_fd:-}" ]; then
 		[ -p "$RUN/pause" ] || mkfifo "$RUN/pause"
@@ -135,7 +137,7 @@ pause() {
 	read -rt 0.05 -u "$pause_fd" || :
 }
 
-# holds_within SECONDS COMMAND...: true as soon as the command is.
+# holds_within SECONDS COMMAND...: repeat the command until it succeeds; fail after SECONDS.
 holds_within() {
 	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
 	shift
@@ -145,7 +147,8 @@ holds_within() {
 	done
 }
 
-# wait_until SECONDS WHAT COMMAND...: the same, or the case fails.
+# wait_until SECONDS WHAT COMMAND...: like holds_within, with SLOWNESS times the seconds; on
+# failure the case fails.
 wait_until() {
 	local seconds=$1 what=$2
 	shift 2
@@ -153,19 +156,19 @@ wait_until() {
 	holds_within "$seconds" "$@" || fail "$what: not within $seconds s"
 }
 
-# It has ended, whether this shell has been told so or not.
+# gone PID: the process has ended, even if this shell has not waited for it yet.
 gone() {
 	local stat
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
-	# After the program's name, which may be anything.
+	# The state follows the program's name, which may contain any characters.
 	[[ ${stat##*) } = [ZX]* ]]
 }
 
-# True if some process in the namespace of PID listens on TCP port PORT.
+# listens PID PORT: some process in the network namespace of PID listens on the TCP port.
 listens() {
 	local pid=$1 port
 	printf -v port ':%04X' "$2"
-	# The process may end meanwhile.
+	# The process may end during this look.
 	{ has_line "/proc/$pid/net/tcp" "$port [0-9A-F]+:0000 0A" ||
 		has_line "/proc/$pid/net/tcp6" "$port [0-9A-F]+:0000 0A"; } 2>/dev/null
 }
@@ -218,14 +221,15 @@ net_up() {
 	mark "$RUN/net"
 }
 
-# -U: the clock of ping, not of the socket. The first and the last socket that wants time stamps
-# make the kernel patch its receive path, and QEMU before 8.1 can run a half-patched instruction
-# ("Oops: int3" in __netif_receive_skb_core() beside traffic).
+# reachable ADDRESS. -U: ping takes times itself, without time stamps of the socket. The first and
+# the last socket that wants time stamps make the kernel patch its receive path, and QEMU before
+# 8.1 can run a half-patched instruction ("Oops: int3" in __netif_receive_skb_core() beside
+# traffic).
 reachable() {
 	n0 ping -U -q -c 1 -W 1 "$1" >/dev/null
 }
 
-# Else the first connection waits for address resolution.
+# Without this ping, the first connection of a case would wait for address resolution.
 neighbours_known() {
 	reachable "${IP[1]}" && reachable "${IP6[1]}"
 }
@@ -257,8 +261,8 @@ set_mtu() {
 	echo "$1" >"$RUN/mtu"
 }
 
-# add_netem ARGUMENTS OF tc... root netem SHAPE...: skipped on our own user-mode kernels, which have
-# none; on any other it has to be there.
+# add_netem ARGUMENTS OF tc... root netem SHAPE...: the user-mode kernels of this project have no
+# netem: skip the case there. On any other kernel a failure of tc is a failure.
 add_netem() {
 	tc "$@" && return
 	case $(uname -r) in
@@ -267,7 +271,7 @@ add_netem() {
 	esac
 }
 
-# netem SHAPE...: on both directions, as "netem loss 1%".
+# netem SHAPE...: shape both directions, for example "netem loss 1%".
 netem() {
 	local i
 	no_netem
@@ -286,13 +290,13 @@ no_netem() {
 	unmark "$RUN/netem"
 }
 
-# tcp_count END NAME: a counter of its TCP.
+# tcp_count END NAME: print a counter of the TCP of that end.
 tcp_count() {
 	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
 }
 
-# offloads on|off: who cuts segments, the interfaces or TCP's last step before them. (A veth
-# pair does not put them together unless it is told to.)
+# offloads on|off: on: the interfaces cut data into segments; off: TCP does so in its last step
+# before the interface. (A veth pair passes large packets on unless told otherwise.)
 offloads() {
 	local i now=on
 	[ ! -s "$RUN/no-offloads" ] || now=off
@@ -340,7 +344,7 @@ want_link() {
 	add_link "$1" "$2"
 }
 
-# links TYPE0 TYPE1: both ends ready with these types of link, knobs at their defaults.
+# links TYPE0 TYPE1: make links of these types ready at both ends, with knobs at their defaults.
 links() {
 	load_type "$1"
 	load_type "$2"
@@ -353,12 +357,13 @@ links() {
 	default_knobs
 }
 
-# The pair under test.
+# Both links of the type under test.
 own_links() {
 	links "$KWARP_LINK" "$KWARP_LINK"
 }
 
-# mixed_links ROLE: the peer type is "server" (namespace 1) or "client" (namespace 0).
+# mixed_links ROLE: the link of the type KWARP_PEER is at the "server" (namespace 1) or the
+# "client" (namespace 0).
 mixed_links() {
 	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
 	case $1 in
@@ -367,13 +372,13 @@ mixed_links() {
 	esac
 }
 
-# skip_on TYPE WHY: for what a link type is known not to do.
+# skip_on TYPE WHY: skip the case if the links under test are of this type, which cannot pass it.
 skip_on() {
 	[ "$KWARP_LINK" != "$1" ] || skip "$1: $2"
 }
 
-# knob_at END NAME VALUE: set a knob of one link; it must read back. "links" of the next case
-# sets it back.
+# knob_at END NAME VALUE: set a knob of one link, and read it back. "links" of the next case
+# restores the default.
 knob_at() {
 	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
 	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
@@ -381,7 +386,7 @@ knob_at() {
 	echo "$2" >>"$RUN/knobs"
 }
 
-# knob NAME VALUE: the same on every link that has knobs. Links without stay.
+# knob NAME VALUE: set a knob on every link of kwarp. Other links (siw) have no knobs.
 knob() {
 	local i
 	for i in 0 1; do
@@ -389,7 +394,7 @@ knob() {
 	done
 }
 
-# Knobs that were set get the module's defaults again.
+# Set the knobs that were changed to the module's defaults.
 default_knobs() {
 	local name
 	local -A set=()
@@ -403,7 +408,7 @@ default_knobs() {
 	unmark "$RUN/knobs"
 }
 
-# Objects that programs left on our links; OBJECTS says which.
+# True if programs have left no objects on the links of the suite; OBJECTS lists them.
 no_objects() {
 	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
 	OBJECTS=''
@@ -418,14 +423,16 @@ no_objects() {
 
 next_port=20000
 
-# A port that nothing in this run has used: no TIME_WAIT of other cases is in the way.
+# Set PORT to a port that no other case of this run uses, so that no TIME_WAIT of another case is
+# in the way.
 new_port() {
 	# shellcheck disable=SC2034 # for the cases
 	PORT=$((next_port++))
 }
 
-# start NAME END COMMAND...: in the background, in namespace END, or where this shell is if that
-# is "-"; its output goes to a log of its own, its process id to PID and PIDS[NAME].
+# start NAME END COMMAND...: start a program in the background, in namespace END, or in that of
+# this shell if END is "-". Its output goes to $CASE_DIR/NAME.log, its process id to PID and
+# PIDS[NAME].
 declare -gA PIDS=()
 start() {
 	local name=$1 end=$2
@@ -441,7 +448,7 @@ start() {
 	PIDS[$name]=$PID
 }
 
-# serve NAME PORT COMMAND...: start it in namespace 1 and wait until it listens.
+# serve NAME PORT COMMAND...: start a server in namespace 1, and wait until it listens.
 serve() {
 	local name=$1 port=$2
 	shift 2
@@ -455,7 +462,7 @@ listening_or_gone() {
 	listens "$1" "$2" || gone "$1"
 }
 
-# ended SECONDS NAME: wait for its end; its status in STATUS.
+# ended SECONDS NAME: wait until the program ends; STATUS is its status.
 ended() {
 	local seconds=$1 name=$2
 	if ! holds_within $((seconds * SLOWNESS)) gone "${PIDS[$name]}"; then
@@ -469,13 +476,13 @@ ended() {
 	unset "PIDS[$name]"
 }
 
-# reap SECONDS NAME: the same, and it must have succeeded.
+# reap SECONDS NAME: wait until the program ends; it must have succeeded.
 reap() {
 	ended "$1" "$2"
 	[ "$STATUS" = 0 ] || fail "$2 ended with status $STATUS"
 }
 
-# stop NAME [SIGNAL]: end it by a signal; its status in STATUS.
+# stop NAME [SIGNAL]: end the program by a signal; STATUS is its status.
 stop() {
 	kill "-${2:-TERM}" "${PIDS[$1]}" 2>/dev/null || :
 	ended 15 "$1"
@@ -503,20 +510,22 @@ client() {
 	[ $rc -eq 0 ] || fail "client ended with status $rc"
 }
 
-# ops: how many operations the client, kwbench, has measured; it makes some more.
+# ops: print how many operations the client, kwbench, has measured. It makes some more, which are
+# not counted.
 ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
 
 DEBUGFS=/sys/kernel/debug
 
-# Is debugfs there, or can it be?
+# Mount debugfs if it is not mounted. False if the kernel has none.
 has_debugfs() {
 	mountpoint -q "$DEBUGFS" || mount -t debugfs none "$DEBUGFS" 2>/dev/null
 }
 
-# try_client SECONDS STUCK COMMAND...: its end is for the caller to judge, in STATUS. If it
-# still runs after SECONDS and STUCK, a function, is true it is ended: STATUS "stuck".
+# try_client SECONDS STUCK COMMAND...: run a client and set STATUS, which the caller has to judge.
+# If the client still runs after SECONDS, and the function STUCK returns true, the client is
+# killed, and STATUS is "stuck".
 try_client() {
 	local seconds=$(($1 * SLOWNESS)) stuck=$2
 	shift 2
@@ -531,8 +540,8 @@ try_client() {
 	unset 'PIDS[client]'
 }
 
-# pair_retried TRY...: TRY serves "server" and calls try_client; both must succeed. Only a
-# client that is stuck is tried again, twice.
+# pair_retried TRY...: the function TRY starts "server" and calls try_client. Both programs must
+# succeed. If the client is stuck, both are started again, at most twice.
 pair_retried() {
 	local tries
 	for tries in 3 2 1; do
@@ -545,10 +554,10 @@ pair_retried() {
 	reap 30 server
 }
 
-# siw as a server takes over its socket only when its Reply is sent, and looks for nothing
-# that came in between (siw_accept, siw_cm_llp_data_ready): a quick client's first message
-# is not read until more follows, and both may wait for ever. Its end has then sent one
-# segment, the Reply, and holds octets that nobody reads.
+# A siw server takes over its socket only after it has sent its Reply, and does not look for
+# octets that came before (siw_accept, siw_cm_llp_data_ready). So it reads the first message of a
+# quick client only when more octets follow, and both ends may wait for ever. Then the server's
+# socket has sent one segment, the Reply, and holds octets that are not read.
 siw_is_deaf() {
 	[ "$(link_type 1)" = siw ] || return 1
 	n1 ss -HOtin state established "sport = :$PORT" | grep -E '^[1-9].* data_segs_out:1 ' || return 1
@@ -560,9 +569,10 @@ expect_in() {
 	has_line "$CASE_DIR/$1.log" "$2" || fail "$1 did not say '$2'"
 }
 
-# begin_capture FILE: all of TCP at end 1, until end_capture; nothing may be missing.
+# begin_capture FILE: capture all TCP packets at end 1 until end_capture. No packet may be
+# missing.
 begin_capture() {
-	# What the one before said is no sign of this one.
+	# A line of an earlier tcpdump must not be taken for one of this tcpdump.
 	rm -f "$CASE_DIR/tcpdump.log"
 	start tcpdump 1 tcpdump -i "${DEV[1]}" --immediate-mode -B 65536 -s 0 -U -w "$1" tcp
 	wait_until 20 "tcpdump captures" capturing
@@ -588,7 +598,7 @@ show_logs() {
 	done
 }
 
-# Runs however the case ends.
+# Runs at the end of every case, also after a failure or a time-out.
 case_cleanup() {
 	local rc=$? name
 	trap - EXIT TERM INT
@@ -612,7 +622,7 @@ case_begin() {
 	trap 'echo "FAILED: status $? of: $BASH_COMMAND (${BASH_SOURCE[0]##*/}:$LINENO)" >&$verdict_fd' ERR
 }
 
-# What every case must leave behind: nothing.
+# Check that the case has left no RDMA objects.
 case_end() {
 	holds_within 10 no_objects || fail "objects are left: $OBJECTS"
 }

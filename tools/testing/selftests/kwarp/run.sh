@@ -23,7 +23,8 @@ export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 CASES=()
 declare -A CASE_CODE=() CASE_LIMIT=() OPTIONAL=()
 
-# testcase NAME SECONDS FUNCTION [ARGS...]: a case and its time limit on an idle machine.
+# testcase NAME SECONDS FUNCTION [ARGS...]: define a case. SECONDS is its time limit on an idle
+# machine.
 testcase() {
 	local name=$1
 	CASES+=("$name")
@@ -32,7 +33,8 @@ testcase() {
 	printf -v "CASE_CODE[$name]" '%q ' "$@"
 }
 
-# The same, but it runs only if its whole name is given.
+# optional_testcase NAME SECONDS FUNCTION [ARGS...]: define a case that runs only if its whole
+# name is given.
 optional_testcase() {
 	OPTIONAL[$1]=1
 	testcase "$@"
@@ -52,8 +54,8 @@ load_cases() {
 	done
 }
 
-# The process of one case: a fork of ours, since to read all this again takes a slow machine
-# longer than many a case.
+# one_case NAME: runs in a process of its own, which is a fork of this shell. A new shell would
+# have to read all these files again, which on a slow machine takes longer than many cases do.
 one_case() {
 	set +m
 	case_begin
@@ -76,12 +78,12 @@ selected() {
 	return 1
 }
 
-# Lines of the kernel log since the case began.
+# kernel_log_since NAME: print the lines of the kernel log since that case began.
 kernel_log_since() {
 	dmesg | awk -v mark="kwarp-e2e: $1," 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
-# After a failure nothing that stands is trusted.
+# Called after a failure: remove namespaces, links and the module, because they may be damaged.
 reset_world() {
 	(
 		net_down
@@ -110,7 +112,7 @@ verdict() {
 	[ "$rc" = "$SKIP_STATUS" ] || echo "# $name took $seconds s"
 }
 
-# Process groups of the case and of what ends it.
+# Process groups of the running case, and of the timer that ends it.
 job='' watch=''
 
 interrupted() {
@@ -122,7 +124,8 @@ interrupted() {
 	exit 130
 }
 
-# within SECONDS COMMAND...: in a process group of its own, which is ended when time is up.
+# within SECONDS COMMAND...: run the command in a process group of its own, and end that group
+# after SECONDS.
 within() {
 	local seconds=$1 rc=0
 	shift
@@ -148,20 +151,21 @@ run_case() {
 	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS line lines
 	[ ! -e "$dir" ] || rm -rf "$dir"
 	mkdir -p "$dir"
-	# At once: each further look into this file is at another moment.
+	# Read the whole file at once: the file shows the time of each read.
 	mapfile -t lines </proc/timer_list
 	for line in "${lines[@]}"; do
 		[[ $line != jiffies:* ]] || break
 	done
-	# From these times scripts/results/scan-log.sh finds the case that allocated what leaked.
+	# scripts/results/scan-log.sh compares these times with the times at which leaked objects
+	# were allocated, to name the case.
 	echo "kwarp-e2e: $name, jiffies ${line#jiffies: }" >/dev/kmsg
 	export CASE_DIR=$dir
 	# shellcheck disable=SC2034 # for lib.sh
 	next_port=$((20000 + k * 50))
-	# Not as a condition, which would switch errexit off in the case.
+	# The call must not be part of a condition, which would switch errexit off in the case.
 	within "$limit" one_case "$name" >"$dir/log" 2>&1 </dev/null
 	rc=$?
-	# The clean-up may not have come to its end.
+	# If the case was killed, its clean-up may not have finished.
 	[ $rc -lt 124 ] || both_ends kill_in_ns
 	verdict "$k" "$name" "$rc" $((SECONDS - begin)) "$dir"
 }
@@ -184,7 +188,7 @@ parse() {
 	done
 }
 
-# shuffled NAME...: in an order that follows from the seed.
+# shuffled NAME...: print the names in a random order, which the seed determines.
 shuffled() {
 	local names=("$@") i j name
 	for ((i = $# - 1; i > 0; i--)); do
@@ -194,9 +198,9 @@ shuffled() {
 	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
-# On a debug kernel the order is another one in each run, so that a case that only works after
-# another is found, and time, if it runs out, runs out for others each time. Teardown, for which
-# that kernel is there most of all, comes first.
+# choose PATTERN...: set "chosen". On a debug kernel each run has another order. That finds cases
+# that work only after another one, and if time runs out, other cases are left out each time.
+# Cases of teardown come first, because the debug kernel is there for them above all.
 choose() {
 	local name first=() others=()
 	for name in "${CASES[@]}"; do
@@ -213,7 +217,7 @@ choose() {
 	mapfile -t chosen < <(RANDOM=$seed; shuffled "${first[@]}"; shuffled "${others[@]}")
 }
 
-# What cases tell about the run as a whole, each once.
+# Print what cases have reported with "tell" about the whole run.
 tell_notes() {
 	[ ! -e "$RUN/told" ] || sed 's/^/# /' "$RUN/told"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# rping: Sends, Reads and Writes of one message, contents validated at both ends.
+# rping: each message is a Send, a Read and a Write, and both ends check the contents.
 
 rping_try() {
 	new_port
@@ -9,7 +9,7 @@ rping_try() {
 	try_client 5 siw_is_deaf rping -c -a "$1" -p "$PORT" -C "$2" -S 16384 -V -v
 }
 
-# rping_pair ADDRESS: on the links that stand.
+# rping_pair ADDRESS: one server and one client, on the existing links.
 rping_pair() {
 	local count
 	count=$(by_profile 100 10)
@@ -23,7 +23,7 @@ rping_case() {
 	rping_pair "$1"
 }
 
-# One server, several clients after each other and at the same time.
+# One server. First several clients run one after the other, then several at the same time.
 rping_persistent() {
 	local i
 	own_links
@@ -40,7 +40,7 @@ rping_persistent() {
 	stop server KILL
 }
 
-# Many clients at once, though rping listens with a backlog of 3: each waits for its turn.
+# More clients at once than rping's backlog of 3: the others wait for their turns.
 rping_crowd() {
 	local i clients
 	clients=$(by_profile 64 12)

@@ -9,9 +9,9 @@
 
 NETDEV=kwx
 NETDEV_IP=(198.51.100.1 198.51.100.2)
-# Second links, on the veth pair, where the first ones are on NETDEV.
+# Names of the links on the veth pair, in cases where the names of LINK are links on NETDEV.
 LINK2=(kwu0 kwu1)
-# What the process between two tun devices does beside handing on.
+# Options of tunpipe.py, the process that forwards packets between two tun devices.
 TUNPIPE_MODE=()
 
 # ------------------------------------------------------------------- devices
@@ -20,8 +20,8 @@ make_vlan() {
 	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
 }
 
-# arp_ignore END VALUE. With 0 the device below a macvlan answers for the macvlan's address, too,
-# and whoever believes it sends to the device that has no listener.
+# arp_ignore END VALUE. With 0 the device below a macvlan also answers ARP requests for the
+# macvlan's address. A peer that believes the answer sends to a device that has no listener.
 arp_ignore() {
 	in_ns "$1" sysctl -qw "net.ipv4.conf.${DEV[$1]}.arp_ignore=$2"
 }
@@ -75,7 +75,7 @@ make_wireguard() {
 	done
 }
 
-# Both ends of a device of this type, up and with addresses, and no link anywhere.
+# Make a device of this type at both ends, up and with addresses. There is no link on any device.
 netdev_pair() {
 	local i
 	own_links
@@ -136,7 +136,8 @@ echo_over() {
 	[ "$STATUS" = 0 ] || fail "$1-server ended with status $STATUS"
 }
 
-# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: each end is the server once.
+# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: two connections, in which each end is the server
+# once.
 both_roles() {
 	local name=$1 addr=("$2" "$3") listen=("$2" "$3")
 	[ "${4:-}" = "" ] || listen=(0.0.0.0 0.0.0.0)
@@ -144,7 +145,8 @@ both_roles() {
 	echo_over "$name-0" 0 "${listen[0]}" "${addr[0]}"
 }
 
-# over_netdev [wildcard]: the same with the addresses of NETDEV, and all octets go through it.
+# over_netdev [wildcard]: both_roles with the addresses of NETDEV; all octets have to pass through
+# NETDEV.
 over_netdev() {
 	local before
 	before=("$(sent_by 0)" "$(sent_by 1)")
@@ -155,7 +157,8 @@ over_netdev() {
 
 # ------------------------------------------------------------------- cases
 
-# Before Linux 6.6 rdma_cm looks for a device with the hardware address of the interface.
+# Skip before Linux 6.6: there rdma_cm looks for a device by the hardware address of the
+# interface.
 no_hardware_address() {
 	! kernel_since 6.6 || return 0
 	check_fails "2 3" "connecting from an interface without a hardware address" \
@@ -182,7 +185,8 @@ vlan_on_parent_case() {
 	netdevs_down
 }
 
-# The device below has no address, a VLAN on it has: that is enough, for the port's state, too.
+# Only a VLAN has an address, and the link's own network device has none. The link works, and its
+# port is ACTIVE.
 vlan_address_only_case() {
 	skip_on siw "it does not look at addresses"
 	netdev_pair vlan
@@ -201,8 +205,9 @@ vlan_address_only_case() {
 	still_works
 }
 
-# Links on both, added in this order. rdma_cm gives what a wildcard listener hears to the first
-# link that could have the address, so that only the first one's arrives.
+# Links on the VLAN and on the device below it, added in this order. For a listener with a
+# wildcard address, rdma_cm hands a connection to the first link that could have the address. So
+# only connections through the first link arrive.
 vlan_and_parent_case() {
 	local first=$1
 	netdev_pair vlan
@@ -218,7 +223,7 @@ vlan_and_parent_case() {
 	netdevs_down
 }
 
-# Addresses of the device below the VLAN are none of the link's, and that is said at once.
+# The link on a VLAN does not serve addresses of the device below: the call fails at once.
 vlan_not_parent_case() {
 	netdev_pair vlan
 	netdev_links
@@ -232,7 +237,7 @@ vlan_not_parent_case() {
 	netdevs_down
 }
 
-# One end, both roles: on lo there is no other. rdma_cm does not take 127.0.0.1 itself.
+# A link on lo, with server and client on it. rdma_cm does not accept 127.0.0.1 itself.
 lo_case() {
 	own_links
 	both_ends del_link
@@ -248,8 +253,8 @@ lo_case() {
 	ip -n "${NS[0]}" addr del "${NETDEV_IP[0]}/32" dev lo
 }
 
-# New kernels call notifiers of some interfaces, a dummy among them, with a lock of the interface
-# held, and those of a VLAN on it from inside.
+# New kernels call the notifiers of some interfaces, such as dummy, with the interface's lock
+# held, and call those of a VLAN on such an interface from inside.
 ops_lock_case() {
 	local dev i
 	own_links
@@ -272,7 +277,7 @@ ops_lock_case() {
 	still_works
 }
 
-# An interface that carries no IP, NAME in the first namespace.
+# make_no_ip NAME: make an interface that carries no IP, in the first namespace.
 make_no_ip() {
 	local type
 	for type in nlmon vcan; do
@@ -281,8 +286,8 @@ make_no_ip() {
 	skip "this kernel makes no interface without IP"
 }
 
-# Refused with EOPNOTSUPP, and nothing is left: the interface can go, and so can the name, which
-# a link on lo gets.
+# A link on an interface without IP is refused with EOPNOTSUPP. Nothing is left of it: the
+# interface can be deleted, and a link on lo can get the name.
 unsupported_case() {
 	skip_on siw "it gives another reason"
 	own_links

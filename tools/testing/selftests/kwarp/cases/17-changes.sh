@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Interfaces that change under a connection: size, address, the path below; the machine that
-# sleeps. And addresses that hold on one interface only. What happens when an interface goes down,
-# or away, is in 70-lifecycle.sh.
+# Changes of an interface while a connection exists: MTU, addresses, the device below; suspend and
+# resume. Also addresses that are valid on one interface only. 70-lifecycle.sh has interfaces that
+# go down or are deleted.
 
-# link_local END: that address of the interface, once no other machine has it.
+# link_local END: print the link-local address of that end; print nothing while duplicate address
+# detection runs.
 link_local() {
 	ip -n "${NS[$1]}" -6 -o addr show dev "${DEV[$1]}" scope link -tentative |
 		awk '{ sub("/.*", "", $4); print $4; exit }'
@@ -15,7 +16,8 @@ has_link_local() {
 	[ -n "$(link_local "$1")" ]
 }
 
-# Such an address says nothing without the interface, also where the server listens on any.
+# A link-local address needs the interface (ADDRESS%INTERFACE) to be complete, also if the server
+# listens on a wildcard address.
 link_local_case() {
 	local i addr listen
 	own_links
@@ -33,7 +35,7 @@ link_local_case() {
 	done
 }
 
-# FPDUs follow the path's size (edge-mtu looks at them); here the interfaces change.
+# The interfaces' MTU changes under traffic (the case edge-mtu changes the MTU of the route).
 mtu_change_case() {
 	local mtu
 	own_links
@@ -46,8 +48,8 @@ mtu_change_case() {
 	still_works
 }
 
-# The server's address goes away and another one comes, which is good for new connections; when
-# the first one is back the old connection goes on.
+# The server's address is deleted and another one is added. New connections use the new address,
+# and when the first address is back, the old connection continues.
 address_change_case() {
 	local other=192.0.2.3
 	own_links
@@ -66,7 +68,8 @@ bond_uses() {
 	[ "$(in_ns "$1" cat "/sys/class/net/$NETDEV/bonding/active_slave")" = "$2" ]
 }
 
-# bond_moves DOWN UP: both ends go over to the other pair, and traffic goes on there.
+# bond_moves DOWN UP: both bonds change to the other pair of interfaces, and traffic continues
+# there.
 bond_moves() {
 	local i
 	ip -n "${NS[0]}" link set "${1}0" down
@@ -85,7 +88,7 @@ bond_traffic() {
 	traffic_stop_good t
 }
 
-# The interface below a bond fails: kwarp's, the bond, stays.
+# An interface below the bond fails. The link is on the bond, and continues.
 bond_failover_case() {
 	local i
 	netdev_pair bond
@@ -101,8 +104,8 @@ bond_failover_case() {
 	ip -n "${NS[0]}" link del kwz0
 }
 
-# All tasks are frozen and all devices suspended, for the seconds of the kernel's own test of
-# that, and woken again: a connection goes on. Both ends sleep; a peer that sleeps alone is one that
+# The kernel's own test of suspend freezes all tasks and suspends all devices for some seconds.
+# Afterwards the connection continues. Both ends sleep; a peer that sleeps alone is a peer that
 # does not answer (life-blackhole).
 suspend_case() {
 	local power=/sys/power seconds=2 slept=0
@@ -119,7 +122,7 @@ suspend_case() {
 	still_works
 }
 
-# suspended: by suspend-to-idle, and the kernel says that it was.
+# suspended: suspend to idle, and check the kernel's count of suspends.
 suspended() {
 	local before after
 	before=$(cat /sys/power/suspend_stats/success)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# perftest: every kind of operation, bandwidth and latency, in the modes that use
-# the completion queue or the send queue differently. It does not verify data (the
-# data program does), and its figures may be zero on an emulated processor; here the
-# programs have to end well and each size has to give its line.
+# perftest: every kind of operation, bandwidth and latency, in the modes that use the completion
+# queue or the send queue differently. perftest does not verify data (kwdata does), and on an
+# emulated processor its figures may be zero. So the cases check that the programs succeed and
+# print a line for each size.
 
 # perf_rows COUNT SIZE...: the client's table has a row of COUNT operations for each size.
 perf_rows() {
@@ -19,10 +19,10 @@ perf_rows() {
 PERF_TRACING=/sys/kernel/tracing
 PERF_EVENT=events/sock/inet_sock_set_state
 
-# The states of all TCP sockets are traced from now on. Once in a run, and without the names of
-# programs, for which the kernel traces the scheduler: to switch an event on the kernel patches
-# its own code, and an emulated processor may run into a breakpoint that has gone again by the
-# time it is looked for ("Oops: int3").
+# Start tracing the states of all TCP sockets. This is done once in a run, and without the names
+# of programs, which would make the kernel trace the scheduler, too. The reason: to switch an
+# event on, the kernel patches its own code, and an emulated processor may run into a breakpoint
+# that is gone when the kernel looks for it ("Oops: int3").
 perf_trace() {
 	[ -d "$PERF_TRACING/$PERF_EVENT" ] || return 0
 	if [ "$(<"$PERF_TRACING/$PERF_EVENT/enable")" = 0 ]; then
@@ -32,18 +32,19 @@ perf_trace() {
 	: >"$PERF_TRACING/trace"
 }
 
-# What the sockets of the port did says that it was perftest's race. A kernel that cannot trace
-# forgives nothing.
+# True if the trace of the port's sockets shows perftest's race (perfrace.awk). Without tracing no
+# failure is excused.
 perf_race_shown() {
 	[ -r "$PERF_TRACING/trace" ] || return 1
 	grep -E "[sd]port=$PORT " "$PERF_TRACING/trace" >"$CASE_DIR/sockets.log" || return 1
 	awk -v port="$PORT" -f "$HERE/perfrace.awk" "$CASE_DIR/sockets.log"
 }
 
-# The server has a listener for a control connection, and later another one on the same
-# port. A client that is quicker than the second is refused and crashes when it tries again,
-# or waits for ever in the queue of the first (both seen over siw, too). In neither case
-# has it printed the head of its table, and in both the trace shows it (see perfrace.awk).
+# True if the client ran into a race of perftest. perftest's server first has a listener for a
+# control connection, and later another listener on the same port. If the client connects before
+# the second one exists, it is refused and crashes in its second attempt, or waits for ever in the
+# queue of the first listener. (Both also happen over siw.) In both cases the client has not
+# printed the head of its table yet, and the trace shows the race (perfrace.awk).
 perf_too_quick() {
 	! grep -q '#bytes' "$CASE_DIR/client.log" || return 1
 	perf_race_shown || return 1
@@ -54,8 +55,8 @@ perf_stuck() {
 	siw_is_deaf || perf_too_quick
 }
 
-# That race of perftest's is rare. A device on which it takes long to listen would make it
-# frequent, so the whole run has no more than these.
+# How many failures by perftest's race the whole run may have. The race is rare; a device on which
+# listening takes long would make it frequent, and that has to fail.
 perf_races=3
 
 perf_raced() {
@@ -78,12 +79,12 @@ perf_try() {
 	[ "$STATUS" != stuck ] || siw_is_deaf || perf_raced
 }
 
-# perf_pair TOOL OPTIONS...: on the links that stand; both ends must succeed.
+# perf_pair TOOL OPTIONS...: run server and client on the existing links; both must succeed.
 perf_pair() {
 	pair_retried perf_try "$@"
 }
 
-# All powers of two from 2 octets to 8 MiB in one connection.
+# All powers of two from 2 octets to 8 MiB, in one connection.
 perf_sweep() {
 	local size sizes=()
 	for ((size = 2; size <= 8388608; size *= 2)); do
@@ -102,7 +103,7 @@ perf_sizes() {
 	done
 }
 
-# The sweep moves 80 MiB: too much where the kernel or the peer is slow.
+# Skip where the kernel or the peer is slow: the sweep moves 80 MiB.
 perf_all_sizes() {
 	own_links
 	if [ "$KWARP_PROFILE" = debug ]; then
@@ -123,7 +124,8 @@ perf_case() {
 	perf_rows "$count" "$size"
 }
 
-# The same, of what siw has not got, and older versions of perftest neither.
+# perf_rfc7306 SIZE COUNT TOOL OPTIONS...: like perf_case, but skipped on siw, which lacks RFC
+# 7306, and if this version of perftest lacks the option.
 perf_rfc7306() {
 	skip_on siw "it has neither immediate data nor atomic operations"
 	skip_on kwarp-siw "libsiw has neither"
@@ -132,7 +134,8 @@ perf_rfc7306() {
 	perf_case "$@"
 }
 
-# perf_qps QPS SIZE COUNT TOOL: COUNT messages on each queue pair, counted together.
+# perf_qps QPS SIZE COUNT TOOL: COUNT messages on each of QPS queue pairs. The table has their
+# sum.
 perf_qps() {
 	own_links
 	perf_pair "$4" -n "$3" -s "$2" -q "$1"
@@ -150,10 +153,11 @@ for op in write read send; do
 	testcase "perf-$op-bw-4qp" 60 perf_qps 4 16384 "$few" "ib_${op}_bw"
 done
 testcase perf-read-bw-events 60 perf_case 4096 "$few" ib_read_bw -e
-# Over iWARP, its sender posts no more than COUNT - 1 messages before the receiver has
-# written back, after half of them, that there is room for more; with events it then waits
-# for a completion that never comes if it has seen all of them already, or has asked for
-# none. So each is signaled, and all together are more than TCP's buffers take.
+# ib_send_bw over iWARP: the sender may post COUNT - 1 messages at most until the receiver tells
+# it, by a Write after half of the messages, that there is room for more. With -e the sender then
+# waits for a completion event. The event never comes if the sender has polled all completions
+# already, or has posted no signaled request. So each request is signaled (-Q 1), and all messages
+# together exceed TCP's buffers.
 testcase perf-send-bw-events 60 perf_case 1048576 20 ib_send_bw -e -Q 1
 for op in read send; do
 	testcase "perf-$op-lat-events" 60 perf_case 64 "$few" "ib_${op}_lat" -e

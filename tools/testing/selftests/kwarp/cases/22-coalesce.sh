@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Requests that are posted one by one and go out together (kwcoalesce): when the program polls and
-# finds nothing, or asks for an event; with the timer if it does neither. The device counts the
-# latter.  libsiw leaves nothing to its program, and nothing of it is forgotten: it is sent as if
-# coalescing was off.  So is everything on a real-time kernel.
+# Coalescing (kwcoalesce): requests that a program posts one by one are sent together when the
+# program polls and finds nothing, or asks for an event; else by a timer, and the device counts
+# that. On links for libsiw and on real-time kernels no request is left to the program, so the
+# cases expect what they expect with coalescing off.
 
 coalesce_links() {
 	skip_on siw "has no knobs, and does not count"
@@ -32,10 +32,11 @@ coalesce_case() {
 	fi
 }
 
-# What keeps some time for others: the limit of real-time programs and, since 6.12, a server for
-# those of ordinary priority.
+# Print the names and values of the kernel's settings that keep processor time for other programs:
+# the limit for real-time programs and, since 6.12, the server for programs of ordinary priority.
 rt_limits() {
-	# First, and last to be set back: the others are checked against it.
+	# This setting comes first and is restored last, because the kernel checks the other
+	# values against it.
 	echo /proc/sys/kernel/sched_rt_runtime_us
 	ls /sys/kernel/debug/sched/fair_server/cpu*/runtime 2>/dev/null || :
 }
@@ -58,9 +59,10 @@ rt_limits_back() {
 	done
 }
 
-# A program that leaves its processor to nobody. With threadirqs (KWARP_APPEND=threadirqs
-# scripts/e2e.sh coalesce) a thread of ordinary priority would have to run the timer: with
-# poster_is_realtime() made to return false, on 6.12, the second Write did not arrive.
+# The program spins with real-time priority and never gives up its processor. With threadirqs
+# (KWARP_APPEND=threadirqs scripts/e2e.sh coalesce) a thread of ordinary priority would have to
+# run the timer. When poster_is_realtime() was changed to return false, on 6.12, the second Write
+# did not arrive.
 coalesce_realtime() {
 	local rc=0
 	kernel_since 6.5 || skip "once woken, ksoftirqd alone receives here, which such a program does not let run"
@@ -72,7 +74,7 @@ coalesce_realtime() {
 	[ "$rc" = 0 ] || exit "$rc"
 }
 
-# Off, the timer has nothing to send, whatever the program does.
+# With coalesce_us 0 the timer never has to send, whatever the program does.
 coalesce_off() {
 	local what
 	coalesce_links
@@ -82,7 +84,8 @@ coalesce_off() {
 	done
 }
 
-# A machine with other work takes a processor away for longer than the timer waits by default.
+# The limit is higher than the default, because on a busy machine the program may lose its
+# processor for longer than the timer waits by default.
 for what in poll arm; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Counts (rdma statistic, hw_counters): what one end has sent the other has received, and counters
-# of single queue pairs.
+# Counts (rdma statistic, hw_counters): the counts of both ends agree, and counters of single
+# queue pairs count only these.
 
 stats_links() {
 	skip_on siw "has other counts"
 	own_links
 }
 
-# stats_of END: all, a line for each. The core keeps what it has read for a moment.
+# stats_of END: print all counts, one per line. The sleep is for the core, which returns the same
+# values for a moment after a read.
 stats_of() {
 	local file
 	sleep 0.1
@@ -35,13 +36,13 @@ stats_after() {
 	done
 }
 
-# grown END NAME: by how much, between the two.
+# grown END NAME: print by how much the count grew from the first reading to the second.
 grown() {
 	awk -v name="$2" '$1 == name { print $2; found = 1 } END { exit !found }' "$CASE_DIR/stats.$1" ||
 		fail "nothing is named $2"
 }
 
-# same NAME NAME: what the client has of the former the server has of the latter.
+# same NAME NAME: the first count has grown at the client as much as the second at the server.
 same() {
 	local a b
 	a=$(grown 0 "$1") && b=$(grown 1 "$2")
@@ -55,7 +56,7 @@ bench_pair() {
 	stop server
 }
 
-# stats_case OPERATION OCTETS NAME...: counts that have to grow by as many as there were operations.
+# stats_case OPERATION OCTETS NAME...: these counts have to grow by the number of operations.
 stats_case() {
 	local name
 	stats_links
@@ -79,7 +80,7 @@ stats_case() {
 }
 
 stats_imm_case() {
-	# A program that has libsiw has neither.
+	# libsiw supports neither immediate data nor atomic operations.
 	skip_on kwarp-siw "libsiw has neither immediate data nor atomic operations"
 	stats_case "$@"
 }
@@ -88,7 +89,7 @@ stats_counter() {
 	in_ns 0 rdma statistic qp show link "${LINK[0]}" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# A counter that is bound to one of two queue pairs counts for that.
+# A counter is bound to one of two queue pairs, and counts for that one only.
 stats_qp_case() {
 	local qpn name
 	stats_links
@@ -107,7 +108,7 @@ stats_qp_case() {
 	ended 60 bench
 	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
 	stop server
-	# What the counter has counted is the device's, too, and nothing else is, or twice.
+	# The counter's values are part of the device's, and are counted there once.
 	stats_after
 	for name in fpdus octets writes; do
 		same "tx_$name" "rx_$name"
@@ -125,19 +126,20 @@ stats_counts() {
 	[ "$(stats_counter tx_writes)" -gt 0 ]
 }
 
-# details END OBJECT: what the device adds to what the core knows of its objects.
+# details END OBJECT: print the driver's details of the core's objects.
 details() {
 	local filter="dev"
 	case $2 in qp | cm_id) filter="link" ;; esac
 	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
-# details_say OBJECT WORDS. The link's counts would not do to wait for: earlier cases have raised them.
+# details_say OBJECT WORDS: some object of end 0 has these words in its details. (The link's
+# counts are no sign to wait for: earlier cases have raised them.)
 details_say() {
 	details 0 "$1" | grep "$2" >/dev/null
 }
 
-# has_details OBJECT NAME...: each object's line.
+# has_details OBJECT NAME...: the line of each object has these details.
 has_details() {
 	local object=$1 name
 	shift
@@ -147,7 +149,7 @@ has_details() {
 	done
 }
 
-# The connection is found by its ports, among what ss knows, too.
+# The details of a connection have its ports, and ss finds the same connection by these ports.
 details_case() {
 	local port
 	stats_links
@@ -181,13 +183,13 @@ need_debugfs() {
 	has_debugfs || skip "this kernel has no debugfs"
 }
 
-# debug_says END FILE WORDS: a line of the link's file has them.
+# debug_says END FILE WORDS: a line of the link's file in debugfs contains these words.
 debug_says() {
 	cat "$DEBUGFS"/kwarp/*-"${LINK[$1]}"/"$2" >"$CASE_DIR/debug.$2.log" &&
 		has_line "$CASE_DIR/debug.$2.log" "$3"
 }
 
-# All of a connection that moves, of a listener, and of one that waits; and of what was counted.
+# debugfs shows a busy connection, a listener, a connection in its startup, and counts of events.
 debugfs_case() {
 	stats_links
 	need_debugfs
@@ -214,7 +216,7 @@ debugfs_case() {
 	[ "$(stat -c %a "$DEBUGFS"/kwarp/*-"${LINK[0]}"/connections)" = 400 ] || fail "others than root may read it"
 }
 
-# A peer whose CRC is wrong gets a Terminate, which is shown by its code.
+# A peer sends a wrong CRC, and gets a Terminate. The file "terminates" shows its code.
 bad_crc_is_shown() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
@@ -224,7 +226,7 @@ bad_crc_is_shown() {
 	stop server
 }
 
-# Asks for all there is, again and again, and counts how often all of it was told.
+# Reads all details, counts and files again and again, and counts the complete rounds.
 ask_for_details() {
 	local rounds=0 what qpn
 	while :; do
@@ -234,14 +236,14 @@ ask_for_details() {
 		in_ns 0 rdma statistic show >/dev/null || return
 		cat "$DEBUGFS"/kwarp/*-kw*/* >/dev/null || return
 		qpn=$(in_ns 0 rdma resource show qp link "${LINK[0]}/1" | sed -n 's/.*lqpn \([0-9]*\).*/\1/p' | tail -n 1)
-		# It may be gone already.
+		# The queue pair may have been destroyed meanwhile.
 		[ -z "$qpn" ] || ! in_ns 0 rdma statistic qp bind link "${LINK[0]}/1" lqpn "$qpn" 2>/dev/null ||
 			in_ns 0 rdma statistic qp show link "${LINK[0]}/1" >/dev/null || return
 		echo $((++rounds)) >"$CASE_DIR/rounds.new" && mv "$CASE_DIR/rounds.new" "$CASE_DIR/rounds"
 	done
 }
 
-# Details and counts are asked for all the time, of objects that come and go.
+# Objects are made and destroyed while all details and counts are read all the time.
 details_races() {
 	local end=$((SECONDS + $(by_profile 8 20))) asker
 	stats_links
@@ -250,7 +252,8 @@ details_races() {
 	asker=$!
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	# On a slow machine one round takes longer than all that.
+	# Continue until there has been one complete round, too: on a slow machine that takes
+	# longer than the given time.
 	while [ "$SECONDS" -lt "$end" ] || { [ ! -s "$CASE_DIR/rounds" ] && kill -0 "$asker" 2>/dev/null; }; do
 		client kwconn -c -a "${IP[1]}" -p "$PORT" -n 20 -P 4
 	done
@@ -267,7 +270,7 @@ trace_off() {
 	echo >"$TRACING/trace"
 }
 
-# Every event of a connection, and of a message on its way.
+# The trace has every event of a connection, and of a message from posting to completion.
 trace_case() {
 	local rc=0
 	stats_links
