@@ -1,59 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Which cases make check runs, so that it is done within an hour. Sourced by run.sh. The others
-# run in make check-all, and wherever nobody asks for a set.
+# Which cases make check runs. The choice keeps it below an hour. Sourced by run.sh. The other
+# cases run in make check-all, and whenever no set is chosen.
 #
-# Of cases that differ in a value, a family of addresses, a program or an interface one stays, and,
-# on the stock kernel, of the ends of a connection each by one of its causes.
+# Of similar cases, which differ only in a value, an address family, a program or an interface,
+# one is kept. On the stock kernel, of the cases that end a connection, one is kept for each cause
+# and end.
 
-# out_of_check NAME: make check leaves this case out, on any kernel.
+# out_of_check NAME: true if make check leaves the case out on all kernels.
 out_of_check() {
 	case $1 in
-	# Each size is a run of perftest: one of the six tables stays.
+	# Each of these six cases runs perftest for each size. One is kept.
 	perf-write-bw-sizes) return 1 ;;
 	perf-*-sizes) ;;
-	# Each operation once; several queue pairs stay.
+	# These test single operations. The cases with several queue pairs are kept.
 	perf-atomic-bw-cmp-and-swap | perf-atomic-lat-fetch-and-add | perf-write-imm-lat | atomic-one) ;;
-	# On libsiw the whole suite runs in make check-all.
+	# make check-all runs the whole suite on links for libsiw.
 	libsiw-server | libsiw-client | libsiw-rmmod) ;;
-	# Timers with the knobs as they are.
+	# Startup timers with the default values of the knobs, which take long.
 	bad-timers) ;;
-	# Counts of two operations each way stay.
+	# The counts of two other operations are kept, in each direction.
 	stats-read | stats-send) ;;
-	# That the command changes what it says stays; what it shows has its own tests, too.
+	# The case that sets knobs is kept. The output of the other commands has unit tests.
 	kwarpctl-show | kwarpctl-doctor | kwarpctl-bench) ;;
-	# Links on interfaces: bond, lo and VLANs stay.
+	# Types of interfaces. Bond, lo and VLANs are kept.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
 	change-mtu | change-bond-failover) ;;
-	# rping in each role, kwdata and perftest in one.
+	# Of the interop cases, these are kept: rping in each role, kwdata and perftest in one
+	# role each.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
 	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-on-perf) return 1 ;;
 	interop-*) ;;
-	# What is lost, late or twice TCP puts right, whatever the MTU and the consumer.
+	# TCP repairs loss, delay and duplicates in the same way for each MTU and each consumer.
 	data-mixed-9000) return 1 ;;
 	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss | kernel-srp-loss) ;;
-	# Consumers in the kernel over a link that comes and goes: NVMe stays.
+	# Kernel consumers over a link that is deleted and added again. One NVMe case is kept.
 	kernel-nfs-link | kernel-iser-link | kernel-srp-link | kernel-nvme-many | kernel-nvme-reset) ;;
 	data-ipv6 | data-dmabuf-huge | edge-srq-limit-spoilt | device-iwpmd | raw-markers) ;;
 	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
-	# The same end of a connection at another octet, by another segment or at the other end.
+	# Similar to a case that is kept: the connection ends at another octet, by another segment
+	# or at the other end.
 	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;
 	device-pending-netdev-ucm | device-port-events-beside-siw) ;;
-	# The kernel that has SMB Direct and RTRS is not the one of make check.
+	# make check does not use the kernel that has SMB Direct and RTRS.
 	kernel-smb* | kernel-rnbd*) ;;
-	# Ranks on one machine stay.
+	# The case with all ranks on one machine is kept.
 	consumer-mpi-machines) ;;
-	# Minutes, for many or for timers.
+	# These take minutes, because they make many objects or wait for timers.
 	edge-most-cq | edge-most-srq | edge-most-qp | scale-qps | bad-rep-silence) ;;
 	*) return 1 ;;
 	esac
 }
 
-# out_of_debug_check NAME: and these on a debug kernel, too, which needs ten times as long. What
-# stays is teardown, memory that is short, peers and programs that are hostile, and a run of each
-# part of the data path: what that kernel is there for.
+# out_of_debug_check NAME: true if make check leaves the case out on a debug kernel, in addition
+# to those above. That kernel takes ten times as long. Kept are teardown, lack of memory, hostile
+# peers and programs, and a run of each part of the data path, because the debug kernel finds bugs
+# there.
 out_of_debug_check() {
 	case $1 in
 	life-delete-link-server | life-delete-netdev | life-kill-client | life-netns-races) return 1 ;;
@@ -69,7 +73,7 @@ out_of_debug_check() {
 	esac
 }
 
-# in_set NAME SET: it belongs to the set all, check or rest.
+# in_set NAME SET: true if the case belongs to the set (all, check or rest).
 in_set() {
 	local out=0
 	if out_of_check "$1" || { [ "$KWARP_PROFILE" = debug ] && out_of_debug_check "$1"; }; then out=1; fi

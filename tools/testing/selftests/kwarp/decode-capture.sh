@@ -15,8 +15,9 @@ fail() {
 	exit 1
 }
 
-# What a Send carries is random; these decoders would guess at it. Two segments that different
-# processors have sent may arrive in either order.
+# The decoders for protocols above RDMAP are switched off: the contents of Sends are random, and
+# the decoders would guess. Two segments that different processors have sent may arrive in either
+# order.
 decode() {
 	tshark -r "$file" -V -o tcp.reassemble_out_of_order:TRUE --disable-protocol rpcordma \
 		--disable-protocol smb_direct 2>/dev/null

@@ -6,6 +6,6 @@
 #   machine.sh NAME COMMAND...     words of COMMAND are put together, and are for a shell
 name=$1
 shift
-# The parameters are those of the shell that is started.
+# The inner shell, not this one, expands the parameters.
 # shellcheck disable=SC2016
 exec ip netns exec "$name" unshare --uts sh -c 'hostname "$0" && eval "$1"' "$name" "$*"

@@ -25,13 +25,14 @@ reports=(
 	'page allocation failure' 'Out of memory:' 'cut here'
 )
 
-# Lines of other parts of the system that look like reports and are none.
+# Lines that look like reports but are harmless; they come from other parts of the system.
 harmless=(
 	'RETBleed: WARNING:' 'Spectre V2 : WARNING:' 'MDS: WARNING' 'TAA: WARNING' 'MMIO Stale Data: WARNING'
 	'lockdep: BUG: key' 'WARNING: running on an emulated'
-	# A program's own crash: the case that ran it has judged that.
+	# A crash of a program. The case that ran the program has judged the crash.
 	' traps: [^ ]*\[[0-9]+\] general protection fault ip:'
-	# The kernel has races of its own; kwarp's have its name after one of the two functions.
+	# Data races in the kernel's own code. A race in kwarp has "[kwarp]" after one of the two
+	# functions.
 	'BUG: KCSAN: [a-z: -]+ in [^[]*$'
 )
 
@@ -40,7 +41,7 @@ join_reports() {
 	echo "$*"
 }
 
-# bad_lines FILE [GREP OPTIONS]: its lines that report a bug.
+# bad_lines FILE [GREP OPTIONS]: print the lines that report a bug; false if there are none.
 bad_lines() {
 	local file=$1
 	shift

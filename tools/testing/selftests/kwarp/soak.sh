@@ -19,7 +19,7 @@ LOGS=/tmp/kwarp-soak
 CASE_DIR=$LOGS/soak
 export CASE_DIR
 
-# Only the helpers of these files are of use here.
+# The other case files are sourced for their helpers only: their cases are not defined.
 testcase() {
 	:
 }
@@ -35,12 +35,13 @@ for f in 10-rping 20-perftest 50-data 70-lifecycle; do
 	. "$HERE/cases/$f.sh"
 done
 
-# Kernel memory, KiB, by which the least of the last rounds may exceed the least of the first
-# ones: what caches of the network and of namespaces hold comes and goes by as much.
+# KiB of kernel memory by which the least of the last rounds may exceed the least of the first
+# rounds. The caches of the network and of namespaces vary by that much.
 MEMORY_BOUND=$(by_profile 4096 65536)
-# Rounds that fill caches (each disturbance once), and rounds of which the least counts.
+# WARM_UP: rounds at the beginning that fill caches (each disturbance once). SPAN: rounds of which
+# the least is taken.
 WARM_UP=8 SPAN=4
-# A run of so many seconds has to have enough of them.
+# A run of at least so many seconds must have enough rounds for the comparison.
 ENOUGH=1200
 
 shapes=(
@@ -61,17 +62,18 @@ declare -A done_of=()
 
 # ------------------------------------------------------------------- traffic
 
-# Of four kinds; each kwdata with its verdict to come.
+# Start the four kinds of traffic. The verdicts on kwdata come later (end_good, end_lost).
 begin_traffic() {
 	traffic_of a 0 1
 	traffic_of b 1 0
 	new_port
 	serve churn-server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	# While the interface is down there is no way to the peer: no fault of anybody.
+	# -f: a connection may fail while the interface is down, because there is no route to the
+	# peer then.
 	start churn 0 kwconn -c -a "${IP[1]}" -p "$PORT" -n "$(by_profile 150 10)" -P 8 -T 120 -f
 }
 
-# traffic_of NAME CLIENT SERVER: kwdata with three connections.
+# traffic_of NAME CLIENT SERVER: start kwdata with three connections, between these ends.
 traffic_of() {
 	new_port
 	SERVER_END=$3 serve "$1-server" "$PORT" kwdata -s -a "${IP[$3]}" -p "$PORT" -T 120
@@ -88,12 +90,13 @@ begin_others() {
 end_others() {
 	reap 120 rping
 	reap 60 rping-server
-	# In some of the rounds the network and the others are in perftest's way, too.
+	# In some rounds the bad network and the other programs make perftest's race more likely,
+	# so more failures by it are excused.
 	perf_races=$((3 + rounds / 2))
 	perf_pair ib_write_bw -n "$(by_profile 200 10)" -s 32768
 }
 
-# What the programs said they did.
+# Add up the numbers that the programs report.
 count_figures() {
 	local f w r s o
 	for f in "$CASE_DIR"/[ab]-client.log "$CASE_DIR"/[ab]-server.log; do
@@ -103,11 +106,12 @@ count_figures() {
 		done < <(sed -nE 's/.*: (ok|FAILED): ([0-9]+) writes, ([0-9]+) reads, ([0-9]+) sends, ([0-9]+) octets.*/\2 \3 \4 \5/p' "$f")
 	done
 	w=$(sed -nE 's/.* ([0-9]+) echoed.*/\1/p' "$CASE_DIR/churn.log")
-	# kwdata has three in each direction; rping and perftest one.
+	# kwdata has three connections in each direction; rping and perftest have one each.
 	connections=$((connections + ${w:-0} + 8))
 }
 
-# Programs that nothing was done to: they finish, and all data is right.
+# end_good NAME...: end programs that the disturbance has not affected. They finish, and all data
+# is right.
 end_good() {
 	local name
 	for name; do
@@ -123,7 +127,8 @@ end_churn() {
 	[ "$STATUS" = 0 ] || fail "the server of the churn ended with status $STATUS"
 }
 
-# The program that lost its connection says so, and nothing else: 3 is a lost connection.
+# end_lost NAME...: programs whose connection was disturbed may report a lost connection (status
+# 3), and no other error.
 end_lost() {
 	local name
 	for name; do
@@ -190,7 +195,7 @@ disturb_knobs() {
 	all_good
 }
 
-# One of the two kwdata loses an end; the other one must not notice.
+# The client of one kwdata is killed. The other kwdata must not be affected.
 disturb_kill_client() {
 	stop a-client KILL
 	end_lost a-server
@@ -207,7 +212,7 @@ disturb_kill_server() {
 	end_churn
 }
 
-# Everything loses its connection.
+# All programs lose their connections.
 all_lost() {
 	local name
 	for name in "$@"; do
@@ -239,7 +244,8 @@ disturb_churn_namespaces() {
 
 # --------------------------------------------------------------------- rounds
 
-# A number below $1, the same for the same seed; in PICK, as a subshell would not advance it.
+# pick N: set PICK to a random number below N, which the seed determines. The result is in a
+# variable, because a subshell would not advance RANDOM.
 pick() {
 	PICK=$((RANDOM % $1))
 }
@@ -250,7 +256,7 @@ slab_objects() {
 
 quiet_memory() {
 	wait_until 30 "no object is left" no_objects
-	# RCU frees what is no longer used, and the network its ended namespaces.
+	# Wait a second: RCU frees objects later, and so does the network with ended namespaces.
 	holds_within 1 false || :
 	samples+=("$(kernel_memory)")
 }
@@ -278,7 +284,7 @@ one_round() {
 	done_of[$what]=$((${done_of[$what]:-0} + 1))
 }
 
-# A blackhole takes the place of the shape.
+# The disturbance blackhole needs the queueing discipline, so the round's shape is removed.
 no_netem_unless() {
 	[ "$1" != blackhole ] || no_netem
 }
@@ -288,7 +294,7 @@ figures() {
 		"$SECONDS" "$rounds" "$connections" "$operations" $((octets >> 20)) "$lost" "${samples[-1]}" "$(slab_objects)"
 }
 
-# least FIRST COUNT: the least of so many samples.
+# least FIRST COUNT: print the least of COUNT samples, from sample FIRST on.
 least() {
 	printf '%s\n' "${samples[@]:$1:$2}" | sort -n | head -n 1
 }
@@ -313,7 +319,7 @@ summary() {
 	for what in "${!done_of[@]}"; do
 		echo "#   $what: ${done_of[$what]}"
 	done | sort
-	# Without the links, nothing of ours is left in the kernel.
+	# After the links are gone, the kernel must have no objects of kwarp left.
 	net_down
 	check "unloading the module" timeout 60 rmmod "$KWARP_MODULE"
 	judge_memory

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# kwarpctl beside real links; what it makes of each answer of the system its own tests say.
+# kwarpctl with real links. Its own unit tests cover what it makes of each answer of the system.
 
 ctl() {
 	local end=$1
@@ -10,7 +10,7 @@ ctl() {
 	in_ns "$end" kwarpctl "$@" >"$CASE_DIR/ctl.log" 2>"$CASE_DIR/ctl-error.log"
 }
 
-# ctl_json END EXPRESSION ARGS...: the answer, as Python knows it, has that.
+# ctl_json END EXPRESSION ARGS...: the JSON output satisfies the Python expression.
 ctl_json() {
 	local end=$1 what=$2
 	shift 2
@@ -19,7 +19,7 @@ ctl_json() {
 		<"$CASE_DIR/ctl.log" || fail "kwarpctl $*: it is not true that $what"
 }
 
-# Links, a connection with both ends, a program that listens, rates, knobs that were changed.
+# "show" has links, both ends of a connection, a listening program, rates, and changed knobs.
 ctl_show_case() {
 	skip_on siw "it is for our links"
 	own_links
@@ -43,7 +43,8 @@ ctl_connected() {
 	ctl 0 show "${LINK[0]}" --json && grep -q '"remote": "[0-9]' "$CASE_DIR/ctl.log"
 }
 
-# Nothing hinders these links; then something does, and is named.
+# "doctor" finds no problem. Then the server ends, and later an interface goes down: "doctor"
+# names each of the two.
 ctl_doctor_case() {
 	skip_on siw "it is for our links"
 	own_links
@@ -67,7 +68,7 @@ link_down() {
 	! link_active "$1"
 }
 
-# All knobs or none, and a line that says what to do.
+# "set" sets all knobs or none, and an error message says what to do.
 ctl_set_case() {
 	local knobs=/sys/class/infiniband/${LINK[0]}/kwarp
 	skip_on siw "it is for our links"
@@ -87,14 +88,14 @@ writable_knobs() {
 	find "/sys/class/infiniband/${LINK[0]}/kwarp" -type f -perm -200 -printf '%f '
 }
 
-# Figures of each test, over addresses of both families, from one server.
+# "bench" prints figures of each test, over IPv4 and IPv6, with one server.
 ctl_bench_case() {
 	local addr
 	skip_on siw "it is for our links"
 	own_links
 	new_port
 	serve server "$PORT" kwarpctl bench --server --port "$PORT"
-	# An emulated processor may have no clock that perftest can take latency by.
+	# On an emulated processor perftest may have no clock for measuring latency.
 	for addr in "${IP[1]}" "${IP6[1]}"; do
 		ctl_json 0 "len(found) == 5 and all(run['rate'] > 0 for run in found if 'rate' in run)" \
 			bench "$addr" --port "$PORT"

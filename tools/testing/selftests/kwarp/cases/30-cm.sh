@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# librdmacm's own example programs; listeners and links that come later; startup over a bad
-# network; data with a SYN; ends with different knobs, and what startup frames then say.
+# librdmacm's example programs; links that are added while programs listen; startup over a bad
+# network; data with a SYN; ends with different knobs, and the startup frames that follow from
+# them.
 
 ucmatose_case() {
 	local addr=$1 conns
@@ -15,13 +16,14 @@ ucmatose_case() {
 	expect_in server 'return status 0'
 }
 
-# cmtime's side channel listens on the same port, which over software RDMA is taken:
-# kwoob.so moves it. Its last part connects without queue pairs, which iWARP does not
-# have: that the device refuses this is part of the case.
+# cmtime opens an ordinary TCP socket on the port that it uses for RDMA, too. Over software RDMA
+# that port is taken, so kwoob.so moves the TCP socket to another one. The last part of cmtime
+# connects without queue pairs. iWARP cannot do that, and the case requires that the device
+# refuses it.
 cmtime_case() {
 	local conns rc=0 preload
 	conns=$(by_profile 1000 50)
-	# libsiw takes the 144th page of queues of a process for an error.
+	# libsiw takes the address of the 144th page of queues of a process for an error.
 	[ "$KWARP_LINK" != siw ] || conns=60
 	preload=$(type -P kwdata) || fail "the test programs are not there"
 	preload=LD_PRELOAD=${preload%/*}/kwoob.so
@@ -36,7 +38,7 @@ cmtime_case() {
 	stop server KILL
 }
 
-# Its server takes one connection and exchanges one message in each direction.
+# The server takes one connection. Each end sends one message.
 rdma_client_case() {
 	own_links
 	new_port
@@ -53,7 +55,8 @@ works_to_server() {
 		rping -c -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V
 }
 
-# A wildcard listener gets a new link of its namespace, and no port in another one.
+# A program listens on a wildcard address. It gets a new link of its own namespace, and has no
+# port in the other namespace.
 foreign_listener_case() {
 	own_links
 	del_link 1
@@ -69,8 +72,8 @@ foreign_listener_case() {
 	stop here
 }
 
-# An ordinary socket has the port that a wildcard listener wants on a new link: the
-# listener goes without, everybody else has the link.
+# A program listens on a wildcard address, and an ordinary socket has that port on a new link. The
+# program gets no connections through that link; all other programs can use it.
 taken_port_case() {
 	skip_on siw "it does without the connection manager then"
 	own_links
@@ -89,7 +92,7 @@ signal.pause()"
 
 # ---------------------------------------------------------------- a bad network
 
-# What TCP sends is cut into segments of 48 octets, and the network gets each by itself.
+# small_segments END: TCP of that end sends segments of 48 octets, each as a packet of its own.
 small_segments() {
 	ip -n "${NS[$1]}" route add "${IP[1 - $1]}/32" dev "${DEV[$1]}" mtu lock 100
 	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 1
@@ -111,7 +114,7 @@ both_count() {
 	echo $(($(tcp_count 0 "$1") + $(tcp_count 1 "$1")))
 }
 
-# connect_from END COUNT: so many connections to the other end.
+# connect_from END COUNT: make COUNT connections to the other end.
 connect_from() {
 	local far=$((1 - $1))
 	new_port
@@ -123,8 +126,8 @@ connect_from() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right after them, arrive in
-# pieces; each may be lost, late, doubled or out of order.
+# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right after them, arrive
+# in pieces. The network loses, delays, duplicates and reorders segments.
 lossy_case() {
 	local file=$CASE_DIR/wire.pcap count again late longest
 	count=$(by_profile 40 10)
@@ -148,7 +151,8 @@ lossy_case() {
 
 # ---------------------------------------------------------------- data with a SYN
 
-# Clients without a cookie send some, and each listener takes some, without asking for one.
+# Switch TCP Fast Open on: clients send data with a SYN even without a cookie, and listeners
+# accept such data without a cookie.
 fast_open() {
 	n0 sysctl -qw net.ipv4.tcp_fastopen=$((0x1 | 0x4))
 	n1 sysctl -qw net.ipv4.tcp_fastopen=$((0x2 | 0x200 | 0x400))
@@ -162,8 +166,8 @@ default_open() {
 	in_ns "$1" sysctl -qw net.ipv4.tcp_fastopen=1
 }
 
-# The Request comes with the SYN, and a listener that is none of ours takes it from there. A
-# link's takes it once TCP is connected.
+# A client sends the Request with the SYN. An ordinary listener takes data with a SYN. The
+# listener of a link does not; it gets the Request after TCP has connected.
 fast_open_case() {
 	local before
 	own_links
@@ -186,7 +190,7 @@ fast_open_case() {
 
 # ------------------------------------------------------------- ends that differ
 
-# wire_of NAME: makes a connection; its startup frames, and what CRCs it has, are in NAME.log.
+# wire_of NAME: make a connection. NAME.log has the startup frames, and how many FPDUs have a CRC.
 wire_of() {
 	local file=$CASE_DIR/$1.pcap
 	new_port
@@ -200,7 +204,8 @@ wire_of() {
 	rm -f "$file"
 }
 
-# A Request without C to a link that requires CRCs: refused, and the program does not hear of it.
+# A Request without the C flag to a link that requires CRCs is refused, and the program does not
+# see it.
 crc_refuses_request() {
 	knob_at 0 crc off
 	knob_at 1 crc required
@@ -213,7 +218,8 @@ crc_refuses_request() {
 	expect_in server ' 0 started'
 }
 
-# A Reply without C to one: the connection ends, and no FPDU was sent.
+# A Reply without the C flag to a link that requires CRCs ends the connection, before any FPDU is
+# sent.
 crc_refuses_reply() {
 	knob_at 0 crc required
 	new_port
@@ -225,7 +231,8 @@ crc_refuses_reply() {
 	expect_in answer '^$'
 }
 
-# One that asks gets CRCs of an end that has them off, which does without where nobody asks.
+# If one end asks for CRCs and the other has crc off, both use CRCs. If no end asks, there are
+# none.
 crc_required_case() {
 	skip_on siw "it has no knobs"
 	own_links
@@ -242,7 +249,7 @@ crc_required_case() {
 	expect_in unasked '^fpdus right=0 zero=[1-9][0-9]* wrong=0$'
 }
 
-# The revision is the initiator's: the knob of the other end does not count.
+# The initiator's mpa_rev decides the revision; the responder's knob has no effect.
 mpa_rev_case() {
 	skip_on siw "it has no knobs"
 	own_links

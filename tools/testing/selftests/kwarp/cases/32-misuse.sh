@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Connection manager calls in the wrong state, and queue pairs that cannot be connected
-# (kwmisuse), against a peer that speaks startup frames only (mpa.py). The links work
-# afterwards, and the server's can be deleted: nothing holds one of its queue pairs.
+# kwmisuse makes connection manager calls in the wrong state, or with queue pairs that cannot be
+# connected, against a peer that speaks startup frames only (mpa.py). Afterwards the links work,
+# and the server's link can be deleted: no reference to a queue pair is left.
 
 misuse_works_on() {
 	del_link 1
@@ -11,7 +11,7 @@ misuse_works_on() {
 	rping_pair "${IP[1]}"
 }
 
-# misuse_accept MODE VERDICT: what the peer is told.
+# misuse_accept_case MODE VERDICT: rdma_accept() is misused; the peer must get this verdict.
 misuse_accept_case() {
 	own_links
 	new_port
@@ -24,7 +24,7 @@ misuse_accept_case() {
 	misuse_works_on
 }
 
-# Refused at once: the peer never hears of it.
+# rdma_connect() is misused: it fails at once, and no connection reaches the peer.
 misuse_connect_case() {
 	own_links
 	new_port
@@ -35,8 +35,8 @@ misuse_connect_case() {
 	stop deaf KILL
 }
 
-# The Reply accepts, and the queue pair has gone to the error state since the Request:
-# a Terminate, layer 2, type 0, code 5 (6581-9.3-3).
+# The queue pair goes to the error state after the Request. The Reply accepts, and a Terminate
+# follows: layer 2, type 0, code 5 (6581-9.3-3).
 misuse_broken_case() {
 	own_links
 	new_port
@@ -52,8 +52,8 @@ misuse_broken_case() {
 	rping_pair "${IP[1]}"
 }
 
-# rdma_connect() waits for a peer that says nothing, and rdma_reject() comes. A kernel
-# without Documentation/upstream's patch stops with a BUG in iw_cm: only if it is named, or
+# rdma_reject() is called while rdma_connect() waits for a silent peer. A kernel without the patch
+# in Documentation/upstream stops with a BUG in iw_cm. So the case runs only if it is named, or if
 # KWARP_PATCHED=1 says that the kernel has the patch.
 misuse_connect_reject_case() {
 	own_links

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A SCSI disk, DISK, that a target of the kernel makes of its RAM disk: what is written to the one
-# is on the other. For 37-iser.sh and 38-srp.sh, which bring the disk over a link.
+# DISK, a SCSI disk that a target of the kernel makes of its RAM disk: data written to DISK must
+# be on the RAM disk, and the other way round. Used by 37-iser.sh, 38-srp.sh and 39-rtrs.sh, which
+# connect the disk over a link.
 
 find_lio_disk() {
 	local dir
@@ -14,12 +15,14 @@ find_lio_disk() {
 	return 1
 }
 
-# What the target's disk holds, and not what is cached of it here, is what it is compared with.
+# ram_holds MIB: the target's RAM disk has the expected data. Read with O_DIRECT, past the page
+# cache.
 ram_holds() {
 	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
 }
 
-# disk_data MIB: what is written is on the target's disk, and is read again, in other pieces.
+# disk_data MIB: write to DISK in blocks of several sizes, and compare the target's RAM disk; then
+# read DISK in blocks of several sizes.
 disk_data() {
 	local mib=$1 size
 	note "$mib MiB to $DISK and back"
@@ -37,12 +40,14 @@ disk_data() {
 	done
 }
 
-# The initiator waits for its session: until then it does not answer.
+# disk_same MIB: DISK has the data of before. A read waits until the initiator has its session
+# again.
 disk_same() {
 	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
 }
 
-# disk_case KIND MIB: KIND is the name before _up and _down.
+# disk_case KIND MIB: KIND_up and KIND_down are the functions that connect and disconnect the
+# disk.
 disk_case() {
 	"$1_up"
 	disk_data "$2"

@@ -15,12 +15,12 @@ NVME_PORT=4420
 NVME_NQN=kwarp
 NVMET=/sys/kernel/config/nvmet
 NVME_RAM=/dev/ram0
-# Files as large as what is written: not among the logs.
+# Folder of the files that are written. They are large, so they are not kept with the logs.
 NVME_FILES=$RUN/nvme
 
 # -------------------------------------------------------------------- set up
 
-# ram_disks N: /dev/ram0 and those after it, empty.
+# ram_disks N: make N empty RAM disks, /dev/ram0 and following.
 ram_disks() {
 	modprobe -r brd 2>/dev/null || :
 	modprobe brd rd_nr="$1" rd_size=65536 2>/dev/null || skip "there is no module brd"
@@ -59,7 +59,8 @@ nvme_link_clean() {
 	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
 }
 
-# clean_at_end FUNCTION: it runs however the case ends, whatever of it fails.
+# clean_at_end FUNCTION: run the function at the end of the case, also after a failure, and ignore
+# errors in it.
 clean_at_end() {
 	KERNEL_CLEAN=$1
 	trap kernel_end EXIT
@@ -79,7 +80,8 @@ nvme_link_down() {
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || fail "the link is still there"
 }
 
-# consumers_down MODULE...: both ends are gone; nothing holds the link, and nothing these.
+# consumers_down MODULE...: after target and host have ended, the link can be deleted and the
+# modules can be unloaded.
 consumers_down() {
 	wait_until 10 "both ends have destroyed their queue pairs" nvme_no_qps
 	nvme_link_down
@@ -119,7 +121,7 @@ nvmet_deafen() {
 	rm -f "$NVMET/ports/1/subsystems/$1"
 }
 
-# nvmet_down NQN...: the port, and these.
+# nvmet_down NQN...: remove the port and these subsystems.
 nvmet_down() {
 	local nqn subsystem
 	for nqn in "$@"; do
@@ -132,7 +134,7 @@ nvmet_down() {
 	[ ! -d "$NVMET/ports/1" ] || rmdir "$NVMET/ports/1"
 }
 
-# nvme_ctrl_of NQN: the name of our controller of that subsystem, if there is one.
+# nvme_ctrl_of NQN: print the name of the host's controller for that subsystem, or nothing.
 nvme_ctrl_of() {
 	local dir
 	for dir in /sys/class/nvme/nvme*; do
@@ -144,8 +146,8 @@ nvme_ctrl() {
 	nvme_ctrl_of "$NVME_NQN"
 }
 
-# nvme_find_disk [CTRL]: its disk, in NVME_DISK. A path of a multipath disk has a name of its own,
-# nvme0c0n1, without a node.
+# nvme_find_disk [CTRL]: set NVME_DISK to the disk of the controller. The name of a path of a
+# multipath disk, such as nvme0c0n1, has no device node.
 nvme_find_disk() {
 	local dir
 	for dir in "/sys/class/nvme/${1:-$(nvme_ctrl)}/nvme"*n1; do
@@ -168,7 +170,7 @@ nvme_gone() {
 	[ -z "$(nvme_ctrl)" ]
 }
 
-# nvme_delete CTRL: if it is the name of one.
+# nvme_delete CTRL: delete the controller. Does nothing if CTRL is empty or does not exist.
 nvme_delete() {
 	[ -z "$1" ] || echo 1 >"/sys/class/nvme/$1/delete_controller" || :
 }
@@ -178,7 +180,7 @@ nvme_disconnect() {
 	wait_until 20 "the controller is gone" nvme_gone
 }
 
-# Queue pairs of target and host.
+# Print how many queue pairs target and host have together.
 nvme_qps() {
 	rdma resource show qp link "$NVME_LINK" | grep -c lqpn || :
 }
@@ -218,13 +220,14 @@ random_file() {
 	head -c "$(($2 << 20))" /dev/urandom >"$NVME_FILES/$1"
 }
 
-# nvme_write FILE BLOCK MIB: the file to the disk from this offset on.
+# nvme_write FILE BLOCK MIB: write FILE to the disk, at an offset of MIB, in blocks of size BLOCK.
 nvme_write() {
 	dd if="$NVME_FILES/$1" of="$NVME_DISK" oflag=direct,seek_bytes conv=nocreat,notrunc bs="$2" \
 		seek="$3M" 2>&1
 }
 
-# nvme_compare FILE BLOCK MIB: what is on the disk is the file.
+# nvme_compare FILE BLOCK MIB: the disk has the contents of FILE at an offset of MIB; read in
+# blocks of size BLOCK.
 nvme_compare() {
 	local octets
 	octets=$(stat -c %s "$NVME_FILES/$1")
@@ -238,8 +241,8 @@ nvme_start_writer() {
 	PIDS[$1]=$!
 }
 
-# What the host says about errors that it gets over: a completion that names another
-# region as invalidated, a timeout.
+# Print how many messages of the host report errors that it recovers from: a timeout, or a
+# completion that names another region as invalidated.
 nvme_troubles() {
 	dmesg | grep -cE 'nvme.*(error recovery|Bogus|timeout|Reconnect)' || :
 }
@@ -253,7 +256,7 @@ nvme_case() {
 	check "writing" nvme_write one 1M 0
 	nvme_compare one 256k 0
 	nvme_compare one 4k 0
-	# Below the consumers is memory: it arrived there, it was not only remembered.
+	# The data must be in the target's memory, and not only in a cache of the host.
 	cmp -n "$((mib << 20))" "$NVME_RAM" "$NVME_FILES/one" || fail "the target's disk holds something else"
 
 	random_file left "$((mib / 2))"
@@ -268,8 +271,8 @@ nvme_case() {
 	nvme_down
 }
 
-# The link goes away under I/O: writers get errors, nothing hangs, and what was
-# written before is still there.
+# The link is deleted under I/O. Writers get errors, no process hangs, and data written before is
+# still on the disk.
 nvme_writes_forever() {
 	while nvme_write busy 128k 32; do :; done
 	return 7
@@ -290,7 +293,7 @@ nvme_die_case() {
 	[ "$STATUS" = 7 ] || fail "the writer ended with status $STATUS, not because of an error"
 	nvme_disconnect
 
-	# The listener went with the link.
+	# The link has taken the target's listener with it: make the target listen again.
 	nvmet_deafen "$NVME_NQN"
 	nvme_link_up
 	nvmet_listen "$NVME_NQN"
@@ -305,7 +308,8 @@ nvme_passes() {
 	[ "$(grep -c 'copied' "$CASE_DIR/writer.log")" -ge "$1" ]
 }
 
-# No process gets hold of a kernel consumer's queue pair by its number.
+# A process that knows the number of a kernel consumer's queue pair cannot connect that queue
+# pair.
 nvme_steal_case() {
 	skip_on siw "it connects any queue pair"
 	nvme_up

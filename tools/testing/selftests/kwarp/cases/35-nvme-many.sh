@@ -27,7 +27,7 @@ many_target_down() {
 	nvmet_down "${nqns[@]}"
 }
 
-# many_ctrl I: the name of the host's controller of that subsystem.
+# many_ctrl I: print the name of the host's controller for subsystem I.
 many_ctrl() {
 	nvme_ctrl_of "$(many_nqn "$1")"
 }
@@ -96,7 +96,8 @@ many_down() {
 	consumers_down nvme-rdma nvmet-rdma brd
 }
 
-# many_start_fio BLOCK: on each disk, random blocks of this size, written, read and compared.
+# many_start_fio BLOCK: fio writes random blocks of this size to each disk, reads and compares
+# them.
 many_start_fio() {
 	local i
 	for ((i = 0; i < NVME_MANY; i++)); do
@@ -124,8 +125,8 @@ nvme_many_case() {
 	many_down
 }
 
-# many_written I SECTORS: more than that has been written to disk I. Before Linux 6.4 only the paths
-# to a disk count it, and not the disk.
+# many_written I SECTORS: more than this has been written to disk I. Before Linux 6.4 only the
+# paths to a disk have this count, and not the disk.
 many_written() {
 	local disk path stat
 	many_disk "$1" || return 1
@@ -138,7 +139,8 @@ many_written() {
 	return 1
 }
 
-# Each controller is reset while its disk is written: what it had begun is done again.
+# Each controller is reset while its disk is written. The host must repeat the requests that were
+# not finished.
 nvme_reset_case() {
 	local i
 	many_up
@@ -154,7 +156,7 @@ nvme_reset_case() {
 	many_down
 }
 
-# Nothing gets through for longer than the host waits for an answer: it connects again.
+# All packets are lost for longer than the host waits for an answer. The host must connect again.
 nvme_reconnect_case() {
 	local before
 	before=$(nvme_troubles)

@@ -34,9 +34,10 @@ nfs_clean() {
 	tc qdisc del dev lo root
 }
 
-# After a restart the server waits for the clients that it had, and version 4 opens no file for others
-# meanwhile: "grace". A kernel that lists its clients in a directory can be told to end this time.
-# Linux 7 asks nfsdcld for the list, and without that daemon the time passes: 10 s at least.
+# End the server's grace period. After a restart the server waits for its former clients, and with
+# version 4 it opens no file for other clients meanwhile. A kernel that keeps its list of clients
+# in a directory can be told to end the grace period. Linux 7 asks nfsdcld for the list; without
+# that daemon the period has to pass, 10 s at least.
 nfs_short_grace() {
 	[ ! -e /proc/fs/nfsd/nfsv4recoverydir ] || return 0
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime
@@ -88,7 +89,8 @@ nfs_down() {
 	consumers_down rpcrdma nfsv3 nfsv4 nfs nfsd
 }
 
-# What is read comes from the server, not from the client's cache: it is mounted anew.
+# Write files and read them back. Mounting again before each read empties the client's cache, so
+# the data come from the server.
 nfs_data() {
 	local version=$1 mib
 	mib=$(by_profile 8 2)
@@ -120,7 +122,7 @@ nfs_case() {
 	nfs_down
 }
 
-# A network that loses and delays.
+# The same over a network that loses and delays packets.
 nfs_loss_case() {
 	nfs_up
 	lossy_lo
@@ -129,7 +131,7 @@ nfs_loss_case() {
 	nfs_down
 }
 
-# Until there is a file nfs-stop.
+# Write files until the file nfs-stop exists.
 nfs_writer() {
 	head -c 16M /dev/urandom >"$RUN/nfs-file"
 	rm -f "$RUN/nfs-stop"
@@ -147,7 +149,7 @@ nfs_passes() {
 	[ "$(nfs_passed)" -ge "$1" ]
 }
 
-# The link goes away under I/O, and comes back: the client goes on where it was.
+# The link is deleted under I/O and added again. The client must continue where it was.
 nfs_link_case() {
 	local before
 	nfs_up
@@ -159,7 +161,7 @@ nfs_link_case() {
 	nvme_link_up
 	before=$(nfs_passed)
 	wait_until 60 "the writer goes on" nfs_passes "$((before + 2))"
-	# Down and up again, with what is in flight lost.
+	# Take the interface down and up again: data in flight is lost.
 	if [ "$NVME_NETDEV" = lo ]; then
 		ip link set lo down
 		ip link set lo up

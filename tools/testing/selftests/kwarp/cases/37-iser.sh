@@ -26,7 +26,8 @@ iser_programs() {
 	ram_disks 1
 }
 
-# in_portal_ns COMMAND...: the mounts stay those of here.
+# in_portal_ns COMMAND...: run the command in the portal's network namespace, but with this
+# namespace's mounts.
 in_portal_ns() {
 	nsenter "--net=/run/netns/${NS[1]}" "$@"
 }
@@ -61,7 +62,7 @@ iser_admin() {
 iser_login() {
 	mkdir -p /run/lock/iscsi /etc/iscsi
 	echo "InitiatorName=iqn.2026-01.org.kwarp:initiator" >/etc/iscsi/initiatorname.iscsi
-	# At its end it ends its whole process group.
+	# setsid, because iscsid ends its whole process group when it ends.
 	start iscsid - setsid iscsid -f
 	wait_until 10 "iscsid answers" iscsiadm -m iface
 	check "adding the node" iser_admin -o new
@@ -100,14 +101,15 @@ iser_down() {
 	consumers_down ib_iser ib_isert brd
 }
 
-# The link goes away and comes back: the initiator logs in again, and its disk is the same.
+# The link is deleted and added again. The initiator logs in again, and its disk has the same
+# data.
 iser_link_case() {
 	iser_up
 	disk_data 1
 	cp "$RUN/disk-file" "$RUN/disk-before"
 	nvme_link_down
 	nvme_link_up
-	# The target's listener went with the link.
+	# The link has taken the target's listener with it: make the target listen again.
 	echo 0 >"$ISER_TPG/np/$ISER_PORTAL/iser"
 	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen again"
 	disk_same 1 || fail "the disk has lost what was written before the link went"

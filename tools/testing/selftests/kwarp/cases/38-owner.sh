@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# To whom things belong: knobs, memory, sockets, ports, and the type of service.
+# Rights and owners: who may set knobs, to whom memory, sockets and ports belong, and whose type
+# of service a connection has.
 
 CGROUPS=/sys/fs/cgroup
 GROUP=kwarp-e2e
 
 # --------------------------------------------------------------------- knobs
 
-# Root of a container is not root of the network: it takes the capability.
+# Setting a knob takes CAP_NET_ADMIN. Being root is not enough, since root of a container may lack
+# it.
 knob_rights_case() {
 	local knobs=/sys/class/infiniband/${LINK[0]}/kwarp defaults=/sys/module/kwarp/parameters
 	skip_on siw "it has no knobs"
@@ -21,7 +23,7 @@ knob_rights_case() {
 	n0 setpriv --bounding-set=-sys_admin sh -c "cat $knobs/crc && echo off >$knobs/crc"
 	[ "$(<"$knobs/crc")" = off ] || fail "the knob has not changed"
 	echo on >"$knobs/crc"
-	# Root without the capability, and without that of the module loader.
+	# Root without CAP_NET_ADMIN, and without CAP_SYS_MODULE, which is for the module loader.
 	! setpriv --bounding-set=-net_admin,-sys_module --inh-caps=-net_admin,-sys_module \
 		sh -c "echo off >$defaults/crc" || fail "a default was set without CAP_NET_ADMIN"
 	[ "$(<"$defaults/crc")" = on ] || fail "the default has changed"
@@ -33,12 +35,14 @@ knob_rights_case() {
 	done
 }
 
-# Places of a knob: the link's file, and the default of new links.
+# The two files of a knob: that of the link, and the module parameter, which is the default of new
+# links.
 knob_places() {
 	printf '%s\n' "/sys/class/infiniband/${LINK[0]}/kwarp/$1" "/sys/module/kwarp/parameters/$1"
 }
 
-# knob_takes NAME VALUE...: and shows it. VALUE:SHOWN for one that is shown in another way.
+# knob_takes NAME VALUE...: both files accept the value, and show it. VALUE:SHOWN: the value is
+# shown as SHOWN.
 knob_takes() {
 	local file value shown
 	for file in $(knob_places "$1"); do
@@ -51,7 +55,8 @@ knob_takes() {
 	tried+=" $1 "
 }
 
-# knob_refuses NAME VALUE...: with EINVAL or ERANGE, and keeps what it has.
+# knob_refuses NAME VALUE...: both files refuse the value with EINVAL or ERANGE, and keep the old
+# value.
 knob_refuses() {
 	local file value before after error
 	for file in $(knob_places "$1"); do
@@ -67,10 +72,10 @@ knob_refuses() {
 	done
 }
 
-# Numbers that no knob takes: none, more or less than one, or too large to be kept.
+# Texts that no knob takes as a number: empty, no number, more than one number, or too large.
 no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 
-# The last value of each is the default.
+# knob_takes gets the default as the last value of each knob, and so restores it.
 knob_words() {
 	local name
 	for name in align markers peer_to_peer rfc7306 strict; do
@@ -105,7 +110,7 @@ knob_numbers() {
 	knob_takes coalesce_us 0 10 1000 100
 	knob_refuses coalesce_us 1 9 1001 "${no_numbers[@]}"
 	knob_takes mpa_rev 1 2
-	# 257 and 65537 are 1 in fewer bits.
+	# 257 and 65537 would be 1 if only their low 8 or 16 bits were stored.
 	knob_refuses mpa_rev 0 3 257 65537 "${no_numbers[@]}"
 	for name in keepalive user_timeout; do
 		knob_takes "$name" 0 1 32767 60
@@ -117,8 +122,8 @@ module_gone() {
 	[ ! -d /sys/module/kwarp ] || rmmod kwarp
 }
 
-# knob_at_load BAD NAME VALUE: a module that is given a bad value does not load; a good one is that
-# of new links.
+# knob_at_load BAD NAME VALUE: the module does not load if a parameter has the value BAD; with a
+# valid value, new links have that value.
 knob_at_load() {
 	both_ends del_link
 	wait_until 20 "the module is unloaded" module_gone
@@ -144,7 +149,8 @@ knob_values_case() {
 	own_links
 }
 
-# socket_has END FILTER WORD...: ss says all of them of the one socket.
+# socket_has END FILTER WORD...: ss shows all these words for the one socket that the filter
+# selects.
 socket_has() {
 	local said word
 	said=" $(in_ns "$1" ss -HtinmO --tos state established "$2") "
@@ -161,7 +167,8 @@ socket_has_any() {
 	return 1
 }
 
-# Of connections that begin now, either way; and the listener was there before.
+# sockets_have WORD...: an inbound and an outbound connection that begin now have these words.
+# LISTENER is older; LEFT has words of that time, which the inbound connection must not have.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
@@ -184,7 +191,7 @@ socket_gone() {
 	[ -z "$(in_ns "$1" ss -Htn state established "$2")" ]
 }
 
-# What the knobs say of TCP's sockets is what they have: set, set to something else, and not set.
+# TCP's sockets have the values of the knobs: first set, then set to other values, then not set.
 knob_sockets_case() {
 	skip_on siw "it has no knobs"
 	own_links
@@ -205,7 +212,7 @@ knob_sockets_case() {
 	knob tos 0
 	LEFT='rb600000 tb400000 tos:0x28 reno' sockets_have "$(n1 sysctl -n net.ipv4.tcp_congestion_control)"
 	stop listener KILL
-	# The other way round.
+	# The same with a listener that is made before the knobs are set.
 	new_port
 	LISTENER=$PORT
 	serve listener "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
@@ -217,7 +224,7 @@ knob_sockets_case() {
 	stop listener KILL
 }
 
-# Data go through buffers that are hardly larger than a frame.
+# Data pass through buffers that are hardly larger than a frame.
 knob_small_case() {
 	skip_on siw "it has no knobs"
 	own_links
@@ -231,7 +238,8 @@ knob_small_case() {
 
 # ------------------------------------------------------------ control groups
 
-# Runs a command in the group. Within "ip netns exec" the mount is not to be seen.
+# Runs a command in the control group. "ip netns exec" hides the mount of the groups, hence
+# nsenter.
 IN_GROUP=(nsenter --mount=/proc/1/ns/mnt sh -c "echo \$\$ >$CGROUPS/$GROUP/cgroup.procs && exec \"\$@\"" sh)
 
 need_cgroup() {
@@ -250,7 +258,8 @@ socket_pages() {
 	awk '/^sock / { exit !($2 > 0) }' "$CGROUPS/$GROUP/memory.stat"
 }
 
-# TCP's memory of an accepted connection is charged to the program that accepts it.
+# TCP's memory of an accepted connection is charged to the control group of the program that
+# accepts it.
 memcg_accept_case() {
 	skip_on siw "nobody answers for its connections"
 	need_cgroup
@@ -270,7 +279,8 @@ accounted_objects() {
 	awk '$1 == "kmalloc-cg-2k" { print $2 }' /proc/slabinfo
 }
 
-# 200 more pending connections, and as many accounted objects of the size of their startup.
+# many_more BEFORE: at least 180 objects more than before are charged, for 200 pending
+# connections. Each connection has one of that size for its startup.
 many_more() {
 	[ $(($(accounted_objects) - $1)) -ge 180 ]
 }
@@ -281,7 +291,7 @@ memcg_connect_case() {
 	[ -n "$(accounted_objects)" ] || skip "this kernel does not count accounted objects"
 	own_links
 	new_port
-	# Free objects that a processor keeps count as used.
+	# Release free objects that processors keep, because the kernel counts them as used.
 	echo 1 >/sys/kernel/slab/kmalloc-cg-2k/shrink
 	before=$(accounted_objects)
 	netem loss 100%
@@ -303,8 +313,8 @@ rings_given_back() {
 	[ "$(group_memory)" -lt "$1" ]
 }
 
-# Connections that have come in and say nothing are charged to whoever listens: each has more than
-# 2 KiB of memory of ours as long as its Request is awaited.
+# Inbound connections whose Request has not come are charged to the program that listens. Each of
+# them has more than 2 KiB of kwarp's memory until the Request has come.
 memcg_listen_case() {
 	local count before
 	count=$(by_profile 300 100)
@@ -323,7 +333,7 @@ memcg_listen_case() {
 	group_leave
 }
 
-# Rings are charged to the program that creates them: 64 Ki completions of 32 octets each.
+# Rings are charged to the program that creates them: 65,536 completions of 32 octets each.
 memcg_rings_case() {
 	local entries=65536 ring
 	ring=$((entries * 32))
@@ -342,7 +352,8 @@ memcg_rings_case() {
 	group_leave
 }
 
-# The second attempt, without revision 2, is made by the same socket as the first.
+# Both attempts to connect, the second one with revision 1, belong to the control group of the
+# program.
 redial_owner_case() {
 	skip_on siw "it makes no second attempt"
 	need_cgroup
@@ -380,9 +391,9 @@ syns() {
 		sed -n 's/.*packets \([0-9]*\) .*/\1/p'
 }
 
-# A BPF program of the group takes each connection that is established, and each listener. Those
-# that we dial, and those that listen, are ours before; an inbound one that somebody else has is
-# refused, and nothing else happens.
+# A BPF program of the control group takes each established connection, and each listener. kwarp's
+# own outgoing connections and listeners already belong to kwarp, and are not affected. kwarp
+# refuses an inbound connection that the BPF program has taken, and nothing else happens.
 sockmap_case() {
 	skip_on siw "it takes the socket away from its owner"
 	need_cgroup
@@ -409,7 +420,8 @@ attached_or_gone() {
 
 # ------------------------------------------------------------ ports and service
 
-# A siw link on the same netdev has the port already: that is said, and afterwards it works.
+# A siw link on the same netdev has the port. The call to listen fails, the log says so, and
+# afterwards the port works.
 shared_netdev_case() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about both types"
 	load_type siw
@@ -424,7 +436,7 @@ shared_netdev_case() {
 	works_to_server
 }
 
-# IPv4 connections of a listener for both families have its type of service.
+# IPv4 connections of a listener for both address families have its type of service, too.
 tos_case() {
 	local file=$CASE_DIR/wire.pcap
 	own_links
@@ -440,7 +452,7 @@ tos_case() {
 	of_service "$file" 'ip6 and ip6[0:2] & 0xfc0 == 0x200' || fail "no IPv6 packet has it"
 }
 
-# Packets of the server with data.
+# of_service FILE FILTER: the capture has packets of the server with data that match the filter.
 of_service() {
 	tcpdump -nr "$1" "($2) and src port $PORT" 2>/dev/null | grep -q 'length [1-9]'
 }

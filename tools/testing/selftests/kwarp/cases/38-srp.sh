@@ -9,7 +9,8 @@
 SRP_PORT=5555
 SRP_CONFIG=/sys/kernel/config/target
 SRP_CORE=$SRP_CONFIG/core/iblock_1/kwarp
-# Half of it is the device's GUID of port 0, which is 0 with iWARP, the rest was not asked for.
+# The initiator's identifier. One half is the device's GUID of port 0, which is 0 with iWARP; the
+# other half was not given.
 SRP_INITIATOR=0x00000000000000000000000000000000
 SRP_PORTS=/sys/class/srp_remote_ports
 
@@ -27,7 +28,8 @@ srp_target_up() {
 	srp_port_up
 }
 
-# A target's port has the name of the device's GID, which on lo is another one for each link.
+# srp_port_up: the target's port is named after the device's GID. On lo each new link has another
+# GID.
 srp_port_up() {
 	local gid
 	gid=$(<"/sys/class/infiniband/$NVME_LINK/ports/1/gids/0")
@@ -53,7 +55,7 @@ srp_target_down() {
 	rmdir "$SRP_CORE" "${SRP_CORE%/*}" "$SRP_CONFIG/srpt"
 }
 
-# The target's identifiers are what its module took them from.
+# The target's identifiers are derived from values that its module chooses.
 srp_login() {
 	local guid
 	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
@@ -74,7 +76,7 @@ srp_no_port() {
 	[ -z "$(srp_port)" ]
 }
 
-# The port goes before the disk, and the connection after it.
+# Port and disk are gone. The port is removed before the disk, and the connection ends after both.
 srp_logged_out() {
 	srp_no_port && [ ! -e "/sys/block/${DISK##*/}" ]
 }
@@ -108,7 +110,8 @@ srp_down() {
 	consumers_down ib_srp ib_srpt brd
 }
 
-# The link goes away, and with it the initiator's disk; one that is added later has what was written.
+# The link is deleted, and with it the initiator's disk. A disk that is connected over a new link
+# has the same data.
 srp_link_case() {
 	srp_up
 	disk_data 1

@@ -17,7 +17,7 @@ RNBD_CTL=/sys/class/rnbd-client/ctl
 RNBD_DISK=/dev/rnbd0
 RNBD_SESSION=kwarp
 
-# rnbd_modules Y|N: always_invalidate.
+# rnbd_modules Y|N: load the modules with always_invalidate set to this value.
 rnbd_modules() {
 	ram_disks 1
 	modprobe rtrs_server always_invalidate="$1" 2>/dev/null && modprobe -a rnbd_server rnbd_client 2>/dev/null ||
@@ -55,7 +55,7 @@ rnbd_down() {
 	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
 }
 
-# rnbd_tell client|server WHAT: the only path of the session.
+# rnbd_tell client|server WHAT: write to the file WHAT of the session's only path, at this end.
 rnbd_tell() {
 	local file
 	for file in "/sys/class/rtrs-$1/$RNBD_SESSION/paths"/*/"$2"; do
@@ -67,8 +67,9 @@ rnbd_is() {
 	[ "$(cat "/sys/class/rtrs-client/$RNBD_SESSION/paths"/*/state)" = "$1" ]
 }
 
-# rnbd_lost_case server|link: the session is lost, and found again. If its server ends it, the client
-# connects again by itself; if its device has gone, it wants to be told.
+# rnbd_lost_case server|link: the session is lost and connected again. If the server ends the
+# session, the client connects again by itself. If the client's device is removed, the client has
+# to be told to reconnect.
 rnbd_lost_case() {
 	rnbd_up
 	head -c 1048576 /dev/urandom >"$RUN/disk-before"
@@ -87,7 +88,8 @@ rnbd_lost_case() {
 	rnbd_down
 }
 
-# What iWARP cannot do is refused when it is posted: no device, and nothing stays behind.
+# With always_invalidate RTRS posts messages that iWARP does not have. The device refuses them: no
+# disk is made, and no object is left.
 rnbd_refused_case() {
 	load_type "$KWARP_LINK"
 	rnbd_modules Y

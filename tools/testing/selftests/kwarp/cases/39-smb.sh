@@ -10,7 +10,7 @@
 #
 #     scripts/e2e.sh --kernel uml-up kernel-smb
 
-# Where SMB Direct over iWARP listens: TCP's port 445 is SMB's over TCP.
+# TCP port of SMB Direct over iWARP. Port 445 is that of SMB over TCP.
 SMB_PORT=5445
 SMB_SHARE=$RUN/smb-share
 SMB_MOUNT=$RUN/smb-mount
@@ -23,7 +23,7 @@ smb_modules() {
 		command -v "$program" >/dev/null || skip "there is no $program"
 	done
 	modprobe -a ksmbd cifs 2>/dev/null || skip "there is no module ksmbd or cifs"
-	# A parameter of the part that does SMB Direct.
+	# This parameter exists only if the client was built with SMB Direct.
 	[ -e /sys/module/cifs/parameters/smbd_logging_class ] || {
 		modprobe -r cifs ksmbd
 		skip "this kernel's SMB has no SMB Direct"
@@ -81,8 +81,8 @@ smb_down() {
 	consumers_down cifs ksmbd
 }
 
-# smb_data MIB: what is written there is in the share, and is read again, in other pieces. Large
-# ones are Writes and Reads of the server, small ones are in Sends.
+# smb_data MIB: a file written on the mount is in the share, and can be read again in other
+# pieces. For large pieces the server uses Writes and Reads, small pieces are in Sends.
 smb_data() {
 	local mib=$1 size
 	head -c "$((mib << 20))" /dev/urandom >"$RUN/smb-file"
@@ -99,7 +99,7 @@ smb_data() {
 	done
 }
 
-# Names, more than one answer holds.
+# A folder with more names than one answer holds.
 smb_names() {
 	local i seen
 	mkdir "$SMB_MOUNT/many"
@@ -133,7 +133,7 @@ smb_same() {
 	cmp -s "$SMB_MOUNT/before" "$RUN/smb-before"
 }
 
-# The link goes away and comes back: the client connects again, and its files are the same.
+# The link is deleted and added again. The client connects again, and its files are the same.
 smb_link_case() {
 	smb_up
 	head -c 1048576 /dev/urandom >"$RUN/smb-before"
