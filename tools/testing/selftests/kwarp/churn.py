@@ -19,7 +19,7 @@ sockets = collections.deque()
 
 
 def end(s):
-    # A reset: no TIME_WAIT is left.
+    # Closing sends a reset, so that no TIME_WAIT is left.
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     s.close()
 

@@ -69,7 +69,7 @@ def datagrams(data):
         yield time, payload
 
 
-# More octets than TCP is given at a time: 64 KiB and what is left of a message.
+# More octets than kwarp hands to TCP at a time: 64 KiB and the end of a message.
 AT_A_TIME = 2 * 65536
 
 
@@ -119,7 +119,8 @@ def fpdus(octets, marks, frame=REQUEST):
         length = (2 + struct.unpack_from(">H", octets, at)[0] + 3) // 4 * 4 + 4
         while mark + 1 < len(marks) and marks[mark + 1][0] <= at:
             mark += 1
-        # The first octets of DDP: version 1, nothing reserved. Else we are lost.
+        # The first octets of DDP have version 1 and no reserved bits. Anything else means that
+        # the position in the stream is wrong.
         if at + length <= len(octets) and octets[at + 2] & 0x3F != 1:
             sys.exit(f"no FPDU at octet {at}")
         yield at, marks[mark][1], length
@@ -169,7 +170,7 @@ def alignment(data, port):
         print(*aligned(list(segments(data, port, initiator)), shortened, frame))
 
 
-# What one octet does to a CRC32c, least significant bit first.
+# CRC_TABLE[i]: CRC32c of the octet i, least significant bit first.
 CRC_TABLE = []
 for octet in range(256):
     for _ in range(8):
@@ -222,7 +223,7 @@ def swap(data, port, out):
     head, middle = data[:24], len(records) // 2
     ours = [i for i, record in enumerate(records) if list(segments(head + record, port))]
     first, second = [i for i in ours if i >= middle][:2]
-    # The times stay.
+    # The times stay where they are, only the contents change places.
     records[first], records[second] = (records[first][:8] + records[second][8:],
                                        records[second][:8] + records[first][8:])
     with open(out, "wb") as file:
@@ -255,7 +256,8 @@ def test_alignment():
         cut = [(77 + 20 + a, 1.0, three[a:b]) for a, b in zip((0, *ends), ends)]
         got = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {77 + at for at in shortened}, REQUEST)
         assert got == numbers, (ends, shortened, got)
-    # An excuse that does not come to an end: 400 octets in each segment, the first but 396.
+    # A shortened segment followed by more than AT_A_TIME octets is no exception any more: 400
+    # octets in each segment, 396 in the first.
     many = AT_A_TIME // 20 * three[:40]
     cut = [(97, 1.0, many[:396])] + [(97 + at, 1.0, many[at:at + 400]) for at in range(396, len(many), 400)]
     whole, beyond, number, _ = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {97}, REQUEST)

@@ -23,7 +23,7 @@ import time
 CRC, ENHANCED = 0x40, 0x10
 PEER_TO_PEER, BY_WRITE = 0x8000, 0x8000
 LONGEST = 150
-# Control fields of DDP and RDMAP: the last segment of a Send, of a Terminate.
+# The control fields of DDP and RDMAP of the last segment of a Send, and of a Terminate.
 SEND, TERMINATE = 0x4143, 0x4147
 CRC_ERROR = 0x2002
 
@@ -113,7 +113,7 @@ def until_fin(s):
 
 def after_terminate(addr, port):
     s = connect(addr, port)
-    # Revision 1: no RTR, so that the device is in full operation after its Reply.
+    # Revision 1 has no RTR, so after its Reply the device is in full operation.
     s.sendall(b"MPA ID Req Frame" + struct.pack(">BBH", CRC, 1, 0))
     take_reply(s)
     s.sendall(struct.pack(">HHIIIII", 18, SEND, 0, 0, 1, 0, 0xBADBAD))

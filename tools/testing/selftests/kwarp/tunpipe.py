@@ -99,7 +99,7 @@ class Stream:
         if self.top is None:
             self.top = begin
         repeated = begin != self.top
-        # What is repeated may reach beyond, together with what is new.
+        # A retransmitted segment may also have new octets at its end.
         if (end - self.top) & 0xFFFFFFFF >= 1 << 31:
             return False
         self.top = end

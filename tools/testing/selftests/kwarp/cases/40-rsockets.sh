@@ -3,7 +3,7 @@
 #
 # rsockets: a byte stream over Writes and Sends, with its own credits.
 
-# rstream verifies what it receives with "-T v".
+# rstream's option "-T v" verifies the data that it receives.
 rstream_case() {
 	own_links
 	new_port
@@ -20,7 +20,7 @@ rcopy_case() {
 	head -c "$size" /dev/urandom >"$file"
 	rm -f "$file.copy"
 	serve server "$PORT" rcopy -p "$PORT"
-	# Its first argument decides: an option makes it a server.
+	# rcopy is a client if its first argument is no option, so -p comes last.
 	client rcopy "$file" "${IP[1]}:$file.copy" -p "$PORT"
 	wait_until 5 "the server has closed the file" cmp -s "$file" "$file.copy"
 	! gone "${PIDS[server]}" || fail "the server has ended"

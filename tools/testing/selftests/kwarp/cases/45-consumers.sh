@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Programs that other people wrote for any RDMA device: what works there has to work here,
-# and what iWARP cannot do has to be refused in the program's own words, not to hang.
+# Programs that others wrote for any RDMA device. What works on other iWARP devices has to work
+# here. If a program needs something that iWARP lacks, it has to fail with its own error message,
+# and must not hang.
 
-# qperf asks for every right when it registers memory, REMOTE_ATOMIC included.  Its tests of
-# Writes end each with immediate data.  rc_bw sends before the other end has posted receives,
-# which takes the retries of InfiniBand.  Each test has a server of its
-# own: at the end of a test the server's child frees a protection domain that it has not, and
-# crashes, and now and then the next client is refused for that.
+# qperf_case TEST... qperf requests all access rights for its memory, REMOTE_ATOMIC included. Each
+# of its tests of Writes ends with immediate data. rc_bw is not used: it sends before the other
+# end has posted receives, which works with InfiniBand's retries only. Each test gets a new
+# server, because at the end of a test the server's child frees a protection domain that it does
+# not have, and crashes; then the next client is sometimes refused.
 qperf_case() {
 	local test
 	own_links
@@ -22,7 +23,8 @@ qperf_case() {
 	done
 }
 
-# libfabric_case ENDPOINT PROVIDER: the program compares what comes back.
+# libfabric_case ENDPOINT PROVIDER: the program sends data to its peer, gets them back, and
+# compares.
 libfabric_case() {
 	local count
 	count=$(by_profile 100 10)
@@ -34,8 +36,8 @@ libfabric_case() {
 	reap 15 server
 }
 
-# The stream of a queue pair comes from rdma_cm; a program that exchanges queue pair numbers
-# by itself and modifies to RTS has to hear at once that this is not possible.
+# ibv_rc_pingpong exchanges queue pair numbers by itself and modifies the queue pair to RTS. With
+# iWARP only rdma_cm can connect a queue pair, so ibv_modify_qp() must fail at once.
 rc_pingpong_case() {
 	own_links
 	new_port
@@ -50,7 +52,7 @@ perftest_without_cm_case() {
 	refused_to_connect ib_write_bw -F -p "$PORT" -d "${LINK[0]}" "${IP[1]}"
 }
 
-# refused_to_connect CLIENT...: within its time it fails and says why; so does the server.
+# refused_to_connect CLIENT...: client and server both fail before their time limits, and say why.
 refused_to_connect() {
 	start client 0 timeout 20 "$@"
 	ended 20 client
@@ -59,12 +61,12 @@ refused_to_connect() {
 	ended 20 server
 	[ "$STATUS" != 124 ] || fail "the server hangs"
 	[ "$STATUS" != 0 ] || fail "the server is content"
-	# The first one says so; the other one finds it gone.
+	# One of the two prints the error. The other may only have found that its peer is gone.
 	grep -q 'Failed to modify QP' "$CASE_DIR/client.log" "$CASE_DIR/server.log" ||
 		fail "neither says why"
 }
 
-# siw has no immediate data, and libsiw neither.
+# siw and libsiw do not support immediate data.
 qperf_tests=(rc_lat rc_rdma_read_bw)
 [ "$KWARP_LINK" != kwarp ] || qperf_tests+=(rc_rdma_write_lat)
 testcase consumer-qperf 90 qperf_case "${qperf_tests[@]}"

@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Larger programs of others, for which the guest's root "wide" is needed: rdma-core's tests in
-# Python, MPI over libfabric. Ceph's messenger is fetched for its case alone.
+# Larger programs of others. They need the guest's root "wide": rdma-core's tests in Python, and
+# MPI over libfabric. Ceph's messenger is downloaded only if its case is named.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
 PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
 	shared_pd srq)
-# Left out: async_traffic asks for InfiniBand's ACK timeout again, async_traffic_external_qp waits
-# for an event that rdma_cm has for InfiniBand only.
+# Two tests are left out: async_traffic requests InfiniBand's ACK timeout, and
+# async_traffic_external_qp waits for an event that rdma_cm has for InfiniBand only.
 PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
 
-# Each error has to be the refusal to go to RTS without a connection: most of these tests exchange
-# numbers of queue pairs and modify them by hand, which no iWARP device can follow. The log ends
-# with what was run, and why the rest was not. Some ask by chance for flags that nobody has, and are
-# skipped then.
+# pyverbs_judge LEAST: at least so many tests passed, and the only error is that a queue pair
+# cannot go to RTS without a connection. Most of these tests exchange queue pair numbers and
+# modify queue pairs by themselves, which does not work with any iWARP device. The log ends with
+# how many tests ran, and why others were skipped. Some tests ask for random flags, and are
+# skipped if the device does not support one.
 pyverbs_judge() {
 	awk -v want="$1" '
 		function judge() {
@@ -40,7 +41,7 @@ pyverbs_judge() {
 		}' "$CASE_DIR/pyverbs.log"
 }
 
-# The server of librdmacm's tests is on the same link, as their client.
+# Server and client of librdmacm's tests both use the link of end 0.
 pyverbs_case() {
 	local names=() name
 	[ -d "$PYVERBS_TESTS" ] && python3 -c 'import unittest, pyverbs, multiprocessing' 2>/dev/null ||
@@ -59,7 +60,7 @@ pyverbs_case() {
 	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"
 }
 
-# What MPI is told: Open MPI has no transport of its own for iWARP, but takes libfabric's.
+# Environment for MPI: Open MPI has no transport for iWARP of its own, but can use libfabric's.
 mpi_env() {
 	command -v mpirun >/dev/null && [ -x /opt/kwarp/tools/kwmpi ] || skip "there is no MPI"
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -67,7 +68,7 @@ mpi_env() {
 	export OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_opal_common_ofi_provider_include='verbs;ofi_rxm'
 }
 
-# mpi_case RANKS: all on one machine, with windows in shared memory.
+# mpi_case RANKS: all ranks run on one machine, so the windows are in shared memory.
 mpi_case() {
 	mpi_env
 	own_links
@@ -77,7 +78,8 @@ mpi_case() {
 	ended 100 client
 	[ "$STATUS" = 0 ] || fail "mpirun ended with status $STATUS"
 	expect_in client "kwmpi: ok: $1 ranks"
-	# That it was this link: without it there is nothing to run over.
+	# Without the link the program must fail. That shows that its messages did not take
+	# another way.
 	del_link 0
 	start without 0 timeout 60 "${mpi[@]}" kwmpi 1
 	ended 70 without
@@ -85,9 +87,9 @@ mpi_case() {
 	unset mpi
 }
 
-# mpi_machines_case RANKS: half of them on either end, which are machines to Open MPI: messages work.
-# A window needs RDMA of libfabric's, which Open MPI does not use over ofi_rxm, whatever the device.
-# That it says at once.
+# mpi_machines_case RANKS: half of the ranks run at each end. Open MPI takes the two ends for two
+# machines. Messages work. A window needs RDMA operations of libfabric, which Open MPI does not
+# use over ofi_rxm with any device, and Open MPI says so at once.
 mpi_machines_case() {
 	local i mpi half=$(($1 / 2))
 	mpi_env
@@ -117,14 +119,15 @@ CEPH_OPTIONS=(--no-config-file --log_file= --log_to_stderr true --err_to_stderr 
 	--auth_client_required none --auth_service_required none --auth_cluster_required none
 	--ms_type async+rdma --ms_public_type async+rdma --ms_async_rdma_type iwarp --ms_async_rdma_cm true)
 
-# ceph_at END PROGRAM ARGUMENTS...: what it is to run, in CEPH. Which device it takes it has to be told.
+# ceph_at END PROGRAM ARGUMENTS...: set CEPH to the command. The messenger has to be told which
+# device to use.
 ceph_at() {
 	CEPH=("$2" "${CEPH_OPTIONS[@]}" --ms_async_rdma_device_name "${LINK[$1]}" "${@:3}")
 }
 
-# ceph_messages COUNT LENGTH [OPTIONS...]: each message has a CRC of Ceph's own, and an answer. The
-# client ends when it has sent the last one, and waits for the answers to all but eight at a time
-# before. The server says what has arrived.
+# ceph_messages COUNT LENGTH [OPTIONS...]: each message has a CRC computed by Ceph, and is
+# answered. The client keeps eight messages outstanding, and ends after it has sent the last one.
+# The server's log shows how many messages have arrived.
 ceph_messages() {
 	local count=$1 len=$2 arrived
 	shift 2
@@ -142,15 +145,16 @@ ceph_messages() {
 	stop "server-$PORT"
 }
 
-# Chunks of the messenger have 128 KiB: small messages are in one, large ones in several. The
-# receives are those of a shared queue, unless it is told otherwise.
+# The messenger sends in chunks of 128 KiB, so a small message fits into one chunk, and a large
+# one takes several. The receives are in a shared receive queue, except in the last run.
 ceph_case() {
 	command -v ceph_perf_msgr_server >/dev/null || skip "there is no Ceph: name this case alone"
 	own_links
 	ceph_messages 500 4096
 	ceph_messages 50 $((1 << 20))
 	ceph_messages 200 10000 --ms_async_rdma_support_srq false --ms_async_rdma_receive_queue_len 256
-	# That it was this link: without it there is nothing to run over.
+	# Without the link the program must fail. That shows that its messages did not take
+	# another way.
 	del_link 0
 	ceph_at 0 ceph_perf_msgr_client "${IP[1]}:$PORT" 1 7 1 0 1
 	start without 0 timeout -s KILL 60 "${CEPH[@]}"

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# kwdata: random operations, contents and guard zones checked at both ends, sources
-# overwritten at once after their completion (see kwdata.h).
+# kwdata makes random operations. Both ends check contents and guard zones, and sources are
+# overwritten immediately after completion (see kwdata.h).
 
-# What kwdata has to spare on a link of this type.
+# data_own_flags END: print the options that kwdata needs on a link of this type.
 data_own_flags() {
 	[ "$(link_type "$1")" != siw ] || echo -Q
 }
 
-# Two siw ends wait for each other's Reads if both have requests that are fenced after them.
+# Print options that restrict the random operations: with siw at both ends, each end could wait
+# for the other's Reads if both have fenced requests after their own Reads.
 data_plan_flags() {
 	case "$(link_type 0) $(link_type 1)" in
 	"siw siw") echo -z -1 ;;
@@ -36,7 +37,7 @@ data_try() {
 	try_client 5 siw_is_deaf "${DATA_CLIENT[@]}"
 }
 
-# data_pair OPTIONS...: on the links that stand.
+# data_pair OPTIONS...: run server and client on the existing links.
 data_pair() {
 	pair_retried data_try "$@"
 	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
@@ -62,7 +63,7 @@ data_ipv6() {
 	DATA_ADDR=${IP6[1]} data_pair -n "$(by_profile 1000 30)"
 }
 
-# One wrong octet anywhere must be seen: the suite's own proof that it can fail.
+# With one wrong octet kwdata must fail. This shows that the other cases can fail.
 data_spoilt() {
 	own_links
 	data_serve
@@ -75,8 +76,9 @@ data_spoilt() {
 	grep -h 'mismatch:' "$CASE_DIR/client.log" "$CASE_DIR/server.log" || fail "nobody saw the wrong octet"
 }
 
-# The sinks of kwdata's Reads have no remote rights: with the knob none of them goes. Both ends
-# read, so which one meets its own refusal and which one loses its stream to the other's is chance.
+# kwdata registers the memory that its Reads read into without remote rights, so with the knob
+# "strict" each Read fails. Both ends read. Which end sees its own Read fail, and which one only
+# loses its connection, is random.
 data_strict() {
 	own_links
 	knob strict on
@@ -95,7 +97,7 @@ data_strict() {
 	data_pair -n 50 -m 1000 -t read
 }
 
-# All memory of one end, and then of the other, is a dma-buf.
+# All memory is a dma-buf, first at one end, then at the other.
 data_dmabuf() {
 	skip_on siw "dma-bufs are not offered"
 	skip_on kwarp-siw "libsiw has no dma-bufs"
@@ -114,8 +116,9 @@ data_dmabuf() {
 	reap 60 server
 }
 
-# data_dmabuf_huge OPTION: of huge pages. Some kernels map other pages than the process sees, so such
-# a buffer may be refused, but not be other memory.
+# data_dmabuf_huge OPTION: a dma-buf of huge pages. On some kernels the mapping of such a buffer
+# has other pages than the process sees. The registration may fail there, but must not give access
+# to other memory.
 data_dmabuf_huge() {
 	local pages=/proc/sys/vm/nr_hugepages
 	skip_on siw "dma-bufs are not offered"
@@ -144,7 +147,7 @@ data_dmabuf_huge() {
 	esac
 }
 
-# Both ends issue as many.
+# Each end issues as many operations.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
 for mtu in 1500 9000; do

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# RFC 7306 between two programs: atomic operations of several queue pairs and of the processor on
-# the same words, and immediate data with the Writes that it tells of (see kwatomic.c).
+# RFC 7306 between two programs: atomic operations on words that several queue pairs and the
+# processor change at the same time; Writes with immediate data, which must arrive after their
+# Write (see kwatomic.c).
 
 # atomic_case QPS ROUNDS [NETEM...]
 atomic_case() {
@@ -19,7 +20,7 @@ atomic_case() {
 	grep -h ' ok: ' "$CASE_DIR/client.log" "$CASE_DIR/server.log"
 }
 
-# A device that has been told to do without says so, and its peer is refused as RFC 7306 says.
+# With rfc7306 off, the device reports no atomic operations, and a program cannot post one.
 atomic_off_case() {
 	skip_on siw "it has no such knob"
 	skip_on kwarp-siw "libsiw has no atomic operations"

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Links of type kwarp-siw, which libsiw drives as it is: a few of all cases, for the whole suite
-# runs on them with KWARP_LINK=kwarp-siw. And siw.ko beside them, which has the same driver_id.
+# Links of type kwarp-siw with an unchanged libsiw, and siw.ko on the same machine, which has the
+# same driver_id. Only some kinds of cases are here: with KWARP_LINK=kwarp-siw the whole suite
+# runs on such links.
 
 libsiw_only() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about links of type kwarp-siw"
 }
 
-# Both ends, or one of them beside one of our own provider's.
+# libsiw_data_case TYPE0 TYPE1: libsiw at both ends, or libsiw at one end and kwarp's provider at
+# the other.
 libsiw_data_case() {
 	libsiw_only
 	links "$1" "$2"
@@ -24,7 +26,7 @@ libsiw_perf_case() {
 	perf_rows 500 64
 }
 
-# A program that writes anywhere into libsiw's rings hurts nobody else.
+# A program writes anything into libsiw's rings. Other programs must not be affected.
 libsiw_scribble_case() {
 	libsiw_only
 	# shellcheck disable=SC2034 # for own_links
@@ -32,7 +34,7 @@ libsiw_scribble_case() {
 	scribble_case 54
 }
 
-# A netdev has one link of ours, of whatever type: that is said.
+# A network device has one link of kwarp, of either type. A second one is refused with EEXIST.
 libsiw_second_case() {
 	local first other
 	libsiw_only
@@ -46,7 +48,8 @@ libsiw_second_case() {
 	done
 }
 
-# What siw.ko is told of netdevs is for its own devices: ours survive it, and work.
+# siw.ko gets events of network devices, and must not take links of kwarp for its own. They
+# survive the events, and work afterwards.
 libsiw_siw_case() {
 	local i
 	libsiw_only
@@ -63,14 +66,15 @@ libsiw_siw_case() {
 	link_exists 1 || fail "our link has gone with siw's"
 	wait_until 10 "the namespaces reach each other" neighbours_known
 	works_to_server
-	# The core ends all that have the driver_id of the module that goes.
+	# The RDMA core ends all devices that have the driver_id of siw.ko, those of type
+	# kwarp-siw included.
 	check "unloading siw" timeout 60 rmmod siw
 	for i in 0 1; do
 		[ "$(link_type "$i")" != kwarp-siw ] || link_exists "$i" || unmark "$RUN/link.$i"
 	done
 	links kwarp-siw kwarp-siw
 	works_to_server
-	# Ours does not end siw's devices.
+	# Unloading kwarp does not end siw's devices.
 	load_type siw
 	check "adding a siw link" n1 rdma link add kwsiw type siw netdev "${DEV[1]}"
 	for i in 0 1; do del_link "$i"; done
@@ -80,7 +84,8 @@ libsiw_siw_case() {
 	load_type kwarp
 }
 
-# paced_times US: how often a timer sends of a second's small Writes, one by one, as fast as they go.
+# paced_times US: set PACED to the number of times that a timer has sent, in one second in which a
+# program posts small Writes one by one as fast as it can.
 paced_times() {
 	local file=/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced before
 	knob coalesce_us "$1"
@@ -92,8 +97,8 @@ paced_times() {
 	PACED=$(($(in_ns 0 cat "$file") - before))
 }
 
-# Doorbells with 100 us between them, or more, start no trial (pace.h): a second has at most 10,000
-# of them.
+# The module tries the timer only if doorbells follow each other within 100 us (pace.h). In a
+# second with fewer than 10,000 doorbells there may be no trial.
 libsiw_paced_case() {
 	local tries=3
 	libsiw_only
@@ -112,7 +117,8 @@ sends_by_timer() {
 	[ "$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")" -gt $((PACED_BEFORE + 100)) ]
 }
 
-# A client that posts without end, and whose requests a timer sends: 100 times since it is there.
+# Start a client that posts without end, and wait until a timer has sent its requests more than
+# 100 times.
 paced_client() {
 	links kwarp-siw kwarp-siw
 	knob coalesce_us 100
@@ -127,8 +133,8 @@ paced_client() {
 	}
 }
 
-# A stream ends while its requests wait for the timer, which may run at that moment: by a signal to
-# either program, by a reset of its connection, or with its link.
+# The stream ends while its requests wait for the timer, which may be running: by a signal to
+# either program, by a reset of its connection, or because the link is deleted.
 libsiw_paced_end_case() {
 	local round how
 	libsiw_only
@@ -154,8 +160,8 @@ libsiw_paced_end_case() {
 	works_to_server
 }
 
-# A program keeps the module, as one of our own provider does by its doorbell.
-# A program keeps the module, as one of our own provider does by its doorbell.
+# A program that has the device open keeps the module loaded, although libsiw opens no doorbell
+# file.
 libsiw_rmmod_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
@@ -170,7 +176,8 @@ posting_commands() {
 	expect_in client '^kwpost: [1-9][0-9]* ok, 0 failed$'
 }
 
-# Requests in the command by which libsiw rings are refused, and nothing of them is left.
+# libsiw's doorbell is a command for posting, without requests. The command with requests in it is
+# refused, and no part of them remains.
 libsiw_post_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
@@ -188,12 +195,13 @@ holder_says() {
 	has_line "$CASE_DIR/holder.log" "$1"
 }
 
-# The namespace of a link ends while a program of another one has its device open, with queues that
-# it has mapped: nobody waits for the program, which may go on and neither hurts nor keeps anybody.
+# The network namespace of a link ends while a program of another namespace has the device open,
+# with mapped queues. The end of the namespace does not wait for the program. The program may
+# continue, harms nothing, and does not keep the module loaded.
 libsiw_netns_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
-	# In neither of the namespaces, which are made anew.
+	# The program is in none of the suite's namespaces, because these are made again.
 	start holder - kwpost -d "${LINK[1]}" -g
 	wait_until 10 "it rings" holder_says ringing
 	rm -f "$RUN/net" "$RUN"/link.*
@@ -211,8 +219,9 @@ libsiw_netns_case() {
 	works_to_server
 }
 
-# in_container PROGRAM...: as an image has it that knows nothing of us: libsiw and no provider of
-# ours, of the host's devices /dev/infiniband only, nobody's rights.
+# CONTAINER PROGRAM...: run the program as in a container whose image does not have kwarp's
+# provider: with libsiw, with only /dev/infiniband of the host's devices, and without
+# capabilities.
 CONTAINER=(unshare --mount --propagation private sh -c '
 	mount -t tmpfs none /etc/libibverbs.d && echo driver siw >/etc/libibverbs.d/siw.driver
 	for f in /usr/lib/*/libibverbs/libkwarp-rdmav*.so; do mount --bind /dev/null "$f"; done
@@ -222,8 +231,8 @@ CONTAINER=(unshare --mount --propagation private sh -c '
 	mknod -m 666 /dev/urandom c 1 9
 	exec setpriv --reuid 65534 --regid 65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"' sh)
 
-# Two containers, each with one end, all of whose data are checked; then they have gone, and so has
-# all that was theirs.
+# Client and server are in containers, and verify all data. After they have ended, no object is
+# left.
 container_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
@@ -232,7 +241,7 @@ container_case() {
 	client "${CONTAINER[@]}" kwdata -c -a "${IP[1]}" -p "$PORT" -n "$(by_profile 300 30)" \
 		-m $((32 << 10)) -S 55
 	reap 20 server
-	# There, links of our own type have no provider.
+	# In such a container there is no provider for links of type kwarp.
 	links kwarp kwarp
 	! n0 "${CONTAINER[@]}" kwdata -c -a "${IP[1]}" -p "$PORT" -n 1 >"$CASE_DIR/other.log" 2>&1 ||
 		fail "the container has our provider"

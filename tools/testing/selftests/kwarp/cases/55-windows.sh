@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Memory windows: data through them, everybody else refused, and every way in which
-# they end (see kwmw.c).
+# Memory windows (kwmw.c): data through a window; access is refused to others; each way in which a
+# window can end.
 
-# windows_case CRC: with CRCs payload is sent in another way.
+# windows_case CRC: both settings are tested, because the payload takes different paths with and
+# without CRC.
 windows_case() {
 	skip_on siw "memory windows are not offered"
 	skip_on kwarp-siw "libsiw has none"
@@ -18,8 +19,8 @@ windows_case() {
 	grep -h ' ok ' "$CASE_DIR/server.log" || :
 }
 
-# The kernel cleans up after a process that has windows bound; the region it finds busy
-# comes again later.
+# A process ends with bound windows, and the kernel destroys its objects. A region that still has
+# a bound window is busy, and the kernel tries again later.
 windows_left_case() {
 	skip_on siw "memory windows are not offered"
 	skip_on kwarp-siw "libsiw has none"

@@ -4,27 +4,31 @@
 # The link under test against another implementation, in both roles, with and
 # without CRC.
 
-# siw answers a Request for a ready-to-receive message before it is ready for one (see
-# siw_is_deaf): if the connection ends before it has read that message, iw_cm meets a CLOSE
-# that it cannot place and stops the machine. So kwarp asks a siw server for none.
+# peer_to_peer is off with a siw server: siw accepts a Request for a ready-to-receive message, but
+# may not be ready for that message (siw_is_deaf in lib.sh). If the connection then ends before
+# siw has read the message, iw_cm gets a CLOSE event in an unexpected state, and stops the machine
+# with a BUG.
 
-# interop_case ROLE CRC COMMAND...: the peer type is the server or the client.
+# interop_case ROLE CRC COMMAND...: run the command with a link of type KWARP_PEER as server or
+# client.
 interop_case() {
 	local role=$1 crc=$2
 	shift 2
 	mixed_links "$role"
-	# What a siw server would not read comes when it is ready (see siw_is_deaf).
+	# The delay gives a siw server the time to become ready, so that it reads the first
+	# message (siw_is_deaf in lib.sh).
 	[ "$role" = client ] || netem delay "$(by_profile 5ms 30ms)"
 	knob crc "$crc"
-	# A CRC that comes in two parts siw puts together wrongly (siw_get_trailer), and ends the
-	# connection: which segment ends there is chance, unless each begins with an FPDU.
+	# siw assembles a CRC wrongly if it comes in two parts (siw_get_trailer), and ends the
+	# connection. That happens at random, unless each segment holds whole FPDUs.
 	knob align "$crc"
 	knob peer_to_peer off
 	"$@"
 }
 
-# In ib_write_lat the server writes first. An iWARP responder must not, unless the
-# initiator has said that it sends a ready-to-receive message, which siw does not.
+# ib_write_lat is left out with a siw client: its server writes first. An iWARP responder must not
+# send before the initiator, unless the initiator sends a ready-to-receive message, which siw does
+# not.
 perf_tools() {
 	echo ib_write_bw ib_read_bw ib_send_bw ib_read_lat ib_send_lat
 	[ "$(link_type 0)" = siw ] || echo ib_write_lat

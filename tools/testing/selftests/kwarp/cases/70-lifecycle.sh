@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Ends of all kinds: killed programs, vanishing peers, links and modules taken away
-# under traffic, many cycles. Each case ends with a working pair of links.
+# Ends of all kinds: killed programs, peers that vanish, links and modules that are removed under
+# traffic, many cycles. Each case ends with a check that links work.
 
 # ------------------------------------------------------------ endless traffic
 
-# traffic NAME: kwdata between the two ends until stopped, as NAME-server and NAME-client.
+# traffic NAME: run kwdata between the two ends, as NAME-server and NAME-client, until it is
+# stopped.
 traffic() {
 	data_serve "$1-server"
 	data_client -n 0 -m $((64 << 10)) -S 70 -T 60
@@ -14,7 +15,8 @@ traffic() {
 	wait_until 20 "$1 flows" flows
 }
 
-# More than start-ups and acknowledgements has arrived since the last look.
+# True if end 1 has received more than 20,000 octets during a short pause: that is data, not only
+# startup frames or acknowledgements.
 flows() {
 	local before
 	before=$(rx_octets)
@@ -22,7 +24,8 @@ flows() {
 	[ $(($(rx_octets) - before)) -gt 20000 ]
 }
 
-# What end 1 has received: as one of the processes there sees it, since to start one takes longer.
+# Print how many octets end 1 has received. A process that is there already has the number in its
+# /proc/PID/net/dev; to start another program would take longer.
 rx_octets() {
 	local pid lines line
 	for pid in "${PIDS[@]}"; do
@@ -34,14 +37,14 @@ rx_octets() {
 	n1 cat "/sys/class/net/${DEV[1]}/statistics/rx_bytes"
 }
 
-# Both ends finish what they have begun and are content.
+# traffic_stop_good NAME: both ends finish the operations that they have begun, and succeed.
 traffic_stop_good() {
 	kill -TERM "${PIDS[$1-client]}"
 	reap 60 "$1-client"
 	reap 30 "$1-server"
 }
 
-# traffic_lost NAME END...: these processes end soon, because the connection is gone.
+# traffic_lost NAME END...: these programs end within 30 s because the connection is lost.
 traffic_lost() {
 	local name=$1 end
 	shift
@@ -68,7 +71,7 @@ killed_case() {
 	still_works
 }
 
-# Nothing gets through for some seconds: TCP carries the connection over it.
+# All packets are lost for some seconds. TCP retransmits, and the connection continues.
 blackhole_case() {
 	own_links
 	traffic t
@@ -80,7 +83,7 @@ blackhole_case() {
 	still_works
 }
 
-# An interface goes down and comes back before TCP gives up: the connection stays, and goes on.
+# An interface goes down and comes up again before TCP gives up. The connection continues.
 link_down_case() {
 	local end=$1
 	own_links
@@ -95,7 +98,7 @@ link_down_case() {
 	still_works
 }
 
-# The peer is gone for good, and both programs are killed: nothing may hang.
+# The peer cannot be reached any more, and both programs are killed. Both must end.
 dead_peer_case() {
 	own_links
 	traffic t
@@ -119,7 +122,7 @@ link_delete_case() {
 	still_works
 }
 
-# The interface under the link is unregistered.
+# The network device of the link is deleted.
 netdev_delete_case() {
 	own_links
 	traffic t
@@ -135,14 +138,15 @@ links_gone() {
 	! link_exists 0 && ! link_exists 1
 }
 
-# The interface's address changes: so does the GID, and the link goes on.
+# The interface's hardware address changes. The GID changes, too, and the connection continues.
 mac_change_case() {
 	local mac=02:00:00:00:$((RANDOM % 90 + 10)):$((RANDOM % 90 + 10))
 	own_links
 	traffic t
 	check "changing the address" ip -n "${NS[0]}" link set dev "${DEV[0]}" address "$mac"
 	wait_until 5 "the GID is the new address" gid_is 0 "$mac"
-	# Beside traffic entries come back while others are flushed, and have the new address.
+	# Flushing may fail: under traffic, entries are made again while others are flushed. The
+	# new entries have the new address.
 	n1 ip neigh flush dev "${DEV[1]}" || note "the neighbours came back"
 	wait_until 20 "the namespaces reach each other" neighbours_known
 	wait_until 60 "traffic flows on" flows
@@ -157,7 +161,7 @@ gid_is() {
 	[ "${gid:0:12}" = "${2//:/}" ]
 }
 
-# There is no firmware: its version is the module's.
+# The device has no firmware. It reports the module's version as the firmware's.
 version_case() {
 	skip_on siw "it has a version of its own"
 	own_links
@@ -165,8 +169,8 @@ version_case() {
 	expect_in client "fw_ver:[[:space:]]+$(<"/sys/module/$KWARP_MODULE/version")\$"
 }
 
-# ip netns del only begins it. A namespace after it, which takes its interface with it,
-# ends after it.
+# "ip netns del" returns before the namespace has ended. The kernel ends namespaces in order, so
+# this function waits for the end of one that is deleted later.
 namespaces_end() {
 	ip netns add kwarp-probe
 	ip link add kwprobe type veth peer name kwprobe1 netns kwarp-probe
@@ -178,7 +182,7 @@ no_probe() {
 	! [ -e /sys/class/net/kwprobe ]
 }
 
-# A namespace ends with all that is in it, while data flows.
+# A namespace is deleted, with its interface and link, while data flows.
 netns_delete_case() {
 	own_links
 	traffic t
@@ -193,8 +197,8 @@ netns_delete_case() {
 	still_works
 }
 
-# The interface leaves the namespace, which ends at once: the device still has
-# connections there.
+# The interface moves to another namespace, and the old namespace is deleted while the device
+# still has connections there.
 netns_moved_case() {
 	local i cycles
 	cycles=$(by_profile 2 1)
@@ -219,7 +223,7 @@ link_gone() {
 	! link_exists "$1"
 }
 
-# Links are added and deleted while their interface goes to and fro.
+# Links are added and deleted while their interface moves between namespaces.
 netns_races_case() {
 	local i cycles
 	cycles=$(by_profile 12 4)
@@ -247,15 +251,15 @@ rmmod_idle_case() {
 	still_works
 }
 
-# A program that has a doorbell open keeps the module.
+# A program has a doorbell file open, so the module cannot be unloaded.
 rmmod_refused() {
 	! timeout 60 rmmod "$KWARP_MODULE" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'
 }
 
-# It stays under traffic, and so does the traffic. Without the links it goes: the programs are told,
-# and end. (lockdep keeps the module that has named the locks of a socket as long as there is that
-# one.)
+# Under traffic the module cannot be unloaded, and the traffic continues. After the links are
+# deleted the programs are told and end, and the module can be unloaded. (With lockdep, a module
+# that has named the locks of a socket cannot be unloaded while the socket exists.)
 rmmod_traffic_case() {
 	skip_on siw "its programs have no doorbell"
 	own_links
@@ -269,13 +273,14 @@ rmmod_traffic_case() {
 	still_works
 }
 
-# in_background NAME COMMAND...: what it says is of no interest but to people.
+# in_background NAME COMMAND...: start the command. Its output is in the logs, and no check looks
+# at it.
 in_background() {
 	start "$1" - timeout 60 "${@:2}"
 }
 
-# The module is unloaded while a link is deleted, or an interface, or both, each with its own way
-# to unregister a device: it goes when all of them have come to their end.
+# The module is unloaded while a link, or an interface, or both are deleted. Each of these
+# unregisters devices in its own way. The module is gone only after all of them have finished.
 rmmod_races_case() {
 	local i cycles
 	skip_on siw "it is about the module of kwarp"
@@ -290,7 +295,7 @@ rmmod_races_case() {
 		fi
 		[ $((i % 4)) -lt 2 ] || pause
 		wait_until 20 "the module is unloaded in cycle $i" module_gone
-		# The link may have gone with the module before.
+		# The command may fail, because the link may have been deleted with the module.
 		[ $((i % 3)) = 1 ] || ended 20 deleter
 		[ $((i % 3)) = 0 ] || reap 20 unplugger
 		links_gone || fail "there are links without a module in cycle $i"
@@ -313,7 +318,7 @@ link_cycles_case() {
 	still_works
 }
 
-# Links are deleted while programs open them.
+# Links are deleted while programs open their devices.
 open_races_case() {
 	local i cycles
 	cycles=$(by_profile 40 4)
@@ -335,8 +340,8 @@ open_races_case() {
 	still_works
 }
 
-# Memory that the kernel cannot take back, KiB: slabs and vmalloc. KASAN keeps freed objects
-# until their slab is shrunk.
+# Print the kernel's memory in KiB that cannot be reclaimed: slabs and vmalloc. KASAN keeps freed
+# objects until their slab is shrunk.
 kernel_memory() {
 	local shrink
 	echo 3 >/proc/sys/vm/drop_caches
@@ -353,10 +358,11 @@ memory_within() {
 	[ "$GROWN" -le "$2" ]
 }
 
-# no_growth WHAT COMMAND...: COMMAND takes a number of cycles as its last argument. The first
-# ones fill caches (250 do not yet); as many after them leave nothing: half a KiB each on a
-# stock kernel, where a queue pair, its queues and its socket are several. A debug kernel's own
-# books grow, too; what is lost there kmemleak names, object by object, at the end of the run.
+# no_growth WHAT COMMAND...: COMMAND gets a number of cycles as its last argument. The first run
+# fills caches, for which 250 cycles are not enough. A second run with as many cycles may leave
+# half a KiB for each cycle on a stock kernel; a queue pair with its queues and socket takes
+# several KiB. On a debug kernel the bound is larger, because the memory of its checkers grows,
+# too; there kmemleak finds lost objects at the end of the run.
 no_growth() {
 	local what=$1 cycles before bound
 	shift
@@ -384,7 +390,7 @@ object_cycles() {
 	client kwobjects -d "${LINK[0]}" -n "$1"
 }
 
-# TIME_WAIT is not ours and kept out.
+# Sockets in TIME_WAIT take memory that is not kwarp's, so there are none.
 no_time_wait() {
 	n0 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
 	n1 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
@@ -401,7 +407,7 @@ connect_cycles_case() {
 	expect_in server " $(by_profile 2000 80) echoed"
 }
 
-# The responder says no: no queue pair was ever made at its end.
+# The responder rejects each connection, and never makes a queue pair.
 rejected_cycles_case() {
 	own_links
 	no_time_wait
@@ -412,13 +418,15 @@ rejected_cycles_case() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# Regions, windows, queues of all kinds, destroyed by the program or by the kernel.
+# Regions, windows and queues of all kinds are made, and destroyed by the program or by the
+# kernel.
 object_cycles_case() {
 	own_links
 	no_growth "sets of objects" object_cycles
 }
 
-# Nobody listens: refused at once. Nobody is there: refused when TCP or ARP gives up.
+# refused_case ADDRESS SECONDS: no program listens: refused at once. No machine has the address:
+# refused when TCP or ARP gives up.
 refused_case() {
 	own_links
 	new_port

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The device as the administrator and others see it: port events, speed, its name and that
-# of its interface, its end while a connect is pending, RDMA namespaces.
+# The device as an administrator sees it: port events, speed, the names of device and interface,
+# deletion while a connect is pending, RDMA namespaces.
 
 # ------------------------------------------------------------------------ events
 
@@ -15,13 +15,14 @@ events() {
 	grep -c "event_type .*$1" "$CASE_DIR/watch.log" || :
 }
 
-# saw NUMBER WHAT: so many such events, or more.
+# saw NUMBER WHAT: there were at least so many events of this kind.
 saw() {
 	[ "$(events "$2")" -ge "$1" ]
 }
 
-# Activations between the first error and the third one. Since Linux 7.2 the core tells of a port
-# that is active when it first looks, so that there may be one more before.
+# Print how many times the port became active between the first and the third error. Earlier
+# events do not count: since Linux 7.2 the core also reports a port that is active when the core
+# first looks.
 activations() {
 	awk '/event_type .*PORT_ERR/ { errors++ }
 		/event_type .*PORT_ACTIVE/ && errors > 0 && errors < 3 { n++ }
@@ -32,14 +33,15 @@ active_again() {
 	[ "$(activations)" -ge "$1" ]
 }
 
-# Another device of the same netdev: of the two the core of some kernels sees the last one.
+# Add a siw link on the same network device. The core of some kernels finds only one device for a
+# network device, that which was added last.
 siw_beside() {
 	load_type siw
 	check "adding a siw link" n0 rdma link add kwsiw type siw netdev "${DEV[0]}"
 }
 
-# Each change of the port's state is one event, and what does not change it is none. The
-# last event shows that all before have come.
+# port_events_case [COMMAND]: each change of the port's state gives exactly one event, and other
+# changes give none. Events come in order, so after the last one all others have been reported.
 port_events_case() {
 	skip_on siw "it repeats events"
 	own_links
@@ -53,7 +55,7 @@ port_events_case() {
 	ip -n "${NS[0]}" link set "${DEV[0]}" up
 	wait_until 5 "the port is active" active_again 1
 	ip -n "${NS[0]}" link set "${DEV[0]}" alias z
-	# The carrier goes, as on a cable.
+	# The peer's end goes down, so the carrier is lost, as if a cable was pulled.
 	ip -n "${NS[1]}" link set "${DEV[1]}" down
 	wait_until 5 "the port is down again" saw 2 PORT_ERR
 	ip -n "${NS[1]}" link set "${DEV[1]}" up
@@ -65,16 +67,18 @@ port_events_case() {
 	stop watch KILL
 	cat "$CASE_DIR/watch.log"
 	[ "$(events PORT_ERR)" = 3 ] || fail "three times down gave $(events PORT_ERR) errors"
-	# The activation after the third error may have been reported already, or not.
+	# Only events before the third error are counted: the activation after it may be reported
+	# late.
 	[ "$(activations)" = 2 ] || fail "two times up gave $(activations) activations"
 	[ $# -eq 0 ] || check "deleting the siw link" rdma link delete kwsiw
-	# Addresses of IPv6 went with the links.
+	# The interfaces have lost their IPv6 addresses by going down, so the namespaces are made
+	# again.
 	rm -f "$RUN/net" "$RUN"/link.*
 	own_links
 	still_works
 }
 
-# The speed of a veth pair is 10 Gb/s, whatever it does.
+# The port has the speed that a veth pair reports, which is always 10 Gb/s.
 speed_case() {
 	skip_on siw "it names another speed"
 	own_links
@@ -83,7 +87,7 @@ speed_case() {
 	expect_in client 'active_speed:[[:space:]]+10\.0 Gbps'
 }
 
-# The interface gets another name under traffic.
+# The interface is renamed under traffic.
 renamed_case() {
 	own_links
 	traffic t
@@ -95,11 +99,12 @@ renamed_case() {
 	still_works
 }
 
-# The port mapper daemon is told of an interface by its name of today, and connections come
-# about with a daemon and after its end.
+# The port mapper daemon is told the present name of a renamed interface. Connections work with a
+# daemon, and after it has ended.
 iwpmd_case() {
-	# iwpm_register_pid() of the core asks the daemon before it says what for: an answer on
-	# another processor may find a NULL pointer (seen on 7.2).
+	# taskset: iwpm_register_pid() of the core sends its message to the daemon before it has
+	# stored what the answer is for. An answer on another processor may find a NULL pointer
+	# (seen on 7.2).
 	local one_cpu=(taskset -c 0) name=kwother port
 	skip_on siw "it tells the name that the interface had first"
 	own_links
@@ -126,8 +131,9 @@ flows_as() {
 
 # -------------------------------------------------------- its end, a connect pending
 
-# Users of the RDMA core are told to leave in reverse order of loading, and rdma_cm waits
-# for the connect before uverbs destroys the queue pair.
+# load_in_order MODULE...: load the modules in this order. The RDMA core removes a device from its
+# users in reverse order of loading, and rdma_cm waits for a pending connect, which ib_uverbs
+# would end by destroying the queue pair.
 load_in_order() {
 	local all=(rdma_ucm ib_uverbs rdma_cm) m
 	own_links
@@ -142,7 +148,8 @@ load_in_order() {
 	own_links
 }
 
-# end_pending COMMAND...: the peer of a connect says nothing; the command ends the device.
+# end_pending COMMAND...: connect to a silent peer, then run the command, which removes the
+# device. It must not wait for the connect.
 end_pending() {
 	local begin=$SECONDS
 	new_port
@@ -165,7 +172,8 @@ pending_netdev_case() {
 	still_works
 }
 
-# Only a core that asks the driver first does so in time, see the administrator guide.
+# Only since Linux 7.2 the core calls the driver first, which ends the connect. On older kernels
+# deleting the link waits for the connect (see the administrator guide).
 pending_link_case() {
 	[ "$(uname -r | cut -d. -f1)" -ge 7 ] || skip "this kernel's core does not ask the driver first"
 	load_in_order "$@"
@@ -181,15 +189,15 @@ shared_again() {
 	wait_until 10 "RDMA namespaces are shared again" rdma system set netns shared
 }
 
-# Before Linux 7.2 a device begins in the first namespace, and has to be told to follow its
-# interface.
+# Before Linux 7.2 a new device is in the initial namespace, and has to be moved to the namespace
+# of its interface.
 follow_interface() {
 	in_ns "$1" rdma dev show "${LINK[$1]}" >/dev/null 2>&1 ||
 		check "moving the device" rdma dev set "${LINK[$1]}" netns "${NS[$1]}"
 }
 
-# A device is in one namespace: that of its interface. The mode is the whole system's: whatever
-# happens, it is set back.
+# In exclusive mode a device is only in the namespace of its interface. The mode is a setting of
+# the whole system, so the trap restores it.
 exclusive_case() {
 	local i
 	load_type "$KWARP_LINK"
@@ -204,7 +212,8 @@ exclusive_case() {
 		! rdma dev show "${LINK[i]}" >/dev/null 2>&1 || fail "the device is in two namespaces"
 	done
 	rping_pair "${IP[1]}"
-	# The core asks the driver anew for a device that comes into another namespace.
+	# When a device is moved to another namespace, the core calls the driver's port functions
+	# again.
 	[ "$KWARP_LINK" = siw ] || ! has_debugfs || cat "$DEBUGFS"/kwarp/*-"${LINK[0]}"/* >/dev/null || fail "debugfs cannot be read"
 	for i in 0 1; do
 		in_ns "$i" rdma link delete "${LINK[i]}"
@@ -216,7 +225,7 @@ exclusive_case() {
 	still_works
 }
 
-# The one who adds a link has named it, so that udev leaves the name alone.
+# A name that was given to "rdma link add" is marked as chosen by the user, so that udev keeps it.
 named_by_user_case() {
 	local who
 	own_links

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The commands of kwarp@.service, as systemd runs them; the guest has no systemd. The
-# instance is a network device of the first namespace: there is a link as long as it is
-# started and the device is there.
+# The commands of kwarp@.service, run as systemd runs them, because the guest has no systemd. The
+# instance is a network device of the first namespace. The link exists while the unit is started
+# and the network device exists.
 
 UNIT=$HERE/kwarp@.service
 UNIT_DEV=kwunit0
 
-# unit_run ExecStart|ExecStartPost|ExecStop: with systemd's rule for a leading hyphen.
+# unit_run ExecStart|ExecStartPost|ExecStop: run that command of the unit. As with systemd, a
+# leading hyphen means that a failure is ignored.
 unit_run() {
 	local command
 	command=$(sed -n "s/^$1=//p" "$UNIT")
@@ -47,8 +48,8 @@ unit_knob() {
 	[ "$(<"/sys/class/infiniband/kw-$UNIT_DEV/kwarp/$1")" = "$2" ] || fail "the link's $1 is not $2"
 }
 
-# Knobs that are kept are there after the unit has been started again. With one that the link refuses
-# it does not start, and leaves no link.
+# Knobs that are kept are set again when the unit is started again. If the link refuses a kept
+# knob, the unit fails, and no link is left.
 unit_knobs() {
 	local conf=/etc/kwarp/kw-$UNIT_DEV.conf
 	unit_start
@@ -71,20 +72,22 @@ unit_knobs() {
 
 unit_case() {
 	rm -f "/etc/kwarp/kw-$UNIT_DEV.conf"
-	# Left by a case that was cut short.
+	# An interrupted run may have left the interface.
 	ip link delete "$UNIT_DEV" 2>/dev/null || :
 	ip link add "$UNIT_DEV" type veth peer name kwunit1
 	unit_start
-	# Restart.
+	# Stop and start, as systemctl restart does.
 	unit_stop
 	unit_start
 	! unit_run ExecStart || fail "a second link on one device"
-	# systemd does no more after a failed start, and nothing of it would take away that link.
+	# After a failed start systemd would run ExecStopPost, which could delete a link that the
+	# unit has not made.
 	! grep -q '^ExecStopPost=' "$UNIT" || fail "a failed start deletes the link of another"
 	unit_stop
 	unit_knobs
 	unit_start
-	# BindsTo: systemd stops it after the device has gone, and nothing is wrong then.
+	# Because of BindsTo, systemd stops the unit after the network device is gone. Stopping
+	# must succeed then.
 	ip link delete "$UNIT_DEV"
 	wait_until 5 "the link has gone with its device" unit_no_link
 	unit_stop

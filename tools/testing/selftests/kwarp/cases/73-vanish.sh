@@ -10,7 +10,7 @@ no_qps() {
 	done
 }
 
-# idle_pair: a connection that has exchanged one message and now is idle.
+# idle_pair: make a connection that has exchanged one message and is idle now.
 idle_pair() {
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT" -v
@@ -19,19 +19,21 @@ idle_pair() {
 	wait_until 10 "the connection is idle" grep -q ' idle$' "$CASE_DIR/client.log"
 }
 
-# The knobs are set when the server listens already: its children have them nevertheless.
+# The knobs are set while the server already listens. Connections that it accepts later have the
+# new values.
 short_timeouts() {
 	knob keepalive 4
 	knob user_timeout 4
 }
 
-# The user time-out, 60 s by default, is TCP's rule for its probes, too. It must not replace a
+# TCP applies user_timeout, 60 s by default, to its keepalive probes, too. It must not replace a
 # shorter keepalive.
 short_keepalive() {
 	knob keepalive 4
 }
 
-# Nobody sends: it takes the keepalive to notice. Both ends do, and their programs are told.
+# Neither end sends, so only keepalive can find out that the peer is gone. Both ends find out, and
+# their programs are told.
 vanished_idle_case() {
 	skip_on siw "it has no keepalive"
 	own_links
@@ -44,7 +46,7 @@ vanished_idle_case() {
 	no_netem
 }
 
-# An idle connection whose peer is there stays.
+# An idle connection to a peer that answers continues.
 idle_stays_case() {
 	own_links
 	idle_pair short_timeouts
@@ -64,7 +66,8 @@ vanished_busy_case() {
 	no_netem
 }
 
-# What was sent successfully arrives, also if nothing gets through for a while meanwhile.
+# Data that was sent successfully arrives, even if all packets are lost for some time before the
+# close.
 outage_close_case() {
 	skip_on siw "it resets such a connection"
 	own_links

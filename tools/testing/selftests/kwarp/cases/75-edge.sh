@@ -15,7 +15,8 @@ edge_case() {
 	edge_pair "$@"
 }
 
-# edge_spoilt ARGS...: what the case is about is left out; its server must not be content.
+# edge_spoilt ARGS...: a run in which kwedge leaves out what the case is about (-x). Its server
+# must fail.
 edge_spoilt() {
 	own_links
 	new_port
@@ -26,7 +27,8 @@ edge_spoilt() {
 	stop client KILL
 }
 
-# Others on the same device go on, with verified data.
+# A completion queue overflows. Another connection of the same device continues, with verified
+# data.
 edge_cq_overflow() {
 	own_links
 	traffic bystander
@@ -41,12 +43,12 @@ edge_cq_overflow() {
 
 # --------------------------------------------------------------- route's MTU
 
-# Room for payload at this MTU, IPv4, with timestamps.
+# emss MTU: print TCP's payload per segment for this MTU: IPv4, with time stamps.
 emss() {
 	echo $(($1 - 40 - 12))
 }
 
-# arrive OCTETS: wait until so many more have arrived.
+# arrive OCTETS: wait until end 1 has received so many more octets.
 arrive() {
 	local until=$(($(rx_octets) + $1))
 	wait_until 30 "$1 octets arrive" has_arrived "$until"
@@ -56,8 +58,9 @@ has_arrived() {
 	[ "$(rx_octets)" -ge "$1" ]
 }
 
-# The route gets narrow under traffic and wide again. What is made then fits; what TCP
-# had accepted before keeps its framing, or neither end would be content.
+# The MTU of the route becomes small under traffic, and large again. FPDUs that are made after a
+# change fit the new size. FPDUs that TCP had accepted before keep their framing; otherwise both
+# ends would report errors.
 edge_mtu() {
 	local file=$CASE_DIR/mtu.pcap narrow=700 span times=() sizes
 	span=$(by_profile $((8 << 20)) $((2 << 20)))
@@ -84,7 +87,7 @@ edge_mtu() {
 	[ "${sizes[2]}" = "$(emss 1500)" ] || fail "afterwards they had ${sizes[2]}, not $(emss 1500)"
 }
 
-# again_pair: one queue pair at each end for many connections, between the links that stand.
+# again_pair: each end uses one queue pair for many connections, one after the other.
 again_pair() {
 	local cycles
 	cycles=$(by_profile 100 10)
@@ -101,8 +104,8 @@ edge_again() {
 	again_pair
 }
 
-# most_case KIND: as many as the device says, and then no more; afterwards it works. Each queue is
-# mapped by itself.
+# most_case KIND: make as many objects as the device reports; one more must fail; afterwards the
+# device works. max_map_count is raised because each queue is mapped by itself.
 most_case() {
 	local maps
 	[ "$KWARP_PROFILE" != debug ] || [ "$1" = pd ] || skip "too many for the debug kernel"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Peers and programs that do wrong: what they do is refused in time, and others do
-# not notice. "Others" is traffic that runs beside each case and verifies its data.
+# Peers and programs that break the rules. They are refused in time, and others are not affected:
+# in each case other traffic runs, and verifies its data.
 
-# The start-up timers, waiting for a Request and for a Reply, must not be longer than
-# this, seconds.
+# Seconds that a hostile peer waits for the device to give up: the startup timers for a Request
+# and for a Reply must not be longer.
 request_limit=$((15 * SLOWNESS))
 reply_limit=$((35 * SLOWNESS))
 
@@ -14,7 +14,8 @@ good_connections() {
 	expect_in client ' 5 echoed'
 }
 
-# A hostile client at a listener that accepts everybody.
+# hostile_client_case SCENARIO: a hostile client connects to a server that accepts all
+# connections.
 hostile_client_case() {
 	local port
 	own_links
@@ -23,7 +24,7 @@ hostile_client_case() {
 	port=$PORT
 	serve server "$port" kwconn -s -a "${IP[1]}" -p "$port"
 	start hostile 0 kwrawpeer "$1" -a "${IP[1]}" -p "$port" -T "$request_limit"
-	# While its connections are half open, others get through.
+	# Other clients can connect while the hostile client's connections are half-open.
 	good_connections "$port"
 	reap 90 hostile
 	good_connections "$port"
@@ -33,7 +34,7 @@ hostile_client_case() {
 	traffic_stop_good bystander
 }
 
-# A hostile server, to which the device connects twenty times.
+# hostile_server_case SCENARIO: a program connects to a hostile server twenty times.
 hostile_server_case() {
 	own_links
 	traffic bystander
@@ -45,8 +46,8 @@ hostile_server_case() {
 	traffic_stop_good bystander
 }
 
-# A crowd takes all places of a listener and says nothing: others get through within
-# seconds, and not only when the start-up timers have run.
+# listener_full_case PLACES: many clients connect, and send nothing, until the listener has no
+# place left. Other clients can still connect within seconds, before the startup timers run out.
 listener_full_case() {
 	local port
 	skip_on siw "it has no such limit"
@@ -64,7 +65,8 @@ listener_full_case() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# With few places those who wait in TCP's queue are seen: more are not taken at once.
+# With 16 places for 30 clients, 14 clients wait in TCP's accept queue, and get places when the
+# knob allows more.
 listener_few_case() {
 	skip_on siw "it has no such limit"
 	own_links
@@ -73,7 +75,8 @@ listener_few_case() {
 	serve server "$PORT" kwconn -s -q -a "${IP[1]}" -p "$PORT"
 	start crowd 0 python3 "$HERE/crowd.py" "${IP[1]}" "$PORT" 30 request
 	wait_until 10 "the crowd is there" grep -q 'all have begun' "$CASE_DIR/crowd.log"
-	# On a slow kernel the oldest are old enough to give way before the last have come.
+	# On a slow kernel the first clients may have been rejected before the last ones have
+	# connected.
 	rejected 1 || wait_until 5 "14 wait" waits_in_tcp "$PORT" 14
 	knob half_open_max 64
 	wait_until 5 "they have got places" none_waits_in_tcp "$PORT"
@@ -101,18 +104,19 @@ rejected() {
 	[ "$(grep -c ' rejected after' "$CASE_DIR/crowd.log")" -ge "$1" ]
 }
 
-# rejected_before SECONDS: somebody was, so soon after its Request.
+# rejected_before SECONDS: some client was rejected within this time after its Request.
 rejected_before() {
 	awk -v least="$1" '/ rejected after/ && $4 < least { found = 1 } END { exit !found }' "$CASE_DIR/crowd.log"
 }
 
-# On a slow kernel the oldest are old enough before the last have come.
+# On a slow kernel the first clients may have been rejected before the last ones have connected.
 some_waited_in_tcp() {
 	rejected 1 || some_wait_in_tcp "$1"
 }
 
-# A crowd with good Requests takes all places, and the program answers none: after ten seconds
-# the oldest are rejected, as many as wait, and those get in.
+# 1,100 clients send good Requests, which take all 1,024 places, and the program answers none.
+# After ten seconds as many of the oldest Requests are rejected as clients wait, and these get
+# their places.
 ulp_full_case() {
 	skip_on siw "it has no such limit"
 	own_links
@@ -130,8 +134,9 @@ ulp_full_case() {
 	stop server KILL
 }
 
-# Some of it may have been sent away already; on a slow kernel, where it takes longer to
-# come than the start-up timers last, most.
+# crowded PORT LEAST: all clients have connected, and at least LEAST connections exist. Some may
+# have been ended already; most of them on a slow kernel, where connecting takes longer than the
+# startup timers.
 crowded() {
 	grep -q 'all have begun' "$CASE_DIR/crowd.log" &&
 		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge "$(by_profile "$2" 1)" ]
@@ -145,8 +150,8 @@ memory_settled() {
 	[ $(($(memory_in_use) - $1)) -lt "$2" ]
 }
 
-# Many who never get beyond the beginning, over time: others connect meanwhile, and no memory
-# is left behind. KWARP_HALF_OPEN=100000 is for a large machine.
+# Many clients connect, one after the other, and never finish the startup. Others can connect
+# meanwhile, and no memory is lost. KWARP_HALF_OPEN=100000 is for a large machine.
 half_open_case() {
 	local count before
 	skip_on siw "it keeps them"
@@ -162,14 +167,15 @@ half_open_case() {
 	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 5 -T "$(by_profile 20 60)"
 	reap $((60 + count / 50)) churn
 	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 5
-	# An endpoint with what belongs to it has 6 KiB. KASAN keeps for a while what is freed.
+	# A lost endpoint would be about 6 KiB. On the debug kernel KASAN keeps freed memory for
+	# some time.
 	[ "$KWARP_PROFILE" = debug ] ||
 		wait_until 10 "memory is given back" memory_settled "$before" $((count * 2 + 2048))
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# lasted NAME MS: what timers.py measured is the timer, not less and hardly more.
+# lasted NAME MS: the time that timers.py has measured is that of the timer, or a little more.
 lasted() {
 	local ms most=$(($2 + 1500 * SLOWNESS))
 	reap $((60 + $2 / 1000)) "$1"
@@ -180,8 +186,8 @@ lasted() {
 	[ "$ms" -le "$most" ] || fail "the timer of '$1' ran after $ms ms, more than $most"
 }
 
-# timers_case STARTUP CONNECT LINGER: peers that fall silent, each at another point of the start-up,
-# or do not close: the timers, in seconds.
+# timers_case STARTUP CONNECT LINGER: set the knobs to these seconds, and measure the timers, with
+# peers that fall silent at different points of the startup, or do not close.
 timers_case() {
 	local port
 	skip_on siw "its timers are others"
@@ -202,7 +208,7 @@ timers_case() {
 	lasted request "${1}000"
 	lasted rtr "${1}000"
 	lasted terminate "${3}000"
-	# Its program is killed: the device closes, and waits for the peer.
+	# The server's program is killed: the device closes, and waits for the peer to close.
 	start linger 0 python3 "$HERE/timers.py" linger "${IP[1]}" "$port"
 	wait_until 15 "the connection stands" grep -q established "$CASE_DIR/linger.log"
 	stop server KILL
@@ -211,7 +217,8 @@ timers_case() {
 	reap 30 caller
 }
 
-# A consumer that never answers a Request. Two minutes: of make check-all, by name.
+# A program never answers a Request. The timer takes two minutes, so the case runs only in make
+# check-all, or if it is named.
 timer_verdict_case() {
 	skip_on siw "it has no such timer"
 	own_links
@@ -226,8 +233,8 @@ selftest_case() {
 	kwrawpeer selftest
 }
 
-# Garbage at every place of the start-up must not move the device's state: afterwards
-# it works, which "good_connections" has shown, and no object is left (case_end).
+# Whatever a peer sends in a startup must not damage the device. "good_connections" shows
+# afterwards that the device works, and case_end that no object is left.
 testcase bad-selftest 30 selftest_case
 testcase bad-timers 60 timers_case 10 30 5
 testcase bad-timers-knobs 40 timers_case 4 9 2
@@ -247,18 +254,19 @@ unset scenario
 
 # -------------------------------------------------- wrong calls, scribbled queues
 
-# Options of kwverbs for what a type of link, or its library, decides in another way.
+# Print options of kwverbs, which leave out checks (-k) that this type of link, or its library,
+# decides differently.
 verbs_options() {
 	case $KWARP_LINK in
-	# What is posted before the connection waits for it.
+	# A Send that is posted before the connection exists waits for the connection.
 	kwarp) printf -- '-k %s ' send-unconnected ;;
-	# libsiw judges no request, and lacks these.
+	# libsiw does not check requests, and has none of these functions.
 	kwarp-siw)
 		printf -- '-k %s ' rereg-access rereg-place rereg-pd advise parent-domain \
 			grow-to-most-cqes
 		printf -- '-o'
 		;;
-	# It takes no notice of depths before the connection, nor of what memory is registered for.
+	# siw ignores the depths of a queue pair before the connection, and the rights of memory.
 	siw)
 		printf -- '-k %s ' flushed-send qp-reads-out qp-reads-in mr-zero-based mr-huge \
 			mr-wraps rereg-access rereg-place rereg-pd advise parent-domain \

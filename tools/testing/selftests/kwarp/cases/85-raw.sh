@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A peer that speaks MPA, DDP and RDMAP octet by octet against a consumer whose every
-# buffer is known. "kwrawpeer list" names the cases with the requirements they show;
-# each runs in both roles, whole and cut at random places, and says what is wrong. On a
-# slow kernel it runs once, in a role and a way that the seed chooses.
+# The raw peer speaks MPA, DDP and RDMAP octet by octet, against a consumer whose buffers are all
+# known. "kwrawpeer list" prints the cases with the requirements that they test. Each case runs in
+# both roles, with whole writes and with writes cut at random places. On a slow kernel each case
+# runs once, and the seed chooses the role and the way.
 
-# Where what another type of link does otherwise is listed, with reasons. What it does
-# not do at all is waited for in vain, so not for long. Writes are not cut: it depends on
-# places and times what a device that gets parts wrong makes of them.
+# Print options for other types of link. Their known differences are in a file, with reasons. On
+# siw, waits are short, because some answers never come, and writes are not cut, because the
+# results of siw with cut writes depend on places and times.
 raw_known() {
 	local list=$HERE_RAW/raw-$KWARP_LINK.known
 	case $KWARP_LINK in
@@ -17,7 +17,8 @@ raw_known() {
 	esac
 }
 
-# What libsiw's programs cannot do, kwtarget cannot either: the groups that are left.
+# raw_groups GROUP...: print the groups that can run here: those that need windows or RFC 7306 are
+# left out with libsiw.
 raw_groups() {
 	local group
 	for group; do
@@ -30,7 +31,7 @@ raw_groups() {
 
 HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
 
-# raw_target NAME: a consumer, with which raw_peer can talk from then on.
+# raw_target NAME: start a consumer; RAW_WHERE has the options with which kwrawpeer finds it.
 raw_target() {
 	local port control own
 	new_port
@@ -48,7 +49,7 @@ raw_target_good() {
 	[ "$STATUS" = 0 ] || fail "the consumer ended with status $STATUS"
 }
 
-# raw_run ARGS...: cases of kwrawpeer against kwtarget.
+# raw_run ARGS...: run cases of kwrawpeer against kwtarget.
 raw_run() {
 	raw_target target
 	# shellcheck disable=SC2046
@@ -64,8 +65,8 @@ raw_group() {
 	raw_run -S "${KWARP_RAW_SEED:-1}" ${KWARP_RAW_CASES:-"$@"}
 }
 
-# The same, but where a start-up that goes wrong may cost the consumer its listener each
-# case has a consumer of its own.
+# raw_start_group GROUP: like raw_run. A wrong startup may end the listener of a siw consumer, so
+# each case gets a new consumer on siw.
 raw_start_group() {
 	local name names
 	own_links
@@ -79,8 +80,9 @@ raw_start_group() {
 	done
 }
 
-# What works with FPDUs, with CRC off at both ends.  What the groups have whole and cut, this has
-# whole or cut, and on a slow kernel, as the seed is the next one, in the role they do not have.
+# raw_without_crc GROUP...: the cases of these groups that use FPDUs, with CRC off at both ends.
+# Each runs once, with whole or cut writes. The seed is another one, so that on a slow kernel the
+# role is the other one, too.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
@@ -89,14 +91,15 @@ raw_without_crc() {
 	raw_run -q -C 0 -S $((${KWARP_RAW_SEED:-1} + 1)) $(raw_groups "$@")
 }
 
-# The knobs change under connections that stand.
+# Knobs are changed while connections exist.
 raw_knobs() {
 	skip_on siw "has no knobs"
 	own_links
 	raw_run -S "${KWARP_RAW_SEED:-1}" knob
 }
 
-# The same with markers in both directions.
+# raw_with_markers GROUP...: like raw_without_crc, but with CRC, and with markers in both
+# directions.
 raw_with_markers() {
 	skip_on siw "knows no markers"
 	own_links
@@ -105,7 +108,7 @@ raw_with_markers() {
 	raw_run -q -M 1 -S $((${KWARP_RAW_SEED:-1} + 2)) $(raw_groups "$@")
 }
 
-# One stream asks for more Reads than were agreed on; another verifies its data.
+# One stream sends more Read Requests than agreed, while another one runs with verified data.
 raw_beside_traffic() {
 	own_links
 	traffic bystander
@@ -113,7 +116,8 @@ raw_beside_traffic() {
 	traffic_stop_good bystander
 }
 
-# So many peers at once, each with a consumer of its own: one alone mostly waits.
+# Number of peers that run at once, each with a consumer of its own. A single peer would wait most
+# of the time.
 mutators=4
 
 # mutate SEED ARGS...
@@ -158,7 +162,7 @@ testcase raw-no-crc 300 raw_without_crc req-crc rep-crc rep-request-format fpdu 
 testcase raw-markers 300 raw_with_markers req-mulpdu rep-request-format req-markers rep-markers fpdu untagged tagged read window close \
 	imm atomic atomic-post
 testcase raw-reads-beside-traffic 90 raw_beside_traffic read-too-many
-# A long run: KWARP_MUTATIONS=20000 KWARP_RAW_SEED=7.
+# For a long run set KWARP_MUTATIONS=20000 KWARP_RAW_SEED=7.
 mutate_limit=$((300 + ${KWARP_MUTATIONS:-0} / 20))
 testcase raw-mutate-1 $mutate_limit mutate_case "${KWARP_RAW_SEED:-1}"
 testcase raw-mutate-2 $mutate_limit mutate_without_crc "${KWARP_RAW_SEED:-2}"

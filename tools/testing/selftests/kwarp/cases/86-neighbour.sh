@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A neighbour on this host that uses its socket as no peer should (rawpeer/cases/neighbour.c):
-# urgent data, segments of one octet, a window that never opens, pages that it gives to
-# TCP by reference and changes while the device reads them. Streams may end by that; the
-# device works afterwards, and the kernel says nothing.
+# A neighbour on this host uses its socket in unusual ways (rawpeer/cases/neighbour.c): urgent
+# data, segments of one octet, a window that never opens, pages that it gives to TCP by reference
+# and changes while the device reads them. Its own stream may end. The device works afterwards,
+# and the kernel log has no report.
 
 neighbour_data() {
 	data_pair -n "$(by_profile 200 20)" "$@"
@@ -17,7 +17,7 @@ neighbour_group() {
 	neighbour_data
 }
 
-# rmem MIN DEFAULT MAX: receive buffers of connections to come, at both ends.
+# rmem MIN DEFAULT MAX: set the sizes of TCP's receive buffers for new connections, at both ends.
 rmem() {
 	both_ends set_rmem "$*"
 }
@@ -26,7 +26,8 @@ set_rmem() {
 	in_ns "$1" sysctl -q -w net.ipv4.tcp_rmem="$2"
 }
 
-# FPDUs that the links have kept for TCP so far, or, with _now, keep.
+# stashes [_now]: print how many FPDUs the links have kept because TCP had no room; with _now: how
+# many they keep at this moment.
 stashes() {
 	local i sum=0
 	for i in 0 1; do
@@ -39,8 +40,8 @@ no_stash_now() {
 	[ "$(stashes _now)" = 0 ]
 }
 
-# TCP cannot keep an FPDU that is larger than its receive buffer may be. What is kept for it
-# is given back.
+# The FPDUs are larger than TCP's receive buffers may be, so the links keep them, and free that
+# memory afterwards.
 neighbour_short_of_room() {
 	local before
 	skip_on siw "its table of known differences is one without these"
@@ -48,15 +49,16 @@ neighbour_short_of_room() {
 	before=$(stashes)
 	rmem 4096 4096 8192
 	raw_run -w small-mss octets fpdu-longest
-	# A window may become smaller than a segment, and is filled once in 200 ms then. A message
-	# of 4 MiB may need more than the 30 s after which kwdata takes that for the end.
+	# The window may become smaller than a segment. Then the peer sends only once in 200 ms,
+	# and a message of 4 MiB may take more than 30 s, the time limit of kwdata. So messages
+	# are smaller.
 	neighbour_data -m 65536
 	[ "$(stashes)" -gt "$before" ] || fail "TCP had room for all"
 	wait_until 5 "what was kept is given back" no_stash_now
 	rmem 4096 131072 6291456
 }
 
-# The same, and segments are lost and come late.
+# Small receive buffers, and a network that loses and delays segments.
 neighbour_short_and_lossy() {
 	own_links
 	rmem 4096 8192 16384
@@ -65,8 +67,8 @@ neighbour_short_and_lossy() {
 	rmem 4096 131072 6291456
 }
 
-# The peer's TCP acknowledges octets selectively and then throws them away (RFC 2018 section
-# 8): what has been sent must be there, unchanged, until it is acknowledged.
+# The peer's TCP acknowledges octets selectively (SACK) and then discards them (RFC 2018 section
+# 8). The sender must keep the octets unchanged until they are acknowledged.
 neighbour_reneging() {
 	local before
 	# shellcheck disable=SC2034 # for make_tun
@@ -74,9 +76,10 @@ neighbour_reneging() {
 	netdev_pair tun
 	netdev_links
 	no_hardware_address "${NETDEV_IP[1]}"
-	# How often it has found that a peer took a SACK back.
+	# TCP counts how often a peer has discarded octets that it had acknowledged selectively.
 	before=$(tcp_count 0 TcpExtTCPSACKReneging)
-	# Each time costs a retransmission timeout, and a debug kernel's packets wait long for tunpipe.py.
+	# -T 120: each of these costs a retransmission timeout, and on a debug kernel tunpipe.py
+	# delays packets.
 	DATA_ADDR=${NETDEV_IP[1]} data_pair -n "$(by_profile 200 60)" -m 50000 -T 120
 	[ "$(tcp_count 0 TcpExtTCPSACKReneging)" -gt "$before" ] || fail "TCP has seen no peer that takes a SACK back"
 	note "$(($(tcp_count 0 TcpExtTCPSACKReneging) - before)) times"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Commands to the driver, below the library: random ones beside traffic, and what a provider
-# older or newer than the driver says.
-# case_end looks for objects that are left, the scan of the kernel log for the rest.
+# uverbs commands without the library: random commands beside traffic, and commands as an older or
+# newer provider makes them. case_end looks for objects that are left, run.sh scans the kernel
+# log.
 
 # fuzz_case SEED: random commands of several processes, beside traffic that verifies its data.
 fuzz_case() {
@@ -20,7 +20,7 @@ fuzz_case() {
 	traffic_stop_good bystander
 }
 
-# Requests and answers shorter and longer than the driver knows them.
+# Requests and answers that are shorter or longer than those that the driver knows.
 uabi_case() {
 	skip_on siw "the commands are those of another driver"
 	skip_on kwarp-siw "the commands are siw's"
@@ -32,7 +32,7 @@ uabi_case() {
 
 testcase uabi 60 uabi_case
 
-# A long run: KWARP_FUZZ_CALLS=1000000 KWARP_FUZZ_SEED=7.
+# For a long run set KWARP_FUZZ_CALLS=1000000 KWARP_FUZZ_SEED=7.
 fuzz_calls=${KWARP_FUZZ_CALLS:-$(by_profile 30000 6000)}
 fuzz_limit=$((60 + fuzz_calls / 400))
 testcase fuzz-uverbs $((fuzz_limit + 60)) fuzz_case "${KWARP_FUZZ_SEED:-1}"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Many queue pairs with traffic, many connections at once: data is right, and they end in
-# a time that grows with their number and no faster.
+# Many queue pairs with traffic, and many connections at once. Data is right, and the time to end
+# the connections grows no faster than their number.
 
-# scale_qps_case QPS SECONDS: as many in all, of four pairs of programs, connected, and then all
-# busy at the same time for so long.
+# scale_qps_case QPS SECONDS: four pairs of programs connect QPS queue pairs together. Then all
+# are busy at the same time for SECONDS.
 scale_qps_case() {
 	local i before begun
 	own_links
@@ -58,7 +58,7 @@ scale_connections_case() {
 	reap 600 client
 	cat "$CASE_DIR/client.log"
 	expect_in client " $1 echoed, 0 refused"
-	# From the first one that is told to end to the last one's end.
+	# Time from the first disconnect to the end of the last connection.
 	TEARDOWN_MS=$(sed -nE 's/.* slowest ([0-9]+) ms.*/\1/p' "$CASE_DIR/client.log")
 	stop server
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
@@ -66,7 +66,8 @@ scale_connections_case() {
 	still_works
 }
 
-# scale_linear_case COUNT: each of them ends as quickly as if there were a tenth of them.
+# scale_linear_case COUNT: with COUNT connections, the end of each takes about as long as with a
+# tenth of COUNT.
 scale_linear_case() {
 	local few
 	scale_connections_case $(($1 / 10))

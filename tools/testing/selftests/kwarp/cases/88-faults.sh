@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Memory is short, and whoever asks for it is told so: each allocation below a call fails
-# once (fail-nth), or those of softirqs and workers fail by chance, while all that carries
-# data goes on. Only for allocations with a module in their call trace: what the kernel's
-# own code makes of a lack of memory is not for us to find out. Of the debug kernel only.
+# Lack of memory, on the debug kernel only. Either each allocation within a call fails once
+# (fail-nth), or allocations of softirqs and workers fail at random while data flows. Only
+# allocations that have a module in their call trace fail: the reaction of the kernel's own code
+# is not tested here.
 
-# Not below /sys, of which "ip netns exec" shows programs another one.
+# Not below /sys, because "ip netns exec" mounts another /sys for its programs.
 FAULT_DEBUGFS=$RUN/debugfs
 FAULT_KINDS=(failslab fail_page_alloc fail_usercopy)
 
-# Where modules are: from the end of the largest kernel image on.
+# Addresses of modules: from the end of the largest kernel image on.
 MODULES_FROM=0xffffffffa0000000 MODULES_TO=0xffffffffff000000
 
 fault_set() {
 	echo "$3" >"$FAULT_DEBUGFS/$1/$2" || fail "cannot set $1/$2 to $3"
 }
 
-# Where the leak detector asks for memory of its own with each allocation: it does without, and
-# says so. From the first to the last of its functions, and as far as that one can reach.
+# Print the address range of kmemleak's functions. kmemleak allocates memory with each allocation
+# of others; if that fails, it switches itself off and logs an error, so these allocations must
+# not fail. The range reaches from its first function to 0x400 octets into its last one.
 leak_detector() {
 	local from to
 	read -r from to < <(awk '$3 == "kmemleak_alloc" { from = $1 } $3 == "kmemleak_scan_area" { to = $1 }
@@ -26,7 +27,8 @@ leak_detector() {
 	printf '%#x %#x\n' "$from" $((to + 0x400))
 }
 
-# Nothing fails by chance, and fail-nth counts what modules ask for.
+# Prepare fault injection: no random failures; fail-nth counts allocations that have a module in
+# their call trace.
 faults_ready() {
 	local kind from to
 	[ -e /proc/self/fail-nth ] || skip "the kernel has no fault injection"
@@ -52,7 +54,7 @@ faults_ready() {
 	trap faults_cleanup EXIT
 }
 
-# Before the rest is cleaned up, with the status as it was.
+# Switch faults off before case_cleanup, and pass on the exit status.
 faults_cleanup() {
 	local rc=$?
 	set +e
@@ -71,13 +73,14 @@ faults_off() {
 	done
 }
 
-# At least one allocation must have failed: a filter that matches nothing shows nothing.
+# points_in NAME: the log shows that at least one allocation failed. Without a failure the case
+# would have tested nothing.
 points_in() {
 	[ "$(sed -nE 's/.*: all: ([0-9]+) points.*/\1/p' "$CASE_DIR/$1.log")" -gt 0 ] ||
 		fail "no allocation was made to fail"
 }
 
-# Afterwards the device does all it can do, data verified.
+# After the faults, no object is left, and data can be sent and verified.
 works_after_faults() {
 	note "and now it works"
 	no_objects || holds_within 10 no_objects || fail "objects are left: $OBJECTS"
@@ -113,7 +116,7 @@ fault_connect_case() {
 	works_after_faults
 }
 
-# The other end comes until nobody listens any more.
+# The client connects again and again until the server has no allocation left to fail, and ends.
 fault_accept_case() {
 	own_links
 	faults_ready
@@ -128,8 +131,8 @@ fault_accept_case() {
 	works_after_faults
 }
 
-# each_point WHAT UNDO COMMAND...: the command with its first, second, ... allocation
-# failing, until none does; UNDO after each success. POINTS is their number.
+# each_point WHAT UNDO COMMAND...: run the command with its first, second, ... allocation failing,
+# until no allocation fails. UNDO runs after each success. POINTS is the number of allocations.
 each_point() {
 	local what=$1 undo=$2 n rc refused=0
 	shift 2
@@ -157,9 +160,9 @@ add_link_0() {
 	n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev "${DEV[0]}"
 }
 
-# Not what lies far below ib_register_device(): that asks for memory several hundred times, for
-# sysfs and for a table of uverbs, of whose tree nodes are left behind if one of them cannot be
-# had (Linux 6.12).
+# Limit the call trace to 10 functions, to leave out allocations deep below ib_register_device().
+# There are several hundred of them, for sysfs and for a table of uverbs. Linux 6.12 loses nodes
+# of that table's tree if one of them cannot be allocated.
 calls_near_modules() {
 	local kind
 	for kind in "${FAULT_KINDS[@]}"; do
@@ -177,14 +180,15 @@ fault_link_case() {
 	echo "$KWARP_LINK" >"$RUN/link.0"
 	wait_until 5 "the link is active" link_active 0
 	works_after_faults
-	# To delete needs no memory, or does without.
+	# Deleting a link has to succeed without memory.
 	rm -f "$RUN/link.0"
 	each_point_or_none "deleting a link" add_link_0 rdma link delete "${LINK[0]}"
 	own_links
 	works_after_faults
 }
 
-# The same for what has to succeed, and may not ask for anything.
+# each_point_or_none WHAT UNDO COMMAND...: like each_point, but the command must succeed each
+# time, and may have no allocation at all.
 each_point_or_none() {
 	local what=$1 undo=$2 n
 	shift 2
@@ -220,7 +224,7 @@ fault_module_case() {
 
 # --------------------------------------------------------------------- by chance
 
-# by_chance PERCENT KIND...: from now on, in every context.
+# by_chance PERCENT KIND...: from now on so many of a hundred allocations fail, in all contexts.
 by_chance() {
 	local percent=$1 kind
 	shift
@@ -229,14 +233,15 @@ by_chance() {
 	done
 }
 
-# Connections while workers and softirqs are short of memory: each is decided in time.
+# fault_chance_cm_case ORDER PERCENT COUNT KIND...: connections while workers and softirqs lack
+# memory. Each one succeeds or fails in time.
 fault_chance_cm_case() {
 	own_links
 	faults_ready
 	fault_set fail_page_alloc min-order "$1"
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	# What all connections of the server share is there before.
+	# The first connection allocates what all connections of the server share.
 	client kwfault connect -a "${IP[1]}" -p "$PORT" -n 1
 	expect_in client '1 of 1 connected'
 	by_chance "$2" "${@:4}"
@@ -250,12 +255,13 @@ fault_chance_cm_case() {
 	works_after_faults
 }
 
-# connected NUMBER: so many queue pairs of the near end are.
+# connected NUMBER: so many queue pairs of the link at end 0 are connected.
 connected() {
 	[ "$(rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = "$1" ]
 }
 
-# Traffic goes on, and is right: what cannot be sent or taken now can later.
+# fault_traffic_case ORDER PERCENT SECONDS KIND...: traffic continues with right data: what cannot
+# be sent or received for lack of memory is tried again later.
 fault_traffic_case() {
 	local order=$1 percent=$2 count=$3
 	shift 3
@@ -265,7 +271,8 @@ fault_traffic_case() {
 	data_serve
 	data_client -n 0 -m $((64 << 10)) -S 89 -T 120 -q 2
 	start client 0 "${DATA_CLIENT[@]}"
-	# Before that one of them may be refused for want of memory.
+	# Faults begin after both connections exist, because a connection may fail for lack of
+	# memory.
 	wait_until 60 "both connections are there" connected 2
 	wait_until 60 "data flows" flows
 	by_chance "$percent" "$@"
@@ -282,7 +289,8 @@ nothing_on() {
 	! rdma resource show "${LINK[$1]}" | grep -q ' [1-9][0-9]* '
 }
 
-# Programs are killed, a link goes, while no allocation of ours of these kinds succeeds.
+# fault_teardown_case ORDER KIND...: programs are killed and a link is deleted while all
+# allocations of these kinds fail.
 fault_teardown_case() {
 	local order=$1
 	shift
@@ -293,7 +301,8 @@ fault_teardown_case() {
 	by_chance 100 "$@"
 	stop t-client KILL
 	wait_until 20 "what the killed program had is gone" nothing_on 0
-	# TCP's own FIN or reset may have been among what failed; data of the other end is answered.
+	# TCP may not have been able to send a FIN or reset. Without faults it answers the other
+	# end's data, which ends that connection.
 	faults_off
 	ended 60 t-server
 	holds_within $((20 * SLOWNESS)) no_objects || fail "objects are left: $OBJECTS"
@@ -310,14 +319,15 @@ fault_teardown_case() {
 
 # -------------------------------------------------------------- points of our own
 
-# point_ready NAME PERCENT: it strikes so often, without end.
+# point_ready NAME PERCENT: kwarp's own fault point NAME strikes so often, without limit.
 point_ready() {
 	[ -e "$FAULT_DEBUGFS/kwarp/$1" ] || fail "the module has no point $1"
 	fault_set "kwarp/$1" times -1
 	fault_set "kwarp/$1" probability "$2"
 }
 
-# Data is right whatever the point does; connections, too, are made and ended meanwhile.
+# fault_point_case NAME PERCENT: with the fault point active, data is right, and connections can
+# be made and ended.
 fault_point_case() {
 	own_links
 	faults_ready
@@ -347,13 +357,13 @@ fault_once_case() {
 	works_after_faults
 }
 
-# What is optional says little more than its neighbour, and takes minutes.
+# The optional cases take minutes, and are similar to the case before them.
 testcase fault-verbs 120 fault_verbs_case 0
 optional_testcase fault-verbs-order-1 120 fault_verbs_case 1
 testcase fault-connect 60 fault_connect_case
 testcase fault-accept 90 fault_accept_case
 optional_testcase fault-link 300 fault_link_case
-# Loading has a hundred allocations and more, and takes seconds each time.
+# Loading the module makes more than a hundred allocations, and takes seconds each time.
 optional_testcase fault-module 300 fault_module_case
 testcase fault-chance-cm 120 fault_chance_cm_case 0 10 20 failslab fail_page_alloc
 optional_testcase fault-chance-cm-order-1 60 fault_chance_cm_case 1 100 10 fail_page_alloc

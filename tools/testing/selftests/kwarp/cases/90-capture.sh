@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What is on the wire. A machine without tshark leaves the captures to whoever
-# collects the logs: they are named wire-crc-on.pcap and wire-crc-off.pcap.
+# Captures of the wire. If the guest has no tshark, the host can decode the captures
+# wire-crc-on.pcap and wire-crc-off.pcap, which are among the logs.
 
 capture_case() {
 	local file=$CASE_DIR/wire-crc-$1.pcap
@@ -16,10 +16,10 @@ capture_case() {
 	! type -P tshark >/dev/null || "$HERE/decode-capture.sh" "$file" "$1" || fail "see above"
 }
 
-# 5044-5.1-4, -5: with the knob, segments begin with an FPDU and hold whole ones; what
-# TCP cuts at the edge of a window is beyond us, and so is what it makes shorter to tell
-# of segments that came twice or out of order. Large and small messages, Read Responses,
-# and none of the segments made by an interface.
+# 5044-5.1-4, -5: with the knob "align", each segment begins with an FPDU and holds whole FPDUs
+# only. Exceptions, on which kwarp has no influence: segments that TCP cuts at the edge of a
+# window, or shortens to make room for SACK blocks. There are large and small messages and Read
+# Responses. Offloads are off, so TCP itself makes the segments.
 capture_aligned() {
 	local file=$CASE_DIR/aligned.pcap whole beyond all most
 	own_links
@@ -33,7 +33,7 @@ capture_aligned() {
 	while read -r whole beyond all most; do
 		note "$whole of $all segments hold whole FPDUs, $beyond do not for SACK blocks, one holds $most"
 		[ "$all" -ge 100 ] || fail "the capture holds next to nothing"
-		# Without the knob it is one in twenty.
+		# Without the knob this is true of one segment in twenty.
 		[ $((all - whole - beyond)) -le $((3 + all / 100)) ] || fail "too many do not"
 		[ "$whole" -ge $((all / 2)) ] || fail "next to none do"
 		[ "$most" -gt 1 ] || fail "no segment holds several FPDUs"
