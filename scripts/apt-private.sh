@@ -24,9 +24,9 @@ state=$KWARP_CACHE/apt${KWARP_APT_ARCH:+-$KWARP_APT_ARCH}
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 suites=(bookworm bookworm-security trixie sid)
 
-# What the host's own sources say, one "URI SUITE" a line.
+# Print the host's own package sources, one "URI SUITE" per line.
 host_sources() {
-	# The format's parameters are apt's, not the shell's.
+	# apt, not the shell, expands the parameters of the format.
 	# shellcheck disable=SC2016
 	apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages'
 }
@@ -46,7 +46,8 @@ main_mirror() {
 	die "this needs Debian (12 or later): this machine's apt sources name no Debian mirror; on Debian add a line 'deb MIRROR bookworm main'"
 }
 
-# A mirror of Debian usually carries the security archive beside it.
+# uri_of SUITE: print the mirror. A mirror of Debian usually has the security archive next to
+# Debian's.
 uri_of() {
 	local uri main
 	uri=$(mirror_of "$1")
@@ -91,7 +92,7 @@ fetch_lists() {
 	say "fetching the package lists of ${suites[*]}"
 	source_lines "${suites[@]}" >"$state/sources.list.new"
 	mv "$state/sources.list.new" "$state/sources.list"
-	# Without that mode apt-get is content with a mirror that does not answer.
+	# Without this mode apt-get succeeds even if a mirror does not answer.
 	if ! apt-get -q "${opts[@]}" -o APT::Update::Error-Mode=any update >"$state/update.log" 2>&1; then
 		grep '^[EW]:' "$state/update.log" | tail -n 3 >&2
 		die "cannot reach $(main_mirror): check network or proxy (log: $state/update.log)"
@@ -106,12 +107,12 @@ refresh() {
 	) 9>"$state/lock"
 }
 
-# Lists that have just been fetched say no more when they are fetched again.
+# Fetch the lists again, unless they were fetched a short time ago.
 refresh_if_old() {
 	[ -z "$(find "$state/ready" -mmin +60)" ] || refresh
 }
 
-# Versions move and old ones leave the mirror: on failure ask again with fresh lists.
+# Old versions leave the mirror. If a download fails, fetch the lists and try again.
 download() {
 	local dir=$1
 	shift
@@ -122,8 +123,8 @@ download() {
 	logged "$state/download.log" apt-get -q "${opts[@]}" download "$@"
 }
 
-# Some mirrors fail on the .dsc; the .orig tarball is all that is wanted. What was not there
-# within the last hour is not asked for again.
+# Fetch the .orig tarball only, because some mirrors fail on the .dsc. What the mirror did not
+# have within the last hour is not requested again.
 download_source() {
 	local dir=$1 pkg=$2 missing=$state/missing-${2//\//_}
 	if [ -n "$(find "$missing" -mmin -60 2>/dev/null)" ]; then
@@ -141,7 +142,8 @@ download_source() {
 	no_tarball "$pkg" "$state/source.log"
 }
 
-# In the current folder. What is cut short has another name until it is whole.
+# True if the current folder has a tarball. A partial download has another name until it is
+# complete.
 has_tarball() {
 	compgen -G "*.orig.tar.*" >/dev/null
 }
@@ -151,7 +153,7 @@ no_tarball() {
 	die "the mirror gave no source of $1: another mirror may have it (log: $2)"
 }
 
-# The machine's own entries, each made to ask for sources and for nothing else.
+# Print the sources of this machine, changed to ask for source packages only.
 own_entries() {
 	local to=$1 LIST='' PARTS='' f
 	eval "$(apt-config shell LIST Dir::Etc::sourcelist/f PARTS Dir::Etc::sourceparts/d)"
@@ -162,8 +164,8 @@ own_entries() {
 	done
 }
 
-# Lists of sources are large and serve once: they go with the folder. A third party's
-# entry without sources is an error to apt, and none to us.
+# The lists of source packages are large and used once, so they are removed with the folder. If a
+# third party's repository has no source packages, apt reports an error, which is ignored here.
 download_own_source() {
 	local dir=$1 pkg=$2 upstream=${3%-*} own=$1/.apt log=$KWARP_CACHE/log/own-source.log version
 	need_cache

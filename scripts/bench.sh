@@ -59,7 +59,7 @@ parse() {
 	done
 }
 
-# What the guest cannot know.
+# machine GUEST: print facts about the host, which the guest cannot know.
 machine() {
 	local guest=$1 accel=icount
 	echo "host: $(uname -s) $(uname -r | sed 's/-.*//'), $(nproc) processors, $(awk '/MemTotal/ { print int($2 / 1048576) }' /proc/meminfo) GiB"
@@ -75,13 +75,13 @@ machine() {
 	echo "options: \`${options[*]:-none}\`"
 }
 
-# A processor of a virtual host that sleeps takes longer to wake up than a message takes to
-# go to and fro, and what is measured is the host. So none sleeps: a program of the lowest
-# class on each, which gives way to all others at once. Of a user-mode guest only: the
-# processors of the other are hardly ever idle.
+# On a virtual host, a processor that sleeps takes longer to wake up than a message takes for a
+# round trip, so the host would be measured. For that reason a program of the lowest scheduling
+# class runs on each processor, and gives way to all others at once. Only user-mode guests need
+# that: the processors of a QEMU guest are hardly ever idle.
 #
-# The scheduler gives each session its share (autogroup), whatever class its programs are
-# of, and the guest makes a session of its own. So theirs has the smallest share there is.
+# The scheduler gives each session a share of the processor (autogroup), regardless of scheduling
+# classes, and the guest is a session of its own. So these programs get the smallest share.
 keep_awake() {
 	local cpu
 	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
@@ -96,7 +96,8 @@ keep_awake() {
 	trap 'kill $(jobs -pr) 2>/dev/null || true' EXIT
 }
 
-# The guest's lines: records to RECORDS, the others are for people.
+# split RECORDS: lines of the guest that begin with @ are records and go to the file; the others
+# are printed.
 split() {
 	local records=$1 line
 	while IFS= read -r line; do
@@ -110,7 +111,7 @@ split() {
 run_guest() {
 	local guest=$1 kernel=$1 steer='' accel=() overlay name=$1$suffix status=0
 	local records=$out/$name.records
-	# Called where "set -e" does not count.
+	# The caller has switched "set -e" off, so errors are checked here.
 	case $guest in
 	uml-steer) kernel=uml steer=--steer ;;
 	icount) kernel=6.12 accel=(--accel icount) ;;
@@ -122,13 +123,13 @@ run_guest() {
 	say "measuring in guest $guest"
 	"$here/vm.sh" --kernel "$kernel" "${accel[@]}" --root "$root" --overlay "$overlay" --logs "$out/$name-logs" --timeout "$timeout" \
 		-- "/opt/kwarp/bench/$program $steer ${options[*]@Q}" | tr -d '\r' | split "$records" || status=$?
-	# Of a run that measured nothing no figures take the place of what is there.
+	# If nothing was measured, keep the figures of an earlier run.
 	grep -q '"round"' "$records" || return $((status ? status : 1))
 	"$here/results/bench-report.py" collect "$records" "$out/$name.machine" "$out/$name.json" || return 1
 	return "$status"
 }
 
-# A report in the kernel log, or a guest that died, leaves what was measured before.
+# If the kernel log has a report, or the guest dies, the figures measured before are kept.
 run_guests() {
 	local guest status=0
 	for guest in "${guests[@]}"; do
@@ -144,8 +145,8 @@ siw_did_it() {
 	mv "$logs" "$logs-siw"
 }
 
-# siw has stopped a machine before, and then the kernel's report names it. Nothing else is
-# forgiven: not a report that does not, and not a guest that died without a word.
+# Run once more if siw has stopped the machine: then the kernel's report names siw. Any other
+# report, or the death of a guest without a report, is a failure.
 run_short() {
 	local status=0
 	run_guests || status=$?
@@ -157,13 +158,13 @@ run_short() {
 	return "$status"
 }
 
-# The verdict on FILE..., and whether a target is missed.
+# missed FILE...: write the verdict on these figures; true if a target is missed.
 missed() {
 	"$here/results/bench-report.py" judge "$@" >"$out/verdict.tap"
 	grep -q '^not ok bench/write' "$out/verdict.tap"
 }
 
-# Only those that are judged, up to twice more.
+# Measure the judged cells again, at most twice, if a target is missed.
 measure_missed_again() {
 	local first=$out again
 	for again in 1 2; do
@@ -200,7 +201,7 @@ else
 	"$here/host-packages.sh" bench
 	[ ${#guests[@]} -gt 0 ] || guests=(uml-up uml-steer uml)
 fi
-# What is wrong with them is said before a guest boots.
+# Check the options now, before a guest boots.
 "$KWARP_ROOT/tools/testing/bench/$program" --dry-run "${options[@]}" || die "see the head of $0"
 mkdir -p "$out"
 out=$(realpath "$out")

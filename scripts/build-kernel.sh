@@ -27,14 +27,15 @@ choose() {
 	*) die "no kernel '$name' is built here: give debug, kcsan, uml or uml-up" ;;
 	esac
 	fragments=("$KWARP_ROOT/tools/testing/guest/$name.config")
-	# Modules that are built for it are instrumented, it is not itself: see kcsan.config.
+	# Arguments for building modules. The kernel for data races is not instrumented itself,
+	# only modules are (kcsan.config).
 	make_args=()
 	[ "$name" != kcsan ] || make_args=(KCSAN_SANITIZE=n)
 	[ "$name" != kcsan ] || fragments=("$KWARP_ROOT/tools/testing/guest/debug.config" "${fragments[@]}")
 	[ "$name" != uml-up ] || fragments=("$KWARP_ROOT/tools/testing/guest/uml.config" "${fragments[@]}")
 }
 
-# The tree of SOURCE shares all files but those that the patches write anew.
+# make_patched DIR SOURCE: a copy of the tree with the patches. Unpatched files are hard links.
 make_patched() {
 	local dir=$1 source=$2 patch
 	cp -al "$source/." "$dir"
@@ -43,7 +44,7 @@ make_patched() {
 	done
 }
 
-# One line per option: the last that names it.
+# Print one line for each option: the last one that sets it.
 options() {
 	cat "${fragments[@]}" | awk -F= '/^CONFIG_/ { if (!($1 in line)) name[++n] = $1; line[$1] = $0 }
 		END { for (i = 1; i <= n; i++) print line[name[i]] }'
@@ -56,7 +57,7 @@ configure() {
 	make -C "$source" "O=$out" "ARCH=$arch" allnoconfig "KCONFIG_ALLCONFIG=$out/fragment"
 }
 
-# An option that Kconfig dropped would be a check that silently does not run.
+# Fail if Kconfig has dropped an option, because the check that it enables would silently not run.
 verify_config() {
 	local config=$1 line lost=()
 	while read -r line; do
@@ -68,7 +69,7 @@ verify_config() {
 	[ ${#lost[@]} -eq 0 ] || die "the kernel did not take: ${lost[*]}"
 }
 
-# A module build needs the build tree without its objects.
+# Remove object files: building a module does not need them.
 trim() {
 	local kdir=$1
 	find "$kdir" -path "$kdir/scripts" -prune -o -path "$kdir/tools" -prune -o \
@@ -77,7 +78,8 @@ trim() {
 	[ "$image" != linux ] || rm -f "$kdir/linux"
 }
 
-# The folder is renamed when all is done, and newer kernels write down where they were built.
+# Newer kernels store the folder that they were built in, but the folder is renamed when the build
+# is complete.
 relocate() {
 	local kdir=$1
 	# shellcheck disable=SC2016
@@ -115,7 +117,7 @@ choose "${1:-}"
 source=$("$here/get-source.sh" linux "$line")
 [ ${#patches[@]} -eq 0 ] ||
 	source=$(cached "source/$(basename "$source")-patched-$(cat "${patches[@]}" | sha256sum | cut -c1-12)" make_patched "$source")
-# All that decides what is built.
+# The key contains all that determines the result.
 key=kernel/$name-$(basename "$source")-$({ grep -hv '^#' "${fragments[@]}"; printf '%s' "${make_args[*]}"; } | sha256sum | cut -c1-12)
 dir=$(cached "$key" make_kernel "$source")
 realpath "$dir/$what"

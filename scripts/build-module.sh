@@ -15,7 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 driver=drivers/infiniband/sw/kwarp
 
-# Links for all sources; what was renamed or removed since must not be compiled.
+# Link all sources. Links of files that were renamed or removed are deleted, so that they are not
+# compiled.
 link_sources() {
 	local tree=$1 top
 	mkdir -p "$tree"
@@ -29,7 +30,7 @@ link_sources() {
 	find "$tree" -xtype l -delete
 }
 
-# Objects of another configuration of the same release are stale.
+# Delete the objects if they were built for another configuration of the same release.
 same_kernel_or_wipe() {
 	local tree=$1 id=$2
 	if [ "$(cat "$tree/kernel-id" 2>/dev/null)" != "$id" ]; then

@@ -16,8 +16,8 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# The copy is remade when the tree changes; our own files are synchronised by
-# content, so that checkouts can share it and only what differs is recompiled.
+# Copy the tree again if it has changed. The project's own files are compared by contents, so that
+# several checkouts can share the copy, and only changed files are compiled again.
 copy_tree() {
 	local from=$1 to=$2
 	rsync -a --delete --exclude /.git --exclude /build --exclude /providers/kwarp \
@@ -51,7 +51,7 @@ configure() {
 compile() {
 	local tree=$1
 	logged "$tree/build/build.log" ninja -C "$tree/build" -j "$KWARP_JOBS" "kwarp-rdmav$pabi"
-	# Warnings in our own code are not to be missed.
+	# Show warnings in the provider's code.
 	grep -A6 'providers/kwarp.*warning:' "$tree/build/build.log" >&2 || true
 }
 
@@ -65,7 +65,8 @@ collect() {
 	local tree=$1 out=$2 so=libkwarp-rdmav$pabi.so
 	rm -rf "$out"
 	install -D -m 644 "$tree/build/lib/$so" "$out/usr/lib/$multiarch/libibverbs/$so"
-	# In the tree it looks for libibverbs there; elsewhere it must not.
+	# In the build tree the provider finds libibverbs through an RPATH. An installed provider
+	# must not have one.
 	echo "file(RPATH_REMOVE FILE \"$(realpath "$out")/usr/lib/$multiarch/libibverbs/$so\")" >"$tree/build/no-rpath.cmake"
 	logged "$tree/build/no-rpath.log" cmake -P "$tree/build/no-rpath.cmake"
 	mkdir -p "$out/etc/libibverbs.d"
@@ -91,7 +92,8 @@ out=${2:-$KWARP_ROOT/build/provider}
 [ -e "$KWARP_ROOT/rdma-core-provider/CMakeLists.txt" ] || die "no rdma-core-provider in this checkout"
 pabi=$(sed -n 's/^set(IBVERBS_PABI_VERSION "\([0-9]*\)")/\1/p' "$from/CMakeLists.txt")
 [ -n "$pabi" ] || die "$from/CMakeLists.txt does not tell its private ABI number"
-# cmake takes the flags of a package's build into its configuration.
+# cmake stores the flags of a package's build (CFLAGS, LDFLAGS) in its configuration, so these are
+# part of the key.
 options="${cmake_options[*]}${CFLAGS:+ $CFLAGS}${LDFLAGS:+ $LDFLAGS}"
 tree=$KWARP_CACHE/provider/$(basename "$from")-$(sha256sum <<<"$from $options" | cut -c1-8)
 need_cache

@@ -26,7 +26,7 @@ step_check() {
 	"$here/check.sh"
 }
 
-# What make check has no time for.
+# The cases that make check leaves out.
 step_e2e-rest() {
 	KWARP_E2E_SET=rest "$here/e2e.sh" --kernel 6.12
 }
@@ -35,23 +35,24 @@ step_e2e-debug-rest() {
 	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug
 }
 
-# Consumers that stock kernels have not.
+# Consumers that stock kernels do not have.
 step_e2e-uml() {
 	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd
 }
 
-# Programs that have libsiw, in a guest without our provider.
+# Programs with libsiw, in a guest without kwarp's provider.
 step_e2e-libsiw() {
 	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
 
-# Cases that take minutes, or a download, and so run by name only.
+# Cases that run only if they are named, because they take minutes or need a download.
 step_e2e-long() {
 	KWARP_HALF_OPEN=100000 "$here/e2e.sh" --kernel 6.12 bad-timer-verdict bad-half-open scale-connections-10000 \
 		consumer-ceph
 }
 
-# Interrupts and the work after them in threads, which a real-time program does not let run.
+# With threaded interrupts, softirqs run in threads, and a real-time program can keep these from
+# running.
 step_e2e-threadirqs() {
 	KWARP_APPEND=threadirqs "$here/e2e.sh" --kernel 6.12 coalesce rping data-events
 }
@@ -64,7 +65,7 @@ step_e2e-sid() {
 	"$here/e2e.sh" --kernel sid
 }
 
-# Real-time kernels, where locks sleep and interrupts are threads, and those of virtual machines.
+# Real-time kernels, where locks sleep and interrupts are threads; kernels for cloud machines.
 step_e2e-flavours() {
 	local kernel status=0
 	for kernel in 6.12-rt 6.12-cloud; do
@@ -73,7 +74,7 @@ step_e2e-flavours() {
 	return "$status"
 }
 
-# Another memory model than that of x86, and cross builds.
+# A memory model that is weaker than that of x86, and cross builds.
 step_e2e-arm64() {
 	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
 }
@@ -82,7 +83,7 @@ step_kunit-be() {
 	"$here/kunit.sh" --big-endian
 }
 
-# Each release of Debian, and the provider of one in another.
+# The packages on each release of Debian, and the provider of one release on another.
 step_packages() {
 	"$here/debian/package-test.sh"
 }
@@ -91,20 +92,21 @@ step_secure-boot() {
 	"$here/debian/secure-boot-test.sh"
 }
 
-# The data path, and memory windows, which end while others use them: that is where processors
-# meet, and each watch stops one.
+# Data path and memory windows, because there several processors use the same data at the same
+# time.
 step_kcsan() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
 		edge life-connect-cycles windows
 }
 
-# Large allocations fail, single pages do not; links and modules short of memory.
+# Lack of memory: large allocations fail while single pages do not; adding links and loading the
+# module.
 step_faults() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
 		fault-traffic-order-1 fault-teardown-order-1
 }
 
-# A million random commands of four processes, beside traffic.
+# A million random commands of four processes, with traffic at the same time.
 step_fuzz-uverbs() {
 	KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-1000000} KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug fuzz-uverbs
 }
@@ -125,7 +127,8 @@ step_soak() {
 	"$here/soak.sh" "${KWARP_SOAK_SECONDS:-7200}"
 }
 
-# counts STEP: of what the step wrote, or one result if it wrote nothing.
+# counts STEP STATUS: print the sum of the counts that the step wrote, or one result if it wrote
+# none.
 counts() {
 	local status=$2
 	awk '{ p += $1; f += $2; s += $3; n++ } END { if (n) print p, f, s }' "$out/$1.results" | grep . ||
@@ -137,16 +140,16 @@ run_step() {
 	: >"$out/$name.results"
 	echo "=== $name"
 	KWARP_RESULTS=$out/$name.results "step_$name" >"$out/$name.log" 2>&1 </dev/null || status=$?
-	# make check has its own file of counts.
+	# make check keeps its counts in a file of its own.
 	[ "$name" != check ] || cp "$KWARP_ROOT/build/check-results" "$out/$name.results"
 	read -r passed failed skipped < <(counts "$name" "$status")
-	# A step that fails has a failure, whatever it counted.
+	# A step with a failing exit status has at least one failure.
 	[ "$status" -eq 0 ] || [ "$failed" -gt 0 ] || failed=1
 	printf '%-16s %7d %6d %7d %7d s  %s, %s\n' "$name" "$passed" "$failed" "$skipped" $((SECONDS - start)) \
 		"$commit" "$(date -u +%Y-%m-%d)" | tee "$out/$name.row"
 }
 
-# The rows there are, in the order of the steps, and their sum.
+# Print the rows of all steps that have run, in order, and their sum.
 summary() {
 	local name
 	printf '%-16s %7s %6s %7s %9s  %s\n' step passed failed skipped time commit

@@ -19,8 +19,8 @@ results=$KWARP_ROOT/build/check-results
 logs=$KWARP_ROOT/build/check
 names=()
 
-# step NAME COMMAND...: its output, and what it counted. One that ends without a word of its
-# counts has itself failed.
+# step NAME COMMAND...: run the command, show its output, and keep its counts. If a step writes no
+# counts, its exit status is one result.
 step() {
 	local name=$1 status=0 start=$SECONDS counts=$logs/$1.counts
 	shift
@@ -34,7 +34,8 @@ step() {
 	[ "$status" -eq 0 ] || echo "=== $name failed (exit status $status)" | tee -a "$logs/$name.log"
 }
 
-# The end of what each failure says of itself; of a step that names none, its own end.
+# Print the end of each failure's own output. If a step names no failure, print the end of its
+# output.
 tell_failures() {
 	local name
 	for name in "${names[@]}"; do
@@ -53,12 +54,13 @@ need_root
 need_cache
 rm -rf "$logs"
 mkdir -p "$logs"
-# Here, since two steps at once would both ask for packages.
+# Install the packages now, because two steps that run at the same time would both do it.
 "$here/host-packages.sh" check
-# A background job does not hear the terminal's interrupt.
+# Jobs in the background do not get the terminal's interrupt.
 trap 'trap - TERM; kill 0' INT TERM
 names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
-# In chroots of their own, and mostly one program at a time.
+# These steps run at the same time as those below. They work in chroots, and mostly run one
+# program at a time.
 steps_beside() {
 	step install "$here/debian/install-test.sh"
 	step packages "$here/debian/package-test.sh" trixie
@@ -73,7 +75,7 @@ step provider-test "$here/provider-test.sh"
 say "waiting for the tests of make install and of the packages, which have run beside the above"
 wait "$beside" || echo "=== the tests of make install and of the packages have ended early" >>"$logs/beside.told"
 cat "$logs/beside.told"
-# Those of one that did not begin, too.
+# A step that did not begin counts as failed, too.
 for name in install packages; do
 	[ -s "$logs/$name.counts" ] || echo "0 1 0" >"$logs/$name.counts"
 	touch "$logs/$name.log"
@@ -81,8 +83,8 @@ done
 export KWARP_E2E_SET=check
 step e2e "$here/e2e.sh" --kernel 6.12
 step bench "$here/bench.sh" --short
-# It takes the longest by far where the host gives little of its processors. What it has no time
-# for it tells.
+# On a slow host this step takes by far the longest, so it gets the time that is left. Cases that
+# it has no time for are reported as skipped.
 export KWARP_E2E_TIME=${KWARP_E2E_TIME:-$((5100 - SECONDS))}
 step e2e-debug "$here/e2e.sh" --kernel debug
 

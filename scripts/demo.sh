@@ -12,12 +12,13 @@ here=$(cd "$(dirname "$0")" && pwd)
 
 log=$KWARP_ROOT/build/demo
 
-# What runs under sudo is not ours to signal.
+# If the script is not root, processes under sudo can only be signalled through sudo.
 signal() {
 	kill "$@" 2>/dev/null || [ "$(id -u)" -eq 0 ] || sudo -n kill "$@" 2>/dev/null || true
 }
 
-# PID and all below it, stopped one after the other, so that none is made meanwhile.
+# stop_tree PID: stop the process and its descendants, and print their ids. Each is stopped before
+# its children are looked up, so that it cannot start new ones meanwhile.
 stop_tree() {
 	local child
 	signal -STOP "$1"
@@ -27,7 +28,7 @@ stop_tree() {
 	done
 }
 
-# Jobs in the background do not get Ctrl-C: they would go on after the prompt is back.
+# End the jobs in the background: they do not get Ctrl-C, and would continue after the script.
 end_jobs() {
 	local pids pid i
 	mapfile -t pids < <(for pid in "${jobs[@]}"; do stop_tree "$pid"; done)
@@ -36,15 +37,15 @@ end_jobs() {
 		signal -CONT "$pid"
 	done
 	for ((i = 0; i < 300; i++)); do
-		# Those that have ended and are not yet collected have no command line.
+		# A process that has ended, but was not waited for, has no command line.
 		(cd /proc && cat "${pids[@]/%//cmdline}" 2>/dev/null | tr -d '\0' | grep -q .) || return 0
 		sleep 0.1
 	done
 	say "some of it still runs: ${pids[*]}"
 }
 
-# What has to be downloaded does not wait for each other. The lists first: if the mirror
-# does not answer, one says so.
+# Download all parts at the same time. The package lists come first, so that a mirror that does
+# not answer gives one error, not four.
 prefetch() {
 	"$here/apt-private.sh" prepare
 	"$here/guest-root.sh" >/dev/null &
@@ -61,13 +62,13 @@ prefetch() {
 	jobs=()
 }
 
-# What the guest's part says of itself, and where its logs are to be found.
+# Print the command for the guest, which has to name the host's log folder.
 guest_command() {
 	local link=${KWARP_DEMO_LINK:+KWARP_DEMO_LINK=$KWARP_DEMO_LINK}
 	echo "$link KWARP_DEMO_LOGS_AT=${log@Q} /opt/kwarp/demo.sh $compare"
 }
 
-# What the machine did to the figures.
+# Print what may have influenced the figures.
 what_it_was() {
 	[ -z "$busy" ] || echo "This machine had other work (load $busy): the figures are low, and their order may be wrong."
 	if [ "$("$here/guest/accel.sh")" = kvm ]; then
@@ -86,7 +87,7 @@ case $* in
 *) die "unknown option $* (see $0 --help)" ;;
 esac
 say "kwarp demo: nothing is changed on this machine but packages"
-# Before anything of ours runs.
+# The load of the host, before the script starts anything.
 busy=$(awk '$1 >= 1 { print $1 }' /proc/loadavg)
 [ -z "$busy" ] || say "this machine is busy (load $busy): it will take longer, and the figures will be low"
 need_root

@@ -31,17 +31,17 @@ case ${1:-} in
 esac
 cases=("$@")
 
-# The debug kernel is ten times slower or more.
+# Seconds for all cases on this kernel. The debug kernel is at least ten times slower.
 time_of() {
 	case $1 in
 	debug | kcsan) echo 7200 ;;
-	# An arm64 machine is emulated on every host, and without KVM's speed.
+	# An arm64 machine is always emulated, without KVM.
 	*-arm64) echo 4800 ;;
 	*) echo 2400 ;;
 	esac
 }
-# Of the longest case (raw-mutate) on a slow kernel, and of all that comes before and after.
-# What a guest that is stopped has not handed over is lost.
+# Seconds for the longest case (raw-mutate) on a slow kernel, and for booting and ending. A guest
+# that is stopped loses the output that it has not handed over.
 longest=$(((300 + ${KWARP_MUTATIONS:-0} / 20 + ${KWARP_FUZZ_CALLS:-0} / 400) * 5 + 300))
 
 guest_command() {
@@ -51,16 +51,17 @@ guest_command() {
 	[ -z "${KWARP_RAW_CASES:-}" ] || env+=" KWARP_RAW_CASES='$KWARP_RAW_CASES'"
 	env+=" KWARP_FUZZ_CALLS=${KWARP_FUZZ_CALLS:-} KWARP_FUZZ_SEED=${KWARP_FUZZ_SEED:-}"
 	[ -z "${KWARP_LINK:-}" ] || env+=" KWARP_LINK=$KWARP_LINK"
-	# Our own kernels have Documentation/upstream's patches.
+	# The project's own kernels have the patches of Documentation/upstream.
 	[ $profile != debug ] || env+=" KWARP_PATCHED=1"
 	local options=${KWARP_E2E_SEED:+--seed $KWARP_E2E_SEED}
 	[ -z "${KWARP_E2E_SET:-}" ] || options+=" --set $KWARP_E2E_SET"
-	# Such links are for where our provider is not.
+	# Links of type kwarp-siw are for systems without kwarp's provider, so it is removed.
 	[ "${KWARP_LINK:-}" != kwarp-siw ] || echo "rm /etc/libibverbs.d/kwarp.driver"
 	echo "cd /opt/kwarp/selftests && $env exec ./run.sh --profile $profile --time $1 $options ${cases[*]@Q}"
 }
 
-# The programs of upper layers are for kernels that have those: ours for debugging have not.
+# The guest's root "wide" has the programs of upper layers. The debug kernels do not have these
+# layers.
 root_of() {
 	case $1 in
 	debug | kcsan) echo plain ;;
@@ -75,18 +76,18 @@ run_suite() {
 	left=$(time_of "$kernel")
 	[ -z "${KWARP_E2E_TIME:-}" ] || left=$((KWARP_E2E_TIME - SECONDS))
 	[ "$left" -gt 0 ] || left=0
-	# A slow machine boots a debug kernel in a minute.
+	# A slow machine takes a minute to boot a debug kernel, hence 60 s less for the cases.
 	"$here/vm.sh" --kernel "$kernel" --root "$(root_of "$kernel")" "${leaks[@]}" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 		--timeout $((left + longest)) --append "${KWARP_APPEND:-}" -- "$(guest_command $((left - 60)))"
 }
 
-# decode NAME FILE on|off: one result.
+# decode NAME FILE on|off: decode a capture with tshark, and print one result.
 decode() {
 	if "$suite/decode-capture.sh" "$2" "$3"; then echo "ok $1"; else echo "not ok $1"; fi
 }
 
-# The guest has no decoder: its captures are read here, a result for each case that made one.
-# One is read again with segments in another order.
+# The guest has no tshark, so its captures are decoded here, with a result for each case that made
+# one. One capture is also decoded with two segments swapped.
 decode_captures() {
 	local logs=$1 file crc
 	for crc in on off; do
@@ -111,13 +112,13 @@ decode_swapped() {
 	fi
 }
 
-# A case failed, and that was all.
+# True if cases failed, and the kernel log has no report.
 clean_failure() {
 	[ "$2" -gt 0 ] && "$here/results/scan-log.sh" "$1/console.log" 2>/dev/null
 }
 
-# Which case it was, and what the kernel said first: a summary holds no more of a long log.
-# scan-log.sh has left the lines that count, with their numbers.
+# Print which case ran, and the first lines of the kernel's report: a summary shows only the end
+# of a long log. scan-log.sh has left the report's lines with their numbers.
 first_report() {
 	local log=$1/console.log at
 	[ -s "$log.reports" ] || return 0
@@ -129,7 +130,7 @@ first_report() {
 	} | tr -d '\r' | sed 's/^/# /' || :
 }
 
-# What was to run, in words.
+# Describe in words which cases were chosen.
 scope() {
 	local what
 	case ${#cases[@]}-${KWARP_E2E_SET:-all} in
@@ -143,7 +144,7 @@ scope() {
 	echo "$what"
 }
 
-# record LOGS PASSED FAILED SKIPPED: which kernel it was the guest has said.
+# record LOGS PASSED FAILED SKIPPED: record the run; the guest's output names the kernel.
 record() {
 	local logs=$1 release arch names
 	shift
@@ -156,7 +157,8 @@ record() {
 	record_run "${release:-$kernel}" "$arch" e2e "$(scope)" "$@" "$names"
 }
 
-# Beside the cases, the run itself is one result: it ended well, and the log is clean.
+# The run as a whole is one more result: it passed if it ended properly and the kernel log has no
+# report.
 summarise() {
 	local logs=$1 status=$2 passed failed skipped cases_failed
 	read -r passed failed skipped < <("$here/results/tap-count.sh" <"$logs/output.log")
@@ -182,7 +184,7 @@ mkdir -p "$logs"
 ln -sfnT "$(basename "$logs")" "$KWARP_ROOT/build/e2e/$kernel-latest"
 "$here/host-packages.sh" check
 [ "$(root_of "$kernel")" != wide ] || export KWARP_WITH_MPI=1
-# It is fetched for whoever names its case.
+# Ceph is downloaded only if its case is named.
 [[ " ${cases[*]} " != *" consumer-ceph "* ]] || export KWARP_WITH_CEPH=1
 overlay=$("$here/guest/overlay.sh" "$kernel")
 say "running the end-to-end suite on kernel $kernel"

@@ -33,14 +33,15 @@ headers_package() {
 	esac
 }
 
-# apt_for NAME ARGUMENTS...: packages of the architecture that kernel NAME is for.
+# apt_for NAME ARGUMENTS...: apt-private.sh for the architecture of kernel NAME.
 apt_for() {
 	local arch
 	arch=$(arch_of "$1")
 	KWARP_APT_ARCH=${arch#amd64} "$here/apt-private.sh" "${@:2}"
 }
 
-# The exact package name that a meta package depends on: it carries the ABI version.
+# Print the name and version of the package that a meta package depends on. The name contains the
+# kernel's ABI version.
 resolve() {
 	local package meta suite offered version
 	package=$(headers_package "$1")
@@ -52,8 +53,9 @@ resolve() {
 		grep -oE 'linux-headers-[0-9][^ ]*-(amd64|arm64) \(= [^)]*\)' | tr -d '(=)' | head -n 1
 }
 
-# companions NAME HEADERS VERSION: what else to fetch, named in the dependencies of headers and
-# image, which differ between releases. A version is given where the dependency has one.
+# companions NAME HEADERS VERSION: print what else to download. The names are in the dependencies
+# of headers and image, which differ between releases. If the dependency has a version, it is
+# printed, too.
 companions() {
 	local headers=$2 version=$3 image=linux-image-${2#linux-headers-}
 	echo "$image=$version"
@@ -62,14 +64,14 @@ companions() {
 		sed -E 's/ \(= (.*)\)/=\1/' | sort -u
 }
 
-# The headers come as three packages that refer to each other by absolute path. Newer ones
-# say by an absolute path, too, where they are.
+# The headers are three packages that refer to each other by absolute path. Newer ones also store
+# their own place as an absolute path.
 relocate_headers() {
 	local root=$1 release=$2 common output=
 	local makefile=$root/usr/src/linux-headers-$release/Makefile
 	common=$(cd "$root/usr/src" && echo linux-headers-*-common*)
 	[ -d "$root/usr/src/$common" ] || die "no common headers in the packages of $release"
-	# The format's parameters are make's, not the shell's.
+	# make, not the shell, expands the parameters.
 	# shellcheck disable=SC2016
 	! grep -q '^KBUILD_OUTPUT' "$makefile" ||
 		output='KBUILD_OUTPUT := $(patsubst %/,%,$(dir $(abspath $(lastword $(MAKEFILE_LIST)))))'
@@ -77,7 +79,7 @@ relocate_headers() {
 		$output
 		include \$(dir \$(abspath \$(lastword \$(MAKEFILE_LIST))))../$common/Makefile
 	END
-	# With vmlinux there, every module build wants pahole for BTF.
+	# If vmlinux exists, every module build needs pahole for BTF.
 	rm -f "$root/usr/src/linux-headers-$release/vmlinux"
 	ln -s "usr/src/linux-headers-$release" "$root/kdir"
 }
@@ -95,10 +97,10 @@ unpack_modules() {
 	(cd "$root/modules" && find . | LC_ALL=C sort | cpio -o -H newc -R 0:0 --quiet) >"$root/modules.cpio"
 }
 
-# The compiler that the kernel was made with, and all that its build tools need.
+# Make a system with the compiler that the kernel was built with, and what its build tools need.
 make_system() {
 	local dir=$1 suite=$2 compiler=$3 check=true
-	# Of a mirror that stands still, this machine's administrator has said so.
+	# Whether outdated release files are accepted is this machine's setting of apt.
 	eval "$(apt-config shell check Acquire::Check-Valid-Until)"
 	say "making a system of Debian $suite with $compiler"
 	"$here/apt-private.sh" sources "$suite" | grep '^deb ' >"$dir.list"
@@ -109,7 +111,8 @@ make_system() {
 	rm -f "$dir.list"
 }
 
-# add_system ROOT HEADERS VERSION SUITE: this machine's own compiler is too old for sid's.
+# add_system ROOT HEADERS VERSION SUITE: for sid, whose kernel needs a newer compiler than this
+# machine has.
 add_system() {
 	local root=$1 suite=$4 compiler entry
 	[ "$suite" = sid ] || return 0
@@ -119,7 +122,7 @@ add_system() {
 	ln -s "$entry/root" "$root/system"
 }
 
-# What runs while modules are built must run here.
+# Replace build tools of the other architecture by tools that run on this machine.
 native_tools() {
 	local debs=$1 deb package version
 	for deb in "$debs"/linux-kbuild-*_arm64.deb; do

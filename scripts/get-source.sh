@@ -37,7 +37,7 @@ get_linux() {
 	realpath "$link"
 }
 
-# From the whole tree, if that is there.
+# Use the whole kernel tree if it is in the cache.
 get_siw() {
 	local dir=drivers/infiniband/sw/siw tree=$KWARP_CACHE/source/linux-$1
 	[ -e "$tree" ] && [ "${KWARP_REFRESH:-0}" = 0 ] || tree=$(get_linux siw "$1" --wildcards "*/$dir")
@@ -68,7 +68,7 @@ get_rdma_core() {
 	local own=0 version
 	[ "${1:-}" != --own ] || { own=1; shift; }
 	version=${1:-}
-	# By itself, so that a failure is not taken for an empty answer.
+	# In a command of its own, so that a failure is not taken for an empty answer.
 	[ -n "$version" ] || version=$(guest_rdma_core)
 	[ -n "$version" ] || die "the mirror has no rdma-core of ${KWARP_GUEST_SUITE:-trixie}: run scripts/apt-private.sh refresh, or use another mirror"
 	cached "source/rdma-core-$version" make_rdma_core "$version" "$own"

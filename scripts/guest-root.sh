@@ -22,7 +22,8 @@ packages=(rdma-core ibverbs-utils rdmacm-utils ibverbs-providers perftest qperf
 	libibverbs-dev librdmacm-dev libc6-dev)
 wide=(nfs-kernel-server nfs-common rpcbind open-iscsi ksmbd-tools cifs-utils
 	openmpi-bin libopenmpi-dev ucx-utils python3 curl)
-# What these depend on and do not need here: compilers, sanitizers, what UCX has for GPUs.
+# Dependencies of these packages that the guest does not need: compilers, sanitizers, UCX's parts
+# for GPUs.
 wide_prune=('./usr/bin/x86_64-linux-gnu-*' './usr/libexec/gcc' './usr/share/perl5' './usr/share/javascript'
 	'./usr/lib/x86_64-linux-gnu/lib*san.so.*' './usr/lib/x86_64-linux-gnu/libLLVM*'
 	'./usr/lib/x86_64-linux-gnu/libamd*' './usr/lib/x86_64-linux-gnu/libhsa*' './usr/lib/x86_64-linux-gnu/libz3*'
@@ -47,7 +48,8 @@ bootstrap() {
 	rm -f "$tree.list"
 }
 
-# The version of rdma-core is kept: no list of packages is left.
+# Unpack the packages. The version of rdma-core is stored in a file, because there is no list of
+# packages.
 bootstrap_arm64() {
 	local tree=$1 list
 	list=$(IFS=,; echo "${packages[*]}")
@@ -59,13 +61,13 @@ bootstrap_arm64() {
 		--extract-hook='dpkg-deb -f "$1"/var/cache/apt/archives/rdma-core_*.deb Version >"$1/rdma-core-version"' \
 		--include="$list" "$suite" "$tree" "$tree.list"
 	rm -f "$tree.list"
-	# What scripts of packages do when these are installed, as far as the suite needs it.
+	# Do the part of the packages' installation scripts that the suite needs.
 	as_root sh -c 'cd "$1" && cp usr/share/base-passwd/passwd.master etc/passwd &&
 		cp usr/share/base-passwd/group.master etc/group && ln -sf dash usr/bin/sh && ln -sf mawk usr/bin/awk' sh "$tree"
 }
 
-# No configuration of the host leaks in, and the rdma services that would rename
-# devices have no udev to start them.
+# Remove the host's configuration from the tree. The services of rdma-core that rename devices do
+# nothing, since there is no udev to start them.
 settle() {
 	local tree=$1
 	echo kwarp-guest | as_root tee "$tree/etc/hostname" >/dev/null

@@ -36,7 +36,7 @@ install=(build-essential dkms kmod rsync xz-utils python3 iproute2
 	cmake ninja-build pkg-config libnl-3-dev libnl-route-3-dev libudev-dev
 	debian-archive-keyring ca-certificates rdma-core ibverbs-providers
 	ibverbs-utils rdmacm-utils)
-# Packages are built in chroots, which have what that needs.
+# Building packages needs only the tools that make chroots; the chroots have the rest.
 packages=(mmdebstrap debian-archive-keyring ca-certificates xz-utils git)
 missing() {
 	local p

@@ -19,12 +19,13 @@ export KWARP_CACHE=${KWARP_CACHE:-/var/cache/kwarp}
 here=$(cd "$(dirname "$0")" && pwd)
 upstream=https://github.com/linux-rdma/rdma-core
 
-# Named one by one: what is not needed to build the module is not installed.
+# The files that DKMS builds from. Only what the module's build needs is in the list.
 dkms_files=(Makefile LICENSES scripts/lib.sh scripts/version.sh scripts/build-module.sh
 	scripts/kernel include drivers/infiniband/sw/kwarp)
 
-# DKMS knows a module by its version, and keeps one source and one build of each. With what
-# it is made of in the version, the new one is built beside the one that is installed.
+# DKMS identifies a module by its version, and keeps one source and one build of each version. The
+# version contains a checksum of the sources, so that a new build does not replace the installed
+# one.
 dkms_version() {
 	local tree=$1
 	(
@@ -53,7 +54,7 @@ packages() {
 		die "packages are missing, see above (for headers: what provides /lib/modules/$(uname -r)/build will do)"
 }
 
-# In loops over what standard input has.
+# Runs in loops that read standard input, so dkms must not read it.
 dkms() {
 	command dkms "$@" </dev/null
 }
@@ -78,7 +79,8 @@ has_module() {
 	[ -n "$(find "/lib/modules/$1" -name 'kwarp.ko*' -print -quit 2>/dev/null)" ]
 }
 
-# DKMS takes its log away with the module. What was installed before is not touched.
+# Report that the build failed, after saving its log, which "dkms remove" deletes. The module that
+# was installed before is not touched.
 dkms_failed() {
 	local version=$1 kernel=$2 log=$KWARP_CACHE/log/dkms.log where='' kept='nothing has been installed'
 	rm -f "$log"
@@ -90,7 +92,8 @@ dkms_failed() {
 	die "DKMS could not build the module for $kernel$where; $kept"
 }
 
-# Of other kernels than the running one those that never had the module may go without.
+# build_module VERSION: build for all kernels. A failure counts for the running kernel, and for
+# kernels that have the module already; any other kernel goes without.
 build_module() {
 	local version=$1 kernel status
 	while read -r kernel; do
@@ -107,7 +110,7 @@ build_module() {
 	done < <(kernels)
 }
 
-# The versions of kwarp that DKMS knows, however it prints them.
+# Print the versions of kwarp that DKMS knows. Releases of DKMS print them differently.
 dkms_versions() {
 	dkms status -m kwarp 2>/dev/null | sed -n 's|^kwarp[/,] *\([^,:]*\).*|\1|p' | sort -u
 }
@@ -117,7 +120,8 @@ dkms_kernels() {
 	dkms status -m kwarp -v "$1" 2>/dev/null | sed -n 's|^kwarp[^:]*, *\([^,:]*\), *[^,:]*:.*|\1|p'
 }
 
-# DKMS takes its own word for what is installed, whatever became of the file.
+# Install the module. If DKMS believes that the module is installed, but the file is gone, DKMS
+# must uninstall it first.
 install_module() {
 	local version=$1 kernel=$2
 	if dkms_has "$version" "$kernel" installed; then
@@ -128,8 +132,9 @@ install_module() {
 		die "DKMS has built the module for $kernel and could not install it, see above"
 }
 
-# Everything is built when this begins. The new module goes over the old one, and then the
-# old version goes, except for kernels that cannot have the new one: their headers are gone.
+# replace_module VERSION: called after everything has been built. Install the new module over the
+# old one, and remove the old version. A kernel without headers cannot have the new one, and keeps
+# the old one.
 replace_module() {
 	local version=$1 other kernel
 	while read -r kernel; do
@@ -150,7 +155,8 @@ replace_module() {
 	done < <(dkms_versions)
 }
 
-# Which rdma-core: that of the libibverbs that is there, or else of the one to come.
+# Print the version of rdma-core to build the provider for: that of the installed libibverbs, else
+# that of the one that apt would install.
 rdma_core_version() {
 	local found
 	# shellcheck disable=SC2016
@@ -161,7 +167,7 @@ rdma_core_version() {
 	esac
 }
 
-# A tree of one release is taken for all stable updates of that release.
+# A tree of the same release will do: stable updates do not change the private headers.
 same_release() {
 	local tree=$1 version=$2 of
 	of=$(rdma_core_release "$tree")
@@ -183,8 +189,8 @@ rdma_core_source() {
 	sudo make install RDMA_CORE=/tmp/rdma-core-$tag"
 }
 
-# Asked for before packages are installed, as it is what a mirror may lack. Should they
-# bring another libibverbs, it is asked for again.
+# Fetch the source first, and install packages after that, because a mirror often lacks the
+# source. If the packages bring another libibverbs, fetch the source again.
 source_and_packages() {
 	local version
 	version=$(rdma_core_version)
@@ -203,8 +209,8 @@ install_provider() {
 	install -D -m 644 -t /usr/local/share/man/man7 "$out/usr/share/man/man7/"*.7
 }
 
-# The command, in any user's PATH: a link into the folder with what it is made of.  And scripts
-# for bpftrace.
+# Install kwarpctl: a link in the PATH of all users, to the folder with its files. Install the
+# scripts for bpftrace.
 install_kwarpctl() {
 	local from=$KWARP_ROOT/tools/kwarpctl to=/usr/local/lib/kwarpctl
 	rm -rf "$to"
@@ -217,7 +223,7 @@ install_kwarpctl() {
 	install -D -m 644 -t /usr/local/share/kwarp "$KWARP_ROOT/tools/bpftrace/"*.bt
 }
 
-# kwarp@NETDEV.service; systemd looks again, where it runs.
+# Install kwarp@.service, and make a running systemd read it.
 install_unit() {
 	install -D -m 644 "$KWARP_ROOT/packaging/kwarp@.service" /etc/systemd/system/kwarp@.service
 	[ ! -d /run/systemd/system ] || systemctl daemon-reload || true
@@ -225,12 +231,13 @@ install_unit() {
 
 secure_boot() {
 	local state
-	# Four octets of attributes, then the value.
+	# The file has four octets of attributes before the value.
 	state=$(od -An -tu1 -j4 -N1 /sys/firmware/efi/efivars/SecureBoot-* 2>/dev/null) || return 1
 	[ "${state// /}" = 1 ]
 }
 
-# rdma itself says "Invalid argument" of a module that the kernel refuses, and no more.
+# Try to load the module now: if the kernel refuses it, "rdma link add" would only say "Invalid
+# argument".
 try_module() {
 	local words
 	if grep -qs '^kwarp ' /proc/modules; then

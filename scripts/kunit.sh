@@ -18,10 +18,10 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 driver=drivers/infiniband/sw/kwarp
-# What is in no layer has its suites in the driver's own tests/, which is one more here.
+# Suites that belong to no layer are in the driver's own tests/, which counts as a layer here.
 layers=(proto mem queue engine qp cm verbs tests)
 
-# Hard links: files that we change must be replaced, never written to.
+# Make the tree of hard links. So a file that is changed must be replaced, not written to.
 make_tree() {
 	local dir=$1 source=$2
 	say "copying the kernel source for unit tests"
@@ -31,7 +31,8 @@ make_tree() {
 	cp "$source/drivers/Makefile" "$dir/Makefile.orig"
 }
 
-# By content and with new times, so that checkouts can share the tree and its objects.
+# Copy the driver's files by contents, so that several checkouts can share the tree and its
+# objects.
 put_driver() {
 	local tree=$1 layer line=()
 	mkdir -p "$tree/$driver"
@@ -60,21 +61,21 @@ run_kunit() {
 		"$@" </dev/null
 }
 
-# A good run writes 100 KiB. kunit.py says "CRASHED" without end if the kernel has
-# died among the parameters of a case; the writer to a log that is full ends.
+# Limit the log to 32 MiB; a good run writes 100 KiB. If the kernel dies among the parameters of a
+# case, kunit.py prints "CRASHED" without end, and this limit ends it.
 limited_log() {
 	(ulimit -f $((32 * 1024)) && exec tee "$1")
 }
 
-# The log has every case; shown are suites, and what did not pass.
+# Show only suites, and cases that did not pass. The log has all lines.
 brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
 }
 
-# Source-based coverage of LLVM: what gcc counts, user-mode Linux does not write.
+# LLVM's source-based coverage, because user-mode Linux does not write gcc's coverage data.
 coverage_args=(--make_options=LLVM=1 --kunitconfig=tools/testing/kunit/configs/coverage_uml.config)
 
-# Of our own files, what is no test.
+# Report the coverage of the driver's files, except tests.
 report_coverage() {
 	local files
 	llvm-profdata merge -sparse -o "$build/profdata" "$tree/default.profraw"
@@ -83,16 +84,17 @@ report_coverage() {
 		-show-region-summary=false "${files[@]}" | sed "s,$tree/$driver/,,"
 }
 
-# kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1, skipped: 1";
-# what is zero is not named.
+# count LOG WORD: kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1,
+# skipped: 1". It leaves out numbers that are zero.
 count() {
 	local n
 	n=$(sed -n "s/.*Testing complete.*[ ,]$2: \([0-9]*\).*/\1/p" "$1" | tail -n 1)
 	echo "${n:-0}"
 }
 
-# What the kernel says while suites run counts as in a guest: lockdep tells no case of what it
-# finds, and is off from then on. User-mode Linux warns while it boots.
+# Scan the kernel's output: a lockdep report, for example, makes no case fail, and lockdep is off
+# after it. Lines before the first suite do not count, because user-mode Linux prints warnings at
+# boot.
 scan_kernel() {
 	local log=$KWARP_ROOT/build/$name-kernel.log
 	sed -n '/KTAP version/,$p' "$build/test.log" >"$log"
@@ -100,7 +102,7 @@ scan_kernel() {
 	"$here/results/scan-log.sh" "$log"
 }
 
-# Whose suites the configuration has.
+# Print the layers whose suites are configured.
 layers_of() {
 	sed -n 's/^CONFIG_KWARP_\(.*\)_KUNIT_TEST=y/\L\1/p' "$KWARP_ROOT/$config" | paste -sd ' '
 }
@@ -114,7 +116,7 @@ summarise() {
 		failed=1
 	fi
 	[ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed $skipped" >>"$KWARP_RESULTS"
-	# Which kernel it was is its source's version; filters make it no result for the table.
+	# The kernel's version is that of its source. A run with a filter is not recorded.
 	[ -n "$filtered" ] ||
 		record_run "${source##*/linux-}" "$arch" "$name" "$(layers_of)" "$passed" "$failed" "$skipped" ""
 	say "$name: $passed passed, $failed failed, $skipped skipped (log: $log)"
@@ -132,16 +134,19 @@ case ${1:-} in
 --big-endian)
 	shift
 	packages=big-endian config=$driver/proto/.kunitconfig name=kunit-be arch=s390x filtered="${*:2}"
-	# Cases that take a second here take twenty there, on a busy machine longer: that is no stall.
+	# On the emulated machine cases take twenty times longer, and even longer on a busy host.
+	# That must not count as a stall.
 	set -- --arch=s390 --cross_compile=s390x-linux-gnu- --kernel_args=rcupdate.rcu_cpu_stall_timeout=300 "$@"
 	;;
 esac
 [ -e "$KWARP_ROOT/$config" ] || die "no $config in this checkout"
 "$here/host-packages.sh" $packages
 source=$("$here/get-source.sh" linux 6.12)
-# A tree of its own: the build takes long, and one run at a time has a tree.
+# The suites have a tree of their own, and only one run at a time uses it, because the build takes
+# long.
 tree=$(cached "$name/$(basename "$source")" make_tree "$source")
-# Objects of another configuration would all be made anew, each time that checkouts take turns.
+# The build folder depends on the configuration. Otherwise checkouts with different configurations
+# would rebuild all objects in turns.
 build=$tree.build-$(sha256sum "$KWARP_ROOT/$config" | cut -c1-8)
 [ $coverage = 0 ] || build=$tree.coverage
 mkdir -p "$KWARP_ROOT/build"
@@ -149,7 +154,7 @@ log=$KWARP_ROOT/build/$name.log
 exec 8>"$tree.lock"
 flock 8
 put_driver "$tree"
-# The same source line as the stock kernel: what one offers the other does.
+# Probe the stock kernel: it is of the same version, so it offers the same functions.
 "$here/kernel/probe.sh" "$("$here/get-kernel.sh" 6.12)" "$tree/kwarp-config/kwarp_config.h"
 say "building a kernel with the suites and running it"
 [ $coverage = 0 ] || rm -f "$tree/default.profraw"

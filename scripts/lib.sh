@@ -11,14 +11,15 @@ KWARP_CACHE=$(realpath -m "${KWARP_CACHE:-${HOME:-/root}/.cache/kwarp}")
 KWARP_JOBS=${KWARP_JOBS:-$(nproc)}
 export KWARP_ROOT KWARP_CACHE KWARP_JOBS
 shopt -s inherit_errexit
-# Variables of `make module W=1` reach the builds they are for as arguments, not all builds.
+# Unset, so that "make module W=1" does not pass W=1 on to all builds. The builds that need these
+# variables get them as arguments.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
-# Scripts parse the output of other programs, and PATH of a user's shell
-# need not hold depmod and friends.
+# C.UTF-8: scripts parse the output of other programs. PATH: a user's shell may lack the folders
+# of depmod and similar programs.
 export LC_ALL=C.UTF-8
 export PATH=$PATH:/usr/sbin:/sbin
 
-# Elapsed time counts from the first of our scripts that was started.
+# Start time of the first script, from which messages count the elapsed time.
 export KWARP_T0=${KWARP_T0:-$(date +%s)}
 
 say() {
@@ -30,9 +31,9 @@ die() {
 	exit 1
 }
 
-# The packages of kwarp that dpkg has on this machine, in one line.
+# Print the packages of kwarp that are installed on this machine, in one line.
 kwarp_packages() {
-	# The parameters are dpkg's.
+	# dpkg-query, not the shell, expands the parameters.
 	# shellcheck disable=SC2016
 	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' kwarp-dkms kwarp-tools ibverbs-provider-kwarp 2>/dev/null || true; } |
 		awk '$1 != "not-installed" && $1 != "config-files" { printf "%s%s", n++ ? " " : "", $2 }'
@@ -49,14 +50,15 @@ as_root() {
 	fi
 }
 
-# Asked first: the step that needs root comes late, and its output goes to a log.
+# Called at the beginning of a script: the step that needs root comes late, and its output goes to
+# a log, where a question of sudo would not be seen.
 need_root() {
 	[ "$(id -u)" -ne 0 ] || return 0
 	command -v sudo >/dev/null || die "root is needed for packages and for the guest: run as root or install sudo"
 	sudo -n true 2>/dev/null || sudo -v || die "root is needed for packages and for the guest, and sudo refuses"
 }
 
-# Once for a script and all that it starts.
+# Make the cache's folders. This is done once for a script and all scripts that it starts.
 need_cache() {
 	[ "${KWARP_CACHE_OK:-}" != "$KWARP_CACHE" ] || return 0
 	# shellcheck disable=SC2015
@@ -65,20 +67,21 @@ need_cache() {
 	export KWARP_CACHE_OK=$KWARP_CACHE
 }
 
-# The head comment of the script that runs, without the licence.
+# Print the head comment of the running script, without the licence.
 head_comment() {
 	sed -n '4,/^[^#]/s/^#\( \|$\)//p' "$0"
 }
 
-# need_value NUMBER-OF-ARGUMENTS OPTION: the head comment has what the option takes.
+# need_value NUMBER-OF-ARGUMENTS OPTION: fail if the option has no value; the message quotes the
+# head comment.
 need_value() {
 	[ "$1" -lt 2 ] || return 0
 	die "$2 needs a value: $(head_comment | grep -oE -- "$2 ('[^']*'|[^] ]*)" | head -n 1)"
 }
 
-# logged LOG COMMAND...: output to LOG; on failure show its end and say where it is. In a
-# subshell, so that a command that ends the shell is heard of, too. Not as a condition,
-# which would switch errexit off in all that COMMAND does.
+# logged LOG COMMAND...: run the command with its output in LOG; if it fails, show the end of LOG
+# and die. The command runs in a subshell, so that "exit" in it is noticed, too. The call must not
+# be part of a condition, which would switch errexit off in the command.
 logged() {
 	local log=$1 status=0 what=$2
 	shift
@@ -93,9 +96,9 @@ logged() {
 	die "'$what' failed; the whole log is $log"
 }
 
-# cached KEY MAKER [ARGS...]: path of the cache entry KEY. If it is not there,
-# MAKER is called with an empty directory as first argument, and what it leaves
-# in it becomes the entry: whole or not at all, once however many ask.
+# cached KEY MAKER [ARGS...]: print the path of the cache entry KEY. If the entry does not exist,
+# MAKER is called with an empty folder as first argument, and that folder becomes the entry when
+# MAKER has succeeded. If several scripts need an entry at the same time, one of them makes it.
 cached() {
 	local key=$1 maker=$2 entry=$KWARP_CACHE/$1
 	shift 2
@@ -124,25 +127,26 @@ cached_make() {
 	) 9>"$lock"
 }
 
-# kernel_make KDIR ARGUMENTS...: make there. A stock kernel of a newer Debian is built with the
-# compiler and the tools of that system, which take the place of this machine's for make alone.
+# kernel_make KDIR ARGUMENTS...: run make in KDIR. The kernel of a newer Debian needs the compiler
+# of that Debian: then make runs in a mount namespace in which /usr is that of the system which
+# get-kernel.sh has made.
 kernel_make() {
 	local kdir=$1 system
 	shift
-	# Headers are in usr/src of what get-kernel.sh has unpacked.
+	# get-kernel.sh unpacks headers below usr/src.
 	system=$(realpath "$kdir")
 	system=${system%/usr/src/*}/system
 	if [ ! -d "$system/usr" ]; then
 		make -C "$kdir" "$@"
 		return
 	fi
-	# The parameters are those of the shell that is started.
+	# The inner shell, not this one, expands the parameters.
 	# shellcheck disable=SC2016
 	unshare --map-root-user --mount -- /bin/sh -c 'system=$1; shift; mount --rbind "$system/usr" /usr && exec make "$@"' \
 		sh "$system" -C "$kdir" "$@"
 }
 
-# The release string of the kernel whose build directory is KDIR.
+# kernel_release KDIR: print the release string of the kernel.
 kernel_release() {
 	local kdir=$1
 	if [ -s "$kdir/include/config/kernel.release" ]; then
@@ -152,8 +156,8 @@ kernel_release() {
 	fi
 }
 
-# kernel_dir NAME: the folder of vmlinuz, release, kdir, modules, modules.cpio, and, if
-# builds for that kernel need more than KDIR, make-args.
+# kernel_dir NAME: print the folder of vmlinuz, release, kdir, modules, modules.cpio and, if
+# builds for that kernel need more arguments than KDIR, make-args.
 kernel_dir() {
 	case $1 in
 	debug | kcsan | uml | uml-up) "$KWARP_ROOT/scripts/build-kernel.sh" --dir "$1" ;;
@@ -165,12 +169,12 @@ kernel_dir() {
 	esac
 }
 
-# One of Debian's: version, and flavour or another architecture.
+# True for a stock kernel of Debian: a version, perhaps with a flavour or another architecture.
 is_stock_kernel() {
 	[[ $1 =~ ^((6\.12|6\.1|sid|7\.2)(-(rt|cloud))?|(6\.12|6\.1)-arm64)$ ]]
 }
 
-# The architecture, in Debian's words, that kernel NAME is for.
+# Print the architecture of kernel NAME, by Debian's name.
 arch_of() {
 	case $1 in
 	*-arm64) echo arm64 ;;
@@ -186,12 +190,12 @@ compiler_of() {
 	esac
 }
 
-# Tells one configuration of the same release from another.
+# Print a checksum that differs between configurations of the same release.
 kdir_id() {
 	cat "$1/.config" "$1/Module.symvers" 2>/dev/null | sha256sum | cut -c1-12
 }
 
-# The last commit that changed what runs in a kernel or beside it, whatever came after.
+# Print the last commit that changed the module, the provider or their common header.
 code_commit() {
 	local code=(drivers include rdma-core-provider ":!*.kunitconfig") dirty='' commit
 	git -C "$KWARP_ROOT" diff --quiet HEAD -- "${code[@]}" 2>/dev/null || dirty=-dirty
@@ -199,8 +203,8 @@ code_commit() {
 	echo "$commit$dirty"
 }
 
-# record_run RELEASE ARCHITECTURE PROGRAM WHAT PASSED FAILED SKIPPED NAMES: of a run whose result
-# is final. scripts/kernels.py makes Documentation/kernels.rst of these.
+# record_run RELEASE ARCHITECTURE PROGRAM WHAT PASSED FAILED SKIPPED NAMES: record the final
+# result of a run. scripts/kernels.py makes Documentation/kernels.rst from these records.
 record_run() {
 	local IFS=$'\t' runs=$KWARP_ROOT/build/kernel-runs
 	mkdir -p "$runs"
@@ -208,7 +212,7 @@ record_run() {
 	echo "$*" >"$runs/$(date -u +%Y%m%d-%H%M%S)-$$.tsv"
 }
 
-# check_suites SUITE...: of Debian, all that the scripts know.
+# check_suites SUITE...: fail if one is no release of Debian that the scripts know.
 check_suites() {
 	local suite
 	for suite; do
@@ -219,12 +223,13 @@ check_suites() {
 	done
 }
 
-# rdma_core_release TREE: the release that the source is of; nothing, if it is no such source.
+# rdma_core_release TREE: print the release of rdma-core that the source tree is of, or nothing.
 rdma_core_release() {
 	sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/p' "$1/CMakeLists.txt" 2>/dev/null || :
 }
 
-# names_siw_alone LOG: a kernel log in whose reports there is siw, and nothing of ours.
+# names_siw_alone LOG: true if the kernel log has a call trace with siw in it, and none with
+# kwarp.
 names_siw_alone() {
 	grep -qsE '\[siw\]|siw_[a-z_]+\+0x' "$1" && ! grep -qsE '\[kwarp\]|kwarp_[a-z_]+\+0x' "$1"
 }

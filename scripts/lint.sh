@@ -14,7 +14,7 @@ checks=(checkpatch build layers kernel-doc licences shellcheck words case-names 
 out=$KWARP_ROOT/build/lint
 cd "$KWARP_ROOT"
 
-# Files that git knows or would add, that exist.
+# files PATTERN...: print files that git tracks or would add, if they exist.
 files() {
 	git ls-files -co --exclude-standard -- "$@" | sort -u | while read -r f; do
 		[ ! -f "$f" ] || echo "$f"
@@ -37,14 +37,15 @@ without_ignored() {
 		}'
 }
 
-# Like grep, but that no line is selected is no failure.
+# Like grep, but succeeds if no line is selected.
 select_lines() {
 	grep "$@" || [ $? -eq 1 ]
 }
 
-# checkpatch ends with status 1 after findings, and so does xargs, with 123. So what counts is
-# that each file has its line "total:", which "-q --terse" prints for clean ones, too. The script looks for a git tree around it, and leaves
-# notes there.
+# checkpatch exits with status 1 after findings, and so xargs exits with 123. To find out whether
+# checkpatch has run, the lines "total:" are counted, which "-q --terse" prints for each file.
+# checkpatch runs in another folder, because it looks for a git tree around it, and writes files
+# there.
 check_checkpatch() {
 	local tool sources=() judged
 	tool=$("$here/get-source.sh" linux)/scripts/checkpatch.pl
@@ -57,8 +58,8 @@ check_checkpatch() {
 	sed "s|^$KWARP_ROOT/||" "$out/checkpatch.out" | select_lines -vE '^total: |^$' | without_ignored | sort -t: -k1,1 -k2,2n
 }
 
-# One clean build with the compiler's extra warnings and sparse: any word about our files
-# fails. W=1 runs kernel-doc too, which has a check of its own here.
+# One clean build with the compiler's extra warnings and sparse. Each warning about the project's
+# files is a finding. W=1 also runs kernel-doc, which has a check of its own here.
 check_build() {
 	local kdir log=$out/build.log
 	kdir=$("$here/get-kernel.sh" 6.12)
@@ -71,7 +72,7 @@ check_build() {
 	select_lines -E '(warning|error):' "$log" | select_lines -E 'lint-module/(drivers|include)|kwarp' |
 		select_lines -vE "not described in|No description found|expecting prototype|Excess (function|struct)" |
 		sed "s|.*/lint-module/||" | sort -u
-	# The objects say which file calls which.
+	# The objects show which file calls which.
 	"$here/lint/check-layers.sh" "$KWARP_ROOT/build/lint-module/$driver"
 }
 
@@ -85,14 +86,14 @@ check_kernel-doc() {
 	files "$driver/*.[ch]" | xargs -r perl "$tool" -none -Wreturn 2>&1
 }
 
-# A source file without its licence; a licence other than the project's.
+# Find source files without a licence line, or with another licence.
 check_licences() {
 	files '*.[chS]' '*.sh' '*.py' '*.rst' '*Makefile' '*Kbuild' '*Kconfig' '*.config' '*.conf' '*CMakeLists.txt' \
 		'*.7' '*.8' '*.3' '*.bash' '*.bt' '.ci/*' 'scripts/*' 'packaging/*' 'tools/testing/guest/init' 'tools/kwarpctl/kwarpctl' | while read -r f; do
 		head -n 3 "$f" | grep -q 'SPDX-License-Identifier: .*GPL-2.0.* OR BSD-2-Clause' ||
 			echo "$f: no 'SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause' in its first three lines"
 	done
-	# User space includes these: that makes it no derived work.
+	# With the syscall note, programs that include these headers are no derived work.
 	files 'include/uapi/*.h' | while read -r f; do
 		head -n 1 "$f" | grep -qF '((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)' ||
 			echo "$f: no '((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)' in its first line"
@@ -102,8 +103,8 @@ check_licences() {
 	done
 }
 
-# Not asked for: SC1090, SC1091 (a sourced file is found at run time), SC2034, SC2119,
-# SC2120 (what a library defines is used by those that source it).
+# Excluded: SC1090, SC1091 (sourced files are found at run time), SC2034, SC2119, SC2120 (scripts
+# that source a library use what it defines).
 check_shellcheck() {
 	files '*.sh' '*.bash' '.ci/run' 'tools/testing/guest/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
@@ -113,26 +114,27 @@ check_words() {
 	"$here/lint/words.py"
 }
 
-# The cases are sourced into one shell: of two functions of one name the later one is called.
+# The cases are sourced into one shell, where a second function of the same name would replace the
+# first.
 check_case-names() {
 	local suite=tools/testing/selftests/kwarp
 	grep -hoE '^[a-zA-Z_0-9]+\(\)' "$suite"/{lib,run,reports}.sh "$suite"/cases/*.sh | sort | uniq -d |
 		sed 's/$/ is defined twice in the end-to-end suite/'
 }
 
-# Package mirrors and registries are the machine's business, never the project's.
+# The project must not name package mirrors or registries: these are settings of the machine.
 check_hosts() {
 	local names='deb\.debian''\.org|security\.debian''\.org|archive\.ubuntu''\.com|pypi''\.org|registry\.npmjs''\.org|crates''\.io|snapshot\.debian''\.org'
 	files . | tr '\n' '\0' | { xargs -0 -r grep -nIE "$names" -- /dev/null || [ $? -eq 123 ]; }
 }
 
-# Every requirement of the RFCs has its function and its test, or a reason.
+# Every requirement of the RFCs has a function and a test, or a reason why not.
 check_conformance() {
 	"$here/conformance.py"
 }
 
-# The table for administrators has the numbers of limits.h, row by row. Two rows are no
-# plain numbers there.
+# The administrator guide's table of limits has the numbers of limits.h, row by row. Two rows have
+# other forms.
 check_limits() {
 	local guide=Documentation/admin-guide.rst line macro value n=0
 	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES BACKLOG)
@@ -147,12 +149,12 @@ check_limits() {
 	[ "$n" -eq ${#names[@]} ] || echo "$guide: the table of limits has $n rows with numbers, not ${#names[@]}"
 }
 
-# The reference says what the sources say.
+# The generated reference agrees with the sources.
 check_reference() {
 	"$here/reference.py" --check
 }
 
-# The table of kernels is that of the records.
+# The generated table of kernels agrees with the records.
 check_kernels() {
 	"$here/kernels.py" --check
 }
@@ -162,7 +164,8 @@ kernels_of() {
 	grep -A 1 -F "\`\`${1##*/}\`\`" Documentation/upstream/index.rst | sed -n '2s/\. .*//p' | grep -oE '[0-9]+\.[0-9]+'
 }
 
-# Patches for others' sources apply to those of their kernels that are at hand.
+# The patches for upstream apply to the kernels that they are for, if their source is in the
+# cache.
 check_upstream() {
 	local version versions source file
 	for file in Documentation/upstream/*.patch; do
@@ -175,7 +178,7 @@ check_upstream() {
 	done
 }
 
-# What Sphinx finds, without the folder that the checkout is in.
+# Print Sphinx's warnings, without the path of the checkout.
 check_docs() {
 	"$here/docs.sh" "$out/docs/html" 2>&1 | select_lines -vxF "$out/docs/html/index.html" | sed "s|^$KWARP_ROOT/||"
 }
@@ -187,8 +190,9 @@ why_not() {
 	esac
 }
 
-# A check fails by what it says, and by its status: a tool that died says nothing. Not as a
-# condition, which would switch errexit off in all that it does.
+# A check fails if it prints something, or if its exit status is not 0, because a tool that has
+# died prints nothing. The check is not called in a condition, which would switch errexit off in
+# it.
 run_check() {
 	local name=$1 reason log=$out/$1.txt status
 	reason=$(why_not "$name")
@@ -212,7 +216,8 @@ run_check() {
 	fi
 }
 
-# What a check says is a finding, so whatever reports progress is done before.
+# Download what the check needs now: the output of a check counts as findings, and downloads
+# report progress.
 fetch_for() {
 	case $1 in
 	checkpatch | kernel-doc) "$here/get-source.sh" linux ;;

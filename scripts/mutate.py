@@ -31,9 +31,9 @@ import conformance  # noqa: E402
 WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 DRIVER = "drivers/infiniband/sw/kwarp"
-# Cases of one row that a machine runs at most.
+# A guest runs at most so many cases of the raw peer, and of the suite, for one row.
 MOST_CASES, MOST_SUITE = 6, 2
-# Hostile peers that are cases of the suite, and all cases of the raw peer.
+# SCENARIOS are hostile peers that the suite runs as cases of its own.
 SCENARIOS = conformance.listed("kwraw_scenario", conformance.RAW)
 ALL_RAW = SCENARIOS | set(conformance.raw_cases())
 
@@ -81,7 +81,7 @@ def sources():
     return _sources
 
 
-# An if whose condition ends on its line or one of the next two.
+# An "if" whose condition ends on the same line or within the next two.
 CONDITION = re.compile(r"\bif \((?P<cond>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)")
 
 
@@ -133,7 +133,7 @@ def run(command, limit, log, **env):
             return 124
 
 
-# Of a machine that is shared: a program that waits for its turn and runs the rest.
+# On a shared machine: a program that waits for its turn and then runs its arguments.
 HEAVY = os.environ.get("KWARP_RUN_AS", "").split()
 
 
@@ -171,7 +171,7 @@ def guest_passed(tests):
            (["bad-verbs"] if any(t.startswith("verbs:") for t in tests) else []))[:MOST_SUITE]
     log = WORK / "guest.log"
     cases = e2e + (["raw-fpdu"] if raw else [])
-    # A kernel that has said what is wrong need not go on until the time is up.
+    # The kernel stops at the first report, so that the run does not wait for the time limit.
     status = run(["scripts/e2e.sh", "--kernel", "6.12"] + cases, 900, log,
                  KWARP_RAW_CASES=" ".join(raw), KWARP_APPEND="oops=panic softlockup_panic=1")
     return status == 0, "running the end-to-end suite" in log.read_text(errors="replace")
@@ -226,7 +226,7 @@ def draw(rows, count, seed):
 
 def one(row, path, name, known_kunit):
     """Break, run, mend."""
-    # The copy's: whoever works on the original meanwhile does not disturb.
+    # Only the copy is changed, so that the original can be edited meanwhile.
     target = TREE / path
     text = target.read_text(encoding="utf-8")
     broken = break_function(text, name, row.id)
@@ -246,7 +246,7 @@ def main():
     if OPTIONS.only:
         rows = [row for row in rows if row.id in OPTIONS.only]
     chosen = draw(rows, OPTIONS.rows, seed)
-    # What KUnit can judge first: it is cheap.
+    # Rows with a KUnit test come first, because KUnit runs are short.
     chosen.sort(key=lambda c: "kunit:" not in c[0].tests)
     print(f"seed {seed}: {len(chosen)} of {len(rows)} rows", flush=True)
     if OPTIONS.list:

@@ -19,7 +19,7 @@ version_in() {
 	awk -v s="$1/main" 'index($0, " " s " ") { print $3; exit }' <<<"$offered"
 }
 
-# The path of the tree, or nothing if the mirror has none.
+# source_of SUITE: print the path of the source tree, or nothing if the mirror does not have it.
 source_of() {
 	local given=RDMA_CORE_${1^^}
 	if [ -n "${!given:-}" ]; then
@@ -29,7 +29,7 @@ source_of() {
 	fi
 }
 
-# One plan for each release, so that a run that is cut short counts as failed.
+# Each release gets a TAP plan, so that a run which ends early counts as failed.
 test_release() {
 	local suite=$1 version source
 	version=$(version_in "$suite")

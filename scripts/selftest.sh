@@ -14,7 +14,7 @@ out=$KWARP_ROOT/build/selftest
 
 # ---------------------------------------------------------------- the log scan
 
-# One line of each kind that must fail a run, as kernels print them.
+# Print one line of each kind that must fail a run, as kernels print it.
 report_lines() {
 	cat <<-'END'
 		BUG: KASAN: slab-out-of-bounds in kwarp_rx+0x12/0x40 [kwarp]
@@ -90,7 +90,8 @@ harmless_lines() {
 	END
 }
 
-# Each line by itself in an otherwise clean log. Prints those that went the wrong way.
+# wrongly_judged STATUS: put each line of standard input into an otherwise clean log, and print
+# those for which the scan has another status.
 wrongly_judged() {
 	local want=$1 line log=$out/line.log status
 	while IFS= read -r line; do
@@ -109,7 +110,7 @@ test_harmless() {
 	harmless_lines | wrongly_judged 0
 }
 
-# Whose a leak is: the case that ran when the object was allocated.
+# A leak is attributed to the case that ran when the object was allocated.
 test_leak-case() {
 	cat >"$out/leak.log" <<-'END'
 		[   10.0] kwarp-e2e: rping, jiffies 4294900000
@@ -133,7 +134,7 @@ test_counting() {
 
 # --------------------------------------------------------------------- the lint
 
-# A tool that dies at once has found nothing, which is no praise.
+# A lint tool that dies at once finds nothing. The check must fail.
 test_lint-dead-tools() {
 	local dead=$out/dead tool check
 	rm -rf "$dead"
@@ -147,8 +148,8 @@ test_lint-dead-tools() {
 	done
 }
 
-# Which words and names of files lint must find, and which not, is in scripts/tests/test_words.py.
-# Here: a word in a file of the project fails that part of lint, and nothing else does there.
+# scripts/tests/test_words.py tests which words and file names lint finds. This test shows that a
+# finding makes the check fail.
 test_lint-words() {
 	local tree=$out/words word=nor
 	PYTHONPATH=$here python3 -B -m unittest -q tests.test_words >"$out/words.log" 2>&1 || cat "$out/words.log"
@@ -159,7 +160,7 @@ test_lint-words() {
 	printf '#!/bin/sh\n' >"$tree/scripts/host-packages.sh"
 	chmod +x "$tree/scripts/host-packages.sh"
 	git -C "$tree" init -q
-	# Only the page is judged.
+	# Git ignores scripts/ here, so that only the page is checked.
 	printf '/scripts/\n/build/\n' >"$tree/.gitignore"
 	echo 'A link ends.' >"$tree/page.rst"
 	KWARP_RESULTS='' "$tree/scripts/lint.sh" words >"$out/words.log" 2>&1 || cat "$out/words.log"
@@ -170,9 +171,9 @@ test_lint-words() {
 
 # -------------------------------------------------------------------- the bench
 
-# bench_example KIND: the figures of a short run. "errors": kwarp did nothing at MTU 9000;
-# "retried": one run of kwarp was done again; "siw": siw did nothing at MTU 9000; "slow": kwarp
-# did an eightieth as much.
+# bench_example KIND: print the figures of a short run. "errors": kwarp has no result at MTU 9000;
+# "retried": one run of kwarp was repeated; "siw": siw has no result at MTU 9000; "slow": kwarp is
+# 80 times slower.
 bench_example() {
 	python3 - "$1" <<-'END'
 		import json, sys
@@ -194,7 +195,7 @@ bench_example() {
 	END
 }
 
-# judged_of NAME COUNTS KIND...: the counts of the verdict on a run of each kind.
+# judged_of NAME COUNTS KIND...: the verdict on runs of these kinds must have these counts.
 judged_of() {
 	local name=$1 want=$2 kind counts files=()
 	shift 2
@@ -207,25 +208,25 @@ judged_of() {
 	[ "$counts" = "$want" ] || echo "runs of '$name' are judged '$counts', not '$want'"
 }
 
-# judged KIND COUNTS: on one run.
+# judged KIND COUNTS: the same for one run.
 judged() {
 	judged_of "$1" "$2" "$1"
 }
 
-# Four targets of large Writes, and that kwarp made no error.
+# The verdict has four results for large Writes, and one that says whether kwarp had errors.
 test_bench-judge() {
 	judged good "5 0 0"
 	judged errors "2 3 0"
 	judged retried "4 1 0"
 	judged siw "4 0 1"
-	# Of several runs the best counts, with the errors of all.
+	# Of several runs the best figures count, and the errors of all.
 	judged_of slow "1 4 0" slow slow
 	judged_of again "5 0 0" slow good
 	judged_of again-errors "4 1 0" retried slow
 }
 
-# bench_of_fakes WHO FAILURES: what the benchmark records if so many tries of WHO's first large
-# Write fail, one after the other. A contender whose servers are not started anew goes on to fail.
+# bench_of_fakes WHO FAILURES: print the benchmark's records if so many tries of WHO's first large
+# Write fail, one after the other. If the servers are not started again, later tries fail, too.
 bench_of_fakes() {
 	python3 -B - "$KWARP_ROOT/tools/testing/bench" "$@" <<-'END' | sed -n 's/^@//p'
 		import sys, types
@@ -258,8 +259,8 @@ bench_of_fakes() {
 	END
 }
 
-# retried WHO FAILURES COUNTS TOLD: what the verdict counts, and how often it tells that something
-# was tried again.
+# retried WHO FAILURES COUNTS TOLD: the verdict must have these counts, and report TOLD times that
+# a second try succeeded.
 retried() {
 	local verdict counts told
 	bench_of_fakes "$1" "$2" >"$out/retry.records"
@@ -272,7 +273,7 @@ retried() {
 	[ "$told" = "$4" ] || echo "of $2 failures of $1 it is told $told times, not $4, that a try was the second"
 }
 
-# A second try is all there is; kwarp's own is an error, too.
+# There is one second try, and for kwarp it counts as an error.
 test_bench-retry() {
 	retried kwarp 0 "5 0 0" 0
 	retried kwarp 1 "4 1 0" 1
@@ -281,7 +282,8 @@ test_bench-retry() {
 	retried siw 2 "4 0 1" 0
 }
 
-# excused YES|NO LINE...: would the benchmark blame siw for a log of these lines, and run once more?
+# excused YES|NO LINE...: with a kernel log of these lines, does the benchmark blame siw, and run
+# once more?
 excused() {
 	local want=$1 got=NO
 	shift
@@ -302,7 +304,7 @@ test_bench-excuse() {
 	return 0
 }
 
-# The report's table of RFC 7306: a ratio within each round, and what siw cannot do.
+# The report's table of RFC 7306 has ratios within each round, and marks what siw cannot do.
 test_bench-rfc7306() {
 	local dir=$out/rfc7306 line
 	rm -rf "$dir"
@@ -335,7 +337,7 @@ test_bench-rfc7306() {
 
 # -------------------------------------------------------------------- the suite
 
-# state_line EVENT AT: what the kernel's trace has of it, on port 20000.
+# state_line EVENT AT: print the event as the kernel's trace shows it, for port 20000.
 state_line() {
 	local ports='sport=40000 dport=20000' change
 	case $1 in
@@ -351,8 +353,8 @@ state_line() {
 		"$2" "$ports" ${change% *} ${change#* }
 }
 
-# raced YES|NO EVENT...: is this perftest's own race? One event is a second after the other, and one
-# with an exclamation mark 20 ms.
+# raced YES|NO EVENT...: do these events show perftest's own race? Each event is one second after
+# the one before; with an exclamation mark 20 ms.
 raced() {
 	local want=$1 got=NO event at=12000
 	shift
@@ -370,16 +372,16 @@ test_perf-race() {
 	raced YES "${control[@]}" ends asks listens refused
 	raced YES "${control[@]}" asks ends refused
 	raced YES "${control[@]}" asks takes in ends listens
-	# The second one is not there yet, though its state says so.
+	# The second listener's state has changed, but it does not accept connections yet.
 	raced YES "${control[@]}" ends listens asks! refused
 	raced NO listens asks! refused
-	# A listener refuses, the first one or the second.
+	# A listener that exists refuses the client.
 	raced NO "${control[@]}" asks refused ends listens
 	raced NO "${control[@]}" ends listens asks refused
-	# The second one lets in, and nothing comes of it.
+	# The second listener accepts the client. A failure after that is not the race.
 	raced NO "${control[@]}" ends listens asks takes in
 	raced NO "${control[@]}" ends listens asks takes in ends asks refused
-	# The control connection is lost, or never came about.
+	# The control connection is lost, or was never made.
 	raced NO "${control[@]}" lost asks takes in
 	raced NO "${control[@]}" ends lost asks refused
 	raced NO asks refused
@@ -387,7 +389,7 @@ test_perf-race() {
 	raced NO
 }
 
-# make check's cases and the rest are all cases, each once, on each kernel.
+# The cases of make check and the rest together are all cases, each once, on each kernel.
 test_order() {
 	local run=$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh one two other all part profile
 	one=$("$run" --list --profile debug --seed 5)
@@ -406,12 +408,12 @@ test_order() {
 	[ "$all" = "$("$run" --list --profile stock | sort)" ] || echo "the debug kernel lacks cases of the stock one"
 }
 
-# The operator's command, by its unit tests: they need neither module nor link.
-# unit_tests FOLDER: those of the Python below it.
+# unit_tests FOLDER: run the unit tests in Python below the folder. They need neither module nor
+# link.
 unit_tests() {
 	local folder=$1 log=$out/${1##*/}.log
 	python3 -B -m unittest discover -s "$folder/tests" -t "$folder" >"$log" 2>&1 || { cat "$log"; return; }
-	# No test is no praise, either.
+	# A run in which no test was found must not pass.
 	grep -qE '^Ran [0-9]{2,} tests' "$log" || cat "$log"
 }
 
@@ -419,12 +421,12 @@ test_kwarpctl() {
 	unit_tests "$KWARP_ROOT/tools/kwarpctl"
 }
 
-# What makes Documentation/reference of the sources, and the other Python of scripts/.
+# Tests of reference.py, which makes Documentation/reference, and of the other Python scripts.
 test_reference() {
 	unit_tests "$here"
 }
 
-# The kernel's own module that loses memory: the run must fail, and by that.
+# The kernel's test module loses memory. The run must fail because of that.
 test_leaks() {
 	local logs=$out/leaks status=0
 	rm -rf "$logs"

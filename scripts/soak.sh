@@ -31,7 +31,8 @@ profile=stock
 [ "$kernel" != debug ] || profile=debug
 say "soak of $seconds s on kernel $kernel"
 status=0
-# The last round ends after the time is up, and what hangs is told apart by its own limits.
+# The guest's limit is longer than the soak: the last round begins before the time is over, and
+# programs that hang have their own limits.
 "$here/vm.sh" --kernel "$kernel" --overlay "$overlay" --logs "$logs" --out "$logs/out" \
 	--timeout $((seconds + 1200)) -- \
 	"cd /opt/kwarp/selftests && KWARP_PROFILE=$profile exec ./soak.sh $seconds ${KWARP_SOAK_SEED:-1}" |

@@ -6,7 +6,7 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-# Of this RDMA namespace; rmmod ends the others.
+# Delete the links of this RDMA namespace. rmmod ends those of other namespaces.
 delete_links() {
 	local link
 	for link in /sys/class/infiniband/*/kwarp; do
@@ -16,14 +16,16 @@ delete_links() {
 	done
 }
 
-# Programs are told that their device is gone, and keep the module until they have closed it.
+# Unload the module. Programs are told that the device is removed, and keep the module in use
+# until they have closed the device.
 unload_module() {
 	local try
 	grep -qs '^kwarp ' /proc/modules || return 0
 	say "deleting the links and unloading the module: connections end, and listeners with them"
 	delete_links
 	for ((try = 0; try < 50; try++)); do
-		# Not modprobe -r: that takes rdma_ucm with it, which other devices may need.
+		# Not "modprobe -r", which would also unload rdma_ucm, and other devices may need
+		# that.
 		! rmmod kwarp 2>/dev/null || return 0
 		sleep 0.2
 	done

@@ -71,7 +71,7 @@ accelerator() {
 	"$here/guest/accel.sh"
 }
 
-# The folder that carries init and the command into the guest.
+# write_job JOB: make the folder with the first process and the command for the guest.
 write_job() {
 	local job=$1
 	mkdir -p "$job/run-kwarp"
@@ -93,7 +93,8 @@ add_siw() {
 	install -D -m 644 "$ko" "$job/usr/lib/modules/$(cat "$dir/release")/extra/siw.ko"
 }
 
-# Uncompressed archives one after the other: only the last one is made per run.
+# The initramfs is several archives, one after the other, not compressed. Only the last one is
+# made for each run.
 make_initrd() {
 	local work=$1 dir=$2 guest=$3 release
 	release=$(cat "$dir/release")
@@ -106,18 +107,20 @@ make_initrd() {
 boot_options() {
 	local line="console=$console rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
 	line+=" printk.time=1 printk.devkmsg=on log_buf_len=4M loglevel=7"
-	# Not slab_debug's U, a stack for each object: kmemleak has it.
+	# slab_debug without U, a call trace for each object, because kmemleak stores the trace.
 	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on slab_debug=FZP page_poison=1"
 	echo "$line $append"
 }
 
-# Under emulation the kernel's watchdog soon finds fault with the TSC, which is the host's own
-# clock, and all that looks at the time would go on with the HPET, a device.
+# tsc=reliable: under emulation the kernel's watchdog soon distrusts the TSC, although it follows
+# the host's clock. The kernel would then read the time from the HPET, which is an emulated device
+# and slow.
 boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
 	local args=(-accel tcg,thread=multi)
-	# Counted: each octet of a "rep movsb" would be an instruction.
+	# icount: without erms and fsrm, because "rep movsb" would count one instruction for each
+	# octet.
 	# shellcheck disable=SC2054
 	case $how in
 	kvm) args=(-accel kvm) cpu=host clock='' ;;
@@ -130,8 +133,8 @@ boot_qemu() {
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
-# The board has one serial line of another kind, which takes the console; the card has four, of
-# which the guest's first process knows the second and the third.
+# The board's only serial line, of another type, is the console. A PCI card adds four lines. The
+# guest's first process uses the second and third of the card's lines.
 boot_arm64() {
 	local work=$1 dir=$2 disk=()
 	[ -z "$out" ] || disk=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
@@ -145,12 +148,14 @@ boot_arm64() {
 		2>"$work/qemu.log"
 }
 
-# The same three lines as in QEMU. What is the machine's memory is a file in TMPDIR.
+# Three lines as in QEMU. TMPDIR is in memory, because user-mode Linux keeps the guest's memory in
+# a file there.
 boot_uml() {
 	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
 	if [ "$kernel" = uml-up ]; then
-		# Its kernel and its programs are processes that wait for each other.
+		# One processor for all: the guest's kernel and its programs are processes that
+		# run in turns.
 		pin=(taskset -c $(($(nproc) - 1)))
 	else
 		options+=("ncpus=$smp")
@@ -174,13 +179,15 @@ run() {
 		"$boot" "$@"
 	else
 		terminal=$output
-		# They make their end of a pipe non-blocking, which would be ours as well.
+		# The program switches its standard output to non-blocking, so it gets a pipe of
+		# its own.
 		"$boot" "$@" </dev/null | cat
 	fi
 }
 
-# The emulator can fail while the kernel boots (it runs code that the kernel has just
-# patched). Nothing of ours has run then, so it is no verdict on anything.
+# booted WORK: the guest has booted. On some hosts the emulator fails during boot, because it runs
+# code that the kernel has just patched. Then the command has not run, and the guest is started
+# again.
 booted() {
 	grep -q '^boot' "$1/status"
 }
@@ -206,7 +213,7 @@ collect_out() {
 	tar -xf "$work/disk" -C "$out" 2>/dev/null || true
 }
 
-# One line that tells what went wrong and where to look.
+# Print one line that says what went wrong, and where the log is; exit with the status.
 verdict() {
 	local work=$1 qemu=$2 status
 	status=$(sed -n 's/^exit \([0-9]*\).*/\1/p' "$work/status" | tail -n 1)

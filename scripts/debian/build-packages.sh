@@ -23,7 +23,7 @@ set -euo pipefail
 here=$KWARP_ROOT/scripts
 root=''
 
-# What the packages are made of, and the tools that look at them.
+# sources: files that go into the packages. tools: programs that check the packages.
 sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} packaging LICENSES Makefile
 	README.md Documentation/reference
 	Documentation/{admin-guide,interop,packages,programs,troubleshooting,tutorial}.rst
@@ -31,7 +31,7 @@ sources=(debian drivers include rdma-core-provider tools/{kwarpctl,bpftrace} pac
 	scripts/kernel scripts/debian/package-provider.sh)
 tools=(build-essential lintian rpm)
 
-# A version for each release, so that an upgrade of Debian upgrades the packages, too.
+# Versions differ between releases, so that an upgrade of Debian upgrades these packages, too.
 suffix_of() {
 	case $1 in
 	bookworm) echo '~deb12' ;;
@@ -74,7 +74,8 @@ source_files() {
 	) | LC_ALL=C sort -u
 }
 
-# Of a stand-in nobody must believe that it is more.
+# A provider built from a stand-in (another release's source) must not be mistaken for a usable
+# one.
 rdma_core() {
 	local suite=$1
 	rdma_core_for "$suite" "$root/build/rdma-core"
@@ -83,13 +84,14 @@ rdma_core() {
 			"give it as RDMA_CORE_${suite^^}=TREE"
 }
 
-# The newest entry of the changelog says for which release this is built.
+# Add an entry to the changelog for the release that the packages are built for.
 set_version() {
 	local tree=$1 suite=$2 log=$1/debian/changelog date by
 	[ -z "$version" ] || sed -i "s/^VERSION := .*/VERSION := $version/" "$tree/Makefile"
 	full=$("$tree/scripts/version.sh")$(suffix_of "$suite")
 	grep -qF "kwarp ($full)" <(head -n 1 "$log") && return
-	# A second later: the date is that of the sources, whenever it is built.
+	# The date is that of the last entry plus a second, so it does not depend on the time of
+	# the build.
 	date=$(sed -n 's/^ -- .*>  //p' "$log" | sed q)
 	date=$(date -Rud "$date + 1 second")
 	by=$(sed -n 's/^ -- \(.*>\)  .*/\1/p' "$log" | sed q)
@@ -101,8 +103,8 @@ set_version() {
 	mv "$log.new" "$log"
 }
 
-# Configuring rdma-core takes longest of all: what was built of it is there the next time. Two
-# that build at once have it one after the other.
+# Configuring rdma-core takes longest, so its build folder is kept for the next time. Two builds
+# at the same time take turns.
 build_debian() {
 	local to=$1 suite=$2 base=$3 tree=$root/build/kwarp log=$KWARP_CACHE/log/packages-$2.log
 	mkdir -p "$tree" "$base/cache" "$root/build/cache"
@@ -115,14 +117,15 @@ build_debian() {
 		KWARP_JOBS="$KWARP_JOBS" bash -c 'cd /build/kwarp && dpkg-buildpackage -us -uc'
 	find "$root/build" -maxdepth 1 -name '*.deb' ! -name '*-dbgsym_*' -exec cp {} "$to/" \;
 	say "lintian looks at them"
-	# Its exit status is the last line: a lintian that died has found nothing.
+	# The last line is lintian's exit status: if lintian has died, it reports nothing.
 	root bash -c 'cd /build
 		lintian --allow-root --show-overrides --fail-on error,warning kwarp_*.changes
 		echo "lintian: status $?"' >"$to/lintian.txt" 2>&1
 	[ ! -e "$root/build/rdma-core/stands-in" ] || touch "$to/stands-in"
 }
 
-# The other half, the provider, is for a system that has RPM's macros; here it is parsed.
+# Build the RPM packages that need no RPM macros. The provider's package needs them, so the spec
+# is only parsed for it.
 build_rpm() {
 	local to=$1 suite=$2 top=$root/root/rpmbuild name
 	name=kwarp-$("$here/version.sh")
@@ -143,7 +146,8 @@ build_rpm() {
 	done' >"$to/contents.txt"
 }
 
-# make_packages DIR SUITE BASE BUILD: what BUILD leaves in DIR becomes an entry of the cache.
+# make_packages DIR SUITE BASE BUILD: make a cache entry from what the function BUILD leaves in
+# DIR.
 make_packages() {
 	local to=$1 suite=$2 base=$3 build=$4
 	work=$(mktemp -d "$KWARP_CACHE/packages/run-$suite.XXXXXX")
@@ -156,7 +160,7 @@ make_packages() {
 	trap - EXIT
 }
 
-# The name of the entry: all that goes in.
+# Print the name of the cache entry, which is a checksum of all inputs.
 packages_id() {
 	local suite=$1 base=$2 build=$3 given=RDMA_CORE_${1^^}
 	{
@@ -191,7 +195,7 @@ done
 [ $# -gt 0 ] || [ "$build" = build_debian ] || set -- trixie
 [ $# -gt 0 ] || set -- bookworm trixie sid
 check_suites "$@"
-# The folders first, as the user who owns them; then mounts, as root, in a namespace of its own.
+# Make the folders first, as the user who owns them. Then run again as root, in a mount namespace.
 if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	"$here/host-packages.sh" packages
 	need_cache

@@ -10,7 +10,7 @@
 #
 # A script that enters a chroot has a mount namespace of its own, so that its mounts end with it.
 
-# The suites that a user of that release has in apt's sources.
+# Print the suites that a user of that release has in apt's sources.
 suites_of() {
 	case $1 in
 	bookworm) echo bookworm bookworm-security ;;
@@ -18,17 +18,18 @@ suites_of() {
 	esac
 }
 
-# chroot_make DIR SUITE LOG PACKAGES [MMDEBSTRAP ARGUMENTS...]: a minimal Debian with these
-# packages (separated by commas) in DIR/root. What a hook downloads stays there.
+# chroot_make DIR SUITE LOG PACKAGES [MMDEBSTRAP ARGUMENTS...]: make a minimal Debian with these
+# packages (separated by commas) in DIR/root. Packages that a hook downloads stay in apt's cache
+# there.
 chroot_make() {
 	local dir=$1 suite=$2 log=$3 list=$4 valid='' date=''
 	shift 4
-	# This machine's word on release files whose time has passed holds there, too.
+	# Take over this machine's apt settings for outdated release files.
 	eval "$(apt-config shell valid Acquire::Check-Valid-Until date Acquire::Check-Date)"
 	# shellcheck disable=SC2046
 	"$KWARP_ROOT/scripts/apt-private.sh" sources $(suites_of "$suite") |
 		grep '^deb ' >"$dir/sources.list"
-	# The parameter is that of the hook.
+	# mmdebstrap's hook, not this shell, expands the parameter.
 	# shellcheck disable=SC2016
 	logged "$KWARP_CACHE/log/$log.log" as_root mmdebstrap --variant=minbase \
 		--aptopt='Acquire::Languages "none"' --aptopt='Acquire::Retries "3"' \
@@ -39,8 +40,9 @@ chroot_make() {
 	as_root rm -f "$dir/root/etc/resolv.conf"
 }
 
-# A machine that has a kernel with its headers, the smallest one, and else Debian's base. What the
-# packages of kwarp need from Debian, and programs that look at them, are there to be installed.
+# A chroot that stands for a machine: Debian's base, and the smallest kernel with headers.
+# Packages that kwarp's packages depend on, and programs for the tests, are downloaded but not
+# installed.
 machine_has=(linux-headers-cloud-amd64 linux-image-cloud-amd64 systemd)
 machine_downloads=(dkms openssl python3 iproute2 libibverbs1 ibverbs-providers ibverbs-utils
 	mokutil kmod)
@@ -66,7 +68,7 @@ machine_base() {
 	cached "machine/$1-$id" make_machine "$1"
 }
 
-# chroot_enter BASE WORK: a fresh layer over the base, which is not written to. Sets root.
+# chroot_enter BASE WORK: mount a fresh layer over the base, which stays unchanged. Sets root.
 chroot_enter() {
 	local base=$1 work=$2
 	root=$work/root
@@ -85,13 +87,14 @@ chroot_leave() {
 	rm -rf --one-file-system "$work"
 }
 
-# A program in the chroot, as root.
+# root PROGRAM...: run a program in the chroot, as root.
 root() {
 	chroot "$root" env -i HOME=/root DEBIAN_FRONTEND=noninteractive \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "$@" </dev/null
 }
 
-# Of which kernel the chroot takes itself to be run. Scripts of packages have a PATH of dpkg's.
+# chroot_kernel RELEASE: replace uname in the chroot, so that it reports this kernel. A changed
+# PATH would not do, because dpkg sets the PATH of packages' scripts.
 chroot_kernel() {
 	[ -e "$root/usr/bin/uname.own" ] || mv "$root/usr/bin/uname" "$root/usr/bin/uname.own"
 	cat >"$root/usr/bin/uname" <<-END
@@ -105,9 +108,9 @@ chroot_kernels() {
 	(cd "$root/lib/modules" && ls)
 }
 
-# rdma_core_for SUITE TO: the source that libibverbs of the chroot is from, as the folder TO.
-# Where the mirror has packages and not their source, that of the guest stands in: another
-# version in its name, and good enough to be built and installed. RDMA_CORE_<SUITE> goes before.
+# rdma_core_for SUITE TO: copy the source that the chroot's libibverbs is from to the folder TO:
+# RDMA_CORE_<SUITE> if it is set, else the mirror's. If the mirror does not have it, the guest's
+# source is used with a changed version. That is good enough to test building and installing.
 rdma_core_for() {
 	local suite=$1 to=$2 given=RDMA_CORE_${1^^} version source
 	# shellcheck disable=SC2016
@@ -131,9 +134,10 @@ rdma_core_for() {
 
 # ------------------------------------------------------------------------- cases
 
-# chroot_case GROUP NAME: NAME_case as one result, with its time. It fails with the first command
-# that fails, and what it and the chroot's programs said (file log) is shown. Later cases may fail
-# for that reason. It ends with status 77 if it cannot be run, after a line that says why.
+# chroot_case GROUP NAME: run NAME_case, and print one result with its time. The case fails at the
+# first command that fails; then the end of its output is shown, and that of the chroot's programs
+# (file "log"). Later cases may fail for the same reason. A case that cannot run prints why, and
+# returns 77.
 chroot_case() {
 	local group=$1 name=$2 status=0 start=$SECONDS
 	log=${out:?}/$suite-$name.log

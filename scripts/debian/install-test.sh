@@ -16,7 +16,7 @@ set -euo pipefail
 here=$KWARP_ROOT/scripts
 root='' log=''
 
-# The smallest kernel of each release, and what its user may get as the next one.
+# The smallest kernel of each release, and (next_of) a second one for the update.
 kernel=linux-headers-cloud-amd64
 image=linux-image-cloud-amd64
 next_of() {
@@ -28,8 +28,8 @@ next_of() {
 
 # ---------------------------------------------------------------- the chroots
 
-# All packages that make install asks for are in the base, so that runs need no network. Those
-# of the second kernel are there to be installed.
+# The base has all packages that make install needs, so that runs need no network. Those of the
+# second kernel are downloaded, but not installed.
 make_base() {
 	local dir=$1 suite=$2 list
 	say "making a chroot of Debian $suite"
@@ -53,7 +53,7 @@ base_of() {
 	cached "install/$1-$id" make_base "$1"
 }
 
-# A fresh layer over the base, with a checkout of the user's.
+# enter SUITE: mount a fresh layer over the base, with a checkout in the user's home.
 enter() {
 	local suite=$1
 	base=$(base_of "$suite")
@@ -69,7 +69,7 @@ enter() {
 	chroot_kernel "${before[0]}"
 }
 
-# The user's shell in the checkout; what it says goes to the log.
+# user COMMAND...: run in the checkout as the user. The output goes to the log.
 user() {
 	echo "\$ $*" >>"$log"
 	chroot "$root" setpriv --reuid kw --regid kw --init-groups env -i HOME=/home/kw USER=kw \
@@ -80,14 +80,15 @@ make_install() {
 	user sudo make install RDMA_CORE=/rdma-core
 }
 
-# Its failure is what is wanted.
+# make install must fail.
 install_fails() {
 	! make_install || { echo "make install succeeded"; return 1; }
 }
 
 # ---------------------------------------------------------------------- cases
 
-# module_is KERNEL MARK: it has one module, which modinfo finds, and MARK is what it says it is.
+# module_is KERNEL MARK: the kernel has one module, modinfo finds it, and its description contains
+# MARK.
 module_is() {
 	local kernel=$1 mark=$2 said
 	[ "$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)" = 1 ] || { echo "$kernel has no module, or several"; return 1; }
@@ -96,7 +97,7 @@ module_is() {
 	root modprobe -S "$kernel" -n kwarp
 }
 
-# What make install says of a mirror without source, before it changes anything.
+# The mirror has no source: make install says so, and changes nothing.
 no_source_case() {
 	local packages status=0
 	packages=$(root dpkg-query -W)
@@ -133,12 +134,12 @@ install_case() {
 	root kwarpctl explain 0x1202 | grep DDP_U_NOBUF
 	[ -s "$root/usr/local/share/kwarp/kwarp-latency.bt" ]
 	root modprobe -S "${before[0]}" -n -v kwarp | grep rdma_ucm
-	# It could not be loaded here, and says so.
+	# No module is loaded in a chroot, and make install says that.
 	grep -q 'the module does not load here' "$log"
 	keep_provider
 }
 
-# Configuring rdma-core takes longest of all: what was built of it is there the next time.
+# Configuring rdma-core takes longest, so its build folder is kept for the next run.
 keep_provider() {
 	(
 		flock 9
@@ -156,7 +157,8 @@ kept_provider() {
 	) 9>"$base/lock"
 }
 
-# Each package refuses to be installed beside this. The scripts are those that dpkg would run.
+# Each package refuses to be installed next to make install. The scripts are those that dpkg would
+# run.
 packages_case() {
 	local package
 	for package in kwarp-dkms kwarp-tools ibverbs-provider-kwarp; do
@@ -168,7 +170,7 @@ packages_case() {
 	done
 }
 
-# What root has made in the user's folder the user cannot remove.
+# No file in the user's home may belong to root, because the user could not remove it.
 owner_case() {
 	local foreign
 	foreign=$(find "$root/home/kw" -not -user "$(stat -c %u "$root/home/kw")")
@@ -178,7 +180,7 @@ owner_case() {
 
 unit_case() {
 	local words
-	# man is not in the chroot.
+	# --man=no: man is not installed in the chroot.
 	words=$(root systemd-analyze verify --man=no kwarp@eth0.service 2>&1) || words="status $?: $words"
 	[ -z "$words" ] || { echo "$words"; return 1; }
 	root systemctl enable kwarp@eth0.service
@@ -189,7 +191,7 @@ again_case() {
 	module_is "${before[0]}" iWARP
 }
 
-# DKMS's hook builds for the kernel that comes.
+# A kernel is installed, and DKMS's hook builds the module for it.
 update_case() {
 	root apt-get -qq -y --no-download --no-install-recommends install "$(next_of "$suite")" >>"$log" 2>&1
 	mapfile -t kernels < <(chroot_kernels)
@@ -198,7 +200,8 @@ update_case() {
 	module_is "${kernels[1]}" iWARP
 }
 
-# A new release of kwarp, before and after the reboot: it is for both kernels.
+# mark TEXT: change the module's description, as a new release. make install builds it for both
+# kernels.
 mark() {
 	sed -i "s/^MODULE_DESCRIPTION(\".*/MODULE_DESCRIPTION(\"$1\");/" "$root/home/kw/kwarp/drivers/infiniband/sw/kwarp/main.c"
 }
@@ -208,7 +211,7 @@ release_case() {
 	make_install
 	module_is "${kernels[0]}" 'second release'
 	module_is "${kernels[1]}" 'second release'
-	# The same once more: DKMS has it for both kernels already.
+	# Once more: now DKMS has the module for both kernels already.
 	make_install
 	module_is "${kernels[0]}" 'second release'
 	module_is "${kernels[1]}" 'second release'
@@ -222,11 +225,11 @@ spoilt_case() {
 	module_is "${kernels[0]}" 'second release'
 	module_is "${kernels[1]}" 'second release'
 	grep -q 'installed before is still there' "$log"
-	# And DKMS still knows the one that works: for the next kernel.
+	# DKMS still has the working version, so that it can build it for the next kernel.
 	[ "$(root dkms status -m kwarp | grep -c installed)" = 2 ]
 }
 
-# All files that have our name, but for the user's own.
+# Print all files whose names contain kwarp, except those in the user's home.
 ours() {
 	find "$root" -xdev -path "$root/home" -prune -o -iname '*kwarp*' -print
 }
@@ -249,7 +252,7 @@ test_suite() {
 	enter "$suite"
 	for case in "${cases[@]}"; do
 		chroot_case install "$case"
-		# What one case finds out the next one needs.
+		# A case may install a kernel, and later cases need the list.
 		mapfile -t kernels < <(chroot_kernels)
 	done
 	chroot_leave "$work"
@@ -257,7 +260,7 @@ test_suite() {
 }
 
 cases=(no-source wrong-source install packages owner unit again update release spoilt uninstall)
-# A namespace of its own for the mounts, as root, so that nothing stays mounted.
+# Run again as root in a mount namespace, so that no mount is left.
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 	for suite in "$@"; do
@@ -265,7 +268,7 @@ if [ "${KWARP_INSTALL_NS:-}" != 1 ]; then
 	done
 	[ $# -gt 0 ] || set -- bookworm trixie
 	"$here/host-packages.sh" demo
-	# As the user who owns the cache and the checkout.
+	# Still as the user, who owns the cache and the checkout.
 	rm -rf "$KWARP_ROOT/build/install-test"
 	mkdir -p "$KWARP_ROOT/build/install-test"
 	for suite in "$@"; do
@@ -289,7 +292,7 @@ for suite in "$@"; do
 done
 cat "${tap[@]}"
 read -r passed failed _ < <(cat "${tap[@]}" | "$here/results/tap-count.sh")
-# A release whose test ended early.
+# The test of one release ended early.
 [ "$status" -eq 0 ] || failed=$((failed + 1))
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed 0" >>"$KWARP_RESULTS"
 say "install: $passed passed, $failed failed, 0 skipped"

@@ -35,7 +35,7 @@ enter() {
 	mount --bind -o ro "$KWARP_ROOT" "$root/checkout"
 }
 
-# With a device file in it that this machine has not.
+# Mount a /dev of the chroot's own, with a device file that the host does not have.
 own_dev() {
 	local name minor
 	mount -t tmpfs tmpfs "$root/dev"
@@ -47,13 +47,14 @@ own_dev() {
 	touch "$root/dev/infiniband/uverbs0"
 }
 
-# apt ARGUMENTS...: as a user would call it. What is downloaded is in the chroot.
+# apt ARGUMENTS...: call apt-get as a user would. The packages have been downloaded into the
+# chroot.
 apt() {
 	echo "\$ apt-get $*" >>"$log"
 	root apt-get -y --no-install-recommends "$@" >>"$log" 2>&1
 }
 
-# fails COMMAND...: its failure is what is wanted.
+# fails COMMAND...: the command must fail.
 fails() {
 	! "$@" || { echo "succeeded: $*"; return 1; }
 }
@@ -87,13 +88,13 @@ build_case() {
 
 lintian_case() {
 	cp "$out/debs/$suite/lintian.txt" "$log"
-	# The last line is lintian's exit status: one that died has said nothing, either. In Debian
-	# 12 it is 2 if a tag is overridden.
+	# The last line of the log is lintian's exit status: if lintian has died, it reports
+	# nothing. In Debian 12 the status is 2 if a tag is overridden.
 	grep -qxE 'lintian: status [02]' "$log"
 	fails grep -E '^[EW]:' "$log"
 }
 
-# The dependency has this release in any packaging, and no other release.
+# The dependency allows all packagings of this release of libibverbs, and no other release.
 depends_case() {
 	local release least below
 	local asked='libibverbs1 \(>= ([0-9.]+)\), libibverbs1 \(<< ([0-9.]+~)\)'
@@ -106,19 +107,20 @@ depends_case() {
 	dpkg --compare-versions "$((${release%.*} - 1)).99-1" lt "$least"
 }
 
-# make install is here before: in the test of make install its real files are met.
+# kwarp-tools refuses to be installed next to make install. The test of make install does the same
+# with its real files.
 made_case() {
 	mkdir -p "$root/usr/local/lib/kwarpctl"
 	fails apt install "/debs/debs/$suite/$(basename "$(deb kwarp-tools)")"
 	grep -q '^kwarp-tools: error: kwarp is here from make install' "$log"
 	rmdir "$root/usr/local/lib/kwarpctl"
-	# apt has brought the dependencies: away with them, so that the next case brings them.
+	# apt has installed the dependencies. Remove them, so that the next case installs them.
 	apt --fix-broken install
 	apt autoremove
 	[ -z "$(installed | grep kwarp)" ]
 }
 
-# foreign: the provider of another release, which is in this run.
+# The provider for another release, which this run has also built, cannot be installed.
 foreign_case() {
 	local other before after
 	other=$(find "$out/debs" -name 'ibverbs-provider-kwarp_*.deb' ! -path "*/$suite/*" |
@@ -132,7 +134,7 @@ foreign_case() {
 	[ "$before" = "$after" ]
 }
 
-# One module, for this kernel, signed with DKMS's key.
+# module_is VERSION: the kernel has one module, of this version, signed with DKMS's key.
 module_is() {
 	local version=$1 kernel=${kernels[0]} found
 	found=$(find "$root/lib/modules/$kernel" -name 'kwarp.ko*' | wc -l)
@@ -145,7 +147,7 @@ module_is() {
 	[ "$(find "$root/usr/src" -maxdepth 1 -name 'kwarp-*' | wc -l)" = 1 ]
 }
 
-# all_installed VERSION: all three, of a version that begins so.
+# all_installed VERSION: all three packages are installed, in a version that begins so.
 all_installed() {
 	local package
 	for package in "${packages[@]}"; do
@@ -158,14 +160,14 @@ install_case() {
 	local start=$SECONDS debs
 	mapfile -t debs < <(cd "$root" && printf '/%s\n' "debs/debs/$suite"/*.deb)
 	apt install "${debs[@]}"
-	# Not asked for, and the next cases'.
+	# These packages are not tested here; later cases need them.
 	apt install ibverbs-providers ibverbs-utils
 	echo "apt-get install took $((SECONDS - start)) s" >>"$log"
 	all_installed ''
 	module_is "$("$here/version.sh")"
 }
 
-# A program that sees a device, which is nobody's: so libibverbs loads all providers there are.
+# Run a program that sees an unknown device. libibverbs then loads all providers.
 load_providers() {
 	local sys=/tmp/sys device=class/infiniband_verbs/uverbs0
 	mkdir -p "$root$sys/$device/device" "$root$sys/class/infiniband/kw0/ports/1"
@@ -176,7 +178,7 @@ load_providers() {
 	root env SYSFS_PATH=$sys LD_DEBUG=files VERBS_LOG_LEVEL=4 ibv_devices >>"$log" 2>&1
 }
 
-# libibverbs finds the provider by its name, and this all that it asks of libibverbs.
+# libibverbs finds the provider, and the provider finds all symbols that it needs in libibverbs.
 provider_case() {
 	local so
 	so=$(cd "$root" && echo usr/lib/*/libibverbs/libkwarp-rdmav*.so)
@@ -194,9 +196,9 @@ tools_case() {
 		[ "$(zcat "$root/usr/share/man/$page.gz" | grep -c '^\.SH')" -gt 3 ]
 	done
 	root bash -n /usr/share/bash-completion/completions/kwarpctl
-	# bpftrace is not in the chroot.
+	# Only the file is checked: bpftrace is not in the chroot.
 	[ -x "$root/usr/share/kwarp/kwarp-latency.bt" ]
-	# man is not in the chroot.
+	# --man=no: man is not installed in the chroot.
 	words=$(root systemd-analyze verify --man=no kwarp@eth0.service 2>&1) ||
 		words="status $?: $words"
 	[ -z "$words" ] || { echo "$words"; return 1; }
@@ -204,7 +206,7 @@ tools_case() {
 	[ -L "$root$enabled" ]
 }
 
-# make install and make uninstall leave what dpkg looks after alone.
+# make install and make uninstall refuse to run, and change no file of the packages.
 make_install_case() {
 	local script before
 	before=$(ours)
@@ -215,7 +217,8 @@ make_install_case() {
 	[ "$before" = "$(ours)" ]
 }
 
-# other_libibverbs VERSION: libibverbs1 as it is, but for its version; the file, too, says it.
+# other_libibverbs VERSION: make a package of libibverbs1 with another version, also in the name
+# of its library.
 other_libibverbs() {
 	local version=$1 tree=$work/libibverbs1 lib new
 	rm -rf "$tree"
@@ -232,12 +235,12 @@ other_libibverbs() {
 	dpkg-deb -b "$tree" "$root/debs/libibverbs1_other.deb" >>"$log"
 }
 
-# apt does not put another release's libibverbs beside the provider, and where dpkg is made to,
-# the provider refuses it.
+# apt does not install another release's libibverbs next to the provider. If dpkg is forced to,
+# the provider refuses to serve.
 libibverbs_case() {
 	local was
 	was=$(libibverbs Version)
-	# Another packaging of the same release is welcome.
+	# Another packaging of the same release is accepted.
 	other_libibverbs "${was%-*}-99"
 	apt install --no-remove /debs/libibverbs1_other.deb
 	provider_case
@@ -254,7 +257,8 @@ libibverbs_case() {
 	provider_case
 }
 
-# With a module loaded, that /sys tells of; and what the administrator has written.
+# Upgrade while a module is loaded (a faked /sys says so), and while the administrator has written
+# a configuration.
 upgrade_case() {
 	local debs
 	mkdir -p "$root/sys/module/kwarp"
@@ -272,8 +276,8 @@ upgrade_case() {
 	provider_case
 }
 
-# All files that have our name, and files elsewhere in /etc and /var that tell of us; but for
-# what is the administrator's and for logs of apt and dpkg.
+# Print files whose names contain kwarp, and files in /etc and /var that mention kwarp, except the
+# folders of the test, and logs of apt and dpkg.
 ours() {
 	find "$root" -xdev -path "$root/debs" -prune -o -path "$root/checkout" -prune -o \
 		-path "$root/sys" -prune -o -iname '*kwarp*' -print
@@ -286,7 +290,7 @@ remove_case() {
 	[ -z "$(find "$root"/{usr,var/lib/dkms} -iname '*kwarp*')" ]
 	[ ! -e "$root$driver" ] && [ ! -L "$root$driver" ]
 	[ -z "$(root dkms status)" ]
-	# The links come back with the package.
+	# The enabled unit stays, so that the links come back with the package.
 	[ -L "$root$enabled" ]
 }
 
@@ -314,7 +318,7 @@ test_suite() {
 	trap - EXIT
 }
 
-# What can be tried of the RPM packages where there is no system with RPM.
+# The part of the RPM packages that can be tested on Debian.
 test_rpm() {
 	if ! "$here/debian/build-packages.sh" --rpm "$out/rpm" "$1" >/dev/null; then
 		echo "not ok packages/rpm, see above"
@@ -327,7 +331,7 @@ test_rpm() {
 	fi
 }
 
-# A release whose packages cannot be built has one result.
+# If the packages of a release cannot be built, that is one failed result.
 build_suite() {
 	local suite=$1
 	export KWARP_STAND_IN=1
@@ -350,7 +354,7 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	built=()
 	: >"$out/builds.tap"
 	for suite in "$@"; do
-		# In the background: as a condition it would have no errexit.
+		# In the background, because a condition would switch errexit off.
 		build_suite "$suite" &
 		if wait $!; then
 			built+=("$suite")
@@ -364,7 +368,7 @@ if [ "${KWARP_PACKAGES_NS:-}" != 1 ]; then
 	exit
 fi
 cat "$out/builds.tap"
-# In the background, as a condition would switch errexit off in all that the test does.
+# In the background, because a condition would switch errexit off in the whole test.
 for suite in "$@"; do
 	test_suite "$suite" >"$out/$suite.tap" &
 	wait $! || echo "not ok packages/$suite: its test ended early" >>"$out/$suite.tap"

@@ -30,7 +30,7 @@ make_firmware() {
 	rm -rf "$dir/debs"
 }
 
-# A module without its signature, and one with that of a key that nobody enrols.
+# Make a module without a signature, and one that is signed with a key which is not enrolled.
 spoil_module() {
 	local kernel=$1 to=/lib/modules/spoilt
 	root bash -c "set -e
@@ -45,7 +45,8 @@ spoil_module() {
 		rm key.pem kwarp.ko"
 }
 
-# What the guest needs of the chroot, as its file system; of the kernel's modules, what these need.
+# Pack the guest's file system from the chroot, with the needed kernel modules and their
+# dependencies.
 pack() {
 	local kernel=$1 to=$2 path unneeded=()
 	(
@@ -95,7 +96,8 @@ make_disk() {
 	trap - EXIT
 }
 
-# boot PHASE [COMMAND...]: one run of the guest, whose variables stay. The command has its console.
+# boot PHASE [COMMAND...]: run the guest once. Firmware variables are kept between runs. COMMAND
+# gets the guest's console.
 boot() {
 	local phase=$1
 	shift
@@ -141,7 +143,7 @@ else
 fi >"$out/enrol.tap"
 say "booting: the key is enrolled"
 boot after >"$out/after.log" 2>&1 </dev/null || true
-# A guest that came to nothing has no plan, either.
+# If the guest printed no plan, one failure is counted.
 passed=0 failed=0
 for phase in before enrol after; do
 	tap=$out/$phase.tap log=$out/$phase.log

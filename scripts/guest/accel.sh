@@ -25,7 +25,7 @@ answer() {
 	fi
 }
 
-# Nothing to remember: that may change at any time.
+# This answer is not cached, because the access rights can change at any time.
 if [ -e /dev/kvm ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
 	say "no access to /dev/kvm (group kvm?); using emulation, which is slower"
 	echo tcg

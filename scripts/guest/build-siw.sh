@@ -10,9 +10,10 @@ set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
 
-# siw's callbacks take sk_callback_lock in process context (the backlog) with softirqs on.
-# lockdep reports that sooner or later, in a case of ours, and then watches no more: there
-# they take it as others do.
+# True if the kernel has lockdep. siw's callbacks take sk_callback_lock in process context (the
+# backlog) with softirqs enabled. lockdep reports that, in whatever case is running, and then
+# stops checking. So for such a kernel the calls are changed to the _bh variants, which other
+# drivers use.
 watches_locks() {
 	grep -qsx CONFIG_PROVE_LOCKING=y "$1/.config"
 }
@@ -22,7 +23,8 @@ make_siw() {
 	source=$("$here/get-source.sh" siw "$3")
 	say "building siw for $(kernel_release "$kdir")"
 	cp -r "$source" "$dir/src"
-	# Out of tree the option is off, and a plain obj-$(CONFIG_RDMA_SIW) builds nothing.
+	# Out of tree the configuration option is not set, so obj-$(CONFIG_RDMA_SIW) would build
+	# nothing.
 	sed -i 's/^obj-.*/obj-m += siw.o/' "$dir/src/Makefile"
 	! watches_locks "$kdir" || sed -i -E 's/\<(read_(un)?lock)\(&sk->sk_callback_lock/\1_bh(\&sk->sk_callback_lock/' \
 		"$dir"/src/*.c
@@ -35,7 +37,7 @@ kdir=${1:?usage: $0 KDIR [MAKE ARGUMENTS]}
 shift
 [ -e "$kdir/Makefile" ] || die "$kdir is not a kernel build directory"
 release=$(kernel_release "$kdir")
-# siw's code must be of the kernel's own line.
+# siw must be built from the source of the same kernel version.
 line=$(cut -d. -f1,2 <<<"$release")
 dir=$(cached "siw/2-$release-$(kdir_id "$kdir")" make_siw "$kdir" "$line" "$@")
 echo "$dir/siw.ko"

@@ -22,7 +22,7 @@ add_modules() {
 	[ ! -e "$dir/make-args" ] || mapfile -t args <"$dir/make-args"
 	kwarp=$(KWARP_QUIET=1 "$here/build-module.sh" "$dir/kdir" "${args[@]}")
 	cp "$kwarp" "$extra/"
-	# Our own user-mode kernel brings it along.
+	# The project's user-mode kernel has siw already.
 	[ "${KWARP_WITH_SIW:-1}" = 1 ] && [[ $kernel != uml* ]] || return 0
 	siw=$("$here/guest/build-siw.sh" "$dir/kdir" "${args[@]}")
 	cp "$siw" "$extra/"

@@ -20,7 +20,7 @@ usr_merge() {
 	done
 }
 
-# depmod sees the kernel's own modules through a link, and only its indexes are kept.
+# depmod needs the kernel's own modules, which are linked for that time. Only the indexes stay.
 index_modules() {
 	local stage=$1 release=$2 base=$3/usr/lib/modules/$2 dir=$1/usr/lib/modules/$2
 	[ -d "$dir" ] || return 0

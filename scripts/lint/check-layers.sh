@@ -78,7 +78,7 @@ while IFS=$'\t' read -r file inc; do
 	[ "${file%.*}" = "${inc%.*}" ] || echo "${file%.*} ${inc%.*}" >>"$edges"
 done < <(includes)
 
-# Lines of tsort about each circle: its name, then who is in it.
+# circles FILE: tsort prints the lines of each circle: its name, then its members.
 circles() {
 	{ tsort "$edges" 2>&1 >/dev/null || true; } | sed -E "s|^tsort: ||; s|^[^ ]*: input contains a loop:|circle of $1 in $driver:|"
 }

@@ -187,7 +187,7 @@ class Target:
         return self.goals.get(fig.name)
 
     def measure(self, fig):
-        # Where the two are of different sizes or kinds the value is still per octet or message.
+        # If the operations differ in size or kind, values per octet or per message are compared.
         return ratios(fig.values(self.metric, self.mtu, *self.ours), fig.values(self.metric, self.mtu, *self.theirs))
 
     def met(self, ratio, goal):
@@ -266,8 +266,9 @@ def targets():
     yield from targets_of_many()
 
 
-# What `judge` holds against the code: streams of large Writes. In a short run on two
-# emulated processors the rest says more about who had to wait for a processor; it is told.
+# What `judge` counts as a failure: streams of large Writes. In a short run on two emulated
+# processors the other figures depend on which program had to wait for a processor. They are
+# printed only.
 JUDGED = re.compile(r"write-64k-(tcp|siw)-")
 
 
@@ -364,7 +365,7 @@ def values_of(fig, metric, mtu, who, kind, op, size, qps):
 
 def row_of(fig, metric, mtu, label, kind, op, size, qps):
     shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
-    # By itself, TCP's stream says nothing about an operation.
+    # A row with TCP's figures only is left out: it says nothing about an operation.
     if all(text == "–" for who, text in shown.items() if who not in PLAIN):
         return [label]
     return [label, *shown.values()]

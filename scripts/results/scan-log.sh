@@ -11,7 +11,7 @@ set -euo pipefail
 
 . "$KWARP_ROOT/tools/testing/selftests/kwarp/reports.sh"
 
-# An object that leaked says when it was allocated, and run.sh when each case began.
+# Print the case of each leaked object, by the time at which the object was allocated.
 leaks_of() {
 	awk '
 		/kwarp-e2e: .*, jiffies [0-9]/ { n++; begin[n] = $NF; name[n] = $0; sub(/.*kwarp-e2e: /, "", name[n]); sub(/, .*/, "", name[n]) }

@@ -8,7 +8,7 @@ import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
 
-# A file, its text, and what must be found there.
+# A file, its text, and the expected finding.
 FOUND = [
     ("nor.c", "/* Nor does it wait. */", 'begins with "Nor"'),
     ("not-so.c", "/*\n * It waits.\n *\n * Not so here.\n */", 'begins with "Not so"'),
@@ -37,7 +37,7 @@ FOUND = [
     ("Makefile", "x:\n\t@$(scripts)/gone.sh\n\t@$(scripts)/kept.sh\n", "there is no scripts/gone.sh"),
 ]
 
-# A file, and a text of which nothing must be said.
+# A file, and a text without a finding.
 PASSES = [
     ("question.c", "/* Who may write? Only the runner. */"),
     ("table.rst", "===== =====\nWho   What\n===== =====\na     b\n===== =====\n"),
