@@ -185,7 +185,10 @@ struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
 void kwarp_ep_unpublish(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
-	/* The context that erases the entry owns its reference, which is not the last one here. */
+	/*
+	 * If this call removes the entry, it has to put the entry's reference. The caller has its
+	 * own.
+	 */
 	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
 		kwarp_ep_put(ep);
 	ep->handle = 0;

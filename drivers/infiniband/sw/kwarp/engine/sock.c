@@ -136,7 +136,10 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	read_descriptor_t desc = { .arg.data = e, .count = 1 };
 
 	lockdep_assert(lockdep_sock_is_held(sk));
-	/* tcp_read_sock() never reads past urgent data, and an octet would be missing. */
+	/*
+	 * Urgent data ends the stream: tcp_read_sock() does not read past it, and one octet would
+	 * be missing.
+	 */
 	if (unlikely(tcp_sk(sk)->urg_data))
 		kwarp_engine_lost(e);
 	e->rx.want = 0;

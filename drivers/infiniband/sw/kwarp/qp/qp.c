@@ -275,7 +275,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 {
 	int ret;
 
-	/* Fail early: under the mutex this would wait for a stream that is ending. */
+	/* Check first without the mutex: a stream that is ending may hold it for long. */
 	if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
 		return -EINVAL;
 	mutex_lock(&qp->mutex);

@@ -144,10 +144,10 @@ static void cq_tell(struct tasklet_struct *tell)
  * @cq: queue
  * @todo: what kwarp_cq_end() returned
  *
- * A tasklet calls the handlers of a kernel consumer. So they do not run while the consumer, in a
- * call of a verb with bottom halves off, holds locks that they take; and not on two CPUs at once
- * (Documentation/infiniband/core_locking.rst).  Workqueues that run in softirq (WQ_BH) are newer
- * than the oldest supported kernel.
+ * A tasklet calls the handlers of a kernel consumer. The handlers may take a lock that the consumer
+ * holds, with bottom halves off, while it calls a verb; a tasklet does not run before that. A
+ * tasklet also does not run on two CPUs at once (Documentation/infiniband/core_locking.rst).
+ * Workqueues that run in softirq (WQ_BH) are newer than the oldest supported kernel.
  *
  * Context: any but hard interrupt, no lock of kwarp's held.
  */

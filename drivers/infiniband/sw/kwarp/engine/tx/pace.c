@@ -236,9 +236,10 @@ static bool sq_outstanding(const struct kwarp_engine *e)
 }
 
 /*
- * A look also sends what was handed over to the work item, because it may come sooner: where the
- * program polls, a worker may wait long for a processor. Not if the work item waits because memory
- * is short or the softirqs' share is used up.
+ * Does the timer have something to send? If requests wait for the work item, the timer sends
+ * them, because it may run sooner: a program that polls may keep a worker waiting for the
+ * processor. It does not if the work item waits because memory is short, or because softirqs have
+ * used up their share.
  */
 static enum finding pace_find(const struct kwarp_engine *e)
 {
