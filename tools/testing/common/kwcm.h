@@ -25,9 +25,9 @@ struct kwcm_event {
 	uint8_t priv[256];
 };
 
-/* Wait up to timeout_ms for an event: 0, or -ETIMEDOUT, or what the channel says. */
+/* Wait up to timeout_ms for an event. Return: 0, -ETIMEDOUT, or the channel's error. */
 int kwcm_next(struct rdma_event_channel *ch, int timeout_ms, struct kwcm_event *ev);
-/* The same, but only this event will do: -ECONNABORTED and a message otherwise. */
+/* Like kwcm_next(), but any other event gives -ECONNABORTED and a message. */
 int kwcm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, int timeout_ms,
 		struct kwcm_event *ev);
 
@@ -35,7 +35,7 @@ int kwcm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, int
 struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port);
 /* A new id on a channel of its own that listens; dies on failure. */
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog);
-/* The same; what it sends has this type of service, unless it is 0. */
+/* Like kwcm_listen(); connections send with this type of service, unless it is 0. */
 struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos);
 /* Destroy an id and its channel. */
 void kwcm_destroy(struct rdma_cm_id *id);

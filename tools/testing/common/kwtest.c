@@ -19,7 +19,7 @@ static void print(const char *fmt, va_list ap)
 {
 	char line[512];
 
-	/* One write per line: threads and the peer share the log. */
+	/* One write() for each line, because threads and the peer write to the same log. */
 	vsnprintf(line, sizeof(line), fmt, ap);
 	fprintf(stderr, "%s: %s\n", kw_prog, line);
 }
@@ -51,7 +51,7 @@ void kw_die(enum kw_exit code, const char *fmt, ...)
 	va_start(ap, fmt);
 	print(fmt, ap);
 	va_end(ap);
-	/* Not exit(): other threads may be in the middle of anything. */
+	/* _Exit(), not exit(), because other threads still run. */
 	fflush(NULL);
 	_Exit(code);
 }
@@ -169,7 +169,7 @@ bool kw_one_in(struct kw_rng *rng, unsigned int n)
 	return kw_below(rng, n) == 0;
 }
 
-/* One multiplication for eight octets: the guest may be an emulated machine. */
+/* One multiplication for eight octets, because on an emulated machine it is slow. */
 static inline uint64_t word_at(uint64_t key, uint64_t index)
 {
 	uint64_t w = (key + index) * 0x9e3779b97f4a7c15ULL;

@@ -81,7 +81,10 @@ static void post_send(uint64_t key)
 		kw_die(KW_MISMATCH, "cannot post a Send");
 }
 
-/* A completion of the other queue that has come early: no rule orders the two queues' completions. */
+/*
+ * A completion of the other queue that has come early. The order of completions of the two queues
+ * is not defined.
+ */
 static struct {
 	struct ibv_wc wc[2 * DEPTH];
 	unsigned int n;
@@ -195,7 +198,7 @@ static void to_state(enum ibv_qp_state state)
 		       strerror(rv));
 }
 
-/* The receives that no message has come for are flushed, and so is what is sent too late. */
+/* Receives that got no message are flushed, and so are Sends that are posted too late. */
 static void end_stream(unsigned int from, unsigned int to)
 {
 	to_state(IBV_QPS_ERR);
@@ -206,7 +209,10 @@ static void end_stream(unsigned int from, unsigned int to)
 	expect_nothing("after the flush");
 }
 
-/* A provider that rings for receives has it flushed, another one forgotten. */
+/*
+ * If the provider has a doorbell for receives, the receive is flushed; otherwise the reset drops
+ * it.
+ */
 static void start_over(void)
 {
 	struct ibv_wc wc;
@@ -226,7 +232,7 @@ static void want_event(struct rdma_event_channel *ch, enum rdma_cm_event_type ty
 		kw_die(KW_LOST, "%s did not come", rdma_event_str(type));
 }
 
-/* The id of the next connection, which has been asked for. */
+/* The id of the next connection. At the server: of the next connect request. */
 static struct rdma_cm_id *next_id(struct rdma_cm_id *listener)
 {
 	struct kwcm_event ev;

@@ -163,7 +163,7 @@ static void expect_wc(struct conn *c, enum ibv_wc_opcode opcode)
 		kw_die(KW_MISMATCH, "FAILED: opcode %d instead of %d", wc.opcode, opcode);
 }
 
-/* A value that came back: nobody had it before. */
+/* Note a value that came back. No other operation may have returned the same value. */
 static void note_value(uint64_t value)
 {
 	uint64_t bit = 1ULL << (value & 63), was;
@@ -204,7 +204,7 @@ static bool swap(struct conn *c, uint64_t from, uint64_t to)
 	return c->buf[0] == from;
 }
 
-/* The answer to the last CmpSwap comes after the Write before it has been placed. */
+/* The Write is placed before the answer to the CmpSwap that follows it. */
 static void next_number(struct conn *c)
 {
 	uint64_t to = c->peer.words + NUMBER * sizeof(*words), id = c->peer.index + 1;
@@ -271,7 +271,7 @@ static void run_client(struct conn *conns)
 		must(!pthread_create(&conns[i].thread, NULL, client_thread, &conns[i]), "thread");
 	for (i = 0; i < qps; i++)
 		pthread_join(conns[i].thread, NULL);
-	/* The server has heard of all: it ends the connections. */
+	/* The server ends the connections after it has got all messages. */
 	for (i = 0; i < qps; i++)
 		if (kwcm_expect(conns[i].id->channel, RDMA_CM_EVENT_DISCONNECTED, EVENT_MS, &ev))
 			kw_die(KW_LOST, "the server does not end");
@@ -319,7 +319,7 @@ static void accept_one(struct rdma_cm_id *id, struct conn *c, unsigned int index
 	must(!rdma_accept(c->id, &p), "accept");
 }
 
-/* The next client may ask before we hear that the one before is there. */
+/* A client may send its request before the event "established" of the client before it. */
 static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 {
 	unsigned int asked = 0, there = 0;

@@ -189,7 +189,7 @@ static void post_request(struct end *e, struct ibv_send_wr *wr, unsigned int i)
 		kw_die(KW_LOST, "cannot post: %s", strerror(errno));
 }
 
-/* Its number is its contents' key. */
+/* The number of a Write is the key of its contents. */
 static void post_write(struct pair *p)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
@@ -201,17 +201,17 @@ static void post_write(struct pair *p)
 	post_request(&p->a, &wr, i);
 }
 
-/* The last Write, and so all before it. */
+/* True if the last Write has arrived, and so all Writes before it. */
 static bool arrived(struct pair *p)
 {
 	unsigned int i = p->a.posted;
 
-	/* Others write there. */
+	/* The device writes to this memory. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return kw_check(slot(&p->b, i), LEN, i, 0) == LEN;
 }
 
-/* No system call: a program with SCHED_FIFO leaves its processor to nobody. */
+/* Spin without a system call: a program with SCHED_FIFO never gives up its processor. */
 static void spin_until_arrived(struct pair *p)
 {
 	int64_t begin = kw_now_ms(), took = 0;
@@ -227,7 +227,10 @@ static void spin_until_arrived(struct pair *p)
 
 /* --------------------------------------------------------------------- cases */
 
-/* A few Writes, and if they are held @idle, which says that the program has nothing else to do. */
+/*
+ * Post a few Writes. If they are held, call @idle, which shows that the program has nothing else
+ * to do.
+ */
 static void write_and(struct pair *p, void (*idle)(struct end *e, int which), int which)
 {
 	int i;
@@ -243,13 +246,16 @@ static void write_and(struct pair *p, void (*idle)(struct end *e, int which), in
 	poll_all(&p->a);
 }
 
-/* Either queue will do. */
+/* Polling either of the two completion queues has to send the requests. */
 static void run_poll(struct pair *p)
 {
 	write_and(p, poll_cq, p->held % 2);
 }
 
-/* Nobody takes the event: it is raised when the Write completes, and so no longer asked for. */
+/*
+ * The event is not read. It is raised when the Write completes, so the next round asks for a new
+ * one.
+ */
 static void run_arm(struct pair *p)
 {
 	write_and(p, arm, 0);
@@ -264,7 +270,9 @@ static void post_recv(struct end *e)
 		kw_die(KW_LOST, "cannot post a receive");
 }
 
-/* One in eight is signaled: that is enough to have its slot back, and that of those before. */
+/*
+ * One Send in eight is signaled. Its completion frees its slot, and those of the Sends before it.
+ */
 static void send_to(struct end *from, struct end *to)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -313,7 +321,7 @@ static void run_sleep(struct pair *p)
 	hear(&p->a);
 }
 
-/* The doorbell of a program that has polled has the queue held, so the doorbells after it wait. */
+/* The program has polled, so its next doorbell makes the device hold the send queue. */
 static void run_leave(struct pair *p)
 {
 	int i;
@@ -357,7 +365,7 @@ static void run_realtime(struct pair *p)
 		be(SCHED_FIFO, 50);
 	}
 	run_spin(p);
-	/* The end of the connection is others' work, too. */
+	/* Give up real-time priority before the connection ends: other tasks take part in that. */
 	if (p->a.posted == rounds)
 		be(SCHED_OTHER, 0);
 }

@@ -150,7 +150,7 @@ static struct conn *new_conn(struct rdma_cm_id *id)
 {
 	struct conn *c;
 
-	/* Looking for it must not cost more than what is measured. */
+	/* The search must cost less than the connection that is measured. */
 	for (c = conns + first_free; c < conns + slots; c++)
 		if (!c->id)
 			break;
@@ -208,7 +208,7 @@ static bool no_way(int err)
 	       (err == ENETUNREACH || err == EHOSTUNREACH || err == ETIMEDOUT);
 }
 
-/* This attempt does not count. */
+/* Start the attempt again. The failed one does not count. */
 static void begin_anew(struct conn *c)
 {
 	drop(c);
@@ -232,7 +232,7 @@ static void begin(struct rdma_event_channel *ch, const struct sockaddr *dst)
 	begin_anew(c);
 }
 
-/* A connection that was lost, and not closed, has an event for its queue pair. */
+/* If a connection was lost and not closed, the queue pair has an asynchronous event: print it. */
 static void say_async_event(struct conn *c)
 {
 	struct pollfd fd = { .fd = c->id->verbs->async_fd, .events = POLLIN };
@@ -275,7 +275,7 @@ static void connect_now(struct conn *c)
 	if (create_qp(c))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 	c->since = kw_now_ms();
-	/* A device may refuse at once or by an event. */
+	/* A device may refuse a connect at once, or later by an event. */
 	if (rdma_connect(c->id, &param))
 		finish_client(c, strerror(errno), -errno);
 }
@@ -327,7 +327,7 @@ static void client_received(struct conn *c)
 		kw_die(KW_LOST, "cannot disconnect: %s", strerror(errno));
 }
 
-/* -H: all of them are there. */
+/* Option -H: all connections exist, so let them end. */
 static void release(void)
 {
 	struct conn *c;
@@ -343,13 +343,13 @@ static void release(void)
 	}
 }
 
-/* Connections that are on their way, or open where they are not held. */
+/* Number of connections in progress. Open ones count, too, unless option -H holds them. */
 static unsigned int busy(void)
 {
 	return opt.hold && !released ? num_open - count.echoed : num_open;
 }
 
-/* One more message, and the end. */
+/* Send one more message, and then disconnect. */
 static void wake_up(struct conn *c)
 {
 	static bool done;
@@ -419,7 +419,7 @@ static void server_received(struct conn *c)
 	count.received++;
 	kw_debug("message %u", count.received);
 	memcpy(c->buf, c->buf + MSG_LEN, MSG_LEN);
-	/* For one more, which not all clients send. */
+	/* A receive for one more message, which not all clients send. */
 	post_recv(c);
 	/* The connection may have failed meanwhile: its event will say so. */
 	if (!post_send(c)) {
@@ -450,7 +450,7 @@ static void completions(void)
 	}
 }
 
-/* Now and then: it looks at all of them. */
+/* Called now and then, because it looks at all connections. */
 static void check_limits(void)
 {
 	static int64_t next;

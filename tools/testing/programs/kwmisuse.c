@@ -109,7 +109,7 @@ static int try_accept(struct rdma_cm_id *id, uint32_t qpn)
 
 /* ------------------------------------------------------------------- server */
 
-/* An accept that was good is answered, come what may. */
+/* The end of a connection that was accepted. */
 static void end_of_accepted(struct rdma_event_channel *ch)
 {
 	struct kwcm_event ev;
@@ -137,7 +137,7 @@ static void serve_one(struct rdma_cm_id *id, struct rdma_event_channel *ch)
 		int step = !strcmp(m, "accept-other"), i;
 
 		want("accept", try_accept(id, qps[0]->qp_num), 0);
-		/* A mended iw_cm refuses; else the device ends the connection. */
+		/* A patched iw_cm refuses these calls; otherwise the device ends the connection. */
 		for (i = 1; i < NUM_QPS; i++)
 			kw_say("accept: %s", strerror(try_accept(id, qps[i * step]->qp_num)));
 		end_of_accepted(ch);

@@ -41,7 +41,10 @@ struct command {
 	uint32_t rkey, len;
 };
 
-/* Requests and receives complete apart: their order among each other is nobody's. */
+/*
+ * A connection. Requests and receives have separate completion queues, because their order
+ * relative to each other is not defined.
+ */
 struct conn {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
@@ -148,7 +151,7 @@ static enum ibv_wr_opcode wr_opcode(uint32_t what)
 	return what == WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
 }
 
-/* It may complete, or not: the connection has to end. */
+/* The request may complete or not, but the connection has to end. */
 static void expect_refused(struct conn *c, uint32_t what)
 {
 	struct kwcm_event ev;
@@ -210,7 +213,7 @@ static bool connect_one(struct conn *c)
 	must(data_mr, "register data");
 	if (rdma_connect(id, &param))
 		return false;
-	/* For as long as it takes until the server has a use for it. */
+	/* Wait long: the server uses the connection only when it needs a new one. */
 	return !kwcm_next(id->channel, 90000, &ev) && ev.type == RDMA_CM_EVENT_ESTABLISHED;
 }
 
@@ -369,7 +372,7 @@ static void tell(struct conn *c, enum what op, uint64_t at, uint64_t key, bool i
 	post_msg(c, IBV_WR_SEND, 0);
 }
 
-/* Have it done through the window, which works. */
+/* Make the client do an operation through the window; it has to succeed. */
 static void done(struct conn *c, enum what op, uint64_t at, uint64_t key)
 {
 	tell(c, op, at, key, false);
@@ -378,7 +381,7 @@ static void done(struct conn *c, enum what op, uint64_t at, uint64_t key)
 	post_recv(c);
 }
 
-/* Have it tried: it ends the connection, and the memory is as it was. */
+/* Make the client try an operation. The connection has to end, and memory is unchanged. */
 static void tried(struct conn *c, enum what op, uint64_t at)
 {
 	struct ibv_wc wc;
@@ -392,7 +395,7 @@ static void tried(struct conn *c, enum what op, uint64_t at)
 		kw_die(KW_MISMATCH, "FAILED: nothing was refused");
 }
 
-/* Have the window invalidated by the peer. */
+/* Make the client invalidate the window. */
 static void peer_inv(struct conn *c)
 {
 	struct ibv_wc wc;
@@ -469,7 +472,7 @@ static void local_invalidate(void)
 	kw_say("ok zero based, local invalidate, rights, end of the queue pair");
 }
 
-/* The owner may invalidate what is not valid, and the window is as good as before. */
+/* The owner may invalidate a window that is not valid. The window works afterwards. */
 static void invalidate_invalid(void)
 {
 	struct conn c = accept_one();
@@ -482,7 +485,7 @@ static void invalidate_invalid(void)
 	done(&c, WRITE, win(), 5);
 	expect_memory(5);
 	peer_inv(&c);
-	/* the peer has been quicker */
+	/* the peer has invalidated the window before */
 	local_inv(&c);
 	local_inv(&c);
 	bind_window(&c, RW);
@@ -574,7 +577,10 @@ static void bind_type_1(struct conn *c, uint64_t len, unsigned int access)
 	expect_wc(c, IBV_WC_BIND_MW);
 }
 
-/* It is every stream's of the protection domain, and bound anew without an invalidate. */
+/*
+ * A window of type 1 is open to all streams of the protection domain, and can be bound again
+ * without an invalidate.
+ */
 static void type_1(void)
 {
 	struct conn a = accept_one(), b = accept_one();
@@ -606,7 +612,7 @@ static void type_1(void)
 	kw_say("ok type 1");
 }
 
-/* A region that gets other rights has another STag; the old one is of no use from then on. */
+/* A region whose rights change gets another STag, and the old STag is not valid any more. */
 static void reregistered(void)
 {
 	struct conn c = accept_one();

@@ -136,7 +136,7 @@ static size_t fill(uint8_t *buf, const struct call *c, struct ib_uverbs_post_sen
 	return len;
 }
 
-/* A program could not see what was posted in any other way. */
+/* Posted requests would complete, and there is no other way to see them. */
 static bool nothing_completes(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -179,7 +179,7 @@ static int ring(void)
 	return write(verbs->cmd_fd, buf, len) == (ssize_t)len ? 0 : errno;
 }
 
-/* Through the library, into rings that it has mapped. */
+/* Post and poll through libibverbs, with the rings that it has mapped. */
 static void use_queues(void)
 {
 	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }, *bad_send;

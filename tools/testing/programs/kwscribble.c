@@ -156,7 +156,7 @@ static struct ibv_mr *connect_child(struct rdma_cm_id **idp, uint8_t *buf, size_
 	return mr;
 }
 
-/* Go on posting and polling, whatever it gives. */
+/* Continue to post and poll, and ignore errors. */
 static void post_and_poll(struct rdma_cm_id *id, struct ibv_cq *cq, struct ibv_mr *mr, uint8_t *buf)
 {
 	int64_t until = kw_now_ms() + scribble_ms;
@@ -190,7 +190,10 @@ static void child(uint64_t child_seed)
 	pthread_t t;
 
 	find_maps();
-	/* Queues that make no sense may keep the library busy for ever. */
+	/*
+	 * With nonsense in the queues libibverbs may loop for ever, so the process is killed
+	 * after 5 s.
+	 */
 	alarm(5);
 	if (pthread_create(&t, NULL, scribbler, &child_seed))
 		kw_die(KW_SETUP, "no thread");

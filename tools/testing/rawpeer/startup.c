@@ -105,7 +105,7 @@ static unsigned int req_garbage(int arg)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Each octet of the key wrong once, and lengths beyond what private data may have. */
+/* Each octet of the key is wrong once; then lengths beyond the limit of private data. */
 static unsigned int req_wrong(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];
@@ -130,7 +130,10 @@ static unsigned int req_wrong(int arg)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Stop at every octet of a Request. Silence: all at once, so that it costs one timer. */
+/*
+ * Stop at each octet of a Request. All silent connections wait at the same time, so that the
+ * timer runs only once.
+ */
 static unsigned int req_stop(int way)
 {
 	uint8_t buf[KWRAW_MPA_MAX];
@@ -144,7 +147,7 @@ static unsigned int req_stop(int way)
 	return expect_ends(way == SILENCE ? kwraw_env.timer_ms : kwraw_env.prompt_ms);
 }
 
-/* A whole Request, the Reply not waited for. */
+/* Send a whole Request, and stop without waiting for the Reply. */
 static unsigned int req_whole(int way)
 {
 	uint8_t buf[KWRAW_MPA_MAX];
@@ -157,7 +160,7 @@ static unsigned int req_whole(int way)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Octet by octet, with the full exchange at the end: slow is not wrong. */
+/* Send a Request octet by octet, and then exchange messages: a slow peer is not a wrong one. */
 static unsigned int req_octets(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];

@@ -177,7 +177,7 @@ static void write_to_and_fro(struct kb_run *run, uint8_t n)
 	wait_completion(run, KB_DATA);
 }
 
-/* What takes a receive is answered by its like. */
+/* An operation that takes a receive is answered by the same operation. */
 static void send_to_and_fro(struct kb_run *run)
 {
 	kb_post(run, run->qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size, true);
@@ -211,7 +211,7 @@ void kb_client_latency(struct kb_run *run, double warm, double seconds)
 	bool answered = run->cfg.op == KB_WRITE || kb_takes_receives(&run->cfg);
 
 	ibv_req_notify_cq(run->cq, 0);
-	/* Of a way to and fro one half is told. */
+	/* If each operation is answered, half of a round trip is reported. */
 	kb_measure_latency(&work, warm, seconds, answered ? 0.5 : 1);
 }
 
@@ -219,7 +219,7 @@ void kb_client_latency(struct kb_run *run, double warm, double seconds)
 
 static void compare_one(struct kb_run *run, struct kb_qp *qp)
 {
-	/* A note takes a receive as any other message does. */
+	/* A note needs a receive at the peer, like any other message. */
 	while (kb_takes_receives(&run->cfg) && !qp->credits)
 		handle_some(run);
 	qp->answered = false;
@@ -230,7 +230,7 @@ static void compare_one(struct kb_run *run, struct kb_qp *qp)
 	kb_check_note(run, qp);
 }
 
-/* One after the other, as the notes have one place. */
+/* One queue pair after the other, because there is room for one note only. */
 void kb_client_compare(struct kb_run *run)
 {
 	unsigned int i;
@@ -256,7 +256,10 @@ static long free_kib(void)
 	return kib;
 }
 
-/* Without what all connections share: from the first connection to the last. */
+/*
+ * From the first connection to the last, so that memory which all connections share does not
+ * count.
+ */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port)
 {
 	unsigned int qps = run->cfg.qps;

@@ -59,7 +59,10 @@ const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs)
 {
 	struct ibv_device_attr_ex attr;
 
-	/* Asked the old way, the kernel says what was true when the device was made. */
+	/*
+	 * Not ibv_query_device(): for it the kernel returns the values of the time when the
+	 * device was made.
+	 */
 	if (ibv_query_device_ex(verbs, NULL, &attr))
 		kw_die(KW_SETUP, "cannot query the device");
 	if (kb_is_atomic(cfg) && attr.orig_attr.atomic_cap == IBV_ATOMIC_NONE)
@@ -134,7 +137,7 @@ static bool may_be_inline(const struct kb_run *run, enum ibv_wr_opcode opcode, u
 
 static void cannot_post(const struct kb_qp *qp, enum ibv_wr_opcode opcode, int rv)
 {
-	/* Some providers give the kernel's sign. */
+	/* Some providers return the kernel's negative errno. */
 	rv = abs(rv);
 	if (opcode == IBV_WR_RDMA_WRITE_WITH_IMM && (rv == EINVAL || rv == EOPNOTSUPP))
 		kw_die(KW_LOST, "the queue pair has no Writes with immediate data: %s",
@@ -211,7 +214,7 @@ static unsigned int read_depth(const struct kb_run *run, struct ibv_context *ver
 	return depth < MAX_READS ? depth : MAX_READS;
 }
 
-/* What exceeds that number would wait in the send queue. */
+/* More requests than the device grants would wait in the send queue. */
 static void limit_depth(struct kb_run *run, unsigned int granted)
 {
 	if (!granted)

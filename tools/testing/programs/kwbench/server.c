@@ -74,7 +74,7 @@ static void request(struct server *s, const struct kwcm_event *ev)
 	struct kb_qp *qp;
 	int rv;
 
-	/* What a client that was killed has left makes room for the next one. */
+	/* Free the objects of a client that was killed, to make room for the next client. */
 	if (run->pd && s->closed && s->closed == run->qps)
 		end_run(s);
 	if (!acceptable(s, ev, &cfg)) {
@@ -120,8 +120,8 @@ static void cm_event(struct server *s, const struct kwcm_event *ev)
 }
 
 /*
- * Is there anything that the server does but wait for the client to end?  For latency it polls,
- * Reads or not: beside a processor that sleeps a user-mode guest may be twice as slow.
+ * Has the server more to do than to wait for the client's end? For latency it always polls: a
+ * user-mode guest may be twice as slow beside a processor that sleeps.
  */
 static bool has_work(const struct kb_run *run)
 {
@@ -129,13 +129,13 @@ static bool has_work(const struct kb_run *run)
 			   run->cfg.flags & KB_LATENCY);
 }
 
-/* Of atomic operations there is but the client's note to wait for. */
+/* For atomic operations the server only waits for the client's note. */
 static bool may_sleep(const struct kb_config *cfg)
 {
 	return cfg->flags & KB_EVENTS || (kb_is_atomic(cfg) && !(cfg->flags & KB_LATENCY));
 }
 
-/* A message has come that has to be answered, or makes room for another one. */
+/* A message has arrived that needs an answer, or a credit for the next message. */
 static void answer(struct kb_run *run, struct kb_qp *qp)
 {
 	bool imm = run->cfg.op == KB_WRITE_IMM;
@@ -145,7 +145,7 @@ static void answer(struct kb_run *run, struct kb_qp *qp)
 			run->cfg.size, true);
 	} else if (++qp->owed == run->cfg.depth) {
 		qp->owed = 0;
-		/* A receive of a run that is counted is for a note: nothing goes there. */
+		/* In a run that is counted, receives are for notes, which carry no data. */
 		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, imm ? 0 : 1, true);
 	}
 }
@@ -199,7 +199,7 @@ static bool work(struct server *s)
 	return s->run.cfg.op == KB_WRITE ? answer_write(s) : completions(&s->run);
 }
 
-/* Sleep until there is an event of either kind; look at completions once more before. */
+/* Sleep until there is an event of either kind, after one more look at completions. */
 static bool sleep_for_either(struct server *s)
 {
 	struct pollfd fds[2] = {

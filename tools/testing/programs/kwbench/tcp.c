@@ -233,7 +233,7 @@ void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *p
 
 /* ----------------------------------------------------------------- server */
 
-/* Take @n octets that have been read: blocks begin where they begin. */
+/* Account for @n octets that have been read. Blocks follow each other without a gap. */
 static bool take(struct tcp_run *run, unsigned int i, const uint8_t *buf, size_t n)
 {
 	size_t part;
@@ -295,7 +295,7 @@ static void read_many(struct tcp_run *run)
 	close(set);
 }
 
-/* Accept a connection and hear what it is for: -1 if it does not say. */
+/* Accept a connection and read its configuration. Return: -1 if none comes. */
 static int accept_one(int listener, struct kb_config *cfg)
 {
 	int fd = accept(listener, NULL, NULL);

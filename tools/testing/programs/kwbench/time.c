@@ -28,8 +28,8 @@ static double now(void)
 }
 
 /*
- * Cheaper than a clock, which is a system call and may take longer than a message does.
- * What a tick is follows from the clock at both ends of a run.
+ * A tick counter of the processor: reading a clock is a system call, which may take longer than a
+ * message. The length of a tick follows from the clock at both ends of a run.
  */
 static uint64_t ticks(void)
 {
@@ -61,8 +61,9 @@ static double timed(const struct kb_work *work, uint64_t count)
 }
 
 /*
- * What takes @seconds, after a warm-up of phases of which the last takes @warm seconds or more.
- * A phase may have met a neighbour, or a timer that was late: so the last two have to agree.
+ * Number of operations that take @seconds. The warm-up has phases, of which the last takes @warm
+ * seconds or more. The last two phases have to agree, because one may have been disturbed by
+ * another program or a late timer.
  */
 static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 {
@@ -87,8 +88,8 @@ static uint64_t warm_up(const struct kb_work *work, double warm, double seconds)
 }
 
 /*
- * A warm-up that met something else, or none, has told too little: what is left of the time then
- * takes what has been measured by now.
+ * If the warm-up was disturbed, the number of operations is too small: then measure for the rest
+ * of the time with the rate found so far.
  */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds)
 {

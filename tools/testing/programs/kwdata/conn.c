@@ -179,7 +179,7 @@ void kd_conn_teardown(struct kd_conn *c)
 
 /* ------------------------------------------------------------ connecting */
 
-/* The patience for data counts for connections, too: there may be hundreds at a time. */
+/* Connecting may take as long as waiting for data (-T): hundreds may connect at the same time. */
 static int cm_ms(const struct kd_conn *c)
 {
 	return c->stall_ms > CM_MS ? c->stall_ms : CM_MS;
@@ -250,8 +250,8 @@ static void choose_signal(struct kd_conn *c, struct ibv_send_wr *wr)
 }
 
 /*
- * Some devices complete a request before an earlier Read has completed, and refuse
- * to fence a Read: fence all others, so that there is nothing to put out of order.
+ * Some devices complete a request before an earlier Read is complete, and refuse to fence a Read.
+ * Fencing all other requests avoids both.
  */
 static void spare_quirks(struct ibv_send_wr *wr)
 {
@@ -310,7 +310,7 @@ void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n)
 	struct ibv_sge sge;
 
 	kd_ctl_wr(c, 0, kind, n, &wr, &sge);
-	/* After it no other request may come whose completion shows that this is done. */
+	/* After the bye there is no other request whose completion would imply this one. */
 	if (kind == KD_CTL_BYE || c->bye_posted)
 		wr.send_flags |= IBV_SEND_SIGNALED;
 	kd_post(c, &wr, &nothing, 1);

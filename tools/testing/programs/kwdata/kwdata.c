@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define MAX_CONNS	256
-/* A client's connections come all at once; rdma_cm refuses what has no room. */
+/* All connections of a client come at once, and rdma_cm refuses those beyond the backlog. */
 #define BACKLOG		MAX_CONNS
 
 static struct {
@@ -41,7 +41,7 @@ static struct {
 	},
 };
 
-/* What all connections did together. */
+/* Sums over all connections. */
 static struct {
 	pthread_mutex_t lock;
 	enum kw_exit worst;
@@ -206,7 +206,10 @@ static void account(const struct kd_conn *c, enum kw_exit code)
 	pthread_mutex_unlock(&total.lock);
 }
 
-/* -b: connections that are up wait here, or the first ones would slow down the last. */
+/*
+ * With -b, connections wait here until all exist. Traffic of the first ones would slow down the
+ * rest.
+ */
 static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t opened;
@@ -224,7 +227,7 @@ static void wait_at_gate(void)
 	pthread_mutex_unlock(&gate.lock);
 }
 
-/* Threads that begin later have it blocked, too. */
+/* Block SIGUSR1. Threads that are started later inherit that. */
 static void block_usr1(sigset_t *set)
 {
 	sigemptyset(set);
@@ -318,7 +321,7 @@ static bool sane(const struct kwcm_event *ev, struct kd_config *cfg)
 	       (cfg->types & ((1 << KD_TYPES) - 1));
 }
 
-/* The server's end of the next connection that asks in our way, or NULL. */
+/* The server's end of the next connection with valid private data, or NULL. */
 static struct kd_conn *next_request(struct rdma_cm_id *listener, unsigned int *conns)
 {
 	struct rdma_event_channel *ch;
@@ -369,7 +372,7 @@ static void run_server(void)
 
 static void on_signal(int sig)
 {
-	/* A server that serves for ever has nothing to finish. */
+	/* A server that runs until it is killed has nothing to finish. */
 	if (opt.keep)
 		_exit(KW_OK);
 	kd_stop = true;

@@ -74,8 +74,8 @@ static int make_whole(int dev, size_t len, int *memfd)
 }
 
 /*
- * Memory that is a dma-buf as well: the buffer's descriptor, and where the process sees it. Of huge
- * pages it is mapped by the buffer's descriptor: that of their memory maps whole ones only.
+ * Memory that is also a dma-buf: the descriptor, and the address in the process. Memory of huge
+ * pages is mapped through the dma-buf, because mapping the memfd works for whole huge pages only.
  */
 static int make_dmabuf(size_t len, uint8_t **base)
 {

@@ -112,7 +112,7 @@ static int build_read(struct kd_conn *c, struct kd_slot *s, unsigned int slot,
 		      struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
 	kd_scatter(&s->arena, s->op.len, c->read_sge, &c->rng, &s->pieces);
-	/* Our device may take the length of a Read without elements from anywhere. */
+	/* Some devices take the length of a Read without elements from old data. */
 	if (c->quirks && !s->pieces.n)
 		kd_one_piece(0, 0, &s->pieces);
 	data_wr(c, s, &wr[0], sge);
@@ -197,7 +197,7 @@ static void sent(struct kd_conn *c, uint64_t last)
 		label(c, true, s->n, &s->op, what);
 		if (p->restore && s->op.type == KD_READ)
 			check_sink(c, s, what);
-		/* At once: a device that still reads the source sends the wrong octets. */
+		/* Immediately: a device that still reads the source then sends wrong octets. */
 		if (p->restore && !c->quirks)
 			kd_restore(&s->arena, &s->pieces, UINT32_MAX, what);
 		one_less(c, s);
@@ -355,7 +355,7 @@ static void received(struct kd_conn *c, unsigned int index, uint32_t len)
 
 /* ------------------------------------------------------------------ loop */
 
-/* Nothing but acknowledgements and the bye can still be in the send queue. */
+/* True if only acknowledgements and the bye can still be in the send queue. */
 static bool agreed(const struct kd_conn *c)
 {
 	return c->peer_bye && c->bye_posted && !c->acks.count;
@@ -368,7 +368,10 @@ static bool finished(const struct kd_conn *c)
 
 static void completion(struct kd_conn *c, const struct ibv_wc *wc)
 {
-	/* The peer had our bye and closed before we saw its completion, or receives are left. */
+	/*
+	 * The peer has got the bye and closed before its completion came, or these are unused
+	 * receives.
+	 */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR && agreed(c))
 		c->sq.head = c->sq.tail;
 	else if (wc->status != IBV_WC_SUCCESS)
@@ -396,7 +399,10 @@ static bool say_bye(struct kd_conn *c)
 {
 	if (c->bye_posted || !c->remote_known || issuing(c) || c->done < c->next || !kd_sq_room(c))
 		return false;
-	/* An end that issues nothing has the second word: its bye would end the other's work. */
+	/*
+	 * An end that issues nothing sends its bye second, because the bye would end the peer's
+	 * work.
+	 */
 	if (!c->count && !c->peer_bye)
 		return false;
 	kd_post_ctl(c, KD_CTL_BYE, c->done);
@@ -411,7 +417,7 @@ static void look_at_cm(struct kd_conn *c)
 	if (kwcm_next(c->id->channel, 0, &ev))
 		return;
 	c->disconnected = ev.type == RDMA_CM_EVENT_DISCONNECTED;
-	/* What arrived before the end counts. */
+	/* Messages that arrived before the end of the connection count. */
 	while (!c->lost && poll_queue(c))
 		;
 	if (!finished(c))
@@ -450,7 +456,7 @@ static void sleep_until_event(struct kd_conn *c)
 
 	if (ibv_req_notify_cq(c->cq, 0))
 		kw_die(KW_MISMATCH, "cannot ask for a completion event: %s", strerror(errno));
-	/* What came before the request raises no event. */
+	/* Completions that came before the request for an event raise no event, so poll again. */
 	if (poll_queue(c))
 		return;
 	if (poll(fds, 2, EVENT_WAIT_MS) > 0 && (fds[0].revents & POLLIN)) {
@@ -505,7 +511,7 @@ enum kw_exit kd_run(struct kd_conn *c)
 	unsigned int rounds = 0;
 
 	c->last_progress = kw_now_ms();
-	/* siw may lose what arrives before it is in full operation. */
+	/* siw may lose a message that arrives before siw is in full operation. */
 	if (c->cfg.flags & KD_SPARE)
 		usleep(SPARE_START_US);
 	if (c->client)

@@ -74,7 +74,7 @@ static void within_cap(struct rdma_cm_id *id, const struct kwcm_event *ev)
 
 static const struct attempt as_many = { false, AS_MANY, AS_MANY };
 
-/* Each wrong accept, then a connection with all there is. */
+/* Try each wrong accept, and then make a connection with the largest valid depths. */
 void kwe_depth_server(const struct kwe_opt *opt)
 {
 	struct rdma_cm_id *listener = kwcm_listen(opt->addr, opt->port, 1);
@@ -88,7 +88,7 @@ void kwe_depth_server(const struct kwe_opt *opt)
 		e.id = ev.id;
 		kwe_open(&e, 64, 0, 4);
 		must_refuse(&refused[i], e.id, "accept", rdma_accept);
-		/* Refused by the library the request still waits. */
+		/* If librdmacm has refused the accept, the connect request still waits. */
 		if (!refused[i].past_library)
 			rdma_reject(e.id, NULL, 0);
 		kwe_close(&e);

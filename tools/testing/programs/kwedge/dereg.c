@@ -114,7 +114,7 @@ static void accept_one(struct target *t, unsigned int i)
 		kw_die(KW_SETUP, "cannot accept: %s", strerror(errno));
 }
 
-/* Something arrives in the last place of each part. */
+/* Wait until data arrives in the last place of each part. */
 static void wait_for_writes(struct target *t)
 {
 	int64_t until = kw_now_ms() + KWE_WAIT_MS;
@@ -130,7 +130,7 @@ static void unchanged(struct target *t, const char *when)
 {
 	size_t i;
 
-	/* The device may write behind the compiler's back. */
+	/* The device writes to this memory, which the compiler cannot know. */
 	__asm__ volatile("" : : : "memory");
 	for (i = 0; i < CONNS * PART_LEN; i++)
 		if (t->mem[i] != t->then[i])
@@ -158,7 +158,7 @@ static void serve_round(struct target *t, const struct kwe_opt *opt, struct kw_r
 	memcpy(t->then, t->mem, CONNS * PART_LEN);
 	usleep(2000);
 	unchanged(t, "at once");
-	/* A connection that still writes ends with an error: this shows that Writes continued. */
+	/* A connection that still writes ends with an error, which shows that Writes continued. */
 	while (t->ended < CONNS)
 		next_event(t);
 	unchanged(t, "at the end");

@@ -40,7 +40,7 @@ static void armed_is(struct kwe_end *e, unsigned int limit)
 	struct ibv_srq_attr a = { 0 };
 	int ret = ibv_query_srq(e->srq, &a);
 
-	/* Providers without it, as libsiw, leave the limit to its event. */
+	/* If the provider cannot query the queue (libsiw), only the event shows the limit. */
 	if (ret == EOPNOTSUPP || ret == ENOSYS)
 		return;
 	if (ret || a.srq_limit != limit)
@@ -91,7 +91,7 @@ static void wait_for_recvs(struct kwe_end *e, unsigned int n)
 	}
 }
 
-/* Refilled and armed again it has to tell again. */
+/* After refilling and arming, the event has to come again. */
 static void refill(struct kwe_end *e)
 {
 	int i;
@@ -141,7 +141,7 @@ void kwe_srq_server(const struct kwe_opt *opt)
 	srq_server(opt, false);
 }
 
-/* What it sends back is in memory of the queue pair's domain: no octets will do. */
+/* The answer has no data: memory of @srq_pd cannot be used by the queue pair. */
 void kwe_srq_pd_server(const struct kwe_opt *opt)
 {
 	srq_server(opt, true);
@@ -188,7 +188,7 @@ static enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return a.qp_state;
 }
 
-/* Signaled Writes of no octets, which need nothing of the peer, until they are refused. */
+/* Post signaled Writes without data, which need nothing from the peer, until they are refused. */
 static void overflow(struct kwe_end *e, unsigned int n)
 {
 	struct ibv_send_wr *bad, wr = {
@@ -200,7 +200,7 @@ static void overflow(struct kwe_end *e, unsigned int n)
 		;
 }
 
-/* The queue's event, and none about anything else but its queue pair. */
+/* Wait for the event of the completion queue. Other events may concern its queue pair only. */
 static void expect_cq_err(struct kwe_end *e)
 {
 	int64_t until = kw_now_ms() + KWE_WAIT_MS;
@@ -221,7 +221,7 @@ static void expect_cq_err(struct kwe_end *e)
 			kw_die(KW_MISMATCH, "the queue pair lives on");
 }
 
-/* A message to a kwconn server and back. */
+/* Send a message to a kwconn server, and receive its answer. */
 static void say_and_hear(struct kwe_end *e)
 {
 	struct ibv_wc wc;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The next rdma_connect() or rdma_accept() asks the kernel for this. */
+/* Make the next rdma_connect() or rdma_accept() ask the kernel for these depths. */
 void kwucm_change_depths(uint8_t depth, uint8_t resources);
-/* Has it been changed? If not it is forgotten. */
+/* Was a request changed? If not, the change is dropped. */
 bool kwucm_changed(void);
 
 #endif /* KWEDGE_UCM_H */

@@ -156,7 +156,10 @@ unsigned int kf_accept(const char *addr, const char *port)
 	while (more) {
 		if (kwcm_expect(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, DECIDED_MS, &ev))
 			kw_die(KW_STALL, "FAILED accept: nobody comes for point %u", n);
-		/* One connection at a time: events of the next one shall not be in between. */
+		/*
+		 * Each connection gets a channel of its own, so that events of the next one do
+		 * not come between.
+		 */
 		if (rdma_migrate_id(ev.id, rdma_create_event_channel()))
 			kw_die(KW_SETUP, "cannot move an id: %s", strerror(errno));
 		more = accept_once(ev.id, n, &c, &wrong);

@@ -44,13 +44,13 @@ void kf_arm(unsigned int n)
 		kw_die(KW_SETUP, "cannot set fail-nth: %s", strerror(errno));
 }
 
-/* What is left to count. */
+/* Number of allocations that are left until one fails. */
 static unsigned int left_in(int fd)
 {
 	char text[16] = "";
 	ssize_t len;
 
-	/* To read may be the very thing that is to fail. */
+	/* The read itself may be the call that fails. */
 	do
 		len = pread(fd, text, sizeof(text) - 1, 0);
 	while (len < 0 && errno == EFAULT);
@@ -88,7 +88,7 @@ static int run_nth(unsigned int n, char **command)
 	if (pid < 0)
 		kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
 	if (!pid) {
-		/* Of this thread; it stays with the task that becomes the command. */
+		/* This file is for the thread that opens it, and the setting survives exec(). */
 		fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 		len = snprintf(text, sizeof(text), "%u", n);
 		if (fd < 0 || write(fd, text, len) != len)

@@ -21,14 +21,14 @@ struct kf_count {
 void kf_init(void);
 /* From now on, this thread's n-th allocation (or copy from or to a program) fails. */
 void kf_arm(unsigned int n);
-/* No more of that. Return: has one failed? */
+/* Switch the fault off. Return: true if an allocation has failed. */
 bool kf_disarm(void);
 
 /* verbs: every verb, by itself. Return: number of wrong outcomes. */
 unsigned int kf_verbs(const char *addr, const char *port, unsigned int large);
-/* connect: rdma_connect() to a kwconn server or to kf_accept(), whatever comes of it. */
+/* connect: rdma_connect() to a kwconn server or to kf_accept(); the connection may fail. */
 unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles, bool faults);
-/* accept: rdma_accept() of whatever comes, until nothing is left to fail. */
+/* accept: rdma_accept() of each request, until no allocation is left to fail. */
 unsigned int kf_accept(const char *addr, const char *port);
 
 /* lost-kick, bad-crc: one fault at one of kwarp's own points; files below @debugfs. */

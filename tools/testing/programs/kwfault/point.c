@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: what one fault at one of kwarp's own points has to come to.  The program sets
- * the point itself, when the connection stands, since to set it up takes FPDUs, too.
+ * kwfault: one fault at one of kwarp's own fault points, and its correct effect. The program sets
+ * the point after the connection exists, because connecting sends FPDUs, too.
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -17,7 +17,7 @@
 #define MSG_LEN		64
 /* Of RFC 5044 8: layer 2, type 0, "CRC error". */
 #define TERM_CRC	0x2002
-/* A Send that nobody has sent is not complete after this. */
+/* A Send that was not sent does not complete within this time. */
 #define DEAF_MS		300
 
 static const char *dir;
@@ -114,9 +114,8 @@ static bool next(struct link *l, int ms, struct ibv_wc *wc)
 }
 
 /*
- * A doorbell that is not heard: nobody else looks at the queue, as a doorbell is a call
- * and not a signal that could get lost on its way.  The next one makes up for it: both
- * requests are sent, in their order.
+ * A doorbell has no effect. No timer makes up for it, because a doorbell is a system call, which
+ * cannot get lost. The next doorbell sends both requests, in their order.
  */
 unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugfs)
 {
@@ -146,7 +145,7 @@ unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugf
 	return wrong;
 }
 
-/* A wrong CRC: the peer says so in its Terminate, which all that is flushed tells. */
+/* A wrong CRC is sent. The peer answers with a Terminate, and flushed requests have its code. */
 unsigned int kf_bad_crc(const char *addr, const char *port, const char *debugfs)
 {
 	unsigned int wrong = 0;

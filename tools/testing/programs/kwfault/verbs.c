@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: one verb after the other.
+ * kwfault: each verb in turn.
  *
- * A verb that makes something may be refused, with ENOMEM, or EFAULT where it is a copy
- * from or to the program that fails; it then has left nothing, and the next attempt finds
- * everything as before.  A verb that destroys or posts something has to succeed: a
- * call that frees memory must not need memory.
+ * A verb that creates an object may fail: with ENOMEM, or with EFAULT if a copy from or to the
+ * program fails. Then no object is left, and the next attempt works as if the failed one had not
+ * happened. A verb that destroys or posts has to succeed, because freeing memory must not need
+ * memory.
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -261,7 +261,7 @@ static int post_small(struct env *e)
 	return post(e, 64, 0);
 }
 
-/* The Send is done, and the echo is here. */
+/* Wait until the Send is complete, and the answer has arrived. */
 static int echoed(struct env *e)
 {
 	return completed(e) && completed(e) ? 0 : EIO;
@@ -328,7 +328,7 @@ static const struct verb verbs[] = {
 
 static const struct verb connected[] = {
 	{ "bind-mw", alloc_mw, post_bind, bound, true },
-	/* kwconn answers one message, then it is done with the connection. */
+	/* A connection to kwconn is good for one message only. */
 	{ "post-send", NULL, post_small, echoed, true },
 	{ "disconnect", NULL, disconnect, nothing, true },
 };
@@ -353,7 +353,7 @@ static bool one_point(struct env *e, const struct verb *v, unsigned int n, struc
 	if (ret && (v->must || !hit || (ret != ENOMEM && ret != EFAULT))) {
 		kw_say("FAILED %s, point %u: %s", v->name, n, strerror(ret));
 		++*wrong;
-		/* What was to be destroyed is gone with the next attempt. */
+		/* Call again without a fault: now the object has to be destroyed. */
 		if (v->must && v->call(e))
 			kw_die(KW_MISMATCH, "FAILED %s, once more", v->name);
 		ret = 0;

@@ -103,7 +103,7 @@ static void set_up(struct kv_env *e, const char *addr, const char *port)
 		kw_die(KW_SETUP, "cannot connect");
 }
 
-/* The connection that all this happened to still carries a message. */
+/* The connection can still carry a message after all wrong calls. */
 static void still_works(struct kv_env *e)
 {
 	struct ibv_send_wr *bad, wr = {

@@ -68,8 +68,8 @@ static struct ibv_qp_init_attr good_qp(struct kv_env *e)
 }
 
 /*
- * A queue of its own: libsiw unmaps the completion queue before it asks the kernel, so none
- * that was refused is of use after that.
+ * With a completion queue of its own: libsiw unmaps it before it calls the kernel, so it cannot
+ * be used after a refused call.
  */
 static int cq_in_use(struct kv_env *e)
 {
@@ -263,7 +263,7 @@ static int mr_wraps(struct kv_env *e)
 	return reg(e, e->buf, SIZE_MAX - 4096, IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* More than there is memory for its list of pages: refused before a page is looked at. */
+/* The list of pages would not fit into memory: refused before any page is pinned. */
 static int mr_huge(struct kv_env *e)
 {
 	size_t len = 1ULL << 40;
@@ -282,7 +282,7 @@ static int mr_unknown_access(struct kv_env *e)
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
 }
 
-/* Programs ask for it without looking at atomic_cap: libfabric, qperf. */
+/* libfabric and qperf request this right without checking atomic_cap. */
 static int mr_remote_atomic(struct kv_env *e)
 {
 	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
@@ -331,7 +331,7 @@ static int mw_type_1(struct kv_env *e)
 	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? mw_of(e, 1) : KV_SKIP;
 }
 
-/* It is where it shall be, and not where it was. */
+/* The region is valid at its new place, and not at the old one. */
 static bool rereg_moved(struct kv_env *e, struct ibv_mr *mr, void *addr, size_t len)
 {
 	struct ibv_sge now = { .addr = (uintptr_t)addr, .length = len, .lkey = mr->lkey };
@@ -341,7 +341,7 @@ static bool rereg_moved(struct kv_env *e, struct ibv_mr *mr, void *addr, size_t 
 	       ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &before, 1) == EFAULT;
 }
 
-/* A region of 4096 octets is changed so. If that is refused, it is as it was. */
+/* Change a region of 4096 octets. If that is refused, the region must be unchanged. */
 static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, size_t len, int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(e->pd, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE);
@@ -379,7 +379,7 @@ static int rereg_pd(struct kv_env *e)
 	struct ibv_pd *pd = ibv_alloc_pd(e->verbs);
 	int rv = pd ? rereg(e, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0) : KV_WRONG;
 
-	/* The region has gone before. */
+	/* The region has been destroyed before its domain. */
 	return pd && ibv_dealloc_pd(pd) ? KV_WRONG : rv;
 }
 
@@ -467,7 +467,10 @@ static int parent_domain_allocators(struct kv_env *e)
 	return ibv_alloc_parent_domain(e->verbs, &attr) ? 0 : errno;
 }
 
-/* No order of the octets within a message is promised: its last octet says nothing of the others. */
+/*
+ * The order of octets within a message is not defined: if the last octet is there, others may be
+ * missing.
+ */
 static int data_in_order(struct kv_env *e)
 {
 	static const enum ibv_wr_opcode ops[] = {
@@ -555,7 +558,7 @@ static int srq_sges(struct kv_env *e)
 	return kv_srq_of(e, 16, e->attr.max_srq_sge + 1);
 }
 
-/* Receives that nobody will take: as many as go, @most at most. */
+/* Post receives that will not be used, up to @most. Return: their number. */
 static unsigned int srq_fill(struct kv_env *e, struct ibv_srq *srq, unsigned int most)
 {
 	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = 64, .lkey = e->mr->lkey };
@@ -567,7 +570,7 @@ static unsigned int srq_fill(struct kv_env *e, struct ibv_srq *srq, unsigned int
 	return n;
 }
 
-/* Of 8, with 6 posted; then it has to take as many more as the new size says. */
+/* Resize a queue of 8 with 6 receives posted. Then it has to take the rest of the new size. */
 static int srq_resize_to(struct kv_env *e, uint32_t wrs, int mask, uint32_t limit)
 {
 	struct ibv_srq_init_attr a = { .attr = { .max_wr = 8, .max_sge = 1 } };

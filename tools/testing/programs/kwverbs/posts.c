@@ -262,7 +262,10 @@ static int recv_negative_sges(struct kv_env *e)
 	return refused_recv(e, &wr);
 }
 
-/* Nothing arrives: the queue has to be full after what was granted, or soon after. */
+/*
+ * No message arrives, so the queue has to be full after the granted number of receives, or soon
+ * after.
+ */
 static int recv_overflow(struct kv_env *e)
 {
 	struct ibv_recv_wr wr = { .sg_list = sges(e, 8), .num_sge = 1 };
@@ -328,7 +331,7 @@ const struct kv_case kv_post_cases[] = {
 
 /* ------------------------------------------------------------- after the end */
 
-/* Everything that is posted now has to come back flushed. */
+/* Each request that is posted now has to be flushed. */
 unsigned int kv_after_the_end(struct kv_env *e)
 {
 	struct ibv_send_wr wr = empty_write(), *bad;

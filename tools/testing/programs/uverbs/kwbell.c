@@ -72,7 +72,9 @@ struct context {
 static struct context own, stranger;
 static uint32_t destroyed;	/* number of a queue pair that was own's */
 
-/* The queue pair of own's that is in error: what is posted to it comes back at once. */
+/*
+ * A queue pair of context "own" in the error state: each request posted to it is flushed at once.
+ */
 static struct {
 	uint32_t qpn;
 	struct kwarp_ring_hdr *sq, *rq, *cq;
@@ -192,7 +194,7 @@ static int ring(int bell, unsigned long cmd, unsigned long number)
 	return ioctl(bell, cmd, number) ? errno : 0;
 }
 
-/* Whose queue pair a number is. */
+/* The owner, or the state, of the queue pair that a number names. */
 enum whose { IDLE, DEAD, STRANGERS, DESTROYED, NOBODYS };
 
 static const struct call {
@@ -235,21 +237,21 @@ static uint64_t number(const struct call *c)
 	return numbers[c->whose] + c->plus;
 }
 
-/* Where unsigned long has 32 bits there is nothing beyond them. */
+/* With an unsigned long of 32 bits there are no larger numbers to pass. */
 static bool can_be_said(const struct call *c)
 {
 	return number(c) <= (unsigned long)-1;
 }
 
-/* So many completions have come so far. */
+/* Number of completions so far. */
 static uint32_t completions(void)
 {
 	return __atomic_load_n(&dead.cq->prod, __ATOMIC_ACQUIRE);
 }
 
 /*
- * One more entry, all zeroes: in error nobody reads it, and it comes back. @arg of @cmd has it be
- * heard, and gives @err.
+ * Post one more entry, of zeroes: in the error state it is flushed unread. The ring with @cmd and
+ * @arg must have that effect, and return @err.
  */
 static void try_heard(const char *where, int bell, unsigned long cmd, uint64_t arg, int err)
 {
@@ -267,7 +269,7 @@ static void try_heard(const char *where, int bell, unsigned long cmd, uint64_t a
 	__atomic_store_n(&dead.cq->cons, completions(), __ATOMIC_RELEASE);
 }
 
-/* Several at once. */
+/* Ring for several queue pairs in one call. */
 static void try_lists(const char *where, int bell)
 {
 	const struct kwarp_doorbells none = { .n = 0 }, many = { .n = 17 };
@@ -283,7 +285,7 @@ static void try_lists(const char *where, int bell)
 	rv = ring(bell, SENDS, 16);
 	verdict(where, "a list that is nowhere", rv == EFAULT, rv);
 	try_heard(where, bell, SENDS, (uintptr_t)&two, 0);
-	/* One that is refused keeps no other waiting. */
+	/* A queue pair that is refused does not prevent the others' doorbells. */
 	try_heard(where, bell, SENDS, (uintptr_t)&mixed, EINVAL);
 }
 
@@ -329,7 +331,10 @@ static void try_stranger(void)
 	verdict("the stranger's", "ours", rv == EINVAL, rv);
 }
 
-/* ib_uverbs' own write() is refused then; that is what shows that something has changed. */
+/*
+ * After a change of user, write() of ib_uverbs is refused. This shows that the change is
+ * effective.
+ */
 static void try_user(void)
 {
 	struct ib_uverbs_alloc_pd in = { 0 };
@@ -362,7 +367,7 @@ static void try_child_of_another_user(void)
 	try_calls("in a child of another user", own.bell);
 }
 
-/* Nothing but the doorbell is left of what was open. */
+/* The child has closed all files except the doorbell. */
 static void try_child_with_doorbell(void)
 {
 	close(own.fd);
@@ -384,7 +389,7 @@ static void in_child(void (*fn)(void))
 	verdict("a child", "all of it", !status, 0);
 }
 
-/* The stranger closes the device, and keeps its doorbell. */
+/* The other context is closed, but its doorbell is kept open. */
 static void try_closed(void)
 {
 	int rv;
@@ -420,7 +425,7 @@ static void try_all(void)
 
 /* ------------------------------------------------------------ the device goes */
 
-/* Queue pairs go before the doorbell does. */
+/* Queue pairs are destroyed before the doorbell stops to work. */
 static void ring_until_gone(uint32_t qpn)
 {
 	int rv;
@@ -465,7 +470,7 @@ static void ring_in_threads(void)
 		pthread_join(id[i], NULL);
 }
 
-/* Nobody has a queue pair any more; what no doorbell takes, it does not take now. */
+/* All queue pairs are gone. Calls with wrong arguments are still refused. */
 static void try_gone(void)
 {
 	const struct call *c;

@@ -74,7 +74,7 @@ static void process(uint64_t seed, uint64_t calls)
 	p->count = count;
 	p->memory = kw_zalloc(KWF_MEMORY);
 	kwf_begin(p, opt.dev, seed);
-	/* What it has mapped may go away under its feet. */
+	/* Other threads may unmap memory that this one uses, so the process may hang. */
 	alarm(CHUNK_END_MS / 2000);
 	for (i = 0; i < opt.threads; i++) {
 		t[i] = (struct thread){ p, kw_mix(seed, i), calls / opt.threads };
@@ -112,7 +112,7 @@ static void start(unsigned int j, uint64_t n, uint64_t calls)
 	n_processes++;
 }
 
-/* Has it ended?  It has to be able to. */
+/* Has the process ended? It must be able to. */
 static bool ended(unsigned int j)
 {
 	int status;
@@ -191,7 +191,7 @@ int main(int argc, char **argv)
 		kw_die(KW_SETUP, "no memory");
 	run();
 	say_counts();
-	/* A fuzzer whose calls are all refused at the door finds nothing. */
+	/* If nearly all calls are refused, the fuzzer tests nothing. */
 	if (count->successes < opt.calls / 20)
 		kw_die(KW_MISMATCH, "FAILED: too few calls succeed");
 	return KW_OK;

@@ -72,7 +72,7 @@ static void remember_fd(struct kwf_maker *m, int fd)
 {
 	int *slot = &m->p->fds[m->p->n_fds++ % KWF_FDS];
 
-	/* Nobody reads them: reading blocks. */
+	/* The event files are not read, because reading blocks. */
 	if (*slot > 2)
 		close(*slot);
 	*slot = fd;
@@ -86,7 +86,7 @@ static void remember_key(struct kwf_maker *m, uint64_t key, uint32_t len)
 	m->p->key_len[i] = len;
 }
 
-/* Doorbells are rung for it: ours, and those of other processes, which have to be refused. */
+/* Remember the number for doorbells. Doorbells of other processes for it have to be refused. */
 static void remember_number(struct kwf_maker *m, uint32_t qpn)
 {
 	struct kwf_count *c = m->p->count;
@@ -464,7 +464,7 @@ static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 		c->drv_out.len = below(m, PART / 8) * 8;
 }
 
-/* The driver has a doorbell instead, and does not offer these. */
+/* The driver does not offer these commands, because it has a doorbell. */
 static bool is_post(uint32_t cmd)
 {
 	return cmd == CMD(POST_SEND) || cmd == CMD(POST_RECV) || cmd == CMD(POST_SRQ_RECV);
@@ -488,7 +488,10 @@ static void call_command(struct kwf_maker *m, enum kwf_kind kind)
 	driver_part(m, &c);
 	if (one_in(m, 6))
 		spoil(m, &c);
-	/* Memory of nobody, now and then; by write() the parts are put together first. */
+	/*
+	 * Sometimes pass an invalid address. With write() that is not possible, because the parts
+	 * are copied first.
+	 */
 	if (kind == KWF_INVOKE && one_in(m, 50))
 		c.drv_out.data = (void *)(uintptr_t)(evil(m) & 0x7fffffff);
 	rv = kind == KWF_WRITE ? kwu_write(m->p->fd, &c) : kwu_invoke(m->p->fd, &c);
@@ -501,7 +504,10 @@ static void call_command(struct kwf_maker *m, enum kwf_kind kind)
 
 /* ---------------------------------------------------------------- doorbells */
 
-/* In the place of one that is closed then, while others may ring it. True: there was one. */
+/*
+ * Store the file in place of another one, which is closed, perhaps while other threads ring it.
+ * Return: true if there was another one.
+ */
 static bool keep_bell(struct kwf_maker *m, int fd)
 {
 	int old = __atomic_exchange_n(&m->p->bell[below(m, KWF_BELLS)], fd, __ATOMIC_RELAXED);
@@ -518,7 +524,7 @@ static void open_bell(struct kwf_maker *m)
 		keep_bell(m, fd);
 }
 
-/* It may be closed by now, and its number be that of another file. */
+/* The file may be closed already, and its number may name another file. */
 static int a_bell(struct kwf_maker *m)
 {
 	return __atomic_load_n(&m->p->bell[below(m, KWF_BELLS)], __ATOMIC_RELAXED) ?: -1;
@@ -551,7 +557,7 @@ static void ring_list(struct kwf_maker *m)
 				 one_in(m, 10) ? (void *)(uintptr_t)evil(m) : &bells));
 }
 
-/* Another process's queue pair, or one that was: it is not for us to ring. */
+/* Ring for a queue pair of another process, which has to be refused. */
 static void ring_stranger(struct kwf_maker *m)
 {
 	uint64_t qp = __atomic_load_n(&m->p->count->qp[below(m, KWF_NUMBERS)], __ATOMIC_RELAXED);
@@ -626,7 +632,10 @@ static void random_attr(struct kwf_maker *m, struct ib_uverbs_attr *a, unsigned 
 		a->attr_data.reserved = evil(m);
 }
 
-/* A refused one loses a reference to the calling task in the core: see kwu_get_context(). */
+/*
+ * This method is left out: if it is refused, the core loses a reference to the calling task, see
+ * kwu_get_context().
+ */
 static bool asks_for_context(const struct ib_uverbs_ioctl_hdr *hdr)
 {
 	return hdr->object_id == UVERBS_OBJECT_DEVICE &&

@@ -268,7 +268,9 @@ static void try_answers(const struct command *m)
 	size_t room;
 	int rv;
 
-	/* By write() a command without an answer of the core's has no place for one. */
+	/*
+	 * With write(), a command has room for the driver's answer only if the core has one, too.
+	 */
 	if (!m->out_len && run == kwu_write)
 		return;
 	for (i = 0; i < ARRAY_SIZE(rooms); i++) {
@@ -308,7 +310,7 @@ static const struct version_case {
 	uint32_t version;	/* 0: refused */
 	uint64_t features;	/* in force */
 } versions[] = {
-	/* Nothing said: version 1, which nobody speaks any more. */
+	/* Without a request the version is 1, which the driver does not support any more. */
 	{ "no request", { 0 }, 0, 0, 0 },
 	{ "a request of zeroes", { 0 }, 16, 0, 0 },
 	{ "a request cut short", { KWARP_ABI_MIN, 0, 0 }, 4, 0, 0 },
@@ -366,7 +368,9 @@ static void try_context(void)
 		!rv && first_word(out) == KWARP_ABI_MAX && all(out, 16, ROOM, 0), rv);
 }
 
-/* Since Linux 7.1 the driver tells the core that it keeps to these rules; the core tells us. */
+/*
+ * Since Linux 7.1 the driver tells the core that it follows these rules, and the core reports it.
+ */
 static void try_support(void)
 {
 	const uint64_t robust_udata = 1 << 1;

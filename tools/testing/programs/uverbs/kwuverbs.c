@@ -187,7 +187,10 @@ static void copy(void *to, const void *from, size_t len)
 		memcpy(to, from, len);
 }
 
-/* Answers of both parts go to one place, whose address is the first word of the request. */
+/*
+ * The core's answer and the driver's answer go to one buffer. Its address is in the first word of
+ * the request.
+ */
 static int write_legacy(int fd, const struct kwu_call *c, uint8_t *msg, uint8_t *answer)
 {
 	struct ib_uverbs_cmd_hdr *hdr = (void *)msg;

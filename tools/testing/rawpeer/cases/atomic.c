@@ -10,7 +10,10 @@
 #define RW_OFF		ALIGNED(0x2003)
 #define IOVA_OFF	ALIGNED(0xf007)
 #define WIN_OFF		ALIGNED(0x21c03)
-/* The last word that is all inside, and the one that is not; the last one of a page. */
+/*
+ * The last word that lies within the region, and a word that crosses its end; the last word of a
+ * page.
+ */
 #define RW_LAST		(RW_OFF + 19984)
 #define RW_ACROSS	(RW_LAST + 8)
 #define RW_PAGE_END	(0x2ff8 - 0x2003)
@@ -25,7 +28,7 @@ static void wrong_lengths(struct rp *r);
 static void too_many(struct rp *r);
 static void two_streams(struct rp *r);
 
-/* The consumer's window lets the peer do all, and its tagged offsets begin with 0. */
+/* A window with all rights for the peer, whose tagged offsets begin with 0. */
 static const struct rp_step zero_window[] = {
 	{ RP_SEG, .op = KWRAW_WRITE },
 	{ RP_BIND, .flags = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED },
@@ -790,7 +793,7 @@ static void swap_vectors(struct rp *r)
 	all_vectors(r, KWRAW_CMP_SWAP, v, ARRAY_SIZE(v));
 }
 
-/* As the RFC says it, bit by bit. */
+/* The addition as the RFC defines it, bit by bit. */
 static uint64_t add_by_bits(uint64_t a, uint64_t b, uint64_t mask)
 {
 	unsigned int i, sum, carry = 0;
@@ -839,7 +842,7 @@ static void random_vectors(struct rp *r)
 		swap = kw_one_in(&r->rng, 2);
 		v = (struct vector){ .old = kw_rand(&r->rng), .data = kw_rand(&r->rng),
 				     .mask = some_mask(r), .compare_mask = some_mask(r) };
-		/* Half of the comparisons come out equal. */
+		/* In half of the runs the comparison is successful. */
 		v.compare = v.old ^ (kw_one_in(&r->rng, 2) ? kw_rand(&r->rng) : ~v.compare_mask);
 		v.stored = swap ? swap_by_bits(&v) : add_by_bits(v.old, v.data, v.mask);
 		one_vector(r, swap ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD, &v);
@@ -864,7 +867,7 @@ static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const
 	rp_again(r, what, n);
 }
 
-/* Each way to miss a word by octets; the comparison would come out equal. */
+/* Each misaligned address near a word. An aligned operation would have a successful comparison. */
 static void misaligned_at(struct rp *r, enum kwt_region at, int off)
 {
 	struct rp_step add = { RP_SEG, ADD(1), .at = at },
@@ -964,8 +967,9 @@ static void take_answers(struct rp *r)
 }
 
 /*
- * Reads and atomic operations by turns, all in one segment: those that the device answers before
- * it is at the next one are none too many. How often the word was added to nobody knows.
+ * Reads and atomic operations in turns, all in one segment of TCP. A request is not one too many
+ * if the device has answered another one before it reads this one. So the number of additions is
+ * not known.
  */
 static void too_many(struct rp *r)
 {

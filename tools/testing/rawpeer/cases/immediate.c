@@ -80,7 +80,10 @@ const struct rp_case rp_cases_imm[] = {
 		},
 	},
 	{
-		/* Nothing is placed in a receive, so its size does not matter. */
+		/*
+		 * Immediate Data places nothing in the receive, so the size of the receive does
+		 * not matter.
+		 */
 		.name = "imm-small-receive", .ids = "7306-6.3-2 7306-6-1",
 		.role = RP_BOTH, .recvs = { 1, 7 },
 		.steps = {
@@ -177,7 +180,10 @@ const struct rp_case rp_cases_imm[] = {
 		},
 	},
 	{
-		/* The connection ends between the two: the octets are there, no receive is used. */
+		/*
+		 * The connection ends between the two messages: the Write is placed, and no
+		 * receive is used.
+		 */
 		.name = "imm-lost-behind-write", .ids = "7306-6.4-1",
 		.role = RP_BOTH, .recvs = { 64, 64 },
 		.steps = {
@@ -539,8 +545,8 @@ static void wrong_lengths(struct rp *r)
 #define READS		64
 
 /*
- * One segment of what the device sends, all of it in order. @wrote: a Write has come whose
- * Immediate Data has not: nothing else may. Returns false at what must not come.
+ * Read one segment from the device; all have to be in order. @wrote: a Write has come and its
+ * Immediate Data has not, so no other message may come. Return: false if something wrong comes.
  */
 static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bool *wrote)
 {
@@ -561,8 +567,8 @@ static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bo
 }
 
 /*
- * More Responses than TCP takes while we read nothing, and then Writes with Immediate Data: no
- * Response comes between the two messages of one request.
+ * The device has more Responses to send than TCP takes, because they are not read, and then
+ * Writes with Immediate Data. No Response may come between the two messages of one request.
  */
 static void imm_between(struct rp *r)
 {

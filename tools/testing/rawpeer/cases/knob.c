@@ -25,7 +25,7 @@ static const struct rp_step crc_counts[] = {
 	{ .what = RP_DONE },
 };
 
-/* Nobody looks at it. */
+/* A wrong CRC has no effect. */
 static const struct rp_step crc_is_filler[] = {
 	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .hit = true, .bad = KWRAW_BAD_CRC },
 	{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = LONG },
@@ -58,7 +58,7 @@ static void crc_through_change(struct rp *r, bool on)
 	rp_again(r, "CRC", on);
 }
 
-/* We do not ask for it, so that the device decides. */
+/* The raw peer does not ask for CRCs, so the device's knob decides. */
 static void crc_changes(struct rp *r)
 {
 	bool want = rp_where.want_crc;
@@ -105,7 +105,10 @@ static const struct rp_step all_of_7306[] = {
 	{ .what = RP_DONE },
 };
 
-/* What there is not with the knob off, and the answer: queue 3 does not exist either. */
+/*
+ * Messages that do not exist with the knob off, and the code of the Terminate. Queue 3 does not
+ * exist either.
+ */
 static const struct {
 	struct rp_step ask;
 	uint16_t err;
@@ -118,7 +121,7 @@ static const struct {
 	{ { RP_SEG, RESP, .qn_x = 2 }, 0x0206 },
 	{ { RP_SEG, RESP }, 0x1201 },
 	{ { RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 }, 0x1201 },
-	/* A wrong length is not looked at. */
+	/* The length is not checked. */
 	{ { RP_SEG, .op = KWRAW_IMM, .cut = 4 }, 0x0206 },
 };
 

@@ -20,7 +20,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A connection of the case is over, however that went: the next one begins anew. */
+/* The connection has ended, in whatever way. The next one of the case begins. */
 static void any_end(struct rp *r)
 {
 	if (r->up)
@@ -38,7 +38,7 @@ static void any_end(struct rp *r)
 	r->out_len = 0;
 }
 
-/* After all that a good connection is as good as ever. */
+/* A good connection works afterwards. */
 static void still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -60,7 +60,7 @@ static void send_urgent(struct rp *r, size_t len)
 	r->out_len = 0;
 }
 
-/* The octet at the mark, and those after it, do not arrive: the stream has ended. */
+/* The urgent octet, and those after it, do not reach the device, so the stream ends. */
 static void expect_lost(struct rp *r)
 {
 	if (r->failed)
@@ -141,7 +141,7 @@ static void small_mss(struct rp *r)
 
 #define STUCK_POSTS	24
 
-/* More Writes than TCP takes while we read nothing. */
+/* Send more Writes than TCP takes while they are not read. */
 static bool stuck(struct rp *r)
 {
 	static const struct rp_step first = { RP_SEG, .op = KWRAW_WRITE };
@@ -187,7 +187,7 @@ static void stuck_destroy(struct rp *r)
 	still_good(r);
 }
 
-/* What was posted is not to be sent: the drain timer ends the stream. */
+/* The requests cannot be sent, so the drain timer ends the stream. */
 static void stuck_disconnect(struct rp *r)
 {
 	int64_t since;
@@ -224,7 +224,10 @@ struct changer {
 	volatile bool stop;
 };
 
-/* Length, control octets, offset: what decides; and the trailer of the FPDU before. */
+/*
+ * Change the octets that decide: length, control octets, offset; and the trailer of the FPDU
+ * before.
+ */
 static void *change(void *arg)
 {
 	static const int where[] = { 2, 0, 1, 2, 3, 14, 15, -1, 2 };
@@ -283,7 +286,7 @@ static bool splice_out(struct rp *r, int pipe_fd[2], uint8_t *at, size_t len)
 	return true;
 }
 
-/* The same by MSG_ZEROCOPY; what says that pages are free is not looked at. */
+/* Send by MSG_ZEROCOPY. The notifications that pages are free are not read. */
 static bool zerocopy_out(struct rp *r, const uint8_t *at, size_t len)
 {
 	ssize_t n;

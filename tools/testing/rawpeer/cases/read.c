@@ -763,9 +763,9 @@ const struct rp_case rp_cases_read[] = {
 #define BURST	24
 
 /*
- * More Reads than were agreed on, all in one segment: those that the device answers
- * before it is at the next one are none too many, so what must come is answers in
- * order, and sooner or later the Terminate for one that came too early.
+ * More Reads than agreed, all in one segment of TCP. A Read is not one too many if the device has
+ * answered another one before it reads this one. So answers must come in order, and at some point
+ * the Terminate for a Read that came too early.
  */
 static void too_many_reads(struct rp *r)
 {
@@ -820,7 +820,7 @@ static uint64_t be64_at(const uint8_t *p)
 	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
 }
 
-/* The Read Request @s that is returned, less what was answered of it. */
+/* Check the Read Request that the Terminate returns: it is @s, advanced by what was answered. */
 static void check_rest(struct rp *r, const struct rp_step *s, const struct kwraw_term *t,
 		       uint32_t done)
 {

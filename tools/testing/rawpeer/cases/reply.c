@@ -23,7 +23,7 @@ static bool called(struct rp *r, unsigned int ird, unsigned int ord)
 	return false;
 }
 
-/* It connects once more, after what it took for an older peer. */
+/* The consumer connects again with revision 1, because it has taken the peer for an older one. */
 static bool called_again(struct rp *r)
 {
 	unsigned int piece = r->c.piece;
@@ -53,7 +53,7 @@ static void good_reply(struct rp *r, struct kwraw_mpa *m)
 			  (ird & RP_DEPTH) | (ird & RP_A ? RP_C : 0));
 }
 
-/* Nothing but the end comes, and the consumer hears of a failure. */
+/* Only the end of the connection comes, and the consumer gets an error. */
 static void failed_with(struct rp *r, const char *event, const char *what, int n)
 {
 	if (!r->failed)
@@ -404,7 +404,10 @@ static void rtr_forms(struct rp *r)
 	}
 }
 
-/* The Responder's ORD has to fit into our IRD, which can be raised, but not for ever. */
+/*
+ * The Responder's ORD has to fit into the consumer's IRD. The device can raise its IRD up to a
+ * limit.
+ */
 static void depths_in(struct rp *r)
 {
 	static const struct { uint16_t ord, term; } t[] = {

@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------- refused Requests */
 
-/* Octets that must not get through to the consumer. */
+/* Send octets that must not be reported to the consumer. */
 static void refused(struct rp *r, const uint8_t *buf, size_t len, bool fin, const char *what, int n)
 {
 	if (r->failed)
@@ -320,7 +320,7 @@ static void depths_told(struct rp *r)
 	rp_ctl("destroy");
 }
 
-/* It has posted, and must not send before we have. */
+/* The consumer has posted a Send, and the device must not send it before the raw peer has sent. */
 static void device_waits(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -498,7 +498,7 @@ static void rtr_missing(struct rp *r)
 	}
 	kwraw_fin(&r->c);
 	rp_ended(r, RP_ANY_END);
-	/* rdma_cm tells a failed accept by the same event, with a status. */
+	/* rdma_cm reports a failed accept by the same event, with a status. */
 	if (rp_ctl("cm %d", rp_soon()) && !strncmp(rp_ctl_no(), "ok ESTABLISHED 0", 16))
 		rp_fail(r, "established without an RTR");
 }
@@ -510,13 +510,13 @@ static void crc_choices(struct rp *r)
 	struct offer o = { .rev = 1, .c_ird = 4, .c_ord = 4 };
 
 	accepted(r, &o, "C as the run", 0);
-	/* If we ask, it is used whatever the device wants. */
+	/* If the raw peer asks for CRCs, they are used, whatever the device wants. */
 	o.flags = KWRAW_MPA_C;
 	o.reply = KWRAW_MPA_C;
 	accepted(r, &o, "C", 1);
 }
 
-/* If we do not ask, it is used all the same if the device does. */
+/* If the raw peer does not ask for CRCs, they are used if the device wants them. */
 static void crc_not_asked(struct rp *r)
 {
 	struct offer o = { .rev = 1, .c_ird = 4, .c_ord = 4, .reply = KWRAW_MPA_C };
@@ -631,7 +631,7 @@ static void mulpdu(struct rp *r)
 
 /* ----------------------------------------------------------------------- others */
 
-/* Connections that stop at some octet do not keep others out. */
+/* Connections that stop at some octet do not prevent others. */
 static void others_get_through(struct rp *r)
 {
 	static const size_t stops[] = { 0, 1, 7, 16, 17, 19, 20, 22 };
@@ -650,7 +650,7 @@ static void others_get_through(struct rp *r)
 		kwraw_reset(&idle[i]);
 }
 
-/* An FPDU the instant that the Reply is there, before the consumer hears of anything. */
+/* An FPDU immediately after the Reply, before the consumer gets its event. */
 static void fpdu_at_once(struct rp *r)
 {
 	struct rp_step send = { RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
@@ -686,8 +686,8 @@ static void fpdu_too_early(struct rp *r)
 }
 
 /*
- * The listener goes away under connections in all states of the start-up. iw_cm drops a Request
- * that it has not passed on by then, and the time for a verdict, ten seconds, ends it.
+ * The listener is destroyed while connections are in all states of the startup. iw_cm drops a
+ * Request that it has not passed on, and the timer of ten seconds ends that connection.
  */
 static void listener_closed(struct rp *r)
 {
@@ -713,7 +713,7 @@ static void listener_closed(struct rp *r)
 		exchange(r);
 }
 
-/* The peer is gone while the consumer accepts: at some moment or other. */
+/* The peer closes while the consumer accepts, at different moments. */
 static void accept_races(struct rp *r)
 {
 	struct offer o = { .rev = 1, .c_ird = 4, .c_ord = 4 };

@@ -150,7 +150,10 @@ const struct rp_case rp_cases_window[] = {
 		},
 	},
 	{
-		/* On delivery, so not before the last segment. */
+		/*
+		 * The window is invalidated when the message is delivered, so not before the last
+		 * segment.
+		 */
 		.name = "window-inv-in-segments", .ids = "5040-5.3-17 5040-5.3-18",
 		.role = RP_BOTH,
 		.first = rp_window,
@@ -382,7 +385,7 @@ static size_t split_at(struct rp *r, size_t at)
 	len = r->out_len;
 	r->out_len = 0;
 	kwraw_send(&r->c, r->out, at);
-	/* By the answer the device has dealt with what was sent. */
+	/* The answer shows that the device has processed what was sent. */
 	if (at < inv_end)
 		rp_expect(r, &no_wc);
 	else

@@ -242,7 +242,8 @@ struct rp_reads {
 
 /**
  * struct rp_atomic - an atomic operation that waits for its Response
- * @off: of the consumer's: in the arena, where the value goes
+ * @id: Request Identifier
+ * @off: of the consumer's operations: offset in the arena at which the value is stored
  */
 struct rp_atomic {
 	uint32_t id, off;

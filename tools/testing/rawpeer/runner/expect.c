@@ -11,7 +11,7 @@
 static uint8_t got[KWRAW_ULPDU_MAX];
 static size_t got_len;
 
-/* What must not come is waited for so long. */
+/* Milliseconds to wait for something that must not come. */
 #define NOTHING_MS	20
 
 static bool next_fpdu(struct rp *r, const char *what)
@@ -69,7 +69,7 @@ static size_t make_terminate(struct rp *r, const struct rp_step *s, uint8_t *buf
 	return len;
 }
 
-/* An inbound protection error is told apart from all others (protocol.rst). */
+/* The device reports an inbound protection error by an event of its own (protocol.rst). */
 static enum ibv_event_type event_of(uint16_t err)
 {
 	bool remote = err >> 8 == 0x01;
@@ -267,7 +267,9 @@ static void expect_segment(struct rp *r, const struct rp_step *s)
 
 /* ------------------------------------------------------------------ completions */
 
-/* All flags count, and which STag is no longer valid: the peer may have named any. */
+/*
+ * All flags have to be right, and the invalidated STag, which may be any that the peer has named.
+ */
 static void same_extras(struct rp *r, const struct rp_step *s, unsigned int flags, uint32_t stag,
 			uint32_t imm)
 {

@@ -31,7 +31,7 @@ static size_t stream_len;
 /* A window is bound to this stream. */
 static bool windowed;
 
-/* No start-up came about; the device sent a Terminate of this layer; we sent a reset. */
+/* Counts: startups that failed; Terminates of the device, by layer; resets by the raw peer. */
 static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
@@ -106,7 +106,7 @@ static void spoil(struct rp_step *s)
 	}
 }
 
-/* Of a word of the region that has the right, and its address is a multiple of eight. */
+/* Choose an aligned word of a region that allows atomic operations. */
 static void choose_atomic(struct rp_step *s)
 {
 	s->at = KWT_RW;
@@ -117,7 +117,7 @@ static void choose_atomic(struct rp_step *s)
 	s->compare_mask = kw_below(&rng, 4);
 }
 
-/* A segment of a conversation that goes well. */
+/* Choose a correct segment. */
 static void choose(struct rp_step *s)
 {
 	static const enum kwraw_op ops[] = {
@@ -125,7 +125,10 @@ static void choose(struct rp_step *s)
 		KWRAW_ATOMIC_REQ, KWRAW_ATOMIC_REQ,
 		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_ATOMIC_RESP, KWRAW_TERMINATE,
 	};
-	/* What ends the conversation is rare: that is the last three, and without a window four. */
+	/*
+	 * The last three opcodes, without a window the last four, end the connection, so they are
+	 * rare.
+	 */
 	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 9 : 8;
 
 	*s = (struct rp_step){ RP_SEG, .op = ops[kw_below(&rng, n)], .hold = true };
@@ -202,7 +205,7 @@ static void shuffle(void)
 	}
 }
 
-/* The frame announces more than was sent: the device can only wait. */
+/* The frame announces more octets than it has, so the device can only wait. */
 static bool is_short(const uint8_t *frame, size_t len)
 {
 	size_t pd = frame[18] << 8 | frame[19];
@@ -210,7 +213,7 @@ static bool is_short(const uint8_t *frame, size_t len)
 	return len < KWRAW_MPA_HDR + pd;
 }
 
-/* How long to wait for what comes of a start-up frame. */
+/* How long to wait for a reaction to a startup frame. */
 static int patience(bool spoiled, const uint8_t *frame, size_t len)
 {
 	if (!spoiled)
@@ -219,8 +222,8 @@ static int patience(bool spoiled, const uint8_t *frame, size_t len)
 }
 
 /*
- * Let the consumer take the connection, unless the device refuses it first. Of a frame
- * that is not whole neither is expected, so that there is no point in waiting long.
+ * Let the consumer accept the connection, unless the device refuses it. An incomplete frame leads
+ * to neither, so there is no reason to wait long.
  */
 static bool accepted(struct rp *r, int wait_ms, struct kwraw_mpa *reply)
 {
@@ -311,7 +314,7 @@ static void take_terminate(struct rp *r, const uint8_t *ulpdu, size_t len)
 		rp_fail(r, "a Terminate about a CRC, which is not in use");
 }
 
-/* What the device says to all this. */
+/* Read what the device answers. */
 static void listen_to(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -367,7 +370,7 @@ static void finish(struct rp *r)
 
 static void talk(struct rp *r, enum how how)
 {
-	/* With a start-up frame that was spoiled nobody knows where the stream stands. */
+	/* After a spoiled startup frame the state of the stream is not known. */
 	windowed = how != REQUEST && kw_one_in(&rng, 3);
 	if (windowed)
 		rp_steps(r, rp_window);
@@ -410,7 +413,7 @@ static void one_connection(struct rp *r)
 	finish(r);
 }
 
-/* After all that a good connection is as good as ever. */
+/* A good connection works afterwards. */
 static bool still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {

@@ -194,7 +194,7 @@ static unsigned int count_decided(void)
 	return count.passed + count.failed + count.known + count.barred;
 }
 
-/* With -q, what other runs have in full need not be both whole and cut. */
+/* With -q a case runs once, because other runs of the suite have it whole and cut. */
 static bool once(const struct rp_case *k)
 {
 	return opt.quick > 1 || (opt.quick && !k->markers && !k->no_crc);
@@ -245,7 +245,7 @@ static bool wanted(const struct rp_group *g, const struct rp_case *k, char **nam
 	return n == 0;
 }
 
-/* A name that selects nothing would never be missed. */
+/* A name that selects no case must be an error: nobody would notice it otherwise. */
 static void check_names(char **names, int n)
 {
 	const struct rp_case *k;
@@ -263,7 +263,7 @@ static void check_names(char **names, int n)
 	}
 }
 
-/* An even seed has the roles that an odd one has not. */
+/* The role in which the case runs: even and odd seeds have different ones. */
 static unsigned int roles_of(const struct rp_case *k)
 {
 	if (opt.quick < 2 || k->role != RP_BOTH)

@@ -53,7 +53,7 @@ void rp_begin(struct rp *r)
 	char recvs[128] = "";
 	int i, n = 0;
 
-	/* Attempts of a run before. */
+	/* Drop connections of an earlier run. */
 	while (!kwraw_accept(rp_where.listener, &late, 0))
 		kwraw_reset(&late);
 

@@ -165,7 +165,7 @@ static uint32_t arena_offset(struct rp *r, const struct rp_step *s)
 	return kwt_places[s->at].off + s->off;
 }
 
-/* Eight octets that change as a whole. */
+/* Tell the consumer the new value of an aligned word, which changes as a whole. */
 static void tell_word(struct rp *r, const struct rp_step *s)
 {
 	uint32_t off = kwt_places[s->at].off + s->off;
@@ -233,7 +233,7 @@ static void move_on(struct rp *r, const struct rp_step *s)
 
 static void send_out(struct rp *r)
 {
-	/* A device that has seen enough may have closed: what it does next says so. */
+	/* The device may have closed the connection already. The next step will see that. */
 	if (kwraw_send(&r->c, r->out, r->out_len))
 		kw_debug("not all octets were taken");
 	r->out_len = 0;

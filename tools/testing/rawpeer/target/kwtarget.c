@@ -58,7 +58,7 @@ static struct kwt_conn *other_conn(struct kwt *t)
 	return &t->conns[t->conn == t->conns];
 }
 
-/* Returns whose event it is: of the connection that is worked on, if it is of none. */
+/* Return: the connection that the event is for. If it is for none, the one in use. */
 static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 {
 	struct kwt_conn *c = other_conn(t)->id == ev->id ? other_conn(t) : t->conn;
@@ -70,7 +70,7 @@ static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 	return c;
 }
 
-/* Requests of connections that were given up before anybody looked at them. */
+/* Reject requests of connections that were given up before they were accepted. */
 static void refuse_all(struct kwt *t)
 {
 	struct kwcm_event ev;
@@ -222,7 +222,7 @@ static void other(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* A connection that was reported up has to be reported down. */
+/* A connection that was reported as established has to be reported as disconnected. */
 static void await_disconnect(struct kwt *t, int timeout_ms, char *answer)
 {
 	struct kwcm_event ev;

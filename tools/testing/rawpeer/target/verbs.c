@@ -48,7 +48,7 @@ static void register_region(struct kwt *t, enum kwt_region r)
 		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
 }
 
-/* What always is a region of its own; that below the window, if there are windows. */
+/* Regions that are always registered; the one below the window only if there are windows. */
 static bool has_region(const struct kwt *t, enum kwt_region r)
 {
 	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);
@@ -189,7 +189,7 @@ void kwt_ignore(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* An aligned word is stored at once. */
+/* Store or read an aligned word in one access. */
 static void word(struct kwt *t, const char *args, bool store)
 {
 	unsigned long long value;
@@ -255,7 +255,7 @@ void kwt_conn_forget(struct kwt_conn *c)
 	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
 }
 
-/* What the peer may do at most, if the connection is to be one that restricts it. */
+/* Restrict the peer's rights, if the case wants that. */
 static bool take_rights(const struct kwt_conn *c)
 {
 	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : RW_REMOTE };
@@ -351,7 +351,7 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn->sends++);
 }
 
-/* With another key each time, so that the STag of the time before is no good. */
+/* Each bind uses another key, so that the STag of the bind before is not valid. */
 void kwt_bind(struct kwt *t, char *args, char *answer)
 {
 	const struct kwt_place *p = &kwt_places[KWT_WIN];
@@ -403,7 +403,7 @@ void kwt_wc(struct kwt *t, char *args, char *answer)
 
 	if (!next_wc(t, atoi(args), &wc))
 		return;
-	if (wc.status)		/* of one that failed only that and its number count */
+	if (wc.status)		/* For a failed request only the status and its number count. */
 		wc = (struct ibv_wc){ .wr_id = wc.wr_id, .status = wc.status };
 	sprintf(answer, "ok %llu %d %d %u %u %u %u", (unsigned long long)wc.wr_id, wc.status,
 		wc.opcode, wc.byte_len, wc.wc_flags,
@@ -425,7 +425,7 @@ static bool next_note(struct kwt *t, int timeout_ms)
 
 void kwt_arm(struct kwt *t, char *args, char *answer)
 {
-	/* A case that asked before may have ended with the event still to come. */
+	/* An earlier case may have ended before its event came. */
 	while (next_note(t, 0))
 		;
 	if (!ibv_req_notify_cq(t->conn->cq, 1))

@@ -111,7 +111,7 @@ void kwraw_mpa_init(struct kwraw_mpa *m, const char *key, uint8_t flags, uint8_t
 size_t kwraw_mpa_encode(const struct kwraw_mpa *m, uint8_t *buf);
 /* Receive one; true if it is whole and has this key. */
 bool kwraw_mpa_recv(struct kwraw *c, const char *key, struct kwraw_mpa *m, int timeout_ms);
-/* After both frames: who wanted what decides how the streams look. */
+/* Called after both frames: both ends' wishes decide about CRC and markers. */
 void kwraw_full_operation(struct kwraw *c, const struct kwraw_mpa *ours,
 			  const struct kwraw_mpa *theirs);
 
@@ -186,7 +186,7 @@ struct kwraw_seg {
 	uint32_t inv_stag, qn, msn, mo;
 };
 
-/* A conforming header for this opcode; then spoil what you like. */
+/* Make a correct header for this opcode. The caller may then make fields wrong. */
 void kwraw_seg_init(struct kwraw_seg *s, enum kwraw_op op);
 /* Octets of header in buf. */
 size_t kwraw_seg_encode(const struct kwraw_seg *s, uint8_t *buf);
