@@ -127,11 +127,11 @@ static void next_completion(uint64_t id, struct ibv_wc *wc)
 		if (!ibv_poll_cq(cq, 1, wc)) {
 			if (kw_now_ms() > end)
 				kw_die(KW_STALL, "request %u does not complete", (unsigned int)id);
-		} else if (is_same_queue(wc->wr_id, id)) {
-			return;
-		} else {
-			keep_early(wc);
+			continue;
 		}
+		if (is_same_queue(wc->wr_id, id))
+			return;
+		keep_early(wc);
 	}
 }
 

@@ -478,7 +478,7 @@ static int data_in_order(struct kv_env *e)
 	};
 	unsigned int i;
 
-	for (i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
 		if (ibv_query_qp_data_in_order(e->qp, ops[i], 0) ||
 		    ibv_query_qp_data_in_order(e->qp, ops[i],
 					       IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS))
