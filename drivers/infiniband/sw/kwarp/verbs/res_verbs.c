@@ -195,7 +195,6 @@ int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 				     put_cm_id(msg, &info, sees_connections(kdev))) : -EMSGSIZE;
 }
 
-#ifdef KWARP_HAVE_FILL_RES_SRQ
 static bool put_srq(struct sk_buff *msg, const struct kwarp_srq *srq)
 {
 	return rdma_nl_put_driver_u32(msg, "size", READ_ONCE(srq->rq.max_wr)) ||
@@ -204,11 +203,13 @@ static bool put_srq(struct sk_buff *msg, const struct kwarp_srq *srq)
 	       rdma_nl_put_driver_u32(msg, "taken", READ_ONCE(srq->rq.next));
 }
 
-/* ib_device_ops.fill_res_srq_entry. Context: process. Return: 0, -EMSGSIZE. */
+/*
+ * ib_device_ops.fill_res_srq_entry; kernels before 6.12 have no such operation. Context: process.
+ * Return: 0, -EMSGSIZE.
+ */
 int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq)
 {
 	struct nlattr *details = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
 	return details ? end_details(msg, details, put_srq(msg, to_ksrq(ibsrq))) : -EMSGSIZE;
 }
-#endif

@@ -90,9 +90,7 @@ int kwarp_counter_update_stats(struct rdma_counter *counter)
 	return 0;
 }
 
-#ifdef KWARP_HAVE_COUNTER_PORT
-/* ib_device_ops.counter_init */
+/* ib_device_ops.counter_init. Kernels before 7.0 have no such operation. */
 void kwarp_counter_init(struct rdma_counter *counter)
 {
 }
-#endif
