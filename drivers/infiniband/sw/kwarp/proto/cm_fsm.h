@@ -125,13 +125,6 @@ const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 					 enum kwarp_cm_event event);
 enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state);
 
-/* The QP owns the socket in these states. */
-static inline bool kwarp_cm_attached(enum kwarp_cm_state state)
-{
-	return state == KWARP_CMS_WAIT_FPDU || state == KWARP_CMS_STREAM ||
-	       state == KWARP_CMS_CLOSED;
-}
-
 const char *kwarp_cm_state_name(enum kwarp_cm_state state);
 const char *kwarp_cm_event_name(enum kwarp_cm_event event);
 

@@ -33,7 +33,6 @@ enum kwarp_rdmap_op {
 	KWARP_OP_IMM_SE		= 9,
 	KWARP_OP_ATOMIC_REQ	= 10,
 	KWARP_OP_ATOMIC_RESP	= 11,
-	KWARP_OP_COUNT
 };
 
 /**

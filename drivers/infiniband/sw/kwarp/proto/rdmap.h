@@ -44,11 +44,6 @@ void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req
  */
 void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req);
 
-static inline bool kwarp_op_is_send(u8 op)
-{
-	return op >= KWARP_OP_SEND && op <= KWARP_OP_SEND_SE_INV;
-}
-
 static inline bool kwarp_op_invalidates(u8 op)
 {
 	return op == KWARP_OP_SEND_INV || op == KWARP_OP_SEND_SE_INV;

@@ -60,13 +60,13 @@ static void on_evict(void)
 
 static void on_fin(void)
 {
-	if (fake.sock && !kwarp_cm_attached(ct_state()))
+	if (fake.sock && !ct_attached())
 		ct_peer_ends(0);
 }
 
 static void on_reset(void)
 {
-	if (fake.sock && !kwarp_cm_attached(ct_state()))
+	if (fake.sock && !ct_attached())
 		ct_peer_ends(-ECONNRESET);
 }
 
@@ -93,7 +93,7 @@ static void on_dial_reset(void)
 
 static void on_tx_error(void)
 {
-	if (!fake.sock || kwarp_cm_attached(ct_state()))
+	if (!fake.sock || ct_attached())
 		return;
 	fake.sock->tx_err = -EPIPE;
 	ct_sock_event();
@@ -101,7 +101,7 @@ static void on_tx_error(void)
 
 static void on_garbage(void)
 {
-	if (!fake.sock || kwarp_cm_attached(ct_state()))
+	if (!fake.sock || ct_attached())
 		return;
 	memset(fake.sock->rx, 'x', 40);
 	fake.sock->rx_len = 40;

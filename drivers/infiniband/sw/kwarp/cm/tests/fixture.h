@@ -215,6 +215,16 @@ void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool gra
 struct kwarp_ep *ct_the_ep(void);
 enum kwarp_cm_state ct_state(void);
 bool ct_has_rejected(void);
+
+/* Does the queue pair have the socket? */
+static inline bool ct_attached(void)
+{
+	enum kwarp_cm_state state = ct_state();
+
+	return state == KWARP_CMS_WAIT_FPDU || state == KWARP_CMS_STREAM ||
+	       state == KWARP_CMS_CLOSED;
+}
+
 void ct_take_request(struct kunit *test);
 void ct_timer_runs(void);
 
