@@ -201,7 +201,6 @@ int kwarp_destroy_cq(struct ibv_cq *ibcq);
 void kwarp_cq_init_ex(struct kwarp_cq *cq, uint64_t wc_flags);
 void kwarp_cq_lock(struct kwarp_cq *cq);
 void kwarp_cq_unlock(struct kwarp_cq *cq);
-void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons);
 void kwarp_cq_forget_qp(struct kwarp_cq *cq, uint32_t qpn);
 int kwarp_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc);
 int kwarp_req_notify_cq(struct ibv_cq *ibcq, int solicited_only);

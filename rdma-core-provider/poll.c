@@ -125,7 +125,7 @@ static uint32_t cq_prod(const struct kwarp_cq *cq)
 }
 
 /* Release the entries before @cons to the kernel, which may write them again. */
-void kwarp_cq_release(struct kwarp_cq *cq, uint32_t cons)
+static void cq_release(struct kwarp_cq *cq, uint32_t cons)
 {
 	if (cons == cq->released)
 		return;
@@ -218,7 +218,7 @@ static int poll_entries(struct kwarp_cq *cq, int num_entries, struct ibv_wc *wc)
 		if (!(cqe->flags & CQE_STALE))
 			fill_wc(&wc[n++], cqe);
 	}
-	kwarp_cq_release(cq, cq->cons);
+	cq_release(cq, cq->cons);
 	if (!n && num_entries > 0 && cq_broken(cq))
 		n = -EIO;
 out:
@@ -329,7 +329,7 @@ static int try_start_poll(struct kwarp_cq *cq)
 		ret = cq_step(cq);
 		if (!ret)
 			return 0;
-		kwarp_cq_release(cq, cq->cons);
+		cq_release(cq, cq->cons);
 	}
 	kwarp_cq_unlock(cq);
 	return ret;
@@ -363,7 +363,7 @@ static int next_poll(struct ibv_cq_ex *cqx)
 	 * half of the ring is used: a program that posts during the poll could overrun the CQ.
 	 */
 	if (cq->cons - cq->released > cq->mask / 2)
-		kwarp_cq_release(cq, cq->cons);
+		cq_release(cq, cq->cons);
 	ret = cq_step(cq);
 	cq->empty = ret == ENOENT;
 	return ret;
@@ -375,7 +375,7 @@ static void end_poll(struct ibv_cq_ex *cqx)
 	bool empty = cq->empty;
 
 	cq->empty = false;
-	kwarp_cq_release(cq, cq->cons);
+	cq_release(cq, cq->cons);
 	kwarp_cq_unlock(cq);
 	/* @empty: the program has seen the end of the queue, so ring for all left requests. */
 	if (!empty)
