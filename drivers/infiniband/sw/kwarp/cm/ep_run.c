@@ -157,11 +157,23 @@ static void act_refuse(struct kwarp_ep *ep)
 	kwarp_cm_mpa_reject(ep, NULL, 0);
 }
 
-static void (* const actions[KWARP_CMA_COUNT])(struct kwarp_ep *ep) = {
-	act_leave, act_redial, act_reply_ok, act_reply_fail, act_est, act_est_fail,
-	kwarp_cm_upcall_close, act_qp_abort, kwarp_ep_unbind_qp, act_fin, act_discard, act_kill,
-	act_hurry, act_refuse,
+static void (* const actions[])(struct kwarp_ep *ep) = {
+	[KWARP_CMA_LEAVE]	= act_leave,
+	[KWARP_CMA_REDIAL]	= act_redial,
+	[KWARP_CMA_REPLY_OK]	= act_reply_ok,
+	[KWARP_CMA_REPLY_FAIL]	= act_reply_fail,
+	[KWARP_CMA_EST]		= act_est,
+	[KWARP_CMA_EST_FAIL]	= act_est_fail,
+	[KWARP_CMA_CLOSE]	= kwarp_cm_upcall_close,
+	[KWARP_CMA_QP_ABORT]	= act_qp_abort,
+	[KWARP_CMA_QP_PUT]	= kwarp_ep_unbind_qp,
+	[KWARP_CMA_FIN]		= act_fin,
+	[KWARP_CMA_DISCARD]	= act_discard,
+	[KWARP_CMA_KILL]	= act_kill,
+	[KWARP_CMA_HURRY]	= act_hurry,
+	[KWARP_CMA_REFUSE]	= act_refuse,
 };
+static_assert(ARRAY_SIZE(actions) == KWARP_CMA_COUNT);
 
 /* Take a DEAD endpoint out of service. When this returns it does not use the device any more. */
 static void ep_bury(struct kwarp_ep *ep)

@@ -80,22 +80,24 @@ enum kwarp_cm_event {
 	KWARP_CME_COUNT
 };
 
-/* Actions of a step; cm/ep_run.c carries them out in the order of their bits. */
-#define KWARP_CMA_LEAVE		BIT(0)	/* the endpoint is not half-open any more */
-#define KWARP_CMA_REDIAL	BIT(1)	/* new TCP connection, revision 1 */
-#define KWARP_CMA_REPLY_OK	BIT(2)	/* upcall: CONNECT_REPLY, 0 */
-#define KWARP_CMA_REPLY_FAIL	BIT(3)	/* upcall: CONNECT_REPLY, error; the last one */
-#define KWARP_CMA_EST		BIT(4)	/* upcall: ESTABLISHED, 0 */
-#define KWARP_CMA_EST_FAIL	BIT(5)	/* upcall: ESTABLISHED, error, then CLOSE */
-#define KWARP_CMA_CLOSE		BIT(6)	/* upcall: CLOSE; the last one */
-#define KWARP_CMA_QP_ABORT	BIT(7)	/* end the stream at once; a DOWN event follows */
-#define KWARP_CMA_QP_PUT	BIT(8)	/* release the QP */
-#define KWARP_CMA_FIN		BIT(9)	/* close our sending half */
-#define KWARP_CMA_DISCARD	BIT(10)	/* drop inbound octets from now on */
-#define KWARP_CMA_KILL		BIT(11)	/* release the socket, with RST if still open */
-#define KWARP_CMA_HURRY		BIT(12)	/* shorten the timer to that of a Request */
-#define KWARP_CMA_REFUSE	BIT(13)	/* build the rejecting Reply; ignore the ULP's answer */
-#define KWARP_CMA_COUNT		14
+/* Actions of a step; cm/ep_run.c carries them out in this order. */
+enum kwarp_cm_action {
+	KWARP_CMA_LEAVE,	/* the endpoint is not half-open any more */
+	KWARP_CMA_REDIAL,	/* new TCP connection, revision 1 */
+	KWARP_CMA_REPLY_OK,	/* upcall: CONNECT_REPLY, 0 */
+	KWARP_CMA_REPLY_FAIL,	/* upcall: CONNECT_REPLY, error; the last one */
+	KWARP_CMA_EST,		/* upcall: ESTABLISHED, 0 */
+	KWARP_CMA_EST_FAIL,	/* upcall: ESTABLISHED, error, then CLOSE */
+	KWARP_CMA_CLOSE,	/* upcall: CLOSE; the last one */
+	KWARP_CMA_QP_ABORT,	/* end the stream at once; a DOWN event follows */
+	KWARP_CMA_QP_PUT,	/* release the QP */
+	KWARP_CMA_FIN,		/* close our sending half */
+	KWARP_CMA_DISCARD,	/* drop inbound octets from now on */
+	KWARP_CMA_KILL,		/* release the socket, with RST if still open */
+	KWARP_CMA_HURRY,	/* shorten the timer to that of a Request */
+	KWARP_CMA_REFUSE,	/* build the rejecting Reply; ignore the ULP's answer */
+	KWARP_CMA_COUNT
+};
 
 /*
  * Timer that runs in a state, by what it waits for.  If the next state has the same timer, it is
@@ -117,7 +119,7 @@ enum kwarp_cm_timer {
 struct kwarp_cm_step {
 	u8 next;		/* next state, enum kwarp_cm_state */
 	bool legal;		/* false: the event cannot occur or comes too late; ignore it */
-	u16 actions;		/* KWARP_CMA_* */
+	u16 actions;		/* bits: BIT(enum kwarp_cm_action) */
 };
 
 /* Step for an event, and timer of a state: pure functions.  Context: any. */

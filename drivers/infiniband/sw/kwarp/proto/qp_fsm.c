@@ -22,19 +22,20 @@
 #include "qp_fsm.h"
 
 #define GO(state, acts)	{ .next = KWARP_QPS_##state, .legal = true, .actions = (acts) }
+#define DO(action)	BIT(KWARP_QPA_##action)
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
 #define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
 /* The stream ends without a Terminate or FIN from this side. */
-#define END_RST		(KWARP_QPA_RST | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
+#define END_RST		(DO(RST) | DO(FLUSH) | DO(DOWN))
 /* The stream ends with a FIN after everything was sent, not with RST: 5040-6.2.1-5. */
-#define END_FIN		(KWARP_QPA_FIN | KWARP_QPA_FLUSH | KWARP_QPA_DOWN)
+#define END_FIN		(DO(FIN) | DO(FLUSH) | DO(DOWN))
 /*
  * Error found at this side, and error reported by the peer's Terminate.  5041-7.1-22, 5044-8-10:
  * everything that is received after the error is dropped.
  */
-#define ERR_HERE	(KWARP_QPA_STOP_RX | KWARP_QPA_SEND_TERM | KWARP_QPA_EV_FATAL)
-#define ERR_PEER	(KWARP_QPA_STOP_RX | END_FIN | KWARP_QPA_EV_REQ)
+#define ERR_HERE	(DO(STOP_RX) | DO(SEND_TERM) | DO(EV_FATAL))
+#define ERR_PEER	(DO(STOP_RX) | END_FIN | DO(EV_REQ))
 
 static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	[KWARP_QPS_IDLE] = {
@@ -42,7 +43,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
 		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
 		/* 5041-6.2.2-5: posted receives complete; without a stream the CM is not told */
-		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
+		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
 		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
 		[KWARP_QPE_LOST]	= REFUSE(IDLE),
 		[KWARP_QPE_PROTO]	= REFUSE(IDLE),
@@ -54,15 +55,13 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	[KWARP_QPS_RTS] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(RTS),
 		/* 5041-6.2.1-2: what is posted goes out before the FIN */
-		[KWARP_QPE_CLOSE]	= GO(CLOSING, KWARP_QPA_DRAIN),
+		[KWARP_QPE_CLOSE]	= GO(CLOSING, DO(DRAIN)),
 		/* 5040-2.4-5, 5041-2.3-2: requests under way are not finished */
-		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
 		/* 5041-6.2.1-5 half-closed, -6 sending continues; 5044-7.2-2 */
-		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_DRAIN |
-						      KWARP_QPA_PEER_CLOSED),
+		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, DO(DRAIN) | DO(PEER_CLOSED)),
 		/* 5041-6.2.2-1, -5; 5040-6.2-4 */
-		[KWARP_QPE_LOST]	= GO(ERROR, KWARP_QPA_STOP_RX | END_RST |
-						    KWARP_QPA_EV_FATAL),
+		[KWARP_QPE_LOST]	= GO(ERROR, DO(STOP_RX) | END_RST | DO(EV_FATAL)),
 		/* 5040-6.2.1-1, 5041-7.1-20, -23, 5041-6.2.2-7, 5044-8-11, -12 */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
 		/* 5040-5.4-8, -10, -12; 5040-6.2.1-3, -4 */
@@ -75,11 +74,11 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	[KWARP_QPS_CLOSING] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(CLOSING),
 		[KWARP_QPE_CLOSE]	= IGNORE(CLOSING),
-		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
 		/* 5041-6.2.1-5; the drain continues, 5041-6.2.1-6 */
-		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, KWARP_QPA_PEER_CLOSED),
+		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, DO(PEER_CLOSED)),
 		/* 5041-6.2.2-5; no event: the consumer is closing and sees flushed requests */
-		[KWARP_QPE_LOST]	= GO(ERROR, KWARP_QPA_STOP_RX | END_RST),
+		[KWARP_QPE_LOST]	= GO(ERROR, DO(STOP_RX) | END_RST),
 		/* 5041-6.2.1-9: still receiving, so errors are still found */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
@@ -92,7 +91,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(TERM),
 		/* the stream is closed after the Terminate in any case */
 		[KWARP_QPE_CLOSE]	= IGNORE(TERM),
-		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_STOP_RX | END_FIN),
+		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
 		/* the outgoing half still works: 5041-6.2.2-6, 5044-8-12 */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(TERM),
 		/* 5040-6.2.1-2: the Terminate cannot be sent any more */
@@ -111,7 +110,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(ERROR),
 		[KWARP_QPE_CLOSE]	= IGNORE(ERROR),
 		/* flush requests posted since the end of the stream (5041-6.2.1-3) */
-		[KWARP_QPE_ABORT]	= GO(ERROR, KWARP_QPA_FLUSH),
+		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
 		/* 5040-7.1-7, 5041-7.1-22: these come after the end of the stream */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(ERROR),
 		[KWARP_QPE_LOST]	= IGNORE(ERROR),
@@ -129,6 +128,7 @@ const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 {
 	static const struct kwarp_qp_step refuse = REFUSE(ERROR);
 
+	static_assert(KWARP_QPA_COUNT <= 16);	/* width of actions */
 	if ((u32)state >= KWARP_QPS_COUNT || (u32)event >= KWARP_QPE_COUNT)
 		return &refuse;
 	return &table[state][event];

@@ -31,24 +31,30 @@ enum kwarp_qp_event {
 	KWARP_QPE_COUNT
 };
 
-/* Actions of a step.  qp/qp_work.c carries them out, and has their order. */
-#define KWARP_QPA_STOP_RX	BIT(0)	/* drop all further inbound octets */
-#define KWARP_QPA_SEND_TERM	BIT(1)	/* next message out is the Terminate */
-#define KWARP_QPA_DRAIN		BIT(2)	/* send what is posted, then report DRAINED */
-#define KWARP_QPA_FIN		BIT(3)	/* shut down our sending half */
-#define KWARP_QPA_RST		BIT(4)	/* the connection is gone, or has to be reset */
-#define KWARP_QPA_FLUSH		BIT(5)	/* complete every request with flush error */
-#define KWARP_QPA_EV_FATAL	BIT(6)	/* async event: IB_EVENT_QP_FATAL */
-#define KWARP_QPA_EV_REQ	BIT(7)	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
-#define KWARP_QPA_EV_ACCESS	BIT(8)	/* unused: EV_FATAL raises QP_ACCESS_ERR for some errors */
-#define KWARP_QPA_DOWN		BIT(9)	/* tell the CM that the stream is over */
-#define KWARP_QPA_PEER_CLOSED	BIT(10)	/* tell the CM that the peer half-closed */
+enum kwarp_qp_action {
+	/* Steps; qp/qp_work.c carries them out in this order. */
+	KWARP_QPA_PEER_CLOSED,	/* tell the CM that the peer half-closed */
+	KWARP_QPA_SEND_TERM,	/* next message out is the Terminate */
+	KWARP_QPA_DRAIN,	/* send what is posted, then report DRAINED */
+	KWARP_QPA_FLUSH,	/* complete every request with flush error */
+	KWARP_QPA_EV_FATAL,	/* async event: IB_EVENT_QP_FATAL, or QP_ACCESS_ERR for some errors */
+	KWARP_QPA_EV_REQ,	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
+	KWARP_QPA_DOWN,		/* tell the CM that the stream is over */
+	KWARP_QPA_STEPS,
+
+	/* Not steps: STOP_RX takes effect with the event, FIN and RST tell FLUSH and DOWN how. */
+	KWARP_QPA_STOP_RX = KWARP_QPA_STEPS,	/* drop all further inbound octets */
+	KWARP_QPA_FIN,		/* shut down our sending half */
+	KWARP_QPA_RST,		/* the connection is gone, or has to be reset */
+	KWARP_QPA_COUNT
+};
 
 /**
  * struct kwarp_qp_step - what an event does in a state
  * @next: next state, enum kwarp_qp_state
  * @legal: false: the event cannot occur or is refused; nothing changes
- * @actions: KWARP_QPA_*; 0 if the event comes too late, or is an error after the first one
+ * @actions: BIT(enum kwarp_qp_action); 0 if the event comes too late, or is an error after the
+ *	first one
  */
 struct kwarp_qp_step {
 	u8 next;

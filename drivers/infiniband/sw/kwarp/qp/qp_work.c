@@ -62,10 +62,10 @@ void kwarp_qp_poll(struct kwarp_qp *qp)
 /* The part of the actions that must not wait for the work item. */
 static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
 {
-	if (actions & KWARP_QPA_STOP_RX)
+	if (actions & BIT(KWARP_QPA_STOP_RX))
 		kwarp_engine_stop_receiving(&qp->engine);
 	/* A request that is posted after modify to ERR has returned must be flushed, not sent. */
-	if (event == KWARP_QPE_ABORT && actions & KWARP_QPA_FLUSH)
+	if (event == KWARP_QPE_ABORT && actions & BIT(KWARP_QPA_FLUSH))
 		kwarp_engine_stop_sending(&qp->engine);
 }
 
@@ -205,7 +205,12 @@ static enum ib_event_type fatal_type(enum kwarp_perr perr)
 	}
 }
 
-static void send_terminate(struct kwarp_qp *qp)
+static void act_peer_closed(struct kwarp_qp *qp, u16 todo)
+{
+	tell_cm(qp, KWARP_STREAM_PEER_CLOSED, true);
+}
+
+static void act_send_term(struct kwarp_qp *qp, u16 todo)
 {
 	/* Before sending, which may take a while: the timer may still be set for a close. */
 	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
@@ -213,7 +218,7 @@ static void send_terminate(struct kwarp_qp *qp)
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
 }
 
-static void start_drain(struct kwarp_qp *qp)
+static void act_drain(struct kwarp_qp *qp, u16 todo)
 {
 	set_timer(qp, KWARP_DRAIN_TIMEOUT_MS);
 	kwarp_engine_drain(&qp->engine);
@@ -229,14 +234,14 @@ static void half_close(struct kwarp_qp *qp)
 	set_timer(qp, READ_ONCE(qp->kdev->knobs.linger_timeout) * MSEC_PER_SEC);
 }
 
-static void end_stream(struct kwarp_qp *qp, u16 todo)
+static void act_flush(struct kwarp_qp *qp, u16 todo)
 {
 	bool first;
 
 	cancel_delayed_work(&qp->timer);
 	mutex_lock(&qp->mutex);
 	first = !kwarp_engine_dead(&qp->engine);
-	kwarp_engine_stop(&qp->engine, todo & KWARP_QPA_FIN);
+	kwarp_engine_stop(&qp->engine, todo & BIT(KWARP_QPA_FIN));
 	mutex_unlock(&qp->mutex);
 	/*
 	 * The consumer of a QP with an SRQ may wait for this event: then the QP takes no more
@@ -246,22 +251,39 @@ static void end_stream(struct kwarp_qp *qp, u16 todo)
 		raise_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
 }
 
+static void act_ev_fatal(struct kwarp_qp *qp, u16 todo)
+{
+	raise_qp_event(qp, fatal_type(kwarp_engine_perr(&qp->engine)));
+}
+
+static void act_ev_req(struct kwarp_qp *qp, u16 todo)
+{
+	raise_qp_event(qp, IB_EVENT_QP_REQ_ERR);
+}
+
+static void act_down(struct kwarp_qp *qp, u16 todo)
+{
+	tell_cm(qp, KWARP_STREAM_DOWN, !(todo & BIT(KWARP_QPA_RST)));
+}
+
+static void (* const qp_actions[])(struct kwarp_qp *qp, u16 todo) = {
+	[KWARP_QPA_PEER_CLOSED]	= act_peer_closed,
+	[KWARP_QPA_SEND_TERM]	= act_send_term,
+	[KWARP_QPA_DRAIN]	= act_drain,
+	[KWARP_QPA_FLUSH]	= act_flush,
+	[KWARP_QPA_EV_FATAL]	= act_ev_fatal,
+	[KWARP_QPA_EV_REQ]	= act_ev_req,
+	[KWARP_QPA_DOWN]	= act_down,
+};
+static_assert(ARRAY_SIZE(qp_actions) == KWARP_QPA_STEPS);
+
 static void carry_out(struct kwarp_qp *qp, u16 todo)
 {
-	if (todo & KWARP_QPA_PEER_CLOSED)
-		tell_cm(qp, KWARP_STREAM_PEER_CLOSED, true);
-	if (todo & KWARP_QPA_SEND_TERM)
-		send_terminate(qp);
-	if (todo & KWARP_QPA_DRAIN)
-		start_drain(qp);
-	if (todo & KWARP_QPA_FLUSH)
-		end_stream(qp, todo);
-	if (todo & KWARP_QPA_EV_FATAL)
-		raise_qp_event(qp, fatal_type(kwarp_engine_perr(&qp->engine)));
-	if (todo & KWARP_QPA_EV_REQ)
-		raise_qp_event(qp, IB_EVENT_QP_REQ_ERR);
-	if (todo & KWARP_QPA_DOWN)
-		tell_cm(qp, KWARP_STREAM_DOWN, !(todo & KWARP_QPA_RST));
+	unsigned long steps = todo;
+	int step;
+
+	for_each_set_bit(step, &steps, KWARP_QPA_STEPS)
+		qp_actions[step](qp, todo);
 }
 
 static u16 take_todo(struct kwarp_qp *qp)

@@ -9,7 +9,7 @@
 
 #define S(state)	KWARP_CMS_##state
 #define E(event)	KWARP_CME_##event
-#define A(act)		KWARP_CMA_##act
+#define A(act)		BIT(KWARP_CMA_##act)
 
 /* End after a failed connect, a failed accept (both had returned 0), of a half-open endpoint. */
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))

@@ -8,7 +8,7 @@
 
 #include "../qp_fsm.h"
 
-#define A(act)	KWARP_QPA_##act
+#define A(act)	BIT(KWARP_QPA_##act)
 
 /* Transitions that do something; all other legal pairs are in ignored[]. */
 static const struct step_case {
