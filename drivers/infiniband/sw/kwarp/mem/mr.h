@@ -18,138 +18,17 @@
 #ifndef KWARP_MEM_MR_H
 #define KWARP_MEM_MR_H
 
-#include <linux/completion.h>
-#include <linux/list.h>
 #include <linux/lockdep.h>
-#include <linux/refcount.h>
-#include <rdma/ib_verbs.h>
+
+#include "types.h"
 
 struct kwarp_dev;
 struct kwarp_dmabuf;
-struct kwarp_backing;
 struct kwarp_atomic_req;
 
 /* Access flags that concern peers. */
 #define KWARP_REMOTE_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_ATOMIC)
-
-enum kwarp_mr_kind {
-	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
-	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
-	/* The following kinds can be invalidated by a stream, so accesses take kwarp_mr.lock. */
-	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
-	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER */
-};
-
-/**
- * struct kwarp_mem_stream - a stream, as far as memory access is concerned
- * @pd: protection domain; immutable
- * @id: unique number, different for each stream even on the same queue pair; READ_ONCE, a new
- *	one is set when the stream ends
- * @windows: windows of type 2 bound to this stream; protected by the binding lock, see window.c
- */
-struct kwarp_mem_stream {
-	struct ib_pd *pd;
-	u64 id;
-	struct list_head windows;
-};
-
-/**
- * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
- * @fresh: the list has been mapped since the last REG_MR
- * @chunk: as in struct kwarp_mr, with room for @max_chunks entries
- * @nchunks: as in struct kwarp_mr
- * @shift: as in struct kwarp_mr
- * @offset: as in struct kwarp_mr
- * @length: as in struct kwarp_mr
- * @before: as in struct kwarp_mr
- */
-struct kwarp_mr_list {
-	bool fresh;
-	u8 **chunk;
-	u32 nchunks;
-	u8 shift;
-	u32 offset;
-	u64 length;
-	u64 *before;
-};
-
-/**
- * struct kwarp_mr - one region or window
- * @ibmr: RDMA core's object; lkey and rkey are the STag; not used by windows
- * @rcu: freed after a grace period, because lookup is lock-free
- * @refs: one for the registration, one for each lookup that is in use
- * @idle: completed when @refs is zero
- * @lock: KWARP_MR_FAST and KWARP_MR_WINDOW only: held for reading from the check of an
- *	access to the end of its copy, for writing to change @valid; any context, bottom
- *	halves disabled
- * @kind: immutable
- * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
- * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
- * @access: IB_ACCESS_* rights
- * @pd: protection domain; immutable
- * @pd_wide: true: KWARP_MR_WINDOW of type 1; immutable
- * @stream: KWARP_MR_WINDOW of type 2: the stream that bound the window; else NULL
- * @owner: KWARP_MR_FAST: kwarp_mem_stream.id of the stream that registered the region, whose peer
- *	may invalidate it
- * @va: first valid address (tagged offset)
- * @length: octets
- * @backing: KWARP_MR_USER: owner of the pages, see region.c; a reference is held
- * @chunk: kernel addresses of the pieces, each 1 << @shift octets long; the chunk of a window
- *	points into that of its region
- * @nchunks: entries of @chunk in use
- * @max_chunks: entries of @chunk allocated
- * @shift: log2 of the size of a piece
- * @offset: offset of the region's first octet in chunk[0]
- * @before: NULL: all pieces have the same size.  KWARP_MR_FAST with gaps: pieces have any size, and
- *	before[i] octets of the region lie before piece i
- * @next: KWARP_MR_FAST: page list that the next REG_MR puts in force.  The consumer may map it
- *	while the region is still valid, but not twice at a time
- * @windows: KWARP_MR_USER: number of windows bound to it; protected by the binding lock
- * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; protected by the binding lock
- * @bound: KWARP_MR_WINDOW of type 2: node in kwarp_mem_stream.windows while @parent is set;
- *	protected by the binding lock
- *
- * The binding lock is in window.c.  Everything from @access to @before changes only while @valid is
- * false, and then under @lock.  A region with windows is not destroyed, so a bound window holds no
- * reference on it.
- */
-struct kwarp_mr {
-	struct ib_mr ibmr;
-	struct rcu_head rcu;
-	refcount_t refs;
-	struct completion idle;
-	rwlock_t lock;			/* accesses against invalidation */
-	enum kwarp_mr_kind kind;
-	bool pd_wide;
-
-	bool valid;
-	u32 stag;
-
-	int access;
-	struct ib_pd *pd;
-	const struct kwarp_mem_stream *stream;
-	u64 owner;
-	u64 va;
-	u64 length;
-	struct kwarp_backing *backing;
-	u8 **chunk;
-	u32 nchunks;
-	u32 max_chunks;
-	u8 shift;
-	u32 offset;
-	u64 *before;
-	struct kwarp_mr_list next;
-
-	u32 windows;
-	struct kwarp_mr *parent;
-	struct list_head bound;
-};
-
-static inline struct kwarp_mr *to_kmr(struct ib_mr *ibmr)
-{
-	return container_of(ibmr, struct kwarp_mr, ibmr);
-}
 
 /* Result of an access check; the caller translates it into a Terminate or WC status. */
 enum kwarp_mem_err {
@@ -291,10 +170,12 @@ struct kwarp_mr *kwarp_mr_create_dma(struct kwarp_dev *kdev, struct ib_pd *pd,
 				     int access);
 struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd,
 					bool pd_wide);
+int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
+
+/* fast.c */
 int kwarp_mr_map_sg(struct kwarp_mr *mr, struct scatterlist *sg, int nents,
 		    unsigned int *offset);
 int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 		      const struct kwarp_mem_stream *stream);
-int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr);
 
 #endif /* KWARP_MEM_MR_H */

@@ -90,6 +90,7 @@ static void *note_array(size_t n, size_t size, gfp_t gfp)
 #define kzalloc			note_object
 #define kvcalloc		note_array
 #include "../region.c"
+#include "../fast.c"
 #pragma pop_macro("kvcalloc")
 #pragma pop_macro("kzalloc")
 
