@@ -13,8 +13,10 @@
 #include "../kwarp.h"
 #include "../qp/qp.h"
 #include "cm_info.h"
+#include "cm_sock.h"
 #include "ep.h"
 #include "listener.h"
+#include "startup.h"
 #include "types.h"
 
 /* Context: ep->mutex held. */

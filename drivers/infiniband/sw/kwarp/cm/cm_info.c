@@ -9,7 +9,6 @@
 
 #include "../kwarp.h"
 #include "cm.h"
-#include "cm_sock.h"
 #include "ep.h"
 #include "listener.h"
 

@@ -25,9 +25,11 @@
 #include "../fault.h"
 #include "../wq.h"
 #include "cm_iface.h"
+#include "cm_sock.h"
 #include "ep.h"
 #include "ep_run.h"
 #include "listener.h"
+#include "sock_memcg.h"
 
 /* ------------------------------------------------------------ queued work */
 

@@ -15,12 +15,13 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/iw_cm.h>
 
-#include "../proto/ddp.h"
-#include "../proto/mpa_frame.h"
-#include "../trace.h"
+#include "../proto/term.h"
+#include "cm_sock.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
+#include "sock_io.h"
+#include "startup.h"
 #include "turn.h"
 
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
@@ -86,72 +87,9 @@ static enum kwarp_cm_event startup_lost(struct kwarp_ep *ep, int err)
 
 /* --------------------------------------------------------------- sending */
 
-static void frame_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f)
-{
-	trace_kwarp_startup_frame(ep, sent, f->reply, f->rev, f->reject, f->crc, f->markers, f->ird,
-				  f->ord, f->pd_len);
-}
-
-/* Header and private data into the send buffer. */
-static void put_frame(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd)
-{
-	struct kwarp_startup *su = ep->su;
-	u32 len = kwarp_mpa_frame_encode(su->tx, frame);
-
-	frame_seen(ep, true, frame);
-	memcpy(su->tx + len, pd, frame->pd_len);
-	su->tx_len = len + frame->pd_len;
-	su->tx_off = 0;
-}
-
-/* The first and last FPDU of a stream that no QP gets: a Terminate (6581-8-1, -2). */
-static void put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
-{
-	static const struct kwarp_ddp_hdr hdr = {
-		.last = true, .opcode = KWARP_OP_TERM, .qn = KWARP_QN_TERM, .msn = 1,
-	};
-	u32 off = 0, ulpdu = 0;
-	struct kwarp_term term;
-	u8 *fpdu;
-
-	if (su->res.tx_markers) {	/* 5044-4.3-10 */
-		kwarp_mpa_marker_encode(su->tx, 0);
-		off = KWARP_MPA_MARKER_LEN;
-	}
-	fpdu = su->tx + off;
-	ulpdu = kwarp_ddp_encode(fpdu + KWARP_MPA_LEN_FIELD, &hdr);
-	kwarp_term_fill(&term, err, NULL, 0, NULL);
-	ulpdu += kwarp_term_encode(fpdu + KWARP_MPA_LEN_FIELD + ulpdu, &term);
-	put_unaligned_be16(ulpdu, fpdu);
-	off += KWARP_MPA_LEN_FIELD + ulpdu;
-	memset(su->tx + off, 0, kwarp_mpa_pad(ulpdu));
-	off += kwarp_mpa_pad(ulpdu);
-	/* A valid CRC even if none was agreed on (5044-4.4-11); it covers the marker, too (-16). */
-	kwarp_mpa_crc_put(su->tx + off,
-			  kwarp_mpa_crc_add(kwarp_mpa_crc_init(), su->tx, off));
-	su->tx_len = off + KWARP_MPA_CRC_LEN;
-	su->tx_off = 0;
-}
-
-/* Return: 0 when TCP has taken the whole frame, -EAGAIN, or an errno of the socket. */
-static int send_frame(struct kwarp_ep *ep)
-{
-	struct kwarp_startup *su = ep->su;
-	int ret;
-
-	while (su->tx_off < su->tx_len) {
-		ret = kwarp_cm_sock_send(ep->cs.sock, su->tx + su->tx_off,
-					 su->tx_len - su->tx_off);
-		if (ret <= 0)
-			return ret ? ret : -EAGAIN;
-		su->tx_off += ret;
-	}
-	return 0;
-}
-
 static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 {
-	int ret = send_frame(ep);
+	int ret = kwarp_startup_send(ep);
 
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;
@@ -160,31 +98,7 @@ static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------- receiving */
 
-/* Return: 0 when the frame is complete; -EAGAIN; -EPROTO; -ENODATA for a FIN; errno. */
-static int recv_frame(struct kwarp_ep *ep, bool reply)
-{
-	struct kwarp_startup *su = ep->su;
-	u32 need;
-	int ret;
-
-	for (;;) {
-		/* 5044-7.1.1-2, -4, -19, -23: refuse a bad frame at its first wrong octet */
-		if (kwarp_mpa_frame_need(su->rx, su->rx_len, reply, &need))
-			return -EPROTO;
-		if (su->rx_len >= need)
-			return 0;
-		/* 5044-7.1.2-26, -27: the buffer holds the longest frame */
-		if (WARN_ON_ONCE(need > sizeof(su->rx)))
-			return -EPROTO;
-		ret = kwarp_cm_sock_recv(ep->cs.sock, su->rx + su->rx_len,
-					 need - su->rx_len, false);
-		if (ret <= 0)
-			return ret ? ret : -ENODATA;
-		su->rx_len += ret;
-	}
-}
-
-/* The event for an error of recv_frame(). */
+/* The event for an error of kwarp_startup_recv(). */
 static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
 {
 	switch (err) {
@@ -234,7 +148,7 @@ static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
 
 	if (!su->tx_len) {		/* 5044-7.1.2-1, -2 */
 		kwarp_mpa_request(&su->params, su->own_pd_len, &su->req);
-		put_frame(ep, &su->req, su->own_pd);
+		kwarp_startup_put(ep, &su->req, su->own_pd);
 	}
 	return poll_send(ep);
 }
@@ -243,7 +157,7 @@ static enum kwarp_cm_event owe_terminate(struct kwarp_ep *ep, enum kwarp_perr er
 					 int status)
 {
 	ibdev_dbg(&ep->kdev->ibdev, "WAIT_REP: %s\n", kwarp_perr_name(err));
-	put_terminate(ep->su, err);
+	kwarp_startup_put_terminate(ep->su, err);
 	atomic_long_inc(&ep->kdev->stats.term_sent[err]);
 	return startup_fail(ep, status, KWARP_CME_OWE_TERM);
 }
@@ -276,12 +190,12 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	struct kwarp_startup *su = ep->su;
 	int ret;
 
-	ret = recv_frame(ep, true);
+	ret = kwarp_startup_recv(ep, true);
 	if (ret)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
 		return startup_bad(ep, "malformed Reply");
-	frame_seen(ep, false, &su->rep);
+	kwarp_startup_seen(ep, false, &su->rep);
 	/* An older peer answers with the revision that it knows. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
@@ -296,7 +210,7 @@ static enum kwarp_cm_event refuse_request(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 
-	put_frame(ep, &su->rep, su->own_pd);
+	kwarp_startup_put(ep, &su->rep, su->own_pd);
 	return startup_fail(ep, -EPROTO, KWARP_CME_REFUSE);
 }
 
@@ -345,12 +259,12 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
 	struct kwarp_startup *su = ep->su;
 	int ret;
 
-	ret = recv_frame(ep, false);
+	ret = kwarp_startup_recv(ep, false);
 	if (ret)
 		return no_frame(ep, ret);
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, false, &su->req, &su->pd))
 		return startup_bad(ep, "malformed Request");
-	frame_seen(ep, false, &su->req);
+	kwarp_startup_seen(ep, false, &su->req);
 	return deliver_request(ep);
 }
 
@@ -374,7 +288,7 @@ enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 	su->params.ord = param->ord;
 	err = kwarp_mpa_respond(&su->params, &su->req, true, param->private_data_len,
 				&su->rep, &su->res);
-	put_frame(ep, &su->rep, param->private_data);
+	kwarp_startup_put(ep, &su->rep, param->private_data);
 	return err ? startup_fail(ep, -EPROTO, KWARP_CME_REJECT) : KWARP_CME_ACCEPT;
 }
 
@@ -392,12 +306,12 @@ void kwarp_cm_mpa_reject(struct kwarp_ep *ep, const void *pd, u16 pd_len)
 
 	lockdep_assert_held(&ep->mutex);
 	kwarp_mpa_respond(&su->params, &su->req, false, pd_len, &su->rep, &su->res);
-	put_frame(ep, &su->rep, pd);
+	kwarp_startup_put(ep, &su->rep, pd);
 }
 
 static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 {
-	int ret = send_frame(ep);
+	int ret = kwarp_startup_send(ep);
 
 	if (ret == -EAGAIN)
 		return KWARP_CME_NONE;

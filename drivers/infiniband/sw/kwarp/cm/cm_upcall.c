@@ -18,7 +18,9 @@
 
 #include <linux/xarray.h>
 
+#include "cm_sock.h"
 #include "ep.h"
+#include "startup.h"
 #include "turn.h"
 
 /*

@@ -17,6 +17,7 @@
 #include "../fault.h"
 #include "../wq.h"
 #include "listener.h"
+#include "startup.h"
 
 /* ------------------------------------------------------------ references */
 

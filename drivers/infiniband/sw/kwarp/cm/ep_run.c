@@ -16,10 +16,13 @@
 #include "../qp/stream.h"
 #include "../trace.h"
 #include "cm_mpa.h"
+#include "cm_sock.h"
 #include "cm_upcall.h"
 #include "ep.h"
 #include "ep_stream.h"
 #include "listener.h"
+#include "sock_io.h"
+#include "startup.h"
 #include "turn.h"
 
 /* ----------------------------------------------------------------- timer */

@@ -11,6 +11,7 @@
 #include "../qp/stream.h"
 #include "cm_iface.h"
 #include "ep.h"
+#include "startup.h"
 
 /*
  * May the ULP that owns @id connect this QP? iw_cm names a QP by its number, and any process can

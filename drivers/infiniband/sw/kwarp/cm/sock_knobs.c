@@ -212,7 +212,7 @@ static void sock_usual_congestion(struct socket *sock)
 		sock_set_congestion_to(sock, name);
 }
 
-/* --------------------------------------------------- called by cm_sock.c */
+/* ------------------------------------- called by cm_sock.c, sock_hook.c */
 
 /**
  * kwarp_sock_dials - set options of a socket that is about to connect

@@ -21,6 +21,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #include "../ep_stream.c"
 #undef kwarp_readqs_init
 #include "../ep_run.c"
+#include "../startup.c"
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"
 
@@ -36,6 +37,7 @@ static void *fake_zalloc(size_t size, gfp_t gfp);
 #include "../cm_qp.c"
 #pragma pop_macro("kzalloc")
 #include "../cm.c"
+#include "../cm_device.c"
 
 struct fake fake;
 struct workqueue_struct *fake_wq, *fake_cm_wq;

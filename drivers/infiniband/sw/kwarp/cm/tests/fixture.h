@@ -40,10 +40,14 @@
 
 #include "../cm.h"
 #include "../cm_info.h"
+#include "../cm_sock.h"
 #include "../ep.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
+#include "../sock_io.h"
+#include "../sock_memcg.h"
 #include "../stand_in.h"
+#include "../startup.h"
 
 #define FAKE_QPS	2
 #define FAKE_EVENTS	8

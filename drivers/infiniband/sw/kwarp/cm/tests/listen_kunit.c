@@ -14,7 +14,9 @@
 #include "../cm.h"
 #include "../cm_iface.h"
 #include "../cm_listen.h"
+#include "../cm_sock.h"
 #include "../listener.h"
+#include "../sock_memcg.h"
 #include "../turn.h"
 
 /* Other suites in the same module define these names, too. */

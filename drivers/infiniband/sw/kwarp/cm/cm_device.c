@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Connection management of a device: set-up, and the end of its listeners and endpoints. */
+#include "cm.h"
+
+#include <rdma/ib_verbs.h>
+
+#include "cm_listen.h"
+#include "cm_upcall.h"
+#include "ep.h"
+#include "ep_stream.h"
+#include "stand_in.h"
+
+/**
+ * kwarp_cm_init_device - set up kdev->cm
+ * @kdev: device, not registered yet
+ */
+void kwarp_cm_init_device(struct kwarp_dev *kdev)
+{
+	spin_lock_init(&kdev->cm.lock);
+	INIT_LIST_HEAD(&kdev->cm.eps);
+	INIT_LIST_HEAD(&kdev->cm.listeners);
+	hash_init(kdev->cm.ep_ids);
+	hash_init(kdev->cm.listener_ids);
+	init_waitqueue_head(&kdev->cm.idle);
+	kdev->cm.stopping = false;
+	kwarp_cm_init_stand_ins(kdev);
+}
+
+/**
+ * kwarp_cm_drop_qp - a QP is being destroyed
+ * @qp: the QP
+ *
+ * Connections that are still being set up for the QP fail and drop their reference to it
+ * soon; without this, destroy_qp() would wait for the peer or for a timer. To be called
+ * before the wait for the QP's last reference. A stream that is attached
+ * already is ended by kwarp_qp_close().
+ *
+ * Context: process; does not wait.
+ */
+void kwarp_cm_drop_qp(struct kwarp_qp *qp)
+{
+	kwarp_ep_mark_qp(qp);
+}
+
+/* Refuse new endpoints, and set @bit (KWARP_EP_*) in all that exist. */
+static void stop_with(struct kwarp_dev *kdev, int bit)
+{
+	spin_lock(&kdev->cm.lock);
+	kdev->cm.stopping = true;
+	spin_unlock(&kdev->cm.lock);
+	kwarp_ep_mark_all(kdev, bit);
+}
+
+/**
+ * kwarp_cm_retire - the RDMA core is about to ask the users of a device to leave
+ * @kdev: device
+ *
+ * Listeners are closed, connections that are being set up fail, because users wait for them, and
+ * no new connection begins. Established connections stay: a user may need them to leave. For
+ * example, an NVMe host shuts its controller down through them.
+ *
+ * Context: process; waits for no peer.
+ */
+void kwarp_cm_retire(struct kwarp_dev *kdev)
+{
+	might_sleep();
+	stop_with(kdev, KWARP_EP_RETIRE);
+	/* Otherwise TCP would still complete handshakes, and the peers would get no answer. */
+	kwarp_listener_shut_all(kdev);
+}
+
+/**
+ * kwarp_cm_begin_stop - the network below a device goes away
+ * @kdev: device
+ *
+ * Established connections end, connections that are being set up fail, and no new one begins. To
+ * be called before the RDMA core asks the device's users to leave: they would wait for peers that
+ * cannot be reached any more.
+ *
+ * Context: process; does not wait.
+ */
+void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
+{
+	/* Each connection ends now, or as soon as its QP is down. */
+	stop_with(kdev, KWARP_EP_ABORT);
+}
+
+/**
+ * kwarp_cm_stop_device - end every listener and every connection of a device
+ * @kdev: device
+ *
+ * Nothing new can start afterwards. Listeners remain as empty shells until iw_cm
+ * destroys them. To be called while kdev->netdev is held and QPs still work: before or
+ * after ib_unregister_device() has dealt with its clients, in any case before the
+ * netdev is given up.
+ *
+ * Context: process. Returns when no endpoint refers to the device any more, which
+ * takes as long as its QPs need to go down after kwarp_qp_close(qp, false).
+ */
+void kwarp_cm_stop_device(struct kwarp_dev *kdev)
+{
+	might_sleep();
+	kwarp_cm_begin_stop(kdev);
+	kwarp_listener_shut_all(kdev);
+	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
+	/* The last endpoint wakes this task while it holds the lock: wait until it is released. */
+	spin_lock(&kdev->cm.lock);
+	spin_unlock(&kdev->cm.lock);
+}
+
+/**
+ * kwarp_cm_exit - release what outlives devices, at module exit
+ *
+ * Context: process; after kwarp_wq has been destroyed.
+ */
+void kwarp_cm_exit(void)
+{
+	might_sleep();
+	kwarp_ep_check_idle();
+	kwarp_cm_exit_stand_ins();
+}

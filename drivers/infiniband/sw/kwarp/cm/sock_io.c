@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sockets of connection management: sending and receiving octets, and what TCP has sent of them.
+ * No function here waits for a peer.
+ */
+#include "sock_io.h"
+
+#include <linux/net.h>
+#include <linux/tcp.h>
+#include <linux/uio.h>
+#include <net/sock.h>
+
+/* Has TCP closed the connection completely? Context: any. */
+bool kwarp_cm_sock_closed(const struct socket *sock)
+{
+	return READ_ONCE(sock->sk->sk_state) == TCP_CLOSE;
+}
+
+/* Send a FIN: close the sending direction. Context: process. */
+void kwarp_cm_sock_fin(struct socket *sock)
+{
+	might_sleep();
+	kernel_sock_shutdown(sock, SHUT_WR);
+}
+
+/* Return: TCP sequence number up to which the peer has acknowledged. Context: any. */
+u32 kwarp_cm_sock_acked(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
+}
+
+/* Has the peer not acknowledged all octets? Context: any. */
+bool kwarp_cm_sock_unacked(const struct socket *sock)
+{
+	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);
+}
+
+/**
+ * kwarp_cm_sock_recv - read octets without waiting
+ * @sock: socket
+ * @buf: buffer
+ * @len: octets to read, at most
+ * @peek: leave them in the socket
+ *
+ * Context: process; does not wait.
+ * Return: octets; 0 at the end of the stream; -EAGAIN; other errno.
+ */
+int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
+{
+	struct kvec iov = { .iov_base = buf, .iov_len = len };
+	struct msghdr msg = {};
+
+	might_sleep();
+	return kernel_recvmsg(sock, &msg, &iov, 1, len,
+			      MSG_DONTWAIT | (peek ? MSG_PEEK : 0));
+}
+
+/**
+ * kwarp_cm_sock_send - pass octets to TCP
+ * @sock: socket
+ * @buf: octets
+ * @len: number of octets
+ *
+ * After -EAGAIN the callback notify is called when there is room again.
+ *
+ * Context: process; does not wait.
+ * Return: octets taken; -EAGAIN; other errno.
+ */
+int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
+{
+	struct kvec iov = { .iov_base = (void *)buf, .iov_len = len };
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+	might_sleep();
+	return kernel_sendmsg(sock, &msg, &iov, 1, len);
+}
+
+/* Drop up to 1 MiB of received octets. Context and result: like kwarp_cm_sock_recv(). */
+int kwarp_cm_sock_discard(struct socket *sock)
+{
+	struct kvec iov = { .iov_len = 1024 * 1024 };
+	struct msghdr msg = {};
+
+	might_sleep();
+	/* With MSG_TRUNC TCP copies nothing. */
+	return kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len,
+			      MSG_DONTWAIT | MSG_TRUNC);
+}

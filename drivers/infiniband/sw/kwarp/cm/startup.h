@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+#ifndef KWARP_CM_STARTUP_H
+#define KWARP_CM_STARTUP_H
+
+#include "../proto/mpa_neg.h"
+#include "../queue/readq.h"
+
+struct kwarp_ep;
+
+/**
+ * struct kwarp_startup - what an endpoint needs until the stream begins
+ * @params: what this end asks for, copied from the knobs when the endpoint is made (5044-4.4-9)
+ * @req: Request, sent or received
+ * @rep: Reply, sent or received
+ * @res: result of the negotiation
+ * @readqs: queues of Read requests for the stream, with the depths in @res; made by
+ *	kwarp_ep_prepare()
+ * @give_up: initiator: time at which all attempts end, jiffies
+ * @retried: initiator: the second attempt has begun
+ * @pd: the peer's private data inside @rx, rep.pd_len or req.pd_len octets
+ * @own_pd_len: octets in @own_pd
+ * @rx_len: octets of @rx received
+ * @tx_len: octets of @tx to be sent
+ * @tx_off: octets of @tx that TCP has taken
+ * @own_pd: the ULP's private data, kept for a second attempt
+ * @rx: startup frame from the peer
+ * @tx: startup frame, or Terminate, to the peer
+ */
+struct kwarp_startup {
+	struct kwarp_mpa_params params;
+	struct kwarp_mpa_frame req;
+	struct kwarp_mpa_frame rep;
+	struct kwarp_mpa_result res;
+	struct kwarp_readqs readqs;
+	unsigned long give_up;
+	bool retried;
+	const u8 *pd;
+	u16 own_pd_len;
+	u32 rx_len;
+	u32 tx_len;
+	u32 tx_off;
+	u8 own_pd[KWARP_MPA_MAX_PD];
+	u8 rx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
+	u8 tx[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD];
+};
+
+void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp_mpa_frame *f);
+void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd);
+void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err);
+int kwarp_startup_send(struct kwarp_ep *ep);
+int kwarp_startup_recv(struct kwarp_ep *ep, bool reply);
+
+#endif /* KWARP_CM_STARTUP_H */
