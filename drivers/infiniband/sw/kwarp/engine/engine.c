@@ -10,7 +10,7 @@
 #include "../kwarp.h"
 #include "fail.h"
 #include "flush.h"
-#include "rx/segment.h"
+#include "rx/stream.h"
 #include "sock.h"
 #include "tcp.h"
 #include "tx/coalesce.h"

@@ -59,8 +59,8 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	}
 	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
 	/*
-	 * Pairs with pick_term(): the reader sees KWARP_E_TX_TERM, which is set after this, then
-	 * reads e->term.
+	 * Pairs with kwarp_tx_pick_term(): the reader sees KWARP_E_TX_TERM, which is set after
+	 * this, then reads e->term.
 	 */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);

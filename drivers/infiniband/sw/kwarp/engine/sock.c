@@ -22,6 +22,8 @@
 #include "fail.h"
 #include "rx/segment.h"
 #include "rx/skb.h"
+#include "rx/stash.h"
+#include "rx/stream.h"
 #include "tx/run.h"
 #include "../wq.h"
 

@@ -4,9 +4,7 @@
 
 #include "../types.h"
 
-void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers);
 void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len);
 bool kwarp_rx_end_run(struct kwarp_engine *e);
-void kwarp_rx_eof(struct kwarp_engine *e, bool reset);
 
 #endif /* KWARP_ENGINE_RX_SEGMENT_H */

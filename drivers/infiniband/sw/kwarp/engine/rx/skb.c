@@ -27,21 +27,17 @@
  * TCP cannot keep an incomplete FPDU if its window closes before the FPDU is complete, because it
  * arrives in many small segments or because memory is short. No further octet would come. Then
  * process context allocates the stash, a buffer to which octets are copied until the FPDU is
- * complete (kwarp_rx_make_stash()).
+ * complete (stash.c).
  *
  * Context of all functions: socket lock held.
  */
 #include "skb.h"
 
-#include <linux/sched/mm.h>
 #include <linux/skbuff.h>
-#include <linux/slab.h>
-#include <linux/vmalloc.h>
 #include <net/tcp.h>
 
 #include "../../kwarp.h"
 #include "../fail.h"
-#include "../tcp.h"
 #include "segment.h"
 #include "series.h"
 
@@ -280,92 +276,6 @@ static u32 feed_begun(struct kwarp_engine *e, const u8 *data, u32 len)
 }
 
 /* ------------------------------------------------------------------- the stash */
-
-/*
- * Charge the stash to the socket. If the limit of TCP or of the cgroup is reached, a few stashes of
- * a device may exist without being charged. TCP too keeps some octets for each connection in that
- * case. Without a stash the connection would have to end, and any program can use up that memory.
- */
-static bool stash_pay(struct kwarp_engine *e)
-{
-	struct kwarp_rx_stash *s = &e->rx.stash;
-
-	s->charged = kwarp_tcp_charge(e->sock, KWARP_FPDU_MAX);
-	return s->charged ||
-	       atomic_add_unless(&e->kdev->stashes_unpaid, 1, KWARP_MAX_UNPAID_STASHES);
-}
-
-static void stash_pay_back(struct kwarp_engine *e)
-{
-	if (e->rx.stash.charged)
-		kwarp_tcp_uncharge(e->sock, KWARP_FPDU_MAX);
-	else
-		atomic_dec(&e->kdev->stashes_unpaid);
-}
-
-/* __vmalloc() uses single pages here; kmalloc() would need a block of twice the size. */
-static bool stash_alloc(struct kwarp_engine *e)
-{
-	struct kwarp_rx_stash *s = &e->rx.stash;
-
-	s->buf = __vmalloc(KWARP_FPDU_MAX, GFP_KERNEL | __GFP_NOWARN);
-	if (!s->buf)
-		return false;
-	if (!stash_pay(e)) {
-		vfree(s->buf);
-		s->buf = NULL;
-		return false;
-	}
-	atomic_inc(&e->kdev->stashes_now);
-	atomic_long_inc(&e->kdev->stashes);
-	return true;
-}
-
-/**
- * kwarp_rx_make_stash - allocate a buffer for an FPDU that TCP cannot keep
- * @e: engine
- *
- * Context: process, socket lock held; may sleep.
- * Return: true if octets will be copied to the stash; false if there is no memory.
- */
-bool kwarp_rx_make_stash(struct kwarp_engine *e)
-{
-	struct kwarp_rx_stash *s = &e->rx.stash;
-	unsigned int noio;
-
-	if (!s->buf) {
-		/*
-		 * A block device or file system may depend on this stream, so allocations must not
-		 * wait for I/O.
-		 */
-		noio = memalloc_noio_save();
-		s->use = stash_alloc(e);
-		memalloc_noio_restore(noio);
-		return s->use;
-	}
-	s->use = true;
-	return true;
-}
-
-/**
- * kwarp_rx_free_stash - free the stash when its FPDU has been processed
- * @e: engine
- *
- * The stash is not kept for later, because peers decide how many streams need one.
- *
- * Context: socket lock held, no piece of an skb mapped.
- */
-void kwarp_rx_free_stash(struct kwarp_engine *e)
-{
-	struct kwarp_rx_stash *s = &e->rx.stash;
-
-	if (!s->buf || s->use)
-		return;
-	vfree(s->buf);
-	stash_pay_back(e);
-	*s = (struct kwarp_rx_stash) { };
-	atomic_dec(&e->kdev->stashes_now);
-}
 
 /* Length of the FPDU in the stash; as long as that is unknown, octets needed to know it. */
 static u32 stash_wants(const struct kwarp_engine *e)

@@ -9,7 +9,5 @@ struct sk_buff_head;
 
 int kwarp_rx_skb(struct kwarp_engine *e, const struct sk_buff_head *queue,
 		 struct sk_buff *skb, u32 offset, u32 len, u32 there);
-bool kwarp_rx_make_stash(struct kwarp_engine *e);
-void kwarp_rx_free_stash(struct kwarp_engine *e);
 
 #endif /* KWARP_ENGINE_RX_SKB_H */

@@ -35,7 +35,7 @@ static unsigned int told_resolution;
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
 /* More streams than one call of the timer looks at. */
-#define STREAMS		(LOOKS + 10)
+#define STREAMS		(KWARP_COALESCE_LOOKS + 10)
 
 /* ------------------------------------------------------------------- decisions */
 
@@ -710,7 +710,7 @@ static u32 looks_until_sent(struct coalesce_test *t)
 		before = sent;
 		for (i = 0, sent = 0; i < STREAMS; i++)
 			sent += !!t->s[i].sends;
-		if (sent > before + SENDS)
+		if (sent > before + KWARP_COALESCE_SENDS)
 			return 0;
 	}
 	return looks;
@@ -728,16 +728,17 @@ static void test_many(struct kunit *test)
 	}
 	/* The first round of looks finds the requests, the second sends them. */
 	looks = looks_until_sent(t);
-	KUNIT_EXPECT_GE(test, looks, STREAMS / LOOKS + STREAMS / SENDS);
+	KUNIT_EXPECT_GE(test, looks, STREAMS / KWARP_COALESCE_LOOKS +
+				     STREAMS / KWARP_COALESCE_SENDS);
 	KUNIT_EXPECT_LT(test, looks, 100);
 	for (i = 0; i < STREAMS; i++)
 		hold(test, &t->s[i]);
 	for (looks = 0; !t->hold->ends && looks < 100; looks++)
 		look_now(t);
 	KUNIT_ASSERT_LT(test, looks, 100);
-	for (looks = 1; look_now(t) == PAUSE_NS && looks < 100; looks++)
+	for (looks = 1; look_now(t) == KWARP_COALESCE_PAUSE_NS && looks < 100; looks++)
 		;
-	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, SENDS) - 1);
+	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, KWARP_COALESCE_SENDS) - 1);
 	for (i = 0; i < STREAMS; i++)
 		KUNIT_EXPECT_EQ(test, t->s[i].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 }

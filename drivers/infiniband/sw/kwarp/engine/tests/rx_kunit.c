@@ -10,6 +10,7 @@
 #define kwarp_engine_lost	fake_engine_lost
 #define kwarp_mr_lookup		fake_mr_lookup
 #define kwarp_mr_put		fake_mr_put
+#include "../rx/stream.c"
 #include "../rx/segment.c"
 static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len);
 #define kwarp_rx_place		watched_rx_place

@@ -26,6 +26,7 @@
 #define kwarp_engine_lost	ext_engine_lost
 #define kwarp_mr_lookup		ext_mr_lookup
 #define kwarp_mr_put		ext_mr_put
+#include "../rx/stream.c"
 #include "../rx/segment.c"
 #include "../rx/series.c"
 #include "../rx/place.c"

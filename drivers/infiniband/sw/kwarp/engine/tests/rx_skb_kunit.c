@@ -39,6 +39,7 @@ static void *test_vmalloc(unsigned long size, gfp_t gfp)
 #define kwarp_engine_lost	skb_engine_lost
 #define kwarp_tcp_charge	skb_sock_charge
 #define kwarp_tcp_uncharge	skb_sock_uncharge
+#include "../rx/stash.c"
 #include "../rx/skb.c"
 
 #include "../../proto/tests/emit.h"

@@ -348,7 +348,7 @@ static void test_consumer_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	script(t, SOCKET_CALL, KWARP_TX_MORE);
+	script(t, KWARP_TX_SOCKET_CALL, KWARP_TX_MORE);
 	this_cpu_write(kwarp_softirq_share.spent, 0);
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_POSTER);
 	KUNIT_EXPECT_EQ(test, this_cpu_read(kwarp_softirq_share.spent), 0);
@@ -486,12 +486,12 @@ static void test_budget(struct kunit *test)
 
 	script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
 	packet(&t->e);
-	KUNIT_EXPECT_EQ(test, t->steps, SOCKET_CALL);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_SOCKET_CALL);
 	KUNIT_EXPECT_EQ(test, word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	t->steps = 0;
 	do_work(t);
-	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 	KUNIT_EXPECT_EQ(test, t->works, 2);
 	KUNIT_EXPECT_EQ(test, t->delay, 0);
 }
@@ -516,7 +516,7 @@ static void test_budget_of_work(struct kunit *test)
 	/* Process context has its own budget. */
 	t->steps = 0;
 	do_work(t);
-	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 }
 
 /* Many packets together do not get a larger share than one packet that asks for the same. */
@@ -684,7 +684,7 @@ static void test_release_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	script(t, RUN_BUDGET, KWARP_TX_MORE);
+	script(t, KWARP_TX_RUN_BUDGET, KWARP_TX_MORE);
 	kwarp_tx_claim(&t->e);
 	kwarp_tx_release(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
@@ -714,12 +714,12 @@ static void test_poster_answers_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 1);
 	t->steps = 0;
 	do_work(t);
-	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 	t->e.iread.head = 1;
 	t->steps = 0;
 	t->pending = false;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_DOORBELL);
-	KUNIT_EXPECT_EQ(test, t->steps, RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 }
 
 static void claimed(struct sched_test *t)

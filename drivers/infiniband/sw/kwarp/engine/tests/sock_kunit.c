@@ -33,6 +33,7 @@
 #define kwarp_tcp_writable	real_tcp_writable
 #define kwarp_tcp_emss		real_tcp_emss
 #define kwarp_tcp_packet	real_tcp_packet
+#include "../rx/stash.c"
 #include "../rx/skb.c"
 #include "../tcp.c"
 #include "../sock.c"

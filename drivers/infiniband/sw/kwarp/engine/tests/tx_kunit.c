@@ -24,6 +24,7 @@ static bool look_for_left(const struct kwarp_sq *sq);
 #undef KWARP_BATCH_EFFORT
 #define KWARP_BATCH_EFFORT	8
 #include "../tx/local.c"
+#include "../tx/control.c"
 #include "../tx/pick.c"
 #include "../tx/step.c"
 #undef kwarp_sq_left

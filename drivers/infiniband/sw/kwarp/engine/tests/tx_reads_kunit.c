@@ -9,6 +9,8 @@
 
 /* Other suites use these names, too. */
 #define kwarp_tx_pick		reads_tx_pick
+#define kwarp_tx_pick_term	reads_tx_pick_term
+#define kwarp_tx_pick_rtr	reads_tx_pick_rtr
 #define kwarp_tx_message_built	reads_tx_message_built
 #define kwarp_tx_step		reads_tx_step
 #define kwarp_tx_drained	reads_tx_drained
@@ -16,6 +18,7 @@
 #define kwarp_tx_build		reads_tx_build
 #define kwarp_tx_build_series	reads_tx_build_series
 #define kwarp_engine_fail	reads_engine_fail
+#include "../tx/control.c"
 #include "../tx/pick.c"
 #include "../tx/step.c"
 

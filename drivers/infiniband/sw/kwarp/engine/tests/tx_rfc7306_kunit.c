@@ -8,6 +8,8 @@
 
 /* Other suites use these names, too. */
 #define kwarp_tx_pick		ext_tx_pick
+#define kwarp_tx_pick_term	ext_tx_pick_term
+#define kwarp_tx_pick_rtr	ext_tx_pick_rtr
 #define kwarp_tx_message_built	ext_tx_message_built
 #define kwarp_tx_drained	ext_tx_drained
 #define kwarp_tx_flush_late	ext_tx_flush_late
@@ -15,6 +17,7 @@
 #define kwarp_batch_mr		ext_batch_mr
 #define kwarp_mr_lookup		ext_tx_mr_lookup
 #define kwarp_mr_put		ext_tx_mr_put
+#include "../tx/control.c"
 #include "../tx/pick.c"
 
 #include "queues.h"

@@ -17,69 +17,6 @@
 #include "../../compat.h"
 #include "../../kwarp.h"
 
-/*
- * Limits for one call of the timer: LOOKS streams are looked at and SENDS streams are sent for,
- * each under its socket lock. The timer continues after PAUSE_NS.
- */
-#define LOOKS		64
-#define SENDS		8
-#define PAUSE_NS	(50 * NSEC_PER_USEC)
-
-/* ------------------------------------------------------------------- decisions */
-
-/**
- * kwarp_coalesce_rings - decide after a doorbell: hold the queue?
- * @h: state of the queue's CQ; updated
- * @held: the queue was held, and the doorbell was for waiting requests
- * @polled: the program has polled since its previous doorbell for this queue
- *
- * Context: @h->lock held.
- * Return: true if the queue is to be held.
- */
-bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
-{
-	if (held && ++h->good % KWARP_COALESCE_FORGIVE == 0)
-		h->missed -= !!h->missed;
-	h->quiet = 0;
-	if (h->obey) {
-		h->obey--;
-		return false;
-	}
-	return polled;
-}
-
-/**
- * kwarp_coalesce_goes_on - decide after a round of looks: does the hold continue?
- * @h: state of the CQ; updated
- * @f: what the round has found
- *
- * Context: @h->lock held.
- * Return: true if the hold continues.
- */
-bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f)
-{
-	h->active |= f->active;
-	if (f->active || f->waiting)
-		h->quiet = 0;
-	else if (++h->quiet >= KWARP_COALESCE_QUIET)
-		return false;
-	if (!f->forgotten)
-		return true;
-	/*
-	 * Count only some of these looks: the work of sending the forgotten request may be what
-	 * keeps the program from its processor.
-	 */
-	if (!h->active && ++h->idle < KWARP_COALESCE_IDLE)
-		return true;
-	h->active = false;
-	h->idle = 0;
-	if (++h->missed < KWARP_COALESCE_MISSES)
-		return true;
-	h->missed = 0;
-	h->obey = KWARP_COALESCE_OBEY;
-	return false;
-}
-
 /* ------------------------------------------------------------------- the timer */
 
 /*
@@ -194,7 +131,7 @@ static struct kwarp_engine *hold_next_stream(struct kwarp_cq_hold *h)
 /* Look at some streams. Return: true if all were looked at in this round. */
 static bool hold_look_at_some(struct kwarp_cq_hold *h)
 {
-	u32 looks = LOOKS, sends = SENDS;
+	u32 looks = KWARP_COALESCE_LOOKS, sends = KWARP_COALESCE_SENDS;
 	struct kwarp_engine *e;
 	enum todo todo;
 
@@ -223,7 +160,7 @@ static void hold_judge(struct kwarp_cq_hold *h)
 /* End the hold of some streams. Return: true if none is held any more. */
 static bool hold_end_some(struct kwarp_cq_hold *h)
 {
-	u32 n = SENDS;
+	u32 n = KWARP_COALESCE_SENDS;
 
 	while (n-- && !list_empty(&h->streams))
 		hold_end_stream(h, list_first_entry(&h->streams, struct kwarp_engine,
@@ -237,11 +174,11 @@ static u64 hold_look(struct kwarp_cq_hold *h)
 	lockdep_assert_held(&h->lock);
 	if (!h->ends) {
 		if (!hold_look_at_some(h))
-			return PAUSE_NS;
+			return KWARP_COALESCE_PAUSE_NS;
 		hold_judge(h);
 	}
 	if (h->ends && !hold_end_some(h))
-		return PAUSE_NS;
+		return KWARP_COALESCE_PAUSE_NS;
 	return list_empty(&h->streams) ? 0 : h->ns;
 }
 

@@ -70,8 +70,67 @@
 /* The hold of one queue ends after so many looks in a row without a waiting request in it. */
 #define KWARP_COALESCE_UNUSED	64
 
-bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled);
-bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h, const struct kwarp_coalesce_facts *f);
+/*
+ * Limits for one call of the timer: so many streams are looked at, and so many are sent for, each
+ * under its socket lock. The timer continues after KWARP_COALESCE_PAUSE_NS.
+ */
+#define KWARP_COALESCE_LOOKS	64
+#define KWARP_COALESCE_SENDS	8
+#define KWARP_COALESCE_PAUSE_NS	(50 * NSEC_PER_USEC)
+
+/**
+ * kwarp_coalesce_rings - decide after a doorbell: hold the queue?
+ * @h: state of the queue's CQ; updated
+ * @held: the queue was held, and the doorbell was for waiting requests
+ * @polled: the program has polled since its previous doorbell for this queue
+ *
+ * Context: @h->lock held.
+ * Return: true if the queue is to be held.
+ */
+static inline bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
+{
+	if (held && ++h->good % KWARP_COALESCE_FORGIVE == 0)
+		h->missed -= !!h->missed;
+	h->quiet = 0;
+	if (h->obey) {
+		h->obey--;
+		return false;
+	}
+	return polled;
+}
+
+/**
+ * kwarp_coalesce_goes_on - decide after a round of looks: does the hold continue?
+ * @h: state of the CQ; updated
+ * @f: what the round has found
+ *
+ * Context: @h->lock held.
+ * Return: true if the hold continues.
+ */
+static inline bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h,
+					  const struct kwarp_coalesce_facts *f)
+{
+	h->active |= f->active;
+	if (f->active || f->waiting)
+		h->quiet = 0;
+	else if (++h->quiet >= KWARP_COALESCE_QUIET)
+		return false;
+	if (!f->forgotten)
+		return true;
+	/*
+	 * Count only some of these looks: the work of sending the forgotten request may be what
+	 * keeps the program from its processor.
+	 */
+	if (!h->active && ++h->idle < KWARP_COALESCE_IDLE)
+		return true;
+	h->active = false;
+	h->idle = 0;
+	if (++h->missed < KWARP_COALESCE_MISSES)
+		return true;
+	h->missed = 0;
+	h->obey = KWARP_COALESCE_OBEY;
+	return false;
+}
 
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq);
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq);

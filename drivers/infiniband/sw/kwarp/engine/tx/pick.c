@@ -11,124 +11,20 @@
 #include "pick.h"
 
 #include "../../kwarp.h"
-#include "../../proto/mpa_neg.h"
 #include "../../trace.h"
 #include "../atomic.h"
 #include "../fail.h"
+#include "control.h"
 #include "local.h"
-
-/*
- * STag for RTR messages and zero-length Reads, which access no memory. Not 0, because some hardware
- * treats 0 specially.
- */
-#define RTR_STAG	1
-
-static void start_untagged(struct kwarp_tx *tx, u8 op, enum kwarp_qn qn, u32 inv_stag)
-{
-	tx->msg.hdr = (struct kwarp_ddp_hdr) {
-		.opcode = op,
-		.stag = inv_stag,
-		.qn = qn,
-		.msn = tx->msn[qn]++,
-	};
-}
-
-static void start_tagged(struct kwarp_tx *tx, u8 op, u32 stag, u64 to)
-{
-	tx->msg.hdr = (struct kwarp_ddp_hdr) {
-		.tagged = true,
-		.opcode = op,
-		.stag = stag,
-		.to = to,
-	};
-}
-
-static void source_buf(struct kwarp_tx *tx, const u8 *buf, u32 len)
-{
-	tx->msg.src = KWARP_SRC_BUF;
-	tx->msg.buf = buf;
-	tx->msg.left = len;
-}
-
-/* ------------------------------------------------------------- Terminate */
-
-static bool pick_term(struct kwarp_engine *e)
-{
-	struct kwarp_tx *tx = &e->tx;
-
-	if (tx->term_done)
-		return false;
-	/* Pairs with kwarp_engine_fail(): KWARP_E_TX_TERM is read before e->term. */
-	smp_rmb();
-	tx->term_done = true;
-	atomic_long_inc(&e->kdev->stats.term_sent[e->perr]);
-	trace_kwarp_terminate(e->ibqp, true, kwarp_term_short(&e->term));
-	tx->msg.kind = KWARP_TXK_TERM;
-	start_untagged(tx, KWARP_OP_TERM, KWARP_QN_TERM, 0);
-	source_buf(tx, tx->small, kwarp_term_encode(tx->small, &e->term));
-	return true;
-}
+#include "message.h"
 
 /* ----------------------------- requests that the peer answers, and answers */
-
-/*
- * Record an outbound request whose answer is to come: @r describes the answer. Reads and atomic
- * operations share one queue and one MSN count (7306-5.2-1).
- */
-static void push_request(struct kwarp_engine *e, u8 op, const struct kwarp_oread *r)
-{
-	*kwarp_oread_tail(&e->oread) = *r;
-	kwarp_oread_tail(&e->oread)->msn = e->tx.msn[KWARP_QN_RREQ];
-	kwarp_readq_push(&e->oread);
-	start_untagged(&e->tx, op, KWARP_QN_RREQ, 0);
-}
-
-static void push_read(struct kwarp_engine *e, u32 sq_index, bool rtr, bool inv,
-		      const struct kwarp_rreq *req)
-{
-	const struct kwarp_oread r = {
-		.sq_index = sq_index,
-		.rtr = rtr,
-		.invalidate = inv,
-		.stag = req->sink_stag,
-		.to = req->sink_to,
-		.left = req->size,
-	};
-
-	push_request(e, KWARP_OP_RREQ, &r);
-	kwarp_rreq_encode(e->tx.small, req);
-	source_buf(&e->tx, e->tx.small, KWARP_RDMAP_RREQ_LEN);
-}
-
-/* The initiator's "ready to receive" message, sent before all others (6581-5-2). */
-static bool pick_rtr(struct kwarp_engine *e)
-{
-	const struct kwarp_rreq none = { .sink_stag = RTR_STAG, .src_stag = RTR_STAG };
-	struct kwarp_tx *tx = &e->tx;
-
-	tx->msg.kind = KWARP_TXK_RTR;
-	switch (tx->rtr) {
-	case KWARP_RTR_SEND:
-		start_untagged(tx, KWARP_OP_SEND, KWARP_QN_SEND, 0);
-		source_buf(tx, tx->small, 0);
-		break;
-	case KWARP_RTR_READ:
-		push_read(e, 0, true, false, &none);
-		break;
-	default:
-		start_tagged(tx, KWARP_OP_WRITE, RTR_STAG, 0);
-		source_buf(tx, tx->small, 0);
-		break;
-	}
-	tx->rtr = 0;
-	return true;
-}
 
 static void start_response(struct kwarp_engine *e, const struct kwarp_iread *r)
 {
 	e->tx.msg.src = KWARP_SRC_REGION;
 	e->tx.msg.left = r->size;
-	start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
+	kwarp_tx_start_tagged(&e->tx, KWARP_OP_RRESP, r->sink_stag, r->sink_to);
 }
 
 /*
@@ -149,9 +45,9 @@ static bool start_atomic_response(struct kwarp_engine *e, const struct kwarp_ire
 				  KWARP_DDP_UNTAGGED_LEN + KWARP_ATOMIC_REQ_LEN, NULL);
 		return false;
 	}
-	start_untagged(&e->tx, KWARP_OP_ATOMIC_RESP, KWARP_QN_ATOMIC, 0);
+	kwarp_tx_start_untagged(&e->tx, KWARP_OP_ATOMIC_RESP, KWARP_QN_ATOMIC, 0);
 	kwarp_atomic_resp_encode(e->tx.small, &resp);
-	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_RESP_LEN);
+	kwarp_tx_source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_RESP_LEN);
 	return true;
 }
 
@@ -213,7 +109,7 @@ static void start_read(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
 	struct kwarp_rreq req = {
-		.sink_stag = RTR_STAG,
+		.sink_stag = KWARP_TX_NO_STAG,
 		.size = wqe->len,
 		.src_stag = wqe->e.rkey,
 		.src_to = wqe->e.raddr,
@@ -223,7 +119,7 @@ static void start_read(struct kwarp_engine *e)
 		req.sink_stag = wqe->sge[0].lkey;
 		req.sink_to = wqe->sge[0].addr;
 	}
-	push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
+	kwarp_tx_push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
 /* The verbs have no masks, so these are set to values without effect (7306-5.2.1-1, -7). */
@@ -248,9 +144,9 @@ static void start_atomic(struct kwarp_engine *e)
 		.compare_mask = U64_MAX,
 	};
 
-	push_request(e, KWARP_OP_ATOMIC_REQ, &r);
+	kwarp_tx_push_request(e, KWARP_OP_ATOMIC_REQ, &r);
 	kwarp_atomic_req_encode(e->tx.small, &req);
-	source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
+	kwarp_tx_source_buf(&e->tx, e->tx.small, KWARP_ATOMIC_REQ_LEN);
 }
 
 /* RDMAP opcode of a request's message; of its Immediate Data if there is any. */
@@ -265,10 +161,10 @@ static u8 request_op(const struct kwarp_wqe *wqe)
  */
 static void start_imm(struct kwarp_tx *tx)
 {
-	start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
+	kwarp_tx_start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND, 0);
 	memset(tx->small, 0, KWARP_RDMAP_IMM_LEN);
 	memcpy(tx->small, &tx->wqe.e.imm, sizeof(tx->wqe.e.imm));
-	source_buf(tx, tx->small, KWARP_RDMAP_IMM_LEN);
+	kwarp_tx_source_buf(tx, tx->small, KWARP_RDMAP_IMM_LEN);
 }
 
 static void start_data(struct kwarp_engine *e)
@@ -278,12 +174,12 @@ static void start_data(struct kwarp_engine *e)
 	const struct kwarp_wr_rule *rule = tx->wqe.rule;
 
 	if (rule->remote)
-		start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
+		kwarp_tx_start_tagged(tx, KWARP_OP_WRITE, w->rkey, w->raddr);
 	else
-		start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND,
-			       rule->inv ? w->inv_stag : 0);
+		kwarp_tx_start_untagged(tx, request_op(&tx->wqe), KWARP_QN_SEND,
+					rule->inv ? w->inv_stag : 0);
 	if (w->flags & KWARP_WR_INLINE) {
-		source_buf(tx, tx->wqe.data, tx->wqe.len);
+		kwarp_tx_source_buf(tx, tx->wqe.data, tx->wqe.len);
 		return;
 	}
 	tx->msg.src = KWARP_SRC_SGL;
@@ -462,11 +358,11 @@ bool kwarp_tx_pick(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
 	if (test_bit(KWARP_E_TX_TERM, &e->flags))
-		return pick_term(e);
+		return kwarp_tx_pick_term(e);
 	if (test_bit(KWARP_E_FAILED, &e->flags) || !test_bit(KWARP_E_TX_OPEN, &e->flags))
 		return false;
 	if (e->tx.rtr)
-		return pick_rtr(e);
+		return kwarp_tx_pick_rtr(e);
 	/*
 	 * Answers and our own requests alternate message by message. Segments of two messages are
 	 * never mixed: messages have to be sent in the order in which they were submitted

@@ -38,11 +38,6 @@
  * Attach, stop and reset have to stop the runner. They have priority: they claim the stream, that
  * is, they increment e->tx.claims; the runner leaves after its present round, and no other context
  * becomes the runner.
- *
- * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
- * executes a full barrier, then reads the producer index for the last time. The poster stores the
- * index, executes a full barrier and reads the flags (kwarp-abi.h). So either the runner sees the
- * new request or the poster sees the flag.
  */
 #include "run.h"
 
@@ -55,18 +50,9 @@
 #include "../../wq.h"
 #include "../tcp.h"
 #include "coalesce.h"
+#include "posters.h"
 #include "share.h"
 #include "step.h"
-
-/* Batches that a runner sends before the work item takes over. */
-#define RUN_BUDGET	32
-/* The same for kwarp_tx_release(): its callers handle many connections one after the other. */
-#define CLAIM_BUDGET	1
-/*
- * The same with the socket's spinlock held, in units of share.h (1 MiB), for one call: other tasks
- * wait for the processor meanwhile.
- */
-#define SOCKET_CALL	256
 
 static void tx_wake_claimant(struct kwarp_engine *e)
 {
@@ -140,38 +126,6 @@ static void tx_wait_for_memory(struct kwarp_engine *e)
 }
 
 /*
- * Everything has been sent: set the queue's flags. If the queue is held, posters need not ring,
- * unless the stream has ended: then requests have to be flushed. The timer may end the hold at the
- * same time; it then reads these flags, see coalesce.c.
- */
-static void tx_tell_posters(struct kwarp_engine *e)
-{
-	if (e->sock && kwarp_coalesce_holds(e)) {
-		kwarp_sq_tell(e->sq, KWARP_RING_HELD);
-		if (kwarp_coalesce_holds(e))
-			return;
-	}
-	kwarp_sq_tell(e->sq, KWARP_RING_NEED_KICK);
-}
-
-/*
- * Was something posted since the producer index was @seen? Requests of libsiw beyond the limit of
- * outstanding requests do not count: when a response has come there is room for them, and the
- * receive path kicks.
- */
-static bool tx_posted_since(struct kwarp_engine *e, u32 seen)
-{
-	if (kwarp_sq_posted(e->sq) != seen)
-		return true;
-	if (!kwarp_sq_left(e->sq))
-		return false;
-	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Pairs with kwarp_rx_answered(), as in peek_request(). */
-	smp_mb__after_atomic();
-	return kwarp_sq_posted(e->sq) != seen;
-}
-
-/*
  * Send one batch. Return: KWARP_TX_MORE if there is or may be more to send: after a full batch, or
  * because a request was posted while this function was about to return.
  */
@@ -198,8 +152,8 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 	if (result != KWARP_TX_IDLE)
 		return result;
 	kwarp_coalesce_sent(e);
-	tx_tell_posters(e);
-	return tx_posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
+	kwarp_tx_tell_posters(e);
+	return kwarp_tx_posted_since(e, seen) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 }
 
 /*
@@ -264,7 +218,7 @@ static void tx_run(struct kwarp_engine *e, bool for_poster)
 	 * After the end of the stream one round flushes a whole queue; a second one flushes what
 	 * was posted during the first.
 	 */
-	tx_run_rounds(e, kwarp_engine_dead(e) ? 2 : RUN_BUDGET, for_poster);
+	tx_run_rounds(e, kwarp_engine_dead(e) ? 2 : KWARP_TX_RUN_BUDGET, for_poster);
 }
 
 /* The caller has become the runner because a doorbell was rung. */
@@ -288,7 +242,7 @@ static void tx_run_in_socket(struct kwarp_engine *e)
 {
 	struct kwarp_softirq_share *s = kwarp_softirq_share_now();
 	struct kwarp_tx *tx = &e->tx;
-	const u32 end = min(s->spent + SOCKET_CALL, KWARP_SHARE_TICK);
+	const u32 end = min(s->spent + KWARP_TX_SOCKET_CALL, KWARP_SHARE_TICK);
 
 	tx->in_socket = true;
 	tx->in_share = true;
@@ -480,7 +434,7 @@ void kwarp_tx_claim(struct kwarp_engine *e)
 void kwarp_tx_release(struct kwarp_engine *e)
 {
 	kwarp_assert_runner(e);
-	tx_run_rounds(e, CLAIM_BUDGET, false);
+	tx_run_rounds(e, KWARP_TX_CLAIM_BUDGET, false);
 }
 
 void kwarp_tx_init(struct kwarp_engine *e)

@@ -4,6 +4,16 @@
 
 #include "../types.h"
 
+/* Batches that a runner sends before the work item takes over. */
+#define KWARP_TX_RUN_BUDGET	32
+/* The same for kwarp_tx_release(): its callers handle many connections one after the other. */
+#define KWARP_TX_CLAIM_BUDGET	1
+/*
+ * The same with the socket's spinlock held, in units of share.h (1 MiB), for one call: other tasks
+ * wait for the processor meanwhile.
+ */
+#define KWARP_TX_SOCKET_CALL	256
+
 enum kwarp_tx_from {
 	KWARP_TX_FROM_ANY,	/* any context: the work item is queued, and sends */
 	/* post of a kernel consumer: it sends if its context allows */

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Begin and end of the inbound half of a stream.
+ */
+#include "stream.h"
+
+void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
+{
+	struct kwarp_rx *rx = &e->rx;
+	int i;
+
+	kwarp_fpdu_rx_init(&rx->fpdu, crc, markers);
+	/* The first MSN is 1 (5041-4.3-13). */
+	for (i = 0; i < KWARP_QN_COUNT; i++)
+		rx->q[i] = (struct kwarp_ddp_untagged_rx) { .msn = 1 };
+	rx->target = KWARP_RXT_NONE;
+	rx->tagged_open = false;
+	rx->written = 0;
+	rx->ahead = 0;
+	rx->skip = 0;
+	rx->want = 0;
+	rx->stash = (struct kwarp_rx_stash) { };
+}
+
+/* Is the stream between messages, so that a FIN here cuts nothing off? */
+static bool between_messages(const struct kwarp_engine *e)
+{
+	const struct kwarp_rx *rx = &e->rx;
+
+	return kwarp_fpdu_rx_idle(&rx->fpdu) && !rx->want && !rx->stash.have &&
+	       !rx->q[KWARP_QN_SEND].open && !rx->tagged_open &&
+	       kwarp_readq_empty(&e->oread);
+}
+
+/**
+ * kwarp_rx_eof - the peer has closed its half, or the connection is lost
+ * @e: engine
+ * @reset: the connection is lost
+ *
+ * Context: socket lock held; may be called again.
+ */
+void kwarp_rx_eof(struct kwarp_engine *e, bool reset)
+{
+	if (test_and_set_bit(reset ? KWARP_E_RST_SEEN : KWARP_E_FIN_SEEN, &e->flags))
+		return;
+	/*
+	 * After a local error the parser may stand inside a message. That is no loss: our Terminate
+	 * is sent before we close.
+	 */
+	if (reset || (!test_bit(KWARP_E_FAILED, &e->flags) && !between_messages(e)))
+		e->ops->event(e, KWARP_QPE_LOST);
+	else
+		e->ops->event(e, KWARP_QPE_PEER_FIN);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* State of coalescing for one stream: see coalesce.h and pace.h. */
+#ifndef KWARP_ENGINE_TX_COALESCE_TYPES_H
+#define KWARP_ENGINE_TX_COALESCE_TYPES_H
+
+#include <linux/atomic.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct kwarp_engine;
+
+/* A measurement: how many requests completed in how many nanoseconds. */
+struct kwarp_pace_sum {
+	u64 requests;
+	u64 ns;
+};
+
+/**
+ * struct kwarp_pace - for programs with libsiw: does a timer send what they post? See tx/pace.c
+ * @timer: the timer; each time it fires, its handler looks for requests ("a look")
+ * @ns: time between two looks, nanoseconds; does not change during a stream
+ * @doorbells: number of doorbells in the measurement that is in progress
+ * @done: completed requests when the clock was started, a counter that wraps
+ * @since: when the clock was started, nanoseconds; later by each pause of the program
+ * @inside: time spent in doorbells since @since, nanoseconds
+ * @entered: when the last doorbell began; always the runner's
+ * @rung: what completed while the program rang doorbells
+ * @looked: what completed while the timer sent: [false] each look sends what it finds, [true] a
+ *	look may wait for more requests
+ * @patient: which of the two is in use now
+ * @chosen: the better of the two has been chosen
+ * @seen: requests that the previous look found and did not send, to wait for more
+ * @waits: number of looks in a row that did so
+ * @looks: number of looks since the stream was held
+ * @quiet: number of looks in a row that found nothing to send and nothing outstanding
+ * @last: when the last doorbell ended
+ * @obey: doorbells of usual length still to be handled without measurement before the next trial
+ * @obey_next: value for @obey after the next trial that fails
+ *
+ * A stream is held while posters need not ring. All fields but @entered are the runner's while the
+ * stream is not held, and the timer's while it is.
+ */
+struct kwarp_pace {
+	struct hrtimer timer;
+	u64 ns;
+	u32 doorbells;
+	u32 done;
+	u64 since;
+	u64 inside;
+	u64 entered;
+	u64 last;
+	struct kwarp_pace_sum rung;
+	struct kwarp_pace_sum looked[2];
+	bool patient;
+	bool chosen;
+	u32 seen;
+	u32 waits;
+	u32 looks;
+	u32 quiet;
+	u32 obey;
+	u32 obey_next;
+};
+
+/**
+ * struct kwarp_coalesce - is the send queue held, that is, need posters not ring? See tx/coalesce.c
+ * @send: called by the timer to send what was posted; immutable
+ * @ns: time to the timer's first look, nanoseconds; 0: never hold; does not change during a stream
+ * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
+ *	runner's
+ * @for_waiting: that doorbell was rung for entries that the runner had not taken yet; the runner's
+ * @realtime: the program that rang has a real-time policy; the runner's
+ * @polls: how often the program had polled at the last decision; the runner's
+ * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
+ * @on: the queue is held, and on its CQ's list; under that list's lock, READ_ONCE without. For
+ *	streams of libsiw see tx/pace.c
+ * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
+ * @activity: number of polls and doorbells up to the timer's last look
+ * @waits: number of looks in a row that found a request posted without a doorbell
+ * @unused: number of looks in a row that found none
+ * @turn: number of the last round of looks in which this stream was looked at
+ * @sends: number of timer handlers that are in @send now
+ * @pace: for programs with libsiw
+ */
+struct kwarp_coalesce {
+	void (*send)(struct kwarp_engine *e);
+	u64 ns;
+	bool rung;
+	bool for_waiting;
+	bool realtime;
+	bool on;
+	u32 polls;
+	u32 rung_at;
+	u32 activity;
+	u32 waits;
+	u32 unused;
+	u32 turn;
+	struct list_head node;
+	atomic_t sends;
+	struct kwarp_pace pace;
+};
+
+#endif /* KWARP_ENGINE_TX_COALESCE_TYPES_H */

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tells posters whether to ring the doorbell. Context of all functions: the runner.
+ *
+ * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
+ * executes a full barrier, then reads the producer index for the last time. The poster stores the
+ * index, executes a full barrier and reads the flags (kwarp-abi.h). So either the runner sees the
+ * new request or the poster sees the flag.
+ */
+#ifndef KWARP_ENGINE_TX_POSTERS_H
+#define KWARP_ENGINE_TX_POSTERS_H
+
+#include "../types.h"
+#include "coalesce.h"
+
+/*
+ * Everything has been sent: set the queue's flags. If the queue is held, posters need not ring,
+ * unless the stream has ended: then requests have to be flushed. The timer may end the hold at the
+ * same time; it then reads these flags, see coalesce.c.
+ */
+static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
+{
+	if (e->sock && kwarp_coalesce_holds(e)) {
+		kwarp_sq_tell(e->sq, KWARP_RING_HELD);
+		if (kwarp_coalesce_holds(e))
+			return;
+	}
+	kwarp_sq_tell(e->sq, KWARP_RING_NEED_KICK);
+}
+
+/*
+ * Was something posted since the producer index was @seen? Requests of libsiw beyond the limit of
+ * outstanding requests do not count: when a response has come there is room for them, and the
+ * receive path kicks.
+ */
+static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
+{
+	if (kwarp_sq_posted(e->sq) != seen)
+		return true;
+	if (!kwarp_sq_left(e->sq))
+		return false;
+	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
+	/* Pairs with kwarp_rx_answered(), as in peek_request(). */
+	smp_mb__after_atomic();
+	return kwarp_sq_posted(e->sq) != seen;
+}
+
+#endif /* KWARP_ENGINE_TX_POSTERS_H */
