@@ -6,8 +6,7 @@
  * Events of one FPDU: HDR, DATA as often as needed, END.  The last DATA and END may come as one
  * event, DATA_END.  On a stream with CRCs the caller computes the CRC of an FPDU before it gives
  * the parser any octet of that FPDU (5044-6-1).  For a series of similar FPDUs the caller may
- * bypass the parser: it compares the next FPDU with what kwarp_fpdu_rx_expect() predicts, places
- * the payload itself, and calls kwarp_fpdu_rx_taken().
+ * bypass the parser: see fpdu_expect.h.
  *
  * A sender on the same host may change octets while they are read, because its pages may be in the
  * socket buffer by reference.  So octets that control the parser are copied first, and only the
@@ -66,7 +65,7 @@ enum kwarp_fpdu_step {
  * @marker: the marker being received
  *
  * The caller reads @check_crc, @ulpdu_len, @payload_len, @err and @hdr; all else is private to
- * fpdu_rx.c and the inline functions below.  Written by one context at a time.
+ * fpdu_rx.c, fpdu_expect.c and the inline functions below.  Written by one context at a time.
  */
 struct kwarp_fpdu_rx {
 	bool check_crc;
@@ -170,29 +169,6 @@ u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
  */
 void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
-
-/**
- * kwarp_fpdu_rx_expect - predict the next FPDU: the next segment of the same message
- * @rx: parser
- * @fields: result: length field and DDP header of an FPDU that is as long as the last one and
- *	differs from it only in its offset
- *
- * Context: as kwarp_fpdu_rx_next().
- * Return: octets of that FPDU; 0 if there is no prediction: the parser is inside an FPDU, the
- * stream has markers, or the last FPDU had no payload or ended its message.
- */
-u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
-
-/**
- * kwarp_fpdu_rx_taken - account a predicted FPDU that the caller has handled itself
- * @rx: parser
- * @fields: result of kwarp_fpdu_rx_expect() or of the last call; changed to the prediction for the
- *	FPDU after this one
- * @wire: octets of the FPDU
- *
- * Context: as kwarp_fpdu_rx_next().
- */
-void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
 
 /* Between FPDUs: true inside or directly after a marker, before the FPDU to which it belongs. */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)

@@ -1,111 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MPA startup: Request and Reply Frame codec and the negotiation of CRC,
- * markers, IRD/ORD and RTR as pure functions (RFC 5044 section 7.1, RFC 6581).
+ * MPA startup: the negotiation of CRC, markers, IRD/ORD and RTR as pure functions (RFC 5044
+ * section 7.1, RFC 6581).
  *
  * Numbers such as 6581-8-1 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_PROTO_MPA_NEG_H
 #define KWARP_PROTO_MPA_NEG_H
 
-#include "term.h"
-#include "wire.h"
+#include "mpa_startup.h"
 
 enum kwarp_crc_policy {
 	KWARP_CRC_OFF,		/* do not ask for CRCs; use them if the peer asks */
 	KWARP_CRC_ON,		/* ask for CRCs */
 	KWARP_CRC_REQUIRED,	/* ask for CRCs, and refuse a peer that does not ask */
 };
-
-/* Forms of the RTR (first message of the Initiator in the peer-to-peer model), as a mask */
-#define KWARP_RTR_SEND		BIT(0)	/* B bit of the enhanced data */
-#define KWARP_RTR_WRITE		BIT(1)	/* C bit */
-#define KWARP_RTR_READ		BIT(2)	/* D bit */
-
-#define KWARP_DEPTH_NV		0x3fff	/* IRD/ORD: not negotiated, the ULP takes care of it */
-
-/**
- * struct kwarp_mpa_frame - a startup frame in host order
- * @reply: true: Reply Frame; false: Request Frame
- * @markers: M bit: the sender wants to receive markers
- * @crc: C bit: the sender wants CRCs
- * @reject: R bit of a Reply: the connection is rejected
- * @enhanced: the frame has enhanced data: Rev 2 and S bit set
- * @p2p: A bit: peer-to-peer model
- * @rtr: bits B, C, D as KWARP_RTR_*
- * @rev: Rev field
- * @ird: IRD, 14 bits
- * @ord: ORD, 14 bits
- * @pd_len: private data of the ULP, enhanced data not counted
- */
-struct kwarp_mpa_frame {
-	bool reply;
-	bool markers;
-	bool crc;
-	bool reject;
-	bool enhanced;
-	bool p2p;
-	u8 rtr;
-	u8 rev;
-	u16 ird;
-	u16 ord;
-	u16 pd_len;
-};
-
-/**
- * kwarp_mpa_frame_need - how many octets a startup frame has
- * @buf: octets received so far
- * @len: number of octets in @buf
- * @reply: true: a Reply is expected; false: a Request
- * @need: result: length of the frame, as far as it is known now; the frame is
- *	complete when @len >= @need
- *
- * Checks the octets of the key that have come, so that garbage is refused at once;
- * then the revision (1 or 2), then PD_Length (at most 512, at least 4 if the frame
- * is enhanced).  The caller handles octets beyond @need: neither side may
- * send any yet (RFC 5044 section 7.1.2).
- *
- * Context: any.
- * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).
- */
-enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *need);
-
-/**
- * kwarp_mpa_frame_decode - decode a complete frame
- * @buf: octets of the frame, as many as kwarp_mpa_frame_need() says
- * @len: number of octets in @buf
- * @reply: true: a Reply is expected; false: a Request
- * @frame: result
- * @pd: result: start of the ULP's private data inside @buf (frame->pd_len octets)
- *
- * Reserved bits, R of a Request, S of a revision 1 frame and B, C, D without A are
- * ignored; their members of @frame are zero.
- *
- * Context: any.
- * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (malformed or not complete).
- */
-enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
-				       struct kwarp_mpa_frame *frame, const u8 **pd);
-
-/**
- * kwarp_mpa_frame_encode - header and enhanced data to wire octets
- * @buf: room for KWARP_MPA_MAX_HDR octets
- * @frame: frame; its @pd_len is at most kwarp_mpa_max_pd()
- *
- * The caller puts the ULP's private data after these octets.
- *
- * Context: any.
- * Return: octets written, 20 or 24.
- */
-u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame);
-
-#define KWARP_MPA_MAX_HDR	(KWARP_MPA_FRAME_LEN + KWARP_MPA_ENH_LEN)
-
-/* Room for the ULP's private data in a frame: 512, less 4 if enhanced. */
-static inline u32 kwarp_mpa_max_pd(bool enhanced)
-{
-	return KWARP_MPA_MAX_PD - (enhanced ? KWARP_MPA_ENH_LEN : 0);
-}
 
 /**
  * struct kwarp_mpa_params - parameters of one side; copied from the knobs and the ULP's

@@ -16,6 +16,7 @@
 #include "series.h"
 
 #include "../../kwarp.h"
+#include "../../proto/fpdu_expect.h"
 #include "place.h"
 
 /* Payload that the message may still have, before its last segment. */

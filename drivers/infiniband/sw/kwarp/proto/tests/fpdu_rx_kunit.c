@@ -11,7 +11,7 @@
 #include <linux/prandom.h>
 #include <linux/slab.h>
 
-#include "../fpdu_rx.h"
+#include "../fpdu_expect.h"
 #include "emit.h"
 #include "guard.h"
 #include "vectors.h"

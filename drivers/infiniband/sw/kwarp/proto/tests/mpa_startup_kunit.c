@@ -7,7 +7,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-#include "../mpa_neg.h"
+#include "../mpa_startup.h"
 #include "guard.h"
 #include "vectors.h"
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Prediction of the next FPDU: see fpdu_rx.h. */
+#ifndef KWARP_PROTO_FPDU_EXPECT_H
+#define KWARP_PROTO_FPDU_EXPECT_H
+
+#include "fpdu_rx.h"
+
+/**
+ * kwarp_fpdu_rx_expect - predict the next FPDU: the next segment of the same message
+ * @rx: parser
+ * @fields: result: length field and DDP header of an FPDU that is as long as the last one and
+ *	differs from it only in its offset
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ * Return: octets of that FPDU; 0 if there is no prediction: the parser is inside an FPDU, the
+ * stream has markers, or the last FPDU had no payload or ended its message.
+ */
+u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
+
+/**
+ * kwarp_fpdu_rx_taken - account a predicted FPDU that the caller has handled itself
+ * @rx: parser
+ * @fields: result of kwarp_fpdu_rx_expect() or of the last call; changed to the prediction for the
+ *	FPDU after this one
+ * @wire: octets of the FPDU
+ *
+ * Context: as kwarp_fpdu_rx_next().
+ */
+void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
+
+#endif /* KWARP_PROTO_FPDU_EXPECT_H */
