@@ -4,7 +4,7 @@
  *
  * The kernel produces, user space consumes.  These functions enter the kernel only to ring
  * the doorbell for left requests: requests in send queues for which no doorbell has been
- * rung yet (post.c).
+ * rung yet (doorbell.c).
  */
 #include <config.h>
 

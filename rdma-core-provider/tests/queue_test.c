@@ -2,7 +2,7 @@
 /*
  * kwarp: test of posting, polling and doorbells without a kernel.
  *
- * post.c, wr.c and poll.c run on rings in ordinary memory; the tests consume
+ * post.c, recv.c, doorbell.c, wr.c and poll.c run on rings in ordinary memory; the tests consume
  * work requests and produce completions as the kernel would.  Output is TAP.
  * Tests of immediate data and atomic operations are in ext_test.c.
  */

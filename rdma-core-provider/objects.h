@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: objects of the libibverbs provider.
+ */
+#ifndef KWARP_OBJECTS_H
+#define KWARP_OBJECTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ccan/list.h>
+#include <infiniband/driver.h>
+#include <util/compiler.h>
+
+#include "kwarp_abi.h"
+#include "queue.h"
+
+/**
+ * struct kwarp_context - an open device
+ * @ibv_ctx: libibverbs' part
+ * @doorbell: file whose ioctl() is the doorbell of all queue pairs
+ * @features: KWARP_FEATURE_* that the kernel module knows
+ */
+struct kwarp_context {
+	struct verbs_context ibv_ctx;
+	int doorbell;
+	uint64_t features;
+};
+
+/**
+ * struct kwarp_cq - completion queue
+ * @vcq: libibverbs' part
+ * @lock: protects @lost and everything from @hdr to @empty, so the ring is not replaced under it
+ * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
+ * @lost: the ring could not be mapped after a resize; polls fail
+ * @hdr: header of the mapped ring
+ * @entries: first entry
+ * @len: octets mapped
+ * @mask: entries - 1
+ * @cons: next entry to read
+ * @released: value of hdr->cons: entries before it were released to the kernel
+ * @cur: entry that the read_*() calls of an extended CQ look at
+ * @polls: value of hdr->polls
+ * @empty: the last ibv_next_poll() has found nothing
+ * @busy: number of polls that found something, since the last doorbell, while there were left
+ *	requests; a hint, accessed without a lock
+ * @left_lock: protects @left and its nodes; no other lock is taken under it
+ * @left: queue pairs with left requests: requests in the ring for which no doorbell has been
+ *	rung yet, see doorbell.c
+ * @n_left: number of queue pairs in @left; may be read without the lock
+ */
+struct kwarp_cq {
+	struct verbs_cq vcq;
+	pthread_spinlock_t lock;
+	bool single_threaded;
+	bool lost;
+
+	struct kwarp_ring_hdr *hdr;
+	struct kwarp_cqe *entries;
+	size_t len;
+	uint32_t mask;
+	uint32_t cons;
+	uint32_t released;
+	const struct kwarp_cqe *cur;
+
+	uint32_t polls;
+	bool empty;
+	unsigned int busy;
+	pthread_spinlock_t left_lock;
+	struct list_head left;
+	unsigned int n_left;
+};
+
+/**
+ * struct kwarp_wq - send, receive or shared receive queue
+ * @lock: protects @ring; the lock of a send queue also kwarp_qp.wr
+ * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
+ *	uses it: no locking
+ * @ring: the ring
+ * @max_sge: elements that an entry may have
+ * @qpn: number of the queue pair, for the doorbell
+ * @doorbell: command of the doorbell, KWARP_IOC_POSTED_*.  A shared receive queue has none.
+ */
+struct kwarp_wq {
+	pthread_spinlock_t lock;
+	bool single_threaded;
+	struct kwarp_ring ring;
+	uint32_t max_sge;
+	uint32_t qpn;
+	unsigned int doorbell;
+};
+
+/**
+ * struct kwarp_left - node of a queue pair in kwarp_cq.left
+ * @qp: queue pair
+ * @node: list node, valid if @on
+ * @on: the node is in the list; written under left_lock, may be read without it
+ */
+struct kwarp_left {
+	struct kwarp_qp *qp;
+	struct list_node node;
+	bool on;
+};
+
+/**
+ * struct kwarp_map - memory shared with the kernel
+ * @at: address; NULL: not mapped
+ * @len: octets mapped
+ */
+struct kwarp_map {
+	void *at;
+	size_t len;
+};
+
+/**
+ * struct kwarp_qp - queue pair
+ * @vqp: libibverbs' part
+ * @map: mapping with the rings of both queues
+ * @sq: send queue
+ * @rq: receive queue; without a ring if the QP uses an SRQ
+ * @features: KWARP_FEATURE_* that are in force for this queue pair
+ * @max_inline: octets of inline payload that an entry of the SQ may have
+ * @sig_all: every work request is signaled
+ * @rung: producer index of the send queue when its doorbell was rung last; a hint
+ * @left: nodes in kwarp_cq.left: left[0] of its send CQ, left[1] of its receive CQ if
+ *	that is a different CQ
+ * @wr: batch between ibv_wr_start() and ibv_wr_complete(), under sq.lock
+ */
+struct kwarp_qp {
+	struct verbs_qp vqp;
+	struct kwarp_map map;
+	struct kwarp_wq sq;
+	struct kwarp_wq rq;
+	uint64_t features;
+	uint32_t max_inline;
+	bool sig_all;
+	uint32_t rung;
+	struct kwarp_left left[2];
+
+	struct {
+		uint32_t first;		/* ring.prod at the beginning of the batch */
+		int err;		/* first error: the batch will not be published */
+		struct kwarp_sqe *sqe;	/* entry of the current request */
+	} wr;
+};
+
+struct kwarp_srq {
+	struct ibv_srq ibv_srq;
+	struct kwarp_map map;
+	struct kwarp_wq wq;
+};
+
+/* struct ibv_sge is copied to struct kwarp_sge by memcpy(). */
+static_assert(sizeof(struct ibv_sge) == sizeof(struct kwarp_sge) &&
+	      offsetof(struct ibv_sge, addr) == offsetof(struct kwarp_sge, addr) &&
+	      offsetof(struct ibv_sge, length) == offsetof(struct kwarp_sge, length) &&
+	      offsetof(struct ibv_sge, lkey) == offsetof(struct kwarp_sge, lkey),
+	      "scatter/gather elements differ");
+
+static inline void kwarp_wq_lock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_lock(&wq->lock);
+}
+
+static inline void kwarp_wq_unlock(struct kwarp_wq *wq)
+{
+	if (!wq->single_threaded)
+		pthread_spin_unlock(&wq->lock);
+}
+
+static inline struct kwarp_context *to_kctx(struct ibv_context *ctx)
+{
+	return container_of(ctx, struct kwarp_context, ibv_ctx.context);
+}
+
+/* May the queue pair use immediate data and atomic operations? */
+static inline bool kwarp_has_rfc7306(const struct kwarp_qp *qp)
+{
+	return qp->features & KWARP_FEATURE_RFC7306;
+}
+
+static inline struct kwarp_cq *to_kcq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct kwarp_cq, vcq.cq);
+}
+
+static inline struct kwarp_qp *to_kqp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct kwarp_qp, vqp.qp);
+}
+
+static inline struct kwarp_srq *to_ksrq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct kwarp_srq, ibv_srq);
+}
+
+#endif /* KWARP_OBJECTS_H */

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: ibv_post_recv(), ibv_post_srq_recv().  post.c says how a post works.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "kwarp.h"
+
+static int put_recv(struct kwarp_wq *wq, const struct ibv_recv_wr *wr)
+{
+	struct kwarp_ring *ring = &wq->ring;
+	struct kwarp_rqe *rqe;
+
+	if ((unsigned int)wr->num_sge > wq->max_sge)
+		return EINVAL;
+	if (kwarp_ring_full(ring))
+		return ENOMEM;
+
+	rqe = kwarp_ring_next(ring);
+	rqe->id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	rqe->rsvd = 0;
+	if (wr->num_sge)
+		memcpy(rqe + 1, wr->sg_list,
+		       wr->num_sge * sizeof(*wr->sg_list));
+
+	ring->prod++;
+	return 0;
+}
+
+/*
+ * Put receives into the ring and publish them.
+ *
+ * Return: 0, or an errno value; @bad_wr is then the first request that is not in the ring.
+ */
+static int put_recvs(struct kwarp_wq *wq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct ibv_recv_wr *first = wr;
+	int ret = 0;
+
+	kwarp_wq_lock(wq);
+	for (; wr; wr = wr->next) {
+		ret = put_recv(wq, wr);
+		if (ret) {
+			*bad_wr = wr;
+			break;
+		}
+	}
+	if (wr != first)
+		kwarp_ring_publish(&wq->ring);
+	kwarp_wq_unlock(wq);
+	return ret;
+}
+
+static int post_recv(struct kwarp_context *ctx, struct kwarp_wq *wq,
+		     struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	struct ibv_recv_wr *first = wr;
+	int ret = put_recvs(wq, wr, bad_wr), err;
+	bool posted = first && (!ret || *bad_wr != first);
+
+	if (posted && kwarp_ring_flags(&wq->ring) & KWARP_RING_NEED_KICK) {
+		err = kwarp_ring_doorbell(ctx, wq);
+		if (err && !ret) {
+			*bad_wr = first;
+			ret = err;
+		}
+	}
+	return ret;
+}
+
+int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr)
+{
+	struct kwarp_qp *qp = to_kqp(ibqp);
+
+	/* The QP has no receive queue, because it uses an SRQ. */
+	if (!qp->rq.ring.hdr && ibqp->srq) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return post_recv(to_kctx(ibqp->context), &qp->rq, wr, bad_wr);
+}
+
+int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	/* An SRQ has no doorbell.  After put_recvs() a resize may unmap the ring. */
+	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
+}
