@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A receiver for the tests of the FPDU parser, which checks each event.
+ *
+ * Each piece of input is copied directly before a guard page, so a read beyond the piece faults.
+ */
+#ifndef KWARP_PROTO_TESTS_SINK_H
+#define KWARP_PROTO_TESTS_SINK_H
+
+#include <kunit/test.h>
+
+#include "../fpdu_rx.h"
+#include "vectors.h"
+
+#define STREAM_MAX	(160 * 1024)
+
+/**
+ * struct sink - a receiver that checks everything that the parser reports
+ * @test: test whose expectations are checked
+ * @rx: parser under test
+ * @end: end of the input buffer, before the guard page
+ * @queue: with CRCs: octets received, which wait until their FPDU is complete
+ * @cut: for each octet of @queue: it was the first one of a piece
+ * @queued: octets in @queue
+ * @from: octets of @queue already given to the parser
+ * @head_end: with CRCs: stream offset where the header of the FPDU ends
+ * @out: payload reported by the parser
+ * @out_len: octets in @out
+ * @seg_len: payload octets of the current segment so far
+ * @hdrs: number of HDR events
+ * @ends: number of END events
+ * @err: error of the ERROR event
+ */
+struct sink {
+	struct kunit *test;
+	struct kwarp_fpdu_rx rx;
+	u8 *end;
+	u8 *queue;
+	bool *cut;
+	u32 queued;
+	u32 from;
+	u32 head_end;
+	u8 *out;
+	u32 out_len;
+	u32 seg_len;
+	u32 hdrs;
+	u32 ends;
+	enum kwarp_perr err;
+};
+
+struct sink *sink_new(struct kunit *test);
+void sink_start(struct sink *s, bool check_crc, bool markers, u32 off);
+void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
+		u32 dlen, const u8 *from);
+void sink_piece(struct sink *s, const u8 *wire, size_t len);
+void sink_verify(struct sink *s, const u8 *wire, u32 len);
+void sink_feed(struct sink *s, const u8 *wire, size_t len);
+bool sink_idle(const struct sink *s);
+
+#endif /* KWARP_PROTO_TESTS_SINK_H */
