@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tests of endpoints: Requests that wait for their turn, and several endpoints at a time. */
+#include "happen.h"
+
+/* ------------------------------------------------------------------ its turn */
+
+/* The ULP answers an earlier Request: the waiting one is passed on at once. */
+static void test_turn_comes(struct kunit *test)
+{
+	struct kwarp_listener *l = &fake.listener;
+
+	ct_to_wait_turn(test);
+	KUNIT_EXPECT_EQ(test, fake.requests, 0);
+	KUNIT_EXPECT_FALSE(test, list_empty(&l->waiting));
+	spin_lock(&l->lock);
+	l->asked--;
+	fake.owed--;
+	spin_unlock(&l->lock);
+	kwarp_ep_mark(ct_the_ep(), KWARP_EP_SOCK);
+	ct_take_request(test);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
+	KUNIT_EXPECT_TRUE(test, list_empty(&l->waiting));
+	KUNIT_EXPECT_EQ(test, l->asked, l->backlog);
+	KUNIT_ASSERT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
+	KUNIT_EXPECT_EQ(test, l->asked, l->backlog - 1);
+}
+
+/*
+ * Without an answer of the ULP the first Request in line is passed on after a second, by its timer.
+ */
+static void test_turn_timer(struct kunit *test)
+{
+	struct kwarp_ep *ep;
+
+	ct_to_wait_turn(test);
+	ep = ct_the_ep();
+	KUNIT_ASSERT_TRUE(test, delayed_work_pending(&ep->timer));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(ep->timer.timer.expires,
+					       jiffies + msecs_to_jiffies(KWARP_TURN_MS) + 1));
+	msleep(KWARP_TURN_MS + 100);
+	ct_take_request(test);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
+}
+
+/*
+ * The wait for a turn ends: the peer gets a Reply that rejects. A reset would make an initiator try
+ * revision 1 (6581-10-2).
+ */
+static void test_turn_refused(struct kunit *test)
+{
+	static void (*const ends[])(void) = { ct_timer_runs, ct_on_orphan, ct_on_evict };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		ct_to_wait_turn(test);
+		ends[i]();
+		ct_settle();
+		KUNIT_EXPECT_EQ_MSG(test, ct_state(), KWARP_CMS_LINGER, "end %d", i);
+		KUNIT_EXPECT_TRUE_MSG(test, ct_has_rejected(), "end %d", i);
+		KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
+		KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
+		KUNIT_EXPECT_EQ(test, fake.requests, 0);
+		ct_again(test);
+	}
+}
+
+/* The log says why a connection has failed; for a normal end there is no line. */
+static const struct notice_case {
+	const char *name;
+	void (*go)(struct kunit *test);
+	void (*happens)(void);
+	const char *notice;
+} notices[] = {
+	{ "garbage for a Request", ct_to_wait_req, ct_on_garbage, "the peer broke the protocol" },
+	{ "garbage for a Reply", ct_to_wait_rep, ct_on_garbage, "the peer broke the protocol" },
+	{ "nobody listens", ct_to_connect, ct_on_refused,
+	  "TCP did not connect: nothing listens there, or a firewall refuses" },
+	{ "no route", ct_to_connect, ct_on_unreachable,
+	  "TCP did not connect: no route, or no answer" },
+	{ "TCP is reset", ct_to_connect, ct_on_dial_reset, "TCP did not connect" },
+	{ "no Request", ct_to_wait_req, ct_timer_runs, "nothing came in time" },
+	{ "no verdict", ct_to_wait_ulp, ct_timer_runs, "nothing came in time" },
+	{ "reset", ct_to_wait_req, ct_on_reset, "lost before it was established" },
+	{ "evicted", ct_to_wait_req, ct_on_evict, "gave way to others: too many are half-open" },
+	{ "error", ct_to_stream, ct_on_down, "ended with an error" },
+	{ "error before the first FPDU", ct_to_wait_fpdu, ct_on_down, "ended with an error" },
+	{ "good end", ct_to_stream, ct_on_down_fin },
+	{ "linger", ct_to_linger, ct_timer_runs },
+	{ "device goes", ct_to_wait_req, ct_on_abort },
+};
+
+KUNIT_ARRAY_PARAM_DESC(notice, notices, name);
+
+static void test_notice(struct kunit *test)
+{
+	const struct notice_case *c = test->param_value;
+
+	c->go(test);
+	fake.notice = NULL;
+	c->happens();
+	ct_settle();
+	if (c->notice)
+		KUNIT_EXPECT_STREQ(test, fake.notice, c->notice);
+	else
+		KUNIT_EXPECT_NULL(test, fake.notice);
+}
+
+/* TCP does not know the peer of a socket that never connected: the id's addresses are logged. */
+static void test_notice_peer(struct kunit *test)
+{
+	struct sockaddr_storage *peer = &fake.id.id.m_remote_addr;
+
+	peer->ss_family = AF_INET;
+	((struct sockaddr_in *)peer)->sin_port = htons(7471);
+	ct_to_connect(test);
+	ct_on_refused();
+	ct_settle();
+	KUNIT_EXPECT_MEMEQ(test, &fake.notice_peer, peer, sizeof(*peer));
+}
+
+/* An early look does not extend the deadline. */
+static void test_turn_deadline(struct kunit *test)
+{
+	unsigned long deadline;
+	int i;
+
+	ct_to_wait_turn(test);
+	deadline = jiffies + HZ / 10;
+	ct_the_ep()->due.deadline = deadline;
+	for (i = 0; i < 3; i++) {
+		ct_sock_event();
+		ct_settle();
+		KUNIT_EXPECT_EQ(test, ct_the_ep()->due.deadline, deadline);
+		KUNIT_EXPECT_TRUE(test, time_before_eq(ct_the_ep()->timer.timer.expires,
+						       deadline + 1));
+	}
+}
+
+/* ------------------------------------------------------------- one of many */
+
+/* The end of a queue pair has no effect on endpoints of another. */
+static void test_no_qp_is_own(struct kunit *test)
+{
+	struct kwarp_ep *ep;
+
+	ct_to_connect(test);
+	ep = ct_the_ep();
+	kwarp_ep_mark_qp(&fake.qp[1]);
+	KUNIT_EXPECT_EQ(test, ep->events & BIT(KWARP_EP_NO_QP), 0);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_CONNECT);
+	kwarp_ep_mark_qp(&fake.qp[0]);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
+	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
+}
+
+/* An endpoint in state NEW: bits that are set stay set, and can be checked. */
+static struct kwarp_ep *half_made(struct kunit *test, u32 qpn)
+{
+	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, NULL);
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(ep));
+	mutex_lock(&ep->mutex);
+	if (qpn)
+		KUNIT_EXPECT_EQ(test, kwarp_ep_bind_qp(ep, &fake.id.id, qpn), 0);
+	mutex_unlock(&ep->mutex);
+	return ep;
+}
+
+static void undo_ep(struct kwarp_ep *ep)
+{
+	mutex_lock(&ep->mutex);
+	kwarp_ep_apply(ep, KWARP_CME_LOCAL);
+	mutex_unlock(&ep->mutex);
+	kwarp_ep_put(ep);
+}
+
+static u32 looks;
+
+static void note_look(struct kwarp_ep *ep)
+{
+	looks++;
+}
+
+/* Each look sets a bit again, as with a peer that sends all the time. */
+static void look_and_mark(struct kwarp_ep *ep)
+{
+	note_look(ep);
+	kwarp_ep_mark(ep, KWARP_EP_SOCK);
+}
+
+/* kwarp_ep_unlock() handles bits that were set meanwhile, but not without end. */
+static void test_unlock_looks(struct kunit *test)
+{
+	struct kwarp_ep *ep = half_made(test, 0);
+
+	ep->look = note_look;
+	looks = 0;
+	kwarp_ep_lock(ep);
+	kwarp_ep_mark(ep, KWARP_EP_SOCK);
+	KUNIT_EXPECT_FALSE(test, work_pending(&ep->work));
+	kwarp_ep_unlock(ep);
+	KUNIT_EXPECT_EQ(test, looks, 2);
+	KUNIT_EXPECT_FALSE(test, work_busy(&ep->work));
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
+
+	/* The work item waits for the ct_gate. */
+	reinit_completion(&ct_gate);
+	queue_work(fake_cm_wq, &ct_gate_work);
+	ep->look = look_and_mark;
+	looks = 0;
+	kwarp_ep_lock(ep);
+	kwarp_ep_unlock(ep);
+	KUNIT_EXPECT_EQ(test, looks, KWARP_RUN_LOOKS);
+	KUNIT_EXPECT_TRUE(test, work_pending(&ep->work));
+	ep->look = kwarp_ep_run;
+	complete(&ct_gate);
+	ct_settle();
+	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
+	undo_ep(ep);
+}
+
+/* If TCP connects at once, the Request has been sent when connect() returns. */
+static void test_connect_at_once(struct kunit *test)
+{
+	fake.connected = true;
+	KUNIT_ASSERT_EQ(test, ct_iw_connect(FAKE_QPN), 0);
+	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_REP);
+	KUNIT_EXPECT_EQ(test, fake.sock->tx_len, 20 + 4);
+}
+
+/* The end of a queue pair is marked in all endpoints that have chosen it, and in no others. */
+static void test_no_qp_of_several(struct kunit *test)
+{
+	static const u32 qpn[] = { FAKE_QPN, FAKE_QPN + 1, FAKE_QPN, 0, FAKE_QPN };
+	struct kwarp_ep *ep[ARRAY_SIZE(qpn)];
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(qpn); i++)
+		ep[i] = half_made(test, qpn[i]);
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 4);
+	undo_ep(ep[0]);
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 3);
+	kwarp_ep_mark_qp(&fake.qp[0]);
+	ct_settle();
+	for (i = 1; i < ARRAY_SIZE(qpn); i++) {
+		KUNIT_EXPECT_EQ_MSG(test, ep[i]->events, qpn[i] == FAKE_QPN ?
+				    BIT(KWARP_EP_NO_QP) : 0, "endpoint %u", i);
+		undo_ep(ep[i]);
+	}
+}
+
+static struct kunit_case ep_turn_cases[] = {
+	KUNIT_CASE(test_turn_comes),
+	KUNIT_CASE_SLOW(test_turn_timer),
+	KUNIT_CASE(test_turn_refused),
+	KUNIT_CASE_PARAM(test_notice, notice_gen_params),
+	KUNIT_CASE(test_notice_peer),
+	KUNIT_CASE(test_turn_deadline),
+	KUNIT_CASE(test_no_qp_is_own),
+	KUNIT_CASE(test_no_qp_of_several),
+	KUNIT_CASE(test_unlock_looks),
+	KUNIT_CASE(test_connect_at_once),
+	{}
+};
+
+static struct kunit_suite ep_turn_suite = {
+	.name = "kwarp_cm_turn",
+	.suite_init = ct_suite_init,
+	.suite_exit = ct_suite_exit,
+	.init = ct_init,
+	.exit = ct_exit,
+	.test_cases = ep_turn_cases,
+};
+
+kunit_test_suite(ep_turn_suite);

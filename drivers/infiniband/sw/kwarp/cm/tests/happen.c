@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Events of the endpoint of a case, see happen.h. */
+#include "happen.h"
+
+/* ----------------------------------------------------- what happens in each state */
+
+static void mark_ep(int bit)
+{
+	if (ct_the_ep())
+		kwarp_ep_mark(ct_the_ep(), bit);
+}
+
+void ct_on_abort(void)
+{
+	mark_ep(KWARP_EP_ABORT);
+}
+
+void ct_on_no_qp(void)
+{
+	kwarp_ep_mark_qp(&fake.qp[0]);
+}
+
+void ct_on_orphan(void)
+{
+	mark_ep(KWARP_EP_ORPHAN);
+}
+
+void ct_on_evict(void)
+{
+	mark_ep(KWARP_EP_EVICT);
+}
+
+void ct_on_fin(void)
+{
+	if (fake.sock && !ct_attached())
+		ct_peer_ends(0);
+}
+
+void ct_on_reset(void)
+{
+	if (fake.sock && !ct_attached())
+		ct_peer_ends(-ECONNRESET);
+}
+
+static void dial_ends(int err)
+{
+	fake.sock->connect_err = err;
+	ct_sock_event();
+}
+
+void ct_on_refused(void)
+{
+	dial_ends(-ECONNREFUSED);
+}
+
+void ct_on_unreachable(void)
+{
+	dial_ends(-EHOSTUNREACH);
+}
+
+void ct_on_dial_reset(void)
+{
+	dial_ends(-ECONNRESET);
+}
+
+void ct_on_tx_error(void)
+{
+	if (!fake.sock || ct_attached())
+		return;
+	fake.sock->tx_err = -EPIPE;
+	ct_sock_event();
+}
+
+void ct_on_garbage(void)
+{
+	if (!fake.sock || ct_attached())
+		return;
+	memset(fake.sock->rx, 'x', 40);
+	fake.sock->rx_len = 40;
+	ct_sock_event();
+}
+
+void ct_on_down(void)
+{
+	if (fake.qp[0].state == KWARP_QPS_RTS)
+		ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, false);
+}
+
+void ct_on_down_fin(void)
+{
+	if (fake.qp[0].state == KWARP_QPS_RTS)
+		ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
+}
+
+void ct_on_peer_closed(void)
+{
+	if (fake.qp[0].state == KWARP_QPS_RTS)
+		ct_stream_says(&fake.qp[0], KWARP_STREAM_PEER_CLOSED, true);
+}
+
+void ct_on_device_end(void)
+{
+	kwarp_cm_begin_stop(fake.kdev);
+}
+
+void ct_on_device_retires(void)
+{
+	kwarp_cm_retire(fake.kdev);
+}
+
+void ct_on_nothing(void)
+{
+	ct_sock_event();
+}
+
+/* Until this completes no endpoint's work item runs, so that two events are handled together. */
+DECLARE_COMPLETION(ct_gate);
+
+static void gate_fn(struct work_struct *work)
+{
+	wait_for_completion(&ct_gate);
+}
+
+DECLARE_WORK(ct_gate_work, gate_fn);
