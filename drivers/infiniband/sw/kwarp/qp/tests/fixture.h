@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A queue pair for the tests of qp/, and the log of its actions. */
+#ifndef KWARP_QP_TESTS_FIXTURE_H
+#define KWARP_QP_TESTS_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include <linux/workqueue.h>
+
+/* Others' suites have these, too. */
+#define kwarp_wq		qp_test_wq
+#define kwarp_engine_init	qp_engine_init
+#define kwarp_engine_start	qp_engine_start
+#define kwarp_engine_stop	qp_engine_stop
+#define kwarp_engine_fin	qp_engine_fin
+#define kwarp_engine_describe	qp_engine_describe
+#define kwarp_engine_poll	qp_engine_poll
+#define kwarp_engine_has_news	qp_engine_has_news
+#define kwarp_engine_drain	qp_engine_drain
+#define kwarp_engine_terminate	qp_engine_terminate
+#define kwarp_engine_reset	qp_engine_reset
+#define kwarp_engine_cancel	qp_engine_cancel
+#define kwarp_engine_stop_receiving qp_engine_stop_receiving
+#define kwarp_engine_stop_sending qp_engine_stop_sending
+#include "../../kwarp.h"
+#include "../qp.h"
+#include "../qp_work.h"
+#include "../stream.h"
+#include "../types.h"
+
+/* qp_timer() of qp_work.c. */
+void qt_timer(struct work_struct *work);
+
+#define ENTRIES		8
+#define LOG_LEN		200
+
+/**
+ * struct qp_test - a queue pair, and results of the fakes
+ * @qp: queue pair with real rings
+ * @kdev: device; only its counters and knobs are used
+ * @srq: shared receive queue, for tests that need one
+ * @sock: only the address of this field is used
+ * @log: calls of the fakes, as words
+ * @queued: the work item is queued
+ * @timer_ms: the time that the timer was set for; 0: it is not running
+ * @start: result of starting the engine
+ * @bound_ms: value of @timer_ms when the Terminate was sent
+ * @no_term: there is no Terminate to send
+ * @quiet: no octets have come before the attach
+ * @drained: TCP takes all posted requests at once
+ * @more: each poll asks for another poll
+ * @polls: number of polls
+ * @waits: number of waits for another runner
+ * @not_drained: there is more to send when the FIN is due
+ * @during_stop: called while the engine is being stopped
+ * @on_fatal: called when a fatal error is reported, before DOWN
+ */
+struct qp_test {
+	struct kwarp_qp qp;
+	struct kwarp_dev *kdev;
+	struct kwarp_srq srq;
+	long sock;
+	char log[LOG_LEN];
+	bool queued;
+	unsigned int timer_ms;
+	int start;
+	unsigned int bound_ms;
+	bool no_term;
+	bool not_drained;
+	bool quiet;
+	bool drained;
+	bool more;
+	u32 polls;
+	u32 waits;
+	void (*during_stop)(struct qp_test *t);
+	void (*on_fatal)(struct qp_test *t);
+};
+
+void qt_log_word(const char *word);
+void qt_expect_log(struct kunit *test, const char *want);
+bool qt_do_work(struct work_struct *work);
+int qt_qp_test_init(struct kunit *test);
+int qt_attach_as(struct qp_test *t, bool say_first);
+int qt_attach_stream(struct qp_test *t);
+void qt_run_work(struct qp_test *t);
+void qt_begin_stream(struct kunit *test);
+void qt_raise_event(struct kunit *test, enum kwarp_qp_event event);
+void qt_fail_with(struct qp_test *t, enum kwarp_perr perr);
+
+#endif /* KWARP_QP_TESTS_FIXTURE_H */
