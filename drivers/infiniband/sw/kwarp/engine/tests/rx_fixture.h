@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Two streams that share a receive queue and a region, for the tests of the receive side.
+ */
+#ifndef KWARP_ENGINE_TESTS_RX_FIXTURE_H
+#define KWARP_ENGINE_TESTS_RX_FIXTURE_H
+
+#include <kunit/test.h>
+
+#define kwarp_engine_fail	fake_engine_fail
+#define kwarp_engine_lost	fake_engine_lost
+#define kwarp_mr_lookup		fake_mr_lookup
+#define kwarp_mr_put		fake_mr_put
+#include "../rx/receive.h"
+#include "../rx/segment.h"
+#include "../rx/series.h"
+#include "../rx/stream.h"
+
+#include "../../proto/tests/emit.h"
+#include "queues.h"
+
+#define STAG		0x12345678U
+#define VA		0x7f0000000000ULL
+#define MEM_LEN		4096
+#define RECVS		8
+#define DEPTH		3
+#define OCTETS		5
+
+/**
+ * struct stream - one stream and what it has reported
+ * @e: engine
+ * @qp: its QP
+ * @msn: next MSN that its peer sends, for each queue
+ * @limits: number of SRQ limit events
+ * @event: last event reported
+ * @kick: the last receive run returned true: something is to be sent
+ * @raw: DDP header reported with its error
+ * @seg_len: segment length reported with its error
+ */
+struct stream {
+	struct kwarp_engine e;
+	struct ib_qp qp;
+	u32 msn[KWARP_QN_COUNT];
+	u32 limits;
+	enum kwarp_qp_event event;
+	bool kick;
+	u8 raw[14];
+	u16 seg_len;
+};
+
+struct rx_test {
+	struct stream a;
+	struct stream b;
+	struct kwarp_rq rq;
+	struct test_cq *cq;
+	struct kwarp_mr mr;
+	struct ib_pd pd;
+	struct ib_pd other_pd;
+	u8 *chunk;
+	u8 mem[MEM_LEN];
+};
+
+#define WRITE_LEN	(14 + OCTETS)
+
+extern struct kwarp_mr *rx_the_mr;
+extern u32 rx_lookups, rx_references;
+extern u32 rx_revoke_after;
+
+void rx_make_region(struct rx_test *t);
+void rx_post(struct rx_test *t, u64 id, u32 n);
+int rx_test_init(struct kunit *test);
+void rx_test_exit(struct kunit *test);
+void rx_feed(struct stream *s, const u8 *ulpdu, u32 len);
+void rx_feed_untagged(struct stream *s, u8 ctrl, u8 opcode, u32 stag, u32 qn,
+		      const u8 *payload, u32 len);
+void rx_feed_send(struct stream *s, u8 opcode, u32 stag);
+void rx_make_write(u8 u[WRITE_LEN]);
+void rx_feed_write(struct stream *s);
+void rx_expect_done(struct kunit *test, u64 id);
+void rx_expect_write(struct kunit *test, struct stream *s, enum kwarp_perr perr);
+
+#endif /* KWARP_ENGINE_TESTS_RX_FIXTURE_H */

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Tests of a stream that arrives in skbs: octets that TCP cannot keep, and octets that cannot be
+ * read.
+ */
+#include "skb_fixture.h"
+
+/*
+ * TCP runs out of room at any octet: the octets it has go to the stash, and the stream continues.
+ */
+static void test_stash(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	struct skb_test *t = test->priv;
+	u32 cut;
+
+	skb_make_stream(t, w->lens, w->markers, w->off);
+	for (cut = 1; cut < t->len; cut++) {
+		skb_begin_way(t, w);
+		skb_arrive(t, cut, cut % SHAPES);
+		skb_read_all(t);
+		if (t->e.rx.want) {
+			KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+			skb_read_all(t);
+			KUNIT_ASSERT_EQ(test, t->seq, SEQ + cut);
+			KUNIT_ASSERT_NE(test, t->e.rx.stash.have, 0);
+			KUNIT_ASSERT_EQ(test, t->e.rx.want, 0);
+		}
+		while (t->arrived < t->len) {
+			skb_arrive(t, min(t->len - t->arrived, 1 + cut % 9), cut % SHAPES);
+			skb_read_all(t);
+		}
+		skb_expect_all(t);
+		KUNIT_ASSERT_EQ(test, t->e.rx.stash.have, 0);
+		KUNIT_ASSERT_FALSE(test, t->e.rx.stash.use);
+		/* As sock.c does after each receive run. */
+		kwarp_rx_free_stash(&t->e);
+		KUNIT_ASSERT_NULL(test, t->e.rx.stash.buf);
+	}
+}
+
+/* If charging fails, a device can have a few stashes nevertheless, and no more. */
+static void test_stash_unpaid(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, &ways[0]);
+	atomic_set(&t->kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	skb_broke = true;
+	KUNIT_EXPECT_FALSE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
+	skb_broke = false;
+	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	skb_drop_stash(t);
+	skb_broke = true;
+	atomic_dec(&t->kdev->stashes_unpaid);
+	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_unpaid), KWARP_MAX_UNPAID_STASHES);
+	skb_broke = false;
+	skb_drop_stash(t);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_unpaid), KWARP_MAX_UNPAID_STASHES - 1);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+}
+
+/* If no memory is available there is no stash and no charge, and a later attempt can succeed. */
+static void test_stash_no_pages(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, &ways[0]);
+	skb_no_pages = true;
+	KUNIT_EXPECT_FALSE(test, kwarp_rx_make_stash(&t->e));
+	skb_no_pages = false;
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_FALSE(test, t->e.rx.stash.use);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
+	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	skb_drop_stash(t);
+}
+
+/* A stash is skb_charged and counted as long as it exists. */
+static void test_stash_charge(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, &ways[0]);
+	/* A stash that was not skb_charged is not uncharged. */
+	skb_broke = true;
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	skb_broke = false;
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 1);
+	t->e.rx.stash.use = false;
+	kwarp_rx_free_stash(&t->e);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	KUNIT_EXPECT_EQ(test, skb_charged, KWARP_FPDU_MAX);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 1);
+	/* Not freed while octets are still copied to it. */
+	kwarp_rx_free_stash(&t->e);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	skb_arrive(t, t->len, LINEAR);
+	skb_read_all(t);
+	kwarp_rx_free_stash(&t->e);
+	skb_expect_all(t);
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, skb_charged, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 0);
+	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stashes), 2);
+}
+
+/* The longest possible FPDU fits into the stash. */
+static void test_stash_longest(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+	struct kwarp_rx_stash *s = &t->e.rx.stash;
+	u8 chunk[64] = { 0, 0, 0, 0, 0xff, 0xff, 0x41 };
+	u32 n, len;
+
+	skb_start(t, true, true, 0);
+	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
+	for (n = 0; n < KWARP_FPDU_MAX; n += len) {
+		KUNIT_ASSERT_TRUE(test, s->use);
+		len = skb_stash_fill(&t->e, chunk, min_t(u32, sizeof(chunk), KWARP_FPDU_MAX - n));
+		KUNIT_ASSERT_GT(test, len, 0);
+		memset(chunk, 0, sizeof(chunk));
+	}
+	KUNIT_EXPECT_EQ(test, n, KWARP_FPDU_MAX);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_MPA_CRC);
+}
+
+/* After an error all octets are used and nothing is reported (5041-7.1-22). */
+static void test_stopped(struct kunit *test)
+{
+	struct skb_test *t = test->priv;
+
+	skb_begin_way(t, &ways[0]);
+	set_bit(KWARP_E_RX_STOP, &t->e.flags);
+	skb_arrive(t, t->len - 1, FRAGS);
+	skb_read_all(t);
+	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&t->queue));
+	KUNIT_EXPECT_EQ(test, t->done, 0);
+}
+
+/*
+ * The skb in the middle cannot be read. If nothing in it had to be read, the stream continues; if
+ * not, it has failed. No octets stay with TCP, because TCP would not call us again.
+ */
+static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
+{
+	struct kunit *test = t->test;
+
+	skb_begin_way(t, w);
+	skb_arrive(t, a, a % SHAPES);
+	skb_arrive(t, b - a, b % SHAPES);
+	skb_unreadable = skb_peek_tail(&t->queue);
+	skb_arrive(t, t->len - b, (a + b) % SHAPES);
+	skb_read_all(t);
+	skb_unreadable = NULL;
+	KUNIT_ASSERT_TRUE_MSG(test, skb_queue_empty(&t->queue), "%u, %u", a, b);
+	KUNIT_ASSERT_EQ(test, t->e.rx.want, 0);
+	KUNIT_ASSERT_EQ(test, memcmp(t->out, t->payload, t->out_len), 0);
+	if (t->e.perr == KWARP_PERR_NONE) {
+		KUNIT_ASSERT_EQ(test, t->done, t->fpdus);
+		return;
+	}
+	KUNIT_ASSERT_EQ(test, t->e.perr, KWARP_PERR_MPA_LOST);
+	KUNIT_ASSERT_LE(test, t->done, skb_complete_in(t, b));
+	/* When the end of an FPDU is processed, the head of the next one may have been copied. */
+	KUNIT_ASSERT_GE(test, t->done + 1, skb_complete_in(t, a));
+}
+
+static void test_unreadable(struct kunit *test)
+{
+	const struct way *w = test->param_value;
+	u32 a, b, step = w->lens == small ? 1 : 29;
+	struct skb_test *t = test->priv;
+
+	skb_make_stream(t, w->lens, w->markers, w->off);
+	for (a = 0; a < t->len; a += step) {
+		for (b = a + 1; b <= t->len; b += step) {
+			skb_uncopyable = (a + b) & 1;
+			one_unreadable(t, w, a, b);
+		}
+	}
+}
+
+static struct kunit_case rx_stash_cases[] = {
+	KUNIT_CASE_PARAM(test_stash, crc_way_gen_params),
+	KUNIT_CASE(test_stash_longest),
+	KUNIT_CASE(test_stash_charge),
+	KUNIT_CASE(test_stash_unpaid),
+	KUNIT_CASE(test_stash_no_pages),
+	KUNIT_CASE(test_stopped),
+	KUNIT_CASE_PARAM(test_unreadable, crc_way_gen_params),
+	{}
+};
+
+static struct kunit_suite rx_stash_suite = {
+	.name = "kwarp_rx_stash",
+	.init = skb_test_init,
+	.exit = skb_test_exit,
+	.test_cases = rx_stash_cases,
+};
+
+kunit_test_suite(rx_stash_suite);
