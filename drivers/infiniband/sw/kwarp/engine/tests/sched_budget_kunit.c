@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tests of run.c: for how long a context runs the transmit step, and lack of memory. */
+#include "sched_fixture.h"
+
+/* Set up a second stream. */
+static struct kwarp_engine *another(struct kunit *test)
+{
+	struct kwarp_engine *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, e);
+	sched_start_stream(test->priv, e);
+	return e;
+}
+
+/* ------------------------------------------------------------------- runners */
+
+static void test_budget(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_SOCKET_CALL);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	t->steps = 0;
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
+	KUNIT_EXPECT_EQ(test, t->works, 2);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+/* Long batches, and many requests without a batch, use up the budget in fewer rounds. */
+static void test_budget_of_work(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	t->builds = 64 * 1024;
+	sched_packet(&t->e);
+	KUNIT_EXPECT_GE(test, t->steps, 1024 * 1024 / t->builds - 1);
+	KUNIT_EXPECT_LE(test, t->steps, 1024 * 1024 / t->builds + 1);
+	sched_told_jiffies++;
+	t->builds = 0;
+	t->looks_at = KWARP_BATCH_EFFORT;
+	t->steps = 0;
+	sched_packet(&t->e);
+	KUNIT_EXPECT_GT(test, t->steps, 1);
+	KUNIT_EXPECT_LT(test, t->steps * t->looks_at, 8 * KWARP_BATCH_EFFORT);
+	/* Process context has its own budget. */
+	t->steps = 0;
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
+}
+
+/* Many packets together do not get a larger share than one packet that asks for the same. */
+static void test_budget_of_packets(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < 2 * KWARP_SHARE_TICK; i++)
+		sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_GT(test, t->works, 0);
+	sched_told_jiffies++;
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK + 1);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+}
+
+/* The share of a tick is for all streams of a processor together. */
+static void test_budget_of_streams(struct kunit *test)
+{
+	struct kwarp_engine *other = another(test);
+	struct sched_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < KWARP_SHARE_TICK; i++)
+		sched_packet(i & 1 ? other : &t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, t->works, 0);
+	sched_packet(other);
+	KUNIT_EXPECT_EQ(test, t->steps, KWARP_SHARE_TICK);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+/* A program that posts into a dead queue in a loop gets two rounds in a tick. */
+static void test_budget_of_dead(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, ARRAY_SIZE(t->script), KWARP_TX_MORE);
+	set_bit(KWARP_E_DEAD, &t->e.flags);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
+}
+
+/*
+ * If another task needs the processor, the runner leaves first: no context could replace it while
+ * it waits.
+ */
+static void test_resched(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, 2, KWARP_TX_MORE);
+	t->resched = true;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 3);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+}
+
+/* Without memory in process context, where the allocation has waited already, retry in a tick. */
+static void test_no_memory(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, 1, KWARP_TX_NO_MEMORY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, t->steps, 2);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+}
+
+/* Without memory in softirq, the work item retries at once: its allocation can wait. */
+static void test_no_memory_in_socket(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, 1, KWARP_TX_NO_MEMORY);
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 0);
+}
+
+static void kick(struct sched_test *t)
+{
+	sched_packet(&t->e);
+}
+
+/* TCP calls write_space after a failed allocation. That must not make the runner retry at once. */
+static void test_no_memory_kicked(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	sched_script(t, 10, KWARP_TX_NO_MEMORY);
+	t->during = kick;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, t->steps, 1);
+	KUNIT_EXPECT_EQ(test, t->works, 1);
+	KUNIT_EXPECT_EQ(test, t->delay, 1);
+}
+
+/* tx.backs_off tells the timer of pace.c when only the work item may send. */
+static void test_backs_off(struct kunit *test)
+{
+	struct sched_test *t = test->priv;
+
+	/* Another context has the socket: a context that finds it free may send. */
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	sched_do_work(t);
+	sched_script(t, t->steps + 1, KWARP_TX_NO_MEMORY);
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
+	sched_do_work(t);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	/* A process gave its processor away: a softirq, with its own share, may continue. */
+	sched_script(t, t->steps + 2, KWARP_TX_MORE);
+	t->resched = true;
+	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+	t->resched = false;
+	kwarp_softirq_share_now()->spent = KWARP_SHARE_TICK;
+	sched_packet(&t->e);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
+	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
+	kwarp_softirq_share_now()->spent = 0;
+	sched_do_work(t);
+	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
+	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
+}
+
+static struct kunit_case sched_budget_cases[] = {
+	KUNIT_CASE(test_budget),
+	KUNIT_CASE(test_budget_of_work),
+	KUNIT_CASE(test_budget_of_packets),
+	KUNIT_CASE(test_budget_of_streams),
+	KUNIT_CASE(test_budget_of_dead),
+	KUNIT_CASE(test_resched),
+	KUNIT_CASE(test_no_memory),
+	KUNIT_CASE(test_no_memory_in_socket),
+	KUNIT_CASE(test_no_memory_kicked),
+	KUNIT_CASE(test_backs_off),
+	{}
+};
+
+static struct kunit_suite sched_budget_suite = {
+	.name = "kwarp_sched_budget",
+	.init = sched_test_init,
+	.test_cases = sched_budget_cases,
+};
+
+kunit_test_suite(sched_budget_suite);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * A stream for the tests of run.c. The step returns what a script says, the test decides what is
+ * held, and timer and work item are only recorded.
+ */
+#ifndef KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
+#define KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
+
+#include <kunit/test.h>
+#include <kunit/test-bug.h>
+
+#include <linux/workqueue.h>
+
+/* Others' suites have these, too. */
+#define kwarp_tx_init		tested_tx_init
+#define kwarp_tx_kick		tested_tx_kick
+#define kwarp_tx_claim		tested_tx_claim
+#define kwarp_tx_release	tested_tx_release
+#define kwarp_tx_step		scripted_step
+#define kwarp_coalesce_rung	sched_coalesce_rung
+#define kwarp_coalesce_sent	sched_coalesce_sent
+#define kwarp_coalesce_returns	sched_coalesce_returns
+#define kwarp_coalesce_init	sched_coalesce_init
+#define kwarp_sq_left		sched_sq_left
+#define kwarp_tcp_call_locked	sched_tcp_call_locked
+#define kwarp_tcp_try_call_locked	sched_tcp_try_call_locked
+#define kwarp_tx_wq		sched_wq
+#define kwarp_home_wq		sched_home_wq
+#include "../../wq.h"
+#include "../tcp.h"
+#include "../tx/coalesce.h"
+#include "../tx/run.h"
+#include "../tx/share.h"
+#include "../tx/step.h"
+
+#include "../../queue/tests/fixture.h"
+
+/* The stream's processor is online. */
+extern bool sched_is_online;
+/* Value of jiffies for the code under test. */
+extern unsigned long sched_told_jiffies;
+
+/**
+ * struct sched_test - a stream, the script and what was recorded
+ * @e: engine
+ * @sq: its send queue; only the indices are used
+ * @sock: its socket; only the pointer is used
+ * @owned: a process owns the socket
+ * @script: results of the first steps; later steps return KWARP_TX_IDLE
+ * @scripted: number of results in @script
+ * @builds: octets that each step builds
+ * @looks_at: requests that each step examines
+ * @during: called during a step
+ * @steps: number of steps so far
+ * @resched: another task needs the processor
+ * @in_socket: the last step was made with the socket's spinlock held
+ * @pending: the work item is queued
+ * @works: number of times that the work item was queued
+ * @delay: delay at the last of these
+ * @cpu: processor at the last of these; -1: any
+ * @libsiw: requests of libsiw that have not been moved to the send queue
+ * @when_left: called when the runner has looked for such requests
+ * @holds: the queue is to be held from the next doorbell on
+ * @rung: number of doorbells reported to kwarp_coalesce_rung()
+ * @inside: number of those that have not returned
+ */
+struct sched_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	long sock;
+	bool owned;
+	enum kwarp_tx_result script[2 * KWARP_SHARE_TICK];
+	u32 builds;
+	u32 looks_at;
+	u32 scripted;
+	void (*during)(struct sched_test *t);
+	u32 steps;
+	bool resched;
+	bool in_socket;
+	bool pending;
+	u32 works;
+	unsigned long delay;
+	int cpu;
+	u32 libsiw;
+	void (*when_left)(struct sched_test *t);
+	bool holds;
+	u32 rung;
+	int inside;
+};
+
+extern struct sched_test *sched_the_test;
+
+void sched_start_stream(struct sched_test *t, struct kwarp_engine *e);
+int sched_test_init(struct kunit *test);
+int sched_word(const struct sched_test *t);
+void sched_script(struct sched_test *t, u32 n, enum kwarp_tx_result result);
+void sched_do_work(struct sched_test *t);
+void sched_packet(struct kwarp_engine *e);
+void sched_post_late(struct sched_test *t);
+void sched_ring(struct sched_test *t);
+u32 sched_flags(const struct sched_test *t);
+
+#endif /* KWARP_ENGINE_TESTS_SCHED_FIXTURE_H */
