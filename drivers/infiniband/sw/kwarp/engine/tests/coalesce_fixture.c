@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Fixture of the tests of coalesce.c, see coalesce_fixture.h. The code is included. */
+#include "coalesce_fixture.h"
+
+#include <linux/delay.h>
+#include <linux/hrtimer.h>
+#include <linux/sched.h>
+
+#undef hrtimer_resolution
+#define hrtimer_resolution	coalesce_told_resolution
+
+unsigned int coalesce_told_resolution;
+
+#include "../tx/coalesce.c"
+
+/* --------------------------------------------------------------------- facts */
+
+static struct coalesce_test *the_test;
+
+void coalesce_told(struct stream *s)
+{
+	s->sq.ring.hdr->flags = kwarp_coalesce_holds(&s->e) ? KWARP_RING_HELD :
+							      KWARP_RING_NEED_KICK;
+}
+
+/* As the runner does: take all requests and set the ring's flags. */
+static void sent_by_timer(struct kwarp_engine *e)
+{
+	struct stream *s = container_of(e, struct stream, e);
+
+	udelay(the_test->slow_us);
+	s->sq.next = s->sq.ring.hdr->prod;
+	s->sends++;
+	s->told_held = kwarp_coalesce_holds(e);
+	coalesce_told(s);
+}
+
+static void start_stream(struct coalesce_test *t, struct stream *s, struct kwarp_dev *kdev)
+{
+	s->sq.cq = &t->scq->cq;
+	s->e.kdev = kdev;
+	s->e.sq = &s->sq;
+	s->e.recv_cq = &t->rcq->cq;
+	s->e.sock = (struct socket *)t;
+	/* The test acts as the runner. */
+	atomic_set(&s->e.tx.run, KWARP_RUN_ACTIVE);
+	s->e.flags = BIT(KWARP_E_TX_OPEN);
+	kwarp_coalesce_init(&s->e, sent_by_timer);
+	kwarp_coalesce_reset(&s->e);
+}
+
+int coalesce_test_init(struct kunit *test)
+{
+	struct coalesce_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+	struct kwarp_dev *kdev = kunit_kzalloc(test, sizeof(*kdev), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	KUNIT_ASSERT_NOT_NULL(test, kdev);
+	test->priv = t;
+	the_test = t;
+	t->scq = test_cq_new(test, 64);
+	t->rcq = test_cq_new(test, 64);
+	t->hold = &t->scq->cq.hold;
+	t->scq->cq.ibcq.device = &kdev->ibdev;
+	kwarp_coalesce_init_cq(&t->scq->cq);
+	kdev->knobs.coalesce_us = TEST_US;
+	coalesce_told_resolution = 1;
+	for (i = 0; i < STREAMS; i++) {
+		test_ring_init(test, &t->s[i].sq.ring, 64, 64);
+		start_stream(t, &t->s[i], kdev);
+	}
+	return 0;
+}
+
+void coalesce_test_exit(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	for (i = 0; i < STREAMS; i++)
+		kwarp_coalesce_stop(&t->s[i].e);
+	KUNIT_EXPECT_TRUE(test, list_empty(&t->hold->streams));
+	KUNIT_EXPECT_EQ(test, t->hold->inside, 0);
+	kwarp_coalesce_fini_cq(&t->scq->cq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->s[0].e.kdev->holds), 0);
+}
+
+void coalesce_poll(struct test_cq *cq)
+{
+	cq->cq.ring.hdr->polls++;
+}
+
+/* Stop the timer: the test calls the look itself. */
+static void no_timer(struct coalesce_test *t)
+{
+	hrtimer_cancel(&t->hold->timer);
+}
+
+bool coalesce_held_after_ring_of(struct coalesce_test *t, struct stream *s)
+{
+	bool inside = kwarp_coalesce_rung(&s->e);
+
+	s->sq.next = s->sq.ring.hdr->prod;
+	kwarp_coalesce_sent(&s->e);
+	if (inside)
+		kwarp_coalesce_returns(&s->e);
+	no_timer(t);
+	coalesce_told(s);
+	return kwarp_coalesce_holds(&s->e);
+}
+
+bool coalesce_held_after_ring(struct coalesce_test *t)
+{
+	return coalesce_held_after_ring_of(t, &t->s[0]);
+}
+
+/* Hold the stream, as after a poll and a doorbell. */
+void coalesce_hold(struct kunit *test, struct stream *s)
+{
+	struct coalesce_test *t = test->priv;
+
+	coalesce_poll(t->scq);
+	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring_of(t, s));
+}
+
+/* Look. Return: nanoseconds to the next look. */
+u64 coalesce_look_now(struct coalesce_test *t)
+{
+	u64 ns;
+
+	spin_lock_bh(&t->hold->lock);
+	ns = hold_look(t->hold);
+	if (!ns && t->hold->runs)
+		atomic_dec(&t->s[0].e.kdev->holds);
+	t->hold->runs = ns;
+	spin_unlock_bh(&t->hold->lock);
+	return ns;
+}
+
+/* The program posts a request and does not ring. */
+void coalesce_post_waiting(struct stream *s)
+{
+	s->sq.ring.hdr->prod++;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Streams whose requests complete in one CQ, for the tests of coalesce.c. */
+#ifndef KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
+#define KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include "../../kwarp.h"
+#include "../types.h"
+
+/* Others' suites have these, too. */
+#define kwarp_coalesce_rings	tested_coalesce_rings
+#define kwarp_coalesce_goes_on	tested_coalesce_goes_on
+#define kwarp_coalesce_init_cq	tested_coalesce_init_cq
+#define kwarp_coalesce_fini_cq	tested_coalesce_fini_cq
+#define kwarp_coalesce_init	tested_coalesce_init
+#define kwarp_coalesce_reset	tested_coalesce_reset
+#define kwarp_coalesce_rung	tested_coalesce_rung
+#define kwarp_coalesce_returns	tested_coalesce_returns
+#define kwarp_coalesce_sent	tested_coalesce_sent
+#define kwarp_coalesce_stop	tested_coalesce_stop
+#include "../tx/coalesce.h"
+
+#include "../../queue/tests/fixture.h"
+
+extern unsigned int coalesce_told_resolution;
+
+/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
+#define TEST_US		(100 * USEC_PER_MSEC)
+/* The same for the tests of the timer, in nanoseconds. */
+#define TIMER_NS	(100 * NSEC_PER_USEC)
+
+/* More streams than one call of the timer looks at. */
+#define STREAMS		(KWARP_COALESCE_LOOKS + 10)
+
+/**
+ * struct stream - one stream; only fields that matter here are set
+ * @e: engine
+ * @sq: its send queue; only the indices are used
+ * @sends: number of times that the timer has sent
+ * @told_held: at the last of these the stream was still held
+ */
+struct stream {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	u32 sends;
+	bool told_held;
+};
+
+/**
+ * struct coalesce_test - streams of a program that polls
+ * @s: the streams
+ * @scq: CQ in which their requests complete
+ * @rcq: CQ in which their receives complete
+ * @hold: the state of @scq under test
+ * @slow_us: microseconds that a send of the timer takes
+ */
+struct coalesce_test {
+	struct stream s[STREAMS];
+	struct test_cq *scq;
+	struct test_cq *rcq;
+	struct kwarp_cq_hold *hold;
+	u32 slow_us;
+};
+
+void coalesce_told(struct stream *s);
+int coalesce_test_init(struct kunit *test);
+void coalesce_test_exit(struct kunit *test);
+void coalesce_poll(struct test_cq *cq);
+bool coalesce_held_after_ring_of(struct coalesce_test *t, struct stream *s);
+bool coalesce_held_after_ring(struct coalesce_test *t);
+void coalesce_hold(struct kunit *test, struct stream *s);
+u64 coalesce_look_now(struct coalesce_test *t);
+void coalesce_post_waiting(struct stream *s);
+
+#endif /* KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H */

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tests of coalesce.c: what a look of the timer does. Terms are those of coalesce.h. */
+#include "coalesce_fixture.h"
+
+/* --------------------------------------------------------------------- facts */
+
+static long timeouts(struct coalesce_test *t)
+{
+	return atomic_long_read(&t->s[0].e.kdev->coalesce_timeouts);
+}
+
+/* --------------------------------------------------------------------- looks */
+
+/* A request found by one look is sent at the next, if there was no poll between them. */
+static void test_forgotten(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	coalesce_look_now(t);
+	coalesce_post_waiting(s);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_TRUE(test, s->told_held);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+}
+
+static void poll_sends(struct coalesce_test *t)
+{
+	coalesce_poll(t->scq);
+}
+
+static void poll_recvs(struct coalesce_test *t)
+{
+	coalesce_poll(t->rcq);
+}
+
+static void ring_another(struct coalesce_test *t)
+{
+	coalesce_held_after_ring_of(t, &t->s[1]);
+}
+
+static void be_in_doorbell(struct coalesce_test *t)
+{
+	kwarp_coalesce_rung(&t->s[1].e);
+}
+
+static const struct deed {
+	const char *desc;
+	void (*once)(struct coalesce_test *t);
+	void (*each)(struct coalesce_test *t);
+} deed_cases[] = {
+	{ "polls its sends", .each = poll_sends },
+	{ "polls its receives", .each = poll_recvs },
+	{ "rings for another queue pair", .each = ring_another },
+	{ "is in another doorbell", .once = be_in_doorbell },
+};
+
+KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
+
+/*
+ * The program polls, so it is busy and will ring later; its request waits for a limited number of
+ * looks.
+ */
+static void test_busy(struct kunit *test)
+{
+	const struct deed *d = test->param_value;
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	coalesce_hold(test, s);
+	coalesce_look_now(t);
+	coalesce_post_waiting(s);
+	if (d->once)
+		d->once(t);
+	for (i = 0; i < KWARP_COALESCE_BUSY; i++) {
+		if (d->each)
+			d->each(t);
+		coalesce_look_now(t);
+		KUNIT_ASSERT_EQ_MSG(test, s->sends, 0, "look %u", i);
+	}
+	if (d->each)
+		d->each(t);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_TRUE(test, s->told_held);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 1);
+	KUNIT_EXPECT_EQ(test, t->hold->missed, 0);
+	if (d->once)
+		kwarp_coalesce_returns(&t->s[1].e);
+}
+
+/*
+ * After it has returned from its doorbell, a program does not count as active, however long TCP is
+ * full.
+ */
+static void test_blocked(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	coalesce_post_waiting(s);
+	kwarp_coalesce_rung(&t->s[1].e);
+	kwarp_coalesce_returns(&t->s[1].e);
+	coalesce_look_now(t);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 1);
+	KUNIT_EXPECT_TRUE(test, t->hold->missed);
+}
+
+/* The runner has not yet taken the requests that the doorbell was for. */
+static void by_doorbell(struct stream *s)
+{
+	kwarp_coalesce_rung(&s->e);
+	kwarp_coalesce_returns(&s->e);
+}
+
+static void by_read(struct stream *s)
+{
+	set_bit(KWARP_E_TX_WAIT_READ, &s->e.flags);
+}
+
+static void by_tcp(struct stream *s)
+{
+	s->sq.ring.hdr->flags = 0;
+}
+
+static const struct others_work {
+	const char *desc;
+	void (*make)(struct stream *s);
+} others_work[] = {
+	{ "the program has rung for all that is there", by_doorbell },
+	{ "a Read Response is waited for", by_read },
+	{ "TCP is full, or somebody sends", by_tcp },
+};
+
+KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
+
+/* Requests in the ring for which the program need not ring. */
+static void test_others_work(struct kunit *test)
+{
+	const struct others_work *c = test->param_value;
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	coalesce_hold(test, s);
+	coalesce_post_waiting(s);
+	c->make(s);
+	for (i = 0; i < 3; i++)
+		coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, s->sends, 0);
+	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
+}
+
+/* After some forgotten requests the hold ends, and posters have to ring. */
+static void test_misses(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i;
+
+	coalesce_hold(test, s);
+	coalesce_hold(test, &t->s[1]);
+	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
+		coalesce_poll(t->scq);
+		KUNIT_ASSERT_TRUE(test, kwarp_coalesce_holds(&s->e));
+		coalesce_post_waiting(s);
+		coalesce_look_now(t);
+		coalesce_look_now(t);
+		KUNIT_EXPECT_EQ(test, timeouts(t), i + 1);
+	}
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&s->e));
+	KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, t->s[1].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
+	coalesce_poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+	KUNIT_EXPECT_EQ(test, t->hold->obey, KWARP_COALESCE_OBEY - 1);
+}
+
+/* The hold does not end if the program sometimes rings for waiting requests. */
+static void test_ring_forgives(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i, n;
+
+	coalesce_hold(test, s);
+	for (i = 0; i < 2 * KWARP_COALESCE_MISSES; i++) {
+		coalesce_post_waiting(s);
+		coalesce_look_now(t);
+		coalesce_look_now(t);
+		for (n = 0; n < KWARP_COALESCE_FORGIVE; n++) {
+			coalesce_post_waiting(s);
+			coalesce_hold(test, s);
+		}
+	}
+	KUNIT_EXPECT_EQ(test, timeouts(t), 2 * KWARP_COALESCE_MISSES);
+}
+
+/* A doorbell after the timer has sent everything does not count as one for waiting requests. */
+static void test_ring_late(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+	u32 i, n;
+
+	coalesce_hold(test, s);
+	for (i = 0; i < KWARP_COALESCE_MISSES; i++) {
+		coalesce_post_waiting(s);
+		coalesce_look_now(t);
+		coalesce_look_now(t);
+		KUNIT_EXPECT_EQ(test, !!t->hold->obey, i + 1 == KWARP_COALESCE_MISSES);
+		for (n = 0; n < KWARP_COALESCE_FORGIVE; n++) {
+			coalesce_poll(t->scq);
+			coalesce_held_after_ring(t);
+		}
+	}
+}
+
+/* A doorbell before the decision on the previous one, which was for waiting requests. */
+static void test_ring_twice(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	struct stream *s = &t->s[0];
+
+	coalesce_hold(test, s);
+	coalesce_post_waiting(s);
+	kwarp_coalesce_rung(&s->e);
+	kwarp_coalesce_returns(&s->e);
+	s->sq.next = s->sq.ring.hdr->prod;
+	coalesce_hold(test, s);
+	KUNIT_EXPECT_EQ(test, t->hold->good, 1);
+}
+
+/* The program does nothing any more: the hold ends, and so does the timer. */
+static void test_quiet(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	coalesce_hold(test, &t->s[0]);
+	/* The first look counts the doorbell as activity. */
+	for (i = 0; i < KWARP_COALESCE_QUIET; i++)
+		KUNIT_EXPECT_NE(test, coalesce_look_now(t), 0);
+	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), 0);
+	KUNIT_EXPECT_EQ(test, t->s[0].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_EQ(test, t->hold->obey, 0);
+	coalesce_hold(test, &t->s[0]);
+	KUNIT_EXPECT_EQ(test, t->hold->ns, TEST_US * NSEC_PER_USEC);
+}
+
+/* The time between looks grows while no request is forgotten. */
+static void test_slow(struct kunit *test)
+{
+	const u64 least = TEST_US * NSEC_PER_USEC;
+	struct coalesce_test *t = test->priv;
+	u64 ns = least;
+	u32 i;
+
+	coalesce_hold(test, &t->s[0]);
+	for (i = 0; i < 10; i++) {
+		ns = min(2 * ns, KWARP_COALESCE_SLOW * least);
+		coalesce_poll(t->scq);
+		KUNIT_EXPECT_EQ(test, coalesce_look_now(t), ns);
+	}
+	coalesce_post_waiting(&t->s[0]);
+	coalesce_look_now(t);
+	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), least);
+}
+
+/* A stream without posts for many looks is not held any longer; another stream of the CQ is. */
+static void test_unused(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i;
+
+	coalesce_hold(test, &t->s[0]);
+	coalesce_hold(test, &t->s[1]);
+	for (i = 0; i < KWARP_COALESCE_UNUSED; i++) {
+		KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[0].e));
+		coalesce_post_waiting(&t->s[1]);
+		coalesce_hold(test, &t->s[1]);
+		coalesce_look_now(t);
+	}
+	KUNIT_EXPECT_FALSE(test, kwarp_coalesce_holds(&t->s[0].e));
+	KUNIT_EXPECT_EQ(test, t->s[0].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
+}
+
+/* If too many timers run, no stream is held: each doorbell sends at once. */
+static void test_max(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	atomic_t *holds = &t->s[0].e.kdev->holds;
+
+	atomic_set(holds, KWARP_MAX_HOLDS);
+	coalesce_poll(t->scq);
+	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
+	KUNIT_EXPECT_EQ(test, atomic_read(holds), KWARP_MAX_HOLDS);
+	atomic_set(holds, 0);
+	coalesce_hold(test, &t->s[0]);
+	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
+	/* Another stream of the CQ uses the same timer. */
+	coalesce_hold(test, &t->s[1]);
+	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
+}
+
+/* Look until the timer has sent for all streams, some at a time. Return: number of looks. */
+static u32 looks_until_sent(struct coalesce_test *t)
+{
+	u32 i, looks, sent = 0, before;
+
+	for (looks = 0; sent < STREAMS && looks < 100; looks++) {
+		coalesce_look_now(t);
+		before = sent;
+		for (i = 0, sent = 0; i < STREAMS; i++)
+			sent += !!t->s[i].sends;
+		if (sent > before + KWARP_COALESCE_SENDS)
+			return 0;
+	}
+	return looks;
+}
+
+/* With many streams each is looked at; when the hold ends, each is released, some at a time. */
+static void test_many(struct kunit *test)
+{
+	struct coalesce_test *t = test->priv;
+	u32 i, looks;
+
+	for (i = 0; i < STREAMS; i++) {
+		coalesce_hold(test, &t->s[i]);
+		coalesce_post_waiting(&t->s[i]);
+	}
+	/* The first round of looks finds the requests, the second sends them. */
+	looks = looks_until_sent(t);
+	KUNIT_EXPECT_GE(test, looks, STREAMS / KWARP_COALESCE_LOOKS +
+				     STREAMS / KWARP_COALESCE_SENDS);
+	KUNIT_EXPECT_LT(test, looks, 100);
+	for (i = 0; i < STREAMS; i++)
+		coalesce_hold(test, &t->s[i]);
+	for (looks = 0; !t->hold->ends && looks < 100; looks++)
+		coalesce_look_now(t);
+	KUNIT_ASSERT_LT(test, looks, 100);
+	for (looks = 1; coalesce_look_now(t) == KWARP_COALESCE_PAUSE_NS && looks < 100; looks++)
+		;
+	KUNIT_EXPECT_EQ(test, looks, DIV_ROUND_UP(STREAMS, KWARP_COALESCE_SENDS) - 1);
+	for (i = 0; i < STREAMS; i++)
+		KUNIT_EXPECT_EQ(test, t->s[i].sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
+}
+
+static struct kunit_case coalesce_look_cases[] = {
+	KUNIT_CASE(test_forgotten),
+	KUNIT_CASE_PARAM(test_busy, deed_gen_params),
+	KUNIT_CASE(test_blocked),
+	KUNIT_CASE_PARAM(test_others_work, other_gen_params),
+	KUNIT_CASE(test_misses),
+	KUNIT_CASE(test_ring_forgives),
+	KUNIT_CASE(test_ring_late),
+	KUNIT_CASE(test_ring_twice),
+	KUNIT_CASE(test_quiet),
+	KUNIT_CASE(test_slow),
+	KUNIT_CASE(test_unused),
+	KUNIT_CASE(test_max),
+	KUNIT_CASE(test_many),
+	{}
+};
+
+static struct kunit_suite coalesce_look_suite = {
+	.name = "kwarp_coalesce_look",
+	.init = coalesce_test_init,
+	.exit = coalesce_test_exit,
+	.test_cases = coalesce_look_cases,
+};
+
+kunit_test_suite(coalesce_look_suite);

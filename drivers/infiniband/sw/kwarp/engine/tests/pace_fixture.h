@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* A stream of a program that uses libsiw, for the tests of pace.c. */
+#ifndef KWARP_ENGINE_TESTS_PACE_FIXTURE_H
+#define KWARP_ENGINE_TESTS_PACE_FIXTURE_H
+
+#include <kunit/test.h>
+
+#include "../../kwarp.h"
+#include "../types.h"
+
+/* Others' suites have these, too. */
+#define kwarp_pace_enters	tested_pace_enters
+#define kwarp_pace_begins	tested_pace_begins
+#define kwarp_pace_goes_on	tested_pace_goes_on
+#define kwarp_pace_init		tested_pace_init
+#define kwarp_pace_reset	tested_pace_reset
+#define kwarp_pace_rung		tested_pace_rung
+#define kwarp_pace_sent		tested_pace_sent
+#define kwarp_pace_stop		tested_pace_stop
+#include "../tx/pace.h"
+#include "../tx/share.h"
+
+#include "../../queue/tests/fixture.h"
+
+/* pace_end_hold() of pace.c. */
+void pace_test_end_hold(struct kwarp_engine *e);
+
+/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
+#define TEST_NS		NSEC_PER_SEC
+/* The same for the tests of the timer, in nanoseconds. */
+#define TIMER_NS	(100 * NSEC_PER_USEC)
+/* Time of a doorbell, and of one request among those sent together. */
+#define DOORBELL_NS	(10 * NSEC_PER_USEC)
+/* Time between two looks. */
+#define PACE_NS		(25 * NSEC_PER_USEC)
+
+/**
+ * struct pace_test - one stream
+ * @e: engine
+ * @sq: its send queue
+ * @sends: number of times that the timer has sent
+ * @unfinished: requests that the runner has taken and that have not completed
+ * @now: time that ktime_get_ns() returns; 0: the real time
+ */
+struct pace_test {
+	struct kwarp_engine e;
+	struct kwarp_sq sq;
+	u32 sends;
+	u32 unfinished;
+	u64 now;
+};
+
+u64 pace_told_ns(void);
+bool pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
+			 u32 *prod, u64 *now);
+bool pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now);
+u32 pace_looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now);
+void pace_post(struct pace_test *t, u32 n);
+void pace_tell_posters(struct pace_test *t);
+bool pace_ring(struct pace_test *t, u32 n);
+void pace_set_run(struct pace_test *t, enum kwarp_run run);
+enum hrtimer_restart pace_look_beside(struct pace_test *t, enum kwarp_run run);
+enum hrtimer_restart pace_look(struct pace_test *t);
+int pace_test_init(struct kunit *test);
+void pace_test_exit(struct kunit *test);
+
+#endif /* KWARP_ENGINE_TESTS_PACE_FIXTURE_H */
