@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queue: what is refused and with which errno, what is granted, what user space can map,
+ * and that a call that fails leaves no object behind.
+ */
+#include <linux/log2.h>
+
+#include "ring_faults.h"
+
+static struct kwarp_cq *new_cq(struct kunit *test)
+{
+	struct kwarp_cq *cq = kunit_kzalloc(test, sizeof(*cq), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, cq);
+	cq->ibcq.device = &vt->kdev->ibdev;
+	return cq;
+}
+
+static int create_cq(struct kunit *test, struct kwarp_cq *cq, u32 cqe, u32 flags)
+{
+	const struct ib_cq_init_attr attr = { .cqe = cqe, .flags = flags };
+
+	vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	return kwarp_create_cq(&cq->ibcq, &attr, vt->attrs);
+}
+
+static const struct cq_case {
+	const char *desc;
+	u32 cqe;
+	u32 flags;
+	int ret;
+} cqs[] = {
+	{ "one entry", 1 },
+	{ "no power of two", 5 },
+	{ "most", KWARP_MAX_CQE },
+	{ "none", 0, 0, -EINVAL },
+	{ "one too many", KWARP_MAX_CQE + 1, 0, -EINVAL },
+	{ "all ones", U32_MAX, 0, -EINVAL },
+	{ "timestamps", 8, IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, -EOPNOTSUPP },
+	{ "overrun", 8, IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN, -EOPNOTSUPP },
+};
+
+KUNIT_ARRAY_PARAM_DESC(cq, cqs, desc);
+
+static void test_cq(struct kunit *test)
+{
+	const struct cq_case *c = test->param_value;
+	struct kwarp_cq *cq = new_cq(test);
+	struct kwarp_create_cq_resp resp;
+
+	KUNIT_EXPECT_EQ(test, create_cq(test, cq, c->cqe, c->flags), c->ret);
+	if (c->ret)
+		return;
+	vt_get_answer(test, &resp, sizeof(resp));
+	KUNIT_EXPECT_GE(test, resp.size, c->cqe);
+	KUNIT_EXPECT_LE(test, resp.size, KWARP_MAX_CQE);
+	KUNIT_EXPECT_TRUE(test, is_power_of_2(resp.size));
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, resp.size);
+	KUNIT_EXPECT_GE(test, resp.mmap_len,
+			KWARP_RING_ENTRIES_OFFSET + resp.size * sizeof(struct kwarp_cqe));
+	KUNIT_EXPECT_NULL(test, cq->qp);
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, resp.mmap_len), -EINVAL);
+}
+
+static void test_cq_fault(struct kunit *test)
+{
+	const struct fault_case *c = test->param_value;
+
+	set_fault(c);
+	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), c->ret);
+}
+
+static void test_cq_limit(struct kunit *test)
+{
+	atomic_set(&vt->kdev->num_cq, KWARP_MAX_CQ);
+	KUNIT_EXPECT_EQ(test, create_cq(test, new_cq(test), 8, 0), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_cq), KWARP_MAX_CQ);
+	atomic_set(&vt->kdev->num_cq, 0);
+}
+
+/* The CQ of a kernel consumer has no mapping, notes the QP of each entry, and is not resized. */
+static void test_cq_kernel(struct kunit *test)
+{
+	struct ib_udata *udata;
+
+	vt_make_cq(test, &vt->scq, 5);
+	KUNIT_EXPECT_EQ(test, vt->maps, 0);
+	KUNIT_EXPECT_NOT_NULL(test, vt->scq->qp);
+	KUNIT_EXPECT_EQ(test, vt->scq->ibcq.cqe, 8);
+	udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	KUNIT_EXPECT_EQ(test, kwarp_resize_cq(&vt->scq->ibcq, 16, udata), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+}
+
+static void test_cq_request(struct kunit *test)
+{
+	const struct ib_cq_init_attr attr = { .cqe = 8 };
+	struct kwarp_cq *cq = new_cq(test);
+
+	vt_udata(test, 16, sizeof(struct kwarp_create_cq_resp));
+	vt_unknown(test, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), -EOPNOTSUPP);
+	/* Room for less than the whole answer is no error: the provider is older. */
+	vt_udata(test, 16, 8);
+	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+static int resize_cq(struct kunit *test, struct kwarp_cq *cq, int cqe)
+{
+	struct ib_udata *udata = vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+
+	return kwarp_resize_cq(&cq->ibcq, cqe, udata);
+}
+
+/* The new ring replaces the old one, which cannot be mapped any more. */
+static void test_resize(struct kunit *test)
+{
+	struct kwarp_create_cq_resp before, after;
+	struct kwarp_cq *cq = new_cq(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	vt_get_answer(test, &before, sizeof(before));
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 100), 0);
+	vt_get_answer(test, &after, sizeof(after));
+	KUNIT_EXPECT_EQ(test, after.size, 128);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 128);
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	vt_expect_map(test, after.mmap_key, after.mmap_len);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, before.mmap_key, before.mmap_len), -EINVAL);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+/* A resize that is refused leaves the old ring in use. */
+static void test_resize_refused(struct kunit *test)
+{
+	static const int wrong[] = { 0, -1, INT_MIN, KWARP_MAX_CQE + 1, INT_MAX };
+	struct kwarp_create_cq_resp resp;
+	struct kwarp_cq *cq = new_cq(test);
+	int i;
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	vt_get_answer(test, &resp, sizeof(resp));
+	for (i = 0; i < ARRAY_SIZE(wrong); i++)
+		KUNIT_EXPECT_EQ_MSG(test, resize_cq(test, cq, wrong[i]), -EINVAL, "%d", wrong[i]);
+	/* Three completions have not been polled, so two entries are too few. */
+	cq->prod = 3;
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 2), -EINVAL);
+	for (i = 0; i < ARRAY_SIZE(ring_faults); i++) {
+		set_fault(&ring_faults[i]);
+		KUNIT_EXPECT_EQ_MSG(test, resize_cq(test, cq, 16), ring_faults[i].ret, "%s",
+				    ring_faults[i].desc);
+	}
+	vt->fault = FAULT_NONE;
+	KUNIT_EXPECT_EQ(test, vt->rings, 1);
+	KUNIT_EXPECT_EQ(test, cq->ibcq.cqe, 8);
+	vt_expect_map(test, resp.mmap_key, resp.mmap_len);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 4), 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+}
+
+static int home_with(struct kunit *test, u32 vector, bool user)
+{
+	const struct ib_cq_init_attr attr = { .cqe = 8, .comp_vector = vector };
+	struct kwarp_cq *cq = new_cq(test);
+	int home;
+
+	if (user)
+		vt_udata(test, 0, sizeof(struct kwarp_create_cq_resp));
+	KUNIT_ASSERT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, user ? vt->attrs : NULL), 0);
+	home = cq->home;
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	return home;
+}
+
+/* Vector n stands for processor n; vector 0 of a program stands for no processor. */
+static void test_cq_home(struct kunit *test)
+{
+	const u32 last = num_possible_cpus() - 1;
+
+	KUNIT_EXPECT_EQ(test, home_with(test, 0, false), cpumask_first(cpu_possible_mask));
+	KUNIT_EXPECT_EQ(test, home_with(test, last, false), cpumask_last(cpu_possible_mask));
+	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, false), -1);
+	KUNIT_EXPECT_EQ(test, home_with(test, 0, true), -1);
+	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, true), -1);
+}
+
+/* A process pays for its ring and for the ring of a resize, a kernel consumer for none. */
+static void test_cq_payer(struct kunit *test)
+{
+	struct kwarp_cq *cq = new_cq(test);
+
+	KUNIT_ASSERT_EQ(test, create_cq(test, cq, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 1);
+	KUNIT_EXPECT_EQ(test, resize_cq(test, cq, 16), 0);
+	KUNIT_EXPECT_EQ(test, vt->paid, 2);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 0);
+	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
+	vt_make_cq(test, &vt->scq, 5);
+	KUNIT_EXPECT_EQ(test, vt->paid, 2);
+	KUNIT_EXPECT_EQ(test, vt->unpaid, 1);
+}
+
+static struct kunit_case verbs_cq_cases[] = {
+	KUNIT_CASE_PARAM(test_cq, cq_gen_params),
+	KUNIT_CASE_PARAM(test_cq_fault, ring_fault_gen_params),
+	KUNIT_CASE(test_cq_limit),
+	KUNIT_CASE(test_cq_kernel),
+	KUNIT_CASE(test_cq_request),
+	KUNIT_CASE(test_resize),
+	KUNIT_CASE(test_resize_refused),
+	KUNIT_CASE(test_cq_home),
+	KUNIT_CASE(test_cq_payer),
+	{}
+};
+
+static struct kunit_suite verbs_cq_suite = {
+	.name = "kwarp_verbs_cq",
+	.init = vt_init,
+	.exit = vt_exit,
+	.test_cases = verbs_cq_cases,
+};
+
+kunit_test_suite(verbs_cq_suite);
