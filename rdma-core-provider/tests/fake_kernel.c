@@ -73,6 +73,14 @@ struct kwarp_context ctx = {
 	.doorbell = DOORBELL,
 };
 
+struct ibv_sge test_sges[MAX_SGE + 1] = {
+	{ .addr = 0x1000, .length = 10, .lkey = 1 },
+	{ .addr = 0x2000, .length = 20, .lkey = 2 },
+	{ .addr = 0x3000, .length = 30, .lkey = 3 },
+	{ .addr = 0x4000, .length = 40, .lkey = 4 },
+	{ .addr = 0x5000, .length = 50, .lkey = 5 },
+};
+
 static struct kwarp_ring_hdr *ring_alloc(size_t octets)
 {
 	struct kwarp_ring_hdr *hdr =

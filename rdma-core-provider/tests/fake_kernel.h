@@ -56,8 +56,14 @@ struct test {
 	void (*run)(void);
 };
 
-/* Tests of ext_test.c; the name of the last element is NULL */
+/* Tests of each file; the name of the last element is NULL */
+extern const struct test send_tests[];
+extern const struct test held_tests[];
+extern const struct test cq_tests[];
 extern const struct test ext_tests[];
+
+/* Elements for requests, one more than an entry has room for. */
+extern struct ibv_sge test_sges[MAX_SGE + 1];
 
 /* Called instead of ioctl(). */
 int __wrap_ioctl(int fd, unsigned long cmd, ...);

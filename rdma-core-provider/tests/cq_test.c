@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: tests of polling and arming completion queues, without a kernel.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "fake_kernel.h"
+
+static void test_poll(void)
+{
+	struct kwarp_cq *cq = cq_make(0xfffffffe);
+	struct ibv_wc wc[SLOTS];
+	uint64_t next = 0, id = 0;
+	int round, i, n;
+
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 0);
+	for (round = 0; round < 5; round++) {
+		for (i = 0; i < SLOTS; i++)
+			cq_add(cq, id++, 5);
+		while ((n = kwarp_poll_cq(&cq->vcq.cq, 3, wc)) > 0) {
+			CHECK(n <= 3);
+			for (i = 0; i < n; i++, next++) {
+				CHECK(wc[i].wr_id == next);
+				CHECK(wc[i].byte_len == next * 10);
+				CHECK(wc[i].qp_num == 5);
+				CHECK(wc[i].opcode == IBV_WC_RECV);
+			}
+		}
+		CHECK(n == 0 && cq->hdr->cons == cq->hdr->prod);
+	}
+	CHECK(next == id);
+
+	/* A CQ overrun is reported when all entries before it have been polled. */
+	cq_add(cq, 1, 5);
+	cq->hdr->flags = KWARP_RING_ERROR;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) < 0);
+	cq_drop(cq);
+}
+
+static void test_poll_translation(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_wc wc;
+	struct kwarp_cqe *e = &cq->entries[0];
+
+	cq_add(cq, 1, 5);
+	e->opcode = KWARP_WC_RECV_INV;
+	e->inv_stag = 0xfeed;
+	e->flags = KWARP_CQE_SOLICITED;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.opcode == IBV_WC_RECV && wc.wc_flags == IBV_WC_WITH_INV);
+	CHECK(wc.invalidated_rkey == 0xfeed && wc.status == IBV_WC_SUCCESS);
+
+	cq_add(cq, 2, 5);
+	e = &cq->entries[1];
+	e->opcode = KWARP_WR_READ;
+	e->status = KWARP_WC_REM_ACCESS_ERR;
+	e->vendor_err = 0x1234;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.opcode == IBV_WC_RDMA_READ && !wc.wc_flags);
+	CHECK(wc.status == IBV_WC_REM_ACCESS_ERR && wc.vendor_err == 0x1234);
+
+	cq_add(cq, 3, 5);
+	cq->entries[2].status = 0xff;
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 1, &wc) == 1);
+	CHECK(wc.status == IBV_WC_GENERAL_ERR);
+	cq_drop(cq);
+}
+
+static void test_forget_qp(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_poll_cq_attr attr = {};
+	struct ibv_wc wc[SLOTS];
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		cq_add(cq, i, i % 2 ? 5 : 6);
+	kwarp_cq_forget_qp(cq, 5);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, 2, wc) == 2);
+	CHECK(wc[0].wr_id == 0 && wc[1].wr_id == 2);
+
+	CHECK(!ibv_start_poll(&cq->vcq.cq_ex, &attr));
+	CHECK(cq->vcq.cq_ex.wr_id == 4);
+	CHECK(!ibv_next_poll(&cq->vcq.cq_ex));
+	CHECK(cq->vcq.cq_ex.wr_id == 6);
+	CHECK(ibv_next_poll(&cq->vcq.cq_ex) == ENOENT);
+	ibv_end_poll(&cq->vcq.cq_ex);
+	CHECK(cq->hdr->cons == SLOTS);
+
+	/* An entry that the kernel writes to the slot of a hidden one is not hidden. */
+	cq_add(cq, 42, 5);
+	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1 && wc[0].wr_id == 42);
+
+	/* Only hidden entries: the poll finds nothing, and releases them. */
+	cq_add(cq, 43, 5);
+	kwarp_cq_forget_qp(cq, 5);
+	CHECK(ibv_start_poll(&cq->vcq.cq_ex, &attr) == ENOENT);
+	CHECK(cq->hdr->cons == cq->hdr->prod);
+	cq_drop(cq);
+}
+
+static void test_poll_ex(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+	struct ibv_cq_ex *cqx = &cq->vcq.cq_ex;
+	struct ibv_poll_cq_attr attr = {};
+	uint64_t id = 1, seen = 1;
+
+	CHECK(ibv_start_poll(cqx, &attr) == ENOENT);
+	attr.comp_mask = 1;
+	CHECK(ibv_start_poll(cqx, &attr) == EINVAL);
+	attr.comp_mask = 0;
+
+	/*
+	 * More completions than slots between start and end: slots are released
+	 * during the poll.
+	 */
+	cq_add(cq, id++, 5);
+	CHECK(!ibv_start_poll(cqx, &attr));
+	while (seen < 4 * SLOTS) {
+		CHECK(cqx->wr_id == seen && cqx->status == IBV_WC_SUCCESS);
+		CHECK(ibv_wc_read_opcode(cqx) == IBV_WC_RECV);
+		CHECK(ibv_wc_read_byte_len(cqx) == seen * 10);
+		CHECK(ibv_wc_read_qp_num(cqx) == 5);
+		CHECK(ibv_wc_read_src_qp(cqx) == 0 && ibv_wc_read_sl(cqx) == 0);
+		CHECK(cq->hdr->prod - cq->hdr->cons < SLOTS);
+		cq_add(cq, id++, 5);
+		seen++;
+		CHECK(!ibv_next_poll(cqx));
+	}
+	ibv_end_poll(cqx);
+	CHECK(cq->hdr->cons == cq->hdr->prod);
+	cq_drop(cq);
+}
+
+static void test_arm(void)
+{
+	struct kwarp_cq *cq = cq_make(0);
+
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
+	CHECK(cq->hdr->arm == KWARP_CQ_ARM_SOLICITED);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 0));
+	CHECK(cq->hdr->arm & KWARP_CQ_ARM_NEXT);
+	CHECK(!kwarp_req_notify_cq(&cq->vcq.cq, 1));
+	CHECK(cq->hdr->arm & KWARP_CQ_ARM_NEXT);
+	cq_drop(cq);
+}
+
+const struct test cq_tests[] = {
+	{ "poll: order, wrap, overrun", test_poll },
+	{ "poll: translation", test_poll_translation },
+	{ "poll: entries of a destroyed QP", test_forget_qp },
+	{ "poll: extended", test_poll_ex },
+	{ "arm", test_arm },
+	{}
+};

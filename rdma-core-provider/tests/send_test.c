@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwarp: tests of the send queue: requests, binds, doorbells; without a kernel.
+ */
+#include <config.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include <ccan/array_size.h>
+
+#include "fake_kernel.h"
+
+/* -------------------------------------------------------------- send queue */
+
+/**
+ * struct send_case - one request and the expected result
+ * @ret: result of the post
+ * @op, @kflags, @sge_out: opcode, flags and num_sge in the ring
+ * @remote: the ring entry has the remote address and key
+ * @inval: the ring entry has the STag to invalidate
+ */
+static const struct send_case {
+	const char *desc;
+	enum ibv_wr_opcode opcode;
+	unsigned int flags;
+	int num_sge;
+	int ret;
+	uint8_t op;
+	uint16_t kflags;
+	uint8_t sge_out;
+	bool remote;
+	bool inval;
+} send_cases[] = {
+#define GOOD(_desc, _opcode, _flags, _num_sge, ...)                            \
+	{ .desc = _desc, .opcode = _opcode, .flags = _flags,                   \
+	  .num_sge = _num_sge, __VA_ARGS__ }
+#define BAD(_desc, _opcode, _flags, _num_sge)                                  \
+	GOOD(_desc, _opcode, _flags, _num_sge, .ret = EINVAL)
+	GOOD("write", IBV_WR_RDMA_WRITE, IBV_SEND_SIGNALED, MAX_SGE,
+	     .op = KWARP_WR_WRITE, .kflags = KWARP_WR_SIGNALED,
+	     .sge_out = MAX_SGE, .remote = true),
+	GOOD("write without data", IBV_WR_RDMA_WRITE, 0, 0,
+	     .op = KWARP_WR_WRITE, .remote = true),
+	GOOD("read", IBV_WR_RDMA_READ, IBV_SEND_FENCE, 1, .op = KWARP_WR_READ,
+	     .kflags = KWARP_WR_FENCE, .sge_out = 1, .remote = true),
+	BAD("read into two", IBV_WR_RDMA_READ, 0, 2),
+	BAD("read inline", IBV_WR_RDMA_READ, IBV_SEND_INLINE, 1),
+	GOOD("send", IBV_WR_SEND, IBV_SEND_SOLICITED | IBV_SEND_SIGNALED, 2,
+	     .op = KWARP_WR_SEND, .sge_out = 2,
+	     .kflags = KWARP_WR_SOLICITED | KWARP_WR_SIGNALED),
+	GOOD("send with invalidate", IBV_WR_SEND_WITH_INV, 0, 1,
+	     .op = KWARP_WR_SEND_INV, .sge_out = 1, .inval = true),
+	GOOD("local invalidate", IBV_WR_LOCAL_INV, IBV_SEND_FENCE, 0,
+	     .op = KWARP_WR_LOCAL_INV, .kflags = KWARP_WR_FENCE,
+	     .inval = true),
+	BAD("local invalidate with data", IBV_WR_LOCAL_INV, 0, 1),
+	BAD("too many elements", IBV_WR_SEND, 0, MAX_SGE + 1),
+	BAD("negative elements", IBV_WR_SEND, 0, -1),
+	BAD("immediate data", IBV_WR_SEND_WITH_IMM, 0, 1),
+	BAD("bind of nothing", IBV_WR_BIND_MW, 0, 0),
+	BAD("opcode beyond all", 12345, 0, 1),
+	BAD("negative opcode", -1, 0, 1),
+	BAD("unknown flag", IBV_WR_SEND, IBV_SEND_IP_CSUM, 1),
+};
+
+static void test_send_cases(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(send_cases); i++) {
+		const struct send_case *c = &send_cases[i];
+		struct kwarp_qp *qp = qp_make(0);
+		struct kwarp_sqe *e = sq_slot(qp, 0);
+		struct ibv_send_wr wr = {
+			.wr_id = 1000 + i,
+			.opcode = c->opcode,
+			.send_flags = c->flags,
+			.sg_list = test_sges,
+			.num_sge = c->num_sge,
+			.wr.rdma = { .remote_addr = 0xabc, .rkey = 9 },
+		};
+		int before = failures;
+
+		wr.invalidate_rkey = 0x55;
+		CHECK(send_one(qp, &wr) == c->ret);
+		CHECK(qp->sq.ring.hdr->prod == (c->ret ? 0 : 1));
+		if (!c->ret) {
+			CHECK(e->id == wr.wr_id && e->opcode == c->op);
+			CHECK(e->flags == c->kflags);
+			CHECK(e->num_sge == c->sge_out && !e->inline_len);
+			CHECK(!memcmp(e + 1, test_sges, c->sge_out * sizeof(*test_sges)));
+			CHECK(e->raddr == (c->remote ? 0xabc : 0));
+			CHECK(e->rkey == (c->remote ? 9 : 0));
+			CHECK(e->inv_stag == (c->inval ? 0x55 : 0));
+		}
+		if (failures != before)
+			printf("# in case '%s'\n", c->desc);
+		qp_drop(qp);
+	}
+}
+
+/* ------------------------------------------------------------------- binds */
+
+static struct ibv_pd bind_pd, other_pd = { .handle = 1 };
+static struct ibv_mr bind_mr = { .pd = &bind_pd, .lkey = 0x1101 };
+static struct ibv_mr other_pd_mr = { .pd = &other_pd, .lkey = 0x1201 };
+static struct ibv_mw bind_mw = { .pd = &bind_pd, .rkey = 0x2202,
+				 .type = IBV_MW_TYPE_2 };
+static struct ibv_mw other_pd_mw = { .pd = &other_pd, .rkey = 0x2202,
+				     .type = IBV_MW_TYPE_2 };
+static struct ibv_mw type1_mw = { .pd = &bind_pd, .rkey = 0x2202,
+				  .type = IBV_MW_TYPE_1 };
+
+static const struct bind_case {
+	const char *desc;
+	struct ibv_mw *mw;
+	uint32_t rkey;
+	struct ibv_mw_bind_info info;
+	int num_sge;
+	unsigned int flags;
+	int ret;
+} bind_cases[] = {
+#define BIND(_desc, _mw, _rkey, _mr, _length, _access, ...)                    \
+	{ .desc = _desc, .mw = _mw, .rkey = _rkey,                             \
+	  .info = { .mr = _mr, .addr = 0xabc000, .length = _length,            \
+		    .mw_access_flags = _access }, __VA_ARGS__ }
+#define RW (IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+	BIND("new key", &bind_mw, 0x22ff, &bind_mr, 1ULL << 40, RW),
+	BIND("zero based", &bind_mw, 0x2202, &bind_mr, 1, RW | IBV_ACCESS_ZERO_BASED),
+	BIND("no right", &bind_mw, 0x2203, &bind_mr, 5, 0),
+	BIND("no window", NULL, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("no region", &bind_mw, 0x2203, NULL, 5, RW, .ret = EINVAL),
+	BIND("type 1", &type1_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("another window's key", &bind_mw, 0x2303, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("window's domain", &other_pd_mw, 0x2203, &bind_mr, 5, RW, .ret = EINVAL),
+	BIND("region's domain", &bind_mw, 0x2203, &other_pd_mr, 5, RW, .ret = EINVAL),
+	BIND("no length", &bind_mw, 0x2203, &bind_mr, 0, RW, .ret = EINVAL),
+	BIND("local right", &bind_mw, 0x2203, &bind_mr, 5, RW | IBV_ACCESS_LOCAL_WRITE,
+	     .ret = EINVAL),
+	BIND("atomics", &bind_mw, 0x2203, &bind_mr, 5, IBV_ACCESS_REMOTE_ATOMIC,
+	     .ret = EINVAL),
+	BIND("with data", &bind_mw, 0x2203, &bind_mr, 5, RW, .num_sge = 1, .ret = EINVAL),
+	BIND("inline", &bind_mw, 0x2203, &bind_mr, 5, RW, .flags = IBV_SEND_INLINE,
+	     .ret = EINVAL),
+};
+
+static void check_bind(const struct bind_case *c, struct kwarp_qp *qp)
+{
+	const struct kwarp_sqe *e = sq_slot(qp, 0);
+
+	CHECK(qp->sq.ring.hdr->prod == (c->ret ? 0 : 1));
+	if (c->ret)
+		return;
+	CHECK(e->id == 77 && e->opcode == KWARP_WR_BIND_MW);
+	CHECK(e->flags == (KWARP_WR_SIGNALED | KWARP_WR_FENCE));
+	CHECK(e->rkey == c->rkey && e->inv_stag == c->info.mr->lkey);
+	CHECK(e->raddr == c->info.addr && e->length == c->info.length);
+	CHECK(e->access == c->info.mw_access_flags);
+	CHECK(!e->num_sge && !e->inline_len && !e->imm);
+}
+
+static int bind_by_post(struct kwarp_qp *qp, const struct bind_case *c)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 77,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE | c->flags,
+		.sg_list = test_sges,
+		.num_sge = c->num_sge,
+		.bind_mw = { .mw = c->mw, .rkey = c->rkey, .bind_info = c->info },
+	};
+
+	return send_one(qp, &wr);
+}
+
+static int bind_by_wr(struct kwarp_qp *qp, const struct bind_case *c)
+{
+	struct ibv_qp_ex *qpx = ibv_qp_to_qp_ex(&qp->vqp.qp);
+
+	ibv_wr_start(qpx);
+	qpx->wr_id = 77;
+	qpx->wr_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE;
+	ibv_wr_bind_mw(qpx, c->mw, c->rkey, &c->info);
+	if (c->num_sge)
+		ibv_wr_set_sge(qpx, 1, 2, 3);
+	if (c->flags & IBV_SEND_INLINE)
+		ibv_wr_set_inline_data(qpx, (void *)"x", 1);
+	return ibv_wr_complete(qpx);
+}
+
+static void test_bind(void)
+{
+	size_t i;
+	int wr;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(bind_cases); i++) {
+		const struct bind_case *c = &bind_cases[i / 2];
+		struct kwarp_qp *qp = qp_make(0);
+		int before = failures;
+
+		wr = i % 2;
+		qp->vqp.qp.pd = &bind_pd;
+		CHECK((wr ? bind_by_wr(qp, c) : bind_by_post(qp, c)) == c->ret);
+		check_bind(c, qp);
+		if (failures != before)
+			printf("# in case '%s', %s\n", c->desc, wr ? "wr" : "post");
+		qp_drop(qp);
+	}
+}
+
+/* Windows of type 1: the provider chooses the key, and a bind of length 0 unbinds. */
+static void test_bind_type_1(void)
+{
+	struct ibv_mw mw = { .pd = &bind_pd, .rkey = 0x22ff, .type = IBV_MW_TYPE_1 };
+	struct ibv_mw_bind bind = {
+		.wr_id = 77, .send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED,
+		.bind_info = { .mr = &bind_mr, .addr = 0xabc000, .length = 5,
+			       .mw_access_flags = RW },
+	};
+	const struct bind_case c = { .rkey = 0x2200, .info = bind.bind_info };
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->vqp.qp.pd = &bind_pd;
+	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
+	CHECK(mw.rkey == 0x2200);
+	check_bind(&c, qp);
+	bind.bind_info.mr = NULL;
+	bind.bind_info.length = 0;
+	CHECK(!kwarp_bind_mw(&qp->vqp.qp, &mw, &bind));
+	CHECK(sq_slot(qp, 1)->length == 0 && sq_slot(qp, 1)->inv_stag == 0);
+	CHECK(sq_slot(qp, 1)->rkey == 0x2201 && mw.rkey == 0x2201);
+	/* A bind that is refused uses no slot and does not change the key. */
+	bind.send_flags = IBV_SEND_INLINE;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
+	bind.send_flags = 0;
+	bind.bind_info.mw_access_flags = IBV_ACCESS_LOCAL_WRITE;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EINVAL);
+	bind.bind_info.mw_access_flags = RW;
+	mw.pd = &other_pd;
+	CHECK(kwarp_bind_mw(&qp->vqp.qp, &mw, &bind) == EPERM);
+	CHECK(mw.rkey == 0x2201 && qp->sq.ring.hdr->prod == 2);
+	qp_drop(qp);
+}
+
+static void test_send_lengths(void)
+{
+	struct ibv_sge big[2] = { { .length = UINT32_MAX }, { .length = 0 } };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .sg_list = big,
+				  .num_sge = 2 };
+	struct kwarp_qp *qp = qp_make(0);
+
+	CHECK(!send_one(qp, &wr));
+	big[1].length = 1;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	qp_drop(qp);
+}
+
+static void test_send_inline(void)
+{
+	char text[MAX_INLINE + 1];
+	struct ibv_sge parts[2] = {
+		{ .addr = (uintptr_t)text, .length = 3 },
+		{ .addr = (uintptr_t)text + 3, .length = MAX_INLINE - 3 },
+	};
+	struct ibv_send_wr wr = {
+		.opcode = IBV_WR_RDMA_WRITE,
+		.sg_list = parts,
+		.num_sge = 2,
+		.send_flags = IBV_SEND_INLINE,
+	};
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_sqe *e = sq_slot(qp, 0);
+
+	memset(text, 'x', sizeof(text));
+	memcpy(text, "abcdef", 6);
+	CHECK(!send_one(qp, &wr));
+	CHECK(e->flags == KWARP_WR_INLINE && e->inline_len == MAX_INLINE);
+	CHECK(!e->num_sge && !memcmp(e + 1, text, MAX_INLINE));
+
+	parts[1].length++;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	parts[1].length = UINT32_MAX;
+	CHECK(send_one(qp, &wr) == EINVAL);
+	CHECK(qp->sq.ring.hdr->prod == 1);
+	qp_drop(qp);
+}
+
+static void test_send_full(void)
+{
+	struct ibv_send_wr wr[MAX_WR + 2], *bad = NULL;
+	struct kwarp_qp *qp = qp_make(0xfffffffd);	/* the index wraps in the chain */
+	uint32_t cons = 0xfffffffd, n = 0;
+	int i, round;
+
+	for (i = 0; i < MAX_WR + 2; i++)
+		wr[i] = (struct ibv_send_wr){
+			.wr_id = i,
+			.opcode = IBV_WR_SEND,
+			.next = i < MAX_WR + 1 ? &wr[i + 1] : NULL,
+		};
+
+	/* One chain longer than the queue: its head stays posted. */
+	CHECK(kwarp_post_send(&qp->vqp.qp, wr, &bad) == ENOMEM);
+	CHECK(bad == &wr[MAX_WR]);
+	CHECK(qp->sq.ring.hdr->prod - cons == MAX_WR);
+	for (i = 0; i < MAX_WR; i++)
+		CHECK(sq_slot(qp, cons + i)->id == i);
+
+	/* Each slot that the kernel releases can be used at once; the ring wraps several times. */
+	for (round = 0; round < 3 * SLOTS; round++) {
+		struct ibv_send_wr one = { .opcode = IBV_WR_SEND,
+					   .wr_id = MAX_WR + n };
+
+		CHECK(send_one(qp, &one) == ENOMEM);
+		CHECK(sq_slot(qp, cons)->id == n++);
+		__atomic_store_n(&qp->sq.ring.hdr->cons, ++cons,
+				 __ATOMIC_RELEASE);
+		CHECK(!send_one(qp, &one));
+	}
+	qp_drop(qp);
+}
+
+static void test_sig_all(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->sig_all = true;
+	CHECK(!send_one(qp, &wr));
+	CHECK(sq_slot(qp, 0)->flags == KWARP_WR_SIGNALED);
+	qp_drop(qp);
+}
+
+static void test_doorbell(void)
+{
+	struct ibv_send_wr wr2 = { .opcode = IBV_WR_SEND };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .next = &wr2 };
+	struct ibv_send_wr bad_wr = { .opcode = IBV_WR_TSO };
+	struct kwarp_qp *qp = qp_make(0);
+	struct kwarp_ring_hdr *hdr = qp->sq.ring.hdr;
+
+	CHECK(!send_one(qp, &wr));		/* no flag: no doorbell */
+	CHECK(kernel.rings == 0);
+
+	hdr->flags = KWARP_RING_NEED_KICK;	/* one doorbell per chain */
+	CHECK(!send_one(qp, &wr));
+	CHECK(kernel.rings == 1);
+	CHECK(kernel.last_cmd == KWARP_IOC_POSTED_SEND && kernel.last_arg == QPN);
+
+	CHECK(send_one(qp, &bad_wr) == EINVAL);	/* nothing posted: no doorbell */
+	CHECK(kernel.rings == 1);
+	qp_drop(qp);
+}
+
+/*
+ * Result of a post whose first @fails doorbells fail, and expected number of doorbells.
+ * @awake: the kernel needs no doorbell any more after the failure.
+ */
+static const struct deaf_case {
+	const char *desc;
+	int err;
+	int fails;
+	bool awake;
+	int ret;
+	int rings;
+} deaf_cases[] = {
+	{ "interrupted", EINTR, 2, .rings = 3 },
+	{ "forbidden", EPERM, 1, .ret = EPERM, .rings = 1 },
+	{ "forbidden, and somebody else came in", EPERM, 1, .awake = true, .rings = 1 },
+	{ "the device is gone", EIO, 1, .ret = EIO, .rings = 1 },
+	{ "gone, and the ring says nothing", EIO, 1, .awake = true, .ret = EIO, .rings = 1 },
+	/* For these two errnos a program would post again, so they must be translated. */
+	{ "no memory", ENOMEM, 1, .ret = EIO, .rings = 1 },
+	{ "not its queue pair", EINVAL, 1, .ret = EIO, .rings = 1 },
+};
+
+static void test_deaf(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(deaf_cases); i++) {
+		const struct deaf_case *c = &deaf_cases[i];
+		struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+		struct kwarp_qp *qp = qp_make(0);
+		int before = failures;
+
+		qp->sq.ring.hdr->flags = KWARP_RING_NEED_KICK;
+		kernel.err = c->err;
+		kernel.fails = c->fails;
+		kernel.quiet = c->awake ? qp->sq.ring.hdr : NULL;
+		CHECK(send_one(qp, &wr) == c->ret);
+		CHECK(kernel.rings == c->rings);
+		if (failures != before)
+			printf("# in case '%s'\n", c->desc);
+		qp_drop(qp);
+	}
+}
+
+const struct test send_tests[] = {
+	{ "send: opcodes, flags and limits", test_send_cases },
+	{ "send: bind", test_bind },
+	{ "send: bind of type 1", test_bind_type_1 },
+	{ "send: message length", test_send_lengths },
+	{ "send: inline", test_send_inline },
+	{ "send: full, wrap", test_send_full },
+	{ "send: all signaled", test_sig_all },
+	{ "send: doorbell", test_doorbell },
+	{ "send: doorbell not heard", test_deaf },
+	{}
+};
