@@ -77,7 +77,10 @@ check_build() {
 }
 
 check_layers() {
-	"$here/lint/check-layers.sh"
+	local status=0
+	"$here/lint/check-layers.sh" || status=1
+	"$here/lint/structure.py" || status=1
+	return $status
 }
 
 check_kernel-doc() {

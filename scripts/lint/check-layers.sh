@@ -1,20 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check that the driver's files include only what scripts/lint/layers.txt lets them, that no circle of
-# files includes each other, a .c file and its header counted as one, and that the layers above
-# use a layer's door only, if it has one, and no field of the engine.
-#
-#   - only what scripts/lint/layers.txt allows;
-#   - no circle: no two files include each other, directly or through others, where a .c file and
-#     its header count as one;
-#   - of a layer with a door (a header that layers.txt names), other layers include the door only;
-#   - no file outside of the engine uses a field of struct kwarp_engine.
+# Check the includes between the driver's files:
 #
 #   scripts/lint/check-layers.sh [OBJECTS]
 #
-# OBJECTS is the folder of a built module. With it the calls between files are checked by the same
-# rules, as the symbols of the objects show them.
+#   - only what scripts/lint/layers.txt allows;
+#   - of a layer with a door (a header that layers.txt names), other layers include the door only;
+#   - no file outside of the engine uses a field of struct kwarp_engine.
+#
+# OBJECTS is the folder of a built module. With it the calls between files, as the symbols of the
+# objects show them, are checked against layers.txt, and no files may call each other in a circle.
+# structure.py looks for circles in the sources.
 #
 # A layer's unit tests may include that layer and all that it may include.
 set -euo pipefail
@@ -75,14 +72,13 @@ while IFS=$'\t' read -r file inc; do
 		echo "$driver/$file includes \"$inc\": of $to other layers include${door[$to]//,/ }only"
 		bad=1
 	fi
-	[ "${file%.*}" = "${inc%.*}" ] || echo "${file%.*} ${inc%.*}" >>"$edges"
 done < <(includes)
 
-# circles FILE: tsort prints the lines of each circle: its name, then its members.
+# Lines of tsort about each circle of calls: a heading, then who is in it.
 circles() {
-	{ tsort "$edges" 2>&1 >/dev/null || true; } | sed -E "s|^tsort: ||; s|^[^ ]*: input contains a loop:|circle of $1 in $driver:|"
+	{ tsort "$edges" 2>&1 >/dev/null || true; } |
+		sed -E "s|^tsort: ||; s|^[^ ]*: input contains a loop:|circle of calls in $driver:|"
 }
-circles includes | grep . && bad=1
 
 # A variable of type struct kwarp_engine is called e, or engine where it is part of something.
 fields=$(grep -rnE --include='*.[ch]' --exclude-dir={tests,engine,queue,mem,proto} \
@@ -112,6 +108,6 @@ if [ -n "${1:-}" ]; then
 	done < <(awk 'NR == FNR { at[$2] = $1; next } $2 in at && at[$2] != $1 { print $1, at[$2] }' \
 		<(symbols '^[TDBRVW]$') <(symbols '^U$') | sort -u)
 	[ -n "${calls:-}" ] || { echo "$1: no objects of a built module"; bad=1; }
-	circles calls | grep . && bad=1
+	circles | grep . && bad=1
 fi
 exit $bad

@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# How the sources of driver and provider are put together, as their text shows:
+#
+#   scripts/lint/structure.py             print "FILE: what is wrong", one finding a line
+#   scripts/lint/structure.py --graph     print "FILE calls|includes FILE: NAMES" instead
+#
+# - Circles: no files include or call each other in a circle. A .c file and the header of the same
+#   name count as one. An inline function of a header is a caller in that header.
+# - Functions: each function in a header is called by another file, or by a test and its own file.
+# - Compat: only compat.h tests KWARP_HAVE_*, it tests each probe of scripts/kernel/probes, and no
+#   file tests a version number.
+#
+# check-layers.sh checks the layers, and the calls between the objects of a built module.
+"""Check circles, functions without callers, and compat."""
+import collections
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+DRIVER = pathlib.PurePath("drivers/infiniband/sw/kwarp")
+PROVIDER = pathlib.PurePath("rdma-core-provider")
+PROBES = pathlib.PurePath("scripts/kernel/probes")
+
+COMMENT_OR_STRING = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
+                               re.DOTALL)
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+"([^"]+)"', re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:.*\\\n)*.*$", re.MULTILINE)
+MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?(.*)", re.DOTALL)
+# The name of a function in its definition or declaration: the word before the first arguments,
+# unless they are an attribute's.
+NAME = re.compile(r"\b(?!__attribute__|__printf|__aligned|__must_hold|__acquires|__releases)"
+                  r"(\w+)\s*\(")
+# Not a member, and not the name of a type.
+WORD = re.compile(r"(?<![.\w])(?<!->)(?:\b(?:enum|struct|union)\s+\w+|([A-Za-z_]\w+))\b")
+
+
+def words(text):
+    """Names in a piece of code that may be those of functions."""
+    return set(WORD.findall(text)) - {""}
+
+
+def without_comments(text):
+    """The text without comments and without the contents of strings, on the same lines."""
+    def blank(match):
+        found = match[0]
+        if found[0] in "\"'":
+            return found[0] * 2
+        return " " + "\n" * found.count("\n")
+    return COMMENT_OR_STRING.sub(blank, text)
+
+
+def top_level(text):
+    """Pieces of a file at the outermost level: (head, body). The body is the text in braces."""
+    head, body, depth = [], [], 0
+    for part in re.split(r"([{};])", text):
+        if part == "{":
+            depth += 1
+        elif part == "}":
+            depth -= 1
+        elif part == ";" and depth == 0:
+            yield "".join(head).strip(), " ".join(body)
+            head, body = [], []
+            continue
+        elif depth:
+            body.append(part)
+        else:
+            head.append(part)
+            continue
+        if part == "}" and depth == 0 and is_function("".join(head)):
+            yield "".join(head).strip(), " ".join(body)
+            head, body = [], []
+    yield "".join(head).strip(), " ".join(body)
+
+
+def is_function(head):
+    """Does the text before a brace or a semicolon declare a function?"""
+    head = head.strip()
+    return bool(re.search(r"\)\s*(\w+(\(\w*\))?\s*)*$", head)) and "=" not in head and \
+        not head.startswith("typedef") and bool(NAME.search(head))
+
+
+Function = collections.namedtuple("Function", ["name", "static"])
+
+
+class File:
+    """What is in one file."""
+
+    def __init__(self, path, text):
+        self.path = pathlib.PurePath(path)
+        self.lines = text.splitlines()
+        self.code = without_comments(text)
+        self.includes = INCLUDE.findall(text)
+        self.functions = []		# defined in the file
+        self.words = set()		# names in the code, except definitions and prototypes
+        self.shorthand = set()		# names in macros without arguments: their users call them
+        plain = DIRECTIVE.sub("", self.code)
+        for directive in DIRECTIVE.findall(self.code):
+            self.add_directive(directive)
+        for head, body in top_level(plain):
+            self.add_piece(head, body)
+
+    def add_directive(self, text):
+        """A macro with arguments is treated as a function."""
+        macro = MACRO.match(text)
+        if not macro:
+            return
+        if macro[2] and self.is_header:
+            self.functions.append(Function(macro[1], False))
+        names = self.words if macro[2] else self.shorthand
+        names.update(words(macro[3]))
+
+    def add_piece(self, head, body):
+        """A definition or declaration."""
+        self.words.update(words(body))
+        if not is_function(head):
+            self.words.update(words(head))
+            return
+        name = NAME.search(head)[1]
+        # The arguments of a macro at the outermost level may be functions.
+        self.words.update(words(head) - {name})
+        if body or head.endswith(")") and re.match(r"static\b", head):
+            self.functions.append(Function(name, "static" in head.split()))
+        elif not re.match(r"[\w\s*]+\b" + name, head) or head.startswith(name):
+            self.words.add(name)
+
+    @property
+    def room(self):
+        """The path without its suffix: a .c file and its header are one."""
+        return self.path.with_suffix("")
+
+    @property
+    def is_header(self):
+        """Does its name say that it is a header?"""
+        return self.path.suffix == ".h"
+
+    @property
+    def is_test(self):
+        """Does it belong to the unit tests?"""
+        return "tests" in self.path.parts
+
+    def exported(self):
+        """Names that other files may call."""
+        return {f.name for f in self.functions if self.is_header or not f.static}
+
+
+class Tree:
+    """Files of a folder, and which file includes and calls which."""
+
+    def __init__(self, texts):
+        self.files = [File(path, text) for path, text in sorted(texts.items())]
+        self.paths = {f.path for f in self.files}
+
+    def included(self, file):
+        """Files of the tree that a file includes, by their path from it or from the driver."""
+        for name in file.includes:
+            for base in (file.path.parent, DRIVER):
+                parts = []
+                for part in (base / name).parts:
+                    if part == "..":
+                        parts.pop()
+                    else:
+                        parts.append(part)
+                path = pathlib.PurePath(*parts)
+                if path in self.paths:
+                    yield path
+                    break
+
+    def include_edges(self, files):
+        """Room to rooms, each with what is included."""
+        edges = collections.defaultdict(lambda: collections.defaultdict(set))
+        for file in files:
+            for path in self.included(file):
+                if path.with_suffix("") != file.room:
+                    edges[file.room][path.with_suffix("")].add(path.name)
+        return edges
+
+    def call_edges(self, files):
+        """Room to rooms, each with what is called there."""
+        homes = collections.defaultdict(set)
+        for file in files:
+            for name in file.exported():
+                homes[name].add(file.room)
+        edges = collections.defaultdict(lambda: collections.defaultdict(set))
+        for file in files:
+            own = {f.name for f in file.functions}
+            for name in (file.words - own) & homes.keys():
+                if file.room not in homes[name] and len(homes[name]) == 1:
+                    edges[file.room][next(iter(homes[name]))].add(name)
+        return edges
+
+
+def circles(edges):
+    """Lists of rooms of which each one reaches all others (Tarjan's algorithm)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(room):
+        index[room] = low[room] = len(index)
+        stack.append(room)
+        for other in sorted(edges.get(room, ())):
+            if other not in index:
+                visit(other)
+                low[room] = min(low[room], low[other])
+            elif other in stack:
+                low[room] = min(low[room], index[other])
+        if low[room] == index[room]:
+            at = stack.index(room)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for room in sorted(edges):
+        if room not in index:
+            visit(room)
+    return found
+
+
+def graphs(tree):
+    """Kind of arrow, and the arrows. Tests have stand-ins for functions: no calls of tests."""
+    yield "include", tree.include_edges(tree.files)
+    yield "call", tree.call_edges([f for f in tree.files if not f.is_test])
+
+
+def check_circles(tree):
+    """Findings about circles."""
+    for kind, edges in graphs(tree):
+        for circle in circles(edges):
+            yield f"{circle[0]}: {len(circle)} files {kind} each other in a circle"
+            for room in circle:
+                for other in circle:
+                    names = edges.get(room, {}).get(other)
+                    if names:
+                        yield f"  {room} {kind}s {other}: {' '.join(sorted(names))}"
+
+
+def check_functions(tree):
+    """Findings about functions without callers."""
+    users = collections.defaultdict(set)
+    for file in tree.files:
+        for name in file.words | file.shorthand:
+            users[name].add(file)
+    for file in tree.files:
+        if file.is_test:
+            continue
+        for name in sorted(file.exported() | ({f.name for f in file.functions}
+                                              if file.is_header else set())):
+            own = {f for f in users[name] if f.room == file.room}
+            tests = {f for f in users[name] if f.is_test}
+            if users[name] - own - tests:
+                continue
+            if not own:
+                yield f"{file.path}: {name}() has no caller" + (" but tests" if tests else "")
+            elif not tests and not file.is_header and own == {file}:
+                yield f"{file.path}: {name}() has no caller in another file: make it static"
+
+
+VERSION = re.compile(r"\b(LINUX_VERSION_CODE|KERNEL_VERSION|LINUX_VERSION_MAJOR|"
+                     r"LINUX_VERSION_PATCHLEVEL|UTS_RELEASE|RHEL_RELEASE_\w+)\b")
+HAVE = re.compile(r"\bKWARP_HAVE_(\w+)")
+
+
+def check_compat(tree, probes):
+    """Findings about differences between kernels."""
+    read = set()
+    for file in tree.files:
+        for found in sorted(set(VERSION.findall(file.code))):
+            yield f"{file.path}: {found}: use a probe instead of a version"
+        names = {name.lower() for name in HAVE.findall(file.code)}
+        if file.path == DRIVER / "compat.h":
+            read = names
+        elif names:
+            yield f"{file.path}: KWARP_HAVE_*: only compat.h may test it"
+    for name in sorted(read - probes):
+        yield f"{DRIVER}/compat.h: KWARP_HAVE_{name.upper()}: there is no probe {name}.c"
+    for name in sorted(probes - read):
+        yield f"{PROBES}/{name}.c: compat.h does not test the result"
+
+
+def read_tree(root, top):
+    """All sources below a folder, but for what a build has left."""
+    return Tree({str(path.relative_to(root)): path.read_text(encoding="utf-8")
+                 for path in (root / top).rglob("*.[ch]")
+                 if path.is_file() and not path.name.endswith(".mod.c")})
+
+
+def findings(root):
+    """All of them."""
+    probes = {path.stem for path in (root / PROBES).glob("*.c")}
+    driver = read_tree(root, DRIVER)
+    for tree in (driver, read_tree(root, PROVIDER)):
+        yield from check_circles(tree)
+        yield from check_functions(tree)
+    yield from check_compat(driver, probes)
+
+
+def arrows(root):
+    """All arrows, one a line."""
+    for top in (DRIVER, PROVIDER):
+        for kind, edges in graphs(read_tree(root, top)):
+            for room in sorted(edges):
+                for other, names in sorted(edges[room].items()):
+                    yield f"{room} {kind}s {other}: {' '.join(sorted(names))}"
+
+
+def main():
+    """Print; status 1 if there is a finding."""
+    if sys.argv[1:] == ["--graph"]:
+        print("\n".join(arrows(ROOT)))
+        return 0
+    found = list(findings(ROOT))
+    print("".join(line + "\n" for line in found), end="")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Tests of structure.py: what it must find, and what it must let pass."""
+import pathlib
+import sys
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "lint"))
+
+# pylint: disable=wrong-import-position
+import structure
+
+TOP = str(structure.DRIVER)
+
+
+def tree(**files):
+    """A tree; a__b_c is the file a/b.c."""
+    return structure.Tree({f"{TOP}/{name[:-2].replace('__', '/')}.{name[-1]}": text
+                           for name, text in files.items()})
+
+
+def circles(**files):
+    """Findings about circles, without the folder."""
+    return [f.replace(TOP + "/", "") for f in structure.check_circles(tree(**files))]
+
+
+def functions(**files):
+    """Findings about functions, without the folder."""
+    return [f.replace(TOP + "/", "") for f in structure.check_functions(tree(**files))]
+
+
+def compat(probes, **files):
+    """Findings about differences between kernels, without the folder."""
+    return [f.replace(TOP + "/", "") for f in structure.check_compat(tree(**files), set(probes))]
+
+
+class Includes(unittest.TestCase):
+    """Circles of includes."""
+
+    def test_circle(self):
+        """Three files, one of them by way of its .c file, one in the driver's own folder."""
+        found = circles(m__a_h='#include "b.h"\n', m__b_c='#include "b.h"\n#include "../c.h"\n',
+                        m__b_h="", c_h='#include "m/a.h"\n')
+        self.assertEqual(found, ["c: 3 files include each other in a circle",
+                                 "  c includes m/a: a.h", "  m/a includes m/b: b.h",
+                                 "  m/b includes c: c.h"])
+
+    def test_tests(self):
+        """Files of tests are checked as well."""
+        self.assertTrue(circles(m__tests__a_h='#include "b.h"\n',
+                                m__tests__b_h='#include "a.h"\n'))
+
+    def test_none(self):
+        """A file and its header are one; two files that include a third are no circle."""
+        self.assertEqual(circles(a_c='#include "a.h"\n#include "b.h"\n', a_h='#include "c.h"\n',
+                                 b_h='#include "c.h"\n#include <c.h>\n', c_h=""), [])
+
+
+class Calls(unittest.TestCase):
+    """Circles of calls."""
+
+    def test_circle(self):
+        """A call, and a function in a table."""
+        found = circles(a_c="int fa(void)\n{\n\treturn fb();\n}\n",
+                        b_c="static const struct ops t = { .x = fa, };\nint fb(void)\n{\n}\n")
+        self.assertEqual(found, ["a: 2 files call each other in a circle", "  a calls b: fb",
+                                 "  b calls a: fa"])
+
+    def test_headers(self):
+        """Inline functions and macros call for their header."""
+        self.assertTrue(circles(a_h="static inline int fa(void)\n{\n\treturn fb();\n}\n",
+                                b_c="int fb(void)\n{\n\treturn fa();\n}\n"))
+        self.assertTrue(circles(a_h="#define FA(x) \\\n\tfb(x)\n",
+                                b_c="int fb(void)\n{\n\treturn FA(1);\n}\n"))
+
+    def test_none(self):
+        """Prototypes, comments, strings, members and types are no calls."""
+        self.assertEqual(circles(
+            a_c="int fa(void)\n{\n\treturn fb();\n}\n", b_h="int fb(void);\nint fa(int x,\n\tint y);\n",
+            b_c='/* fa() */\nint fb(struct fa *x)\n{\n\tx->fa = "fa()"; // fa()\n\treturn x.fa;\n}\n'), [])
+
+    def test_own(self):
+        """A static function hides the function of another file with the same name."""
+        self.assertEqual(circles(
+            a_c="int fa(void)\n{\n\treturn fb();\n}\n",
+            b_c="static int fa(void)\n{\n}\nint fb(void)\n{\n\treturn fa();\n}\n"), [])
+
+
+class Functions(unittest.TestCase):
+    """Functions without callers."""
+
+    def test_none(self):
+        """A prototype is no call, and the call of a test is not enough."""
+        files = {"a_h": "int fa(void);\nstatic inline int fh(void)\n{\n}\n",
+                 "a_c": "int fa(void)\n{\n}\n"}
+        self.assertEqual(functions(**files), ["a.c: fa() has no caller", "a.h: fh() has no caller"])
+        files["tests__a_c"] = "static void t(void)\n{\n\tfa();\n\tfh();\n}\n"
+        self.assertEqual(functions(**files), ["a.c: fa() has no caller but tests",
+                                              "a.h: fh() has no caller but tests"])
+
+    def test_own_file_only(self):
+        """A function that only its own file calls is static, unless a test calls it."""
+        files = {"a_c": "int fa(void)\n{\n}\nstatic void x(void)\n{\n\tfa();\n}\n"}
+        self.assertEqual(functions(**files),
+                         ["a.c: fa() has no caller in another file: make it static"])
+        self.assertEqual(functions(**files, tests__a_c="static int t = fa();\n"), [])
+
+    def test_called(self):
+        """A call of another file, and a macro for a piece of a table."""
+        self.assertEqual(functions(a_c="int fa(void)\n{\n}\nint fb(void)\n{\n}\n",
+                                   b_h="#define OPS .x = fa,\n",
+                                   b_c="static int x = fb();\n"), [])
+
+
+class Compat(unittest.TestCase):
+    """Differences between kernels."""
+
+    def test_places(self):
+        """compat.h tests each probe, and only compat.h."""
+        found = compat(["one", "two"], compat_h="#ifdef KWARP_HAVE_ONE\n#ifdef KWARP_HAVE_NEW\n",
+                       a_c="#ifdef KWARP_HAVE_ONE\n")
+        self.assertEqual(found, [
+            "a.c: KWARP_HAVE_*: only compat.h may test it",
+            "compat.h: KWARP_HAVE_NEW: there is no probe new.c",
+            "scripts/kernel/probes/two.c: compat.h does not test the result"])
+
+    def test_versions(self):
+        """Version numbers are found in code, not in comments."""
+        code = "#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)\n"
+        self.assertEqual(len(compat([], compat_h=code)), 2)
+        self.assertEqual(compat([], a_c=f"/* {code} */"), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
