@@ -11,9 +11,10 @@
 # - Functions: each function in a header is called by another file, or by a test and its own file.
 # - Compat: only compat.h tests KWARP_HAVE_*, it tests each probe of scripts/kernel/probes, and no
 #   file tests a version number.
+# - Sizes: no file has more lines than LIMITS, tables apart. structure.conf lists the exceptions.
 #
 # check-layers.sh checks the layers, and the calls between the objects of a built module.
-"""Check circles, functions without callers, and compat."""
+"""Check circles, functions without callers, compat, and sizes."""
 import collections
 import pathlib
 import re
@@ -22,7 +23,12 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DRIVER = pathlib.PurePath("drivers/infiniband/sw/kwarp")
 PROVIDER = pathlib.PurePath("rdma-core-provider")
+UAPI = pathlib.PurePath("include")
 PROBES = pathlib.PurePath("scripts/kernel/probes")
+EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
+
+# Largest number of lines of a file. A table (an initializer at the outermost level) does not count.
+LIMITS = {"header": 200, "source": 450, "test": 700}
 
 COMMENT_OR_STRING = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
                                re.DOTALL)
@@ -33,6 +39,7 @@ MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?(.*)", re.DOTALL)
 # unless they are an attribute's.
 NAME = re.compile(r"\b(?!__attribute__|__printf|__aligned|__must_hold|__acquires|__releases)"
                   r"(\w+)\s*\(")
+TABLE = re.compile(r"^[^\s#}].*=\s*\{\s*\n(?:(?!\};).*\n)*\};", re.MULTILINE)
 # Not a member, and not the name of a type.
 WORD = re.compile(r"(?<![.\w])(?<!->)(?:\b(?:enum|struct|union)\s+\w+|([A-Za-z_]\w+))\b")
 
@@ -144,6 +151,16 @@ class File:
     def exported(self):
         """Names that other files may call."""
         return {f.name for f in self.functions if self.is_header or not f.static}
+
+    @property
+    def kind(self):
+        """Which of LIMITS is the file's."""
+        return "test" if self.is_test else "header" if self.is_header else "source"
+
+    def length(self):
+        """Lines outside of tables."""
+        code = "\n".join(self.code.splitlines())
+        return len(self.lines) - sum(t.count("\n") + 1 for t in TABLE.findall(code))
 
 
 class Tree:
@@ -278,6 +295,26 @@ def check_compat(tree, probes):
         yield f"{PROBES}/{name}.c: compat.h does not test the result"
 
 
+def check_sizes(tree, exceptions):
+    """Findings about long files that are no exceptions."""
+    for file in tree.files:
+        if file.length() > LIMITS[file.kind] and str(file.path) not in exceptions:
+            yield (f"{file.path}: {file.length()} lines outside of tables, "
+                   f"{LIMITS[file.kind]} are allowed")
+
+
+def check_exceptions(trees, exceptions):
+    """Findings about exceptions for files that are short, or do not exist."""
+    long = {str(f.path) for tree in trees for f in tree.files if f.length() > LIMITS[f.kind]}
+    for path in sorted(exceptions - long):
+        yield f"{EXCEPTIONS}: {path} needs no exception"
+
+
+def read_exceptions(text):
+    """First words of the lines that are no comments."""
+    return {line.split()[0] for line in text.splitlines() if line and not line.startswith("#")}
+
+
 def read_tree(root, top):
     """All sources below a folder, but for what a build has left."""
     return Tree({str(path.relative_to(root)): path.read_text(encoding="utf-8")
@@ -288,11 +325,14 @@ def read_tree(root, top):
 def findings(root):
     """All of them."""
     probes = {path.stem for path in (root / PROBES).glob("*.c")}
-    driver = read_tree(root, DRIVER)
-    for tree in (driver, read_tree(root, PROVIDER)):
+    exceptions = read_exceptions((root / EXCEPTIONS).read_text(encoding="utf-8"))
+    trees = [read_tree(root, top) for top in (DRIVER, UAPI, PROVIDER)]
+    for tree in trees:
         yield from check_circles(tree)
         yield from check_functions(tree)
-    yield from check_compat(driver, probes)
+        yield from check_sizes(tree, exceptions)
+    yield from check_exceptions(trees, exceptions)
+    yield from check_compat(trees[0], probes)
 
 
 def arrows(root):

@@ -75,8 +75,10 @@ class Calls(unittest.TestCase):
     def test_none(self):
         """Prototypes, comments, strings, members and types are no calls."""
         self.assertEqual(circles(
-            a_c="int fa(void)\n{\n\treturn fb();\n}\n", b_h="int fb(void);\nint fa(int x,\n\tint y);\n",
-            b_c='/* fa() */\nint fb(struct fa *x)\n{\n\tx->fa = "fa()"; // fa()\n\treturn x.fa;\n}\n'), [])
+            a_c="int fa(void)\n{\n\treturn fb();\n}\n",
+            b_h="int fb(void);\nint fa(int x,\n\tint y);\n",
+            b_c='/* fa() */\nint fb(struct fa *x)\n{\n\tx->fa = "fa()"; // fa()\n'
+                '\treturn x.fa;\n}\n'), [])
 
     def test_own(self):
         """A static function hides the function of another file with the same name."""
@@ -128,6 +130,33 @@ class Compat(unittest.TestCase):
         code = "#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0)\n"
         self.assertEqual(len(compat([], compat_h=code)), 2)
         self.assertEqual(compat([], a_c=f"/* {code} */"), [])
+
+
+class Sizes(unittest.TestCase):
+    """Long files."""
+
+    def test_limits(self):
+        """One line too many in each kind of file."""
+        files = {"a_c": 451, "b_c": 450, "a_h": 201, "b_h": 200,
+                 "tests__a_c": 701, "tests__b_c": 700}
+        found = structure.check_sizes(tree(**{n: "int a;\n" * i for n, i in files.items()}), set())
+        self.assertEqual([f.split(":")[0].replace(TOP + "/", "") for f in found],
+                         ["a.c", "a.h", "tests/a.c"])
+
+    def test_tables(self):
+        """Lines of a table do not count, whether it has braces inside or not."""
+        table = "static const struct a t[] = {\n" + "\t{ 1, { 2 } },\n" * 400 + "};\n"
+        short, long = (tree(a_c=table + "int a;\n" * n) for n in (450, 451))
+        self.assertEqual(list(structure.check_sizes(short, set())), [])
+        self.assertEqual(len(list(structure.check_sizes(long, set()))), 1)
+
+    def test_exceptions(self):
+        """An exception counts, and one that is not needed is found."""
+        exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
+        files = tree(a_h="int a;\n" * 201, b_h="")
+        self.assertEqual(list(structure.check_sizes(files, exceptions)), [])
+        self.assertEqual(list(structure.check_exceptions([files], exceptions)),
+                         [f"{structure.EXCEPTIONS}: {TOP}/b.h needs no exception"])
 
 
 if __name__ == "__main__":
