@@ -1,17 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Differences between supported kernels, as macros.  They follow from KWARP_HAVE_*, which
- * scripts/kernel/probe.sh writes from compile tests.  Other files look at KWARP_HAVE_* only to
- * leave out a whole function.
+ * Differences between supported kernels.  The only file that looks at
+ * KWARP_HAVE_* (written by scripts/kernel/probe.sh from compile tests).
+ *
+ * All layers include this file, also proto/, which uses no header of networking or RDMA. So this
+ * file includes no header, but defines the names of headers that have moved, for #include
+ * KWARP_RPS_H and the like. The names are in quotes, because in <linux/crc32.h> the preprocessor
+ * would replace linux, a macro of the compiler's, with 1.
  */
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H
 
-#include <linux/netdevice.h>
-#include <rdma/ib_verbs.h>
-#include <rdma/uverbs_ioctl.h>
-
 #include "kwarp_config.h"
+
+struct ib_device;
+struct net_device;
+
+/* 6.14: crc32c() moved here from linux/crc32c.h */
+#ifdef KWARP_HAVE_CRC32C_IN_CRC32_H
+#define KWARP_CRC32C_H		"linux/crc32.h"
+#else
+#define KWARP_CRC32C_H		"linux/crc32c.h"
+#endif
+
+/* 6.12: get_unaligned_be32() and the like moved here from asm/unaligned.h */
+#ifdef KWARP_HAVE_LINUX_UNALIGNED_H
+#define KWARP_UNALIGNED_H	"linux/unaligned.h"
+#else
+#define KWARP_UNALIGNED_H	"asm/unaligned.h"
+#endif
 
 /* 6.13: lazy preemption: another task may wait for this processor, and need_resched() is false */
 #ifdef TIF_NEED_RESCHED_LAZY
@@ -29,14 +46,17 @@
 
 /* 6.9: sock_rps_record_flow() moved here from net/sock.h */
 #ifdef KWARP_HAVE_NET_RPS_H
-#include <net/rps.h>
+#define KWARP_RPS_H		"net/rps.h"
+#else
+#define KWARP_RPS_H		"net/sock.h"
 #endif
 
 /* 6.3: sk_data_ready callbacks call trace_sk_data_ready() */
 #ifdef KWARP_HAVE_TRACE_SK_DATA_READY
-#include <trace/events/sock.h>
+#define KWARP_TRACE_SOCK_H	"trace/events/sock.h"
 #define kwarp_trace_data_ready(sk)	trace_sk_data_ready(sk)
 #else
+#define KWARP_TRACE_SOCK_H	"net/sock.h"
 #define kwarp_trace_data_ready(sk)	((void)(sk))
 #endif
 
@@ -57,16 +77,15 @@
 /* 6.11: create_cq() gets all attributes of the call, before that the driver's data */
 #ifdef KWARP_HAVE_CREATE_CQ_ATTRS
 #define kwarp_cq_attrs		uverbs_attr_bundle
-static inline struct ib_udata *kwarp_cq_udata(struct uverbs_attr_bundle *attrs)
-{
-	return attrs ? &attrs->driver_udata : NULL;
-}
+#define kwarp_cq_udata(attrs)						\
+	({								\
+		struct uverbs_attr_bundle *_attrs = (attrs);		\
+									\
+		_attrs ? &_attrs->driver_udata : NULL;			\
+	})
 #else
 #define kwarp_cq_attrs		ib_udata
-static inline struct ib_udata *kwarp_cq_udata(struct ib_udata *udata)
-{
-	return udata;
-}
+#define kwarp_cq_udata(udata)	(udata)
 #endif
 
 /* 7.1: uverbs_robust_udata: the driver follows the core's rules for udata, see verbs/udata.h */

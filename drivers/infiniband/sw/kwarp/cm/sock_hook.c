@@ -12,6 +12,8 @@
 #include "../kwarp.h"
 #include "sock_knobs.h"
 
+#include KWARP_TRACE_SOCK_H
+
 enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
 
 /*

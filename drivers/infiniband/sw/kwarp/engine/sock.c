@@ -27,6 +27,8 @@
 #include "tx/run.h"
 #include "../wq.h"
 
+#include KWARP_TRACE_SOCK_H
+
 /* Number of waits for memory, 1 ms, 2 ms and so on, each twice as long: 255 ms in all. */
 #define STASH_WAITS	8
 

@@ -10,6 +10,8 @@
 #include "../compat.h"
 #include "../fault.h"
 
+#include KWARP_RPS_H
+
 /*
  * tcp_sendmsg_locked(). The fault points make it send less, as if TCP's send buffer were nearly
  * full or full.
