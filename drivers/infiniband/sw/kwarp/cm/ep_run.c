@@ -176,6 +176,7 @@ static void (* const actions[])(struct kwarp_ep *ep) = {
 	[KWARP_CMA_HURRY]	= act_hurry,
 	[KWARP_CMA_REFUSE]	= act_refuse,
 };
+
 static_assert(ARRAY_SIZE(actions) == KWARP_CMA_COUNT);
 
 /* Take a DEAD endpoint out of service. When this returns it does not use the device any more. */

@@ -37,7 +37,7 @@ enum kwarp_qp_action {
 	KWARP_QPA_SEND_TERM,	/* next message out is the Terminate */
 	KWARP_QPA_DRAIN,	/* send what is posted, then report DRAINED */
 	KWARP_QPA_FLUSH,	/* complete every request with flush error */
-	KWARP_QPA_EV_FATAL,	/* async event: IB_EVENT_QP_FATAL, or QP_ACCESS_ERR for some errors */
+	KWARP_QPA_EV_FATAL,	/* async event: IB_EVENT_QP_FATAL or _QP_ACCESS_ERR */
 	KWARP_QPA_EV_REQ,	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */
 	KWARP_QPA_DOWN,		/* tell the CM that the stream is over */
 	KWARP_QPA_STEPS,

@@ -275,6 +275,7 @@ static void (* const qp_actions[])(struct kwarp_qp *qp, u16 todo) = {
 	[KWARP_QPA_EV_REQ]	= act_ev_req,
 	[KWARP_QPA_DOWN]	= act_down,
 };
+
 static_assert(ARRAY_SIZE(qp_actions) == KWARP_QPA_STEPS);
 
 static void carry_out(struct kwarp_qp *qp, u16 todo)

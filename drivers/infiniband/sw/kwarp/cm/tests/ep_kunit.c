@@ -33,9 +33,9 @@ KUNIT_ARRAY_PARAM_DESC(way, ways, name);
 /* ----------------------------------------------------- what happens in each state */
 
 static void (* const happenings[])(void) = {
-	ct_on_nothing, ct_timer_runs, ct_on_abort, ct_on_no_qp, ct_on_orphan, ct_on_evict, ct_on_fin, ct_on_reset,
-	ct_on_tx_error, ct_on_garbage, ct_on_down, ct_on_down_fin, ct_on_peer_closed, ct_on_device_end,
-	ct_on_device_retires,
+	ct_on_nothing, ct_timer_runs, ct_on_abort, ct_on_no_qp, ct_on_orphan, ct_on_evict,
+	ct_on_fin, ct_on_reset, ct_on_tx_error, ct_on_garbage, ct_on_down, ct_on_down_fin,
+	ct_on_peer_closed, ct_on_device_end, ct_on_device_retires,
 };
 
 /* Every state is reached; in it each event happens, alone and together with another. */

@@ -45,8 +45,8 @@ static void test_seldom(struct kunit *test)
 							2 * KWARP_PACE_SELDOM_NS, &prod, &now));
 	p.ns = PACE_NS;
 	p.doorbells = 0;
-	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1, KWARP_PACE_SELDOM_NS,
-						&prod, &now));
+	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
+						KWARP_PACE_SELDOM_NS, &prod, &now));
 	/* Also not after a pause. */
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
@@ -79,8 +79,8 @@ static void test_large(struct kunit *test)
 	u64 now = 1000;
 	u32 prod = 0;
 
-	KUNIT_EXPECT_FALSE(test, pace_long_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, inside,
-						     &prod, &now));
+	KUNIT_EXPECT_FALSE(test, pace_long_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS,
+						     inside, &prod, &now));
 	KUNIT_EXPECT_TRUE(test, pace_long_doorbells(&p, 1, 1, DOORBELL_NS, inside, &prod, &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * (DOORBELL_NS + inside));
@@ -250,8 +250,8 @@ static void test_patience(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.patient, c->patient);
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 	/* The hold continues until all is measured again from the start. */
-	KUNIT_EXPECT_LT(test, pace_looks(&p, KWARP_PACE_RENEW, 20, 100 * NSEC_PER_USEC, &prod, &now),
-			KWARP_PACE_RENEW);
+	KUNIT_EXPECT_LT(test, pace_looks(&p, KWARP_PACE_RENEW, 20, 100 * NSEC_PER_USEC, &prod,
+					 &now), KWARP_PACE_RENEW);
 	KUNIT_EXPECT_FALSE(test, p.chosen);
 	KUNIT_EXPECT_FALSE(test, p.patient);
 }

@@ -48,7 +48,6 @@ static bool note_work_on(int cpu, struct workqueue_struct *wq, struct delayed_wo
 {
 	bool ret = note_work(wq, work, delay);
 
-
 	sched_the_test->cpu = cpu;
 	return ret;
 }

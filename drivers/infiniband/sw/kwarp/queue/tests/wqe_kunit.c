@@ -140,8 +140,7 @@ static void test_rules(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, !!r->max_sge, known && !r->local, "op %u", op);
 		KUNIT_EXPECT_EQ_MSG(test, r->inlined, data, "op %u", op);
 		for (se = 0; data && se < 2; se++) {
-			KUNIT_EXPECT_EQ(test, r->op[se] >= KWARP_OP_SEND &&
-					      r->op[se] <= KWARP_OP_SEND_SE_INV, !r->remote);
+			KUNIT_EXPECT_EQ(test, in_range(r->op[se], KWARP_OP_SEND, 4), !r->remote);
 			KUNIT_EXPECT_EQ(test, kwarp_op_is_imm(r->op[se]), r->imm);
 			KUNIT_EXPECT_EQ(test, kwarp_op_invalidates(r->op[se]), r->inv);
 			KUNIT_EXPECT_EQ(test, kwarp_op_solicited(r->op[se]),
