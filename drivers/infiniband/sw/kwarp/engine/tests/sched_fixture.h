@@ -9,7 +9,12 @@
 #include <kunit/test.h>
 #include <kunit/test-bug.h>
 
+#include <linux/jiffies.h>
 #include <linux/workqueue.h>
+
+/* Value of jiffies for the code under test, and for the inline functions of its headers. */
+extern unsigned long sched_told_jiffies;
+#define jiffies			sched_told_jiffies
 
 /* Others' suites have these, too. */
 #define kwarp_tx_init		tested_tx_init
@@ -37,8 +42,6 @@
 
 /* The stream's processor is online. */
 extern bool sched_is_online;
-/* Value of jiffies for the code under test. */
-extern unsigned long sched_told_jiffies;
 
 /**
  * struct sched_test - a stream, the script and what was recorded
