@@ -4,7 +4,7 @@
  * KWARP_HAVE_* (written by scripts/kernel/probe.sh from compile tests).
  *
  * All layers include this file, also proto/, which uses no header of networking or RDMA. So this
- * file includes no header, but defines the names of headers that have moved, for #include
+ * file includes none of these, but defines the names of headers that have moved, for #include
  * KWARP_RPS_H and the like. The names are in quotes, because in <linux/crc32.h> the preprocessor
  * would replace linux, a macro of the compiler's, with 1.
  */
@@ -29,6 +29,9 @@ struct net_device;
 #else
 #define KWARP_UNALIGNED_H	"asm/unaligned.h"
 #endif
+
+/* The next rule asks for a name of this header; a header that is included later would be too late. */
+#include <linux/thread_info.h>
 
 /* 6.13: lazy preemption: another task may wait for this processor, and need_resched() is false */
 #ifdef TIF_NEED_RESCHED_LAZY

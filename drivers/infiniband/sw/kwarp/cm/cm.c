@@ -4,9 +4,10 @@
  *
  * An endpoint (ep.c) is one connection, from SYN to the last ACK; ep_run.c handles its events,
  * ep_stream.c connects it with its queue pair. A listener (listener.c) makes endpoints, in
- * cm_listen.c. Sockets are in cm_sock.c, startup frames in cm_mpa.c, events for iw_cm in
- * cm_upcall.c, and the table of states, events and actions in proto/cm_fsm.c. cm_qp.c has the
- * stand-ins: objects that iw_cm gets instead of queue pairs.
+ * cm_listen.c. Sockets are in cm_sock.c and sock_*.c, startup frames in cm_mpa.c and startup.c,
+ * events for iw_cm in cm_upcall.c, a device's begin and end in cm_device.c, and the table of
+ * states, events and actions in proto/cm_fsm.c. cm_qp.c has the stand-ins: objects that iw_cm gets
+ * instead of queue pairs.
  *
  * References to an endpoint:
  *	itself		from creation until it is DEAD

@@ -337,7 +337,10 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		ep->aborting = true;
 		return ep_aborted(ep, KWARP_CME_ABORT);
 	}
-	/* From SEND_REJ on the connection is ending in bounded time, and no user waits for it. */
+	/*
+	 * RETIRE ends startups only. From SEND_REJ on startup has failed or is over: an established
+	 * connection stays, because its user may need it to leave (kwarp_cm_retire()).
+	 */
 	if (ep_take_bit(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
 		return ep_aborted(ep, KWARP_CME_ABORT);
 	if (ep_take_bit(ep, KWARP_EP_NO_QP))

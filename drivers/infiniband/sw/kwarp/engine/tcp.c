@@ -68,7 +68,7 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * later.
  *
  * So the spinlock is held for a whole batch of at most 64 KiB (up to 1 MiB where the receive side
- * sends, see SOCKET_CALL in tx/run.c). A packet for this socket that arrives on another processor
+ * sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A packet for this socket that arrives on another processor
  * waits for that.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send

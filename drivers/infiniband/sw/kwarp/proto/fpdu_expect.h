@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Prediction of the next FPDU: see fpdu_rx.h. */
+/*
+ * Prediction of the next FPDU: the segments in the middle of a long message differ in their offset
+ * only, so length field and header of the next one are known, and it can be checked as a whole
+ * (engine/rx/series.c) instead of part by part (fpdu_rx.c).
+ */
 #ifndef KWARP_PROTO_FPDU_EXPECT_H
 #define KWARP_PROTO_FPDU_EXPECT_H
 

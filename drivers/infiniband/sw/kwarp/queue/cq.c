@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: entries are added in batches, published once per batch, and
- * an armed consumer is notified once per batch.
+ * Completion queues: entries are added in batches and published once per batch. A consumer that
+ * has armed the queue is notified once, after the first batch that follows.
  *
  * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The call into
  * the consumer (kwarp_cq_notify()) comes after all locks have been dropped.

@@ -237,7 +237,13 @@ static void test_described_listener(struct kunit *test)
 	hash_del(&l->id_node);
 }
 
+static void test_actions_complete(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ct_actions_without_function(), 0);
+}
+
 static struct kunit_case ep_cases[] = {
+	KUNIT_CASE(test_actions_complete),
 	KUNIT_CASE_PARAM(test_described, way_gen_params),
 	KUNIT_CASE(test_described_times),
 	KUNIT_CASE(test_described_listener),

@@ -524,3 +524,12 @@ void ct_to_stream_resp(struct kunit *test)
 	ct_stream_says(&fake.qp[0], KWARP_STREAM_ESTABLISHED, true);
 	ct_settle();
 }
+
+unsigned int ct_actions_without_function(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < KWARP_CMA_COUNT; i++)
+		n += !actions[i];
+	return n;
+}

@@ -248,4 +248,7 @@ void ct_to_wait_fpdu(struct kunit *test);
 void ct_to_send_rej(struct kunit *test);
 void ct_to_stream_resp(struct kunit *test);
 
+/* Actions of the table of states that have no function in ep_run.c. */
+unsigned int ct_actions_without_function(void);
+
 #endif /* KWARP_CM_TESTS_FIXTURE_H */

@@ -324,3 +324,12 @@ void qt_fail_with(struct qp_test *t, enum kwarp_perr perr)
 {
 	t->qp.engine.perr = perr;
 }
+
+unsigned int qt_steps_without_function(void)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < KWARP_QPA_STEPS; i++)
+		n += !qp_actions[i];
+	return n;
+}

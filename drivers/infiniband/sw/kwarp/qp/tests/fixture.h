@@ -87,4 +87,7 @@ void qt_begin_stream(struct kunit *test);
 void qt_raise_event(struct kunit *test, enum kwarp_qp_event event);
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr);
 
+/* Steps of the table of states that have no function in qp_work.c. */
+unsigned int qt_steps_without_function(void);
+
 #endif /* KWARP_QP_TESTS_FIXTURE_H */

@@ -269,7 +269,13 @@ static void test_established_unasked(struct kunit *test)
 	qt_expect_log(test, "");
 }
 
+static void test_steps_complete(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, qt_steps_without_function(), 0);
+}
+
 static struct kunit_case qp_cases[] = {
+	KUNIT_CASE(test_steps_complete),
 	KUNIT_CASE_PARAM(test_action, action_gen_params),
 	KUNIT_CASE(test_abort_at_once),
 	KUNIT_CASE(test_run_here),
