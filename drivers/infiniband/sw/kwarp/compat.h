@@ -30,7 +30,7 @@ struct net_device;
 #define KWARP_UNALIGNED_H	"asm/unaligned.h"
 #endif
 
-/* The next rule asks for a name of this header; a header that is included later would be too late. */
+/* The next rule asks whether this header defines a name, so it has to be included before. */
 #include <linux/thread_info.h>
 
 /* 6.13: lazy preemption: another task may wait for this processor, and need_resched() is false */

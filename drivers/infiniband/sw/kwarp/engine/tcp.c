@@ -68,8 +68,8 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * later.
  *
  * So the spinlock is held for a whole batch of at most 64 KiB (up to 1 MiB where the receive side
- * sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A packet for this socket that arrives on another processor
- * waits for that.
+ * sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A packet for this socket that arrives on another
+ * processor waits for that.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
  * buffer. Both last until the next ACKs, also when the retry below succeeds.
