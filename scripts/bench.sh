@@ -15,7 +15,7 @@
 #         6.12, 6.1, sid   a stock kernel in QEMU
 #         icount       6.12 in QEMU, one processor, whose clock counts instructions: figures do
 #                      not depend on what the host does, and a time is a number of instructions
-#     --storage        NVMe over Fabrics, NFS, SMB and SRP by fio instead, beside their transports over TCP:
+#     --storage        NVMe over Fabrics, NFS, SMB, SRP and RNBD by fio instead, beside TCP, or rxe:
 #                      GUEST-storage.json; options are those of tools/testing/bench/storage.py
 #     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
 #     --timeout SECONDS  of one guest (36000)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Consumers in the kernel: NVMe over Fabrics, NFS, SMB and SRP over kwarp, siw and plain TCP, by fio.
+"""Consumers in the kernel: NVMe over Fabrics, NFS, SMB, SRP and RNBD over kwarp, siw, rxe and plain TCP, by fio.
 
 Both ends are of one machine and one network namespace, since NVMe knows no other:
 
@@ -28,7 +28,9 @@ CONTENDERS = {
     "kwarp-crc": ("kwarp", {"crc": "on"}, "rdma"),
     "siw": ("siw", {}, "rdma"),
     "tcp": (None, {}, "tcp"),
+    "rxe": ("rxe", {}, "rdma"),
 }
+USUAL = ["kwarp", "kwarp-crc", "siw", "tcp"]
 # name -> fio's rw, block size, requests in flight
 CELLS = {
     "read": ("read", 1 << 20, 8),
@@ -147,7 +149,7 @@ def main():
     p.add_argument("--rounds", type=int, default=5)
     p.add_argument("--seconds", type=int, default=2)
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000])
-    p.add_argument("--who", nargs="+", default=list(CONTENDERS), choices=list(CONTENDERS))
+    p.add_argument("--who", nargs="+", default=USUAL, choices=list(CONTENDERS))
     p.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
     p.add_argument("--protocols", nargs="+", default=list(PROTOCOLS), choices=list(PROTOCOLS))
     p.add_argument("--dry-run", action="store_true", help="judge the options, and measure nothing")

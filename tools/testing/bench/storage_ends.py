@@ -169,4 +169,22 @@ class Srp:
         return "/dev/" + os.path.basename(wait_for("the disk", lambda: set(glob.glob("/sys/block/sd*")) - before).pop())
 
 
-PROTOCOLS = {"nvme": Nvme, "nfs": Nfs, "smb": Smb, "srp": Srp}
+class Rnbd:
+    """RNBD over RTRS, which answers by Writes with immediate data: siw has none.  It has no other transport."""
+
+    transports = ("rdma",)
+
+    def serve(self):
+        # By default RTRS answers with Sends with invalidation and immediate data, for which iWARP has no message.
+        run("modprobe", "rtrs_server", "always_invalidate=N")
+        run("modprobe", "-a", "rnbd_server", "rnbd_client")
+        ram_disks()
+
+    def attach(self, who):
+        before = set(glob.glob("/dev/rnbd*"))
+        put("/sys/class/rnbd-client/ctl/map_device",
+            f"sessname={who.name} path=ip:{who.addr} device_path=/dev/ram{who.number}")
+        return wait_for("the disk", lambda: set(glob.glob("/dev/rnbd*")) - before).pop()
+
+
+PROTOCOLS = {"nvme": Nvme, "nfs": Nfs, "smb": Smb, "srp": Srp, "rnbd": Rnbd}
