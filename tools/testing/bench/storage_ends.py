@@ -45,6 +45,13 @@ def wait_for(what, found, seconds=20):
     raise OSError(f"{what} does not come")
 
 
+def new_device(pattern, make):
+    """The device file whose name matches @pattern and that is there after make(), and was not before."""
+    before = set(glob.glob(pattern))
+    make()
+    return wait_for("the disk", lambda: set(glob.glob(pattern)) - before).pop()
+
+
 def ram_disks():
     """/dev/ram0, which several may open, and one of its number for each contender."""
     if not os.path.exists("/dev/ram0"):
@@ -162,11 +169,10 @@ class Srp:
         os.makedirs(f"{group}/acls/{SRP_INITIATOR}/lun_0")
         os.symlink(f"{group}/lun/lun_0", f"{group}/acls/{SRP_INITIATOR}/lun_0/lun")
         put(f"{group}/enable", 1)
-        before = set(glob.glob("/sys/block/sd*"))
         guid = get("/sys/module/ib_srpt/parameters/srpt_service_guid").removeprefix("0x")
-        put(f"/sys/class/infiniband_srp/srp-{who.link}-1/add_target",
-            f"id_ext={guid},ioc_guid={guid},dest={who.addr}:{SRP_PORT},queue_size=64")
-        return "/dev/" + os.path.basename(wait_for("the disk", lambda: set(glob.glob("/sys/block/sd*")) - before).pop())
+        return new_device("/dev/sd*", lambda: put(
+            f"/sys/class/infiniband_srp/srp-{who.link}-1/add_target",
+            f"id_ext={guid},ioc_guid={guid},dest={who.addr}:{SRP_PORT},queue_size=64"))
 
 
 class Rnbd:
@@ -181,10 +187,9 @@ class Rnbd:
         ram_disks()
 
     def attach(self, who):
-        before = set(glob.glob("/dev/rnbd*"))
-        put("/sys/class/rnbd-client/ctl/map_device",
-            f"sessname={who.name} path=ip:{who.addr} device_path=/dev/ram{who.number}")
-        return wait_for("the disk", lambda: set(glob.glob("/dev/rnbd*")) - before).pop()
+        return new_device("/dev/rnbd*", lambda: put(
+            "/sys/class/rnbd-client/ctl/map_device",
+            f"sessname={who.name} path=ip:{who.addr} device_path=/dev/ram{who.number}"))
 
 
 PROTOCOLS = {"nvme": Nvme, "nfs": Nfs, "smb": Smb, "srp": Srp, "rnbd": Rnbd}

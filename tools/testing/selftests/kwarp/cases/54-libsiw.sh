@@ -84,17 +84,22 @@ libsiw_siw_case() {
 	load_type kwarp
 }
 
+# Print how many times a timer has sent on the client's link.
+paced_count() {
+	in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced"
+}
+
 # paced_times US: set PACED to the number of times that a timer has sent, in one second in which a
 # program posts small Writes one by one as fast as it can.
 paced_times() {
-	local file=/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced before
+	local before
 	knob coalesce_us "$1"
-	before=$(in_ns 0 cat "$file")
+	before=$(paced_count)
 	new_port
 	serve "server-$PORT" "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
 	client kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 1000
 	stop "server-$PORT"
-	PACED=$(($(in_ns 0 cat "$file") - before))
+	PACED=$(($(paced_count) - before))
 }
 
 # The module tries the timer only if doorbells follow each other within 100 us (pace.h). In a
@@ -114,7 +119,7 @@ libsiw_paced_case() {
 }
 
 sends_by_timer() {
-	[ "$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")" -gt $((PACED_BEFORE + 100)) ]
+	[ "$(paced_count)" -gt $((PACED_BEFORE + 100)) ]
 }
 
 # Start a client that posts without end, and wait until a timer has sent its requests more than
@@ -122,7 +127,7 @@ sends_by_timer() {
 paced_client() {
 	links kwarp-siw kwarp-siw
 	knob coalesce_us 100
-	PACED_BEFORE=$(in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced")
+	PACED_BEFORE=$(paced_count)
 	new_port
 	serve server "$PORT" kwbench -s -a "${IP[1]}" -p "$PORT"
 	start client 0 kwbench -c -a "${IP[1]}" -p "$PORT" -o write -m 64 -w 64 -t 3000000
@@ -144,13 +149,13 @@ libsiw_paced_end_case() {
 			paced_client
 			case $how in
 			client | server) stop "$how" KILL ;;
-			reset) check "resetting the connection" n0 ss -K dst "${IP[1]}" dport = "$PORT" >/dev/null ;;
-			link) del_link 0 ;;
-			esac
-			[ "$how" != reset ] || {
+			reset)
+				check "resetting the connection" n0 ss -K dst "${IP[1]}" dport = "$PORT" >/dev/null
 				ended 15 client
 				[ "$STATUS" != 0 ] || fail "the client has not noticed the reset"
-			}
+				;;
+			link) del_link 0 ;;
+			esac
 			[ -z "${PIDS[client]:-}" ] || stop client KILL
 			[ -z "${PIDS[server]:-}" ] || stop server KILL
 			links kwarp-siw kwarp-siw
