@@ -8,7 +8,11 @@
 #
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 
+# The target's link and the host's, and their kind: LINKS_up, LINKS_delete, LINKS_end and LINKS_clean are
+# functions.
+NVME_LINKS=one_link
 NVME_LINK=kwlo
+NVME_HOST_LINK=$NVME_LINK
 NVME_NETDEV=lo
 NVME_ADDR=10.99.0.1
 NVME_PORT=4420
@@ -37,26 +41,58 @@ nvme_modules() {
 	ram_disks "$1"
 }
 
-nvme_link_active() {
-	[ "$(<"/sys/class/infiniband/$NVME_LINK/ports/1/state")" = "4: ACTIVE" ]
+kernel_link_active() {
+	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
 }
 
-nvme_link_up() {
+# kernel_link_up NAME TYPE NETDEV
+kernel_link_up() {
+	check "adding the link $1" rdma link add "$1" type "$2" netdev "$3"
+	wait_until 5 "link $1 is active" kernel_link_active "$1"
+}
+
+kernel_link_delete() {
+	check "deleting the link $1" timeout 60 rdma link delete "$1"
+	[ ! -e "/sys/class/infiniband/$1" ] || fail "the link $1 is still there"
+}
+
+one_link_up() {
 	ip link set lo up
 	if ! kernel_since 6.6; then
 		NVME_NETDEV=kwdummy
 		[ -e "/sys/class/net/$NVME_NETDEV" ] || ip link add "$NVME_NETDEV" up type dummy
 	fi
 	ip addr replace "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	check "adding the link" rdma link add "$NVME_LINK" type "$KWARP_LINK" netdev "$NVME_NETDEV"
-	wait_until 5 "link $NVME_LINK is active" nvme_link_active
+	kernel_link_up "$NVME_LINK" "$KWARP_LINK" "$NVME_NETDEV"
 }
 
-nvme_link_clean() {
+one_link_delete() {
+	kernel_link_delete "$NVME_LINK"
+}
+
+one_link_end() {
+	one_link_delete
+	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+}
+
+one_link_clean() {
 	tc qdisc del dev lo root
 	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
 	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
 	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
+}
+
+nvme_link_up() {
+	"${NVME_LINKS}_up"
+}
+
+nvme_link_down() {
+	"${NVME_LINKS}_delete"
+}
+
+# In a clean-up: delete what is left of links, addresses and interfaces.
+nvme_link_clean() {
+	"${NVME_LINKS}_clean"
 }
 
 # clean_at_end FUNCTION: run the function at the end of the case, also after a failure, and ignore
@@ -75,17 +111,11 @@ kernel_end() {
 	case_cleanup
 }
 
-nvme_link_down() {
-	check "deleting the link" timeout 60 rdma link delete "$NVME_LINK"
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || fail "the link is still there"
-}
-
 # consumers_down MODULE...: after target and host have ended, the link can be deleted and the
 # modules can be unloaded.
 consumers_down() {
 	wait_until 10 "both ends have destroyed their queue pairs" nvme_no_qps
-	nvme_link_down
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
+	"${NVME_LINKS}_end"
 	check "unloading the consumers" modprobe -r "$@"
 }
 
@@ -182,7 +212,10 @@ nvme_disconnect() {
 
 # Print how many queue pairs target and host have together.
 nvme_qps() {
-	rdma resource show qp link "$NVME_LINK" | grep -c lqpn || :
+	local name
+	for name in $(printf '%s\n' "$NVME_LINK" "$NVME_HOST_LINK" | sort -u); do
+		rdma resource show qp link "$name"
+	done | grep -c lqpn || :
 }
 
 nvme_no_qps() {
@@ -247,9 +280,9 @@ nvme_troubles() {
 	dmesg | grep -cE 'nvme.*(error recovery|Bogus|timeout|Reconnect)' || :
 }
 
+# nvme_case MIB
 nvme_case() {
-	local mib troubles
-	mib=$(by_profile 32 2)
+	local mib=$1 troubles
 	troubles=$(nvme_troubles)
 	nvme_up
 	random_file one "$mib"
@@ -321,6 +354,6 @@ nvme_steal_case() {
 	nvme_down
 }
 
-testcase kernel-nvme 90 nvme_case
+testcase kernel-nvme 90 nvme_case "$(by_profile 32 2)"
 testcase kernel-nvme-steal 60 nvme_steal_case
 testcase kernel-nvme-die 120 nvme_die_case

@@ -10,11 +10,15 @@
 # too. So its portal is made in the second namespace, where its TCP listens; RDMA's listener is in
 # the first one whoever makes it.
 
-ISER_PORTAL=$NVME_ADDR:3260
+ISER_PORT=3260
 ISER_IQN=iqn.2026-01.org.kwarp:target
 ISER_CONFIG=/sys/kernel/config/target
 ISER_TPG=$ISER_CONFIG/iscsi/$ISER_IQN/tpgt_1
 ISER_CORE=$ISER_CONFIG/core/iblock_0/kwarp
+
+iser_portal() {
+	echo "$NVME_ADDR:$ISER_PORT"
+}
 
 iser_programs() {
 	local program
@@ -38,25 +42,25 @@ iser_target_up() {
 	echo "udev_path=$NVME_RAM" >"$ISER_CORE/control"
 	echo 1 >"$ISER_CORE/enable"
 	ln -s "$ISER_CORE" "$ISER_TPG/lun/lun_0/disk"
-	check "making the portal" in_portal_ns mkdir "$ISER_TPG/np/$ISER_PORTAL"
+	check "making the portal" in_portal_ns mkdir "$ISER_TPG/np/$(iser_portal)"
 	echo 0 >"$ISER_TPG/attrib/authentication"
 	echo 1 >"$ISER_TPG/attrib/generate_node_acls"
 	echo 1 >"$ISER_TPG/attrib/cache_dynamic_acls"
 	echo 0 >"$ISER_TPG/attrib/demo_mode_write_protect"
-	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen for RDMA"
+	echo 1 >"$ISER_TPG/np/$(iser_portal)/iser" || fail "the target does not listen for RDMA"
 	echo 1 >"$ISER_TPG/enable"
 }
 
 iser_target_down() {
 	[ ! -d "$ISER_TPG" ] || echo 0 >"$ISER_TPG/enable"
 	rm -f "$ISER_TPG/lun/lun_0/disk"
-	rmdir "$ISER_TPG/np/$ISER_PORTAL" "$ISER_TPG/lun/lun_0" "$ISER_TPG" "${ISER_TPG%/*}"
+	rmdir "$ISER_TPG/np/$(iser_portal)" "$ISER_TPG/lun/lun_0" "$ISER_TPG" "${ISER_TPG%/*}"
 	rmdir "$ISER_CORE" "${ISER_CORE%/*}"
 	in_portal_ns ip addr del "$NVME_ADDR/32" dev lo
 }
 
 iser_admin() {
-	timeout 60 iscsiadm -m node -T "$ISER_IQN" -p "$ISER_PORTAL" -I iser "$@"
+	timeout 60 iscsiadm -m node -T "$ISER_IQN" -p "$(iser_portal)" -I iser "$@"
 }
 
 iser_login() {
@@ -110,8 +114,8 @@ iser_link_case() {
 	nvme_link_down
 	nvme_link_up
 	# The link has taken the target's listener with it: make the target listen again.
-	echo 0 >"$ISER_TPG/np/$ISER_PORTAL/iser"
-	echo 1 >"$ISER_TPG/np/$ISER_PORTAL/iser" || fail "the target does not listen again"
+	echo 0 >"$ISER_TPG/np/$(iser_portal)/iser"
+	echo 1 >"$ISER_TPG/np/$(iser_portal)/iser" || fail "the target does not listen again"
 	disk_same 1 || fail "the disk has lost what was written before the link went"
 	disk_data 2
 	iser_down

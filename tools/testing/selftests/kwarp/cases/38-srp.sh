@@ -61,7 +61,7 @@ srp_login() {
 	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
 	guid=${guid#0x}
 	echo "id_ext=$guid,ioc_guid=$guid,dest=$NVME_ADDR:$SRP_PORT,queue_size=64" \
-		>"/sys/class/infiniband_srp/srp-$NVME_LINK-1/add_target" || fail "logging in"
+		>"/sys/class/infiniband_srp/srp-$NVME_HOST_LINK-1/add_target" || fail "logging in"
 	wait_until 20 "the disk is there" find_lio_disk
 }
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Consumers in the kernel with another implementation (KWARP_PEER, siw) at one end. Most of these
+# consumers know only the first network namespace, so both links are in it, on the two ends of a
+# veth pair. With NVMe:
+#
+#     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwhost, 10.99.1.1 ..TCP.. kwtarget, 10.99.2.1 -- nvmet-rdma -- /dev/ram0
+#
+# Linux sends packets for a local address over lo. Rules of routing change that for these two
+# addresses: they are local only for packets that the pair has delivered. All other packets for
+# them are sent over the pair.
+
+PAIR_HOST=10.99.1.1
+PAIR_TARGET=10.99.2.1
+PAIR_HOST6=fd99:1::1
+PAIR_TARGET6=fd99:2::1
+PAIR_TABLE=99
+# Types of the two links.
+PAIR_HOST_TYPE=
+PAIR_TARGET_TYPE=
+
+pair_up() {
+	local name
+	ip link set lo up
+	check "adding the pair" ip link add kwhost type veth peer name kwtarget
+	sysctl -qw net.ipv4.conf.all.rp_filter=0
+	for name in kwhost kwtarget; do
+		sysctl -qw "net.ipv4.conf.$name.accept_local=1" "net.ipv4.conf.$name.rp_filter=0"
+		ip link set "$name" up
+	done
+	pair_routes -4 "$PAIR_HOST" "$PAIR_TARGET"
+	pair_routes -6 "$PAIR_HOST6" "$PAIR_TARGET6"
+	# An interface that has just come up does not find its IPv6 neighbours yet.
+	wait_until 10 "the target's address answers" ping -6 -U -q -c 1 -W 1 "$PAIR_TARGET6"
+}
+
+# pair_routes -4|-6 HOST TARGET: add the two addresses, routes to them, and the rules.
+pair_routes() {
+	local family=$1 host=$2 target=$3 nodad=
+	[ "$family" = -4 ] || nodad=nodad
+	ip addr add "$host" dev kwhost $nodad
+	ip addr add "$target" dev kwtarget $nodad
+	ip "$family" route add "$target" dev kwhost src "$host" table "$PAIR_TABLE"
+	ip "$family" route add "$host" dev kwtarget src "$target" table "$PAIR_TABLE"
+	ip "$family" rule add pref 1 iif kwhost lookup local
+	ip "$family" rule add pref 2 iif kwtarget lookup local
+	ip "$family" rule add pref 3 to "$host" lookup "$PAIR_TABLE"
+	ip "$family" rule add pref 4 to "$target" lookup "$PAIR_TABLE"
+	ip "$family" rule add pref 5 lookup local
+	ip "$family" rule del pref 0
+}
+
+# The order of the rules is as before when this ends: the local routes come first.
+pair_down() {
+	local pref family
+	for family in -4 -6; do
+		ip "$family" rule add pref 0 lookup local
+		for pref in 1 2 3 4 5; do
+			ip "$family" rule del pref "$pref"
+		done
+	done
+	ip link del kwhost
+}
+
+# For the reasons of these knobs see interop_case.
+pair_link_up() {
+	kernel_link_up "$1" "$2" "$1"
+	[ "$2" = "$KWARP_PEER" ] || {
+		echo off >"/sys/class/infiniband/$1/kwarp/crc"
+		echo off >"/sys/class/infiniband/$1/kwarp/peer_to_peer"
+	}
+}
+
+pair_links_up() {
+	[ -e /sys/class/net/kwhost ] || pair_up
+	pair_link_up kwhost "$PAIR_HOST_TYPE"
+	pair_link_up kwtarget "$PAIR_TARGET_TYPE"
+	# The delay gives a siw target the time to become ready, see interop_case.
+	[ "$PAIR_TARGET_TYPE" != siw ] || add_netem qdisc replace dev kwtarget root netem delay 5ms
+}
+
+# pair_count LINK NAME: print a count of a link of kwarp.
+pair_count() {
+	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
+}
+
+# The link under test has had connections in its role, and none in the other one.
+pair_roles() {
+	local link=kwhost only=cm_connects none=cm_inbound
+	[ "$PAIR_HOST_TYPE" = "$KWARP_LINK" ] || link=kwtarget only=cm_inbound none=cm_connects
+	[ "$(pair_count $link $only)" -gt 0 ] || fail "link $link has had no connection"
+	[ "$(pair_count $link $none)" = 0 ] || fail "link $link has had a connection of the other role"
+}
+
+pair_links_delete() {
+	pair_roles
+	kernel_link_delete kwhost
+	kernel_link_delete kwtarget
+}
+
+pair_links_end() {
+	pair_links_delete
+	pair_down
+}
+
+pair_links_clean() {
+	local name
+	for name in kwhost kwtarget; do
+		[ ! -e "/sys/class/infiniband/$name" ] || timeout 60 rdma link delete "$name"
+	done
+	[ ! -e /sys/class/net/kwhost ] || pair_down
+}
+
+# interop_kernel_case server|client COMMAND...: run a case of a consumer. The target or server has a
+# link of type KWARP_PEER, or the initiator or client.
+interop_kernel_case() {
+	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
+	PAIR_HOST_TYPE=$KWARP_LINK PAIR_TARGET_TYPE=$KWARP_PEER
+	[ "$1" = server ] || PAIR_HOST_TYPE=$KWARP_PEER PAIR_TARGET_TYPE=$KWARP_LINK
+	load_type "$KWARP_PEER"
+	NVME_LINKS=pair_links NVME_LINK=kwtarget NVME_HOST_LINK=kwhost NVME_ADDR=$PAIR_TARGET
+	shift
+	"$@"
+}
+
+# SRP's target listens for IPv6 and IPv4 with one listener. siw refuses a connection of IPv4 to such
+# a listener, so the initiator uses IPv6.
+pair_srp_case() {
+	NVME_ADDR=[$PAIR_TARGET6]
+	disk_case srp 2
+}
+
+for role in server client; do
+	name=interop-siw-is-$role
+	testcase "$name-nvme" 120 interop_kernel_case $role nvme_case 2
+	testcase "$name-nfs" 180 interop_kernel_case $role nfs_case 3 4.2
+	testcase "$name-iser" 120 interop_kernel_case $role disk_case iser 2
+	testcase "$name-srp" 120 interop_kernel_case $role pair_srp_case
+	testcase "$name-smb" 120 interop_kernel_case $role smb_case
+	testcase "$name-rnbd" 120 interop_kernel_case $role disk_case rnbd 2
+done
+unset role name
