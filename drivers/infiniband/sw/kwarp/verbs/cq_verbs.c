@@ -123,7 +123,7 @@ int kwarp_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	kwarp_engine_fini_cq(cq);
 	kwarp_cq_settle(cq);
 	kwarp_siw_release_cq(cq);
-	kwarp_ring_release_map(&cq->ring, cq->map);
+	kwarp_ring_free(&cq->ring, cq->map);
 	kvfree(cq->qp);
 	cq->qp = NULL;
 	atomic_dec(&to_kdev(ibcq->device)->num_cq);
@@ -146,7 +146,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 		synchronize_rcu();
 	}
 	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */
-	kwarp_ring_release_map(ring, map);
+	kwarp_ring_free(ring, map);
 	return ret;
 }
 

@@ -64,7 +64,7 @@ struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
 }
 
 /* Free a ring whose object is gone; @map: its mmap entry, or NULL if there is none. */
-void kwarp_ring_release_map(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
+void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 {
 	if (map)
 		rdma_user_mmap_entry_remove(map);

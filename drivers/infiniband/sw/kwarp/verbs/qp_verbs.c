@@ -81,7 +81,7 @@ static void fini_qp(struct kwarp_qp *qp)
 		kwarp_siw_release_wq(qp->sq.siw, qp->map);
 		qp->map = NULL;
 	}
-	kwarp_ring_release_map(&qp->sq.ring, qp->map);
+	kwarp_ring_free(&qp->sq.ring, qp->map);
 	kvfree(qp->sq.done);
 }
 

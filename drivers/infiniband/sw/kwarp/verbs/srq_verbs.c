@@ -49,7 +49,7 @@ static void release_srq_rings(struct kwarp_srq *srq)
 		kwarp_siw_release_wq(srq->rq.siw, srq->map);
 		srq->map = NULL;
 	}
-	kwarp_ring_release_map(&srq->rq.ring, srq->map);
+	kwarp_ring_free(&srq->rq.ring, srq->map);
 }
 
 int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
@@ -124,7 +124,7 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 	if (!ret)
 		swap(srq->map, map);
 	/* Free the unused ring with its mmap entry: the old ring, or on failure the new one. */
-	kwarp_ring_release_map(ring, map);
+	kwarp_ring_free(ring, map);
 	return ret;
 }
 
