@@ -17,8 +17,8 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 }
 
 /* Like kwarp_rq_init(), but in the memory after the ring @first of a send queue, in its tail. */
-void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
-			  u32 stride)
+void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
+			   u32 stride)
 {
 	spin_lock_init(&rq->lock);
 	spin_lock_init(&rq->post_lock);

@@ -41,8 +41,8 @@ struct kwarp_rq {
 };
 
 int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
-void kwarp_rq_init_behind(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
-			  u32 stride);
+void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
+			   u32 stride);
 enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 			      bool *limit_hit);
 int kwarp_rq_replace(struct kwarp_rq *rq, struct kwarp_ring *ring, const u32 *limit);

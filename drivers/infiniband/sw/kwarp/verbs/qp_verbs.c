@@ -65,7 +65,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 		cap->max_recv_sge = 0;
 		return 0;
 	}
-	kwarp_rq_init_behind(&qp->rq, &qp->sq.ring, cap->max_recv_wr, recv_stride);
+	kwarp_rq_init_in_tail(&qp->rq, &qp->sq.ring, cap->max_recv_wr, recv_stride);
 	cap->max_recv_wr = kwarp_ring_size(&qp->rq.ring);
 	cap->max_recv_sge = max(cap->max_recv_sge, 1U);
 	qp->rq.max_wr = cap->max_recv_wr;

@@ -14,7 +14,7 @@
 #define kwarp_ring_init		payer_ring_init
 #define kwarp_ring_octets	payer_ring_octets
 #define kwarp_ring_place	payer_ring_place
-#define kwarp_rq_init_behind	payer_rq_init_behind
+#define kwarp_rq_init_in_tail	payer_rq_init_in_tail
 #define kwarp_ring_fini		payer_ring_fini
 #define kwarp_ring_memory	payer_ring_memory
 #define kwarp_sq_posted_all	payer_sq_posted_all

@@ -9,7 +9,7 @@
 
 /* Other suites in the same module define these names, too. */
 #define kwarp_rq_init		tested_rq_init
-#define kwarp_rq_init_behind	tested_rq_init_behind
+#define kwarp_rq_init_in_tail	tested_rq_init_in_tail
 #define kwarp_rq_take		tested_rq_take
 #define kwarp_rq_replace	tested_rq_replace
 #define kwarp_rq_flush		tested_rq_flush
