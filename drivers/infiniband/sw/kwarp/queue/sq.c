@@ -58,7 +58,7 @@ static bool sends_pending(struct kwarp_sq *sq, u32 *n)
  * Has libsiw posted requests that have not been moved into the queue's own ring?
  * Context: transmit runner; in others the answer is only a hint.
  */
-bool kwarp_sq_left(const struct kwarp_sq *sq)
+bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq)
 {
 	return sq->siw && kwarp_siw_posted(sq->siw, 0);
 }
@@ -88,8 +88,8 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
  * @flags: KWARP_RING_*
  *
  * After KWARP_RING_NEED_KICK has been set (posters must ring the doorbell), the caller must check
- * kwarp_sq_posted(), and kwarp_sq_left(), because requests may have been posted before the flag
- * was visible, and libsiw's may not have fit into the ring.
+ * kwarp_sq_posted(), and kwarp_sq_has_unmoved(), because requests may have been posted before the
+ * flag was visible, and libsiw's may not have fit into the ring.
  *
  * Context: transmit runner.
  */
@@ -110,7 +110,7 @@ bool kwarp_sq_empty(const struct kwarp_sq *sq)
 	u32 n;
 
 	kwarp_ring_pending(&sq->ring, sq->next, &n);
-	return !n && !kwarp_sq_left(sq);
+	return !n && !kwarp_sq_has_unmoved(sq);
 }
 
 /*
@@ -335,7 +335,7 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 	todo = kwarp_cq_end(sq->cq, cqflags);
 	spin_unlock_bh(&sq->lock);
 	kwarp_cq_notify(sq->cq, todo);
-	return !budget || kwarp_sq_left(sq);
+	return !budget || kwarp_sq_has_unmoved(sq);
 }
 
 /**
@@ -384,7 +384,7 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	/* Do not take entries whose slots still belong to requests that have not completed. */
 	room = sq->ring.mask + 1 - (sq->next - sq->retired);
 	n = min(n, room);
-	more = n > KWARP_IRQ_OFF_BATCH || (n && kwarp_sq_left(sq));
+	more = n > KWARP_IRQ_OFF_BATCH || (n && kwarp_sq_has_unmoved(sq));
 	n = min_t(u32, n, KWARP_IRQ_OFF_BATCH);
 	for (i = 0; i < n; i++)
 		refuse_next(sq, &sq->done[sq->next & sq->ring.mask], vendor_err);

@@ -88,7 +88,7 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe);
 u32 kwarp_sq_posted(struct kwarp_sq *sq);
 u32 kwarp_sq_posted_all(struct kwarp_sq *sq);
 void kwarp_sq_tell(struct kwarp_sq *sq, u32 flags);
-bool kwarp_sq_left(const struct kwarp_sq *sq);
+bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq);
 bool kwarp_sq_empty(const struct kwarp_sq *sq);
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end);
 void kwarp_sq_answered(struct kwarp_sq *sq, u32 index);

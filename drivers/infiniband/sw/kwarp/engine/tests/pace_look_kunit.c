@@ -41,7 +41,7 @@ static void test_look(struct kunit *test)
 		pace_post(t, 20);
 		KUNIT_ASSERT_EQ(test, pace_look(t), HRTIMER_RESTART);
 		KUNIT_EXPECT_EQ(test, t->sends, i);
-		KUNIT_EXPECT_FALSE(test, kwarp_sq_left(&t->sq));
+		KUNIT_EXPECT_FALSE(test, kwarp_sq_has_unmoved(&t->sq));
 		KUNIT_EXPECT_EQ(test, hrtimer_get_expires_ns(&t->e.tx.coalesce.pace.timer),
 				t->now + TEST_NS);
 	}
@@ -75,7 +75,7 @@ static void test_patient_look(struct kunit *test)
 	pace_post(t, 5);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 1);
-	KUNIT_EXPECT_FALSE(test, kwarp_sq_left(&t->sq));
+	KUNIT_EXPECT_FALSE(test, kwarp_sq_has_unmoved(&t->sq));
 	pace_post(t, 5);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 1);

@@ -76,13 +76,13 @@ void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engin
 	e->tx.coalesce.send = send;
 }
 
-bool kwarp_sq_left(const struct kwarp_sq *sq)
+bool kwarp_sq_has_unmoved(const struct kwarp_sq *sq)
 {
-	bool left = sched_the_test->libsiw;
+	bool unmoved = sched_the_test->libsiw;
 
-	if (sched_the_test->when_left)
-		sched_the_test->when_left(sched_the_test);
-	return left;
+	if (sched_the_test->on_look)
+		sched_the_test->on_look(sched_the_test);
+	return unmoved;
 }
 
 static bool somebody_waits(void)

@@ -26,7 +26,7 @@ extern unsigned long sched_told_jiffies;
 #define kwarp_coalesce_sent	sched_coalesce_sent
 #define kwarp_coalesce_returns	sched_coalesce_returns
 #define kwarp_coalesce_init	sched_coalesce_init
-#define kwarp_sq_left		sched_sq_left
+#define kwarp_sq_has_unmoved	sched_sq_has_unmoved
 #define kwarp_tcp_call_locked	sched_tcp_call_locked
 #define kwarp_tcp_try_call_locked	sched_tcp_try_call_locked
 #define kwarp_tx_wq		sched_wq
@@ -62,7 +62,7 @@ extern bool sched_is_online;
  * @delay: delay at the last of these
  * @cpu: processor at the last of these; -1: any
  * @libsiw: requests of libsiw that have not been moved to the send queue
- * @when_left: called when the runner has looked for such requests
+ * @on_look: called when the runner has looked for such requests
  * @holds: the queue is to be held from the next doorbell on
  * @rung: number of doorbells reported to kwarp_coalesce_rung()
  * @inside: number of those that have not returned
@@ -85,7 +85,7 @@ struct sched_test {
 	unsigned long delay;
 	int cpu;
 	u32 libsiw;
-	void (*when_left)(struct sched_test *t);
+	void (*on_look)(struct sched_test *t);
 	bool holds;
 	u32 rung;
 	int inside;

@@ -191,7 +191,7 @@ static void test_no_room(struct kunit *test)
 
 static void room_is_made(struct sched_test *t)
 {
-	t->when_left = NULL;
+	t->on_look = NULL;
 	t->libsiw--;
 	t->sq.ring.hdr->prod++;
 }
@@ -205,7 +205,7 @@ static void test_room_meanwhile(struct kunit *test)
 	sched_ring(t);
 	prod = t->sq.next;
 	t->libsiw = 1;
-	t->when_left = room_is_made;
+	t->on_look = room_is_made;
 	t->steps = 0;
 	sched_packet(&t->e);
 	KUNIT_EXPECT_EQ(test, t->steps, 2);

@@ -7,23 +7,23 @@
 
 #include <rdma/siw-abi.h>
 
-static bool tx_look_for_left(const struct kwarp_sq *sq);
+static bool tx_look_for_unmoved(const struct kwarp_sq *sq);
 
-#define kwarp_sq_left		tx_look_for_left
+#define kwarp_sq_has_unmoved	tx_look_for_unmoved
 #include "../tx/local.c"
 #include "../tx/control.c"
 #include "../tx/pick.c"
 #include "../tx/step.c"
-#undef kwarp_sq_left
+#undef kwarp_sq_has_unmoved
 
 static struct tx_test *the_test;
 
 /* Do what is to happen "meanwhile", just before the runner's look. */
-static bool tx_look_for_left(const struct kwarp_sq *sq)
+static bool tx_look_for_unmoved(const struct kwarp_sq *sq)
 {
-	if (the_test->when_left)
-		the_test->when_left(the_test);
-	return kwarp_sq_left(sq);
+	if (the_test->on_look)
+		the_test->on_look(the_test);
+	return kwarp_sq_has_unmoved(sq);
 }
 
 bool kwarp_tcp_writable(struct socket *sock)

@@ -61,7 +61,7 @@ struct tx_test {
 	struct test_cq *cq;
 	struct socket *sock;
 	struct tcp tcp;
-	void (*when_left)(struct tx_test *t);
+	void (*on_look)(struct tx_test *t);
 	struct kwarp_mr *mr;
 	int access;
 	enum kwarp_qp_event event;

@@ -31,14 +31,14 @@ static void post_siw(struct tx_test *t)
 
 static void post_now(struct tx_test *t)
 {
-	t->when_left = NULL;
+	t->on_look = NULL;
 	post_siw(t);
 }
 
 /* Answer the oldest outstanding request. */
 static void answer_now(struct tx_test *t)
 {
-	t->when_left = NULL;
+	t->on_look = NULL;
 	kwarp_sq_answered(&t->sq, 0);
 }
 
@@ -74,9 +74,9 @@ static void test_between_looks(struct kunit *test)
 	speak_siw(test);
 	if (c->before)
 		c->before(t);
-	t->when_left = c->meanwhile;
+	t->on_look = c->meanwhile;
 	kwarp_tx_step(&t->e);
-	KUNIT_EXPECT_NULL(test, t->when_left);
+	KUNIT_EXPECT_NULL(test, t->on_look);
 	KUNIT_EXPECT_EQ(test, t->tcp.sent, 1);
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
 }

@@ -254,7 +254,7 @@ static enum finding pace_find(const struct kwarp_engine *e)
 	if (READ_ONCE(e->sq->ring.hdr->flags) != KWARP_RING_HELD)
 		return BUSY;
 	/* A request that waits for a response is sent when the response comes. */
-	if (!test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_left(e->sq))
+	if (!test_bit(KWARP_E_TX_WAIT_READ, &e->flags) && kwarp_sq_has_unmoved(e->sq))
 		return POSTED;
 	return sq_outstanding(e) ? BUSY : NOTHING;
 }

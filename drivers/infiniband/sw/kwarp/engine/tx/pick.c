@@ -282,7 +282,7 @@ static enum kwarp_take peek_request(struct kwarp_engine *e)
 
 	if (!e->sq->siw)
 		return take;
-	if (take == KWARP_TAKE_NONE && kwarp_sq_left(e->sq)) {
+	if (take == KWARP_TAKE_NONE && kwarp_sq_has_unmoved(e->sq)) {
 		set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 		/* Pairs with kwarp_rx_answered(), as in sq_must_wait(). */
 		smp_mb__after_atomic();

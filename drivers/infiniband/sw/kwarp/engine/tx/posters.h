@@ -37,7 +37,7 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 {
 	if (kwarp_sq_posted(e->sq) != seen)
 		return true;
-	if (!kwarp_sq_left(e->sq))
+	if (!kwarp_sq_has_unmoved(e->sq))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/* Pairs with kwarp_rx_answered(), as in peek_request(). */

@@ -20,7 +20,7 @@
 #define kwarp_sq_posted_all	payer_sq_posted_all
 #define kwarp_sq_posted		payer_sq_posted
 #define kwarp_sq_tell		payer_sq_tell
-#define kwarp_sq_left		payer_sq_left
+#define kwarp_sq_has_unmoved	payer_sq_has_unmoved
 #define kwarp_sq_init		payer_sq_init
 #define kwarp_sq_empty		payer_sq_empty
 #define kwarp_sq_peek		payer_sq_peek

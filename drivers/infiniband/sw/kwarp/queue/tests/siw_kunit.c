@@ -344,11 +344,11 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* kwarp_sq_left() tells a runner of waiting requests, although they cannot be moved. */
+	/* kwarp_sq_has_unmoved() tells a runner of waiting requests, although they cannot be moved. */
 	i = kwarp_sq_posted(&t->sq);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
-	KUNIT_EXPECT_TRUE(test, kwarp_sq_left(&t->sq));
+	KUNIT_EXPECT_TRUE(test, kwarp_sq_has_unmoved(&t->sq));
 	kwarp_sq_answered(&t->sq, 0);
 	expect_cqe(test, 0, SIW_OP_READ, SIW_WC_SUCCESS);
 	KUNIT_ASSERT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_OK);
