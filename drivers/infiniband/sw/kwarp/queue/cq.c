@@ -166,7 +166,7 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 	local_bh_enable();
 }
 
-/* Initialize all of a zeroed @cq, except the ring and @hold. */
+/* Initialize all of a zeroed @cq, except the ring and @coalesce. */
 void kwarp_cq_init(struct kwarp_cq *cq)
 {
 	spin_lock_init(&cq->lock);

@@ -32,7 +32,7 @@ struct kwarp_coalesce_facts {
 };
 
 /**
- * struct kwarp_cq_hold - the held send queues whose requests complete in one CQ
+ * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
  * @lock: protects all that follows, and the state of the streams in @streams that belongs to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it
@@ -54,7 +54,7 @@ struct kwarp_coalesce_facts {
  * @quiet: looks in a row that found neither a request nor a poll
  * @obey: number of doorbells that will be served at once, before queues are held again
  */
-struct kwarp_cq_hold {
+struct kwarp_cq_coalesce {
 	spinlock_t lock;		/* all of this */
 	struct list_head streams;
 	u32 turn;
@@ -94,7 +94,7 @@ struct kwarp_cq_hold {
  * @later: kernel consumers only: KWARP_CQ_*, for @tell; any context
  * @tell: kernel consumers only: tasklet that calls the handlers
  * @told: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
- * @hold: held send queues; has a lock of its own
+ * @coalesce: held send queues; has a lock of its own
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
@@ -114,7 +114,7 @@ struct kwarp_cq {
 	struct tasklet_struct tell;
 	u32 told;
 
-	struct kwarp_cq_hold hold;
+	struct kwarp_cq_coalesce coalesce;
 };
 
 static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)

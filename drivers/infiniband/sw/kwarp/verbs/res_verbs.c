@@ -95,7 +95,7 @@ static bool put_cq(struct sk_buff *msg, const struct kwarp_cq *cq)
 {
 	return rdma_nl_put_driver_u32(msg, "completions", READ_ONCE(cq->prod)) ||
 	       rdma_nl_put_driver_u32(msg, "overflow", READ_ONCE(cq->overflow)) ||
-	       rdma_nl_put_driver_u32(msg, "doorbells_to_obey", READ_ONCE(cq->hold.obey)) ||
+	       rdma_nl_put_driver_u32(msg, "doorbells_to_obey", READ_ONCE(cq->coalesce.obey)) ||
 	       (cq->home >= 0 && rdma_nl_put_driver_u32(msg, "processor", cq->home));
 }
 

@@ -61,7 +61,7 @@ int coalesce_test_init(struct kunit *test)
 	the_test = t;
 	t->scq = test_cq_new(test, 64);
 	t->rcq = test_cq_new(test, 64);
-	t->hold = &t->scq->cq.hold;
+	t->hold = &t->scq->cq.coalesce;
 	t->scq->cq.ibcq.device = &kdev->ibdev;
 	kwarp_coalesce_init_cq(&t->scq->cq);
 	kdev->knobs.coalesce_us = TEST_US;

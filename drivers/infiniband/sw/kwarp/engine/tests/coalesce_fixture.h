@@ -59,7 +59,7 @@ struct coalesce_test {
 	struct stream s[STREAMS];
 	struct test_cq *scq;
 	struct test_cq *rcq;
-	struct kwarp_cq_hold *hold;
+	struct kwarp_cq_coalesce *hold;
 	u32 slow_us;
 };
 

@@ -11,7 +11,7 @@
 /* Decisions after a doorbell: the state, the arguments, the result, and the state after it. */
 static const struct ring_case {
 	const char *desc;
-	struct kwarp_cq_hold h;
+	struct kwarp_cq_coalesce h;
 	bool held;
 	bool polled;
 	bool hold;
@@ -37,7 +37,7 @@ KUNIT_ARRAY_PARAM_DESC(ring, ring_cases, desc);
 static void test_rings(struct kunit *test)
 {
 	const struct ring_case *c = test->param_value;
-	struct kwarp_cq_hold h = c->h;
+	struct kwarp_cq_coalesce h = c->h;
 
 	KUNIT_EXPECT_EQ(test, kwarp_coalesce_rings(&h, c->held, c->polled), c->hold);
 	KUNIT_EXPECT_EQ(test, h.missed, c->missed);
@@ -48,7 +48,7 @@ static void test_rings(struct kunit *test)
 /* Decisions after a round of looks, in the same form. */
 static const struct look_case {
 	const char *desc;
-	struct kwarp_cq_hold h;
+	struct kwarp_cq_coalesce h;
 	struct kwarp_coalesce_facts f;
 	bool goes_on;
 	u32 missed;
@@ -79,7 +79,7 @@ KUNIT_ARRAY_PARAM_DESC(look, look_cases, desc);
 static void test_goes_on(struct kunit *test)
 {
 	const struct look_case *c = test->param_value;
-	struct kwarp_cq_hold h = c->h;
+	struct kwarp_cq_coalesce h = c->h;
 
 	KUNIT_EXPECT_EQ(test, kwarp_coalesce_goes_on(&h, &c->f), c->goes_on);
 	KUNIT_EXPECT_EQ(test, h.missed, c->missed);

@@ -31,7 +31,7 @@ static u32 program_polls(const struct kwarp_engine *e)
 }
 
 /* Number of polls, and of doorbells for any queue of the CQ. */
-static u32 program_activity(const struct kwarp_cq_hold *h, const struct kwarp_engine *e)
+static u32 program_activity(const struct kwarp_cq_coalesce *h, const struct kwarp_engine *e)
 {
 	return program_polls(e) + h->rings;
 }
@@ -57,7 +57,7 @@ static bool has_waiting(const struct kwarp_engine *e)
 /* What the timer has to do for a stream. */
 enum todo { NOTHING, SEND, END_HOLD };
 
-static enum todo hold_look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce_facts *f = &h->facts;
 	struct kwarp_coalesce *c = &e->tx.coalesce;
@@ -83,7 +83,7 @@ static enum todo hold_look_at(struct kwarp_cq_hold *h, struct kwarp_engine *e)
  * Send for a stream. The list's lock is dropped, since the socket lock is taken. The stream cannot
  * be freed while @sends is not zero.
  */
-static void hold_send(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
@@ -97,7 +97,7 @@ static void hold_send(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	spin_lock(&h->lock);
 }
 
-static void hold_remove(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_remove(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	lockdep_assert_held(&h->lock);
 	if (!e->tx.coalesce.on)
@@ -107,7 +107,7 @@ static void hold_remove(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 }
 
 /* End a stream's hold: make posters ring again, and send waiting requests. */
-static void hold_end_stream(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_end_stream(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	hold_remove(h, e);
 	/*
@@ -120,7 +120,7 @@ static void hold_end_stream(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 }
 
 /* The first stream of the list, or NULL if it was looked at in this round. */
-static struct kwarp_engine *hold_next_stream(struct kwarp_cq_hold *h)
+static struct kwarp_engine *hold_next_stream(struct kwarp_cq_coalesce *h)
 {
 	struct kwarp_engine *e = list_first_entry_or_null(&h->streams, struct kwarp_engine,
 							  tx.coalesce.node);
@@ -129,7 +129,7 @@ static struct kwarp_engine *hold_next_stream(struct kwarp_cq_hold *h)
 }
 
 /* Look at some streams. Return: true if all were looked at in this round. */
-static bool hold_look_at_some(struct kwarp_cq_hold *h)
+static bool hold_look_at_some(struct kwarp_cq_coalesce *h)
 {
 	u32 looks = KWARP_COALESCE_LOOKS, sends = KWARP_COALESCE_SENDS;
 	struct kwarp_engine *e;
@@ -149,7 +149,7 @@ static bool hold_look_at_some(struct kwarp_cq_hold *h)
 }
 
 /* End of a round of looks: does the hold continue, and when is the next round? */
-static void hold_judge(struct kwarp_cq_hold *h)
+static void hold_judge(struct kwarp_cq_coalesce *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
 	h->ns = h->facts.forgotten ? h->least : min(2 * h->ns, KWARP_COALESCE_SLOW * h->least);
@@ -158,7 +158,7 @@ static void hold_judge(struct kwarp_cq_hold *h)
 }
 
 /* End the hold of some streams. Return: true if none is held any more. */
-static bool hold_end_some(struct kwarp_cq_hold *h)
+static bool hold_end_some(struct kwarp_cq_coalesce *h)
 {
 	u32 n = KWARP_COALESCE_SENDS;
 
@@ -169,7 +169,7 @@ static bool hold_end_some(struct kwarp_cq_hold *h)
 }
 
 /* The timer's work. Return: nanoseconds until it is to be called again; 0: nothing is held. */
-static u64 hold_look(struct kwarp_cq_hold *h)
+static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
 	lockdep_assert_held(&h->lock);
 	if (!h->ends) {
@@ -182,15 +182,15 @@ static u64 hold_look(struct kwarp_cq_hold *h)
 	return list_empty(&h->streams) ? 0 : h->ns;
 }
 
-static struct kwarp_dev *hold_device(struct kwarp_cq_hold *h)
+static struct kwarp_dev *hold_device(struct kwarp_cq_coalesce *h)
 {
-	return to_kdev(container_of(h, struct kwarp_cq, hold)->ibcq.device);
+	return to_kdev(container_of(h, struct kwarp_cq, coalesce)->ibcq.device);
 }
 
 /* The timer's handler. Context: softirq. */
 static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 {
-	struct kwarp_cq_hold *h = container_of(timer, struct kwarp_cq_hold, timer);
+	struct kwarp_cq_coalesce *h = container_of(timer, struct kwarp_cq_coalesce, timer);
 	u64 ns;
 
 	spin_lock(&h->lock);
@@ -235,7 +235,7 @@ static bool may_hold(const struct kwarp_engine *e)
 }
 
 /* Start the CQ's timer. Return: false if too many timers of the device run. */
-static bool hold_start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesce *c)
+static bool hold_start_timer(struct kwarp_cq_coalesce *h, const struct kwarp_coalesce *c)
 {
 	struct kwarp_dev *kdev = hold_device(h);
 
@@ -252,7 +252,7 @@ static bool hold_start_timer(struct kwarp_cq_hold *h, const struct kwarp_coalesc
 	return true;
 }
 
-static void hold_add(struct kwarp_cq_hold *h, struct kwarp_engine *e)
+static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
 
@@ -270,7 +270,7 @@ static void hold_add(struct kwarp_cq_hold *h, struct kwarp_engine *e)
 	WRITE_ONCE(c->on, true);
 }
 
-static void count_doorbell(struct kwarp_cq_hold *h, int n)
+static void count_doorbell(struct kwarp_cq_coalesce *h, int n)
 {
 	spin_lock_bh(&h->lock);
 	h->inside += n;
@@ -310,14 +310,14 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	c->for_waiting = (c->rung && c->for_waiting) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);
-	count_doorbell(&e->sq->cq->hold, 1);
+	count_doorbell(&e->sq->cq->coalesce, 1);
 	return true;
 }
 
 /* The program returns from its doorbell. Context: process; another context may be the runner. */
 void kwarp_coalesce_returns(struct kwarp_engine *e)
 {
-	count_doorbell(&e->sq->cq->hold, -1);
+	count_doorbell(&e->sq->cq->coalesce, -1);
 }
 
 /**
@@ -329,7 +329,7 @@ void kwarp_coalesce_returns(struct kwarp_engine *e)
 void kwarp_coalesce_sent(struct kwarp_engine *e)
 {
 	struct kwarp_coalesce *c = &e->tx.coalesce;
-	struct kwarp_cq_hold *h = &e->sq->cq->hold;
+	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 	u32 before = c->polls;
 
 	kwarp_assert_runner(e);
@@ -358,7 +358,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
  */
 void kwarp_coalesce_stop(struct kwarp_engine *e)
 {
-	struct kwarp_cq_hold *h = &e->sq->cq->hold;
+	struct kwarp_cq_coalesce *h = &e->sq->cq->coalesce;
 
 	might_sleep();
 	if (e->sq->siw) {
@@ -399,7 +399,7 @@ void kwarp_coalesce_init(struct kwarp_engine *e, void (*send)(struct kwarp_engin
 /* Initialize a new CQ, zeroed by the caller. */
 void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 {
-	struct kwarp_cq_hold *h = &cq->hold;
+	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
 	spin_lock_init(&h->lock);
 	INIT_LIST_HEAD(&h->streams);
@@ -409,7 +409,7 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 /* The CQ is about to be destroyed; no queue pair uses it. Context: process. */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
-	struct kwarp_cq_hold *h = &cq->hold;
+	struct kwarp_cq_coalesce *h = &cq->coalesce;
 
 	might_sleep();
 	WARN_ON_ONCE(!list_empty(&h->streams) || h->inside);

@@ -87,7 +87,7 @@
  * Context: @h->lock held.
  * Return: true if the queue is to be held.
  */
-static inline bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool polled)
+static inline bool kwarp_coalesce_rings(struct kwarp_cq_coalesce *h, bool held, bool polled)
 {
 	if (held && ++h->good % KWARP_COALESCE_FORGIVE == 0)
 		h->missed -= !!h->missed;
@@ -107,7 +107,7 @@ static inline bool kwarp_coalesce_rings(struct kwarp_cq_hold *h, bool held, bool
  * Context: @h->lock held.
  * Return: true if the hold continues.
  */
-static inline bool kwarp_coalesce_goes_on(struct kwarp_cq_hold *h,
+static inline bool kwarp_coalesce_goes_on(struct kwarp_cq_coalesce *h,
 					  const struct kwarp_coalesce_facts *f)
 {
 	h->active |= f->active;
