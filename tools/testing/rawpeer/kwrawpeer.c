@@ -10,10 +10,10 @@
  *
  * "req-*" and "rdma-*" connect to a device's listener; "rep-*" listen and are
  * connected to. Whatever is done, each connection has to end in time: within the
- * start-up timer (-T) where the device has to wait for more, promptly where it
+ * startup timer (-T) where the device has to wait for more, promptly where it
  * knows enough. Others must not notice: the suite runs traffic beside this.
  *
- *   startup.c   scenarios around the start-up frames
+ *   startup.c   scenarios around the startup frames
  *   selftest.c  the functions of wire/ against the examples of the RFCs
  */
 #include "runner/case.h"

@@ -23,7 +23,7 @@ struct kwraw_scenario {
 
 /**
  * struct kwraw_env - where the device is, and how patient to be
- * @timer_ms: longest time that a device may wait for the rest of a start-up
+ * @timer_ms: longest time that a device may wait for the rest of a startup
  * @prompt_ms: longest time where it knows that the connection is over
  */
 struct kwraw_env {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: scenarios of wrong start-ups. A frame ends at each of its octets, in each of the ways
+ * kwrawpeer: scenarios of wrong startups. A frame ends at each of its octets, in each of the ways
  * in which a peer can stop.
  */
 #include "scenarios.h"

@@ -38,7 +38,7 @@ static void set_knob(struct rp *r, const char *name, bool on)
 		rp_fail(r, "the consumer cannot change a knob: %s", rp_ctl_no());
 }
 
-/* What was agreed on at the start-up, with the device's knob at @on. */
+/* What was agreed on at the startup, with the device's knob at @on. */
 static bool agreed(struct rp *r, const char *what, bool is, bool on)
 {
 	if (is != on)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Start-up with the raw peer as Initiator: what Requests do to a
+ * kwrawpeer: cases. Startup with the raw peer as Initiator: what Requests do to a
  * listener (RFC 5044 section 7.1, RFC 6581).
  */
 #include "runner/start.h"

@@ -7,7 +7,7 @@
  * the wire: a case gives what is wrong with a segment as a difference from the correct one.
  *
  *   runner/run.c      options, list, runs, verdicts
- *   runner/start.c    start-up: connections in full operation
+ *   runner/start.c    startup: connections in full operation
  *   runner/step.c     steps that do something
  *   runner/expect.c   steps that wait for an answer
  *   runner/control.c  control channel to the consumer
@@ -201,7 +201,7 @@ extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
  * @addr, @port: of the consumer's listener; @control: of its control channel
  * @own, @own_port: where we listen; @listener: that socket
  * @prompt_ms: for what has to happen at once; @slow: factor on all times
- * @want_crc, @want_markers: what we ask for at start-up
+ * @want_crc, @want_markers: what we ask for at startup
  */
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;
@@ -317,7 +317,7 @@ const char *rp_ctl(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* What the answer was, after a NULL. */
 const char *rp_ctl_no(void);
 
-/* ------------------------------------------------------------------- start-up */
+/* -------------------------------------------------------------------- startup */
 
 /* A connection event has to be this one. */
 void rp_cm(struct rp *r, const char *name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: mutated streams. Each connection sends a correct stream with one change: in octets of
- * the start-up frame, in a segment's header (the CRC is then computed again), in octets of the
+ * the startup frame, in a segment's header (the CRC is then computed again), in octets of the
  * stream, in its order, or at its end. After any change, the device sends only well-formed FPDUs,
  * the connection ends, each request completes once, and memory that no peer may write is unchanged.
  */
@@ -16,7 +16,7 @@
 
 /* What is changed. */
 enum how {
-	REQUEST,	/* octets of the start-up frame */
+	REQUEST,	/* octets of the startup frame */
 	HEADER,		/* fields of a segment; the CRC is right */
 	STREAM,		/* octets of the stream */
 	SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
@@ -409,7 +409,7 @@ static void one_connection(struct rp *r)
 	else if (how == REQUEST)
 		outcome.refused++;
 	else
-		rp_fail(r, "a good start-up frame came to nothing");
+		rp_fail(r, "a good startup frame came to nothing");
 	finish(r);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases of the start-up phase share.
+ * kwrawpeer: what cases of the startup phase share.
  */
 #ifndef RAWPEER_START_H
 #define RAWPEER_START_H

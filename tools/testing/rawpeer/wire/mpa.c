@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets, start-up frames, FPDUs: see wire.h.
+ * Sockets, startup frames, FPDUs: see wire.h.
  */
 #include "wire/wire.h"
 #include "kwtest.h"
@@ -205,7 +205,7 @@ const char *kwraw_end_name(enum kwraw_end end)
 	return names[end];
 }
 
-/* ----------------------------------------------------------------- start-up */
+/* ------------------------------------------------------------------ startup */
 
 void kwraw_mpa_init(struct kwraw_mpa *m, const char *key, uint8_t flags, uint8_t rev)
 {

@@ -5,7 +5,7 @@
  * (MPA), 5041 (DDP), 5040 and 7306 (RDMAP). A caller can give every field a wrong value, and no
  * received octet is trusted.
  *
- *   mpa.c    sockets, start-up frames, FPDUs with CRC and markers
+ *   mpa.c    sockets, startup frames, FPDUs with CRC and markers
  *   ddp.c    DDP and RDMAP headers, Terminate, atomic operations
  */
 #ifndef RAWPEER_WIRE_H
@@ -31,7 +31,7 @@ enum kwraw_end {
 /**
  * struct kwraw_half - one direction in full operation
  * @markers: every 512 octets
- * @pos: octets since the start-up frame
+ * @pos: octets since the startup frame
  */
 struct kwraw_half {
 	bool markers;
@@ -79,7 +79,7 @@ enum kwraw_end kwraw_wait_end(struct kwraw *c, int timeout_ms, size_t *got);
 bool kwraw_ended(struct kwraw *c);
 const char *kwraw_end_name(enum kwraw_end end);
 
-/* ------------------------------------------------------------------ start-up */
+/* ------------------------------------------------------------------- startup */
 
 #define KWRAW_MPA_HDR	20
 #define KWRAW_MPA_MAX	(KWRAW_MPA_HDR + 512)

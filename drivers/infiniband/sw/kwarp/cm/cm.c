@@ -26,7 +26,7 @@
  * queued work, each endpoint that the listener has made.
  *
  * An endpoint refers to its iw_cm_id from connect() or accept() until the last upcall,
- * to its QP until the stream is DOWN or start-up has failed, to its listener until the endpoint
+ * to its QP until the stream is DOWN or startup has failed, to its listener until the endpoint
  * is freed. A listener refers to its iw_cm_id until it takes no more requests.
  * An iw_cm_id holds no reference to the device: kwarp_cm_stop_device() waits until no endpoint
  * uses the device. Endpoints that are still in memory after that do not touch the device.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA start-up over a socket (RFC 5044 section 7.1, RFC 6581): sends and receives the startup
+ * MPA startup over a socket (RFC 5044 section 7.1, RFC 6581): sends and receives the startup
  * frames, and turns the result into an event for proto/cm_fsm.c.
  *
  * Every poll function looks at the socket once, reads or writes as many octets as it can without

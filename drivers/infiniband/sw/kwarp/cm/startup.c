@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Octets of MPA start-up: startup frames, and the Terminate of a stream that ends in start-up, to
+ * Octets of MPA startup: startup frames, and the Terminate of a stream that ends in startup, to
  * and from the socket. cm_mpa.c decides what to send, and what a received frame means.
  *
  * Context of functions that take an endpoint: process, ep->mutex held. No function here waits for a

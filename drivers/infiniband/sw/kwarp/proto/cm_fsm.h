@@ -26,11 +26,11 @@ enum kwarp_cm_state {
 	KWARP_CMS_SEND_REP,	/* TCP has not taken all of the accepting Reply yet */
 	KWARP_CMS_WAIT_FPDU,	/* QP attached; waiting for the RTR before the ULP is told */
 
-	/* start-up failed, a last message is sent */
+	/* startup failed, a last message is sent */
 	KWARP_CMS_SEND_REJ,	/* TCP has not taken all of the rejecting Reply yet */
 	KWARP_CMS_SEND_TERM,	/* TCP has not taken all of the Terminate yet */
 
-	/* start-up is over in the following states */
+	/* startup is over in the following states */
 	KWARP_CMS_STREAM,	/* the QP has the socket, the ULP has been told */
 	KWARP_CMS_CLOSED,	/* the ULP has been told of the end, the QP still has the socket */
 	KWARP_CMS_LINGER,	/* FIN sent, waiting until TCP has finished */

@@ -124,7 +124,7 @@ mutators=4
 mutate() {
 	local seed=$1 count i
 	shift
-	skip_on siw "a start-up that fails late stops the kernel"
+	skip_on siw "a startup that fails late stops the kernel"
 	skip_on kwarp-siw "libsiw has no windows, which are among what is changed"
 	count=${KWARP_MUTATIONS:-$(by_profile 400 60)}
 	for ((i = 0; i < mutators; i++)); do
