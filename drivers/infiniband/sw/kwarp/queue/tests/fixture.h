@@ -112,4 +112,17 @@ static inline void test_cq_expect(struct kunit *test, struct test_cq *t, u64 id,
 				    "id %llu", id);
 }
 
+static inline void test_cq_add(struct kwarp_cq *cq, u64 id, u8 status, u32 flags, struct ib_qp *qp)
+{
+	struct kwarp_cqe cqe = {
+		.id = id,
+		.qpn = TEST_QPN,
+		.status = status,
+		.opcode = KWARP_WC_RECV,
+		.flags = flags,
+	};
+
+	kwarp_cq_add(cq, &cqe, qp);
+}
+
 #endif /* KWARP_QUEUE_FIXTURE_H */

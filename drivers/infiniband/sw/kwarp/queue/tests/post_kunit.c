@@ -1,64 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of posting by kernel consumers: the entries that the transmit runner finds. */
+/* Tests of posting sends by kernel consumers: the entries that the transmit runner finds. */
 #include <kunit/test.h>
 #include <linux/limits.h>
-#include <linux/mm.h>
 
-#include "../rq.h"
-#include "../sq.h"
 #include "fixture.h"
-
-#define MAX_WR	5	/* in rings of 8 entries */
-#define MAX_SGE	13	/* the most for an entry of 256 octets */
-#define INLINE	208	/* octets, the most for an entry of 256 octets */
-#define RQ_SGE	2	/* an entry of 64 octets has room for 3 */
+#include "post_fixture.h"
 
 #define RADDR		(U64_MAX - 5)
 #define RKEY		0x87654321
 #define INV_STAG	0xfedcba98
 #define RIGHTS		(IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE)
-
-struct post_test {
-	struct kwarp_sq sq;
-	struct kwarp_rq rq;
-	struct kwarp_wqe wqe;
-	struct kwarp_rwqe rwqe;
-	struct ib_sge sge[KWARP_MAX_SGE + 1];
-	u8 data[INLINE + 1];
-};
-
-static void free_queues(void *test)
-{
-	struct post_test *t = test;
-
-	kvfree(t->sq.done);
-	kwarp_ring_fini(&t->sq.ring);
-	if (t->rq.ring.hdr)
-		kwarp_ring_fini(&t->rq.ring);
-}
-
-static int post_test_init(struct kunit *test)
-{
-	struct post_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-	u32 i;
-
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	t->sq.max_wr = MAX_WR;
-	t->rq.max_wr = MAX_WR;
-	t->rq.max_sge = RQ_SGE;
-	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, MAX_WR, kwarp_sqe_stride(MAX_SGE, 0)), 0);
-	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_queues, t), 0);
-	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, MAX_WR, kwarp_rqe_stride(RQ_SGE)), 0);
-	for (i = 0; i < ARRAY_SIZE(t->sge); i++) {
-		t->sge[i].addr = 0x8000000000000000ULL + i;
-		t->sge[i].length = 1000 + i;
-		t->sge[i].lkey = 0xcc00 + i;
-	}
-	for (i = 0; i < sizeof(t->data); i++)
-		t->data[i] = 255 - i;
-	test->priv = t;
-	return 0;
-}
 
 /* Post one request that must be accepted, and load it. */
 static const struct kwarp_wqe *post_one(struct kunit *test, const struct ib_send_wr *wr)
@@ -388,88 +339,6 @@ static void test_slot_reuse(struct kunit *test)
 		KUNIT_EXPECT_MEMEQ(test, &post_one(test, &send)->e, &want, sizeof(want));
 }
 
-static enum kwarp_take take_receive(struct post_test *t)
-{
-	bool limit_hit;
-
-	memset(&t->rwqe, 0xa5, sizeof(t->rwqe));
-	return kwarp_rq_take(&t->rq, &t->rwqe, &limit_hit);
-}
-
-static void test_receive(struct kunit *test)
-{
-	struct post_test *t = test->priv;
-	const struct ib_recv_wr *bad = NULL;
-	struct ib_recv_wr wr[2] = {
-		{ .next = &wr[1], .wr_id = U64_MAX, .sg_list = t->sge, .num_sge = 2 },
-		{ .wr_id = 2, },
-	};
-
-	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), 0);
-	KUNIT_EXPECT_NULL(test, bad);
-	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
-	KUNIT_EXPECT_EQ(test, t->rwqe.id, U64_MAX);
-	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 2);
-	KUNIT_EXPECT_EQ(test, t->rwqe.len, 2001);
-	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].addr, 0x8000000000000001ULL);
-	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].length, 1001);
-	KUNIT_EXPECT_EQ(test, t->rwqe.sge[1].lkey, 0xcc01);
-	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
-	KUNIT_EXPECT_EQ(test, t->rwqe.id, 2);
-	KUNIT_EXPECT_EQ(test, t->rwqe.num_sge, 0);
-	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
-}
-
-static void test_receive_full(struct kunit *test)
-{
-	struct post_test *t = test->priv;
-	struct ib_recv_wr wr[MAX_WR + 1] = {};
-	const struct ib_recv_wr *bad = NULL;
-	const u32 start = U32_MAX - 2;
-	u32 i;
-
-	for (i = 0; i <= MAX_WR; i++) {
-		wr[i].wr_id = i;
-		wr[i].next = i < MAX_WR ? &wr[i + 1] : NULL;
-	}
-	t->rq.next = start;
-	t->rq.posted = start;
-	t->rq.ring.hdr->prod = start;
-	t->rq.ring.hdr->cons = start;
-	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), -ENOMEM);
-	KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_recv_wr *)&wr[MAX_WR]);
-	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
-	KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, bad, &bad), 0);
-	for (i = 1; i <= MAX_WR; i++) {
-		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
-		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
-	}
-	KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
-}
-
-static void test_receive_refused(struct kunit *test)
-{
-	static const int counts[] = { RQ_SGE + 1, KWARP_MAX_SGE, INT_MAX, -1, INT_MIN };
-	struct post_test *t = test->priv;
-	const struct ib_recv_wr *bad;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(counts); i++) {
-		struct ib_recv_wr wr[3] = {
-			{ .next = &wr[1], .wr_id = i },
-			{ .next = &wr[2], .sg_list = t->sge, .num_sge = counts[i] },
-			{ .wr_id = 99 },
-		};
-
-		bad = NULL;
-		KUNIT_EXPECT_EQ(test, kwarp_rq_post(&t->rq, wr, &bad), -EINVAL);
-		KUNIT_EXPECT_PTR_EQ(test, bad, (const struct ib_recv_wr *)&wr[1]);
-		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_OK);
-		KUNIT_EXPECT_EQ(test, t->rwqe.id, i);
-		KUNIT_EXPECT_EQ(test, take_receive(t), KWARP_TAKE_NONE);
-	}
-}
-
 static struct kunit_case post_cases[] = {
 	KUNIT_CASE(test_send),
 	KUNIT_CASE(test_form),
@@ -480,9 +349,6 @@ static struct kunit_case post_cases[] = {
 	KUNIT_CASE(test_full),
 	KUNIT_CASE(test_chain),
 	KUNIT_CASE(test_slot_reuse),
-	KUNIT_CASE(test_receive),
-	KUNIT_CASE(test_receive_full),
-	KUNIT_CASE(test_receive_refused),
 	{}
 };
 

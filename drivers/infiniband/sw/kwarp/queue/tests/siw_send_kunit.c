@@ -1,167 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of queues whose program uses siw's uABI: requests of libsiw are taken correctly, other
+ * Tests of send queues whose program uses siw's uABI: requests of libsiw are taken correctly, other
  * contents of its rings are refused, and libsiw rings its doorbell when it must.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
-#include <rdma/siw-abi.h>
 
-#include "../rq.h"
-#include "../sq.h"
-#include "fixture.h"
-
-#define ENTRIES	8
-
-/**
- * struct siw_test - a queue pair's queues, and libsiw's indices
- * @sq: send queue
- * @rq: receive queue
- * @cq: completion queue of both
- * @qp: queue pair
- * @sq_put: libsiw's index of the next send to post
- * @rq_put: libsiw's index of the next receive to post
- * @cq_get: libsiw's index of the next completion
- * @wqe: send request that was taken last
- * @rwqe: receive that was taken last
- * @limit_hit: taking @rwqe passed the SRQ's limit
- */
-struct siw_test {
-	struct kwarp_sq sq;
-	struct kwarp_rq rq;
-	struct test_cq *cq;
-	struct ib_qp qp;
-	u32 sq_put;
-	u32 rq_put;
-	u32 cq_get;
-	struct kwarp_wqe wqe;
-	struct kwarp_rwqe rwqe;
-	bool limit_hit;
-};
-
-static int siw_test_init(struct kunit *test)
-{
-	struct siw_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_NULL(test, t);
-	test->priv = t;
-	t->qp.qp_num = TEST_QPN;
-	t->cq = test_cq_new(test, 1);
-	t->cq->cq.siw = kwarp_siw_new_cq(4 * ENTRIES);
-	t->sq.user = true;
-	t->sq.cq = &t->cq->cq;
-	t->sq.ibqp = &t->qp;
-	t->rq.user = true;
-	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES,
-					    kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE)), 0);
-	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(SIW_MAX_SGE)), 0);
-	t->sq.siw = kwarp_siw_new_sq(ENTRIES);
-	t->rq.siw = kwarp_siw_new_rq(ENTRIES);
-	KUNIT_ASSERT_NOT_NULL(test, t->cq->cq.siw);
-	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
-	KUNIT_ASSERT_NOT_NULL(test, t->rq.siw);
-	return 0;
-}
-
-static void siw_test_exit(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-
-	if (!t)
-		return;
-	kwarp_siw_free_wq(t->sq.siw);
-	kwarp_siw_free_wq(t->rq.siw);
-	kwarp_siw_free_cq(t->cq->cq.siw);
-	kwarp_ring_fini(&t->sq.ring);
-	kwarp_ring_fini(&t->rq.ring);
-	kvfree(t->sq.done);
-}
-
-/* ----------------------------------------------------------------- libsiw's part */
-
-static struct siw_sqe *sqe_at(struct siw_test *t, u32 index)
-{
-	return (struct siw_sqe *)t->sq.siw->mem + index % kwarp_siw_wq_size(t->sq.siw);
-}
-
-static struct siw_rqe *rqe_at(struct siw_test *t, u32 index)
-{
-	return (struct siw_rqe *)t->rq.siw->mem + index % kwarp_siw_wq_size(t->rq.siw);
-}
-
-/* Post one request like siw_post_send(). Return: 1: libsiw rings its doorbell; 0; -ENOMEM. */
-static int post_send(struct siw_test *t, const struct siw_sqe *e)
-{
-	struct siw_sqe *slot = sqe_at(t, t->sq_put);
-	bool rings;
-
-	if (slot->flags & SIW_WQE_VALID)
-		return -ENOMEM;
-	*slot = *e;
-	slot->flags |= SIW_WQE_VALID;
-	rings = !(sqe_at(t, t->sq_put - 1)->flags & SIW_WQE_VALID);
-	t->sq_put++;
-	return rings;
-}
-
-static int post_write(struct siw_test *t, u64 id)
-{
-	const struct siw_sqe e = {
-		.id = id, .opcode = SIW_OP_WRITE, .flags = SIW_WQE_SIGNALLED, .num_sge = 1,
-		.sge = { { .laddr = 0x1000, .length = 64, .lkey = 0x100 } },
-	};
-
-	return post_send(t, &e);
-}
-
-static int post_recv(struct siw_test *t, u64 id, u8 num_sge)
-{
-	struct siw_rqe *slot = rqe_at(t, t->rq_put);
-
-	if (slot->flags & SIW_WQE_VALID)
-		return -ENOMEM;
-	*slot = (struct siw_rqe) {
-		.id = id, .num_sge = num_sge,
-		.sge = { { .laddr = 0x2000, .length = id, .lkey = 0x200 } },
-	};
-	slot->flags = SIW_WQE_VALID;
-	t->rq_put++;
-	return 0;
-}
-
-/* Poll like siw_poll_cq(). */
-static bool poll_cq(struct siw_test *t, struct siw_cqe *cqe)
-{
-	struct kwarp_siw_cq *cq = t->cq->cq.siw;
-	struct siw_cqe *slot = &cq->mem[t->cq_get % kwarp_siw_cq_size(cq)];
-
-	if (!(slot->flags & SIW_WQE_VALID))
-		return false;
-	*cqe = *slot;
-	slot->flags = 0;
-	t->cq_get++;
-	return true;
-}
-
-static void expect_cqe(struct kunit *test, u64 id, u8 opcode, u16 status)
-{
-	struct siw_cqe cqe = {};
-
-	KUNIT_ASSERT_TRUE_MSG(test, poll_cq(test->priv, &cqe), "no completion of %llu", id);
-	KUNIT_EXPECT_EQ(test, cqe.id, id);
-	KUNIT_EXPECT_EQ_MSG(test, cqe.opcode, opcode, "id %llu", id);
-	KUNIT_EXPECT_EQ_MSG(test, cqe.status, status, "id %llu", id);
-	KUNIT_EXPECT_EQ(test, cqe.qp_id, TEST_QPN);
-}
-
-static void expect_no_cqe(struct kunit *test)
-{
-	struct siw_cqe cqe;
-
-	KUNIT_EXPECT_FALSE(test, poll_cq(test->priv, &cqe));
-}
-
-/* ------------------------------------------------------------------------- sends */
+#include "siw_fixture.h"
 
 static const struct {
 	u8 siw;
@@ -344,7 +189,7 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* kwarp_sq_has_unmoved() tells a runner of waiting requests, although they cannot be moved. */
+	/* kwarp_sq_has_unmoved() reports waiting requests, although they cannot be moved. */
 	i = kwarp_sq_posted(&t->sq);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
@@ -429,145 +274,7 @@ static void test_scribble(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->cq->cq.overflow);
 }
 
-/* ---------------------------------------------------------------------- receives */
-
-static void test_recv(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	u32 round, i;
-
-	KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit), KWARP_TAKE_NONE);
-	for (round = 0; round < 5; round++) {
-		for (i = 0; i < ENTRIES; i++)
-			KUNIT_ASSERT_EQ(test, post_recv(t, 10 * round + i, i & 1), 0);
-		KUNIT_EXPECT_EQ(test, post_recv(t, 1, 1), -ENOMEM);
-		for (i = 0; i < ENTRIES; i++) {
-			KUNIT_ASSERT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit),
-					KWARP_TAKE_OK);
-			KUNIT_EXPECT_EQ(test, t->rwqe.id, 10 * round + i);
-			KUNIT_EXPECT_EQ(test, t->rwqe.len, i & 1 ? 10 * round + i : 0);
-		}
-		KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit),
-				KWARP_TAKE_NONE);
-	}
-	KUNIT_ASSERT_EQ(test, post_recv(t, 1, SIW_MAX_SGE + 1), 0);
-	KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit), KWARP_TAKE_BAD);
-}
-
-/* Entries in the program's ring count for the SRQ limit. */
-static void test_limit(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	bool more = false;
-	u32 left;
-
-	t->rq.limit = 4;
-	for (left = 0; left < ENTRIES; left++)
-		post_recv(t, left, 1);
-	while (left--) {
-		KUNIT_ASSERT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit),
-				KWARP_TAKE_OK);
-		KUNIT_EXPECT_EQ_MSG(test, t->limit_hit, left == 3, "%u left", left);
-		if (left != 6 || more)
-			continue;
-		more = true;
-		/* Two more receives, which are not moved yet. */
-		post_recv(t, 1, 1);
-		post_recv(t, 1, 1);
-		left += 2;
-	}
-}
-
-static void test_recv_flush(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	u32 i;
-
-	for (i = 0; i < 3; i++)
-		post_recv(t, i, 1);
-	KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit), KWARP_TAKE_OK);
-	for (; i < ENTRIES; i++)
-		post_recv(t, i, 1);
-	kwarp_rq_flush(&t->rq, &t->cq->cq, &t->qp, TEST_FLUSH_CODE);
-	for (i = 1; i < ENTRIES; i++)
-		expect_cqe(test, i, SIW_OP_RECEIVE, SIW_WC_WR_FLUSH_ERR);
-	expect_no_cqe(test);
-}
-
-/* ------------------------------------------------------------------- completions */
-
-static void push_cqe(struct siw_test *t, const struct kwarp_cqe *cqe)
-{
-	unsigned long irqflags = kwarp_cq_begin(&t->cq->cq);
-
-	kwarp_cq_add(&t->cq->cq, cqe, &t->qp);
-	kwarp_cq_notify(&t->cq->cq, kwarp_cq_end(&t->cq->cq, irqflags));
-}
-
-/* Opcode and status of all completions are valid indices of libsiw's tables. */
-static void test_tables(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	struct siw_cqe cqe;
-	u32 i;
-
-	for (i = 0; i < 256; i++) {
-		push_cqe(t, &(struct kwarp_cqe){ .id = i, .opcode = i, .qpn = TEST_QPN });
-		KUNIT_ASSERT_TRUE(test, poll_cq(t, &cqe));
-		KUNIT_EXPECT_LE_MSG(test, cqe.opcode, SIW_OP_RECEIVE, "opcode %u", i);
-		push_cqe(t, &(struct kwarp_cqe){ .id = i, .status = i, .qpn = TEST_QPN });
-		KUNIT_ASSERT_TRUE(test, poll_cq(t, &cqe));
-		KUNIT_EXPECT_LT_MSG(test, cqe.status, SIW_NUM_WC_STATUS, "status %u", i);
-		KUNIT_EXPECT_EQ(test, cqe.status == SIW_WC_SUCCESS, !i);
-	}
-}
-
-static void test_cq_full(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	u32 i, size = kwarp_siw_cq_size(t->cq->cq.siw);
-
-	for (i = 0; i < size; i++)
-		push_cqe(t, &(struct kwarp_cqe){ .id = i, .qpn = TEST_QPN });
-	KUNIT_EXPECT_FALSE(test, t->cq->cq.overflow);
-	push_cqe(t, &(struct kwarp_cqe){ .id = i, .qpn = TEST_QPN });
-	KUNIT_EXPECT_TRUE(test, t->cq->cq.overflow);
-	KUNIT_EXPECT_EQ(test, t->cq->lost, 1);
-	for (i = 0; i < size; i++)
-		expect_cqe(test, i, SIW_OP_WRITE, SIW_WC_SUCCESS);
-	expect_no_cqe(test);
-}
-
-static void test_arm(struct kunit *test)
-{
-	struct siw_test *t = test->priv;
-	u32 *flags = &t->cq->cq.siw->ctrl->flags;
-	struct kwarp_cqe plain = { .qpn = TEST_QPN }, solicited = plain, failed = plain;
-
-	solicited.flags = KWARP_CQE_SOLICITED;
-	failed.status = KWARP_WC_FLUSH_ERR;
-	push_cqe(t, &plain);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 0);
-	*flags = SIW_NOTIFY_SOLICITED | SIW_NOTIFY_NEXT_COMPLETION;
-	push_cqe(t, &plain);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
-	KUNIT_EXPECT_EQ(test, *flags, SIW_NOTIFY_NOT);
-	push_cqe(t, &plain);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
-	*flags = SIW_NOTIFY_SOLICITED;
-	push_cqe(t, &plain);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 1);
-	push_cqe(t, &solicited);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 2);
-	*flags = SIW_NOTIFY_SOLICITED;
-	push_cqe(t, &failed);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 3);
-	*flags = U32_MAX;
-	push_cqe(t, &plain);
-	KUNIT_EXPECT_EQ(test, t->cq->raised, 4);
-}
-
-static struct kunit_case siw_cases[] = {
+static struct kunit_case siw_send_cases[] = {
 	KUNIT_CASE(test_opcodes),
 	KUNIT_CASE(test_bodies),
 	KUNIT_CASE(test_doorbell),
@@ -576,20 +283,14 @@ static struct kunit_case siw_cases[] = {
 	KUNIT_CASE(test_posted_all),
 	KUNIT_CASE(test_reset),
 	KUNIT_CASE(test_scribble),
-	KUNIT_CASE(test_recv),
-	KUNIT_CASE(test_limit),
-	KUNIT_CASE(test_recv_flush),
-	KUNIT_CASE(test_tables),
-	KUNIT_CASE(test_cq_full),
-	KUNIT_CASE(test_arm),
 	{}
 };
 
-static struct kunit_suite siw_suite = {
-	.name = "kwarp_siw",
+static struct kunit_suite siw_send_suite = {
+	.name = "kwarp_siw_send",
 	.init = siw_test_init,
 	.exit = siw_test_exit,
-	.test_cases = siw_cases,
+	.test_cases = siw_send_cases,
 };
 
-kunit_test_suite(siw_suite);
+kunit_test_suite(siw_send_suite);

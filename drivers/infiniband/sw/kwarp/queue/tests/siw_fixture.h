@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Queues of a program that uses siw's uABI, and libsiw's part: functions that post to its rings and
+ * poll them like libsiw.
+ */
+#ifndef KWARP_QUEUE_SIW_FIXTURE_H
+#define KWARP_QUEUE_SIW_FIXTURE_H
+
+#include <kunit/test.h>
+#include <rdma/siw-abi.h>
+
+#include "../rq.h"
+#include "../sq.h"
+#include "fixture.h"
+
+#define ENTRIES	8
+
+/**
+ * struct siw_test - a queue pair's queues, and libsiw's indices
+ * @sq: send queue
+ * @rq: receive queue
+ * @cq: completion queue of both
+ * @qp: queue pair
+ * @sq_put: libsiw's index of the next send to post
+ * @rq_put: libsiw's index of the next receive to post
+ * @cq_get: libsiw's index of the next completion
+ * @wqe: send request that was taken last
+ * @rwqe: receive that was taken last
+ * @limit_hit: taking @rwqe passed the SRQ's limit
+ */
+struct siw_test {
+	struct kwarp_sq sq;
+	struct kwarp_rq rq;
+	struct test_cq *cq;
+	struct ib_qp qp;
+	u32 sq_put;
+	u32 rq_put;
+	u32 cq_get;
+	struct kwarp_wqe wqe;
+	struct kwarp_rwqe rwqe;
+	bool limit_hit;
+};
+
+static inline int siw_test_init(struct kunit *test)
+{
+	struct siw_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, t);
+	test->priv = t;
+	t->qp.qp_num = TEST_QPN;
+	t->cq = test_cq_new(test, 1);
+	t->cq->cq.siw = kwarp_siw_new_cq(4 * ENTRIES);
+	t->sq.user = true;
+	t->sq.cq = &t->cq->cq;
+	t->sq.ibqp = &t->qp;
+	t->rq.user = true;
+	KUNIT_ASSERT_EQ(test, kwarp_sq_init(&t->sq, ENTRIES,
+					    kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE)), 0);
+	KUNIT_ASSERT_EQ(test, kwarp_rq_init(&t->rq, ENTRIES, kwarp_rqe_stride(SIW_MAX_SGE)), 0);
+	t->sq.siw = kwarp_siw_new_sq(ENTRIES);
+	t->rq.siw = kwarp_siw_new_rq(ENTRIES);
+	KUNIT_ASSERT_NOT_NULL(test, t->cq->cq.siw);
+	KUNIT_ASSERT_NOT_NULL(test, t->sq.siw);
+	KUNIT_ASSERT_NOT_NULL(test, t->rq.siw);
+	return 0;
+}
+
+static inline void siw_test_exit(struct kunit *test)
+{
+	struct siw_test *t = test->priv;
+
+	if (!t)
+		return;
+	kwarp_siw_free_wq(t->sq.siw);
+	kwarp_siw_free_wq(t->rq.siw);
+	kwarp_siw_free_cq(t->cq->cq.siw);
+	kwarp_ring_fini(&t->sq.ring);
+	kwarp_ring_fini(&t->rq.ring);
+	kvfree(t->sq.done);
+}
+
+/* ----------------------------------------------------------------- libsiw's part */
+
+static inline struct siw_sqe *sqe_at(struct siw_test *t, u32 index)
+{
+	return (struct siw_sqe *)t->sq.siw->mem + index % kwarp_siw_wq_size(t->sq.siw);
+}
+
+static inline struct siw_rqe *rqe_at(struct siw_test *t, u32 index)
+{
+	return (struct siw_rqe *)t->rq.siw->mem + index % kwarp_siw_wq_size(t->rq.siw);
+}
+
+/* Post one request like siw_post_send(). Return: 1: libsiw rings its doorbell; 0; -ENOMEM. */
+static inline int post_send(struct siw_test *t, const struct siw_sqe *e)
+{
+	struct siw_sqe *slot = sqe_at(t, t->sq_put);
+	bool rings;
+
+	if (slot->flags & SIW_WQE_VALID)
+		return -ENOMEM;
+	*slot = *e;
+	slot->flags |= SIW_WQE_VALID;
+	rings = !(sqe_at(t, t->sq_put - 1)->flags & SIW_WQE_VALID);
+	t->sq_put++;
+	return rings;
+}
+
+static inline int post_write(struct siw_test *t, u64 id)
+{
+	const struct siw_sqe e = {
+		.id = id, .opcode = SIW_OP_WRITE, .flags = SIW_WQE_SIGNALLED, .num_sge = 1,
+		.sge = { { .laddr = 0x1000, .length = 64, .lkey = 0x100 } },
+	};
+
+	return post_send(t, &e);
+}
+
+static inline int post_recv(struct siw_test *t, u64 id, u8 num_sge)
+{
+	struct siw_rqe *slot = rqe_at(t, t->rq_put);
+
+	if (slot->flags & SIW_WQE_VALID)
+		return -ENOMEM;
+	*slot = (struct siw_rqe) {
+		.id = id, .num_sge = num_sge,
+		.sge = { { .laddr = 0x2000, .length = id, .lkey = 0x200 } },
+	};
+	slot->flags = SIW_WQE_VALID;
+	t->rq_put++;
+	return 0;
+}
+
+/* Poll like siw_poll_cq(). */
+static inline bool poll_cq(struct siw_test *t, struct siw_cqe *cqe)
+{
+	struct kwarp_siw_cq *cq = t->cq->cq.siw;
+	struct siw_cqe *slot = &cq->mem[t->cq_get % kwarp_siw_cq_size(cq)];
+
+	if (!(slot->flags & SIW_WQE_VALID))
+		return false;
+	*cqe = *slot;
+	slot->flags = 0;
+	t->cq_get++;
+	return true;
+}
+
+static inline void expect_cqe(struct kunit *test, u64 id, u8 opcode, u16 status)
+{
+	struct siw_cqe cqe = {};
+
+	KUNIT_ASSERT_TRUE_MSG(test, poll_cq(test->priv, &cqe), "no completion of %llu", id);
+	KUNIT_EXPECT_EQ(test, cqe.id, id);
+	KUNIT_EXPECT_EQ_MSG(test, cqe.opcode, opcode, "id %llu", id);
+	KUNIT_EXPECT_EQ_MSG(test, cqe.status, status, "id %llu", id);
+	KUNIT_EXPECT_EQ(test, cqe.qp_id, TEST_QPN);
+}
+
+static inline void expect_no_cqe(struct kunit *test)
+{
+	struct siw_cqe cqe;
+
+	KUNIT_EXPECT_FALSE(test, poll_cq(test->priv, &cqe));
+}
+
+#endif /* KWARP_QUEUE_SIW_FIXTURE_H */
