@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tests of inbound Immediate Data messages (RFC 7306). */
+#include "rx_rfc7306_fixture.h"
+
+/* Post receives of no octets, with identifiers from @id on. */
+static void post_recv(struct ext_test *t, u64 id, u32 n)
+{
+	struct kwarp_rqe *e;
+
+	for (; n; n--, id++, t->rq.ring.hdr->prod++) {
+		e = kwarp_ring_slot(&t->rq.ring, t->rq.ring.hdr->prod);
+		e->id = id;
+		e->num_sge = 0;
+	}
+}
+
+static const u8 imm[9] = { 0xde, 0xad, 0xbe, 0xef, 1, 2, 3, 4, 5 };
+
+static void feed_imm(struct ext_test *t)
+{
+	ext_rx_feed_untagged(t, 0x41, 8, 0, imm, 8);
+}
+
+static void expect_imm(struct kunit *test, u64 id, u32 len, u32 flags)
+{
+	struct ext_test *t = test->priv;
+	const struct kwarp_cqe *cqe = test_cq_pop(t->cq);
+
+	KUNIT_ASSERT_NOT_NULL(test, cqe);
+	KUNIT_EXPECT_EQ(test, cqe->id, id);
+	KUNIT_EXPECT_EQ(test, cqe->status, KWARP_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, cqe->opcode, KWARP_WC_RECV_IMM);
+	KUNIT_EXPECT_MEMEQ(test, (const u8 *)&cqe->imm, imm, 4);
+	KUNIT_EXPECT_EQ(test, cqe->inv_stag, 0);
+	KUNIT_EXPECT_EQ(test, cqe->byte_len, len);
+	KUNIT_EXPECT_EQ(test, cqe->flags, flags);
+}
+
+/*
+ * Immediate Data and Sends use receives in order, one each (7306-6.3-2, -4, 7306-6.1-2, 7306-7-2,
+ * 7306-D-4).
+ */
+static void test_imm(struct kunit *test)
+{
+	struct ext_test *t = test->priv;
+
+	post_recv(t, 0, 4);
+	feed_imm(t);
+	ext_rx_feed_untagged(t, 0x41, 3, 0, NULL, 0);
+	ext_rx_feed_untagged(t, 0x41, 9, 0, imm, 8);
+	feed_imm(t);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	expect_imm(test, 0, 0, 0);
+	test_cq_expect(test, t->cq, 1, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+	expect_imm(test, 2, 0, KWARP_CQE_SOLICITED);
+	expect_imm(test, 3, 0, 0);
+	test_cq_none(test, t->cq);
+}
+
+/*
+ * byte_len of Immediate Data is the length of the Write just before it, over all segments, and of
+ * no other message.
+ */
+static void test_imm_length(struct kunit *test)
+{
+	struct ext_test *t = test->priv;
+
+	post_recv(t, 0, 7);
+	ext_rx_feed_tagged(t, 0, false, VA, 20);
+	ext_rx_feed_tagged(t, 0, false, VA, 20);
+	ext_rx_feed_tagged(t, 0, true, VA, 3);
+	feed_imm(t);
+	expect_imm(test, 0, 43, 0);
+	feed_imm(t);
+	expect_imm(test, 1, 0, 0);
+	ext_rx_feed_tagged(t, 0, true, VA, 9);
+	ext_rx_feed_tagged(t, 0, true, VA, 5);
+	feed_imm(t);
+	expect_imm(test, 2, 5, 0);
+	ext_rx_feed_tagged(t, 0, true, VA, 5);
+	ext_rx_feed_tagged(t, 0, true, VA, 0);
+	feed_imm(t);
+	expect_imm(test, 3, 0, 0);
+	ext_rx_feed_tagged(t, 0, true, VA, 5);
+	ext_rx_feed_untagged(t, 0x41, 3, 0, NULL, 0);
+	feed_imm(t);
+	test_cq_expect(test, t->cq, 4, KWARP_WC_RECV, KWARP_WC_SUCCESS);
+	expect_imm(test, 5, 0, 0);
+	ext_rx_ask(t, false, VA);
+	ext_rx_feed_tagged(t, 0, true, VA, 5);
+	ext_rx_feed_tagged(t, 2, true, VA, 8);
+	feed_imm(t);
+	test_cq_expect(test, t->cq, 100, KWARP_WR_READ, KWARP_WC_SUCCESS);
+	expect_imm(test, 6, 0, 0);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+/*
+ * A kernel consumer takes byte_len for octets in its buffer, so the peer must not be able to choose
+ * it.
+ */
+static void test_imm_kernel(struct kunit *test)
+{
+	struct ext_test *t = test->priv;
+
+	t->sq.user = false;
+	post_recv(t, 0, 1);
+	ext_rx_feed_tagged(t, 0, true, VA, 20);
+	feed_imm(t);
+	expect_imm(test, 0, 0, 0);
+}
+
+static const struct imm_error {
+	const char *desc;
+	u32 recvs;
+	u32 len;
+	u8 ctrl;
+	bool in_send;
+	bool off;
+	enum kwarp_perr err;
+	u32 flushed;	/* number of receives that the flush completes */
+} imm_errors[] = {
+	{ "no receive", 0, 8, 0x41, false, false, KWARP_PERR_DDP_U_NOBUF, 0 },
+	{ "one octet short", 1, 7, 0x41, false, false, KWARP_PERR_O_STREAM, 0 },
+	{ "one octet long", 1, 9, 0x41, false, false, KWARP_PERR_O_STREAM, 0 },
+	{ "not last", 1, 8, 0x01, false, false, KWARP_PERR_O_STREAM, 0 },
+	{ "inside a Send", 2, 8, 0x41, true, false, KWARP_PERR_O_OPCODE, 1 },
+	{ "a device without it", 1, 8, 0x41, false, true, KWARP_PERR_O_OPCODE, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(imm_error, imm_errors, desc);
+
+/* Errors of Immediate Data (7306-6.1-3, 7306-6.3-7, 7306-1.1-4). */
+static void test_imm_error(struct kunit *test)
+{
+	const struct imm_error *c = test->param_value;
+	struct ext_test *t = test->priv;
+
+	t->e.rfc7306 = !c->off;
+	post_recv(t, 1, c->recvs);
+	if (c->in_send)
+		ext_rx_feed_untagged(t, 0x01, 3, 0, NULL, 0);
+	ext_rx_feed_untagged(t, c->ctrl, 8, 0, imm, c->len);
+	KUNIT_EXPECT_EQ(test, t->e.perr, c->err);
+	test_cq_none(test, t->cq);
+	kwarp_rx_flush(&t->e);
+	KUNIT_EXPECT_EQ(test, t->cq->cq.prod, c->flushed);
+}
+
+static struct kunit_case rx_imm_cases[] = {
+	KUNIT_CASE(test_imm),
+	KUNIT_CASE(test_imm_length),
+	KUNIT_CASE(test_imm_kernel),
+	KUNIT_CASE_PARAM(test_imm_error, imm_error_gen_params),
+	{}
+};
+
+static struct kunit_suite rx_imm_suite = {
+	.name = "kwarp_rx_imm",
+	.init = ext_rx_test_init,
+	.test_cases = rx_imm_cases,
+};
+
+kunit_test_suite(rx_imm_suite);

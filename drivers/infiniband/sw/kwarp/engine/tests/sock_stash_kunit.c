@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Tests of sock.c when the window closes on an incomplete FPDU, which then moves to a stash. */
+#include "sock_fixture.h"
+
+/* The window closes on an incomplete FPDU: the stream continues nevertheless. */
+static void test_out_of_room(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	sock_connect_pair(test, 16384, 500);
+	sock_add_fpdu(t, 60000);
+	sock_add_fpdu(t, 100);
+	sock_add_fpdu(t, 30000);
+	KUNIT_EXPECT_TRUE(test, sock_send_all(t, 3000, 3));
+	KUNIT_EXPECT_GT(test, t->polls, 0);
+	KUNIT_EXPECT_EQ(test, t->octets, 60000 + 100 + 30000 - 3 * 14);
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
+	KUNIT_EXPECT_GT(test, atomic_long_read(&t->e.kdev->stashes), 0);
+	/* All charges have been undone. */
+	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
+	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+/* Serve a poll as qp_work() does, if @used_up while TCP's memory limit is reached. */
+static void drain_when(struct sock_test *t, bool used_up)
+{
+	long before[ARRAY_SIZE(sysctl_tcp_mem)];
+
+	memcpy(before, sysctl_tcp_mem, sizeof(before));
+	if (used_up)
+		memset(sysctl_tcp_mem, 0xff, sizeof(before));
+	if (t->short_ms) {
+		atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+		schedule_delayed_work(&t->memory, msecs_to_jiffies(t->short_ms));
+		t->short_ms = 0;
+	}
+	kwarp_sock_drain(&t->e);
+	memcpy(sysctl_tcp_mem, before, sizeof(before));
+}
+
+/*
+ * Send until the window closes on an FPDU, and serve polls until there is a stash, the stream has
+ * failed for want of one, or there were @waits failed attempts.
+ */
+static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
+{
+	struct sock_test *t = test->priv;
+	u32 ms = 0, at = t->filled;
+	int n;
+
+	while (ms < PATIENCE_MS && at < t->len && !t->e.rx.stash.buf && !t->e.perr &&
+	       t->e.stash_wait.waits < waits) {
+		n = sock_send_now(t, at, min(1000, t->len - at), 0);
+		if (n > 0) {
+			at += n;
+		} else {
+			msleep(20);
+			ms += 20;
+		}
+		if (READ_ONCE(t->polls) != t->served) {
+			t->served = READ_ONCE(t->polls);
+			drain_when(t, used_up);
+		}
+	}
+	t->filled = at;
+	KUNIT_EXPECT_LT(test, at, t->len);
+}
+
+static void fill_up_to(struct kunit *test, bool used_up, u32 waits)
+{
+	struct sock_test *t = test->priv;
+
+	sock_connect_pair(test, 16384, 500);
+	sock_add_fpdu(t, 60000);
+	go_on_filling(test, used_up, waits);
+}
+
+static void fill_up(struct kunit *test, bool used_up)
+{
+	fill_up_to(test, used_up, U32_MAX);
+}
+
+/* The stash is freed at the end of a stream, even with an incomplete FPDU. */
+static void test_stash_given_back(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	fill_up(test, false);
+	KUNIT_EXPECT_NE(test, t->e.rx.stash.have, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 1);
+	set_bit(KWARP_E_RX_STOP, &t->e.flags);
+	kwarp_sock_remove(&t->e);
+	t->e.sock = NULL;
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
+	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
+	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
+}
+
+/* TCP's memory limit is reached, as any program can achieve: no stream fails for that. */
+static void test_stash_limit(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	fill_up(test, true);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_FALSE(test, t->e.rx.stash.charged);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+static void memory_comes(struct work_struct *work)
+{
+	struct sock_test *t = container_of(work, struct sock_test, memory.work);
+
+	atomic_set(&t->e.kdev->stashes_unpaid, 0);
+}
+
+/* No memory for less than a quarter of a second: no stream fails for that. */
+static void test_stash_later(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+
+	INIT_DELAYED_WORK(&t->memory, memory_comes);
+	t->short_ms = 150;
+	fill_up(test, true);
+	flush_delayed_work(&t->memory);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+}
+
+/* Packets that arrive while the stream waits for memory do not shorten the wait; memory ends it. */
+static void test_stash_packets(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+	u32 i;
+
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up_to(test, true, 6);
+	for (i = 0; i < 50; i++)
+		drain_when(t, true);
+	KUNIT_EXPECT_LE(test, t->e.stash_wait.waits, 7);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
+	atomic_set(&t->e.kdev->stashes_unpaid, 0);
+	flush_delayed_work(&t->e.stash_wait.work);
+	drain_when(t, true);
+	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 0);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
+}
+
+/* If the stream ends while it waits for memory, there is no further attempt. */
+static void test_stash_stop(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+	u32 polls;
+
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up_to(test, true, 6);
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 6);
+	set_bit(KWARP_E_RX_STOP, &t->e.flags);
+	kwarp_sock_remove(&t->e);
+	t->e.sock = NULL;
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
+	KUNIT_EXPECT_EQ(test, t->e.stash_wait.waits, 0);
+	polls = READ_ONCE(t->polls);
+	msleep(100);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
+}
+
+/* No memory for longer: the stream fails. */
+static void test_stash_never(struct kunit *test)
+{
+	struct sock_test *t = test->priv;
+	u64 began;
+
+	/* Other streams have all the stashes that may exist without a charge. */
+	atomic_set(&t->e.kdev->stashes_unpaid, KWARP_MAX_UNPAID_STASHES);
+	fill_up_to(test, true, 1);
+	began = ktime_get_ns();
+	go_on_filling(test, true, U32_MAX);
+	KUNIT_EXPECT_GE(test, ktime_get_ns() - began, 200 * NSEC_PER_MSEC);
+	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
+	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_LOCAL);
+}
+
+static struct kunit_case sock_stash_cases[] = {
+	KUNIT_CASE_SLOW(test_out_of_room),
+	KUNIT_CASE(test_stash_given_back),
+	KUNIT_CASE(test_stash_limit),
+	KUNIT_CASE(test_stash_later),
+	KUNIT_CASE(test_stash_packets),
+	KUNIT_CASE(test_stash_stop),
+	KUNIT_CASE(test_stash_never),
+	{}
+};
+
+static struct kunit_suite sock_stash_suite = {
+	.name = "kwarp_sock_stash",
+	.init = sock_test_init,
+	.exit = sock_test_exit,
+	.test_cases = sock_stash_cases,
+};
+
+kunit_test_suite(sock_stash_suite);
