@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Memory of a process, and stand-ins for what regions are made of: the RDMA core's pinned memory,
+ * STags and dma-bufs.
+ */
+#ifndef KWARP_MEM_TESTS_REGION_FIXTURE_H
+#define KWARP_MEM_TESTS_REGION_FIXTURE_H
+
+#include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/scatterlist.h>
+#include <rdma/ib_umem.h>
+
+/* Other suites in the same module define these names, too. */
+#define kwarp_stag_alloc	region_stag_alloc
+#define kwarp_stag_publish	region_stag_publish
+#define kwarp_stag_free		region_stag_free
+#define kwarp_mr_put		region_mr_put
+#define kwarp_mr_create_user	region_create_user
+#define kwarp_mr_create_fast	region_create_fast
+#define kwarp_mr_create_dma	region_create_dma
+#define kwarp_mr_create_window	region_create_window
+#define kwarp_mr_map_sg		region_map_sg
+#define kwarp_mr_activate	region_activate
+#define kwarp_mr_destroy	region_destroy
+#define kwarp_mr_create_dmabuf	region_create_dmabuf
+#define kwarp_mr_create_same	region_create_same
+#define kwarp_mr_open		region_open
+#define kwarp_mr_umem		region_umem
+#define kwarp_mr_is_writable	region_is_writable
+#define kwarp_dmabuf_put	region_dmabuf_put
+#define kwarp_dmabuf_is_writable region_dmabuf_is_writable
+#define kwarp_dmabuf_count	region_dmabuf_count
+#define kwarp_dmabuf_pieces	region_dmabuf_pieces
+#include "../../kwarp.h"
+#include "../mr.h"
+
+/* Address in the process; a multiple of the largest piece of the tests. */
+#define BASE	0x7f0000400000UL
+#define IOVA	0x1234567890abULL
+#define ORDER	4
+#define PIECE	(PAGE_SIZE << ORDER)
+#define PIECES	3
+
+/* Number of pieces of a region that a kernel consumer maps. */
+#define LISTED	5
+
+struct region_test {
+	struct kwarp_dev kdev;
+	struct ib_pd pd;
+	struct ib_uobject uobject;
+	struct ib_umem umem;
+	struct page *pages[PIECES];	/* of 1 << ORDER pages each */
+};
+
+/* Size of pieces that the stand-in for ib_umem_find_best_pgsz() chooses. */
+extern unsigned long region_chosen_size;
+/* Calls of ib_umem_release(), and of kwarp_dmabuf_put(). */
+extern u32 region_released, region_buffers_put;
+/* Octets allocated that are charged to the memory cgroup of the process, and that are not. */
+extern size_t region_paid, region_unpaid;
+/* Size of struct kwarp_backing, which only region.c knows. */
+extern const size_t region_backing_octets;
+/* The next kwarp_stag_alloc() fails. */
+extern bool region_no_stag;
+
+int region_test_init(struct kunit *test);
+void region_test_exit(struct kunit *test);
+u8 *region_process_octet(const struct region_test *t, u64 at);
+void region_pin_memory(struct kunit *test, u64 from, u64 length);
+
+#endif /* KWARP_MEM_TESTS_REGION_FIXTURE_H */
