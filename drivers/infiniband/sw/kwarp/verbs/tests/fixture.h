@@ -152,52 +152,14 @@ struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
 void vt_unknown(struct kunit *test, size_t at);
 void vt_get_answer(struct kunit *test, void *answer, size_t len);
 
+/* For the stand-ins: add a word to the log; is this the call of a stand-in that has to fail? */
+void vt_log_word(const char *word);
+bool vt_is_fault(enum vt_fault what);
+
 void vt_expect_log(struct kunit *test, const char *want);
 int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len);
 void vt_expect_map(struct kunit *test, u64 offset, u32 len);
 
 void vt_make_cq(struct kunit *test, struct kwarp_cq **cq, int cqe);
-
-/* The stand-ins to which rename.h redirects calls. */
-struct ib_umem *vt_umem_get(struct ib_device *ibdev, unsigned long addr, size_t size,
-			    int access);
-void vt_umem_release(struct ib_umem *umem);
-int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff);
-void vt_vfree(const void *addr);
-int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user);
-void vt_ring_fini(struct kwarp_ring *ring);
-struct kwarp_mr *vt_mr_lookup(struct kwarp_dev *kdev, u32 stag);
-void vt_mr_put(struct kwarp_mr *mr);
-bool vt_mr_close(struct kwarp_mr *mr);
-enum kwarp_mem_err vt_mem_check(const struct kwarp_mr *mr, u32 stag,
-				const struct kwarp_mem_stream *stream, u64 addr, u64 len,
-				int rights);
-int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride);
-int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride);
-struct kwarp_siw_wq *vt_siw_new_sq(u32 entries);
-struct kwarp_siw_wq *vt_siw_new_rq(u32 entries);
-struct kwarp_siw_cq *vt_siw_new_cq(u32 entries);
-void vt_siw_free_wq(struct kwarp_siw_wq *wq);
-void vt_siw_free_cq(struct kwarp_siw_cq *cq);
-void vt_qp_init(struct kwarp_qp *qp);
-int vt_qp_reserve(struct kwarp_qp *qp);
-void vt_qp_unreserve(struct kwarp_qp *qp);
-void vt_qp_publish(struct kwarp_qp *qp);
-void vt_qp_retire(struct kwarp_qp *qp);
-bool vt_qp_gone(struct kwarp_qp *qp);
-struct kwarp_qp *vt_qp_lookup(struct kwarp_dev *kdev, u32 qpn);
-void vt_qp_put(struct kwarp_qp *qp);
-int vt_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event);
-void vt_qp_run(struct kwarp_qp *qp);
-int vt_qp_reset(struct kwarp_qp *qp);
-void vt_qp_set_access(struct kwarp_qp *qp, int access, bool set_up);
-enum kwarp_qp_state vt_qp_state(struct kwarp_qp *qp);
-void vt_cm_drop_qp(struct kwarp_qp *qp);
-bool vt_cm_is_stand_in(const struct ib_qp *ibqp);
-int vt_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful);
-void vt_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *parts);
-void vt_engine_unwire(struct kwarp_engine *e);
-void vt_engine_posted_send(struct kwarp_engine *e, bool user);
-void vt_engine_posted_recv(struct kwarp_engine *e, bool user);
 
 #endif /* KWARP_VERBS_TESTS_FIXTURE_H */

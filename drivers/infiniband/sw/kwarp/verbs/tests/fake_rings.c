@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Stand-ins for rings and for the RDMA core's mappings: they count what exists, and fail when
+ * vt.fault says so.
+ *
+ * Numbers such as 5042-3-1 name requirements of RFCs, see Documentation/conformance.
+ */
+#include "stand_ins.h"
+
+#include <linux/vmalloc.h>
+#include <rdma/siw-abi.h>
+
+#include "../../queue/siw_ring.h"
+
+/* Count a ring that was made (@ret 0), as paid for by a process (@user) or not.  Returns @ret. */
+static int note_ring(int ret, bool user)
+{
+	if (ret)
+		return ret;
+	vt->rings++;
+	if (user)
+		vt->paid++;
+	else
+		vt->unpaid++;
+	return 0;
+}
+
+int vt_ring_init(struct kwarp_ring *ring, u32 entries, u32 stride, bool user)
+{
+	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_ring_init(ring, entries, stride, user), user);
+}
+
+void vt_ring_fini(struct kwarp_ring *ring)
+{
+	vt->rings -= !!ring->hdr;
+	kwarp_ring_fini(ring);
+}
+
+int vt_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
+{
+	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_sq_init(sq, entries, stride), sq->user);
+}
+
+int vt_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
+{
+	return note_ring(vt_is_fault(FAULT_RING) ? -ENOMEM :
+			 kwarp_rq_init(rq, entries, stride), rq->user);
+}
+
+/* Count a ring of libsiw; @ring may be NULL. */
+static void *new_siw(void *ring)
+{
+	if (!ring)
+		return NULL;
+	vt->siw_rings++;
+	note_ring(0, true);
+	return ring;
+}
+
+struct kwarp_siw_wq *vt_siw_new_sq(u32 entries)
+{
+	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_sq(entries));
+}
+
+struct kwarp_siw_wq *vt_siw_new_rq(u32 entries)
+{
+	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_rq(entries));
+}
+
+struct kwarp_siw_cq *vt_siw_new_cq(u32 entries)
+{
+	return new_siw(vt_is_fault(FAULT_SIW) ? NULL : kwarp_siw_new_cq(entries));
+}
+
+void vt_siw_free_wq(struct kwarp_siw_wq *wq)
+{
+	if (!wq)
+		return;
+	vt->siw_rings--;
+	vt->rings -= !!wq->mem;
+	kwarp_siw_free_wq(wq);
+}
+
+void vt_siw_free_cq(struct kwarp_siw_cq *cq)
+{
+	if (!cq)
+		return;
+	vt->siw_rings--;
+	vt->rings -= !!cq->mem;
+	kwarp_siw_free_cq(cq);
+}
+
+/* vfree() in kwarp_mmap_free(): the memory of a ring whose mmap entry is gone. */
+void vt_vfree(const void *addr)
+{
+	vt->rings -= !!addr;
+	vfree(addr);
+}
+
+/* ------------------------------------------------------- the RDMA core's mappings */
+
+int rdma_user_mmap_entry_insert_range(struct ib_ucontext *ibuc, struct rdma_user_mmap_entry *entry,
+				      size_t length, u32 min, u32 max)
+{
+	if (vt_is_fault(FAULT_MAP) || vt->maps == VT_MAPS)
+		return -ENOMEM;
+	/* libsiw takes a key in this page for "nothing to map". */
+	if (min <= SIW_INVAL_UOBJ_KEY >> PAGE_SHIFT || max < min)
+		return -EINVAL;
+	kref_init(&entry->ref);
+	entry->ucontext = ibuc;
+	entry->start_pgoff = min + 16 * vt->maps++;
+	entry->npages = PAGE_ALIGN(length) >> PAGE_SHIFT;
+	vt->map[vt->maps - 1] = entry;
+	return 0;
+}
+
+static void entry_gone(struct kref *kref)
+{
+	kwarp_mmap_free(container_of(kref, struct rdma_user_mmap_entry, ref));
+}
+
+void rdma_user_mmap_entry_put(struct rdma_user_mmap_entry *entry)
+{
+	kref_put(&entry->ref, entry_gone);
+}
+
+void rdma_user_mmap_entry_remove(struct rdma_user_mmap_entry *entry)
+{
+	u32 i = 0;
+
+	while (vt->map[i] != entry)
+		i++;
+	vt->map[i] = NULL;
+	rdma_user_mmap_entry_put(entry);
+}
+
+/* Find the entry for the offset and length of @vma; it has to belong to @ibuc. */
+struct rdma_user_mmap_entry *rdma_user_mmap_entry_get(struct ib_ucontext *ibuc,
+						      struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	int i;
+
+	for (i = 0; i < VT_MAPS; i++) {
+		entry = vt->map[i];
+		if (!entry || entry->ucontext != ibuc || entry->start_pgoff != vma->vm_pgoff ||
+		    entry->npages != vma_pages(vma))
+			continue;
+		kref_get(&entry->ref);
+		return entry;
+	}
+	return NULL;
+}
+
+int vt_remap(struct vm_area_struct *vma, void *addr, unsigned long pgoff)
+{
+	vt->mapped = pgoff ? NULL : addr;
+	return 0;
+}
+
+int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
+{
+	struct vm_area_struct vma = {
+		.vm_start = 0x10000,
+		.vm_end = 0x10000 + PAGE_ALIGN(len),
+		.vm_pgoff = offset >> PAGE_SHIFT,
+	};
+
+	vt->mapped = NULL;
+	return kwarp_mmap(&uc->ibuc, &vma);
+}
+
+/* Expect that only the process itself can map the ring, and only with its exact length. */
+void vt_expect_map(struct kunit *test, u64 offset, u32 len)
+{
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);
+	KUNIT_EXPECT_NOT_NULL(test, vt->mapped);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len + PAGE_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len - PAGE_SIZE), -EINVAL);
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset + PAGE_SIZE, len), -EINVAL);
+	/* 5042-3-1: another process cannot map it. */
+	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->other, offset, len), -EINVAL);
+	KUNIT_EXPECT_NULL(test, vt->mapped);
+}
