@@ -3,7 +3,7 @@
  * Tests of the stand-ins that iw_cm gets instead of queue pairs (cm_qp.c), and of accepts and
  * rejects that a program may not make (cm.c). The environment is that of fixture.h.
  */
-#include "fixture.h"
+#include "states.h"
 
 /* ------------------------------------------------------------------ wrong calls */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A fake of iw_cm, for the environment of fixture.h. Functions are modelled on those of iwcm.c. */
-#include "fixture.h"
+/* A fake of iw_cm, see fake.h. Functions are modelled on those of iwcm.c. */
+#include "fake.h"
 
 static struct fake_id *to_fake_id(struct iw_cm_id *id)
 {

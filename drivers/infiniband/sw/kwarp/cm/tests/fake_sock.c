@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fake sockets, for the environment of fixture.h. */
-#include "fixture.h"
+/* Fake sockets, see fake.h. */
+#include "fake.h"
 
 static struct fake_sock *to_fake(const struct socket *sock)
 {

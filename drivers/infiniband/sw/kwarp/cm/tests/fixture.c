@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The environment of a case. The code under test is included: endpoints, their queue pairs, startup
- * frames, upcalls and calls of iw_cm; without cm_listen.c.
+ * Begin and end of a case, and fakes of which there is only one. The code under test is included:
+ * endpoints, their queue pairs, startup frames, upcalls and calls of iw_cm; without cm_listen.c.
  */
 #include "fixture.h"
 
@@ -88,7 +88,7 @@ void ct_set_returned(int n)
 	atomic_set(&num_returned, n);
 }
 
-/* -------------------------------------------- interfaces, queue pairs, listeners */
+/* ------------------------------------------------------ interfaces and listeners */
 
 const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 {
@@ -98,113 +98,6 @@ const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 int kwarp_cm_iface(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 {
 	return FAKE_IFINDEX;
-}
-
-struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
-{
-	struct kwarp_qp *qp = &fake.qp[qpn - FAKE_QPN];
-
-	if (qpn < FAKE_QPN || qpn >= FAKE_QPN + FAKE_QPS)
-		return NULL;
-	qp->refs++;
-	return qp;
-}
-
-void kwarp_qp_get(struct kwarp_qp *qp)
-{
-	qp->refs++;
-}
-
-void kwarp_qp_put(struct kwarp_qp *qp)
-{
-	qp->refs--;
-}
-
-bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
-{
-	return qp->may_connect;
-}
-
-struct ib_qp *kwarp_qp_ib(struct kwarp_qp *qp)
-{
-	return &qp->ib;
-}
-
-enum kwarp_qp_state kwarp_qp_state(struct kwarp_qp *qp)
-{
-	return qp->state;
-}
-
-void kwarp_qp_join(struct kwarp_qp *qp, struct list_head *node)
-{
-	list_add_tail(node, &qp->users);
-}
-
-void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node)
-{
-	list_del_init(node);
-}
-
-void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
-{
-	struct list_head *node;
-
-	list_for_each(node, &qp->users)
-		fn(node);
-}
-
-int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
-		    const struct kwarp_stream_params *params,
-		    const struct kwarp_stream_ops *ops, void *ep)
-{
-	int ret = once(&qp->attach_err);
-
-	if (!ret && qp->state != KWARP_QPS_IDLE)
-		ret = -EINVAL;
-	if (ret)
-		return ret;
-	kwarp_readqs_fini(params->readqs);	/* the queue pair owns them now */
-	qp->state = KWARP_QPS_RTS;
-	qp->ops = ops;
-	qp->ep = ep;
-	qp->params = *params;
-	return 0;
-}
-
-/* Make an upcall of a queue pair's stream. */
-void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful)
-{
-	if (event == KWARP_STREAM_DOWN)
-		qp->state = KWARP_QPS_ERROR;
-	qp->ops->event(qp->ep, event, graceful);
-}
-
-void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
-{
-	if (qp->state != KWARP_QPS_RTS)
-		return;
-	qp->aborted = !graceful;
-	qp->closed = true;
-	qp->ending = true;
-}
-
-void kwarp_qp_run(struct kwarp_qp *qp)
-{
-	/* A test may have reported DOWN meanwhile. */
-	if (xchg(&qp->ending, false) && qp->state == KWARP_QPS_RTS)
-		ct_stream_says(qp, KWARP_STREAM_DOWN, false);
-}
-
-/* Report DOWN from a work item, because the caller has the endpoint locked. */
-void kwarp_qp_close(struct kwarp_qp *qp, bool graceful)
-{
-	kwarp_qp_begin_close(qp, graceful);
-	queue_work(fake_wq, &qp->work);
-}
-
-static void qp_work(struct work_struct *work)
-{
-	kwarp_qp_run(container_of(work, struct kwarp_qp, work));
 }
 
 int kwarp_listener_create(struct iw_cm_id *id, int backlog)
@@ -250,7 +143,7 @@ int ct_init(struct kunit *test)
 		fake.qp[i].may_connect = true;
 		fake.qp[i].ib.uobject = (void *)&fake.uobject;
 		INIT_LIST_HEAD(&fake.qp[i].users);
-		INIT_WORK(&fake.qp[i].work, qp_work);
+		INIT_WORK(&fake.qp[i].work, ct_qp_work);
 	}
 	kref_init(&fake.listener.kref);
 	/*
@@ -339,190 +232,6 @@ void ct_settle(void)
 	ct_iw_process_all();
 	flush_workqueue(fake_wq);
 	flush_workqueue(fake_cm_wq);
-}
-
-/* ---------------------------------------------------------------- the peer */
-
-void ct_peer_frame(bool reply, u8 rev, bool reject, bool p2p)
-{
-	const struct kwarp_mpa_frame frame = {
-		.reply = reply, .rev = rev, .enhanced = rev == 2, .reject = reject, .p2p = p2p,
-		.rtr = p2p ? KWARP_RTR_WRITE : 0, .ird = 1, .ord = 1,
-	};
-
-	fake.sock->rx_len += kwarp_mpa_frame_encode(fake.sock->rx + fake.sock->rx_len, &frame);
-	ct_sock_event();
-}
-
-void ct_peer_ends(int err)
-{
-	fake.sock->rx_end = err ?: 1;
-	ct_sock_event();
-}
-
-struct kwarp_ep *ct_the_ep(void)
-{
-	return list_first_entry_or_null(&fake.kdev->cm.eps, struct kwarp_ep, node);
-}
-
-enum kwarp_cm_state ct_state(void)
-{
-	struct kwarp_ep *ep = ct_the_ep();
-
-	return ep ? ep->state : KWARP_CMS_DEAD;
-}
-
-/* Make an endpoint for an inbound connection, like cm_listen.c. */
-static void make_inbound(struct kunit *test)
-{
-	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, &fake.listener);
-
-	KUNIT_ASSERT_FALSE(test, IS_ERR(ep));
-	mutex_lock(&ep->mutex);
-	kwarp_listener_enter(ep);
-	ep->cs.sock = ct_fake_socket();
-	kwarp_cm_sock_hook(&ep->cs);
-	kwarp_ep_apply(ep, KWARP_CME_INBOUND);
-	mutex_unlock(&ep->mutex);
-	kwarp_ep_mark(ep, KWARP_EP_SOCK);
-	kwarp_ep_put(ep);
-}
-
-/* Has a Reply been sent with bit R (reject)? */
-bool ct_has_rejected(void)
-{
-	return fake.sock && fake.sock->tx_len >= 20 && fake.sock->tx[16] & 0x20;
-}
-
-/* Make the id that iw_cm makes for a CONNECT_REQUEST. */
-void ct_take_request(struct kunit *test)
-{
-	ct_settle();
-	KUNIT_ASSERT_EQ(test, fake.requests, 1);
-	fake.id.state = FAKE_RECV;
-	fake.id.id.provider_data = fake.provider_data;
-}
-
-/* Let the timer of the state expire. */
-void ct_timer_runs(void)
-{
-	struct kwarp_ep *ep = ct_the_ep();
-
-	if (!ep)
-		return;
-	mutex_lock(&ep->mutex);
-	ep->due.deadline = jiffies - 1;
-	mutex_unlock(&ep->mutex);
-	kwarp_ep_mark(ep, KWARP_EP_TIMER);
-}
-
-/* ------------------------------------------------------- ways into each state */
-
-void ct_to_connect(struct kunit *test)
-{
-	KUNIT_ASSERT_EQ(test, ct_iw_connect(FAKE_QPN), 0);
-	ct_settle();
-}
-
-void ct_to_send_req(struct kunit *test)
-{
-	ct_to_connect(test);
-	fake.sock->tx_room = 5;
-	fake.sock->connect_err = 0;
-	ct_sock_event();
-	ct_settle();
-}
-
-void ct_to_wait_rep(struct kunit *test)
-{
-	ct_to_send_req(test);
-	fake.sock->tx_room = sizeof(fake.sock->tx);
-	ct_sock_event();
-	ct_settle();
-}
-
-void ct_to_stream(struct kunit *test)
-{
-	ct_to_wait_rep(test);
-	ct_peer_frame(true, 2, false, false);
-	ct_settle();
-}
-
-void ct_to_closed(struct kunit *test)
-{
-	ct_to_stream(test);
-	ct_stream_says(&fake.qp[0], KWARP_STREAM_PEER_CLOSED, true);
-	ct_settle();
-}
-
-void ct_to_linger(struct kunit *test)
-{
-	ct_to_closed(test);
-	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
-	ct_settle();
-}
-
-void ct_to_send_term(struct kunit *test)
-{
-	ct_to_wait_rep(test);
-	fake.sock->tx_room = 3;
-	fake.qp[0].attach_err = -EINVAL;
-	ct_peer_frame(true, 2, false, false);
-	ct_settle();
-}
-
-void ct_to_wait_req(struct kunit *test)
-{
-	make_inbound(test);
-	ct_settle();
-}
-
-/* The ULP has as many unanswered Requests as its backlog allows, so this one waits. */
-void ct_to_wait_turn(struct kunit *test)
-{
-	ct_to_wait_req(test);
-	fake.owed = fake.listener.backlog;
-	fake.listener.asked = fake.owed;
-	fake.listener.asked_at = jiffies;
-	ct_peer_frame(false, 2, false, true);
-	ct_settle();
-}
-
-void ct_to_wait_ulp(struct kunit *test)
-{
-	ct_to_wait_req(test);
-	ct_peer_frame(false, 2, false, true);
-	ct_take_request(test);
-}
-
-void ct_to_send_rep(struct kunit *test)
-{
-	ct_to_wait_ulp(test);
-	fake.sock->tx_room = 5;
-	KUNIT_ASSERT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
-	ct_settle();
-}
-
-void ct_to_wait_fpdu(struct kunit *test)
-{
-	ct_to_wait_ulp(test);
-	KUNIT_ASSERT_EQ(test, ct_iw_accept(FAKE_QPN), 0);
-	ct_settle();
-}
-
-void ct_to_send_rej(struct kunit *test)
-{
-	ct_to_wait_ulp(test);
-	fake.sock->tx_room = 5;
-	KUNIT_ASSERT_EQ(test, ct_iw_reject(), 0);
-	ct_settle();
-}
-
-void ct_to_stream_resp(struct kunit *test)
-{
-	ct_to_wait_fpdu(test);
-	ct_stream_says(&fake.qp[0], KWARP_STREAM_ESTABLISHED, true);
-	ct_settle();
 }
 
 unsigned int ct_actions_without_function(void)

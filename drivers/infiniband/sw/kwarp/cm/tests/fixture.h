@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Environment for tests of connection management: fake sockets (fake_sock.c), queue pairs
- * (fixture.c) and iw_cm (fake_iw.c); and functions that bring an endpoint into each of its states.
- *
- * A fake socket has the octets that the peer has sent, and keeps those that are sent to it. A fake
- * queue pair counts its references. The fake iw_cm queues events, and sets fake.bug where the real
- * one would BUG().
+ * Begin and end of a test of connection management, with the fakes of fake.h.
  *
  * At the end of each case the device is stopped, and nothing may be left: no
  * endpoint, no socket, no reference to an id or a queue pair, nothing half-open; each
@@ -15,175 +10,11 @@
 #ifndef KWARP_CM_TESTS_FIXTURE_H
 #define KWARP_CM_TESTS_FIXTURE_H
 
-#include <kunit/test.h>
-#include <rdma/ib_verbs.h>
-#include <rdma/iw_cm.h>
-#include <rdma/rdma_cm.h>
+#include "fake.h"
 
-/* Other suites in the same module may define these names, too. */
-#define kwarp_wq		fake_wq
-#define kwarp_cm_wq		fake_cm_wq
-#define kwarp_qp_lookup		fake_qp_lookup
-#define kwarp_qp_get		fake_qp_get
-#define kwarp_qp_put		fake_qp_put
-#define kwarp_qp_may_connect	fake_qp_may_connect
-#define kwarp_qp_ib		fake_qp_ib
-#define kwarp_qp_state		fake_qp_state
-#define kwarp_qp_join		fake_qp_join
-#define kwarp_qp_leave		fake_qp_leave
-#define kwarp_qp_each_user	fake_qp_each_user
-#define kwarp_qp_attach		fake_qp_attach
-#define kwarp_qp_close		fake_qp_close
-#define kwarp_qp_begin_close	fake_qp_begin_close
-#define kwarp_qp_run		fake_qp_run
-#include "../../qp/stream.h"
-
-#include "../cm.h"
 #include "../cm_info.h"
-#include "../cm_sock.h"
-#include "../ep.h"
 #include "../ep_run.h"
 #include "../ep_stream.h"
-#include "../sock_io.h"
-#include "../sock_memcg.h"
-#include "../stand_in.h"
-#include "../startup.h"
-
-#define FAKE_QPS	2
-#define FAKE_EVENTS	8
-#define FAKE_QPN	10
-#define FAKE_IFINDEX	7
-#define FAKE_QUEUED	3
-
-struct fake_sock {
-	struct kwarp_cm_sock *cs;
-	int connect_err;
-	u8 rx[1024];
-	u32 rx_len;
-	int rx_end;
-	u8 tx[1024];
-	u32 tx_len;
-	u32 tx_room;
-	int tx_err;
-	bool fin;
-	bool closed;
-};
-
-struct kwarp_qp {
-	struct ib_qp ib;
-	int refs;
-	enum kwarp_qp_state state;
-	bool may_connect;
-	struct list_head users;
-	int attach_err;
-	struct kwarp_stream_params params;
-	const struct kwarp_stream_ops *ops;
-	void *ep;
-	struct work_struct work;
-	bool ending;
-	bool aborted;
-	bool closed;
-};
-
-enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLOSING };
-
-/**
- * struct fake_id - an iw_cm_id and what iw_cm knows of it
- * @id: what the driver sees
- * @rdma: rdma_cm's id
- * @refs: references; the test has one
- * @state: as in iwcm.c
- * @qp: stand-in that it has a reference to
- * @queue: events not handled yet
- * @queued: number of events in @queue
- * @replies: CONNECT_REPLY events handled
- * @ests: ESTABLISHED events handled
- * @closes: CLOSE events handled
- * @status: status of the last event handled
- * @ird: IRD of the last event handled
- * @ord: ORD of the last event handled
- * @pd_len: private data of the last event handled, octets
- * @pd: private data of the event queued last that had any
- */
-struct fake_id {
-	struct iw_cm_id id;
-	struct rdma_cm_id rdma;
-	int refs;
-	enum fake_iw_state state;
-	struct ib_qp *qp;
-	struct iw_cm_event queue[FAKE_EVENTS];
-	int queued;
-	int replies;
-	int ests;
-	int closes;
-	int status;
-	u8 ird;
-	u8 ord;
-	u8 pd_len;
-	u8 pd[U8_MAX];
-};
-
-/**
- * struct fake - the environment of a test
- * @kdev: device
- * @qp: queue pairs, with numbers from FAKE_QPN on
- * @uobject: marks the queue pairs as those of a program
- * @id: id of the connection
- * @listener: listener of responders
- * @notice: last log line of a connection
- * @notice_peer: peer named in that line
- * @sock: the socket made last; NULL after its end
- * @socks: number of sockets
- * @dials: number of sockets that were dialled
- * @requests: CONNECT_REQUEST events
- * @owed: number of Requests without an endpoint that the ULP pretends not to have answered
- * @provider_data: provider_data of the last CONNECT_REQUEST
- * @pd: private data of the last CONNECT_REQUEST
- * @pd_len: octets of @pd
- * @bug: where the real iw_cm would BUG(); NULL: nowhere
- * @dial_err: error that the next dial returns
- * @reply_nomem: the next event with private data finds no memory in iw_cm
- * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
- * @no_memory: no memory for stand-ins
- * @no_readqs: no memory for Read queues
- * @connected: TCP connects at once
- */
-struct fake {
-	struct kwarp_dev *kdev;
-	struct kwarp_qp qp[FAKE_QPS];
-	int uobject;
-	struct fake_id id;
-	struct kwarp_listener listener;
-	const char *notice;
-	struct sockaddr_storage notice_peer;
-	struct fake_sock *sock;
-	int socks;
-	int dials;
-	int requests;
-	int owed;
-	void *provider_data;
-	u8 pd[U8_MAX];
-	u8 pd_len;
-	const char *bug;
-	int dial_err;
-	bool reply_nomem;
-	int request_err;
-	bool no_memory;
-	bool no_readqs;
-	bool connected;
-};
-
-extern struct fake fake;
-extern struct workqueue_struct *fake_wq, *fake_cm_wq;
-
-/* The result of a fake call: an error that the test has set is returned once. */
-static inline int once(int *err)
-{
-	int ret = *err;
-
-	*err = 0;
-	return ret;
-}
 
 int ct_init(struct kunit *test);
 void ct_exit(struct kunit *test);
@@ -196,57 +27,6 @@ void ct_settle(void);
 int ct_returned(void);
 void ct_set_returned(int n);
 u32 ct_grace_period(void);
-
-/* fake_sock.c */
-struct socket *ct_fake_socket(void);
-void ct_sock_event(void);
-
-/* fake_iw.c */
-void ct_iw_init(struct fake_id *f);
-int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event);
-void ct_iw_process_all(void);
-void ct_iw_drop_qp(struct fake_id *f);
-int ct_iw_connect(u32 qpn);
-int ct_iw_accept(u32 qpn);
-int ct_iw_reject(void);
-int ct_iw_disconnect(bool abrupt);
-
-/* Actions of the peer and of the queue pair. */
-void ct_peer_frame(bool reply, u8 rev, bool reject, bool p2p);
-void ct_peer_ends(int err);
-void ct_stream_says(struct kwarp_qp *qp, enum kwarp_stream_event event, bool graceful);
-
-struct kwarp_ep *ct_the_ep(void);
-enum kwarp_cm_state ct_state(void);
-bool ct_has_rejected(void);
-
-/* Does the queue pair have the socket? */
-static inline bool ct_attached(void)
-{
-	enum kwarp_cm_state state = ct_state();
-
-	return state == KWARP_CMS_WAIT_FPDU || state == KWARP_CMS_STREAM ||
-	       state == KWARP_CMS_CLOSED;
-}
-
-void ct_take_request(struct kunit *test);
-void ct_timer_runs(void);
-
-/* Each of these brings an endpoint into one state. */
-void ct_to_connect(struct kunit *test);
-void ct_to_send_req(struct kunit *test);
-void ct_to_wait_rep(struct kunit *test);
-void ct_to_stream(struct kunit *test);
-void ct_to_closed(struct kunit *test);
-void ct_to_linger(struct kunit *test);
-void ct_to_send_term(struct kunit *test);
-void ct_to_wait_req(struct kunit *test);
-void ct_to_wait_turn(struct kunit *test);
-void ct_to_wait_ulp(struct kunit *test);
-void ct_to_send_rep(struct kunit *test);
-void ct_to_wait_fpdu(struct kunit *test);
-void ct_to_send_rej(struct kunit *test);
-void ct_to_stream_resp(struct kunit *test);
 
 /* Actions of the table of states that have no function in ep_run.c. */
 unsigned int ct_actions_without_function(void);

@@ -3,7 +3,7 @@
 #ifndef KWARP_CM_TESTS_HAPPEN_H
 #define KWARP_CM_TESTS_HAPPEN_H
 
-#include "fixture.h"
+#include "states.h"
 
 extern struct completion ct_gate;
 extern struct work_struct ct_gate_work;

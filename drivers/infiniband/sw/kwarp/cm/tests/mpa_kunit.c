@@ -4,7 +4,7 @@
  * reject, and the negotiation of CRC and markers. The environment is that of fixture.h; encoding
  * and decoding of frames have suites in proto/tests.
  */
-#include "fixture.h"
+#include "states.h"
 
 /* The longest frame, and one octet after it. */
 #define ROOM	(KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD + 1)

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Tests of turns: in which order, and how many at a time, Requests of a listener are passed to the
+ * ULP. The code under test is included.
+ */
+#include <kunit/test.h>
+
+#include "../types.h"
+
+#include "../turn.h"
+
+/* Other suites in the same module define these names, too. */
+#define kwarp_turn_is		tested_turn_is
+#define kwarp_turn_delay	tested_turn_delay
+#define kwarp_turn_asked	tested_turn_asked
+#define kwarp_turn_over		tested_turn_over
+#define kwarp_ep_mark		turn_ep_mark
+
+static bool tested_turn_is(struct kwarp_ep *ep);
+static unsigned long tested_turn_delay(struct kwarp_ep *ep);
+static void tested_turn_asked(struct kwarp_ep *ep);
+static void tested_turn_over(struct kwarp_ep *ep);
+static void turn_ep_mark(struct kwarp_ep *ep, int bit);
+
+#include "../turn.c"
+
+static void turn_ep_mark(struct kwarp_ep *ep, int bit)
+{
+	set_bit(bit, &ep->events);
+}
+
+#define BACKLOG		2
+#define CLIENTS		5
+
+/**
+ * struct line - Requests of one listener
+ * @l: listener
+ * @ep: endpoints, in the order in which their Requests came
+ */
+struct line {
+	struct kwarp_listener l;
+	struct kwarp_ep ep[CLIENTS];
+};
+
+static struct line *line_new(struct kunit *test)
+{
+	struct line *line = kunit_kzalloc(test, sizeof(*line), GFP_KERNEL);
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, line);
+	spin_lock_init(&line->l.lock);
+	INIT_LIST_HEAD(&line->l.waiting);
+	line->l.backlog = BACKLOG;
+	for (i = 0; i < CLIENTS; i++) {
+		mutex_init(&line->ep[i].mutex);
+		INIT_LIST_HEAD(&line->ep[i].turn);
+		line->ep[i].listener = &line->l;
+	}
+	return line;
+}
+
+/* The endpoint tries to pass its Request on, like cm_upcall.c. Return: true if its turn. */
+static bool look_for_turn(struct line *line, int i)
+{
+	bool told;
+
+	clear_bit(KWARP_EP_SOCK, &line->ep[i].events);
+	spin_lock(&line->l.lock);
+	told = tested_turn_is(&line->ep[i]);
+	if (told)
+		tested_turn_asked(&line->ep[i]);
+	spin_unlock(&line->l.lock);
+	return told;
+}
+
+static void end_turn(struct line *line, int i)
+{
+	mutex_lock(&line->ep[i].mutex);
+	tested_turn_over(&line->ep[i]);
+	mutex_unlock(&line->ep[i].mutex);
+}
+
+static bool ep_is_marked(struct line *line, int i)
+{
+	return test_bit(KWARP_EP_SOCK, &line->ep[i].events);
+}
+
+/* Requests are passed on up to the backlog, then one for each answer, in order. */
+static void test_turns(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		KUNIT_EXPECT_EQ_MSG(test, look_for_turn(line, i), i < BACKLOG, "Request %d", i);
+	for (i = BACKLOG; i < CLIENTS; i++) {
+		/*
+		 * The endpoint that becomes the first in line is marked, but it is not its turn
+		 * yet.
+		 */
+		KUNIT_EXPECT_EQ(test, ep_is_marked(line, i), i > BACKLOG);
+		KUNIT_EXPECT_FALSE(test, look_for_turn(line, i));
+		end_turn(line, i - BACKLOG);
+		KUNIT_EXPECT_TRUE(test, ep_is_marked(line, i));
+		/* An endpoint that is not the first in line does not overtake. */
+		if (i + 1 < CLIENTS)
+			KUNIT_EXPECT_FALSE(test, look_for_turn(line, i + 1));
+		KUNIT_EXPECT_TRUE(test, look_for_turn(line, i));
+		KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
+	}
+	for (i = 0; i < CLIENTS; i++)
+		end_turn(line, i);
+	KUNIT_EXPECT_EQ(test, line->l.asked, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&line->l.waiting));
+}
+
+/* The ULP answers several Requests before the first in line looks: that one marks the next. */
+static void test_turns_together(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		look_for_turn(line, i);
+	end_turn(line, 0);
+	end_turn(line, 1);
+	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 2));
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 3));
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 4));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
+}
+
+/* The first in line ends, and so does one that the ULP has not answered. */
+static void test_turns_die(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		look_for_turn(line, i);
+	end_turn(line, 2);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
+	/* An endpoint in the middle of the line ends. */
+	end_turn(line, 4);
+	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
+	end_turn(line, 0);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
+	end_turn(line, 3);
+	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 4));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 4));
+	/* A second call has no effect. */
+	end_turn(line, 0);
+	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
+}
+
+/* A ULP that answers no Request gets the first in line after a while. */
+static void test_turns_collected(struct kunit *test)
+{
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		look_for_turn(line, i);
+	line->l.asked_at = jiffies - msecs_to_jiffies(KWARP_TURN_MS) - 1;
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 2));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
+	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG + 1);
+}
+
+static unsigned long turn_delay(struct line *line, int i)
+{
+	unsigned long ret;
+
+	mutex_lock(&line->ep[i].mutex);
+	ret = tested_turn_delay(&line->ep[i]);
+	mutex_unlock(&line->ep[i].mutex);
+	return ret;
+}
+
+/* Only the first in line has a timer, for the time when it is passed on in any case. */
+static void test_turns_delay(struct kunit *test)
+{
+	const unsigned long turn = msecs_to_jiffies(KWARP_TURN_MS);
+	struct line *line = line_new(test);
+	int i;
+
+	for (i = 0; i < CLIENTS; i++)
+		look_for_turn(line, i);
+	KUNIT_EXPECT_GT(test, turn_delay(line, 2), turn / 2);
+	KUNIT_EXPECT_LE(test, turn_delay(line, 2), turn);
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 3), 0);
+	line->l.asked_at = jiffies - 10 * turn;
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 2), 1);
+	KUNIT_EXPECT_EQ(test, turn_delay(line, 3), 0);
+}
+
+/* A backlog of 0 counts as 1; otherwise no Request would be passed on. */
+static void test_turns_no_backlog(struct kunit *test)
+{
+	struct line *line = line_new(test);
+
+	line->l.backlog = 0;
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 0));
+	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 1));
+	end_turn(line, 0);
+	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 1));
+}
+
+static struct kunit_case turn_order_cases[] = {
+	KUNIT_CASE(test_turns),
+	KUNIT_CASE(test_turns_together),
+	KUNIT_CASE(test_turns_die),
+	KUNIT_CASE(test_turns_collected),
+	KUNIT_CASE(test_turns_delay),
+	KUNIT_CASE(test_turns_no_backlog),
+	{}
+};
+
+static struct kunit_suite turn_order_suite = {
+	.name = "kwarp_cm_turn_order",
+	.test_cases = turn_order_cases,
+};
+
+kunit_test_suite(turn_order_suite);
