@@ -61,6 +61,7 @@ extern const struct test send_tests[];
 extern const struct test held_tests[];
 extern const struct test cq_tests[];
 extern const struct test ext_tests[];
+extern const struct test ext_object_tests[];
 
 /* Elements for requests, one more than an entry has room for. */
 extern struct ibv_sge test_sges[MAX_SGE + 1];

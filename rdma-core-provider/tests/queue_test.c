@@ -4,7 +4,7 @@
  *
  * post.c, recv.c, doorbell.c, wr.c and poll.c run on rings in ordinary memory; the tests consume
  * work requests and produce completions as the kernel would.  Output is TAP.
- * Tests of immediate data and atomic operations are in ext_test.c.
+ * Tests of immediate data and atomic operations are in ext_test.c and ext_object_test.c.
  */
 #include <config.h>
 
@@ -250,7 +250,7 @@ static const struct test tests[] = {
 };
 
 static const struct test *const all_tests[] = {
-	send_tests, held_tests, tests, cq_tests, ext_tests,
+	send_tests, held_tests, tests, cq_tests, ext_tests, ext_object_tests,
 };
 
 static int count_tests(const struct test *list)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwarp: what the tests of RFC 7306 share: immediate data, and queue pairs with the feature.
+ */
+#ifndef KWARP_EXT_TEST_H
+#define KWARP_EXT_TEST_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "fake_kernel.h"
+
+static const uint8_t imm_octets[4] = { 1, 2, 3, 4 };
+
+static inline __be32 imm_data(void)
+{
+	__be32 imm;
+
+	memcpy(&imm, imm_octets, sizeof(imm));
+	return imm;
+}
+
+/* A queue pair with these features.  Its slots hold garbage, which must not appear in requests. */
+static inline struct kwarp_qp *qp_with(uint64_t features)
+{
+	struct kwarp_qp *qp = qp_make(0);
+
+	qp->features = features;
+	memset(qp->sq.ring.entries, 0xff, SLOTS * SQ_STRIDE);
+	return qp;
+}
+
+#endif /* KWARP_EXT_TEST_H */
