@@ -28,7 +28,7 @@ PROBES = pathlib.PurePath("scripts/kernel/probes")
 EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
 
 # Largest number of lines of a file. A table (an initializer at the outermost level) does not count.
-LIMITS = {"header": 200, "source": 450, "test": 700}
+LIMITS = {"header": 200, "source": 450}
 
 COMMENT_OR_STRING = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
                                re.DOTALL)
@@ -155,7 +155,7 @@ class File:
     @property
     def kind(self):
         """Which of LIMITS is the file's."""
-        return "test" if self.is_test else "header" if self.is_header else "source"
+        return "header" if self.is_header else "source"
 
     def length(self):
         """Lines outside of tables."""
