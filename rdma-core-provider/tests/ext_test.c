@@ -297,7 +297,7 @@ static void test_wr_batch(void)
 	CHECK(sq_slot(qp, 1)->opcode == KWARP_WR_WRITE_IMM && has_imm(sq_slot(qp, 1)));
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 
-	/* FetchAdd has no element: the one that follows belongs to the Send after it. */
+	/* FetchAdd has no element: the element that follows belongs to the Send. */
 	ibv_wr_start(qpx);
 	wr_begin(qpx, FETCH_ADD);
 	ibv_wr_send(qpx);

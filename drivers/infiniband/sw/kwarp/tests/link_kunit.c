@@ -180,7 +180,7 @@ static void test_stop(struct kunit *test)
 
 	kwarp_link_unregister();
 	link_expect_log(test, "-siw -link -driver -inet6 -inet -notifier -pernet");
-	/* In any namespace. */
+	/* The namespace of the device makes no difference. */
 	t->kdev[1]->net = t->elsewhere;
 	link_have(t, 1);
 	kwarp_link_unregister();

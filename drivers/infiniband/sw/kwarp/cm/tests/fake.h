@@ -84,8 +84,8 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
  * @id: what the driver sees
  * @rdma: rdma_cm's id
  * @refs: references; the test has one
- * @state: as in iwcm.c
- * @qp: stand-in that it has a reference to
+ * @state: state of the id, as in iwcm.c
+ * @qp: stand-in for a queue pair to which iw_cm has a reference
  * @queue: events not handled yet
  * @queued: number of events in @queue
  * @replies: CONNECT_REPLY events handled

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Begin and end of a case, and fakes of which there is only one. The code under test is included:
- * endpoints, their queue pairs, startup frames, upcalls and calls of iw_cm; without cm_listen.c.
+ * Begin and end of a case, and fakes of interfaces, listeners and the memory of cm_qp.c. The code
+ * under test is included: endpoints, their queue pairs, startup frames, upcalls and calls of iw_cm;
+ * without cm_listen.c.
  */
 #include "fixture.h"
 
@@ -147,7 +148,7 @@ int ct_init(struct kunit *test)
 	}
 	kref_init(&fake.listener.kref);
 	/*
-	 * With an additional reference, because fake.listener is not from kzalloc() and must not be
+	 * Take an additional reference, because fake.listener is not from kzalloc() and must not be
 	 * freed.
 	 */
 	kwarp_listener_get(&fake.listener);

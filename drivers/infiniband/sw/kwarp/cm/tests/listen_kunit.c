@@ -208,8 +208,8 @@ static void test_listen(struct kunit *test)
 }
 
 /*
- * A listener that cannot get a socket fails; but not while the device is added, because rdma_cm
- * would not use the device then.
+ * If there is no socket for a listener, its creation fails, except while the device is being added:
+ * after an error rdma_cm would not use the device.
  */
 static void test_listen_fails(struct kunit *test)
 {
@@ -298,7 +298,7 @@ static void test_leave(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&l->half_open));
 	KUNIT_EXPECT_EQ(test, lt->looks, 0);
-	/* A second call finds it in no list. */
+	/* A second call finds the endpoint in no list. */
 	leave_half_open(l);
 	KUNIT_EXPECT_EQ(test, l->num_half_open, 0);
 	destroy_listener(0);

@@ -59,7 +59,7 @@ static struct line *line_new(struct kunit *test)
 	return line;
 }
 
-/* The endpoint tries to pass its Request on, like cm_upcall.c. Return: true if its turn. */
+/* The endpoint tries to pass its Request on, like cm_upcall.c. Return: true: it may. */
 static bool look_for_turn(struct line *line, int i)
 {
 	bool told;
@@ -132,7 +132,7 @@ static void test_turns_together(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
 }
 
-/* The first in line ends, and so does one that the ULP has not answered. */
+/* The first endpoint in line ends, and an endpoint whose Request is not answered. */
 static void test_turns_die(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -157,7 +157,7 @@ static void test_turns_die(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
 }
 
-/* A ULP that answers no Request gets the first in line after a while. */
+/* If the ULP answers no Request, the first in line is passed on after a while. */
 static void test_turns_collected(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -182,7 +182,7 @@ static unsigned long turn_delay(struct line *line, int i)
 	return ret;
 }
 
-/* Only the first in line has a timer, for the time when it is passed on in any case. */
+/* Only the first in line has a timer. At its expiry the Request is passed on anyway. */
 static void test_turns_delay(struct kunit *test)
 {
 	const unsigned long turn = msecs_to_jiffies(KWARP_TURN_MS);

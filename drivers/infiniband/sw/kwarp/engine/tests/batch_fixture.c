@@ -32,7 +32,7 @@ struct kwarp_mr *batch_regions;
 u32 batch_lookups;
 int batch_references[REGIONS];
 
-/* Region 0 does not exist, as STag index 0. */
+/* Region 0 does not exist, because no STag has the index 0. */
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
 	batch_lookups++;

@@ -50,7 +50,7 @@ struct batch_pages {
 
 extern struct batch_pages batch_pages;
 
-/* More regions than a batch can reference, with their references. */
+/* More regions than a batch can reference. */
 #define REGIONS		(KWARP_BATCH_MRS + 2)
 
 extern struct kwarp_mr *batch_regions;

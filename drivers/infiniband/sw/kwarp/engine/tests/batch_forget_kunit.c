@@ -6,7 +6,8 @@
 #include "batch_fixture.h"
 
 /*
- * Before a batch sleeps for memory it drops its regions, so that no deregistration waits for that.
+ * Before a batch sleeps for memory it drops its regions, so that no deregistration waits for the
+ * memory.
  */
 static void test_wait_without_regions(struct kunit *test)
 {
@@ -32,7 +33,7 @@ static void test_regions(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x2ff), &batch_regions[2]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x133), &batch_regions[1]);
-	/* Registered again with another key meanwhile. */
+	/* The region was registered again with another key meanwhile. */
 	batch_regions[1].stag = 0x177;
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_EQ(test, batch_lookups, 2);
@@ -76,9 +77,9 @@ static void send_none(struct kwarp_batch *b)
 }
 
 /*
- * Ways to end a batch. @whole: the octets are not referenced any more. @last: the page that is
- * being filled is not, either. A program that deregisters a region must not wait for a peer that
- * does not read.
+ * Ways to end a batch. @whole: the octets are not referenced any more. @last: the page that was
+ * being filled is not referenced any more, either. A program that deregisters a region must not
+ * wait for a peer that does not read.
  */
 static const struct way {
 	const char *desc;

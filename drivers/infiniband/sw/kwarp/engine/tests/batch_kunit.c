@@ -2,6 +2,8 @@
 /*
  * Tests of batches: a batch contains what was added, in order, in few enough pieces, however small
  * the pages are and whenever memory runs out.
+ *
+ * Numbers such as 5044-5.1-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "batch_fixture.h"
 

@@ -2,6 +2,8 @@
 /*
  * Tests of inbound Atomic Requests and Responses (RFC 7306), and of which request a Terminate is
  * about.
+ *
+ * Numbers such as 7306-5.2.1-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "rx_rfc7306_fixture.h"
 
@@ -49,7 +51,7 @@ static void test_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->e.iread)->raw_ddp[1], 0x4a);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	test_cq_none(test, t->cq);
-	/* one request too many has no buffer (7306-5.2.1-9) */
+	/* for a request beyond the queue's depth there is no buffer (7306-5.2.1-9) */
 	feed_atomic(t, &req);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
 }

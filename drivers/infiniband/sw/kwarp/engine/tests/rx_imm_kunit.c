@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of inbound Immediate Data messages (RFC 7306). */
+/*
+ * Tests of inbound Immediate Data messages (RFC 7306).
+ *
+ * Numbers such as 7306-6.3-2 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "rx_rfc7306_fixture.h"
 
 /* Post receives of no octets, with identifiers from @id on. */

@@ -110,7 +110,7 @@ int ext_rx_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Add an outstanding request of ours, the next of the queue. */
+/* Add an outstanding Read or atomic operation: the next request of the send queue. */
 void ext_rx_ask(struct ext_test *t, bool atomic, u64 to)
 {
 	struct kwarp_wqe wqe = {

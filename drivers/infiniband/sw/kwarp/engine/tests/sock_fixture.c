@@ -101,7 +101,7 @@ static struct socket *new_socket(struct kunit *test)
 	return sock;
 }
 
-/* Connect both ends over lo. @rcvbuf, @mss: of our end, if not 0. */
+/* Connect both ends over lo. @rcvbuf, @mss: receive buffer and MSS of t->ours; 0: TCP's choice. */
 void sock_connect_pair(struct kunit *test, int rcvbuf, int mss)
 {
 	struct sockaddr_in addr = {

@@ -44,7 +44,7 @@
 /**
  * struct sock_test - both ends of the connection
  * @e: engine on @ours
- * @ours: its socket, our end
+ * @ours: the socket of the end under test
  * @theirs: the other end
  * @wire: octets of the stream to be sent
  * @len: number of octets in @wire

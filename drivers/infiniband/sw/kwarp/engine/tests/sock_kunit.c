@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of sock.c at one end of a TCP connection over lo, and of the packets of tcp.c. */
+/*
+ * Tests of sock.c at one end of a TCP connection over lo, and of the packets of tcp.c.
+ *
+ * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "sock_fixture.h"
 
 static bool soon(const u32 *what)
@@ -157,9 +161,9 @@ static void test_urgent(struct kunit *test)
 
 static const struct packet {
 	u32 size;	/* largest packet of the device */
-	u16 segments;	/* and its largest number of segments */
+	u16 segments;	/* largest number of segments of such a packet */
 	u32 emss;
-	u32 octets;	/* expected, if at most 64 KiB are asked for */
+	u32 octets;	/* expected result, if 64 KiB are asked for */
 } packets[] = {
 	{ 65215, 65535, 1448, 45 * 1448 },
 	{ 65215, 65535, 8948, 7 * 8948 },

@@ -23,7 +23,7 @@ static void test_out_of_room(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* Serve a poll as qp_work() does, if @used_up while TCP's memory limit is reached. */
+/* Serve a poll, as qp_work() does. @used_up: TCP's memory limit is reached meanwhile. */
 static void drain_when(struct sock_test *t, bool used_up)
 {
 	long before[ARRAY_SIZE(sysctl_tcp_mem)];
@@ -42,7 +42,7 @@ static void drain_when(struct sock_test *t, bool used_up)
 
 /*
  * Send until the window closes on an FPDU, and serve polls until there is a stash, the stream has
- * failed for want of one, or there were @waits failed attempts.
+ * failed because there is no memory for a stash, or @waits attempts have failed.
  */
 static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
 {
@@ -99,7 +99,7 @@ static void test_stash_given_back(struct kunit *test)
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 }
 
-/* TCP's memory limit is reached, as any program can achieve: no stream fails for that. */
+/* TCP's memory limit is reached. Any program can cause that, so the stream must not fail. */
 static void test_stash_limit(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -117,7 +117,7 @@ static void memory_comes(struct work_struct *work)
 	atomic_set(&t->e.kdev->stashes_unpaid, 0);
 }
 
-/* No memory for less than a quarter of a second: no stream fails for that. */
+/* There is no memory for less than a quarter of a second: the stream does not fail. */
 static void test_stash_later(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -169,7 +169,7 @@ static void test_stash_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
 }
 
-/* No memory for longer: the stream fails. */
+/* There is no memory for more than a quarter of a second: the stream fails. */
 static void test_stash_never(struct kunit *test)
 {
 	struct sock_test *t = test->priv;

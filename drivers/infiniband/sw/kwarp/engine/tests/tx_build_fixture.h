@@ -21,7 +21,7 @@
 #define MAX_SGES	3
 
 /**
- * struct lower - stand-in for what the code under test calls, and what it was told
+ * struct lower - stand-in for what the code under test calls, and arguments of the calls
  * @wire: octets of the batch
  * @first: octets of the first batch; the others follow it
  * @rnd: random numbers, for the amounts granted

@@ -2,6 +2,8 @@
 /*
  * Tests of FPDUs as the transmitter builds them, octet by octet against a second implementation
  * that shares no arithmetic with it; and requests that fail.
+ *
+ * Numbers such as 5044-4.1-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "tx_build_fixture.h"
 
@@ -190,7 +192,7 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 	KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
 }
 
-/* The Terminate for a Read names what is left of it (5040-4.8-21, -22). */
+/* The Terminate for a Read names the part of the Read that is left (5040-4.8-21, -22). */
 static void test_response_gone(struct kunit *test)
 {
 	struct build_test *t = test->priv;

@@ -42,7 +42,7 @@
 #define PIECE	(PAGE_SIZE << ORDER)
 #define PIECES	3
 
-/* Number of pieces of a region that a kernel consumer maps. */
+/* Largest number of pieces of the regions that a kernel consumer maps. */
 #define LISTED	5
 
 struct region_test {

@@ -199,7 +199,7 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* @lists: page lists that are allocated; @user: of a program; @backed: it has a kwarp_backing. */
+/* @lists: page lists that are allocated; @user: of a program; @backed: has a kwarp_backing. */
 static const struct payer {
 	const char *desc;
 	struct kwarp_mr *(*make)(struct kunit *test);

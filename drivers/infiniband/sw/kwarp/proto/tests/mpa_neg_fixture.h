@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One negotiation of MPA startup, for the tests of mpa_neg.c. */
+/*
+ * One negotiation of MPA startup, for the tests of mpa_neg.c.
+ *
+ * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
+ */
 #ifndef KWARP_PROTO_MPA_NEG_FIXTURE_H
 #define KWARP_PROTO_MPA_NEG_FIXTURE_H
 

@@ -2,6 +2,8 @@
 /*
  * MPA startup negotiation: which RTR message the Initiator sends (RFC 6581), and whether
  * connections are client-server or peer-to-peer.
+ *
+ * Numbers such as 6581-9.2-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "mpa_neg_fixture.h"
 
@@ -26,7 +28,7 @@ static u8 best_form(u8 set)
 	return set & C ? C : set & D ? D : set & B;
 }
 
-/* 6581-9.2-8, -11, -13, -14, -15; one flag and no more in our Reply */
+/* 6581-9.2-8, -11, -13, -14, -15; our Reply has exactly one flag */
 static void test_rtr(struct kunit *test)
 {
 	const u8 *set = test->param_value;
@@ -89,7 +91,7 @@ static void test_rtr_request(struct kunit *test)
 	kwarp_mpa_request(&p, 0, &req);		/* 6581-9.2-5, -6 */
 	KUNIT_EXPECT_TRUE(test, req.p2p);
 	KUNIT_EXPECT_EQ(test, req.rtr, C | D);
-	p.rtr = 0;				/* no form that this side can send */
+	p.rtr = 0;				/* this side can send no form */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p);
 	p.rtr = C | D;
@@ -98,7 +100,7 @@ static void test_rtr_request(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, req.p2p || req.enhanced || req.rtr || req.ird || req.ord);
 }
 
-/* 6581-9.2-8 broken: A=0 in answer to A=1 */
+/* The peer breaks 6581-9.2-8: its Reply has A=0 although the Request had A=1. */
 static void test_rtr_denied(struct kunit *test)
 {
 	struct kwarp_mpa_frame req, rep = {

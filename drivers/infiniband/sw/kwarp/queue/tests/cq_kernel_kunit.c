@@ -120,7 +120,7 @@ static void test_forget(struct kunit *test)
 	struct ib_wc wc[ENTRIES];
 	u32 i;
 
-	/* nothing happens for a queue of user space */
+	/* for a queue of user space the function does nothing */
 	kwarp_cq_forget_qp(&t->cq, &gone);
 	make_kernel(test, &t->cq);
 	test_cq_start_at(t, 3);
@@ -157,7 +157,10 @@ static void test_forget_skips(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, 1, &wc), 0);
 }
 
-/* More entries than are handled with interrupts off, wrapping around the end of the ring. */
+/*
+ * The queue has more entries than are handled with interrupts off, and they wrap around the end of
+ * the ring.
+ */
 static void test_forget_many(struct kunit *test)
 {
 	const u32 n = 4 * KWARP_IRQ_OFF_BATCH;

@@ -276,7 +276,7 @@ static void test_replace(struct kunit *test)
 	test_cq_none(test, t);
 }
 
-/* More entries than are copied under the lock. */
+/* The queue has more entries than kwarp_cq_replace() copies under the lock. */
 static void test_replace_many(struct kunit *test)
 {
 	const u32 n = 3 * KWARP_IRQ_OFF_BATCH;

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Queues of user space, and a CQ that counts the calls of its handlers. */
+/*
+ * Queues of user space, and a CQ that counts the calls of its handlers.
+ *
+ * Numbers such as 5040-5.4-8 name requirements of RFCs, see Documentation/conformance.
+ */
 #ifndef KWARP_QUEUE_FIXTURE_H
 #define KWARP_QUEUE_FIXTURE_H
 

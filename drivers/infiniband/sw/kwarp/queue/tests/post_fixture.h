@@ -9,10 +9,10 @@
 #include "../rq.h"
 #include "../sq.h"
 
-#define MAX_WR	5	/* in rings of 8 entries */
-#define MAX_SGE	13	/* the most for an entry of 256 octets */
+#define MAX_WR	5	/* entries that may be posted; the rings have 8 */
+#define MAX_SGE	13	/* elements, the most for an entry of 256 octets */
 #define INLINE	208	/* octets, the most for an entry of 256 octets */
-#define RQ_SGE	2	/* an entry of 64 octets has room for 3 */
+#define RQ_SGE	2	/* elements; an entry of 64 octets has room for 3 */
 
 struct post_test {
 	struct kwarp_sq sq;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of posting sends by kernel consumers: the entries that the transmit runner finds. */
+/*
+ * Tests of posting sends by kernel consumers: the entries that the transmit runner finds.
+ *
+ * Numbers such as 7306-D-3 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

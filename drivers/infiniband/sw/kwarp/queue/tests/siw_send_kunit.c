@@ -201,7 +201,7 @@ static void test_full(struct kunit *test)
 	index = kwarp_sq_take(&t->sq, &t->wqe);
 	KUNIT_EXPECT_EQ(test, index, ENTRIES);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
-	/* A flush completes all of them. */
+	/* A flush completes all requests. */
 	kwarp_sq_flush(&t->sq, TEST_FLUSH_CODE);
 	for (i = 1; i < posted; i++)
 		expect_cqe(test, i, SIW_OP_READ, SIW_WC_WR_FLUSH_ERR);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the send queue: requests that fail or are flushed, and the reset. */
+/*
+ * Tests of the send queue: requests that fail or are flushed, and the reset.
+ *
+ * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the send queue: requests are taken and completed in order, whenever responses come. */
+/*
+ * Tests of the send queue: requests are taken and completed in order, whenever responses come.
+ *
+ * Numbers such as 5040-5.5-22 name requirements of RFCs, see Documentation/conformance.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 #include <linux/prandom.h>
@@ -58,7 +62,7 @@ static void test_corrupt(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
 		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
-		/* otherwise the runner would not look at the queue */
+		/* the runner does not look at a queue that is empty */
 		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
 	}
 	t->sq.ring.hdr->prod = t->sq.next;

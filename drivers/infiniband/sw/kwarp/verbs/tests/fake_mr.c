@@ -29,7 +29,7 @@ static struct kwarp_mr *new_mr(u32 stag)
 	return &vt->mr;
 }
 
-/* Set the range of the region, and as the real functions do the range in the core's object. */
+/* Set the range of the region and, like the real functions, the range in the core's object. */
 static void set_range(u64 iova, u64 length)
 {
 	vt->mr.va = iova;

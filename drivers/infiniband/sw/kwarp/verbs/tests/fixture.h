@@ -152,7 +152,7 @@ struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
 void vt_unknown(struct kunit *test, size_t at);
 void vt_get_answer(struct kunit *test, void *answer, size_t len);
 
-/* For the stand-ins: add a word to the log; is this the call of a stand-in that has to fail? */
+/* For the stand-ins: vt.log, vt.fault. */
 void vt_log_word(const char *word);
 bool vt_is_fault(enum vt_fault what);
 

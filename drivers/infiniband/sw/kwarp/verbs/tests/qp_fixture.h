@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 
-/* Its queues complete in vt->scq and vt->rcq. The SRQ is zeroed memory. */
+/* Requests of the queue pair complete in vt->scq and vt->rcq. The SRQ is zeroed memory. */
 extern struct kwarp_qp *vt_qp;
 extern struct kwarp_srq *vt_srq;
 

@@ -52,7 +52,7 @@ static void expect_granted(struct kunit *test, const struct ib_qp_cap *want,
 	KUNIT_EXPECT_GE(test, got->max_send_sge, max(want->max_send_sge, 1U));
 	KUNIT_EXPECT_GE(test, got->max_recv_sge, max(want->max_recv_sge, 1U));
 	KUNIT_EXPECT_GE(test, got->max_inline_data, want->max_inline_data);
-	/* Never more than the device attributes say. */
+	/* No more is granted than the device attributes say. */
 	KUNIT_EXPECT_LE(test, got->max_send_wr, KWARP_MAX_SQ_WR);
 	KUNIT_EXPECT_LE(test, got->max_recv_wr, KWARP_MAX_RQ_WR);
 	KUNIT_EXPECT_LE(test, got->max_inline_data, KWARP_MAX_INLINE);
@@ -161,7 +161,7 @@ static void test_kernel(struct kunit *test)
 	vt_destroy_qp(test);
 }
 
-/* A process pays for the memory of its rings; nobody pays for those of a kernel consumer. */
+/* The rings of a program are charged to the process; those of a kernel consumer to no process. */
 static void test_payer(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = vt_qp_attr();
