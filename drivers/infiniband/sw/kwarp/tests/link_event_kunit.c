@@ -148,11 +148,15 @@ static void test_net_exit_waits(struct kunit *test)
 static void test_address(struct kunit *test)
 {
 	struct link_test *t = test->priv;
-	struct inet6_dev in6_dev = { .dev = t->netdev[1] };
-	struct in_device in_dev = { .dev = t->netdev[1] };
-	struct inet6_ifaddr ifa6 = { .idev = &in6_dev };
-	struct in_ifaddr ifa = { .ifa_dev = &in_dev };
+	struct inet6_dev *in6_dev = kunit_kzalloc(test, sizeof(*in6_dev), GFP_KERNEL);
+	struct in_device *in_dev = kunit_kzalloc(test, sizeof(*in_dev), GFP_KERNEL);
+	struct inet6_ifaddr ifa6 = { .idev = in6_dev };
+	struct in_ifaddr ifa = { .ifa_dev = in_dev };
 
+	KUNIT_ASSERT_NOT_NULL(test, in6_dev);
+	KUNIT_ASSERT_NOT_NULL(test, in_dev);
+	in6_dev->dev = t->netdev[1];
+	in_dev->dev = t->netdev[1];
 	link_inet_nb->notifier_call(link_inet_nb, NETDEV_UP, &ifa);
 	link_inet6_nb->notifier_call(link_inet6_nb, NETDEV_UP, &ifa6);
 	link_expect_log(test, "");
