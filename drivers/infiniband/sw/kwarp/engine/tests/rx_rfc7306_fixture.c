@@ -12,6 +12,8 @@
 #include "../rx/answer.c"
 #include "../rx/receive.c"
 
+#include "../../proto/tests/emit.h"
+
 static struct ext_test *the_test;
 
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)

@@ -33,7 +33,6 @@
 #include "../rx/series.h"
 #include "../rx/stream.h"
 
-#include "../../proto/tests/emit.h"
 #include "queues.h"
 
 #define STAG		0x12345678U

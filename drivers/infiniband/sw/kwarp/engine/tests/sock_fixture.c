@@ -5,6 +5,7 @@
  */
 #include "sock_fixture.h"
 
+#include <linux/delay.h>
 #include <linux/in.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>

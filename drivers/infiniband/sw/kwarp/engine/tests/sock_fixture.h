@@ -7,8 +7,7 @@
 #define KWARP_ENGINE_TESTS_SOCK_FIXTURE_H
 
 #include <kunit/test.h>
-#include <linux/delay.h>
-#include <net/tcp.h>
+#include <linux/workqueue.h>
 
 #define kwarp_rx_feed		sock_rx_feed
 #define kwarp_rx_accept_series	sock_rx_accept_series

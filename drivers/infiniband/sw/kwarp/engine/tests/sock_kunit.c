@@ -6,6 +6,9 @@
  */
 #include "sock_fixture.h"
 
+#include <linux/delay.h>
+#include <net/tcp.h>
+
 static bool soon(const u32 *what)
 {
 	u32 ms;

@@ -2,6 +2,9 @@
 /* Tests of sock.c when the window closes on an incomplete FPDU, which then moves to a stash. */
 #include "sock_fixture.h"
 
+#include <linux/delay.h>
+#include <net/tcp.h>
+
 /* The window closes on an incomplete FPDU: the stream continues nevertheless. */
 static void test_out_of_room(struct kunit *test)
 {

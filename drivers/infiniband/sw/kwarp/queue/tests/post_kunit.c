@@ -7,7 +7,6 @@
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-#include "fixture.h"
 #include "post_fixture.h"
 
 #define RADDR		(U64_MAX - 5)
