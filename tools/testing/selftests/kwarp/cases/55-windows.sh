@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Memory windows (kwmw.c): data through a window; access is refused to others; each way in which a
-# window can end.
+# Memory windows (programs/kwmw/): data through a window; access is refused to others; each way in
+# which a window can end.
 
 # windows_case CRC: both settings are tested, because the payload takes different paths with and
 # without CRC.

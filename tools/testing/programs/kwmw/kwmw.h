@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwmw: memory windows, from allocation to every way in which they end. See kwmw.c.
+ */
+#ifndef KWMW_H
+#define KWMW_H
+
+#include "kwcm.h"
+#include "kwtest.h"
+
+#define KM_BUF_LEN	(512 * 1024)
+#define KM_WIN_OFF	5000
+#define KM_WIN_LEN	200001
+#define KM_EVENT_MS	30000
+#define KM_RW		(IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
+
+enum km_what { KM_WRITE, KM_READ, KM_SEND_INV };
+
+/**
+ * struct km_command - what the client is to do
+ * @what: enum km_what
+ * @refused: it has to end the connection
+ * @key: of the contents to write, or to find
+ */
+struct km_command {
+	uint32_t what, refused;
+	uint64_t addr, key;
+	uint32_t rkey, len;
+};
+
+/*
+ * A connection. Requests and receives have separate completion queues, because their order
+ * relative to each other is not defined.
+ */
+struct km_conn {
+	struct rdma_cm_id *id;
+	struct ibv_cq *cq;
+	struct ibv_cq *recv_cq;
+	struct ibv_mr *mr;
+	struct km_command *msg;	/* to send, and received */
+};
+
+/* Of the command line. */
+extern const char *km_addr, *km_port;
+
+/* The roles: exit codes. */
+int km_client(void);
+int km_server(bool leave);
+
+/* conn.c */
+void km_must(bool ok, const char *what);
+struct ibv_wc km_next_wc(struct ibv_cq *cq);
+void km_expect_wc(struct km_conn *c, enum ibv_wc_opcode opcode);
+void km_post_recv(struct km_conn *c);
+void km_post(struct km_conn *c, struct ibv_send_wr *wr);
+void km_post_msg(struct km_conn *c, enum ibv_wr_opcode opcode, uint32_t rkey);
+void km_make_conn(struct km_conn *c, struct rdma_cm_id *id, struct ibv_pd *pd);
+void km_drop_conn(struct km_conn *c);
+
+/* window.c: the server's memory; see there for each function */
+extern uint8_t *km_buf;
+extern struct ibv_pd *km_pd;
+extern struct ibv_mr *km_mr;
+extern struct ibv_mw *km_mw;
+extern uint32_t km_named;
+
+void km_fill(void);
+void km_expect_memory(uint64_t key);
+void km_make_memory(int access);
+void km_drop_memory(void);
+uint64_t km_win(void);
+void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access);
+void km_bind_window(struct km_conn *c, unsigned int access);
+void km_bind_type_1(struct km_conn *c, uint64_t len, unsigned int access);
+void km_post_local_inv(struct km_conn *c, uint32_t rkey);
+void km_local_inv(struct km_conn *c);
+void km_peer_inv(struct km_conn *c);
+void km_tell(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key, bool is_refused);
+void km_done(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key);
+void km_tried(struct km_conn *c, enum km_what op, uint64_t at);
+
+#endif /* KWMW_H */
