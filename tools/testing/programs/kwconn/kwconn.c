@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwconn: many connections, one after the other and at the same time.
+ *
+ * The server accepts every request, echoes one message per connection and survives every failure;
+ * with -r it rejects every request, with -q it never answers. The client connects, exchanges a
+ * message, compares it, and disconnects, again and again. With -x it expects every attempt to be
+ * refused in time. With -i it leaves the connection idle until the connection is lost, or until
+ * SIGUSR1: then it sends one more message and disconnects.
+ *
+ *	kwconn -s -a addr -p port [-P slots] [-t tos] [-D octets] [-r | -q]
+ *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
+ *	       [-x | -i] [-H] [-f]
+ *
+ * With -D at both ends, connect and accept have that much private data, which is compared.
+ *
+ * With -f an attempt without a route to the peer is no failure, and is made again.
+ *
+ * With -H all connections are open at the same time, and end together when the last one has had its
+ * answer; -P is then the number of connections that are being made at a time.
+ */
+#include "kwconn.h"
+
+#include <signal.h>
+
+#define MIN_SLOTS	2048
+#define MAX_SLOTS	32768
+
+struct kn_options kn_opt = { .port = "7175", .cycles = 1, .parallel = 1, .limit = 20 };
+
+unsigned int kn_slots;
+struct kn_conn *kn_conns;
+volatile bool kn_stop, kn_go_on;
+struct kn_counts kn_count;
+
+static void on_signal(int sig)
+{
+	if (sig == SIGUSR1)
+		kn_go_on = true;
+	else
+		kn_stop = true;
+}
+
+static const char usage[] =
+	"kwconn -s|-c -a addr [-p port] [-n cycles] [-P parallel] [-T seconds] [-t tos]\n"
+	"              [-D octets] [-r|-q] [-x|-i] [-H] [-f] [-v]";
+
+static void parse(int argc, char **argv)
+{
+	const struct kw_option table[] = {
+		KW_FLAG('s', kn_opt.server),
+		KW_FLAG('c', kn_opt.client),
+		KW_FLAG('q', kn_opt.ignores),
+		KW_FLAG('r', kn_opt.rejects),
+		KW_TEXT('a', kn_opt.addr),
+		KW_TEXT('p', kn_opt.port),
+		KW_NUMBER('n', kn_opt.cycles, 1, 1000000),
+		KW_NUMBER('P', kn_opt.parallel, 1, MAX_SLOTS),
+		KW_NUMBER('T', kn_opt.limit, 1, 3600),
+		KW_NUMBER('t', kn_opt.tos, 0, 255),
+		KW_NUMBER('D', kn_opt.data, 1, KN_MAX_DATA),
+		KW_FLAG('i', kn_opt.idle),
+		KW_FLAG('x', kn_opt.refused),
+		KW_FLAG('H', kn_opt.hold),
+		KW_FLAG('f', kn_opt.flaps),
+		{ 0 }
+	};
+
+	kw_options(argc, argv, table, usage);
+	if (kn_opt.server == kn_opt.client || !kn_opt.addr)
+		kw_usage(usage);
+	kn_slots = kn_opt.hold ? kn_opt.cycles : kn_opt.parallel;
+	if (kn_slots < MIN_SLOTS)
+		kn_slots = MIN_SLOTS;
+	kn_conns = kw_zalloc(kn_slots * sizeof(*kn_conns));
+}
+
+int main(int argc, char **argv)
+{
+	int64_t began;
+
+	kw_prog = "kwconn";
+	parse(argc, argv);
+	kw_prog = kn_opt.server ? "kwconn server" : "kwconn client";
+	signal(SIGTERM, on_signal);
+	signal(SIGUSR1, on_signal);
+	signal(SIGPIPE, SIG_IGN);
+	began = kw_now_ms();
+	kn_opt.server ? kn_run_server() : kn_run_client();
+	kw_say("%u started, %u established, %u echoed, %u refused, %u lost, slowest %lld ms",
+	       kn_count.started, kn_count.established, kn_count.echoed, kn_count.refused,
+	       kn_count.lost, (long long)kn_count.slowest);
+	kw_say("all took %lld ms", (long long)(kw_now_ms() - began));
+	return KW_OK;
+}

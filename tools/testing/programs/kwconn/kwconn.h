@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwconn: many connections, one after the other and at the same time. See kwconn.c.
+ */
+#ifndef KWCONN_H
+#define KWCONN_H
+
+#include "kwcm.h"
+#include "kwtest.h"
+
+#define KN_MSG_LEN	64
+/* Keys of private data, of the connect and of the accept. */
+#define KN_CONNECT_DATA	0xd0
+#define KN_ACCEPT_DATA	0xd1
+#define KN_MAX_DATA	250
+
+/**
+ * struct kn_conn - one connection, in the slot of its index
+ * @id: NULL if the slot is free
+ * @buf: one message to send, one to receive
+ * @key: of the message (client)
+ * @since: when the attempt began, ms
+ * @echoed: the message came back (client), or was sent back (server)
+ */
+struct kn_conn {
+	struct rdma_cm_id *id;
+	uint8_t *buf;
+	uint64_t key;
+	int64_t since;
+	bool established, echoed;
+};
+
+struct kn_options {
+	bool server, client, refused, hold, idle, rejects, ignores, flaps;
+	const char *addr, *port;
+	unsigned int cycles, parallel, limit, tos, data;
+};
+
+struct kn_counts {
+	unsigned int started, established, echoed, received, refused, lost;
+	int64_t slowest;
+};
+
+extern struct kn_options kn_opt;
+extern struct kn_counts kn_count;
+/* Connections that there may be, and where they are. */
+extern unsigned int kn_slots;
+extern struct kn_conn *kn_conns;
+extern unsigned int kn_num_open;
+/* Those of -H have been told to end. */
+extern bool kn_released;
+extern struct ibv_cq *kn_cq;
+extern struct ibv_comp_channel *kn_comp;
+/* Set by signals. */
+extern volatile bool kn_stop, kn_go_on;
+
+/* conn.c: slots, what all connections share, private data */
+struct kn_conn *kn_new_conn(struct rdma_cm_id *id);
+void kn_drop(struct kn_conn *c);
+uint64_t kn_index_of(const struct kn_conn *c);
+int kn_create_qp(struct kn_conn *c);
+int kn_post_recv(struct kn_conn *c);
+int kn_post_send(struct kn_conn *c);
+struct rdma_conn_param kn_conn_param(uint64_t key);
+void kn_check_data(const struct kwcm_event *ev, uint64_t key);
+void kn_close_device(void);
+
+/* client.c */
+void kn_run_client(void);
+void kn_client_event(const struct kwcm_event *ev);
+void kn_client_received(struct kn_conn *c);
+void kn_wake_up(struct kn_conn *c);
+
+/* server.c */
+void kn_run_server(void);
+void kn_server_event(const struct kwcm_event *ev);
+void kn_server_received(struct kn_conn *c);
+
+/* loop.c: wait for events and messages, and handle them */
+void kn_one_round(struct rdma_event_channel *ch);
+
+#endif /* KWCONN_H */

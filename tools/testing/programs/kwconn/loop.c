@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwconn: the loop of both roles, which waits for completions and for events of connections.
+ */
+#include "kwconn.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+
+static void completions(void)
+{
+	struct ibv_cq *which;
+	struct ibv_wc wc;
+	struct kn_conn *c;
+	void *ctx;
+
+	if (ibv_get_cq_event(kn_comp, &which, &ctx))
+		kw_die(KW_MISMATCH, "cannot get a completion event: %s", strerror(errno));
+	ibv_ack_cq_events(kn_cq, 1);
+	if (ibv_req_notify_cq(kn_cq, 0))
+		kw_die(KW_MISMATCH, "cannot ask for completion events: %s", strerror(errno));
+	while (ibv_poll_cq(kn_cq, 1, &wc) > 0) {
+		c = &kn_conns[wc.wr_id % kn_slots];
+		if (wc.status != IBV_WC_SUCCESS || !(wc.opcode & IBV_WC_RECV) || !c->id)
+			continue;
+		kn_opt.client ? kn_client_received(c) : kn_server_received(c);
+	}
+}
+
+/* Called now and then, because it looks at all connections. */
+static void check_limits(void)
+{
+	static int64_t next;
+	int64_t now = kw_now_ms();
+	struct kn_conn *c;
+
+	if (kn_opt.server || now < next)
+		return;
+	next = now + 100;
+	for (c = kn_conns; c < kn_conns + kn_slots; c++)
+		if (c->id && !(kn_opt.hold && c->echoed && !kn_released) &&
+		    now - c->since > 1000LL * kn_opt.limit)
+			kw_die(KW_STALL, "a connection is %s after %u s, %u of %u are done",
+			       c->established ? "still up" : "still not decided", kn_opt.limit,
+			       kn_count.established + kn_count.refused, kn_opt.cycles);
+}
+
+void kn_one_round(struct rdma_event_channel *ch)
+{
+	struct pollfd fds[2] = {
+		{ .fd = ch->fd, .events = POLLIN },
+		{ .fd = kn_comp ? kn_comp->fd : -1, .events = POLLIN },
+	};
+	struct kwcm_event ev;
+
+	poll(fds, 2, 200);
+	/* Messages first: a disconnect event frees the connection they belong to. */
+	if (fds[1].revents & POLLIN)
+		completions();
+	if ((fds[0].revents & POLLIN) && !kwcm_next(ch, 0, &ev))
+		kn_opt.client ? kn_client_event(&ev) : kn_server_event(&ev);
+	if (kn_go_on)
+		kn_wake_up(&kn_conns[0]);
+	check_limits();
+}
