@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwcoalesce: requests that are posted one by one are held back for a moment; what sends them?
+ *
+ *	kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE
+ *
+ * Both ends of a connection are in this process, over the device with that address.  The device
+ * holds requests of a send queue until the program polls and finds no completion, or asks for an
+ * event.  If the program does neither, a timer sends the requests.  The device counts that
+ * (coalesce_timeouts), and after KWARP_COALESCE_MISSES such times it holds no requests for a while.
+ *
+ * poll		a few Writes, again and again, and a poll after them, which sends what was held
+ * arm		the same, but an event is asked for
+ * sleep	Sends to and fro, of a program that posts and then sleeps until the other end hears
+ * leave	Writes one after the other, and no poll between them: the timer sends them
+ * spin		a poll, a Write, and looks at its sink until it is there
+ * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
+ *
+ * -o	holding is switched off: the timer has nothing to send
+ */
+#define _GNU_SOURCE
+#include "pair.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *addr, *port = "7175";
+static unsigned int rounds;
+static bool off;
+
+/*
+ * Post a few Writes. If they are held, call @idle, which shows that the program has nothing else
+ * to do.
+ */
+static void write_and(struct kc_pair *p, void (*idle)(struct kc_end *e, int which), int which)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		kc_post_write(p);
+	if (!kc_arrived(p)) {
+		p->held++;
+		idle(&p->a, which);
+		p->missed += !kc_arrived(p);
+	}
+	kc_spin_until_arrived(p);
+	kc_poll_all(&p->a);
+}
+
+/* Polling either of the two completion queues has to send the requests. */
+static void run_poll(struct kc_pair *p)
+{
+	write_and(p, kc_poll_cq, p->held % 2);
+}
+
+/*
+ * The event is not read. It is raised when the Write completes, so the next round asks for a new
+ * one.
+ */
+static void run_arm(struct kc_pair *p)
+{
+	write_and(p, kc_arm, 0);
+}
+
+/*
+ * One Send in eight is signaled. Its completion frees its slot, and those of the Sends before it.
+ */
+static void send_to(struct kc_end *from, struct kc_end *to)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
+
+	if (++from->posted % 8 == 0)
+		wr.send_flags = IBV_SEND_SIGNALED;
+	kc_post_recv(to);
+	kc_post_request(from, &wr, 1);
+}
+
+static void sleep_until_event(struct kc_end *e)
+{
+	struct pollfd fd = { .fd = e->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&fd, 1, KC_WAIT_MS) != 1)
+		kw_die(KW_STALL, "FAILED: no event");
+	if (ibv_get_cq_event(e->channel, &cq, &context))
+		kw_die(KW_LOST, "cannot get an event");
+	ibv_ack_cq_events(cq, 1);
+}
+
+/* Sleep until a message comes.  When this returns the next event has been asked for. */
+static void hear(struct kc_end *e)
+{
+	unsigned int before = e->heard;
+
+	for (;;) {
+		kc_arm(e, 1);
+		kc_poll_cq(e, 0);
+		kc_poll_cq(e, 1);
+		if (e->heard != before)
+			return;
+		sleep_until_event(e);
+	}
+}
+
+static void run_sleep(struct kc_pair *p)
+{
+	if (!p->a.posted)
+		kc_arm(&p->a, 1);
+	send_to(&p->a, &p->b);
+	hear(&p->b);
+	send_to(&p->b, &p->a);
+	hear(&p->a);
+}
+
+/* The program has polled, so its next doorbell makes the device hold the send queue. */
+static void run_leave(struct kc_pair *p)
+{
+	int i;
+
+	kc_poll_all(&p->a);
+	for (i = 0; i < 4; i++) {
+		kc_post_write(p);
+		kc_spin_until_arrived(p);
+	}
+}
+
+static void run_spin(struct kc_pair *p)
+{
+	kc_poll_all(&p->a);
+	kc_post_write(p);
+	kc_spin_until_arrived(p);
+}
+
+static void be(int policy, int priority)
+{
+	const struct sched_param param = { .sched_priority = priority };
+
+	if (sched_setscheduler(0, policy, &param))
+		kw_die(KW_SETUP, "cannot change the policy: %s", strerror(errno));
+}
+
+static void stay_on_processor(void)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		kw_die(KW_SETUP, "cannot stay on a processor: %s", strerror(errno));
+}
+
+static void run_realtime(struct kc_pair *p)
+{
+	if (!p->a.posted) {
+		stay_on_processor();
+		be(SCHED_FIFO, 50);
+	}
+	run_spin(p);
+	/* Give up real-time priority before the connection ends: other tasks take part in that. */
+	if (p->a.posted == rounds)
+		be(SCHED_OTHER, 0);
+}
+
+/**
+ * struct test - a case
+ * @round: what is done again and again
+ * @rounds: so often, if -n does not say otherwise
+ * @least: times that the timer has to have sent something
+ * @most: times, for each thousand rounds, that it may
+ * @shows: Writes have to be held, and to leave at once after that
+ *
+ * A program may lose its processor just when it is about to poll.
+ */
+static const struct test {
+	const char *name;
+	void (*round)(struct kc_pair *p);
+	unsigned int rounds, least, most;
+	bool shows;
+} tests[] = {
+	{ "poll", run_poll, 1000, 0, 10, true },
+	{ "arm", run_arm, 1000, 0, 10, true },
+	/*
+	 * Of both ends, until they are obeyed: KWARP_COALESCE_MISSES looks that find one
+	 * forgotten, of which up to KWARP_COALESCE_IDLE count as one.
+	 */
+	{ "sleep", run_sleep, 500, 2, 128, false },
+	{ "leave", run_leave, 20, 1, 4000, false },
+	/* Then the next ones go at once, see KWARP_COALESCE_OBEY. */
+	{ "spin", run_spin, 300, 0, 20, false },
+	{ "realtime", run_realtime, 300, 0, 0, false },
+};
+
+static const struct test *find_test(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(tests); i++)
+		if (!strcmp(tests[i].name, name))
+			return &tests[i];
+	kw_die(KW_SETUP, "no case %s", name);
+}
+
+static unsigned long timeouts(struct kc_pair *p)
+{
+	const char *dev = ibv_get_device_name(p->a.id->verbs->device);
+	unsigned long n;
+	char path[128];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/kwarp/coalesce_timeouts", dev);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%lu", &n) != 1)
+		kw_die(KW_SETUP, "cannot read %s", path);
+	fclose(f);
+	return n;
+}
+
+static void judge(const struct test *t, const struct kc_pair *p, unsigned long sent)
+{
+	unsigned int least = off ? 0 : t->least, most = off ? 0 : rounds * t->most / 1000;
+
+	kw_say("%s: %u rounds, %lu with the timer, %u held, %u of them for longer, %lld ms at most",
+	       t->name, rounds, sent, p->held, p->missed, (long long)p->late);
+	if (sent < least || sent > most)
+		kw_die(KW_MISMATCH, "FAILED: %s: the timer must send in %u to %u rounds", t->name,
+		       least, most);
+	if (off || !t->shows)
+		return;
+	if (!p->held)
+		kw_die(KW_MISMATCH, "FAILED: %s: nothing was held", t->name);
+	if (2 * p->missed > p->held)
+		kw_die(KW_MISMATCH, "FAILED: %s: it did not send what was held", t->name);
+}
+
+static void run(const struct test *t)
+{
+	struct kc_pair p = { 0 };
+	unsigned long before;
+	unsigned int i;
+
+	kc_connect_pair(&p, addr, port);
+	before = timeouts(&p);
+	for (i = 0; i < rounds; i++)
+		t->round(&p);
+	judge(t, &p, timeouts(&p) - before);
+	kc_disconnect_pair(&p);
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] = "kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE";
+	const struct kw_option table[] = {
+		KW_TEXT('a', addr),
+		KW_TEXT('p', port),
+		KW_NUMBER('n', rounds, 1, 1000000),
+		KW_FLAG('o', off),
+		{ 0 }
+	};
+	const struct test *t;
+	int at;
+
+	kw_prog = "kwcoalesce";
+	at = kw_options(argc, argv, table, usage);
+	if (!addr || at != argc - 1)
+		kw_usage(usage);
+	t = find_test(argv[at]);
+	if (!rounds)
+		rounds = t->rounds;
+	run(t);
+	return KW_OK;
+}
