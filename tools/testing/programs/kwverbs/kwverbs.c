@@ -133,7 +133,10 @@ static void run(struct kv_env *e, bool objects_only)
 	struct kwcm_event ev;
 
 	kw_count_objects(ibv_get_device_name(e->verbs->device), before, sizeof(before));
-	run_list(e, kv_object_cases);
+	run_list(e, kv_context_cases);
+	run_list(e, kv_queue_cases);
+	run_list(e, kv_memory_cases);
+	run_list(e, kv_srq_cases);
 	run_list(e, kv_limit_cases);
 	still_works(e);
 	if (!objects_only) {

@@ -49,8 +49,11 @@ struct kv_case {
 };
 
 /* Lists end with a NULL name. */
-extern const struct kv_case kv_object_cases[], kv_limit_cases[], kv_post_cases[];
+extern const struct kv_case kv_context_cases[], kv_queue_cases[], kv_memory_cases[];
+extern const struct kv_case kv_srq_cases[], kv_limit_cases[], kv_post_cases[];
 
+/* Attributes of a small queue pair on @e's completion queue. */
+struct ibv_qp_init_attr kv_good_qp(struct kv_env *e);
 /* Made with these attributes, and destroyed: 0, errno, or KV_WRONG: it is smaller. */
 int kv_cq_of(struct kv_env *e, int cqe, int vector);
 int kv_srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges);

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwverbs: wrong registrations of memory, changes of a registration, advice, and windows.
+ */
+#include "kwverbs.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+
+static int reg(struct kv_env *e, void *addr, size_t len, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(e->pd, addr, len, access);
+
+	if (!mr)
+		return errno;
+	ibv_dereg_mr(mr);
+	return 0;
+}
+
+static int mr_remote_without_local(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int mr_unmapped(struct kv_env *e)
+{
+	void *hole = mmap(NULL, 8192, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(hole, 8192);
+	return reg(e, hole, 8192, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int mr_read_only(struct kv_env *e)
+{
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int rv = reg(e, page, 4096, IBV_ACCESS_LOCAL_WRITE);
+
+	munmap(page, 4096);
+	return rv;
+}
+
+static int mr_wraps(struct kv_env *e)
+{
+	return reg(e, e->buf, SIZE_MAX - 4096, IBV_ACCESS_LOCAL_WRITE);
+}
+
+/* The list of pages would not fit into memory: refused before any page is pinned. */
+static int mr_huge(struct kv_env *e)
+{
+	size_t len = 1ULL << 40;
+	void *room = mmap(NULL, len, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	int rv;
+
+	if (room == MAP_FAILED)
+		return KV_SKIP;
+	rv = reg(e, room, len, IBV_ACCESS_LOCAL_WRITE);
+	munmap(room, len);
+	return rv;
+}
+
+static int mr_unknown_access(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | 1 << 18);
+}
+
+/* libfabric and qperf request this right without checking atomic_cap. */
+static int mr_remote_atomic(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+		   IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static int mr_atomic_without_local(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static int mr_hugetlb(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB);
+}
+
+static int mr_relaxed_ordering(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
+}
+
+static int mr_zero_based(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
+}
+
+static int mr_on_demand(struct kv_env *e)
+{
+	return reg(e, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+}
+
+static int mw_of(struct kv_env *e, int type)
+{
+	struct ibv_mw *mw;
+
+	errno = 0;
+	mw = ibv_alloc_mw(e->pd, type);
+	if (!mw)
+		return errno;
+	ibv_dealloc_mw(mw);
+	return 0;
+}
+
+static int mw_type_1(struct kv_env *e)
+{
+	return e->attr.device_cap_flags & IBV_DEVICE_MEM_WINDOW ? mw_of(e, 1) : KV_SKIP;
+}
+
+/* The region is valid at its new place, and not at the old one. */
+static bool rereg_moved(struct kv_env *e, struct ibv_mr *mr, void *addr, size_t len)
+{
+	struct ibv_sge now = { .addr = (uintptr_t)addr, .length = len, .lkey = mr->lkey };
+	struct ibv_sge before = { .addr = (uintptr_t)e->buf, .length = 1, .lkey = mr->lkey };
+
+	return !ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &now, 1) &&
+	       ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &before, 1) == EFAULT;
+}
+
+/* Change a region of 4096 octets. If that is refused, the region must be unchanged. */
+static int rereg(struct kv_env *e, int flags, struct ibv_pd *pd, void *addr, size_t len, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(e->pd, e->buf, 4096, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = 4096 };
+	int rv;
+
+	if (!mr)
+		return KV_WRONG;
+	errno = 0;
+	rv = ibv_rereg_mr(mr, flags, pd, addr, len, access) ? errno : 0;
+	sge.lkey = mr->lkey;
+	if (rv && rv != EOPNOTSUPP &&
+	    ibv_advise_mr(e->pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, &sge, 1)) {
+		kw_say("a region has changed, though that was refused");
+		rv = KV_WRONG;
+	}
+	if (!rv && flags & IBV_REREG_MR_CHANGE_TRANSLATION && !rereg_moved(e, mr, addr, len))
+		rv = KV_WRONG;
+	return ibv_dereg_mr(mr) ? KV_WRONG : rv;
+}
+
+static int rereg_access(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+		     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int rereg_place(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, e->buf + 8192, 8192, 0);
+}
+
+static int rereg_pd(struct kv_env *e)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(e->verbs);
+	int rv = pd ? rereg(e, IBV_REREG_MR_CHANGE_PD, pd, NULL, 0, 0) : KV_WRONG;
+
+	/* The region has been destroyed before its domain. */
+	return pd && ibv_dealloc_pd(pd) ? KV_WRONG : rv;
+}
+
+static int rereg_remote_without_local(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int rereg_unmapped(struct kv_env *e)
+{
+	return rereg(e, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, (void *)4096, 4096, 0);
+}
+
+static int advise(struct kv_env *e, enum ibv_advise_mr_advice advice, uint32_t lkey, uint32_t len)
+{
+	struct ibv_sge sge = { .addr = (uintptr_t)e->buf, .length = len, .lkey = lkey };
+
+	return ibv_advise_mr(e->pd, advice, IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1);
+}
+
+static int advise_good(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, e->mr->lkey, KV_BUF_LEN);
+}
+
+static int advise_too_long(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH, e->mr->lkey, KV_BUF_LEN + 1);
+}
+
+static int advise_unknown_key(struct kv_env *e)
+{
+	return advise(e, IBV_ADVISE_MR_ADVICE_PREFETCH, e->mr->lkey ^ 1, 1);
+}
+
+static int advise_unknown(struct kv_env *e)
+{
+	return advise(e, 99, e->mr->lkey, 1);
+}
+
+static int mw_unknown_type(struct kv_env *e)
+{
+	return mw_of(e, 3);
+}
+
+const struct kv_case kv_memory_cases[] = {
+	{ "mr-remote-without-local", mr_remote_without_local, { EINVAL } },
+	{ "mr-unmapped", mr_unmapped, { EFAULT } },
+	{ "mr-read-only", mr_read_only, { EFAULT } },
+	{ "mr-wraps", mr_wraps, { EINVAL, EFAULT, EOVERFLOW } },
+	{ "mr-huge", mr_huge, { EINVAL, ENOMEM } },
+	{ "mr-unknown-access", mr_unknown_access, { EINVAL, EOPNOTSUPP } },
+	{ "mr-on-demand", mr_on_demand, { EINVAL, EOPNOTSUPP } },
+	{ "mr-remote-atomic", mr_remote_atomic, { 0 } },
+	{ "mr-atomic-without-local", mr_atomic_without_local, { EINVAL } },
+	{ "mr-hugetlb", mr_hugetlb, { 0 } },
+	{ "mr-relaxed-ordering", mr_relaxed_ordering, { 0 } },
+	{ "mr-zero-based", mr_zero_based, { EOPNOTSUPP } },
+	{ "mw-type-1", mw_type_1, { 0 } },
+	{ "rereg-access", rereg_access, { 0 } },
+	{ "rereg-place", rereg_place, { 0 } },
+	{ "rereg-pd", rereg_pd, { 0 } },
+	{ "rereg-remote-without-local", rereg_remote_without_local, { EINVAL, EOPNOTSUPP } },
+	{ "rereg-unmapped", rereg_unmapped, { EFAULT, EOPNOTSUPP } },
+	{ "advise", advise_good, { 0 } },
+	{ "advise-too-long", advise_too_long, { EFAULT, EOPNOTSUPP } },
+	{ "advise-unknown-key", advise_unknown_key, { ENOENT, EOPNOTSUPP } },
+	{ "advise-unknown", advise_unknown, { EOPNOTSUPP } },
+	{ "mw-unknown-type", mw_unknown_type, { EINVAL, EOPNOTSUPP } },
+	{ 0 }
+};

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwverbs: wrong attributes of completion queues and queue pairs.
+ */
+#include "kwverbs.h"
+
+#include <errno.h>
+#include <limits.h>
+
+/* ---------------------------------------------------------- completion queues */
+
+int kv_cq_of(struct kv_env *e, int cqe, int vector)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, cqe, NULL, NULL, vector);
+	bool granted;
+
+	if (!cq)
+		return errno;
+	granted = cq->cqe >= cqe;
+	return ibv_destroy_cq(cq) || !granted ? KV_WRONG : 0;
+}
+
+static int cq_of_none(struct kv_env *e)
+{
+	return kv_cq_of(e, 0, 0);
+}
+
+static int cq_negative(struct kv_env *e)
+{
+	return kv_cq_of(e, -1, 0);
+}
+
+static int cq_too_long(struct kv_env *e)
+{
+	return e->attr.max_cqe == INT_MAX ? KV_SKIP : kv_cq_of(e, e->attr.max_cqe + 1, 0);
+}
+
+static int cq_bad_vector(struct kv_env *e)
+{
+	return kv_cq_of(e, 16, e->verbs->num_comp_vectors);
+}
+
+static int cq_resize_none(struct kv_env *e)
+{
+	return ibv_resize_cq(e->cq, 0);
+}
+
+static int cq_resize_too_long(struct kv_env *e)
+{
+	return e->attr.max_cqe == INT_MAX ? KV_SKIP : ibv_resize_cq(e->cq, e->attr.max_cqe + 1);
+}
+
+/* ---------------------------------------------------------------- queue pairs */
+
+struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = {
+		.send_cq = e->cq,
+		.recv_cq = e->cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return a;
+}
+
+/*
+ * With a completion queue of its own: libsiw unmaps it before it calls the kernel, so it cannot
+ * be used after a refused call.
+ */
+static int cq_in_use(struct kv_env *e)
+{
+	struct ibv_cq *cq = ibv_create_cq(e->verbs, 16, NULL, NULL, 0);
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+	struct ibv_qp *qp;
+	int rv;
+
+	if (!cq)
+		return KV_WRONG;
+	a.send_cq = cq;
+	qp = ibv_create_qp(e->pd, &a);
+	if (!qp)
+		return KV_WRONG;
+	rv = ibv_destroy_cq(cq);
+	if (!rv)
+		kw_die(KW_MISMATCH, "a completion queue was destroyed under its queue pair");
+	return ibv_destroy_qp(qp) || ibv_destroy_cq(cq) ? KV_WRONG : rv;
+}
+
+static int create_qp(struct kv_env *e, struct ibv_qp_init_attr *a)
+{
+	struct ibv_qp *qp = ibv_create_qp(e->pd, a);
+
+	if (!qp)
+		return errno;
+	ibv_destroy_qp(qp);
+	return 0;
+}
+
+static int qp_of_type(struct kv_env *e, enum ibv_qp_type type)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.qp_type = type;
+	return create_qp(e, &a);
+}
+
+static int qp_ud(struct kv_env *e)
+{
+	return qp_of_type(e, IBV_QPT_UD);
+}
+
+static int qp_uc(struct kv_env *e)
+{
+	return qp_of_type(e, IBV_QPT_UC);
+}
+
+static int qp_unknown_type(struct kv_env *e)
+{
+	return qp_of_type(e, 77);
+}
+
+static int qp_send_wrs(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_send_wr = e->attr.max_qp_wr + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_recv_wrs(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_recv_wr = e->attr.max_qp_wr + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_wrs_overflow(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_send_wr = UINT32_MAX;
+	a.cap.max_recv_wr = UINT32_MAX;
+	return create_qp(e, &a);
+}
+
+static int qp_send_sges(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_send_sge = e->attr.max_sge + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_recv_sges(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_recv_sge = e->attr.max_sge + 1;
+	return create_qp(e, &a);
+}
+
+static int qp_inline(struct kv_env *e)
+{
+	struct ibv_qp_init_attr a = kv_good_qp(e);
+
+	a.cap.max_inline_data = 1 << 20;
+	return create_qp(e, &a);
+}
+
+static int modify_idle_qp(struct kv_env *e, struct ibv_qp_attr *a, int mask)
+{
+	struct ibv_qp_init_attr init = kv_good_qp(e);
+	struct ibv_qp *qp = ibv_create_qp(e->pd, &init);
+	int rv;
+
+	if (!qp)
+		return KV_WRONG;
+	rv = ibv_modify_qp(qp, a, mask);
+	ibv_destroy_qp(qp);
+	return rv;
+}
+
+static int qp_to_rts(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_RTS };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE);
+}
+
+static int qp_to_nowhere(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = 99 };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE);
+}
+
+static int qp_modify_unknown(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .qp_state = IBV_QPS_ERR };
+
+	return modify_idle_qp(e, &a, IBV_QP_STATE | 1 << 30);
+}
+
+static int qp_reads_out(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .max_rd_atomic = e->attr.max_qp_init_rd_atom + 1 };
+
+	if (e->attr.max_qp_init_rd_atom >= UINT8_MAX)
+		return KV_SKIP;
+	return modify_idle_qp(e, &a, IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int qp_reads_in(struct kv_env *e)
+{
+	struct ibv_qp_attr a = { .max_dest_rd_atomic = e->attr.max_qp_rd_atom + 1 };
+
+	if (e->attr.max_qp_rd_atom >= UINT8_MAX)
+		return KV_SKIP;
+	return modify_idle_qp(e, &a, IBV_QP_MAX_DEST_RD_ATOMIC);
+}
+
+/*
+ * The order of octets within a message is not defined: if the last octet is there, others may be
+ * missing.
+ */
+static int data_in_order(struct kv_env *e)
+{
+	static const enum ibv_wr_opcode ops[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_SEND, IBV_WR_RDMA_READ,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(ops); i++)
+		if (ibv_query_qp_data_in_order(e->qp, ops[i], 0) ||
+		    ibv_query_qp_data_in_order(e->qp, ops[i],
+					       IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS))
+			return KV_WRONG;
+	return 0;
+}
+
+const struct kv_case kv_queue_cases[] = {
+	{ "cq-of-none", cq_of_none, { EINVAL } },
+	{ "cq-negative", cq_negative, { EINVAL } },
+	{ "cq-too-long", cq_too_long, { EINVAL } },
+	{ "cq-bad-vector", cq_bad_vector, { EINVAL } },
+	{ "cq-in-use", cq_in_use, { EBUSY } },
+	{ "cq-resize-none", cq_resize_none, { EINVAL, EOPNOTSUPP, ENOSYS } },
+	{ "cq-resize-too-long", cq_resize_too_long, { EINVAL, EOPNOTSUPP, ENOSYS } },
+	{ "qp-ud", qp_ud, { EOPNOTSUPP, EINVAL } },
+	{ "qp-uc", qp_uc, { EOPNOTSUPP, EINVAL } },
+	{ "qp-unknown-type", qp_unknown_type, { EOPNOTSUPP, EINVAL } },
+	{ "qp-send-wrs", qp_send_wrs, { EINVAL, ENOMEM } },
+	{ "qp-recv-wrs", qp_recv_wrs, { EINVAL, ENOMEM } },
+	{ "qp-wrs-overflow", qp_wrs_overflow, { EINVAL, ENOMEM } },
+	{ "qp-send-sges", qp_send_sges, { EINVAL } },
+	{ "qp-recv-sges", qp_recv_sges, { EINVAL } },
+	{ "qp-inline", qp_inline, { EINVAL } },
+	{ "qp-to-rts", qp_to_rts, { EINVAL, ENOTCONN } },
+	{ "qp-to-nowhere", qp_to_nowhere, { EINVAL } },
+	{ "qp-modify-unknown", qp_modify_unknown, { EINVAL, EOPNOTSUPP } },
+	{ "qp-reads-out", qp_reads_out, { EINVAL } },
+	{ "qp-reads-in", qp_reads_in, { EINVAL } },
+	{ "qp-data-in-order", data_in_order, { 0 } },
+	{ 0 }
+};
