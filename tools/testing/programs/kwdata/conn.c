@@ -2,7 +2,7 @@
 /*
  * kwdata: verbs resources of a connection, posting, connecting and ending.
  */
-#include "kwdata.h"
+#include "conn.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -28,6 +28,15 @@ void kd_lost(struct kd_conn *c, const char *fmt, ...)
 	va_end(ap);
 	kw_say("connection %u lost after %llu operations: %s", c->cfg.index,
 	       (unsigned long long)c->done, line);
+}
+
+const char *kd_label(const struct kd_conn *c, bool ours, uint64_t n, const struct kd_op *op,
+			    char *buf)
+{
+	snprintf(buf, KD_LABEL, "connection %u, operation %llu of the %s (%s of %u octets%s)",
+		 c->cfg.index, (unsigned long long)n, ours == c->client ? "client" : "server",
+		 kd_type_name[op->type], op->len, ours ? ", here the issuer" : "");
+	return buf;
 }
 
 /* ---------------------------------------------------------------- set-up */

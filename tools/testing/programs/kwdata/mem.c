@@ -3,7 +3,8 @@
  * kwdata: memory under guard. See struct kd_region.
  */
 #define _GNU_SOURCE
-#include "kwdata.h"
+#include "mem.h"
+#include "plan.h"
 
 #include <errno.h>
 #include <fcntl.h>

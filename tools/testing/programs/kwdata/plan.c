@@ -3,7 +3,10 @@
  * kwdata: the plan. Pure functions: the same numbers give the same operations at
  * both ends.
  */
-#include "kwdata.h"
+#include "plan.h"
+
+#include "kwtest.h"
+#include "protocol.h"
 
 const char *const kd_type_name[KD_TYPES] = {
 	[KD_WRITE] = "write",

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwdata: the plan, from which both ends derive the same operations.
+ */
+#ifndef KWDATA_PLAN_H
+#define KWDATA_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define KD_MAX_LEN	(64U << 20)
+/* Keeps a small message within a page; regions begin at such addresses. */
+#define KD_SPARE_ALIGN	64
+
+enum kd_type {
+	KD_WRITE,
+	KD_READ,
+	KD_SEND,
+	KD_TYPES
+};
+
+/**
+ * struct kd_plan - what the operations of one direction of one connection derive from
+ * @seed: different for each connection and direction
+ * @max_len: largest operation, octets
+ * @span: octets of a target or source window
+ * @types: bit mask of enum kd_type: which are drawn
+ * @spare: avoid what siw is known to answer wrongly
+ */
+struct kd_plan {
+	uint64_t seed;
+	uint32_t max_len;
+	uint32_t span;
+	unsigned int types;
+	bool spare;
+};
+
+/**
+ * struct kd_op - one operation
+ * @type: what it is
+ * @len: octets
+ * @roff: where in the remote window (Write, Read)
+ * @key: key of its contents (Write, Send)
+ * @refill: a Read after which the checker rewrites the source
+ */
+struct kd_op {
+	enum kd_type type;
+	uint32_t len;
+	uint32_t roff;
+	uint64_t key;
+	bool refill;
+};
+
+extern const char *const kd_type_name[KD_TYPES];
+
+void kd_plan_op(const struct kd_plan *plan, uint64_t n, struct kd_op *op);
+/* True if the checker gets a message for it and has to acknowledge. */
+bool kd_op_has_message(const struct kd_op *op);
+/* Key of the source window that Reads of a slot find there. */
+uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t generation);
+
+#endif /* KWDATA_PLAN_H */
