@@ -3,6 +3,7 @@
  * kwbench: the client measures.
  */
 #include "kwbench.h"
+#include "measure.h"
 
 #include <errno.h>
 #include <stdio.h>

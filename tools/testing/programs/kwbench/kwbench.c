@@ -3,6 +3,7 @@
  * kwbench: options.  See kwbench.h for what it does and why.
  */
 #include "kwbench.h"
+#include "tcp.h"
 
 #include <getopt.h>
 #include <signal.h>

@@ -30,57 +30,10 @@
 #include "kwcm.h"
 #include "kwtest.h"
 
-#define KB_MAGIC	0x6b776268
-#define KB_MAX_QPS	4096
+#include "protocol.h"
+
 #define KB_CM_MS	20000
 #define KB_INLINE	200	/* latency runs of up to that many octets post inline */
-#define KB_WORD		8	/* octets of an atomic operation */
-
-enum kb_op {
-	KB_WRITE,
-	KB_READ,
-	KB_SEND,
-	KB_WRITE_IMM,
-	KB_FETCH_ADD,
-	KB_CMP_SWAP,
-	KB_IDLE,	/* connect, and nothing more */
-	KB_STREAM,	/* plain TCP */
-};
-
-enum kb_flags {
-	KB_LATENCY	= 1 << 0,	/* one message at a time, to and fro */
-	KB_EVENTS	= 1 << 1,	/* sleep until a completion event instead of polling */
-};
-
-/**
- * struct kb_config - the run, told in the connect request
- * (host byte order: both ends are of one kind)
- */
-struct kb_config {
-	uint32_t magic;
-	uint32_t size;
-	uint16_t op, flags;
-	uint16_t qps;
-	uint16_t depth;		/* requests outstanding per queue pair */
-	uint64_t addr;		/* sink of the server's Writes */
-	uint32_t rkey;
-};
-
-/**
- * struct kb_window - the server's memory, told in its answer
- */
-struct kb_window {
-	uint64_t addr;
-	uint32_t rkey;
-};
-
-/**
- * struct kb_note - what the client says after the last operation, and the server answers
- * @count: operations on this connection that were posted, or that have come as they should
- */
-struct kb_note {
-	uint64_t count;
-};
 
 enum { KB_OUT, KB_IN, KB_NOTES };
 
@@ -150,23 +103,6 @@ enum kb_what {
 #define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
 #define KB_WR_WHAT(id)			((enum kb_what)((id) & 0xff))
 
-static inline bool kb_is_atomic(const struct kb_config *cfg)
-{
-	return cfg->op == KB_FETCH_ADD || cfg->op == KB_CMP_SWAP;
-}
-
-/* Do both ends compare their counts in the end? */
-static inline bool kb_is_counted(const struct kb_config *cfg)
-{
-	return cfg->op == KB_WRITE_IMM || kb_is_atomic(cfg);
-}
-
-/* Does each operation take a receive? */
-static inline bool kb_takes_receives(const struct kb_config *cfg)
-{
-	return cfg->op == KB_SEND || cfg->op == KB_WRITE_IMM;
-}
-
 /* conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
 void kb_close(struct kb_run *run);
@@ -203,29 +139,6 @@ void kb_client_latency(struct kb_run *run, double warm, double seconds);
 /* After either: has the server found as many operations as were posted? */
 void kb_client_compare(struct kb_run *run);
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port);
-
-/**
- * struct kb_work - what is measured
- * @run: do @count operations; all have arrived when it returns
- * @ctx: for it
- * @least: no less at once
- */
-struct kb_work {
-	void (*run)(void *ctx, uint64_t count);
-	void *ctx;
-	uint64_t least;
-};
-
-/* time.c: a line of JSON about what takes about so many seconds */
-void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
-/* Each operation alone; so much of its time is told. */
-void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
-
-/* tcp.c */
-void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *port, double warm,
-		    double seconds);
-/* Until killed. */
-void kb_tcp_serve(const char *addr, const char *port) __attribute__((noreturn));
 
 /* server.c */
 void kb_serve(struct rdma_cm_id *listener);

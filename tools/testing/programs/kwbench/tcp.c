@@ -6,7 +6,10 @@
  * A stream is blocks of one size.  A block that begins with ECHO is answered with a block, and a
  * phase ends with one on each connection: what is counted has been read at the far side.
  */
-#include "kwbench.h"
+#include "tcp.h"
+
+#include "kwtest.h"
+#include "measure.h"
 
 #include <errno.h>
 #include <netdb.h>

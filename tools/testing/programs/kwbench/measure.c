@@ -5,7 +5,9 @@
  * How many they are follows from a warm-up that grows until it takes long enough.  No signal ends
  * a phase: on a user-mode kernel timers of programs come late, or not at all while a program polls.
  */
-#include "kwbench.h"
+#include "measure.h"
+
+#include "kwtest.h"
 
 #include <inttypes.h>
 #include <stdio.h>

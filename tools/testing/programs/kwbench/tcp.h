@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwbench: plain TCP.
+ */
+#ifndef KWBENCH_TCP_H
+#define KWBENCH_TCP_H
+
+#include "protocol.h"
+
+void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *port, double warm,
+		    double seconds);
+/* Until killed. */
+void kb_tcp_serve(const char *addr, const char *port) __attribute__((noreturn));
+
+#endif /* KWBENCH_TCP_H */
