@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwbell: for which queue pairs a context's doorbell works, and which processes may ring it.
+ *
+ *	kwbell -d rdma-device [-u user] [-v]
+ *	kwbell -d rdma-device -g [-t threads] [-v]
+ *
+ * Without -g the program makes each call of a table, and posts requests that must complete: by its
+ * first doorbell, by a second one, as another user, and in child processes.
+ *
+ * With -g it rings in several threads and a child process until the device is gone, reports that,
+ * and waits for SIGTERM with its files open.  Another program has to delete the link meanwhile.
+ */
+#include "kwbell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rdma/ib_user_verbs.h>
+
+const char *bell_dev;
+unsigned int bell_threads = 4;
+unsigned int bell_n_ok, bell_n_failed;
+static unsigned int user = 65534;
+
+void bell_verdict(const char *where, const char *what, bool good, int got)
+{
+	if (good) {
+		bell_n_ok++;
+		kw_debug("ok %s: %s", where, what);
+		return;
+	}
+	bell_n_failed++;
+	kw_say("FAILED %s: %s (%s)", where, what, got ? strerror(got) : "0");
+}
+
+static void try_files(void)
+{
+	int second = bell_open_bell(bell_own.fd);
+
+	bell_verdict("at first", "close-on-exec", fcntl(bell_own.bell, F_GETFD) & FD_CLOEXEC, 0);
+	bell_try_calls("a second one", second);
+	bell_try_calls("beside a second one", bell_own.bell);
+	close(second);
+	bell_try_calls("after the second one", bell_own.bell);
+	close(bell_own.bell);
+	bell_own.bell = bell_open_bell(bell_own.fd);
+	bell_try_calls("a new one", bell_own.bell);
+}
+
+/* The other way round. */
+static void try_stranger(void)
+{
+	int rv = bell_ring(bell_stranger.bell, BELL_SEND, bell_stranger.qpn);
+
+	bell_verdict("the stranger's", "its own", !rv, rv);
+	rv = bell_ring(bell_stranger.bell, BELL_SEND, bell_own.qpn);
+	bell_verdict("the stranger's", "ours", rv == EINVAL, rv);
+}
+
+/*
+ * After a change of user, write() of ib_uverbs is refused. This shows that the change is
+ * effective.
+ */
+static void try_user(void)
+{
+	struct ib_uverbs_alloc_pd in = { 0 };
+	uint32_t out[16];
+	struct kwu_call c = {
+		.cmd = IB_USER_VERBS_CMD_ALLOC_PD,
+		.in = BELL_BUF(in),
+		.out = { out, sizeof(struct ib_uverbs_alloc_pd_resp) },
+	};
+	int rv;
+
+	if (seteuid(user))
+		kw_die(KW_SETUP, "cannot be user %u: %s", user, strerror(errno));
+	rv = kwu_write(bell_own.fd, &c);
+	bell_verdict("as another user", "a command by write", rv == EACCES, rv);
+	bell_try_calls("as another user", bell_own.bell);
+	if (seteuid(0))
+		kw_die(KW_SETUP, "cannot be root again: %s", strerror(errno));
+}
+
+static void try_child(void)
+{
+	bell_try_calls("in a child", bell_own.bell);
+}
+
+static void try_child_of_another_user(void)
+{
+	if (setgid(user) || setuid(user))
+		kw_die(KW_SETUP, "cannot be user %u: %s", user, strerror(errno));
+	bell_try_calls("in a child of another user", bell_own.bell);
+}
+
+/* The child has closed all files except the doorbell. */
+static void try_child_with_doorbell(void)
+{
+	close(bell_own.fd);
+	bell_try_calls("in a child that has closed the device", bell_own.bell);
+}
+
+static void in_child(void (*fn)(void))
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid < 0)
+		kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
+	if (!pid) {
+		fn();
+		_exit(bell_n_failed ? KW_MISMATCH : KW_OK);
+	}
+	waitpid(pid, &status, 0);
+	bell_verdict("a child", "all of it", !status, 0);
+}
+
+/* The other context is closed, but its doorbell is kept open. */
+static void try_closed(void)
+{
+	int rv;
+
+	close(bell_stranger.fd);
+	rv = bell_ring(bell_stranger.bell, BELL_SEND, bell_stranger.qpn);
+	bell_verdict("its device closed", "send", rv == EIO, rv);
+	rv = bell_ring(bell_stranger.bell, BELL_RECV, 0);
+	bell_verdict("its device closed", "receive of nobody", rv == EIO, rv);
+	rv = bell_ring(bell_stranger.bell, 0, bell_stranger.qpn);
+	bell_verdict("its device closed", "no command", rv == ENOTTY, rv);
+	rv = bell_ring(bell_own.bell, BELL_SEND, bell_stranger.qpn);
+	bell_verdict("of one who has closed the device", "send", rv == EINVAL, rv);
+	close(bell_stranger.bell);
+}
+
+static void try_all(void)
+{
+	bell_open_context(&bell_own);
+	bell_open_context(&bell_stranger);
+	bell_make_dead();
+	bell_make_destroyed();
+	bell_try_calls("at first", bell_own.bell);
+	try_files();
+	try_stranger();
+	try_user();
+	in_child(try_child);
+	in_child(try_child_of_another_user);
+	in_child(try_child_with_doorbell);
+	try_closed();
+	bell_try_calls("in the end", bell_own.bell);
+}
+
+int main(int argc, char **argv)
+{
+	static const char usage[] = "kwbell -d rdma-device [-u user] [-g] [-t threads] [-v]";
+	static bool gone;
+	static const struct kw_option table[] = {
+		KW_TEXT('d', bell_dev),
+		KW_NUMBER('u', user, 1, INT32_MAX),
+		KW_FLAG('g', gone),
+		KW_NUMBER('t', bell_threads, 1, BELL_MAX_THREADS),
+		{ 0 }
+	};
+
+	kw_prog = "kwbell";
+	kw_options(argc, argv, table, usage);
+	if (!bell_dev)
+		kw_usage(usage);
+	if (gone)
+		bell_try_until_gone();
+	else
+		try_all();
+	kw_say("%u ok, %u failed", bell_n_ok, bell_n_failed);
+	return bell_n_failed ? KW_MISMATCH : KW_OK;
+}

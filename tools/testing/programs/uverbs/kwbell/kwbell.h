@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwbell: for which queue pairs a context's doorbell works, and which processes may ring it. See
+ * kwbell.c.
+ */
+#ifndef KWBELL_H
+#define KWBELL_H
+
+#include <rdma/kwarp-abi.h>
+
+#include "kwtest.h"
+#include "../kwuverbs.h"
+
+#define BELL_SEND		KWARP_IOC_POSTED_SEND
+#define BELL_RECV		KWARP_IOC_POSTED_RECV
+#define BELL_MAX_THREADS	16
+#define BELL_BUF(x)		((struct kwu_buf){ &(x), sizeof(x) })
+#define BELL_NONE		((struct kwu_buf){ NULL, 0 })
+
+/* Of the command line. */
+extern const char *bell_dev;
+extern unsigned int bell_threads;
+
+extern unsigned int bell_n_ok, bell_n_failed;
+void bell_verdict(const char *where, const char *what, bool good, int got);
+
+/* context.c: contexts and queue pairs */
+
+/**
+ * struct bell_context - the device, opened once
+ * @fd: uverbs device
+ * @bell: its doorbell
+ * @pd, @cq: handles
+ * @qpn: number of a queue pair that is idle
+ */
+struct bell_context {
+	int fd, bell;
+	uint32_t pd, cq;
+	uint32_t qpn;
+};
+
+/*
+ * A queue pair of context "bell_own" in the error state: each request posted to it is flushed at
+ * once.
+ */
+struct bell_dead {
+	uint32_t qpn;
+	struct kwarp_ring_hdr *sq, *rq, *cq;
+};
+
+extern struct bell_context bell_own, bell_stranger;
+extern uint32_t bell_destroyed;	/* number of a queue pair that was bell_own's */
+extern struct bell_dead bell_dead;
+
+int bell_open_bell(int fd);
+void bell_open_context(struct bell_context *x);
+void bell_make_dead(void);
+void bell_make_destroyed(void);
+
+/* calls.c: a table of calls of a doorbell */
+
+/* 0 or errno. */
+int bell_ring(int bell, unsigned long cmd, unsigned long number);
+void bell_try_calls(const char *where, int bell);
+/* All queue pairs are gone. Calls with wrong arguments are still refused. */
+void bell_try_gone(void);
+
+/* gone.c: ring until the device is gone */
+void bell_try_until_gone(void);
+
+#endif /* KWBELL_H */
