@@ -6,7 +6,7 @@
 #define KWFUZZ_H
 
 #include "kwtest.h"
-#include "kwuverbs.h"
+#include "../kwuverbs.h"
 
 #define KWF_THREADS	16
 #define KWF_MEMORY	(1 << 20)
@@ -92,6 +92,34 @@ struct kwf_maker {
 	struct kw_rng rng;
 };
 
+/* choice.c */
+uint64_t kwf_below(struct kwf_maker *m, uint64_t n);
+bool kwf_one_in(struct kwf_maker *m, unsigned int n);
+uint64_t kwf_evil(struct kwf_maker *m);
+uint32_t kwf_size(struct kwf_maker *m);
+uint32_t kwf_handle(struct kwf_maker *m, enum kwf_object o);
+void kwf_remember(struct kwf_maker *m, enum kwf_object o, uint32_t h);
+void kwf_remember_fd(struct kwf_maker *m, int fd);
+void kwf_remember_key(struct kwf_maker *m, uint64_t key, uint32_t len);
+void kwf_remember_number(struct kwf_maker *m, uint32_t qpn);
+void kwf_done(struct kwf_maker *m, enum kwf_kind kind, bool good);
+
+/* command.c */
+void kwf_call_command(struct kwf_maker *m, enum kwf_kind kind);
+
+/* doorbell.c */
+bool kwf_keep_bell(struct kwf_maker *m, int fd);
+void kwf_call_doorbell(struct kwf_maker *m);
+
+/* method.c */
+void kwf_call_method(struct kwf_maker *m);
+void kwf_call_garbage(struct kwf_maker *m);
+
+/* map.c */
+void kwf_map_ring(struct kwf_maker *m);
+void kwf_scribble(struct kwf_maker *m);
+
+/* call.c */
 /* Open the device, get a context and a doorbell. */
 void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed);
 /* One random call. */
