@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * librdmacm in a synchronous form: see kwcm.h.
+ * librdmacm with synchronous calls: see kwcm.h.
  */
 #include "kwcm.h"
 #include "kwtest.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * librdmacm in a synchronous form with time limits.
+ * librdmacm with synchronous calls and time limits.
  */
 #ifndef KWCM_H
 #define KWCM_H
@@ -8,12 +8,14 @@
 #include <rdma/rdma_cma.h>
 
 /**
- * struct kwcm_event - what is left of a connection manager event
+ * struct kwcm_event - copy of a connection manager event, which is acknowledged already
  * @type: RDMA_CM_EVENT_*
- * @status: as the event had it
- * @id: the id it is about; of a connect request: the new one
- * @depth: Reads and atomic operations that the peer takes at once; initiator_depth of an answer
- * @resources: that it wants to send at once; responder_resources of an answer
+ * @status: status of the event
+ * @id: the id that the event is about; for a connect request: the id of the new connection
+ * @depth: how many Reads and atomic operations the peer accepts at once; a value for
+ *	initiator_depth of rdma_accept()
+ * @resources: how many Reads and atomic operations the peer wants to send at once; a value for
+ *	responder_resources of rdma_accept()
  * @priv_len: octets in @priv
  * @priv: private data of the peer
  */
@@ -27,17 +29,25 @@ struct kwcm_event {
 
 /* Wait up to timeout_ms for an event. Return: 0, -ETIMEDOUT, or the channel's error. */
 int kwcm_next(struct rdma_event_channel *ch, int timeout_ms, struct kwcm_event *ev);
-/* Like kwcm_next(), but any other event gives -ECONNABORTED and a message. */
+/*
+ * Like kwcm_next(), but the event must have this @type. Another event gives -ECONNABORTED and a
+ * message.
+ */
 int kwcm_expect(struct rdma_event_channel *ch, enum rdma_cm_event_type type, int timeout_ms,
 		struct kwcm_event *ev);
 
-/* A new id on a channel of its own with address and route resolved; dies on failure. */
+/*
+ * Return: a new id with an event channel of its own, and with address and route resolved. A failure
+ * ends the program.
+ */
 struct rdma_cm_id *kwcm_resolve(const char *addr, const char *port);
-/* A new id on a channel of its own that listens; dies on failure. */
+/*
+ * Return: a new id with an event channel of its own, which listens. A failure ends the program.
+ */
 struct rdma_cm_id *kwcm_listen(const char *addr, const char *port, int backlog);
-/* Like kwcm_listen(); connections send with this type of service, unless it is 0. */
+/* Like kwcm_listen(). The connections send with IP type of service @tos; 0: the default. */
 struct rdma_cm_id *kwcm_listen_tos(const char *addr, const char *port, int backlog, uint8_t tos);
-/* Destroy an id and its channel. */
+/* Destroy an id and its event channel. */
 void kwcm_destroy(struct rdma_cm_id *id);
 
 #endif /* KWCM_H */

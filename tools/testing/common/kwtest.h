@@ -12,7 +12,7 @@
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Exit codes: the suite tells apart why a program ended. */
+/* Exit codes, which tell the test suite why a program ended. */
 enum kw_exit {
 	KW_OK = 0,
 	KW_MISMATCH = 1,	/* wrong data, a damaged guard zone, a wrong answer */
@@ -32,17 +32,17 @@ void kw_die(enum kw_exit code, const char *fmt, ...)
 void *kw_zalloc(size_t len);
 uint64_t kw_number(const char *text, uint64_t min, uint64_t max, const char *what);
 int64_t kw_now_ms(void);
-/* A line that says how many objects of each kind the kernel has on an RDMA device. */
+/* Write one line to @line: how many objects of each kind the kernel has on RDMA device @dev. */
 void kw_count_objects(const char *dev, char *line, size_t len);
 
 /**
- * struct kw_option - an option of a program, and what it sets: one of the pointers is there
- * @letter: 0 in the last one of a table; -v, which sets kw_verbose, is in none
- * @flag: it has no argument
- * @text: its argument
- * @number: its argument, from @min to @max
- * @big: likewise
- * @call: gets its argument
+ * struct kw_option - a command line option, and what it sets: exactly one pointer is not NULL
+ * @letter: the option; 0 ends a table. Option -v sets kw_verbose, and is in no table.
+ * @flag: set to true; the option has no argument
+ * @text: gets the argument
+ * @number: gets the argument, a number from @min to @max
+ * @big: the same with 64 bits
+ * @call: called with the argument
  */
 struct kw_option {
 	char letter;
@@ -63,8 +63,8 @@ struct kw_option {
 #define KW_CALL(l, fn)			{ .letter = (l), .call = (fn) }
 
 /*
- * Takes a command line apart: index of the first argument that is no option. Ends the program
- * with its @usage if there is one that the table does not have.
+ * Parse the options of a command line. An option that is not in @table ends the program, which
+ * prints @usage. Return: index of the first argument that is no option.
  */
 int kw_options(int argc, char **argv, const struct kw_option *table, const char *usage);
 void kw_usage(const char *usage) __attribute__((noreturn));
@@ -73,22 +73,22 @@ void kw_usage(const char *usage) __attribute__((noreturn));
 uint64_t kw_mix(uint64_t a, uint64_t b);
 
 /**
- * struct kw_rng - a stream of choices, the same for the same seed
- * @state: advanced by every draw
+ * struct kw_rng - a generator of random numbers; the same seed gives the same numbers
+ * @state: the seed at first; every number changes it
  */
 struct kw_rng {
 	uint64_t state;
 };
 
 uint64_t kw_rand(struct kw_rng *rng);
-/* Uniform over 0..n-1; n is not 0. */
+/* A random number from 0 to n - 1. All are equally likely; n must not be 0. */
 uint64_t kw_below(struct kw_rng *rng, uint64_t n);
-/* True once in n draws. */
+/* True in one of n calls on average. */
 bool kw_one_in(struct kw_rng *rng, unsigned int n);
 
-/* Octets pos..pos+len-1 of the endless stream that belongs to key. */
+/* Fill @buf with octets pos to pos + len - 1 of the endless random stream that @key selects. */
 void kw_fill(uint8_t *buf, size_t len, uint64_t key, uint64_t pos);
-/* Index of the first octet that differs from that stream, or len. */
+/* Return: index of the first octet of @buf that differs from what kw_fill() writes, or @len. */
 size_t kw_check(const uint8_t *buf, size_t len, uint64_t key, uint64_t pos);
 
 #endif /* KWTEST_H */
