@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define POLL_BATCH	16
-#define SETTLE_US	300000	/* from connected to idle */
+#define SETTLE_US	300000	/* time until a new connection is idle */
 
 /* --------------------------------------------------------------- rates */
 
@@ -178,7 +178,7 @@ static void write_to_and_fro(struct kb_run *run, uint8_t n)
 	wait_completion(run, KB_DATA);
 }
 
-/* An operation that takes a receive is answered by the same operation. */
+/* The server answers with the same operation. */
 static void send_to_and_fro(struct kb_run *run)
 {
 	kb_post(run, run->qp, opcodes[run->cfg.op], KB_DATA, run->cfg.size, true);
@@ -258,8 +258,8 @@ static long free_kib(void)
 }
 
 /*
- * From the first connection to the last, so that memory which all connections share does not
- * count.
+ * The first connection is made before the measurement, so that memory which all connections share
+ * does not count.
  */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port)
 {

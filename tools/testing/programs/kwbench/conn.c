@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_READS	255	/* struct rdma_conn_param has octets */
-#define CREDIT_RECVS	4	/* credit messages under way to a client, at most 2 */
+#define MAX_READS	255	/* the largest number in struct rdma_conn_param */
+#define CREDIT_RECVS	4	/* receives of a client for credits; at most 2 are under way */
 #define PONG_RECVS	8
 
 uint8_t *kb_sink(const struct kb_run *run)
@@ -18,7 +18,7 @@ uint8_t *kb_sink(const struct kb_run *run)
 	return run->mem + run->half;
 }
 
-/* Receives per queue pair: the server takes Sends, the client credits; both take notes. */
+/* Receives per queue pair: the server receives Sends, the client credits, and both notes. */
 static unsigned int recv_depth(const struct kb_run *run)
 {
 	if (!kb_takes_receives(&run->cfg))
@@ -28,13 +28,13 @@ static unsigned int recv_depth(const struct kb_run *run)
 	return run->client ? CREDIT_RECVS : 2 * run->cfg.depth;
 }
 
-/* Room for the Read that ends a phase, and for credits. */
+/* Length of the send queue: operations, the Read that ends a phase, and credits. */
 static unsigned int send_depth(const struct kb_run *run)
 {
 	return run->cfg.depth + run->signal + CREDIT_RECVS;
 }
 
-/* Both halves, and the notes: their length. */
+/* Allocate source, sink and notes. Return: their length together. */
 static size_t alloc_memory(struct kb_run *run)
 {
 	size_t notes, len;
@@ -59,10 +59,7 @@ const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs)
 {
 	struct ibv_device_attr_ex attr;
 
-	/*
-	 * Not ibv_query_device(): for it the kernel returns the values of the time when the
-	 * device was made.
-	 */
+	/* ibv_query_device() would return the values that the device had when it was created. */
 	if (ibv_query_device_ex(verbs, NULL, &attr))
 		kw_die(KW_SETUP, "cannot query the device");
 	if (kb_is_atomic(cfg) && attr.orig_attr.atomic_cap == IBV_ATOMIC_NONE)
@@ -122,7 +119,7 @@ void kb_post_recv(struct kb_run *run, struct kb_qp *qp)
 		kw_die(KW_LOST, "cannot post a receive");
 }
 
-/* Where the octets are, or go to. */
+/* Local address of the data of a request. */
 static const void *local(const struct kb_run *run, const struct kb_qp *qp, enum kb_what what)
 {
 	if (kb_is_counted(&run->cfg) && what != KB_DATA)
@@ -214,7 +211,10 @@ static unsigned int read_depth(const struct kb_run *run, struct ibv_context *ver
 	return depth < MAX_READS ? depth : MAX_READS;
 }
 
-/* More requests than the device grants would wait in the send queue. */
+/*
+ * Post no more atomic operations at once than the server accepts: others would only wait in the
+ * send queue.
+ */
 static void limit_depth(struct kb_run *run, unsigned int granted)
 {
 	if (!granted)

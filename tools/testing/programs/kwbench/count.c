@@ -26,7 +26,7 @@ void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr)
 	qp->posted++;
 }
 
-/* After a gap no operation is counted any more, so the final count shows where the gap is. */
+/* After a gap no operation is counted any more, so the final count shows the place of the gap. */
 void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc)
 {
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc->wc_flags & IBV_WC_WITH_IMM &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: options.  See kwbench.h for what it does and why.
+ * kwbench: options.  See kwbench.h for what the program does and why.
  */
 #include "kwbench.h"
 #include "tcp.h"

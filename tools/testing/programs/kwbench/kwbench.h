@@ -33,22 +33,23 @@
 #include "protocol.h"
 
 #define KB_CM_MS	20000
-#define KB_INLINE	200	/* latency runs of up to that many octets post inline */
+#define KB_INLINE	200	/* octets: latency runs post messages up to this length inline */
 
+/* Index of a note (struct kb_note): to send, and received; number of notes. */
 enum { KB_OUT, KB_IN, KB_NOTES };
 
 /**
  * struct kb_qp - one connection
- * @id: its queue pair and, at the client, its event channel
+ * @id: has the queue pair and, at the client, an event channel of its own
  * @peer: where Writes go and Reads come from
  * @queued: requests in the send queue that are not known to be complete
- * @unsignaled: of these, the ones since the last signaled one
+ * @unsignaled: requests since the last signaled one
  * @credits: Sends that the peer has receives for (client)
  * @owed: receives that were posted again since the last credit message (server)
- * @posted: operations, if they are counted
- * @heard: immediate data that came in their order
+ * @posted: operations that were posted, if kb_is_counted()
+ * @heard: operations whose immediate data arrived in order, up to the first gap
  * @drained: the Read that ends a phase is complete
- * @answered: the server's note is there (client)
+ * @answered: the server has answered the client's note (client)
  */
 struct kb_qp {
 	struct rdma_cm_id *id;
@@ -63,12 +64,12 @@ struct kb_qp {
  * @cfg: what the client asked for
  * @qp: the first @qps are in use
  * @mem: source of @half octets, then sink of the same size, see kb_sink()
- * @half: an operation's size; of atomic operations a word for each queue pair
- * @notes: after both, see enum
- * @signal: every so many requests are signaled
+ * @half: the size of an operation; for atomic operations a word for each queue pair
+ * @notes: notes to send and received, in the same memory after the sink
+ * @signal: one of so many requests is signaled
  * @ops: requests posted in this phase
- * @goal: how many they shall be
- * @turn: of a Write latency run: the last octet of the Write before
+ * @goal: the number that @ops has to reach
+ * @turn: in a latency run of Writes: last octet of the previous Write
  * @max_inline: octets that may be posted inline
  */
 struct kb_run {
@@ -89,6 +90,7 @@ struct kb_run {
 	uint8_t turn;
 };
 
+/* The kind of a request, see KB_WR_ID(). */
 enum kb_what {
 	KB_DATA,
 	KB_DRAIN,
@@ -97,7 +99,10 @@ enum kb_what {
 	KB_NOTE,
 };
 
-/* wr_id: index of the connection, number of requests that are complete with it, what it is. */
+/*
+ * A wr_id consists of the index of the connection, the number of requests that complete together
+ * with this one, and an enum kb_what.
+ */
 #define KB_WR_ID(index, count, what)	((uint64_t)(index) << 32 | (count) << 8 | (what))
 #define KB_WR_INDEX(id)			((uint32_t)((id) >> 32))
 #define KB_WR_COUNT(id)			(((uint32_t)(id)) >> 8)
@@ -106,38 +111,45 @@ enum kb_what {
 /* conn.c: resources and connections */
 void kb_open(struct kb_run *run, struct ibv_context *verbs);
 void kb_close(struct kb_run *run);
-/* A queue pair with its receives posted on an id that has a device: 0, or an error. */
+/*
+ * Create a queue pair for qp->id, whose device is known, and post its receives. Return: 0 or
+ * -errno.
+ */
 int kb_create_qp(struct kb_run *run, struct kb_qp *qp);
 void kb_post_recv(struct kb_run *run, struct kb_qp *qp);
-/* Post one request; len octets from the source, or into it by a Read. */
+/* Post one request for @len octets of the source. A Read writes to the source. */
 void kb_post(struct kb_run *run, struct kb_qp *qp, enum ibv_wr_opcode opcode,
 	     enum kb_what what, uint32_t len, bool signaled);
-/* What the device lacks for that run, or NULL. */
+/* Return: name of what the run needs and the device does not have, or NULL. */
 const char *kb_lacks(const struct kb_config *cfg, struct ibv_context *verbs);
-/* Connect until there are that many; dies on failure. */
+/* Make connections until there are @qps. A failure ends the program. */
 void kb_connect(struct kb_run *run, unsigned int qps, const char *addr, const char *port);
 void kb_disconnect_all(struct kb_run *run);
 uint8_t *kb_sink(const struct kb_run *run);
 
 /* count.c: operations that are counted */
-/* Immediate data, or operands, of the next operation. */
+/* Set the immediate data, or the operands, of the next operation. */
 void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr);
-/* A receive is complete, not one of a note: is what it says the next number? */
+/* Count a received operation if its immediate data is the next number. */
 void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc);
-/* Where this queue pair's word is, or the one that came back; half: kb_sink() or mem. */
+/*
+ * Return: this queue pair's word for atomic operations. With kb_sink() as @half: the word that they
+ * change (server); with run->mem: the value that the last one returned (client).
+ */
 uint64_t *kb_word(const struct kb_run *run, const struct kb_qp *qp, uint8_t *half);
-/* Client: all atomic operations are complete, and the last one brought what it had to. */
+/* Client, when all atomic operations are complete: check the value that the last one returned. */
 void kb_check_values(const struct kb_run *run);
-/* Server: a note has come. */
+/* Server: a note has arrived. Send the server's own count. */
 void kb_answer_note(struct kb_run *run, struct kb_qp *qp);
-/* Client: the server's answer has come. */
+/* Client: the server's answer has arrived. Compare the counts. */
 void kb_check_note(const struct kb_run *run, const struct kb_qp *qp);
 
 /* client.c */
 void kb_client_rate(struct kb_run *run, double warm, double seconds);
 void kb_client_latency(struct kb_run *run, double warm, double seconds);
-/* After either: has the server found as many operations as were posted? */
+/* After a rate or a latency: has the server counted as many operations as were posted? */
 void kb_client_compare(struct kb_run *run);
+/* Print how much memory a connection takes. */
 void kb_client_memory(struct kb_run *run, const char *addr, const char *port);
 
 /* server.c */

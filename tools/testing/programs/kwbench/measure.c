@@ -2,8 +2,9 @@
 /*
  * kwbench: a measurement is a number of operations, and the time that they took.
  *
- * How many they are follows from a warm-up that grows until it takes long enough.  No signal ends
- * a phase: on a user-mode kernel timers of programs come late, or not at all while a program polls.
+ * The number follows from a warm-up, whose phases grow until one of them takes long enough.  Phases
+ * have a number of operations, not a time, because on a user-mode kernel the timers of a program
+ * expire late, and not at all while the program polls.
  */
 #include "measure.h"
 
@@ -16,10 +17,14 @@
 #include <unistd.h>
 
 #define MAX_SAMPLES	(1 << 21)
-#define MAX_GROWTH	16.0	/* from one phase of the warm-up to the next */
-#define MAX_GAIN	1.5	/* of the rate, likewise, if the latter is the last */
+/* A phase of the warm-up has at most so many times the operations of the phase before it. */
+#define MAX_GROWTH	16.0
+/* The warm-up ends with a phase whose rate is less than so many times the rate before it. */
+#define MAX_GAIN	1.5
+/* The warm-up ends in any case after so many phases that took long enough. */
 #define MAX_TRIES	4
-#define LEAST_SHARE	0.9	/* of the time asked for */
+/* A measurement that took less than this share of the requested time is continued. */
+#define LEAST_SHARE	0.9
 
 static double now(void)
 {
@@ -30,8 +35,9 @@ static double now(void)
 }
 
 /*
- * A tick counter of the processor: reading a clock is a system call, which may take longer than a
- * message. The length of a tick follows from the clock at both ends of a run.
+ * Read a tick counter of the processor. Reading a clock is a system call, which may take longer
+ * than a message, so the clock is read only at the start and the end of a run: the length of a tick
+ * follows from that.
  */
 static uint64_t ticks(void)
 {
@@ -42,7 +48,7 @@ static uint64_t ticks(void)
 #endif
 }
 
-/* Seconds that the machine's processors were idle, all together. */
+/* Sum of the idle times of all processors, seconds. */
 static double idle_time(void)
 {
 	unsigned long long idle, iowait;

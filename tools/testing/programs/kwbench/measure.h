@@ -9,9 +9,9 @@
 
 /**
  * struct kb_work - what is measured
- * @run: do @count operations; all have arrived when it returns
- * @ctx: for it
- * @least: no less at once
+ * @run: does @count operations, and returns when all have arrived
+ * @ctx: first argument of @run
+ * @least: smallest number of operations for one call of @run
  */
 struct kb_work {
 	void (*run)(void *ctx, uint64_t count);
@@ -19,9 +19,12 @@ struct kb_work {
 	uint64_t least;
 };
 
-/* A line of JSON about what takes about so many seconds */
+/*
+ * Warm up for about @warm seconds, measure for about @seconds, and print the rate as a line of
+ * JSON.
+ */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
-/* Each operation alone; so much of its time is told. */
+/* The same for the time of each operation. Times are multiplied by @share before printing. */
 void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
 
 #endif /* KWBENCH_MEASURE_H */

@@ -29,7 +29,7 @@ enum kb_flags {
 };
 
 /**
- * struct kb_config - the run, told in the connect request
+ * struct kb_config - parameters of a run, which the client sends in its connect request
  * (host byte order: both ends are of one kind)
  */
 struct kb_config {
@@ -38,12 +38,12 @@ struct kb_config {
 	uint16_t op, flags;
 	uint16_t qps;
 	uint16_t depth;		/* requests outstanding per queue pair */
-	uint64_t addr;		/* sink of the server's Writes */
+	uint64_t addr;		/* where the server writes: the client's sink */
 	uint32_t rkey;
 };
 
 /**
- * struct kb_window - the server's memory, told in its answer
+ * struct kb_window - the server's memory, which the server sends when it accepts
  */
 struct kb_window {
 	uint64_t addr;
@@ -51,8 +51,8 @@ struct kb_window {
 };
 
 /**
- * struct kb_note - what the client says after the last operation, and the server answers
- * @count: operations on this connection that were posted, or that have come as they should
+ * struct kb_note - a Send with a count, from the client after its last operation, and the answer
+ * @count: operations on this connection: the number posted (client) or received in order (server)
  */
 struct kb_note {
 	uint64_t count;
@@ -69,7 +69,7 @@ static inline bool kb_is_counted(const struct kb_config *cfg)
 	return cfg->op == KB_WRITE_IMM || kb_is_atomic(cfg);
 }
 
-/* Does each operation take a receive? */
+/* Does each operation use up a receive of the peer? */
 static inline bool kb_takes_receives(const struct kb_config *cfg)
 {
 	return cfg->op == KB_SEND || cfg->op == KB_WRITE_IMM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: the server does what the client's connect requests say, one run after the
- * other, and outlives every client.
+ * kwbench: the server does what the client's connect requests say, one run after the other. The end
+ * of a client never ends the server.
  */
 #include "kwbench.h"
 
@@ -12,12 +12,12 @@
 #include <string.h>
 
 #define POLL_BATCH	16
-#define LOOK_EVERY	4096	/* looks at the queue without a find, between two at events */
+#define LOOK_EVERY	4096	/* idle polls between two looks for connection events */
 
 /**
- * struct server - the run, and how much of it is there
+ * struct server - the run that is served
  * @closed: connections that have ended
- * @turn: of a Write latency run: what the next Write's last octet will be
+ * @turn: in a latency run of Writes: last octet of the next Write
  */
 struct server {
 	struct rdma_event_channel *ch;
@@ -106,7 +106,7 @@ static void cm_event(struct server *s, const struct kwcm_event *ev)
 	case RDMA_CM_EVENT_CONNECT_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_REJECTED:
-		/* So that the client sees the end of an IB connection at once. */
+		/* An InfiniBand client sees the end at once only if the server disconnects, too. */
 		rdma_disconnect(ev->id);
 		if (++s->closed == s->run.qps)
 			end_run(s);
@@ -120,8 +120,8 @@ static void cm_event(struct server *s, const struct kwcm_event *ev)
 }
 
 /*
- * Has the server more to do than to wait for the client's end? For latency it always polls: a
- * user-mode guest may be twice as slow beside a processor that sleeps.
+ * Has the server more to do than to wait for the client's end? In a latency run the server always
+ * polls: a user-mode kernel may be twice as slow if one of its processors sleeps.
  */
 static bool has_work(const struct kb_run *run)
 {
@@ -145,7 +145,7 @@ static void answer(struct kb_run *run, struct kb_qp *qp)
 			run->cfg.size, true);
 	} else if (++qp->owed == run->cfg.depth) {
 		qp->owed = 0;
-		/* In a run that is counted, receives are for notes, which carry no data. */
+		/* In a counted run a message with data is a note, so a credit has no data. */
 		kb_post(run, qp, IBV_WR_SEND, KB_CREDIT, imm ? 0 : 1, true);
 	}
 }
@@ -171,7 +171,7 @@ static bool completions(struct kb_run *run)
 	for (i = 0; i < n; i++) {
 		struct kb_qp *qp = &run->qp[KB_WR_INDEX(wc[i].wr_id)];
 
-		/* An error is the end of the connection: its event will come. */
+		/* An error ends the connection, and an event will report that. */
 		if (wc[i].status != IBV_WC_SUCCESS)
 			continue;
 		qp->queued -= KB_WR_COUNT(wc[i].wr_id);
@@ -199,7 +199,10 @@ static bool work(struct server *s)
 	return s->run.cfg.op == KB_WRITE ? answer_write(s) : completions(&s->run);
 }
 
-/* Sleep until there is an event of either kind, after one more look at completions. */
+/*
+ * Poll once more, then sleep until there is a completion event or a connection event. Return: is
+ * there a connection event?
+ */
 static bool sleep_for_either(struct server *s)
 {
 	struct pollfd fds[2] = {
@@ -218,7 +221,7 @@ static bool sleep_for_either(struct server *s)
 	return fds[0].revents & POLLIN;
 }
 
-/* True if connection events are to be looked at. */
+/* Return: true if it is time to look for connection events. */
 static bool serve_some(struct server *s)
 {
 	unsigned int idle;

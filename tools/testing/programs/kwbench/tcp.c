@@ -3,8 +3,8 @@
  * kwbench: plain TCP, by the same program, so that processes, pinning and clocks are those of the
  * other operations.
  *
- * A stream is blocks of one size.  A block that begins with ECHO is answered with a block, and a
- * phase ends with one on each connection: what is counted has been read at the far side.
+ * A stream consists of blocks of one size.  A block that begins with ECHO is answered with a block.
+ * Each phase ends with such a block on each connection, so the server has read all that is counted.
  */
 #include "tcp.h"
 
@@ -23,15 +23,15 @@
 #include <unistd.h>
 
 #define ECHO		1
-#define READ_LEAST	65536	/* octets; what programs read at least at once */
+#define READ_LEAST	65536	/* octets: least size of the buffer for a read */
 
 /**
  * struct tcp_run - one end of a run
  * @fd: connections, @cfg.qps of them
- * @sent: client: octets of the block in work that TCP has taken
- * @read: server: octets of the present block that have been read
- * @echo: server: that block is to be answered
- * @block: @len octets
+ * @sent: client: octets of the current block that TCP has accepted
+ * @read: server: octets of the current block that have been read
+ * @echo: server: the current block has to be answered
+ * @block: a buffer of @len octets
  */
 struct tcp_run {
 	struct kb_config cfg;
@@ -82,7 +82,7 @@ static void no_delay(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 }
 
-/* False: the connection has ended. */
+/* Return: false if the connection has ended. */
 static bool send_all(int fd, const void *buf, size_t len)
 {
 	ssize_t n;
@@ -95,13 +95,13 @@ static bool send_all(int fd, const void *buf, size_t len)
 	return true;
 }
 
-/* For latency both ends poll, unless they are told to sleep for events. */
+/* In a latency run both ends poll, unless option -e asks for events. */
 static bool polls(const struct tcp_run *run)
 {
 	return run->cfg.flags & KB_LATENCY && !(run->cfg.flags & KB_EVENTS);
 }
 
-/* A program that polls does not sleep here.  False: the connection has ended. */
+/* With @may_poll receive without sleeping.  Return: false if the connection has ended. */
 static bool recv_all(int fd, void *buf, size_t len, bool may_poll)
 {
 	ssize_t n;
@@ -134,7 +134,7 @@ static void tcp_connect(struct tcp_run *run, const char *addr, const char *port)
 	freeaddrinfo(ai);
 }
 
-/* Send what there is room for of a block: true if that was its end. */
+/* Send as much of the current block as there is room for. Return: is the block complete? */
 static bool send_some(struct tcp_run *run, unsigned int i, int flags)
 {
 	size_t left = run->cfg.size - run->sent[i];
@@ -159,7 +159,7 @@ static void wait_for_room(const struct tcp_run *run)
 	poll(fds, run->cfg.qps, -1);
 }
 
-/* A block on each connection that has room: their number. */
+/* Continue the block of each connection that has room. Return: blocks that are complete. */
 static uint64_t send_round(struct tcp_run *run, uint64_t most)
 {
 	uint64_t done = 0;
@@ -185,7 +185,7 @@ static void echo_one(struct tcp_run *run, unsigned int i)
 {
 	size_t left = run->sent[i] ? run->cfg.size - run->sent[i] : 0;
 
-	/* The rest of the block in work, then one that is answered. */
+	/* Send the rest of the current block, then a block that is answered. */
 	if (!send_all(run->fd[i], run->block + run->sent[i], left))
 		kw_die(KW_LOST, "cannot send: %s", strerror(errno));
 	run->sent[i] = 0;
@@ -257,7 +257,7 @@ static bool take(struct tcp_run *run, unsigned int i, const uint8_t *buf, size_t
 	return true;
 }
 
-/* False: the connection has ended. */
+/* Return: false if the connection has ended. */
 static bool read_some(struct tcp_run *run, unsigned int i, int flags)
 {
 	ssize_t n = recv(run->fd[i], run->block, run->len, flags);

@@ -7,9 +7,10 @@
 
 #include "protocol.h"
 
+/* The client: connect, measure, and print a line of JSON. */
 void kb_tcp_measure(const struct kb_config *cfg, const char *addr, const char *port, double warm,
 		    double seconds);
-/* Until killed. */
+/* The server: serve clients until the program is killed. */
 void kb_tcp_serve(const char *addr, const char *port) __attribute__((noreturn));
 
 #endif /* KWBENCH_TCP_H */

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwcoalesce: requests that are posted one by one are held back for a moment; what sends them?
+ * kwcoalesce: the device holds requests that are posted one by one. Which event sends them?
  *
  *	kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE
  *
  * Both ends of a connection are in this process, over the device with that address.  The device
  * holds requests of a send queue until the program polls and finds no completion, or asks for an
- * event.  If the program does neither, a timer sends the requests.  The device counts that
- * (coalesce_timeouts), and after KWARP_COALESCE_MISSES such times it holds no requests for a while.
+ * event.  If the program does neither, a timer sends the requests.  The device counts how often the
+ * timer does that (coalesce_timeouts), and after a few times it holds no requests for a while.
  *
- * poll		a few Writes, again and again, and a poll after them, which sends what was held
- * arm		the same, but an event is asked for
- * sleep	Sends to and fro, of a program that posts and then sleeps until the other end hears
+ * poll		a few Writes, then a poll, which has to send the held Writes
+ * arm		a few Writes, then a request for an event, which has to send the held Writes
+ * sleep	Sends to and fro: after each Send the program sleeps until the Send has arrived
  * leave	Writes one after the other, and no poll between them: the timer sends them
- * spin		a poll, a Write, and looks at its sink until it is there
- * realtime	the same of a program with SCHED_FIFO, for which no timer may get the processor
+ * spin		a poll and a Write; then the program reads the target until the Write has arrived
+ * realtime	the same with SCHED_FIFO, which may keep the timer off the processor
  *
- * -o	holding is switched off: the timer has nothing to send
+ * -o	the device is known to hold no requests: the timer must not send any
  */
 #define _GNU_SOURCE
 #include "pair.h"
@@ -57,8 +57,8 @@ static void run_poll(struct kc_pair *p)
 }
 
 /*
- * The event is not read. It is raised when the Write completes, so the next round asks for a new
- * one.
+ * A request for an event has to send the held Writes. The event is never read: a Write that
+ * completes raises it, so the next round requests a new one.
  */
 static void run_arm(struct kc_pair *p)
 {
@@ -91,7 +91,7 @@ static void sleep_until_event(struct kc_end *e)
 	ibv_ack_cq_events(cq, 1);
 }
 
-/* Sleep until a message comes.  When this returns the next event has been asked for. */
+/* Sleep until a message arrives.  On return an event for the next message is requested. */
 static void hear(struct kc_end *e)
 {
 	unsigned int before = e->heard;
@@ -160,20 +160,21 @@ static void run_realtime(struct kc_pair *p)
 		be(SCHED_FIFO, 50);
 	}
 	run_spin(p);
-	/* Give up real-time priority before the connection ends: other tasks take part in that. */
+	/* Give up real-time priority, because other tasks take part in ending the connection. */
 	if (p->a.posted == rounds)
 		be(SCHED_OTHER, 0);
 }
 
 /**
  * struct test - a case
- * @round: what is done again and again
- * @rounds: so often, if -n does not say otherwise
- * @least: times that the timer has to have sent something
- * @most: times, for each thousand rounds, that it may
- * @shows: Writes have to be held, and to leave at once after that
+ * @round: what a round does
+ * @rounds: number of rounds without option -n
+ * @least: how often the timer has to send requests, at least
+ * @most: how often the timer may send requests, for each thousand rounds
+ * @shows: Writes have to be held, and to be sent by the poll or the request for an event
  *
- * A program may lose its processor just when it is about to poll.
+ * @most is not 0 where a poll has to send the Writes, because the program may lose its processor
+ * just before the poll.
  */
 static const struct test {
 	const char *name;
@@ -184,12 +185,13 @@ static const struct test {
 	{ "poll", run_poll, 1000, 0, 10, true },
 	{ "arm", run_arm, 1000, 0, 10, true },
 	/*
-	 * Of both ends, until they are obeyed: KWARP_COALESCE_MISSES looks that find one
-	 * forgotten, of which up to KWARP_COALESCE_IDLE count as one.
+	 * Neither end polls in time, so there are timeouts. At each end the device stops holding
+	 * after KWARP_COALESCE_MISSES timeouts that count, and of up to KWARP_COALESCE_IDLE
+	 * timeouts only one counts.
 	 */
 	{ "sleep", run_sleep, 500, 2, 128, false },
 	{ "leave", run_leave, 20, 1, 4000, false },
-	/* Then the next ones go at once, see KWARP_COALESCE_OBEY. */
+	/* After a few timeouts the device does not hold the next KWARP_COALESCE_OBEY Writes. */
 	{ "spin", run_spin, 300, 0, 20, false },
 	{ "realtime", run_realtime, 300, 0, 0, false },
 };

@@ -11,7 +11,7 @@
 #define LEN		64
 #define SLOTS		16
 #define WRS		16
-/* Ten thousand times what the timer waits. */
+/* Ten thousand times the default time after which the timer sends held requests. */
 #define ARRIVAL_MS	1000
 
 static void open_end(struct kc_end *e, struct rdma_cm_id *id)
@@ -141,7 +141,7 @@ bool kc_arrived(struct kc_pair *p)
 {
 	unsigned int i = p->a.posted;
 
-	/* The device writes to this memory. */
+	/* The compiler must not assume that memory is unchanged: the device writes to it. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	return kw_check(slot(&p->b, i), LEN, i, 0) == LEN;
 }

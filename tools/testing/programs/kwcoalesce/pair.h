@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwcoalesce: two ends of a connection in one process.
+ * kwcoalesce: the two ends of a connection, both in one process.
  */
 #ifndef KWCOALESCE_PAIR_H
 #define KWCOALESCE_PAIR_H
@@ -12,10 +12,10 @@
 
 /**
  * struct kc_end - one end of the connection
- * @cq: of requests, and of receives
- * @posted: requests
+ * @cq: completion queues: [0] of requests, [1] of receives
+ * @posted: requests that were posted
  * @done: requests that have completed
- * @heard: messages that have come
+ * @heard: messages that have arrived
  */
 struct kc_end {
 	struct rdma_cm_id *id;
@@ -28,12 +28,12 @@ struct kc_end {
 };
 
 /**
- * struct kc_pair - both
- * @a: it writes
- * @b: to this one
- * @held: rounds in which a Write has not left when it was posted
- * @missed: those of them in which it did not leave right after that, either
- * @late: milliseconds that one has taken, at most
+ * struct kc_pair - both ends of a connection
+ * @a: the end that writes
+ * @b: the end whose memory is written
+ * @held: rounds in which a Write was not sent when it was posted
+ * @missed: rounds of @held in which the poll or the request for an event did not send it, either
+ * @late: longest time that a Write took to arrive, milliseconds
  */
 struct kc_pair {
 	struct rdma_cm_id *listener;
@@ -45,17 +45,23 @@ struct kc_pair {
 void kc_connect_pair(struct kc_pair *p, const char *addr, const char *port);
 void kc_disconnect_pair(struct kc_pair *p);
 
+/* Take up to 16 completions from cq[which]. */
 void kc_poll_cq(struct kc_end *e, int which);
-/* Until all has completed; one poll at least. */
+/* Poll, at least once, until all requests are complete. */
 void kc_poll_all(struct kc_end *e);
+/* Request an event for the next completion in cq[which]. */
 void kc_arm(struct kc_end *e, int which);
+/* Post a request whose data is slot @i of the buffer. */
 void kc_post_request(struct kc_end *e, struct ibv_send_wr *wr, unsigned int i);
-/* The number of a Write is the key of its contents. */
+/* Post a Write from @p->a to @p->b. The key of its contents is its number. */
 void kc_post_write(struct kc_pair *p);
 void kc_post_recv(struct kc_end *e);
 /* True if the last Write has arrived, and so all Writes before it. */
 bool kc_arrived(struct kc_pair *p);
-/* Spin without a system call: a program with SCHED_FIFO never gives up its processor. */
+/*
+ * Wait until the last Write has arrived, without any system call: a program with SCHED_FIFO then
+ * never gives up its processor.
+ */
 void kc_spin_until_arrived(struct kc_pair *p);
 
 #endif /* KWCOALESCE_PAIR_H */
