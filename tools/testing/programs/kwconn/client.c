@@ -84,7 +84,7 @@ static void connect_now(struct kn_conn *c)
 	if (kn_create_qp(c))
 		kw_die(KW_SETUP, "cannot create a queue pair: %s", strerror(errno));
 	c->since = kw_now_ms();
-	/* A device may refuse a connect at once, or later by an event. */
+	/* A device may refuse a connect at once, or later with an event. */
 	if (rdma_connect(c->id, &param))
 		finish_client(c, strerror(errno), -errno);
 }
@@ -136,7 +136,7 @@ void kn_client_received(struct kn_conn *c)
 		kw_die(KW_LOST, "cannot disconnect: %s", strerror(errno));
 }
 
-/* Option -H: all connections exist, so let them end. */
+/* Option -H: all messages have come back, so disconnect all connections. */
 static void release(void)
 {
 	struct kn_conn *c;
@@ -152,13 +152,13 @@ static void release(void)
 	}
 }
 
-/* Number of connections in progress. Open ones count, too, unless option -H holds them. */
+/* Number of connections in progress. Idle ones count, too, unless option -H keeps them open. */
 static unsigned int busy(void)
 {
 	return kn_opt.hold && !kn_released ? kn_num_open - kn_count.echoed : kn_num_open;
 }
 
-/* Send one more message, and then disconnect. */
+/* Option -i, after SIGUSR1: send one more message, and then disconnect. */
 void kn_wake_up(struct kn_conn *c)
 {
 	static bool done;

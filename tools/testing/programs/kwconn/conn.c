@@ -86,7 +86,10 @@ struct kn_conn *kn_new_conn(struct rdma_cm_id *id)
 {
 	struct kn_conn *c;
 
-	/* The search must cost less than the connection that is measured. */
+	/*
+	 * Search from the first free slot, not from slot 0: the search must take less time than the
+	 * connection, because connections are measured.
+	 */
 	for (c = kn_conns + first_free; c < kn_conns + kn_slots; c++)
 		if (!c->id)
 			break;

@@ -3,10 +3,10 @@
  * kwconn: many connections, one after the other and at the same time.
  *
  * The server accepts every request, echoes one message per connection and survives every failure;
- * with -r it rejects every request, with -q it never answers. The client connects, exchanges a
- * message, compares it, and disconnects, again and again. With -x it expects every attempt to be
- * refused in time. With -i it leaves the connection idle until the connection is lost, or until
- * SIGUSR1: then it sends one more message and disconnects.
+ * with -r the server rejects every request, with -q it never answers. The client connects,
+ * exchanges a message, compares it, and disconnects, again and again. With -x the client expects
+ * that every attempt is refused in time. With -i the client leaves the connection idle until the
+ * connection is lost, or until SIGUSR1: then the client sends one more message and disconnects.
  *
  *	kwconn -s -a addr -p port [-P slots] [-t tos] [-D octets] [-r | -q]
  *	kwconn -c -a addr -p port [-n cycles] [-P parallel] [-T seconds] [-D octets]
@@ -14,10 +14,10 @@
  *
  * With -D at both ends, connect and accept have that much private data, which is compared.
  *
- * With -f an attempt without a route to the peer is no failure, and is made again.
+ * With -f an attempt that fails because there is no route to the peer is repeated.
  *
- * With -H all connections are open at the same time, and end together when the last one has had its
- * answer; -P is then the number of connections that are being made at a time.
+ * With -H all connections are open at the same time, and end together when the last message has
+ * come back; -P is then the number of connections that are being made at a time.
  */
 #include "kwconn.h"
 

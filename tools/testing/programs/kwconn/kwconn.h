@@ -9,17 +9,18 @@
 #include "kwtest.h"
 
 #define KN_MSG_LEN	64
-/* Keys of private data, of the connect and of the accept. */
+/* Keys of the private data of a connect and of an accept, see kw_fill(). */
 #define KN_CONNECT_DATA	0xd0
 #define KN_ACCEPT_DATA	0xd1
 #define KN_MAX_DATA	250
 
 /**
- * struct kn_conn - one connection, in the slot of its index
+ * struct kn_conn - a slot for one connection
  * @id: NULL if the slot is free
- * @buf: one message to send, one to receive
- * @key: of the message (client)
- * @since: when the attempt began, ms
+ * @buf: memory of two messages: one to send, one to receive
+ * @key: key of the contents of the message (client)
+ * @since: when the attempt to connect began, ms
+ * @established: the connection was established
  * @echoed: the message came back (client), or was sent back (server)
  */
 struct kn_conn {
@@ -30,12 +31,29 @@ struct kn_conn {
 	bool established, echoed;
 };
 
+/**
+ * struct kn_options - the command line, see kwconn.c
+ * @refused: -x, each attempt has to be refused
+ * @hold: -H, all connections are open at the same time
+ * @idle: -i, the connection stays idle
+ * @rejects: -r, the server rejects each request
+ * @ignores: -q, the server never answers a request
+ * @flaps: -f, an attempt without a route is repeated
+ * @limit: -T, time limit for a connection, seconds
+ * @data: -D, octets of private data
+ */
 struct kn_options {
 	bool server, client, refused, hold, idle, rejects, ignores, flaps;
 	const char *addr, *port;
 	unsigned int cycles, parallel, limit, tos, data;
 };
 
+/**
+ * struct kn_counts - what the program reports at its end
+ * @started: attempts (client) or requests (server)
+ * @lost: connections that failed before the message was sent back (server)
+ * @slowest: longest time from an attempt to the end of its connection, ms
+ */
 struct kn_counts {
 	unsigned int started, established, echoed, received, refused, lost;
 	int64_t slowest;
@@ -43,18 +61,20 @@ struct kn_counts {
 
 extern struct kn_options kn_opt;
 extern struct kn_counts kn_count;
-/* Connections that there may be, and where they are. */
+/* Slots for connections: their number, the slots, and how many are in use. */
 extern unsigned int kn_slots;
 extern struct kn_conn *kn_conns;
 extern unsigned int kn_num_open;
-/* Those of -H have been told to end. */
+/* Option -H: all connections exist, and are being disconnected. */
 extern bool kn_released;
+/* All connections share one completion queue. */
 extern struct ibv_cq *kn_cq;
 extern struct ibv_comp_channel *kn_comp;
-/* Set by signals. */
+/* Set by signals: SIGTERM ends the server, SIGUSR1 ends the idle state of -i. */
 extern volatile bool kn_stop, kn_go_on;
 
 /* conn.c: slots, what all connections share, private data */
+/* A slot for @id, or NULL if none is free. */
 struct kn_conn *kn_new_conn(struct rdma_cm_id *id);
 void kn_drop(struct kn_conn *c);
 uint64_t kn_index_of(const struct kn_conn *c);
@@ -69,6 +89,7 @@ void kn_close_device(void);
 void kn_run_client(void);
 void kn_client_event(const struct kwcm_event *ev);
 void kn_client_received(struct kn_conn *c);
+/* SIGUSR1 has arrived: see option -i. */
 void kn_wake_up(struct kn_conn *c);
 
 /* server.c */

@@ -28,7 +28,7 @@ static void completions(void)
 	}
 }
 
-/* Called now and then, because it looks at all connections. */
+/* Has a connection taken too long? Looks at all slots, so at most every 100 ms. */
 static void check_limits(void)
 {
 	static int64_t next;

@@ -62,9 +62,9 @@ void kn_server_received(struct kn_conn *c)
 	kn_count.received++;
 	kw_debug("message %u", kn_count.received);
 	memcpy(c->buf, c->buf + KN_MSG_LEN, KN_MSG_LEN);
-	/* A receive for one more message, which not all clients send. */
+	/* Post a receive for one more message, because clients with -i send two. */
 	kn_post_recv(c);
-	/* The connection may have failed meanwhile: its event will say so. */
+	/* Ignore an error: if the connection has failed meanwhile, an event will report that. */
 	if (!kn_post_send(c)) {
 		c->echoed = true;
 		kn_count.echoed++;

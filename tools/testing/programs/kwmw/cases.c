@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: the cases, which the server goes through one after the other. Each has new connections.
+ * kwmw: the cases, which the server runs one after the other. Each case has new connections.
  */
 #include "kwmw.h"
 
@@ -35,7 +35,7 @@ static void use_and_invalidate(void)
 
 	km_fill();
 	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
-	/* In one go: the message after the bind may carry its key. */
+	/* Post both at once: the message after the bind may already carry the window's new key. */
 	km_post_bind(&a, KM_WIN_OFF, KM_WIN_LEN, KM_RW);
 	km_tell(&a, KM_WRITE, km_win(), 2, false);
 	km_expect_wc(&a, IBV_WC_BIND_MW);
@@ -80,7 +80,7 @@ static void local_invalidate(void)
 	km_done(&c, KM_READ, km_win(), 4);
 	km_tried(&c, KM_WRITE, km_win());
 	km_expect_memory(4);
-	/* bound until the queue pair goes, though its stream has ended */
+	/* The window stays bound after the stream has ended, until the queue pair is destroyed. */
 	km_must(ibv_dereg_mr(km_mr) == EBUSY, "EBUSY after the end of the stream");
 	km_drop_conn(&c);
 	km_must(!ibv_dereg_mr(km_mr), "deregister after the queue pair");
@@ -88,7 +88,7 @@ static void local_invalidate(void)
 	kw_say("ok zero based, local invalidate, rights, end of the queue pair");
 }
 
-/* The owner may invalidate a window that is not valid. The window works afterwards. */
+/* The owner may invalidate a window that is not valid, and can bind it afterwards. */
 static void invalidate_invalid(void)
 {
 	struct km_conn c = accept_one();
@@ -101,12 +101,12 @@ static void invalidate_invalid(void)
 	km_done(&c, KM_WRITE, km_win(), 5);
 	km_expect_memory(5);
 	km_peer_inv(&c);
-	/* the peer has invalidated the window before */
+	/* The peer has already invalidated the window. */
 	km_local_inv(&c);
 	km_local_inv(&c);
 	km_bind_window(&c, KM_RW);
 	km_done(&c, KM_READ, km_win(), 5);
-	/* but the key has to be the window's */
+	/* The key must be the one of the window. */
 	km_post_local_inv(&c, km_mw->rkey ^ 1);
 	if (km_next_wc(c.cq).status != IBV_WC_LOC_PROT_ERR)
 		kw_die(KW_MISMATCH, "FAILED: a key that is not the window's is invalidated");
@@ -126,7 +126,10 @@ static void range_and_dealloc(void)
 	km_fill();
 	km_make_memory(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND);
 	km_bind_window(&c, KM_RW);
-	/* all of it: what lies inside would be placed before the rest is seen */
+	/*
+	 * The first octet lies before the window, so nothing may be placed. If only the end of the
+	 * Write lay outside, its first segments would be placed.
+	 */
 	km_tried(&c, KM_WRITE, km_win() - 1);
 	km_expect_memory(0);
 	km_drop_conn(&c);
@@ -145,7 +148,7 @@ static void range_and_dealloc(void)
 	kw_say("ok range, deallocated while bound");
 }
 
-/* The bind fails, and with it the connection. */
+/* A bind must fail, which also ends the connection. */
 static void bind_fails(const char *why, int mr_access, uint64_t off, uint64_t len,
 		       unsigned int access, bool twice)
 {
@@ -239,7 +242,7 @@ static void reregistered(void)
 	kw_say("ok registered anew");
 }
 
-/* Windows of both types are bound when the process ends; one is older than its region. */
+/* The process ends with a window of each type bound. One window is older than its region. */
 static void leave_bound(void)
 {
 	struct km_conn c = accept_one();

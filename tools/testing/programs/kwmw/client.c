@@ -17,7 +17,7 @@ static enum ibv_wr_opcode wr_opcode(uint32_t what)
 	return what == KM_WRITE ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ;
 }
 
-/* The request may complete or not, but the connection has to end. */
+/* A Read has to fail. A Write may complete with any status, but the connection has to end. */
 static void expect_refused(struct km_conn *c, uint32_t what)
 {
 	struct kwcm_event ev;
@@ -33,7 +33,7 @@ static void expect_refused(struct km_conn *c, uint32_t what)
 		kw_die(KW_MISMATCH, "FAILED: operation %u was not refused", what);
 }
 
-/* False: the connection has ended. */
+/* Do what the received command says. Return: false if the connection has ended. */
 static bool obey(struct km_conn *c)
 {
 	struct km_command cmd = c->msg[1];
@@ -59,13 +59,13 @@ static bool obey(struct km_conn *c)
 	km_expect_wc(c, cmd.what == KM_WRITE ? IBV_WC_RDMA_WRITE : IBV_WC_RDMA_READ);
 	if (cmd.what == KM_READ && kw_check(data, cmd.len, cmd.key, 0) != cmd.len)
 		kw_die(KW_MISMATCH, "FAILED: a Read brought wrong data");
-	/* Posted after a Write: when this message has arrived, so have the Write's data. */
+	/* When this message has arrived, the data of the Write before it has arrived, too. */
 	km_post_msg(c, IBV_WR_SEND, 0);
 	km_expect_wc(c, IBV_WC_SEND);
 	return true;
 }
 
-/* False: there is no server any more. */
+/* Return: false if there is no server any more. */
 static bool connect_one(struct km_conn *c)
 {
 	struct rdma_conn_param param = { .initiator_depth = 4, .responder_resources = 4 };

@@ -5,11 +5,10 @@
  *	kwmw -s -a addr -p port [-x]
  *	kwmw -c -a addr -p port
  *
- * The memory is the server's, and the server tells the client what to do with it, one command per
- * message. The client always has a connection ready, each in a process of its own, so that the
- * server can let one break and use the next. The server looks into its memory for what the client
- * wrote, or was kept from writing. With -x the server ends while windows are bound, and the kernel
- * has to clean up.
+ * The windows are in the server's memory. The server tells the client which operations to try, one
+ * command per message. A refused operation ends its connection, so the client always has the next
+ * connection ready, each in a process of its own. After each operation the server checks its
+ * memory. With -x the server ends while windows are bound, and the kernel has to clean up.
  */
 #include "kwmw.h"
 

@@ -17,10 +17,11 @@
 enum km_what { KM_WRITE, KM_READ, KM_SEND_INV };
 
 /**
- * struct km_command - what the client is to do
+ * struct km_command - an operation that the client has to do
  * @what: enum km_what
- * @refused: it has to end the connection
- * @key: of the contents to write, or to find
+ * @refused: the server's device has to refuse it and to end the connection
+ * @addr: where, in the server's memory
+ * @key: key of the contents to write, or to find by a Read
  */
 struct km_command {
 	uint32_t what, refused;
@@ -29,27 +30,31 @@ struct km_command {
 };
 
 /*
- * A connection. Requests and receives have separate completion queues, because their order
- * relative to each other is not defined.
+ * A connection. Requests and receives have separate completion queues, because the order of their
+ * completions relative to each other is not defined.
  */
 struct km_conn {
 	struct rdma_cm_id *id;
 	struct ibv_cq *cq;
 	struct ibv_cq *recv_cq;
 	struct ibv_mr *mr;
-	struct km_command *msg;	/* to send, and received */
+	struct km_command *msg;	/* [0]: to send; [1]: received */
 };
 
-/* Of the command line. */
+/* Options -a and -p. */
 extern const char *km_addr, *km_port;
 
-/* The roles: exit codes. */
+/* The two roles. Return: the exit code of the program. */
 int km_client(void);
 int km_server(bool leave);
 
 /* conn.c */
+
+/* If @ok is false, report @what and errno, and end the program. */
 void km_must(bool ok, const char *what);
+/* Wait for the next completion, of any status. */
 struct ibv_wc km_next_wc(struct ibv_cq *cq);
+/* The next completion must be a success of this @opcode. */
 void km_expect_wc(struct km_conn *c, enum ibv_wc_opcode opcode);
 void km_post_recv(struct km_conn *c);
 void km_post(struct km_conn *c, struct ibv_send_wr *wr);
@@ -57,7 +62,7 @@ void km_post_msg(struct km_conn *c, enum ibv_wr_opcode opcode, uint32_t rkey);
 void km_make_conn(struct km_conn *c, struct rdma_cm_id *id, struct ibv_pd *pd);
 void km_drop_conn(struct km_conn *c);
 
-/* window.c: the server's memory; see there for each function */
+/* window.c: the server's memory and its window; window.c explains each function */
 extern uint8_t *km_buf;
 extern struct ibv_pd *km_pd;
 extern struct ibv_mr *km_mr;

@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: the server's memory and its window: to make and to bind them, to have the client use them,
- * and to look at the contents afterwards.
+ * kwmw: the server's memory and a window in it: creating and binding the window, letting the client
+ * use it, and checking the contents afterwards.
  */
 #include "kwmw.h"
 
-#define BEFORE		1	/* keys of contents */
+#define BEFORE		1	/* key of the contents before a case */
 
 uint8_t *km_buf;
 struct ibv_pd *km_pd;
 struct ibv_mr *km_mr;
 struct ibv_mw *km_mw;
-uint32_t km_named;	/* STag that the client is to use; 0: the window's */
+uint32_t km_named;	/* STag that the client has to use; 0: that of the window */
 
 void km_fill(void)
 {
 	kw_fill(km_buf, KM_BUF_LEN, BEFORE, 0);
 }
 
-/* The window has these contents (0: as before), and around it nothing has changed. */
+/*
+ * The window must have the contents of @key, or those from before the case if @key is 0. The memory
+ * around the window must be unchanged.
+ */
 void km_expect_memory(uint64_t key)
 {
 	const size_t end = KM_WIN_OFF + KM_WIN_LEN;
@@ -45,7 +48,7 @@ void km_drop_memory(void)
 	km_must(!ibv_dereg_mr(km_mr), "deregister the memory");
 }
 
-/* With the next key; the window's place, if not said otherwise. */
+/* Bind the window to @len octets at offset @off of the memory, with the next key of its STag. */
 void km_post_bind(struct km_conn *c, uint64_t off, uint64_t len, unsigned int access)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_BIND_MW };
@@ -93,7 +96,7 @@ void km_tell(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key, bool
 	km_post_msg(c, IBV_WR_SEND, 0);
 }
 
-/* Make the client do an operation through the window; it has to succeed. */
+/* Let the client do an operation through the window. The operation has to succeed. */
 void km_done(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key)
 {
 	km_tell(c, op, at, key, false);
@@ -102,7 +105,7 @@ void km_done(struct km_conn *c, enum km_what op, uint64_t at, uint64_t key)
 	km_post_recv(c);
 }
 
-/* Make the client try an operation. The connection has to end, and memory is unchanged. */
+/* Let the client try an operation that must be refused, which ends the connection. */
 void km_tried(struct km_conn *c, enum km_what op, uint64_t at)
 {
 	struct ibv_wc wc;
@@ -116,7 +119,7 @@ void km_tried(struct km_conn *c, enum km_what op, uint64_t at)
 		kw_die(KW_MISMATCH, "FAILED: nothing was refused");
 }
 
-/* Make the client invalidate the window. */
+/* Let the client invalidate the window by a Send with Invalidate. */
 void km_peer_inv(struct km_conn *c)
 {
 	struct ibv_wc wc;
@@ -134,7 +137,7 @@ uint64_t km_win(void)
 	return (uintptr_t)km_buf + KM_WIN_OFF;
 }
 
-/* Type 1; to nothing with no octets. */
+/* Bind a window of type 1 to the region. With @len 0 the window is bound to nothing. */
 void km_bind_type_1(struct km_conn *c, uint64_t len, unsigned int access)
 {
 	struct ibv_mw_bind bind = {
