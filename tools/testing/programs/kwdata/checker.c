@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the checker, which follows the plan of the peer.
+ * kwdata: the checker, which checks the effects of the operations of the peer's plan.
  */
 #include "kwdata.h"
 
 #include <string.h>
 
-/* The next operation of the peer that has a message must be of this type. */
+/*
+ * A message has arrived. The next operation of the peer's plan that has a message must be of this
+ * type. Return: number of the operation.
+ */
 static uint64_t expect(struct kd_conn *c, enum kd_type type, struct kd_op *op)
 {
 	do
@@ -87,7 +90,7 @@ static void check_received(struct kd_conn *c, struct kd_recv *r, uint32_t len)
 	acknowledge(c, n);
 }
 
-/* The first octets of a received message, which may lie in several pieces. */
+/* Copy the first @len octets of a received message, which may lie in several pieces. */
 static void gather(const struct kd_recv *r, void *to, size_t len)
 {
 	size_t take, done = 0;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define CM_MS		20000	/* a connect or disconnect must not take longer, but see -T */
-#define MIN_RECV	4096U	/* a hello fits in any receive */
-#define SIGNAL_EVERY	4	/* all requests but one may do without a completion */
+#define MIN_RECV	4096U	/* octets, so that a hello fits in any receive */
+#define SIGNAL_EVERY	4	/* after depth / 4 unsignaled requests one is signaled */
 #define CTL_ACCESS	IBV_ACCESS_LOCAL_WRITE
 
 void kd_lost(struct kd_conn *c, const char *fmt, ...)
@@ -31,7 +31,7 @@ void kd_lost(struct kd_conn *c, const char *fmt, ...)
 }
 
 const char *kd_label(const struct kd_conn *c, bool ours, uint64_t n, const struct kd_op *op,
-			    char *buf)
+		     char *buf)
 {
 	snprintf(buf, KD_LABEL, "connection %u, operation %llu of the %s (%s of %u octets%s)",
 		 c->cfg.index, (unsigned long long)n, ours == c->client ? "client" : "server",
@@ -63,9 +63,9 @@ static void create_queues(struct kd_conn *c, struct ibv_pd *pd)
 {
 	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
 
-	/* Two requests per operation and as many acknowledgements; hello and bye. */
+	/* Room for two requests per operation, as many acknowledgments, hello and bye. */
 	c->sq.depth = 4 * c->cfg.window + 4;
-	/* The peer's messages and its acknowledgements; hello and bye. */
+	/* Room for the peer's messages, its acknowledgments, hello and bye. */
 	c->recv_depth = 2 * c->cfg.window + 2;
 	if (c->cfg.flags & KD_EVENT)
 		c->channel = ibv_create_comp_channel(c->id->verbs);
@@ -188,7 +188,7 @@ void kd_conn_teardown(struct kd_conn *c)
 
 /* ------------------------------------------------------------ connecting */
 
-/* Connecting may take as long as waiting for data (-T): hundreds may connect at the same time. */
+/* Time limit for connecting. Option -T may raise it: hundreds may connect at the same time. */
 static int cm_ms(const struct kd_conn *c)
 {
 	return c->stall_ms > CM_MS ? c->stall_ms : CM_MS;
@@ -319,13 +319,13 @@ void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n)
 	struct ibv_sge sge;
 
 	kd_ctl_wr(c, 0, kind, n, &wr, &sge);
-	/* After the bye there is no other request whose completion would imply this one. */
+	/* Signaled: after the bye no later request completes, which would cover this one. */
 	if (kind == KD_CTL_BYE || c->bye_posted)
 		wr.send_flags |= IBV_SEND_SIGNALED;
 	kd_post(c, &wr, &nothing, 1);
 }
 
-/* Send the table of our windows, which lies after the control messages' memory. */
+/* The addresses are written to memory after that of the control messages. */
 void kd_post_hello(struct kd_conn *c)
 {
 	static const struct kd_posted nothing = { .slot = -1 };

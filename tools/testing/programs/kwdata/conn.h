@@ -12,9 +12,9 @@
 #include "plan.h"
 #include "protocol.h"
 
-#define KD_LABEL	128
+#define KD_LABEL	128	/* octets, for kd_label() */
 
-/* What -x spoils, to show that it would be seen. */
+/* What option -x spoils, to show that the test would notice. */
 enum kd_spoil {
 	KD_SPOIL_NONE,
 	KD_SPOIL_WRITE,		/* one octet of a Write's source */
@@ -24,13 +24,13 @@ enum kd_spoil {
 };
 
 /**
- * struct kd_slot - an outstanding operation of ours
- * @arena: source or sink
- * @pieces: where in it
+ * struct kd_slot - the issuer's side of a slot: an outstanding operation
+ * @arena: memory of source or sink
+ * @pieces: source or sink in @arena
  * @op: the operation
- * @n: its number
- * @source_gen: generation of the peer's source window
- * @wait: events that have to come before it is done: completions, acknowledgment
+ * @n: number of the operation
+ * @source_gen: how often the peer has rewritten the source window
+ * @wait: number of completions and acknowledgments until the operation is done; 0: slot is free
  */
 struct kd_slot {
 	struct kd_region arena;
@@ -42,10 +42,10 @@ struct kd_slot {
 };
 
 /**
- * struct kd_window - what the peer's operation in one slot works on
- * @target: of Writes
- * @source: of Reads
- * @source_gen: how often the source was rewritten
+ * struct kd_window - the checker's side of a slot: memory that the peer's operations access
+ * @target: target of Writes
+ * @source: source of Reads
+ * @source_gen: how often @source was rewritten
  */
 struct kd_window {
 	struct kd_region target;
@@ -62,9 +62,9 @@ struct kd_recv {
 };
 
 /**
- * struct kd_posted - an entry of the send queue, as we remember it
- * @slot: whose operation this is, or -1
- * @restore: the source may be overwritten when this completes
+ * struct kd_posted - what the program knows about an entry of the send queue
+ * @slot: slot of the operation to which the request belongs, or -1
+ * @restore: the source may be overwritten when the request completes
  */
 struct kd_posted {
 	int slot;
@@ -73,10 +73,10 @@ struct kd_posted {
 
 /**
  * struct kd_sq - the send queue
- * @ring: what is posted, index modulo @depth
- * @ctl: memory for one control message per entry
- * @head: oldest not known to be complete
- * @tail: next to post
+ * @ring: what was posted; request n is at n modulo @depth
+ * @ctl: memory for one control message per entry, and for the hello
+ * @head: number of the oldest request that is not known to be complete
+ * @tail: number of the next request
  * @unsignaled: entries since the last signaled one
  */
 struct kd_sq {
@@ -89,7 +89,8 @@ struct kd_sq {
 };
 
 /**
- * struct kd_acks - acknowledgements that wait for room in the send queue
+ * struct kd_acks - acknowledgments that wait for room in the send queue
+ * @n: numbers of the operations
  */
 struct kd_acks {
 	uint64_t n[KD_MAX_WINDOW];
@@ -97,19 +98,23 @@ struct kd_acks {
 };
 
 /**
- * struct kd_conn - one connection; used by its own thread only
+ * struct kd_conn - one connection; only the connection's own thread uses it
+ * @next, @count, @done: operations: number of the next one, how many in all, and completed
+ * @bye_posted: KD_CTL_BYE was posted; @peer_bye: it has arrived from the peer
+ * @peer_next: number of the peer's next operation that may have a message
+ * @octets, @ops: of completed operations; @checked: operations that the checker found good
  */
 struct kd_conn {
 	struct kd_config cfg;
 	bool client;
 	enum kd_spoil spoil;
-	bool quirks;		/* of our device have to be spared: option -Q */
+	bool quirks;		/* option -Q: this end is siw */
 	int stall_ms;
 
 	struct rdma_cm_id *id;
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
-	struct kw_rng rng;		/* choices the peer need not know */
+	struct kw_rng rng;		/* choices that the peer need not know */
 	int send_sge, recv_sge, read_sge;
 
 	/* issuer */
@@ -134,28 +139,33 @@ struct kd_conn {
 	uint64_t octets, ops[KD_TYPES], checked;
 };
 
-/* Verbs resources on c->id, receives posted; dies on failure. */
+/* Create verbs resources for c->id and post the receives. A failure ends the program. */
 void kd_conn_setup(struct kd_conn *c);
 void kd_conn_teardown(struct kd_conn *c);
-/* 0, or an error with a message. */
+/* Return: 0 or -errno, after an error message. */
 int kd_conn_connect(struct kd_conn *c);
 int kd_conn_accept(struct kd_conn *c);
-/* End the connection in good order: 0, or an error with a message. */
+/* End the connection in good order. Return: 0 or -errno, after an error message. */
 int kd_conn_finish(struct kd_conn *c);
 
+/* Number of requests that the send queue has room for. */
 unsigned int kd_sq_room(const struct kd_conn *c);
-/* Post a chain of one or two requests; the entries tell what their completion means. */
+/* Post @n requests, one or two. @what says what their completions mean. */
 void kd_post(struct kd_conn *c, struct ibv_send_wr *wr, const struct kd_posted *what, int n);
-/* Make a control message the last of a chain. */
+/* Build a control message in @wr and @sge, to be posted after @ahead requests of the same chain. */
 void kd_ctl_wr(struct kd_conn *c, unsigned int ahead, enum kd_ctl_kind kind, uint64_t n,
 	       struct ibv_send_wr *wr, struct ibv_sge *sge);
 void kd_post_ctl(struct kd_conn *c, enum kd_ctl_kind kind, uint64_t n);
+/* Post the first message, which has the addresses of the windows (struct kd_remote). */
 void kd_post_hello(struct kd_conn *c);
 void kd_post_recv(struct kd_conn *c, unsigned int index);
-/* An operation of ours or of the peer, for messages: written to @buf, KD_LABEL octets. */
+/*
+ * Describe an operation of this end (@ours) or of the peer in @buf of KD_LABEL octets, for messages
+ * to the user. Return: @buf.
+ */
 const char *kd_label(const struct kd_conn *c, bool ours, uint64_t n, const struct kd_op *op,
 		     char *buf);
-/* The connection is gone: said once. */
+/* The connection is lost: print a message, only for the first call. */
 void kd_lost(struct kd_conn *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif /* KWDATA_CONN_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the issuer, which works through our plan.
+ * kwdata: the issuer, which posts the operations of this end's plan.
  */
 #include "kwdata.h"
 
@@ -85,7 +85,7 @@ static int build_read(struct kd_conn *c, struct kd_slot *s, unsigned int slot,
 		      struct ibv_send_wr *wr, struct ibv_sge *sge)
 {
 	kd_scatter(&s->arena, s->op.len, c->read_sge, &c->rng, &s->pieces);
-	/* Some devices take the length of a Read without elements from old data. */
+	/* Some devices use an old length for a Read without elements: add one of no octets. */
 	if (c->quirks && !s->pieces.n)
 		kd_one_piece(0, 0, &s->pieces);
 	data_wr(c, s, &wr[0], sge);
@@ -169,7 +169,7 @@ void kd_sent(struct kd_conn *c, uint64_t last)
 		kd_label(c, true, s->n, &s->op, what);
 		if (p->restore && s->op.type == KD_READ)
 			check_sink(c, s, what);
-		/* Immediately: a device that still reads the source then sends wrong octets. */
+		/* At once: a device that reads the source too late then sends wrong octets. */
 		if (p->restore && !c->quirks)
 			kd_restore(&s->arena, &s->pieces, UINT32_MAX, what);
 		one_less(c, s);

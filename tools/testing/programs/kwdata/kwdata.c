@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: options, connections and their threads. See kwdata.h for what it does.
+ * kwdata: options, connections and their threads. See kwdata.h for what the program does.
  */
 #include "kwdata.h"
 
@@ -207,8 +207,8 @@ static void account(const struct kd_conn *c, enum kw_exit code)
 }
 
 /*
- * With -b, connections wait here until all exist. Traffic of the first ones would slow down the
- * rest.
+ * With -b, connections wait here until all exist. Without that, traffic of the first connections
+ * slows down the making of the others.
  */
 static struct {
 	pthread_mutex_t lock;
@@ -321,7 +321,10 @@ static bool sane(const struct kwcm_event *ev, struct kd_config *cfg)
 	       (cfg->types & ((1 << KD_TYPES) - 1));
 }
 
-/* The server's end of the next connection with valid private data, or NULL. */
+/*
+ * Wait for an event of the listener. Return: a new connection if it is a connect request of kwdata,
+ * or NULL.
+ */
 static struct kd_conn *next_request(struct rdma_cm_id *listener, unsigned int *conns)
 {
 	struct rdma_event_channel *ch;

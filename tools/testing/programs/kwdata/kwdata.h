@@ -2,31 +2,31 @@
 /*
  * kwdata: random Writes, Reads and Sends whose contents are checked at both ends.
  *
- * Both ends derive the same list of operations ("the plan") from a seed, so each
- * knows what the other must do and what its memory must hold afterwards. Either
- * end, or both at once, work through their own plan ("issuer") while they check
- * the plan of the other ("checker"):
+ * Both ends derive the same two lists of operations from a seed: one list ("plan")
+ * for each direction. So each end knows what the other must do and what its own
+ * memory must contain afterwards. One end, or both, post the operations of their
+ * plan ("issuer"), and the other end checks the effect ("checker"):
  *
- *  Write  the source is filled, the Write and a control message are posted. The
- *         checker compares the target window, its surroundings, and acknowledges.
- *  Send   likewise; the message itself takes the place of the control message.
- *  Read   the sink is compared when the Read completes. Some Reads are followed by
- *         a fenced control message: the checker then rewrites the source at once.
+ *  Write  the issuer fills the source, and posts the Write and a control message. The
+ *         checker compares the target window and the memory around it, and acknowledges.
+ *  Send   the same without a control message: the Send itself is the message.
+ *  Read   the issuer compares the sink when the Read completes. Some Reads are followed
+ *         by a fenced control message: the checker then rewrites the source at once.
  *
- * Every source buffer is overwritten as soon as its completion was polled. All memory that no
- * operation should touch holds a guard pattern. The pattern is checked around every piece after
- * each operation, and everywhere now and then and at the end.
+ * The issuer overwrites a source buffer as soon as it has polled the completion. All memory that no
+ * operation should touch has a guard pattern. The pattern is checked around the message after each
+ * operation, and in all memory now and then and at the end.
  *
- * An operation lives in slot (number mod window), which fixes the buffers and
- * windows it uses at both ends; a slot is free again when its operation is done.
+ * An operation belongs to slot (number mod window), which has buffers at the issuer and windows at
+ * the checker; a slot is free again when its operation is done.
  *
  *   plan.c    the plan, pure functions
  *   mem.c     regions, pieces, guard patterns
  *   conn.c    verbs resources, posting, connecting
- *   issuer.c  our own plan
- *   checker.c the plan of the peer
- *   run.c     the loop that runs both
- *   kwdata.c  options, threads, the end
+ *   issuer.c  posts the operations of this end's plan
+ *   checker.c checks the operations of the peer's plan
+ *   run.c     the loop that runs issuer and checker
+ *   kwdata.c  options, threads, results
  */
 #ifndef KWDATA_H
 #define KWDATA_H
@@ -35,25 +35,27 @@
 
 /* issuer.c */
 
-/* Are there operations left to issue? */
+/* Are there operations left to post? */
 bool kd_issuing(const struct kd_conn *c);
-/* Post the next operation if its slot is free and there is room: true if it was. */
+/* Post the next operation if its slot and the send queue have room. Return: was it posted? */
 bool kd_issue(struct kd_conn *c);
-/* A completion covers all requests before it. */
+/* Request @last has completed, and so have all requests before it. */
 void kd_sent(struct kd_conn *c, uint64_t last);
+/* The peer has acknowledged operation @n. */
 void kd_acked(struct kd_conn *c, uint64_t n);
 
 /* checker.c */
+/* The receive with this index has completed with a message of @len octets. */
 void kd_received(struct kd_conn *c, unsigned int index, uint32_t len);
-/* True if an acknowledgment was posted. */
+/* Post waiting acknowledgments. Return: true if one was posted. */
 bool kd_post_acks(struct kd_conn *c);
 
 /* run.c */
 
-/* Set by a signal: issue no more and end in good order. */
+/* Set by a signal: post no more operations, and end in good order. */
 extern volatile bool kd_stop;
 
-/* Work until both plans are done: an exit code. */
+/* Work until both plans are done. Return: an exit code. */
 enum kw_exit kd_run(struct kd_conn *c);
 
 #endif /* KWDATA_H */

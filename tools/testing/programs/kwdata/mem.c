@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: memory under guard. See struct kd_region.
+ * kwdata: memory with a guard pattern. See struct kd_region.
  */
 #define _GNU_SOURCE
 #include "mem.h"
@@ -18,10 +18,10 @@
 
 #define PAGE		4096U
 #define HUGE		((size_t)2 << 20)
-#define ZONE		512U	/* octets of guard pattern looked at on each side, each time */
-#define LEAD		(2 * PAGE)	/* random room before the first piece */
+#define ZONE		512U	/* octets of a guard zone, and of a check beside a message */
+#define LEAD		(2 * PAGE)	/* most room before the first piece */
 #define GAP		96U	/* largest gap between two pieces */
-#define FULL_EVERY	64U	/* one check in so many covers the whole region */
+#define FULL_EVERY	64U	/* one of so many checks covers the whole region */
 
 static size_t min_size(size_t a, size_t b)
 {
@@ -44,7 +44,7 @@ static int make_memfd(size_t len, unsigned int flags)
 	return fd;
 }
 
-/* Of one page of each huge page, which is not the first. */
+/* Make a dma-buf of the second small page of each of many huge pages. Return: its file. */
 static int make_parts(int dev, size_t len)
 {
 	size_t i, pages = len / PAGE;
@@ -75,8 +75,8 @@ static int make_whole(int dev, size_t len, int *memfd)
 }
 
 /*
- * Memory that is also a dma-buf: the descriptor, and the address in the process. Memory of huge
- * pages is mapped through the dma-buf, because mapping the memfd works for whole huge pages only.
+ * Make a dma-buf and map it at @base. Return: its file. Huge pages are mapped through the dma-buf,
+ * because a mapping of the memfd would have to consist of whole huge pages.
  */
 static int make_dmabuf(size_t len, uint8_t **base)
 {
@@ -207,13 +207,13 @@ void kd_fill_pieces(struct kd_region *r, const struct kd_pieces *p, uint64_t key
 	}
 }
 
-/* The pattern runs through the zones: the region starts at its octet ZONE. */
+/* The pattern begins in the zone before the region, so octet 0 of the region has its octet ZONE. */
 static void fill_guard(struct kd_region *r, size_t off, size_t len)
 {
 	kw_fill(r->mem + off, len, r->key, ZONE + off);
 }
 
-/* Offsets may reach ZONE octets beyond the region on both sides. */
+/* @from and @to may lie up to ZONE octets outside the region, on both sides. */
 static void check_guard_range(struct kd_region *r, ssize_t from, ssize_t to, const char *what)
 {
 	ssize_t bad = from + kw_check(r->mem + from, to - from, r->key, ZONE + from);

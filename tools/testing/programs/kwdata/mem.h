@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata: memory under guard, and the pieces of it in which messages lie.
+ * kwdata: memory with a guard pattern, and the pieces of it that contain messages.
  */
 #ifndef KWDATA_MEM_H
 #define KWDATA_MEM_H
@@ -12,16 +12,17 @@
 #define KD_MAX_SGE	32
 
 /**
- * struct kd_region - memory whose untouched part always holds the guard pattern
- * @mem: first octet; guard zones outside the registration lie on both sides
- * @len: octets
- * @all: with the guard zones, in whole pages
- * @fd: of the dma-buf that it is; -1: ordinary memory
- * @key: of the guard pattern
- * @mr: registrations of the whole of it; pieces use them in turn
- * @mrs: how many
+ * struct kd_region - registered memory, which has a guard pattern wherever no message is
+ * @mem: first octet; before it and after the last octet there are guard zones, which are not
+ *	registered
+ * @len: octets, without the guard zones
+ * @all: octets with the guard zones, a multiple of the page size
+ * @fd: file of the dma-buf; -1: ordinary memory
+ * @key: key of the guard pattern, see kw_fill()
+ * @mr: registrations, each of all @len octets; pieces use them in turn
+ * @mrs: number of registrations
  * @align: pieces start at multiples of this
- * @checks: counts the checks, so that now and then one covers everything
+ * @checks: number of checks so far: now and then one covers the whole region
  */
 struct kd_region {
 	uint8_t *mem;
@@ -36,9 +37,9 @@ struct kd_region {
 };
 
 /**
- * struct kd_pieces - where in a region the octets of one message lie
+ * struct kd_pieces - the pieces of a region that contain one message
  * @n: number of pieces
- * @at: offset and octets of each, ascending, with gaps between
+ * @at: offset in the region and length of each piece, in ascending order, with gaps between them
  */
 struct kd_pieces {
 	int n;
@@ -48,27 +49,39 @@ struct kd_pieces {
 	} at[KD_MAX_SGE];
 };
 
-/* What all regions are: dma-bufs of single pages, of huge pages, of one page of each of many. */
+/*
+ * The memory of all regions: ordinary; or dma-bufs of small pages, of huge pages, or of one small
+ * page out of each of many huge pages.
+ */
 enum kd_memory { KD_PLAIN, KD_DMABUF, KD_HUGE, KD_HUGE_PARTS };
 
 extern enum kd_memory kd_memory;
 
-/* Room that kd_scatter() may need for a message of len octets. */
+/* Length of a region in which kd_scatter() can place any message of @len octets. */
 size_t kd_scatter_room(size_t len);
+/* Allocate and register @len octets, @mrs times, and write the guard pattern. */
 void kd_region_init(struct kd_region *r, struct ibv_pd *pd, size_t len, int access, int mrs);
 void kd_region_fini(struct kd_region *r);
-/* Lay len octets out in up to max random pieces. */
+/* Choose up to @max random pieces for a message of @len octets. */
 void kd_scatter(const struct kd_region *r, uint32_t len, int max, struct kw_rng *rng,
 		struct kd_pieces *p);
+/* A single piece at offset @off. */
 void kd_one_piece(size_t off, uint32_t len, struct kd_pieces *p);
+/* Write the scatter/gather elements for the pieces. Return: their number. */
 int kd_sges(const struct kd_region *r, const struct kd_pieces *p, struct ibv_sge *sge);
-/* Write the message into the pieces, or the guard pattern back over its first len octets. */
+/*
+ * Write a message into the pieces: octets of the stream of @key, from @pos on. kd_restore() writes
+ * the guard pattern over the first @len octets of the message.
+ */
 void kd_fill_pieces(struct kd_region *r, const struct kd_pieces *p, uint64_t key, uint64_t pos);
 void kd_restore(struct kd_region *r, const struct kd_pieces *p, uint32_t len, const char *what);
-/* The message of len octets and the guard pattern around it; dies with what if they are wrong. */
+/*
+ * Check a message of @len octets, and the guard pattern around it. If they are wrong, print @what
+ * and end the program.
+ */
 void kd_check_pieces(struct kd_region *r, const struct kd_pieces *p, uint32_t len, uint64_t key,
 		     uint64_t pos, const char *what);
-/* All of the region holds the guard pattern. */
+/* Check the guard pattern in all of the region, which contains no message. */
 void kd_check_guard(struct kd_region *r, const char *what);
 
 #endif /* KWDATA_MEM_H */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the plan. Pure functions: the same numbers give the same operations at
- * both ends.
+ * kwdata: the plan. Pure functions: the same seed gives the same operations at both ends.
  */
 #include "plan.h"
 
@@ -14,7 +13,7 @@ const char *const kd_type_name[KD_TYPES] = {
 	[KD_SEND] = "send",
 };
 
-/* Lengths where framing, paging or batching changes. */
+/* Lengths at which the number of segments, pages or batches changes. */
 static const uint32_t edges[] = {
 	0, 1, 2, 3, 4, 5, 7, 8, 63, 64, 65, 128, 255, 256, 257, 511, 512, 513,
 	1407, 1408, 1409, 1424, 1426, 1427, 1428, 1429, 1430, 1431, 1432, 1436, 1440, 1448, 1460,
@@ -23,8 +22,8 @@ static const uint32_t edges[] = {
 };
 
 /*
- * Mostly small, up to the largest: the smaller of two draws of the number of bits,
- * so that ten thousand operations are some 600 MiB where the largest is 4 MiB.
+ * A random length up to @max, mostly a small one: its number of bits is the smaller of two random
+ * numbers. So ten thousand operations of up to 4 MiB have some 600 MiB together.
  */
 static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 {
@@ -42,7 +41,7 @@ static uint32_t draw_len(struct kw_rng *rng, uint32_t max)
 	return len > max ? max : len;
 }
 
-/* Page aligned, ending with the window, or anywhere. */
+/* A random offset: page aligned, at the end of the window, or any. */
 static uint32_t draw_offset(struct kw_rng *rng, uint32_t span, uint32_t len)
 {
 	uint32_t room = span - len;
@@ -58,8 +57,8 @@ static uint32_t draw_offset(struct kw_rng *rng, uint32_t span, uint32_t len)
 }
 
 /*
- * siw answers a Read of no octets with old data, and a small one that crosses a
- * page with octets from the wrong place.
+ * siw answers a Read of no octets with old data, and a small Read that crosses a page boundary with
+ * octets from the wrong place. Change such a Read.
  */
 static void spare_read(const struct kd_plan *plan, struct kd_op *op)
 {
@@ -79,7 +78,7 @@ void kd_plan_op(const struct kd_plan *plan, uint64_t n, struct kd_op *op)
 		op->type = kw_below(&rng, KD_TYPES);
 	while (!(plan->types & (1U << op->type)));
 	op->len = draw_len(&rng, plan->max_len);
-	/* A control message is known by its length. */
+	/* A message of this length is a control message. */
 	if (op->type == KD_SEND && op->len == sizeof(struct kd_ctl))
 		op->len--;
 	op->roff = draw_offset(&rng, plan->span, op->len);

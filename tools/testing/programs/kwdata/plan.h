@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define KD_MAX_LEN	(64U << 20)
-/* Keeps a small message within a page; regions begin at such addresses. */
+/* A message of up to this length at a multiple of this address lies within one page. */
 #define KD_SPARE_ALIGN	64
 
 enum kd_type {
@@ -20,12 +20,12 @@ enum kd_type {
 };
 
 /**
- * struct kd_plan - what the operations of one direction of one connection derive from
+ * struct kd_plan - parameters from which the operations of one direction are derived
  * @seed: different for each connection and direction
  * @max_len: largest operation, octets
  * @span: octets of a target or source window
- * @types: bit mask of enum kd_type: which are drawn
- * @spare: avoid what siw is known to answer wrongly
+ * @types: types of operations: 1 << enum kd_type
+ * @spare: no Reads that siw is known to answer wrongly
  */
 struct kd_plan {
 	uint64_t seed;
@@ -37,10 +37,10 @@ struct kd_plan {
 
 /**
  * struct kd_op - one operation
- * @type: what it is
+ * @type: Write, Read or Send
  * @len: octets
- * @roff: where in the remote window (Write, Read)
- * @key: key of its contents (Write, Send)
+ * @roff: offset in the remote window (Write, Read)
+ * @key: key of its contents, see kw_fill() (Write, Send)
  * @refill: a Read after which the checker rewrites the source
  */
 struct kd_op {
@@ -53,10 +53,14 @@ struct kd_op {
 
 extern const char *const kd_type_name[KD_TYPES];
 
+/* Derive operation @n. */
 void kd_plan_op(const struct kd_plan *plan, uint64_t n, struct kd_op *op);
-/* True if the checker gets a message for it and has to acknowledge. */
+/* Does the checker get a message for this operation, and have to acknowledge it? */
 bool kd_op_has_message(const struct kd_op *op);
-/* Key of the source window that Reads of a slot find there. */
+/*
+ * Key of the contents of the source window that Reads in a slot read. @generation counts how often
+ * the checker has rewritten the window.
+ */
 uint64_t kd_source_key(const struct kd_plan *plan, unsigned int slot, uint64_t generation);
 
 #endif /* KWDATA_PLAN_H */

@@ -12,30 +12,30 @@
 
 enum kd_flags {
 	KD_DUPLEX	= 1 << 0,	/* the server issues operations, too */
-	KD_EVENT	= 1 << 1,	/* sleep until a completion event */
-	KD_SPARE	= 1 << 2,	/* see struct kd_plan */
+	KD_EVENT	= 1 << 1,	/* sleep until a completion event instead of polling */
+	KD_SPARE	= 1 << 2,	/* one end is siw: see @spare in struct kd_plan */
 };
 
 /**
- * struct kd_config - what the client tells the server in its private data
- * (host byte order: both ends are of one kind)
+ * struct kd_config - parameters of the run, in the private data of the client's connect request
+ * (host byte order: both ends have the same)
  */
 struct kd_config {
 	uint32_t magic;
 	uint32_t max_len;
 	uint64_t seed;
 	uint64_t count;		/* operations per direction; UINT64_MAX: until stopped */
-	uint16_t window;
-	uint16_t conns;
-	uint16_t index;		/* which of the connections */
+	uint16_t window;	/* operations outstanding per direction */
+	uint16_t conns;		/* number of connections */
+	uint16_t index;		/* number of this connection */
 	uint16_t flags;
 	uint16_t max_sge;
 	uint16_t depth;		/* Reads outstanding on the wire */
-	uint32_t types;		/* which operations, bits of enum kd_type */
+	uint32_t types;		/* types of operations: 1 << enum kd_type */
 };
 
 /**
- * struct kd_remote - where the windows of one of the peer's slots are
+ * struct kd_remote - addresses and STags of the peer's two windows for one slot
  */
 struct kd_remote {
 	uint64_t target, source;
@@ -43,14 +43,16 @@ struct kd_remote {
 };
 
 enum kd_ctl_kind {
-	KD_CTL_WRITTEN = 1,	/* operation n, a Write, is placed */
-	KD_CTL_READ,		/* operation n, a Read, is complete */
-	KD_CTL_ACK,		/* your operation n was found good */
-	KD_CTL_BYE,		/* I issue no more */
+	KD_CTL_WRITTEN = 1,	/* issuer: the data of Write n is placed */
+	KD_CTL_READ,		/* issuer: Read n is complete */
+	KD_CTL_ACK,		/* checker: operation n had the right effect */
+	KD_CTL_BYE,		/* issuer: there are no more operations */
 };
 
 /**
- * struct kd_ctl - a control message: told from all others by its length
+ * struct kd_ctl - a control message. No Send of a plan has the same length.
+ * @n: number of an operation
+ * @fill: contents that depend on @kind and @n, see kw_fill()
  */
 struct kd_ctl {
 	uint32_t magic;

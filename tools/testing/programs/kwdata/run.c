@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #define POLL_BATCH	16
-#define YIELD_EVERY	64	/* idle polls */
-#define LOOK_EVERY	4096	/* idle polls between two looks at the other channels */
+#define YIELD_EVERY	64	/* idle polls between two calls of sched_yield() */
+#define LOOK_EVERY	4096	/* idle polls between two looks for connection events */
 #define EVENT_WAIT_MS	200
-#define SPARE_START_US	300000
+#define SPARE_START_US	300000	/* until siw is in full operation */
 
 volatile bool kd_stop;
 
-/* True if only acknowledgements and the bye can still be in the send queue. */
+/* True if both ends have said bye: the send queue can have only acknowledgments and the bye. */
 static bool agreed(const struct kd_conn *c)
 {
 	return c->peer_bye && c->bye_posted && !c->acks.count;
@@ -32,8 +32,8 @@ static bool finished(const struct kd_conn *c)
 static void completion(struct kd_conn *c, const struct ibv_wc *wc)
 {
 	/*
-	 * The peer has got the bye and closed before its completion came, or these are unused
-	 * receives.
+	 * Flushed requests are expected at the end: receives that were not used, or the bye, if
+	 * the peer has received it and disconnected before its completion came.
 	 */
 	if (wc->status == IBV_WC_WR_FLUSH_ERR && agreed(c))
 		c->sq.head = c->sq.tail;
@@ -64,8 +64,8 @@ static bool say_bye(struct kd_conn *c)
 	    !kd_sq_room(c))
 		return false;
 	/*
-	 * An end that issues nothing sends its bye second, because the bye would end the peer's
-	 * work.
+	 * An end without operations sends its bye second, because a bye ends the peer's work if
+	 * the number of operations is unlimited.
 	 */
 	if (!c->count && !c->peer_bye)
 		return false;
@@ -175,7 +175,7 @@ enum kw_exit kd_run(struct kd_conn *c)
 	unsigned int rounds = 0;
 
 	c->last_progress = kw_now_ms();
-	/* siw may lose a message that arrives before siw is in full operation. */
+	/* siw may lose a message that arrives before siw is in full operation, so wait. */
 	if (c->cfg.flags & KD_SPARE)
 		usleep(SPARE_START_US);
 	if (c->client)
