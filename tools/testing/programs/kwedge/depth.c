@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: more Reads at once than the device has.
+ * kwedge: a connection requests more Reads at once than the device supports.
  *
- * librdmacm refuses what is too much, or takes less; the kernel does not trust it. So
- * some requests are changed on their way into the kernel.
+ * librdmacm refuses a depth that is too large, or reduces it. The kernel must not rely on that, so
+ * some requests are changed after librdmacm has checked them.
  */
 #include "kwedge.h"
 
@@ -12,7 +12,7 @@
 
 #include "ucm.h"
 
-/* RDMA_MAX_INIT_DEPTH, RDMA_MAX_RESP_RES: as many as there can be. */
+/* RDMA_MAX_INIT_DEPTH and RDMA_MAX_RESP_RES: as many as the device supports. */
 #define AS_MANY		255
 
 static const struct attempt {
@@ -88,7 +88,7 @@ void kwe_depth_server(const struct kwe_opt *opt)
 		e.id = ev.id;
 		kwe_open(&e, 64, 0, 4);
 		must_refuse(&refused[i], e.id, "accept", rdma_accept);
-		/* If librdmacm has refused the accept, the connect request still waits. */
+		/* If librdmacm has refused the accept, the connect request is still unanswered. */
 		if (!refused[i].past_library)
 			rdma_reject(e.id, NULL, 0);
 		kwe_close(&e);

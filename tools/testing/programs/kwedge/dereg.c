@@ -2,10 +2,10 @@
 /*
  * kwedge: memory is deregistered while a peer writes into it at full speed.
  *
- * In each round the client has several connections, each writes into a part of one
- * region, something else each time. The server deregisters the region at some moment.
- * What is there when ibv_dereg_mr() has returned has to stay, though the peer still
- * writes: its connections end because of that.
+ * In each round the client has several connections. Each one writes into a part of one region of
+ * the server, again and again with other contents. The server deregisters the region at a random
+ * moment. After ibv_dereg_mr() has returned the contents must not change, though the client still
+ * writes. Each connection ends because of such a Write.
  */
 #include "kwedge.h"
 
@@ -17,14 +17,14 @@
 #define WRITE_LEN	8192
 #define PLACES		8
 #define PART_LEN	(PLACES * WRITE_LEN)
-/* No divisor in common with PLACES: no place gets the same twice in a row. */
+/* SOURCES and PLACES have no common divisor: no place gets the same contents twice in a row. */
 #define SOURCES		9
 #define WINDOW		32
 #define MAX_DELAY_US	3000
 
 /**
- * struct where - what the server says to each connection
- * @addr: of its part
+ * struct where - private data of the server's accept: where the connection has to write
+ * @addr: address of the part of the region
  */
 struct where {
 	uint64_t addr;
@@ -36,9 +36,11 @@ struct where {
 
 /**
  * struct target - the server
- * @waiting: requests that nobody has accepted yet; the client is quick, they may come
- *	before the last events of others
+ * @waiting: connect requests that are not accepted yet; those of the next round may arrive before
+ *	the last events of this round
  * @established, @ended: connections of this round
+ * @mem: the region
+ * @then: contents of @mem after deregistration
  */
 struct target {
 	struct rdma_cm_id *listener, *ids[CONNS], *waiting[CONNS];
@@ -130,7 +132,7 @@ static void unchanged(struct target *t, const char *when)
 {
 	size_t i;
 
-	/* The device writes to this memory, which the compiler cannot know. */
+	/* The compiler does not know that the device writes to this memory. */
 	__asm__ volatile("" : : : "memory");
 	for (i = 0; i < CONNS * PART_LEN; i++)
 		if (t->mem[i] != t->then[i])
@@ -158,7 +160,7 @@ static void serve_round(struct target *t, const struct kwe_opt *opt, struct kw_r
 	memcpy(t->then, t->mem, CONNS * PART_LEN);
 	usleep(2000);
 	unchanged(t, "at once");
-	/* A connection that still writes ends with an error, which shows that Writes continued. */
+	/* Each connection ends with an error, which shows that its client was still writing. */
 	while (t->ended < CONNS)
 		next_event(t);
 	unchanged(t, "at the end");

@@ -4,11 +4,11 @@
  *
  *	kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE
  *
- * srq-limit	Sends from a peer use up shared receives: their owner hears of it in time
+ * srq-limit	Sends from a peer use up shared receives: the owner gets an event in time
  * srq-domain	the same with shared receives in a protection domain of their own
  * cq-overflow	a completion queue that nobody polls overflows (client of a kwconn server)
  * dereg	memory is deregistered while a peer writes into it
- * depth	more Reads at once than the device has are asked for
+ * depth	a connection requests more Reads at once than the device supports
  *
  * -x leaves out the operation that the case tests, to show that the case can fail.
  */

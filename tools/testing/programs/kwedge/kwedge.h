@@ -12,8 +12,8 @@
 
 /**
  * struct kwe_opt - the command line
- * @rounds: how often
- * @spoil: leave out what the test is about: it has to fail then
+ * @rounds: how often the case is repeated
+ * @spoil: leave out the operation that the case tests, so that the case must fail
  */
 struct kwe_opt {
 	bool server, spoil;
@@ -23,9 +23,9 @@ struct kwe_opt {
 
 /**
  * struct kwe_end - one end of a connection
- * @id: of a client: with a channel of its own
- * @srq_pd: domain of @srq and of @mr, if it is not @pd
- * @mr: of @buf
+ * @id: connection manager id; at a client it has an event channel of its own
+ * @srq_pd: protection domain of @srq and @mr; NULL: they are in @pd
+ * @mr: region of @buf, of @len octets
  */
 struct kwe_end {
 	struct rdma_cm_id *id;
@@ -37,7 +37,7 @@ struct kwe_end {
 	size_t len;
 };
 
-/* The roles of each case; they die if anything is wrong. */
+/* Server and client of each case. If anything is wrong they end the program. */
 void kwe_srq_server(const struct kwe_opt *opt);
 void kwe_srq_client(const struct kwe_opt *opt);
 void kwe_srq_pd_server(const struct kwe_opt *opt);
@@ -47,20 +47,20 @@ void kwe_dereg_client(const struct kwe_opt *opt);
 void kwe_depth_server(const struct kwe_opt *opt);
 void kwe_depth_client(const struct kwe_opt *opt);
 
-/* Objects for @e->id: domain, completion queue, @len octets of memory, queue pair. */
+/* Create for e->id: protection domain, completion queue, @len octets of memory, queue pair. */
 void kwe_open(struct kwe_end *e, size_t len, int access, unsigned int wrs);
 void kwe_close(struct kwe_end *e);
-/* Resolve, open, connect; the peer's private data to @ev. */
+/* Resolve the address, kwe_open(), connect. @ev gets the peer's private data. */
 void kwe_connect(struct kwe_end *e, const struct kwe_opt *opt, size_t len, unsigned int wrs,
 		 struct kwcm_event *ev);
-/* The next connect request of a listener. */
+/* Wait for the next connect request of a listener. */
 void kwe_request(struct rdma_cm_id *listener, struct kwcm_event *ev);
 
 void kwe_post_send(struct kwe_end *e, size_t offset, uint32_t len);
 void kwe_post_recv(struct kwe_end *e, size_t offset, uint32_t len);
-/* The next completion, which must be good. */
+/* Wait for the next completion, which must be a success. */
 void kwe_completion(struct kwe_end *e, struct ibv_wc *wc);
-/* The next asynchronous event within this time, acknowledged: false if there is none. */
+/* Wait for an asynchronous event and acknowledge it. Return: false if none comes in time. */
 bool kwe_async(struct ibv_context *verbs, int timeout_ms, struct ibv_async_event *ev);
 
 #endif /* KWEDGE_H */

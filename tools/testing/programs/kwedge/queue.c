@@ -12,19 +12,19 @@
 /* ---------------------------------------------------------------- srq-limit */
 
 /*
- * 16 shared receives, an event wanted when fewer than 8 are left. The client sends as
- * many messages as each step says and waits for the server's word after it.
+ * There are 16 shared receives, and an event is requested for when fewer than 8 are left. In each
+ * step the client sends some messages and waits for an answer from the server.
  */
 #define SRQ_RECVS	16
 #define SRQ_LIMIT	8
 
 static const struct step {
-	unsigned int sends;	/* of the peer */
-	bool event;		/* has to come by then, and in no other step */
+	unsigned int sends;	/* messages from the client */
+	bool event;		/* the event has to come in this step */
 } steps[] = {
 	{ SRQ_RECVS - SRQ_LIMIT, false },	/* 8 are left */
 	{ 1, true },				/* 7 */
-	{ 6, false },				/* 1: told once */
+	{ 6, false },				/* 1; there is only one event */
 };
 
 static void arm_limit(struct kwe_end *e)
@@ -91,7 +91,7 @@ static void wait_for_recvs(struct kwe_end *e, unsigned int n)
 	}
 }
 
-/* After refilling and arming, the event has to come again. */
+/* Post all receives again and request another event, which has to come in the next round. */
 static void refill(struct kwe_end *e)
 {
 	int i;
@@ -141,7 +141,7 @@ void kwe_srq_server(const struct kwe_opt *opt)
 	srq_server(opt, false);
 }
 
-/* The answer has no data: memory of @srq_pd cannot be used by the queue pair. */
+/* Answers have no data here: the queue pair cannot use memory of another protection domain. */
 void kwe_srq_pd_server(const struct kwe_opt *opt)
 {
 	srq_server(opt, true);
@@ -188,7 +188,7 @@ static enum ibv_qp_state state_of(struct ibv_qp *qp)
 	return a.qp_state;
 }
 
-/* Post signaled Writes without data, which need nothing from the peer, until they are refused. */
+/* Post @n signaled Writes, or until one is refused. Without data they need nothing of the peer. */
 static void overflow(struct kwe_end *e, unsigned int n)
 {
 	struct ibv_send_wr *bad, wr = {
@@ -200,7 +200,7 @@ static void overflow(struct kwe_end *e, unsigned int n)
 		;
 }
 
-/* Wait for the event of the completion queue. Other events may concern its queue pair only. */
+/* Wait for the event of the completion queue. Other events must be about its queue pair. */
 static void expect_cq_err(struct kwe_end *e)
 {
 	int64_t until = kw_now_ms() + KWE_WAIT_MS;
@@ -235,7 +235,7 @@ static void say_and_hear(struct kwe_end *e)
 		kw_die(KW_MISMATCH, "the echo is not what was sent");
 }
 
-/* Two connections of one device, each with a completion queue of its own. */
+/* Two connections with a completion queue each. The overflow of one must not affect the other. */
 void kwe_cq_client(const struct kwe_opt *opt)
 {
 	struct kwe_end tiny = { 0 }, good = { 0 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests changed on their way into the kernel: see ucm.h. A file of its own because
- * the kernel's header and librdmacm's do not go together.
+ * Change a request of librdmacm before it goes to the kernel: see ucm.h. A separate file, because
+ * the kernel's header and librdmacm's cannot be included together.
  */
 #include "ucm.h"
 
@@ -47,7 +47,7 @@ static struct rdma_ucm_conn_param *param_in(void *buf, size_t len)
 	}
 }
 
-/* What librdmacm calls. */
+/* Replaces the C library's write(), by which librdmacm passes requests to the kernel. */
 ssize_t write(int fd, const void *buf, size_t len)
 {
 	struct rdma_ucm_conn_param *param = change.armed ? param_in((void *)buf, len) : NULL;

@@ -2,9 +2,9 @@
 /*
  * kwfault: connections, in both roles.
  *
- * The call fails, or an event says what has become of the connection; one of both, in
- * time, and nothing is left.  What a worker or a softirq allocates is no business of this
- * thread's counter: the suite fails that by chance, around the same cycles.
+ * Either the call fails, or an event reports the result for the connection, in time, and no object
+ * is left.  This thread's counter does not count what a worker or a softirq allocates: the test
+ * suite makes such allocations fail at random while it runs "kwfault connect -n".
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -17,7 +17,7 @@
 #define DECIDED_MS	60000
 #define MOST_POINTS	500
 
-/* Its own objects, so that each end of a connection frees all of them. */
+/* A queue pair with a completion queue of its own, so that each end frees all of its objects. */
 static int make_qp(struct rdma_cm_id *id, struct ibv_cq **cq)
 {
 	struct ibv_qp_init_attr a = {
@@ -47,7 +47,7 @@ static void drop_qp(struct rdma_cm_id *id, struct ibv_cq *cq)
 		kw_die(KW_MISMATCH, "FAILED: cannot destroy the queue: %s", strerror(errno));
 }
 
-/* One attempt.  Its errno, or 0, to *ret.  Return: was there a point to fail? */
+/* Connect once.  *ret gets 0 or errno.  Return: has an allocation failed? */
 static bool connect_once(const char *addr, const char *port, unsigned int n, int *ret)
 {
 	struct rdma_conn_param param = { .initiator_depth = 1, .responder_resources = 1 };
@@ -111,7 +111,7 @@ unsigned int kf_connect(const char *addr, const char *port, unsigned int cycles,
 	return wrong;
 }
 
-/* True if there was a point to fail. */
+/* Accept once.  Return: has an allocation failed? */
 static bool accept_once(struct rdma_cm_id *id, unsigned int n, struct kf_count *c,
 			unsigned int *wrong)
 {
@@ -133,7 +133,7 @@ static bool accept_once(struct rdma_cm_id *id, unsigned int n, struct kf_count *
 		kw_say("FAILED accept without a fault: %s", strerror(ret));
 		++*wrong;
 	}
-	/* Established and disconnected, or one event that says that it is lost. */
+	/* Wait for the end: "established" and then "disconnected", or one event with an error. */
 	while (!ret) {
 		if (kwcm_next(id->channel, DECIDED_MS, &ev))
 			kw_die(KW_STALL, "FAILED accept, point %u: it does not end", n);
@@ -157,8 +157,8 @@ unsigned int kf_accept(const char *addr, const char *port)
 		if (kwcm_expect(listener->channel, RDMA_CM_EVENT_CONNECT_REQUEST, DECIDED_MS, &ev))
 			kw_die(KW_STALL, "FAILED accept: nobody comes for point %u", n);
 		/*
-		 * Each connection gets a channel of its own, so that events of the next one do
-		 * not come between.
+		 * Each connection gets an event channel of its own, so that its events do not mix
+		 * with those of the next connection.
 		 */
 		if (rdma_migrate_id(ev.id, rdma_create_event_channel()))
 			kw_die(KW_SETUP, "cannot move an id: %s", strerror(errno));

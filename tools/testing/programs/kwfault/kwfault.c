@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: calls in which the n-th allocation of the calling thread fails, n = 1, 2, ...
- * until none is left that could.
+ * kwfault: calls in which the n-th allocation of the calling thread fails, for n = 1, 2, ...
+ * until a call has fewer than n allocations.
  *
  *	kwfault verbs   -a addr -p port [-m octets]      every verb; addr is a kwconn server
  *	kwfault connect -a addr -p port [-n cycles]      rdma_connect(), n times without faults
  *	kwfault accept  -a addr -p port                  rdma_accept(), for "kwfault connect -n"
- *	kwfault lost-kick|bad-crc -a addr -p port [-D debugfs]   one of kwarp's own points
- *	kwfault nth N command...                         a program, from its first instruction on
+ *	kwfault lost-kick|bad-crc -a addr -p port [-D debugfs]   fault points of the driver
+ *	kwfault nth N command...                         a program, from its start on
  *
- * The kernel counts in /proc/thread-self/fail-nth what failslab, fail_page_alloc and
- * fail_usercopy could fail, as far as their own filters in debugfs let it: the suite sets
- * these to callers in modules.  "nth" ends with the command's status, and says whether
- * there was an N-th one.
+ * With /proc/thread-self/fail-nth the kernel counts the allocations and copies that failslab,
+ * fail_page_alloc and fail_usercopy can make fail. Their filters in debugfs apply: the test suite
+ * sets them so that only callers in modules fail.  "nth" ends with the command's status, and prints
+ * whether there was an N-th allocation.
  */
 #include "kwfault.h"
 #include "kwtest.h"
@@ -88,7 +88,7 @@ static int run_nth(unsigned int n, char **command)
 	if (pid < 0)
 		kw_die(KW_SETUP, "cannot fork: %s", strerror(errno));
 	if (!pid) {
-		/* This file is for the thread that opens it, and the setting survives exec(). */
+		/* The file is for the thread that opens it, and the setting survives exec(). */
 		fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
 		len = snprintf(text, sizeof(text), "%u", n);
 		if (fd < 0 || write(fd, text, len) != len)
@@ -136,7 +136,7 @@ static void parse(int argc, char **argv)
 		kw_usage(usage);
 }
 
-/* Number of wrong outcomes. */
+/* Return: number of wrong outcomes. */
 static unsigned int run(const char *what)
 {
 	if (!strcmp(what, "lost-kick"))

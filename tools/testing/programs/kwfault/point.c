@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: one fault at one of kwarp's own fault points, and its correct effect. The program sets
- * the point after the connection exists, because connecting sends FPDUs, too.
+ * kwfault: one fault at one of the driver's own fault points, and its correct effect. The program
+ * enables the point after the connection exists, because connecting sends FPDUs, too.
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -15,9 +15,9 @@
 
 #define CONNECT_MS	60000
 #define MSG_LEN		64
-/* Of RFC 5044 8: layer 2, type 0, "CRC error". */
+/* Code of a Terminate message for a CRC error (RFC 5044, section 8): layer 2, type 0, code 2. */
 #define TERM_CRC	0x2002
-/* A Send that was not sent does not complete within this time. */
+/* A Send whose doorbell is lost must not complete within this time. */
 #define DEAF_MS		300
 
 static const char *dir;
@@ -114,8 +114,9 @@ static bool next(struct link *l, int ms, struct ibv_wc *wc)
 }
 
 /*
- * A doorbell has no effect. No timer makes up for it, because a doorbell is a system call, which
- * cannot get lost. The next doorbell sends both requests, in their order.
+ * The fault point "lost_kick" makes one doorbell have no effect. No timer sends the request later,
+ * because without the fault point a doorbell cannot get lost: it is a system call. The next
+ * doorbell has to send both requests, in their order.
  */
 unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugfs)
 {
@@ -145,7 +146,10 @@ unsigned int kf_lost_kick(const char *addr, const char *port, const char *debugf
 	return wrong;
 }
 
-/* A wrong CRC is sent. The peer answers with a Terminate, and flushed requests have its code. */
+/*
+ * The fault point "bad_crc" makes the device send a wrong CRC. The peer has to answer with a
+ * Terminate message, whose code is in the completions of flushed requests.
+ */
 unsigned int kf_bad_crc(const char *addr, const char *port, const char *debugfs)
 {
 	unsigned int wrong = 0;

@@ -3,9 +3,9 @@
  * kwfault: each verb in turn.
  *
  * A verb that creates an object may fail: with ENOMEM, or with EFAULT if a copy from or to the
- * program fails. Then no object is left, and the next attempt works as if the failed one had not
- * happened. A verb that destroys or posts has to succeed, because freeing memory must not need
- * memory.
+ * program fails. Then no object may be left, and the next attempt has to work as if the failed one
+ * had not happened. A verb that destroys or posts has to succeed, because freeing memory must not
+ * need memory.
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -22,11 +22,11 @@
 			 IBV_ACCESS_REMOTE_READ | IBV_ACCESS_MW_BIND)
 
 /**
- * struct env - what the calls work on
- * @id: connected to a kwconn server; NULL for the verbs that need no connection
- * @pd, @cq, @mr, @qp: good objects; @qp is @id's
+ * struct env - objects for the calls
+ * @id: id with queue pair @qp; connected to a kwconn server for verbs that need a connection
+ * @pd, @cq, @mr, @qp: working objects
  * @buf: @len octets
- * @obj: of the call that is being tried
+ * @obj: the object of the call that is being tried
  */
 struct env {
 	struct rdma_cm_id *id;
@@ -42,12 +42,12 @@ struct env {
 };
 
 /**
- * struct verb - one of them
- * @name: of it
- * @prepare: what it needs, or NULL; no faults
- * @call: the verb itself: 0 or errno
- * @undo: after success, and, with @prepare, after failure; no faults
- * @must: it has to succeed
+ * struct verb - a verb to try
+ * @name: name of the case
+ * @prepare: makes the object that the verb needs; NULL: it needs none. No fault is injected.
+ * @call: the verb itself; returns 0 or errno. Here one allocation fails.
+ * @undo: called after success and, if there is @prepare, after failure. No fault is injected.
+ * @must: the verb has to succeed
  */
 struct verb {
 	const char *name;
@@ -57,7 +57,7 @@ struct verb {
 	bool must;
 };
 
-/* A maker's result: the object, or errno. */
+/* Store the created object in @obj. Return: 0, or errno if there is none. */
 static int made(struct env *e, void *obj)
 {
 	e->obj = obj;
@@ -328,12 +328,12 @@ static const struct verb verbs[] = {
 
 static const struct verb connected[] = {
 	{ "bind-mw", alloc_mw, post_bind, bound, true },
-	/* A connection to kwconn is good for one message only. */
+	/* A kwconn server answers only one message of a connection. */
 	{ "post-send", NULL, post_small, echoed, true },
 	{ "disconnect", NULL, disconnect, nothing, true },
 };
 
-/* One call with one fault. True if there was one to make. */
+/* Call the verb with one fault. Return: was there an @n-th allocation, which failed? */
 static bool one_point(struct env *e, const struct verb *v, unsigned int n, struct kf_count *c,
 		      unsigned int *wrong)
 {
@@ -415,7 +415,7 @@ static void tear_down(struct env *e)
 	free(e->buf);
 }
 
-/* A connection of its own for each point: kwconn answers only once. */
+/* Like one_point(), with a new connection: kwconn answers only once on each. */
 static bool connected_point(const char *addr, const char *port, const struct verb *v,
 			    unsigned int n, struct kf_count *c, unsigned int *wrong)
 {

@@ -12,7 +12,10 @@
 
 /* ------------------------------------------------------------------- domains */
 
-/* What is in use cannot go, from the thread domain to the queue pair made in its parent domain. */
+/*
+ * An object in use cannot be destroyed: a thread domain with a parent domain, and a parent domain
+ * with a queue pair or a region.
+ */
 static int parent_domain(struct kv_env *e)
 {
 	struct ibv_td_init_attr td_attr = { 0 };
@@ -119,7 +122,7 @@ static bool maps(int fd, unsigned int pgoff, unsigned int pages)
 	return true;
 }
 
-/* What is mapped at a place of our context is nothing to another one that was just opened. */
+/* No offset that can be mapped in our context may be mapped in another, just opened context. */
 static int map_of_other(struct kv_env *e)
 {
 	struct ibv_context *other = ibv_open_device(e->verbs->device);

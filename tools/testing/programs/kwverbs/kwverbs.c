@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: every wrong call has to fail with the right errno and leave nothing behind; a few
- * that look wrong and are not have to succeed.
+ * kwverbs: every wrong call has to fail with the right errno and leave nothing behind; a few calls
+ * that only look wrong have to succeed.
  *
  *	kwverbs -a addr -p port [-k CASE]... [-o] [-v]
  *
- * It connects to a kwconn server. -k names a case that the device is known to get
- * wrong: it is tried and reported, but does not count. -o makes objects only: libsiw judges
- * no work request that it posts, so each wrong one is the end of the connection.
+ * The program connects to a kwconn server. -k names a case that the device is known to get wrong:
+ * the case is tried and reported, but does not count. With -o no wrong work requests are posted:
+ * libsiw does not check work requests, so each wrong one would end the connection.
  */
 #include "kwverbs.h"
 
@@ -103,7 +103,7 @@ static void set_up(struct kv_env *e, const char *addr, const char *port)
 		kw_die(KW_SETUP, "cannot connect");
 }
 
-/* The connection can still carry a message after all wrong calls. */
+/* After all wrong calls the connection still has to work: try a Write. */
 static void still_works(struct kv_env *e)
 {
 	struct ibv_send_wr *bad, wr = {

@@ -9,12 +9,12 @@
 #include "kwtest.h"
 
 /**
- * struct kv_env - what the calls work on
+ * struct kv_env - objects for the calls
  * @id: connected to a kwconn server
- * @attr: limits of its device
- * @pd, @cq, @qp: good objects
- * @cap: what was granted to @qp
- * @mr: of @buf
+ * @attr: limits of the device of @id
+ * @pd, @cq, @qp: working objects; @qp is the queue pair of @id
+ * @cap: capabilities that were granted to @qp
+ * @mr: region of @buf, of KV_BUF_LEN octets
  */
 struct kv_env {
 	struct rdma_cm_id *id;
@@ -31,16 +31,16 @@ struct kv_env {
 #define KV_BUF_LEN	65536
 #define KV_CQ_LEN	4096
 
-/* A call that cannot be tried on this device. */
+/* The call cannot be tried on this device. */
 #define KV_SKIP		-1
-/* Refused with the right errno, but something else about it is wrong (said already). */
+/* Something other than the errno is wrong; a message may have been printed. */
 #define KV_WRONG	-2
 
 /**
- * struct kv_case - one call that is wrong, or looks so
- * @name: of the case
- * @call: makes it; 0 if it was accepted, else errno, KV_SKIP or KV_WRONG
- * @must: errno values that are right, ends with 0; none: it has to be accepted
+ * struct kv_case - a call that is wrong, or only looks wrong
+ * @name: name of the case
+ * @call: makes the call; returns 0 if the call was accepted, else errno, KV_SKIP or KV_WRONG
+ * @must: errno values that are right, up to a 0; if the first is 0, the call has to be accepted
  */
 struct kv_case {
 	const char *name;
@@ -52,14 +52,17 @@ struct kv_case {
 extern const struct kv_case kv_context_cases[], kv_queue_cases[], kv_memory_cases[];
 extern const struct kv_case kv_srq_cases[], kv_limit_cases[], kv_post_cases[];
 
-/* Attributes of a small queue pair on @e's completion queue. */
+/* Valid attributes of a small queue pair with completion queue e->cq. */
 struct ibv_qp_init_attr kv_good_qp(struct kv_env *e);
-/* Made with these attributes, and destroyed: 0, errno, or KV_WRONG: it is smaller. */
+/*
+ * Create a queue of this size, and destroy it. Return: 0, errno, or KV_WRONG if the queue was
+ * smaller than requested.
+ */
 int kv_cq_of(struct kv_env *e, int cqe, int vector);
 int kv_srq_of(struct kv_env *e, uint32_t wrs, uint32_t sges);
-/* The next completion, within two seconds: false if none comes. */
+/* Wait for the next completion. Return: false if none comes within two seconds. */
 bool kv_completion(struct kv_env *e, struct ibv_wc *wc);
-/* What posts after the end of the connection give: number of failures. */
+/* Check posts after the end of the connection. Return: number of failures. */
 unsigned int kv_after_the_end(struct kv_env *e);
 
 #endif /* KWVERBS_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: what the device says it can is what it grants, each alone and together.
+ * kwverbs: the device grants the limits that it reports, each one alone and all together.
  */
 #include "kwverbs.h"
 

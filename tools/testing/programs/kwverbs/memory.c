@@ -44,7 +44,7 @@ static int mr_wraps(struct kv_env *e)
 	return reg(e, e->buf, SIZE_MAX - 4096, IBV_ACCESS_LOCAL_WRITE);
 }
 
-/* The list of pages would not fit into memory: refused before any page is pinned. */
+/* The list of pages would not fit into memory, so the driver refuses before it pins any page. */
 static int mr_huge(struct kv_env *e)
 {
 	size_t len = 1ULL << 40;

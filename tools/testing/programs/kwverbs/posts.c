@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong work requests. Each has to be refused by the post itself, with
- * bad_wr set to it, and leave the connection alone.
+ * kwverbs: wrong work requests. The post itself has to refuse each of them, with bad_wr set to the
+ * wrong request, and the connection has to survive.
  */
 #include "kwverbs.h"
 
@@ -25,7 +25,7 @@ static struct ibv_sge *sges(struct kv_env *e, uint32_t len)
 	return some_sges;
 }
 
-/* A Write of no octets: good in itself, needs nothing from the peer. */
+/* A Write of no octets is valid, and needs nothing from the peer. */
 static struct ibv_send_wr empty_write(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_WRITE, .send_flags = IBV_SEND_SIGNALED };
@@ -33,7 +33,7 @@ static struct ibv_send_wr empty_write(void)
 	return wr;
 }
 
-/* The requests up to "bad" are accepted and complete, "bad" is refused. */
+/* Post a chain. Requests before @bad must complete with success, and @bad must be refused. */
 static int refused_send(struct kv_env *e, struct ibv_send_wr *first, struct ibv_send_wr *bad)
 {
 	struct ibv_send_wr *told = (void *)1, *wr;
@@ -140,7 +140,7 @@ static int send_atomic_two(struct kv_env *e)
 	return send_atomic(e, 4, 2);
 }
 
-/* No message has payload and immediate data (RFC 7306). */
+/* iWARP has no Send with immediate data: Immediate Data has no other payload (RFC 7306). */
 static int send_immediate(struct kv_env *e)
 {
 	return send_opcode(e, IBV_WR_SEND_WITH_IMM);
@@ -151,7 +151,7 @@ static int send_unknown(struct kv_env *e)
 	return send_opcode(e, 250);
 }
 
-/* A bind that is right but for what is added to its key and its length. */
+/* A bind of @length octets. @key is added to the STag; with @key 0 the STag is valid. */
 static int send_bind(struct kv_env *e, uint32_t key, uint64_t length)
 {
 	struct ibv_mw *mw = ibv_alloc_mw(e->pd, IBV_MW_TYPE_2);
@@ -331,14 +331,14 @@ const struct kv_case kv_post_cases[] = {
 
 /* ------------------------------------------------------------- after the end */
 
-/* Each request that is posted now has to be flushed. */
+/* After the end of the connection each posted request has to be flushed. */
 unsigned int kv_after_the_end(struct kv_env *e)
 {
 	struct ibv_send_wr wr = empty_write(), *bad;
 	struct ibv_wc wc;
 	int rv;
 
-	/* The receives that were posted. */
+	/* The receives that were posted earlier are flushed first. */
 	while (kv_completion(e, &wc))
 		if (wc.status != IBV_WC_WR_FLUSH_ERR) {
 			kw_say("FAILED flushed-recv: status '%s'", ibv_wc_status_str(wc.status));

@@ -65,8 +65,8 @@ struct ibv_qp_init_attr kv_good_qp(struct kv_env *e)
 }
 
 /*
- * With a completion queue of its own: libsiw unmaps it before it calls the kernel, so it cannot
- * be used after a refused call.
+ * Use a new completion queue, not e->cq: libsiw unmaps a queue before the kernel refuses to destroy
+ * it, so the queue cannot be used afterwards.
  */
 static int cq_in_use(struct kv_env *e)
 {

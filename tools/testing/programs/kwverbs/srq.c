@@ -41,7 +41,10 @@ static unsigned int srq_fill(struct kv_env *e, struct ibv_srq *srq, unsigned int
 	return n;
 }
 
-/* Resize a queue of 8 with 6 receives posted. Then it has to take the rest of the new size. */
+/*
+ * Resize a queue of 8 receives, of which 6 are posted. Afterwards the queue has to accept as many
+ * more receives as its size allows.
+ */
 static int srq_resize_to(struct kv_env *e, uint32_t wrs, int mask, uint32_t limit)
 {
 	struct ibv_srq_init_attr a = { .attr = { .max_wr = 8, .max_sge = 1 } };
