@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwuabi: does the driver follow the core's rules for the driver data of a command and its answer?
- * Provider or driver may be the older one: octets that the driver does not know are accepted if
- * they are zero, and refused otherwise; an answer is cut to the caller's buffer, or padded with
- * zeroes.
+ * The provider may be older or newer than the driver. So octets that the driver does not know are
+ * accepted if they are zero, and refused otherwise; an answer is cut to the length of the caller's
+ * buffer, or padded with zeroes.
  *
  *	kwuabi -d rdma-device [-v]
  *
@@ -49,7 +49,7 @@ static void verdict(const char *what, const char *name, int good, int got)
 	       got ? strerror(got) : "accepted");
 }
 
-/* Where each answer of the core has what it made. */
+/* The first word of an answer of the core, which is the handle of the created object. */
 static uint32_t first_word(const void *out)
 {
 	uint32_t word;
@@ -82,10 +82,10 @@ static void destroy(uint32_t cmd, uint32_t handle)
 }
 
 /**
- * struct command - one that carries driver data
- * @name: of it
- * @cmd: its number
- * @undo: destroys what it makes, or 0
+ * struct command - a command with driver data
+ * @name: name for messages
+ * @cmd: number of the command
+ * @undo: number of the command that destroys the created object, or 0
  * @in_len, @out_len: octets of the core's parts
  * @answer: octets of the driver's answer
  * @fill: writes the core's request
@@ -209,7 +209,7 @@ static const struct command commands[] = {
 	{ "query-device", EX(CMD(QUERY_DEVICE)), 0, SIZES(ex_query_device), 0, fill_nothing },
 };
 
-/* The command with these driver's parts; what it makes is destroyed at once. */
+/* Call a command with this driver data, and destroy the created object at once. */
 static int call(const struct command *m, struct kwu_buf drv_in, struct kwu_buf drv_out)
 {
 	uint64_t in[32] = { 0 }, out[64] = { 0 };
@@ -229,7 +229,7 @@ static int call(const struct command *m, struct kwu_buf drv_in, struct kwu_buf d
 	return rv;
 }
 
-/* Octets from @from to @to of the answer are this one. */
+/* Are all octets from @from up to @to - 1 of the answer equal to @octet? */
 static int all(const uint8_t *answer, size_t from, size_t to, uint8_t octet)
 {
 	for (; from < to; from++)
@@ -269,7 +269,8 @@ static void try_answers(const struct command *m)
 	int rv;
 
 	/*
-	 * With write(), a command has room for the driver's answer only if the core has one, too.
+	 * With write(), a command can have an answer of the driver only if it has an answer of the
+	 * core, too.
 	 */
 	if (!m->out_len && run == kwu_write)
 		return;
@@ -292,7 +293,7 @@ static void try_answers(const struct command *m)
 
 /* -------------------------------------------------------------- alloc_context */
 
-/* A context of its own; its answer to @resp. */
+/* Make a context on a newly opened device. The driver's answer is written to @resp. */
 static int context(const void *req, size_t len, void *resp, size_t room)
 {
 	int other = kwu_open(dev), rv;
@@ -307,8 +308,8 @@ static const struct version_case {
 	const char *what;
 	struct kwarp_alloc_ucontext_req req;
 	size_t len;
-	uint32_t version;	/* 0: refused */
-	uint64_t features;	/* in force */
+	uint32_t version;	/* in the answer; 0: the request has to be refused */
+	uint64_t features;	/* in the answer */
 } versions[] = {
 	/* Without a request the version is 1, which the driver does not support any more. */
 	{ "no request", { 0 }, 0, 0, 0 },
@@ -369,7 +370,8 @@ static void try_context(void)
 }
 
 /*
- * Since Linux 7.1 the driver tells the core that it follows these rules, and the core reports it.
+ * Since Linux 7.1 the driver tells the core that it follows the core's rules for driver data, and
+ * the core reports that to programs.
  */
 static void try_support(void)
 {

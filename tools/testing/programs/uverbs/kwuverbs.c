@@ -59,9 +59,9 @@ int kwu_open(const char *ibdev)
 }
 
 /**
- * struct request - an ioctl in the making
- * @hdr: its head
- * @attrs: directly after the head
+ * struct request - argument of an ioctl
+ * @hdr: header
+ * @attrs: attributes, which follow the header directly
  */
 struct request {
 	struct ib_uverbs_ioctl_hdr hdr;
@@ -77,7 +77,7 @@ static struct ib_uverbs_attr *add_attr(struct request *r, uint16_t id)
 	return a;
 }
 
-/* Up to eight octets travel in the attribute itself. */
+/* Add an attribute of a request. Up to eight octets are stored in the attribute itself. */
 static void add_in(struct request *r, uint16_t id, struct kwu_buf b)
 {
 	struct ib_uverbs_attr *a;
@@ -126,11 +126,12 @@ int kwu_invoke(int fd, const struct kwu_call *c)
 }
 
 /*
- * By the command, not by the method of that name: a refused method loses a reference to the
- * calling task (RDMA core of Linux 6.12), and the suite looks for leaks.
+ * Uses the command "get context", not the method of the same name: if the method is refused, the
+ * RDMA core of Linux 6.12 loses a reference to the calling task, and the test suite would report a
+ * leak.
  *
- * The RDMA core of Linux 7.2 takes the number of a command that comes by ioctl for a list of
- * files and answers EBADF (Documentation/upstream): there the command comes by write().
+ * The RDMA core of Linux 7.2 has a bug: it takes the number of a command that is called by ioctl()
+ * for a list of files and returns EBADF (see Documentation/upstream). Then write() is used.
  */
 int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out)
 {
@@ -180,7 +181,7 @@ int kwu_core_support(int fd, uint64_t *support)
 	return run(fd, &r, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT);
 }
 
-/* An absent part has no address. */
+/* Copy a part. An absent part has address NULL, which memcpy() does not allow. */
 static void copy(void *to, const void *from, size_t len)
 {
 	if (len)
@@ -188,8 +189,8 @@ static void copy(void *to, const void *from, size_t len)
 }
 
 /*
- * The core's answer and the driver's answer go to one buffer. Its address is in the first word of
- * the request.
+ * The kernel writes the core's answer, and after it the driver's answer, to one buffer, whose
+ * address is the first word of the request.
  */
 static int write_legacy(int fd, const struct kwu_call *c, uint8_t *msg, uint8_t *answer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * uverbs commands without libibverbs: the caller decides about every octet of a command.
+ * uverbs commands without libibverbs, so that the caller can choose each octet of a command.
  */
 #ifndef KWUVERBS_H
 #define KWUVERBS_H
@@ -9,9 +9,9 @@
 #include <stdint.h>
 
 /**
- * struct kwu_buf - octets that go one way
- * @data: they
- * @len: their number
+ * struct kwu_buf - a buffer for a part of a request or of an answer
+ * @data: address
+ * @len: octets
  */
 struct kwu_buf {
 	void *data;
@@ -19,29 +19,33 @@ struct kwu_buf {
 };
 
 /**
- * struct kwu_call - one command with its two parts
- * @cmd: IB_USER_VERBS_CMD_*, with IB_USER_VERBS_CMD_FLAG_EXTENDED or not
- * @in, @out: the core's part, @in with the place of the answer where the command has one
- * @drv_in, @drv_out: the driver's part
+ * struct kwu_call - one command, which has a part for the RDMA core and a part for the driver
+ * @cmd: IB_USER_VERBS_CMD_*, with or without IB_USER_VERBS_CMD_FLAG_EXTENDED
+ * @in, @out: the core's part of request and answer; @in includes the field for the address of the
+ *	answer if the command has one
+ * @drv_in, @drv_out: the driver's part of request and answer
  */
 struct kwu_call {
 	uint32_t cmd;
 	struct kwu_buf in, out, drv_in, drv_out;
 };
 
-/* The uverbs device of an RDMA device; dies if there is none. */
+/* Open the uverbs device of RDMA device @ibdev. Return: its file. A failure ends the program. */
 int kwu_open(const char *ibdev);
-/* A context; 0 or errno. */
+/* Make a device context. Return: 0 or errno. */
 int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out);
-/* The same with the request of a provider of this version; the driver's answer is not taken. */
+/* The same with the ABI versions that this program was built with, and no room for an answer. */
 int kwu_begin(int fd);
-/* A doorbell of the context: its file, or -1 with errno. */
+/* Open a doorbell of the context. Return: its file, or -1 with errno set. */
 int kwu_doorbell(int fd);
-/* A context by the method of that name, and what the core can do for it; 0 or errno. */
+/*
+ * Make a context by the method "get context", which reports the features of the core in @support.
+ * Return: 0 or errno.
+ */
 int kwu_core_support(int fd, uint64_t *support);
-/* The command by ioctl, its parts apart; 0 or errno. */
+/* Call a command by ioctl(), with each part as an attribute. Return: 0 or errno. */
 int kwu_invoke(int fd, const struct kwu_call *c);
-/* The same by write(), its parts one after the other; 0 or errno. */
+/* Call a command by write(), with the parts one after the other. Return: 0 or errno. */
 int kwu_write(int fd, const struct kwu_call *c);
 
 #endif /* KWUVERBS_H */

@@ -11,16 +11,26 @@
 #include <rdma/rdma_user_ioctl.h>
 
 #define SENDS		KWARP_IOC_POSTED_SENDS
-#define HEARD_MS	5000
+#define HEARD_MS	5000	/* time limit for a completion */
 
 int bell_ring(int bell, unsigned long cmd, unsigned long number)
 {
 	return ioctl(bell, cmd, number) ? errno : 0;
 }
 
-/* The owner, or the state, of the queue pair that a number names. */
+/*
+ * Which queue pair has the number: one of the own context in its first state or in the error state,
+ * one of the other context, one that was destroyed, or none.
+ */
 enum whose { IDLE, DEAD, STRANGERS, DESTROYED, NOBODYS };
 
+/**
+ * struct call - a call of the doorbell
+ * @what: name for messages
+ * @cmd: command of the ioctl
+ * @whose, @plus: the argument: number of this queue pair, plus a number
+ * @err: errno that is right, or 0
+ */
 static const struct call {
 	const char *what;
 	unsigned long cmd;
@@ -61,21 +71,21 @@ static uint64_t number(const struct call *c)
 	return numbers[c->whose] + c->plus;
 }
 
-/* With an unsigned long of 32 bits there are no larger numbers to pass. */
+/* Does the argument fit? An unsigned long may have 32 bits only. */
 static bool can_be_said(const struct call *c)
 {
 	return number(c) <= (unsigned long)-1;
 }
 
-/* Number of completions so far. */
+/* Number of completions of the queue pair in the error state so far. */
 static uint32_t completions(void)
 {
 	return __atomic_load_n(&bell_dead.cq->prod, __ATOMIC_ACQUIRE);
 }
 
 /*
- * Post one more entry, of zeroes: in the error state it is flushed unread. The ring with @cmd and
- * @arg must have that effect, and return @err.
+ * Post one more entry, whose contents are zero: in the error state it is flushed unread. Then ring
+ * with @cmd and @arg: the ring must return @err, and the entry must complete.
  */
 static void try_heard(const char *where, int bell, unsigned long cmd, uint64_t arg, int err)
 {
@@ -109,7 +119,7 @@ static void try_lists(const char *where, int bell)
 	rv = bell_ring(bell, SENDS, 16);
 	bell_verdict(where, "a list that is nowhere", rv == EFAULT, rv);
 	try_heard(where, bell, SENDS, (uintptr_t)&two, 0);
-	/* A queue pair that is refused does not prevent the others' doorbells. */
+	/* Queue pairs that are refused must not prevent the ring for the others in the list. */
 	try_heard(where, bell, SENDS, (uintptr_t)&mixed, EINVAL);
 }
 

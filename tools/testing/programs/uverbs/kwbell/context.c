@@ -11,13 +11,13 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
 
-#define ENTRIES		8	/* of each work queue */
+#define ENTRIES		8	/* length of each work queue */
 
 struct bell_context bell_own, bell_stranger;
 uint32_t bell_destroyed;
 struct bell_dead bell_dead;
 
-/* The handle of what the command makes: the first word of each answer. */
+/* Call a command. Return: the first word of the answer, which is the handle of a new object. */
 static uint32_t create(int fd, uint32_t cmd, struct kwu_buf in, size_t out_len,
 		       struct kwu_buf answer)
 {

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Queue pairs are destroyed before the doorbell stops to work. */
+/* The queue pairs go first: then rings return EINVAL. When the device is gone they return EIO. */
 static void ring_until_gone(uint32_t qpn)
 {
 	int rv;

@@ -5,11 +5,14 @@
  *	kwbell -d rdma-device [-u user] [-v]
  *	kwbell -d rdma-device -g [-t threads] [-v]
  *
- * Without -g the program makes each call of a table, and posts requests that must complete: by its
- * first doorbell, by a second one, as another user, and in child processes.
+ * A doorbell is a file; an ioctl() on it ("ring") tells the driver that requests were posted.
  *
- * With -g it rings in several threads and a child process until the device is gone, reports that,
- * and waits for SIGTERM with its files open.  Another program has to delete the link meanwhile.
+ * Without -g the program makes each call of a table, and posts requests that must complete: with
+ * its first doorbell, with a second one, as another user, and in child processes.
+ *
+ * With -g the program rings in several threads and a child process until the device is gone,
+ * reports that, and waits for SIGTERM with its files open.  Another program has to delete the RDMA
+ * device meanwhile.
  */
 #include "kwbell.h"
 
@@ -51,7 +54,7 @@ static void try_files(void)
 	bell_try_calls("a new one", bell_own.bell);
 }
 
-/* The other way round. */
+/* The other context can ring for its own queue pair, but not for one of the first context. */
 static void try_stranger(void)
 {
 	int rv = bell_ring(bell_stranger.bell, BELL_SEND, bell_stranger.qpn);
@@ -62,8 +65,8 @@ static void try_stranger(void)
 }
 
 /*
- * After a change of user, write() of ib_uverbs is refused. This shows that the change is
- * effective.
+ * After a change of user the doorbell still works. ib_uverbs refuses write() then, which shows that
+ * the change of user is effective.
  */
 static void try_user(void)
 {

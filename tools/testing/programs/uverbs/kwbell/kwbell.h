@@ -17,10 +17,11 @@
 #define BELL_BUF(x)		((struct kwu_buf){ &(x), sizeof(x) })
 #define BELL_NONE		((struct kwu_buf){ NULL, 0 })
 
-/* Of the command line. */
+/* Options -d and -t. */
 extern const char *bell_dev;
 extern unsigned int bell_threads;
 
+/* Count and report one check. @got is an errno, for the message. */
 extern unsigned int bell_n_ok, bell_n_failed;
 void bell_verdict(const char *where, const char *what, bool good, int got);
 
@@ -29,9 +30,9 @@ void bell_verdict(const char *where, const char *what, bool good, int got);
 /**
  * struct bell_context - the device, opened once
  * @fd: uverbs device
- * @bell: its doorbell
- * @pd, @cq: handles
- * @qpn: number of a queue pair that is idle
+ * @bell: file of its doorbell
+ * @pd, @cq: handles of a protection domain and of a completion queue
+ * @qpn: number of a queue pair in its first state, without any connection
  */
 struct bell_context {
 	int fd, bell;
@@ -40,18 +41,20 @@ struct bell_context {
 };
 
 /*
- * A queue pair of context "bell_own" in the error state: each request posted to it is flushed at
- * once.
+ * A queue pair of bell_own in the error state: each request posted to it is flushed at once. The
+ * headers are those of its send queue, receive queue, and completion queue.
  */
 struct bell_dead {
 	uint32_t qpn;
 	struct kwarp_ring_hdr *sq, *rq, *cq;
 };
 
+/* The tested context, and another one. Neither may ring for queue pairs of the other. */
 extern struct bell_context bell_own, bell_stranger;
-extern uint32_t bell_destroyed;	/* number of a queue pair that was bell_own's */
+extern uint32_t bell_destroyed;	/* number of a former queue pair of bell_own */
 extern struct bell_dead bell_dead;
 
+/* Open a doorbell of the context of @fd. */
 int bell_open_bell(int fd);
 void bell_open_context(struct bell_context *x);
 void bell_make_dead(void);
@@ -59,10 +62,11 @@ void bell_make_destroyed(void);
 
 /* calls.c: a table of calls of a doorbell */
 
-/* 0 or errno. */
+/* One call of doorbell @bell. Return: 0 or errno. */
 int bell_ring(int bell, unsigned long cmd, unsigned long number);
+/* Make each call of the table, and post requests that must complete. */
 void bell_try_calls(const char *where, int bell);
-/* All queue pairs are gone. Calls with wrong arguments are still refused. */
+/* Make each call of the table after the device is gone. */
 void bell_try_gone(void);
 
 /* gone.c: ring until the device is gone */

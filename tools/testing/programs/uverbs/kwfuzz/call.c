@@ -46,10 +46,10 @@ void kwf_begin(struct kwf_process *p, const char *dev, uint64_t seed)
 	int rv;
 
 	p->fd = kwu_open(dev);
-	/* Some try it without a context. */
+	/* Some processes make their calls without a context. */
 	if (!(seed % 50))
 		return;
-	/* Some are refused at first. */
+	/* Some processes first make a wrong request for a context. */
 	if (seed % 4 == 1) {
 		req[kwf_below(&m, 8)] = kwf_evil(&m);
 		kwu_get_context(p->fd, (struct kwu_buf){ req, kwf_below(&m, 65) },

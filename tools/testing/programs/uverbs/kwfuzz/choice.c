@@ -26,7 +26,6 @@ uint64_t kwf_evil(struct kwf_maker *m)
 	return kwf_one_in(m, 3) ? kw_rand(&m->rng) : values[kwf_below(m, ARRAY_SIZE(values))];
 }
 
-/* Of a size: mostly small, now and then as large as allowed, or larger. */
 uint32_t kwf_size(struct kwf_maker *m)
 {
 	if (kwf_one_in(m, 40))
@@ -34,7 +33,6 @@ uint32_t kwf_size(struct kwf_maker *m)
 	return kwf_below(m, 33);
 }
 
-/* An object of that kind that was made, more often a young one; now and then any number. */
 uint32_t kwf_handle(struct kwf_maker *m, enum kwf_object o)
 {
 	unsigned int made = m->p->made[o], back;
@@ -54,7 +52,7 @@ void kwf_remember_fd(struct kwf_maker *m, int fd)
 {
 	int *slot = &m->p->fds[m->p->n_fds++ % KWF_FDS];
 
-	/* The event files are not read, because reading blocks. */
+	/* The files are only closed, not read, because reading an event may block. */
 	if (*slot > 2)
 		close(*slot);
 	*slot = fd;
@@ -68,7 +66,7 @@ void kwf_remember_key(struct kwf_maker *m, uint64_t key, uint32_t len)
 	m->p->key_len[i] = len;
 }
 
-/* Remember the number for doorbells. Doorbells of other processes for it have to be refused. */
+/* The number is for doorbells. The kernel must refuse rings for it by other processes. */
 void kwf_remember_number(struct kwf_maker *m, uint32_t qpn)
 {
 	struct kwf_count *c = m->p->count;

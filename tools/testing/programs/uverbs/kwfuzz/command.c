@@ -7,16 +7,16 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/kwarp-abi.h>
 
-#define PART		512	/* octets of a part of a command, at most */
+#define PART		512	/* octets: most of one part of a command */
 
 /**
- * struct shape - a command as it has to be
- * @cmd: number
- * @weight: how often
- * @in, @out: octets of the core's parts
- * @drv_out: octets of the driver's answer
- * @fill: writes a good request
- * @learn: takes what a success gives
+ * struct shape - the correct form of a command
+ * @cmd: number of the command
+ * @weight: relative frequency of the command
+ * @in, @out: octets of the core's parts of request and answer
+ * @drv_out: octets of the driver's part of the answer
+ * @fill: writes a correct request
+ * @learn: after a success: remembers what the command has created
  */
 struct shape {
 	uint32_t cmd;
@@ -184,7 +184,7 @@ static void fill_query_qp(struct kwf_maker *m, void *in)
 	c->attr_mask = kwf_evil(m);
 }
 
-/* They all begin alike. */
+/* For posts to send and receive queues, whose requests begin with the same members. */
 static void fill_post(struct kwf_maker *m, void *in)
 {
 	struct ib_uverbs_post_send *c = in;
@@ -322,7 +322,7 @@ static const struct shape *choose(struct kwf_maker *m)
 	return &shapes[i];
 }
 
-/* Something about it is not right: a few octets, a length, the number. */
+/* Make something about a command wrong: a length, the number, or a few octets. */
 static void spoil(struct kwf_maker *m, struct kwu_call *c)
 {
 	uint64_t *in = c->in.data;
@@ -347,7 +347,7 @@ static void spoil(struct kwf_maker *m, struct kwu_call *c)
 	}
 }
 
-/* The driver's part: absent, zero, or not. */
+/* The driver's part of the request: absent, zeroes, or random. */
 static void driver_part(struct kwf_maker *m, struct kwu_call *c)
 {
 	uint8_t *in = c->drv_in.data;
@@ -389,8 +389,8 @@ void kwf_call_command(struct kwf_maker *m, enum kwf_kind kind)
 	if (kwf_one_in(m, 6))
 		spoil(m, &c);
 	/*
-	 * Sometimes pass an invalid address. With write() that is not possible, because the parts
-	 * are copied first.
+	 * Sometimes pass an invalid address. This is not possible with write(), because kwu_write()
+	 * copies the parts first.
 	 */
 	if (kind == KWF_INVOKE && kwf_one_in(m, 50))
 		c.drv_out.data = (void *)(uintptr_t)(kwf_evil(m) & 0x7fffffff);

@@ -9,10 +9,6 @@
 
 #include <rdma/kwarp-abi.h>
 
-/*
- * Store the file in place of another one, which is closed, perhaps while other threads ring it.
- * Return: true if there was another one.
- */
 bool kwf_keep_bell(struct kwf_maker *m, int fd)
 {
 	int old = __atomic_exchange_n(&m->p->bell[kwf_below(m, KWF_BELLS)], fd, __ATOMIC_RELAXED);
@@ -29,7 +25,7 @@ static void open_bell(struct kwf_maker *m)
 		kwf_keep_bell(m, fd);
 }
 
-/* The file may be closed already, and its number may name another file. */
+/* A doorbell. Its file may be closed already, and the number may be that of another file. */
 static int a_bell(struct kwf_maker *m)
 {
 	return __atomic_load_n(&m->p->bell[kwf_below(m, KWF_BELLS)], __ATOMIC_RELAXED) ?: -1;
@@ -62,7 +58,7 @@ static void ring_list(struct kwf_maker *m)
 				     kwf_one_in(m, 10) ? (void *)(uintptr_t)kwf_evil(m) : &bells));
 }
 
-/* Ring for a queue pair of another process, which has to be refused. */
+/* Ring for a queue pair of another process. The kernel has to refuse that. */
 static void ring_stranger(struct kwf_maker *m)
 {
 	uint64_t *place = &m->p->count->qp[kwf_below(m, KWF_NUMBERS)];

@@ -6,9 +6,9 @@
  *
  * Each process opens the device, makes a part of the calls in its threads, which share one context
  * and its objects, and ends without destroying anything; then the next process begins, until all
- * calls are made.  Most calls are nearly right: a correct call with one change, on objects that
- * exist or have just been destroyed.  The results of the calls do not matter.  The processes must
- * end, and the test that runs kwfuzz checks the kernel log, and that no objects are left.
+ * calls are made.  Most calls are nearly right: correct, or with one change, on objects that exist
+ * or have just been destroyed.  The results of most calls do not matter.  The processes must end,
+ * and the test that runs kwfuzz checks the kernel log, and that no objects are left.
  *
  * With one process and one thread a seed gives the same calls again.
  */
@@ -34,10 +34,10 @@ static struct kwf_count *count;
 /* -------------------------------------------------------------- one process */
 
 /**
- * struct thread - one of a process
- * @p: what they share
- * @seed: of this one
- * @calls: that it makes
+ * struct thread - a thread of a process
+ * @p: what all threads of the process share
+ * @seed: seed of this thread
+ * @calls: number of calls that this thread makes
  */
 struct thread {
 	struct kwf_process *p;
@@ -74,7 +74,7 @@ static void process(uint64_t seed, uint64_t calls)
 	p->count = count;
 	p->memory = kw_zalloc(KWF_MEMORY);
 	kwf_begin(p, opt.dev, seed);
-	/* Other threads may unmap memory that this one uses, so the process may hang. */
+	/* A call may unmap memory that another thread uses. Then the process may hang: kill it. */
 	alarm(CHUNK_END_MS / 2000);
 	for (i = 0; i < opt.threads; i++) {
 		t[i] = (struct thread){ p, kw_mix(seed, i), calls / opt.threads };
@@ -87,7 +87,7 @@ static void process(uint64_t seed, uint64_t calls)
 		pthread_join(id[i], NULL);
 	if (seed & 1)
 		close_fds(p);
-	/* The kernel has to clean up. */
+	/* Nothing is destroyed, so that the kernel has to clean up. */
 	_exit(KW_OK);
 }
 
@@ -112,7 +112,7 @@ static void start(unsigned int j, uint64_t n, uint64_t calls)
 	n_processes++;
 }
 
-/* Has the process ended? It must be able to. */
+/* Has the process ended? It must not take longer than CHUNK_END_MS. */
 static bool ended(unsigned int j)
 {
 	int status;

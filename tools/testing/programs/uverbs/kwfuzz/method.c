@@ -29,7 +29,7 @@ static void random_attr(struct kwf_maker *m, struct ib_uverbs_attr *a, unsigned 
 		a->len = 1 << kwf_below(m, 4);
 		a->data = kwf_size(m);
 		break;
-	case 2:		/* room, or octets */
+	case 2:		/* a buffer */
 		a->len = kwf_below(m, 64) * 8;
 		a->data = (uintptr_t)place;
 		break;
@@ -46,8 +46,8 @@ static void random_attr(struct kwf_maker *m, struct ib_uverbs_attr *a, unsigned 
 }
 
 /*
- * This method is left out: if it is refused, the core loses a reference to the calling task, see
- * kwu_get_context().
+ * Is the method "get context"? The fuzzer does not call this method: if it is refused, the core
+ * loses a reference to the calling task, see kwu_get_context().
  */
 static bool asks_for_context(const struct ib_uverbs_ioctl_hdr *hdr)
 {
@@ -55,7 +55,7 @@ static bool asks_for_context(const struct ib_uverbs_ioctl_hdr *hdr)
 	       hdr->method_id == UVERBS_METHOD_GET_CONTEXT;
 }
 
-/* The driver's own method, with attributes that are too many, or not quite right. */
+/* Change a call into one of the driver's own method. The attributes may be wrong, or too many. */
 static void aim_at_doorbell(struct kwf_maker *m, struct ib_uverbs_ioctl_hdr *hdr,
 			    struct ib_uverbs_attr *attrs)
 {
@@ -73,6 +73,7 @@ static void aim_at_doorbell(struct kwf_maker *m, struct ib_uverbs_ioctl_hdr *hdr
 	hdr->length = sizeof(*hdr) + hdr->num_attrs * sizeof(*attrs);
 }
 
+/* The method was called successfully: store the doorbells that it has opened. */
 static void take_bells(struct kwf_maker *m, const struct ib_uverbs_ioctl_hdr *hdr,
 		       const struct ib_uverbs_attr *attrs)
 {
