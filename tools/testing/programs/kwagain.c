@@ -5,9 +5,9 @@
  *	kwagain [-s] -a addr [-p port] [-n cycles] [-v]
  *
  * In each cycle the two ends (-s: the one that listens) post receives, connect, exchange messages
- * whose contents are checked, and disconnect, which flushes the receives that are left.  Then the
- * queue pair goes to RESET, and the next cycle begins.  A receive that is posted after a connection
- * has ended belongs to no connection: no message may arrive there.
+ * whose contents are checked, and disconnect, which flushes unused receives.  Then the queue pair
+ * goes to state RESET, and the next cycle begins.  A receive that is posted after a connection has
+ * ended must not get a message of the next connection.
  *
  * Status 0: each request completed once, and all objects could be destroyed.
  */
@@ -20,8 +20,8 @@
 #define EVENT_MS	30000
 #define DEPTH		5	/* no power of two, so that positions in rings drift */
 #define LEN		200
-#define SEND		1000	/* wr_id, the receives' are smaller */
-#define STALE		2000
+#define SEND		1000	/* wr_id of Sends; those of receives are smaller */
+#define STALE		2000	/* wr_id of the receive that is posted after the end */
 
 static struct {
 	bool server;
@@ -33,7 +33,7 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;
-static uint8_t mem[DEPTH + 2][LEN];	/* receives, what is sent, and where nothing arrives */
+static uint8_t mem[DEPTH + 2][LEN];	/* DEPTH receives, a Send, and the receive STALE */
 
 static void make(struct ibv_context *verbs)
 {
@@ -82,8 +82,8 @@ static void post_send(uint64_t key)
 }
 
 /*
- * A completion of the other queue that has come early. The order of completions of the two queues
- * is not defined.
+ * Completions that were polled while the program waited for one of the other queue (send or
+ * receive). The order of completions of the two queues is not defined.
  */
 static struct {
 	struct ibv_wc wc[2 * DEPTH];
@@ -173,7 +173,7 @@ static void receive_one(unsigned int cycle, unsigned int message, unsigned int i
 		kw_die(KW_MISMATCH, "message %u of cycle %u is not what was sent", message, cycle);
 }
 
-/* Messages: two to the server, one back.  Return: receives used. */
+/* Two messages go to the server, and one comes back.  Return: number of receives used. */
 static unsigned int exchange(unsigned int cycle)
 {
 	if (opt.server) {
@@ -198,7 +198,7 @@ static void to_state(enum ibv_qp_state state)
 		       strerror(rv));
 }
 
-/* Receives that got no message are flushed, and so are Sends that are posted too late. */
+/* Unused receives must be flushed, and so must a Send that is posted after the end. */
 static void end_stream(unsigned int from, unsigned int to)
 {
 	to_state(IBV_QPS_ERR);
@@ -210,8 +210,8 @@ static void end_stream(unsigned int from, unsigned int to)
 }
 
 /*
- * If the provider has a doorbell for receives, the receive is flushed; otherwise the reset drops
- * it.
+ * Post a receive, and reset the queue pair. If the provider rings a doorbell for receives, the
+ * receive is flushed before the reset; otherwise the reset drops it.
  */
 static void start_over(void)
 {
@@ -232,7 +232,7 @@ static void want_event(struct rdma_event_channel *ch, enum rdma_cm_event_type ty
 		kw_die(KW_LOST, "%s did not come", rdma_event_str(type));
 }
 
-/* The id of the next connection. At the server: of the next connect request. */
+/* Make an id for the next connection. At the server: wait for the next connect request. */
 static struct rdma_cm_id *next_id(struct rdma_cm_id *listener)
 {
 	struct kwcm_event ev;

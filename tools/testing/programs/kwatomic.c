@@ -8,8 +8,8 @@
  * The words are in the server's memory, and the server adds to one of them all the time. Each queue
  * pair of the client has a thread, which
  *
- *	adds 1 to the counter that all threads share: no value may come back twice, and no
- *	addition may be missing in the end, the server's own included;
+ *	adds 1 to a counter that all threads share: no two FetchAdds may return the same value,
+ *	and no addition may be missing in the end, the server's own included;
  *	takes a lock by CmpSwap, reads a number, writes the next number, and releases the lock:
  *	no number may be missing in the end;
  *	writes a slot of its own in each round, with the number of the round as immediate data:
@@ -35,8 +35,10 @@ enum word { COUNTER, LOCK, NUMBER, WORDS = 8 };
 
 /**
  * struct offer - what the server tells each queue pair
- * @words: address of the words; @slots: of the slots of this queue pair
- * @rkey: of both
+ * @words: address of the words
+ * @slots: address of the slots of this queue pair
+ * @rkey: STag of both
+ * @index: number of the queue pair
  */
 struct offer {
 	uint64_t words, slots;
@@ -58,9 +60,9 @@ static bool server, client;
 
 static uint64_t *words;
 static uint8_t *slots;
-static uint64_t *seen;		/* the client's: values that came back */
+static uint64_t *seen;		/* client: bit map of values that FetchAdds returned */
 static bool stop;
-static uint64_t own;		/* the server's additions */
+static uint64_t own;		/* server: number of its own additions */
 
 static void must(bool ok, const char *what)
 {
@@ -163,13 +165,13 @@ static void expect_wc(struct conn *c, enum ibv_wc_opcode opcode)
 		kw_die(KW_MISMATCH, "FAILED: opcode %d instead of %d", wc.opcode, opcode);
 }
 
-/* Note a value that came back. No other operation may have returned the same value. */
+/* Remember a value that a FetchAdd returned. No other may have returned the same value. */
 static void note_value(uint64_t value)
 {
 	uint64_t bit = 1ULL << (value & 63), was;
 
 	if (value >= 64ULL * MAX_QPS * MAX_ROUNDS)
-		return;		/* the server has added that much */
+		return;		/* beyond the bit map, because of the server's additions */
 	was = __atomic_fetch_or(&seen[value / 64], bit, __ATOMIC_RELAXED);
 	if (was & bit)
 		kw_die(KW_MISMATCH, "FAILED: %llu came back twice", (unsigned long long)value);
@@ -204,7 +206,7 @@ static bool swap(struct conn *c, uint64_t from, uint64_t to)
 	return c->buf[0] == from;
 }
 
-/* The Write is placed before the answer to the CmpSwap that follows it. */
+/* The Write is placed before the CmpSwap that releases the lock is answered. */
 static void next_number(struct conn *c)
 {
 	uint64_t to = c->peer.words + NUMBER * sizeof(*words), id = c->peer.index + 1;
@@ -319,7 +321,7 @@ static void accept_one(struct rdma_cm_id *id, struct conn *c, unsigned int index
 	must(!rdma_accept(c->id, &p), "accept");
 }
 
-/* A client may send its request before the event "established" of the client before it. */
+/* The next connect request may arrive before the event "established" of the previous one. */
 static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 {
 	unsigned int asked = 0, there = 0;
@@ -340,7 +342,7 @@ static void accept_all(struct rdma_cm_id *listener, struct conn *conns)
 	}
 }
 
-/* Rounds come in order, each with its Write. */
+/* The immediate data of the rounds must arrive in order, each after its Write. */
 static void *server_thread(void *arg)
 {
 	struct conn *c = arg;

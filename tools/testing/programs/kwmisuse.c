@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmisuse: connection manager calls in states in which they make no sense.
+ * kwmisuse: connection manager calls in states in which they are wrong.
  *
  *	kwmisuse -m mode -a addr -p port [-v]
  *
@@ -10,7 +10,7 @@
  *	accept-reject-qp the same, and destroys the queue pair before the id
  *	accept-reject-exit the same, and destroys nothing before it ends
  *	accept-twice	accepts a request twice
- *	accept-other	accepts it three times, each time with another queue pair
+ *	accept-other	accepts a request three times, each time with another queue pair
  *	accept-error	accepts with a queue pair in the error state
  *	accept-no-qp	accepts with a number that no queue pair has
  * As a client:
@@ -79,7 +79,7 @@ static void to_error(struct ibv_qp *qp)
 		kw_die(KW_SETUP, "cannot bring a queue pair into the error state");
 }
 
-/* What a call gave, as an errno. */
+/* Turn the return value of a librdmacm call into 0 or an errno. */
 static int err_of(int rv)
 {
 	return rv ? errno : 0;
@@ -109,7 +109,7 @@ static int try_accept(struct rdma_cm_id *id, uint32_t qpn)
 
 /* ------------------------------------------------------------------- server */
 
-/* The end of a connection that was accepted. */
+/* Wait for the event of a connection that was accepted wrongly: it must not be established. */
 static void end_of_accepted(struct rdma_event_channel *ch)
 {
 	struct kwcm_event ev;

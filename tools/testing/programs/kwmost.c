@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmost: as many objects of one kind as the device says it has, and not one more.
+ * kwmost: as many objects of one kind as the device reports as its limit, and not one more.
  *
  *	kwmost -d device -k pd|cq|srq|qp|mr|mw
  *
@@ -20,7 +20,13 @@ static struct ibv_pd *pd;
 static struct ibv_cq *cq;
 static char octet;
 
-/* A kind of object: how many the device says there are of it, and how many we need ourselves. */
+/**
+ * struct kind - a kind of object
+ * @most: how many the device can have
+ * @own: how many of them this program needs for the other objects
+ * @make: creates one; NULL and errno if that fails
+ * @end: destroys one
+ */
 struct kind {
 	const char *name;
 	int (*most)(const struct ibv_device_attr *attr);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmpi: what an MPI program uses of the network, with all data verified: messages from small to
- * large in a ring of ranks, sums over all ranks, a window that each rank puts to and gets from,
- * and a window with words that all ranks add to.
+ * kwmpi: an MPI program that checks all of its data: messages from small to large in a ring of
+ * ranks, sums over all ranks, a window in which each rank puts and gets data, and a window with
+ * words to which all ranks add.
  *
  *	mpirun -n N kwmpi [rounds [messages]]
  *
@@ -47,7 +47,7 @@ static int good(const uint8_t *buf, int len, int from, int round)
 	return 1;
 }
 
-/* To the right, from the left, in all sizes. */
+/* Send messages of all sizes to the next rank, and receive them from the previous rank. */
 static void ring(uint8_t *out, uint8_t *in, int round)
 {
 	int left = (rank + ranks - 1) % ranks, right = (rank + 1) % ranks;
@@ -75,7 +75,7 @@ static void sums(int round)
 		must(all[i] == (int64_t)ranks * (ranks + 1) / 2 * (i + round), "a sum");
 }
 
-/* A part for each rank in each rank's window. On one machine Open MPI has it in shared memory. */
+/* Each rank has a part of each window. On one machine Open MPI uses shared memory for windows. */
 static void window(uint8_t *out, uint8_t *in, int round)
 {
 	const int len = MAX_LEN / 4;
@@ -96,7 +96,10 @@ static void window(uint8_t *out, uint8_t *in, int round)
 	MPI_Win_free(&win);
 }
 
-/* Each ticket is drawn once, by whatever rank. Return: the sum of those that are this one's. */
+/*
+ * Draw tickets from a counter at rank 0: each number may be drawn only once. Return: sum of the
+ * numbers that this rank has drawn.
+ */
 static int64_t draw(MPI_Win win)
 {
 	int64_t one = 1, ticket, last = -1, sum = 0;
@@ -111,7 +114,10 @@ static int64_t draw(MPI_Win win)
 	return sum;
 }
 
-/* All ranks add to the same words of all, and one of them takes the last word for itself. */
+/*
+ * All ranks add to the same words in the window of each rank, and draw tickets. All try to store
+ * their rank in the last word, but only one may succeed.
+ */
 static void words(int round)
 {
 	int64_t *mem, add[WORDS], none = -1, me = rank, was, drawn, all = (int64_t)ranks * DRAWS;

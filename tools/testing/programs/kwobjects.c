@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwobjects: every object of verbs made and destroyed, again and again.
+ * kwobjects: objects of every kind are created and destroyed, again and again.
  *
  *	kwobjects -d device [-n cycles] [-e entries] [-k]
  *
- * Each cycle makes all objects, with a completion queue of the given number of entries, and
- * destroys them in the order of their use. Every second cycle only closes the device, so that the
- * kernel has to destroy them. With -k the first cycle keeps them until the program is killed.
+ * Each cycle creates all objects, with a completion queue of the given number of entries, and
+ * destroys them, users of an object before the object. Every second cycle only closes the device,
+ * so that the kernel has to destroy the objects. With -k the first cycle keeps the objects until
+ * the program is killed.
  */
 #include "kwtest.h"
 

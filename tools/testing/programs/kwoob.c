@@ -2,11 +2,10 @@
 /*
  * For LD_PRELOAD: moves the ordinary TCP sockets of a program to another port.
  *
- * cmtime listens on one port with the connection manager and, for its own side
- * channel, with an ordinary socket. Over hardware these are two port spaces; over
- * a software RNIC both are ports of the kernel's TCP. With this library a program's
- * bind() and connect() go to a port that is KWOOB_SHIFT (default 1) higher, at both
- * ends.
+ * The program cmtime of librdmacm listens on one port with the connection manager and, for its own
+ * side channel, with an ordinary socket. With RDMA hardware these are two port spaces; with a
+ * software RNIC both are ports of the kernel's TCP. With this library a program's bind() and
+ * connect() use a port that is KWOOB_SHIFT (default 1) higher, at both ends.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwpost: the core's command for posting, on a device whose programs have libsiw.
+ * kwpost: the uverbs command for posting, on a device whose provider is libsiw.
  *
  *	kwpost -d rdma-device [-n times] [-v]
  *	kwpost -d rdma-device -g [-v]
@@ -10,9 +10,9 @@
  * of the first request that was not accepted, and post nothing.  All objects can be destroyed
  * afterwards, so no call has kept a reference.
  *
- * With -g the program rings until the device is gone, reports that, uses its queues for a while
- * longer, which are memory that the kernel no longer reads, and waits for SIGTERM with the device
- * open.
+ * With -g the program uses the command as a doorbell until the device is gone, and reports that.
+ * Then the program posts and polls for a while, in queues that the kernel no longer reads, and
+ * waits for SIGTERM with the device open.
  */
 #include "kwtest.h"
 
@@ -58,17 +58,17 @@ static void make_objects(void)
 }
 
 /**
- * struct call - one command
- * @what: it
- * @wrs: requests in it
- * @sges: elements of all of them
- * @opcode: of each; IB_UVERBS_WR_*
- * @wr_size: that the command says each has; 0: the true one
- * @missing: octets that the command is too short
- * @no_qp: the queue pair is one that is not there
- * @err: errno that it has to give
- * @other_err: or this one, of other releases
- * @bad: number of the first request that is not taken, if there is an answer
+ * struct call - a command
+ * @what: name for messages
+ * @wrs: number of requests in it
+ * @sges: number of scatter/gather elements of all requests
+ * @opcode: opcode of each request; IB_UVERBS_WR_*
+ * @wr_size: size of a request according to the command; 0: the true size
+ * @missing: how many octets the command is too short
+ * @no_qp: the command names a queue pair that does not exist
+ * @err: errno that is right, or 0
+ * @other_err: errno that is right on other releases of the kernel
+ * @bad: number of the first request that was not accepted, if there is an answer
  */
 static const struct call {
 	const char *what;
@@ -103,7 +103,7 @@ static const struct call {
 	{ "a doorbell of no queue pair", .no_qp = true, .err = EINVAL, .other_err = ENOENT },
 };
 
-/* Header, command, requests, elements, one after the other.  Return: octets. */
+/* Write header, command, requests and elements to @buf.  Return: their length. */
 static size_t fill(uint8_t *buf, const struct call *c, struct ib_uverbs_post_send_resp *resp)
 {
 	const uint32_t wr_size = c->wr_size ?: sizeof(struct ib_uverbs_send_wr);
@@ -136,7 +136,7 @@ static size_t fill(uint8_t *buf, const struct call *c, struct ib_uverbs_post_sen
 	return len;
 }
 
-/* Posted requests would complete, and there is no other way to see them. */
+/* Was nothing posted? In the error state any posted request would complete. */
 static bool nothing_completes(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
@@ -166,7 +166,7 @@ static void make_call(const struct call *c, bool loud)
 	kw_say("FAILED %s: %s, and request %u", c->what, strerror(err), resp.bad_wr);
 }
 
-/* Return: 0 or errno. */
+/* Use the command as a doorbell. Return: 0 or errno. */
 static int ring(void)
 {
 	static const struct call doorbell = { .what = "a doorbell" };

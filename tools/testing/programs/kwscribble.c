@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define MAX_MAPS	32
-#define HEAD_LEN	128	/* where rings keep indices and flags, if they begin with them */
+#define HEAD_LEN	128	/* octets at the start of a ring that may have indices and flags */
 #define CHILD_END_MS	20000
 #define CONNECT_MS	20000
 
@@ -79,21 +79,21 @@ static void scribble_once(struct kw_rng *rng)
 	size_t len = maps[m].len, off, i, run = 4;
 
 	switch (kw_one_in(rng, 200) ? 4 : kw_below(rng, 4)) {
-	case 0:		/* the head */
+	case 0:		/* an index or a flag */
 		off = kw_below(rng, HEAD_LEN / 4) * 4;
 		break;
-	case 1:		/* an index moves a little: entries that were never written */
+	case 1:		/* an index moves a little, past entries that were never written */
 		off = kw_below(rng, HEAD_LEN / 4) * 4;
 		*(volatile uint32_t *)(maps[m].at + off) += kw_below(rng, 40);
 		return;
-	case 4:		/* all of it */
+	case 4:		/* the whole mapping */
 		run = len - len % 4 - 4;
 		off = 0;
 		break;
 	case 2:		/* a run of octets */
 		run = 4 + kw_below(rng, 40) * 4;
 		__attribute__((fallthrough));
-	default:	/* anywhere */
+	default:	/* a word anywhere */
 		off = kw_below(rng, (len - run) / 4) * 4;
 	}
 	for (i = 0; i < run; i += 4)
