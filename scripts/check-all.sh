@@ -37,7 +37,8 @@ step_e2e-debug-rest() {
 
 # Consumers that stock kernels do not have.
 step_e2e-uml() {
-	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd
+	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd \
+		interop-siw-is-server-smb interop-siw-is-client-smb
 }
 
 # Programs with libsiw, in a guest without kwarp's provider.

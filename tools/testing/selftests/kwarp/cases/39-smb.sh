@@ -114,9 +114,10 @@ smb_names() {
 	[ ! -e "$SMB_SHARE/many" ] || fail "the share still has the removed folder"
 }
 
+# smb_case MIB
 smb_case() {
 	smb_up
-	smb_data 16
+	smb_data "$1"
 	smb_names
 	smb_down
 }
@@ -145,6 +146,6 @@ smb_link_case() {
 	smb_down
 }
 
-testcase kernel-smb 120 smb_case
+testcase kernel-smb 120 smb_case 16
 testcase kernel-smb-loss 120 smb_loss_case
 testcase kernel-smb-link 180 smb_link_case
