@@ -121,7 +121,7 @@ check_words() {
 # first.
 check_case-names() {
 	local suite=tools/testing/selftests/kwarp
-	grep -hoE '^[a-zA-Z_0-9]+\(\)' "$suite"/{lib,run,reports}.sh "$suite"/cases/*.sh | sort | uniq -d |
+	grep -hoE '^[a-zA-Z_0-9]+\(\)' "$suite"/{lib,run,reports}.sh "$suite"/{lib,cases}/*.sh | sort | uniq -d |
 		sed 's/$/ is defined twice in the end-to-end suite/'
 }
 

@@ -30,7 +30,7 @@ optional_testcase() {
 
 # shellcheck source=lib.sh
 . "$HERE/lib.sh"
-for f in 10-rping 20-perftest 50-data 70-lifecycle; do
+for f in 10-rping 20-perftest 50-data 70-lifecycle 71-cycles; do
 	# shellcheck source=/dev/null
 	. "$HERE/cases/$f.sh"
 done

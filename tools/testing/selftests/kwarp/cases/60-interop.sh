@@ -5,9 +5,9 @@
 # without CRC.
 
 # peer_to_peer is off with a siw server: siw accepts a Request for a ready-to-receive message, but
-# may not be ready for that message (siw_is_deaf in lib.sh). If the connection then ends before
-# siw has read the message, iw_cm gets a CLOSE event in an unexpected state, and stops the machine
-# with a BUG.
+# may not be ready for that message (siw_is_deaf in lib/programs.sh). If the connection then ends
+# before siw has read the message, iw_cm gets a CLOSE event in an unexpected state, and stops the
+# machine with a BUG.
 
 # interop_case ROLE CRC COMMAND...: run the command with a link of type KWARP_PEER as server or
 # client.
@@ -16,7 +16,7 @@ interop_case() {
 	shift 2
 	mixed_links "$role"
 	# The delay gives a siw server the time to become ready, so that it reads the first
-	# message (siw_is_deaf in lib.sh).
+	# message (siw_is_deaf in lib/programs.sh).
 	[ "$role" = client ] || netem delay "$(by_profile 5ms 30ms)"
 	knob crc "$crc"
 	# siw assembles a CRC wrongly if it comes in two parts (siw_get_trailer), and ends the

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# RDMA links of the two interfaces: added, deleted, with knobs; and the objects that programs have
+# on these links. Sourced by ../lib.sh.
+
+load_type() {
+	[ -d "/sys/module/${1%-siw}" ] || modprobe "${1%-siw}" || skip "there is no module for links of type $1"
+}
+
+link_exists() {
+	[ -e "/sys/class/infiniband/${LINK[$1]}" ]
+}
+
+link_active() {
+	[ "$(<"/sys/class/infiniband/${LINK[$1]}/ports/1/state")" = "4: ACTIVE" ]
+}
+
+# add_link END TYPE
+add_link() {
+	in_ns "$1" rdma link add "${LINK[$1]}" type "$2" netdev "${DEV[$1]}" || fail "cannot add a $2 link"
+	wait_until 5 "link ${LINK[$1]} is active" link_active "$1"
+	mark "$RUN/link.$1" "$2"
+}
+
+del_link() {
+	unmark "$RUN/link.$1"
+	check "deleting a link" rdma link delete "${LINK[$1]}"
+}
+
+link_type() {
+	[ ! -s "$RUN/link.$1" ] || echo "$(<"$RUN/link.$1")"
+}
+
+want_link() {
+	[ "$(link_type "$1")" = "$2" ] && link_exists "$1" && return
+	! link_exists "$1" || del_link "$1"
+	add_link "$1" "$2"
+}
+
+# links TYPE0 TYPE1: make links of these types ready at both ends, with knobs at their defaults.
+links() {
+	load_type "$1"
+	load_type "$2"
+	net_up
+	set_mtu 1500
+	no_netem
+	offloads on
+	want_link 0 "$1"
+	want_link 1 "$2"
+	default_knobs
+}
+
+# Both links of the type under test.
+own_links() {
+	links "$KWARP_LINK" "$KWARP_LINK"
+}
+
+# mixed_links ROLE: the link of the type KWARP_PEER is at the "server" (namespace 1) or the
+# "client" (namespace 0).
+mixed_links() {
+	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
+	case $1 in
+	server) links "$KWARP_LINK" "$KWARP_PEER" ;;
+	client) links "$KWARP_PEER" "$KWARP_LINK" ;;
+	esac
+}
+
+# skip_on TYPE WHY: skip the case if the links under test are of this type, which cannot pass it.
+skip_on() {
+	[ "$KWARP_LINK" != "$1" ] || skip "$1: $2"
+}
+
+# knob_at END NAME VALUE: set a knob of one link, and read it back. "links" of the next case
+# restores the default.
+knob_at() {
+	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
+	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
+	[ "$(<"$path")" = "$3" ] || fail "knob $2 reads $(<"$path") instead of $3"
+	echo "$2" >>"$RUN/knobs"
+}
+
+# knob NAME VALUE: set a knob on every link of kwarp. Other links (siw) have no knobs.
+knob() {
+	local i
+	for i in 0 1; do
+		[[ "$(link_type "$i")" != kwarp* ]] || knob_at "$i" "$@"
+	done
+}
+
+# Set the knobs that were changed to the module's defaults.
+default_knobs() {
+	local name
+	local -A set=()
+	[ -s "$RUN/knobs" ] || return 0
+	while read -r name; do
+		set[$name]=1
+	done <"$RUN/knobs"
+	for name in "${!set[@]}"; do
+		knob "$name" "$(<"/sys/module/kwarp/parameters/$name")"
+	done
+	unmark "$RUN/knobs"
+}
+
+# True if programs have left no objects on the links of the suite; OBJECTS lists them.
+no_objects() {
+	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
+	OBJECTS=''
+	all=$(rdma resource show) || return 1
+	while IFS= read -r line; do
+		[[ ! $line =~ $counted ]] || OBJECTS+=$line$'\n'
+	done <<<"$all"
+	[ -z "$OBJECTS" ]
+}

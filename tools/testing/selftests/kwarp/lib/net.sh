@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# The two network namespaces and the veth pair between them: made, removed, shaped, and counters of
+# their TCP. Sourced by ../lib.sh, which has the names and addresses.
+
+n0() {
+	ip netns exec "${NS[0]}" "$@"
+}
+
+n1() {
+	ip netns exec "${NS[1]}" "$@"
+}
+
+in_ns() {
+	local i=$1
+	shift
+	ip netns exec "${NS[$i]}" "$@"
+}
+
+both_ends() {
+	local i
+	for i in 0 1; do
+		"$1" "$i" "${@:2}"
+	done
+}
+
+up_end() {
+	local i=$1
+	ip -n "${NS[i]}" -batch - <<-END
+		link set lo up
+		addr add ${IP[i]}/24 dev ${DEV[i]}
+		addr add ${IP6[i]}/64 dev ${DEV[i]} nodad
+		link set ${DEV[i]} mtu 1500 up
+	END
+}
+
+net_up() {
+	[ ! -s "$RUN/net" ] || return 0
+	net_down
+	ip -batch - <<-END
+		netns add ${NS[0]}
+		netns add ${NS[1]}
+		link add ${DEV[0]} netns ${NS[0]} type veth peer name ${DEV[1]} netns ${NS[1]}
+	END
+	both_ends up_end
+	wait_until 10 "the namespaces reach each other" neighbours_known
+	unmark "$RUN/netem"
+	mark "$RUN/mtu" 1500
+	mark "$RUN/net"
+}
+
+# reachable ADDRESS. -U: ping takes times itself, without time stamps of the socket. The first and
+# the last socket that wants time stamps make the kernel patch its receive path, and QEMU before
+# 8.1 can run a half-patched instruction ("Oops: int3" in __netif_receive_skb_core() beside
+# traffic).
+reachable() {
+	n0 ping -U -q -c 1 -W 1 "$1" >/dev/null
+}
+
+# Without this ping, the first connection of a case would wait for address resolution.
+neighbours_known() {
+	reachable "${IP[1]}" && reachable "${IP6[1]}"
+}
+
+net_down() {
+	local i
+	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.*
+	for i in 0 1; do
+		[ -e "/run/netns/${NS[i]}" ] || continue
+		kill_in_ns "$i"
+		rdma link delete "${LINK[i]}" 2>/dev/null || :
+		ip netns del "${NS[i]}"
+	done
+}
+
+kill_in_ns() {
+	local pids
+	pids=$(ip netns pids "${NS[$1]}")
+	# shellcheck disable=SC2086
+	[ -z "$pids" ] || kill -KILL $pids 2>/dev/null || :
+}
+
+set_mtu() {
+	local i
+	[ "$(<"$RUN/mtu")" != "$1" ] || return 0
+	for i in 0 1; do
+		ip -n "${NS[i]}" link set "${DEV[i]}" mtu "$1"
+	done
+	echo "$1" >"$RUN/mtu"
+}
+
+# add_netem ARGUMENTS OF tc... root netem SHAPE...: the user-mode kernels of this project have no
+# netem: skip the case there. On any other kernel a failure of tc is a failure.
+add_netem() {
+	tc "$@" && return
+	case $(uname -r) in
+	*-kwarp-uml*) skip "this kernel loses no packets: it has no netem" ;;
+	*) fail "no netem" ;;
+	esac
+}
+
+# netem SHAPE...: shape both directions, for example "netem loss 1%".
+netem() {
+	local i
+	no_netem
+	mark "$RUN/netem"
+	for i in 0 1; do
+		add_netem -n "${NS[i]}" qdisc add dev "${DEV[i]}" root netem "$@"
+	done
+}
+
+no_netem() {
+	local i
+	[ -s "$RUN/netem" ] || return 0
+	for i in 0 1; do
+		tc -n "${NS[i]}" qdisc del dev "${DEV[i]}" root 2>/dev/null || :
+	done
+	unmark "$RUN/netem"
+}
+
+# tcp_count END NAME: print a counter of the TCP of that end.
+tcp_count() {
+	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
+}
+
+# offloads on|off: on: the interfaces cut data into segments; off: TCP does so in its last step
+# before the interface. (A veth pair passes large packets on unless told otherwise.)
+offloads() {
+	local i now=on
+	[ ! -s "$RUN/no-offloads" ] || now=off
+	[ "$now" != "$1" ] || return 0
+	for i in 0 1; do
+		in_ns "$i" ethtool -K "${DEV[i]}" tso "$1" gso "$1"
+	done
+	unmark "$RUN/no-offloads"
+	[ "$1" = on ] || mark "$RUN/no-offloads"
+}

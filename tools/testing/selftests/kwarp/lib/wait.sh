@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# Waiting for a condition instead of for a guessed time, and files as marks between programs.
+# Sourced by ../lib.sh.
+
+# On a debug kernel it takes half a second to start a program. So the shell itself does what every
+# case needs, where it can.
+
+# mark FILE [TEXT], unmark FILE...: make a file that is not empty (test -s), or make files empty.
+mark() {
+	echo "${2:-1}" >"$1"
+}
+
+unmark() {
+	local f
+	for f in "$@"; do
+		[ ! -s "$f" ] || : >"$f"
+	done
+}
+
+# has_line FILE REGEX: some line of the file matches.
+has_line() {
+	local lines line
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $2 ]] || return 0
+	done
+	return 1
+}
+
+# count_lines FILE REGEX: print how many lines match.
+count_lines() {
+	local lines line count=0
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		[[ ! $line =~ $2 ]] || count=$((count + 1))
+	done
+	echo "$count"
+}
+
+# A short pause that starts no process: the read times out, because nothing is written to the
+# pipe.
+pause() {
+	if [ -z "${pause_fd:-}" ]; then
+		[ -p "$RUN/pause" ] || mkfifo "$RUN/pause"
+		exec {pause_fd}<>"$RUN/pause"
+	fi
+	read -rt 0.05 -u "$pause_fd" || :
+}
+
+# holds_within SECONDS COMMAND...: repeat the command until it succeeds; fail after SECONDS.
+holds_within() {
+	local end=$((${EPOCHREALTIME/./} + $1 * 1000000))
+	shift
+	until "$@"; do
+		[ "${EPOCHREALTIME/./}" -lt "$end" ] || return 1
+		pause
+	done
+}
+
+# wait_until SECONDS WHAT COMMAND...: like holds_within, with SLOWNESS times the seconds; on
+# failure the case fails.
+wait_until() {
+	local seconds=$1 what=$2
+	shift 2
+	seconds=$((seconds * SLOWNESS))
+	holds_within "$seconds" "$@" || fail "$what: not within $seconds s"
+}
+
+# gone PID: the process has ended, even if this shell has not waited for it yet.
+gone() {
+	local stat
+	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
+	# The state follows the program's name, which may contain any characters.
+	[[ ${stat##*) } = [ZX]* ]]
+}
+
+# listens PID PORT: some process in the network namespace of PID listens on the TCP port.
+listens() {
+	local pid=$1 port
+	printf -v port ':%04X' "$2"
+	# The process may end during this look.
+	{ has_line "/proc/$pid/net/tcp" "$port [0-9A-F]+:0000 0A" ||
+		has_line "/proc/$pid/net/tcp6" "$port [0-9A-F]+:0000 0A"; } 2>/dev/null
+}
