@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The sections of a report about one guest, as lines of Markdown."""
+import statistics
+
+from bench_figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cpu_per_message, crc_bound,
+                           instructions, median_latency, memory_each, octets, rate, rate_key, ratios, show, sizes,
+                           tail_latency, thousands, values_of, went_wrong)
+from bench_plots import plot_bars, plot_sizes
+from bench_targets import COUNTED, targets
+
+# Operation, sizes.
+RFC7306 = (("write-imm", (64, 4096, 65536)), ("fetch-add", (8,)), ("cmp-swap", (8,)))
+WITHOUT_RFC7306 = ("siw", "kwarp-siw")
+
+
+def table(head, rows):
+    yield "| " + " | ".join(head) + " |"
+    yield "|---" + "|---:" * (len(head) - 1) + "|"
+    for row in rows:
+        if any(c != "–" for c in row[1:]):
+            yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def row_of(fig, metric, mtu, label, kind, op, size, qps):
+    shown = {who: show(values_of(fig, metric, mtu, who, kind, op, size, qps)) for who in fig.contenders()}
+    # A row with TCP's figures only is left out: it says nothing about an operation.
+    if all(text == "–" for who, text in shown.items() if who not in PLAIN):
+        return [label]
+    return [label, *shown.values()]
+
+
+def head_of(fig, first):
+    return [first] + [NAMES[w] for w in fig.contenders()]
+
+
+def verdict(target, goal, found):
+    met = target.met(statistics.median(found), goal)
+    sure = target.met(found[0], goal) == target.met(found[-1], goal)
+    return ("yes" if met else "no") + ("" if sure else ", not in all rounds" if met else ", but in some rounds")
+
+
+def section_targets(fig):
+    yield "### Targets"
+    yield ""
+    rows = []
+    for t in targets():
+        goal = t.goal(fig)
+        found = t.measure(fig) if goal is not None else []
+        if found:
+            rows.append([t.name, f"{t.sign()} {goal}", f"**{statistics.median(found):.2f}**",
+                         f"{found[0]:.2f} – {found[-1]:.2f}", verdict(t, goal, found)])
+        elif goal is not None:
+            rows.append([t.name, f"{t.sign()} {goal}", "not measured", "", ""])
+    yield from table(["ratio", "target", "median", "lowest – highest", "met"], rows)
+
+
+def section_rates(fig, mtu):
+    yield f"### One queue pair, MTU {mtu}"
+    yield ""
+    plot = plot_sizes(fig, mtu)
+    if plot:
+        yield f"![bandwidth by size]({plot})"
+        yield ""
+    for title, metric, wanted in (("MiB/s", bandwidth, lambda s: s >= 4096), ("messages/s", rate, lambda s: s < 4096)):
+        rows = [row_of(fig, metric, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op in OPS for s in sizes(fig) if wanted(s)]
+        yield from table(head_of(fig, title), rows)
+
+
+def section_instructions(fig, mtu):
+    """Where the clock counts them: of all that both ends execute, programs included."""
+    if fig.name != COUNTED:
+        return
+    yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"
+    yield ""
+    cells = [(op, s) for op in OPS for s in sizes(fig)]
+    cells += [(op, s) for op, possible in RFC7306 for s in possible]
+    rows = [row_of(fig, instructions, mtu, f"{op} {octets(s)}", "rate", op, s, 1) for op, s in cells]
+    yield from table(head_of(fig, "both ends"), rows)
+
+
+def section_qps(fig, mtu):
+    rows = []
+    for size, metric, unit in ((65536, bandwidth, "MiB/s"), (64, rate, "/s")):
+        for op in OPS:
+            for qps in (1, 8, 64, 512):
+                rows.append(row_of(fig, metric, mtu, f"{op} {octets(size)} × {qps} QPs, {unit}", "rate", op, size, qps))
+    yield f"### Many queue pairs, MTU {mtu}"
+    yield ""
+    yield from table(head_of(fig, "all together"), rows)
+
+
+def section_latency(fig, mtu):
+    rows = []
+    for op in OPS:
+        for size in sizes(fig, "latency"):
+            for what, metric in (("median", median_latency), ("99 %", tail_latency)):
+                rows.append(row_of(fig, metric, mtu, f"{op} {octets(size)}, {what}", "latency", op, size, 1))
+    yield f"### Latency, µs, MTU {mtu}"
+    yield ""
+    yield from table(head_of(fig, "Write, Send: half of to and fro"), rows)
+
+
+def rfc7306_rows():
+    """(label, metric, kind, operation, size, queue pairs)"""
+    for op, possible in RFC7306:
+        for size in possible:
+            name = f"{op} {octets(size)}"
+            for qps in (1, 64):
+                many = "" if qps == 1 else f" × {qps} QPs"
+                yield f"{name}{many}, thousands/s", thousands, "rate", op, size, qps
+                if size == 65536:
+                    yield f"{name}{many}, MiB/s", bandwidth, "rate", op, size, qps
+            yield f"{name}, latency, median, µs", median_latency, "latency", op, size, 1
+            yield f"{name}, latency, 99 %, µs", tail_latency, "latency", op, size, 1
+
+
+def section_rfc7306(fig, mtu):
+    """Beside rxe, the only other one that has them.  Of siw it is said that it has not."""
+    links = [who for who in fig.contenders() if who not in PLAIN]
+    able = [who for who in NAMES if who == "siw" or who in links]
+    rows = []
+    for label, metric, *cell in rfc7306_rows():
+        found = {who: fig.values(metric, mtu, who, *cell) for who in able}
+        if not any(found.values()):
+            continue
+        shown = ["cannot" if who in WITHOUT_RFC7306 else show(v) for who, v in found.items()]
+        against = ratios(found.get("kwarp", {}), found.get("rxe", {}))
+        rows.append([label, *shown, f"{statistics.median(against):.2f}" if against else "–"])
+    if not rows:
+        return
+    yield f"### Immediate data and atomic operations (RFC 7306), MTU {mtu}"
+    yield ""
+    head = ["latency of Writes: half of to and fro", *(NAMES[who] for who in able), "kwarp to rxe"]
+    yield from table(head, rows)
+
+
+def section_cpu(fig, mtu):
+    rows = [row_of(fig, cpu_per_gib, mtu, f"{op} 64 KiB, s per GiB", "cpu", op, 65536, 1) for op in OPS]
+    rows += [row_of(fig, cpu_per_message, mtu, f"{op} 64, µs per message", "cpu", op, 64, 1) for op in OPS]
+    yield f"### Processor time of both ends, with completion events, MTU {mtu}"
+    yield ""
+    yield from table(head_of(fig, "user and kernel"), rows)
+
+
+def section_crc(fig):
+    yield "### CRC32c"
+    yield ""
+    rows = []
+    for mtu in fig.mtus():
+        figures = [fig.values(bandwidth, mtu, *rate_key(*k)) for k in
+                   ((LIBRARY, LIBRARY), ("kwarp", "write"), ("kwarp-crc", "write"))]
+        rows.append([str(mtu), *(show(f) for f in figures[:2]), show(crc_bound(fig, mtu)), show(figures[2])])
+    yield from table(["MTU; MiB/s", "crc32c alone", "Write 64 KiB, CRC off", "bound with CRC", "CRC on"], rows)
+
+
+def section_connections(fig):
+    mtu = 1500
+    rows = [row_of(fig, rate, mtu, f"per second, {q} at a time", "connect", "connect", 64, q) for q in (1, 64)]
+    rows.append(row_of(fig, memory_each, mtu, "KiB of each that is idle, both ends", "memory", "idle", 0, 512))
+    yield "### Connections"
+    yield ""
+    yield from table(head_of(fig, "connect, message to and fro, disconnect"), rows)
+
+
+def section_storage(fig):
+    """NVMe over Fabrics and NFS: both ends on one machine, by fio."""
+    for mtu in fig.mtus():
+        rows = []
+        for op, size, depth in sorted({k[3:] for k in fig.cells if k[2] == "storage"}):
+            lone = depth == 1
+            metric = median_latency if lone else bandwidth if size >= 65536 else rate
+            unit = "µs" if lone else "MiB/s" if size >= 65536 else "/s"
+            found = {who: fig.values(metric, mtu, who, "storage", op, size, depth) for who in fig.contenders()}
+            against = ratios(found.get("kwarp", {}), found.get("tcp", {}))
+            rows.append([f"{op} {octets(size)} × {depth}, {unit}", *(show(v) for v in found.values()),
+                         f"{statistics.median(against):.2f}" if against else "–"])
+        yield f"### Storage, MTU {mtu}"
+        yield ""
+        yield from table([*head_of(fig, "fio, requests in flight"), "kwarp to TCP"], rows)
+
+
+def section_errors(fig):
+    lines = [line for c in fig.data["cells"] for line in went_wrong(c)]
+    if not lines and not fig.data["absent"]:
+        return
+    yield "### What did not work"
+    yield ""
+    for name, why in fig.data["absent"].items():
+        yield f"- {NAMES.get(name, name)} did not take part: `{why}`"
+    yield from (f"- {line}" for line in lines)
+    yield ""
+
+
+def section_machine(fig):
+    guest = fig.data.get("guest", {})
+    rounds = max((len(c["runs"]) for c in fig.data["cells"]), default=0)
+    yield f"## Guest {fig.name}"
+    yield ""
+    yield f"- {fig.data['date']}, {rounds} rounds"
+    for k, v in fig.data["machine"].items():
+        yield f"- {k}: {v}"
+    if guest:
+        yield (f"- in the guest: Linux {guest['kernel']}, {guest['processors']} processors, "
+               f"{guest['memory_kib'] / MIB:.1f} GiB, clock {guest['clocksource']}")
+    yield ""
+
+
+def sections(fig):
+    yield from section_machine(fig)
+    if any(k[2] == "storage" for k in fig.cells):
+        yield from section_storage(fig)
+        yield from section_errors(fig)
+        return
+    yield from section_targets(fig)
+    for name in plot_bars(fig):
+        yield f"![{name}]({name})"
+        yield ""
+    for mtu in fig.mtus():
+        for section in (section_instructions, section_rates, section_qps, section_latency,
+                        section_rfc7306, section_cpu):
+            yield from section(fig, mtu)
+    yield from section_crc(fig)
+    yield from section_connections(fig)
+    yield from section_errors(fig)
