@@ -3,7 +3,7 @@
 #
 # Which lines of a kernel log report a bug: the only list. scripts/results/scan-log.sh sources it on
 # the host, for the log of a whole run, and run.sh in the guest, for the lines that a case added.
-# scripts/selftest.sh has an example of each line.
+# scripts/tests/scan-log.sh has an example of each line.
 
 reports=(
 	'BUG:' 'WARNING:' 'INFO: task .* blocked' 'INFO: rcu' 'rcu: .*stall' 'stall on CPU'
