@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What `make bench` has measured, as JSON, as a report, as a verdict.
+"""Turn the records of `make bench` into JSON, a report, or a verdict.
 
-    bench-report.py collect RECORDS MACHINE OUT.json   the guest's records, cell by cell
-    bench-report.py report DIR                         DIR/*.json -> report.md, *.svg
-    bench-report.py judge FILE.json...                 TAP: gross losses against the targets; of several
-                                                       runs the best counts, and errors of all
+    bench-report.py collect RECORDS MACHINE OUT.json   group the guest's records by cell
+    bench-report.py report DIR                         make report.md and *.svg from DIR/*.json
+    bench-report.py judge FILE.json...                 print as TAP which targets are missed by a
+                                                       factor of two; of several runs the best
+                                                       figures count, and the errors of all
 
-Of each cell the report gives the median of all rounds, and the spread: how far the lowest
-and the highest round are apart, in per cent of the median.  A ratio is taken round by round,
-between runs that were seconds apart, and its median is told with its lowest and highest.
+A cell is one kind of traffic: MTU, program or device ("who": kwarp, siw, rxe, tcp ...), kind,
+operation, size, number of queue pairs.  It is measured once in each round.  The report has the
+median of all rounds of a cell, and plus or minus half the distance between lowest and highest
+round, in per cent of the median.  Ratios are calculated for each round, between runs that were
+seconds apart; the report has the median, the lowest and the highest of these ratios.
 """
 
 import glob
@@ -26,9 +29,9 @@ from bench_figures import KEYS, Figures, went_wrong
 from bench_sections import sections
 from bench_targets import targets
 
-# What `judge` counts as a failure: streams of large Writes. In a short run on two emulated
-# processors the other figures depend on which program had to wait for a processor. They are
-# printed only.
+# Targets that `judge` counts as passed or failed: streams of large Writes. In a short run on two
+# emulated processors the other figures depend on which program had to wait for a processor, so
+# these are only printed.
 JUDGED = re.compile(r"write-64k-(tcp|siw)-")
 
 
@@ -78,14 +81,17 @@ def one_cell_per_line(data):
 
 
 def ours_went_wrong(fig):
-    """Errors of what kwarp could not do, or not at once."""
+    """The errors of kwarp's runs, including errors of runs that succeeded at the second try."""
     for cell in fig.data["cells"]:
         if cell["who"].startswith("kwarp"):
             yield from cell.get("errors", []) + cell.get("retried", [])
 
 
 def verdict_of(target, fig):
-    """One line of TAP.  What siw could not do is no verdict on kwarp; all else must be measured."""
+    """One line of TAP.
+
+    If only siw has no figures, the target is skipped. Any other missing figure is a failure.
+    """
     name = f"bench/{target.name}"
     found = target.measure(fig)
     if not found:
@@ -101,8 +107,11 @@ def verdict_of(target, fig):
 
 
 def best_verdict_of(target, figs):
-    """Half a second of one contender a neighbour on the host can slow down by anything; what the
-    code costs it costs in each run."""
+    """The verdict on several runs: passed if one of them passes.
+
+    Another program on the host can make a run of half a second slower by any factor. Slow code is
+    slow in each run.
+    """
     lines = [verdict_of(target, fig) for fig in figs]
     good = [line for line in lines if line.startswith("ok ") and "# SKIP" not in line]
     chosen = (good or lines)[0]
@@ -113,9 +122,10 @@ def best_verdict_of(target, figs):
 
 
 def judge(*paths):
-    """As many verdicts as there are targets, measured or not, and one on kwarp's errors.
+    """Print one verdict for each target, measured or not, and one on kwarp's errors.
 
-    What was tried again is told of all; that kwarp needed it is an error."""
+    Second tries of all contenders are reported. A second try of kwarp counts as an error.
+    """
     figs = [Figures(path) for path in paths]
     lines = []
     for t in targets():

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The figures of one guest, as bench-report.py has collected them, and values computed from them."""
+"""The figures of one guest, read from the JSON of bench-report.py, and values computed from them.
+
+A cell is one kind of traffic: MTU, program or device ("who"), kind, operation, size in octets,
+number of queue pairs.  A run is the result of one round of a cell: number of operations, seconds,
+processor time ("busy", seconds), latency ("median", "p99", microseconds).
+"""
 import json
 import os
 import statistics
@@ -8,7 +13,8 @@ KEYS = ("mtu", "who", "kind", "op", "size", "qps")
 GIB = 1 << 30
 MIB = 1 << 20
 OPS = ("write", "read", "send")
-NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned", "kwarp-siw": "kwarp, libsiw", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
+NAMES = {"kwarp": "kwarp", "kwarp-crc": "kwarp, CRC", "kwarp-align": "kwarp, aligned",
+         "kwarp-siw": "kwarp, libsiw", "siw": "siw", "rxe": "rxe", "tcp": "TCP", "iperf3": "iperf3"}
 LIBRARY = "crc32c"
 PLAIN = ("tcp", "iperf3")
 
@@ -27,7 +33,7 @@ class Figures:
         return cell["runs"]
 
     def values(self, metric, *key):
-        """{round: value}"""
+        """Values of one cell by round: {round: value}."""
         return {r: metric(run, key[4]) for r, run in self.runs(*key).items()}
 
     def mtus(self):
@@ -51,7 +57,7 @@ def bandwidth(run, size):
 
 
 def instructions(run, size):
-    """In thousands, where one takes a nanosecond."""
+    """Thousands of instructions per operation, if the guest's clock counts each as a nanosecond."""
     return run["seconds"] / run["ops"] * 1e6
 
 
@@ -76,7 +82,7 @@ def memory_each(run, size):
 
 
 def show(values):
-    """Median and spread of {round: value}."""
+    """Text of the median and the spread of {round: value}."""
     if not values:
         return "–"
     v = sorted(values.values())
@@ -100,9 +106,9 @@ def rate_key(who, op, size=65536, qps=1, kind="rate"):
 
 
 def crc_bound(fig, mtu):
-    """{round: MiB/s} of large Writes if CRC cost one pass at each end and nothing else.
+    """Bandwidth of large Writes, {round: MiB/s}, if CRC cost one pass at each end and nothing else.
 
-    Both passes are the same processor's: what veth carries is received by the one that sent it.
+    One processor does both passes: a veth pair receives on the processor that sent.
     """
     off = fig.values(bandwidth, mtu, *rate_key("kwarp", "write"))
     alone = fig.values(bandwidth, mtu, *rate_key(LIBRARY, LIBRARY))
@@ -110,7 +116,7 @@ def crc_bound(fig, mtu):
 
 
 def values_of(fig, metric, mtu, who, kind, op, size, qps):
-    """Plain TCP has streams only, and they are compared with all operations."""
+    """Values of a cell by round. Plain TCP has streams only, which stand for all operations."""
     plain = who in PLAIN
     return fig.values(metric, mtu, who, kind, "stream" if plain and kind != "connect" else op, size, qps)
 
@@ -124,7 +130,7 @@ def name_of_cell(c):
 
 
 def went_wrong(cell):
-    """Lines that tell of it, whoever it was."""
+    """Lines about errors and second tries of this cell, of any contender."""
     name = f"{NAMES.get(cell['who'], cell['who'])}, {name_of_cell(cell)}"
     if cell.get("errors"):
         yield f"{name}: `{cell['errors'][0]}`"

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The plots of a report, by gnuplot; without gnuplot there are none."""
+"""The plots of a report, made by gnuplot. If gnuplot is not installed, there are no plots."""
 import shutil
 import statistics
 import subprocess
 
 from bench_figures import NAMES, OPS, bandwidth, cpu_per_gib, median_latency, sizes, values_of
 
-COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "kwarp-align": "#1abc9c", "kwarp-siw": "#8e44ad", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d", "iperf3": "#bdc3c7"}
+COLOURS = {"kwarp": "#1b6ca8", "kwarp-crc": "#7fb3d5", "kwarp-align": "#1abc9c",
+           "kwarp-siw": "#8e44ad", "siw": "#c0392b", "rxe": "#e59866", "tcp": "#7f8c8d",
+           "iperf3": "#bdc3c7"}
 
 
 def gnuplot(script, out):
@@ -47,7 +49,7 @@ def plot_sizes(fig, mtu):
 
 
 def bars(fig, title, unit, rows, out):
-    """rows: (label, {who: value})"""
+    """Make a bar chart. Each row is (label, {who: value})."""
     who = [w for w in fig.contenders() if any(r[1].get(w) for r in rows)]
     rows = [r for r in rows if any(r[1].values())]
     if not rows:

@@ -2,13 +2,14 @@
 """The sections of a report about one guest, as lines of Markdown."""
 import statistics
 
-from bench_figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cpu_per_message, crc_bound,
-                           instructions, median_latency, memory_each, octets, rate, rate_key, ratios, show, sizes,
-                           tail_latency, thousands, values_of, went_wrong)
+from bench_figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cpu_per_message,
+                           crc_bound, instructions, median_latency, memory_each, octets, rate,
+                           rate_key, ratios, show, sizes, tail_latency, thousands, values_of,
+                           went_wrong)
 from bench_plots import plot_bars, plot_sizes
 from bench_targets import COUNTED, targets
 
-# Operation, sizes.
+# Operations of RFC 7306, with the sizes in octets that are measured.
 RFC7306 = (("write-imm", (64, 4096, 65536)), ("fetch-add", (8,)), ("cmp-swap", (8,)))
 WITHOUT_RFC7306 = ("siw", "kwarp-siw")
 
@@ -68,7 +69,7 @@ def section_rates(fig, mtu):
 
 
 def section_instructions(fig, mtu):
-    """Where the clock counts them: of all that both ends execute, programs included."""
+    """Instructions of both ends together, kernel and programs. Only one guest counts these."""
     if fig.name != COUNTED:
         return
     yield f"### Thousands of instructions per message, one queue pair, MTU {mtu}"
@@ -102,7 +103,7 @@ def section_latency(fig, mtu):
 
 
 def rfc7306_rows():
-    """(label, metric, kind, operation, size, queue pairs)"""
+    """Rows: (label, metric, kind, operation, size, queue pairs)."""
     for op, possible in RFC7306:
         for size in possible:
             name = f"{op} {octets(size)}"
@@ -116,7 +117,7 @@ def rfc7306_rows():
 
 
 def section_rfc7306(fig, mtu):
-    """Beside rxe, the only other one that has them.  Of siw it is said that it has not."""
+    """Compare with rxe, the only other device with these operations. siw's column says "cannot"."""
     links = [who for who in fig.contenders() if who not in PLAIN]
     able = [who for who in NAMES if who == "siw" or who in links]
     rows = []
@@ -164,7 +165,7 @@ def section_connections(fig):
 
 
 def section_storage(fig):
-    """NVMe over Fabrics and NFS: both ends on one machine, by fio."""
+    """Storage protocols, both ends on one machine, measured by fio."""
     for mtu in fig.mtus():
         rows = []
         for op, size, depth in sorted({k[3:] for k in fig.cells if k[2] == "storage"}):

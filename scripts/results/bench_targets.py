@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What the project wants of ratios of figures: the targets, for each guest."""
-from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate, rate_key, ratios,
-                           tail_latency)
+"""The targets: which ratios of figures the project wants to reach, for each guest."""
+from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate,
+                           rate_key, ratios, tail_latency)
 
 TCP = rate_key("tcp", "stream")
 IPERF = rate_key("iperf3", "stream")
@@ -10,18 +10,21 @@ COUNTED = "icount"
 
 
 class Target:
-    """What the project wants of a ratio: at least, or (most=True) at most, `goal`."""
+    """The ratio of two cells ("ours" to "theirs") is at least, or with most=True at most, a goal.
+
+    "goals" has the goal of each guest.
+    """
 
     def __init__(self, name, goals, mtu, metric, ours, theirs, most=False):
         self.name, self.goals, self.mtu, self.metric = name, goals, mtu, metric
         self.ours, self.theirs, self.most = ours, theirs, most
 
     def goal(self, fig):
-        """Of this guest; None: there is none."""
+        """The goal for this guest, or None."""
         return self.goals.get(fig.name)
 
     def measure(self, fig):
-        # If the operations differ in size or kind, values per octet or per message are compared.
+        # If the two cells differ in size or kind, the metric is one per octet or per message.
         return ratios(fig.values(self.metric, self.mtu, *self.ours), fig.values(self.metric, self.mtu, *self.theirs))
 
     def met(self, ratio, goal):
@@ -35,7 +38,7 @@ class Target:
 
 
 class CrcTarget(Target):
-    """The bound is computed, so it is no cell."""
+    """Writes with CRC, compared with crc_bound(), which is computed and not a cell."""
 
     def __init__(self, mtu):
         super().__init__(f"write-64k-crc-bound-{mtu}", {"uml-up": 0.9}, mtu, bandwidth,
@@ -46,7 +49,7 @@ class CrcTarget(Target):
 
 
 def targets_of_bandwidth():
-    """Of 64 KiB; guest: goal."""
+    """Bandwidth and processor time of messages of 64 KiB."""
     for mtu, tcp, siw in ((1500, {"write": 3.5, "send": 2}, 20), (9000, {"write": 6, "send": 3}, 5)):
         for op, steered in (("write", 2.5), ("send", 1.5)):
             ours = rate_key("kwarp", op)
@@ -63,7 +66,7 @@ def targets_of_bandwidth():
 
 
 def targets_of_messages():
-    """Of 64 octets."""
+    """Rate and latency of messages of 64 octets."""
     for op, goal in (("write", 12), ("read", 15), ("send", 6)):
         yield Target(f"{op}-rate-64-siw", {ONE: goal, STOCK: goal}, 1500, rate, rate_key("kwarp", op, 64),
                      rate_key("siw", op, 64))

@@ -1,33 +1,39 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The cells of run.py: kinds of traffic, each with its operation, size and number of queue pairs."""
+"""The cells of run.py: which kinds of traffic are measured, and which contender takes part.
+
+A cell has a kind ("rate", "latency", "cpu", "connect" or "memory"), an operation, a message size
+in octets, and a number of queue pairs ("qps").  A contender ("who") has a name and the type of
+its RDMA links, which is None for plain TCP.
+"""
 
 import os
 
 LIBRARY = "crc32c"
 SIZES = (64, 1024, 4096, 65536, 1 << 20)
 OPS = ("write", "read", "send")
-# RFC 7306, which neither siw nor its provider has; InfiniBand does, and so rxe.
+# Operations of RFC 7306. siw and its provider do not have these. rxe has them, from InfiniBand.
 IMM, ATOMICS = "write-imm", ("fetch-add", "cmp-swap")
-WORD = 8  # octets of an atomic operation
-IN_FLIGHT = 4 << 20  # octets that may be under way on one queue pair
-IPERF_STREAMS = 128  # iperf3 has no more
-# Two programs that poll would wait for each other's time slices: then but one polls.
+WORD = 8  # octets that an atomic operation changes
+IN_FLIGHT = 4 << 20  # octets of requests that one queue pair has at a time
+IPERF_STREAMS = 128  # the largest number that iperf3 accepts
+# On one processor, two programs that poll would wait for each other's time slices. So where both
+# ends would poll, both sleep until an event comes.
 ALONE = os.cpu_count() == 1
 
 
 def depth_of(cell):
-    """Requests per queue pair: fewer where there are many, or where they are large."""
+    """Requests per queue pair at a time: fewer if there are many queue pairs or large messages."""
     return max(1, min(128, IN_FLIGHT // cell["size"], max(4, 512 // cell["qps"])))
 
 
 def sleeps(cell):
-    """Does each end sleep for events?"""
+    """Does each end sleep until an event comes? The alternative is polling."""
     heard = cell["kind"] == "latency" or cell["op"] in ("send", IMM)
     return cell["kind"] == "cpu" or ALONE and heard
 
 
 def rate_cells():
-    """Those that are compared with each other are neighbours."""
+    """Throughput. Cells whose figures are compared with each other come one after the other."""
     for qps, sizes in ((1, SIZES), (8, (64, 65536)), (64, (64, 65536)), (512, (64, 65536))):
         for size in sizes:
             for op in OPS:
@@ -37,12 +43,12 @@ def rate_cells():
 
 
 def library_cell():
-    """Its octets go through the processor's cache, as those of a batch do."""
+    """The CRC alone, of 64 KiB, which fit in the processor's cache like kwarp's batches."""
     return {"kind": "rate", "op": LIBRARY, "size": 65536, "qps": 1}
 
 
 def rfc7306_cells(mtu):
-    """What an atomic operation takes does not depend on the MTU."""
+    """Operations of RFC 7306. Atomic operations are small, so they are measured at one MTU only."""
     for qps in (1, 64):
         for size in (64, 65536):
             yield {"kind": "rate", "op": IMM, "size": size, "qps": qps}
@@ -75,7 +81,7 @@ def all_cells(mtu):
 
 
 def short_cells(mtu):
-    """What the targets are about, as far as it takes two minutes."""
+    """The cells that the targets are about, and no more than two minutes allow."""
     yield {"kind": "rate", "op": "stream", "size": 65536, "qps": 1}
     for op in OPS:
         yield {"kind": "rate", "op": op, "size": 65536, "qps": 1}
@@ -86,7 +92,7 @@ def short_cells(mtu):
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}
         for op in OPS:
             yield {"kind": "latency", "op": op, "size": 64, "qps": 1}
-        # Of RFC 7306 each operation once: no ratio, but that it works at full speed.
+        # Each operation of RFC 7306 once. There is no target; the run shows that each works.
         for kind, op, size in (("rate", IMM, 64), ("rate", "fetch-add", WORD), ("latency", "cmp-swap", WORD)):
             yield {"kind": kind, "op": op, "size": size, "qps": 1}
 
@@ -107,14 +113,14 @@ def cannot(who, cell):
 
 
 def takes_part(who, cell):
-    """Operations of RDMA are for those that have links."""
+    """RDMA operations are measured on contenders with RDMA links, streams on plain TCP."""
     if cell["op"] == LIBRARY:
         return who.name == LIBRARY
     if cell["op"] == "stream":
         return who.name == "tcp" or who.name == "iperf3" and cell["kind"] == "rate" and cell["qps"] <= IPERF_STREAMS
     if cannot(who, cell):
         return False
-    # A Write makes no event at the far side.
+    # The far program must poll for a Write, because a Write causes no event there.
     if ALONE and cell["kind"] == "latency" and cell["op"] == "write":
         return False
     return who.type is not None

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The guest's part of `make bench`.
+"""The guest's part of `make bench`: measures kwarp, siw, rxe and plain TCP ("contenders").
 
-Each contender has a veth pair of its own into the namespace "far" and, but for plain TCP,
-a link at each end.  They stand side by side all the time, so that each kind of traffic (a
-"cell") is measured on one after the other within seconds, in turn, round after round: what
-drifts in the machine hits all of them.
+Each contender has its own veth pair from the guest's first network namespace to the namespace
+"far", and an RDMA link at each end (plain TCP has none).  All contenders are set up at the same
+time.  Each kind of traffic (a "cell", see cells.py) is measured on all contenders within
+seconds, and this is repeated in rounds.  So a machine that becomes slower or faster during the
+run affects all contenders alike.
 
-Standard output has progress for people, and a line "@{...}" of JSON for each measurement:
-what was measured is not lost if the guest dies later.
+Standard output has progress for people, and for each measurement a line "@{...}" of JSON.  These
+lines are printed at once, so that they are not lost if the guest dies later.
 """
 
 import argparse
@@ -64,7 +65,7 @@ class Failed(Exception):
 
 
 class Contender:
-    """One of those that are compared: its network, links and servers."""
+    """The network, links and servers of one contender."""
 
     def __init__(self, name, number):
         self.name = name
@@ -96,7 +97,7 @@ class Contender:
         run("ip", "-n", "far", "link", "set", self.far, "mtu", str(mtu))
 
     def steer(self):
-        """Packets are received where the program is that they are for, as on two machines."""
+        """Receive packets on the processor of the program that they are for, as on two machines."""
         for where, dev, number in (([], self.near, 0), (FAR, self.far, os.cpu_count() - 1)):
             run(*where, "sh", "-c", f"echo {1 << number:x} >/sys/class/net/{dev}/queues/rx-0/rps_cpus")
 
@@ -108,7 +109,7 @@ class Contender:
             if run(*FAR, "ss", "-Hltn", f"src {self.addr} and sport = :{port}").stdout:
                 return
             time.sleep(0.02 if self.type != "rxe" else 0.005)
-        # rxe listens on no TCP port: time is all it can get.
+        # rxe does not listen on a TCP port. For rxe the loop is a delay of half a second.
 
     def start_servers(self):
         if self.type:
@@ -136,7 +137,7 @@ class Contender:
 
 
 class Library:
-    """The kernel's crc32c by itself: what one pass over the octets costs at least."""
+    """The kernel's crc32c alone: the least that one CRC of all octets costs."""
 
     name, type = LIBRARY, None
 
@@ -155,7 +156,7 @@ class Library:
     def measure(self, cell, seconds):
         octets, ops, began = os.urandom(cell["size"]), 0, time.monotonic()
         while time.monotonic() < began + seconds:
-            # Many in a call: the call is not what is measured.
+            # 64 buffers in one call, so that the system call itself costs little.
             self.op.sendmsg([octets] * 64)
             self.op.recv(4)
             ops += 64
@@ -187,7 +188,7 @@ def measure_kwbench(who, cell, seconds, grace=GRACE):
 
 
 def measure_connects(who, cell):
-    """Connect, a message to and fro, disconnect: cell["count"] times, cell["qps"] at once."""
+    """Connect, echo a message, disconnect: cell["count"] times, cell["qps"] at the same time."""
     done = client(GRACE, f"{TOOLS}/kwconn", "-c", "-a", who.addr, "-p", "7175", "-n", str(cell["count"]),
                   "-P", str(cell["qps"]))
     seconds = int(re.search(r"all took (\d+) ms", done.stderr).group(1)) / 1000
@@ -201,7 +202,7 @@ def idle_time():
 
 
 def measure_iperf(who, cell, seconds):
-    """The share of the processors that is busy is taken in the middle of the run."""
+    """Run iperf3. The busy time of the processors is measured in the middle of the run only."""
     seconds = max(1, round(seconds))
     command = ["iperf3", "-c", who.addr, "-t", str(seconds), "-l", str(cell["size"]), "-J",
                "-P", str(cell["qps"])]
@@ -245,7 +246,10 @@ class Bench:
         self.given_up = set()
 
     def one(self, who, cell):
-        """A run that fails is tried once more, with fresh servers; its error stays in the record."""
+        """Measure one cell. After a failure restart the servers and try once more.
+
+        If the second try succeeds, the result has the first error as "retried".
+        """
         try:
             return who.measure(cell, self.opt.seconds)
         except (Failed, ValueError, OSError) as e:
@@ -259,7 +263,7 @@ class Bench:
 
     def cell(self, number, mtu, cell):
         shown = []
-        # Each is the first in its turn: the later ones find caches warm that the first finds cold.
+        # Another contender begins in each round, because the first one finds cold caches.
         able = [who for who in self.contenders if takes_part(who, cell)]
         first = number % max(len(able), 1)
         for who in able[first:] + able[:first]:
@@ -285,7 +289,10 @@ class Bench:
 
 
 def make_contenders(names, steer):
-    """Those that work on this kernel: siw may be missing, rxe may not know namespaces."""
+    """Make the contenders that work on this kernel.
+
+    siw may be missing, and the rxe of some kernels works in one network namespace only.
+    """
     made = []
     for number, name in enumerate(names, 1):
         try:
@@ -317,17 +324,17 @@ def parse():
     p.add_argument("--seconds", type=float, default=1.0)
     p.add_argument("--mtu", type=int, nargs="+", default=[1500, 9000, 65000])
     p.add_argument("--who", nargs="+", default=USUAL, choices=[*CONTENDERS, LIBRARY])
-    p.add_argument("--cells", default="", help="regular expression over names as 1500-rate-write-65536-1")
-    p.add_argument("--steer", action="store_true", help="packets of each end on a processor of its own")
+    p.add_argument("--cells", default="", help="regular expression for names such as 1500-rate-write-65536-1")
+    p.add_argument("--steer", action="store_true", help="receive packets of each end on the processor of its program")
     p.add_argument("--short", action="store_true")
-    p.add_argument("--dry-run", action="store_true", help="judge the options, and measure nothing")
+    p.add_argument("--dry-run", action="store_true", help="check the options, and measure nothing")
     opt = p.parse_args()
     if opt.rounds < 1 or opt.seconds <= 0:
         p.error("--rounds and --seconds must be more than 0")
     opt.chosen = {mtu: [cell for cell in (short_cells if opt.short else all_cells)(mtu)
                         if re.search(opt.cells, f"{mtu}-{name_of(cell)}")] for mtu in opt.mtu}
     if not any(opt.chosen.values()):
-        p.error(f"--cells '{opt.cells}' is the name of nothing; one is 1500-rate-write-65536-1")
+        p.error(f"--cells '{opt.cells}' matches no cell; 1500-rate-write-65536-1 is one")
     return opt
 
 

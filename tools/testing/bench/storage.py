@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Consumers in the kernel: NVMe over Fabrics, NFS, SMB, SRP and RNBD over kwarp, siw, rxe and plain TCP, by fio.
+"""Storage over RDMA in the kernel, measured with fio: the guest's part of `make bench --storage`.
 
-Both ends are of one machine and one network namespace, since NVMe knows no other:
+Protocols: NVMe over Fabrics, NFS, SMB, SRP, RNBD.  They run over kwarp, siw, rxe and plain TCP
+("contenders").  Both ends are in one network namespace, because NVMe works in the first one only:
 
     fio -- /dev/nvmeXn1 -- host   ..TCP over lo, whose MTU is set.. target -- /dev/ram0
     fio -- a file       -- client ..TCP over lo, whose MTU is set.. server -- tmpfs
 
-All are connected all the time, each with a disk of its own over the same memory or a file of its
-own, and are measured in turn, round after round.  Standard output is as that of run.py.
+All contenders are connected all the time.  Each has its own disk (several disks may have the same
+memory) or its own file.  They are measured one after the other, and this is repeated in rounds.
+Standard output has the same form as that of run.py.
 """
 
 import argparse
@@ -31,7 +33,7 @@ CONTENDERS = {
     "rxe": ("rxe", {}, "rdma"),
 }
 USUAL = ["kwarp", "kwarp-crc", "siw", "tcp"]
-# name -> fio's rw, block size, requests in flight
+# name -> fio's option "rw", block size in octets, requests in flight
 CELLS = {
     "read": ("read", 1 << 20, 8),
     "write": ("write", 1 << 20, 8),
@@ -42,13 +44,13 @@ CELLS = {
 
 
 def switches():
-    """Context switches so far."""
+    """Number of context switches since boot."""
     with open("/proc/stat") as f:
         return next(int(line.split()[1]) for line in f if line.startswith("ctxt"))
 
 
 class Contender:
-    """One of those that are compared: its link, its target and its disk."""
+    """The link of one contender, and for each protocol the disk or file that fio works on."""
 
     def __init__(self, name, number, servers):
         self.name, self.number, self.link, self.at = name, number, None, {}
@@ -62,7 +64,10 @@ class Contender:
                 self.attach(protocol, server)
 
     def add_net(self):
-        """An interface that is the address's home: rdma_cm finds the link by it, TCP uses lo."""
+        """Make an interface with the contender's address.
+
+        rdma_cm finds the RDMA link by this interface. The packets go over lo.
+        """
         self.dev = f"d{self.number}"
         run("ip", "link", "add", self.dev, "up", "type", "dummy")
         run("ip", "addr", "add", self.addr + "/24", "dev", self.dev)
@@ -76,7 +81,11 @@ class Contender:
         wait_for("the link", lambda: "ACTIVE" in get(state))
 
     def attach(self, protocol, server):
-        """What fio works on. Connected before the MTU is set: a connection's segments never grow beyond what they begin with."""
+        """Connect, and note the file that fio works on.
+
+        This is done before the MTU of lo is lowered. TCP lowers the segment size of a connection
+        later, but never raises it above the initial size.
+        """
         try:
             self.at[protocol] = server.attach(self)
         except (OSError, subprocess.SubprocessError) as e:
@@ -93,9 +102,9 @@ class Contender:
         side = job["write" if "write" in rw else "read"]
         if not side["total_ios"] or job["error"]:
             raise OSError(f"fio: error {job['error']}, {side['total_ios']} requests")
-        # Those of fio's own begin and end, and of the requests before the time is taken, among them.
+        # The number includes the start and end of fio, and the requests of its ramp time.
         switched = switches() - before
-        # With the submission: a request may be done before it returns.
+        # Latency from the submission on, because a request may complete before io_submit() returns.
         percentiles = side["lat_ns"]["percentile"]
         return {"ops": side["total_ios"], "seconds": side["runtime"] / 1000, "switches": switched,
                 "median": percentiles["50.000000"] / 1000, "p99": percentiles["99.000000"] / 1000}
@@ -116,7 +125,7 @@ def make(name, number, servers):
 
 
 def serve(names):
-    """The servers of those protocols that this kernel has."""
+    """Start the servers of the protocols that this kernel has."""
     servers = {}
     for name in names:
         server = PROTOCOLS[name]()
@@ -152,7 +161,7 @@ def main():
     p.add_argument("--who", nargs="+", default=USUAL, choices=list(CONTENDERS))
     p.add_argument("--cells", nargs="+", default=list(CELLS), choices=list(CELLS))
     p.add_argument("--protocols", nargs="+", default=list(PROTOCOLS), choices=list(PROTOCOLS))
-    p.add_argument("--dry-run", action="store_true", help="judge the options, and measure nothing")
+    p.add_argument("--dry-run", action="store_true", help="check the options, and measure nothing")
     opt = p.parse_args()
     if opt.rounds < 1 or opt.seconds < 1:
         p.error("--rounds and --seconds must be more than 0")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What storage.py measures on: for each protocol its server, once, and a contender's path to it.
+"""The protocols of storage.py: for each one, its server and how a client connects.
 
-A contender has an address, a transport ("rdma" or "tcp"), a number and a name.  serve() is called
-before any contender is there, attach() returns the file or block device that fio works on.
+Each class has the transports of the protocol ("rdma", "tcp") and two methods.  serve() starts the
+server, once and before any client.  attach(who) connects a client for the contender "who", which
+has an address, a transport, a number and a name; it returns the file or block device for fio.
 """
 
 import glob
@@ -17,7 +18,7 @@ NFS_PORT, MOUNTD_PORT, NFS_RDMA_PORT = 2049, 20048, 20049
 SMB_SHARE = "/srv/smb"
 SMB_CONFIG, SMB_USERS = "/run/bench-smb.conf", "/run/bench-smb-users"
 SRP_PORT = 5555
-# An iWARP device's port GUID, of which SRP makes the initiator's name, is 0.
+# SRP derives the initiator's name from the port GUID, which is 0 for an iWARP device.
 SRP_INITIATOR = "0x" + 32 * "0"
 
 
@@ -46,21 +47,21 @@ def wait_for(what, found, seconds=20):
 
 
 def new_device(pattern, make):
-    """The device file whose name matches @pattern and that is there after make(), and was not before."""
+    """Return the device file that matches the pattern and has appeared since make() was called."""
     before = set(glob.glob(pattern))
     make()
     return wait_for("the disk", lambda: set(glob.glob(pattern)) - before).pop()
 
 
 def ram_disks():
-    """/dev/ram0, which several may open, and one of its number for each contender."""
+    """Make /dev/ram0, which contenders share, and /dev/ramN for the contender with number N."""
     if not os.path.exists("/dev/ram0"):
         run("modprobe", "brd", "rd_nr=8", "rd_size=262144")
         wait_for("the RAM disks", lambda: os.path.exists("/dev/ram7"))
 
 
 class Nvme:
-    """NVMe over Fabrics: a subsystem of its own for each contender, all of one RAM disk."""
+    """NVMe over Fabrics: each contender has its own subsystem; all of them use /dev/ram0."""
 
     transports = ("rdma", "tcp")
 
@@ -84,7 +85,11 @@ class Nvme:
         return wait_for("the disk", lambda: self.find_disk(nqn))
 
     def find_disk(self, nqn):
-        """A path of a multipath disk has a name of its own, without a node; a kernel may be built without multipath."""
+        """Find the block device of the subsystem.
+
+        With multipath, the disk is nvmeXn1 of the subsystem, and each path has another name that
+        has no device file. Without multipath, the disk is in the controller's folder.
+        """
         for path in glob.glob("/sys/class/nvme-subsystem/*/subsysnqn"):
             if get(path) == nqn:
                 for disk in glob.glob(os.path.dirname(path) + "/nvme*n1") + glob.glob(os.path.dirname(path) + "/nvme*/nvme*n1"):
@@ -94,7 +99,7 @@ class Nvme:
 
 
 class Nfs:
-    """NFS: one server, on TCP and on every RDMA device there is and will be."""
+    """NFS: one server, which listens on TCP and on all RDMA devices, also on later ones."""
 
     transports = ("rdma", "tcp")
 
@@ -111,7 +116,7 @@ class Nfs:
         put("/proc/fs/nfsd/portlist", f"rdma {NFS_RDMA_PORT}")
 
     def attach(self, who):
-        """Version 3: a client of version 4 that knows the server already stays with its first transport."""
+        """Mount with version 3: with version 4, all mounts of a server use the first transport."""
         where = f"/mnt/nfs-{who.name}"
         os.makedirs(where)
         port = NFS_RDMA_PORT if who.transport == "rdma" else NFS_PORT
@@ -121,7 +126,10 @@ class Nfs:
 
 
 class Smb:
-    """SMB: ksmbd and cifs, with SMB Direct where the transport is RDMA.  Our own kernels have it, Debian's do not."""
+    """SMB: ksmbd and cifs, with SMB Direct if the transport is RDMA.
+
+    Debian's kernels do not have SMB Direct; the kernel of tools/testing/guest/uml.config has it.
+    """
 
     transports = ("rdma", "tcp")
 
@@ -136,7 +144,7 @@ class Smb:
                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def attach(self, who):
-        """The server listens on an interface some time after that has come up."""
+        """Mount. Try until it works: the server notices a new interface only after some time."""
         where = f"/mnt/smb-{who.name}"
         os.makedirs(where)
         options = ("rdma," if who.transport == "rdma" else "") + "vers=3.1.1,username=kwarp,password=kwarp,cache=none"
@@ -147,7 +155,7 @@ class Smb:
 
 
 class Srp:
-    """SCSI over RDMA: a target's port for each contender, whose RAM disk is its own.  SRP has no other transport."""
+    """SCSI over RDMA, which has no other transport. Each contender has its own RAM disk."""
 
     transports = ("rdma",)
 
@@ -176,12 +184,16 @@ class Srp:
 
 
 class Rnbd:
-    """RNBD over RTRS, which answers by Writes with immediate data: siw has none.  It has no other transport."""
+    """RNBD over RTRS, which has no transport but RDMA.
+
+    RTRS answers with Writes with immediate data, which siw does not have.
+    """
 
     transports = ("rdma",)
 
     def serve(self):
-        # By default RTRS answers with Sends with invalidation and immediate data, for which iWARP has no message.
+        # By default RTRS answers with Sends that have both invalidation and immediate data. iWARP
+        # has no such message.
         run("modprobe", "rtrs_server", "always_invalidate=N")
         run("modprobe", "-a", "rnbd_server", "rnbd_client")
         ram_disks()
