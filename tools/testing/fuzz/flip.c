@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser on input that a sender on the same host changes while it is read
- * (pages given to TCP by vmsplice or splice).
+ * The FPDU parser on input that changes while the parser reads it. A program on the same host
+ * can do that, if it has given its pages to TCP by vmsplice() or splice().
  *
- * The parser is built with a memcpy() that changes one octet of the input just before it
- * copies, which is the worst moment: a parser that reads an octet twice gets two answers,
- * each time. Every octet is changed, in several ways, for every cut of the input into two
- * pieces, with and without markers and CRC. The input is poisoned for everybody but that
- * memcpy(), so a parser that looks at it without a copy is caught, too.
+ * Part 1: the parser is built with a memcpy() that changes one octet of the input just before
+ * it copies. If the parser reads an octet twice, it always gets two different values. Every
+ * octet is changed, in several ways, for every cut of the input into two pieces, with and
+ * without markers and CRC. For all code except that memcpy() the input is poisoned memory, so
+ * AddressSanitizer reports a parser that reads the input in place.
  *
- * Then a second thread changes it as fast as it can.
+ * Part 2: a second thread changes the input as fast as it can while the parser runs.
  */
 #include <pthread.h>
 #include <sanitizer/asan_interface.h>
@@ -26,7 +26,7 @@
 #define GUARD		0x5a
 #define THREAD_SECONDS	1
 
-/* After the parser: octets that an overflow of its header would hit. */
+/* If the parser writes beyond its header buffer, these octets change. */
 struct guarded {
 	struct kwarp_fpdu_rx rx;
 	u8 guard[STREAM_MAX];
@@ -42,7 +42,7 @@ static unsigned long runs;
 
 static const u8 flips[] = { KWARP_DDP_T, 0x40, 0x01, 0xff };
 
-/* The only reader of the input. */
+/* The only function that may read the input. AddressSanitizer does not check it. */
 __attribute__((__no_sanitize__("address")))
 static void copy(u8 *to, const u8 *from, size_t len)
 {
@@ -61,7 +61,10 @@ void *flip_memcpy(void *to, const void *from, size_t len)
 	return to;
 }
 
-/* Events come in order, in bounds, and agree with the header that was copied. */
+/*
+ * Parse a piece of the input. Check that pieces of payload are within the input, and that lengths
+ * agree with the copied header. Return: false after an error.
+ */
 static bool feed(const u8 *at, size_t len)
 {
 	const u8 *end = at + len, *piece = at;
@@ -94,9 +97,9 @@ static void feed_cut(u32 from, u32 to, u32 cut)
 }
 
 /*
- * As the engine does with CRCs: the head is copied once and given to the parser from there,
- * the trailer is copied. The parser gets as many octets as the copy of the head said: no
- * more are used for one FPDU, and no fewer.
+ * Parse with CRCs, in the same way as the driver: the head of each FPDU is copied once, and the
+ * parser gets this copy; the trailer is copied, too. The parser then gets as many octets as the
+ * copied head says, and must use exactly these for the FPDU.
  */
 static void feed_verified(u32 cut)
 {
@@ -112,7 +115,7 @@ static void feed_verified(u32 cut)
 		head_len = kwarp_fpdu_rx_head_len(&g.rx, head);
 		CHECK(head_len <= min_t(u32, len, sizeof(head)));
 		flip_memcpy(trailer, stream + at + len - sizeof(trailer), sizeof(trailer));
-		/* A sender may as well make it right for what it sends. */
+		/* Pretend that the CRC is right: a malicious sender can always achieve that. */
 		kwarp_fpdu_rx_verify(&g.rx, ~get_unaligned_le32(trailer), trailer);
 		off = g.rx.off;
 		feed(head, head_len);
@@ -157,7 +160,7 @@ static void run(u32 cut, bool crc, bool markers)
 	runs++;
 }
 
-/* Every octet of the first FPDU and the head of the next. */
+/* Part 1: change each octet of the first half of the stream. */
 static void flip_all(void)
 {
 	u32 cut, i, how, at;
@@ -166,7 +169,7 @@ static void flip_all(void)
 		make_stream(how & 2, how & 4);
 		for (at = 0; at < stream_len / 2; at++) {
 			for (i = 0; i < ARRAY_SIZE(flips); i++) {
-				/* Around the octet, and everywhere in the head. */
+				/* Cut at each place in the first head, and near the octet. */
 				for (cut = 0; cut <= stream_len / 2; cut++) {
 					if (cut > 32 && cut + 4 < at)
 						continue;

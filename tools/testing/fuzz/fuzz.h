@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared by the fuzz targets: input taken piece by piece, and checks that stop. */
+/* Shared by the fuzz targets: reading the input in pieces, and checks that abort. */
 #ifndef KWARP_FUZZ_H
 #define KWARP_FUZZ_H
 
@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 	}								\
 } while (0)
 
-/* What is left of the input. */
+/* The rest of the input that has not been used yet. */
 struct fuzz {
 	const u8 *at;
 	size_t left;
@@ -38,7 +38,7 @@ static inline u16 fuzz_u16(struct fuzz *f)
 	return high << 8 | fuzz_u8(f);
 }
 
-/* A copy that ends where its allocation ends. */
+/* Copy into an allocation of exactly this size: AddressSanitizer reports a read beyond it. */
 static inline u8 *fuzz_copy(const u8 *data, size_t len)
 {
 	u8 *copy = malloc(len ? len : 1);

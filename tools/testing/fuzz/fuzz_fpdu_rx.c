@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser on octets of any origin, or on a stream that a step-by-step
- * sender made of the input. The stream is parsed three times - whole, in pieces,
- * octet by octet - and all have to agree. With CRCs each FPDU waits until it is complete,
- * and is verified, as in the engine.
+ * Fuzz target: the FPDU parser. The stream is the input itself, or a valid stream of FPDUs that
+ * a simple sender (tests/emit.h) makes from the input. It is parsed three times: whole, in
+ * pieces, and octet by octet. All three results must agree. With CRCs the parser gets an FPDU
+ * only after it is complete and verified, as in the driver.
  *
- * Input: mode, seed of the cuts, position and bit of a flip, then octets.
+ * Input: mode, seed of the cuts, position of a bit to flip, then octets.
  */
 #include "fuzz.h"
 
@@ -16,19 +16,19 @@
 
 #define MODE_CRC	0x01
 #define MODE_MARKERS	0x02
-#define MODE_SENDER	0x04	/* input goes through the sender */
-#define MODE_FLIP	0x08	/* and one bit of its stream is flipped */
+#define MODE_SENDER	0x04	/* the sender makes the stream */
+#define MODE_FLIP	0x08	/* one bit of the sender's stream is flipped */
 
-/* What one pass made of the stream; payload of complete FPDUs only. */
+/* The result of one pass over the stream. */
 struct pass {
 	struct kwarp_fpdu_rx rx;
-	u32 fed;	/* with CRCs: octets of the stream that are complete FPDUs */
-	u32 head_end;	/* with CRCs: where the header of the current one ends */
+	u32 fed;	/* with CRCs: octets of complete FPDUs that the parser got */
+	u32 head_end;	/* with CRCs: stream offset where the header of the FPDU ends */
 	u8 payload[STREAM_MAX];
-	u32 len;
-	u32 done;
-	u32 hdrs;
-	u32 ends;
+	u32 len;	/* octets in payload */
+	u32 done;	/* of these, octets of complete FPDUs */
+	u32 hdrs;	/* FPDUs that have begun */
+	u32 ends;	/* FPDUs that are complete */
 	enum kwarp_perr err;
 };
 
@@ -105,7 +105,10 @@ static void start(struct pass *p, u8 mode)
 	p->err = KWARP_PERR_NONE;
 }
 
-/* Length, head and trailer of the FPDU at @data; 0 if it is not complete. */
+/*
+ * Find the length of the FPDU at @data, and give its CRC to the parser.
+ * Return: the length, 0 if the FPDU is not complete.
+ */
 static u32 verify(struct pass *p, const u8 *data, size_t len)
 {
 	u8 *head = fuzz_copy(data, min_t(size_t, len, KWARP_FPDU_HEAD));
@@ -126,7 +129,10 @@ static u32 verify(struct pass *p, const u8 *data, size_t len)
 	return n;
 }
 
-/* The stream has come up to @end; pieces are of @each octets, 0: whatever there is. */
+/*
+ * The stream has arrived up to @end. With CRCs, give the parser the complete FPDUs in pieces of
+ * @each octets (0: each FPDU in one piece); without, give it the octets from @from on.
+ */
 static void feed(struct pass *p, u32 from, u32 end, u32 each)
 {
 	u32 n, at, cut;
@@ -157,7 +163,10 @@ static void agree(const struct pass *a, const struct pass *b)
 	CHECK(a->len == b->len);
 }
 
-/* Input to FPDUs: two octets of length, then the ULPDU. Returns their number. */
+/*
+ * Make FPDUs from the input: two octets determine the length, then the ULPDU follows.
+ * Return: the number of FPDUs.
+ */
 static u32 send_all(struct fuzz *f, struct kwarp_emit *e)
 {
 	u32 n, len;
@@ -203,7 +212,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		feed(&octets, at, at + 1, 1);
 	agree(&whole, &octets);
 
-	/* undamaged: all of it, up to the first ULPDU too short for its header */
+	/*
+	 * An undamaged stream is parsed without an error, unless a ULPDU is too short for its
+	 * DDP header.
+	 */
 	if ((mode & (MODE_SENDER | MODE_FLIP)) == MODE_SENDER &&
 	    whole.err != KWARP_PERR_DDP_LOCAL)
 		CHECK(!whole.err && whole.ends == n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Startup: a Request from anywhere answered by us, a Reply from anywhere read by
- * us, and both of our sides against each other.
+ * Fuzz target: MPA startup. Kwarp's responder answers any Request, kwarp's initiator reads any
+ * Reply, and kwarp's two sides negotiate with each other and must agree.
  *
  * Input: parameters of both sides, then a frame.
  */
@@ -23,7 +23,10 @@ static void get_params(struct fuzz *f, struct kwarp_mpa_params *p)
 	p->max_ird = fuzz_u16(f);
 }
 
-/* As its octets arrive: the need never shrinks, and an error stays one. */
+/*
+ * Decode a frame after each octet that arrives. The number of octets that the decoder needs never
+ * shrinks, and an error remains an error. Return: true if the frame is complete and valid.
+ */
 static bool arrive(const u8 *data, u32 len, bool reply, struct kwarp_mpa_frame *frame)
 {
 	u32 n, need = 0, last = 0;
@@ -51,7 +54,7 @@ static bool arrive(const u8 *data, u32 len, bool reply, struct kwarp_mpa_frame *
 	return false;
 }
 
-/* Over the wire and back. */
+/* Encode a frame, decode the result, and check that all fields are the same. */
 static void transfer(const struct kwarp_mpa_frame *in, struct kwarp_mpa_frame *out)
 {
 	u8 wire[KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD] = {};
@@ -66,7 +69,7 @@ static void transfer(const struct kwarp_mpa_frame *in, struct kwarp_mpa_frame *o
 	CHECK(out->reject == in->reject && out->pd_len == in->pd_len);
 }
 
-/* A Request of anybody. */
+/* The responder with parameters @p answers a Request of any origin. */
 static void answer(const struct kwarp_mpa_params *p, const struct kwarp_mpa_frame *req,
 		   bool accept, struct kwarp_mpa_frame *reply,
 		   struct kwarp_mpa_result *res)
@@ -86,7 +89,7 @@ static void answer(const struct kwarp_mpa_params *p, const struct kwarp_mpa_fram
 	transfer(&ours, reply);
 }
 
-/* A Reply of anybody. */
+/* The initiator with parameters @p, which has sent @req, reads a Reply of any origin. */
 static enum kwarp_perr read_reply(const struct kwarp_mpa_params *p,
 				  const struct kwarp_mpa_frame *req,
 				  const struct kwarp_mpa_frame *reply,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Terminate messages: those of a peer, and ours about whatever the peer sent.
+ * Fuzz target: Terminate messages. Decode one from a peer; make one about any segment of the peer.
  *
- * Input: an error and what is known of the segment, then octets.
+ * Input: an error, flags and the length of the segment, then octets.
  */
 #include "fuzz.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Seeds: the vectors of the KUnit suites with the prefix that each target expects. */
+/*
+ * Make seeds for the fuzz targets: test vectors of the KUnit suites, each after the parameters that
+ * the input of the target begins with.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,7 +31,10 @@ static void put_fpdus(const char *dir)
 	for (i = 0; i < ARRAY_SIZE(kwarp_vec_fpdus); i++) {
 		const struct kwarp_vec_fpdu *v = &kwarp_vec_fpdus[i];
 
-		/* as they are, and as input of the sender: ULPDU_Length leads them */
+		/*
+		 * With each mode of fuzz_fpdu_rx.c. Some modes take the input as lengths and
+		 * ULPDUs, and the ULPDU_Length of the vector is such a length.
+		 */
 		for (prefix[0] = 0; prefix[0] < 32; prefix[0]++)
 			put(dir, "fpdu_rx", n++, prefix, 4, v->wire, v->len);
 	}

@@ -1,31 +1,31 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The guest's part of `make demo`: two links in two network namespaces over one veth
-# pair, unchanged RDMA programs between them, a table of figures.
+# The guest's part of `make demo`: two RDMA links in two network namespaces over a veth pair,
+# unchanged RDMA programs between these links, and a table of figures.
 #
-#   demo.sh              plain TCP, siw, kwarp without and with CRC: Writes at MTU 1500
-#   demo.sh --compare    the same with Reads and Sends, longer; MTU 1500 and 9000
+#   demo.sh              measure plain TCP, siw, kwarp without and with CRC: Writes at MTU 1500
+#   demo.sh --compare    also Reads and Sends, longer; MTU 1500 and 9000
 #
-#   KWARP_DEMO_LINK=siw  another link type in kwarp's place
-#   KWARP_DEMO_SECONDS=N of each bandwidth (1; with --compare 4)
+#   KWARP_DEMO_LINK=siw  use this type of link instead of kwarp
+#   KWARP_DEMO_SECONDS=N duration of each bandwidth measurement (1; with --compare 4)
 set -euo pipefail
 
 type=${KWARP_DEMO_LINK:-kwarp}
 seconds=${KWARP_DEMO_SECONDS:-1}
 addr=10.9.0.2
-# What is in /out goes to the host.
+# The guest's first process copies files in /out to the host.
 logs=/out
 [ -d "$logs" ] || logs=$(mktemp -d)
 server=''
 
-# In a subshell as well: the line is printed when the script ends.
+# The message goes to a file, because fail() may run in a subshell. on_exit() prints it.
 fail() {
 	echo "$*" >"$logs/failed"
 	exit 1
 }
 
-# However it ends badly, one line says what failed and where to look.
+# After any failure, print one line that says what failed and where the logs are.
 on_exit() {
 	local status=$? what
 	[ "$status" -ne 0 ] || return 0
@@ -65,7 +65,7 @@ del_links() {
 	far rdma link del rdma1 2>/dev/null || rdma link del rdma1
 }
 
-# Over a software RNIC a listener is a TCP listener of its namespace.
+# Wait until the server listens. A listener of a software RNIC is a TCP socket, so ss shows it.
 wait_listening() {
 	local port=$1 i
 	for ((i = 0; i < 100; i++)); do
@@ -76,7 +76,7 @@ wait_listening() {
 	return 1
 }
 
-# serve PORT COMMAND...: in the other namespace, and listening.
+# serve PORT COMMAND...: start a server in the other namespace, and wait until it listens.
 serve() {
 	local port=$1
 	shift
@@ -106,15 +106,17 @@ ping_test() {
 	grep 'ping data' "$logs/client"
 }
 
-# The server has a listener for a control connection, and later another one on the same
-# port. A client that is quicker is refused by the second and crashes, or waits for ever in
-# the queue of the first. In neither case has it printed the head of its table.
+# Has the client of perftest printed the head of its table?
+#
+# perftest's server has a listener for a control connection, closes it, and then opens a second
+# listener on the same port. If the client connects too early, it is refused and crashes, or it
+# waits for ever in the queue of the first listener. In both cases it has not printed the head.
 perf_has_begun() {
 	grep -q '#bytes' "$logs/client"
 }
 
-# The client, ended if it does not get as far as its table. A shell of its own, so that
-# what a shell says of a crash goes to a log.
+# Run the client, and end it if it has not printed the head of its table within 15 s. This runs in a
+# subshell, so that the shell's message about a crash goes to a log.
 perf_client() (
 	exec 2>>"$logs/shell"
 	timeout -k 5 60 stdbuf -oL "$@" >"$logs/client" 2>&1 &
@@ -126,7 +128,7 @@ perf_client() (
 	wait $!
 )
 
-# perf_try TOOL OPTIONS...: both ends, once.
+# perf_try TOOL OPTIONS...: run server and client of a tool of perftest once.
 perf_try() {
 	local tool=$1 port=$((20000 + RANDOM % 10000)) args status=0
 	args=(-R -F -p "$port" "${@:2}")
@@ -138,13 +140,14 @@ perf_try() {
 	return "$status"
 }
 
-# What awk makes of the client's line of figures.
+# perf_figure FORMULA SIZE: calculate a figure from the client's line for this message size. The
+# formula is an expression of awk.
 perf_figure() {
 	awk -v s="$2" '$1 == s { v = '"$1"' } END { if (v == "") exit 1; print v }' "$logs/client"
 }
 
-# perftest FORMULA TOOL SIZE OPTIONS...: the figure. Only a client that did not get as far
-# as its table is tried again.
+# perftest FORMULA TOOL SIZE OPTIONS...: run a tool, and print its figure. If the client has ended
+# before it printed the head of its table, try again, at most twice.
 perftest() {
 	local formula=$1 tool=$2 size=$3 tries status
 	for tries in 1 2 3; do
@@ -180,8 +183,9 @@ heading() {
 	printf '%-22s %12s %12s %12s %16s\n' '' '64 KiB MiB/s' '64 KiB MiB/s' '64 KiB MiB/s' '64 B, median us'
 }
 
-# perftest counts what it does without the first and the last second. Its rates come
-# from a cycle counter that the emulation does not keep steady, so they are left aside.
+# Print a row of the table. perftest counts operations, without those of the first and the last
+# second, and the rate is calculated from this number. The rates that perftest prints are not used:
+# they depend on a cycle counter whose frequency varies under emulation.
 rdma_row() {
 	local run=(-D $((seconds + 2)) -f 1) rate
 	rate="sprintf(\"%.0f\", \$2 / $seconds / 16)"
@@ -193,7 +197,7 @@ rdma_row() {
 	echo
 }
 
-# The same of Writes only.
+# The same for Writes only.
 short_row() {
 	printf '%-22s' "$1"
 	cell 12 perftest "sprintf(\"%.0f\", \$2 / $seconds / 16)" ib_write_bw 65536 -D $((seconds + 2)) -f 1
@@ -201,7 +205,8 @@ short_row() {
 	echo
 }
 
-# cell WIDTH COMMAND...: what it prints; without a figure the demo ends here.
+# cell WIDTH COMMAND...: print the output of the command in a column. If the command fails, the demo
+# ends.
 cell() {
 	local width=$1 value
 	shift
@@ -215,14 +220,14 @@ tcp_row() {
 	echo
 }
 
-# row_of_type ROW NAME TYPE [CRC]: ROW is one of the two above.
+# row_of_type ROW NAME TYPE [CRC]: print a row for this type of link. ROW is rdma_row or short_row.
 row_of_type() {
 	add_links "$3" "${4:-}"
 	"$1" "$2"
 	del_links
 }
 
-# siw.ko is not everywhere, and no reason to fail.
+# siw_row ROW: print the row of siw. The demo goes on if this guest has no siw.ko.
 siw_row() {
 	if modprobe siw 2>/dev/null; then
 		row_of_type "$1" siw siw
@@ -234,7 +239,7 @@ siw_row() {
 compare() {
 	local mtu
 	seconds=${KWARP_DEMO_SECONDS:-4}
-	# A row of perftest is four runs, each with three seconds for setting up.
+	# A row of perftest has four runs, each with three seconds to set up.
 	announce "$((2 * (seconds + 3 * 4 * (seconds + 3)) / 60 + 1)) minutes"
 	for mtu in 1500 9000; do
 		set_mtu $mtu

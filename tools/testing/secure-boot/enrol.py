@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What a person does on the screen of shim's MokManager, at the serial line of a guest.
+"""Confirm a key in shim's MokManager, as a person at the guest's console would.
 
     enrol.py LOG PASSWORD COMMAND...
 
-runs COMMAND, whose standard input and output are that line, and ends when it ends. What comes
-from it goes to LOG."""
+COMMAND starts the guest; its standard input and output are the guest's serial console. This
+program presses keys on the console, writes the console's output to LOG, and ends when COMMAND
+ends.
+"""
 import os
 import re
 import select
@@ -16,8 +18,9 @@ import time
 DOWN = b"\x1b[B"
 ENTER = b"\r"
 
-# What is on the screen, and the keys that lead on. The screen is drawn with escape sequences,
-# which may stand between words.
+# Pairs: a text on the screen, and the keys that lead to the next screen (None: the password). The
+# comments name the entries of the menu. The screen is drawn with escape sequences, which may be
+# between words.
 STEPS = [
     ("Press any key to perform MOK management", ENTER),
     ("Perform MOK management", DOWN + ENTER),   # Continue boot; Enroll MOK
@@ -56,7 +59,7 @@ def main(log, password, command):
                 seen += data
             if not steps:
                 continue
-            # The rest of the screen follows within a second, of a countdown of ten.
+            # Wait a second for the rest of the screen. MokManager waits ten seconds for a key.
             if drawn is None and re.search(steps[0][0].replace(" ", " +").encode(), plain(seen)):
                 drawn = time.monotonic()
             if drawn is not None and time.monotonic() > drawn + 1:

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The first process of the guest that scripts/debian/secure-boot-test.sh boots, once before the key
-# is enrolled and once after: it does what an administrator would do, and checks what comes of it.
-# phase=before|after is on the kernel's command line. Results are TAP lines on the console.
+# The first process of the guest that scripts/debian/secure-boot-test.sh boots twice: before and
+# after the module's key is enrolled. It runs the commands of an administrator and checks their
+# results. phase=before|after is on the kernel's command line. Results are TAP lines on the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -14,7 +14,7 @@ mkdir -p /tmp
 key=/var/lib/dkms/mok.pub
 phase=$(sed -n 's/.*phase=\([a-z]*\).*/\1/p' /proc/cmdline)
 
-# result NAME COMMAND...
+# result NAME COMMAND...: run the command, and print a TAP line and the command's output.
 result() {
 	local name=$1
 	shift
@@ -32,7 +32,7 @@ secure_boot_on() {
 		grep -q '\[integrity\]' /sys/kernel/security/lockdown
 }
 
-# What modprobe says of a key that the kernel does not know.
+# The kernel must refuse kwarp.ko, because it does not know the key of the module's signature.
 refused() {
 	local words
 	words=$(modprobe "$@" kwarp 2>&1) && return 1
@@ -41,7 +41,7 @@ refused() {
 		[ ! -e /sys/module/kwarp ]
 }
 
-# rdma knows only "Invalid argument", so that kwarpctl has to say more.
+# "rdma link add" only says "Invalid argument", so "kwarpctl doctor" must give the reason.
 doctor_tells() {
 	kwarpctl doctor
 	kwarpctl doctor | grep -q 'Secure Boot is on'
@@ -59,7 +59,7 @@ known() {
 }
 
 loads() {
-	# Out of tree (O), and not E: its signature is good.
+	# Taint flag O: the module is out of tree. Flag E (no valid signature) must not be there.
 	modprobe kwarp && grep -qx O /sys/module/kwarp/taint
 }
 
@@ -72,7 +72,8 @@ link() {
 	rdma link show kw0/1 | grep -q 'state ACTIVE' && rdma link delete kw0
 }
 
-# The same module without its signature, and one of a key that nobody has enrolled.
+# spoilt unsigned|foreign: the kernel must refuse the module without a signature, and with a
+# signature of a key that is not enrolled.
 spoilt() {
 	local module=/lib/modules/spoilt/$1.ko words
 	words=$(insmod "$module" 2>&1) && return 1
@@ -81,7 +82,7 @@ spoilt() {
 }
 
 mount -t securityfs securityfs /sys/kernel/security
-# Firmware and boot loader may have left an unfinished line.
+# Begin a new line, because firmware and boot loader may have left an unfinished one.
 echo
 echo "1..$([ "$phase" = before ] && echo 4 || echo 6)"
 result on secure_boot_on
