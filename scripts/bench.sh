@@ -1,34 +1,33 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make bench: kwarp beside siw, rxe and plain TCP, in turn in one boot, on a user-mode
-# kernel (native code) and on a stock kernel in QEMU. Figures as JSON, a report with plots.
+# make bench: measure kwarp, siw, rxe and plain TCP, one after the other in the same boot of a
+# guest. Writes the figures as JSON, and a report with plots.
 #
 #   scripts/bench.sh [OPTIONS] [-- OPTIONS OF tools/testing/bench/run.py]
 #
-#     --guest NAME     may be repeated (uml-up, uml-steer and uml)
-#         uml-up       a user-mode kernel, native code, for one processor: figures repeat, and a
-#                      throughput is the inverse of all that both ends cost together
-#         uml-steer    for two, and each end's packets are received on the processor of its
-#                      program, as on two machines
-#         uml          for two
+#     --guest NAME     may be repeated (default: uml-up, uml-steer and uml)
+#         uml-up       a user-mode kernel (native code) for one processor: figures repeat well, and
+#                      a throughput shows how much processor time both ends need together
+#         uml-steer    a user-mode kernel for two processors; packets for each end are received on
+#                      the processor of its program, as on two machines
+#         uml          a user-mode kernel for two processors
 #         6.12, 6.1, sid   a stock kernel in QEMU
-#         icount       6.12 in QEMU, one processor, whose clock counts instructions: figures do
-#                      not depend on what the host does, and a time is a number of instructions
-#     --storage        NVMe over Fabrics, NFS, SMB, SRP and RNBD by fio instead, beside TCP, or rxe:
-#                      GUEST-storage.json; options are those of tools/testing/bench/storage.py
-#     --out DIR        where GUEST.json, report.md and *.svg go (build/bench)
-#     --timeout SECONDS  of one guest (36000)
-#     --short          two minutes on one stock guest: ratios; fails only if a target of large
-#                      Writes is missed by a factor of two, in three runs one after the other; of a
-#                      guest and a folder of its own
+#         icount       6.12 in QEMU with one processor, whose clock counts instructions: a time is a
+#                      number of instructions, and does not depend on the load of the host
+#     --storage        measure NVMe over Fabrics, NFS, SMB, SRP and RNBD with fio instead; the file
+#                      is GUEST-storage.json, the options are those of tools/testing/bench/storage.py
+#     --out DIR        folder for GUEST.json, report.md and *.svg (build/bench)
+#     --timeout SECONDS  time limit for one guest (36000)
+#     --short          two minutes on guest 6.12, files in build/bench-short: fails only if a target
+#                      of large Writes is missed by a factor of two in each of three runs
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 #
 # Options of run.py: --rounds 5, --seconds 1, --mtu 1500 9000 65000, --who kwarp siw ...,
-# --cells REGEX over names as 1500-rate-write-65536-1 or 9000-latency-send-64-1, MTU first
-# (RFC 7306, beside rxe: 'write-imm|fetch-add|cmp-swap'),
-# --steer: packets of each end on the processor of its program.
+# --cells REGEX: names such as 1500-rate-write-65536-1 (MTU, kind, operation, size, queue pairs) or
+# 9000-latency-send-64-1; the operations of RFC 7306 are 'write-imm|fetch-add|cmp-swap',
+# --steer: receive packets for each end on the processor of its program.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -75,18 +74,20 @@ machine() {
 	echo "options: \`${options[*]:-none}\`"
 }
 
-# On a virtual host, a processor that sleeps takes longer to wake up than a message takes for a
-# round trip, so the host would be measured. For that reason a program of the lowest scheduling
-# class runs on each processor, and gives way to all others at once. Only user-mode guests need
-# that: the processors of a QEMU guest are hardly ever idle.
+# Keep the host's processors awake. If the host is a virtual machine, waking a sleeping processor
+# takes longer than a round trip of a message, so latency figures would depend on the host. A busy
+# loop of the lowest scheduling class (idle) on each processor prevents sleep; any other program
+# runs before it. Only user-mode guests need this: the processors of a QEMU guest are hardly ever
+# idle.
 #
-# The scheduler gives each session a share of the processor (autogroup), regardless of scheduling
-# classes, and the guest is a session of its own. So these programs get the smallest share.
+# The scheduler also gives each session a share of the processor (autogroup), whatever the
+# scheduling class. The guest is a session of its own, so the loops get sessions with the smallest
+# share.
 keep_awake() {
 	local cpu
 	for ((cpu = 0; cpu < $(nproc --all); cpu++)); do
 		taskset -c "$cpu" chrt --idle 0 setsid sh -c '
-			# Not allowed more than once in 100 ms, unless one is root.
+			# Users other than root may do this once in 100 ms.
 			for try in 1 2 3; do
 				echo 19 >/proc/self/autogroup && break
 				sleep 0.2
@@ -145,8 +146,8 @@ siw_did_it() {
 	mv "$logs" "$logs-siw"
 }
 
-# Run once more if siw has stopped the machine: then the kernel's report names siw. Any other
-# report, or the death of a guest without a report, is a failure.
+# Run the guests, and once more if siw has stopped the machine, which is the case if the kernel's
+# report names siw and not kwarp. Any other report, or the end of a guest without one, is a failure.
 run_short() {
 	local status=0
 	run_guests || status=$?

@@ -1,21 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Everything there is, several hours: what make check does, and what has no room there. Each
-# step's counts and time, and a last line "N passed, N failed, N skipped".
+# make check-all: all tests, which takes several hours: make check, and tests that take too long for
+# it. Prints a table with counts and time of each step, and a last line "N passed, N failed,
+# N skipped".
 #
-#   scripts/check-all.sh [STEP...]       (all, in this order)
+#   scripts/check-all.sh [STEP...]       (default: all steps, in the order of the list below)
 #
-# It may be run in parts: the table has each step's last result, with the commit it ran on.
+# If only some steps are run, the table has the last results of the others, with the commit that
+# they ran on. The last line and the exit status are about all steps in the table.
 #
-#   KWARP_FUZZ_SECONDS=1800      of each fuzz target
-#   KWARP_FUZZ_CALLS=1000000     commands of fuzz-uverbs on the debug kernel
-#   KWARP_MUTATIONS=20000        streams of raw-mutate-1 and -2 on the debug kernel
-#   KWARP_MUTANTS=40             rows of the mutation run, drawn by KWARP_MUTANT_SEED (random)
-#   KWARP_SOAK_SECONDS=7200      of the soak
+#   KWARP_FUZZ_SECONDS=1800      run each fuzz target for this time
+#   KWARP_FUZZ_CALLS=1000000     number of commands in the case fuzz-uverbs on the debug kernel
+#   KWARP_MUTATIONS=20000        number of streams in raw-mutate-1 and -2 on the debug kernel
+#   KWARP_MUTANTS=40             number of rows that scripts/mutate.py draws
+#   KWARP_MUTANT_SEED=N          seed by which they are drawn (random)
+#   KWARP_SOAK_SECONDS=7200      duration of the soak
 #
-# What it leaves: build/check-all/STEP.log, STEP.row, and build/check-all/summary, the table for
-# Documentation/testing.rst. The last line, the exit status too, are of all steps in the table.
+# Output files in build/check-all: STEP.log, STEP.row (the step's row of the table), and summary,
+# the table as it is in Documentation/testing.rst.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,13 +38,13 @@ step_e2e-debug-rest() {
 	KWARP_E2E_SET=rest KWARP_E2E_TIME=14400 "$here/e2e.sh" --kernel debug
 }
 
-# Consumers that stock kernels do not have.
+# Kernel consumers of RDMA that stock kernels do not have: SMB Direct and RNBD.
 step_e2e-uml() {
 	"$here/e2e.sh" --kernel uml-up kernel-smb kernel-rnbd \
 		interop-siw-is-server-smb interop-siw-is-client-smb
 }
 
-# Programs with libsiw, in a guest without kwarp's provider.
+# Links of type kwarp-siw. Programs use libsiw; the guest has no provider of kwarp.
 step_e2e-libsiw() {
 	KWARP_LINK=kwarp-siw "$here/e2e.sh" --kernel 6.12
 }
@@ -66,7 +69,8 @@ step_e2e-sid() {
 	"$here/e2e.sh" --kernel sid
 }
 
-# Real-time kernels, where locks sleep and interrupts are threads; kernels for cloud machines.
+# Real-time kernels, in which most locks may sleep and interrupts are threads, and Debian's kernels
+# for cloud machines.
 step_e2e-flavours() {
 	local kernel status=0
 	for kernel in 6.12-rt 6.12-cloud; do
@@ -75,7 +79,7 @@ step_e2e-flavours() {
 	return "$status"
 }
 
-# A memory model that is weaker than that of x86, and cross builds.
+# arm64: the memory model is weaker than that of x86, and module and tools are cross-compiled.
 step_e2e-arm64() {
 	"$here/e2e.sh" --kernel 6.12-arm64 rping data life-rmmod stats edge
 }
@@ -84,7 +88,7 @@ step_kunit-be() {
 	"$here/kunit.sh" --big-endian
 }
 
-# The packages on each release of Debian, and the provider of one release on another.
+# The packages on each release of Debian, and the provider built for one release on another one.
 step_packages() {
 	"$here/debian/package-test.sh"
 }
@@ -93,15 +97,15 @@ step_secure-boot() {
 	"$here/debian/secure-boot-test.sh"
 }
 
-# Data path and memory windows, because there several processors use the same data at the same
-# time.
+# KCSAN, which looks for data races, with cases in which several processors use the same data at the
+# same time: data path and memory windows.
 step_kcsan() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel kcsan 'data-*' rping perf-write-bw-4qp perf-send-bw-both-ways \
 		edge life-connect-cycles windows
 }
 
-# Lack of memory: large allocations fail while single pages do not; adding links and loading the
-# module.
+# Allocations that fail: when a link is added, when the module is loaded, and large ones only
+# (order-1: two pages or more).
 step_faults() {
 	KWARP_E2E_TIME=7200 "$here/e2e.sh" --kernel debug fault-link fault-module fault-verbs-order-1 fault-chance-cm-order-1 \
 		fault-traffic-order-1 fault-teardown-order-1

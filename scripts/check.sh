@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Everything that CI runs, none left out because another failed. The last line is "N passed,
-# N failed, N skipped", counted by test case; before it stands once more what failed.
+# make check: all tests that CI runs. A failed step does not stop the others. The last line is
+# "N passed, N failed, N skipped", counted by test case; the lines before it repeat the failures.
 #
-# What is judged by time, cases of the end-to-end suite and figures, runs by itself: with the
-# debug suite beside the others, all of them on two processors, cases on both kernels missed
-# their times. The tests of make install and of the packages, the longest of the others, run
-# beside those.
+# Two steps run at the same time as others: the tests of make install and of the packages, which
+# take long. The end-to-end suites and the benchmark run alone, because their cases have time
+# limits: when the suite on the debug kernel ran at the same time as others on two processors, cases
+# exceeded their limits.
 #
-# What is left: build/check/STEP.log, and build/check-results.
+# Output files: build/check/STEP.log, and build/check-results (one line of counts for each step).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -59,8 +59,8 @@ mkdir -p "$logs"
 # Jobs in the background do not get the terminal's interrupt.
 trap 'trap - TERM; kill 0' INT TERM
 names=(lint selftest kunit fuzz provider-test install packages e2e bench e2e-debug)
-# These steps run at the same time as those below. They work in chroots, and mostly run one
-# program at a time.
+# These two steps run at the same time as the steps from lint to provider-test. They work in
+# chroots, and use one processor most of the time.
 steps_beside() {
 	step install "$here/debian/install-test.sh"
 	step packages "$here/debian/package-test.sh" trixie
@@ -72,7 +72,7 @@ step selftest "$here/selftest.sh"
 step kunit "$here/kunit.sh"
 step fuzz "$here/fuzz.sh" 60
 step provider-test "$here/provider-test.sh"
-say "waiting for the tests of make install and of the packages, which have run beside the above"
+say "waiting for the tests of make install and of the packages, which have run at the same time"
 wait "$beside" || echo "=== the tests of make install and of the packages have ended early" >>"$logs/beside.told"
 cat "$logs/beside.told"
 # A step that did not begin counts as failed, too.

@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Unit tests: the kernel's own kunit.py, in user-mode Linux, on a private copy of
-# the kernel source into which the driver is put as if it lived there.
+# Unit tests (KUnit) of the driver, run by the kernel's kunit.py in user-mode Linux. The driver is
+# copied into a private copy of the kernel source, and built as a part of that kernel.
 #
-#   scripts/kunit.sh [--coverage|--big-endian] [KUNIT.PY ARGUMENTS, as a filter 'kwarp_mpa*' or
-#                    --raw_output]
+#   scripts/kunit.sh [--coverage|--big-endian] [KUNIT.PY ARGUMENTS, such as the filter 'kwarp_mpa*'
+#                    or --raw_output]
 #
-#   --coverage     and say which lines and branches were reached (llvm-cov)
-#   --big-endian   the suites of proto/ alone, in an emulated s390x, which is big-endian
+#   --coverage     also report which lines and branches were reached (llvm-cov)
+#   --big-endian   run only the suites of proto/, on an emulated s390x machine, which is big-endian
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 #
-# The options are in the driver's .kunitconfig, its Kconfig has the symbols. A layer
-# is built by its own Kbuild, or, if it has none, by that of its tests/ folder.
+# The kernel's configuration is the driver's .kunitconfig; the driver's Kconfig defines its symbols.
+# A layer (a folder of the driver) is built by its Kbuild, or by that of its tests/ folder if it has
+# none of its own.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -21,7 +22,8 @@ driver=drivers/infiniband/sw/kwarp
 # Suites that belong to no layer are in the driver's own tests/, which counts as a layer here.
 layers=(proto mem queue engine qp cm verbs tests)
 
-# Make the tree of hard links. So a file that is changed must be replaced, not written to.
+# Make the copy of the kernel source from hard links. To change a file in it, replace the file: a
+# write would change the original, too.
 make_tree() {
 	local dir=$1 source=$2
 	say "copying the kernel source for unit tests"
@@ -31,8 +33,8 @@ make_tree() {
 	cp "$source/drivers/Makefile" "$dir/Makefile.orig"
 }
 
-# Copy the driver's files by contents, so that several checkouts can share the tree and its
-# objects.
+# Copy the driver's files that differ in contents. So several checkouts can use the tree in turns,
+# and only files that differ are compiled again.
 put_driver() {
 	local tree=$1 layer line=()
 	mkdir -p "$tree/$driver"
@@ -61,13 +63,13 @@ run_kunit() {
 		"$@" </dev/null
 }
 
-# Limit the log to 32 MiB; a good run writes 100 KiB. If the kernel dies among the parameters of a
-# case, kunit.py prints "CRASHED" without end, and this limit ends it.
+# Limit the log to 32 MiB; a good run writes 100 KiB. If the kernel dies in a parameterized case,
+# kunit.py prints "CRASHED" without end, and this limit ends it.
 limited_log() {
 	(ulimit -f $((32 * 1024)) && exec tee "$1")
 }
 
-# Show only suites, and cases that did not pass. The log has all lines.
+# Show suites, and cases that did not pass. The log file has all lines.
 brief() {
 	grep --line-buffered -vE '^\[[0-9:]+\] (\[PASSED\] |=* \[PASSED\] test|=* test.* =*$)' || true
 }
@@ -92,9 +94,9 @@ count() {
 	echo "${n:-0}"
 }
 
-# Scan the kernel's output: a lockdep report, for example, makes no case fail, and lockdep is off
-# after it. Lines before the first suite do not count, because user-mode Linux prints warnings at
-# boot.
+# Look for bug reports in the kernel's output: no case fails because of a lockdep report, for
+# example, and lockdep is off after its first report. Lines before the first suite do not count,
+# because user-mode Linux prints warnings at boot.
 scan_kernel() {
 	local log=$KWARP_ROOT/build/$name-kernel.log
 	sed -n '/KTAP version/,$p' "$build/test.log" >"$log"

@@ -1,34 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Run a command in a virtual machine: a stock or debug kernel, the guest root, any
-# overlays. The command's output is ours, and so is its exit status. The kernel log
-# is kept and scanned; a bug report in it is a failure, whatever the command says.
+# Run a command in a virtual machine. The guest has a kernel, a root file system in memory, and
+# overlays. Output and exit status of the command are those of this script. The kernel log is kept,
+# and a bug report in it is a failure even if the command succeeds.
 #
 #   scripts/vm.sh [OPTIONS] -- 'SHELL COMMAND'
 #   scripts/vm.sh [OPTIONS] --shell
 #
-#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); the first three with suffix -rt or
-#                        -cloud are their flavours, 6.12-arm64 is another machine; the last two are no
-#                        emulated machines but programs: user-mode kernels, native code; uml-up
-#                        has one processor
-#     --root plain|wide  the guest's root (plain); wide has the programs of upper layers, too;
-#                        arm64 has a plain one of its own
-#     --overlay DIR      laid over the guest's root, may be repeated; a folder
-#                        lib/modules/RELEASE/extra in it is known to modprobe
-#     --siw              siw.ko of that kernel is known to modprobe
-#     --out DIR          what the command leaves in /out is put there
-#     --logs DIR         where console.log goes (build/vm/<time>)
-#     --timeout SECONDS  (600; a shell: none)
+#     --kernel 6.12|6.1|sid|debug|kcsan|uml|uml-up   (6.12); 6.12, 6.1 and sid are stock kernels,
+#                        also with suffix -rt or -cloud (flavours); 6.12-arm64 runs on an emulated
+#                        arm64 machine; uml and uml-up are user-mode kernels, which run as programs
+#                        of this machine without emulation; uml-up has one processor
+#     --root plain|wide  root file system (plain); wide also has the programs of upper layers; the
+#                        kernel 6.12-arm64 always gets the root arm64
+#     --overlay DIR      copy this folder over the root; may be repeated; modprobe finds modules in
+#                        its folder lib/modules/RELEASE/extra
+#     --siw              add siw.ko for this kernel
+#     --out DIR          copy files that the command leaves in /out to DIR
+#     --logs DIR         folder for console.log (build/vm/<time>)
+#     --timeout SECONDS  end the guest after this time (600; with --shell: never)
 #     --mem SIZE (4G)  --smp N (2)  --append 'KERNEL OPTIONS'
-#     --accel kvm|tcg    instead of probing; icount: emulated, one processor, whose clock counts
-#                        instructions, one nanosecond each, whatever the host does meanwhile
-#     --leaks            of the debug kernel: in the end unload kwarp and let kmemleak look for
+#     --accel kvm|tcg    use this accelerator without probing; icount: emulation of one processor
+#                        whose clock counts each instruction as one nanosecond, so that time in the
+#                        guest does not depend on the load of the host
+#     --leaks            debug kernel only: at the end unload kwarp, and let kmemleak look for
 #                        memory that nothing refers to (two minutes)
-#     --no-scan          do not fail on reports in the kernel log
+#     --no-scan          do not fail if the kernel log has a bug report
 #
-# Exit status: the command's; 124 on timeout; 125 when the guest died; 126 when the
-# command succeeded and the kernel log holds a report.
+# Exit status: the command's; 124 after a timeout; 125 if the guest died; 126 if the command
+# succeeded, but the kernel log has a bug report.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -107,14 +108,15 @@ make_initrd() {
 boot_options() {
 	local line="console=$console rdinit=/init panic=-1 mitigations=off random.trust_cpu=on net.ifnames=0"
 	line+=" printk.time=1 printk.devkmsg=on log_buf_len=4M loglevel=7"
-	# slab_debug without U, a call trace for each object, because kmemleak stores the trace.
+	# slab_debug: without U, which would store a call trace for each object. kmemleak already
+	# does that.
 	[ "$kernel" != debug ] || line+=" panic_on_warn=1 kmemleak=on slab_debug=FZP page_poison=1"
 	echo "$line $append"
 }
 
-# tsc=reliable: under emulation the kernel's watchdog soon distrusts the TSC, although it follows
-# the host's clock. The kernel would then read the time from the HPET, which is an emulated device
-# and slow.
+# tsc=reliable: under emulation the kernel's clock watchdog soon marks the TSC as unstable, although
+# the TSC follows the host's clock. The kernel would then read the time from the HPET, an emulated
+# device, which is slow.
 boot_qemu() {
 	local work=$1 dir=$2 how=$3 cpu=max clock=tsc=reliable
 	# shellcheck disable=SC2054
@@ -133,8 +135,8 @@ boot_qemu() {
 		-serial "file:$logs/console.log" -serial "$terminal" -serial "file:$work/status" 2>"$work/qemu.log"
 }
 
-# The board's only serial line, of another type, is the console. A PCI card adds four lines. The
-# guest's first process uses the second and third of the card's lines.
+# The board has one serial line (ttyAMA0), which is the console. A PCI card adds four lines. The
+# guest's first process uses the second and third line of the card, ttyS1 and ttyS2.
 boot_arm64() {
 	local work=$1 dir=$2 disk=()
 	[ -z "$out" ] || disk=(-drive "if=virtio,format=raw,cache=unsafe,file=$work/disk")
@@ -148,14 +150,14 @@ boot_arm64() {
 		2>"$work/qemu.log"
 }
 
-# Three lines as in QEMU. TMPDIR is in memory, because user-mode Linux keeps the guest's memory in
-# a file there.
+# The three serial lines are used as in QEMU. User-mode Linux keeps the guest's memory in a file in
+# TMPDIR, so TMPDIR is a file system in memory.
 boot_uml() {
 	local work=$1 dir=$2 disk=() pin=() options
 	read -ra options < <(boot_options)
 	if [ "$kernel" = uml-up ]; then
-		# One processor for all: the guest's kernel and its programs are processes that
-		# run in turns.
+		# The guest's kernel and its programs are processes of the host that run in turns,
+		# so they share one processor.
 		pin=(taskset -c $(($(nproc) - 1)))
 	else
 		options+=("ncpus=$smp")
@@ -179,8 +181,8 @@ run() {
 		"$boot" "$@"
 	else
 		terminal=$output
-		# The program switches its standard output to non-blocking, so it gets a pipe of
-		# its own.
+		# The emulator makes its standard output non-blocking. The pipe protects the file
+		# or terminal of the caller from that.
 		"$boot" "$@" </dev/null | cat
 	fi
 }
