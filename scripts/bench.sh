@@ -16,7 +16,7 @@
 #         icount       6.12 in QEMU with one processor, whose clock counts instructions: a time is a
 #                      number of instructions, and does not depend on the load of the host
 #     --storage        measure NVMe over Fabrics, NFS, SMB, SRP and RNBD with fio instead; the file
-#                      is GUEST-storage.json, the options are those of tools/testing/bench/storage.py
+#                      is GUEST-storage.json, tools/testing/bench/storage.py has the options
 #     --out DIR        folder for GUEST.json, report.md and *.svg (build/bench)
 #     --timeout SECONDS  time limit for one guest (36000)
 #     --short          two minutes on guest 6.12, files in build/bench-short: fails only if a target

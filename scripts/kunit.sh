@@ -86,8 +86,9 @@ report_coverage() {
 		-show-region-summary=false "${files[@]}" | sed "s,$tree/$driver/,,"
 }
 
-# count LOG WORD: kunit.py ends with "Testing complete. Ran 12 tests: passed: 10, failed: 1,
-# skipped: 1". It leaves out numbers that are zero.
+# count LOG WORD: print a number from kunit.py's last line, "Testing complete. Ran 12 tests:
+# passed: 10, failed: 1, skipped: 1". Numbers that are zero are not in this line. "kunit.py --json"
+# of 6.12 has no such numbers, and does not report the parser's errors.
 count() {
 	local n
 	n=$(sed -n "s/.*Testing complete.*[ ,]$2: \([0-9]*\).*/\1/p" "$1" | tail -n 1)

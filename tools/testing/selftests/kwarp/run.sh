@@ -1,22 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The end-to-end suite: real RDMA programs over real TCP between two network
-# namespaces, on the running kernel. Run as root on a machine that may be broken.
+# The end-to-end suite: RDMA programs over TCP between two network namespaces, on the running
+# kernel. Run it as root, on a machine that a failure may damage.
 #
-#   run.sh [--list] [--link TYPE] [--peer TYPE] [--profile stock|debug] [--time SECONDS]
-#          [--seed N] [--set all|check|rest] [PATTERN...]
+#   run.sh [OPTIONS] [PATTERN...]     run the cases whose names match: "perf-*", or a prefix "perf";
+#                                     without a pattern, all cases of the set
 #
-#   PATTERN   runs the cases whose name matches: "perf-*", or a prefix "perf"
-#   --link    type of link under test (kwarp)
-#   --peer    type of link on the other end of interop cases (siw)
-#   --time    cases that have not begun by then are skipped; a tenth at most
-#   --seed    of the order on a debug kernel, and elsewhere if it is given
-#   --set     if no case is named: all (default), those that make check has time for, or the rest
-#   --logs    where logs go (/out where it exists, else /tmp/kwarp-e2e)
+#   --list             print the names of these cases in their order, and run nothing
+#   --link TYPE        type of link under test: kwarp (default), kwarp-siw or siw
+#   --peer TYPE        type of link at the other end of interop cases: siw (default)
+#   --profile stock|debug
+#                      debug is for kernels that are ten to a hundred times slower: cases do less
+#                      and have longer time limits; the default is stock
+#   --set all|check|rest
+#                      all cases (default), those that make check has time for, or the others
+#   --seed N           run the cases in a random order that N determines; with --profile debug the
+#                      order is always random
+#   --time SECONDS     skip cases that have not begun after this time
+#   --logs DIR         folder for logs: /out if it exists, else /tmp/kwarp-e2e
+#   -h, --help         print this text
 #
-# Output is TAP. Exit status: 0 all passed or skipped, 1 some failed,
-# 2 no case is named so, 3 no time for more than a tenth of them.
+# Output is TAP. Exit status: 0 if all cases passed or were skipped, 1 if some failed or an option
+# is wrong, 2 if no name matches, 3 if more than a tenth were skipped for want of time.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
@@ -170,6 +176,11 @@ run_case() {
 	verdict "$k" "$name" "$rc" $((SECONDS - begin)) "$dir"
 }
 
+# Print the head comment of this file, without the licence.
+usage() {
+	sed -n '4,/^[^#]/s/^#\( \|$\)//p' "$0"
+}
+
 parse() {
 	while [ $# -gt 0 ]; do
 		case $1 in
@@ -181,7 +192,8 @@ parse() {
 		--seed) seed=$2; shift ;;
 		--set) set=$2; shift ;;
 		--logs) LOGS=$2; shift ;;
-		-*) sed -n '3,/^HERE/{/^#/p}' "$0"; exit 1 ;;
+		-h | --help) usage; exit ;;
+		-*) echo "unknown option $1" >&2; usage >&2; exit 1 ;;
 		*) patterns+=("$1") ;;
 		esac
 		shift
