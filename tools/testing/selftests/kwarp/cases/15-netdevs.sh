@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Links on other network devices than veth. The device under test is NETDEV in both
-# namespaces, made over the pair that the other cases use, or over one of its own:
+# Links on network devices other than veth. The device under test is NETDEV in both namespaces. It
+# uses the veth pair of the other cases (kwv0, kwv1) or a second pair (kwy0, kwy1):
 #
 #     netns kwarp-0                                   netns kwarp-1
 #     kwx 198.51.100.1 ----- kwv0, kwy0 ..veth.. kwv1, kwy1 ----- kwx 198.51.100.2
@@ -20,8 +20,9 @@ make_vlan() {
 	ip -n "${NS[$1]}" link add link "${DEV[$1]}" name "$NETDEV" type vlan id 5
 }
 
-# arp_ignore END VALUE. With 0 the device below a macvlan also answers ARP requests for the
-# macvlan's address. A peer that believes the answer sends to a device that has no listener.
+# arp_ignore END VALUE: set arp_ignore of DEV at that end. With 0, the device below a macvlan also
+# answers ARP requests for the macvlan's address. A peer that uses this answer sends to a device
+# that has no listener.
 arp_ignore() {
 	in_ns "$1" sysctl -qw "net.ipv4.conf.${DEV[$1]}.arp_ignore=$2"
 }
@@ -101,12 +102,12 @@ netdevs_down() {
 
 # ------------------------------------------------------------------- links
 
-# port_is NAME STATE
+# port_is NAME STATE: the port of link NAME has this state, for example "4: ACTIVE".
 port_is() {
 	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
 }
 
-# link_on END NAME NETDEV
+# link_on END NAME NETDEV: add the link NAME on NETDEV at that end.
 link_on() {
 	check "adding a link on $3" in_ns "$1" rdma link add "$2" type "$KWARP_LINK" netdev "$3"
 	wait_until 5 "link $2 is active" port_is "$2" ACTIVE
@@ -126,7 +127,8 @@ sent_by() {
 	in_ns "$1" cat "/sys/class/net/$NETDEV/statistics/tx_packets"
 }
 
-# echo_over NAME SERVER-END LISTEN-ADDRESS ADDRESS
+# echo_over NAME SERVER-END LISTEN-ADDRESS ADDRESS: start a server at that end, and connect to
+# ADDRESS from the other end.
 echo_over() {
 	new_port
 	SERVER_END=$2 serve "$1-server" "$PORT" kwconn -s -a "$3" -p "$PORT"
@@ -136,8 +138,7 @@ echo_over() {
 	[ "$STATUS" = 0 ] || fail "$1-server ended with status $STATUS"
 }
 
-# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: two connections, in which each end is the server
-# once.
+# both_roles NAME ADDRESS0 ADDRESS1 [wildcard]: make two connections; each end is the server of one.
 both_roles() {
 	local name=$1 addr=("$2" "$3") listen=("$2" "$3")
 	[ "${4:-}" = "" ] || listen=(0.0.0.0 0.0.0.0)
@@ -157,8 +158,9 @@ over_netdev() {
 
 # ------------------------------------------------------------------- cases
 
-# Skip before Linux 6.6: there rdma_cm looks for a device by the hardware address of the
-# interface.
+# no_hardware_address ADDRESS: before Linux 6.6, check that a connection fails, and skip the rest of
+# the case. rdma_cm of these kernels finds a device by the interface's hardware address, and this
+# interface has none.
 no_hardware_address() {
 	! kernel_since 6.6 || return 0
 	check_fails "2 3" "connecting from an interface without a hardware address" \
@@ -253,8 +255,8 @@ lo_case() {
 	ip -n "${NS[0]}" addr del "${NETDEV_IP[0]}/32" dev lo
 }
 
-# New kernels call the notifiers of some interfaces, such as dummy, with the interface's lock
-# held, and call those of a VLAN on such an interface from inside.
+# Newer kernels hold the lock of some interfaces, such as dummy, while they call notifiers. Inside
+# such a call they call the notifiers for a VLAN on that interface.
 ops_lock_case() {
 	local dev i
 	own_links

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Changes of an interface while a connection exists: MTU, addresses, the device below; suspend and
-# resume. Also addresses that are valid on one interface only. 70-lifecycle.sh has interfaces that
-# go down or are deleted.
+# resume. Also link-local addresses, which are valid on one interface only. The file 70-lifecycle.sh
+# is about interfaces that go down or are deleted.
 
 # link_local END: print the link-local address of that end; print nothing while duplicate address
 # detection runs.
@@ -104,9 +104,9 @@ bond_failover_case() {
 	ip -n "${NS[0]}" link del kwz0
 }
 
-# The kernel's own test of suspend freezes all tasks and suspends all devices for some seconds.
-# Afterwards the connection continues. Both ends sleep; a peer that sleeps alone is a peer that
-# does not answer (life-blackhole).
+# The kernel's test mode for suspend freezes all tasks and suspends all devices for some seconds.
+# After that the connection continues. Both ends are suspended at the same time; a suspended peer
+# alone would only be a peer that does not answer, which the case life-blackhole tests.
 suspend_case() {
 	local power=/sys/power seconds=2 slept=0
 	[ -w $power/pm_test ] || skip "this kernel cannot test suspending"

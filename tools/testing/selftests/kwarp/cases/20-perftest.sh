@@ -19,10 +19,10 @@ perf_rows() {
 PERF_TRACING=/sys/kernel/tracing
 PERF_EVENT=events/sock/inet_sock_set_state
 
-# Start tracing the states of all TCP sockets. This is done once in a run, and without the names
-# of programs, which would make the kernel trace the scheduler, too. The reason: to switch an
-# event on, the kernel patches its own code, and an emulated processor may run into a breakpoint
-# that is gone when the kernel looks for it ("Oops: int3").
+# Start tracing the states of all TCP sockets, once in a run. The trace does not record names of
+# programs, because for these the kernel would trace the scheduler, too. Each event that is switched
+# on makes the kernel patch its code, and an emulated processor may then run a breakpoint that is
+# already removed when the kernel looks for it ("Oops: int3").
 perf_trace() {
 	[ -d "$PERF_TRACING/$PERF_EVENT" ] || return 0
 	if [ "$(<"$PERF_TRACING/$PERF_EVENT/enable")" = 0 ]; then
@@ -103,7 +103,7 @@ perf_sizes() {
 	done
 }
 
-# Skip where the kernel or the peer is slow: the sweep moves 80 MiB.
+# The sweep transfers 80 MiB, so the case is skipped on a slow kernel and with a slow peer.
 perf_all_sizes() {
 	own_links
 	if [ "$KWARP_PROFILE" = debug ]; then
@@ -115,7 +115,7 @@ perf_all_sizes() {
 	fi
 }
 
-# perf_case SIZE COUNT TOOL OPTIONS...
+# perf_case SIZE COUNT TOOL OPTIONS...: run a tool of perftest with COUNT messages of this size.
 perf_case() {
 	local size=$1 count=$2
 	shift 2
@@ -134,8 +134,8 @@ perf_rfc7306() {
 	perf_case "$@"
 }
 
-# perf_qps QPS SIZE COUNT TOOL: COUNT messages on each of QPS queue pairs. The table has their
-# sum.
+# perf_qps QPS SIZE COUNT TOOL: send COUNT messages on each of QPS queue pairs. The tool's table has
+# the sum of all messages.
 perf_qps() {
 	own_links
 	perf_pair "$4" -n "$3" -s "$2" -q "$1"
@@ -153,11 +153,11 @@ for op in write read send; do
 	testcase "perf-$op-bw-4qp" 60 perf_qps 4 16384 "$few" "ib_${op}_bw"
 done
 testcase perf-read-bw-events 60 perf_case 4096 "$few" ib_read_bw -e
-# ib_send_bw over iWARP: the sender may post COUNT - 1 messages at most until the receiver tells
-# it, by a Write after half of the messages, that there is room for more. With -e the sender then
-# waits for a completion event. The event never comes if the sender has polled all completions
-# already, or has posted no signaled request. So each request is signaled (-Q 1), and all messages
-# together exceed TCP's buffers.
+# ib_send_bw over iWARP with events (-e). The sender posts at most COUNT - 1 messages. After half of
+# the messages the receiver sends a Write, which says that the sender may post more. Before that the
+# sender waits for a completion event. The event never comes if the sender has already polled all
+# completions, or has posted no signaled request. So each request is signaled (-Q 1), and all
+# messages together are larger than TCP's buffers.
 testcase perf-send-bw-events 60 perf_case 1048576 20 ib_send_bw -e -Q 1
 for op in read send; do
 	testcase "perf-$op-lat-events" 60 perf_case 64 "$few" "ib_${op}_lat" -e
@@ -167,7 +167,7 @@ for op in write send; do
 	testcase "perf-$op-lat-inline" 60 perf_case 64 "$few" "ib_${op}_lat" -I 64
 done
 testcase perf-write-bw-list 60 perf_case 1024 512 ib_write_bw -l 16
-# RFC 7306.
+# Operations of RFC 7306.
 for op in FETCH_AND_ADD CMP_AND_SWAP; do
 	name=${op//_/-}
 	testcase "perf-atomic-bw-${name,,}" 30 perf_rfc7306 8 "$few" ib_atomic_bw -A $op

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Coalescing (kwcoalesce): requests that a program posts one by one are sent together when the
-# program polls and finds nothing, or asks for an event; else by a timer, and the device counts
-# that. On links for libsiw and on real-time kernels no request is left to the program, so the
-# cases expect what they expect with coalescing off.
+# Coalescing (program kwcoalesce): the device may hold requests that a program posts one by one, and
+# send them together. It sends them when the program polls and finds no completion, or asks for a
+# completion event. If the program does neither, a timer sends them, and the device counts that. On
+# links for libsiw and on real-time kernels no request is held, so the cases expect the same as with
+# coalescing off.
 
 coalesce_links() {
 	skip_on siw "has no knobs, and does not count"
@@ -21,7 +22,8 @@ holds_nothing() {
 	[ "$KWARP_LINK" = kwarp-siw ] || [[ $(uname -v) = *PREEMPT_RT* ]]
 }
 
-# coalesce_case CASE [MICROSECONDS]
+# coalesce_case CASE [MICROSECONDS]: run this case of kwcoalesce, with the knob coalesce_us set to
+# MICROSECONDS if it is given.
 coalesce_case() {
 	coalesce_links
 	[ $# = 1 ] || knob coalesce_us "$2"
@@ -32,8 +34,8 @@ coalesce_case() {
 	fi
 }
 
-# Print the names and values of the kernel's settings that keep processor time for other programs:
-# the limit for real-time programs and, since 6.12, the server for programs of ordinary priority.
+# Print the files of settings by which the kernel reserves processor time for ordinary programs: the
+# time limit of real-time programs, and since 6.12 the deadline server ("fair_server").
 rt_limits() {
 	# This setting comes first and is restored last, because the kernel checks the other
 	# values against it.
@@ -59,10 +61,11 @@ rt_limits_back() {
 	done
 }
 
-# The program spins with real-time priority and never gives up its processor. With threadirqs
-# (KWARP_APPEND=threadirqs scripts/e2e.sh coalesce) a thread of ordinary priority would have to
-# run the timer. When poster_is_realtime() was changed to return false, on 6.12, the second Write
-# did not arrive.
+# The program spins with real-time priority and never gives up its processor. On a kernel with the
+# option threadirqs (KWARP_APPEND=threadirqs scripts/e2e.sh coalesce) the timer would run in a
+# thread of ordinary priority, which gets no processor time. So the driver must not hold requests of
+# such a program. The case finds that: with poster_is_realtime() changed to return false, on 6.12,
+# the second Write did not arrive.
 coalesce_realtime() {
 	local rc=0
 	kernel_since 6.5 || skip "once woken, ksoftirqd alone receives here, which such a program does not let run"
@@ -84,8 +87,8 @@ coalesce_off() {
 	done
 }
 
-# The limit is higher than the default, because on a busy machine the program may lose its
-# processor for longer than the timer waits by default.
+# coalesce_us is higher than the default, because on a busy machine the program may not run for a
+# longer time than the default, and then the timer would send.
 for what in poll arm; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Counts (rdma statistic, hw_counters): the counts of both ends agree, and counters of single
-# queue pairs count only these.
+# Counts (rdma statistic, hw_counters): the counts of both ends agree, and a counter that is bound
+# to a queue pair counts that queue pair only. Also details of objects, debugfs and traces.
 
 stats_links() {
 	skip_on siw "has other counts"
 	own_links
 }
 
-# stats_of END: print all counts, one per line. The sleep is for the core, which returns the same
-# values for a moment after a read.
+# stats_of END: print all counts, one per line. The sleep is needed because the RDMA core returns
+# cached values for a short time after a read.
 stats_of() {
 	local file
 	sleep 0.1
@@ -42,7 +42,8 @@ grown() {
 		fail "nothing is named $2"
 }
 
-# same NAME NAME: the first count has grown at the client as much as the second at the server.
+# same NAME1 NAME2: count NAME1 of the client and count NAME2 of the server have grown by the same
+# number.
 same() {
 	local a b
 	a=$(grown 0 "$1") && b=$(grown 1 "$2")
@@ -126,15 +127,15 @@ stats_counts() {
 	[ "$(stats_counter tx_writes)" -gt 0 ]
 }
 
-# details END OBJECT: print the driver's details of the core's objects.
+# details END OBJECT: print the objects of this kind with the driver's details (rdma resource show).
 details() {
 	local filter="dev"
 	case $2 in qp | cm_id) filter="link" ;; esac
 	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
-# details_say OBJECT WORDS: some object of end 0 has these words in its details. (The link's
-# counts are no sign to wait for: earlier cases have raised them.)
+# details_say OBJECT WORDS: some object of end 0 has these words in its details. (To wait for a
+# count of the link would not do, because earlier cases have raised the counts.)
 details_say() {
 	details 0 "$1" | grep "$2" >/dev/null
 }
@@ -226,7 +227,7 @@ bad_crc_is_shown() {
 	stop server
 }
 
-# Reads all details, counts and files again and again, and counts the complete rounds.
+# Read all details, counts and files again and again, and count the complete rounds.
 ask_for_details() {
 	local rounds=0 what qpn
 	while :; do
@@ -243,7 +244,7 @@ ask_for_details() {
 	done
 }
 
-# Objects are made and destroyed while all details and counts are read all the time.
+# All details and counts are read continuously while objects are made and destroyed.
 details_races() {
 	local end=$((SECONDS + $(by_profile 8 20))) asker
 	stats_links

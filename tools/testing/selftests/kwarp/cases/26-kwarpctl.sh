@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# kwarpctl with real links. Its own unit tests cover what it makes of each answer of the system.
+# kwarpctl with real links. How kwarpctl handles each answer of the system is tested by its own unit
+# tests.
 
 ctl() {
 	local end=$1

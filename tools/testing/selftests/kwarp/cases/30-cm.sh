@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# librdmacm's example programs; links that are added while programs listen; startup over a bad
-# network; data with a SYN; ends with different knobs, and the startup frames that follow from
-# them.
+# Connections: librdmacm's example programs; links that are added while programs listen; startup
+# over a network that loses segments; data with a SYN; ends with different knobs, and the resulting
+# startup frames.
 
 ucmatose_case() {
 	local addr=$1 conns
@@ -92,7 +92,7 @@ signal.pause()"
 
 # ---------------------------------------------------------------- a bad network
 
-# small_segments END: TCP of that end sends segments of 48 octets, each as a packet of its own.
+# small_segments END: make TCP of that end send segments of 48 octets, one segment in each packet.
 small_segments() {
 	ip -n "${NS[$1]}" route add "${IP[1 - $1]}/32" dev "${DEV[$1]}" mtu lock 100
 	ip -n "${NS[$1]}" link set "${DEV[$1]}" gso_max_segs 1
@@ -126,8 +126,9 @@ connect_from() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# 5044-7.1.5-3, -4: startup frames with much private data, and the FPDUs right after them, arrive
-# in pieces. The network loses, delays, duplicates and reorders segments.
+# Requirements 5044-7.1.5-3 and -4: startup frames with much private data, and the FPDUs that
+# immediately follow them, arrive in pieces. The network loses, delays, duplicates and reorders
+# segments.
 lossy_case() {
 	local file=$CASE_DIR/wire.pcap count again late longest
 	count=$(by_profile 40 10)

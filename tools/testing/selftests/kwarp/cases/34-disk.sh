@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# DISK, a SCSI disk that a target of the kernel makes of its RAM disk: data written to DISK must
-# be on the RAM disk, and the other way round. Used by 37-iser.sh, 38-srp.sh and 39-rtrs.sh, which
-# connect the disk over a link.
+# Checks of a remote disk. DISK is the initiator's device; the target exports its RAM disk as DISK.
+# Data written to DISK must be on the RAM disk, and data on the RAM disk must be read from DISK.
+# Used by 37-iser.sh, 38-srp.sh and 39-rtrs.sh, which connect DISK over a link.
 
 find_lio_disk() {
 	local dir
@@ -15,8 +15,8 @@ find_lio_disk() {
 	return 1
 }
 
-# ram_holds MIB: the target's RAM disk has the expected data. Read with O_DIRECT, past the page
-# cache.
+# ram_holds MIB: the target's RAM disk has the expected data. The disk is read with O_DIRECT,
+# because the page cache may have older data.
 ram_holds() {
 	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
 }
@@ -40,8 +40,8 @@ disk_data() {
 	done
 }
 
-# disk_same MIB: DISK has the data of before. A read waits until the initiator has its session
-# again.
+# disk_same MIB: DISK has the data that disk_data wrote. A read waits until the initiator has its
+# session again.
 disk_same() {
 	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
 }

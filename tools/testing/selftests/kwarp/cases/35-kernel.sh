@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Consumers in the kernel: NVMe over one link, target and host on the same machine.
-# The target is in the first network namespace only, so is the link, on the loopback
-# interface, or, before Linux 6.6, whose rdma_cm finds no device without a hardware address, on
-# an interface of type dummy, whose own address is on the loopback interface as well:
+# Consumers in the kernel: NVMe over one link, with target and host on the same machine. The
+# kernel's target works in the first network namespace only, so the link is there, too. It is on the
+# loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface without a hardware
+# address; so there the link is on an interface of type dummy, whose address is also on the loopback
+# interface:
 #
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 
@@ -19,7 +20,7 @@ NVME_PORT=4420
 NVME_NQN=kwarp
 NVMET=/sys/kernel/config/nvmet
 NVME_RAM=/dev/ram0
-# Folder of the files that are written. They are large, so they are not kept with the logs.
+# Folder of the data files, which are large and are not kept with the logs.
 NVME_FILES=$RUN/nvme
 
 # -------------------------------------------------------------------- set up
@@ -31,7 +32,7 @@ ram_disks() {
 	wait_until 5 "RAM disks are there" test -b "/dev/ram$(($1 - 1))"
 }
 
-# nvme_modules DISKS
+# nvme_modules DISKS: load the modules of target and host, and make this number of RAM disks.
 nvme_modules() {
 	local module
 	for module in nvmet-rdma nvme-rdma; do
@@ -119,7 +120,7 @@ consumers_down() {
 	check "unloading the consumers" modprobe -r "$@"
 }
 
-# lossy_lo [SHAPE...]
+# lossy_lo [SHAPE...]: let netem lose and delay packets on lo, by default "loss 0.5% delay 2ms".
 lossy_lo() {
 	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
 	add_netem qdisc add dev lo root netem "$@"
@@ -133,7 +134,8 @@ nvmet_port_up() {
 	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
 }
 
-# nvmet_subsystem_up NQN DEVICE
+# nvmet_subsystem_up NQN DEVICE: make a subsystem of the target with this block device, and let the
+# target listen for it.
 nvmet_subsystem_up() {
 	local subsystem=$NVMET/subsystems/$1
 	mkdir "$subsystem" "$subsystem/namespaces/1"
@@ -176,8 +178,8 @@ nvme_ctrl() {
 	nvme_ctrl_of "$NVME_NQN"
 }
 
-# nvme_find_disk [CTRL]: set NVME_DISK to the disk of the controller. The name of a path of a
-# multipath disk, such as nvme0c0n1, has no device node.
+# nvme_find_disk [CTRL]: set NVME_DISK to the disk of the controller. With multipath, each path of a
+# disk has a name such as nvme0c0n1, for which there is no device file.
 nvme_find_disk() {
 	local dir
 	for dir in "/sys/class/nvme/${1:-$(nvme_ctrl)}/nvme"*n1; do
@@ -341,8 +343,8 @@ nvme_passes() {
 	[ "$(grep -c 'copied' "$CASE_DIR/writer.log")" -ge "$1" ]
 }
 
-# A process that knows the number of a kernel consumer's queue pair cannot connect that queue
-# pair.
+# A process that knows the number of a kernel consumer's queue pair tries to connect this queue
+# pair, which must fail.
 nvme_steal_case() {
 	skip_on siw "it connects any queue pair"
 	nvme_up

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Several NVMe controllers at once over the link of 35-kernel.sh, each with a disk of its own that
-# fio writes, reads and compares; meanwhile controllers are reset, or all packets are lost for
-# longer than a host waits.
+# Several NVMe controllers at the same time over the link of 35-kernel.sh. Each has its own disk,
+# which fio writes, reads and compares. During that, controllers are reset, or all packets are lost
+# for longer than the host waits for an answer.
 
 NVME_MANY=3
 

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # NFS over RDMA: server and client on the same machine, in the first network namespace, over one
-# link as those of 35-kernel.sh:
+# link like that of 35-kernel.sh:
 #
 #     a file -- nfs, rpcrdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- rpcrdma, nfsd -- tmpfs
 
@@ -34,10 +34,11 @@ nfs_clean() {
 	tc qdisc del dev lo root
 }
 
-# End the server's grace period. After a restart the server waits for its former clients, and with
-# version 4 it opens no file for other clients meanwhile. A kernel that keeps its list of clients
-# in a directory can be told to end the grace period. Linux 7 asks nfsdcld for the list; without
-# that daemon the period has to pass, 10 s at least.
+# End the server's grace period, the time after a restart in which the server waits for its former
+# clients. With version 4 it opens no file for other clients during that time. A kernel that keeps
+# its list of clients in a directory can end the grace period on request. Linux 7 gets the list from
+# the daemon nfsdcld; without that daemon the case has to wait for the end of the period, at least
+# 10 s.
 nfs_short_grace() {
 	[ ! -e /proc/fs/nfsd/nfsv4recoverydir ] || return 0
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime
@@ -73,7 +74,7 @@ nfs_up() {
 	nfs_serve
 }
 
-# nfs_mount VERSION
+# nfs_mount VERSION: mount the share over RDMA with this version of NFS.
 nfs_mount() {
 	local options=vers=$1,proto=rdma,port=$NFS_PORT
 	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp,mountport=20048

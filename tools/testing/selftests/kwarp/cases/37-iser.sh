@@ -2,13 +2,14 @@
 # shellcheck shell=bash
 #
 # iSCSI with RDMA (iSER): target and initiator on the same machine, in the first network namespace,
-# over one link as those of 35-kernel.sh:
+# over one link like that of 35-kernel.sh:
 #
 #     dd -- /dev/sdX -- ib_iser -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_isert -- /dev/ram0
 #
-# A target listens with TCP on each portal, and for RDMA on the same port, which with iWARP is TCP's,
-# too. So its portal is made in the second namespace, where its TCP listens; RDMA's listener is in
-# the first one whoever makes it.
+# A target listens on each portal twice with the same port number: on TCP for plain iSCSI, and on
+# RDMA. With iWARP both are TCP ports, so they would be in conflict. To avoid that, the portal is
+# made in the second namespace: the plain TCP listener is then there, and the RDMA listener is
+# always in the first namespace.
 
 ISER_PORT=3260
 ISER_IQN=iqn.2026-01.org.kwarp:target

@@ -30,8 +30,8 @@ knob_rights_case() {
 	done
 }
 
-# The two files of a knob: that of the link, and the module parameter, which is the default of new
-# links.
+# Print the two files of a knob: that of the link, and that of the module parameter, which is the
+# default for new links.
 knob_places() {
 	printf '%s\n' "/sys/class/infiniband/${LINK[0]}/kwarp/$1" "/sys/module/kwarp/parameters/$1"
 }
@@ -70,7 +70,8 @@ knob_refuses() {
 # Texts that no knob takes as a number: empty, no number, more than one number, or too large.
 no_numbers=('' x -1 1x 1.5 '1 2' 4294967296 4294967297 99999999999999999999)
 
-# knob_takes gets the default as the last value of each knob, and so restores it.
+# Knobs with words as values. knob_takes gets the default as the last value of each knob, and so
+# restores the default.
 knob_words() {
 	local name
 	for name in align markers peer_to_peer rfc7306 strict; do
@@ -162,8 +163,9 @@ socket_has_any() {
 	return 1
 }
 
-# sockets_have WORD...: an inbound and an outbound connection that begin now have these words.
-# LISTENER is older; LEFT has words of that time, which the inbound connection must not have.
+# sockets_have WORD...: make an inbound and an outbound connection. ss must show these words for
+# both. The listener on port LISTENER is older than the knobs' present values. LEFT has words that
+# belong to older values, which the inbound connection must not have.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
@@ -186,7 +188,8 @@ socket_gone() {
 	[ -z "$(in_ns "$1" ss -Htn state established "$2")" ]
 }
 
-# TCP's sockets have the values of the knobs: first set, then set to other values, then not set.
+# TCP's sockets have the values of the knobs. The knobs are set, then set to other values, then set
+# to their defaults.
 knob_sockets_case() {
 	skip_on siw "it has no knobs"
 	own_links
@@ -219,7 +222,7 @@ knob_sockets_case() {
 	stop listener KILL
 }
 
-# Data pass through buffers that are hardly larger than a frame.
+# Data flow with socket buffers of 64 KiB, the least that the knobs accept.
 knob_small_case() {
 	skip_on siw "it has no knobs"
 	own_links

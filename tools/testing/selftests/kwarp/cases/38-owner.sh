@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Owners: to whom memory, sockets and ports belong, and whose type of service a connection has.
+# Owners: which control group is charged for memory, and to which program sockets, ports and a type
+# of service belong.
 
 CGROUPS=/sys/fs/cgroup
 GROUP=kwarp-e2e
 
 # ------------------------------------------------------------ control groups
 
-# Runs a command in the control group. "ip netns exec" hides the mount of the groups, hence
-# nsenter.
+# Words before a command that run it in the control group. "ip netns exec" hides the mount of the
+# control groups, so nsenter enters the mount namespace of process 1.
 IN_GROUP=(nsenter --mount=/proc/1/ns/mnt sh -c "echo \$\$ >$CGROUPS/$GROUP/cgroup.procs && exec \"\$@\"" sh)
 
 need_cgroup() {
@@ -49,8 +50,8 @@ accounted_objects() {
 	awk '$1 == "kmalloc-cg-2k" { print $2 }' /proc/slabinfo
 }
 
-# many_more BEFORE: at least 180 objects more than before are charged, for 200 pending
-# connections. Each connection has one of that size for its startup.
+# many_more BEFORE: at least 180 objects more than BEFORE are charged. There are 200 pending
+# connections, and each has one object of this size during its startup.
 many_more() {
 	[ $(($(accounted_objects) - $1)) -ge 180 ]
 }
@@ -190,8 +191,8 @@ attached_or_gone() {
 
 # ------------------------------------------------------------ ports and service
 
-# A siw link on the same netdev has the port. The call to listen fails, the log says so, and
-# afterwards the port works.
+# A siw link on the same network device already listens on the port. The call to listen fails, and
+# the kernel log gives the reason. After the siw link is deleted, kwarp can listen on a port.
 shared_netdev_case() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about both types"
 	load_type siw
@@ -206,7 +207,7 @@ shared_netdev_case() {
 	works_to_server
 }
 
-# IPv4 connections of a listener for both address families have its type of service, too.
+# A listener for both address families has a type of service. Its IPv4 connections have it, too.
 tos_case() {
 	local file=$CASE_DIR/wire.pcap
 	own_links

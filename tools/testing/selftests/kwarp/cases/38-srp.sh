@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# SCSI over RDMA (SRP): target and initiator on the same machine, over one link as those of
+# SCSI over RDMA (SRP): target and initiator on the same machine, over one link like that of
 # 35-kernel.sh:
 #
 #     dd -- /dev/sdX -- ib_srp -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_srpt -- /dev/ram0
@@ -9,8 +9,8 @@
 SRP_PORT=5555
 SRP_CONFIG=/sys/kernel/config/target
 SRP_CORE=$SRP_CONFIG/core/iblock_1/kwarp
-# The initiator's identifier. One half is the device's GUID of port 0, which is 0 with iWARP; the
-# other half was not given.
+# The initiator's identifier. One half is the GUID of the device's port, which is 0 with iWARP. The
+# other half may be chosen at login; here it is not, so it is 0.
 SRP_INITIATOR=0x00000000000000000000000000000000
 SRP_PORTS=/sys/class/srp_remote_ports
 
@@ -28,8 +28,8 @@ srp_target_up() {
 	srp_port_up
 }
 
-# srp_port_up: the target's port is named after the device's GID. On lo each new link has another
-# GID.
+# srp_port_up: make the target's port, whose name is the device's GID. On lo each new link has
+# another GID.
 srp_port_up() {
 	local gid
 	gid=$(<"/sys/class/infiniband/$NVME_LINK/ports/1/gids/0")
@@ -55,7 +55,8 @@ srp_target_down() {
 	rmdir "$SRP_CORE" "${SRP_CORE%/*}" "$SRP_CONFIG/srpt"
 }
 
-# The target's identifiers are derived from values that its module chooses.
+# Log in to the target. The target's identifiers are a value that the module ib_srpt chooses when it
+# is loaded.
 srp_login() {
 	local guid
 	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
@@ -76,7 +77,8 @@ srp_no_port() {
 	[ -z "$(srp_port)" ]
 }
 
-# Port and disk are gone. The port is removed before the disk, and the connection ends after both.
+# True if the initiator's remote port and its disk are gone. The initiator removes the port before
+# the disk. The connection ends after both, so it may still exist.
 srp_logged_out() {
 	srp_no_port && [ ! -e "/sys/block/${DISK##*/}" ]
 }

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A block device over RTRS (RNBD): server and client on the same machine, over one link as those of
+# A block device over RTRS (RNBD): server and client on the same machine, over one link like that of
 # 35-kernel.sh:
 #
 #     dd -- /dev/rnbd0 -- rnbd_client, rtrs_client -- kwlo ..TCP, 10.99.0.1.. kwlo -- rtrs_server, rnbd_server -- /dev/ram0
 #
-# Debian's kernels have neither; our own user-mode kernels have:
+# Debian's kernels have neither module. The project's user-mode kernels have both:
 #
 #     scripts/e2e.sh --kernel uml-up kernel-rnbd
 #
-# RTRS answers with immediate data: with Writes, and, if it is to invalidate its own registration
-# each time (always_invalidate, its default), with Sends, for which iWARP has no message.
+# The server of RTRS answers with Writes with immediate data. With always_invalidate=Y, the default,
+# it invalidates its registration before each answer, and answers with Sends that have both
+# immediate data and an invalidation. iWARP has no such message.
 
 RNBD_CTL=/sys/class/rnbd-client/ctl
 RNBD_DISK=/dev/rnbd0
@@ -55,7 +56,7 @@ rnbd_down() {
 	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
 }
 
-# rnbd_tell client|server WHAT: write to the file WHAT of the session's only path, at this end.
+# rnbd_tell client|server WHAT: write to the file WHAT of the session's only path, at that end.
 rnbd_tell() {
 	local file
 	for file in "/sys/class/rtrs-$1/$RNBD_SESSION/paths"/*/"$2"; do

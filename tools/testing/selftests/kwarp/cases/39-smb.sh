@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# SMB Direct: server (ksmbd) and client (cifs) on the same machine, over one link as those of
+# SMB Direct: server (ksmbd) and client (cifs) on the same machine, over one link like that of
 # 35-kernel.sh:
 #
 #     programs -- /run/kwarp-e2e/smb-mount -- cifs -- kwlo ..TCP, 10.99.0.1.. kwlo -- ksmbd -- smb-share
 #
-# Debian's kernels have neither of the two with SMB Direct; our own user-mode kernels have:
+# Debian's kernels have no SMB Direct. The project's user-mode kernels have it:
 #
 #     scripts/e2e.sh --kernel uml-up kernel-smb
 
@@ -99,7 +99,7 @@ smb_data() {
 	done
 }
 
-# A folder with more names than one answer holds.
+# List a folder whose names do not fit into one answer of the server.
 smb_names() {
 	local i seen
 	mkdir "$SMB_MOUNT/many"
