@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""churn.py ADDRESS PORT COUNT: COUNT connections that never get beyond their beginning.
+"""churn.py ADDRESS PORT COUNT: make COUNT connections that never finish MPA startup.
 
-Each says nothing, or a part of a Request, or a whole one, and is reset some hundred
-connections later. Says "COUNT done" at the end."""
+Each connection sends nothing, a part of a Request, or a whole Request. It is reset after some 300
+more connections have been made. Prints "COUNT done" at the end.
+"""
 import collections
 import resource
 import socket

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""crowd.py ADDRESS PORT COUNT [request]: COUNT connections that say nothing, or send a good
-Request and wait, until killed. "N rejected after S s" tells of those whose Reply rejects, and
-how long after its Request that came."""
+"""crowd.py ADDRESS PORT COUNT [request]: make COUNT connections, and keep them open until killed.
+
+The connections send nothing, or with "request" a valid MPA Request. Prints "N rejected after S s"
+for each rejecting Reply: the number of these so far, and the time since the Request.
+"""
 import resource
 import select
 import socket

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# What a capture holds, as an independent decoder sees it.
+# Check a capture with an independent decoder, tshark.
 #
-#   decode-capture.sh FILE.pcap on|off     CRC of the connection
+#   decode-capture.sh FILE.pcap on|off     on, off: CRC of the connection
 #
-# Exit status 0: many FPDUs were decoded, none malformed, each CRC good.
+# Exit status 0: many FPDUs were decoded, none is malformed, and each CRC is good.
 set -euo pipefail
 file=$1 crc=$2
 at_least=300
@@ -15,9 +15,9 @@ fail() {
 	exit 1
 }
 
-# The decoders for protocols above RDMAP are switched off: the contents of Sends are random, and
-# the decoders would guess. Two segments that different processors have sent may arrive in either
-# order.
+# The decoders for protocols above RDMAP are switched off: the contents of Sends are random, and the
+# decoders would guess. Segments that two processors have sent may be captured in the wrong order,
+# so tshark has to reorder them.
 decode() {
 	tshark -r "$file" -V -o tcp.reassemble_out_of_order:TRUE --disable-protocol rpcordma \
 		--disable-protocol smb_direct 2>/dev/null

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The FPDUs of a capture of one connection over IPv4 on Ethernet, with CRC or without,
+# Analyse the FPDUs in a capture of one connection over IPv4 on Ethernet, with or without CRC, and
 # without markers:
 #
-#   fpdus.py sizes FILE PORT TIME...   the longest FPDU of the initiator in each span between
-#       the times (seconds since 1970), the first half of each span but the first left out:
-#       it may have been made before the span began
-#   fpdus.py segments FILE PORT        of either end: segments that begin with an FPDU and
-#       hold nothing but whole ones, those that do not because SACK blocks took octets from
-#       one, segments in all, and the most FPDUs in one
-#   fpdus.py startup FILE PORT         revision and flags of the startup frames, and how many
-#       FPDUs of both ends have a CRC that is right, zero instead of one, or neither
-#   fpdus.py swap FILE PORT OUT        a copy in which two of the initiator's segments in the
-#       middle have changed places
-#   fpdus.py selftest                  whether it puts together what IP has cut, and tells
-#       when something is missing
+#   fpdus.py sizes FILE PORT TIME...   print the length of the initiator's longest FPDU in each span
+#       between the times (seconds since 1970). The first half of each span except the first one is
+#       left out, because its FPDUs may have been made before the span began.
+#   fpdus.py segments FILE PORT        print for each end: the number of segments that begin with an
+#       FPDU and hold whole FPDUs only; the number of segments that do not, because SACK blocks have
+#       taken room from one; the number of all segments; the largest number of FPDUs in one segment
+#   fpdus.py startup FILE PORT         print revision and flags of the startup frames, and how many
+#       FPDUs of both ends have a right CRC, zero instead of a CRC, or a wrong CRC
+#   fpdus.py swap FILE PORT OUT        copy the capture, and exchange two segments of the initiator
+#       in the middle
+#   fpdus.py selftest                  test this program: it must join IP fragments, and fail if
+#       something is missing
 #
-# Fails if the octets cannot be cut into FPDUs to the end.
-"""FPDUs of a capture: how long they are, how they lie in TCP's segments."""
+# Fails if the stream cannot be split into FPDUs up to its end.
+"""Analyse the FPDUs in a capture: their lengths, CRCs and place in TCP's segments."""
 import struct
 import sys
 from bisect import bisect_left
@@ -38,7 +38,7 @@ def packets(data):
 
 
 def put_together(pieces):
-    """What the fragments {offset: (octets, more follow)} were cut from, or None if one is missing."""
+    """Join IP fragments {offset: (octets, more follow)}; None if one is missing."""
     whole = b""
     for offset, (octets, more) in sorted(pieces.items()):
         if offset != len(whole):
@@ -52,7 +52,8 @@ def put_together(pieces):
 def datagrams(data):
     """Time and payload of each IPv4 datagram that carries TCP.
 
-    A segment that was made just before the route became narrow arrives in fragments."""
+    A segment that was made just before the route's MTU became smaller arrives in fragments.
+    """
     fragments = {}
     for time, frame in packets(data):
         if frame[12:14] != b"\x08\x00" or frame[23] != 6:
@@ -69,12 +70,13 @@ def datagrams(data):
         yield time, payload
 
 
-# More octets than kwarp hands to TCP at a time: 64 KiB and the end of a message.
+# An upper bound of the octets that kwarp passes to TCP in one call (64 KiB and the end of a
+# message).
 AT_A_TIME = 2 * 65536
 
 
 def has_sack(options):
-    """Are there SACK blocks among the options of TCP?"""
+    """Is there a SACK option among these TCP options?"""
     at = 0
     while at + 1 < len(options) and options[at] not in (0, 5):
         at += 1 if options[at] == 1 else max(2, options[at + 1])
@@ -82,7 +84,10 @@ def has_sack(options):
 
 
 def sent(data, port, initiator):
-    """Sequence number, time, options and payload of what an end sends; it is the responder's port."""
+    """Segments with data that one end sent: sequence number, time, options, payload.
+
+    PORT is the responder's port.
+    """
     for time, tcp in datagrams(data):
         header = 4 * (tcp[12] >> 4)
         if struct.unpack_from(">H", tcp, 2 * initiator)[0] == port and len(tcp) > header:
@@ -90,13 +95,13 @@ def sent(data, port, initiator):
 
 
 def segments(data, port, initiator=True):
-    """The same without the options."""
+    """Like sent(), without the options: sequence number, time, payload."""
     for seq, time, _, payload in sent(data, port, initiator):
         yield seq, time, payload
 
 
 def stream(found):
-    """All octets in order, and (offset, time) of where each segment begins."""
+    """All octets of the segments in order, and for each segment (offset of its begin, time)."""
     if not found:
         sys.exit("the capture holds nothing of the connection")
     first = found[0][0]
@@ -128,7 +133,7 @@ def fpdus(octets, marks, frame=REQUEST):
 
 
 def sizes(data, port, *times):
-    """One number for each span."""
+    """Print the length of the longest FPDU in each span."""
     found = list(fpdus(*stream(list(segments(data, port)))))
     ends = [float(time) for time in times] + [found[-1][1] + 1]
     begin = found[0][1]
@@ -139,10 +144,12 @@ def sizes(data, port, *times):
 
 
 def aligned(found, shortened, frame):
-    """Numbers of segments that an end has sent, of which those at @shortened carry SACK blocks.
+    """Count the segments of one end: whole FPDUs only, excused, all; and most FPDUs in a segment.
 
-    They take octets from a segment whose FPDUs were made before. It is cut within an FPDU,
-    and so are those after it, up to the end of what TCP was given at a time."""
+    SHORTENED has the sequence numbers of segments with SACK blocks. These blocks take room that
+    the FPDUs, made before, needed. So TCP cuts the segment within an FPDU, and also the segments
+    after it, up to the end of the octets that TCP got in the same call. These are excused.
+    """
     octets, marks = stream(found)
     begins = [at for at, _, _ in fpdus(octets, marks, frame)]
     cuts = [at for at, _ in marks if at >= begins[0]] + [len(octets)]
@@ -161,7 +168,7 @@ def aligned(found, shortened, frame):
 
 
 def alignment(data, port):
-    """Numbers of one end on a line."""
+    """Print the counts of aligned() for each end, one end per line."""
     for initiator, frame in ((True, REQUEST), (False, REPLY)):
         first = {}
         for seq, _, options, _ in sent(data, port, initiator):
@@ -179,7 +186,7 @@ for octet in range(256):
 
 
 def crc32c(octets):
-    """As in iSCSI."""
+    """CRC32c (Castagnoli), as MPA and iSCSI use it."""
     crc = 0xFFFFFFFF
     for octet in octets:
         crc = crc >> 8 ^ CRC_TABLE[(crc ^ octet) & 0xFF]
@@ -187,7 +194,7 @@ def crc32c(octets):
 
 
 def trailers(octets, marks, frame):
-    """Numbers of FPDUs of one end whose CRC is right, zero, and neither."""
+    """Count the FPDUs of one end whose CRC is right, zero, or wrong."""
     count = [0, 0, 0]
     for at, _, length in fpdus(octets, marks, frame):
         if at + length > len(octets):
@@ -199,12 +206,12 @@ def trailers(octets, marks, frame):
 
 
 def flags_of(octet):
-    """Markers, CRC, rejected, enhanced: letters of the RFCs."""
+    """The flags of a startup frame as the RFCs' letters: markers, CRC, rejected, enhanced (S)."""
     return "".join(letter for bit, letter in zip((0x80, 0x40, 0x20, 0x10), "MCRS") if octet & bit)
 
 
 def startup(data, port):
-    """A line for each frame and one for all FPDUs."""
+    """Print a line for each startup frame, and one for all FPDUs."""
     numbers = [0, 0, 0]
     for name, initiator, frame in (("request", True, REQUEST), ("reply", False, REPLY)):
         octets, marks = stream(list(segments(data, port, initiator)))
@@ -214,7 +221,7 @@ def startup(data, port):
 
 
 def swap(data, port, out):
-    """A capture of what arrived out of order."""
+    """Write a copy of the capture in which two segments have changed places."""
     ends, begins = [24], []
     for _, frame in packets(data):
         begins.append(ends[-1])
@@ -223,7 +230,7 @@ def swap(data, port, out):
     head, middle = data[:24], len(records) // 2
     ours = [i for i, record in enumerate(records) if list(segments(head + record, port))]
     first, second = [i for i in ours if i >= middle][:2]
-    # The times stay where they are, only the contents change places.
+    # The time stamps stay in order, only the contents change places.
     records[first], records[second] = (records[first][:8] + records[second][8:],
                                        records[second][:8] + records[first][8:])
     with open(out, "wb") as file:
@@ -231,7 +238,7 @@ def swap(data, port, out):
 
 
 def made_up(cuts, leave_out=None):
-    """A capture: a Request and an FPDU of 40 octets in one segment, which IP cuts after @cuts octets."""
+    """A capture of one segment (Request, FPDU of 40 octets) as IP fragments, cut at CUTS."""
     fpdu = struct.pack(">HH", 34, 0x4143) + bytes(36)
     tcp = struct.pack(">HHIIBBHHH", 1000, 2000, 77, 0, 5 << 4, 0x18, 0, 0, 0) + REQUEST + bytes(4) + fpdu
     ends = [*cuts, len(tcp)]
@@ -247,7 +254,7 @@ def made_up(cuts, leave_out=None):
 
 
 def test_alignment():
-    """Three FPDUs of 40 octets in three segments, or cut elsewhere with and without an excuse."""
+    """Test aligned(): three FPDUs in three segments, or cut elsewhere, with SACK or without."""
     three = 3 * (struct.pack(">HH", 34, 0x4143) + bytes(36))
     for ends, shortened, numbers in (
             ((40, 80, 120), (), (3, 0, 3, 1)), ((80, 120), (), (2, 0, 2, 2)), ((36, 76, 120), (), (0, 0, 3, 1)),
@@ -256,8 +263,8 @@ def test_alignment():
         cut = [(77 + 20 + a, 1.0, three[a:b]) for a, b in zip((0, *ends), ends)]
         got = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {77 + at for at in shortened}, REQUEST)
         assert got == numbers, (ends, shortened, got)
-    # A shortened segment followed by more than AT_A_TIME octets is no exception any more: 400
-    # octets in each segment, 396 in the first.
+    # Only AT_A_TIME octets after a shortened segment are excused, not later ones. The first segment
+    # has 396 octets, and all others have 400.
     many = AT_A_TIME // 20 * three[:40]
     cut = [(97, 1.0, many[:396])] + [(97 + at, 1.0, many[at:at + 400]) for at in range(396, len(many), 400)]
     whole, beyond, number, _ = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {97}, REQUEST)
@@ -268,7 +275,7 @@ def test_alignment():
 
 
 def test_trailers():
-    """A CRC that is right, none, and a wrong one, after a startup frame."""
+    """Test trailers(): a right CRC, none, and a wrong one, after a startup frame."""
     assert crc32c(b"123456789") == 0xE3069283
     fpdu = struct.pack(">HH", 34, 0x4143) + bytes(range(32))
     all_three = b"".join(fpdu + struct.pack("<I", crc) for crc in (crc32c(fpdu), 0, crc32c(fpdu) ^ 1))
@@ -278,7 +285,7 @@ def test_trailers():
 
 
 def selftest():
-    """Ends with an exception if one of these is not so."""
+    """Run the tests. A failed test is an exception."""
     test_alignment()
     test_trailers()
     for cuts in ([], [24], [24, 56]):
@@ -294,7 +301,7 @@ def selftest():
 
 
 def main():
-    """What the first argument names."""
+    """Run the command that the first argument names."""
     if sys.argv[1:] == ["selftest"]:
         selftest()
         return

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Under which names iw_cm makes RDMA devices known to the port mapper iwpmd: "NETDEV DEVICE"
-for each message, until killed. Of the first network namespace, to which iw_cm sends them.
+"""Print the names under which iw_cm reports RDMA devices to the port mapper daemon, iwpmd.
 
-    iwpmnames.py"""
+    iwpmnames.py
+
+Prints "NETDEV DEVICE" for each message of iw_cm, until killed. It must run in the first network
+namespace, because iw_cm sends its messages only there.
+"""
 import socket
 import struct
 

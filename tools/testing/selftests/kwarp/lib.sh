@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Helpers of the end-to-end suite. Sourced by run.sh, of which each case is a fork.
+# Helpers of the end-to-end suite: settings, verdicts, start and end of a case; the files in lib/
+# have the others. Sourced by run.sh, which forks for each case, and by soak.sh.
 #
 #     +--------- netns kwarp-0 ---------+         +--------- netns kwarp-1 ---------+
 #     |  RDMA link kwt0                 |         |                 RDMA link kwt1  |
@@ -13,10 +14,10 @@
 #     |  n0 CLIENT ...                  |         |                  n1 SERVER ...  |
 #     +---------------------------------+         +---------------------------------+
 #
-# A case says which links it needs ("links kwarp siw"); what stands from the case
-# before is used again. It starts servers with "serve", runs clients with "n0" or
-# "pair", and fails by a non-zero exit status or "fail WHY". Nothing sleeps for a
-# guessed time: "wait_until" polls a condition.
+# A case requests the links that it needs ("links kwarp siw"); links and namespaces that the case
+# before has left are used again. A case starts servers with "serve", and clients with "n0" or
+# "pair". It fails if a command has a non-zero exit status, or by "fail WHY". Cases do not sleep for
+# a guessed time: "wait_until" polls a condition.
 
 IP=(192.0.2.1 192.0.2.2)
 IP6=(2001:db8::1 2001:db8::2)
@@ -29,7 +30,8 @@ KWARP_LINK=${KWARP_LINK:-kwarp}
 KWARP_PEER=${KWARP_PEER:-siw}
 # The module for KWARP_LINK: links of type kwarp-siw come with the module kwarp.
 KWARP_MODULE=${KWARP_LINK%-siw}
-# stock: full counts. debug: a kernel that is ten to a hundred times slower.
+# Profile "stock": cases run with full counts. Profile "debug" is for a kernel that is ten to a
+# hundred times slower.
 [ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
 KWARP_PROFILE=${KWARP_PROFILE:-debug}
 
@@ -59,7 +61,7 @@ note() {
 # own output.
 verdict_fd=1
 
-# tell WHAT: add WHAT to the log of the whole run, which is printed at its end.
+# tell WHAT: add WHAT to the notes of the whole run, which are printed at its end.
 tell() {
 	note "$*"
 	printf '%s: %s\n' "${CASE_DIR##*/}" "$*" >>"$RUN/told"
@@ -75,12 +77,12 @@ skip() {
 	exit $SKIP_STATUS
 }
 
-# by_profile STOCK DEBUG: the value for this profile.
+# by_profile STOCK DEBUG: print the first value with profile stock, the second with profile debug.
 by_profile() {
 	[ "$KWARP_PROFILE" = debug ] && echo "$2" || echo "$1"
 }
 
-# kernel_since VERSION: the running kernel is of this release or a later one.
+# kernel_since VERSION: true if the running kernel has this version or a later one.
 kernel_since() {
 	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
 }

@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The startup frames of MPA, revision 2, from a program that knows nothing of RDMA.
+"""A peer that speaks only the startup frames of MPA, revision 2, over an ordinary TCP socket.
 
 mpa.py ask ADDRESS PORT
-    sends a Request in peer-to-peer mode, tells whether the Reply accepts or rejects, sends
-    no RTR, and waits until the other end has closed.
+    send a Request in peer-to-peer mode, print whether the Reply accepts or rejects, send no
+    ready-to-receive message (RTR), and wait until the other end has closed
 mpa.py fast ADDRESS PORT
-    the same Request with the SYN (TCP Fast Open), and closes after the Reply.
+    send the same Request with the SYN (TCP Fast Open), and close after the Reply
 mpa.py answer ADDRESS PORT FILE [no-crc]
-    takes one connection and its Request, waits until FILE exists, accepts, and tells in
-    hexadecimal what comes until the other end has closed. With no-crc it asks for no CRC.
+    accept one connection, read its Request, wait until FILE exists, send an accepting Reply, and
+    print in hexadecimal all octets that follow until the other end has closed; with no-crc the
+    Reply asks for no CRC
 mpa.py deaf ADDRESS PORT
-    takes connections and says nothing, until killed.
+    accept connections and send nothing, until killed
 """
 import os
 import select
@@ -22,7 +23,7 @@ import time
 
 KEY = {"ask": b"MPA ID Req Frame", "answer": b"MPA ID Rep Frame"}
 CRC, REJECT, ENHANCED = 0x40, 0x20, 0x10
-# Peer-to-peer; an RTR may be a Write or a Read.
+# Peer-to-peer mode; the ready-to-receive message may be a Write or a Read. Each depth is 1.
 IRD, ORD = 0x8000 | 1, 0x8000 | 0x4000 | 1
 LIMIT = 120
 

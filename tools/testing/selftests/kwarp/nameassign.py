@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Who has chosen the name of an RDMA device: "user", "unknown", or "?" if the kernel does
-not tell. iproute2 does not show it; udev's rdma_rename does not touch what a user has named.
+"""Print who has chosen the name of an RDMA device.
 
-    nameassign.py DEVICE"""
+    nameassign.py DEVICE
+
+Prints "user", "unknown", or "?" if the kernel does not say. udev's rdma_rename does not rename a
+device whose name a user has chosen. iproute2 does not show this attribute.
+"""
 import socket
 import struct
 import sys

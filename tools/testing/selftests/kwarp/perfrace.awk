@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Reads what the trace event inet_sock_set_state told of the sockets of one port (-v port=PORT):
-# status 0 if perftest's client has met a race of perftest's own.
+# Decide whether perftest's client has failed because of a race in perftest. The input is the trace
+# of the event inet_sock_set_state for the sockets of one port (-v port=PORT). Exit status 0: it was
+# the race.
 #
-# Its server listens for a control connection, deletes that listener, and later listens on the
-# same port once more, for the queue pairs. Nothing tells the client when. So, while the control
-# connection stands, it may ask
+# perftest's server listens for a control connection, deletes that listener, and later listens on
+# the same port again, for the queue pairs. The client does not know when. So while the control
+# connection exists, the client may connect
 #
-#   - when nobody listens, between the two: it is refused,
-#   - while the first one still listens, of which the server takes one connection only.
+#   - when there is no listener, between the first and the second one: then it is refused;
+#   - while the first listener still exists, from which the server accepts only one connection.
 #
-# The state is told before TCP finds the listener by its port: for a moment nobody listens yet, and
-# a slow machine with other work makes some milliseconds of it.
+# The kernel reports the state LISTEN before TCP finds the listener by its port. In between, which
+# takes some milliseconds on a slow and busy machine, a client is still refused.
 #
-# A client that a listener refused, or that the second one let in, has met something else.
+# A client that is refused by a listener that exists, or accepted by the second listener, has failed
+# for another reason.
 
 BEGIN {
 	server = "sport=" port " "
@@ -38,7 +40,7 @@ index($0, server) && /oldstate=TCP_LISTEN newstate=TCP_CLOSE/ {
 	listening = always = 0
 }
 
-# always: somebody has listened since it asked.
+# A client connects. always: there has been a listener ever since it connected.
 index($0, client) && /newstate=TCP_SYN_SENT/ {
 	found = listening && when() - since > moment
 	asked = listening && !found ? listeners - 1 : listeners

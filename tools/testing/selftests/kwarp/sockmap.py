@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """sockmap.py CGROUP: put every TCP connection and listener of a control group into a sockmap.
 
-As soon as it is established, that is before a listener's owner sees it, or begins to listen.
-Runs until killed, and then the program is detached."""
+A BPF program does that as soon as a connection is established, before the owner of the listener
+sees the connection, and as soon as a socket begins to listen. sockmap.py runs until it is killed,
+and then detaches the BPF program.
+"""
 import ctypes
 import os
 import platform

@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A peer that falls silent, and how long the device bears it.
+"""A peer that stops sending, to measure the device's timers.
 
-    timers.py request ADDR PORT    connects, sends 3 octets of a Request
-    timers.py verdict ADDR PORT    sends a whole Request, which nobody answers
-    timers.py rtr ADDR PORT        sends a whole Request, and no FPDU after the Reply
-    timers.py linger ADDR PORT     the same, and does not close when the device has closed
-    timers.py terminate ADDR PORT  sends an FPDU with a wrong CRC, takes the Terminate, and
-                                   does not close
-    timers.py reply ADDR PORT      listens, takes a Request, sends no Reply
+    timers.py request ADDR PORT    connect and send 3 octets of a Request
+    timers.py verdict ADDR PORT    send a whole Request; the program at the other end never answers
+    timers.py rtr ADDR PORT        send a whole Request, and no FPDU after the Reply
+    timers.py linger ADDR PORT     the same; do not close after the device has closed
+    timers.py terminate ADDR PORT  send an FPDU with a wrong CRC, read the Terminate, do not close
+    timers.py reply ADDR PORT      listen, read a Request, send no Reply
 
-The last line is "N ms": from the last octet either way to the end; with linger and terminate
-from the device's FIN to its RST.
+The last line is "N ms": the time from the last octet in either direction to the end of the
+connection; with linger and terminate, the time from the device's FIN to its RST.
 """
 
 import select
@@ -23,7 +22,7 @@ import time
 CRC, ENHANCED = 0x40, 0x10
 PEER_TO_PEER, BY_WRITE = 0x8000, 0x8000
 LONGEST = 150
-# The control fields of DDP and RDMAP of the last segment of a Send, and of a Terminate.
+# DDP and RDMAP control octets: of the last segment of a Send, and of a Terminate.
 SEND, TERMINATE = 0x4143, 0x4147
 CRC_ERROR = 0x2002
 
@@ -40,7 +39,7 @@ def connect(addr, port):
 
 
 def until_end(s):
-    """Seconds until FIN or RST; nothing else may come."""
+    """Seconds until a FIN or RST arrives. Data must not arrive."""
     begin = time.monotonic()
     try:
         got = s.recv(64)
@@ -82,7 +81,7 @@ def no_rtr(addr, port):
 
 
 def until_reset(s):
-    """Seconds from the FIN, which has come, to the RST."""
+    """Seconds until the RST arrives. The FIN has just arrived."""
     begin = time.monotonic()
     poll = select.poll()
     poll.register(s, 0)
@@ -102,7 +101,7 @@ def no_fin(addr, port):
 
 
 def until_fin(s):
-    """All octets that come before it."""
+    """All octets that arrive before the FIN."""
     octets = b""
     while True:
         more = s.recv(4096)
@@ -113,7 +112,8 @@ def until_fin(s):
 
 def after_terminate(addr, port):
     s = connect(addr, port)
-    # Revision 1 has no RTR, so after its Reply the device is in full operation.
+    # With revision 1 there is no ready-to-receive message, so after its Reply the device accepts
+    # FPDUs.
     s.sendall(b"MPA ID Req Frame" + struct.pack(">BBH", CRC, 1, 0))
     take_reply(s)
     s.sendall(struct.pack(">HHIIIII", 18, SEND, 0, 0, 1, 0, 0xBADBAD))

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Connect two tun interfaces, each in a network namespace of its own.
+"""Connect two tun interfaces, each in its own network namespace.
 
     tunpipe.py NETNS0 NETNS1 NAME [renege]
 
-NAME exists in both. What one sends, the other receives; runs until it is killed.
+The interface NAME is made in both namespaces. Packets that one sends are received by the other,
+until this program is killed.
 
-With "renege" the receivers of TCP over IPv4 seem to be such that acknowledge octets
-selectively (RFC 2018) and throw them away afterwards: of each stream, now and then, two
-segments are lost, and the second one is claimed in the acknowledgments that follow. When
-the first one has been repeated, the claim is gone, and the sender has to repeat the second
-one, too."""
+With "renege", receivers of TCP over IPv4 seem to acknowledge octets selectively (SACK, RFC 2018)
+and then to discard them. This program drops two segments of a stream from time to time. It changes
+the acknowledgments that follow, so that they have a SACK block for the second segment. After the
+sender has repeated the first segment, acknowledgments are no longer changed, so the sender has to
+repeat the second segment, too.
+"""
 import ctypes
 import fcntl
 import os
@@ -43,7 +45,7 @@ def internet_sum(data):
 
 
 class Segment:
-    """A TCP segment over IPv4, or None of all that if it is something else."""
+    """A TCP segment over IPv4. For any other packet is_tcp is false, and the fields are not set."""
 
     def __init__(self, packet):
         self.packet = packet
@@ -60,7 +62,7 @@ class Segment:
         self.other_way = (self.dst, self.dport, self.src, self.sport)
 
     def sack_option(self):
-        """Where the blocks are, and how many octets they have."""
+        """Offset and length in octets of the SACK blocks; (0, 0) if there are none."""
         at = self.tcp + 20
         while at < self.data and self.packet[at] != 0:
             if self.packet[at] == 1:
@@ -73,7 +75,7 @@ class Segment:
         return 0, 0
 
     def claim(self, begin, end):
-        """Let a block that begins at end begin at begin."""
+        """The packet with its SACK block that begins at sequence number end extended to begin."""
         at, length = self.sack_option()
         packet = bytearray(self.packet)
         for left in range(at, at + length, 8):
@@ -87,7 +89,7 @@ class Segment:
 
 
 class Stream:
-    """Octets that go one way: what of them is lost, and claimed."""
+    """One direction of a connection: which segments are dropped, and claimed in a SACK block."""
 
     def __init__(self):
         self.seen, self.top = 0, None
@@ -123,7 +125,7 @@ class Reneger:
         self.streams = {}
 
     def passes(self, packet):
-        """What becomes of a packet; nothing if it is lost."""
+        """The packet to forward, perhaps changed; None if it is dropped."""
         segment = Segment(packet)
         if not segment.is_tcp:
             return packet

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# RDMA links of the two interfaces: added, deleted, with knobs; and the objects that programs have
-# on these links. Sourced by ../lib.sh.
+# RDMA links on the two interfaces: add and delete them, set their knobs, list the RDMA objects that
+# programs have on them. Sourced by ../lib.sh.
 
 load_type() {
 	[ -d "/sys/module/${1%-siw}" ] || modprobe "${1%-siw}" || skip "there is no module for links of type $1"
@@ -16,7 +16,7 @@ link_active() {
 	[ "$(<"/sys/class/infiniband/${LINK[$1]}/ports/1/state")" = "4: ACTIVE" ]
 }
 
-# add_link END TYPE
+# add_link END TYPE: add a link of this type at that end, and wait until it is active.
 add_link() {
 	in_ns "$1" rdma link add "${LINK[$1]}" type "$2" netdev "${DEV[$1]}" || fail "cannot add a $2 link"
 	wait_until 5 "link ${LINK[$1]} is active" link_active "$1"
@@ -51,7 +51,7 @@ links() {
 	default_knobs
 }
 
-# Both links of the type under test.
+# Make links of the type under test ready at both ends.
 own_links() {
 	links "$KWARP_LINK" "$KWARP_LINK"
 }
@@ -102,7 +102,7 @@ default_knobs() {
 	unmark "$RUN/knobs"
 }
 
-# True if programs have left no objects on the links of the suite; OBJECTS lists them.
+# True if programs have left no RDMA objects on the links of the suite; sets OBJECTS to their list.
 no_objects() {
 	local all line counted="(${LINK[0]}|${LINK[1]}).* [1-9][0-9]* "
 	OBJECTS=''

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The two network namespaces and the veth pair between them: made, removed, shaped, and counters of
-# their TCP. Sourced by ../lib.sh, which has the names and addresses.
+# The two network namespaces and the veth pair between them: make and remove them, lose and delay
+# packets, read TCP's counters. Sourced by ../lib.sh, which has the names and addresses.
 
 n0() {
 	ip netns exec "${NS[0]}" "$@"
@@ -50,15 +50,16 @@ net_up() {
 	mark "$RUN/net"
 }
 
-# reachable ADDRESS. -U: ping takes times itself, without time stamps of the socket. The first and
-# the last socket that wants time stamps make the kernel patch its receive path, and QEMU before
-# 8.1 can run a half-patched instruction ("Oops: int3" in __netif_receive_skb_core() beside
-# traffic).
+# reachable ADDRESS: true if a ping is answered. With -U, ping does not use time stamps of the
+# socket. The first socket that uses these, and the end of the last one, make the kernel patch its
+# receive path, and QEMU before 8.1 can run a half-patched instruction (under traffic, "Oops: int3"
+# in __netif_receive_skb_core()).
 reachable() {
 	n0 ping -U -q -c 1 -W 1 "$1" >/dev/null
 }
 
-# Without this ping, the first connection of a case would wait for address resolution.
+# True if both ends can reach each other. After these pings addresses are resolved, so that the
+# first connection of a case does not wait for that.
 neighbours_known() {
 	reachable "${IP[1]}" && reachable "${IP6[1]}"
 }
@@ -90,8 +91,8 @@ set_mtu() {
 	echo "$1" >"$RUN/mtu"
 }
 
-# add_netem ARGUMENTS OF tc... root netem SHAPE...: the user-mode kernels of this project have no
-# netem: skip the case there. On any other kernel a failure of tc is a failure.
+# add_netem ARGUMENTS OF tc... root netem SHAPE...: run tc. If it fails, skip the case on the
+# user-mode kernels of this project, which have no netem; on any other kernel the case fails.
 add_netem() {
 	tc "$@" && return
 	case $(uname -r) in
@@ -124,8 +125,8 @@ tcp_count() {
 	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
 }
 
-# offloads on|off: on: the interfaces cut data into segments; off: TCP does so in its last step
-# before the interface. (A veth pair passes large packets on unless told otherwise.)
+# offloads on|off: switch segmentation offload of both interfaces. With it, TCP passes large packets
+# to the interface, and a veth pair carries them uncut. Without, TCP cuts them into segments before.
 offloads() {
 	local i now=on
 	[ ! -s "$RUN/no-offloads" ] || now=off

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Programs of a case: servers, clients and packet captures, started in a namespace, with their log and
-# process id. Sourced by ../lib.sh.
+# Programs of a case: start and end servers, clients and packet captures in a namespace. Each
+# program has a name, under which its log and process id are kept. Sourced by ../lib.sh.
 
 next_port=20000
 
@@ -71,8 +71,8 @@ stop() {
 	ended 15 "$1"
 }
 
-# pair PORT SERVER... -- CLIENT...: both must succeed. The client's output is in
-# $CASE_DIR/client.log, too.
+# pair PORT SERVER... -- CLIENT...: run a server and a client; both must succeed. Their output is in
+# $CASE_DIR/server.log and client.log.
 pair() {
 	local port=$1 server=()
 	shift
@@ -93,8 +93,8 @@ client() {
 	[ $rc -eq 0 ] || fail "client ended with status $rc"
 }
 
-# ops: print how many operations the client, kwbench, has measured. It makes some more, which are
-# not counted.
+# ops: print how many operations the client kwbench has measured. kwbench also makes some operations
+# before and after that.
 ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
@@ -130,23 +130,24 @@ pair_retried() {
 	reap 30 server
 }
 
-# A siw server takes over its socket only after it has sent its Reply, and does not look for
-# octets that came before (siw_accept, siw_cm_llp_data_ready). So it reads the first message of a
-# quick client only when more octets follow, and both ends may wait for ever. Then the server's
-# socket has sent one segment, the Reply, and holds octets that are not read.
+# True if a siw server at end 1 is stuck because of a fault of siw. siw takes over its socket only
+# after it has sent its Reply, and does not look for octets that arrived before (siw_accept,
+# siw_cm_llp_data_ready). So it reads the first message of a quick client only after more octets
+# have arrived, and both ends may wait for ever. In that state the server's socket has sent one
+# segment, the Reply, and its receive queue is not empty.
 siw_is_deaf() {
 	[ "$(link_type 1)" = siw ] || return 1
 	n1 ss -HOtin state established "sport = :$PORT" | grep -E '^[1-9].* data_segs_out:1 ' || return 1
 	note "siw does not read the first message of a quick client"
 }
 
-# The log of a program must contain a line that matches.
+# expect_in NAME REGEX: the log of program NAME must have a line that matches.
 expect_in() {
 	has_line "$CASE_DIR/$1.log" "$2" || fail "$1 did not say '$2'"
 }
 
-# begin_capture FILE: capture all TCP packets at end 1 until end_capture. No packet may be
-# missing.
+# begin_capture FILE: capture all TCP packets at end 1 until end_capture, which fails if the kernel
+# has dropped packets of the capture.
 begin_capture() {
 	# A line of an earlier tcpdump must not be taken for one of this tcpdump.
 	rm -f "$CASE_DIR/tcpdump.log"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Waiting for a condition instead of for a guessed time, and files as marks between programs.
-# Sourced by ../lib.sh.
-
-# On a debug kernel it takes half a second to start a program. So the shell itself does what every
-# case needs, where it can.
+# Wait until a condition holds; conditions about files and processes; files as marks. Sourced by
+# ../lib.sh.
+#
+# On a debug kernel it takes half a second to start a program. So these functions use only the shell
+# itself.
 
 # mark FILE [TEXT], unmark FILE...: make a file that is not empty (test -s), or make files empty.
 mark() {
