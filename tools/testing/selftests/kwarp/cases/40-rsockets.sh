@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# rsockets: a byte stream over Writes and Sends, with its own credits.
+# rsockets, a library that makes a byte stream out of Writes and Sends, with flow control of its
+# own.
 
 # rstream's option "-T v" verifies the data that it receives.
 rstream_case() {

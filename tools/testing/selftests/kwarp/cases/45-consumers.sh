@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Programs that others wrote for any RDMA device. What works on other iWARP devices has to work
-# here. If a program needs something that iWARP lacks, it has to fail with its own error message,
-# and must not hang.
+# Programs of other projects, written for any RDMA device. A program that works on other iWARP
+# devices must work here. A program that needs a function that iWARP lacks must fail with its own
+# error message, and must not hang.
 
-# qperf_case TEST... qperf requests all access rights for its memory, REMOTE_ATOMIC included. Each
-# of its tests of Writes ends with immediate data. rc_bw is not used: it sends before the other
-# end has posted receives, which works with InfiniBand's retries only. Each test gets a new
-# server, because at the end of a test the server's child frees a protection domain that it does
-# not have, and crashes; then the next client is sometimes refused.
+# qperf_case TEST...: run these tests of qperf. qperf requests all access rights for its memory,
+# REMOTE_ATOMIC included, and its tests of Writes end with immediate data. The test rc_bw is not
+# used: it sends before the other end has posted receives, which works only with InfiniBand's
+# retries. Each test gets a new server, because at the end of a test the server's child frees a
+# protection domain that it does not have, and crashes; after that the next client is sometimes
+# refused.
 qperf_case() {
 	local test
 	own_links

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Larger programs of others. They need the guest's root "wide": rdma-core's tests in Python, and
-# MPI over libfabric. Ceph's messenger is downloaded only if its case is named.
+# Larger programs of other projects: rdma-core's tests in Python, MPI over libfabric, and Ceph's
+# messenger. They need the guest's root "wide". Ceph's messenger is downloaded only if its case is
+# named.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
 PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
@@ -11,11 +12,11 @@ PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex 
 # async_traffic_external_qp waits for an event that rdma_cm has for InfiniBand only.
 PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
 
-# pyverbs_judge LEAST: at least so many tests passed, and the only error is that a queue pair
-# cannot go to RTS without a connection. Most of these tests exchange queue pair numbers and
-# modify queue pairs by themselves, which does not work with any iWARP device. The log ends with
-# how many tests ran, and why others were skipped. Some tests ask for random flags, and are
-# skipped if the device does not support one.
+# pyverbs_judge LEAST: at least LEAST tests have passed, and the only error is that a queue pair
+# cannot go to RTS without a connection: most of these tests exchange queue pair numbers and modify
+# queue pairs by themselves, which works with no iWARP device. The end of the log says how many
+# tests ran, and why others were skipped. Some tests use random flags, and are skipped if the device
+# does not support one of these.
 pyverbs_judge() {
 	awk -v want="$1" '
 		function judge() {
@@ -60,7 +61,7 @@ pyverbs_case() {
 	pyverbs_judge 25 || fail "tests of pyverbs failed, or fewer ran than can"
 }
 
-# Environment for MPI: Open MPI has no transport for iWARP of its own, but can use libfabric's.
+# Set the environment for MPI. Open MPI itself has no transport for iWARP, but can use libfabric's.
 mpi_env() {
 	command -v mpirun >/dev/null && [ -x /opt/kwarp/tools/kwmpi ] || skip "there is no MPI"
 	export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -87,9 +88,9 @@ mpi_case() {
 	unset mpi
 }
 
-# mpi_machines_case RANKS: half of the ranks run at each end. Open MPI takes the two ends for two
-# machines. Messages work. A window needs RDMA operations of libfabric, which Open MPI does not
-# use over ofi_rxm with any device, and Open MPI says so at once.
+# mpi_machines_case RANKS: half of the ranks run at each end, and Open MPI treats the ends as two
+# machines. Messages must work. A window must be refused at once: it needs RDMA operations of
+# libfabric, and Open MPI does not use these over ofi_rxm, with any device.
 mpi_machines_case() {
 	local i mpi half=$(($1 / 2))
 	mpi_env
@@ -119,8 +120,8 @@ CEPH_OPTIONS=(--no-config-file --log_file= --log_to_stderr true --err_to_stderr 
 	--auth_client_required none --auth_service_required none --auth_cluster_required none
 	--ms_type async+rdma --ms_public_type async+rdma --ms_async_rdma_type iwarp --ms_async_rdma_cm true)
 
-# ceph_at END PROGRAM ARGUMENTS...: set CEPH to the command. The messenger has to be told which
-# device to use.
+# ceph_at END PROGRAM ARGUMENTS...: set CEPH to the command that runs the program with the device of
+# that end.
 ceph_at() {
 	CEPH=("$2" "${CEPH_OPTIONS[@]}" --ms_async_rdma_device_name "${LINK[$1]}" "${@:3}")
 }

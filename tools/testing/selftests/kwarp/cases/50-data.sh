@@ -9,8 +9,8 @@ data_own_flags() {
 	[ "$(link_type "$1")" != siw ] || echo -Q
 }
 
-# Print options that restrict the random operations: with siw at both ends, each end could wait
-# for the other's Reads if both have fenced requests after their own Reads.
+# Print options that restrict the random operations. With siw at both ends, the ends could wait for
+# each other for ever if both have fenced requests after their own Reads.
 data_plan_flags() {
 	case "$(link_type 0) $(link_type 1)" in
 	"siw siw") echo -z -1 ;;
@@ -18,7 +18,7 @@ data_plan_flags() {
 	esac
 }
 
-# data_serve [NAME]
+# data_serve [NAME]: start the server of kwdata, with the name NAME ("server" by default).
 data_serve() {
 	new_port
 	# shellcheck disable=SC2046
@@ -43,7 +43,8 @@ data_pair() {
 	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
 }
 
-# data_case MTU COUNT NETEM -- OPTIONS...
+# data_case MTU COUNT [SHAPE...] -- OPTIONS...: run kwdata with COUNT operations of each end, at
+# this MTU, with packets lost and delayed as netem's words SHAPE say.
 data_case() {
 	local mtu=$1 count=$2 shape=()
 	shift 2
@@ -63,7 +64,8 @@ data_ipv6() {
 	DATA_ADDR=${IP6[1]} data_pair -n "$(by_profile 1000 30)"
 }
 
-# With one wrong octet kwdata must fail. This shows that the other cases can fail.
+# kwdata makes one octet wrong on purpose, and must then fail. This shows that the other cases can
+# fail.
 data_spoilt() {
 	own_links
 	data_serve
@@ -97,7 +99,7 @@ data_strict() {
 	data_pair -n 50 -m 1000 -t read
 }
 
-# All memory is a dma-buf, first at one end, then at the other.
+# All memory of one end is a dma-buf: first of end 0, then of end 1.
 data_dmabuf() {
 	skip_on siw "dma-bufs are not offered"
 	skip_on kwarp-siw "libsiw has no dma-bufs"
@@ -116,9 +118,9 @@ data_dmabuf() {
 	reap 60 server
 }
 
-# data_dmabuf_huge OPTION: a dma-buf of huge pages. On some kernels the mapping of such a buffer
-# has other pages than the process sees. The registration may fail there, but must not give access
-# to other memory.
+# data_dmabuf_huge OPTION: a dma-buf of huge pages. On some kernels the driver's mapping of such a
+# buffer has other pages than the mapping of the process. There the registration may fail, but it
+# must not give access to other memory.
 data_dmabuf_huge() {
 	local pages=/proc/sys/vm/nr_hugepages
 	skip_on siw "dma-bufs are not offered"
@@ -147,7 +149,7 @@ data_dmabuf_huge() {
 	esac
 }
 
-# Each end issues as many operations.
+# Numbers of operations that each end issues.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
 for mtu in 1500 9000; do

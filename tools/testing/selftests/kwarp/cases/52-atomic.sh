@@ -5,7 +5,8 @@
 # processor change at the same time; Writes with immediate data, which must arrive after their
 # Write (see kwatomic.c).
 
-# atomic_case QPS ROUNDS [NETEM...]
+# atomic_case QPS ROUNDS [SHAPE...]: run kwatomic with this number of queue pairs and rounds, with
+# packets lost and delayed as netem's words SHAPE say.
 atomic_case() {
 	local qps=$1 rounds=$2
 	shift 2

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Links of type kwarp-siw with an unchanged libsiw, and siw.ko on the same machine, which has the
-# same driver_id. Only some kinds of cases are here: with KWARP_LINK=kwarp-siw the whole suite
-# runs on such links.
+# Links of type kwarp-siw, which work with an unchanged libsiw; also with siw.ko, which has the same
+# driver_id, on the same machine. This file has cases that are special to such links. With
+# KWARP_LINK=kwarp-siw the whole suite runs on them.
 
 libsiw_only() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about links of type kwarp-siw"
@@ -48,8 +48,8 @@ libsiw_second_case() {
 	done
 }
 
-# siw.ko gets events of network devices, and must not take links of kwarp for its own. They
-# survive the events, and work afterwards.
+# siw.ko gets the events of network devices. It must not treat links of kwarp as its own: these
+# links still exist after the events, and work.
 libsiw_siw_case() {
 	local i
 	libsiw_only

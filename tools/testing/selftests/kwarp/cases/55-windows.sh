@@ -4,8 +4,8 @@
 # Memory windows (programs/kwmw/): data through a window; access is refused to others; each way in
 # which a window can end.
 
-# windows_case CRC: both settings are tested, because the payload takes different paths with and
-# without CRC.
+# windows_case CRC: run kwmw with CRC on or off. Both are tested, because the driver handles payload
+# differently with and without CRC.
 windows_case() {
 	skip_on siw "memory windows are not offered"
 	skip_on kwarp-siw "libsiw has none"

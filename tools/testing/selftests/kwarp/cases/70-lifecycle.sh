@@ -15,8 +15,8 @@ traffic() {
 	wait_until 20 "$1 flows" flows
 }
 
-# True if end 1 has received more than 20,000 octets during a short pause: that is data, not only
-# startup frames or acknowledgements.
+# True if end 1 receives more than 20,000 octets during a short pause. So many octets are data, and
+# not only startup frames or acknowledgements.
 flows() {
 	local before
 	before=$(rx_octets)
@@ -24,8 +24,8 @@ flows() {
 	[ $(($(rx_octets) - before)) -gt 20000 ]
 }
 
-# Print how many octets end 1 has received. A process that is there already has the number in its
-# /proc/PID/net/dev; to start another program would take longer.
+# Print how many octets end 1 has received. The number is in /proc/PID/net/dev of any process at end
+# 1, so no program has to be started, which would take longer.
 rx_octets() {
 	local pid lines line
 	for pid in "${PIDS[@]}"; do
@@ -169,8 +169,9 @@ version_case() {
 	expect_in client "fw_ver:[[:space:]]+$(<"/sys/module/$KWARP_MODULE/version")\$"
 }
 
-# "ip netns del" returns before the namespace has ended. The kernel ends namespaces in order, so
-# this function waits for the end of one that is deleted later.
+# Wait until all deleted namespaces have ended: "ip netns del" returns earlier. The kernel ends
+# namespaces in the order of their deletion, so this function makes and deletes another one, and
+# waits for its end.
 namespaces_end() {
 	ip netns add kwarp-probe
 	ip link add kwprobe type veth peer name kwprobe1 netns kwarp-probe
@@ -258,8 +259,8 @@ rmmod_refused() {
 }
 
 # Under traffic the module cannot be unloaded, and the traffic continues. After the links are
-# deleted the programs are told and end, and the module can be unloaded. (With lockdep, a module
-# that has named the locks of a socket cannot be unloaded while the socket exists.)
+# deleted, the programs get an event and end, and the module can be unloaded. (With lockdep, a
+# module that has set the names of a socket's locks cannot be unloaded while the socket exists.)
 rmmod_traffic_case() {
 	skip_on siw "its programs have no doorbell"
 	own_links
@@ -279,8 +280,8 @@ in_background() {
 	start "$1" - timeout 60 "${@:2}"
 }
 
-# The module is unloaded while a link, or an interface, or both are deleted. Each of these
-# unregisters devices in its own way. The module is gone only after all of them have finished.
+# The module is unloaded while a link, or an interface, or both are deleted. All three unregister
+# devices, each in another way. The module is gone only after all of them have finished.
 rmmod_races_case() {
 	local i cycles
 	skip_on siw "it is about the module of kwarp"

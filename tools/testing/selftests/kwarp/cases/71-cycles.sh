@@ -58,11 +58,11 @@ memory_within() {
 	[ "$GROWN" -le "$2" ]
 }
 
-# no_growth WHAT COMMAND...: COMMAND gets a number of cycles as its last argument. The first run
-# fills caches, for which 250 cycles are not enough. A second run with as many cycles may leave
-# half a KiB for each cycle on a stock kernel; a queue pair with its queues and socket takes
-# several KiB. On a debug kernel the bound is larger, because the memory of its checkers grows,
-# too; there kmemleak finds lost objects at the end of the run.
+# no_growth WHAT COMMAND...: run COMMAND twice with a number of cycles as its last argument. The
+# first run fills the kernel's caches, for which 250 cycles are not enough. In the second run the
+# kernel's memory may grow by half a KiB for each cycle on a stock kernel; a lost queue pair with
+# its queues and socket would be several KiB. On a debug kernel the bound is larger, because the
+# memory of the checkers grows, too; there kmemleak finds lost objects at the end of the run.
 no_growth() {
 	local what=$1 cycles before bound
 	shift
@@ -90,7 +90,7 @@ object_cycles() {
 	client kwobjects -d "${LINK[0]}" -n "$1"
 }
 
-# Sockets in TIME_WAIT take memory that is not kwarp's, so there are none.
+# Allow no sockets in TIME_WAIT, whose memory does not belong to kwarp.
 no_time_wait() {
 	n0 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
 	n1 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
@@ -125,8 +125,8 @@ object_cycles_case() {
 	no_growth "sets of objects" object_cycles
 }
 
-# refused_case ADDRESS SECONDS: no program listens: refused at once. No machine has the address:
-# refused when TCP or ARP gives up.
+# refused_case ADDRESS SECONDS: connections must be refused within SECONDS. If no program listens,
+# that happens at once; if no machine has the address, when TCP or ARP gives up.
 refused_case() {
 	own_links
 	new_port

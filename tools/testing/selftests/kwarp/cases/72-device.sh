@@ -15,7 +15,7 @@ events() {
 	grep -c "event_type .*$1" "$CASE_DIR/watch.log" || :
 }
 
-# saw NUMBER WHAT: there were at least so many events of this kind.
+# saw NUMBER WHAT: at least NUMBER events of this kind were reported.
 saw() {
 	[ "$(events "$2")" -ge "$1" ]
 }
@@ -33,8 +33,8 @@ active_again() {
 	[ "$(activations)" -ge "$1" ]
 }
 
-# Add a siw link on the same network device. The core of some kernels finds only one device for a
-# network device, that which was added last.
+# Add a siw link on the same network device. For a network device, the RDMA core of some kernels
+# finds only the RDMA device that was added last.
 siw_beside() {
 	load_type siw
 	check "adding a siw link" n0 rdma link add kwsiw type siw netdev "${DEV[0]}"
@@ -99,8 +99,8 @@ renamed_case() {
 	still_works
 }
 
-# The port mapper daemon is told the present name of a renamed interface. Connections work with a
-# daemon, and after it has ended.
+# The kernel reports the present name of a renamed interface to the port mapper daemon. Connections
+# work while the daemon runs, and after it has ended.
 iwpmd_case() {
 	# taskset: iwpm_register_pid() of the core sends its message to the daemon before it has
 	# stored what the answer is for. An answer on another processor may find a NULL pointer
@@ -132,8 +132,8 @@ flows_as() {
 # -------------------------------------------------------- its end, a connect pending
 
 # load_in_order MODULE...: load the modules in this order. The RDMA core removes a device from its
-# users in reverse order of loading, and rdma_cm waits for a pending connect, which ib_uverbs
-# would end by destroying the queue pair.
+# users in reverse order of loading. rdma_cm waits for a pending connect. ib_uverbs ends the
+# connect, because it destroys the queue pair. So the order decides whether the removal has to wait.
 load_in_order() {
 	local all=(rdma_ucm ib_uverbs rdma_cm) m
 	own_links
@@ -172,8 +172,8 @@ pending_netdev_case() {
 	still_works
 }
 
-# Only since Linux 7.2 the core calls the driver first, which ends the connect. On older kernels
-# deleting the link waits for the connect (see the administrator guide).
+# Since Linux 7.2 the core first calls the driver, which ends the pending connect. On older kernels
+# the deletion of the link waits for the connect (see the administrator guide).
 pending_link_case() {
 	[ "$(uname -r | cut -d. -f1)" -ge 7 ] || skip "this kernel's core does not ask the driver first"
 	load_in_order "$@"

@@ -43,13 +43,13 @@ unit_stop() {
 	! unit_link || fail "stopped, and the link is still there"
 }
 
-# unit_knob NAME VALUE
+# unit_knob NAME VALUE: the unit's link must have this value of the knob.
 unit_knob() {
 	[ "$(<"/sys/class/infiniband/kw-$UNIT_DEV/kwarp/$1")" = "$2" ] || fail "the link's $1 is not $2"
 }
 
-# Knobs that are kept are set again when the unit is started again. If the link refuses a kept
-# knob, the unit fails, and no link is left.
+# Values of knobs in the unit's configuration are set each time the unit is started. If the link
+# refuses a value, the unit fails, and no link is left.
 unit_knobs() {
 	local conf=/etc/kwarp/kw-$UNIT_DEV.conf
 	unit_start

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Peers that vanish without a word, and outages while a connection is being closed.
+# Peers that vanish without a FIN or RST, and loss of all packets while a connection is being
+# closed.
 
 no_qps() {
 	local i
@@ -19,21 +20,21 @@ idle_pair() {
 	wait_until 10 "the connection is idle" grep -q ' idle$' "$CASE_DIR/client.log"
 }
 
-# The knobs are set while the server already listens. Connections that it accepts later have the
-# new values.
+# Set short timeouts. The server already listens; connections that it accepts later have the new
+# values.
 short_timeouts() {
 	knob keepalive 4
 	knob user_timeout 4
 }
 
-# TCP applies user_timeout, 60 s by default, to its keepalive probes, too. It must not replace a
-# shorter keepalive.
+# Set a short keepalive time only. TCP applies user_timeout, 60 s by default, to its keepalive
+# probes, too. The shorter keepalive must nevertheless have an effect.
 short_keepalive() {
 	knob keepalive 4
 }
 
-# Neither end sends, so only keepalive can find out that the peer is gone. Both ends find out, and
-# their programs are told.
+# Neither end sends, so only keepalive can detect that the peer is gone. Both ends must detect it,
+# and report it to their programs.
 vanished_idle_case() {
 	skip_on siw "it has no keepalive"
 	own_links

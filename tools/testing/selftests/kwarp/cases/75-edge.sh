@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Where something runs out, is taken away or changes under traffic (kwedge): shared
-# receives, a completion queue, memory, depths, the route's MTU. How many objects there are (kwmost).
+# Resources that run out, are removed, or change under traffic (kwedge): shared receives, a
+# completion queue, memory, depths, the route's MTU. The largest number of objects of each kind
+# (kwmost).
 
 edge_pair() {
 	new_port
@@ -15,8 +16,8 @@ edge_case() {
 	edge_pair "$@"
 }
 
-# edge_spoilt ARGS...: a run in which kwedge leaves out what the case is about (-x). Its server
-# must fail.
+# edge_spoilt ARGS...: run kwedge with -x, so that it does not cause the event that the case is
+# about. The server must then fail, which shows that it checks for the event.
 edge_spoilt() {
 	own_links
 	new_port
@@ -43,12 +44,12 @@ edge_cq_overflow() {
 
 # --------------------------------------------------------------- route's MTU
 
-# emss MTU: print TCP's payload per segment for this MTU: IPv4, with time stamps.
+# emss MTU: print how many octets of data a TCP segment over IPv4 has at this MTU, with time stamps.
 emss() {
 	echo $(($1 - 40 - 12))
 }
 
-# arrive OCTETS: wait until end 1 has received so many more octets.
+# arrive OCTETS: wait until end 1 has received this number of further octets.
 arrive() {
 	local until=$(($(rx_octets) + $1))
 	wait_until 30 "$1 octets arrive" has_arrived "$until"
@@ -104,8 +105,9 @@ edge_again() {
 	again_pair
 }
 
-# most_case KIND: make as many objects as the device reports; one more must fail; afterwards the
-# device works. max_map_count is raised because each queue is mapped by itself.
+# most_case KIND: make as many objects of this kind as the device says that it has. One more must
+# fail, and after that the device works. max_map_count is raised, because each queue has its own
+# mapping.
 most_case() {
 	local maps
 	[ "$KWARP_PROFILE" != debug ] || [ "$1" = pd ] || skip "too many for the debug kernel"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The doorbell, without the library: which process may ring it for which queue pair, and what
-# happens when the device is removed.
+# The doorbell file, used by kwbell without the libibverbs provider: which process may ring the
+# doorbell of which queue pair, and what happens when the device is removed.
 
-# kwbell has the table of calls, with the result that each must have.
+# Run kwbell, which has a table of calls with the result that each must have.
 doorbell_calls_case() {
 	skip_on siw "it has none"
 	skip_on kwarp-siw "libsiw rings with a command of the core's"
@@ -18,8 +18,8 @@ bell_says() {
 	grep -q "$1" "$CASE_DIR/bell.log"
 }
 
-# The link is deleted while processes ring. Each ring after that fails. A process that keeps the
-# file open keeps the module loaded, and nothing else.
+# The link is deleted while processes ring the doorbell. Each later call fails. A process that keeps
+# the file open keeps the module loaded, but not the device.
 doorbell_gone_case() {
 	skip_on siw "it has none"
 	skip_on kwarp-siw "libsiw rings with a command of the core's"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Peers and programs that break the rules. They are refused in time, and others are not affected:
-# in each case other traffic runs, and verifies its data.
+# Peers and programs that break the rules. They are refused within a time limit. Other programs are
+# not affected: in each case other traffic runs, and verifies its data.
 
 # Seconds that a hostile peer waits for the device to give up: the startup timers for a Request
 # and for a Reply must not be longer.
@@ -114,9 +114,9 @@ some_waited_in_tcp() {
 	rejected 1 || some_wait_in_tcp "$1"
 }
 
-# 1,100 clients send good Requests, which take all 1,024 places, and the program answers none.
-# After ten seconds as many of the oldest Requests are rejected as clients wait, and these get
-# their places.
+# 1,100 clients send good Requests, of which 1,024 get a place, and the program answers none. After
+# ten seconds the device rejects as many of the oldest Requests as there are waiting clients, so
+# that these get places.
 ulp_full_case() {
 	skip_on siw "it has no such limit"
 	own_links
@@ -134,9 +134,9 @@ ulp_full_case() {
 	stop server KILL
 }
 
-# crowded PORT LEAST: all clients have connected, and at least LEAST connections exist. Some may
-# have been ended already; most of them on a slow kernel, where connecting takes longer than the
-# startup timers.
+# crowded PORT LEAST: all clients have connected, and at least LEAST connections still exist.
+# Startup timers may have ended some already, and most of them on a slow kernel, where it takes
+# longer than these timers to connect all clients.
 crowded() {
 	grep -q 'all have begun' "$CASE_DIR/crowd.log" &&
 		[ "$(n1 ss -Htn state established "sport = :$1" | wc -l)" -ge "$(by_profile "$2" 1)" ]
@@ -175,7 +175,7 @@ half_open_case() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# lasted NAME MS: the time that timers.py has measured is that of the timer, or a little more.
+# lasted NAME MS: the time that timers.py has measured is MS milliseconds or a little more.
 lasted() {
 	local ms most=$(($2 + 1500 * SLOWNESS))
 	reap $((60 + $2 / 1000)) "$1"
@@ -233,8 +233,8 @@ selftest_case() {
 	kwrawpeer selftest
 }
 
-# Whatever a peer sends in a startup must not damage the device. "good_connections" shows
-# afterwards that the device works, and case_end that no object is left.
+# Nothing that a peer sends during startup may damage the device. After each case "good_connections"
+# shows that the device works, and case_end that no object is left.
 testcase bad-selftest 30 selftest_case
 testcase bad-timers 60 timers_case 10 30 5
 testcase bad-timers-knobs 40 timers_case 4 9 2
@@ -254,8 +254,8 @@ unset scenario
 
 # -------------------------------------------------- wrong calls, scribbled queues
 
-# Print options of kwverbs, which leave out checks (-k) that this type of link, or its library,
-# decides differently.
+# Print options for kwverbs that leave out checks (-k) with another result on this type of link or
+# with its library.
 verbs_options() {
 	case $KWARP_LINK in
 	# A Send that is posted before the connection exists waits for the connection.

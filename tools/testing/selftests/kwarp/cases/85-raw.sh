@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The raw peer speaks MPA, DDP and RDMAP octet by octet, against a consumer whose buffers are all
-# known. "kwrawpeer list" prints the cases with the requirements that they test. Each case runs in
-# both roles, with whole writes and with writes cut at random places. On a slow kernel each case
-# runs once, and the seed chooses the role and the way.
+# The raw peer (kwrawpeer) makes MPA, DDP and RDMAP octet by octet on a TCP socket. Its peer is a
+# consumer whose buffers are all known (kwtarget). "kwrawpeer list" prints its cases with the
+# requirements that they test. Each of these cases runs in both roles (initiator and responder),
+# with whole writes to the socket and with writes cut at random places. On a slow kernel each runs
+# once, and the seed determines the role and whether writes are cut.
 
-# Print options for other types of link. Their known differences are in a file, with reasons. On
-# siw, waits are short, because some answers never come, and writes are not cut, because the
-# results of siw with cut writes depend on places and times.
+# Print options for types of link other than kwarp. A file has the cases with another result there,
+# and the reasons. On siw, waits are short, because some answers never come, and writes are not cut,
+# because the results of siw with cut writes depend on place and time of the cuts.
 raw_known() {
 	local list=$HERE_RAW/raw-$KWARP_LINK.known
 	case $KWARP_LINK in
@@ -17,8 +18,8 @@ raw_known() {
 	esac
 }
 
-# raw_groups GROUP...: print the groups that can run here: those that need windows or RFC 7306 are
-# left out with libsiw.
+# raw_groups GROUP...: print the groups of cases that can run here. With libsiw, groups that need
+# memory windows or RFC 7306 are left out.
 raw_groups() {
 	local group
 	for group; do
@@ -80,9 +81,9 @@ raw_start_group() {
 	done
 }
 
-# raw_without_crc GROUP...: the cases of these groups that use FPDUs, with CRC off at both ends.
-# Each runs once, with whole or cut writes. The seed is another one, so that on a slow kernel the
-# role is the other one, too.
+# raw_without_crc GROUP...: run the cases of these groups that use FPDUs, with CRC off at both ends.
+# Each runs once, with whole or cut writes. The seed differs from that of raw_group, so that on a
+# slow kernel the role differs, too.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
@@ -116,11 +117,11 @@ raw_beside_traffic() {
 	traffic_stop_good bystander
 }
 
-# Number of peers that run at once, each with a consumer of its own. A single peer would wait most
-# of the time.
+# Number of peers that run at the same time, each with its own consumer. A single peer would wait
+# most of the time.
 mutators=4
 
-# mutate SEED ARGS...
+# mutate SEED ARGS...: run kwrawpeer with randomly changed streams, which the seed determines.
 mutate() {
 	local seed=$1 count i
 	shift

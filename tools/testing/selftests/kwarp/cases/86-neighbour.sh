@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# A neighbour on this host uses its socket in unusual ways (rawpeer/cases/neighbour.c): urgent
-# data, segments of one octet, a window that never opens, pages that it gives to TCP by reference
-# and changes while the device reads them. Its own stream may end. The device works afterwards,
-# and the kernel log has no report.
+# A peer on the same host ("neighbour") uses its socket in unusual ways (rawpeer/cases/neighbour.c):
+# urgent data, segments of one octet, a window that never opens, pages that it passes to TCP by
+# reference and changes while the device reads them. Its stream may end because of that. After that
+# the device must work, and the kernel log must have no bug report.
 
 neighbour_data() {
 	data_pair -n "$(by_profile 200 20)" "$@"
@@ -26,8 +26,8 @@ set_rmem() {
 	in_ns "$1" sysctl -q -w net.ipv4.tcp_rmem="$2"
 }
 
-# stashes [_now]: print how many FPDUs the links have kept because TCP had no room; with _now: how
-# many they keep at this moment.
+# stashes [_now]: print how many FPDUs the links have copied and kept, because TCP's receive buffer
+# had no room for them; with _now: how many they keep at this moment.
 stashes() {
 	local i sum=0
 	for i in 0 1; do
@@ -40,8 +40,8 @@ no_stash_now() {
 	[ "$(stashes _now)" = 0 ]
 }
 
-# The FPDUs are larger than TCP's receive buffers may be, so the links keep them, and free that
-# memory afterwards.
+# FPDUs are larger than TCP's receive buffers can become. So the links keep copies of FPDUs, and
+# must free this memory later.
 neighbour_short_of_room() {
 	local before
 	skip_on siw "its table of known differences is one without these"

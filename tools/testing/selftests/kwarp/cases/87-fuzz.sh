@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# uverbs commands without the library: random commands beside traffic, and commands as an older or
-# newer provider makes them. case_end looks for objects that are left, run.sh scans the kernel
-# log.
+# uverbs commands that do not come from libibverbs: random commands while other traffic runs, and
+# commands in the form of an older or newer provider. After each case, case_end looks for remaining
+# objects, and run.sh looks for bug reports in the kernel log.
 
-# fuzz_case SEED: random commands of several processes, beside traffic that verifies its data.
+# fuzz_case SEED: several processes issue random commands while other traffic verifies its data.
 fuzz_case() {
 	skip_on siw "the commands are those of another driver"
 	skip_on kwarp-siw "the commands are siw's"
@@ -20,7 +20,7 @@ fuzz_case() {
 	traffic_stop_good bystander
 }
 
-# Requests and answers that are shorter or longer than those that the driver knows.
+# Driver data of commands and responses that are shorter or longer than those that the driver knows.
 uabi_case() {
 	skip_on siw "the commands are those of another driver"
 	skip_on kwarp-siw "the commands are siw's"

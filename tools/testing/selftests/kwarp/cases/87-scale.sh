@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Many queue pairs with traffic, and many connections at once. Data is right, and the time to end
-# the connections grows no faster than their number.
+# Many queue pairs with traffic, and many connections at the same time. All data must be right, and
+# the time to end the connections must not grow faster than their number.
 
 # scale_qps_case QPS SECONDS: four pairs of programs connect QPS queue pairs together. Then all
 # are busy at the same time for SECONDS.
@@ -35,17 +35,17 @@ scale_qps_case() {
 	grep -h ': ok: ' "$CASE_DIR"/client?.log
 }
 
-# all_up CLIENT COUNT
+# all_up CLIENT COUNT: the client has reported that COUNT connections are up.
 all_up() {
 	grep -q "$2 connections are up" "$CASE_DIR/client$1.log"
 }
 
-# queue_pairs END COUNT
+# queue_pairs END COUNT: the link at that end has COUNT queue pairs.
 queue_pairs() {
 	rdma resource show "${LINK[$1]}" | grep -q " qp $2 "
 }
 
-# scale_connections_case COUNT
+# scale_connections_case COUNT: make COUNT connections, use each, and end all of them.
 scale_connections_case() {
 	local before
 	own_links
@@ -66,8 +66,8 @@ scale_connections_case() {
 	still_works
 }
 
-# scale_linear_case COUNT: with COUNT connections, the end of each takes about as long as with a
-# tenth of COUNT.
+# scale_linear_case COUNT: the time per connection to end COUNT connections must be about the same
+# as with a tenth of COUNT.
 scale_linear_case() {
 	local few
 	scale_connections_case $(($1 / 10))

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Lack of memory, on the debug kernel only. Either each allocation within a call fails once
-# (fail-nth), or allocations of softirqs and workers fail at random while data flows. Only
-# allocations that have a module in their call trace fail: the reaction of the kernel's own code
-# is not tested here.
+# Lack of memory, on the debug kernel only, by the kernel's fault injection. Either a call is
+# repeated, and each time the next one of its allocations fails (fail-nth), or allocations in
+# softirqs and workers fail at random while data flows. Only allocations with a module in their call
+# trace fail: how the kernel's own code reacts is not tested here.
 
-# Not below /sys, because "ip netns exec" mounts another /sys for its programs.
+# Mount point of debugfs. It is not below /sys, because "ip netns exec" mounts another /sys.
 FAULT_DEBUGFS=$RUN/debugfs
 FAULT_KINDS=(failslab fail_page_alloc fail_usercopy)
 
-# Addresses of modules: from the end of the largest kernel image on.
+# Address range of modules, which begins after the largest possible kernel image.
 MODULES_FROM=0xffffffffa0000000 MODULES_TO=0xffffffffff000000
 
 fault_set() {
 	echo "$3" >"$FAULT_DEBUGFS/$1/$2" || fail "cannot set $1/$2 to $3"
 }
 
-# Print the address range of kmemleak's functions. kmemleak allocates memory with each allocation
-# of others; if that fails, it switches itself off and logs an error, so these allocations must
-# not fail. The range reaches from its first function to 0x400 octets into its last one.
+# Print the address range of kmemleak's functions, whose allocations must not fail. kmemleak
+# allocates memory for each allocation that it observes; if that fails, it logs an error and
+# switches itself off. The range ends 0x400 octets after the begin of kmemleak's last function.
 leak_detector() {
 	local from to
 	read -r from to < <(awk '$3 == "kmemleak_alloc" { from = $1 } $3 == "kmemleak_scan_area" { to = $1 }
@@ -116,7 +116,8 @@ fault_connect_case() {
 	works_after_faults
 }
 
-# The client connects again and again until the server has no allocation left to fail, and ends.
+# In the server, each allocation of rdma_accept() fails in turn. The client connects again and again
+# until the server has tried all of them and ends.
 fault_accept_case() {
 	own_links
 	faults_ready
@@ -160,9 +161,9 @@ add_link_0() {
 	n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev "${DEV[0]}"
 }
 
-# Limit the call trace to 10 functions, to leave out allocations deep below ib_register_device().
-# There are several hundred of them, for sysfs and for a table of uverbs. Linux 6.12 loses nodes
-# of that table's tree if one of them cannot be allocated.
+# Look for a module in the innermost 10 functions of a call trace only. That leaves out allocations
+# deep below ib_register_device(), several hundred for sysfs and for a table of uverbs. If one of
+# the table's nodes cannot be allocated, Linux 6.12 loses other nodes.
 calls_near_modules() {
 	local kind
 	for kind in "${FAULT_KINDS[@]}"; do
@@ -224,7 +225,8 @@ fault_module_case() {
 
 # --------------------------------------------------------------------- by chance
 
-# by_chance PERCENT KIND...: from now on so many of a hundred allocations fail, in all contexts.
+# by_chance PERCENT KIND...: from now on this share of the allocations of these kinds fails, in all
+# contexts.
 by_chance() {
 	local percent=$1 kind
 	shift
@@ -233,8 +235,8 @@ by_chance() {
 	done
 }
 
-# fault_chance_cm_case ORDER PERCENT COUNT KIND...: connections while workers and softirqs lack
-# memory. Each one succeeds or fails in time.
+# fault_chance_cm_case ORDER PERCENT COUNT KIND...: make connections while allocations of workers
+# and softirqs fail. Each connection must succeed or fail within its time limit.
 fault_chance_cm_case() {
 	own_links
 	faults_ready
@@ -255,13 +257,13 @@ fault_chance_cm_case() {
 	works_after_faults
 }
 
-# connected NUMBER: so many queue pairs of the link at end 0 are connected.
+# connected NUMBER: the link at end 0 has this number of connected queue pairs.
 connected() {
 	[ "$(rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = "$1" ]
 }
 
-# fault_traffic_case ORDER PERCENT SECONDS KIND...: traffic continues with right data: what cannot
-# be sent or received for lack of memory is tried again later.
+# fault_traffic_case ORDER PERCENT SECONDS KIND...: traffic continues, and all data is right. Data
+# that cannot be sent or received for lack of memory is sent or received later.
 fault_traffic_case() {
 	local order=$1 percent=$2 count=$3
 	shift 3
@@ -319,7 +321,8 @@ fault_teardown_case() {
 
 # -------------------------------------------------------------- points of our own
 
-# point_ready NAME PERCENT: kwarp's own fault point NAME strikes so often, without limit.
+# point_ready NAME PERCENT: switch kwarp's own fault point NAME on, for this share of its uses,
+# without a limit.
 point_ready() {
 	[ -e "$FAULT_DEBUGFS/kwarp/$1" ] || fail "the module has no point $1"
 	fault_set "kwarp/$1" times -1
