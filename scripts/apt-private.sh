@@ -1,21 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# apt with a configuration of our own: the suites that kernels, guest and sources
-# come from, whatever suites the host itself follows. The host's sources, lists
-# and caches are not touched; its mirror and keyring are used.
+# apt with a configuration of its own, in the cache folder. Kernels, the guest and sources come from
+# fixed Debian suites, which may differ from the suites of this machine. The machine's package
+# sources, lists and caches are not changed; its mirror and keyring are used.
 #
-#   scripts/apt-private.sh get ARGS...      apt-get ARGS
-#   scripts/apt-private.sh cache ARGS...    apt-cache ARGS
-#   scripts/apt-private.sh download DIR PKG[=VER|/SUITE]...
-#   scripts/apt-private.sh source DIR PKG=VER     the .orig tarball, into DIR
-#   scripts/apt-private.sh own-source DIR PKG VER  the same from the suites that this machine
-#       follows itself; any packaging of that upstream version will do
-#   scripts/apt-private.sh sources SUITE...       sources.list lines of these suites
-#   scripts/apt-private.sh prepare                fetch the package lists if there are none
-#   scripts/apt-private.sh refresh                fetch the package lists again
+#   scripts/apt-private.sh get ARGS...      run apt-get ARGS
+#   scripts/apt-private.sh cache ARGS...    run apt-cache ARGS
+#   scripts/apt-private.sh download DIR PKG[=VER|/SUITE]...   download packages to DIR
+#   scripts/apt-private.sh source DIR PKG=VER      download the .orig tarball to DIR
+#   scripts/apt-private.sh own-source DIR PKG VER  the same from the suites of this machine; another
+#       Debian revision of the same upstream version may be used
+#   scripts/apt-private.sh sources SUITE...        print the sources.list lines of these suites
+#   scripts/apt-private.sh prepare                 fetch the package lists if there are none
+#   scripts/apt-private.sh refresh                 fetch the package lists again
 #
-#   KWARP_APT_ARCH=ARCHITECTURE   packages of that one instead of this machine's
+#   KWARP_APT_ARCH=ARCHITECTURE   packages for this architecture instead of that of this machine
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
@@ -46,8 +46,8 @@ main_mirror() {
 	die "this needs Debian (12 or later): this machine's apt sources name no Debian mirror; on Debian add a line 'deb MIRROR bookworm main'"
 }
 
-# uri_of SUITE: print the mirror. A mirror of Debian usually has the security archive next to
-# Debian's.
+# uri_of SUITE: print the URI of the mirror for this suite. A mirror of Debian at URI usually has
+# the security archive at URI-security.
 uri_of() {
 	local uri main
 	uri=$(mirror_of "$1")
@@ -123,8 +123,8 @@ download() {
 	logged "$state/download.log" apt-get -q "${opts[@]}" download "$@"
 }
 
-# Fetch the .orig tarball only, because some mirrors fail on the .dsc. What the mirror did not
-# have within the last hour is not requested again.
+# Fetch the .orig tarball only, because some mirrors fail on the .dsc. If the mirror did not have
+# the tarball, it is asked again only after an hour.
 download_source() {
 	local dir=$1 pkg=$2 missing=$state/missing-${2//\//_}
 	if [ -n "$(find "$missing" -mmin -60 2>/dev/null)" ]; then

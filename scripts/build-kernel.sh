@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Kernels with a configuration of this project, built once from Debian's source into the cache.
-# Prints what get-kernel.sh prints.
+# Build a kernel with a configuration of this project, once, from Debian's source into the cache.
 #
-#   scripts/build-kernel.sh debug|kcsan|uml|uml-up           prints KDIR
-#   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     prints the folder of vmlinuz, kdir, modules ...
+#   scripts/build-kernel.sh debug|kcsan|uml|uml-up           print the build directory (KDIR)
+#   scripts/build-kernel.sh --dir debug|kcsan|uml|uml-up     print the folder that has vmlinuz,
+#                                                            kdir, modules (see get-kernel.sh)
 #
 #   debug   6.12 with tools/testing/guest/debug.config: KASAN, lockdep, kmemleak and more
-#   kcsan   6.12 with debug.config and, over it, kcsan.config: data races
-#           Both have the patches of Documentation/upstream, so that tests neither fail by a
-#           known fault of the RDMA core nor have to avoid it.
-#   uml     7.2 with tools/testing/guest/uml.config: runs as a program of this machine, with
-#           several processors, which a user-mode 6.12 cannot have
-#   uml-up  the same for one processor: uml.config and, over it, uml-up.config
+#   kcsan   6.12 with debug.config and kcsan.config, which replaces some of its lines: data races
+#           Both have the patches of Documentation/upstream, which correct known faults of the RDMA
+#           core. So tests do not have to avoid these faults.
+#   uml     7.2 with tools/testing/guest/uml.config: runs as a program of this machine, with several
+#           processors (a user-mode 6.12 has only one)
+#   uml-up  7.2 for one processor, with uml.config and uml-up.config, which replaces some lines
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -35,7 +35,7 @@ choose() {
 	[ "$name" != uml-up ] || fragments=("$KWARP_ROOT/tools/testing/guest/uml.config" "${fragments[@]}")
 }
 
-# make_patched DIR SOURCE: a copy of the tree with the patches. Unpatched files are hard links.
+# make_patched DIR SOURCE: copy the source tree to DIR, as hard links, and apply the patches.
 make_patched() {
 	local dir=$1 source=$2 patch
 	cp -al "$source/." "$dir"
@@ -117,7 +117,8 @@ choose "${1:-}"
 source=$("$here/get-source.sh" linux "$line")
 [ ${#patches[@]} -eq 0 ] ||
 	source=$(cached "source/$(basename "$source")-patched-$(cat "${patches[@]}" | sha256sum | cut -c1-12)" make_patched "$source")
-# The key contains all that determines the result.
+# The key of the cache entry contains everything that determines the kernel: the source, the options
+# without comments, the arguments of make.
 key=kernel/$name-$(basename "$source")-$({ grep -hv '^#' "${fragments[@]}"; printf '%s' "${make_args[*]}"; } | sha256sum | cut -c1-12)
 dir=$(cached "$key" make_kernel "$source")
 realpath "$dir/$what"

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Build kwarp.ko for one kernel, in build/RELEASE: a tree of links to the sources,
-# so that builds for several kernels and checkers leave each other's objects alone.
-# Prints the path of the module; a copy goes to the driver's folder.
+# Build kwarp.ko for one kernel in build/RELEASE, a tree of links to the sources. So builds for
+# several kernels and checkers do not mix their objects. Prints the path of the module, and copies
+# the module to the driver's folder.
 #
-#   scripts/build-module.sh KDIR [MAKE ARGUMENTS, as W=1 C=2 ARCH=... CROSS_COMPILE=...]
+#   scripts/build-module.sh KDIR [MAKE ARGUMENTS, such as W=1 C=2 ARCH=... CROSS_COMPILE=...]
 #
-#   KWARP_BUILD=NAME   build/NAME instead of build/RELEASE (and no copy)
+#   KWARP_BUILD=NAME   build in build/NAME instead of build/RELEASE, and do not copy the module
 #   KWARP_QUIET=1      show the build's output only if it fails
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"

@@ -1,17 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Build the libibverbs provider from the exact rdma-core source of its user: the
-# headers it needs are private, and equal ABI numbers do not make them compatible.
-# That tree is copied to the cache and the provider grafted on; it is not written to.
-# Prints the output folder, laid out as from the root of a file system.
+# Build the libibverbs provider. It needs the source of exactly the rdma-core release that will load
+# it, because it uses private headers, which may differ even if the ABI numbers are equal. The
+# source tree is copied to the cache, and the provider is added to the copy. Prints the output
+# folder, whose files have their paths from the root of a file system (usr/lib/...).
 #
-#   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     OUT: build/provider
+#   scripts/build-provider.sh [--test] RDMA_CORE_TREE [OUT]     (OUT: build/provider)
 #
-#   KWARP_CC=COMPILER KWARP_SYSROOT=DIR    for another architecture
+#   KWARP_CC=COMPILER KWARP_SYSROOT=DIR    build for another architecture
 #
-# --test treats warnings as errors, and builds and runs the test of the queues
-# as well (TAP, on stderr).
+# --test treats warnings as errors, and also builds and runs the test of the queues (TAP on stderr).
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make demo: from a fresh machine to unchanged RDMA programs over kwarp, in a virtual
-# machine on a stock Debian kernel. The host gets packages and nothing else.
+# make demo: run unchanged RDMA programs over kwarp in a virtual machine with a stock Debian kernel.
+# Works on a fresh Debian machine, on which it installs packages and changes nothing else.
 #
-#   scripts/demo.sh [--compare]     --compare: longer, with Reads and Sends, and at MTU 9000, too
+#   scripts/demo.sh [--compare]     --compare: longer, also with Reads and Sends, and at MTU 9000
 set -euo pipefail
 own_cache=${KWARP_CACHE:-}
 . "$(dirname "$0")/lib.sh"

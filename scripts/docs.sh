@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make docs: the book of Documentation/, made by Sphinx.
+# make docs: make a book of Documentation/ with Sphinx.
 #
-#   scripts/docs.sh [DIR]      HTML into DIR (build/docs/html)
+#   scripts/docs.sh [DIR]      write HTML to DIR (build/docs/html)
 #
-# Any warning is an error: a page that is in no table of contents, a reference to nothing.
+# Any warning is an error, for example a page that is in no table of contents, or a reference to
+# something that does not exist.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,23 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The end-to-end suite in a virtual machine; a report in the kernel log fails it.
+# Run the end-to-end suite (tools/testing/selftests/kwarp) in a virtual machine. A bug report in the
+# kernel log is a failure.
 #
 #   scripts/e2e.sh [--kernel 6.12|6.1|sid|debug|kcsan|uml-up] [CASE...]
 #
-# Flavours are 6.12-rt, 6.12-cloud and likewise for 6.1 and sid; 6.12-arm64 is another machine.
+# There are also the kernels 6.12-rt and 6.12-cloud, the same for 6.1 and sid, and 6.12-arm64, which
+# runs on an emulated arm64 machine.
 #
-#   KWARP_E2E_TIME=SECONDS   cases that have not begun by then are skipped (2400 after what has
-#                            to be built, debug 7200)
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
-#   KWARP_MUTATIONS=N KWARP_RAW_SEED=N   for raw-mutate and the other raw cases
-#   KWARP_RAW_CASES='NAME ...'   cases of the raw peer that raw-fpdu and its like run instead
-#   KWARP_E2E_SEED=N     the order of the cases; random on the debug kernel, which prints it
-#   KWARP_E2E_SET=SET    which cases, if none is named: all (default), check or rest, see check-set.sh
-#   KWARP_LEAKS=0        the debug kernel does not look for leaks at the end (two minutes)
-#   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     for fuzz-uverbs
-#   KWARP_LINK=TYPE      another type of link under test: siw; kwarp-siw, without our provider
-#   KWARP_APPEND=OPTIONS of the kernel, such as threadirqs for the cases "coalesce"
+#   KWARP_E2E_TIME=SECONDS   skip cases that have not begun after this time, builds included
+#                            (default: 2400 without builds, on debug and kcsan 7200, on arm64 4800)
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
+#   KWARP_MUTATIONS=N    number of changed streams in the cases raw-mutate-*
+#   KWARP_RAW_SEED=N     seed of the cases raw-*
+#   KWARP_RAW_CASES='NAME ...'   cases of the raw peer that a case such as raw-fpdu runs instead
+#                        of its own
+#   KWARP_E2E_SEED=N     seed of the order of cases; on the debug kernel the order is always random,
+#                        and the run prints the seed
+#   KWARP_E2E_SET=SET    cases to run if none is named: all (default), check or rest (check-set.sh)
+#   KWARP_LEAKS=0        do not look for memory leaks at the end on the debug kernel (two minutes)
+#   KWARP_FUZZ_CALLS=N KWARP_FUZZ_SEED=N     number and seed of the commands in fuzz-uverbs
+#   KWARP_LINK=TYPE      type of link under test instead of kwarp: siw, or kwarp-siw, for which
+#                        kwarp's provider is removed from the guest
+#   KWARP_APPEND=OPTIONS options for the kernel, such as threadirqs for the cases coalesce-*
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -40,8 +46,8 @@ time_of() {
 	*) echo 2400 ;;
 	esac
 }
-# Seconds for the longest case (raw-mutate) on a slow kernel, and for booting and ending. A guest
-# that is stopped loses the output that it has not handed over.
+# Seconds for the longest case (raw-mutate) on a slow kernel, plus booting and shutdown. The guest's
+# time limit includes these, because a guest that is stopped loses output.
 longest=$(((300 + ${KWARP_MUTATIONS:-0} / 20 + ${KWARP_FUZZ_CALLS:-0} / 400) * 5 + 300))
 
 guest_command() {

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The protocol layer under libFuzzer for a bounded time; each target is one result.
+# Run the fuzz targets for the protocol layer (tools/testing/fuzz, libFuzzer). Each target is one
+# result.
 #
-#   scripts/fuzz.sh [SECONDS]     (60)
+#   scripts/fuzz.sh [SECONDS]     time for all targets, which run in parallel (60)
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

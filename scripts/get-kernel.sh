@@ -1,24 +1,25 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# A stock Debian kernel in the cache: image, modules and a build directory that
-# works from there. Nothing is installed. Prints the build directory (KDIR). A kernel of a
-# newer Debian comes with a system of that Debian, which has its compiler (see kernel_make).
+# Download a stock Debian kernel to the cache: image, modules, and a build directory for modules.
+# Nothing is installed. The kernel of sid needs a newer compiler, so it comes with a folder
+# "system", a small Debian sid with that compiler (see kernel_make in lib.sh).
 #
-#   scripts/get-kernel.sh [NAME]          prints KDIR
-#   scripts/get-kernel.sh --dir [NAME]    prints the folder that has
-#       vmlinuz, release, kdir, modules/usr/lib/modules/RELEASE, modules.cpio, perhaps system
+#   scripts/get-kernel.sh [NAME]          print the build directory (KDIR)
+#   scripts/get-kernel.sh --dir [NAME]    print the folder that has vmlinuz, release, kdir,
+#       modules/usr/lib/modules/RELEASE, modules.cpio, and for some kernels make-args and system
 #
-# NAME is 6.12 (default), 6.1 or sid, or a flavour of these, with suffix -rt or -cloud; 6.12-arm64
-# and 6.1-arm64, whose headers have build tools for this machine beside them, and make-args.
+# NAME is 6.12 (default), 6.1 or sid, or one of these with suffix -rt or -cloud (flavours), or
+# 6.12-arm64 or 6.1-arm64. The build directory of the latter has build tools that run on this
+# machine; make-args has the arguments for cross-compiling.
 #
-# KWARP_REFRESH=1 asks the mirror whether there is a newer build of that kernel.
+# KWARP_REFRESH=1: ask the mirror whether there is a newer build of that kernel.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# NAME -> headers meta package and the suite it is taken from.
+# headers_package NAME: print the meta package of the kernel's headers, and the suite that has it.
 headers_package() {
 	local flavour
 	case $1 in

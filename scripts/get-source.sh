@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Source trees of Debian packages, unpacked in the cache. Prints the path.
-# The trees are shared by everything: never write into them.
+# Unpack the source of a Debian package in the cache, and print its path. Many scripts share these
+# trees, so never write to them.
 #
-#   scripts/get-source.sh linux [6.12]           the kernel's, as Debian patches it
-#   scripts/get-source.sh siw [6.12]             of that the driver siw alone, which takes less room
-#   scripts/get-source.sh rdma-core [VERSION]    upstream's, as packaged for the guest
-#   scripts/get-source.sh rdma-core --own VERSION   the same from this machine's own suites
+#   scripts/get-source.sh linux [6.12]           the kernel with Debian's patches
+#   scripts/get-source.sh siw [6.12]             only the driver siw, which takes less room
+#   scripts/get-source.sh rdma-core [VERSION]    upstream's source; default: the guest's version
+#   scripts/get-source.sh rdma-core --own VERSION   the same from the suites of this machine
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 case ${1:-} in -h | --help) head_comment; exit ;; esac
 
-# make_linux DIR PACKAGE VERSION [ARGUMENTS of tar]
+# make_linux DIR PACKAGE VERSION [ARGUMENTS of tar]: download the package, and unpack its tarball in
+# DIR.
 make_linux() {
 	local dir=$1 pkg=$2 version=$3
 	say "downloading $pkg $version"
@@ -24,7 +25,8 @@ make_linux() {
 	rm -rf "$dir/debs"
 }
 
-# get_linux NAME LINE [ARGUMENTS of tar]: the tree source/NAME-VERSION, and a link NAME-LINE to it.
+# get_linux NAME LINE [ARGUMENTS of tar]: make the tree source/NAME-VERSION and the link
+# source/NAME-LINE to it, and print the path.
 get_linux() {
 	local name=$1 pkg=linux-source-$2 link=$KWARP_CACHE/source/$1-$2 offered version
 	if [ ! -e "$link" ] || [ "${KWARP_REFRESH:-0}" != 0 ]; then
@@ -68,7 +70,8 @@ get_rdma_core() {
 	local own=0 version
 	[ "${1:-}" != --own ] || { own=1; shift; }
 	version=${1:-}
-	# In a command of its own, so that a failure is not taken for an empty answer.
+	# This is a command of its own: in the test below, a failure would look like an empty
+	# answer.
 	[ -n "$version" ] || version=$(guest_rdma_core)
 	[ -n "$version" ] || die "the mirror has no rdma-core of ${KWARP_GUEST_SUITE:-trixie}: run scripts/apt-private.sh refresh, or use another mirror"
 	cached "source/rdma-core-$version" make_rdma_core "$version" "$own"

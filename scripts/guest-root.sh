@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The guest's root file system, in the cache: Debian with the RDMA programs.
-# One tree serves twice: whole, with headers and link libraries, as the sysroot
-# that test programs are compiled against; without these as the initramfs.
+# Make the guest's root file system in the cache: Debian with the RDMA programs. The whole tree,
+# with headers and libraries for linking, is the sysroot for compiling the test programs. Without
+# these parts it is the initramfs.
 #
-#   scripts/guest-root.sh [plain]    prints the folder of root.cpio, sysroot/, rdma-core-version
+#   scripts/guest-root.sh [plain]    print the folder of root.cpio, sysroot/ and rdma-core-version
 #   scripts/guest-root.sh wide       the same with the programs of upper layers (NFS, iSCSI, SMB,
-#                                    MPI), of more than twice the size: only for what needs them
-#   scripts/guest-root.sh arm64      plain for another architecture, whose packages are unpacked
-#                                    and not installed, since none of its programs runs here
+#                                    MPI), which is more than twice as large
+#   scripts/guest-root.sh arm64      plain for arm64: packages are only unpacked, because their
+#                                    installation would run arm64 programs
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

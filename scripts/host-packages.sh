@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Install the host packages that the build and the tests need and that are missing.
+# Install missing Debian packages that builds and tests need on this machine. Nothing else is
+# changed.
 #
-#   scripts/host-packages.sh [demo|check|bench]     (default: check; each contains those before it)
-#   scripts/host-packages.sh install                what scripts/install.sh needs, and only that
-#   scripts/host-packages.sh docs                   what scripts/docs.sh needs, likewise
-#   scripts/host-packages.sh packages               what `make packages` needs, likewise
-#   scripts/host-packages.sh big-endian             unit tests on s390x: demo and these
-#   scripts/host-packages.sh arm64                  what e2e.sh --kernel 6.12-arm64 needs: demo and these
-#   scripts/host-packages.sh --list SET             print that set, and install nothing
-#
-# Packages are all that it changes.
+#   scripts/host-packages.sh [demo|check|bench]     packages of this set and of the sets before it
+#                                                   (default: check)
+#   scripts/host-packages.sh install                only what scripts/install.sh needs
+#   scripts/host-packages.sh docs                   only what scripts/docs.sh needs
+#   scripts/host-packages.sh packages               only what `make packages` needs
+#   scripts/host-packages.sh big-endian             demo, and what kunit.sh --big-endian needs
+#   scripts/host-packages.sh arm64                  demo, and what e2e.sh --kernel 6.12-arm64 needs
+#   scripts/host-packages.sh --list SET             print the set, and install nothing
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 case ${1:-} in -h | --help) head_comment; exit ;; esac
@@ -23,13 +23,13 @@ demo=(build-essential bc flex bison libelf-dev libssl-dev kmod rsync
 	debian-archive-keyring ca-certificates git)
 # Static checks, fuzzing, decoding of captures.
 check=(sparse shellcheck clang llvm lld libclang-rt-dev python3-docutils tshark)
-# The book; a part of the static checks, too.
+# The book of Documentation/, which is also one of the static checks.
 docs=(python3-sphinx)
-# Plots.
+# Plots of the benchmark.
 bench=(gnuplot-nox)
 # A cross compiler and an emulator, for scripts/kunit.sh --big-endian.
 big_endian=(gcc-s390x-linux-gnu qemu-system-misc)
-# The same, and a C library to link against, for scripts/e2e.sh --kernel 6.12-arm64.
+# A cross compiler, a C library to link against and an emulator, for e2e.sh --kernel 6.12-arm64.
 arm64=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-system-arm)
 # Module and provider for this machine, and the programs of the README's first steps.
 install=(build-essential dkms kmod rsync xz-utils python3 iproute2

@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make install: kwarp on this machine. The module through DKMS, so that it follows
-# kernel updates; the provider for the libibverbs that is installed; the command kwarpctl; man
-# pages and unit.
+# make install: install kwarp on this machine: the module through DKMS, which builds it again for
+# each new kernel; the provider for the installed libibverbs; the command kwarpctl; man pages and
+# the systemd unit.
 #
-#   scripts/install.sh                 as root
-#   scripts/install.sh dkms-tree DIR [VERSION]   only the source that DKMS builds from, into DIR
+#   scripts/install.sh                 install all that (as root)
+#   scripts/install.sh dkms-tree DIR [VERSION]   only copy the source that DKMS builds from to DIR
 #
-#   RDMA_CORE=TREE     the source of this machine's rdma-core, instead of asking the mirror
-#   KWARP_CACHE=DIR    default here: /var/cache/kwarp
+#   RDMA_CORE=TREE     use this source of the machine's rdma-core instead of downloading it
+#   KWARP_CACHE=DIR    cache folder (here /var/cache/kwarp)
 #
-# What is installed is replaced only after everything has been built. Nothing is written
-# to the checkout, which belongs to somebody else.
+# An older installation is replaced only after everything has been built. Nothing is written to the
+# checkout, which usually belongs to a user and not to root.
 set -euo pipefail
 export KWARP_CACHE=${KWARP_CACHE:-/var/cache/kwarp}
 . "$(dirname "$0")/lib.sh"
@@ -70,7 +70,7 @@ kernels() {
 	done
 }
 
-# dkms_has VERSION KERNEL STATE: one of built, installed
+# dkms_has VERSION KERNEL STATE: DKMS has this version for the kernel; STATE is built or installed.
 dkms_has() {
 	[[ $(dkms status -m kwarp -v "$1" -k "$2" 2>/dev/null) = *": $3"* ]]
 }
@@ -92,8 +92,8 @@ dkms_failed() {
 	die "DKMS could not build the module for $kernel$where; $kept"
 }
 
-# build_module VERSION: build for all kernels. A failure counts for the running kernel, and for
-# kernels that have the module already; any other kernel goes without.
+# build_module VERSION: build for all kernels with headers. A failed build is an error for the
+# running kernel and for kernels that already have the module. Other kernels then have no module.
 build_module() {
 	local version=$1 kernel status
 	while read -r kernel; do
@@ -167,7 +167,8 @@ rdma_core_version() {
 	esac
 }
 
-# A tree of the same release will do: stable updates do not change the private headers.
+# The source of any revision of the same release is accepted: stable updates do not change the
+# private headers.
 same_release() {
 	local tree=$1 version=$2 of
 	of=$(rdma_core_release "$tree")

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Shared by every script here: paths, messages, the cache. Sourced, never run.
+# Functions and variables that all scripts here use: paths, messages, the cache. Sourced, never run.
 #
-# Progress goes to stderr, results (a path, a table) to stdout, so that
+# Scripts write progress to stderr, and their result (a path, a table) to stdout, so that
 # KDIR=$(scripts/get-kernel.sh 6.12) works.
 
 KWARP_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Static checks; each is one result. A check that cannot run here says why.
+# Run static checks. Each check is one result. A check that cannot run on this machine is skipped
+# with a reason.
 #
-#   scripts/lint.sh [CHECK...]
+#   scripts/lint.sh [CHECK...]     (default: all checks of the list below)
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -136,8 +137,8 @@ check_conformance() {
 	"$here/conformance.py"
 }
 
-# The administrator guide's table of limits has the numbers of limits.h, row by row. Two rows have
-# other forms.
+# The table of limits in the administrator guide has the numbers of limits.h, in the order of
+# "names". Two numbers are written in another form there, and are not compared.
 check_limits() {
 	local guide=Documentation/admin-guide.rst line macro value n=0
 	local names=(QP SRQ MR SQ_WR SRQ_WR CQE SGE SGE_RD INLINE IRD MSG MR_SIZE FRMR_PAGES BACKLOG)

@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The provider's unit test: its queues without a kernel, in this machine's user space, once
-# for each rdma-core that a Debian release has. What those declare differs. TAP on stderr.
+# Run the provider's unit test, which tests its queues without a kernel. It runs once with the
+# rdma-core of each Debian release, because their declarations differ. TAP on stderr.
 #
-#   scripts/provider-test.sh [bookworm|trixie|sid]...     default: all three
+#   scripts/provider-test.sh [bookworm|trixie|sid]...     (default: all three)
 #
-#   RDMA_CORE_BOOKWORM=TREE   that release's source, if the mirror lacks it; so for the others
-#   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" there, for make check
+#   RDMA_CORE_BOOKWORM=TREE   source of rdma-core of that release, if the mirror lacks it; likewise
+#                             RDMA_CORE_TRIXIE and RDMA_CORE_SID
+#   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

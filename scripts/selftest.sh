@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The tests' own tests: what they must not let pass, they do not. Output is TAP.
+# Tests of the test tools: given a fault, each tool must report a failure. Output is TAP.
 #
-#   scripts/selftest.sh [TEST...]      (all)
+#   scripts/selftest.sh [TEST...]      (default: all tests of the list below)
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -116,7 +116,8 @@ test_perf-race() {
 	raced NO
 }
 
-# The cases of make check and the rest together are all cases, each once, on each kernel.
+# Tests of the suite's order and sets: a seed gives one order, and the sets "check" and "rest"
+# together have each case exactly once.
 test_order() {
 	local run=$KWARP_ROOT/tools/testing/selftests/kwarp/run.sh one two other all part profile
 	one=$("$run" --list --profile debug --seed 5)

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Mixed traffic for a long time in a virtual machine, while the network between the ends
-# is bad, and links, interfaces, programs and namespaces come and go.
+# Run mixed traffic for a long time in a virtual machine, while the network loses, delays and
+# reorders packets, and links, interfaces, programs and namespaces are removed and made again.
 #
-#   scripts/soak.sh [--kernel 6.12|6.1|sid|debug] [SECONDS]      7200
+#   scripts/soak.sh [--kernel 6.12|6.1|sid|debug] [SECONDS]      (7200)
 #
-#   KWARP_RESULTS=FILE     append "PASSED FAILED SKIPPED" there
-#   KWARP_SOAK_SEED=N      another sequence of disturbances
+#   KWARP_RESULTS=FILE     append "PASSED FAILED SKIPPED" to FILE
+#   KWARP_SOAK_SEED=N      seed of the sequence of disturbances
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# make uninstall: take away what scripts/install.sh put on this machine. Packages stay, and
-# what the administrator wrote: /etc/modprobe.d, drop-ins of the unit.
+# make uninstall: remove what scripts/install.sh has installed on this machine. Debian packages
+# stay, and so do files of the administrator: those in /etc/modprobe.d, and drop-ins of the systemd
+# unit.
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
@@ -16,8 +17,8 @@ delete_links() {
 	done
 }
 
-# Unload the module. Programs are told that the device is removed, and keep the module in use
-# until they have closed the device.
+# Unload the module. Programs get an event that the device is removed. The module is in use until
+# they have closed the device.
 unload_module() {
 	local try
 	grep -qs '^kwarp ' /proc/modules || return 0

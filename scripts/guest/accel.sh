@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Print kvm if a stock kernel boots to its first process under KVM within ten seconds, else tcg.
-# That /dev/kvm exists does not mean that KVM works. The cache keeps the answer until the host
-# boots again.
+# Print the accelerator for QEMU: kvm if a stock kernel boots to its first process under KVM within
+# ten seconds, else tcg. The test is needed because KVM may not work even if /dev/kvm exists. The
+# cache keeps the answer until the host boots again.
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
@@ -25,7 +25,8 @@ answer() {
 	fi
 }
 
-# This answer is not cached, because the access rights can change at any time.
+# Without access to /dev/kvm the answer is tcg. It is not cached, because access rights can change
+# at any time.
 if [ -e /dev/kvm ] && { [ ! -r /dev/kvm ] || [ ! -w /dev/kvm ]; }; then
 	say "no access to /dev/kvm (group kvm?); using emulation, which is slower"
 	echo tcg

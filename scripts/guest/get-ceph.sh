@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Ceph's messenger for the guest, in the cache: two programs that measure the messenger, and those
-# of their libraries that the guest's root lacks. Prints the folder, which is an overlay.
+# Download Ceph's messenger for the guest to the cache: two programs that measure the messenger, and
+# libraries that they need and the guest's root lacks. Prints the folder, which is an overlay.
 #
 #   scripts/guest/get-ceph.sh
 set -euo pipefail

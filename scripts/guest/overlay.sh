@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Make the overlay of a guest, which is what belongs to this checkout: kwarp.ko and siw.ko for the
-# guest's kernel, the provider for its rdma-core, the tests and their programs. Prints the folder.
+# Make the overlay of a guest: the files that are built from this checkout and copied over the
+# guest's root. These are kwarp.ko and siw.ko for the guest's kernel, the provider for its
+# rdma-core, the tests and their programs. Prints the folder.
 #
 #   scripts/guest/overlay.sh [KERNEL]      6.12 (default) or another that vm.sh knows
 #
-#   KWARP_WITH_SIW=0     without siw, which costs the download of a kernel source
-#   KWARP_WITH_MPI=1     with the program for MPI, which takes the guest's root "wide"
-#   KWARP_WITH_CEPH=1    with Ceph's messenger, which costs a download
+#   KWARP_WITH_SIW=0     without siw, for which the source of a kernel is downloaded
+#   KWARP_WITH_MPI=1     with the test program for MPI, which needs the guest's root "wide"
+#   KWARP_WITH_CEPH=1    with Ceph's messenger, which is downloaded
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts
@@ -36,7 +37,7 @@ add_provider() {
 	built=$("$here/build-provider.sh" "$source" "$KWARP_ROOT/build/provider-guest$suffix")
 	unset KWARP_CC KWARP_SYSROOT
 	cp -a "$built/." "$out/"
-	# rdma-core's own Python tests, which its packages leave out.
+	# rdma-core's own Python tests, which are not in its packages.
 	mkdir -p "$out/opt/kwarp/rdma-core"
 	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"
 }

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Pack folders into one cpio archive for a guest; where several have a file, the last folder's
-# counts. modprobe in the guest finds the modules in usr/lib/modules/RELEASE/extra.
+# Pack folders into one cpio archive for a guest. If several folders have the same file, that of the
+# last one is used. modprobe in the guest finds the modules in usr/lib/modules/RELEASE/extra.
 #
 #   scripts/guest/pack-overlay.sh OUT.cpio RELEASE MODULES_ROOT DIR...
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 
-# In the guest /lib and /bin are links into /usr; a folder of that name in an
-# archive would replace the link and with it the system.
+# Move the folders lib, bin, sbin and lib64 below usr/. In the guest, these names are links into
+# /usr. A folder of that name in the archive would replace the link, and the guest would not find
+# its programs.
 usr_merge() {
 	local stage=$1 d
 	for d in lib bin sbin lib64; do

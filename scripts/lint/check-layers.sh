@@ -5,12 +5,12 @@
 #
 #   scripts/lint/check-layers.sh [OBJECTS]
 #
-#   - only what scripts/lint/layers.txt allows;
-#   - of a layer with a door (a header that layers.txt names), other layers include the door only;
+#   - a file includes only files of layers that scripts/lint/layers.txt allows;
+#   - if layers.txt names a header of a layer as its door, other layers include only this header;
 #   - no file outside of the engine uses a field of struct kwarp_engine.
 #
-# OBJECTS is the folder of a built module. With it the calls between files, as the symbols of the
-# objects show them, are checked against layers.txt, and no files may call each other in a circle.
+# OBJECTS is the folder of a built module. With it, the calls between files, found by the symbols of
+# the objects, are checked against layers.txt, and files must not call each other in a circle.
 # structure.py looks for circles in the sources.
 #
 # A layer's unit tests may include that layer and all that it may include.
@@ -20,8 +20,8 @@ set -euo pipefail
 driver=drivers/infiniband/sw/kwarp
 cd "$KWARP_ROOT/$driver"
 
-# "FILE<tab>INCLUDED", both relative to the driver's folder. A name that is not
-# beside the includer is taken from the driver's folder, as the compiler does.
+# Print "FILE<tab>INCLUDED" for each #include, with paths relative to the driver's folder. Like the
+# compiler, look for the included file first in the folder of FILE, then in the driver's folder.
 includes() {
 	grep -rHoE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"[^"]+"' --include='*.[ch]' . |
 		sed -E 's|^\./||; s|:.*"([^"]+)"|\t\1|' |
@@ -74,19 +74,21 @@ while IFS=$'\t' read -r file inc; do
 	fi
 done < <(includes)
 
-# Lines of tsort about each circle of calls: a heading, then who is in it.
+# Print for each circle of calls what tsort says: a heading, then the files of the circle.
 circles() {
 	{ tsort "$edges" 2>&1 >/dev/null || true; } |
 		sed -E "s|^tsort: ||; s|^[^ ]*: input contains a loop:|circle of calls in $driver:|"
 }
 
-# A variable of type struct kwarp_engine is called e, or engine where it is part of something.
+# Find uses of the engine's fields. A pointer to struct kwarp_engine is always named e, and a member
+# of this type is named engine.
 fields=$(grep -rnE --include='*.[ch]' --exclude-dir={tests,engine,queue,mem,proto} \
 	'\be->|(\.|->)engine(\.|->)|engine\)->|\bKWARP_E_[A-Z]|struct kwarp_engine \*[^e]|struct kwarp_engine \*e[^,);]' . ||
 	[ $? -eq 1 ])
 [ -z "$fields" ] || { sed "s|^\\./|$driver/|; s|\$|  (a field of the engine, outside of it)|" <<<"$fields"; bad=1; }
 
-# "FILE SYMBOL" of what each object of the module gives (T, R, ...) or needs (U).
+# symbols TYPE: print "FILE SYMBOL" for each symbol of the module's objects whose type matches the
+# regular expression: defined (T, R, ...) or undefined (U).
 symbols() {
 	local object
 	find . -name '*.o' -not -name 'kwarp.o' -not -name '*.mod.o' | sed 's|^\./||' | sort | while read -r object; do

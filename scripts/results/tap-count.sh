@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Count the result lines of test output (KTAP: "ok N name", "not ok N name",
-# "ok N name # SKIP reason") on stdin. Prints "PASSED FAILED SKIPPED" as numbers.
-# A plan line "1..N" with fewer results means that the run was cut short: the
-# missing ones count as failed.
+# Count the results in the output of a test on stdin (TAP: "ok N name", "not ok N name",
+# "ok N name # SKIP reason"). Prints the numbers of passed, failed and skipped results. If there are
+# fewer results than a plan line "1..N" says, the run has ended early, and the missing results count
+# as failed.
 set -euo pipefail
 awk '
 	{ sub(/\r$/, "") }

@@ -58,8 +58,9 @@ test_bench-judge() {
 	judged_of again-errors "4 1 0" retried slow
 }
 
-# bench_of_fakes WHO FAILURES: print the benchmark's records if so many tries of WHO's first large
-# Write fail, one after the other. If the servers are not started again, later tries fail, too.
+# bench_of_fakes WHO FAILURES: run the benchmark with fakes instead of devices, and print its
+# records. The first FAILURES tries of WHO's first large Write fail. If the servers are not started
+# again after a failure, later tries fail, too.
 bench_of_fakes() {
 	python3 -B - "$KWARP_ROOT/tools/testing/bench" "$@" <<-'END' | sed -n 's/^@//p'
 		import sys, types
@@ -115,8 +116,8 @@ test_bench-retry() {
 	retried siw 2 "4 0 1" 0
 }
 
-# excused YES|NO LINE...: with a kernel log of these lines, does the benchmark blame siw, and run
-# once more?
+# excused YES|NO LINE...: given a kernel log of these lines, must the benchmark find that siw caused
+# the failure, so that it runs once more?
 excused() {
 	local want=$1 got=NO
 	shift
@@ -137,7 +138,7 @@ test_bench-excuse() {
 	return 0
 }
 
-# The report's table of RFC 7306 has ratios within each round, and marks what siw cannot do.
+# The report's table of RFC 7306 has ratios of values of the same round, and says "cannot" for siw.
 test_bench-rfc7306() {
 	local dir=$out/rfc7306 line
 	rm -rf "$dir"

@@ -81,8 +81,8 @@ harmless_lines() {
 	END
 }
 
-# wrongly_judged STATUS: put each line of standard input into an otherwise clean log, and print
-# those for which the scan has another status.
+# wrongly_judged STATUS: put each line of standard input into an otherwise clean log, scan the log,
+# and print the line if the exit status of the scan is not STATUS.
 wrongly_judged() {
 	local want=$1 line log=$out/line.log status
 	while IFS= read -r line; do
