@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Traceability: the tables of Documentation/conformance against the source tree.
+# Check the tables of Documentation/conformance against the source tree.
 #
-#   scripts/conformance.py           check; prints "file:line: what is wrong"
-#   scripts/conformance.py --write   write what is generated, then check
+#   scripts/conformance.py           check; print "file:line: what is wrong"
+#   scripts/conformance.py --write   write the generated parts, then check
 #
-# Generated are the count in index.rst, and in the tables the cases of the raw peer that
-# say themselves which IDs they show (.ids).
+# Generated are the table of counts in index.rst, and in the other tables the names of the raw
+# peer's cases. Each of these cases has a list of the requirements that it shows (.ids).
 #
-# A table has one row per statement of an RFC. It fails if an ID is missing or out of
-# place, if a function or test that it names does not exist (a name may end in *: then one
-# has to match), if a row in scope has neither function nor reason, if one of level MUST
-# has neither test nor reason, and if what is generated is old. A reason that begins with
-# "deviation:" says that the requirement is not met, whatever the tests show instead, and one
-# that begins with "not applicable:" that it asks nothing of us; such a row names no test.
+# A table has one row for each statement of an RFC. Findings are: an ID that is missing or in the
+# wrong place; a function or test in a row that does not exist (if the name ends in *, at least one
+# must match); a row in scope without a function and without a reason; a row of level MUST without a
+# test and without a reason; generated parts that are out of date. A reason that begins with
+# "deviation:" says that the requirement is not met. A reason that begins with "not applicable:"
+# says that the requirement does not concern this device; such a row names no test.
 """Check the conformance tables."""
 import collections
 import fnmatch
@@ -27,7 +27,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 TABLES = ROOT / "Documentation" / "conformance"
 INDEX = TABLES / "index.rst"
 
-# Statements of each RFC: a last row that is lost leaves no gap in the numbers.
+# Number of statements of each RFC. It shows that a last row is missing, which leaves no gap in the
+# IDs.
 TOTAL = {"5040": 305, "5041": 207, "5042": 62, "5044": 226, "6581": 96, "7306": 114}
 
 COLUMNS = ["id", "level", "where", "requirement", "functions", "tests", "reason"]
@@ -35,7 +36,7 @@ IN_SCOPE = {"sender", "receiver", "both", "local-interface"}
 OUT_OF_SCOPE = {"ULP", "doc"}
 ROLES = {"", "(initiator)", "(responder)", "(requester)"}
 
-# First words of a level, and the group under which it is counted.
+# First words of the column "level", and the group in which the row is counted.
 GROUPS = [
     (("MUST", "REQUIRED"), "MUST"),
     (("SHOULD", "NOT RECOMMENDED", "RECOMMENDED"), "SHOULD"),
@@ -51,24 +52,24 @@ Row = collections.namedtuple("Row", ["file", "line"] + COLUMNS)
 
 
 class Findings:
-    """What is wrong, in the order in which it was found."""
+    """A list of findings, in the order in which they were found."""
 
     def __init__(self):
         self.lines = []
 
     def add(self, path, line, what):
-        """Note one finding."""
+        """Add a finding."""
         self.lines.append(f"{path.relative_to(ROOT)}:{line}: {what}")
 
     def row(self, row, what):
-        """Note a finding about a row."""
+        """Add a finding about a row."""
         self.add(row.file, row.line, f"{row.id}: {what}")
 
 
 # ------------------------------------------------------------ the source tree
 
 def sources(*patterns):
-    """Text of all files that match."""
+    """Path and text of each file that matches one of the patterns."""
     for pattern in patterns:
         for path in sorted(ROOT.glob(pattern)):
             yield path, path.read_text(encoding="utf-8")
@@ -89,7 +90,7 @@ def functions():
 
 
 def kunit_tests(findings):
-    """SUITE.FUNCTION of each case, SUITE being the file without _kunit.c."""
+    """SUITE.FUNCTION of each KUnit case. SUITE is the name of its file without _kunit.c."""
     names, files = set(), {}
     for path, text in sources("drivers/**/*_kunit.c"):
         suite = path.stem[:-len("_kunit")]
@@ -102,7 +103,7 @@ def kunit_tests(findings):
 
 
 def e2e_cases():
-    """Names that the end-to-end suite lists."""
+    """Names of the cases of the end-to-end suite."""
     run = ROOT / "tools/testing/selftests/kwarp/run.sh"
     out = subprocess.run(["bash", str(run), "--list"], stdout=subprocess.PIPE, text=True,
                          check=True)
@@ -110,7 +111,7 @@ def e2e_cases():
 
 
 def listed(struct, pattern):
-    """First strings of the entries of all arrays of a struct type."""
+    """The first string of each entry of all arrays of this struct type."""
     array = re.compile(r"\bstruct " + struct + r" \w+\[\] = \{\n(.*?)^\};", re.S | re.M)
     names = set()
     for _, text in sources(pattern):
@@ -123,7 +124,7 @@ RAW = "tools/testing/rawpeer/**/*.c"
 
 
 def raw_cases():
-    """Cases of the raw peer that say which IDs they show: name to IDs."""
+    """Cases of the raw peer with a list of requirements: {name: set of IDs}."""
     pairs = []
     for _, text in sources(RAW):
         pairs += re.findall(r'\.name = "([^"]+)",\s*\.ids = "([^"]*)"', text)
@@ -145,7 +146,7 @@ def provider_tests():
 
 
 def tests(findings):
-    """Kind of test to the names that exist."""
+    """Names of all tests that exist: {kind of test: names}."""
     return {
         "kunit": kunit_tests(findings),
         "e2e": e2e_cases(),
@@ -159,12 +160,12 @@ def tests(findings):
 # ------------------------------------------------------------------ the tables
 
 def table_of(rfc):
-    """File of a table."""
+    """Path of the table for an RFC."""
     return TABLES / f"rfc{rfc}.csv"
 
 
 def read_table(path, findings):
-    """Rows of a table; lines that are none are findings."""
+    """Read the rows of a table. A line with a wrong number of columns is a finding."""
     rows = []
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         cells = text.split("|")
@@ -179,7 +180,7 @@ def read_table(path, findings):
 
 
 def check_order(rows, rfc, findings):
-    """IDs of a section stand together and count from 0 or 1 without a gap."""
+    """Check that the IDs of a section are consecutive, and count from 0 or 1 without a gap."""
     done, section, last = set(), None, 0
     for row in rows:
         match = re.fullmatch(rfc + r"-([\w.]+)-(\d+)", row.id)
@@ -201,7 +202,7 @@ def check_order(rows, rfc, findings):
 
 
 def check_total(rows, path, rfc, findings):
-    """No row has been lost at the end of a section."""
+    """Check the number of rows."""
     if rfc not in TOTAL:
         findings.add(path, 1, f"no total is known for RFC {rfc}")
     elif len(rows) != TOTAL[rfc]:
@@ -209,7 +210,7 @@ def check_total(rows, path, rfc, findings):
 
 
 def group(row):
-    """MUST, SHOULD, MAY, plain; None for a level that does not exist."""
+    """The group of a row's level: MUST, SHOULD, MAY or plain; None for an unknown level."""
     for words, name in GROUPS:
         if row.level.startswith(words):
             return name
@@ -217,12 +218,12 @@ def group(row):
 
 
 def in_scope(row):
-    """Is it a duty of the module?"""
+    """Must the module fulfil this statement?"""
     return row.where.split(" ")[0] in IN_SCOPE
 
 
 def check_cells(row, findings):
-    """What each row must have."""
+    """Check that a row has the cells that it must have."""
     place, _, role = row.where.partition(" ")
     if place not in IN_SCOPE | OUT_OF_SCOPE or role not in ROLES:
         findings.row(row, f"where '{row.where}' does not exist")
@@ -243,7 +244,7 @@ def check_cells(row, findings):
 
 
 def check_names(row, known_functions, known_tests, findings):
-    """Functions and tests that a row names exist."""
+    """Check that the functions and tests that a row names exist."""
     for name in row.functions.split():
         if name not in known_functions:
             findings.row(row, f"there is no function {name}()")
@@ -258,7 +259,7 @@ def check_names(row, known_functions, known_tests, findings):
 # ------------------------------------------------------- cases of the raw peer
 
 def by_family(wanted, names):
-    """Sorted names; a family of which all are wanted as its beginning and a star."""
+    """Sorted names. "BEGINNING-*" stands for all names with the same beginning."""
     left, stars = set(wanted), []
     stems = {name[:dash.start()] + "-*" for name in wanted for dash in re.finditer("-", name)}
     for stem in sorted(stems, key=lambda stem: (len(stem), stem)):
@@ -270,7 +271,7 @@ def by_family(wanted, names):
 
 
 def with_raw_cases(row, cases):
-    """The row's tests, with all raw cases that are for it."""
+    """The row's tests, with all cases of the raw peer that list its ID."""
     kept = [test for test in row.tests.split()
             if not (test.startswith("raw:") and fnmatch.filter(cases, test[4:]))]
     wanted = {name for name, ids in cases.items() if row.id in ids}
@@ -280,7 +281,7 @@ def with_raw_cases(row, cases):
 
 
 def write_tables(tables, cases):
-    """Put the raw cases into the tables; the new rows."""
+    """Write the cases of the raw peer to the tables, and return the new rows."""
     new = {}
     for rfc, rows in tables.items():
         new[rfc] = [row._replace(tests=with_raw_cases(row, cases)) for row in rows]
@@ -290,7 +291,7 @@ def write_tables(tables, cases):
 
 
 def check_raw_cases(tables, cases, findings):
-    """Each row has the raw cases that are for it, each ID of a case exists."""
+    """Check that each row has the raw peer's cases that list it, and that their IDs exist."""
     rows = {row.id: row for table in tables.values() for row in table}
     for row in rows.values():
         if row.tests != with_raw_cases(row, cases):
@@ -303,7 +304,7 @@ def check_raw_cases(tables, cases, findings):
 # ------------------------------------------------------------------- the count
 
 def status(row):
-    """How the row is met."""
+    """One of STATUSES: how the requirement is met."""
     if not in_scope(row):
         return "outside"
     if row.reason.startswith("deviation: "):
@@ -339,21 +340,21 @@ def count_lines(tables):
 
 
 def split_index():
-    """Lines of index.rst before, between and after the markers, these with the outer."""
+    """Lines of index.rst up to the first marker, between the markers, and from the second on."""
     lines = INDEX.read_text(encoding="utf-8").splitlines()
     begin, end = lines.index(BEGIN), lines.index(END)
     return lines[:begin + 1], lines[begin + 1:end], lines[end:]
 
 
 def write_count(tables):
-    """Put the count between the markers."""
+    """Write the table of counts to index.rst."""
     head, _, tail = split_index()
     text = "\n".join(head + [""] + count_lines(tables) + [""] + tail) + "\n"
     INDEX.write_text(text, encoding="utf-8")
 
 
 def check_count(tables, findings):
-    """The count in index.rst is that of the tables."""
+    """Check that the counts in index.rst are those of the tables."""
     head, count, _ = split_index()
     if [l for l in count if l] != count_lines(tables):
         findings.add(INDEX, len(head), "the count is old: scripts/conformance.py --write")
@@ -362,7 +363,7 @@ def check_count(tables, findings):
 # ------------------------------------------------------------------------ main
 
 def read_tables(findings):
-    """RFC number to rows."""
+    """Read and check all tables: {RFC number: rows}."""
     tables = {}
     for rfc in TOTAL:
         path = table_of(rfc)
@@ -378,7 +379,7 @@ def read_tables(findings):
 
 
 def check_rows(tables, findings):
-    """Every cell of every row."""
+    """Check the cells and names of all rows."""
     known_functions, known_tests = functions(), tests(findings)
     for rows in tables.values():
         for row in rows:
@@ -387,7 +388,7 @@ def check_rows(tables, findings):
 
 
 def main(argv):
-    """Write if asked to, and check."""
+    """Write with --write, then check."""
     if argv not in ([], ["--write"]):
         sys.exit(f"usage: {sys.argv[0]} [--write]")
     findings = Findings()

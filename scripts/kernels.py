@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The table in Documentation/kernels.rst: which kernel has run what, with which result.
+# Make the table in Documentation/kernels.rst: which tests have run on which kernel, and the
+# results.
 #
-#   scripts/kernels.py            take the records of build/kernel-runs into
-#                                      Documentation/kernels.tsv, and make the table of that
-#   scripts/kernels.py --check    print what differs from what is there
+#   scripts/kernels.py            add the records in build/kernel-runs to Documentation/kernels.tsv,
+#                                 and make the table from that file
+#   scripts/kernels.py --check    print which of these files this script would change
 #
-# A run of the end-to-end suite, or of the unit tests, leaves a record (record_run in lib.sh).
-# Of runs of the same kernel with the same cases the last one counts. A record of code that is
-# not committed is left out: nobody else could repeat the run.
+# Each run of the end-to-end suite or of the unit tests leaves a record (record_run in lib.sh). For
+# the same kernel and the same cases, the last run counts. Records of uncommitted code are left out,
+# because others could not repeat the run.
 """Write or check the table of kernels."""
 import pathlib
 import re
@@ -31,11 +32,11 @@ PROGRAMS = {"e2e": "end-to-end", "kunit": "KUnit", "kunit-be": "KUnit"}
 
 
 class Mistake(Exception):
-    """A record that is none."""
+    """A record with a wrong form, or a page without its marker lines."""
 
 
 def read_records(text, where):
-    """The runs in TEXT, one a line, as dictionaries."""
+    """Read records, one per line of TEXT, and return them as dictionaries."""
     records = []
     for line in text.splitlines():
         if not line or line.startswith("#"):
@@ -54,7 +55,7 @@ def read_records(text, where):
 
 
 def newest(records):
-    """The last one for each kernel and each choice of cases, without code that nobody has."""
+    """The last record of each kernel and set of cases, without records of uncommitted code."""
     last = {}
     for record in sorted(records, key=lambda r: r["time"]):
         if not record["commit"].endswith("-dirty"):
@@ -63,13 +64,13 @@ def newest(records):
 
 
 def order(record):
-    """Old kernels first, and of a kernel its architectures and programs together."""
+    """Sort key: by kernel version, then by architecture, program and cases."""
     numbers = [int(n) for n in re.findall(r"\d+", record["release"])]
     return numbers, record["release"], record["arch"], record["program"], record["what"]
 
 
 def result(record):
-    """In words; names of what failed are part of it."""
+    """The result in words, with the names of failed cases."""
     words = f"{record['passed']} passed, {record['failed']} failed, {record['skipped']} skipped"
     if record["names"]:
         words += ": " + ", ".join(f"``{n}``" for n in record["names"].split())
@@ -77,7 +78,7 @@ def result(record):
 
 
 def row(record):
-    """One run, as a row of a list-table."""
+    """A record as a row of a list-table."""
     cells = (f"{record['release']}", record["arch"],
              f"{PROGRAMS.get(record['program'], record['program'])}: {record['what']}",
              result(record), f"{record['commit']}, {record['time'][:10]}")
@@ -91,7 +92,7 @@ def row(record):
 
 
 def table(records):
-    """The list-table of RECORDS."""
+    """RECORDS as a list-table."""
     head = ("kernel", "architecture", "what ran", "result", "code, day")
     lines = [".. list-table::\n   :header-rows: 1\n   :widths: 22 10 30 26 12\n\n"]
     lines.append("".join(("   * - " if n == 0 else "     - ") + h + "\n" for n, h in enumerate(head)))
@@ -99,7 +100,7 @@ def table(records):
 
 
 def page(text, records):
-    """The page's TEXT with the table of RECORDS in its place."""
+    """TEXT, the page, with its table replaced by that of RECORDS."""
     try:
         before, rest = text.split(BEGIN)
         after = rest.split(END)[1]
@@ -109,17 +110,17 @@ def page(text, records):
 
 
 def tsv(records):
-    """What kernels.tsv says of RECORDS."""
+    """The contents of kernels.tsv for RECORDS."""
     return HEAD + "".join("\t".join(r[f] for f in FIELDS) + "\n" for r in records)
 
 
 def known():
-    """Records that are committed."""
+    """The records in kernels.tsv."""
     return read_records(TABLE.read_text(encoding="utf-8"), TABLE.name) if TABLE.exists() else []
 
 
 def check():
-    """Whether the page is that of kernels.tsv; says what differs."""
+    """Is the page the one that kernels.tsv gives? Print which files differ."""
     records = known()
     differs = [path for path, text in ((TABLE, tsv(newest(records))),
                                        (PAGE, page(PAGE.read_text(encoding="utf-8"), records)))
@@ -130,7 +131,7 @@ def check():
 
 
 def write():
-    """Take new records, and make the page."""
+    """Add new records, and write the page."""
     runs = []
     for path in sorted(RUNS.glob("*.tsv")):
         runs += read_records(path.read_text(encoding="utf-8"), path.name)
@@ -141,7 +142,7 @@ def write():
 
 
 def main(args):
-    """0 if all is well."""
+    """Check or write, and return the exit status."""
     if args not in ([], ["--check"]):
         sys.exit(f"usage: {sys.argv[0]} [--check]")
     try:

@@ -1,19 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Do the tests that the conformance tables name fail if the requirement is not met? Rows of
-# level MUST are drawn, a function that the row names is broken in one way, and the tests that
-# the row names are run: one of them must fail.
+# Mutation test: do the tests in the conformance tables fail if the requirement is not met? Draw
+# rows of level MUST at random. For each row, break one of the functions that the row names, and run
+# the tests that it names; one of these must fail.
 #
 #   scripts/mutate.py [--rows 40] [--seed N] [--minutes M] [--only ID...] [--kunit-only] [--list]
 #
-# Where the function, or the lines before it, cites the requirement's ID, the next condition
-# after the citation is inverted; if not, the function returns at once, as if it had done its
-# work. All happens in a copy, build/mutate/tree. KUnit cases first; what they let live meets the
-# raw peer's and the suite's cases in a machine of its own. A row of which only a test of another
-# kind (fuzz, provider) is named is not drawn. Results: build/mutate/result.txt, in words,
-# and the last line is "N passed, N failed, N skipped": killed, survivors, without time.
-"""Break named functions, and see whether the named tests notice."""
+# How a function is broken: if the function, or the comment before it, cites the requirement's ID,
+# the next condition after the citation is inverted. If not, the function returns at once, as if it
+# had succeeded. All changes are made in a copy of the tree, build/mutate/tree.
+#
+# KUnit cases run first. If none of them fails, the cases of the raw peer and of the end-to-end
+# suite run in a virtual machine. Rows that name only other kinds of tests (fuzz, provider) are not
+# drawn.
+#
+# Results are in build/mutate/result.txt. In the last line, "N passed, N failed, N skipped", passed
+# are functions whose fault a test has found ("killed"), failed are those whose fault no test has
+# found ("survived"), and skipped are those that were not tried or did not compile.
+"""Break functions that the conformance tables name, and check that the named tests fail."""
 import argparse
 import os
 import pathlib
@@ -31,7 +36,7 @@ import conformance  # noqa: E402
 WORK = ROOT / "build" / "mutate"
 TREE = WORK / "tree"
 DRIVER = "drivers/infiniband/sw/kwarp"
-# A guest runs at most so many cases of the raw peer, and of the suite, for one row.
+# Largest number of cases of the raw peer, and of the suite, that a guest runs for one row.
 MOST_CASES, MOST_SUITE = 6, 2
 # SCENARIOS are hostile peers that the suite runs as cases of its own.
 SCENARIOS = conformance.listed("kwraw_scenario", conformance.RAW)
@@ -41,12 +46,12 @@ ALL_RAW = SCENARIOS | set(conformance.raw_cases())
 # ------------------------------------------------------------------- the rows
 
 def testable(row):
-    """Kinds of test that we can run by name."""
+    """The row's tests that can be run by name."""
     return [t for t in row.tests.split() if t.split(":")[0] in ("kunit", "raw", "e2e", "verbs")]
 
 
 def candidates():
-    """Rows of level MUST in scope with a test, of which a function is the driver's."""
+    """Rows that may be drawn: in scope, of level MUST, with a test and a function of the driver."""
     tables = conformance.read_tables(conformance.Findings())
     rows = [row for table in tables.values() for row in table]
     return [row for row in rows if conformance.group(row) == "MUST"
@@ -59,7 +64,7 @@ HEAD = r"^(?!typedef\b)(?P<type>[A-Za-z_][\w \t*]*?\**)\b%s\([^;{}]*\)[^;{}=]*\{
 
 
 def sites(row):
-    """(file, function) of the driver, one definition each: a name of two files says nothing."""
+    """(file, function) for each function of the row that exactly one file of the driver defines."""
     found = []
     for name in row.functions.split():
         files = [path for path, text in sources()
@@ -73,7 +78,7 @@ _sources = []
 
 
 def sources():
-    """Path and text of the driver's files, read once."""
+    """Path and text of each file of the driver. The files are read once."""
     if not _sources:
         for path in sorted((ROOT / DRIVER).glob("**/*.[ch]")):
             if path.parent.name != "tests":
@@ -86,7 +91,7 @@ CONDITION = re.compile(r"\bif \((?P<cond>(?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)
 
 
 def success(kind):
-    """What a function of this type returns when it has done its work, or found no fault."""
+    """The return statement for success in a function of this type; None if there is none."""
     kind = kind.replace("static", "").replace("inline", "").strip()
     if kind.endswith("*"):
         return "return NULL;"
@@ -100,7 +105,7 @@ def success(kind):
 
 
 def break_function(text, name, ident):
-    """The text with one thing broken, and what; None if there is no way."""
+    """(text with the function broken, description of the change); None if that is not possible."""
     head = re.search(HEAD % re.escape(name), text, re.MULTILINE)
     begin, end = head.end(), text.index("\n}\n", head.end())
     cited = text.find(ident, max(0, text.rfind("\n}\n", 0, head.start())), end)
@@ -120,7 +125,7 @@ def break_function(text, name, ident):
 # -------------------------------------------------------------------- running
 
 def run(command, limit, log, **env):
-    """Status of a command in the copy; a hang is a failure."""
+    """Run a command in the copy, and return its exit status; 124 after the time limit."""
     with open(log, "w", encoding="utf-8") as out:
         child = subprocess.Popen(HEAVY + command, cwd=TREE, stdout=out, stderr=out,
                                  env={**os.environ, "KWARP_RESULTS": "", **env},
@@ -133,19 +138,20 @@ def run(command, limit, log, **env):
             return 124
 
 
-# On a shared machine: a program that waits for its turn and then runs its arguments.
+# KWARP_RUN_AS: words before each command, for a program that waits until a shared machine is free
+# and then runs its arguments.
 HEAVY = os.environ.get("KWARP_RUN_AS", "").split()
 
 
 def suites():
-    """Name of each KUnit suite to the one by which the tables know it, its file's."""
+    """{name of a KUnit suite: its name in the tables, which is that of its file}."""
     return {name: path.stem[:-len("_kunit")]
             for path, text in conformance.sources("drivers/**/*_kunit.c")
             for name in re.findall(r'^\t\.name = "kwarp_(\w+)"', text, re.M)}
 
 
 def kunit_passed():
-    """Names of the cases that passed, SUITE.CASE, and whether the kernel was built at all."""
+    """Run KUnit: (names SUITE.CASE of the cases that passed, whether the kernel was built)."""
     names = suites()
     log = WORK / "kunit.log"
     run(["scripts/kunit.sh", "--timeout=90"], 900, log)
@@ -162,7 +168,7 @@ def kunit_passed():
 
 
 def guest_passed(tests):
-    """Does one machine with these cases end well?  And was its module built?"""
+    """Run the tests in a virtual machine: (whether all passed, whether the module was built)."""
     names = [n for t in tests if t.startswith("raw:")
              for n in sorted(conformance.fnmatch.filter(ALL_RAW, t[4:]))]
     raw = [n for n in names if n not in SCENARIOS][:MOST_CASES]
@@ -178,7 +184,10 @@ def guest_passed(tests):
 
 
 def judge(row, known_kunit):
-    """killed, survived or broken (does not build), and by what."""
+    """Run the row's tests: ("killed", "survived" or "broken", the tests or the reason).
+
+    "broken": the changed code does not compile.
+    """
     tests = testable(row)
     kunit = [t[6:] for t in tests if t.startswith("kunit:")]
     if kunit:
@@ -202,14 +211,14 @@ def judge(row, known_kunit):
 
 
 def outdated(rows, known_kunit):
-    """What no run would judge: a row that names a unit test that does not run."""
+    """Unit tests that rows name and that do not run, even without a fault."""
     return [f"{row.id} {test}" for row in rows for test in testable(row)
             if test.startswith("kunit:")
             and not conformance.fnmatch.filter(known_kunit, test[6:])]
 
 
 def copy_tree():
-    """What git knows or would add, as it stands."""
+    """Copy all files that git tracks or would add, in their present state."""
     TREE.mkdir(parents=True, exist_ok=True)
     names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
                            stdout=subprocess.PIPE, text=True).stdout
@@ -218,15 +227,15 @@ def copy_tree():
 
 
 def draw(rows, count, seed):
-    """The rows of this seed, each with the function that is broken."""
+    """Draw rows, and for each row the function to break: (row, file, function)."""
     rng = random.Random(seed)
     chosen = rng.sample(rows, min(count, len(rows)))
     return [(row, *rng.choice(sites(row))) for row in chosen]
 
 
 def one(row, path, name, known_kunit):
-    """Break, run, mend."""
-    # Only the copy is changed, so that the original can be edited meanwhile.
+    """Break the function in the copy, run the row's tests, and restore the file."""
+    # The original tree is not changed, so that it can be edited during the run.
     target = TREE / path
     text = target.read_text(encoding="utf-8")
     broken = break_function(text, name, row.id)
@@ -240,7 +249,7 @@ def one(row, path, name, known_kunit):
 
 
 def main():
-    """Draw, break and judge, until all are done or time is up."""
+    """Draw rows and test them, until all are done or the time is over."""
     seed = OPTIONS.seed if OPTIONS.seed is not None else random.randrange(100000)
     rows = candidates()
     if OPTIONS.only:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# The reference, Documentation/reference/{knobs,counters,traces,codes}.rst, and the knobs in the
-# manual page kwarp(7), made from the sources.
+# Make the reference, Documentation/reference/{knobs,counters,traces,codes}.rst, and the part of the
+# manual page kwarp(7) about knobs, from the sources.
 #
-#   scripts/reference.py            write them
-#   scripts/reference.py --check    print what differs from what is there
+#   scripts/reference.py            write these files
+#   scripts/reference.py --check    print which of these files this script would change
 #
-# Knobs: rows of KNOBS and the comment above them in knobs.h, kinds in knobs.c, units in the
-# kernel-doc of struct kwarp_knobs.  Counters: the table in stats.c and the comment above it.
-# Tracepoints: trace.h.  Codes: what kwarpctl explains.  A knob, counter or field of a tracepoint
-# without a text is an error, and so is a text for what does not exist.
+# Sources: for knobs, the rows of KNOBS and the comment above them in knobs.h, the kinds in knobs.c,
+# and the units in the kernel-doc of struct kwarp_knobs; for counters, the table in stats.c and the
+# comment above it; for tracepoints, trace.h; for codes, the tables of "kwarpctl explain". A knob,
+# counter or field of a tracepoint without a text is an error, and so is a text without one of
+# these.
 """Write or check the generated reference."""
 import pathlib
 import re
@@ -34,14 +35,14 @@ WIDTH = 96
 
 
 def source(name):
-    """Text of a file of the driver."""
+    """The text of a file of the driver."""
     return (ROOT / DRIVER / name).read_text(encoding="utf-8")
 
 
 # ------------------------------------------------------- reStructuredText, troff
 
 def fill(text, indent="", width=WIDTH):
-    """Lines of a paragraph; neither literals nor roles are broken."""
+    """Wrap a paragraph to lines, but not within literals and roles of reStructuredText."""
     parts = re.findall(r"(?::\w+:)?``.*?``|(?::\w+:)?`.*?`|[^`]+", text)
     kept = "".join(p.replace(" ", "\x00") if "`" in p else p for p in parts)
     lines = textwrap.wrap(kept, width, initial_indent=indent, subsequent_indent=indent,
@@ -50,18 +51,18 @@ def fill(text, indent="", width=WIDTH):
 
 
 def paragraphs(items, indent=""):
-    """Filled, with an empty line after each."""
+    """Lines of wrapped paragraphs, with an empty line after each."""
     return [line for item in items for line in fill(item, indent) + [""]]
 
 
 def heading(text, rule):
-    """A title; the page's has a line above, too."""
+    """Lines of a heading, underlined with RULE; with # also overlined."""
     line = rule * len(text)
     return ([line] if rule == "#" else []) + [text, line, ""]
 
 
 def table(head, rows):
-    """A simple table; cells of the last column may be of several lines."""
+    """Lines of a simple table, in which cells of the last column are wrapped."""
     widths = [max(len(row[i]) for row in [head] + rows) for i in range(len(head))]
     widths[-1] = min(widths[-1], WIDTH - sum(widths[:-1]) - len(widths) + 1)
     rule = " ".join("=" * width for width in widths)
@@ -74,12 +75,12 @@ def table(head, rows):
 
 
 def line_of(cells, widths):
-    """One line of a table; an empty first cell would begin no row."""
+    """One line of a simple table. An empty first cell means that the line continues a row."""
     return " ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip()
 
 
 def page(title, origin, intro, body):
-    """A whole file."""
+    """The text of a page."""
     line = "=" * len(title)
     head = [".. SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause", "",
             f".. Made by scripts/reference.py of {origin}:", "   change these, then run it.", "",
@@ -88,7 +89,7 @@ def page(title, origin, intro, body):
 
 
 def troff(text):
-    """A paragraph in the language of manual pages."""
+    """Lines of a paragraph in troff, the language of manual pages."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = re.sub(r":doc:`/?([^`]*)`", r"Documentation/\1.rst", text)
     text = re.sub(r"``(.*?)``", r"\\fI\1\\fR", text)
@@ -98,21 +99,21 @@ def troff(text):
 # ---------------------------------------------------------------------- pages
 
 def synonym_words(synonyms):
-    """Which other words mean the same."""
+    """Text that lists the synonyms of words."""
     parts = [", ".join(f"``{other}``" for other in others) + f" for ``{word}``"
              for word, others in synonyms.items() if others]
     return " and ".join(parts)
 
 
 def knob_section(knob):
-    """One knob."""
+    """Lines about one knob."""
     return heading(f"``{knob.name}``", "=") + [
         f":Values: {knob.values}", f":Default: ``{knob.default}``", ""] + \
         paragraphs(knob.text.paragraphs)
 
 
 def knobs_page(knobs, counts, synonyms, texts):
-    """reference/knobs.rst."""
+    """The text of reference/knobs.rst."""
     intro = [
         "Each link has a folder ``/sys/class/infiniband/NAME/kwarp/`` with one file per knob, mode "
         "0644.  Writing takes CAP_NET_ADMIN over the network namespace of the link.  A connection "
@@ -137,7 +138,7 @@ def knobs_page(knobs, counts, synonyms, texts):
 
 
 def man_part(knobs, counts, texts):
-    """The knobs in kwarp(7)."""
+    """Lines about the knobs in kwarp(7)."""
     lines = []
     for knob in knobs:
         lines += [".TP", f".B {knob.name}"] + troff(f"{knob.values} (default ``{knob.default}``).")
@@ -152,7 +153,7 @@ MAN_BEGIN, MAN_END = '.\\" knobs: made by scripts/reference.py', '.\\" end of kn
 
 
 def with_man_part(text, lines):
-    """The manual page with the knobs between its two markers."""
+    """The manual page with LINES between its two markers."""
     head, begin, rest = text.partition(MAN_BEGIN + "\n")
     _, end, tail = rest.partition(MAN_END + "\n")
     if not begin or not end:
@@ -163,7 +164,7 @@ def with_man_part(text, lines):
 # ------------------------------------------------------------------- counters
 
 def counter_rows(text):
-    """Name and kind of each row of the table in stats.c."""
+    """(name, kind) of each row of the table in stats.c."""
     match = re.search(r"struct row rows\[\] = \{\n(.*?)^\};", text, re.DOTALL | re.MULTILINE)
     rows = re.findall(r'\{ "(\w+)", (\w+),', match[1]) if match else []
     if not rows:
@@ -172,7 +173,7 @@ def counter_rows(text):
 
 
 def counter_list(names, texts):
-    """A definition list; names that share a text share an entry."""
+    """Lines of a definition list. Names with a common text have a common entry."""
     lines, done = [], set()
     for name in names:
         if name in done:
@@ -184,7 +185,7 @@ def counter_list(names, texts):
 
 
 def counters_page(text):
-    """reference/counters.rst."""
+    """The text of reference/counters.rst."""
     rows, texts = counter_rows(text), texts_of(text, "stats.c")
     check_names(texts, [name for name, _ in rows], "stats.c", "counter")
     intro = [
@@ -211,7 +212,7 @@ FIELD = re.compile(r"__(field|array)\((.+?), (\w+)(?:, \w+)?\)")
 
 
 def numbers(text, enum=None, prefix=None):
-    """Value and name, of an enum or of #defines with a prefix."""
+    """(value, name) of each member of an enum, or of each #define with this prefix."""
     if enum:
         body = re.search(r"enum %s \{(.*?)\};" % enum, text, re.DOTALL)[1]
         found = re.findall(r"^\s*(\w+)\s*=\s*(\w+),", body, re.MULTILINE)
@@ -222,13 +223,13 @@ def numbers(text, enum=None, prefix=None):
 
 
 def number_list(pairs):
-    """Words for numbers, in one paragraph."""
+    """Text that lists numbers and their names."""
     words = [f"``{value} {name.split('_', 2)[2]}``" for value, name in sorted(pairs)]
     return ", ".join(words) + "."
 
 
 def event_section(name, comment, body, common):
-    """One tracepoint: when, its fields, and how it is printed."""
+    """Lines about a tracepoint: when it occurs, its fields, its printed form."""
     when, entries = entries_of(comment or "")
     if not when:
         raise Mistake(f"trace.h: no text for the tracepoint {name}: say in a comment before it "
@@ -248,7 +249,7 @@ def event_section(name, comment, body, common):
 
 
 def traces_page(text, ddp, abi):
-    """reference/traces.rst."""
+    """The text of reference/traces.rst."""
     first = next((e for e in map(entries_of, comments(text)) if e[1]), ("", []))[1]
     common = {n: " ".join(e.paragraphs) for e in first for n in e.names}
     intro = [
@@ -276,23 +277,23 @@ def traces_page(text, ddp, abi):
 # ---------------------------------------------------------------------- codes
 
 def escaped(text):
-    """Plain words as reStructuredText; what stands in backquotes is literal."""
+    """Plain text as reStructuredText. Text in backquotes becomes a literal."""
     text = re.sub(r"`([^`]*)`", r"``\1``", text)
     return re.sub(r"(?<!`)([*|])", r"\\\1", text)
 
 
 def definition(title, *words):
-    """An entry of a list; empty parts are left out."""
+    """Lines of an entry of a definition list, without empty paragraphs."""
     return [title] + paragraphs([escaped(w) for w in words if w], "    ")
 
 
 def sure(text, what):
-    """A part of an explanation, with its name; nothing for a dash."""
+    """The text with its name WHAT before it; "" if the text is empty or a dash."""
     return f"{what}: {text}" if text not in ("", "-") else ""
 
 
 def codes_page():
-    """reference/codes.rst."""
+    """The text of reference/codes.rst."""
     intro = ["``kwarpctl explain CODE`` prints the same about a single code."]
     body = heading("Terminates", "=") + paragraphs([
         "Each entry begins with layer, type and code (the code in hexadecimal), then the number "
@@ -330,7 +331,7 @@ def codes_page():
 # ----------------------------------------------------------------------- main
 
 def everything():
-    """Path to what should be there."""
+    """{path: text} of all files that this script writes."""
     header, code, stats = source("knobs.h"), source("knobs.c"), source("stats.c")
     headers = [path.read_text(encoding="utf-8") for path in (ROOT / DRIVER).rglob("*.h")]
     knobs, counts, synonyms = read_knobs(header, code, source("kwarp.h"), Constants(headers))
@@ -349,7 +350,7 @@ def everything():
 
 
 def main(argv):
-    """Write, or compare."""
+    """Write the files, or compare them with --check; return the exit status."""
     if argv not in ([], ["--check"]):
         sys.exit(f"usage: {sys.argv[0]} [--check]")
     try:

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""What scripts/reference.py reads of the driver's sources: comments, constants, knobs."""
+"""For scripts/reference.py: read comments, constants and knobs from the driver's sources."""
 import re
 from typing import NamedTuple
 
-# A kernel-doc text of a number begins with its unit, if it has one.
+# Units. If a number has a unit, its kernel-doc text begins with one of these words.
 UNITS = ("microseconds", "milliseconds", "seconds", "minutes", "octets", "KiB", "MiB", "segments",
          "connections", "packets")
 
 
 class Mistake(Exception):
-    """A source that does not say what the reference needs."""
+    """A source lacks something that the reference needs."""
 
 
 # ------------------------------------------------------------------- comments
 
 class Text(NamedTuple):
-    """What a comment says of one or more names."""
+    """A text in a comment, "@name (values): paragraphs", about one or more names."""
     names: tuple
     values: str
     paragraphs: list
@@ -25,13 +25,13 @@ ENTRY = re.compile(r"((?:@\w+(?:, )?)+)(?: \(([^)]*)\))?: *(.*)")
 
 
 def lines_of(comment):
-    """Lines of a comment in C without its stars."""
+    """Lines of a C comment without its stars."""
     body = comment.strip().removeprefix("/*").removesuffix("*/")
     return [re.sub(r"^[ \t]*\*? ?", "", line).rstrip() for line in body.splitlines()]
 
 
 def entries_of(comment):
-    """The Texts of a comment with lines "@name: text", and what stands before the first."""
+    """(text before the first "@name:" line of a comment, list of its Texts)."""
     head, found = [], []
     for line in lines_of(comment):
         match = ENTRY.fullmatch(line)
@@ -49,14 +49,14 @@ def entries_of(comment):
 
 
 def comments(text, kernel_doc=False):
-    """All comments of a file: kernel-doc, or all others."""
+    """All kernel-doc comments of a file, or all other comments."""
     for match in re.finditer(r"/\*.*?\*/", text, re.DOTALL):
         if match[0].startswith("/**") == kernel_doc:
             yield match[0]
 
 
 def texts_of(text, where):
-    """Name to Text, of all plain comments of a file with such entries."""
+    """{name: Text} from all comments of a file that are not kernel-doc."""
     found = {}
     for comment in comments(text):
         for entry in entries_of(comment)[1]:
@@ -68,7 +68,7 @@ def texts_of(text, where):
 
 
 def check_names(texts, names, where, what):
-    """A text for each name, and a name for each text."""
+    """Check that each name has a text, and that each text has a name."""
     for name in names:
         if name not in texts or not texts[name].paragraphs:
             raise Mistake(f"{where}: no text for the {what} {name}: write '@{name}: ...' there")
@@ -80,7 +80,7 @@ def check_names(texts, names, where, what):
 # ------------------------------------------------------------------ constants
 
 class Constants:
-    """Numbers of #define, as the driver's headers have them."""
+    """Values of the #defines of the driver's headers."""
     KNOWN = {"U8_MAX": 2**8 - 1, "U16_MAX": 2**16 - 1, "U32_MAX": 2**32 - 1, "INT_MAX": 2**31 - 1,
              "S32_MAX": 2**31 - 1}
     SCALE = {"K": 2**10, "M": 2**20, "G": 2**30}
@@ -92,7 +92,7 @@ class Constants:
                 self.defines[name] = re.sub(r"/\*.*", "", value).strip()
 
     def value(self, words, depth=0):
-        """The number that an expression stands for; None if it is none."""
+        """The value of a C expression; None if it is not constant."""
         if depth > 8:
             return None
 
@@ -120,7 +120,7 @@ class Constants:
 # ---------------------------------------------------------------------- knobs
 
 class Knob(NamedTuple):
-    """One knob, as the reference tells of it."""
+    """A knob as the reference describes it."""
     name: str
     values: str
     default: str
@@ -129,7 +129,7 @@ class Knob(NamedTuple):
 
 
 def knob_rows(text):
-    """Name, kind, default and modinfo's words of each row of the tables of knobs.h."""
+    """(name, kind, default, text for modinfo) of each row of the tables in knobs.h."""
     rows = []
     for table in re.findall(r"#define \w*KNOBS\(X\)(.*?[^\\])\n", text, re.DOTALL):
         table = table.replace("\\\n", " ")
@@ -142,11 +142,12 @@ def knob_rows(text):
 
 
 class Kinds:
-    """Kinds of knobs, as knobs.c has them: what they take, and how they print a value."""
+    """Kinds of knobs, read from knobs.c: which values they accept, and how they print a value."""
 
     def __init__(self, text, constants):
         self.text, self.constants = text, constants
-        # Arrays of strings: (index, string); arrays of name and value: (value, string).
+        # arrays: arrays of strings, as pairs (index, string). forms: arrays of a name and a value,
+        # as pairs (value, string).
         self.arrays, self.forms = {}, {}
         for name, body in re.findall(r"\b(\w+)\[\] = \{(.*?)\};", text, re.DOTALL):
             pairs = re.findall(r'\{ "(\w+)", (\w+) \}', body)
@@ -158,7 +159,7 @@ class Kinds:
                                      for i, (index, word) in enumerate(found)]
 
     def field(self, kind, name):
-        """A member of a kind, NUMBER(least, most) included; None if it is not set."""
+        """The initializer of a member of kind_KIND or of its NUMBER(least, most); None if not set."""
         match = re.search(r"\bkind_%s = (.*?);" % kind, self.text, re.DOTALL)
         if not match:
             raise Mistake(f"knobs.c: no kind_{kind}")
@@ -170,13 +171,13 @@ class Kinds:
         return member[1].strip() if member else None
 
     def body(self, function):
-        """Of a function."""
+        """The body of a function of knobs.c."""
         match = re.search(r"^[^\n]*\b%s\([^)]*\)\n\{\n(.*?)^\}" % function, self.text,
                           re.DOTALL | re.MULTILINE)
         return match[1] if match else ""
 
     def words(self, kind):
-        """Words and what they stand for, and whether several may be given."""
+        """(pairs (value, word) that a kind accepts, whether several words may be given)."""
         body = self.body(self.field(kind, "format") or "")
         match = re.search(r'\? "(\w+)" : "(\w+)"', body)
         if match and not self.used(self.forms, body):
@@ -189,11 +190,11 @@ class Kinds:
 
     @staticmethod
     def used(table, body):
-        """The array that a function mentions."""
+        """Name of the array of TABLE that a function's body uses."""
         return next((name for name in table if re.search(r"\b%s\b" % name, body)), None)
 
     def synonyms(self, kind):
-        """Words to the other words that mean the same, as the parser has them."""
+        """{word: other words that the kind's parser accepts with the same meaning}."""
         body = self.body(self.field(kind, "parse") or "")
         mine = {word for _, word in self.words(kind)[0]}
         found = {}
@@ -204,7 +205,7 @@ class Kinds:
         return found
 
     def values(self, kind, unit):
-        """What a knob of this kind takes; "" if that cannot be read here."""
+        """Text of the values that a kind accepts; "" if this cannot be read from the source."""
         words, many = self.words(kind)
         if words:
             return (", ".join(f"``{word}``" for _, word in words) if not many else
@@ -220,7 +221,7 @@ class Kinds:
         return zero + span + (" " + unit if unit else "")
 
     def printed(self, kind, default):
-        """How a knob of this kind prints a default; None if that cannot be told here."""
+        """How a knob of this kind prints its default; None if the source does not show that."""
         words, many = self.words(kind)
         parts = [part.strip() for part in default.split("|")]
         found = [word for value, word in words if value in parts]
@@ -233,7 +234,7 @@ class Kinds:
 
 
 def units(text):
-    """Member to unit, where the kernel-doc of struct kwarp_knobs begins with one."""
+    """{member of struct kwarp_knobs: unit}, from the first words of its kernel-doc."""
     doc = next((c for c in comments(text, kernel_doc=True) if "struct kwarp_knobs -" in c), "")
     found = {}
     for entry in entries_of(doc)[1]:
@@ -243,7 +244,7 @@ def units(text):
 
 
 def read_knobs(header, code, main_header, constants):
-    """All knobs, the files that can only be read, and words that may be written otherwise."""
+    """(all knobs, names of the read-only files, synonyms of words)."""
     texts, kinds, unit = texts_of(header, "knobs.h"), Kinds(code, constants), units(main_header)
     rows, knobs, synonyms = knob_rows(header), [], {}
     counts = re.findall(r"DEVICE_ATTR_RO\((\w+)\)", code)
