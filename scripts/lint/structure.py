@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# How the sources of driver and provider are put together, as their text shows:
+# Check the structure of the driver and the provider, from the text of their sources:
 #
-#   scripts/lint/structure.py             print "FILE: what is wrong", one finding a line
+#   scripts/lint/structure.py             print "FILE: what is wrong", one finding per line
 #   scripts/lint/structure.py --graph     print "FILE calls|includes FILE: NAMES" instead
 #
-# - Circles: no files include or call each other in a circle. A .c file and the header of the same
-#   name count as one. An inline function of a header is a caller in that header.
-# - Functions: each function in a header is called by another file, or by a test and its own file.
-# - Compat: only compat.h tests KWARP_HAVE_*, it tests each probe of scripts/kernel/probes, and no
-#   file tests a version number.
-# - Sizes: no file has more lines than LIMITS, tables apart. structure.conf lists the exceptions.
+# - Circles: files must not include or call each other in a circle. A .c file and the header of the
+#   same name count as one file. Calls in an inline function are calls of its header.
+# - Functions: each function in a header must be called by another file, or by a test and its own
+#   file.
+# - Compat: only compat.h may test KWARP_HAVE_*, and it must test each probe of
+#   scripts/kernel/probes. No file may test a version number.
+# - Sizes: no file may have more lines than LIMITS, not counting tables. structure.conf lists the
+#   exceptions.
 #
 # check-layers.sh checks the layers, and the calls between the objects of a built module.
 """Check circles, functions without callers, compat, and sizes."""
@@ -40,17 +42,17 @@ MACRO = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)(\([^)]*\))?(.*)", re.DOTALL)
 NAME = re.compile(r"\b(?!__attribute__|__printf|__aligned|__must_hold|__acquires|__releases)"
                   r"(\w+)\s*\(")
 TABLE = re.compile(r"^[^\s#}].*=\s*\{\s*\n(?:(?!\};).*\n)*\};", re.MULTILINE)
-# Not a member, and not the name of a type.
+# A name that may be that of a function: not of a member of a struct, and not of a type.
 WORD = re.compile(r"(?<![.\w])(?<!->)(?:\b(?:enum|struct|union)\s+\w+|([A-Za-z_]\w+))\b")
 
 
 def words(text):
-    """Names in a piece of code that may be those of functions."""
+    """Names in a piece of code that may be names of functions."""
     return set(WORD.findall(text)) - {""}
 
 
 def without_comments(text):
-    """The text without comments and without the contents of strings, on the same lines."""
+    """The text without comments and contents of strings. Line numbers stay the same."""
     def blank(match):
         found = match[0]
         if found[0] in "\"'":
@@ -93,7 +95,7 @@ Function = collections.namedtuple("Function", ["name", "static"])
 
 
 class File:
-    """What is in one file."""
+    """The contents of one file: its functions, includes, and the names that it uses."""
 
     def __init__(self, path, text):
         self.path = pathlib.PurePath(path)
@@ -110,7 +112,7 @@ class File:
             self.add_piece(head, body)
 
     def add_directive(self, text):
-        """A macro with arguments is treated as a function."""
+        """Add a preprocessor directive. A macro with arguments is treated as a function."""
         macro = MACRO.match(text)
         if not macro:
             return
@@ -120,7 +122,7 @@ class File:
         names.update(words(macro[3]))
 
     def add_piece(self, head, body):
-        """A definition or declaration."""
+        """Add a definition or declaration at the outermost level."""
         self.words.update(words(body))
         if not is_function(head):
             self.words.update(words(head))
@@ -135,30 +137,30 @@ class File:
 
     @property
     def room(self):
-        """The path without its suffix: a .c file and its header are one."""
+        """The path without its suffix, which a .c file and its header have in common ("room")."""
         return self.path.with_suffix("")
 
     @property
     def is_header(self):
-        """Does its name say that it is a header?"""
+        """Is the file a header?"""
         return self.path.suffix == ".h"
 
     @property
     def is_test(self):
-        """Does it belong to the unit tests?"""
+        """Is the file part of the unit tests?"""
         return "tests" in self.path.parts
 
     def exported(self):
-        """Names that other files may call."""
+        """Names of functions that other files may call."""
         return {f.name for f in self.functions if self.is_header or not f.static}
 
     @property
     def kind(self):
-        """Which of LIMITS is the file's."""
+        """Which entry of LIMITS applies to the file."""
         return "header" if self.is_header else "source"
 
     def length(self):
-        """Lines outside of tables."""
+        """Number of lines outside of tables."""
         code = "\n".join(self.code.splitlines())
         return len(self.lines) - sum(t.count("\n") + 1 for t in TABLE.findall(code))
 
@@ -171,7 +173,7 @@ class Tree:
         self.paths = {f.path for f in self.files}
 
     def included(self, file):
-        """Files of the tree that a file includes, by their path from it or from the driver."""
+        """Files of the tree that a file includes, by a path relative to it or to the driver."""
         for name in file.includes:
             for base in (file.path.parent, DRIVER):
                 parts = []
@@ -186,7 +188,7 @@ class Tree:
                     break
 
     def include_edges(self, files):
-        """Room to rooms, each with what is included."""
+        """{room: {room that it includes: names of the headers}}; for "room" see File.room."""
         edges = collections.defaultdict(lambda: collections.defaultdict(set))
         for file in files:
             for path in self.included(file):
@@ -195,7 +197,7 @@ class Tree:
         return edges
 
     def call_edges(self, files):
-        """Room to rooms, each with what is called there."""
+        """{room: {room that it calls: names of the functions}}; for "room" see File.room."""
         homes = collections.defaultdict(set)
         for file in files:
             for name in file.exported():
@@ -210,7 +212,7 @@ class Tree:
 
 
 def circles(edges):
-    """Lists of rooms of which each one reaches all others (Tarjan's algorithm)."""
+    """Lists of rooms (files) in which each one reaches all others (Tarjan's algorithm)."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(room):
@@ -235,7 +237,10 @@ def circles(edges):
 
 
 def graphs(tree):
-    """Kind of arrow, and the arrows. Tests have stand-ins for functions: no calls of tests."""
+    """("include" or "call", edges between files).
+
+    Calls of tests are left out, because tests replace some functions by their own.
+    """
     yield "include", tree.include_edges(tree.files)
     yield "call", tree.call_edges([f for f in tree.files if not f.is_test])
 
@@ -296,7 +301,7 @@ def check_compat(tree, probes):
 
 
 def check_sizes(tree, exceptions):
-    """Findings about long files that are no exceptions."""
+    """Findings about files that are too long and not among the exceptions."""
     for file in tree.files:
         if file.length() > LIMITS[file.kind] and str(file.path) not in exceptions:
             yield (f"{file.path}: {file.length()} lines outside of tables, "
@@ -304,26 +309,26 @@ def check_sizes(tree, exceptions):
 
 
 def check_exceptions(trees, exceptions):
-    """Findings about exceptions for files that are short, or do not exist."""
+    """Findings about exceptions for files that are short enough, or do not exist."""
     long = {str(f.path) for tree in trees for f in tree.files if f.length() > LIMITS[f.kind]}
     for path in sorted(exceptions - long):
         yield f"{EXCEPTIONS}: {path} needs no exception"
 
 
 def read_exceptions(text):
-    """First words of the lines that are no comments."""
+    """The first word of each line that is not a comment."""
     return {line.split()[0] for line in text.splitlines() if line and not line.startswith("#")}
 
 
 def read_tree(root, top):
-    """All sources below a folder, but for what a build has left."""
+    """All sources below a folder, without files that a build has made."""
     return Tree({str(path.relative_to(root)): path.read_text(encoding="utf-8")
                  for path in (root / top).rglob("*.[ch]")
                  if path.is_file() and not path.name.endswith(".mod.c")})
 
 
 def findings(root):
-    """All of them."""
+    """All findings."""
     probes = {path.stem for path in (root / PROBES).glob("*.c")}
     exceptions = read_exceptions((root / EXCEPTIONS).read_text(encoding="utf-8"))
     trees = [read_tree(root, top) for top in (DRIVER, UAPI, PROVIDER)]
@@ -336,7 +341,7 @@ def findings(root):
 
 
 def arrows(root):
-    """All arrows, one a line."""
+    """The lines of --graph: all includes and calls, one per line."""
     for top in (DRIVER, PROVIDER):
         for kind, edges in graphs(read_tree(root, top)):
             for room in sorted(edges):
@@ -345,7 +350,7 @@ def arrows(root):
 
 
 def main():
-    """Print; status 1 if there is a finding."""
+    """Print the findings or the graph, and return the exit status: 1 if there is a finding."""
     if sys.argv[1:] == ["--graph"]:
         print("\n".join(arrows(ROOT)))
         return 0

@@ -1,18 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Plain words: what comments, documents and messages must not contain.
+# Check comments, documents and messages for words that make a text hard to read, and for names of
+# files that do not exist.
 #
 #   scripts/lint/words.py [--root DIR]     print findings, FILE:LINE: WHAT
 #
 # 1. Sentences that begin with Nor, Not so, Whoever or Who: the subject is missing, or the order is
 #    inverted. A question may begin with Who, and so may the head of a table, which is one.
-# 2. "Behind" for "after". In its own sense (behind a firewall, left behind) it is allowed.
-# 3. Names of files that look like the project's and do not exist. A reader would search for them.
-#    In the Makefile also scripts that targets run.
+# 2. "Behind" for "after". In its usual sense (behind a firewall, left behind) it is allowed.
+# 3. Names of files that look like the project's and do not exist, because a reader would search for
+#    them. In the Makefile also scripts that targets run.
 #
-# Comments and strings are checked in C, Python and shell, everything in documents. In a document's
-# literal blocks, which are commands and output, only names of files are checked.
+# In C, Python and shell, comments and strings are checked; in documents, everything. In the literal
+# blocks of documents, which are commands and output, only names of files are checked.
 """Check the words of comments, documents and messages."""
 import argparse
 import fnmatch
@@ -27,13 +28,14 @@ sys.dont_write_bytecode = True
 
 DRIVER = "drivers/infiniband/sw/kwarp"
 
-# Made by scripts from the sources, or records of others: their text is mended at its source.
+# Files that scripts make, or that have the text of others. They are not checked: their text would
+# have to be changed at its origin.
 GENERATED = ["Documentation/reference/*", "Documentation/performance/report.md",
              "Documentation/performance/*.json", "Documentation/performance/*.svg",
              "Documentation/kernels.tsv", "Documentation/conformance/*", "LICENSES/*",
              "Documentation/upstream/*.patch", "tools/testing/fuzz/corpus/*"]
-# This script and its test have the words that they are about, the test of structure.py names the
-# files of its examples.
+# Not checked: this script and its test contain the bad words, and the test of structure.py has
+# names of files in its examples.
 ABOUT_WORDS = ["scripts/lint/words.py", "scripts/tests/test_words.py",
                "scripts/tests/test_structure.py"]
 
@@ -45,9 +47,9 @@ HASH_FILE = re.compile(r".*\.(sh|bash|bt|awk|config|conf|in|service|txt|spec)$|"
 
 BAD_START = re.compile(r"(?:^|(?<=[.?!:;] )|(?<=[.?!:;]  )|(?<=\n))[(\"'*]*"
                        r"(Nor|Not so|Whoever|Who)\b(?!')([^.?!\n]*[.?!]?)")
-# Names of cases have it between hyphens.
+# The word between hyphens is part of a test case's name, and is allowed.
 BEHIND = re.compile(r"(?<![\w-])behind(?![\w-])", re.IGNORECASE)
-# "behind" in its own sense: a place, or being late.
+# "behind" in its usual sense: a place, or being late.
 OWN_SENSE = re.compile(r"\bbehind (?:a |the |an |one |its |their )?(?:NATs?|firewalls?|routers?|"
                        r"prox(?:y|ies)|gateways?|bridges?|switch(?:es)?|load balancers?|"
                        r"\w+'s back)\b|"
@@ -56,7 +58,8 @@ OWN_SENSE = re.compile(r"\bbehind (?:a |the |an |one |its |their )?(?:NATs?|fire
 
 FILE_NAME = re.compile(r"(?<![\w./~$}*%<>@+\\-])((?:[\w{}*,.-]+/)*[\w{*-][\w.{}*,-]*"
                        r"\.(?:c|h|S|sh|py|rst|md|csv|tsv|awk|known|bt|spec))(?![\w*/(=-]|\.\w)")
-# Not the project's: kernel, rdma-core, tools. A bare name needs a line here with its owner.
+# Files of others: kernel, rdma-core, tools. A name without a folder needs an entry in
+# FOREIGN_NAMES, which says to whom the file belongs.
 FOREIGN_PATHS = re.compile(
     r"^(?:\.\./)*(?:drivers/(?!infiniband/sw/kwarp/)|net/|include/|linux/|rdma/(?!kwarp-abi)|"
     r"fs/|lib/|mm/|kernel/|arch/|block/|crypto/|init/|samples/|scripts/(?:kernel-doc|checkpatch|kunit)|"
@@ -79,7 +82,7 @@ PLACEHOLDER = re.compile(r"(?:^|/)[A-Z_]+\.\w+$|(?:^|/)\*\.[\w.]+$|^_\w+\.\w+$")
 
 
 class Piece:
-    """A text, the line that it begins at, and whether it is prose."""
+    """A part of a file: the number of its first line, its text, and whether it is prose."""
 
     def __init__(self, line, text, prose=True):
         self.line, self.text, self.prose = line, text, prose
@@ -95,13 +98,13 @@ C_TOKEN = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n
 
 
 def bare(comment):
-    """A comment of C without its stars, with the same number of lines."""
+    """A C comment without its stars, with the same number of lines."""
     text = re.sub(r"^/\*+ ?|\*+/$|^// ?", "", comment)
     return "\n".join(re.sub(r"^\s*\* ?", "", line) for line in text.split("\n"))
 
 
 def c_pieces(text):
-    """Comments and strings of C; include lines have no text."""
+    """Comments and strings of C, except names in #include."""
     text = re.sub(r"(?m)^(\s*#\s*include\s+)[\"<].*$", r"\1", text)
     lines = None
     for found in C_TOKEN.finditer(text):
@@ -123,7 +126,7 @@ def c_pieces(text):
 
 
 def python_pieces(text):
-    """Comments, one after the other joined, and strings of Python."""
+    """Comments and strings of Python. Comments on consecutive lines are one piece."""
     lines = None
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -142,7 +145,7 @@ def python_pieces(text):
 
 
 def hash_pieces(text):
-    """Comments that begin with #, and what is between quotes on other lines."""
+    """Comments that begin with #, and quoted strings on other lines."""
     lines = None
     for number, line in enumerate(text.split("\n"), 1):
         found = re.search(r"(?:^|\s)#+ ?(.*)$", line)
@@ -165,7 +168,7 @@ def hash_pieces(text):
 
 
 def document_pieces(text):
-    """Paragraphs, and literal blocks for themselves."""
+    """Paragraphs of a document, and its literal blocks as separate pieces."""
     literal, block, start = None, [], 1
     for number, line in enumerate(text.split("\n") + [""], 1):
         indent = len(line) - len(line.lstrip())
@@ -188,7 +191,7 @@ def document_pieces(text):
 
 
 def pieces_of(name, text):
-    """What of a file is for people."""
+    """The pieces of a file that people read."""
     if C_FILE.match(name):
         return c_pieces(text)
     if name.endswith(".py"):
@@ -214,7 +217,8 @@ def is_head_of_table(text, offset):
 
 def check_sentences(piece):
     """Sentences that begin with a word that hides the subject."""
-    # Sentences go on over lines; a line's begin is one only after an empty line or a bullet.
+    # Join lines, because sentences continue over lines. A new line begins a sentence only after an
+    # empty line, or with a bullet.
     text = re.sub(r"(?<!\n)\n(?!\n|[-*] |\d+\. |@|[A-Z]\w+:)", " ", piece.text)
     text = re.sub(r"(?m)^(?:[-*]|\d+\.|@[\w, @]+:) +", "", text)
     lost = 0
@@ -229,7 +233,7 @@ def check_sentences(piece):
 
 
 def check_behind(piece):
-    """The word for a place, used of time or order."""
+    """Uses of "behind" for time or order instead of a place."""
     text = piece.text.replace("\n", " ")
     own = [found.span() for found in OWN_SENSE.finditer(text)]
     for found in BEHIND.finditer(text):
@@ -239,7 +243,7 @@ def check_behind(piece):
 
 
 def expanded(name):
-    """NAME, with each of {a,b} in turn."""
+    """The names that NAME stands for: {a,b} in it stands for a and for b."""
     found = re.search(r"\{([^{},]*,[^{}]*)\}", name)
     if not found:
         return [name]
@@ -248,7 +252,7 @@ def expanded(name):
 
 
 class Tree:
-    """Files of the project, by path and by every end of a path."""
+    """Files of the project. A name may be a whole path or the end of a path."""
 
     def __init__(self, root):
         self.root = root
@@ -262,16 +266,16 @@ class Tree:
             self.ends.update("/".join(parts[i:]) for i in range(len(parts)))
 
     def has(self, name):
-        """Does some path end so? A star is any part of a name."""
+        """Does some path end with NAME? A star in it stands for any part of a name."""
         name = re.sub(r"^(\.+/)+", "", name)
-        # What Python puts there is any part of a name.
+        # {WORD}, as in Python's format strings, stands for any part of a name, too.
         name = re.sub(r"\{\w*\}", "*", name)
         if "*" in name:
             return any(fnmatch.fnmatchcase(end, name) for end in self.ends)
         return name in self.ends
 
     def knows(self, name):
-        """A file of the project, or one that is said to be another's."""
+        """Is NAME a file of the project, or known as a file of others?"""
         if FOREIGN_PATHS.match(name) and not self.has(name):
             return True
         if name.split("/")[-1] in FOREIGN_NAMES or PLACEHOLDER.search(name):
@@ -280,21 +284,21 @@ class Tree:
 
 
 def check_files(piece, tree):
-    """Names of files that are not there."""
+    """Names of files that do not exist."""
     for found in FILE_NAME.finditer(piece.text):
         if not tree.knows(found[1]):
             yield piece.at(found.start()), f"there is no {found[1]}"
 
 
 def check_targets(text, tree):
-    """Scripts that targets of the Makefile run and that are not there."""
+    """Scripts that targets of the Makefile run and that do not exist."""
     for found in re.finditer(r"\$\(scripts\)(/[\w./-]+)", text):
         if not tree.has("scripts" + found[1]):
             yield text.count("\n", 0, found.start()) + 1, f"there is no scripts{found[1]}"
 
 
 def findings_of(name, text, tree):
-    """Lines and words of all findings in a file."""
+    """All findings in a file: (line number, what)."""
     for piece in pieces_of(name, text):
         if piece.prose:
             yield from check_sentences(piece)
@@ -305,12 +309,12 @@ def findings_of(name, text, tree):
 
 
 def matches(name, patterns):
-    """Is NAME one of these?"""
+    """Does NAME match one of the patterns?"""
     return any(fnmatch.fnmatchcase(name, p) for p in patterns)
 
 
 def main():
-    """Print what is found; nothing is what should be."""
+    """Print all findings."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--root", type=pathlib.Path,
                         default=pathlib.Path(__file__).resolve().parents[2])

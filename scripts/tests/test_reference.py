@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The generated reference: what it reads of sources, and what it must not let pass."""
+"""Tests of reference.py: what it reads from sources, and which sources it must refuse."""
 import pathlib
 import sys
 import unittest
@@ -106,7 +106,7 @@ def read(header=HEADER, code=CODE, main=MAIN):
 
 
 def with_row(row, text=""):
-    """HEADER with one more row, and a text."""
+    """HEADER with one more row, and a comment for it."""
     header = HEADER.replace("\tX(crc", "\t%s\t\\\n\tX(crc" % row)
     return header.replace(" * @wait", text + " * @wait")
 

@@ -13,7 +13,7 @@ TOP = str(structure.DRIVER)
 
 
 def tree(**files):
-    """A tree; a__b_c is the file a/b.c."""
+    """A tree of files. The argument a__b_c is the text of the file a/b.c."""
     return structure.Tree({f"{TOP}/{name[:-2].replace('__', '/')}.{name[-1]}": text
                            for name, text in files.items()})
 
@@ -37,7 +37,7 @@ class Includes(unittest.TestCase):
     """Circles of includes."""
 
     def test_circle(self):
-        """Three files, one of them by way of its .c file, one in the driver's own folder."""
+        """A circle of three files: one includes in its .c file, one is in the driver's folder."""
         found = circles(m__a_h='#include "b.h"\n', m__b_c='#include "b.h"\n#include "../c.h"\n',
                         m__b_h="", c_h='#include "m/a.h"\n')
         self.assertEqual(found, ["c: 3 files include each other in a circle",
@@ -50,7 +50,7 @@ class Includes(unittest.TestCase):
                                 m__tests__b_h='#include "a.h"\n'))
 
     def test_none(self):
-        """A file and its header are one; two files that include a third are no circle."""
+        """A .c file and its header count as one; two files that include a third make no circle."""
         self.assertEqual(circles(a_c='#include "a.h"\n#include "b.h"\n', a_h='#include "c.h"\n',
                                  b_h='#include "c.h"\n#include <c.h>\n', c_h=""), [])
 
@@ -59,21 +59,21 @@ class Calls(unittest.TestCase):
     """Circles of calls."""
 
     def test_circle(self):
-        """A call, and a function in a table."""
+        """A call counts, and so does a function in a table."""
         found = circles(a_c="int fa(void)\n{\n\treturn fb();\n}\n",
                         b_c="static const struct ops t = { .x = fa, };\nint fb(void)\n{\n}\n")
         self.assertEqual(found, ["a: 2 files call each other in a circle", "  a calls b: fb",
                                  "  b calls a: fa"])
 
     def test_headers(self):
-        """Inline functions and macros call for their header."""
+        """Calls in inline functions and macros count as calls of their header."""
         self.assertTrue(circles(a_h="static inline int fa(void)\n{\n\treturn fb();\n}\n",
                                 b_c="int fb(void)\n{\n\treturn fa();\n}\n"))
         self.assertTrue(circles(a_h="#define FA(x) \\\n\tfb(x)\n",
                                 b_c="int fb(void)\n{\n\treturn FA(1);\n}\n"))
 
     def test_none(self):
-        """Prototypes, comments, strings, members and types are no calls."""
+        """Names in prototypes, comments and strings, members and types are not calls."""
         self.assertEqual(circles(
             a_c="int fa(void)\n{\n\treturn fb();\n}\n",
             b_h="int fb(void);\nint fa(int x,\n\tint y);\n",
@@ -91,7 +91,7 @@ class Functions(unittest.TestCase):
     """Functions without callers."""
 
     def test_none(self):
-        """A prototype is no call, and the call of a test is not enough."""
+        """A prototype is not a call, and a call by a test alone is not enough."""
         files = {"a_h": "int fa(void);\nstatic inline int fh(void)\n{\n}\n",
                  "a_c": "int fa(void)\n{\n}\n"}
         self.assertEqual(functions(**files), ["a.c: fa() has no caller", "a.h: fh() has no caller"])
@@ -100,14 +100,14 @@ class Functions(unittest.TestCase):
                                               "a.h: fh() has no caller but tests"])
 
     def test_own_file_only(self):
-        """A function that only its own file calls is static, unless a test calls it."""
+        """A function that only its own file calls must be static, unless a test calls it."""
         files = {"a_c": "int fa(void)\n{\n}\nstatic void x(void)\n{\n\tfa();\n}\n"}
         self.assertEqual(functions(**files),
                          ["a.c: fa() has no caller in another file: make it static"])
         self.assertEqual(functions(**files, tests__a_c="static int t = fa();\n"), [])
 
     def test_called(self):
-        """A call of another file, and a macro for a piece of a table."""
+        """A call by another file is enough, and so is a use in a macro that makes table entries."""
         self.assertEqual(functions(a_c="int fa(void)\n{\n}\nint fb(void)\n{\n}\n",
                                    b_h="#define OPS .x = fa,\n",
                                    b_c="static int x = fb();\n"), [])
@@ -117,7 +117,7 @@ class Compat(unittest.TestCase):
     """Differences between kernels."""
 
     def test_places(self):
-        """compat.h tests each probe, and only compat.h."""
+        """compat.h must test each probe, and no other file may."""
         found = compat(["one", "two"], compat_h="#ifdef KWARP_HAVE_ONE\n#ifdef KWARP_HAVE_NEW\n",
                        a_c="#ifdef KWARP_HAVE_ONE\n")
         self.assertEqual(found, [
@@ -136,7 +136,7 @@ class Sizes(unittest.TestCase):
     """Long files."""
 
     def test_limits(self):
-        """One line too many in each kind of file."""
+        """One line too many is found in each kind of file."""
         files = {"a_c": 451, "b_c": 450, "a_h": 201, "b_h": 200,
                  "tests__a_c": 451, "tests__a_h": 201, "tests__b_c": 450}
         found = structure.check_sizes(tree(**{n: "int a;\n" * i for n, i in files.items()}), set())
@@ -151,7 +151,7 @@ class Sizes(unittest.TestCase):
         self.assertEqual(len(list(structure.check_sizes(long, set()))), 1)
 
     def test_exceptions(self):
-        """An exception counts, and one that is not needed is found."""
+        """An exception has an effect, and one that is not needed is a finding."""
         exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
         files = tree(a_h="int a;\n" * 201, b_h="")
         self.assertEqual(list(structure.check_sizes(files, exceptions)), [])

@@ -59,7 +59,7 @@ PASSES = [
 
 
 class Words(unittest.TestCase):
-    """One tree with all of these files."""
+    """A tree with the files of all examples is checked once."""
 
     @classmethod
     def setUpClass(cls):
@@ -74,7 +74,7 @@ class Words(unittest.TestCase):
         cls.lines = out.splitlines()
 
     def said_of(self, name):
-        """The findings about a file."""
+        """The findings about one file."""
         return [line for line in self.lines if line.startswith(f"tree/{name}:")]
 
     def test_found(self):
