@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# For people. The kernel's build system reads Kbuild instead.
+# Targets for developers and administrators. The kernel's build system reads Kbuild files, not this.
 
 VERSION := 0.1.0
 
@@ -10,7 +10,7 @@ CASES ?=
 SHELL := /bin/bash
 scripts := $(CURDIR)/scripts
 
-# Given to the kernel's build if they are on the command line.
+# Variables for the kernel's build, which are passed on if they are set on the command line of make.
 kbuild_args := $(foreach v,ARCH CROSS_COMPILE LLVM CC W C V,$(if $(filter command,$(origin $(v))),$(v)="$($(v))"))
 
 .PHONY: help
@@ -40,15 +40,15 @@ provider: ## build the libibverbs provider: RDMA_CORE=<rdma-core source tree>
 	@$(scripts)/build-provider.sh "$(RDMA_CORE)"
 
 .PHONY: check
-check: ## everything that CI runs; ends in "N passed, N failed, N skipped"
+check: ## all tests that CI runs; ends with "N passed, N failed, N skipped"
 	@$(scripts)/check.sh
 
 .PHONY: check-all
-check-all: ## make check and what takes longer: other kernels, data races, long fuzz, mutants, soak
+check-all: ## make check, and tests that take longer: other kernels, data races, mutants, soak
 	@$(scripts)/check-all.sh
 
 .PHONY: selftest
-selftest: ## tests of the test tools: each must fail where it has to
+selftest: ## tests of the test tools: given a fault, each must report a failure
 	@$(scripts)/selftest.sh
 
 .PHONY: mutate
@@ -88,7 +88,7 @@ install-test: ## make install and make uninstall in chroots of Debian 12 and 13
 	@$(scripts)/debian/install-test.sh
 
 .PHONY: packages
-packages: ## Debian packages, in chroots, to build/packages [SUITES='bookworm trixie sid']
+packages: ## build Debian packages in chroots, to build/packages [SUITES='bookworm trixie sid']
 	@$(scripts)/debian/build-packages.sh $(SUITES)
 
 .PHONY: package-test
@@ -112,11 +112,11 @@ e2e-arm64: ## end-to-end suite on an emulated arm64 machine [CASES=]
 	@$(scripts)/e2e.sh --kernel 6.12-arm64 $(CASES)
 
 .PHONY: kernel-table
-kernel-table: ## update Documentation/kernels.rst with the runs made here
+kernel-table: ## update Documentation/kernels.rst with the records of runs on this machine
 	@$(scripts)/kernels.py
 
 .PHONY: soak
-soak: ## mixed traffic over bad networks, with disturbances [SECONDS=7200 KERNEL=6.12]
+soak: ## mixed traffic for hours, with packet loss and disturbances [SECONDS=7200 KERNEL=6.12]
 	@$(scripts)/soak.sh $(if $(KERNEL),--kernel $(KERNEL)) $(SECONDS)
 
 .PHONY: bench

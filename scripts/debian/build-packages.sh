@@ -8,15 +8,16 @@
 #
 #   scripts/debian/build-packages.sh [--version V] [--out DIR] [bookworm|trixie|sid]...
 #       (default: all)
-#   scripts/debian/build-packages.sh --rpm DIR [SUITE]   the RPM packages that are of no
-#       architecture, by that release's rpmbuild: what can be tried of packaging/kwarp.spec on Debian
+#   scripts/debian/build-packages.sh --rpm DIR [SUITE]   build the architecture-independent packages
+#       of packaging/kwarp.spec with that Debian release's rpmbuild; the others need Fedora's macros
 #
-#   --version V   as if Makefile and debian/changelog said so, for tests of an upgrade
-#   --out DIR     DIR/SUITE instead of build/packages/SUITE
+#   --version V   use this version instead of that of Makefile and debian/changelog (upgrade tests)
+#   --out DIR     write to DIR/SUITE instead of build/packages/SUITE
 #
-#   RDMA_CORE_BOOKWORM=TREE   that release's rdma-core, if the mirror lacks it; so for the others
-#   KWARP_STAND_IN=1          another release's will do where the mirror lacks it: for tests only,
-#                             such a provider is not for use
+#   RDMA_CORE_BOOKWORM=TREE   source of rdma-core of that release, if the mirror lacks it; likewise
+#                             RDMA_CORE_TRIXIE and RDMA_CORE_SID
+#   KWARP_STAND_IN=1          if the mirror lacks it, use the source of another release; for tests
+#                             only, because such a provider must not be used
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"

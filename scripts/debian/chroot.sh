@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Chroots of Debian releases, in which packages are built and installed: a base in the cache,
-# and for each use a fresh layer over it. Sourced, never run.
+# Chroots of Debian releases, in which packages are built and installed. The cache has a base system
+# of each release; each use mounts a fresh layer over it (overlayfs). Sourced, never run.
 #
 # Variables of this file and of the script that sources it: root, the chroot that has been entered;
 # log, the file that programs in the chroot write to; out, the folder of logs; suite and work, the
@@ -40,9 +40,8 @@ chroot_make() {
 	as_root rm -f "$dir/root/etc/resolv.conf"
 }
 
-# A chroot that stands for a machine: Debian's base, and the smallest kernel with headers.
-# Packages that kwarp's packages depend on, and programs for the tests, are downloaded but not
-# installed.
+# A chroot in the role of a machine: Debian's base, and the smallest kernel with headers. Packages
+# that kwarp's packages depend on, and programs for the tests, are downloaded but not installed.
 machine_has=(linux-headers-cloud-amd64 linux-image-cloud-amd64 systemd)
 machine_downloads=(dkms openssl python3 iproute2 libibverbs1 ibverbs-providers ibverbs-utils
 	mokutil kmod)

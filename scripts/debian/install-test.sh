@@ -9,7 +9,7 @@
 #
 #   scripts/debian/install-test.sh [bookworm|trixie]...
 #
-#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" there, for make check
+#   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
@@ -292,7 +292,7 @@ for suite in "$@"; do
 done
 cat "${tap[@]}"
 read -r passed failed _ < <(cat "${tap[@]}" | "$here/results/tap-count.sh")
-# The test of one release ended early.
+# If the test of a release ended early, count one failure.
 [ "$status" -eq 0 ] || failed=$((failed + 1))
 [ -z "${KWARP_RESULTS:-}" ] || echo "$passed $failed 0" >>"$KWARP_RESULTS"
 say "install: $passed passed, $failed failed, 0 skipped"

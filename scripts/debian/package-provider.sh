@@ -6,8 +6,8 @@
 #
 #   RDMA_CORE=TREE scripts/debian/package-provider.sh OUT
 #
-# A provider serves the upstream release that it was built from, in any packaging: only a
-# release changes the private headers, and a revision of Debian's must not need a new provider.
+# A provider works with all Debian revisions of the upstream release that it was built from, because
+# only a new upstream release changes the private headers. So the dependency allows any revision.
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 here=$KWARP_ROOT/scripts

@@ -9,8 +9,9 @@
 #
 #   scripts/debian/package-test.sh [bookworm|trixie|sid]...      (default: all three)
 #
-#   RDMA_CORE_BOOKWORM=TREE   that release's source, if the mirror lacks it; so for the others
-#   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" there, for make check
+#   RDMA_CORE_BOOKWORM=TREE   source of rdma-core of that release, if the mirror lacks it; likewise
+#                             RDMA_CORE_TRIXIE and RDMA_CORE_SID
+#   KWARP_RESULTS=FILE        append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/chroot.sh"
@@ -206,7 +207,7 @@ tools_case() {
 	[ -L "$root$enabled" ]
 }
 
-# make install and make uninstall refuse to run, and change no file of the packages.
+# With the packages installed, make install and make uninstall refuse to run, and change no file.
 make_install_case() {
 	local script before
 	before=$(ours)

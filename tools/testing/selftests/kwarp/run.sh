@@ -89,7 +89,7 @@ kernel_log_since() {
 	dmesg | awk -v mark="kwarp-e2e: $1," 'index($0, mark) { text = ""; next } { text = text $0 "\n" } END { printf "%s", text }'
 }
 
-# Called after a failure: remove namespaces, links and the module, because they may be damaged.
+# Remove namespaces, links and the module. Called after a failure, because they may be damaged.
 reset_world() {
 	(
 		net_down
@@ -157,7 +157,7 @@ run_case() {
 	local k=$1 name=$2 limit=$((CASE_LIMIT[$2] * SLOWNESS)) dir=$LOGS/$2 rc begin=$SECONDS line lines
 	[ ! -e "$dir" ] || rm -rf "$dir"
 	mkdir -p "$dir"
-	# Read the whole file at once: the file shows the time of each read.
+	# Read the whole file at once: each read of a part would show another time.
 	mapfile -t lines </proc/timer_list
 	for line in "${lines[@]}"; do
 		[[ $line != jiffies:* ]] || break
@@ -210,9 +210,10 @@ shuffled() {
 	[ $# -eq 0 ] || printf '%s\n' "${names[@]}"
 }
 
-# choose PATTERN...: set "chosen". On a debug kernel each run has another order. That finds cases
-# that work only after another one, and if time runs out, other cases are left out each time.
-# Cases of teardown come first, because the debug kernel is there for them above all.
+# choose PATTERN...: set "chosen" to the cases to run, in their order. On a debug kernel the order
+# is random: that finds cases that work only after another one, and if the time is not sufficient,
+# each run leaves out other cases. Cases of teardown come first, because the debug kernel finds most
+# bugs there.
 choose() {
 	local name first=() others=()
 	for name in "${CASES[@]}"; do

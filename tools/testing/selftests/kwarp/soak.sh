@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Soak: rounds of mixed traffic, each under another bad network and another disturbance,
-# until the time is up. Run as root on a machine that may be broken.
+# Soak test: rounds of mixed traffic until the time is over. In each round the network loses, delays
+# or reorders packets in another way, and another disturbance happens. Run it as root, on a machine
+# that a failure may damage.
 #
 #   soak.sh SECONDS [SEED]
 #
-# In each round four kinds of programs run at once: kwdata in both directions (contents
-# verified), kwconn (one connection after the other), rping, ib_write_bw. What a disturbance
-# does not end on purpose has to succeed. After each round nothing may be left, and the
-# kernel's memory is measured while all is quiet; over the whole run it must not grow.
-# A line of figures each minute, a summary at the end; exit status 0 or 1.
+# In each round four kinds of programs run at the same time: kwdata in both directions (with
+# verified contents), kwconn (one connection after the other), rping, and ib_write_bw. Programs that
+# the disturbance does not affect on purpose must succeed. After each round no RDMA object may be
+# left, and the kernel's memory is measured; over the whole run it must not grow. Prints a line of
+# figures each minute, and a summary at the end. Exit status: 0 or 1.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
@@ -35,11 +36,11 @@ for f in 10-rping 20-perftest 50-data 70-lifecycle 71-cycles; do
 	. "$HERE/cases/$f.sh"
 done
 
-# KiB of kernel memory by which the least of the last rounds may exceed the least of the first
-# rounds. The caches of the network and of namespaces vary by that much.
+# KiB of kernel memory by which the least value of the last rounds may exceed the least value of the
+# first rounds. The caches of network and namespaces vary by this amount.
 MEMORY_BOUND=$(by_profile 4096 65536)
-# WARM_UP: rounds at the beginning that fill caches (each disturbance once). SPAN: rounds of which
-# the least is taken.
+# WARM_UP: number of rounds at the beginning that fill caches (each disturbance once). SPAN: number
+# of rounds from which the least value is taken.
 WARM_UP=8 SPAN=4
 # A run of at least so many seconds must have enough rounds for the comparison.
 ENOUGH=1200
@@ -90,8 +91,8 @@ begin_others() {
 end_others() {
 	reap 120 rping
 	reap 60 rping-server
-	# In some rounds the bad network and the other programs make perftest's race more likely,
-	# so more failures by it are excused.
+	# Packet loss and the other programs make perftest's race more likely, so in each second
+	# round one more failure by the race is accepted.
 	perf_races=$((3 + rounds / 2))
 	perf_pair ib_write_bw -n "$(by_profile 200 10)" -s 32768
 }
@@ -146,7 +147,7 @@ set_interface() {
 	[ "$2" = down ] || ip -n "${NS[$1]}" addr replace "${IP6[$1]}/64" dev "${DEV[$1]}" nodad
 }
 
-# flap_for END PAUSES
+# flap_for END PAUSES: take the interface down for this number of pauses of 50 ms.
 flap_for() {
 	local i
 	set_interface "$1" down
@@ -212,7 +213,7 @@ disturb_kill_server() {
 	end_churn
 }
 
-# All programs lose their connections.
+# all_lost NAME...: end these programs, which have lost their connections.
 all_lost() {
 	local name
 	for name in "$@"; do
@@ -284,7 +285,8 @@ one_round() {
 	done_of[$what]=$((${done_of[$what]:-0} + 1))
 }
 
-# The disturbance blackhole needs the queueing discipline, so the round's shape is removed.
+# no_netem_unless WHAT: end the round's packet loss if the disturbance is "blackhole", which uses
+# netem itself.
 no_netem_unless() {
 	[ "$1" != blackhole ] || no_netem
 }
