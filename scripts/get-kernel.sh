@@ -101,7 +101,7 @@ unpack_modules() {
 # Make a system with the compiler that the kernel was built with, and what its build tools need.
 make_system() {
 	local dir=$1 suite=$2 compiler=$3 check=true
-	# Whether outdated release files are accepted is this machine's setting of apt.
+	# Accept outdated release files if apt on this machine does.
 	eval "$(apt-config shell check Acquire::Check-Valid-Until)"
 	say "making a system of Debian $suite with $compiler"
 	"$here/apt-private.sh" sources "$suite" | grep '^deb ' >"$dir.list"

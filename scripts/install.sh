@@ -54,7 +54,7 @@ packages() {
 		die "packages are missing, see above (for headers: what provides /lib/modules/$(uname -r)/build will do)"
 }
 
-# Runs in loops that read standard input, so dkms must not read it.
+# Callers are loops that read standard input, so dkms must not read it.
 dkms() {
 	command dkms "$@" </dev/null
 }

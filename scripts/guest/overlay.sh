@@ -42,8 +42,8 @@ add_provider() {
 	cp -r "$source/tests" "$out/opt/kwarp/rdma-core/"
 }
 
-# Test programs are compiled against the guest's headers and libraries. The compiler
-# looks for libraries beside itself before it looks in the sysroot, hence -L.
+# Compile the test programs against the guest's headers and libraries. The option -L is needed,
+# because the compiler looks for libraries in its own folders before it looks in the sysroot.
 add_tools() {
 	local out=$1 guest=$2 tools=$KWARP_ROOT/tools/testing lib
 	lib=$guest/sysroot/usr/lib/$("$compiler" -print-multiarch)

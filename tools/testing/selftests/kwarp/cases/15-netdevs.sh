@@ -102,7 +102,7 @@ netdevs_down() {
 
 # ------------------------------------------------------------------- links
 
-# port_is NAME STATE: the port of link NAME has this state, for example "4: ACTIVE".
+# port_is NAME STATE: the port of link NAME has this state, for example ACTIVE.
 port_is() {
 	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
 }

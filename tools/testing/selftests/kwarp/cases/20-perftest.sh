@@ -55,8 +55,8 @@ perf_stuck() {
 	siw_is_deaf || perf_too_quick
 }
 
-# How many failures by perftest's race the whole run may have. The race is rare; a device on which
-# listening takes long would make it frequent, and that has to fail.
+# Number of failures by perftest's race that the whole run may have. The race is rare. If a device
+# took long to start listening, the race would be frequent, and the run must fail then.
 perf_races=3
 
 perf_raced() {
@@ -103,7 +103,8 @@ perf_sizes() {
 	done
 }
 
-# The sweep transfers 80 MiB, so the case is skipped on a slow kernel and with a slow peer.
+# perf_all_sizes TOOL: run the tool with all sizes. The sweep transfers 80 MiB, so on a slow kernel
+# and on siw only a few sizes are used.
 perf_all_sizes() {
 	own_links
 	if [ "$KWARP_PROFILE" = debug ]; then

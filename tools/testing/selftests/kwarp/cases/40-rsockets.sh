@@ -21,7 +21,7 @@ rcopy_case() {
 	head -c "$size" /dev/urandom >"$file"
 	rm -f "$file.copy"
 	serve server "$PORT" rcopy -p "$PORT"
-	# rcopy is a client if its first argument is no option, so -p comes last.
+	# rcopy is a client if its first argument is not an option, so -p comes last.
 	client rcopy "$file" "${IP[1]}:$file.copy" -p "$PORT"
 	wait_until 5 "the server has closed the file" cmp -s "$file" "$file.copy"
 	! gone "${PIDS[server]}" || fail "the server has ended"
