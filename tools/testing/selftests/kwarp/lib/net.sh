@@ -91,14 +91,9 @@ set_mtu() {
 	echo "$1" >"$RUN/mtu"
 }
 
-# add_netem ARGUMENTS OF tc... root netem SHAPE...: run tc. If it fails, skip the case on the
-# user-mode kernels of this project, which have no netem; on any other kernel the case fails.
+# add_netem ARGUMENTS OF tc... root netem SHAPE...
 add_netem() {
-	tc "$@" && return
-	case $(uname -r) in
-	*-kwarp-uml*) skip "this kernel loses no packets: it has no netem" ;;
-	*) fail "no netem" ;;
-	esac
+	check "adding netem" tc "$@"
 }
 
 # netem SHAPE...: shape both directions, for example "netem loss 1%".
