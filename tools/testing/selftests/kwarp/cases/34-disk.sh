@@ -18,7 +18,7 @@ find_lio_disk() {
 # ram_holds MIB: the target's RAM disk has the expected data. The disk is read with O_DIRECT,
 # because the page cache may have older data.
 ram_holds() {
-	dd if="$NVME_RAM" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
+	dd if="$RAM_DISK" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
 }
 
 # disk_data MIB: write to DISK in blocks of several sizes, and compare the target's RAM disk; then

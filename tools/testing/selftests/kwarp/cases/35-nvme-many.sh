@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Several NVMe controllers at the same time over the link of 35-kernel.sh. Each has its own disk,
+# Several NVMe controllers at the same time over the link of 34-consumers.sh. Each has its own disk,
 # which fio writes, reads and compares. During that, controllers are reset, or all packets are lost
 # for longer than the host waits for an answer.
 
@@ -44,7 +44,7 @@ many_disk() {
 }
 
 many_connect() {
-	local i options="transport=rdma,traddr=$NVME_ADDR,trsvcid=$NVME_PORT,nr_io_queues=2"
+	local i options="transport=rdma,traddr=$TARGET_ADDR,trsvcid=$NVME_PORT,nr_io_queues=2"
 	for ((i = 0; i < NVME_MANY; i++)); do
 		echo "$options,nqn=$(many_nqn $i),keep_alive_tmo=5,reconnect_delay=1,ctrl_loss_tmo=60" >/dev/nvme-fabrics ||
 			fail "the host does not connect to $(many_nqn $i)"
@@ -76,7 +76,7 @@ many_clean() {
 	many_delete_controllers
 	holds_within 20 many_gone
 	many_target_down
-	nvme_link_clean
+	consumer_links_clean
 	modprobe -r nvme-rdma nvmet-rdma brd
 }
 
@@ -85,7 +85,7 @@ many_up() {
 	command -v fio >/dev/null || skip "there is no fio"
 	clean_at_end many_clean
 	nvme_modules $NVME_MANY
-	nvme_link_up
+	consumer_links_up
 	many_target_up
 	many_connect
 }

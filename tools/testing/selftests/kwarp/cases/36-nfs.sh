@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # NFS over RDMA: server and client on the same machine, in the first network namespace, over one
-# link like that of 35-kernel.sh:
+# link like that of 34-consumers.sh:
 #
 #     a file -- nfs, rpcrdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- rpcrdma, nfsd -- tmpfs
 
@@ -30,7 +30,7 @@ nfs_stop_server() {
 nfs_clean() {
 	! mountpoint -q "$NFS_MOUNT" || umount -f -l "$NFS_MOUNT"
 	nfs_stop_server
-	nvme_link_clean
+	consumer_links_clean
 	tc qdisc del dev lo root
 }
 
@@ -70,7 +70,7 @@ nfs_up() {
 	load_type "$KWARP_LINK"
 	nfs_programs
 	clean_at_end nfs_clean
-	nvme_link_up
+	consumer_links_up
 	nfs_serve
 }
 
@@ -78,7 +78,7 @@ nfs_up() {
 nfs_mount() {
 	local options=vers=$1,proto=rdma,port=$NFS_PORT
 	[ "$1" != 3 ] || options+=,nolock,mountproto=tcp,mountport=20048
-	check "mounting version $1" timeout 60 mount -t nfs -o "$options" "$NVME_ADDR:$NFS_EXPORT" "$NFS_MOUNT"
+	check "mounting version $1" timeout 60 mount -t nfs -o "$options" "$TARGET_ADDR:$NFS_EXPORT" "$NFS_MOUNT"
 }
 
 nfs_umount() {
@@ -158,15 +158,15 @@ nfs_link_case() {
 	nfs_writer >"$CASE_DIR/writer.log" 2>&1 &
 	PIDS["writer"]=$!
 	wait_until 20 "the writer has written the file twice" nfs_passes 2
-	nvme_link_down
-	nvme_link_up
+	consumer_links_delete
+	consumer_links_up
 	before=$(nfs_passed)
 	wait_until 60 "the writer goes on" nfs_passes "$((before + 2))"
 	# Take the interface down and up again: data in flight is lost.
-	if [ "$NVME_NETDEV" = lo ]; then
+	if [ "$CONSUMER_NETDEV" = lo ]; then
 		ip link set lo down
 		ip link set lo up
-		ip addr replace "$NVME_ADDR/24" dev lo
+		ip addr replace "$TARGET_ADDR/24" dev lo
 		before=$(nfs_passed)
 		wait_until 90 "the writer goes on after a flap" nfs_passes "$((before + 2))"
 	fi

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # iSCSI with RDMA (iSER): target and initiator on the same machine, in the first network namespace,
-# over one link like that of 35-kernel.sh:
+# over one link like that of 34-consumers.sh:
 #
 #     dd -- /dev/sdX -- ib_iser -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_isert -- /dev/ram0
 #
@@ -18,7 +18,7 @@ ISER_TPG=$ISER_CONFIG/iscsi/$ISER_IQN/tpgt_1
 ISER_CORE=$ISER_CONFIG/core/iblock_0/kwarp
 
 iser_portal() {
-	echo "$NVME_ADDR:$ISER_PORT"
+	echo "$TARGET_ADDR:$ISER_PORT"
 }
 
 iser_programs() {
@@ -38,9 +38,9 @@ in_portal_ns() {
 }
 
 iser_target_up() {
-	in_portal_ns ip addr add "$NVME_ADDR/32" dev lo
+	in_portal_ns ip addr add "$TARGET_ADDR/32" dev lo
 	mkdir -p "$ISER_CORE" "$ISER_TPG/lun/lun_0"
-	echo "udev_path=$NVME_RAM" >"$ISER_CORE/control"
+	echo "udev_path=$RAM_DISK" >"$ISER_CORE/control"
 	echo 1 >"$ISER_CORE/enable"
 	ln -s "$ISER_CORE" "$ISER_TPG/lun/lun_0/disk"
 	check "making the portal" in_portal_ns mkdir "$ISER_TPG/np/$(iser_portal)"
@@ -57,7 +57,7 @@ iser_target_down() {
 	rm -f "$ISER_TPG/lun/lun_0/disk"
 	rmdir "$ISER_TPG/np/$(iser_portal)" "$ISER_TPG/lun/lun_0" "$ISER_TPG" "${ISER_TPG%/*}"
 	rmdir "$ISER_CORE" "${ISER_CORE%/*}"
-	in_portal_ns ip addr del "$NVME_ADDR/32" dev lo
+	in_portal_ns ip addr del "$TARGET_ADDR/32" dev lo
 }
 
 iser_admin() {
@@ -85,7 +85,7 @@ iser_clean() {
 	iser_admin --logout
 	[ -z "${PIDS[iscsid]:-}" ] || kill "${PIDS[iscsid]}"
 	iser_target_down
-	nvme_link_clean
+	consumer_links_clean
 	rm -f "$RUN"/disk-*
 	modprobe -r ib_iser ib_isert brd
 }
@@ -95,7 +95,7 @@ iser_up() {
 	net_up
 	iser_programs
 	clean_at_end iser_clean
-	nvme_link_up
+	consumer_links_up
 	iser_target_up
 	iser_login
 }
@@ -112,8 +112,8 @@ iser_link_case() {
 	iser_up
 	disk_data 1
 	cp "$RUN/disk-file" "$RUN/disk-before"
-	nvme_link_down
-	nvme_link_up
+	consumer_links_delete
+	consumer_links_up
 	# The link has taken the target's listener with it: make the target listen again.
 	echo 0 >"$ISER_TPG/np/$(iser_portal)/iser"
 	echo 1 >"$ISER_TPG/np/$(iser_portal)/iser" || fail "the target does not listen again"

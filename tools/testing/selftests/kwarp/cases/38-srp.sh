@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # SCSI over RDMA (SRP): target and initiator on the same machine, over one link like that of
-# 35-kernel.sh:
+# 34-consumers.sh:
 #
 #     dd -- /dev/sdX -- ib_srp -- kwlo ..TCP, 10.99.0.1.. kwlo -- ib_srpt -- /dev/ram0
 
@@ -22,7 +22,7 @@ srp_modules() {
 
 srp_target_up() {
 	mkdir -p "$SRP_CORE" "$SRP_CONFIG/srpt"
-	echo "udev_path=$NVME_RAM" >"$SRP_CORE/control"
+	echo "udev_path=$RAM_DISK" >"$SRP_CORE/control"
 	echo 1 >"$SRP_CORE/enable"
 	echo "$SRP_PORT" >"$SRP_CONFIG/srpt/discovery_auth/rdma_cm_port" || fail "the target does not listen"
 	srp_port_up
@@ -32,7 +32,7 @@ srp_target_up() {
 # another GID.
 srp_port_up() {
 	local gid
-	gid=$(<"/sys/class/infiniband/$NVME_LINK/ports/1/gids/0")
+	gid=$(<"/sys/class/infiniband/$TARGET_LINK/ports/1/gids/0")
 	SRP_TPG=$SRP_CONFIG/srpt/0x${gid//:/}/0x${gid//:/}
 	mkdir -p "$SRP_TPG/lun/lun_0"
 	ln -s "$SRP_CORE" "$SRP_TPG/lun/lun_0/disk"
@@ -61,8 +61,8 @@ srp_login() {
 	local guid
 	guid=$(</sys/module/ib_srpt/parameters/srpt_service_guid)
 	guid=${guid#0x}
-	echo "id_ext=$guid,ioc_guid=$guid,dest=$NVME_ADDR:$SRP_PORT,queue_size=64" \
-		>"/sys/class/infiniband_srp/srp-$NVME_HOST_LINK-1/add_target" || fail "logging in"
+	echo "id_ext=$guid,ioc_guid=$guid,dest=$TARGET_ADDR:$SRP_PORT,queue_size=64" \
+		>"/sys/class/infiniband_srp/srp-$HOST_LINK-1/add_target" || fail "logging in"
 	wait_until 20 "the disk is there" find_lio_disk
 }
 
@@ -92,7 +92,7 @@ srp_logout() {
 srp_clean() {
 	srp_no_port || echo 1 >"$(srp_port)/delete"
 	srp_target_down
-	nvme_link_clean
+	consumer_links_clean
 	rm -f "$RUN"/disk-*
 	modprobe -r ib_srp ib_srpt brd
 }
@@ -101,7 +101,7 @@ srp_up() {
 	load_type "$KWARP_LINK"
 	srp_modules
 	clean_at_end srp_clean
-	nvme_link_up
+	consumer_links_up
 	srp_target_up
 	srp_login
 }
@@ -118,10 +118,10 @@ srp_link_case() {
 	srp_up
 	disk_data 1
 	cp "$RUN/disk-file" "$RUN/disk-before"
-	nvme_link_down
+	consumer_links_delete
 	wait_until 20 "disk and remote port are gone" srp_logged_out
 	srp_port_down
-	nvme_link_up
+	consumer_links_up
 	srp_port_up
 	srp_login
 	disk_same 1 || fail "the disk has lost what was written before the link went"

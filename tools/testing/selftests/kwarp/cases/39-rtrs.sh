@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # A block device over RTRS (RNBD): server and client on the same machine, over one link like that of
-# 35-kernel.sh:
+# 34-consumers.sh:
 #
 #     dd -- /dev/rnbd0 -- rnbd_client, rtrs_client -- kwlo ..TCP, 10.99.0.1.. kwlo -- rtrs_server, rnbd_server -- /dev/ram0
 #
@@ -26,7 +26,7 @@ rnbd_modules() {
 }
 
 rnbd_map() {
-	echo "sessname=$RNBD_SESSION path=ip:$NVME_ADDR device_path=$NVME_RAM" >"$RNBD_CTL/map_device"
+	echo "sessname=$RNBD_SESSION path=ip:$TARGET_ADDR device_path=$RAM_DISK" >"$RNBD_CTL/map_device"
 }
 
 rnbd_unmap() {
@@ -35,7 +35,7 @@ rnbd_unmap() {
 
 rnbd_clean() {
 	[ ! -b "$RNBD_DISK" ] || rnbd_unmap force
-	nvme_link_clean
+	consumer_links_clean
 	rm -f "$RUN"/disk-*
 	modprobe -r rnbd_client rnbd_server rtrs_client rtrs_server brd
 }
@@ -44,10 +44,10 @@ rnbd_up() {
 	load_type "$KWARP_LINK"
 	rnbd_modules N
 	clean_at_end rnbd_clean
-	nvme_link_up
+	consumer_links_up
 	rnbd_map || fail "the device cannot be mapped"
 	wait_until 10 "the disk is there" test -b "$RNBD_DISK"
-	[ "$(nvme_qps)" -ge 4 ] || fail "the session has no queue pairs"
+	[ "$(consumer_qps)" -ge 4 ] || fail "the session has no queue pairs"
 	DISK=$RNBD_DISK
 }
 
@@ -78,9 +78,9 @@ rnbd_lost_case() {
 	if [ "$1" = server ]; then
 		rnbd_tell server disconnect
 	else
-		nvme_link_down
+		consumer_links_delete
 		wait_until 20 "the path is gone" rnbd_is disconnected
-		nvme_link_up
+		consumer_links_up
 		rnbd_tell client reconnect
 	fi
 	wait_until 60 "the path is there again" rnbd_is connected
@@ -95,7 +95,7 @@ rnbd_refused_case() {
 	load_type "$KWARP_LINK"
 	rnbd_modules Y
 	clean_at_end rnbd_clean
-	nvme_link_up
+	consumer_links_up
 	! rnbd_map 2>/dev/null || fail "a device was mapped with Sends with immediate data"
 	[ ! -e "$RNBD_DISK" ] || fail "there is a disk"
 	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server

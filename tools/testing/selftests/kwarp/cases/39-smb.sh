@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 #
 # SMB Direct: server (ksmbd) and client (cifs) on the same machine, over one link like that of
-# 35-kernel.sh:
+# 34-consumers.sh:
 #
 #     programs -- /run/kwarp-e2e/smb-mount -- cifs -- kwlo ..TCP, 10.99.0.1.. kwlo -- ksmbd -- smb-share
 #
@@ -53,15 +53,15 @@ smb_server_down() {
 }
 
 smb_mount() {
-	check "mounting" timeout 60 mount.cifs "//$NVME_ADDR/share" "$SMB_MOUNT" \
+	check "mounting" timeout 60 mount.cifs "//$TARGET_ADDR/share" "$SMB_MOUNT" \
 		-o rdma,vers=3.1.1,username=kwarp,password=kwarp,cache=none
-	[ "$(nvme_qps)" -ge 2 ] || fail "the mount has no queue pair"
+	[ "$(consumer_qps)" -ge 2 ] || fail "the mount has no queue pair"
 }
 
 smb_clean() {
 	timeout 20 umount -f "$SMB_MOUNT" || umount -l "$SMB_MOUNT"
 	[ -z "${PIDS[mountd]:-}" ] || timeout 20 ksmbd.control --shutdown
-	nvme_link_clean
+	consumer_links_clean
 	rm -rf "$SMB_SHARE" "$RUN/smb-file" "$RUN/smb-before" /run/ksmbd.lock
 	modprobe -r cifs ksmbd
 }
@@ -70,7 +70,7 @@ smb_up() {
 	load_type "$KWARP_LINK"
 	smb_modules
 	clean_at_end smb_clean
-	nvme_link_up
+	consumer_links_up
 	smb_server_up
 	smb_mount
 }
@@ -139,8 +139,8 @@ smb_link_case() {
 	smb_up
 	head -c 1048576 /dev/urandom >"$RUN/smb-before"
 	check "copying" cp "$RUN/smb-before" "$SMB_MOUNT/before"
-	nvme_link_down
-	nvme_link_up
+	consumer_links_delete
+	consumer_links_up
 	wait_until 30 "the file is what it was before the link went" smb_same
 	smb_data 2
 	smb_down

@@ -123,7 +123,7 @@ interop_kernel_case() {
 	PAIR_HOST_TYPE=$KWARP_LINK PAIR_TARGET_TYPE=$KWARP_PEER
 	[ "$1" = server ] || PAIR_HOST_TYPE=$KWARP_PEER PAIR_TARGET_TYPE=$KWARP_LINK
 	load_type "$KWARP_PEER"
-	NVME_LINKS=pair_links NVME_LINK=kwtarget NVME_HOST_LINK=kwhost NVME_ADDR=$PAIR_TARGET
+	CONSUMER_LINKS=pair_links TARGET_LINK=kwtarget HOST_LINK=kwhost TARGET_ADDR=$PAIR_TARGET
 	shift
 	"$@"
 }
@@ -131,7 +131,7 @@ interop_kernel_case() {
 # SRP's target listens for IPv6 and IPv4 with one listener. siw refuses a connection of IPv4 to such
 # a listener, so the initiator uses IPv6.
 pair_srp_case() {
-	NVME_ADDR=[$PAIR_TARGET6]
+	TARGET_ADDR=[$PAIR_TARGET6]
 	disk_case srp 2
 }
 

@@ -1,36 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Consumers in the kernel: NVMe over one link, with target and host on the same machine. The
-# kernel's target works in the first network namespace only, so the link is there, too. It is on the
-# loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface without a hardware
-# address; so there the link is on an interface of type dummy, whose address is also on the loopback
-# interface:
+# NVMe over a link of 34-consumers.sh, target and host in the kernel:
 #
 #     dd -- /dev/nvmeXn1 -- nvme-rdma -- kwlo ..TCP, 10.99.0.1.. kwlo -- nvmet-rdma -- /dev/ram0
 
-# The target's link and the host's, and their kind: LINKS_up, LINKS_delete, LINKS_end and LINKS_clean are
-# functions.
-NVME_LINKS=one_link
-NVME_LINK=kwlo
-NVME_HOST_LINK=$NVME_LINK
-NVME_NETDEV=lo
-NVME_ADDR=10.99.0.1
 NVME_PORT=4420
 NVME_NQN=kwarp
 NVMET=/sys/kernel/config/nvmet
-NVME_RAM=/dev/ram0
 # Folder of the data files, which are large and are not kept with the logs.
 NVME_FILES=$RUN/nvme
 
 # -------------------------------------------------------------------- set up
-
-# ram_disks N: make N empty RAM disks, /dev/ram0 and following.
-ram_disks() {
-	modprobe -r brd 2>/dev/null || :
-	modprobe brd rd_nr="$1" rd_size=65536 2>/dev/null || skip "there is no module brd"
-	wait_until 5 "RAM disks are there" test -b "/dev/ram$(($1 - 1))"
-}
 
 # nvme_modules DISKS: load the modules of target and host, and make this number of RAM disks.
 nvme_modules() {
@@ -42,95 +23,11 @@ nvme_modules() {
 	ram_disks "$1"
 }
 
-kernel_link_active() {
-	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
-}
-
-# kernel_link_up NAME TYPE NETDEV
-kernel_link_up() {
-	check "adding the link $1" rdma link add "$1" type "$2" netdev "$3"
-	wait_until 5 "link $1 is active" kernel_link_active "$1"
-}
-
-kernel_link_delete() {
-	check "deleting the link $1" timeout 60 rdma link delete "$1"
-	[ ! -e "/sys/class/infiniband/$1" ] || fail "the link $1 is still there"
-}
-
-one_link_up() {
-	ip link set lo up
-	if ! kernel_since 6.6; then
-		NVME_NETDEV=kwdummy
-		[ -e "/sys/class/net/$NVME_NETDEV" ] || ip link add "$NVME_NETDEV" up type dummy
-	fi
-	ip addr replace "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	kernel_link_up "$NVME_LINK" "$KWARP_LINK" "$NVME_NETDEV"
-}
-
-one_link_delete() {
-	kernel_link_delete "$NVME_LINK"
-}
-
-one_link_end() {
-	one_link_delete
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-}
-
-one_link_clean() {
-	tc qdisc del dev lo root
-	[ ! -e "/sys/class/infiniband/$NVME_LINK" ] || timeout 60 rdma link delete "$NVME_LINK"
-	ip addr del "$NVME_ADDR/24" dev "$NVME_NETDEV"
-	[ "$NVME_NETDEV" = lo ] || ip link del "$NVME_NETDEV"
-}
-
-nvme_link_up() {
-	"${NVME_LINKS}_up"
-}
-
-nvme_link_down() {
-	"${NVME_LINKS}_delete"
-}
-
-# In a clean-up: delete what is left of links, addresses and interfaces.
-nvme_link_clean() {
-	"${NVME_LINKS}_clean"
-}
-
-# clean_at_end FUNCTION: run the function at the end of the case, also after a failure, and ignore
-# errors in it.
-clean_at_end() {
-	KERNEL_CLEAN=$1
-	trap kernel_end EXIT
-}
-
-kernel_end() {
-	local rc=$?
-	trap - TERM INT
-	set +eu
-	"$KERNEL_CLEAN" >>"$CASE_DIR/clean.log" 2>&1
-	(exit $rc)
-	case_cleanup
-}
-
-# consumers_down MODULE...: after target and host have ended, the link can be deleted and the
-# modules can be unloaded.
-consumers_down() {
-	wait_until 10 "both ends have destroyed their queue pairs" nvme_no_qps
-	"${NVME_LINKS}_end"
-	check "unloading the consumers" modprobe -r "$@"
-}
-
-# lossy_lo [SHAPE...]: let netem lose and delay packets on lo, by default "loss 0.5% delay 2ms".
-lossy_lo() {
-	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
-	add_netem qdisc add dev lo root netem "$@"
-}
-
 nvmet_port_up() {
 	mkdir "$NVMET/ports/1"
 	echo rdma >"$NVMET/ports/1/addr_trtype"
 	echo ipv4 >"$NVMET/ports/1/addr_adrfam"
-	echo "$NVME_ADDR" >"$NVMET/ports/1/addr_traddr"
+	echo "$TARGET_ADDR" >"$NVMET/ports/1/addr_traddr"
 	echo "$NVME_PORT" >"$NVMET/ports/1/addr_trsvcid"
 }
 
@@ -191,7 +88,7 @@ nvme_find_disk() {
 }
 
 nvme_connect() {
-	local options="transport=rdma,traddr=$NVME_ADDR,trsvcid=$NVME_PORT,nqn=$NVME_NQN"
+	local options="transport=rdma,traddr=$TARGET_ADDR,trsvcid=$NVME_PORT,nqn=$NVME_NQN"
 	echo "$options,nr_io_queues=2,keep_alive_tmo=5,reconnect_delay=1,ctrl_loss_tmo=30" >/dev/nvme-fabrics ||
 		fail "the host does not connect"
 	wait_until 20 "the disk is there" nvme_find_disk
@@ -212,22 +109,10 @@ nvme_disconnect() {
 	wait_until 20 "the controller is gone" nvme_gone
 }
 
-# Print how many queue pairs target and host have together.
-nvme_qps() {
-	local name
-	for name in $(printf '%s\n' "$NVME_LINK" "$NVME_HOST_LINK" | sort -u); do
-		rdma resource show qp link "$name"
-	done | grep -c lqpn || :
-}
-
-nvme_no_qps() {
-	[ "$(nvme_qps)" = 0 ]
-}
-
 nvme_clean() {
 	nvme_delete "$(nvme_ctrl)"
 	nvmet_down "$NVME_NQN"
-	nvme_link_clean
+	consumer_links_clean
 	rm -rf "$NVME_FILES"
 	modprobe -r nvme-rdma nvmet-rdma brd
 }
@@ -237,9 +122,9 @@ nvme_up() {
 	clean_at_end nvme_clean
 	nvme_modules 1
 	mkdir -p "$NVME_FILES"
-	nvme_link_up
+	consumer_links_up
 	nvmet_port_up
-	nvmet_subsystem_up "$NVME_NQN" "$NVME_RAM"
+	nvmet_subsystem_up "$NVME_NQN" "$RAM_DISK"
 	nvme_connect
 }
 
@@ -292,7 +177,7 @@ nvme_case() {
 	nvme_compare one 256k 0
 	nvme_compare one 4k 0
 	# The data must be in the target's memory, and not only in a cache of the host.
-	cmp -n "$((mib << 20))" "$NVME_RAM" "$NVME_FILES/one" || fail "the target's disk holds something else"
+	cmp -n "$((mib << 20))" "$RAM_DISK" "$NVME_FILES/one" || fail "the target's disk holds something else"
 
 	random_file left "$((mib / 2))"
 	random_file right "$((mib / 2))"
@@ -323,14 +208,14 @@ nvme_die_case() {
 	PIDS["writer"]=$!
 	wait_until 20 "the writer has written the file twice" nvme_passes 2
 	! gone "${PIDS[writer]}" || fail "the writer has ended early"
-	nvme_link_down
+	consumer_links_delete
 	ended 60 writer
 	[ "$STATUS" = 7 ] || fail "the writer ended with status $STATUS, not because of an error"
 	nvme_disconnect
 
 	# The link has taken the target's listener with it: make the target listen again.
 	nvmet_deafen "$NVME_NQN"
-	nvme_link_up
+	consumer_links_up
 	nvmet_listen "$NVME_NQN"
 	nvme_connect
 	nvme_compare safe 256k 0
@@ -348,7 +233,7 @@ nvme_passes() {
 nvme_steal_case() {
 	skip_on siw "it connects any queue pair"
 	nvme_up
-	check "trying to steal" kwsteal -a "$NVME_ADDR" -p "$NVME_PORT" -n 64 >"$CASE_DIR/kwsteal.log" 2>&1
+	check "trying to steal" kwsteal -a "$TARGET_ADDR" -p "$NVME_PORT" -n 64 >"$CASE_DIR/kwsteal.log" 2>&1
 	expect_in kwsteal 'ok: ([2-9]|[1-9][0-9]+) denied'
 	random_file after 1
 	check "writing" nvme_write after 64k 0

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+#
+# What the cases of consumers in the kernel share (35 to 39, 61): links, RAM disks, and the end of a
+# case. Target (or server) and host (or client) are on the same machine, in the first network
+# namespace, because most of these consumers know only that one. Both ends use one link:
+#
+#     consumer -- kwlo ..TCP, 10.99.0.1.. kwlo -- consumer
+#
+# The link is on the loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface
+# without a hardware address; so there the link is on an interface of type dummy, whose address is
+# also on the loopback interface. 61-interop-kernel.sh has two links instead.
+
+# Kind of links: the functions KIND_up, KIND_delete, KIND_end and KIND_clean.
+CONSUMER_LINKS=one_link
+TARGET_LINK=kwlo
+HOST_LINK=$TARGET_LINK
+CONSUMER_NETDEV=lo
+TARGET_ADDR=10.99.0.1
+RAM_DISK=/dev/ram0
+
+# -------------------------------------------------------------------- links
+
+kernel_link_active() {
+	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
+}
+
+# kernel_link_up NAME TYPE NETDEV
+kernel_link_up() {
+	check "adding the link $1" rdma link add "$1" type "$2" netdev "$3"
+	wait_until 5 "link $1 is active" kernel_link_active "$1"
+}
+
+kernel_link_delete() {
+	check "deleting the link $1" timeout 60 rdma link delete "$1"
+	[ ! -e "/sys/class/infiniband/$1" ] || fail "the link $1 is still there"
+}
+
+one_link_up() {
+	ip link set lo up
+	if ! kernel_since 6.6; then
+		CONSUMER_NETDEV=kwdummy
+		[ -e "/sys/class/net/$CONSUMER_NETDEV" ] || ip link add "$CONSUMER_NETDEV" up type dummy
+	fi
+	ip addr replace "$TARGET_ADDR/24" dev "$CONSUMER_NETDEV"
+	kernel_link_up "$TARGET_LINK" "$KWARP_LINK" "$CONSUMER_NETDEV"
+}
+
+one_link_delete() {
+	kernel_link_delete "$TARGET_LINK"
+}
+
+one_link_end() {
+	one_link_delete
+	ip addr del "$TARGET_ADDR/24" dev "$CONSUMER_NETDEV"
+}
+
+one_link_clean() {
+	tc qdisc del dev lo root
+	[ ! -e "/sys/class/infiniband/$TARGET_LINK" ] || timeout 60 rdma link delete "$TARGET_LINK"
+	ip addr del "$TARGET_ADDR/24" dev "$CONSUMER_NETDEV"
+	[ "$CONSUMER_NETDEV" = lo ] || ip link del "$CONSUMER_NETDEV"
+}
+
+consumer_links_up() {
+	"${CONSUMER_LINKS}_up"
+}
+
+consumer_links_delete() {
+	"${CONSUMER_LINKS}_delete"
+}
+
+# In a clean-up: delete what is left of links, addresses and interfaces.
+consumer_links_clean() {
+	"${CONSUMER_LINKS}_clean"
+}
+
+# Print how many queue pairs target and host have together.
+consumer_qps() {
+	local name
+	for name in $(printf '%s\n' "$TARGET_LINK" "$HOST_LINK" | sort -u); do
+		rdma resource show qp link "$name"
+	done | grep -c lqpn || :
+}
+
+consumer_no_qps() {
+	[ "$(consumer_qps)" = 0 ]
+}
+
+# ------------------------------------------------------------ disks, network
+
+# ram_disks N: make N empty RAM disks, /dev/ram0 and following.
+ram_disks() {
+	modprobe -r brd 2>/dev/null || :
+	modprobe brd rd_nr="$1" rd_size=65536 2>/dev/null || skip "there is no module brd"
+	wait_until 5 "RAM disks are there" test -b "/dev/ram$(($1 - 1))"
+}
+
+# lossy_lo [SHAPE...]: let netem lose and delay packets on lo, by default "loss 0.5% delay 2ms".
+lossy_lo() {
+	[ $# -gt 0 ] || set -- loss 0.5% delay 2ms
+	add_netem qdisc add dev lo root netem "$@"
+}
+
+# ------------------------------------------------------------ end of a case
+
+# clean_at_end FUNCTION: run the function at the end of the case, also after a failure, and ignore
+# errors in it.
+clean_at_end() {
+	CONSUMER_CLEAN=$1
+	trap consumer_case_end EXIT
+}
+
+consumer_case_end() {
+	local rc=$?
+	trap - TERM INT
+	set +eu
+	"$CONSUMER_CLEAN" >>"$CASE_DIR/clean.log" 2>&1
+	(exit $rc)
+	case_cleanup
+}
+
+# consumers_down MODULE...: after target and host have ended, the link can be deleted and the
+# modules can be unloaded.
+consumers_down() {
+	wait_until 10 "both ends have destroyed their queue pairs" consumer_no_qps
+	"${CONSUMER_LINKS}_end"
+	check "unloading the consumers" modprobe -r "$@"
+}
