@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: a peer that breaks the protocol, from an ordinary socket (see wire/wire.h).
+ * kwrawpeer: a peer that breaks the protocol, from an ordinary socket.
  *
  *	kwrawpeer SCENARIO [-a addr] [-p port] [-T seconds] [-v]
  *	kwrawpeer -l		lists the scenarios

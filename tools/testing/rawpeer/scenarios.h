@@ -6,8 +6,6 @@
 #ifndef RAWPEER_SCENARIOS_H
 #define RAWPEER_SCENARIOS_H
 
-#include "wire/wire.h"
-
 /**
  * struct kwraw_scenario - one entry of a list that ends with a NULL name
  * @name: as on the command line

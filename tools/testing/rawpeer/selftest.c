@@ -6,6 +6,8 @@
  */
 #include "scenarios.h"
 #include "kwtest.h"
+#include "wire/ddp.h"
+#include "wire/mpa.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -5,6 +5,8 @@
  */
 #include "scenarios.h"
 #include "kwtest.h"
+#include "wire/ddp.h"
+#include "wire/mpa.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -19,7 +19,8 @@
 
 #include <infiniband/verbs.h>
 
-#include "wire/wire.h"
+#include "wire/ddp.h"
+#include "wire/mpa.h"
 #include "target/kwtarget.h"
 #include "kwtest.h"
 

@@ -23,7 +23,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "wire/wire.h"
+#include "wire/socket.h"
 
 static struct {
 	const char *addr, *port, *control;

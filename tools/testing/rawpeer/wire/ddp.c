@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP and RDMAP headers: see wire.h.
+ * DDP and RDMAP: encode and decode headers, right or wrong.
  */
-#include "wire/wire.h"
+#include "wire/ddp.h"
 
 #include <endian.h>
 #include <string.h>
