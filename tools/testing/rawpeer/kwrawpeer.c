@@ -16,7 +16,7 @@
  *   startup.c   scenarios around the startup frames
  *   selftest.c  the functions of wire/ against the examples of the RFCs
  */
-#include "runner/case.h"
+#include "runner/run.h"
 #include "scenarios.h"
 #include "kwtest.h"
 

@@ -3,6 +3,8 @@
  * kwrawpeer: cases. Atomic operations (RFC 7306 section 5): the device as responder.
  */
 #include "runner/atomic.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 #include <endian.h>
 #include <string.h>

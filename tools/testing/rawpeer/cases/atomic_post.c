@@ -3,6 +3,7 @@
  * kwrawpeer: cases. Atomic operations (RFC 7306 section 5): the device as requester.
  */
 #include "runner/atomic.h"
+#include "runner/start.h"
 
 static void wrong_lengths(struct rp *r);
 

@@ -2,7 +2,7 @@
 /*
  * kwrawpeer: cases. FPDUs (RFC 5044): length, pad, CRC, markers.
  */
-#include "runner/case.h"
+#include "runner/start.h"
 
 #include <string.h>
 

@@ -4,6 +4,8 @@
  * keeps what its two ends have agreed on, and the next connection has the new value.
  */
 #include "runner/atomic.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 /* Longer than the distance of markers, both ways. */
 #define LONG		1200

@@ -7,7 +7,8 @@
  * Streams may end because of that. Nothing else may happen to the device.
  */
 #define _GNU_SOURCE
-#include "runner/case.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 /*
  * kwrawpeer: cases. RDMA Read: the device as source, and as sink.
  */
-#include "runner/case.h"
+#include "runner/start.h"
 
 #include <endian.h>
 #include <string.h>

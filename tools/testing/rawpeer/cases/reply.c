@@ -3,6 +3,7 @@
  * kwrawpeer: cases. Startup with the raw peer as Responder: what Replies do to a
  * consumer that connects (RFC 5044 section 7.1, RFC 6581).
  */
+#include "runner/control.h"
 #include "runner/start.h"
 
 #include <stdio.h>

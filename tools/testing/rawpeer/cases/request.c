@@ -3,6 +3,7 @@
  * kwrawpeer: cases. Startup with the raw peer as Initiator: what Requests do to a
  * listener (RFC 5044 section 7.1, RFC 6581).
  */
+#include "runner/control.h"
 #include "runner/start.h"
 
 #include <stdio.h>

@@ -7,6 +7,7 @@
  * While the window is bound, the consumer cannot deregister the region (RP_BUSY). The cases use
  * that to show that a refused message has invalidated nothing.
  */
+#include "runner/control.h"
 #include "runner/start.h"
 
 static void split_everywhere(struct rp *r);

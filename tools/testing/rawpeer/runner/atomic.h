@@ -5,7 +5,7 @@
 #ifndef RAWPEER_ATOMIC_H
 #define RAWPEER_ATOMIC_H
 
-#include "runner/start.h"
+#include "runner/step.h"
 
 /* The first octet in a region whose address is a multiple of eight. */
 #define ALIGNED(place)	((8 - ((place) & 7)) & 7)

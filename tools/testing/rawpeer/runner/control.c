@@ -2,7 +2,8 @@
 /*
  * kwrawpeer: the control channel to the consumer under test (see target/kwtarget.h).
  */
-#include "runner/case.h"
+#include "runner/control.h"
+#include "runner/run.h"
 
 #include <errno.h>
 #include <stdarg.h>

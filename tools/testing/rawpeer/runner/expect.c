@@ -2,7 +2,8 @@
 /*
  * kwrawpeer: steps that wait for an answer and compare every octet of it.
  */
-#include "runner/case.h"
+#include "runner/control.h"
+#include "runner/run.h"
 
 #include <endian.h>
 #include <stdio.h>

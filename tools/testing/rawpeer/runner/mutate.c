@@ -6,6 +6,8 @@
  * the connection ends, each request completes once, and memory that no peer may write is unchanged.
  */
 #include "runner/atomic.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 #include <stdio.h>
 #include <string.h>

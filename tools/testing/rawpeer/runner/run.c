@@ -26,7 +26,8 @@
  * A name on the command line of which no case runs is a failure, unless known differences with
  * "!" exclude its cases. A run without any case is a failure, too.
  */
-#include "runner/case.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 #include <getopt.h>
 #include <stdarg.h>

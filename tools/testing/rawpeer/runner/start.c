@@ -3,6 +3,7 @@
  * kwrawpeer: how a connection begins and ends in the ordinary case.
  */
 #include "runner/start.h"
+#include "runner/control.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases of the startup phase share.
+ * kwrawpeer: how a connection begins and ends.
  */
 #ifndef RAWPEER_START_H
 #define RAWPEER_START_H
 
-#include "runner/case.h"
+#include "runner/run.h"
+
+/* A connection event has to be this one. */
+void rp_cm(struct rp *r, const char *name);
+/* "begin" with what the case wants. */
+void rp_begin(struct rp *r);
+/* TCP is up; as responder the consumer's Request has not been read. */
+bool rp_tcp(struct rp *r);
+/* Everything up to full operation. */
+bool rp_open(struct rp *r);
+/* The connection has to end. */
+void rp_ended(struct rp *r, unsigned int how);
+/* The end of each run: our side is closed, and the consumer in order. */
+void rp_finish(struct rp *r);
 
 /* Flags in the IRD half word, and in the ORD half word (RFC 6581 section 9). */
 #define RP_A		0x8000

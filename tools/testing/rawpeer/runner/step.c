@@ -2,7 +2,8 @@
 /*
  * kwrawpeer: steps that do something.
  */
-#include "runner/case.h"
+#include "runner/control.h"
+#include "runner/start.h"
 
 #include <endian.h>
 #include <errno.h>
