@@ -9,7 +9,8 @@
  *   runner/step.c       steps that do something
  *   runner/expect.c     steps that wait for an answer
  *   runner/control.c    control channel to the consumer
- *   runner/mutate.c     mutated streams
+ *   runner/mutate.c     connections with mutated streams
+ *   runner/stream.c     the mutated streams
  *   cases/              the cases, a file for each subject
  */
 #ifndef RAWPEER_CASE_H

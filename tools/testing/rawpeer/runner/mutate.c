@@ -5,207 +5,20 @@
  * stream, in its order, or at its end. After any change, the device sends only well-formed FPDUs,
  * the connection ends, each request completes once, and memory that no peer may write is unchanged.
  */
-#include "runner/atomic.h"
 #include "runner/control.h"
 #include "runner/start.h"
+#include "runner/stream.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_SEGS	12
-#define STREAM_MAX	(64 * 1024)
-#define SEG_MAX		700
-
-/* What is changed. */
-enum how {
-	REQUEST,	/* octets of the startup frame */
-	HEADER,		/* fields of a segment; the CRC is right */
-	STREAM,		/* octets of the stream */
-	SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
-	CUT,		/* the end */
-	HOWS,
-};
-
 static struct kw_rng rng;
-static uint8_t stream[STREAM_MAX];
-static size_t stream_len;
-
-/* A window is bound to this stream. */
-static bool windowed;
+static struct rp_stream stream = { .rng = &rng };
 
 /* Counts: startups that failed; Terminates of the device, by layer; resets by the raw peer. */
 static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
-
-static uint32_t odd_number(uint32_t good)
-{
-	static const uint32_t odd[] = {
-		0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x100, 0x7fff, 0x8000, 0xffff, 0x10000,
-		0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-	};
-
-	switch (kw_below(&rng, 4)) {
-	case 0:
-		return good ^ 1u << kw_below(&rng, 32);
-	case 1:
-		return good + kw_below(&rng, 9) - 4;
-	case 2:
-		return kw_rand(&rng);
-	default:
-		return odd[kw_below(&rng, ARRAY_SIZE(odd))];
-	}
-}
-
-/* One field of a segment, different. */
-static void spoil(struct rp_step *s)
-{
-	switch (kw_below(&rng, 15)) {
-	case 0:
-		s->op_x = kw_below(&rng, 16);
-		break;
-	case 1:
-		s->dv_x = kw_below(&rng, 4);
-		break;
-	case 2:
-		s->rv_x = kw_below(&rng, 4);
-		break;
-	case 3:
-		s->stag_x = odd_number(0);
-		break;
-	case 4:
-		s->qn_x = odd_number(0);
-		break;
-	case 5:
-		s->msn_d = odd_number(0);
-		break;
-	case 6:
-		s->mo_d = odd_number(0);
-		break;
-	case 7:
-		s->off = odd_number(s->off);
-		break;
-	case 8:
-		s->to = (uint64_t)odd_number(0) << 32 | odd_number(0);
-		break;
-	case 9:
-		s->size = odd_number(s->size);
-		break;
-	case 10:
-		s->t_x = true;
-		break;
-	case 11:
-		s->more = !s->more;
-		break;
-	case 12:
-		s->at = kw_below(&rng, KWT_REGIONS);
-		break;
-	case 13:
-		s->aop = kw_below(&rng, 16);
-		break;
-	default:
-		s->cut = (int)kw_below(&rng, 40) - 10;
-	}
-}
-
-/* Choose an aligned word of a region that allows atomic operations. */
-static void choose_atomic(struct rp_step *s)
-{
-	s->at = KWT_RW;
-	s->off = ALIGNED(0x2003) + 8 * kw_below(&rng, 2000);
-	s->aop = kw_one_in(&rng, 2) ? KWRAW_CMP_SWAP : KWRAW_FETCH_ADD;
-	s->data = kw_rand(&rng);
-	s->mask = kw_rand(&rng) & kw_rand(&rng);
-	s->compare_mask = kw_below(&rng, 4);
-}
-
-/* Choose a correct segment. */
-static void choose(struct rp_step *s)
-{
-	static const enum kwraw_op ops[] = {
-		KWRAW_SEND, KWRAW_WRITE, KWRAW_WRITE, KWRAW_READ_REQ, KWRAW_SEND_SE, KWRAW_IMM,
-		KWRAW_ATOMIC_REQ, KWRAW_ATOMIC_REQ,
-		KWRAW_SEND_INV, KWRAW_READ_RESP, KWRAW_ATOMIC_RESP, KWRAW_TERMINATE,
-	};
-	/*
-	 * The last three opcodes, without a window the last four, end the connection, so they are
-	 * rare.
-	 */
-	size_t n = kw_one_in(&rng, 8) ? ARRAY_SIZE(ops) : windowed ? 9 : 8;
-
-	*s = (struct rp_step){ RP_SEG, .op = ops[kw_below(&rng, n)], .hold = true };
-	s->at = windowed && kw_one_in(&rng, 2) ? KWT_WIN : KWT_RW;
-	if (s->op == KWRAW_SEND_INV)
-		s->inv = windowed ? KWT_WIN : KWT_NONE;
-	s->off = kw_below(&rng, 19000);
-	s->len = kw_below(&rng, 4) ? kw_below(&rng, 100) : kw_below(&rng, SEG_MAX);
-	s->more = kw_one_in(&rng, 6);
-	if (s->op == KWRAW_READ_REQ) {
-		s->at = kw_one_in(&rng, 2) ? s->at : KWT_RO;
-		s->off = kw_below(&rng, 1000);
-		s->size = kw_below(&rng, 3000);
-		s->len = 0;
-		s->more = false;
-	}
-	if (s->op == KWRAW_ATOMIC_REQ)
-		choose_atomic(s);
-	if (s->op >= KWRAW_TERMINATE)
-		s->len = 0;
-	if (s->op > KWRAW_TERMINATE)
-		s->more = false;
-}
-
-static void make_stream(struct rp *r, enum how how)
-{
-	unsigned int i, n = 1 + kw_below(&rng, MAX_SEGS), bad = kw_below(&rng, n);
-	struct rp_step s;
-
-	r->out_len = 0;
-	for (i = 0; i < n; i++) {
-		choose(&s);
-		while (how == HEADER && i == bad) {
-			spoil(&s);
-			if (kw_one_in(&rng, 2))
-				break;
-		}
-		rp_seg(r, &s);
-	}
-	stream_len = r->out_len < STREAM_MAX ? r->out_len : STREAM_MAX;
-	memcpy(stream, r->out, stream_len);
-	r->out_len = 0;
-}
-
-/* Some octets become others. */
-static void scribble(uint8_t *p, size_t len)
-{
-	unsigned int n = 1 + kw_below(&rng, 4);
-
-	while (n--) {
-		if (kw_one_in(&rng, 2))
-			p[kw_below(&rng, len)] ^= 1 << kw_below(&rng, 8);
-		else
-			p[kw_below(&rng, len)] = kw_rand(&rng);
-	}
-}
-
-/* Move a part of the stream to another place; the octets after it are not adapted. */
-static void shuffle(void)
-{
-	static uint8_t part[256];
-	size_t n = 1 + kw_below(&rng, sizeof(part)), from, to;
-
-	if (n >= stream_len)
-		return;
-	from = kw_below(&rng, stream_len - n);
-	to = kw_below(&rng, stream_len - n);
-	memcpy(part, stream + from, n);
-	if (kw_one_in(&rng, 2)) {	/* left out */
-		memmove(stream + from, stream + from + n, stream_len - from - n);
-		stream_len -= n;
-	} else {
-		memcpy(stream + to, part, n);
-	}
-}
 
 /* The frame announces more octets than it has, so the device can only wait. */
 static bool is_short(const uint8_t *frame, size_t len)
@@ -260,7 +73,7 @@ static bool start(struct rp *r, bool spoiled)
 	ours.pd_len += kw_one_in(&rng, 2) ? kw_below(&rng, 100) : 0;
 	len = kwraw_mpa_encode(&ours, buf);
 	if (spoiled)
-		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
+		rp_scribble(&rng, buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
 	if (!accepted(r, patience(spoiled, buf, len), &theirs))
 		return false;
@@ -289,7 +102,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 	ours.pd_len += kw_one_in(&rng, 2) ? kw_below(&rng, 100) : 0;
 	len = kwraw_mpa_encode(&ours, buf);
 	if (spoiled)
-		scribble(buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
+		rp_scribble(&rng, buf + (kw_one_in(&rng, 4) ? 0 : 16), len - 16);
 	kwraw_send(&r->c, buf, len);
 	verdict = rp_ctl("cm %d", patience(spoiled, buf, len));
 	if (!verdict) {
@@ -370,22 +183,16 @@ static void finish(struct rp *r)
 		rp_fail(r, "the consumer's memory: %s", rp_ctl_no());
 }
 
-static void talk(struct rp *r, enum how how)
+static void talk(struct rp *r, enum rp_change how)
 {
 	/* After a spoiled startup frame the state of the stream is not known. */
-	windowed = how != REQUEST && kw_one_in(&rng, 3);
-	if (windowed)
+	stream.windowed = how != RP_CHANGE_REQUEST && kw_one_in(&rng, 3);
+	if (stream.windowed)
 		rp_steps(r, rp_window);
 	if (r->failed)
 		return;
-	make_stream(r, how);
-	if (how == STREAM)
-		scribble(stream, stream_len);
-	if (how == SHUFFLE)
-		shuffle();
-	if (how == CUT)
-		stream_len = kw_below(&rng, stream_len);
-	kwraw_send(&r->c, stream, stream_len);
+	rp_stream_make(&stream, r, how);
+	kwraw_send(&r->c, stream.octets, stream.len);
 	if (kw_one_in(&rng, 8)) {
 		kwraw_reset(&r->c);
 		r->up = false;
@@ -398,17 +205,17 @@ static void talk(struct rp *r, enum how how)
 
 static void one_connection(struct rp *r)
 {
-	enum how how = kw_below(&rng, HOWS);
-	bool up;
+	enum rp_change how = kw_below(&rng, RP_CHANGES);
+	bool spoiled = how == RP_CHANGE_REQUEST, up;
 
 	rp_begin(r);
 	if (!rp_tcp(r))
 		return;
 	r->c.piece = kw_one_in(&rng, 3) ? 1 + kw_below(&rng, 60) : 0;
-	up = r->role == RP_INIT ? start(r, how == REQUEST) : start_responder(r, how == REQUEST);
+	up = r->role == RP_INIT ? start(r, spoiled) : start_responder(r, spoiled);
 	if (up)
 		talk(r, how);
-	else if (how == REQUEST)
+	else if (spoiled)
 		outcome.refused++;
 	else
 		rp_fail(r, "a good startup frame came to nothing");

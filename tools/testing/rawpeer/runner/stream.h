@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * kwrawpeer: a random stream of correct segments, with one change.
+ */
+#ifndef RAWPEER_STREAM_H
+#define RAWPEER_STREAM_H
+
+#include "runner/run.h"
+
+/* What is changed. */
+enum rp_change {
+	RP_CHANGE_REQUEST,	/* octets of the start-up frame */
+	RP_CHANGE_HEADER,	/* fields of a segment; the CRC is right */
+	RP_CHANGE_STREAM,	/* octets of the stream */
+	RP_CHANGE_SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
+	RP_CHANGE_CUT,		/* the end */
+	RP_CHANGES,
+};
+
+#define RP_STREAM_MAX	(64 * 1024)
+
+/**
+ * struct rp_stream - what is sent on one connection
+ * @rng: decides about all
+ * @windowed: a window is bound to this stream
+ * @octets, @len: the stream
+ */
+struct rp_stream {
+	struct kw_rng *rng;
+	bool windowed;
+	uint8_t octets[RP_STREAM_MAX];
+	size_t len;
+};
+
+/* Fill the stream with segments of this connection, and change it. */
+void rp_stream_make(struct rp_stream *st, struct rp *r, enum rp_change how);
+/* Some octets become others. */
+void rp_scribble(struct kw_rng *rng, uint8_t *p, size_t len);
+
+#endif /* RAWPEER_STREAM_H */
