@@ -8,7 +8,8 @@
  * It serves one controller after the other until SIGTERM.
  *
  *   kwtarget.c  control channel, connections
- *   verbs.c     memory, queue pair, requests, completions, events
+ *   memory.c    the arena and its regions
+ *   verbs.c     queue pair, requests, completions, events
  *   places.c    layout of the memory, which kwrawpeer has too
  */
 #include "target/verbs.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwtarget: memory, queue pair, requests, completions and events.
+ * kwtarget: queue pair, requests, completions and events.
  */
 #include "target/verbs.h"
 
@@ -8,71 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define CQ_LEN		256
-#define IOVA_BASE	0x5a0000000000ULL
-#define RW_REMOTE	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
-#define RW_ATOMIC	(RW_REMOTE | IBV_ACCESS_REMOTE_ATOMIC)
 
-static const int access_of[KWT_REGIONS] = {
-	[KWT_RW] = RW_ATOMIC,
-	[KWT_RO] = IBV_ACCESS_REMOTE_READ,
-	[KWT_WO] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
-	[KWT_LO] = IBV_ACCESS_LOCAL_WRITE,
-	[KWT_PD] = RW_REMOTE,
-	[KWT_DEAD] = RW_ATOMIC,
-	[KWT_IOVA] = RW_ATOMIC,
-	[KWT_ONE] = RW_ATOMIC,
-	[KWT_SINK] = RW_REMOTE,
-	[KWT_RECV] = IBV_ACCESS_LOCAL_WRITE,
-	[KWT_BELOW] = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_MW_BIND,
-};
-
-/* ------------------------------------------------------------------ memory */
-
-static void register_region(struct kwt *t, enum kwt_region r)
-{
-	const struct kwt_place *p = &kwt_places[r];
-	uint8_t *at = t->arena + p->off;
-
-	if (r == KWT_IOVA)
-		t->mr[r] = ibv_reg_mr_iova(t->pd, at, p->len,
-					   IOVA_BASE + ((uintptr_t)at & 4095), access_of[r]);
-	else
-		t->mr[r] = ibv_reg_mr(r == KWT_PD ? t->pd2 : t->pd, at, p->len, access_of[r]);
-	if (!t->mr[r])
-		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
-}
-
-/* Regions that are always registered; the one below the window only if there are windows. */
-static bool has_region(const struct kwt *t, enum kwt_region r)
-{
-	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);
-}
-
-static void deregister_region(struct kwt *t, enum kwt_region r)
-{
-	if (t->mr[r] && ibv_dereg_mr(t->mr[r]))
-		kw_die(KW_SETUP, "cannot deregister region %s: %s", kwt_places[r].name,
-		       strerror(errno));
-	t->mr[r] = NULL;
-}
-
-void kwt_memory_renew(struct kwt *t)
-{
-	int r;
-
-	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
-		if (!t->mr[r] && has_region(t, r))
-			register_region(t, r);
-	kw_fill(t->arena, KWT_ARENA_LEN, KWT_ARENA_KEY, 0);
-	memcpy(t->shadow, t->arena, KWT_ARENA_LEN);
-	memset(t->care, 1, KWT_ARENA_LEN);
-}
+/* ----------------------------------------------------------------- objects */
 
 void kwt_open(struct kwt *t, struct ibv_context *verbs)
 {
@@ -88,145 +30,20 @@ void kwt_open(struct kwt *t, struct ibv_context *verbs)
 	t->notes = ibv_create_comp_channel(verbs);
 	t->conns[0].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
 	t->conns[1].cq = ibv_create_cq(verbs, CQ_LEN, NULL, t->notes, 0);
-	if (!t->pd || !t->notes || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq ||
-	    posix_memalign((void **)&t->arena, sysconf(_SC_PAGESIZE), KWT_ARENA_LEN))
+	if (!t->pd || !t->notes || !t->pd2 || !t->conns[0].cq || !t->conns[1].cq)
 		kw_die(KW_SETUP, "cannot create objects: %s", strerror(errno));
-	t->shadow = kw_zalloc(KWT_ARENA_LEN);
-	t->care = kw_zalloc(KWT_ARENA_LEN);
-	memset(t->arena, 0, KWT_ARENA_LEN);
-	register_region(t, KWT_DEAD);
-	t->dead_stag = t->mr[KWT_DEAD]->rkey;
-	deregister_region(t, KWT_DEAD);
-	kwt_memory_renew(t);
+	kwt_memory_open(t);
 	fcntl(verbs->async_fd, F_SETFL, fcntl(verbs->async_fd, F_GETFL) | O_NONBLOCK);
 }
 
 void kwt_close(struct kwt *t)
 {
-	int r;
-
 	if (t->mw && ibv_dealloc_mw(t->mw))
 		kw_die(KW_SETUP, "cannot deallocate the window: %s", strerror(errno));
-	for (r = KWT_NONE + 1; r < KWT_REGIONS; r++)
-		deregister_region(t, r);
+	kwt_memory_close(t);
 	if (ibv_destroy_cq(t->conns[0].cq) || ibv_destroy_cq(t->conns[1].cq) ||
 	    ibv_destroy_comp_channel(t->notes) || ibv_dealloc_pd(t->pd2) || ibv_dealloc_pd(t->pd))
 		kw_die(KW_SETUP, "cannot destroy objects: %s", strerror(errno));
-	free(t->arena);
-	free(t->shadow);
-	free(t->care);
-}
-
-static enum kwt_region find_region(const char *name)
-{
-	int r;
-
-	for (r = 0; r < KWT_REGIONS; r++)
-		if (!strcmp(kwt_places[r].name, name))
-			return r;
-	kw_die(KW_SETUP, "there is no region '%s'", name);
-}
-
-void kwt_region(struct kwt *t, char *args, char *answer)
-{
-	enum kwt_region r = find_region(args);
-	uint64_t to = (uintptr_t)t->arena + kwt_places[r].off;
-	uint32_t stag = t->mr[r] ? t->mr[r]->rkey : t->dead_stag;
-
-	if (r == KWT_IOVA)
-		to = IOVA_BASE + (to & 4095);
-	if (r == KWT_WIN && t->mw)
-		stag = t->mw->rkey;
-	sprintf(answer, "ok %u %llu %u", stag, (unsigned long long)to, kwt_places[r].len);
-}
-
-void kwt_dereg(struct kwt *t, char *args, char *answer)
-{
-	enum kwt_region r = find_region(args);
-	int rv = t->mr[r] ? ibv_dereg_mr(t->mr[r]) : 0;
-
-	if (rv) {
-		sprintf(answer, "no %d", rv);
-		return;
-	}
-	t->mr[r] = NULL;
-	kwt_say(answer, "ok");
-}
-
-/* Returns what follows. */
-static const char *range(const char *args, uint32_t *off, uint32_t *len)
-{
-	int n;
-
-	if (sscanf(args, "%u %u %n", off, len, &n) != 2 || *off > KWT_ARENA_LEN ||
-	    *len > KWT_ARENA_LEN - *off)
-		kw_die(KW_SETUP, "'%s' is no part of the arena", args);
-	return args + n;
-}
-
-void kwt_expect(struct kwt *t, char *args, char *answer)
-{
-	unsigned long long key, pos;
-	const char *stream;
-	uint32_t off, len;
-
-	stream = range(args, &off, &len);
-	if (sscanf(stream, "%llu %llu", &key, &pos) != 2)
-		kw_die(KW_SETUP, "'%s' names no stream", args);
-	kw_fill(t->shadow + off, len, key, pos);
-	kwt_say(answer, "ok");
-}
-
-void kwt_ignore(struct kwt *t, char *args, char *answer)
-{
-	const char *rest = args;
-	uint32_t off, len;
-
-	do {
-		rest = range(rest, &off, &len);
-		memset(t->care + off, 0, len);
-	} while (*rest);
-	kwt_say(answer, "ok");
-}
-
-/* Store or read an aligned word in one access. */
-static void word(struct kwt *t, const char *args, bool store)
-{
-	unsigned long long value;
-	uint64_t v;
-	uint32_t off;
-
-	if (sscanf(args, "%u %llu", &off, &value) != 2 || off > KWT_ARENA_LEN - sizeof(v))
-		kw_die(KW_SETUP, "'%s' names no eight octets of the arena", args);
-	v = value;
-	memcpy(t->shadow + off, &v, sizeof(v));
-	if (store)
-		memcpy(t->arena + off, &v, sizeof(v));
-}
-
-void kwt_word(struct kwt *t, char *args, char *answer)
-{
-	word(t, args, false);
-	kwt_say(answer, "ok");
-}
-
-void kwt_put(struct kwt *t, char *args, char *answer)
-{
-	word(t, args, true);
-	kwt_say(answer, "ok");
-}
-
-void kwt_verify(struct kwt *t, char *args, char *answer)
-{
-	uint32_t i;
-
-	for (i = 0; i < KWT_ARENA_LEN; i++)
-		if (t->care[i] && t->arena[i] != t->shadow[i])
-			break;
-	if (i < KWT_ARENA_LEN)
-		sprintf(answer, "no %u", i);
-	else
-		kwt_say(answer, "ok");
 }
 
 /* -------------------------------------------------- queue pair and requests */
@@ -258,7 +75,7 @@ void kwt_conn_forget(struct kwt_conn *c)
 /* Restrict the peer's rights, if the case wants that. */
 static bool take_rights(const struct kwt_conn *c)
 {
-	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : RW_REMOTE };
+	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : KWT_RW_REMOTE };
 
 	if (!c->no_rights && !c->no_atomics)
 		return true;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwtarget: the part that uses verbs.
+ *
+ *   memory.c   the arena and its regions
+ *   verbs.c    queue pair, requests, completions, events
  */
 #ifndef RAWPEER_TARGET_VERBS_H
 #define RAWPEER_TARGET_VERBS_H
@@ -12,6 +15,10 @@
 #include "kwtest.h"
 
 #define KWT_LINE	256
+
+/* Rights of a peer that may read and write. */
+#define KWT_RW_REMOTE \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 
 /* An answer as it is. */
 static inline void kwt_say(char *answer, const char *text)
@@ -63,6 +70,10 @@ struct kwt {
 
 void kwt_open(struct kwt *t, struct ibv_context *verbs);
 void kwt_close(struct kwt *t);
+
+/* The part of kwt_open() and kwt_close() that is memory. */
+void kwt_memory_open(struct kwt *t);
+void kwt_memory_close(struct kwt *t);
 /* The arena as it was at first, and all regions registered. */
 void kwt_memory_renew(struct kwt *t);
 
