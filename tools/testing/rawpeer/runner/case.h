@@ -6,6 +6,8 @@
  *
  *   runner/run.c        options, list, runs, verdicts
  *   runner/start.c      start-up: connections in full operation
+ *   runner/initiator.c  start-ups with a Request that the case chooses
+ *   runner/responder.c  start-ups with a Reply that the case chooses
  *   runner/step.c       steps that do something
  *   runner/expect.c     steps that wait for an answer
  *   runner/control.c    control channel to the consumer
@@ -62,7 +64,10 @@ struct rp_group {
 	const struct rp_case *cases;
 };
 
-extern const struct rp_case rp_cases_req[], rp_cases_rep[], rp_cases_fpdu[],
+extern const struct rp_case rp_cases_request_refused[], rp_cases_request_reported[],
+	rp_cases_request_enhanced[], rp_cases_request_fpdu[], rp_cases_listener[],
+	rp_cases_device_request[], rp_cases_reply_refused[], rp_cases_reply_accepted[],
+	rp_cases_reply_enhanced[], rp_cases_fpdu[],
 	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
 	rp_cases_window[], rp_cases_close[], rp_cases_neighbour[], rp_cases_knob[],
 	rp_cases_imm[], rp_cases_atomic[], rp_cases_atomic_post[];

@@ -42,8 +42,15 @@ struct rp_where rp_where = {
 };
 
 static const struct rp_group groups[] = {
-	{ "start-initiator", rp_cases_req },
-	{ "start-responder", rp_cases_rep },
+	{ "start-initiator", rp_cases_request_refused },
+	{ "start-initiator", rp_cases_request_reported },
+	{ "start-initiator", rp_cases_request_enhanced },
+	{ "start-initiator", rp_cases_request_fpdu },
+	{ "start-initiator", rp_cases_listener },
+	{ "start-responder", rp_cases_device_request },
+	{ "start-responder", rp_cases_reply_refused },
+	{ "start-responder", rp_cases_reply_accepted },
+	{ "start-responder", rp_cases_reply_enhanced },
 	{ "fpdu", rp_cases_fpdu },
 	{ "untagged", rp_cases_untagged },
 	{ "tagged", rp_cases_tagged },
