@@ -96,8 +96,6 @@ static void markers_change(struct rp *r)
 
 /* ------------------------------------------------------------------- RFC 7306 */
 
-#define RW_OFF		ALIGNED(0x2003)
-
 static const struct rp_step all_of_7306[] = {
 	{ RP_SEG, .op = KWRAW_IMM },
 	{ RP_WC, .wc = IBV_WC_RECV_RDMA_WITH_IMM },

@@ -10,6 +10,11 @@
 /* The first octet in a region whose address is a multiple of eight. */
 #define ALIGNED(place)	((8 - ((place) & 7)) & 7)
 
+/* The first words of three regions. */
+#define RW_OFF		ALIGNED(0x2003)
+#define IOVA_OFF	ALIGNED(0xf007)
+#define WIN_OFF		ALIGNED(0x21c03)
+
 /* What is asked for: RP_SEG of the peer, RP_POST of the consumer, and RP_GET of that. */
 #define ADD(n)		.op = KWRAW_ATOMIC_REQ, .data = (n), .compare_mask = ~0ULL
 #define SWAP(c, s)	.op = KWRAW_ATOMIC_REQ, .aop = KWRAW_CMP_SWAP, .compare = (c), \

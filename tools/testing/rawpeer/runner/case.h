@@ -67,9 +67,10 @@ struct rp_group {
 extern const struct rp_case rp_cases_request_refused[], rp_cases_request_reported[],
 	rp_cases_request_enhanced[], rp_cases_request_fpdu[], rp_cases_listener[],
 	rp_cases_device_request[], rp_cases_reply_refused[], rp_cases_reply_accepted[],
-	rp_cases_reply_enhanced[], rp_cases_fpdu[],
-	rp_cases_untagged[], rp_cases_tagged[], rp_cases_rdmap[], rp_cases_read[],
-	rp_cases_window[], rp_cases_close[], rp_cases_neighbour[], rp_cases_knob[],
-	rp_cases_imm[], rp_cases_atomic[], rp_cases_atomic_post[];
+	rp_cases_reply_enhanced[], rp_cases_fpdu[], rp_cases_untagged[], rp_cases_tagged[],
+	rp_cases_rdmap[], rp_cases_terminate[], rp_cases_post[], rp_cases_read[],
+	rp_cases_read_sink[], rp_cases_window[], rp_cases_close[], rp_cases_neighbour[],
+	rp_cases_knob[], rp_cases_imm[], rp_cases_imm_post[], rp_cases_atomic[],
+	rp_cases_atomic_refused[], rp_cases_atomic_post[];
 
 #endif /* RAWPEER_CASE_H */

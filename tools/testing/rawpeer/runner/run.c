@@ -55,13 +55,18 @@ static const struct rp_group groups[] = {
 	{ "untagged", rp_cases_untagged },
 	{ "tagged", rp_cases_tagged },
 	{ "rdmap", rp_cases_rdmap },
+	{ "rdmap", rp_cases_terminate },
+	{ "rdmap", rp_cases_post },
 	{ "read", rp_cases_read },
+	{ "read", rp_cases_read_sink },
 	{ "window", rp_cases_window },
 	{ "close", rp_cases_close },
 	{ "neighbour", rp_cases_neighbour },
 	{ "knob", rp_cases_knob },
 	{ "imm", rp_cases_imm },
+	{ "imm", rp_cases_imm_post },
 	{ "atomic", rp_cases_atomic },
+	{ "atomic", rp_cases_atomic_refused },
 	{ "atomic-post", rp_cases_atomic_post },
 };
 

@@ -385,6 +385,13 @@ const struct rp_step rp_window[] = {
 	{ .what = RP_DONE },
 };
 
+const struct rp_step rp_zero_window[] = {
+	{ RP_SEG, .op = KWRAW_WRITE },
+	{ RP_BIND, .flags = IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED },
+	{ RP_WC, .wr = 100, .wc = IBV_WC_BIND_MW },
+	{ .what = RP_DONE },
+};
+
 void rp_steps(struct rp *r, const struct rp_step *s)
 {
 	const struct rp_step *first = s;

@@ -140,6 +140,8 @@ struct rp;
 extern const struct rp_step rp_reading[];
 /* The consumer's window is bound to this stream. */
 extern const struct rp_step rp_window[];
+/* A window with all rights for the peer, whose tagged offsets begin with 0. */
+extern const struct rp_step rp_zero_window[];
 
 /* Eight octets of memory as the consumer's processor has them: that of the peer, too. */
 uint64_t rp_word(const uint8_t *octets);

@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * kwrawpeer: cases. Atomic operations (RFC 7306 section 8) that the device refuses as responder, and
+ * the Terminates about them.
+ */
+#include "runner/atomic.h"
+#include "runner/start.h"
+
+/* A word that crosses the end of the region. */
+#define RW_ACROSS	(RW_OFF + 19992)
+
+static void misaligned(struct rp *r);
+static void misaligned_iova(struct rp *r);
+static void unknown_codes(struct rp *r);
+static void wrong_lengths(struct rp *r);
+static void too_many(struct rp *r);
+
+const struct rp_case rp_cases_atomic_refused[] = {
+	{
+		.name = "atomic-too-many", .ids = "7306-5.2.1-9 7306-5.2-3",
+		.role = RP_BOTH, .ird = 4, .run = too_many,
+	},
+	{
+		.name = "atomic-misaligned", .ids = "7306-5.1.1-2 7306-5.1.1-3 7306-5.1.1-4 7306-5.1.1-5 7306-5.1.2-4 7306-5.1.2-5 7306-5.1.2-6 7306-5.1.2-7 7306-5.1.2-8 7306-8.2-4 7306-8.2-5 7306-8.1-2",
+		.role = RP_BOTH, .run = misaligned,
+	},
+	{
+		.name = "atomic-misaligned-iova", .ids = "7306-5.2.1-6 7306-8.2-4",
+		.role = RP_BOTH, .run = misaligned_iova,
+	},
+	{
+		.name = "atomic-codes", .ids = "7306-5.2.1-12 7306-10.1-1",
+		.role = RP_BOTH, .run = unknown_codes,
+	},
+	{
+		.name = "atomic-lengths", .ids = "7306-4.1-6 7306-4.2-1 7306-8.1-2",
+		.role = RP_BOTH, .run = wrong_lengths,
+	},
+	{
+		.name = "atomic-not-last", .ids = "7306-4.1-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .more = true },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-msn-skipped", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = 1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-msn-of-read", .ids = "7306-5.2-1 7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .at = KWT_RO, .len = 8 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .msn_d = -1 },
+			{ RP_TERM, .err = 0x1203, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-mo", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .mo_d = 8 },
+			{ RP_TERM, .err = 0x1204, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-ddp-version", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .dv_x = 1 },
+			{ RP_TERM, .err = 0x1206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-rdmap-version", .ids = "7306-8.2-3",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .rv_x = 1 },
+			{ RP_TERM, .err = 0x0205, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-tagged", .ids = "7306-4.1-5 7306-5.2.1-8",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .t_x = true },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-0", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 1 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-2", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 3 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-3", .ids = "7306-4.1-5 7306-5.2.1-13",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 2 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-on-queue-5", .ids = "7306-8.2-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .qn_x = 4 },
+			{ RP_TERM, .err = 0x1201, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-crc", .ids = "7306-8.2-1",
+		.role = RP_BOTH, .crc = true,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .bad = KWRAW_BAD_CRC },
+			{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-key", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-index", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 0x00010000 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-dead", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_DEAD, .off = 8 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-zero", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_NONE, .to = 4096 },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-stag-deregistered", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .hit = true, .word = 42 },
+			{ RP_GET, RESP, .word = 41 },
+			{ RP_DEREG, .at = KWT_RW },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-other-pd", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 8 },
+			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-read-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RO, .off = ALIGNED(0x8005) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-write-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WO, .off = ALIGNED(0xa011) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-local-only", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_LO, .off = 8 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-no-right", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_SINK, .off = ALIGNED(0x11003) },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-without-rights", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-without-atomics", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .no_atomics = true,
+		.steps = {
+			{ RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .len = 8, .hit = true },
+			{ RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RW, .size = 8 },
+			{ RP_GET, .op = KWRAW_READ_RESP, .len = 8, .hit = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-before", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF - 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-across-end", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_ACROSS },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-behind", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .off = RW_ACROSS + 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-one-octet", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_ONE },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-bounds-to-zero", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .to = 8 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-wrap", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .to = ~0ULL - 7 },
+			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-wrap-misaligned", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, SWAP(1, 2), .at = KWT_RW, .to = ~0ULL },
+			{ RP_TERM, .err = 0x0104, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-length", .ids = "7306-4.1-6 7306-8.1-2",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .cut = 4 },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-code", .ids = "7306-5.2.1-12",
+		.role = RP_BOTH, .no_rights = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1, .aop = 1 },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-rights", .ids = "7306-8.2-6",
+		.role = RP_BOTH, .no_atomics = true,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .stag_x = 1 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-pd", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_PD, .off = 3001 },
+			{ RP_TERM, .err = 0x0103, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-right", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RO, .off = 5001 },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-bounds", .ids = "7306-8.2-6",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = 19999 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-first-error", .ids = "7306-8.1-2 7306-8.2-5",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_PUT, .at = KWT_RW, .off = RW_OFF, .word = 41 },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .aop = 1, .hold = true },
+			{ RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF },
+			{ RP_TERM, .err = 0x0206, .headers = RP_DDP, .of = 1 },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-misaligned", .ids = "7306-5.2.1-6 7306-8.2-4",
+		.role = RP_BOTH, .first = rp_zero_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = 8 },
+			{ RP_TERM, .err = 0x0207, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-no-right", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .first = rp_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
+			{ RP_TERM, .err = 0x0102, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-bounds", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH, .first = rp_zero_window,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF + 19992 },
+			{ RP_TERM, .err = 0x0101, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{
+		.name = "atomic-window-not-bound", .ids = "7306-8.2-6 7306-9-1",
+		.role = RP_BOTH,
+		.steps = {
+			{ RP_SEG, ADD(1), .at = KWT_WIN, .off = WIN_OFF },
+			{ RP_TERM, .err = 0x0100, .headers = RP_DDP },
+			{ RP_END, .end = RP_BY_FIN },
+		},
+	},
+	{ .name = NULL }
+};
+
+/* @ask, and the Terminate that has to come: on a connection of its own. */
+static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
+{
+	const struct rp_step answer[] = {
+		{ RP_TERM, .err = err, .headers = RP_DDP },
+		{ RP_END, .end = RP_BY_FIN },
+		{ .what = RP_DONE },
+	};
+
+	if (r->failed || !rp_open(r))
+		return;
+	rp_seg(r, ask);
+	rp_steps(r, answer);
+	rp_again(r, what, n);
+}
+
+/* Each misaligned address near a word. An aligned operation would have a successful comparison. */
+static void misaligned_at(struct rp *r, enum kwt_region at, int off)
+{
+	struct rp_step add = { RP_SEG, ADD(1), .at = at },
+		       swap = { RP_SEG, .op = KWRAW_ATOMIC_REQ, .aop = KWRAW_CMP_SWAP, .at = at,
+				.data = 5, .mask = ~0ULL };
+	int i;
+
+	for (i = 1; i < 8; i++) {
+		add.off = off + i;
+		refused(r, &add, 0x0207, "FetchAdd at", i);
+		swap.off = off + i;
+		refused(r, &swap, 0x0207, "CmpSwap at", i);
+	}
+}
+
+static void misaligned(struct rp *r)
+{
+	misaligned_at(r, KWT_RW, RW_OFF + 64);
+}
+
+static void misaligned_iova(struct rp *r)
+{
+	misaligned_at(r, KWT_IOVA, IOVA_OFF + 64);
+}
+
+static void unknown_codes(struct rp *r)
+{
+	struct rp_step ask = {
+		RP_SEG, .op = KWRAW_ATOMIC_REQ, .at = KWT_RW, .off = RW_OFF, .data = 1,
+		.mask = ~0ULL,
+	};
+	int code;
+
+	for (code = 0; code < 16; code++) {
+		ask.aop = code;
+		if (code != KWRAW_FETCH_ADD && code != KWRAW_CMP_SWAP)
+			refused(r, &ask, 0x0206, "operation code", code);
+	}
+}
+
+static void wrong_lengths(struct rp *r)
+{
+	static const int cuts[] = { 52, 51, 24, 8, 4, 1, -1, -4, -8, -500 };
+	struct rp_step ask = { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cuts); i++) {
+		ask.cut = cuts[i];
+		refused(r, &ask, 0x0207, "octets left away", cuts[i]);
+	}
+}
+
+/* --------------------------------------------------------- more than agreed on */
+
+#define BURST		20
+#define READ_LEN	4000
+
+/* The next segment answers request number @n, a Read or, every other one, an atomic operation. */
+static bool is_answer(const struct kwraw_seg *s, size_t len, unsigned int n, uint32_t *done)
+{
+	if (n & 1)
+		return s->opcode == KWRAW_ATOMIC_RESP && s->qn == 3 && s->msn == n / 2 + 1 &&
+		       len == KWRAW_UNTAGGED_HDR + KWRAW_ATOMIC_RESP_LEN;
+	if (s->opcode != KWRAW_READ_RESP || s->to != RP_SINK_TO + *done)
+		return false;
+	*done = s->last ? 0 : *done + len - KWRAW_TAGGED_HDR;
+	return true;
+}
+
+/* Answers in order, and then the Terminate: about a request that came too early. */
+static void take_answers(struct rp *r)
+{
+	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
+	struct kwraw_seg s, about;
+	struct kwraw_term t;
+	unsigned int n = 0;
+	uint32_t done = 0;
+	size_t len;
+
+	for (;;) {
+		if (kwraw_recv_fpdu(&r->c, ulpdu, &len, rp_soon()) != KWRAW_GOT_FPDU ||
+		    !kwraw_seg_decode(ulpdu, len, &s)) {
+			rp_fail(r, "no FPDU after %u answers", n);
+			return;
+		}
+		if (!is_answer(&s, len, n, &done))
+			break;
+		n += s.last;
+	}
+	if (!kwraw_term_decode(ulpdu, len, &t) || !t.has_ddp || t.has_rdma ||
+	    !kwraw_seg_decode(t.ddp, t.ddp_len, &about))
+		rp_fail(r, "opcode %u after %u answers, must be a Terminate", s.opcode, n);
+	else if (t.layer != 1 || t.etype != 2 || t.code != 2 || about.qn != 1 || about.msn < 5 ||
+		 about.msn > BURST)
+		rp_fail(r, "Terminate %x/%x/%02x about request %u", t.layer, t.etype, t.code,
+			about.msn);
+}
+
+/*
+ * Reads and atomic operations in turns, all in one segment of TCP. A request is not one too many
+ * if the device has answered another one before it reads this one. So the number of additions is
+ * not known.
+ */
+static void too_many(struct rp *r)
+{
+	struct rp_step read = {
+		RP_SEG, .op = KWRAW_READ_REQ, .at = KWT_RO, .size = READ_LEN, .hold = true,
+	}, add = {
+		RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF, .maybe = true,
+	};
+	unsigned int i;
+
+	r->c.piece = 0;
+	if (!rp_open(r))
+		return;
+	for (i = 0; i < BURST; i++) {
+		add.hold = i < BURST - 1;
+		rp_seg(r, i & 1 ? &add : &read);
+	}
+	take_answers(r);
+	rp_expect(r, &(struct rp_step){ RP_EVENT, .event = IBV_EVENT_QP_FATAL });
+	rp_ended(r, RP_BY_FIN);
+}
