@@ -8,10 +8,10 @@
  *	kwrawpeer run ...	runs cases against a consumer (see runner/run.c)
  *	kwrawpeer mutate ...	mutated streams against a consumer (see runner/mutate.c)
  *
- * "req-*" and "rdma-*" connect to a device's listener; "rep-*" listen and are
- * connected to. Whatever is done, each connection has to end in time: within the
- * startup timer (-T) where the device has to wait for more, promptly where it
- * knows enough. Others must not notice: the suite runs traffic beside this.
+ * Scenarios "req-*" and "rdma-*" connect to a device's listener; in "rep-*" the device connects.
+ * Each connection has to end in time: within the start-up timer (-T) if the device has to wait for
+ * more octets, promptly if it has seen an error. Other connections must not be disturbed: the
+ * end-to-end suite runs traffic at the same time.
  *
  *   startup.c   scenarios around the startup frames
  *   selftest.c  the functions of wire/ against the examples of the RFCs

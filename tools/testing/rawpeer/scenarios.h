@@ -9,9 +9,9 @@
 /**
  * struct kwraw_scenario - one entry of a list that ends with a NULL name
  * @name: as on the command line
- * @what: one line
- * @run: does it; returns how many checks it made
- * @arg: for @run
+ * @what: a description of one line
+ * @run: runs the scenario; returns the number of checks
+ * @arg: argument for @run
  */
 struct kwraw_scenario {
 	const char *name, *what;
@@ -20,9 +20,9 @@ struct kwraw_scenario {
 };
 
 /**
- * struct kwraw_env - where the device is, and how patient to be
- * @timer_ms: longest time that a device may wait for the rest of a startup
- * @prompt_ms: longest time where it knows that the connection is over
+ * struct kwraw_env - address of the device, and time limits
+ * @timer_ms: longest time that a device may wait for the rest of a start-up
+ * @prompt_ms: longest time until the device ends a connection that cannot become valid
  */
 struct kwraw_env {
 	const char *addr, *port;
@@ -32,6 +32,7 @@ struct kwraw_env {
 extern struct kwraw_env kwraw_env;
 extern const struct kwraw_scenario kwraw_selftests[], kwraw_startup_scenarios[];
 
+/* Report a failed check: @what is @is, and must be @must. */
 void kwraw_fail(const char *what, const char *must, const char *is);
 
 #endif /* RAWPEER_SCENARIOS_H */

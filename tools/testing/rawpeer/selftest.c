@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* An untagged Send with the Last flag and 24 zero octets, as in the RFC's figures. */
+/* A Send in one segment, with 24 zero octets, as in the figures of RFC 5044. */
 static size_t rfc_send(uint32_t msn, uint8_t *ulpdu)
 {
 	struct kwraw_seg s;
@@ -28,10 +28,11 @@ static size_t rfc_send(uint32_t msn, uint8_t *ulpdu)
 
 /**
  * struct fpdu_vector - an FPDU of which some octets are known
- * @pos: stream position at which it begins
- * @msn: of the RFC's Send; 0: the ULPDU is 00 01 .. 0f
- * @len: octets on the wire
- * @marker_at: position of a marker in the FPDU, or -1; @marker: its pointer
+ * @markers: there are markers in the stream
+ * @pos: stream position at which the FPDU begins
+ * @msn: MSN of the Send in it; 0: the ULPDU is 00 01 .. 0f instead
+ * @len: octets of the FPDU
+ * @marker_at: position of a marker in the FPDU, or -1; @marker: the marker's pointer
  * @crc: the last four octets, as they are sent
  */
 struct fpdu_vector {
@@ -84,7 +85,7 @@ static void check_vector(const struct fpdu_vector *v)
 		kwraw_fail(v->name, "the CRC of the example", "another");
 }
 
-/* What one end encodes the other decodes, in any pieces, markers or not. */
+/* One end decodes what the other end has encoded and sent in pieces of random lengths. */
 static void check_round_trips(bool markers)
 {
 	struct kwraw tx = { .crc = true, .tx = { .markers = markers }, .piece = 700 };
@@ -123,7 +124,7 @@ static void check_crc(void)
 		kwraw_fail("CRC32c", "e3069283", "another");
 }
 
-/* Terminate 0x1/0x2/0x02 for a Send of 22 octets when no receive was posted. */
+/* A Terminate with error 0x1/0x2/0x02 about a Send whose segment has 22 octets. */
 static void check_terminate(void)
 {
 	static const uint8_t ulpdu[] = {
@@ -145,11 +146,11 @@ static void check_terminate(void)
 
 /**
  * struct golden - a whole FPDU of RFC 7306
- * @op: of its one segment, with MSN 1
- * @a: an Atomic Request
- * @id, @value: of an Atomic Response
+ * @op: opcode of its segment, which has MSN 1
+ * @a: fields of an Atomic Request
+ * @id, @value: fields of an Atomic Response
  * @imm: Immediate Data
- * @wire: all octets
+ * @wire: all octets of the FPDU
  */
 struct golden {
 	const char *name;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: scenarios of wrong startups. A frame ends at each of its octets, in each of the ways
- * in which a peer can stop.
+ * kwrawpeer: scenarios of wrong start-ups: frames with wrong fields, and frames that end after each
+ * of their octets, with silence, a FIN or a reset.
  */
 #include "scenarios.h"
 #include "kwtest.h"
@@ -14,12 +14,15 @@
 
 #define MAX_CONNS	64
 
+/* How the raw peer stops. */
 enum way { SILENCE, FIN, RST };
 
 static const char *const way_name[] = { "silence", "FIN", "RST" };
 
 /**
- * struct attempt - a connection and what it is for
+ * struct attempt - a connection of a scenario
+ * @c: the connection
+ * @what: what is tried on it, for messages
  */
 struct attempt {
 	struct kwraw c;
@@ -48,7 +51,7 @@ static struct attempt *begin_connected(const char *what, int number)
 	return a;
 }
 
-/* Send the first octets of something, then stop in some way. */
+/* Send the first @len octets of @buf, then stop. */
 static void send_part(struct attempt *a, const uint8_t *buf, size_t len, enum way way)
 {
 	if (kwraw_send(&a->c, buf, len))
@@ -59,7 +62,7 @@ static void send_part(struct attempt *a, const uint8_t *buf, size_t len, enum wa
 		kwraw_reset(&a->c);
 }
 
-/* All connections must come to their end within the time, counted from now. */
+/* All connections have to end within the time, counted from now. Return their number. */
 static unsigned int expect_ends(int within_ms)
 {
 	int64_t until = kw_now_ms() + within_ms, left;
@@ -93,7 +96,7 @@ static size_t good_request(struct kwraw_mpa *m, uint8_t *buf)
 	return kwraw_mpa_encode(m, buf);
 }
 
-/* ----------------------------------------------- we connect, and send requests */
+/* -------------------------------------- the raw peer connects, and sends Requests */
 
 static unsigned int req_garbage(int arg)
 {
@@ -107,7 +110,7 @@ static unsigned int req_garbage(int arg)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Each octet of the key is wrong once; then lengths beyond the limit of private data. */
+/* Each octet of the key is wrong once; then PD_Length is above its limit of 512. */
 static unsigned int req_wrong(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];
@@ -162,7 +165,7 @@ static unsigned int req_whole(int way)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* Send a Request octet by octet, and then exchange messages: a slow peer is not a wrong one. */
+/* Send a Request octet by octet: the device answers, because a slow peer is not a wrong one. */
 static unsigned int req_octets(int arg)
 {
 	uint8_t buf[KWRAW_MPA_MAX];
@@ -180,7 +183,7 @@ static unsigned int req_octets(int arg)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* --------------------------------------- we connect, and stop in the first FPDU */
+/* ------------------------------ the raw peer connects, and stops in the first FPDU */
 
 static bool start_up(struct attempt *a)
 {
@@ -221,9 +224,9 @@ static unsigned int rdma_stop(int way)
 	return expect_ends(kwraw_env.prompt_ms);
 }
 
-/* ------------------------------------------- we listen, and answer with nonsense */
+/* ---------------------------------- the raw peer listens, and sends wrong Replies */
 
-/* The next connection of the device, with its Request read and checked. */
+/* Accept the next connection of the device, and read and check its Request. */
 static struct attempt *begin_accepted(int listener, const char *what, int number)
 {
 	struct attempt *a = begin(what, number);

@@ -10,7 +10,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* The last word that lies within the region; the last word of a page. */
+/* Offsets of the last aligned word of region KWT_RW, and of the last word of a page in it. */
 #define RW_LAST		(RW_OFF + 19984)
 #define RW_PAGE_END	(0x2ff8 - 0x2003)
 
@@ -281,8 +281,9 @@ const struct rp_case rp_cases_atomic[] = {
 /* --------------------------------------------------------------------- vectors */
 
 /**
- * struct vector - what an operation makes of a word
- * @old: before; @data, @mask, @compare, @compare_mask: of the request; @stored: after
+ * struct vector - operands of an atomic operation, and its result
+ * @old: the word before; @stored: the word after
+ * @data, @mask, @compare, @compare_mask: operands of the request
  */
 struct vector {
 	uint64_t old, data, mask, stored, compare, compare_mask;
@@ -319,7 +320,7 @@ static void all_vectors(struct rp *r, unsigned int code, const struct vector *v,
 
 static void add_vectors(struct rp *r)
 {
-	/* Before, what is added, mask, after. */
+	/* Word before, number that is added, mask, word after. */
 	static const uint64_t t[][4] = {
 		{ 0x0000000000000029, 0x0000000000000001, 0, 0x000000000000002a },
 		{ 0xffffffffffffffff, 0x0000000000000001, 0, 0x0000000000000000 },
@@ -366,7 +367,7 @@ static void swap_vectors(struct rp *r)
 	all_vectors(r, KWRAW_CMP_SWAP, v, ARRAY_SIZE(v));
 }
 
-/* The addition as the RFC defines it, bit by bit. */
+/* The addition of RFC 7306 section 5.1.1, bit by bit: each bit of the mask stops the carry. */
 static uint64_t add_by_bits(uint64_t a, uint64_t b, uint64_t mask)
 {
 	unsigned int i, sum, carry = 0;
@@ -380,6 +381,7 @@ static uint64_t add_by_bits(uint64_t a, uint64_t b, uint64_t mask)
 	return result;
 }
 
+/* The compare and swap of RFC 7306 section 5.1.2, bit by bit. */
 static uint64_t swap_by_bits(const struct vector *v)
 {
 	uint64_t result = v->old;
@@ -428,7 +430,7 @@ static void random_vectors(struct rp *r)
 #define AT_ONCE		4
 #define ADDED		(2 * ROUNDS * AT_ONCE)
 
-/* As many requests as were agreed on, in one segment. */
+/* Send as many requests as the IRD allows, in one segment of TCP. */
 static void add_at_once(struct rp *r)
 {
 	struct rp_step add = { RP_SEG, ADD(1), .at = KWT_RW, .off = RW_OFF };
@@ -440,7 +442,7 @@ static void add_at_once(struct rp *r)
 	}
 }
 
-/* No two operations may have seen the same value. */
+/* Receive the Responses. No value may come twice on both connections. @seen: values that came. */
 static void take_values(struct rp *r, uint8_t *seen)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -462,7 +464,7 @@ static void take_values(struct rp *r, uint8_t *seen)
 	}
 }
 
-/* Each adds to the same word, as fast as it can, and nothing is lost. */
+/* Both connections add to the same word at the same time, and no addition is lost. */
 static void add_from_both(struct rp *r, struct rp *b)
 {
 	static const struct rp_step put[] = {

@@ -7,7 +7,7 @@
 
 static void wrong_lengths(struct rp *r);
 
-/* An atomic operation of the consumer waits for its Response. */
+/* Steps after which an atomic operation of the consumer waits for its Response. */
 static const struct rp_step adding[] = {
 	{ RP_SEG, .op = KWRAW_WRITE },
 	{ RP_POST, POST_ADD(5), .at = KWT_SINK, .off = 40 },
@@ -390,7 +390,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	{ .name = NULL }
 };
 
-/* Other than 12 octets. */
+/* Atomic Responses whose RDMAP part has not 12 octets. */
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 12, 8, 4, 1, -1, -4, -8, -500 };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Atomic operations (RFC 7306 section 8) that the device refuses as responder, and
- * the Terminates about them.
+ * kwrawpeer: cases. Atomic operations (RFC 7306 section 8) that the device refuses as responder,
+ * and the Terminates about them.
  */
 #include "runner/atomic.h"
 #include "runner/start.h"
 
-/* A word that crosses the end of the region. */
+/* Offset of a word that crosses the end of region KWT_RW. */
 #define RW_ACROSS	(RW_OFF + 19992)
 
 static void misaligned(struct rp *r);
@@ -429,7 +429,10 @@ const struct rp_case rp_cases_atomic_refused[] = {
 	{ .name = NULL }
 };
 
-/* @ask, and the Terminate that has to come: on a connection of its own. */
+/*
+ * Send step @ask on a new connection: a Terminate with this error has to come. @what, @n: see
+ * rp_again().
+ */
 static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const char *what, int n)
 {
 	const struct rp_step answer[] = {
@@ -445,7 +448,7 @@ static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const
 	rp_again(r, what, n);
 }
 
-/* Each misaligned address near a word. An aligned operation would have a successful comparison. */
+/* Both operations at each misaligned address in a word. The comparison would be successful. */
 static void misaligned_at(struct rp *r, enum kwt_region at, int off)
 {
 	struct rp_step add = { RP_SEG, ADD(1), .at = at },
@@ -503,7 +506,10 @@ static void wrong_lengths(struct rp *r)
 #define BURST		20
 #define READ_LEN	4000
 
-/* The next segment answers request number @n, a Read or, every other one, an atomic operation. */
+/*
+ * Does the segment answer request @n? Requests with even numbers are Reads, the others atomic
+ * operations. *@done: octets of the current Read that were answered.
+ */
 static bool is_answer(const struct kwraw_seg *s, size_t len, unsigned int n, uint32_t *done)
 {
 	if (n & 1)
@@ -515,7 +521,7 @@ static bool is_answer(const struct kwraw_seg *s, size_t len, unsigned int n, uin
 	return true;
 }
 
-/* Answers in order, and then the Terminate: about a request that came too early. */
+/* Receive answers in order, then a Terminate about a request that is beyond the IRD. */
 static void take_answers(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -545,9 +551,9 @@ static void take_answers(struct rp *r)
 }
 
 /*
- * Reads and atomic operations in turns, all in one segment of TCP. A request is not one too many
- * if the device has answered another one before it reads this one. So the number of additions is
- * not known.
+ * Reads and atomic operations in turns, more than the IRD allows, all in one segment of TCP. The
+ * device may answer some of them before it reads the others, so the number of additions that it
+ * carries out is not known.
  */
 static void too_many(struct rp *r)
 {

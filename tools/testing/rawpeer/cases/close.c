@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. How streams end.
+ * kwrawpeer: cases. How connections end: FIN, reset, disconnect, Terminate.
  */
 #include "runner/case.h"
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* What is left is a rejecting Reply. */
+/* End the start-up with a Reply that rejects. */
 static void refuse(struct rp *r)
 {
 	struct kwraw_mpa m;
@@ -58,7 +58,7 @@ static void request_pd(struct rp *r)
 
 /* ------------------------------------------------------------------- older peers */
 
-/* The consumer connects again with revision 1, because it has taken the peer for an older one. */
+/* The device connects again, with revision 1, because it takes the raw peer for an older one. */
 static bool called_again(struct rp *r)
 {
 	unsigned int piece = r->c.piece;
@@ -77,6 +77,7 @@ static bool called_again(struct rp *r)
 	return false;
 }
 
+/* Answer the second Request as a peer that knows only revision 1. */
 static void answer_as_old(struct rp *r)
 {
 	struct kwraw_mpa m;

@@ -292,11 +292,12 @@ const struct rp_case rp_cases_fpdu[] = {
 	{ .name = NULL }
 };
 
+/* Longest FPDU that is cut. */
 #define SPLIT_MAX	128
 
 /*
- * Two segments of TCP, cut at each octet of the FPDU: the device has dealt with the
- * first one when the consumer, asked meanwhile, says that nothing has come.
+ * Send the FPDU of step @s in two segments of TCP, cut at octet @at. In between, the consumer is
+ * asked for a completion, which gives the device time to process the first segment.
  */
 static void split_at(struct rp *r, const struct rp_step *s, size_t at)
 {
@@ -335,7 +336,7 @@ static void split_everywhere(struct rp *r)
 		split_at(r, &segs[0], at);
 		split_at(r, &segs[1], at);
 		rp_expect(r, &answer);
-		/* As many Sends as there are receives in the arena. */
+		/* Only every seventh round has a Send: there are no more receive buffers. */
 		if (at % 7)
 			continue;
 		taken.wr = at / 7 - 1;

@@ -396,7 +396,7 @@ const struct rp_case rp_cases_imm[] = {
 	{ .name = NULL }
 };
 
-/* Other than 8 octets, in both messages. */
+/* Immediate Data of other than 8 octets, with and without Solicited Event. */
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 8, 7, 4, 1, -1, -2, -4, -8, -500 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Immediate Data (RFC 7306 section 6) that the device sends after the Write of the
- * same request.
+ * kwrawpeer: cases. Immediate Data (RFC 7306 section 6) that the device sends after the Write of
+ * the same request.
  */
 #include "runner/start.h"
 
@@ -138,8 +138,8 @@ const struct rp_case rp_cases_imm_post[] = {
 #define READS		64
 
 /*
- * Read one segment from the device; all have to be in order. @wrote: a Write has come and its
- * Immediate Data has not, so no other message may come. Return: false if something wrong comes.
+ * Receive one segment from the device, and count whole Read Responses and Immediate Data. *@wrote:
+ * a Write has come, so its Immediate Data has to come next. False if a wrong segment comes.
  */
 static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bool *wrote)
 {
@@ -160,8 +160,8 @@ static bool take_one(struct rp *r, unsigned int *answers, unsigned int *imms, bo
 }
 
 /*
- * The device has more Responses to send than TCP takes, because they are not read, and then
- * Writes with Immediate Data. No Response may come between the two messages of one request.
+ * The device has to send more Responses than TCP takes while the raw peer reads nothing, and Writes
+ * with Immediate Data. No Response may come between a Write and its Immediate Data.
  */
 static void imm_between(struct rp *r)
 {

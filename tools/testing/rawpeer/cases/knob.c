@@ -7,7 +7,7 @@
 #include "runner/control.h"
 #include "runner/start.h"
 
-/* Longer than the distance of markers, both ways. */
+/* Length of the messages in both directions: longer than the distance between two markers. */
 #define LONG		1200
 
 static const struct rp_step both_ways[] = {
@@ -19,7 +19,7 @@ static const struct rp_step both_ways[] = {
 	{ .what = RP_DONE },
 };
 
-/* A wrong CRC is seen. */
+/* A wrong CRC ends the connection. */
 static const struct rp_step crc_counts[] = {
 	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .bad = KWRAW_BAD_CRC },
 	{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
@@ -40,7 +40,7 @@ static void set_knob(struct rp *r, const char *name, bool on)
 		rp_fail(r, "the consumer cannot change a knob: %s", rp_ctl_no());
 }
 
-/* What was agreed on at the startup, with the device's knob at @on. */
+/* The start-up has put @what into use if the device's knob was on, and only then. */
 static bool agreed(struct rp *r, const char *what, bool is, bool on)
 {
 	if (is != on)
@@ -49,7 +49,7 @@ static bool agreed(struct rp *r, const char *what, bool is, bool on)
 	return !r->failed;
 }
 
-/* One that begins with the knob at @on and sees it changed. */
+/* A connection that begins with knob crc at @on. The knob changes, the connection does not. */
 static void crc_through_change(struct rp *r, bool on)
 {
 	if (!rp_open(r) || !agreed(r, "CRC", r->c.crc, on))
@@ -75,6 +75,7 @@ static void crc_changes(struct rp *r)
 	rp_ctl("knob crc on");
 }
 
+/* The same with knob markers. */
 static void markers_through_change(struct rp *r, bool on)
 {
 	if (!rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))
@@ -106,8 +107,8 @@ static const struct rp_step all_of_7306[] = {
 };
 
 /*
- * Messages that do not exist with the knob off, and the code of the Terminate. Queue 3 does not
- * exist either.
+ * Messages that do not exist if knob rfc7306 is off, and the error in the device's Terminate.
+ * Queue 3 does not exist then, either.
  */
 static const struct {
 	struct rp_step ask;
@@ -121,7 +122,7 @@ static const struct {
 	{ { RP_SEG, RESP, .qn_x = 2 }, 0x0206 },
 	{ { RP_SEG, RESP }, 0x1201 },
 	{ { RP_SEG, .op = KWRAW_SEND, .len = 16, .qn_x = 3 }, 0x1201 },
-	/* The length is not checked. */
+	/* The opcode is not known, so its length is not checked. */
 	{ { RP_SEG, .op = KWRAW_IMM, .cut = 4 }, 0x0206 },
 };
 
@@ -140,7 +141,7 @@ static void one_not_known(struct rp *r, size_t i)
 	rp_again(r, "message", i);
 }
 
-/* A connection that begins with the knob at one value, and sees the other. */
+/* Connections that begin with knob rfc7306 at one value, and then the knob changes. */
 static void rfc7306_changes(struct rp *r)
 {
 	size_t i;

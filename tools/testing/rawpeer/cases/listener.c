@@ -6,7 +6,7 @@
 #include "runner/control.h"
 #include "runner/initiator.h"
 
-/* Connections that stop at some octet do not prevent others. */
+/* Connections whose Request stops after some octets do not prevent others. */
 static void others_get_through(struct rp *r)
 {
 	static const size_t stops[] = { 0, 1, 7, 16, 17, 19, 20, 22 };
@@ -26,8 +26,8 @@ static void others_get_through(struct rp *r)
 }
 
 /*
- * The listener is destroyed while connections are in all states of the startup. iw_cm drops a
- * Request that it has not passed on, and the timer of ten seconds ends that connection.
+ * The listener is destroyed while connections are in all states of the start-up. iw_cm drops a
+ * Request that it has not passed on; the device's timer of ten seconds ends that connection.
  */
 static void listener_closed(struct rp *r)
 {
@@ -53,7 +53,7 @@ static void listener_closed(struct rp *r)
 		rp_exchange_as_initiator(r);
 }
 
-/* The peer closes while the consumer accepts, at different moments. */
+/* The raw peer closes or resets while the consumer accepts, at different moments. */
 static void accept_races(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1, .c_ird = 4, .c_ord = 4 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. A neighbour that uses its socket as no peer should: urgent data,
- * segments of one octet, a window that never opens, and pages that it gives to TCP by
- * reference and changes while the device reads them.
+ * kwrawpeer: cases. A peer that uses its socket as none should: urgent data, segments of TCP of one
+ * octet, a receive window that never opens, and pages that it gives to TCP by reference and changes
+ * while the device reads them.
  *
- * Streams may end because of that. Nothing else may happen to the device.
+ * Connections may end because of that. Nothing else may happen to the device.
  */
 #define _GNU_SOURCE
 #include "runner/control.h"
@@ -21,7 +21,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The connection has ended, in whatever way. The next one of the case begins. */
+/* Reset the connection if it is open, and prepare the next one of the case. */
 static void any_end(struct rp *r)
 {
 	if (r->up)
@@ -35,11 +35,10 @@ static void any_end(struct rp *r)
 	memset(r->mo, 0, sizeof(r->mo));
 	memset(r->peer_mo, 0, sizeof(r->peer_mo));
 	r->recv = 0;
-	r->posted = 0;
 	r->out_len = 0;
 }
 
-/* A good connection works afterwards. */
+/* Afterwards, a connection without anything unusual has to work. */
 static void still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -70,7 +69,7 @@ static void expect_lost(struct rp *r)
 	rp_ended(r, RP_ANY_END);
 }
 
-/* The mark is in the middle of an FPDU. */
+/* The urgent octet is in the middle of an FPDU. */
 static void urgent_part(struct rp *r)
 {
 	static const struct rp_step send_one = {
@@ -84,7 +83,7 @@ static void urgent_part(struct rp *r)
 	expect_lost(r);
 }
 
-/* All of an FPDU, of which the last octet is urgent. */
+/* The urgent octet is the last one of an FPDU. */
 static void urgent_last(struct rp *r)
 {
 	static const struct rp_step send_one = {
@@ -98,7 +97,7 @@ static void urgent_last(struct rp *r)
 	expect_lost(r);
 }
 
-/* Urgent data after a message that has arrived. */
+/* The urgent octet comes after a message that has been delivered. */
 static void urgent_behind(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -118,7 +117,7 @@ static void urgent_behind(struct rp *r)
 
 /* ----------------------------------------------------------------- tiny segments */
 
-/* Cut into pieces of one octet, each a segment of its own. */
+/* All octets are sent one by one, each in a segment of TCP. */
 static void octets(struct rp *r)
 {
 	r->c.piece = 1;
@@ -126,7 +125,7 @@ static void octets(struct rp *r)
 		rp_steps(r, r->k->steps);
 }
 
-/* FPDUs much larger than a segment. */
+/* FPDUs much larger than a segment of TCP. */
 static void small_mss(struct rp *r)
 {
 	bool up;
@@ -142,7 +141,7 @@ static void small_mss(struct rp *r)
 
 #define STUCK_POSTS	24
 
-/* Send more Writes than TCP takes while they are not read. */
+/* The consumer posts more Writes than TCP takes while the raw peer reads nothing. */
 static bool stuck(struct rp *r)
 {
 	static const struct rp_step first = { RP_SEG, .op = KWRAW_WRITE };
@@ -167,6 +166,7 @@ static bool stuck(struct rp *r)
 	return !r->failed;
 }
 
+/* Fail if more than @limit milliseconds have passed since @since. */
 static void within(struct rp *r, int64_t since, int64_t limit, const char *what)
 {
 	int64_t took = kw_now_ms() - since;
@@ -213,10 +213,10 @@ static void stuck_disconnect(struct rp *r)
 #define CHANGE_MS	1500
 
 /**
- * struct changer - who changes the pages
- * @page: they are there
- * @heads: where FPDUs begin; @n: their number
- * @stop: enough
+ * struct changer - a thread that changes pages while they are being sent
+ * @page: the pages
+ * @heads: offsets at which FPDUs begin; @n: their number
+ * @stop: the thread has to end
  */
 struct changer {
 	uint8_t *page;
@@ -226,8 +226,8 @@ struct changer {
 };
 
 /*
- * Change the octets that decide: length, control octets, offset; and the trailer of the FPDU
- * before.
+ * Thread: change octets of FPDUs that decide what the device does: length, control octets, tagged
+ * offset, and the CRC of the FPDU before.
  */
 static void *change(void *arg)
 {
@@ -246,7 +246,7 @@ static void *change(void *arg)
 	return NULL;
 }
 
-/* Writes into KWT_RW, one after the other. */
+/* Fill the pages with FPDUs of Writes into region KWT_RW. Return the number of octets. */
 static size_t fill_pages(struct rp *r, struct changer *ch)
 {
 	struct rp_step s = { RP_SEG, .op = KWRAW_WRITE, .at = KWT_RW, .hold = true };
@@ -267,7 +267,10 @@ static size_t fill_pages(struct rp *r, struct changer *ch)
 	return len;
 }
 
-/* By reference, pipe by pipe full; false if the connection is gone. */
+/*
+ * Send octets by reference, with splice() through a pipe, as many at once as the pipe takes. False
+ * if the connection has ended.
+ */
 static bool splice_out(struct rp *r, int pipe_fd[2], uint8_t *at, size_t len)
 {
 	while (len) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Sends and Writes of the consumer, as they arrive (RFC 5040 section 5), and those
- * whose memory the consumer may not name.
+ * kwrawpeer: cases. Sends and Writes that the consumer posts: the octets that the device sends
+ * (RFC 5040 section 5), and requests that name memory which they may not name.
  */
 #include "runner/case.h"
 

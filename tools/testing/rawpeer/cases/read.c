@@ -417,9 +417,9 @@ const struct rp_case rp_cases_read[] = {
 #define BURST	24
 
 /*
- * More Reads than agreed, all in one segment of TCP. A Read is not one too many if the device has
- * answered another one before it reads this one. So answers must come in order, and at some point
- * the Terminate for a Read that came too early.
+ * More Reads than the IRD allows, all in one segment of TCP. The device may answer some of them
+ * before it reads the others, so it is not known which Read is the first one too many. Responses
+ * have to come, and then a Terminate about a Read that is beyond the IRD.
  */
 static void too_many_reads(struct rp *r)
 {
@@ -474,7 +474,10 @@ static uint64_t be64_at(const uint8_t *p)
 	return (uint64_t)be32_at(p) << 32 | be32_at(p + 4);
 }
 
-/* Check the Read Request that the Terminate returns: it is @s, advanced by what was answered. */
+/*
+ * Check the Read Request that the Terminate returns: that of step @s, but without the first @done
+ * octets, which were answered.
+ */
 static void check_rest(struct rp *r, const struct rp_step *s, const struct kwraw_term *t,
 		       uint32_t done)
 {
@@ -491,14 +494,15 @@ static void check_rest(struct rp *r, const struct rp_step *s, const struct kwraw
 			be32_at(q + 12), s->size - done);
 }
 
+/* Is @data what the consumer's memory has at octet @done of the Read @s? */
 static bool is_source(const struct rp_step *s, const uint8_t *data, size_t len, uint32_t done)
 {
 	return kw_check(data, len, KWT_ARENA_KEY, kwt_places[s->at].off + done) == len;
 }
 
 /*
- * Responses to the Read @ask, again and again, until the Terminate; *done: octets of the
- * Read that it cuts off.
+ * Receive the Responses to many Reads, each of them @ask, and the Terminate after them. *@done: how
+ * many octets of the Read that the Terminate is about were answered. False if something is wrong.
  */
 static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw_term *t,
 			   uint32_t *done)
@@ -521,10 +525,11 @@ static bool take_responses(struct rp *r, const struct rp_step *ask, struct kwraw
 }
 
 /*
- * More Responses than TCP takes while we read nothing: the first step is the Read, asked
- * for again and again. With the others its source goes away: what was not built yet is
- * refused, with the Read as far as it was not answered. When the consumer has the Send
- * among them, the requests are there too, since the Send comes after them.
+ * The source of Reads goes away while the device answers them. The first step of the case, a Read,
+ * is sent many times, and the raw peer reads nothing, so that the Responses are more than TCP
+ * takes. The other steps take the source away. One of them is a Send: when the consumer has it, the
+ * device has all Read Requests. Responses that the device has not built by then are refused: the
+ * Terminate returns the Read without the octets that were answered.
  */
 static void source_goes(struct rp *r)
 {
@@ -556,9 +561,9 @@ static void source_goes(struct rp *r)
 }
 
 /*
- * The consumer's Send waits for no more than the Response that is in work, of many that do
- * not fit into TCP's buffers, and cuts none of them into two: messages are sent in the order
- * in which they were begun.
+ * Receive READS Responses, which do not fit into TCP's buffers together, and one Send, which the
+ * consumer has posted after the Reads came. The device sends the Send after the Response that it is
+ * sending, and before the others: not within a Response, and not after the last one.
  */
 static void take_both(struct rp *r, const struct rp_step *ask)
 {
@@ -608,9 +613,9 @@ static void send_between(struct rp *r)
 }
 
 /*
- * In one go: a Read from the window, and what invalidates the window. The consumer may
- * have the message before the Read is answered (RFC 5040 section 5.5), so that there are
- * two answers: all octets, or the Terminate that returns the Read.
+ * A Read from the window and a Send that invalidates the window, in one segment of TCP. The device
+ * may deliver the Send before it answers the Read (RFC 5040 section 5.5), so two answers are right:
+ * all octets of the Read, or a Terminate that returns the Read Request.
  */
 static void read_then_inv(struct rp *r)
 {

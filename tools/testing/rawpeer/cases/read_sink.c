@@ -15,7 +15,10 @@ const struct rp_case rp_cases_read_sink[] = {
 		},
 	},
 	{
-		/* No remote right is needed, and none comes of it: see write-into-sink. */
+		/*
+		 * A sink needs no remote rights. A Read does not give the peer any: see
+		 * write-into-sink.
+		 */
 		.name = "response-local-sink", .ids = "5040-5.2.2-5",
 		.role = RP_BOTH,
 		.steps = {

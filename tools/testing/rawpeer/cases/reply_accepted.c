@@ -78,7 +78,7 @@ static void markers_asked(struct rp *r)
 
 /* -------------------------------------------------------------------- first FPDU */
 
-/* Octets of the stream right after the Reply, in one write with it. */
+/* A Reply and the first FPDU in one write. */
 static void reply_with_fpdu(struct rp *r)
 {
 	static uint8_t buf[KWRAW_MPA_MAX + KWRAW_FPDU_MAX];
@@ -107,7 +107,7 @@ static void reply_with_fpdu(struct rp *r)
 	}
 }
 
-/* What was posted before the Reply waits, and the RTR goes first. */
+/* Requests posted before the Reply comes wait for it, and the RTR is sent before them. */
 static void reply_late(struct rp *r)
 {
 	static const struct rp_step post[] = {

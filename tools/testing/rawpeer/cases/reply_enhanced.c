@@ -10,9 +10,10 @@
 #include <string.h>
 
 /**
- * struct rtr_choice - flags of a Reply to A=1, C=1, D=1, and what has to follow
- * @term: code of a Terminate, or 0
- * @read: the RTR is a Read; else a Write
+ * struct rtr_choice - flags of a Reply to a Request with A=1, C=1, D=1, and what has to follow
+ * @a, @b, @c, @d: flags of the Reply; @ird: its IRD
+ * @term: error of the Terminate that has to come, or 0
+ * @read: the RTR that has to come is a Read Request; else it is a Write
  */
 static const struct rtr_choice {
 	bool a, b, c, d;
@@ -34,7 +35,10 @@ static const struct rtr_choice {
 	{ .ird = 4, .term = 0x2005 },
 };
 
-/* One Terminate, then the end; the consumer hears of a failure. */
+/*
+ * After this Reply a Terminate with this error and the end of the connection have to come, and the
+ * consumer's event has to report a failure.
+ */
 static void refused_with(struct rp *r, struct kwraw_mpa *m, uint16_t err)
 {
 	uint8_t ulpdu[128], want[64];
@@ -108,7 +112,7 @@ static void depths_in(struct rp *r)
 	}
 }
 
-/* The Responder's IRD limits the Reads that are under way. */
+/* The Reply's IRD is 1, so the device sends the second Read Request after the first Response. */
 static void depths_out(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -134,7 +138,7 @@ static void depths_out(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* 0x3fff leaves the consumer's ORD as it is. */
+/* An IRD of 0x3fff in the Reply does not change the ORD that the consumer has asked for. */
 static void depths_open(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -164,7 +168,7 @@ static void depths_open(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* The Responder's depths, as the consumer is told. */
+/* The consumer's event reports the IRD and ORD of the Reply. */
 static void depths_told(struct rp *r)
 {
 	unsigned int depth = 0, resources = 0;

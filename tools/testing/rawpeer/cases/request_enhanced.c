@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* IRD and ORD: ours, the consumer's, and what the Reply has to say. */
+/* IRD and ORD of the Request, those that the consumer asks for, and those of the Reply. */
 static void depths(struct rp *r)
 {
 	static const struct { uint16_t ird, ord, c_ird, c_ord, r_ird, r_ord; } t[] = {
@@ -39,7 +39,7 @@ static void depths(struct rp *r)
 	}
 }
 
-/* What the peer has, the consumer is told, whatever comes of it. */
+/* The consumer's event reports the IRD and ORD of the Request. */
 static void depths_told(struct rp *r)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .ird = 5, .ord = 7, .c_ird = 8,
@@ -58,7 +58,7 @@ static void depths_told(struct rp *r)
 	rp_ctl("destroy");
 }
 
-/* With A=0, B, C and D are ignored, and nobody waits for an RTR. */
+/* If flag A is 0, flags B, C and D are ignored, and the device does not wait for an RTR. */
 static void flags_without_a(struct rp *r)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .reply = KWRAW_MPA_S, .c_ird = 4,
@@ -74,10 +74,12 @@ static void flags_without_a(struct rp *r)
 
 /* -------------------------------------------------------------------------- RTR */
 
+/* Forms of the RTR, as a set of bits: a Send, a Write or a Read Request without payload. */
 #define RTR_SEND	4
 #define RTR_WRITE	2
 #define RTR_READ	1
 
+/* The forms that a frame allows, or -1 if its flag A is 0. */
 static int rtr_of(const struct kwraw_mpa *m)
 {
 	uint16_t ird = m->pd[0] << 8 | m->pd[1], ord = m->pd[2] << 8 | m->pd[3];
@@ -88,7 +90,7 @@ static int rtr_of(const struct kwraw_mpa *m)
 	       (ord & RP_D ? RTR_READ : 0);
 }
 
-/* The RTR of this form, with an STag and a TO that mean nothing. */
+/* Send an RTR of this form. Its STag and TO name no memory, since it has no payload. */
 static void send_rtr(struct rp *r, int form)
 {
 	static const struct rp_step write = {
@@ -111,6 +113,7 @@ static void send_rtr(struct rp *r, int form)
 		rp_expect(r, &taken);
 }
 
+/* A whole start-up with flag A. @bcd: forms of the RTR in the Request; @depth: IRD and ORD. */
 static void p2p(struct rp *r, int bcd, uint16_t depth)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .c_ird = depth, .c_ord = depth,

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------------ first FPDU */
 
-/* The consumer has posted a Send, and the device must not send it before the raw peer has sent. */
+/* The consumer posts a Send, which the device must not send before an FPDU of the raw peer. */
 static void device_waits(struct rp *r)
 {
 	static const struct rp_step steps[] = {
@@ -24,7 +24,7 @@ static void device_waits(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* An FPDU immediately after the Reply, before the consumer gets its event. */
+/* The raw peer sends an FPDU right after the Reply, before the consumer gets its event. */
 static void fpdu_at_once(struct rp *r)
 {
 	struct rp_step send = { RP_SEG, .op = KWRAW_SEND, .len = 64, .hit = true },
@@ -90,7 +90,7 @@ static void markers_asked(struct rp *r)
 		rp_steps(r, steps);
 }
 
-/* Messages of so many lengths that a marker falls on every place where one can. */
+/* Messages of many lengths, so that there is a marker at each place where one can be in an FPDU. */
 static void markers_everywhere(struct rp *r)
 {
 	struct rp_step post = { RP_POST, .verb = IBV_WR_SEND, .at = KWT_SRC },
@@ -111,9 +111,13 @@ static void markers_everywhere(struct rp *r)
 /* ---------------------------------------------------------------------- MULPDU */
 
 #define MULPDU_LEN	5000
+/* Octets of the timestamps that TCP puts into each of its segments. */
 #define TIMESTAMPS	12
 
-/* One message in segments, which @ask causes: all but the last one as long as they may be. */
+/*
+ * Receive one message, which @ask causes, in segments: each but the last one has the longest ULPDU,
+ * @max octets.
+ */
 static void longest_segments(struct rp *r, struct rp_step ask, struct rp_step get,
 			     unsigned int max)
 {
@@ -130,7 +134,7 @@ static void longest_segments(struct rp *r, struct rp_step ask, struct rp_step ge
 	}
 }
 
-/* A message of each kind; every octet of the header of each segment counts. */
+/* A Send, a Write and a Read Response, each longer than a segment. */
 static void long_messages(struct rp *r, unsigned int max)
 {
 	static const struct rp_step

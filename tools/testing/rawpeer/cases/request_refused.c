@@ -8,7 +8,10 @@
 
 #include <string.h>
 
-/* Send octets that must not be reported to the consumer. */
+/*
+ * Send octets, and a FIN if @fin is set. The connection has to end, and the consumer must get no
+ * event. @what, @n: see rp_again().
+ */
 static void refused(struct rp *r, const uint8_t *buf, size_t len, bool fin, const char *what, int n)
 {
 	if (r->failed)

@@ -23,7 +23,10 @@ static void good_revisions(struct rp *r)
 		rp_accepted(r, &offers[i], "offer", i);
 }
 
-/* Every reserved bit, and R. In revision 1 S is reserved, and all data is the ULP's. */
+/*
+ * Each flag that the device has to ignore in a Request: R and the reserved bits. In revision 1 flag
+ * S is reserved, too, and all private data belongs to the consumer.
+ */
 static void odd_flags(struct rp *r)
 {
 	struct rp_offer o = { .pd_len = 8, .told = 8, .c_ird = 4, .c_ord = 4 };
@@ -39,6 +42,7 @@ static void odd_flags(struct rp *r)
 		}
 }
 
+/* Make a connection that the consumer rejects. @what, @n: see rp_again(). */
 static void rejected(struct rp *r, const struct rp_offer *o, const char *what, int n)
 {
 	struct kwraw_mpa m;
@@ -57,7 +61,7 @@ static void rejected(struct rp *r, const struct rp_offer *o, const char *what, i
 	rp_again(r, what, n);
 }
 
-/* All lengths of private data; the event can tell 255 octets at most. */
+/* All lengths of private data. A connection event can report 255 octets at most. */
 static void all_pd(struct rp *r)
 {
 	struct rp_offer o = { .rev = 1 };

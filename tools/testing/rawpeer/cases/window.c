@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: cases. A memory window, and the messages that invalidate it. The window is bound to a
- * part of a region without remote rights, so the memory around it, in the same pages, must not
- * change.
+ * part of a region without remote rights, so the memory around the window, in the same pages, must
+ * not change.
  *
  * While the window is bound, the consumer cannot deregister the region (RP_BUSY). The cases use
  * that to show that a refused message has invalidated nothing.
@@ -171,7 +171,7 @@ const struct rp_case rp_cases_window[] = {
 		},
 	},
 	{
-		/* All three in one segment of TCP. */
+		/* All three messages are in one segment of TCP. */
 		.name = "window-inv-between-writes", .ids = "5040-1.2-2 5040-5.3-18 5040-5.5-13 5040-8.1.1-6 5041-8.3.1-6 5042-6.2.2-2",
 		.role = RP_BOTH,
 		.first = rp_window,
@@ -187,7 +187,7 @@ const struct rp_case rp_cases_window[] = {
 		},
 	},
 	{
-		/* The second segment of a Write, whose first one came before. */
+		/* The message comes between the two segments of a Write. */
 		.name = "window-inv-inside-write", .ids = "5041-7.1-13 5040-8.1.1-6 5041-8.3.1-6",
 		.role = RP_BOTH,
 		.first = rp_window,
@@ -357,9 +357,8 @@ const struct rp_case rp_cases_window[] = {
 #define SPLIT_STEP	3
 
 /*
- * A Write to the window, what invalidates it, and a Write that comes too late, in two
- * segments of TCP. What was cut off goes with what follows it: the header of the late
- * Write comes with the end of the message before it.
+ * A Write to the window, a Send that invalidates the window, and a Write that comes too late. The
+ * three FPDUs are sent in two segments of TCP, cut at octet @at of all. Return the length of all.
  */
 static size_t split_at(struct rp *r, size_t at)
 {
@@ -413,8 +412,8 @@ static void split_everywhere(struct rp *r)
 }
 
 /*
- * The window is bound to one stream and named on another, which the steps of the case
- * bring to its end. On its own it is as good as before.
+ * The window is bound to one connection. On another connection, the steps of the case name it, and
+ * that connection ends. On the first connection the window still works.
  */
 static void on_other_stream(struct rp *r)
 {

@@ -7,15 +7,22 @@
 
 #include "runner/step.h"
 
-/* The first octet in a region whose address is a multiple of eight. */
+/*
+ * Offset, in a region that begins at @place of the consumer's arena, of the first octet whose
+ * address is a multiple of 8.
+ */
 #define ALIGNED(place)	((8 - ((place) & 7)) & 7)
 
-/* The first words of three regions. */
+/* Offsets of the first aligned words of KWT_RW, KWT_IOVA and KWT_WIN. */
 #define RW_OFF		ALIGNED(0x2003)
 #define IOVA_OFF	ALIGNED(0xf007)
 #define WIN_OFF		ALIGNED(0x21c03)
 
-/* What is asked for: RP_SEG of the peer, RP_POST of the consumer, and RP_GET of that. */
+/*
+ * Members of steps. ADD and SWAP are Atomic Requests, of the raw peer (RP_SEG) or of the device
+ * (RP_GET). POST_ADD and POST_SWAP are requests of the consumer (RP_POST). RESP is an Atomic
+ * Response.
+ */
 #define ADD(n)		.op = KWRAW_ATOMIC_REQ, .data = (n), .compare_mask = ~0ULL
 #define SWAP(c, s)	.op = KWRAW_ATOMIC_REQ, .aop = KWRAW_CMP_SWAP, .compare = (c), \
 			.data = (s), .mask = ~0ULL, .compare_mask = ~0ULL

@@ -20,7 +20,7 @@
 
 #include "runner/step.h"
 
-/* The raw peer's end of a connection: the one that connects, or the one that listens. */
+/* The end of a connection that the raw peer is: it connects (Initiator) or listens (Responder). */
 enum rp_role {
 	RP_INIT = 1,
 	RP_RESP = 2,
@@ -30,19 +30,21 @@ enum rp_role {
 /**
  * struct rp_case - one case
  * @name: on the command line and in reports
- * @ids: the requirements it shows
- * @role: in which roles it runs
- * @recvs: sizes of the receives that are posted first; default: four of 512
- * @no_recvs: none
- * @ird, @ord: the consumer's; default 4
- * @no_ord: the consumer wants an ORD of 0; @no_place: our IRD is 0, whatever it wants
- * @no_rights: the consumer gives us none, before it connects or accepts; @no_atomics: only
- *	those to read and to write
- * @plain: not cut at random places
- * @markers: only if the device receives markers; @no_markers: only if not
- * @crc: only if CRC is in use; @no_crc: only if not
- * @first: in full operation, what several cases begin with; @steps: after it
- * @run: instead of steps: from the TCP connection on
+ * @ids: IDs of the requirements that the case tests, as in Documentation/conformance
+ * @role: roles in which it runs
+ * @recvs: sizes of the receives that the consumer posts first; none given: four of 512 octets
+ * @no_recvs: the consumer posts no receive
+ * @ird, @ord: what the consumer asks for; 0 stands for 4
+ * @no_ord: the consumer asks for an ORD of 0
+ * @no_place: the raw peer's IRD is 0, whatever ORD the consumer asks for
+ * @no_rights: before it connects or accepts, the consumer takes all rights to its memory from the
+ *	peer; @no_atomics: all but those to read and to write
+ * @plain: writes are never cut at random places
+ * @markers: runs only if the run asks for markers; @no_markers: only if not
+ * @crc: runs only if the run asks for CRC; @no_crc: only if not
+ * @first: steps in full operation before @steps, the same for several cases
+ * @steps: steps in full operation
+ * @run: called instead of the steps, when there is no connection yet
  */
 struct rp_case {
 	const char *name, *ids;
@@ -57,7 +59,9 @@ struct rp_case {
 };
 
 /**
- * struct rp_group - cases that run together; their list ends with a NULL name
+ * struct rp_group - cases that a name on the command line selects
+ * @name: the name; several groups may have the same one
+ * @cases: a list that ends with a NULL name
  */
 struct rp_group {
 	const char *name;

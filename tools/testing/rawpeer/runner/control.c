@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: the control channel to the consumer under test (see target/kwtarget.h).
+ * kwrawpeer: the control channel to the consumer (kwtarget). Its commands are in
+ * target/kwtarget.h.
  */
 #include "runner/control.h"
 #include "runner/run.h"

@@ -7,9 +7,12 @@
 
 void rp_ctl_open(void);
 void rp_ctl_close(void);
-/* One command, one answer, without its "ok "; NULL if the answer is "no". */
+/*
+ * Send a command and wait for the answer. Return what follows "ok" in the answer, or NULL if the
+ * answer is "no".
+ */
 const char *rp_ctl(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* What the answer was, after a NULL. */
+/* The last answer, unchanged. It says why rp_ctl() has returned NULL. */
 const char *rp_ctl_no(void);
 
 #endif /* RAWPEER_CONTROL_H */

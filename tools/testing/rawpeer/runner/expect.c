@@ -25,7 +25,7 @@ static bool next_fpdu(struct rp *r, const char *what)
 	return false;
 }
 
-/* The first octets are these. */
+/* Compare @len octets of what was received, from octet @at on, with @want. */
 static bool same_octets(struct rp *r, const char *what, const uint8_t *want, size_t at, size_t len)
 {
 	size_t i;
@@ -70,7 +70,10 @@ static size_t make_terminate(struct rp *r, const struct rp_step *s, uint8_t *buf
 	return len;
 }
 
-/* The device reports an inbound protection error by an event of its own (protocol.rst). */
+/*
+ * The event of the consumer that belongs to an error. A wrong access of the peer to memory has an
+ * event of its own (Documentation/protocol.rst).
+ */
 static enum ibv_event_type event_of(uint16_t err)
 {
 	bool remote = err >> 8 == 0x01;
@@ -158,7 +161,7 @@ static void expect_read_request(struct rp *r, const struct rp_step *s, size_t hd
 	uint8_t want[28];
 
 	kwraw_read_encode(&rd, want);
-	if (!s->size)		/* a Read of nothing names no buffer */
+	if (!s->size)		/* a Read of no octets may name any buffer */
 		memcpy(want, got + hdr, 12);
 	if (!s->size)
 		memcpy(want + 16, got + hdr + 16, 12);
@@ -171,7 +174,7 @@ static void expect_read_request(struct rp *r, const struct rp_step *s, size_t hd
 	};
 }
 
-/* That all of the message has come, and no more. */
+/* After @hdr octets of headers, exactly the @len octets @want have come. */
 static bool same_rdmap(struct rp *r, const char *what, const uint8_t *want, size_t hdr, size_t len)
 {
 	if (!same_octets(r, what, want, hdr, len))
@@ -181,7 +184,7 @@ static bool same_rdmap(struct rp *r, const char *what, const uint8_t *want, size
 	return !r->failed;
 }
 
-/* The Request Identifier is the device's choice. */
+/* The device chooses the Request Identifier, so any is right. */
 static void expect_atomic_request(struct rp *r, const struct rp_step *s, size_t hdr)
 {
 	bool swap = s->aop == KWRAW_CMP_SWAP;
@@ -209,7 +212,7 @@ static void expect_atomic_response(struct rp *r, const struct rp_step *s, size_t
 	uint8_t octets[KWRAW_ATOMIC_RESP_LEN], sent[8];
 	uint64_t word = s->word;
 
-	if (s->hit) {		/* what we sent last comes back */
+	if (s->hit) {		/* what the raw peer sent last comes back */
 		kw_fill(sent, sizeof(sent), RP_PAYLOAD_KEY, r->pos - sizeof(sent));
 		word = rp_word(sent);
 	}
@@ -229,7 +232,7 @@ static void expect_payload(struct rp *r, const struct rp_step *s, size_t hdr)
 {
 	static uint8_t data[KWRAW_ULPDU_MAX];
 
-	if (s->hit)	/* what we sent last comes back */
+	if (s->hit)	/* what the raw peer sent last comes back */
 		kw_fill(data, s->len, RP_PAYLOAD_KEY, r->pos - s->len);
 	else
 		kw_fill(data, s->len, KWT_ARENA_KEY, kwt_places[s->at].off + s->off);
@@ -268,9 +271,7 @@ static void expect_segment(struct rp *r, const struct rp_step *s)
 
 /* ------------------------------------------------------------------ completions */
 
-/*
- * All flags have to be right, and the invalidated STag, which may be any that the peer has named.
- */
+/* Flags, invalidated STag and Immediate Data of a completion have to be right. */
 static void same_extras(struct rp *r, const struct rp_step *s, unsigned int flags, uint32_t stag,
 			uint32_t imm)
 {
@@ -290,7 +291,10 @@ static void same_extras(struct rp *r, const struct rp_step *s, unsigned int flag
 			imm, want_imm);
 }
 
-/* Whether the octets that a completion tells are its own, and how many those are. */
+/*
+ * Is the length in a completion right? It has a meaning for receives, and for atomic operations,
+ * where it is 8.
+ */
 static bool same_len(const struct rp_step *s, unsigned int len)
 {
 	if (s->wc == IBV_WC_FETCH_ADD || s->wc == IBV_WC_COMP_SWAP)

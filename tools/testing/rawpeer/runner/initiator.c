@@ -49,9 +49,20 @@ void rp_check_told(struct rp *r, const char *got, unsigned int want)
 			want);
 }
 
+/* The octets of a frame after its key, as text: flags, revision, PD_Length, IRD and ORD. */
+static const char *after_key(const uint8_t *frame, char *text)
+{
+	const uint8_t *f = frame + 16;
+
+	sprintf(text, "%02x %02x %02x%02x | %02x%02x %02x%02x", f[0], f[1], f[2], f[3], f[4], f[5],
+		f[6], f[7]);
+	return text;
+}
+
 void rp_check_reply(struct rp *r, const struct rp_offer *o)
 {
 	uint8_t want[KWRAW_MPA_MAX], is[KWRAW_MPA_MAX];
+	char want_text[32], is_text[32];
 	struct kwraw_mpa m, theirs;
 	size_t len;
 
@@ -65,10 +76,8 @@ void rp_check_reply(struct rp *r, const struct rp_offer *o)
 	len = kwraw_mpa_encode(&m, want);
 	kwraw_mpa_encode(&theirs, is);
 	if (memcmp(want, is, len))
-		rp_fail(r, "Reply %02x %02x %02x%02x | %02x%02x %02x%02x, must be %02x %02x %02x%02x | %02x%02x %02x%02x",
-			is[16], is[17], is[18], is[19], is[20], is[21], is[22], is[23],
-			want[16], want[17], want[18], want[19], want[20], want[21], want[22],
-			want[23]);
+		rp_fail(r, "Reply %s, must be %s", after_key(is, is_text),
+			after_key(want, want_text));
 	kwraw_full_operation(&r->c, &r->asked, &theirs);
 }
 

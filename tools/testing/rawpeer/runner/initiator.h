@@ -7,16 +7,18 @@
 
 #include "runner/start.h"
 
+/* As a length of private data: any is right. */
 #define RP_ANY_LENGTH	9999
 
 /**
  * struct rp_offer - a Request, and the Reply that has to come
- * @rev, @flags: of the Request; C is added as the run wants it
- * @pd_len: private data after the enhanced part
- * @ird, @ord: with their flags, if S is set
- * @c_ird, @c_ord: what the consumer wants
- * @reply: flags, without C; @r_ird, @r_ord: with their flags
- * @told: length of private data that the consumer sees
+ * @rev, @flags: of the Request; C and M are added as the options of the run say
+ * @pd_len: octets of private data, without IRD and ORD
+ * @ird, @ord: half words of the Request with their flags, if its flag S is set
+ * @c_ird, @c_ord: IRD and ORD that the consumer asks for
+ * @reply: flags of the Reply, without C and M
+ * @r_ird, @r_ord: half words of the Reply with their flags, if its flag S is set
+ * @told: octets of private data in the consumer's event
  */
 struct rp_offer {
 	uint8_t rev, flags;
@@ -28,14 +30,15 @@ struct rp_offer {
 
 /* A Request without flaws that asks for CRC; its length. */
 size_t rp_good_request(uint8_t *buf, uint8_t rev, uint16_t pd_len);
+/* Prepare the consumer, make the TCP connection, and send the Request. */
 bool rp_send_offer(struct rp *r, const struct rp_offer *o);
-/* @got: the consumer's event; @want: octets of private data that it has to have. */
+/* Check the consumer's event @got: it has to report @want octets of private data. */
 void rp_check_told(struct rp *r, const char *got, unsigned int want);
-/* The Reply, octet by octet. */
+/* Receive the Reply and compare every octet of it. */
 void rp_check_reply(struct rp *r, const struct rp_offer *o);
-/* A Send, which opens the device's half, and what the consumer gets. */
+/* A Send of the raw peer, after which the device may send, and a Send of the device. */
 void rp_exchange_as_initiator(struct rp *r);
-/* A whole connection that the consumer accepts; @what and @n say which one it was. */
+/* Make a connection that the consumer accepts, use it and end it. @what, @n: see rp_again(). */
 void rp_accepted(struct rp *r, const struct rp_offer *o, const char *what, int n);
 
 #endif /* RAWPEER_INITIATOR_H */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: mutated streams. Each connection sends a correct stream with one change: in octets of
- * the startup frame, in a segment's header (the CRC is then computed again), in octets of the
- * stream, in its order, or at its end. After any change, the device sends only well-formed FPDUs,
- * the connection ends, each request completes once, and memory that no peer may write is unchanged.
+ * kwrawpeer: connections with mutated streams (runner/stream.h). On each connection, the octets of
+ * the start-up frame or of the stream after it differ from correct ones in one thing. After any
+ * change, the device sends only well-formed FPDUs, the connection ends, each request completes
+ * once, and memory that no peer may write is unchanged.
  */
 #include "runner/control.h"
 #include "runner/start.h"
@@ -15,12 +15,12 @@
 static struct kw_rng rng;
 static struct rp_stream stream = { .rng = &rng };
 
-/* Counts: startups that failed; Terminates of the device, by layer; resets by the raw peer. */
+/* Numbers: start-ups that failed, Terminates of the device by layer, resets by the raw peer. */
 static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
 
-/* The frame announces more octets than it has, so the device can only wait. */
+/* Does the frame announce more octets than it has? Then the device can only wait. */
 static bool is_short(const uint8_t *frame, size_t len)
 {
 	size_t pd = frame[18] << 8 | frame[19];
@@ -28,7 +28,7 @@ static bool is_short(const uint8_t *frame, size_t len)
 	return len < KWRAW_MPA_HDR + pd;
 }
 
-/* How long to wait for a reaction to a startup frame. */
+/* Time, in milliseconds, to wait for a reaction to a start-up frame. */
 static int patience(bool spoiled, const uint8_t *frame, size_t len)
 {
 	if (!spoiled)
@@ -78,13 +78,13 @@ static bool start(struct rp *r, bool spoiled)
 	if (!accepted(r, patience(spoiled, buf, len), &theirs))
 		return false;
 	kwraw_full_operation(&r->c, &ours, &theirs);
-	/* The spoiled frame may have said something else. */
+	/* What counts are the flags that were sent, not those before the change. */
 	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
 	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
 	return true;
 }
 
-/* The consumer connects, and gets a Reply. */
+/* Start-up as Responder: the consumer connects, and gets a Reply. */
 static bool start_responder(struct rp *r, bool spoiled)
 {
 	struct kwraw_mpa ours, theirs;
@@ -110,7 +110,7 @@ static bool start_responder(struct rp *r, bool spoiled)
 		return false;
 	}
 	kwraw_full_operation(&r->c, &ours, &theirs);
-	/* The spoiled frame may have said something else. */
+	/* What counts are the flags that were sent, not those before the change. */
 	r->c.rx.markers = buf[16] & KWRAW_MPA_M;
 	r->c.crc = (theirs.flags | buf[16]) & KWRAW_MPA_C;
 	return !strncmp(verdict, "ESTABLISHED", 11);
@@ -129,7 +129,7 @@ static void take_terminate(struct rp *r, const uint8_t *ulpdu, size_t len)
 		rp_fail(r, "a Terminate about a CRC, which is not in use");
 }
 
-/* Read what the device answers. */
+/* Read what the device sends, up to a Terminate, the end, or the end of the time. */
 static void listen_to(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -142,7 +142,7 @@ static void listen_to(struct rp *r)
 		got = kwraw_recv_fpdu(&r->c, ulpdu, &len, until - kw_now_ms());
 		if (got == KWRAW_GOT_NOTHING)
 			return;
-		/* A reset may cut off what was under way. */
+		/* After a reset, the last FPDU may be incomplete. */
 		if (got == KWRAW_GOT_PART && kwraw_ended(&r->c))
 			return;
 		if (got != KWRAW_GOT_FPDU || !kwraw_seg_decode(ulpdu, len, &s) ||
@@ -185,7 +185,7 @@ static void finish(struct rp *r)
 
 static void talk(struct rp *r, enum rp_change how)
 {
-	/* After a spoiled startup frame the state of the stream is not known. */
+	/* After a changed start-up frame it is not known which steps would be right. */
 	stream.windowed = how != RP_CHANGE_REQUEST && kw_one_in(&rng, 3);
 	if (stream.windowed)
 		rp_steps(r, rp_window);
@@ -222,7 +222,7 @@ static void one_connection(struct rp *r)
 	finish(r);
 }
 
-/* A good connection works afterwards. */
+/* After all streams, a correct connection has to work. */
 static bool still_good(struct rp *r)
 {
 	static const struct rp_step steps[] = {

@@ -7,17 +7,26 @@
 
 #include "runner/start.h"
 
-/* The consumer connects; its Request is in r->asked. */
+/* The consumer connects, with this IRD and ORD. Its Request is in r->asked. */
 bool rp_called(struct rp *r, unsigned int ird, unsigned int ord);
-/* A Reply that takes what the Request offers, with a Write as RTR. */
+/* A Reply that agrees to the IRD and ORD of the Request. The RTR, if there is one, is a Write. */
 void rp_good_reply(struct rp *r, struct kwraw_mpa *m);
-/* Only the end of the connection comes, and the consumer gets an error. */
+/*
+ * After a Reply only the end of the connection may come, and the consumer has to get this event.
+ * @what, @n: see rp_again().
+ */
 void rp_failed_with(struct rp *r, const char *event, const char *what, int n);
-/* The RTR, octet by octet: its STag is 1, since some hardware refuses 0. */
+/*
+ * Receive the RTR and compare every octet of it: a Read Request if @read is set, else a Write. Its
+ * STag is 1, since some hardware refuses 0.
+ */
 void rp_take_rtr(struct rp *r, bool read);
-/* Send this Reply; the connection has to be established, and the RTR to come. */
+/*
+ * Send this Reply. The consumer has to be connected, and the RTR has to come if the Reply has flag
+ * A. @read: see rp_take_rtr().
+ */
 void rp_up_with(struct rp *r, struct kwraw_mpa *m, bool read);
-/* Messages both ways. */
+/* A Send of the device, and a Send of the raw peer. */
 void rp_exchange_as_responder(struct rp *r);
 
 #endif /* RAWPEER_RESPONDER_H */

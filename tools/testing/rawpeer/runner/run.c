@@ -13,8 +13,8 @@
  *	-S seed                   decides where writes are cut, and the mutations
  *	-T ms                     limit for what has to happen at once (2000)
  *	-F factor                 on all time limits
- *	-q                        each case once: the seed decides whether whole or cut; cases that
- *	                          need markers, or no CRC, are left out
+ *	-q                        each case once: the seed decides whether whole or cut. Cases that
+ *	                          need markers, or no CRC, still run both whole and cut
  *	-qq                       all cases, each once and in one role: an even seed chooses the
  *	                          roles that an odd seed leaves out
  *	-w                        each case once, with whole writes
@@ -77,7 +77,10 @@ static struct {
 	bool whole;
 } opt = { .seed = 1, .count = 500 };
 
-/* @barred: of those that were skipped, which the list of known differences forbids. */
+/*
+ * Numbers of runs. @skipped: that were not made; @barred: those among them that a known difference
+ * with "!" forbids.
+ */
 static struct {
 	unsigned int passed, failed, known, skipped, barred;
 } count;
@@ -150,7 +153,7 @@ void rp_fail(struct rp *r, const char *fmt, ...)
 	       why);
 }
 
-/* Octets that no case fills: several FPDUs of the longest kind. */
+/* More octets than any case sends at once: four of the longest FPDUs. */
 #define OUT_LEN	(4 * KWRAW_FPDU_MAX)
 
 static uint64_t mix_name(uint64_t seed, const struct rp_case *k)
@@ -162,7 +165,7 @@ static uint64_t mix_name(uint64_t seed, const struct rp_case *k)
 	return seed;
 }
 
-/* Each case is cut at places of its own. */
+/* A seed of the case and role, so that the writes of each are cut at different places. */
 static uint64_t seed_of(const struct rp_case *k, enum rp_role role)
 {
 	return mix_name(kw_mix(opt.seed, role), k);
@@ -207,7 +210,7 @@ static unsigned int count_decided(void)
 	return count.passed + count.failed + count.known + count.barred;
 }
 
-/* With -q a case runs once, because other runs of the suite have it whole and cut. */
+/* Does the case run only once? With -q it does, because other runs have it whole and cut. */
 static bool once(const struct rp_case *k)
 {
 	return opt.quick > 1 || (opt.quick && !k->markers && !k->no_crc);
@@ -258,7 +261,7 @@ static bool wanted(const struct rp_group *g, const struct rp_case *k, char **nam
 	return n == 0;
 }
 
-/* A name that selects no case must be an error: nobody would notice it otherwise. */
+/* A name that selects no case is an error: otherwise, a mistyped name would seem to pass. */
 static void check_names(char **names, int n)
 {
 	const struct rp_case *k;
@@ -276,7 +279,7 @@ static void check_names(char **names, int n)
 	}
 }
 
-/* The role in which the case runs: even and odd seeds have different ones. */
+/* The roles in which the case runs. With -qq it is one, which depends on the seed. */
 static unsigned int roles_of(const struct rp_case *k)
 {
 	if (opt.quick < 2 || k->role != RP_BOTH)
@@ -284,7 +287,7 @@ static unsigned int roles_of(const struct rp_case *k)
 	return (mix_name(0, k) ^ opt.seed) & 1 ? RP_INIT : RP_RESP;
 }
 
-/* True if the case has a verdict, in one role at least, or is known not to have one. */
+/* Run a case. True if it has a verdict in some role, or if a known difference forbids a run. */
 static bool decide(const struct rp_case *k)
 {
 	unsigned int roles = roles_of(k), before = count_decided();
@@ -294,7 +297,10 @@ static bool decide(const struct rp_case *k)
 	return count_decided() != before;
 }
 
-/* @ran: for each name whether its case has run; after those, whether any case has. */
+/*
+ * Check that cases have run. @ran: for each of @n names, whether a case of this name has run; the
+ * element after those: whether any case has.
+ */
 static bool something_ran(char **names, int n, const bool *ran)
 {
 	bool ok = ran[n];

@@ -9,11 +9,11 @@
 #include "runner/case.h"
 
 /**
- * struct rp_where - where things are
- * @addr, @port: of the consumer's listener; @control: of its control channel
- * @own, @own_port: where we listen; @listener: that socket
- * @prompt_ms: for what has to happen at once; @slow: factor on all times
- * @want_crc, @want_markers: what we ask for at start-up
+ * struct rp_where - addresses, time limits and flags of all runs
+ * @addr, @port: the consumer's listener; @control: port of its control channel
+ * @own, @own_port: where the raw peer listens; @listener: socket that listens there
+ * @prompt_ms: limit for what has to happen at once; @slow: factor on all time limits
+ * @want_crc, @want_markers: the raw peer asks for CRC, for markers, at start-up
  */
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;
@@ -26,6 +26,7 @@ extern struct rp_where rp_where;
 
 /**
  * struct rp_sent - a segment that was sent
+ * @ulpdu: its first octets; @len: length of the whole ULPDU
  */
 struct rp_sent {
 	uint8_t ulpdu[KWRAW_READ_REQ_LEN];
@@ -36,6 +37,7 @@ struct rp_sent {
 
 /**
  * struct rp_rreq - a Read that waits for its Response
+ * @stag, @to: its sink; @size: octets; @done: octets that were answered
  */
 struct rp_rreq {
 	uint32_t stag, size, done;
@@ -45,7 +47,7 @@ struct rp_rreq {
 #define RP_READS	64
 
 /**
- * struct rp_reads - Reads in one direction, oldest first
+ * struct rp_reads - Reads in one direction that wait, oldest first
  */
 struct rp_reads {
 	struct rp_rreq r[RP_READS];
@@ -55,14 +57,14 @@ struct rp_reads {
 /**
  * struct rp_atomic - an atomic operation that waits for its Response
  * @id: Request Identifier
- * @off: of the consumer's operations: offset in the arena at which the value is stored
+ * @off: for an operation of the consumer, offset in its arena at which the value is stored
  */
 struct rp_atomic {
 	uint32_t id, off;
 };
 
 /**
- * struct rp_atomics - those in one direction, oldest first
+ * struct rp_atomics - atomic operations in one direction that wait, oldest first
  */
 struct rp_atomics {
 	struct rp_atomic a[RP_READS];
@@ -70,7 +72,8 @@ struct rp_atomics {
 };
 
 /**
- * struct rp_region - a region as the peer sees it
+ * struct rp_region - a memory region of the consumer
+ * @stag: its STag; @to: tagged offset of its first octet; @len: its length
  */
 struct rp_region {
 	uint32_t stag, len;
@@ -79,20 +82,25 @@ struct rp_region {
 
 /**
  * struct rp - one run of one case
- * @failed: has failed; @skipped: cannot be run here
- * @c: the connection; @up: it is open; @asked: our frame, if a case sent it itself
- * @msn, @mo: next ones to send per queue; @peer_msn, @peer_mo: to receive
- * @pos: in the stream of payload octets
- * @recv: receive that the next Send goes to; @recv_size: of each
- * @sent: the last ones, @n_sent counts all
- * @ours: our Reads; @theirs: the consumer's; @our_atomics, @their_atomics
- * @out: octets that wait to be sent together
- * @posted: requests that the consumer has posted
+ * @k: the case; @role: the raw peer's role
+ * @failed: the run has failed
+ * @c: the connection; @up: it is open
+ * @asked: a case's own Request, or the Request of the device that a case answers itself
+ * @region: the consumer's regions
+ * @msn, @mo: the next ones to send, per queue; @peer_msn, @peer_mo: the next ones to receive
+ * @pos: position in the stream of payload octets
+ * @to: octets of the device's current Write that have come
+ * @recv: number of the receive buffer that the next Send goes to
+ * @sent: the last segments that were sent; @n_sent: number of all
+ * @ours, @our_atomics: Reads and atomic operations of the raw peer that wait for their Responses;
+ *	@theirs, @their_atomics: those of the consumer
+ * @out, @out_len: octets that are to be sent together
+ * @rng: random numbers of this run
  */
 struct rp {
 	const struct rp_case *k;
 	enum rp_role role;
-	bool failed, skipped, up;
+	bool failed, up;
 	struct kwraw c;
 	struct kwraw_mpa asked;
 	struct rp_region region[KWT_REGIONS];
@@ -100,7 +108,7 @@ struct rp {
 	uint64_t pos, to;
 	unsigned int recv;
 	struct rp_sent sent[RP_LAST_SENT];
-	unsigned int n_sent, posted;
+	unsigned int n_sent;
 	struct rp_reads ours, theirs;
 	struct rp_atomics our_atomics, their_atomics;
 	uint8_t *out;
@@ -108,6 +116,7 @@ struct rp {
 	struct kw_rng rng;
 };
 
+/* Key of the stream of test data (kw_fill()) from which the raw peer takes payloads. */
 #define RP_PAYLOAD_KEY	0xf00d
 
 /* Commands of kwrawpeer that work on cases. */
@@ -115,9 +124,9 @@ bool rp_knows(const char *command);
 int rp_main(int argc, char **argv);
 int rp_mutate(unsigned int count, uint64_t seed);
 
-/* The case has failed; the first reason counts. */
+/* Report that the run has failed. After the first failure nothing is reported. */
 void rp_fail(struct rp *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Time to wait for what has to happen at once. */
+/* Time limit, in milliseconds, for what has to happen at once. */
 int rp_soon(void);
 
 #endif /* RAWPEER_RUN_H */

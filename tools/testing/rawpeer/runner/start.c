@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: how a connection begins and ends in the ordinary case.
+ * kwrawpeer: correct start-ups, and the end of a connection.
  */
 #include "runner/start.h"
 #include "runner/control.h"
@@ -39,7 +39,7 @@ static void fetch_regions(struct rp *r)
 	}
 }
 
-/* The ORD that the consumer wants. */
+/* The ORD that the consumer asks for in this case. */
 static unsigned int wanted_ord(const struct rp_case *k)
 {
 	if (k->no_ord)
@@ -94,7 +94,7 @@ bool rp_tcp(struct rp *r)
 	}
 	r->up = true;
 	r->c.piece = piece;
-	/* The next connection of the case is cut at other places. */
+	/* The writes of the case's next connection are cut at other places. */
 	r->c.rng = kw_rand(&r->rng);
 	return true;
 }
@@ -142,7 +142,10 @@ static bool open_as_initiator(struct rp *r)
 	return !r->failed;
 }
 
-/* The FPDU that opens our half: a zero-length Write, Read or Send, whichever we allowed. */
+/*
+ * Receive the RTR, the FPDU after which the raw peer, as Responder, may send. The Reply has allowed
+ * one form of it, a zero-length Write.
+ */
 static bool take_rtr(struct rp *r)
 {
 	static uint8_t ulpdu[KWRAW_ULPDU_MAX];
@@ -253,5 +256,4 @@ void rp_again(struct rp *r, const char *what, int n)
 	memset(&r->theirs, 0, sizeof(r->theirs));
 	memset(&r->our_atomics, 0, sizeof(r->our_atomics));
 	memset(&r->their_atomics, 0, sizeof(r->their_atomics));
-	r->posted = 0;
 }

@@ -7,34 +7,41 @@
 
 #include "runner/run.h"
 
-/* A connection event has to be this one. */
+/* The consumer's next connection event has to have this name. */
 void rp_cm(struct rp *r, const char *name);
-/* "begin" with what the case wants. */
+/* Prepare the consumer for a connection: receives, IRD, ORD and rights as the case wants them. */
 void rp_begin(struct rp *r);
-/* TCP is up; as responder the consumer's Request has not been read. */
+/* Make the TCP connection. As Responder, the raw peer has not read the Request yet. */
 bool rp_tcp(struct rp *r);
-/* Everything up to full operation. */
+/* Make a connection in full operation, with rp_begin(), rp_tcp() and the start-up frames. */
 bool rp_open(struct rp *r);
-/* The connection has to end. */
+/* The connection has to end as @how says (RP_ANY_END and so on), and no octet may come before. */
 void rp_ended(struct rp *r, unsigned int how);
-/* The end of each run: our side is closed, and the consumer in order. */
+/*
+ * End a run: close the connection, and check that each request of the consumer has completed and
+ * that its memory is as expected.
+ */
 void rp_finish(struct rp *r);
 
-/* Flags in the IRD half word, and in the ORD half word (RFC 6581 section 9). */
+/* Flags A and B of the IRD half word, C and D of the ORD half word (RFC 6581 section 9). */
 #define RP_A		0x8000
 #define RP_B		0x4000
 #define RP_C		0x8000
 #define RP_D		0x4000
 #define RP_DEPTH	0x3fff
 
-/* The flags that this run asks for. */
+/* Flags C and M of the raw peer's frames, as the options of this run say. */
 uint8_t rp_flags(void);
-/* Make it enhanced, with these half words. */
+/* Make the frame an enhanced one (RFC 6581), with these half words. */
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);
+/* Send a start-up frame; false on failure. */
 bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
-/* rp_open() with markers from the device, whatever the other cases ask for. */
+/* As rp_open(), but the raw peer asks for markers even if the options of this run do not. */
 bool rp_open_with_markers(struct rp *r);
-/* End this connection and prepare another; if it has failed, say where it was. */
+/*
+ * End this connection and prepare for another one of the same run. If the run has failed, @what and
+ * @n are reported: they name the connection.
+ */
 void rp_again(struct rp *r, const char *what, int n);
 
 #endif /* RAWPEER_START_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: steps that do something.
+ * kwrawpeer: steps that do something. Steps that wait for something are in runner/expect.c.
  */
 #include "runner/control.h"
 #include "runner/start.h"
@@ -12,7 +12,7 @@
 
 #define FILLER		0xee
 
-/* The Read of the consumer that a Response answers. */
+/* The oldest Read of the consumer that waits: the next Read Response answers it. */
 static struct rp_rreq *their_read(struct rp *r)
 {
 	return &r->theirs.r[r->theirs.head % RP_READS];
@@ -54,7 +54,7 @@ static size_t put_header(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return kwraw_seg_encode(&seg, buf);
 }
 
-/* The DDP header that a Terminate returns, and the length before it. */
+/* The part of a Terminate that returns the length and the DDP header of a segment. */
 static void put_about(const struct rp_step *s, uint8_t *buf)
 {
 	struct kwraw_seg seg;
@@ -116,13 +116,13 @@ static size_t put_atomic(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return KWRAW_ATOMIC_REQ_LEN;
 }
 
-/* The atomic operation of the consumer that a Response answers. */
+/* The oldest atomic operation of the consumer that waits: the next Atomic Response answers it. */
 static struct rp_atomic *their_atomic(struct rp *r)
 {
 	return &r->their_atomics.a[r->their_atomics.head % RP_READS];
 }
 
-/* What stands between the DDP header and the payload. */
+/* What is between the DDP header and the payload. Return its length. */
 static size_t put_rdmap(struct rp *r, const struct rp_step *s, uint8_t *buf)
 {
 	switch (s->op) {
@@ -156,7 +156,7 @@ static size_t put_ulpdu(struct rp *r, const struct rp_step *s, uint8_t *buf)
 	return s->cut > (int)len ? 0 : len - s->cut;
 }
 
-/* Where in the arena the payload goes. */
+/* Offset in the consumer's arena at which the device stores the payload. */
 static uint32_t arena_offset(struct rp *r, const struct rp_step *s)
 {
 	if (!kwraw_is_tagged(s->op))
@@ -201,7 +201,7 @@ static void remember(struct rp *r, const uint8_t *ulpdu, size_t len)
 	sent->len = len;
 }
 
-/* Numbers of the next segment. */
+/* After a segment: MSN and MO of the next one, and the requests that wait for an answer. */
 static void move_on(struct rp *r, const struct rp_step *s)
 {
 	unsigned int q = kwraw_queue_of(s->op);
@@ -273,7 +273,6 @@ static void do_post(struct rp *r, const struct rp_step *s)
 		    (unsigned long long)RP_TO, s->flags, RP_IMM ^ s->imm_x,
 		    (unsigned long long)(add ? s->data : s->compare), (unsigned long long)s->data))
 		rp_fail(r, "the consumer cannot post: %s", rp_ctl_no());
-	r->posted++;
 }
 
 static void reset(struct rp *r)
@@ -305,7 +304,6 @@ static void do_bind(struct rp *r, const struct rp_step *s)
 		rp_fail(r, "the consumer cannot bind its window: %s", rp_ctl_no());
 	if (s->flags & IBV_ACCESS_ZERO_BASED)
 		r->region[KWT_WIN].to = 0;
-	r->posted++;
 }
 
 uint64_t rp_word(const uint8_t *octets)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: the steps of a case. A field that is 0 has the correct value on the wire: a case gives
- * what is wrong with a segment as a difference from the correct one.
+ * kwrawpeer: the steps of a case. A case describes a wrong segment by its differences from a
+ * correct one: members that are 0 leave the segment correct.
  */
 #ifndef RAWPEER_STEP_H
 #define RAWPEER_STEP_H
@@ -12,93 +12,109 @@
 #include "wire/ddp.h"
 #include "wire/mpa.h"
 
+/* What a step does, or what has to happen. The consumer is kwtarget, on the device under test. */
 enum rp_do {
-	RP_DONE,	/* end of the list */
+	RP_DONE,	/* end of the list of steps */
 	RP_SEG,		/* send a segment */
 	RP_NOISE,	/* send @len octets that are no FPDU */
-	RP_TERM,	/* a Terminate @err has to come, about segment @of, and the event */
-	RP_GET,		/* this segment has to come */
+	RP_TERM,	/* a Terminate has to come, and the consumer has to get an event */
+	RP_GET,		/* this segment has to come from the device */
 	RP_POST,	/* the consumer posts a request */
-	RP_RECV,	/* the consumer posts a receive of @len */
-	RP_WC,		/* this completion has to be next */
-	RP_NO_WC,	/* there is no completion */
-	RP_ARM,		/* the consumer asks to be woken by what is solicited */
-	RP_AWAKE,	/* it is woken */
-	RP_ASLEEP,	/* it is not */
-	RP_EVENT,	/* this asynchronous event has to be next */
+	RP_RECV,	/* the consumer posts a receive of @len octets */
+	RP_WC,		/* the consumer's next completion has to be this one */
+	RP_NO_WC,	/* the consumer must have no completion */
+	RP_ARM,		/* the consumer asks for an event at the next solicited completion */
+	RP_AWAKE,	/* the consumer has to get that event */
+	RP_ASLEEP,	/* the consumer must not get that event */
+	RP_EVENT,	/* the consumer's next asynchronous event has to be this one */
 	RP_DEREG,	/* the consumer deregisters region @at */
-	RP_BUSY,	/* the consumer cannot: a window is bound to region @at */
+	RP_BUSY,	/* deregistering region @at has to fail: a window is bound to it */
 	RP_BIND,	/* the consumer posts a request that binds the window */
-	RP_PUT,		/* the consumer stores @word at @at, @off */
+	RP_PUT,		/* the consumer stores @word in region @at, at offset @off */
 	RP_CLOSE,	/* the consumer disconnects */
 	RP_DESTROY,	/* the consumer destroys its queue pair */
-	RP_FIN,		/* half-close */
-	RP_RST,		/* reset */
-	RP_SEE_FIN,	/* the device half-closes, and nothing comes before */
-	RP_QUIET,	/* nothing comes for a while */
-	RP_END,		/* the connection has to end like @end, and nothing comes before */
+	RP_FIN,		/* the raw peer half-closes the connection */
+	RP_RST,		/* the raw peer resets the connection */
+	RP_SEE_FIN,	/* the device has to half-close, and to send nothing before */
+	RP_QUIET,	/* nothing may come for a while */
+	RP_END,		/* the connection has to end as @end says, and nothing may come before */
 };
 
-/* What a Terminate brings of the segment it is about. */
+/* What a Terminate returns of the segment that it is about. */
 enum rp_headers {
-	RP_BARE,
-	RP_DDP,		/* M and D */
-	RP_RREQ,	/* M, D and R */
+	RP_BARE,	/* nothing */
+	RP_DDP,		/* bits M and D: the segment's length and DDP header */
+	RP_RREQ,	/* bits M, D and R: also the RDMAP header of a Read Request */
 };
 
 /* How a connection may end. */
-#define RP_ANY_END	0	/* FIN or RST */
+#define RP_ANY_END	0	/* with a FIN or a reset */
 #define RP_BY_FIN	1
 #define RP_BY_RST	2
 
-/* Remote buffer that the consumer's Writes and Reads name. */
+/* STag and tagged offset of the raw peer's buffer that the consumer's Writes and Reads name. */
 #define RP_STAG		0x00c0ffee
 #define RP_TO		0xfedcba9876543210ULL
-/* Sink of our Read Requests. */
+/* The same of the sink that the raw peer's own Read Requests name. */
 #define RP_SINK_STAG	0x8badf00d
 #define RP_SINK_TO	0x0123456789abcdefULL
-/* Request Identifier of our Atomic Requests, and what Immediate Data is if nothing is said. */
+/* Request Identifier of the raw peer's first Atomic Request. */
 #define RP_ATOMIC_ID	0x11223344
+/* Immediate Data, if a step does not change bits of it. */
 #define RP_IMM		0xdeadbeef
 
 /**
- * struct rp_step - one step; which members count depends on @what
+ * struct rp_step - one step. @what decides which of the other members have a meaning.
  *
- * RP_SEG:
- * @op: opcode; @len: octets of payload, a stream that goes on in the next segment of
- *	the message
- * @at, @off: target: region and offset in it (tagged), source (Read Request); for a
- *	Read Response @at stays 0, it goes where the consumer's oldest Read has it
- * @to: instead of @at: this TO, as it is, with the STag of @at
- * @more: without L
- * @hit: the payload arrives in memory; @maybe: that memory may hold anything;
- *	@loose: it may, unless CRC is in use, which is checked before
- * @t_x, @dv_x, @rv_x, @op_x, @stag_x, @qn_x: bits to invert; @msn_d, @mo_d: to add
- * @rsvd, @rdmap_rsvd: reserved bits; @term_rsvd: those in the control field of a Terminate
- * @inv: region to invalidate, @inv_x as above
- * @size: of a Read; @cut: octets to leave away at the end of the ULPDU, below 0: to add
- * @bad: KWRAW_BAD_*; @part: if not 0, send so many octets of the FPDU and no more
- * @hold: send it together with the next one
- * @err, @headers: of a Terminate; @about: opcode of the untagged message that the DDP header in
- *	it is of, @about_msn; none: that header is all zeros
- * @aop, @aop_rsvd: AOpCode and the bits above it, of an Atomic Request; @data, @mask, @compare,
- *	@compare_mask as they are; @hit: its target holds @word then
- * @word: value in an Atomic Response; @hit: it arrives in memory
- * @id_x: bits to invert of the Request Identifier
- * @imm_x, @rest: Immediate Data, bits to invert and the second half
+ * RP_SEG. Names that end in _x are bits to invert, names that end in _d are numbers to add, in a
+ *	segment that is correct otherwise:
+ * @op: opcode; @len: octets of payload, the next ones of the stream of RP_PAYLOAD_KEY
+ * @at, @off: region, and offset in it: target of a tagged segment, source of a Read Request,
+ *	target of an Atomic Request. A Read Response with @at 0 goes to the sink of the consumer's
+ *	oldest Read.
+ * @to: if not 0, this tagged offset is sent, with the STag of region @at
+ * @more: the segment is not the last one of its message
+ * @hit: the payload has to arrive in the consumer's memory. Without @hit, @maybe and @loose the
+ *	memory must not change.
+ * @maybe: that memory may hold anything afterwards; @loose: the same if CRCs are not in use (with
+ *	CRCs, the device checks before it stores)
+ * @t_x: invert the T flag; @dv_x, @rv_x: DDP version, RDMAP version; @op_x: opcode; @stag_x: STag;
+ *	@qn_x: queue number; @msn_d: MSN; @mo_d: MO
+ * @rsvd, @rdmap_rsvd: reserved bits of the DDP and RDMAP control octets; @term_rsvd: those of the
+ *	control field of a Terminate
+ * @inv: region whose STag the message invalidates; @inv_x: bits to invert in that STag
+ * @size: octets that a Read Request asks for
+ * @cut: octets to leave out at the end of the ULPDU; below 0: octets to add there
+ * @bad: KWRAW_BAD_*; @part: if not 0, only so many octets of the FPDU are sent
+ * @hold: the FPDU is sent together with the next one
+ * @err, @headers: error (see RP_TERM) and headers of a Terminate; @about, @about_msn: opcode and
+ *	MSN of the untagged message whose DDP header the Terminate returns. If @about is 0, that
+ *	header is all zeros.
+ * @aop, @aop_rsvd: operation code of an Atomic Request, and the reserved bits above it; @data,
+ *	@mask, @compare, @compare_mask: its operands. With @hit, @word is the result in its target.
+ * @word: value in an Atomic Response; with @hit the consumer has to get it
+ * @id_x: Request Identifier
+ * @imm_x: Immediate Data; @rest: the second half of Immediate Data, which has to be ignored
  *
- * RP_GET: @op, @at, @off, @len, @more, @inv, @size; @at and @off: where the payload
- *	comes from, or the sink of a Read or atomic operation; @aop, @data, @compare of an
- *	Atomic Request, of which the masks are all ones; @word of an Atomic Response, @hit: it is
- *	what we sent last; @imm_x
- * RP_TERM: @err as layer << 12 | type << 8 | code, @headers, @of: number of the segment
- *	that it is about, counted back: 0 is the last one sent
- * RP_POST: @verb, @at, @off, @len, @inv, @flags; @data, @compare of an atomic operation, whose
- *	@len counts only if it is not 0; @imm_x
+ * RP_GET: @op, @len, @more, @size as above
+ * @at, @off: where the payload comes from, or the sink of a Read or of an atomic operation
+ * @hit: the payload, or the value of an Atomic Response, is what the raw peer has sent last
+ * @aop, @data, @compare: of an Atomic Request on all 64 bits; @word: value in an Atomic Response
+ * @imm_x: Immediate Data
+ *
+ * RP_TERM: @err: layer << 12 | type << 8 | code; @headers
+ * @of: segment that the Terminate is about: 0 is the last one sent, 1 the one before, ...
+ * @event: event that the consumer has to get; 0: the one that belongs to @err
+ *
+ * RP_POST: @verb: opcode; @at, @off, @len: local buffer; @flags: IBV_SEND_*
+ * @data, @compare: operands of an atomic operation, whose @len is 8 if it is 0; @imm_x
+ *
  * RP_BIND: @flags: rights beside those to read and to write, IBV_ACCESS_ZERO_BASED
- * RP_WC: @status, @wc, @len, @wr: work request id, @inv: region whose STag it says is
- *	invalid now; none: it says nothing of the kind; @imm_x
- * RP_EVENT: @event; RP_END: @end
+ *
+ * RP_WC: @wr: work request id; @status; @wc: opcode; @len; @imm_x
+ * @inv: region whose STag is invalidated, as the completion reports; 0: it reports none
+ *
+ * RP_EVENT: @event; RP_END: @end, one of RP_ANY_END, RP_BY_FIN, RP_BY_RST
  */
 struct rp_step {
 	enum rp_do what;
@@ -136,17 +152,20 @@ struct rp_step {
 
 struct rp;
 
-/* A Read of 100 octets by the consumer waits for its Response. */
+/* Steps after which a Read of 100 octets by the consumer waits for its Response. */
 extern const struct rp_step rp_reading[];
-/* The consumer's window is bound to this stream. */
+/* Steps after which the consumer's window is bound to this connection. */
 extern const struct rp_step rp_window[];
-/* A window with all rights for the peer, whose tagged offsets begin with 0. */
+/* The same, but the peer has all rights, and tagged offsets of the window begin with 0. */
 extern const struct rp_step rp_zero_window[];
 
-/* Eight octets of memory as the consumer's processor has them: that of the peer, too. */
+/* Eight octets as a number in the byte order of this host, which the consumer's host has, too. */
 uint64_t rp_word(const uint8_t *octets);
+/* Run a list of steps, up to the first one that fails. */
 void rp_steps(struct rp *r, const struct rp_step *s);
+/* Run one step RP_SEG. */
 void rp_seg(struct rp *r, const struct rp_step *s);
+/* Run one step in which something has to come, or nothing may come. */
 void rp_expect(struct rp *r, const struct rp_step *s);
 
 #endif /* RAWPEER_STEP_H */

@@ -12,6 +12,7 @@
 #define MAX_SEGS	12
 #define SEG_MAX		700
 
+/* A number that differs from @good in one bit, or is close to @good, random, or an edge case. */
 static uint32_t odd_number(struct kw_rng *rng, uint32_t good)
 {
 	static const uint32_t odd[] = {
@@ -31,7 +32,7 @@ static uint32_t odd_number(struct kw_rng *rng, uint32_t good)
 	}
 }
 
-/* One field of a segment, different. */
+/* Change one field of a segment. */
 static void spoil(struct kw_rng *rng, struct rp_step *s)
 {
 	switch (kw_below(rng, 15)) {
@@ -161,7 +162,10 @@ void rp_scribble(struct kw_rng *rng, uint8_t *p, size_t len)
 	}
 }
 
-/* Move a part of the stream to another place; the octets after it are not adapted. */
+/*
+ * Leave out a part of the stream, or copy it over another part. The other octets, lengths and CRCs
+ * among them, stay as they are.
+ */
 static void shuffle(struct rp_stream *st)
 {
 	static uint8_t part[256];
@@ -172,7 +176,7 @@ static void shuffle(struct rp_stream *st)
 	from = kw_below(st->rng, st->len - n);
 	to = kw_below(st->rng, st->len - n);
 	memcpy(part, st->octets + from, n);
-	if (kw_one_in(st->rng, 2)) {	/* left out */
+	if (kw_one_in(st->rng, 2)) {	/* leave out */
 		memmove(st->octets + from, st->octets + from + n, st->len - from - n);
 		st->len -= n;
 	} else {

@@ -7,10 +7,10 @@
 
 #include "runner/run.h"
 
-/* What is changed. */
+/* What is changed on one connection. */
 enum rp_change {
 	RP_CHANGE_REQUEST,	/* octets of the start-up frame */
-	RP_CHANGE_HEADER,	/* fields of a segment; the CRC is right */
+	RP_CHANGE_HEADER,	/* fields of a segment, whose CRC is then computed from them */
 	RP_CHANGE_STREAM,	/* octets of the stream */
 	RP_CHANGE_SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
 	RP_CHANGE_CUT,		/* the end */
@@ -21,8 +21,8 @@ enum rp_change {
 
 /**
  * struct rp_stream - what is sent on one connection
- * @rng: decides about all
- * @windowed: a window is bound to this stream
+ * @rng: random numbers that decide which segments there are, and what is changed
+ * @windowed: a window is bound to this connection
  * @octets, @len: the stream
  */
 struct rp_stream {
@@ -32,9 +32,9 @@ struct rp_stream {
 	size_t len;
 };
 
-/* Fill the stream with segments of this connection, and change it. */
+/* Fill the stream with correct segments, and change something in it. */
 void rp_stream_make(struct rp_stream *st, struct rp *r, enum rp_change how);
-/* Some octets become others. */
+/* Change one to four of @len octets at random. */
 void rp_scribble(struct kw_rng *rng, uint8_t *p, size_t len);
 
 #endif /* RAWPEER_STREAM_H */

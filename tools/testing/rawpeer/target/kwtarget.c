@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwtarget: an RDMA consumer that follows the commands of a control connection (see kwtarget.h),
- * so that a hostile peer can see what its octets do to a consumer.
+ * kwtarget: an RDMA consumer that follows the commands of a control connection (see
+ * target/kwtarget.h), so that kwrawpeer, a hostile peer, can see what its octets do to a consumer.
  *
  *	kwtarget -a addr [-p port] [-c control-port] [-v]
  *
- * It serves one controller after the other until SIGTERM.
+ * It serves one control connection after the other until SIGTERM.
  *
  *   kwtarget.c  control channel, connections
  *   memory.c    the arena and its regions
@@ -59,7 +59,10 @@ static struct kwt_conn *other_conn(struct kwt *t)
 	return &t->conns[t->conn == t->conns];
 }
 
-/* Return: the connection that the event is for. If it is for none, the one in use. */
+/*
+ * Note what the event says. Return the connection that it is for, or the current one if it is for
+ * neither.
+ */
 static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 {
 	struct kwt_conn *c = other_conn(t)->id == ev->id ? other_conn(t) : t->conn;
@@ -71,7 +74,7 @@ static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 	return c;
 }
 
-/* Reject requests of connections that were given up before they were accepted. */
+/* Reject connection requests that an earlier case has left. */
 static void refuse_all(struct kwt *t)
 {
 	struct kwcm_event ev;
@@ -98,7 +101,7 @@ static void begin(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* The next event of the connection that is worked on, within the time. */
+/* The next event of the current connection; false if none comes within the time. */
 static bool next_event(struct kwt *t, int timeout_ms, struct kwcm_event *ev)
 {
 	do {

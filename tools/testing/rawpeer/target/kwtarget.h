@@ -12,42 +12,45 @@
  * Numbers are decimal; times are milliseconds.
  *
  *	region NAME			ok STAG TO LEN
- *	begin IRD ORD SIZE...		arena as new; receives of these sizes for the
- *					next connection
- *	no-rights			that connection gives its peer none, on purpose
- *	no-atomics			likewise, only those to read and to write
- *	accept T			take a connection request: answer as of cm
- *	reject T			refuse one
+ *	begin IRD ORD SIZE...		restore the arena; the next connection asks for this
+ *					IRD and ORD and posts receives of these sizes
+ *	no-rights			the next connection takes all rights from its peer
+ *	no-atomics			it takes all rights but those to read and to write
+ *	accept T			accept a connection request: answer as of cm
+ *	reject T			reject a connection request: answer as of cm
  *	connect ADDR PORT [PD_LEN]	begin to connect
  *	cm T				the next connection event: ok NAME STATUS PD_LEN
- *					DEPTH RESOURCES, the last two as the peer has them
+ *					DEPTH RESOURCES, the last two are the peer's
  *	recv SIZE			post another receive: ok WR_ID
  *	post VERB LKEY ADDR LEN RKEY TO FLAGS IMM A B
- *					post a request: ok WR_ID, or no ERRNO; A is added
- *					or compared, B stored
- *	wc T				ok WR_ID STATUS OPCODE LEN FLAGS STAG IMM
- *	arm				ask for a completion event, only for what is solicited
- *	notified T			ok if it comes
+ *					post a request: ok WR_ID, or no ERRNO; an atomic
+ *					operation adds or compares A, and stores B
+ *	wc T				the next completion: ok WR_ID STATUS OPCODE LEN FLAGS
+ *					STAG IMM
+ *	arm				ask for an event at the next solicited completion
+ *	notified T			ok if that event comes
  *	event T				the next asynchronous event: ok TYPE
- *	dereg NAME			deregister a region, and register it again at "begin":
- *					ok, or no ERRNO
+ *	dereg NAME			deregister a region until the next "begin": ok, or
+ *					no ERRNO
  *	bind RIGHTS			post a request that binds the window, with these
  *					rights beside those to read and to write: ok WR_ID
- *					STAG; it is free again when the queue pair is gone
- *	disconnect			gracefully
- *	destroy				the queue pair, whatever it is doing
- *	expect OFF LEN KEY POS		this part of the arena changes to that stream
- *	ignore OFF LEN...		these parts may hold anything
- *	word OFF VALUE			the eight octets there change to that number
- *	put OFF VALUE			store that number there
- *	verify				ok, or no OFFSET
- *	other				from now on all this is about the other one of two
- *					connections, which has receive buffers of its own
- *	knob NAME VALUE			of the device, for connections to come
+ *					STAG; the end of the queue pair unbinds the window
+ *	disconnect			end the connection gracefully
+ *	destroy				destroy the queue pair, whatever it is doing
+ *	expect OFF LEN KEY POS		LEN octets of the arena have to become those of stream
+ *					KEY, from its octet POS on
+ *	ignore OFF LEN...		these parts of the arena may hold anything
+ *	word OFF VALUE			eight octets of the arena have to become this number
+ *	put OFF VALUE			store this number in eight octets of the arena
+ *	verify				ok if the arena is as expected, or no OFFSET
+ *	other				switch to the other one of two connections, which has
+ *					receive buffers of its own
+ *	knob NAME VALUE			set a knob of the device, for later connections
  *	relisten			destroy the listener and make a new one
- *	end T [any]			every posted request has to come back within T,
- *					once, and flushed (any: or not), with no event
- *					left: ok, or no WHAT; then all is destroyed
+ *	end T [any]			every posted request has to complete within T, once,
+ *					as flushed (with "any": with any status), and no event
+ *					may be left: ok, or no REASON; then the connection is
+ *					destroyed
  */
 #ifndef RAWPEER_KWTARGET_H
 #define RAWPEER_KWTARGET_H
@@ -60,34 +63,35 @@
 #define KWT_RECV_OFF	0x17010
 #define KWT_RECV_STEP	0x1000
 #define KWT_RECV_MAX	8
-#define KWT_RECV_OTHER	2	/* of the other connection, after those */
+#define KWT_RECV_OTHER	2	/* receives of the other connection, after KWT_RECV_MAX */
 #define KWT_RECV_LEN	0xf00
 
-#define KWT_WR_SEND	100	/* first work request id of what is not a receive */
+#define KWT_WR_SEND	100	/* first work request id in a send queue; receives count from 0 */
 
+/* Memory regions of the consumer, and its window: what a peer may do with each. */
 enum kwt_region {
 	KWT_NONE,
 	KWT_RW,		/* remote read, write and atomic operations, several pages */
 	KWT_RO,		/* remote read */
 	KWT_WO,		/* remote write */
-	KWT_LO,		/* local write, nothing remote */
+	KWT_LO,		/* local write, no remote access */
 	KWT_PD,		/* remote read and write, in another protection domain */
-	KWT_DEAD,	/* was deregistered */
-	KWT_IOVA,	/* as KWT_RW, its tagged offsets are no addresses */
-	KWT_ONE,	/* as KWT_RW, one octet */
+	KWT_DEAD,	/* deregistered at the start */
+	KWT_IOVA,	/* as KWT_RW, but its tagged offsets are not its addresses */
+	KWT_ONE,	/* as KWT_RW, but of one octet */
 	KWT_SINK,	/* target of the consumer's own Reads */
 	KWT_SRC,	/* source of what the consumer sends */
-	KWT_RECV,	/* receives */
-	KWT_BELOW,	/* nothing remote; the window is bound to it */
+	KWT_RECV,	/* all receive buffers */
+	KWT_BELOW,	/* no remote access; the window is bound to a part of it */
 	KWT_WIN,	/* the window: remote read and write, once it is bound */
 	KWT_REGIONS,
 };
 
 /**
  * struct kwt_place - where a region is
- * @name: on the control channel
- * @off: in the arena
- * @len: octets
+ * @name: its name on the control channel
+ * @off: offset of its first octet in the arena
+ * @len: number of its octets
  */
 struct kwt_place {
 	const char *name;

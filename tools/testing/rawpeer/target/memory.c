@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwtarget: the arena, its regions, and what the arena has to contain (see kwtarget.h).
+ * kwtarget: the arena, its regions, and what the arena has to contain (see target/kwtarget.h).
  */
 #include "target/verbs.h"
 
@@ -40,7 +40,7 @@ static void register_region(struct kwt *t, enum kwt_region r)
 		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
 }
 
-/* Regions that are always registered; the one below the window only if there are windows. */
+/* Is the region registered during a case? KWT_BELOW is only if the device has windows. */
 static bool has_region(const struct kwt *t, enum kwt_region r)
 {
 	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);
@@ -126,7 +126,7 @@ void kwt_dereg(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* Returns what follows. */
+/* Parse offset and length of a part of the arena. Return what follows them in @args. */
 static const char *range(const char *args, uint32_t *off, uint32_t *len)
 {
 	int n;
@@ -162,7 +162,7 @@ void kwt_ignore(struct kwt *t, char *args, char *answer)
 	kwt_say(answer, "ok");
 }
 
-/* Store or read an aligned word in one access. */
+/* Store a number in eight octets of the shadow, and of the arena if @store is set. */
 static void word(struct kwt *t, const char *args, bool store)
 {
 	unsigned long long value;

@@ -23,7 +23,7 @@ void kwt_open(struct kwt *t, struct ibv_context *verbs)
 	t->verbs = verbs;
 	t->pd = ibv_alloc_pd(verbs);
 	t->pd2 = ibv_alloc_pd(verbs);
-	/* Without windows, a bind says that there is none. */
+	/* NULL if the device has no windows: then kwt_bind() fails. */
 	t->mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_2);
 	t->conns[0] = (struct kwt_conn){ .slot = 0, .slots = KWT_RECV_MAX };
 	t->conns[1] = (struct kwt_conn){ .slot = KWT_RECV_MAX, .slots = KWT_RECV_OTHER };
@@ -72,7 +72,7 @@ void kwt_conn_forget(struct kwt_conn *c)
 	*c = (struct kwt_conn){ .cq = c->cq, .slot = c->slot, .slots = c->slots };
 }
 
-/* Restrict the peer's rights, if the case wants that. */
+/* Take rights from the peer, if commands no-rights or no-atomics ask for that. */
 static bool take_rights(const struct kwt_conn *c)
 {
 	struct ibv_qp_attr attr = { .qp_access_flags = c->no_rights ? 0 : KWT_RW_REMOTE };
@@ -168,7 +168,7 @@ void kwt_post(struct kwt *t, char *args, char *answer)
 	sprintf(answer, "ok %u", KWT_WR_SEND + t->conn->sends++);
 }
 
-/* Each bind uses another key, so that the STag of the bind before is not valid. */
+/* Each bind changes the key of the window's STag, so the STag of an earlier bind is not valid. */
 void kwt_bind(struct kwt *t, char *args, char *answer)
 {
 	const struct kwt_place *p = &kwt_places[KWT_WIN];
@@ -220,7 +220,7 @@ void kwt_wc(struct kwt *t, char *args, char *answer)
 
 	if (!next_wc(t, atoi(args), &wc))
 		return;
-	if (wc.status)		/* For a failed request only the status and its number count. */
+	if (wc.status)		/* of a failed request, only these two are valid */
 		wc = (struct ibv_wc){ .wr_id = wc.wr_id, .status = wc.status };
 	sprintf(answer, "ok %llu %d %d %u %u %u %u", (unsigned long long)wc.wr_id, wc.status,
 		wc.opcode, wc.byte_len, wc.wc_flags,
@@ -255,7 +255,7 @@ void kwt_notified(struct kwt *t, char *args, char *answer)
 		kwt_say(answer, "ok");
 }
 
-/* The next event about a queue pair. */
+/* The next asynchronous event, without the two that report no error. */
 static bool next_async(struct kwt *t, int timeout_ms, enum ibv_event_type *type)
 {
 	struct pollfd fd = { .fd = t->verbs->async_fd, .events = POLLIN };

@@ -20,7 +20,7 @@
 #define KWT_RW_REMOTE \
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE)
 
-/* An answer as it is. */
+/* Set the answer to a command. */
 static inline void kwt_say(char *answer, const char *text)
 {
 	snprintf(answer, KWT_LINE, "%s", text);
@@ -28,14 +28,15 @@ static inline void kwt_say(char *answer, const char *text)
 
 /**
  * struct kwt_conn - one of two connections
- * @cq: its completions; @slot: its first receive buffer; @slots: how many it has: all
- *	three outlive it
- * @id: NULL if there is none
- * @param: for accept and connect
- * @no_rights: the peer is given none, on purpose; @no_atomics: only those to read and to write
- * @first: sizes of the receives that are posted before; @n_first of them
- * @established: reported; @disconnected: likewise
- * @recvs, @sends: posted; @back: completions that have come
+ * @cq: its completion queue
+ * @slot: number of its first receive buffer; @slots: how many it has. kwt_conn_forget() keeps these
+ *	two and @cq.
+ * @id: NULL if there is no connection
+ * @param: parameters for rdma_accept() and rdma_connect()
+ * @no_rights: take all rights from the peer; @no_atomics: all but those to read and to write
+ * @first: sizes of the receives to post before the connection; @n_first: their number
+ * @established, @disconnected: the event of this name was reported
+ * @recvs, @sends: receives and requests that were posted; @back: completions that have come
  */
 struct kwt_conn {
 	struct ibv_cq *cq;
@@ -50,11 +51,13 @@ struct kwt_conn {
 
 /**
  * struct kwt - the consumer
- * @arena: memory; @shadow: what it has to hold; @care: 0 where it may hold anything
- * @pd2: another protection domain
- * @mw: the window; NULL: the device has none
- * @notes: completion events
- * @conn: the connection that is being worked on
+ * @arena: memory; @shadow: what the arena has to hold; @care: 0 for octets of it that may hold
+ *	anything
+ * @pd2: a second protection domain, which only KWT_PD is in
+ * @mw: the window; NULL: the device has no windows
+ * @notes: channel of completion events
+ * @dead_stag: STag of KWT_DEAD, which has been deregistered
+ * @conn: the connection that commands are about
  */
 struct kwt {
 	struct rdma_event_channel *channel;
@@ -68,23 +71,29 @@ struct kwt {
 	struct kwt_conn conns[2], *conn;
 };
 
+/* Create what both connections use, and register the memory. */
 void kwt_open(struct kwt *t, struct ibv_context *verbs);
+/* Destroy it again, after the last connection. */
 void kwt_close(struct kwt *t);
 
-/* The part of kwt_open() and kwt_close() that is memory. */
+/* Allocate the arena and register its regions; deregister and free them. */
 void kwt_memory_open(struct kwt *t);
 void kwt_memory_close(struct kwt *t);
-/* The arena as it was at first, and all regions registered. */
+/* Restore the arena, and register the regions that a case has deregistered. */
 void kwt_memory_renew(struct kwt *t);
 
-/* There is no such connection any more. */
+/* Forget a connection that does not exist any more. */
 void kwt_conn_forget(struct kwt_conn *c);
-/* Create it with the first receives posted; false and errno on failure. */
+/* Create the queue pair and post the first receives; false and errno on failure. */
 bool kwt_qp_create(struct kwt *t);
+/* Destroy the queue pair, and drop its completions and events. */
 void kwt_qp_destroy(struct kwt *t);
-/* Move it to the error state. */
+/* Move the queue pair to the error state. */
 void kwt_qp_stop(struct kwt *t);
-/* Every request has to come back, flushed unless @any; what is wrong replaces the answer. */
+/*
+ * Every posted request has to complete, once, as flushed unless @any is set. If not, @answer says
+ * what is wrong.
+ */
 void kwt_all_back(struct kwt *t, int timeout_ms, bool any, char *answer);
 
 /* Commands: see kwtarget.h. */

@@ -29,7 +29,10 @@ enum kwraw_op {
 #define KWRAW_UNTAGGED_HDR	18
 #define KWRAW_READ_REQ_LEN	46
 
-/* Queues of untagged segments: Sends and Immediate Data, requests, Terminate, Atomic Responses. */
+/*
+ * Queues of untagged segments: 0 for Sends and Immediate Data, 1 for Read Requests and Atomic
+ * Requests, 2 for Terminates, 3 for Atomic Responses.
+ */
 #define KWRAW_QUEUES		4
 
 bool kwraw_is_tagged(enum kwraw_op op);
@@ -37,7 +40,8 @@ bool kwraw_is_tagged(enum kwraw_op op);
 unsigned int kwraw_queue_of(enum kwraw_op op);
 
 /**
- * struct kwraw_seg - a DDP segment's headers, tagged or not, in host order
+ * struct kwraw_seg - headers of a DDP segment, tagged or untagged, in host order
+ * @reserved, @rdmap_reserved: reserved bits of the DDP and of the RDMAP control octet
  */
 struct kwraw_seg {
 	bool tagged, last;
@@ -51,9 +55,9 @@ struct kwraw_seg {
 
 /* Make a correct header for this opcode. The caller may then make fields wrong. */
 void kwraw_seg_init(struct kwraw_seg *s, enum kwraw_op op);
-/* Octets of header in buf. */
+/* Encode the headers into @buf. Return their length. */
 size_t kwraw_seg_encode(const struct kwraw_seg *s, uint8_t *buf);
-/* Octets of header, or 0 if there are too few. */
+/* Decode the headers at the start of @buf. Return their length, or 0 if @len octets are too few. */
 size_t kwraw_seg_decode(const uint8_t *buf, size_t len, struct kwraw_seg *s);
 
 /**
@@ -66,7 +70,7 @@ struct kwraw_read {
 
 void kwraw_read_encode(const struct kwraw_read *r, uint8_t *buf);
 
-/* Octets after the DDP header, RFC 7306. */
+/* Lengths of what follows the DDP header in the messages of RFC 7306. */
 #define KWRAW_IMM_LEN		8
 #define KWRAW_ATOMIC_REQ_LEN	52
 #define KWRAW_ATOMIC_RESP_LEN	12
@@ -78,7 +82,10 @@ void kwraw_read_encode(const struct kwraw_read *r, uint8_t *buf);
  * struct kwraw_atomic - the RDMAP part of an Atomic Request
  * @op: operation code, in the lowest 4 bits, and the reserved bits above it
  * @id: Request Identifier
- * @data, @mask: what is added or stored
+ * @data: Add or Swap Data
+ * @mask: Add or Swap Mask
+ * @compare: Compare Data
+ * @compare_mask: Compare Mask
  */
 struct kwraw_atomic {
 	uint32_t op, id, stag;
@@ -87,17 +94,19 @@ struct kwraw_atomic {
 
 void kwraw_atomic_encode(const struct kwraw_atomic *a, uint8_t *buf);
 void kwraw_atomic_decode(const uint8_t *buf, struct kwraw_atomic *a);
-/* An Atomic Response; Immediate Data, of which verbs know the first half. */
+/* The RDMAP part of an Atomic Response. */
 void kwraw_value_encode(uint32_t id, uint64_t value, uint8_t *buf);
+/* Eight octets of Immediate Data. Verbs use only the first half, @imm. */
 void kwraw_imm_encode(uint32_t imm, uint32_t rest, uint8_t *buf);
 
 /**
  * struct kwraw_term - a received Terminate
  * @layer: 0 RDMA, 1 DDP, 2 LLP
  * @has_len: M bit; @has_ddp: D bit; @has_rdma: R bit
- * @seg_len: DDP Segment Length, with D
- * @ddp: the terminated header, @ddp_len octets (14 or 18), with D
- * @rdma: the terminated Read Request header, 28 octets, with R
+ * @seg_len: DDP Segment Length, present if the D bit is set
+ * @ddp: DDP header of the segment that the Terminate is about, present if the D bit is set
+ * @ddp_len: length of @ddp, 14 or 18 octets
+ * @rdma: RDMAP header of that segment, a Read Request, present if the R bit is set
  */
 struct kwraw_term {
 	unsigned int layer, etype, code;

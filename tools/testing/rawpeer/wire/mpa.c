@@ -85,13 +85,13 @@ static unsigned int pad_of(unsigned int ulpdu)
 }
 
 /**
- * struct writer - an FPDU in the making
- * @half: its stream
- * @start: stream position of ULPDU_Length; a marker before it points at nothing
- * @buf: the wire octets
- * @len: how many
+ * struct writer - an FPDU that is being encoded
+ * @half: the direction in which the FPDU is sent
+ * @start: stream position of ULPDU_Length; a marker before this position has the pointer 0
+ * @buf: the octets as they are sent
+ * @len: number of octets in @buf
  * @skew: added to every marker's pointer
- * @rsvd: a marker's reserved half
+ * @rsvd: value of the reserved half of each marker
  */
 struct writer {
 	struct kwraw_half *half;
@@ -143,7 +143,7 @@ size_t kwraw_fpdu_encode(struct kwraw *c, const void *ulpdu, uint16_t len, unsig
 
 	if (bad & KWRAW_ODD_MARKER) {
 		w.rsvd = 0xdead;
-		w.skew += 3;	/* the two low bits of a pointer count as zero */
+		w.skew += 3;	/* a receiver takes the two low bits as zero */
 	}
 	if (bad & KWRAW_BAD_PAD)
 		memset(pad, 0xa5, sizeof(pad));
@@ -176,25 +176,22 @@ int kwraw_send_fpdu(struct kwraw *c, const void *ulpdu, uint16_t len, unsigned i
 }
 
 /**
- * struct reader - an FPDU as it comes in
- * @start: stream position of ULPDU_Length, as far as it is known
- * @crc: of all octets so far
- * @bad_marker: one did not point at @start
- * @short_of: octets that did not come
+ * struct reader - an FPDU that is being received
+ * @start: stream position of ULPDU_Length, known when a marker before it has been read
+ * @crc: CRC of all octets that have come
+ * @bad_marker: the pointer of a marker was wrong
  */
 struct reader {
 	struct kwraw *c;
 	int timeout_ms;
 	uint32_t start, crc;
-	bool bad_marker, short_of;
+	bool bad_marker;
 };
 
 static bool take(struct reader *r, uint8_t *to, size_t len)
 {
-	if (kwraw_recv(r->c, to, len, r->timeout_ms) != len) {
-		r->short_of = true;
+	if (kwraw_recv(r->c, to, len, r->timeout_ms) != len)
 		return false;
-	}
 	r->crc = kwraw_crc(r->crc, to, len);
 	r->c->rx.pos += len;
 	return true;
@@ -230,7 +227,7 @@ static bool take_octets(struct reader *r, uint8_t *to, size_t len)
 	return true;
 }
 
-/* Everything after ULPDU_Length. */
+/* Receive what follows ULPDU_Length in an FPDU. */
 static enum kwraw_got recv_rest(struct reader *r, uint8_t *buf, size_t len)
 {
 	uint8_t pad[3] = { 0 }, trailer[4];

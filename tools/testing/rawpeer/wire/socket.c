@@ -67,7 +67,7 @@ int kwraw_listen(const char *addr, const char *port)
 	return fd;
 }
 
-/* Readable within the time: 1, no: 0. */
+/* Is there something to read before @until, a time of kw_now_ms()? Return: 1 or 0. */
 static int readable(int fd, int64_t until)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };

@@ -10,15 +10,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* State of a connection after a wait for its end. */
 enum kwraw_end {
-	KWRAW_OPEN,		/* the time is over and the connection stands */
-	KWRAW_FIN,		/* the peer has closed its half */
-	KWRAW_RST,		/* the peer has reset it */
+	KWRAW_OPEN,		/* the connection is still open when the time is over */
+	KWRAW_FIN,		/* the peer has sent a FIN */
+	KWRAW_RST,		/* the peer has reset the connection */
 };
 
 /**
- * struct kwraw_half - one direction in full operation
- * @markers: every 512 octets
+ * struct kwraw_half - one direction of a connection after the start-up
+ * @markers: the stream has a marker every 512 octets
  * @pos: octets since the start-up frame
  */
 struct kwraw_half {
@@ -29,11 +30,11 @@ struct kwraw_half {
 /**
  * struct kwraw - a connection
  * @fd: its socket
- * @crc: CRC is in use, both ways
- * @tx: what we send
- * @rx: what we receive
+ * @crc: CRCs are in use, in both directions
+ * @tx: the direction to the peer
+ * @rx: the direction from the peer
  * @piece: if not 0, every write is cut into pieces of 1 to this many octets
- * @rng: of the cuts
+ * @rng: state of the random numbers that decide the lengths of the pieces
  */
 struct kwraw {
 	int fd;
@@ -43,27 +44,37 @@ struct kwraw {
 	uint64_t rng;
 };
 
-/* If not 0: the MSS that is announced by connections to come. */
+/* If not 0: the MSS that kwraw_connect() announces. */
 extern int kwraw_mss;
-/* If not 0: the size of their receive buffers. */
+/* If not 0: the size of the receive buffer (SO_RCVBUF) of sockets that kwraw_connect() makes. */
 extern int kwraw_rcvbuf;
 
-/* -1 and errno on failure. */
+/*
+ * kwraw_connect() and kwraw_accept() return 0, or -1 with errno. kwraw_listen() returns a socket,
+ * or ends the program.
+ */
 int kwraw_connect(struct kwraw *c, const char *addr, const char *port);
 int kwraw_listen(const char *addr, const char *port);
 int kwraw_accept(int listener, struct kwraw *c, int timeout_ms);
 void kwraw_close(struct kwraw *c);
-/* Close with a reset, or half-close with a FIN. */
+/* Close with a reset. */
 void kwraw_reset(struct kwraw *c);
+/* Send a FIN. The connection can still receive. */
 void kwraw_fin(struct kwraw *c);
 
-/* All of it, or -1. */
+/* Send all octets. Return 0, or -1 if the connection takes no more. */
 int kwraw_send(struct kwraw *c, const void *data, size_t len);
-/* Exactly len octets within the time; less if the connection ended: the number. */
+/*
+ * Receive until @len octets are there, the time is over, or the connection ends. Return the number
+ * of octets.
+ */
 size_t kwraw_recv(struct kwraw *c, void *data, size_t len, int timeout_ms);
-/* Read and drop until the end comes; *got, if not NULL: octets dropped. */
+/*
+ * Read and drop octets until the connection ends or the time is over. *@got is the number of these
+ * octets; @got may be NULL.
+ */
 enum kwraw_end kwraw_wait_end(struct kwraw *c, int timeout_ms, size_t *got);
-/* It has ended, and all that came was read. */
+/* True if the connection has ended and all octets that came have been read. */
 bool kwraw_ended(struct kwraw *c);
 const char *kwraw_end_name(enum kwraw_end end);
 
