@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. The administrator changes a knob while a connection exists: that connection
- * keeps what its two ends have agreed on, and the next connection has the new value.
+ * kwrawpeer: cases. The administrator changes a knob, a setting of the device in sysfs, while a
+ * connection exists: that connection keeps what its two ends have agreed on, and the next one has
+ * the new value.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/atomic.h"
 #include "runner/control.h"

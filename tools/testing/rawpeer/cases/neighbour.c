@@ -5,6 +5,9 @@
  * while the device reads them.
  *
  * Connections may end because of that. Nothing else may happen to the device.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #define _GNU_SOURCE
 #include "runner/control.h"
@@ -60,7 +63,7 @@ static void send_urgent(struct rp *r, size_t len)
 	r->out_len = 0;
 }
 
-/* The urgent octet, and those after it, do not reach the device, so the stream ends. */
+/* The urgent octet, and those after it, do not reach the device, so the connection ends. */
 static void expect_lost(struct rp *r)
 {
 	if (r->failed)
@@ -188,7 +191,10 @@ static void stuck_destroy(struct rp *r)
 	still_good(r);
 }
 
-/* The requests cannot be sent, so the drain timer ends the stream. */
+/*
+ * Requests that were posted before a disconnect cannot be sent. The device's drain timer, which
+ * limits the time for them, ends the connection.
+ */
 static void stuck_disconnect(struct rp *r)
 {
 	int64_t since;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. RDMAP (RFC 5040): versions, opcodes, and opcodes on a wrong queue.
+ * kwrawpeer: cases. RDMAP (RFC 5040): versions, opcodes, and opcodes on wrong queues.
  */
 #include "runner/case.h"
 

@@ -107,7 +107,10 @@ static void reply_with_fpdu(struct rp *r)
 	}
 }
 
-/* Requests posted before the Reply comes wait for it, and the RTR is sent before them. */
+/*
+ * Requests posted before the Reply comes wait for it. The RTR (RFC 6581 section 9.2), the first
+ * FPDU of an Initiator, is sent before them.
+ */
 static void reply_late(struct rp *r)
 {
 	static const struct rp_step post[] = {

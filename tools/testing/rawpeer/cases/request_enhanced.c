@@ -2,6 +2,9 @@
 /*
  * kwrawpeer: cases. Enhanced start-up (RFC 6581) with the raw peer as Initiator: IRD and ORD, and
  * the RTR, which is the first FPDU of an Initiator that has set flag A.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

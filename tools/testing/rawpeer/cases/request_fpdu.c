@@ -2,6 +2,9 @@
 /*
  * kwrawpeer: cases. FPDUs after a start-up with the raw peer as Initiator: who sends first, CRC,
  * markers, and the longest segment (MULPDU).
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/initiator.h"

@@ -6,6 +6,9 @@
  *
  * While the window is bound, the consumer cannot deregister the region (RP_BUSY). The cases use
  * that to show that a refused message has invalidated nothing.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/start.h"

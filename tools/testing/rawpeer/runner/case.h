@@ -4,6 +4,9 @@
  * run (runner/run.h). A case runs in each of its roles, once with every write in one piece and once
  * cut at random places.
  *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
+ *
  *   runner/run.c        options, list, runs, verdicts
  *   runner/start.c      start-up: connections in full operation
  *   runner/initiator.c  start-ups with a Request that the case chooses

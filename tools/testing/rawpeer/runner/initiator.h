@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwrawpeer: what cases share in which the raw peer is the Initiator of the start-up.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #ifndef RAWPEER_INITIATOR_H
 #define RAWPEER_INITIATOR_H

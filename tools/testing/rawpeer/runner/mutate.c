@@ -4,6 +4,9 @@
  * the start-up frame or of the stream after it differ from correct ones in one thing. After any
  * change, the device sends only well-formed FPDUs, the connection ends, each request completes
  * once, and memory that no peer may write is unchanged.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/start.h"

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases share in which the raw peer is the Responder of the start-up.
+ * kwrawpeer: what cases share in which the raw peer is the Responder of the start-up. The RTR
+ * (RFC 6581 section 9.2) is the FPDU that the device, as Initiator, sends first.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #ifndef RAWPEER_RESPONDER_H
 #define RAWPEER_RESPONDER_H

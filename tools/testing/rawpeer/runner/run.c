@@ -8,17 +8,17 @@
  *
  *	-a addr -p port -c port   the consumer: its listener, its control channel
  *	-A addr -P port           where kwrawpeer listens
- *	-C 0|1  -M 0|1            ask for CRC (1), for markers (0) at startup
+ *	-C 0|1  -M 0|1            ask for CRC (default 1), for markers (default 0) at start-up
  *	-k FILE                   known differences, a line each: NAME[/ROLE] [REASON]
  *	-S seed                   decides where writes are cut, and the mutations
- *	-T ms                     limit for what has to happen at once (2000)
- *	-F factor                 on all time limits
+ *	-T ms                     limit for what has to happen at once (default 2000)
+ *	-F factor                 all time limits are multiplied by it
  *	-q                        each case once: the seed decides whether whole or cut. Cases that
  *	                          need markers, or no CRC, still run both whole and cut
  *	-qq                       all cases, each once and in one role: an even seed chooses the
  *	                          roles that an odd seed leaves out
  *	-w                        each case once, with whole writes
- *	-v
+ *	-v                        print every step and command
  *
  * A known difference that does not occur is reported. A reason that begins with "!" means that the
  * case is not run at all. A line "= REASON" is the reason for all lines below it that have none.

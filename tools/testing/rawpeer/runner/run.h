@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwrawpeer: one run of one case, and what all runs share: addresses, time limits, verdicts.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #ifndef RAWPEER_RUN_H
 #define RAWPEER_RUN_H

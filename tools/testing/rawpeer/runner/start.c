@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: correct start-ups, and the end of a connection.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/start.h"
 #include "runner/control.h"
@@ -143,8 +146,8 @@ static bool open_as_initiator(struct rp *r)
 }
 
 /*
- * Receive the RTR, the FPDU after which the raw peer, as Responder, may send. The Reply has allowed
- * one form of it, a zero-length Write.
+ * Receive the RTR (RFC 6581 section 9.2), the first FPDU of an Initiator, after which the Responder
+ * may send. The raw peer's Reply has allowed one form of it, a zero-length Write.
  */
 static bool take_rtr(struct rp *r)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * kwrawpeer: how a connection begins and ends.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #ifndef RAWPEER_START_H
 #define RAWPEER_START_H

@@ -2,6 +2,9 @@
 /*
  * kwrawpeer: the steps of a case. A case describes a wrong segment by its differences from a
  * correct one: members that are 0 leave the segment correct.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #ifndef RAWPEER_STEP_H
 #define RAWPEER_STEP_H

@@ -59,10 +59,7 @@ static struct kwt_conn *other_conn(struct kwt *t)
 	return &t->conns[t->conn == t->conns];
 }
 
-/*
- * Note what the event says. Return the connection that it is for, or the current one if it is for
- * neither.
- */
+/* Note an event. Return the connection that it is for; if it is for neither, the current one. */
 static struct kwt_conn *take_note(struct kwt *t, const struct kwcm_event *ev)
 {
 	struct kwt_conn *c = other_conn(t)->id == ev->id ? other_conn(t) : t->conn;
