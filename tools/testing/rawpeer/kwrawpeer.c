@@ -9,7 +9,7 @@
  *	kwrawpeer mutate ...	mutated streams against a consumer (see runner/mutate.c)
  *
  * Scenarios "req-*" and "rdma-*" connect to a device's listener; in "rep-*" the device connects.
- * Each connection has to end in time: within the start-up timer (-T) if the device has to wait for
+ * Each connection has to end in time: within the startup timer (-T) if the device has to wait for
  * more octets, promptly if it has seen an error. Other connections must not be disturbed: the
  * end-to-end suite runs traffic at the same time.
  *

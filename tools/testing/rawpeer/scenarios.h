@@ -21,7 +21,7 @@ struct kwraw_scenario {
 
 /**
  * struct kwraw_env - address of the device, and time limits
- * @timer_ms: longest time that a device may wait for the rest of a start-up
+ * @timer_ms: longest time that a device may wait for the rest of a startup
  * @prompt_ms: longest time until the device ends a connection that cannot become valid
  */
 struct kwraw_env {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: scenarios of wrong start-ups: frames with wrong fields, and frames that end after each
+ * kwrawpeer: scenarios of wrong startups: frames with wrong fields, and frames that end after each
  * of their octets, with silence, a FIN or a reset.
  */
 #include "scenarios.h"

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* End the start-up with a Reply that rejects. */
+/* End the startup with a Reply that rejects. */
 static void refuse(struct rp *r)
 {
 	struct kwraw_mpa m;

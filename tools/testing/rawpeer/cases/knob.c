@@ -44,7 +44,7 @@ static void set_knob(struct rp *r, const char *name, bool on)
 		rp_fail(r, "the consumer cannot change a knob: %s", rp_ctl_no());
 }
 
-/* The start-up has put @what into use if the device's knob was on, and only then. */
+/* The startup has put @what into use if the device's knob was on, and only then. */
 static bool agreed(struct rp *r, const char *what, bool is, bool on)
 {
 	if (is != on)

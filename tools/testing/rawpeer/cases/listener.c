@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. A listener with connections in all states of the start-up: they do not prevent
+ * kwrawpeer: cases. A listener with connections in all states of the startup: they do not prevent
  * others, and they end with the listener.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
@@ -29,7 +29,7 @@ static void others_get_through(struct rp *r)
 }
 
 /*
- * The listener is destroyed while connections are in all states of the start-up. iw_cm drops a
+ * The listener is destroyed while connections are in all states of the startup. iw_cm drops a
  * Request that it has not passed on; the device's timer of ten seconds ends that connection.
  */
 static void listener_closed(struct rp *r)

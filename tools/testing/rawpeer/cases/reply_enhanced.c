@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Enhanced start-up (RFC 6581) with the raw peer as Responder: IRD and ORD, and
+ * kwrawpeer: cases. Enhanced startup (RFC 6581) with the raw peer as Responder: IRD and ORD, and
  * the form of the RTR, which is the FPDU that the device, as Initiator, sends first.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA

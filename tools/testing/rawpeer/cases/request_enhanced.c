@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Enhanced start-up (RFC 6581) with the raw peer as Initiator: IRD and ORD, and
+ * kwrawpeer: cases. Enhanced startup (RFC 6581) with the raw peer as Initiator: IRD and ORD, and
  * the RTR, which is the first FPDU of an Initiator that has set flag A.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
@@ -116,7 +116,7 @@ static void send_rtr(struct rp *r, int form)
 		rp_expect(r, &taken);
 }
 
-/* A whole start-up with flag A. @bcd: forms of the RTR in the Request; @depth: IRD and ORD. */
+/* A whole startup with flag A. @bcd: forms of the RTR in the Request; @depth: IRD and ORD. */
 static void p2p(struct rp *r, int bcd, uint16_t depth)
 {
 	struct rp_offer o = { .rev = 2, .flags = KWRAW_MPA_S, .c_ird = depth, .c_ord = depth,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. FPDUs after a start-up with the raw peer as Initiator: who sends first, CRC,
+ * kwrawpeer: cases. FPDUs after a startup with the raw peer as Initiator: who sends first, CRC,
  * markers, and the longest segment (MULPDU).
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA

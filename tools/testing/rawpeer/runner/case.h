@@ -8,9 +8,9 @@
  * program on the device under test.
  *
  *   runner/run.c        options, list, runs, verdicts
- *   runner/start.c      start-up: connections in full operation
- *   runner/initiator.c  start-ups with a Request that the case chooses
- *   runner/responder.c  start-ups with a Reply that the case chooses
+ *   runner/start.c      startup: connections in full operation
+ *   runner/initiator.c  startups with a Request that the case chooses
+ *   runner/responder.c  startups with a Reply that the case chooses
  *   runner/step.c       steps that do something
  *   runner/expect.c     steps that wait for an answer
  *   runner/control.c    control channel to the consumer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: start-ups in which the raw peer is the Initiator: a Request, the Reply that has to
+ * kwrawpeer: startups in which the raw peer is the Initiator: a Request, the Reply that has to
  * come, and a first exchange of messages.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases share in which the raw peer is the Initiator of the start-up.
+ * kwrawpeer: what cases share in which the raw peer is the Initiator of the startup.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.

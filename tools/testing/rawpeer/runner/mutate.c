@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwrawpeer: connections with mutated streams (runner/stream.h). On each connection, the octets of
- * the start-up frame or of the stream after it differ from correct ones in one thing. After any
+ * the startup frame or of the stream after it differ from correct ones in one thing. After any
  * change, the device sends only well-formed FPDUs, the connection ends, each request completes
  * once, and memory that no peer may write is unchanged.
  *
@@ -18,7 +18,7 @@
 static struct kw_rng rng;
 static struct rp_stream stream = { .rng = &rng };
 
-/* Numbers: start-ups that failed, Terminates of the device by layer, resets by the raw peer. */
+/* Numbers: startups that failed, Terminates of the device by layer, resets by the raw peer. */
 static struct {
 	unsigned int refused, terminated[3], reset;
 } outcome;
@@ -31,7 +31,7 @@ static bool is_short(const uint8_t *frame, size_t len)
 	return len < KWRAW_MPA_HDR + pd;
 }
 
-/* Time, in milliseconds, to wait for a reaction to a start-up frame. */
+/* Time, in milliseconds, to wait for a reaction to a startup frame. */
 static int patience(bool spoiled, const uint8_t *frame, size_t len)
 {
 	if (!spoiled)
@@ -87,7 +87,7 @@ static bool start(struct rp *r, bool spoiled)
 	return true;
 }
 
-/* Start-up as Responder: the consumer connects, and gets a Reply. */
+/* Startup as Responder: the consumer connects, and gets a Reply. */
 static bool start_responder(struct rp *r, bool spoiled)
 {
 	struct kwraw_mpa ours, theirs;
@@ -188,7 +188,7 @@ static void finish(struct rp *r)
 
 static void talk(struct rp *r, enum rp_change how)
 {
-	/* After a changed start-up frame it is not known which steps would be right. */
+	/* After a changed startup frame it is not known which steps would be right. */
 	stream.windowed = how != RP_CHANGE_REQUEST && kw_one_in(&rng, 3);
 	if (stream.windowed)
 		rp_steps(r, rp_window);

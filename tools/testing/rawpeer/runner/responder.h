@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what cases share in which the raw peer is the Responder of the start-up. The RTR
+ * kwrawpeer: what cases share in which the raw peer is the Responder of the startup. The RTR
  * (RFC 6581 section 9.2) is the FPDU that the device, as Initiator, sends first.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA

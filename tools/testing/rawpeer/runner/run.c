@@ -8,7 +8,7 @@
  *
  *	-a addr -p port -c port   the consumer: its listener, its control channel
  *	-A addr -P port           where kwrawpeer listens
- *	-C 0|1  -M 0|1            ask for CRC (default 1), for markers (default 0) at start-up
+ *	-C 0|1  -M 0|1            ask for CRC (default 1), for markers (default 0) at startup
  *	-k FILE                   known differences, a line each: NAME[/ROLE] [REASON]
  *	-S seed                   decides where writes are cut, and the mutations
  *	-T ms                     limit for what has to happen at once (default 2000)

@@ -16,7 +16,7 @@
  * @addr, @port: the consumer's listener; @control: port of its control channel
  * @own, @own_port: where the raw peer listens; @listener: socket that listens there
  * @prompt_ms: limit for what has to happen at once; @slow: factor on all time limits
- * @want_crc, @want_markers: the raw peer asks for CRC, for markers, at start-up
+ * @want_crc, @want_markers: the raw peer asks for CRC, for markers, at startup
  */
 struct rp_where {
 	const char *addr, *port, *control, *own, *own_port;

@@ -16,7 +16,7 @@ void rp_cm(struct rp *r, const char *name);
 void rp_begin(struct rp *r);
 /* Make the TCP connection. As Responder, the raw peer has not read the Request yet. */
 bool rp_tcp(struct rp *r);
-/* Make a connection in full operation, with rp_begin(), rp_tcp() and the start-up frames. */
+/* Make a connection in full operation, with rp_begin(), rp_tcp() and the startup frames. */
 bool rp_open(struct rp *r);
 /* The connection has to end as @how says (RP_ANY_END and so on), and no octet may come before. */
 void rp_ended(struct rp *r, unsigned int how);
@@ -37,7 +37,7 @@ void rp_finish(struct rp *r);
 uint8_t rp_flags(void);
 /* Make the frame an enhanced one (RFC 6581), with these half words. */
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);
-/* Send a start-up frame; false on failure. */
+/* Send a startup frame; false on failure. */
 bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
 /* As rp_open(), but the raw peer asks for markers even if the options of this run do not. */
 bool rp_open_with_markers(struct rp *r);

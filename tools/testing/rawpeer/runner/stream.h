@@ -9,7 +9,7 @@
 
 /* What is changed on one connection. */
 enum rp_change {
-	RP_CHANGE_REQUEST,	/* octets of the start-up frame */
+	RP_CHANGE_REQUEST,	/* octets of the startup frame */
 	RP_CHANGE_HEADER,	/* fields of a segment, whose CRC is then computed from them */
 	RP_CHANGE_STREAM,	/* octets of the stream */
 	RP_CHANGE_SHUFFLE,	/* parts of the stream doubled, left out, exchanged */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA: encode and decode start-up frames and FPDUs, right or wrong.
+ * MPA: encode and decode startup frames and FPDUs, right or wrong.
  */
 #include "wire/mpa.h"
 
 #include <string.h>
 
-/* ----------------------------------------------------------------- start-up */
+/* ----------------------------------------------------------------- startup */
 
 const char kwraw_req_key[16] = {
 	'M', 'P', 'A', ' ', 'I', 'D', ' ', 'R', 'e', 'q', ' ', 'F', 'r', 'a', 'm', 'e'

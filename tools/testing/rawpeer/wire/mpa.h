@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MPA, octet by octet: start-up frames (RFC 5044 section 7.1, RFC 6581), and FPDUs with CRC and
+ * MPA, octet by octet: startup frames (RFC 5044 section 7.1, RFC 6581), and FPDUs with CRC and
  * markers (RFC 5044 section 4). A caller can give every field a wrong value, and no received octet
  * is trusted.
  */
@@ -17,7 +17,7 @@
  */
 uint32_t kwraw_crc(uint32_t crc, const void *data, size_t len);
 
-/* ------------------------------------------------------------------ start-up */
+/* ------------------------------------------------------------------ startup */
 
 #define KWRAW_MPA_HDR	20
 #define KWRAW_MPA_MAX	(KWRAW_MPA_HDR + 512)

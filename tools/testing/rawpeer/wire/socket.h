@@ -18,9 +18,9 @@ enum kwraw_end {
 };
 
 /**
- * struct kwraw_half - one direction of a connection after the start-up
+ * struct kwraw_half - one direction of a connection after the startup
  * @markers: the stream has a marker every 512 octets
- * @pos: octets since the start-up frame
+ * @pos: octets since the startup frame
  */
 struct kwraw_half {
 	bool markers;
