@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Check the structure of the driver and the provider, from the text of their sources:
+# Check the structure of the driver and the provider, from the text of their sources, and the sizes
+# of all files:
 #
 #   scripts/lint/structure.py             print "FILE: what is wrong", one finding per line
 #   scripts/lint/structure.py --graph     print "FILE calls|includes FILE: NAMES" instead
@@ -12,8 +13,8 @@
 #   file.
 # - Compat: only compat.h may test KWARP_HAVE_*, and it must test each probe of
 #   scripts/kernel/probes. No file may test a version number.
-# - Sizes: no file may have more lines than LIMITS, not counting tables. structure.conf lists the
-#   exceptions.
+# - Sizes: no source, test, test program or script may have more lines than LIMITS, not counting
+#   tables in C. structure.conf lists the exceptions.
 #
 # check-layers.sh checks the layers, and the calls between the objects of a built module.
 """Check circles, functions without callers, compat, and sizes."""
@@ -26,11 +27,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 DRIVER = pathlib.PurePath("drivers/infiniband/sw/kwarp")
 PROVIDER = pathlib.PurePath("rdma-core-provider")
 UAPI = pathlib.PurePath("include")
+TESTING = pathlib.PurePath("tools/testing")
+SCRIPTS = (pathlib.PurePath("scripts"), pathlib.PurePath("tools"))
 PROBES = pathlib.PurePath("scripts/kernel/probes")
 EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
 
 # Largest number of lines of a file. A table (an initializer at the outermost level) does not count.
-LIMITS = {"header": 200, "source": 450}
+LIMITS = {"header": 200, "source": 450, "script": 450}
 
 COMMENT_OR_STRING = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""",
                                re.DOTALL)
@@ -308,6 +311,13 @@ def check_sizes(tree, exceptions):
                    f"{LIMITS[file.kind]} are allowed")
 
 
+def check_scripts(scripts):
+    """Findings about scripts that are too long: scripts is {path: text}."""
+    for path, text in sorted(scripts.items()):
+        if len(text.splitlines()) > LIMITS["script"]:
+            yield f"{path}: {len(text.splitlines())} lines, {LIMITS['script']} are allowed"
+
+
 def check_exceptions(trees, exceptions):
     """Findings about exceptions for files that are short enough, or do not exist."""
     long = {str(f.path) for tree in trees for f in tree.files if f.length() > LIMITS[f.kind]}
@@ -327,6 +337,13 @@ def read_tree(root, top):
                  if path.is_file() and not path.name.endswith(".mod.c")})
 
 
+def read_scripts(root):
+    """The shell and Python scripts, as {path: text}."""
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8")
+            for top in SCRIPTS for path in (root / top).rglob("*.*")
+            if path.suffix in (".sh", ".py") and path.is_file()}
+
+
 def findings(root):
     """All findings."""
     probes = {path.stem for path in (root / PROBES).glob("*.c")}
@@ -336,6 +353,9 @@ def findings(root):
         yield from check_circles(tree)
         yield from check_functions(tree)
         yield from check_sizes(tree, exceptions)
+    trees.append(read_tree(root, TESTING))
+    yield from check_sizes(trees[-1], exceptions)
+    yield from check_scripts(read_scripts(root))
     yield from check_exceptions(trees, exceptions)
     yield from check_compat(trees[0], probes)
 

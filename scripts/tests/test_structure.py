@@ -150,6 +150,11 @@ class Sizes(unittest.TestCase):
         self.assertEqual(list(structure.check_sizes(short, set())), [])
         self.assertEqual(len(list(structure.check_sizes(long, set()))), 1)
 
+    def test_scripts(self):
+        """One line too many is found in a script."""
+        found = structure.check_scripts({"a.sh": ":\n" * 451, "b.py": "pass\n" * 450})
+        self.assertEqual([f.split(":")[0] for f in found], ["a.sh"])
+
     def test_exceptions(self):
         """An exception has an effect, and one that is not needed is a finding."""
         exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
