@@ -130,7 +130,8 @@ run_guest() {
 	return "$status"
 }
 
-# If the kernel log has a report, or the guest dies, the figures measured before are kept.
+# If the kernel log shows a fault, or a guest dies, what has been measured so far is still
+# collected, and the status is a failure.
 run_guests() {
 	local guest status=0
 	for guest in "${guests[@]}"; do

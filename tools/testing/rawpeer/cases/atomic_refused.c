@@ -448,7 +448,10 @@ static void refused(struct rp *r, const struct rp_step *ask, uint16_t err, const
 	rp_again(r, what, n);
 }
 
-/* Both operations at each misaligned address in a word. The comparison would be successful. */
+/*
+ * Both operations at each misaligned address in a word. The comparison of the CmpSwap would be
+ * successful, so a device that carries it out changes memory, which the case sees.
+ */
 static void misaligned_at(struct rp *r, enum kwt_region at, int off)
 {
 	struct rp_step add = { RP_SEG, ADD(1), .at = at },

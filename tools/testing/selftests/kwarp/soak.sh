@@ -42,7 +42,7 @@ MEMORY_BOUND=$(by_profile 4096 65536)
 # WARM_UP: number of rounds at the beginning that fill caches (each disturbance once). SPAN: number
 # of rounds from which the least value is taken.
 WARM_UP=8 SPAN=4
-# A run of at least so many seconds must have enough rounds for the comparison.
+# A run of at least this many seconds must have enough rounds for the comparison, or it fails.
 ENOUGH=1200
 
 shapes=(

@@ -41,8 +41,8 @@ struct bell_context {
 };
 
 /*
- * A queue pair of bell_own in the error state: each request posted to it is flushed at once. The
- * headers are those of its send queue, receive queue, and completion queue.
+ * A queue pair, of the context bell_own below, in the error state: each request posted to it is
+ * flushed at once. The headers are those of its send queue, receive queue, and completion queue.
  */
 struct bell_dead {
 	uint32_t qpn;

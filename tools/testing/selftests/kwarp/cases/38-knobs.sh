@@ -145,8 +145,8 @@ knob_values_case() {
 	own_links
 }
 
-# socket_has END FILTER WORD...: ss shows all these words for the one socket that the filter
-# selects.
+# socket_has END FILTER WORD...: ss, run at this end (0 or 1), shows all these words for the one
+# socket that the filter selects.
 socket_has() {
 	local said word
 	said=" $(in_ns "$1" ss -HtinmO --tos state established "$2") "

@@ -42,7 +42,8 @@ pyverbs_judge() {
 		}' "$CASE_DIR/pyverbs.log"
 }
 
-# Server and client of librdmacm's tests both use the link of end 0.
+# librdmacm's tests run server and client on one link, that of the first of the two hosts of the
+# test bed (network namespace NS[0]). Their connections stay there, so lo must be up there.
 pyverbs_case() {
 	local names=() name
 	[ -d "$PYVERBS_TESTS" ] && python3 -c 'import unittest, pyverbs, multiprocessing' 2>/dev/null ||
