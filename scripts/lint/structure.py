@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # Check the structure of the driver and the provider, from the text of their sources, and the sizes
-# of all files:
+# of these, of the test programs and of the scripts:
 #
 #   scripts/lint/structure.py             print "FILE: what is wrong", one finding per line
 #   scripts/lint/structure.py --graph     print "FILE calls|includes FILE: NAMES" instead
@@ -28,7 +28,8 @@ DRIVER = pathlib.PurePath("drivers/infiniband/sw/kwarp")
 PROVIDER = pathlib.PurePath("rdma-core-provider")
 UAPI = pathlib.PurePath("include")
 TESTING = pathlib.PurePath("tools/testing")
-SCRIPTS = (pathlib.PurePath("scripts"), pathlib.PurePath("tools"))
+SCRIPTS = tuple(map(pathlib.PurePath, ("scripts", "tools", "debian", "packaging", ".ci")))
+SUFFIXES = (".sh", ".py", ".awk", ".bt")
 PROBES = pathlib.PurePath("scripts/kernel/probes")
 EXCEPTIONS = pathlib.PurePath("scripts/lint/structure.conf")
 
@@ -311,16 +312,23 @@ def check_sizes(tree, exceptions):
                    f"{LIMITS[file.kind]} are allowed")
 
 
-def check_scripts(scripts):
-    """Findings about scripts that are too long: scripts is {path: text}."""
-    for path, text in sorted(scripts.items()):
-        if len(text.splitlines()) > LIMITS["script"]:
-            yield f"{path}: {len(text.splitlines())} lines, {LIMITS['script']} are allowed"
+def long_scripts(scripts):
+    """Those of the scripts, {path: text}, that are too long, as {path: number of lines}."""
+    lengths = {path: len(text.splitlines()) for path, text in scripts.items()}
+    return {path: n for path, n in lengths.items() if n > LIMITS["script"]}
 
 
-def check_exceptions(trees, exceptions):
+def check_scripts(scripts, exceptions):
+    """Findings about scripts that are too long and not among the exceptions."""
+    for path, lines in sorted(long_scripts(scripts).items()):
+        if path not in exceptions:
+            yield f"{path}: {lines} lines, {LIMITS['script']} are allowed"
+
+
+def check_exceptions(trees, scripts, exceptions):
     """Findings about exceptions for files that are short enough, or do not exist."""
     long = {str(f.path) for tree in trees for f in tree.files if f.length() > LIMITS[f.kind]}
+    long.update(long_scripts(scripts))
     for path in sorted(exceptions - long):
         yield f"{EXCEPTIONS}: {path} needs no exception"
 
@@ -338,10 +346,10 @@ def read_tree(root, top):
 
 
 def read_scripts(root):
-    """The shell and Python scripts, as {path: text}."""
-    return {str(path.relative_to(root)): path.read_text(encoding="utf-8")
-            for top in SCRIPTS for path in (root / top).rglob("*.*")
-            if path.suffix in (".sh", ".py") and path.is_file()}
+    """The scripts, known by their suffix or by their first line, as {path: text}."""
+    paths = (path for top in SCRIPTS for path in (root / top).rglob("*") if path.is_file())
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in paths
+            if path.suffix in SUFFIXES or path.read_bytes().startswith(b"#!")}
 
 
 def findings(root):
@@ -355,8 +363,9 @@ def findings(root):
         yield from check_sizes(tree, exceptions)
     trees.append(read_tree(root, TESTING))
     yield from check_sizes(trees[-1], exceptions)
-    yield from check_scripts(read_scripts(root))
-    yield from check_exceptions(trees, exceptions)
+    scripts = read_scripts(root)
+    yield from check_scripts(scripts, exceptions)
+    yield from check_exceptions(trees, scripts, exceptions)
     yield from check_compat(trees[0], probes)
 
 

@@ -152,15 +152,18 @@ class Sizes(unittest.TestCase):
 
     def test_scripts(self):
         """One line too many is found in a script."""
-        found = structure.check_scripts({"a.sh": ":\n" * 451, "b.py": "pass\n" * 450})
+        scripts = {"a.sh": ":\n" * 451, "b.py": "pass\n" * 450, "c": ":\n" * 451}
+        found = structure.check_scripts(scripts, {"c"})
         self.assertEqual([f.split(":")[0] for f in found], ["a.sh"])
+        self.assertEqual(list(structure.check_exceptions([], scripts, {"b.py", "c"})),
+                         [f"{structure.EXCEPTIONS}: b.py needs no exception"])
 
     def test_exceptions(self):
         """An exception has an effect, and one that is not needed is a finding."""
         exceptions = structure.read_exceptions(f"# none\n{TOP}/a.h\tlong\n{TOP}/b.h\tshort\n")
         files = tree(a_h="int a;\n" * 201, b_h="")
         self.assertEqual(list(structure.check_sizes(files, exceptions)), [])
-        self.assertEqual(list(structure.check_exceptions([files], exceptions)),
+        self.assertEqual(list(structure.check_exceptions([files], {}, exceptions)),
                          [f"{structure.EXCEPTIONS}: {TOP}/b.h needs no exception"])
 
 
