@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: random streams. First correct segments are chosen. Then one thing is changed: fields
- * of a segment's header (the CRC is computed from the changed ones), octets of the stream, its
- * order, or its end.
+ * kwrawpeer: random streams. First correct segments are chosen. Then the stream is changed in one
+ * of these ways: fields of a segment's header (the CRC is computed from the changed ones), octets
+ * of the stream, its order, or its end.
  */
 #include "runner/stream.h"
 #include "runner/atomic.h"

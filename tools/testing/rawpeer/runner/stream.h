@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: a random stream of correct segments, with one change.
+ * kwrawpeer: a random stream of correct segments, with changes of one kind.
  */
 #ifndef RAWPEER_STREAM_H
 #define RAWPEER_STREAM_H
@@ -12,7 +12,7 @@ enum rp_change {
 	RP_CHANGE_REQUEST,	/* octets of the startup frame */
 	RP_CHANGE_HEADER,	/* fields of a segment, whose CRC is then computed from them */
 	RP_CHANGE_STREAM,	/* octets of the stream */
-	RP_CHANGE_SHUFFLE,	/* parts of the stream doubled, left out, exchanged */
+	RP_CHANGE_SHUFFLE,	/* parts of the stream left out, or overwritten with others */
 	RP_CHANGE_CUT,		/* the end */
 	RP_CHANGES,
 };

@@ -63,7 +63,7 @@ struct rdma_user_mmap_entry *kwarp_mmap_ring(struct ib_ucontext *ibuc,
 	return kwarp_mmap_insert(ibuc, ring->hdr, ring->len + ring->tail, key);
 }
 
-/* Free a ring whose object is gone; @map: its mmap entry, or NULL if there is none. */
+/* Free a ring that its object does not use any more. @map: the ring's mmap entry, or NULL. */
 void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 {
 	if (map)

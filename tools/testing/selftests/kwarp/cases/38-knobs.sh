@@ -164,8 +164,8 @@ socket_has_any() {
 }
 
 # sockets_have WORD...: make an inbound and an outbound connection. ss must show these words for
-# both. The listener on port LISTENER is older than the knobs' present values. LEFT has words that
-# belong to older values, which the inbound connection must not have.
+# both. The inbound connection uses the listener on port LISTENER, which stays while the case
+# changes the knobs. LEFT has words that belong to older values; that connection must not have them.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"

@@ -11,8 +11,8 @@
 #     scripts/e2e.sh --kernel uml-up kernel-rnbd
 #
 # The server of RTRS answers with Writes with immediate data. With always_invalidate=Y, the default,
-# it invalidates its registration before each answer, and answers with Sends that have both
-# immediate data and an invalidation. iWARP has no such message.
+# it invalidates its registration before each answer, and answers with Sends with immediate data,
+# for which iWARP has no message.
 
 RNBD_CTL=/sys/class/rnbd-client/ctl
 RNBD_DISK=/dev/rnbd0
