@@ -28,10 +28,11 @@ out_of_check() {
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
 	change-mtu | change-bond-failover) ;;
-	# Of the interop cases, these are kept: rping in each role, kwdata and perftest in one
-	# role each.
+	# Of the interop cases, these are kept: rping in each role, kwdata, perftest, NVMe and iSER
+	# in one role each.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
 	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-on-perf) return 1 ;;
+	interop-siw-is-client-nvme | interop-siw-is-server-iser) return 1 ;;
 	interop-*) ;;
 	# TCP repairs loss, delay and duplicates in the same way for each MTU and each consumer.
 	data-mixed-9000) return 1 ;;

@@ -93,6 +93,7 @@ kernel_log_since() {
 reset_world() {
 	(
 		net_down
+		consumers_reset
 		timeout 60 modprobe -r "$KWARP_MODULE" || :
 	) >>"$LOGS/reset.log" 2>&1 </dev/null
 }

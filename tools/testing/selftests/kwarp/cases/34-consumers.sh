@@ -8,8 +8,8 @@
 #     consumer -- kwlo ..TCP, 10.99.0.1.. kwlo -- consumer
 #
 # The link is on the loopback interface. Before Linux 6.6, rdma_cm finds no device on an interface
-# without a hardware address; so there the link is on an interface of type dummy, whose address is
-# also on the loopback interface. 61-interop-kernel.sh has two links instead.
+# without a hardware address; so there the link is on an interface of type dummy. Packets for its
+# address pass over the loopback interface all the same. 61-interop-kernel.sh has two links instead.
 
 # Kind of links: the functions KIND_up, KIND_delete, KIND_end and KIND_clean.
 CONSUMER_LINKS=one_link
@@ -126,4 +126,12 @@ consumers_down() {
 	wait_until 10 "both ends have destroyed their queue pairs" consumer_no_qps
 	"${CONSUMER_LINKS}_end"
 	check "unloading the consumers" modprobe -r "$@"
+}
+
+# Delete what a case that was killed has left of links and interfaces.
+consumers_reset() {
+	pair_down
+	[ ! -e "/sys/class/infiniband/$TARGET_LINK" ] || timeout 60 rdma link delete "$TARGET_LINK"
+	tc qdisc del dev lo root
+	ip link del kwdummy
 }

@@ -43,14 +43,17 @@ interop_perf() {
 	done
 }
 
-for role in server client; do
-	for crc in on off; do
-		name=interop-siw-is-$role-crc-$crc
-		testcase "$name-rping-ipv4" 60 interop_case $role $crc rping_pair "${IP[1]}"
-		testcase "$name-rping-ipv6" 60 interop_case $role $crc rping_pair "${IP6[1]}"
-		testcase "$name-perf" 150 interop_case $role $crc interop_perf
-		testcase "$name-data" 120 interop_case $role $crc data_pair \
-			-n "$(by_profile 1500 40)" -m "$(by_profile $((4 << 20)) $((64 << 10)))" -S 20
-	done
-done
-unset role crc name
+# interop_cases ROLE CRC
+interop_cases() {
+	local name=interop-siw-is-$1-crc-$2
+	testcase "$name-rping-ipv4" 60 interop_case "$1" "$2" rping_pair "${IP[1]}"
+	testcase "$name-rping-ipv6" 60 interop_case "$1" "$2" rping_pair "${IP6[1]}"
+	testcase "$name-perf" 150 interop_case "$1" "$2" interop_perf
+	testcase "$name-data" 120 interop_case "$1" "$2" data_pair \
+		-n "$(by_profile 1500 40)" -m "$(by_profile $((4 << 20)) $((64 << 10)))" -S 20
+}
+
+interop_cases server on
+interop_cases server off
+interop_cases client on
+interop_cases client off

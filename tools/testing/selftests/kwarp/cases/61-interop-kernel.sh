@@ -16,6 +16,8 @@ PAIR_TARGET=10.99.2.1
 PAIR_HOST6=fd99:1::1
 PAIR_TARGET6=fd99:2::1
 PAIR_TABLE=99
+# This file has the value of rp_filter from before the pair.
+PAIR_RP_FILTER=$RUN/pair-rp-filter
 # Types of the two links.
 PAIR_HOST_TYPE=
 PAIR_TARGET_TYPE=
@@ -24,6 +26,7 @@ pair_up() {
 	local name
 	ip link set lo up
 	check "adding the pair" ip link add kwhost type veth peer name kwtarget
+	[ -s "$PAIR_RP_FILTER" ] || mark "$PAIR_RP_FILTER" "$(sysctl -n net.ipv4.conf.all.rp_filter)"
 	sysctl -qw net.ipv4.conf.all.rp_filter=0
 	for name in kwhost kwtarget; do
 		sysctl -qw "net.ipv4.conf.$name.accept_local=1" "net.ipv4.conf.$name.rp_filter=0"
@@ -55,9 +58,10 @@ pair_routes() {
 	ip "$family" rule del pref 0
 }
 
-# The order of the rules is as before when this ends: the local routes come first.
+# After this the local routes come first again. Do nothing if there is no pair.
 pair_down() {
 	local pref family
+	[ -e /sys/class/net/kwhost ] || return 0
 	for family in -4 -6; do
 		ip "$family" rule add pref 0 lookup local
 		for pref in 1 2 3 4 5; do
@@ -65,12 +69,14 @@ pair_down() {
 		done
 	done
 	ip link del kwhost
+	sysctl -qw "net.ipv4.conf.all.rp_filter=$(<"$PAIR_RP_FILTER")"
+	unmark "$PAIR_RP_FILTER"
 }
 
 # For the reasons of these knobs see interop_case.
 pair_link_up() {
 	kernel_link_up "$1" "$2" "$1"
-	[ "$2" = "$KWARP_PEER" ] || {
+	[[ $2 != kwarp* ]] || {
 		echo off >"/sys/class/infiniband/$1/kwarp/crc"
 		echo off >"/sys/class/infiniband/$1/kwarp/peer_to_peer"
 	}
@@ -81,7 +87,8 @@ pair_links_up() {
 	pair_link_up kwhost "$PAIR_HOST_TYPE"
 	pair_link_up kwtarget "$PAIR_TARGET_TYPE"
 	# The delay gives a siw target the time to become ready, see interop_case.
-	[ "$PAIR_TARGET_TYPE" != siw ] || add_netem qdisc replace dev kwtarget root netem delay 5ms
+	[ "$PAIR_TARGET_TYPE" != siw ] ||
+		add_netem qdisc replace dev kwtarget root netem delay "$(by_profile 5ms 30ms)"
 }
 
 # pair_count LINK NAME: print a count of a link of kwarp.
@@ -89,10 +96,10 @@ pair_count() {
 	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
 }
 
-# The link under test has had connections in its role, and none in the other one.
+# kwarp's link has had connections in its role, and has not begun one in the other role.
 pair_roles() {
-	local link=kwhost only=cm_connects none=cm_inbound
-	[ "$PAIR_HOST_TYPE" = "$KWARP_LINK" ] || link=kwtarget only=cm_inbound none=cm_connects
+	local link=kwhost only=cm_replies none=cm_inbound
+	[[ $PAIR_HOST_TYPE == kwarp* ]] || link=kwtarget only=cm_accepts none=cm_connects
 	[ "$(pair_count $link $only)" -gt 0 ] || fail "link $link has had no connection"
 	[ "$(pair_count $link $none)" = 0 ] || fail "link $link has had a connection of the other role"
 }
@@ -109,11 +116,8 @@ pair_links_end() {
 }
 
 pair_links_clean() {
-	local name
-	for name in kwhost kwtarget; do
-		[ ! -e "/sys/class/infiniband/$name" ] || timeout 60 rdma link delete "$name"
-	done
-	[ ! -e /sys/class/net/kwhost ] || pair_down
+	# The links end with their interfaces. The rules go first: this may be killed if it hangs.
+	pair_down
 }
 
 # interop_kernel_case server|client COMMAND...: run a case of a consumer. The target or server has a
@@ -136,12 +140,14 @@ pair_srp_case() {
 }
 
 # RNBD is not among them: siw has no immediate data, which RTRS needs.
-for role in server client; do
-	name=interop-siw-is-$role
-	testcase "$name-nvme" 120 interop_kernel_case $role nvme_case 2
-	testcase "$name-nfs" 180 interop_kernel_case $role nfs_case 3 4.2
-	testcase "$name-iser" 120 interop_kernel_case $role disk_case iser 2
-	testcase "$name-srp" 120 interop_kernel_case $role pair_srp_case
-	testcase "$name-smb" 120 interop_kernel_case $role smb_case 2
-done
-unset role name
+interop_kernel_cases() {
+	local role=$1 name=interop-siw-is-$1
+	testcase "$name-nvme" 120 interop_kernel_case "$role" nvme_case 2
+	testcase "$name-nfs" 180 interop_kernel_case "$role" nfs_case 3 4.2
+	testcase "$name-iser" 120 interop_kernel_case "$role" disk_case iser 2
+	testcase "$name-srp" 120 interop_kernel_case "$role" pair_srp_case
+	testcase "$name-smb" 120 interop_kernel_case "$role" smb_case 2
+}
+
+interop_kernel_cases server
+interop_kernel_cases client

@@ -90,10 +90,15 @@ object_cycles() {
 	client kwobjects -d "${LINK[0]}" -n "$1"
 }
 
-# Allow no sockets in TIME_WAIT, whose memory does not belong to kwarp.
+# Allow no sockets in TIME_WAIT, whose memory does not belong to kwarp. links of the next case ends
+# this.
 no_time_wait() {
-	n0 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
-	n1 sysctl -qw net.ipv4.tcp_max_tw_buckets=0
+	local i
+	for i in 0 1; do
+		[ -s "$RUN/time-wait.$i" ] ||
+			mark "$RUN/time-wait.$i" "$(in_ns "$i" sysctl -n net.ipv4.tcp_max_tw_buckets)"
+		in_ns "$i" sysctl -qw net.ipv4.tcp_max_tw_buckets=0
+	done
 }
 
 connect_cycles_case() {

@@ -45,6 +45,7 @@ links() {
 	net_up
 	set_mtu 1500
 	no_netem
+	default_time_wait
 	offloads on
 	want_link 0 "$1"
 	want_link 1 "$2"

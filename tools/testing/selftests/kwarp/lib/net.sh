@@ -66,7 +66,7 @@ neighbours_known() {
 
 net_down() {
 	local i
-	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.*
+	unmark "$RUN/net" "$RUN/knobs" "$RUN"/link.* "$RUN"/time-wait.*
 	for i in 0 1; do
 		[ -e "/run/netns/${NS[i]}" ] || continue
 		kill_in_ns "$i"
@@ -91,7 +91,8 @@ set_mtu() {
 	echo "$1" >"$RUN/mtu"
 }
 
-# add_netem ARGUMENTS OF tc... root netem SHAPE...
+# add_netem ARGUMENTS OF tc... root netem SHAPE...: the case fails if the kernel has no netem. All
+# kernels that the suite is for have it; of the user-mode kernels uml-up, but not uml.
 add_netem() {
 	check "adding netem" tc "$@"
 }
@@ -103,6 +104,16 @@ netem() {
 	mark "$RUN/netem"
 	for i in 0 1; do
 		add_netem -n "${NS[i]}" qdisc add dev "${DEV[i]}" root netem "$@"
+	done
+}
+
+# Allow as many sockets in TIME_WAIT as before a case changed that (no_time_wait).
+default_time_wait() {
+	local i
+	for i in 0 1; do
+		[ -s "$RUN/time-wait.$i" ] || continue
+		in_ns "$i" sysctl -qw "net.ipv4.tcp_max_tw_buckets=$(<"$RUN/time-wait.$i")"
+		unmark "$RUN/time-wait.$i"
 	done
 }
 
