@@ -3,6 +3,8 @@
  * Atomic operations that the peer requests. The receive side checks the request when it comes. The
  * transmit side checks again, carries it out and sends the answer, when all earlier requests of the
  * peer have been answered.
+ *
+ * Numbers such as 7306-8.2-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "atomic.h"
 

@@ -2,8 +2,10 @@
 /*
  * The functions of engine.h: what the layers above call, from setup to the end of a stream.
  *
- * Claim: kwarp_tx_claim() makes the caller the only context that may send, until kwarp_tx_release()
- * (tx/run.c).
+ * Runner: the one context that may send for the stream at a time (tx/run.c). Claim:
+ * kwarp_tx_claim() makes the caller the runner, until kwarp_tx_release().
+ *
+ * Numbers such as 5041-4.3-13 name requirements of RFCs, see Documentation/conformance.
  */
 #include "engine.h"
 
@@ -83,7 +85,7 @@ struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 	return &e->stats;
 }
 
-/* Set up what all engines share whose requests complete in this CQ. */
+/* Set up the part of a CQ that all engines share whose requests complete in it. */
 void kwarp_engine_init_cq(struct kwarp_cq *cq)
 {
 	kwarp_coalesce_init_cq(cq);
@@ -186,7 +188,8 @@ void kwarp_engine_poll(struct kwarp_engine *e)
  * @e: engine
  *
  * Context: process; waits for the present runner.
- * Return: true if the FIN was sent; false if there is no stream, or something to send again.
+ * Return: true if the FIN was sent; false if there is no stream, or if there is something to send
+ * again.
  */
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {

@@ -21,10 +21,10 @@ struct seq_file;
  * struct kwarp_engine_parts - the objects that an engine works with
  * @kdev: device
  * @ibqp: queue pair named in completions; the stream has its protection domain
- * @sq: send queue; it knows its CQ
+ * @sq: send queue; @sq->cq is the CQ in which its requests complete
  * @rq: receive queue, or that of an SRQ
- * @shared_mem: SRQ: what the regions of its receives are checked against; NULL: @rq is the queue
- *	pair's own
+ * @shared_mem: with an SRQ: protection domain that the regions of its receives must belong to;
+ *	NULL: @rq is the queue pair's own
  * @recv_cq: CQ in which receives complete
  */
 struct kwarp_engine_parts {
@@ -40,7 +40,8 @@ struct kwarp_engine_parts {
  * struct kwarp_engine_info - state of a queue pair's stream, for an operator
  * @sq_used: requests that are posted and not completed
  * @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ
- * @held: posters need not ring for the send queue now, see tx/coalesce.h
+ * @held: the send queue is held: the program posts without ringing its doorbell, and a timer or a
+ *	later doorbell sends, see tx/coalesce.h
  * @error: name of the error that ended the stream, or of "no error"
  * @has_peer_term: the peer has sent a Terminate
  * @peer_term: that Terminate in 16 bits, see kwarp_term_short()
@@ -106,7 +107,10 @@ void kwarp_engine_cancel(struct kwarp_engine *e);
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user);
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user);
 
-/* Is there a stream on a socket? Context: as for kwarp_engine_start() and kwarp_engine_stop(). */
+/*
+ * Is a stream attached, that is, does the engine have a socket? Context: as for
+ * kwarp_engine_start() and kwarp_engine_stop().
+ */
 static inline bool kwarp_engine_attached(const struct kwarp_engine *e)
 {
 	return e->sock;
@@ -118,7 +122,9 @@ static inline bool kwarp_engine_peer_closed(const struct kwarp_engine *e)
 	return test_bit(KWARP_E_FIN_SEEN, &e->flags);
 }
 
-/* Why the stream failed.  Context: after KWARP_QPE_PROTO or KWARP_QPE_LOST. */
+/*
+ * Why the stream failed. Context: after the event KWARP_QPE_PROTO or KWARP_QPE_LOST was reported.
+ */
 static inline enum kwarp_perr kwarp_engine_perr(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->perr);

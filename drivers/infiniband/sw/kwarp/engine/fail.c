@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How a stream fails: the first error is latched and reported; later ones are ignored.
+ * How a stream fails: the first error is latched, that is, recorded in the engine, and reported;
+ * later ones are ignored.
  *
  * Context of all functions: any.
+ *
+ * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fail.h"
 

@@ -18,10 +18,11 @@ struct kwarp_readqs;
  * @strict: the sink region of a Read needs remote write as well as local write
  * @ird: inbound Reads and atomic operations served at a time
  * @ord: outbound Reads and atomic operations allowed at a time
- * @rtr: initiator: KWARP_RTR_* form to send as the first FPDU, or 0
- * @say_first: responder: a consumer waits for KWARP_STREAM_ESTABLISHED
- * @readqs: empty queues for @ord and @ird. A stream that starts moves them out and clears this;
- *	otherwise the caller frees them
+ * @rtr: initiator: KWARP_RTR_* form of the "ready to receive" message, which is sent as the first
+ *	FPDU; 0: none
+ * @say_first: responder: a consumer waits for the event KWARP_STREAM_ESTABLISHED
+ * @readqs: empty queues of lengths @ord and @ird. A stream that starts moves them into its engine
+ *	and clears *@readqs; otherwise the caller frees them
  */
 struct kwarp_stream_params {
 	bool initiator;

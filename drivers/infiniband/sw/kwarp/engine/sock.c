@@ -29,7 +29,10 @@
 
 #include KWARP_TRACE_SOCK_H
 
-/* Number of waits for memory, 1 ms, 2 ms and so on, each twice as long: 255 ms in all. */
+/*
+ * Number of waits for memory for the stash: 1 ms, 2 ms and so on, each twice as long, 255 ms in
+ * all.
+ */
 #define STASH_WAITS	8
 
 /* Actor for tcp_read_sock(). Octets that it does not use stay in the receive queue. */
@@ -76,7 +79,9 @@ static bool out_of_room(const struct kwarp_engine *e, const struct sock *sk)
 	return e->rx.want && tcp_epollin_ready(sk, INT_MAX);
 }
 
-/* Work item: another attempt to allocate the stash. Context: process. */
+/*
+ * Work item: ask for a poll, which makes another attempt to allocate the stash. Context: process.
+ */
 static void stash_again(struct work_struct *work)
 {
 	struct kwarp_engine *e = container_of(to_delayed_work(work), struct kwarp_engine,
@@ -85,7 +90,10 @@ static void stash_again(struct work_struct *work)
 	e->ops->poll(e);
 }
 
-/* Memory was found, or is not needed any more. Context: socket lock held. */
+/*
+ * The stash was allocated, or is not needed any more: no further attempt is needed. Context: socket
+ * lock held.
+ */
 static void end_stash_wait(struct kwarp_engine *e)
 {
 	e->stash_wait.waits = 0;
@@ -101,7 +109,9 @@ static void end_stash_wait(struct kwarp_engine *e)
  */
 static bool make_room(struct kwarp_engine *e)
 {
-	/* The work item will retry. Packets that arrive before must not shorten its delay. */
+	/*
+	 * The work item will retry. Packets that arrive before it runs must not shorten its delay.
+	 */
 	if (delayed_work_pending(&e->stash_wait.work))
 		return false;
 	if (kwarp_rx_make_stash(e)) {
@@ -123,8 +133,8 @@ static void judge_end(struct kwarp_engine *e, struct sock *sk)
 		kwarp_rx_eof(e, true);
 	else if (sk->sk_shutdown & RCV_SHUTDOWN && sock_flag(sk, SOCK_DONE))
 		/*
-		 * A FIN. If ours was sent before, the state is TCP_CLOSE already, which is no
-		 * error.
+		 * The peer has sent a FIN. If our FIN was sent before, the state is already
+		 * TCP_CLOSE, which is no error here.
 		 */
 		kwarp_rx_eof(e, false);
 	else if (sk->sk_state == TCP_CLOSE)
@@ -132,8 +142,8 @@ static void judge_end(struct kwarp_engine *e, struct sock *sk)
 }
 
 /*
- * Process what the socket holds, then check for a FIN or a reset. Octets that remain then belong to
- * an FPDU that the FIN cuts off. Context: socket lock held.
+ * Process what the socket holds, then check for a FIN or a reset. Octets that are still in the
+ * receive queue then belong to an FPDU that the FIN cuts off. Context: socket lock held.
  */
 static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 {
@@ -158,7 +168,10 @@ static void drain_locked(struct kwarp_engine *e, struct sock *sk)
 	judge_end(e, sk);
 }
 
-/* In softirq, or in the backlog of a process: do not allocate here. */
+/*
+ * Process what the socket holds, in softirq or in the backlog of a process. The stash cannot be
+ * allocated here: ask for a poll in process context.
+ */
 static void drain_atomic(struct kwarp_engine *e, struct sock *sk)
 {
 	drain_locked(e, sk);
@@ -306,7 +319,9 @@ void kwarp_sock_drain(struct kwarp_engine *e)
 	release_sock(sk);
 }
 
-/* Called once per engine, before any other function of this file. */
+/*
+ * Initialize the socket side of an engine: once, before any other function of this file is called.
+ */
 void kwarp_sock_init(struct kwarp_engine *e)
 {
 	INIT_DELAYED_WORK(&e->stash_wait.work, stash_again);

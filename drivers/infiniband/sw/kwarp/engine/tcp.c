@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Calls into TCP: send octets, charge memory to the socket, call a function under the socket lock.
+ *
+ * Numbers such as 5044-4.5-6 name requirements of RFCs, see Documentation/conformance.
  */
 #include "tcp.h"
 
@@ -30,7 +32,10 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 		ret = tcp_sendmsg_locked(sk, msg, len - cut);
 		iov_iter_reexpand(&msg->msg_iter, msg_data_left(msg) + cut);
 	}
-	/* The next ACK then calls write_space. If nothing is in flight, the caller handles that. */
+	/*
+	 * The next ACK then calls write_space. If nothing is in flight, no ACK comes; the callers
+	 * handle that.
+	 */
 	if (cut)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
 	return ret;
@@ -159,13 +164,13 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
 }
 
 /**
- * kwarp_tcp_try_call_locked - the same, for a kernel consumer that posts: never waits for the lock
+ * kwarp_tcp_try_call_locked - call a function under the socket lock, if the lock is free
  * @sock: connected socket
  * @fn: function to call
  * @e: argument of @fn
  *
- * The consumer may hold a lock that our upcalls take while the socket lock is held. Waiting here
- * for the socket lock could deadlock.
+ * For a kernel consumer that posts. It may hold a lock that our upcalls take while the socket lock
+ * is held, so waiting here for the socket lock could deadlock.
  *
  * Context: a task with interrupts enabled that holds no lock of this module.
  * Return: true if the function was called; false if another context has the socket.

@@ -6,6 +6,8 @@
  * Runner: the one context that may send for a stream at a time, see tx/run.c. Receive run: one call
  * of tcp_read_sock() for the stream, under the socket lock. Answer: a Read Response or Atomic
  * Response that we send.
+ *
+ * Numbers such as 5040-5.2.2-9 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_ENGINE_TYPES_H
 #define KWARP_ENGINE_TYPES_H
@@ -32,7 +34,7 @@ struct kwarp_engine;
 struct socket;
 
 /**
- * struct kwarp_engine_ops - upcalls
+ * struct kwarp_engine_ops - functions of the layer above, which the engine calls
  * @event: the stream has changed as @event says; any context, must not sleep
  * @established: responder: the first valid FPDU has come; any context, must not sleep
  * @poll: the owner is to call kwarp_engine_poll() from process context soon; any context
@@ -50,16 +52,16 @@ enum kwarp_engine_flag {
 	KWARP_E_TX_OPEN,	/* FPDUs may be sent (RFC 5044 7.1.2 rule 4) */
 	KWARP_E_TX_STOP,	/* send nothing more */
 	KWARP_E_DEAD,		/* the stream is over: requests are flushed */
-	KWARP_E_TX_TERM,	/* the Terminate goes next, then nothing */
+	KWARP_E_TX_TERM,	/* send the Terminate next, then nothing */
 	KWARP_E_TX_DRAIN,	/* graceful close: report DRAINED when all is sent and answered */
-	KWARP_E_TX_WAIT_READ,	/* the send queue waits for a Read or atomic operation */
+	KWARP_E_TX_WAIT_READ,	/* a request waits until an earlier one is answered */
 	KWARP_E_RX_STOP,	/* drop inbound octets */
-	KWARP_E_RX_ANY,		/* octets have come after the startup frame, of any kind */
+	KWARP_E_RX_ANY,		/* octets have come after the MPA startup */
 	KWARP_E_RX_SEEN,	/* a valid FPDU has been received */
 	KWARP_E_FIN_SEEN,	/* the peer's FIN has been handled */
 	KWARP_E_RST_SEEN,	/* the loss of the connection has been handled */
 	KWARP_E_TERM_SEEN,	/* the peer's Terminate is in @peer_term */
-	KWARP_E_FAILED,		/* an error has been latched */
+	KWARP_E_FAILED,		/* the stream's first error is recorded */
 	KWARP_E_TERM_READY,	/* the error's Terminate is in @term */
 };
 
@@ -67,7 +69,8 @@ enum kwarp_engine_flag {
  * struct kwarp_engine - transmits and receives for one queue pair; one stream at a time
  * @kdev: device
  * @mem: the stream's protection domain and memory windows, for access checks
- * @recv_mem: what the regions of receives are checked against: @mem, or that of the SRQ; immutable
+ * @recv_mem: what the regions of receives are checked against: @mem, or the protection domain of
+ *	the SRQ; immutable
  * @sq: send queue
  * @rq: receive queue, or that of an SRQ
  * @rq_shared: @rq is an SRQ's
@@ -80,17 +83,17 @@ enum kwarp_engine_flag {
  * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
  * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
  * @oread: our Reads and atomic operations that wait for an answer, see readq.h
- * @iread: the peer's Reads and atomic operations that wait for ours
+ * @iread: the peer's Reads and atomic operations that wait for our answer
  * @tx: transmit side
  * @rx: receive side
  * @term: our Terminate; written once by the context that set KWARP_E_FAILED, read after
  *	KWARP_E_TERM_READY
- * @perr: why the stream failed; written once by the same context, READ_ONCE
+ * @perr: why the stream failed; written once by the context that set KWARP_E_FAILED, READ_ONCE
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
  * @stats: counts of this and earlier streams; @stats.s.tx is the runner's, @stats.s.rx is under the
  *	socket lock
- * @stash_wait: while no memory is available for @rx.stash
- * @stash_wait.work: tries again
+ * @stash_wait: retries of the allocation of @rx.stash, while no memory is available
+ * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
  * @saved: socket callbacks and settings as they were before attach
  *
@@ -146,13 +149,19 @@ static inline int kwarp_sink_rights(bool strict)
 	return IB_ACCESS_LOCAL_WRITE | (strict ? IB_ACCESS_REMOTE_WRITE : 0);
 }
 
-/* Has kwarp_engine_stop() been called, and no reset since? Context: any. */
+/*
+ * Has kwarp_engine_stop() been called, and kwarp_engine_reset() not been called since? Context:
+ * any.
+ */
 static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 {
 	return test_bit(KWARP_E_DEAD, &e->flags);
 }
 
-/* The caller must be the runner, or have claimed the stream. Checked in lockdep kernels only. */
+/*
+ * The caller must be the runner, or have become it by kwarp_tx_claim(). Checked in lockdep kernels
+ * only.
+ */
 static inline void kwarp_assert_runner(const struct kwarp_engine *e)
 {
 	lockdep_assert(atomic_read(&e->tx.run) >= KWARP_RUN_ACTIVE);
