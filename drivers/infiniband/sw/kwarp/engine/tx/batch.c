@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Collects octets, hands them to TCP in one call, and drops all references to regions before any
- * wait. Context of all functions: the transmit runner (run.c).
+ * wait. Context of all functions: the runner, the one context that may send for the stream at a
+ * time (run.c).
  */
 #include "batch.h"
 
@@ -37,7 +38,7 @@ static void batch_put_mrs(struct kwarp_batch *b)
 		kwarp_mr_put(b->mr[--b->nmr]);
 }
 
-/* Drop the contents; the batch is then empty. */
+/* Drop the contents of the batch, which is then empty. */
 void kwarp_batch_reset(struct kwarp_batch *b)
 {
 	batch_put_pages_from(b, 0);
@@ -150,7 +151,8 @@ u8 *kwarp_batch_frag(struct kwarp_batch *b, u32 want, u32 *got)
  * @b: batch
  * @len: octets
  *
- * Return: where to write them; NULL if the current page or the pieces do not suffice.
+ * Return: where to write them; NULL if the current page has too little room or the batch has no
+ * free piece.
  */
 u8 *kwarp_batch_whole(struct kwarp_batch *b, u32 len)
 {

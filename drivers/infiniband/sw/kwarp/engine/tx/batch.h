@@ -8,6 +8,10 @@
  * references memory that a consumer can write to, and a request may complete before the peer
  * acknowledges (5040-5.5-11); the CRC is that of the octets sent; and no region stays in use while
  * the peer makes us wait.
+ *
+ * Runner: the one context that may send for a stream at a time (run.c).
+ *
+ * Numbers such as 5040-5.5-11 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_ENGINE_TX_BATCH_H
 #define KWARP_ENGINE_TX_BATCH_H
@@ -38,14 +42,14 @@ struct socket;
 #define KWARP_BATCH_FRAG_SURE	2048
 /*
  * Regions that a batch can reference. An empty batch has room for every element of the longest
- * scatter/gather list. A request's regions are added when the request is checked. If this fills the
- * batch, some of them may not have been added.
+ * scatter/gather list. A request's regions are added when the request is checked. If they fill the
+ * list, some of them may be missing in it.
  */
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
 
 /**
- * struct kwarp_batch - FPDUs collected for one socket call; owned by the transmit runner (run.c)
+ * struct kwarp_batch - FPDUs collected for one socket call; owned by the runner
  * @kdev: device
  * @n: entries of @bv in use
  * @nmr: entries of @mr in use

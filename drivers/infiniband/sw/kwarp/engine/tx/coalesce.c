@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Decides whether to hold send queues, and has the timer that looks for requests in held ones. See
- * coalesce.h, also for the terms (hold, look, waiting and forgotten requests).
+ * Decides whether to hold send queues, and has the timer that looks for requests in held ones.
+ * coalesce.h describes how.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
+ * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
+ * and the program has not polled since the previous look. Runner: the one context that may send for
+ * the stream at a time (run.c).
  *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that posters do
@@ -37,17 +43,18 @@ static u32 program_activity(const struct kwarp_cq_coalesce *h, const struct kwar
 }
 
 /*
- * Are there waiting requests: posted without a doorbell, although posters had to ring at the end?
+ * Are there waiting requests, that is, requests posted without a doorbell while the flags were
+ * KWARP_RING_HELD?
  */
 static bool has_waiting(const struct kwarp_engine *e)
 {
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	/*
-	 * The program need not ring while there is a runner, or while TCP is full: then the flags
-	 * are not KWARP_RING_HELD. It has rung for everything up to rung_at: what is not sent of
-	 * that waits for TCP or a response. A request that waits for a response is not sent by a
-	 * doorbell either.
+	 * Requests that are not sent, but do not wait for the timer: those posted while there is a
+	 * runner or TCP is full, because then the flags are not KWARP_RING_HELD; those before
+	 * rung_at, for which the program has rung, because they wait for TCP or for a response;
+	 * those that wait for a response, because a doorbell would not send them either.
 	 */
 	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
 	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
@@ -80,8 +87,8 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 }
 
 /*
- * Send for a stream. The list's lock is dropped, since the socket lock is taken. The stream cannot
- * be freed while @sends is not zero.
+ * Send for a stream. The lock of the list of held streams is dropped, since the socket lock is
+ * taken. The stream cannot be freed while @sends is not zero.
  */
 static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
@@ -168,7 +175,7 @@ static bool hold_end_some(struct kwarp_cq_coalesce *h)
 	return list_empty(&h->streams);
 }
 
-/* The timer's work. Return: nanoseconds until it is to be called again; 0: nothing is held. */
+/* What the timer does each time. Return: nanoseconds until the next time; 0: nothing is held. */
 static u64 hold_look(struct kwarp_cq_coalesce *h)
 {
 	lockdep_assert_held(&h->lock);
@@ -195,7 +202,10 @@ static enum hrtimer_restart hold_timer(struct hrtimer *timer)
 
 	spin_lock(&h->lock);
 	ns = hold_look(h);
-	/* Count from now, even if this call was late: the program is to have the whole time. */
+	/*
+	 * Count from now, even if this call was late: the program is to have the whole time until
+	 * the next look.
+	 */
 	if (ns)
 		hrtimer_set_expires(timer, ktime_add_ns(ktime_get(), ns));
 	else
@@ -230,7 +240,7 @@ static bool may_hold(const struct kwarp_engine *e)
 	 */
 	if (!e->sock || hrtimer_resolution > c->ns || c->realtime)
 		return false;
-	/* A responder that has received nothing yet may not send, so a doorbell would not help. */
+	/* A responder that has received no FPDU may not send, so a doorbell would send nothing. */
 	return test_bit(KWARP_E_TX_OPEN, &e->flags);
 }
 
@@ -264,7 +274,7 @@ static void hold_add(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 		return;
 	h->least = min(h->least, c->ns);
 	c->activity = program_activity(h, e);
-	/* It was not looked at in this round. */
+	/* Mark the stream as not looked at in this round. */
 	c->turn = h->turn - 1;
 	list_add_tail(&c->node, &h->streams);
 	WRITE_ONCE(c->on, true);
@@ -285,7 +295,8 @@ static void count_doorbell(struct kwarp_cq_coalesce *h, int n)
  * The caller sends, and then calls kwarp_coalesce_sent().
  *
  * Context: the runner, process.
- * Return: true: the caller also has to call kwarp_coalesce_returns(), before or after that.
+ * Return: true: the caller also has to call kwarp_coalesce_returns(), before or after
+ * kwarp_coalesce_sent().
  */
 bool kwarp_coalesce_rung(struct kwarp_engine *e)
 {
@@ -298,15 +309,15 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	c->realtime = poster_is_realtime();
 	if (e->sq->siw) {
 		/*
-		 * If the previous doorbell has not been judged yet, this one is part of it: the
-		 * time counts from the start of that one.
+		 * If there was no decision on the previous doorbell yet, this one is part of it:
+		 * the time counts from the start of the previous one.
 		 */
 		if (!c->rung)
 			kwarp_pace_rung(e);
 		c->rung = true;
 		return false;
 	}
-	/* The previous doorbell may not have been judged yet; then both are judged together. */
+	/* If there was no decision on the previous doorbell yet, there will be one for both. */
 	c->for_waiting = (c->rung && c->for_waiting) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);

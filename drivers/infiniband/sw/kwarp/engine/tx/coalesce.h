@@ -12,7 +12,8 @@
  *
  * A program polls for all queue pairs of a CQ together, so the decision belongs to the CQ in which
  * requests complete. While queues are held, a timer of the CQ looks at each of them: first after
- * coalesce_us, and after each look that finds no forgotten request the time doubles.
+ * coalesce_us (a setting of the device), and after each look that finds no forgotten request the
+ * time doubles.
  *
  * What a look finds in a queue, and what the timer does:
  *
@@ -44,34 +45,36 @@
 #include "../types.h"
 
 /*
- * Looks with a forgotten request until the hold ends. A few are allowed, because the program may
- * just not have had a processor.
+ * Looks with a forgotten request ("misses") until the hold ends. A few are allowed, because the
+ * program may just not have had a processor.
  */
 #define KWARP_COALESCE_MISSES	4
 /*
- * Doorbells after that which do not start another hold. Spread over so many requests, the delay of
- * the forgotten ones is small.
+ * After a hold that ended for misses, this number of doorbells does not start another hold. Spread
+ * over so many requests, the delay of the forgotten ones is small.
  */
 #define KWARP_COALESCE_OBEY	4096
-/* A request of a program that polls waits at most for so many looks. */
+/* A request of a program that polls waits at most for this number of looks. */
 #define KWARP_COALESCE_BUSY	32
 /* The time between looks is at most this many times coalesce_us. */
 #define KWARP_COALESCE_SLOW	16
-/* The hold ends after so many looks in a row without a waiting request or a poll. */
+/* The hold ends after this number of looks in a row without a waiting request or a poll. */
 #define KWARP_COALESCE_QUIET	4
 
 /*
- * If the program has not polled since the last counted miss, only one in so many looks with a
- * forgotten request counts as another miss.
+ * If the program has not polled since the last counted miss, only one in this number of looks with
+ * a forgotten request counts as another miss.
  */
 #define KWARP_COALESCE_IDLE	8
-/* So many doorbells for waiting requests cancel one counted miss. */
+/* This number of doorbells for waiting requests cancels one counted miss. */
 #define KWARP_COALESCE_FORGIVE	4
-/* The hold of one queue ends after so many looks in a row without a waiting request in it. */
+/*
+ * The hold of one queue ends after this number of looks in a row without a waiting request in it.
+ */
 #define KWARP_COALESCE_UNUSED	64
 
 /*
- * Limits for one call of the timer: so many streams are looked at, and so many are sent for, each
+ * Limits for one call of the timer: how many streams it looks at, and for how many it sends, each
  * under its socket lock. The timer continues after KWARP_COALESCE_PAUSE_NS.
  */
 #define KWARP_COALESCE_LOOKS	64
@@ -142,8 +145,8 @@ void kwarp_coalesce_sent(struct kwarp_engine *e);
 void kwarp_coalesce_stop(struct kwarp_engine *e);
 
 /*
- * Is the queue held, so that posters need not ring? Context: the runner; the timer may end the hold
- * at any time.
+ * Is the queue held, so that posters need not ring? Context: the runner (the one context that may
+ * send for the stream at a time); the timer may end the hold at any time.
  */
 static inline bool kwarp_coalesce_holds(const struct kwarp_engine *e)
 {

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* State of coalescing for one stream: see coalesce.h and pace.h. */
+/*
+ * State of coalescing for one stream. Coalescing: requests that a program posts one by one are sent
+ * together, see coalesce.h; for programs with libsiw, see pace.h.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
+ * looks for posted requests. Runner: the one context that may send for the stream at a time
+ * (run.c).
+ */
 #ifndef KWARP_ENGINE_TX_COALESCE_TYPES_H
 #define KWARP_ENGINE_TX_COALESCE_TYPES_H
 
@@ -22,24 +30,27 @@ struct kwarp_pace_sum {
  * @ns: time between two looks, nanoseconds; does not change during a stream
  * @doorbells: number of doorbells in the measurement that is in progress
  * @done: completed requests when the clock was started, a counter that wraps
- * @since: when the clock was started, nanoseconds; later by each pause of the program
+ * @since: when the clock was started, nanoseconds; moved forward when the program pauses, so that
+ *	most of the pause does not count
  * @inside: time spent in doorbells since @since, nanoseconds
  * @entered: when the last doorbell began; always the runner's
  * @rung: what completed while the program rang doorbells
  * @looked: what completed while the timer sent: [false] each look sends what it finds, [true] a
  *	look may wait for more requests
- * @patient: which of the two is in use now
- * @chosen: the better of the two has been chosen
- * @seen: requests that the previous look found and did not send, to wait for more
- * @waits: number of looks in a row that did so
+ * @patient: index in @looked of the way that is in use now
+ * @chosen: both ways were measured, and @patient is the better one
+ * @seen: requests that the previous look found and did not send because more may follow
+ * @waits: number of looks in a row that found requests and did not send them because more may
+ *	follow
  * @looks: number of looks since the stream was held
  * @quiet: number of looks in a row that found nothing to send and nothing outstanding
  * @last: when the last doorbell ended
- * @obey: doorbells of usual length still to be handled without measurement before the next trial
+ * @obey: doorbells of usual length that are still to be handled without measurement before the next
+ *	trial, that is, before the stream is held again to measure looks
  * @obey_next: value for @obey after the next trial that fails
  *
- * A stream is held while posters need not ring. All fields but @entered are the runner's while the
- * stream is not held, and the timer's while it is.
+ * All fields but @entered are the runner's while the stream is not held, and the timer's while it
+ * is held.
  */
 struct kwarp_pace {
 	struct hrtimer timer;
@@ -63,17 +74,17 @@ struct kwarp_pace {
 };
 
 /**
- * struct kwarp_coalesce - is the send queue held, that is, need posters not ring? See tx/coalesce.c
+ * struct kwarp_coalesce - is the send queue held? See tx/coalesce.c
  * @send: called by the timer to send what was posted; immutable
  * @ns: time to the timer's first look, nanoseconds; 0: never hold; does not change during a stream
  * @rung: a doorbell was rung, and whether to hold the queue after it is still to be decided; the
  *	runner's
  * @for_waiting: that doorbell was rung for entries that the runner had not taken yet; the runner's
  * @realtime: the program that rang has a real-time policy; the runner's
- * @polls: how often the program had polled at the last decision; the runner's
+ * @polls: how often the program had polled its CQs at the last decision; the runner's
  * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
- * @on: the queue is held, and on its CQ's list; under that list's lock, READ_ONCE without. For
- *	streams of libsiw see tx/pace.c
+ * @on: the queue is held, and on its CQ's list; written under that list's lock, READ_ONCE
+ *	elsewhere. For streams of libsiw see tx/pace.c
  * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
  * @activity: number of polls and doorbells up to the timer's last look
  * @waits: number of looks in a row that found a request posted without a doorbell

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages that no request is for: the Terminate and the RTR. Context of all functions: the runner.
+ * Messages that no posted request asks for: the Terminate and the RTR ("ready to receive") message.
+ * Context of all functions: the runner, the one context that may send for the stream at a time
+ * (run.c).
  *
  * Numbers like 6581-5-2 are requirements in Documentation/conformance.
  */

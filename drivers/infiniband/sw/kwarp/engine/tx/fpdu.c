@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Builds one FPDU into the batch. Context of all functions: the runner.
+ * Builds one FPDU into the batch. Context of all functions: the runner, the one context that may
+ * send for the stream at a time (run.c).
  *
  * If the batch has contiguous room for the whole FPDU, and there are no markers, payload is copied
  * there, and the CRC is computed once at the end. If not, all octets pass through put_pieces(),
  * which uses one piece of memory after the other, inserts markers at the stream offsets where they
  * are due, and computes the CRC step by step.
+ *
+ * Numbers such as 5044-4.3-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fpdu.h"
 
@@ -101,7 +104,7 @@ static bool fpdu_put(struct fpdu *f, const u8 *src, u32 len, bool crc)
 	return true;
 }
 
-/* For tests: a wrong CRC. */
+/* A fault point for tests: make the CRC wrong. */
 static u32 spoil_crc(u32 crc)
 {
 	return crc ^ kwarp_fault(KWARP_FAULT_BAD_CRC);
@@ -111,7 +114,7 @@ static u32 spoil_crc(u32 crc)
  * kwarp_tx_end_fpdu - append pad and CRC to a contiguous FPDU
  * @tx: transmit side
  * @fpdu: start of the FPDU: length field, header and payload
- * @len: octets of these
+ * @len: octets of length field, header and payload
  * @pad: octets of pad
  *
  * Context: the runner.

@@ -31,7 +31,7 @@ static enum kwarp_wc_status bind_window(struct kwarp_engine *e)
  * kwarp_tx_local - carry out a request that sends nothing
  * @e: engine
  *
- * Context: the runner.
+ * Context: the runner, the one context that may send for the stream at a time (run.c).
  * Return: status for its completion.
  */
 enum kwarp_wc_status kwarp_tx_local(struct kwarp_engine *e)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * First header and payload of a message. Context of all functions: the runner.
+ * First header and payload of a message. Context of all functions: the runner, the one context that
+ * may send for the stream at a time (run.c).
  *
  * Numbers like 7306-5.2-1 are requirements in Documentation/conformance.
  */

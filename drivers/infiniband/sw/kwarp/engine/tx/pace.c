@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Decides whether a timer sends what programs with libsiw post, and has that timer. See pace.h,
- * also for the terms (hold, look, patient, trial).
+ * Decides whether a timer sends what programs with libsiw post, and has that timer. pace.h
+ * describes how, and says what a trial and a patient look are.
+ *
+ * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
+ * timer, which looks for posted requests. Runner: the one context that may send for the stream at a
+ * time (run.c).
  *
  * The runner starts a hold; the timer ends it. @on of struct kwarp_coalesce says who owns the
  * state: while it is false the runner, while it is true the timer. After a hold has ended, the
@@ -35,7 +39,10 @@ static void pace_add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 do
 		sum->requests /= 2;
 		sum->ns /= 2;
 	}
-	/* These limits are never reached in practice; pace_timer_pays() cannot overflow. */
+	/*
+	 * With these limits, which are never reached in practice, pace_timer_pays() cannot
+	 * overflow.
+	 */
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
 	pace_start_clock(p, done, now);
@@ -226,7 +233,7 @@ enum finding {
 	NOTHING,	/* nothing to send, no runner, no outstanding request */
 	BUSY,		/* there is a runner, TCP is full, or responses are outstanding */
 	POSTED,		/* requests can be sent, and there is no runner */
-	HANDED_OVER,	/* the same, and the work item is queued for them */
+	HANDED_OVER,	/* requests can be sent, and the work item is queued for them */
 };
 
 /* Is a request taken by the runner and not completed? A hint, read without a lock. */
@@ -274,7 +281,7 @@ static bool pace_posts_on(struct kwarp_engine *e)
 	return p->seen != before && p->seen < most;
 }
 
-/* Should the requests wait for the next look? At most for coalesce_us. */
+/* Should the requests wait for the next look, at most for coalesce_us in all? */
 static bool pace_waits_for_more(struct kwarp_engine *e, enum finding found)
 {
 	struct kwarp_pace *p = &e->tx.coalesce.pace;

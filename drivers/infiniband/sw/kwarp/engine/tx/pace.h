@@ -6,8 +6,8 @@
  * the doorbell for each post, unless the previous entry of the ring is still marked VALID, that is,
  * not yet taken by the driver. It does not ring when its program polls and finds nothing. So while
  * a stream is held, entries stay VALID, libsiw does not ring, and a timer looks for requests and
- * sends them. The time between two looks is a quarter of coalesce_us, but at least
- * KWARP_PACE_MIN_NS.
+ * sends them. The time between two looks is a quarter of coalesce_us (a setting of the device), but
+ * at least KWARP_PACE_MIN_NS.
  *
  * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
  * Which is better depends on the machine and on the requests, so both are measured for each stream,
@@ -55,12 +55,15 @@ struct kwarp_pace;
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
 /* Looks in one hold until all is measured again from the start. */
 #define KWARP_PACE_RENEW	1024
-/* The hold ends after so many looks in a row with nothing to send and nothing outstanding. */
+/*
+ * The hold ends after this number of looks in a row with nothing to send and nothing outstanding.
+ */
 #define KWARP_PACE_QUIET	8
 /*
  * Doorbells that are obeyed after a failed trial, before the next; four times as many after each
- * further one, up to the limit. A doorbell counts once, and once more for each KWARP_PACE_USUAL_NS
- * that it takes: so the share of the time that trials cost does not depend on the size of messages.
+ * further failed trial, up to KWARP_PACE_OBEY_MAX. A doorbell counts once, and once more for each
+ * KWARP_PACE_USUAL_NS that it takes: so the share of the time that trials cost does not depend on
+ * the size of messages.
  */
 #define KWARP_PACE_OBEY		4096
 #define KWARP_PACE_OBEY_MAX	262144
@@ -69,13 +72,11 @@ struct kwarp_pace;
 /* Doorbells that are obeyed at the start of a stream, so that a short stream has no trial. */
 #define KWARP_PACE_OBEY_FIRST	1024
 /*
- * If so many requests are posted, a patient look sends them: sending takes longer than the time to
- * the next look.
+ * If this number of requests is posted, a patient look sends them: sending takes longer than the
+ * time to the next look.
  */
 #define KWARP_PACE_MANY		256
-/*
- * The timer looks so many times in coalesce_us, but the time between looks is at least the minimum.
- */
+/* The time between two looks is coalesce_us / KWARP_PACE_SHARE, but at least KWARP_PACE_MIN_NS. */
 #define KWARP_PACE_SHARE	4
 #define KWARP_PACE_MIN_NS	(10 * NSEC_PER_USEC)
 

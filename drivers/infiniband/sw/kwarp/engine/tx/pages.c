@@ -26,7 +26,7 @@ static bool page_is_large(const struct page_frag *frag)
 	return frag->size >= LARGE;
 }
 
-/* Is ours the only reference? */
+/* Is our reference to the page the only one? */
 static bool page_is_free(const struct page_frag *frag)
 {
 	/* Other users drop their reference with a full barrier after their last access. */

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Chooses the next message to send. Context of all functions: the runner.
+ * Chooses the next message to send. Context of all functions: the runner, the one context that may
+ * send for the stream at a time (run.c).
  *
  * First the rest of a batch that TCP did not accept is sent, then the rest of the message being
- * segmented (step.c). Then this file chooses, in this order: the Terminate; the RTR; answers to the
- * peer's Reads and atomic operations (one queue: 7306-7-5, -9) and the send queue, alternately. An
- * operation that sends nothing (Local Invalidate, register, bind) is carried out in its place in
- * the order of the send queue.
+ * segmented (step.c). Then this file chooses, in this order: the Terminate; the RTR ("ready to
+ * receive") message; answers to the peer's Reads and atomic operations (one queue: 7306-7-5, -9)
+ * and the send queue, alternately. An operation that sends nothing (Local Invalidate, register,
+ * bind) is carried out in its place in the order of the send queue.
+ *
+ * Numbers such as 7306-7-5 name requirements of RFCs, see Documentation/conformance.
  */
 #include "pick.h"
 
@@ -79,7 +82,7 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 	 */
 	if (rights && mr->kind == KWARP_MR_DMA && !e->tx.wqe.rule->atomic)
 		rights |= IB_ACCESS_REMOTE_WRITE;
-	/* Another queue pair may be registering or binding it now. */
+	/* Another queue pair may be registering or binding the region now. */
 	kwarp_mr_begin(mr);
 	err = kwarp_mem_check(mr, s->lkey, &e->mem, s->addr, s->length, rights);
 	kwarp_mr_end(mr);
@@ -122,7 +125,10 @@ static void start_read(struct kwarp_engine *e)
 	kwarp_tx_push_read(e, e->tx.msg.sq_index, false, wqe->rule->inv, &req);
 }
 
-/* The verbs have no masks, so these are set to values without effect (7306-5.2.1-1, -7). */
+/*
+ * Atomic operations of the verbs have no masks. Fields of the Atomic Request that the verbs do not
+ * have are set to values without effect (7306-5.2.1-1, -7).
+ */
 static void start_atomic(struct kwarp_engine *e)
 {
 	const struct kwarp_wqe *wqe = &e->tx.wqe;
@@ -197,8 +203,9 @@ static bool never_sendable(const struct kwarp_engine *e)
 }
 
 /*
- * Must the request wait for answers to earlier ones: because of ORD (5040-6.1-9, 7306-5.2-3) or a
- * fence? A request that can never be sent does not wait: check_wqe() refuses it.
+ * Must the request wait for answers to earlier ones, because of a fence, or because as many as
+ * agreed (ORD) are outstanding (5040-6.1-9, 7306-5.2-3)? A request that can never be sent does not
+ * wait: check_wqe() refuses it.
  */
 static bool sq_must_wait(struct kwarp_engine *e)
 {
@@ -210,8 +217,8 @@ static bool sq_must_wait(struct kwarp_engine *e)
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
 	/*
-	 * Set the flag, then look at the queue. The receive path removes a request, then looks at
-	 * the flag. So at least one of the two sees the other.
+	 * Set the flag, then look at the queue. The receive path removes an answered request, then
+	 * looks at the flag. So at least one of the two sees the other.
 	 */
 	smp_mb__after_atomic();
 	wait = (fence && !kwarp_readq_empty(&e->oread)) ||
@@ -231,8 +238,8 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 }
 
 /*
- * Access rights that the elements of a request need. An Atomic Response does not name its sink, so
- * that never needs remote write.
+ * Access rights that the elements of a request need. An Atomic Response does not name its sink, the
+ * buffer of the request, so that never needs remote write.
  */
 static int local_rights(const struct kwarp_engine *e)
 {
@@ -273,8 +280,8 @@ static bool may_take(const struct kwarp_engine *e)
 }
 
 /*
- * libsiw may post more requests than may be outstanding. Then kwarp_sq_peek() reports none until an
- * earlier request is answered.
+ * libsiw may post more requests than may be outstanding. Then kwarp_sq_peek() reports no request
+ * until an earlier one is answered.
  */
 static enum kwarp_take peek_request(struct kwarp_engine *e)
 {

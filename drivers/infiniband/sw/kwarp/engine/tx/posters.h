@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tells posters whether to ring the doorbell. Context of all functions: the runner.
+ * Tells posters whether to ring the doorbell. Held: the program posts to the send queue without
+ * ringing its doorbell; a timer, or a later doorbell, sends. Hold: the time during which a queue is
+ * held. Context of all functions: the runner, the one context that may send for the stream at a
+ * time (run.c).
  *
  * The runner sets the flags of the send queue, KWARP_RING_NEED_KICK or KWARP_RING_HELD, then
  * executes a full barrier, then reads the producer index for the last time. The poster stores the
@@ -29,9 +32,9 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 }
 
 /*
- * Was something posted since the producer index was @seen? Requests of libsiw beyond the limit of
- * outstanding requests do not count: when a response has come there is room for them, and the
- * receive path kicks.
+ * Was something posted since the producer index was @seen? Requests that libsiw has posted beyond
+ * the number that may be outstanding do not count: when a response makes room for them, the receive
+ * path calls kwarp_tx_kick().
  */
 static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 {
@@ -40,7 +43,7 @@ static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 	if (!kwarp_sq_has_unmoved(e->sq))
 		return false;
 	set_bit(KWARP_E_TX_WAIT_READ, &e->flags);
-	/* Pairs with kwarp_rx_answered(), as in peek_request(). */
+	/* Pairs with kwarp_rx_answered(), as in peek_request() of pick.c. */
 	smp_mb__after_atomic();
 	return kwarp_sq_posted(e->sq) != seen;
 }

@@ -56,7 +56,7 @@
 
 static void tx_wake_claimant(struct kwarp_engine *e)
 {
-	/* The caller has just executed a full barrier. */
+	/* Wake a caller of kwarp_tx_claim(). Our caller has just executed a full barrier. */
 	if (waitqueue_active(&e->tx.idle))
 		wake_up(&e->tx.idle);
 }
@@ -386,8 +386,8 @@ static void tx_send_in_socket(struct kwarp_engine *e)
 }
 
 /*
- * Called by the timer of coalesce.c or pace.c: it has found waiting requests, or ends the hold.
- * Context: softirq.
+ * Called by the timer of coalesce.c or pace.c, which has found requests, or ends the hold. Context:
+ * softirq.
  */
 static void tx_send_waiting(struct kwarp_engine *e)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Limits what the softirqs of one processor may send in a tick, for all streams together: about 1
- * MiB for each millisecond. Other tasks wait for the processor meanwhile, and the time is charged
- * to no task.
+ * MiB for each millisecond. While softirqs send, other tasks wait for the processor, and the time
+ * is charged to no task.
  */
 #ifndef KWARP_ENGINE_TX_SHARE_H
 #define KWARP_ENGINE_TX_SHARE_H
@@ -12,7 +12,7 @@
 #include <linux/types.h>
 
 /*
- * Costs are counted in units: one for each transmit round (run.c) or look of the timer of pace.c,
+ * Costs are counted in units: one for each transmit round (run.c) or call of the timer of pace.c,
  * and one more for each KWARP_SHARE_OCTETS octets and KWARP_SHARE_EFFORT requests in it.
  * KWARP_SHARE_TICK is the limit for one tick.
  */

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transmit step: fill one batch and give it to TCP. Context of all functions: the runner.
+ * The transmit step: fill one batch and give it to TCP. Context of all functions: the runner, the
+ * one context that may send for the stream at a time (run.c).
+ *
+ * Numbers such as 5040-5.4-11 name requirements of RFCs, see Documentation/conformance.
  */
 #include "step.h"
 
@@ -25,7 +28,7 @@ static void report_idle(struct kwarp_engine *e)
 		e->ops->event(e, KWARP_QPE_DRAINED);
 }
 
-/* Has a completion been lost because the CQ was full, and the stream not failed for it yet? */
+/* Was a completion lost because the CQ was full, and has the stream not failed for that yet? */
 static bool lost_completion(const struct kwarp_engine *e)
 {
 	return READ_ONCE(e->sq->cq->overflow) && !test_bit(KWARP_E_FAILED, &e->flags);
@@ -121,7 +124,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 		return push_batch(e);
 	if (!kwarp_tcp_writable(e->sock))
 		return KWARP_TX_BLOCKED;
-	/* A completion cannot tell the consumer. Fail the stream. */
+	/* No other completion can report that one was lost: fail the stream. */
 	if (lost_completion(e))
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	/* After an error only the Terminate may be sent (5040-5.4-11). */

@@ -7,7 +7,7 @@
 enum kwarp_tx_result {
 	KWARP_TX_IDLE,		/* nothing to send until a new request or event */
 	KWARP_TX_MORE,		/* there may be more to send */
-	KWARP_TX_BLOCKED,	/* TCP is full; its write_space callback will kick */
+	KWARP_TX_BLOCKED,	/* TCP is full; its write_space callback makes us send again */
 	KWARP_TX_NO_MEMORY,	/* no memory: try again later */
 };
 

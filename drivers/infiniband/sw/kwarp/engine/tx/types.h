@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Transmit side of a stream. Runner: the one context that may send for it at a time, see run.c. */
+/*
+ * Transmit side of a stream. Runner: the one context that may send for the stream at a time, see
+ * run.c. Step: kwarp_tx_step(), which sends one batch. Answer: a Read Response or Atomic Response
+ * that we send.
+ */
 #ifndef KWARP_ENGINE_TX_TYPES_H
 #define KWARP_ENGINE_TX_TYPES_H
 
@@ -69,8 +73,9 @@ struct kwarp_tx_msg {
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: no page was available for the last FPDU
  * @backs_off: what is still to be sent waits for the work item because memory is short or the
- *	softirqs' share is used up; written by the runner, READ_ONCE without
- * @answered: this step has built an FPDU of an answer
+ *	softirqs' share of the processor is used up (share.h); written by the runner, READ_ONCE
+ *	elsewhere
+ * @answered: this step has built an FPDU of an answer to the peer
  * @effort: requests and scatter/gather elements examined in this step
  * @off: octets sent since the first FPDU, modulo 2^32; markers are placed by this offset
  * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
@@ -79,9 +84,9 @@ struct kwarp_tx_msg {
  * @drain_to: KWARP_E_TX_DRAIN: send queue index up to which requests are sent
  * @msg: message being segmented
  * @wqe: its work request, if the message is of the send queue
- * @small: payload of a message that is only a header
+ * @small: payload of a message that carries only a header of RDMAP
  * @batch: FPDUs collected for the next socket call
- * @coalesce: is the send queue held?
+ * @coalesce: is the send queue held, so that the program need not ring its doorbell? See coalesce.h
  */
 struct kwarp_tx {
 	atomic_t run;
