@@ -2,6 +2,8 @@
 /*
  * Ends our Reads and atomic operations: the oldest has been answered, or the peer's Terminate names
  * one. Context of all functions: socket lock held.
+ *
+ * Numbers such as 7306-5.2.2-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include "answer.h"
 
@@ -10,10 +12,10 @@
 #include "place.h"
 
 /**
- * kwarp_rx_answered - the oldest outstanding request has been answered completely
+ * kwarp_rx_answered - remove the oldest outstanding request, which has been answered completely
  * @e: engine
  *
- * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if its completion was lost.
+ * Return: KWARP_PERR_NONE, or KWARP_PERR_LOCAL if its completion was lost because the CQ was full.
  */
 enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 {
@@ -25,8 +27,8 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 	if (!done.rtr)
 		kwarp_sq_answered(e->sq, done.sq_index);
 	/*
-	 * Pairs with sq_must_wait(): either sq_must_wait() sees the free place, or this function
-	 * sees the flag that it has set.
+	 * Pairs with sq_must_wait() of tx/pick.c: either sq_must_wait() sees the free place in the
+	 * queue, or this function sees KWARP_E_TX_WAIT_READ, which sq_must_wait() has set.
 	 */
 	smp_mb();
 	if (test_bit(KWARP_E_TX_WAIT_READ, &e->flags) ||

@@ -82,7 +82,8 @@ static enum kwarp_perr place_small(struct kwarp_engine *e, const u8 *data, u32 l
 	struct kwarp_rx *rx = &e->rx;
 
 	/*
-	 * kwarp_rdmap_check() has limited the length already; this guards against our own errors.
+	 * kwarp_rdmap_check() has limited the length already; this check guards against errors in
+	 * this module.
 	 */
 	if (len > sizeof(rx->small) - rx->small_have)
 		return KWARP_PERR_O_UNSPEC;

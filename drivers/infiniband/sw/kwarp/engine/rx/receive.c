@@ -2,6 +2,8 @@
 /*
  * The open receive is the one that the present Send or Immediate Data goes to. It is taken from the
  * queue when the message begins and completed when it ends.
+ *
+ * Numbers such as 5041-7.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "receive.h"
 
@@ -86,7 +88,8 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 }
 
 /*
- * Complete the open receive at the end of the stream. Context: no receive run is active any more.
+ * Complete the receive that is open at the end of the stream. Context: no receive run, that is, no
+ * call of tcp_read_sock(), is active any more.
  */
 void kwarp_rx_flush(struct kwarp_engine *e)
 {

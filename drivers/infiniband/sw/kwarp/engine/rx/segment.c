@@ -5,6 +5,8 @@
  * Context of all functions: socket lock held, in softirq or in the backlog or calls of the socket's
  * owner. If the stream has CRCs, skb.c has verified the FPDU before, so nothing of a damaged one is
  * placed (5044-6-1).
+ *
+ * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "segment.h"
 
@@ -180,7 +182,7 @@ static enum kwarp_perr invalidate_stag(struct kwarp_engine *e)
 	return KWARP_PERR_NONE;
 }
 
-/* The message is complete, and so is its receive. Its completion may have overflowed the CQ. */
+/* The message is complete: complete its receive. The completion may overflow the CQ. */
 static enum kwarp_perr deliver_receive(struct kwarp_engine *e, u32 len)
 {
 	kwarp_rx_complete(e, KWARP_WC_SUCCESS, len);
@@ -208,9 +210,10 @@ static enum kwarp_perr end_send(struct kwarp_engine *e)
 }
 
 /*
- * Immediate Data is complete; all earlier messages have been placed (7306-6.1-2, 7306-7-1). A
- * program gets the length of the Write before it in byte_len, as with InfiniBand. Kernel consumers
- * get 0: they take byte_len of any receive for octets in their buffer.
+ * Immediate Data is complete; all earlier messages have been placed (7306-6.1-2, 7306-7-1). For a
+ * program, byte_len of the completion is the length of the Write before the Immediate Data, as with
+ * InfiniBand. For a kernel consumer it is 0: kernel consumers take byte_len of any receive for
+ * octets in their buffer.
  */
 static enum kwarp_perr end_imm(struct kwarp_engine *e)
 {
@@ -416,13 +419,14 @@ void kwarp_rx_feed(struct kwarp_engine *e, const u8 *data, size_t len)
 }
 
 /**
- * kwarp_rx_end_run - end of a receive run: tcp_read_sock() has returned
+ * kwarp_rx_end_run - end a receive run: tcp_read_sock() has returned
  * @e: engine
  *
  * Drops the reference to the region that the run used.
  *
  * Context: socket lock held.
- * Return: true if there may be something to send: an answer, or a request that waited for one.
+ * Return: true if there may be something to send: an answer to the peer, or a request that waited
+ * for the peer's answer.
  */
 bool kwarp_rx_end_run(struct kwarp_engine *e)
 {

@@ -12,6 +12,8 @@
  * If anything differs or is wrong, the FPDU is left untouched for segment.c.
  *
  * Context of all functions: socket lock held. A receive run is one call of tcp_read_sock().
+ *
+ * Numbers such as 5041-7.1-9 name requirements of RFCs, see Documentation/conformance.
  */
 #include "series.h"
 
@@ -95,8 +97,8 @@ static bool accept_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *da
 	const struct kwarp_fpdu_rx *f = &e->rx.fpdu;
 	const u32 head_len = KWARP_MPA_LEN_FIELD + kwarp_ddp_len(f->hdr.tagged);
 	/*
-	 * Octets that both kinds of header have; for a constant length the compiler inlines
-	 * memcmp().
+	 * Compare first what tagged and untagged headers both have: for a constant length the
+	 * compiler inlines memcmp().
 	 */
 	const u32 common = KWARP_MPA_LEN_FIELD + KWARP_DDP_TAGGED_LEN;
 	u8 head[KWARP_FPDU_FIELDS];

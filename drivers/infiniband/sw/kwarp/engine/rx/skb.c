@@ -30,6 +30,8 @@
  * complete (stash.c).
  *
  * Context of all functions: socket lock held.
+ *
+ * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
 #include "skb.h"
 
@@ -60,8 +62,8 @@ struct reader {
 };
 
 /*
- * Go to the next skb. After a retransmission its first octets may be ones that were processed
- * before: skip them. Return: false at the end of the queue.
+ * Go to the next skb. After a retransmission its first octets may have been processed with an
+ * earlier skb: skip them. Return: false at the end of the queue.
  */
 static bool reader_next_skb(struct reader *r)
 {
@@ -172,7 +174,10 @@ struct head {
 	u8 trailer[KWARP_MPA_CRC_LEN];
 };
 
-/* Is the FPDU complete, whose first octets are in @h? @there: octets received. */
+/*
+ * Is the FPDU complete whose first octets are in @h? @there: octets received from its first octet
+ * on.
+ */
 static bool fpdu_is_complete(struct kwarp_engine *e, struct head *h, u32 there)
 {
 	h->wire = kwarp_fpdu_rx_wire_len(&e->rx.fpdu, h->octets, h->have);
@@ -252,8 +257,8 @@ static bool begin_across(struct kwarp_engine *e, struct reader r, u32 there)
 		}
 	}
 	/*
-	 * Octets are missing: a FIN was counted as one in @there. judge_end() will find that the
-	 * FIN cuts off an FPDU.
+	 * Octets are missing: a FIN was counted as one in @there. judge_end() of sock.c will find
+	 * that the FIN cuts off an FPDU.
 	 */
 	if (!r.bad && !first.bad)
 		return false;
@@ -370,8 +375,8 @@ struct pieces {
  * given TCP one block, TCP makes a frag of each page, and these are joined here again. Return:
  * octets in the piece; 0 if they cannot be read.
  *
- * When the piece is used, skb_seq_read() has gone on and may have unmapped it. That does no harm:
- * all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
+ * When the caller uses the piece, skb_seq_read() has moved on and may have unmapped it. That does
+ * no harm: all memory is mapped (INFINIBAND_VIRT_DMA depends on !HIGHMEM).
  */
 static u32 next_piece(struct pieces *p, u32 used, u32 len, const u8 **data)
 {

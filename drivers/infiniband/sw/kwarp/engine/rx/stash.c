@@ -13,8 +13,9 @@
 
 /*
  * Charge the stash to the socket. If the limit of TCP or of the cgroup is reached, a few stashes of
- * a device may exist without being charged. TCP too keeps some octets for each connection in that
- * case. Without a stash the connection would have to end, and any program can use up that memory.
+ * a device may exist without being charged. TCP does the same: it keeps some octets for each
+ * connection although its limit is reached. Without a stash the connection would have to end, and
+ * any program can use up that memory.
  */
 static bool stash_pay(struct kwarp_engine *e)
 {

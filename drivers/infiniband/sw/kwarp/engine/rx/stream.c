@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Begin and end of the inbound half of a stream.
+ *
+ * Numbers such as 5041-4.3-13 name requirements of RFCs, see Documentation/conformance.
  */
 #include "stream.h"
 
@@ -22,7 +24,7 @@ void kwarp_rx_init(struct kwarp_engine *e, bool crc, bool markers)
 	rx->stash = (struct kwarp_rx_stash) { };
 }
 
-/* Is the stream between messages, so that a FIN here cuts nothing off? */
+/* Is the stream between messages, and no Read outstanding, so that a FIN here cuts nothing off? */
 static bool between_messages(const struct kwarp_engine *e)
 {
 	const struct kwarp_rx *rx = &e->rx;

@@ -34,7 +34,7 @@ struct kwarp_rx_stash {
  * @fpdu: parser
  * @ahead: with CRCs: octets of the current FPDU, whose CRC was right, still to be passed over to
  *	the parser
- * @skip: of @ahead, first octets that the parser has already got from a copy
+ * @skip: how many of the first octets of @ahead the parser has already got from a copy
  * @want: length of an incomplete FPDU whose beginning stays in TCP's receive queue; 0: none
  * @stash: buffer for an FPDU that TCP cannot keep
  * @q: state of each untagged queue
@@ -50,7 +50,7 @@ struct kwarp_rx_stash {
  * @rwqe_status: completion status of that receive if the stream ends
  * @sge: element of @rwqe to be filled next
  * @sge_off: octets of that element already filled
- * @small: payload of a message that is only a header
+ * @small: payload of a message that carries only a header of RDMAP
  * @small_have: octets in @small
  * @kick: there may be something to send when this receive run ends
  */
