@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of coalesce.c, see coalesce_fixture.h. The code is included. */
+/*
+ * Fixture of the tests of coalesce.c, see coalesce_fixture.h. The code under test is included.
+ * Runner: the one context that may send for the stream at a time.
+ */
 #include "coalesce_fixture.h"
 
 #include <linux/delay.h>
@@ -23,7 +26,7 @@ void coalesce_told(struct stream *s)
 							      KWARP_RING_NEED_KICK;
 }
 
-/* As the runner does: take all requests and set the ring's flags. */
+/* What the timer calls to send: as the runner does, take all requests and set the ring's flags. */
 static void sent_by_timer(struct kwarp_engine *e)
 {
 	struct stream *s = container_of(e, struct stream, e);
@@ -91,7 +94,7 @@ void coalesce_poll(struct test_cq *cq)
 	cq->cq.ring.hdr->polls++;
 }
 
-/* Stop the timer: the test calls the look itself. */
+/* Stop the timer: the test calls the look (hold_look()) itself. */
 static void no_timer(struct coalesce_test *t)
 {
 	hrtimer_cancel(&t->hold->timer);
@@ -115,7 +118,7 @@ bool coalesce_held_after_ring(struct coalesce_test *t)
 	return coalesce_held_after_ring_of(t, &t->s[0]);
 }
 
-/* Hold the stream, as after a poll and a doorbell. */
+/* Make the stream held: the program polls, then rings its doorbell. */
 void coalesce_hold(struct kunit *test, struct stream *s)
 {
 	struct coalesce_test *t = test->priv;
@@ -124,7 +127,10 @@ void coalesce_hold(struct kunit *test, struct stream *s)
 	KUNIT_ASSERT_TRUE(test, coalesce_held_after_ring_of(t, s));
 }
 
-/* Look. Return: nanoseconds to the next look. */
+/*
+ * Do one look, as the timer's handler does. Return: nanoseconds to the next look; 0: nothing is
+ * held.
+ */
 u64 coalesce_look_now(struct coalesce_test *t)
 {
 	u64 ns;
@@ -138,7 +144,7 @@ u64 coalesce_look_now(struct coalesce_test *t)
 	return ns;
 }
 
-/* The program posts a request and does not ring. */
+/* The program posts a request and does not ring its doorbell. */
 void coalesce_post_waiting(struct stream *s)
 {
 	s->sq.ring.hdr->prod++;

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Streams whose requests complete in one CQ, for the tests of coalesce.c. */
+/*
+ * Streams whose requests complete in one CQ, for the tests of coalesce.c.
+ *
+ * Doorbell: the system call by which a program reports that it has posted requests. Held: the
+ * program posts to the send queue without ringing its doorbell; a timer, or a later doorbell,
+ * sends. Hold: the time during which a queue is held. Look: one call of that timer, which looks for
+ * posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting, and the
+ * program has not polled since the previous look.
+ */
 #ifndef KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
 #define KWARP_ENGINE_TESTS_COALESCE_FIXTURE_H
 
@@ -8,7 +16,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Others' suites have these, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_coalesce_rings	tested_coalesce_rings
 #define kwarp_coalesce_goes_on	tested_coalesce_goes_on
 #define kwarp_coalesce_init_cq	tested_coalesce_init_cq
@@ -25,9 +33,12 @@
 
 extern unsigned int coalesce_told_resolution;
 
-/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
+/*
+ * A value of coalesce_us, the time between two looks, so large that the timer does not fire: the
+ * test calls the look itself.
+ */
 #define TEST_US		(100 * USEC_PER_MSEC)
-/* The same for the tests of the timer, in nanoseconds. */
+/* The time between two looks in tests of the real timer, in nanoseconds. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
 
 /* More streams than one call of the timer looks at. */
@@ -38,7 +49,7 @@ extern unsigned int coalesce_told_resolution;
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent
- * @told_held: at the last of these the stream was still held
+ * @told_held: the stream was still held when the timer last sent
  */
 struct stream {
 	struct kwarp_engine e;
@@ -52,7 +63,7 @@ struct stream {
  * @s: the streams
  * @scq: CQ in which their requests complete
  * @rcq: CQ in which their receives complete
- * @hold: the state of @scq under test
+ * @hold: the coalescing state of @scq, which is under test
  * @slow_us: microseconds that a send of the timer takes
  */
 struct coalesce_test {

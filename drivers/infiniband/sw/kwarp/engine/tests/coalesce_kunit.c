@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of coalesce.c, which decides whether to hold send queues: the decisions as functions of
- * facts, how the facts are found, and the timer. Terms (hold, look, waiting and forgotten requests)
- * are those of coalesce.h.
+ * facts, how the facts are found, and the timer.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. After a doorbell a queue is held if
+ * the program has polled its CQ since the previous doorbell. Look: one call of that timer, which
+ * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
+ * and the program has not polled since the previous look.
  */
 #include "coalesce_fixture.h"
 
 /* ------------------------------------------------------------------- decisions */
 
-/* Decisions after a doorbell: the state, the arguments, the result, and the state after it. */
+/*
+ * Decisions after a doorbell: the state of the CQ, the arguments, the result, and the state after
+ * the decision.
+ */
 static const struct ring_case {
 	const char *desc;
 	struct kwarp_cq_coalesce h;
@@ -90,7 +98,10 @@ static void test_goes_on(struct kunit *test)
 
 /* --------------------------------------------------------------------- facts */
 
-/* A poll of either CQ is counted, once. */
+/*
+ * A poll of the CQ of sends or of the CQ of receives counts, once: after it a doorbell holds the
+ * queue. Polls of a CQ that is used for both count once, too.
+ */
 static void test_polls(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -108,7 +119,7 @@ static void test_polls(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 }
 
-/* Sending without a doorbell, as for an answer to the peer, changes nothing. */
+/* Sending without a doorbell, as for an answer to the peer, neither starts nor ends a hold. */
 static void test_not_rung(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -122,7 +133,10 @@ static void test_not_rung(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(e));
 }
 
-/* A change of the knob applies to streams that start later. */
+/*
+ * A change of coalesce_us, the time to the first look, applies to streams that start later. With 0
+ * nothing is held.
+ */
 static void test_knob(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -166,7 +180,7 @@ static void test_no_stream(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
 }
 
-/* A responder that must not send yet is not held. */
+/* A responder that has received no FPDU must not send, so its queue is not held. */
 static void test_not_open(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -181,7 +195,7 @@ static void be_normal(void *unused)
 	sched_set_normal(current, 0);
 }
 
-/* A real-time program may never let the timer run, so it is not held. */
+/* A program with a real-time policy may keep the timer from running, so its queue is not held. */
 static void test_realtime(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -193,7 +207,7 @@ static void test_realtime(struct kunit *test)
 	sched_set_normal(current, 0);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_TRUE(test, coalesce_held_after_ring(t));
-	/* Held before it got the real-time policy. */
+	/* A queue that was held before is not held any longer. */
 	sched_set_fifo(current);
 	coalesce_poll(t->scq);
 	KUNIT_EXPECT_FALSE(test, coalesce_held_after_ring(t));
@@ -232,7 +246,10 @@ static void test_timer(struct kunit *test)
 		ring_with_timer(t, s);
 		coalesce_post_waiting(s);
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 1));
-		/* Then the program does nothing, and the hold ends. */
+		/*
+		 * The program does nothing more, so the timer ends the hold. For that it calls the
+		 * send function once more, which sets the ring's flags so that posters ring again.
+		 */
 		KUNIT_EXPECT_TRUE(test, sent_within_a_second(s, 2 * i + 2));
 		KUNIT_EXPECT_EQ(test, s->sq.ring.hdr->flags, KWARP_RING_NEED_KICK);
 		usleep_range(1000, 2000);
@@ -241,7 +258,7 @@ static void test_timer(struct kunit *test)
 	}
 }
 
-/* A stopped stream is not looked at any more; another stream of the CQ is. */
+/* The timer does not look at a stopped stream any more, but still at another stream of the CQ. */
 static void test_stop(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;

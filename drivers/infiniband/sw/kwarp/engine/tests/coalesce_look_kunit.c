@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of coalesce.c: what a look of the timer does. Terms are those of coalesce.h. */
+/*
+ * Tests of coalesce.c: what a look of the timer does.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
+ * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
+ * and the program has not polled since the previous look. Miss: a look that found a forgotten
+ * request.
+ */
 #include "coalesce_fixture.h"
 
 /* --------------------------------------------------------------------- facts */
@@ -11,7 +19,7 @@ static long timeouts(struct coalesce_test *t)
 
 /* --------------------------------------------------------------------- looks */
 
-/* A request found by one look is sent at the next, if there was no poll between them. */
+/* A waiting request found by one look is sent at the next, if there was no poll between them. */
 static void test_forgotten(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -65,8 +73,8 @@ static const struct deed {
 KUNIT_ARRAY_PARAM_DESC(deed, deed_cases, desc);
 
 /*
- * The program polls, so it is busy and will ring later; its request waits for a limited number of
- * looks.
+ * The program polls or rings for another queue, so it is busy and will ring later. Its waiting
+ * request is sent after KWARP_COALESCE_BUSY looks, and that is no miss.
  */
 static void test_busy(struct kunit *test)
 {
@@ -98,8 +106,8 @@ static void test_busy(struct kunit *test)
 }
 
 /*
- * After it has returned from its doorbell, a program does not count as active, however long TCP is
- * full.
+ * When a program has returned from its doorbell, it does not count as active any more, however long
+ * TCP is full. So the second look sends the waiting request, and counts a miss.
  */
 static void test_blocked(struct kunit *test)
 {
@@ -116,7 +124,7 @@ static void test_blocked(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->hold->missed);
 }
 
-/* The runner has not yet taken the requests that the doorbell was for. */
+/* The program has rung for its requests, and the runner has not yet taken them. */
 static void by_doorbell(struct stream *s)
 {
 	kwarp_coalesce_rung(&s->e);
@@ -144,7 +152,7 @@ static const struct others_work {
 
 KUNIT_ARRAY_PARAM_DESC(other, others_work, desc);
 
-/* Requests in the ring for which the program need not ring. */
+/* The timer does not send requests that another context will send, or that cannot be sent yet. */
 static void test_others_work(struct kunit *test)
 {
 	const struct others_work *c = test->param_value;
@@ -161,7 +169,7 @@ static void test_others_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 0);
 }
 
-/* After some forgotten requests the hold ends, and posters have to ring. */
+/* After some misses the hold of all queues of the CQ ends, and posters have to ring. */
 static void test_misses(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -187,7 +195,10 @@ static void test_misses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->hold->obey, KWARP_COALESCE_OBEY - 1);
 }
 
-/* The hold does not end if the program sometimes rings for waiting requests. */
+/*
+ * The hold does not end if the program also rings for waiting requests: such doorbells cancel
+ * misses.
+ */
 static void test_ring_forgives(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -207,7 +218,10 @@ static void test_ring_forgives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, timeouts(t), 2 * KWARP_COALESCE_MISSES);
 }
 
-/* A doorbell after the timer has sent everything does not count as one for waiting requests. */
+/*
+ * A doorbell after the timer has sent everything does not count as one for waiting requests, so it
+ * cancels no miss.
+ */
 static void test_ring_late(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -227,7 +241,10 @@ static void test_ring_late(struct kunit *test)
 	}
 }
 
-/* A doorbell before the decision on the previous one, which was for waiting requests. */
+/*
+ * The program rings again before the decision after its previous doorbell, which was for waiting
+ * requests: the two count as one such doorbell.
+ */
 static void test_ring_twice(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -278,7 +295,7 @@ static void test_slow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, coalesce_look_now(t), least);
 }
 
-/* A stream without posts for many looks is not held any longer; another stream of the CQ is. */
+/* The hold of a stream without posts ends after many looks; another stream of the CQ stays held. */
 static void test_unused(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -297,7 +314,7 @@ static void test_unused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_coalesce_holds(&t->s[1].e));
 }
 
-/* If too many timers run, no stream is held: each doorbell sends at once. */
+/* If too many timers of the device run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;
@@ -315,7 +332,10 @@ static void test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(holds), 1);
 }
 
-/* Look until the timer has sent for all streams, some at a time. Return: number of looks. */
+/*
+ * Look until the timer has sent for all streams, some at a time. Return: number of looks; 0: one
+ * look has sent for too many streams.
+ */
 static u32 looks_until_sent(struct coalesce_test *t)
 {
 	u32 i, looks, sent = 0, before;
@@ -331,7 +351,10 @@ static u32 looks_until_sent(struct coalesce_test *t)
 	return looks;
 }
 
-/* With many streams each is looked at; when the hold ends, each is released, some at a time. */
+/*
+ * With many streams the timer looks at each. When the hold ends, it ends for each, for some at a
+ * time.
+ */
 static void test_many(struct kunit *test)
 {
 	struct coalesce_test *t = test->priv;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of engine.c: which call starts, stops and wakes what, and in which order. The code is
- * included. All functions that it calls are stand-ins that append a word to a log.
+ * Tests of engine.c: which call starts, stops and wakes what, and in which order. The code under
+ * test is included. All functions that it calls are stand-ins that append a word to a log; "[" is
+ * kwarp_tx_claim(), which stops the runner (the context that sends), and "]" is kwarp_tx_release().
+ *
+ * Numbers such as 5040-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 
@@ -306,7 +309,7 @@ static void test_start(struct kunit *test)
 	expect_log(test, "[ remove fin timer free flush ]");
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_attached(&t->e));
 	KUNIT_EXPECT_TRUE(test, kwarp_engine_dead(&t->e));
-	/* Requests that were posted meanwhile are flushed, too. */
+	/* A second stop flushes requests that were posted after the first. */
 	kwarp_engine_stop(&t->e, true);
 	expect_log(test, "[ flush ]");
 	kwarp_engine_reset(&t->e);
@@ -316,7 +319,7 @@ static void test_start(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_OPEN, &t->e.flags));
 }
 
-/* A failed start leaves nothing behind. */
+/* After a failed start the engine has no socket and no flag set. */
 static void test_start_fails(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -330,7 +333,10 @@ static void test_start_fails(struct kunit *test)
 	expect_log(test, "");
 }
 
-/* drain_to is set before the runner can see KWARP_E_TX_DRAIN. */
+/*
+ * tx.drain_to, the index up to which a graceful close sends, is set before the runner can see
+ * KWARP_E_TX_DRAIN.
+ */
 static void test_drain(struct kunit *test)
 {
 	struct door_test *t = test->priv;
@@ -342,7 +348,7 @@ static void test_drain(struct kunit *test)
 	expect_log(test, "[ ]");
 	KUNIT_EXPECT_EQ(test, t->drain_to, 5);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_DRAIN, &t->e.flags));
-	/* There is something to send again. */
+	/* While there is something to send, no FIN is sent. */
 	KUNIT_EXPECT_FALSE(test, kwarp_engine_fin(&t->e));
 	expect_log(test, "[ ]");
 	t->drained = true;

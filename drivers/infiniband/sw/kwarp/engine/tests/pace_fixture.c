@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of pace.c, see pace_fixture.h. The code is included. */
+/*
+ * Fixture of the tests of pace.c, see pace_fixture.h. The code under test is included. Runner: the
+ * one context that may send for the stream at a time. Held: the program posts without ringing its
+ * doorbell, and the timer sends. Look: one call of that timer, which looks for posted requests.
+ */
 #include "pace_fixture.h"
 
 #include <linux/delay.h>
@@ -26,7 +30,11 @@ u64 pace_told_ns(void)
 
 /* ------------------------------------------------------------------- decisions */
 
-/* The program takes @ns for each doorbell, and the doorbell itself @inside. */
+/*
+ * The program rings its doorbell @n times. Before each doorbell @requests complete and @ns pass;
+ * the doorbell takes @inside. Return: true if a hold starts after the last of these doorbells, and
+ * not before.
+ */
 bool pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
 			 u32 *prod, u64 *now)
 {
@@ -49,7 +57,10 @@ bool pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod
 	return pace_long_doorbells(p, n, requests, ns, 0, prod, now);
 }
 
-/* Look until the hold ends, at most @n times. Return: number of looks. */
+/*
+ * Look until the hold ends, at most @n times. Before each look @requests complete and @ns pass.
+ * Return: number of looks.
+ */
 u32 pace_looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
 	u32 i = 0;
@@ -102,7 +113,7 @@ static void sent_by_timer(struct kwarp_engine *e)
 	WRITE_ONCE(t->sends, t->sends + 1);
 }
 
-/* Ring for @n requests. Return: true if the stream is held then. */
+/* Post @n requests and ring the doorbell. Return: true if the stream is held after that. */
 bool pace_ring(struct pace_test *t, u32 n)
 {
 	pace_post(t, n);
@@ -118,7 +129,7 @@ void pace_set_run(struct pace_test *t, enum kwarp_run run)
 	atomic_set(&t->e.tx.run, run);
 }
 
-/* Call the timer's handler while e->tx.run has the value @run. */
+/* Look: call the timer's handler while e->tx.run, which says whether there is a runner, is @run. */
 enum hrtimer_restart pace_look_beside(struct pace_test *t, enum kwarp_run run)
 {
 	enum hrtimer_restart ret;

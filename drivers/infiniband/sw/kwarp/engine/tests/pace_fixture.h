@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A stream of a program that uses libsiw, for the tests of pace.c. */
+/*
+ * A stream of a program that uses libsiw, for the tests of pace.c.
+ *
+ * Held: the program posts without ringing its doorbell, and a timer sends. Look: one call of that
+ * timer, which looks for posted requests.
+ */
 #ifndef KWARP_ENGINE_TESTS_PACE_FIXTURE_H
 #define KWARP_ENGINE_TESTS_PACE_FIXTURE_H
 
@@ -8,7 +13,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Others' suites have these, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_pace_enters	tested_pace_enters
 #define kwarp_pace_begins	tested_pace_begins
 #define kwarp_pace_goes_on	tested_pace_goes_on
@@ -22,16 +27,16 @@
 
 #include "../../queue/tests/fixture.h"
 
-/* pace_end_hold() of pace.c. */
+/* End the hold: calls pace_end_hold() of pace.c. */
 void pace_test_end_hold(struct kwarp_engine *e);
 
-/* A value of coalesce_us so large that no timer fires while a test calls the look itself. */
+/* Time between two looks, so long that the timer does not fire: the test calls the look itself. */
 #define TEST_NS		NSEC_PER_SEC
-/* The same for the tests of the timer, in nanoseconds. */
+/* Time between two looks in tests of the real timer. */
 #define TIMER_NS	(100 * NSEC_PER_USEC)
-/* Time of a doorbell, and of one request among those sent together. */
+/* Time that a doorbell takes, or one of the requests that are sent together. */
 #define DOORBELL_NS	(10 * NSEC_PER_USEC)
-/* Time between two looks. */
+/* Time between two looks in the tests of decisions. */
 #define PACE_NS		(25 * NSEC_PER_USEC)
 
 /**

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of pace.c, which decides whether a timer sends what programs with libsiw post: the
- * decisions as functions of what was measured. Terms (hold, look, patient, trial) are those of
- * pace.h.
+ * decisions as functions of what was measured.
+ *
+ * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
+ * timer, which looks for posted requests. Patient: a look waits while the program posts more.
+ * Trial: doorbells are measured, then the stream is held and looks are measured. Obey: send at each
+ * doorbell without measuring. Knob: coalesce_us, from which the time between two looks is computed.
  */
 #include "pace_fixture.h"
 
@@ -25,7 +29,7 @@ static void test_begins(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
 					       &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
-	/* Old measurements are halved. */
+	/* Old measurements are halved before new ones are added. */
 	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
 	pace_doorbells(&p, KWARP_PACE_DOORBELLS + 1, 1, DOORBELL_NS, &prod, &now);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 3 * KWARP_PACE_DOORBELLS);
@@ -33,7 +37,7 @@ static void test_begins(struct kunit *test)
 			KWARP_PACE_DOORBELLS * DOORBELL_NS);
 }
 
-/* A program that posts rarely is not held, whatever the knob is. */
+/* A stream whose program posts rarely is not held, whatever the time between two looks is. */
 static void test_seldom(struct kunit *test)
 {
 	struct kwarp_pace p = { .ns = PACE_NS };
@@ -47,13 +51,16 @@ static void test_seldom(struct kunit *test)
 	p.doorbells = 0;
 	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
 						KWARP_PACE_SELDOM_NS, &prod, &now));
-	/* Also not after a pause. */
+	/* After a pause, too, no hold starts with the last of these doorbells. */
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 						&now));
 }
 
-/* Doorbells for large messages: fewer are obeyed before the next trial. */
+/*
+ * Doorbells for large messages take long, and each counts several times: fewer are obeyed before
+ * the next trial.
+ */
 static void test_obey_large(struct kunit *test)
 {
 	struct kwarp_pace p = { .obey = 100, .ns = PACE_NS };
@@ -84,18 +91,22 @@ static void test_large(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, pace_long_doorbells(&p, 1, 1, DOORBELL_NS, inside, &prod, &now));
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * (DOORBELL_NS + inside));
-	/* A program that rings rarely is not held, also if its doorbells are long. */
+	/*
+	 * The stream of a program that rings rarely is not held, even if its doorbells take long.
+	 */
 	KUNIT_EXPECT_FALSE(test, pace_long_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
 						     KWARP_PACE_SELDOM_NS, inside, &prod, &now));
 }
 
-/* Measured with doorbells: one request in 10 us. */
+/*
+ * State of a trial in which doorbells were measured, one request in 10 us; looks are measured next.
+ */
 #define MEASURED \
 	{ .rung = { 32, 32 * DOORBELL_NS }, .obey_next = KWARP_PACE_OBEY, .ns = PACE_NS }
 
 /*
- * The same, in as many holds as a decision takes; then continue with the last. Return: number of
- * holds.
+ * Look @n times, in as many holds as it takes until there is a decision; then continue in the last
+ * hold. Before each look @requests complete and @ns pass. Return: number of holds.
  */
 static u32 trial(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
@@ -141,13 +152,19 @@ static void test_trial(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, trial(&p, 10 * KWARP_PACE_RENEW, c->requests, c->ns, &prod, &now),
 			max_t(u64, DIV64_U64_ROUND_UP(KWARP_PACE_TRIAL_NS, one), 1));
-	/* Even a hold that makes the program faster ends at last. */
+	/*
+	 * Even a hold that makes the program faster ends after KWARP_PACE_RENEW looks, so that all
+	 * is measured again.
+	 */
 	KUNIT_EXPECT_EQ(test, p.looks, c->pays ? KWARP_PACE_RENEW : KWARP_PACE_LOOKS);
 	KUNIT_EXPECT_EQ(test, p.obey, c->pays ? 0 : KWARP_PACE_OBEY);
 	KUNIT_EXPECT_EQ(test, p.obey_next, c->pays ? KWARP_PACE_OBEY : 4 * KWARP_PACE_OBEY);
 }
 
-/* If nothing completes because the peer does not answer, nothing can be compared. */
+/*
+ * If nothing has completed with doorbells because the peer does not answer, nothing can be
+ * compared: the trial neither succeeds nor fails.
+ */
 static void test_no_proof(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -175,7 +192,7 @@ static void test_stall(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 }
 
-/* A hold that was the faster way for long is not any more. */
+/* Looks were faster for a long time, and then are slower: the hold ends soon. */
 static void test_changes(struct kunit *test)
 {
 	struct kwarp_pace p = MEASURED;
@@ -228,7 +245,10 @@ static const struct patience_case {
 
 KUNIT_ARRAY_PARAM_DESC(patience, patience_cases, desc);
 
-/* When the timer wins, patient looks are measured, too, and the better way is used. */
+/*
+ * When looks are faster than doorbells, patient looks are measured, too, and the better kind of
+ * look is used.
+ */
 static void test_patience(struct kunit *test)
 {
 	const struct patience_case *c = test->param_value;
@@ -270,7 +290,10 @@ static void test_quiet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
 	KUNIT_EXPECT_EQ(test, p.looked[0].requests, 4);
 	KUNIT_EXPECT_EQ(test, p.looked[0].ns, now);
-	/* Bursts that end before the timer looks: the timer cannot make them faster. */
+	/*
+	 * Bursts of requests that end before the timer looks: looks cannot make them faster, so the
+	 * trial fails.
+	 */
 	for (i = 0; i < KWARP_PACE_TRIAL_NS / NSEC_PER_MSEC; i++) {
 		now += NSEC_PER_MSEC;
 		p.quiet = KWARP_PACE_QUIET - 1;
@@ -300,9 +323,9 @@ static const struct loop_case {
 KUNIT_ARRAY_PARAM_DESC(loop, loop_cases, desc);
 
 /**
- * struct loop - state of such a program
- * @p: the state under test
- * @prod: requests sent
+ * struct loop - state of a program whose requests depend on each other
+ * @p: pacing state, which is under test
+ * @prod: requests that were sent and have completed
  * @now: the time
  * @look: time of the next look
  * @held: the stream is held, so there is a next look
@@ -315,14 +338,17 @@ struct loop {
 	bool held;
 };
 
-/* All looks up to now; they find nothing. */
+/* Do the looks that are due before @now; they find nothing. */
 static void pass(struct loop *l)
 {
 	for (; l->held && l->look < l->now; l->look += PACE_NS)
 		l->held = kwarp_pace_goes_on(&l->p, l->prod, l->look, true);
 }
 
-/* Post a request and let it complete. Return: true if it waited for a look. */
+/*
+ * Post a request and let it complete. Return: true if it was sent by a look, false if by its
+ * doorbell.
+ */
 static bool one_request(struct loop *l)
 {
 	pass(l);
@@ -352,13 +378,16 @@ static void test_loop(struct kunit *test)
 		if (i % c->burst == 0)
 			l.now += c->pause;
 	}
-	/* There were trials, and they failed. */
+	/* There were trials, since some requests waited for a look, and the trials failed. */
 	KUNIT_EXPECT_GT(test, waited, 0);
 	KUNIT_EXPECT_LT(test, waited, n / 200);
 	KUNIT_EXPECT_GT(test, l.p.obey_next, KWARP_PACE_OBEY);
 }
 
-/* The timer was a little faster, and then the program's requests depend on each other. */
+/*
+ * Looks were a little faster than doorbells; then the program's requests depend on each other, and
+ * looks are slower. The hold ends after a limited number of requests.
+ */
 static void test_other_phase(struct kunit *test)
 {
 	struct loop l = { .p = MEASURED, .now = NSEC_PER_SEC };

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of pace.c: what a look of the timer does, and the timer itself. Terms (hold, look, patient,
- * trial) are those of pace.h.
+ * Tests of pace.c: what a look of the timer does, and the timer itself.
+ *
+ * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
+ * timer, which looks for posted requests. Patient: a look waits while the program posts more.
+ * Runner: the one context that may send for the stream at a time; if it cannot continue, it hands
+ * over to the work item. Share: what the softirqs of one processor may send in a tick (share.h).
  */
 #include "pace_fixture.h"
 
@@ -21,8 +25,8 @@ static bool ring_until_held(struct pace_test *t)
 }
 
 /*
- * While the stream is held, posts need no doorbell, and a look sends them. After that, posters have
- * to ring again.
+ * While the stream is held, posts need no doorbell, and a look sends them. After the hold, posters
+ * have to ring again.
  */
 static void test_look(struct kunit *test)
 {
@@ -46,7 +50,10 @@ static void test_look(struct kunit *test)
 				t->now + TEST_NS);
 	}
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 100);
-	/* A program rings also when its ring was full. That does not end the hold. */
+	/*
+	 * A program with libsiw rings in a hold, too, if its ring was full. That does not end the
+	 * hold.
+	 */
 	KUNIT_EXPECT_TRUE(test, pace_ring(t, 5));
 	for (i = 1; i < KWARP_PACE_QUIET; i++)
 		KUNIT_EXPECT_EQ(test, pace_look(t), HRTIMER_RESTART);
@@ -81,7 +88,10 @@ static void test_patient_look(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->sends, 1);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 2);
-	/* As many requests as the program may post. */
+	/*
+	 * As many requests as the program may post: a patient look sends them without waiting for
+	 * more.
+	 */
 	pace_post(t, 64);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 3);
@@ -89,7 +99,7 @@ static void test_patient_look(struct kunit *test)
 	pace_post(t, 5);
 	pace_look_beside(t, KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->sends, 4);
-	/* The hold ends: requests do not wait any longer. */
+	/* The hold ends with this look: requests do not wait any longer. */
 	pace_post(t, 5);
 	t->e.tx.coalesce.pace.looks = KWARP_PACE_LOOKS - 1;
 	t->e.tx.coalesce.pace.patient = false;
@@ -149,13 +159,19 @@ static void test_others_work(struct kunit *test)
 	pace_look_beside(t, c->run);
 	KUNIT_EXPECT_EQ(test, t->sends, 0);
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->e.kdev->coalesce_paced), 0);
-	/* Sending may take long; the hold continues meanwhile. */
+	/*
+	 * Sending may take long, and the hold continues meanwhile. It ends only if nothing is
+	 * outstanding (@quiet).
+	 */
 	for (i = 1; i < 2 * KWARP_PACE_QUIET && t->e.tx.coalesce.on; i++)
 		pace_look_beside(t, c->run);
 	KUNIT_EXPECT_EQ(test, i, (c->quiet ? 1 : 2) * KWARP_PACE_QUIET);
 }
 
-/* Requests that were handed over to the work item are sent by a look that comes before it. */
+/*
+ * Requests that were handed over to the work item are sent by a look, if the look comes before the
+ * work item runs.
+ */
 static void test_before_work(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -185,7 +201,10 @@ static void test_no_share(struct kunit *test)
 	kwarp_softirq_share_now()->spent = 0;
 }
 
-/* A doorbell that began while the stream was held counts with its own time only. */
+/*
+ * If the hold ends during a doorbell, the doorbell counts with its own time only, not with the time
+ * since an earlier doorbell.
+ */
 static void test_rung_while_held(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -201,7 +220,7 @@ static void test_rung_while_held(struct kunit *test)
 	KUNIT_EXPECT_GT(test, p->obey, KWARP_PACE_OBEY - NSEC_PER_SEC / KWARP_PACE_USUAL_NS / 20);
 }
 
-/* Requests that a look has taken and that are being sent are not counted as completed. */
+/* Requests that a look has taken, and that are still being sent, are not counted as completed. */
 static void test_completed(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -217,7 +236,10 @@ static void test_completed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, p->looked[0].requests, 10);
 }
 
-/* A stream must not be held any longer when its program rings with a real-time policy. */
+/*
+ * A hold ends when the program rings with a real-time policy: then kwarp_pace_sent() is called with
+ * @may false.
+ */
 static void test_may_no_longer(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -232,7 +254,10 @@ static void test_may_no_longer(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ring_until_held(t));
 }
 
-/* A stream that must not be held (see coalesce.c): what was measured before does not count. */
+/*
+ * After a doorbell at which the stream must not be held (@may of kwarp_pace_sent() is false), the
+ * measurement starts again.
+ */
 static void test_may_not(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -246,7 +271,7 @@ static void test_may_not(struct kunit *test)
 	}
 }
 
-/* If too many timers run, no stream is held: each doorbell sends at once. */
+/* If too many timers of the device run, no stream is held: each doorbell sends at once. */
 static void test_max(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -260,7 +285,10 @@ static void test_max(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(paced), 1);
 }
 
-/* The next stream of the queue pair starts with doorbells, whatever the last one ended with. */
+/*
+ * The next stream of the queue pair starts with doorbells that are obeyed, whatever was measured in
+ * the last stream.
+ */
 static void test_reset(struct kunit *test)
 {
 	struct pace_test *t = test->priv;
@@ -300,7 +328,10 @@ static bool ends_soon(struct pace_test *t)
 	return !hrtimer_active(timer) && !READ_ONCE(t->e.tx.coalesce.on);
 }
 
-/* The real timer sends, ends its hold, and can be started again; kwarp_pace_stop() waits for it. */
+/*
+ * The real timer sends, ends its hold, and can be started again; kwarp_pace_stop() waits for the
+ * timer.
+ */
 static void test_timer(struct kunit *test)
 {
 	struct pace_test *t = test->priv;

@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of run.c: for how long a context runs the transmit step, and lack of memory. */
+/*
+ * Tests of run.c: for how long a context sends, and lack of memory.
+ *
+ * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
+ * sends one batch; here it only returns a result that the test has chosen. Budget: the number of
+ * rounds, or the amount of work, after which a runner hands over to the work item. Share: what the
+ * softirqs of one processor may send in a tick (share.h).
+ */
 #include "sched_fixture.h"
 
 /* Set up a second stream. */
@@ -53,7 +60,10 @@ static void test_budget_of_work(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, KWARP_TX_RUN_BUDGET);
 }
 
-/* Many packets together do not get a larger share than one packet that asks for the same. */
+/*
+ * Many packets together do not get a larger share than one packet after which as much is to be
+ * sent.
+ */
 static void test_budget_of_packets(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -101,8 +111,8 @@ static void test_budget_of_dead(struct kunit *test)
 }
 
 /*
- * If another task needs the processor, the runner leaves first: no context could replace it while
- * it waits.
+ * If another task needs the processor, the runner hands over to the work item first: while the
+ * runner waited for the processor, no other context could send.
  */
 static void test_resched(struct kunit *test)
 {
@@ -165,12 +175,15 @@ static void test_no_memory_kicked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->delay, 1);
 }
 
-/* tx.backs_off tells the timer of pace.c when only the work item may send. */
+/* tx.backs_off is true while only the work item may send; the timer of pace.c reads it. */
 static void test_backs_off(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
 
-	/* Another context has the socket: a context that finds it free may send. */
+	/*
+	 * The work item is queued because another context has the socket: a context that finds the
+	 * socket free may send before it.
+	 */
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_ANY);
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
@@ -181,7 +194,10 @@ static void test_backs_off(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, t->e.tx.backs_off);
 	sched_do_work(t);
 	KUNIT_EXPECT_FALSE(test, t->e.tx.backs_off);
-	/* A process gave its processor away: a softirq, with its own share, may continue. */
+	/*
+	 * A runner in process context has handed over because another task needs the processor: a
+	 * softirq, which has its own share, may continue.
+	 */
 	sched_script(t, t->steps + 2, KWARP_TX_MORE);
 	t->resched = true;
 	kwarp_tx_kick(&t->e, KWARP_TX_FROM_PROCESS);

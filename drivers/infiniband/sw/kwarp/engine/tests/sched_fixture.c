@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of run.c, see sched_fixture.h. The code is included. */
+/*
+ * Fixture of the tests of run.c, see sched_fixture.h. The code under test is included. Step:
+ * kwarp_tx_step(), which sends one batch. Share: what the softirqs of one processor may send in a
+ * tick (share.h).
+ */
 #include "sched_fixture.h"
 
 #include "../../compat.h"
@@ -121,7 +125,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	return i < t->scripted ? t->script[i] : KWARP_TX_IDLE;
 }
 
-/* Start a stream. All streams of a test share one send queue. */
+/* Start the stream of @e. All streams of a test share one send queue. */
 void sched_start_stream(struct sched_test *t, struct kwarp_engine *e)
 {
 	e->sq = &t->sq;
@@ -167,7 +171,7 @@ void sched_do_work(struct sched_test *t)
 
 /* ------------------------------------------------------------------- runners */
 
-/* Kick as the network's softirq does. */
+/* Call kwarp_tx_kick() as the softirq does that handles a packet. */
 void sched_packet(struct kwarp_engine *e)
 {
 	local_bh_disable();
@@ -183,7 +187,7 @@ void sched_post_late(struct sched_test *t)
 
 /* ------------------------------------------------------------------- holding */
 
-/* The program posts a request and rings. */
+/* The program posts a request and rings its doorbell. */
 void sched_ring(struct sched_test *t)
 {
 	t->sq.ring.hdr->prod++;

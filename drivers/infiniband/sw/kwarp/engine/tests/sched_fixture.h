@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream for the tests of run.c. The step returns what a script says, the test decides what is
- * held, and timer and work item are only recorded.
+ * A stream for the tests of run.c, which decides which context sends.
+ *
+ * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
+ * sends one batch; it is replaced by a script, that is, a list of results. Held: the program posts
+ * to the send queue without ringing its doorbell; a timer, or a later doorbell, sends. Whether the
+ * queue is held is decided by the test instead of coalesce.c. Timer and work item do not run; that
+ * they are started is recorded.
  */
 #ifndef KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SCHED_FIXTURE_H
@@ -16,7 +21,7 @@
 extern unsigned long sched_told_jiffies;
 #define jiffies			sched_told_jiffies
 
-/* Others' suites have these, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_tx_init		tested_tx_init
 #define kwarp_tx_kick		tested_tx_kick
 #define kwarp_tx_claim		tested_tx_claim
@@ -40,32 +45,34 @@ extern unsigned long sched_told_jiffies;
 
 #include "../../queue/tests/fixture.h"
 
-/* The stream's processor is online. */
+/* The processor on which the stream's work item is to run is online. */
 extern bool sched_is_online;
 
 /**
- * struct sched_test - a stream, the script and what was recorded
+ * struct sched_test - a stream, the script of the step, and what was recorded
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sock: its socket; only the pointer is used
  * @owned: a process owns the socket
- * @script: results of the first steps; later steps return KWARP_TX_IDLE
+ * @script: results of the first steps; the later ones return KWARP_TX_IDLE
  * @scripted: number of results in @script
  * @builds: octets that each step builds
  * @looks_at: requests that each step examines
  * @during: called during a step
  * @steps: number of steps so far
- * @resched: another task needs the processor
- * @in_socket: the last step was made with the socket's spinlock held
+ * @resched: another task needs the processor of the runner
+ * @in_socket: the runner made the last step with the socket's spinlock held
  * @pending: the work item is queued
  * @works: number of times that the work item was queued
- * @delay: delay at the last of these
- * @cpu: processor at the last of these; -1: any
- * @libsiw: requests of libsiw that have not been moved to the send queue
- * @on_look: called when the runner has looked for such requests
- * @holds: the queue is to be held from the next doorbell on
- * @rung: number of doorbells reported to kwarp_coalesce_rung()
- * @inside: number of those that have not returned
+ * @delay: delay with which it was last queued, in ticks
+ * @cpu: processor for which it was last queued; -1: any
+ * @libsiw: number of requests that libsiw has posted to its own ring and that have not been moved
+ *	to the send queue, for lack of room there
+ * @on_look: NULL, or called when the runner has looked for requests that are counted in @libsiw
+ * @holds: the test's decision: doorbells from now on make the queue held
+ * @rung: number of calls of kwarp_coalesce_rung(), that is, of doorbells
+ * @inside: number of doorbells that are being handled, that is, calls of kwarp_coalesce_rung()
+ *	minus calls of kwarp_coalesce_returns()
  */
 struct sched_test {
 	struct kwarp_engine e;

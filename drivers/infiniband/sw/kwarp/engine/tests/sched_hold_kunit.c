@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of run.c: which context runs the transmit step of a held stream. */
+/*
+ * Tests of run.c: which context sends for a held stream.
+ *
+ * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
+ * doorbell, sends. Hold: the time during which a queue is held. Whether the queue is held is
+ * decided by the test (@holds). Waiting: posted without a doorbell, and not sent. Runner: the one
+ * context that may send for the stream at a time. Step: kwarp_tx_step(), which sends one batch.
+ */
 #include "sched_fixture.h"
 
 static void do_timer(struct sched_test *t)
@@ -28,7 +35,7 @@ static void test_ring(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/* The timer sends a waiting request, and the queue stays held until the timer ends the hold. */
+/* The timer sends waiting requests, and the queue stays held until the timer ends the hold. */
 static void test_left(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -46,7 +53,10 @@ static void test_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* A request posted after the last look, by a program that has read "need not ring", is sent. */
+/*
+ * A request that is posted after the step has looked for the last time is sent, although the
+ * program has read that it need not ring.
+ */
 static void test_held_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -59,7 +69,10 @@ static void test_held_posted_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_flags(t), KWARP_RING_HELD);
 }
 
-/* Answers, ACKs and the Terminate do not wait for the timer, and do not end the hold. */
+/*
+ * Packets and the Terminate make other contexts send. These do not wait for the timer; they send
+ * waiting requests, too, and do not end the hold.
+ */
 static void test_held_overtaken(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -117,8 +130,8 @@ static void timer_comes(struct sched_test *t)
 }
 
 /*
- * If the timer fires while there is a runner, the runner makes one more round, and the state is
- * right after that.
+ * If the timer fires while there is a runner, the runner makes one more round. After that there is
+ * no runner, and the queue is held.
  */
 static void test_held_again(struct kunit *test)
 {
@@ -144,7 +157,10 @@ static void expect_inside(struct sched_test *t)
 	KUNIT_EXPECT_EQ(kunit_get_current_test(), t->inside, 1);
 }
 
-/* While a doorbell is being handled, the program counts as being inside it. */
+/*
+ * While a doorbell is being handled, the program counts as being inside it
+ * (kwarp_coalesce_returns() has not been called).
+ */
 static void test_inside(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -156,8 +172,7 @@ static void test_inside(struct kunit *test)
 }
 
 /*
- * If the timer ends the hold while there is a runner without a doorbell, posters have to ring
- * again.
+ * If the hold ends while a runner sends that no doorbell has started, posters have to ring again.
  */
 static void test_held_ends(struct kunit *test)
 {
@@ -171,8 +186,8 @@ static void test_held_ends(struct kunit *test)
 }
 
 /*
- * libsiw may post more requests than may be outstanding. The runner does not wait for room: a
- * response makes room, and kicks.
+ * libsiw may post more requests than may be outstanding. The runner does not wait for room: when a
+ * response makes room, the receive path kicks again.
  */
 static void test_no_room(struct kunit *test)
 {
@@ -196,7 +211,10 @@ static void room_is_made(struct sched_test *t)
 	t->sq.ring.hdr->prod++;
 }
 
-/* Room is made between the look that found none and the setting of KWARP_E_TX_WAIT_READ. */
+/*
+ * If room for a request of libsiw is made after the runner has found none, and before it sets
+ * KWARP_E_TX_WAIT_READ, the runner makes another round and sends the request.
+ */
 static void test_room_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

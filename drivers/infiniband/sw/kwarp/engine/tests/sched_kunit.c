@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of run.c: which context runs the transmit step. */
+/*
+ * Tests of run.c: which context sends.
+ *
+ * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
+ * sends one batch; here it only returns a result that the test has chosen. Kick: call
+ * kwarp_tx_kick(), because there is something to send. Claim: stop the runner (kwarp_tx_claim()).
+ */
 #include "sched_fixture.h"
 
 static bool wants_kicks(const struct sched_test *t)
@@ -73,7 +79,7 @@ static void test_overtake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->steps, 1);
 }
 
-/* A kernel consumer's request is sent in its own call. */
+/* The request of a kernel consumer is sent in the consumer's own call. */
 static void test_consumer(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -85,7 +91,7 @@ static void test_consumer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* At most two batches, because the consumer may hold locks. */
+/* The call of a kernel consumer sends at most two batches, because the consumer may hold locks. */
 static void test_consumer_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -100,7 +106,10 @@ static void test_consumer_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_QUEUED);
 }
 
-/* With interrupts off, or if another context has the socket, the work item sends. */
+/*
+ * The work item sends for a kernel consumer that has interrupts off, or if another context has the
+ * socket.
+ */
 static void test_consumer_cannot(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -135,8 +144,8 @@ static void post_in_tasklet(struct tasklet_struct *tasklet)
 }
 
 /*
- * A kernel consumer in softirq does not send: what softirqs send is limited, and its call would not
- * be counted.
+ * The call of a kernel consumer in softirq does not send: what softirqs send is limited, and this
+ * call would not count against the limit.
  */
 static void test_consumer_in_softirq(struct kunit *test)
 {
@@ -231,7 +240,9 @@ static void test_claim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* At the end of a claim, as by attach, one batch is sent; the work item sends the rest. */
+/*
+ * At the end of a claim, for example by an attach, one batch is sent; the work item sends the rest.
+ */
 static void test_release_bounded(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -251,8 +262,8 @@ static void answer(struct sched_test *t)
 }
 
 /*
- * A poster sends one batch of answers, and all requests of its own. The work item is limited only
- * by its budget.
+ * In a doorbell the runner hands over to the work item after one batch if more answers to the peer
+ * are due. Otherwise it is limited only by its budget, as the work item is.
  */
 static void test_poster_answers_once(struct kunit *test)
 {
