@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of batch.c, see batch_fixture.h. The code is included. */
+/* Fixture of the tests of batch.c, see batch_fixture.h. The code under test is included. */
 #include "batch_fixture.h"
 
 #include "../tx/batch.c"
@@ -84,7 +84,7 @@ int batch_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Whatever a case does, kwarp_batch_fini() drops all references to regions. */
+/* kwarp_batch_fini() drops all references to regions, whatever the test has done before. */
 void batch_test_exit(struct kunit *test)
 {
 	if (!test->priv)

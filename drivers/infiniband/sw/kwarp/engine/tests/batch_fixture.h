@@ -10,7 +10,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-/* Other suites have stand-ins with these names. */
+/* Other suites have functions with these names, too. */
 #define kwarp_batch_init	tested_batch_init
 #define kwarp_batch_fini	tested_batch_fini
 #define kwarp_batch_reset	tested_batch_reset
@@ -36,7 +36,7 @@
 
 /**
  * struct batch_pages - state of the page stand-in
- * @rnd: random numbers, for the amounts
+ * @rnd: random numbers, from which tests choose how many octets to add
  * @fail: the next request fails
  * @large: the last request was for a large page
  * @out: number of pages given out
@@ -58,7 +58,9 @@ extern struct kwarp_mr *batch_regions;
 extern u32 batch_lookups;
 extern int batch_references[REGIONS];
 
-/* Octets that the socket accepts, and what was passed to it last. */
+/*
+ * Octets that the stand-in for TCP accepts in one call, and the message that was last passed to it.
+ */
 extern u32 batch_window;
 extern struct msghdr batch_sent;
 

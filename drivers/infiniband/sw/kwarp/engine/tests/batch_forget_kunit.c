@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of what a batch references: regions and pages. However a batch ends, no reference is kept
- * that is not needed.
+ * Tests of what a batch (octets collected for one socket call) references: regions and pages.
+ * However a batch ends, no reference is kept that is not needed.
  */
 #include "batch_fixture.h"
 
@@ -33,7 +33,7 @@ static void test_regions(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x2ff), &batch_regions[2]);
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x133), &batch_regions[1]);
-	/* The region was registered again with another key meanwhile. */
+	/* Meanwhile the region was registered again, with another key. */
 	batch_regions[1].stag = 0x177;
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_batch_mr(b, 0x100), &batch_regions[1]);
 	KUNIT_EXPECT_EQ(test, batch_lookups, 2);
@@ -44,8 +44,8 @@ static void test_regions(struct kunit *test)
 }
 
 /*
- * If the batch can reference no more regions, another one is not even looked up, and those
- * referenced stay.
+ * If the batch can reference no more regions, another region is not even looked up, and the
+ * references to the others stay.
  */
 static void test_regions_full(struct kunit *test)
 {
@@ -135,8 +135,8 @@ static void test_forget(struct kunit *test)
 }
 
 /*
- * The batch is dropped half sent: TCP keeps the pages it references, and the rest is not sent
- * later.
+ * The batch is dropped when TCP has accepted a part of it: TCP keeps the pages that it references,
+ * and the rest is not sent later.
  */
 static void test_forget_half(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of batches: a batch contains what was added, in order, in few enough pieces, however small
- * the pages are and whenever memory runs out.
+ * Tests of batches (octets collected for one socket call): a batch contains what was added, in
+ * order, in few enough pieces, however small the pages are and whenever memory runs out.
  *
  * Numbers such as 5044-5.1-4 name requirements of RFCs, see Documentation/conformance.
  */
@@ -28,7 +28,10 @@ static void test_longest(struct kunit *test)
 	}
 }
 
-/* A rollback removes everything since the mark, whatever pages were used. */
+/*
+ * kwarp_batch_rollback() removes everything that was added since the mark, whatever pages were
+ * used.
+ */
 static void test_rollback(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -117,7 +120,10 @@ static void test_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->n, 0);
 }
 
-/* The next batch begins a segment (5044-5.1-4). */
+/*
+ * With alignment (@cut) a batch is sent with MSG_EOR, so that the next batch begins a TCP segment
+ * (5044-5.1-4).
+ */
 static void test_aligned(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;
@@ -144,7 +150,7 @@ static void test_aligned(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, batch_sent.msg_flags & MSG_EOR);
 }
 
-/* A batch is no longer than one packet, except for a single longer FPDU. */
+/* A batch is no longer than one packet (@goal), except for a single longer FPDU. */
 static void test_goal(struct kunit *test)
 {
 	struct kwarp_batch *b = test->priv;

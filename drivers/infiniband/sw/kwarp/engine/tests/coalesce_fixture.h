@@ -49,7 +49,7 @@ extern unsigned int coalesce_told_resolution;
  * @e: engine
  * @sq: its send queue; only the indices are used
  * @sends: number of times that the timer has sent
- * @told_held: the stream was still held when the timer last sent
+ * @told_held: the stream was held when the timer last sent
  */
 struct stream {
 	struct kwarp_engine e;

@@ -5,8 +5,8 @@
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
  * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
- * and the program has not polled since the previous look. Miss: a look that found a forgotten
- * request.
+ * and the program has not polled since the previous look. Miss: a forgotten request was found, and
+ * that counts against the hold.
  */
 #include "coalesce_fixture.h"
 

@@ -6,7 +6,7 @@
  * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
  * timer, which looks for posted requests. Patient: a look waits while the program posts more.
  * Trial: doorbells are measured, then the stream is held and looks are measured. Obey: send at each
- * doorbell without measuring. Knob: coalesce_us, from which the time between two looks is computed.
+ * doorbell without measuring.
  */
 #include "pace_fixture.h"
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the ring of pages: a page is never used again while another reference exists, and there
- * are no more pages than are in flight. The code is included. Networking's allocator, which this
- * kernel does not have, is a stand-in.
+ * Tests of the ring in which a device keeps pages for payload (tx/pages.c): a page is never used
+ * again while another reference exists, and there are no more pages than are in flight, that is,
+ * referenced by TCP (here by the test). The code under test is included. skb_page_frag_refill(),
+ * the allocator of the networking code, is a stand-in.
  */
 #include <kunit/test.h>
 
@@ -18,7 +19,7 @@ struct pages_test {
 
 static u32 allocated;
 
-/* Order of the pages that the allocator has now. */
+/* Order of the pages that the stand-in allocates. */
 static u32 order;
 
 bool alloc_large(unsigned int sz, struct page_frag *frag, gfp_t gfp)
@@ -142,7 +143,7 @@ static void test_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, allocated, KWARP_PAGES);
 }
 
-/* The free rest of a page is used, after octets that are still in flight. */
+/* The free rest of a page is used, after octets that are still referenced. */
 static void test_rest(struct kunit *test)
 {
 	struct pages_test *t = test->priv;
@@ -160,7 +161,7 @@ static void test_rest(struct kunit *test)
 		KUNIT_ASSERT_TRUE(test, kwarp_pages_refill(t->kdev, &t->frag, true,
 							   GFP_KERNEL));
 	}
-	/* the page is used up, and still in flight */
+	/* the first page is used up, and still in flight: another page was allocated */
 	KUNIT_EXPECT_PTR_NE(test, t->frag.page, first);
 	KUNIT_EXPECT_EQ(test, t->frag.offset, 0);
 	KUNIT_EXPECT_EQ(test, allocated, 2);

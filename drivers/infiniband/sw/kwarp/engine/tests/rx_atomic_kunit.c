@@ -182,7 +182,10 @@ static void test_read_for_response(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_O_OPCODE);
 }
 
-/* The sink was deregistered meanwhile: the request fails with a protection error. */
+/*
+ * The sink, the buffer of the request, was deregistered before the response came: the request fails
+ * with a protection error.
+ */
 static void test_response_no_sink(struct kunit *test)
 {
 	struct ext_test *t = test->priv;

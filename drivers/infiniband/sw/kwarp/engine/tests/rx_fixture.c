@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the receive side, see rx_fixture.h. The code is included. Regions,
- * transmitter and upcalls are stand-ins; the queues are the real ones.
+ * Fixture of the tests of the receive side, see rx_fixture.h. The code under test is included.
+ * Regions, transmitter and upcalls are stand-ins; the queues are the real ones.
  */
 #include "rx_fixture.h"
 
@@ -15,11 +15,11 @@ static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, 
 #include "../rx/answer.c"
 #include "../rx/receive.c"
 
-/* The only region, the number of rx_lookups, and the number of rx_references held. */
+/* The only region, how often it was looked up, and the number of references to it. */
 struct kwarp_mr *rx_the_mr;
 u32 rx_lookups, rx_references;
 
-/* Number of segments after which the region is revoked; 0: never. */
+/* Number of segments that are placed before the region is revoked; 0: it is not revoked. */
 u32 rx_revoke_after;
 
 static enum kwarp_perr watched_rx_place(struct kwarp_engine *e, const u8 *data, u32 len)
@@ -220,7 +220,7 @@ void rx_expect_done(struct kunit *test, u64 id)
 	test_cq_expect(test, t->cq, id, KWARP_WC_RECV, KWARP_WC_SUCCESS);
 }
 
-/* ------------------------------------------------------ Send with Invalidate */
+/* -------------------------------------------------------------- expectations */
 
 void rx_expect_write(struct kunit *test, struct stream *s, enum kwarp_perr perr)
 {

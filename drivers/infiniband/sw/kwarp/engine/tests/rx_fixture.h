@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Two streams that share a receive queue and a region, for the tests of the receive side.
+ * Two streams that share a receive queue and a region, for the tests of the receive side. Receive
+ * run: in the driver one call of tcp_read_sock(), here one call of rx_feed().
  */
 #ifndef KWARP_ENGINE_TESTS_RX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_RX_FIXTURE_H
@@ -33,9 +34,9 @@
  * @msn: next MSN that its peer sends, for each queue
  * @limits: number of SRQ limit events
  * @event: last event reported
- * @kick: the last receive run returned true: something is to be sent
- * @raw: DDP header reported with its error
- * @seg_len: segment length reported with its error
+ * @kick: kwarp_rx_end_run() has returned true for the last receive run: something is to be sent
+ * @raw: DDP header that was reported with the error of the stream
+ * @seg_len: segment length that was reported with that error
  */
 struct stream {
 	struct kwarp_engine e;

@@ -2,6 +2,8 @@
 /*
  * Tests of the receive side with several streams: what they share, and how an error of one affects
  * the others; and the peer's Terminate.
+ *
+ * Numbers such as 5040-8.1.2-8 name requirements of RFCs, see Documentation/conformance.
  */
 #include "rx_fixture.h"
 
@@ -20,8 +22,8 @@ static void feed_read(struct stream *s)
 /* ------------------------------------------------------------ what is shared */
 
 /*
- * Streams that share receives can use them up: events say when, and which stream did it
- * (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
+ * Streams that share receives can use them up: an SRQ limit event reports that, for the stream that
+ * took the receive (5040-8.1.2-8, 5041-8.3.2-6, 5042-6.4.3.1-1).
  */
 static void test_shared_receives(struct kunit *test)
 {
@@ -37,7 +39,9 @@ static void test_shared_receives(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->b.limits, 1);
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.limits + t->b.limits, 1);
-	/* the next message finds no receive; the other streams are not affected */
+	/*
+	 * the next message finds no receive, so its stream fails; the other stream is not affected
+	 */
 	rx_feed_send(&t->a, 3, 0);
 	KUNIT_EXPECT_EQ(test, t->a.e.perr, KWARP_PERR_DDP_U_NOBUF);
 	rx_post(t, 4, 1);
@@ -108,7 +112,7 @@ static void test_cq_overflow(struct kunit *test)
 	rx_expect_done(test, 4);
 }
 
-/* A Read Request and the first FPDU ask for something to be sent. */
+/* A Read Request makes its receive run report that something is to be sent; a Write does not. */
 static void test_kicks(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -122,8 +126,8 @@ static void test_kicks(struct kunit *test)
 }
 
 /*
- * A peer with more Reads than agreed fails, and takes no resources of other streams (5040-8.1.2-7,
- * 5042-6.4.3.3-1).
+ * If a peer sends more Read Requests than agreed, its stream fails, and takes no resources of other
+ * streams (5040-8.1.2-7, 5042-6.4.3.3-1).
  */
 static void test_reads(struct kunit *test)
 {
@@ -156,7 +160,10 @@ static const struct sink {
 
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
-/* A Read Response needs the rights of a sink from its region; a Write needs remote write. */
+/*
+ * The region in which a Read Response is placed needs local write, and remote write, too, if the
+ * stream is strict; for a Write it needs remote write.
+ */
 static void test_sink(struct kunit *test)
 {
 	const struct sink *c = test->param_value;
@@ -226,7 +233,9 @@ static void ask(struct kunit *test, struct kwarp_engine *e, const struct blame *
 	}
 }
 
-/* A Terminate with a Read Request header is about the oldest Read, which fails for it. */
+/*
+ * A Terminate with a Read Request header is about the oldest outstanding Read: that request fails.
+ */
 static void test_blame(struct kunit *test)
 {
 	static const u8 rreq[KWARP_RDMAP_RREQ_LEN], ddp[18] = { 0x41, 0x41 };

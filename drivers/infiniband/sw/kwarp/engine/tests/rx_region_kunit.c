@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the receive side: a segment in pieces whose region is removed between two of them, and
- * Send with Invalidate.
+ * Tests of the receive side: a segment that arrives in two pieces, and whose region is removed
+ * between them; and Send with Invalidate. Receive run: one call of tcp_read_sock().
+ *
+ * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
  */
 #include "rx_fixture.h"
 
@@ -92,8 +94,8 @@ static void test_gap(struct kunit *test)
 		memset(want, 0, sizeof(want));
 		memset(want, 0x3c, n);
 		/*
-		 * the region is gone before the header is complete: the error is that of an unknown
-		 * STag
+		 * skip this case: the region is gone before the header is complete, and the error
+		 * is that of an unknown STag
 		 */
 		if (!c->run_ends && cut < PAYLOAD_AT)
 			continue;
@@ -105,7 +107,10 @@ static void test_gap(struct kunit *test)
 	}
 }
 
-/* A receive run looks up a region once, and another region again. */
+/*
+ * Within a receive run a region is looked up once for all its segments. Another STag is looked up
+ * again; here it names no region.
+ */
 static void test_lookups(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -128,7 +133,10 @@ static void test_lookups(struct kunit *test)
 
 /* ------------------------------------------------------ Send with Invalidate */
 
-/* Send with Invalidate invalidates at its last segment, for every stream (5040-5.3-17, -18). */
+/*
+ * Send with Invalidate invalidates a region when its last segment has arrived, not before, and for
+ * every stream (5040-5.3-17, -18).
+ */
 static void test_invalidate(struct kunit *test)
 {
 	struct rx_test *t = test->priv;
@@ -192,7 +200,7 @@ static void test_invalidate_refused(struct kunit *test)
 
 	rx_post(t, 7, 2);
 	t->mr.kind = c->kind;
-	/* the stream is compared for windows only */
+	/* @stream of the region is compared for windows only */
 	t->mr.stream = &t->b.e.mem;
 	if (c->other_owner)
 		t->mr.owner = t->b.e.mem.id;

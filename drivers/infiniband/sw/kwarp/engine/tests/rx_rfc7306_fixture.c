@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of inbound messages of RFC 7306, see rx_rfc7306_fixture.h. The code is
- * included.
+ * Fixture of the tests of inbound messages of RFC 7306, see rx_rfc7306_fixture.h. The code under
+ * test is included.
  */
 #include "rx_rfc7306_fixture.h"
 

@@ -8,7 +8,7 @@
 
 #include <kunit/test.h>
 
-/* Other suites use these names, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_rx_init		ext_rx_init
 #define kwarp_rx_feed		ext_rx_feed
 #define kwarp_rx_end_run	ext_rx_end_run
@@ -54,7 +54,7 @@
  * @chunk: the region's only piece of memory
  * @words: the region's memory, and one more octet at each end
  * @msn: next MSN that the peer sends, for each queue
- * @rreq: the error was reported with a Read Request header
+ * @rreq: the error of the stream was reported with a Read Request header
  */
 struct ext_test {
 	struct kwarp_engine e;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the receive side: series of segments, which are processed without the parser. */
+/*
+ * Tests of the receive side: series of segments. Series: FPDUs in the middle of a long message
+ * whose headers can be predicted, so that they are processed without the parser (rx/series.c).
+ * Receive run: one call of tcp_read_sock().
+ *
+ * Numbers such as 5041-7.1-13 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "rx_fixture.h"
 
 #define SEGMENTS	6
@@ -65,7 +71,7 @@ static const struct series_case {
 
 KUNIT_ARRAY_PARAM_DESC(series, series_cases, desc);
 
-/* What a stream has changed: compared between the two ways of processing. */
+/* What a stream has changed; compared between processing with and without the series code. */
 struct traces {
 	u8 mem[LONGEST];
 	enum kwarp_perr perr;
@@ -153,8 +159,8 @@ static void prepare_series(struct kunit *test, const struct series_case *c, stru
 }
 
 /*
- * Feed FPDU by FPDU, each in two pieces, so that none can be a series. If @series, try the series
- * code first.
+ * Feed FPDU by FPDU, each in two pieces, so that the parser processes it. If @series, try the
+ * series code before each FPDU. Return: octets that the series code has used.
  */
 static u32 feed_long(struct stream *s, const u8 *wire, u32 len, const u32 ends[SEGMENTS],
 		     bool series)
@@ -206,7 +212,7 @@ static void take_traces(struct rx_test *t, struct stream *s, struct traces *tr)
 
 /*
  * Feed the same stream twice, with and without the series code, with the octet at @at changed by
- * @x. The results must be the same.
+ * @x. The results must be the same. Return: octets that the series code has used.
  */
 static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at, u8 x)
 {
@@ -237,9 +243,7 @@ static u32 compare_ways(struct kunit *test, const struct series_case *c, u32 at,
 	return taken;
 }
 
-/*
- * Header prediction does not change any result (5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1).
- */
+/* The series code does not change any result (5041-7.1-13, 5040-5.2.2-9, 5041-7.1-9, 5044-6-1). */
 static void test_series(struct kunit *test)
 {
 	const struct series_case *c = test->param_value;
@@ -259,7 +263,11 @@ static void test_series(struct kunit *test)
 				compare_ways(test, c, 2 * fpdu + k, 1 << bit);
 }
 
-/* A series ends although the octets are as expected; segment.c then finds the error. */
+/*
+ * The series code uses nothing although the octets are as expected: inside an FPDU, if the FPDU is
+ * incomplete, if the region is not valid, without the right to write, after an error, in another
+ * receive run, and when the message has ended.
+ */
 static void test_series_ends(struct kunit *test)
 {
 	static const struct series_case c = {
@@ -286,12 +294,12 @@ static void test_series_ends(struct kunit *test)
 	clear_bit(KWARP_E_RX_STOP, &e->flags);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[0], ends[1] - ends[0]),
 			ends[1] - ends[0]);
-	/* Each receive run checks the region again. */
+	/* In another receive run the parser has to check the region first. */
 	kwarp_rx_end_run(e);
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire + ends[1], len - ends[1]), 0);
 	kwarp_rx_feed(e, wire + ends[1], len - ends[1]);
 	KUNIT_EXPECT_EQ(test, e->perr, KWARP_PERR_NONE);
-	/* The message has ended. */
+	/* The message has ended, so the next header cannot be predicted. */
 	KUNIT_EXPECT_EQ(test, kwarp_rx_accept_series(e, wire, len), 0);
 	kwarp_rx_end_run(e);
 }

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of a stream that arrives in skbs, divided at every octet and of every shape. */
+/*
+ * Tests of a stream that arrives in skbs, divided at every octet and of every shape.
+ *
+ * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "skb_fixture.h"
 
 /* --------------------------------------------------------------- TCP's part */
@@ -150,7 +154,7 @@ static void test_damage(struct kunit *test)
 
 /*
  * KWARP_E_RX_ANY is set from the first octet on: while no octet has been used, while octets are
- * read again, and when they are in the stash.
+ * read again, and when they are in the stash, a buffer for an FPDU that TCP cannot keep.
  */
 static void test_any(struct kunit *test)
 {
@@ -163,7 +167,7 @@ static void test_any(struct kunit *test)
 	skb_read_all(t);
 	KUNIT_EXPECT_EQ(test, t->done, 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
-	/* As sock.c does when more octets have arrived. */
+	/* sock.c does this when more octets have arrived. */
 	t->e.rx.want = 0;
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));

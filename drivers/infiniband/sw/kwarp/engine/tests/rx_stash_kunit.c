@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of a stream that arrives in skbs: octets that TCP cannot keep, and octets that cannot be
- * read.
+ * read. Stash: buffer for an FPDU that TCP cannot keep until it is complete; its memory is charged
+ * to the socket.
+ *
+ * Numbers such as 5041-7.1-22 name requirements of RFCs, see Documentation/conformance.
  */
 #include "skb_fixture.h"
 
@@ -33,13 +36,16 @@ static void test_stash(struct kunit *test)
 		skb_expect_all(t);
 		KUNIT_ASSERT_EQ(test, t->e.rx.stash.have, 0);
 		KUNIT_ASSERT_FALSE(test, t->e.rx.stash.use);
-		/* As sock.c does after each receive run. */
+		/* sock.c does this after each receive run. */
 		kwarp_rx_free_stash(&t->e);
 		KUNIT_ASSERT_NULL(test, t->e.rx.stash.buf);
 	}
 }
 
-/* If charging fails, a device can have a few stashes nevertheless, and no more. */
+/*
+ * If charging fails, a device can have KWARP_MAX_UNPAID_STASHES stashes without a charge, and no
+ * more.
+ */
 static void test_stash_unpaid(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -80,13 +86,13 @@ static void test_stash_no_pages(struct kunit *test)
 	skb_drop_stash(t);
 }
 
-/* A stash is skb_charged and counted as long as it exists. */
+/* A stash is charged to the socket, and counted, as long as it exists. */
 static void test_stash_charge(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
 
 	skb_begin_way(t, &ways[0]);
-	/* A stash that was not skb_charged is not uncharged. */
+	/* A stash that was not charged is not uncharged. */
 	skb_broke = true;
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	skb_broke = false;
@@ -99,7 +105,7 @@ static void test_stash_charge(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	KUNIT_EXPECT_EQ(test, skb_charged, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev->stashes_now), 1);
-	/* Not freed while octets are still copied to it. */
+	/* The stash is not freed while octets are still copied to it. */
 	kwarp_rx_free_stash(&t->e);
 	KUNIT_EXPECT_NOT_NULL(test, t->e.rx.stash.buf);
 	skb_arrive(t, t->len, LINEAR);
@@ -132,7 +138,7 @@ static void test_stash_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_MPA_CRC);
 }
 
-/* After an error all octets are used and nothing is reported (5041-7.1-22). */
+/* After an error (KWARP_E_RX_STOP) all octets are used, and nothing is reported (5041-7.1-22). */
 static void test_stopped(struct kunit *test)
 {
 	struct skb_test *t = test->priv;
@@ -146,8 +152,8 @@ static void test_stopped(struct kunit *test)
 }
 
 /*
- * The skb in the middle cannot be read. If nothing in it had to be read, the stream continues; if
- * not, it has failed. No octets stay with TCP, because TCP would not call us again.
+ * The skb in the middle cannot be read. If none of its octets had to be read, the stream continues;
+ * if not, it has failed. No octets stay with TCP, because TCP would not call us again for them.
  */
 static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b)
 {
@@ -169,7 +175,10 @@ static void one_unreadable(struct skb_test *t, const struct way *w, u32 a, u32 b
 	}
 	KUNIT_ASSERT_EQ(test, t->e.perr, KWARP_PERR_MPA_LOST);
 	KUNIT_ASSERT_LE(test, t->done, skb_complete_in(t, b));
-	/* When the end of an FPDU is processed, the head of the next one may have been copied. */
+	/*
+	 * The last FPDU before the unreadable skb may be missing: to read the head of a short FPDU,
+	 * more octets are copied than it has, and they may extend into that skb.
+	 */
 	KUNIT_ASSERT_GE(test, t->done + 1, skb_complete_in(t, a));
 }
 

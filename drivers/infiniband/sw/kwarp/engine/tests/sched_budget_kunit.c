@@ -129,7 +129,10 @@ static void test_resched(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* Without memory in process context, where the allocation has waited already, retry in a tick. */
+/*
+ * If there is no memory in process context, where the allocation has waited already, the work item
+ * retries after a tick.
+ */
 static void test_no_memory(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -145,7 +148,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sched_word(t), KWARP_RUN_IDLE);
 }
 
-/* Without memory in softirq, the work item retries at once: its allocation can wait. */
+/* If there is no memory in softirq, the work item retries at once: its allocation can wait. */
 static void test_no_memory_in_socket(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

@@ -54,7 +54,10 @@ static void test_any(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, t->steps, 1, "nobody asked for it");
 }
 
-/* A context that has set the state to "queued" may be preempted before it queues the work item. */
+/*
+ * A context that has set the state to "queued" may be preempted before it queues the work item. So
+ * the next kick queues it, too.
+ */
 static void test_any_meets_preempted(struct kunit *test)
 {
 	struct sched_test *t = test->priv;
@@ -202,7 +205,10 @@ static void test_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->works, 0);
 }
 
-/* A request posted after the step's last look, without a doorbell, is sent. */
+/*
+ * A request that is posted after the step has looked for the last time, without a doorbell, is sent
+ * in another step.
+ */
 static void test_posted_meanwhile(struct kunit *test)
 {
 	struct sched_test *t = test->priv;

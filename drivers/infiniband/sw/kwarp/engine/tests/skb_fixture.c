@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of skb.c and stash.c, see skb_fixture.h. The code is included. */
+/* Fixture of the tests of skb.c and stash.c, see skb_fixture.h. The code under test is included. */
 #include "skb_fixture.h"
 
 #include <linux/vmalloc.h>
@@ -49,7 +49,7 @@ static struct skb_test *to_test(struct kwarp_engine *e)
 	return container_of(e, struct skb_test, e);
 }
 
-/* Octets skb_charged for stashes now, and whether charging fails. */
+/* Octets that are now charged to the socket for stashes, and whether charging fails. */
 int skb_charged;
 bool skb_broke;
 
@@ -247,7 +247,10 @@ void skb_arrive(struct skb_test *t, u32 len, enum shape shape)
 	__skb_queue_tail(&t->queue, skb);
 }
 
-/* As tcp_read_sock() does. @may: octets of this skb that may be read. */
+/*
+ * Do what tcp_read_sock() does for one skb. @may: octets of the skb that may be read. Return:
+ * octets used.
+ */
 u32 skb_read_once(struct skb_test *t, u32 may)
 {
 	struct sk_buff *skb = skb_peek(&t->queue);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * A stream in skbs of every shape, for the tests of skb.c and stash.c. TCP's reader is a stand-in;
- * the parser is the real one, and its reports are collected.
+ * the parser is the real one, and its reports are collected. Stash: buffer for an FPDU that TCP
+ * cannot keep until it is complete.
  */
 #ifndef KWARP_ENGINE_TESTS_SKB_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SKB_FIXTURE_H
@@ -11,7 +12,7 @@
 
 #include "../types.h"
 
-/* Others' suites have these, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_rx_feed		skb_rx_feed
 #define kwarp_rx_accept_series	skb_rx_accept_series
 #define kwarp_engine_lost	skb_engine_lost
@@ -25,13 +26,15 @@
 
 struct way;
 
-/* An skb with octets that can neither be copied nor read, or only be read. */
+/*
+ * An skb whose octets cannot be copied, and cannot be read in place unless skb_uncopyable is set.
+ */
 extern const struct sk_buff *skb_unreadable;
 extern bool skb_uncopyable;
 /* There is no memory for a stash. */
 extern bool skb_no_pages;
 
-/* stash_fill() of skb.c. */
+/* Copy octets to the stash: calls stash_fill() of skb.c. */
 u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len);
 
 #define STREAM_MAX	8192
@@ -41,7 +44,7 @@ u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len);
 enum shape {
 	LINEAR,
 	FRAGS,		/* a few octets in the head, then frags of a few octets */
-	BLOCK,		/* the same, but the frags are contiguous in memory */
+	BLOCK,		/* as FRAGS, but the frags are contiguous in memory */
 	FRAG_LIST,	/* an skb with a frag_list */
 	SEEN,		/* starts with octets that were received before */
 	SHAPES
@@ -101,7 +104,7 @@ static const struct way {
 
 KUNIT_ARRAY_PARAM_DESC(way, ways, desc);
 
-/* Only the ways with CRCs. */
+/* Parameters of tests that need CRCs: only those elements of @ways that have them. */
 static __maybe_unused const void *crc_way_gen_params(const void *prev, char *desc)
 {
 	const struct way *w = prev;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of sock.c, see sock_fixture.h. The code is included, with tcp.c, rx/skb.c
- * and rx/stash.c.
+ * Fixture of the tests of sock.c, see sock_fixture.h. The code under test is included, with tcp.c,
+ * rx/skb.c and rx/stash.c.
  */
 #include "sock_fixture.h"
 
@@ -102,7 +102,7 @@ static struct socket *new_socket(struct kunit *test)
 	return sock;
 }
 
-/* Connect both ends over lo. @rcvbuf, @mss: receive buffer and MSS of t->ours; 0: TCP's choice. */
+/* Connect both ends over lo. @rcvbuf, @mss: receive buffer and MSS of t->ours; 0: TCP chooses. */
 void sock_connect_pair(struct kunit *test, int rcvbuf, int mss)
 {
 	struct sockaddr_in addr = {
@@ -155,7 +155,10 @@ int sock_send_now(struct sock_test *t, u32 from, u32 len, int flags)
 	return kernel_sendmsg(t->theirs, &msg, &v, 1, len);
 }
 
-/* Serve polls, as qp_work() does. */
+/*
+ * If the engine has asked for a poll, call kwarp_sock_drain(), as qp_work() does in process
+ * context.
+ */
 static void serve_polls(struct sock_test *t, u32 *served)
 {
 	u32 polls = READ_ONCE(t->polls);

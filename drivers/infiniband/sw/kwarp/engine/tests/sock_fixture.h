@@ -43,20 +43,22 @@
 /**
  * struct sock_test - both ends of the connection
  * @e: engine on @ours
- * @ours: the socket of the end under test
- * @theirs: the other end
+ * @ours: the socket at the end that has the engine
+ * @theirs: the socket at the other end, from which the test sends
  * @wire: octets of the stream to be sent
  * @len: number of octets in @wire
- * @filled: octets sent to fill the buffers
+ * @filled: octets of @wire that were sent so far to fill the receive buffer of @ours
  * @ends: FPDUs that the parser has reported
  * @octets: octets of payload that the parser has reported
  * @ends_at_eof: value of @ends at the first call of kwarp_rx_eof()
- * @polls: number of poll upcalls
- * @served: number of polls served while buffers were filled
+ * @polls: number of times that the engine has asked for a poll, that is, for kwarp_sock_drain() in
+ *	process context
+ * @served: value of @polls when the test last called kwarp_sock_drain() for it
  * @fins: number of FINs reported
  * @resets: number of resets reported
- * @short_ms: milliseconds without memory, from the first poll on
- * @memory: work item that makes memory available again
+ * @short_ms: milliseconds during which there is no memory for a stash, from the first poll on; 0:
+ *	there is memory
+ * @memory: work item that makes memory available again after @short_ms
  */
 struct sock_test {
 	struct kwarp_engine e;

@@ -44,7 +44,10 @@ static void test_stream(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, skb_queue_empty(&t->ours->sk->sk_receive_queue));
 }
 
-/* An incomplete FPDU stays with TCP, which calls data_ready when it is complete. */
+/*
+ * An incomplete FPDU stays with TCP, which calls data_ready when the FPDU is complete, and not
+ * before.
+ */
 static void test_lowat(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -114,8 +117,8 @@ static void test_fin_behind(struct kunit *test)
 	sock_add_fpdu(t, 2000);
 	sock_add_fpdu(t, 20);
 	/*
-	 * All packets wait in the backlog meanwhile. The peer's socket lock has the same lockdep
-	 * class.
+	 * While the test has the socket lock, all packets wait in the backlog. The peer's socket
+	 * lock has the same lockdep class.
 	 */
 	lock_sock_nested(t->ours->sk, SINGLE_DEPTH_NESTING);
 	KUNIT_EXPECT_EQ(test, sock_send_now(t, 0, t->len, 0), t->len);
@@ -127,7 +130,10 @@ static void test_fin_behind(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.rx.want, 0);
 }
 
-/* A FIN inside an FPDU is reported as a loss (5044-6-6). */
+/*
+ * When a FIN inside an FPDU is handled, rx.want still is that FPDU's length, by which
+ * kwarp_rx_eof(), here a stand-in, knows that the FIN cuts off an FPDU (5044-6-6).
+ */
 static void test_fin_inside(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -143,7 +149,7 @@ static void test_fin_inside(struct kunit *test)
 }
 
 /*
- * Urgent data: an octet of the stream is missing, so the stream is lost, without a kernel log
+ * Urgent data: an octet of the stream would be missing, so the stream is lost. The kernel logs no
  * message.
  */
 static void test_urgent(struct kunit *test)

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of sock.c when the window closes on an incomplete FPDU, which then moves to a stash. */
+/*
+ * Tests of sock.c when the receive window closes on an incomplete FPDU: the FPDU is copied to a
+ * stash, a buffer of the engine, so that TCP has room again. Poll: the engine asks process context
+ * for kwarp_sock_drain(), which can allocate a stash. A few stashes of a device may exist without
+ * being charged to their sockets.
+ */
 #include "sock_fixture.h"
 
 #include <linux/delay.h>
 #include <net/tcp.h>
 
-/* The window closes on an incomplete FPDU: the stream continues nevertheless. */
+/* The receive window closes on an incomplete FPDU: the stream continues nevertheless. */
 static void test_out_of_room(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -20,13 +25,16 @@ static void test_out_of_room(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->e.rx.stash.buf);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->e.kdev->stashes_now), 0);
 	KUNIT_EXPECT_GT(test, atomic_long_read(&t->e.kdev->stashes), 0);
-	/* All charges have been undone. */
+	/* Nothing is charged to the socket any more. */
 	KUNIT_EXPECT_GE(test, t->ours->sk->sk_forward_alloc, 0);
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* Serve a poll, as qp_work() does. @used_up: TCP's memory limit is reached meanwhile. */
+/*
+ * Do what the engine has asked for by a poll, as qp_work() does. @used_up: TCP's limit of memory is
+ * reached, so that a stash cannot be charged.
+ */
 static void drain_when(struct sock_test *t, bool used_up)
 {
 	long before[ARRAY_SIZE(sysctl_tcp_mem)];
@@ -44,7 +52,7 @@ static void drain_when(struct sock_test *t, bool used_up)
 }
 
 /*
- * Send until the window closes on an FPDU, and serve polls until there is a stash, the stream has
+ * Send until the window closes on an FPDU, and handle polls until there is a stash, the stream has
  * failed because there is no memory for a stash, or @waits attempts have failed.
  */
 static void go_on_filling(struct kunit *test, bool used_up, u32 waits)
@@ -102,7 +110,10 @@ static void test_stash_given_back(struct kunit *test)
 	KUNIT_EXPECT_LT(test, t->ours->sk->sk_forward_alloc, KWARP_FPDU_MAX);
 }
 
-/* TCP's memory limit is reached. Any program can cause that, so the stream must not fail. */
+/*
+ * TCP's limit of memory is reached, so the stash is not charged. Any program can cause that, so the
+ * stream must not fail.
+ */
 static void test_stash_limit(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -120,7 +131,7 @@ static void memory_comes(struct work_struct *work)
 	atomic_set(&t->e.kdev->stashes_unpaid, 0);
 }
 
-/* There is no memory for less than a quarter of a second: the stream does not fail. */
+/* For less than a quarter of a second there is no memory for a stash: the stream does not fail. */
 static void test_stash_later(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -133,7 +144,10 @@ static void test_stash_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_NONE);
 }
 
-/* Packets that arrive while the stream waits for memory do not shorten the wait; memory ends it. */
+/*
+ * Packets that arrive while the stream waits for memory for a stash do not shorten the wait. When
+ * there is memory, the wait ends.
+ */
 static void test_stash_packets(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -153,7 +167,7 @@ static void test_stash_packets(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->e.stash_wait.work));
 }
 
-/* If the stream ends while it waits for memory, there is no further attempt. */
+/* If the stream ends while it waits for memory for a stash, there is no further attempt. */
 static void test_stash_stop(struct kunit *test)
 {
 	struct sock_test *t = test->priv;
@@ -172,7 +186,7 @@ static void test_stash_stop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, READ_ONCE(t->polls), polls);
 }
 
-/* There is no memory for more than a quarter of a second: the stream fails. */
+/* For more than a quarter of a second there is no memory for a stash: the stream fails. */
 static void test_stash_never(struct kunit *test)
 {
 	struct sock_test *t = test->priv;

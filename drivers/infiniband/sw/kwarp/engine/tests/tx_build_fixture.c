@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of building FPDUs, see tx_build_fixture.h. The code is included. */
+/*
+ * Fixture of the tests of building FPDUs, see tx_build_fixture.h. The code under test is included.
+ */
 #include "tx_build_fixture.h"
 
-/* The real function needs a complete send queue. */
+/* Stand-in for kwarp_sq_failed(): the real function needs a complete send queue. */
 static void fake_sq_failed(struct kwarp_sq *sq, u32 index, enum kwarp_wc_status status,
 			   u16 vendor_err);
 
@@ -24,7 +26,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
-	/* overwrite what was removed: it must not be sent */
+	/* overwrite the octets that were removed, so that a test fails if they are sent */
 	memset(build_lower.wire + m->len, 0xa5, b->len - m->len);
 	b->len = m->len;
 }
@@ -112,7 +114,7 @@ int build_test_init(struct kunit *test)
 	for (i = 0; i < MEM_LEN; i++)
 		t->mem[i] = 1 + i % 251;
 	build_make_region(t);
-	/* The test acts as the runner. */
+	/* The test acts as the runner, the one context that may send for the stream. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.mem.pd = &t->pd;
 	t->e.iread.i = &t->iread;
@@ -159,7 +161,7 @@ void build_start(struct build_test *t, const struct plan *c)
 	tx->off = c->off;
 	tx->batch.cut = c->cut;
 	tx->batch.goal = U32_MAX;
-	/* Only a page that is not NULL is needed. */
+	/* frag.page is only compared with NULL. */
 	tx->batch.frag.page = ZERO_PAGE(0);
 	build_lower.short_every = c->short_every;
 }

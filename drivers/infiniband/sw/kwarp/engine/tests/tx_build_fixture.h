@@ -22,8 +22,8 @@
 
 /**
  * struct lower - stand-in for what the code under test calls, and arguments of the calls
- * @wire: octets of the batch
- * @first: octets of the first batch; the others follow it
+ * @wire: octets of the present batch
+ * @first: octets of the first batch; those of later batches follow
  * @rnd: random numbers, for the amounts granted
  * @short_every: one in so many requests for memory fails; 0: none fails
  * @asked: requests for memory
@@ -31,7 +31,7 @@
  * @series: how often several FPDUs were built at a time
  * @built: number of complete messages
  * @status: completion status of a failed request
- * @perr: error of a failed stream
+ * @perr: error that was reported for the stream
  * @seg_len: segment length reported with that error
  * @rreq: Read Request header reported with that error, if @has_rreq
  * @has_rreq: @rreq is set
@@ -76,7 +76,7 @@ struct build_test {
  * @off: stream offset of its first octet
  * @most: length of its longest message
  * @short_every: as in struct lower
- * @cut: keep FPDUs aligned to segments of so many octets
+ * @cut: keep FPDUs aligned to TCP segments of this many octets; 0: no alignment
  */
 struct plan {
 	const char *desc;

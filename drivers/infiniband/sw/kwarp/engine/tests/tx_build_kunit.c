@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of FPDUs as the transmitter builds them, octet by octet against a second implementation
- * that shares no arithmetic with it; and requests that fail.
+ * that shares no arithmetic with it; and messages that cannot be built.
  *
  * Numbers such as 5044-4.1-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -61,7 +61,7 @@ static void expect_fpdu(struct kwarp_emit *w, const struct plan *c, const u8 *ul
 		memset(w->buf + w->len - 4, 0, 4);
 }
 
-/* Write the octets that are expected of the next message (RFC 5041 section 5.2). */
+/* Write the octets that are expected of the next message to @w (RFC 5041 section 5.2). */
 static void expect_message(struct build_test *t, struct kwarp_emit *w, const struct plan *c,
 			   const u8 *payload, struct met *met)
 {
@@ -140,8 +140,8 @@ static void build(struct kunit *test)
 }
 
 /*
- * All octets of a stream are right (5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14 to -17;
- * 5041-5.2-1, -2, -7, -10, -12; 5044-5.1-4, -5).
+ * All octets of a stream are as expected (5044-4.1-1, -3; 5044-4.3-4, -5, -10 to -15; 5044-4.4-14
+ * to -17; 5041-5.2-1, -2, -7, -10, -12; 5044-5.1-4, -5).
  */
 static void test_stream(struct kunit *test)
 {
@@ -192,7 +192,10 @@ static void expect_no_trace(struct kunit *test, u32 len, u32 off)
 	KUNIT_EXPECT_EQ(test, t->e.tx.off, off);
 }
 
-/* The Terminate for a Read names the part of the Read that is left (5040-4.8-21, -22). */
+/*
+ * The region of a Read Response is revoked after some FPDUs: the Terminate names the part of the
+ * Read that is left (5040-4.8-21, -22).
+ */
 static void test_response_gone(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -224,7 +227,10 @@ static void test_response_gone(struct kunit *test)
 	}
 }
 
-/* The request fails, and the Terminate names no message of the peer (5040-7.1-2). */
+/*
+ * The region of a request is revoked after its first FPDU: the request fails, and the Terminate
+ * names no message of the peer (5040-7.1-2).
+ */
 static void test_request_gone(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -248,7 +254,7 @@ static void test_batch_full(struct kunit *test)
 
 	for (full = 0; full < 2; full++) {
 		build_start(t, &build_plans[1]);
-		/* With markers nothing is built contiguously. */
+		/* With markers an FPDU is built in pieces, so it needs free pieces of the batch. */
 		t->e.tx.markers = true;
 		t->e.tx.msg.left = 5000;
 		build_from_sgl(t, 1000, 5000);

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the transmit step: requests posted around a graceful close, and lost completions. */
+/*
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch): requests posted around a
+ * graceful close, and lost completions.
+ *
+ * Numbers such as 5041-6.2.1-3 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "tx_fixture.h"
 
 /* ------------------------------------------------------------------ fixture */
 
-/* A region of a kernel consumer, for local operations that succeed. */
+/* Set up a region of a kernel consumer, so that local operations succeed. */
 static void offer_region(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -14,7 +19,7 @@ static void offer_region(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, t->mr);
 }
 
-/* ------------------------------------------------------------ libsiw's posts */
+/* ----------------------------------------------------------- graceful closes */
 
 /* KWARP_QPE_DRAINED is reported when all is sent, even if the last step sent a batch. */
 static void test_drained_behind_batch(struct kunit *test)
@@ -98,7 +103,7 @@ static void test_posted_after_close_waits(struct kunit *test)
 
 /*
  * A request posted after the start of a graceful close is not flushed before TCP has accepted the
- * earlier ones: they would complete as sent too early.
+ * earlier ones: the flush would complete the earlier ones as sent.
  */
 static void test_posted_after_close_blocked(struct kunit *test)
 {
@@ -120,7 +125,10 @@ static void test_posted_after_close_blocked(struct kunit *test)
 	test_cq_expect(test, t->cq, 0, KWARP_WR_SEND, KWARP_WC_FLUSH_ERR);
 }
 
-/* drain_to comes from memory that the program can write to, and may be wrong. */
+/*
+ * tx.drain_to, the index up to which a graceful close sends, comes from memory that the program can
+ * write to. A wrong value does no harm.
+ */
 static void test_close_with_wrong_index(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -155,8 +163,8 @@ static void test_local_bounded(struct kunit *test)
 }
 
 /*
- * The last completion was lost because the CQ was full: the stream fails though nothing else is to
- * be sent.
+ * The completion of the last request was lost because the CQ was full: the stream fails, although
+ * nothing else is to be sent.
  */
 static void test_completion_lost(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of the transmit step, see tx_fixture.h. The code is included. A stand-in
- * replaces the code below it and accepts segments as TCP would.
+ * Fixture of the tests of the transmit step, see tx_fixture.h. The code under test is included. A
+ * stand-in replaces the code below it and accepts segments as TCP would.
  */
 #include "tx_fixture.h"
 
@@ -18,7 +18,10 @@ static bool tx_look_for_unmoved(const struct kwarp_sq *sq);
 
 static struct tx_test *the_test;
 
-/* Do what is to happen "meanwhile", just before the runner's look. */
+/*
+ * Stand-in for kwarp_sq_has_unmoved(), which looks for requests in libsiw's ring. It calls on_look
+ * first, by which a test lets something happen just before that.
+ */
 static bool tx_look_for_unmoved(const struct kwarp_sq *sq)
 {
 	if (the_test->on_look)
@@ -156,7 +159,7 @@ int tx_test_init(struct kunit *test)
 	/* only the pointer is used */
 	e->sock = (struct socket *)&t->sock;
 	e->flags = BIT(KWARP_E_TX_OPEN);
-	/* The test acts as the runner. */
+	/* The test acts as the runner, the one context that may send for the stream. */
 	atomic_set(&e->tx.run, KWARP_RUN_ACTIVE);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
 		e->tx.msn[i] = 1;

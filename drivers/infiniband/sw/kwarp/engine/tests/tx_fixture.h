@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream for the tests of the transmit step. The send queue and the Read queues are the real
- * ones; a stand-in accepts segments as TCP would.
+ * A stream for the tests of the transmit step, kwarp_tx_step(), which sends one batch. The send
+ * queue and the Read queues are the real ones; a stand-in accepts segments as TCP would.
  */
 #ifndef KWARP_ENGINE_TESTS_TX_FIXTURE_H
 #define KWARP_ENGINE_TESTS_TX_FIXTURE_H
@@ -17,7 +17,10 @@
 #define kwarp_mr_lookup		find_region
 #define kwarp_mr_put		leave_region
 #include "../tx/batch.h"
-/* Less than the queue holds. */
+/*
+ * Requests that one step may examine: fewer than fit into the send queue, so that a test can reach
+ * the limit.
+ */
 #undef KWARP_BATCH_EFFORT
 #define KWARP_BATCH_EFFORT	8
 #include "../fail.h"

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the transmit step: which message is sent next, with which header and in which size.
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch): which message is sent next,
+ * with which header and in which size.
+ *
+ * Numbers such as 5040-4.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "tx_fixture.h"
 
@@ -69,7 +72,10 @@ static void test_form(struct kunit *test)
 
 /* ------------------------------------------------------------------ MULPDU */
 
-/* The MULPDU is read again for each batch (5041-3-1). */
+/*
+ * The MULPDU, the longest ULPDU that fits into a TCP segment, is computed again for each batch
+ * (5041-3-1).
+ */
 static void test_mulpdu_changes(struct kunit *test)
 {
 	static const u32 emss[] = { 1448, 524, 8948, 1448 };
@@ -142,7 +148,9 @@ static void test_terminate(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* A request that cannot be sent causes a Terminate (5040-7.1-1, -2). */
+/*
+ * A request without access to its own memory is not sent, and causes a Terminate (5040-7.1-1, -2).
+ */
 static void test_request_refused(struct kunit *test)
 {
 	static const struct kwarp_ddp_hdr want = { .opcode = 7, .qn = 2, .msn = 1 };
@@ -166,7 +174,10 @@ static void test_request_refused(struct kunit *test)
 	test_cq_none(test, t->cq);
 }
 
-/* Only as many Reads are sent as were agreed; what is posted after them waits (5040-6.1-7, -9). */
+/*
+ * Only as many Reads are sent as were agreed (ORD); what is posted after them waits (5040-6.1-7,
+ * -9).
+ */
 static void test_reads(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -208,8 +219,9 @@ static void test_read_without_ord(struct kunit *test)
 }
 
 /*
- * Segments of a long Response and of our own message are never mixed (5041-5.3-2). Responses and
- * our messages alternate, so neither kind waits for more than one message of the other.
+ * Segments of a long Read Response and of our own message are never mixed (5041-5.3-2). Read
+ * Responses and our messages alternate, so neither kind waits for more than one message of the
+ * other.
  */
 static void test_turns(struct kunit *test)
 {
@@ -243,11 +255,11 @@ static void test_turns(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, t->e.tx.answered);
 }
 
-/* ------------------------------------------------------------------ windows */
+/* --------------------------------------------------- binds, batches and TCP */
 
 /*
- * A bind is carried out after the Send posted before it, and fails: there is no window and no
- * region.
+ * A request to bind a memory window is carried out after the Send posted before it, and fails,
+ * since there is no window and no region.
  */
 static void test_bind(struct kunit *test)
 {
@@ -312,7 +324,10 @@ static void test_align_ends_batch(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kwarp_readq_empty(&t->e.iread));
 }
 
-/* With the socket's spinlock held nothing sleeps, and TCP is told that it is held. */
+/*
+ * With the socket's spinlock held (tx.in_socket) nothing sleeps, and kwarp_batch_send() gets
+ * @locked.
+ */
 static void test_in_socket(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
@@ -344,15 +359,15 @@ static void test_tcp_takes_none(struct kunit *test)
 }
 
 /*
- * The connection is lost between a Write and its Immediate Data. The peer has the octets but learns
- * nothing of them; the request completes once, as flushed.
+ * The connection is lost between a Write and its Immediate Data. The peer has the octets of the
+ * Write, but is not notified of them; the request completes once, as flushed.
  */
 static void test_lost_before_imm(struct kunit *test)
 {
 	struct tx_test *t = test->priv;
 
 	t->sq.rfc7306 = true;
-	/* A packet size with which the Write fills a batch. */
+	/* With this packet size the Write fills a batch. */
 	t->tcp.packet = 64;
 	tx_post(t, KWARP_WR_WRITE_IMM, 0, 64);
 	KUNIT_EXPECT_EQ(test, kwarp_tx_step(&t->e), KWARP_TX_MORE);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of the order in which Reads are sent, and of requests that wait for earlier Reads: as many
- * at a time as were agreed, in order, for any values of the indices. The code is included; no FPDU
- * is built of what it picks. The queues are the real ones.
+ * at a time as were agreed (ORD), in order, for any values of the indices. The code under test is
+ * included. Messages are picked, but no FPDU is built of them. The queues are the real ones.
+ *
+ * Numbers such as 5040-6.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-/* Other suites use these names, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_tx_pick		reads_tx_pick
 #define kwarp_tx_pick_term	reads_tx_pick_term
 #define kwarp_tx_pick_rtr	reads_tx_pick_rtr
@@ -70,7 +72,7 @@ static int reads_test_init(struct kunit *test)
 	test_sq_init(test, &t->sq, t->cq, &t->qp, ENTRIES, 0);
 	t->e.sq = &t->sq;
 	t->e.ibqp = &t->qp;
-	/* The test acts as the runner. */
+	/* The test acts as the runner, the one context that may send for the stream. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -78,7 +80,10 @@ static int reads_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Set an ORD of @depth, with queue indices that start at @start. */
+/*
+ * Set an ORD, the number of Reads that may be outstanding, of @depth, with queue indices that start
+ * at @start.
+ */
 static void agree(struct kunit *test, u32 depth, u32 start)
 {
 	struct reads_test *t = test->priv;
@@ -101,7 +106,7 @@ static void post(struct reads_test *t, u8 opcode, u16 flags)
 	hdr->prod++;
 }
 
-/* Send the next request as a whole. Return: its number; NOTHING if none may be sent. */
+/* Pick the next request, and treat it as sent. Return: its number; NOTHING if none may be sent. */
 static u32 pick(struct reads_test *t)
 {
 	t->e.tx.effort = 0;
@@ -112,7 +117,10 @@ static u32 pick(struct reads_test *t)
 	return t->e.tx.msg.sq_index;
 }
 
-/* Answer the oldest Read, as end_response() does. */
+/*
+ * Treat the oldest Read as answered, as end_response() of rx/segment.c does. Return: the number of
+ * its request.
+ */
 static u32 answer(struct reads_test *t)
 {
 	u32 index = kwarp_oread_head(&t->e.oread)->sq_index;
@@ -173,7 +181,10 @@ static void test_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->failed, KWARP_PERR_NONE);
 }
 
-/* A request does not overtake a Read that waits; it may be sent after a Read that was sent. */
+/*
+ * A request does not overtake a Read that must not be sent yet; it may be sent while an earlier
+ * Read is outstanding.
+ */
 static void test_in_turn(struct kunit *test)
 {
 	struct reads_test *t = test->priv;
@@ -193,7 +204,7 @@ static void test_in_turn(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, waits(t));
 }
 
-/* Our "ready to receive" message may be a Read: then it counts against the limit. */
+/* Our "ready to receive" message (RTR) may be a Read: then it counts against the limit. */
 static void test_rtr_counts(struct kunit *test)
 {
 	struct reads_test *t = test->priv;

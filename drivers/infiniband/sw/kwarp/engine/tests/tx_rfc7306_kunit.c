@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of what RFC 7306 makes us send: Immediate Data after its Write, Atomic Requests in the
- * order of Reads, and Atomic Responses in the order of the requests. The code is included; the
- * region is a stand-in, the queues are the real ones.
+ * order of Reads, and Atomic Responses in the order of the requests. The code under test is
+ * included; the region is a stand-in, the queues are the real ones.
+ *
+ * Numbers such as 7306-4.1-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 
-/* Other suites use these names, too. */
+/* Other suites have functions with these names, too. */
 #define kwarp_tx_pick		ext_tx_pick
 #define kwarp_tx_pick_term	ext_tx_pick_term
 #define kwarp_tx_pick_rtr	ext_tx_pick_rtr
@@ -118,7 +120,7 @@ static int ext_test_init(struct kunit *test)
 	t->e.ibqp = &t->qp;
 	t->e.rfc7306 = true;
 	t->e.sink_rights = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE;
-	/* The test acts as the runner. */
+	/* The test acts as the runner, the one context that may send for the stream. */
 	atomic_set(&t->e.tx.run, KWARP_RUN_ACTIVE);
 	t->e.flags = BIT(KWARP_E_TX_OPEN);
 	for (i = 0; i < KWARP_QN_COUNT; i++)
@@ -194,7 +196,10 @@ static void test_write_imm(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.stag, PEER_STAG);
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.to, PEER_TO);
 	kwarp_tx_message_built(&t->e);
-	/* The request is not complete, and no answer may come between. */
+	/*
+	 * The request is not complete yet, and no answer to the peer may be sent before the
+	 * Immediate Data.
+	 */
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.kind, KWARP_TXK_SQ);
 	KUNIT_EXPECT_EQ(test, t->e.tx.sq_end, 0);
 	expect_message(test, KWARP_OP_IMM, KWARP_QN_SEND, 1, 8);
@@ -281,7 +286,7 @@ static void test_requests(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, pick(t));
 	KUNIT_EXPECT_EQ(test, t->e.tx.msg.hdr.msn, 2);
 	kwarp_tx_message_built(&t->e);
-	/* The limit is for both kinds together (7306-5.2-3). */
+	/* The limit (ORD) is for Reads and atomic operations together (7306-5.2-3). */
 	KUNIT_EXPECT_FALSE(test, pick(t));
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
 	kwarp_readq_pop(&t->e.oread);
@@ -293,7 +298,7 @@ static void test_requests(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, kwarp_oread_find(&t->e.oread, 1));
 }
 
-/* A fenced request waits for atomic operations as for Reads. */
+/* A fenced request waits for earlier atomic operations, as it does for earlier Reads. */
 static void test_fence(struct kunit *test)
 {
 	struct ext_test *t = test->priv;
@@ -320,7 +325,10 @@ static const struct sink {
 
 KUNIT_ARRAY_PARAM_DESC(sink, sinks, desc);
 
-/* The response does not name the sink, so the peer needs no right to it, strict or not. */
+/*
+ * An Atomic Response does not name its sink, the buffer of the request. So the peer needs no right
+ * to the sink, even if the sinks of Reads need remote write.
+ */
 static void test_sink(struct kunit *test)
 {
 	const struct sink *c = test->param_value;
@@ -365,8 +373,8 @@ static void expect_answer(struct kunit *test, u32 msn, u32 id, u64 value)
 }
 
 /*
- * Answers are sent in order; each operation is carried out once, when its answer is next
- * (7306-5.4-9, -10, 7306-7-5, -6, -9).
+ * Answers to the peer are sent in order; each operation is carried out once, when its answer is
+ * next (7306-5.4-9, -10, 7306-7-5, -6, -9).
  */
 static void test_answers(struct kunit *test)
 {

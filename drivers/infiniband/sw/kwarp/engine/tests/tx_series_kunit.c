@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of series: several FPDUs of a message that are built at a time. */
+/*
+ * Tests of series: several FPDUs of a message that are built at a time, with payload from one
+ * region (tx/series.c). kwarp_tx_build() builds all other FPDUs, one at a time.
+ */
 #include "tx_build_fixture.h"
 
 static const struct limit {
@@ -53,7 +56,10 @@ static void test_series_limits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tx->msg.hdr.to, c->n * 1428);
 }
 
-/* Payload that may not be read is not built; kwarp_tx_build() is to report the error. */
+/*
+ * If the payload may not be read, no series is built; kwarp_tx_build() then finds the error and
+ * reports it.
+ */
 static void test_series_refused(struct kunit *test)
 {
 	struct build_test *t = test->priv;
@@ -73,7 +79,10 @@ static void test_series_refused(struct kunit *test)
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));
 	t->mr.access = IB_ACCESS_REMOTE_READ;
-	/* the whole rest of a Response is checked, as in kwarp_tx_build() */
+	/*
+	 * for a Read Response, the access to the whole rest of the Read is checked, as in
+	 * kwarp_tx_build()
+	 */
 	t->mr.length = 9999;
 	for (i = 0; i < 10; i++)
 		KUNIT_EXPECT_FALSE(test, kwarp_tx_build_series(&t->e));

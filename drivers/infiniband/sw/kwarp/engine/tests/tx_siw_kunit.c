@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of the transmit step: the send queue of a program that uses libsiw. */
+/*
+ * Tests of the transmit step (kwarp_tx_step(), which sends one batch): the send queue of a program
+ * that uses libsiw. Its posts are moved from libsiw's ring to the send queue when there is room.
+ */
 #include <rdma/siw-abi.h>
 
 #include "tx_fixture.h"
@@ -63,8 +66,9 @@ static const struct meanwhile {
 KUNIT_ARRAY_PARAM_DESC(meanwhile, meanwhiles, desc);
 
 /*
- * If a request is posted, or room is made for one, between the runner's two looks, this runner
- * sends it: the other context may have read the flag before the runner set it, and not kick.
+ * The step looks for a request, finds none, sets KWARP_E_TX_WAIT_READ and looks again. If a request
+ * is posted, or room is made for one, between these looks, this step sends it: the other context
+ * may have read the flag before it was set, and does not start a step then.
  */
 static void test_between_looks(struct kunit *test)
 {
@@ -81,7 +85,10 @@ static void test_between_looks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(KWARP_E_TX_WAIT_READ, &t->e.flags));
 }
 
-/* Nothing is posted: the runner leaves, and the receive path has to kick when it makes room. */
+/*
+ * There is no room for a posted request: the step sends nothing, and sets KWARP_E_TX_WAIT_READ, so
+ * that the receive path starts another step when it makes room.
+ */
 static void test_no_room(struct kunit *test)
 {
 	struct tx_test *t = test->priv;

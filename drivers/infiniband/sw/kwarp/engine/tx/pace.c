@@ -126,9 +126,9 @@ static bool pace_rings_seldom(const struct kwarp_pace *p, u64 now)
 
 /**
  * kwarp_pace_enters - note the begin of a doorbell
- * @p: counts, brought up to date
+ * @p: measurements; updated
  * @now: nanoseconds
- * @held: the stream is held, so most of @p belongs to the timer
+ * @held: the stream is held, so only @entered of @p may be written here; the rest is the timer's
  *
  * Context: the runner.
  */
@@ -142,8 +142,8 @@ void kwarp_pace_enters(struct kwarp_pace *p, u64 now, bool held)
 
 /**
  * kwarp_pace_begins - decide at the end of a doorbell: start a trial hold?
- * @p: counts, brought up to date
- * @done: requests that have completed so far, free running
+ * @p: measurements; updated
+ * @done: requests that have completed so far, a counter that wraps
  * @now: nanoseconds
  *
  * Context: the runner, while the stream is not held.
@@ -174,8 +174,8 @@ bool kwarp_pace_begins(struct kwarp_pace *p, u32 done, u64 now)
 
 /**
  * kwarp_pace_goes_on - decide after a look: does the hold continue?
- * @p: counts, brought up to date
- * @done: requests that have completed so far, free running
+ * @p: measurements; updated
+ * @done: requests that have completed so far, a counter that wraps
  * @now: nanoseconds
  * @idle: there is no request to send, and none is outstanding
  *
