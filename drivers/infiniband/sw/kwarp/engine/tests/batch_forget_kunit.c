@@ -123,7 +123,10 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, b->len, w->whole ? 0 : len);
 	KUNIT_EXPECT_EQ(test, kwarp_batch_pending(b), !w->whole);
 	KUNIT_EXPECT_EQ(test, !b->frag.page, w->last);
-	/* One reference is the test's. */
+	/*
+	 * References on a page: one of the test; one of the batch, unless its octets are not
+	 * referenced any more (@whole); one of the page that is being filled.
+	 */
 	for (i = 0; i < n; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, page_ref_count(held[i]),
 				    1 + !w->whole + (held[i] == b->frag.page), "page %u", i);

@@ -53,7 +53,10 @@ static void test_rings(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, h.quiet, 0);
 }
 
-/* Decisions after a round of looks, in the same form. */
+/*
+ * Decisions after a round of looks: the state of the CQ, what the round has found, the result, and
+ * the state after the decision.
+ */
 static const struct look_case {
 	const char *desc;
 	struct kwarp_cq_coalesce h;

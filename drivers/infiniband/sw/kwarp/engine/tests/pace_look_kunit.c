@@ -95,7 +95,7 @@ static void test_patient_look(struct kunit *test)
 	pace_post(t, 64);
 	pace_look(t);
 	KUNIT_EXPECT_EQ(test, t->sends, 3);
-	/* Requests that were handed over to the work item do not wait. */
+	/* A patient look sends requests at once that were handed over to the work item. */
 	pace_post(t, 5);
 	pace_look_beside(t, KWARP_RUN_QUEUED);
 	KUNIT_EXPECT_EQ(test, t->sends, 4);

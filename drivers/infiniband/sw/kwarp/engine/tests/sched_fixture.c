@@ -137,7 +137,7 @@ int sched_test_init(struct kunit *test)
 {
 	struct sched_test *t = kunit_kzalloc(test, sizeof(*t), GFP_KERNEL);
 
-	/* Only the pointers are used. */
+	/* Only the pointers to the workqueues are used. */
 	sched_wq = (struct workqueue_struct *)&sched_wq;
 	sched_home_wq = (struct workqueue_struct *)&sched_home_wq;
 	KUNIT_ASSERT_NOT_NULL(test, t);

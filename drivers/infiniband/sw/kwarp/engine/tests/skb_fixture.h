@@ -31,7 +31,7 @@ struct way;
  */
 extern const struct sk_buff *skb_unreadable;
 extern bool skb_uncopyable;
-/* There is no memory for a stash. */
+/* Allocations of a stash fail. */
 extern bool skb_no_pages;
 
 /* Copy octets to the stash: calls stash_fill() of skb.c. */
@@ -43,7 +43,7 @@ u32 skb_stash_fill(struct kwarp_engine *e, const u8 *data, u32 len);
 /* Layout of the octets in an skb */
 enum shape {
 	LINEAR,
-	FRAGS,		/* a few octets in the head, then frags of a few octets */
+	FRAGS,		/* a few octets in the linear part, then frags of a few octets */
 	BLOCK,		/* as FRAGS, but the frags are contiguous in memory */
 	FRAG_LIST,	/* an skb with a frag_list */
 	SEEN,		/* starts with octets that were received before */
@@ -56,9 +56,9 @@ struct skb_test {
 	struct sk_buff_head queue;
 	u8 wire[STREAM_MAX];
 	u32 len;		/* length of the stream */
-	u32 ends[16];		/* where its FPDUs end */
+	u32 ends[16];		/* where the stream's FPDUs end */
 	u32 fpdus;
-	u8 payload[STREAM_MAX];	/* payload of its FPDUs */
+	u8 payload[STREAM_MAX];	/* payload of the stream's FPDUs */
 	u32 payload_ends[16];
 	u8 out[STREAM_MAX];	/* payload that the parser has reported */
 	u32 out_len;

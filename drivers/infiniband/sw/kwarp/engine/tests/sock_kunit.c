@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of sock.c at one end of a TCP connection over lo, and of the packets of tcp.c.
+ * Tests of sock.c at one end of a TCP connection over lo, and of kwarp_tcp_packet() of tcp.c.
  *
  * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
@@ -186,7 +186,7 @@ static const struct packet {
 	{ 0, 1, 1448, 45 * 1448 },
 	{ 1000, 65535, 1448, 1448 },
 	{ 16000, 65535, 1448, 11 * 1448 },
-	/* BIG TCP */
+	/* BIG TCP: the device accepts more than is asked for */
 	{ 190000, 65535, 1448, 45 * 1448 },
 };
 

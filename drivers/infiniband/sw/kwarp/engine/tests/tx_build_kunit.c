@@ -132,7 +132,7 @@ static void build(struct kunit *test)
 			flush(b);
 			continue;
 		}
-		/* the only allowed reason is missing memory; try again */
+		/* nothing was built: the only allowed reason is lack of memory; try again */
 		KUNIT_ASSERT_TRUE(test, t->e.tx.no_memory);
 		KUNIT_ASSERT_EQ(test, build_lower.perr, KWARP_PERR_NONE);
 		t->e.tx.no_memory = false;

@@ -194,7 +194,7 @@ static void test_reads(struct kunit *test)
 }
 
 /*
- * With an ORD of 0 no Read can be sent: a Read fails and does not wait (5040-6.1-7, -9;
+ * With an ORD of 0, no Read may be outstanding: a Read fails and does not wait (5040-6.1-7, -9;
  * 5040-7.1-2).
  */
 static void test_read_without_ord(struct kunit *test)

@@ -7,10 +7,10 @@
 
 static const struct limit {
 	const char *desc;
-	u32 room;	/* octets free in the fragment */
+	u32 room;	/* octets free in the page that is being filled */
 	u32 goal;
 	u32 len;	/* octets already in the batch */
-	u32 element;	/* octets of the element */
+	u32 element;	/* octets of the scatter/gather element */
 	u32 left;	/* octets left of the message */
 	u32 n;		/* FPDUs that are expected to be built at a time */
 } limits[] = {

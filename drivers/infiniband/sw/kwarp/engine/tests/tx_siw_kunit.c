@@ -38,7 +38,7 @@ static void post_now(struct tx_test *t)
 	post_siw(t);
 }
 
-/* Answer the oldest outstanding request. */
+/* Answer the oldest outstanding request, which makes room for another one. */
 static void answer_now(struct tx_test *t)
 {
 	t->on_look = NULL;

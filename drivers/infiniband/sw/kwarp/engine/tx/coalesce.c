@@ -98,7 +98,10 @@ static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 	atomic_inc(&c->sends);
 	spin_unlock(&h->lock);
 	c->send(e);
-	/* kwarp_coalesce_stop() may be waiting for this, and then the stream may be freed. */
+	/*
+	 * kwarp_coalesce_stop() may be waiting until @sends is 0; after that the stream may be
+	 * freed.
+	 */
 	smp_mb__before_atomic();
 	atomic_dec(&c->sends);
 	spin_lock(&h->lock);

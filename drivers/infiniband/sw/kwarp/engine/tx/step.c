@@ -117,7 +117,7 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	tx->effort = 0;
 	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* stopped: no socket, so no softirq gets here */
+		kwarp_engine_flush(e);	/* stream over: no socket, so no softirq gets here */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
