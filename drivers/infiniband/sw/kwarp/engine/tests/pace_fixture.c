@@ -31,28 +31,27 @@ u64 pace_told_ns(void)
 /* ------------------------------------------------------------------- decisions */
 
 /*
- * The program rings its doorbell @n times. Before each doorbell @requests complete and @ns pass;
- * the doorbell takes @inside. Return: true if a hold starts after the last of these doorbells, and
- * not before.
+ * The program rings its doorbell @n times, or until a hold starts. Before each doorbell @requests
+ * complete and @ns pass; the doorbell takes @inside. Return: number of the doorbell after which a
+ * hold starts, from 1 on, or 0 if no hold starts.
  */
-bool pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
-			 u32 *prod, u64 *now)
+u32 pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
+			u32 *prod, u64 *now)
 {
-	bool begins = false;
+	u32 i;
 
-	while (n--) {
+	for (i = 1; i <= n; i++) {
 		*prod += requests;
 		*now += ns;
 		kwarp_pace_enters(p, *now, false);
 		*now += inside;
-		begins |= kwarp_pace_begins(p, *prod, *now);
-		if (begins && n)
-			return false;
+		if (kwarp_pace_begins(p, *prod, *now))
+			return i;
 	}
-	return begins;
+	return 0;
 }
 
-bool pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
+u32 pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now)
 {
 	return pace_long_doorbells(p, n, requests, ns, 0, prod, now);
 }

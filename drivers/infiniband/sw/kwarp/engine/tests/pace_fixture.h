@@ -56,9 +56,9 @@ struct pace_test {
 };
 
 u64 pace_told_ns(void);
-bool pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
-			 u32 *prod, u64 *now);
-bool pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now);
+u32 pace_long_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u64 inside,
+			u32 *prod, u64 *now);
+u32 pace_doorbells(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now);
 u32 pace_looks(struct kwarp_pace *p, u32 n, u32 requests, u64 ns, u32 *prod, u64 *now);
 void pace_post(struct pace_test *t, u32 n);
 void pace_tell_posters(struct pace_test *t);

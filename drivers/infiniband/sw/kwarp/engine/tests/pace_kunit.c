@@ -16,18 +16,17 @@ static void test_begins(struct kunit *test)
 	u64 now = 1000;
 	u32 prod = -10;
 
-	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 5, 1, DOORBELL_NS, &prod, &now));
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 5, 1, DOORBELL_NS, &prod, &now), 0);
 	KUNIT_EXPECT_EQ(test, p.obey, 0);
-	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
-						&now));
-	KUNIT_EXPECT_TRUE(test, pace_doorbells(&p, 1, 1, DOORBELL_NS, &prod, &now));
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
+					     &now), KWARP_PACE_DOORBELLS + 1);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * DOORBELL_NS);
 	KUNIT_EXPECT_EQ(test, p.done, prod);
 	KUNIT_EXPECT_EQ(test, p.since, now);
 	/* A second measurement is added to the first. */
-	KUNIT_EXPECT_TRUE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS + 1, 3, DOORBELL_NS, &prod,
-					       &now));
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 3, DOORBELL_NS, &prod,
+					     &now), KWARP_PACE_DOORBELLS + 1);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, 4 * KWARP_PACE_DOORBELLS);
 	/* Old measurements are halved before new ones are added. */
 	p.rung.ns = KWARP_PACE_KEEP_NS + 2;
@@ -45,16 +44,32 @@ static void test_seldom(struct kunit *test)
 	u32 prod = 0;
 
 	for (p.ns = KWARP_PACE_MIN_NS; p.ns <= 250 * NSEC_PER_USEC; p.ns += 5 * NSEC_PER_USEC)
-		KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1,
-							2 * KWARP_PACE_SELDOM_NS, &prod, &now));
+		KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1,
+						     2 * KWARP_PACE_SELDOM_NS, &prod, &now), 0);
 	p.ns = PACE_NS;
 	p.doorbells = 0;
-	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
-						KWARP_PACE_SELDOM_NS, &prod, &now));
-	/* After a pause, too, no hold starts with the last of these doorbells. */
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
+					     KWARP_PACE_SELDOM_NS, &prod, &now), 0);
+}
+
+/*
+ * A pause of the program does not count as time between doorbells. A stream whose program rings
+ * quickly before and after the pause is held as if there were none.
+ */
+static void test_pause(struct kunit *test)
+{
+	struct kwarp_pace p = { .ns = PACE_NS };
+	u64 now = 1000;
+	u32 prod = 0;
+
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 20, 1, DOORBELL_NS, &prod, &now), 0);
 	now += NSEC_PER_SEC;
-	KUNIT_EXPECT_FALSE(test, pace_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
-						&now));
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
+					     &now), KWARP_PACE_DOORBELLS + 1 - 20);
+	/* Of a pause, twice KWARP_PACE_SELDOM_NS count. So a program that pauses always is seldom. */
+	p = (struct kwarp_pace){ .ns = KWARP_PACE_MIN_NS };
+	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 4 * KWARP_PACE_DOORBELLS, 1, NSEC_PER_SEC, &prod,
+					     &now), 0);
 }
 
 /*
@@ -86,16 +101,15 @@ static void test_large(struct kunit *test)
 	u64 now = 1000;
 	u32 prod = 0;
 
-	KUNIT_EXPECT_FALSE(test, pace_long_doorbells(&p, KWARP_PACE_DOORBELLS, 1, DOORBELL_NS,
-						     inside, &prod, &now));
-	KUNIT_EXPECT_TRUE(test, pace_long_doorbells(&p, 1, 1, DOORBELL_NS, inside, &prod, &now));
+	KUNIT_EXPECT_EQ(test, pace_long_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1, DOORBELL_NS,
+						  inside, &prod, &now), KWARP_PACE_DOORBELLS + 1);
 	KUNIT_EXPECT_EQ(test, p.rung.requests, KWARP_PACE_DOORBELLS);
 	KUNIT_EXPECT_EQ(test, p.rung.ns, KWARP_PACE_DOORBELLS * (DOORBELL_NS + inside));
 	/*
 	 * The stream of a program that rings rarely is not held, even if its doorbells take long.
 	 */
-	KUNIT_EXPECT_FALSE(test, pace_long_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
-						     KWARP_PACE_SELDOM_NS, inside, &prod, &now));
+	KUNIT_EXPECT_EQ(test, pace_long_doorbells(&p, 10 * KWARP_PACE_DOORBELLS, 1,
+						  KWARP_PACE_SELDOM_NS, inside, &prod, &now), 0);
 }
 
 /*
@@ -408,6 +422,7 @@ static void test_other_phase(struct kunit *test)
 static struct kunit_case pace_cases[] = {
 	KUNIT_CASE(test_begins),
 	KUNIT_CASE(test_seldom),
+	KUNIT_CASE(test_pause),
 	KUNIT_CASE(test_large),
 	KUNIT_CASE(test_obey_large),
 	KUNIT_CASE_PARAM(test_trial, trial_gen_params),
