@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Completion queues: create, resize, destroy.
+ *
+ * The home of a CQ is the processor that its consumer has chosen by a completion vector: work items
+ * that send for the CQ's queue pairs run there.  libsiw is the libibverbs provider of the siw
+ * driver, which programs use on links of type kwarp-siw.
  */
 #include <linux/mm.h>
 #include <linux/sched.h>
@@ -33,15 +37,15 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 	if (ret) {
 		rdma_user_mmap_entry_remove(*map);
 		*map = NULL;
-		/* The entry owned the memory and has freed it. */
+		/* The mmap entry owned the memory of the ring, and has freed it. */
 		ring->hdr = NULL;
 	}
 	return ret;
 }
 
 /*
- * May work for a CQ be queued on this processor?  Not on an isolated one; for a program only on a
- * processor on which the calling thread may run.
+ * May this processor be the home of a CQ?  An isolated processor may not; and if the CQ is of a
+ * program, the calling thread must be allowed to run on the processor.
  */
 static bool cpu_may_be_home(int cpu, bool user)
 {
@@ -50,9 +54,10 @@ static bool cpu_may_be_home(int cpu, bool user)
 }
 
 /*
- * The processor of a completion vector: vector n is the n-th possible processor, from 0 on.
+ * Find the home that a completion vector stands for: vector n is the n-th possible processor, from
+ * 0 on.
  *
- * Return: its number; -1: no processor in particular.  Vector 0 of a program means -1, because
+ * Return: number of the processor; -1: no home.  Vector 0 of a program gives no home, because
  * programs that choose no vector pass 0.
  */
 static int home_of_vector(u32 vector, bool user)
@@ -165,7 +170,7 @@ int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *ud
 	ret = kwarp_ring_init(&ring, cqe, sizeof(struct kwarp_cqe), true);
 	if (ret)
 		return ret;
-	/* The core holds only a read lock on the CQ, so two threads may get here. */
+	/* The core holds only a read lock on the CQ, so two threads may resize it at once. */
 	mutex_lock(&cq->resize);
 	ret = replace_cq_ring(cq, &ring, udata);
 	if (!ret)

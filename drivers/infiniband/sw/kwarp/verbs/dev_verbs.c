@@ -241,10 +241,10 @@ int kwarp_query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *
 	return 0;
 }
 
-/* The newest version that both sides speak; 0 if there is none. */
+/* Return: newest version of kwarp-abi.h that provider and module both speak; 0: there is none. */
 static u32 common_version(const struct kwarp_alloc_ucontext_req *req)
 {
-	/* A provider that sends no versions is an old one, which speaks version 1 only. */
+	/* An old provider sends no versions: it speaks version 1 only. */
 	u32 low = req->abi_max ? req->abi_min : 1;
 	u32 high = req->abi_max ? req->abi_max : 1;
 

@@ -45,8 +45,8 @@ struct kwarp_doorbell {
 };
 
 /*
- * Find the queue pair that a program names.  Queue pairs of other contexts are not found:
- * doorbells from a stranger would cost their owner processor time.
+ * Find the queue pair that a program names.  Queue pairs of other contexts are not found: otherwise
+ * one process could ring for the queue pairs of another, and cost it processor time.
  *
  * Return: the queue pair with a reference; -EIO: the device is gone; -EINVAL: this context has no
  * queue pair of this number.
@@ -66,11 +66,11 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 	if (!kdev)
 		return ERR_PTR(-EIO);
 	/*
-	 * The context of this doorbell may have ended meanwhile, and a new context, to which @qp
-	 * belongs, may have got its memory: the pointers would be equal.  So read @kdev again after
-	 * the lookup: destroy_doorbell() clears it before the context is freed.  Pairs with the
-	 * store to kdev->qps in kwarp_qp_publish(): if we have found a queue pair of the new
-	 * context, we also see that @kdev was cleared.
+	 * The context of this doorbell may have been freed meanwhile, and @qp may belong to a new
+	 * context at the same address: then qp->ibuc equals db->ibuc.  So read db->kdev again after
+	 * the lookup: destroy_doorbell() clears it before the context is freed.  The barrier pairs
+	 * with the store to kdev->qps in kwarp_qp_publish(): if the lookup has found a queue pair
+	 * of the new context, db->kdev is also seen as NULL.
 	 */
 	smp_rmb();
 	if (qp && (qp->ibuc != db->ibuc || !READ_ONCE(db->kdev))) {
@@ -80,6 +80,11 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 	return qp ?: ERR_PTR(-EINVAL);
 }
 
+/*
+ * Ring for one queue pair.  @posted: the engine's function for the send queue, or for receives.
+ *
+ * Return: as find_doorbell_qp().
+ */
 static long ring_doorbell(const struct kwarp_doorbell *db, unsigned long qpn,
 			  void (*posted)(struct kwarp_engine *e, bool user))
 {
@@ -109,7 +114,10 @@ static long ring_doorbells(const struct kwarp_doorbell *db, const void __user *l
 	if (!bells.n || bells.n > ARRAY_SIZE(bells.qpn))
 		return -EINVAL;
 	for (i = 0; i < bells.n; i++) {
-		/* Each doorbell may send a lot.  The rest is flushed when the program ends. */
+		/*
+		 * Each doorbell may send for a long time, so stop if the process is being killed:
+		 * its queue pairs are destroyed then, and requests that were not sent are flushed.
+		 */
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		one = ring_doorbell(db, bells.qpn[i], kwarp_engine_posted_send);
@@ -171,8 +179,8 @@ static int UVERBS_HANDLER(KWARP_METHOD_DOORBELL_OPEN)(struct uverbs_attr_bundle 
 }
 
 /*
- * The file was closed, or the device goes away.  An ioctl() that has found a queue pair before may
- * go on: it holds a reference on the queue pair.
+ * The file was closed, or the device goes away: later ioctl()s find no queue pair.  An ioctl() that
+ * has already found one may continue to use it, because it holds a reference on the queue pair.
  */
 static void destroy_doorbell(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {

@@ -79,7 +79,7 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibuc, vma);
 	int ret;
 
-	/* Unknown key, or a length that is not the ring's. */
+	/* The process has given an unknown key, or a length that is not the ring's. */
 	if (!entry)
 		return -EINVAL;
 	ret = remap_vmalloc_range(vma, to_ring_map(entry)->mem, 0);
@@ -87,7 +87,7 @@ int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 	return ret;
 }
 
-/* ib_device_ops.mmap_free: the last user of the entry is gone. */
+/* ib_device_ops.mmap_free: the last reference on the entry is gone, so free the ring's memory. */
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	struct ring_map *map = to_ring_map(entry);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory regions and windows: argument checks around mem/.
+ * Memory regions and windows: argument checks before the functions of mem/ are called.
  */
 #include <rdma/ib_umem.h>
 
@@ -35,7 +35,7 @@ static struct ib_mr *mr_result(struct kwarp_mr *mr)
 	return IS_ERR(mr) ? ERR_CAST(mr) : &mr->ibmr;
 }
 
-/* The result for a region of user space: its STag is valid from here on. */
+/* Make the STag of a new region of a program valid.  Return: the region as the core's object. */
 static struct ib_mr *opened_mr(struct kwarp_mr *mr)
 {
 	if (!IS_ERR(mr))
@@ -113,7 +113,7 @@ struct ib_mr *kwarp_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 i
  * @iova: address by which requests and peers name the region
  * @fd: file descriptor of the dma-buf
  * @access: IB_ACCESS_*
- * @attrs: of the verb
+ * @attrs: attributes of the verb; not used
  *
  * Since Linux 6.17 the core passes a DMA handle, too.  It makes sense only for PCI devices, so a
  * call with one is refused.
@@ -182,7 +182,7 @@ static struct kwarp_mr *reregister_memory(struct ib_pd *pd, const struct kwarp_m
  * @iova: address by which requests and peers name the region
  * @access: IB_ACCESS_*
  * @pd: protection domain; the old one if that does not change
- * @udata: of the program
+ * @udata: driver data of the program's call
  *
  * A new region with a new STag is made, and then the old STag is made invalid.  So nobody sees half
  * of a change, and after a failure nothing has changed.  If the memory does not change, both
@@ -245,7 +245,7 @@ static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
  * @flags: IB_UVERBS_ADVISE_MR_FLAG_FLUSH: prefetch before the verb returns
  * @sge: ranges of regions
  * @n: elements of @sge
- * @attrs: of the verb
+ * @attrs: attributes of the verb; not used
  *
  * There is nothing to prefetch, because regions are pinned.  The arguments are checked only.
  *

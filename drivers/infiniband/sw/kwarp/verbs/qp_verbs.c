@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Queue pairs: create, modify, query, destroy, post.
+ *
+ * libsiw is the libibverbs provider of the siw driver, which programs use on links of type
+ * kwarp-siw.  A stream is the connection of a queue pair with its peer.
  */
 #include <linux/cred.h>
 #include <linux/mm.h>
@@ -33,7 +36,7 @@ static int check_qp_init(const struct ib_qp_init_attr *init, bool siw)
 	return 0;
 }
 
-/* Is this a queue pair of a program that uses libsiw, and so siw's uABI? */
+/* Is this a queue pair of a program that uses libsiw, and so the layouts of rdma/siw-abi.h? */
 static bool is_siw_qp(const struct kwarp_qp *qp)
 {
 	return qp->user && qp->kdev->siw;
@@ -46,7 +49,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
-	/* libsiw posts up to siw's own limits, whatever it asked for: give it room for that. */
+	/* libsiw posts entries up to siw's limits, even if it asked for less: allow for that. */
 	if (is_siw_qp(qp)) {
 		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
 		recv_stride = kwarp_rqe_stride(SIW_MAX_SGE);
@@ -126,7 +129,10 @@ static void wire_up_engine(struct kwarp_qp *qp, const struct ib_qp_init_attr *in
 	kwarp_engine_wire(&qp->engine, &parts);
 }
 
-/* RFC 7306 is in force if the knob is on and, for a program, if its provider knows the feature. */
+/*
+ * Does this queue pair have immediate data and atomic operations (RFC 7306)?  Yes if the knob
+ * rfc7306 is on and, for a program, if its provider knows the feature.
+ */
 static bool qp_has_rfc7306(const struct kwarp_dev *kdev, struct ib_udata *udata)
 {
 	return READ_ONCE(kdev->knobs.rfc7306) &&
@@ -189,14 +195,14 @@ out_count:
 /**
  * kwarp_destroy_qp - ib_device_ops.destroy_qp
  * @ibqp: queue pair
- * @udata: of a program, or NULL
+ * @udata: driver data of a program's call, or NULL
  *
  * This function cannot fail, because its callers cannot handle a failure: kernel consumers ignore
  * the result, and at the end of a process ib_uverbs warns about an object that is not destroyed,
  * and leaks it.  So the wait below must not depend on consumers.  References on a queue pair are
  * held only by kwarp's endpoints and work items, which end in bounded time when the stream is
- * down.  iw_cm may keep a reference until its id is destroyed: that reference is on a stand-in
- * (cm/cm_qp.c), not on the queue pair.
+ * down.  iw_cm may keep a reference until its id is destroyed, but it has got that reference on a
+ * stand-in, an object of cm/cm_qp.c that it gets instead of the queue pair.
  *
  * Context: process; waits for the queue pair's work.
  * Return: 0.
@@ -206,7 +212,7 @@ int kwarp_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct kwarp_qp *qp = to_kqp(ibqp);
 
 	kwarp_qp_retire(qp);
-	/* A connection that is still being set up holds a reference: end it. */
+	/* A connection that is still being set up holds a reference on the queue pair: end it. */
 	do {
 		kwarp_cm_drop_qp(qp);
 	} while (!kwarp_qp_gone(qp));
@@ -324,7 +330,10 @@ int kwarp_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct kwarp_qp *qp = to_kqp(ibqp);
 	int ret;
 
-	/* A stand-in of iw_cm (cm/cm_qp.c), which iw_cm moves only to SQD or ERR */
+	/*
+	 * iw_cm has got a stand-in (cm/cm_qp.c) instead of the queue pair, and moves it only to
+	 * SQD (close gracefully) or ERR (abort).
+	 */
 	if (kwarp_cm_is_stand_in(ibqp))
 		return kwarp_cm_modify_stand_in(ibqp, attr->qp_state == IB_QPS_SQD);
 	ret = kwarp_udata_none(udata);
@@ -406,7 +415,7 @@ int kwarp_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* For kernel consumers only.  Context: any. */
+/* Post receives of a kernel consumer; programs write them into their ring.  Context: any. */
 int kwarp_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad)
 {

@@ -3,7 +3,7 @@
  * Details of objects for the RDMA core (rdma resource show -dd).
  *
  * On some kernels the core may call these functions while the object is being destroyed.  So
- * memory that the destruction frees is read only under a lock, and no longer when the destruction
+ * memory that the destruction frees is read only under a lock, and not at all after the destruction
  * has begun.
  */
 #include "verbs.h"
@@ -175,15 +175,15 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
 }
 
 /*
- * ib_device_ops.fill_res_cm_id_entry. An id without a connection has no details, and an id whose
- * connection came in through another link has none either.
+ * ib_device_ops.fill_res_cm_id_entry. No details are shown for an id that has no connection, and
+ * for an id whose connection came in through another link.
  *
  * Context: process.
  * Return: 0, -EMSGSIZE.
  */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
-	/* The core keeps @id and its device during this call; iw_cm's id may go at any time. */
+	/* The core keeps @id and its device during this call; iw_cm's id may be freed meanwhile. */
 	struct kwarp_dev *kdev = to_kdev(id->device);
 	struct kwarp_cm_info info;
 	struct nlattr *details;

@@ -4,8 +4,8 @@
  * distributions ship.  So the answers are those of siw's uABI (rdma/siw-abi.h), and the device
  * attributes name only what libsiw can do.
  *
- * queue/siw_ring.c has the rings.  For kernel consumers only the device attributes differ from
- * those of a link of type kwarp.
+ * The functions for libsiw's rings are in queue/siw_ring.c.  Kernel consumers get the same objects
+ * as on a link of type kwarp; only the device attributes differ.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -113,9 +113,9 @@ void kwarp_siw_release_cq(struct kwarp_cq *cq)
 
 /**
  * kwarp_siw_give_cq - make the ring of a program's CQ, and tell the program how to map it
- * @cq: queue; its own ring (cq->ring) has been made, because its header is used
+ * @cq: queue; its own ring (cq->ring) has been made already: kwarp uses the header of that ring
  * @entries: number of entries wanted
- * @udata: of the program
+ * @udata: driver data of the program's call
  * @id: number of the CQ, for diagnostics
  *
  * Context: process, may sleep.

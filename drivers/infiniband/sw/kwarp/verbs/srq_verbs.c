@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Shared receive queues.
+ *
+ * libsiw is the libibverbs provider of the siw driver, which programs use on links of type
+ * kwarp-siw.
  */
 #include <rdma/siw-abi.h>
 
@@ -74,7 +77,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	}
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
-	/* libsiw posts up to SIW_MAX_SGE elements, whatever it asked for: give it room for that. */
+	/* libsiw posts up to SIW_MAX_SGE elements, even if it asked for less: allow for that. */
 	ret = kwarp_rq_init(&srq->rq, attr->max_wr,
 			    kwarp_rqe_stride(udata && kdev->siw ? SIW_MAX_SGE : attr->max_sge));
 	if (ret)
@@ -128,7 +131,10 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 	return ret;
 }
 
-/* User space only: a kernel consumer may post at any time, and nothing stops it meanwhile. */
+/*
+ * For programs only: a program must not post during this verb (see struct kwarp_modify_srq_req),
+ * but a kernel consumer may post at any time.
+ */
 static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)
 {
@@ -165,7 +171,7 @@ static int set_srq_limit(struct kwarp_rq *rq, u32 limit)
  * @ibsrq: queue
  * @attr: new values
  * @mask: which values change: IB_SRQ_LIMIT, IB_SRQ_MAX_WR
- * @udata: of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else empty
+ * @udata: request of the program: struct kwarp_modify_srq_req with IB_SRQ_MAX_WR, else empty
  *
  * Context: process, may sleep. The core holds only a read lock on the SRQ, so two threads may
  * call this at the same time.
@@ -210,7 +216,7 @@ int kwarp_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Context: any. */
+/* Post receives of a kernel consumer.  Context: any. */
 int kwarp_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad)
 {

@@ -31,8 +31,9 @@ int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 po
 
 /*
  * ib_device_ops.counter_alloc_stats: memory for the values of a counter.  There is room for @n more
- * values than the core knows of: they hold what queue pairs counted that are no longer bound (see
- * left_in() in stats.c).  Counts that no queue pair has are disabled.
+ * values than the core knows of: they hold what former queue pairs counted, which were bound to the
+ * counter and are not any more (see left_in() in stats.c).  Counts that only the device has, and no
+ * queue pair, are disabled.
  *
  * Context: process.
  * Return: NULL without memory.
@@ -90,7 +91,10 @@ int kwarp_counter_update_stats(struct rdma_counter *counter)
 	return 0;
 }
 
-/* ib_device_ops.counter_init. Kernels before 7.0 have no such operation. */
+/*
+ * ib_device_ops.counter_init: nothing to initialize, because kwarp does not extend struct
+ * rdma_counter.  Kernels before 7.0 have no such operation.
+ */
 void kwarp_counter_init(struct rdma_counter *counter)
 {
 }

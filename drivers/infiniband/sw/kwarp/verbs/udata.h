@@ -21,7 +21,7 @@
 /*
  * Check that all octets of the request from octet @from on are zero.
  *
- * Return: 0; -EOPNOTSUPP: one is not; -EFAULT.
+ * Return: 0; -EOPNOTSUPP: one of them is not zero; -EFAULT.
  */
 static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 {
@@ -37,7 +37,7 @@ static inline int kwarp_udata_rest(struct ib_udata *udata, size_t from)
 
 /**
  * kwarp_udata_request - copy the request of a verb from user space
- * @udata: of the verb, or NULL
+ * @udata: driver data of the verb, or NULL
  * @req: result; octets that user space does not give are zero
  * @len: octets of @req
  *
@@ -63,7 +63,7 @@ static inline int kwarp_udata_no_request(struct ib_udata *udata)
 
 /**
  * kwarp_udata_answer - answer to user space
- * @udata: of the verb
+ * @udata: driver data of the verb
  * @resp: the answer, every octet of it set
  * @len: octets of @resp
  *

@@ -43,7 +43,8 @@ struct kwarp_pd {
 /**
  * struct kwarp_mw - memory window
  * @ibmw: RDMA core's object; first member
- * @mr: the window in mem/, which accesses by STag find; freed a grace period after this object
+ * @mr: the window as mem/ knows it: what a lookup of its STag finds; freed an RCU grace period
+ *	after this object
  */
 struct kwarp_mw {
 	struct ib_mw ibmw;

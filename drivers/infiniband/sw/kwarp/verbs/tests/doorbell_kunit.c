@@ -62,7 +62,8 @@ static int doorbell_init(struct kunit *test)
 
 /*
  * Make an ioctl() call; expect its result, and the calls that it made (@log): "find" and "put" are
- * the lookup of the queue pair and the end of its reference.
+ * the lookup of the queue pair and the end of its reference, "doorbell" and "recv-doorbell" the
+ * calls that tell its engine of posted requests and of posted receives.
  */
 static void expect_ring(struct kunit *test, unsigned int cmd, unsigned long arg, long ret,
 			const char *log)
@@ -180,7 +181,10 @@ static void test_second(struct kunit *test)
 	expect_ring(test, SEND, VT_QPN, -EIO, "");
 }
 
-/* The declaration: with another object type the core would not open the file, or not close it. */
+/*
+ * What the driver declares to the core: with another object type the core would not open the file,
+ * or would not close it.
+ */
 static void test_declared(struct kunit *test)
 {
 	const struct uverbs_method_def *open = (*doorbell_object()->methods)[0];

@@ -46,7 +46,10 @@ struct kwarp_mr *kwarp_mr_create_user(struct kwarp_dev *kdev, struct ib_pd *pd,
 	return new_mr(VT_STAG);
 }
 
-/* Stand-in: the memory of @old is vt->old_umem or, if that is NULL, a dma-buf. */
+/*
+ * Stand-in: make a region over the memory of @old.  That memory is vt->old_umem or, if this is
+ * NULL, a dma-buf: see kwarp_mr_umem() and kwarp_mr_is_writable() below.
+ */
 struct kwarp_mr *kwarp_mr_create_same(struct kwarp_dev *kdev, struct ib_pd *pd,
 				      const struct kwarp_mr *old, int access)
 {

@@ -12,7 +12,10 @@
 
 #include "../../queue/siw_ring.h"
 
-/* Count a ring that was made (@ret 0), as paid for by a process (@user) or not.  Returns @ret. */
+/*
+ * Count a ring, if it was made (@ret is 0): as charged to the memory cgroup of a process (@user) or
+ * to none.  Return: @ret.
+ */
 static int note_ring(int ret, bool user)
 {
 	if (ret)
@@ -92,7 +95,7 @@ void vt_siw_free_cq(struct kwarp_siw_cq *cq)
 	kwarp_siw_free_cq(cq);
 }
 
-/* vfree() in kwarp_mmap_free(): the memory of a ring whose mmap entry is gone. */
+/* Stand-in for the vfree() of kwarp_mmap_free(): frees a ring whose mmap entry is gone. */
 void vt_vfree(const void *addr)
 {
 	vt->rings -= !!addr;
@@ -173,7 +176,7 @@ int vt_mmap(struct kwarp_ucontext *uc, u64 offset, size_t len)
 	return kwarp_mmap(&uc->ibuc, &vma);
 }
 
-/* Expect that only the process itself can map the ring, and only with its exact length. */
+/* Expect that only the process itself can map the ring, at its offset and with its exact length. */
 void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 {
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len), 0);

@@ -51,8 +51,8 @@ enum vt_fault {
  * @maps: entries of @map used so far
  * @rings: number of rings that exist
  * @siw_rings: number of rings of libsiw that a queue still uses; counted in @rings, too
- * @paid: rings made so far for whose memory a process pays (memory cgroup)
- * @unpaid: rings made so far for which no process pays
+ * @paid: rings made so far whose memory was charged to the memory cgroup of a process
+ * @unpaid: rings made so far whose memory was charged to no process
  * @mapped: memory that was mapped last
  * @fault: stand-in that fails, or FAULT_NONE
  * @nth: which call of @fault fails, from 1 on
@@ -65,9 +65,9 @@ enum vt_fault {
  * @counted: queue pairs whose statistics are registered
  * @found: queue pair that a lookup of VT_QPN finds, or NULL
  * @on_find: called at the end of a lookup, or NULL
- * @users: number of times that kwarp_qp_gone() says "not yet"
+ * @users: number of times that kwarp_qp_gone() returns false: references are left
  * @drops: number of calls of kwarp_cm_drop_qp()
- * @dropped: argument of its last call
+ * @dropped: argument of the last kwarp_cm_drop_qp()
  * @mr: the region that every creation of a region returns
  * @umem: the object that every pinning of memory returns
  * @mrs: number of regions that exist
@@ -152,7 +152,7 @@ struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
 void vt_unknown(struct kunit *test, size_t at);
 void vt_get_answer(struct kunit *test, void *answer, size_t len);
 
-/* For the stand-ins: vt.log, vt.fault. */
+/* Called by the stand-ins: append a word to vt.log; find out whether to fail (see vt.fault). */
 void vt_log_word(const char *word);
 bool vt_is_fault(enum vt_fault what);
 

@@ -225,7 +225,10 @@ static void test_device(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, attr.max_qp, own.max_qp);
 }
 
-/* A kernel consumer gets more elements than the attributes name; a program does not. */
+/*
+ * A kernel consumer gets more scatter/gather elements than the device attributes name, and the
+ * messages of RFC 7306; a program with libsiw gets neither.
+ */
 static void test_consumers(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr(false);

@@ -80,7 +80,7 @@ static void test_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), 0);
 }
 
-/* The request is not in mapped memory: not at all, or not from octet KNOWN on. */
+/* No octet of the request is in mapped memory, or only the first KNOWN octets are. */
 static void test_request_fault(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, KNOWN, 0);

@@ -80,7 +80,10 @@ static void test_cq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_cq, 0);
 }
 
-/* The CQ of a kernel consumer has no mapping, notes the QP of each entry, and is not resized. */
+/*
+ * The CQ of a kernel consumer has no mapping, has an array for the QP of each entry (cq->qp), and
+ * cannot be resized.
+ */
 static void test_cq_kernel(struct kunit *test)
 {
 	struct ib_udata *udata;
@@ -102,7 +105,7 @@ static void test_cq_request(struct kunit *test)
 	vt_udata(test, 16, sizeof(struct kwarp_create_cq_resp));
 	vt_unknown(test, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), -EOPNOTSUPP);
-	/* Room for less than the whole answer is no error: the provider is older. */
+	/* Room for a part of the answer is no error: an older provider knows only that part. */
 	vt_udata(test, 16, 8);
 	KUNIT_EXPECT_EQ(test, kwarp_create_cq(&cq->ibcq, &attr, vt->attrs), 0);
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_cq(&cq->ibcq, NULL), 0);
@@ -175,7 +178,10 @@ static int home_with(struct kunit *test, u32 vector, bool user)
 	return home;
 }
 
-/* Vector n stands for processor n; vector 0 of a program stands for no processor. */
+/*
+ * cq->home, the processor on which work for the CQ runs: vector n chooses processor n.  Vector 0 of
+ * a program chooses none (-1), because programs that make no choice pass 0.
+ */
 static void test_cq_home(struct kunit *test)
 {
 	const u32 last = num_possible_cpus() - 1;
@@ -187,7 +193,10 @@ static void test_cq_home(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, home_with(test, last + 1, true), -1);
 }
 
-/* A process pays for its ring and for the ring of a resize, a kernel consumer for none. */
+/*
+ * The ring of a program, also one made by a resize, is charged to the process; the ring of a kernel
+ * consumer is charged to no process.
+ */
 static void test_cq_payer(struct kunit *test)
 {
 	struct kwarp_cq *cq = new_cq(test);

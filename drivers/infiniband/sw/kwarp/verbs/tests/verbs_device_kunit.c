@@ -49,7 +49,7 @@ static void test_device(struct kunit *test)
 static const struct speed_case {
 	const char *desc;
 	u32 mbits;
-	u32 least;	/* of the port, Mb/s */
+	u32 least;	/* expected speed of the port, Mb/s */
 } speeds[] = {
 	{ "10 Mb/s", 10, 2500 },
 	{ "1 Gb/s", 1000, 2500 },
@@ -200,12 +200,15 @@ static void test_context(struct kunit *test)
 	vt_get_answer(test, &resp, sizeof(resp));
 	KUNIT_EXPECT_EQ(test, resp.abi_version, c->agreed);
 	KUNIT_EXPECT_EQ(test, resp.max_inline, KWARP_MAX_INLINE);
-	/* Of the features that the provider knows, those that the module knows, too. */
+	/* The provider claims to know all features: the answer has those that the module knows. */
 	KUNIT_EXPECT_EQ(test, resp.features, c->agreed ? vt->uc.features : 0);
 	KUNIT_EXPECT_EQ(test, vt->uc.features, KWARP_FEATURE_RFC7306);
 }
 
-/* 7306-1.1-4, 7306-D-6: the knob decides, and for programs whether their provider knows it. */
+/*
+ * 7306-1.1-4, 7306-D-6: the knob rfc7306 decides whether the device shows atomic operations; the
+ * context of a program has the feature only if the provider knows it.
+ */
 static void test_rfc7306(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, 24, 24);

@@ -31,7 +31,7 @@ static const struct mr_case {
 	{ "windows", LOCAL | IB_ACCESS_MW_BIND, 0, LOCAL | IB_ACCESS_MW_BIND },
 	{ "remote write only", WRITE_R, -EINVAL },
 	{ "remote write and read", WRITE_R | READ_R, -EINVAL },
-	/* Programs ask for remote atomics without checking whether the device has them. */
+	/* Accepted: programs ask for remote atomics even if the device does not have them. */
 	{ "atomic", LOCAL | ATOMIC, 0, LOCAL | ATOMIC },
 	{ "atomic only", ATOMIC, -EINVAL },
 	{ "huge pages", LOCAL | IB_ACCESS_HUGETLB, 0, LOCAL },
@@ -106,7 +106,7 @@ static struct ib_mr *reg_dmabuf(u64 length, u64 iova, int access)
 	return kwarp_reg_user_mr_dmabuf(&vt->pd, BUF_OFFSET, length, iova, BUF_FD, access, NULL);
 }
 
-/* The rules are those for memory of the process, and are checked before the buffer is looked up. */
+/* The same rules as for memory of the process are checked before the dma-buf is looked up. */
 static void test_dmabuf(struct kunit *test)
 {
 	const struct mr_case *c = test->param_value;
@@ -237,7 +237,10 @@ static void test_rereg_fails(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, vt->closed);
 }
 
-/* Memory that was pinned for reading only is pinned a second time for writing, or refused. */
+/*
+ * If the new rights need writing, memory that was pinned for reading only is pinned a second time,
+ * or the call is refused.
+ */
 static void test_rereg_write(struct kunit *test)
 {
 	struct kwarp_mr *old = old_mr(test);
@@ -249,7 +252,10 @@ static void test_rereg_write(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt->same, 1);
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
-	/* The caller is another process, such as a child, which may have other memory there. */
+	/*
+	 * The caller is another process, such as a child, which may have other memory at these
+	 * addresses: refused.
+	 */
 	vt->old_umem->owning_mm = (void *)test;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
 	vt->old_umem->owning_mm = current->mm;
@@ -261,7 +267,7 @@ static void test_rereg_write(struct kunit *test)
 	mr->device = &vt->kdev->ibdev;
 	KUNIT_EXPECT_EQ(test, kwarp_dereg_mr(mr, NULL), 0);
 	vt->umems = 0;
-	/* The region is over a dma-buf that was opened for reading only. */
+	/* The region is over a dma-buf that was opened for reading only: refused. */
 	vt->old_umem = NULL;
 	KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(rereg_mr(old, IB_MR_REREG_ACCESS, LOCAL)), -EINVAL);
 }

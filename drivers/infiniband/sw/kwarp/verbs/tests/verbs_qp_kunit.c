@@ -182,7 +182,10 @@ static void test_payer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_destroy_qp(&vt_qp->ibqp, NULL), 0);
 }
 
-/* With an SRQ there is no receive ring; receives are checked against the SRQ's domain. */
+/*
+ * A queue pair with an SRQ has no receive ring, and its receives are checked against the protection
+ * domain of the SRQ.
+ */
 static void test_srq(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = vt_qp_attr();
@@ -203,7 +206,7 @@ static void test_srq(struct kunit *test)
 	vt_destroy_qp(test);
 }
 
-/* 5042-6.4.1-1: a queue pair more than the limit is refused, and not counted. */
+/* 5042-6.4.1-1: one queue pair more than the limit is refused, and is not counted as in use. */
 static void test_limit(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = vt_qp_attr();
@@ -218,7 +221,10 @@ static void test_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_qp, 0);
 }
 
-/* A creation in which one step fails leaves nothing (see vt_exit()) and publishes no queue pair. */
+/*
+ * A creation in which one step fails leaves no object (vt_exit() checks that), and doorbells and
+ * connections cannot find the queue pair: kwarp_qp_publish() is not called.
+ */
 static const struct fault_case {
 	const char *desc;
 	enum vt_fault fault;
@@ -246,7 +252,10 @@ static void test_fault(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&vt->kdev->num_qp), 0);
 }
 
-/* Destruction asks connection management to drop the QP until the last reference is gone. */
+/*
+ * The destruction asks connection management to drop the QP, again after each wait in which
+ * references are left: here two waits, so three calls.
+ */
 static void test_destroy(struct kunit *test)
 {
 	vt_make_qp(test);

@@ -127,7 +127,10 @@ static void test_modify_request(struct kunit *test)
 	vt_destroy_qp(test);
 }
 
-/* iw_cm modifies its stand-in, which is no queue pair: the call goes to connection management. */
+/*
+ * iw_cm gets a stand-in (cm/cm_qp.c) instead of a queue pair, and modifies that: the call goes to
+ * connection management.
+ */
 static void test_modify_stand_in(struct kunit *test)
 {
 	struct ib_qp stand_in = { .qp_type = IB_QPT_RESERVED1 };

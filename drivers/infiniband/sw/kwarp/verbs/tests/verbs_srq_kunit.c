@@ -92,7 +92,10 @@ static void test_srq_limit(struct kunit *test)
 	atomic_set(&vt->kdev->num_srq, 0);
 }
 
-/* The limit may be as large as the queue; the size changes only with a request of the driver. */
+/*
+ * The limit may be as large as the queue.  The size is not changed without the driver's own request
+ * (struct kwarp_modify_srq_req), which names a place for the answer.
+ */
 static void test_srq_modify(struct kunit *test)
 {
 	struct ib_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
