@@ -7,6 +7,9 @@
  * file includes none of these, but defines the names of headers that have moved, for #include
  * KWARP_RPS_H and the like. The names are in quotes, because in <linux/crc32.h> the preprocessor
  * would replace linux, a macro of the compiler's, with 1.
+ *
+ * Comments begin with the version of Linux that has the change; the branch after #ifdef is for that
+ * version and newer ones.  "By 6.12": in 6.12 or an older version.
  */
 #ifndef KWARP_COMPAT_H
 #define KWARP_COMPAT_H
@@ -16,38 +19,38 @@
 struct ib_device;
 struct net_device;
 
-/* 6.14: crc32c() moved here from linux/crc32c.h */
+/* 6.14: crc32c() moved from linux/crc32c.h to linux/crc32.h */
 #ifdef KWARP_HAVE_CRC32C_IN_CRC32_H
 #define KWARP_CRC32C_H		"linux/crc32.h"
 #else
 #define KWARP_CRC32C_H		"linux/crc32c.h"
 #endif
 
-/* 6.12: get_unaligned_be32() and the like moved here from asm/unaligned.h */
+/* 6.12: get_unaligned_be32() and the like moved from asm/unaligned.h to linux/unaligned.h */
 #ifdef KWARP_HAVE_LINUX_UNALIGNED_H
 #define KWARP_UNALIGNED_H	"linux/unaligned.h"
 #else
 #define KWARP_UNALIGNED_H	"asm/unaligned.h"
 #endif
 
-/* The next rule asks whether this header defines a name, so it has to be included before. */
+/* The #ifdef below asks whether this header defines TIF_NEED_RESCHED_LAZY, so include it first. */
 #include <linux/thread_info.h>
 
-/* 6.13: lazy preemption: another task may wait for this processor, and need_resched() is false */
+/* 6.13: lazy preemption: need_resched() may be false although a task waits for this processor */
 #ifdef TIF_NEED_RESCHED_LAZY
 #define kwarp_need_resched()	(need_resched() || test_thread_flag(TIF_NEED_RESCHED_LAZY))
 #else
 #define kwarp_need_resched()	need_resched()
 #endif
 
-/* 6.12: WQ_PERCPU, for workqueues that are not WQ_UNBOUND */
+/* 6.12: the flag WQ_PERCPU says that a workqueue is not WQ_UNBOUND; older kernels lack it */
 #ifdef KWARP_HAVE_WQ_PERCPU
 #define KWARP_WQ_PERCPU		WQ_PERCPU
 #else
 #define KWARP_WQ_PERCPU		0
 #endif
 
-/* 6.9: sock_rps_record_flow() moved here from net/sock.h */
+/* 6.9: sock_rps_record_flow() moved from net/sock.h to net/rps.h */
 #ifdef KWARP_HAVE_NET_RPS_H
 #define KWARP_RPS_H		"net/rps.h"
 #else
@@ -77,7 +80,7 @@ struct net_device;
 #define kwarp_sk_no_task_frag(sk)	((void)(sk))
 #endif
 
-/* 6.11: create_cq() gets all attributes of the call, before that the driver's data */
+/* 6.11: create_cq() gets all attributes of the verb; older kernels pass the driver data only */
 #ifdef KWARP_HAVE_CREATE_CQ_ATTRS
 #define kwarp_cq_attrs		uverbs_attr_bundle
 #define kwarp_cq_udata(attrs)						\
@@ -91,7 +94,10 @@ struct net_device;
 #define kwarp_cq_udata(udata)	(udata)
 #endif
 
-/* 7.1: uverbs_robust_udata: the driver follows the core's rules for udata, see verbs/udata.h */
+/*
+ * 7.1: uverbs_robust_udata tells the core that the driver follows its rules for driver data, see
+ * verbs/udata.h.
+ */
 #ifdef KWARP_HAVE_ROBUST_UDATA
 #define KWARP_ROBUST_UDATA	.uverbs_robust_udata = 1,
 #else
@@ -105,7 +111,10 @@ struct net_device;
 #define KWARP_CREATE_USER_CQ
 #endif
 
-/* 7.0: counters are bound with a port number; a driver can extend their struct; kwarp does not */
+/*
+ * 7.0: a port number is passed when a queue pair is bound to a counter. A driver can extend struct
+ * rdma_counter; kwarp does not.
+ */
 #ifdef KWARP_HAVE_COUNTER_PORT
 #define KWARP_COUNTER_QP_ARGS	struct ib_qp *ibqp, u32 port
 #define KWARP_COUNTER_OBJECT \
@@ -132,7 +141,7 @@ struct net_device;
 #define kwarp_has_dmah		false
 #endif
 
-/* 6.12: reg_user_mr_dmabuf() gets all attributes of the call, before that the driver's data */
+/* 6.12: reg_user_mr_dmabuf() gets all attributes of the verb; older kernels: driver data only */
 #ifdef KWARP_HAVE_REG_DMABUF_ATTRS
 #define kwarp_dmabuf_attrs	uverbs_attr_bundle
 #else
@@ -161,7 +170,7 @@ struct net_device;
 #define ib_umem_get		ib_umem_get_va
 #endif
 
-/* 6.13: hrtimer_setup() */
+/* 6.13: hrtimer_setup() replaces hrtimer_init() and sets the function, too */
 #ifdef KWARP_HAVE_HRTIMER_SETUP
 #define kwarp_hrtimer_setup(timer, fn, mode)	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, mode)
 #else
@@ -176,8 +185,8 @@ struct net_device;
 
 /*
  * 6.13: the core turns netdev events into port events, but only for one device of a netdev, not for
- * bonds, and without regard to IP addresses. A driver that reports port events itself, like kwarp,
- * has this operation, and then the core does not.
+ * bonds, and without regard to IP addresses. If a driver has the operation report_port_event, the
+ * core reports nothing. kwarp reports port events elsewhere (device.c), so its operation is empty.
  */
 #ifdef KWARP_HAVE_REPORT_PORT_EVENT
 static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_device *netdev,
@@ -190,7 +199,7 @@ static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_d
 #define KWARP_REPORT_PORT_EVENT
 #endif
 
-/* by 7.2: a device can be made in the RDMA namespace of its netdev; before that in init_net only */
+/* By 7.2: a device can be made in the network namespace of its netdev, not only in init_net */
 #ifdef KWARP_HAVE_ALLOC_DEVICE_WITH_NET
 #define kwarp_alloc_device(drv_struct, member, net)	\
 	ib_alloc_device_with_net(drv_struct, member, net)
@@ -199,12 +208,12 @@ static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_d
 	((void)(net), ib_alloc_device(drv_struct, member))
 #endif
 
-/* by 6.12: a driver can mark a name as chosen by the user, and udev does not change it */
+/* By 6.12: a driver can mark a name as chosen by the user, and udev does not change it */
 #ifndef KWARP_HAVE_NAME_ASSIGNED_BY_USER
 #define ib_mark_name_assigned_by_user(ibdev)	((void)(ibdev))
 #endif
 
-/* by 7.2: `rdma link delete` calls the driver before it asks the device's users to leave */
+/* By 7.2: `rdma link delete` calls the driver before it asks the device's users to leave */
 #ifdef KWARP_HAVE_LINK_OPS_DELLINK
 #define kwarp_set_dellink(ops, fn)		((ops)->dellink = (fn))
 #define kwarp_set_link_ops(ibdev, ops)		((ibdev)->link_ops = (ops))

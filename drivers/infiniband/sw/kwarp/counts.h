@@ -71,9 +71,9 @@ struct kwarp_stream_stats {
  * @node: entry in the device's list
  * @counter: counter of the RDMA core that the queue pair is bound to (rdma statistic qp bind), or
  *	NULL
- * @bound: values of @s when it was bound
+ * @bound: values of @s when the queue pair was bound to @counter
  *
- * All but @s under the lock of struct kwarp_stats.
+ * The members other than @s are protected by the lock of struct kwarp_stats.
  */
 struct kwarp_stats_stream {
 	struct kwarp_stream_stats s;
@@ -87,13 +87,14 @@ struct kwarp_stats_stream {
  * @lock: protects @streams, @gone, @told; no other lock of kwarp is taken under it
  * @streams: struct kwarp_stats_stream of the queue pairs that exist
  * @gone: sum for queue pairs that were destroyed
- * @told: the part that counters of the RDMA core have counted for queue pairs that were bound to
- *	them before; the core adds it to the device's values itself
- * @lost: streams that ended without a Terminate, and before both FINs
+ * @told: sum of what counters of the RDMA core have counted for queue pairs that are not bound to
+ *	them any more; kwarp leaves it out of the device's values, because the core adds it itself
+ * @lost: streams that ended without a Terminate, and before both ends had sent their FIN
  * @cm: events of connection management, by the state in which they happened
  * @errors: errors that have ended streams, by enum kwarp_perr
  * @term_sent: Terminates sent, by enum kwarp_perr
- * @term_received: Terminates received, by enum kwarp_perr; [KWARP_PERR_NONE]: code not in any RFC
+ * @term_received: Terminates received, by enum kwarp_perr; [KWARP_PERR_NONE]: those with a code
+ *	that is not in any RFC
  */
 struct kwarp_stats {
 	struct mutex lock;		/* streams, gone, told */

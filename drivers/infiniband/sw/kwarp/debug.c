@@ -152,7 +152,10 @@ void kwarp_debug_remove(struct kwarp_dev *kdev)
 	debugfs_remove_recursive(kdev->debug);
 }
 
-/* Return: the module's folder; without debugfs an error pointer, which debugfs functions accept. */
+/*
+ * Make the module's folder in debugfs, /sys/kernel/debug/kwarp.  Return: the folder; without
+ * debugfs an error pointer, which debugfs functions accept.
+ */
 struct dentry *kwarp_debug_init(void)
 {
 	root = debugfs_create_dir("kwarp", NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* /sys/kernel/debug/kwarp */
+/* Files in /sys/kernel/debug/kwarp */
 #ifndef KWARP_DEBUG_H
 #define KWARP_DEBUG_H
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Table of device operations, registration, end of life.
+ * The RDMA device of a link: table of its operations, registration, events of its port, and its
+ * end.
+ *
+ * libsiw is the libibverbs provider of the siw driver, which programs use on links of type
+ * kwarp-siw.
  */
 #include "device.h"
 
@@ -25,15 +29,15 @@ static void dealloc_driver(struct ib_device *ibdev)
 
 	kwarp_debug_remove(kdev);
 	/*
-	 * So that ib_unregister_driver() at module exit waits for this device, also if it had
-	 * siw's driver_id. Set before kwarp_device_untrack(): module exit calls
-	 * ib_unregister_driver() as soon as the list of device_list.c is empty.
+	 * A link of type kwarp-siw had siw's driver_id. Set kwarp's, so that module exit waits for
+	 * this device in ib_unregister_driver(). Set it before kwarp_device_untrack(): module exit
+	 * calls ib_unregister_driver() as soon as the list of device_list.c is empty.
 	 */
 	WRITE_ONCE(ibdev->ops.driver_id, (enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* The device has no users any more; connections that are still closing end now. */
 	kwarp_cm_stop_device(kdev);
 	kwarp_knobs_fini(kdev);
-	/* No socket of the device is left in the namespace. */
+	/* No socket of the device is left: its network namespace need not wait for it any more. */
 	kwarp_device_untrack(kdev);
 	cancel_work_sync(&kdev->port_work);
 	kwarp_engine_fini_device(kdev);
@@ -122,7 +126,7 @@ static const struct ib_device_ops kwarp_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, kwarp_ucontext, ibuc),
 };
 
-/* Operations for kwarp's own provider; more than libsiw supports. */
+/* Operations for kwarp's own provider, which supports more of them than libsiw does. */
 static const struct ib_device_ops own_ops = {
 	.driver_id = (enum rdma_driver_id)KWARP_DRIVER_ID,
 	.uverbs_abi_ver = KWARP_UVERBS_ABI,
@@ -251,7 +255,7 @@ static void update_port(struct kwarp_dev *kdev)
 	port_event(kdev, active ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
-/* Work item after a change of the netdev, or of its addresses. */
+/* Work item after a change of the netdev, or of its addresses: update the speed and the port. */
 static void port_work(struct work_struct *work)
 {
 	struct kwarp_dev *kdev = container_of(work, struct kwarp_dev, port_work);
@@ -265,8 +269,8 @@ static void port_work(struct work_struct *work)
 }
 
 /*
- * The netdev came up, went down, or changed in another way. Users are notified only if the state
- * of the port has changed.  Context: RTNL held.
+ * The netdev came up, went down, or changed in another way: notify users now if the state of the
+ * port has changed, and let the work item ask for the speed.  Context: RTNL held.
  */
 void kwarp_device_port_event(struct kwarp_dev *kdev)
 {
@@ -274,7 +278,10 @@ void kwarp_device_port_event(struct kwarp_dev *kdev)
 	update_port(kdev);
 }
 
-/* The netdev, or a VLAN on it, has got an address, or lost one.  Context: any. */
+/*
+ * The netdev, or a VLAN on it, has got an address, or lost one: let the work item find out whether
+ * the state of the port has changed.  Context: any.
+ */
 void kwarp_device_address_event(struct kwarp_dev *kdev)
 {
 	schedule_work(&kdev->port_work);
@@ -285,9 +292,9 @@ void kwarp_device_address_event(struct kwarp_dev *kdev)
  * @name: of the device; may contain %d
  * @netdev: network device
  * @net: network namespace of @netdev; referenced by the caller, who checks afterwards whether
- *	@netdev has moved
+ *	@netdev has moved to another one
  * @link_ops: link type, for `rdma link delete`
- * @siw: user space uses siw's uABI
+ * @siw: link of type kwarp-siw: programs use the layouts of rdma/siw-abi.h
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -318,7 +325,7 @@ int kwarp_device_add(const char *name, struct net_device *netdev, struct net *ne
 	kwarp_device_track(kdev);
 	ret = register_device(kdev, name);
 	if (ret)
-		/* Calls dealloc_driver(). */
+		/* This calls dealloc_driver(), which undoes the steps above. */
 		ib_dealloc_device(&kdev->ibdev);
 	return ret;
 }

@@ -94,13 +94,16 @@ struct ib_device *kwarp_device_get_by_netdev(const struct net_device *netdev)
 	return get_first(NULL, netdev);
 }
 
-/* Wait up to HZ / 10 until no device has sockets in @net (NULL: any). The caller checks again. */
+/*
+ * Wait until no device has sockets in @net (NULL: any), HZ / 10 at most.  The caller checks whether
+ * there still is one.
+ */
 void kwarp_device_wait_left(const struct net *net)
 {
 	wait_event_timeout(device_left, !kwarp_net_in_use(net), HZ / 10);
 }
 
-/* At module exit: no device may be left. */
+/* Called at module exit: warn if a device is left in the list. */
 void kwarp_device_check_none(void)
 {
 	WARN_ON(!list_empty(&devices));

@@ -45,7 +45,10 @@ bool kwarp_fault(enum kwarp_fault point)
 {
 	struct fault_attr *attr = &attrs[point];
 
-	/* Without should_fail() for a point that is off: it would count for a task's fail-nth. */
+	/*
+	 * should_fail() counts its calls for a task's fail-nth (/proc/PID/fail-nth), so do not call
+	 * it for a point that is off.
+	 */
 	return READ_ONCE(attr->probability) && should_fail(attr, 1);
 }
 
@@ -56,7 +59,10 @@ void kwarp_fault_late(void)
 		msleep(LATE_MS);
 }
 
-/* Make the files in the module's debugfs folder, which is removed with them.  Context: process. */
+/*
+ * Make the files of all points in @dir, the module's debugfs folder.  They are removed together
+ * with the folder.  Context: process.
+ */
 void kwarp_fault_init(struct dentry *dir)
 {
 	unsigned int i;

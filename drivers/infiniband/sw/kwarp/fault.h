@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Points at which tests can inject faults.  Only in a module for a kernel with fault injection in
- * debugfs; otherwise kwarp_fault() is the constant false.
+ * Points at which tests can inject faults.  This needs a module, and a kernel with fault injection
+ * in debugfs; otherwise kwarp_fault() is the constant false.
  */
 #ifndef KWARP_FAULT_H
 #define KWARP_FAULT_H
@@ -11,7 +11,7 @@
 struct dentry;
 
 /**
- * enum kwarp_fault - the points
+ * enum kwarp_fault - the points, and what happens there if a fault is injected
  * @KWARP_FAULT_SHORT_SEND: TCP takes only half of a batch, and calls write_space later
  * @KWARP_FAULT_FULL_SEND: TCP takes nothing, and calls write_space later; if no data is in
  *	flight: as if TCP had no memory, without a later call

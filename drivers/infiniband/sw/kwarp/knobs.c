@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Knobs (tunables): /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same
- * names as defaults for new links.  A connection copies the values at its start (but see rfc7306
- * in kwarp.h).  Also read-only files for some counters.
+ * Knobs (tunables): /sys/class/infiniband/DEV/kwarp/KNOB, and module parameters of the same names
+ * as defaults for new links.  A connection copies the values at its start; the knob rfc7306 is
+ * copied when a queue pair is made.  Also read-only files for some counters.
+ *
+ * A pin is a socket that uses the congestion control that a knob names, so that the module of the
+ * congestion control stays loaded.  RTR is the first message of the peer-to-peer mode of RFC 6581.
  */
 #include <linux/capability.h>
 #include <linux/in.h>
@@ -122,7 +125,7 @@ static const struct knob_kind kind_buffer = {
 	.least = KWARP_BUFFER_MIN, .most = KWARP_BUFFER_MAX, .or_zero = true,
 };
 
-/* Refuse the ECN bits, which TCP sets. */
+/* Parse a type of service. Refuse the two ECN bits: TCP sets them itself. */
 static int parse_tos(const struct knob_kind *kind, struct net *net, const char *buf,
 		     union knob_value *value)
 {
@@ -144,7 +147,7 @@ static const struct {
 	{ "read", KWARP_RTR_READ },
 };
 
-/* Return: KWARP_RTR_*; 0: no form of that name. */
+/* Return: the bit (KWARP_RTR_*) of an RTR form; 0: no form has that name. */
 static u32 rtr_bit(const char *name, size_t len)
 {
 	int i;
@@ -155,7 +158,7 @@ static u32 rtr_bit(const char *name, size_t len)
 	return 0;
 }
 
-/* A list of forms with commas between them, like "write,read"; without a comma at the end. */
+/* Parse a list of RTR forms with commas between them, like "write,read". */
 static int parse_rtr(const struct knob_kind *kind, struct net *net, const char *buf,
 		     union knob_value *value)
 {
@@ -211,7 +214,7 @@ static int pin_congestion(struct net *net, union knob_value *value)
 		return 0;
 	}
 	sock_release(sock);
-	/* For a module parameter, ENOENT would mean "unknown parameter". */
+	/* Not ENOENT, which would mean "unknown parameter" if this is a module parameter. */
 	return ret == -ENOENT ? -EINVAL : ret;
 }
 
@@ -223,7 +226,7 @@ static void release_pin(struct socket *pin)
 
 static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
 
-/* The text for no name: the congestion control of the network namespace. */
+/* Text of the knob if it names none: the congestion control of the network namespace is used. */
 static const char unset[] = "default";
 
 static int parse_congestion(const struct knob_kind *kind, struct net *net, const char *buf,
@@ -253,7 +256,7 @@ static const struct knob_kind kind_congestion = {
 
 static struct kwarp_knobs defaults = { KNOBS(KNOB_DEFAULT) };
 
-/* Protects the names in @defaults. */
+/* Protects the name of a congestion control in @defaults. Numbers need no lock. */
 static DEFINE_MUTEX(names_lock);
 
 static void *knob_place(struct kwarp_knobs *knobs, const struct knob *knob)
@@ -266,7 +269,7 @@ static bool is_number(const struct knob *knob)
 	return knob->size == sizeof(u32);
 }
 
-/* Read a knob. @lock: protects the names in @knobs. */
+/* Read a knob. @lock: protects the name of a congestion control in @knobs. */
 static union knob_value knob_load(struct kwarp_knobs *knobs, struct mutex *lock,
 				  const struct knob *knob)
 {
@@ -282,7 +285,10 @@ static union knob_value knob_load(struct kwarp_knobs *knobs, struct mutex *lock,
 	return value;
 }
 
-/* Set a knob. @lock: protects the names in @knobs, and @pin, which is replaced by value->pin. */
+/*
+ * Set a knob. @lock: protects the name of a congestion control in @knobs, and its pin (@pin), which
+ * is replaced by value->pin.
+ */
 static void knob_save(struct kwarp_knobs *knobs, struct mutex *lock, struct socket **pin,
 		      const struct knob *knob, union knob_value *value)
 {
@@ -355,7 +361,7 @@ static int param_set(const char *val, const struct kernel_param *kp)
 	ret = knob->kind->parse(knob->kind, &init_net, val, &value);
 	if (ret)
 		return ret;
-	/* No pin for defaults: knob_init() pins the congestion control for each new link. */
+	/* A default keeps no pin: knob_init() pins the congestion control for each new link. */
 	knob_save(&defaults, &names_lock, &none, knob, &value);
 	release_pin(none);
 	return 0;
@@ -393,14 +399,17 @@ static void knob_init(struct kwarp_dev *kdev, const struct knob *knob)
 	knob_save_of(kdev, knob, &value);
 }
 
-/* Set the knobs of a new device, whose namespace is set already.  Context: process. */
+/* Set the knobs of a new device; kdev->net is set already.  Context: process. */
 void kwarp_knobs_init(struct kwarp_dev *kdev)
 {
 	mutex_init(&kdev->names_lock);
 	KNOBS(KNOB_INIT)
 }
 
-/* Free what knobs own. The sysfs files are gone, and no connection begins.  Context: process. */
+/*
+ * Free the pin of a device.  When this is called the sysfs files are gone, and no new connection
+ * can begin.  Context: process.
+ */
 void kwarp_knobs_fini(struct kwarp_dev *kdev)
 {
 	release_pin(kdev->congestion_pin);

@@ -84,15 +84,15 @@ struct socket;
  * @half_open_max: Number of connections of a listener that have not finished their startup, or
  *	were refused.  More connections wait in TCP's accept queue.
  *
- *	If connections wait there, a connection that has made no progress for a second is ended, or
- *	after ten seconds if it waits for the program to accept or reject.  The count ``cm_evicted``
- *	says how many.  Each connection takes about 10 KiB.
+ *	If connections wait in the accept queue, a connection that has made no progress for a second
+ *	is ended, or after ten seconds if it waits for the program to accept or reject.  The count
+ *	``cm_evicted`` says how many were ended.  Each connection takes about 10 KiB.
  *
  * @keepalive: A connection ends if its peer has been silent for this time.  After half of the time
  *	TCP begins to send keepalive probes.  ``0``: an idle connection stays for ever.
  *
- *	If ``keepalive`` is shorter than ``user_timeout``, it replaces that limit, also for a peer
- *	that answers but keeps its window closed.
+ *	If ``keepalive`` is shorter than ``user_timeout``, it replaces ``user_timeout`` as the
+ *	limit, also for a peer that answers but keeps its window closed.
  *
  * @linger_timeout: After this end has closed, the peer has this time to close, too; then the
  *	connection is reset.  The time starts again while the peer still acknowledges data.
@@ -156,16 +156,17 @@ struct socket;
  *	If ``user_timeout`` is shorter than ``keepalive``, the connection to an idle peer ends when
  *	the peer does not answer the first keepalive probe.
  *
- * @stashes_now: The number of FPDUs of the count ``stashes`` that the link keeps at this moment.
- *	Their memory counts against ``net.ipv4.tcp_mem`` and the program's memory cgroup.  If these
- *	are used up, a device keeps up to 64 FPDUs that are not charged; a stream that needs one
- *	more waits a quarter of a second, and then ends.
+ * @stashes_now: The number of FPDUs that the link keeps at this moment, because TCP's receive
+ *	buffer is too small for them.  The count ``stashes`` has all of them so far.  Their memory
+ *	counts against ``net.ipv4.tcp_mem`` and the program's memory cgroup.  If one of these limits
+ *	is reached, a device keeps up to 64 FPDUs that are not charged; a stream that needs one more
+ *	waits a quarter of a second, and then ends.
  */
 
 /*
  * A row: name, which is a field of struct kwarp_knobs; kind; default; text for modinfo.
- * peer_to_peer is on because in many programs the server sends first, which needs an RTR
- * (RFC 6581).
+ * peer_to_peer is on because in many programs the server sends first, which needs an RTR: the first
+ * message of RFC 6581's peer-to-peer mode.
  */
 #define KNOBS(X)								\
 	X(align, switch, 0, "keep FPDUs aligned to TCP segments (off)")		\
@@ -196,8 +197,8 @@ struct socket;
 
 /**
  * union knob_value - value of a knob
- * @number: a number, for most knobs
- * @name: name of a congestion control
+ * @number: value of any knob but congestion
+ * @name: value of the knob congestion: name of a congestion control
  * @pin: socket that uses the congestion control @name, so that its module stays loaded; owned by
  *	the caller of knob_kind.parse
  */
@@ -232,7 +233,7 @@ struct knob_kind {
  * @attr: the sysfs file
  * @kind: values that the knob takes
  * @offset: offset of the value in struct kwarp_knobs
- * @size: size of the value; that of a u32 for numbers
+ * @size: size of the value; a knob whose value has the size of a u32 is a number
  */
 struct knob {
 	struct device_attribute attr;

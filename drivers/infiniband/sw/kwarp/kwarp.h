@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * The device object and what every layer above proto/ may know of it.
+ *
+ * Numbers such as 5044-4.4-9 name requirements of RFCs, see Documentation/conformance.  libsiw is
+ * the libibverbs provider of the siw driver, which programs use on links of type kwarp-siw.  A
+ * forgotten request is one that a program has posted without a doorbell, without polling since.
  */
 #ifndef KWARP_H
 #define KWARP_H
@@ -29,8 +33,9 @@ struct socket;
 /**
  * struct kwarp_knobs - tunables of one device
  *
- * Any context: READ_ONCE/WRITE_ONCE; names: under @names_lock of struct kwarp_dev.  A connection
- * copies the knobs at its start, so that a change never affects an established one (5044-4.4-9).
+ * Numbers are read and written with READ_ONCE/WRITE_ONCE in any context, and @congestion under
+ * @names_lock of struct kwarp_dev.  A connection copies the knobs at its start, so that a change
+ * never affects an established connection (5044-4.4-9).
  * Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
@@ -42,7 +47,7 @@ struct socket;
  * @half_open_max: connections of one listener that have not finished MPA startup, or were refused
  * @keepalive: seconds after which the connection to a silent peer ends; 0: never; limits
  *	@user_timeout
- * @linger_timeout: seconds from this end's FIN to the peer's
+ * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN
  * @markers: ask peers for markers
  * @mpa_rev: MPA revision of Requests, 1 or 2
  * @peer_to_peer: initiate with the peer-to-peer model (an RTR is sent)
@@ -83,54 +88,56 @@ struct kwarp_knobs {
  * @ibdev: RDMA core's object; first, as ib_alloc_device() wants it
  * @netdev: the network device; a reference
  * @netdev_tracker: tracker of the reference to @netdev
- * @siw: user space uses siw's uABI (a link of type kwarp-siw); immutable
+ * @siw: link of type kwarp-siw: programs use the layouts of rdma/siw-abi.h; immutable
  * @net: network namespace of all the device's sockets; not a reference, but the namespace waits for
  *	the device, see link.c.  If the netdev moves to another namespace the device ends.
  * @node: entry in the list of device_list.c
  * @port_active: state of the port as last reported to users; under RTNL
  * @speed: speed of the netdev, Mb/s; 0: unknown; written under RTNL, READ_ONCE
  * @port_work: updates @speed, and reports a change of the port's state to users, see device.c
- * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
+ * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current.  A
+ *	listen() of this task reports no failure: rdma_cm would not use the device at all
  * @knobs: tunables
- * @names_lock: protects the names in @knobs, and @congestion_pin
+ * @names_lock: protects the congestion control's name in @knobs, and @congestion_pin
  * @congestion_pin: socket that uses the congestion control of the knob, so that its module stays
  *	loaded; or NULL
  * @debug: the device's folder in debugfs, see debug.c
- * @qps: QP number to struct kwarp_qp_refs; entries are RCU-freed
- * @stags: STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
+ * @qps: maps a QP number to struct kwarp_qp_refs; entries are RCU-freed
+ * @stags: maps an STag index (24 bits) to struct kwarp_mr; entries are RCU-freed
  * @next_qpn: cursor for cyclic QP number allocation
  * @next_cqn: cursor for CQ numbers (diagnostics only)
- * @num_qp: QPs in use, against limits.h
- * @num_cq: CQs, likewise
- * @num_pd: protection domains, likewise
- * @num_mr: regions and windows, likewise
- * @num_srq: SRQs, likewise
+ * @num_qp: number of QPs that exist; limit: KWARP_MAX_QP
+ * @num_cq: number of CQs that exist; limit: KWARP_MAX_CQ
+ * @num_pd: number of protection domains that exist; limit: KWARP_MAX_PD
+ * @num_mr: number of regions and windows that exist; limit: KWARP_MAX_MR
+ * @num_srq: number of SRQs that exist; limit: KWARP_MAX_SRQ
  * @stats: counters
  * @stashes_now: incomplete FPDUs that kwarp keeps at the moment, because TCP's receive buffer is
  *	too small for them, see engine/rx/skb.c
  * @stashes_unpaid: those of @stashes_now that are not charged, neither to TCP's memory nor to a
  *	memory cgroup
- * @stashes: number of such FPDUs so far
- * @coalesce_timeouts: times that the timer of a CQ has sent requests that a program had forgotten
+ * @stashes: number of FPDUs that kwarp has kept so far for the reason given at @stashes_now
+ * @coalesce_timeouts: times that the timer of a CQ has sent forgotten requests
  * @coalesce_paced: times that a timer has sent requests of libsiw, see engine/tx/pace.h
  * @paced: streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
  * @holds: CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
  * @pages: buffers for payload that may be used again, see engine/tx/pages.h
- * @pages.lock: protects the other fields of the group; any context but hard interrupt, bottom
+ * @pages.lock: protects the other fields of @pages; any context but hard interrupt, bottom
  *	halves off
- * @pages.ring: ring of buffers; @offset is the first octet not yet used
+ * @pages.ring: ring of buffers; the offset of a buffer is its first octet not yet used
  * @pages.first: oldest entry of the ring
  * @pages.n: number of entries in use
  * @cm: connection management's objects on this device, see cm/types.h
- * @cm.lock: protects the other fields of the group, except the last three
- * @cm.eps: endpoints that may still use the device
+ * @cm.lock: protects the other fields of @cm, except @cm.new_lock, @cm.new_qps and @cm.no_qp
+ * @cm.eps: endpoints (connection management's objects for connections) that may still use the
+ *	device
  * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: make no new endpoint, and no new listening socket
  * @cm.new_lock: protects @cm.new_qps; taken under iw_cm's spinlock
- * @cm.new_qps: stand-ins for queue pairs that iw_cm has got and no connect or accept has claimed,
- *	see cm/cm_qp.c
- * @cm.no_qp: shared stand-in that iw_cm gets if there is no memory; immutable
+ * @cm.new_qps: stand-ins that no connect or accept has claimed yet; a stand-in is an object that
+ *	iw_cm gets instead of a queue pair, see cm/cm_qp.c
+ * @cm.no_qp: shared stand-in that iw_cm gets if there is no memory for a new one; immutable
  */
 struct kwarp_dev {
 	struct ib_device ibdev;
@@ -144,7 +151,7 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
-	struct mutex names_lock;	/* names in knobs, congestion_pin */
+	struct mutex names_lock;	/* knobs.congestion, congestion_pin */
 	struct socket *congestion_pin;
 	struct dentry *debug;
 
@@ -169,14 +176,14 @@ struct kwarp_dev {
 	atomic_t holds;
 
 	struct {
-		spinlock_t lock;	/* this group */
+		spinlock_t lock;	/* members of pages */
 		struct page_frag ring[KWARP_PAGES];
 		u32 first;
 		u32 n;
 	} pages;
 
 	struct {
-		spinlock_t lock;	/* this group */
+		spinlock_t lock;	/* members of cm down to stopping */
 		struct list_head eps;
 		struct list_head listeners;
 		/* endpoints that make upcalls, and open listeners, by the pointer of iw_cm's id */

@@ -21,7 +21,7 @@
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
 #define KWARP_MAX_CQE		(4 * 1024 * 1024)
-/* Requests that are completed at a time with interrupts off. */
+/* Entries of queues that are completed, flushed or copied at a time with interrupts off. */
 #define KWARP_IRQ_OFF_BATCH	64
 
 /* SGEs per request: a 512-octet send queue entry has room for 29 after its fixed 48 octets. */
@@ -50,9 +50,9 @@
 #define KWARP_MAX_FRMR_PAGES	512
 
 /*
- * Incomplete FPDUs for which TCP's receive buffer is too small, so that kwarp keeps them, up to
- * 64 KiB each: number per device that may be kept without being charged to TCP's memory or a
- * memory cgroup, when these are used up.
+ * Incomplete FPDUs for which TCP's receive buffer is too small, so that kwarp keeps them, up to 64
+ * KiB each.  When the limit of TCP's memory or of the memory cgroup is reached, a device may keep
+ * this number of FPDUs without charging them.
  */
 #define KWARP_MAX_UNPAID_STASHES	64
 
@@ -64,11 +64,12 @@
 #define KWARP_HALF_OPEN_MIN	16
 #define KWARP_HALF_OPEN_MAX	65536
 /*
- * If a listener has as many half-open connections as the knob half_open_max allows, and others
- * wait, those are ended that have been in the same state for this time, milliseconds ...
+ * Half-open connections that make no progress.  If a listener has as many half-open connections as
+ * the knob half_open_max allows, and others wait, it ends those that have been in the same state
+ * for this time, milliseconds.
  */
 #define KWARP_EVICT_AGE_MS		1000
-/* ... or for this time, if they wait for the ULP to accept or reject. */
+/* The same for half-open connections that wait for the ULP to accept or reject. */
 #define KWARP_EVICT_ULP_AGE_MS		10000
 /* Startup timers, seconds, by default: for the Request; for TCP's connect, and then the Reply. */
 #define KWARP_STARTUP_TIMEOUT		10
@@ -76,8 +77,9 @@
 /* The longest time that a knob for these timers takes, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
- * Stand-ins (cm/cm_qp.c) of connections that are over, which wait to be freed by Tasks RCU: number
- * for all devices. Tasks RCU takes a second under load, or longer.
+ * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  This is the number
+ * of stand-ins, of all devices, that iw_cm has returned and that wait to be freed by Tasks RCU,
+ * which takes a second under load, or longer.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*
@@ -86,12 +88,13 @@
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
- * A Request that has waited so long for its turn (cm/turn.c) is rejected.  Shorter than the time
- * for which kwarp's initiator waits for the Reply (KWARP_CONNECT_TIMEOUT by default), so that it
- * gets a Reject and not a time-out.
+ * A ULP gets only as many Requests at a time as its backlog says; others wait for their turn
+ * (cm/turn.c).  A Request that has waited for this time is rejected.  The time is shorter than the
+ * time for which kwarp's initiator waits for the Reply (KWARP_CONNECT_TIMEOUT by default), so that
+ * the initiator gets a Reject and not a time-out.
  */
 #define KWARP_TURN_TIMEOUT_MS		25000
-/* After this time one more Request is passed to a ULP that has not answered the others. */
+/* After each such time one more Request is passed to a ULP that has not answered the others. */
 #define KWARP_TURN_MS			1000
 /* Interval for retries if iw_cm had no memory for a Request. */
 #define KWARP_UPCALL_RETRY_MS		20
@@ -102,11 +105,14 @@
 #define KWARP_ACCEPT_BATCH		32
 /* Interval for retries after accept() has failed, or with too many half-open connections. */
 #define KWARP_ACCEPT_RETRY_MS		100
-/* Graceful close: default time from this end's FIN to the peer's, seconds. */
+/* Graceful close: default time to wait for the peer's FIN after this end's FIN, seconds. */
 #define KWARP_LINGER_TIMEOUT		5
-/* The time starts again up to so often while the peer has not acknowledged all octets, ... */
+/*
+ * While the peer has not acknowledged all octets, the wait for its FIN starts again, at most this
+ * many times.
+ */
 #define KWARP_CLOSE_EXTENSIONS		23
-/* ... and up to so often in a row without any progress. */
+/* The wait starts again at most this many times in a row if the peer acknowledges nothing. */
 #define KWARP_CLOSE_STALLS		6
 /* A Terminate that TCP does not take within this time is not sent. */
 #define KWARP_TERM_TIMEOUT_MS		2000
@@ -128,9 +134,12 @@
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
-/* CQs of a device with such a timer at a time, because its processor time is charged to nobody. */
+/* CQs of a device that have such a timer at a time: its processor time is charged to nobody. */
 #define KWARP_MAX_HOLDS		256
-/* Streams of libsiw with a timer (engine/tx/pace.h), which runs more often, and sends. */
+/*
+ * Streams of a device that have a timer for libsiw's requests at a time (engine/tx/pace.h).  Fewer,
+ * because this timer runs more often, and sends what it finds.
+ */
 #define KWARP_MAX_PACED		16
 
 #endif /* KWARP_LIMITS_H */

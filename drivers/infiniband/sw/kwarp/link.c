@@ -59,15 +59,16 @@ static struct net *netdev_get_net(const struct net_device *netdev)
 }
 
 /*
- * The device has just been registered, and only now netdev_event() finds it.  If the netdev has
- * been removed or moved before, unregister the device; later events are handled there.
+ * The device has just been registered, and only now netdev_event() finds it.  Unregister the device
+ * if the netdev was removed before that, or was moved to another network namespace: netdev_event()
+ * has missed it.  netdev_event() handles all later events.
  */
 static int check_netdev(struct net_device *netdev, const struct net *net)
 {
 	struct ib_device *ibdev = find_device(netdev);
 	bool there;
 
-	if (!ibdev)				/* unregistered already */
+	if (!ibdev)				/* another task has unregistered it */
 		return -ENODEV;
 	WRITE_ONCE(to_kdev(ibdev)->adder, NULL);
 	rtnl_lock();
@@ -89,7 +90,8 @@ static int check_netdev(struct net_device *netdev, const struct net *net)
 static struct rdma_link_ops link_ops, siw_link_ops;
 
 /*
- * A netdev has at most one link, because the listeners of two would need the same TCP ports.
+ * Make a device, unless the netdev has one: the listeners of two links on a netdev would need the
+ * same TCP ports.
  *
  * Context: newlink_mutex held; the caller has a reference to @net.
  */
@@ -136,7 +138,10 @@ static int siw_newlink(const char *name, struct net_device *netdev)
 	return add_link(name, netdev, true);
 }
 
-/* `rdma link delete`: next, the core asks users to leave; none should wait for a connect then. */
+/*
+ * `rdma link delete`: end listeners and connections that are being set up.  After this function the
+ * core asks the users of the device to leave; a user that waited for a connection could not leave.
+ */
 static int kwarp_dellink(struct ib_device *ibdev)
 {
 	kwarp_cm_retire(to_kdev(ibdev));
@@ -164,7 +169,10 @@ static void device_address_event(struct net_device *netdev)
 	ib_device_put(ibdev);
 }
 
-/* The port of a link also has the addresses of VLANs on its netdev, while they are up. */
+/*
+ * An address of a VLAN, or the VLAN itself, has changed: tell the link on the netdev below.  The
+ * port of that link also has the addresses of VLANs that are up.
+ */
 static void lower_address_event(struct net_device *netdev)
 {
 	if (is_vlan_dev(netdev))
@@ -208,7 +216,10 @@ static struct notifier_block netdev_nb = {
 	.notifier_call = netdev_event,
 };
 
-/* A VLAN may have a link of its own; the netdev below it, too. */
+/*
+ * An address of @netdev has changed: tell its link and, if it is a VLAN, also the link on the
+ * netdev below.
+ */
 static void address_event(struct net_device *netdev)
 {
 	device_address_event(netdev);
@@ -243,7 +254,7 @@ static struct notifier_block inet6_nb = {
 /*
  * Unregister all devices that have their sockets in @net (NULL: any), and wait for those that
  * another context is unregistering, for example because their netdev has moved.  @before is called
- * before each is unregistered here.
+ * for each device that this function unregisters, before it does so.
  */
 static void unregister_devices(const struct net *net, void (*before)(struct kwarp_dev *kdev))
 {
@@ -255,15 +266,16 @@ static void unregister_devices(const struct net *net, void (*before)(struct kwar
 			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
-			/* All are being unregistered, or are moving to another RDMA namespace. */
+			/* Other contexts are unregistering these devices, or moving them. */
 			kwarp_device_wait_left(net);
 		}
 	}
 }
 
 /*
- * A namespace ends: kernel sockets hold no reference on it, so unregister the devices that have
- * sockets there, while TCP still works.  A physical netdev has moved to init_net before.
+ * A network namespace ends: kernel sockets hold no reference on it, so unregister the devices that
+ * have sockets in it, while TCP still works.  A physical netdev moves to init_net later, without
+ * its link.
  */
 static void net_pre_exit(struct net *net)
 {
@@ -315,7 +327,7 @@ void kwarp_link_unregister(void)
 	unregister_devices(NULL, kwarp_cm_retire);
 	/* Wait for devices that have left the list, but are still in dealloc_driver(). */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
-	/* Only now: the notifiers were needed as long as there were devices. */
+	/* The notifiers come last, because they were needed as long as there were devices. */
 	unregister_inet6addr_notifier(&inet6_nb);
 	unregister_inetaddr_notifier(&inet_nb);
 	unregister_netdevice_notifier(&netdev_nb);

@@ -27,7 +27,7 @@ enum kwarp_run {
 };
 
 /**
- * kwarp_run_ask - let a request be carried out, by the work item or the present runner
+ * kwarp_run_ask - have a stored request carried out, by the work item or the present runner
  * @run: the word
  *
  * Context: any.
@@ -61,15 +61,18 @@ static inline bool kwarp_run_enter(atomic_t *run)
 	return was <= KWARP_RUN_QUEUED;
 }
 
-/* Called first by the work item.  Return: true: it is the runner; false: nothing left to do. */
+/*
+ * The work item calls this first.  Return: true: the work item is the runner; false: there is
+ * nothing left to do.
+ */
 static inline bool kwarp_run_take(atomic_t *run)
 {
 	return atomic_cmpxchg(run, KWARP_RUN_QUEUED, KWARP_RUN_ACTIVE) == KWARP_RUN_QUEUED;
 }
 
 /*
- * Called by the runner after a look.  Return: true: it is not the runner any more; false: it still
- * is, and must look again, because there has been another request.
+ * The runner calls this after it has looked at all requests.  Return: true: the caller is not the
+ * runner any more; false: it still is, and must look again, because there has been another request.
  */
 static inline bool kwarp_run_leave(atomic_t *run)
 {
@@ -79,7 +82,10 @@ static inline bool kwarp_run_leave(atomic_t *run)
 	return false;
 }
 
-/* Called by the runner, which then queues the work item, to let other work items run first. */
+/*
+ * The runner stops, and then queues the work item, so that other work items of the queue can run
+ * before it looks again.
+ */
 static inline void kwarp_run_hand_over(atomic_t *run)
 {
 	atomic_xchg(run, KWARP_RUN_QUEUED);

@@ -31,12 +31,13 @@ enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 
 /**
  * struct row - one counter
- * @name: name
+ * @name: name that users see
  * @kind: enum kind
- * @at: STREAM: index in struct kwarp_stream_stats, in units of u64, of the counter, or of op[0];
- *	ERROR: enum kwarp_perr; EVENT: enum kwarp_cm_event; SENT and RECEIVED: first error of the
- *	layer; OTHER: offset in struct kwarp_dev
- * @ops: STREAM: 0, or mask of opcodes to be added up; SENT and RECEIVED: last error of the layer
+ * @at: STREAM: place in struct kwarp_stream_stats, in units of u64, of the counter or, if @ops is
+ *	not 0, of the array op[]; ERROR: enum kwarp_perr; EVENT: enum kwarp_cm_event; SENT and
+ *	RECEIVED: first error of the layer; OTHER: offset in struct kwarp_dev
+ * @ops: STREAM: 0, or mask of the opcodes whose counters in op[] are added up; SENT and RECEIVED:
+ *	last error of the layer
  */
 struct row {
 	const char *name;
@@ -76,7 +77,7 @@ struct row {
  * @crc_errors: FPDUs with a wrong CRC.  Their streams have ended.
  * @marker_errors: FPDUs with a wrong marker.  Their streams have ended.
  * @no_receive: Sends for which no receive was posted.  Their streams have ended.
- * @streams_lost: Streams that ended without a Terminate, and before both FINs.
+ * @streams_lost: Streams that ended without a Terminate, and before both ends had sent their FIN.
  * @stashes: FPDUs, of connections with CRCs, for which TCP's receive buffer was too small, so that
  *	the link kept them until they were complete, in 64 KiB each.  They cost time.  If there are
  *	many, the limit of receive buffers (``net.ipv4.tcp_rmem``, the third number) or of all of
@@ -93,7 +94,7 @@ struct row {
  * @cm_retries: Second attempts with revision 1, because a peer did not know revision 2.
  * @cm_inbound: TCP connections that listeners have accepted.
  * @cm_requests: Requests that were passed to programs.
- * @cm_queued: Requests that had to wait until programs had answered others.
+ * @cm_queued: Requests that had to wait until programs had answered earlier Requests.
  * @cm_refused: Requests that were refused without asking a program.
  * @cm_accepts, @cm_rejects: Requests that programs have accepted or rejected.
  * @cm_bad: Connections whose peer broke the protocol before they were established.
@@ -107,7 +108,7 @@ struct row {
  * @cm_aborted: Connections that this end has aborted.
  */
 
-/* Rows of kind STREAM come first: counters that are bound to queue pairs have only these. */
+/* Rows of kind STREAM come first: a counter that is bound to queue pairs shows only these. */
 static const struct row rows[] = {
 	{ "tx_fpdus", STREAM, AT(tx.fpdus) },
 	{ "tx_octets", STREAM, AT(tx.octets) },
@@ -189,7 +190,7 @@ const struct rdma_stat_desc *kwarp_stats_names(void)
 	static struct rdma_stat_desc descs[ARRAY_SIZE(rows)];
 	u32 i;
 
-	/* Without a lock: every caller stores the same values. */
+	/* This needs no lock: every caller stores the same values. */
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		descs[i].name = rows[i].name;
 	return descs;
@@ -276,7 +277,7 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
  * @kdev: device
  * @values: result: kwarp_stats_count() values, in the order of kwarp_stats_names()
  *
- * Without the part that counters of the RDMA core have counted for queue pairs that are or were
+ * The values leave out what counters of the RDMA core have counted for queue pairs that are or were
  * bound to them: the core adds that itself.
  *
  * Context: process.
@@ -292,7 +293,10 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 	mutex_lock(&stats->lock);
 	sum = (struct kwarp_stream_stats) {};
 	add_stream(&sum, &stats->gone, &stats->told);
-	/* For a bound queue pair: the values when it was bound. The core adds the rest. */
+	/*
+	 * For a bound queue pair add the values of the moment when it was bound: the core adds the
+	 * rest.
+	 */
 	list_for_each_entry(stream, &stats->streams, node)
 		add_stream(&sum, stream->counter ? &stream->bound : &stream->s, NULL);
 	mutex_unlock(&stats->lock);
@@ -307,8 +311,8 @@ u32 kwarp_stats_fill(struct kwarp_dev *kdev, u64 *values)
 /*
  * The core adds all values of a counter to those of the device, by index, so a counter has as many
  * values as a device.  After them kwarp keeps the sums of queue pairs that were bound to the
- * counter and are not any more.  That is beyond value[num_counters], hence RELOC_HIDE(), so that
- * the compiler does not assume an overrun.
+ * counter and are not any more.  These sums lie beyond value[num_counters], hence RELOC_HIDE(), so
+ * that the compiler does not assume an overrun.  Return: the first of these sums.
  */
 static u64 *left_in(const struct rdma_counter *counter)
 {
@@ -405,7 +409,10 @@ void kwarp_stats_unbind(struct kwarp_dev *kdev, struct kwarp_stats_stream *strea
 	mutex_unlock(&kdev->stats.lock);
 }
 
-/* Bring a counter's values up to date.  Context: process. */
+/*
+ * Bring a counter's values up to date: add what former queue pairs have left in it, and what the
+ * queue pairs that are bound to it now have counted.  Context: process.
+ */
 void kwarp_stats_fill_bound(struct kwarp_dev *kdev, struct rdma_counter *counter)
 {
 	const struct kwarp_stats_stream *stream;

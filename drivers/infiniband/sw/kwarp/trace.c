@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The tracepoints themselves. */
+/* Defines the tracepoints that trace.h describes. */
 #define CREATE_TRACE_POINTS
 #include "trace.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tracepoints, one or two per layer, to follow connections and messages.
+ * Tracepoints, one or two for each layer of the driver, to follow connections and messages.
  *
  * Names of states and errors are texts, so that a trace can be read without this source.  Events
  * of the data path get pointers as arguments: the objects are read only if the event is enabled.
@@ -188,7 +188,8 @@ TRACE_EVENT(kwarp_tx_batch,
 );
 
 /*
- * A segment has been placed; segments in the middle of a series are not reported.
+ * A segment has been placed.  Segments in the middle of a long message whose headers were predicted
+ * (see engine/rx/series.c) are not reported.
  *
  * @last: 1: the last segment of its message
  * @payload: octets of payload

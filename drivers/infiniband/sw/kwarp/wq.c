@@ -16,7 +16,10 @@ struct workqueue_struct *kwarp_tx_wq;
 struct workqueue_struct *kwarp_home_wq;
 struct workqueue_struct *kwarp_cm_wq;
 
-/* kwarp_cm_wq comes last, because an endpoint's timer, in kwarp_wq, queues work there. */
+/*
+ * kwarp_cm_wq is destroyed last, because the timers of endpoints are items of kwarp_wq, and queue
+ * work on kwarp_cm_wq.
+ */
 void kwarp_wq_exit(void)
 {
 	if (kwarp_tx_wq)

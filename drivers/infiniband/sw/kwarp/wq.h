@@ -5,8 +5,9 @@
 struct workqueue_struct;
 
 /*
- * kwarp_wq: QPs, listeners and timers.  kwarp_tx_wq: transmit runners (work items that send for a
- * stream).  They are separate because items in kwarp_wq may wait for transmit runners.
+ * kwarp_wq has work items of queue pairs, listeners and timers.  kwarp_tx_wq has transmit runners
+ * (work items that send for a stream).  The two are separate because items of kwarp_wq may wait for
+ * transmit runners.
  */
 extern struct workqueue_struct *kwarp_wq;
 extern struct workqueue_struct *kwarp_tx_wq;

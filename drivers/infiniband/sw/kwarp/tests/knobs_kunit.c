@@ -24,11 +24,13 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
 #include "../knobs.c"
 #undef sock_create_kern
 
-/* Every octet of a poisoned value; no knob takes such a value. */
+/*
+ * Before a step all values are poisoned: each octet is this one, which no knob takes as its value.
+ */
 #define POISON		0xa5
 
 /**
- * struct knobs_test - the environment of a case
+ * struct knobs_test - what a test case works with
  * @kdev: device
  * @next: device that is added later
  * @net: network namespace of @kdev
@@ -120,7 +122,7 @@ static const struct tested *find(struct kunit *test, const char *name)
 	return NULL;
 }
 
-/* A value that no text in the tables below means. */
+/* The value of a poisoned knob; no text in the tables below stands for it. */
 static const union knob_value poisoned = { .name = {
 	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
 	POISON, POISON, POISON, POISON, POISON, POISON, POISON, POISON,
@@ -142,7 +144,7 @@ static void poison(struct kwarp_knobs *knobs)
 	memset(knobs, POISON, sizeof(*knobs));
 }
 
-/* The knob of the device is @value, and all others are still poisoned. */
+/* Expect that this knob of the device is @value, and that all others are still poisoned. */
 static void expect_knob(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	struct kwarp_knobs want;
@@ -152,7 +154,10 @@ static void expect_knob(struct kunit *test, const struct tested *k, union knob_v
 	KUNIT_EXPECT_MEMEQ(test, &the_test->kdev->knobs, &want, sizeof(want));
 }
 
-/* The default is @value, as a new device gets it, and all others are still poisoned. */
+/*
+ * Expect that the default of this knob is @value, that a new device gets it, and that all other
+ * defaults are still poisoned.
+ */
 static void expect_default(struct kunit *test, const struct tested *k, union knob_value value)
 {
 	const struct kwarp_knobs before = defaults;
@@ -219,9 +224,9 @@ static void knobs_test_exit(struct kunit *test)
 /**
  * struct word - a text that a knob takes
  * @knob: name of the knob
- * @text: what is written
- * @value: the value that it means
- * @shown: what is read then
+ * @text: text that is written to the knob
+ * @value: value that the knob then has
+ * @shown: text that is read from the knob afterwards
  */
 struct word {
 	const char *knob;
@@ -301,7 +306,10 @@ static void word_desc(const struct word *w, char *desc)
 
 KUNIT_ARRAY_PARAM(word, words, word_desc);
 
-/* Each text is taken, with a final newline and without, and so is the text that is read then. */
+/*
+ * Each text is accepted, with a final newline and without. The text that is read afterwards is
+ * accepted, too, and gives the same value.
+ */
 static void test_taken(struct kunit *test)
 {
 	const struct word *w = test->param_value;
@@ -344,7 +352,7 @@ static void test_taken_as_default(struct kunit *test)
 /**
  * struct refusal - a text that a knob refuses
  * @knob: name of the knob
- * @text: what is written
+ * @text: text that is written to the knob
  * @ret: errno expected; 0 stands for -EINVAL
  */
 struct refusal {
@@ -489,7 +497,7 @@ static void test_congestion_where(struct kunit *test)
 	kwarp_knobs_fini(t->next);
 }
 
-/* The congestion control's module is pinned exactly as long as the knob names it. */
+/* The congestion control's module is pinned (kept loaded) exactly as long as the knob names it. */
 static void test_congestion_pinned(struct kunit *test)
 {
 	const struct tested *k = find(test, "congestion");
@@ -507,7 +515,10 @@ static void test_congestion_pinned(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, t->kdev->congestion_pin);
 }
 
-/* A new link that cannot use the default congestion control uses its namespace's. */
+/*
+ * If a new link cannot use the congestion control of the module parameter, it uses the congestion
+ * control of its network namespace.
+ */
 static void test_congestion_gone(struct kunit *test)
 {
 	struct knobs_test *t = test->priv;
@@ -521,7 +532,10 @@ static void test_congestion_gone(struct kunit *test)
 
 /* ---------------------------------------------------------- what there is at all */
 
-/* The list of knobs is that of the administrator's guide, and all are tested here. */
+/*
+ * The knobs, their order and their defaults are those of the administrator's guide, and the table
+ * "all" above has every knob.
+ */
 static void test_all(struct kunit *test)
 {
 	static const struct kwarp_knobs want = {

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of what happens to a link when its netdev changes, and when its namespace ends. */
+/*
+ * Tests of what happens to a link when its netdev changes, and when its namespace ends.
+ *
+ * Words such as "port1" are calls of the fakes in link_fixture.c, with the number of the device. A
+ * device whose reference count is 0 is being unregistered by another task.
+ */
 #include "link_fixture.h"
 
 #include <linux/inetdevice.h>
@@ -16,7 +21,10 @@ static const struct event {
 	{ "CHANGE", NETDEV_CHANGE, "port1" },
 	{ "CHANGEADDR", NETDEV_CHANGEADDR, "gid1" },
 	{ "CHANGENAME", NETDEV_CHANGENAME, "name1" },
-	/* Connections are stopped first; otherwise users would wait for their peers. */
+	/*
+	 * Connections are stopped before the device is unregistered; otherwise users of the device
+	 * would wait for their peers.
+	 */
 	{ "UNREGISTER", NETDEV_UNREGISTER, "stop1 queue1" },
 	{ "GOING_DOWN", NETDEV_GOING_DOWN, "" },
 	{ "PRE_UP", NETDEV_PRE_UP, "" },
@@ -84,7 +92,7 @@ static void test_in_net(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, kwarp_device_get_in_net(t->elsewhere), &t->kdev[1]->ibdev);
 	link_note_put(&t->kdev[0]->ibdev);
 	link_note_put(&t->kdev[1]->ibdev);
-	/* The netdev has moved; the namespace of the sockets counts. */
+	/* The netdev has moved, but the device still counts for the namespace of its sockets. */
 	dev_net_set(t->netdev[0], t->elsewhere);
 	KUNIT_EXPECT_TRUE(test, kwarp_net_in_use(t->net));
 	link_lose(t, 0);
@@ -93,7 +101,10 @@ static void test_in_net(struct kunit *test)
 	link_lose(t, 1);
 }
 
-/* A device that another task unregisters: the namespace is in use, but it is not returned. */
+/*
+ * If another task unregisters a device, its namespace is in use, but kwarp_device_get_in_net() does
+ * not return the device.
+ */
 static void test_in_net_unregistering(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -112,7 +123,7 @@ static void test_in_net_unregistering(struct kunit *test)
 	link_lose(t, 2);
 }
 
-/* All devices of this namespace are stopped and unregistered, and no others. */
+/* When a namespace ends, its devices are stopped and unregistered, and no others. */
 static void test_net_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -144,7 +155,10 @@ static void test_net_exit_waits(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&t->late));
 }
 
-/* IPv4 and IPv6 addresses of a netdev with a link, and of one without. */
+/*
+ * A change of an IPv4 or IPv6 address reaches the link on the netdev. It has no effect while the
+ * netdev has no link.
+ */
 static void test_address(struct kunit *test)
 {
 	struct link_test *t = test->priv;

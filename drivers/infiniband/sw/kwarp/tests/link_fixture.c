@@ -88,7 +88,7 @@ static void say_of(const char *word, const struct kwarp_dev *kdev)
 	say(text);
 }
 
-/* The calls that were logged since the last link_expect_log() are @want. */
+/* Expect that the calls @want were logged since the last link_expect_log(). */
 void link_expect_log(struct kunit *test, const char *want)
 {
 	struct link_test *t = test->priv;
@@ -201,7 +201,7 @@ static void note_no_link(struct rdma_link_ops *ops)
 	say(ops == &siw_link_ops ? "-siw" : "-link");
 }
 
-/* ----------------------------------------------------------- our own stand-ins */
+/* ---------------------------------------------------- fakes of other files of kwarp */
 
 void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
 {
@@ -213,7 +213,7 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 	say_of("retire", kdev);
 }
 
-/* Note a call that must be made with RTNL held. */
+/* Log a call that must be made with RTNL held; without RTNL also the word "unlocked". */
 static void say_locked(const char *word, const struct kwarp_dev *kdev)
 {
 	if (!rtnl_is_locked())
@@ -314,7 +314,10 @@ int link_test_init(struct kunit *test)
 	return 0;
 }
 
-/* At the end of each case no reference is left, and no device is in the list. */
+/*
+ * At the end of each case every reference that the case has taken was dropped, and no device is in
+ * the list.
+ */
 void link_test_exit(struct kunit *test)
 {
 	struct link_test *t = test->priv;

@@ -26,7 +26,7 @@
  * @netdev: network devices, one for each device
  * @net: network namespace of the netdevs
  * @elsewhere: another namespace
- * @log: calls of the fakes, as words; each word ends with the number of the device
+ * @log: calls of the fakes, as words; a call for a device ends with the device's number
  * @add: result of kwarp_device_add()
  * @during_add: called in kwarp_device_add(), while the notifier does not find the device
  * @after_add: called when the notifier finds the device, before add_link() checks the netdev
@@ -58,7 +58,7 @@ extern struct rdma_link_ops *const link_test_ops;
 extern struct notifier_block *const link_netdev_nb, *const link_inet_nb, *const link_inet6_nb;
 extern struct pernet_operations *const link_net_ops;
 
-/* Some kernels have no "dellink" among the operations. */
+/* Calls kwarp_dellink() of link.c: link_test_ops has no "dellink" on some kernels. */
 int link_test_dellink(struct ib_device *ibdev);
 
 int link_test_init(struct kunit *test);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of links: which netdev may have one, what happens if the netdev leaves or moves meanwhile,
- * the end of a link, and what the module registers.
+ * Tests of links: which netdev may have one, what happens if the netdev is removed or moved while a
+ * link is added, the end of a link, and what the module registers.
+ *
+ * Words such as "add" and "end0" are calls of the fakes in link_fixture.c, with the number of the
+ * device.
  */
 #include "link_fixture.h"
 
@@ -36,7 +39,10 @@ static void test_type(struct kunit *test)
 	t->netdev[0]->type = c->type;
 	KUNIT_EXPECT_EQ(test, link_test_ops->newlink("kw0", t->netdev[0]),
 			c->supported ? 0 : -EOPNOTSUPP);
-	/* add_link() itself updates name, speed and port after the registration. */
+	/*
+	 * After the registration add_link() itself updates name, speed and port, because events
+	 * that came earlier did not find the device.
+	 */
 	link_expect_log(test, c->supported ? "add kw0 name0 speed0 port0" : "");
 	KUNIT_EXPECT_NULL(test, t->kdev[0]->adder);
 	if (c->supported)
@@ -99,7 +105,11 @@ static void end_link(struct link_test *t)
 	link_lose(t, 0);
 }
 
-/* The netdev is removed or moved before the notifier finds the device: the link must end. */
+/*
+ * The netdev is removed, or moved to another namespace, before the notifier finds the device: the
+ * notifier misses that, so add_link() must end the link.  @during, @after: see @during_add and
+ * @after_add of struct link_test.
+ */
 static const struct missed {
 	const char *desc;
 	void (*during)(struct link_test *t);
@@ -125,7 +135,10 @@ static void test_missed(struct kunit *test)
 	link_expect_log(test, c->log);
 }
 
-/* dellink retires connection management before the core asks users to leave. */
+/*
+ * `rdma link delete` calls kwarp_cm_retire() ("retire1"), which ends listeners and connections that
+ * are being set up, before the core asks users to leave.
+ */
 static void test_dellink(struct kunit *test)
 {
 	struct link_test *t = test->priv;
@@ -157,7 +170,7 @@ static const struct start {
 
 KUNIT_ARRAY_PARAM_DESC(start, starts, desc);
 
-/* Link types are registered after all notifiers; a failure undoes all steps. */
+/* Link types are registered after all notifiers; if one step fails, all earlier ones are undone. */
 static void test_start(struct kunit *test)
 {
 	const struct start *c = test->param_value;
@@ -180,7 +193,7 @@ static void test_stop(struct kunit *test)
 
 	kwarp_link_unregister();
 	link_expect_log(test, "-siw -link -driver -inet6 -inet -notifier -pernet");
-	/* The namespace of the device makes no difference. */
+	/* A device in another namespace is unregistered, too. */
 	t->kdev[1]->net = t->elsewhere;
 	link_have(t, 1);
 	kwarp_link_unregister();

@@ -57,7 +57,10 @@ static void stats_test_free(struct rdma_hw_stats *stats)
 #include "../stats.c"
 #include "../verbs/stats_verbs.c"
 
-/* Netlink messages of the core: octets for a name and a value, and the room in a page. */
+/*
+ * Netlink messages in which the core returns counters: octets of one counter without its name, and
+ * octets that fit into a message of one page.
+ */
 #define NL_COUNT	(8 + 12)
 #define NL_ROOM		(SKB_WITH_OVERHEAD(4096) - 256)
 
@@ -91,7 +94,10 @@ static u64 now(struct kunit *test, const char *name)
 	return value_of(test, t->values, name);
 }
 
-/* A variable that is set, and the counter that must show it; no other may. */
+/*
+ * A variable that the test sets (@at), and the counter that must show its value (@name). No other
+ * counter may show it; NULL: no counter at all.
+ */
 #define OF(member) offsetof(struct kwarp_stats_stream, s.member)
 static const struct place {
 	const char *name;
@@ -227,7 +233,7 @@ static void test_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now(test, "cm_evicted"), 7);
 }
 
-/* All names fit into one message, and no two are the same. */
+/* All counters fit into one netlink message, and no two have the same name. */
 static void test_names(struct kunit *test)
 {
 	u32 i, k, octets = 0;
@@ -291,14 +297,17 @@ static void test_counter(struct kunit *test)
 	*writes[1] += 7;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 12);
-	/* The device's values are without the counter's, which the core adds. */
+	/*
+	 * The device's value is the 2 * 100 Writes before the queue pairs were bound. It leaves out
+	 * what the counter has counted, because the core adds that.
+	 */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 200);
 	KUNIT_EXPECT_EQ(test, kwarp_counter_unbind_qp(&t->qp[0]->ibqp), 0);
 	KUNIT_EXPECT_NULL(test, t->qp[0]->ibqp.counter);
 	*writes[0] += 1000;
 	*writes[1] += 1;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 13);
-	/* Bound again: octets between unbind and bind do not count. */
+	/* Bound again: the 1000 Writes between unbind and bind do not count. */
 	KUNIT_EXPECT_EQ(test, kwarp_counter_bind_qp(&counter, &t->qp[0]->ibqp), 0);
 	*writes[0] += 2;
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
@@ -307,7 +316,7 @@ static void test_counter(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, counted(test, &counter), 15);
 	for (i = kwarp_stats_stream_count(); i < kwarp_stats_count(); i++)
 		KUNIT_EXPECT_EQ(test, counter.stats->value[i], 0);
-	/* The device has the values between, and not those of the counter. */
+	/* The device has 2 * 100 Writes, and the 1000 while the first queue pair was not bound. */
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
 	kwarp_stats_remove(t->kdev, &t->qp[0]->engine.stats);
 	KUNIT_EXPECT_EQ(test, now(test, "tx_writes"), 1200);
