@@ -10,7 +10,9 @@
 
 #include "kwarp.h"
 
-/* Map the ring that the kernel has made, and use it as the ring of the CQ. */
+/*
+ * Map the ring that the kernel has made, and use it as the ring of the CQ.  Return: 0 or an errno.
+ */
 static int cq_map(struct kwarp_cq *cq, struct ibv_context *ctx,
 		  const struct kwarp_create_cq_resp *resp)
 {
@@ -119,8 +121,8 @@ struct ibv_cq_ex *kwarp_create_cq_ex(struct ibv_context *ctx,
  * @ibcq: completion queue
  * @cqe: entries wanted
  *
- * The kernel moves entries that were not released, and a pending request for an
- * event, from the old ring to the new one.  The lock keeps other threads from
+ * The kernel moves entries that user space has not released (polled), and a pending
+ * request for an event, from the old ring to the new one.  The lock keeps other threads from
  * polling or arming the old ring meanwhile.
  */
 int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
@@ -141,7 +143,7 @@ int kwarp_resize_cq(struct ibv_cq *ibcq, int cqe)
 	if (ret)
 		goto out;
 
-	/* The kernel uses the new ring already: if it cannot be mapped, the CQ is lost. */
+	/* The kernel uses the new ring already: if it cannot be mapped, polls have to fail. */
 	ret = cq_map(cq, ibcq->context, &resp.drv_payload);
 	cq->lost = ret;
 	if (!ret)

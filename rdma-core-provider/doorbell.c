@@ -19,7 +19,7 @@
 
 #include "kwarp.h"
 
-/* Has the kernel asked for a doorbell?  It does not look at the ring without one. */
+/* Has the kernel asked for a doorbell?  If so, it does not look at the ring before it gets one. */
 static bool needs_doorbell(const struct kwarp_wq *wq)
 {
 	return __atomic_load_n(&wq->ring.hdr->flags, __ATOMIC_SEQ_CST) & KWARP_RING_NEED_KICK;
@@ -55,7 +55,7 @@ int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *
 
 /* ---------------------------------------------------------- left requests */
 
-/* Add a queue pair to the list of its CQ. */
+/* Add a queue pair to the list @cq->left, of queue pairs with left requests. */
 static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	/*
@@ -74,7 +74,7 @@ static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 	pthread_spin_unlock(&cq->left_lock);
 }
 
-/* Remove a queue pair from the list; cq->left_lock is held. */
+/* Remove a queue pair from the list @cq->left; cq->left_lock is held. */
 static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	list_del_from(&cq->left, &left->node);
@@ -83,7 +83,7 @@ static void take_left(struct kwarp_cq *cq, struct kwarp_left *left)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* Remove a queue pair from the list of a CQ, if it is there. */
+/* Remove a queue pair from the list @cq->left, if it is on the list. */
 static void forget_left(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	pthread_spin_lock(&cq->left_lock);
@@ -100,7 +100,7 @@ void kwarp_forget_left(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_posted_send() - ring the doorbell for published requests, or leave them
+ * kwarp_posted_send() - ring the doorbell after a post, or leave the requests in the ring
  * @qp: queue pair; no lock needed
  *
  * Return: as kwarp_ring_doorbell().
@@ -124,8 +124,8 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 }
 
 /*
- * Remove up to *@n queue pairs from the list, until one needs a doorbell: it has posted
- * since its last doorbell.
+ * Remove up to *@n queue pairs from the list @cq->left, and stop after one that needs a doorbell:
+ * requests were posted to it since its last doorbell.
  *
  * Return: number of that queue pair; 0: none.
  */
@@ -144,7 +144,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* The doorbell was rung through its other CQ, or the kernel has sent all. */
+		/* No doorbell: it was rung through the other CQ, or the kernel has sent all. */
 		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
 		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;
@@ -155,7 +155,11 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 	return qpn;
 }
 
-/* Collect queue pairs that need a doorbell, as many as one ioctl() can name. */
+/*
+ * Collect in @bells queue pairs that need a doorbell, as many as one ioctl() can name.  *@n:
+ * largest number of queue pairs to remove from the list; reduced by those removed, and 0 at the end
+ * of the list.
+ */
 static void take_doorbells(struct kwarp_cq *cq, struct kwarp_doorbells *bells,
 			   unsigned int *n)
 {

@@ -34,7 +34,7 @@ static int query_device(struct ibv_context *ctx,
 	if (ret)
 		return ret;
 
-	/* The module's version: three numbers of 16 bits. */
+	/* The module passes its version as three numbers of 16 bits. */
 	fw = resp.base.fw_ver;
 	snprintf(attr->orig_attr.fw_ver, sizeof(attr->orig_attr.fw_ver),
 		 "%u.%u.%u", (unsigned int)(fw >> 32) & 0xffff,
@@ -73,7 +73,10 @@ static void free_context(struct ibv_context *ibctx)
 	free(ctx);
 }
 
-/* For operations that are missing here libibverbs returns EOPNOTSUPP: UD, multicast. */
+/*
+ * For operations that are missing in this table (those of UD and multicast) libibverbs returns
+ * EOPNOTSUPP.
+ */
 static const struct verbs_context_ops kwarp_ctx_ops = {
 	.advise_mr = kwarp_advise_mr,
 	.alloc_mw = kwarp_alloc_mw,
@@ -130,7 +133,7 @@ static int get_context(struct kwarp_context *ctx,
 #endif
 }
 
-/* Return: 0, or an errno value. */
+/* Open the file whose ioctl() is the doorbell.  Return: 0, or an errno value. */
 static int open_doorbell(struct kwarp_context *ctx)
 {
 	DECLARE_COMMAND_BUFFER(cmd, KWARP_OBJECT_DOORBELL,
@@ -167,7 +170,7 @@ static struct verbs_context *alloc_context(struct ibv_device *ibdev, int cmd_fd,
 		goto err;
 	}
 
-	/* A module that ignores the request may answer with a version that we do not speak. */
+	/* A module that ignores abi_min and abi_max may answer with a version unknown here. */
 	if (resp.abi_version < KWARP_ABI_MIN ||
 	    resp.abi_version > KWARP_ABI_MAX) {
 		verbs_err(&ctx->ibv_ctx,

@@ -10,7 +10,10 @@
 
 #include "kwarp.h"
 
-/* The region was registered (@ret 0), or not (@ret an errno value). */
+/*
+ * End a registration that has succeeded (@ret is 0) or failed (@ret is an errno value): count the
+ * region in its domain, or free it.  Return: the region, or NULL with errno set.
+ */
 static struct ibv_mr *mr_done(struct verbs_mr *vmr, struct ibv_pd *pd, int ret)
 {
 	if (!ret) {

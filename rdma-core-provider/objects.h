@@ -36,10 +36,10 @@ struct kwarp_context {
  * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
  * @lost: the ring could not be mapped after a resize; polls fail
  * @hdr: header of the mapped ring
- * @entries: first entry
+ * @entries: first entry of the ring
  * @len: octets mapped
  * @mask: entries - 1
- * @cons: next entry to read
+ * @cons: index of the next entry to read
  * @released: value of hdr->cons: entries before it were released to the kernel
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
@@ -126,7 +126,7 @@ struct kwarp_map {
  * @rung: producer index of the send queue when its doorbell was rung last; a hint
  * @left: nodes in kwarp_cq.left: left[0] of its send CQ, left[1] of its receive CQ if
  *	that is a different CQ
- * @wr: batch between ibv_wr_start() and ibv_wr_complete(), under sq.lock
+ * @wr: requests that are being built between ibv_wr_start() and ibv_wr_complete(), under sq.lock
  */
 struct kwarp_qp {
 	struct verbs_qp vqp;

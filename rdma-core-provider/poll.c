@@ -124,7 +124,7 @@ static uint32_t cq_prod(const struct kwarp_cq *cq)
 	return __atomic_load_n(&cq->hdr->prod, __ATOMIC_ACQUIRE);
 }
 
-/* Release the entries before @cons to the kernel, which may write them again. */
+/* Release the entries before @cons to the kernel, which may then overwrite them. */
 static void cq_release(struct kwarp_cq *cq, uint32_t cons)
 {
 	if (cons == cq->released)
@@ -154,14 +154,14 @@ static void fill_wc(struct ibv_wc *wc, const struct kwarp_cqe *cqe)
 		wc->imm_data = cqe_imm(cqe);
 }
 
-/* The kernel has lost an entry, or the ring is not mapped: a completion may never come. */
+/* Has the kernel lost an entry, or is the ring not mapped?  Then a completion may never come. */
 static bool cq_broken(const struct kwarp_cq *cq)
 {
 	return cq->lost || (__atomic_load_n(&cq->hdr->flags, __ATOMIC_RELAXED) &
 			    KWARP_RING_ERROR);
 }
 
-/* Count a poll in the ring header, by which the kernel sees that the program polls.  Lock held. */
+/* Count a poll in the ring header: the kernel reads there whether the program polls.  Lock held. */
 static void note_poll(struct kwarp_cq *cq)
 {
 	__atomic_store_n(&cq->hdr->polls, ++cq->polls, __ATOMIC_RELAXED);
@@ -173,7 +173,10 @@ static unsigned int n_left(const struct kwarp_cq *cq)
 	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
 }
 
-/* Ring for some of @left queue pairs.  Return: for how many. */
+/*
+ * Ring for up to DOORBELLS_PER_POLL of the @left queue pairs with left requests.  Return: for how
+ * many.
+ */
 static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int n = left < DOORBELLS_PER_POLL ? left : DOORBELLS_PER_POLL;
@@ -184,8 +187,8 @@ static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 }
 
 /*
- * Called when a poll has found something.  After BUSY_POLLS such polls ring for left requests:
- * if each poll finds something, they would otherwise wait for ever.
+ * Called when a poll has found something.  After BUSY_POLLS such polls ring for left requests: if
+ * each poll finds something, left requests would otherwise wait for ever.
  */
 static void ring_doorbells_if_busy(struct kwarp_cq *cq, unsigned int left)
 {
@@ -298,8 +301,8 @@ static struct kwarp_cq *ex_to_kcq(struct ibv_cq_ex *cqx)
 }
 
 /*
- * Step to the next entry that is not hidden.  The lock is held from ibv_start_poll() to
- * ibv_end_poll().
+ * Step to the next entry that is not hidden (CQE_STALE).  The lock is held from ibv_start_poll()
+ * to ibv_end_poll().  Return: 0; ENOENT: there is none; EIO: see cq_broken().
  */
 static int cq_step(struct kwarp_cq *cq)
 {

@@ -7,7 +7,7 @@
  *
  * Posting does not check the state of the queue pair.  With iWARP the kernel's
  * connection manager moves a QP to RTS, and libibverbs' copy of the state
- * (qp->state) does not follow.  Requests that are posted before that wait in the
+ * (qp->state) does not follow.  Requests that are posted before RTS wait in the
  * ring; the kernel flushes requests that are posted after an error.
  */
 #include <config.h>
@@ -24,14 +24,14 @@
  * @valid: the opcode is supported
  * @opcode: enum kwarp_wr_opcode
  * @remote: the request has a remote address and key
- * @inval: it has a key to invalidate
- * @payload: it sends data: inline data is allowed
- * @one_sge: it has at most one element: a Read has one sink (RFC 5040, 5.2.2)
- * @no_sge: it has no elements
- * @bind: it binds a window
- * @imm: it has immediate data
- * @atomic: it has operands, and one element of 8 octets for the old value
- * @rfc7306: only allowed with KWARP_FEATURE_RFC7306
+ * @inval: the request has a key to invalidate
+ * @payload: the request sends data, so inline data is allowed
+ * @one_sge: the request has at most one element: a Read has one sink (RFC 5040, 5.2.2)
+ * @no_sge: the request has no elements
+ * @bind: the request binds a window
+ * @imm: the request has immediate data
+ * @atomic: the request has operands, and one element of 8 octets for the old value
+ * @rfc7306: the request is only allowed with KWARP_FEATURE_RFC7306
  */
 struct send_op {
 	uint8_t valid : 1;
@@ -305,7 +305,7 @@ int kwarp_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		kwarp_ring_publish(&qp->sq.ring);
 	kwarp_wq_unlock(&qp->sq);
 
-	/* Outside the lock: the kernel may transmit in this very call. */
+	/* Without the lock, because a doorbell takes long: the kernel may send in the call. */
 	if (posted) {
 		err = kwarp_posted_send(qp);
 		if (err && !ret) {

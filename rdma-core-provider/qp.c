@@ -2,7 +2,7 @@
 /*
  * kwarp: creation, modification and destruction of queue pairs.
  *
- * The kernel allocates the rings, chooses their sizes, and tells how to map them.
+ * The kernel allocates the rings, chooses their sizes, and returns how to map them.
  */
 #include <config.h>
 
@@ -252,8 +252,8 @@ int kwarp_destroy_qp(struct ibv_qp *ibqp)
 		return ret;
 
 	/*
-	 * The kernel assigns QP numbers cyclically, so these completions cannot yet
-	 * belong to a new QP with the same number.
+	 * Completions with this QP number belong to the destroyed QP: the kernel assigns
+	 * QP numbers cyclically, so there is no new QP with the same number yet.
 	 */
 	qp_forget(ibqp);
 	kwarp_forget_left(qp);

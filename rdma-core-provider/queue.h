@@ -77,7 +77,7 @@ static inline void kwarp_ring_publish(struct kwarp_ring *ring)
 }
 
 /**
- * kwarp_ring_flags() - flags of the kernel: whether a doorbell has to be rung after posting
+ * kwarp_ring_flags() - flags (KWARP_RING_*) by which the kernel says whether to ring the doorbell
  * @ring: work queue of a queue pair after kwarp_ring_publish(); the lock is
  *	not needed, because the ring of a queue pair is never replaced
  */

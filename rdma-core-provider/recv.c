@@ -88,6 +88,9 @@ int kwarp_post_recv(struct ibv_qp *ibqp, struct ibv_recv_wr *wr,
 int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	/* An SRQ has no doorbell.  After put_recvs() a resize may unmap the ring. */
+	/*
+	 * An SRQ has no doorbell, so its flags are not read: without the lock a resize may
+	 * unmap the ring.
+	 */
 	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
 }

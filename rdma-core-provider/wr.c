@@ -4,7 +4,7 @@
  *
  * A batch holds the send queue's lock from ibv_wr_start() to ibv_wr_complete()
  * or ibv_wr_abort().  Requests are built directly in slots of the ring that have not
- * been published to the kernel yet.  After the first error no request of the batch is
+ * been published to the kernel yet.  If one request is wrong, no request of the batch is
  * published.
  */
 #include <config.h>
@@ -21,7 +21,7 @@ static struct kwarp_qp *ex_to_kqp(struct ibv_qp_ex *qpx)
 	return container_of(qpx, struct kwarp_qp, vqp.qp_ex);
 }
 
-/* Record an error, unless there was one before: the batch will not be published. */
+/* Record the first error of the batch, which will then not be published. */
 static void void_batch(struct kwarp_qp *qp, int err)
 {
 	if (!qp->wr.err)

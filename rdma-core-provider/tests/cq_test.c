@@ -96,7 +96,7 @@ static void test_forget_qp(void)
 	cq_add(cq, 42, 5);
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1 && wc[0].wr_id == 42);
 
-	/* Only hidden entries: the poll finds nothing, and releases them. */
+	/* If all entries are hidden, the poll finds nothing, and releases these entries. */
 	cq_add(cq, 43, 5);
 	kwarp_cq_forget_qp(cq, 5);
 	CHECK(ibv_start_poll(&cq->vcq.cq_ex, &attr) == ENOENT);
@@ -117,8 +117,8 @@ static void test_poll_ex(void)
 	attr.comp_mask = 0;
 
 	/*
-	 * More completions than slots between start and end: slots are released
-	 * during the poll.
+	 * Between start and end of this poll there are more completions than slots, so
+	 * slots have to be released during the poll.
 	 */
 	cq_add(cq, id++, 5);
 	CHECK(!ibv_start_poll(cqx, &attr));

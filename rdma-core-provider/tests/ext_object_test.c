@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * kwarp: test of windows, queue pairs and completions for immediate data and atomic operations
- * (RFC 7306) without a kernel.
+ * (RFC 7306) without a kernel.  The feature is KWARP_FEATURE_RFC7306.
  */
 #include <config.h>
 
@@ -53,7 +53,9 @@ static int (*const binds[])(struct kwarp_qp *qp, struct ibv_mw *mw,
 	bind_post, bind_wr, bind_type_1,
 };
 
-/* A window may give the right to atomic operations. */
+/*
+ * A window may give the right to atomic operations if the feature is in force for the queue pair.
+ */
 static void test_bind(void)
 {
 	const struct ibv_mw_bind_info info = { .mr = &mr, .length = 8, .mw_access_flags = RIGHTS };
@@ -79,8 +81,8 @@ static void test_bind(void)
 /* ------------------------------------------------------------- queue pairs */
 
 /*
- * Try to create a queue pair with these send operations.  This always fails, because there is no
- * protection domain.  Return: errno.
+ * Try to create a queue pair with these send operations, but without a protection domain, so that
+ * it always fails.  Return: errno: EOPNOTSUPP if the operations are refused, else EINVAL.
  */
 static int create_errno(uint64_t ops)
 {

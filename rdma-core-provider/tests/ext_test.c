@@ -2,8 +2,8 @@
 /*
  * kwarp: test of requests with immediate data and of atomic operations (RFC 7306) without a kernel.
  *
- * Each request is posted with ibv_post_send() and with ibv_wr_*(), with the feature in force and
- * without it.  Without it the request has to be refused.
+ * Each request is posted with ibv_post_send() and with ibv_wr_*(), with the feature
+ * (KWARP_FEATURE_RFC7306) in force and without it.  Without it the request has to be refused.
  */
 #include <config.h>
 
@@ -271,14 +271,14 @@ static void test_post_chain(void)
 	CHECK(!kwarp_post_send(&qp->vqp.qp, wr, &bad));
 	CHECK(qp->sq.ring.hdr->prod == 4);
 
-	/* The Send after them has no operands of the atomic operation. */
+	/* The entry of the Send after the atomic operation has none of its operands. */
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 	CHECK(sq_slot(qp, 3)->opcode == KWARP_WR_SEND);
 	CHECK(!sq_slot(qp, 3)->compare_add && !sq_slot(qp, 3)->swap);
 	qp_drop(qp);
 }
 
-/* A batch in which the last request, or the one before it, is wrong. */
+/* A good batch, and then batches in which the last request, or the one before it, is wrong. */
 static void test_wr_batch(void)
 {
 	struct kwarp_qp *qp = qp_with(KWARP_FEATURE_RFC7306);
@@ -297,14 +297,14 @@ static void test_wr_batch(void)
 	CHECK(sq_slot(qp, 1)->opcode == KWARP_WR_WRITE_IMM && has_imm(sq_slot(qp, 1)));
 	CHECK(sq_slot(qp, 2)->opcode == KWARP_WR_CMP_SWAP);
 
-	/* FetchAdd has no element: the element that follows belongs to the Send. */
+	/* Refused: the FetchAdd has no element, because the element belongs to the Send. */
 	ibv_wr_start(qpx);
 	wr_begin(qpx, FETCH_ADD);
 	ibv_wr_send(qpx);
 	ibv_wr_set_sge(qpx, 1, 2, 8);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
-	/* CmpSwap has no element at the end. */
+	/* Refused: the second list of elements is empty, and replaces the one of the CmpSwap. */
 	ibv_wr_start(qpx);
 	ibv_wr_send(qpx);
 	wr_begin(qpx, CMP_SWAP);
@@ -312,7 +312,7 @@ static void test_wr_batch(void)
 	ibv_wr_set_sge_list(qpx, 0, NULL);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
-	/* An aborted batch may have an incomplete request; the next batch is not affected. */
+	/* An aborted batch may have an incomplete request, which does not affect the next batch. */
 	ibv_wr_start(qpx);
 	wr_begin(qpx, CMP_SWAP);
 	ibv_wr_abort(qpx);

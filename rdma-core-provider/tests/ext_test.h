@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: what the tests of RFC 7306 share: immediate data, and queue pairs with the feature.
+ * kwarp: what the tests of RFC 7306 share: immediate data, and queue pairs with or without
+ * KWARP_FEATURE_RFC7306.
  */
 #ifndef KWARP_EXT_TEST_H
 #define KWARP_EXT_TEST_H
@@ -20,7 +21,7 @@ static inline __be32 imm_data(void)
 	return imm;
 }
 
-/* A queue pair with these features.  Its slots hold garbage, which must not appear in requests. */
+/* A queue pair with these features.  Its slots have old octets, which no request may contain. */
 static inline struct kwarp_qp *qp_with(uint64_t features)
 {
 	struct kwarp_qp *qp = qp_make(0);

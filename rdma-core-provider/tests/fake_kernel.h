@@ -39,7 +39,7 @@ struct fake_kernel {
 	int fails;			/* number of doorbells that fail */
 	unsigned long last_cmd;
 	unsigned long last_arg;
-	struct kwarp_ring_hdr *quiet;	/* if set, each doorbell clears the flags of this ring */
+	struct kwarp_ring_hdr *quiet;	/* if set, each doorbell clears the flags of this header */
 	sem_t *wake;			/* if set, a doorbell posts this semaphore */
 };
 
@@ -56,7 +56,7 @@ struct test {
 	void (*run)(void);
 };
 
-/* Tests of each file; the name of the last element is NULL */
+/* The tests of one file each; the last element of an array has no name. */
 extern const struct test send_tests[];
 extern const struct test held_tests[];
 extern const struct test cq_tests[];

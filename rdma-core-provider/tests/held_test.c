@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: tests of a send queue that the kernel holds, without a kernel.
+ * kwarp: tests of a held send queue, without a kernel.
+ *
+ * Held: the kernel has set KWARP_RING_HELD, so a post does not ring the doorbell.  The provider
+ * rings once for all requests posted until then, when the program has nothing else to do: when a
+ * poll of a CQ of the queue pair finds nothing, or the program asks for an event.  kernel.rings
+ * counts doorbells.
  */
 #include <config.h>
 
@@ -44,7 +49,10 @@ static const struct {
 #undef IDLER
 };
 
-/* Each sign that the program has nothing else to do (idlers[]) rings once, with either CQ. */
+/*
+ * Each call by which the program shows that it has nothing else to do (idlers[]) rings the doorbell
+ * once, whether it is for the send CQ or for the receive CQ.
+ */
 static void test_held(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -73,7 +81,7 @@ static void test_held(void)
 	}
 }
 
-/* A poll that finds something does not ring: the program may post more. */
+/* A poll that finds a completion does not ring the doorbell: the program may post more. */
 static void test_held_busy(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -96,7 +104,10 @@ static void test_held_busy(void)
 	qp_drop(qp);
 }
 
-/* Requests that are posted after asking for an event are rung for by the next empty poll. */
+/*
+ * Asking for an event rings only for requests posted before.  The doorbell for later requests is
+ * rung by the next poll that finds nothing.
+ */
 static void test_held_armed(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -112,7 +123,10 @@ static void test_held_armed(void)
 	qp_drop(qp);
 }
 
-/* Requests posted during an extended poll are rung for at its end, if it found the end. */
+/*
+ * The doorbell for requests posted during an extended poll is rung by ibv_end_poll(), if the poll
+ * has found that the CQ has no more entries.
+ */
 static void test_held_in_poll(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -127,7 +141,7 @@ static void test_held_in_poll(void)
 	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 1);
-	/* The program did not look for the end of the queue: no doorbell. */
+	/* This poll has not asked for more entries with ibv_next_poll(): no doorbell. */
 	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(kernel.rings == 1);
 	cq_add(cq, 1, QPN);
@@ -138,7 +152,10 @@ static void test_held_in_poll(void)
 	qp_drop(qp);
 }
 
-/* If all polls find something, the doorbell is rung after 64 of them. */
+/*
+ * If all polls find something, the doorbell is rung after 64 of them (BUSY_POLLS): otherwise the
+ * request would wait for ever.
+ */
 static void test_held_always_busy(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -182,7 +199,10 @@ static void test_held_sent(void)
 	qp_drop(qp);
 }
 
-/* Many queue pairs: a poll rings for some of them, and stops when it finds a completion. */
+/*
+ * Many queue pairs with requests: a poll rings for up to 16 of them, and rings for no more if it
+ * then finds a completion.  Polls that find nothing ring for all.
+ */
 static void test_held_many(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -210,7 +230,7 @@ static void test_held_many(void)
 	while (kwarp_poll_cq(&cq->vcq.cq, 1, &wc))
 		;
 	CHECK(kernel.rings == ARRAY_SIZE(qp));
-	/* 40 queue pairs, 16 per call at most: three calls. */
+	/* One ioctl() names at most 16 queue pairs: 40 queue pairs take three calls. */
 	CHECK(kernel.lists == 3);
 	for (i = 0; i < ARRAY_SIZE(qp); i++)
 		kwarp_forget_left(qp[i]);

@@ -40,7 +40,7 @@ static void test_recv(void)
 	CHECK(kwarp_post_recv(&qp->vqp.qp, &many, &bad) == EINVAL);
 	CHECK(kwarp_post_recv(&qp->vqp.qp, &negative, &bad) == EINVAL);
 
-	/* In error the kernel asks for a doorbell, to flush receives that are posted. */
+	/* If the queue pair is in error, the kernel asks for a doorbell, to flush the receives. */
 	qp->rq.ring.hdr->cons = qp->rq.ring.hdr->prod;
 	qp->rq.ring.hdr->flags = KWARP_RING_NEED_KICK | KWARP_RING_ERROR;
 	CHECK(!kwarp_post_recv(&qp->vqp.qp, &wr, &bad));
@@ -125,7 +125,7 @@ static void test_wr_errors(void)
 	ibv_wr_send(qpx);
 	ibv_wr_rdma_read(qpx, 1, 2);
 	ibv_wr_set_sge_list(qpx, 2, test_sges);	/* two sinks */
-	ibv_wr_send(qpx);			/* ignored from here on */
+	ibv_wr_send(qpx);			/* ignored, because the batch has an error */
 	ibv_wr_set_sge(qpx, 1, 2, 3);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
 
@@ -156,7 +156,10 @@ static void test_wr_errors(void)
 /* ----------------------------------------------- doorbell with two threads */
 
 #define RACE_POSTS	300000
-/* Coprime numbers, so that the two threads meet with every offset in time. */
+/*
+ * Each thread spins for a time that grows from 0 to one of these numbers and starts again.  The
+ * numbers are coprime, so that the steps of the threads meet in every order.
+ */
 #define RACE_KERNEL_SPIN	211
 #define RACE_POSTER_SPIN	97
 
@@ -168,7 +171,10 @@ struct race {
 	bool lost;
 };
 
-/* The kernel's side of the doorbell protocol: sleep only after a last read of prod. */
+/*
+ * The kernel's side of the doorbell protocol: take requests; if there are none, ask for a doorbell,
+ * read prod again, and sleep if there still are none.
+ */
 static void *race_kernel(void *arg)
 {
 	struct race *r = arg;
@@ -223,7 +229,10 @@ static void test_doorbell_race(void)
 			;
 		wr.wr_id = i;
 		CHECK(!send_one(r.qp, &wr));
-		/* Wait for each request: the next post would hide a lost wake-up. */
+		/*
+		 * Wait until the other thread has taken the request: if its doorbell was lost, the
+		 * next post would ring again and hide that.
+		 */
 		while (__atomic_load_n(&hdr->cons, __ATOMIC_ACQUIRE) == i)
 			if (__atomic_load_n(&r.lost, __ATOMIC_RELAXED))
 				break;

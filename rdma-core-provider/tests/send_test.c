@@ -300,7 +300,7 @@ static void test_send_full(void)
 			.next = i < MAX_WR + 1 ? &wr[i + 1] : NULL,
 		};
 
-	/* One chain longer than the queue: its head stays posted. */
+	/* Of a chain longer than the queue, the requests that fit are posted. */
 	CHECK(kwarp_post_send(&qp->vqp.qp, wr, &bad) == ENOMEM);
 	CHECK(bad == &wr[MAX_WR]);
 	CHECK(qp->sq.ring.hdr->prod - cons == MAX_WR);
@@ -354,8 +354,9 @@ static void test_doorbell(void)
 }
 
 /*
- * Result of a post whose first @fails doorbells fail, and expected number of doorbells.
- * @awake: the kernel needs no doorbell any more after the failure.
+ * A post whose first @fails doorbells fail with @err, and what is expected: result of the post
+ * (@ret) and number of doorbells (@rings).  @awake: after the failure the flag KWARP_RING_NEED_KICK
+ * is clear: the kernel needs no doorbell any more.
  */
 static const struct deaf_case {
 	const char *desc;
@@ -370,7 +371,7 @@ static const struct deaf_case {
 	{ "forbidden, and somebody else came in", EPERM, 1, .awake = true, .rings = 1 },
 	{ "the device is gone", EIO, 1, .ret = EIO, .rings = 1 },
 	{ "gone, and the ring says nothing", EIO, 1, .awake = true, .ret = EIO, .rings = 1 },
-	/* For these two errnos a program would post again, so they must be translated. */
+	/* After these two errnos a program would post again, so they are replaced by EIO. */
 	{ "no memory", ENOMEM, 1, .ret = EIO, .rings = 1 },
 	{ "not its queue pair", EINVAL, 1, .ret = EIO, .rings = 1 },
 };

@@ -57,8 +57,8 @@
  * a full barrier and then reads @flags; only if KWARP_RING_NEED_KICK is set it
  * enters the kernel.  The kernel, before it stops looking at the ring, sets the flag,
  * executes a full barrier and reads @prod again.  So either user space sees the
- * flag or the kernel sees the entry.  RQ: the flag is only set while the queue
- * pair is in error, so that receives posted then are flushed.
+ * flag or the kernel sees the entry.  RQ: the kernel sets the flag only while the queue
+ * pair is in error: user space then rings after posting receives, and the kernel flushes them.
  *
  * If KWARP_RING_HELD is set instead (the send queue is "held"), user space need not ring at once.
  * It rings later, for all entries posted until then, when the program has nothing else to do: when
@@ -80,7 +80,7 @@ struct kwarp_ring_hdr {
 
 /* The kernel does not look at the ring: ring the doorbell after posting. */
 #define KWARP_RING_NEED_KICK		(1U << 0)
-/* The doorbell may be rung later, for several requests together. */
+/* The send queue is held: the doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
 /* The queue pair is in error: requests are flushed.  CQ: a completion was lost. */
 #define KWARP_RING_ERROR		(1U << 1)
@@ -113,7 +113,7 @@ enum kwarp_wr_opcode {
 	KWARP_WR_REG_MR		= 7,	/* kernel consumers only */
 	KWARP_WR_WRITE_IMM	= 8,	/* Write, then Immediate Data: imm */
 	KWARP_WR_FETCH_ADD	= 9,	/* FetchAdd of compare_add */
-	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: swap if it is compare_add */
+	KWARP_WR_CMP_SWAP	= 10,	/* CmpSwap: store swap if the old value is compare_add */
 	KWARP_WR_MAX
 };
 
@@ -277,9 +277,9 @@ struct kwarp_doorbells {
 
 /*
  * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD and CMP_SWAP may be posted,
- * and the peer's Immediate Data completes receives. In the features of a context: provider and
- * module both know it. In the features of a queue pair: it is in force for this queue pair. A queue
- * pair without it refuses these requests and messages.
+ * and the peer's Immediate Data completes receives. This bit in the features of a context:
+ * provider and module both know RFC 7306. In the features of a queue pair: it is in force for this
+ * queue pair. A queue pair without the bit refuses these requests and messages.
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 
