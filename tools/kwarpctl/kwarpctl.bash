@@ -12,7 +12,8 @@ _kwarpctl_links() {
 	done
 }
 
-# Names of knobs: the files that can be written.  Counts, in the same folder, cannot.
+# Names of knobs: the files of links that can be written.  The files in the same folder that cannot
+# be written are counts.
 _kwarpctl_knobs() {
 	local knob
 	for knob in /sys/class/infiniband/*/kwarp/*; do
@@ -35,7 +36,7 @@ _kwarpctl_words() {
 
 _kwarpctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
-	# Readline treats "=" as a word of its own.
+	# Readline treats "=" as a word of its own, so after KNOB= the word to complete is empty.
 	[ "$word" != = ] || word=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
 	COMPREPLY=()

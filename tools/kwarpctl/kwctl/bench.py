@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """kwarpctl bench: runs of perftest between two machines, with one table of results.
 
-For each test the client sends a line over a TCP connection, and the server answers with a line when
-it has started perftest's server on the next port.  perftest's server closes its first listener and
-opens a second one on the same port: a client that connects in between is refused, or waits for
-ever.  So the client may ask for the same test again, and the server then starts a new perftest.
+For each test the client of kwarpctl sends a line over a TCP connection.  The server of kwarpctl
+starts perftest's server on the next port, and answers with a line.  Then the client runs perftest's
+client.  perftest's server closes its first listener and opens a second one on the same port: a
+client that connects in between is refused, or waits for ever.  So the client may ask for the same
+test again, and the server then starts a new perftest.
 """
 import json
 import re
@@ -30,7 +31,7 @@ class Test(NamedTuple):
     options: tuple
 
 
-# Run for 5 seconds; perftest leaves out the first and the last one, so it measures for 3 seconds.
+# Run for 5 seconds; perftest leaves out the first and the last second, so it measures 3 seconds.
 SECONDS = ("-D", "5", "-f", "1")
 COUNTED = 3
 MIB = 1024 * 1024
@@ -50,7 +51,7 @@ def need_perftest(host):
 
 
 def argv_of(host, test, port, link, ipv6):
-    """Command line of perftest.  For IPv6 both ends need an option."""
+    """Command line of perftest.  For IPv6 its client and its server need the option --ipv6-addr."""
     device = ("-d", link) if link else ()
     family = ("--ipv6-addr",) if ipv6 else ()
     return [host.which(test.program), "-R", "-F", "-p", str(port), "-s", str(test.size),
@@ -83,7 +84,8 @@ def parse(output, test):
 
 
 def bandwidth(words, test):
-    """Bandwidth and message rate as perftest prints them; without them from its message count."""
+    """Bandwidth and message rate that perftest prints or, if it prints none, from its count of
+    messages."""
     mib, rate = figure(words[3]), figure(words[4])
     if mib and rate:
         return {"mib": mib, "rate": rate * 1e6}
@@ -92,7 +94,7 @@ def bandwidth(words, test):
 
 
 def why(output):
-    """The most telling line in the output of a run that failed."""
+    """The line that says most about the cause, in the output of a run that failed."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(r"error|fail|refused|reject|unable|couldn't",
                                                    line, re.IGNORECASE)]
@@ -129,7 +131,8 @@ class Line:
         self.file.flush()
 
     def hear(self):
-        """Read a line, "" at the end.  Its length is limited, as the peer may be any program."""
+        """Read a line; "" if the peer has closed the connection.  The line's length is limited,
+        because the peer may be any program."""
         return self.file.readline(200).rstrip("\n")
 
 
@@ -161,7 +164,7 @@ def ask(line, words):
 
 
 def measure(host, line, number, argv):
-    """Run a test, up to TRIES times: the client may be refused because it is too early."""
+    """Run a test, up to TRIES times: perftest's client may be refused because it is too early."""
     result = None
     for _ in range(TRIES):
         ask(line, "start %d" % number)

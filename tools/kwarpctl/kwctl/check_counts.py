@@ -3,7 +3,7 @@
 from . import rates
 from .findings import ok, warning
 
-# Knob, the value that hinders, what it hinders, what to do.
+# Each row: knob, a value that hinders some peers, what the value has as effect, what to do.
 KNOBS = (
     ("crc", "required", "a peer that asks for no CRCs is refused",
      "set it to on, unless that is meant"),
@@ -41,10 +41,10 @@ def check_knobs(case):
     return found or [ok("knobs", "none that hinders a peer")]
 
 
-# A count that is compared with another one is ignored below this value.
+# A count that is compared with another count (see COUNTS) is ignored below this value.
 FEW = 100
-# Count, the count that it is compared with (or None), the share from which on it matters, meaning,
-# action.
+# Each row: count, another count that it is compared with (or None), the share of the other count
+# above which there is a finding, what the count means, what to do.
 COUNTS = (
     ("no_receive", None, 0, "messages came for which no receive was posted, and ended their "
      "connections", "let the program post receives in time (explain DDP_U_NOBUF)"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks of doctor: links, their network devices, and other RDMA devices on these."""
+"""Checks of doctor: links, their network devices, and other RDMA devices on the same ones."""
 from . import links as kw
 from . import rdma
 from .check_module import loaded
@@ -10,7 +10,7 @@ def check_netns(case):
     """Are the network devices of the links in this network namespace?"""
     mode = rdma.netns_mode(case.host)
     found = []
-    # If this namespace has another link, one in another namespace is only worth a warning.
+    # A link in another namespace is only worth a warning if this namespace has a link, too.
     make = warning if case.local_links() else problem
     for link in case.links:
         if not link.here:

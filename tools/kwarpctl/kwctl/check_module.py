@@ -26,7 +26,7 @@ def secure_boot(host):
 
 
 def key_is_enrolled(host):
-    """Is the key of DKMS enrolled, as mokutil says?  None if mokutil does not tell."""
+    """Does mokutil say that the key of DKMS is enrolled?  None if it does not say."""
     result = host.run("mokutil", "--test-key", KEY)
     if "already enrolled" in result.out or "already in the enrollment" in result.out:
         return True
@@ -49,7 +49,7 @@ def check_not_loaded(host):
 
 
 def check_module(case):
-    """Is it loaded, and is it the one that is installed?"""
+    """Is the module loaded, and is it the build that is installed?"""
     host = case.host
     version = loaded(host)
     if version is None:
@@ -64,7 +64,7 @@ def check_module(case):
 
 
 def check_taint(case):
-    """Look at the taint letters of the module."""
+    """Look at the letters in the module's taint file, which say how the module was loaded."""
     taint = case.host.read("/sys/module/kwarp/taint")
     if not taint:
         return []
@@ -74,7 +74,8 @@ def check_taint(case):
     return [ok("taint", "%s (O: out of tree, E: not signed), which is usual" % taint)]
 
 
-# Module, and what shows that it is in the kernel, as a module or built in.
+# Each row: module; a path that exists if the module is loaded or built into the kernel; what fails
+# without the module.
 NEEDED = (
     ("ib_uverbs", "/sys/class/infiniband_verbs", "programs cannot open any RDMA device"),
     ("rdma_ucm", "/sys/class/misc/rdma_cm", "programs cannot connect"),
@@ -96,7 +97,7 @@ def check_modules(case):
     return found or [ok("modules", "ib_uverbs, rdma_ucm, rdma_cm and iw_cm are there")]
 
 
-# Text in the kernel log, what it means, what to do.
+# Each row: text in the kernel log, what it means, what to do.
 LOG = (
     ("Key was rejected by service", "the kernel refuses the module's signature",
      "enrol DKMS's key: mokutil --import " + KEY),

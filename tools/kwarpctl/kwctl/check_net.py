@@ -89,7 +89,8 @@ def try_tcp(peer, port):
 
 
 def check_tcp(case, connect=try_tcp):
-    """Does TCP reach the port?  The peer counts this connection in cm_lost, as it has no MPA."""
+    """Does TCP reach the port?  A peer with kwarp counts this connection in cm_lost, because no MPA
+    Request comes."""
     if case.peer is None or case.port is None or ipaddress.ip_address(case.peer).is_loopback:
         return []
     where = "%s port %d" % (case.peer, case.port)
@@ -168,7 +169,8 @@ def unseen_firewall(host):
 
 
 def check_firewall(case):
-    """Look for firewall rules that may hinder.  Whether a packet meets them is not known here."""
+    """Look for firewall rules that may drop packets of RDMA connections.  Whether a packet meets a
+    rule is not known here."""
     hints, seen = [], False
     for argv, parse in ((("nft", "list", "ruleset"), parse_nft),
                         (("iptables-save",), parse_iptables),

@@ -29,7 +29,7 @@ def library(host):
 
 
 def providers(host, path, name):
-    """Files of a provider in the folder of libibverbs, by private version."""
+    """Files of a provider in the folder of libibverbs: for each private version the path."""
     folder = os.path.dirname(path) + "/libibverbs"
     found = {}
     for file in host.list(folder):
@@ -96,7 +96,8 @@ def check_abi(case):
     return found
 
 
-# This runs in a separate process, because a library of another release may crash.
+# A program that opens links with libibverbs.  It runs in a separate process, because a provider of
+# another release may crash.
 PROBE = """
 import ctypes, json, sys
 lib = ctypes.CDLL("libibverbs.so.1", use_errno=True)

@@ -19,7 +19,8 @@ CHECKS = (
 
 
 def run_check(check, case):
-    """Run a check.  If it is not possible here, that is its finding; the others are still run."""
+    """Run a check.  If the check cannot run on this host, its finding says so, and the other checks
+    are still run."""
     try:
         return check(case)
     except Trouble as trouble:
@@ -41,7 +42,8 @@ def by_packages(host, finding):
 
 
 def examine(host, args):
-    """Run all checks.  If the program rdma is missing, links cannot be seen: a problem, too."""
+    """Run all checks.  If the program rdma is missing, links cannot be seen: that is a problem,
+    too."""
     findings, links, every = [], [], []
     try:
         links = kw.find_links(host, args.link)

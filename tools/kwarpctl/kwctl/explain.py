@@ -54,7 +54,7 @@ def of_event(event):
 # -------------------------------------------------------------------- numbers
 
 def exchanged(short):
-    """Exchange layer and type: siw sends each in the place of the other."""
+    """Exchange layer and type in a number: siw sends a Terminate with the two exchanged."""
     return (short >> 8 & 0xf) << 12 | (short >> 12) << 8 | short & 0xff
 
 
@@ -63,7 +63,8 @@ def rows_of(short):
 
 
 def of_exchanged(short):
-    """Explanations of the same number if siw has sent it, which exchanges layer and type."""
+    """Explanations of the number for the case that siw has sent it, which exchanges layer and
+    type."""
     found = [t for t in rows_of(exchanged(short)) if t.layer != t.etype]
     return [dict(of_term(t), code=term_title(t) + ", if it is from siw, which exchanges layer "
                  "and type") for t in found]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The machine: files, programs, limits.
 
-The other modules get all information about the machine from here.  So the tests can replace "/" by
-a folder of theirs, and the output of programs by recorded output.
+The other modules of kwarpctl get all information about the machine from class Host.  So the tests
+can use a folder of their own instead of "/", and recorded output instead of programs.
 """
 import contextlib
 import fcntl
@@ -48,7 +48,7 @@ SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Host:
-    """This machine."""
+    """This machine.  Paths are relative to a folder, which is another one than / in tests."""
 
     def __init__(self, root="/"):
         self.root = root
@@ -70,7 +70,7 @@ class Host:
             return None
 
     def write(self, path, text):
-        """Write a file with one write(), as files in sysfs need it."""
+        """Write a file with one call of write(): a file in sysfs takes each call as a new value."""
         file = os.open(self.path(path), os.O_WRONLY)
         try:
             os.write(file, text.encode())
@@ -78,7 +78,7 @@ class Host:
             os.close(file)
 
     def text(self, path):
-        """The file's text; None only if there is no such file.  Other errors raise Trouble."""
+        """The file's text; None if there is no such file.  Any other error raises Trouble."""
         try:
             with open(self.path(path), encoding="utf-8", errors="surrogateescape") as file:
                 return file.read()
@@ -146,7 +146,7 @@ class Host:
         return None if soft == resource.RLIM_INFINITY else soft
 
     def may_lock_all(self):
-        """Does this process have CAP_IPC_LOCK, with which the limit does not apply?"""
+        """Does this process have CAP_IPC_LOCK, so that it may lock any amount of memory?"""
         for line in (self.read("/proc/self/status") or "").splitlines():
             if line.startswith("CapEff:"):
                 return bool(int(line.split()[1], 16) & (1 << 14))

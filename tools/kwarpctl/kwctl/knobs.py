@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """kwarpctl set: set knobs of a link now, and keep them for each boot.
 
-Kept knobs are in /etc/kwarp/LINK.conf, one line KNOB=VALUE for each; a # begins a comment.  The
-unit kwarp@ sets them after it has added the link.
+Keeping knobs is writing them to /etc/kwarp/LINK.conf, one line KNOB=VALUE for each; a # begins a
+comment.  The systemd unit kwarp@ sets these kept knobs after it has added the link.
 """
 import json
 import re
@@ -13,7 +13,7 @@ from .host import Trouble, Usage
 
 FOLDER = "/etc/kwarp"
 
-# Values that each knob takes, in words.  knobs.c of the module checks them.
+# Values that each knob takes, in words.  The kernel module checks a value when it is set (knobs.c).
 ON_OFF = "on or off"
 SECONDS = "seconds, 0 (never) to 32767"
 TIMEOUT = "seconds, 1 to 3600"
@@ -41,7 +41,8 @@ def kept_in(link):
 
 
 def split(text, where):
-    """Split KNOB=VALUE; blanks around both are allowed."""
+    """Split KNOB=VALUE; blanks around KNOB and VALUE are allowed.  An error's text begins with
+    the place where."""
     knob, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not knob or not value:
         name = knob if knob in VALUES else "KNOB"
@@ -51,7 +52,7 @@ def split(text, where):
 
 
 def kept(host, link):
-    """Knobs in the file of a link: for each the number of its line and its value."""
+    """Kept knobs of a link: for each the number of its line in the file, and its value."""
     found = {}
     for number, line in enumerate((host.text(kept_in(link)) or "").splitlines(), 1):
         text = line.partition("#")[0].strip()
@@ -85,7 +86,8 @@ def refused(link, knob, value, error, where):
 
 
 def put_back(host, link, before):
-    """Restore the values before a knob was refused.  Return the knobs that cannot be restored."""
+    """Set knobs back to the values before, after another knob was refused.  Return the knobs whose
+    value cannot be restored."""
     left = []
     for knob, value in before.items():
         try:
@@ -96,7 +98,8 @@ def put_back(host, link, before):
 
 
 def set_all(host, link, wanted, where=lambda knob: ""):
-    """Set all knobs or, if one is refused, none."""
+    """Set all knobs or, if the kernel refuses one, none.  For error messages, where(knob) is the
+    place from which a knob comes, such as a line of a file."""
     check_names(host, link, wanted, where)
     before = {}
     for knob, value in wanted.items():
@@ -113,7 +116,7 @@ def set_all(host, link, wanted, where=lambda knob: ""):
 
 
 def set_kept(host, link):
-    """Set the knobs in the file of a link, as the unit does.  Without a file nothing is set."""
+    """Set the kept knobs of a link, as the unit kwarp@ does.  Without a file nothing is set."""
     lines = kept(host, link)
     if lines:
         set_all(host, link, {knob: value for knob, (_, value) in lines.items()},
@@ -126,7 +129,7 @@ HEAD = "# Knobs of the link %s, set when kwarp@.service adds it: see kwarpctl(8)
 
 
 def keep(host, link, wanted):
-    """Change the lines of these knobs in the file, and leave all other lines as they are."""
+    """Write the lines of these knobs in the link's file, and leave all other lines as they are."""
     text = host.text(kept_in(link))
     lines = (HEAD % link if text is None else text).splitlines()
     for knob, value in wanted.items():
@@ -148,7 +151,7 @@ def keep_locked(host, link, wanted):
 
 
 def what_is(host, link, knobs):
-    """Values of knobs as the module shows them: in this form they are written to the file."""
+    """Values of knobs as the module shows them, the form in which they are kept in the file."""
     found = {knob: host.read(place(link, knob)) for knob in knobs}
     if None in found.values():
         raise Trouble("%s has been deleted meanwhile: nothing is kept" % link)
@@ -156,7 +159,8 @@ def what_is(host, link, knobs):
 
 
 def warn_of_name(link):
-    """Warn if the unit does not read the file: its links are always named kw-NETDEV."""
+    """Warn if the unit kwarp@ will not read the file of this link: the unit always names a link
+    kw-NETDEV, and reads the file of that name."""
     if link.netdev and link.name != "kw-%s" % link.netdev:
         print("kwarpctl: the knobs are kept in %s, but the unit kwarp@%s does not read that file, "
               "because its link is named kw-%s: run kwarpctl set %s --kept when you have added "

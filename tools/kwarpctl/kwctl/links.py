@@ -8,7 +8,7 @@ from .host import Trouble
 CLASS = "/sys/class/infiniband"
 PARAMETERS = "/sys/module/kwarp/parameters"
 
-# The module's own defaults: the table in knobs.h.
+# The defaults of knobs that are built into the module: those of the table in knobs.h.
 KNOBS = {
     "align": "off", "coalesce_us": "100", "congestion": "default", "connect_timeout": "30",
     "crc": "on", "half_open_max": "1024", "keepalive": "60", "linger_timeout": "5",
@@ -20,7 +20,7 @@ KNOBS = {
 
 @dataclass
 class Link:
-    """A link.  What the calling user may not see is None or empty."""
+    """A link.  A member that the calling user may not see is None or empty."""
     name: str
     type: str
     netdev: str | None
@@ -61,7 +61,8 @@ def netdev_of(host, name):
 
 
 def defaults(host):
-    """Knobs of a link that is added now: parameters of the module, else its built-in defaults."""
+    """The values that knobs of a new link have: the parameters of the module or, if these cannot be
+    read, the built-in defaults."""
     found = dict(KNOBS)
     for name in host.list(PARAMETERS):
         value = host.read("%s/%s" % (PARAMETERS, name))

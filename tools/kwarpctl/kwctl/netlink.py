@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Query of the driver id of a device over netlink; the program rdma does not print it.
+"""Query of the driver id of a device over netlink; the program rdma does not print the id.
 
-libibverbs chooses the provider by the driver id, so it is different for links of type kwarp and of
-type kwarp-siw.  The constants are those of the kernel's include/uapi/rdma/rdma_netlink.h.
+libibverbs chooses the provider by the driver id, so links of type kwarp and of type kwarp-siw have
+different ids.  The constants are those of the kernel's include/uapi/rdma/rdma_netlink.h.
 """
 import socket
 import struct
@@ -17,7 +17,7 @@ ATTR_CHARDEV_TYPE = 69
 ATTR_DRIVER_ID = 73
 HEADER = struct.Struct("=IHHII")
 
-# struct ib_uverbs: enum rdma_driver_id, and KWARP_DRIVER_ID of kwarp-abi.h
+# Driver ids: KWARP_DRIVER_ID of kwarp-abi.h, and RDMA_DRIVER_SIW of the kernel's rdma_driver_id.
 DRIVER_KWARP = 0x6b77
 DRIVER_SIW = 18
 

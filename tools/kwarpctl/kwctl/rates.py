@@ -8,11 +8,11 @@ from . import links as kw
 from . import rdma
 from .host import Trouble
 
-# Operations: name in the table, and the count after the prefix tx_ or rx_.
+# Operations: name in the printed table, and name of the count without its prefix tx_ or rx_.
 OPERATIONS = (("write", "writes"), ("send", "sends"), ("imm", "immediates"),
               ("read", "read_requests"), ("answer", "read_responses"),
               ("atomic", "atomic_requests"), ("atomic-answer", "atomic_responses"))
-# Counts that exist for one direction only: name in the table, count.
+# Counts that exist for one direction only: name in the printed table, name of the count.
 ONCE = (("doorbells", "tx_doorbells"), ("blocked", "tx_blocked"))
 TERMINATES = ("term_sent_rdmap", "term_sent_ddp", "term_sent_mpa")
 TERMINATES_IN = ("term_received_rdmap", "term_received_ddp", "term_received_mpa",
@@ -32,7 +32,7 @@ def counts_of(host, name):
 
 
 def counts_told(host, name):
-    """Counts from the program rdma: sysfs has none outside of the initial network namespace."""
+    """Counts from the program rdma: sysfs has counts in the initial network namespace only."""
     for entry in rdma.rdma(host, "statistic", "show", "link", name + "/1"):
         if entry.get("ifname") == name:
             return {count: value for count, value in entry.items()
@@ -53,7 +53,8 @@ def direction(growth, prefix, seconds):
 
 
 def rates_between(before, after, seconds):
-    """Rates of a link.  If a count is smaller than before, the link is a new one: rate 0."""
+    """Rates of a link.  If a count is smaller than before, the link was deleted and added again:
+    the rate is 0."""
     growth = {name: max(0, value - before.get(name, 0)) for name, value in after.items()}
     found = {"tx": direction(growth, "tx_", seconds), "rx": direction(growth, "rx_", seconds)}
     for name, count in ONCE:

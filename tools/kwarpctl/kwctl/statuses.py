@@ -91,7 +91,7 @@ class Event(NamedTuple):
 
 USUAL = ("This is part of the usual course.", "Nothing.")
 
-# In the order of enum rdma_cm_event_type.
+# In the order of enum rdma_cm_event_type, so that the index of an event is its number.
 EVENTS = (
     Event("ADDR_RESOLVED", "The address leads to a device.", *USUAL),
     Event("ADDR_ERROR", "The address leads to no RDMA device.",

@@ -15,7 +15,7 @@ class Term(NamedTuple):
     action: str
 
     def short(self):
-        """Codes of the Terminate as in vendor_err of a completion."""
+        """The three codes of the Terminate as one number, as in vendor_err of a completion."""
         return self.layer << 12 | self.etype << 8 | self.code
 
     def triple(self):
@@ -37,7 +37,7 @@ WIRE = "Capture the connection (tcpdump; Wireshark decodes MPA, DDP and RDMAP) a
 HARDWARE = "Look at the network card and its driver: switch off its offloads (ethtool -K) one by " \
     "one, and watch crc_errors in `kwarpctl show --rates`."
 
-# Names for which there is no Terminate of their own.
+# Ends of a stream for which kwarp sends no Terminate: they have a name, but no code of their own.
 NOT_SENT = (
     Term("NONE", 0, 0, 0x00, "The stream ended without an error.", "",
          "One end closed the connection, and requests that were left over were flushed.",

@@ -12,7 +12,8 @@ from kwctl.links import KNOBS
 HERE = pathlib.Path(__file__).parent
 ROOT = HERE.parents[2]
 
-# Recorded in a guest: kwlo is on lo, kws (type kwarp-siw) on v0; rping runs over kwlo.
+# Output of the programs rdma and ip, recorded in a virtual machine with two links: kwlo is on the
+# netdev lo, kws (type kwarp-siw) on v0; the program rping has a connection over kwlo.
 QPS = (HERE / "rdma-qp.json").read_text()
 CM_IDS = (HERE / "rdma-cm_id.json").read_text()
 DEVICES = (HERE / "rdma-dev.json").read_text()
@@ -32,7 +33,7 @@ cm_bad cm_lost cm_timeouts cm_evicted cm_orphans cm_local cm_closed cm_failed cm
 
 
 class FakeHost(Host):
-    """A host on which only the programs in self.programs are installed."""
+    """A host on which only the programs in self.programs are installed: each with its output."""
 
     def __init__(self, root):
         super().__init__(root)
@@ -148,7 +149,7 @@ def healthy(root):
 
 
 class Case(unittest.TestCase):
-    """Base class: each test gets a healthy machine, in which it breaks something."""
+    """Base class: each test gets a machine without any problem, on which it can break something."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Arguments and exit statuses; errors never print a traceback."""
+"""Arguments and exit statuses of kwarpctl; errors never print a traceback."""
 import contextlib
 import io
 import json
@@ -133,7 +133,7 @@ class Cli(Case):
 
 
 class Papers(Case):
-    """Manual page and completion name every option."""
+    """The manual page and the completion for bash name every option."""
 
     def options(self):
         parser = cli.make_parser()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each check of doctor finds its problem, and finds none on a healthy machine."""
+"""Each check of kwarpctl doctor finds its problem, and finds none on a healthy machine."""
 import argparse
 import contextlib
 import errno
@@ -66,7 +66,8 @@ class Healthy(Checks):
 
 
     def test_packages(self):
-        """With kwarp from packages the advice is to reinstall them instead of make install."""
+        """If kwarp was installed from packages, the advice is to reinstall these, and not to
+        run make install."""
         self.host.remove(IBVERBS + "/libkwarp-rdmav34.so")
         self.assertIn("run make install", self.command()[1])
         self.host.put(doctor.PACKAGES)
@@ -122,7 +123,7 @@ class Module(Checks):
         self.found(check_module.check_modules, PROBLEM, "rdma_cm: it is not loaded")
         self.host.remove("/sys/class/infiniband_verbs")
         self.found(check_module.check_modules, PROBLEM, "ib_uverbs: it is not loaded")
-        # Without kwarp's module these checks have no findings: check_module reports that.
+        # Without kwarp's module these checks have no findings: check_module() reports its absence.
         self.host.remove("/sys/module/kwarp")
         self.assertEqual(check_module.check_modules(self.about()), [])
         self.assertEqual(check_user.check_device_files(self.about()), [])
@@ -170,7 +171,7 @@ class Links(Checks):
 
     def test_namespace(self):
         self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
-        # The programs of this namespace can use another link, so this is only a warning.
+        # The programs of this namespace can use the link kws, so this is only a warning.
         self.found(check_link.check_netns, WARNING, "kwlo is on far0, which is in another")
         self.host.put(KWLO + "/ports/1/state", "1: DOWN")
         for finding in check_link.check_links(self.about()):
@@ -372,7 +373,8 @@ class Counts(Checks):
             self.found(check_counts.check_counts, WARNING,
                        "count %s of kwlo: %d since" % (name, value))
             if base:
-                # A count that is compared is ignored if it is small, or a small share.
+                # A count that is compared with another one (base) is ignored if it is small, or a
+                # small share of the other.
                 self.count(name, value - 1)
                 lines = [f.line() for f in check_counts.check_counts(self.about())]
                 self.assertFalse([line for line in lines if name in line])

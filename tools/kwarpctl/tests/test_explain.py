@@ -13,13 +13,13 @@ from .fake import ROOT
 ROW = re.compile(r"ROW\((\w+), (\d+), (\d+), (0x[0-9a-f]+|\d+), \w+\)")
 PROTO = ROOT / "drivers/infiniband/sw/kwarp/proto"
 
-# enum ibv_wc_status of <infiniband/verbs.h>, in its order.
+# The names of enum ibv_wc_status of <infiniband/verbs.h>, in the order of their numbers.
 WC = """SUCCESS LOC_LEN_ERR LOC_QP_OP_ERR LOC_EEC_OP_ERR LOC_PROT_ERR WR_FLUSH_ERR MW_BIND_ERR
 BAD_RESP_ERR LOC_ACCESS_ERR REM_INV_REQ_ERR REM_ACCESS_ERR REM_OP_ERR RETRY_EXC_ERR
 RNR_RETRY_EXC_ERR LOC_RDD_VIOL_ERR REM_INV_RD_REQ_ERR REM_ABORT_ERR INV_EECN_ERR INV_EEC_STATE_ERR
 FATAL_ERR RESP_TIMEOUT_ERR GENERAL_ERR TM_ERR TM_RNDV_INCOMPLETE""".split()
 
-# enum rdma_cm_event_type of <rdma/rdma_cma.h>.
+# The names of enum rdma_cm_event_type of <rdma/rdma_cma.h>, in the order of their numbers.
 CM = """ADDR_RESOLVED ADDR_ERROR ROUTE_RESOLVED ROUTE_ERROR CONNECT_REQUEST CONNECT_RESPONSE
 CONNECT_ERROR UNREACHABLE REJECTED ESTABLISHED DISCONNECTED DEVICE_REMOVAL MULTICAST_JOIN
 MULTICAST_ERROR ADDR_CHANGE TIMEWAIT_EXIT""".split()

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl set: all knobs or none are set; keeping knobs leaves the rest of the file alone."""
+"""kwarpctl set: if the kernel refuses one of several knobs, none is set.
+
+With --keep the knobs are also written to the link's file, /etc/kwarp/LINK.conf, whose other lines
+stay as they are; --kept sets the knobs in that file.
+"""
 import argparse
 import contextlib
 import errno
@@ -52,7 +56,7 @@ class Knobs(Case):
         self.assertEqual(set(knobs.VALUES), set(links.KNOBS))
 
     def test_numbers_are_those_of_the_module(self):
-        """The ranges in VALUES are those in limits.h and knobs.c."""
+        """The ranges that kwarpctl prints (VALUES) are those of the module (limits.h, knobs.c)."""
         module = ROOT / "drivers/infiniband/sw/kwarp"
         text = (module / "limits.h").read_text()
         limits = dict(re.findall(r"#define (KWARP_\w+)\s+(\S+)$", text, re.M))
@@ -123,13 +127,14 @@ class Knobs(Case):
         self.assertEqual(self.value("crc"), "off")
 
     def test_cannot_read(self):
-        """If the file cannot be read, that is an error; the file is not taken for empty."""
+        """A link's file that cannot be read is an error; it is not treated as an empty file."""
         self.host.put(CONF + "/folder")
         self.fails("kwlo.conf cannot be read: ", 1, kept=True)
         self.fails("kwlo.conf cannot be read: ", 1, "crc=off", keep=True)
 
     def test_what_the_file_has_stays(self):
-        """Keeping leaves octets that are not UTF-8, the mode, and a symbolic link as they are."""
+        """--keep leaves in the link's file octets that are not UTF-8, and does not change the mode
+        of the file, or a symbolic link to it."""
         self.host.put("/srv/kwlo", b"# \xff\nalign=on\n")
         os.chmod(self.host.path("/srv/kwlo"), 0o640)
         os.makedirs(self.host.path("/etc/kwarp"))
