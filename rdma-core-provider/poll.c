@@ -173,10 +173,7 @@ static unsigned int n_left(const struct kwarp_cq *cq)
 	return __atomic_load_n(&cq->n_left, __ATOMIC_RELAXED);
 }
 
-/*
- * Ring for up to DOORBELLS_PER_POLL of the @left queue pairs with left requests.  Return: for how
- * many.
- */
+/* Ring for up to DOORBELLS_PER_POLL of @left queue pairs.  Return: number of these. */
 static unsigned int ring_some_doorbells(struct kwarp_cq *cq, unsigned int left)
 {
 	unsigned int n = left < DOORBELLS_PER_POLL ? left : DOORBELLS_PER_POLL;

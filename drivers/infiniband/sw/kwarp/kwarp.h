@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The device object and what every layer above proto/ may know of it.
- *
- * Numbers such as 5044-4.4-9 name requirements of RFCs, see Documentation/conformance.  libsiw is
- * the libibverbs provider of the siw driver, which programs use on links of type kwarp-siw.  A
- * forgotten request is one that a program has posted without a doorbell, without polling since.
+ * The device object and what every layer above proto/ may know of it.  Numbers such as 5044-4.4-9
+ * name requirements of RFCs.  libsiw is siw's libibverbs provider, for links of type kwarp-siw.
+ * Forgotten request: a program has posted it without a doorbell, and has not polled since.
  */
 #ifndef KWARP_H
 #define KWARP_H
@@ -33,9 +31,8 @@ struct socket;
 /**
  * struct kwarp_knobs - tunables of one device
  *
- * Numbers are read and written with READ_ONCE/WRITE_ONCE in any context, and @congestion under
- * @names_lock of struct kwarp_dev.  A connection copies the knobs at its start, so that a change
- * never affects an established connection (5044-4.4-9).
+ * Numbers: READ_ONCE/WRITE_ONCE in any context; @congestion: under kwarp_dev.names_lock.  A
+ * connection copies the knobs at its start, so that changes never affect it later (5044-4.4-9).
  * Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
@@ -95,8 +92,7 @@ struct kwarp_knobs {
  * @port_active: state of the port as last reported to users; under RTNL
  * @speed: speed of the netdev, Mb/s; 0: unknown; written under RTNL, READ_ONCE
  * @port_work: updates @speed, and reports a change of the port's state to users, see device.c
- * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current.  A
- *	listen() of this task reports no failure: rdma_cm would not use the device at all
+ * @adder: task that is registering the device, or NULL; READ_ONCE, only compared with current
  * @knobs: tunables
  * @names_lock: protects the congestion control's name in @knobs, and @congestion_pin
  * @congestion_pin: socket that uses the congestion control of the knob, so that its module stays
@@ -119,8 +115,8 @@ struct kwarp_knobs {
  * @stashes: number of FPDUs that kwarp has kept so far for the reason given at @stashes_now
  * @coalesce_timeouts: times that the timer of a CQ has sent forgotten requests
  * @coalesce_paced: times that a timer has sent requests of libsiw, see engine/tx/pace.h
- * @paced: streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
- * @holds: CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
+ * @paced: number of streams with a timer for libsiw's requests, up to KWARP_MAX_PACED
+ * @holds: number of CQs with a timer for forgotten requests, up to KWARP_MAX_HOLDS
  * @pages: buffers for payload that may be used again, see engine/tx/pages.h
  * @pages.lock: protects the other fields of @pages; any context but hard interrupt, bottom
  *	halves off
@@ -129,8 +125,7 @@ struct kwarp_knobs {
  * @pages.n: number of entries in use
  * @cm: connection management's objects on this device, see cm/types.h
  * @cm.lock: protects the other fields of @cm, except @cm.new_lock, @cm.new_qps and @cm.no_qp
- * @cm.eps: endpoints (connection management's objects for connections) that may still use the
- *	device
+ * @cm.eps: endpoints (objects for connections) that may still use the device
  * @cm.listeners: listeners, until iw_cm destroys them
  * @cm.idle: woken when @cm.eps has become empty
  * @cm.stopping: make no new endpoint, and no new listening socket
