@@ -22,8 +22,8 @@
 #define CQE_STALE	(1U << 31)
 
 /*
- * Queue pairs to ring for before the CQ is polled again: completions may have come meanwhile, and
- * should not wait for more doorbells.
+ * Ring for at most this many queue pairs before the CQ is polled again: completions may have come
+ * meanwhile, and should not wait for more doorbells.
  */
 #define DOORBELLS_PER_POLL	16
 /* Ring for left requests after this many polls in a row that found something. */

@@ -11,7 +11,10 @@
 
 #include "kwarp.h"
 
-/* After a reset of the QP: the kernel has emptied the queue, and may have changed both indices. */
+/*
+ * Read both indices of a queue again, after the kernel has reset the QP: it has emptied the queue,
+ * and may have changed the indices.
+ */
 static void wq_restart(struct kwarp_wq *wq)
 {
 	if (!wq->ring.hdr)
@@ -90,7 +93,7 @@ static void qp_free(struct kwarp_qp *qp)
 	free(qp);
 }
 
-/* Do these features allow all send operations that the program asks for? */
+/* Do these features (KWARP_FEATURE_*) allow all send operations that the program asks for? */
 static bool has_ops(const struct ibv_qp_init_attr_ex *attr, uint64_t features)
 {
 	uint64_t ops = KWARP_QP_EX_OPS;
@@ -147,7 +150,7 @@ struct ibv_qp *kwarp_create_qp_ex(struct ibv_context *ctx,
 	ret = qp_map(qp, ctx, &resp.drv_payload);
 	if (!ret)
 		ret = qp_place(qp, ctx, attr, &resp.drv_payload);
-	/* The queue pair may have fewer features than the context: knob rfc7306. */
+	/* Because of the knob rfc7306 the queue pair may have fewer features than the context. */
 	qp->features = resp.features;
 	if (!ret && !has_ops(attr, qp->features))
 		ret = EOPNOTSUPP;

@@ -33,7 +33,7 @@ static void test_poll(void)
 	}
 	CHECK(next == id);
 
-	/* A CQ overrun is reported when all entries before it have been polled. */
+	/* A CQ overrun (a lost completion) is reported after all entries have been polled. */
 	cq_add(cq, 1, 5);
 	cq->hdr->flags = KWARP_RING_ERROR;
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1);

@@ -184,7 +184,7 @@ static void init_core_fields(struct kwarp_dev *kdev)
 	ibdev->node_type = RDMA_NODE_RNIC;
 	strscpy(ibdev->node_desc, "kwarp " KWARP_VERSION, sizeof(ibdev->node_desc));
 	ibdev->phys_port_cnt = 1;
-	/* A completion vector is a processor, see verbs/cq_verbs.c. */
+	/* Each completion vector stands for a processor, see verbs/cq_verbs.c. */
 	ibdev->num_comp_vectors = num_possible_cpus();
 	if (kdev->siw)
 		/* libsiw's doorbell is the POST_SEND command. */

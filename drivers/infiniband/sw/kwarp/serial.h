@@ -21,7 +21,7 @@
 
 enum kwarp_run {
 	KWARP_RUN_IDLE,		/* nothing to do */
-	KWARP_RUN_QUEUED,	/* work item is queued; another context may still be faster */
+	KWARP_RUN_QUEUED,	/* work item is queued; another context may become the runner */
 	KWARP_RUN_ACTIVE,	/* there is a runner */
 	KWARP_RUN_AGAIN,	/* there is a runner, which has to look again */
 };
@@ -44,7 +44,7 @@ static inline bool kwarp_run_ask(atomic_t *run)
 }
 
 /**
- * kwarp_run_enter - become the runner, if there is none
+ * kwarp_run_enter - become the runner, if there is no runner now
  * @run: the word
  *
  * Context: any in which requests can be carried out.

@@ -633,7 +633,11 @@ static void test_default_owner_only(struct kunit *test)
 	expect_default(test, k, (union knob_value) { KWARP_CRC_ON });
 }
 
-/* Knobs are visible where the device is managed, and in its netdev's namespace only. */
+/*
+ * A device may have one sysfs folder in each network namespace. Knobs are visible in its main
+ * folder (coredev), in any namespace, and in the folder of its netdev's namespace, but in no other
+ * folder.
+ */
 static void test_visible(struct kunit *test)
 {
 	struct attribute *attr = &knob_crc.attr.attr;

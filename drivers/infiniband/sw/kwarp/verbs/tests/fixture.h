@@ -63,7 +63,7 @@ enum vt_fault {
  * @event: result of every event given to a queue pair
  * @reserved: queue pair numbers in use
  * @counted: queue pairs whose statistics are registered
- * @found: queue pair that a lookup of VT_QPN finds, or NULL
+ * @found: queue pair that a lookup of the number VT_QPN finds, or NULL
  * @on_find: called at the end of a lookup, or NULL
  * @users: number of times that kwarp_qp_gone() returns false: references are left
  * @drops: number of calls of kwarp_cm_drop_qp()

@@ -117,7 +117,10 @@ static void test_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, resp.mmap_key, len), -EINVAL);
 }
 
-/* 5041-8.2-1: owner, context and protection domain of a queue pair, and the creator's pid. */
+/*
+ * 5041-8.2-1: a queue pair knows the owner, the context and the pid of the process that creates it,
+ * and its engine gets its queues. A reference on the pid is held until the destruction.
+ */
 static void test_owner(struct kunit *test)
 {
 	unsigned int holders = refcount_read(&task_tgid(current)->count);
