@@ -5,7 +5,7 @@
  *
  * An atomic word (@run) holds the state.  A context that has a request stores it, for example as a
  * bit, and calls kwarp_run_ask() or kwarp_run_enter().  The context that carries requests out, the
- * runner, looks at all that are stored, and looks again if somebody has asked meanwhile.  So no
+ * runner, looks at all stored requests, and looks again if another was stored meanwhile.  So no
  * context waits for another, and no request is lost: each change of the word is a full barrier.
  */
 #ifndef KWARP_SERIAL_H

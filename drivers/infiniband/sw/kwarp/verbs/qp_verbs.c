@@ -395,8 +395,8 @@ static int ring_siw_doorbell(struct kwarp_qp *qp, const struct ib_send_wr *wr)
  * @bad: result, on failure: the first request that was not posted
  *
  * Kernel consumers post their requests here.  Programs write requests into their shared ring and
- * ring the doorbell of doorbell.c; those that use libsiw (link type kwarp-siw) call this instead of
- * that doorbell, with an empty chain.
+ * ring the doorbell of doorbell.c.  Programs that use libsiw (link type kwarp-siw) call this
+ * function with an empty chain instead of ringing that doorbell.
  *
  * Context: any; for libsiw: process.
  * Return: 0, or a negative errno.

@@ -48,7 +48,10 @@ static void test_short(struct kunit *test)
 	}
 }
 
-/* A request may be longer than what is known if the rest is zero: each octet is checked. */
+/*
+ * A request may be longer than the driver knows if all octets after the known ones are zero: each
+ * of these octets is checked.
+ */
 static void test_long(struct kunit *test)
 {
 	struct ib_udata *udata;
