@@ -146,7 +146,7 @@ struct kwarp_dev {
 	struct work_struct port_work;
 	const struct task_struct *adder;
 	struct kwarp_knobs knobs;
-	struct mutex names_lock;	/* knobs.congestion, congestion_pin */
+	struct mutex names_lock;	/* protects knobs.congestion, congestion_pin */
 	struct socket *congestion_pin;
 	struct dentry *debug;
 
@@ -171,14 +171,14 @@ struct kwarp_dev {
 	atomic_t holds;
 
 	struct {
-		spinlock_t lock;	/* members of pages */
+		spinlock_t lock;	/* protects members of pages */
 		struct page_frag ring[KWARP_PAGES];
 		u32 first;
 		u32 n;
 	} pages;
 
 	struct {
-		spinlock_t lock;	/* members of cm down to stopping */
+		spinlock_t lock;	/* protects members of cm down to stopping */
 		struct list_head eps;
 		struct list_head listeners;
 		/* endpoints that make upcalls, and open listeners, by the pointer of iw_cm's id */
@@ -186,7 +186,7 @@ struct kwarp_dev {
 		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;
 		bool stopping;
-		raw_spinlock_t new_lock; /* new_qps; taken under iw_cm's spinlock */
+		raw_spinlock_t new_lock; /* protects new_qps; taken under iw_cm's spinlock */
 		struct list_head new_qps;
 		struct ib_qp no_qp;	/* immutable */
 	} cm;
