@@ -37,8 +37,10 @@
  *			to iw_cm, which only queues them, and over calls to the QP
  *	listener lock	its iw_cm_id, and so the CONNECT_REQUEST upcall
  *	kdev->cm.lock	the lists
- * No lock of these is taken in softirq: code there only sets bits and queues work. The QP makes
- * its upcalls with no lock held, and the upcall takes the endpoint's mutex.
+ * None of these locks is taken in softirq: code that runs in softirq only sets bits and queues
+ * work. The QP makes its upcalls with no lock held, and the upcall takes the endpoint's mutex.
+ *
+ * Numbers such as 6581-7-3 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm.h"
 
@@ -69,7 +71,10 @@ static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
 	return 0;
 }
 
-/* Check all that can be checked before the peer answers. Context: ep->mutex held, state NEW. */
+/*
+ * Check the parameters, find the QP, and start the TCP connection. All that can be checked before
+ * the peer answers is checked here. Context: ep->mutex held, state NEW.
+ */
 static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 			 const struct iw_cm_conn_param *param)
 {
@@ -104,10 +109,10 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 /**
  * kwarp_cm_connect - start a connection
  * @id: addresses
- * @param: the ULP's wishes
+ * @param: what the ULP asks for: QP number, IRD, ORD, private data
  *
  * Context: process; does not wait for the peer.
- * Return: 0: CONNECT_REPLY follows, in bounded time; or an errno, and no upcall follows.
+ * Return: 0: the upcall CONNECT_REPLY follows, in bounded time; or an errno, and no upcall follows.
  */
 int kwarp_cm_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -166,10 +171,10 @@ static void abort_misused_id(struct iw_cm_id *id, bool mute)
 
 /*
  * A second accept of an id. iw_cm has overwritten its pointer to the stand-in of the first accept
- * with that of this one, so it will not return the first: this function does. The new stand-in
- * is bound to no endpoint, whatever queue pair the caller has named.
- * An error would set the id to IDLE, and iw_cm would BUG() at the ESTABLISHED event that is still
- * queued. So return 0 and abort the connection: unless the first ESTABLISHED event has been
+ * with a pointer to the stand-in of this accept, so iw_cm will not return the first stand-in: this
+ * function does. The new stand-in is bound to no endpoint, whatever queue pair the caller has
+ * named. An error would set the id to IDLE, and iw_cm would BUG() at the ESTABLISHED event that is
+ * still queued. So return 0 and abort the connection: unless the first ESTABLISHED event has been
  * queued already, the event that follows reports the failure.
  */
 static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
@@ -177,9 +182,10 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
 
 	/*
-	 * stand_in is NULL if iw_cm has the device's shared no_qp, or has returned the stand-in
-	 * meanwhile. It cannot return the new one before this point: the caller holds rdma_cm's
-	 * handler mutex, which rdma_cm takes for the CLOSE event.
+	 * @stand_in is NULL if this call has found no stand-in of its own: iw_cm has the device's
+	 * shared no_qp, or has returned the stand-in before this call looked. A stand-in that was
+	 * found cannot be returned before this point: the caller holds rdma_cm's handler mutex,
+	 * which rdma_cm takes for the CLOSE event.
 	 */
 	if (stand_in)
 		kwarp_cm_expose_stand_in(stand_in);
@@ -192,9 +198,10 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 
 /*
  * A reject after an accept. iw_cm has set the id to IDLE, and BUG()s at an ESTABLISHED or CLOSE
- * event in that state, so make no more upcalls for the id. An event that is queued in iw_cm
- * already still triggers the BUG(): only iw_cm could prevent that, by refusing this call.
- * iw_cm keeps the stand-in until the id is destroyed; the queue pair can be destroyed before.
+ * event in that state, so make no more upcalls for the id. An event that is queued in iw_cm already
+ * still triggers the BUG(): only iw_cm could prevent that, by refusing this call. iw_cm keeps the
+ * stand-in until the id is destroyed; the queue pair can be destroyed earlier, because a stand-in
+ * has no reference to it.
  */
 static int reject_accepted(struct iw_cm_id *id)
 {
@@ -268,12 +275,12 @@ out_reject:
 /**
  * kwarp_cm_accept - accept a connection
  * @id: made by iw_cm for the CONNECT_REQUEST
- * @param: the ULP's wishes
+ * @param: what the ULP asks for: QP number, IRD, ORD, private data
  *
- * Normally the Reply is sent and the QP attached when this returns.
+ * Normally the MPA Reply has been sent and the QP has the socket when this function returns.
  *
  * Context: process; does not wait for the peer.
- * Return: 0: ESTABLISHED follows, in bounded time; or an errno, and no upcall follows.
+ * Return: 0: the upcall ESTABLISHED follows, in bounded time; or an errno, and no upcall follows.
  */
 int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
@@ -290,7 +297,10 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ep->status = 0;
 	ret = accept_start(ep, id, stand_in, param);
 	if (!ret) {
-		/* Before kwarp_ep_run(), which may make the first upcall; undone on failure. */
+		/*
+		 * Mark the id before kwarp_ep_run(), which may make the first upcall; undone below
+		 * on failure.
+		 */
 		set_accepted(id, stand_in);
 		ep->accepting = true;
 		kwarp_ep_run(ep);
@@ -299,7 +309,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ep->accepting = false;
 	}
 	if (ret)
-		id->provider_data = NULL;	/* refers to no Request: handles begin at 1 */
+		id->provider_data = NULL;	/* no Request has this: handles begin at 1 */
 	release_request_ep(ep);
 	return ret;
 }
@@ -311,7 +321,8 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
  * @pdata_len: its octets
  *
  * Context: process; does not wait for the peer.
- * Return: 0; -ECONNRESET if the connection has died meanwhile; -EINVAL after an accept.
+ * Return: 0; -ECONNRESET if the connection has ended since the CONNECT_REQUEST; -EINVAL after an
+ * accept.
  */
 int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 {
@@ -335,7 +346,7 @@ int kwarp_cm_reject(struct iw_cm_id *id, const void *pdata, u8 pdata_len)
 /**
  * kwarp_cm_create_listen - listen for an id
  * @id: address to listen on
- * @backlog: the ULP's wish
+ * @backlog: length of the accept queue that the ULP asks for
  *
  * Context: process.
  * Return: 0 or an errno.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection management: what the device registers with the iWARP CM.
+ * Connection management: the functions that the iWARP CM (iw_cm) calls, and those for the begin,
+ * the end and the diagnostics of a device.
  *
  * Other layers include only this header of cm/; scripts/lint/check-layers.sh enforces that.
  */
@@ -22,10 +23,10 @@ struct seq_file;
  * @state_ms: endpoint: time in @state, milliseconds
  * @timed: endpoint: a timer is running for @state
  * @ends_ms: endpoint: time until that timer expires, milliseconds
- * @backlog: listener: as the ULP asked for it
+ * @backlog: listener: length of the accept queue that the ULP asked for
  * @queued: listener: connections in TCP's accept queue
- * @half_open: listener: endpoints that have not finished startup, or were refused
- * @asked: listener: Requests that the ULP has received and has not answered
+ * @half_open: listener: connections that have not finished MPA startup, or were refused
+ * @asked: listener: MPA Requests that the ULP has received and has not answered
  */
 struct kwarp_cm_info {
 	const char *role;

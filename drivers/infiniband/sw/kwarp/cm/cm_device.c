@@ -30,10 +30,10 @@ void kwarp_cm_init_device(struct kwarp_dev *kdev)
  * kwarp_cm_drop_qp - a QP is being destroyed
  * @qp: the QP
  *
- * Connections that are still being set up for the QP fail and drop their reference to it
- * soon; without this, destroy_qp() would wait for the peer or for a timer. To be called
- * before the wait for the QP's last reference. A stream that is attached
- * already is ended by kwarp_qp_close().
+ * Connections that are still being set up for the QP fail, and soon drop their reference to the QP;
+ * otherwise destroy_qp() would wait for the peer or for a timer. destroy_qp() calls this before it
+ * waits for the QP's last reference. A stream that is attached already is ended by
+ * kwarp_qp_close().
  *
  * Context: process; does not wait.
  */
@@ -65,7 +65,10 @@ void kwarp_cm_retire(struct kwarp_dev *kdev)
 {
 	might_sleep();
 	stop_with(kdev, KWARP_EP_RETIRE);
-	/* Otherwise TCP would still complete handshakes, and the peers would get no answer. */
+	/*
+	 * Close the listening sockets: otherwise TCP would still complete handshakes, and the peers
+	 * would get no answer to their Requests.
+	 */
 	kwarp_listener_shut_all(kdev);
 }
 
@@ -89,10 +92,9 @@ void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
  * kwarp_cm_stop_device - end every listener and every connection of a device
  * @kdev: device
  *
- * Nothing new can start afterwards. Listeners remain as empty shells until iw_cm
- * destroys them. To be called while kdev->netdev is held and QPs still work: before or
- * after ib_unregister_device() has dealt with its clients, in any case before the
- * netdev is given up.
+ * Nothing new can start afterwards. Listeners remain without sockets until iw_cm destroys them. To
+ * be called while the driver has its reference to kdev->netdev and QPs still work: before or after
+ * ib_unregister_device() has removed the device's clients.
  *
  * Context: process. Returns when no endpoint refers to the device any more, which
  * takes as long as its QPs need to go down after kwarp_qp_close(qp, false).
@@ -103,13 +105,15 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 	kwarp_cm_begin_stop(kdev);
 	kwarp_listener_shut_all(kdev);
 	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
-	/* The last endpoint wakes this task while it holds the lock: wait until it is released. */
+	/*
+	 * The last endpoint wakes this task while it holds cm.lock: wait until that lock is free.
+	 */
 	spin_lock(&kdev->cm.lock);
 	spin_unlock(&kdev->cm.lock);
 }
 
 /**
- * kwarp_cm_exit - release what outlives devices, at module exit
+ * kwarp_cm_exit - wait for the stand-ins (cm_qp.c), which outlive devices, at module exit
  *
  * Context: process; after kwarp_wq has been destroyed.
  */

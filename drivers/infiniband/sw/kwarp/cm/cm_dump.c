@@ -65,7 +65,7 @@ static void dump_listener(struct kwarp_listener *l, struct seq_file *m)
 /* -------------------------------------------------- all endpoints, all listeners */
 
 /**
- * struct dumped - what dump_list() does with an entry of a list of the device
+ * struct dumped - how dump_list() handles one kind of entry: endpoints, or listeners
  * @get: take a reference on the object; any context
  * @dump: print the object, and put the reference; may sleep
  */
@@ -104,7 +104,10 @@ static void dump_listener_node(struct list_head *node, struct seq_file *m)
 
 static const struct dumped listener_nodes = { get_listener_node, dump_listener_node };
 
-/* Return: entries of the list, and 16 more, for entries that are added meanwhile. */
+/*
+ * Return: number of entries in the list, and 16 more, for entries that are added before the next
+ * look.
+ */
 static u32 count_nodes(struct kwarp_dev *kdev, const struct list_head *list)
 {
 	const struct list_head *node;
@@ -117,7 +120,10 @@ static u32 count_nodes(struct kwarp_dev *kdev, const struct list_head *list)
 	return n;
 }
 
-/* Fill @nodes with up to @most entries, a reference on each. Return: their number. */
+/*
+ * Fill @nodes with up to @most entries of @list, and take a reference on each. Return: their
+ * number.
+ */
 static u32 get_nodes(struct kwarp_dev *kdev, struct list_head *list, const struct dumped *what,
 		     struct list_head **nodes, u32 most)
 {

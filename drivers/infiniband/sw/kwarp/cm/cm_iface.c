@@ -42,8 +42,9 @@ const struct rdma_cm_id *kwarp_cm_rdma_id(const struct iw_cm_id *id)
 }
 
 /*
- * May this device use @netdev, which is not its own? Yes if it is a VLAN on the device's netdev.
- * Yes also if another kwarp device is on @netdev: then rdma_cm has confused the two.
+ * May the sockets of @kdev be bound to @netdev, which is not the netdev of @kdev? Yes if @netdev is
+ * a VLAN on the device's netdev. Yes also if another kwarp device is on @netdev: then rdma_cm has
+ * taken @kdev for that device.
  */
 static bool may_use(const struct kwarp_dev *kdev, struct net_device *netdev)
 {

@@ -60,7 +60,7 @@ bool kwarp_listener_describe(struct kwarp_listener *l, struct kwarp_cm_info *inf
 		.role = "listener",
 		.backlog = l->backlog,
 		.queued = kwarp_cm_sock_queued(l->cs.sock),
-		/* Without l->lock: the two values may be from different moments. */
+		/* Read without l->lock: the two values may be from different moments. */
 		.half_open = READ_ONCE(l->num_half_open),
 		.asked = READ_ONCE(l->asked),
 	};
@@ -74,7 +74,7 @@ static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct
 
 	spin_lock(&kdev->cm.lock);
 	hash_for_each_possible(kdev->cm.listener_ids, l, id_node, (unsigned long)id) {
-		/* Without l->lock: the listener may be dropping the id at this moment. */
+		/* Read without l->lock: the listener may be dropping the id at this moment. */
 		if (READ_ONCE(l->cm_id) == id) {
 			/* A listener in the list is alive. */
 			kwarp_listener_get(l);

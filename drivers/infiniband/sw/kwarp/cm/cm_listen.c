@@ -3,10 +3,13 @@
  * Listeners: one listening socket per listening iw_cm_id, and an endpoint for each connection
  * that comes in.
  *
- * rdma_cm listens for a wildcard address on every device, also on devices in another
- * network namespace than the listening program's, where an ordinary socket may have the port.
- * rdma_cm would refuse connections from there, so such a listener gets no socket. Within
- * a namespace rdma_cm ensures that a port has one listener.
+ * rdma_cm listens for a wildcard address on every device, also on devices in another network
+ * namespace than the listening program's, where an ordinary socket may have the port. rdma_cm would
+ * refuse connections that come in through such a device, so the listener gets no socket. Within a
+ * namespace rdma_cm ensures that a port has one listener.
+ *
+ * Half-open endpoints are those that have not finished MPA startup, or were refused. Their number
+ * is limited; at the limit the oldest ones are evicted (ended), so that others get in.
  *
  * All functions run in process context.
  */
@@ -33,7 +36,7 @@
 
 /* ------------------------------------------------------------ queued work */
 
-/* Accept again in KWARP_ACCEPT_RETRY_MS, or earlier if the work item is queued already. */
+/* Run the listener's work item in KWARP_ACCEPT_RETRY_MS, or earlier if it is queued already. */
 static void listener_retry(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);
@@ -60,7 +63,7 @@ static bool may_evict(const struct kwarp_ep *ep)
 	       time_after(jiffies, READ_ONCE(ep->since) + msecs_to_jiffies(age));
 }
 
-/* Is the endpoint ending already? It stays half-open only until its peer has closed. */
+/* Is the endpoint ending already? Then it stays half-open only until its peer has closed. */
 static bool is_leaving(const struct kwarp_ep *ep)
 {
 	enum kwarp_cm_state state = READ_ONCE(ep->state);
@@ -69,9 +72,10 @@ static bool is_leaving(const struct kwarp_ep *ep)
 }
 
 /*
- * End some half-open endpoints: their number has reached the limit, and @queued connections wait
- * in TCP's accept queue. Peers that open connections and send nothing must not block others for
- * long. End as many as wait, and count those that are marked or ending already.
+ * End some half-open endpoints: their number has reached the limit, and @queued connections wait in
+ * TCP's accept queue. Peers that open connections and send nothing must not block others for long.
+ * End as many endpoints as connections wait. Endpoints that are marked or ending already count as
+ * well.
  */
 static void evict_some(struct kwarp_listener *l, u32 queued)
 {
@@ -138,8 +142,8 @@ static int listener_child(struct kwarp_listener *l)
 	mutex_unlock(&ep->mutex);
 	/*
 	 * The endpoint's own work item reads the Request, so a slow peer does not block the
-	 * listener. Even a Request that is there is not read here: older endpoints are queued, and
-	 * theirs come first.
+	 * listener. Even a Request that has arrived already is not read here: the work items of
+	 * older endpoints are queued, and their Requests come first.
 	 */
 	if (!ret)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
@@ -147,7 +151,10 @@ static int listener_child(struct kwarp_listener *l)
 	return ret;
 }
 
-/* Return: 0; -EAGAIN: accept queue empty; -EBUSY: too many are half-open; other errno. */
+/*
+ * Accept one connection. Return: 0; -EAGAIN: the accept queue is empty; -EBUSY: too many endpoints
+ * are half-open; other errno.
+ */
 static int accept_one(struct kwarp_listener *l)
 {
 	u32 queued;
@@ -157,8 +164,9 @@ static int accept_one(struct kwarp_listener *l)
 		return -EAGAIN;
 	if (READ_ONCE(l->num_half_open) >= READ_ONCE(l->kdev->knobs.half_open_max)) {
 		/*
-		 * kwarp_listener_leave() queues the work item when an endpoint leaves. The caller
-		 * retries after a while, too: then others may be old enough to be ended.
+		 * kwarp_listener_leave() queues the work item when an endpoint leaves the half-open
+		 * list. The caller retries after a while, too: by then more endpoints may be old
+		 * enough to be ended.
 		 */
 		evict_some(l, queued);
 		return -EBUSY;
@@ -176,7 +184,7 @@ static void listener_work(struct work_struct *work)
 	mutex_lock(&l->mutex);
 	for (n = 0; n < KWARP_ACCEPT_BATCH && !ret; n++)
 		ret = accept_one(l);
-	/* Under the mutex, so that listener_shut() cancels what is queued here. */
+	/* Still under the mutex, so that listener_shut() cancels the work that is queued here. */
 	if (l->cs.sock && !ret)
 		kwarp_listener_kick(l);
 	else if (l->cs.sock && ret != -EAGAIN)
@@ -199,9 +207,10 @@ static bool is_idle(const struct kwarp_dev *kdev, const struct iw_cm_id *id)
 }
 
 /*
- * While a link is added, rdma_cm listens on it for all wildcard listeners of the host, and if one
- * of them fails it does not use the new device at all. So in that task (kdev->adder) report
- * success, log the failure, and leave this listener without a socket.
+ * While a link (a kwarp device) is added, rdma_cm listens on it for all wildcard listeners of the
+ * host, and if one of them fails, rdma_cm does not use the new device at all. So in the task that
+ * adds the link (kdev->adder) report success, log the failure, and leave this listener without a
+ * socket.
  */
 static int listen_failed(const struct kwarp_dev *kdev, const struct iw_cm_id *id, int err)
 {
@@ -256,7 +265,7 @@ static struct kwarp_listener *listener_alloc(struct kwarp_dev *kdev, struct iw_c
 /**
  * kwarp_listener_create - start to listen for an id
  * @id: address to listen on
- * @backlog: the ULP's wish
+ * @backlog: length of the accept queue that the ULP asks for
  *
  * id->provider_data gets the listener, and owns a reference to it.
  *
@@ -296,8 +305,8 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 
 /*
  * Mark the half-open endpoints of a listener that is gone: the ULP will hardly accept or reject
- * them any more. Use the listener's list, not the device's: that has all established connections
- * as well, and a host may close many listeners.
+ * them any more. Use the listener's list of endpoints, not the device's: the device's list has all
+ * established connections as well, and a host may close many listeners.
  */
 static void listener_orphan_all(struct kwarp_listener *l)
 {
@@ -311,11 +320,11 @@ static void listener_orphan_all(struct kwarp_listener *l)
 }
 
 /**
- * listener_shut - take no more requests
+ * listener_shut - close the socket, and take no more Requests
  * @l: listener
  *
  * Endpoints whose Request has been passed to iw_cm stay, but the ULP has less time to accept or
- * reject: iw_cm may have dropped the event. All other endpoints that are half-open end.
+ * reject the Request: iw_cm may have dropped the event. All other half-open endpoints end.
  *
  * Context: process.
  */
@@ -332,14 +341,19 @@ static void listener_shut(struct kwarp_listener *l)
 	spin_lock(&l->kdev->cm.lock);
 	hash_del(&l->id_node);
 	spin_unlock(&l->kdev->cm.lock);
-	/* After cm_id is NULL: listener_open() tests that under the mutex and makes no socket. */
+	/*
+	 * From now on listener_open() makes no socket: it tests under the mutex whether cm_id is
+	 * NULL.
+	 */
 	mutex_lock(&l->mutex);
 	kwarp_cm_sock_kill(&l->cs);
 	mutex_unlock(&l->mutex);
 	/* The module may be unloaded after this: no timer may be left. */
 	if (cancel_delayed_work(&l->work))
 		kwarp_listener_put(l);
-	/* No socket: the listener makes no more endpoints, so this reaches all of them. */
+	/*
+	 * Without a socket the listener makes no more endpoints, so this call reaches all of them.
+	 */
 	listener_orphan_all(l);
 	id->rem_ref(id);
 }

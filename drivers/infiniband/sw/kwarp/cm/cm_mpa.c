@@ -3,10 +3,10 @@
  * MPA startup over a socket (RFC 5044 section 7.1, RFC 6581): sends and receives the startup
  * frames, and turns the result into an event for proto/cm_fsm.c.
  *
- * Every poll function looks at the socket once, reads or writes as many octets as it can without
- * waiting, and is called again when the socket has something new. It reads exactly the frame: the
- * octets after the frame belong to the stream. All functions run in process context under
- * ep->mutex.
+ * Each function poll_*() looks at the socket once, reads or writes as many octets as it can without
+ * waiting, and is called again when the socket's state has changed. It reads the octets of the
+ * frame and no others: the octets after the frame belong to the stream. All functions run in
+ * process context under ep->mutex.
  *
  * Numbers like 5044-7.1.1-23 are requirements in Documentation/conformance.
  */
@@ -27,7 +27,7 @@
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
 /**
- * kwarp_cm_mpa_init - snapshot of the knobs
+ * kwarp_cm_mpa_init - copy the knobs that startup needs into the endpoint
  * @ep: endpoint in state NEW
  *
  * connect() and accept() fill in IRD, ORD and private data later.
@@ -47,7 +47,7 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 		return;
 	}
 	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
-	/* 6581-5-1; revision 1 knows no RTR */
+	/* 6581-5-1. Revision 1 has no RTR, the first message of peer-to-peer mode. */
 	p->p2p = READ_ONCE(knobs->peer_to_peer) && p->rev == 2;
 	p->rtr = READ_ONCE(knobs->rtr) & RTR_ALL;
 }
@@ -67,7 +67,10 @@ static enum kwarp_cm_event startup_bad(struct kwarp_ep *ep, const char *what)
 	return startup_fail(ep, -EPROTO, KWARP_CME_BAD);
 }
 
-/* A peer that knows only revision 1 closes without a Reply (6581-10-2, -8). */
+/*
+ * May the initiator try again, with revision 1? A peer that knows only revision 1 closes the
+ * connection without a Reply (6581-10-2, -8).
+ */
 static bool may_retry(const struct kwarp_ep *ep)
 {
 	const struct kwarp_startup *su = ep->su;
@@ -98,7 +101,7 @@ static enum kwarp_cm_event poll_send(struct kwarp_ep *ep)
 
 /* ------------------------------------------------------------- receiving */
 
-/* The event for an error of kwarp_startup_recv(). */
+/* Return: the event for an error @err of kwarp_startup_recv(). */
 static enum kwarp_cm_event no_frame(struct kwarp_ep *ep, int err)
 {
 	switch (err) {
@@ -196,7 +199,7 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	if (kwarp_mpa_frame_decode(su->rx, su->rx_len, true, &su->rep, &su->pd))
 		return startup_bad(ep, "malformed Reply");
 	kwarp_startup_seen(ep, false, &su->rep);
-	/* An older peer answers with the revision that it knows. */
+	/* A peer that knows only an older revision may answer with that revision. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
 	if (su->rep.reject)		/* 5044-7.1.2-14 */
@@ -215,14 +218,18 @@ static enum kwarp_cm_event refuse_request(struct kwarp_ep *ep)
 }
 
 /*
- * The Request could not be passed on: iw_cm had no memory (-ENOMEM), or it is not the Request's
- * turn (-EAGAIN). Try again until the timer of state WAIT_TURN ends the connection.
+ * The Request could not be passed to the ULP now: iw_cm had no memory (-ENOMEM), or other Requests
+ * are first (-EAGAIN, see turn.c). Try again until the timer of state WAIT_TURN ends the
+ * connection.
  */
 static enum kwarp_cm_event not_yet(struct kwarp_ep *ep, int err)
 {
 	unsigned long delay = msecs_to_jiffies(KWARP_UPCALL_RETRY_MS);
 
-	/* QUEUED leads to WAIT_TURN, whose timer starts then, and which tries again at once. */
+	/*
+	 * The event QUEUED leads to state WAIT_TURN: its timer starts, and the Request is tried
+	 * again at once.
+	 */
 	if (ep->state == KWARP_CMS_WAIT_REQ)
 		return KWARP_CME_QUEUED;
 	if (err == -EAGAIN)
@@ -274,8 +281,8 @@ static enum kwarp_cm_event poll_request(struct kwarp_ep *ep)
  * @param: the ULP's parameters, checked
  *
  * Context: process; ep->mutex held.
- * Return: KWARP_CME_ACCEPT; or KWARP_CME_REJECT, with a rejecting Reply, if Request and
- * parameters do not fit.
+ * Return: KWARP_CME_ACCEPT; or KWARP_CME_REJECT, with a rejecting Reply, if the peer's Request and
+ * the ULP's parameters do not fit together.
  */
 enum kwarp_cm_event kwarp_cm_mpa_accept(struct kwarp_ep *ep,
 					const struct iw_cm_conn_param *param)
@@ -319,7 +326,8 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 		return startup_lost(ep, ret);
 	/*
 	 * 5044-7.1.2-10: FPDUs that the Initiator sends from now on wait in the socket until the QP
-	 * is attached and reads them. The QP sends nothing before it has received the first (-16).
+	 * is attached and reads them. The QP sends nothing before it has received the first FPDU
+	 * (-16).
 	 */
 	ret = kwarp_ep_attach(ep, false);
 	if (ret == -ENOTCONN)
@@ -332,15 +340,16 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 /* ---------------------------------------------------------------- linger */
 
 /*
- * Octets have come in after the stream: no QP can take them. BAD resets the connection, which
- * tells the peer; but not before the peer has acknowledged all octets of this end: a Terminate, or
- * data of work requests that have completed.
+ * State LINGER: octets have come in after the end of the stream, and no QP can take them. The event
+ * BAD resets the connection, so that the peer learns that its octets are lost. The reset waits
+ * until the peer has acknowledged all octets of this end: a Terminate, or data of work requests
+ * that have completed.
  */
 static enum kwarp_cm_event linger_octets(struct kwarp_ep *ep)
 {
 	if (!ep->discard && !kwarp_cm_sock_unacked(ep->cs.sock))
 		return KWARP_CME_BAD;
-	/* There may be more octets: look again, after other work items have had their turn. */
+	/* There may be more octets: look again later, so that other work items can run first. */
 	if (kwarp_cm_sock_discard(ep->cs.sock) > 0)
 		kwarp_ep_mark(ep, KWARP_EP_SOCK);
 	return KWARP_CME_NONE;
@@ -356,7 +365,7 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
 	ret = kwarp_cm_sock_recv(ep->cs.sock, &octet, 1, true);
 	if (ret > 0)
 		return linger_octets(ep);
-	/* 0: the peer's FIN has come, the ACK of this end's FIN has not */
+	/* @ret is 0: the peer's FIN has come, but not the ACK of this end's FIN */
 	return ret && ret != -EAGAIN ? KWARP_CME_LOST : KWARP_CME_NONE;
 }
 
@@ -365,8 +374,8 @@ static enum kwarp_cm_event poll_linger(struct kwarp_ep *ep)
  * @ep: endpoint
  *
  * Context: process; ep->mutex held.
- * Return: the event for the current state; KWARP_CME_NONE: nothing until the socket's next
- * callback.
+ * Return: the event that the socket gives in the current state; KWARP_CME_NONE: none until the
+ * socket's next callback.
  */
 enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 {
@@ -392,7 +401,7 @@ enum kwarp_cm_event kwarp_cm_mpa_poll(struct kwarp_ep *ep)
 	case KWARP_CMS_LINGER:
 		return poll_linger(ep);
 	default:
-		/* not started, or the QP owns the socket */
+		/* the connection is not started, or the QP owns the socket */
 		return KWARP_CME_NONE;
 	}
 }

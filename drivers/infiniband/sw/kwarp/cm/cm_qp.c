@@ -34,7 +34,7 @@
 #include "ep_run.h"
 #include "stand_in.h"
 
-/* For kwarp_qp_rem_ref(): without kernel preemption plain RCU is as good as Tasks RCU. */
+/* kwarp_qp_rem_ref() uses Tasks RCU. Without kernel preemption plain RCU does the same. */
 #if defined(CONFIG_PREEMPTION) && !defined(CONFIG_TASKS_RCU)
 #error "a kernel that preempts needs Tasks RCU: CONFIG_BPF_SYSCALL or CONFIG_KPROBES"
 #endif
@@ -44,13 +44,14 @@
 
 /**
  * struct stand_in - what iw_cm refers to instead of a queue pair
- * @ibqp: what iw_cm sees
- * @node: entry in kdev->cm.new_qps until claimed; under kdev->cm.new_lock
+ * @ibqp: the object to which iw_cm has a pointer
+ * @node: entry in kdev->cm.new_qps until a connect() or accept() claims the stand-in; under
+ *	kdev->cm.new_lock
  * @task: the task that has looked up the queue pair; only compared
  * @ep: the endpoint that the stand-in is bound to, a reference; NULL: none; under
  *	kdev->cm.new_lock
- * @exposed: the id may become ESTABLISHED without an upcall of @ep; written once, by the
- *	accept() that claimed the stand-in
+ * @exposed: iw_cm's id may become ESTABLISHED without an upcall of @ep, so iw_cm may use the
+ *	stand-in; written once, by the accept() that claimed the stand-in
  * @rcu: for freeing the stand-in
  */
 struct stand_in {
@@ -62,7 +63,10 @@ struct stand_in {
 	struct rcu_head rcu;
 };
 
-/* Stand-ins that iw_cm has returned and that wait for Tasks RCU; they may outlive their device. */
+/*
+ * Number of stand-ins that iw_cm has returned and that wait for Tasks RCU; they may outlive their
+ * device.
+ */
 static atomic_t num_returned = ATOMIC_INIT(0);
 
 static struct stand_in *to_stand_in(struct ib_qp *ibqp)
@@ -101,8 +105,9 @@ void kwarp_cm_init_stand_ins(struct kwarp_dev *kdev)
  *
  * Context: any; iw_cm holds a spinlock of its own.
  * Return: a stand-in, with the reference that iw_add_ref should take; NULL: no such queue pair.
- * Without memory, or with KWARP_MAX_RETURNED stand-ins not freed yet, the device's no_qp, which is
- * bound to no endpoint: the iw_connect or iw_accept that follows fails with the right errno.
+ * Without memory, or with KWARP_MAX_RETURNED stand-ins not freed yet: the device's no_qp, a
+ * stand-in that is bound to no endpoint. Then the iw_connect or iw_accept that follows fails with
+ * -ENOMEM.
  */
 struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
 {
@@ -114,7 +119,7 @@ struct ib_qp *kwarp_get_qp(struct ib_device *ibdev, int qpn)
 	if (!qp)
 		return NULL;
 	kwarp_qp_put(qp);
-	/* A program that connects in a loop may be faster than Tasks RCU. */
+	/* Limit the memory: a program that connects in a loop may be faster than Tasks RCU. */
 	if (atomic_read(&num_returned) >= KWARP_MAX_RETURNED)
 		return &kdev->cm.no_qp;
 	s = kzalloc(sizeof(*s), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
@@ -147,15 +152,15 @@ static void free_stand_in(struct rcu_head *rcu)
  *
  * iw_cm_disconnect() reads the pointer from the id under the id's lock, and then uses the object
  * without lock or reference, while the CLOSE event of the same id may return it. With a real queue
- * pair the ULP would have to prevent that, but ULPs do not know stand-ins. So stand-ins are freed
- * by Tasks RCU: iw_cm does not sleep between reading and using the pointer, and
- * kwarp_cm_modify_stand_in() does not sleep until it needs the stand-in no more; after each task
- * has slept, been in user mode or been idle, nobody uses it. new_lock is a raw spinlock because
- * with PREEMPT_RT waiting for an ordinary one is sleeping.
+ * pair the ULP would have to keep the queue pair alive that long, but a ULP does not know of
+ * stand-ins. So stand-ins are freed by Tasks RCU: iw_cm does not sleep between reading and using
+ * the pointer, and kwarp_cm_modify_stand_in() does not sleep until it needs the stand-in no more.
+ * So when each task has slept, been in user mode or been idle once, no task uses the stand-in.
+ * new_lock is a raw spinlock because with PREEMPT_RT waiting for an ordinary one is sleeping.
  *
  * iw_cm does not use the stand-in of an id that was never ESTABLISHED, for example because connect
- * has failed: it is freed at once. So a program that fails to connect in a loop does not fill the
- * memory.
+ * has failed: such a stand-in is freed at once. So a program that fails to connect in a loop does
+ * not fill the memory.
  *
  * Context: process, no endpoint's mutex held.
  */
@@ -170,14 +175,17 @@ void kwarp_qp_rem_ref(struct ib_qp *ibqp)
 	if (ibqp == &kdev->cm.no_qp)
 		return;
 	raw_spin_lock_irqsave(&kdev->cm.new_lock, irqflags);
-	/* Not to be claimed any more; no effect if it has been claimed. */
+	/* No call can claim the stand-in after this. No effect if one has claimed it. */
 	list_del_init(&s->node);
 	ep = s->ep;
 	s->ep = NULL;
 	raw_spin_unlock_irqrestore(&kdev->cm.new_lock, irqflags);
 	in_use = s->exposed;
 	if (ep) {
-		/* told is set before the event that makes the id ESTABLISHED, so before this. */
+		/*
+		 * @told is set before the event that makes the id ESTABLISHED, so before iw_cm can
+		 * use the stand-in.
+		 */
 		in_use |= READ_ONCE(ep->told);
 		kwarp_ep_put(ep);
 	}
@@ -204,8 +212,8 @@ void kwarp_cm_exit_stand_ins(void)
  * @kdev: device
  *
  * Context: process, a call of iw_connect or iw_accept.
- * Return: the stand-in that kwarp_get_qp() has given to the current task, to which iw_cm has a
- * reference; NULL if the task has got no_qp.
+ * Return: the stand-in that kwarp_get_qp() has given to the current task, and to which iw_cm has a
+ * reference; NULL if the task has got the device's no_qp.
  */
 struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 {
@@ -226,8 +234,8 @@ struct ib_qp *kwarp_cm_claim_stand_in(struct kwarp_dev *kdev)
 }
 
 /*
- * The id will become ESTABLISHED even though this accept() does not bind the stand-in: so it must
- * be freed by Tasks RCU. Context: that accept().
+ * The id will become ESTABLISHED even though accept() does not bind this stand-in: so the stand-in
+ * must be freed by Tasks RCU. Context: process, the accept() that claimed the stand-in.
  */
 void kwarp_cm_expose_stand_in(struct ib_qp *ibqp)
 {
@@ -278,8 +286,9 @@ static struct kwarp_ep *stand_in_ep(struct ib_qp *ibqp)
  * @ibqp: from kwarp_get_qp(); may have been returned since iw_cm read the pointer
  * @graceful: true (modify to SQD): after all posted requests; false (to ERR): at once
  *
- * Context: process; sleeps, but only once it has the endpoint. No might_sleep() at the beginning:
- * that may be a quiescent state of Tasks RCU, and then the stand-in could be freed too early.
+ * Context: process; sleeps, but only after it has a reference to the endpoint. No might_sleep() at
+ * the beginning: that may be a quiescent state of Tasks RCU, and then the stand-in could be freed
+ * too early.
  * Return: 0; -EINVAL if the stand-in is bound to no endpoint.
  */
 int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
@@ -290,7 +299,10 @@ int kwarp_cm_modify_stand_in(struct ib_qp *ibqp, bool graceful)
 	if (!ep)
 		return -EINVAL;
 	kwarp_ep_lock(ep);
-	/* Handle a pending DOWN: after that ep->qp is NULL, and the QP may have a new stream. */
+	/*
+	 * Handle a pending DOWN (end of the stream) first. It sets ep->qp to NULL: the QP may have
+	 * a new stream already, which must not be closed.
+	 */
 	kwarp_ep_run(ep);
 	qp = ep->qp;
 	if (qp) {

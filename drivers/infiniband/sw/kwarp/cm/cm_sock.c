@@ -15,6 +15,8 @@
  * with a reset: no connection continues in TCP without its socket. A namespace that ends
  * waits for the kwarp devices in it (link.c).
  *
+ * A socket is hooked while its callbacks call the function notify of its struct kwarp_cm_sock.
+ *
  * No function here waits for a peer.
  */
 #include "cm_sock.h"
@@ -64,7 +66,7 @@ bool kwarp_cm_addr_loopback(const struct sockaddr_storage *ss)
 					  ipv6_addr_loopback(&addr_v6(ss)->sin6_addr);
 }
 
-/* Both families have the port at the same offset. */
+/* IPv4 and IPv6 addresses have the port at the same offset. */
 static u16 addr_port(const struct sockaddr_storage *ss)
 {
 	return ntohs(addr_v4(ss)->sin_port);
@@ -163,7 +165,7 @@ static int sock_create_on(struct kwarp_dev *kdev, int family, struct socket **re
  */
 static int sock_defer_ack(struct socket *sock)
 {
-	int seconds = 1;		/* any value but 0; TCP's delayed ACK timer ends the wait */
+	int seconds = 1;		/* any value but 0: TCP's delayed ACK timer ends the wait */
 
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_DEFER_ACCEPT, KERNEL_SOCKPTR(&seconds),
 				     sizeof(seconds));
@@ -175,8 +177,8 @@ static bool on_loopback(const struct kwarp_dev *kdev)
 }
 
 /*
- * To m_remote_addr, because iWARP port mapping may have changed the peer's address. This end's
- * is not mapped: kwarp uses the kernel's own TCP.
+ * Connect to m_remote_addr, because iWARP port mapping may have changed the peer's address. The
+ * address of this end is not mapped: kwarp uses the kernel's own TCP.
  */
 static int connect_to(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, int ifindex)
 {
@@ -209,7 +211,10 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 		ret = sock_bindtoindex(cs->sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(cs->sock, &from);
-	/* Before it is connected: later a BPF program could put it into a sockmap first. */
+	/*
+	 * Hook the socket before it is connected: later a BPF program could put it into a sockmap
+	 * first.
+	 */
 	if (!ret)
 		ret = kwarp_cm_sock_hook(cs);
 	if (!ret)
@@ -275,7 +280,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
  * @id: the same addresses
  *
  * Context: process.
- * Return: 0 if connected, -EINPROGRESS, or why it failed.
+ * Return: 0 if connected; -EINPROGRESS; other errno: why the connect failed.
  */
 int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 {
@@ -295,8 +300,8 @@ int kwarp_cm_sock_dialled(struct socket *sock, const struct iw_cm_id *id)
 
 /*
  * The sysctl net.ipv4.tcp_fastopen can let all listeners accept data in a SYN. Such a connection
- * can be accepted before TCP's handshake is complete, and a queue pair cannot use it then. So turn
- * it off for this listener.
+ * can be accepted before TCP's handshake is complete, when a queue pair cannot use it yet. So turn
+ * fast open off for this listener.
  */
 static int sock_listen(struct socket *sock, int backlog)
 {
@@ -305,7 +310,7 @@ static int sock_listen(struct socket *sock, int backlog)
 	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
 	if (ret)
 		return ret;
-	/* After kernel_listen(), which may turn it on. */
+	/* Only now, after kernel_listen(), which may turn fast open on. */
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
 				     sizeof(none));
 }
@@ -315,8 +320,8 @@ static int sock_listen(struct socket *sock, int backlog)
  * @kdev: device
  * @id: address to listen on, possibly a wildcard
  * @ifindex: from kwarp_cm_iface()
- * @backlog: as the ULP asks for it
- * @cs: gets the socket, hooked; notify may be called before this returns
+ * @backlog: length of the accept queue that the ULP asks for
+ * @cs: gets the socket, hooked (see above); its notify may be called before this function returns
  *
  * Context: process.
  * Return: 0 or an errno; -EADDRINUSE if TCP has the port in use.
@@ -339,14 +344,17 @@ int kwarp_cm_sock_listen(struct kwarp_dev *kdev, const struct iw_cm_id *id, int 
 	kwarp_sock_listens(kdev, sock, id);
 	addr_fix_scope(&at, ifindex);
 
-	/* Without afonly an IPv6 wildcard serves IPv4 as well, like in rdma_cm. */
+	/* Without id->afonly an IPv6 wildcard listener serves IPv4 as well, like in rdma_cm. */
 	if (at.ss_family == AF_INET6 && id->afonly)
 		ret = ip6_sock_set_v6only(sock->sk);
 	if (!ret && (!on_loopback(kdev) || addr_any(&at)))
 		ret = sock_bindtoindex(sock->sk, ifindex, true);
 	if (!ret)
 		ret = sock_bind(sock, &at);
-	/* Before it listens: then a BPF program is called, which could put it into a sockmap. */
+	/*
+	 * Hook the socket before it listens: listen() can call a BPF program, which could put the
+	 * socket into a sockmap.
+	 */
 	if (!ret)
 		ret = kwarp_cm_sock_hook(cs);
 	if (!ret)

@@ -4,12 +4,14 @@
  *
  * iw_cm copies the event and passes it to its own ordered workqueue, so these functions may be
  * called from inside connect() and accept(), too. The table in proto/cm_fsm.c decides which event
- * may follow which.
+ * may follow another.
  *
- * IRD and ORD of an event are the peer's numbers (6581-9.1-4, -14): event.ird limits the Reads
- * that the ULP may have outstanding, event.ord those that it has to serve. They are clamped to
- * what the device can do (6581-9.1-24). Where the peer gave no number, or left it to the ULPs,
- * this end's numbers are used.
+ * IRD and ORD of an event are the peer's numbers (6581-9.1-4, -14): event.ird limits the Reads that
+ * the ULP may have outstanding, event.ord limits the Reads of the peer that this end has to serve.
+ * They are clamped to what the device can do (6581-9.1-24). If the peer gave no number, or left the
+ * number to the ULPs, this end's numbers are used.
+ *
+ * Numbers such as 6581-9.1-4 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm_upcall.h"
 
@@ -24,10 +26,10 @@
 #include "turn.h"
 
 /*
- * Endpoints whose Request has been passed to iw_cm, by handle. iw_cm passes provider_data back in
- * accept or reject. But if the listener is destroyed meanwhile it drops the event without notice,
- * and a reference in it would be lost: so provider_data holds a number. Its lowest bit is used by
- * cm.c.
+ * Endpoints whose Request has been passed to iw_cm, by handle. iw_cm passes the event's
+ * provider_data back in accept or reject. But if the listener is destroyed before that, iw_cm drops
+ * the event without notice, and a reference in provider_data would be lost: so provider_data holds
+ * a number. The lowest bit of provider_data is used by cm.c.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static u32 next_handle;
@@ -76,9 +78,9 @@ static int reply_status(int status)
 }
 
 /**
- * kwarp_cm_upcall_reply - CONNECT_REPLY
+ * kwarp_cm_upcall_reply - make the upcall CONNECT_REPLY
  * @ep: initiator
- * @status: 0 or an errno, which makes it the last upcall
+ * @status: 0; or an errno, and then this is the last upcall
  *
  * Context: process; ep->mutex held.
  */
@@ -94,14 +96,17 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 	};
 
 	lockdep_assert_held(&ep->mutex);
-	/* If there is a Reply, accepting or rejecting: 5044-7.1.4.2-2, 6581-9.1-14 */
+	/*
+	 * A Reply has come, accepting or rejecting: pass its contents on (5044-7.1.4.2-2,
+	 * 6581-9.1-14).
+	 */
 	if (su->pd) {
 		fill_pd(&event, su, &su->rep);
 		fill_depths(&event, &su->rep, su->res.ord, su->res.ird);
 	}
 	if (!status) {
 		kwarp_cm_sock_names(ep->cs.sock, &event.local_addr, &event.remote_addr);
-		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
+		WRITE_ONCE(ep->told, true);		/* read by kwarp_qp_rem_ref() */
 	}
 	if (id->event_handler(id, &event)) {
 		/* iw_cm had no memory for the private data; without private data it cannot fail. */
@@ -183,13 +188,16 @@ struct kwarp_ep *kwarp_ep_claim(const struct iw_cm_id *id)
 	return handle ? xa_erase(&handles, handle) : NULL;
 }
 
-/* Remove the endpoint's handle, if it still has one. Context: ep->mutex held. */
+/*
+ * Remove the endpoint's handle, if it still has one, so that iw_cm's accept or reject finds no
+ * endpoint. Context: ep->mutex held.
+ */
 void kwarp_ep_unpublish(struct kwarp_ep *ep)
 {
 	lockdep_assert_held(&ep->mutex);
 	/*
-	 * If this call removes the entry, it has to put the entry's reference. The caller has its
-	 * own.
+	 * Put the reference of the table's entry, if this call is the one that removes the entry.
+	 * The caller has a reference of its own.
 	 */
 	if (ep->handle && xa_cmpxchg(&handles, ep->handle, ep, NULL, 0) == ep)
 		kwarp_ep_put(ep);
@@ -207,18 +215,18 @@ static void upcall_simple(struct kwarp_ep *ep, enum iw_cm_event_type type, int s
 	const struct kwarp_startup *su = ep->su;
 	struct iw_cm_event event = { .event = type, .status = status };
 
-	if (!ep->cm_id)			/* misused, see cm.c */
+	if (!ep->cm_id)			/* the ULP has misused the id, see cm.c */
 		return;
 	if (type == IW_CM_EVENT_ESTABLISHED) {
 		fill_depths(&event, &su->req, su->res.ord, su->res.ird);
-		WRITE_ONCE(ep->told, true);		/* kwarp_qp_rem_ref() */
+		WRITE_ONCE(ep->told, true);		/* read by kwarp_qp_rem_ref() */
 	}
 	/* Cannot fail: iw_cm has allocated the work items for these events in advance. */
 	WARN_ON_ONCE(ep->cm_id->event_handler(ep->cm_id, &event));
 }
 
 /**
- * kwarp_cm_upcall_established - ESTABLISHED
+ * kwarp_cm_upcall_established - make the upcall ESTABLISHED
  * @ep: responder
  * @status: 0; or an errno, and then CLOSE is reported next
  *
@@ -233,7 +241,7 @@ void kwarp_cm_upcall_established(struct kwarp_ep *ep, int status)
 }
 
 /**
- * kwarp_cm_upcall_close - CLOSE, the last upcall
+ * kwarp_cm_upcall_close - make the upcall CLOSE, the last one for the id
  * @ep: endpoint that is or was established
  *
  * Context: process; ep->mutex held.

@@ -21,7 +21,10 @@
 
 /* ------------------------------------------------------------ references */
 
-/* Startup has succeeded or failed: free its memory. Context: process; the last user of @ep->su. */
+/*
+ * MPA startup has succeeded or failed: free its memory, ep->su. Context: process; nothing else uses
+ * ep->su any more.
+ */
 void kwarp_ep_end_startup(struct kwarp_ep *ep)
 {
 	if (!ep->su)
@@ -48,7 +51,7 @@ void kwarp_ep_get(struct kwarp_ep *ep)
 	kref_get(&ep->kref);
 }
 
-/* Context: any; not under ep->mutex, unless another reference is known to exist. */
+/* Put a reference. Context: any; under ep->mutex only if there is another reference. */
 void kwarp_ep_put(struct kwarp_ep *ep)
 {
 	kref_put(&ep->kref, ep_release);
@@ -58,7 +61,7 @@ static void queue_ep(struct kwarp_ep *ep)
 {
 	kwarp_ep_get(ep);			/* for the queued work */
 	if (!queue_work(kwarp_cm_wq, &ep->work))
-		kwarp_ep_put(ep);		/* queued already, with its reference */
+		kwarp_ep_put(ep);		/* the queued work has a reference already */
 }
 
 /**
@@ -120,7 +123,10 @@ static void ep_work(struct work_struct *work)
 	struct kwarp_ep *ep = container_of(work, struct kwarp_ep, work);
 
 	kwarp_fault_late();
-	/* In other states another context has handled the events, or is about to. */
+	/*
+	 * If the work item is not in state QUEUED any more, another context has handled the events,
+	 * or handles them now.
+	 */
 	if (atomic_read(&ep->run) == KWARP_RUN_QUEUED) {
 		kwarp_ep_lock(ep);
 		kwarp_ep_unlock(ep);
@@ -148,7 +154,7 @@ static void ep_timer(struct work_struct *work)
  * @look: handles the endpoint's events
  *
  * The memory is charged to the caller's memory cgroup, or to the active one. Peers cause the
- * allocations for a listener, as many as they like: these use __GFP_NORETRY so that they never
+ * allocations for a listener, any number of them: these use __GFP_NORETRY, so that a peer cannot
  * start the OOM killer.
  *
  * Context: process.
@@ -190,7 +196,8 @@ struct kwarp_ep *kwarp_ep_alloc(struct kwarp_dev *kdev, struct kwarp_listener *l
 
 /**
  * kwarp_ep_enlist - add an endpoint to the device's list
- * @ep: from kwarp_ep_alloc(); the reference from there is now the endpoint's own, until it is DEAD
+ * @ep: from kwarp_ep_alloc(); the reference from that call becomes the endpoint's own, until it is
+ *	DEAD
  *
  * Context: process.
  * Return: 0, with another reference for the caller; -ENODEV: the device is going away, and
@@ -227,7 +234,10 @@ void kwarp_ep_delist(struct kwarp_ep *ep)
 	lockdep_assert_held(&ep->mutex);
 	spin_lock(&kdev->cm.lock);
 	list_del(&ep->node);
-	/* Under the lock: kwarp_cm_stop_device() takes it once more before it returns. */
+	/*
+	 * Wake up with the lock held: kwarp_cm_stop_device() takes the lock once more before it
+	 * returns, so kdev exists until the lock is released.
+	 */
 	if (list_empty(&kdev->cm.eps))
 		wake_up_all(&kdev->cm.idle);
 	spin_unlock(&kdev->cm.lock);
@@ -240,7 +250,7 @@ static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
 {
 	kwarp_ep_get(ep);			/* for the timer */
 	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
-		kwarp_ep_put(ep);		/* armed already, with its reference */
+		kwarp_ep_put(ep);		/* armed already; the timer has its own reference */
 }
 
 static unsigned long until_deadline(const struct kwarp_ep *ep)
@@ -262,7 +272,10 @@ static void ep_disarm_timer(struct kwarp_ep *ep)
 		kwarp_ep_put(ep);
 }
 
-/* Return: milliseconds. A knob is read when its timer starts: later changes have no effect. */
+/*
+ * Return: time until timer @kind expires, milliseconds. A knob is read when its timer starts: later
+ * changes have no effect.
+ */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
 	switch (kind) {
@@ -298,14 +311,20 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 	}
 	ep->due.kind = kind;
 	ep->due.deadline = jiffies + msecs_to_jiffies(timeout_of(ep->kdev, kind));
-	/* The second attempt of an initiator does not extend the limit for both. */
+	/*
+	 * su->give_up limits both attempts of an initiator together: the second does not extend the
+	 * time.
+	 */
 	if ((kind == KWARP_CMT_CONNECT || kind == KWARP_CMT_REPLY) &&
 	    time_after(ep->due.deadline, ep->su->give_up))
 		ep->due.deadline = ep->su->give_up;
 	kwarp_ep_arm_deadline(ep);
 }
 
-/* Look again in @delay jiffies, or at the state's deadline if sooner. Context: ep->mutex held. */
+/*
+ * Let the endpoint's timer expire in @delay jiffies, so that it looks at its socket again, or at
+ * the deadline of the state if that is sooner. Context: ep->mutex held.
+ */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
 	ep_arm_timer(ep, min(delay, until_deadline(ep)));

@@ -7,6 +7,8 @@
  * bits that are set meanwhile before it unlocks (kwarp_ep_unlock()); the work item handles bits
  * that are set while the endpoint is not locked. The caller holds a reference of its own,
  * because the endpoint may drop its reference on itself inside the loop.
+ *
+ * Numbers such as 5044-7.1.1-9 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ep_run.h"
 
@@ -29,8 +31,8 @@
 
 /*
  * In state LINGER: may the deadline be extended because the peer has not acknowledged all octets?
- * Their work requests have completed, so they should not get lost because a link is slow, or
- * down for a while.
+ * The work requests of these octets have completed, so the octets should not get lost because a
+ * network is slow, or down for a while.
  */
 static bool linger_on(struct kwarp_ep *ep)
 {
@@ -88,7 +90,7 @@ static void act_redial(struct kwarp_ep *ep)
 	su->pd = NULL;
 	ret = kwarp_cm_sock_redial(&ep->cs, ep->cm_id, ep->ifindex);
 	if (ret) {
-		ep->status = ret;		/* poll_connect() reports it: there is no socket */
+		ep->status = ret;		/* reported by poll_connect(): it finds no socket */
 		kwarp_cm_sock_kill(&ep->cs);
 	}
 }
@@ -126,7 +128,10 @@ static void act_qp_abort(struct kwarp_ep *ep)
 
 static void act_fin(struct kwarp_ep *ep)
 {
-	/* Without callbacks (the hook has failed) the timer ends the endpoint. */
+	/*
+	 * If installing the callbacks fails, the endpoint learns of no ACK and no FIN: its timer
+	 * ends it.
+	 */
 	if (!ep->cs.hooked)
 		kwarp_cm_sock_hook(&ep->cs);
 	ep->linger.acked = kwarp_cm_sock_acked(ep->cs.sock);
@@ -153,7 +158,10 @@ static void act_hurry(struct kwarp_ep *ep)
 	}
 }
 
-/* If the ULP has received the Request, its accept or reject finds no endpoint after this. */
+/*
+ * Send a rejecting Reply. If the ULP has received the Request, its accept or reject finds no
+ * endpoint after this.
+ */
 static void act_refuse(struct kwarp_ep *ep)
 {
 	kwarp_ep_unpublish(ep);
@@ -179,16 +187,19 @@ static void (* const actions[])(struct kwarp_ep *ep) = {
 
 static_assert(ARRAY_SIZE(actions) == KWARP_CMA_COUNT);
 
-/* Take a DEAD endpoint out of service. When this returns it does not use the device any more. */
+/*
+ * Remove a DEAD endpoint from the device. When this function returns, the endpoint does not use the
+ * device any more.
+ */
 static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || ep->asked);
 	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->turn));
-	kwarp_ep_drop_id(ep);			/* connect() or accept() failed */
+	kwarp_ep_drop_id(ep);			/* it has an id if connect() or accept() failed */
 	kwarp_ep_delist(ep);
 }
 
-/* The text for a TCP connection that could not be opened. */
+/* Return: the log text for a TCP connection that could not be opened. */
 static const char *why_no_tcp(int err)
 {
 	switch (err) {
@@ -203,7 +214,7 @@ static const char *why_no_tcp(int err)
 	}
 }
 
-/* Return: the text for a connection that fails, also if established; NULL: no failure. */
+/* Return: the log text for a connection that fails, during or after startup; NULL: no failure. */
 static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event event, int err)
 {
 	if (event == KWARP_CME_DOWN_ERR)
@@ -285,7 +296,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 		actions[bit](ep);
 	if (ep->state == was)
 		return;
-	/* The listener chose the endpoint for its old state. */
+	/* The listener chose to evict the endpoint in its old state: the reason is gone. */
 	clear_bit(KWARP_EP_EVICT, &ep->events);
 	kwarp_ep_set_timer(ep);
 	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)
@@ -313,13 +324,16 @@ static enum kwarp_cm_event ep_aborted(struct kwarp_ep *ep, enum kwarp_cm_event e
 
 static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
-	/* An earlier event in a state that waits for the RTR may have left a better reason. */
+	/*
+	 * Keep the errno of an earlier event, of a state that waits for the first FPDU: it says
+	 * more.
+	 */
 	if (!ep->status)
 		ep->status = -ECONNRESET;
 	return ep->aborting ? KWARP_CME_DOWN_KILL : event;
 }
 
-/* The next event, KWARP_CME_NONE if all bits have been dealt with. */
+/* Return: the next event; KWARP_CME_NONE if all bits have been handled. */
 static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 {
 	enum kwarp_cm_event event = KWARP_CME_NONE;
@@ -338,8 +352,9 @@ static enum kwarp_cm_event next_event(struct kwarp_ep *ep)
 		return ep_aborted(ep, KWARP_CME_ABORT);
 	}
 	/*
-	 * RETIRE ends startups only. From SEND_REJ on startup has failed or is over: an established
-	 * connection stays, because its user may need it to leave (kwarp_cm_retire()).
+	 * RETIRE ends startups only. In state SEND_REJ and all later ones startup has failed or is
+	 * over: an established connection stays, because its user may need it to leave the device,
+	 * as kwarp_cm_retire() explains.
 	 */
 	if (ep_take_bit(ep, KWARP_EP_RETIRE) && ep->state < KWARP_CMS_SEND_REJ)
 		return ep_aborted(ep, KWARP_CME_ABORT);
@@ -367,7 +382,10 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 	enum kwarp_cm_event event;
 
 	lockdep_assert_held(&ep->mutex);
-	/* In state NEW connect() or the listener is not finished: the bits stay set until later. */
+	/*
+	 * In state NEW connect() or the listener has not finished making the endpoint: the bits
+	 * stay set.
+	 */
 	while (ep->state != KWARP_CMS_NEW && ep->state != KWARP_CMS_DEAD) {
 		event = next_event(ep);
 		if (!event)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls of that
- * queue pair.
+ * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls
+ * (ESTABLISHED, peer closed, DOWN) of that queue pair.
+ *
+ * Numbers such as 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ep_stream.h"
 
@@ -36,11 +38,11 @@ static bool may_bind(const struct iw_cm_id *id, struct kwarp_qp *qp)
  * @id: iw_cm's id of the connection
  * @qpn: number of the QP
  *
- * A QP that could not be attached later is refused now, before anything is sent: after the Reply
+ * A QP that could not get the socket later is refused now, before anything is sent: after the Reply
  * there is no way to report a failure to the peer.
  *
  * Context: process, that of the ULP's call; ep->mutex held.
- * Return: 0; -EINVAL: no such QP, or one that is not ready for a stream; -EPERM.
+ * Return: 0; -EINVAL: no such QP, or the QP is not ready for a stream; -EPERM: not the ULP's QP.
  */
 int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 {
@@ -91,7 +93,7 @@ static const struct kwarp_stream_ops stream_ops = {
 
 /**
  * kwarp_ep_prepare - allocate what the stream will need
- * @ep: endpoint, negotiation done
+ * @ep: endpoint that has negotiated the depths of its Read queues
  *
  * A responder calls this before it sends its Reply: afterwards there is no way to report a
  * failure to the peer (5044-7.1.2-16).
@@ -165,7 +167,10 @@ static void mark_no_qp(struct list_head *node)
 	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
 }
 
-/* The QP is being destroyed: mark all endpoints that want to attach it. Context: process. */
+/*
+ * The QP is being destroyed: mark all endpoints that have chosen it, so that they drop it. Context:
+ * process.
+ */
 void kwarp_ep_mark_qp(struct kwarp_qp *qp)
 {
 	kwarp_qp_each_user(qp, mark_no_qp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Listener: references, and the list of its half-open endpoints: those that have not finished
+ * Listener: references, and the list of its half-open endpoints: those that have not finished MPA
  * startup, or were refused. cm_listen.c makes listeners, accepts connections and closes listeners.
  */
 #include "listener.h"
@@ -37,7 +37,7 @@ void kwarp_listener_kick(struct kwarp_listener *l)
 {
 	kwarp_listener_get(l);			/* for the queued work */
 	if (mod_delayed_work(kwarp_wq, &l->work, 0))
-		kwarp_listener_put(l);		/* queued already, with its reference */
+		kwarp_listener_put(l);		/* the queued work has a reference already */
 }
 
 /**
@@ -75,8 +75,8 @@ void kwarp_listener_leave(struct kwarp_ep *ep)
 		was_full = l->num_half_open >= READ_ONCE(l->kdev->knobs.half_open_max);
 		WRITE_ONCE(l->num_half_open, l->num_half_open - 1);
 		/*
-		 * The endpoint does not need to give up its place any more. evict_some(), which
-		 * sets the bit, finds endpoints only in this list.
+		 * The endpoint need not end any more to make room in the list. evict_some(), which
+		 * sets this bit, finds endpoints only in this list, so the bit stays clear.
 		 */
 		clear_bit(KWARP_EP_EVICT, &ep->events);
 	}

@@ -17,9 +17,10 @@
 enum sock_cb { CB_DATA, CB_STATE, CB_SPACE, CB_ERROR };
 
 /*
- * Return: the kwarp_cm_sock whose callbacks the socket has; NULL: it has been unhooked meanwhile,
- * or is a connection of a listener that has not been accepted yet. That one may belong to a
- * sockmap: then its user data is a psock, with SK_USER_DATA_NOCOPY and one more flag.
+ * Return: the kwarp_cm_sock whose callbacks the socket has; NULL: the socket has been unhooked
+ * since the callback began, or is a connection of a listener that has not been accepted yet. Such a
+ * connection may belong to a sockmap: then its user data is a psock, with SK_USER_DATA_NOCOPY and
+ * one more flag.
  * Context: sk_callback_lock held.
  */
 static struct kwarp_cm_sock *hooked_by(const struct sock *sk)
@@ -76,7 +77,7 @@ static void cm_error_report(struct sock *sk)
  * kwarp_cm_sock_hook - let the socket's callbacks call cs->notify
  * @cs: socket whose callbacks are TCP's own
  *
- * Changes before the call are not reported: look at the socket afterwards.
+ * The callbacks do not report earlier changes: the caller has to look at the socket afterwards.
  *
  * Context: process.
  * Return: 0; -EBUSY if the socket has another user, for example a BPF program of the cgroup that
@@ -118,7 +119,7 @@ static void restore_callbacks(struct sock *sk, const struct kwarp_cm_sock *cs)
  * kwarp_cm_sock_unhook - restore TCP's own callbacks
  * @cs: socket, hooked or not
  *
- * Context: process. When it returns, notify neither runs nor will run.
+ * Context: process. When this function returns, cs->notify does not run, and will not be called.
  */
 void kwarp_cm_sock_unhook(struct kwarp_cm_sock *cs)
 {
@@ -147,7 +148,7 @@ u32 kwarp_cm_sock_queued(const struct socket *sock)
  * @res: result, with TCP's own callbacks
  *
  * Context: process; does not wait.
- * Return: 0; -EAGAIN if there is none; other errno.
+ * Return: 0; -EAGAIN if no connection waits; other errno.
  */
 int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 			 struct socket **res)
@@ -162,8 +163,8 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
 		return ret;
 	sk = sock->sk;
 	/*
-	 * The connection has inherited the listener's callbacks. With user data it belongs to a
-	 * sockmap already, which has set callbacks of its own.
+	 * The connection has inherited the listener's callbacks: restore TCP's. If it has user
+	 * data, it belongs to a sockmap already, which has set callbacks of its own.
 	 */
 	write_lock_bh(&sk->sk_callback_lock);
 	if (!rcu_access_pointer(__sk_user_data(sk)))
@@ -179,7 +180,7 @@ int kwarp_cm_sock_accept(struct kwarp_dev *kdev, struct kwarp_cm_sock *listener,
  * kwarp_cm_sock_kill - release the socket, with a reset if it is not closed
  * @cs: socket, hooked or not, or none
  *
- * Context: process. Afterwards TCP knows nothing of this connection, except perhaps a TIME-WAIT
+ * Context: process. Afterwards TCP has nothing left of this connection, except perhaps a TIME-WAIT
  * entry.
  */
 void kwarp_cm_sock_kill(struct kwarp_cm_sock *cs)

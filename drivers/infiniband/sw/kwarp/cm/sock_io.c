@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of connection management: sending and receiving octets, and what TCP has sent of them.
- * No function here waits for a peer.
+ * Sockets of connection management: sending and receiving octets, and how many of them the peer has
+ * acknowledged. No function here waits for a peer.
  */
 #include "sock_io.h"
 
@@ -40,10 +40,10 @@ bool kwarp_cm_sock_unacked(const struct socket *sock)
  * @sock: socket
  * @buf: buffer
  * @len: octets to read, at most
- * @peek: leave them in the socket
+ * @peek: leave the octets in the socket
  *
  * Context: process; does not wait.
- * Return: octets; 0 at the end of the stream; -EAGAIN; other errno.
+ * Return: number of octets; 0 at the end of the stream; -EAGAIN if there are none; other errno.
  */
 int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
 {
@@ -61,10 +61,10 @@ int kwarp_cm_sock_recv(struct socket *sock, void *buf, u32 len, bool peek)
  * @buf: octets
  * @len: number of octets
  *
- * After -EAGAIN the callback notify is called when there is room again.
+ * After -EAGAIN the callback notify (sock_hook.h) is called when TCP has room again.
  *
  * Context: process; does not wait.
- * Return: octets taken; -EAGAIN; other errno.
+ * Return: number of octets that TCP has taken; -EAGAIN if it has no room; other errno.
  */
 int kwarp_cm_sock_send(struct socket *sock, const void *buf, u32 len)
 {

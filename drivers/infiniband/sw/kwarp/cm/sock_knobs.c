@@ -31,8 +31,8 @@
 /* ------------------------------------------------------------- time-outs */
 
 /*
- * Give up a peer that has been silent for so many seconds. The first probe is sent after half of
- * that time, and there are six probes if the time is long enough.
+ * Let TCP give up a peer that has been silent for @seconds. The first keepalive probe is sent after
+ * half of that time, and there are six probes if the time is long enough. 0: no keepalive.
  */
 static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 {
@@ -46,7 +46,10 @@ static void sock_set_keepalive_to(struct sock *sk, u32 seconds)
 	tcp_sock_set_keepcnt(sk, max((seconds - idle) / interval, 1U));
 }
 
-/* Set TCP's user timeout to the knob's value, or to @keepalive seconds if less and not 0. */
+/*
+ * Set TCP's user timeout to the value of the knob user_timeout, or to @keepalive seconds if that is
+ * less and not 0.
+ */
 static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk, u32 keepalive)
 {
 	u32 timeout = READ_ONCE(kdev->knobs.user_timeout);
@@ -58,10 +61,11 @@ static void sock_set_user_timeout(const struct kwarp_dev *kdev, struct sock *sk,
 }
 
 /*
- * For connections, not for listeners: their connections would inherit old values of the knobs.
- * Only after TCP is connected, because keepalive must not limit the time for connecting.
+ * Set keepalive and user timeout of a connection. Listeners do not get them: connections would
+ * inherit values that the knobs had earlier. To be called only after TCP is connected, because
+ * keepalive must not limit the time for connecting.
  *
- * With a user timeout TCP ends its keepalive probes by that time, not by their number. So the
+ * With a user timeout TCP gives up after that time, not after a number of keepalive probes. So the
  * smaller one of the two knobs becomes the user timeout; otherwise keepalive would have no effect.
  * The user timeout also limits how long a peer may leave data unacknowledged, and how long its
  * window may stay closed, even if the peer answers window probes.
@@ -78,14 +82,17 @@ static void sock_set_timeouts(const struct kwarp_dev *kdev, struct sock *sk)
 
 static void sock_set_tos(struct socket *sock, int tos)
 {
-	/* IPv6 sockets, too: for their IPv4 connections, and for the packets' priority. */
+	/* IPv6 sockets need it, too: for their IPv4 connections, and for the packets' priority. */
 	ip_sock_set_tos(sock->sk, tos);
 	if (sock->sk->sk_family == AF_INET6)
 		sock->ops->setsockopt(sock, SOL_IPV6, IPV6_TCLASS, KERNEL_SOCKPTR(&tos),
 				      sizeof(tos));
 }
 
-/* The ULP's type of service, else the knob's. A new socket has 0, which need not be set. */
+/*
+ * Set the type of service that the ULP has chosen, or else that of the knob tos. A new socket has
+ * 0, which need not be set.
+ */
 static void sock_choose_tos(const struct kwarp_dev *kdev, struct socket *sock,
 			    const struct iw_cm_id *id)
 {
@@ -105,7 +112,7 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 {
 	u32 tos = READ_ONCE(kdev->knobs.tos);
 
-	/* TCP sets the ECN bits. */
+	/* The ECN bits are TCP's: leave them out of the comparison. */
 	if (tos != (READ_ONCE(inet_sk(listener->sk)->tos) & ~INET_ECN_MASK))
 		sock_set_tos(sock, tos);
 }
@@ -113,9 +120,9 @@ static void sock_renew_tos(const struct kwarp_dev *kdev, struct socket *sock,
 /* --------------------------------------------------------------- buffers */
 
 /*
- * Like SO_SNDBUFFORCE and SO_RCVBUFFORCE: the size is doubled, for the kernel's overhead, and
- * net.core's limits are ignored. @octets: 0: undo that; @usual: initial size of sockets of the
- * namespace, from which TCP adapts it.
+ * Set a buffer size like SO_SNDBUFFORCE and SO_RCVBUFFORCE: the size is doubled, for the kernel's
+ * overhead, and net.core's limits are ignored. With 0 @octets a size that was set (inherited) is
+ * replaced by @usual, the initial size of sockets of the namespace, and TCP adapts the size again.
  */
 static void sock_set_buffer(struct sock *sk, int *size, int lock, u32 octets, int usual)
 {
@@ -143,8 +150,9 @@ static void sock_set_buffers(const struct kwarp_dev *kdev, struct sock *sk)
 }
 
 /*
- * TCP has limited the window of an accepted connection by the listener's buffer. It raises that
- * limit only for a buffer whose size it chooses itself, so set it for a buffer of the knob's size.
+ * TCP has limited the window of an accepted connection by the listener's buffer. TCP raises that
+ * limit only for a buffer whose size it chooses itself. So set the limit here, if the size comes
+ * from the knob rcvbuf.
  */
 static void sock_open_window(const struct kwarp_dev *kdev, struct socket *sock)
 {
@@ -183,7 +191,10 @@ static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 {
 	int ret = 0;
 
-	/* Without the lock: a knob that is being set may take effect with the next connection. */
+	/*
+	 * Look without the lock: a knob that is being set may take effect with the next connection
+	 * only.
+	 */
 	if (!READ_ONCE(kdev->knobs.congestion[0]))
 		return;
 	mutex_lock(&kdev->names_lock);
@@ -196,7 +207,10 @@ static void sock_set_congestion(struct kwarp_dev *kdev, struct socket *sock)
 				       ret);
 }
 
-/* Set the namespace's congestion control, in place of one inherited from a listener. */
+/*
+ * Set the network namespace's default congestion control, in place of one inherited from a
+ * listener.
+ */
 static void sock_usual_congestion(struct socket *sock)
 {
 	char name[KWARP_CONGESTION_LEN] = "";
@@ -207,7 +221,7 @@ static void sock_usual_congestion(struct socket *sock)
 	if (ca)
 		strscpy(name, ca->name, sizeof(name));
 	rcu_read_unlock();
-	/* The namespace keeps its congestion control loaded. */
+	/* Its module stays loaded: the namespace has a reference to it. */
 	if (name[0])
 		sock_set_congestion_to(sock, name);
 }
@@ -232,8 +246,8 @@ void kwarp_sock_dials(struct kwarp_dev *kdev, struct socket *sock, const struct 
 }
 
 /*
- * The socket is about to connect for the second time: undo the user timeout that includes
- * keepalive, from kwarp_sock_connected(). Context: process.
+ * The socket is about to connect for the second time: set the user timeout to that of a new socket,
+ * because kwarp_sock_connected() may have shortened it to the keepalive time. Context: process.
  */
 void kwarp_sock_redials(struct kwarp_dev *kdev, struct socket *sock)
 {
@@ -269,7 +283,7 @@ void kwarp_sock_listens(struct kwarp_dev *kdev, struct socket *sock, const struc
  * @kdev: device
  * @sock: socket of the connection
  * @listener: listening socket that it came from
- * @tos_set: the listener's type of service was chosen by the ULP, and stays
+ * @tos_set: the ULP has chosen the listener's type of service, so the connection keeps it
  *
  * Context: process.
  */

@@ -11,11 +11,14 @@
 /* Return: memory cgroup of the task that made the socket; NULL: root cgroup, or no socket. */
 struct mem_cgroup *kwarp_cm_sock_memcg(const struct kwarp_cm_sock *cs)
 {
-	/* Does not change after the socket is made. */
+	/* No lock: a listening socket's cgroup does not change after the socket is made. */
 	return cs->sock ? cs->sock->sk->sk_memcg : NULL;
 }
 
-/* Charge the socket to the current task. TCP does that in accept(), but here in a kernel thread. */
+/*
+ * Charge the socket to the memory cgroup of the current task. TCP charges it in accept(), but kwarp
+ * calls accept() in a kernel thread, whose cgroup is the root.
+ */
 static void charge_to_current(struct sock *sk)
 {
 	struct mem_cgroup *memcg;
@@ -28,7 +31,7 @@ static void charge_to_current(struct sock *sk)
 	rcu_read_unlock();
 }
 
-/* Is no memory accounted to the socket? Only then its memory cgroup may be changed. */
+/* Has the socket no memory charged? Its memory cgroup may be changed only then. */
 static bool holds_nothing(struct sock *sk)
 {
 	if (sk_rmem_alloc_get(sk) || READ_ONCE(sk->sk_wmem_queued) || sk->sk_backlog.len)
@@ -39,10 +42,10 @@ static bool holds_nothing(struct sock *sk)
 
 /**
  * kwarp_cm_sock_charge - charge the memory of an accepted connection to the ULP's memory cgroup
- * @sock: from kwarp_cm_sock_accept(), its Request read
+ * @sock: from kwarp_cm_sock_accept(); the MPA Request has been read from it
  *
- * The root cgroup stays charged if the peer has sent octets after its Request, which it must not,
- * if the caller is a kernel thread, and with cgroup version 1.
+ * The root cgroup stays charged in three cases: the peer has sent octets after its Request, which
+ * it must not do; the caller is a kernel thread; cgroups are version 1.
  *
  * Context: process, that of the ULP's call.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Octets of MPA startup: startup frames, and the Terminate of a stream that ends in startup, to
- * and from the socket. cm_mpa.c decides what to send, and what a received frame means.
+ * Octets of MPA startup, to and from the socket: Request, Reply, and the Terminate that is sent if
+ * the stream ends before it has a QP. cm_mpa.c decides what to send, and what a received frame
+ * means.
  *
  * Context of functions that take an endpoint: process, ep->mutex held. No function here waits for a
  * peer.
@@ -23,7 +24,7 @@ void kwarp_startup_seen(const struct kwarp_ep *ep, bool sent, const struct kwarp
 				  f->ord, f->pd_len);
 }
 
-/* Header and private data into the send buffer. */
+/* Put a startup frame, header and private data, into the send buffer su->tx. */
 void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame, const void *pd)
 {
 	struct kwarp_startup *su = ep->su;
@@ -35,7 +36,10 @@ void kwarp_startup_put(struct kwarp_ep *ep, const struct kwarp_mpa_frame *frame,
 	su->tx_off = 0;
 }
 
-/* The first and last FPDU of a stream that no QP gets: a Terminate (6581-8-1, -2). */
+/*
+ * Put a Terminate into the send buffer: the first and last FPDU of a stream that gets no QP
+ * (6581-8-1, -2).
+ */
 void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 {
 	static const struct kwarp_ddp_hdr hdr = {
@@ -64,7 +68,10 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 	su->tx_off = 0;
 }
 
-/* Return: 0 when TCP has taken the whole frame, -EAGAIN, or an errno of the socket. */
+/*
+ * Send the octets of the send buffer. Return: 0 when TCP has taken all of them; -EAGAIN if TCP has
+ * no room; or an errno of the socket.
+ */
 int kwarp_startup_send(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
@@ -80,7 +87,10 @@ int kwarp_startup_send(struct kwarp_ep *ep)
 	return 0;
 }
 
-/* Return: 0 when the frame is complete; -EAGAIN; -EPROTO; -ENODATA for a FIN; errno. */
+/*
+ * Receive octets of a startup frame. Return: 0 when the frame is complete; -EAGAIN if octets are
+ * missing; -EPROTO if the frame is malformed; -ENODATA after a FIN; an errno of the socket.
+ */
 int kwarp_startup_recv(struct kwarp_ep *ep, bool reply)
 {
 	struct kwarp_startup *su = ep->su;

@@ -9,7 +9,8 @@ struct kwarp_ep;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
- * @params: what this end asks for, copied from the knobs when the endpoint is made (5044-4.4-9)
+ * @params: what this end asks for, copied from the knobs when the endpoint is made
+ *	(5044-4.4-9, see Documentation/conformance)
  * @req: Request, sent or received
  * @rep: Reply, sent or received
  * @res: result of the negotiation

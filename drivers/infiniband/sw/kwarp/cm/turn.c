@@ -3,18 +3,20 @@
  * Turns: when a Request is passed to the ULP.
  *
  * rdma_ucm queues as many Requests for a program as its backlog says, and rejects all others
- * without asking the program. TCP would let such connections wait in the accept queue, so this
- * file lets them wait, too: at most backlog Requests are with the ULP unanswered, and the others
- * wait in listener->waiting and follow one by one, oldest first.
+ * without asking the program. A TCP listener would let such connections wait in its accept queue,
+ * so this file lets them wait, too: the ULP gets at most @backlog Requests that it has not
+ * answered. The others wait in listener->waiting (the line) and follow one by one, the oldest
+ * first.
  *
- * Some programs collect more Requests than their backlog before they accept the first. For them
- * one more Request is passed on whenever KWARP_TURN_MS have passed since the last. The first
+ * Some programs collect more Requests than their backlog before they accept the first. For them one
+ * more Request is passed on whenever KWARP_TURN_MS have passed since the last one was. The first
  * endpoint in listener->waiting has a timer for that; the others sleep until they are the first.
  *
- * A Request whose peer has closed is not counted any more, though rdma_ucm may still queue it. The
- * next Request may then be rejected by rdma_ucm, as it would be without this file.
+ * A Request whose peer has closed the connection is not counted any more, though rdma_ucm may still
+ * have it in its queue. Then rdma_ucm may reject the next Request, as it would without this file.
  *
- * Under the listener's lock: its asked, asked_at and waiting; the endpoint's turn and asked.
+ * The listener's lock protects its fields asked, asked_at and waiting, and the fields turn and
+ * asked of its endpoints.
  */
 #include "turn.h"
 
@@ -39,7 +41,7 @@ static unsigned long until_next(const struct kwarp_listener *l)
 	return max_t(long, l->asked_at + msecs_to_jiffies(KWARP_TURN_MS) - jiffies, 0);
 }
 
-/* Remove the endpoint from the line, if it is in there. Return: true: it was the first. */
+/* Remove the endpoint from the line, if it is in the line. Return: true: it was the first. */
 static bool leave_line(struct kwarp_ep *ep)
 {
 	struct kwarp_listener *l = ep->listener;
@@ -50,7 +52,10 @@ static bool leave_line(struct kwarp_ep *ep)
 	return first;
 }
 
-/* Let the first endpoint in line look again. An endpoint in the line is alive. */
+/*
+ * Let the first endpoint in line try again to pass its Request on. No reference is needed:
+ * endpoints leave the line before they are freed.
+ */
 static void wake_first(struct kwarp_listener *l)
 {
 	struct kwarp_ep *ep = first_in_line(l);
@@ -64,12 +69,13 @@ static void wake_first(struct kwarp_listener *l)
  * kwarp_turn_is - may this Request be passed to the ULP now?
  * @ep: responder with a valid Request
  *
- * If not, the endpoint is added to the line. It gets KWARP_EP_SOCK when it becomes the first, and
- * when the ULP has room; besides, the caller sets a timer for kwarp_turn_delay().
+ * If not, the endpoint is added to the line. It is marked with KWARP_EP_SOCK when it becomes the
+ * first, and, as the first, when the ULP answers a Request; besides, the caller sets a timer for
+ * kwarp_turn_delay().
  *
  * Context: process; ep->mutex and the listener's lock held.
- * Return: true: no other endpoint is before this one, and the ULP has room or has received no
- * Request for KWARP_TURN_MS.
+ * Return: true: no other endpoint is before this one, and the ULP has fewer than @backlog
+ * unanswered Requests or has received no Request for KWARP_TURN_MS.
  */
 bool kwarp_turn_is(struct kwarp_ep *ep)
 {
@@ -85,7 +91,7 @@ bool kwarp_turn_is(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_turn_delay - when must a waiting endpoint look again without being marked?
+ * kwarp_turn_delay - when must a waiting endpoint try again, even if it is not marked?
  * @ep: responder for which kwarp_turn_is() was false
  *
  * Context: process; ep->mutex held.
@@ -119,7 +125,7 @@ void kwarp_turn_asked(struct kwarp_ep *ep)
 	ep->asked = true;
 	l->asked++;
 	l->asked_at = jiffies;
-	/* If @ep was in line, another endpoint is the first now. */
+	/* If @ep was the first in line, another endpoint is the first now: wake that one. */
 	wake_first(l);
 }
 

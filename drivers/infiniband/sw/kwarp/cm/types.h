@@ -21,11 +21,14 @@ struct iw_cm_id;
 struct kwarp_qp;
 struct kwarp_startup;
 
-/* Bits of kwarp_ep.events: reasons to look at the endpoint, level triggered. */
+/*
+ * Bits of kwarp_ep.events: reasons to look at the endpoint. A set bit stays set until it is
+ * handled.
+ */
 enum {
 	KWARP_EP_SOCK,		/* the socket may have something new */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	KWARP_EP_QP_FPDU,	/* upcalls of the QP, in the order they are handled */
+	KWARP_EP_QP_FPDU,	/* this and the next three: upcalls of the QP, in this order */
 	KWARP_EP_QP_FIN,
 	KWARP_EP_QP_DOWN_FIN,
 	KWARP_EP_QP_DOWN_ERR,
@@ -44,24 +47,25 @@ enum {
  * @look: handles @events; called with @mutex held
  * @node: entry in kdev->cm.eps
  * @qp_node: entry in the list of @qp's users
- * @half_open: entry in the listener's list @half_open, until startup is over
- * @turn: entry in the listener's list @waiting, while the Request waits for its turn, see turn.c
- * @asked: the ULP has received the Request and has not answered
+ * @half_open: entry in the listener's list of half-open endpoints, until startup is over
+ * @turn: entry in the listener's list @waiting, while the MPA Request may not be passed to the ULP
+ *	yet, see turn.c
+ * @asked: the ULP has received the MPA Request and has not answered it
  * @events: KWARP_EP_*, reasons to look at the endpoint
- * @run: is somebody handling @events? See serial.h; active from kwarp_ep_lock() to
+ * @run: does a context handle @events at the moment? See serial.h; active from kwarp_ep_lock() to
  *	kwarp_ep_unlock()
  * @work: handles @events that are set while the endpoint is not locked
  * @timer: sets KWARP_EP_TIMER in @events when it expires
  * @mutex: outer lock of the endpoint
  * @state: see proto/cm_fsm.h
  * @since: when @state changed last, jiffies
- * @status: errno for the next failing upcall
+ * @status: errno for the next upcall that reports a failure
  * @due: what @timer is for
  * @due.kind: which timer it is
  * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
- * @linger: what the peer acknowledges in state LINGER
+ * @linger: state LINGER (this end has sent its FIN): progress of the peer's acknowledgements
  * @linger.extended: how often the timer was restarted
- * @linger.stalled: last restarts in a row before which the peer had acknowledged nothing new
+ * @linger.stalled: number of restarts since the peer acknowledged something new
  * @linger.acked: snd_una at the last restart
  * @aborting: the device is going away
  * @discard: in state LINGER: drop inbound octets
@@ -142,7 +146,7 @@ struct kwarp_ep {
  * struct kwarp_listener - one listening iw_cm_id
  * @kref: references, see cm.c
  * @kdev: device
- * @backlog: as the ULP asked for it
+ * @backlog: length of the accept queue that the ULP asked for
  * @node: entry in kdev->cm.listeners
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
@@ -153,9 +157,9 @@ struct kwarp_ep {
  * @half_open: endpoints of this listener that have not finished startup, or were refused; the
  *	oldest first
  * @num_half_open: length of @half_open, limited by the knob half_open_max
- * @waiting: endpoints whose Request waits for its turn, see turn.c; the oldest first
+ * @waiting: endpoints whose Request may not be passed to the ULP yet, see turn.c; the oldest first
  * @asked: number of Requests that the ULP has received and has not answered
- * @asked_at: when the ULP received the last one, jiffies
+ * @asked_at: when the ULP received the last Request, jiffies
  */
 struct kwarp_listener {
 	/* immutable */

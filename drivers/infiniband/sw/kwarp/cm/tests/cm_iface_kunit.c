@@ -58,7 +58,10 @@ struct iface_test {
 	struct iw_cm_id id;
 };
 
-/* rdma_cm names another device for a connection than the one that received it. */
+/*
+ * rdma_cm's id names another device than the one that received the connection, or there is no id:
+ * the socket gets no interface.
+ */
 static void test_other_device(struct kunit *test)
 {
 	struct iface_test *t = test->priv;
@@ -81,7 +84,10 @@ static void test_other_namespace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_iface(&t->kdev, &t->id), -ENODEV);
 }
 
-/* A wildcard address, the link's own interface, a removed one, and one with another link. */
+/*
+ * The address is a wildcard, on the device's own interface, on one that has been removed, on one
+ * without a kwarp device, and on one with another kwarp device.
+ */
 static void test_iface(struct kunit *test)
 {
 	struct iface_test *t = test->priv;
@@ -121,7 +127,7 @@ static int iface_test_init(struct kunit *test)
 	return 0;
 }
 
-/* References to netdevs and devices have all been dropped. */
+/* Check that all references to netdevs and devices have been dropped. */
 static void iface_test_exit(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, references, 0);

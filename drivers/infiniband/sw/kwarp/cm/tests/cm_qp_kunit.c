@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the stand-ins that iw_cm gets instead of queue pairs (cm_qp.c), and of accepts and
- * rejects that a program may not make (cm.c). The environment is that of fixture.h.
+ * Tests of the stand-ins, the objects that iw_cm gets instead of queue pairs (cm_qp.c), and of
+ * accepts and rejects that a program may not make (cm.c). The environment is that of fixture.h.
  */
 #include "states.h"
 
@@ -40,11 +40,14 @@ static void test_accept_reject(struct kunit *test)
 	}
 }
 
-/* An accept twice and then a reject: the second accept has changed the stand-in of iw_cm. */
+/* Two accepts and then a reject: iw_cm has the stand-in of the second accept. */
 static void test_accept_twice_reject(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
-	/* In this state DOWN comes only later, from the queue pair's work item. */
+	/*
+	 * A queue pair that sends a Terminate reports DOWN (the end of its stream) only later,
+	 * below.
+	 */
 	fake.qp[0].state = KWARP_QPS_TERM;
 	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
 	KUNIT_EXPECT_EQ(test, ct_iw_reject(), -EINVAL);
@@ -55,7 +58,10 @@ static void test_accept_twice_reject(struct kunit *test)
 
 /* ------------------------------------------------------- what iw_cm has for a QP */
 
-/* The queue pair can be destroyed while iw_cm, after a misuse, keeps its stand-in. */
+/*
+ * After a reject of an accepted id iw_cm keeps its stand-in. The queue pair has only its own
+ * reference left, so it can be destroyed.
+ */
 static void test_reject_keeps_no_qp(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -63,7 +69,7 @@ static void test_reject_keeps_no_qp(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_NOT_NULL(test, fake.id.qp);
 	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 1);
-	/* A disconnect much later, when the queue pair is gone. */
+	/* A disconnect much later, when a real queue pair might be gone, has no effect. */
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
 	ct_iw_drop_qp(&fake.id);
 }
@@ -77,7 +83,10 @@ static void test_disconnect(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ct_iw_disconnect(abrupt), 0);
 		KUNIT_EXPECT_TRUE(test, fake.qp[0].closed);
 		KUNIT_EXPECT_EQ(test, fake.qp[0].aborted, abrupt);
-		/* The stream is down, and the queue pair may have a new one. */
+		/*
+		 * The stream has ended. If the queue pair has a new stream, a disconnect of the
+		 * same id must not end the new one.
+		 */
 		flush_workqueue(fake_cm_wq);
 		fake.qp[0].state = KWARP_QPS_RTS;
 		fake.qp[0].closed = false;
@@ -89,7 +98,10 @@ static void test_disconnect(struct kunit *test)
 	}
 }
 
-/* iw_cm_disconnect() may still use a stand-in that the CLOSE of the id has returned. */
+/*
+ * iw_cm_disconnect() may still use a stand-in that the CLOSE event of the id has returned: it ends
+ * no stream, and the memory of the stand-in is not freed before the grace period.
+ */
 static void test_disconnect_late(struct kunit *test)
 {
 	struct ib_qp *ibqp;
@@ -124,11 +136,14 @@ static void test_accept_twice_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), -EINVAL);
 	KUNIT_EXPECT_FALSE(test, fake.qp[1].closed);
 	ct_settle();
-	/* The stand-in of the second accept: its id was ESTABLISHED, so it is freed by RCU. */
+	/* The id was ESTABLISHED, so the stand-in of the second accept waits for RCU. */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* Without memory for a stand-in the look-up succeeds, and connect or accept returns -ENOMEM. */
+/*
+ * Without memory for a stand-in the look-up finds the device's no_qp, and connect or accept returns
+ * -ENOMEM.
+ */
 static void test_no_memory(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;
@@ -149,7 +164,7 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/* No memory for the stand-in of a second accept. */
+/* There is no memory for the stand-in of a second accept: iw_cm gets the device's no_qp. */
 static void test_no_memory_again(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of endpoints: every state, with every event, and what operators are told. See fixture.h for
- * the environment, and for the checks at the end of each case.
+ * Tests of endpoints: every state, with every event, and the state that an operator can read. See
+ * fixture.h for the environment, and for the checks at the end of each case.
  */
 #include <linux/delay.h>
 
@@ -38,7 +38,10 @@ static void (* const happenings[])(void) = {
 	ct_on_peer_closed, ct_on_device_end, ct_on_device_retires,
 };
 
-/* Every state is reached; in it each event happens, alone and together with another. */
+/*
+ * Bring an endpoint into each state, and let each pair of events happen there, handled together.
+ * The checks of ct_exit() find what is left.
+ */
 static void test_state(struct kunit *test)
 {
 	const struct way *way = test->param_value;
@@ -89,7 +92,7 @@ static void test_state_timer(struct kunit *test)
 	expect_timer(test, seconds);
 }
 
-/* Timers with other values of the knobs. */
+/* The timers of all states, with other values of the knobs that set them. */
 static void test_knob_timer(struct kunit *test)
 {
 	static const u32 seconds[KWARP_CMS_COUNT] = {

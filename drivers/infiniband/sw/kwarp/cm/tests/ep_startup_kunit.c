@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of endpoints: each way from the first octet to a stream, and each call failing once. */
+/*
+ * Tests of endpoints: each way from the first octet to a stream, and each call that can fail,
+ * failing once.
+ *
+ * Numbers such as 6581-9.3-3 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "happen.h"
 
 /* -------------------------------------------------------------- the long way */
@@ -55,7 +60,7 @@ static void test_responder_not_p2p(struct kunit *test)
 
 /* --------------------------------------------------------- each call failing once */
 
-/* connect() returns the error; nothing is sent, and no upcall is made. */
+/* A connect() that fails at once returns the error; nothing is sent, and no upcall is made. */
 static void test_connect_refused(struct kunit *test)
 {
 	fake.dial_err = -EHOSTUNREACH;
@@ -74,7 +79,10 @@ static void test_connect_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 0);
 }
 
-/* 6581-9.3-3: a Terminate 2/0/05, then FIN. */
+/*
+ * The initiator's queue pair cannot take the socket: the peer gets a Terminate with layer 2, type
+ * 0, code 05 (local catastrophic error), and then a FIN (6581-9.3-3).
+ */
 static void test_attach_fails_initiator(struct kunit *test)
 {
 	const u8 *term;
@@ -93,7 +101,7 @@ static void test_attach_fails_initiator(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake.sock->fin);
 }
 
-/* The peer has gone between its Reply and the attach. */
+/* The peer ends the connection after its Reply, before the queue pair takes the socket. */
 static void test_attach_not_connected(struct kunit *test)
 {
 	ct_to_wait_rep(test);
@@ -116,8 +124,8 @@ static void test_rejected(struct kunit *test)
 }
 
 /*
- * 6581-9.1-14, 5044-7.1.4.2-2: iw_cm gets private data and depths of a rejecting Reply. rdma_cm
- * passes depths on only from an accepting one.
+ * 6581-9.1-14, 5044-7.1.4.2-2: iw_cm gets the private data and the IRD and ORD of a rejecting
+ * Reply, though rdma_cm passes IRD and ORD on only from an accepting Reply.
  */
 static void test_rejected_told(struct kunit *test)
 {
@@ -139,7 +147,10 @@ static void test_rejected_told(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.pd_len, 4);
 }
 
-/* A peer closes without a Reply, so the initiator tries revision 1; that fails, too. */
+/*
+ * A peer closes the connection without a Reply, so the initiator tries again with revision 1. The
+ * second attempt fails in the same way, and there is no third.
+ */
 static void test_redial(struct kunit *test)
 {
 	ct_to_wait_rep(test);
@@ -188,7 +199,7 @@ static void test_reply_without_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
 }
 
-/* iw_cm has no memory for a Request, and later it has. */
+/* iw_cm has no memory for a Request at first: the Request is passed to iw_cm again later. */
 static void test_request_again(struct kunit *test)
 {
 	ct_to_wait_req(test);
@@ -196,7 +207,7 @@ static void test_request_again(struct kunit *test)
 	ct_peer_frame(false, 2, false, false);
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.request_err, 0);
-	/* The endpoint's retry timer may have been faster. */
+	/* Let the endpoint try again, if its retry timer has not made it try already. */
 	ct_sock_event();
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
@@ -212,7 +223,7 @@ static void test_request_nobody(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
 }
 
-/* A rejecting Reply was sent, and nothing of an accepting one. */
+/* Accept with a wrong queue pair: accept() returns @err, and the peer gets a rejecting Reply. */
 static void expect_reject(struct kunit *test, u32 qpn, int err)
 {
 	ct_to_wait_ulp(test);
@@ -240,7 +251,10 @@ static void test_accept_busy_qp(struct kunit *test)
 	expect_reject(test, FAKE_QPN, -EINVAL);
 }
 
-/* Memory for the stream is allocated before the Reply accepts. */
+/*
+ * Without memory for the stream's Read queues the Reply rejects: the memory is allocated before an
+ * accepting Reply is sent.
+ */
 static void test_accept_no_readqs(struct kunit *test)
 {
 	ct_to_wait_ulp(test);
@@ -263,7 +277,10 @@ static void test_attach_fails_responder(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
-/* Attach fails after accept() has returned. */
+/*
+ * The queue pair cannot take the socket, after accept() has returned 0: ESTABLISHED with an error,
+ * then CLOSE.
+ */
 static void test_attach_fails_later(struct kunit *test)
 {
 	ct_to_send_rep(test);
@@ -273,7 +290,10 @@ static void test_attach_fails_later(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
-	/* iw_cm makes the id ESTABLISHED even if the event's status is an error. */
+	/*
+	 * iw_cm makes the id ESTABLISHED even if the event's status is an error. So the stand-in
+	 * was freed by RCU.
+	 */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of endpoints: Requests that wait for their turn, and several endpoints at a time. */
+/*
+ * Tests of endpoints: Requests that wait for their turn, and several endpoints at a time. Turn: a
+ * Request is passed to the ULP when the ULP has answered enough earlier ones, see turn.c.
+ *
+ * Numbers such as 6581-10-2 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "happen.h"
 
 /* ------------------------------------------------------------------ its turn */
@@ -118,7 +123,10 @@ static void test_notice_peer(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, &fake.notice_peer, peer, sizeof(*peer));
 }
 
-/* An early look does not extend the deadline. */
+/*
+ * In state WAIT_TURN the endpoint looks at its socket when the socket has something new. That does
+ * not extend the deadline of the state.
+ */
 static void test_turn_deadline(struct kunit *test)
 {
 	unsigned long deadline;
@@ -138,7 +146,7 @@ static void test_turn_deadline(struct kunit *test)
 
 /* ------------------------------------------------------------- one of many */
 
-/* The end of a queue pair has no effect on endpoints of another. */
+/* The end of a queue pair has no effect on endpoints of another queue pair. */
 static void test_no_qp_is_own(struct kunit *test)
 {
 	struct kwarp_ep *ep;
@@ -155,7 +163,10 @@ static void test_no_qp_is_own(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 }
 
-/* An endpoint in state NEW: bits that are set stay set, and can be checked. */
+/*
+ * Make an endpoint that has chosen the queue pair @qpn; 0: none. It is in state NEW, in which bits
+ * of ep->events stay set, so that a test can check them.
+ */
 static struct kwarp_ep *half_made(struct kunit *test, u32 qpn)
 {
 	struct kwarp_ep *ep = kwarp_ep_create(fake.kdev, NULL);
@@ -183,14 +194,17 @@ static void note_look(struct kwarp_ep *ep)
 	looks++;
 }
 
-/* Each look sets a bit again, as with a peer that sends all the time. */
+/* Each look at the endpoint sets a bit again, as with a peer that sends all the time. */
 static void look_and_mark(struct kwarp_ep *ep)
 {
 	note_look(ep);
 	kwarp_ep_mark(ep, KWARP_EP_SOCK);
 }
 
-/* kwarp_ep_unlock() handles bits that were set meanwhile, but not without end. */
+/*
+ * kwarp_ep_unlock() handles bits that were set while the endpoint was locked. After KWARP_RUN_LOOKS
+ * looks it leaves the rest to the work item.
+ */
 static void test_unlock_looks(struct kunit *test)
 {
 	struct kwarp_ep *ep = half_made(test, 0);
@@ -205,7 +219,10 @@ static void test_unlock_looks(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, work_busy(&ep->work));
 	KUNIT_EXPECT_EQ(test, atomic_read(&ep->run), KWARP_RUN_IDLE);
 
-	/* The work item waits for the ct_gate. */
+	/*
+	 * The endpoint's work item cannot run until ct_gate completes, so that the test can see it
+	 * pending.
+	 */
 	reinit_completion(&ct_gate);
 	queue_work(fake_cm_wq, &ct_gate_work);
 	ep->look = look_and_mark;

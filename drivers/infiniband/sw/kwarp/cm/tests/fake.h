@@ -3,9 +3,9 @@
  * Fakes for tests of connection management: sockets (fake_sock.c), queue pairs (fake_qp.c) and
  * iw_cm (fake_iw.c).
  *
- * A fake socket has the octets that the peer has sent, and keeps those that are sent to it. A fake
- * queue pair counts its references. The fake iw_cm queues events, and sets fake.bug where the real
- * one would BUG().
+ * A fake socket has the octets that the peer has sent, and keeps the octets that the code under
+ * test sends. A fake queue pair counts its references. The fake iw_cm queues events, and sets
+ * fake.bug where the real one would BUG().
  */
 #ifndef KWARP_CM_TESTS_FAKE_H
 #define KWARP_CM_TESTS_FAKE_H
@@ -15,7 +15,7 @@
 #include <rdma/iw_cm.h>
 #include <rdma/rdma_cm.h>
 
-/* Other suites in the same module may define these names, too. */
+/* Rename the fakes: other suites in the same module may define functions of the same names. */
 #define kwarp_wq		fake_wq
 #define kwarp_cm_wq		fake_cm_wq
 #define kwarp_qp_lookup		fake_qp_lookup
@@ -81,7 +81,7 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
 
 /**
  * struct fake_id - an iw_cm_id and what iw_cm knows of it
- * @id: what the driver sees
+ * @id: the id that the code under test gets
  * @rdma: rdma_cm's id
  * @refs: references; the test has one
  * @state: state of the id, as in iwcm.c
@@ -125,16 +125,16 @@ struct fake_id {
  * @notice: last log line of a connection
  * @notice_peer: peer named in that line
  * @sock: the socket made last; NULL after its end
- * @socks: number of sockets
+ * @socks: number of sockets that exist
  * @dials: number of sockets that were dialled
  * @requests: CONNECT_REQUEST events
- * @owed: number of Requests without an endpoint that the ULP pretends not to have answered
+ * @owed: number of Requests that the listener counts as not answered, though they have no endpoint
  * @provider_data: provider_data of the last CONNECT_REQUEST
  * @pd: private data of the last CONNECT_REQUEST
  * @pd_len: octets of @pd
  * @bug: where the real iw_cm would BUG(); NULL: nowhere
  * @dial_err: error that the next dial returns
- * @reply_nomem: the next event with private data finds no memory in iw_cm
+ * @reply_nomem: iw_cm has no memory for the next event with private data
  * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
  * @no_memory: no memory for stand-ins
  * @no_readqs: no memory for Read queues
@@ -168,7 +168,10 @@ struct fake {
 extern struct fake fake;
 extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
-/* The result of a fake call: an error that the test has set is returned once. */
+/*
+ * Return: the result of a fake call, 0 or the error that the test has set; an error is returned
+ * once.
+ */
 static inline int once(int *err)
 {
 	int ret = *err;

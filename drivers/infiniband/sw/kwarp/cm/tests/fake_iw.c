@@ -17,7 +17,10 @@ static void iw_rem_ref(struct iw_cm_id *id)
 	to_fake_id(id)->refs--;
 }
 
-/* ep->told must be set before the event that makes the id ESTABLISHED, for kwarp_qp_rem_ref(). */
+/*
+ * Check that ep->told is set before the event that makes the id ESTABLISHED: kwarp_qp_rem_ref()
+ * relies on that.
+ */
 static void iw_check_told(const struct iw_cm_event *event)
 {
 	const struct kwarp_ep *ep =
@@ -60,7 +63,7 @@ void ct_iw_init(struct fake_id *f)
 	f->id.rem_ref = iw_rem_ref;
 }
 
-/* The event handler of the listener's id. */
+/* The event handler of the listener's id: record the CONNECT_REQUEST. */
 int ct_iw_request(struct iw_cm_id *id, struct iw_cm_event *event)
 {
 	int ret = once(&fake.request_err);
@@ -81,7 +84,7 @@ void ct_iw_drop_qp(struct fake_id *f)
 	f->qp = NULL;
 }
 
-/* As process_event() of iwcm.c; sets fake.bug where that would BUG(). */
+/* Like process_event() of iwcm.c; sets fake.bug where process_event() would BUG(). */
 static void iw_process(struct fake_id *f, const struct iw_cm_event *event)
 {
 	f->status = event->status;

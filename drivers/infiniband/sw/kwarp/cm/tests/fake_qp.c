@@ -92,7 +92,7 @@ void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful)
 
 void kwarp_qp_run(struct kwarp_qp *qp)
 {
-	/* A test may have reported DOWN meanwhile. */
+	/* The test may have reported DOWN already: then the state is not RTS any more. */
 	if (xchg(&qp->ending, false) && qp->state == KWARP_QPS_RTS)
 		ct_stream_says(qp, KWARP_STREAM_DOWN, false);
 }

@@ -8,7 +8,7 @@
 
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
-/* Keep the log line of a connection, without the addresses. */
+/* Keep the text of a connection's log line, and the address of the peer. */
 #undef ibdev_notice_ratelimited
 #define ibdev_notice_ratelimited(ibdev, fmt, local, remote, text, state) \
 	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
@@ -184,12 +184,12 @@ static void check_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.listener.waiting));
 	KUNIT_EXPECT_EQ(test, fake.id.refs, 1);
 	KUNIT_EXPECT_TRUE(test, xa_empty(&handles));
-	/* iw_cm has no references to the queue pairs ... */
+	/* iw_cm has no references to the queue pairs, only to its stand-in. */
 	for (i = 0; i < FAKE_QPS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, fake.qp[i].refs, 1, "queue pair %d", i);
 		KUNIT_EXPECT_TRUE(test, list_empty(&fake.qp[i].users));
 	}
-	/* ... and returns its stand-in with the id. */
+	/* iw_cm returns its stand-in when the id is destroyed. */
 	ct_iw_drop_qp(&fake.id);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake.kdev->cm.new_qps));
 	ct_grace_period();

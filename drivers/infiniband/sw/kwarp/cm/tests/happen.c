@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Events of the endpoint of a case, see happen.h. */
+/* Functions that let events happen to the endpoint of a test case, see happen.h. */
 #include "happen.h"
 
 /* ----------------------------------------------------- what happens in each state */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Events of the endpoint of a case, ct_the_ep(), from all sides. */
+/*
+ * Each of these functions lets one event happen to the endpoint of a test case, ct_the_ep(): caused
+ * by its peer, its timer, its queue pair, its listener or its device.
+ */
 #ifndef KWARP_CM_TESTS_HAPPEN_H
 #define KWARP_CM_TESTS_HAPPEN_H
 

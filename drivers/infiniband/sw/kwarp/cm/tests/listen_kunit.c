@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of listeners: their sockets and their half-open endpoints. The code under test is included;
- * sockets, interfaces and ids are fakes.
+ * Tests of listeners: their sockets and their half-open endpoints, those that have not finished
+ * startup. The code under test is included; sockets, interfaces and ids are fakes.
  */
 #include <kunit/test.h>
 
@@ -37,7 +37,7 @@
 #define kwarp_cm_sock_queued	listen_sock_queued
 #define kwarp_cm_sock_accept	listen_sock_accept
 #define kwarp_wq		system_unbound_wq
-/* The suite runs without the RDMA core. */
+/* The fake device is not registered with the RDMA core, so it has no name to log. */
 #undef ibdev_warn_ratelimited
 #define ibdev_warn_ratelimited(ibdev, ...)	((void)(ibdev))
 
@@ -59,12 +59,12 @@ static void tested_listener_shut_all(struct kwarp_dev *kdev);
  * @netdev: the device's interface
  * @id: ids of the ULP
  * @refs: references to @id
- * @socks: number of sockets
+ * @socks: number of sockets that exist
  * @opened: number of sockets that have been opened so far
  * @listen_err: error that opening the next socket returns
  * @looks: how often a listener has looked for connections to accept
  * @ep: an endpoint of the listener; only the fields that listener.c uses are set
- * @retire_late: the device retires while a listener is being made
+ * @retire_late: the device is being removed (kwarp_cm_retire()) while a listener is being made
  */
 struct listen_test {
 	struct kwarp_dev *kdev;
@@ -176,7 +176,7 @@ static int listen_test_init(struct kunit *test)
 	return 0;
 }
 
-/* All sockets, and all references to ids, are gone. */
+/* Check that no socket and no reference to an id is left. */
 static void listen_test_exit(struct kunit *test)
 {
 	int i;
@@ -242,7 +242,10 @@ static void test_retired_meanwhile(struct kunit *test)
 	destroy_listener(0);
 }
 
-/* Each listener is closed once, though its id still exists. */
+/*
+ * kwarp_listener_shut_all() closes each listener once: the second call, and destroying the listener
+ * later, find nothing to close.
+ */
 static void test_shut_all(struct kunit *test)
 {
 	int i;
@@ -260,7 +263,7 @@ static void test_shut_all(struct kunit *test)
 		destroy_listener(i);
 }
 
-/* Make the endpoint a half-open one of the only listener. */
+/* Make a listener, and an endpoint that is half-open. Return: the listener. */
 static struct kwarp_listener *enter_half_open(struct kunit *test)
 {
 	struct kwarp_ep *ep = kunit_kzalloc(test, sizeof(*ep), GFP_KERNEL);
@@ -286,7 +289,10 @@ static void leave_half_open(struct kwarp_listener *l)
 	flush_delayed_work(&l->work);
 }
 
-/* An endpoint that leaves the half-open list loses its mark to be evicted. */
+/*
+ * An endpoint that leaves the half-open list loses the bit KWARP_EP_EVICT, by which it would be
+ * ended.
+ */
 static void test_leave(struct kunit *test)
 {
 	struct kwarp_listener *l = enter_half_open(test);

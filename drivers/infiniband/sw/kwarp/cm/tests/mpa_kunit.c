@@ -3,13 +3,15 @@
  * Tests of MPA startup over a socket: frames that come in pieces, are too long, end too early or
  * reject, and the negotiation of CRC and markers. The environment is that of fixture.h; encoding
  * and decoding of frames have suites in proto/tests.
+ *
+ * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
 #include "states.h"
 
 /* The longest frame, and one octet after it. */
 #define ROOM	(KWARP_MPA_FRAME_LEN + KWARP_MPA_MAX_PD + 1)
 
-/* A frame with private data: 0, 1, 2... Return: its octets. */
+/* Encode a frame; its private data are the octets 0, 1, 2... Return: number of octets. */
 static u32 make_frame(u8 *buf, const struct kwarp_mpa_frame *frame)
 {
 	u32 len = kwarp_mpa_frame_encode(buf, frame);
@@ -36,7 +38,10 @@ static enum kwarp_cm_state wait_for(struct kunit *test, bool reply, u8 rev)
 	return reply ? KWARP_CMS_WAIT_REP : KWARP_CMS_WAIT_REQ;
 }
 
-/* The startup has failed: a ULP that connects gets one upcall, a ULP that listens none. */
+/*
+ * Check that the startup has failed: a ULP that connects gets one upcall, a ULP that listens gets
+ * none.
+ */
 static void expect_failed(struct kunit *test, bool reply, int status)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
@@ -66,7 +71,10 @@ static const struct whole {
 
 KUNIT_ARRAY_PARAM_DESC(whole, wholes, desc);
 
-/* iw_cm takes 255 octets of private data. */
+/*
+ * Check that the ULP has received the Request, with private data of at most 255 octets: iw_cm takes
+ * no more.
+ */
 static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
@@ -75,7 +83,10 @@ static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
 	KUNIT_EXPECT_MEMEQ(test, fake.pd, pd, fake.pd_len);
 }
 
-/* The octet after a Reply belongs to the stream. */
+/*
+ * Check that the ULP has received the Reply and that the stream has begun. The octet after the
+ * Reply belongs to the stream, so it is still in the socket.
+ */
 static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_STREAM);
@@ -86,7 +97,7 @@ static void expect_stream(struct kunit *test, const u8 *pd, u32 pd_len)
 	KUNIT_EXPECT_EQ(test, fake.sock->rx_len, 1);
 }
 
-/* Octets come one by one, and nothing happens before the last one. */
+/* The octets of a frame come one by one, and nothing happens before the last one. */
 static void test_octets(struct kunit *test)
 {
 	const struct kwarp_mpa_frame *frame = &((const struct whole *)test->param_value)->frame;
@@ -118,7 +129,7 @@ static const struct sent {
 	{ "Request", ct_to_send_req, KWARP_CMS_WAIT_REP, 24 },
 	{ "Reply", ct_to_send_rep, KWARP_CMS_WAIT_FPDU, 24 },
 	{ "rejecting Reply", ct_to_send_rej, KWARP_CMS_LINGER, 24 },
-	/* the Terminate follows the Request */
+	/* fake.sock->tx has the Request, and then the Terminate */
 	{ "Terminate", ct_to_send_term, KWARP_CMS_LINGER, 24 + 28 },
 };
 
@@ -180,7 +191,10 @@ static const struct length {
 
 KUNIT_ARRAY_PARAM_DESC(length, lengths, desc);
 
-/* 5044-7.1.1-23, 6581-6-11: refused after the header, even if the rest does not come. */
+/*
+ * 5044-7.1.1-23, 6581-6-11: a frame with a wrong PD_Length is refused after its header, even if the
+ * rest does not come.
+ */
 static void test_length(struct kunit *test)
 {
 	const struct length *c = test->param_value;
@@ -285,12 +299,18 @@ static const struct refusal {
 	  -ECONNREFUSED },
 	{ "revision 1 to revision 1", 1, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/* The peer may have rejected because of the revision. */
+	/*
+	 * The peer may have rejected because of the revision, so the initiator tries again, with
+	 * revision 1.
+	 */
 	{ "revision 1 to revision 2", 2, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_CONNECT },
-	/* The CRC flag of a rejecting Reply is ignored ... */
+	/* The CRC flag of a rejecting Reply is ignored. */
 	{ "no CRC", 2, { .rev = 2, .enhanced = true }, KWARP_CRC_REQUIRED, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/* ... and so are depths that would be wrong in an accepting one. */
+	/*
+	 * The depths (IRD, ORD) of a rejecting Reply are ignored, even if they would be wrong in an
+	 * accepting one.
+	 */
 	{ "depths", 2, { .rev = 2, .enhanced = true, .ird = 1, .ord = KWARP_DEPTH_NV - 1 },
 	  KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
 };
@@ -340,7 +360,10 @@ static const struct flags {
 
 KUNIT_ARRAY_PARAM_DESC(flags, flags, desc);
 
-/* 5044-7.1.1-5 to -8: an end receives markers if it asks for them. */
+/*
+ * Check what the queue pair is told about CRC and markers. An end receives markers if it asks for
+ * them (5044-7.1.1-5 to -8).
+ */
 static void expect_params(struct kunit *test, bool crc, bool our_markers, bool peer_markers)
 {
 	const struct kwarp_stream_params *p = &fake.qp[0].params;
@@ -395,7 +418,10 @@ static void test_flags_initiator(struct kunit *test)
 	}
 }
 
-/* A Request that the CRC policy refuses is not passed to the ULP. */
+/*
+ * Check that a Request that the CRC policy refuses gets a rejecting Reply, and is not passed to the
+ * ULP.
+ */
 static void expect_refusal(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);

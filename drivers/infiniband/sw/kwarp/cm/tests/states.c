@@ -140,7 +140,10 @@ void ct_to_wait_req(struct kunit *test)
 	ct_settle();
 }
 
-/* The ULP has as many unanswered Requests as its backlog allows, so this one waits. */
+/*
+ * The ULP has as many unanswered Requests as its backlog allows, so the Request of the new endpoint
+ * waits.
+ */
 void ct_to_wait_turn(struct kunit *test)
 {
 	ct_to_wait_req(test);

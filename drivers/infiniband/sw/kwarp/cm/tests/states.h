@@ -12,7 +12,7 @@ struct kwarp_ep *ct_the_ep(void);
 enum kwarp_cm_state ct_state(void);
 bool ct_has_rejected(void);
 
-/* Does the queue pair have the socket? */
+/* Has the endpoint handed the socket to its queue pair? */
 static inline bool ct_attached(void)
 {
 	enum kwarp_cm_state state = ct_state();

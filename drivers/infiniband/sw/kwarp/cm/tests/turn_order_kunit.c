@@ -2,6 +2,9 @@
 /*
  * Tests of turns: in which order, and how many at a time, Requests of a listener are passed to the
  * ULP. The code under test is included.
+ *
+ * Line: the endpoints whose Requests wait, the oldest first. A marked endpoint has the bit
+ * KWARP_EP_SOCK, which makes it ask again whether it may pass its Request on.
  */
 #include <kunit/test.h>
 
@@ -85,7 +88,10 @@ static bool ep_is_marked(struct line *line, int i)
 	return test_bit(KWARP_EP_SOCK, &line->ep[i].events);
 }
 
-/* Requests are passed on up to the backlog, then one for each answer, in order. */
+/*
+ * As many Requests are passed on as the backlog says, then one for each answer of the ULP, in
+ * order.
+ */
 static void test_turns(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -114,7 +120,10 @@ static void test_turns(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&line->l.waiting));
 }
 
-/* The ULP answers several Requests before the first in line looks: that one marks the next. */
+/*
+ * The ULP answers two Requests before the first endpoint in line has asked again. Only the first is
+ * marked; when it passes its Request on, it marks the next.
+ */
 static void test_turns_together(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -132,7 +141,10 @@ static void test_turns_together(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
 }
 
-/* The first endpoint in line ends, and an endpoint whose Request is not answered. */
+/*
+ * Endpoints end: the first in line, one in the middle, and one whose Request the ULP has not
+ * answered.
+ */
 static void test_turns_die(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -152,12 +164,15 @@ static void test_turns_die(struct kunit *test)
 	end_turn(line, 3);
 	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 4));
 	KUNIT_EXPECT_TRUE(test, look_for_turn(line, 4));
-	/* A second call has no effect. */
+	/* The end of an endpoint that has ended already has no effect. */
 	end_turn(line, 0);
 	KUNIT_EXPECT_EQ(test, line->l.asked, BACKLOG);
 }
 
-/* If the ULP answers no Request, the first in line is passed on after a while. */
+/*
+ * If the ULP answers no Request for KWARP_TURN_MS, one more is passed on: that of the first in
+ * line.
+ */
 static void test_turns_collected(struct kunit *test)
 {
 	struct line *line = line_new(test);
@@ -182,7 +197,10 @@ static unsigned long turn_delay(struct line *line, int i)
 	return ret;
 }
 
-/* Only the first in line has a timer. At its expiry the Request is passed on anyway. */
+/*
+ * Only the first in line has a delay after which it asks again without being marked. The delay ends
+ * KWARP_TURN_MS after the last Request was passed on.
+ */
 static void test_turns_delay(struct kunit *test)
 {
 	const unsigned long turn = msecs_to_jiffies(KWARP_TURN_MS);
