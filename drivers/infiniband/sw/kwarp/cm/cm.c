@@ -64,7 +64,7 @@
 
 static int check_param(const struct iw_cm_conn_param *param, u32 max_pd)
 {
-	if (param->private_data_len > max_pd)		/* 6581-7-3, 6581-9-2 */
+	if (param->private_data_len > max_pd)		/* too long: 6581-7-3, 6581-9-2 */
 		return -EINVAL;
 	if (param->ird > KWARP_MAX_IRD || param->ord > KWARP_MAX_ORD)
 		return -EINVAL;

@@ -149,7 +149,7 @@ static enum kwarp_cm_event poll_send_req(struct kwarp_ep *ep)
 {
 	struct kwarp_startup *su = ep->su;
 
-	if (!su->tx_len) {		/* 5044-7.1.2-1, -2 */
+	if (!su->tx_len) {		/* the Request is not made yet: 5044-7.1.2-1, -2 */
 		kwarp_mpa_request(&su->params, su->own_pd_len, &su->req);
 		kwarp_startup_put(ep, &su->req, su->own_pd);
 	}
@@ -175,7 +175,7 @@ static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 	err = kwarp_mpa_conclude(&su->params, &su->req, &su->rep, &su->res);
 	if (err == KWARP_PERR_MPA_FRAME)
 		return startup_bad(ep, "Reply does not fit the Request");
-	if (err)			/* 6581-9.1-13, 6581-9.2-16 */
+	if (err)			/* IRD, ORD or RTR do not fit: 6581-9.1-13, 6581-9.2-16 */
 		return owe_terminate(ep, err, -EPROTO);
 
 	ret = kwarp_ep_prepare(ep);
@@ -183,7 +183,7 @@ static enum kwarp_cm_event conclude_reply(struct kwarp_ep *ep)
 		ret = kwarp_ep_attach(ep, true);
 	if (ret == -ENOTCONN)
 		return startup_fail(ep, -ECONNRESET, KWARP_CME_LOST);
-	if (ret)			/* 6581-9.3-3 */
+	if (ret)			/* an error of this end: 6581-9.3-3 */
 		return owe_terminate(ep, KWARP_PERR_MPA_LOCAL, ret);
 	return KWARP_CME_REPLY;
 }

@@ -3,7 +3,7 @@
  * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls
  * (ESTABLISHED, peer closed, DOWN) of that queue pair.
  *
- * Numbers such as 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
+ * Numbers such as no such QP: 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ep_stream.h"
 
@@ -50,7 +50,7 @@ int kwarp_ep_bind_qp(struct kwarp_ep *ep, const struct iw_cm_id *id, u32 qpn)
 	int ret = 0;
 
 	lockdep_assert_held(&ep->mutex);
-	if (!qp)			/* 5044-7.1-7 */
+	if (!qp)			/* no such QP: 5044-7.1-7 */
 		return -EINVAL;
 	if (!may_bind(id, qp))
 		ret = -EPERM;

@@ -49,7 +49,7 @@ void kwarp_startup_put_terminate(struct kwarp_startup *su, enum kwarp_perr err)
 	struct kwarp_term term;
 	u8 *fpdu;
 
-	if (su->res.tx_markers) {	/* 5044-4.3-10 */
+	if (su->res.tx_markers) {	/* markers begin with the first FPDU: 5044-4.3-10 */
 		kwarp_mpa_marker_encode(su->tx, 0);
 		off = KWARP_MPA_MARKER_LEN;
 	}

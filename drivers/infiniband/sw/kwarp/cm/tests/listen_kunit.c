@@ -18,7 +18,7 @@
 #include "../listener.h"
 #include "../sock_memcg.h"
 
-/* Other suites in the same module define these names, too. */
+/* Rename what the included code defines and calls: the module has functions of these names. */
 #define kwarp_listener_get	tested_listener_get
 #define kwarp_listener_put	tested_listener_put
 #define kwarp_listener_kick	tested_listener_kick

@@ -12,7 +12,7 @@
 
 #include "../turn.h"
 
-/* Other suites in the same module define these names, too. */
+/* Rename what the included code defines and calls: the module has functions of these names. */
 #define kwarp_turn_is		tested_turn_is
 #define kwarp_turn_delay	tested_turn_delay
 #define kwarp_turn_asked	tested_turn_asked
