@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queue pair: references, number table, attach and reset.
+ * Queue pair: references, the table of QP numbers, attaching a stream, and reset.
+ *
+ * Attach: connection management hands a connected socket to the queue pair, and a stream begins.
+ * DOWN: the upcall that reports the end of the stream. Retire: the queue pair is being destroyed.
  */
 #include "qp.h"
 
@@ -15,7 +18,7 @@
 #define QPN_MIN		2
 #define QPN_MAX		0xffffff
 
-/* Set up everything but the queues.  The object is zeroed. */
+/* Set up a queue pair, all but its queues. The caller has zeroed the object. */
 void kwarp_qp_init(struct kwarp_qp *qp)
 {
 	init_completion(&qp->gone);
@@ -28,7 +31,7 @@ void kwarp_qp_init(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_reserve - give the QP its number; kwarp_qp_lookup() does not find it yet
+ * kwarp_qp_reserve - give a QP its number; kwarp_qp_lookup() does not find the QP yet
  * @qp: initialized queue pair
  *
  * Return: 0, -ENOMEM.
@@ -44,7 +47,7 @@ int kwarp_qp_reserve(struct kwarp_qp *qp)
 		return -ENOMEM;
 	qp->refs->qp = qp;
 	refcount_set(&qp->refs->n, 1);
-	/* Reserve the number: the entry loads as NULL. */
+	/* Reserve the number: a reserved entry reads as NULL. */
 	ret = xa_alloc_cyclic_irq(&kdev->qps, &qpn, NULL, XA_LIMIT(QPN_MIN, QPN_MAX),
 				  &kdev->next_qpn, GFP_KERNEL);
 	if (ret < 0) {
@@ -69,7 +72,10 @@ void kwarp_qp_publish(struct kwarp_qp *qp)
 	xa_store_irq(&qp->kdev->qps, qp->ibqp.qp_num, qp->refs, GFP_KERNEL);
 }
 
-/* Carry out all pending actions, and wait for another context that is doing so. */
+/*
+ * Carry out all pending actions. If another context (the runner) is doing that, wait until it has
+ * finished.
+ */
 static void finish_waiting(struct kwarp_qp *qp)
 {
 	kwarp_qp_run(qp);
@@ -85,7 +91,7 @@ static void finish_waiting(struct kwarp_qp *qp)
 void kwarp_qp_retire(struct kwarp_qp *qp)
 {
 	xa_erase_irq(&qp->kdev->qps, qp->ibqp.qp_num);
-	/* Under the mutex: wait for a kwarp_qp_describe() that is running. */
+	/* The mutex makes this wait for a kwarp_qp_describe() that is running. */
 	mutex_lock(&qp->mutex);
 	set_bit(KWARP_QPP_RETIRED, &qp->pending);
 	mutex_unlock(&qp->mutex);
@@ -99,20 +105,23 @@ void kwarp_qp_retire(struct kwarp_qp *qp)
  * @qp: retired queue pair
  *
  * Context: process.
- * Return: true: the object may be freed; false: timed out, let holders of references give them
- * up, and call again.
+ * Return: true: the object may be freed; false: timed out. Then the caller lets connection
+ * management drop its references, and calls again.
  */
 bool kwarp_qp_gone(struct kwarp_qp *qp)
 {
 	if (!wait_for_completion_timeout(&qp->gone, HZ / 10))
 		return false;
 	kwarp_qp_work_cancel(qp);
-	/* Not before a grace period has passed: kwarp_qp_lookup() may be reading refs->n. */
+	/* Free the counter only after a grace period: kwarp_qp_lookup() may be reading refs->n. */
 	kfree_rcu(qp->refs, rcu);
 	return true;
 }
 
-/* Documented in stream.h. RCU instead of a lock, because every doorbell needs it. Context: any. */
+/*
+ * Documented in stream.h. Uses RCU instead of a lock, because every doorbell (call to send) looks a
+ * QP up. Context: any.
+ */
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 {
 	struct kwarp_qp_refs *refs;
@@ -126,7 +135,10 @@ struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
 	return qp;
 }
 
-/* Context: any; the caller has a reference, or holds a lock that keeps one from being dropped. */
+/*
+ * Take a reference. Context: any; the caller has a reference, or a lock that keeps a reference from
+ * being dropped.
+ */
 void kwarp_qp_get(struct kwarp_qp *qp)
 {
 	refcount_inc(&qp->refs->n);
@@ -164,11 +176,12 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
 }
 
 /*
- * iw_cm identifies a QP by its number, which any process can name.  Only the owner may connect the
- * QP: a task of the same user, or of the process that created it.  The process is compared as
- * struct pid, because the number of a process is used again after its end.
+ * May the current task connect this QP? iw_cm identifies a QP by its number, which any process can
+ * name. Only the owner may connect the QP: a task of the user that created it, or of the process
+ * that created it. The process is compared as struct pid, because the number of a process is used
+ * again after its end.
  *
- * Context: process, that of the task which wants to connect.
+ * Context: process; the current task is the one that wants to connect.
  */
 bool kwarp_qp_may_connect(const struct kwarp_qp *qp)
 {
@@ -204,10 +217,11 @@ static void change_access(struct kwarp_qp *qp, int access)
  * @set_up: the same modify_qp also brings the QP to INIT or RTR
  *
  * librdmacm makes calls with @set_up for every program: with no rights when it creates the QP, and
- * with read and write when it accepts; for an iWARP Initiator it makes no second call.  So the
- * rights in such calls do not override rights that the consumer has set in a call of its own, and
- * "no rights" is not taken as the consumer's choice.  iw_cm does not know atomic rights: read and
- * write together in a call with @set_up include them, like in rdma_cm for InfiniBand.
+ * with read and write when it accepts; for an iWARP Initiator it makes no second call. So the
+ * rights in calls with @set_up do not override rights that the consumer has set in a call without
+ * @set_up, and "no rights" in a call with @set_up is not taken as the consumer's choice. iw_cm does
+ * not know atomic rights: read and write together in a call with @set_up include them, like in
+ * rdma_cm for InfiniBand.
  *
  * Context: process.
  */
@@ -234,7 +248,10 @@ static void default_access(struct kwarp_qp *qp)
 {
 	unsigned long irqflags;
 
-	/* Under the lock: the consumer may be choosing at this moment, and its choice must win. */
+	/*
+	 * Test under the lock: the consumer may be choosing rights at this moment, and its choice
+	 * must win.
+	 */
 	spin_lock_irqsave(&qp->state_lock, irqflags);
 	if (!qp->attr.qp_access_flags && !qp->access_chosen)
 		change_access(qp, KWARP_REMOTE_ACCESS);
@@ -275,7 +292,9 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 {
 	int ret;
 
-	/* Check first without the mutex: a stream that is ending may hold it for long. */
+	/*
+	 * Check first without the mutex: the end of an earlier stream may hold the mutex for long.
+	 */
 	if (kwarp_qp_state(qp) != KWARP_QPS_IDLE)
 		return -EINVAL;
 	mutex_lock(&qp->mutex);
@@ -315,8 +334,9 @@ static bool qp_is_idle(struct kwarp_qp *qp)
 }
 
 /*
- * Finish pending actions, and lock the mutex. An event may come in between, so try twice.
- * Return: true: locked and idle.
+ * Finish pending actions, and lock the mutex. An event may come between these two steps, so try
+ * twice.
+ * Return: true: the mutex is locked, and a new stream can be attached; false: not locked.
  */
 static bool lock_idle(struct kwarp_qp *qp)
 {
@@ -333,7 +353,7 @@ static bool lock_idle(struct kwarp_qp *qp)
 }
 
 /**
- * kwarp_qp_reset - back to IDLE with empty queues (modify to RESET)
+ * kwarp_qp_reset - bring a queue pair back to IDLE, with empty queues (modify to RESET)
  * @qp: queue pair
  *
  * Context: process.
@@ -343,7 +363,10 @@ int kwarp_qp_reset(struct kwarp_qp *qp)
 {
 	int ret;
 
-	/* Only where RESET is legal: lock_idle() waits for the end of a stream that is ending. */
+	/*
+	 * Test first whether RESET is legal in this state, because lock_idle() would wait for the
+	 * end of a stream.
+	 */
 	if (!kwarp_qp_fsm(kwarp_qp_state(qp), KWARP_QPE_RESET)->legal || !lock_idle(qp))
 		return -EINVAL;
 	ret = kwarp_qp_event(qp, KWARP_QPE_RESET);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The queue pair: lifetime, access rights, attach and reset. qp_work.h has the other events. */
+/*
+ * The queue pair: lifetime, access rights and reset. stream.h has attach, qp_work.h other events.
+ */
 #ifndef KWARP_QP_QP_H
 #define KWARP_QP_QP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* debugfs: the whole state of a queue pair. */
+/* debugfs file that shows the whole state of a queue pair. */
 #include "qp.h"
 
 #include <linux/seq_file.h>

@@ -2,10 +2,14 @@
 /*
  * All changes of a stream's state, and the actions that follow.
  *
- * kwarp_qp_event() runs in any context: it consults the table (proto/qp_fsm.c), enters
- * the new state and leaves the actions to the work item.  Where the caller can carry out the
- * actions itself, it calls kwarp_qp_note() and kwarp_qp_run() instead.  So actions of one QP are
- * serialised, run in process context, and the first error wins.
+ * kwarp_qp_event() runs in any context: it finds the event in the table (proto/qp_fsm.c), enters
+ * the new state and leaves the actions to the work item. A caller that can carry out the actions
+ * itself calls kwarp_qp_note() and kwarp_qp_run() instead. So the actions of one QP are serialised
+ * and run in process context, and the first error decides how the stream ends.
+ *
+ * Runner: the context that carries out a QP's actions at the moment (serial.h). Drain: send all
+ * posted requests before the FIN. DOWN: the upcall to connection management that reports the end of
+ * the stream.
  *
  * Timers (one delayed work per QP, its meaning follows from the state):
  *   CLOSING, draining   KWARP_DRAIN_TIMEOUT_MS   then the stream is aborted
@@ -35,7 +39,9 @@ static void set_timer(struct kwarp_qp *qp, unsigned int ms)
 	mod_delayed_work(kwarp_wq, &qp->timer, msecs_to_jiffies(ms));
 }
 
-/* Let the pending actions be carried out: by the work item, or by the present runner. */
+/*
+ * Let the pending actions be carried out: by the runner if there is one, or else by the work item.
+ */
 static void ask_qp(struct kwarp_qp *qp)
 {
 	if (kwarp_run_ask(&qp->run))
@@ -59,12 +65,17 @@ void kwarp_qp_poll(struct kwarp_qp *qp)
 	set_pending(qp, KWARP_QPP_POLL);
 }
 
-/* The part of the actions that must not wait for the work item. */
+/*
+ * Carry out those of the @actions that must not wait for the work item: stop receiving and sending.
+ */
 static void stop_engine(struct kwarp_qp *qp, enum kwarp_qp_event event, u16 actions)
 {
 	if (actions & BIT(KWARP_QPA_STOP_RX))
 		kwarp_engine_stop_receiving(&qp->engine);
-	/* A request that is posted after modify to ERR has returned must be flushed, not sent. */
+	/*
+	 * Modify to ERR is the event ABORT: a request that is posted after it has returned must be
+	 * flushed, not sent.
+	 */
 	if (event == KWARP_QPE_ABORT && actions & BIT(KWARP_QPA_FLUSH))
 		kwarp_engine_stop_sending(&qp->engine);
 }
@@ -86,7 +97,7 @@ static void count_lost(struct kwarp_qp *qp, enum kwarp_qp_event event)
  * @qp: queue pair
  * @event: what happened
  *
- * Context: any; followed by kwarp_qp_run().
+ * Context: any; the caller calls kwarp_qp_run() next.
  * Return: 0, -EINVAL if the event is not legal in this state.
  */
 int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
@@ -104,7 +115,10 @@ int kwarp_qp_note(struct kwarp_qp *qp, enum kwarp_qp_event event)
 				     kwarp_qp_state_name(step->next));
 		WRITE_ONCE(qp->state, step->next);
 		WRITE_ONCE(qp->todo, qp->todo | step->actions);
-		/* Under the lock, so that this cannot stop the next stream. */
+		/*
+		 * Still under the lock: later a new stream might be attached, and this would stop
+		 * it.
+		 */
 		stop_engine(qp, event, step->actions);
 		ret = 0;
 	}
@@ -193,7 +207,10 @@ static void raise_qp_event(struct kwarp_qp *qp, enum ib_event_type type)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-/* Access errors of the peer get an event of their own; all other errors are FATAL. */
+/*
+ * Return: the event for the consumer: the peer's access errors have an event of their own, all
+ * other errors are FATAL.
+ */
 static enum ib_event_type fatal_type(enum kwarp_perr perr)
 {
 	switch (perr) {
@@ -212,7 +229,10 @@ static void act_peer_closed(struct kwarp_qp *qp, u16 todo)
 
 static void act_send_term(struct kwarp_qp *qp, u16 todo)
 {
-	/* Before sending, which may take a while: the timer may still be set for a close. */
+	/*
+	 * Set the timer before sending, which may take a while: it may still run with the time of a
+	 * close.
+	 */
 	set_timer(qp, KWARP_TERM_TIMEOUT_MS);
 	if (!kwarp_engine_terminate(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_TERM_SENT);
@@ -224,7 +244,10 @@ static void act_drain(struct kwarp_qp *qp, u16 todo)
 	kwarp_engine_drain(&qp->engine);
 }
 
-/* The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. */
+/*
+ * The drain is complete: TCP has all posted requests. Send a FIN, and continue to receive. Nothing
+ * is sent if the engine still has something to send.
+ */
 static void half_close(struct kwarp_qp *qp)
 {
 	if (kwarp_qp_state(qp) != KWARP_QPS_CLOSING || qp->fin_sent ||
@@ -244,8 +267,8 @@ static void act_flush(struct kwarp_qp *qp, u16 todo)
 	kwarp_engine_stop(&qp->engine, todo & BIT(KWARP_QPA_FIN));
 	mutex_unlock(&qp->mutex);
 	/*
-	 * The consumer of a QP with an SRQ may wait for this event: then the QP takes no more
-	 * entries from the SRQ. A consumer that is destroying the QP does not wait for it.
+	 * LAST_WQE_REACHED tells the consumer of a QP with an SRQ that the QP takes no more entries
+	 * from the SRQ. A consumer that is destroying the QP does not wait for this event.
 	 */
 	if (qp->srq && first && !test_bit(KWARP_QPP_RETIRED, &qp->pending))
 		raise_qp_event(qp, IB_EVENT_QP_LAST_WQE_REACHED);
@@ -321,7 +344,10 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 		kwarp_engine_poll(&qp->engine);
 		mutex_unlock(&qp->mutex);
 	}
-	/* Taken before the pending bits: ESTABLISHED is then reported before a DOWN in todo. */
+	/*
+	 * Take the actions before looking at the pending bits, so that ESTABLISHED is reported
+	 * before a DOWN that is among the actions.
+	 */
 	todo = take_todo(qp);
 	if (test_and_clear_bit(KWARP_QPP_ESTABLISHED, &qp->pending))
 		tell_cm(qp, KWARP_STREAM_ESTABLISHED, true);
@@ -330,13 +356,16 @@ static void carry_out_waiting(struct kwarp_qp *qp)
 	if (test_and_clear_bit(KWARP_QPP_DRAINED, &qp->pending))
 		half_close(qp);
 	carry_out(qp, todo);
-	/* Both directions are closed: end the stream without waiting for the timer. */
+	/* If both directions are closed, end the stream now, without waiting for the timer. */
 	if (kwarp_qp_state(qp) == KWARP_QPS_CLOSING && qp->fin_sent &&
 	    kwarp_engine_peer_closed(&qp->engine))
 		kwarp_qp_event(qp, KWARP_QPE_DRAINED);
 }
 
-/* Carry out actions until none is left. The caller has succeeded with kwarp_run_enter(). */
+/*
+ * Carry out actions until none is left; after KWARP_RUN_LOOKS rounds hand over to the work item.
+ * The caller has become the runner, by kwarp_run_enter().
+ */
 static void run_qp(struct kwarp_qp *qp)
 {
 	int n;
@@ -345,8 +374,8 @@ static void run_qp(struct kwarp_qp *qp)
 		carry_out_waiting(qp);
 		if (kwarp_run_leave(&qp->run)) {
 			/*
-			 * Wakes finish_waiting(). The QP still exists: kwarp_qp_gone() waits for
-			 * the work item, and for the reference of a caller of kwarp_qp_run().
+			 * Wake finish_waiting(). The QP still exists: kwarp_qp_gone() waits for the
+			 * work item, and for the reference of a caller of kwarp_qp_run().
 			 */
 			wake_up_var(&qp->run);
 			return;
@@ -360,8 +389,9 @@ static void run_qp(struct kwarp_qp *qp)
  * kwarp_qp_run - carry out pending actions, unless another context is doing so
  * @qp: queue pair, referenced by the caller
  *
- * For a kernel consumer the work item carries them out, because its handlers must not be called
- * from within its own call of a verb (Documentation/infiniband/core_locking.rst).
+ * For a QP of a kernel consumer the work item carries them out: the consumer's handlers must not be
+ * called while the consumer itself is in a call of a verb
+ * (Documentation/infiniband/core_locking.rst).
  *
  * Context: process; no lock of kwarp's held, because this may make upcalls to connection
  * management.
@@ -410,16 +440,17 @@ void kwarp_qp_work_init(struct kwarp_qp *qp)
 }
 
 /*
- * Stop timer and work item of a QP that is being destroyed. The stream is over, and there is no
- * reference to the QP. Context: process, may sleep.
+ * Stop timer and work item of a QP that is being destroyed. Its stream is over, and nobody has a
+ * reference to the QP any more. Context: process, may sleep.
  */
 void kwarp_qp_work_cancel(struct kwarp_qp *qp)
 {
 	cancel_delayed_work_sync(&qp->timer);
 	cancel_work_sync(&qp->work);
 	/*
-	 * The bit may have been set while the work item stopped the stream. The SRQ stays, and its
-	 * limit is not armed any more, so the event would be lost.
+	 * KWARP_QPP_SRQ_LIMIT may have been set while the work item stopped the stream. The SRQ
+	 * lives on, and its limit has been disarmed, so raise the event here: otherwise it would be
+	 * lost.
 	 */
 	if (test_and_clear_bit(KWARP_QPP_SRQ_LIMIT, &qp->pending))
 		raise_srq_limit(qp);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What connection management may do with a queue pair: give it a socket that has
- * finished MPA startup, and receive upcalls about the stream.
+ * What connection management may do with a queue pair: give it a socket on which MPA startup is
+ * finished, and receive upcalls about the stream that begins then.
  */
 #ifndef KWARP_QP_STREAM_H
 #define KWARP_QP_STREAM_H
@@ -18,16 +18,16 @@ struct socket;
 
 enum kwarp_stream_event {
 	/*
-	 * Responder, if params->say_first: the first FPDU has come in and is valid.  At most
-	 * once, before DOWN.
+	 * Responder, if kwarp_stream_params.say_first is set: the first FPDU has come in and is
+	 * valid. At most once, before DOWN.
 	 */
 	KWARP_STREAM_ESTABLISHED,
 	/* The peer has sent its FIN; posted requests are still being sent. At most once. */
 	KWARP_STREAM_PEER_CLOSED,
 	/*
-	 * The stream is over: the QP is in error, every request is flushed, TCP has the last
-	 * octets of this end, socket callbacks are restored and the QP will never touch the
-	 * socket again.  Exactly once, last.
+	 * The stream is over: the QP is in the error state, every request is flushed, TCP has the
+	 * last octets of this end, the socket's callbacks are restored, and the QP will never touch
+	 * the socket again. Exactly once; no event follows.
 	 */
 	KWARP_STREAM_DOWN,
 };
@@ -80,8 +80,8 @@ void kwarp_qp_leave(struct kwarp_qp *qp, struct list_head *node);
 void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node));
 
 /**
- * kwarp_qp_attach - enter Full Operation
- * @qp: queue pair in state IDLE; the caller's reference stays the caller's
+ * kwarp_qp_attach - begin a stream on a socket (the RFCs' "Full Operation Phase")
+ * @qp: queue pair in state IDLE; the caller keeps its reference
  * @sock: connected socket; only the startup frames have been read from it.
  *	It still belongs to the caller, who releases it after DOWN.
  * @params: result of the negotiation
@@ -94,28 +94,29 @@ void kwarp_qp_each_user(struct kwarp_qp *qp, void (*fn)(struct list_head *node))
  * Context: process, may sleep; the caller's callbacks must have been restored, no
  * lock of the socket held.
  * Return: 0; -EINVAL if the QP is not IDLE; -ENOTCONN if the connection is gone; -EBUSY if
- * sk_user_data is in use.  The call allocates no memory, because a responder has sent its Reply
- * before.  After a failure no upcall is made and the socket is unchanged.
+ * sk_user_data is in use. The call allocates no memory: when a responder calls it, the Reply has
+ * been sent, so a failure could not be reported to the peer any more. After a failure no upcall is
+ * made and the socket is unchanged.
  */
 int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		    const struct kwarp_stream_params *params,
 		    const struct kwarp_stream_ops *ops, void *ep);
 
 /**
- * kwarp_qp_close - ask for the end of the stream
+ * kwarp_qp_close - let a queue pair end its stream
  * @qp: queue pair, referenced by the caller
- * @graceful: send what was posted, then FIN; else flush at once
+ * @graceful: true: send all posted requests, then a FIN; false: flush the requests at once
  *
  * Context: any.  DOWN follows if a stream is attached.
  */
 void kwarp_qp_close(struct kwarp_qp *qp, bool graceful);
 
 /**
- * kwarp_qp_begin_close - like kwarp_qp_close(), but the caller carries out what follows
+ * kwarp_qp_begin_close - like kwarp_qp_close(), but the caller carries out the actions
  * @qp: queue pair, referenced by the caller
  * @graceful: as for kwarp_qp_close()
  *
- * Context: any; followed by kwarp_qp_run().
+ * Context: any; the caller calls kwarp_qp_run() next.
  */
 void kwarp_qp_begin_close(struct kwarp_qp *qp, bool graceful);
 void kwarp_qp_run(struct kwarp_qp *qp);

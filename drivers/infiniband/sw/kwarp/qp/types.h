@@ -21,7 +21,7 @@ struct rdma_user_mmap_entry;
 
 /**
  * struct kwarp_srq - shared receive queue
- * @ibsrq: RDMA core's object; first
+ * @ibsrq: RDMA core's object; must be the first field
  * @rq: the queue
  * @mem: the SRQ's protection domain, to check accesses to its entries' memory; has no windows
  * @map: mmap entry of the queue's ring, if shared with user space
@@ -40,18 +40,19 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct kwarp_srq, ibsrq);
 }
 
-/* Bits of kwarp_qp.pending: any context. */
+/* Bits of kwarp_qp.pending: things to do. They can be set in any context. */
 enum kwarp_qp_pending {
 	KWARP_QPP_POLL,		/* look at the socket */
 	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */
-	KWARP_QPP_DRAINED,	/* the send queue is empty after a graceful close */
-	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event */
-	KWARP_QPP_RETIRED,	/* QP is being destroyed: its consumer expects no event of it */
+	KWARP_QPP_DRAINED,	/* graceful close: all posted requests have been sent */
+	KWARP_QPP_SRQ_LIMIT,	/* raise the SRQ's event LIMIT_REACHED */
+	KWARP_QPP_RETIRED,	/* the QP is being destroyed: raise no event for its consumer */
 };
 
 /**
  * struct kwarp_qp_refs - references to a queue pair
- * @n: one for the verbs object, one per endpoint of the CM, one per look-up
+ * @n: number of references: one for the verbs object, one per endpoint of connection management,
+ *	one per look-up
  * @qp: queue pair; exists while @n is not zero
  * @rcu: to free this struct after a grace period: readers may still look at @n, but the RDMA core
  *	frees the queue pair itself at once
@@ -64,34 +65,34 @@ struct kwarp_qp_refs {
 
 /**
  * struct kwarp_qp - one queue pair
- * @ibqp: RDMA core's object; first
+ * @ibqp: RDMA core's object; must be the first field
  * @kdev: device
- * @user: user space posts
+ * @user: a program in user space posts the requests; false: a kernel consumer
  * @ibuc: user context that the QP was made in; NULL: a kernel consumer's
- * @owner: user id that may connect the QP
+ * @owner: user whose processes may connect the QP
  * @creator: process that may connect the QP, a reference
  * @srq: shared receive queue, or NULL
  * @map: mmap entry of the queues' rings, if shared with user space; with siw's uABI: mmap entry of
  *	the send ring
  * @rq_map: with siw's uABI: mmap entry of the receive ring
- * @cap: sizes granted
+ * @cap: sizes of the queues
  * @refs: references to the QP
  * @gone: completed when the last reference is gone
  * @users_lock: protects @users; process context
  * @users: endpoints of connection management that have chosen this QP
  * @sq: send queue
  * @rq: own receive queue; not used with an SRQ
- * @engine: the stream
+ * @engine: sends and receives on the stream's socket
  * @mutex: serialises attach, stop and reset; process context, outermost
  * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
  * @state: enum kwarp_qp_state
  * @todo: actions (KWARP_QPA_*) that are still to be carried out
  * @pending: KWARP_QPP_*
- * @run: any context: is somebody carrying out @todo and @pending? See serial.h. The context that
- *	does is called the runner here.
+ * @run: does a context carry out @todo and @pending at the moment? See serial.h. That context is
+ *	called the runner here. Changes in any context.
  * @work: work item that becomes the runner if no other context does
- * @timer: bounds draining, closing and the Terminate
- * @fin_sent: written by the runner: a FIN has been sent, after a drain
+ * @timer: limits the time for draining (sending posted requests), closing, and sending a Terminate
+ * @fin_sent: a FIN has been sent, after all posted requests; written by the runner
  * @cm: upcalls, set while a stream is attached (under @mutex)
  * @ep: cookie for @cm
  * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come

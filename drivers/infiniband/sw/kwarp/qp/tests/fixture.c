@@ -23,7 +23,10 @@ static void note_wait(bool more);
 
 #include <linux/wait_bit.h>
 #undef wait_var_event
-/* Nobody else is there: what is queued is done, and what is then at it goes on after this. */
+/*
+ * There is no other thread. So a wait carries out the queued work, and is counted in qp_test.waits
+ * if its condition is still false; then the code under test continues.
+ */
 #define wait_var_event(var, condition)	((void)(var), do_queued(), note_wait(!(condition)))
 
 #include "../qp_work.c"
@@ -45,7 +48,7 @@ void qt_log_word(const char *word)
 	strlcat(the_test->log, word, LOG_LEN);
 }
 
-/* The calls that were logged since the last qt_expect_log() are @want. */
+/* Check that the calls logged since the last qt_expect_log() are @want. */
 void qt_expect_log(struct kunit *test, const char *want)
 {
 	struct qp_test *t = test->priv;
@@ -298,7 +301,7 @@ void qt_run_work(struct qp_test *t)
 	do_queued();
 }
 
-/* Attach a stream. */
+/* Attach a stream, and let the work item run, so that the queue pair is in RTS. */
 void qt_begin_stream(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -319,7 +322,7 @@ void qt_raise_event(struct kunit *test, enum kwarp_qp_event event)
 	qt_run_work(t);
 }
 
-/* The engine reports an error, like kwarp_engine_fail(). */
+/* Set the error that the engine reports, as kwarp_engine_fail() does. */
 void qt_fail_with(struct qp_test *t, enum kwarp_perr perr)
 {
 	t->qp.engine.perr = perr;

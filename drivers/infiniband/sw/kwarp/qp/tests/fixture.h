@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* A queue pair for the tests of qp/, and the log of its actions. */
+/*
+ * A queue pair for the tests of qp/, and the log of its actions. Attach: the queue pair gets a
+ * socket, and a stream begins. DOWN: the upcall that reports the end of the stream.
+ */
 #ifndef KWARP_QP_TESTS_FIXTURE_H
 #define KWARP_QP_TESTS_FIXTURE_H
 
@@ -7,7 +10,7 @@
 
 #include <linux/workqueue.h>
 
-/* Others' suites have these, too. */
+/* Rename the fakes: other suites in the same module define functions of the same names. */
 #define kwarp_wq		qp_test_wq
 #define kwarp_engine_init	qp_engine_init
 #define kwarp_engine_start	qp_engine_start
@@ -28,7 +31,7 @@
 #include "../stream.h"
 #include "../types.h"
 
-/* qp_timer() of qp_work.c. */
+/* Calls qp_timer() of qp_work.c: the queue pair's timer has expired. */
 void qt_timer(struct work_struct *work);
 
 #define ENTRIES		8
@@ -44,13 +47,13 @@ void qt_timer(struct work_struct *work);
  * @queued: the work item is queued
  * @timer_ms: the time that the timer was set for; 0: it is not running
  * @start: result of starting the engine
- * @bound_ms: value of @timer_ms when the Terminate was sent
+ * @bound_ms: value of @timer_ms at the moment when the Terminate was sent
  * @no_term: there is no Terminate to send
- * @quiet: no octets have come before the attach
+ * @quiet: the peer has sent no octets before the attach
  * @drained: TCP takes all posted requests at once
  * @more: each poll asks for another poll
  * @polls: number of polls
- * @waits: number of waits for another runner
+ * @waits: number of waits for another context that carries out actions
  * @not_drained: there is more to send when the FIN is due
  * @during_stop: called while the engine is being stopped
  * @on_fatal: called when a fatal error is reported, before DOWN

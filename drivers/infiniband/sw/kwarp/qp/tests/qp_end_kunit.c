@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of queue pairs: attach, the rights of the peer, and the end of the stream. */
+/*
+ * Tests of queue pairs: attach (a stream begins), the rights of the peer, and the end of the
+ * stream, which the upcall DOWN reports. A log notes the calls of the fakes as words.
+ */
 #include "fixture.h"
 
 /* -------------------------------------------------------------------- attach */
@@ -51,7 +54,10 @@ static void test_attach_fails(struct kunit *test)
 	qt_begin_stream(test);
 }
 
-/* The consumer aborts while the engine is being started. */
+/*
+ * The consumer aborts (modify to ERR) before the attach: attach fails, and the engine is not
+ * started.
+ */
 static void test_attach_after_abort(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -62,7 +68,10 @@ static void test_attach_after_abort(struct kunit *test)
 	qt_expect_log(test, "stop");
 }
 
-/* The owner's user id may connect the QP, and the process that made it, with any user id. */
+/*
+ * All processes of the user that owns the QP may connect it; so may the process that made it, with
+ * any user id.
+ */
 static void test_may_connect(struct kunit *test)
 {
 	struct kwarp_qp *qp = &((struct qp_test *)test->priv)->qp;
@@ -116,7 +125,10 @@ static void test_reset_before_down(struct kunit *test)
 	t->qp.engine.perr = KWARP_PERR_MPA_LOST;
 	qt_raise_event(test, KWARP_QPE_LOST);
 	qt_expect_log(test, "stop FATAL refused lost");
-	/* A real thread would have waited until DOWN was reported. */
+	/*
+	 * The other thread has waited for the context that reports DOWN, as far as the fake can
+	 * show.
+	 */
 	KUNIT_EXPECT_GT(test, t->waits, 0);
 	KUNIT_EXPECT_EQ(test, kwarp_qp_reset(&t->qp), 0);
 }
@@ -228,7 +240,9 @@ static void test_retire(struct kunit *test)
 	qt_begin_stream(test);
 	kwarp_qp_retire(&t->qp);
 	qt_expect_log(test, "stop+fin down");
-	/* There is a reference. */
+	/*
+	 * The reference of kwarp_qp_lookup() is left, so the wait for the last reference times out.
+	 */
 	KUNIT_EXPECT_FALSE(test, kwarp_qp_gone(&t->qp));
 	KUNIT_EXPECT_NULL(test, kwarp_qp_lookup(t->kdev, t->qp.ibqp.qp_num));
 	kwarp_qp_put(qp);
@@ -236,7 +250,10 @@ static void test_retire(struct kunit *test)
 	qt_expect_log(test, "");
 }
 
-/* destroy_qp raises no LAST_WQE_REACHED, with or without a stream. */
+/*
+ * destroy_qp raises no event LAST_WQE_REACHED ("LAST" in the log): no consumer waits for it any
+ * more.
+ */
 static void test_retire_srq(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -254,7 +271,7 @@ static void test_retire_srq_with_stream(struct kunit *test)
 	destroy_qp(test, "stop+fin down");
 }
 
-/* modify to ERR raises it, also without a stream: ib_drain_qp() waits for it. */
+/* Modify to ERR raises LAST_WQE_REACHED, also without a stream: ib_drain_qp() waits for it. */
 static void test_last_wqe(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -271,7 +288,10 @@ static void pass_limit(struct qp_test *t)
 	t->qp.engine.ops->srq_limit(&t->qp.engine);
 }
 
-/* The SRQ's limit was passed while its queue pair was being destroyed: the event is not lost. */
+/*
+ * The SRQ falls below its limit while a queue pair of the SRQ is being destroyed: the event
+ * LIMIT_REACHED ("LIMIT" in the log) is raised all the same.
+ */
 static void test_limit_at_the_end(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

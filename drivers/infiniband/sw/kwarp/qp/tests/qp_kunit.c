@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of a queue pair's actions when an event happens to its stream: which, in what order, and
- * that each comes once. The table of states is tested in proto/tests.
+ * Tests of a queue pair's actions when an event happens to its stream: which actions, in what
+ * order, and that each comes once. The actions call fakes, which note words in a log. The table of
+ * states is tested in proto/tests.
+ *
+ * Runner: the context that carries out the actions at the moment. DOWN: the upcall that reports the
+ * end of the stream.
+ *
+ * Numbers such as 5041-6.2.1-2 name requirements of RFCs, see Documentation/conformance.
  */
 #include "fixture.h"
 
@@ -61,7 +67,9 @@ static void test_abort_at_once(struct kunit *test)
 	qt_expect_log(test, "");
 }
 
-/* kwarp_qp_run() carries out the actions, and those that follow from them, in the caller. */
+/*
+ * kwarp_qp_run() carries out the actions, and those that follow from them, in the caller's context.
+ */
 static void test_run_here(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -74,7 +82,8 @@ static void test_run_here(struct kunit *test)
 	qt_expect_log(test, "drain fin");
 	KUNIT_EXPECT_FALSE(test, t->queued);
 	/*
-	 * The work item was queued, but kwarp_qp_run() is faster; the work item has nothing to do.
+	 * kwarp_qp_event() queues the work item, but kwarp_qp_run() comes first: the work item
+	 * finds nothing to do.
 	 */
 	KUNIT_EXPECT_EQ(test, kwarp_qp_event(&t->qp, KWARP_QPE_ABORT), 0);
 	KUNIT_EXPECT_TRUE(test, t->queued);
@@ -98,7 +107,7 @@ static void test_run_later(struct kunit *test)
 	qt_expect_log(test, "stop+fin down");
 }
 
-/* A runner hands over to the work item if the peer sends all the time. */
+/* If the peer sends all the time, a runner hands over to the work item after some rounds. */
 static void test_run_bounded(struct kunit *test)
 {
 	struct qp_test *t = test->priv;
@@ -137,7 +146,10 @@ static void test_graceful(struct kunit *test)
 	qt_begin_stream(test);
 	qt_raise_event(test, KWARP_QPE_CLOSE);
 	qt_expect_log(test, "drain");
-	/* There is more to send when the FIN is due. */
+	/*
+	 * The engine still has something to send when the FIN is due: the FIN is not counted as
+	 * sent.
+	 */
 	t->not_drained = true;
 	e->ops->event(e, KWARP_QPE_DRAINED);
 	qt_run_work(t);
@@ -171,7 +183,7 @@ static void test_timers(struct kunit *test)
 	qt_run_work(t);
 	qt_expect_log(test, "stop+fin down");
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_TX_STOP, &t->qp.engine.flags));
-	/* The timer expires again, after the end. */
+	/* The timer expires again, after the end of the stream: nothing happens. */
 	qt_timer(&t->qp.timer.work);
 	KUNIT_EXPECT_FALSE(test, t->queued);
 
@@ -241,7 +253,7 @@ static void test_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_long_read(&t->kdev->stats.lost), 0);
 }
 
-/* Events that happened before the end are reported before DOWN. */
+/* Upcalls for events that happened before the end of the stream are made before DOWN. */
 static void test_order(struct kunit *test)
 {
 	struct qp_test *t = test->priv;

@@ -62,7 +62,10 @@ static void leave_user(struct kunit *test, u32 i)
 	kwarp_qp_leave(t->user[i].of, &t->user[i].node);
 }
 
-/* The users of @qp are those in the mask @want, and each is called once. */
+/*
+ * Check that the users of @qp are those in the mask @want, and that the function is called once for
+ * each.
+ */
 static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 {
 	struct users_test *t = test->priv;
@@ -72,7 +75,10 @@ static void expect_told(struct kunit *test, struct kwarp_qp *qp, u32 want)
 	for (i = 0; i < USERS; i++)
 		t->user[i].calls = 0;
 	kwarp_qp_each_user(qp, note_user);
-	/* Stop here if not: the loop through a broken list might not end. */
+	/*
+	 * ASSERT, because after a failure the list may be broken, and the next loop through it
+	 * might not end.
+	 */
 	KUNIT_ASSERT_EQ(test, called, hweight32(want));
 	for (i = 0; i < USERS; i++) {
 		KUNIT_EXPECT_EQ_MSG(test, t->user[i].calls, want >> i & 1, "user %u", i);
@@ -112,7 +118,7 @@ static void test_nobody(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&t->user[0].node));
 }
 
-/* Two endpoints may have chosen one queue pair. */
+/* Several endpoints may have chosen the same queue pair. */
 static void test_several(struct kunit *test)
 {
 	struct users_test *t = test->priv;
@@ -140,7 +146,7 @@ static void test_own_only(struct kunit *test)
 	expect_told(test, &t->other, 0);
 }
 
-/* The first, the middle and the last one leave; one joins another queue pair. */
+/* The first, a middle and the last user leave; one of them joins another queue pair. */
 static void test_leave(struct kunit *test)
 {
 	struct users_test *t = test->priv;
