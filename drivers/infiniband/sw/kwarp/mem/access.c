@@ -23,8 +23,8 @@
  * of its own (5041-7.1-18).
  *
  * Outside of kwarp_mr_begin() and kwarp_mr_end() the result is only a first look, because the
- * region may be invalidated and registered again at any time.  Before data is copied the access is
- * checked again between the two.
+ * region may be invalidated and registered again at any time. Before data is copied the access is
+ * checked again, between kwarp_mr_begin() and kwarp_mr_end().
  *
  * Context: any; the caller holds a reference on @mr.
  * Return: KWARP_MEM_OK, or the first check that failed.
@@ -35,30 +35,33 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 {
 	u64 end, va, length;
 
-	/* 5041-7.1-14, -15; 5040-7.2-9 */
+	/* No such STag, not valid, or another key: 5041-7.1-14, -15; 5040-7.2-9 */
 	if (!mr || !READ_ONCE(mr->valid) || READ_ONCE(mr->stag) != stag)
 		return KWARP_MEM_STAG;
-	/* 5041-8.2-1, 5040-7.2-10 */
+	/* Another protection domain: 5041-8.2-1, 5040-7.2-10 */
 	if (mr->pd != stream->pd)
 		return KWARP_MEM_STREAM;
 	/*
-	 * 5041-8.2-3, -5: only its stream may use a window of type 2.  Windows of both types are
-	 * for the peer only, so a local read (no rights) is refused.
+	 * 5041-8.2-3, -5: only the stream that bound a window of type 2 may use the window. Windows
+	 * of both types are for the peer only, so a local read (no rights) is refused.
 	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
-		/* data_race: a first look; callers that copy hold the lock */
+		/*
+		 * data_race(): without the lock this is only a first look; callers that copy hold
+		 * the lock
+		 */
 		if (!mr->pd_wide && data_race(mr->stream) != stream)
 			return KWARP_MEM_STREAM;
 		if (!rights)
 			return KWARP_MEM_ACCESS;
 	}
-	/* 5040-8.1.1-5; data_race: a first look, as above */
+	/* A right is missing: 5040-8.1.1-5. data_race(): a first look, as above */
 	if ((data_race(mr->access) & rights) != rights)
 		return KWARP_MEM_ACCESS;
-	/* 5041-7.1-18, 5040-7.2-13 */
+	/* The end of the access wraps: 5041-7.1-18, 5040-7.2-13 */
 	if (check_add_overflow(addr, len, &end))
 		return KWARP_MEM_WRAP;
-	/* 5041-7.1-16, -17; 5040-7.2-11, -12 */
+	/* Out of bounds (all kernel memory has no bounds): 5041-7.1-16, -17; 5040-7.2-11, -12 */
 	if (mr->kind == KWARP_MR_DMA)
 		return KWARP_MEM_OK;
 	/* data_race: a first look, as above */
@@ -70,7 +73,7 @@ enum kwarp_mem_err kwarp_mem_check(const struct kwarp_mr *mr, u32 stag,
 	return KWARP_MEM_OK;
 }
 
-/* May this stream's consumer, or its peer, invalidate a valid STag? */
+/* May the consumer of @stream (or with @remote its peer) invalidate the valid STag of @mr? */
 static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_stream *stream,
 			    bool remote)
 {
@@ -103,7 +106,7 @@ static bool may_revoke_stag(const struct kwarp_mr *mr, const struct kwarp_mem_st
  * invalidated it before, or the registration may not have been carried out.  For the peer that is
  * an error (5040-7.2-4).
  *
- * After the return no access that was checked before is still copying.
+ * When this function returns, no copy by the STag is under way any more.
  *
  * Context: any but hard interrupt; the caller holds a reference.
  * Return: false if the STag cannot be invalidated.

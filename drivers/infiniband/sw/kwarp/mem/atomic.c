@@ -18,13 +18,14 @@
 
 /*
  * Give up after this many failed compare-and-exchanges: threads of a program that change the word
- * all the time must not delay a stream for longer.
+ * all the time must not delay a stream without limit.
  */
 #define MAX_TRIES	4096
 
 /*
- * The eight octets at @addr of the region; NULL if they are not contiguous and 8-octet aligned.
- * 7306-5.2.1-6: the address in memory has to be aligned, not the tagged offset.
+ * Return: pointer to the eight octets at @addr of the region; NULL if they are not contiguous and
+ * aligned to 8 octets. 7306-5.2.1-6: the address in memory has to be aligned, not the tagged
+ * offset.
  */
 static atomic64_t *word_at(const struct kwarp_mr *mr, u64 addr)
 {

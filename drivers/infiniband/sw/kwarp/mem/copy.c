@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Translation of an address in a region to kernel memory, and copies.  INFINIBAND_VIRT_DMA rules
- * out highmem, so every page has a kernel address.  Neighbouring pieces that are contiguous in the
- * kernel's direct map are copied in one memcpy() (one copy for a huge page).
+ * Translation of an address in a region to kernel memory, and copies. A region is a list of pieces
+ * of memory; all have the same size (1 << shift octets), but a region with gaps has pieces of any
+ * size. INFINIBAND_VIRT_DMA rules out highmem, so every page has a kernel address. Neighbouring
+ * pieces that are contiguous in the kernel's direct map, such as those of a huge page, are copied
+ * in one memcpy().
  */
 #include "mr.h"
 
 #include <linux/string.h>
 
-/* Index of the piece in which octet @pos of a region with gaps lies (binary search). */
+/* Return: index of the piece in which octet @pos of a region with gaps lies, by binary search. */
 static u32 gaps_piece(const struct kwarp_mr *mr, u64 pos)
 {
 	u32 first = 0, end = mr->nchunks, mid;
@@ -62,7 +64,7 @@ static __always_inline void *find_span(const struct kwarp_mr *mr, u64 addr, u32 
 /**
  * kwarp_mr_span - longest contiguous piece of a region
  * @mr: region; the access has been checked
- * @addr: where it starts
+ * @addr: address in the region at which the piece starts
  * @want: octets wanted, not 0
  * @len: result: octets that are contiguous, at most @want
  *

@@ -8,11 +8,11 @@
  * A mapping does not keep the memory of a buffer in place: drivers of GPUs pin a buffer only while
  * a device is attached, and may move a buffer that is only mapped. So kwarp accepts only exporters
  * whose memory never moves. Other exporters are not even asked to map, because the dma-buf core
- * warns when that fails.
+ * warns if the mapping fails.
  *
  * The CPU access (dma_buf_begin_cpu_access()) lasts from the registration to the end of the region,
- * in both directions. If the exporter's device is not coherent, programs have to synchronize its
- * accesses with the region as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
+ * for reading and writing. If the exporter's device is not coherent, programs have to synchronize
+ * its accesses with the region as they do for their own mapping (DMA_BUF_IOCTL_SYNC).
  */
 #include <linux/dma-buf.h>
 #include <linux/fs.h>
@@ -29,7 +29,10 @@
 /* MODULE_IMPORT_NS() takes a string or a token, depending on the kernel; this works on all. */
 MODULE_INFO(import_ns, "DMA_BUF");
 
-/* log2 of the size of a piece.  kwarp_mr.offset, 32 bits, has to hold an offset in a piece. */
+/*
+ * A region is a list of pieces of equal size. This is log2 of their size: kwarp_mr.offset, which
+ * has 32 bits, has to hold an offset in a piece.
+ */
 #define DMABUF_SHIFT	30
 
 /**
@@ -44,7 +47,7 @@ struct kwarp_dmabuf {
 
 /*
  * Exporters whose pages never move: udmabuf (drivers/dma-buf/udmabuf.c) pins them, and the system
- * heap (heaps/system_heap.c) allocates its own.  Both keep them until the buffer is released.
+ * heap (heaps/system_heap.c) allocates its own. Both keep the pages until the buffer is released.
  */
 static const char *const unmoving[] = { "udmabuf", "system" };
 
@@ -93,7 +96,10 @@ static bool buffer_is_writable(const struct dma_buf *buf)
 	return buf->file->f_mode & FMODE_WRITE;
 }
 
-/* The region has to lie in the buffer; write access needs a buffer opened for writing. */
+/*
+ * Check that the region lies in the buffer, and that the buffer was opened for writing if @access
+ * has any write access.
+ */
 static int check_buffer(const struct dma_buf *buf, u64 offset, u64 length, int access)
 {
 	u64 end;
@@ -199,7 +205,7 @@ void kwarp_dmabuf_pieces(const struct kwarp_dmabuf *d, u64 offset, struct kwarp_
 		mr->chunk[i] = (u8 *)d->map.vaddr + offset + ((u64)i << DMABUF_SHIFT);
 }
 
-/* Number of pieces for a region of @length octets; @length is not 0. */
+/* Return: number of pieces for a region of @length octets; @length is not 0. */
 u64 kwarp_dmabuf_count(u64 length)
 {
 	return ((length - 1) >> DMABUF_SHIFT) + 1;

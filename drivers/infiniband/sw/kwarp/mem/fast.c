@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fast registration: the page list of a kernel consumer, and REG_MR, which puts it into force.
+ * Fast registration. A kernel consumer maps a page list for a region (kwarp_mr_map_sg()), and then
+ * posts the work request REG_MR, which puts the list in force. With gaps: a region whose list has
+ * elements (pieces) of any size, instead of pages.
  */
 #include "mr.h"
 
@@ -41,8 +43,8 @@ static bool gaps_add(struct kwarp_mr *mr, u64 addr, u32 len)
 }
 
 /*
- * As ib_sg_to_pages(), for elements of any size.  The first element for which there is no room, and
- * all after it, are not mapped.
+ * Map a list of elements like ib_sg_to_pages(), but for elements of any size. The first element for
+ * which there is no room, and all after it, are not mapped.
  *
  * Return: number of elements mapped, or -EINVAL.
  */
@@ -90,7 +92,7 @@ static int map_pages(struct kwarp_mr *mr, struct scatterlist *sgl, int nents,
  * @nents: elements in @sg
  * @offset: octets to skip in the first element, or NULL; set as ib_sg_to_pages() does
  *
- * Until the next REG_MR an earlier registration stays as it is.
+ * Until the next REG_MR the region keeps the list of its last REG_MR.
  *
  * Context: any; the consumer has no REG_MR of this region outstanding.
  * Return: number of elements mapped, or a negative errno.
@@ -145,7 +147,9 @@ int kwarp_mr_activate(struct kwarp_mr *mr, u32 stag, int access,
 {
 	int ret = -EINVAL;
 
-	/* READ_ONCE: another queue pair may change the key now; the index is constant. */
+	/*
+	 * READ_ONCE: a REG_MR on another queue pair may change the key now; the index is constant.
+	 */
 	if (mr->kind != KWARP_MR_FAST || mr->pd != stream->pd ||
 	    (READ_ONCE(mr->stag) ^ stag) >> 8)
 		return -EINVAL;

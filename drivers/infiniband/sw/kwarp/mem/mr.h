@@ -30,12 +30,15 @@ struct kwarp_atomic_req;
 #define KWARP_REMOTE_ACCESS	(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE | \
 				 IB_ACCESS_REMOTE_ATOMIC)
 
-/* Result of an access check; the caller translates it into a Terminate or WC status. */
+/*
+ * Result of an access check; the caller translates it into a Terminate or the status of a
+ * completion.
+ */
 enum kwarp_mem_err {
 	KWARP_MEM_OK,
-	KWARP_MEM_STAG,		/* no such STag, wrong key, or invalid */
+	KWARP_MEM_STAG,		/* no such STag, wrong key, or the STag is not valid */
 	KWARP_MEM_STREAM,	/* other protection domain, or a window of another stream */
-	KWARP_MEM_ACCESS,	/* right missing */
+	KWARP_MEM_ACCESS,	/* the region or window does not give the right */
 	KWARP_MEM_WRAP,		/* address + length wraps 2^64 */
 	KWARP_MEM_BOUNDS,	/* outside of the region */
 };
@@ -52,7 +55,7 @@ struct kwarp_window_range {
 	u32 access;
 };
 
-/* Octets from @addr, which lies in the region, to its end. */
+/* Return: number of octets from @addr, which lies in the region, to the end of the region. */
 static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
 {
 	return mr->kind == KWARP_MR_DMA ? U64_MAX - addr : mr->va + mr->length - addr;
@@ -62,11 +65,11 @@ static inline u64 kwarp_mr_room(const struct kwarp_mr *mr, u64 addr)
  * kwarp_mr_begin - begin an access: keep a region from being invalidated
  * @mr: region or window, referenced by the caller
  *
- * The caller checks the access and copies between kwarp_mr_begin() and kwarp_mr_end().  So an
- * invalidation, which takes the lock for writing, is final when it returns (5040-8.1.1-6).
- * Regions of user space are revoked only by deregistration, which waits for references: they need
- * no lock, and __acquire() tells sparse only.  A bound window keeps its region registered, so the
- * memory of a valid window exists while the lock is held.
+ * The caller checks the access and copies between kwarp_mr_begin() and kwarp_mr_end(). So an
+ * invalidation, which takes the lock for writing, is final when it returns (5040-8.1.1-6). Regions
+ * of user space are revoked only by deregistration, which waits for references: they need no lock,
+ * and __acquire() is only for sparse. A bound window keeps its region registered, so the memory of
+ * a valid window exists while the lock is held.
  *
  * Context: any but hard interrupt; the caller may not sleep before kwarp_mr_end().
  */

@@ -73,7 +73,10 @@ static struct kwarp_mr *mr_new(struct ib_pd *pd, enum kwarp_mr_kind kind,
 	if (!mr)
 		return NULL;
 	if (max_chunks) {
-		/* NOWARN: a program may ask for a list that is too large for the machine. */
+		/*
+		 * No warning if this fails: a program may ask for a list that is too large for the
+		 * machine.
+		 */
 		mr->chunk = kvcalloc(max_chunks, sizeof(*mr->chunk), gfp | __GFP_NOWARN);
 		if (!mr->chunk) {
 			kfree(mr);
@@ -96,7 +99,7 @@ static void mr_free(struct kwarp_mr *mr)
 	kvfree(mr->next.chunk);
 	kvfree(mr->next.before);
 	kvfree(mr->before);
-	/* The chunk of a window points into that of its region. */
+	/* A window has no list of its own: its @chunk points into the list of its region. */
 	if (mr->kind != KWARP_MR_WINDOW)
 		kvfree(mr->chunk);
 	kfree_rcu(mr, rcu);
@@ -117,7 +120,10 @@ static struct kwarp_mr *mr_register(struct kwarp_dev *kdev, struct kwarp_mr *mr,
 	return mr;
 }
 
-/* log2 of the largest piece.  kwarp_mr.offset, 32 bits, has to hold an offset in a piece. */
+/*
+ * A region is a list of pieces of equal size. This is log2 of the largest size: kwarp_mr.offset,
+ * which has 32 bits, has to hold an offset in a piece.
+ */
 #define MAX_SHIFT	30
 
 /*
@@ -151,7 +157,7 @@ static void user_chunks(struct kwarp_mr *mr)
 		if (pos >> mr->shift == mr->nchunks)
 			mr->chunk[mr->nchunks++] = page_address(sg_page_iter_page(&it)) - in;
 		pos += PAGE_SIZE;
-		/* There can be 2^28 pages. */
+		/* There can be 2^28 pages: let other tasks run. */
 		cond_resched();
 	}
 }
@@ -176,7 +182,10 @@ static struct kwarp_mr *user_new(struct ib_pd *pd, u64 chunks, struct kwarp_back
 	return mr;
 }
 
-/* Last step for a region of user space, whose pieces are filled: addresses and STag. */
+/*
+ * Last step of creating a region of user space: set its addresses, and give it an STag. Its pieces
+ * have been filled.
+ */
 static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *mr, u64 iova,
 				      u64 length)
 {
@@ -184,7 +193,7 @@ static struct kwarp_mr *user_register(struct kwarp_dev *kdev, struct kwarp_mr *m
 
 	mr->va = iova;
 	mr->length = length;
-	/* The core does this for some of the verbs that make a region. */
+	/* The RDMA core sets these two fields only for some of the verbs that make a region. */
 	mr->ibmr.iova = iova;
 	mr->ibmr.length = length;
 	mr = mr_register(kdev, mr, get_random_u8(), false);
@@ -257,10 +266,10 @@ static void copy_chunks(struct kwarp_mr *mr, const struct kwarp_mr *old)
 }
 
 /**
- * kwarp_mr_create_same - region over the same memory, by the same addresses
+ * kwarp_mr_create_same - region over the memory of another region, with the same addresses
  * @kdev: device
  * @pd: protection domain
- * @old: KWARP_MR_USER; the caller makes sure that it is not destroyed meanwhile
+ * @old: the other region, a KWARP_MR_USER; the caller keeps it from being destroyed during the call
  * @access: IB_ACCESS_*
  *
  * Context: process, may sleep.
@@ -293,7 +302,7 @@ void kwarp_mr_open(struct kwarp_mr *mr)
 	WRITE_ONCE(mr->valid, true);
 }
 
-/* Pinned memory of a KWARP_MR_USER; NULL if the region is over a dma-buf. */
+/* Return: pinned memory of a KWARP_MR_USER; NULL if the region is over a dma-buf. */
 const struct ib_umem *kwarp_mr_umem(const struct kwarp_mr *mr)
 {
 	return mr->backing->umem;
@@ -387,7 +396,7 @@ struct kwarp_mr *kwarp_mr_create_window(struct kwarp_dev *kdev, struct ib_pd *pd
 /**
  * kwarp_mr_destroy - revoke and free a region or window
  * @kdev: device
- * @mr: region or window; freed if this returns 0
+ * @mr: region or window; freed if the return value is 0
  *
  * When this returns 0, neither peer nor consumer has access to the memory by this STag.
  *
@@ -403,7 +412,7 @@ int kwarp_mr_destroy(struct kwarp_dev *kdev, struct kwarp_mr *mr)
 	wait_for_completion(&mr->idle);
 	/*
 	 * A bind that held a reference may have made the window valid again after the first
-	 * kwarp_mr_close().  No more binds are under way now, so close it for good.
+	 * kwarp_mr_close(). No more binds are under way now, so close the window for good.
 	 */
 	if (mr->kind == KWARP_MR_WINDOW) {
 		kwarp_mr_close(mr);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory regions and windows, and what mem/ knows of a stream; mr.h has the functions. */
+/*
+ * Memory regions and windows, and what access checks need to know of a stream; mr.h has the
+ * functions. A region is a list of pieces of memory, in the code "chunks".
+ */
 #ifndef KWARP_MEM_TYPES_H
 #define KWARP_MEM_TYPES_H
 
@@ -14,7 +17,10 @@ struct kwarp_backing;
 enum kwarp_mr_kind {
 	KWARP_MR_USER,		/* pinned user memory, or a dma-buf */
 	KWARP_MR_DMA,		/* all kernel memory, addresses are kernel virtual */
-	/* The following kinds can be invalidated by a stream, so accesses take kwarp_mr.lock. */
+	/*
+	 * The following kinds can be invalidated while a stream uses them, so accesses take
+	 * kwarp_mr.lock.
+	 */
 	KWARP_MR_FAST,		/* page list of a kernel consumer (REG_MR) */
 	KWARP_MR_WINDOW,	/* part of a KWARP_MR_USER */
 };
@@ -22,8 +28,8 @@ enum kwarp_mr_kind {
 /**
  * struct kwarp_mem_stream - a stream, as far as memory access is concerned
  * @pd: protection domain; immutable
- * @id: unique number, different for each stream even on the same queue pair; READ_ONCE, a new
- *	one is set when the stream ends
+ * @id: unique number, different for each stream even on the same queue pair; read with READ_ONCE(),
+ *	because a new number is set when the stream ends
  * @windows: windows of type 2 bound to this stream; protected by the binding lock, see window.c
  */
 struct kwarp_mem_stream {
@@ -34,7 +40,7 @@ struct kwarp_mem_stream {
 
 /**
  * struct kwarp_mr_list - page list that waits for REG_MR (KWARP_MR_FAST)
- * @fresh: the list has been mapped since the last REG_MR
+ * @fresh: the consumer has mapped this list since the last REG_MR
  * @chunk: as in struct kwarp_mr, with room for @max_chunks entries
  * @nchunks: as in struct kwarp_mr
  * @shift: as in struct kwarp_mr
@@ -62,8 +68,8 @@ struct kwarp_mr_list {
  *	access to the end of its copy, for writing to change @valid; any context, bottom
  *	halves disabled
  * @kind: immutable
- * @valid: READ_ONCE/WRITE_ONCE: the STag may be used
- * @stag: READ_ONCE/WRITE_ONCE: full STag, changes its key with REG_MR
+ * @valid: the STag may be used; with READ_ONCE(), WRITE_ONCE()
+ * @stag: full STag; REG_MR and binds change its key; with READ_ONCE(), WRITE_ONCE()
  * @access: IB_ACCESS_* rights
  * @pd: protection domain; immutable
  * @pd_wide: true: KWARP_MR_WINDOW of type 1; immutable
@@ -73,8 +79,8 @@ struct kwarp_mr_list {
  * @va: first valid address (tagged offset)
  * @length: octets
  * @backing: KWARP_MR_USER: owner of the pages, see region.c; a reference is held
- * @chunk: kernel addresses of the pieces, each 1 << @shift octets long; the chunk of a window
- *	points into that of its region
+ * @chunk: kernel addresses of the pieces, each 1 << @shift octets long; @chunk of a window points
+ *	into the list of its region
  * @nchunks: entries of @chunk in use
  * @max_chunks: entries of @chunk allocated
  * @shift: log2 of the size of a piece
@@ -83,8 +89,9 @@ struct kwarp_mr_list {
  *	before[i] octets of the region lie before piece i
  * @next: KWARP_MR_FAST: page list that the next REG_MR puts in force.  The consumer may map it
  *	while the region is still valid, but not twice at a time
- * @windows: KWARP_MR_USER: number of windows bound to it; protected by the binding lock
- * @parent: KWARP_MR_WINDOW: region it is bound to, or NULL; protected by the binding lock
+ * @windows: KWARP_MR_USER: number of windows bound to the region; protected by the binding lock
+ * @parent: KWARP_MR_WINDOW: region to which the window is bound, or NULL; protected by the binding
+ *	lock
  * @bound: KWARP_MR_WINDOW of type 2: node in kwarp_mem_stream.windows while @parent is set;
  *	protected by the binding lock
  *
@@ -97,7 +104,7 @@ struct kwarp_mr {
 	struct rcu_head rcu;
 	refcount_t refs;
 	struct completion idle;
-	rwlock_t lock;			/* accesses against invalidation */
+	rwlock_t lock;			/* keeps invalidation out during accesses */
 	enum kwarp_mr_kind kind;
 	bool pd_wide;
 

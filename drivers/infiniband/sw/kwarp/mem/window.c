@@ -96,8 +96,8 @@ static void open_window(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr,
 }
 
 /*
- * Invalidate a region or window.  No access begins after this; for kinds with a lock none is under
- * way either.
+ * Invalidate a region or window. No access begins after this. If its kind has a lock
+ * (kwarp_mr.lock), no access is under way any more either.
  */
 static void shut_mr(struct kwarp_mr *mr)
 {
@@ -132,7 +132,10 @@ static bool may_bind_window(const struct kwarp_mr *mw, const struct kwarp_mr *mr
 	return (mw->pd_wide || !mw->parent) && mr && region_is_bindable(mr, lkey, mw->pd, range);
 }
 
-/* Unbind a window of type 1 before it is bound again.  A window of type 2 is free here. */
+/*
+ * Unbind a window of type 1 before it is bound again. A window of type 2 is free already, see
+ * may_bind_window().
+ */
 static void free_window(struct kwarp_mr *mw)
 {
 	lockdep_assert_held(&binding);
@@ -142,7 +145,10 @@ static void free_window(struct kwarp_mr *mw)
 	}
 }
 
-/* Set the new key of a window that a bind of 0 octets has unbound; it does not become valid. */
+/*
+ * Set the new key of a window that a bind of 0 octets has unbound; the window does not become
+ * valid.
+ */
 static void set_window_key(struct kwarp_mr *mw, u32 stag)
 {
 	lockdep_assert_held(&binding);
@@ -180,7 +186,7 @@ bool kwarp_window_bind(struct kwarp_mr *mw, u32 stag, struct kwarp_mr *mr, u32 l
 {
 	bool ok;
 
-	/* READ_ONCE: another queue pair may change the key now; the index is constant. */
+	/* READ_ONCE: a bind on another queue pair may change the key now; the index is constant. */
 	if (mw->kind != KWARP_MR_WINDOW || mw->pd != stream->pd ||
 	    (READ_ONCE(mw->stag) ^ stag) >> 8)
 		return false;
@@ -230,12 +236,12 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
 
 	WRITE_ONCE(stream->id, atomic64_inc_return(&next_stream));
 	spin_lock_bh(&binding);
-	/* Nothing is bound any more, so the list only gets shorter. */
+	/* The stream binds no windows any more, so the list only gets shorter. */
 	while ((mw = list_first_entry_or_null(&stream->windows, struct kwarp_mr, bound))) {
 		shut_mr(mw);
 		detach_window(mw);
 		if (++n % KWARP_IRQ_OFF_BATCH == 0) {
-			/* All devices share the lock: let others have it. */
+			/* All devices share the lock: let other processors take it. */
 			spin_unlock_bh(&binding);
 			spin_lock_bh(&binding);
 		}
@@ -247,8 +253,8 @@ void kwarp_mem_stream_end(struct kwarp_mem_stream *stream)
  * kwarp_mr_close - forbid new accesses to a region or window, and new binds
  * @mr: region or window
  *
- * After the return an access that was checked before may still be copying in a KWARP_MR_USER or
- * KWARP_MR_DMA; in the other kinds none is.
+ * When this function returns, an access that was checked earlier may still be copying, if the
+ * region is a KWARP_MR_USER or KWARP_MR_DMA. In the other kinds no access is under way.
  *
  * Context: any but hard interrupt.
  * Return: false, and nothing has changed: windows are bound to the region.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Access checks and invalidation: each condition alone, their order, and every boundary.
+ * Tests of access checks and invalidation: each condition alone, the order of the conditions, and
+ * every boundary.
  *
  * Numbers such as 5041-7.1-18 name requirements of RFCs, see Documentation/conformance.
  */
@@ -17,7 +18,10 @@
 /* Protection domains: only their addresses matter. */
 static struct ib_pd pd, other_pd;
 static const struct kwarp_mem_stream stream = { .pd = &pd, .id = 1 };
-/* Another stream of the same protection domain, or the next stream of the same queue pair. */
+/*
+ * A stream with another id in the same protection domain: another queue pair's, or the next stream
+ * of the same queue pair.
+ */
 static const struct kwarp_mem_stream sibling = { .pd = &pd, .id = 2 };
 static const struct kwarp_mem_stream other_pd_stream = { .pd = &other_pd };
 static const struct kwarp_mem_stream no_pd_stream;
@@ -134,7 +138,7 @@ static const struct bounds_case {
 	{ "from the region around to it", VA, LEN, VA, U64_MAX, KWARP_MEM_WRAP },
 	{ "from the region to U64_MAX", VA, LEN, VA, U64_MAX - VA, KWARP_MEM_BOUNDS },
 	{ "nothing at U64_MAX", VA, LEN, U64_MAX, 0, KWARP_MEM_BOUNDS },
-	/* a region that ends at the last address */
+	/* regions that end at the last address of 64 bits */
 	{ "top: all of it", U64_MAX - 16, 16, U64_MAX - 16, 16, KWARP_MEM_OK },
 	{ "top: last octet", U64_MAX - 16, 16, U64_MAX - 1, 1, KWARP_MEM_OK },
 	{ "top: nothing at the end", U64_MAX - 16, 16, U64_MAX, 0, KWARP_MEM_OK },
@@ -142,12 +146,12 @@ static const struct bounds_case {
 	{ "top: one octet too long", U64_MAX - 16, 16, U64_MAX - 16, 17, KWARP_MEM_WRAP },
 	{ "top: before", U64_MAX - 16, 16, U64_MAX - 17, 1, KWARP_MEM_BOUNDS },
 	{ "top: address 0", U64_MAX - 16, 16, 0, 1, KWARP_MEM_BOUNDS },
-	/* zero-based */
+	/* regions whose first address is 0 */
 	{ "zero: all of it", 0, LEN, 0, LEN, KWARP_MEM_OK },
 	{ "zero: nothing at the end", 0, LEN, LEN, 0, KWARP_MEM_OK },
 	{ "zero: one octet at the end", 0, LEN, LEN, 1, KWARP_MEM_BOUNDS },
 	{ "zero: U64_MAX", 0, LEN, U64_MAX, 0, KWARP_MEM_BOUNDS },
-	/* empty */
+	/* regions of 0 octets */
 	{ "empty: nothing", VA, 0, VA, 0, KWARP_MEM_OK },
 	{ "empty: one octet", VA, 0, VA, 1, KWARP_MEM_BOUNDS },
 };
@@ -214,7 +218,7 @@ static void test_revoke(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG, &other_pd_stream, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 1, &stream, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(mr, STAG ^ 0x80, &stream, true));
-	/* what was refused has changed nothing */
+	/* the refused invalidations have changed nothing */
 	KUNIT_EXPECT_EQ(test, check_access(mr, VA, LEN), KWARP_MEM_OK);
 
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(mr, STAG, &stream, false));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Translation of region addresses to memory, copies and atomic operations: contiguous spans at
- * every offset of a small region; random copies in a large region, compared with a flat array.
+ * Tests of the translation of region addresses to memory, of copies and of atomic operations:
+ * contiguous spans at every offset of a small region; random copies in a large region, compared
+ * with a flat array. A region is a list of pieces, which need not be contiguous.
  *
  * Numbers such as 7306-5.2.1-5 name requirements of RFCs, see Documentation/conformance.
  */
@@ -86,7 +87,7 @@ static u8 *region_octet(const struct layout_case *c, const struct region *r, u32
 	return r->mem + (c->order[pos >> c->shift] << c->shift) + (pos & ((1 << c->shift) - 1));
 }
 
-/* How many octets from octet @i on are contiguous in memory; @want at most. */
+/* Return: how many octets from octet @i on are contiguous in memory; @want at most. */
 static u32 octets_in_row(const struct layout_case *c, const struct region *r, u32 i, u32 want)
 {
 	u32 n = 1;
@@ -96,7 +97,7 @@ static u32 octets_in_row(const struct layout_case *c, const struct region *r, u3
 	return n;
 }
 
-/* Spans for every offset and every length inside the region. */
+/* kwarp_mr_span() for every offset and every length inside the region. */
 static void test_span(struct kunit *test)
 {
 	const struct layout_case *c = test->param_value;
@@ -178,7 +179,10 @@ static void test_span_large(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, len, 3 * gig - 8);
 }
 
-/* Put the pages in random order; some stay next to each other, and so are contiguous. */
+/*
+ * Put the pages in random order; some stay next to each other, so that spans of several pages
+ * occur.
+ */
 static void shuffle_pages(struct layout_case *c, struct rnd_state *rnd)
 {
 	u32 i;
@@ -293,7 +297,10 @@ static void test_swap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, *word, 5);
 }
 
-/* Pieces of any length: an atomic operation on eight octets in two pieces is refused. */
+/*
+ * A region with pieces of any length: an atomic operation on eight octets that lie in two pieces is
+ * refused.
+ */
 static void test_atomic_gaps(struct kunit *test)
 {
 	static u64 before[] = { 0, 12 };

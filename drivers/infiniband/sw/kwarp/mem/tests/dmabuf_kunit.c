@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Regions over a dma-buf: which buffers are refused, that a failed call gives back what it took,
- * and where the pieces lie. dmabuf.c is included below; the exporter of the buffer is a stand-in.
+ * Tests of regions over a dma-buf: which buffers are refused, that a failed call gives back what it
+ * took, and where the pieces of the region lie. dmabuf.c is included below; the exporter of the
+ * buffer is a stand-in.
  */
 #include <kunit/test.h>
 #include <linux/dma-buf.h>
@@ -35,7 +36,7 @@ static struct exporter {
 	int refs, accesses, maps;
 } ex;
 
-/* A large folio of four pages, and two small ones. */
+/* Pages of the mapping: a large folio of four pages, and two pages that are folios of their own. */
 static struct page *large, *small[2];
 
 static struct dma_buf *fake_get(int fd)
@@ -82,7 +83,7 @@ static void fake_vunmap(struct dma_buf *buf, struct iosys_map *map)
 	ex.maps--;
 }
 
-/* Never called: its presence in the operations tells that the exporter can map. */
+/* Never called: that the operation exists tells that the exporter can map. */
 static int ops_vmap(struct dma_buf *buf, struct iosys_map *map)
 {
 	return -EIO;
@@ -93,7 +94,10 @@ static bool fake_is_vmalloc_addr(const void *addr)
 	return ex.layout;
 }
 
-/* The page at @addr by its letter in @layout: a digit is a page of the large folio, a, b: small. */
+/*
+ * Return: the page at @addr of the mapping. Its character in @layout says which: a digit is a page
+ * of the large folio, 'a' and 'b' are the small pages.
+ */
 static struct page *fake_to_page(const void *addr)
 {
 	char c = ex.layout[((const u8 *)addr - VADDR) / PAGE_SIZE];

@@ -11,7 +11,10 @@ bool region_no_stag;
 
 static unsigned long chosen_best_pgsz(struct ib_umem *umem, unsigned long sizes, u64 virt)
 {
-	/* The code under test has to ask for pieces aligned to the addresses of the process. */
+	/*
+	 * Check that the code under test asks for pieces that are aligned in the process's address
+	 * space.
+	 */
 	if (virt != umem->address || !(sizes & region_chosen_size))
 		return 0;
 	return region_chosen_size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory of a process, and stand-ins for what regions are made of: the RDMA core's pinned memory,
- * STags and dma-bufs.
+ * Fixture of the tests of regions: memory of a process, and stand-ins for what regions are made of:
+ * the RDMA core's pinned memory, STags and dma-bufs. A region is a list of pieces of memory.
  */
 #ifndef KWARP_MEM_TESTS_REGION_FIXTURE_H
 #define KWARP_MEM_TESTS_REGION_FIXTURE_H
@@ -11,7 +11,7 @@
 #include <linux/scatterlist.h>
 #include <rdma/ib_umem.h>
 
-/* Other suites in the same module define these names, too. */
+/* Rename the fakes and the code under test: the module has other functions of the same names. */
 #define kwarp_stag_alloc	region_stag_alloc
 #define kwarp_stag_publish	region_stag_publish
 #define kwarp_stag_free		region_stag_free
@@ -42,7 +42,7 @@
 #define PIECE	(PAGE_SIZE << ORDER)
 #define PIECES	3
 
-/* Largest number of pieces of the regions that a kernel consumer maps. */
+/* Largest number of pieces in the list that a kernel consumer maps. */
 #define LISTED	5
 
 struct region_test {
@@ -55,13 +55,13 @@ struct region_test {
 
 /* Size of pieces that the stand-in for ib_umem_find_best_pgsz() chooses. */
 extern unsigned long region_chosen_size;
-/* Calls of ib_umem_release(), and of kwarp_dmabuf_put(). */
+/* Number of calls of ib_umem_release(), and of kwarp_dmabuf_put(). */
 extern u32 region_released, region_buffers_put;
-/* Octets allocated that are charged to the memory cgroup of the process, and that are not. */
+/* Octets allocated: those charged to the memory cgroup of the process (paid), and the others. */
 extern size_t region_paid, region_unpaid;
 /* Size of struct kwarp_backing, which only region.c knows. */
 extern const size_t region_backing_octets;
-/* The next kwarp_stag_alloc() fails. */
+/* Makes the next kwarp_stag_alloc() fail. */
 extern bool region_no_stag;
 
 int region_test_init(struct kunit *test);

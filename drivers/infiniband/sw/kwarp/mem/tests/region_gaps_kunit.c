@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of regions over elements of any size, which a kernel consumer maps: each octet of the
- * region has to be the same memory that the creator sees, in as few pieces as possible.
+ * Tests of regions with gaps, whose list has elements of any size, which a kernel consumer maps:
+ * each octet of the region has to be the same memory that the consumer sees, in as few pieces as
+ * possible.
  */
 #include "region_fixture.h"
 
@@ -47,7 +48,10 @@ static const struct gaps_case gaps_cases[] = {
 
 KUNIT_ARRAY_PARAM_DESC(gaps, gaps_cases, desc);
 
-/* Each octet of the region lies in its element; a span reaches at least to the element's end. */
+/*
+ * Check that each octet of the region is in the right place of the right element, and that a
+ * contiguous span reaches at least to the end of the element.
+ */
 static void expect_elements(struct kunit *test, const struct kwarp_mr *mr,
 			    const struct gaps_case *c)
 {

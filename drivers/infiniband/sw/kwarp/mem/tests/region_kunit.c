@@ -31,7 +31,7 @@ static void expect_region(struct kunit *test, u64 from, u64 length, unsigned lon
 	sg_free_table(&t->umem.sgt_append.sgt);
 }
 
-/* Regions that begin and end at any place in a piece and in a page. */
+/* Regions that begin and end at various places in a piece and in a page. */
 static void test_pieces(struct kunit *test)
 {
 	static const u64 starts[] = { 0, 1, PAGE_SIZE - 1, PAGE_SIZE, 5 * PAGE_SIZE + 77,
@@ -199,7 +199,10 @@ static struct kwarp_mr *make_dma(struct kunit *test)
 	return kwarp_mr_create_dma(&t->kdev, &t->pd, IB_ACCESS_LOCAL_WRITE);
 }
 
-/* @lists: page lists that are allocated; @user: of a program; @backed: has a kwarp_backing. */
+/*
+ * @lists: number of page lists that are allocated; @user: the region is a program's; @backed: the
+ * region has a struct kwarp_backing, the owner of its pages.
+ */
 static const struct payer {
 	const char *desc;
 	struct kwarp_mr *(*make)(struct kunit *test);

@@ -11,8 +11,8 @@
 #include <linux/xarray.h>
 
 static struct {
-	u32 next;	/* number that is returned instead of a random one ... */
-	u32 count;	/* ... for this many calls */
+	u32 next;	/* number that is returned instead of a random one */
+	u32 count;	/* how many more calls return @next */
 	u32 calls;	/* calls since choose_random() */
 } fake;
 
@@ -34,7 +34,7 @@ static u32 chosen_random_u32(void)
 struct table {
 	struct kwarp_dev kdev;
 	struct kwarp_mr mr[MANY];
-	u32 bins[3][256];	/* indices, by their octets */
+	u32 bins[3][256];	/* for each octet of the index: how often each value came */
 };
 
 static int table_init(struct kunit *test)
@@ -84,7 +84,7 @@ static void test_life(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mr->ibmr.rkey, stag);
 	KUNIT_EXPECT_EQ(test, atomic_read(&t->kdev.num_mr), 1);
 
-	/* not visible while the index is only reserved */
+	/* lookup does not find a region whose index is only reserved */
 	KUNIT_EXPECT_NULL(test, kwarp_mr_lookup(&t->kdev, stag));
 	kwarp_stag_publish(&t->kdev, mr);
 	KUNIT_ASSERT_PTR_EQ(test, kwarp_mr_lookup(&t->kdev, stag), mr);
@@ -219,7 +219,10 @@ static void test_unpredictable(struct kunit *test)
 	}
 }
 
-/* Sum of squared deviations from @n / 256 each, times 256 / n: 255 on average. */
+/*
+ * Return: the chi-squared value of @n random octets, counted in 256 bins, where each bin should
+ * have n / 256. It is 255 on average.
+ */
 static u32 chi_squared(const u32 *bins, u32 n)
 {
 	s32 expect = n / 256;
@@ -257,7 +260,10 @@ static void test_spread(struct kunit *test)
 		KUNIT_EXPECT_GT_MSG(test, chi, 120, "octet %u", i);
 		KUNIT_EXPECT_LT_MSG(test, chi, 450, "octet %u", i);
 	}
-	/* pairs of successive indices that are close together: 1/8 expected by chance */
+	/*
+	 * @near counts successive indices that are close together: 1/8 of a pair is expected by
+	 * chance
+	 */
 	KUNIT_EXPECT_LT(test, near, 8);
 	/* all indices are different: each lookup finds its own region */
 	for (i = 0; i < MANY; i++)

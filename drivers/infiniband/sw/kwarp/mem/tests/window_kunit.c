@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Windows: what may be bound, which streams may use a window, and every way to unbind it.
+ * Tests of windows: what may be bound, which streams may use a window, and every way to unbind a
+ * window. A free window is one that is not bound.
  *
  * Numbers such as 5041-8.2-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -20,8 +21,8 @@
 #define BOTH		(IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 
 /*
- * A region whose pieces are not contiguous, a window, two streams (@a, @b) of their protection
- * domain and one (@other) of another domain.
+ * A region whose pieces are not contiguous, a window, two streams (@a, @b) of the same protection
+ * domain and a stream (@other) of another domain.
  */
 struct window_test {
 	struct ib_pd pd;
@@ -113,7 +114,10 @@ static void test_birth(struct kunit *test)
 					      IB_ACCESS_REMOTE_READ), KWARP_MEM_STAG);
 }
 
-/* 5041-8.2-3, -5; 5041-8.3.1-2; 5040-8.1.1-2 */
+/*
+ * Only the stream that bound a window of type 2 may use it (5041-8.2-3, -5; 5041-8.3.1-2;
+ * 5040-8.1.1-2).
+ */
 static void test_stream(struct kunit *test)
 {
 	struct window_test *t = test->priv;
@@ -154,7 +158,10 @@ static void test_rights(struct kunit *test)
 	}
 }
 
-/* Address @va of the window is the same memory as address @at of the region, for @len octets. */
+/*
+ * Check that address @va of the window is the same memory as address @at of the region, for @len
+ * octets.
+ */
 static void expect_same(struct kunit *test, u64 va, u64 at, u32 len)
 {
 	struct window_test *t = test->priv;
@@ -283,11 +290,11 @@ static void test_invalidate(struct kunit *test)
 {
 	struct window_test *t = test->priv;
 
-	/* never bound: the consumer may invalidate it, the peer may not */
+	/* a window that was never bound: the consumer may invalidate it, the peer may not */
 	KUNIT_EXPECT_TRUE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, MW_STAG, &t->a, true));
 	KUNIT_ASSERT_TRUE(test, bind_all(t));
-	/* 5040-5.3-19: another stream may not invalidate it */
+	/* 5040-5.3-19: another stream may not invalidate the window */
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, true));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->b, false));
 	KUNIT_EXPECT_FALSE(test, kwarp_mr_revoke(&t->mw, KEY, &t->other, true));
@@ -339,7 +346,7 @@ static void test_type_1(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->other, MR_VA, 1, BOTH), KWARP_MEM_STREAM);
 	/* A local read (no rights) is refused, as with type 2. */
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->a, MR_VA, 1, 0), KWARP_MEM_ACCESS);
-	/* The end of the stream that bound it does not unbind it. */
+	/* The end of the stream that bound the window does not unbind it. */
 	kwarp_mem_stream_end(&t->a);
 	KUNIT_EXPECT_EQ(test, mw_err(t, &t->b, MR_VA, MR_LEN, BOTH), KWARP_MEM_OK);
 	KUNIT_EXPECT_EQ(test, t->mr.windows, 1);
