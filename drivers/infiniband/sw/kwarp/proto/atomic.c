@@ -69,7 +69,7 @@ u64 kwarp_atomic_result(const struct kwarp_atomic_req *req, u64 old)
 {
 	if (req->op == KWARP_ATOMIC_FETCH_ADD)
 		return masked_sum(old, req->data, req->mask);
-	/* 7306-5.1.2-1, -2 */
+	/* CmpSwap; nothing is swapped if a compared bit differs: 7306-5.1.2-1, -2 */
 	if ((old ^ req->compare) & req->compare_mask)
 		return old;
 	return (old & ~req->mask) | (req->data & req->mask);

@@ -41,7 +41,10 @@ struct kwarp_atomic_resp {
 	u64 value;
 };
 
-/* Codecs.  Reserved bits are sent as zero, and ignored (7306-5.2.1-1, -2).  Context: any. */
+/*
+ * Decode and encode the headers. Reserved bits are sent as zero, and ignored when received
+ * (7306-5.2.1-1, -2). Context: any.
+ */
 void kwarp_atomic_req_decode(const u8 in[KWARP_ATOMIC_REQ_LEN], struct kwarp_atomic_req *req);
 void kwarp_atomic_req_encode(u8 out[KWARP_ATOMIC_REQ_LEN], const struct kwarp_atomic_req *req);
 void kwarp_atomic_resp_decode(const u8 in[KWARP_ATOMIC_RESP_LEN],

@@ -42,20 +42,23 @@
 /* An accept that returned 0 has failed: tell the ULP. */
 #define ACC_FAIL	(DO(EST_FAIL) | DO(QP_PUT))
 /*
- * End of a stream: orderly with FIN; after an error with FIN, while the peer may still be sending;
- * by releasing the socket.
+ * Three ways to end a stream: END_FIN: orderly, with a FIN; END_DROP: after an error, with a FIN,
+ * while octets that still come in are dropped; END_KILL: by releasing the socket.
  */
 #define END_FIN		(DO(QP_PUT) | DO(FIN))
 #define END_DROP	(END_FIN | DO(DISCARD))
 #define END_KILL	(DO(QP_PUT) | DO(KILL))
-/* End of an endpoint that may be half-open: a refused one is, as long as it has a socket. */
+/*
+ * End of an endpoint that may be half-open: a refused endpoint is half-open as long as it has a
+ * socket.
+ */
 #define GONE		(DO(LEAVE) | DO(KILL))
 
 static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	[KWARP_CMS_NEW] = {
 		[KWARP_CME_DIAL]	= GO(CONNECT, 0),
 		[KWARP_CME_INBOUND]	= GO(WAIT_REQ, 0),
-		/* connect() returns the error itself */
+		/* no upcall: connect() itself returns the error */
 		[KWARP_CME_LOCAL]	= GO(DEAD, END_KILL),
 	},
 	[KWARP_CMS_CONNECT] = {
@@ -81,11 +84,11 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_REPLY]	= GO(STREAM, DO(REPLY_OK)),
 		/* 5044-7.1.2-14, 5044-7.1.4.2-4: tell the ULP, then close on its behalf */
 		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | DO(FIN)),
-		/* 6581-8-1, 6581-9.3-3 */
+		/* the Reply is answered by a Terminate: 6581-8-1, 6581-9.3-3 */
 		[KWARP_CME_OWE_TERM]	= GO(SEND_TERM, CONN_FAIL),
 		/* 6581-10-10 */
 		[KWARP_CME_RETRY]	= GO(CONNECT, DO(REDIAL)),
-		/* 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7: close at once */
+		/* a bad Reply, close at once: 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7 */
 		[KWARP_CME_BAD]		= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | DO(KILL)),
@@ -94,15 +97,15 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 	},
 	[KWARP_CMS_WAIT_REQ] = {
-		/* 5044-7.1.2-3 */
+		/* a valid Request: 5044-7.1.2-3 */
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
 		[KWARP_CME_QUEUED]	= GO(WAIT_TURN, 0),
 		[KWARP_CME_REFUSE]	= GO(SEND_REJ, 0),
-		/* 5044-7.1.1-2, 5044-7.1.2-4, 5044-7.1.3-1 */
+		/* a malformed Request: 5044-7.1.1-2, 5044-7.1.2-4, 5044-7.1.3-1 */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
-		/* 5044-7.1.2-24, -29 */
+		/* the Request does not come in time: 5044-7.1.2-24, -29 */
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
 		[KWARP_CME_ORPHAN]	= GO(DEAD, GONE),
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
@@ -116,7 +119,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		/*
 		 * Send a rejecting Reply, as if the ULP had rejected: after a reset the initiator
-		 * might think that we know revision 1 only (6581-10-2).
+		 * might think that this end knows revision 1 only (6581-10-2).
 		 */
 		[KWARP_CME_TIMER]	= GO(SEND_REJ, DO(REFUSE)),
 		[KWARP_CME_ORPHAN]	= GO(SEND_REJ, DO(REFUSE)),
@@ -124,18 +127,18 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
 	[KWARP_CMS_WAIT_ULP] = {
-		/* 5044-7.1.2-8 */
+		/* accepting Reply: 5044-7.1.2-8 */
 		[KWARP_CME_ACCEPT]	= GO(SEND_REP, DO(LEAVE)),
-		/* 5044-7.1.2-5 */
+		/* rejecting Reply: 5044-7.1.2-5 */
 		[KWARP_CME_REJECT]	= GO(SEND_REJ, DO(QP_PUT)),
 		/* 5044-7.1.1-23: octets after the Request */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
 		[KWARP_CME_TIMER]	= GO(DEAD, GONE),
-		/* iw_cm may have dropped the Request with the listener: shorten the wait */
+		/* the listener is gone, and iw_cm may have dropped the Request: shorten the wait */
 		[KWARP_CME_ORPHAN]	= GO(WAIT_ULP, DO(HURRY)),
-		/* other connections need its place: reject it, as if the ULP had */
+		/* other connections need the place of this one: reject it, as if the ULP had */
 		[KWARP_CME_EVICT]	= GO(SEND_REJ, DO(REFUSE)),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
@@ -151,7 +154,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_WAIT_FPDU] = {
 		[KWARP_CME_FPDU]	= GO(STREAM, DO(EST)),
-		/* after a FIN no RTR can come */
+		/* after a FIN no RTR (the first message of peer-to-peer mode) can come */
 		[KWARP_CME_PEER_FIN]	= GO(WAIT_FPDU, DO(QP_ABORT)),
 		[KWARP_CME_TIMER]	= GO(WAIT_FPDU, DO(QP_ABORT)),
 		[KWARP_CME_ABORT]	= GO(WAIT_FPDU, DO(QP_ABORT)),
@@ -177,7 +180,10 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, DO(KILL)),
 	},
 	[KWARP_CMS_STREAM] = {
-		/* 5044-7.2-2: the QP first finishes what was posted, then DOWN comes */
+		/*
+		 * 5044-7.2-2: the QP first sends what was posted, then it reports DOWN (end of the
+		 * stream)
+		 */
 		[KWARP_CME_PEER_FIN]	= GO(CLOSED, DO(CLOSE)),
 		[KWARP_CME_DOWN_FIN]	= GO(LINGER, DO(CLOSE) | END_FIN),
 		[KWARP_CME_DOWN_ERR]	= GO(LINGER, DO(CLOSE) | END_DROP),
@@ -200,7 +206,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_EVICT]	= GO(DEAD, GONE),
 		[KWARP_CME_ABORT]	= GO(DEAD, GONE),
 	},
-	/* KWARP_CMS_DEAD: nothing is legal */
+	/* KWARP_CMS_DEAD has no row: no event is legal */
 };
 
 const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Life of a connection endpoint, from the first SYN to the last ACK, as one const
- * table: state x event -> state and actions (RFC 5044 section 7.1.2, RFC 6581
- * section 5).
+ * Life of a connection endpoint, from the first SYN to the last ACK, as one const table: state x
+ * event -> state and actions (RFC 5044 section 7.1.2, RFC 6581 section 5). Request and Reply are
+ * the MPA startup frames. RTR: "ready to receive", the first message of the Initiator in
+ * peer-to-peer mode.
  *
  * Numbers such as 5044-7.1.2-29 name requirements of RFCs, see Documentation/conformance.
  */
@@ -21,19 +22,19 @@ enum kwarp_cm_state {
 
 	/* Responder */
 	KWARP_CMS_WAIT_REQ,	/* waiting for the Request */
-	KWARP_CMS_WAIT_TURN,	/* Request received; the ULP is told later, see QUEUED */
+	KWARP_CMS_WAIT_TURN,	/* Request received, but not passed to the ULP yet: see QUEUED */
 	KWARP_CMS_WAIT_ULP,	/* the ULP has the Request; waiting for its accept or reject */
 	KWARP_CMS_SEND_REP,	/* TCP has not taken all of the accepting Reply yet */
-	KWARP_CMS_WAIT_FPDU,	/* QP attached; waiting for the RTR before the ULP is told */
+	KWARP_CMS_WAIT_FPDU,	/* the QP has the socket; the ULP is told when the RTR comes */
 
-	/* startup failed, a last message is sent */
+	/* startup has failed, and a last message is sent */
 	KWARP_CMS_SEND_REJ,	/* TCP has not taken all of the rejecting Reply yet */
 	KWARP_CMS_SEND_TERM,	/* TCP has not taken all of the Terminate yet */
 
 	/* startup is over in the following states */
-	KWARP_CMS_STREAM,	/* the QP has the socket, the ULP has been told */
-	KWARP_CMS_CLOSED,	/* the ULP has been told of the end, the QP still has the socket */
-	KWARP_CMS_LINGER,	/* FIN sent, waiting until TCP has finished */
+	KWARP_CMS_STREAM,	/* the QP has the socket, the ULP knows of the connection */
+	KWARP_CMS_CLOSED,	/* the ULP knows of the end, the QP still has the socket */
+	KWARP_CMS_LINGER,	/* FIN sent, waiting until TCP has closed the connection */
 	KWARP_CMS_DEAD,		/* socket and QP released; only the memory is left */
 	KWARP_CMS_COUNT
 };
@@ -49,16 +50,16 @@ enum kwarp_cm_event {
 	/* from TCP and the peer */
 	KWARP_CME_INBOUND,	/* a listener accepted the TCP connection */
 	KWARP_CME_TCP_UP,	/* TCP is connected */
-	KWARP_CME_SENT,		/* TCP has taken all of the frame */
-	KWARP_CME_QUEUED,	/* valid Request; earlier ones come first, or iw_cm has no room */
+	KWARP_CME_SENT,		/* TCP has taken all of the Request, Reply or Terminate */
+	KWARP_CME_QUEUED,	/* valid Request; earlier ones come first, or iw_cm has no memory */
 	KWARP_CME_REQUEST,	/* valid Request, delivered to the ULP */
 	KWARP_CME_REFUSE,	/* valid Request that is rejected without asking the ULP */
-	KWARP_CME_REPLY,	/* accepting Reply, negotiated, QP attached */
+	KWARP_CME_REPLY,	/* accepting Reply, negotiation succeeded, the QP has the socket */
 	KWARP_CME_REJECTED,	/* rejecting Reply */
 	KWARP_CME_OWE_TERM,	/* accepting Reply that must be answered by a Terminate */
 	KWARP_CME_RETRY,	/* the peer may know revision 1 only */
-	KWARP_CME_ATTACHED,	/* Reply sent, QP attached, no RTR expected */
-	KWARP_CME_ATTACHED_P2P,	/* Reply sent, QP attached, RTR expected */
+	KWARP_CME_ATTACHED,	/* Reply sent, the QP has the socket, no RTR expected */
+	KWARP_CME_ATTACHED_P2P,	/* Reply sent, the QP has the socket, RTR expected */
 	KWARP_CME_BAD,		/* the peer broke the protocol */
 	KWARP_CME_LOST,		/* unexpected FIN or RST, or a TCP error */
 	KWARP_CME_DONE,		/* both FINs sent and acknowledged */
@@ -69,7 +70,7 @@ enum kwarp_cm_event {
 	KWARP_CME_DOWN_FIN,	/* stream over, both directions ended cleanly */
 	KWARP_CME_DOWN_ERR,	/* stream over after an error */
 	KWARP_CME_DOWN_KILL,	/* stream over after ABORT: release the socket at once */
-	KWARP_CME_NO_QP,	/* the QP is going away */
+	KWARP_CME_NO_QP,	/* the QP is being destroyed */
 
 	/* from connection management itself */
 	KWARP_CME_LOCAL,	/* local failure, such as no memory */
@@ -83,7 +84,7 @@ enum kwarp_cm_event {
 /* Actions of a step; cm/ep_run.c carries them out in this order. */
 enum kwarp_cm_action {
 	KWARP_CMA_LEAVE,	/* the endpoint is not half-open any more */
-	KWARP_CMA_REDIAL,	/* new TCP connection, revision 1 */
+	KWARP_CMA_REDIAL,	/* start a second TCP connection, for revision 1 */
 	KWARP_CMA_REPLY_OK,	/* upcall: CONNECT_REPLY, 0 */
 	KWARP_CMA_REPLY_FAIL,	/* upcall: CONNECT_REPLY, error; the last one */
 	KWARP_CMA_EST,		/* upcall: ESTABLISHED, 0 */
@@ -91,7 +92,7 @@ enum kwarp_cm_action {
 	KWARP_CMA_CLOSE,	/* upcall: CLOSE; the last one */
 	KWARP_CMA_QP_ABORT,	/* end the stream at once; a DOWN event follows */
 	KWARP_CMA_QP_PUT,	/* release the QP */
-	KWARP_CMA_FIN,		/* close our sending half */
+	KWARP_CMA_FIN,		/* close the sending half: send a FIN */
 	KWARP_CMA_DISCARD,	/* drop inbound octets from now on */
 	KWARP_CMA_KILL,		/* release the socket, with RST if still open */
 	KWARP_CMA_HURRY,	/* shorten the timer to that of a Request */
@@ -100,8 +101,8 @@ enum kwarp_cm_action {
 };
 
 /*
- * Timer that runs in a state, by what it waits for.  If the next state has the same timer, it is
- * not started again.
+ * Timer that runs in a state, named after what it limits the wait for. If the next state has the
+ * same timer, the timer is not started again.
  */
 enum kwarp_cm_timer {
 	KWARP_CMT_NONE,

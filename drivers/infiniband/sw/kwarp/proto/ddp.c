@@ -53,10 +53,10 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr)
 	struct kwarp_wire_untagged *untagged = (void *)buf;
 	struct kwarp_wire_tagged *tagged = (void *)buf;
 
-	/* 5041-4.1-3, -4, -10, -12 */
+	/* L flag only in the last segment, DV 1, reserved bits zero: 5041-4.1-3, -4, -10, -12 */
 	buf[0] = (hdr->tagged ? KWARP_DDP_T : 0) | (hdr->last ? KWARP_DDP_L : 0) |
 		 FIELD_PREP(KWARP_DDP_DV, KWARP_DDP_VERSION);
-	/* 5040-4.1-1, -2, -8, -10 */
+	/* RDMAP control octet, RV 1, reserved bits zero: 5040-4.1-1, -2, -8, -10 */
 	buf[1] = FIELD_PREP(KWARP_RDMAP_RV, KWARP_RDMAP_VERSION) |
 		 FIELD_PREP(KWARP_RDMAP_OPCODE, hdr->opcode);
 

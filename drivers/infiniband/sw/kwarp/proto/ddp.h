@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * DDP segments (RFC 5041) with the RDMAP control octet they carry: header codec,
- * segmentation, order of untagged messages.
+ * DDP segments (RFC 5041) with the RDMAP control octet that they carry: decoding and encoding of
+ * headers, segmentation, order of untagged messages.
  *
  * Numbers such as 5040-4.1-14 name requirements of RFCs, see Documentation/conformance.
  */
@@ -61,13 +61,13 @@ struct kwarp_ddp_hdr {
 	u32 mo;
 };
 
-/* Octets of a header: 14 or 18. */
+/* Return: octets of a header of this type: 14 or 18. */
 static inline u32 kwarp_ddp_len(bool tagged)
 {
 	return tagged ? KWARP_DDP_TAGGED_LEN : KWARP_DDP_UNTAGGED_LEN;
 }
 
-/* Length of the header that starts with octet @ctrl. */
+/* Return: length of the header whose first octet is @ctrl. */
 static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 {
 	return kwarp_ddp_len(ctrl & KWARP_DDP_T);
@@ -98,8 +98,8 @@ void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
 u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
 
 /**
- * kwarp_ddp_seg_payload - payload of the next segment
- * @mulpdu: current MULPDU
+ * kwarp_ddp_seg_payload - number of payload octets of the next segment
+ * @mulpdu: current MULPDU, the largest number of octets in a segment
  * @tagged: header type
  * @left: octets of the message not yet segmented
  *
@@ -126,8 +126,8 @@ static inline void kwarp_ddp_advance(struct kwarp_ddp_hdr *hdr, u32 payload)
 /**
  * struct kwarp_ddp_untagged_rx - state of a queue of inbound untagged messages
  * @msn: MSN expected next; starts at 1
- * @mo: octets of that message already received
- * @open: a segment of that message has come, but not its last one
+ * @mo: octets of the message @msn already received
+ * @open: a segment of the message @msn has come, but not its last one
  */
 struct kwarp_ddp_untagged_rx {
 	u32 msn;
@@ -136,7 +136,7 @@ struct kwarp_ddp_untagged_rx {
 };
 
 /**
- * kwarp_ddp_check_untagged - order of an untagged segment on its queue
+ * kwarp_ddp_check_untagged - is this untagged segment the next one on its queue?
  * @q: state of the queue; not changed
  * @hdr: decoded header, whose @qn has been checked
  *
@@ -152,7 +152,7 @@ enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
 					 const struct kwarp_ddp_hdr *hdr);
 
 /**
- * kwarp_ddp_advance_untagged - account a segment in the state of its queue
+ * kwarp_ddp_advance_untagged - count a segment in the state of its queue
  * @q: state of the queue
  * @hdr: header of the segment, which passed kwarp_ddp_check_untagged()
  * @payload: payload octets of the segment

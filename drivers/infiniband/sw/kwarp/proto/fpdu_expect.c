@@ -6,7 +6,7 @@
  */
 #include "fpdu_expect.h"
 
-/* Write the offset of the segment after the last one into a DDP header on the wire. */
+/* Write into the header @fields the offset of the segment that follows the last one received. */
 static void put_next_offset(const struct kwarp_fpdu_rx *rx, u8 *fields)
 {
 	struct kwarp_ddp_hdr next = rx->hdr;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Prediction of the next FPDU: the segments in the middle of a long message differ in their offset
- * only, so length field and header of the next one are known, and it can be checked as a whole
- * (engine/rx/series.c) instead of part by part (fpdu_rx.c).
+ * only. So length field and header of the next FPDU are known in advance, and the FPDU can be
+ * checked as a whole (engine/rx/series.c) instead of part by part (fpdu_rx.c).
  */
 #ifndef KWARP_PROTO_FPDU_EXPECT_H
 #define KWARP_PROTO_FPDU_EXPECT_H
@@ -16,13 +16,13 @@
  *	differs from it only in its offset
  *
  * Context: as kwarp_fpdu_rx_next().
- * Return: octets of that FPDU; 0 if there is no prediction: the parser is inside an FPDU, the
- * stream has markers, or the last FPDU had no payload or ended its message.
+ * Return: octets of the predicted FPDU; 0 if there is no prediction: the parser is inside an FPDU,
+ * the stream has markers, or the last FPDU had no payload or ended its message.
  */
 u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS]);
 
 /**
- * kwarp_fpdu_rx_taken - account a predicted FPDU that the caller has handled itself
+ * kwarp_fpdu_rx_taken - advance the parser past a predicted FPDU that the caller has handled itself
  * @rx: parser
  * @fields: result of kwarp_fpdu_rx_expect() or of the last call; changed to the prediction for the
  *	FPDU after this one

@@ -6,9 +6,9 @@
  * control the parser, also fields that come in pieces, and look only at the copies (fpdu_rx.h says
  * why).  No other function reads the input.
  *
- * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while
- * (offset mod 512) < 4 the parser is inside a marker.  So the offset tells how much of a marker has
- * come, and each other step only has to stop before the next marker.
+ * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while (offset mod
+ * 512) < 4 the parser is inside a marker. So the offset says how much of a marker has come, and the
+ * steps for the other parts of an FPDU only have to stop before the next marker.
  *
  * Numbers such as 5044-4.3-12 name requirements of RFCs, see Documentation/conformance.
  */
@@ -48,7 +48,7 @@ static void consume_input(struct kwarp_fpdu_rx *rx, struct input *in, u32 n)
 	rx->off += n;
 }
 
-/* How many of @want octets are in the input before the next marker. */
+/* Return: how many of @want octets are in the input before the next marker. */
 static u32 input_piece(const struct kwarp_fpdu_rx *rx, const struct input *in, u32 want)
 {
 	u32 n = min_t(size_t, in->left, want);
@@ -62,7 +62,10 @@ static bool marker_due(const struct kwarp_fpdu_rx *rx)
 			      KWARP_MPA_MARKER_LEN;
 }
 
-/* FPDUPTR that the marker just received must hold (5044-4.2-4, 5044-4.3-6, -7). */
+/*
+ * Return: the pointer (FPDUPTR) that the marker just received must have (5044-4.2-4, 5044-4.3-6,
+ * -7).
+ */
 static u32 expected_ptr(const struct kwarp_fpdu_rx *rx)
 {
 	if (rx->step == KWARP_FPDU_S_HEAD && !rx->have)
@@ -82,13 +85,16 @@ static enum kwarp_fpdu_event take_marker(struct kwarp_fpdu_rx *rx, struct input 
 	if (have + n < KWARP_MPA_MARKER_LEN ||
 	    kwarp_mpa_marker_decode(rx->marker) == expected_ptr(rx))
 		return KWARP_FPDU_MORE;
-	/* 5044-8-4: the CRC was right; 5044-7.1.1-11: or CRCs are not in use */
+	/*
+	 * an error of the marker: the CRC was right (5044-8-4), or CRCs are not in use
+	 * (5044-7.1.1-11)
+	 */
 	return parser_fail(rx, KWARP_PERR_MPA_MARKER);
 }
 
 /*
- * Octets of length field and DDP header.  If the first @have octets of them do not tell yet, the
- * result is some number greater than @have.
+ * Return: number of octets of length field and DDP header together. If the first @have octets do
+ * not tell yet, the result is some number greater than @have.
  */
 static u32 fields_len(const u8 *fields, u32 have)
 {
@@ -152,7 +158,10 @@ static enum kwarp_fpdu_event take_head(struct kwarp_fpdu_rx *rx, struct input *i
 	return KWARP_FPDU_HDR;
 }
 
-/* 5044-4.1-4, -8: the pad is ignored; the trailer has been verified before, or is not in use. */
+/*
+ * Skip pad and trailer. 5044-4.1-4, -8: the pad is ignored; the trailer has been verified already,
+ * or CRCs are not in use.
+ */
 static enum kwarp_fpdu_event take_tail(struct kwarp_fpdu_rx *rx, struct input *in)
 {
 	u32 n = input_piece(rx, in, rx->tail_left);
@@ -201,7 +210,7 @@ static enum kwarp_fpdu_event take_part(struct kwarp_fpdu_rx *rx, struct input *i
 	}
 }
 
-/* Octets of the marker before the next FPDU: 4, or 0 if no marker is due there. */
+/* Return: octets of the marker before the next FPDU: 4; 0 if no marker is due before it. */
 static u32 marker_before(const struct kwarp_fpdu_rx *rx)
 {
 	return rx->markers && !kwarp_mpa_to_marker(rx->off) ? KWARP_MPA_MARKER_LEN : 0;

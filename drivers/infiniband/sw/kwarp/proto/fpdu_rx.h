@@ -38,7 +38,10 @@ enum kwarp_fpdu_step {
 	KWARP_FPDU_S_ERROR,
 };
 
-/* Largest length field and DDP header; the same with a marker before or inside them. */
+/*
+ * Octets of a length field and the largest DDP header; the same with a marker before or inside
+ * them.
+ */
 #define KWARP_FPDU_FIELDS	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
 #define KWARP_FPDU_HEAD		(KWARP_MPA_MARKER_LEN + KWARP_FPDU_FIELDS)
 /* Length of the shortest FPDU.  This many octets are enough to know the length of any FPDU. */
@@ -117,9 +120,9 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * * KWARP_PERR_MPA_CRC: the trailer is wrong, or was not verified (5044-4.4-20).
  * * KWARP_PERR_MPA_MARKER: a marker inside an FPDU does not point to the ULPDU_Length of that
  *   FPDU, or a marker between FPDUs is not 0 (5044-8-4).
- * * KWARP_PERR_DDP_LOCAL: ULPDU_Length is shorter than the DDP header that
- *   the T flag asks for.  RFC 5041 has no code for that.  There is no HDR event, and no DDP header
- *   to attach to the Terminate.
+ * * KWARP_PERR_DDP_LOCAL: ULPDU_Length is shorter than the DDP header that the T flag announces.
+ *   RFC 5041 has no code for that. There is no HDR event, and no DDP header to attach to the
+ *   Terminate.
  *
  * Any ULPDU_Length up to 65535 is accepted, also above 64768: RFC 5044 section
  * 4.5 limits only the sender, and section 8 has no error code for it.
@@ -170,7 +173,10 @@ u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
 void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
 
-/* Between FPDUs: true inside or directly after a marker, before the FPDU to which it belongs. */
+/*
+ * Valid between FPDUs. Return: true inside or directly after a marker, before the FPDU to which the
+ * marker belongs.
+ */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 {
 	u32 at = rx->off & (KWARP_MPA_MARKER_EVERY - 1);
@@ -179,8 +185,8 @@ static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 }
 
 /*
- * True between FPDUs: a FIN here does not cut off an FPDU.  A marker between FPDUs is part of the
- * next FPDU (5044-4.3-8), so after such a marker this is false.
+ * Return: true between FPDUs, where a FIN does not cut off an FPDU. A marker between FPDUs is part
+ * of the next FPDU (5044-4.3-8), so after such a marker this is false.
  */
 static inline bool kwarp_fpdu_rx_idle(const struct kwarp_fpdu_rx *rx)
 {

@@ -28,8 +28,8 @@ u32 kwarp_mpa_markers_in(u32 off, u32 content)
 	u32 d = kwarp_mpa_to_marker(off);
 
 	/*
-	 * 5044-4.3-4, -12.  A marker due directly after the CRC belongs to the next
-	 * FPDU (5044-4.3-8), hence the "- 1".
+	 * One marker in each 512 octets of the stream: 5044-4.3-4, -12. A marker due directly after
+	 * the CRC belongs to the next FPDU (5044-4.3-8), hence the "- 1".
 	 */
 	if (d >= content)
 		return 0;

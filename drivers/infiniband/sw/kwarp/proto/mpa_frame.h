@@ -12,7 +12,7 @@
 /**
  * kwarp_mpa_mulpdu - largest ULPDU that keeps one FPDU in one TCP segment
  * @emss: effective maximum segment size, octets
- * @markers: the peer asked us to send markers
+ * @markers: the peer has asked this end to send markers
  *
  * RFC 5044 section 4.5, clamped to 128..64768 (5044-3-4, 5044-4.5-1, -2, -7).
  * Any @emss is allowed.  Unless clamped, a ULPDU of the resulting length needs no pad.
@@ -22,13 +22,13 @@
  */
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers);
 
-/* Pad octets after a ULPDU of @ulpdu_len octets: 0 to 3 (5044-4.1-5). */
+/* Return: pad octets after a ULPDU of @ulpdu_len octets: 0 to 3 (5044-4.1-5). */
 static inline u32 kwarp_mpa_pad(u32 ulpdu_len)
 {
 	return -(KWARP_MPA_LEN_FIELD + ulpdu_len) & 3;
 }
 
-/* Octets of an FPDU without markers: length field, ULPDU, pad, CRC. */
+/* Return: octets of an FPDU without markers: length field, ULPDU, pad, CRC. */
 static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
 {
 	return KWARP_MPA_LEN_FIELD + ulpdu_len + kwarp_mpa_pad(ulpdu_len) +
@@ -48,7 +48,10 @@ static inline u32 kwarp_mpa_fpdu_len(u32 ulpdu_len)
  */
 u32 kwarp_mpa_markers_in(u32 off, u32 content);
 
-/* Octets of an FPDU in the stream at offset @off, including its markers if @markers is true. */
+/*
+ * Return: octets of an FPDU that begins at offset @off of the stream, including its markers if
+ * @markers is true.
+ */
 static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
 {
 	u32 len = kwarp_mpa_fpdu_len(ulpdu_len);
@@ -56,7 +59,9 @@ static inline u32 kwarp_mpa_wire_len(u32 off, u32 ulpdu_len, bool markers)
 	return markers ? len + kwarp_mpa_markers_in(off, len) * KWARP_MPA_MARKER_LEN : len;
 }
 
-/* Octets of other data before the next marker; 0: a marker is due now. */
+/*
+ * Return: octets of the stream between offset @off and the next marker; 0: a marker is due at @off.
+ */
 static inline u32 kwarp_mpa_to_marker(u32 off)
 {
 	return -off & (KWARP_MPA_MARKER_EVERY - 1);
@@ -81,7 +86,10 @@ void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
  */
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
 
-/* CRC32c with RFC 5044's conventions: start value, continuation, wire octets. */
+/*
+ * CRC32c as RFC 5044 defines it: start value, continuation over more octets, and the trailer on the
+ * wire.
+ */
 static inline u32 kwarp_mpa_crc_init(void)
 {
 	return ~0U;

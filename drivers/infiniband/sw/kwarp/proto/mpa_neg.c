@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup (RFC 5044 section 7.1, RFC 6581): the negotiation of CRC, markers, IRD/ORD and RTR.
+ * MPA startup (RFC 5044 section 7.1, RFC 6581): the negotiation of CRC, markers, IRD/ORD and RTR
+ * ("ready to receive", the first message of the Initiator in peer-to-peer mode).
  *
  * Pure functions, any context.
  *
@@ -14,15 +15,18 @@
 /* --------------------------------------------------------------- request */
 
 /*
- * IRD or ORD as a 14-bit field: larger values are clamped.  KWARP_DEPTH_NV, all ones, is not a
- * value, so only NV itself becomes NV (6581-9.1-24).
+ * Return: IRD or ORD as a 14-bit field: larger values are clamped. All ones is not a value but
+ * KWARP_DEPTH_NV (not negotiated), so no other number becomes all ones (6581-9.1-24).
  */
 static u16 wire_depth(u16 depth)
 {
 	return depth == KWARP_DEPTH_NV ? depth : min_t(u16, depth, DEPTH_MAX);
 }
 
-/* IRD if the peer asks for nothing: that of the ULP, limited to that of the device. */
+/*
+ * Return: the IRD if the peer asks for no certain number: that of the ULP, limited to what the
+ * device can serve.
+ */
 static u16 own_ird(const struct kwarp_mpa_params *p)
 {
 	return p->ird == KWARP_DEPTH_NV ? p->ird : min(p->ird, p->max_ird);
@@ -33,16 +37,16 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 {
 	memset(req, 0, sizeof(*req));
 	req->markers = p->markers;		/* 5044-7.1.1-5 */
-	req->crc = p->crc != KWARP_CRC_OFF;	/* 5044-4.4-4, -5 */
-	req->rev = p->rev >= 2 ? 2 : 1;		/* 6581-6-6, -7 */
+	req->crc = p->crc != KWARP_CRC_OFF;	/* C: CRC wanted: 5044-4.4-4, -5 */
+	req->rev = p->rev >= 2 ? 2 : 1;		/* Rev: 6581-6-6, -7 */
 	req->pd_len = pd_len;
-	req->enhanced = req->rev == 2;		/* 6581-10-4 */
+	req->enhanced = req->rev == 2;		/* S bit: 6581-10-4 */
 	if (!req->enhanced)
 		return;
 	req->ird = wire_depth(own_ird(p));	/* 6581-9.1-1 */
 	req->ord = wire_depth(p->ord);
-	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* 6581-9.2-5, -18 */
-	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* 6581-9.2-6, -20 */
+	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* A bit: 6581-9.2-5, -18 */
+	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* B, C, D: 6581-9.2-6, -20 */
 }
 
 /* ------------------------------------------------------------------- RTR */
@@ -61,7 +65,10 @@ static u8 pick_rtr(u8 forms)
 	return forms & KWARP_RTR_SEND;
 }
 
-/* RTR forms that the Responder can receive: a Read only if its IRD will not be 0. */
+/*
+ * Return: RTR forms that the Responder can receive: a Read only if the Responder's IRD will not be
+ * 0.
+ */
 static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 		       const struct kwarp_mpa_frame *req)
 {
@@ -74,9 +81,9 @@ static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 }
 
 /*
- * 6581-9.2-8, -10, -11, -13: the RTR flag of the Reply: a form that both sides have, or if there is
- * none, one that the Responder has.  Only one flag is set, because some Initiators fail if they
- * have a choice.
+ * Return: the RTR flag of the Reply: a form that both sides can use, or if there is none, a form
+ * that the Responder can receive (6581-9.2-8, -10, -11, -13). Only one flag is set, because some
+ * Initiators fail if they have a choice.
  */
 static u8 reply_rtr(const struct kwarp_mpa_params *p, const struct kwarp_mpa_frame *req)
 {
@@ -93,7 +100,7 @@ static void respond_ord(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
 {
-	if (req->ird == KWARP_DEPTH_NV) {	/* 6581-9.1-20, -21 */
+	if (req->ird == KWARP_DEPTH_NV) {	/* not negotiated: 6581-9.1-20, -21 */
 		res->ord = p->ord;
 		reply->ord = KWARP_DEPTH_NV;
 		return;
@@ -107,13 +114,13 @@ static void respond_ird(const struct kwarp_mpa_params *p,
 			const struct kwarp_mpa_frame *req,
 			struct kwarp_mpa_frame *reply, struct kwarp_mpa_result *res)
 {
-	if (req->ord == KWARP_DEPTH_NV) {	/* 6581-9.1-17, -18 */
+	if (req->ord == KWARP_DEPTH_NV) {	/* not negotiated: 6581-9.1-17, -18 */
 		res->ird = p->ird;
 		reply->ird = KWARP_DEPTH_NV;
 		return;
 	}
 	res->ird = min_t(u16, min(req->ord, p->max_ird), DEPTH_MAX);
-	if (!res->ird && reply->rtr & KWARP_RTR_READ)	/* 6581-9.1-6, 6581-9.2-23 */
+	if (!res->ird && reply->rtr & KWARP_RTR_READ)	/* a Read as RTR: 6581-9.1-6, 6581-9.2-23 */
 		res->ird = 1;
 	reply->ird = res->ird;			/* 6581-9.1-2 */
 }
@@ -140,11 +147,11 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	memset(reply, 0, sizeof(*reply));
 	memset(res, 0, sizeof(*res));
 	reply->reply = true;
-	reply->reject = !accept || refuse;	/* 5044-7.1.2-5, -8 */
-	reply->rev = req->rev;			/* 6581-6-5; RFC 6581 section 6: also if S=0 */
-	reply->enhanced = req->enhanced;	/* 6581-10-1, -3, -6, -7 */
+	reply->reject = !accept || refuse;	/* R bit: 5044-7.1.2-5, -8 */
+	reply->rev = req->rev;			/* 6581-6-5; also if S=0: RFC 6581 section 6 */
+	reply->enhanced = req->enhanced;	/* S bit: 6581-10-1, -3, -6, -7 */
 	reply->markers = p->markers;		/* 5044-7.1.1-6 */
-	/* C of the Reply is the negotiated result: some Initiators look only at this bit */
+	/* The C bit of the Reply is the negotiated result: some Initiators look only at this bit */
 	reply->crc = p->crc != KWARP_CRC_OFF || req->crc;
 	reply->pd_len = refuse ? 0 : pd_len;
 
@@ -176,7 +183,7 @@ static enum kwarp_perr conclude_ird(const struct kwarp_mpa_params *p,
 	if (reply->ord == KWARP_DEPTH_NV || reply->ord <= res->ird)
 		return KWARP_PERR_NONE;
 	if (reply->ord > p->max_ird)
-		return KWARP_PERR_MPA_IRD;	/* 6581-9.1-13 */
+		return KWARP_PERR_MPA_IRD;	/* more than the device can: 6581-9.1-13 */
 	res->ird = reply->ord;
 	return KWARP_PERR_NONE;
 }
@@ -185,19 +192,19 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 				    const struct kwarp_mpa_frame *reply,
 				    struct kwarp_mpa_result *res)
 {
-	u8 forms = req->rtr & reply->rtr;	/* 6581-9.2-12, -14 */
+	u8 forms = req->rtr & reply->rtr;	/* forms of both sides: 6581-9.2-12, -14 */
 	bool slot = reply->ird != KWARP_DEPTH_NV && reply->ird;
 
 	if (!reply->p2p)			/* the peer violates 6581-9.2-8 */
 		return KWARP_PERR_MPA_LOCAL;
-	if (!res->ord && !slot)			/* 6581-9.3-2, 6581-9.2-23 */
+	if (!res->ord && !slot)			/* no IRD for a Read: 6581-9.3-2, 6581-9.2-23 */
 		forms &= ~KWARP_RTR_READ;
 	if (!forms)
-		return KWARP_PERR_MPA_RTR;	/* 6581-9.2-15, -16 */
+		return KWARP_PERR_MPA_RTR;	/* no common form: 6581-9.2-15, -16 */
 
 	res->rtr = pick_rtr(forms);
 	if (res->rtr == KWARP_RTR_READ && !res->ord)
-		res->ord = 1;			/* RFC 6581 section 9.2: for the RTR */
+		res->ord = 1;			/* the RTR needs it: RFC 6581 section 9.2 */
 	return KWARP_PERR_NONE;
 }
 
@@ -215,17 +222,17 @@ enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
 	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);
 	res->ord = p->ord;
-	if (reply->enhanced != req->enhanced)	/* 6581-10-6, -7 */
+	if (reply->enhanced != req->enhanced)	/* not like the Request: 6581-10-6, -7 */
 		return KWARP_PERR_MPA_FRAME;
 	if (p->crc == KWARP_CRC_REQUIRED && !reply->crc)
 		return KWARP_PERR_MPA_FRAME;
 	if (!req->enhanced)
 		return KWARP_PERR_NONE;
 
-	/* 6581-9.3-2: depths before RTR */
+	/* 6581-9.3-2: negotiate the depths (IRD, ORD) before the RTR */
 	res->ord = conclude_ord(p, reply);
 	err = conclude_ird(p, reply, res);
-	if (err || !req->p2p)			/* 6581-9.2-21 */
+	if (err || !req->p2p)			/* no RTR: 6581-9.2-21 */
 		return err;
 	return conclude_rtr(req, reply, res);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * MPA startup: the negotiation of CRC, markers, IRD/ORD and RTR as pure functions (RFC 5044
- * section 7.1, RFC 6581).
+ * MPA startup: the negotiation of CRC, markers, IRD/ORD and RTR as pure functions (RFC 5044 section
+ * 7.1, RFC 6581). RTR: "ready to receive", the first message of the Initiator in peer-to-peer mode.
  *
  * Numbers such as 6581-8-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -25,7 +25,7 @@ enum kwarp_crc_policy {
  * @p2p: initiator: ask for the peer-to-peer model
  * @rtr: KWARP_RTR_* forms that this side can send (initiator) or receive (responder)
  * @ird: number of inbound Reads and atomic operations that this connection shall serve at a time
- * @ord: number of outbound Reads and atomic operations that it wants at a time
+ * @ord: number of outbound Reads and atomic operations that this connection wants at a time
  * @max_ird: largest @ird that the device can serve
  *
  * @ird and @ord may be KWARP_DEPTH_NV: then this direction is not negotiated, and the result is
@@ -45,9 +45,9 @@ struct kwarp_mpa_params {
 /**
  * struct kwarp_mpa_result - what both sides agreed on
  * @crc: generate and check CRCs
- * @tx_markers: we send markers
+ * @tx_markers: this end sends markers
  * @rx_markers: the peer sends markers
- * @enhanced: enhanced set-up took place
+ * @enhanced: both frames have enhanced data (RFC 6581)
  * @ird: number of inbound Reads and atomic operations to serve at a time
  * @ord: number of outbound Reads and atomic operations allowed at a time
  * @rtr: initiator: form of the RTR to send. Responder: form offered in the Reply. 0: no RTR
@@ -81,7 +81,7 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
  * @req: decoded Request
  * @accept: true: the ULP accepts; false: it rejects
  * @pd_len: octets of the ULP's private data in the Reply
- * @reply: result, R set if not accepted
+ * @reply: result; R bit set if not accepted
  * @res: result, valid if accepted
  *
  * The Reply has only one RTR flag: a form that the Initiator offers and this side
@@ -89,8 +89,8 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
  * receive.  The C flag of the Reply is the negotiated result (either side asks for CRCs), because
  * some Initiators look only at that flag.
  *
- * The IRD of this side becomes the Initiator's ORD, limited to p->max_ird.  p->ird counts only if
- * the Initiator sends no ORD (revision 1, or NV).
+ * The IRD of this side becomes the Initiator's ORD, limited to p->max_ird. p->ird counts only if
+ * the Initiator sends no ORD (revision 1, or NV: not negotiated).
  *
  * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: CRCs are required, but the Initiator does not ask

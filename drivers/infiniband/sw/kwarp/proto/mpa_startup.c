@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup (RFC 5044 section 7.1, RFC 6581): codec of the Request and Reply Frames.
+ * MPA startup (RFC 5044 section 7.1, RFC 6581): encodes and decodes the Request and Reply Frames.
  *
  * Pure functions, any context.  Malformed frames are refused in
  * kwarp_mpa_frame_need(), before anything in them is used.
@@ -13,7 +13,7 @@ static enum kwarp_perr check_key(const u8 *buf, u32 len, bool reply)
 {
 	const char *key = reply ? KWARP_MPA_KEY_REP : KWARP_MPA_KEY_REQ;
 
-	/* 5044-7.1.1-2, -4; 5044-7.1.2-17, -23; 5044-7.1.3-1 */
+	/* a wrong key is refused: 5044-7.1.1-2, -4; 5044-7.1.2-17, -23; 5044-7.1.3-1 */
 	if (memcmp(buf, key, min_t(u32, len, KWARP_MPA_KEY_LEN)))
 		return KWARP_PERR_MPA_FRAME;
 	return KWARP_PERR_NONE;
@@ -21,7 +21,7 @@ static enum kwarp_perr check_key(const u8 *buf, u32 len, bool reply)
 
 static bool rev_usable(u8 rev)
 {
-	/* 5044-7.1.1-18, -19; 5044-C.2.2-1; 6581-6-8, 6581-6-13 */
+	/* revisions 1 and 2 and no others: 5044-7.1.1-18, -19; 5044-C.2.2-1; 6581-6-8, 6581-6-13 */
 	return rev == 1 || rev == 2;
 }
 
@@ -104,7 +104,7 @@ static void encode_enh(u8 *buf, const struct kwarp_mpa_frame *frame)
 	u16 ird = min_t(u16, frame->ird, KWARP_DEPTH_NV);
 	u16 ord = min_t(u16, frame->ord, KWARP_DEPTH_NV);
 
-	if (frame->p2p) {			/* 6581-9.2-5; else -18, -20: all zero */
+	if (frame->p2p) {			/* 6581-9.2-5; otherwise all zero: -18, -20 */
 		ird |= KWARP_MPA_ENH_A;
 		ird |= frame->rtr & KWARP_RTR_SEND ? KWARP_MPA_ENH_B : 0;
 		ord |= frame->rtr & KWARP_RTR_WRITE ? KWARP_MPA_ENH_C : 0;
@@ -119,16 +119,16 @@ u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame)
 	struct kwarp_mpa_wire_frame *wire = (void *)buf;
 	u32 enh_len = frame->enhanced ? KWARP_MPA_ENH_LEN : 0;
 
-	/* 5044-7.1.1-1, -3 */
+	/* the key of a Request or Reply: 5044-7.1.1-1, -3 */
 	memcpy(wire->key, frame->reply ? KWARP_MPA_KEY_REP : KWARP_MPA_KEY_REQ,
 	       KWARP_MPA_KEY_LEN);
-	/* 5044-7.1.1-12, -14, -15; 6581-6-2, -3 */
+	/* R only in a Reply, reserved bits zero: 5044-7.1.1-12, -14, -15; 6581-6-2, -3 */
 	wire->flags = (frame->markers ? KWARP_MPA_FLAG_M : 0) |
 		      (frame->crc ? KWARP_MPA_FLAG_C : 0) |
 		      (frame->reply && frame->reject ? KWARP_MPA_FLAG_R : 0) |
 		      (frame->enhanced ? KWARP_MPA_FLAG_S : 0);
 	wire->rev = frame->rev;			/* 5044-7.1.1-17, 6581-6-6 */
-	/* 5044-7.1.1-21, 6581-6-9 */
+	/* PD_Length includes the enhanced data: 5044-7.1.1-21, 6581-6-9 */
 	put_unaligned_be16(frame->pd_len + enh_len, &wire->pd_len);
 	if (frame->enhanced)			/* 6581-6-10 */
 		encode_enh(buf + KWARP_MPA_FRAME_LEN, frame);

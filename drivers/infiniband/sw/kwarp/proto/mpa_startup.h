@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* MPA startup: codec of the Request and Reply Frames (RFC 5044 section 7.1, RFC 6581). */
+/*
+ * MPA startup: encoding and decoding of the Request and Reply Frames (RFC 5044 section 7.1, RFC
+ * 6581).
+ */
 #ifndef KWARP_PROTO_MPA_STARTUP_H
 #define KWARP_PROTO_MPA_STARTUP_H
 
@@ -11,7 +14,7 @@
 #define KWARP_RTR_WRITE		BIT(1)	/* C bit */
 #define KWARP_RTR_READ		BIT(2)	/* D bit */
 
-#define KWARP_DEPTH_NV		0x3fff	/* IRD/ORD: not negotiated, the ULP takes care of it */
+#define KWARP_DEPTH_NV		0x3fff	/* IRD or ORD: not negotiated, left to the ULP */
 
 /**
  * struct kwarp_mpa_frame - a startup frame in host order
@@ -25,7 +28,7 @@
  * @rev: Rev field
  * @ird: IRD, 14 bits
  * @ord: ORD, 14 bits
- * @pd_len: private data of the ULP, enhanced data not counted
+ * @pd_len: octets of the ULP's private data, enhanced data not counted
  */
 struct kwarp_mpa_frame {
 	bool reply;
@@ -77,7 +80,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 				       struct kwarp_mpa_frame *frame, const u8 **pd);
 
 /**
- * kwarp_mpa_frame_encode - header and enhanced data to wire octets
+ * kwarp_mpa_frame_encode - encode header and enhanced data of a startup frame
  * @buf: room for KWARP_MPA_MAX_HDR octets
  * @frame: frame; its @pd_len is at most kwarp_mpa_max_pd()
  *
@@ -90,7 +93,9 @@ u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame);
 
 #define KWARP_MPA_MAX_HDR	(KWARP_MPA_FRAME_LEN + KWARP_MPA_ENH_LEN)
 
-/* Room for the ULP's private data in a frame: 512, less 4 if enhanced. */
+/*
+ * Return: room for the ULP's private data in a frame: 512 octets, 4 less if the frame is enhanced.
+ */
 static inline u32 kwarp_mpa_max_pd(bool enhanced)
 {
 	return KWARP_MPA_MAX_PD - (enhanced ? KWARP_MPA_ENH_LEN : 0);

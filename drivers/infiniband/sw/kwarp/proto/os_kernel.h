@@ -8,7 +8,7 @@
 #include KWARP_CRC32C_H
 #include KWARP_UNALIGNED_H
 
-/* CRC32c without the first and last inversion, any context. */
+/* CRC32c without the inversions at the begin and the end. Context: any. */
 static inline u32 kwarp_os_crc32c(u32 crc, const void *data, size_t len)
 {
 	return crc32c(crc, data, len);

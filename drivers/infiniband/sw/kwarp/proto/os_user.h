@@ -94,7 +94,7 @@ static inline void put_unaligned_le32(u32 v, void *p)
 	b[3] = v >> 24;
 }
 
-/* CRC32c without the first and last inversion, as the kernel's crc32c(). */
+/* CRC32c without the inversions at the begin and the end, like the kernel's crc32c(). */
 u32 kwarp_os_crc32c(u32 crc, const void *data, size_t len);
 
 #endif /* KWARP_PROTO_OS_USER_H */

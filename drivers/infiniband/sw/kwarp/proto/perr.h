@@ -5,7 +5,7 @@
 
 /*
  * Every way in which a stream can go wrong, with the codes of its Terminate in hexadecimal:
- * layer/type/code.  These values are never mixed with errno or WC status.
+ * layer/type/code. These values are never mixed with errno or the status of a completion.
  */
 enum kwarp_perr {
 	KWARP_PERR_NONE,
@@ -14,41 +14,41 @@ enum kwarp_perr {
 	KWARP_PERR_LOCAL,
 	/* RDMAP: remote protection, 0/1/x: Read and Atomic Request, Send with Invalidate */
 	KWARP_PERR_R_STAG,		/* 0/1/00 invalid STag */
-	KWARP_PERR_R_BOUNDS,		/* 0/1/01 */
-	KWARP_PERR_R_ACCESS,		/* 0/1/02 */
+	KWARP_PERR_R_BOUNDS,		/* 0/1/01 access out of bounds */
+	KWARP_PERR_R_ACCESS,		/* 0/1/02 right missing */
 	KWARP_PERR_R_STREAM,		/* 0/1/03 STag not associated with the stream */
-	KWARP_PERR_R_WRAP,		/* 0/1/04 */
+	KWARP_PERR_R_WRAP,		/* 0/1/04 address wraps */
 	KWARP_PERR_R_CANNOT_INV,	/* 0/1/09 STag cannot be invalidated */
 	/* RDMAP: remote operation, 0/2/x */
-	KWARP_PERR_O_VERSION,		/* 0/2/05 */
-	KWARP_PERR_O_OPCODE,		/* 0/2/06 */
+	KWARP_PERR_O_VERSION,		/* 0/2/05 RDMAP version */
+	KWARP_PERR_O_OPCODE,		/* 0/2/06 unexpected opcode */
 	KWARP_PERR_O_STREAM,		/* 0/2/07 catastrophic, this stream */
 	KWARP_PERR_O_GLOBAL,		/* 0/2/08 catastrophic, global */
-	KWARP_PERR_O_CANNOT_INV,	/* 0/2/09 */
-	KWARP_PERR_O_UNSPEC,		/* 0/2/ff */
+	KWARP_PERR_O_CANNOT_INV,	/* 0/2/09 STag cannot be invalidated */
+	KWARP_PERR_O_UNSPEC,		/* 0/2/ff unspecified */
 
 	/* DDP */
 	KWARP_PERR_DDP_LOCAL,		/* 1/0/00 ULPDU shorter than its DDP header */
-	KWARP_PERR_DDP_T_STAG,		/* 1/1/00 */
-	KWARP_PERR_DDP_T_BOUNDS,	/* 1/1/01 */
-	KWARP_PERR_DDP_T_STREAM,	/* 1/1/02 */
-	KWARP_PERR_DDP_T_WRAP,		/* 1/1/03 */
-	KWARP_PERR_DDP_T_VERSION,	/* 1/1/04 */
-	KWARP_PERR_DDP_U_QN,		/* 1/2/01 */
-	KWARP_PERR_DDP_U_NOBUF,		/* 1/2/02 */
-	KWARP_PERR_DDP_U_MSN,		/* 1/2/03 */
-	KWARP_PERR_DDP_U_MO,		/* 1/2/04 */
-	KWARP_PERR_DDP_U_LONG,		/* 1/2/05 */
-	KWARP_PERR_DDP_U_VERSION,	/* 1/2/06 */
+	KWARP_PERR_DDP_T_STAG,		/* 1/1/00 tagged: invalid STag */
+	KWARP_PERR_DDP_T_BOUNDS,	/* 1/1/01 tagged: out of bounds */
+	KWARP_PERR_DDP_T_STREAM,	/* 1/1/02 tagged: STag of another stream */
+	KWARP_PERR_DDP_T_WRAP,		/* 1/1/03 tagged: tagged offset wraps */
+	KWARP_PERR_DDP_T_VERSION,	/* 1/1/04 tagged: DDP version */
+	KWARP_PERR_DDP_U_QN,		/* 1/2/01 untagged: queue number */
+	KWARP_PERR_DDP_U_NOBUF,		/* 1/2/02 untagged: no buffer posted */
+	KWARP_PERR_DDP_U_MSN,		/* 1/2/03 untagged: sequence number */
+	KWARP_PERR_DDP_U_MO,		/* 1/2/04 untagged: message offset */
+	KWARP_PERR_DDP_U_LONG,		/* 1/2/05 untagged: longer than the buffer */
+	KWARP_PERR_DDP_U_VERSION,	/* 1/2/06 untagged: DDP version */
 
 	/* LLP (MPA) */
 	KWARP_PERR_MPA_LOST,		/* 2/0/01 TCP closed or lost: local report only */
-	KWARP_PERR_MPA_CRC,		/* 2/0/02 */
+	KWARP_PERR_MPA_CRC,		/* 2/0/02 wrong CRC */
 	KWARP_PERR_MPA_MARKER,		/* 2/0/03 marker and ULPDU_Length disagree */
 	KWARP_PERR_MPA_FRAME,		/* 2/0/04 bad startup frame: local report only */
-	KWARP_PERR_MPA_LOCAL,		/* 2/0/05 */
-	KWARP_PERR_MPA_IRD,		/* 2/0/06 */
-	KWARP_PERR_MPA_RTR,		/* 2/0/07 */
+	KWARP_PERR_MPA_LOCAL,		/* 2/0/05 local error in startup */
+	KWARP_PERR_MPA_IRD,		/* 2/0/06 IRD too small */
+	KWARP_PERR_MPA_RTR,		/* 2/0/07 no common form of the RTR */
 
 	/* Nothing is sent for these */
 	KWARP_PERR_PEER_TERM,		/* the peer sent a Terminate */

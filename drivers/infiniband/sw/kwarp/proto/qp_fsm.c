@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Life of a queue pair's stream (RFC 5040 sections 6.2 and 7, RFC 5041 section
- * 6.2), every state x event pair spelled out.
+ * Life of a queue pair's stream (RFC 5040 sections 6.2 and 7, RFC 5041 section 6.2): a table with a
+ * row for every pair of state and event. CM: connection management, cm/.
  *
  *	        ATTACH        CLOSE, PEER_FIN           DRAINED
  *	IDLE ---------> RTS ------------------> CLOSING ---------> ERROR
@@ -26,23 +26,26 @@
 #define IGNORE(state)	{ .next = KWARP_QPS_##state, .legal = true }
 #define REFUSE(state)	{ .next = KWARP_QPS_##state, .legal = false }
 
-/* The stream ends without a Terminate or FIN from this side. */
+/* The stream ends without a Terminate or FIN from this side: the connection is lost or reset. */
 #define END_RST		(DO(RST) | DO(FLUSH) | DO(DOWN))
 /* The stream ends with a FIN after everything was sent, not with RST: 5040-6.2.1-5. */
 #define END_FIN		(DO(FIN) | DO(FLUSH) | DO(DOWN))
 /*
- * Error found at this side, and error reported by the peer's Terminate.  5041-7.1-22, 5044-8-10:
- * everything that is received after the error is dropped.
+ * ERR_HERE: an error found at this side; ERR_PEER: an error reported by the peer's Terminate.
+ * 5041-7.1-22, 5044-8-10: everything that is received after the error is dropped.
  */
 #define ERR_HERE	(DO(STOP_RX) | DO(SEND_TERM) | DO(EV_FATAL))
 #define ERR_PEER	(DO(STOP_RX) | END_FIN | DO(EV_REQ))
 
 static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	[KWARP_QPS_IDLE] = {
-		/* 5044-7.1-7: the endpoint is bound on entry to Full Operation */
+		/* 5044-7.1-7: the QP gets the connection when the stream begins */
 		[KWARP_QPE_ATTACH]	= GO(RTS, 0),
 		[KWARP_QPE_CLOSE]	= REFUSE(IDLE),
-		/* 5041-6.2.2-5: posted receives complete; without a stream the CM is not told */
+		/*
+		 * 5041-6.2.2-5: posted receives complete; there is no stream whose end the CM would
+		 * need to know
+		 */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
 		[KWARP_QPE_PEER_FIN]	= REFUSE(IDLE),
 		[KWARP_QPE_LOST]	= REFUSE(IDLE),
@@ -58,13 +61,16 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_CLOSE]	= GO(CLOSING, DO(DRAIN)),
 		/* 5040-2.4-5, 5041-2.3-2: requests under way are not finished */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
-		/* 5041-6.2.1-5 half-closed, -6 sending continues; 5044-7.2-2 */
+		/* the peer has half-closed (5041-6.2.1-5), sending continues (-6; 5044-7.2-2) */
 		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, DO(DRAIN) | DO(PEER_CLOSED)),
-		/* 5041-6.2.2-1, -5; 5040-6.2-4 */
+		/*
+		 * no Terminate is possible, an event tells the consumer: 5041-6.2.2-1, -5;
+		 * 5040-6.2-4
+		 */
 		[KWARP_QPE_LOST]	= GO(ERROR, DO(STOP_RX) | END_RST | DO(EV_FATAL)),
-		/* 5040-6.2.1-1, 5041-7.1-20, -23, 5041-6.2.2-7, 5044-8-11, -12 */
+		/* send a Terminate: 5040-6.2.1-1, 5041-7.1-20, -23, 5041-6.2.2-7, 5044-8-11, -12 */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
-		/* 5040-5.4-8, -10, -12; 5040-6.2.1-3, -4 */
+		/* the peer has ended the stream: 5040-5.4-8, -10, -12; 5040-6.2.1-3, -4 */
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
 		[KWARP_QPE_DRAINED]	= REFUSE(RTS),
 		[KWARP_QPE_TERM_SENT]	= REFUSE(RTS),
@@ -75,14 +81,14 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(CLOSING),
 		[KWARP_QPE_CLOSE]	= IGNORE(CLOSING),
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
-		/* 5041-6.2.1-5; the drain continues, 5041-6.2.1-6 */
+		/* the peer has half-closed (5041-6.2.1-5); posted requests are still sent (-6) */
 		[KWARP_QPE_PEER_FIN]	= GO(CLOSING, DO(PEER_CLOSED)),
 		/* 5041-6.2.2-5; no event: the consumer is closing and sees flushed requests */
 		[KWARP_QPE_LOST]	= GO(ERROR, DO(STOP_RX) | END_RST),
 		/* 5041-6.2.1-9: still receiving, so errors are still found */
 		[KWARP_QPE_PROTO]	= GO(TERM, ERR_HERE),
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
-		/* 5041-6.2.1-7, -8; 5040-6.2-2 */
+		/* all is sent: graceful end: 5041-6.2.1-7, -8; 5040-6.2-2 */
 		[KWARP_QPE_DRAINED]	= GO(ERROR, END_FIN),
 		[KWARP_QPE_TERM_SENT]	= REFUSE(CLOSING),
 		[KWARP_QPE_RESET]	= REFUSE(CLOSING),
@@ -92,7 +98,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		/* the stream is closed after the Terminate in any case */
 		[KWARP_QPE_CLOSE]	= IGNORE(TERM),
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),
-		/* the outgoing half still works: 5041-6.2.2-6, 5044-8-12 */
+		/* this end can still send the Terminate: 5041-6.2.2-6, 5044-8-12 */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(TERM),
 		/* 5040-6.2.1-2: the Terminate cannot be sent any more */
 		[KWARP_QPE_LOST]	= GO(ERROR, END_RST),
@@ -100,9 +106,11 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_PROTO]	= IGNORE(TERM),
 		/* 5041-7.1-22: inbound messages are dropped, including a Terminate */
 		[KWARP_QPE_PEER_TERM]	= IGNORE(TERM),
-		/* PROTO came before this report; the Terminate still has to be sent */
+		/* the protocol error came first, so the Terminate still has to be sent */
 		[KWARP_QPE_DRAINED]	= IGNORE(TERM),
-		/* 5040-5.4-11 nothing is sent after it; 5040-6.2.1-3 flush, -5 FIN */
+		/*
+		 * nothing is sent after a Terminate (5040-5.4-11); flush (5040-6.2.1-3), FIN (-5)
+		 */
 		[KWARP_QPE_TERM_SENT]	= GO(ERROR, END_FIN),
 		[KWARP_QPE_RESET]	= REFUSE(TERM),
 	},
@@ -111,12 +119,12 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_CLOSE]	= IGNORE(ERROR),
 		/* flush requests posted since the end of the stream (5041-6.2.1-3) */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(FLUSH)),
-		/* 5040-7.1-7, 5041-7.1-22: these come after the end of the stream */
+		/* 5040-7.1-7, 5041-7.1-22: too late, the stream is over */
 		[KWARP_QPE_PEER_FIN]	= IGNORE(ERROR),
 		[KWARP_QPE_LOST]	= IGNORE(ERROR),
 		[KWARP_QPE_PROTO]	= IGNORE(ERROR),
 		[KWARP_QPE_PEER_TERM]	= IGNORE(ERROR),
-		/* ABORT, LOST or PEER_TERM came before these reports */
+		/* too late: ABORT, LOST or PEER_TERM has ended the stream */
 		[KWARP_QPE_DRAINED]	= IGNORE(ERROR),
 		[KWARP_QPE_TERM_SENT]	= IGNORE(ERROR),
 		[KWARP_QPE_RESET]	= GO(IDLE, 0),

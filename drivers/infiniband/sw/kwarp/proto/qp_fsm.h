@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Life of a queue pair's stream as one const table: state x event -> state and
- * actions (RFC 5040 section 6, RFC 5041 section 6.2).
+ * Life of a queue pair's stream as one const table: state x event -> state and actions (RFC 5040
+ * section 6, RFC 5041 section 6.2). CM: connection management, cm/. Draining: sending all requests
+ * that are posted.
  */
 #ifndef KWARP_PROTO_QP_FSM_H
 #define KWARP_PROTO_QP_FSM_H
@@ -10,31 +11,31 @@
 
 enum kwarp_qp_state {
 	KWARP_QPS_IDLE,		/* no stream yet; receives and sends may be posted */
-	KWARP_QPS_RTS,		/* Full Operation */
-	KWARP_QPS_CLOSING,	/* draining what was posted, then FIN; still receiving */
-	KWARP_QPS_TERM,		/* error recorded: Terminate is sent next; inbound dropped */
+	KWARP_QPS_RTS,		/* the stream works (the RFCs' "Full Operation") */
+	KWARP_QPS_CLOSING,	/* draining, then a FIN is sent; still receiving */
+	KWARP_QPS_TERM,		/* error: a Terminate is sent next, inbound octets are dropped */
 	KWARP_QPS_ERROR,	/* stream over; everything is flushed */
 	KWARP_QPS_COUNT
 };
 
 enum kwarp_qp_event {
-	KWARP_QPE_ATTACH,	/* CM gives the socket: enter Full Operation */
+	KWARP_QPE_ATTACH,	/* the CM gives the QP a socket: the stream begins */
 	KWARP_QPE_CLOSE,	/* local graceful close (modify to SQD, disconnect) */
 	KWARP_QPE_ABORT,	/* local abortive close (modify to ERR, destroy, unlink) */
 	KWARP_QPE_PEER_FIN,	/* FIN between FPDUs with no message open */
 	KWARP_QPE_LOST,		/* RST, FIN inside an FPDU or message, timeout */
 	KWARP_QPE_PROTO,	/* protocol error found at this side: a Terminate must be sent */
 	KWARP_QPE_PEER_TERM,	/* Terminate received */
-	KWARP_QPE_DRAINED,	/* CLOSING: nothing left to send, no answer outstanding */
-	KWARP_QPE_TERM_SENT,	/* TERM: Terminate handed to TCP, or given up */
+	KWARP_QPE_DRAINED,	/* in CLOSING: nothing is left to send, no response outstanding */
+	KWARP_QPE_TERM_SENT,	/* in TERM: TCP has the Terminate, or it has been given up */
 	KWARP_QPE_RESET,	/* modify to RESET after the stream is over */
 	KWARP_QPE_COUNT
 };
 
 enum kwarp_qp_action {
 	/* Steps; qp/qp_work.c carries them out in this order. */
-	KWARP_QPA_PEER_CLOSED,	/* tell the CM that the peer half-closed */
-	KWARP_QPA_SEND_TERM,	/* next message out is the Terminate */
+	KWARP_QPA_PEER_CLOSED,	/* tell the CM that the peer has half-closed */
+	KWARP_QPA_SEND_TERM,	/* send a Terminate as the next message */
 	KWARP_QPA_DRAIN,	/* send what is posted, then report DRAINED */
 	KWARP_QPA_FLUSH,	/* complete every request with flush error */
 	KWARP_QPA_EV_FATAL,	/* async event: IB_EVENT_QP_FATAL or _QP_ACCESS_ERR */
@@ -42,9 +43,12 @@ enum kwarp_qp_action {
 	KWARP_QPA_DOWN,		/* tell the CM that the stream is over */
 	KWARP_QPA_STEPS,
 
-	/* Not steps: STOP_RX takes effect with the event, FIN and RST tell FLUSH and DOWN how. */
+	/*
+	 * Not steps: STOP_RX takes effect at once; FIN and RST say how FLUSH and DOWN end the
+	 * connection.
+	 */
 	KWARP_QPA_STOP_RX = KWARP_QPA_STEPS,	/* drop all further inbound octets */
-	KWARP_QPA_FIN,		/* shut down our sending half */
+	KWARP_QPA_FIN,		/* end with a FIN */
 	KWARP_QPA_RST,		/* the connection is gone, or has to be reset */
 	KWARP_QPA_COUNT
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDMAP (RFC 5040, RFC 7306): Read Request codec, and those checks of a segment that need only
- * its header and length.
+ * RDMAP (RFC 5040, RFC 7306): encoding and decoding of Read Requests, and those checks of a segment
+ * that need only its header and length.
  *
  * Pure functions, any context.
  *
@@ -101,7 +101,10 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 	return KWARP_PERR_NONE;
 }
 
-/* The rule of a known opcode, or NULL (5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4, 7306-8.2-2). */
+/*
+ * Return: the rule of a known opcode, or NULL (5040-7.2-2, -7; 5040-4.1-16; 7306-1.1-4,
+ * 7306-8.2-2).
+ */
 static const struct op_rule *find_rule(u8 opcode, bool rfc7306)
 {
 	const struct op_rule *rule = opcode < ARRAY_SIZE(op_rules) ? &op_rules[opcode] : NULL;

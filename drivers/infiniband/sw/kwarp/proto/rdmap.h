@@ -27,7 +27,7 @@ struct kwarp_rreq {
 };
 
 /**
- * kwarp_rreq_decode - Read Request header to host order
+ * kwarp_rreq_decode - decode a Read Request header
  * @in: octets of the header
  * @req: result
  *
@@ -36,7 +36,7 @@ struct kwarp_rreq {
 void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req);
 
 /**
- * kwarp_rreq_encode - Read Request header to wire octets
+ * kwarp_rreq_encode - encode a Read Request header
  * @out: result: octets of the header
  * @req: header
  *
@@ -60,10 +60,10 @@ static inline bool kwarp_op_is_imm(u8 op)
 }
 
 /**
- * kwarp_rdmap_check - is this header legal on a stream of IETF versions?
+ * kwarp_rdmap_check - is this header legal on a stream with the versions of the RFCs?
  * @hdr: decoded header
  * @payload: octets that follow the DDP header in this segment
- * @rfc7306: the stream has Immediate Data and atomic operations
+ * @rfc7306: the stream may have Immediate Data and atomic operations (RFC 7306)
  *
  * Checks in this order: DDP version, QN range, RDMAP version, opcode known, opcode
  * fits T and QN; for messages that consist of an RDMAP header only: one segment of the right size

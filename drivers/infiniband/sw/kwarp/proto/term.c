@@ -9,7 +9,10 @@
 #include "ddp.h"
 #include "term.h"
 
-/* Headers that RFC 5040 Figure 10 allows after the control word. */
+/*
+ * Headers that RFC 5040 Figure 10 allows after the control word of a Terminate; M, D and R are
+ * flags of that word.
+ */
 enum term_headers {
 	TERM_SILENT,	/* no Terminate is sent at all */
 	TERM_BARE,	/* M=0 D=0 R=0 */
@@ -30,9 +33,9 @@ static const struct perr_row {
 } rows[KWARP_PERR_COUNT] = {
 	ROW(NONE, 0, 0, 0, SILENT),
 
-	/* 5040-4.8-24, 5040-7.1-2: not tied to an inbound message */
+	/* no header, because no inbound message has caused the error: 5040-4.8-24, 5040-7.1-2 */
 	ROW(LOCAL, 0, 0, 0x00, BARE),
-	/* Figure 9; headers: 5040-4.8-25, 5040-7.1-5, 5040-4.8-19 */
+	/* codes: RFC 5040 Figure 9; headers: 5040-4.8-25, 5040-7.1-5, 5040-4.8-19 */
 	ROW(R_STAG, 0, 1, 0x00, DDP_RREQ),		/* 5040-7.2-9, 5040-7.2-4 */
 	ROW(R_BOUNDS, 0, 1, 0x01, DDP_RREQ),		/* 5040-7.2-11, -12 */
 	ROW(R_ACCESS, 0, 1, 0x02, DDP_RREQ),		/* 5040-8.1.1-5 */
@@ -48,7 +51,10 @@ static const struct perr_row {
 	ROW(O_UNSPEC, 0, 2, 0xff, DDP),
 
 	/* RFC 5041 section 7.2 (5041-7.2-1); headers: 5040-4.8-27, 5041-7.1-21 */
-	/* DDP_LOCAL is only for a ULPDU that is shorter than its header: no header to attach */
+	/*
+	 * DDP_LOCAL is only for a ULPDU that is shorter than its DDP header: there is no header to
+	 * attach
+	 */
 	ROW(DDP_LOCAL, 1, 0, 0x00, BARE),
 	ROW(DDP_T_STAG, 1, 1, 0x00, DDP),		/* 5041-7.1-14, -15 */
 	ROW(DDP_T_BOUNDS, 1, 1, 0x01, DDP),		/* 5041-7.1-16, -17 */

@@ -21,7 +21,8 @@
  * @seg_len: ULPDU length of the segment in error
  * @ddp_hdr_len: octets of @ddp_hdr: 14 or 18
  * @ddp_hdr: DDP header of the segment in error, octets as received
- * @rreq: Read Request header, octets on the wire; if the Read was partly answered, for the rest
+ * @rreq: Read Request header, as on the wire; if the Read was partly answered, the header of a
+ *	request for the rest
  */
 struct kwarp_term {
 	u8 layer;
@@ -72,7 +73,7 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 		     const u8 *ddp_hdr, u16 seg_len, const u8 *rreq);
 
 /**
- * kwarp_term_encode - Terminate to wire octets
+ * kwarp_term_encode - encode a Terminate
  * @out: room for KWARP_TERM_MAX_LEN octets: the payload after the DDP header
  * @term: message
  *
@@ -82,9 +83,9 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
 
 /**
- * kwarp_term_decode - Terminate to host order
+ * kwarp_term_decode - decode a Terminate
  * @in: payload after the DDP header
- * @len: octets of the payload; more than the flags ask for are ignored
+ * @len: octets of the payload; octets beyond the headers that the flags announce are ignored
  * @term: result
  *
  * If the message is too short for its flags, @term still has layer, type and code (if @len >= 4)
@@ -96,7 +97,7 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
  */
 bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
 
-/* Compact form for a completion's vendor_err: layer << 12 | etype << 8 | code. */
+/* Return: layer, type and code in 16 bits, for the field vendor_err of a completion. */
 static inline u16 kwarp_term_short(const struct kwarp_term *term)
 {
 	return term->layer << 12 | term->etype << 8 | term->code;
@@ -113,7 +114,8 @@ static inline u16 kwarp_term_short(const struct kwarp_term *term)
 enum kwarp_perr kwarp_term_perr(const struct kwarp_term *term);
 
 /**
- * kwarp_perr_short - vendor_err for an error that this side found
+ * kwarp_perr_short - value for the field vendor_err of a completion, for an error that this side
+ * found
  * @err: any value
  *
  * Context: any.

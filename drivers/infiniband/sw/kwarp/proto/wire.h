@@ -2,9 +2,9 @@
 /*
  * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040).
  *
- * The only file with big-endian types.  All structs are unaligned images of octets in the
- * stream.  Only the codecs (encode and decode functions in proto/) access them; all other code
- * uses host-order structs.
+ * The only file with big-endian types. All structs are unaligned images of octets in the stream.
+ * Only the encode and decode functions in proto/ access them; all other code uses structs in host
+ * order.
  */
 #ifndef KWARP_PROTO_WIRE_H
 #define KWARP_PROTO_WIRE_H
@@ -46,7 +46,7 @@ static_assert(sizeof(struct kwarp_mpa_wire_enh) == 4);
 #define KWARP_MPA_ENH_B		0x4000	/* in ird: RTR as zero-length Send */
 #define KWARP_MPA_ENH_C		0x8000	/* in ord: RTR as zero-length Write */
 #define KWARP_MPA_ENH_D		0x4000	/* in ord: RTR as zero-length Read */
-#define KWARP_MPA_ENH_DEPTH	0x3fff	/* value part; all ones: not negotiated, left to the ULP */
+#define KWARP_MPA_ENH_DEPTH	0x3fff	/* the number; all ones: not negotiated, left to the ULP */
 
 /* FPDU, RFC 5044 section 4. */
 #define KWARP_MPA_LEN_FIELD	2	/* ULPDU_Length */

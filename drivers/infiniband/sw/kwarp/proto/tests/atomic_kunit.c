@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1.
+ * Tests of atomic operations: headers, and arithmetic by the procedure of RFC 7306 section 5.1.
  *
  * Numbers such as 7306-5.2.1-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -9,7 +9,10 @@
 
 #include "../atomic.h"
 
-/* FetchAdd of 5, STag 0x00abcd00, TO 0x1000, identifier 0x11223344: after the DDP header. */
+/*
+ * An Atomic Request, without its DDP header: FetchAdd of 5, STag 0x00abcd00, tagged offset 0x1000,
+ * identifier 0x11223344.
+ */
 static const u8 fetch_add_wire[KWARP_ATOMIC_REQ_LEN] = {
 	0x00, 0x00, 0x00, 0x00, 0x11, 0x22, 0x33, 0x44, 0x00, 0xab, 0xcd, 0x00,
 	0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -79,7 +82,7 @@ static void test_known(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kwarp_atomic_op_known(op), op == 0 || op == 2);
 }
 
-/* Computed by the bit-by-bit procedure of RFC 7306 section 5.1.1. */
+/* @result was computed by the bit-by-bit procedure of RFC 7306 section 5.1.1. */
 static const struct add_case {
 	u64 old;
 	u64 add;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The state table of connection endpoints: every pair of state and event, and rules for every path
- * through the table: iw_cm's rules for upcalls, and that QP and listener are released at the end.
+ * Tests of the state table of connection endpoints: every pair of state and event, and rules for
+ * every path through the table: iw_cm's rules for upcalls, and that QP and listener are released at
+ * the end. A half-open endpoint is one that the listener counts as not established.
  */
 #include <kunit/test.h>
 
@@ -11,12 +12,15 @@
 #define E(event)	KWARP_CME_##event
 #define A(act)		BIT(KWARP_CMA_##act)
 
-/* End after a failed connect, a failed accept (both had returned 0), of a half-open endpoint. */
+/*
+ * Actions at the end of an endpoint: after a connect that returned 0 and then failed, after an
+ * accept that returned 0 and then failed, and at the end of a half-open endpoint.
+ */
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))
 #define ACC_DEAD	(A(EST_FAIL) | A(QP_PUT) | A(KILL))
 #define GONE		(A(LEAVE) | A(KILL))
 
-/* All legal pairs; any other changes nothing. */
+/* All legal pairs of state and event. Any other pair changes nothing. */
 static const struct step_case {
 	enum kwarp_cm_state from;
 	enum kwarp_cm_event event;
@@ -138,7 +142,7 @@ struct pair {
 	enum kwarp_cm_event event;
 };
 
-/* Parameters: all pairs, one after the other. */
+/* Parameters of a test: all pairs of state and event, one after the other. */
 static const void *pair_gen_params(const void *prev, char *desc)
 {
 	static struct pair pairs[KWARP_CMS_COUNT * KWARP_CME_COUNT];
@@ -177,7 +181,7 @@ static bool is_attached(enum kwarp_cm_state state)
 	return state == S(WAIT_FPDU) || state == S(STREAM) || state == S(CLOSED);
 }
 
-/* Rules for each pair, whatever the table says. */
+/* Rules that every legal pair of state and event must keep. */
 static void test_pair_rules(struct kunit *test)
 {
 	const struct pair *p = test->param_value;
@@ -187,7 +191,7 @@ static void test_pair_rules(struct kunit *test)
 		return;
 	/* the socket is released on entry to DEAD and at no other time */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(KILL)), s->next == S(DEAD));
-	/* a FIN is what starts the linger */
+	/* LINGER is entered with a FIN, and a FIN is sent only then */
 	KUNIT_EXPECT_EQ(test, !!(s->actions & A(FIN)), s->next == S(LINGER));
 	/* while the QP owns the socket, connection management does not touch it */
 	if (is_attached(p->state) && p->event < E(DOWN_FIN))
@@ -212,13 +216,16 @@ static void test_no_state_waits_for_ever(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cm_state_timer(S(DEAD)), KWARP_CMT_NONE);
 }
 
-/* State outside of the table on one path through it: iw_cm's view, and what the endpoint holds. */
+/*
+ * What has happened on one path through the table: what iw_cm knows, and what the endpoint has
+ * references to.
+ */
 struct world {
 	bool active;		/* an Initiator whose connect has returned 0 */
 	bool accepted;		/* the ULP's accept has returned 0 */
 	bool told;		/* upcall CONNECT_REPLY or ESTABLISHED has been made */
 	bool closed;		/* no more upcalls are allowed */
-	bool qp;		/* the endpoint holds a queue pair */
+	bool qp;		/* the endpoint has a reference to a queue pair */
 	bool half_open;		/* the listener counts the endpoint as half-open */
 };
 
@@ -238,7 +245,10 @@ static void check_upcalls(struct kunit *test, u32 acts, struct world *w)
 
 static void check_holdings(struct kunit *test, u32 acts, struct world *w)
 {
-	/* a refused endpoint is half-open up to LINGER, whose end has the action LEAVE for all */
+	/*
+	 * a refused endpoint is half-open up to state LINGER; the end of LINGER has the action
+	 * LEAVE for all endpoints
+	 */
 	if (acts & A(LEAVE))
 		w->half_open = false;
 	if (acts & (A(EST) | A(QP_ABORT)))

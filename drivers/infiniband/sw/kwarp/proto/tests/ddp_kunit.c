@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP headers, segmentation and the order of untagged segments.
+ * Tests of DDP headers, of segmentation and of the order of untagged segments.
  *
  * Numbers such as 5041-4.1-11 name requirements of RFCs, see Documentation/conformance.
  */
@@ -10,7 +10,7 @@
 
 #include "../ddp.h"
 
-/* RFC 5040 section 4 and the examples of RFC 5041 section 5.2, in hexadecimal */
+/* headers after RFC 5040 section 4, and the examples of RFC 5041 section 5.2, in hexadecimal */
 static const struct hdr_case {
 	const char *desc;
 	const char *wire;
@@ -191,7 +191,7 @@ static void test_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_seg_payload(1500, true, 562), 562);
 }
 
-/* RFC 5041 section 7.1 on an in-order stream */
+/* segments that are, or are not, the next one (RFC 5041 section 7.1) */
 static const struct order_case {
 	const char *desc;
 	struct kwarp_ddp_untagged_rx q;
@@ -226,7 +226,7 @@ static void test_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_check_untagged(&c->q, &hdr), c->err);
 }
 
-/* 5041-4.3-12, -14: messages of one to three segments across the wrap */
+/* 5041-4.3-12, -14: messages of one to three segments, while the sequence number wraps to 0 */
 static void test_advance(struct kunit *test)
 {
 	struct kwarp_ddp_untagged_rx q = { .msn = U32_MAX - 5 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A sender of FPDUs for tests.  It works octet by octet as RFC 5044 describes, and computes the CRC
- * bit by bit.  It shares no arithmetic with the code under test.
+ * A sender of FPDUs for tests. It works octet by octet as RFC 5044 describes, and computes the CRC
+ * bit by bit, so that it shares no arithmetic with the code under test. SeqStart: the first octet
+ * after the startup frame, offset 0 of the stream.
  */
 #ifndef KWARP_PROTO_EMIT_H
 #define KWARP_PROTO_EMIT_H
@@ -17,7 +18,7 @@
  * @markers: insert markers
  * @count: markers inserted so far
  * @in_fpdu: inside an FPDU: its ULPDU_Length has begun
- * @fpdu_off: @off at the beginning of that ULPDU_Length
+ * @fpdu_off: @off at the beginning of the last ULPDU_Length
  * @crc: CRC of the FPDU so far
  */
 struct kwarp_emit {

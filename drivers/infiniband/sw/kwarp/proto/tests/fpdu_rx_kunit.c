@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser: vectors cut into pieces at every octet, and headers.
+ * Tests of the FPDU parser: vectors (streams with known contents, vectors.h) cut into pieces at
+ * every octet, and headers. The parser's events are checked by a sink (sink.h).
  *
  * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -95,7 +96,10 @@ static void test_octets(struct kunit *test)
 	vec_expect(s, v);
 }
 
-/* A stream that stops at any octet: idle only at FPDU boundaries, and never an extra FPDU. */
+/*
+ * A stream that stops at any octet: the parser says that it is between FPDUs only at their
+ * boundaries, and reports no FPDU that is not complete.
+ */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -127,7 +131,10 @@ static void test_bit_errors(struct kunit *test)
 		vec_start(s, v);
 		sink_feed(s, wire, v->len);
 		KUNIT_EXPECT_LT(test, s->ends, v->fpdus);
-		/* no error yet: ULPDU_Length became larger, so the trailer has not come */
+		/*
+		 * without an error: the wrong bit has made ULPDU_Length larger, so the trailer has
+		 * not come yet
+		 */
 		if (s->err)
 			KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 		else
@@ -210,7 +217,9 @@ static void feed_told(struct sink *s, const u8 *wire, u32 len)
 	sink_feed_octets(s, wire, len);
 }
 
-/* 5044-6-1: a damaged FPDU gives no HDR event, for every position of markers. */
+/*
+ * FPDUs of many lengths at every position of markers. 5044-6-1: a damaged FPDU gives no HDR event.
+ */
 static void test_told(struct kunit *test)
 {
 	static const u32 lens[] = { 14, 15, 18, 99, 505, 506, 507, 508, 1500, 3000 };
@@ -276,7 +285,7 @@ static const struct expectation {
 	bool markers;
 	u32 payload;
 	u32 feed;	/* octets of the FPDU that have come */
-	u32 wire;	/* octets of the next one; 0: nothing can be expected */
+	u32 wire;	/* octets of the next FPDU; 0: there is no prediction */
 } expectations[] = {
 	{ "tagged", true, false, false, 100, 120, 120 },
 	{ "untagged", false, false, false, 100, 124, 124 },
@@ -293,7 +302,7 @@ static const struct expectation {
 
 KUNIT_ARRAY_PARAM_DESC(expectation, expectations, desc);
 
-/* The predicted FPDU is equal to the one that a sender sends for the next segment. */
+/* The predicted FPDU is equal to the FPDU that a sender sends for the next segment. */
 static void test_expect(struct kunit *test)
 {
 	const struct expectation *c = test->param_value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser: lengths, pads and markers, streams of the sender in emit.h, and random octets.
+ * Tests of the FPDU parser: lengths, pads and markers, streams of the sender in emit.h, and random
+ * octets. The parser's events are checked by a sink (sink.h).
  *
  * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -81,7 +82,7 @@ static void test_length(struct kunit *test)
 
 /* ------------------------------------------------------------------- pad */
 
-/* Write the correct trailer of a vector with one FPDU. */
+/* Write the correct trailer (CRC) into @wire, which has one FPDU. */
 static void write_trailer(u8 *wire, u32 len)
 {
 	u32 i, crc = ~0U;
@@ -145,7 +146,10 @@ static const struct ptr_case {
 
 KUNIT_ARRAY_PARAM_DESC(ptr, ptr_cases, desc);
 
-/* 5044-4.2-3, -6; 5044-8-4. Figure 6: the marker stands at octet 0x14. */
+/*
+ * A marker whose pointer or reserved half is changed (5044-4.2-3, -6; 5044-8-4), in the FPDU of RFC
+ * 5044 Figure 6, where the marker is at octet 0x14.
+ */
 static void test_ptr(struct kunit *test)
 {
 	const struct ptr_case *c = test->param_value;
@@ -209,7 +213,7 @@ static void test_lone_marker(struct kunit *test)
 
 /* --------------------------------------------------------------- streams */
 
-/* How a stream is cut into pieces */
+/* How a stream is cut into pieces before the parser gets it */
 enum cutting { CUT_NONE, CUT_SMALL, CUT_MSS, CUT_ANY };
 
 static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
@@ -225,7 +229,9 @@ static u32 next_cut(struct rnd_state *rnd, enum cutting cutting, u32 left)
 	return min(n, left);
 }
 
-/* Make a stream of FPDUs of random sizes; return their number, and their payload in @payload. */
+/*
+ * Make a stream of FPDUs of random sizes. Return: number of FPDUs, and in @payload their payload.
+ */
 static u32 make_stream(struct rnd_state *rnd, struct kwarp_emit *e, u32 max_ulpdu,
 		       u8 *ulpdu, u8 *payload, u32 *payload_len)
 {
@@ -275,7 +281,10 @@ static const struct stream_case {
 
 KUNIT_ARRAY_PARAM_DESC(stream, stream_cases, desc);
 
-/* 5044-4.3-6, -16, -17; 5044-5.1-6; 5044-5.2-1 */
+/*
+ * Streams of random FPDUs, cut into pieces anywhere: all payload comes out, and no other octets
+ * (5044-4.3-6, -16, -17; 5044-5.1-6; 5044-5.2-1).
+ */
 static void test_stream(struct kunit *test)
 {
 	const struct stream_case *c = test->param_value;

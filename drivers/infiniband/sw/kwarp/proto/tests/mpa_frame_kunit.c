@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h.
+ * Tests of FPDU arithmetic, compared with tables, with invariants and with the sender in emit.h.
  *
  * Numbers such as 5044-3-4 name requirements of RFCs, see Documentation/conformance.
  */
@@ -10,7 +10,7 @@
 #include "../mpa_frame.h"
 #include "emit.h"
 
-/* RFC 5044 section 4.5; limits of section 3 */
+/* MULPDU by RFC 5044 section 4.5, with the limits of section 3; without and with markers */
 static const struct mulpdu_case {
 	const char *desc;
 	u32 emss;
@@ -44,7 +44,10 @@ static void test_mulpdu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_mulpdu(c->emss, true), c->marked);
 }
 
-/* 5044-3-4; and an FPDU of MULPDU octets fits one TCP segment, at any stream offset. */
+/*
+ * MULPDU is within its limits (5044-3-4), and an FPDU of MULPDU octets fits one TCP segment, at any
+ * stream offset.
+ */
 static void test_mulpdu_fits(struct kunit *test)
 {
 	u32 emss, plain, marked, content, off, worst;
@@ -65,7 +68,7 @@ static void test_mulpdu_fits(struct kunit *test)
 	}
 }
 
-/* 5044-4.1-5, -9 */
+/* Pad of 0 to 3 octets, and overhead of an FPDU: 5044-4.1-5, -9. */
 static void test_pad(struct kunit *test)
 {
 	u32 len;
@@ -76,11 +79,11 @@ static void test_pad(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_fpdu_len(len),
 				6 + len + kwarp_mpa_pad(len));
 	}
-	/* 5044-3-8 */
+	/* the longest FPDU: 5044-3-8 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_fpdu_len(64768), 64776);
 }
 
-/* An FPDU of ULPDU 1430 at four places */
+/* An FPDU with a ULPDU of 1430 octets at four offsets: its markers, and their pointers */
 static const struct marker_case {
 	const char *desc;
 	u32 off;
@@ -114,7 +117,7 @@ static void test_markers(struct kunit *test)
 		kwarp_mpa_marker_encode(raw, off - start);
 		KUNIT_EXPECT_EQ(test, kwarp_mpa_marker_decode(raw), c->ptr[n++]);
 		off += KWARP_MPA_MARKER_LEN;
-		if (left == content)	/* 5044-4.3-8: it stands before the FPDU */
+		if (left == content)	/* 5044-4.3-8: this marker is before the FPDU */
 			start = off;
 		run = min_t(u32, 508, left);
 		off += run;
@@ -123,7 +126,7 @@ static void test_markers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, n, c->count);
 }
 
-/* 5044-4.3-4, -8, -12 */
+/* kwarp_mpa_markers_in() agrees with the sender in emit.h: 5044-4.3-4, -8, -12. */
 static void test_markers_emitter(struct kunit *test)
 {
 	struct rnd_state rnd;
@@ -140,7 +143,7 @@ static void test_markers_emitter(struct kunit *test)
 			.off = prandom_u32_state(&rnd) & ~3,
 			.markers = true,
 		};
-		if (e.off % 512 == 4)	/* no FPDU begins here: the marker before is part of it */
+		if (e.off % 512 == 4)	/* after a marker: no FPDU begins here */
 			e.off -= 4;
 		if (i % 16 == 0)
 			e.off = 0 - prandom_u32_state(&rnd) % 64 * 4;
@@ -163,7 +166,7 @@ static void test_marker_codec(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, raw[3] & 3, 0);		/* 5044-4.2-5 */
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_marker_decode(raw), ptr & 0xfffc);
 	}
-	/* 5044-4.2-3, -6 */
+	/* reserved half and low bits are ignored: 5044-4.2-3, -6 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_marker_decode(junk), 0x1234);
 }
 
@@ -176,7 +179,7 @@ static void test_to_marker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_to_marker(U32_MAX), 1);
 }
 
-/* iSCSI digest values (RFC 3720 B.4) and the usual check value, octets as sent */
+/* CRCs of iSCSI (RFC 3720 B.4) and the usual check value of CRC32c; the octets as sent */
 static const struct crc_case {
 	const char *desc;
 	u8 first;

@@ -15,7 +15,7 @@
 
 static const char * const crc_names[] = { "off", "on", "required" };
 
-/* All combinations of M and the CRC policies, for both revisions. */
+/* Parameters: all combinations of M (markers) and the CRC policies, for both revisions. */
 static const void *mc_gen_params(const void *prev, char *desc)
 {
 	static struct setup setups[2 * 2 * 2 * 3 * 3];
@@ -64,7 +64,7 @@ static void test_crc_markers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rres.enhanced, s.i.rev == 2);
 }
 
-/* All combinations of M and C in Request and Reply; the Responder may be another implementation. */
+/* All combinations of M and C in Request and Reply, also Replies that kwarp would not send. */
 static void test_foreign_reply(struct kunit *test)
 {
 	struct kwarp_mpa_params p = plain;
@@ -103,7 +103,7 @@ static void test_foreign_reply(struct kunit *test)
 static const struct depth_case {
 	const char *desc;
 	u16 i_ird, i_ord;
-	u8 rtr;			/* 0: client/server */
+	u8 rtr;			/* 0: client-server mode */
 	u16 r_max, r_ord;
 	u16 rep_ird, rep_ord;
 	u16 fin_i_ird, fin_i_ord;
@@ -188,10 +188,13 @@ static void test_reply_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res), c->err);
 	KUNIT_EXPECT_EQ(test, res.ird, c->fin_ird);
 	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
-	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: for the Terminate */
+	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: the Terminate needs it */
 }
 
-/* 6581-9.1-3, -7, -11 for values 0 to 40 on both sides, and for random values */
+/*
+ * No end may send more Reads than its peer serves (6581-9.1-3, -7, -11): values 0 to 40 on both
+ * sides, and random values.
+ */
 static void test_depth_invariants(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };
@@ -277,7 +280,7 @@ static void test_reply_rev(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), c->err);
 }
 
-/* 6581-10-6, -7: S, Rev and A as in the Request, also in a reject */
+/* 6581-10-6, -7: a rejecting Reply, too, has S, Rev and A as the Request. */
 static void check_reject(struct kunit *test, const struct kwarp_vec_frame *v)
 {
 	struct kwarp_mpa_frame req, rep;
@@ -306,7 +309,10 @@ static void test_reject(struct kunit *test)
 			check_reject(test, &kwarp_vec_frames[i]);
 }
 
-/* If the Responder refuses what the ULP accepts, the ULP's private data is not sent. */
+/*
+ * The ULP accepts, but the Responder refuses because of the CRC policy: the Reply rejects, and does
+ * not have the ULP's private data.
+ */
 static void test_crc_refused(struct kunit *test)
 {
 	struct kwarp_mpa_frame rep, req = { .rev = 2, .enhanced = true };
@@ -344,7 +350,7 @@ static void test_golden_setup(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, wire, kwarp_wire_rep_enh, 24);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&i, &req, &rep, &res), 0);
 	KUNIT_EXPECT_EQ(test, res.rtr, C);
-	/* 6581-9-2 */
+	/* enhanced data takes four octets of the private data: 6581-9-2 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(true), 508);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_max_pd(false), 512);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup negotiation: which RTR message the Initiator sends (RFC 6581), and whether
- * connections are client-server or peer-to-peer.
+ * Tests of MPA startup negotiation: which RTR ("ready to receive") message the Initiator sends (RFC
+ * 6581), and whether connections are client-server or peer-to-peer. The RTR has three forms: B:
+ * Send, C: Write, D: Read.
  *
  * Numbers such as 6581-9.2-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -22,13 +23,16 @@ static const void *rtr_gen_params(const void *prev, char *desc)
 	return &sets[i];
 }
 
-/* The form that is chosen out of a set: Write, else Read, else Send */
+/* Return: the form that has to be chosen out of a set: Write, else Read, else Send. */
 static u8 best_form(u8 set)
 {
 	return set & C ? C : set & D ? D : set & B;
 }
 
-/* 6581-9.2-8, -11, -13, -14, -15; our Reply has exactly one flag */
+/*
+ * kwarp's Reply has one RTR flag, and the Initiator uses that form (6581-9.2-8, -11, -13, -14,
+ * -15).
+ */
 static void test_rtr(struct kunit *test)
 {
 	const u8 *set = test->param_value;
@@ -58,7 +62,7 @@ static void test_rtr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, res.rtr, best_form(req.rtr & set[1]));
 }
 
-/* 6581-9.2-18 to -21 */
+/* Client-server mode has no RTR: 6581-9.2-18 to -21. */
 static void test_client_server(struct kunit *test)
 {
 	struct setup s = { .i = plain, .r = plain };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup frames: encoding and decoding, truncation at every octet, every malformed field.
+ * Tests of MPA startup frames: encoding and decoding, truncation at every octet, every malformed
+ * field.
  *
  * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
@@ -102,7 +103,10 @@ static void test_revisions(struct kunit *test)
 	}
 }
 
-/* 5044-7.1.1-13, -16; 6581-6-4, 6581-6-12: all flags, both revisions, both roles */
+/*
+ * All values of the flags octet, in both revisions, in Requests and Replies (5044-7.1.1-13, -16;
+ * 6581-6-4, 6581-6-12).
+ */
 static void test_flags(struct kunit *test)
 {
 	u8 wire[KWARP_MPA_FRAME_LEN + 4];
@@ -132,7 +136,7 @@ static void test_flags(struct kunit *test)
 	}
 }
 
-/* 5044-7.1.1-23, -25; 6581-6-9, 6581-6-11, 6581-7-3 */
+/* Right and wrong PD_Lengths: 5044-7.1.1-23, -25; 6581-6-9, 6581-6-11, 6581-7-3 */
 static const struct pd_case {
 	const char *desc;
 	u8 rev;
@@ -189,7 +193,10 @@ static void test_pd_len(struct kunit *test)
 				KWARP_PERR_MPA_FRAME);
 }
 
-/* 6581-9-1, -3; 6581-9.2-1 to -4, -20, -21: the four octets, every flag, some depths */
+/*
+ * The four octets of enhanced data, with every flag and some values of IRD and ORD (6581-9-1, -3;
+ * 6581-9.2-1 to -4, -20, -21).
+ */
 static void test_enhanced_data(struct kunit *test)
 {
 	static const u16 depths[] = { 0, 1, 0x102, 0x2000, 0x3ffe, NV };
@@ -219,7 +226,10 @@ static void test_enhanced_data(struct kunit *test)
 	}
 }
 
-/* IRD and ORD that do not fit 14 bits are clamped, and do not change the flag bits beside them. */
+/*
+ * IRD and ORD that do not fit 14 bits are clamped, and do not change the flag bits in the same
+ * octets.
+ */
 static void test_encode_clamps(struct kunit *test)
 {
 	struct kwarp_mpa_frame frame = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The state table of streams: every pair of state and event, and rules for the whole table.
+ * Tests of the state table of streams: every pair of state and event, and rules for the whole
+ * table. CM: connection management.
  *
  * Numbers such as 5041-6.2.2-5 name requirements of RFCs, see Documentation/conformance.
  */
@@ -10,7 +11,7 @@
 
 #define A(act)	BIT(KWARP_QPA_##act)
 
-/* Transitions that do something; all other legal pairs are in ignored[]. */
+/* Pairs of state and event that do something; all other legal pairs are in ignored[]. */
 static const struct step_case {
 	enum kwarp_qp_state from;
 	enum kwarp_qp_event event;
@@ -68,7 +69,7 @@ struct pair {
 	enum kwarp_qp_event event;
 };
 
-/* Parameters: all pairs, one after the other. */
+/* Parameters of a test: all pairs of state and event, one after the other. */
 static const void *pair_gen_params(const void *prev, char *desc)
 {
 	static struct pair pairs[KWARP_QPS_COUNT * KWARP_QPE_COUNT];
@@ -102,7 +103,7 @@ static void test_pair(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, got->actions, 0);
 }
 
-/* Rules for each pair, whatever the table says. */
+/* Rules that every pair of state and event must keep. */
 static void test_pair_rules(struct kunit *test)
 {
 	const struct pair *p = test->param_value;
@@ -125,7 +126,7 @@ static void test_pair_rules(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->actions & (A(EV_FATAL) | A(EV_REQ)), 0);
 	KUNIT_EXPECT_NE(test, s->actions & (A(EV_FATAL) | A(EV_REQ)),
 			A(EV_FATAL) | A(EV_REQ));
-	/* no way back: out of ERROR only by RESET, into RTS only by ATTACH */
+	/* the only way out of ERROR is RESET, the only way into RTS is ATTACH */
 	if (p->state == KWARP_QPS_ERROR && s->next != KWARP_QPS_ERROR)
 		KUNIT_EXPECT_EQ(test, p->event, KWARP_QPE_RESET);
 	if (p->state != KWARP_QPS_RTS && s->next == KWARP_QPS_RTS)
@@ -134,7 +135,7 @@ static void test_pair_rules(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, s->actions, 0);
 }
 
-/* Each state can be reached from IDLE, and IDLE again from each. */
+/* Each state can be reached from IDLE, and from each state IDLE can be reached. */
 static void test_reachable(struct kunit *test)
 {
 	u32 from, ev, round, seen = BIT(KWARP_QPS_IDLE), back = BIT(KWARP_QPS_IDLE);

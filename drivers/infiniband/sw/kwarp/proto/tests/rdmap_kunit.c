@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * RDMAP: Read Request codec, and the check of every possible header (RFC 5040 Figure 4).
+ * Tests of RDMAP: encoding and decoding of Read Requests, and the check of every possible header
+ * (RFC 5040 Figure 4).
  *
  * Numbers such as 5040-4.2-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -9,7 +10,10 @@
 
 #include "../rdmap.h"
 
-/* RFC 5040 section 4.4: 4 octets, sink 0x2200:0x10000, source 0x3300:0x20000 */
+/*
+ * A Read Request header (RFC 5040 section 4.4) for 4 octets, STag:offset of the sink
+ * 0x2200:0x10000, of the source 0x3300:0x20000
+ */
 static const u8 rreq_wire[KWARP_RDMAP_RREQ_LEN] = {
 	0x00, 0x00, 0x22, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00,
 	0x00, 0x00, 0x00, 0x04, 0x00, 0x00, 0x33, 0x00, 0x00, 0x00, 0x00, 0x00,
@@ -80,7 +84,10 @@ static enum kwarp_perr expected_perr(const struct kwarp_ddp_hdr *hdr, bool rfc73
 	return hdr->opcode > 7 ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 }
 
-/* Every version, opcode, T, L and queue, with 28 octets: legal for all messages of RFC 5040. */
+/*
+ * Check every version, opcode, T, L and queue number, with a length of 28 octets, which is legal
+ * for all messages of RFC 5040.
+ */
 static void check_all(struct kunit *test, bool rfc7306)
 {
 	static const u32 qns[] = { 0, 1, 2, 3, 4, 255, 256, 0x10000, U32_MAX };

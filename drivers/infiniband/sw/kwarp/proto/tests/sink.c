@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A receiver for the tests of the FPDU parser, see sink.h. */
+/*
+ * A receiver for the tests of the FPDU parser, see sink.h.
+ *
+ * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
+ */
 #include "sink.h"
 
 #include <linux/slab.h>
@@ -129,7 +133,7 @@ static void sink_pieces(struct sink *s, u32 end)
 	}
 }
 
-/* Receive octets; with CRCs they are queued until their FPDU is complete. */
+/* Receive octets. With CRCs the octets are queued until their FPDU is complete. */
 void sink_feed(struct sink *s, const u8 *wire, size_t len)
 {
 	struct kunit *test = s->test;
@@ -154,7 +158,7 @@ void sink_feed(struct sink *s, const u8 *wire, size_t len)
 	}
 }
 
-/* Would a FIN be legal here, because no FPDU has begun? */
+/* Is the stream between FPDUs, so that a FIN would be legal now? */
 bool sink_idle(const struct sink *s)
 {
 	return s->from == s->queued && kwarp_fpdu_rx_idle(&s->rx);

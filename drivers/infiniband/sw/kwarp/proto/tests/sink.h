@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A receiver for the tests of the FPDU parser, which checks each event.
+ * A receiver for the tests of the FPDU parser. It checks each event of the parser.
  *
  * Each piece of input is copied directly before a guard page, so a read beyond the piece faults.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The error table row by row, and Terminate messages of all lengths.
+ * Tests of the error table, row by row, and of Terminate messages of all lengths.
  *
  * Numbers such as 5040-4.8-12 name requirements of RFCs, see Documentation/conformance.
  */
@@ -76,7 +76,10 @@ static const u8 rreq_hdr[KWARP_DDP_UNTAGGED_LEN] = {
 
 static const u8 rreq[KWARP_RDMAP_RREQ_LEN] = { 0x00, 0x00, 0x22, 0x00, 1, 2, 3, 4, 5 };
 
-/* Encode a Terminate with these headers; @given: flags M, D, R (4, 2, 1) that they make possible */
+/*
+ * Encode a Terminate with these headers, and check its octets. @given: flags M, D, R (4, 2, 1) that
+ * the headers make possible.
+ */
 static void expect_fill(struct kunit *test, const struct row_case *c,
 			const u8 *ddp_hdr, const u8 *req, int given)
 {
