@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues: entries are added in batches and published once per batch. A consumer that
- * has armed the queue is notified once, after the first batch that follows.
+ * Completion queues: entries are added in batches and published once per batch, when the producer
+ * index is stored in the ring's header. A consumer that has armed the queue (asked for an event) is
+ * notified once, after the next batch.
  *
- * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The call into
- * the consumer (kwarp_cq_notify()) comes after all locks have been dropped.
+ * kwarp_cq_begin() .. kwarp_cq_end() is one batch under the queue's lock. The consumer is called
+ * (kwarp_cq_notify()) after all locks have been dropped. cons is the consumer's index, prod the
+ * producer's.
+ *
+ * Numbers such as 5040-8.1.1-11 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cq.h"
 
@@ -19,7 +23,7 @@
 #include "siw_ring.h"
 #include "wqe.h"
 
-/* Context: any.  Returns the interrupt flags for kwarp_cq_end(). */
+/* Begin a batch. Context: any. Return: the interrupt flags for kwarp_cq_end(). */
 unsigned long kwarp_cq_begin(struct kwarp_cq *cq)
 	__acquires(&cq->lock)
 {
@@ -35,8 +39,8 @@ static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
 	if (cq->siw)
 		return kwarp_siw_push(cq->siw, cq->prod, cqe);
 	/*
-	 * User space writes cons: a wrong value can only lose entries of this queue.  The
-	 * acquire pairs with the consumer's release after it has read the slots.
+	 * User space writes cons: a wrong value can only make this queue lose entries. The acquire
+	 * pairs with the consumer's release of cons after it has read the slots.
 	 */
 	if (cq->prod - smp_load_acquire(&cq->ring.hdr->cons) > cq->ring.mask)
 		return false;
@@ -48,7 +52,7 @@ static bool cq_put(struct kwarp_cq *cq, const struct kwarp_cqe *cqe)
  * kwarp_cq_add - append a completion
  * @cq: between kwarp_cq_begin() and kwarp_cq_end()
  * @cqe: entry
- * @qp: its QP, for kernel consumers
+ * @qp: QP of the request that has completed; used only for kernel consumers
  *
  * If the consumer has left no room the entry is lost, which is fatal for the QPs on
  * this queue and for no other (5040-8.1.1-11).
@@ -92,7 +96,7 @@ u32 kwarp_cq_end(struct kwarp_cq *cq, unsigned long irqflags)
 	bool published = cq->prod != cq->ring.hdr->prod;
 	u32 todo = 0;
 
-	/* The consumer's acquire load of prod makes the entries visible. */
+	/* Pairs with the consumer's acquire load of prod: then the consumer sees the entries. */
 	smp_store_release(&cq->ring.hdr->prod, cq->prod);
 	if (published) {
 		/*
@@ -145,9 +149,10 @@ static void cq_tell(struct tasklet_struct *tell)
  * @todo: what kwarp_cq_end() returned
  *
  * A tasklet calls the handlers of a kernel consumer. The handlers may take a lock that the consumer
- * holds, with bottom halves off, while it calls a verb; a tasklet does not run before that. A
- * tasklet also does not run on two CPUs at once (Documentation/infiniband/core_locking.rst).
- * Workqueues that run in softirq (WQ_BH) are newer than the oldest supported kernel.
+ * holds, with bottom halves off, while it calls a verb; a tasklet does not run before bottom halves
+ * are on again. A tasklet also does not run on two CPUs at once
+ * (Documentation/infiniband/core_locking.rst). Workqueues that run in softirq (WQ_BH) are newer
+ * than the oldest supported kernel.
  *
  * Context: any but hard interrupt, no lock of kwarp's held.
  */
@@ -160,7 +165,10 @@ void kwarp_cq_notify(struct kwarp_cq *cq, u32 todo)
 		return;
 	}
 	atomic_or(todo, &cq->later);
-	/* So that in a task the tasklet runs at local_bh_enable(), not later in ksoftirqd. */
+	/*
+	 * With bottom halves off and on again the tasklet runs at once, in local_bh_enable(), if
+	 * this is a task. Otherwise it would run later, in ksoftirqd.
+	 */
 	local_bh_disable();
 	tasklet_schedule(&cq->tell);
 	local_bh_enable();
@@ -175,12 +183,15 @@ void kwarp_cq_init(struct kwarp_cq *cq)
 }
 
 /*
- * When @told runs of the tasklet had finished, it may have been scheduled. Has that run finished,
- * or at least begun?
+ * The tasklet may have been scheduled at the time when @told of its runs had finished. Return:
+ * true: the run that was scheduled then has finished, or at least begun.
  */
 static bool is_told(struct kwarp_cq *cq, u32 told)
 {
-	/* Two runs, because the first may have been running already when told was read. */
+	/*
+	 * Two more runs, because the first of them may have been running already when told was
+	 * read.
+	 */
 	return !test_bit(TASKLET_STATE_SCHED, &cq->tell.state) || READ_ONCE(cq->told) - told >= 2;
 }
 
@@ -188,7 +199,7 @@ static bool is_told(struct kwarp_cq *cq, u32 told)
  * kwarp_cq_settle - wait until the consumer's handlers have been called for all earlier events
  * @cq: queue
  *
- * New events may be added all the time, so this waits for two runs of the tasklet at most.
+ * New events may come all the time, so this function waits for two runs of the tasklet at most.
  *
  * Context: process, no lock held that a consumer's handler takes.
  */
@@ -203,7 +214,10 @@ void kwarp_cq_settle(struct kwarp_cq *cq)
 	tasklet_unlock_wait(&cq->tell);
 }
 
-/* Return: how often the program has polled, as it has counted itself.  Context: any. */
+/*
+ * Return: how often the program has polled; the program itself counts its polls, in the ring's
+ * header. Context: any.
+ */
 u32 kwarp_cq_polls(const struct kwarp_cq *cq)
 {
 	u32 polls;
@@ -277,7 +291,7 @@ int kwarp_cq_poll(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	for (cons = hdr->cons; n < num && cons != cq->prod; cons++) {
 		struct ib_qp *qp = cq->qp ? cq->qp[cons & cq->ring.mask] : NULL;
 
-		/* NULL: the QP has been destroyed, see kwarp_cq_forget_qp(). */
+		/* skip entries without QP: their QP has been destroyed, see kwarp_cq_forget_qp() */
 		if (qp)
 			fill_wc(&wc[n++], kwarp_ring_slot(&cq->ring, cons), qp);
 	}
@@ -319,7 +333,7 @@ static u32 copy_entries(struct kwarp_cq *cq, struct kwarp_ring *ring, u32 first,
 
 /**
  * kwarp_cq_replace - move unpolled entries into a new ring (resize)
- * @cq: queue of a user process, which does not poll meanwhile
+ * @cq: queue of a user process, which does not poll during the call
  * @ring: new ring; on return the old ring, which kwarp_cq_polls() may read until a grace period
  *	has passed
  *
@@ -341,7 +355,10 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	/* User space may have written a wrong cons: do not copy more entries than exist. */
 	if (end - first > cq->ring.mask + 1)
 		first = end;
-	/* Entries that are added meanwhile are copied, too; the loop ends when @ring is full. */
+	/*
+	 * Entries that are added during the copying are copied, too; the loop ends when @ring is
+	 * full.
+	 */
 	for (done = first; end - done > KWARP_IRQ_OFF_BATCH; end = cq->prod) {
 		spin_unlock_irq(&cq->lock);
 		done = copy_entries(cq, ring, first, done, end, true);
@@ -363,7 +380,7 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 	cq->ring.entries = ring->entries;
 	cq->ring.len = ring->len;
 	cq->ring.mask = ring->mask;
-	/* Pairs with kwarp_cq_polls(), which sees what is in the new header. */
+	/* Pairs with the read of the pointer in kwarp_cq_polls(): the new header is complete. */
 	smp_store_release(&cq->ring.hdr, ring->hdr);
 	*ring = old;
 	spin_unlock_irq(&cq->lock);
@@ -372,11 +389,12 @@ int kwarp_cq_replace(struct kwarp_cq *cq, struct kwarp_ring *ring)
 
 /**
  * kwarp_cq_forget_qp - remove the entries of a queue pair that is being destroyed
- * @cq: queue; does nothing for user space's
+ * @cq: queue; if it belongs to user space, nothing is done
  * @qp: queue pair, which adds no entries any more
  *
  * The lock is dropped after every KWARP_IRQ_OFF_BATCH entries, to enable interrupts. Entries that
- * are polled or added meanwhile do not matter: new ones belong to other queue pairs.
+ * are polled or added while the lock is free do not matter: new entries belong to other queue
+ * pairs.
  *
  * Context: process.
  */

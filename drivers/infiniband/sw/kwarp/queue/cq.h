@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Completion queues, and the state of coalescing (engine/tx/coalesce.h): while the send queues of
- * a CQ are held, a program leaves requests in the ring without ringing the doorbell, and a timer
- * looks for requests that the program has forgotten there.
+ * Completion queues, and the state of coalescing (engine/tx/coalesce.h): while send queues are
+ * held, a program posts requests into the ring without ringing the doorbell for each. The hold is
+ * of all send queues whose requests complete in one CQ. A timer of the CQ looks at these queues
+ * (one visit to all of them is a look). A waiting request has been posted without a doorbell; a
+ * forgotten request waited at the previous look, too, and the program has not polled or rung since
+ * then.
  */
 #ifndef KWARP_QUEUE_CQ_H
 #define KWARP_QUEUE_CQ_H
@@ -20,8 +23,8 @@ struct rdma_user_mmap_entry;
 
 /**
  * struct kwarp_coalesce_facts - what one look of the timer has found in all held send queues
- * @forgotten: a request waits that the previous look had found, too, and the program has not polled
- *	since
+ * @forgotten: a request waits that waited at the previous look, too, and the program has not
+ *	polled, or rung a doorbell, since then
  * @waiting: a request waits
  * @active: the program has polled, or rung a doorbell, since the previous look
  */
@@ -33,25 +36,27 @@ struct kwarp_coalesce_facts {
 
 /**
  * struct kwarp_cq_coalesce - the held send queues whose requests complete in one CQ
- * @lock: protects all that follows, and the state of the streams in @streams that belongs to the
+ * @lock: protects all that follows, and those fields of the streams in @streams that belong to the
  *	hold; any context but hard interrupt, bottom halves off; no other lock of kwarp is taken
  *	under it
- * @streams: streams whose send queues are held; those that the current look has visited are at
- *	the end
+ * @streams: streams whose send queues are held; those that the current look has visited already are
+ *	at the end of the list
  * @turn: number of the current look
  * @facts: what the current look has found so far
- * @timer: starts the looks
- * @least: time until the next look if a request is forgotten, nanoseconds
+ * @timer: its function makes the looks
+ * @least: time until the next look after a look that found a forgotten request, nanoseconds
  * @ns: time until the next look, nanoseconds
  * @rings: counts up when a thread enters or leaves a doorbell
  * @inside: threads that are in a doorbell now
  * @runs: @timer is armed, or its function is running
- * @ends: the hold is ending, and some streams are still held
- * @active: polls or doorbells since @missed was counted up last
- * @missed: looks that found a forgotten request, less those that @good makes up for
- * @idle: looks since then that found one, but no activity, and do not count as @missed yet
- * @good: doorbells for requests that a program had left in the ring
- * @quiet: looks in a row that found neither a request nor a poll
+ * @ends: the hold is ending, but some streams are still in @streams
+ * @active: the program has polled or rung a doorbell since @missed was last counted up
+ * @missed: number of looks that found a forgotten request, less one for each KWARP_COALESCE_FORGIVE
+ *	of @good
+ * @idle: looks since @missed was last counted up that found a forgotten request while the program
+ *	was not @active; they do not count as @missed yet
+ * @good: number of doorbells that programs have rung for waiting requests
+ * @quiet: number of looks in a row that found no waiting request and no poll
  * @obey: number of doorbells that will be served at once, before queues are held again
  */
 struct kwarp_cq_coalesce {
@@ -76,7 +81,7 @@ struct kwarp_cq_coalesce {
 
 /**
  * struct kwarp_cq - one completion queue
- * @ibcq: RDMA core's object; first
+ * @ibcq: RDMA core's object; must be the first field
  * @resize: serialises resizing; process context, taken before @lock
  * @lock: protects @ring, @prod, @qp; any context; no other lock of kwarp is taken under it
  * @ring: entries are struct kwarp_cqe; replaced by resize under @lock
@@ -85,16 +90,16 @@ struct kwarp_cq_coalesce {
  * @map: mmap entry of @ring, or of @siw, if it is shared with user space
  * @home: processor that the consumer has chosen for work outside its own calls; negative: none;
  *	immutable
- * @prod: next index to write; the header's copy is published after the entries
+ * @prod: index of the next entry to write; copied to the ring's header after each batch
  * @qp: kernel consumers only: the QP of each slot
  * @solicited: entries added since the last publication include a solicited or
  *	failed one; under @lock
- * @overflow: READ_ONCE: an entry was lost; every QP on this CQ fails
+ * @overflow: an entry was lost, so every QP on this CQ fails; without @lock with READ_ONCE()
  * @reported: KWARP_CQ_LOST has been returned for @overflow
- * @later: kernel consumers only: KWARP_CQ_*, for @tell; any context
+ * @later: kernel consumers only: KWARP_CQ_* that @tell has to report; changes in any context
  * @tell: kernel consumers only: tasklet that calls the handlers
  * @told: number of finished runs of @tell; written by @tell, READ_ONCE elsewhere
- * @coalesce: held send queues; has a lock of its own
+ * @coalesce: held send queues whose requests complete here; has a lock of its own
  */
 struct kwarp_cq {
 	struct ib_cq ibcq;
@@ -122,9 +127,9 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct kwarp_cq, ibcq);
 }
 
-/* For kwarp_cq_notify(), to be called after the caller has dropped its locks. */
+/* What kwarp_cq_notify() has to do. It is called after the caller has dropped its locks. */
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
-#define KWARP_CQ_LOST		2	/* first overflow: async event */
+#define KWARP_CQ_LOST		2	/* an entry was lost for the first time: report it */
 
 void kwarp_cq_init(struct kwarp_cq *cq);
 void kwarp_cq_settle(struct kwarp_cq *cq);

@@ -109,10 +109,10 @@ static int fill_sqe(struct kwarp_sq *sq, struct kwarp_sqe *e,
  * kwarp_sq_post - append a chain of send requests
  * @sq: queue of a kernel consumer
  * @wr: chain
- * @bad: set to the first one refused
+ * @bad: result: the first request that was refused
  *
  * Context: any.
- * Return: 0, -ENOMEM (full), -EINVAL.  Requests before the bad one are posted.
+ * Return: 0, -ENOMEM (the queue is full), -EINVAL. The requests before @bad have been posted.
  */
 int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		  const struct ib_send_wr **bad)
@@ -122,7 +122,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 
 	spin_lock_irqsave(&sq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
-		/* Pairs with kwarp_ring_release(): the slot is no longer read. */
+		/* Pairs with kwarp_ring_release(): a slot before cons is not read any more. */
 		u32 used = sq->posted - smp_load_acquire(&sq->ring.hdr->cons);
 
 		ret = used >= sq->max_wr ? -ENOMEM :
@@ -133,7 +133,7 @@ int kwarp_sq_post(struct kwarp_sq *sq, const struct ib_send_wr *wr,
 		}
 		sq->posted++;
 	}
-	/* Pairs with kwarp_ring_pending(). */
+	/* Pairs with kwarp_ring_pending(), which then sees the entries. */
 	smp_store_release(&sq->ring.hdr->prod, sq->posted);
 	spin_unlock_irqrestore(&sq->post_lock, irqflags);
 	return ret;
@@ -148,7 +148,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&rq->post_lock, irqflags);
 	for (; wr; wr = wr->next) {
-		/* Pairs with kwarp_ring_release(): the slot is no longer read. */
+		/* Pairs with kwarp_ring_release(): a slot before cons is not read any more. */
 		u32 used = rq->posted - smp_load_acquire(&rq->ring.hdr->cons);
 		struct kwarp_rqe *e = kwarp_ring_slot(&rq->ring, rq->posted);
 
@@ -165,7 +165,7 @@ int kwarp_rq_post(struct kwarp_rq *rq, const struct ib_recv_wr *wr,
 		copy_sgl((struct kwarp_sge *)(e + 1), wr->sg_list, wr->num_sge);
 		rq->posted++;
 	}
-	/* Pairs with kwarp_ring_pending(). */
+	/* Pairs with kwarp_ring_pending(), which then sees the entries. */
 	smp_store_release(&rq->ring.hdr->prod, rq->posted);
 	spin_unlock_irqrestore(&rq->post_lock, irqflags);
 	return ret;

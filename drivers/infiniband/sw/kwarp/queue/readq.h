@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Read queues. Outbound: Reads and atomic operations of this end that wait for the peer's
- * response. Inbound: those of the peer that wait for this end's response. Reads and atomic
- * operations share the depth (7306-5.2-3).
+ * Read queues. Outbound: Reads and atomic operations of this end that wait for the peer's response.
+ * Inbound: Reads and atomic operations of the peer that wait for this end's response. Both kinds of
+ * requests share the depth (7306-5.2-3).
  *
- * Each is a ring with one producer and one consumer in different contexts, sized by
- * the negotiated depth, and needs no lock: the producer releases @tail, the consumer
- * releases @head.
+ * Each queue is a ring with one producer and one consumer in different contexts, as large as the
+ * negotiated depth. It needs no lock: the producer stores @tail with release, the consumer @head.
+ * Transmit runner: the context that sends for a stream at the moment.
  *
  *   outbound: the transmit runner adds, the receive path (socket lock) removes
  *   inbound:  the receive path adds, the transmit runner removes
+ *
+ * Numbers such as 7306-5.2-3 name requirements of RFCs, see Documentation/conformance.
  */
 #ifndef KWARP_QUEUE_READQ_H
 #define KWARP_QUEUE_READQ_H
@@ -22,10 +24,10 @@
 
 /**
  * struct kwarp_oread - outbound request
- * @sq_index: its entry in the send queue
+ * @sq_index: index of the request's entry in the send queue
  * @msn: sequence number of the request's message; also an atomic operation's Request Identifier
  * @rtr: the Read is this end's "ready to receive" message, and has no entry in the send queue
- * @atomic: atomic operation; the original value is placed at @to
+ * @atomic: the request is an atomic operation; the value in its response is stored at @to
  * @invalidate: invalidate @stag after the data has been placed (Read with Invalidate)
  * @stag: sink STag
  * @to: sink address of the next octet expected
@@ -69,7 +71,7 @@ struct kwarp_iread {
 };
 
 /**
- * struct kwarp_readq - ring of either kind
+ * struct kwarp_readq - ring of outbound or of inbound requests
  * @head: first entry in use; written by the consumer
  * @tail: first free entry; written by the producer
  * @depth: negotiated limit, at most @mask + 1
@@ -90,13 +92,13 @@ struct kwarp_readq {
 
 static inline bool kwarp_readq_empty(const struct kwarp_readq *q)
 {
-	/* Pairs with kwarp_readq_push(): the entry's contents are visible. */
+	/* Pairs with kwarp_readq_push(): the caller sees the contents of the entry. */
 	return smp_load_acquire(&q->tail) == READ_ONCE(q->head);
 }
 
 static inline bool kwarp_readq_full(const struct kwarp_readq *q)
 {
-	/* Pairs with kwarp_readq_pop(): the consumer is done with the entry. */
+	/* Pairs with kwarp_readq_pop(): the consumer does not use the entry any more. */
 	return READ_ONCE(q->tail) - smp_load_acquire(&q->head) >= q->depth;
 }
 
@@ -132,7 +134,10 @@ static inline struct kwarp_iread *kwarp_iread_tail(struct kwarp_readq *q)
 	return &q->i[q->tail & q->mask];
 }
 
-/* Return: the unanswered outbound request with this number, or NULL.  Context: the consumer. */
+/*
+ * Return: the unanswered outbound request with this sequence number, or NULL. Context: the queue's
+ * consumer.
+ */
 static inline struct kwarp_oread *kwarp_oread_find(struct kwarp_readq *q, u32 msn)
 {
 	/* Pairs with kwarp_readq_push(). */

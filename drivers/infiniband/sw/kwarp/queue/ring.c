@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Memory of a shared ring.
- */
+/* Memory of a ring that may be shared with user space: header and entries. */
 #include "ring.h"
 
 #include <linux/build_bug.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A ring of fixed-size entries after a shared header (rdma/kwarp-abi.h).
+ * A ring: a header (rdma/kwarp-abi.h) and entries of fixed size. prod is the producer's index in
+ * the header, cons the consumer's. A poster is a program, or a kernel consumer, that posts work
+ * requests.
  *
  * The layout is the same for user space (mapped) and kernel consumers (not mapped).
  * User space can write to the whole ring at any time.  So the kernel keeps its own indices, reads
@@ -15,7 +17,7 @@
 #include <rdma/kwarp-abi.h>
 
 /**
- * struct kwarp_ring - immutable after kwarp_ring_init()
+ * struct kwarp_ring - where a ring is; immutable after kwarp_ring_init()
  * @hdr: header; memory that can be mapped to user space
  * @entries: entries, after the header
  * @len: octets of header and entries
@@ -49,10 +51,10 @@ static inline void *kwarp_ring_slot(const struct kwarp_ring *ring, u32 index)
 }
 
 /**
- * kwarp_ring_pending - entries posted and not yet taken
+ * kwarp_ring_pending - count the entries that are posted and not taken yet
  * @ring: a send or receive ring
- * @next: index of the first one not taken
- * @count: result
+ * @next: index of the first entry that is not taken
+ * @count: result: number of entries
  *
  * The acquire pairs with the poster's release store of prod, so the entries' contents
  * are visible.
@@ -61,15 +63,15 @@ static inline void *kwarp_ring_slot(const struct kwarp_ring *ring, u32 index)
  */
 static inline bool kwarp_ring_pending(const struct kwarp_ring *ring, u32 next, u32 *count)
 {
-	/* Pairs with the poster's release store. */
+	/* Pairs with the poster's release store of prod. */
 	*count = smp_load_acquire(&ring->hdr->prod) - next;
 	return *count <= ring->mask + 1;
 }
 
-/* Tell the poster that slots before @cons are free (pairs with its acquire). */
+/* Tell the poster that slots before @cons are free. */
 static inline void kwarp_ring_release(const struct kwarp_ring *ring, u32 cons)
 {
-	/* Pairs with the poster's acquire load. */
+	/* Pairs with the poster's acquire load of cons. */
 	smp_store_release(&ring->hdr->cons, cons);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receive queue: taking entries in posting order, flushing.
+ * Receive queue: taking entries in posting order, flushing (completing all receives with an error).
+ * A corrupt index is one that cannot be right; user space can write any number.
  */
 #include "rq.h"
 
@@ -16,7 +17,10 @@ int kwarp_rq_init(struct kwarp_rq *rq, u32 entries, u32 stride)
 	return kwarp_ring_init(&rq->ring, entries, stride, rq->user);
 }
 
-/* Like kwarp_rq_init(), but in the memory after the ring @first of a send queue, in its tail. */
+/*
+ * Like kwarp_rq_init(), but the ring is in the memory that the ring @first of a send queue has left
+ * for it (kwarp_ring.tail).
+ */
 void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, u32 entries,
 			   u32 stride)
 {
@@ -25,7 +29,7 @@ void kwarp_rq_init_in_tail(struct kwarp_rq *rq, const struct kwarp_ring *first, 
 	kwarp_ring_place(&rq->ring, (u8 *)first->hdr + first->len, entries, stride);
 }
 
-/* @n: result: entries that are posted and not taken. Return: false: corrupt index. */
+/* @n: result: number of entries that are posted and not taken. Return: false: corrupt index. */
 static bool recvs_pending(struct kwarp_rq *rq, u32 *n)
 {
 	bool ok = kwarp_ring_pending(&rq->ring, rq->next, n);
@@ -82,7 +86,10 @@ enum kwarp_take kwarp_rq_take(struct kwarp_rq *rq, struct kwarp_rwqe *rwqe,
 	return ret;
 }
 
-/* The range of entries that are posted and not taken. Return: 0; -EINVAL: corrupt index. */
+/*
+ * Find the entries that are posted and not taken: @n entries from @next on. Return: 0; -EINVAL:
+ * corrupt index.
+ */
 static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 {
 	bool ok;
@@ -94,7 +101,10 @@ static int rq_posted(struct kwarp_rq *rq, u32 *next, u32 *n)
 	return ok ? 0 : -EINVAL;
 }
 
-/* Without the lock: no other context knows @ring yet, and entries in rq->ring do not change. */
+/*
+ * Copy entries to the new @ring. No lock is needed: no other context knows @ring yet, and entries
+ * in rq->ring do not change.
+ */
 static void rq_copy(const struct kwarp_rq *rq, struct kwarp_ring *ring, u32 next, u32 n)
 {
 	for (; n; n--, next++) {
@@ -118,7 +128,7 @@ static void rq_exchange(struct kwarp_rq *rq, struct kwarp_ring *ring, u32 prod, 
 
 /**
  * kwarp_rq_replace - move posted entries into a new ring (resize of an SRQ)
- * @rq: queue of user space, which posts nothing meanwhile
+ * @rq: queue of user space, which posts nothing during the call
  * @ring: new ring, empty, with entries of the same size; on return the old ring
  * @limit: new SRQ limit; NULL: do not change it
  *
@@ -188,7 +198,10 @@ static bool flush_some(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *q
 void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		    u16 vendor_err)
 {
-	/* At most as many as the ring holds, so that a program that keeps posting cannot block. */
+	/*
+	 * Flush at most as many as the ring has room for: a program that keeps posting must not
+	 * keep this loop running.
+	 */
 	u32 rounds = 1 + kwarp_ring_size(&rq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (rq->siw)
@@ -197,7 +210,9 @@ void kwarp_rq_flush(struct kwarp_rq *rq, struct kwarp_cq *cq, struct ib_qp *qp,
 		cond_resched();
 }
 
-/* Empty the queue, for modify to RESET. No context takes or posts receives meanwhile. */
+/*
+ * Empty the queue, for modify to RESET. No other context takes or posts receives during the call.
+ */
 void kwarp_rq_reset(struct kwarp_rq *rq)
 {
 	rq->next = 0;

@@ -18,7 +18,7 @@
  *	immutable, contents under @lock
  * @max_wr: entries that the consumer may post; changes with @ring
  * @max_sge: elements that an entry may have; immutable
- * @user: user space posts; immutable
+ * @user: user space posts, not a kernel consumer; immutable
  * @lock: protects @next, @limit; any context but hard interrupt, bottom halves off
  * @next: first entry not yet taken
  * @limit: SRQ: raise the limit event below this many entries; 0: not armed

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rings in libsiw's layout: taking posted requests, writing completions.
+ * Rings in libsiw's layout: moving posted requests into the queue's own ring (queue/ring.h),
+ * writing completions. Transmit runner: the context that sends for a stream at the moment.
  *
  * There is no shared index: each entry has a flag, SIW_WQE_VALID, that says whether it is in use.
  * A program can write to all memory of the rings at any time. So an entry is copied once before
@@ -116,10 +117,10 @@ static u16 *flags_at(const struct kwarp_siw_wq *wq, u32 index)
 /**
  * kwarp_siw_posted - is this entry posted, and not moved yet?
  * @wq: ring
- * @offset: which entry, counted from the first that has not been moved
+ * @offset: which entry, counted from the first entry that has not been moved
  *
  * Context: the context that takes from the queue; in others the answer is only a hint.
- * Return: true if so.
+ * Return: true if it is.
  */
 bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 {
@@ -136,7 +137,7 @@ bool kwarp_siw_posted(const struct kwarp_siw_wq *wq, u32 offset)
 /* Let the program use the slot again. */
 static void release_slot(u16 *flags)
 {
-	/* After all reads of the slot.  Pairs with the program's load of the flag. */
+	/* Release: after all reads of the slot. Pairs with the program's load of the flag. */
 	smp_store_release(flags, 0);
 }
 
@@ -144,9 +145,9 @@ static void release_slot(u16 *flags)
  * kwarp_siw_sleep - let the program ring the doorbell for its next post
  * @wq: send ring
  *
- * Clears VALID of the newest entry that was moved. After this the caller needs a full barrier, and
- * must then look for entries that were posted meanwhile: the program stores the flag of the new
- * entry, and then reads the flag of the entry before.
+ * Clears VALID of the newest entry that was moved. After this call the caller needs a full barrier,
+ * and must then look for entries that have been posted until then: the program stores the flag of
+ * the new entry, and then reads the flag of the entry before.
  *
  * Context: transmit runner.
  */
@@ -183,7 +184,7 @@ static u16 wr_flags(u16 flags)
 }
 
 /*
- * Fill one entry of the queue's own ring.  Elements or inline octets that do not fit are not
+ * Fill one entry @e of the queue's own ring. Elements or inline octets that do not fit are not
  * copied; then the entry has an opcode or a count that kwarp_wqe_load() refuses.
  */
 static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
@@ -196,7 +197,7 @@ static void move_send(struct kwarp_sqe *e, const struct siw_sqe *s, u32 room)
 		.flags = wr_flags(s->flags),
 		.raddr = s->raddr,
 		.rkey = s->rkey,
-		/* siw_sqe has no field of its own for it. */
+		/* libsiw puts the STag to invalidate into rkey: siw_sqe has no field for it */
 		.inv_stag = s->opcode == SIW_OP_SEND_REMOTE_INV ? s->rkey : 0,
 	};
 	if (s->flags & SIW_WQE_INLINE) {
@@ -255,7 +256,10 @@ u32 kwarp_siw_pull_sends(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
 	room = min_t(u32, room, KWARP_IRQ_OFF_BATCH);
 	for (; n < room && kwarp_siw_posted(wq, 0); n++, next_slot(wq)) {
 		memcpy(&s, wq_slot(wq, wq->next), sizeof(s));
-		/* Only the private copy is read after this, whatever the compiler would prefer. */
+		/*
+		 * Keep the compiler from reading the entry again: the program may change it. Use
+		 * only the copy.
+		 */
 		barrier();
 		move_send(kwarp_ring_slot(ring, prod + n), &s,
 			  ring->stride - sizeof(struct kwarp_sqe));
@@ -293,7 +297,7 @@ u32 kwarp_siw_pull_recvs(struct kwarp_siw_wq *wq, struct kwarp_ring *ring, u32 r
  *
  * libsiw does not reset its index, and posts into the next slot after a RESET.
  *
- * Context: the context that takes from the queue; no posts meanwhile.
+ * Context: the context that takes from the queue; the program posts nothing during the call.
  */
 void kwarp_siw_forget(struct kwarp_siw_wq *wq)
 {
@@ -306,7 +310,10 @@ void kwarp_siw_forget(struct kwarp_siw_wq *wq)
 
 /* ------------------------------------------------------------------- completions */
 
-/* Opcode and status must be known numbers: libsiw indexes tables with them, unchecked. */
+/*
+ * Return: the opcode for libsiw. Opcode and status must be known numbers: libsiw uses them as
+ * indices of tables, without a check.
+ */
 static u8 cqe_opcode(u8 opcode)
 {
 	switch (opcode) {
@@ -373,7 +380,7 @@ bool kwarp_siw_push(struct kwarp_siw_cq *cq, u32 index, const struct kwarp_cqe *
 	return true;
 }
 
-/* The word with which the program arms the CQ. */
+/* Return: the word by which the program arms the CQ (asks for an event). */
 u32 *kwarp_siw_arm(struct kwarp_siw_cq *cq)
 {
 	return &cq->ctrl->flags;

@@ -3,9 +3,10 @@
  * Rings in the layout of libsiw, the provider of siw (rdma/siw-abi.h), for links of type
  * kwarp-siw.
  *
- * The program maps the ring in libsiw's layout. Its requests are moved from there into the
- * queue's own ring (ring.h), which is not mapped then, and its completions are written to the
- * mapped ring of the CQ.  Only this file and siw_ring.c know libsiw's layout.
+ * The program maps the rings in libsiw's layout. Its requests are moved from the mapped ring into
+ * the queue's own ring (ring.h), which is not mapped then, and its completions are written to the
+ * mapped ring of the CQ. Only this file and siw_ring.c know libsiw's layout. Transmit runner: the
+ * context that sends for a stream at the moment.
  */
 #ifndef KWARP_QUEUE_SIW_RING_H
 #define KWARP_QUEUE_SIW_RING_H

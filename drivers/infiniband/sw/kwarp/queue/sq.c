@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Send queue: taking entries, completing them in order, flushing.
+ * Send queue: taking entries, completing them in order, flushing (completing requests with an
+ * error). Transmit runner: the context that sends for a stream at the moment. The requests of a
+ * program that uses libsiw are moved from libsiw's ring into the queue's own ring (siw_ring.h). A
+ * corrupt index is one that cannot be right; user space can write any number.
+ *
+ * Numbers such as 5040-5.4-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include "sq.h"
 
@@ -31,7 +36,7 @@ int kwarp_sq_init(struct kwarp_sq *sq, u32 entries, u32 stride)
 
 /*
  * Move some of libsiw's requests into the queue's own ring, as far as there is room.
- * Context: transmit runner. Return: how many.
+ * Context: transmit runner. Return: number of requests moved.
  */
 static u32 pull_sends(struct kwarp_sq *sq)
 {
@@ -41,7 +46,7 @@ static u32 pull_sends(struct kwarp_sq *sq)
 }
 
 /*
- * @n: result: entries that are posted and not taken. Context: transmit runner.
+ * @n: result: number of entries that are posted and not taken. Context: transmit runner.
  * Return: false: corrupt index.
  */
 static bool sends_pending(struct kwarp_sq *sq, u32 *n)
@@ -83,13 +88,13 @@ u32 kwarp_sq_posted_all(struct kwarp_sq *sq)
 }
 
 /**
- * kwarp_sq_tell - set the flags that posters look at
+ * kwarp_sq_tell - set the flags that programs and kernel consumers look at when they post
  * @sq: queue
  * @flags: KWARP_RING_*
  *
  * After KWARP_RING_NEED_KICK has been set (posters must ring the doorbell), the caller must check
- * kwarp_sq_posted(), and kwarp_sq_has_unmoved(), because requests may have been posted before the
- * flag was visible, and libsiw's may not have fit into the ring.
+ * kwarp_sq_posted(), and kwarp_sq_has_unmoved(): requests may have been posted before the flag was
+ * visible, and libsiw's requests may not have fit into the ring.
  *
  * Context: transmit runner.
  */
@@ -137,7 +142,7 @@ enum kwarp_take kwarp_sq_peek(struct kwarp_sq *sq, struct kwarp_wqe *wqe)
 	return KWARP_TAKE_OK;
 }
 
-/* The opcode for a completion. A refused entry may hold any number: report it as a Send. */
+/* Return: the opcode for a completion. A refused entry may have any number: report it as a Send. */
 static u8 known_opcode(u8 opcode)
 {
 	return opcode < KWARP_WR_MAX ? opcode : KWARP_WR_SEND;
@@ -155,7 +160,7 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 {
 	struct kwarp_sq_done *d = &sq->done[sq->next & sq->ring.mask];
 
-	/* Without the lock: completion does not look at entries from sq->sent on. */
+	/* No lock is needed: completion does not look at entries from sq->sent on. */
 	d->id = wqe->e.id;
 	d->opcode = known_opcode(wqe->e.opcode);
 	d->byte_len = wqe->rule->awaits ? wqe->len : 0;
@@ -163,7 +168,7 @@ u32 kwarp_sq_take(struct kwarp_sq *sq, const struct kwarp_wqe *wqe)
 	d->vendor_err = 0;
 	d->signaled = sq->sig_all || wqe->e.flags & KWARP_WR_SIGNALED;
 	d->awaits = wqe->rule->awaits;
-	/* The timer of engine/tx/pace.c reads next in another context. */
+	/* WRITE_ONCE: the timer of engine/tx/pace.c reads next in another context. */
 	WRITE_ONCE(sq->next, sq->next + 1);
 	return sq->next - 1;
 }
@@ -184,7 +189,8 @@ static void add_cqe(struct kwarp_sq *sq, const struct kwarp_sq_done *d)
 
 /*
  * Complete up to KWARP_IRQ_OFF_BATCH requests that TCP has taken, but none after the first that
- * waits for its response. @todo: for kwarp_cq_notify(). Return: true: there are more.
+ * waits for its response. @todo: result: what kwarp_cq_notify() has to do. Return: true: there are
+ * more.
  */
 static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 {
@@ -206,14 +212,14 @@ static bool retire_some(struct kwarp_sq *sq, u32 *todo)
 		if (d->signaled || d->status != KWARP_WC_SUCCESS)
 			add_cqe(sq, d);
 	}
-	/* kwarp_sq_peek() reads retired without the lock. */
+	/* WRITE_ONCE: kwarp_sq_peek() reads retired without the lock. */
 	WRITE_ONCE(sq->retired, at);
 	kwarp_ring_release(&sq->ring, at);
 	*todo = kwarp_cq_end(sq->cq, cqflags);
 	return more;
 }
 
-/* Complete all requests that can complete, and drop the lock. */
+/* Complete all requests that can complete now, and drop the lock. */
 static void retire_unlock(struct kwarp_sq *sq)
 	__releases(&sq->lock)
 {
@@ -230,7 +236,7 @@ static void retire_unlock(struct kwarp_sq *sq)
 	}
 }
 
-/* TCP has taken the entries before @end.  Context: any but hard interrupt. */
+/* To be called when TCP has taken the entries before @end. Context: any but hard interrupt. */
 void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 {
 	spin_lock_bh(&sq->lock);
@@ -242,7 +248,10 @@ void kwarp_sq_sent(struct kwarp_sq *sq, u32 end)
 	retire_unlock(sq);
 }
 
-/* The response to the request at @index is complete.  Context: any but hard interrupt. */
+/*
+ * To be called when the response to the request at @index is complete. Context: any but hard
+ * interrupt.
+ */
 void kwarp_sq_answered(struct kwarp_sq *sq, u32 index)
 {
 	spin_lock_bh(&sq->lock);
@@ -341,7 +350,7 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
 /**
  * kwarp_sq_flush - complete all requests that have been posted
  * @sq: queue
- * @vendor_err: for requests that get a flush error, see struct kwarp_cqe
+ * @vendor_err: value for the completions with a flush error, see struct kwarp_cqe
  *
  * Requests that TCP has taken complete with success, except Reads and atomic operations without a
  * response; a failed request keeps its status; all others get a flush error (5040-5.4-10,
@@ -351,7 +360,10 @@ static bool flush_some(struct kwarp_sq *sq, u16 vendor_err)
  */
 void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 {
-	/* At most as many as the ring holds, so that a program that keeps posting cannot block. */
+	/*
+	 * Flush at most as many as the rings have room for: a program that keeps posting must not
+	 * keep this loop running.
+	 */
 	u32 rounds = 1 + 2 * kwarp_ring_size(&sq->ring) / KWARP_IRQ_OFF_BATCH;
 
 	if (sq->siw)
@@ -363,11 +375,11 @@ void kwarp_sq_flush(struct kwarp_sq *sq, u16 vendor_err)
 /**
  * kwarp_sq_flush_late - flush requests that were posted after the begin of a graceful close
  * @sq: queue
- * @vendor_err: for the flush errors, see struct kwarp_cqe
+ * @vendor_err: value for the completions with a flush error, see struct kwarp_cqe
  *
- * See 5041-6.2.1-3.  The stream still lasts, and earlier Reads and atomic operations complete
- * first, when they are answered.  Does nothing until TCP has taken all requests that were taken
- * from the queue.
+ * See 5041-6.2.1-3. The stream still exists, and earlier Reads and atomic operations complete
+ * first, when they are answered. Does nothing until TCP has taken all requests that were taken from
+ * the queue.
  *
  * Context: transmit runner.
  * Return: true: there are more.
@@ -393,7 +405,9 @@ bool kwarp_sq_flush_late(struct kwarp_sq *sq, u16 vendor_err)
 	return more;
 }
 
-/* Empty the queue, for modify to RESET. No context takes or posts requests meanwhile. */
+/*
+ * Empty the queue, for modify to RESET. No other context takes or posts requests during the call.
+ */
 void kwarp_sq_reset(struct kwarp_sq *sq)
 {
 	sq->next = 0;

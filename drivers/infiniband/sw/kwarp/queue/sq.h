@@ -2,7 +2,7 @@
 /*
  * The send queue. The transmit runner (the context that sends for a stream at the moment) takes
  * requests in order. They complete in order, too, even if the response to a Read or atomic
- * operation comes after later requests have been sent (5040-5.5-22).
+ * operation comes after later requests have been sent (5040-5.5-22, see Documentation/conformance).
  */
 #ifndef KWARP_QUEUE_SQ_H
 #define KWARP_QUEUE_SQ_H
@@ -15,7 +15,7 @@
 #include "wqe.h"
 
 /**
- * struct kwarp_sq_done - what is kept of a request for its completion
+ * struct kwarp_sq_done - a request that has been taken: what its completion needs
  * @id: wr_id
  * @byte_len: octets, for a Read or atomic operation
  * @vendor_err: see struct kwarp_cqe
@@ -39,11 +39,11 @@ struct kwarp_sq_done {
  * @ring: the entries, perhaps shared with user space; immutable
  * @siw: ring of a program that uses siw's uABI; its requests are moved to @ring, which is not
  *	shared then; NULL: none; pointer immutable, contents owned by the transmit runner
- * @done: one for each slot of @ring; pointer immutable
- * @cq: where requests complete; immutable
+ * @done: an element for each slot of @ring; pointer immutable
+ * @cq: completion queue of the requests; immutable
  * @ibqp: the queue pair; immutable
  * @sig_all: every request is signaled; immutable
- * @user: user space posts; immutable
+ * @user: user space posts, not a kernel consumer; immutable
  * @rfc7306: requests of RFC 7306 (atomic operations, immediate data) may be posted; immutable
  * @max_wr: entries that the consumer may post; immutable
  * @next: first entry not yet taken; written by the transmit runner, READ_ONCE elsewhere

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Loading work requests from rings that user space may write to at any time.
+ *
+ * Numbers such as 5040-5.2.2-10 name requirements of RFCs, see Documentation/conformance.
  */
 #include "wqe.h"
 
@@ -32,7 +34,10 @@ static const struct kwarp_wr_rule rules[KWARP_WR_MAX + 1] = {
 				 .max_sge = KWARP_MAX_SGE,
 				 .op = { KWARP_OP_SEND_INV, KWARP_OP_SEND_SE_INV },
 				 .ib_wr = IB_WR_SEND_WITH_INV, .ib_wc = IB_WC_SEND },
-	/* Not for programs: the sink is a region of user space, which cannot be invalidated. */
+	/*
+	 * Programs may not post it: the sink of their Reads is a region of user space, which cannot
+	 * be invalidated.
+	 */
 	[KWARP_WR_READ_INV]  = { .kernel = true, .awaits = true, .remote = true, .inv = true,
 				 .max_sge = KWARP_MAX_SGE_RD,
 				 .ib_wr = IB_WR_RDMA_READ_WITH_INV, .ib_wc = IB_WC_RDMA_READ },
@@ -99,7 +104,10 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	u32 room = stride - sizeof(wqe->e);
 
 	memcpy(&wqe->e, slot, sizeof(wqe->e));
-	/* Only the private copy is read after this, whatever the compiler would prefer. */
+	/*
+	 * Keep the compiler from reading the slot again: the program may change it. Use only the
+	 * copy.
+	 */
 	barrier();
 	wqe->len = 0;
 	wqe->rule = kwarp_wr_rule(wqe->e.opcode);
@@ -121,7 +129,10 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* 7306-D-7 */
 }
 
-/* Copy a receive entry and validate the copy. Return: false: not valid; @rwqe->id is set. */
+/*
+ * Copy a receive entry and validate the copy. Return: false: the entry is not valid; @rwqe->id is
+ * set in any case.
+ */
 bool kwarp_rwqe_load(struct kwarp_rwqe *rwqe, const void *slot, u32 stride)
 {
 	struct kwarp_rqe e;

@@ -18,7 +18,7 @@
  * @inv: the request invalidates an STag: inv_stag; a Read: the STag of its sink
  * @imm: Immediate Data follows the payload
  * @atomic: atomic operation
- * @awaits: the request completes with the peer's response: a Read or an atomic operation
+ * @awaits: the request completes when the peer's response has come: a Read or an atomic operation
  * @rfc7306: the request needs RFC 7306
  * @local: the request sends nothing
  * @max_sge: limit for the elements of the scatter/gather list
@@ -76,7 +76,10 @@ struct kwarp_rwqe {
 	struct kwarp_sge sge[KWARP_MAX_SGE];
 };
 
-/* The rule of an opcode. For an unknown opcode: nobody may post it, and it completes as a Send. */
+/*
+ * Return: the rule of an opcode. An unknown opcode has a rule, too: nobody may post it, and it
+ * completes as a Send.
+ */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);
 
 /* Return: size of a ring entry for @sges elements, or for @inl inline octets: a power of two. */

@@ -24,7 +24,7 @@ static void make_kernel(struct kunit *test, struct kwarp_cq *cq)
 	KUNIT_ASSERT_NOT_NULL(test, cq->qp);
 }
 
-/* A kernel consumer's handler is called after bottom halves are on again, once for two events. */
+/* A kernel consumer's handlers are called after bottom halves are on again, each once. */
 static void test_notify_kernel(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -137,7 +137,10 @@ static void test_forget(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_cq_poll(&t->cq.ibcq, ENTRIES, wc), ENTRIES);
 }
 
-/* Entries of a destroyed queue pair do not count for the number that a poll returns. */
+/*
+ * A poll skips the entries of a destroyed queue pair: they do not count against the number of
+ * entries that it may return.
+ */
 static void test_forget_skips(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -158,8 +161,8 @@ static void test_forget_skips(struct kunit *test)
 }
 
 /*
- * The queue has more entries than are handled with interrupts off, and they wrap around the end of
- * the ring.
+ * The queue has more entries than kwarp_cq_forget_qp() handles at a time with interrupts off, and
+ * the entries wrap around the end of the ring.
  */
 static void test_forget_many(struct kunit *test)
 {

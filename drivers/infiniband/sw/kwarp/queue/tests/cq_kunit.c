@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of completion queues: publication, arming, events, overflow, resizing. */
+/*
+ * Tests of completion queues: publication of entries, arming (asking for an event), events,
+ * overflow, resizing.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 
@@ -15,7 +18,7 @@ static int cq_test_init(struct kunit *test)
 	return 0;
 }
 
-/* Add a batch of one entry. Return: as kwarp_cq_end(). */
+/* Add a batch of one entry. Return: the result of kwarp_cq_end(). */
 static u32 push_entry(struct kwarp_cq *cq, u64 id, u8 status, u32 flags)
 {
 	unsigned long irqflags = kwarp_cq_begin(cq);
@@ -98,12 +101,15 @@ static void test_arm(struct kunit *test)
 	hdr->arm = c->arm;
 	KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 1, c->status, c->flags), raise);
 	KUNIT_EXPECT_EQ(test, hdr->arm, c->raise ? 0 : c->arm);
-	/* an arming raises one event only */
+	/* after one event the queue is not armed any more */
 	if (c->raise)
 		KUNIT_EXPECT_EQ(test, push_entry(&t->cq, 2, c->status, c->flags), 0);
 }
 
-/* Any solicited entry of a batch raises an event, but none of an earlier batch does. */
+/*
+ * If the consumer has asked for solicited events, any solicited entry of a batch raises the event;
+ * a solicited entry of an earlier batch does not.
+ */
 static void test_arm_batch(struct kunit *test)
 {
 	struct test_cq *t = test->priv;
@@ -189,7 +195,10 @@ static void test_overflow_armed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->cq.ring.hdr->prod, ENTRIES);
 }
 
-/* With an impossible consumer index entries are lost; there is no other effect. */
+/*
+ * If user space has written an impossible consumer index, entries are lost; there is no other
+ * effect.
+ */
 static void test_corrupt_cons(struct kunit *test)
 {
 	static const u32 cons[] = { 11, 0x80000000, 10 - ENTRIES - 1, U32_MAX };
@@ -309,7 +318,7 @@ static void test_replace_failed(struct kunit *test)
 	test_cq_none(test, t);
 }
 
-/* With an impossible consumer index no entries are kept. */
+/* If user space has written an impossible consumer index, the new ring gets no entries. */
 static void test_replace_corrupt(struct kunit *test)
 {
 	static const u32 cons[] = { 3, ENTRIES, 0x80000000, 2 - ENTRIES - 1 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues of user space, and a CQ that counts the calls of its handlers.
+ * Fixture of the tests of queues: rings as user space uses them, and a CQ that counts the calls of
+ * its handlers.
  *
  * Numbers such as 5040-5.4-8 name requirements of RFCs, see Documentation/conformance.
  */

@@ -2,7 +2,7 @@
 /*
  * Tests of memory accounting: all memory of a process's queue is charged to its memory cgroup; a
  * kernel consumer's is not charged, because any task may be running when it is allocated. The code
- * under test is included; allocations are the real ones, and are added up.
+ * under test is included; its allocations really allocate, and their sizes are added up.
  */
 #include <kunit/test.h>
 
@@ -10,7 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-/* Other suites in the same module define these functions, too. */
+/* Rename the functions of the included code: the module has functions of the same names. */
 #define kwarp_ring_init		payer_ring_init
 #define kwarp_ring_octets	payer_ring_octets
 #define kwarp_ring_place	payer_ring_place

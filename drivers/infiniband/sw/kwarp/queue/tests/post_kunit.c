@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of posting sends by kernel consumers: the entries that the transmit runner finds.
+ * Tests of posting sends by kernel consumers: the entries that the transmit runner (the context
+ * that sends for a stream) finds in the ring.
  *
  * Numbers such as 7306-D-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -14,7 +15,7 @@
 #define INV_STAG	0xfedcba98
 #define RIGHTS		(IB_ACCESS_REMOTE_READ | IB_ACCESS_LOCAL_WRITE)
 
-/* Post one request that must be accepted, and load it. */
+/* Post one request, which must be accepted. Return: the request as the transmit runner loads it. */
 static const struct kwarp_wqe *post_one(struct kunit *test, const struct ib_send_wr *wr)
 {
 	struct post_test *t = test->priv;
@@ -123,7 +124,7 @@ static void test_form(struct kunit *test)
 	}
 }
 
-/* 7306-6.1-1, 7306-D-3: Immediate Data is not converted. */
+/* 7306-6.1-1, 7306-D-3: the octets of Immediate Data are not converted to another byte order. */
 static void test_write_imm(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -170,7 +171,7 @@ static void test_atomic(struct kunit *test)
 		expect_refusal(test, &wr.wr);
 		t->sq.rfc7306 = true;
 		KUNIT_EXPECT_MEMEQ(test, &post_one(test, &wr.wr)->e, &want, sizeof(want));
-		/* 7306-D-7 */
+		/* the buffer of an atomic operation must have eight octets: 7306-D-7 */
 		t->sge[0].length = 4;
 		expect_refusal(test, &wr.wr);
 		t->sge[0].length = 16;
@@ -230,7 +231,7 @@ static void test_inline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, wqe->e.num_sge, 0);
 	KUNIT_EXPECT_EQ(test, wqe->len, INLINE);
 	KUNIT_EXPECT_MEMEQ(test, wqe->data, t->data, INLINE);
-	/* inline data has been copied by the post */
+	/* the post has copied inline data, so a later change of the buffer has no effect */
 	memset(t->data, 0, sizeof(t->data));
 	KUNIT_EXPECT_EQ(test, wqe->data[0], 255);
 
@@ -275,7 +276,10 @@ static void expect_ids(struct kunit *test, u64 first, u32 n)
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 }
 
-/* The limit is max_wr, not the size of the ring, and completion makes room. */
+/*
+ * As many requests as max_wr can be posted, though the ring is larger. Only completion makes room
+ * again.
+ */
 static void test_full(struct kunit *test)
 {
 	struct post_test *t = test->priv;
@@ -307,7 +311,7 @@ static void test_full(struct kunit *test)
 	expect_ids(test, MAX_WR + 1, 1);
 }
 
-/* An invalid request ends the chain; those before it are posted. */
+/* An invalid request ends the chain; the requests before it are posted. */
 static void test_chain(struct kunit *test)
 {
 	struct post_test *t = test->priv;

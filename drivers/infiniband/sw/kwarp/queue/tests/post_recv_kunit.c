@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of posting receives by kernel consumers: the entries that the receive path finds. */
+/*
+ * Tests of posting receives by kernel consumers: the entries that kwarp_rq_take() finds in the
+ * ring.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

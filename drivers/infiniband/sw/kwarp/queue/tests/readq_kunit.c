@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of Read queues with depths of 0, 1, powers of two and numbers between. */
+/*
+ * Tests of Read queues, the rings of outstanding Reads and atomic operations, with depths of 0, 1,
+ * powers of two and numbers between.
+ */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

@@ -7,7 +7,7 @@
 #include <linux/limits.h>
 #include <linux/sched.h>
 
-/* Other suites in the same module define these names, too. */
+/* Rename the functions of the included code: the module has functions of the same names. */
 #define kwarp_rq_init		tested_rq_init
 #define kwarp_rq_init_in_tail	tested_rq_init_in_tail
 #define kwarp_rq_take		tested_rq_take
@@ -18,7 +18,7 @@
 #include "../rq.h"
 #include "fixture.h"
 
-/* Called once, between the copies of two entries. */
+/* A test sets this to a function that is called once, between the copies of two entries. */
 static void (*meanwhile)(void);
 
 static void between_entries(void)
@@ -82,7 +82,7 @@ static void post_recv(struct rq_test *t, u64 id, u32 n)
 static enum kwarp_take take_recv(struct rq_test *t)
 {
 	memset(&t->rwqe, 0xa5, sizeof(t->rwqe));
-	/* kwarp_rq_take() always sets limit_hit */
+	/* a wrong value, because kwarp_rq_take() has to set limit_hit in any case */
 	t->limit_hit = true;
 	return kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit);
 }
@@ -241,7 +241,10 @@ static void test_flush(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 }
 
-/* Make a new ring; the ring that is in this variable at the end of the test is freed. */
+/*
+ * Make a new ring. The ring that is in *ring at the end of the test, the new or the old one, is
+ * freed.
+ */
 static struct kwarp_ring *new_ring(struct kunit *test, u32 entries)
 {
 	struct kwarp_ring *ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
@@ -274,7 +277,10 @@ static const struct replace_case {
 
 KUNIT_ARRAY_PARAM_DESC(replace, replaces, desc);
 
-/* Posted entries stay, in order; if they do not fit, nothing changes. */
+/*
+ * kwarp_rq_replace() keeps the posted entries, in order; if they do not fit into the new ring,
+ * nothing changes.
+ */
 static void test_replace(struct kunit *test)
 {
 	const struct replace_case *c = test->param_value;
@@ -339,7 +345,10 @@ static int replace_while(struct kunit *test, u32 posted, void (*what)(void))
 	return kwarp_rq_replace(&busy->rq, new_ring(test, 64), NULL);
 }
 
-/* The program posts meanwhile, which it must not: the old ring stays, with the new entry. */
+/*
+ * The program posts while entries are copied, which it must not do: the queue keeps the old ring,
+ * with the new entry.
+ */
 static void test_replace_posted(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -354,7 +363,10 @@ static void test_replace_posted(struct kunit *test)
 	}
 }
 
-/* Receives that are taken meanwhile come from the old ring, once. */
+/*
+ * Receives that are taken while entries are copied come from the old ring, and each of them only
+ * once.
+ */
 static void test_replace_taken(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -369,7 +381,7 @@ static void test_replace_taken(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, take_recv(t), KWARP_TAKE_NONE);
 }
 
-/* A new limit is checked against the new size. */
+/* kwarp_rq_replace() refuses a new SRQ limit that is larger than the new ring. */
 static void test_replace_limit(struct kunit *test)
 {
 	struct rq_test *t = test->priv;
@@ -389,7 +401,7 @@ static void test_replace_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rq.limit, 2);
 }
 
-/* User space has written an impossible index. */
+/* User space has written an impossible index: kwarp_rq_replace() fails. */
 static void test_replace_corrupt(struct kunit *test)
 {
 	struct rq_test *t = test->priv;

@@ -24,7 +24,7 @@
  * @sq_put: libsiw's index of the next send to post
  * @rq_put: libsiw's index of the next receive to post
  * @cq_get: libsiw's index of the next completion
- * @wqe: send request that was taken last
+ * @wqe: the send request that was taken from the queue last
  * @rwqe: receive that was taken last
  * @limit_hit: taking @rwqe passed the SRQ's limit
  */

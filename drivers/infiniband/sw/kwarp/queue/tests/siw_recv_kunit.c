@@ -28,7 +28,10 @@ static void test_recv(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_rq_take(&t->rq, &t->rwqe, &t->limit_hit), KWARP_TAKE_BAD);
 }
 
-/* Entries in the program's ring count for the SRQ limit. */
+/*
+ * Receives that are still in libsiw's ring, not moved into the queue's own ring, count for the SRQ
+ * limit.
+ */
 static void test_limit(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -45,7 +48,7 @@ static void test_limit(struct kunit *test)
 		if (left != 6 || more)
 			continue;
 		more = true;
-		/* Two more receives, which are not moved yet. */
+		/* Post two more receives, which are not moved into the queue's own ring yet. */
 		post_recv(t, 1, 1);
 		post_recv(t, 1, 1);
 		left += 2;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of send queues whose program uses siw's uABI: requests of libsiw are taken correctly, other
- * contents of its rings are refused, and libsiw rings its doorbell when it must.
+ * contents of its rings are refused, and libsiw rings its doorbell when it must. Requests are moved
+ * from libsiw's ring into the queue's own ring. Transmit runner: the context that sends for a
+ * stream at the moment.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -134,7 +136,7 @@ static void test_doorbell(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, post_write(t, 0), 1);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* There is a transmit runner now. */
+	/* A transmit runner begins: it clears NEED_KICK. */
 	kwarp_sq_tell(&t->sq, 0);
 	KUNIT_EXPECT_EQ(test, post_write(t, 1), 0);
 	seen = kwarp_sq_posted(&t->sq);
@@ -142,7 +144,10 @@ static void test_doorbell(struct kunit *test)
 	take_all(test, 0, 2);
 	KUNIT_EXPECT_EQ(test, post_write(t, 2), 0);
 	take_all(test, 2, 1);
-	/* The runner is about to end: it sees requests that were posted before it set NEED_KICK. */
+	/*
+	 * The runner is about to end. A request that is posted before it sets NEED_KICK rings no
+	 * doorbell, but the runner sees it afterwards.
+	 */
 	seen = kwarp_sq_posted(&t->sq);
 	KUNIT_EXPECT_EQ(test, post_write(t, 3), 0);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
@@ -169,7 +174,7 @@ static void test_room(struct kunit *test)
 	}
 }
 
-/* Requests beyond the limit wait, and none is lost. */
+/* Requests beyond the size of the queue's own ring wait in libsiw's ring, and none is lost. */
 static void test_full(struct kunit *test)
 {
 	struct siw_test *t = test->priv;
@@ -189,7 +194,9 @@ static void test_full(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_NONE);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
-	/* kwarp_sq_has_unmoved() reports waiting requests, although they cannot be moved. */
+	/*
+	 * kwarp_sq_has_unmoved() reports waiting requests, although there is no room to move them.
+	 */
 	i = kwarp_sq_posted(&t->sq);
 	kwarp_sq_tell(&t->sq, KWARP_RING_NEED_KICK);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted(&t->sq), i);
@@ -220,7 +227,7 @@ static void test_posted_all(struct kunit *test)
 		post_write(t, i);
 	KUNIT_EXPECT_EQ(test, kwarp_sq_posted_all(&t->sq), ENTRIES);
 	take_all(test, 0, ENTRIES);
-	/* Later requests are flushed. */
+	/* A request that is posted after the begin of the close is flushed. */
 	post_write(t, ENTRIES);
 	KUNIT_EXPECT_FALSE(test, kwarp_sq_flush_late(&t->sq, TEST_FLUSH_CODE));
 	for (i = 0; i < ENTRIES; i++)
@@ -254,7 +261,10 @@ static void test_reset(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, t->rwqe.id, 21);
 }
 
-/* If all entries of the ring always have VALID set, only that queue is affected. */
+/*
+ * If a program sets VALID in all entries of its ring all the time, only its own queue is affected:
+ * all loops end.
+ */
 static void test_scribble(struct kunit *test)
 {
 	struct siw_test *t = test->priv;

@@ -72,7 +72,7 @@ static inline void post_signaled(struct sq_test *t, u64 id, u8 opcode)
 	post_send(t, id, opcode, KWARP_WR_SIGNALED);
 }
 
-/* Take the next entry, like the transmit runner. Its id must be @id. */
+/* Take the next entry, like the transmit runner. The id of the entry must be @id. */
 static inline u32 take_send(struct kunit *test, u64 id)
 {
 	struct sq_test *t = test->priv;

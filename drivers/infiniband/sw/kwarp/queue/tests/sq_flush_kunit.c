@@ -50,13 +50,16 @@ static void test_flush(struct kunit *test)
 	expect_cqe(test, 8, KWARP_WR_READ, KWARP_WC_FLUSH_ERR);
 	expect_none(test);
 	KUNIT_EXPECT_TRUE(test, kwarp_sq_empty(&t->sq));
-	/* a late report has no effect */
+	/* a report that requests were sent has no effect after the flush */
 	kwarp_sq_sent(&t->sq, 5);
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 8);
 }
 
-/* A Read that the peer refused, and a later one that was answered. */
+/*
+ * A flush after the peer has refused a Read: that Read keeps its error, a later one that was
+ * answered completes with success, and one that was not gets a flush error.
+ */
 static void test_flush_reads(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -78,7 +81,7 @@ static void test_flush_reads(struct kunit *test)
 	expect_none(test);
 }
 
-/* A failed request before which nothing waits completes without a flush. */
+/* A failed request completes without a flush if no earlier request is incomplete. */
 static void test_failed_sent(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -97,7 +100,10 @@ static void test_failed_sent(struct kunit *test)
 	expect_none(test);
 }
 
-/* Corrupt index: only requests that were taken complete. */
+/*
+ * User space has written an impossible index (corrupt): a flush completes only requests that were
+ * taken.
+ */
 static void test_flush_corrupt(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -133,7 +139,10 @@ static void test_reset(struct kunit *test)
 	expect_cqe(test, 2, KWARP_WR_SEND, KWARP_WC_SUCCESS);
 }
 
-/* 5041-6.2.1-3: requests are flushed in order, after TCP has taken all earlier ones. */
+/*
+ * 5041-6.2.1-3: requests that are posted after the begin of a graceful close are flushed in order,
+ * after TCP has taken all earlier ones.
+ */
 static void test_flush_late(struct kunit *test)
 {
 	struct sq_test *t = test->priv;

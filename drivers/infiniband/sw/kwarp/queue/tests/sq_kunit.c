@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the send queue: requests are taken and completed in order, whenever responses come.
+ * Tests of the send queue: requests are taken and completed in order, whenever responses come. An
+ * index is corrupt if user space has written an impossible number.
  *
  * Numbers such as 5040-5.5-22 name requirements of RFCs, see Documentation/conformance.
  */
@@ -62,7 +63,10 @@ static void test_corrupt(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ahead); i++) {
 		t->sq.ring.hdr->prod = t->sq.next + ahead[i];
 		KUNIT_EXPECT_EQ(test, kwarp_sq_peek(&t->sq, &t->wqe), KWARP_TAKE_CORRUPT);
-		/* the runner does not look at a queue that is empty */
+		/*
+		 * it counts as not empty, so that the transmit runner looks at it and finds the
+		 * error
+		 */
 		KUNIT_EXPECT_FALSE(test, kwarp_sq_empty(&t->sq));
 	}
 	t->sq.ring.hdr->prod = t->sq.next;
@@ -109,7 +113,7 @@ static void test_complete(struct kunit *test)
 	expect_cqe(test, 1, KWARP_WR_WRITE, KWARP_WC_SUCCESS);
 	expect_none(test);
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 1);
-	/* a repeated or late report has no effect */
+	/* a repeated or late report that requests were sent has no effect */
 	kwarp_sq_sent(&t->sq, 1);
 	kwarp_sq_sent(&t->sq, 0);
 	expect_none(test);
@@ -124,7 +128,7 @@ static void test_complete(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ring_cons(t), 4);
 }
 
-/* 5040-5.5-22: requests after a Read do not complete before it. */
+/* 5040-5.5-22: requests that were posted after a Read do not complete before the Read. */
 static void test_reads(struct kunit *test)
 {
 	struct sq_test *t = test->priv;
@@ -207,7 +211,8 @@ static void test_unsignaled(struct kunit *test)
 }
 
 /**
- * struct model - expected state of the queue during the random walk
+ * struct model - expected state of the queue in a test that posts, takes and completes in random
+ * order
  * @req: every request, in the order of posting
  * @req.read: a Read whose response has not come
  * @posted: number of requests posted
@@ -268,7 +273,10 @@ static void walk_check(struct kunit *test, struct model *m, u32 base)
 	KUNIT_ASSERT_EQ(test, ring_cons(t), base + m->done);
 }
 
-/* A random walk through hundreds of rounds of the ring, across the wrap of the indices. */
+/*
+ * Post, take and complete in random order, through hundreds of rounds of the ring, while the
+ * indices wrap.
+ */
 static void test_walk(struct kunit *test)
 {
 	struct sq_test *t = test->priv;

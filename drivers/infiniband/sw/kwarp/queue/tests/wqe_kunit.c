@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests with entries that a hostile program may write. Each slot is at the end of mapped memory, so
- * that a read beyond it faults.
+ * Tests of loading queue entries that a hostile program may write. Each slot is at the end of
+ * mapped memory, so that a read beyond it faults.
+ *
+ * Numbers such as 7306-D-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>
@@ -42,7 +44,7 @@ static void fill_sgl(struct kwarp_sge *sge, u32 n)
 	}
 }
 
-/* Total length of @n elements: 100 + 101 + ... */
+/* Return: total length of @n elements of fill_sgl(): 100 + 101 + ... */
 static u32 sgl_sum(u32 n)
 {
 	return 100 * n + n * (n - 1) / 2;
@@ -127,7 +129,7 @@ static void test_atomic_length(struct kunit *test)
 	}
 }
 
-/* Each opcode has a consistent rule; other numbers have none. */
+/* Each opcode has a consistent rule; other numbers have the rule that nobody may post them. */
 static void test_rules(struct kunit *test)
 {
 	u32 op, se;
