@@ -3,7 +3,7 @@
  * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls
  * (ESTABLISHED, peer closed, DOWN) of that queue pair.
  *
- * Numbers such as no such QP: 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
+ * Numbers such as 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */
 #include "ep_stream.h"
 
