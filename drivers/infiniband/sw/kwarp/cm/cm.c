@@ -359,7 +359,7 @@ int kwarp_cm_create_listen(struct iw_cm_id *id, int backlog)
 
 /**
  * kwarp_cm_destroy_listen - stop listening for an id
- * @id: of kwarp_cm_create_listen()
+ * @id: the id that was passed to kwarp_cm_create_listen()
  *
  * Context: process. No CONNECT_REQUEST for the id is made after this.
  * Return: 0.

@@ -131,7 +131,9 @@ static u32 get_nodes(struct kwarp_dev *kdev, struct list_head *list, const struc
 	u32 n = 0;
 
 	spin_lock(&kdev->cm.lock);
-	/* Entries are alive: they are removed, under this lock, before they are freed. */
+	/*
+	 * No entry can be freed now: entries are removed, under this lock, before they are freed.
+	 */
 	list_for_each(node, list) {
 		if (n == most)
 			break;

@@ -76,7 +76,10 @@ static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct
 	hash_for_each_possible(kdev->cm.listener_ids, l, id_node, (unsigned long)id) {
 		/* Read without l->lock: the listener may be dropping the id at this moment. */
 		if (READ_ONCE(l->cm_id) == id) {
-			/* A listener in the list is alive. */
+			/*
+			 * No listener in the table is freed: it is removed, under cm.lock, before
+			 * that.
+			 */
 			kwarp_listener_get(l);
 			found = l;
 			break;
@@ -104,7 +107,7 @@ static bool describe_listener_of(struct kwarp_dev *kdev, const struct iw_cm_id *
 /**
  * kwarp_cm_describe - fill in the state of the endpoint or listener of an id
  * @kdev: device; the caller keeps it from going away
- * @id: iw_cm's id; only compared, so it may be freed meanwhile
+ * @id: iw_cm's id; only compared, so it may be freed during the call
  * @info: result
  *
  * An id that listens has a listener. An id of a connection has an endpoint from connect or accept

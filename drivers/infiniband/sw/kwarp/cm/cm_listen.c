@@ -85,7 +85,10 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	spin_lock(&l->lock);
 	list_for_each_entry(ep, &l->half_open, half_open) {
 		if (may_evict(ep)) {
-			/* An endpoint in the list is alive. The bit may be set already. */
+			/*
+			 * No endpoint in the list is freed: it is removed, under l->lock, before
+			 * that.
+			 */
 			kwarp_ep_mark(ep, KWARP_EP_EVICT);
 			marked++;
 		} else if (!is_leaving(ep)) {
@@ -232,7 +235,10 @@ static int listener_open(struct kwarp_listener *l, const struct iw_cm_id *id)
 
 	if (ifindex < 0)
 		return ifindex;
-	/* If a peer connects at once, listener_work() waits for this mutex. */
+	/*
+	 * Make the socket under the mutex: if a peer connects at once, listener_work() waits until
+	 * this is done.
+	 */
 	mutex_lock(&l->mutex);
 	shut = !READ_ONCE(l->cm_id);
 	ret = shut ? 0 : kwarp_cm_sock_listen(l->kdev, id, ifindex, l->backlog, &l->cs);
@@ -313,7 +319,7 @@ static void listener_orphan_all(struct kwarp_listener *l)
 	struct kwarp_ep *ep;
 
 	spin_lock(&l->lock);
-	/* An endpoint in the list is alive. */
+	/* No endpoint in the list is freed: it is removed, under l->lock, before that. */
 	list_for_each_entry(ep, &l->half_open, half_open)
 		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
 	spin_unlock(&l->lock);

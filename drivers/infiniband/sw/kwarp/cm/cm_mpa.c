@@ -8,7 +8,7 @@
  * frame and no others: the octets after the frame belong to the stream. All functions run in
  * process context under ep->mutex.
  *
- * Numbers like 5044-7.1.1-23 are requirements in Documentation/conformance.
+ * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
 #include "cm_mpa.h"
 

@@ -337,7 +337,7 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
 
-	/* An endpoint in the list is alive: it is removed, under this lock, before it is freed. */
+	/* No endpoint in the list is freed: it is removed, under this lock, before that. */
 	spin_lock(&kdev->cm.lock);
 	list_for_each_entry(ep, &kdev->cm.eps, node)
 		kwarp_ep_mark(ep, bit);

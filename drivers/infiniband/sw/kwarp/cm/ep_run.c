@@ -3,10 +3,10 @@
  * Endpoint: turns bits (KWARP_EP_*) and the state of the socket into events of proto/cm_fsm.c,
  * and carries out the actions that its table names.
  *
- * The loop runs under the endpoint's mutex. A context that has locked the endpoint handles all
- * bits that are set meanwhile before it unlocks (kwarp_ep_unlock()); the work item handles bits
- * that are set while the endpoint is not locked. The caller holds a reference of its own,
- * because the endpoint may drop its reference on itself inside the loop.
+ * The loop runs under the endpoint's mutex. A context that has locked the endpoint handles all bits
+ * that are set until it unlocks the endpoint (kwarp_ep_unlock()); the work item handles bits that
+ * are set while the endpoint is not locked. The caller holds a reference of its own, because the
+ * endpoint may drop its reference on itself inside the loop.
  *
  * Numbers such as 5044-7.1.1-9 name requirements of RFCs, see Documentation/conformance.
  */

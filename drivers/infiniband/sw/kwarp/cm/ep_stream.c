@@ -163,7 +163,10 @@ void kwarp_ep_unbind_qp(struct kwarp_ep *ep)
 
 static void mark_no_qp(struct list_head *node)
 {
-	/* An endpoint in the QP's list is alive: it is removed before it drops the QP. */
+	/*
+	 * No endpoint in the QP's list is freed: it is removed from the list before it drops the
+	 * QP.
+	 */
 	kwarp_ep_mark(container_of(node, struct kwarp_ep, qp_node), KWARP_EP_NO_QP);
 }
 

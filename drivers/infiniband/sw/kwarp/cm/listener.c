@@ -41,7 +41,7 @@ void kwarp_listener_kick(struct kwarp_listener *l)
 }
 
 /**
- * kwarp_listener_enter - add an endpoint to the half-open ones
+ * kwarp_listener_enter - add an endpoint to the listener's half-open endpoints
  * @ep: endpoint that came from a listener
  *
  * Context: process; ep->mutex held.
@@ -58,7 +58,8 @@ void kwarp_listener_enter(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_listener_leave - remove an endpoint from the half-open ones, if it is one
+ * kwarp_listener_leave - remove an endpoint from the listener's half-open endpoints, if it is one
+ * of them
  * @ep: endpoint that came from a listener
  *
  * Context: process; ep->mutex held.

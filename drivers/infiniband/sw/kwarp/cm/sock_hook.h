@@ -15,10 +15,10 @@ struct socket;
  *	context under sk_callback_lock, may only set bits and queue work
  * @hooked: the socket's callbacks call @notify
  * @tos_set: listener: the ULP has chosen a type of service, which its connections inherit
- * @data_ready: callbacks as TCP had set them, valid while @hooked
- * @state_change: likewise
- * @write_space: likewise
- * @error_report: likewise
+ * @data_ready: the callback that TCP had set, valid while @hooked
+ * @state_change: like @data_ready
+ * @write_space: like @data_ready
+ * @error_report: like @data_ready
  */
 struct kwarp_cm_sock {
 	struct socket *sock;

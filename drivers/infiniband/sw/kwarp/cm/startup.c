@@ -7,7 +7,7 @@
  * Context of functions that take an endpoint: process, ep->mutex held. No function here waits for a
  * peer.
  *
- * Numbers like 5044-7.1.1-23 are requirements in Documentation/conformance.
+ * Numbers such as 5044-7.1.1-23 name requirements of RFCs, see Documentation/conformance.
  */
 #include "startup.h"
 

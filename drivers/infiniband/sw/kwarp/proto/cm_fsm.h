@@ -95,7 +95,7 @@ enum kwarp_cm_action {
 	KWARP_CMA_FIN,		/* close the sending half: send a FIN */
 	KWARP_CMA_DISCARD,	/* drop inbound octets from now on */
 	KWARP_CMA_KILL,		/* release the socket, with RST if still open */
-	KWARP_CMA_HURRY,	/* shorten the timer to that of a Request */
+	KWARP_CMA_HURRY,	/* let the timer expire earlier, after the knob startup_timeout */
 	KWARP_CMA_REFUSE,	/* build the rejecting Reply; ignore the ULP's answer */
 	KWARP_CMA_COUNT
 };

@@ -57,7 +57,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 	},
 	[KWARP_QPS_RTS] = {
 		[KWARP_QPE_ATTACH]	= REFUSE(RTS),
-		/* 5041-6.2.1-2: what is posted goes out before the FIN */
+		/* 5041-6.2.1-2: posted requests are sent before the FIN */
 		[KWARP_QPE_CLOSE]	= GO(CLOSING, DO(DRAIN)),
 		/* 5040-2.4-5, 5041-2.3-2: requests under way are not finished */
 		[KWARP_QPE_ABORT]	= GO(ERROR, DO(STOP_RX) | END_FIN),

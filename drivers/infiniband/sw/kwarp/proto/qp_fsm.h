@@ -36,7 +36,7 @@ enum kwarp_qp_action {
 	/* Steps; qp/qp_work.c carries them out in this order. */
 	KWARP_QPA_PEER_CLOSED,	/* tell the CM that the peer has half-closed */
 	KWARP_QPA_SEND_TERM,	/* send a Terminate as the next message */
-	KWARP_QPA_DRAIN,	/* send what is posted, then report DRAINED */
+	KWARP_QPA_DRAIN,	/* send all posted requests, then report DRAINED */
 	KWARP_QPA_FLUSH,	/* complete every request with flush error */
 	KWARP_QPA_EV_FATAL,	/* async event: IB_EVENT_QP_FATAL or _QP_ACCESS_ERR */
 	KWARP_QPA_EV_REQ,	/* async event: IB_EVENT_QP_REQ_ERR (peer's Terminate) */

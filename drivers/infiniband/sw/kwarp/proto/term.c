@@ -72,7 +72,7 @@ static const struct perr_row {
 	ROW(MPA_LOST, 2, 0, 0x01, SILENT),		/* 5044-8-3, 5040-6.2-4 */
 	ROW(MPA_CRC, 2, 0, 0x02, BARE),			/* 5044-4.4-20 */
 	ROW(MPA_MARKER, 2, 0, 0x03, BARE),		/* 5044-8-4 */
-	ROW(MPA_FRAME, 2, 0, 0x04, SILENT),		/* 5044-8-7: closed at once */
+	ROW(MPA_FRAME, 2, 0, 0x04, SILENT),		/* 5044-8-7: just close */
 	ROW(MPA_LOCAL, 2, 0, 0x05, BARE),		/* 6581-8-2, -3; 6581-9.3-3 */
 	ROW(MPA_IRD, 2, 0, 0x06, BARE),			/* 6581-9.1-13 */
 	ROW(MPA_RTR, 2, 0, 0x07, BARE),			/* 6581-9.2-16 */
@@ -154,13 +154,13 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term)
 	u32 len = KWARP_TERM_CTRL_LEN;
 
 	put_unaligned_be32(encode_ctrl(term), out);
-	if (term->has_ddp) {		/* 5040-4.8-15, -18 */
+	if (term->has_ddp) {		/* segment length and DDP header: 5040-4.8-15, -18 */
 		put_unaligned_be16(term->seg_len, out + len);
 		len += KWARP_TERM_SEGLEN_LEN;
 		memcpy(out + len, term->ddp_hdr, term->ddp_hdr_len);
 		len += term->ddp_hdr_len;
 	}
-	if (term->has_rdmap) {		/* 5040-4.8-20 */
+	if (term->has_rdmap) {		/* Read Request header: 5040-4.8-20 */
 		memcpy(out + len, term->rreq, sizeof(term->rreq));
 		len += sizeof(term->rreq);
 	}

@@ -40,7 +40,10 @@ static inline struct kwarp_srq *to_ksrq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct kwarp_srq, ibsrq);
 }
 
-/* Bits of kwarp_qp.pending: things to do. They can be set in any context. */
+/*
+ * Bits of kwarp_qp.pending: what the runner (see struct kwarp_qp) has to do. They can be set in any
+ * context.
+ */
 enum kwarp_qp_pending {
 	KWARP_QPP_POLL,		/* look at the socket */
 	KWARP_QPP_ESTABLISHED,	/* report the first FPDU to the CM */

@@ -77,7 +77,7 @@ struct kwarp_rwqe {
 };
 
 /*
- * Return: the rule of an opcode. An unknown opcode has a rule, too: nobody may post it, and it
+ * Return: the rule of an opcode. An unknown opcode has a rule, too: no consumer may post it, and it
  * completes as a Send.
  */
 const struct kwarp_wr_rule *kwarp_wr_rule(u8 opcode);

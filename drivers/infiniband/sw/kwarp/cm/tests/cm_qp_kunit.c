@@ -125,7 +125,10 @@ static void test_disconnect_next(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fake.qp[0].closed);
 }
 
-/* A second accept may name any queue pair, and has no effect on that one. */
+/*
+ * A second accept may name any queue pair, also another program's. It has no effect on the queue
+ * pair that it names.
+ */
 static void test_accept_twice_other(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);

@@ -130,7 +130,7 @@ static void test_retire(struct kunit *test)
 	}
 }
 
-/* A connect() that returned 0 is answered by one CONNECT_REPLY, whatever happens meanwhile. */
+/* A connect() that returned 0 is answered by exactly one CONNECT_REPLY, whatever event happens. */
 static void test_connect_answered(struct kunit *test)
 {
 	int i;

@@ -168,10 +168,7 @@ struct fake {
 extern struct fake fake;
 extern struct workqueue_struct *fake_wq, *fake_cm_wq;
 
-/*
- * Return: the result of a fake call, 0 or the error that the test has set; an error is returned
- * once.
- */
+/* Return: 0, or the error that the test has set for a fake call; an error is returned once. */
 static inline int once(int *err)
 {
 	int ret = *err;

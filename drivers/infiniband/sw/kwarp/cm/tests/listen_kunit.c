@@ -280,7 +280,7 @@ static struct kwarp_listener *enter_half_open(struct kunit *test)
 	return ep->listener;
 }
 
-/* Remove the endpoint from the half-open ones, and wait for the listener's work item. */
+/* Let the endpoint leave the listener's half-open list, and wait for the listener's work item. */
 static void leave_half_open(struct kwarp_listener *l)
 {
 	mutex_lock(&lt->ep->mutex);

@@ -38,10 +38,7 @@ static enum kwarp_cm_state wait_for(struct kunit *test, bool reply, u8 rev)
 	return reply ? KWARP_CMS_WAIT_REP : KWARP_CMS_WAIT_REQ;
 }
 
-/*
- * Check that the startup has failed: a ULP that connects gets one upcall, a ULP that listens gets
- * none.
- */
+/* Startup has failed: check that a ULP that connects got one upcall, a ULP that listens none. */
 static void expect_failed(struct kunit *test, bool reply, int status)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_DEAD);
@@ -71,10 +68,7 @@ static const struct whole {
 
 KUNIT_ARRAY_PARAM_DESC(whole, wholes, desc);
 
-/*
- * Check that the ULP has received the Request, with private data of at most 255 octets: iw_cm takes
- * no more.
- */
+/* Check that the ULP has the Request, with at most 255 octets of private data: iw_cm's limit. */
 static void expect_request(struct kunit *test, const u8 *pd, u32 pd_len)
 {
 	KUNIT_EXPECT_EQ(test, ct_state(), KWARP_CMS_WAIT_ULP);
@@ -191,10 +185,7 @@ static const struct length {
 
 KUNIT_ARRAY_PARAM_DESC(length, lengths, desc);
 
-/*
- * 5044-7.1.1-23, 6581-6-11: a frame with a wrong PD_Length is refused after its header, even if the
- * rest does not come.
- */
+/* A wrong PD_Length is refused before the rest of the frame comes: 5044-7.1.1-23, 6581-6-11. */
 static void test_length(struct kunit *test)
 {
 	const struct length *c = test->param_value;
@@ -299,18 +290,12 @@ static const struct refusal {
 	  -ECONNREFUSED },
 	{ "revision 1 to revision 1", 1, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/*
-	 * The peer may have rejected because of the revision, so the initiator tries again, with
-	 * revision 1.
-	 */
+	/* The peer may have rejected the revision: the initiator tries revision 1. */
 	{ "revision 1 to revision 2", 2, { .rev = 1 }, KWARP_CRC_OFF, KWARP_CMS_CONNECT },
 	/* The CRC flag of a rejecting Reply is ignored. */
 	{ "no CRC", 2, { .rev = 2, .enhanced = true }, KWARP_CRC_REQUIRED, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/*
-	 * The depths (IRD, ORD) of a rejecting Reply are ignored, even if they would be wrong in an
-	 * accepting one.
-	 */
+	/* So are its depths (IRD, ORD); they would be wrong in an accepting Reply. */
 	{ "depths", 2, { .rev = 2, .enhanced = true, .ird = 1, .ord = KWARP_DEPTH_NV - 1 },
 	  KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
 };
@@ -360,10 +345,7 @@ static const struct flags {
 
 KUNIT_ARRAY_PARAM_DESC(flags, flags, desc);
 
-/*
- * Check what the queue pair is told about CRC and markers. An end receives markers if it asks for
- * them (5044-7.1.1-5 to -8).
- */
+/* Check CRC and markers. An end receives markers if it asks for them (5044-7.1.1-5 to -8). */
 static void expect_params(struct kunit *test, bool crc, bool our_markers, bool peer_markers)
 {
 	const struct kwarp_stream_params *p = &fake.qp[0].params;
@@ -418,10 +400,7 @@ static void test_flags_initiator(struct kunit *test)
 	}
 }
 
-/*
- * Check that a Request that the CRC policy refuses gets a rejecting Reply, and is not passed to the
- * ULP.
- */
+/* Check that the Request, against the CRC policy, was rejected without asking the ULP. */
 static void expect_refusal(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, fake.requests, 0);

@@ -62,7 +62,7 @@ static struct line *line_new(struct kunit *test)
 	return line;
 }
 
-/* The endpoint tries to pass its Request on, like cm_upcall.c. Return: true: it may. */
+/* Endpoint @i tries to pass its Request on, like cm_upcall.c. Return: true: it has passed it on. */
 static bool look_for_turn(struct line *line, int i)
 {
 	bool told;

@@ -88,7 +88,7 @@ static void test_pd(struct kunit *test)
 	}
 }
 
-/* Every set of rights that a region can have against every set that can be needed. */
+/* Each set of rights that a region can have, with each set of rights that an access can need. */
 static void test_rights(struct kunit *test)
 {
 	const int all = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ;
@@ -188,7 +188,10 @@ static void test_dma(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, check_access(mr, VA, 1), KWARP_MEM_STAG);
 }
 
-/* The order of the checks: all is wrong at first, then one thing after the other is corrected. */
+/*
+ * The order of the checks: an access is wrong in every respect at first, then one error after the
+ * other is corrected.
+ */
 static void test_order(struct kunit *test)
 {
 	struct kwarp_mr *mr = new_region(test, KWARP_MR_USER);

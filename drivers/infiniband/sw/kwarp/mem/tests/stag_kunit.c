@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The STag table. stag.c is included below, so that the tests can choose its random numbers:
- * with real ones an index is almost never in use already, and never 64 times in a row.
+ * Tests of the STag table. stag.c is included below, so that the tests can choose its random
+ * numbers: with real random numbers an index is almost never in use already, and never 64 times in
+ * a row.
  *
  * Numbers such as 5040-8.1.1-8 name requirements of RFCs, see Documentation/conformance.
  */

@@ -232,7 +232,7 @@ static void test_refused_range(struct kunit *test)
 	expect_free(test);
 }
 
-/* Binds that are refused because of one thing that is wrong with the region or window. */
+/* Binds that are refused because the region or window is wrong in one respect. */
 static void test_refused_objects(struct kunit *test)
 {
 	const struct kwarp_window_range range = {

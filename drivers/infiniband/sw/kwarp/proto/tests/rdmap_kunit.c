@@ -116,7 +116,10 @@ static void test_check_all(struct kunit *test)
 	check_all(test, true);
 }
 
-/* Lengths: 5040-4.2-1, -2; zero-length messages: 5041-5.2-11, 5040-5.1-11, -5.3-13 */
+/*
+ * Right and wrong lengths of messages: 5040-4.2-1, -2; zero-length messages: 5041-5.2-11,
+ * 5040-5.1-11, -5.3-13
+ */
 static const struct size_case {
 	const char *desc;
 	u8 opcode;

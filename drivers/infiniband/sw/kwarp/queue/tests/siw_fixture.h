@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues of a program that uses siw's uABI, and libsiw's part: functions that post to its rings and
- * poll them like libsiw.
+ * Queues of a program that uses siw's uABI by the provider libsiw, and libsiw's part: functions
+ * that post to its rings and poll them like libsiw.
  */
 #ifndef KWARP_QUEUE_SIW_FIXTURE_H
 #define KWARP_QUEUE_SIW_FIXTURE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Tests of receive and completion queues whose program uses siw's uABI. */
+/* Tests of receive and completion queues whose program uses siw's uABI, by the provider libsiw. */
 #include <kunit/test.h>
 #include <linux/limits.h>
 

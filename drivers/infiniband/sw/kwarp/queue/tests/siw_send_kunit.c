@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of send queues whose program uses siw's uABI: requests of libsiw are taken correctly, other
- * contents of its rings are refused, and libsiw rings its doorbell when it must. Requests are moved
- * from libsiw's ring into the queue's own ring. Transmit runner: the context that sends for a
- * stream at the moment.
+ * Tests of send queues whose program uses siw's uABI, by the provider libsiw: requests of libsiw
+ * are taken correctly, other contents of its rings are refused, and libsiw rings its doorbell when
+ * it must. Requests are moved from libsiw's ring into the queue's own ring. Transmit runner: the
+ * context that sends for a stream at the moment.
  */
 #include <kunit/test.h>
 #include <linux/limits.h>

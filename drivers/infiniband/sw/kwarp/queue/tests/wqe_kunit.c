@@ -129,7 +129,10 @@ static void test_atomic_length(struct kunit *test)
 	}
 }
 
-/* Each opcode has a consistent rule; other numbers have the rule that nobody may post them. */
+/*
+ * Each opcode has a consistent rule; for other numbers the rule says that no consumer may post
+ * them.
+ */
 static void test_rules(struct kunit *test)
 {
 	u32 op, se;
