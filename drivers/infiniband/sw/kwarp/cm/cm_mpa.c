@@ -202,7 +202,7 @@ static enum kwarp_cm_event poll_reply(struct kwarp_ep *ep)
 	/* A peer that knows only an older revision may answer with that revision. */
 	if (su->rep.rev < su->req.rev && may_retry(ep))
 		return KWARP_CME_RETRY;
-	if (su->rep.reject)		/* 5044-7.1.2-14 */
+	if (su->rep.reject)		/* tell the ULP: 5044-7.1.2-14 */
 		return startup_fail(ep, -ECONNREFUSED, KWARP_CME_REJECTED);
 	return conclude_reply(ep);
 }

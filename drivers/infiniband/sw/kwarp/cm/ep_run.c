@@ -228,7 +228,7 @@ static const char *what_is_wrong(enum kwarp_cm_state was, enum kwarp_cm_event ev
 	case KWARP_CME_LOST:
 		return was == KWARP_CMS_CONNECT ? why_no_tcp(err) :
 						  "lost before it was established";
-	case KWARP_CME_REFUSE:			/* 5044-7.1.1-9 */
+	case KWARP_CME_REFUSE:			/* CRC policy: 5044-7.1.1-9 */
 		return "refused: CRC is required here, and the peer has it off";
 	case KWARP_CME_OWE_TERM:
 		return "refused: the peer's Reply gives less than was asked for";

@@ -82,7 +82,7 @@ int kwarp_cm_sock_discard(struct socket *sock)
 	struct msghdr msg = {};
 
 	might_sleep();
-	/* With MSG_TRUNC TCP copies nothing. */
+	/* With MSG_TRUNC TCP drops the octets, and copies nothing. */
 	return kernel_recvmsg(sock, &msg, &iov, 1, iov.iov_len,
 			      MSG_DONTWAIT | MSG_TRUNC);
 }

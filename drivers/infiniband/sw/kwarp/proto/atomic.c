@@ -45,7 +45,7 @@ void kwarp_atomic_resp_decode(const u8 in[KWARP_ATOMIC_RESP_LEN],
 	resp->value = get_unaligned_be64(&wire->value);
 }
 
-/* 7306-5.2.2-1 */
+/* Encode an Atomic Response header: 7306-5.2.2-1 */
 void kwarp_atomic_resp_encode(u8 out[KWARP_ATOMIC_RESP_LEN],
 			      const struct kwarp_atomic_resp *resp)
 {

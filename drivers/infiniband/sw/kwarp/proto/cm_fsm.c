@@ -71,7 +71,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_SEND_REQ] = {
 		[KWARP_CME_SENT]	= GO(WAIT_REP, 0),
-		/* 6581-10-10 */
+		/* second attempt, with revision 1: 6581-10-10 */
 		[KWARP_CME_RETRY]	= GO(CONNECT, DO(REDIAL)),
 		[KWARP_CME_LOST]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 		[KWARP_CME_LOCAL]	= GO(DEAD, CONN_FAIL | DO(KILL)),
@@ -86,7 +86,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | DO(FIN)),
 		/* the Reply is answered by a Terminate: 6581-8-1, 6581-9.3-3 */
 		[KWARP_CME_OWE_TERM]	= GO(SEND_TERM, CONN_FAIL),
-		/* 6581-10-10 */
+		/* second attempt, with revision 1: 6581-10-10 */
 		[KWARP_CME_RETRY]	= GO(CONNECT, DO(REDIAL)),
 		/* a bad Reply, close at once: 5044-7.1.1-4, 5044-7.1.2-13, -17, -18, 5044-8-7 */
 		[KWARP_CME_BAD]		= GO(DEAD, CONN_FAIL | DO(KILL)),

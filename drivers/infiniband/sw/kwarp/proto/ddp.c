@@ -60,7 +60,7 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr)
 	buf[1] = FIELD_PREP(KWARP_RDMAP_RV, KWARP_RDMAP_VERSION) |
 		 FIELD_PREP(KWARP_RDMAP_OPCODE, hdr->opcode);
 
-	if (hdr->tagged) {	/* 5041-4.2-1 */
+	if (hdr->tagged) {	/* tagged header: 5041-4.2-1 */
 		put_unaligned_be32(hdr->stag, &tagged->stag);
 		put_unaligned_be64(hdr->to, &tagged->to);
 		return KWARP_DDP_TAGGED_LEN;
@@ -76,9 +76,9 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr)
 enum kwarp_perr kwarp_ddp_check_untagged(const struct kwarp_ddp_untagged_rx *q,
 					 const struct kwarp_ddp_hdr *hdr)
 {
-	if (hdr->msn != q->msn)		/* 5041-7.1-10, 5041-4.3-12, -15 */
+	if (hdr->msn != q->msn)		/* not the next message: 5041-7.1-10, 5041-4.3-12, -15 */
 		return KWARP_PERR_DDP_U_MSN;
-	if (hdr->mo != q->mo)		/* 5041-7.1-8, 5041-4.3-18, 5041-5.2-7 */
+	if (hdr->mo != q->mo)		/* a gap or overlap: 5041-7.1-8, 5041-4.3-18, 5041-5.2-7 */
 		return KWARP_PERR_DDP_U_MO;
 	return KWARP_PERR_NONE;
 }

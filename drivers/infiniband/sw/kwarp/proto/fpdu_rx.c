@@ -239,7 +239,7 @@ void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 {
 	rx->verified = kwarp_mpa_crc_ok(trailer, crc);
 	if (!rx->verified)
-		parser_fail(rx, KWARP_PERR_MPA_CRC);	/* 5044-4.4-20 */
+		parser_fail(rx, KWARP_PERR_MPA_CRC);	/* wrong CRC: 5044-4.4-20 */
 }
 
 enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,

@@ -10,7 +10,7 @@
 
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
 {
-	u32 cost = KWARP_MPA_OVERHEAD + (emss & 3);	/* 5044-4.5-2 */
+	u32 cost = KWARP_MPA_OVERHEAD + (emss & 3);	/* no pad needed: 5044-4.5-2 */
 
 	if (markers)	/* 5044-4.5-1: as many markers as can fall into a segment */
 		cost += KWARP_MPA_MARKER_LEN *
@@ -19,7 +19,7 @@ u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
 	/* 5044-3-4, 5044-4.5-7; compare before subtracting: EMSS may be less than the cost */
 	if (emss < KWARP_MPA_MIN_MULPDU + cost)
 		return KWARP_MPA_MIN_MULPDU;
-	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* 5044-3-4, -3-5 */
+	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* limits: 5044-3-4, -3-5 */
 }
 
 u32 kwarp_mpa_markers_in(u32 off, u32 content)
@@ -38,8 +38,8 @@ u32 kwarp_mpa_markers_in(u32 off, u32 content)
 
 void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr)
 {
-	put_unaligned_be16(0, out);		/* 5044-4.2-2 */
-	put_unaligned_be16(ptr & ~3, out + 2);	/* 5044-4.2-4, -5 */
+	put_unaligned_be16(0, out);		/* reserved: 5044-4.2-2 */
+	put_unaligned_be16(ptr & ~3, out + 2);	/* low bits zero: 5044-4.2-4, -5 */
 }
 
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN])
@@ -56,5 +56,5 @@ void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc)
 
 bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc)
 {
-	return get_unaligned_le32(in) == ~crc;	/* 5044-4.4-19 */
+	return get_unaligned_le32(in) == ~crc;	/* inverted: 5044-4.4-19 */
 }

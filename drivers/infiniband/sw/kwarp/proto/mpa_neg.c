@@ -36,14 +36,14 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 		       struct kwarp_mpa_frame *req)
 {
 	memset(req, 0, sizeof(*req));
-	req->markers = p->markers;		/* 5044-7.1.1-5 */
+	req->markers = p->markers;		/* M bit: 5044-7.1.1-5 */
 	req->crc = p->crc != KWARP_CRC_OFF;	/* C: CRC wanted: 5044-4.4-4, -5 */
 	req->rev = p->rev >= 2 ? 2 : 1;		/* Rev: 6581-6-6, -7 */
 	req->pd_len = pd_len;
 	req->enhanced = req->rev == 2;		/* S bit: 6581-10-4 */
 	if (!req->enhanced)
 		return;
-	req->ird = wire_depth(own_ird(p));	/* 6581-9.1-1 */
+	req->ird = wire_depth(own_ird(p));	/* 14 bits each: 6581-9.1-1 */
 	req->ord = wire_depth(p->ord);
 	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* A bit: 6581-9.2-5, -18 */
 	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* B, C, D: 6581-9.2-6, -20 */
@@ -77,7 +77,7 @@ static u8 takeable_rtr(const struct kwarp_mpa_params *p,
 
 	if (!ird)
 		forms &= ~KWARP_RTR_READ;
-	return forms ? forms : KWARP_RTR_WRITE;	/* 6581-9.2-7 */
+	return forms ? forms : KWARP_RTR_WRITE;	/* at least one form: 6581-9.2-7 */
 }
 
 /*
@@ -105,8 +105,8 @@ static void respond_ord(const struct kwarp_mpa_params *p,
 		reply->ord = KWARP_DEPTH_NV;
 		return;
 	}
-	res->ord = min(p->ord, req->ird);	/* 6581-9.1-5, -7 */
-	reply->ord = res->ord;			/* 6581-9.1-2 */
+	res->ord = min(p->ord, req->ird);	/* not above the IRD: 6581-9.1-5, -7 */
+	reply->ord = res->ord;			/* the final number: 6581-9.1-2 */
 }
 
 /* Set the Responder's IRD to the Initiator's ORD, limited to what the device can serve. */
@@ -122,7 +122,7 @@ static void respond_ird(const struct kwarp_mpa_params *p,
 	res->ird = min_t(u16, min(req->ord, p->max_ird), DEPTH_MAX);
 	if (!res->ird && reply->rtr & KWARP_RTR_READ)	/* a Read as RTR: 6581-9.1-6, 6581-9.2-23 */
 		res->ird = 1;
-	reply->ird = res->ird;			/* 6581-9.1-2 */
+	reply->ird = res->ird;			/* the final number: 6581-9.1-2 */
 }
 
 static void respond_enhanced(const struct kwarp_mpa_params *p,
@@ -130,8 +130,8 @@ static void respond_enhanced(const struct kwarp_mpa_params *p,
 			     struct kwarp_mpa_frame *reply,
 			     struct kwarp_mpa_result *res)
 {
-	reply->p2p = req->p2p;			/* 6581-9.2-8, -19; 6581-9.3-1 */
-	reply->rtr = req->p2p ? reply_rtr(p, req) : 0;	/* 6581-9.2-20 */
+	reply->p2p = req->p2p;			/* A bit: 6581-9.2-8, -19; 6581-9.3-1 */
+	reply->rtr = req->p2p ? reply_rtr(p, req) : 0;	/* no flag without A: 6581-9.2-20 */
 	respond_ord(p, req, reply, res);
 	respond_ird(p, req, reply, res);
 	res->rtr = reply->rtr;
@@ -150,13 +150,13 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	reply->reject = !accept || refuse;	/* R bit: 5044-7.1.2-5, -8 */
 	reply->rev = req->rev;			/* 6581-6-5; also if S=0: RFC 6581 section 6 */
 	reply->enhanced = req->enhanced;	/* S bit: 6581-10-1, -3, -6, -7 */
-	reply->markers = p->markers;		/* 5044-7.1.1-6 */
+	reply->markers = p->markers;		/* M bit: 5044-7.1.1-6 */
 	/* The C bit of the Reply is the negotiated result: some Initiators look only at this bit */
 	reply->crc = p->crc != KWARP_CRC_OFF || req->crc;
 	reply->pd_len = refuse ? 0 : pd_len;
 
-	res->crc = reply->crc;			/* 5044-7.1.1-9, -10 */
-	res->tx_markers = req->markers;		/* 5044-7.1.1-5, -7, -8 */
+	res->crc = reply->crc;			/* if either side asks: 5044-7.1.1-9, -10 */
+	res->tx_markers = req->markers;		/* if the peer asks: 5044-7.1.1-5, -7, -8 */
 	res->rx_markers = p->markers;
 	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);
@@ -216,8 +216,8 @@ enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
 	enum kwarp_perr err;
 
 	memset(res, 0, sizeof(*res));
-	res->crc = req->crc || reply->crc;	/* 5044-7.1.1-9, -10 */
-	res->tx_markers = reply->markers;	/* 5044-7.1.1-6, -7, -8 */
+	res->crc = req->crc || reply->crc;	/* if either side asks: 5044-7.1.1-9, -10 */
+	res->tx_markers = reply->markers;	/* if the peer asks: 5044-7.1.1-6, -7, -8 */
 	res->rx_markers = req->markers;
 	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);

@@ -45,9 +45,9 @@ enum kwarp_perr kwarp_mpa_frame_need(const u8 *buf, u32 len, bool reply, u32 *ne
 		return KWARP_PERR_NONE;
 
 	pd_len = get_unaligned_be16(&wire->pd_len);
-	if (pd_len > KWARP_MPA_MAX_PD)		/* 5044-7.1.1-23, -25; 6581-7-3 */
+	if (pd_len > KWARP_MPA_MAX_PD)		/* too long: 5044-7.1.1-23, -25; 6581-7-3 */
 		return KWARP_PERR_MPA_FRAME;
-	if (is_enhanced(wire) && pd_len < KWARP_MPA_ENH_LEN)	/* 6581-6-11 */
+	if (is_enhanced(wire) && pd_len < KWARP_MPA_ENH_LEN)	/* too short: 6581-6-11 */
 		return KWARP_PERR_MPA_FRAME;
 	*need = KWARP_MPA_FRAME_LEN + pd_len;
 	return KWARP_PERR_NONE;
@@ -59,10 +59,10 @@ static void decode_enh(const u8 *buf, struct kwarp_mpa_frame *frame)
 	u16 ird = get_unaligned_be16(&wire->ird);
 	u16 ord = get_unaligned_be16(&wire->ord);
 
-	frame->ird = ird & KWARP_MPA_ENH_DEPTH;		/* 6581-9-3 */
+	frame->ird = ird & KWARP_MPA_ENH_DEPTH;		/* 14 bits each: 6581-9-3 */
 	frame->ord = ord & KWARP_MPA_ENH_DEPTH;
 	frame->p2p = ird & KWARP_MPA_ENH_A;
-	if (!frame->p2p)				/* 6581-9.2-21 */
+	if (!frame->p2p)				/* no A: ignore B, C, D: 6581-9.2-21 */
 		return;
 	frame->rtr = (ird & KWARP_MPA_ENH_B ? KWARP_RTR_SEND : 0) |
 		     (ord & KWARP_MPA_ENH_C ? KWARP_RTR_WRITE : 0) |
@@ -90,7 +90,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 	frame->enhanced = is_enhanced(wire);
 	frame->pd_len = need - KWARP_MPA_FRAME_LEN;
 	*pd = buf + KWARP_MPA_FRAME_LEN;
-	if (frame->enhanced) {			/* 6581-6-9, 6581-9-1 */
+	if (frame->enhanced) {			/* first four octets: 6581-6-9, 6581-9-1 */
 		decode_enh(*pd, frame);
 		*pd += KWARP_MPA_ENH_LEN;
 		frame->pd_len -= KWARP_MPA_ENH_LEN;
@@ -110,7 +110,7 @@ static void encode_enh(u8 *buf, const struct kwarp_mpa_frame *frame)
 		ord |= frame->rtr & KWARP_RTR_WRITE ? KWARP_MPA_ENH_C : 0;
 		ord |= frame->rtr & KWARP_RTR_READ ? KWARP_MPA_ENH_D : 0;
 	}
-	put_unaligned_be16(ird, &wire->ird);	/* 6581-9-3 */
+	put_unaligned_be16(ird, &wire->ird);	/* numbers and flags: 6581-9-3 */
 	put_unaligned_be16(ord, &wire->ord);
 }
 
@@ -127,10 +127,10 @@ u32 kwarp_mpa_frame_encode(u8 *buf, const struct kwarp_mpa_frame *frame)
 		      (frame->crc ? KWARP_MPA_FLAG_C : 0) |
 		      (frame->reply && frame->reject ? KWARP_MPA_FLAG_R : 0) |
 		      (frame->enhanced ? KWARP_MPA_FLAG_S : 0);
-	wire->rev = frame->rev;			/* 5044-7.1.1-17, 6581-6-6 */
+	wire->rev = frame->rev;			/* 1, or 2 if enhanced: 5044-7.1.1-17, 6581-6-6 */
 	/* PD_Length includes the enhanced data: 5044-7.1.1-21, 6581-6-9 */
 	put_unaligned_be16(frame->pd_len + enh_len, &wire->pd_len);
-	if (frame->enhanced)			/* 6581-6-10 */
+	if (frame->enhanced)			/* after the header: 6581-6-10 */
 		encode_enh(buf + KWARP_MPA_FRAME_LEN, frame);
 	return KWARP_MPA_FRAME_LEN + enh_len;
 }

@@ -61,7 +61,7 @@ void kwarp_rreq_decode(const u8 in[KWARP_RDMAP_RREQ_LEN], struct kwarp_rreq *req
 	req->src_to = get_unaligned_be64(&wire->src_to);
 }
 
-/* 5040-4.4-1 */
+/* Encode a Read Request header: 5040-4.4-1 */
 void kwarp_rreq_encode(u8 out[KWARP_RDMAP_RREQ_LEN], const struct kwarp_rreq *req)
 {
 	struct kwarp_wire_rreq *wire = (void *)out;
@@ -78,10 +78,10 @@ static enum kwarp_perr check_ddp(const struct kwarp_ddp_hdr *hdr, bool rfc7306)
 {
 	const u32 queues = rfc7306 ? KWARP_QN_COUNT : KWARP_QN_ATOMIC;
 
-	if (hdr->dv != KWARP_DDP_VERSION)	/* 5041-4.1-13, 5041-6.2.2-3 */
+	if (hdr->dv != KWARP_DDP_VERSION)	/* not version 1: 5041-4.1-13, 5041-6.2.2-3 */
 		return hdr->tagged ? KWARP_PERR_DDP_T_VERSION :
 				     KWARP_PERR_DDP_U_VERSION;
-	if (!hdr->tagged && hdr->qn >= queues)	/* 5041-7.1-2 */
+	if (!hdr->tagged && hdr->qn >= queues)	/* no such queue: 5041-7.1-2 */
 		return KWARP_PERR_DDP_U_QN;
 	return KWARP_PERR_NONE;
 }
@@ -92,11 +92,11 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 {
 	const bool wrong = payload < rule->min || !hdr->last;
 
-	if (rule->rfc7306)		/* 7306-6.3-7, 7306-4.1-6, 7306-D-1 */
+	if (rule->rfc7306)		/* one code for all: 7306-6.3-7, 7306-4.1-6, 7306-D-1 */
 		return wrong || payload > rule->max ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
 	if (payload > rule->max)	/* 5040-4.2-2, 5041-7.1-9: the queue's buffer */
 		return KWARP_PERR_DDP_U_LONG;
-	if (wrong)			/* 5040-4.2-1: no exact code exists */
+	if (wrong)			/* 5040-4.2-1: RFC 5040 has no exact code */
 		return KWARP_PERR_O_UNSPEC;
 	return KWARP_PERR_NONE;
 }
@@ -119,14 +119,14 @@ enum kwarp_perr kwarp_rdmap_check(const struct kwarp_ddp_hdr *hdr, u32 payload, 
 
 	if (err)
 		return err;
-	if (hdr->rv != KWARP_RDMAP_VERSION)	/* 5040-7.2-3, -8; 5044-C.1-1 */
+	if (hdr->rv != KWARP_RDMAP_VERSION)	/* not version 1: 5040-7.2-3, -8; 5044-C.1-1 */
 		return KWARP_PERR_O_VERSION;
 	rule = find_rule(hdr->opcode, rfc7306);
 	if (!rule)
 		return KWARP_PERR_O_OPCODE;
-	if (rule->tagged != hdr->tagged)	/* 5040-4.1-5 */
+	if (rule->tagged != hdr->tagged)	/* wrong header type: 5040-4.1-5 */
 		return KWARP_PERR_O_OPCODE;
-	if (!hdr->tagged && rule->qn != hdr->qn)	/* 5040-4.1-7, 5040-3.1-2 */
+	if (!hdr->tagged && rule->qn != hdr->qn)	/* wrong queue: 5040-4.1-7, 5040-3.1-2 */
 		return KWARP_PERR_O_OPCODE;
 	return rule->header ? check_header_only(hdr, rule, payload) : KWARP_PERR_NONE;
 }

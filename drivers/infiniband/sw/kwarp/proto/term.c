@@ -124,7 +124,7 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 	term->etype = row->etype;
 	term->code = row->code;
 
-	if (row->headers < TERM_DDP || !ddp_hdr)	/* 5040-4.8-8, -9 */
+	if (row->headers < TERM_DDP || !ddp_hdr)	/* no header: 5040-4.8-8, -9 */
 		return;
 	term->seg_len_valid = true;
 	term->has_ddp = true;
@@ -132,7 +132,7 @@ void kwarp_term_fill(struct kwarp_term *term, enum kwarp_perr err,
 	term->ddp_hdr_len = kwarp_ddp_hdr_len(ddp_hdr[0]);
 	memcpy(term->ddp_hdr, ddp_hdr, term->ddp_hdr_len);
 
-	if (row->headers < TERM_DDP_RREQ || !rreq)	/* 5040-4.8-10, -19 */
+	if (row->headers < TERM_DDP_RREQ || !rreq)	/* no second header: 5040-4.8-10, -19 */
 		return;
 	term->has_rdmap = true;
 	memcpy(term->rreq, rreq, sizeof(term->rreq));
@@ -178,7 +178,7 @@ static u32 decode_ddp(const u8 *in, u32 len, struct kwarp_term *term)
 
 	if (len <= KWARP_TERM_SEGLEN_LEN)
 		return 0;
-	hdr_len = kwarp_ddp_hdr_len(in[KWARP_TERM_SEGLEN_LEN]);	/* 5040-4.8-16 */
+	hdr_len = kwarp_ddp_hdr_len(in[KWARP_TERM_SEGLEN_LEN]);	/* by its T flag: 5040-4.8-16 */
 	if (len < KWARP_TERM_SEGLEN_LEN + hdr_len)
 		return 0;
 	term->seg_len = get_unaligned_be16(in);
@@ -206,7 +206,7 @@ bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term)
 		if (!n)
 			return false;
 		used += n;
-		term->seg_len_valid = ctrl & KWARP_TERM_M;	/* 5040-4.8-14 */
+		term->seg_len_valid = ctrl & KWARP_TERM_M;	/* M bit: 5040-4.8-14 */
 	}
 	if (ctrl & KWARP_TERM_R) {
 		if (len - used < sizeof(term->rreq))

@@ -119,7 +119,7 @@ struct kwarp_qp {
 	struct kwarp_qp_refs *refs;
 	struct completion gone;
 
-	spinlock_t users_lock;		/* users */
+	spinlock_t users_lock;		/* protects users */
 	struct list_head users;
 
 	struct kwarp_sq sq;

@@ -126,7 +126,7 @@ bool kwarp_wqe_load(struct kwarp_wqe *wqe, const void *slot, u32 stride, bool us
 	memcpy(wqe->sge, slot + sizeof(wqe->e), wqe->e.num_sge * sizeof(wqe->sge[0]));
 	barrier();
 	return sgl_len(wqe->sge, wqe->e.num_sge, &wqe->len) &&
-	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* 7306-D-7 */
+	       (!wqe->rule->atomic || wqe->len == sizeof(u64));	/* eight octets: 7306-D-7 */
 }
 
 /*

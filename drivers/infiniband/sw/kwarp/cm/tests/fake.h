@@ -95,7 +95,7 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
  * @ird: IRD of the last event handled
  * @ord: ORD of the last event handled
  * @pd_len: private data of the last event handled, octets
- * @pd: private data of the event queued last that had any
+ * @pd: private data of the last queued event that had private data
  */
 struct fake_id {
 	struct iw_cm_id id;

@@ -295,7 +295,7 @@ static const struct refusal {
 	/* The CRC flag of a rejecting Reply is ignored. */
 	{ "no CRC", 2, { .rev = 2, .enhanced = true }, KWARP_CRC_REQUIRED, KWARP_CMS_LINGER,
 	  -ECONNREFUSED },
-	/* So are its depths (IRD, ORD); they would be wrong in an accepting Reply. */
+	/* The depths (IRD, ORD) of a rejecting Reply are ignored, even wrong ones. */
 	{ "depths", 2, { .rev = 2, .enhanced = true, .ird = 1, .ord = KWARP_DEPTH_NV - 1 },
 	  KWARP_CRC_OFF, KWARP_CMS_LINGER, -ECONNREFUSED },
 };

@@ -242,7 +242,10 @@ static void test_dmabuf_layout(struct kunit *test)
 	__free_pages(large, 2);
 }
 
-/* Each octet of the region is at its place in the mapping; the memory itself is not accessed. */
+/*
+ * Each octet of the region is at the right address in the mapping; the memory itself is not
+ * accessed.
+ */
 static void test_dmabuf_pieces(struct kunit *test)
 {
 	static const u64 at[] = { 0, 1, SZ_1G - 1, SZ_1G, 2ULL * SZ_1G + 5 };

@@ -133,8 +133,8 @@ static void test_hdr_round_trip(struct kunit *test)
 		}
 		KUNIT_ASSERT_EQ(test, kwarp_ddp_encode(wire, &in),
 				in.tagged ? 14 : 18);
-		KUNIT_ASSERT_EQ(test, wire[0] & 0x3c, 0);	/* 5041-4.1-10 */
-		KUNIT_ASSERT_EQ(test, wire[1] & 0x30, 0);	/* 5040-4.1-10 */
+		KUNIT_ASSERT_EQ(test, wire[0] & 0x3c, 0);	/* reserved bits: 5041-4.1-10 */
+		KUNIT_ASSERT_EQ(test, wire[1] & 0x30, 0);	/* reserved bits: 5040-4.1-10 */
 		kwarp_ddp_decode(wire, &out);
 		expect_hdr(test, &out, &in);
 	}

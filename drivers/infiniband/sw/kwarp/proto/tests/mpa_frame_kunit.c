@@ -162,8 +162,8 @@ static void test_marker_codec(struct kunit *test)
 
 	for (ptr = 0; ptr <= 0xffff; ptr++) {
 		kwarp_mpa_marker_encode(raw, ptr);
-		KUNIT_ASSERT_EQ(test, raw[0] | raw[1], 0);	/* 5044-4.2-2 */
-		KUNIT_ASSERT_EQ(test, raw[3] & 3, 0);		/* 5044-4.2-5 */
+		KUNIT_ASSERT_EQ(test, raw[0] | raw[1], 0);	/* reserved: 5044-4.2-2 */
+		KUNIT_ASSERT_EQ(test, raw[3] & 3, 0);		/* low bits zero: 5044-4.2-5 */
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_marker_decode(raw), ptr & 0xfffc);
 	}
 	/* reserved half and low bits are ignored: 5044-4.2-3, -6 */
@@ -204,14 +204,14 @@ static void test_crc(struct kunit *test)
 
 	for (i = 0; i < c->len; i++)
 		data[i] = c->first + i * c->step;
-	for (cut = 0; cut <= c->len; cut++) {	/* 5044-4.4-13 */
+	for (cut = 0; cut <= c->len; cut++) {	/* CRC in two parts: 5044-4.4-13 */
 		crc = kwarp_mpa_crc_add(kwarp_mpa_crc_init(), data, cut);
 		crc = kwarp_mpa_crc_add(crc, data + cut, c->len - cut);
 		kwarp_mpa_crc_put(wire, crc);
 		KUNIT_EXPECT_MEMEQ(test, wire, c->wire, sizeof(wire));
 		KUNIT_EXPECT_TRUE(test, kwarp_mpa_crc_ok(c->wire, crc));
 	}
-	for (i = 0; i < 32; i++) {		/* 5044-4.4-19 */
+	for (i = 0; i < 32; i++) {		/* one wrong bit: 5044-4.4-19 */
 		memcpy(wire, c->wire, sizeof(wire));
 		wire[i / 8] ^= BIT(i % 8);
 		KUNIT_EXPECT_FALSE(test, kwarp_mpa_crc_ok(wire, crc));

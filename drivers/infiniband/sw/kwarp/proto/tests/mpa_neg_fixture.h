@@ -48,7 +48,7 @@ static inline void transfer_frame(struct kunit *test, struct kwarp_mpa_frame *fr
 
 	KUNIT_ASSERT_EQ(test, frame->pd_len, 0);
 	len = kwarp_mpa_frame_encode(wire, frame);
-	KUNIT_ASSERT_EQ(test, wire[16] & 0x0f, 0);	/* 5044-7.1.1-15, 6581-6-3 */
+	KUNIT_ASSERT_EQ(test, wire[16] & 0x0f, 0);	/* reserved bits: 5044-7.1.1-15, 6581-6-3 */
 	KUNIT_ASSERT_EQ(test, kwarp_mpa_frame_decode(wire, len, reply, frame, &pd), 0);
 }
 

@@ -92,14 +92,14 @@ static void test_rtr_request(struct kunit *test)
 
 	p.p2p = true;
 	p.rtr = C | D;
-	kwarp_mpa_request(&p, 0, &req);		/* 6581-9.2-5, -6 */
+	kwarp_mpa_request(&p, 0, &req);		/* A, C and D: 6581-9.2-5, -6 */
 	KUNIT_EXPECT_TRUE(test, req.p2p);
 	KUNIT_EXPECT_EQ(test, req.rtr, C | D);
 	p.rtr = 0;				/* this side can send no form */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p);
 	p.rtr = C | D;
-	p.rev = 1;				/* 6581-10-4 */
+	p.rev = 1;				/* no enhanced data: 6581-10-4 */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p || req.enhanced || req.rtr || req.ird || req.ord);
 }
@@ -177,7 +177,7 @@ static void test_rtr_no_slot(struct kunit *test)
 	req.ord = NV;
 	kwarp_mpa_respond(&p, &req, true, 0, &rep, &res);
 	KUNIT_EXPECT_EQ(test, rep.rtr, B);
-	KUNIT_EXPECT_EQ(test, res.ird, 0);	/* 6581-9.1-17 */
+	KUNIT_EXPECT_EQ(test, res.ird, 0);	/* not changed: 6581-9.1-17 */
 }
 
 static struct kunit_case mpa_rtr_cases[] = {

@@ -239,7 +239,7 @@ static void test_encode_clamps(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_frame_encode(out, &frame), 24);
 	KUNIT_EXPECT_MEMEQ(test, out + 20, "\x3f\xff\x3f\xff", 4);
-	frame.reject = true;		/* 5044-7.1.1-12 */
+	frame.reject = true;		/* no R bit in a Request: 5044-7.1.1-12 */
 	kwarp_mpa_frame_encode(out, &frame);
 	KUNIT_EXPECT_EQ(test, out[16], 0x10);
 }

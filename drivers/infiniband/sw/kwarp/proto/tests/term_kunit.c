@@ -92,7 +92,7 @@ static void expect_fill(struct kunit *test, const struct row_case *c,
 	kwarp_term_fill(&term, c->err, ddp_hdr, 46, req);
 	len = kwarp_term_encode(wire, &term);
 	KUNIT_EXPECT_EQ(test, wire[0] << 8 | wire[1], c->ctrl);
-	KUNIT_EXPECT_EQ(test, wire[2], mdr << 5);	/* 5040-4.8-12 */
+	KUNIT_EXPECT_EQ(test, wire[2], mdr << 5);	/* M, D, R; others zero: 5040-4.8-12 */
 	KUNIT_EXPECT_EQ(test, wire[3], 0);
 	if (mdr & 2) {
 		KUNIT_EXPECT_EQ(test, get_unaligned_be16(wire + 4), 46);
