@@ -19,7 +19,7 @@
 #include "startup.h"
 #include "types.h"
 
-/* Context: ep->mutex held. */
+/* Print the addresses of both ends. Context: ep->mutex held. */
 static void dump_addresses(struct kwarp_ep *ep, struct seq_file *m)
 {
 	struct sockaddr_storage local = {}, remote = {};

@@ -20,13 +20,13 @@ static void listener_release(struct kref *kref)
 	kfree(l);
 }
 
-/* Context: any. */
+/* Take a reference. Context: any. */
 void kwarp_listener_get(struct kwarp_listener *l)
 {
 	kref_get(&l->kref);
 }
 
-/* Context: any. */
+/* Put a reference. Context: any. */
 void kwarp_listener_put(struct kwarp_listener *l)
 {
 	kref_put(&l->kref, listener_release);

@@ -35,7 +35,10 @@ static const struct perr_row {
 
 	/* no header, because no inbound message has caused the error: 5040-4.8-24, 5040-7.1-2 */
 	ROW(LOCAL, 0, 0, 0x00, BARE),
-	/* codes: RFC 5040 Figure 9; headers: 5040-4.8-25, 5040-7.1-5, 5040-4.8-19 */
+	/*
+	 * codes: RFC 5040 Figure 9; headers: 5040-4.8-25, 5040-7.1-5, 5040-4.8-19. Numbers after a
+	 * row: the requirements to report this error.
+	 */
 	ROW(R_STAG, 0, 1, 0x00, DDP_RREQ),		/* 5040-7.2-9, 5040-7.2-4 */
 	ROW(R_BOUNDS, 0, 1, 0x01, DDP_RREQ),		/* 5040-7.2-11, -12 */
 	ROW(R_ACCESS, 0, 1, 0x02, DDP_RREQ),		/* 5040-8.1.1-5 */

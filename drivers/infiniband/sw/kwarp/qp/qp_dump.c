@@ -6,7 +6,7 @@
 
 #include "../proto/qp_fsm.h"
 
-/* Context: qp->mutex held, and the queue pair is not being destroyed. */
+/* Print the state. Context: qp->mutex held, and the queue pair is not being destroyed. */
 static void dump_qp(struct kwarp_qp *qp, struct seq_file *m)
 {
 	seq_printf(m, "qp %u %s %s todo 0x%x pending 0x%lx run %d timer %s fin_sent %d refs %u\n",

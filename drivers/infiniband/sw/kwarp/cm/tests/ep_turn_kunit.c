@@ -69,7 +69,7 @@ static void test_turn_refused(struct kunit *test)
 	}
 }
 
-/* The log says why a connection has failed; for a normal end there is no line. */
+/* The kernel log says why a connection has failed; for a normal end it has no line. */
 static const struct notice_case {
 	const char *name;
 	void (*go)(struct kunit *test);

@@ -2,10 +2,10 @@
 /*
  * Begin and end of a test of connection management, with the fakes of fake.h.
  *
- * At the end of each case the device is stopped, and nothing may be left: no
- * endpoint, no socket, no reference to an id or a queue pair, nothing half-open; each
- * connect and accept that returned 0 has had exactly one answer, and no upcall came after
- * the last one; and fake.bug has never been set.
+ * At the end of each case the device is stopped, and nothing may be left: no endpoint, no socket,
+ * no reference to an id or a queue pair, no half-open endpoint; each connect and accept that
+ * returned 0 has had exactly one answer, and no upcall came after the last one; and fake.bug has
+ * never been set.
  */
 #ifndef KWARP_CM_TESTS_FIXTURE_H
 #define KWARP_CM_TESTS_FIXTURE_H

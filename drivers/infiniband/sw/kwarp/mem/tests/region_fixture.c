@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of region.c and fast.c, see region_fixture.h. The code is included. */
+/*
+ * Fixture of the tests of region.c and fast.c, see region_fixture.h. The code under test is
+ * included.
+ */
 #include "region_fixture.h"
 
 #include <linux/slab.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of queue pairs, see fixture.h. The code is included; engine, workqueue and
- * connection management are fakes, which note their calls as words in a log.
+ * Fixture of the tests of queue pairs, see fixture.h. The code under test is included; engine,
+ * workqueue and connection management are fakes, which note their calls as words in a log.
  */
 #include "fixture.h"
 
