@@ -88,7 +88,8 @@ step_kunit-be() {
 	"$here/kunit.sh" --big-endian
 }
 
-# The packages on each release of Debian, and the provider built for one release on another one.
+# Build, install and remove the packages on each release of Debian. apt must refuse to install the
+# provider that was built for another release.
 step_packages() {
 	"$here/debian/package-test.sh"
 }

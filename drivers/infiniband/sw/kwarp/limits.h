@@ -71,8 +71,9 @@
 #define KWARP_EVICT_AGE_MS		1000
 /* The same for half-open connections that wait for the ULP to accept or reject. */
 #define KWARP_EVICT_ULP_AGE_MS		10000
-/* Startup timers, seconds, by default: for the Request; for TCP's connect, and then the Reply. */
+/* Responder: seconds for the Request, and as many again for the first FPDU after the Reply. */
 #define KWARP_STARTUP_TIMEOUT		10
+/* Initiator: seconds for TCP's connect, and as many again for the Reply. Both are defaults. */
 #define KWARP_CONNECT_TIMEOUT		30
 /* The longest time that a knob for these timers takes, seconds. */
 #define KWARP_MAX_TIMEOUT		3600

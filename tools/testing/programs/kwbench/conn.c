@@ -28,7 +28,11 @@ static unsigned int recv_depth(const struct kb_run *run)
 	return run->client ? CREDIT_RECVS : 2 * run->cfg.depth;
 }
 
-/* Length of the send queue: operations, the Read that ends a phase, and credits. */
+/*
+ * Length of the send queue: the operations under way; the requests that have ended since the last
+ * signaled one, whose places are free only when a signaled one completes (the Read at the end of a
+ * phase, kwbench.h, needs one of these); and the Sends that return credits.
+ */
 static unsigned int send_depth(const struct kb_run *run)
 {
 	return run->cfg.depth + run->signal + CREDIT_RECVS;

@@ -32,8 +32,8 @@ static unsigned int rounds;
 static bool off;
 
 /*
- * Post a few Writes. If they are held, call @idle, which shows that the program has nothing else
- * to do.
+ * Post a few Writes. If they are held, call @idle (a poll, or a request for an event), which tells
+ * the device that the program has nothing else to do, so that the device must send the Writes.
  */
 static void write_and(struct kc_pair *p, void (*idle)(struct kc_end *e, int which), int which)
 {

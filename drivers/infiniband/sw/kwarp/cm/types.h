@@ -28,10 +28,11 @@ struct kwarp_startup;
 enum {
 	KWARP_EP_SOCK,		/* the socket may have something new */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	KWARP_EP_QP_FPDU,	/* this and the next three: upcalls of the QP, in this order */
-	KWARP_EP_QP_FIN,
-	KWARP_EP_QP_DOWN_FIN,
-	KWARP_EP_QP_DOWN_ERR,
+	/* Reports of the QP. They come, and are handled, in the order FPDU, FIN, one of the DOWNs. */
+	KWARP_EP_QP_FPDU,	/* responder: the peer's first FPDU has come */
+	KWARP_EP_QP_FIN,	/* the peer has sent its FIN */
+	KWARP_EP_QP_DOWN_FIN,	/* the stream has ended gracefully */
+	KWARP_EP_QP_DOWN_ERR,	/* the stream has ended in another way */
 	KWARP_EP_NO_QP,		/* the QP is being destroyed */
 	KWARP_EP_ORPHAN,	/* the listener is gone */
 	KWARP_EP_EVICT,		/* half-open for too long while other peers wait: end it */

@@ -49,7 +49,7 @@ enum kwarp_qp_action {
 	 */
 	KWARP_QPA_STOP_RX = KWARP_QPA_STEPS,	/* drop all further inbound octets */
 	KWARP_QPA_FIN,		/* end with a FIN */
-	KWARP_QPA_RST,		/* the connection is gone, or has to be reset */
+	KWARP_QPA_RST,		/* end with a reset, unless the connection is gone already */
 	KWARP_QPA_COUNT
 };
 

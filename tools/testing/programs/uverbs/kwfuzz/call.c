@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: which call comes next, and how a process begins.
+ * kwfuzz, which makes random system calls on a uverbs device: the choice of the next kind of call,
+ * and the start of a process (it opens the device, a context and a doorbell; some processes leave
+ * out the context).
  */
 #include "kwfuzz.h"
 

@@ -66,7 +66,7 @@ static void test_pause(struct kunit *test)
 	now += NSEC_PER_SEC;
 	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 2 * KWARP_PACE_DOORBELLS, 1, DOORBELL_NS, &prod,
 					     &now), KWARP_PACE_DOORBELLS + 1 - 20);
-	/* Of a pause, twice KWARP_PACE_SELDOM_NS count. So a program that pauses always is seldom. */
+	/* Twice KWARP_PACE_SELDOM_NS of a pause count: a program that always pauses is not held. */
 	p = (struct kwarp_pace){ .ns = KWARP_PACE_MIN_NS };
 	KUNIT_EXPECT_EQ(test, pace_doorbells(&p, 4 * KWARP_PACE_DOORBELLS, 1, NSEC_PER_SEC, &prod,
 					     &now), 0);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of the ring in which a device keeps pages for payload (tx/pages.c): a page is never used
- * again while another reference exists, and there are no more pages than are in flight, that is,
- * referenced by TCP (here by the test). The code under test is included. skb_page_frag_refill(),
- * the allocator of the networking code, is a stand-in.
+ * Tests of the ring in which a device keeps pages for payload (tx/pages.c). A page is in flight
+ * while TCP has a reference to it; here the test has that reference. A page in flight is not used
+ * again. Other pages of the ring are used before a new one is allocated, so for N pages in flight
+ * no more than N are allocated. The code under test is included. skb_page_frag_refill(), the
+ * allocator of the networking code, is a stand-in.
  */
 #include <kunit/test.h>
 
