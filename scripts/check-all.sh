@@ -5,7 +5,7 @@
 # it. Prints a table with counts and time of each step, and a last line "N passed, N failed,
 # N skipped".
 #
-#   scripts/check-all.sh [STEP...]       (default: all steps, in the order of the list below)
+#   scripts/check-all.sh [STEP...]       (default: all; a wrong name prints the list)
 #
 # If only some steps are run, the table has the last results of the others, with the commit that
 # they ran on. The last line and the exit status are about all steps in the table.

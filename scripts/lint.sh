@@ -4,7 +4,7 @@
 # Run static checks. Each check is one result. A check that cannot run on this machine is skipped
 # with a reason.
 #
-#   scripts/lint.sh [CHECK...]     (default: all checks of the list below)
+#   scripts/lint.sh [CHECK...]     (default: all; a wrong name prints the list)
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail

@@ -3,7 +3,7 @@
 #
 # Tests of the test tools: given a fault, each tool must report a failure. Output is TAP.
 #
-#   scripts/selftest.sh [TEST...]      (default: all tests of the list below)
+#   scripts/selftest.sh [TEST...]      (default: all; a wrong name prints the list)
 #
 #   KWARP_RESULTS=FILE   append "PASSED FAILED SKIPPED" to FILE, for make check
 set -euo pipefail

@@ -10,9 +10,9 @@
  *	    any state with a stream: ABORT, LOST, PEER_TERM -----------'
  *	ERROR --RESET--> IDLE
  *
- * PROTO: this side has found an error of the protocol; LOST: the connection has broken; DRAINED: all
- * posted requests are sent; TERM_SENT: TCP has the Terminate.  ERROR is the state after every end
- * of a stream, also after a graceful one.
+ * PROTO: this side has found an error of the protocol; LOST: the connection has broken; DRAINED:
+ * all posted requests are sent; TERM_SENT: TCP has the Terminate.  ERROR is the state after every
+ * end of a stream, also after a graceful one.
  *
  * Only the first error counts (5040-7.1-7): TERM and ERROR ignore all later ones.  DRAINED,
  * TERM_SENT and CLOSE may come when another event has already changed the state; the new state
