@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Atomic operations (RFC 7306 section 5): codecs and arithmetic.
+ * Atomic operations (RFC 7306 section 5): encoding and decoding of the headers, and the
+ * new value that an operation computes.
  *
  * Pure functions, any context.
  *

@@ -13,6 +13,19 @@
  *	  PEER_FIN |  `-- DOWN --> LINGER --DONE--> DEAD
  *	      CLOSED ---- DOWN ------^
  *
+ * Events of the Initiator: DIAL: the ULP connects.  TCP_UP: TCP is connected.  RETRY: the peer
+ * may know only revision 1 of MPA, so connect once more.  REPLY: the peer accepts.  REJECTED: the
+ * peer rejects.  OWE_TERM: the Reply has to be answered by a Terminate.
+ *
+ * Events of the Responder: INBOUND: a listener has accepted a TCP connection.  REQUEST: the ULP has
+ * got the Request.  QUEUED: the Request has to wait until the ULP gets it.  ACCEPT, REJECT: the
+ * answer of the ULP.  ATTACHED, ATTACHED_P2P: the Reply is sent, and the QP has the socket; with
+ * _P2P the peer still has to send the RTR, the first message of peer-to-peer mode.  FPDU: the RTR
+ * has come.
+ *
+ * Events of both: SENT: TCP has taken all of the Request, the rejecting Reply or the Terminate.
+ * PEER_FIN: the peer has half-closed.  DOWN: the stream is over.  DONE: both FINs are acknowledged.
+ *
  * A pair of state and event that is missing in the table is illegal: the event is impossible in
  * that state, or comes too late, and changes nothing.
  *

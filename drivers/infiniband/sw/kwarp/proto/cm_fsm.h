@@ -43,9 +43,9 @@ enum kwarp_cm_event {
 	KWARP_CME_NONE,		/* nothing happened; never given to the table */
 
 	/* from the ULP */
-	KWARP_CME_DIAL,		/* connect: TCP connect has been started */
-	KWARP_CME_ACCEPT,	/* accept: the Reply is ready to be sent */
-	KWARP_CME_REJECT,	/* reject, or an accept that cannot be carried out */
+	KWARP_CME_DIAL,		/* the ULP connects: TCP's connect has been started */
+	KWARP_CME_ACCEPT,	/* the ULP accepts: the Reply is ready to be sent */
+	KWARP_CME_REJECT,	/* the ULP rejects, or its accept cannot be carried out */
 
 	/* from TCP and the peer */
 	KWARP_CME_INBOUND,	/* a listener accepted the TCP connection */
@@ -54,10 +54,10 @@ enum kwarp_cm_event {
 	KWARP_CME_QUEUED,	/* valid Request; earlier ones come first, or iw_cm has no memory */
 	KWARP_CME_REQUEST,	/* valid Request, delivered to the ULP */
 	KWARP_CME_REFUSE,	/* valid Request that is rejected without asking the ULP */
-	KWARP_CME_REPLY,	/* accepting Reply, negotiation succeeded, the QP has the socket */
-	KWARP_CME_REJECTED,	/* rejecting Reply */
-	KWARP_CME_OWE_TERM,	/* accepting Reply that must be answered by a Terminate */
-	KWARP_CME_RETRY,	/* the peer may know revision 1 only */
+	KWARP_CME_REPLY,	/* accepting Reply received, negotiated, the QP has the socket */
+	KWARP_CME_REJECTED,	/* rejecting Reply received */
+	KWARP_CME_OWE_TERM,	/* accepting Reply received; answer it with a Terminate */
+	KWARP_CME_RETRY,	/* the peer may know revision 1 only: connect once more */
 	KWARP_CME_ATTACHED,	/* Reply sent, the QP has the socket, no RTR expected */
 	KWARP_CME_ATTACHED_P2P,	/* Reply sent, the QP has the socket, RTR expected */
 	KWARP_CME_BAD,		/* the peer broke the protocol */
@@ -85,36 +85,36 @@ enum kwarp_cm_event {
 enum kwarp_cm_action {
 	KWARP_CMA_LEAVE,	/* the endpoint is not half-open any more */
 	KWARP_CMA_REDIAL,	/* start a second TCP connection, for revision 1 */
-	KWARP_CMA_REPLY_OK,	/* upcall: CONNECT_REPLY, 0 */
-	KWARP_CMA_REPLY_FAIL,	/* upcall: CONNECT_REPLY, error; the last one */
-	KWARP_CMA_EST,		/* upcall: ESTABLISHED, 0 */
-	KWARP_CMA_EST_FAIL,	/* upcall: ESTABLISHED, error, then CLOSE */
-	KWARP_CMA_CLOSE,	/* upcall: CLOSE; the last one */
+	KWARP_CMA_REPLY_OK,	/* upcall CONNECT_REPLY: success */
+	KWARP_CMA_REPLY_FAIL,	/* upcall CONNECT_REPLY: failure; no upcall follows */
+	KWARP_CMA_EST,		/* upcall ESTABLISHED: success */
+	KWARP_CMA_EST_FAIL,	/* upcall ESTABLISHED: failure; then upcall CLOSE */
+	KWARP_CMA_CLOSE,	/* upcall CLOSE; no upcall follows */
 	KWARP_CMA_QP_ABORT,	/* end the stream at once; a DOWN event follows */
 	KWARP_CMA_QP_PUT,	/* release the QP */
 	KWARP_CMA_FIN,		/* close the sending half: send a FIN */
 	KWARP_CMA_DISCARD,	/* drop inbound octets from now on */
 	KWARP_CMA_KILL,		/* release the socket, with RST if still open */
-	KWARP_CMA_HURRY,	/* let the timer expire earlier, after the knob startup_timeout */
+	KWARP_CMA_HURRY,	/* let the timer expire within startup_timeout (a knob) from now */
 	KWARP_CMA_REFUSE,	/* build the rejecting Reply; ignore the ULP's answer */
 	KWARP_CMA_COUNT
 };
 
 /*
- * Timer that runs in a state, named after what it limits the wait for. If the next state has the
- * same timer, the timer is not started again.
+ * Timer that runs in a state: it limits the time until what the comment says has happened. If the
+ * next state has the same timer, the timer is not started again.
  */
 enum kwarp_cm_timer {
 	KWARP_CMT_NONE,
-	KWARP_CMT_CONNECT,	/* TCP connect */
-	KWARP_CMT_REPLY,	/* Request sent and Reply received (5044-7.1.2-29) */
-	KWARP_CMT_REQUEST,	/* Request received (5044-7.1.2-24, -29) */
-	KWARP_CMT_TURN,		/* the ULP's answers to earlier Requests */
-	KWARP_CMT_VERDICT,	/* the ULP's answer to this Request */
-	KWARP_CMT_SEND,		/* Reply sent */
-	KWARP_CMT_FPDU,		/* RTR received */
-	KWARP_CMT_TERM,		/* Terminate sent */
-	KWARP_CMT_LINGER,	/* FINs of both sides acknowledged */
+	KWARP_CMT_CONNECT,	/* until TCP is connected */
+	KWARP_CMT_REPLY,	/* until the Request is sent and answered (5044-7.1.2-29) */
+	KWARP_CMT_REQUEST,	/* until the Request has come (5044-7.1.2-24, -29) */
+	KWARP_CMT_TURN,		/* until the ULP has answered earlier Requests */
+	KWARP_CMT_VERDICT,	/* until the ULP has answered this Request */
+	KWARP_CMT_SEND,		/* until TCP has taken the Reply */
+	KWARP_CMT_FPDU,		/* until the RTR has come */
+	KWARP_CMT_TERM,		/* until TCP has taken the Terminate */
+	KWARP_CMT_LINGER,	/* until the FINs of both sides are acknowledged */
 };
 
 struct kwarp_cm_step {
@@ -123,7 +123,7 @@ struct kwarp_cm_step {
 	u16 actions;		/* bits: BIT(enum kwarp_cm_action) */
 };
 
-/* Step for an event, and timer of a state: pure functions.  Context: any. */
+/* Look up the step for an event in a state, and the timer of a state.  Context: any. */
 const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 					 enum kwarp_cm_event event);
 enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state);

@@ -87,8 +87,9 @@ void kwarp_mpa_marker_encode(u8 out[KWARP_MPA_MARKER_LEN], u32 ptr);
 u32 kwarp_mpa_marker_decode(const u8 in[KWARP_MPA_MARKER_LEN]);
 
 /*
- * CRC32c as RFC 5044 defines it: start value, continuation over more octets, and the trailer on the
- * wire.
+ * The CRC of an FPDU is a CRC32c: begin with kwarp_mpa_crc_init(), add the octets with
+ * kwarp_mpa_crc_add(), and write or check the trailer with kwarp_mpa_crc_put() or
+ * kwarp_mpa_crc_ok().
  */
 static inline u32 kwarp_mpa_crc_init(void)
 {

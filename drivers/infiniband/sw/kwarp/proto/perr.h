@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Protocol errors; term.h has the Terminate that is sent to the peer for each. */
+/*
+ * The list of protocol errors. term.h has the Terminate that is sent to the peer for each of them.
+ */
 #ifndef KWARP_PROTO_PERR_H
 #define KWARP_PROTO_PERR_H
 
@@ -10,16 +12,18 @@
 enum kwarp_perr {
 	KWARP_PERR_NONE,
 
-	/* RDMAP: local catastrophic, 0/0/0 */
+	/* RDMAP, local catastrophic error: 0/0/0 */
 	KWARP_PERR_LOCAL,
-	/* RDMAP: remote protection, 0/1/x: Read and Atomic Request, Send with Invalidate */
+	/*
+	 * RDMAP, remote protection error: 0/1/x, for Read and Atomic Request, Send with Invalidate
+	 */
 	KWARP_PERR_R_STAG,		/* 0/1/00 invalid STag */
 	KWARP_PERR_R_BOUNDS,		/* 0/1/01 access out of bounds */
 	KWARP_PERR_R_ACCESS,		/* 0/1/02 right missing */
 	KWARP_PERR_R_STREAM,		/* 0/1/03 STag not associated with the stream */
 	KWARP_PERR_R_WRAP,		/* 0/1/04 address wraps */
 	KWARP_PERR_R_CANNOT_INV,	/* 0/1/09 STag cannot be invalidated */
-	/* RDMAP: remote operation, 0/2/x */
+	/* RDMAP, remote operation error: 0/2/x */
 	KWARP_PERR_O_VERSION,		/* 0/2/05 RDMAP version */
 	KWARP_PERR_O_OPCODE,		/* 0/2/06 unexpected opcode */
 	KWARP_PERR_O_STREAM,		/* 0/2/07 catastrophic, this stream */
@@ -50,7 +54,7 @@ enum kwarp_perr {
 	KWARP_PERR_MPA_IRD,		/* 2/0/06 IRD too small */
 	KWARP_PERR_MPA_RTR,		/* 2/0/07 no common form of the RTR */
 
-	/* Nothing is sent for these */
+	/* No Terminate is sent for the following error. */
 	KWARP_PERR_PEER_TERM,		/* the peer sent a Terminate */
 
 	KWARP_PERR_COUNT

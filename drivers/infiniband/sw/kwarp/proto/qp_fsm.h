@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Life of a queue pair's stream as one const table: state x event -> state and actions (RFC 5040
- * section 6, RFC 5041 section 6.2). CM: connection management, cm/. Draining: sending all requests
- * that are posted.
+ * Life of a queue pair's stream as one const table: for each pair of state and event it has the
+ * next state and the actions (RFC 5040 section 6, RFC 5041 section 6.2). CM: connection management,
+ * cm/. Draining: sending all requests that are posted.
  */
 #ifndef KWARP_PROTO_QP_FSM_H
 #define KWARP_PROTO_QP_FSM_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA startup negotiation: CRCs, markers, IRD, ORD, revisions and rejects, as in the tables of
- * RFC 5044 and RFC 6581, for Initiator and Responder. The RTR message is in mpa_rtr_kunit.c.
+ * Tests of MPA startup negotiation: CRCs, markers, IRD, ORD, revisions and rejects, as in the
+ * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The RTR message is in
+ * mpa_rtr_kunit.c.
  *
  * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
  */
