@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The network interface to which the sockets of an iw_cm_id are bound. */
 #ifndef KWARP_CM_CM_IFACE_H
 #define KWARP_CM_CM_IFACE_H
 

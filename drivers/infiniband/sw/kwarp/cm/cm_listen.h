@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Listeners: their creation, and their end. */
 #ifndef KWARP_CM_CM_LISTEN_H
 #define KWARP_CM_CM_LISTEN_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* MPA startup over a socket: sends and receives the Request and the Reply. */
 #ifndef KWARP_CM_CM_MPA_H
 #define KWARP_CM_CM_MPA_H
 

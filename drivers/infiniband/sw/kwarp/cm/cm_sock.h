@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Creation of the TCP sockets of connection management, and the addresses of a socket. */
 #ifndef KWARP_CM_CM_SOCK_H
 #define KWARP_CM_CM_SOCK_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Upcalls: the events that an endpoint reports to iw_cm. */
 #ifndef KWARP_CM_CM_UPCALL_H
 #define KWARP_CM_CM_UPCALL_H
 

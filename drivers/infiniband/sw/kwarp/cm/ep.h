@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Endpoints (objects for connections): memory, references, locking, timer, and event bits. */
 #ifndef KWARP_CM_EP_H
 #define KWARP_CM_EP_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Endpoints (objects for connections): handling of events, by the table of proto/cm_fsm.c. */
 #ifndef KWARP_CM_EP_RUN_H
 #define KWARP_CM_EP_RUN_H
 

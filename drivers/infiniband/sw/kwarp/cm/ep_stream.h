@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Endpoints (objects for connections): finding the queue pair, and giving it the socket. */
 #ifndef KWARP_CM_EP_STREAM_H
 #define KWARP_CM_EP_STREAM_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* TCP sockets of connection management: callbacks, accepting, and releasing. */
 #ifndef KWARP_CM_SOCK_HOOK_H
 #define KWARP_CM_SOCK_HOOK_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Sending and receiving on a socket of connection management, without waiting. */
 #ifndef KWARP_CM_SOCK_IO_H
 #define KWARP_CM_SOCK_IO_H
 

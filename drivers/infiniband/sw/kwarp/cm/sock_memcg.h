@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The memory cgroup that is charged for a socket of connection management. */
 #ifndef KWARP_CM_SOCK_MEMCG_H
 #define KWARP_CM_SOCK_MEMCG_H
 

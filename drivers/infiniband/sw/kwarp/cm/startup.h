@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Buffers and parameters of an endpoint during MPA startup, and sending and receiving the frames.
+ */
 #ifndef KWARP_CM_STARTUP_H
 #define KWARP_CM_STARTUP_H
 
@@ -9,10 +12,10 @@ struct kwarp_ep;
 
 /**
  * struct kwarp_startup - what an endpoint needs until the stream begins
- * @params: what this end asks for, copied from the knobs when the endpoint is made
+ * @params: what this end asks for in MPA startup, copied from the knobs when the endpoint is made
  *	(5044-4.4-9, see Documentation/conformance)
- * @req: Request, sent or received
- * @rep: Reply, sent or received
+ * @req: the Request that this end has sent (initiator) or received (responder)
+ * @rep: the Reply that this end has received (initiator) or sent (responder)
  * @res: result of the negotiation
  * @readqs: queues of Read requests for the stream, with the depths in @res; made by
  *	kwarp_ep_prepare()

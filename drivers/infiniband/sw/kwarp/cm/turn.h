@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* Turns: a ULP gets only as many unanswered Requests at a time as its backlog says; others wait. */
 #ifndef KWARP_CM_TURN_H
 #define KWARP_CM_TURN_H
 

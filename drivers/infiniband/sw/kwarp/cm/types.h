@@ -26,9 +26,11 @@ struct kwarp_startup;
  * handled.
  */
 enum {
-	KWARP_EP_SOCK,		/* the socket may have something new */
+	KWARP_EP_SOCK,		/* the socket's state may have changed */
 	KWARP_EP_TIMER,		/* the timer has expired */
-	/* Reports of the QP. They come, and are handled, in the order FPDU, FIN, one of the DOWNs. */
+	/*
+	 * Reports of the QP. They come, and are handled, in the order FPDU, FIN, one of the DOWNs.
+	 */
 	KWARP_EP_QP_FPDU,	/* responder: the peer's first FPDU has come */
 	KWARP_EP_QP_FIN,	/* the peer has sent its FIN */
 	KWARP_EP_QP_DOWN_FIN,	/* the stream has ended gracefully */
@@ -61,8 +63,8 @@ enum {
  * @state: see proto/cm_fsm.h
  * @since: when @state changed last, jiffies
  * @status: errno for the next upcall that reports a failure
- * @due: what @timer is for
- * @due.kind: which timer it is
+ * @due: when @timer expires, and what it limits
+ * @due.kind: enum kwarp_cm_timer
  * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
  * @linger: state LINGER (this end has sent its FIN): progress of the peer's acknowledgements
  * @linger.extended: how often the timer was restarted
@@ -78,7 +80,7 @@ enum {
  * @accepting: kwarp_cm_accept() is running and has not failed
  * @cs: socket
  * @ifindex: initiator: interface that rdma_cm has chosen, see cm_iface.c
- * @su: startup, until the stream begins
+ * @su: parameters and buffers of MPA startup; freed when startup is over
  * @qp: queue pair, a reference
  */
 struct kwarp_ep {
