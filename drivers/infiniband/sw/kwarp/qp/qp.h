@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The queue pair: lifetime, access rights and reset. stream.h has attach, qp_work.h other events.
+ * The queue pair: creation, end, access rights and reset. stream.h says how a queue pair gets a
+ * socket, qp_work.h how the stream's state changes.
  */
 #ifndef KWARP_QP_QP_H
 #define KWARP_QP_QP_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The state of a queue pair's stream: all changes, and the actions that follow. */
+/* Events of a queue pair's stream: each changes the state, and starts the actions that follow. */
 #ifndef KWARP_QP_QP_WORK_H
 #define KWARP_QP_QP_WORK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Queue pairs and shared receive queues: the objects. */
+/* The objects for queue pairs and for shared receive queues. */
 #ifndef KWARP_QP_TYPES_H
 #define KWARP_QP_TYPES_H
 
@@ -90,14 +90,14 @@ struct kwarp_qp_refs {
  * @state_lock: protects @state, @todo and the peer's rights; any context, innermost
  * @state: enum kwarp_qp_state
  * @todo: actions (KWARP_QPA_*) that are still to be carried out
- * @pending: KWARP_QPP_*
+ * @pending: bits KWARP_QPP_*: what the runner has to do besides @todo
  * @run: does a context carry out @todo and @pending at the moment? See serial.h. That context is
  *	called the runner here. Changes in any context.
  * @work: work item that becomes the runner if no other context does
  * @timer: limits the time for draining (sending posted requests), closing, and sending a Terminate
  * @fin_sent: a FIN has been sent, after all posted requests; written by the runner
  * @cm: upcalls, set while a stream is attached (under @mutex)
- * @ep: cookie for @cm
+ * @ep: argument for the upcalls @cm
  * @say_first: @cm wants KWARP_STREAM_ESTABLISHED; set before the first FPDU can come
  * @attr: what query_qp reports
  * @access_chosen: under @state_lock: the consumer has chosen the access flags in @attr itself
