@@ -127,7 +127,10 @@ static inline struct kwarp_cq *to_kcq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct kwarp_cq, ibcq);
 }
 
-/* What kwarp_cq_notify() has to do. It is called after the caller has dropped its locks. */
+/*
+ * Flags: what kwarp_cq_notify() has to do. That function is called after the caller has dropped its
+ * locks.
+ */
 #define KWARP_CQ_RAISE		1	/* call the completion handler */
 #define KWARP_CQ_LOST		2	/* an entry was lost for the first time: report it */
 

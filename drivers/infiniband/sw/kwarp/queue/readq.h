@@ -104,13 +104,13 @@ static inline bool kwarp_readq_full(const struct kwarp_readq *q)
 
 static inline void kwarp_readq_push(struct kwarp_readq *q)
 {
-	/* Pairs with kwarp_readq_empty(). */
+	/* Release: the entry is complete. Pairs with kwarp_readq_empty(). */
 	smp_store_release(&q->tail, q->tail + 1);
 }
 
 static inline void kwarp_readq_pop(struct kwarp_readq *q)
 {
-	/* Pairs with kwarp_readq_full(). */
+	/* Release: the entry is not used any more. Pairs with kwarp_readq_full(). */
 	smp_store_release(&q->head, q->head + 1);
 }
 
@@ -170,8 +170,8 @@ static inline void kwarp_readq_fini(struct kwarp_readq *q)
 
 /**
  * struct kwarp_readqs - both Read queues of a stream, allocated before it begins
- * @out: outbound
- * @in: inbound
+ * @out: requests of this end that wait for the peer's response
+ * @in: requests of the peer that wait for this end's response
  */
 struct kwarp_readqs {
 	struct kwarp_readq out;

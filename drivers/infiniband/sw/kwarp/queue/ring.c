@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Memory of a ring that may be shared with user space: header and entries. */
+/* Allocates and frees the memory of rings: header and entries, which user space may map. */
 #include "ring.h"
 
 #include <linux/build_bug.h>

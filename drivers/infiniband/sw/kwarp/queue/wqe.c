@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Loading work requests from rings that user space may write to at any time.
+ * Copying work requests from rings, and validating the copies: user space may write to a ring at
+ * any time.
  *
  * Numbers such as 5040-5.2.2-10 name requirements of RFCs, see Documentation/conformance.
  */

@@ -21,7 +21,7 @@
  * @cq: queue
  * @raised: calls of the completion handler
  * @lost: calls of the event handler with IB_EVENT_CQ_ERR
- * @other: calls with anything else
+ * @other: calls of a handler with another CQ or another event
  */
 struct test_cq {
 	struct kwarp_cq cq;

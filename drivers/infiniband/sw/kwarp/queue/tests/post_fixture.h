@@ -9,10 +9,10 @@
 #include "../rq.h"
 #include "../sq.h"
 
-#define MAX_WR	5	/* entries that may be posted; the rings have 8 */
-#define MAX_SGE	13	/* elements, the most for an entry of 256 octets */
-#define INLINE	208	/* octets, the most for an entry of 256 octets */
-#define RQ_SGE	2	/* elements; an entry of 64 octets has room for 3 */
+#define MAX_WR	5	/* largest number of posted entries; the rings have 8 */
+#define MAX_SGE	13	/* SGEs of a send: as many as fit into 256 octets */
+#define INLINE	208	/* inline octets of a send: as many as fit into 256 octets */
+#define RQ_SGE	2	/* SGEs of a receive; an entry of 64 octets has room for 3 */
 
 struct post_test {
 	struct kwarp_sq sq;
