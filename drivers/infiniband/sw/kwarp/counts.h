@@ -27,13 +27,13 @@ struct rdma_counter;
 
 /**
  * struct kwarp_tx_stats - counters for sending
- * @fpdus: FPDUs
- * @octets: octets of the FPDUs' payload
+ * @fpdus: FPDUs that were sent
+ * @octets: octets of payload in these FPDUs
  * @batches: batches that TCP has taken as a whole
  * @blocked: times that TCP had no room
  * @no_memory: times that there was no memory for an FPDU
  * @doorbells: times that a program has sent, or begun to send, in its own system call
- * @op: messages by opcode
+ * @op: messages sent, one count for each RDMAP opcode
  */
 struct kwarp_tx_stats {
 	u64 fpdus;
@@ -47,10 +47,10 @@ struct kwarp_tx_stats {
 
 /**
  * struct kwarp_rx_stats - counters for receiving
- * @fpdus: FPDUs
- * @octets: octets of the FPDUs' payload
+ * @fpdus: FPDUs that were received
+ * @octets: octets of payload in these FPDUs
  * @runs: times that received data was taken from TCP; one or many packets each
- * @op: messages by opcode
+ * @op: messages received, one count for each RDMAP opcode
  */
 struct kwarp_rx_stats {
 	u64 fpdus;
@@ -89,9 +89,9 @@ struct kwarp_stats_stream {
  * @gone: sum for queue pairs that were destroyed
  * @told: sum of what counters of the RDMA core have counted for queue pairs that are not bound to
  *	them any more; kwarp leaves it out of the device's values, because the core adds it itself
- * @lost: streams that ended without a Terminate, and before both ends had sent their FIN
- * @cm: events of connection management, by the state in which they happened
- * @errors: errors that have ended streams, by enum kwarp_perr
+ * @lost: number of streams that ended without a Terminate, and before both ends had sent their FIN
+ * @cm: events of connection management: one count for each pair of state and event
+ * @errors: streams that ended with an error: one count for each value of enum kwarp_perr
  * @term_sent: Terminates sent, by enum kwarp_perr
  * @term_received: Terminates received, by enum kwarp_perr; [KWARP_PERR_NONE]: those with a code
  *	that is not in any RFC

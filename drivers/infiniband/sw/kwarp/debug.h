@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Files in /sys/kernel/debug/kwarp */
+/* Creation and removal of the files in /sys/kernel/debug/kwarp. */
 #ifndef KWARP_DEBUG_H
 #define KWARP_DEBUG_H
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* One RDMA device on one netdev: made by link.c, ended by the RDMA core. */
+/*
+ * An RDMA device on a netdev: its creation, and what it reports when the netdev or an address
+ * changes. link.c creates devices; the RDMA core unregisters them.
+ */
 #ifndef KWARP_DEVICE_H
 #define KWARP_DEVICE_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* List of all kwarp devices, to find one by its netdev or by its network namespace. */
 #ifndef KWARP_DEVICE_LIST_H
 #define KWARP_DEVICE_LIST_H
 

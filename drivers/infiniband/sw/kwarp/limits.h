@@ -21,32 +21,32 @@
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
 #define KWARP_MAX_CQE		(4 * 1024 * 1024)
-/* Entries of queues that are completed, flushed or copied at a time with interrupts off. */
+/* With interrupts off, at most this many entries of a queue are completed, flushed or copied. */
 #define KWARP_IRQ_OFF_BATCH	64
 
 /* SGEs per request: a 512-octet send queue entry has room for 29 after its fixed 48 octets. */
 #define KWARP_MAX_SGE		29
-/* RFC 5040 5.2.2: a Read Response writes one tagged buffer. */
+/* SGEs per Read: one, because a Read Response writes one tagged buffer (RFC 5040 5.2.2). */
 #define KWARP_MAX_SGE_RD	1
-/* Inline payload of the same 512-octet entry. */
+/* Octets of inline payload: a 512-octet entry without its fixed 48 octets. */
 #define KWARP_MAX_INLINE	464
 
 /* Buffers for payload that a device keeps for reuse: 32 KiB each, or one page if that is more. */
 #define KWARP_PAGES		512
 
-/* Depth of Reads and atomic operations: rdma_cm carries IRD and ORD as u8. */
+/* Largest IRD and ORD (Reads and atomic operations at a time): rdma_cm has them as u8. */
 #define KWARP_MAX_IRD		128
 #define KWARP_MAX_ORD		128
 
 /* Longest message, RFC 5041 5.2: below 2^32; the verbs give the length as u32. */
 #define KWARP_MAX_MSG		U32_MAX
 /*
- * Memory region: the list of its pages has, in the worst case, an 8-octet pointer for every 4 KiB,
- * and the kernel allocates less than 2 GiB at a time.  So a region is smaller than 1 TiB, even if
- * it does not begin at the beginning of a page.
+ * Largest memory region: the list of its pages has, in the worst case, an 8-octet pointer for every
+ * 4 KiB, and the kernel allocates less than 2 GiB at a time.  So a region is smaller than 1 TiB,
+ * even if it does not begin at the beginning of a page.
  */
 #define KWARP_MAX_MR_SIZE	(BIT_ULL(40) - BIT_ULL(20))
-/* Pages of a fast-register region. */
+/* Largest number of pages of a fast-register region. */
 #define KWARP_MAX_FRMR_PAGES	512
 
 /*
@@ -57,25 +57,34 @@
 #define KWARP_MAX_UNPAID_STASHES	64
 
 /*
- * Listener: number of connections that have not finished MPA startup, or were refused: default,
- * smallest and largest value of the knob.  Each needs a socket and some KiB.
+ * Knob half_open_max: its default, smallest and largest value.  The knob limits how many
+ * connections of a listener have not finished MPA startup, or were refused.  Each needs a socket
+ * and some KiB.
  */
 #define KWARP_HALF_OPEN		1024
 #define KWARP_HALF_OPEN_MIN	16
 #define KWARP_HALF_OPEN_MAX	65536
 /*
- * Half-open connections that make no progress.  If a listener has as many half-open connections as
- * the knob half_open_max allows, and others wait, it ends those that have been in the same state
- * for this time, milliseconds.
+ * A half-open connection has not finished MPA startup, or was refused.  If a listener has as many
+ * half-open connections as the knob half_open_max allows, and others wait, it ends those that have
+ * been in the same state for this time, milliseconds.
  */
 #define KWARP_EVICT_AGE_MS		1000
-/* The same for half-open connections that wait for the ULP to accept or reject. */
+/*
+ * The same time for half-open connections that wait for the ULP to accept or reject, milliseconds.
+ */
 #define KWARP_EVICT_ULP_AGE_MS		10000
-/* Responder: seconds for the Request, and as many again for the first FPDU after the Reply. */
+/*
+ * Responder, default of the knob startup_timeout: seconds to wait for the Request, and again, after
+ * the Reply, to wait for the first FPDU.
+ */
 #define KWARP_STARTUP_TIMEOUT		10
-/* Initiator: seconds for TCP's connect, and as many again for the Reply. Both are defaults. */
+/*
+ * Initiator, default of the knob connect_timeout: seconds to wait until TCP is connected, and again
+ * to wait for the Reply.
+ */
 #define KWARP_CONNECT_TIMEOUT		30
-/* The longest time that a knob for these timers takes, seconds. */
+/* Largest value of the knobs connect_timeout, linger_timeout and startup_timeout, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
  * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  This is the number
@@ -95,16 +104,21 @@
  * the initiator gets a Reject and not a time-out.
  */
 #define KWARP_TURN_TIMEOUT_MS		25000
-/* After each such time one more Request is passed to a ULP that has not answered the others. */
+/*
+ * A ULP that does not answer its Requests gets one more Request each time this interval has passed.
+ */
 #define KWARP_TURN_MS			1000
-/* Interval for retries if iw_cm had no memory for a Request. */
+/* Time until a Request is passed to iw_cm again, after iw_cm had no memory for it. */
 #define KWARP_UPCALL_RETRY_MS		20
-/* Listener: limits for the length of TCP's accept queue; a short one would drop SYNs of a burst. */
+/*
+ * Smallest and largest length of a listener's accept queue in TCP: a shorter one would drop SYNs if
+ * many come at once.
+ */
 #define KWARP_MIN_BACKLOG		16
 #define KWARP_MAX_BACKLOG		4096
 /* Connections that a listener's work item accepts before it lets other work items run. */
 #define KWARP_ACCEPT_BATCH		32
-/* Interval for retries after accept() has failed, or with too many half-open connections. */
+/* Time until a listener tries to accept again: accept() failed, or too many are half-open. */
 #define KWARP_ACCEPT_RETRY_MS		100
 /* Graceful close: default time to wait for the peer's FIN after this end's FIN, seconds. */
 #define KWARP_LINGER_TIMEOUT		5
@@ -135,11 +149,15 @@
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
-/* CQs of a device that have such a timer at a time: its processor time is charged to nobody. */
+/*
+ * Number of CQs of a device that may have a coalescing timer at a time: limited, because the
+ * timer's processor time is charged to nobody.
+ */
 #define KWARP_MAX_HOLDS		256
 /*
- * Streams of a device that have a timer for libsiw's requests at a time (engine/tx/pace.h).  Fewer,
- * because this timer runs more often, and sends what it finds.
+ * Number of streams of a device that may have a timer for libsiw's requests at a time
+ * (engine/tx/pace.h).  Fewer than KWARP_MAX_HOLDS, because this timer runs more often, and sends
+ * the requests that it finds.
  */
 #define KWARP_MAX_PACED		16
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* The workqueues of the driver, shared by all devices. */
 #ifndef KWARP_WQ_H
 #define KWARP_WQ_H
 
