@@ -78,14 +78,17 @@ struct kwarp_ring_hdr {
 
 #define KWARP_RING_ENTRIES_OFFSET	256
 
-/* The kernel does not look at the ring: ring the doorbell after posting. */
+/* Flag: the kernel does not look at the ring: ring the doorbell after posting. */
 #define KWARP_RING_NEED_KICK		(1U << 0)
-/* The send queue is held: the doorbell may be rung later, for several requests together. */
+/* Flag: the send queue is held: the doorbell may be rung later, for several requests together. */
 #define KWARP_RING_HELD		(1U << 2)
-/* The queue pair is in error: requests are flushed.  CQ: a completion was lost. */
+/* Flag: the queue pair is in error: requests are flushed.  CQ: a completion was lost. */
 #define KWARP_RING_ERROR		(1U << 1)
 
-/* Ask for an event: for the next solicited or failed completion, or for the next of any kind. */
+/*
+ * Values of arm. SOLICITED: ask for an event at the next solicited or failed completion; NEXT: at
+ * the next completion of any kind.
+ */
 #define KWARP_CQ_ARM_SOLICITED		(1U << 0)
 #define KWARP_CQ_ARM_NEXT		(1U << 1)
 
