@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwarp: doorbells, at once and delayed.
+ * kwarp: doorbells: calls that tell the kernel of posted requests, made at once or later.
  *
  * A post enters the kernel (rings the doorbell) only if the kernel asked for it.  struct
  * kwarp_ring_hdr in rdma/kwarp-abi.h describes the protocol.

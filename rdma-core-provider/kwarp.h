@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: the calls between the files of the libibverbs provider.
+ * kwarp: the functions that the files of the libibverbs provider call in each other.
  */
 #ifndef KWARP_H
 #define KWARP_H

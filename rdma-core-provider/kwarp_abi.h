@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: uverbs commands that carry driver data.
+ * kwarp: types for the uverbs commands that carry data between this provider and the kernel driver.
  *
  * The layouts are defined in rdma/kwarp-abi.h; rdma-core's build generates kernel-abi/kwarp-abi.h
  * from that header.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwarp: objects of the libibverbs provider.
+ * kwarp: the objects of the libibverbs provider: contexts, completion and work queues, queue pairs.
  */
 #ifndef KWARP_OBJECTS_H
 #define KWARP_OBJECTS_H

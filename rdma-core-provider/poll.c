@@ -2,9 +2,9 @@
 /*
  * kwarp: polling and arming of completion queues, all in user space.
  *
- * The kernel produces, user space consumes.  These functions enter the kernel only to ring
- * the doorbell for left requests: requests in send queues for which no doorbell has been
- * rung yet (doorbell.c).
+ * The kernel adds completions, user space takes them.  These functions enter the kernel only to
+ * ring the doorbell for left requests: requests in send queues for which no doorbell has been rung
+ * yet (doorbell.c).
  */
 #include <config.h>
 
