@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Shared by the fuzz targets: reading the input in pieces, and checks that abort. */
+/* What the fuzz targets for proto/ share: reading the input in pieces, and checks that abort. */
 #ifndef KWARP_FUZZ_H
 #define KWARP_FUZZ_H
 

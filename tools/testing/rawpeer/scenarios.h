@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: what the scenarios share. A case runs against kwtarget, a scenario against any
- * RDMA program, or without one.
+ * kwrawpeer speaks iWARP over a plain socket, to test how a device treats wrong input. This file:
+ * what its scenarios share. A case runs against the program kwtarget, a scenario against any RDMA
+ * program, or without one.
  */
 #ifndef RAWPEER_SCENARIOS_H
 #define RAWPEER_SCENARIOS_H

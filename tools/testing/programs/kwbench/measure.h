@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbench: a measurement of any work, printed as a line of JSON.
+ * kwbench measures the rate or latency of one kind of traffic between two processes. This file: the
+ * measurement of any work, printed as a line of JSON.
  */
 #ifndef KWBENCH_MEASURE_H
 #define KWBENCH_MEASURE_H
@@ -24,7 +25,10 @@ struct kb_work {
  * JSON.
  */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
-/* The same for the time of each operation. Times are multiplied by @share before printing. */
+/*
+ * Like kb_measure_rate(), but print the time of each operation. Times are multiplied by @share
+ * before printing.
+ */
 void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
 
 #endif /* KWBENCH_MEASURE_H */

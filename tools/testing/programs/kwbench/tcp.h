@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbench: plain TCP.
+ * kwbench measures the rate or latency of one kind of traffic between two processes. This file: the
+ * same measurement with plain TCP, for comparison.
  */
 #ifndef KWBENCH_TCP_H
 #define KWBENCH_TCP_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwcoalesce: the two ends of a connection, both in one process.
+ * kwcoalesce tests when a device sends requests that it holds, that is, does not send when they are
+ * posted. This file: the two ends of a connection, both in one process.
  */
 #ifndef KWCOALESCE_PAIR_H
 #define KWCOALESCE_PAIR_H

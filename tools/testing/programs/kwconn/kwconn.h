@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwconn: many connections, one after the other and at the same time. See kwconn.c.
+ * kwconn makes many connections, one after the other and at the same time, and sends one message on
+ * each. See kwconn.c.
  */
 #ifndef KWCONN_H
 #define KWCONN_H

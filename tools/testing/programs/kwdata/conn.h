@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata: one connection: verbs resources, posting, connecting.
+ * kwdata writes, reads and sends random messages between two ends, which check the contents.
+ * This file: One connection: creating its verbs objects, posting requests, connecting and
+ * disconnecting.
  */
 #ifndef KWDATA_CONN_H
 #define KWDATA_CONN_H
@@ -14,7 +16,7 @@
 
 #define KD_LABEL	128	/* octets, for kd_label() */
 
-/* What option -x spoils, to show that the test would notice. */
+/* What option -x makes wrong, to show that the checks find it. */
 enum kd_spoil {
 	KD_SPOIL_NONE,
 	KD_SPOIL_WRITE,		/* one octet of a Write's source */
@@ -54,7 +56,7 @@ struct kd_window {
 };
 
 /**
- * struct kd_recv - a posted receive
+ * struct kd_recv - a posted receive: a buffer, and the pieces of it that get the message
  */
 struct kd_recv {
 	struct kd_region buf;
@@ -99,10 +101,11 @@ struct kd_acks {
 
 /**
  * struct kd_conn - one connection; only the connection's own thread uses it
- * @next, @count, @done: operations: number of the next one, how many in all, and completed
+ * @next: number of the next operation to post; @count: operations in all; @done: those completed
  * @bye_posted: KD_CTL_BYE was posted; @peer_bye: it has arrived from the peer
  * @peer_next: number of the peer's next operation that may have a message
- * @octets, @ops: of completed operations; @checked: operations that the checker found good
+ * @octets, @ops: octets and number of completed operations; @checked: operations that the
+ *	checker found good
  */
 struct kd_conn {
 	struct kd_config cfg;

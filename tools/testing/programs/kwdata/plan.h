@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata: the plan, from which both ends derive the same operations.
+ * kwdata writes, reads and sends random messages between two ends, which check the contents.
+ * This file: The plan: both ends derive the same list of operations from it.
  */
 #ifndef KWDATA_PLAN_H
 #define KWDATA_PLAN_H

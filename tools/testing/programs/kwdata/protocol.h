@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata: what client and server tell each other: the configuration, windows, and control messages.
+ * kwdata writes, reads and sends random messages between two ends, which check the contents.
+ * This file: what client and server tell each other: the configuration, windows, and control
+ * messages.
  */
 #ifndef KWDATA_PROTOCOL_H
 #define KWDATA_PROTOCOL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwedge: what happens where a resource runs out or is taken away.
+ * kwedge tests what happens when a resource runs out or is taken away: shared receives, entries of
+ * a completion queue, memory, or the number of Reads at a time.
  */
 #ifndef KWEDGE_H
 #define KWEDGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Change a request of librdmacm before it goes to the kernel.
+ * Lets the test kwedge change a request of librdmacm before it goes to the kernel.
  */
 #ifndef KWEDGE_UCM_H
 #define KWEDGE_UCM_H

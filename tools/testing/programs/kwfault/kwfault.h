@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwfault: calls in which the n-th allocation fails, for n = 1, 2, ... until a call has fewer
+ * kwfault tests calls of verbs and of rdma_cm without memory: it repeats a call, and lets the n-th
+ * allocation in the kernel fail, for n = 1, 2, ... until a call has fewer
  * allocations.
  */
 #ifndef KWFAULT_H
@@ -20,9 +21,11 @@ struct kf_count {
 
 /* Open this thread's fail-nth file in /proc. Ends the program if the kernel has none. */
 void kf_init(void);
-/* From now on, this thread's n-th allocation (or copy from or to a program) fails. */
+/*
+ * Let the n-th allocation of this thread from now on fail. Copies from and to programs count, too.
+ */
 void kf_arm(unsigned int n);
-/* Switch the fault off. Return: true if an allocation has failed. */
+/* Let no more allocations of this thread fail. Return: true if one has failed. */
 bool kf_disarm(void);
 
 /* Command "verbs": each verb by itself. Return: number of wrong outcomes. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwmw: memory windows, from allocation to every way in which they end. See kwmw.c.
+ * kwmw tests memory windows, from allocation to every way in which they end. See kwmw.c.
  */
 #ifndef KWMW_H
 #define KWMW_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwverbs: wrong calls of verbs, and the errno that each must return.
+ * kwverbs makes wrong calls of verbs, and checks the errno that each of them returns.
  */
 #ifndef KWVERBS_H
 #define KWVERBS_H

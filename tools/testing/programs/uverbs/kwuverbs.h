@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * uverbs commands without libibverbs, so that the caller can choose each octet of a command.
+ * Functions that call uverbs commands without libibverbs, so that the caller can choose each octet
+ * of a command.
  */
 #ifndef KWUVERBS_H
 #define KWUVERBS_H

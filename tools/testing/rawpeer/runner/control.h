@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: the control channel to the consumer (kwtarget). target/kwtarget.h has the commands.
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test. This file: the control channel between the two, on which the
+ * raw peer sends the commands of target/kwtarget.h.
  */
 #ifndef RAWPEER_CONTROL_H
 #define RAWPEER_CONTROL_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: a random stream of correct segments, with changes of one kind.
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket, to test how a device treats wrong
+ * input. This file: a random stream of correct segments, with changes of one kind.
  */
 #ifndef RAWPEER_STREAM_H
 #define RAWPEER_STREAM_H
@@ -13,7 +14,7 @@ enum rp_change {
 	RP_CHANGE_HEADER,	/* fields of a segment, whose CRC is then computed from them */
 	RP_CHANGE_STREAM,	/* octets of the stream */
 	RP_CHANGE_SHUFFLE,	/* parts of the stream left out, or overwritten with others */
-	RP_CHANGE_CUT,		/* the end */
+	RP_CHANGE_CUT,		/* the end of the stream, which is cut off */
 	RP_CHANGES,
 };
 

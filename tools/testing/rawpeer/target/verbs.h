@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwtarget: the part that uses verbs.
+ * kwtarget is the RDMA program that the raw peer (kwrawpeer) tests a device with. This file: the
+ * part of kwtarget that uses verbs.
  *
  *   memory.c   the arena and its regions
  *   verbs.c    queue pair, requests, completions, events

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbell: for which queue pairs a context's doorbell works, and which processes may ring it. See
+ * kwbell tests the doorbell, a file by which a program tells the driver that it has posted
+ * requests: for which queue pairs a context's doorbell works, and which processes may ring it. See
  * kwbell.c.
  */
 #ifndef KWBELL_H

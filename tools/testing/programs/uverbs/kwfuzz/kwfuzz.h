@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwfuzz: random uverbs commands. See kwfuzz.c.
+ * kwfuzz calls random uverbs commands in several processes and threads. See kwfuzz.c.
  */
 #ifndef KWFUZZ_H
 #define KWFUZZ_H
@@ -10,7 +10,7 @@
 
 #define KWF_THREADS	16
 #define KWF_MEMORY	(1 << 20)
-/* So many handles of each kind, files, mappings, doorbells and queue pairs are remembered. */
+/* How many handles of each kind, files, mappings, doorbells and queue pairs are remembered. */
 #define KWF_HANDLES	32
 #define KWF_FDS		64
 #define KWF_MAPS	32
