@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwagain: one queue pair for many connections, one after the other.
+ * kwagain is a test program that uses one queue pair for many connections, one after the other.
  *
  *	kwagain [-s] -a addr [-p port] [-n cycles] [-v]
  *
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define EVENT_MS	30000
-#define DEPTH		5	/* no power of two, so that positions in rings drift */
+#define DEPTH		5	/* no power of two, so cycles begin at different places of a ring */
 #define LEN		200
 #define SEND		1000	/* wr_id of Sends; those of receives are smaller */
 #define STALE		2000	/* wr_id of the receive that is posted after the end */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwatomic: atomic operations of many queue pairs on the same words, and immediate data.
+ * kwatomic is a test program: many queue pairs do atomic operations on the same words, and Writes
+ * with immediate data.
  *
  *	kwatomic -s -a addr -p port [-q queue pairs] [-n rounds]
  *	kwatomic -c -a addr -p port [-q queue pairs] [-n rounds]

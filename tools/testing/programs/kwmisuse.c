@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmisuse: connection manager calls in states in which they are wrong.
+ * kwmisuse is a test program that makes connection manager calls in states in which they are wrong.
  *
  *	kwmisuse -m mode -a addr -p port [-v]
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmost: as many objects of one kind as the device reports as its limit, and not one more.
+ * kwmost is a test program: it creates as many objects of one kind as the device reports as its
+ * limit, and checks that the device refuses one more.
  *
  *	kwmost -d device -k pd|cq|srq|qp|mr|mw
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwobjects: objects of every kind are created and destroyed, again and again.
+ * kwobjects is a test program that creates and destroys objects of every kind, again and again.
  *
  *	kwobjects -d device [-n cycles] [-e entries] [-k]
  *

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: the client measures.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
+ * This file: the client, which measures.
  */
 #include "kwbench.h"
 #include "measure.h"
@@ -220,7 +221,7 @@ void kb_client_latency(struct kb_run *run, double warm, double seconds)
 
 static void compare_one(struct kb_run *run, struct kb_qp *qp)
 {
-	/* A note needs a receive at the peer, like any other message. */
+	/* A note (message with the count) needs a receive at the peer, like any other message. */
 	while (kb_takes_receives(&run->cfg) && !qp->credits)
 		handle_some(run);
 	qp->answered = false;

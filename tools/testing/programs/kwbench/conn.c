@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: verbs resources, posting, connecting.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
+ * file: verbs resources, posting, connecting. A note is a message with the number of operations
+ * that an end has counted; a credit says that the peer may send more messages.
  */
 #include "kwbench.h"
 

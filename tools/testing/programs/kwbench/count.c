@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: operations that carry a number, and are counted at both ends: Writes with immediate
- * data, and atomic operations.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
+ * file: operations that carry a number and are counted at both ends: Writes with immediate data,
+ * and atomic operations. In the end the client sends its count in a note (struct kb_note).
  */
 #include "kwbench.h"
 
@@ -26,7 +27,10 @@ void kb_number(struct kb_run *run, struct kb_qp *qp, struct ibv_send_wr *wr)
 	qp->posted++;
 }
 
-/* After a gap no operation is counted any more, so the final count shows the place of the gap. */
+/*
+ * Count a received operation if its immediate data is the next number. After a gap none is counted
+ * any more, so the final count shows the place of the gap.
+ */
 void kb_hear(struct kb_run *run, struct kb_qp *qp, const struct ibv_wc *wc)
 {
 	if (wc->opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc->wc_flags & IBV_WC_WITH_IMM &&

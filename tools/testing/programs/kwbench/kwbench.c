@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: options.  See kwbench.h for what the program does and why.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
+ * This file: options. See kwbench.h for what the program does and why.
  */
 #include "kwbench.h"
 #include "tcp.h"

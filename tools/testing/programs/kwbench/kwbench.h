@@ -35,7 +35,10 @@
 #define KB_CM_MS	20000
 #define KB_INLINE	200	/* octets: latency runs post messages up to this length inline */
 
-/* Index of a note (struct kb_note): to send, and received; number of notes. */
+/*
+ * Notes of a queue pair (struct kb_note). KB_OUT: index of the one to send; KB_IN: index of the
+ * received one; KB_NOTES: how many there are.
+ */
 enum { KB_OUT, KB_IN, KB_NOTES };
 
 /**
@@ -92,11 +95,11 @@ struct kb_run {
 
 /* The kind of a request, see KB_WR_ID(). */
 enum kb_what {
-	KB_DATA,
-	KB_DRAIN,
-	KB_CREDIT,
-	KB_RECV,
-	KB_NOTE,
+	KB_DATA,	/* an operation that is measured */
+	KB_DRAIN,	/* the Read that ends a phase */
+	KB_CREDIT,	/* a Send that returns credits */
+	KB_RECV,	/* a receive */
+	KB_NOTE,	/* a Send of a note */
 };
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: a measurement is a number of operations, and the time that they took.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
+ * This file: a measurement, which is a number of operations, and the time that they took.
  *
  * The number follows from a warm-up, whose phases grow until one of them takes long enough.  Phases
  * have a number of operations, not a time, because on a user-mode kernel the timers of a program

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbench measures the rate or latency of one kind of traffic between two processes. This file: the
- * measurement of any work, printed as a line of JSON.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
+ * This file: a measurement of any kind of work, printed as a line of JSON.
  */
 #ifndef KWBENCH_MEASURE_H
 #define KWBENCH_MEASURE_H
@@ -26,8 +26,8 @@ struct kb_work {
  */
 void kb_measure_rate(const struct kb_work *work, double warm, double seconds);
 /*
- * Like kb_measure_rate(), but print the time of each operation. Times are multiplied by @share
- * before printing.
+ * Warm up and measure in the same way, but print the times of single operations, multiplied by
+ * @share.
  */
 void kb_measure_latency(const struct kb_work *work, double warm, double seconds, double share);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbench measures the rate or latency of one kind of traffic between two processes. This file:
- * what client and server tell each other about a run.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes.
+ * This file: what client and server tell each other about a run.
  */
 #ifndef KWBENCH_PROTOCOL_H
 #define KWBENCH_PROTOCOL_H

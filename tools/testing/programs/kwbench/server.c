@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: the server does what the client's connect requests say, one run after the other. The end
- * of a client never ends the server.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
+ * file: the server does what the client's connect requests say, one run after the other. The end of
+ * a client never ends the server.
  */
 #include "kwbench.h"
 

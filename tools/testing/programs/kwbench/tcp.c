@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbench: plain TCP, by the same program, so that processes, pinning and clocks are those of the
- * other operations.
+ * kwbench is a benchmark: the rate or latency of one kind of traffic between two processes. This
+ * file: the same over plain TCP, in this program, so that processes, pinning and clocks are those
+ * of the other operations.
  *
  * A stream consists of blocks of one size.  A block that begins with ECHO is answered with a block.
  * Each phase ends with such a block on each connection, so the server has read all that is counted.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwcoalesce: the device holds requests that are posted one by one. Which event sends them?
+ * kwcoalesce is a test program for held requests. Held: the device does not send a posted request
+ * at once, but waits for more, to send them together. Which event makes the device send them?
  *
  *	kwcoalesce -a addr [-p port] [-n rounds] [-o] [-v] CASE
  *

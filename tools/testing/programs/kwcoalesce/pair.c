@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwcoalesce: two ends of a connection in one process: connect them, post to them, poll them.
+ * kwcoalesce is a test program for held requests (posted, but not sent at once by the device).
+ * This file: the two ends of a connection, both in one process: connecting, posting and polling.
  */
 #include "pair.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwcoalesce tests when a device sends requests that it holds, that is, does not send when they are
- * posted. This file: the two ends of a connection, both in one process.
+ * kwcoalesce is a test program for held requests (posted, but not sent at once by the device).
+ * This file: the two ends of a connection, both in one process: connecting, posting and polling.
  */
 #ifndef KWCOALESCE_PAIR_H
 #define KWCOALESCE_PAIR_H

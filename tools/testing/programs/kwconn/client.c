@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: the client, which makes connections and judges how they end.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
+ * This file: the client, which makes connections and judges how they end.
  */
 #include "kwconn.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: the slots of connections, the objects that all of them share, and private data.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
+ * This file: the slots of connections, the objects that all of them share, and private data.
  */
 #include "kwconn.h"
 

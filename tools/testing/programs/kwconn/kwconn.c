@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: many connections, one after the other and at the same time.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
  *
  * The server accepts every request, echoes one message per connection and survives every failure;
  * with -r the server rejects every request, with -q it never answers. The client connects,

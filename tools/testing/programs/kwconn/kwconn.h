@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwconn makes many connections, one after the other and at the same time, and sends one message on
- * each. See kwconn.c.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
+ * See kwconn.c for its options.
  */
 #ifndef KWCONN_H
 #define KWCONN_H
@@ -62,7 +62,10 @@ struct kn_counts {
 
 extern struct kn_options kn_opt;
 extern struct kn_counts kn_count;
-/* Slots for connections: their number, the slots, and how many are in use. */
+/*
+ * Slots for connections: kn_slots is their number, kn_conns the slots, kn_num_open how many are
+ * in use.
+ */
 extern unsigned int kn_slots;
 extern struct kn_conn *kn_conns;
 extern unsigned int kn_num_open;

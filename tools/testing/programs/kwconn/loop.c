@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: the loop of both roles, which waits for completions and for events of connections.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
+ * This file: the loop of client and server, which waits for completions and connection events.
  */
 #include "kwconn.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwconn: the server, which accepts, rejects or ignores requests, and echoes messages.
+ * kwconn is a test program that makes many connections, one after the other and at the same time.
+ * This file: the server, which accepts, rejects or ignores connect requests, and echoes messages.
  */
 #include "kwconn.h"
 

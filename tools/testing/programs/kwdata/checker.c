@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the checker, which checks the effects of the operations of the peer's plan.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: the checker. The two ends derive the same list of operations ("plan") for each
+ * direction, and the checker looks whether each operation of the peer had the right effect here.
  */
 #include "kwdata.h"
 

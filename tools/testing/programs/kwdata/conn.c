@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: verbs resources of a connection, posting, connecting and ending.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: verbs resources of a connection, posting, connecting and ending. The first message of
+ * an end is its hello (addresses of its memory), the last one its bye.
  */
 #include "conn.h"
 

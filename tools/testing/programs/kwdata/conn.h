@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata writes, reads and sends random messages between two ends, which check the contents.
- * This file: One connection: creating its verbs objects, posting requests, connecting and
- * disconnecting.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: one connection, with its verbs resources, posting and connecting. The issuer posts
+ * the operations of this end; the checker checks the effects of those of the peer.
  */
 #ifndef KWDATA_CONN_H
 #define KWDATA_CONN_H
@@ -56,7 +56,7 @@ struct kd_window {
 };
 
 /**
- * struct kd_recv - a posted receive: a buffer, and the pieces of it that get the message
+ * struct kd_recv - a posted receive, and the memory into which its message is placed
  */
 struct kd_recv {
 	struct kd_region buf;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the issuer, which posts the operations of this end's plan.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: the issuer, which posts the operations of this end's plan, a list of operations that
+ * both ends know.
  */
 #include "kwdata.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: options, connections and their threads. See kwdata.h for what the program does.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: options, connections and their threads. See kwdata.h for how the program works.
  */
 #include "kwdata.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: memory with a guard pattern. See struct kd_region.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: memory with a guard pattern wherever no message is. See struct kd_region.
  */
 #define _GNU_SOURCE
 #include "mem.h"
@@ -207,13 +208,19 @@ void kd_fill_pieces(struct kd_region *r, const struct kd_pieces *p, uint64_t key
 	}
 }
 
-/* The pattern begins in the zone before the region, so octet 0 of the region has its octet ZONE. */
+/*
+ * Write the guard pattern to @len octets at @off. Octet 0 of the pattern is the first of the guard
+ * zone before the region, so octet 0 of the region has octet ZONE of the pattern.
+ */
 static void fill_guard(struct kd_region *r, size_t off, size_t len)
 {
 	kw_fill(r->mem + off, len, r->key, ZONE + off);
 }
 
-/* @from and @to may lie up to ZONE octets outside the region, on both sides. */
+/*
+ * Check the guard pattern from offset @from up to @to. Both may lie up to ZONE octets outside the
+ * region, on both sides.
+ */
 static void check_guard_range(struct kd_region *r, ssize_t from, ssize_t to, const char *what)
 {
 	ssize_t bad = from + kw_check(r->mem + from, to - from, r->key, ZONE + from);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata writes, reads and sends random messages between two ends, which check the contents.
- * This file: Memory with a guard pattern, and the pieces of it that contain messages.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: memory with a guard pattern, and the pieces of it that contain messages.
  */
 #ifndef KWDATA_MEM_H
 #define KWDATA_MEM_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: the plan. Pure functions: the same seed gives the same operations at both ends.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: the plan, the list of operations of one direction. It is made by pure functions, so
+ * that the same seed gives the same operations at both ends.
  */
 #include "plan.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata writes, reads and sends random messages between two ends, which check the contents.
- * This file: The plan: both ends derive the same list of operations from it.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: the plan, the list of operations of one direction, which both ends derive from a seed.
  */
 #ifndef KWDATA_PLAN_H
 #define KWDATA_PLAN_H
@@ -10,7 +10,10 @@
 #include <stdint.h>
 
 #define KD_MAX_LEN	(64U << 20)
-/* A message of up to this length at a multiple of this address lies within one page. */
+/*
+ * Alignment of data if an end is siw, which answers small Reads across a page boundary wrongly:
+ * data of up to this length, at a multiple of this address, lie within one page.
+ */
 #define KD_SPARE_ALIGN	64
 
 enum kd_type {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwdata writes, reads and sends random messages between two ends, which check the contents.
- * This file: what client and server tell each other: the configuration, windows, and control
- * messages.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: what client and server tell each other: the configuration, the addresses of memory
+ * windows, and control messages. Issuer: the end that posts an operation; checker: the other end.
  */
 #ifndef KWDATA_PROTOCOL_H
 #define KWDATA_PROTOCOL_H

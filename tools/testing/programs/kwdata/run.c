@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwdata: one thread per connection runs issuer and checker from one completion queue.
+ * kwdata is a test program: random Writes, Reads and Sends, whose contents both ends check.
+ * This file: one thread per connection, which polls one completion queue and runs the issuer (posts
+ * operations) and the checker (checks those of the peer). A bye says that an end posts no more.
  */
 #include "kwdata.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: a connection requests more Reads at once than the device supports.
+ * kwedge is a test program: what does the device do when a resource runs out or is taken away?
+ * This case: a connection requests more Reads at once than the device supports.
  *
  * librdmacm refuses a depth that is too large, or reduces it. The kernel must not rely on that, so
  * some requests are changed after librdmacm has checked them.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: memory is deregistered while a peer writes into it at full speed.
+ * kwedge is a test program: what does the device do when a resource runs out or is taken away?
+ * This case: memory is deregistered while a peer writes into it at full speed.
  *
  * In each round the client has several connections. Each one writes into a part of one region of
  * the server, again and again with other contents. The server deregisters the region at a random

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: what happens where a resource runs out or is taken away.
+ * kwedge is a test program: what does the device do when a resource runs out or is taken away?
  *
  *	kwedge -s|-c -a addr [-p port] [-n rounds] [-x] [-v] CASE
  *

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwedge tests what happens when a resource runs out or is taken away: shared receives, entries of
- * a completion queue, memory, or the number of Reads at a time.
+ * kwedge is a test program: what does the device do when a resource runs out or is taken away?
  */
 #ifndef KWEDGE_H
 #define KWEDGE_H

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwedge: shared receives that run low, and a completion queue that overflows.
+ * kwedge is a test program: what does the device do when a resource runs out or is taken away?
+ * These cases: few receives are left in a shared receive queue, so that its owner gets an event;
+ * and a completion queue overflows because nobody polls it.
  */
 #include "kwedge.h"
 
@@ -22,9 +24,9 @@ static const struct step {
 	unsigned int sends;	/* messages from the client */
 	bool event;		/* the event has to come in this step */
 } steps[] = {
-	{ SRQ_RECVS - SRQ_LIMIT, false },	/* 8 are left */
-	{ 1, true },				/* 7 */
-	{ 6, false },				/* 1; there is only one event */
+	{ SRQ_RECVS - SRQ_LIMIT, false },	/* 8 receives are left */
+	{ 1, true },				/* 7 are left, fewer than 8: the event */
+	{ 6, false },				/* 1 is left; there is only one event */
 };
 
 static void arm_limit(struct kwe_end *e)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: connections, in both roles.
+ * kwfault is a test program that lets the n-th allocation of a call fail, for n = 1, 2, ...
+ * This file: rdma_connect() and rdma_accept().
  *
  * Either the call fails, or an event reports the result for the connection, in time, and no object
  * is left.  This thread's counter does not count what a worker or a softirq allocates: the test

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: calls in which the n-th allocation of the calling thread fails, for n = 1, 2, ...
- * until a call has fewer than n allocations.
+ * kwfault is a test program: it repeats calls into the kernel, and in the n-th call lets the n-th
+ * allocation of the calling thread fail, until the call makes fewer than n allocations.
  *
  *	kwfault verbs   -a addr -p port [-m octets]      every verb; addr is a kwconn server
  *	kwfault connect -a addr -p port [-n cycles]      rdma_connect(), n times without faults

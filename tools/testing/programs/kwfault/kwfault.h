@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwfault tests calls of verbs and of rdma_cm without memory: it repeats a call, and lets the n-th
- * allocation in the kernel fail, for n = 1, 2, ... until a call has fewer
- * allocations.
+ * kwfault is a test program that lets the n-th allocation of a call fail, for n = 1, 2, ... until
+ * the call makes fewer than n allocations.
  */
 #ifndef KWFAULT_H
 #define KWFAULT_H

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: one fault at one of the driver's own fault points, and its correct effect. The program
- * enables the point after the connection exists, because connecting sends FPDUs, too.
+ * kwfault is a test program that makes operations of the kernel fail. This file: it enables one of
+ * the driver's own fault points, for one fault, and checks the effect. The point is enabled after
+ * the connection exists, because connecting sends FPDUs, too.
  */
 #include "kwcm.h"
 #include "kwfault.h"
@@ -17,7 +18,7 @@
 #define MSG_LEN		64
 /* Code of a Terminate message for a CRC error (RFC 5044, section 8): layer 2, type 0, code 2. */
 #define TERM_CRC	0x2002
-/* A Send whose doorbell is lost must not complete within this time. */
+/* A Send whose doorbell is lost must not complete within this time, in milliseconds. */
 #define DEAF_MS		300
 
 static const char *dir;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfault: each verb in turn.
+ * kwfault is a test program that lets the n-th allocation of a call fail, for n = 1, 2, ...
+ * This file: each verb in turn.
  *
  * A verb that creates an object may fail: with ENOMEM, or with EFAULT if a copy from or to the
  * program fails. Then no object may be left, and the next attempt has to work as if the failed one

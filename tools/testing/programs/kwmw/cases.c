@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: the cases, which the server runs one after the other. Each case has new connections.
+ * kwmw is a test program for memory windows, which are in the server's memory.
+ * This file: the cases, which the server runs one after the other. Each case has new connections.
  */
 #include "kwmw.h"
 

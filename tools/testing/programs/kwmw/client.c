@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: the client, which does what the server's commands say, in one process per connection.
+ * kwmw is a test program for memory windows, which are in the server's memory.
+ * This file: the client, which does the operations that the server sends as commands, with one
+ * process per connection.
  */
 #include "kwmw.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: connections, which are the same at both ends: posting, waiting for completions, objects.
+ * kwmw is a test program for memory windows, which are in the server's memory.
+ * This file: connections, for server and client: creating their objects, posting, and waiting for
+ * completions.
  */
 #include "kwmw.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: memory windows, from allocation to every way in which they end.
+ * kwmw is a test program for memory windows, from allocation to every way in which they end.
  *
  *	kwmw -s -a addr -p port [-x]
  *	kwmw -c -a addr -p port

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwmw tests memory windows, from allocation to every way in which they end. See kwmw.c.
+ * kwmw is a test program for memory windows, from allocation to every way in which they end. See
+ * kwmw.c.
  */
 #ifndef KWMW_H
 #define KWMW_H

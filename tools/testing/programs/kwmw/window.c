@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwmw: the server's memory and a window in it: creating and binding the window, letting the client
- * use it, and checking the contents afterwards.
+ * kwmw is a test program for memory windows, which are in the server's memory. This file: functions
+ * of the server that create and bind a window, let the client use it, and check the contents of the
+ * memory afterwards.
  */
 #include "kwmw.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong calls on a device context: domains, ports, mappings, and objects that iWARP does
- * not have.
+ * kwverbs is a test program: every wrong call must fail with the right errno, and change nothing.
+ * This file: calls on a device context: domains, ports, mappings, and objects that iWARP does not
+ * have.
  */
 #include "kwverbs.h"
 

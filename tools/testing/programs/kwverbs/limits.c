@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: the device grants the limits that it reports, each one alone and all together.
+ * kwverbs is a test program for the return values of verbs. This file: calls that ask for as much
+ * as the device reports as its limits, each limit alone and all together. These must succeed.
  */
 #include "kwverbs.h"
 

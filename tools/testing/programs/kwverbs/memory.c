@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong registrations of memory, changes of a registration, advice, and windows.
+ * kwverbs is a test program: every wrong call must fail with the right errno, and change nothing.
+ * This file: wrong registrations of memory, changes of a registration, advice, and windows.
  */
 #include "kwverbs.h"
 

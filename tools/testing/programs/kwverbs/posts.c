@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong work requests. The post itself has to refuse each of them, with bad_wr set to the
- * wrong request, and the connection has to survive.
+ * kwverbs is a test program: every wrong call must fail with the right errno, and change nothing.
+ * This file: wrong work requests. The post itself has to refuse each of them, with bad_wr set to
+ * the wrong request, and the connection has to survive.
  */
 #include "kwverbs.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong attributes of completion queues and queue pairs.
+ * kwverbs is a test program: every wrong call must fail with the right errno, and change nothing.
+ * This file: wrong attributes of completion queues and queue pairs.
  */
 #include "kwverbs.h"
 

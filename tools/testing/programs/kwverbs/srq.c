@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwverbs: wrong sizes of shared receive queues, and wrong changes of the size.
+ * kwverbs is a test program: every wrong call must fail with the right errno, and change nothing.
+ * This file: wrong sizes of shared receive queues, and wrong changes of the size.
  */
 #include "kwverbs.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * uverbs commands without libibverbs.
+ * Call uverbs commands without libibverbs, for the test programs kwuabi, kwbell and kwfuzz: see
+ * kwuverbs.h.
  */
 #include "kwuverbs.h"
 #include "kwtest.h"

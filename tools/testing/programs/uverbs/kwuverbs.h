@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that call uverbs commands without libibverbs, so that the caller can choose each octet
- * of a command.
+ * Call uverbs commands (system calls on a device file of the RDMA core) without libibverbs, so that
+ * a test program can choose each octet of a command.
  */
 #ifndef KWUVERBS_H
 #define KWUVERBS_H
@@ -35,7 +35,10 @@ struct kwu_call {
 int kwu_open(const char *ibdev);
 /* Make a device context. Return: 0 or errno. */
 int kwu_get_context(int fd, struct kwu_buf drv_in, struct kwu_buf drv_out);
-/* The same with the ABI versions that this program was built with, and no room for an answer. */
+/*
+ * Make a device context, with the ABI versions that this program was built with, and no room for
+ * the driver's answer. Return: 0 or errno.
+ */
 int kwu_begin(int fd);
 /* Open a doorbell of the context. Return: its file, or -1 with errno set. */
 int kwu_doorbell(int fd);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbell: calls of a doorbell: each of a table, and posted requests that must complete.
+ * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
+ * requests were posted. This file: right and wrong rings, from a table; and requests that must
+ * complete after a ring.
  */
 #include "kwbell.h"
 
@@ -19,8 +21,10 @@ int bell_ring(int bell, unsigned long cmd, unsigned long number)
 }
 
 /*
- * Which queue pair has the number: one of the own context in its first state or in the error state,
- * one of the other context, one that was destroyed, or none.
+ * Whose queue pair number is passed to the doorbell? IDLE: the number of a queue pair of the
+ * doorbell's own context in its first state; DEAD: of one in the error state; STRANGERS: of a queue
+ * pair of another context; DESTROYED: of a former queue pair; NOBODYS: no queue pair has the
+ * number.
  */
 enum whose { IDLE, DEAD, STRANGERS, DESTROYED, NOBODYS };
 
@@ -71,7 +75,7 @@ static uint64_t number(const struct call *c)
 	return numbers[c->whose] + c->plus;
 }
 
-/* Does the argument fit? An unsigned long may have 32 bits only. */
+/* Does the argument fit into an unsigned long, which may have 32 bits only? */
 static bool can_be_said(const struct call *c)
 {
 	return number(c) <= (unsigned long)-1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbell: the contexts and their queue pairs: idle, in the error state, and destroyed.
+ * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
+ * requests were posted. This file: device contexts, and their queue pairs: idle, in the error
+ * state, and destroyed.
  */
 #include "kwbell.h"
 

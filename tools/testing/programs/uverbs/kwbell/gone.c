@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbell: threads and a child process ring until the device is gone.
+ * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
+ * requests were posted. This file: threads and a child process ring until the device is gone.
  */
 #include "kwbell.h"
 
@@ -11,7 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The queue pairs go first: then rings return EINVAL. When the device is gone they return EIO. */
+/*
+ * Ring for queue pair @qpn until the device is gone. The queue pair is destroyed first: then rings
+ * return EINVAL. When the device is gone they return EIO.
+ */
 static void ring_until_gone(uint32_t qpn)
 {
 	int rv;

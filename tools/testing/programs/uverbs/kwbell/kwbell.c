@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwbell: for which queue pairs a context's doorbell works, and which processes may ring it.
+ * kwbell is a test program: for which queue pairs does a context's doorbell work, and which
+ * processes may ring it?
  *
  *	kwbell -d rdma-device [-u user] [-v]
  *	kwbell -d rdma-device -g [-t threads] [-v]
@@ -122,7 +123,7 @@ static void in_child(void (*fn)(void))
 	bell_verdict("a child", "all of it", !status, 0);
 }
 
-/* The other context is closed, but its doorbell is kept open. */
+/* Try a doorbell that is still open after its context (the other one) was closed. */
 static void try_closed(void)
 {
 	int rv;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwbell tests the doorbell, a file by which a program tells the driver that it has posted
- * requests: for which queue pairs a context's doorbell works, and which processes may ring it. See
- * kwbell.c.
+ * kwbell is a test program for doorbells: files on which an ioctl() ("ring") tells the driver that
+ * requests were posted. See kwbell.c.
  */
 #ifndef KWBELL_H
 #define KWBELL_H
@@ -26,7 +25,7 @@ extern unsigned int bell_threads;
 extern unsigned int bell_n_ok, bell_n_failed;
 void bell_verdict(const char *where, const char *what, bool good, int got);
 
-/* context.c: contexts and queue pairs */
+/* Functions of context.c: contexts and queue pairs */
 
 /**
  * struct bell_context - the device, opened once

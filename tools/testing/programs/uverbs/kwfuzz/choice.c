@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: random choices, and the objects, files and numbers that earlier calls have made.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device.
+ * This file: random choices, and the objects, files and numbers that earlier calls have made.
  */
 #include "kwfuzz.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: commands with correct contents, of which some are spoilt afterwards.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device.
+ * This file: uverbs commands. Their contents are correct at first; then some get one error.
  */
 #include "kwfuzz.h"
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: doorbells: to open, to ring and to close them.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device. This file: opening, ringing
+ * and closing doorbells. A doorbell is a file; an ioctl() on it ("ring") tells the driver that
+ * requests were posted.
  */
 #include "kwfuzz.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: random uverbs commands of several processes and threads.
+ * kwfuzz is a fuzzer: several processes and threads call random uverbs commands.
  *
  *	kwfuzz -d rdma-device [-n calls] [-j processes] [-t threads] [-S seed] [-v]
  *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwfuzz calls random uverbs commands in several processes and threads. See kwfuzz.c.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device.
+ * See kwfuzz.c.
  */
 #ifndef KWFUZZ_H
 #define KWFUZZ_H

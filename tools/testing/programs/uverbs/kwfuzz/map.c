@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: mappings of rings, and nonsense that is written into them.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device. This file: mapping rings
+ * (queues that a program shares with the kernel), and writing nonsense into them.
  */
 #include "kwfuzz.h"
 

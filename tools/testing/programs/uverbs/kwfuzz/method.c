@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwfuzz: methods of objects with random attributes, and octets that are no command.
+ * kwfuzz is a fuzzer: it makes random system calls on a uverbs device.
+ * This file: methods of uverbs objects with random attributes, and octets that are no command.
  */
 #include "kwfuzz.h"
 
