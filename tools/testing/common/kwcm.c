@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * librdmacm with synchronous calls: see kwcm.h.
+ * Helpers of the test programs: librdmacm with synchronous calls and time limits, see kwcm.h.
  */
 #include "kwcm.h"
 #include "kwtest.h"

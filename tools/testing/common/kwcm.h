@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * librdmacm with synchronous calls and time limits.
+ * Helpers of the test programs: librdmacm with synchronous calls and time limits.
  */
 #ifndef KWCM_H
 #define KWCM_H
