@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The FPDU parser on input that changes while the parser reads it. A program on the same host
- * can do that, if it has given its pages to TCP by vmsplice() or splice().
+ * A test that runs the FPDU parser on input that changes while the parser reads it. A program on
+ * the same host can do that, if it has given its pages to TCP by vmsplice() or splice().
  *
  * Part 1: the parser is built with a memcpy() that changes one octet of the input just before
  * it copies. If the parser reads an octet twice, it always gets two different values. Every

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fuzz target: Terminate messages. Decode one from a peer; make one about any segment of the peer.
+ * Fuzz target: Terminate messages (RFC 5040 section 4.8). The target decodes one from a peer, and
+ * makes one about any segment of the peer.
  *
  * Input: an error, flags and the length of the segment, then octets.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Make seeds for the fuzz targets: test vectors of the KUnit suites, each after the parameters that
- * the input of the target begins with.
+ * Make seeds (first inputs) for the fuzz targets from the test vectors of the KUnit suites. Before
+ * each vector a seed has the parameters with which inputs of that target begin.
  */
 #include <stdio.h>
 #include <stdlib.h>
