@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Atomic operations (RFC 7306 section 5): the device as requester.
+ * kwrawpeer: cases. Atomic operations (RFC 7306 section 5) that the consumer posts, so that the
+ * device is the requester.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -393,7 +394,7 @@ const struct rp_case rp_cases_atomic_post[] = {
 	{ .name = NULL }
 };
 
-/* Atomic Responses whose RDMAP part has not 12 octets. */
+/* The raw peer sends Atomic Responses whose RDMAP part does not have 12 octets. */
 static void wrong_lengths(struct rp *r)
 {
 	static const int cuts[] = { 12, 8, 4, 1, -1, -4, -8, -500 };

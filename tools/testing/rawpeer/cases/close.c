@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. How connections end: FIN, reset, disconnect, Terminate.
+ * kwrawpeer: cases. How connections end: by a FIN, a reset, a disconnect of the consumer, or a
+ * Terminate.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/case.h"
 

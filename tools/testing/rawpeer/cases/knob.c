@@ -23,7 +23,7 @@ static const struct rp_step both_ways[] = {
 	{ .what = RP_DONE },
 };
 
-/* A wrong CRC ends the connection. */
+/* Steps if CRCs are in use: a wrong CRC ends the connection. */
 static const struct rp_step crc_counts[] = {
 	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .bad = KWRAW_BAD_CRC },
 	{ RP_TERM, .err = 0x2002, .headers = RP_BARE },
@@ -31,7 +31,7 @@ static const struct rp_step crc_counts[] = {
 	{ .what = RP_DONE },
 };
 
-/* A wrong CRC has no effect. */
+/* Steps if CRCs are not in use: a wrong CRC has no effect. */
 static const struct rp_step crc_is_filler[] = {
 	{ RP_SEG, .op = KWRAW_SEND, .len = LONG, .hit = true, .bad = KWRAW_BAD_CRC },
 	{ RP_WC, .wr = 1, .wc = IBV_WC_RECV, .len = LONG },
@@ -44,7 +44,7 @@ static void set_knob(struct rp *r, const char *name, bool on)
 		rp_fail(r, "the consumer cannot change a knob: %s", rp_ctl_no());
 }
 
-/* The startup has put @what into use if the device's knob was on, and only then. */
+/* Check that @what is in use after the startup (@is) exactly if the device's knob was @on. */
 static bool agreed(struct rp *r, const char *what, bool is, bool on)
 {
 	if (is != on)
@@ -79,7 +79,7 @@ static void crc_changes(struct rp *r)
 	rp_ctl("knob crc on");
 }
 
-/* The same with knob markers. */
+/* A connection that begins with knob markers at @on. The knob changes, the connection does not. */
 static void markers_through_change(struct rp *r, bool on)
 {
 	if (!rp_open(r) || !agreed(r, "markers", r->c.tx.markers, on))

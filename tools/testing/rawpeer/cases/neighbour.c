@@ -24,7 +24,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Reset the connection if it is open, and prepare the next one of the case. */
+/* Reset the connection if it is open, and prepare for the next connection of the case. */
 static void any_end(struct rp *r)
 {
 	if (r->up)

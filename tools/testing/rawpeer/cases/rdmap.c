@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. RDMAP (RFC 5040): versions, opcodes, and opcodes on wrong queues.
+ * kwrawpeer: cases. RDMAP headers (RFC 5040) with wrong versions, wrong opcodes, and opcodes on
+ * wrong queues.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/case.h"
 

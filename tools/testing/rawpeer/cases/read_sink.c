@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. RDMA Read: the device as sink of the data.
+ * kwrawpeer: cases. RDMA Reads by the consumer: the device is the sink of the data, which the raw
+ * peer sends.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/case.h"
 

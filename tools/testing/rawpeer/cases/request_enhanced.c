@@ -12,7 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* IRD and ORD of the Request, those that the consumer asks for, and those of the Reply. */
+/*
+ * Try values of IRD and ORD: those of the raw peer's Request, and those that the accepting consumer
+ * asks for. Check the values in the Reply.
+ */
 static void depths(struct rp *r)
 {
 	static const struct { uint16_t ird, ord, c_ird, c_ord, r_ird, r_ord; } t[] = {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwrawpeer: cases. Untagged segments: DDP (RFC 5041) and the four Sends.
+ * kwrawpeer: cases. Untagged segments that the device receives (DDP, RFC 5041), most of them of the
+ * four Sends.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/case.h"
 

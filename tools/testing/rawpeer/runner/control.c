@@ -2,6 +2,9 @@
 /*
  * kwrawpeer: the control channel to the consumer (kwtarget). Its commands are in
  * target/kwtarget.h.
+ *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
  */
 #include "runner/control.h"
 #include "runner/run.h"

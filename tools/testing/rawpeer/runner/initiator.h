@@ -10,7 +10,7 @@
 
 #include "runner/start.h"
 
-/* As a length of private data: any is right. */
+/* Stands for a length of private data if any length is right. */
 #define RP_ANY_LENGTH	9999
 
 /**
@@ -31,7 +31,7 @@ struct rp_offer {
 	unsigned int told;
 };
 
-/* A Request without flaws that asks for CRC; its length. */
+/* Write to @buf a correct Request that asks for CRC. Return its length. */
 size_t rp_good_request(uint8_t *buf, uint8_t rev, uint16_t pd_len);
 /* Prepare the consumer, make the TCP connection, and send the Request. */
 bool rp_send_offer(struct rp *r, const struct rp_offer *o);
@@ -39,7 +39,7 @@ bool rp_send_offer(struct rp *r, const struct rp_offer *o);
 void rp_check_told(struct rp *r, const char *got, unsigned int want);
 /* Receive the Reply and compare every octet of it. */
 void rp_check_reply(struct rp *r, const struct rp_offer *o);
-/* A Send of the raw peer, after which the device may send, and a Send of the device. */
+/* Exchange two messages: a Send of the raw peer, after which the device may send, and its Send. */
 void rp_exchange_as_initiator(struct rp *r);
 /* Make a connection that the consumer accepts, use it and end it. @what, @n: see rp_again(). */
 void rp_accepted(struct rp *r, const struct rp_offer *o, const char *what, int n);

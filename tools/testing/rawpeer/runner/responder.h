@@ -30,7 +30,7 @@ void rp_take_rtr(struct rp *r, bool read);
  * A. @read: see rp_take_rtr().
  */
 void rp_up_with(struct rp *r, struct kwraw_mpa *m, bool read);
-/* A Send of the device, and a Send of the raw peer. */
+/* Exchange two messages: a Send of the device, and a Send of the raw peer. */
 void rp_exchange_as_responder(struct rp *r);
 
 #endif /* RAWPEER_RESPONDER_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwrawpeer: how a connection begins and ends.
+ * kwrawpeer: functions that begin and end a connection.
  *
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
  * program on the device under test.
@@ -39,7 +39,7 @@ uint8_t rp_flags(void);
 void rp_depths(struct kwraw_mpa *m, uint16_t ird, uint16_t ord);
 /* Send a startup frame; false on failure. */
 bool rp_send_frame(struct rp *r, const struct kwraw_mpa *m);
-/* As rp_open(), but the raw peer asks for markers even if the options of this run do not. */
+/* Like rp_open(), but the raw peer asks for markers even if the options of this run do not. */
 bool rp_open_with_markers(struct rp *r);
 /*
  * End this connection and prepare for another one of the same run. If the run has failed, @what and

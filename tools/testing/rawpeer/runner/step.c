@@ -125,7 +125,7 @@ static struct rp_atomic *their_atomic(struct rp *r)
 	return &r->their_atomics.a[r->their_atomics.head % RP_READS];
 }
 
-/* What is between the DDP header and the payload. Return its length. */
+/* Write the RDMAP part of a segment, between DDP header and payload. Return its length. */
 static size_t put_rdmap(struct rp *r, const struct rp_step *s, uint8_t *buf)
 {
 	switch (s->op) {
@@ -204,7 +204,7 @@ static void remember(struct rp *r, const uint8_t *ulpdu, size_t len)
 	sent->len = len;
 }
 
-/* After a segment: MSN and MO of the next one, and the requests that wait for an answer. */
+/* After a segment was sent, update MSN and MO for the next one, and the list of open requests. */
 static void move_on(struct rp *r, const struct rp_step *s)
 {
 	unsigned int q = kwraw_queue_of(s->op);

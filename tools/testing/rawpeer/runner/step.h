@@ -58,7 +58,7 @@ enum rp_headers {
 /* STag and tagged offset of the raw peer's buffer that the consumer's Writes and Reads name. */
 #define RP_STAG		0x00c0ffee
 #define RP_TO		0xfedcba9876543210ULL
-/* The same of the sink that the raw peer's own Read Requests name. */
+/* STag and tagged offset of the sink that the raw peer's own Read Requests name. */
 #define RP_SINK_STAG	0x8badf00d
 #define RP_SINK_TO	0x0123456789abcdefULL
 /* Request Identifier of the raw peer's first Atomic Request. */
@@ -159,7 +159,10 @@ struct rp;
 extern const struct rp_step rp_reading[];
 /* Steps after which the consumer's window is bound to this connection. */
 extern const struct rp_step rp_window[];
-/* The same, but the peer has all rights, and tagged offsets of the window begin with 0. */
+/*
+ * Steps after which the window is bound with all rights for the peer, and its tagged offsets begin
+ * with 0.
+ */
 extern const struct rp_step rp_zero_window[];
 
 /* Eight octets as a number in the byte order of this host, which the consumer's host has, too. */

@@ -1,4 +1,7 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause *
+ * The raw peer (kwrawpeer) speaks iWARP over a plain socket. The consumer (kwtarget) is an RDMA
+ * program on the device under test.
+ */
 /*
  * The raw peer (kwrawpeer) speaks iWARP over a plain socket, to test how a device treats wrong
  * input. This file: a random stream of correct segments, with changes of one kind.
@@ -12,9 +15,9 @@
 enum rp_change {
 	RP_CHANGE_REQUEST,	/* octets of the startup frame */
 	RP_CHANGE_HEADER,	/* fields of a segment, whose CRC is then computed from them */
-	RP_CHANGE_STREAM,	/* octets of the stream */
+	RP_CHANGE_STREAM,	/* any octets of the stream */
 	RP_CHANGE_SHUFFLE,	/* parts of the stream left out, or overwritten with others */
-	RP_CHANGE_CUT,		/* the end of the stream, which is cut off */
+	RP_CHANGE_CUT,		/* the stream ends early */
 	RP_CHANGES,
 };
 

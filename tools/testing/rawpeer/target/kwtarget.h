@@ -68,7 +68,7 @@
 
 #define KWT_WR_SEND	100	/* first work request id in a send queue; receives count from 0 */
 
-/* Memory regions of the consumer, and its window: what a peer may do with each. */
+/* Memory regions of the consumer, and its window. A comment says what a peer may do with it. */
 enum kwt_region {
 	KWT_NONE,
 	KWT_RW,		/* remote read, write and atomic operations, several pages */

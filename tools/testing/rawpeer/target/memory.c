@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwtarget: the arena, its regions, and what the arena has to contain (see target/kwtarget.h).
+ * kwtarget is an RDMA program on the device under test; the raw peer (kwrawpeer) attacks it. This
+ * file: its memory (the arena), the memory regions in it, and what the arena has to contain (see
+ * target/kwtarget.h).
  */
 #include "target/verbs.h"
 
@@ -40,7 +42,7 @@ static void register_region(struct kwt *t, enum kwt_region r)
 		kw_die(KW_SETUP, "cannot register region %s: %s", p->name, strerror(errno));
 }
 
-/* Is the region registered during a case? KWT_BELOW is only if the device has windows. */
+/* Is the region registered during a case? KWT_BELOW needs a device that has windows. */
 static bool has_region(const struct kwt *t, enum kwt_region r)
 {
 	return r != KWT_DEAD && r != KWT_WIN && (r != KWT_BELOW || t->mw);

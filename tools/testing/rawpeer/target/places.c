@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The layout of the consumer's memory, for kwtarget and kwrawpeer: see kwtarget.h.
+ * The layout of the memory of the consumer (kwtarget, an RDMA program on the device under test),
+ * for kwtarget itself and for the raw peer (kwrawpeer) that attacks it: see kwtarget.h.
  */
 #include "target/kwtarget.h"
 

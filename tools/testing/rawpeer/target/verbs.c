@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * kwtarget: queue pair, requests, completions and events.
+ * kwtarget is an RDMA program on the device under test; the raw peer (kwrawpeer) attacks it. This
+ * file: its queue pair, requests, completions and events.
  */
 #include "target/verbs.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * kwtarget is the RDMA program that the raw peer (kwrawpeer) tests a device with. This file: the
- * part of kwtarget that uses verbs.
+ * kwtarget is an RDMA program on the device under test; the raw peer (kwrawpeer) attacks it. This
+ * header: the part that uses verbs.
  *
  *   memory.c   the arena and its regions
  *   verbs.c    queue pair, requests, completions, events
@@ -74,7 +74,7 @@ struct kwt {
 
 /* Create what both connections use, and register the memory. */
 void kwt_open(struct kwt *t, struct ibv_context *verbs);
-/* Destroy it again, after the last connection. */
+/* Destroy what kwt_open() has created, after the last connection. */
 void kwt_close(struct kwt *t);
 
 /* Allocate the arena and register its regions; deregister and free them. */

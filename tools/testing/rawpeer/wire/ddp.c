@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * DDP and RDMAP: encode and decode headers, right or wrong.
+ * For kwrawpeer, a peer that breaks the protocol: encode and decode DDP and RDMAP headers, right or
+ * wrong.
  */
 #include "wire/ddp.h"
 

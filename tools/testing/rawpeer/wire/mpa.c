@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MPA: encode and decode startup frames and FPDUs, right or wrong.
+ * For kwrawpeer, a peer that breaks the protocol: encode and decode MPA startup frames and FPDUs,
+ * right or wrong.
  */
 #include "wire/mpa.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections over TCP sockets: begin, send, receive, end.
+ * Connections of kwrawpeer and kwtarget over TCP sockets: begin, send, receive, end.
  */
 #include "wire/socket.h"
 #include "kwtest.h"
