@@ -32,8 +32,8 @@ struct socket;
  * struct kwarp_knobs - tunables of one device
  *
  * Numbers: READ_ONCE/WRITE_ONCE in any context; @congestion: under kwarp_dev.names_lock.  A
- * connection copies the knobs at its start, so that changes never affect it later (5044-4.4-9).
- * Each knob has a row in knobs.h.
+ * connection copies the knobs at its start, so that changes do not affect it later (5044-4.4-9);
+ * a timeout is read when its timer starts.  Each knob has a row in knobs.h.
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
