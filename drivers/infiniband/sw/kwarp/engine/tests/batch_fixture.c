@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of batch.c, see batch_fixture.h. The code under test is included. */
+/*
+ * Fixture of the tests of batches (octets collected for one socket call), see batch_fixture.h. The
+ * code under test, batch.c, is included.
+ */
 #include "batch_fixture.h"
 
 #include "../tx/batch.c"
@@ -32,7 +35,10 @@ struct kwarp_mr *batch_regions;
 u32 batch_lookups;
 int batch_references[REGIONS];
 
-/* Region 0 does not exist, because no STag has the index 0. */
+/*
+ * Stand-in: find the region of @stag, and count a reference to it. Region 0 does not exist, because
+ * no STag has the index 0.
+ */
 struct kwarp_mr *kwarp_mr_lookup(struct kwarp_dev *kdev, u32 stag)
 {
 	batch_lookups++;

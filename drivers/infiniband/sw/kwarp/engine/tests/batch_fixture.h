@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A batch for the tests of batch.c. Pages come from a stand-in that allocates single pages, and
- * sometimes none. Regions are stand-ins, and references to them are counted. A stand-in for TCP
- * accepts as many octets as the test sets.
+ * Fixture of the tests of batch.c: a batch (octets collected for one socket call). Pages come from
+ * a stand-in that allocates single pages, and sometimes none. Regions are stand-ins, and references
+ * to them are counted. A stand-in for TCP accepts as many octets as the test sets.
  */
 #ifndef KWARP_ENGINE_TESTS_BATCH_FIXTURE_H
 #define KWARP_ENGINE_TESTS_BATCH_FIXTURE_H
@@ -10,7 +10,7 @@
 #include <kunit/test.h>
 #include <linux/prandom.h>
 
-/* Other suites have functions with these names, too. */
+/* Rename the code under test and stand-ins: other suites of this module define the same names. */
 #define kwarp_batch_init	tested_batch_init
 #define kwarp_batch_fini	tested_batch_fini
 #define kwarp_batch_reset	tested_batch_reset

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of coalesce.c, see coalesce_fixture.h. The code under test is included.
- * Runner: the one context that may send for the stream at a time.
+ * Fixture of the tests of coalesce.c, which decides whether to hold send queues; for terms see
+ * coalesce_fixture.h. The code under test is included. Runner: the one context that may send for
+ * the stream at a time.
  */
 #include "coalesce_fixture.h"
 

@@ -16,7 +16,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Other suites have functions with these names, too. */
+/* Rename the code under test and stand-ins: other suites of this module define the same names. */
 #define kwarp_coalesce_rings	tested_coalesce_rings
 #define kwarp_coalesce_goes_on	tested_coalesce_goes_on
 #define kwarp_coalesce_init_cq	tested_coalesce_init_cq

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A stream of a program that uses libsiw, for the tests of pace.c.
+ * Fixture of the tests of pace.c, which decides whether a timer sends what programs with libsiw
+ * post: a stream of such a program.
  *
  * Held: the program posts without ringing its doorbell, and a timer sends. Look: one call of that
  * timer, which looks for posted requests.
@@ -13,7 +14,7 @@
 #include "../../kwarp.h"
 #include "../types.h"
 
-/* Other suites have functions with these names, too. */
+/* Rename the code under test and stand-ins: other suites of this module define the same names. */
 #define kwarp_pace_enters	tested_pace_enters
 #define kwarp_pace_begins	tested_pace_begins
 #define kwarp_pace_goes_on	tested_pace_goes_on

@@ -51,7 +51,7 @@ static void test_request(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_iread_head(&t->e.iread)->raw_ddp[1], 0x4a);
 	KUNIT_EXPECT_EQ(test, t->words[1], 0);
 	test_cq_none(test, t->cq);
-	/* for a request beyond the queue's depth there is no buffer (7306-5.2.1-9) */
+	/* A second request exceeds the queue's depth: there is no buffer for it (7306-5.2.1-9). */
 	feed_atomic(t, &req);
 	KUNIT_EXPECT_EQ(test, t->e.perr, KWARP_PERR_DDP_U_NOBUF);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of inbound Immediate Data messages (RFC 7306).
+ * Tests of the receive side: Immediate Data messages of the peer (RFC 7306), which complete
+ * receives.
  *
  * Numbers such as 7306-6.3-2 name requirements of RFCs, see Documentation/conformance.
  */

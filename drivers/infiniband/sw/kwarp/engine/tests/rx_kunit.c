@@ -201,7 +201,7 @@ static const struct blame {
 	u32 start;
 	bool rtr;		/* the oldest outstanding Read is our RTR message */
 	bool no_header;		/* the Terminate returns no Read Request header */
-	bool blamed;		/* the oldest outstanding Read is to fail */
+	bool blamed;		/* the oldest outstanding Read must fail */
 } blames[] = {
 	{ "no Read", 0 },
 	{ "one", 1, .blamed = true },

@@ -41,7 +41,7 @@ static const struct gap {
 	{ "fast, nothing", KWARP_MR_FAST, keep_region, true, false },
 	{ "fast, invalidated", KWARP_MR_FAST, invalidate_region, true, true },
 	{ "fast, invalidated within the run", KWARP_MR_FAST, invalidate_region, false, true },
-	/* deregistration waits for the end of the receive run */
+	/* the segment is accepted, because deregistration waits for the end of the receive run */
 	{ "user, being deregistered within the run", KWARP_MR_USER, deregister, false, false },
 };
 
@@ -200,7 +200,7 @@ static void test_invalidate_refused(struct kunit *test)
 
 	rx_post(t, 7, 2);
 	t->mr.kind = c->kind;
-	/* @stream of the region is compared for windows only */
+	/* A wrong stream is no reason to refuse: mr.stream is compared for windows only. */
 	t->mr.stream = &t->b.e.mem;
 	if (c->other_owner)
 		t->mr.owner = t->b.e.mem.id;

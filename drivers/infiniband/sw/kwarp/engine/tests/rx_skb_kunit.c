@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of a stream that arrives in skbs, divided at every octet and of every shape.
+ * Tests of the receive side (rx/skb.c): the same stream arrives in skbs that are divided at every
+ * octet and have every shape.
  *
  * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
@@ -167,13 +168,13 @@ static void test_any(struct kunit *test)
 	skb_read_all(t);
 	KUNIT_EXPECT_EQ(test, t->done, 0);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
-	/* sock.c does this when more octets have arrived. */
+	/* sock.c sets rx.want to 0 before it reads octets that have arrived. */
 	t->e.rx.want = 0;
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	skb_read_all(t);
 	KUNIT_EXPECT_TRUE(test, test_bit(KWARP_E_RX_ANY, flags));
-	/* After a local error octets are dropped, but the flag is set. */
+	/* After a local error octets are dropped, but KWARP_E_RX_ANY is set all the same. */
 	skb_begin_way(t, &ways[0]);
 	set_bit(KWARP_E_RX_STOP, flags);
 	skb_arrive(t, 1, LINEAR);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of a stream that arrives in skbs: octets that TCP cannot keep, and octets that cannot be
- * read. Stash: buffer for an FPDU that TCP cannot keep until it is complete; its memory is charged
- * to the socket.
+ * Tests of the receive side (rx/skb.c, rx/stash.c): octets that TCP cannot keep until their FPDU is
+ * complete, and octets that cannot be read. Stash: buffer for an FPDU that TCP cannot keep until it
+ * is complete; its memory is charged to the socket.
  *
  * Numbers such as 5041-7.1-22 name requirements of RFCs, see Documentation/conformance.
  */
@@ -36,7 +36,7 @@ static void test_stash(struct kunit *test)
 		skb_expect_all(t);
 		KUNIT_ASSERT_EQ(test, t->e.rx.stash.have, 0);
 		KUNIT_ASSERT_FALSE(test, t->e.rx.stash.use);
-		/* sock.c does this after each receive run. */
+		/* Free the stash, as sock.c does after each receive run. */
 		kwarp_rx_free_stash(&t->e);
 		KUNIT_ASSERT_NULL(test, t->e.rx.stash.buf);
 	}
@@ -92,7 +92,7 @@ static void test_stash_charge(struct kunit *test)
 	struct skb_test *t = test->priv;
 
 	skb_begin_way(t, &ways[0]);
-	/* A stash that was not charged is not uncharged. */
+	/* Charging fails (skb_broke). Freeing such a stash must not reduce the socket's charge. */
 	skb_broke = true;
 	KUNIT_ASSERT_TRUE(test, kwarp_rx_make_stash(&t->e));
 	skb_broke = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of run.c: for how long a context sends, and lack of memory.
+ * Tests of run.c: for how long a context sends, and what it does when there is no memory.
  *
  * Runner: the one context that may send for the stream at a time. Step: kwarp_tx_step(), which
  * sends one batch; here it only returns a result that the test has chosen. Budget: the number of

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fixture of the tests of skb.c and stash.c, see skb_fixture.h. The code under test is included. */
+/*
+ * Fixture of the tests of reading a stream from TCP's skbs, see skb_fixture.h. The code under test,
+ * skb.c and stash.c, is included.
+ */
 #include "skb_fixture.h"
 
 #include <linux/vmalloc.h>

@@ -12,7 +12,7 @@
 
 #include "../types.h"
 
-/* Other suites have functions with these names, too. */
+/* Rename the code under test and stand-ins: other suites of this module define the same names. */
 #define kwarp_rx_feed		skb_rx_feed
 #define kwarp_rx_accept_series	skb_rx_accept_series
 #define kwarp_engine_lost	skb_engine_lost

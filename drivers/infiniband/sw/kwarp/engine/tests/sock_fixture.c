@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fixture of the tests of sock.c, see sock_fixture.h. The code under test is included, with tcp.c,
- * rx/skb.c and rx/stash.c.
+ * Fixture of the tests of sock.c, the callbacks of the TCP socket; see sock_fixture.h. The code
+ * under test is included, with tcp.c, rx/skb.c and rx/stash.c.
  */
 #include "sock_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A TCP connection over lo, with an engine at one end, for the tests of sock.c. The parser is the
- * real one, and what it reports is counted.
+ * Fixture of the tests of sock.c, the callbacks of the TCP socket: a TCP connection over lo, with
+ * an engine at one end. The parser is the real one, and what it reports is counted.
  */
 #ifndef KWARP_ENGINE_TESTS_SOCK_FIXTURE_H
 #define KWARP_ENGINE_TESTS_SOCK_FIXTURE_H

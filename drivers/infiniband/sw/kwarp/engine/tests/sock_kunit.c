@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of sock.c at one end of a TCP connection over lo, and of kwarp_tcp_packet() of tcp.c.
+ * Tests of sock.c, the callbacks of the TCP socket, at one end of a TCP connection over lo; and of
+ * kwarp_tcp_packet() of tcp.c, which calculates how many octets to send in one packet.
  *
  * Numbers such as 5044-6-6 name requirements of RFCs, see Documentation/conformance.
  */
@@ -180,7 +181,7 @@ static const struct packet {
 	{ 65215, 65535, 65483, 65483 },
 	{ 65215, 10, 1448, 10 * 1448 },
 	{ 65215, 2, 1448, 2 * 1448 },
-	/* without offload each segment is a packet */
+	/* without segmentation offload: the device's limits do not apply */
 	{ 65215, 1, 1448, 45 * 1448 },
 	{ 65215, 0, 1448, 45 * 1448 },
 	{ 0, 1, 1448, 45 * 1448 },

@@ -54,7 +54,7 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
 	return stag >> 8 == STAG >> 8 ? build_lower.mr : NULL;
 }
 
-/* ------------------------------------------------------------------ upwards */
+/* ------------------------------------------ stand-ins for the engine and queue */
 
 void kwarp_tx_message_built(struct kwarp_engine *e)
 {

@@ -41,7 +41,7 @@ static void begin(struct build_test *t, u32 off, u32 len)
 		build_from_region(t, off, len);
 }
 
-/* --------------------------------------------------------- what it must be */
+/* ---------------------------------------------------------- expected octets */
 
 KUNIT_ARRAY_PARAM_DESC(plan, build_plans, desc);
 

@@ -9,7 +9,7 @@
 #include <kunit/test.h>
 #include <linux/limits.h>
 
-/* Other suites have functions with these names, too. */
+/* Rename the code under test and stand-ins: other suites of this module define the same names. */
 #define kwarp_tx_pick		reads_tx_pick
 #define kwarp_tx_pick_term	reads_tx_pick_term
 #define kwarp_tx_pick_rtr	reads_tx_pick_rtr
