@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# apt with a configuration of its own, in the cache folder. Kernels, the guest and sources come from
-# fixed Debian suites, which may differ from the suites of this machine. The machine's package
+# Run apt with a configuration of its own, in the cache folder. Kernels, the guest and sources come
+# from fixed Debian suites, which may differ from the suites of this machine. The machine's package
 # sources, lists and caches are not changed; its mirror and keyring are used.
 #
 #   scripts/apt-private.sh get ARGS...      run apt-get ARGS

@@ -68,7 +68,7 @@ guest_command() {
 	echo "$link KWARP_DEMO_LOGS_AT=${log@Q} /opt/kwarp/demo.sh $compare"
 }
 
-# Print what may have influenced the figures.
+# Print facts about the host that may have influenced the figures.
 what_it_was() {
 	[ -z "$busy" ] || echo "This machine had other work (load $busy): the figures are low, and their order may be wrong."
 	if [ "$("$here/guest/accel.sh")" = kvm ]; then

@@ -59,7 +59,7 @@ dkms() {
 	command dkms "$@" </dev/null
 }
 
-# All kernels with headers, the running one first.
+# Print all kernels with headers, the running one first.
 kernels() {
 	local dir release running
 	running=$(uname -r)
@@ -115,7 +115,7 @@ dkms_versions() {
 	dkms status -m kwarp 2>/dev/null | sed -n 's|^kwarp[/,] *\([^,:]*\).*|\1|p' | sort -u
 }
 
-# The kernels that DKMS has a build of this version for.
+# Print the kernels for which DKMS has a build of this version.
 dkms_kernels() {
 	dkms status -m kwarp -v "$1" 2>/dev/null | sed -n 's|^kwarp[^:]*, *\([^,:]*\), *[^,:]*:.*|\1|p'
 }

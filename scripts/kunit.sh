@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Unit tests (KUnit) of the driver, run by the kernel's kunit.py in user-mode Linux. The driver is
-# copied into a private copy of the kernel source, and built as a part of that kernel.
+# Run the unit tests (KUnit) of the driver with the kernel's kunit.py in user-mode Linux. The driver
+# is copied into a private copy of the kernel source, and built as a part of that kernel.
 #
 #   scripts/kunit.sh [--coverage|--big-endian] [KUNIT.PY ARGUMENTS, such as the filter 'kwarp_mpa*'
 #                    or --raw_output]

@@ -182,7 +182,7 @@ arch_of() {
 	esac
 }
 
-# The compiler for ARCHITECTURE.
+# Print the name of the compiler for ARCHITECTURE.
 compiler_of() {
 	case $1 in
 	arm64) echo aarch64-linux-gnu-gcc ;;

@@ -113,7 +113,7 @@ check_shellcheck() {
 	files '*.sh' '*.bash' '.ci/run' 'tools/testing/guest/init' | xargs -r shellcheck -x -S warning -e SC1090,SC1091,SC2034,SC2119,SC2120 -f gcc
 }
 
-# Plain words, and no names of files that do not exist.
+# Find words that are hard to read, and names of files that do not exist, in comments and documents.
 check_words() {
 	"$here/lint/words.py"
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# Tests of the test tools: given a fault, each tool must report a failure. Output is TAP.
+# Test the test tools: given a fault, each tool must report a failure. Output is TAP.
 #
 #   scripts/selftest.sh [TEST...]      (default: all; a wrong name prints the list)
 #

@@ -148,7 +148,7 @@ module_is() {
 	[ "$(find "$root/usr/src" -maxdepth 1 -name 'kwarp-*' | wc -l)" = 1 ]
 }
 
-# all_installed VERSION: all three packages are installed, in a version that begins so.
+# all_installed VERSION: all three packages are installed; their version begins with VERSION.
 all_installed() {
 	local package
 	for package in "${packages[@]}"; do
@@ -319,7 +319,7 @@ test_suite() {
 	trap - EXIT
 }
 
-# The part of the RPM packages that can be tested on Debian.
+# Test the part of the RPM packages that can be tested on Debian.
 test_rpm() {
 	if ! "$here/debian/build-packages.sh" --rpm "$out/rpm" "$1" >/dev/null; then
 		echo "not ok packages/rpm, see above"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The plots of a report, made by gnuplot. If gnuplot is not installed, there are no plots."""
+"""The plots of a benchmark report, made by gnuplot; there are none if gnuplot is missing."""
 import shutil
 import statistics
 import subprocess

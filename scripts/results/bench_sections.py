@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The sections of a report about one guest, as lines of Markdown."""
+"""The sections of a benchmark report about one guest, as lines of Markdown."""
 import statistics
 
 from bench_figures import (LIBRARY, MIB, NAMES, OPS, PLAIN, bandwidth, cpu_per_gib, cpu_per_message,

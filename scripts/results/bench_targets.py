@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The targets: which ratios of figures the project wants to reach, for each guest."""
+"""The targets of `make bench`: ratios of figures that the project wants to reach, by guest."""
 from bench_figures import (OPS, bandwidth, cpu_per_gib, crc_bound, median_latency, octets, rate,
                            rate_key, ratios, tail_latency)
 
