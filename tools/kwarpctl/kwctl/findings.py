@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Findings, which the checks of doctor return, and the case, which a check gets as its input."""
+"""Classes for the checks of kwarpctl doctor: Finding, a result; Case, the input of a check."""
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""The machine: files, programs, limits.
+"""Access to the machine that kwarpctl runs on: its files, programs and limits.
 
 The other modules of kwarpctl get all information about the machine from class Host.  So the tests
 can use a folder of their own instead of "/", and recorded output instead of programs.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""A machine for the tests: a folder instead of "/", and recorded output of programs."""
+"""The machine as kwarpctl's tests see it: a folder instead of "/", recorded output of programs."""
 import os
 import pathlib
 import shutil

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl bench: parsing of perftest's output, client and server."""
+"""Tests of kwarpctl bench: parsing of perftest's output, client and server."""
 import socket
 import struct
 import threading

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Arguments and exit statuses of kwarpctl; errors never print a traceback."""
+"""Tests of the arguments and exit statuses of kwarpctl; errors never print a traceback."""
 import contextlib
 import io
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each check of kwarpctl doctor finds its problem, and finds none on a healthy machine."""
+"""Tests of kwarpctl doctor: each check finds its problem, and none on a healthy machine."""
 import argparse
 import contextlib
 import errno

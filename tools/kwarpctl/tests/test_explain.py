@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl explain: each code has an explanation, and is found by its name and numbers."""
+"""Tests of kwarpctl explain: each code has an explanation, and is found by its name and numbers."""
 import re
 import unittest
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl set: if the kernel refuses one of several knobs, none is set.
+"""Tests of kwarpctl set: if the kernel refuses one of several knobs, none is set.
 
 With --keep the knobs are also written to the link's file, /etc/kwarp/LINK.conf, whose other lines
 stay as they are; --kept sets the knobs in that file.

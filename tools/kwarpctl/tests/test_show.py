@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl show: links, connections and rates from recorded output."""
+"""Tests of kwarpctl show: links, connections and rates from recorded output."""
 import re
 
 from kwctl import links, netlink, rates, rdma, show
