@@ -197,7 +197,7 @@ rdma_row() {
 	echo
 }
 
-# The same for Writes only.
+# short_row NAME: print a row of figures, for Writes only: bandwidth and latency.
 short_row() {
 	printf '%-22s' "$1"
 	cell 12 perftest "sprintf(\"%.0f\", \$2 / $seconds / 16)" ib_write_bw 65536 -D $((seconds + 2)) -f 1

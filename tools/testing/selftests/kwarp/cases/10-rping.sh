@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# rping: each message is a Send, a Read and a Write, and both ends check the contents.
+# Cases that run rping, an example program of librdmacm. Its messages are Sends, Reads and Writes,
+# and both ends check the contents.
 
 rping_try() {
 	new_port

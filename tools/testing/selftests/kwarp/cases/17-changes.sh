@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Changes of an interface while a connection exists: MTU, addresses, the device below; suspend and
-# resume. Also link-local addresses, which are valid on one interface only. The file 70-lifecycle.sh
-# is about interfaces that go down or are deleted.
+# Cases that change an interface while a connection exists: MTU, addresses, the device below;
+# suspend and resume. Also link-local addresses, which are valid on one interface only. The file
+# 70-lifecycle.sh is about interfaces that go down or are deleted.
 
 # link_local END: print the link-local address of that end; print nothing while duplicate address
 # detection runs.

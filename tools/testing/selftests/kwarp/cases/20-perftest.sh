@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# perftest: every kind of operation, bandwidth and latency, in the modes that use the completion
-# queue or the send queue differently. perftest does not verify data (kwdata does), and on an
-# emulated processor its figures may be zero. So the cases check that the programs succeed and
-# print a line for each size.
+# Cases that run the programs of perftest: every kind of operation, bandwidth and latency, in the
+# modes that use the completion queue or the send queue differently. perftest does not verify data
+# (kwdata does), and on an emulated processor its figures may be zero. So the cases check that the
+# programs succeed and print a line for each size.
 
 # perf_rows COUNT SIZE...: the client's table has a row of COUNT operations for each size.
 perf_rows() {

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Counts (rdma statistic, hw_counters): the counts of both ends agree, and a counter that is bound
-# to a queue pair counts that queue pair only. Also details of objects, debugfs and traces.
+# Tests of the counts (rdma statistic, hw_counters): the counts of both ends agree, and a counter
+# that is bound to a queue pair counts that queue pair only. Also details of objects, debugfs and
+# traces.
 
 stats_links() {
 	skip_on siw "has other counts"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# kwarpctl with real links. How kwarpctl handles each answer of the system is tested by its own unit
-# tests.
+# Cases that run kwarpctl, the command for administrators, with real links. How kwarpctl handles
+# each answer of the system is tested by its own unit tests.
 
 ctl() {
 	local end=$1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Connections: librdmacm's example programs; links that are added while programs listen; startup
-# over a network that loses segments; data with a SYN; ends with different knobs, and the resulting
-# startup frames.
+# Tests of the connection manager: librdmacm's example programs; links that are added while programs
+# listen; startup over a network that loses segments; data with a SYN; ends with different knobs,
+# and the resulting startup frames.
 
 ucmatose_case() {
 	local addr=$1 conns

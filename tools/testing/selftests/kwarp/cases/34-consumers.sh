@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# What the cases of consumers in the kernel share (35 to 39, 61): links, RAM disks, and the end of a
-# case. Target (or server) and host (or client) are on the same machine, in the first network
-# namespace, because most of these consumers know only that one. Both ends use one link:
+# Functions that the cases of consumers in the kernel share (files 35 to 39, 61): links, RAM disks,
+# and the end of a case. Target (or server) and host (or client) are on the same machine, in the
+# first network namespace, because most of these consumers know only that one. Both ends use one
+# link:
 #
 #     consumer -- kwlo ..TCP, 10.99.0.1.. kwlo -- consumer
 #
@@ -25,7 +26,7 @@ kernel_link_active() {
 	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
 }
 
-# kernel_link_up NAME TYPE NETDEV
+# kernel_link_up NAME TYPE NETDEV: add a link, and wait until it is active.
 kernel_link_up() {
 	check "adding the link $1" rdma link add "$1" type "$2" netdev "$3"
 	wait_until 5 "link $1 is active" kernel_link_active "$1"

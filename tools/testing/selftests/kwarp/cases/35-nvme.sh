@@ -167,7 +167,7 @@ nvme_troubles() {
 	dmesg | grep -cE 'nvme.*(error recovery|Bogus|timeout|Reconnect)' || :
 }
 
-# nvme_case MIB
+# nvme_case MIB: write a file of this size to the remote disk, and compare what is read.
 nvme_case() {
 	local mib=$1 troubles
 	troubles=$(nvme_troubles)

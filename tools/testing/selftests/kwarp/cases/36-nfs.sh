@@ -123,7 +123,7 @@ nfs_case() {
 	nfs_down
 }
 
-# The same over a network that loses and delays packets.
+# Write and verify files over NFS 4.2 while the network loses and delays packets.
 nfs_loss_case() {
 	nfs_up
 	lossy_lo
@@ -150,7 +150,7 @@ nfs_passes() {
 	[ "$(nfs_passed)" -ge "$1" ]
 }
 
-# The link is deleted under I/O and added again. The client must continue where it was.
+# The link is deleted under I/O and added again. The client must continue to write.
 nfs_link_case() {
 	local before
 	nfs_up

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Owners: which control group is charged for memory, and to which program sockets, ports and a type
-# of service belong.
+# Tests of ownership: which control group is charged for memory, and to which program sockets, ports
+# and a type of service belong.
 
 CGROUPS=/sys/fs/cgroup
 GROUP=kwarp-e2e

@@ -114,7 +114,7 @@ smb_names() {
 	[ ! -e "$SMB_SHARE/many" ] || fail "the share still has the removed folder"
 }
 
-# smb_case MIB
+# smb_case MIB: mount the share, check files of this size and a large folder, and unmount it.
 smb_case() {
 	smb_up
 	smb_data "$1"

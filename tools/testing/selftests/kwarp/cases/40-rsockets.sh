@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# rsockets, a library that makes a byte stream out of Writes and Sends, with flow control of its
-# own.
+# Cases that use rsockets, a library that makes a byte stream out of Writes and Sends, with flow
+# control of its own.
 
 # rstream's option "-T v" verifies the data that it receives.
 rstream_case() {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# kwdata makes random operations. Both ends check contents and guard zones, and sources are
-# overwritten immediately after completion (see kwdata.h).
+# Cases that run kwdata, which makes random RDMA operations. Both ends check contents and guard
+# zones, and sources are overwritten immediately after completion (see kwdata.h).
 
 # data_own_flags END: print the options that kwdata needs on a link of this type.
 data_own_flags() {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The link under test against another implementation, in both roles, with and
-# without CRC.
+# Programs exchange data between the link under test and a link of another implementation
+# (KWARP_PEER, siw by default), in both roles, with and without CRC.
 
 # peer_to_peer is off with a siw server: siw accepts a Request for a ready-to-receive message, but
 # may not be ready for that message (siw_is_deaf in lib/programs.sh). If the connection then ends
@@ -43,7 +43,7 @@ interop_perf() {
 	done
 }
 
-# interop_cases ROLE CRC
+# interop_cases ROLE CRC: define the cases in which siw has this role, with CRC on or off.
 interop_cases() {
 	local name=interop-siw-is-$1-crc-$2
 	testcase "$name-rping-ipv4" 60 interop_case "$1" "$2" rping_pair "${IP[1]}"

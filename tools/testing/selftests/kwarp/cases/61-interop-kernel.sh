@@ -58,7 +58,8 @@ pair_routes() {
 	ip "$family" rule del pref 0
 }
 
-# After this the local routes come first again. Do nothing if there is no pair.
+# Delete the rules of pair_routes, so that local routes come first again, and the pair. Do nothing
+# if there is no pair.
 pair_down() {
 	local pref family
 	[ -e /sys/class/net/kwhost ] || return 0
@@ -73,7 +74,8 @@ pair_down() {
 	unmark "$PAIR_RP_FILTER"
 }
 
-# For the reasons of these knobs see interop_case.
+# pair_link_up LINK TYPE: add a link on the interface LINK. interop_case in 60-interop.sh has the
+# reasons of the knobs.
 pair_link_up() {
 	kernel_link_up "$1" "$2" "$1"
 	[[ $2 != kwarp* ]] || {
@@ -139,7 +141,8 @@ pair_srp_case() {
 	disk_case srp 2
 }
 
-# RNBD is not among them: siw has no immediate data, which RTRS needs.
+# Define the cases in which siw has this role. RNBD is not among them: siw has no immediate data,
+# which RTRS needs.
 interop_kernel_cases() {
 	local role=$1 name=interop-siw-is-$1
 	testcase "$name-nvme" 120 interop_kernel_case "$role" nvme_case 2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Ends of all kinds: killed programs, peers that vanish, links, interfaces, namespaces and modules
-# that are removed under traffic. Each case ends with a check that links work.
+# Cases in which programs are killed, peers vanish, or links, interfaces, namespaces and modules are
+# removed under traffic. Each case ends with a check that links work.
 
 # ------------------------------------------------------------ endless traffic
 

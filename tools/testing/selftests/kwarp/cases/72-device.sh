@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The device as an administrator sees it: port events, speed, the names of device and interface,
-# deletion while a connect is pending, RDMA namespaces.
+# Cases about the device as an administrator sees it: port events, speed, the names of device and
+# interface, deletion while a connect is pending, RDMA namespaces.
 
 # ------------------------------------------------------------------------ events
 

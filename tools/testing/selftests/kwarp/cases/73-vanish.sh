@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Peers that vanish without a FIN or RST, and loss of all packets while a connection is being
-# closed.
+# Cases in which a peer vanishes without a FIN or RST, or all packets are lost while a connection is
+# being closed.
 
 no_qps() {
 	local i

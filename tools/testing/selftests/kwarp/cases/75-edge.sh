@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Resources that run out, are removed, or change under traffic (kwedge): shared receives, a
-# completion queue, memory, depths, the route's MTU. The largest number of objects of each kind
-# (kwmost).
+# Cases in which a resource runs out, is removed, or changes under traffic (kwedge): shared
+# receives, a completion queue, memory, depths, the route's MTU. Other cases make the largest number
+# of objects of each kind (kwmost).
 
 edge_pair() {
 	new_port

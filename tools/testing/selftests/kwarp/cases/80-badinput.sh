@@ -109,7 +109,8 @@ rejected_before() {
 	awk -v least="$1" '/ rejected after/ && $4 < least { found = 1 } END { exit !found }' "$CASE_DIR/crowd.log"
 }
 
-# On a slow kernel the first clients may have been rejected before the last ones have connected.
+# some_waited_in_tcp PORT: connections wait in TCP, or a client has been rejected already. On a slow
+# kernel the first clients may be rejected before the last ones have connected.
 some_waited_in_tcp() {
 	rejected 1 || some_wait_in_tcp "$1"
 }

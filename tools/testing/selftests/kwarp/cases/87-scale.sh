@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Many queue pairs with traffic, and many connections at the same time. All data must be right, and
-# the time to end the connections must not grow faster than their number.
+# Cases with traffic on many queue pairs, and with many connections at the same time. All data must
+# be right, and the time to end the connections must not grow faster than their number.
 
 # scale_qps_case QPS SECONDS: four pairs of programs connect QPS queue pairs together. Then all
 # are busy at the same time for SECONDS.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Captures of the wire. If the guest has no tshark, the host can decode the captures
-# wire-crc-on.pcap and wire-crc-off.pcap, which are among the logs.
+# Cases that capture the packets of a connection and check their FPDUs. If the guest has no tshark,
+# the host can decode the captures wire-crc-on.pcap and wire-crc-off.pcap, which are among the logs.
 
 capture_case() {
 	local file=$CASE_DIR/wire-crc-$1.pcap
