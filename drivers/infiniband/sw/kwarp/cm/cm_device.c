@@ -113,7 +113,10 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 }
 
 /**
- * kwarp_cm_exit - wait for the stand-ins (cm_qp.c), which outlive devices, at module exit
+ * kwarp_cm_exit - wait, at module exit, until the last stand-ins have been freed
+ *
+ * A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c).  RCU frees a
+ * stand-in, perhaps later than its device.
  *
  * Context: process; after kwarp_wq has been destroyed.
  */

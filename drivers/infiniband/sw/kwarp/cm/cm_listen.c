@@ -86,8 +86,8 @@ static void evict_some(struct kwarp_listener *l, u32 queued)
 	list_for_each_entry(ep, &l->half_open, half_open) {
 		if (may_evict(ep)) {
 			/*
-			 * No endpoint in the list is freed: it is removed, under l->lock, before
-			 * that.
+			 * @ep cannot be freed here: an endpoint is taken off the list, under
+			 * l->lock, before it is freed.
 			 */
 			kwarp_ep_mark(ep, KWARP_EP_EVICT);
 			marked++;

@@ -146,7 +146,7 @@ static u32 user_offset(const struct ib_umem *umem, u8 shift)
 	return umem->address & ((1UL << shift) - 1);
 }
 
-/* Fill the pieces of a region over pinned memory. */
+/* Store the address of each piece of a region over pinned memory in mr->chunk. */
 static void user_chunks(struct kwarp_mr *mr)
 {
 	u64 pos = round_down(mr->offset, PAGE_SIZE), in;

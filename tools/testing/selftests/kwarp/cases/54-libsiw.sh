@@ -102,7 +102,8 @@ paced_times() {
 	PACED=$(($(paced_count) - before))
 }
 
-# The module tries the timer only if doorbells follow each other within 100 us (pace.h). In a
+# A timer that sends what a program has posted can replace doorbells. The module tries whether the
+# timer is faster (a trial, see pace.h), but only if doorbells follow each other within 100 us. In a
 # second with fewer than 10,000 doorbells there may be no trial.
 libsiw_paced_case() {
 	local tries=3

@@ -320,7 +320,11 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 		c->rung = true;
 		return false;
 	}
-	/* If there was no decision on the previous doorbell yet, there will be one for both. */
+	/*
+	 * @for_waiting: a doorbell was rung for requests that have not been sent.  If
+	 * kwarp_coalesce_sent() has not decided about a hold since the previous doorbell, it
+	 * decides once for both, so it is enough that one of them was rung for such requests.
+	 */
 	c->for_waiting = (c->rung && c->for_waiting) || prod != e->sq->next;
 	c->rung = true;
 	WRITE_ONCE(c->rung_at, prod);

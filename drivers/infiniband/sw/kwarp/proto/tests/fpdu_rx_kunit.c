@@ -199,8 +199,9 @@ static void test_verified_first(struct kunit *test)
 }
 
 /*
- * Check that kwarp_fpdu_rx_wire_len() knows the length of the FPDU at @wire from KWARP_FPDU_MIN
- * octets on, and gives the same length for more octets.  Then receive the FPDU.
+ * Give kwarp_fpdu_rx_wire_len() the first 0, 1, 2 ... octets of the FPDU at @wire.  With
+ * KWARP_FPDU_MIN octets or more it must return the length of the FPDU; with fewer that length, or 0
+ * (not known yet).  Then receive the FPDU.
  */
 static void feed_told(struct sink *s, const u8 *wire, u32 len)
 {
