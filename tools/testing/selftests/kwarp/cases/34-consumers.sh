@@ -22,14 +22,10 @@ RAM_DISK=/dev/ram0
 
 # -------------------------------------------------------------------- links
 
-kernel_link_active() {
-	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
-}
-
 # kernel_link_up NAME TYPE NETDEV: add a link, and wait until it is active.
 kernel_link_up() {
 	check "adding the link $1" rdma link add "$1" type "$2" netdev "$3"
-	wait_until 5 "link $1 is active" kernel_link_active "$1"
+	wait_until 5 "link $1 is active" device_active "$1"
 }
 
 kernel_link_delete() {
@@ -132,7 +128,6 @@ consumers_down() {
 # Delete what a case that was killed has left of links and interfaces.
 consumers_reset() {
 	pair_down
-	[ ! -e "/sys/class/infiniband/$TARGET_LINK" ] || timeout 60 rdma link delete "$TARGET_LINK"
-	tc qdisc del dev lo root
+	one_link_clean
 	ip link del kwdummy
 }

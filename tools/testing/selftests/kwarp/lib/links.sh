@@ -12,8 +12,13 @@ link_exists() {
 	[ -e "/sys/class/infiniband/${LINK[$1]}" ]
 }
 
+# device_active NAME: the port of the device is active.
+device_active() {
+	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
+}
+
 link_active() {
-	[ "$(<"/sys/class/infiniband/${LINK[$1]}/ports/1/state")" = "4: ACTIVE" ]
+	device_active "${LINK[$1]}"
 }
 
 # add_link END TYPE: add a link of this type at that end, and wait until it is active.
