@@ -63,7 +63,7 @@ static bool buffer_never_moves(const struct dma_buf *buf)
 
 static bool begins_large_folio(struct page *page)
 {
-	const struct folio *folio = page_folio(page);
+	struct folio *folio = page_folio(page);
 
 	return folio_test_large(folio) && &folio->page == page;
 }
