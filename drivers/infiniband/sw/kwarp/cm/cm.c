@@ -9,7 +9,10 @@
  * states, events and actions in proto/cm_fsm.c. cm_qp.c has the stand-ins: objects that iw_cm gets
  * instead of queue pairs.
  *
- * References to an endpoint:
+ * DOWN is the QP's report that the stream has ended. A handle is the number by which iw_cm names a
+ * CONNECT_REQUEST in accept and reject. DEAD is the last state of an endpoint.
+ *
+ * References to an endpoint, by holder:
  *	itself		from creation until it is DEAD
  *	creator		connect() and the listener's work, until they return
  *	queued work	ep->work, from queue_work() until the work has run
@@ -18,9 +21,10 @@
  *			the endpoint, whichever takes the handle out of the table first
  *	stream		from kwarp_qp_attach() until the QP has reported DOWN
  *	stand-in	from connect() or accept() until iw_cm returns the stand-in
- * The socket's callbacks need no reference: they are restored, under sk_callback_lock, before
- * the endpoint drops its reference on itself. kdev->cm.eps needs none: the endpoint is removed
- * from that list before it drops that reference.
+ * The socket's callbacks need no reference: TCP's own callbacks are restored, under
+ * sk_callback_lock, before the endpoint drops its reference on itself. The device's list of
+ * endpoints, kdev->cm.eps, needs none either: the endpoint is removed from the list before it drops
+ * that reference.
  *
  * References to a listener: the iw_cm_id (provider_data) until destroy_listen(),
  * queued work, each endpoint that the listener has made.
@@ -35,8 +39,8 @@
  *	listener mutex	its socket
  *	endpoint mutex	all of the endpoint that has no other rule; held over upcalls
  *			to iw_cm, which only queues them, and over calls to the QP
- *	listener lock	its iw_cm_id, and so the CONNECT_REQUEST upcall
- *	kdev->cm.lock	the lists
+ *	listener lock	its iw_cm_id and its lists; held over the CONNECT_REQUEST upcall
+ *	kdev->cm.lock	the device's lists of endpoints and listeners
  * None of these locks is taken in softirq: code that runs in softirq only sets bits and queues
  * work. The QP makes its upcalls with no lock held, and the upcall takes the endpoint's mutex.
  *
@@ -108,7 +112,7 @@ static int connect_start(struct kwarp_ep *ep, struct iw_cm_id *id,
 
 /**
  * kwarp_cm_connect - start a connection
- * @id: addresses
+ * @id: iw_cm's id, with the addresses of both ends
  * @param: what the ULP asks for: QP number, IRD, ORD, private data
  *
  * Context: process; does not wait for the peer.
@@ -182,10 +186,10 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
 
 	/*
-	 * @stand_in is NULL if this call has found no stand-in of its own: iw_cm has the device's
-	 * shared no_qp, or has returned the stand-in before this call looked. A stand-in that was
-	 * found cannot be returned before this point: the caller holds rdma_cm's handler mutex,
-	 * which rdma_cm takes for the CLOSE event.
+	 * @stand_in is NULL if this call has found no stand-in of its own: there was no memory for
+	 * one, so iw_cm has the device's shared no_qp, or iw_cm has returned the stand-in before
+	 * this call looked. A stand-in that was found cannot be returned before this point: the
+	 * caller holds rdma_cm's handler mutex, which rdma_cm takes for the CLOSE event.
 	 */
 	if (stand_in)
 		kwarp_cm_expose_stand_in(stand_in);
@@ -298,8 +302,8 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ret = accept_start(ep, id, stand_in, param);
 	if (!ret) {
 		/*
-		 * Mark the id before kwarp_ep_run(), which may make the first upcall; undone below
-		 * on failure.
+		 * Mark the id as accepted before kwarp_ep_run(), which may make the first upcall.
+		 * On failure the mark is removed below.
 		 */
 		set_accepted(id, stand_in);
 		ep->accepting = true;
@@ -309,7 +313,7 @@ int kwarp_cm_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 		ep->accepting = false;
 	}
 	if (ret)
-		id->provider_data = NULL;	/* no Request has this: handles begin at 1 */
+		id->provider_data = NULL;	/* names no Request: handles begin at 1 */
 	release_request_ep(ep);
 	return ret;
 }

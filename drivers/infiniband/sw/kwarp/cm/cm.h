@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection management: the functions that the iWARP CM (iw_cm) calls, and those for the begin,
- * the end and the diagnostics of a device.
+ * Connection management: the functions that the iWARP CM (iw_cm) calls, and those that set up, stop
+ * and describe the connection management of a device.
  *
  * Other layers include only this header of cm/; scripts/lint/check-layers.sh enforces that.
  */

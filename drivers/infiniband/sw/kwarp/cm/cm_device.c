@@ -92,9 +92,10 @@ void kwarp_cm_begin_stop(struct kwarp_dev *kdev)
  * kwarp_cm_stop_device - end every listener and every connection of a device
  * @kdev: device
  *
- * Nothing new can start afterwards. Listeners remain without sockets until iw_cm destroys them. To
- * be called while the driver has its reference to kdev->netdev and QPs still work: before or after
- * ib_unregister_device() has removed the device's clients.
+ * No connection can start afterwards, and no listener gets a socket. Listeners remain without
+ * sockets until iw_cm destroys them. To be called while the driver has its reference to
+ * kdev->netdev and QPs still work: before or after ib_unregister_device() has removed the device's
+ * clients.
  *
  * Context: process. Returns when no endpoint refers to the device any more, which
  * takes as long as its QPs need to go down after kwarp_qp_close(qp, false).
@@ -106,7 +107,8 @@ void kwarp_cm_stop_device(struct kwarp_dev *kdev)
 	kwarp_listener_shut_all(kdev);
 	wait_event(kdev->cm.idle, list_empty(&kdev->cm.eps));
 	/*
-	 * The last endpoint wakes this task while it holds cm.lock: wait until that lock is free.
+	 * kwarp_ep_delist() wakes this task while it holds cm.lock. Wait until the lock is
+	 * released: the caller may free @kdev next.
 	 */
 	spin_lock(&kdev->cm.lock);
 	spin_unlock(&kdev->cm.lock);

@@ -105,8 +105,8 @@ static void dump_listener_node(struct list_head *node, struct seq_file *m)
 static const struct dumped listener_nodes = { get_listener_node, dump_listener_node };
 
 /*
- * Return: number of entries in the list, and 16 more, for entries that are added before the next
- * look.
+ * Return: number of entries in the list, and 16 more, for entries that are added before get_nodes()
+ * reads the list.
  */
 static u32 count_nodes(struct kwarp_dev *kdev, const struct list_head *list)
 {
@@ -132,7 +132,8 @@ static u32 get_nodes(struct kwarp_dev *kdev, struct list_head *list, const struc
 
 	spin_lock(&kdev->cm.lock);
 	/*
-	 * No entry can be freed now: entries are removed, under this lock, before they are freed.
+	 * No entry can be freed now: an entry is removed from the list, under cm.lock, before it is
+	 * freed.
 	 */
 	list_for_each(node, list) {
 		if (n == most)

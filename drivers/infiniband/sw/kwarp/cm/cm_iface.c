@@ -28,9 +28,10 @@
  *
  * rdma_cm is the only user of iw_cm. It stores a pointer to its private struct rdma_id_private in
  * id->context, and that struct begins with the public struct rdma_cm_id: of the listener; or of
- * the connection, once the ULP has called connect or has received the Request. Both ids name the
- * same device, with one exception: for an inbound connection rdma_cm may choose another device
- * than the one that received the connection. Then the ULP's QP is on the other device.
+ * the connection, once the ULP has called connect or has received the Request. The ids of iw_cm and
+ * rdma_cm name the same device, with one exception: for an inbound connection rdma_cm may choose
+ * another device than the one that received the connection. Then the ULP's QP is on that other
+ * device.
  *
  * Return: rdma_cm's id; NULL: none, or it names another device.
  */

@@ -77,8 +77,8 @@ static struct kwarp_listener *find_listener(struct kwarp_dev *kdev, const struct
 		/* Read without l->lock: the listener may be dropping the id at this moment. */
 		if (READ_ONCE(l->cm_id) == id) {
 			/*
-			 * No listener in the table is freed: it is removed, under cm.lock, before
-			 * that.
+			 * @l cannot be freed here: a listener is removed from the table, under
+			 * cm.lock, before it is freed.
 			 */
 			kwarp_listener_get(l);
 			found = l;

@@ -5,8 +5,8 @@
  *
  * rdma_cm listens for a wildcard address on every device, also on devices in another network
  * namespace than the listening program's, where an ordinary socket may have the port. rdma_cm would
- * refuse connections that come in through such a device, so the listener gets no socket. Within a
- * namespace rdma_cm ensures that a port has one listener.
+ * refuse connections that come in through such a device, so a listener on that device gets no
+ * socket. Within a namespace rdma_cm ensures that a port has one listener.
  *
  * Half-open endpoints are those that have not finished MPA startup, or were refused. Their number
  * is limited; at the limit the oldest ones are evicted (ended), so that others get in.
@@ -125,8 +125,8 @@ static int child_accept(struct kwarp_listener *l, struct kwarp_ep *ep)
 }
 
 /*
- * Make an endpoint, and accept a connection for it. The endpoint comes first: without memory for
- * it the connection stays in TCP's accept queue, and is not reset.
+ * Make an endpoint, and accept a connection for it. The endpoint is made first: if there is no
+ * memory for it, the connection stays in TCP's accept queue, and is not reset.
  */
 static int listener_child(struct kwarp_listener *l)
 {
@@ -311,15 +311,15 @@ int kwarp_listener_create(struct iw_cm_id *id, int backlog)
 
 /*
  * Mark the half-open endpoints of a listener that is gone: the ULP will hardly accept or reject
- * them any more. Use the listener's list of endpoints, not the device's: the device's list has all
- * established connections as well, and a host may close many listeners.
+ * them any more. Walk the listener's list of endpoints, not the device's: the device's list has all
+ * established connections as well, and would be walked once for each listener that is closed.
  */
 static void listener_orphan_all(struct kwarp_listener *l)
 {
 	struct kwarp_ep *ep;
 
 	spin_lock(&l->lock);
-	/* No endpoint in the list is freed: it is removed, under l->lock, before that. */
+	/* No endpoint can be freed here: it leaves the list, under l->lock, before it is freed. */
 	list_for_each_entry(ep, &l->half_open, half_open)
 		kwarp_ep_mark(ep, KWARP_EP_ORPHAN);
 	spin_unlock(&l->lock);
@@ -391,7 +391,7 @@ static struct kwarp_listener *next_open(struct kwarp_dev *kdev)
 	return found;
 }
 
-/* Close all listeners of a device; iw_cm destroys the objects later. Context: process. */
+/* Close all listeners of a device; iw_cm destroys the listeners later. Context: process. */
 void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 {
 	struct kwarp_listener *l;

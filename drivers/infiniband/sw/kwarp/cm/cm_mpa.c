@@ -27,7 +27,7 @@
 #define RTR_ALL		(KWARP_RTR_SEND | KWARP_RTR_WRITE | KWARP_RTR_READ)
 
 /**
- * kwarp_cm_mpa_init - copy the knobs that startup needs into the endpoint
+ * kwarp_cm_mpa_init - copy the knobs (tunables) that startup needs into the endpoint
  * @ep: endpoint in state NEW
  *
  * connect() and accept() fill in IRD, ORD and private data later.
@@ -47,7 +47,7 @@ void kwarp_cm_mpa_init(struct kwarp_ep *ep)
 		return;
 	}
 	p->rev = READ_ONCE(knobs->mpa_rev) == 1 ? 1 : 2;
-	/* 6581-5-1. Revision 1 has no RTR, the first message of peer-to-peer mode. */
+	/* 6581-5-1: peer-to-peer mode begins with an RTR message, which revision 1 does not have */
 	p->p2p = READ_ONCE(knobs->peer_to_peer) && p->rev == 2;
 	p->rtr = READ_ONCE(knobs->rtr) & RTR_ALL;
 }
@@ -137,7 +137,7 @@ static enum kwarp_cm_event poll_connect(struct kwarp_ep *ep)
 {
 	int ret;
 
-	if (!ep->cs.sock)		/* the second attempt could not be started */
+	if (!ep->cs.sock)		/* the attempt with revision 1 could not be started */
 		return KWARP_CME_LOST;
 	ret = kwarp_cm_sock_dialled(ep->cs.sock, ep->cm_id);
 	if (ret == -EINPROGRESS)
@@ -326,8 +326,8 @@ static enum kwarp_cm_event poll_send_rep(struct kwarp_ep *ep)
 		return startup_lost(ep, ret);
 	/*
 	 * 5044-7.1.2-10: FPDUs that the Initiator sends from now on wait in the socket until the QP
-	 * is attached and reads them. The QP sends nothing before it has received the first FPDU
-	 * (-16).
+	 * is attached and reads them. 5044-7.1.2-16: the QP sends nothing before it has received
+	 * the first FPDU.
 	 */
 	ret = kwarp_ep_attach(ep, false);
 	if (ret == -ENOTCONN)

@@ -147,7 +147,7 @@ static void free_stand_in(struct rcu_head *rcu)
 }
 
 /**
- * kwarp_qp_rem_ref - ib_device_ops.iw_rem_ref
+ * kwarp_qp_rem_ref - ib_device_ops.iw_rem_ref: iw_cm returns a stand-in
  * @ibqp: from kwarp_get_qp()
  *
  * iw_cm_disconnect() reads the pointer from the id under the id's lock, and then uses the object

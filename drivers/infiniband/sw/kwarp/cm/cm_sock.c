@@ -72,7 +72,7 @@ static u16 addr_port(const struct sockaddr_storage *ss)
 	return ntohs(addr_v4(ss)->sin_port);
 }
 
-/* An IPv6 link-local address without scope means the address on this interface. */
+/* Give an IPv6 link-local address the scope @ifindex, if it has none. */
 static void addr_fix_scope(struct sockaddr_storage *ss, int ifindex)
 {
 	if (ss->ss_family == AF_INET6 && !addr_v6(ss)->sin6_scope_id &&
@@ -125,7 +125,7 @@ static int sock_connect(struct socket *sock, struct sockaddr_storage *ss)
 
 /* -------------------------------------------------------------- creation */
 
-/* Own lock classes for lockdep: user sockets take these locks in other orders. */
+/* Give the socket's locks own lockdep classes: user sockets take the locks in other orders. */
 static void sock_classify(struct sock *sk)
 {
 #ifdef CONFIG_DEBUG_LOCK_ALLOC
@@ -212,8 +212,8 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
 	if (!ret)
 		ret = sock_bind(cs->sock, &from);
 	/*
-	 * Hook the socket before it is connected: later a BPF program could put it into a sockmap
-	 * first.
+	 * Hook the socket before it is connected: connecting can call a BPF program, which could
+	 * put the socket into a sockmap, and then it could not be hooked any more.
 	 */
 	if (!ret)
 		ret = kwarp_cm_sock_hook(cs);
@@ -229,7 +229,7 @@ static int dial_from(struct kwarp_dev *kdev, const struct iw_cm_id *id, int ifin
  * @kdev: device
  * @id: addresses
  * @ifindex: from kwarp_cm_iface()
- * @cs: gets the socket, hooked
+ * @cs: gets the socket, hooked: cs->notify may be called before this function returns
  *
  * The local port comes from rdma_cm's own port space. If an ordinary socket uses that port, TCP
  * chooses another; the ULP sees rdma_cm's number in any case.
@@ -252,8 +252,8 @@ int kwarp_cm_sock_dial(struct kwarp_dev *kdev, const struct iw_cm_id *id, int if
 /**
  * kwarp_cm_sock_redial - end the connection with a reset, and start another one
  * @cs: from kwarp_cm_sock_dial()
- * @id: the same addresses
- * @ifindex: the same interface
+ * @id: the id that was passed to kwarp_cm_sock_dial()
+ * @ifindex: the interface that was passed to kwarp_cm_sock_dial()
  *
  * The socket is kept, because it belongs to the ULP that connects: to its memory cgroup, its
  * network cgroup and its user. A socket made here would belong to a kernel thread.
@@ -277,7 +277,7 @@ int kwarp_cm_sock_redial(struct kwarp_cm_sock *cs, const struct iw_cm_id *id, in
 /**
  * kwarp_cm_sock_dialled - the state of a TCP connect
  * @sock: from kwarp_cm_sock_dial()
- * @id: the same addresses
+ * @id: the id that was passed to kwarp_cm_sock_dial()
  *
  * Context: process.
  * Return: 0 if connected; -EINPROGRESS; other errno: why the connect failed.
@@ -310,7 +310,7 @@ static int sock_listen(struct socket *sock, int backlog)
 	ret = kernel_listen(sock, clamp(backlog, KWARP_MIN_BACKLOG, KWARP_MAX_BACKLOG));
 	if (ret)
 		return ret;
-	/* Only now, after kernel_listen(), which may turn fast open on. */
+	/* Set the option only after kernel_listen(), which may turn fast open on. */
 	return sock->ops->setsockopt(sock, SOL_TCP, TCP_FASTOPEN, KERNEL_SOCKPTR(&none),
 				     sizeof(none));
 }
@@ -321,7 +321,7 @@ static int sock_listen(struct socket *sock, int backlog)
  * @id: address to listen on, possibly a wildcard
  * @ifindex: from kwarp_cm_iface()
  * @backlog: length of the accept queue that the ULP asks for
- * @cs: gets the socket, hooked (see above); its notify may be called before this function returns
+ * @cs: gets the socket, hooked: cs->notify may be called before this function returns
  *
  * Context: process.
  * Return: 0 or an errno; -EADDRINUSE if TCP has the port in use.

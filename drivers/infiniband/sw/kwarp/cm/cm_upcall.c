@@ -26,10 +26,10 @@
 #include "turn.h"
 
 /*
- * Endpoints whose Request has been passed to iw_cm, by handle. iw_cm passes the event's
- * provider_data back in accept or reject. But if the listener is destroyed before that, iw_cm drops
- * the event without notice, and a reference in provider_data would be lost: so provider_data holds
- * a number. The lowest bit of provider_data is used by cm.c.
+ * The table finds an endpoint whose Request has been passed to iw_cm, by its handle. iw_cm passes
+ * the event's provider_data back in accept or reject. But if the listener is destroyed before that,
+ * iw_cm drops the event without notice, and a reference in provider_data would be lost: so
+ * provider_data holds the handle, a number. cm.c uses the lowest bit of provider_data as a flag.
  */
 static DEFINE_XARRAY_ALLOC1(handles);
 static u32 next_handle;
@@ -118,7 +118,7 @@ void kwarp_cm_upcall_reply(struct kwarp_ep *ep, int status)
 }
 
 /*
- * Pass CONNECT_REQUEST to the listener's id, if it is this Request's turn.
+ * Pass CONNECT_REQUEST to the listener's id, unless other Requests come first (turn.c).
  * Return: like kwarp_ep_publish().
  */
 static int upcall_request(struct kwarp_ep *ep)

@@ -124,8 +124,8 @@ static void ep_work(struct work_struct *work)
 
 	kwarp_fault_late();
 	/*
-	 * If the work item is not in state QUEUED any more, another context has handled the events,
-	 * or handles them now.
+	 * If ep->run is not QUEUED any more, another context has handled the events, or handles
+	 * them now.
 	 */
 	if (atomic_read(&ep->run) == KWARP_RUN_QUEUED) {
 		kwarp_ep_lock(ep);
@@ -150,7 +150,7 @@ static void ep_timer(struct work_struct *work)
 /**
  * kwarp_ep_alloc - memory of a new endpoint
  * @kdev: device
- * @l: listener whose child it is; NULL for an initiator
+ * @l: responder: the listener that accepts the connection; initiator: NULL
  * @look: handles the endpoint's events
  *
  * The memory is charged to the caller's memory cgroup, or to the active one. Peers cause the
@@ -250,7 +250,7 @@ static void ep_arm_timer(struct kwarp_ep *ep, unsigned long delay)
 {
 	kwarp_ep_get(ep);			/* for the timer */
 	if (mod_delayed_work(kwarp_wq, &ep->timer, delay))
-		kwarp_ep_put(ep);		/* armed already; the timer has its own reference */
+		kwarp_ep_put(ep);		/* the armed timer has a reference already */
 }
 
 static unsigned long until_deadline(const struct kwarp_ep *ep)
@@ -273,8 +273,8 @@ static void ep_disarm_timer(struct kwarp_ep *ep)
 }
 
 /*
- * Return: time until timer @kind expires, milliseconds. A knob is read when its timer starts: later
- * changes have no effect.
+ * Return: time until timer @kind expires, milliseconds. A knob (tunable) is read when its timer
+ * starts: later changes have no effect on that timer.
  */
 static u32 timeout_of(const struct kwarp_dev *kdev, enum kwarp_cm_timer kind)
 {
@@ -322,8 +322,8 @@ void kwarp_ep_set_timer(struct kwarp_ep *ep)
 }
 
 /*
- * Let the endpoint's timer expire in @delay jiffies, so that it looks at its socket again, or at
- * the deadline of the state if that is sooner. Context: ep->mutex held.
+ * Let the endpoint's timer expire in @delay jiffies, or at the deadline of the state if that is
+ * sooner. When the timer expires, the endpoint looks at its socket again. Context: ep->mutex held.
  */
 void kwarp_ep_retry_in(struct kwarp_ep *ep, unsigned long delay)
 {
@@ -337,7 +337,7 @@ void kwarp_ep_mark_all(struct kwarp_dev *kdev, int bit)
 {
 	struct kwarp_ep *ep;
 
-	/* No endpoint in the list is freed: it is removed, under this lock, before that. */
+	/* No endpoint can be freed here: it leaves the list, under cm.lock, before it is freed. */
 	spin_lock(&kdev->cm.lock);
 	list_for_each_entry(ep, &kdev->cm.eps, node)
 		kwarp_ep_mark(ep, bit);

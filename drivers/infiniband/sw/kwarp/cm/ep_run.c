@@ -8,7 +8,9 @@
  * are set while the endpoint is not locked. The caller holds a reference of its own, because the
  * endpoint may drop its reference on itself inside the loop.
  *
- * Numbers such as 5044-7.1.1-9 name requirements of RFCs, see Documentation/conformance.
+ * The QP reports FPDU (the peer's first FPDU has come), FIN (the peer has sent its FIN) and DOWN
+ * (the stream has ended). Numbers such as 5044-7.1.1-9 name requirements of RFCs, see
+ * Documentation/conformance.
  */
 #include "ep_run.h"
 
@@ -195,7 +197,7 @@ static void ep_bury(struct kwarp_ep *ep)
 {
 	WARN_ON_ONCE(ep->handle || ep->asked);
 	WARN_ON_ONCE(!list_empty(&ep->half_open) || !list_empty(&ep->turn));
-	kwarp_ep_drop_id(ep);			/* it has an id if connect() or accept() failed */
+	kwarp_ep_drop_id(ep);			/* usually dropped already, by the last upcall */
 	kwarp_ep_delist(ep);
 }
 
@@ -296,7 +298,7 @@ void kwarp_ep_apply(struct kwarp_ep *ep, enum kwarp_cm_event event)
 		actions[bit](ep);
 	if (ep->state == was)
 		return;
-	/* The listener chose to evict the endpoint in its old state: the reason is gone. */
+	/* An eviction that the listener has asked for was due to the old state: drop it. */
 	clear_bit(KWARP_EP_EVICT, &ep->events);
 	kwarp_ep_set_timer(ep);
 	if (ep->state != KWARP_CMS_WAIT_TURN && ep->state != KWARP_CMS_WAIT_ULP)
@@ -325,8 +327,8 @@ static enum kwarp_cm_event ep_aborted(struct kwarp_ep *ep, enum kwarp_cm_event e
 static enum kwarp_cm_event down_event(struct kwarp_ep *ep, enum kwarp_cm_event event)
 {
 	/*
-	 * Keep the errno of an earlier event, of a state that waits for the first FPDU: it says
-	 * more.
+	 * In state WAIT_FPDU the timer or an abort may have ended the stream. Keep the errno that
+	 * this earlier event has set: it tells the cause.
 	 */
 	if (!ep->status)
 		ep->status = -ECONNRESET;
@@ -397,7 +399,7 @@ void kwarp_ep_run(struct kwarp_ep *ep)
 /**
  * kwarp_ep_create - new endpoint in state NEW
  * @kdev: device
- * @l: listener whose child it is; NULL for an initiator
+ * @l: responder: the listener that accepts the connection; initiator: NULL
  *
  * Context: process.
  * Return: the endpoint with a reference for the caller, besides the one that it holds

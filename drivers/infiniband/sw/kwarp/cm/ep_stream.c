@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls
- * (ESTABLISHED, peer closed, DOWN) of that queue pair.
+ * Endpoint: its queue pair, which owns the socket while the stream lasts, and the upcalls of that
+ * queue pair: ESTABLISHED, PEER_CLOSED, and DOWN (the stream has ended).
  *
  * Numbers such as 5044-7.1-7 name requirements of RFCs, see Documentation/conformance.
  */

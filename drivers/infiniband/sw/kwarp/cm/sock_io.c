@@ -29,7 +29,7 @@ u32 kwarp_cm_sock_acked(const struct socket *sock)
 	return READ_ONCE(tcp_sk(sock->sk)->snd_una);
 }
 
-/* Has the peer not acknowledged all octets? Context: any. */
+/* Does TCP have octets, sent or not, that the peer has not acknowledged? Context: any. */
 bool kwarp_cm_sock_unacked(const struct socket *sock)
 {
 	return READ_ONCE(tcp_sk(sock->sk)->write_seq) != kwarp_cm_sock_acked(sock);

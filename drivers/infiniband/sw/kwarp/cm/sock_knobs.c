@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Socket options that follow from knobs: time-outs, type of service, buffers, congestion control.
+ * Socket options that follow from knobs, the tunables of a kwarp device: time-outs, type of
+ * service, buffers, congestion control.
  *
  * A connection takes the values that the knobs have when it begins: before TCP connects, or when it
  * is accepted. A listener's socket gets some of them as well, because its connections inherit
@@ -221,7 +222,7 @@ static void sock_usual_congestion(struct socket *sock)
 	if (ca)
 		strscpy(name, ca->name, sizeof(name));
 	rcu_read_unlock();
-	/* Its module stays loaded: the namespace has a reference to it. */
+	/* The congestion control's module stays loaded: the namespace has a reference to it. */
 	if (name[0])
 		sock_set_congestion_to(sock, name);
 }

@@ -69,9 +69,10 @@ static void wake_first(struct kwarp_listener *l)
  * kwarp_turn_is - may this Request be passed to the ULP now?
  * @ep: responder with a valid Request
  *
- * If not, the endpoint is added to the line. It is marked with KWARP_EP_SOCK when it becomes the
- * first, and, as the first, when the ULP answers a Request; besides, the caller sets a timer for
- * kwarp_turn_delay().
+ * If not, the endpoint is added to the line, and asks again later: when it is marked with
+ * KWARP_EP_SOCK, or when the timer expires that the caller sets for kwarp_turn_delay(). An endpoint
+ * is marked when it becomes the first in line, and the first is marked when the ULP answers a
+ * Request.
  *
  * Context: process; ep->mutex and the listener's lock held.
  * Return: true: no other endpoint is before this one, and the ULP has fewer than @backlog
@@ -111,7 +112,7 @@ unsigned long kwarp_turn_delay(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_turn_asked - this Request has been passed to the ULP
+ * kwarp_turn_asked - count a Request that has been passed to the ULP, and remove it from the line
  * @ep: responder
  *
  * Context: process; ep->mutex and the listener's lock held.
@@ -130,8 +131,8 @@ void kwarp_turn_asked(struct kwarp_ep *ep)
 }
 
 /**
- * kwarp_turn_over - the ULP has accepted or rejected, or need not do so any more
- * @ep: endpoint
+ * kwarp_turn_over - stop counting a Request as unanswered, and remove it from the line
+ * @ep: endpoint that waits neither for its turn nor for the ULP's answer any more
  *
  * Context: process; ep->mutex held.
  */

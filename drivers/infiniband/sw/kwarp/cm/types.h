@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Connection endpoints and listeners, their fields grouped by owner. References and locks are
- * explained at the top of cm.c.
+ * Connection endpoints and listeners. The fields of each struct are grouped by the lock that
+ * protects them. References, and the order of the locks, are explained at the top of cm.c.
  */
 #ifndef KWARP_CM_TYPES_H
 #define KWARP_CM_TYPES_H
@@ -48,28 +48,28 @@ enum {
  * @kdev: device
  * @listener: responder: the listener that accepted the connection, a reference; initiator: NULL
  * @look: handles @events; called with @mutex held
- * @node: entry in kdev->cm.eps
- * @qp_node: entry in the list of @qp's users
+ * @node: entry in kdev->cm.eps, the list of the device's endpoints
+ * @qp_node: entry in the list of endpoints that have chosen @qp
  * @half_open: entry in the listener's list of half-open endpoints, until startup is over
  * @turn: entry in the listener's list @waiting, while the MPA Request may not be passed to the ULP
  *	yet, see turn.c
  * @asked: the ULP has received the MPA Request and has not answered it
  * @events: KWARP_EP_*, reasons to look at the endpoint
- * @run: does a context handle @events at the moment? See serial.h; active from kwarp_ep_lock() to
- *	kwarp_ep_unlock()
+ * @run: enum kwarp_run (serial.h): are @events being handled, or is @work queued for that? Active
+ *	from kwarp_ep_lock() to kwarp_ep_unlock()
  * @work: handles @events that are set while the endpoint is not locked
  * @timer: sets KWARP_EP_TIMER in @events when it expires
- * @mutex: outer lock of the endpoint
- * @state: see proto/cm_fsm.h
+ * @mutex: protects most fields, see below; taken before the spinlocks that protect the others
+ * @state: state of the connection, see proto/cm_fsm.h
  * @since: when @state changed last, jiffies
  * @status: errno for the next upcall that reports a failure
- * @due: when @timer expires, and what it limits
- * @due.kind: enum kwarp_cm_timer
- * @due.deadline: jiffies, if @due.kind is not KWARP_CMT_NONE
+ * @due: the time limit of @state
+ * @due.kind: what is limited; KWARP_CMT_NONE: @state has no limit
+ * @due.deadline: when the limit ends, jiffies; valid if @due.kind is not KWARP_CMT_NONE
  * @linger: state LINGER (this end has sent its FIN): progress of the peer's acknowledgements
  * @linger.extended: how often the timer was restarted
  * @linger.stalled: number of restarts since the peer acknowledged something new
- * @linger.acked: snd_una at the last restart
+ * @linger.acked: TCP's snd_una when the timer was started last
  * @aborting: the device is going away
  * @discard: in state LINGER: drop inbound octets
  * @cm_id: iw_cm's id, a reference, until the last upcall. After misuse by the ULP (see cm.c)
@@ -150,7 +150,7 @@ struct kwarp_ep {
  * @kref: references, see cm.c
  * @kdev: device
  * @backlog: length of the accept queue that the ULP asked for
- * @node: entry in kdev->cm.listeners
+ * @node: entry in kdev->cm.listeners, the list of the device's listeners
  * @id_node: entry in kdev->cm.listener_ids, while @cm_id is not NULL
  * @work: accepts connections
  * @mutex: protects @cs
