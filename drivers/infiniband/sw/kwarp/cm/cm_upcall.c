@@ -58,8 +58,8 @@ static void fill_depths(struct iw_cm_event *event, const struct kwarp_mpa_frame 
 }
 
 /*
- * The errno for which rdma_cm reports the right event: -ECONNRESET is REJECTED, -ETIMEDOUT is
- * UNREACHABLE, others CONNECT_ERROR.
+ * Return: the errno for which rdma_cm reports the right event to the ULP: for -ECONNRESET it
+ * reports REJECTED, for -ETIMEDOUT UNREACHABLE, for others CONNECT_ERROR.
  */
 static int reply_status(int status)
 {

@@ -59,8 +59,8 @@ struct iface_test {
 };
 
 /*
- * rdma_cm's id names another device than the one that received the connection, or there is no id:
- * the socket gets no interface.
+ * rdma_cm's id names the same device as iw_cm's id: the socket gets the device's own interface. If
+ * rdma_cm's id names another device, or there is no such id, the socket gets no interface.
  */
 static void test_other_device(struct kunit *test)
 {
@@ -85,8 +85,8 @@ static void test_other_namespace(struct kunit *test)
 }
 
 /*
- * The address is a wildcard, on the device's own interface, on one that has been removed, on one
- * without a kwarp device, and on one with another kwarp device.
+ * The address is on the device's own interface, on an interface that has been removed, on an
+ * interface without a kwarp device, and on an interface with another kwarp device.
  */
 static void test_iface(struct kunit *test)
 {

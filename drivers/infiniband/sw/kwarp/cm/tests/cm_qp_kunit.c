@@ -2,6 +2,11 @@
 /*
  * Tests of the stand-ins, the objects that iw_cm gets instead of queue pairs (cm_qp.c), and of
  * accepts and rejects that a program may not make (cm.c). The environment is that of fixture.h.
+ *
+ * Each look-up of a queue pair gives iw_cm a new stand-in; without memory, the device's no_qp, a
+ * stand-in that all share and that ends no stream. iw_cm returns a stand-in when it drops its
+ * reference. A stand-in that iw_cm may have used, because the id was ESTABLISHED, is freed after a
+ * grace period of Tasks RCU; any other is freed at once.
  */
 #include "states.h"
 
@@ -12,7 +17,8 @@ static void test_accept_twice(struct kunit *test)
 	int i;
 
 	/*
-	 * Accept again with another queue pair each time, in each state that waits for ESTABLISHED.
+	 * Accept again with another queue pair each time, in both states in which an accept waits
+	 * for its ESTABLISHED event.
 	 */
 	for (i = 0; i < 2; i++) {
 		(i ? ct_to_send_rep : ct_to_wait_fpdu)(test);
@@ -45,8 +51,8 @@ static void test_accept_twice_reject(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
 	/*
-	 * A queue pair that sends a Terminate reports DOWN (the end of its stream) only later,
-	 * below.
+	 * A queue pair that sends a Terminate does not report DOWN (the end of its stream) at once:
+	 * this test makes it do so after the reject.
 	 */
 	fake.qp[0].state = KWARP_QPS_TERM;
 	KUNIT_EXPECT_EQ(test, ct_iw_accept(FAKE_QPN + 1), 0);
@@ -69,7 +75,7 @@ static void test_reject_keeps_no_qp(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_NOT_NULL(test, fake.id.qp);
 	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 1);
-	/* A disconnect much later, when a real queue pair might be gone, has no effect. */
+	/* iw_cm disconnects much later, when a real queue pair might be gone: no effect. */
 	KUNIT_EXPECT_EQ(test, ct_iw_disconnect(true), 0);
 	ct_iw_drop_qp(&fake.id);
 }
@@ -144,8 +150,8 @@ static void test_accept_twice_other(struct kunit *test)
 }
 
 /*
- * Without memory for a stand-in the look-up finds the device's no_qp, and connect or accept returns
- * -ENOMEM.
+ * Without memory for a stand-in the look-up finds the device's no_qp, and a connect or a first
+ * accept returns -ENOMEM.
  */
 static void test_no_memory(struct kunit *test)
 {
@@ -167,7 +173,10 @@ static void test_no_memory(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/* There is no memory for the stand-in of a second accept: iw_cm gets the device's no_qp. */
+/*
+ * There is no memory for the stand-in of a second accept: iw_cm gets the device's no_qp, and the
+ * accept returns 0 like any second accept.
+ */
 static void test_no_memory_again(struct kunit *test)
 {
 	ct_to_wait_fpdu(test);
@@ -182,14 +191,17 @@ static void test_no_memory_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 0);
 }
 
-/* The number of stand-ins that wait to be freed is bounded. */
+/*
+ * When KWARP_MAX_RETURNED stand-ins wait for a grace period, a look-up finds no_qp, until a grace
+ * period has freed some.
+ */
 static void test_many_returned(struct kunit *test)
 {
 	struct ib_qp *none = &fake.kdev->cm.no_qp;
 	struct ib_qp *ibqp;
 
 	ct_set_returned(KWARP_MAX_RETURNED - 1);
-	/* A stand-in that no call has claimed is freed at once. */
+	/* A stand-in that no connect or accept has used is freed at once, so it does not count. */
 	ibqp = kwarp_get_qp(&fake.kdev->ibdev, FAKE_QPN);
 	KUNIT_ASSERT_PTR_NE(test, ibqp, none);
 	kwarp_qp_rem_ref(ibqp);

@@ -39,8 +39,9 @@ static void (* const happenings[])(void) = {
 };
 
 /*
- * Bring an endpoint into each state, and let each pair of events happen there, handled together.
- * The checks of ct_exit() find what is left.
+ * Bring an endpoint into each state, and let each pair of events happen there. ct_gate keeps the
+ * work item from running until both have happened, so that they are handled together. ct_again()
+ * checks that the endpoint leaves nothing.
  */
 static void test_state(struct kunit *test)
 {
@@ -63,7 +64,7 @@ static void test_state(struct kunit *test)
 	}
 }
 
-/* The timer of the state runs for this many @seconds; 0: there is no timer. */
+/* Check that the timer of the case's state runs for as long as @seconds[state]; 0: no timer. */
 static void expect_timer(struct kunit *test, const u32 *seconds)
 {
 	const struct way *way = test->param_value;
@@ -149,7 +150,8 @@ static void test_connect_answered(struct kunit *test)
 }
 
 /*
- * An accept() that returned 0 is answered by one ESTABLISHED; if that is an error, a CLOSE follows.
+ * An accept() that returned 0 is answered by exactly one ESTABLISHED, whatever event happens. The
+ * peer sends no FPDU, so ESTABLISHED reports an error, and exactly one CLOSE follows.
  */
 static void test_accept_answered(struct kunit *test)
 {

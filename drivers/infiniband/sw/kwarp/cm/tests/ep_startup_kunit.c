@@ -15,7 +15,7 @@ static void test_initiator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.state, FAKE_ESTABLISHED);
 	KUNIT_EXPECT_EQ(test, fake.id.replies, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.status, 0);
-	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);	/* its own, and the endpoint's */
+	KUNIT_EXPECT_EQ(test, fake.qp[0].refs, 2);	/* the QP's own, and the endpoint's */
 	KUNIT_EXPECT_NULL(test, ct_the_ep()->su);
 	ct_stream_says(&fake.qp[0], KWARP_STREAM_DOWN, true);
 	ct_settle();
@@ -60,7 +60,10 @@ static void test_responder_not_p2p(struct kunit *test)
 
 /* --------------------------------------------------------- each call failing once */
 
-/* A connect() that fails at once returns the error; nothing is sent, and no upcall is made. */
+/*
+ * A connect() that fails at once returns the error; no TCP connect is started, and no upcall is
+ * made.
+ */
 static void test_connect_refused(struct kunit *test)
 {
 	fake.dial_err = -EHOSTUNREACH;
@@ -101,7 +104,10 @@ static void test_attach_fails_initiator(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake.sock->fin);
 }
 
-/* The peer ends the connection after its Reply, before the queue pair takes the socket. */
+/*
+ * The peer ends the connection after its Reply, before the queue pair takes the socket: the connect
+ * fails with -ECONNRESET, and no Terminate is sent.
+ */
 static void test_attach_not_connected(struct kunit *test)
 {
 	ct_to_wait_rep(test);
@@ -119,7 +125,10 @@ static void test_rejected(struct kunit *test)
 	ct_settle();
 	KUNIT_EXPECT_EQ(test, fake.id.status, -ECONNREFUSED);
 	KUNIT_EXPECT_TRUE(test, fake.sock && fake.sock->fin);
-	/* The id was never ESTABLISHED, so the stand-in is freed at once. */
+	/*
+	 * The id was never ESTABLISHED, so its stand-in (cm_qp.c) is freed without waiting for a
+	 * grace period.
+	 */
 	KUNIT_EXPECT_EQ(test, ct_returned(), 0);
 }
 
@@ -278,8 +287,8 @@ static void test_attach_fails_responder(struct kunit *test)
 }
 
 /*
- * The queue pair cannot take the socket, after accept() has returned 0: ESTABLISHED with an error,
- * then CLOSE.
+ * The queue pair cannot take the socket, but accept() has returned 0 already: ESTABLISHED reports
+ * the error, and CLOSE follows.
  */
 static void test_attach_fails_later(struct kunit *test)
 {
@@ -291,13 +300,13 @@ static void test_attach_fails_later(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.id.ests, 1);
 	KUNIT_EXPECT_EQ(test, fake.id.closes, 1);
 	/*
-	 * iw_cm makes the id ESTABLISHED even if the event's status is an error. So the stand-in
-	 * was freed by RCU.
+	 * iw_cm makes the id ESTABLISHED even if the event's status is an error. So the id's
+	 * stand-in (cm_qp.c) is freed only after a grace period.
 	 */
 	KUNIT_EXPECT_EQ(test, ct_grace_period(), 1);
 }
 
-/* The connection ends before the ULP accepts or rejects. */
+/* The connection ends before the ULP accepts or rejects: both calls return -ECONNRESET. */
 static void test_verdict_late(struct kunit *test)
 {
 	ct_to_wait_ulp(test);

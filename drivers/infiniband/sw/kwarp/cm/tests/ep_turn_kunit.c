@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of endpoints: Requests that wait for their turn, and several endpoints at a time. Turn: a
- * Request is passed to the ULP when the ULP has answered enough earlier ones, see turn.c.
+ * Tests of endpoints: Requests that wait for their turn, log lines, and several endpoints at a
+ * time. Turn: a Request is passed to the ULP when the ULP has answered enough earlier ones, or has
+ * received none for KWARP_TURN_MS, see turn.c.
  *
  * Numbers such as 6581-10-2 name requirements of RFCs, see Documentation/conformance.
  */
@@ -31,7 +32,8 @@ static void test_turn_comes(struct kunit *test)
 }
 
 /*
- * Without an answer of the ULP the first Request in line is passed on after a second, by its timer.
+ * If the ULP answers no earlier Request, the timer of the first endpoint that waits expires after
+ * KWARP_TURN_MS, and its Request is passed on.
  */
 static void test_turn_timer(struct kunit *test)
 {
@@ -48,8 +50,9 @@ static void test_turn_timer(struct kunit *test)
 }
 
 /*
- * The wait for a turn ends: the peer gets a Reply that rejects. A reset would make an initiator try
- * revision 1 (6581-10-2).
+ * The wait for a turn ends, because the time is over, the listener is gone or the endpoint is
+ * evicted: the peer gets a Reply that rejects. A reset would make an initiator try revision 1
+ * (6581-10-2).
  */
 static void test_turn_refused(struct kunit *test)
 {
@@ -110,7 +113,10 @@ static void test_notice(struct kunit *test)
 		KUNIT_EXPECT_NULL(test, fake.notice);
 }
 
-/* TCP does not know the peer of a socket that never connected: the id's addresses are logged. */
+/*
+ * TCP does not know the peer of a socket that never connected: the log line has the peer's address
+ * from the id.
+ */
 static void test_notice_peer(struct kunit *test)
 {
 	struct sockaddr_storage *peer = &fake.id.id.m_remote_addr;
@@ -202,8 +208,8 @@ static void look_and_mark(struct kwarp_ep *ep)
 }
 
 /*
- * kwarp_ep_unlock() handles bits that were set while the endpoint was locked. After KWARP_RUN_LOOKS
- * looks it leaves the rest to the work item.
+ * kwarp_ep_unlock() looks at the endpoint's bits, and looks once more if a bit was set while the
+ * endpoint was locked. After KWARP_RUN_LOOKS looks it leaves the rest to the work item.
  */
 static void test_unlock_looks(struct kunit *test)
 {
@@ -238,7 +244,7 @@ static void test_unlock_looks(struct kunit *test)
 	undo_ep(ep);
 }
 
-/* If TCP connects at once, the Request has been sent when connect() returns. */
+/* If TCP connects at once, the Request, 24 octets, has been sent when connect() returns. */
 static void test_connect_at_once(struct kunit *test)
 {
 	fake.connected = true;
@@ -247,7 +253,10 @@ static void test_connect_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake.sock->tx_len, 20 + 4);
 }
 
-/* The end of a queue pair is marked in all endpoints that have chosen it, and in no others. */
+/*
+ * kwarp_ep_mark_qp() sets KWARP_EP_NO_QP in all endpoints that have chosen the queue pair, and in
+ * no others.
+ */
 static void test_no_qp_of_several(struct kunit *test)
 {
 	static const u32 qpn[] = { FAKE_QPN, FAKE_QPN + 1, FAKE_QPN, 0, FAKE_QPN };

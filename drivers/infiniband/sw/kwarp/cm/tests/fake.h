@@ -4,8 +4,8 @@
  * iw_cm (fake_iw.c).
  *
  * A fake socket has the octets that the peer has sent, and keeps the octets that the code under
- * test sends. A fake queue pair counts its references. The fake iw_cm queues events, and sets
- * fake.bug where the real one would BUG().
+ * test sends. A fake queue pair counts its references. The fake iw_cm queues events. The fakes set
+ * fake.bug when the code under test does what it must not, such as what makes iw_cm BUG().
  */
 #ifndef KWARP_CM_TESTS_FAKE_H
 #define KWARP_CM_TESTS_FAKE_H
@@ -85,7 +85,7 @@ enum fake_iw_state { FAKE_IDLE, FAKE_SENT, FAKE_RECV, FAKE_ESTABLISHED, FAKE_CLO
  * @rdma: rdma_cm's id
  * @refs: references; the test has one
  * @state: state of the id, as in iwcm.c
- * @qp: stand-in for a queue pair to which iw_cm has a reference
+ * @qp: what iw_cm has a reference to: a stand-in (cm_qp.c) for a queue pair
  * @queue: events not handled yet
  * @queued: number of events in @queue
  * @replies: CONNECT_REPLY events handled
@@ -126,19 +126,19 @@ struct fake_id {
  * @notice_peer: peer named in that line
  * @sock: the socket made last; NULL after its end
  * @socks: number of sockets that exist
- * @dials: number of sockets that were dialled
+ * @dials: number of TCP connects that were started
  * @requests: CONNECT_REQUEST events
  * @owed: number of Requests that the listener counts as not answered, though they have no endpoint
  * @provider_data: provider_data of the last CONNECT_REQUEST
  * @pd: private data of the last CONNECT_REQUEST
  * @pd_len: octets of @pd
- * @bug: where the real iw_cm would BUG(); NULL: nowhere
+ * @bug: the last thing that the code under test did wrong; NULL: nothing
  * @dial_err: error that the next dial returns
  * @reply_nomem: iw_cm has no memory for the next event with private data
  * @request_err: error that iw_cm returns for the next CONNECT_REQUEST
- * @no_memory: no memory for stand-ins
- * @no_readqs: no memory for Read queues
- * @connected: TCP connects at once
+ * @no_memory: there is no memory for stand-ins (cm_qp.c)
+ * @no_readqs: there is no memory for the queues of Read requests
+ * @connected: TCP connects are complete at once
  */
 struct fake {
 	struct kwarp_dev *kdev;

@@ -47,7 +47,7 @@ static int iw_event(struct iw_cm_id *id, struct iw_cm_event *event)
 		fake.bug = "too many events";
 		return -ENOMEM;
 	}
-	/* Copied, because private data need not exist any more when the event is handled. */
+	/* Copy the private data, which need not exist any more when the event is handled. */
 	memcpy(f->pd, event->private_data, event->private_data_len);
 	f->queue[f->queued++] = *event;
 	return 0;

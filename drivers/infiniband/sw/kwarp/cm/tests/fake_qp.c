@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Fake queue pairs, see fake.h: they count references and record calls. */
+/*
+ * Fake queue pairs, see fake.h: they count references and record calls. DOWN is a queue pair's
+ * report that its stream has ended.
+ */
 #include "fake.h"
 
 struct kwarp_qp *kwarp_qp_lookup(struct kwarp_dev *kdev, u32 qpn)
@@ -65,7 +68,7 @@ int kwarp_qp_attach(struct kwarp_qp *qp, struct socket *sock,
 		ret = -EINVAL;
 	if (ret)
 		return ret;
-	kwarp_readqs_fini(params->readqs);	/* the queue pair owns them now */
+	kwarp_readqs_fini(params->readqs);	/* the fake owns them now, and needs none */
 	qp->state = KWARP_QPS_RTS;
 	qp->ops = ops;
 	qp->ep = ep;

@@ -136,7 +136,7 @@ int kwarp_cm_sock_discard(struct socket *sock)
 	return n;
 }
 
-/* The listener's socket is not a real one. */
+/* The tests need no accept queue: the number is fixed. */
 u32 kwarp_cm_sock_queued(const struct socket *sock)
 {
 	return FAKE_QUEUED;
@@ -162,7 +162,7 @@ void kwarp_cm_sock_names(struct socket *sock, struct sockaddr_storage *local,
 {
 }
 
-/* Let the socket's callback report a change, and wait until it has been handled. */
+/* Let the socket's callback report a change; the endpoint's work item handles it later. */
 void ct_sock_event(void)
 {
 	if (fake.sock && fake.sock->cs)

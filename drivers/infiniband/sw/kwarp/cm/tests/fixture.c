@@ -2,13 +2,13 @@
 /*
  * Begin and end of a case, and fakes of interfaces, listeners and the memory of cm_qp.c. The code
  * under test is included: endpoints, their queue pairs, startup frames, upcalls and calls of iw_cm;
- * without cm_listen.c.
+ * without cm_listen.c. A stand-in is the object that iw_cm gets instead of a queue pair (cm_qp.c).
  */
 #include "fixture.h"
 
 static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 
-/* Keep the text of a connection's log line, and the address of the peer. */
+/* Do not print a connection's log line: keep its text, and the peer's address, for the test. */
 #undef ibdev_notice_ratelimited
 #define ibdev_notice_ratelimited(ibdev, fmt, local, remote, text, state) \
 	((void)(ibdev), (void)(fmt), (void)(local), (void)(state), \
@@ -26,7 +26,7 @@ static int fake_readqs_init(struct kwarp_readqs *qs, u32 ord, u32 ird);
 #include "../cm_mpa.c"
 #include "../cm_upcall.c"
 
-/* Stand-ins that iw_cm has returned are freed when the test calls ct_grace_period(). */
+/* Keep stand-ins that wait for a grace period of Tasks RCU until a test calls ct_grace_period(). */
 static void fake_call_rcu_tasks(struct rcu_head *rcu, rcu_callback_t func);
 static void *fake_zalloc(size_t size, gfp_t gfp);
 
@@ -116,7 +116,7 @@ void kwarp_listener_shut_all(struct kwarp_dev *kdev)
 
 /* ------------------------------------------------------------------ fixture */
 
-/* The listener's work item has nothing to accept here. */
+/* The listener's work item has nothing to accept here: it only puts its reference. */
 static void listener_work(struct work_struct *work)
 {
 	struct kwarp_listener *l = container_of(work, struct kwarp_listener, work.work);

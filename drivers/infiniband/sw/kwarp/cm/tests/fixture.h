@@ -23,12 +23,15 @@ void ct_suite_exit(struct kunit_suite *suite);
 void ct_again(struct kunit *test);
 void ct_settle(void);
 
-/* Number of stand-ins that iw_cm has returned and that are not freed yet. */
+/*
+ * Stand-ins (the objects that iw_cm gets instead of queue pairs) that iw_cm has returned and that
+ * wait for a grace period: read their number, set it, and free them.
+ */
 int ct_returned(void);
 void ct_set_returned(int n);
 u32 ct_grace_period(void);
 
-/* Actions of the table of states that have no function in ep_run.c. */
+/* Return: number of actions of the table in proto/cm_fsm.c that have no function in ep_run.c. */
 unsigned int ct_actions_without_function(void);
 
 #endif /* KWARP_CM_TESTS_FIXTURE_H */

@@ -113,7 +113,10 @@ void ct_on_nothing(void)
 	ct_sock_event();
 }
 
-/* Until this completes no endpoint's work item runs, so that two events are handled together. */
+/*
+ * A test queues ct_gate_work, which occupies the ordered workqueue until the test completes
+ * ct_gate. Meanwhile no endpoint's work item runs, so two events are handled together.
+ */
 DECLARE_COMPLETION(ct_gate);
 
 static void gate_fn(struct work_struct *work)

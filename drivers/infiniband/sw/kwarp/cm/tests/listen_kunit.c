@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Tests of listeners: their sockets and their half-open endpoints, those that have not finished
- * startup. The code under test is included; sockets, interfaces and ids are fakes.
+ * Tests of listeners: their sockets and their half-open endpoints (connections that have not
+ * finished MPA startup). The code under test is included; sockets, interfaces and ids are fakes.
  */
 #include <kunit/test.h>
 

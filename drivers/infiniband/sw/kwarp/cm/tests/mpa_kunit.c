@@ -123,13 +123,13 @@ static const struct sent {
 	{ "Request", ct_to_send_req, KWARP_CMS_WAIT_REP, 24 },
 	{ "Reply", ct_to_send_rep, KWARP_CMS_WAIT_FPDU, 24 },
 	{ "rejecting Reply", ct_to_send_rej, KWARP_CMS_LINGER, 24 },
-	/* fake.sock->tx has the Request, and then the Terminate */
+	/* fake.sock->tx has the Request (24 octets), and after it the Terminate (28 octets) */
 	{ "Terminate", ct_to_send_term, KWARP_CMS_LINGER, 24 + 28 },
 };
 
 KUNIT_ARRAY_PARAM_DESC(sent, sents, desc);
 
-/* TCP has room for one octet at a time: each octet is sent once. */
+/* TCP has room for one octet at a time: the octets sent are the same as with enough room. */
 static void test_sent_octets(struct kunit *test)
 {
 	const struct sent *c = test->param_value;
@@ -327,7 +327,7 @@ static void test_refusal(struct kunit *test)
 #define C	0x40
 #define R	0x20
 
-/* 5044-7.1.1-9, -10: CRCs are used if either end asks for them. */
+/* 5044-7.1.1-9, -10: CRCs are used if either end asks for them. "We" is the end under test. */
 static const struct flags {
 	const char *desc;
 	u32 policy;
@@ -372,7 +372,7 @@ static u8 flags_sent(void)
 	return fake.sock->tx[KWARP_MPA_KEY_LEN] & (M | C | R);
 }
 
-/* Make an endpoint that waits for a frame, with the knobs set to these flags. */
+/* Set the knobs (tunables) crc and markers, and make an endpoint that waits for a frame. */
 static void wait_with(struct kunit *test, bool reply, const struct flags *c, bool markers)
 {
 	fake.kdev->knobs.crc = c->policy;

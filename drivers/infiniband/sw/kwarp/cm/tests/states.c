@@ -51,13 +51,13 @@ static void make_inbound(struct kunit *test)
 	kwarp_ep_put(ep);
 }
 
-/* Has a Reply been sent with bit R (reject)? */
+/* Has the newest socket sent a Reply with bit R (reject)? */
 bool ct_has_rejected(void)
 {
 	return fake.sock && fake.sock->tx_len >= 20 && fake.sock->tx[16] & 0x20;
 }
 
-/* Make the id that iw_cm makes for a CONNECT_REQUEST. */
+/* Take the CONNECT_REQUEST, as iw_cm does: the case's id becomes the id of the connection. */
 void ct_take_request(struct kunit *test)
 {
 	ct_settle();

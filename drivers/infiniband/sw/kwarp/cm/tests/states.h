@@ -24,7 +24,7 @@ static inline bool ct_attached(void)
 void ct_take_request(struct kunit *test);
 void ct_timer_runs(void);
 
-/* Each of these brings an endpoint into one state. */
+/* Each of these makes an endpoint, and brings it into the state that the name says. */
 void ct_to_connect(struct kunit *test);
 void ct_to_send_req(struct kunit *test);
 void ct_to_wait_rep(struct kunit *test);

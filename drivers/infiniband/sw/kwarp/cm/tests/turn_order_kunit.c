@@ -142,8 +142,9 @@ static void test_turns_together(struct kunit *test)
 }
 
 /*
- * Endpoints end: the first in line, one in the middle, and one whose Request the ULP has not
- * answered.
+ * Endpoints end: the first in line, the last in line, and one whose Request the ULP has received
+ * and not answered. An endpoint is marked when it becomes the first in line; the first is marked
+ * when the ULP may get one Request more.
  */
 static void test_turns_die(struct kunit *test)
 {
@@ -155,7 +156,7 @@ static void test_turns_die(struct kunit *test)
 	end_turn(line, 2);
 	KUNIT_EXPECT_TRUE(test, ep_is_marked(line, 3));
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 3));
-	/* An endpoint in the middle of the line ends. */
+	/* The last endpoint in line ends: no effect on the first. It lines up again below. */
 	end_turn(line, 4);
 	KUNIT_EXPECT_FALSE(test, ep_is_marked(line, 3));
 	KUNIT_EXPECT_FALSE(test, look_for_turn(line, 4));
@@ -199,7 +200,7 @@ static unsigned long turn_delay(struct line *line, int i)
 
 /*
  * Only the first in line has a delay after which it asks again without being marked. The delay ends
- * KWARP_TURN_MS after the last Request was passed on.
+ * KWARP_TURN_MS after the last Request was passed on, but is at least one jiffy: 0 means no delay.
  */
 static void test_turns_delay(struct kunit *test)
 {
