@@ -186,9 +186,9 @@ static int accept_again(struct iw_cm_id *id, struct ib_qp *stand_in)
 	struct ib_qp *last = (void *)((uintptr_t)id->provider_data & ~ACCEPTED);
 
 	/*
-	 * @stand_in is NULL if this call has found no stand-in of its own: there was no memory for
-	 * one, so iw_cm has the device's shared no_qp, or iw_cm has returned the stand-in before
-	 * this call looked. A stand-in that was found cannot be returned before this point: the
+	 * @stand_in is NULL if this call has found no stand-in of its own: none could be made, so
+	 * iw_cm has the device's shared no_qp, or iw_cm has returned the stand-in before this call
+	 * looked. A stand-in that was found cannot be returned before this point: the
 	 * caller holds rdma_cm's handler mutex, which rdma_cm takes for the CLOSE event.
 	 */
 	if (stand_in)
