@@ -93,7 +93,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ABORT]	= GO(DEAD, CONN_FAIL | DO(KILL)),
 	},
 	[KWARP_CMS_WAIT_REP] = {
-		/* 5044-7.1.2-15; 6581-5-3: the RTR was sent when the QP was attached */
+		/* 5044-7.1.2-15; 6581-5-3: the RTR was sent when the QP got the socket */
 		[KWARP_CME_REPLY]	= GO(STREAM, DO(REPLY_OK)),
 		/* 5044-7.1.2-14, 5044-7.1.4.2-4: tell the ULP, then close on its behalf */
 		[KWARP_CME_REJECTED]	= GO(LINGER, CONN_FAIL | DO(FIN)),
@@ -126,7 +126,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 	},
 	[KWARP_CMS_WAIT_TURN] = {
 		[KWARP_CME_REQUEST]	= GO(WAIT_ULP, 0),
-		/* 5044-7.1.1-23: octets after the Request */
+		/* 5044-7.1.1-23: the peer must not send octets after the Request yet */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
@@ -144,7 +144,7 @@ static const struct kwarp_cm_step table[KWARP_CMS_COUNT][KWARP_CME_COUNT] = {
 		[KWARP_CME_ACCEPT]	= GO(SEND_REP, DO(LEAVE)),
 		/* rejecting Reply: 5044-7.1.2-5 */
 		[KWARP_CME_REJECT]	= GO(SEND_REJ, DO(QP_PUT)),
-		/* 5044-7.1.1-23: octets after the Request */
+		/* 5044-7.1.1-23: the peer must not send octets after the Request yet */
 		[KWARP_CME_BAD]		= GO(DEAD, GONE),
 		[KWARP_CME_LOST]	= GO(DEAD, GONE),
 		[KWARP_CME_LOCAL]	= GO(DEAD, GONE),
@@ -227,7 +227,7 @@ const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 {
 	static const struct kwarp_cm_step refuse = { .next = KWARP_CMS_DEAD };
 
-	static_assert(KWARP_CMA_COUNT <= 16);	/* width of actions */
+	static_assert(KWARP_CMA_COUNT <= 16);	/* bits of the member actions */
 	if ((u32)state >= KWARP_CMS_COUNT || (u32)event >= KWARP_CME_COUNT)
 		return &refuse;
 	return &table[state][event];

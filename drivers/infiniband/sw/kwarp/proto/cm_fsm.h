@@ -3,7 +3,8 @@
  * Life of a connection endpoint, from the first SYN to the last ACK, as one const table: state x
  * event -> state and actions (RFC 5044 section 7.1.2, RFC 6581 section 5). Request and Reply are
  * the MPA startup frames. RTR: "ready to receive", the first message of the Initiator in
- * peer-to-peer mode.
+ * peer-to-peer mode. Half-open: an endpoint of a listener is half-open from the start until the ULP
+ * accepts, or until its end if it is refused; the knob (tunable) half_open_max limits their number.
  *
  * Numbers such as 5044-7.1.2-29 name requirements of RFCs, see Documentation/conformance.
  */
@@ -51,7 +52,7 @@ enum kwarp_cm_event {
 	KWARP_CME_INBOUND,	/* a listener accepted the TCP connection */
 	KWARP_CME_TCP_UP,	/* TCP is connected */
 	KWARP_CME_SENT,		/* TCP has taken all of the Request, Reply or Terminate */
-	KWARP_CME_QUEUED,	/* valid Request; earlier ones come first, or iw_cm has no memory */
+	KWARP_CME_QUEUED,	/* valid Request; waits for earlier ones or for memory of iw_cm */
 	KWARP_CME_REQUEST,	/* valid Request, delivered to the ULP */
 	KWARP_CME_REFUSE,	/* valid Request that is rejected without asking the ULP */
 	KWARP_CME_REPLY,	/* accepting Reply received, negotiated, the QP has the socket */
@@ -76,12 +77,12 @@ enum kwarp_cm_event {
 	KWARP_CME_LOCAL,	/* local failure, such as no memory */
 	KWARP_CME_TIMER,	/* the timer of the state has expired */
 	KWARP_CME_ORPHAN,	/* the listener is gone */
-	KWARP_CME_EVICT,	/* half_open_max is reached: this endpoint has to make room */
+	KWARP_CME_EVICT,	/* too many are half-open: end this endpoint to make room */
 	KWARP_CME_ABORT,	/* the device is going away */
 	KWARP_CME_COUNT
 };
 
-/* Actions of a step; cm/ep_run.c carries them out in this order. */
+/* Actions of an event; cm/ep_run.c carries them out in this order. */
 enum kwarp_cm_action {
 	KWARP_CMA_LEAVE,	/* the endpoint is not half-open any more */
 	KWARP_CMA_REDIAL,	/* start a second TCP connection, for revision 1 */
@@ -101,8 +102,8 @@ enum kwarp_cm_action {
 };
 
 /*
- * Timer that runs in a state: it limits the time until what the comment says has happened. If the
- * next state has the same timer, the timer is not started again.
+ * Timer that runs in a state. It limits the time until the event in the comment has happened. If
+ * the next state has the same timer, the timer is not started again.
  */
 enum kwarp_cm_timer {
 	KWARP_CMT_NONE,
@@ -117,13 +118,14 @@ enum kwarp_cm_timer {
 	KWARP_CMT_LINGER,	/* until the FINs of both sides are acknowledged */
 };
 
+/* What an event does in a state. */
 struct kwarp_cm_step {
 	u8 next;		/* next state, enum kwarp_cm_state */
 	bool legal;		/* false: the event cannot occur or comes too late; ignore it */
 	u16 actions;		/* bits: BIT(enum kwarp_cm_action) */
 };
 
-/* Look up the step for an event in a state, and the timer of a state.  Context: any. */
+/* Look up what an event does in a state, and which timer runs in a state.  Context: any. */
 const struct kwarp_cm_step *kwarp_cm_fsm(enum kwarp_cm_state state,
 					 enum kwarp_cm_event event);
 enum kwarp_cm_timer kwarp_cm_state_timer(enum kwarp_cm_state state);

@@ -65,7 +65,7 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr)
 		put_unaligned_be64(hdr->to, &tagged->to);
 		return KWARP_DDP_TAGGED_LEN;
 	}
-	/* 5041-4.3-1; 5040-4.1-3, -14: STag to invalidate; 0 for the other opcodes */
+	/* 5041-4.3-1; 5040-4.1-3, -14: STag to invalidate; 0 if the opcode invalidates none */
 	put_unaligned_be32(hdr->stag, &untagged->inv_stag);
 	put_unaligned_be32(hdr->qn, &untagged->qn);
 	put_unaligned_be32(hdr->msn, &untagged->msn);

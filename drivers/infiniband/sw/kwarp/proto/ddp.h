@@ -74,7 +74,7 @@ static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 }
 
 /**
- * kwarp_ddp_decode - segment header to host order
+ * kwarp_ddp_decode - decode the header of a segment
  * @buf: kwarp_ddp_hdr_len() octets
  * @hdr: result; fields of the other header type are zero
  *
@@ -85,12 +85,12 @@ static inline u32 kwarp_ddp_hdr_len(u8 ctrl)
 void kwarp_ddp_decode(const u8 *buf, struct kwarp_ddp_hdr *hdr);
 
 /**
- * kwarp_ddp_encode - segment header to wire octets
+ * kwarp_ddp_encode - encode the header of a segment
  * @buf: room for KWARP_DDP_MAX_HDR octets
  * @hdr: header; @dv and @rv are ignored
  *
- * DV and RV are 1, reserved bits zero.  @hdr->stag of an untagged segment has to
- * be zero for the opcodes that invalidate nothing (5040-4.1-14).
+ * Writes the versions DV and RV as 1 and reserved bits as zero.  For an untagged segment whose
+ * opcode invalidates nothing, the caller sets @hdr->stag to zero (5040-4.1-14).
  *
  * Context: any.
  * Return: octets written, 14 or 18.
@@ -103,8 +103,9 @@ u32 kwarp_ddp_encode(u8 *buf, const struct kwarp_ddp_hdr *hdr);
  * @tagged: header type
  * @left: octets of the message not yet segmented
  *
- * All segments but the last are @mulpdu octets long, so they need no pad unless MULPDU was
- * clamped (5041-5.2-2).  With @left 0 the message has zero length: one segment (5041-5.2-12).
+ * All segments but the last are @mulpdu octets long (5041-5.2-2), so they need no pad, unless
+ * MULPDU is at its least or largest value.  A message of zero length (@left is 0) has one segment
+ * (5041-5.2-12).
  *
  * Context: any.
  * Return: payload octets; 0 only if @left is 0.

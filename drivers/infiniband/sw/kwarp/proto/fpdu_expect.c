@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Prediction of FPDUs in the middle of a message, which the caller may process without the parser.
+ * Prediction of FPDUs in the middle of a message: their length field and header are known in
+ * advance, so the caller may process them without the parser.
  *
  * Pure functions, any context.
  */

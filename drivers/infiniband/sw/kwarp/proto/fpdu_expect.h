@@ -15,7 +15,7 @@
  * @fields: result: length field and DDP header of an FPDU that is as long as the last one and
  *	differs from it only in its offset
  *
- * Context: as kwarp_fpdu_rx_next().
+ * Context: any; @rx has one user at a time.
  * Return: octets of the predicted FPDU; 0 if there is no prediction: the parser is inside an FPDU,
  * the stream has markers, or the last FPDU had no payload or ended its message.
  */
@@ -24,11 +24,11 @@ u32 kwarp_fpdu_rx_expect(const struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FI
 /**
  * kwarp_fpdu_rx_taken - advance the parser past a predicted FPDU that the caller has handled itself
  * @rx: parser
- * @fields: result of kwarp_fpdu_rx_expect() or of the last call; changed to the prediction for the
- *	FPDU after this one
+ * @fields: prediction from kwarp_fpdu_rx_expect() or from the last call of this function; changed
+ *	to the prediction for the FPDU after this one
  * @wire: octets of the FPDU
  *
- * Context: as kwarp_fpdu_rx_next().
+ * Context: any; @rx has one user at a time.
  */
 void kwarp_fpdu_rx_taken(struct kwarp_fpdu_rx *rx, u8 fields[KWARP_FPDU_FIELDS], u32 wire);
 

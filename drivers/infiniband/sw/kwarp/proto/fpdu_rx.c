@@ -3,8 +3,8 @@
  * Incremental FPDU parser (RFC 5044 sections 4 and 6).
  *
  * Runs in softirq for each piece of each skb.  take_head() and take_marker() copy the fields that
- * control the parser, also fields that come in pieces, and look only at the copies (fpdu_rx.h says
- * why).  No other function reads the input.
+ * control the parser, also fields that come in pieces, and look only at the copies: a sender on the
+ * same host may change the input while it is read.  No other function reads the input.
  *
  * A marker begins whenever the stream offset is a multiple of 512 (5044-4.3-12); while (offset mod
  * 512) < 4 the parser is inside a marker. So the offset says how much of a marker has come, and the
@@ -254,7 +254,7 @@ enum kwarp_fpdu_event kwarp_fpdu_rx_next(struct kwarp_fpdu_rx *rx,
 	if (unlikely(!rx->verified && in.left))
 		return parser_fail(rx, KWARP_PERR_MPA_CRC);
 
-	/* each call of take_marker() or take_part() consumes at least one octet */
+	/* the loop ends: each call of take_marker() or take_part() consumes an octet or fails */
 	while (in.left && event == KWARP_FPDU_MORE)
 		event = unlikely(marker_due(rx)) ? take_marker(rx, &in) :
 						   take_part(rx, &in, data, dlen);

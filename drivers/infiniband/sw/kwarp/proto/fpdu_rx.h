@@ -38,15 +38,17 @@ enum kwarp_fpdu_step {
 	KWARP_FPDU_S_ERROR,
 };
 
-/*
- * Octets of a length field and the largest DDP header; the same with a marker before or inside
- * them.
- */
+/* Octets of the length field and the largest DDP header. */
 #define KWARP_FPDU_FIELDS	(KWARP_MPA_LEN_FIELD + KWARP_DDP_MAX_HDR)
+/* Octets of length field, largest DDP header, and one marker before or inside them. */
 #define KWARP_FPDU_HEAD		(KWARP_MPA_MARKER_LEN + KWARP_FPDU_FIELDS)
-/* Length of the shortest FPDU.  This many octets are enough to know the length of any FPDU. */
+/*
+ * Length of the shortest FPDU: length field, two octets of pad, CRC. The first KWARP_FPDU_MIN
+ * octets of any FPDU are enough to know its length, because a marker before the length field has
+ * four octets.
+ */
 #define KWARP_FPDU_MIN		(2 * KWARP_MPA_LEN_FIELD + KWARP_MPA_CRC_LEN)
-/* Length of the longest FPDU, markers included. */
+/* Length of the longest FPDU: 2 + 65535 octets, pad 3, CRC 4; and at most 130 markers. */
 #define KWARP_FPDU_MAX		(65544 + 130 * KWARP_MPA_MARKER_LEN)
 
 /**
@@ -105,7 +107,7 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * @rx: parser
  * @buf: input cursor; advanced past the octets that were used
  * @len: octets of input from the cursor on; reduced by the octets that were used
- * @data: KWARP_FPDU_DATA, KWARP_FPDU_DATA_END: the payload piece, inside the input
+ * @data: result of events DATA and DATA_END: the payload piece, inside the input
  * @dlen: length of the payload piece, never 0
  *
  * Call again until KWARP_FPDU_MORE.  The caller may stop earlier and call later with the rest of
@@ -115,7 +117,7 @@ void kwarp_fpdu_rx_init(struct kwarp_fpdu_rx *rx, bool check_crc, bool markers);
  * On a stream with CRCs the caller calls kwarp_fpdu_rx_verify() before the first octet of each
  * FPDU, and gives no octets of the next FPDU in the same call.
  *
- * Errors, of which the first ends the stream:
+ * The first error ends the stream. The errors are:
  *
  * * KWARP_PERR_MPA_CRC: the trailer is wrong, or was not verified (5044-4.4-20).
  * * KWARP_PERR_MPA_MARKER: a marker inside an FPDU does not point to the ULPDU_Length of that
@@ -166,7 +168,7 @@ u32 kwarp_fpdu_rx_head_len(const struct kwarp_fpdu_rx *rx, const u8 *head);
  * @crc: CRC over all of the FPDU except the trailer, from kwarp_mpa_crc_add()
  * @trailer: a copy of the trailer
  *
- * If they differ, the next call of kwarp_fpdu_rx_next() reports an error.
+ * If CRC and trailer differ, the next call of kwarp_fpdu_rx_next() reports an error.
  *
  * Context: as kwarp_fpdu_rx_next().
  */
@@ -174,8 +176,8 @@ void kwarp_fpdu_rx_verify(struct kwarp_fpdu_rx *rx, u32 crc,
 			  const u8 trailer[KWARP_MPA_CRC_LEN]);
 
 /*
- * Valid between FPDUs. Return: true inside or directly after a marker, before the FPDU to which the
- * marker belongs.
+ * For a parser between FPDUs. Return: true if some or all octets of a marker have come, but not yet
+ * the FPDU to which the marker belongs.
  */
 static inline bool kwarp_fpdu_rx_lone_marker(const struct kwarp_fpdu_rx *rx)
 {

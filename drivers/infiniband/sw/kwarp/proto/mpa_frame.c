@@ -10,7 +10,7 @@
 
 u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
 {
-	u32 cost = KWARP_MPA_OVERHEAD + (emss & 3);	/* no pad needed: 5044-4.5-2 */
+	u32 cost = KWARP_MPA_OVERHEAD + (emss & 3);	/* emss & 3: avoids a pad (5044-4.5-2) */
 
 	if (markers)	/* 5044-4.5-1: as many markers as can fall into a segment */
 		cost += KWARP_MPA_MARKER_LEN *

@@ -116,7 +116,7 @@ void kwarp_mpa_crc_put(u8 out[KWARP_MPA_CRC_LEN], u32 crc);
  * @crc: CRC as for kwarp_mpa_crc_put()
  *
  * Context: any.
- * Return: true if they are equal.
+ * Return: true if the trailer has this CRC.
  */
 bool kwarp_mpa_crc_ok(const u8 in[KWARP_MPA_CRC_LEN], u32 crc);
 

@@ -24,8 +24,8 @@ static u16 wire_depth(u16 depth)
 }
 
 /*
- * Return: the IRD if the peer asks for no certain number: that of the ULP, limited to what the
- * device can serve.
+ * Return: the IRD that the ULP wants, limited to what the device can serve. It is the result if the
+ * peer asks for no other number.
  */
 static u16 own_ird(const struct kwarp_mpa_params *p)
 {
@@ -148,7 +148,7 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
 	memset(res, 0, sizeof(*res));
 	reply->reply = true;
 	reply->reject = !accept || refuse;	/* R bit: 5044-7.1.2-5, -8 */
-	reply->rev = req->rev;			/* 6581-6-5; also if S=0: RFC 6581 section 6 */
+	reply->rev = req->rev;	/* same Rev, also if S=0: 6581-6-5, RFC 6581 section 6 */
 	reply->enhanced = req->enhanced;	/* S bit: 6581-10-1, -3, -6, -7 */
 	reply->markers = p->markers;		/* M bit: 5044-7.1.1-6 */
 	/* The C bit of the Reply is the negotiated result: some Initiators look only at this bit */
@@ -195,7 +195,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 	u8 forms = req->rtr & reply->rtr;	/* forms of both sides: 6581-9.2-12, -14 */
 	bool slot = reply->ird != KWARP_DEPTH_NV && reply->ird;
 
-	if (!reply->p2p)			/* the peer violates 6581-9.2-8 */
+	if (!reply->p2p)			/* Reply without the A bit: violates 6581-9.2-8 */
 		return KWARP_PERR_MPA_LOCAL;
 	if (!res->ord && !slot)			/* no IRD for a Read: 6581-9.3-2, 6581-9.2-23 */
 		forms &= ~KWARP_RTR_READ;
@@ -204,7 +204,7 @@ static enum kwarp_perr conclude_rtr(const struct kwarp_mpa_frame *req,
 
 	res->rtr = pick_rtr(forms);
 	if (res->rtr == KWARP_RTR_READ && !res->ord)
-		res->ord = 1;			/* the RTR needs it: RFC 6581 section 9.2 */
+		res->ord = 1;			/* a Read as RTR needs 1: RFC 6581 section 9.2 */
 	return KWARP_PERR_NONE;
 }
 

@@ -17,8 +17,8 @@ enum kwarp_crc_policy {
 };
 
 /**
- * struct kwarp_mpa_params - parameters of one side; copied from the knobs and the ULP's
- *	connection parameters, constant during a startup
+ * struct kwarp_mpa_params - parameters of one side; copied from the knobs (tunables of the driver)
+ *	and the ULP's connection parameters, constant during a startup
  * @crc: CRC policy
  * @markers: ask the peer for markers
  * @rev: initiator: revision to start with, 1 or 2
@@ -108,9 +108,9 @@ enum kwarp_perr kwarp_mpa_respond(const struct kwarp_mpa_params *p,
  * @reply: decoded Reply with R=0
  * @res: result
  *
- * The Reply has to be enhanced if and only if the Request was; so a revision 2 Reply
- * with S=0 to a revision 1 Request is accepted.  A Read is chosen as RTR only if the
- * Responder has an IRD for it; an ORD of 0 is then raised to 1.
+ * The Reply must have enhanced data if and only if the Request had; so a Reply of revision 2
+ * without enhanced data (S=0) to a Request of revision 1 is accepted.  A Read is chosen as RTR only
+ * if the Responder has an IRD for it; an ORD of 0 is then raised to 1.
  *
  * Context: any.
  * Return: KWARP_PERR_NONE; KWARP_PERR_MPA_FRAME: close without a Terminate;

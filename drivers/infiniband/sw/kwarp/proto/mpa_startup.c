@@ -77,7 +77,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 
 	memset(frame, 0, sizeof(*frame));
 	*pd = NULL;
-	/* 5044-7.1.1-23: fewer octets than PD_Length */
+	/* 5044-7.1.1-23: a frame with fewer octets than PD_Length says is refused */
 	if (kwarp_mpa_frame_need(buf, len, reply, &need) || len < need)
 		return KWARP_PERR_MPA_FRAME;
 
@@ -104,7 +104,7 @@ static void encode_enh(u8 *buf, const struct kwarp_mpa_frame *frame)
 	u16 ird = min_t(u16, frame->ird, KWARP_DEPTH_NV);
 	u16 ord = min_t(u16, frame->ord, KWARP_DEPTH_NV);
 
-	if (frame->p2p) {			/* 6581-9.2-5; otherwise all zero: -18, -20 */
+	if (frame->p2p) {			/* 6581-9.2-5; without A no flag is set: -18, -20 */
 		ird |= KWARP_MPA_ENH_A;
 		ird |= frame->rtr & KWARP_RTR_SEND ? KWARP_MPA_ENH_B : 0;
 		ord |= frame->rtr & KWARP_RTR_WRITE ? KWARP_MPA_ENH_C : 0;

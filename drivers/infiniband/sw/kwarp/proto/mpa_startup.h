@@ -11,8 +11,8 @@
 
 /* Forms of the RTR (first message of the Initiator in the peer-to-peer model), as a mask */
 #define KWARP_RTR_SEND		BIT(0)	/* B bit of the enhanced data */
-#define KWARP_RTR_WRITE		BIT(1)	/* C bit */
-#define KWARP_RTR_READ		BIT(2)	/* D bit */
+#define KWARP_RTR_WRITE		BIT(1)	/* C bit of the enhanced data */
+#define KWARP_RTR_READ		BIT(2)	/* D bit of the enhanced data */
 
 #define KWARP_DEPTH_NV		0x3fff	/* IRD or ORD: not negotiated, left to the ULP */
 
@@ -54,8 +54,8 @@ struct kwarp_mpa_frame {
  *
  * Checks the octets of the key that have come, so that garbage is refused at once;
  * then the revision (1 or 2), then PD_Length (at most 512, at least 4 if the frame
- * is enhanced).  The caller handles octets beyond @need: neither side may
- * send any yet (RFC 5044 section 7.1.2).
+ * is enhanced).  The caller handles octets beyond @need: neither side may send octets after its
+ * startup frame yet (RFC 5044 section 7.1.2).
  *
  * Context: any.
  * Return: KWARP_PERR_NONE, or KWARP_PERR_MPA_FRAME (bad key, revision, PD_Length).

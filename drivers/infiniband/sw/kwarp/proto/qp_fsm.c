@@ -77,7 +77,7 @@ static const struct kwarp_qp_step table[KWARP_QPS_COUNT][KWARP_QPE_COUNT] = {
 		[KWARP_QPE_PEER_TERM]	= GO(ERROR, ERR_PEER),
 		[KWARP_QPE_DRAINED]	= REFUSE(RTS),
 		[KWARP_QPE_TERM_SENT]	= REFUSE(RTS),
-		/* the stream is not over */
+		/* a QP is reset only after the end of its stream */
 		[KWARP_QPE_RESET]	= REFUSE(RTS),
 	},
 	[KWARP_QPS_CLOSING] = {
@@ -139,7 +139,7 @@ const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 {
 	static const struct kwarp_qp_step refuse = REFUSE(ERROR);
 
-	static_assert(KWARP_QPA_COUNT <= 16);	/* width of actions */
+	static_assert(KWARP_QPA_COUNT <= 16);	/* bits of the member actions */
 	if ((u32)state >= KWARP_QPS_COUNT || (u32)event >= KWARP_QPE_COUNT)
 		return &refuse;
 	return &table[state][event];

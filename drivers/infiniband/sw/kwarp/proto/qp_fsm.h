@@ -33,7 +33,7 @@ enum kwarp_qp_event {
 };
 
 enum kwarp_qp_action {
-	/* Steps; qp/qp_work.c carries them out in this order. */
+	/* qp/qp_work.c carries out the following actions, called steps, in this order. */
 	KWARP_QPA_PEER_CLOSED,	/* tell the CM that the peer has half-closed */
 	KWARP_QPA_SEND_TERM,	/* send a Terminate as the next message */
 	KWARP_QPA_DRAIN,	/* send all posted requests, then report DRAINED */
@@ -44,8 +44,8 @@ enum kwarp_qp_action {
 	KWARP_QPA_STEPS,
 
 	/*
-	 * Not steps: STOP_RX takes effect at once; FIN and RST say how FLUSH and DOWN end the
-	 * connection.
+	 * The following actions are no steps: STOP_RX takes effect at once; FIN and RST say how
+	 * FLUSH and DOWN end the connection.
 	 */
 	KWARP_QPA_STOP_RX = KWARP_QPA_STEPS,	/* drop all further inbound octets */
 	KWARP_QPA_FIN,		/* end with a FIN */
@@ -72,7 +72,7 @@ struct kwarp_qp_step {
  * @event: what happened
  *
  * Context: any; the caller serialises the transitions of a queue pair.
- * Return: the step, never NULL; not legal for values out of range.
+ * Return: the entry of the table, never NULL; not legal for values out of range.
  */
 const struct kwarp_qp_step *kwarp_qp_fsm(enum kwarp_qp_state state,
 					 enum kwarp_qp_event event);

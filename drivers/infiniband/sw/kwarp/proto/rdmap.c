@@ -92,11 +92,11 @@ static enum kwarp_perr check_header_only(const struct kwarp_ddp_hdr *hdr,
 {
 	const bool wrong = payload < rule->min || !hdr->last;
 
-	if (rule->rfc7306)		/* one code for all: 7306-6.3-7, 7306-4.1-6, 7306-D-1 */
+	if (rule->rfc7306)		/* any length error: 7306-6.3-7, 7306-4.1-6, 7306-D-1 */
 		return wrong || payload > rule->max ? KWARP_PERR_O_STREAM : KWARP_PERR_NONE;
-	if (payload > rule->max)	/* 5040-4.2-2, 5041-7.1-9: the queue's buffer */
+	if (payload > rule->max)	/* does not fit the buffer: 5040-4.2-2, 5041-7.1-9 */
 		return KWARP_PERR_DDP_U_LONG;
-	if (wrong)			/* 5040-4.2-1: RFC 5040 has no exact code */
+	if (wrong)	/* too short, or several segments; RFC 5040 has no exact code: 5040-4.2-1 */
 		return KWARP_PERR_O_UNSPEC;
 	return KWARP_PERR_NONE;
 }

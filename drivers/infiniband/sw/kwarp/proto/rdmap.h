@@ -60,7 +60,7 @@ static inline bool kwarp_op_is_imm(u8 op)
 }
 
 /**
- * kwarp_rdmap_check - is this header legal on a stream with the versions of the RFCs?
+ * kwarp_rdmap_check - check a header against the rules of RFC 5040, RFC 5041 and RFC 7306
  * @hdr: decoded header
  * @payload: octets that follow the DDP header in this segment
  * @rfc7306: the stream may have Immediate Data and atomic operations (RFC 7306)
@@ -71,8 +71,8 @@ static inline bool kwarp_op_is_imm(u8 op)
  * RFC 7306 section 4).
  *
  * A Read Request or Terminate that is too long does not fit the buffer of its
- * queue: KWARP_PERR_DDP_U_LONG.  For one that is too short, or in several segments, there is no
- * exact code: KWARP_PERR_O_UNSPEC.  For a message of RFC 7306 any wrong length is an error of the
+ * queue: KWARP_PERR_DDP_U_LONG.  If it is too short, or in several segments, the RFCs have no exact
+ * code: KWARP_PERR_O_UNSPEC.  For a message of RFC 7306 any wrong length is an error of the
  * stream (KWARP_PERR_O_STREAM), the code that RFC 7306 has for errors in its messages.
  *
  * Context: any.

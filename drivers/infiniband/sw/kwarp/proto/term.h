@@ -19,7 +19,7 @@
  * @has_ddp: D bit: @ddp_hdr and @seg_len are present
  * @has_rdmap: R bit: @rreq is present
  * @seg_len: ULPDU length of the segment in error
- * @ddp_hdr_len: octets of @ddp_hdr: 14 or 18
+ * @ddp_hdr_len: octets of @ddp_hdr: 14 or 18; 0 if there is none
  * @ddp_hdr: DDP header of the segment in error, octets as received
  * @rreq: Read Request header, as on the wire; if the Read was partly answered, the header of a
  *	request for the rest
@@ -97,7 +97,7 @@ u32 kwarp_term_encode(u8 *out, const struct kwarp_term *term);
  */
 bool kwarp_term_decode(const u8 *in, u32 len, struct kwarp_term *term);
 
-/* Return: layer, type and code in 16 bits, for the field vendor_err of a completion. */
+/* Return: layer, type and code in 16 bits, for the field vendor_err of a work completion. */
 static inline u16 kwarp_term_short(const struct kwarp_term *term)
 {
 	return term->layer << 12 | term->etype << 8 | term->code;

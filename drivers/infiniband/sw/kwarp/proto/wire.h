@@ -2,9 +2,9 @@
 /*
  * Octets on the wire: MPA (RFC 5044, RFC 6581), DDP (RFC 5041), RDMAP (RFC 5040).
  *
- * The only file with big-endian types. All structs are unaligned images of octets in the stream.
- * Only the encode and decode functions in proto/ access them; all other code uses structs in host
- * order.
+ * No other file declares structs with big-endian members. All structs are unaligned images of
+ * octets in the stream. Only the encode and decode functions in proto/ access them; all other code
+ * uses structs in host order.
  */
 #ifndef KWARP_PROTO_WIRE_H
 #define KWARP_PROTO_WIRE_H
@@ -46,7 +46,7 @@ static_assert(sizeof(struct kwarp_mpa_wire_enh) == 4);
 #define KWARP_MPA_ENH_B		0x4000	/* in ird: RTR as zero-length Send */
 #define KWARP_MPA_ENH_C		0x8000	/* in ord: RTR as zero-length Write */
 #define KWARP_MPA_ENH_D		0x4000	/* in ord: RTR as zero-length Read */
-#define KWARP_MPA_ENH_DEPTH	0x3fff	/* the number; all ones: not negotiated, left to the ULP */
+#define KWARP_MPA_ENH_DEPTH	0x3fff	/* mask of the number; all ones: not negotiated */
 
 /* FPDU, RFC 5044 section 4. */
 #define KWARP_MPA_LEN_FIELD	2	/* ULPDU_Length */
@@ -128,7 +128,7 @@ struct kwarp_wire_atomic_req {
 } __packed;
 static_assert(sizeof(struct kwarp_wire_atomic_req) == 52);
 
-#define KWARP_ATOMIC_OP		0x0000000f	/* of op, as a host-order value */
+#define KWARP_ATOMIC_OP		0x0000000f	/* mask of the operation code in op, host order */
 #define KWARP_ATOMIC_FETCH_ADD	0x0
 #define KWARP_ATOMIC_CMP_SWAP	0x2
 
@@ -153,7 +153,7 @@ static_assert(sizeof(struct kwarp_wire_atomic_resp) == 12);
 
 #define KWARP_TERM_CTRL_LEN	4
 #define KWARP_TERM_SEGLEN_LEN	2
-/* control word, segment length, untagged DDP header, Read Request header */
+/* the longest Terminate: control word, segment length, untagged DDP header, Read Request header */
 #define KWARP_TERM_MAX_LEN	(4 + 2 + 18 + 28)
 
 #endif /* KWARP_PROTO_WIRE_H */
