@@ -12,12 +12,11 @@
 #define E(event)	KWARP_CME_##event
 #define A(act)		BIT(KWARP_CMA_##act)
 
-/*
- * Actions at the end of an endpoint: after a connect that returned 0 and then failed, after an
- * accept that returned 0 and then failed, and at the end of a half-open endpoint.
- */
+/* The endpoint ends: its connect has returned 0, but has then failed. */
 #define CONN_DEAD	(A(REPLY_FAIL) | A(QP_PUT) | A(KILL))
+/* The endpoint ends: its accept has returned 0, but has then failed. */
 #define ACC_DEAD	(A(EST_FAIL) | A(QP_PUT) | A(KILL))
+/* The endpoint ends: it may still be half-open. */
 #define GONE		(A(LEAVE) | A(KILL))
 
 /* All legal pairs of state and event. Any other pair changes nothing. */
@@ -201,7 +200,10 @@ static void test_pair_rules(struct kunit *test)
 	KUNIT_EXPECT_NE(test, s->next, S(NEW));
 }
 
-/* Each state but STREAM, CLOSED and DEAD has a timer; each state but DEAD can be aborted. */
+/*
+ * No endpoint can wait for ever: in each state between NEW and DEAD it can be aborted, and each of
+ * these states but STREAM and CLOSED has a timer.
+ */
 static void test_no_state_waits_for_ever(struct kunit *test)
 {
 	u32 state;
@@ -270,6 +272,8 @@ static void check_end(struct kunit *test, const struct world *w)
 /*
  * Follow all paths from @state on.  @depth limits their length, because RETRY leads back to
  * CONNECT, and ABORT and TIMER may leave the state as it is.
+ *
+ * Return: number of paths that end in state DEAD.
  */
 static u32 walk_table(struct kunit *test, enum kwarp_cm_state state, struct world w, u32 depth)
 {

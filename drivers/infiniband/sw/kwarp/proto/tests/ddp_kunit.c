@@ -10,7 +10,7 @@
 
 #include "../ddp.h"
 
-/* headers after RFC 5040 section 4, and the examples of RFC 5041 section 5.2, in hexadecimal */
+/* headers by RFC 5040 section 4, and the examples of RFC 5041 section 5.2, in hexadecimal */
 static const struct hdr_case {
 	const char *desc;
 	const char *wire;
@@ -159,7 +159,10 @@ static void test_hdr_versions(struct kunit *test)
 	}
 }
 
-/* 5041-5.2-1, -2, -4, -12: segments cover the message, none is too large, none is empty */
+/*
+ * 5041-5.2-1, -2, -4, -12: segments cover the message, and none is too large. A segment is empty
+ * only if the message has zero length.
+ */
 static void test_segments(struct kunit *test)
 {
 	static const u32 mulpdus[] = { 128, 129, 1430, 1442, 1500, 8942, 64768 };
@@ -184,14 +187,14 @@ static void test_segments(struct kunit *test)
 		if (!sizes[j])
 			KUNIT_EXPECT_EQ(test, count, 1);
 	}
-	/* the RFC's example: 2048 octets, MULPDU 1500 */
+	/* example of RFC 5041 section 5.2: 2048 octets, MULPDU 1500, headers of 18 and 14 octets */
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_seg_payload(1500, false, 2048), 1482);
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_seg_payload(1500, false, 566), 566);
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_seg_payload(1500, true, 2048), 1486);
 	KUNIT_EXPECT_EQ(test, kwarp_ddp_seg_payload(1500, true, 562), 562);
 }
 
-/* segments that are, or are not, the next one (RFC 5041 section 7.1) */
+/* Is a segment with @msn and @mo the next one on the queue @q (RFC 5041 section 7.1)? */
 static const struct order_case {
 	const char *desc;
 	struct kwarp_ddp_untagged_rx q;

@@ -10,7 +10,7 @@
 #include "../os.h"
 
 /**
- * struct kwarp_emit - a stream under construction
+ * struct kwarp_emit - a stream to which the sender appends
  * @buf: buffer for the stream
  * @size: octets in @buf; octets that do not fit are only counted in @len
  * @len: octets of the stream so far

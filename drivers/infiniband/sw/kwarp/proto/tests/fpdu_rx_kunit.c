@@ -142,7 +142,7 @@ static void test_bit_errors(struct kunit *test)
 	}
 }
 
-/* 5044-4.1-8, 5044-7.1.1-11: if CRCs are not in use, the trailer may be anything. */
+/* 5044-4.1-8, 5044-7.1.1-11: if CRCs are not in use, the trailer is ignored. */
 static void test_crc_unused(struct kunit *test)
 {
 	const struct kwarp_vec_fpdu *v = test->param_value;
@@ -219,7 +219,8 @@ static void feed_told(struct sink *s, const u8 *wire, u32 len)
 }
 
 /*
- * FPDUs of many lengths at every position of markers. 5044-6-1: a damaged FPDU gives no HDR event.
+ * The parser tells the length of FPDUs of many lengths, with markers at every position. 5044-6-1: a
+ * damaged FPDU gives no HDR event.
  */
 static void test_told(struct kunit *test)
 {
@@ -265,7 +266,7 @@ static void test_unverified(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_CRC);
 }
 
-/* KWARP_FPDU_MIN and KWARP_FPDU_MAX, with which callers size their buffers. */
+/* KWARP_FPDU_MIN and KWARP_FPDU_MAX are the lengths of the shortest and the longest FPDU. */
 static void test_bounds(struct kunit *test)
 {
 	u8 head[KWARP_FPDU_HEAD] = { 0, 0, 0, 0, 0xff, 0xff, 0xff };
@@ -286,7 +287,7 @@ static const struct expectation {
 	bool markers;
 	u32 payload;
 	u32 feed;	/* octets of the FPDU that have come */
-	u32 wire;	/* octets of the next FPDU; 0: there is no prediction */
+	u32 wire;	/* octets of the predicted FPDU; 0: there is no prediction */
 } expectations[] = {
 	{ "tagged", true, false, false, 100, 120, 120 },
 	{ "untagged", false, false, false, 100, 124, 124 },
@@ -303,7 +304,7 @@ static const struct expectation {
 
 KUNIT_ARRAY_PARAM_DESC(expectation, expectations, desc);
 
-/* The predicted FPDU is equal to the FPDU that a sender sends for the next segment. */
+/* The predicted length field and header are those that a sender sends for the next segment. */
 static void test_expect(struct kunit *test)
 {
 	const struct expectation *c = test->param_value;
@@ -314,7 +315,7 @@ static void test_expect(struct kunit *test)
 	struct sink *s = sink_new(test);
 
 	for (i = 0; i < 3; i++) {
-		/* choose the offset so that the addition has a carry */
+		/* a tagged offset to which adding the payload length carries into higher octets */
 		if (c->tagged)
 			put_unaligned_be64(0xffffffffffULL + i * c->payload, u + 6);
 		else

@@ -44,7 +44,10 @@ static const struct length_case {
 
 KUNIT_ARRAY_PARAM_DESC(length, length_cases, desc);
 
-/* ULPDU lengths at their limits.  A wrong CRC is reported first (RFC 5044 section 6). */
+/*
+ * ULPDU lengths at their limits.  If CRC and length are wrong, the CRC is reported, because the CRC
+ * is checked first (RFC 5044 section 6).
+ */
 static void test_length(struct kunit *test)
 {
 	const struct length_case *c = test->param_value;
@@ -193,7 +196,7 @@ static void test_ptr_between(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s->err, KWARP_PERR_MPA_MARKER);
 }
 
-/* 5044-4.3-8: a marker between FPDUs is the beginning of the next FPDU. */
+/* 5044-4.3-8: a marker between FPDUs belongs to the next FPDU, so after it an FPDU has begun. */
 static void test_lone_marker(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -320,7 +323,7 @@ static void test_stream(struct kunit *test)
 
 /* ---------------------------------------------------------------- noise */
 
-/* 5044-9.1-1: random octets.  sink_feed() checks that the parser advances and stays in bounds. */
+/* 5044-9.1-1: given random octets, the parser advances and stays in bounds, as the sink checks. */
 static void test_noise(struct kunit *test)
 {
 	struct sink *s = sink_new(test);
@@ -332,7 +335,7 @@ static void test_noise(struct kunit *test)
 	prandom_seed_state(&rnd, 42);
 	for (i = 0; i < 4000; i++) {
 		prandom_bytes_state(&rnd, wire, 4096);
-		if (i & 4)	/* short FPDUs, so that many boundaries are met */
+		if (i & 4)	/* short FPDUs: many boundaries between FPDUs */
 			for (at = 0; at < 4096; at += 8)
 				wire[at] = 0;
 		sink_start(s, i & 1, i & 2, 0);
@@ -345,7 +348,11 @@ static void test_noise(struct kunit *test)
 	}
 }
 
-/* A stream with one wrong bit: not all FPDUs are delivered, and the error is a CRC error. */
+/*
+ * A stream with one wrong bit: not all FPDUs are delivered, and no other error than a CRC error is
+ * reported. There is no error if the wrong bit made ULPDU_Length longer than the rest of the
+ * stream.
+ */
 static void test_damaged(struct kunit *test)
 {
 	struct sink *s = sink_new(test);

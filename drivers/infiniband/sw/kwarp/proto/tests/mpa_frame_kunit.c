@@ -10,7 +10,10 @@
 #include "../mpa_frame.h"
 #include "emit.h"
 
-/* MULPDU by RFC 5044 section 4.5, with the limits of section 3; without and with markers */
+/*
+ * MULPDU for an EMSS, by RFC 5044 section 4.5 and within the limits of section 3: @plain without
+ * markers, @marked with markers.
+ */
 static const struct mulpdu_case {
 	const char *desc;
 	u32 emss;
@@ -68,7 +71,7 @@ static void test_mulpdu_fits(struct kunit *test)
 	}
 }
 
-/* Pad of 0 to 3 octets, and overhead of an FPDU: 5044-4.1-5, -9. */
+/* An FPDU has 0 to 3 octets of pad, and 6 octets of length field and CRC: 5044-4.1-5, -9. */
 static void test_pad(struct kunit *test)
 {
 	u32 len;
@@ -79,11 +82,11 @@ static void test_pad(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, kwarp_mpa_fpdu_len(len),
 				6 + len + kwarp_mpa_pad(len));
 	}
-	/* the longest FPDU: 5044-3-8 */
+	/* the longest FPDU: 2 + 64768 octets, pad 2, CRC 4: 5044-3-8 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_fpdu_len(64768), 64776);
 }
 
-/* An FPDU with a ULPDU of 1430 octets at four offsets: its markers, and their pointers */
+/* An FPDU with a ULPDU of 1430 octets at four offsets: number of its markers, and their pointers */
 static const struct marker_case {
 	const char *desc;
 	u32 off;
@@ -143,7 +146,7 @@ static void test_markers_emitter(struct kunit *test)
 			.off = prandom_u32_state(&rnd) & ~3,
 			.markers = true,
 		};
-		if (e.off % 512 == 4)	/* after a marker: no FPDU begins here */
+		if (e.off % 512 == 4)	/* directly after a marker no FPDU begins */
 			e.off -= 4;
 		if (i % 16 == 0)
 			e.off = 0 - prandom_u32_state(&rnd) % 64 * 4;
@@ -179,7 +182,10 @@ static void test_to_marker(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_to_marker(U32_MAX), 1);
 }
 
-/* CRCs of iSCSI (RFC 3720 B.4) and the usual check value of CRC32c; the octets as sent */
+/*
+ * CRCs from iSCSI (RFC 3720 B.4), and the usual check value of CRC32c. The data are @len octets
+ * that begin with @first and grow by @step; @wire is their CRC as sent.
+ */
 static const struct crc_case {
 	const char *desc;
 	u8 first;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup negotiation: CRCs, markers, IRD, ORD, revisions and rejects, as in the
- * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The RTR message is in
+ * tables of RFC 5044 and RFC 6581, for Initiator and Responder. The tests of the RTR message are in
  * mpa_rtr_kunit.c.
  *
  * Numbers such as 5044-7.1.1-15 name requirements of RFCs, see Documentation/conformance.
@@ -153,7 +153,10 @@ static void test_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.rres.ord, c->fin_r_ord);
 }
 
-/* Results of the Initiator for IRD and ORD in a Reply; its own IRD and ORD are 16, max_ird is 32 */
+/*
+ * Results at an Initiator that gets a Reply with @ird and @ord. The Initiator's own IRD and ORD are
+ * 16, its max_ird is 32.
+ */
 static const struct reply_case {
 	const char *desc;
 	u16 ird, ord;
@@ -189,12 +192,12 @@ static void test_reply_depth(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res), c->err);
 	KUNIT_EXPECT_EQ(test, res.ird, c->fin_ird);
 	KUNIT_EXPECT_EQ(test, res.ord, c->fin_ord);
-	KUNIT_EXPECT_TRUE(test, res.crc);	/* also after an error: the Terminate needs it */
+	KUNIT_EXPECT_TRUE(test, res.crc);	/* after an error, too: a Terminate has a CRC */
 }
 
 /*
- * No end may send more Reads than its peer serves (6581-9.1-3, -7, -11): values 0 to 40 on both
- * sides, and random values.
+ * No end may have more Reads under way than its peer serves (6581-9.1-3, -7, -11). The Initiator
+ * has every IRD and ORD from 0 to 40 (41 * 41 = 1681 pairs), then both sides have random values.
  */
 static void test_depth_invariants(struct kunit *test)
 {
@@ -243,7 +246,10 @@ static void test_depth_unenhanced(struct kunit *test)
 
 /* ---------------------------------------------------- revisions, rejects */
 
-/* RFC 6581 sections 6 and 10: S and Rev of a Reply */
+/*
+ * RFC 6581 sections 6 and 10: after a Request of revision @asked, the Initiator gets a Reply of
+ * revision @rev with S bit @s.
+ */
 static const struct rev_case {
 	const char *desc;
 	u8 asked;
@@ -281,7 +287,7 @@ static void test_reply_rev(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), c->err);
 }
 
-/* 6581-10-6, -7: a rejecting Reply, too, has S, Rev and A as the Request. */
+/* 6581-10-6, -7: a rejecting Reply, too, has the same S, Rev and A as the Request. */
 static void check_reject(struct kunit *test, const struct kwarp_vec_frame *v)
 {
 	struct kwarp_mpa_frame req, rep;
@@ -325,12 +331,12 @@ static void test_crc_refused(struct kunit *test)
 			KWARP_PERR_MPA_FRAME);
 	KUNIT_EXPECT_TRUE(test, rep.reject && rep.crc && rep.enhanced);
 	KUNIT_EXPECT_EQ(test, rep.pd_len, 0);
-	/* a reject by the ULP keeps its private data */
+	/* if the ULP rejects, the Reply has the ULP's private data */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_respond(&p, &req, false, 100, &rep, &res), 0);
 	KUNIT_EXPECT_EQ(test, rep.pd_len, 100);
 }
 
-/* A Request with enhanced data (RFC 6581 section 9) and a matching Reply, octet by octet */
+/* A Request with enhanced data (RFC 6581 section 9) and its Reply have the octets of vectors.h. */
 static void test_golden_setup(struct kunit *test)
 {
 	struct kwarp_mpa_params i = plain, r = plain;

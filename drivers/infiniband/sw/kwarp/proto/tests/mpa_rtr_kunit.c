@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Tests of MPA startup negotiation: which RTR ("ready to receive") message the Initiator sends (RFC
- * 6581), and whether connections are client-server or peer-to-peer. The RTR has three forms: B:
- * Send, C: Write, D: Read.
+ * 6581), and whether connections are client-server or peer-to-peer. Flags of Request and Reply: A:
+ * peer-to-peer; B, C, D: forms of the RTR: B: Send, C: Write, D: Read.
  *
  * Numbers such as 6581-9.2-7 name requirements of RFCs, see Documentation/conformance.
  */
@@ -52,7 +52,10 @@ static void test_rtr(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rep.rtr, want);
 	KUNIT_EXPECT_EQ(test, res.rtr, want);
 
-	/* the Initiator chooses the same form, also if a Reply has several flags */
+	/*
+	 * the Initiator uses that form, or fails if its Request did not offer the form; if a Reply
+	 * has several flags, the Initiator uses the best form that it offered
+	 */
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&plain, &req, &rep, &res),
 			req.rtr & want ? KWARP_PERR_NONE : KWARP_PERR_MPA_RTR);
 	KUNIT_EXPECT_EQ(test, res.rtr, req.rtr & want);
@@ -99,7 +102,7 @@ static void test_rtr_request(struct kunit *test)
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p);
 	p.rtr = C | D;
-	p.rev = 1;				/* no enhanced data: 6581-10-4 */
+	p.rev = 1;				/* has no enhanced data: 6581-10-4 */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p || req.enhanced || req.rtr || req.ird || req.ord);
 }
@@ -116,12 +119,15 @@ static void test_rtr_denied(struct kunit *test)
 	p.p2p = true;
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_LOCAL);
-	/* IRD and ORD are checked before RTR: 6581-9.3-2 */
+	/* an ORD above max_ird is reported first: IRD and ORD come before RTR: 6581-9.3-2 */
 	rep.ord = 100;
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_conclude(&p, &req, &rep, &res), KWARP_PERR_MPA_IRD);
 }
 
-/* 6581-9.2-23: a Read as RTR needs IRD at the Responder; an ORD of 0 becomes 1 for it. */
+/*
+ * 6581-9.2-23: a Read as RTR needs IRD at the Responder; the Initiator's ORD of 0 becomes 1 for it.
+ * In the names, "slot" is one IRD or ORD, "here" is the Initiator, "there" is the Responder.
+ */
 static const struct slot_case {
 	const char *desc;
 	u16 ord;
@@ -177,7 +183,7 @@ static void test_rtr_no_slot(struct kunit *test)
 	req.ord = NV;
 	kwarp_mpa_respond(&p, &req, true, 0, &rep, &res);
 	KUNIT_EXPECT_EQ(test, rep.rtr, B);
-	KUNIT_EXPECT_EQ(test, res.ird, 0);	/* not changed: 6581-9.1-17 */
+	KUNIT_EXPECT_EQ(test, res.ird, 0);	/* IRD is not negotiated: 6581-9.1-17 */
 }
 
 static struct kunit_case mpa_rtr_cases[] = {

@@ -42,7 +42,7 @@ static void test_vector(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, len);
 }
 
-/* 5044-7.1.1-23: truncated at every length; the full length is known when PD_Length has come. */
+/* 5044-7.1.1-23: a truncated frame is refused; its full length is known after octet 19. */
 static void test_truncated(struct kunit *test)
 {
 	const struct kwarp_vec_frame *v = test->param_value;
@@ -82,7 +82,7 @@ static void test_bad_key(struct kunit *test)
 				len > 9 ? KWARP_PERR_MPA_FRAME : KWARP_PERR_NONE);
 }
 
-/* 5044-7.1.1-19, 6581-6-8, 6581-6-13: revisions 1 and 2 and no other */
+/* 5044-7.1.1-19, 6581-6-8, 6581-6-13: only revisions 1 and 2 are accepted. */
 static void test_revisions(struct kunit *test)
 {
 	const struct kwarp_vec_frame *v = test->param_value;
@@ -104,8 +104,8 @@ static void test_revisions(struct kunit *test)
 }
 
 /*
- * All values of the flags octet, in both revisions, in Requests and Replies (5044-7.1.1-13, -16;
- * 6581-6-4, 6581-6-12).
+ * Decode all values of the flags octet, in both revisions, in Requests and Replies (5044-7.1.1-13,
+ * -16; 6581-6-4, 6581-6-12).
  */
 static void test_flags(struct kunit *test)
 {
@@ -194,8 +194,8 @@ static void test_pd_len(struct kunit *test)
 }
 
 /*
- * The four octets of enhanced data, with every flag and some values of IRD and ORD (6581-9-1, -3;
- * 6581-9.2-1 to -4, -20, -21).
+ * Decode and encode the four octets of enhanced data, with all sets of flags and some values of IRD
+ * and ORD (6581-9-1, -3; 6581-9.2-1 to -4, -20, -21).
  */
 static void test_enhanced_data(struct kunit *test)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A receiver for the tests of the FPDU parser, see sink.h.
+ * Sink: a receiver for the tests of the FPDU parser. It gives octets to the parser and checks each
+ * event that the parser reports.
  *
  * Numbers such as 5044-8-10 name requirements of RFCs, see Documentation/conformance.
  */
@@ -51,7 +52,7 @@ static void sink_data(struct sink *s, const u8 *data, u32 dlen, const u8 *from)
 	KUNIT_ASSERT_LE(test, s->seg_len, s->rx.payload_len);
 }
 
-/* Handle an event: check its order, and that it agrees with the state of the parser. */
+/* Check an event: it comes in the right order and agrees with the state of the parser. */
 void sink_event(struct sink *s, enum kwarp_fpdu_event ev, const u8 *data,
 		u32 dlen, const u8 *from)
 {
@@ -111,7 +112,7 @@ void sink_piece(struct sink *s, const u8 *wire, size_t len)
 	} while (ev != KWARP_FPDU_MORE && ev != KWARP_FPDU_ERROR);
 }
 
-/* Compute the CRC of the FPDU at @wire and the length of its header, as the engine does. */
+/* Check the CRC of the FPDU at @wire and compute its header length, as the receive path does. */
 void sink_verify(struct sink *s, const u8 *wire, u32 len)
 {
 	u32 covered = len - KWARP_MPA_CRC_LEN;
@@ -121,7 +122,7 @@ void sink_verify(struct sink *s, const u8 *wire, u32 len)
 			     wire + covered);
 }
 
-/* Give queued octets up to @end to the parser, in the pieces in which they were received. */
+/* Give the parser the octets of the queue before index @end, in the pieces in which they came. */
 static void sink_pieces(struct sink *s, u32 end)
 {
 	u32 to;
@@ -133,7 +134,10 @@ static void sink_pieces(struct sink *s, u32 end)
 	}
 }
 
-/* Receive octets. With CRCs the octets are queued until their FPDU is complete. */
+/*
+ * Receive octets: give them to the parser. On a stream with CRCs they are queued until their FPDU
+ * is complete, because the CRC is checked before the parser gets an FPDU.
+ */
 void sink_feed(struct sink *s, const u8 *wire, size_t len)
 {
 	struct kunit *test = s->test;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A receiver for the tests of the FPDU parser. It checks each event of the parser.
+ * Sink: a receiver for the tests of the FPDU parser. It checks each event of the parser.
  *
  * Each piece of input is copied directly before a guard page, so a read beyond the piece faults.
  */
@@ -16,11 +16,11 @@
 
 /**
  * struct sink - a receiver that checks everything that the parser reports
- * @test: test whose expectations are checked
+ * @test: test that fails if an event is wrong
  * @rx: parser under test
  * @end: end of the input buffer, before the guard page
  * @queue: with CRCs: octets received, which wait until their FPDU is complete
- * @cut: for each octet of @queue: it was the first one of a piece
+ * @cut: for each octet of @queue: true if it was the first octet of a piece of input
  * @queued: octets in @queue
  * @from: octets of @queue already given to the parser
  * @head_end: with CRCs: stream offset where the header of the FPDU ends

@@ -25,7 +25,7 @@ static const struct row_case {
 	int mdr;
 } row_cases[] = {
 	ROW(NONE, 0x0000, -1),
-	/* RFC 5040 Figures 9 and 10 */
+	/* RDMAP: RFC 5040 Figures 9 and 10 */
 	ROW(LOCAL, 0x0000, 0),
 	ROW(R_STAG, 0x0100, 7),
 	ROW(R_BOUNDS, 0x0101, 7),
@@ -39,7 +39,7 @@ static const struct row_case {
 	ROW(O_GLOBAL, 0x0208, 6),
 	ROW(O_CANNOT_INV, 0x0209, 6),
 	ROW(O_UNSPEC, 0x02ff, 6),
-	/* RFC 5041 section 7.2 */
+	/* DDP: RFC 5041 section 7.2 */
 	ROW(DDP_LOCAL, 0x1000, 0),
 	ROW(DDP_T_STAG, 0x1100, 6),
 	ROW(DDP_T_BOUNDS, 0x1101, 6),
@@ -52,7 +52,7 @@ static const struct row_case {
 	ROW(DDP_U_MO, 0x1204, 6),
 	ROW(DDP_U_LONG, 0x1205, 6),
 	ROW(DDP_U_VERSION, 0x1206, 6),
-	/* RFC 5044 section 8, RFC 6581 section 8 */
+	/* MPA: RFC 5044 section 8, RFC 6581 section 8 */
 	ROW(MPA_LOST, 0x2001, -1),
 	ROW(MPA_CRC, 0x2002, 0),
 	ROW(MPA_MARKER, 0x2003, 0),
@@ -77,8 +77,8 @@ static const u8 rreq_hdr[KWARP_DDP_UNTAGGED_LEN] = {
 static const u8 rreq[KWARP_RDMAP_RREQ_LEN] = { 0x00, 0x00, 0x22, 0x00, 1, 2, 3, 4, 5 };
 
 /*
- * Encode a Terminate with these headers, and check its octets. @given: flags M, D, R (4, 2, 1) that
- * the headers make possible.
+ * Encode a Terminate with the headers @ddp_hdr and @req, and check its octets. @given: flags M, D,
+ * R (4, 2, 1) that these headers make possible.
  */
 static void expect_fill(struct kunit *test, const struct row_case *c,
 			const u8 *ddp_hdr, const u8 *req, int given)
@@ -170,7 +170,10 @@ static void test_truncated(struct kunit *test)
 	}
 }
 
-/* Ignored: reserved bits (5040-4.8-13), octets that no flag announces (RFC 5040 section 7.1) */
+/*
+ * The decoder ignores reserved bits (5040-4.8-13), and octets that no flag announces (RFC 5040
+ * section 7.1).
+ */
 static void test_ignored(struct kunit *test)
 {
 	const struct kwarp_vec_term *v = test->param_value;
@@ -185,7 +188,10 @@ static void test_ignored(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, out, v->wire, v->len);
 }
 
-/* siw sets R in its Terminate for a Send with Invalidate, but attaches no Read Request header. */
+/*
+ * siw sets R in its Terminate for a Send with Invalidate, but attaches no Read Request header.
+ * Layer, type, code and DDP header are decoded all the same.
+ */
 static void test_r_without_header(struct kunit *test)
 {
 	u8 wire[sizeof(kwarp_wire_term_inv)];
@@ -199,7 +205,11 @@ static void test_r_without_header(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, term.has_rdmap);
 }
 
-/* Random octets of any length: no read beyond them; an accepted message encodes to a prefix. */
+/*
+ * The decoder gets random octets of any length, and does not read beyond them. A message that it
+ * accepts is encoded to the same octets again, apart from reserved bits and octets after the
+ * message.
+ */
 static void test_random(struct kunit *test)
 {
 	u8 in[KWARP_TERM_MAX_LEN], out[KWARP_TERM_MAX_LEN];
