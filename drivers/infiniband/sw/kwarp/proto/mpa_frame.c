@@ -19,7 +19,7 @@ u32 kwarp_mpa_mulpdu(u32 emss, bool markers)
 	/* 5044-3-4, 5044-4.5-7; compare before subtracting: EMSS may be less than the cost */
 	if (emss < KWARP_MPA_MIN_MULPDU + cost)
 		return KWARP_MPA_MIN_MULPDU;
-	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* limits: 5044-3-4, -3-5 */
+	return min_t(u32, emss - cost, KWARP_MPA_MAX_ULPDU);	/* at most 64768: 5044-3-4, -3-5 */
 }
 
 u32 kwarp_mpa_markers_in(u32 off, u32 content)

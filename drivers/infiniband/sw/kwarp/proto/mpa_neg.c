@@ -43,7 +43,7 @@ void kwarp_mpa_request(const struct kwarp_mpa_params *p, u16 pd_len,
 	req->enhanced = req->rev == 2;		/* S bit: 6581-10-4 */
 	if (!req->enhanced)
 		return;
-	req->ird = wire_depth(own_ird(p));	/* 14 bits each: 6581-9.1-1 */
+	req->ird = wire_depth(own_ird(p));	/* IRD, ORD: 14 bits: 6581-9.1-1 */
 	req->ord = wire_depth(p->ord);
 	req->p2p = p->p2p && p->rtr & RTR_ALL;	/* A bit: 6581-9.2-5, -18 */
 	req->rtr = req->p2p ? p->rtr & RTR_ALL : 0;	/* B, C, D: 6581-9.2-6, -20 */
@@ -120,7 +120,8 @@ static void respond_ird(const struct kwarp_mpa_params *p,
 		return;
 	}
 	res->ird = min_t(u16, min(req->ord, p->max_ird), DEPTH_MAX);
-	if (!res->ird && reply->rtr & KWARP_RTR_READ)	/* a Read as RTR: 6581-9.1-6, 6581-9.2-23 */
+	/* a Read as RTR needs an IRD of 1: 6581-9.1-6, 6581-9.2-23 */
+	if (!res->ird && reply->rtr & KWARP_RTR_READ)
 		res->ird = 1;
 	reply->ird = res->ird;			/* the final number: 6581-9.1-2 */
 }
@@ -222,7 +223,7 @@ enum kwarp_perr kwarp_mpa_conclude(const struct kwarp_mpa_params *p,
 	res->enhanced = req->enhanced;
 	res->ird = own_ird(p);
 	res->ord = p->ord;
-	if (reply->enhanced != req->enhanced)	/* not like the Request: 6581-10-6, -7 */
+	if (reply->enhanced != req->enhanced)	/* not as in the Request: 6581-10-6, -7 */
 		return KWARP_PERR_MPA_FRAME;
 	if (p->crc == KWARP_CRC_REQUIRED && !reply->crc)
 		return KWARP_PERR_MPA_FRAME;

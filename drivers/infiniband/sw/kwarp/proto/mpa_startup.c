@@ -90,7 +90,7 @@ enum kwarp_perr kwarp_mpa_frame_decode(const u8 *buf, u32 len, bool reply,
 	frame->enhanced = is_enhanced(wire);
 	frame->pd_len = need - KWARP_MPA_FRAME_LEN;
 	*pd = buf + KWARP_MPA_FRAME_LEN;
-	if (frame->enhanced) {			/* first four octets: 6581-6-9, 6581-9-1 */
+	if (frame->enhanced) {			/* before the ULP's data: 6581-6-9, 6581-9-1 */
 		decode_enh(*pd, frame);
 		*pd += KWARP_MPA_ENH_LEN;
 		frame->pd_len -= KWARP_MPA_ENH_LEN;

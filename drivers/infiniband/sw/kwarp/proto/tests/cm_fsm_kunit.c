@@ -2,7 +2,8 @@
 /*
  * Tests of the state table of connection endpoints: every pair of state and event, and rules for
  * every path through the table: iw_cm's rules for upcalls, and that QP and listener are released at
- * the end. A half-open endpoint is one that the listener counts as not established.
+ * the end. An endpoint of a listener is half-open from the start until the ULP accepts, or until
+ * its end if it is refused.
  */
 #include <kunit/test.h>
 

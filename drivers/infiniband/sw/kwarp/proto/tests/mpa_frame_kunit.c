@@ -109,7 +109,7 @@ static void test_markers(struct kunit *test)
 	u8 raw[KWARP_MPA_MARKER_LEN];
 
 	KUNIT_EXPECT_EQ(test, kwarp_mpa_markers_in(c->off, content), c->count);
-	/* walk the FPDU as the transmitter does */
+	/* walk the FPDU as the transmitter does, from marker to marker */
 	while (left) {
 		run = min(kwarp_mpa_to_marker(off), left);
 		off += run;

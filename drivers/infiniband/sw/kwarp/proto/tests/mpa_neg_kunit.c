@@ -104,7 +104,7 @@ static void test_foreign_reply(struct kunit *test)
 static const struct depth_case {
 	const char *desc;
 	u16 i_ird, i_ord;
-	u8 rtr;			/* 0: client-server mode */
+	u8 rtr;			/* 0: client-server mode, which has no RTR */
 	u16 r_max, r_ord;
 	u16 rep_ird, rep_ord;
 	u16 fin_i_ird, fin_i_ord;

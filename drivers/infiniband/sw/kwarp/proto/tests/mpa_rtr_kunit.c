@@ -36,7 +36,7 @@ static u8 best_form(u8 set)
 static void test_rtr(struct kunit *test)
 {
 	const u8 *set = test->param_value;
-	u8 own = set[1] ? set[1] : C;	/* 6581-9.2-7: at least one form */
+	u8 own = set[1] ? set[1] : C;	/* 6581-9.2-7: at least one form, here Write */
 	struct kwarp_mpa_frame req = {
 		.rev = 2, .enhanced = true, .crc = true, .p2p = true, .rtr = set[0],
 		.ird = 16, .ord = 16,
@@ -102,7 +102,7 @@ static void test_rtr_request(struct kunit *test)
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p);
 	p.rtr = C | D;
-	p.rev = 1;				/* has no enhanced data: 6581-10-4 */
+	p.rev = 1;				/* no enhanced data in revision 1: 6581-10-4 */
 	kwarp_mpa_request(&p, 0, &req);
 	KUNIT_EXPECT_FALSE(test, req.p2p || req.enhanced || req.rtr || req.ird || req.ord);
 }
