@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Differences between supported kernels.  The only file that looks at
- * KWARP_HAVE_* (written by scripts/kernel/probe.sh from compile tests).
+ * Differences between supported kernels.  Only this file looks at KWARP_HAVE_*, which
+ * scripts/kernel/probe.sh defines by compile tests.
  *
  * All layers include this file, also proto/, which uses no header of networking or RDMA. So this
  * file includes none of these, but defines the names of headers that have moved, for #include
@@ -73,14 +73,17 @@ struct net_device;
 #define kwarp_sockaddr	sockaddr
 #endif
 
-/* 6.2: sk_use_task_frag; before that, sk_allocation without __GFP_FS had the same effect */
+/*
+ * 6.2: with sk_use_task_frag = false TCP does not use current->task_frag.  In older kernels TCP
+ * does not use it because sk_allocation lacks __GFP_FS.
+ */
 #ifdef KWARP_HAVE_SK_USE_TASK_FRAG
 #define kwarp_sk_no_task_frag(sk)	((void)((sk)->sk_use_task_frag = false))
 #else
 #define kwarp_sk_no_task_frag(sk)	((void)(sk))
 #endif
 
-/* 6.11: create_cq() gets all attributes of the verb; older kernels pass the driver data only */
+/* 6.11: create_cq() gets all attributes of the verb; older kernels pass only the driver data */
 #ifdef KWARP_HAVE_CREATE_CQ_ATTRS
 #define kwarp_cq_attrs		uverbs_attr_bundle
 #define kwarp_cq_udata(attrs)						\
@@ -95,8 +98,8 @@ struct net_device;
 #endif
 
 /*
- * 7.1: uverbs_robust_udata tells the core that the driver follows its rules for driver data, see
- * verbs/udata.h.
+ * 7.1: uverbs_robust_udata tells the core that the driver follows the core's rules for driver data
+ * (verbs/udata.h), such as: refuse a request that has unknown octets which are not zero.
  */
 #ifdef KWARP_HAVE_ROBUST_UDATA
 #define KWARP_ROBUST_UDATA	.uverbs_robust_udata = 1,
@@ -104,7 +107,7 @@ struct net_device;
 #define KWARP_ROBUST_UDATA
 #endif
 
-/* 7.1: create_user_cq() for user space; create_cq() is for kernel consumers only */
+/* 7.1: the core calls create_user_cq() for programs, and create_cq() for kernel consumers only */
 #ifdef KWARP_HAVE_CREATE_USER_CQ
 #define KWARP_CREATE_USER_CQ	.create_user_cq = kwarp_create_cq,
 #else
@@ -125,7 +128,7 @@ struct net_device;
 #define KWARP_COUNTER_OBJECT
 #endif
 
-/* 6.12: `rdma resource show srq` has driver details */
+/* 6.12: an operation with which `rdma resource show srq` shows details from the driver */
 #ifdef KWARP_HAVE_FILL_RES_SRQ
 #define KWARP_FILL_SRQ		.fill_res_srq_entry = kwarp_fill_srq,
 #else
@@ -208,7 +211,7 @@ static inline void kwarp_report_port_event(struct ib_device *ibdev, struct net_d
 	((void)(net), ib_alloc_device(drv_struct, member))
 #endif
 
-/* By 6.12: a driver can mark a name as chosen by the user, and udev does not change it */
+/* By 6.12: a driver can mark a device's name as chosen by the user, so that udev keeps it */
 #ifndef KWARP_HAVE_NAME_ASSIGNED_BY_USER
 #define ib_mark_name_assigned_by_user(ibdev)	((void)(ibdev))
 #endif

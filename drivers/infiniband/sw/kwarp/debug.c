@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * /sys/kernel/debug/kwarp/INDEX-NAME: state of a link's connections, to find out why one is stuck.
- * INDEX is the index of the RDMA device, NAME its first name: renaming it has no effect.
+ * /sys/kernel/debug/kwarp/INDEX-NAME: state of a link's connections, to find out why a connection
+ * is stuck.  INDEX is the index of the RDMA device, NAME its first name: the folder keeps its name
+ * when the device is renamed.
  *
  *   connections   queue pairs and their streams
  *   endpoints     connection management: states, timers, and the time in each state
@@ -27,7 +28,7 @@ static struct dentry *root;
 
 /* ----------------------------------------------------------------- connections */
 
-/* The position in the file is the queue pair number; find the next one that exists. */
+/* Find the first queue pair whose number is at least *@pos, and set *@pos to its number. */
 static void *find_qp(struct kwarp_dev *kdev, loff_t *pos)
 {
 	unsigned long qpn = *pos;

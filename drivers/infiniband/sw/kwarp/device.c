@@ -216,9 +216,9 @@ static int register_device(struct kwarp_dev *kdev, const char *name)
  *
  * query_port cannot ask the netdev itself: that needs RTNL, which callers of query_port may hold.
  *
- * Context: RTNL held, but not the netdev's instance lock, which this takes since 7.2.  So it must
- * not be called from notifiers, which may run with the lock of the netdev, or of the one below a
- * VLAN, held.
+ * Context: RTNL held, but not the netdev's instance lock, which this function takes since Linux
+ * 7.2.  So notifiers must not call this function: they may run with the instance lock of the netdev
+ * held, or with that of the netdev below a VLAN.
  */
 void kwarp_device_update_speed(struct kwarp_dev *kdev)
 {
@@ -289,7 +289,7 @@ void kwarp_device_address_event(struct kwarp_dev *kdev)
 
 /**
  * kwarp_device_add - make a device
- * @name: of the device; may contain %d
+ * @name: name of the device; may contain %d
  * @netdev: network device
  * @net: network namespace of @netdev; referenced by the caller, who checks afterwards whether
  *	@netdev has moved to another one

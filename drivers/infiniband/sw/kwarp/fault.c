@@ -13,7 +13,7 @@
 #include <linux/fault-inject.h>
 
 #define LATE_MS		20
-/* Not verbose: test scripts would take the call traces in the log for bugs. */
+/* .verbose is 0, because test scripts would take its call traces in the log for bugs. */
 #define OFF_AND_SILENT	{ .interval = 1, .times = ATOMIC_INIT(1), .require_end = ULONG_MAX,	\
 			  .stacktrace_depth = 32, .verbose = 0,				\
 			  .ratelimit_state = RATELIMIT_STATE_INIT_DISABLED }
@@ -36,10 +36,10 @@ static const char *const names[KWARP_FAULTS] = {
 
 /**
  * kwarp_fault - shall a fault be injected now?
- * @point: where
+ * @point: the point that the caller has reached
  *
  * Context: any.
- * Return: true if so.
+ * Return: true: the caller has to behave as enum kwarp_fault says.
  */
 bool kwarp_fault(enum kwarp_fault point)
 {

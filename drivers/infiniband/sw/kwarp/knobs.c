@@ -68,7 +68,10 @@ static bool is_one_of(const char *buf, const char * const *words, u32 n)
 	return false;
 }
 
-/* Not kstrtobool(), which looks at one or two characters only and accepts "onx" and "never". */
+/*
+ * Parse "on", "off" and their synonyms.  kstrtobool() would accept "onx" and "never", because it
+ * looks at one or two characters only.
+ */
 static int parse_switch(const struct knob_kind *kind, struct net *net, const char *buf,
 			union knob_value *value)
 {
@@ -214,7 +217,7 @@ static int pin_congestion(struct net *net, union knob_value *value)
 		return 0;
 	}
 	sock_release(sock);
-	/* Not ENOENT, which would mean "unknown parameter" if this is a module parameter. */
+	/* Replace ENOENT, which would mean "unknown parameter" if this is a module parameter. */
 	return ret == -ENOENT ? -EINVAL : ret;
 }
 
@@ -226,7 +229,7 @@ static void release_pin(struct socket *pin)
 
 static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
 
-/* Text of the knob if it names none: the congestion control of the network namespace is used. */
+/* Value of the knob congestion for: use the congestion control of the network namespace. */
 static const char unset[] = "default";
 
 static int parse_congestion(const struct knob_kind *kind, struct net *net, const char *buf,

@@ -37,13 +37,13 @@ struct socket;
  *
  * @align: keep FPDUs aligned to TCP segments
  * @crc: enum kwarp_crc_policy
- * @coalesce_us: microseconds until a timer looks for requests that a program has left in the ring
- *	to be sent together, see engine/tx/coalesce.h; 0: off
+ * @coalesce_us: microseconds until a timer looks for forgotten requests, see engine/tx/coalesce.h;
+ *	0: each post sends at once
  * @congestion: TCP's congestion control, by name; "": that of the network namespace
  * @connect_timeout: seconds for TCP to connect, and again for the peer's Reply
  * @half_open_max: connections of one listener that have not finished MPA startup, or were refused
- * @keepalive: seconds after which the connection to a silent peer ends; 0: never; limits
- *	@user_timeout
+ * @keepalive: seconds after which the connection to a silent peer ends; 0: never.  If not 0, it is
+ *	an upper limit for @user_timeout
  * @linger_timeout: seconds for the peer to close, too, after this end has sent its FIN
  * @markers: ask peers for markers
  * @mpa_rev: MPA revision of Requests, 1 or 2

@@ -21,7 +21,7 @@
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
 #define KWARP_MAX_CQE		(4 * 1024 * 1024)
-/* With interrupts off, at most this many entries of a queue are completed, flushed or copied. */
+/* At most this many entries of a queue are completed, flushed or copied with interrupts off. */
 #define KWARP_IRQ_OFF_BATCH	64
 
 /* SGEs per request: a 512-octet send queue entry has room for 29 after its fixed 48 octets. */
@@ -71,7 +71,8 @@
  */
 #define KWARP_EVICT_AGE_MS		1000
 /*
- * The same time for half-open connections that wait for the ULP to accept or reject, milliseconds.
+ * As KWARP_EVICT_AGE_MS, but for a half-open connection that waits for the ULP to accept or reject:
+ * it gets more time, because the ULP may be slow.
  */
 #define KWARP_EVICT_ULP_AGE_MS		10000
 /*
@@ -87,9 +88,9 @@
 /* Largest value of the knobs connect_timeout, linger_timeout and startup_timeout, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
- * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  This is the number
- * of stand-ins, of all devices, that iw_cm has returned and that wait to be freed by Tasks RCU,
- * which takes a second under load, or longer.
+ * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  After iw_cm has
+ * returned it, it waits to be freed by Tasks RCU: under load a second, or longer.  While this
+ * number of stand-ins, of all devices, waits, connect and accept fail with ENOMEM.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*
@@ -127,7 +128,10 @@
  * many times.
  */
 #define KWARP_CLOSE_EXTENSIONS		23
-/* The wait starts again at most this many times in a row if the peer acknowledges nothing. */
+/*
+ * The wait for the peer's FIN starts again at most this many times in a row while the peer
+ * acknowledges nothing.
+ */
 #define KWARP_CLOSE_STALLS		6
 /* A Terminate that TCP does not take within this time is not sent. */
 #define KWARP_TERM_TIMEOUT_MS		2000
@@ -142,9 +146,9 @@
 #define KWARP_CONGESTION_LEN	16
 
 /*
- * Coalescing (engine/tx/coalesce.h): microseconds until a timer looks for requests that a program
- * has forgotten in the ring: default and limits.  A shorter interval would cost too much processor
- * time.
+ * Knob coalesce_us: default, smallest and largest value.  The knob is the time, in microseconds,
+ * until a timer looks for requests that a program has posted into the ring without a doorbell
+ * (engine/tx/coalesce.h).  A shorter interval would cost too much processor time.
  */
 #define KWARP_COALESCE_US	100
 #define KWARP_COALESCE_MIN_US	10

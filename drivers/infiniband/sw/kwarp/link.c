@@ -105,7 +105,7 @@ static int add_device(const char *name, struct net_device *netdev, struct net *n
 		return -EEXIST;
 	}
 	ret = kwarp_device_add(name, netdev, net, siw ? &siw_link_ops : &link_ops, siw);
-	/* The core's errno for a device name that is in use. */
+	/* ENFILE: the core has another device of this name. */
 	if (ret == -ENFILE)
 		return -EEXIST;
 	return ret ? ret : check_netdev(netdev, net);
@@ -321,11 +321,11 @@ void kwarp_link_unregister(void)
 	rdma_link_unregister(&siw_link_ops);
 	rdma_link_unregister(&link_ops);
 	/*
-	 * Not ib_unregister_driver() alone: links of type kwarp-siw have the driver_id of siw.ko's
-	 * devices.  This waits for the last user of each device.
+	 * ib_unregister_driver() alone would miss links of type kwarp-siw, which have the driver_id
+	 * of siw.ko's devices.  unregister_devices() waits for the last user of each device.
 	 */
 	unregister_devices(NULL, kwarp_cm_retire);
-	/* Wait for devices that have left the list, but are still in dealloc_driver(). */
+	/* Wait for devices that left the list (device_list.c) but are still in dealloc_driver(). */
 	ib_unregister_driver((enum rdma_driver_id)KWARP_DRIVER_ID);
 	/* The notifiers come last, because they were needed as long as there were devices. */
 	unregister_inet6addr_notifier(&inet6_nb);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Runner: work that one context at a time carries out. That is a work item or, with less delay,
- * any other context that has something to do.
+ * Requests that one context at a time carries out.  This context, the runner, is a work item or,
+ * with less delay, any other context that has a request.
  *
- * An atomic word (@run) holds the state.  A context that has a request stores it, for example as a
- * bit, and calls kwarp_run_ask() or kwarp_run_enter().  The context that carries requests out, the
- * runner, looks at all stored requests, and looks again if another was stored meanwhile.  So no
- * context waits for another, and no request is lost: each change of the word is a full barrier.
+ * An atomic word (@run) holds the state.  A context that has a request stores the request, for
+ * example as a bit, and calls kwarp_run_ask() or kwarp_run_enter().  The runner looks at all stored
+ * requests, and looks again if another was stored meanwhile.  So no context waits for another, and
+ * no request is lost: each change of the word is a full barrier.
  */
 #ifndef KWARP_SERIAL_H
 #define KWARP_SERIAL_H
@@ -28,7 +28,7 @@ enum kwarp_run {
 
 /**
  * kwarp_run_ask - have a stored request carried out, by the work item or the present runner
- * @run: the word
+ * @run: the word with the state
  *
  * Context: any.
  * Return: true: the caller must queue the work item, which may be queued already.
@@ -45,7 +45,7 @@ static inline bool kwarp_run_ask(atomic_t *run)
 
 /**
  * kwarp_run_enter - become the runner, if there is no runner now
- * @run: the word
+ * @run: the word with the state
  *
  * Context: any in which requests can be carried out.
  * Return: true: the caller is the runner until kwarp_run_leave(); false: another context is, and
@@ -83,8 +83,8 @@ static inline bool kwarp_run_leave(atomic_t *run)
 }
 
 /*
- * The runner stops, and then queues the work item, so that other work items of the queue can run
- * before it looks again.
+ * The runner stops, and then queues the work item, so that other work items of the workqueue can
+ * run before this one looks at the requests again.
  */
 static inline void kwarp_run_hand_over(atomic_t *run)
 {

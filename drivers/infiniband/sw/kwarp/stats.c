@@ -3,7 +3,7 @@
  * Named counters, for the RDMA core (rdma statistic) and sysfs (hw_counters).
  *
  * The core puts all counters of a device into one netlink message of the size of a page, which has
- * room for about 70.
+ * room for about 70 counters.
  */
 #include "stats.h"
 
@@ -24,8 +24,9 @@ static_assert(KWARP_STATS_ERRORS >= KWARP_PERR_COUNT);
 /* ------------------------------------------------------------------ the table */
 
 /*
- * Kinds of counters: of streams; Terminates of a layer, sent or received; one error; one event of
- * connection management; a counter in struct kwarp_dev.
+ * Kinds of counters.  STREAM: of streams; SENT, RECEIVED: Terminates of one layer; ERROR: streams
+ * that ended with one error; EVENT: one event of connection management; OTHER: a counter in struct
+ * kwarp_dev.
  */
 enum kind { STREAM, SENT, RECEIVED, ERROR, EVENT, OTHER };
 

@@ -137,7 +137,7 @@ TRACE_EVENT(kwarp_doorbell,
 );
 
 /*
- * A message is complete in the batch that is given to TCP next.
+ * A message is complete in the batch (the FPDUs of one socket call) that is given to TCP next.
  *
  * @request: 1: for a request in the send queue; 0: a response to the peer, or a Terminate
  * @index: index of the request in the send queue
@@ -162,7 +162,7 @@ TRACE_EVENT(kwarp_tx_message,
 );
 
 /*
- * A batch was given to TCP.
+ * A batch (the FPDUs of one socket call) was given to TCP.
  *
  * @octets: size of the batch, including headers and CRCs
  * @ret: 0; or errno if TCP has not taken the whole batch

@@ -8,8 +8,9 @@
 #include "compat.h"
 
 /*
- * WQ_UNBOUND: a stream's work should run on an idle processor, not where its softirq happened to
- * run.  WQ_MEM_RECLAIM: a storage protocol may use the connection to write out memory.
+ * All but kwarp_home_wq are WQ_UNBOUND: a stream's work should run on an idle processor, not where
+ * the softirq that queued it happened to run.  All are WQ_MEM_RECLAIM: a storage protocol may use
+ * the connection to write out memory.
  */
 struct workqueue_struct *kwarp_wq;
 struct workqueue_struct *kwarp_tx_wq;

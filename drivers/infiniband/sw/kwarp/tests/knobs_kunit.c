@@ -25,7 +25,8 @@ static int test_sock_create_kern(struct net *net, int family, int type, int prot
 #undef sock_create_kern
 
 /*
- * Before a step all values are poisoned: each octet is this one, which no knob takes as its value.
+ * The tests poison all values (fill them with this octet) before they set one knob.  No knob takes
+ * the result as its value, so a value that is still poisoned was not set.
  */
 #define POISON		0xa5
 
@@ -167,7 +168,7 @@ static void expect_default(struct kunit *test, const struct tested *k, union kno
 	poison(&want);
 	set_value(&want, k, &value);
 	KUNIT_EXPECT_MEMEQ(test, &defaults, &want, sizeof(want));
-	/* A new device does not take a poisoned congestion control. */
+	/* A poisoned name is no congestion control: a new device has "" (that of its namespace). */
 	if ((u8)defaults.congestion[0] == POISON) {
 		memset(defaults.congestion, 0, sizeof(defaults.congestion));
 		memset(want.congestion, 0, sizeof(want.congestion));

@@ -123,7 +123,7 @@ void link_note_put(struct ib_device *ibdev)
 	refcount_dec(&ibdev->refcount);
 }
 
-/* A fake: the real function waits for references, and calls dealloc_driver(). */
+/* Fake of ib_unregister_device_and_put(), which also waits for references to be dropped. */
 static void note_unregister(struct ib_device *ibdev)
 {
 	if (holds_rtnl())

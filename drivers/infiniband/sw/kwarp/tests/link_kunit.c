@@ -106,9 +106,10 @@ static void end_link(struct link_test *t)
 }
 
 /*
- * The netdev is removed, or moved to another namespace, before the notifier finds the device: the
- * notifier misses that, so add_link() must end the link.  @during, @after: see @during_add and
- * @after_add of struct link_test.
+ * The netdev is removed, or moved to another namespace, while add_link() runs: the notifier may
+ * have missed that, so add_link() must end the link ("end0").  In the last row another task has
+ * ended the link already.  @during: called before the notifier can find the device; @after: called
+ * later, before add_link() checks the netdev.
  */
 static const struct missed {
 	const char *desc;

@@ -96,7 +96,7 @@ static u64 now(struct kunit *test, const char *name)
 
 /*
  * A variable that the test sets (@at), and the counter that must show its value (@name). No other
- * counter may show it; NULL: no counter at all.
+ * counter may show the value. NULL: no counter may (op[7] is Terminate, which has other counters).
  */
 #define OF(member) offsetof(struct kwarp_stats_stream, s.member)
 static const struct place {
