@@ -133,8 +133,8 @@ enum kwarp_wr_opcode {
  * @num_sge: elements in the SGL that follows (0 with KWARP_WR_INLINE)
  * @flags: KWARP_WR_*
  * @inline_len: octets of payload that follow, with KWARP_WR_INLINE
- * @raddr: Write, Read, atomic operation: remote address (tagged offset); BIND_MW: address in the
- *	region of the window's first octet
+ * @raddr: Write, Read, atomic operation: remote address (tagged offset); BIND_MW: address of the
+ *	window's first octet, in the region
  * @rkey: Write, Read, atomic operation: remote STag; BIND_MW, REG_MR: the STag with its new key
  * @inv_stag: STag to invalidate (SEND_INV, LOCAL_INV); BIND_MW: lkey of the region
  * @length: BIND_MW: octets in the window
@@ -144,9 +144,9 @@ enum kwarp_wr_opcode {
  * @compare_add: FETCH_ADD: value to add; CMP_SWAP: value to compare with
  * @swap: CMP_SWAP: value to store if the comparison is equal
  *
- * Followed by num_sge struct kwarp_sge, or by inline_len octets.  An entry
- * occupies sq_stride octets (struct kwarp_create_qp_resp).  An atomic operation has one element
- * of 8 octets, which receives the old value.
+ * After this part come num_sge elements (struct kwarp_sge), or inline_len octets of payload.  An
+ * entry occupies sq_stride octets (struct kwarp_create_qp_resp).  An atomic operation has one
+ * element of 8 octets, which receives the old value.
  */
 struct kwarp_sqe {
 	__aligned_u64 id;
@@ -176,7 +176,8 @@ struct kwarp_sqe {
  * @num_sge: elements in the SGL that follows
  * @rsvd: zero
  *
- * Followed by num_sge struct kwarp_sge; occupies rq_stride octets.
+ * After this part come num_sge elements (struct kwarp_sge).  An entry occupies rq_stride octets
+ * (struct kwarp_create_qp_resp) or, in an SRQ, stride octets (struct kwarp_create_srq_resp).
  */
 struct kwarp_rqe {
 	__aligned_u64 id;
@@ -237,8 +238,9 @@ struct kwarp_cqe {
 
 /*
  * The doorbell is a file, an FD object of the context: the method OPEN, called through ib_uverbs'
- * ioctl(), creates it.  The commands below are ioctl()s on that file.  Their argument is the number
- * of a queue pair of this context; the kernel sends, or flushes, what has been posted to it.
+ * ioctl(), creates it.  The commands KWARP_IOC_POSTED_* are ioctl()s on that file.  Their argument
+ * is the number of a queue pair of this context or, for KWARP_IOC_POSTED_SENDS, the address of a
+ * list of such numbers.  The kernel sends, or flushes, what has been posted to these queue pairs.
  * Errors: EINVAL: the context has no such queue pair; EIO: the device is gone.
  */
 enum kwarp_objects {
@@ -280,9 +282,9 @@ struct kwarp_doorbells {
 
 /*
  * Immediate data and atomic operations (RFC 7306): WRITE_IMM, FETCH_ADD and CMP_SWAP may be posted,
- * and the peer's Immediate Data completes receives. This bit in the features of a context:
- * provider and module both know RFC 7306. In the features of a queue pair: it is in force for this
- * queue pair. A queue pair without the bit refuses these requests and messages.
+ * and the peer's Immediate Data completes receives. In the features of a context this bit means
+ * that provider and module both know RFC 7306; in the features of a queue pair, that RFC 7306 is in
+ * force for the queue pair. A queue pair without the bit refuses these requests and messages.
  */
 #define KWARP_FEATURE_RFC7306		(1ULL << 0)
 

@@ -44,8 +44,8 @@ static int give_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring,
 }
 
 /*
- * May this processor be the home of a CQ?  An isolated processor may not; and if the CQ is of a
- * program, the calling thread must be allowed to run on the processor.
+ * May this processor be the home of a CQ?  An isolated processor may not.  If the CQ belongs to a
+ * program (@user), the calling thread must be allowed to run on the processor.
  */
 static bool cpu_may_be_home(int cpu, bool user)
 {
@@ -155,7 +155,7 @@ static int replace_cq_ring(struct kwarp_cq *cq, struct kwarp_ring *ring, struct 
 	return ret;
 }
 
-/* User space only: the RDMA core offers this verb to programs only. */
+/* The RDMA core offers this verb only to programs. */
 int kwarp_resize_cq(struct ib_cq *ibcq, kwarp_cqe_count cqe, struct ib_udata *udata)
 {
 	struct kwarp_cq *cq = to_kcq(ibcq);

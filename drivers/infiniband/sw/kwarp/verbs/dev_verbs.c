@@ -161,8 +161,8 @@ enum ib_port_state kwarp_port_state(struct net_device *netdev)
 }
 
 /*
- * Report the narrowest RDMA port that is at least as fast as the netdev.  A netdev without a speed
- * (lo, tun) is reported as 40 Gb/s.
+ * Report the slowest combination of speed and width that is at least as fast as the netdev.  A
+ * netdev without a speed (lo, tun) is reported as 40 Gb/s.
  */
 static void fill_speed(struct ib_port_attr *attr, u32 mbits)
 {

@@ -81,7 +81,8 @@ static struct kwarp_qp *find_doorbell_qp(const struct kwarp_doorbell *db, unsign
 }
 
 /*
- * Ring for one queue pair.  @posted: the engine's function for the send queue, or for receives.
+ * Ring for one queue pair.  @posted: function that tells the queue pair's engine of new requests,
+ * or of new receives.
  *
  * Return: as find_doorbell_qp().
  */

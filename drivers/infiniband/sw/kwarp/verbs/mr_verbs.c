@@ -52,7 +52,7 @@ struct ib_mr *kwarp_get_dma_mr(struct ib_pd *ibpd, int access)
  * struct mr_range - memory of a process that a region covers
  * @start: address in the process
  * @length: octets
- * @iova: address by which requests and peers name it
+ * @iova: address by which requests and peers name the memory
  */
 struct mr_range {
 	u64 start;
@@ -247,7 +247,7 @@ static int check_advice(struct ib_pd *pd, const struct ib_sge *sge, int rights)
  * @n: elements of @sge
  * @attrs: attributes of the verb; not used
  *
- * There is nothing to prefetch, because regions are pinned.  The arguments are checked only.
+ * There is nothing to prefetch, because regions are pinned: only the arguments are checked.
  *
  * Context: process.
  * Return: 0; -EOPNOTSUPP: unknown advice; -EINVAL: unknown flags; for the first bad element

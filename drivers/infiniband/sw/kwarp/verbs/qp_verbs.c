@@ -283,9 +283,10 @@ static int end_qp_stream(struct kwarp_qp *qp, enum kwarp_qp_event event)
 }
 
 /*
- * With iWARP connection management sets up the stream and moves the queue pair to RTS.  So a
- * change to INIT or RTR is only recorded, for query_qp; SQD ends the stream gracefully, ERR ends
- * it at once.  librdmacm asks for INIT and RTR, and with iWARP never for RTS.
+ * Change the state of a queue pair.  In iWARP it is the connection management that sets up the
+ * stream and moves the queue pair to RTS.  So a change to INIT or RTR is only recorded, for
+ * query_qp; SQD ends the stream gracefully, ERR ends it at once.  librdmacm asks for INIT and RTR,
+ * and with iWARP never for RTS.
  */
 static int modify_state(struct kwarp_qp *qp, enum ib_qp_state next)
 {

@@ -183,7 +183,10 @@ int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr)
  */
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id)
 {
-	/* The core keeps @id and its device during this call; iw_cm's id may be freed meanwhile. */
+	/*
+	 * The core keeps @id and its device during this call.  iw_cm's id may be freed meanwhile,
+	 * but kwarp_cm_describe() only compares the pointer to it.
+	 */
 	struct kwarp_dev *kdev = to_kdev(id->device);
 	struct kwarp_cm_info info;
 	struct nlattr *details;

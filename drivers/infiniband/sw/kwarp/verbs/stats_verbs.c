@@ -21,7 +21,7 @@ struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port)
 					  RDMA_HW_STATS_DEFAULT_LIFESPAN);
 }
 
-/* ib_device_ops.get_hw_stats. Context: process. Return: how many were set; -EINVAL. */
+/* ib_device_ops.get_hw_stats. Context: process. Return: number of values set; -EINVAL. */
 int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index)
 {
 	if (port != 1 || !stats)

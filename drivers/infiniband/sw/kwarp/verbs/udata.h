@@ -55,14 +55,14 @@ static inline int kwarp_udata_request(struct ib_udata *udata, void *req, size_t 
 	return ret ? ret : kwarp_udata_rest(udata, len);
 }
 
-/* Check the request of a verb for which the driver has no request structure: all zero. */
+/* Check the request of a verb for which the driver has no structure: all octets must be zero. */
 static inline int kwarp_udata_no_request(struct ib_udata *udata)
 {
 	return kwarp_udata_rest(udata, 0);
 }
 
 /**
- * kwarp_udata_answer - answer to user space
+ * kwarp_udata_answer - copy the answer of a verb to user space
  * @udata: driver data of the verb
  * @resp: the answer, every octet of it set
  * @len: octets of @resp

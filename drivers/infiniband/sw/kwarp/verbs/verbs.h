@@ -43,8 +43,8 @@ struct kwarp_pd {
 /**
  * struct kwarp_mw - memory window
  * @ibmw: RDMA core's object; first member
- * @mr: the window as mem/ knows it: what a lookup of its STag finds; freed an RCU grace period
- *	after this object
+ * @mr: object of mem/ for the window, which a lookup of the window's STag finds; freed an RCU grace
+ *	period after this object
  */
 struct kwarp_mw {
 	struct ib_mw ibmw;
@@ -132,13 +132,14 @@ void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map);
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma);
 void kwarp_mmap_free(struct rdma_user_mmap_entry *entry);
 
-/* siw_verbs.c */
+/* res_verbs.c */
 int kwarp_fill_qp(struct sk_buff *msg, struct ib_qp *ibqp);
 int kwarp_fill_cq(struct sk_buff *msg, struct ib_cq *ibcq);
 int kwarp_fill_mr(struct sk_buff *msg, struct ib_mr *ibmr);
 int kwarp_fill_cm_id(struct sk_buff *msg, struct rdma_cm_id *id);
 int kwarp_fill_srq(struct sk_buff *msg, struct ib_srq *ibsrq);
 
+/* stats_verbs.c */
 struct rdma_hw_stats *kwarp_alloc_port_stats(struct ib_device *ibdev, u32 port);
 int kwarp_get_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port, int index);
 struct rdma_hw_stats *kwarp_counter_alloc_stats(struct rdma_counter *counter);
@@ -148,6 +149,7 @@ int kwarp_counter_dealloc(struct rdma_counter *counter);
 int kwarp_counter_update_stats(struct rdma_counter *counter);
 void kwarp_counter_init(struct rdma_counter *counter);
 
+/* siw_verbs.c */
 int kwarp_siw_query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 			   struct ib_udata *udata);
 int kwarp_siw_alloc_ucontext(struct ib_ucontext *ibuc, struct ib_udata *udata);

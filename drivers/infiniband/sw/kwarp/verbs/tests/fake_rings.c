@@ -184,7 +184,7 @@ void vt_expect_map(struct kunit *test, u64 offset, u32 len)
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len + PAGE_SIZE), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset, len - PAGE_SIZE), -EINVAL);
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->uc, offset + PAGE_SIZE, len), -EINVAL);
-	/* 5042-3-1: another process cannot map it. */
+	/* 5042-3-1: another process cannot map the ring. */
 	KUNIT_EXPECT_EQ(test, vt_mmap(&vt->other, offset, len), -EINVAL);
 	KUNIT_EXPECT_NULL(test, vt->mapped);
 }

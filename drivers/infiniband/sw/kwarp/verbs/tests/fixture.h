@@ -79,12 +79,12 @@ enum vt_fault {
  * @closed: argument of the last kwarp_mr_close()
  * @mem_err: result of every access check
  * @mem_rights: rights asked for in the last access check
- * @old_umem: pinned memory of the region that is re-registered; NULL: it is over a dma-buf
+ * @old_umem: pinned memory of the region that is re-registered; NULL: the region is over a dma-buf
  * @same: number of regions made over the memory of another region
  * @mr_gaps: "gaps" argument of the last fast-register region
  * @dmabufs: number of dma-bufs held
  * @dmabuf_fd: file descriptor of the last dma-buf asked for
- * @place: place of the last region over a dma-buf
+ * @place: offset, length and iova of the last region over a dma-buf
  */
 struct vt {
 	struct kwarp_dev *kdev;
@@ -152,8 +152,9 @@ struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
 void vt_unknown(struct kunit *test, size_t at);
 void vt_get_answer(struct kunit *test, void *answer, size_t len);
 
-/* Called by the stand-ins: append a word to vt.log; find out whether to fail (see vt.fault). */
+/* Each stand-in that is observed calls this, to append a word to vt.log. */
 void vt_log_word(const char *word);
+/* Each stand-in that can fail calls this: must it fail now? See vt.fault and vt.nth. */
 bool vt_is_fault(enum vt_fault what);
 
 void vt_expect_log(struct kunit *test, const char *want);

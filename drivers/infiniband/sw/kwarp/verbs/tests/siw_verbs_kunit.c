@@ -154,7 +154,10 @@ static void test_step(struct kunit *test)
 
 /* -------------------------------------------------------------------- answers */
 
-/* The answer names the size of a ring in entries; libsiw maps that many from offset @key on. */
+/*
+ * Expect that a ring has at least @asked entries, a power of two, and that the process can map the
+ * ring, of @octets octets, at the offset @key of the answer.
+ */
 static void expect_ring(struct kunit *test, u64 key, u32 entries, size_t octets, u32 asked)
 {
 	KUNIT_EXPECT_GE(test, entries, asked);

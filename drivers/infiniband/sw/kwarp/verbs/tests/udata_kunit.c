@@ -13,7 +13,7 @@
 #define LONG	64
 #define CANARY	0xa5
 
-/* A request of @given octets, each of which is @octet. */
+/* Make a request of @given octets, each of which is @octet. */
 static struct ib_udata *new_request(struct kunit *test, size_t given, u8 octet)
 {
 	struct ib_udata *udata = vt_udata(test, given, 0);
@@ -83,7 +83,7 @@ static void test_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kwarp_udata_none(udata), 0);
 }
 
-/* No octet of the request is in mapped memory, or only the first KNOWN octets are. */
+/* EFAULT: no octet of the request is in mapped memory, or only the first KNOWN octets are. */
 static void test_request_fault(struct kunit *test)
 {
 	struct ib_udata *udata = vt_udata(test, KNOWN, 0);

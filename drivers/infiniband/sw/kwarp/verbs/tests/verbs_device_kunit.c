@@ -90,7 +90,7 @@ static void test_node_desc(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, ibdev->node_desc, "the one in the corner");
 }
 
-/* The port of a netdev without an IPv4 or IPv6 address is INIT, with one it is ACTIVE. */
+/* The port of a netdev with an IPv4 or IPv6 address is ACTIVE; without an address it is INIT. */
 static void test_port_address(struct kunit *test)
 {
 	struct in_ifaddr ifa = { };
@@ -167,7 +167,10 @@ static void test_gid(struct kunit *test)
 	KUNIT_EXPECT_MEMEQ(test, gid.raw, &ibdev->node_guid, sizeof(ibdev->node_guid));
 }
 
-/* Versions @low to @high that the provider speaks, and the one agreed on; 0: none. */
+/*
+ * The provider speaks the versions @low to @high. @agreed: version that the module chooses; 0: the
+ * module refuses the context.
+ */
 static const struct version_case {
 	const char *desc;
 	u32 low, high;

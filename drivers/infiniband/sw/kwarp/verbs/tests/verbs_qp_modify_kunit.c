@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queue pairs after their creation: which stream event each change of state causes, what a query
- * shows, and that a program cannot post through the kernel.
+ * Queue pairs after their creation: which event of its stream (the connection with the peer) each
+ * change of state causes, what a query shows, and that a program cannot post through the kernel.
+ * Words such as "close run" are calls of the stand-ins in fake_qp.c.
  */
 #include "qp_fixture.h"
 
