@@ -27,7 +27,7 @@ struct kwarp_td {
 /**
  * struct kwarp_pd - protection domain or parent domain
  * @pd: libibverbs' part
- * @of: parent domain: the domain that it was made from; NULL: this is a protection domain
+ * @of: domain from which this parent domain was made; NULL: this is a protection domain
  * @td: thread domain of a parent domain, or NULL
  * @users: number of parent domains, queue pairs, regions and other objects made in this domain
  */
@@ -58,14 +58,15 @@ bool kwarp_pd_single_threaded(struct ibv_pd *pd)
  * kwarp_pd_use() - count an object that was made in a domain
  * @pd: protection domain or parent domain
  *
- * The kernel counts the objects of protection domains, but does not know parent domains.
+ * A domain with objects cannot be freed (EBUSY).  The kernel counts only the objects of protection
+ * domains, because it does not know parent domains; so the provider counts, too.
  */
 void kwarp_pd_use(struct ibv_pd *pd)
 {
 	atomic_fetch_add(&to_kpd(pd)->users, 1);
 }
 
-/* An object of the domain was destroyed. */
+/* Count an object of the domain as destroyed. */
 void kwarp_pd_unuse(struct ibv_pd *pd)
 {
 	atomic_fetch_sub(&to_kpd(pd)->users, 1);

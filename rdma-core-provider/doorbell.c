@@ -59,9 +59,10 @@ int kwarp_ring_doorbell(const struct kwarp_context *ctx, const struct kwarp_wq *
 static void leave_on(struct kwarp_cq *cq, struct kwarp_left *left)
 {
 	/*
-	 * If the queue pair is on the list already, the thread that will remove it reads
-	 * prod after that, and rings for our requests, too: the fence after our store to
-	 * prod (kwarp_ring_flags()) pairs with the one in take_left().
+	 * If the queue pair is on the list already, the thread that will remove it from the
+	 * list reads prod after that, and rings for the requests of this thread, too: the
+	 * fence in kwarp_ring_flags(), after this thread's store to prod, pairs with the
+	 * fence in take_left().
 	 */
 	if (__atomic_load_n(&left->on, __ATOMIC_RELAXED))
 		return;
@@ -124,10 +125,11 @@ int kwarp_posted_send(struct kwarp_qp *qp)
 }
 
 /*
- * Remove up to *@n queue pairs from the list @cq->left, and stop after one that needs a doorbell:
- * requests were posted to it since its last doorbell.
+ * Remove up to *@n queue pairs from the list @cq->left, but stop after the first one that needs a
+ * doorbell, because requests were posted to it since its last doorbell.  Reduce *@n by the number
+ * of queue pairs removed.
  *
- * Return: number of that queue pair; 0: none.
+ * Return: number (QPN) of the queue pair that needs a doorbell; 0: none needs one.
  */
 static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 {
@@ -144,7 +146,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* No doorbell: it was rung through the other CQ, or the kernel has sent all. */
+		/* No doorbell if one was rung already (for the other CQ), or the kernel has sent all. */
 		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
 		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;

@@ -221,8 +221,8 @@ static const struct verbs_device_ops kwarp_dev_ops = {
 };
 
 /*
- * Release of rdma-core that the loaded libibverbs belongs to, from the name of its file: "56.1" for
- * libibverbs.so.1.14.56.1.  NULL if the file has another kind of name.
+ * Find out from the name of its file to which release of rdma-core the loaded libibverbs belongs.
+ * Return: the release, "56.1" for libibverbs.so.1.14.56.1; NULL: the file has another kind of name.
  */
 static const char *libibverbs_release(char path[PATH_MAX])
 {

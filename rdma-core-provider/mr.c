@@ -70,7 +70,7 @@ int kwarp_rereg_mr(struct verbs_mr *vmr, int flags, struct ibv_pd *pd,
 	ret = ibv_cmd_rereg_mr(vmr, flags, addr, length, (uintptr_t)addr,
 			       access, pd, &cmd, sizeof(cmd), &resp,
 			       sizeof(resp));
-	/* After this function libibverbs sets vmr->ibv_mr.pd to @pd. */
+	/* vmr->ibv_mr.pd still is the old domain: libibverbs sets it to @pd after this function. */
 	if (!ret && flags & IBV_REREG_MR_CHANGE_PD) {
 		kwarp_pd_use(pd);
 		kwarp_pd_unuse(vmr->ibv_mr.pd);

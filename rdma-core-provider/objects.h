@@ -32,7 +32,7 @@ struct kwarp_context {
 /**
  * struct kwarp_cq - completion queue
  * @vcq: libibverbs' part
- * @lock: protects @lost and everything from @hdr to @empty, so the ring is not replaced under it
+ * @lock: protects @lost and @hdr to @empty; while it is held the ring is not replaced
  * @single_threaded: the program promised that only one thread at a time uses the CQ: no locking
  * @lost: the ring could not be mapped after a resize; polls fail
  * @hdr: header of the mapped ring
@@ -44,8 +44,8 @@ struct kwarp_context {
  * @cur: entry that the read_*() calls of an extended CQ look at
  * @polls: value of hdr->polls
  * @empty: the last ibv_next_poll() has found nothing
- * @busy: number of polls that found something, since the last doorbell, while there were left
- *	requests; a hint, accessed without a lock
+ * @busy: number of polls since the last doorbell that have found something while there were left
+ *	requests (see @left); a hint, accessed without a lock
  * @left_lock: protects @left and its nodes; no other lock is taken under it
  * @left: queue pairs with left requests: requests in the ring for which no doorbell has been
  *	rung yet, see doorbell.c
@@ -75,7 +75,7 @@ struct kwarp_cq {
 
 /**
  * struct kwarp_wq - send, receive or shared receive queue
- * @lock: protects @ring; the lock of a send queue also kwarp_qp.wr
+ * @lock: protects @ring; the lock of a send queue also protects kwarp_qp.wr
  * @single_threaded: the queue was made in a thread domain, so that only one thread at a time
  *	uses it: no locking
  * @ring: the ring

@@ -130,8 +130,8 @@ static void cq_release(struct kwarp_cq *cq, uint32_t cons)
 	if (cons == cq->released)
 		return;
 	/*
-	 * Release: pairs with the kernel's acquire load of cons, after which it
-	 * may overwrite what we have read.
+	 * Release: pairs with the kernel's acquire load of cons, after which the kernel
+	 * may overwrite the entries that user space has read.
 	 */
 	__atomic_store_n(&cq->hdr->cons, cons, __ATOMIC_RELEASE);
 	cq->released = cons;

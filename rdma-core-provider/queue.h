@@ -57,7 +57,7 @@ static inline bool kwarp_ring_full(struct kwarp_ring *ring)
 
 	/*
 	 * Acquire: pairs with the kernel's release store to cons, before which the kernel
-	 * has read the slot for the last time.  After this load we may overwrite the slot.
+	 * has read the slot for the last time.  After this load the producer may overwrite it.
 	 */
 	ring->cons = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
 	return ring->prod - ring->cons >= ring->max;

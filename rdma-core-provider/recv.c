@@ -89,8 +89,8 @@ int kwarp_post_srq_recv(struct ibv_srq *ibsrq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
 	/*
-	 * An SRQ has no doorbell, so its flags are not read: without the lock a resize may
-	 * unmap the ring.
+	 * An SRQ has no doorbell, so its flags need not be read.  Here, without the lock, they
+	 * must not be read, because a resize may have unmapped the ring.
 	 */
 	return put_recvs(&to_ksrq(ibsrq)->wq, wr, bad_wr);
 }

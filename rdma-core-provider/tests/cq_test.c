@@ -92,7 +92,10 @@ static void test_forget_qp(void)
 	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(cq->hdr->cons == SLOTS);
 
-	/* An entry that the kernel writes to the slot of a hidden one is not hidden. */
+	/*
+	 * Entries of the destroyed QP are hidden.  A new entry that the kernel writes to the slot
+	 * of a hidden entry is not hidden.
+	 */
 	cq_add(cq, 42, 5);
 	CHECK(kwarp_poll_cq(&cq->vcq.cq, SLOTS, wc) == 1 && wc[0].wr_id == 42);
 

@@ -240,7 +240,7 @@ static void test_wr_without(void)
 	run_cases(true, false);
 }
 
-/* A Send with immediate data is refused with and without the feature: iWARP has no such message. */
+/* A Send with immediate data is refused even with the feature: iWARP has no such message. */
 static void test_send_imm(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND_WITH_IMM, .sg_list = sges, .num_sge = 1 };

@@ -21,7 +21,10 @@ static inline __be32 imm_data(void)
 	return imm;
 }
 
-/* A queue pair with these features.  Its slots have old octets, which no request may contain. */
+/*
+ * Make a queue pair with these features.  Its slots are filled with 0xff, so that a check of a slot
+ * fails if a post has not set all members of the entry.
+ */
 static inline struct kwarp_qp *qp_with(uint64_t features)
 {
 	struct kwarp_qp *qp = qp_make(0);

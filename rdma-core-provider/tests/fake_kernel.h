@@ -32,7 +32,7 @@ extern int failures;
 	} while (0)
 
 struct fake_kernel {
-	int rings;			/* doorbells; a list counts one per QP */
+	int rings;			/* doorbells; one call for n queue pairs counts as n */
 	int lists;			/* ioctl() calls that rang for several queue pairs */
 	struct kwarp_cq *completes;	/* if set, a doorbell adds an entry to this CQ */
 	int err;			/* errno of the next @fails doorbells */

@@ -141,7 +141,7 @@ static void test_held_in_poll(void)
 	qp->sq.ring.hdr->flags = KWARP_RING_HELD;
 	CHECK(!send_one(qp, &wr));
 	CHECK(kernel.rings == 1);
-	/* This poll has not asked for more entries with ibv_next_poll(): no doorbell. */
+	/* Without ibv_next_poll() the program has not seen that the CQ is empty: no doorbell. */
 	ibv_end_poll(&cq->vcq.cq_ex);
 	CHECK(kernel.rings == 1);
 	cq_add(cq, 1, QPN);
@@ -181,7 +181,7 @@ static void test_held_always_busy(void)
 	qp_drop(qp);
 }
 
-/* No doorbell for requests that the kernel has sent without one. */
+/* A poll rings no doorbell for requests that the kernel has sent without a doorbell. */
 static void test_held_sent(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };
@@ -241,7 +241,7 @@ static void test_held_many(void)
 	qp_drop(qp[0]);
 }
 
-/* No doorbell for a queue pair that was destroyed. */
+/* A poll rings no doorbell for a queue pair that was destroyed, even if it had requests. */
 static void test_held_destroyed(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND };

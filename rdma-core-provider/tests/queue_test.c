@@ -124,7 +124,7 @@ static void test_wr_errors(void)
 	ibv_wr_start(qpx);
 	ibv_wr_send(qpx);
 	ibv_wr_rdma_read(qpx, 1, 2);
-	ibv_wr_set_sge_list(qpx, 2, test_sges);	/* two sinks */
+	ibv_wr_set_sge_list(qpx, 2, test_sges);	/* an error: a Read has one sink */
 	ibv_wr_send(qpx);			/* ignored, because the batch has an error */
 	ibv_wr_set_sge(qpx, 1, 2, 3);
 	CHECK(ibv_wr_complete(qpx) == EINVAL);
@@ -230,8 +230,8 @@ static void test_doorbell_race(void)
 		wr.wr_id = i;
 		CHECK(!send_one(r.qp, &wr));
 		/*
-		 * Wait until the other thread has taken the request: if its doorbell was lost, the
-		 * next post would ring again and hide that.
+		 * Wait until the other thread has taken the request: if the doorbell for this
+		 * request was lost, the next post would ring again and hide the loss.
 		 */
 		while (__atomic_load_n(&hdr->cons, __ATOMIC_ACQUIRE) == i)
 			if (__atomic_load_n(&r.lost, __ATOMIC_RELAXED))
