@@ -146,7 +146,7 @@ static uint32_t next_left(struct kwarp_cq *cq, unsigned int *n)
 		take_left(cq, left);
 		qp = left->qp;
 		prod = __atomic_load_n(&qp->sq.ring.hdr->prod, __ATOMIC_RELAXED);
-		/* No doorbell if one was rung already (for the other CQ), or the kernel has sent all. */
+		/* No doorbell if one was rung for the other CQ, or the kernel has sent all. */
 		if (prod == __atomic_load_n(&qp->rung, __ATOMIC_RELAXED) ||
 		    prod == __atomic_load_n(&qp->sq.ring.hdr->cons, __ATOMIC_RELAXED))
 			continue;

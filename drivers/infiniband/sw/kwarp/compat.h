@@ -57,7 +57,7 @@ struct net_device;
 #define KWARP_RPS_H		"net/sock.h"
 #endif
 
-/* 6.3: sk_data_ready callbacks call trace_sk_data_ready() */
+/* 6.3: each sk_data_ready callback calls trace_sk_data_ready(), a tracepoint */
 #ifdef KWARP_HAVE_TRACE_SK_DATA_READY
 #define KWARP_TRACE_SOCK_H	"trace/events/sock.h"
 #define kwarp_trace_data_ready(sk)	trace_sk_data_ready(sk)
@@ -115,8 +115,8 @@ struct net_device;
 #endif
 
 /*
- * 7.0: a port number is passed when a queue pair is bound to a counter. A driver can extend struct
- * rdma_counter; kwarp does not.
+ * 7.0: the core passes a port number when a queue pair is bound to a counter. A driver can extend
+ * struct rdma_counter; kwarp does not.
  */
 #ifdef KWARP_HAVE_COUNTER_PORT
 #define KWARP_COUNTER_QP_ARGS	struct ib_qp *ibqp, u32 port

@@ -29,7 +29,7 @@ struct rdma_counter;
  * struct kwarp_tx_stats - counters for sending
  * @fpdus: FPDUs that were sent
  * @octets: octets of payload in these FPDUs
- * @batches: batches that TCP has taken as a whole
+ * @batches: batches (FPDUs of one socket call) that TCP has taken as a whole
  * @blocked: times that TCP had no room
  * @no_memory: times that there was no memory for an FPDU
  * @doorbells: times that a program has sent, or begun to send, in its own system call
@@ -97,7 +97,7 @@ struct kwarp_stats_stream {
  *	that is not in any RFC
  */
 struct kwarp_stats {
-	struct mutex lock;		/* streams, gone, told */
+	struct mutex lock;		/* protects streams, gone, told */
 	struct list_head streams;
 	struct kwarp_stream_stats gone;
 	struct kwarp_stream_stats told;

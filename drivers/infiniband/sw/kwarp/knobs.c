@@ -201,7 +201,7 @@ static const struct knob_kind kind_rtr = { .parse = parse_rtr, .format = format_
 /*
  * Check whether the congestion control value->name exists, and whether the caller may use it, by
  * setting it on a new socket: TCP loads the module, too, if the caller has the right for that.
- * The socket becomes value->pin, and the module cannot be unloaded until it is released.
+ * The socket becomes value->pin, and the module cannot be unloaded until the socket is released.
  */
 static int pin_congestion(struct net *net, union knob_value *value)
 {
@@ -229,7 +229,7 @@ static void release_pin(struct socket *pin)
 
 static_assert(KWARP_CONGESTION_LEN == TCP_CA_NAME_MAX);
 
-/* Value of the knob congestion for: use the congestion control of the network namespace. */
+/* This value of the knob congestion stands for the congestion control of the network namespace. */
 static const char unset[] = "default";
 
 static int parse_congestion(const struct knob_kind *kind, struct net *net, const char *buf,
@@ -356,8 +356,8 @@ static int param_set(const char *val, const struct kernel_param *kp)
 
 	/*
 	 * Like knob_store(), but in the initial user namespace.  CAP_SYS_MODULE is for the process
-	 * that loads the module.  It is checked first, because an audit log records each capability
-	 * that was refused.
+	 * that loads the module.  It is checked first: an audit log records each capability that is
+	 * refused, and this process may lack CAP_NET_ADMIN.
 	 */
 	if (!capable(CAP_SYS_MODULE) && !capable(CAP_NET_ADMIN))
 		return -EPERM;

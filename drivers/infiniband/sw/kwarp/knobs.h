@@ -60,12 +60,12 @@ struct socket;
  *	doorbells: the requests of a program that posts many of them one by one are sent by a timer,
  *	if the timer sends more than doorbells would; both are measured all the time.  The timer
  *	runs each quarter of ``coalesce_us`` (but not more often than every 10 microseconds), and a
- *	request may wait that long for it.  If more requests complete with a longer interval, which
- *	is measured, too, the interval is half of ``coalesce_us``, and all of it while the program
- *	continues to post.  The processor time of the timer is charged to nobody, like the time of
- *	TCP when it sends in the softirq of an acknowledgement.  When softirqs of a processor have
- *	sent 1 MiB in a millisecond, doorbells send at once again.  ``0``: each doorbell sends at
- *	once.  Up to 16 streams of a device have such a timer at a time.
+ *	request may wait that long for it.  If measurements show that more requests complete when
+ *	the timer waits longer, it sends after half of ``coalesce_us``, or after all of it while the
+ *	program continues to post.  The processor time of the timer is charged to nobody, like the
+ *	time of TCP when it sends in the softirq of an acknowledgement.  When softirqs of one
+ *	processor have sent 1 MiB in a millisecond, doorbells send at once again.  ``0``: each
+ *	doorbell sends at once.  Up to 16 streams of a device have such a timer at a time.
  *
  * @congestion (a name of ``net.ipv4.tcp_available_congestion_control``): TCP's congestion control
  *	for the link's connections.  ``default`` is that of the network namespace.
@@ -164,7 +164,8 @@ struct socket;
  */
 
 /*
- * A row: name, which is a field of struct kwarp_knobs; kind; default; text for modinfo.
+ * Each row has a name, which is a field of struct kwarp_knobs; a kind (kind_* in knobs.c); a
+ * default; and a text for modinfo.
  * peer_to_peer is on because in many programs the server sends first, which needs an RTR: the first
  * message of RFC 6581's peer-to-peer mode.
  */
@@ -212,9 +213,9 @@ union knob_value {
 
 /**
  * struct knob_kind - the values that a knob takes, and their text form
- * @parse: text to value; in the network namespace of the link, or, for a module parameter, in
+ * @parse: converts text to a value; @net: network namespace of the link or, for a module parameter,
  *	init_net; returns 0 or an errno.  Context: process
- * @format: value to text; returns the length
+ * @format: converts a value to text; returns the length
  * @least: smallest number
  * @most: largest number
  * @or_zero: 0 is valid, too, even if less than @least

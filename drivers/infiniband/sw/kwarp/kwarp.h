@@ -181,7 +181,7 @@ struct kwarp_dev {
 		spinlock_t lock;	/* protects members of cm down to stopping */
 		struct list_head eps;
 		struct list_head listeners;
-		/* endpoints that make upcalls, and open listeners, by the pointer of iw_cm's id */
+		/* endpoints that make upcalls, and open listeners; key: pointer to iw_cm's id */
 		DECLARE_HASHTABLE(ep_ids, KWARP_CM_ID_BITS);
 		DECLARE_HASHTABLE(listener_ids, KWARP_CM_ID_BITS);
 		wait_queue_head_t idle;

@@ -16,7 +16,7 @@
  */
 #define KWARP_MAX_MR		(4 * 1024 * 1024)
 
-/* Ring sizes: a power of two of entries; vmalloc'ed, so large rings are fine. */
+/* Entries of a ring: a power of two. The rings are vmalloc'ed, so large ones are fine. */
 #define KWARP_MAX_SQ_WR		(32 * 1024)
 #define KWARP_MAX_RQ_WR		(32 * 1024)
 #define KWARP_MAX_SRQ_WR	(512 * 1024)
@@ -88,14 +88,15 @@
 /* Largest value of the knobs connect_timeout, linger_timeout and startup_timeout, seconds. */
 #define KWARP_MAX_TIMEOUT		3600
 /*
- * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  After iw_cm has
- * returned it, it waits to be freed by Tasks RCU: under load a second, or longer.  While this
- * number of stand-ins, of all devices, waits, connect and accept fail with ENOMEM.
+ * A stand-in is an object that iw_cm gets instead of a queue pair (cm/cm_qp.c).  A stand-in that
+ * iw_cm has returned is freed by Tasks RCU, which takes a second under load, or longer.  While this
+ * number of stand-ins, of all devices, waits to be freed, connect and accept fail with ENOMEM.
  */
 #define KWARP_MAX_RETURNED		(64 * 1024)
 /*
- * Time for the ULP to accept or reject a Request: no known initiator waits longer than 60 s.  Also
- * ends a Request whose event iw_cm has dropped for lack of memory, which it does not report.
+ * Time for the ULP to accept or reject a Request: no known initiator waits longer than 60 s.  The
+ * time limit also ends a Request that the ULP never gets, because iw_cm had no memory for the event
+ * and does not report that.
  */
 #define KWARP_VERDICT_TIMEOUT_MS	120000
 /*
@@ -154,8 +155,8 @@
 #define KWARP_COALESCE_MIN_US	10
 #define KWARP_COALESCE_MAX_US	1000
 /*
- * Number of CQs of a device that may have a coalescing timer at a time: limited, because the
- * timer's processor time is charged to nobody.
+ * Number of CQs of a device that may have the timer of the knob coalesce_us at a time: limited,
+ * because the timer's processor time is charged to nobody.
  */
 #define KWARP_MAX_HOLDS		256
 /*

@@ -170,8 +170,8 @@ static void device_address_event(struct net_device *netdev)
 }
 
 /*
- * An address of a VLAN, or the VLAN itself, has changed: tell the link on the netdev below.  The
- * port of that link also has the addresses of VLANs that are up.
+ * An address of a VLAN, or the VLAN itself, has changed: tell the link on the netdev below the
+ * VLAN.  The port of that link also has the addresses of VLANs that are up.
  */
 static void lower_address_event(struct net_device *netdev)
 {
@@ -217,8 +217,8 @@ static struct notifier_block netdev_nb = {
 };
 
 /*
- * An address of @netdev has changed: tell its link and, if it is a VLAN, also the link on the
- * netdev below.
+ * An address of @netdev has changed: tell the link of @netdev and, if @netdev is a VLAN, also the
+ * link on the netdev below the VLAN.
  */
 static void address_event(struct net_device *netdev)
 {
@@ -266,7 +266,7 @@ static void unregister_devices(const struct net *net, void (*before)(struct kwar
 			before(to_kdev(ibdev));
 			ib_unregister_device_and_put(ibdev);
 		} else {
-			/* Other contexts are unregistering these devices, or moving them. */
+			/* Other contexts are unregistering the last devices, or moving them. */
 			kwarp_device_wait_left(net);
 		}
 	}

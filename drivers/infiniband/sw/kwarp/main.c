@@ -49,5 +49,5 @@ MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(KWARP_VERSION);
 MODULE_ALIAS_RDMA_LINK("kwarp");
 MODULE_ALIAS_RDMA_LINK("kwarp-siw");
-/* The modules of /dev/infiniband/uverbs* and rdma_cm: Linux 7.2 does not load them for a device. */
+/* Load the modules of /dev/infiniband/uverbs* and rdma_cm, too: Linux 7.2 itself does not. */
 MODULE_SOFTDEP("post: ib_uverbs rdma_ucm");

@@ -274,7 +274,7 @@ static void fill_streams(const struct kwarp_stream_stats *sum, u64 *values)
 }
 
 /**
- * kwarp_stats_fill - values of all counters of a device
+ * kwarp_stats_fill - get the values of all counters of a device
  * @kdev: device
  * @values: result: kwarp_stats_count() values, in the order of kwarp_stats_names()
  *
