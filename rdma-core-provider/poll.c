@@ -360,7 +360,7 @@ static int next_poll(struct ibv_cq_ex *cqx)
 
 	/*
 	 * The program has finished with the current entry.  Release entries before end_poll() if
-	 * half of the ring is used: a program that posts during the poll could overrun the CQ.
+	 * half of the ring is used, or a program that posts during the poll could overrun the CQ.
 	 */
 	if (cq->cons - cq->released > cq->mask / 2)
 		cq_release(cq, cq->cons);
@@ -422,7 +422,7 @@ static uint32_t read_qp_num(struct ibv_cq_ex *cqx)
 	return ex_to_kcq(cqx)->cur->qpn;
 }
 
-/* For members of struct ibv_wc that do not exist with iWARP. */
+/* Read a member of struct ibv_wc that iWARP does not have: the result is always 0. */
 static uint32_t read_zero32(struct ibv_cq_ex *cqx)
 {
 	return 0;

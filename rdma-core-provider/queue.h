@@ -57,7 +57,7 @@ static inline bool kwarp_ring_full(struct kwarp_ring *ring)
 
 	/*
 	 * Acquire: pairs with the kernel's release store to cons, before which the kernel
-	 * has read the slot for the last time.  After this load the producer may overwrite it.
+	 * has read the slot for the last time.  After this load user space may reuse the slot.
 	 */
 	ring->cons = __atomic_load_n(&ring->hdr->cons, __ATOMIC_ACQUIRE);
 	return ring->prod - ring->cons >= ring->max;
@@ -70,7 +70,7 @@ static inline bool kwarp_ring_full(struct kwarp_ring *ring)
 static inline void kwarp_ring_publish(struct kwarp_ring *ring)
 {
 	/*
-	 * Release: pairs with the kernel's acquire load of prod, after which it
+	 * Release: pairs with the kernel's acquire load of prod, after which the kernel
 	 * reads the entries.
 	 */
 	__atomic_store_n(&ring->hdr->prod, ring->prod, __ATOMIC_RELEASE);

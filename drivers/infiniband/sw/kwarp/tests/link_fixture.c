@@ -315,8 +315,8 @@ int link_test_init(struct kunit *test)
 }
 
 /*
- * At the end of each case every reference that the case has taken was dropped, and no device is in
- * the list.
+ * End a test case.  Expect that every reference that the case has taken was dropped, and that no
+ * device is in the list.
  */
 void link_test_exit(struct kunit *test)
 {

@@ -58,8 +58,8 @@ static void stats_test_free(struct rdma_hw_stats *stats)
 #include "../verbs/stats_verbs.c"
 
 /*
- * Netlink messages in which the core returns counters: octets of one counter without its name, and
- * octets that fit into a message of one page.
+ * The core returns counters in a netlink message.  NL_COUNT: octets of one counter without its
+ * name; NL_ROOM: octets for counters in a message of one page.
  */
 #define NL_COUNT	(8 + 12)
 #define NL_ROOM		(SKB_WITH_OVERHEAD(4096) - 256)

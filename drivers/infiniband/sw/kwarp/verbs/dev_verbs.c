@@ -120,7 +120,7 @@ static bool has_own_address(const struct net_device *netdev)
 
 /*
  * Does @upper, a VLAN on the netdev in @priv, have an address?  Connections to an address of a VLAN
- * in the same namespace go through the link of the netdev below it (cm/cm_iface.c).
+ * in the same namespace go through the link of the netdev below the VLAN (cm/cm_iface.c).
  */
 static int vlan_has_address(struct net_device *upper, struct netdev_nested_priv *priv)
 {

@@ -46,7 +46,8 @@ struct kwarp_doorbell {
 
 /*
  * Find the queue pair that a program names.  Queue pairs of other contexts are not found: otherwise
- * one process could ring for the queue pairs of another, and cost it processor time.
+ * one process could ring for the queue pairs of another process, and cost the other process
+ * processor time.
  *
  * Return: the queue pair with a reference; -EIO: the device is gone; -EINVAL: this context has no
  * queue pair of this number.

@@ -73,7 +73,7 @@ void kwarp_ring_free(struct kwarp_ring *ring, struct rdma_user_mmap_entry *map)
 	ring->hdr = NULL;
 }
 
-/* ib_device_ops.mmap */
+/* ib_device_ops.mmap: map a ring into the calling process. */
 int kwarp_mmap(struct ib_ucontext *ibuc, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibuc, vma);

@@ -22,7 +22,7 @@
  */
 static int check_access(int access)
 {
-	/* The peer may not write what the owner may not. */
+	/* Peers must not get the right to write memory that its owner may not write. */
 	if (access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC) &&
 	    !(access & IB_ACCESS_LOCAL_WRITE))
 		return -EINVAL;

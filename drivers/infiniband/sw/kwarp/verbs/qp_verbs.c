@@ -49,7 +49,7 @@ static int init_queues(struct kwarp_qp *qp, struct ib_qp_cap *cap)
 	u32 recv_stride = kwarp_rqe_stride(max(cap->max_recv_sge, 1U));
 	int ret;
 
-	/* libsiw posts entries up to siw's limits, even if it asked for less: allow for that. */
+	/* libsiw posts entries up to siw's limits, even if it asked for less: make room. */
 	if (is_siw_qp(qp)) {
 		stride = kwarp_sqe_stride(SIW_MAX_SGE, SIW_MAX_INLINE);
 		recv_stride = kwarp_rqe_stride(SIW_MAX_SGE);

@@ -77,7 +77,7 @@ int kwarp_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	}
 	attr->max_sge = max(attr->max_sge, 1U);
 	srq->rq.user = udata;
-	/* libsiw posts up to SIW_MAX_SGE elements, even if it asked for less: allow for that. */
+	/* libsiw posts up to SIW_MAX_SGE elements, even if it asked for fewer: make room. */
 	ret = kwarp_rq_init(&srq->rq, attr->max_wr,
 			    kwarp_rqe_stride(udata && kdev->siw ? SIW_MAX_SGE : attr->max_sge));
 	if (ret)
@@ -132,8 +132,9 @@ static int replace_srq_ring(struct kwarp_srq *srq, struct kwarp_ring *ring, cons
 }
 
 /*
- * For programs only: a program must not post during this verb (see struct kwarp_modify_srq_req),
- * but a kernel consumer may post at any time.
+ * Resize the SRQ of a program.  The SRQ of a kernel consumer cannot be resized: nobody may post to
+ * the old ring meanwhile.  A program promises that (struct kwarp_modify_srq_req), but a kernel
+ * consumer may post at any time.
  */
 static int resize_srq(struct kwarp_srq *srq, u32 max_wr, const u32 *limit,
 		      struct ib_udata *udata)

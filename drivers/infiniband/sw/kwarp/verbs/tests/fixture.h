@@ -82,7 +82,7 @@ enum vt_fault {
  * @old_umem: pinned memory of the region that is re-registered; NULL: the region is over a dma-buf
  * @same: number of regions made over the memory of another region
  * @mr_gaps: "gaps" argument of the last fast-register region
- * @dmabufs: number of dma-bufs held
+ * @dmabufs: number of references on dma-bufs that were taken and not dropped
  * @dmabuf_fd: file descriptor of the last dma-buf asked for
  * @place: offset, length and iova of the last region over a dma-buf
  */
@@ -146,7 +146,7 @@ extern struct vt *vt;
 int vt_init(struct kunit *test);
 void vt_exit(struct kunit *test);
 
-/* Driver data of a verb: a request of @inlen zero octets, and room for an answer of @outlen. */
+/* Make driver data of a verb: a request of @inlen zero octets, and @outlen octets for an answer. */
 struct ib_udata *vt_udata(struct kunit *test, size_t inlen, size_t outlen);
 /* Make octet @at of the request non-zero. */
 void vt_unknown(struct kunit *test, size_t at);

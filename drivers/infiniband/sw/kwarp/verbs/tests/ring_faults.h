@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Faults of the calls that make an object with a ring. */
+/* Faults that tests let happen while an object with a ring is made. */
 #ifndef KWARP_VERBS_TESTS_RING_FAULTS_H
 #define KWARP_VERBS_TESTS_RING_FAULTS_H
 

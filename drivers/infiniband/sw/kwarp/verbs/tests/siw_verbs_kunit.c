@@ -74,7 +74,7 @@ static int create_qp(struct kunit *test)
 			       vt_udata(test, 0, sizeof(struct siw_uresp_create_qp)));
 }
 
-/* A queue pair with an SRQ.  The SRQ has no ring of libsiw, so only the QP's rings are counted. */
+/* Create a queue pair with an SRQ that has no ring of libsiw: only the QP's rings are counted. */
 static int create_shared_qp(struct kunit *test)
 {
 	struct ib_qp_init_attr attr = an_attr(true);

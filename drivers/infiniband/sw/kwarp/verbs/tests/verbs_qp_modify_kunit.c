@@ -97,7 +97,7 @@ static void test_modify_noted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, now.max_rd_atomic, 5);
 	KUNIT_EXPECT_EQ(test, now.max_dest_rd_atomic, 6);
 	KUNIT_EXPECT_EQ(test, now.qp_state, IB_QPS_RTR);
-	/* A reset that fails leaves the state that query_qp shows. */
+	/* A reset that fails does not change the state that query_qp shows. */
 	attr.qp_state = IB_QPS_RESET;
 	vt->event = -EINVAL;
 	KUNIT_EXPECT_EQ(test, kwarp_modify_qp(&vt_qp->ibqp, &attr, IB_QP_STATE, NULL), -EINVAL);
