@@ -30,7 +30,7 @@ enum kwarp_perr kwarp_engine_atomic(struct kwarp_engine *e, struct kwarp_mr *mr,
 
 	if (!mr)
 		return KWARP_PERR_R_STAG;
-	/* The region cannot be revoked between check and change: see kwarp_mr_begin(). */
+	/* kwarp_mr_begin() keeps the region from being revoked between check and change. */
 	kwarp_mr_begin(mr);
 	err = kwarp_read_perr(kwarp_mem_check(mr, req->stag, &e->mem, req->to, sizeof(u64),
 					      IB_ACCESS_REMOTE_ATOMIC));

@@ -72,7 +72,7 @@ static void dump_queues(const struct kwarp_engine *e, struct seq_file *m)
 	seq_printf(m, "  sq size %u posted %u taken %u sent %u completed %u flags 0x%x\n",
 		   kwarp_ring_size(&sq->ring), READ_ONCE(sq->ring.hdr->prod), READ_ONCE(sq->next),
 		   READ_ONCE(sq->sent), READ_ONCE(sq->retired), READ_ONCE(sq->ring.hdr->flags));
-	/* The ring of an SRQ may be replaced by a resize at any time. */
+	/* Do not read the ring of an SRQ: a resize may replace it at any time. */
 	if (e->rq_shared)
 		seq_puts(m, "  rq shared\n");
 	else
@@ -138,7 +138,7 @@ static void dump_tcp(const struct sock *sk, struct seq_file *m)
 
 /**
  * kwarp_engine_dump - print the state of a stream, for debugging
- * @e: wired engine
+ * @e: engine, after kwarp_engine_wire()
  * @m: debugfs file
  *
  * Context: process, may sleep; serialised with kwarp_engine_start() and kwarp_engine_stop().

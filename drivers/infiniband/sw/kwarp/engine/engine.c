@@ -20,7 +20,7 @@
 #include "tx/pick.h"
 #include "tx/run.h"
 
-/* Set up what all engines of a device share. */
+/* Set up what all engines of a device share: the ring of pages for payload. */
 void kwarp_engine_init_device(struct kwarp_dev *kdev)
 {
 	kwarp_pages_init(kdev);
@@ -65,9 +65,9 @@ void kwarp_engine_wire(struct kwarp_engine *e, const struct kwarp_engine_parts *
 
 /**
  * kwarp_engine_unwire - remove what the queue pair has left in its CQs and regions
- * @e: wired engine, stopped and cancelled
+ * @e: engine, after kwarp_engine_stop() and kwarp_engine_cancel()
  *
- * Unbinds its memory windows and drops its completions that are still in the CQs.
+ * Unbinds the queue pair's memory windows and drops its completions that are still in the CQs.
  */
 void kwarp_engine_unwire(struct kwarp_engine *e)
 {
@@ -79,19 +79,25 @@ void kwarp_engine_unwire(struct kwarp_engine *e)
 	kwarp_cq_settle(e->recv_cq);
 }
 
-/* The counts of the engine's present and earlier streams. */
+/* Return: the counts of the engine's present and earlier streams. */
 struct kwarp_stats_stream *kwarp_engine_stats(struct kwarp_engine *e)
 {
 	return &e->stats;
 }
 
-/* Set up the part of a CQ that all engines share whose requests complete in it. */
+/*
+ * Set up the state of coalescing (tx/coalesce.h) in a CQ. All engines whose requests complete in
+ * that CQ share the state.
+ */
 void kwarp_engine_init_cq(struct kwarp_cq *cq)
 {
 	kwarp_coalesce_init_cq(cq);
 }
 
-/* The CQ is about to be destroyed, and no queue pair uses it. Context: process. */
+/*
+ * Stop the coalescing timer of a CQ that is about to be destroyed. No queue pair uses the CQ any
+ * more. Context: process.
+ */
 void kwarp_engine_fini_cq(struct kwarp_cq *cq)
 {
 	kwarp_coalesce_fini_cq(cq);
@@ -168,7 +174,8 @@ int kwarp_engine_start(struct kwarp_engine *e, struct socket *sock,
 
 /*
  * Did octets, a FIN or an error arrive before the engine had the socket's callbacks? Then no
- * callback will report them, and the caller has to poll. Context: after a start.
+ * callback will report them, and the caller has to call kwarp_engine_poll(). Context: after
+ * kwarp_engine_start().
  */
 bool kwarp_engine_has_news(const struct kwarp_engine *e)
 {
@@ -188,8 +195,8 @@ void kwarp_engine_poll(struct kwarp_engine *e)
  * @e: engine
  *
  * Context: process; waits for the present runner.
- * Return: true if the FIN was sent; false if there is no stream, or if there is something to send
- * again.
+ * Return: true if the FIN was sent; false if there is no stream, or if requests or answers must be
+ * sent before the FIN.
  */
 bool kwarp_engine_fin(struct kwarp_engine *e)
 {
@@ -212,7 +219,7 @@ bool kwarp_engine_fin(struct kwarp_engine *e)
  * @fin: send a FIN
  *
  * When this function returns, the engine does not use the socket any more, and every request is
- * flushed. What is posted later is flushed by the runner.
+ * flushed. The runner flushes what is posted later.
  *
  * Context: process; waits for the present runner.
  */
@@ -232,8 +239,8 @@ void kwarp_engine_stop(struct kwarp_engine *e, bool fin)
 	}
 	set_bit(KWARP_E_DEAD, &e->flags);
 	/*
-	 * Pairs with the barrier in kwarp_tx_kick(): either the poster sees KWARP_E_DEAD and kicks,
-	 * or the flush below sees what was posted.
+	 * Pairs with the barrier in kwarp_tx_kick(), which posters call: either that function sees
+	 * KWARP_E_DEAD and gets the new request flushed, or the flush below sees the request.
 	 */
 	smp_mb__after_atomic();
 	kwarp_engine_flush(e);
@@ -284,8 +291,11 @@ void kwarp_engine_stop_sending(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_drain - send what is posted, wait for answers, then report KWARP_QPE_DRAINED
+ * kwarp_engine_drain - begin a graceful close: send the requests that are posted now
  * @e: engine
+ *
+ * KWARP_QPE_DRAINED is reported when all of them have been sent, and the Reads and atomic
+ * operations of both sides have been answered, perhaps after this function returns.
  *
  * Context: process; waits for the present runner, and may send.
  */
@@ -299,7 +309,7 @@ void kwarp_engine_drain(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_terminate - send the latched Terminate, and nothing after it
+ * kwarp_engine_terminate - send the Terminate for the recorded error, and nothing after it
  * @e: engine; kwarp_engine_fail() has reported KWARP_QPE_PROTO
  *
  * A responder that has received nothing may send nothing (RFC 5044 7.1.2 rule 4), so then the
@@ -325,12 +335,12 @@ bool kwarp_engine_terminate(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_engine_posted_send - requests were posted to the send queue
+ * kwarp_engine_posted_send - send the requests that were posted to the send queue
  * @e: engine
- * @user: a program has rung its doorbell
+ * @user: true: a program has rung its doorbell; false: a kernel consumer has posted
  *
  * Context: process if @user, and the caller sends; otherwise any, and the caller sends if its
- * context allows.
+ * context allows; if not, the transmit work item sends.
  */
 void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 {
@@ -338,17 +348,17 @@ void kwarp_engine_posted_send(struct kwarp_engine *e, bool user)
 }
 
 /**
- * kwarp_engine_posted_recv - receives were posted
+ * kwarp_engine_posted_recv - after receives were posted: flush them if the stream is over
  * @e: engine
- * @user: a program has rung its doorbell
+ * @user: true: a program has rung its doorbell; false: a kernel consumer has posted
  *
  * Context: process if @user; else any.
  */
 void kwarp_engine_posted_recv(struct kwarp_engine *e, bool user)
 {
 	/*
-	 * In error, the transmit runner flushes receives. The barrier pairs with the one in
-	 * kwarp_engine_flush(): either the flush sees the new entry, or this function sees
+	 * After the end of the stream the runner flushes receives. The barrier pairs with the one
+	 * in kwarp_engine_flush(): either the flush sees the new entry, or this function sees
 	 * KWARP_E_DEAD.
 	 */
 	smp_mb();

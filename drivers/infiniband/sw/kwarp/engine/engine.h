@@ -42,7 +42,7 @@ struct kwarp_engine_parts {
  * @rq_used: receives that are posted and not yet used by a message; 0 with an SRQ
  * @held: the send queue is held: the program posts without ringing its doorbell, and a timer or a
  *	later doorbell sends, see tx/coalesce.h
- * @error: name of the error that ended the stream, or of "no error"
+ * @error: name of the error that ended the stream, or the name for "no error"
  * @has_peer_term: the peer has sent a Terminate
  * @peer_term: that Terminate in 16 bits, see kwarp_term_short()
  * @attached: there is a stream; if not, the fields below are not set

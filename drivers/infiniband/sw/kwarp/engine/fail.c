@@ -29,7 +29,7 @@ static bool latch_error(struct kwarp_engine *e, enum kwarp_perr perr)
 	return true;
 }
 
-/* The connection is lost: the stream ends without a Terminate. */
+/* Record and report that the connection is lost. The stream ends without a Terminate. */
 void kwarp_engine_lost(struct kwarp_engine *e)
 {
 	if (!latch_error(e, KWARP_PERR_MPA_LOST))
@@ -62,8 +62,8 @@ void kwarp_engine_fail(struct kwarp_engine *e, enum kwarp_perr perr, const u8 *r
 	}
 	kwarp_term_fill(&e->term, perr, raw, seg_len, rreq);
 	/*
-	 * Pairs with kwarp_tx_pick_term(): the reader sees KWARP_E_TX_TERM, which is set after
-	 * this, then reads e->term.
+	 * Write e->term before the flags. kwarp_engine_terminate() sees KWARP_E_TERM_READY and
+	 * then sets KWARP_E_TX_TERM; kwarp_tx_pick_term() sees that flag and then reads e->term.
 	 */
 	smp_wmb();
 	set_bit(KWARP_E_TERM_READY, &e->flags);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completes requests and receives when a stream has ended.
+ * Completes requests and receives when a stream has ended. Runner: the one context that may send
+ * for the stream at a time (tx/run.c); after the end of the stream the runner flushes.
  */
 #include "flush.h"
 
@@ -22,8 +23,8 @@ void kwarp_engine_flush(struct kwarp_engine *e)
 	kwarp_rx_flush(e);
 	if (!e->rq_shared) {
 		/*
-		 * Posters of receives have to ring from now on, so that the new receives are
-		 * flushed.
+		 * Posters of receives have to ring the doorbell from now on, so that the new
+		 * receives are flushed.
 		 */
 		kwarp_ring_set_flags(&e->rq->ring,
 				     KWARP_RING_NEED_KICK | KWARP_RING_ERROR);

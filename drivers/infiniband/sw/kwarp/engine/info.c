@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The state of a stream, for an operator (netlink).
+ * Collects the state of a stream that netlink reports to an operator.
  */
 #include "engine.h"
 
@@ -44,7 +44,7 @@ static void describe_stream(const struct kwarp_engine *e, struct kwarp_engine_in
 
 /**
  * kwarp_engine_describe - report the state of a queue pair's stream
- * @e: wired engine
+ * @e: engine, after kwarp_engine_wire()
  * @info: zeroed by the caller; result
  *
  * The numbers are read without locks while they may change.
@@ -55,7 +55,10 @@ void kwarp_engine_describe(struct kwarp_engine *e, struct kwarp_engine_info *inf
 {
 	might_sleep();
 	info->sq_used = ring_used(&e->sq->ring, READ_ONCE(e->sq->retired));
-	/* The ring of an SRQ may be replaced at any time. It is reported with the SRQ. */
+	/*
+	 * Do not read the ring of an SRQ: a resize may replace it at any time. The SRQ's receives
+	 * are reported for the SRQ itself.
+	 */
 	if (!e->rq_shared)
 		info->rq_used = ring_used(&e->rq->ring, READ_ONCE(e->rq->next));
 	info->held = READ_ONCE(e->tx.coalesce.on);

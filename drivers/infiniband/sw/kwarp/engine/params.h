@@ -20,7 +20,8 @@ struct kwarp_readqs;
  * @ord: outbound Reads and atomic operations allowed at a time
  * @rtr: initiator: KWARP_RTR_* form of the "ready to receive" message, which is sent as the first
  *	FPDU; 0: none
- * @say_first: responder: a consumer waits for the event KWARP_STREAM_ESTABLISHED
+ * @say_first: responder: report KWARP_STREAM_ESTABLISHED when the first FPDU has come, because a
+ *	consumer waits for that event
  * @readqs: empty queues of lengths @ord and @ird. A stream that starts moves them into its engine
  *	and clears *@readqs; otherwise the caller frees them
  */

@@ -11,6 +11,8 @@
  *
  * sk_callback_lock is held across each callback, so that after kwarp_sock_remove() no callback is
  * running.
+ *
+ * Stash: a buffer for an FPDU that TCP cannot keep until it is complete (rx/stash.c).
  */
 #include "sock.h"
 
@@ -91,8 +93,8 @@ static void stash_again(struct work_struct *work)
 }
 
 /*
- * The stash was allocated, or is not needed any more: no further attempt is needed. Context: socket
- * lock held.
+ * End the attempts to allocate the stash: it was allocated, or is not needed any more. Context:
+ * socket lock held.
  */
 static void end_stash_wait(struct kwarp_engine *e)
 {
@@ -193,8 +195,8 @@ static void engine_data_ready(struct sock *sk)
 
 /*
  * TCP calls this when an ACK has made room, and also when it has just sent octets that it had kept
- * back. Then we append to the queue that TCP is sending from; TCP reads that queue again for each
- * segment.
+ * back. In the second case kwarp_tx_kick() appends octets to the queue that TCP is sending from.
+ * This does no harm, because TCP reads that queue again for each segment.
  */
 static void engine_write_space(struct sock *sk)
 {
@@ -204,7 +206,10 @@ static void engine_write_space(struct sock *sk)
 	e = sk->sk_user_data;
 	if (e && sk_stream_is_writeable(sk)) {
 		clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
-		/* While TCP builds a path MTU probe, its queue must not grow under it. */
+		/*
+		 * While TCP builds a path MTU probe, its queue must not grow. So if probing is
+		 * enabled, the work item sends.
+		 */
 		kwarp_tx_kick(e, inet_csk(sk)->icsk_mtup.enabled ? KWARP_TX_FROM_ANY :
 								   callback_may_send(sk));
 	}
@@ -213,7 +218,7 @@ static void engine_write_space(struct sock *sk)
 
 /*
  * TCP reports a FIN before the data that came with it can be read, and may report a reset without
- * the socket lock. Both are handled in process context.
+ * the socket lock. Both are handled in process context, by kwarp_sock_drain().
  */
 static void engine_state_change(struct sock *sk)
 {

@@ -15,8 +15,8 @@
 #include KWARP_RPS_H
 
 /*
- * tcp_sendmsg_locked(). The fault points make it send less, as if TCP's send buffer were nearly
- * full or full.
+ * Call tcp_sendmsg_locked(). In tests, fault points limit what it sends, as if TCP's send buffer
+ * were nearly full or full.
  */
 static int send_some(struct sock *sk, struct msghdr *msg)
 {
@@ -33,8 +33,8 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 		iov_iter_reexpand(&msg->msg_iter, msg_data_left(msg) + cut);
 	}
 	/*
-	 * The next ACK then calls write_space. If nothing is in flight, no ACK comes; the callers
-	 * handle that.
+	 * Make TCP call write_space at the next ACK, as if the send buffer were full. If nothing is
+	 * in flight, no ACK comes; the callers handle that.
 	 */
 	if (cut)
 		set_bit(SOCK_NOSPACE, &sk->sk_socket->flags);
@@ -42,9 +42,9 @@ static int send_some(struct sock *sk, struct msghdr *msg)
 }
 
 /*
- * With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation forbids that here. TCP
- * might also process the backlog while it sends. There is a backlog only while a process owns the
- * socket: then this function is called by that process, or not at all.
+ * Send without sleeping. With MSG_DONTWAIT, TCP sleeps only to allocate memory, and sk_allocation
+ * forbids that here. TCP might also process the backlog while it sends. There is a backlog only
+ * while a process owns the socket, and while that is so only this process calls this function.
  */
 static int send_nowait(struct sock *sk, struct msghdr *msg)
 {
@@ -66,15 +66,15 @@ static int send_nowait(struct sock *sk, struct msghdr *msg)
  * @msg: message with MSG_DONTWAIT
  * @locked: this context holds the socket's spinlock, and no process owns the socket
  *
- * In process context lock_sock_fast() keeps the spinlock and does not own the socket unless another
- * process does. While a process owns the socket, inbound packets wait in the backlog, and TCP
- * subtracts a backlog in progress from the window that it announces. While the peer streams, the
- * window would end at zero, no event would open it again, and the peer's window probe comes 200 ms
- * later.
+ * In process context lock_sock_fast() takes only the spinlock: this process does not own the socket
+ * (unless it had to wait for another owner). Owning it would stall a peer that streams: inbound
+ * packets wait in the owner's backlog, and TCP subtracts a backlog that is being processed from the
+ * window that it announces. The window would end at zero, no event would open it again, and the
+ * peer's window probe comes 200 ms later.
  *
  * So the spinlock is held for a whole batch of at most 64 KiB (up to 1 MiB where the receive side
  * sends, see KWARP_TX_SOCKET_CALL in tx/run.h). A packet for this socket that arrives on another
- * processor waits for that.
+ * processor waits until the batch is sent.
  *
  * If memory is short under the spinlock, TCP enters memory pressure and shrinks this socket's send
  * buffer. Both last until the next ACKs, also when the retry below succeeds.
@@ -92,8 +92,8 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 	if (locked) {
 		lockdep_assert(lockdep_is_held(&sk->sk_lock.slock));
 		/*
-		 * If the socket is owned, this may be the backlog itself, and TCP would process it
-		 * again.
+		 * If a process owns the socket, this call may come from the processing of its
+		 * backlog, and TCP would process the same backlog again.
 		 */
 		WARN_ON_ONCE(sock_owned_by_user_nocheck(sk));
 		return send_nowait(sk, msg);
@@ -115,7 +115,7 @@ int kwarp_tcp_send(struct socket *sock, struct msghdr *msg, bool locked)
 }
 
 /**
- * kwarp_tcp_charge - charge memory for octets that TCP cannot keep to the socket
+ * kwarp_tcp_charge - charge a socket for memory that holds octets which TCP cannot keep
  * @sock: connected socket
  * @octets: octets of memory
  *

@@ -37,7 +37,7 @@ struct socket;
  * struct kwarp_engine_ops - functions of the layer above, which the engine calls
  * @event: the stream has changed as @event says; any context, must not sleep
  * @established: responder: the first valid FPDU has come; any context, must not sleep
- * @poll: the owner is to call kwarp_engine_poll() from process context soon; any context
+ * @poll: the layer above is to call kwarp_engine_poll() from process context soon; any context
  * @srq_limit: the number of receives in the SRQ fell below its limit; any context
  */
 struct kwarp_engine_ops {
@@ -80,7 +80,7 @@ enum kwarp_engine_flag {
  * @ops: upcalls
  * @sock: set while a stream is attached
  * @flags: KWARP_E_*
- * @access: READ_ONCE: IB_ACCESS_REMOTE_* that the QP allows
+ * @access: IB_ACCESS_REMOTE_* that the QP allows; READ_ONCE
  * @sink_rights: IB_ACCESS_* that the sink of a Read needs; does not change during a stream
  * @oread: our Reads and atomic operations that wait for an answer, see readq.h
  * @iread: the peer's Reads and atomic operations that wait for our answer
@@ -90,9 +90,10 @@ enum kwarp_engine_flag {
  *	KWARP_E_TERM_READY
  * @perr: why the stream failed; written once by the context that set KWARP_E_FAILED, READ_ONCE
  * @peer_term: Terminate received, valid after KWARP_E_TERM_SEEN
- * @stats: counts of this and earlier streams; @stats.s.tx is the runner's, @stats.s.rx is under the
- *	socket lock
- * @stash_wait: retries of the allocation of @rx.stash, while no memory is available
+ * @stats: counts of this and earlier streams; the runner writes @stats.s.tx; @stats.s.rx is written
+ *	under the socket lock
+ * @stash_wait: retries of the allocation of @rx.stash, a buffer for an FPDU that TCP cannot keep,
+ *	while no memory is available
  * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
  * @saved: socket callbacks and settings as they were before attach
@@ -159,8 +160,8 @@ static inline bool kwarp_engine_dead(const struct kwarp_engine *e)
 }
 
 /*
- * The caller must be the runner, or have become it by kwarp_tx_claim(). Checked in lockdep kernels
- * only.
+ * Warn if the caller is not the runner (kwarp_tx_claim() makes a caller the runner, too). Only
+ * lockdep kernels check this.
  */
 static inline void kwarp_assert_runner(const struct kwarp_engine *e)
 {
