@@ -70,7 +70,7 @@ void kwarp_batch_mark(const struct kwarp_batch *b, struct kwarp_batch_mark *m)
 	m->last_len = b->n ? b->bv[b->n - 1].bv_len : 0;
 }
 
-/* Remove everything that was added since the mark. */
+/* Remove everything that was added after kwarp_batch_mark(). */
 void kwarp_batch_rollback(struct kwarp_batch *b, const struct kwarp_batch_mark *m)
 {
 	batch_put_pages_from(b, m->n);
@@ -192,8 +192,8 @@ struct kwarp_mr *kwarp_batch_mr(struct kwarp_batch *b, u32 stag)
  *
  * Context: any but hard interrupt if @locked, else process; takes the socket lock.
  * Return: 0 if TCP has accepted all of it; -EAGAIN if TCP is full and will call write_space;
- * -ENOBUFS if TCP has no memory and will not call it; another negative errno if the connection is
- * gone.
+ * -ENOBUFS if TCP has no memory and will not call write_space; another negative errno if the
+ * connection is gone.
  */
 int kwarp_batch_send(struct kwarp_batch *b, struct socket *sock, bool locked)
 {

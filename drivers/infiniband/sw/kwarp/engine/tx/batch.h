@@ -34,16 +34,19 @@ struct socket;
  */
 #define KWARP_BATCH_EFFORT	512
 /*
- * Pieces of memory in a batch. The worst case is single pages, the first nearly used up, with
- * markers.
+ * Limit of pieces of memory in a batch: the pages of a full batch, and four more. In the worst
+ * case all pages are single ones, the first is nearly used up, and a long FPDU has markers.
  */
 #define KWARP_BATCH_BVECS	(KWARP_BATCH_LEN / 4096 + 4)
-/* Limit for kwarp_batch_prefill(). An FPDU of half this size always fits. */
+/*
+ * Limit of the octets that kwarp_batch_prefill() may be asked for. An FPDU whose ULPDU has at most
+ * half as many octets always fits into them.
+ */
 #define KWARP_BATCH_FRAG_SURE	2048
 /*
- * Regions that a batch can reference. An empty batch has room for every element of the longest
- * scatter/gather list. A request's regions are added when the request is checked. If they fill the
- * list, some of them may be missing in it.
+ * Limit of regions that a batch can reference. An empty batch has room for every element of the
+ * longest scatter/gather list. A request's regions are added when the request is checked. A region
+ * that finds no room is looked up again when its payload is copied into the next batch.
  */
 #define KWARP_BATCH_MRS		32
 static_assert(KWARP_BATCH_MRS >= KWARP_MAX_SGE);
@@ -105,7 +108,7 @@ static inline bool kwarp_batch_pending(const struct kwarp_batch *b)
  */
 static inline bool kwarp_batch_fits(const struct kwarp_batch *b, u32 len)
 {
-	/* Octets in the last, incomplete segment: an aligned batch begins with a segment. */
+	/* Octets in the last, incomplete segment: an aligned batch begins a new segment. */
 	u32 tail = b->cut ? b->len % b->cut : 0;
 
 	return !b->len || (b->nmr < KWARP_BATCH_MRS && b->len + len <= b->goal &&

@@ -4,15 +4,15 @@
  * coalesce.h describes how.
  *
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
- * looks for posted requests. Waiting: posted without a doorbell, and not sent. Forgotten: waiting,
- * and the program has not polled since the previous look. Runner: the one context that may send for
- * the stream at a time (run.c).
+ * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
+ * stream, to find posted requests. Round: one look at each held stream of a CQ. Waiting: posted
+ * without a doorbell, and not sent. Forgotten: waiting, and the program has not polled since the
+ * previous look. Runner: the one context that may send for the stream at a time (run.c).
  *
  * A held stream is on a list of its CQ. The runner adds and removes it; the timer removes it when
  * the hold ends. Only the runner sets the ring's flags. It sets KWARP_RING_HELD, so that posters do
  * not ring, and then checks that the stream is still held; the timer ends the hold, and then checks
- * whether the flag is set. If so, it calls the runner to set the flags again.
+ * whether the flag is set. If it is set, the timer makes the runner set the flags again.
  */
 #include "coalesce.h"
 
@@ -51,10 +51,10 @@ static bool has_waiting(const struct kwarp_engine *e)
 	u32 prod = READ_ONCE(e->sq->ring.hdr->prod);
 
 	/*
-	 * Requests that are not sent, but do not wait for the timer: those posted while there is a
-	 * runner or TCP is full, because then the flags are not KWARP_RING_HELD; those before
-	 * rung_at, for which the program has rung, because they wait for TCP or for a response;
-	 * those that wait for a response, because a doorbell would not send them either.
+	 * Some requests are not sent yet, but do not wait for the timer:
+	 * - those posted while there is a runner or TCP is full: the flags are not HELD then;
+	 * - those before rung_at: the program has rung, and they wait for TCP or for a response;
+	 * - those that wait for a response: a doorbell would not send them either.
 	 */
 	return prod != READ_ONCE(e->sq->next) && prod != READ_ONCE(e->tx.coalesce.rung_at) &&
 	       READ_ONCE(e->sq->ring.hdr->flags) == KWARP_RING_HELD &&
@@ -158,7 +158,7 @@ static bool hold_look_at_some(struct kwarp_cq_coalesce *h)
 	return !hold_next_stream(h);
 }
 
-/* End of a round of looks: does the hold continue, and when is the next round? */
+/* Decide at the end of a round: does the hold continue, and when is the next round? */
 static void hold_judge(struct kwarp_cq_coalesce *h)
 {
 	h->ends = !kwarp_coalesce_goes_on(h, &h->facts);
@@ -312,8 +312,8 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	c->realtime = poster_is_realtime();
 	if (e->sq->siw) {
 		/*
-		 * If there was no decision on the previous doorbell yet, this one is part of it:
-		 * the time counts from the start of the previous one.
+		 * If kwarp_coalesce_sent() was not called since the previous doorbell, the two
+		 * count as one, which began when the previous one began.
 		 */
 		if (!c->rung)
 			kwarp_pace_rung(e);
@@ -368,7 +368,7 @@ void kwarp_coalesce_sent(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_coalesce_stop - end the hold for the end of the stream
+ * kwarp_coalesce_stop - end the hold, because the stream ends
  * @e: engine; the caller has stopped the runner (kwarp_tx_claim()), so that no doorbell is handled
  *	meanwhile
  *
@@ -424,7 +424,10 @@ void kwarp_coalesce_init_cq(struct kwarp_cq *cq)
 	kwarp_hrtimer_setup(&h->timer, hold_timer, HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* The CQ is about to be destroyed; no queue pair uses it. Context: process. */
+/*
+ * Stop the timer of a CQ that is about to be destroyed. No queue pair uses the CQ any more.
+ * Context: process.
+ */
 void kwarp_coalesce_fini_cq(struct kwarp_cq *cq)
 {
 	struct kwarp_cq_coalesce *h = &cq->coalesce;

@@ -21,18 +21,18 @@
  *	The program does not poll after it has posted: it waits for its peer by other means, or
  *	sleeps until an event that it asked for earlier. The timer sends the request. After
  *	several of these (KWARP_COALESCE_MISSES) the hold ends for all queues of the CQ, and the
- *	next KWARP_COALESCE_OBEY doorbells do not start another. Doorbells of the program for
- *	waiting requests count against that (KWARP_COALESCE_FORGIVE).
+ *	next KWARP_COALESCE_OBEY doorbells do not start another. If the program itself rings for
+ *	waiting requests, this cancels some of these looks (KWARP_COALESCE_FORGIVE).
  * waiting request, and polls
  *	The program is busy with completions, perhaps of other queue pairs. The timer sends a
  *	request that has waited for KWARP_COALESCE_BUSY looks.
  * no waiting request, but polls
- *	The program waits for something to do. The hold stays.
+ *	The program waits for something to do. The hold continues.
  * no waiting request and no poll, KWARP_COALESCE_QUIET times in a row
  *	The hold ends.
  *
  * A doorbell for any queue of the CQ counts as a poll. If one queue has no waiting request for
- * KWARP_COALESCE_UNUSED looks, its hold ends; the others stay held.
+ * KWARP_COALESCE_UNUSED looks, its hold ends; the CQ's other queues stay held.
  *
  * Programs that use libsiw instead of our provider cannot ring in time: see pace.h.
  *

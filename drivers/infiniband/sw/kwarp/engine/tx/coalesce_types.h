@@ -4,9 +4,9 @@
  * together, see coalesce.h; for programs with libsiw, see pace.h.
  *
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
- * doorbell, sends. Hold: the time during which a queue is held. Look: one call of that timer, which
- * looks for posted requests. Runner: the one context that may send for the stream at a time
- * (run.c).
+ * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
+ * stream, to find posted requests. Round: one look at each held stream of a CQ. Runner: the one
+ * context that may send for the stream at a time (run.c).
  */
 #ifndef KWARP_ENGINE_TX_COALESCE_TYPES_H
 #define KWARP_ENGINE_TX_COALESCE_TYPES_H
@@ -29,14 +29,14 @@ struct kwarp_pace_sum {
  * @timer: the timer; each time it fires, its handler looks for requests ("a look")
  * @ns: time between two looks, nanoseconds; does not change during a stream
  * @doorbells: number of doorbells in the measurement that is in progress
- * @done: completed requests when the clock was started, a counter that wraps
- * @since: when the clock was started, nanoseconds; moved forward when the program pauses, so that
- *	most of the pause does not count
+ * @done: number of completed requests when the measurement in progress began, a counter that wraps
+ * @since: when the measurement in progress began, nanoseconds; moved forward when the program
+ *	pauses, so that most of the pause does not count
  * @inside: time spent in doorbells since @since, nanoseconds
- * @entered: when the last doorbell began; always the runner's
- * @rung: what completed while the program rang doorbells
- * @looked: what completed while the timer sent: [false] each look sends what it finds, [true] a
- *	look may wait for more requests
+ * @entered: when the last doorbell began, nanoseconds; always the runner's
+ * @rung: result of the measurements while the program rang doorbells
+ * @looked: result of the measurements while the timer sent: [false] each look sends what it finds,
+ *	[true] a look may wait for more requests
  * @patient: index in @looked of the way that is in use now
  * @chosen: both ways were measured, and @patient is the better one
  * @seen: requests that the previous look found and did not send because more may follow
@@ -44,7 +44,7 @@ struct kwarp_pace_sum {
  *	follow
  * @looks: number of looks since the stream was held
  * @quiet: number of looks in a row that found nothing to send and nothing outstanding
- * @last: when the last doorbell ended
+ * @last: when the last doorbell ended, nanoseconds
  * @obey: doorbells of usual length that are still to be handled without measurement before the next
  *	trial, that is, before the stream is held again to measure looks
  * @obey_next: value for @obey after the next trial that fails
@@ -88,8 +88,8 @@ struct kwarp_pace {
  * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
  * @activity: number of polls and doorbells up to the timer's last look
  * @waits: number of looks in a row that found a request posted without a doorbell
- * @unused: number of looks in a row that found none
- * @turn: number of the last round of looks in which this stream was looked at
+ * @unused: number of looks in a row that found no such request
+ * @turn: number of the last round in which this stream was looked at
  * @sends: number of timer handlers that are in @send now
  * @pace: for programs with libsiw
  */

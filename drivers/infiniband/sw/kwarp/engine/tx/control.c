@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Messages that no posted request asks for: the Terminate and the RTR ("ready to receive") message.
+ * Starts messages that no posted request asks for: the Terminate and the RTR ("ready to receive").
  * Context of all functions: the runner, the one context that may send for the stream at a time
  * (run.c).
  *
@@ -30,7 +30,7 @@ bool kwarp_tx_pick_term(struct kwarp_engine *e)
 	return true;
 }
 
-/* The initiator's "ready to receive" message, sent before all others (6581-5-2). */
+/* Start the initiator's "ready to receive" message, sent before all others (6581-5-2). */
 bool kwarp_tx_pick_rtr(struct kwarp_engine *e)
 {
 	const struct kwarp_rreq none = {

@@ -41,7 +41,8 @@ static bool put_raw(struct fpdu *f, const u8 *src, u32 len, bool crc)
 		if (!dst) {
 			f->stopped = true;
 			/*
-			 * If all pieces are in use, this batch is sent, and the next has free ones.
+			 * If all pieces of the batch are in use, this batch is sent, and the next
+			 * batch has free ones.
 			 */
 			f->no_memory = f->b->n < KWARP_BATCH_BVECS;
 			return false;
@@ -171,8 +172,8 @@ static bool add_spans(struct fpdu *f, const struct kwarp_mr *mr, u64 addr, u32 l
 }
 
 /*
- * Append octets of a region. The region cannot be revoked between check and copy: see
- * kwarp_mr_begin().
+ * Check the access to @check octets of a region, and append the first @len of them.
+ * kwarp_mr_begin() keeps the region from being revoked between check and copy.
  */
 static enum kwarp_mem_err add_region(struct fpdu *f, u32 stag, u64 addr, u32 check,
 				     u32 len, int rights)
@@ -200,8 +201,8 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 		u32 n = min(len, s->length - m->sge_off);
 
 		/*
-		 * The whole request was checked when it was picked. The region may have been
-		 * revoked since.
+		 * Check the region again: the whole request was checked when pick.c took it, but
+		 * the region may have been revoked since.
 		 */
 		if (n && add_region(f, s->lkey, s->addr + m->sge_off, n, n, 0) !=
 			 KWARP_MEM_OK)
@@ -212,7 +213,10 @@ static enum kwarp_perr add_sgl(struct fpdu *f, u32 len)
 	return KWARP_PERR_NONE;
 }
 
-/* The source of a Read Response is checked again for each FPDU, or each series of them. */
+/*
+ * Append payload of a Read Response. The access to all octets that are still to be sent is checked
+ * again for each FPDU (or for several at once, see series.c), since the region may be revoked.
+ */
 static enum kwarp_perr add_response(struct fpdu *f, u32 len)
 {
 	const struct kwarp_iread *r = kwarp_iread_head(&f->e->iread);

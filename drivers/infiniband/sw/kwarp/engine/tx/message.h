@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * First header and payload of a message. Context of all functions: the runner, the one context that
- * may send for the stream at a time (run.c).
+ * Prepares the first header and the payload of a message. Context of all functions: the runner, the
+ * one context that may send for the stream at a time (run.c).
  *
  * Numbers like 7306-5.2-1 are requirements in Documentation/conformance.
  */
@@ -45,8 +45,8 @@ static inline void kwarp_tx_source_buf(struct kwarp_tx *tx, const u8 *buf, u32 l
 }
 
 /*
- * Record an outbound request whose answer is to come: @r describes the answer. Reads and atomic
- * operations share one queue and one MSN count (7306-5.2-1).
+ * Start the message of a request that the peer is to answer, and record the request: @r describes
+ * the expected answer. Reads and atomic operations share one queue and one MSN count (7306-5.2-1).
  */
 static inline void kwarp_tx_push_request(struct kwarp_engine *e, u8 op, const struct kwarp_oread *r)
 {

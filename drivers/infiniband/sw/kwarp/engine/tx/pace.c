@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Decides whether a timer sends what programs with libsiw post, and has that timer. pace.h
- * describes how, and says what a trial and a patient look are.
+ * describes how.
  *
- * Held: the program posts without ringing its doorbell, and the timer sends. Look: one call of that
- * timer, which looks for posted requests. Runner: the one context that may send for the stream at a
- * time (run.c).
+ * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
+ * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient
+ * look: it does not send while the program continues to post, for coalesce_us at most. Trial: a
+ * hold in which looks are measured. Runner: the one context that may send for the stream at a time
+ * (run.c).
  *
  * The runner starts a hold; the timer ends it. @on of struct kwarp_coalesce says who owns the
  * state: while it is false the runner, while it is true the timer. After a hold has ended, the
@@ -32,7 +34,7 @@ static void pace_start_clock(struct kwarp_pace *p, u32 done, u64 now)
 	p->inside = 0;
 }
 
-/* Add what has completed since the clock was started to @sum. */
+/* Add what has completed since pace_start_clock() to @sum, and start the clock again. */
 static void pace_add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 done, u64 now)
 {
 	if (sum->ns > KWARP_PACE_KEEP_NS) {
@@ -40,8 +42,8 @@ static void pace_add_up(struct kwarp_pace *p, struct kwarp_pace_sum *sum, u32 do
 		sum->ns /= 2;
 	}
 	/*
-	 * With these limits, which are never reached in practice, pace_timer_pays() cannot
-	 * overflow.
+	 * With these limits, which are never reached in practice, the products in
+	 * pace_timer_pays() fit into 64 bits.
 	 */
 	sum->requests = min(sum->requests + (u32)(done - p->done), BIT_ULL(26));
 	sum->ns += min_t(u64, now - p->since, U32_MAX);
@@ -73,7 +75,7 @@ static bool pace_patience_pays(const struct kwarp_pace *p)
 	return patient->requests * once->ns > once->requests * patient->ns;
 }
 
-/* Patient looks have been measured, too: use the better way from now on. */
+/* If patient looks have been measured, too, use the better of the two ways from now on. */
 static void pace_choose(struct kwarp_pace *p)
 {
 	if (p->patient && !p->chosen) {
@@ -125,7 +127,7 @@ static bool pace_rings_seldom(const struct kwarp_pace *p, u64 now)
 }
 
 /**
- * kwarp_pace_enters - note the begin of a doorbell
+ * kwarp_pace_enters - note that a doorbell begins
  * @p: measurements; updated
  * @now: nanoseconds
  * @held: the stream is held, so only @entered of @p may be written here; the rest is the timer's
@@ -243,10 +245,10 @@ static bool sq_outstanding(const struct kwarp_engine *e)
 }
 
 /*
- * Does the timer have something to send? If requests wait for the work item, the timer sends
- * them, because it may run sooner: a program that polls may keep a worker waiting for the
- * processor. It does not if the work item waits because memory is short, or because softirqs have
- * used up their share.
+ * Does the timer have something to send? If requests wait for the work item, the timer sends them,
+ * because a program that polls may keep the worker waiting for the processor. The timer does not
+ * send them if the work item waits because memory is short, or because the softirqs of this
+ * processor have sent as much as they may in a tick (share.h).
  */
 static enum finding pace_find(const struct kwarp_engine *e)
 {
@@ -295,8 +297,8 @@ static bool pace_waits_for_more(struct kwarp_engine *e, enum finding found)
 }
 
 /*
- * Count this look. If the softirqs' share of this processor is used up, the hold ends: the program
- * is to ring, and to send in its own time.
+ * Count this look. Return: false if the softirqs of this processor have sent as much as they may in
+ * a tick (share.h). Then the hold ends: the program is to ring, and to send in its own time.
  */
 static bool pace_has_share(void)
 {
@@ -345,8 +347,8 @@ static enum hrtimer_restart pace_timer(struct hrtimer *timer)
 /* ------------------------------------------------------------------ the runner */
 
 /*
- * The runner ends the hold, unless the timer's handler runs now. The ring's flags are set after
- * this.
+ * End the hold in the runner, unless the timer's handler runs now. The runner sets the ring's flags
+ * afterwards.
  */
 static void pace_cancel_hold(struct kwarp_engine *e)
 {
@@ -369,7 +371,7 @@ void kwarp_pace_rung(struct kwarp_engine *e)
 	bool held;
 
 	kwarp_assert_runner(e);
-	/* Pairs with pace_end_hold() of the timer, which owns the counts until then. */
+	/* Pairs with pace_end_hold(), up to which the timer owns the counts. */
 	held = smp_load_acquire(&e->tx.coalesce.on);
 	kwarp_pace_enters(&e->tx.coalesce.pace, ktime_get_ns(), held);
 }
@@ -409,7 +411,7 @@ void kwarp_pace_sent(struct kwarp_engine *e, bool may)
 }
 
 /**
- * kwarp_pace_stop - end the hold for the end of the stream
+ * kwarp_pace_stop - end the hold, because the stream ends
  * @e: engine; the caller has stopped the runner (kwarp_tx_claim()), so that no doorbell is handled
  *	meanwhile
  *

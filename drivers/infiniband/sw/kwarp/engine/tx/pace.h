@@ -4,10 +4,10 @@
  *
  * libsiw, the user library of the siw driver, knows nothing of coalescing (coalesce.h). It rings
  * the doorbell for each post, unless the previous entry of the ring is still marked VALID, that is,
- * not yet taken by the driver. It does not ring when its program polls and finds nothing. So while
- * a stream is held, entries stay VALID, libsiw does not ring, and a timer looks for requests and
- * sends them. The time between two looks is a quarter of coalesce_us (a setting of the device), but
- * at least KWARP_PACE_MIN_NS.
+ * not yet taken by the driver. It does not ring when its program polls and finds nothing. A stream
+ * is "held" while the driver leaves entries VALID, so that libsiw does not ring, and a timer looks
+ * for requests and sends them. The time between two looks is a quarter of coalesce_us (a setting of
+ * the device), but at least KWARP_PACE_MIN_NS.
  *
  * This saves doorbells, with TCP's work for a segment each, but each request waits for the timer.
  * Which is better depends on the machine and on the requests, so both are measured for each stream,
@@ -51,7 +51,7 @@ struct kwarp_pace;
 #define KWARP_PACE_LOOKS	32
 /* The result of trials is judged when they have lasted this long in all. */
 #define KWARP_PACE_TRIAL_NS	(4 * NSEC_PER_MSEC)
-/* When a sum covers more time than this, it is halved before new results are added. */
+/* When a sum of results covers more time than this, it is halved before new ones are added. */
 #define KWARP_PACE_KEEP_NS	(16 * NSEC_PER_MSEC)
 /* Looks in one hold until all is measured again from the start. */
 #define KWARP_PACE_RENEW	1024
@@ -72,8 +72,8 @@ struct kwarp_pace;
 /* Doorbells that are obeyed at the start of a stream, so that a short stream has no trial. */
 #define KWARP_PACE_OBEY_FIRST	1024
 /*
- * If this number of requests is posted, a patient look sends them: sending takes longer than the
- * time to the next look.
+ * If this number of requests is posted, even a patient look sends them: sending so many takes
+ * longer than the time to the next look.
  */
 #define KWARP_PACE_MANY		256
 /* The time between two looks is coalesce_us / KWARP_PACE_SHARE, but at least KWARP_PACE_MIN_NS. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Pages for payload, from a ring of the device; see pages.h. Context of all functions: any but hard
- * interrupt, perhaps with a region locked: nothing sleeps unless @gfp allows.
+ * Pages for payload, from a ring of the RDMA device; see pages.h. Context of all functions: any but
+ * hard interrupt, perhaps with a region locked: nothing sleeps unless @gfp allows.
  */
 #include "pages.h"
 
@@ -147,7 +147,7 @@ static void pages_keep(struct kwarp_dev *kdev, const struct page_frag *frag)
 }
 
 /**
- * kwarp_pages_put - return the page of a fragment
+ * kwarp_pages_put - return the page of a fragment to the ring, or free it
  * @kdev: device
  * @frag: fragment; empty afterwards
  *

@@ -2,16 +2,16 @@
 /*
  * Pages into which payload is copied for TCP. They are used again.
  *
- * A new page is expensive if the kernel clears it (init_on_alloc): more than the copy. So a page
- * that a stream has filled goes into a ring of the device, and any stream may fill it again when
- * TCP, the device's transmit queue and a receiver on this machine have all dropped their
- * references: then the ring's reference is the only one. A stream that becomes idle also puts its
- * partly used page there. The next stream continues after the used part; octets that TCP has got
- * are never overwritten while a reference is left.
+ * If the kernel clears new pages (init_on_alloc), a new page costs more than the copy. So a page
+ * that a stream has filled goes into a ring of the RDMA device, and any stream may fill it again
+ * when TCP, the network device's transmit queue and a receiver on this machine have all dropped
+ * their references: then the ring's reference is the only one. A stream that becomes idle also puts
+ * its partly used page into the ring. The next stream continues after the used part; octets that
+ * TCP has got are never overwritten while a reference is left.
  *
  * The ring grows, up to KWARP_PAGES, while all of its pages are referenced elsewhere. The pages are
- * freed with the device. A stream with little traffic does not use the ring: it allocates single
- * pages, so that an idle connection keeps one page at most.
+ * freed with the RDMA device. A stream with little traffic does not use the ring: it allocates
+ * single pages, so that an idle connection keeps one page at most.
  */
 #ifndef KWARP_ENGINE_TX_PAGES_H
 #define KWARP_ENGINE_TX_PAGES_H

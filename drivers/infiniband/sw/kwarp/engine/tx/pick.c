@@ -77,8 +77,8 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 	enum kwarp_mem_err err;
 
 	/*
-	 * The peer learns the STag of a Read's sink. If that is the STag of all memory, the
-	 * consumer must have allowed remote write to it.
+	 * The peer learns the STag of a Read's sink. If that is the STag of all memory
+	 * (KWARP_MR_DMA), the consumer must have allowed remote write to it.
 	 */
 	if (rights && mr->kind == KWARP_MR_DMA && !e->tx.wqe.rule->atomic)
 		rights |= IB_ACCESS_REMOTE_WRITE;
@@ -90,8 +90,8 @@ static bool check_region(struct kwarp_engine *e, struct kwarp_mr *mr,
 }
 
 /*
- * Check one element of a request. The batch keeps the region referenced for the copy, if it has
- * room; if not, the region is looked up again for the copy.
+ * Check one scatter/gather element of a request. The batch keeps the region referenced for the
+ * copy, if the batch has room; if not, the region is looked up again for the copy.
  */
 static bool check_sge(struct kwarp_engine *e, const struct kwarp_sge *s, int rights)
 {
@@ -238,8 +238,8 @@ static bool sq_error(struct kwarp_engine *e, enum kwarp_wc_status status)
 }
 
 /*
- * Access rights that the elements of a request need. An Atomic Response does not name its sink, the
- * buffer of the request, so that never needs remote write.
+ * Return: access rights that the elements of a request need. An Atomic Response does not name its
+ * sink, the buffer of the request, so this buffer never needs remote write.
  */
 static int local_rights(const struct kwarp_engine *e)
 {
@@ -280,8 +280,8 @@ static bool may_take(const struct kwarp_engine *e)
 }
 
 /*
- * libsiw may post more requests than may be outstanding. Then kwarp_sq_peek() reports no request
- * until an earlier one is answered.
+ * Look at the next request. libsiw, the user library of the siw driver, may post more requests than
+ * may be outstanding. Then kwarp_sq_peek() reports no request until an earlier one is answered.
  */
 static enum kwarp_take peek_request(struct kwarp_engine *e)
 {
@@ -391,7 +391,7 @@ void kwarp_tx_message_built(struct kwarp_engine *e)
 	e->stats.s.tx.op[tx->msg.hdr.opcode % KWARP_STATS_OPS]++;
 	trace_kwarp_tx_message(e->ibqp, tx->msg.hdr.opcode,
 			       tx->msg.kind == KWARP_TXK_SQ, tx->msg.sq_index);
-	/* A Write with Immediate Data: no other message may come between (7306-D-2). */
+	/* No other message may come between a Write and its Immediate Data (7306-D-2). */
 	if (tx->msg.kind == KWARP_TXK_SQ && tx->wqe.rule->imm && tx->msg.hdr.tagged) {
 		start_imm(tx);
 		return;

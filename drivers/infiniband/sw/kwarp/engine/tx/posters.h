@@ -17,9 +17,9 @@
 #include "coalesce.h"
 
 /*
- * Everything has been sent: set the queue's flags. If the queue is held, posters need not ring,
- * unless the stream has ended: then requests have to be flushed. The timer may end the hold at the
- * same time; it then reads these flags, see coalesce.c.
+ * Set the queue's flags after everything has been sent. If the queue is held, posters need not
+ * ring, unless the stream has ended: then requests have to be flushed. The timer may end the hold
+ * at the same time; it then reads these flags, see coalesce.c.
  */
 static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 {
@@ -32,9 +32,9 @@ static inline void kwarp_tx_tell_posters(struct kwarp_engine *e)
 }
 
 /*
- * Was something posted since the producer index was @seen? Requests that libsiw has posted beyond
- * the number that may be outstanding do not count: when a response makes room for them, the receive
- * path calls kwarp_tx_kick().
+ * Was something posted since the producer index was @seen? libsiw (siw's user library) may post
+ * more requests than may be outstanding. The excess does not count: when a response makes room for
+ * such requests, the receive path calls kwarp_tx_kick().
  */
 static inline bool kwarp_tx_posted_since(struct kwarp_engine *e, u32 seen)
 {

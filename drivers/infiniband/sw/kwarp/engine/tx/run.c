@@ -9,20 +9,21 @@
  *                                      asks for an event
  * in the call of a kernel consumer     it is posted by a task with interrupts enabled, and no other
  *                                      context has the socket; two batches at most
- * with the timer of its CQ             the send queue is held, and the program does none of these
+ * with the timer of its CQ             the queue is held, and the program neither polls nor asks
+ *                                      for an event
  * in the softirq that received         it answers a Read or Atomic Request of the peer; or it
  *                                      waited, fenced or limited by ORD, for a response that has
  *                                      come; or, on a responder, it waited for the peer's
  *                                      first FPDU
  * in the softirq of an ACK             TCP was full and has room, unless TCP probes the path MTU
- * where the QP's actions are done      it is the Terminate
+ * in kwarp_engine_terminate()          it is the Terminate
  * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or is the
  *                                      rest before a graceful close; one batch
  * with the runner's work item          a kernel consumer posts from another context, or more than
  *                                      two batches; a process owns the socket when a callback or
- *                                      the timer wants to send; a claim waits; a budget is used
- *                                      up; another task needs the processor; one tick later, when
- *                                      memory is short in process context
+ *                                      the timer wants to send; a claim waits; a limit of run.h or
+ *                                      share.h is reached; another task needs the processor; one
+ *                                      tick later, when memory is short in process context
  * not at all                           a responder has not received an FPDU (RFC 5044 7.1.2
  *                                      rule 4); after an error, except the Terminate; after our
  *                                      FIN
@@ -31,9 +32,10 @@
  * finds it idle or queued sets it to active, and so becomes the runner: the only context that may
  * send for the stream. Other contexts set it to queued and queue the work item; so does a callback
  * in the backlog of a process that owns the socket. A context that finds an active runner sets
- * "again", and the runner makes one more round before it leaves, that is, stops being the runner.
- * So no context spins, no kick is lost, and usually a program's post or a peer's request need not
- * wait until a worker gets a processor, which can take a whole time slice if the program polls.
+ * "again", and the runner makes one more round (a call of kwarp_tx_step(), which sends one batch)
+ * before it leaves, that is, stops being the runner. So no context spins, no kick (a call of
+ * kwarp_tx_kick()) is lost, and usually a program's post or a peer's request need not wait until a
+ * worker gets a processor, which can take a whole time slice if the program polls.
  *
  * Attach, stop and reset have to stop the runner. They have priority: they claim the stream, that
  * is, they increment e->tx.claims; the runner leaves after its present round, and no other context
@@ -56,7 +58,7 @@
 
 static void tx_wake_claimant(struct kwarp_engine *e)
 {
-	/* Wake a caller of kwarp_tx_claim(). Our caller has just executed a full barrier. */
+	/* Our caller has just executed the full barrier that waitqueue_active() needs. */
 	if (waitqueue_active(&e->tx.idle))
 		wake_up(&e->tx.idle);
 }
@@ -69,7 +71,7 @@ static void tx_queue_work(struct kwarp_engine *e, unsigned long delay)
 {
 	if (e->tx.home < 0)
 		queue_delayed_work(kwarp_tx_wq, &e->tx.work, delay);
-	else	/* An offline processor has no workers, and a delayed item needs its timer, too. */
+	else	/* an offline processor has no workers; a delayed item would need its timer, too */
 		queue_delayed_work_on(delay || !cpu_online(e->tx.home) ? WORK_CPU_UNBOUND :
 									e->tx.home,
 				      kwarp_home_wq, &e->tx.work, delay);
@@ -81,7 +83,7 @@ static void tx_queue_work(struct kwarp_engine *e, unsigned long delay)
  */
 static void tx_leave_queued(struct kwarp_engine *e, unsigned long delay)
 {
-	/* atomic_xchg(), since waitqueue_active() needs a full barrier before. */
+	/* Use atomic_xchg(): tx_wake_claimant() needs a full barrier before it. */
 	atomic_xchg(&e->tx.run, KWARP_RUN_QUEUED);
 	tx_wake_claimant(e);
 	tx_queue_work(e, delay);
@@ -144,7 +146,7 @@ static enum kwarp_tx_result tx_run_round(struct kwarp_engine *e)
 		this_cpu_add(kwarp_softirq_share.spent,
 			     1 + (e->tx.off - off) / KWARP_SHARE_OCTETS +
 				     e->tx.effort / KWARP_SHARE_EFFORT);
-	/* TCP's write_space callback will kick, so posters need not. */
+	/* TCP's write_space callback will call kwarp_tx_kick(), so posters need not ring. */
 	if (result == KWARP_TX_BLOCKED) {
 		e->stats.s.tx.blocked++;
 		kwarp_sq_tell(e->sq, 0);
@@ -255,7 +257,7 @@ static void tx_run_in_socket(struct kwarp_engine *e)
 	} while (!tx_run_round_and_leave(e));
 }
 
-/* The caller has become the runner for a kernel consumer and has the socket: two rounds at most. */
+/* The caller is the runner for a kernel consumer and has the socket lock: two rounds at most. */
 static void tx_run_for_consumer(struct kwarp_engine *e)
 {
 	e->tx.in_socket = true;
@@ -300,7 +302,7 @@ static void tx_work(struct work_struct *work)
 		tx_run(e, false);
 }
 
-/* The caller has become the runner. */
+/* Send in the way that the caller's context allows. The caller has become the runner. */
 static void tx_run_as(struct kwarp_engine *e, enum kwarp_tx_from from)
 {
 	switch (from) {

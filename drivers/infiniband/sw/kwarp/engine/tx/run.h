@@ -15,8 +15,8 @@
  */
 #define KWARP_TX_CLAIM_BUDGET	1
 /*
- * The limit for one call that sends with the socket's spinlock held, in units of share.h (1 MiB).
- * Other tasks wait for the processor during such a call.
+ * The limit for one call that sends with the socket's spinlock held, in units of share.h (4 KiB
+ * each, so 1 MiB). Other tasks wait for the processor during such a call.
  */
 #define KWARP_TX_SOCKET_CALL	256
 

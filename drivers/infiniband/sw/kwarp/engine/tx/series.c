@@ -16,7 +16,7 @@
 
 /**
  * struct series - FPDUs to be built together
- * @n: their number
+ * @n: number of FPDUs
  * @payload: octets of payload in each FPDU
  * @wire: octets of each FPDU, with length field, header, pad and CRC
  * @stag: STag of the payload's region
@@ -136,7 +136,7 @@ bool kwarp_tx_build_series(struct kwarp_engine *e)
 	mr = s.n > 1 ? kwarp_batch_mr(b, s.stag) : NULL;
 	if (!mr)
 		return false;
-	/* The region cannot be revoked between check and copy: see kwarp_mr_begin(). */
+	/* kwarp_mr_begin() keeps the region from being revoked between check and copy. */
 	kwarp_mr_begin(mr);
 	if (kwarp_mem_check(mr, s.stag, &e->mem, s.addr, s.check, s.rights) == KWARP_MEM_OK)
 		to = kwarp_batch_whole(b, s.n * s.wire);

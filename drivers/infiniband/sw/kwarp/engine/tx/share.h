@@ -12,9 +12,9 @@
 #include <linux/types.h>
 
 /*
- * Costs are counted in units: one for each transmit round (run.c) or call of the timer of pace.c,
- * and one more for each KWARP_SHARE_OCTETS octets and KWARP_SHARE_EFFORT requests in it.
- * KWARP_SHARE_TICK is the limit for one tick.
+ * Costs are counted in units: one for each transmit round (run.c; sends at most one batch) or call
+ * of the timer of pace.c, and one more for each KWARP_SHARE_OCTETS octets sent and each
+ * KWARP_SHARE_EFFORT requests examined. KWARP_SHARE_TICK is the limit for one tick.
  */
 #define KWARP_SHARE_TICK	(256 * 1000 / HZ)
 #define KWARP_SHARE_OCTETS	4096
@@ -33,8 +33,8 @@ struct kwarp_softirq_share {
 DECLARE_PER_CPU(struct kwarp_softirq_share, kwarp_softirq_share);
 
 /*
- * The share of this processor for the present tick. Context: softirqs off. On real-time kernels two
- * softirqs may count at once, and the count may be a little wrong.
+ * Get the count of this processor for the present tick. Context: softirqs off. On real-time kernels
+ * two softirqs may count at once, and the count may be a little wrong.
  */
 static inline struct kwarp_softirq_share *kwarp_softirq_share_now(void)
 {

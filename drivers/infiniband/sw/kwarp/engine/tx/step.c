@@ -17,7 +17,7 @@
 #include "pick.h"
 #include "series.h"
 
-/* Nothing more to send: report that, if the layer above waits for it. */
+/* Report that there is nothing more to send, if the layer above waits for that. */
 static void report_idle(struct kwarp_engine *e)
 {
 	if (e->tx.term_done) {
@@ -117,14 +117,14 @@ enum kwarp_tx_result kwarp_tx_step(struct kwarp_engine *e)
 	tx->effort = 0;
 	tx->answered = false;
 	if (test_bit(KWARP_E_DEAD, &e->flags))
-		kwarp_engine_flush(e);	/* stream over: no socket, so no softirq gets here */
+		kwarp_engine_flush(e);	/* never in softirq: the stream has no socket any more */
 	if (test_bit(KWARP_E_TX_STOP, &e->flags) || !e->sock)
 		return kwarp_tx_flush_late(e) ? KWARP_TX_MORE : KWARP_TX_IDLE;
 	if (kwarp_batch_pending(&tx->batch))
 		return push_batch(e);
 	if (!kwarp_tcp_writable(e->sock))
 		return KWARP_TX_BLOCKED;
-	/* No other completion can report that one was lost: fail the stream. */
+	/* No completion can report that another was lost, so fail the stream. */
 	if (lost_completion(e))
 		kwarp_engine_fail(e, KWARP_PERR_LOCAL, NULL, 0, NULL);
 	/* After an error only the Terminate may be sent (5040-5.4-11). */

@@ -2,7 +2,7 @@
 /*
  * Transmit side of a stream. Runner: the one context that may send for the stream at a time, see
  * run.c. Step: kwarp_tx_step(), which sends one batch. Answer: a Read Response or Atomic Response
- * that we send.
+ * that we send. Softirqs' share: what the softirqs of one processor may send in a tick (share.h).
  */
 #ifndef KWARP_ENGINE_TX_TYPES_H
 #define KWARP_ENGINE_TX_TYPES_H
@@ -19,7 +19,7 @@
 
 /* Where a message's payload comes from. */
 enum kwarp_tx_src {
-	KWARP_SRC_SGL,		/* @wqe's scatter/gather list */
+	KWARP_SRC_SGL,		/* scatter/gather list of @wqe in struct kwarp_tx */
 	KWARP_SRC_BUF,		/* octets in the engine: inline data, RDMAP headers */
 	KWARP_SRC_REGION,	/* the region that a Read Response is read from */
 };
@@ -34,8 +34,8 @@ enum kwarp_tx_kind {
 
 /**
  * struct kwarp_tx_msg - the message being segmented
- * @kind: where it comes from
- * @src: where its payload is
+ * @kind: where the message comes from
+ * @src: where the message's payload is
  * @hdr: header of the next segment
  * @left: payload octets not yet in a segment
  * @sge: KWARP_SRC_SGL: element of the list that comes next
@@ -63,8 +63,7 @@ struct kwarp_tx_msg {
  * @home: processor that @work runs on; negative: any; immutable
  * @in_socket: this runner was called with the socket's spinlock held, while no process owns the
  *	socket: nothing may sleep
- * @in_share: what this runner sends counts against the softirqs' share of its processor, see
- *	tx/share.h
+ * @in_share: what this runner sends is counted against the softirqs' share of its processor
  * @crc: generate CRCs
  * @markers: insert markers
  * @align: begin TCP segments with an FPDU, at the price of more and smaller packets
@@ -73,17 +72,17 @@ struct kwarp_tx_msg {
  * @term_done: the Terminate is in the batch or sent
  * @no_memory: no page was available for the last FPDU
  * @backs_off: what is still to be sent waits for the work item because memory is short or the
- *	softirqs' share of the processor is used up (share.h); written by the runner, READ_ONCE
- *	elsewhere
+ *	softirqs' share of the processor is used up; written by the runner, READ_ONCE elsewhere
  * @answered: this step has built an FPDU of an answer to the peer
  * @effort: requests and scatter/gather elements examined in this step
  * @off: octets sent since the first FPDU, modulo 2^32; markers are placed by this offset
  * @mulpdu: longest ULPDU for the current batch (RFC 5044 section 4.5)
  * @msn: next message sequence number of each untagged queue
  * @sq_end: all FPDUs of send queue entries before this index are in the batch or sent
- * @drain_to: KWARP_E_TX_DRAIN: send queue index up to which requests are sent
+ * @drain_to: while KWARP_E_TX_DRAIN is set: send queue index up to which requests are sent; later
+ *	ones are flushed
  * @msg: message being segmented
- * @wqe: its work request, if the message is of the send queue
+ * @wqe: work request of @msg, if that message comes from the send queue
  * @small: payload of a message that carries only a header of RDMAP
  * @batch: FPDUs collected for the next socket call
  * @coalesce: is the send queue held, so that the program need not ring its doorbell? See coalesce.h
