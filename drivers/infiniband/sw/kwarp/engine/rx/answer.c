@@ -38,7 +38,7 @@ enum kwarp_perr kwarp_rx_answered(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_begin_atomic - an Atomic Response begins
+ * kwarp_rx_begin_atomic - check that an Atomic Response that begins is expected
  * @e: engine
  *
  * Answers come in the order of the requests (7306-5.2.2-8, 7306-7-9). So if the oldest outstanding
@@ -55,7 +55,7 @@ enum kwarp_perr kwarp_rx_begin_atomic(struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_end_atomic - an Atomic Response is complete
+ * kwarp_rx_end_atomic - store the value of a complete Atomic Response, and complete the request
  * @e: engine
  *
  * The value is stored in the byte order of this machine.
@@ -94,9 +94,10 @@ static struct kwarp_oread *named_request(struct kwarp_engine *e)
 }
 
 /*
- * Which request is the peer's Terminate about? The one whose DDP header it returns, if that can be
- * believed: siw's Terminate has an arbitrary MSN, but a right Read Request header, though the sink
- * offset may have been advanced (RFC 5040 section 4.8). If the STags disagree, the oldest request.
+ * Which request is the peer's Terminate about? Usually the one whose DDP header it returns. But the
+ * siw driver's Terminate has an arbitrary MSN. So if the Terminate also returns a Read Request
+ * header, and no Read with the returned MSN and sink STag is outstanding, assume the oldest request.
+ * The sink offset is not compared: the peer may have advanced it (RFC 5040 section 4.8).
  */
 static struct kwarp_oread *blamed_request(struct kwarp_engine *e)
 {
@@ -119,9 +120,9 @@ static struct kwarp_oread *blamed_request(struct kwarp_engine *e)
  * kwarp_rx_blame - fail the request that the peer's Terminate is about
  * @e: engine, with the Terminate in peer_term
  *
- * RDMAP's remote protection errors (type 1) complete as access errors, and so does every Terminate
- * with a Read Request header. Remote operation errors (type 2) and errors of DDP have no such
- * header (RFC 5040 Figure 10).
+ * The request completes with an access error after RDMAP's remote protection errors (type 1) and
+ * after every Terminate with a Read Request header, else with an operation error. Remote operation
+ * errors (type 2) and errors of DDP have no such header (RFC 5040 Figure 10).
  */
 void kwarp_rx_blame(struct kwarp_engine *e)
 {

@@ -29,8 +29,8 @@ struct kwarp_mr *kwarp_rx_mr(struct kwarp_engine *e, u32 stag)
 }
 
 /*
- * Check the access and copy one piece. The region cannot be revoked in between: see
- * kwarp_mr_begin().
+ * Check the access and copy one piece. kwarp_mr_begin() keeps the region from being revoked in
+ * between.
  */
 static enum kwarp_mem_err place_piece(struct kwarp_engine *e, const struct kwarp_mem_stream *stream,
 				      u32 stag, u64 addr, int rights, const u8 *data, u32 len)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The open receive is the one that the present Send or Immediate Data goes to. It is taken from the
- * queue when the message begins and completed when it ends.
+ * Takes and completes receives. The open receive is the one that the present Send or Immediate Data
+ * goes to. It is taken from the queue when the message begins, and completed when the message ends.
  *
  * Numbers such as 5041-7.1-3 name requirements of RFCs, see Documentation/conformance.
  */
@@ -75,7 +75,7 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_is_imm(h->opcode)) {
 		cqe.opcode = KWARP_WC_RECV_IMM;
-		/* first four octets (7306-D-3, -4) */
+		/* the first four octets of the Immediate Data (7306-D-3, -4) */
 		memcpy(&cqe.imm, e->rx.small, sizeof(cqe.imm));
 	}
 	if (status == KWARP_WC_SUCCESS && kwarp_op_solicited(h->opcode))
@@ -88,8 +88,8 @@ void kwarp_rx_complete(struct kwarp_engine *e, enum kwarp_wc_status status, u32 
 }
 
 /*
- * Complete the receive that is open at the end of the stream. Context: no receive run, that is, no
- * call of tcp_read_sock(), is active any more.
+ * Complete the receive that is open at the end of the stream. Context: there are no more calls of
+ * tcp_read_sock() for the stream.
  */
 void kwarp_rx_flush(struct kwarp_engine *e)
 {

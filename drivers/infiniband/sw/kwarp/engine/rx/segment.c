@@ -2,9 +2,9 @@
 /*
  * Receive side: handles what the parser reports: headers, payload, ends of segments.
  *
- * Context of all functions: socket lock held, in softirq or in the backlog or calls of the socket's
- * owner. If the stream has CRCs, skb.c has verified the FPDU before, so nothing of a damaged one is
- * placed (5044-6-1).
+ * Context of all functions: socket lock held, in softirq, or in a process that owns the socket (in
+ * its calls, or when its backlog is processed). If the stream has CRCs, skb.c has verified the FPDU
+ * before, so nothing of a damaged FPDU is placed (5044-6-1).
  *
  * Numbers such as 5044-6-1 name requirements of RFCs, see Documentation/conformance.
  */
@@ -60,7 +60,7 @@ static enum kwarp_perr begin_send(struct kwarp_engine *e)
 		if (err != KWARP_PERR_NONE)
 			return err;
 	}
-	/* The message is longer than the receive (5041-7.1-9). */
+	/* The message must not be longer than the receive (5041-7.1-9). */
 	if (end > rx->rwqe.len) {
 		rx->rwqe_status = KWARP_WC_LOC_LEN_ERR;
 		return KWARP_PERR_DDP_U_LONG;
@@ -93,7 +93,7 @@ static enum kwarp_perr begin_untagged(struct kwarp_engine *e)
 		return kwarp_op_is_imm(h->opcode) ? begin_imm(e) : begin_send(e);
 	if (h->qn == KWARP_QN_ATOMIC)
 		return kwarp_rx_begin_atomic(e);
-	/* The peer has sent more requests than the agreed IRD (5040-6.1-10, 7306-5.2.1-9). */
+	/* The peer must not send more requests than the agreed IRD (5040-6.1-10, 7306-5.2.1-9). */
 	if (h->qn == KWARP_QN_RREQ && kwarp_readq_full(&e->iread))
 		return KWARP_PERR_DDP_U_NOBUF;
 	rx->target = KWARP_RXT_SMALL;
@@ -289,7 +289,7 @@ static enum kwarp_perr end_terminate(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
 
-	/* A truncated Terminate still has its error code. */
+	/* If the Terminate is truncated, its error code is used all the same. */
 	kwarp_term_decode(rx->small, rx->small_have, &e->peer_term);
 	atomic_long_inc(&e->kdev->stats.term_received[kwarp_term_perr(&e->peer_term)]);
 	/* Pairs with the barrier in kwarp_engine_short(): peer_term is written before the flag. */

@@ -21,7 +21,7 @@
 #include "../../proto/fpdu_expect.h"
 #include "place.h"
 
-/* Payload that the message may still have, before its last segment. */
+/* Return: octets of payload that the message may still have before its last segment. */
 static u64 message_room(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -51,7 +51,7 @@ static size_t max_segments(struct kwarp_engine *e, u32 payload)
 	return div_u64(room, payload);
 }
 
-/* Compute the CRC over the copy of the head and the rest in place, as in skb.c. */
+/* Check the CRC. It is computed over the copy of the head and the rest in place, as in skb.c. */
 static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 {
 	const u32 covered = wire - KWARP_MPA_CRC_LEN;
@@ -66,8 +66,9 @@ static bool crc_is_right(const u8 *head, u32 head_len, const u8 *data, u32 wire)
 }
 
 /*
- * Each receive run looks up and checks the region with its first segment. Deregistration waits for
- * the end of the run, but segments that follow it are not accepted here.
+ * For a tagged message: was its region not looked up in this receive run yet, or is it revoked? At
+ * the start of a run rx->mr is NULL: segment.c handles the first segment, and looks up and checks
+ * the region. A deregistration waits for the end of the run, but clears @valid at once.
  */
 static bool region_is_gone(const struct kwarp_rx *rx)
 {
@@ -115,7 +116,7 @@ static bool accept_fpdu(struct kwarp_engine *e, const u8 *expected, const u8 *da
 	return place_whole(e, data + head_len);
 }
 
-/* The next segment begins where this one ends (5041-5.2-7). */
+/* Count an accepted FPDU, and advance: the next segment begins where this one ends (5041-5.2-7). */
 static void account_fpdu(struct kwarp_engine *e)
 {
 	struct kwarp_rx *rx = &e->rx;
@@ -141,7 +142,7 @@ static void account_fpdu(struct kwarp_engine *e)
  * @data: a piece of the stream
  * @len: its octets
  *
- * Return: octets used, of whole FPDUs; 0 if the caller has to use kwarp_rx_feed().
+ * Return: octets used, of whole FPDUs; 0 if the caller has to pass the next FPDU to the parser.
  */
 size_t kwarp_rx_accept_series(struct kwarp_engine *e, const u8 *data, size_t len)
 {

@@ -15,7 +15,7 @@
  * Charge the stash to the socket. If the limit of TCP or of the cgroup is reached, a few stashes of
  * a device may exist without being charged. TCP does the same: it keeps some octets for each
  * connection although its limit is reached. Without a stash the connection would have to end, and
- * any program can use up that memory.
+ * any program on this machine could cause that by using up TCP's memory.
  */
 static bool stash_pay(struct kwarp_engine *e)
 {
@@ -34,7 +34,10 @@ static void stash_pay_back(struct kwarp_engine *e)
 		atomic_dec(&e->kdev->stashes_unpaid);
 }
 
-/* __vmalloc() uses single pages here; kmalloc() would need a block of twice the size. */
+/*
+ * Allocate the stash, which is a little larger than 64 KiB. __vmalloc() uses single pages for it;
+ * kmalloc() would need a contiguous block of 128 KiB.
+ */
 static bool stash_alloc(struct kwarp_engine *e)
 {
 	struct kwarp_rx_stash *s = &e->rx.stash;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Begin and end of the inbound half of a stream.
+ * Begins and ends the inbound half of a stream.
  *
  * Numbers such as 5041-4.3-13 name requirements of RFCs, see Documentation/conformance.
  */
@@ -35,7 +35,7 @@ static bool between_messages(const struct kwarp_engine *e)
 }
 
 /**
- * kwarp_rx_eof - the peer has closed its half, or the connection is lost
+ * kwarp_rx_eof - report that the peer has closed its half, or that the connection is lost
  * @e: engine
  * @reset: the connection is lost
  *

@@ -32,18 +32,19 @@ struct kwarp_rx_stash {
 /**
  * struct kwarp_rx - receive side; written only under the socket lock
  * @fpdu: parser
- * @ahead: with CRCs: octets of the current FPDU, whose CRC was right, still to be passed over to
- *	the parser
+ * @ahead: with CRCs: octets of the current FPDU, whose CRC has been checked, that are still to be
+ *	passed to the parser
  * @skip: how many of the first octets of @ahead the parser has already got from a copy
  * @want: length of an incomplete FPDU whose beginning stays in TCP's receive queue; 0: none
- * @stash: buffer for an FPDU that TCP cannot keep
+ * @stash: buffer for an FPDU that TCP cannot keep until it is complete
  * @q: state of each untagged queue
  * @target: where this segment's payload goes
  * @tagged_open: a tagged message has begun and its last segment has not come
  * @written: octets so far of the Write in progress, or of the one that has just ended, modulo 2^32
  * @mr: region used last in this receive run; referenced until the run ends
- * @sure: KWARP_RXT_TAGGED: @mr was checked for the whole segment in this receive run, and only
- *	deregistration can revoke it, which waits for the reference: no further check
+ * @sure: KWARP_RXT_TAGGED: @mr needs no further check for this segment. It was checked for the
+ *	whole segment in this receive run, and only a deregistration could revoke it, which waits
+ *	until our reference is dropped
  * @addr: KWARP_RXT_TAGGED: address of the next octet to place
  * @rights: KWARP_RXT_TAGGED: IB_ACCESS_* that the segment needs
  * @rwqe: the receive that the message goes to; valid while q[KWARP_QN_SEND].open
