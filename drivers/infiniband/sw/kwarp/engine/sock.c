@@ -43,7 +43,7 @@ static int read_actor(read_descriptor_t *desc, struct sk_buff *skb,
 {
 	struct kwarp_engine *e = desc->arg.data;
 	struct sock *sk = e->sock->sk;
-	/* A FIN is counted as one octet here, which does no harm. */
+	/* A FIN is counted as one octet here. begin_across() of rx/skb.c allows for that. */
 	u32 there = tcp_sk(sk)->rcv_nxt - (TCP_SKB_CB(skb)->seq + offset);
 
 	return kwarp_rx_skb(e, &sk->sk_receive_queue, skb, offset, len, there);

@@ -169,8 +169,8 @@ bool kwarp_tcp_call_locked(struct socket *sock, void (*fn)(struct kwarp_engine *
  * @fn: function to call
  * @e: argument of @fn
  *
- * For a kernel consumer that posts. It may hold a lock that our upcalls take while the socket lock
- * is held, so waiting here for the socket lock could deadlock.
+ * For a kernel consumer that posts. The consumer may hold a lock of its own that is also taken in
+ * upcalls with the socket lock held, so waiting here for the socket lock could deadlock.
  *
  * Context: a task with interrupts enabled that holds no lock of this module.
  * Return: true if the function was called; false if another context has the socket.

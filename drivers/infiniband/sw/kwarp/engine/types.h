@@ -96,9 +96,10 @@ enum kwarp_engine_flag {
  *	while no memory is available
  * @stash_wait.work: work item for the next attempt
  * @stash_wait.waits: number of failed attempts in a row; under the socket lock
- * @saved: socket callbacks and settings as they were before attach
+ * @saved: socket callbacks and settings as they were before kwarp_sock_install()
  *
- * Everything from @kdev to @ops is immutable after create, except the list of windows in @mem.
+ * Everything from @kdev to @ops is immutable after kwarp_engine_wire(), except the list of windows
+ * in @mem.
  */
 struct kwarp_engine {
 	struct kwarp_dev *kdev;

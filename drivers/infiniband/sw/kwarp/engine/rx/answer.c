@@ -96,8 +96,8 @@ static struct kwarp_oread *named_request(struct kwarp_engine *e)
 /*
  * Which request is the peer's Terminate about? Usually the one whose DDP header it returns. But the
  * siw driver's Terminate has an arbitrary MSN. So if the Terminate also returns a Read Request
- * header, and no Read with the returned MSN and sink STag is outstanding, assume the oldest request.
- * The sink offset is not compared: the peer may have advanced it (RFC 5040 section 4.8).
+ * header, and no Read with the returned MSN and sink STag is outstanding, assume the oldest
+ * request. The sink offset is not compared: the peer may have advanced it (RFC 5040 section 4.8).
  */
 static struct kwarp_oread *blamed_request(struct kwarp_engine *e)
 {

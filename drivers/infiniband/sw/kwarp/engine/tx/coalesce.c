@@ -87,8 +87,8 @@ static enum todo hold_look_at(struct kwarp_cq_coalesce *h, struct kwarp_engine *
 }
 
 /*
- * Send for a stream. The lock of the list of held streams is dropped, since the socket lock is
- * taken. The stream cannot be freed while @sends is not zero.
+ * Send for a stream. The lock of the list of held streams is dropped, because @send takes the
+ * socket lock. The stream cannot be freed while @sends is not zero.
  */
 static void hold_send(struct kwarp_cq_coalesce *h, struct kwarp_engine *e)
 {
@@ -332,7 +332,10 @@ bool kwarp_coalesce_rung(struct kwarp_engine *e)
 	return true;
 }
 
-/* The program returns from its doorbell. Context: process; another context may be the runner. */
+/*
+ * Note that the program returns from its doorbell. Context: process; another context may be the
+ * runner.
+ */
 void kwarp_coalesce_returns(struct kwarp_engine *e)
 {
 	count_doorbell(&e->sq->cq->coalesce, -1);

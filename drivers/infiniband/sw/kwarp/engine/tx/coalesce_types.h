@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * State of coalescing for one stream. Coalescing: requests that a program posts one by one are sent
- * together, see coalesce.h; for programs with libsiw, see pace.h.
+ * together, see coalesce.h; for programs with libsiw (the user library of the siw driver), see
+ * pace.h.
  *
  * Held: the program posts to the send queue without ringing its doorbell; a timer, or a later
  * doorbell, sends. Hold: the time during which a queue is held. Look: a visit of that timer to a
@@ -81,17 +82,17 @@ struct kwarp_pace {
  *	runner's
  * @for_waiting: that doorbell was rung for entries that the runner had not taken yet; the runner's
  * @realtime: the program that rang has a real-time policy; the runner's
- * @polls: how often the program had polled its CQs at the last decision; the runner's
+ * @polls: how often the program had polled its CQs at the last decision about a hold; the runner's
  * @rung_at: producer index at the last doorbell; READ_ONCE, since the timer reads it
  * @on: the queue is held, and on its CQ's list; written under that list's lock, READ_ONCE
  *	elsewhere. For streams of libsiw see tx/pace.c
- * @node: entry in the CQ's list; under the list's lock, as all from here to @turn
+ * @node: entry in the CQ's list of held streams; under the list's lock, as all from here to @turn
  * @activity: number of polls and doorbells up to the timer's last look
  * @waits: number of looks in a row that found a request posted without a doorbell
  * @unused: number of looks in a row that found no such request
  * @turn: number of the last round in which this stream was looked at
  * @sends: number of timer handlers that are in @send now
- * @pace: for programs with libsiw
+ * @pace: the state for programs with libsiw, which is used instead of the list and timer of the CQ
  */
 struct kwarp_coalesce {
 	void (*send)(struct kwarp_engine *e);

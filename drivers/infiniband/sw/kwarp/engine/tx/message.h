@@ -11,8 +11,8 @@
 #include "../types.h"
 
 /*
- * STag for RTR messages and zero-length Reads, which access no memory. Not 0, because some hardware
- * treats 0 specially.
+ * STag for RTR ("ready to receive") messages and zero-length Reads, which access no memory. The
+ * STag is not 0, because some hardware treats 0 specially.
  */
 #define KWARP_TX_NO_STAG	1
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Decides whether a timer sends what programs with libsiw post, and has that timer. pace.h
- * describes how.
+ * Decides whether a timer sends what programs with libsiw (the user library of the siw driver)
+ * post, and has that timer. pace.h describes how.
  *
  * Held: the program posts without ringing its doorbell, and the timer sends. Hold: the time during
  * which a stream is held. Look: one call of that timer, which looks for posted requests. Patient
@@ -114,7 +114,7 @@ static void pace_skip_pause(struct kwarp_pace *p, u64 now)
 		p->since += pause - most;
 }
 
-/* Count a doorbell that is handled without measurement, before the next trial. */
+/* Count down @obey for a doorbell that is not measured; a long doorbell counts several times. */
 static void pace_obey_one(struct kwarp_pace *p, u64 ns)
 {
 	p->obey -= min_t(u64, p->obey, 1 + div_u64(ns, KWARP_PACE_USUAL_NS));

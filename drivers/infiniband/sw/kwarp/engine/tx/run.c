@@ -17,7 +17,7 @@
  *                                      first FPDU
  * in the softirq of an ACK             TCP was full and has room, unless TCP probes the path MTU
  * in kwarp_engine_terminate()          it is the Terminate
- * in kwarp_tx_release()                it was posted before the attach, or is the RTR, or is the
+ * in kwarp_tx_release()                it was posted before the stream, or is the RTR, or is the
  *                                      rest before a graceful close; one batch
  * with the runner's work item          a kernel consumer posts from another context, or more than
  *                                      two batches; a process owns the socket when a callback or
@@ -37,9 +37,9 @@
  * kwarp_tx_kick()) is lost, and usually a program's post or a peer's request need not wait until a
  * worker gets a processor, which can take a whole time slice if the program polls.
  *
- * Attach, stop and reset have to stop the runner. They have priority: they claim the stream, that
- * is, they increment e->tx.claims; the runner leaves after its present round, and no other context
- * becomes the runner.
+ * kwarp_engine_start(), _stop() and _reset() have to stop the runner. They have priority: they
+ * claim the stream, that is, they increment e->tx.claims; the runner leaves after its present
+ * round, and no other context becomes the runner.
  */
 #include "run.h"
 
@@ -364,7 +364,7 @@ void kwarp_tx_kick(struct kwarp_engine *e, enum kwarp_tx_from from)
 	 */
 	smp_mb();
 	/*
-	 * Without a stream there is nothing to do: kwarp_tx_release() at attach looks for requests.
+	 * Without a stream nothing can be sent. When one begins, kwarp_tx_release() sends.
 	 */
 	if (!READ_ONCE(e->sock) && !kwarp_engine_dead(e))
 		return;
