@@ -160,7 +160,7 @@ static bool reader_crc(struct reader *r, u32 len, u32 *crc)
 
 /**
  * struct head - copy of an FPDU's first octets and trailer
- * @octets: first octets; all of them if the FPDU is shorter
+ * @octets: the FPDU's first octets; the whole FPDU if it is shorter than this array
  * @have: octets in @octets
  * @len: octets of length field, DDP header and a marker among them
  * @wire: octets of the whole FPDU

@@ -27,7 +27,7 @@ struct fpdu {
 	u32 crc;
 	bool begun;		/* ULPDU_Length has been written */
 	bool stopped;		/* the batch has no room or no memory; no error */
-	bool no_memory;		/* the reason is memory */
+	bool no_memory;		/* @stopped is set because no memory is available */
 };
 
 /* ----------------------------------------------------------------- octets */

@@ -27,7 +27,7 @@ enum kwarp_tx_src {
 enum kwarp_tx_kind {
 	KWARP_TXK_NONE,
 	KWARP_TXK_SQ,
-	KWARP_TXK_ANSWER,	/* Read Response, Atomic Response */
+	KWARP_TXK_ANSWER,	/* a Read Response or Atomic Response */
 	KWARP_TXK_RTR,
 	KWARP_TXK_TERM,
 };
