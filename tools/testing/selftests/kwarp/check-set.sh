@@ -4,32 +4,35 @@
 # Which cases make check runs. The choice keeps it below an hour. Sourced by run.sh. The other
 # cases run in make check-all, and whenever no set is chosen.
 #
-# Of similar cases, which differ only in a value, an address family, a program or an interface,
-# one is kept. On the stock kernel, of the cases that end a connection, one is kept for each cause
-# and end.
+# Kept: make check runs the case, so out_of_check() returns 1 for it. Of similar cases, which differ
+# only in a value, an address family, a program or an interface, one is kept. On the stock kernel,
+# of the cases that end a connection, one is kept for each cause and end.
 
 # out_of_check NAME: true if make check leaves the case out on all kernels.
 out_of_check() {
 	case $1 in
-	# Each of these six cases runs perftest for each size. One is kept.
+	# Six cases run a program of perftest for each message size. That of ib_write_bw is kept.
 	perf-write-bw-sizes) return 1 ;;
 	perf-*-sizes) ;;
-	# These test single operations. The cases with several queue pairs are kept.
+	# Of the tests of RFC 7306, one program of perftest for each operation is kept, and the case
+	# with four queue pairs.
 	perf-atomic-bw-cmp-and-swap | perf-atomic-lat-fetch-and-add | perf-write-imm-lat | atomic-one) ;;
-	# make check-all runs the whole suite on links for libsiw.
+	# make check-all runs the whole suite on links of type kwarp-siw, for libsiw.
 	libsiw-server | libsiw-client | libsiw-rmmod) ;;
-	# Startup timers with the default values of the knobs, which take long.
+	# This case waits for the startup timers with their default values, which takes long. The
+	# case with shorter timers is kept.
 	bad-timers) ;;
-	# The counts of two other operations are kept, in each direction.
+	# The cases that check the counts of Writes, immediate data and atomic operations are kept.
 	stats-read | stats-send) ;;
-	# The case that sets knobs is kept. The output of the other commands has unit tests.
+	# The case of "kwarpctl set" is kept. Unit tests check the output of the other commands.
 	kwarpctl-show | kwarpctl-doctor | kwarpctl-bench) ;;
-	# Types of interfaces. Bond, lo and VLANs are kept.
+	# Of the types of interfaces, bond, lo and VLAN are kept, and a link on the device below a
+	# VLAN.
 	netdev-bridge | netdev-macvlan | netdev-tun | netdev-wireguard) ;;
 	netdev-vlan-address-only | netdev-vlan-after-parent | netdev-vlan-before-parent | netdev-vlan-not-parent) ;;
 	change-mtu | change-bond-failover) ;;
-	# Of the interop cases, these are kept: rping in each role, kwdata, perftest, NVMe and iSER
-	# in one role each.
+	# Of the cases with siw at one end, these are kept: rping with siw in each role (server and
+	# client); kwdata, perftest, NVMe and iSER with siw in one role.
 	interop-siw-is-server-crc-on-rping-ipv4 | interop-siw-is-server-crc-on-data) return 1 ;;
 	interop-siw-is-client-crc-off-rping-ipv6 | interop-siw-is-client-crc-on-perf) return 1 ;;
 	interop-siw-is-client-nvme | interop-siw-is-server-iser) return 1 ;;
@@ -37,13 +40,18 @@ out_of_check() {
 	# TCP repairs loss, delay and duplicates in the same way for each MTU and each consumer.
 	data-mixed-9000) return 1 ;;
 	data-*-9000 | data-delay-* | data-duplicate-* | kernel-nfs-loss | kernel-iser-loss | kernel-srp-loss) ;;
-	# Kernel consumers over a link that is deleted and added again. One NVMe case is kept.
+	# Kernel consumers whose link is deleted and added again, and several NVMe controllers. One
+	# NVMe case of each kind is kept.
 	kernel-nfs-link | kernel-iser-link | kernel-srp-link | kernel-nvme-many | kernel-nvme-reset) ;;
+	# Variants of kept cases (IPv6, huge pages, markers, no CRC, another seed), and rare uses
+	# (the daemon iwpmd, a change of the route's MTU).
 	data-ipv6 | data-dmabuf-huge | edge-srq-limit-spoilt | device-iwpmd | raw-markers) ;;
 	edge-mtu | raw-no-crc | raw-mutate-2 | bad-scribble-2 | neighbour-no-crc | windows-no-crc) ;;
 	# Similar to a case that is kept: the connection ends at another octet, by another segment
 	# or at the other end.
 	bad-req-fin | bad-req-whole-fin | bad-req-whole-rst | bad-rdma-fin | bad-rep-fin | life-link-down-local) ;;
+	# Variants of two kept cases: modules loaded in another order; a siw link on the same
+	# device.
 	device-pending-netdev-ucm | device-port-events-beside-siw) ;;
 	# make check does not use the kernel that has SMB Direct and RTRS.
 	kernel-smb* | kernel-rnbd*) ;;
@@ -55,10 +63,10 @@ out_of_check() {
 	esac
 }
 
-# out_of_debug_check NAME: true if make check leaves the case out on a debug kernel, in addition
-# to those above. That kernel takes ten times as long. Kept are teardown, lack of memory, hostile
-# peers and programs, and a run of each part of the data path, because the debug kernel finds bugs
-# there.
+# out_of_debug_check NAME: true if make check leaves the case out on a debug kernel, in addition to
+# the cases of out_of_check. That kernel takes ten times as long. These cases are kept, because the
+# debug kernel finds most bugs in them: teardown, lack of memory, hostile peers and programs, and
+# one run of each part of the data path.
 out_of_debug_check() {
 	case $1 in
 	life-delete-link-server | life-delete-netdev | life-kill-client | life-netns-races) return 1 ;;

@@ -20,7 +20,7 @@ sockets = collections.deque()
 
 
 def end(s):
-    # Closing sends a reset, so that no TIME_WAIT is left.
+    # With this option close() sends a reset, so that no socket in TIME_WAIT is left.
     s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     s.close()
 

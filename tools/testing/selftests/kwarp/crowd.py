@@ -3,7 +3,7 @@
 """crowd.py ADDRESS PORT COUNT [request]: make COUNT connections, and keep them open until killed.
 
 The connections send nothing, or with "request" a valid MPA Request. Prints "N rejected after S s"
-for each rejecting Reply: the number of these so far, and the time since the Request.
+for each rejecting Reply: N is the number of such Replies so far, S the time since the Request.
 """
 import resource
 import select

@@ -3,7 +3,7 @@
 #
 # Check a capture with an independent decoder, tshark.
 #
-#   decode-capture.sh FILE.pcap on|off     on, off: CRC of the connection
+#   decode-capture.sh FILE.pcap on|off     check FILE.pcap of a connection with CRCs (on) or without
 #
 # Exit status 0: many FPDUs were decoded, none is malformed, and each CRC is good.
 set -euo pipefail

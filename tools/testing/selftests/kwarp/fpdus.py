@@ -8,8 +8,9 @@
 #       between the times (seconds since 1970). The first half of each span except the first one is
 #       left out, because its FPDUs may have been made before the span began.
 #   fpdus.py segments FILE PORT        print for each end: the number of segments that begin with an
-#       FPDU and hold whole FPDUs only; the number of segments that do not, because SACK blocks have
-#       taken room from one; the number of all segments; the largest number of FPDUs in one segment
+#       FPDU and hold whole FPDUs only; the number of other segments that are excused, because SACK
+#       blocks have taken room in them or shortly before them (see aligned()); the number of all
+#       segments; the largest number of FPDUs in one segment
 #   fpdus.py startup FILE PORT         print revision and flags of the startup frames, and how many
 #       FPDUs of both ends have a right CRC, zero instead of a CRC, or a wrong CRC
 #   fpdus.py swap FILE PORT OUT        copy the capture, and exchange two segments of the initiator
@@ -52,7 +53,8 @@ def put_together(pieces):
 def datagrams(data):
     """Time and payload of each IPv4 datagram that carries TCP.
 
-    A segment that was made just before the route's MTU became smaller arrives in fragments.
+    Fragments are joined: a segment that was made just before the route's MTU became smaller
+    arrives in fragments.
     """
     fragments = {}
     for time, frame in packets(data):
@@ -238,7 +240,10 @@ def swap(data, port, out):
 
 
 def made_up(cuts, leave_out=None):
-    """A capture of one segment (Request, FPDU of 40 octets) as IP fragments, cut at CUTS."""
+    """A capture of one segment (Request, FPDU of 40 octets) as IP fragments, cut at CUTS.
+
+    LEAVE_OUT: the fragment that begins at this offset is missing.
+    """
     fpdu = struct.pack(">HH", 34, 0x4143) + bytes(36)
     tcp = struct.pack(">HHIIBBHHH", 1000, 2000, 77, 0, 5 << 4, 0x18, 0, 0, 0) + REQUEST + bytes(4) + fpdu
     ends = [*cuts, len(tcp)]
@@ -254,7 +259,11 @@ def made_up(cuts, leave_out=None):
 
 
 def test_alignment():
-    """Test aligned(): three FPDUs in three segments, or cut elsewhere, with SACK or without."""
+    """Test aligned(): three FPDUs of 40 octets, cut into segments at the FPDUs' ends or elsewhere.
+
+    The lists are: ends of the segments; offsets of segments with SACK blocks (20 is the first
+    FPDU, after the Request); the result of aligned().
+    """
     three = 3 * (struct.pack(">HH", 34, 0x4143) + bytes(36))
     for ends, shortened, numbers in (
             ((40, 80, 120), (), (3, 0, 3, 1)), ((80, 120), (), (2, 0, 2, 2)), ((36, 76, 120), (), (0, 0, 3, 1)),
@@ -264,7 +273,7 @@ def test_alignment():
         got = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {77 + at for at in shortened}, REQUEST)
         assert got == numbers, (ends, shortened, got)
     # Only AT_A_TIME octets after a shortened segment are excused, not later ones. The first segment
-    # has 396 octets, and all others have 400.
+    # has 396 octets and all others 400, ten FPDUs, so that no segment ends where an FPDU ends.
     many = AT_A_TIME // 20 * three[:40]
     cut = [(97, 1.0, many[:396])] + [(97 + at, 1.0, many[at:at + 400]) for at in range(396, len(many), 400)]
     whole, beyond, number, _ = aligned([(77, 1.0, REQUEST + bytes(4)), *cut], {97}, REQUEST)

@@ -14,8 +14,13 @@
 #     |  n0 CLIENT ...                  |         |                  n1 SERVER ...  |
 #     +---------------------------------+         +---------------------------------+
 #
-# A case requests the links that it needs ("links kwarp siw"); links and namespaces that the case
-# before has left are used again. A case starts servers with "serve", and clients with "n0" or
+# Words of all files of the suite. END is 0 or 1, the number of a namespace and of its interface and
+# link. Knob: a setting of a link of kwarp, a file in /sys/class/infiniband/LINK/kwarp/. Link of
+# type kwarp-siw: a link of kwarp that has siw's user ABI, for programs that use siw's provider
+# (libsiw).
+#
+# A case requests the links that it needs ("links kwarp siw"). Namespaces and links of the previous
+# case are used again if they fit. A case starts servers with "serve", and clients with "n0" or
 # "pair". It fails if a command has a non-zero exit status, or by "fail WHY". Cases do not sleep for
 # a guessed time: "wait_until" polls a condition.
 
@@ -28,10 +33,11 @@ DEV=(kwv0 kwv1)
 # Type of link under test, and type of the other link in interop cases.
 KWARP_LINK=${KWARP_LINK:-kwarp}
 KWARP_PEER=${KWARP_PEER:-siw}
-# The module for KWARP_LINK: links of type kwarp-siw come with the module kwarp.
+# The module that makes links of the type KWARP_LINK. The module kwarp makes both kwarp and
+# kwarp-siw.
 KWARP_MODULE=${KWARP_LINK%-siw}
-# Profile "stock": cases run with full counts. Profile "debug" is for a kernel that is ten to a
-# hundred times slower.
+# With profile "stock", cases make their full numbers of operations and rounds. Profile "debug" is
+# for a kernel that is ten to a hundred times slower: cases make fewer.
 [ "${KWARP_DEBUG_KERNEL:-0}" = 0 ] && KWARP_PROFILE=${KWARP_PROFILE:-stock}
 KWARP_PROFILE=${KWARP_PROFILE:-debug}
 

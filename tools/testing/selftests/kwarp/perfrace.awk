@@ -5,14 +5,15 @@
 # the race.
 #
 # perftest's server listens for a control connection, deletes that listener, and later listens on
-# the same port again, for the queue pairs. The client does not know when. So while the control
-# connection exists, the client may connect
+# the same port again, for the queue pairs. The client does not know when the second listener
+# begins. So while the control connection exists, the client may connect
 #
 #   - when there is no listener, between the first and the second one: then it is refused;
 #   - while the first listener still exists, from which the server accepts only one connection.
 #
-# The kernel reports the state LISTEN before TCP finds the listener by its port. In between, which
-# takes some milliseconds on a slow and busy machine, a client is still refused.
+# The kernel reports the state LISTEN before TCP finds the listener by its port. Until then, which
+# takes some milliseconds on a slow and busy machine, a client is still refused. So a listener
+# counts only 50 ms ("moment") after its event.
 #
 # A client that is refused by a listener that exists, or accepted by the second listener, has failed
 # for another reason.
@@ -40,7 +41,8 @@ index($0, server) && /oldstate=TCP_LISTEN newstate=TCP_CLOSE/ {
 	listening = always = 0
 }
 
-# A client connects. always: there has been a listener ever since it connected.
+# A client connects. asked: number of listeners so far that its SYN can have found. always: its SYN
+# has found a listener, and that listener has existed since; a later refusal is not the race.
 index($0, client) && /newstate=TCP_SYN_SENT/ {
 	found = listening && when() - since > moment
 	asked = listening && !found ? listeners - 1 : listeners

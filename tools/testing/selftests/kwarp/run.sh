@@ -60,8 +60,9 @@ load_cases() {
 	done
 }
 
-# one_case NAME: runs in a process of its own, which is a fork of this shell. A new shell would
-# have to read all these files again, which on a slow machine takes longer than many cases do.
+# one_case NAME: run the case. The caller runs this function in a fork of this shell. A new shell
+# would have to read all files of the suite again, which on a slow machine takes longer than many
+# cases do.
 one_case() {
 	set +m
 	case_begin
@@ -119,7 +120,8 @@ verdict() {
 	[ "$rc" = "$SKIP_STATUS" ] || echo "# $name took $seconds s"
 }
 
-# Process groups of the running case, and of the timer that ends it.
+# Process groups of the running case (job), and of the timer that ends it after its time limit
+# (watch). Empty: no case is running.
 job='' watch=''
 
 interrupted() {

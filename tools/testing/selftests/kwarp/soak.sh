@@ -8,10 +8,10 @@
 #   soak.sh SECONDS [SEED]
 #
 # In each round four kinds of programs run at the same time: kwdata in both directions (with
-# verified contents), kwconn (one connection after the other), rping, and ib_write_bw. Programs that
-# the disturbance does not affect on purpose must succeed. After each round no RDMA object may be
-# left, and the kernel's memory is measured; over the whole run it must not grow. Prints a line of
-# figures each minute, and a summary at the end. Exit status: 0 or 1.
+# verified contents), kwconn (one connection after the other), rping, and ib_write_bw. A disturbance
+# may end the connections of some programs on purpose; all other programs must succeed. After each
+# round no RDMA object may be left, and the kernel's memory is measured; over the whole run it must
+# not grow. Prints a line of figures each minute, and a summary at the end. Exit status: 0 or 1.
 HERE=$(cd "$(dirname "$0")" && pwd)
 export PATH=$PATH:$HERE/../bin:$HERE/../tools:/usr/sbin:/sbin LC_ALL=C.UTF-8
 
@@ -36,8 +36,8 @@ for f in 10-rping 20-perftest 50-data 70-lifecycle 71-cycles; do
 	. "$HERE/cases/$f.sh"
 done
 
-# KiB of kernel memory by which the least value of the last rounds may exceed the least value of the
-# first rounds. The caches of network and namespaces vary by this amount.
+# The least memory of the last rounds may exceed the least memory of the first rounds by this number
+# of KiB, because the caches of network and namespaces vary by as much.
 MEMORY_BOUND=$(by_profile 4096 65536)
 # WARM_UP: number of rounds at the beginning that fill caches (each disturbance once). SPAN: number
 # of rounds from which the least value is taken.
@@ -63,7 +63,8 @@ declare -A done_of=()
 
 # ------------------------------------------------------------------- traffic
 
-# Start the four kinds of traffic. The verdicts on kwdata come later (end_good, end_lost).
+# Start kwdata in both directions (a and b) and kwconn (churn). begin_others and end_others start
+# the other two kinds of traffic. end_good and end_lost judge kwdata after the disturbance.
 begin_traffic() {
 	traffic_of a 0 1
 	traffic_of b 1 0
@@ -91,8 +92,9 @@ begin_others() {
 end_others() {
 	reap 120 rping
 	reap 60 rping-server
-	# Packet loss and the other programs make perftest's race more likely, so in each second
-	# round one more failure by the race is accepted.
+	# The race of perftest's client with its server (perfrace.awk) is more likely with packet
+	# loss and other programs. So one more failure by the race is accepted for every second
+	# round.
 	perf_races=$((3 + rounds / 2))
 	perf_pair ib_write_bw -n "$(by_profile 200 10)" -s 32768
 }
@@ -111,8 +113,8 @@ count_figures() {
 	connections=$((connections + ${w:-0} + 8))
 }
 
-# end_good NAME...: end programs that the disturbance has not affected. They finish, and all data
-# is right.
+# end_good NAME...: end kwdata pairs that the disturbance must not affect. Client and server must
+# end with success, which means that all data was right.
 end_good() {
 	local name
 	for name; do
@@ -128,8 +130,8 @@ end_churn() {
 	[ "$STATUS" = 0 ] || fail "the server of the churn ended with status $STATUS"
 }
 
-# end_lost NAME...: programs whose connection was disturbed may report a lost connection (status
-# 3), and no other error.
+# end_lost NAME...: wait for programs whose connection was ended on purpose. They may report a lost
+# connection (status 3) and no other error, or have been killed (status 137).
 end_lost() {
 	local name
 	for name; do
@@ -285,8 +287,8 @@ one_round() {
 	done_of[$what]=$((${done_of[$what]:-0} + 1))
 }
 
-# no_netem_unless WHAT: end the round's packet loss if the disturbance is "blackhole", which uses
-# netem itself.
+# no_netem_unless WHAT: remove the round's netem before the disturbance "blackhole", which adds a
+# netem of its own. All other disturbances happen while packets are lost or delayed.
 no_netem_unless() {
 	[ "$1" != blackhole ] || no_netem
 }

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """sockmap.py CGROUP: put every TCP connection and listener of a control group into a sockmap.
 
-A BPF program does that as soon as a connection is established, before the owner of the listener
-sees the connection, and as soon as a socket begins to listen. sockmap.py runs until it is killed,
-and then detaches the BPF program.
+A BPF program puts a connection into the sockmap as soon as it is established, before the owner of
+the listener sees the connection, and a listener as soon as it begins to listen. sockmap.py runs
+until it gets SIGTERM, and then detaches the BPF program.
 """
 import ctypes
 import os

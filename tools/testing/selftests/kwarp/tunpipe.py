@@ -75,7 +75,7 @@ class Segment:
         return 0, 0
 
     def claim(self, begin, end):
-        """The packet with its SACK block that begins at sequence number end extended to begin."""
+        """Return the packet with one SACK block changed: that from end on now begins at begin."""
         at, length = self.sack_option()
         packet = bytearray(self.packet)
         for left in range(at, at + length, 8):
@@ -93,7 +93,7 @@ class Stream:
 
     def __init__(self):
         self.seen, self.top = 0, None
-        self.lost = []      # two segments (begin, end), one after the other
+        self.lost = []      # the last two dropped segments, as (begin, end) in sequence numbers
         self.claimed = False
 
     def loses(self, segment):
@@ -149,4 +149,4 @@ while True:
         try:
             os.write(ends[1 - ends.index(tun)], packet)
         except OSError:
-            pass  # not up yet
+            pass  # the interface is not up yet: the packet is lost

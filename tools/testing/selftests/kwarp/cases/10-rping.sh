@@ -10,7 +10,7 @@ rping_try() {
 	try_client 5 siw_is_deaf rping -c -a "$1" -p "$PORT" -C "$2" -S 16384 -V -v
 }
 
-# rping_pair ADDRESS: one server and one client, on the existing links.
+# rping_pair ADDRESS: run one server and one client on the existing links.
 rping_pair() {
 	local count
 	count=$(by_profile 100 10)
@@ -24,7 +24,7 @@ rping_case() {
 	rping_pair "$1"
 }
 
-# One server. First several clients run one after the other, then several at the same time.
+# One server serves four clients at the same time, then one more, and still runs after that.
 rping_persistent() {
 	local i
 	own_links
@@ -41,7 +41,8 @@ rping_persistent() {
 	stop server KILL
 }
 
-# More clients at once than rping's backlog of 3: the others wait for their turns.
+# Many clients connect at the same time, more than rping's backlog of 3 holds. The others wait until
+# the server accepts them; all must succeed.
 rping_crowd() {
 	local i clients
 	clients=$(by_profile 64 12)

@@ -76,7 +76,8 @@ make_wireguard() {
 	done
 }
 
-# Make a device of this type at both ends, up and with addresses. There is no link on any device.
+# netdev_pair TYPE: delete all links, and make a device of this type at both ends, up and with
+# addresses. The caller adds links.
 netdev_pair() {
 	local i
 	own_links
@@ -102,7 +103,7 @@ netdevs_down() {
 
 # ------------------------------------------------------------------- links
 
-# port_is NAME STATE: the port of link NAME has this state, for example ACTIVE.
+# port_is NAME STATE: true if the port of link NAME has this state, for example ACTIVE.
 port_is() {
 	grep -q "$2" "/sys/class/infiniband/$1/ports/1/state"
 }
@@ -146,8 +147,8 @@ both_roles() {
 	echo_over "$name-0" 0 "${listen[0]}" "${addr[0]}"
 }
 
-# over_netdev [wildcard]: both_roles with the addresses of NETDEV; all octets have to pass through
-# NETDEV.
+# over_netdev [wildcard]: call both_roles with the addresses of NETDEV, and check that NETDEV has
+# sent the packets.
 over_netdev() {
 	local before
 	before=("$(sent_by 0)" "$(sent_by 1)")
@@ -178,7 +179,8 @@ netdev_case() {
 	netdevs_down
 }
 
-# The link is on the device below the VLAN.
+# The link is on the device below a VLAN. Connections to the VLAN's address and to the device's own
+# address go through this link.
 vlan_on_parent_case() {
 	netdev_pair vlan
 	veth_links kwt
@@ -207,9 +209,10 @@ vlan_address_only_case() {
 	still_works
 }
 
-# Links on the VLAN and on the device below it, added in this order. For a listener with a
-# wildcard address, rdma_cm hands a connection to the first link that could have the address. So
-# only connections through the first link arrive.
+# vlan_and_parent_case vlan|parent: add links on the VLAN and on the device below it ("parent"),
+# first the named one. For a listener with a wildcard address, rdma_cm hands a connection to the
+# link that was added first of those that could have the address. So with a wildcard address only
+# connections through that link arrive.
 vlan_and_parent_case() {
 	local first=$1
 	netdev_pair vlan
@@ -225,7 +228,8 @@ vlan_and_parent_case() {
 	netdevs_down
 }
 
-# The link on a VLAN does not serve addresses of the device below: the call fails at once.
+# The link on a VLAN does not serve addresses of the device below: a connection to such an address
+# is refused, and listening on it fails at once.
 vlan_not_parent_case() {
 	netdev_pair vlan
 	netdev_links
@@ -239,7 +243,8 @@ vlan_not_parent_case() {
 	netdevs_down
 }
 
-# A link on lo, with server and client on it. rdma_cm does not accept 127.0.0.1 itself.
+# Server and client use one link on lo, with an additional address on lo, because rdma_cm does not
+# accept 127.0.0.1.
 lo_case() {
 	own_links
 	both_ends del_link
@@ -255,8 +260,9 @@ lo_case() {
 	ip -n "${NS[0]}" addr del "${NETDEV_IP[0]}/32" dev lo
 }
 
-# Newer kernels hold the lock of some interfaces, such as dummy, while they call notifiers. Inside
-# such a call they call the notifiers for a VLAN on that interface.
+# Newer kernels hold the instance lock of some interfaces, such as dummy, while they call notifiers,
+# and within such a call also call the notifiers for a VLAN on that interface. kwarp's notifier must
+# not take this lock again: each command here would hang.
 ops_lock_case() {
 	local dev i
 	own_links

@@ -16,8 +16,8 @@ has_link_local() {
 	[ -n "$(link_local "$1")" ]
 }
 
-# A link-local address needs the interface (ADDRESS%INTERFACE) to be complete, also if the server
-# listens on a wildcard address.
+# A link-local address is complete only with the interface, ADDRESS%INTERFACE. A client connects to
+# such an address of a server that listens on it, and of one that listens on the wildcard address.
 link_local_case() {
 	local i addr listen
 	own_links
@@ -48,8 +48,8 @@ mtu_change_case() {
 	still_works
 }
 
-# The server's address is deleted and another one is added. New connections use the new address,
-# and when the first address is back, the old connection continues.
+# The server's address is deleted and another one is added. New connections use the new address.
+# After the first address has been added again, the connection to it continues.
 address_change_case() {
 	local other=192.0.2.3
 	own_links
@@ -88,7 +88,8 @@ bond_traffic() {
 	traffic_stop_good t
 }
 
-# An interface below the bond fails. The link is on the bond, and continues.
+# An interface below a bond goes down, and the bond uses its other interface. The link is on the
+# bond, so its connections continue.
 bond_failover_case() {
 	local i
 	netdev_pair bond

@@ -6,7 +6,8 @@
 # (kwdata does), and on an emulated processor its figures may be zero. So the cases check that the
 # programs succeed and print a line for each size.
 
-# perf_rows COUNT SIZE...: the client's table has a row of COUNT operations for each size.
+# perf_rows COUNT SIZE...: check that the client's table has a row of COUNT operations for each
+# size.
 perf_rows() {
 	local count=$1 size
 	shift
@@ -43,8 +44,8 @@ perf_race_shown() {
 # True if the client ran into a race of perftest. perftest's server first has a listener for a
 # control connection, and later another listener on the same port. If the client connects before
 # the second one exists, it is refused and crashes in its second attempt, or waits for ever in the
-# queue of the first listener. (Both also happen over siw.) In both cases the client has not
-# printed the head of its table yet, and the trace shows the race (perfrace.awk).
+# queue of the first listener. (Both failures also happen over siw.) In both cases the client has
+# not printed the head of its table yet, and the trace shows the race (perfrace.awk).
 perf_too_quick() {
 	! grep -q '#bytes' "$CASE_DIR/client.log" || return 1
 	perf_race_shown || return 1
@@ -84,7 +85,8 @@ perf_pair() {
 	pair_retried perf_try "$@"
 }
 
-# All powers of two from 2 octets to 8 MiB, in one connection.
+# perf_sweep TOOL: run the tool in one connection with all sizes that are powers of two, from 2
+# octets to 8 MiB.
 perf_sweep() {
 	local size sizes=()
 	for ((size = 2; size <= 8388608; size *= 2)); do

@@ -3,9 +3,10 @@
 #
 # Coalescing (program kwcoalesce): the device may hold requests that a program posts one by one, and
 # send them together. It sends them when the program polls and finds no completion, or asks for a
-# completion event. If the program does neither, a timer sends them, and the device counts that. On
-# links for libsiw and on real-time kernels no request is held, so the cases expect the same as with
-# coalescing off.
+# completion event. If the program does neither, a timer sends them after coalesce_us microseconds
+# (a knob, that is, a setting of a link), and the device counts that. On links of type kwarp-siw and
+# on real-time kernels no request is held, so the cases expect the same as with coalesce_us 0
+# (kwcoalesce -o).
 
 coalesce_links() {
 	skip_on siw "has no knobs, and does not count"
@@ -64,8 +65,8 @@ rt_limits_back() {
 # The program spins with real-time priority and never gives up its processor. On a kernel with the
 # option threadirqs (KWARP_APPEND=threadirqs scripts/e2e.sh coalesce) the timer would run in a
 # thread of ordinary priority, which gets no processor time. So the driver must not hold requests of
-# such a program. The case finds that: with poster_is_realtime() changed to return false, on 6.12,
-# the second Write did not arrive.
+# such a program. The case detects a driver that does: when the driver's poster_is_realtime() was
+# changed to return false, on 6.12, the second Write did not arrive.
 coalesce_realtime() {
 	local rc=0
 	kernel_since 6.5 || skip "once woken, ksoftirqd alone receives here, which such a program does not let run"
@@ -77,7 +78,7 @@ coalesce_realtime() {
 	[ "$rc" = 0 ] || exit "$rc"
 }
 
-# With coalesce_us 0 the timer never has to send, whatever the program does.
+# With coalesce_us 0 no request is held, so the timer never has to send, whatever the program does.
 coalesce_off() {
 	local what
 	coalesce_links
@@ -87,8 +88,8 @@ coalesce_off() {
 	done
 }
 
-# coalesce_us is higher than the default, because on a busy machine the program may not run for a
-# longer time than the default, and then the timer would send.
+# In these two cases coalesce_us is higher than the default. On a busy machine the program may have
+# to wait longer than the default before it runs again, and the timer would send.
 for what in poll arm; do
 	testcase "coalesce-$what" 60 coalesce_case "$what" 1000
 done

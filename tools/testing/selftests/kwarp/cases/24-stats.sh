@@ -37,14 +37,14 @@ stats_after() {
 	done
 }
 
-# grown END NAME: print by how much the count grew from the first reading to the second.
+# grown END NAME: print by how much the count grew between stats_before and stats_after.
 grown() {
 	awk -v name="$2" '$1 == name { print $2; found = 1 } END { exit !found }' "$CASE_DIR/stats.$1" ||
 		fail "nothing is named $2"
 }
 
-# same NAME1 NAME2: count NAME1 of the client and count NAME2 of the server have grown by the same
-# number.
+# same NAME1 NAME2: check that count NAME1 of the client and count NAME2 of the server have grown by
+# the same number.
 same() {
 	local a b
 	a=$(grown 0 "$1") && b=$(grown 1 "$2")
@@ -58,7 +58,9 @@ bench_pair() {
 	stop server
 }
 
-# stats_case OPERATION OCTETS NAME...: these counts have to grow by the number of operations.
+# stats_case OPERATION OCTETS NAME...: run kwbench with this operation and message size. The
+# client's counts NAME must grow by at least the number of operations that kwbench reports; what one
+# end has counted as sent, the other end must have counted as received.
 stats_case() {
 	local name
 	stats_links
@@ -91,7 +93,8 @@ stats_counter() {
 	in_ns 0 rdma statistic qp show link "${LINK[0]}" | awk -v name="$1" '$1 == name { print $2 }'
 }
 
-# A counter is bound to one of two queue pairs, and counts for that one only.
+# A counter is bound to one of two queue pairs for some time. It must count, and the counts of the
+# device must include its values.
 stats_qp_case() {
 	local qpn name
 	stats_links
@@ -110,7 +113,8 @@ stats_qp_case() {
 	ended 60 bench
 	[ "$STATUS" = 0 ] || fail "the client ended with status $STATUS"
 	stop server
-	# The counter's values are part of the device's, and are counted there once.
+	# The device's counts include the values of the counter, also after it was unbound, and
+	# include them once: each count agrees with that of the server.
 	stats_after
 	for name in fpdus octets writes; do
 		same "tx_$name" "rx_$name"
@@ -135,13 +139,13 @@ details() {
 	in_ns "$1" rdma resource show "$2" "$filter" "${LINK[$1]}" -dd
 }
 
-# details_say OBJECT WORDS: some object of end 0 has these words in its details. (To wait for a
-# count of the link would not do, because earlier cases have raised the counts.)
+# details_say OBJECT WORDS: true if some object of end 0 has these words in its details. (A count of
+# the link is no sign of a new connection, because earlier cases have raised the counts.)
 details_say() {
 	details 0 "$1" | grep "$2" >/dev/null
 }
 
-# has_details OBJECT NAME...: the line of each object has these details.
+# has_details OBJECT NAME...: check that objects of this kind at end 0 have these details.
 has_details() {
 	local object=$1 name
 	shift
@@ -228,7 +232,8 @@ bad_crc_is_shown() {
 	stop server
 }
 
-# Read all details, counts and files again and again, and count the complete rounds.
+# Read all details, all counts and all files in debugfs, again and again until that fails. The file
+# "rounds" has the number of complete rounds.
 ask_for_details() {
 	local rounds=0 what qpn
 	while :; do

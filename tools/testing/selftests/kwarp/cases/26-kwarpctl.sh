@@ -11,7 +11,8 @@ ctl() {
 	in_ns "$end" kwarpctl "$@" >"$CASE_DIR/ctl.log" 2>"$CASE_DIR/ctl-error.log"
 }
 
-# ctl_json END EXPRESSION ARGS...: the JSON output satisfies the Python expression.
+# ctl_json END EXPRESSION ARGS...: run kwarpctl with these arguments and --json. The Python
+# expression must be true; in it, "found" is the output.
 ctl_json() {
 	local end=$1 what=$2
 	shift 2
@@ -20,7 +21,8 @@ ctl_json() {
 		<"$CASE_DIR/ctl.log" || fail "kwarpctl $*: it is not true that $what"
 }
 
-# "show" has links, both ends of a connection, a listening program, rates, and changed knobs.
+# "show" prints links, both ends of a connection, a listening program, rates, and knobs (settings of
+# a link) that are not at their defaults.
 ctl_show_case() {
 	skip_on siw "it is for our links"
 	own_links
@@ -44,8 +46,8 @@ ctl_connected() {
 	ctl 0 show "${LINK[0]}" --json && grep -q '"remote": "[0-9]' "$CASE_DIR/ctl.log"
 }
 
-# "doctor" finds no problem. Then the server ends, and later an interface goes down: "doctor"
-# names each of the two.
+# "doctor" first finds no problem. After the server has ended, and after the interface has gone
+# down, "doctor" must report that.
 ctl_doctor_case() {
 	skip_on siw "it is for our links"
 	own_links

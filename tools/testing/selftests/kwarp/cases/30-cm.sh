@@ -16,14 +16,15 @@ ucmatose_case() {
 	expect_in server 'return status 0'
 }
 
-# cmtime opens an ordinary TCP socket on the port that it uses for RDMA, too. Over software RDMA
-# that port is taken, so kwoob.so moves the TCP socket to another one. The last part of cmtime
-# connects without queue pairs. iWARP cannot do that, and the case requires that the device
-# refuses it.
+# cmtime opens an ordinary TCP socket on the same port number that it uses for RDMA. A software RNIC
+# uses the TCP port itself, so the preloaded kwoob.so moves cmtime's TCP socket to another port. The
+# last part of cmtime connects without queue pairs. iWARP cannot do that: the device must refuse it,
+# and cmtime ends with status 1.
 cmtime_case() {
 	local conns rc=0 preload
 	conns=$(by_profile 1000 50)
-	# libsiw takes the address of the 144th page of queues of a process for an error.
+	# libsiw takes the address of the 144th page of queues that a process maps for an error, so
+	# with siw there are fewer connections.
 	[ "$KWARP_LINK" != siw ] || conns=60
 	preload=$(type -P kwdata) || fail "the test programs are not there"
 	preload=LD_PRELOAD=${preload%/*}/kwoob.so
@@ -38,7 +39,7 @@ cmtime_case() {
 	stop server KILL
 }
 
-# The server takes one connection. Each end sends one message.
+# librdmacm's rdma_server takes one connection from rdma_client. Each end sends one message.
 rdma_client_case() {
 	own_links
 	new_port
@@ -55,8 +56,9 @@ works_to_server() {
 		rping -c -a "${IP[1]}" -p "$PORT" -C 10 -S 4096 -V
 }
 
-# A program listens on a wildcard address. It gets a new link of its own namespace, and has no
-# port in the other namespace.
+# In each namespace a program listens on the same port of the wildcard address. When a link is added
+# in namespace 1, only the program of that namespace listens on it. The program of namespace 0 must
+# not occupy the port in namespace 1, which the case checks after the other program has ended.
 foreign_listener_case() {
 	own_links
 	del_link 1
@@ -72,8 +74,9 @@ foreign_listener_case() {
 	stop here
 }
 
-# A program listens on a wildcard address, and an ordinary socket has that port on a new link. The
-# program gets no connections through that link; all other programs can use it.
+# A program listens on a wildcard address. An ordinary TCP socket occupies the same port before a
+# link is added. So the program gets no connections through the new link, but adding the link
+# succeeds, and programs on other ports can use it.
 taken_port_case() {
 	skip_on siw "it does without the connection manager then"
 	own_links
@@ -126,9 +129,9 @@ connect_from() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# Requirements 5044-7.1.5-3 and -4: startup frames with much private data, and the FPDUs that
-# immediately follow them, arrive in pieces. The network loses, delays, duplicates and reorders
-# segments.
+# Requirements 5044-7.1.5-3 and -4 (RFC 5044 section 7.1.5): startup frames with much private data,
+# and the FPDUs that immediately follow them, arrive in pieces. The network loses, delays,
+# duplicates and reorders segments. All connections must succeed.
 lossy_case() {
 	local file=$CASE_DIR/wire.pcap count again late longest
 	count=$(by_profile 40 10)
@@ -167,8 +170,9 @@ default_open() {
 	in_ns "$1" sysctl -qw net.ipv4.tcp_fastopen=1
 }
 
-# A client sends the Request with the SYN. An ordinary listener takes data with a SYN. The
-# listener of a link does not; it gets the Request after TCP has connected.
+# A client sends the MPA Request with the SYN. An ordinary listener takes data with a SYN, which
+# shows that TCP Fast Open works here. The listener of a link must not take such data; it gets the
+# Request after TCP has connected.
 fast_open_case() {
 	local before
 	own_links
@@ -191,7 +195,8 @@ fast_open_case() {
 
 # ------------------------------------------------------------- ends that differ
 
-# wire_of NAME: make a connection. NAME.log has the startup frames, and how many FPDUs have a CRC.
+# wire_of NAME: make and capture a connection. Afterwards NAME.log has the flags of the startup
+# frames, and the numbers of FPDUs with a right, zero or wrong CRC field.
 wire_of() {
 	local file=$CASE_DIR/$1.pcap
 	new_port
@@ -205,8 +210,8 @@ wire_of() {
 	rm -f "$file"
 }
 
-# A Request without the C flag to a link that requires CRCs is refused, and the program does not
-# see it.
+# A Request without the C flag to a link that requires CRCs is refused, and the program that listens
+# there does not see it.
 crc_refuses_request() {
 	knob_at 0 crc off
 	knob_at 1 crc required

@@ -2,8 +2,9 @@
 # shellcheck shell=bash
 #
 # kwmisuse makes connection manager calls in the wrong state, or with queue pairs that cannot be
-# connected, against a peer that speaks startup frames only (mpa.py). Afterwards the links work,
-# and the server's link can be deleted: no reference to a queue pair is left.
+# connected. Its peer is mpa.py, which sends and reads only MPA's startup frames. After each case
+# the links must work; after wrong calls of a server its link must also be deletable, which shows
+# that no reference to a queue pair is left.
 
 misuse_works_on() {
 	del_link 1
@@ -11,7 +12,8 @@ misuse_works_on() {
 	rping_pair "${IP[1]}"
 }
 
-# misuse_accept_case MODE VERDICT: rdma_accept() is misused; the peer must get this verdict.
+# misuse_accept_case MODE VERDICT: kwmisuse misuses rdma_accept() as MODE says. The Reply that the
+# peer gets must have this verdict, accepted or rejected, and the connection must end.
 misuse_accept_case() {
 	own_links
 	new_port
@@ -35,8 +37,9 @@ misuse_connect_case() {
 	stop deaf KILL
 }
 
-# The queue pair goes to the error state after the Request. The Reply accepts, and a Terminate
-# follows: layer 2, type 0, code 5 (6581-9.3-3).
+# The client's queue pair goes to the error state while its Request waits for the Reply. When the
+# accepting Reply arrives, the client's device must send a Terminate with layer 2, type 0, code 5
+# (RFC 6581 section 9.3; requirement 6581-9.3-3).
 misuse_broken_case() {
 	own_links
 	new_port

@@ -2,9 +2,9 @@
 # shellcheck shell=bash
 #
 # Functions that the cases of consumers in the kernel share (files 35 to 39, 61): links, RAM disks,
-# and the end of a case. Target (or server) and host (or client) are on the same machine, in the
-# first network namespace, because most of these consumers know only that one. Both ends use one
-# link:
+# and the end of a case. A consumer is a kernel module that uses RDMA, such as nvme-rdma. Target (or
+# server) and host (or client) are on the same machine, in the first network namespace, because most
+# of these modules work in no other namespace. Both ends use one link:
 #
 #     consumer -- kwlo ..TCP, 10.99.0.1.. kwlo -- consumer
 #
@@ -12,7 +12,8 @@
 # without a hardware address; so there the link is on an interface of type dummy. Packets for its
 # address pass over the loopback interface all the same. 61-interop-kernel.sh has two links instead.
 
-# Kind of links: the functions KIND_up, KIND_delete, KIND_end and KIND_clean.
+# Kind of links, which names the functions KIND_up, KIND_delete, KIND_end and KIND_clean: one_link
+# (in this file) or pair_links (61-interop-kernel.sh).
 CONSUMER_LINKS=one_link
 TARGET_LINK=kwlo
 HOST_LINK=$TARGET_LINK
@@ -67,7 +68,7 @@ consumer_links_delete() {
 	"${CONSUMER_LINKS}_delete"
 }
 
-# In a clean-up: delete what is left of links, addresses and interfaces.
+# Delete what a failed case has left of links, addresses and interfaces.
 consumer_links_clean() {
 	"${CONSUMER_LINKS}_clean"
 }
@@ -117,8 +118,8 @@ consumer_case_end() {
 	case_cleanup
 }
 
-# consumers_down MODULE...: after target and host have ended, the link can be deleted and the
-# modules can be unloaded.
+# consumers_down MODULE...: wait until target and host have destroyed their queue pairs, and check
+# that the links can be deleted and these modules can be unloaded.
 consumers_down() {
 	wait_until 10 "both ends have destroyed their queue pairs" consumer_no_qps
 	"${CONSUMER_LINKS}_end"

@@ -15,8 +15,8 @@ find_lio_disk() {
 	return 1
 }
 
-# ram_holds MIB: the target's RAM disk has the expected data. The disk is read with O_DIRECT,
-# because the page cache may have older data.
+# ram_holds MIB: true if the target's RAM disk begins with the data that disk_data has written to
+# DISK. The RAM disk is read with O_DIRECT, because the page cache may have older data.
 ram_holds() {
 	dd if="$RAM_DISK" iflag=direct,count_bytes bs=1M count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-file"
 }
@@ -40,14 +40,14 @@ disk_data() {
 	done
 }
 
-# disk_same MIB: DISK has the data that disk_data wrote. A read waits until the initiator has its
-# session again.
+# disk_same MIB: true if DISK begins with the data in the file disk-before, which the case has saved
+# before it ended the initiator's session. The read waits until the initiator has its session again.
 disk_same() {
 	dd if="$DISK" iflag=direct,count_bytes bs=64k count="$(($1 << 20))" 2>/dev/null | cmp - "$RUN/disk-before"
 }
 
-# disk_case KIND MIB: KIND_up and KIND_down are the functions that connect and disconnect the
-# disk.
+# disk_case KIND MIB: connect a disk, check it with this amount of data, and disconnect it. KIND_up
+# and KIND_down are the functions that connect and disconnect.
 disk_case() {
 	"$1_up"
 	disk_data "$2"

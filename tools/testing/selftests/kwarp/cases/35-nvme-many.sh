@@ -125,8 +125,8 @@ nvme_many_case() {
 	many_down
 }
 
-# many_written I SECTORS: more than this has been written to disk I. Before Linux 6.4 only the
-# paths to a disk have this count, and not the disk.
+# many_written I SECTORS: true if more than this number of sectors has been written to disk I. With
+# multipath before Linux 6.4 only the paths to a disk have this count, and not the disk.
 many_written() {
 	local disk path stat
 	many_disk "$1" || return 1

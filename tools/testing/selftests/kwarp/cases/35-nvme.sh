@@ -146,8 +146,8 @@ nvme_write() {
 		seek="$3M" 2>&1
 }
 
-# nvme_compare FILE BLOCK MIB: the disk has the contents of FILE at an offset of MIB; read in
-# blocks of size BLOCK.
+# nvme_compare FILE BLOCK MIB: read the disk from an offset of MIB on, in blocks of size BLOCK, and
+# check that it has the contents of FILE there.
 nvme_compare() {
 	local octets
 	octets=$(stat -c %s "$NVME_FILES/$1")
@@ -191,13 +191,15 @@ nvme_case() {
 	nvme_down
 }
 
-# The link is deleted under I/O. Writers get errors, no process hangs, and data written before is
-# still on the disk.
+# Write the file "busy" to the disk again and again until a write fails. Status 7 shows the caller
+# that an error has ended this function, and not a signal.
 nvme_writes_forever() {
 	while nvme_write busy 128k 32; do :; done
 	return 7
 }
 
+# The link is deleted under I/O. The writer gets an error, no process hangs, and after the host has
+# connected again, the data written before is still on the disk.
 nvme_die_case() {
 	nvme_up
 	random_file safe "$(by_profile 16 2)"

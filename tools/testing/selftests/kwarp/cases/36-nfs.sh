@@ -34,11 +34,11 @@ nfs_clean() {
 	tc qdisc del dev lo root
 }
 
-# End the server's grace period, the time after a restart in which the server waits for its former
-# clients. With version 4 it opens no file for other clients during that time. A kernel that keeps
-# its list of clients in a directory can end the grace period on request. Linux 7 gets the list from
-# the daemon nfsdcld; without that daemon the case has to wait for the end of the period, at least
-# 10 s.
+# Shorten the server's grace period to 10 s if nfs_end_grace cannot end it. In the grace period,
+# after a restart, the server waits for its former clients; with version 4 it opens no file for
+# other clients during that time. A kernel that keeps its list of clients in a directory
+# (nfsv4recoverydir) can end the period on request. Linux 7 gets the list from the daemon nfsdcld;
+# without that daemon the case has to wait for the end of the period.
 nfs_short_grace() {
 	[ ! -e /proc/fs/nfsd/nfsv4recoverydir ] || return 0
 	echo 10 >/proc/fs/nfsd/nfsv4leasetime

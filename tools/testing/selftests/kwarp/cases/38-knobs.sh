@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# The knobs of a link in sysfs, and the module parameters, which are the defaults of new links: who
-# may set them, which values they take, and which values TCP's sockets have then.
+# The knobs of a link, which are its settings in sysfs, and the module parameters, which are the
+# defaults of new links: who may set them, which values they take, and which values TCP's sockets
+# get from them.
 
 # Setting a knob takes CAP_NET_ADMIN. Being root is not enough, since root of a container may lack
 # it.
@@ -36,8 +37,8 @@ knob_places() {
 	printf '%s\n' "/sys/class/infiniband/${LINK[0]}/kwarp/$1" "/sys/module/kwarp/parameters/$1"
 }
 
-# knob_takes NAME VALUE...: both files accept the value, and show it. VALUE:SHOWN: the value is
-# shown as SHOWN.
+# knob_takes NAME VALUE...: check that both files of the knob accept each value, and show it. An
+# argument VALUE:SHOWN is for a value that is shown as SHOWN.
 knob_takes() {
 	local file value shown
 	for file in $(knob_places "$1"); do
@@ -50,8 +51,8 @@ knob_takes() {
 	tried+=" $1 "
 }
 
-# knob_refuses NAME VALUE...: both files refuse the value with EINVAL or ERANGE, and keep the old
-# value.
+# knob_refuses NAME VALUE...: check that both files of the knob refuse each value with EINVAL or
+# ERANGE, and keep the old value.
 knob_refuses() {
 	local file value before after error
 	for file in $(knob_places "$1"); do
@@ -118,8 +119,8 @@ module_gone() {
 	[ ! -d /sys/module/kwarp ] || rmmod kwarp
 }
 
-# knob_at_load BAD NAME VALUE: the module does not load if a parameter has the value BAD; with a
-# valid value, new links have that value.
+# knob_at_load BAD NAME VALUE: check that the module does not load with the parameter BAD, for
+# example "rtr=write,", and that after loading it with NAME=VALUE a new link has that value.
 knob_at_load() {
 	both_ends del_link
 	wait_until 20 "the module is unloaded" module_gone
@@ -165,12 +166,13 @@ socket_has_any() {
 
 # sockets_have WORD...: make an inbound and an outbound connection. ss must show these words for
 # both. The inbound connection uses the listener on port LISTENER, which stays while the case
-# changes the knobs. LEFT has words that belong to older values; that connection must not have them.
+# changes the knobs. LEFT has words that belong to older values; the inbound connection must not
+# have them.
 sockets_have() {
 	local port
 	start silent 0 python3 "$HERE/timers.py" request "${IP[1]}" "$LISTENER"
 	wait_until 10 "an inbound connection has $*" socket_has 1 "sport = :$LISTENER" "$@"
-	# Nothing is left of what the listener began with.
+	# The inbound connection has no values that the knobs had when the listener was made.
 	[ "${LEFT:-}" = '' ] || ! socket_has_any 1 "sport = :$LISTENER" $LEFT || fail "it has some of $LEFT"
 	stop silent KILL
 	wait_until 10 "it is over" socket_gone 1 "sport = :$LISTENER"
@@ -189,7 +191,8 @@ socket_gone() {
 }
 
 # TCP's sockets have the values of the knobs. The knobs are set, then set to other values, then set
-# to their defaults.
+# to their defaults. The kernel doubles the sizes of buffers, so ss shows tb400000 for sndbuf
+# 200000.
 knob_sockets_case() {
 	skip_on siw "it has no knobs"
 	own_links

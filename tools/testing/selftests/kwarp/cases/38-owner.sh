@@ -9,7 +9,7 @@ GROUP=kwarp-e2e
 
 # ------------------------------------------------------------ control groups
 
-# Words before a command that run it in the control group. "ip netns exec" hides the mount of the
+# A prefix that runs a command in the control group GROUP. "ip netns exec" hides the mount of the
 # control groups, so nsenter enters the mount namespace of process 1.
 IN_GROUP=(nsenter --mount=/proc/1/ns/mnt sh -c "echo \$\$ >$CGROUPS/$GROUP/cgroup.procs && exec \"\$@\"" sh)
 
@@ -50,8 +50,9 @@ accounted_objects() {
 	awk '$1 == "kmalloc-cg-2k" { print $2 }' /proc/slabinfo
 }
 
-# many_more BEFORE: at least 180 objects more than BEFORE are charged. There are 200 pending
-# connections, and each has one object of this size during its startup.
+# many_more BEFORE: true if at least 180 objects more than BEFORE are charged to control groups.
+# There are 200 pending connections, and each has one object of this size (kmalloc-cg-2k) in its
+# startup.
 many_more() {
 	[ $(($(accounted_objects) - $1)) -ge 180 ]
 }
@@ -84,8 +85,8 @@ rings_given_back() {
 	[ "$(group_memory)" -lt "$1" ]
 }
 
-# Inbound connections whose Request has not come are charged to the program that listens. Each of
-# them has more than 2 KiB of kwarp's memory until the Request has come.
+# Inbound connections whose MPA Request has not arrived are charged to the program that listens.
+# Each of these connections uses more than 2 KiB of kwarp's memory until its Request has arrived.
 memcg_listen_case() {
 	local count before
 	count=$(by_profile 300 100)
@@ -104,7 +105,8 @@ memcg_listen_case() {
 	group_leave
 }
 
-# Rings are charged to the program that creates them: 65,536 completions of 32 octets each.
+# The memory of a ring, here a completion queue of 65,536 entries of 32 octets, is charged to the
+# program that creates the queue.
 memcg_rings_case() {
 	local entries=65536 ring
 	ring=$((entries * 32))
@@ -123,8 +125,8 @@ memcg_rings_case() {
 	group_leave
 }
 
-# Both attempts to connect, the second one with revision 1, belong to the control group of the
-# program.
+# The peer closes each connection after the Request, so the device tries once more with revision 1
+# of MPA. The SYNs of both attempts must belong to the control group of the program.
 redial_owner_case() {
 	skip_on siw "it makes no second attempt"
 	need_cgroup
@@ -162,9 +164,10 @@ syns() {
 		sed -n 's/.*packets \([0-9]*\) .*/\1/p'
 }
 
-# A BPF program of the control group takes each established connection, and each listener. kwarp's
-# own outgoing connections and listeners already belong to kwarp, and are not affected. kwarp
-# refuses an inbound connection that the BPF program has taken, and nothing else happens.
+# A BPF program of the control group puts each established connection and each listener into a
+# sockmap, which takes over the socket's callbacks. kwarp has already set its own callbacks and
+# sk_user_data in its outgoing connections and listeners, so the BPF program cannot take these.
+# kwarp must refuse an inbound connection whose socket the BPF program has taken first.
 sockmap_case() {
 	skip_on siw "it takes the socket away from its owner"
 	need_cgroup
@@ -207,7 +210,8 @@ shared_netdev_case() {
 	works_to_server
 }
 
-# A listener for both address families has a type of service. Its IPv4 connections have it, too.
+# A program sets a type of service for a listener of both address families. The packets of its IPv4
+# connections must have this type of service, too.
 tos_case() {
 	local file=$CASE_DIR/wire.pcap
 	own_links
@@ -223,7 +227,8 @@ tos_case() {
 	of_service "$file" 'ip6 and ip6[0:2] & 0xfc0 == 0x200' || fail "no IPv6 packet has it"
 }
 
-# of_service FILE FILTER: the capture has packets of the server with data that match the filter.
+# of_service FILE FILTER: true if the capture has packets with data of the server that match the
+# filter.
 of_service() {
 	tcpdump -nr "$1" "($2) and src port $PORT" 2>/dev/null | grep -q 'length [1-9]'
 }

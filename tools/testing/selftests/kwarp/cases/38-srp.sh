@@ -28,8 +28,8 @@ srp_target_up() {
 	srp_port_up
 }
 
-# srp_port_up: make the target's port, whose name is the device's GID. On lo each new link has
-# another GID.
+# srp_port_up: make the target's port, whose name is the device's GID. The name is read anew for
+# each link, because on lo each new link has another GID.
 srp_port_up() {
 	local gid
 	gid=$(<"/sys/class/infiniband/$TARGET_LINK/ports/1/gids/0")

@@ -10,9 +10,9 @@
 #
 #     scripts/e2e.sh --kernel uml-up kernel-rnbd
 #
-# The server of RTRS answers with Writes with immediate data. With always_invalidate=Y, the default,
-# it invalidates its registration before each answer, and answers with Sends with immediate data,
-# for which iWARP has no message.
+# With always_invalidate=N the server of RTRS answers with Writes with immediate data, so most cases
+# set that. With always_invalidate=Y, the default, it invalidates its registration before each
+# answer, and answers with Sends with immediate data, for which iWARP has no message.
 
 RNBD_CTL=/sys/class/rnbd-client/ctl
 RNBD_DISK=/dev/rnbd0
@@ -56,7 +56,8 @@ rnbd_down() {
 	consumers_down rnbd_client rnbd_server rtrs_client rtrs_server
 }
 
-# rnbd_tell client|server WHAT: write to the file WHAT of the session's only path, at that end.
+# rnbd_tell client|server WHAT: write 1 to the file WHAT, "disconnect" or "reconnect", of the
+# session's only path at that end.
 rnbd_tell() {
 	local file
 	for file in "/sys/class/rtrs-$1/$RNBD_SESSION/paths"/*/"$2"; do

@@ -81,8 +81,8 @@ smb_down() {
 	consumers_down cifs ksmbd
 }
 
-# smb_data MIB: a file written on the mount is in the share, and can be read again in other
-# pieces. For large pieces the server uses Writes and Reads, small pieces are in Sends.
+# smb_data MIB: write a file on the mount in blocks of several sizes, check that it is in the share,
+# and read it again. For large blocks the server uses Writes and Reads; small blocks are in Sends.
 smb_data() {
 	local mib=$1 size
 	head -c "$((mib << 20))" /dev/urandom >"$RUN/smb-file"

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # Larger programs of other projects: rdma-core's tests in Python, MPI over libfabric, and Ceph's
-# messenger. They need the guest's root "wide". Ceph's messenger is downloaded only if its case is
-# named.
+# messenger. They are in the guest's root file system "wide" (scripts/e2e.sh chooses it), except
+# that Ceph's messenger is downloaded only if its case is named.
 
 PYVERBS_TESTS=/opt/kwarp/rdma-core/tests
 PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex relaxed_ordering
@@ -12,11 +12,11 @@ PYVERBS_MODULES=(addr cq cq_events cqex device fork mr parent_domain pd qp qpex 
 # async_traffic_external_qp waits for an event that rdma_cm has for InfiniBand only.
 PYVERBS_RDMACM=(sync_traffic async_reject_traffic async_read async_write)
 
-# pyverbs_judge LEAST: at least LEAST tests have passed, and the only error is that a queue pair
-# cannot go to RTS without a connection: most of these tests exchange queue pair numbers and modify
-# queue pairs by themselves, which works with no iWARP device. The end of the log says how many
-# tests ran, and why others were skipped. Some tests use random flags, and are skipped if the device
-# does not support one of these.
+# pyverbs_judge LEAST: true if at least LEAST tests have passed, and all errors are that a queue
+# pair cannot go to RTS without a connection. This error is expected: most of these tests exchange
+# queue pair numbers and modify queue pairs by themselves, which works with no iWARP device. Some
+# tests use random flags, and are skipped if the device does not support one of these, so the number
+# of tests that pass varies.
 pyverbs_judge() {
 	awk -v want="$1" '
 		function judge() {
@@ -70,7 +70,8 @@ mpi_env() {
 	export OMPI_MCA_pml=cm OMPI_MCA_mtl=ofi OMPI_MCA_opal_common_ofi_provider_include='verbs;ofi_rxm'
 }
 
-# mpi_case RANKS: all ranks run on one machine, so the windows are in shared memory.
+# mpi_case RANKS: run kwmpi with all ranks on one machine. MPI's windows (memory for its one-sided
+# operations) are then in shared memory, and only messages use the link.
 mpi_case() {
 	mpi_env
 	own_links
@@ -127,9 +128,9 @@ ceph_at() {
 	CEPH=("$2" "${CEPH_OPTIONS[@]}" --ms_async_rdma_device_name "${LINK[$1]}" "${@:3}")
 }
 
-# ceph_messages COUNT LENGTH [OPTIONS...]: each message has a CRC computed by Ceph, and is
-# answered. The client keeps eight messages outstanding, and ends after it has sent the last one.
-# The server's log shows how many messages have arrived.
+# ceph_messages COUNT LENGTH [OPTIONS...]: send COUNT messages to a server, which answers each. Ceph
+# computes a CRC for each message. The client keeps eight messages outstanding, and ends after it
+# has sent the last one, so the server's log must show at least COUNT - 8 messages.
 ceph_messages() {
 	local count=$1 len=$2 arrived
 	shift 2

@@ -37,7 +37,7 @@ data_try() {
 	try_client 5 siw_is_deaf "${DATA_CLIENT[@]}"
 }
 
-# data_pair OPTIONS...: run server and client on the existing links.
+# data_pair OPTIONS...: run server and client of kwdata on the existing links; both must succeed.
 data_pair() {
 	pair_retried data_try "$@"
 	grep -h ': ok: ' "$CASE_DIR"/client.log "$CASE_DIR"/server.log
@@ -78,9 +78,9 @@ data_spoilt() {
 	grep -h 'mismatch:' "$CASE_DIR/client.log" "$CASE_DIR/server.log" || fail "nobody saw the wrong octet"
 }
 
-# kwdata registers the memory that its Reads read into without remote rights, so with the knob
-# "strict" each Read fails. Both ends read. Which end sees its own Read fail, and which one only
-# loses its connection, is random.
+# With the knob "strict" (a setting of a link), the memory that a Read reads into needs remote write
+# access. kwdata registers that memory without remote rights, so each Read must fail. Both ends
+# read. Which end sees its own Read fail, and which one only loses its connection, is random.
 data_strict() {
 	own_links
 	knob strict on
@@ -149,7 +149,7 @@ data_dmabuf_huge() {
 	esac
 }
 
-# Numbers of operations that each end issues.
+# many, some: numbers of operations that each end issues. big: largest message in octets.
 many=$(by_profile 5000 40) some=$(by_profile 800 30)
 big=$(by_profile $((4 << 20)) $((64 << 10)))
 for mtu in 1500 9000; do

@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 #
 # RFC 7306 between two programs: atomic operations on words that several queue pairs and the
-# processor change at the same time; Writes with immediate data, which must arrive after their
-# Write (see kwatomic.c).
+# processor change at the same time; Writes with immediate data, whose completion must come after
+# the data of the Write are in place (see kwatomic.c).
 
 # atomic_case QPS ROUNDS [SHAPE...]: run kwatomic with this number of queue pairs and rounds, with
 # packets lost and delayed as netem's words SHAPE say.
@@ -21,7 +21,8 @@ atomic_case() {
 	grep -h ' ok: ' "$CASE_DIR/client.log" "$CASE_DIR/server.log"
 }
 
-# With rfc7306 off, the device reports no atomic operations, and a program cannot post one.
+# With the knob rfc7306 off, the device reports that it has no atomic operations, and posting one
+# fails with EINVAL.
 atomic_off_case() {
 	skip_on siw "it has no such knob"
 	skip_on kwarp-siw "libsiw has no atomic operations"

@@ -9,8 +9,8 @@ libsiw_only() {
 	[ "$KWARP_LINK" = kwarp ] || skip "it is about links of type kwarp-siw"
 }
 
-# libsiw_data_case TYPE0 TYPE1: libsiw at both ends, or libsiw at one end and kwarp's provider at
-# the other.
+# libsiw_data_case TYPE0 TYPE1: exchange data between links of these types. Programs use libsiw on a
+# link of type kwarp-siw, and kwarp's provider on a link of type kwarp.
 libsiw_data_case() {
 	libsiw_only
 	links "$1" "$2"
@@ -26,7 +26,8 @@ libsiw_perf_case() {
 	perf_rows 500 64
 }
 
-# A program writes anything into libsiw's rings. Other programs must not be affected.
+# A program writes random values into its mapped queues, whose layout is libsiw's. Other programs
+# must not be affected.
 libsiw_scribble_case() {
 	libsiw_only
 	# shellcheck disable=SC2034 # for own_links
@@ -34,7 +35,8 @@ libsiw_scribble_case() {
 	scribble_case 54
 }
 
-# A network device has one link of kwarp, of either type. A second one is refused with EEXIST.
+# A network device can have one link of kwarp, either of type kwarp or of type kwarp-siw. Adding a
+# second one fails with EEXIST.
 libsiw_second_case() {
 	local first other
 	libsiw_only
@@ -84,7 +86,7 @@ libsiw_siw_case() {
 	load_type kwarp
 }
 
-# Print how many times a timer has sent on the client's link.
+# Print how many times a timer has sent requests of programs on the client's link.
 paced_count() {
 	in_ns 0 cat "/sys/class/infiniband/${LINK[0]}/kwarp/coalesce_paced"
 }
@@ -104,7 +106,8 @@ paced_times() {
 
 # A timer that sends what a program has posted can replace doorbells. The module tries whether the
 # timer is faster (a trial, see pace.h), but only if doorbells follow each other within 100 us. In a
-# second with fewer than 10,000 doorbells there may be no trial.
+# second with fewer than 10,000 doorbells there may be no trial. With coalesce_us 0 the timer is
+# off.
 libsiw_paced_case() {
 	local tries=3
 	libsiw_only
@@ -139,8 +142,8 @@ paced_client() {
 	}
 }
 
-# The stream ends while its requests wait for the timer, which may be running: by a signal to
-# either program, by a reset of its connection, or because the link is deleted.
+# A connection ends while posted requests wait for the timer, which may be running at that moment. A
+# program is killed, the connection is reset, or the link is deleted. No RDMA object may be left.
 libsiw_paced_end_case() {
 	local round how
 	libsiw_only
@@ -182,8 +185,8 @@ posting_commands() {
 	expect_in client '^kwpost: [1-9][0-9]* ok, 0 failed$'
 }
 
-# libsiw's doorbell is a command for posting, without requests. The command with requests in it is
-# refused, and no part of them remains.
+# libsiw rings its doorbell with the uverbs command for posting, which then contains no requests. A
+# command that contains requests is refused, and the kernel keeps no memory for it (no_growth).
 libsiw_post_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
@@ -201,13 +204,13 @@ holder_says() {
 	has_line "$CASE_DIR/holder.log" "$1"
 }
 
-# The network namespace of a link ends while a program of another namespace has the device open,
-# with mapped queues. The end of the namespace does not wait for the program. The program may
-# continue, harms nothing, and does not keep the module loaded.
+# The network namespace of a link ends while a program of another namespace has the device open and
+# its queues mapped. The end of the namespace must not wait for the program, the program must not
+# keep the module loaded, and it may continue to use its queues without doing harm.
 libsiw_netns_case() {
 	libsiw_only
 	links kwarp-siw kwarp-siw
-	# The program is in none of the suite's namespaces, because these are made again.
+	# The program runs outside the suite's namespaces, because these are deleted and made again.
 	start holder - kwpost -d "${LINK[1]}" -g
 	wait_until 10 "it rings" holder_says ringing
 	rm -f "$RUN/net" "$RUN"/link.*

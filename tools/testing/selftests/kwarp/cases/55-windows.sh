@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Memory windows (programs/kwmw/): data through a window; access is refused to others; each way in
-# which a window can end.
+# Memory windows (program kwmw): the peer reads and writes through a window; other access is
+# refused; each way in which a window can end is tried.
 
 # windows_case CRC: run kwmw with CRC on or off. Both are tested, because the driver handles payload
 # differently with and without CRC.
@@ -19,8 +19,9 @@ windows_case() {
 	grep -h ' ok ' "$CASE_DIR/server.log" || :
 }
 
-# A process ends with bound windows, and the kernel destroys its objects. A region that still has
-# a bound window is busy, and the kernel tries again later.
+# A process ends with bound windows, and the kernel destroys its objects. A region that still has a
+# bound window is busy, so the kernel must try again after the window is gone. case_end checks that
+# no object is left.
 windows_left_case() {
 	skip_on siw "memory windows are not offered"
 	skip_on kwarp-siw "libsiw has none"

@@ -4,13 +4,13 @@
 # Programs exchange data between the link under test and a link of another implementation
 # (KWARP_PEER, siw by default), in both roles, with and without CRC.
 
-# peer_to_peer is off with a siw server: siw accepts a Request for a ready-to-receive message, but
-# may not be ready for that message (siw_is_deaf in lib/programs.sh). If the connection then ends
-# before siw has read the message, iw_cm gets a CLOSE event in an unexpected state, and stops the
-# machine with a BUG.
+# The knob peer_to_peer (a setting of kwarp's link) is off in these cases because of siw servers.
+# siw accepts a Request for a ready-to-receive message, but may not read that message (siw_is_deaf
+# in lib/programs.sh). If the connection ends before siw has read the message, iw_cm gets a CLOSE
+# event in an unexpected state, and stops the machine with a BUG.
 
-# interop_case ROLE CRC COMMAND...: run the command with a link of type KWARP_PEER as server or
-# client.
+# interop_case ROLE CRC COMMAND...: run the command with CRC on or off. ROLE is that of the link of
+# type KWARP_PEER: server or client.
 interop_case() {
 	local role=$1 crc=$2
 	shift 2
@@ -19,16 +19,16 @@ interop_case() {
 	# message (siw_is_deaf in lib/programs.sh).
 	[ "$role" = client ] || netem delay "$(by_profile 5ms 30ms)"
 	knob crc "$crc"
-	# siw assembles a CRC wrongly if it comes in two parts (siw_get_trailer), and ends the
-	# connection. That happens at random, unless each segment holds whole FPDUs.
+	# siw assembles a CRC wrongly if TCP delivers it in two parts (siw_get_trailer), and ends
+	# the connection. The knob "align" prevents that: each segment then holds whole FPDUs.
 	knob align "$crc"
 	knob peer_to_peer off
 	"$@"
 }
 
 # ib_write_lat is left out with a siw client: its server writes first. An iWARP responder must not
-# send before the initiator, unless the initiator sends a ready-to-receive message, which siw does
-# not.
+# send before the initiator, unless the initiator has sent a ready-to-receive message, and siw sends
+# none.
 perf_tools() {
 	echo ib_write_bw ib_read_bw ib_send_bw ib_read_lat ib_send_lat
 	[ "$(link_type 0)" = siw ] || echo ib_write_lat

@@ -16,7 +16,7 @@ PAIR_TARGET=10.99.2.1
 PAIR_HOST6=fd99:1::1
 PAIR_TARGET6=fd99:2::1
 PAIR_TABLE=99
-# This file has the value of rp_filter from before the pair.
+# File with the former value of rp_filter, which pair_up saves and pair_down restores.
 PAIR_RP_FILTER=$RUN/pair-rp-filter
 # Types of the two links.
 PAIR_HOST_TYPE=
@@ -34,7 +34,7 @@ pair_up() {
 	done
 	pair_routes -4 "$PAIR_HOST" "$PAIR_TARGET"
 	pair_routes -6 "$PAIR_HOST6" "$PAIR_TARGET6"
-	# An interface that has just come up does not find its IPv6 neighbours yet.
+	# An interface that has just come up cannot resolve IPv6 neighbours at once, so wait.
 	wait_until 10 "the target's address answers" pair_answers
 }
 
@@ -42,7 +42,8 @@ pair_answers() {
 	ping -6 -U -q -c 1 -W 1 "$PAIR_TARGET6" >/dev/null
 }
 
-# pair_routes -4|-6 HOST TARGET: add the two addresses, routes to them, and the rules.
+# pair_routes -4|-6 HOST TARGET: add the two addresses, routes to them over the pair, and the rules
+# of routing that the head of this file describes.
 pair_routes() {
 	local family=$1 host=$2 target=$3 nodad=
 	[ "$family" = -4 ] || nodad=nodad
@@ -98,7 +99,8 @@ pair_count() {
 	cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"
 }
 
-# kwarp's link has had connections in its role, and has not begun one in the other role.
+# Check by its counts that kwarp's link was only the initiator (on kwhost), or only the responder
+# (on kwtarget), of connections.
 pair_roles() {
 	local link=kwhost only=cm_replies none=cm_inbound
 	[[ $PAIR_HOST_TYPE == kwarp* ]] || link=kwtarget only=cm_accepts none=cm_connects
@@ -118,12 +120,13 @@ pair_links_end() {
 }
 
 pair_links_clean() {
-	# The links end with their interfaces. The rules go first: this may be killed if it hangs.
+	# Deleting the interfaces also deletes the links. pair_down first removes the rules of
+	# routing, so that these are gone even if deleting hangs and is killed.
 	pair_down
 }
 
-# interop_kernel_case server|client COMMAND...: run a case of a consumer. The target or server has a
-# link of type KWARP_PEER, or the initiator or client.
+# interop_kernel_case server|client COMMAND...: run a case of a consumer. With "server" the target
+# (or server) has the link of type KWARP_PEER, with "client" the host (initiator or client).
 interop_kernel_case() {
 	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
 	PAIR_HOST_TYPE=$KWARP_LINK PAIR_TARGET_TYPE=$KWARP_PEER

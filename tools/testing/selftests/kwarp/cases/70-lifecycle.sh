@@ -37,14 +37,16 @@ rx_octets() {
 	n1 cat "/sys/class/net/${DEV[1]}/statistics/rx_bytes"
 }
 
-# traffic_stop_good NAME: both ends finish the operations that they have begun, and succeed.
+# traffic_stop_good NAME: end the traffic of this name. Both programs finish the operations that
+# they have begun, and must succeed.
 traffic_stop_good() {
 	kill -TERM "${PIDS[$1-client]}"
 	reap 60 "$1-client"
 	reap 30 "$1-server"
 }
 
-# traffic_lost NAME END...: these programs end within 30 s because the connection is lost.
+# traffic_lost NAME client|server...: wait for these programs of the traffic NAME. They must end
+# within 30 s with the status for a lost connection.
 traffic_lost() {
 	local name=$1 end
 	shift
@@ -98,7 +100,8 @@ link_down_case() {
 	still_works
 }
 
-# The peer cannot be reached any more, and both programs are killed. Both must end.
+# All packets are lost, and then both programs are killed. Their RDMA objects must be gone within
+# 20 s, although neither end learns that the other one has closed.
 dead_peer_case() {
 	own_links
 	traffic t
@@ -122,7 +125,8 @@ link_delete_case() {
 	still_works
 }
 
-# The network device of the link is deleted.
+# The network device of the link is deleted under traffic. Both links end with it, because it is one
+# end of a veth pair.
 netdev_delete_case() {
 	own_links
 	traffic t
@@ -252,7 +256,8 @@ rmmod_idle_case() {
 	still_works
 }
 
-# A program has a doorbell file open, so the module cannot be unloaded.
+# Check that rmmod fails. The caller has started a program that keeps the module in use, because it
+# has a doorbell file open or, with libsiw, the device.
 rmmod_refused() {
 	! timeout 60 rmmod "$KWARP_MODULE" 2>"$CASE_DIR/rmmod.log" || fail "the module went"
 	expect_in rmmod 'in use|busy|temporarily unavailable'
@@ -280,8 +285,9 @@ in_background() {
 	start "$1" - timeout 60 "${@:2}"
 }
 
-# The module is unloaded while a link, or an interface, or both are deleted. All three unregister
-# devices, each in another way. The module is gone only after all of them have finished.
+# The module is unloaded while a link, or an interface, or both are deleted. Each of these commands
+# (rmmod, deleting a link, deleting an interface) unregisters RDMA devices in another way. The
+# module may be gone only after all devices have been unregistered.
 rmmod_races_case() {
 	local i cycles
 	skip_on siw "it is about the module of kwarp"

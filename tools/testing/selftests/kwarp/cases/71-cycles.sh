@@ -18,7 +18,7 @@ link_cycles_case() {
 	still_works
 }
 
-# Links are deleted while programs open their devices.
+# A link is added and deleted again and again while two programs try to open its device.
 open_races_case() {
 	local i cycles
 	cycles=$(by_profile 40 4)
@@ -90,8 +90,8 @@ object_cycles() {
 	client kwobjects -d "${LINK[0]}" -n "$1"
 }
 
-# Allow no sockets in TIME_WAIT, whose memory does not belong to kwarp. links of the next case ends
-# this.
+# Allow no sockets in TIME_WAIT, because their memory, which does not belong to kwarp, would be
+# counted. The function "links", which the next case calls, restores the limit.
 no_time_wait() {
 	local i
 	for i in 0 1; do
@@ -130,8 +130,8 @@ object_cycles_case() {
 	no_growth "sets of objects" object_cycles
 }
 
-# refused_case ADDRESS SECONDS: connections must be refused within SECONDS. If no program listens,
-# that happens at once; if no machine has the address, when TCP or ARP gives up.
+# refused_case ADDRESS SECONDS: connections to ADDRESS must be refused within SECONDS. If no program
+# listens there, that happens at once; if no machine has the address, when TCP or ARP gives up.
 refused_case() {
 	own_links
 	new_port

@@ -15,7 +15,7 @@ events() {
 	grep -c "event_type .*$1" "$CASE_DIR/watch.log" || :
 }
 
-# saw NUMBER WHAT: at least NUMBER events of this kind were reported.
+# saw NUMBER WHAT: true if at least NUMBER events of this kind were reported.
 saw() {
 	[ "$(events "$2")" -ge "$1" ]
 }
@@ -40,8 +40,9 @@ siw_beside() {
 	check "adding a siw link" n0 rdma link add kwsiw type siw netdev "${DEV[0]}"
 }
 
-# port_events_case [COMMAND]: each change of the port's state gives exactly one event, and other
-# changes give none. Events come in order, so after the last one all others have been reported.
+# port_events_case [COMMAND]: each change of the port's state must give exactly one event, and
+# changes of an alias or group must give none. COMMAND prepares the case. Events come in order, so
+# after the last event all others have been reported.
 port_events_case() {
 	skip_on siw "it repeats events"
 	own_links
@@ -87,7 +88,7 @@ speed_case() {
 	expect_in client 'active_speed:[[:space:]]+10\.0 Gbps'
 }
 
-# The interface is renamed under traffic.
+# The interface is renamed under traffic, and gets its old name again. The traffic must continue.
 renamed_case() {
 	own_links
 	traffic t
@@ -129,11 +130,12 @@ flows_as() {
 	[ -e "/sys/class/infiniband/${LINK[0]}" ] && flows
 }
 
-# -------------------------------------------------------- its end, a connect pending
+# --------------------------------------- removing a device while a connect is pending
 
-# load_in_order MODULE...: load the modules in this order. The RDMA core removes a device from its
-# users in reverse order of loading. rdma_cm waits for a pending connect. ib_uverbs ends the
-# connect, because it destroys the queue pair. So the order decides whether the removal has to wait.
+# load_in_order MODULE...: load the modules in this order. When a device is removed, the RDMA core
+# calls the modules that use it in reverse order of loading. rdma_cm waits for a pending connect;
+# ib_uverbs ends the connect, because it destroys the queue pair. So the order decides whether the
+# removal would have to wait.
 load_in_order() {
 	local all=(rdma_ucm ib_uverbs rdma_cm) m
 	own_links
@@ -148,8 +150,8 @@ load_in_order() {
 	own_links
 }
 
-# end_pending COMMAND...: connect to a silent peer, then run the command, which removes the
-# device. It must not wait for the connect.
+# end_pending COMMAND...: begin to connect to a silent peer, then run the command, which removes the
+# device. The command must not wait for the end of the connect.
 end_pending() {
 	local begin=$SECONDS
 	new_port
@@ -213,7 +215,7 @@ exclusive_case() {
 	done
 	rping_pair "${IP[1]}"
 	# When a device is moved to another namespace, the core calls the driver's port functions
-	# again.
+	# again. The files in debugfs must still be readable after that.
 	[ "$KWARP_LINK" = siw ] || ! has_debugfs || cat "$DEBUGFS"/kwarp/*-"${LINK[0]}"/* >/dev/null || fail "debugfs cannot be read"
 	for i in 0 1; do
 		in_ns "$i" rdma link delete "${LINK[i]}"

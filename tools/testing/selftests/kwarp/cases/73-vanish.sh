@@ -27,8 +27,9 @@ short_timeouts() {
 	knob user_timeout 4
 }
 
-# Set a short keepalive time only. TCP applies user_timeout, 60 s by default, to its keepalive
-# probes, too. The shorter keepalive must nevertheless have an effect.
+# Set only a short keepalive time, and leave user_timeout at 60 s, its default. TCP applies
+# user_timeout to its keepalive probes, too. The shorter keepalive must nevertheless end the
+# connection.
 short_keepalive() {
 	knob keepalive 4
 }
@@ -47,7 +48,7 @@ vanished_idle_case() {
 	no_netem
 }
 
-# An idle connection to a peer that answers continues.
+# An idle connection to a peer that answers keepalive probes must not be ended.
 idle_stays_case() {
 	own_links
 	idle_pair short_timeouts
@@ -67,8 +68,8 @@ vanished_busy_case() {
 	no_netem
 }
 
-# Data that was sent successfully arrives, even if all packets are lost for some time before the
-# close.
+# The client sends a message and closes while all packets are lost. After the network works again,
+# the message must arrive, because its Send completed with success.
 outage_close_case() {
 	skip_on siw "it resets such a connection"
 	own_links

@@ -28,8 +28,8 @@ edge_spoilt() {
 	stop client KILL
 }
 
-# A completion queue overflows. Another connection of the same device continues, with verified
-# data.
+# A completion queue overflows. Another connection of the same device ("bystander") must continue
+# and verify its data.
 edge_cq_overflow() {
 	own_links
 	traffic bystander
@@ -60,8 +60,8 @@ has_arrived() {
 }
 
 # The MTU of the route becomes small under traffic, and large again. FPDUs that are made after a
-# change fit the new size. FPDUs that TCP had accepted before keep their framing; otherwise both
-# ends would report errors.
+# change must have the length that fits into one segment. FPDUs that TCP had accepted before the
+# change keep their framing; otherwise both ends would report errors.
 edge_mtu() {
 	local file=$CASE_DIR/mtu.pcap narrow=700 span times=() sizes
 	span=$(by_profile $((8 << 20)) $((2 << 20)))
@@ -88,7 +88,8 @@ edge_mtu() {
 	[ "${sizes[2]}" = "$(emss 1500)" ] || fail "afterwards they had ${sizes[2]}, not $(emss 1500)"
 }
 
-# again_pair: each end uses one queue pair for many connections, one after the other.
+# again_pair: run kwagain, in which each end uses one queue pair for many connections, one after the
+# other.
 again_pair() {
 	local cycles
 	cycles=$(by_profile 100 10)

@@ -18,8 +18,8 @@ bell_says() {
 	grep -q "$1" "$CASE_DIR/bell.log"
 }
 
-# The link is deleted while processes ring the doorbell. Each later call fails. A process that keeps
-# the file open keeps the module loaded, but not the device.
+# The link is deleted while processes ring the doorbell. Each call after that must fail. A process
+# that keeps the doorbell file open keeps the module loaded, but not the device.
 doorbell_gone_case() {
 	skip_on siw "it has none"
 	skip_on kwarp-siw "libsiw rings with a command of the core's"

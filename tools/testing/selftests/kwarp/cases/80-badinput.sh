@@ -46,8 +46,9 @@ hostile_server_case() {
 	traffic_stop_good bystander
 }
 
-# listener_full_case PLACES: many clients connect, and send nothing, until the listener has no
-# place left. Other clients can still connect within seconds, before the startup timers run out.
+# listener_full_case PLACES: many clients connect and send nothing, until the listener has as many
+# unfinished startups as the knob half_open_max allows (PLACES). Another client must still be able
+# to connect within seconds, before the startup timers run out.
 listener_full_case() {
 	local port
 	skip_on siw "it has no such limit"
@@ -65,8 +66,8 @@ listener_full_case() {
 	[ "$STATUS" = 0 ] || fail "the server ended with status $STATUS"
 }
 
-# With 16 places for 30 clients, 14 clients wait in TCP's accept queue, and get places when the
-# knob allows more.
+# The knob half_open_max allows 16 unfinished startups ("places"), and 30 clients connect. So 14
+# clients wait in TCP's accept queue, and get places after the knob has been raised.
 listener_few_case() {
 	skip_on siw "it has no such limit"
 	own_links
@@ -115,9 +116,10 @@ some_waited_in_tcp() {
 	rejected 1 || some_wait_in_tcp "$1"
 }
 
-# 1,100 clients send good Requests, of which 1,024 get a place, and the program answers none. After
-# ten seconds the device rejects as many of the oldest Requests as there are waiting clients, so
-# that these get places.
+# 1,100 clients send good Requests, and the program answers none. 1,024 of the clients get a place
+# (the default of half_open_max), and 76 wait in TCP's accept queue. After ten seconds the device
+# must reject the oldest Requests, about as many as clients wait, so that the waiting clients get
+# places.
 ulp_full_case() {
 	skip_on siw "it has no such limit"
 	own_links
@@ -168,8 +170,8 @@ half_open_case() {
 	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 5 -T "$(by_profile 20 60)"
 	reap $((60 + count / 50)) churn
 	client kwconn -c -a "${IP[1]}" -p "$PORT" -n 5
-	# A lost endpoint would be about 6 KiB. On the debug kernel KASAN keeps freed memory for
-	# some time.
+	# If the memory of unfinished startups was lost, that would be about 6 KiB for each, more
+	# than the 2 KiB allowed here. On the debug kernel KASAN keeps freed memory for some time.
 	[ "$KWARP_PROFILE" = debug ] ||
 		wait_until 10 "memory is given back" memory_settled "$before" $((count * 2 + 2048))
 	stop server
@@ -209,7 +211,8 @@ timers_case() {
 	lasted request "${1}000"
 	lasted rtr "${1}000"
 	lasted terminate "${3}000"
-	# The server's program is killed: the device closes, and waits for the peer to close.
+	# The server's program is killed. The device then closes the connection, and waits for the
+	# peer to close, at most for linger_timeout.
 	start linger 0 python3 "$HERE/timers.py" linger "${IP[1]}" "$port"
 	wait_until 15 "the connection stands" grep -q established "$CASE_DIR/linger.log"
 	stop server KILL
@@ -218,8 +221,8 @@ timers_case() {
 	reap 30 caller
 }
 
-# A program never answers a Request. The timer takes two minutes, so the case runs only in make
-# check-all, or if it is named.
+# A program never answers a Request. The device ends the connection after two minutes. Because this
+# takes so long, the case runs only if it is named, as make check-all does.
 timer_verdict_case() {
 	skip_on siw "it has no such timer"
 	own_links

@@ -7,9 +7,10 @@
 # with whole writes to the socket and with writes cut at random places. On a slow kernel each runs
 # once, and the seed determines the role and whether writes are cut.
 
-# Print options for types of link other than kwarp. A file has the cases with another result there,
-# and the reasons. On siw, waits are short, because some answers never come, and writes are not cut,
-# because the results of siw with cut writes depend on place and time of the cuts.
+# Print kwrawpeer's options for this type of link; there are none for type kwarp. A file (-k) has
+# the cases that have another result on the type, and the reasons. On siw, waits are short (-T),
+# because some answers never come, and writes are not cut (-w), because the results of siw with cut
+# writes depend on place and time of the cuts.
 raw_known() {
 	local list=$HERE_RAW/raw-$KWARP_LINK.known
 	case $KWARP_LINK in
@@ -32,7 +33,8 @@ raw_groups() {
 
 HERE_RAW=$(dirname "${BASH_SOURCE[0]}")/..
 
-# raw_target NAME: start a consumer; RAW_WHERE has the options with which kwrawpeer finds it.
+# raw_target NAME: start kwtarget, the consumer that kwrawpeer tests. Set RAW_WHERE to the options
+# with which kwrawpeer finds it.
 raw_target() {
 	local port control own
 	new_port
@@ -66,8 +68,8 @@ raw_group() {
 	raw_run -S "${KWARP_RAW_SEED:-1}" ${KWARP_RAW_CASES:-"$@"}
 }
 
-# raw_start_group GROUP: like raw_run. A wrong startup may end the listener of a siw consumer, so
-# each case gets a new consumer on siw.
+# raw_start_group GROUP: run the cases of a group that is about MPA startup. On siw each case gets a
+# new consumer, because a wrong startup may end the consumer's listener there.
 raw_start_group() {
 	local name names
 	own_links
@@ -82,8 +84,9 @@ raw_start_group() {
 }
 
 # raw_without_crc GROUP...: run the cases of these groups that use FPDUs, with CRC off at both ends.
-# Each runs once, with whole or cut writes. The seed differs from that of raw_group, so that on a
-# slow kernel the role differs, too.
+# With -q most cases run only once, with whole or cut writes. The seed differs from that of
+# raw_group, so that on a slow kernel, where raw_group runs each case in one role only, a case has the
+# other role here.
 raw_without_crc() {
 	skip_on siw "its table of known differences is one with CRC"
 	own_links
@@ -92,7 +95,7 @@ raw_without_crc() {
 	raw_run -q -C 0 -S $((${KWARP_RAW_SEED:-1} + 1)) $(raw_groups "$@")
 }
 
-# Knobs are changed while connections exist.
+# Run the cases that change knobs (settings of a link) while connections exist.
 raw_knobs() {
 	skip_on siw "has no knobs"
 	own_links

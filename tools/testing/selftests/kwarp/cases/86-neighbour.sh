@@ -26,8 +26,8 @@ set_rmem() {
 	in_ns "$1" sysctl -q -w net.ipv4.tcp_rmem="$2"
 }
 
-# stashes [_now]: print how many FPDUs the links have copied and kept, because TCP's receive buffer
-# had no room for them; with _now: how many they keep at this moment.
+# stashes [_now]: print how many FPDUs the links have copied and kept so far, because TCP's receive
+# buffer had no room for them; with _now: how many copies they keep at this moment.
 stashes() {
 	local i sum=0
 	for i in 0 1; do
@@ -58,7 +58,8 @@ neighbour_short_of_room() {
 	rmem 4096 131072 6291456
 }
 
-# Small receive buffers, and a network that loses and delays segments.
+# Data must arrive although TCP's receive buffers are small, and the network loses and delays
+# segments.
 neighbour_short_and_lossy() {
 	own_links
 	rmem 4096 8192 16384
@@ -78,8 +79,8 @@ neighbour_reneging() {
 	no_hardware_address "${NETDEV_IP[1]}"
 	# TCP counts how often a peer has discarded octets that it had acknowledged selectively.
 	before=$(tcp_count 0 TcpExtTCPSACKReneging)
-	# -T 120: each of these costs a retransmission timeout, and on a debug kernel tunpipe.py
-	# delays packets.
+	# The time limit is long (-T 120): each time that the peer discards octets, the sender has
+	# to wait for a retransmission timeout, and on a debug kernel tunpipe.py delays packets.
 	DATA_ADDR=${NETDEV_IP[1]} data_pair -n "$(by_profile 200 60)" -m 50000 -T 120
 	[ "$(tcp_count 0 TcpExtTCPSACKReneging)" -gt "$before" ] || fail "TCP has seen no peer that takes a SACK back"
 	note "$(($(tcp_count 0 TcpExtTCPSACKReneging) - before)) times"

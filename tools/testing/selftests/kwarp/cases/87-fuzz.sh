@@ -20,7 +20,8 @@ fuzz_case() {
 	traffic_stop_good bystander
 }
 
-# Driver data of commands and responses that are shorter or longer than those that the driver knows.
+# kwuabi issues commands whose driver data is shorter or longer than the driver's structures, as
+# older or newer providers would.
 uabi_case() {
 	skip_on siw "the commands are those of another driver"
 	skip_on kwarp-siw "the commands are siw's"

@@ -4,8 +4,8 @@
 # Cases with traffic on many queue pairs, and with many connections at the same time. All data must
 # be right, and the time to end the connections must not grow faster than their number.
 
-# scale_qps_case QPS SECONDS: four pairs of programs connect QPS queue pairs together. Then all
-# are busy at the same time for SECONDS.
+# scale_qps_case QPS SECONDS: four pairs of programs make QPS connections in total. After that all
+# connections are busy at the same time for SECONDS.
 scale_qps_case() {
 	local i before begun
 	own_links
@@ -35,12 +35,12 @@ scale_qps_case() {
 	grep -h ': ok: ' "$CASE_DIR"/client?.log
 }
 
-# all_up CLIENT COUNT: the client has reported that COUNT connections are up.
+# all_up CLIENT COUNT: true if the client has reported that COUNT connections are up.
 all_up() {
 	grep -q "$2 connections are up" "$CASE_DIR/client$1.log"
 }
 
-# queue_pairs END COUNT: the link at that end has COUNT queue pairs.
+# queue_pairs END COUNT: true if the link at that end has COUNT queue pairs.
 queue_pairs() {
 	rdma resource show "${LINK[$1]}" | grep -q " qp $2 "
 }

@@ -4,7 +4,9 @@
 # Lack of memory, on the debug kernel only, by the kernel's fault injection. Either a call is
 # repeated, and each time the next one of its allocations fails (fail-nth), or allocations in
 # softirqs and workers fail at random while data flows. Only allocations with a module in their call
-# trace fail: how the kernel's own code reacts is not tested here.
+# trace fail: how the kernel's own code reacts is not tested here. Also kwarp's fault points: places
+# in the module's code at which a test can inject a fault, such as a short send or a late work item
+# (files in debugfs, kwarp/NAME).
 
 # Mount point of debugfs. It is not below /sys, because "ip netns exec" mounts another /sys.
 FAULT_DEBUGFS=$RUN/debugfs
@@ -73,14 +75,14 @@ faults_off() {
 	done
 }
 
-# points_in NAME: the log shows that at least one allocation failed. Without a failure the case
-# would have tested nothing.
+# points_in NAME: check that at least one allocation failed, as kwfault says in the log NAME.
+# Without a failure the case would have tested nothing.
 points_in() {
 	[ "$(sed -nE 's/.*: all: ([0-9]+) points.*/\1/p' "$CASE_DIR/$1.log")" -gt 0 ] ||
 		fail "no allocation was made to fail"
 }
 
-# After the faults, no object is left, and data can be sent and verified.
+# Check that no object is left after the faults, and that data can be sent and verified.
 works_after_faults() {
 	note "and now it works"
 	no_objects || holds_within 10 no_objects || fail "objects are left: $OBJECTS"
@@ -132,8 +134,9 @@ fault_accept_case() {
 	works_after_faults
 }
 
-# each_point WHAT UNDO COMMAND...: run the command with its first, second, ... allocation failing,
-# until no allocation fails. UNDO runs after each success. POINTS is the number of allocations.
+# each_point WHAT UNDO COMMAND...: run the command again and again: first its first allocation
+# fails, next its second one, until no allocation fails. After each success with a fault run UNDO.
+# Set POINTS to the number of allocations that failed.
 each_point() {
 	local what=$1 undo=$2 n rc refused=0
 	shift 2
@@ -161,9 +164,9 @@ add_link_0() {
 	n0 rdma link add "${LINK[0]}" type "$KWARP_LINK" netdev "${DEV[0]}"
 }
 
-# Look for a module in the innermost 10 functions of a call trace only. That leaves out allocations
-# deep below ib_register_device(), several hundred for sysfs and for a table of uverbs. If one of
-# the table's nodes cannot be allocated, Linux 6.12 loses other nodes.
+# Let only those allocations fail that have a module among the innermost 10 functions of their call
+# trace. This leaves out several hundred allocations deep below ib_register_device(), for sysfs and
+# for a table of uverbs. If one of the table's nodes cannot be allocated, Linux 6.12 leaks others.
 calls_near_modules() {
 	local kind
 	for kind in "${FAULT_KINDS[@]}"; do
@@ -188,8 +191,8 @@ fault_link_case() {
 	works_after_faults
 }
 
-# each_point_or_none WHAT UNDO COMMAND...: like each_point, but the command must succeed each
-# time, and may have no allocation at all.
+# each_point_or_none WHAT UNDO COMMAND...: like each_point, but the command must succeed although an
+# allocation fails, and it may have no allocation at all.
 each_point_or_none() {
 	local what=$1 undo=$2 n
 	shift 2
@@ -225,8 +228,8 @@ fault_module_case() {
 
 # --------------------------------------------------------------------- by chance
 
-# by_chance PERCENT KIND...: from now on this share of the allocations of these kinds fails, in all
-# contexts.
+# by_chance PERCENT KIND...: from now on let this share of the allocations of these kinds fail, in
+# all contexts. A KIND is one of FAULT_KINDS.
 by_chance() {
 	local percent=$1 kind
 	shift
@@ -243,7 +246,7 @@ fault_chance_cm_case() {
 	fault_set fail_page_alloc min-order "$1"
 	new_port
 	serve server "$PORT" kwconn -s -a "${IP[1]}" -p "$PORT"
-	# The first connection allocates what all connections of the server share.
+	# The first connection, without faults, allocates what all connections of the server share.
 	client kwfault connect -a "${IP[1]}" -p "$PORT" -n 1
 	expect_in client '1 of 1 connected'
 	by_chance "$2" "${@:4}"
@@ -257,13 +260,14 @@ fault_chance_cm_case() {
 	works_after_faults
 }
 
-# connected NUMBER: the link at end 0 has this number of connected queue pairs.
+# connected NUMBER: true if the link at end 0 has this number of connected queue pairs.
 connected() {
 	[ "$(rdma resource show qp link "${LINK[0]}" | grep -c 'state RTS')" = "$1" ]
 }
 
-# fault_traffic_case ORDER PERCENT SECONDS KIND...: traffic continues, and all data is right. Data
-# that cannot be sent or received for lack of memory is sent or received later.
+# fault_traffic_case ORDER PERCENT SECONDS KIND...: let allocations fail while data flows. The
+# traffic must continue, and all data must be right: what cannot be sent or received for lack of
+# memory is sent or received later.
 fault_traffic_case() {
 	local order=$1 percent=$2 count=$3
 	shift 3
@@ -319,7 +323,7 @@ fault_teardown_case() {
 	works_after_faults
 }
 
-# -------------------------------------------------------------- points of our own
+# ------------------------------------------------------------ kwarp's own fault points
 
 # point_ready NAME PERCENT: switch kwarp's own fault point NAME on, for this share of its uses,
 # without a limit.
@@ -329,8 +333,8 @@ point_ready() {
 	fault_set "kwarp/$1" probability "$2"
 }
 
-# fault_point_case NAME PERCENT: with the fault point active, data is right, and connections can
-# be made and ended.
+# fault_point_case NAME PERCENT: switch on a fault point of kwarp, for this share of its uses, and
+# check that data is right, and that connections can be made and ended.
 fault_point_case() {
 	own_links
 	faults_ready

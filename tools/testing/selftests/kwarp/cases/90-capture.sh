@@ -33,7 +33,7 @@ capture_aligned() {
 	while read -r whole beyond all most; do
 		note "$whole of $all segments hold whole FPDUs, $beyond do not for SACK blocks, one holds $most"
 		[ "$all" -ge 100 ] || fail "the capture holds next to nothing"
-		# Without the knob this is true of one segment in twenty.
+		# Without the knob only one segment in twenty holds whole FPDUs.
 		[ $((all - whole - beyond)) -le $((3 + all / 100)) ] || fail "too many do not"
 		[ "$whole" -ge $((all / 2)) ] || fail "next to none do"
 		[ "$most" -gt 1 ] || fail "no segment holds several FPDUs"

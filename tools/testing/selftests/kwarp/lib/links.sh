@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 #
 # RDMA links on the two interfaces: add and delete them, set their knobs, list the RDMA objects that
-# programs have on them. Sourced by ../lib.sh.
+# programs have on them. Sourced by ../lib.sh. END is 0 or 1, the number of a namespace and of its
+# link. Knob: a setting of a link of kwarp, a file in /sys/class/infiniband/LINK/kwarp/.
 
 load_type() {
 	[ -d "/sys/module/${1%-siw}" ] || modprobe "${1%-siw}" || skip "there is no module for links of type $1"
@@ -12,7 +13,7 @@ link_exists() {
 	[ -e "/sys/class/infiniband/${LINK[$1]}" ]
 }
 
-# device_active NAME: the port of the device is active.
+# device_active NAME: true if the port of this RDMA device is active.
 device_active() {
 	[ "$(<"/sys/class/infiniband/$1/ports/1/state")" = "4: ACTIVE" ]
 }
@@ -62,8 +63,8 @@ own_links() {
 	links "$KWARP_LINK" "$KWARP_LINK"
 }
 
-# mixed_links ROLE: the link of the type KWARP_PEER is at the "server" (namespace 1) or the
-# "client" (namespace 0).
+# mixed_links server|client: make links of two types ready. The link of the type KWARP_PEER is at
+# the server's end (namespace 1) or at the client's end (namespace 0).
 mixed_links() {
 	[ "$KWARP_LINK" != "$KWARP_PEER" ] || skip "interop needs two different types of link"
 	case $1 in
@@ -77,8 +78,8 @@ skip_on() {
 	[ "$KWARP_LINK" != "$1" ] || skip "$1: $2"
 }
 
-# knob_at END NAME VALUE: set a knob of one link, and read it back. "links" of the next case
-# restores the default.
+# knob_at END NAME VALUE: set a knob of one link, and read it back. The function "links", which the
+# next case calls, restores the default.
 knob_at() {
 	local path=/sys/class/infiniband/${LINK[$1]}/kwarp/$2
 	echo "$3" >"$path" || fail "cannot set knob $2 to $3"
@@ -94,7 +95,7 @@ knob() {
 	done
 }
 
-# Set the knobs that were changed to the module's defaults.
+# Set each knob that a case has changed back to its default, the value of the module parameter.
 default_knobs() {
 	local name
 	local -A set=()

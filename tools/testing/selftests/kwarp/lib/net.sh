@@ -58,8 +58,8 @@ reachable() {
 	n0 ping -U -q -c 1 -W 1 "$1" >/dev/null
 }
 
-# True if both ends can reach each other. After these pings addresses are resolved, so that the
-# first connection of a case does not wait for that.
+# True if both ends can reach each other. The pings also resolve the hardware addresses, so that the
+# first connection of a case does not have to wait for neighbour discovery.
 neighbours_known() {
 	reachable "${IP[1]}" && reachable "${IP6[1]}"
 }
@@ -91,8 +91,8 @@ set_mtu() {
 	echo "$1" >"$RUN/mtu"
 }
 
-# add_netem ARGUMENTS OF tc... root netem SHAPE...: the case fails if the kernel has no netem. All
-# kernels that the suite is for have it; of the user-mode kernels uml-up, but not uml.
+# add_netem ARGUMENTS...: run tc with these arguments, which add netem. The case fails if the kernel
+# has no netem. All kernels on which the suite runs have it, except the user-mode kernel "uml".
 add_netem() {
 	check "adding netem" tc "$@"
 }
@@ -107,7 +107,7 @@ netem() {
 	done
 }
 
-# Allow as many sockets in TIME_WAIT as before a case changed that (no_time_wait).
+# Undo no_time_wait, by which a case allows no sockets in TIME_WAIT: restore the former limit.
 default_time_wait() {
 	local i
 	for i in 0 1; do
@@ -131,8 +131,9 @@ tcp_count() {
 	in_ns "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
 }
 
-# offloads on|off: switch segmentation offload of both interfaces. With it, TCP passes large packets
-# to the interface, and a veth pair carries them uncut. Without, TCP cuts them into segments before.
+# offloads on|off: switch segmentation offload of both interfaces. With offload, TCP passes packets
+# larger than the MTU to the interface, and a veth pair carries these packets uncut. Without
+# offload, each packet is one segment of at most the MTU.
 offloads() {
 	local i now=on
 	[ ! -s "$RUN/no-offloads" ] || now=off

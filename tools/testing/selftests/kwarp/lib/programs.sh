@@ -2,12 +2,13 @@
 # shellcheck shell=bash
 #
 # Programs of a case: start and end servers, clients and packet captures in a namespace. Each
-# program has a name, under which its log and process id are kept. Sourced by ../lib.sh.
+# program has a name, under which its log and process id are kept. Sourced by ../lib.sh. END is 0 or
+# 1, the number of a namespace; clients run at end 0, servers at end 1.
 
 next_port=20000
 
-# Set PORT to a port that no other case of this run uses, so that no TIME_WAIT of another case is
-# in the way.
+# Set PORT to a port that no other case of this run uses, because a socket of another case may still
+# occupy its port in TIME_WAIT.
 new_port() {
 	# shellcheck disable=SC2034 # for the cases
 	PORT=$((next_port++))
@@ -94,7 +95,7 @@ client() {
 }
 
 # ops: print how many operations the client kwbench has measured. kwbench also makes some operations
-# before and after that.
+# before and after its measurement.
 ops() {
 	sed -n 's/.*"ops": \([0-9]*\).*/\1/p' "$CASE_DIR/client.log"
 }
@@ -116,8 +117,9 @@ try_client() {
 	unset 'PIDS[client]'
 }
 
-# pair_retried TRY...: the function TRY starts "server" and calls try_client. Both programs must
-# succeed. If the client is stuck, both are started again, at most twice.
+# pair_retried TRY...: call the function TRY, which starts the program named "server" and calls
+# try_client. Server and client must succeed. If try_client reports "stuck", kill the server and
+# call TRY again, at most twice.
 pair_retried() {
 	local tries
 	for tries in 3 2 1; do

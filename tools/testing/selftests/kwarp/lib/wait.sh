@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 #
-# Wait until a condition holds; conditions about files and processes; files as marks. Sourced by
-# ../lib.sh.
+# Functions that wait until a condition holds, conditions about files and processes, and marks:
+# files that note a fact for later cases, such as "the namespaces exist". Sourced by ../lib.sh.
 #
 # On a debug kernel it takes half a second to start a program. So these functions use only the shell
 # itself.
 
-# mark FILE [TEXT], unmark FILE...: make a file that is not empty (test -s), or make files empty.
+# mark FILE [TEXT]: set a mark, a file that is not empty. unmark FILE...: make the files empty.
 mark() {
 	echo "${2:-1}" >"$1"
 }
@@ -19,7 +19,7 @@ unmark() {
 	done
 }
 
-# has_line FILE REGEX: some line of the file matches.
+# has_line FILE REGEX: true if some line of the file matches.
 has_line() {
 	local lines line
 	mapfile -t lines <"$1"
@@ -39,8 +39,8 @@ count_lines() {
 	echo "$count"
 }
 
-# A short pause that starts no process: the read times out, because nothing is written to the
-# pipe.
+# Wait 50 ms without starting a process: read from a pipe that nobody writes to, until the read
+# times out.
 pause() {
 	if [ -z "${pause_fd:-}" ]; then
 		[ -p "$RUN/pause" ] || mkfifo "$RUN/pause"
@@ -68,19 +68,20 @@ wait_until() {
 	holds_within "$seconds" "$@" || fail "$what: not within $seconds s"
 }
 
-# gone PID: the process has ended, even if this shell has not waited for it yet.
+# gone PID: true if the process has ended, even if this shell has not waited for it yet (a zombie).
 gone() {
 	local stat
 	{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || return 0
-	# The state follows the program's name, which may contain any characters.
+	# The state is after the program's name. The name is in parentheses and may contain any
+	# characters, so look for the last parenthesis.
 	[[ ${stat##*) } = [ZX]* ]]
 }
 
-# listens PID PORT: some process in the network namespace of PID listens on the TCP port.
+# listens PID PORT: true if some process in the network namespace of PID listens on the TCP port.
 listens() {
 	local pid=$1 port
 	printf -v port ':%04X' "$2"
-	# The process may end during this look.
+	# The process may end while these files are read, so errors are not shown.
 	{ has_line "/proc/$pid/net/tcp" "$port [0-9A-F]+:0000 0A" ||
 		has_line "/proc/$pid/net/tcp6" "$port [0-9A-F]+:0000 0A"; } 2>/dev/null
 }
