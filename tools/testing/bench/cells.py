@@ -2,8 +2,8 @@
 """The cells of run.py: which kinds of traffic are measured, and which contender takes part.
 
 A cell has a kind ("rate", "latency", "cpu", "connect" or "memory"), an operation, a message size
-in octets, and a number of queue pairs ("qps").  A contender ("who") has a name and the type of
-its RDMA links, which is None for plain TCP.
+in octets, and a number of queue pairs ("qps").  A contender ("who"), for example kwarp or siw, is
+what is measured: it has a name and the type of its RDMA links, which is None for plain TCP.
 """
 
 import os
@@ -16,8 +16,8 @@ IMM, ATOMICS = "write-imm", ("fetch-add", "cmp-swap")
 WORD = 8  # octets that an atomic operation changes
 IN_FLIGHT = 4 << 20  # octets of requests that one queue pair has at a time
 IPERF_STREAMS = 128  # the largest number that iperf3 accepts
-# On one processor, two programs that poll would wait for each other's time slices. So where both
-# ends would poll, both sleep until an event comes.
+# On one processor, two programs that poll would wait for each other's time slices. So in cells in
+# which both ends would poll, both sleep until an event comes.
 ALONE = os.cpu_count() == 1
 
 
@@ -43,7 +43,10 @@ def rate_cells():
 
 
 def library_cell():
-    """The CRC alone, of 64 KiB, which fit in the processor's cache like kwarp's batches."""
+    """The CRC alone, of 64 KiB at a time: they fit in the processor's cache.
+
+    kwarp also computes CRCs of such amounts, since it passes up to 64 KiB to TCP in one call.
+    """
     return {"kind": "rate", "op": LIBRARY, "size": 65536, "qps": 1}
 
 
@@ -81,7 +84,7 @@ def all_cells(mtu):
 
 
 def short_cells(mtu):
-    """The cells that the targets are about, and no more than two minutes allow."""
+    """The cells for which the project has performance targets, as many as two minutes allow."""
     yield {"kind": "rate", "op": "stream", "size": 65536, "qps": 1}
     for op in OPS:
         yield {"kind": "rate", "op": op, "size": 65536, "qps": 1}
@@ -92,7 +95,8 @@ def short_cells(mtu):
         yield {"kind": "connect", "op": "connect", "size": 64, "qps": 1, "count": 50}
         for op in OPS:
             yield {"kind": "latency", "op": op, "size": 64, "qps": 1}
-        # Each operation of RFC 7306 once. There is no target; the run shows that each works.
+        # Each operation of RFC 7306 once. These have no performance target; the run shows that they
+        # work.
         for kind, op, size in (("rate", IMM, 64), ("rate", "fetch-add", WORD), ("latency", "cmp-swap", WORD)):
             yield {"kind": kind, "op": op, "size": size, "qps": 1}
 
@@ -120,7 +124,8 @@ def takes_part(who, cell):
         return who.name == "tcp" or who.name == "iperf3" and cell["kind"] == "rate" and cell["qps"] <= IPERF_STREAMS
     if cannot(who, cell):
         return False
-    # The far program must poll for a Write, because a Write causes no event there.
+    # On one processor (ALONE) the latency of Writes is not measured: the far program must poll,
+    # because a Write causes no event there, and would take the near program's processor time.
     if ALONE and cell["kind"] == "latency" and cell["op"] == "write":
         return False
     return who.type is not None

@@ -29,7 +29,7 @@ from cells import (LIBRARY, all_cells, cannot, depth_of, name_of, short_cells, s
 
 TOOLS = os.environ.get("KWARP_TOOLS", "/opt/kwarp/tools")
 FAR = ["ip", "netns", "exec", "far"]
-# name -> link type, knobs
+# name -> type of its links, knobs (settings of a link) and their values
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}),
     "kwarp-crc": ("kwarp", {"crc": "on"}),
@@ -41,7 +41,7 @@ CONTENDERS = {
     "iperf3": (None, {}),
 }
 USUAL = ["kwarp", "kwarp-crc", "siw", "rxe", "tcp", "iperf3", LIBRARY]
-GRACE = 20  # seconds that a run may take beyond its time
+GRACE = 20  # seconds that a run may take longer than its measurement
 
 
 def run(*args, check=True, **kwargs):
@@ -137,7 +137,7 @@ class Contender:
 
 
 class Library:
-    """The kernel's crc32c alone: the least that one CRC of all octets costs."""
+    """The kernel's crc32c alone, as a contender: no CRC of all octets can be faster than this."""
 
     name, type = LIBRARY, None
 
@@ -263,7 +263,7 @@ class Bench:
 
     def cell(self, number, mtu, cell):
         shown = []
-        # Another contender begins in each round, because the first one finds cold caches.
+        # Another contender begins in each round, because the one that begins finds cold caches.
         able = [who for who in self.contenders if takes_part(who, cell)]
         first = number % max(len(able), 1)
         for who in able[first:] + able[:first]:

@@ -24,7 +24,7 @@ from run import describe, emit
 from storage_ends import PROTOCOLS, get, put, run, wait_for
 
 FILE_SIZE = "128m"
-# name -> link type, knobs, transport
+# name -> type of its link, knobs (settings of the link) and their values, transport
 CONTENDERS = {
     "kwarp": ("kwarp", {"crc": "off"}, "rdma"),
     "kwarp-crc": ("kwarp", {"crc": "on"}, "rdma"),
@@ -102,9 +102,10 @@ class Contender:
         side = job["write" if "write" in rw else "read"]
         if not side["total_ios"] or job["error"]:
             raise OSError(f"fio: error {job['error']}, {side['total_ios']} requests")
-        # The number includes the start and end of fio, and the requests of its ramp time.
+        # Context switches during the start and end of fio, and during its ramp time, are included.
         switched = switches() - before
-        # Latency from the submission on, because a request may complete before io_submit() returns.
+        # Use fio's total latency ("lat"), which begins with the submission. Its completion latency
+        # begins only when io_submit() returns, and a request may complete before that.
         percentiles = side["lat_ns"]["percentile"]
         return {"ops": side["total_ios"], "seconds": side["runtime"] / 1000, "switches": switched,
                 "median": percentiles["50.000000"] / 1000, "p99": percentiles["99.000000"] / 1000}

@@ -99,7 +99,7 @@ class Nvme:
 
 
 class Nfs:
-    """NFS: one server, which listens on TCP and on all RDMA devices, also on later ones."""
+    """NFS: one server, which listens on TCP and on all RDMA devices, also those added later."""
 
     transports = ("rdma", "tcp")
 

@@ -5,10 +5,10 @@
 # unchanged RDMA programs between these links, and a table of figures.
 #
 #   demo.sh              measure plain TCP, siw, kwarp without and with CRC: Writes at MTU 1500
-#   demo.sh --compare    also Reads and Sends, longer; MTU 1500 and 9000
+#   demo.sh --compare    measure also Reads and Sends, longer, and at MTU 1500 and 9000
 #
 #   KWARP_DEMO_LINK=siw  use this type of link instead of kwarp
-#   KWARP_DEMO_SECONDS=N duration of each bandwidth measurement (1; with --compare 4)
+#   KWARP_DEMO_SECONDS=N measure each bandwidth for N seconds (default: 1; with --compare 4)
 set -euo pipefail
 
 type=${KWARP_DEMO_LINK:-kwarp}
@@ -183,9 +183,9 @@ heading() {
 	printf '%-22s %12s %12s %12s %16s\n' '' '64 KiB MiB/s' '64 KiB MiB/s' '64 KiB MiB/s' '64 B, median us'
 }
 
-# Print a row of the table. perftest counts operations, without those of the first and the last
-# second, and the rate is calculated from this number. The rates that perftest prints are not used:
-# they depend on a cycle counter whose frequency varies under emulation.
+# rdma_row NAME: print a row of the table. perftest counts operations, without those of the first
+# and the last second, and the rate is calculated from this number. The rates that perftest prints
+# are not used: they depend on a cycle counter whose frequency varies under emulation.
 rdma_row() {
 	local run=(-D $((seconds + 2)) -f 1) rate
 	rate="sprintf(\"%.0f\", \$2 / $seconds / 16)"
@@ -239,7 +239,8 @@ siw_row() {
 compare() {
 	local mtu
 	seconds=${KWARP_DEMO_SECONDS:-4}
-	# A row of perftest has four runs, each with three seconds to set up.
+	# For each MTU there are one run of iperf3, and three rows with four runs of perftest each.
+	# A run of perftest takes three seconds longer than its measurement.
 	announce "$((2 * (seconds + 3 * 4 * (seconds + 3)) / 60 + 1)) minutes"
 	for mtu in 1500 9000; do
 		set_mtu $mtu

@@ -19,8 +19,8 @@ DOWN = b"\x1b[B"
 ENTER = b"\r"
 
 # Pairs: a text on the screen, and the keys that lead to the next screen (None: the password). The
-# comments name the entries of the menu. The screen is drawn with escape sequences, which may be
-# between words.
+# comments name entries of the screen's menu, from the top; the keys choose the last one named. The
+# screen is drawn with escape sequences, which may be between words.
 STEPS = [
     ("Press any key to perform MOK management", ENTER),
     ("Perform MOK management", DOWN + ENTER),   # Continue boot; Enroll MOK
@@ -59,7 +59,8 @@ def main(log, password, command):
                 seen += data
             if not steps:
                 continue
-            # Wait a second for the rest of the screen. MokManager waits ten seconds for a key.
+            # Wait a second for the rest of the screen before pressing keys. That is not too late:
+            # MokManager waits ten seconds for a key.
             if drawn is None and re.search(steps[0][0].replace(" ", " +").encode(), plain(seen)):
                 drawn = time.monotonic()
             if drawn is not None and time.monotonic() > drawn + 1:

@@ -3,7 +3,8 @@
 #
 # The first process of the guest that scripts/debian/secure-boot-test.sh boots twice: before and
 # after the module's key is enrolled. It runs the commands of an administrator and checks their
-# results. phase=before|after is on the kernel's command line. Results are TAP lines on the console.
+# results. The kernel's command line has phase=before or phase=after, so that this script knows
+# which boot it is. Results are TAP lines on the console.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
 mount -t sysfs sysfs /sys
@@ -32,7 +33,7 @@ secure_boot_on() {
 		grep -q '\[integrity\]' /sys/kernel/security/lockdown
 }
 
-# The kernel must refuse kwarp.ko, because it does not know the key of the module's signature.
+# refused: the kernel must refuse kwarp.ko, because the key of its signature is not enrolled yet.
 refused() {
 	local words
 	words=$(modprobe "$@" kwarp 2>&1) && return 1
