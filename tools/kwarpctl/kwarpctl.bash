@@ -12,8 +12,8 @@ _kwarpctl_links() {
 	done
 }
 
-# Names of knobs: the files of links that can be written.  The files in the same folder that cannot
-# be written are counts.
+# Print the names of knobs (settings of a link), with a "=" for the value.  Knobs are the files of a
+# link that can be written; the other files in that folder are counts.
 _kwarpctl_knobs() {
 	local knob
 	for knob in /sys/class/infiniband/*/kwarp/*; do
@@ -22,7 +22,8 @@ _kwarpctl_knobs() {
 	done | sort -u
 }
 
-# Words that may follow the command $1: its options, links and knobs.
+# _kwarpctl_words COMMAND: print the words that may follow this command: its options, the names of
+# links and of knobs.  Without a COMMAND print all commands.
 _kwarpctl_words() {
 	case $1 in
 	show) echo "--rates --interval --count --json --help $(_kwarpctl_links)" ;;
@@ -36,7 +37,8 @@ _kwarpctl_words() {
 
 _kwarpctl() {
 	local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=''
-	# Readline treats "=" as a word of its own, so after KNOB= the word to complete is empty.
+	# Readline treats "=" as a word of its own.  Directly after KNOB= the word to complete is
+	# the value, of which nothing is typed yet.
 	[ "$word" != = ] || word=''
 	[ "$COMP_CWORD" -lt 2 ] || command=${COMP_WORDS[1]}
 	COMPREPLY=()

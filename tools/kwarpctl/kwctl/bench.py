@@ -24,7 +24,7 @@ HELLO = "kwarpctl bench 1"
 
 
 class Test(NamedTuple):
-    """A test: its name in the table, the program of perftest, the message size, options."""
+    """A test: its name in the table of results, the program of perftest, message size, options."""
     title: str
     program: str
     size: int
@@ -84,8 +84,8 @@ def parse(output, test):
 
 
 def bandwidth(words, test):
-    """Bandwidth and message rate that perftest prints or, if it prints none, from its count of
-    messages."""
+    """Bandwidth and message rate: those that perftest prints or, if it prints none, those
+    calculated from its number of messages in COUNTED seconds."""
     mib, rate = figure(words[3]), figure(words[4])
     if mib and rate:
         return {"mib": mib, "rate": rate * 1e6}
@@ -137,7 +137,7 @@ class Line:
 
 
 def call(address, port):
-    """Connect to `kwarpctl bench --server`."""
+    """Connect to `kwarpctl bench --server`, and return the connection after its greeting."""
     try:
         sock = socket.create_connection((address, port), timeout=10)
         sock.settimeout(30)
@@ -197,7 +197,7 @@ def start(argv):
 
 
 class Server:
-    """The server's side, which runs perftest's server for one client at a time."""
+    """The server of kwarpctl, which runs perftest's server for one client at a time."""
 
     def __init__(self, host, port, link, launch=start):
         self.host, self.port, self.link, self.launch = host, port, link, launch
@@ -258,7 +258,8 @@ def serve(host, args):
               "ends this)" % (args.port, args.port + 1), flush=True)
         try:
             while True:
-                # accept() gives the address: getpeername() fails if the client has gone already.
+                # Take the client's address from accept(): getpeername() fails if the client has
+                # already closed.
                 sock, peer = listener.accept()
                 sock.settimeout(5 * LIMIT)
                 with sock:

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks of doctor: knobs that hinder some peers, and counts that point to a cause."""
+"""Checks of doctor: values of knobs (settings of a link) that hinder some peers, and counts of a
+link that point to the cause of a problem."""
 from . import rates
 from .findings import ok, warning
 
-# Each row: knob, a value that hinders some peers, what the value has as effect, what to do.
+# Each row: knob, a value that hinders some peers, the effect of that value, what to do.
 KNOBS = (
     ("crc", "required", "a peer that asks for no CRCs is refused",
      "set it to on, unless that is meant"),
@@ -26,7 +27,7 @@ SHORT = 5
 
 
 def check_knobs(case):
-    """Look for knobs with values that help with one peer but hinder others."""
+    """Warn of each knob whose value hinders some peers, and of time limits below SHORT seconds."""
     found = []
     for link in case.links:
         for knob, value, effect, action in KNOBS:
@@ -81,7 +82,7 @@ def grown(counts, name, base, share):
 
 
 def check_counts(case):
-    """Look at the counts since each link was added."""
+    """Warn of each count of a link that points to a cause.  Counts begin when the link is added."""
     found = []
     for link in case.links:
         counts = rates.counts_of(case.host, link.name)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks of doctor: links, their network devices, and other RDMA devices on the same ones."""
+"""Checks of doctor: links, their network devices, and RDMA devices of other drivers on the same
+network devices."""
 from . import links as kw
 from . import rdma
 from .check_module import loaded

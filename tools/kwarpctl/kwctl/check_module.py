@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks of doctor: is the module installed and loaded, and are the modules that it needs?"""
+"""Checks of doctor: is the module kwarp installed and loaded, are the modules that programs need
+loaded, and what does the kernel log say?"""
 from .findings import ok, problem, warning
 
 SECURE_BOOT = "/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
@@ -7,7 +8,7 @@ KEY = "/var/lib/dkms/mok.pub"
 
 
 def loaded(host):
-    """The version of the loaded module; None if it is not loaded."""
+    """The version of the loaded module kwarp; None if kwarp is not loaded."""
     return host.read("/sys/module/kwarp/version")
 
 
@@ -26,7 +27,7 @@ def secure_boot(host):
 
 
 def key_is_enrolled(host):
-    """Does mokutil say that the key of DKMS is enrolled?  None if it does not say."""
+    """Is the key with which DKMS signs modules enrolled?  None if mokutil does not tell."""
     result = host.run("mokutil", "--test-key", KEY)
     if "already enrolled" in result.out or "already in the enrollment" in result.out:
         return True

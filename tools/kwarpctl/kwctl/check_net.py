@@ -33,7 +33,8 @@ def probe_peer(peer):
 
 
 def interface_of(case, address):
-    """The interface that has an address, and the link on it or on the device below the VLAN."""
+    """The interface that has an address, and the link on it; the link of a VLAN may be on the
+    device below the VLAN."""
     for name, entry in case.interfaces.items():
         if address in entry["addresses"]:
             for link in case.all_links or case.links:
@@ -44,7 +45,8 @@ def interface_of(case, address):
 
 
 def check_peer(case, probe=probe_peer):
-    """Find the link through which a connection to the peer goes, and check the path MTU."""
+    """Find the link through which a connection to the peer (option --peer) goes, and check the
+    path MTU."""
     if case.peer is None:
         return []
     if ipaddress.ip_address(case.peer).is_loopback:
@@ -89,8 +91,8 @@ def try_tcp(peer, port):
 
 
 def check_tcp(case, connect=try_tcp):
-    """Does TCP reach the port?  A peer with kwarp counts this connection in cm_lost, because no MPA
-    Request comes."""
+    """Does TCP reach the peer's port?  A peer with kwarp counts this connection in cm_lost, because
+    it ends without an MPA Request."""
     if case.peer is None or case.port is None or ipaddress.ip_address(case.peer).is_loopback:
         return []
     where = "%s port %d" % (case.peer, case.port)
@@ -110,7 +112,8 @@ def check_tcp(case, connect=try_tcp):
 # ---------------------------------------------------------------------- ports
 
 def check_ports(case):
-    """Look for ordinary TCP sockets that listen on a port that a program of rdma_cm needs."""
+    """Look for ordinary TCP sockets that listen on a port that an RDMA program needs: kwarp could
+    not listen on that port."""
     host = case.host
     if host.which("ss") is None:
         return [warning("ports", "not checked: the program ss is missing",
@@ -169,8 +172,8 @@ def unseen_firewall(host):
 
 
 def check_firewall(case):
-    """Look for firewall rules that may drop packets of RDMA connections.  Whether a packet meets a
-    rule is not known here."""
+    """Look for firewall rules that may drop packets of RDMA connections.  The check does not know
+    whether such packets meet a rule, so it only warns."""
     hints, seen = [], False
     for argv, parse in ((("nft", "list", "ruleset"), parse_nft),
                         (("iptables-save",), parse_iptables),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Checks of doctor: what programs of the calling user need: provider, device files, limits."""
+"""Checks of doctor: what programs of the calling user need: kwarp's provider (the library that
+libibverbs loads for its links), device files, limits."""
 import json
 import os
 import re
@@ -40,7 +41,8 @@ def providers(host, path, name):
 
 
 def types_of(case):
-    """Types of the links, for which a provider is needed; "kwarp" if there is no link."""
+    """The types of link for which a provider is needed: those of the links, or "kwarp" if there is
+    no link."""
     return sorted({link.type for link in case.links}) or ["kwarp"]
 
 
@@ -119,7 +121,8 @@ print(json.dumps(found))
 
 
 def probe(host, names):
-    """Open links with libibverbs.  Return the errno for each that it lists, and its messages."""
+    """Open links with libibverbs.  Return two things: for each link that libibverbs lists an errno,
+    0 for success (None if the program crashed), and the messages of libibverbs."""
     result = host.run(sys.executable or "python3", "-c", PROBE, *names,
                       env={"VERBS_LOG_LEVEL": "1", "IBV_SHOW_WARNINGS": "1"})
     try:
@@ -129,7 +132,7 @@ def probe(host, names):
 
 
 def check_open(case):
-    """Can libibverbs find and open each link, as each program does first?"""
+    """Can libibverbs find and open each link?  Each RDMA program does that first."""
     if not case.links:
         return []
     opened, words = probe(case.host, [link.name for link in case.links])

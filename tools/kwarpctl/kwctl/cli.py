@@ -185,7 +185,8 @@ def interrupt(_number, _frame):
 
 
 def quiet_stdout():
-    """After a broken pipe: keep the interpreter from writing the rest of stdout, and failing."""
+    """After a broken pipe: redirect stdout to /dev/null.  At its exit the interpreter writes what
+    is left in stdout's buffer, which would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -28,7 +28,7 @@ def run_check(check, case):
         return [ok(name, "not checked: %s" % trouble)]
 
 
-# Where packages install kwarpctl; make install uses another folder.
+# A file that exists if kwarp was installed from packages; make install puts kwarpctl elsewhere.
 PACKAGES = "/usr/share/kwarp/kwarpctl"
 MAKE = "run make install"
 
@@ -42,8 +42,8 @@ def by_packages(host, finding):
 
 
 def examine(host, args):
-    """Run all checks.  If the program rdma is missing, links cannot be seen: that is a problem,
-    too."""
+    """Run all checks, and return their findings.  If the program rdma is missing, links cannot be
+    seen, which is a finding, too."""
     findings, links, every = [], [], []
     try:
         links = kw.find_links(host, args.link)

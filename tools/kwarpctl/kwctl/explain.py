@@ -63,15 +63,15 @@ def rows_of(short):
 
 
 def of_exchanged(short):
-    """Explanations of the number for the case that siw has sent it, which exchanges layer and
-    type."""
+    """Explanations of the number if it comes from siw, which sends layer and type exchanged."""
     found = [t for t in rows_of(exchanged(short)) if t.layer != t.etype]
     return [dict(of_term(t), code=term_title(t) + ", if it is from siw, which exchanges layer "
                  "and type") for t in found]
 
 
 def of_short(short):
-    """Explanations of a number from vendor_err."""
+    """Explanations of a number from vendor_err of a completion: layer, type and code of a
+    Terminate, as layer << 12 | type << 8 | code."""
     if not 0 <= short <= 0xffff:
         raise Usage("%#x is not a vendor_err: give a number from 0 to 0xffff" % short)
     found = [of_term(t) for t in rows_of(short)]
@@ -96,7 +96,8 @@ def errno_entry(number):
 
 
 def of_number(number):
-    """Explanations of a decimal number: status of a completion, errno and vendor_err."""
+    """Explanations of a decimal number, which may be a status of a completion, an errno, and a
+    vendor_err."""
     found = [of_status(number)] if 0 <= number < len(STATUSES) else []
     found += errno_entry(abs(number))
     if number >= len(STATUSES):

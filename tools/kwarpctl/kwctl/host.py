@@ -48,7 +48,7 @@ SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 class Host:
-    """This machine.  Paths are relative to a folder, which is another one than / in tests."""
+    """This machine.  All paths are below the folder root, which is "/" except in tests."""
 
     def __init__(self, root="/"):
         self.root = root

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""kwarpctl set: set knobs of a link now, and keep them for each boot.
+"""kwarpctl set: set knobs (settings) of a link now, and keep them for each boot.
 
 Keeping knobs is writing them to /etc/kwarp/LINK.conf, one line KNOB=VALUE for each; a # begins a
 comment.  The systemd unit kwarp@ sets these kept knobs after it has added the link.
@@ -13,7 +13,8 @@ from .host import Trouble, Usage
 
 FOLDER = "/etc/kwarp"
 
-# Values that each knob takes, in words.  The kernel module checks a value when it is set (knobs.c).
+# Values that each knob takes, in words, for messages.  kwarpctl itself does not check values: the
+# kernel module does, when a value is written (knobs.c).
 ON_OFF = "on or off"
 SECONDS = "seconds, 0 (never) to 32767"
 TIMEOUT = "seconds, 1 to 3600"
@@ -41,8 +42,8 @@ def kept_in(link):
 
 
 def split(text, where):
-    """Split KNOB=VALUE; blanks around KNOB and VALUE are allowed.  An error's text begins with
-    the place where."""
+    """Split KNOB=VALUE; blanks around KNOB and VALUE are allowed.  An error message begins with
+    the text WHERE, which names the place of KNOB=VALUE, for example file and line."""
     knob, sign, value = (part.strip() for part in text.partition("="))
     if not sign or not knob or not value:
         name = knob if knob in VALUES else "KNOB"
@@ -86,8 +87,8 @@ def refused(link, knob, value, error, where):
 
 
 def put_back(host, link, before):
-    """Set knobs back to the values before, after another knob was refused.  Return the knobs whose
-    value cannot be restored."""
+    """After a knob was refused, set the knobs in the dictionary BEFORE back to the values there.
+    Return the knobs whose value cannot be restored."""
     left = []
     for knob, value in before.items():
         try:
@@ -98,8 +99,8 @@ def put_back(host, link, before):
 
 
 def set_all(host, link, wanted, where=lambda knob: ""):
-    """Set all knobs or, if the kernel refuses one, none.  For error messages, where(knob) is the
-    place from which a knob comes, such as a line of a file."""
+    """Set all knobs or, if the kernel refuses one, none.  Error messages begin with where(knob),
+    the place from which the knob comes, such as a line of a file."""
     check_names(host, link, wanted, where)
     before = {}
     for knob, value in wanted.items():

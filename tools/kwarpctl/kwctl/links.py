@@ -8,7 +8,8 @@ from .host import Trouble
 CLASS = "/sys/class/infiniband"
 PARAMETERS = "/sys/module/kwarp/parameters"
 
-# The defaults of knobs that are built into the module: those of the table in knobs.h.
+# The defaults of knobs (settings of a link) that are built into the module: those of the table in
+# the driver's knobs.h.
 KNOBS = {
     "align": "off", "coalesce_us": "100", "congestion": "default", "connect_timeout": "30",
     "crc": "on", "half_open_max": "1024", "keepalive": "60", "linger_timeout": "5",
@@ -20,7 +21,8 @@ KNOBS = {
 
 @dataclass
 class Link:
-    """A link.  A member that the calling user may not see is None or empty."""
+    """A link of kwarp: an RDMA device on a network device (netdev).  A member that the calling user
+    may not see is None or empty."""
     name: str
     type: str
     netdev: str | None
@@ -91,8 +93,9 @@ def link_type(host, device):
 
 
 def is_ours(host, name):
-    """Is this a kwarp link?  Its description can be read in every namespace, but an administrator
-    may change it; its folder of knobs exists only in the namespace of the link."""
+    """Is this RDMA device a link of kwarp?  Its description (node_desc) can be read in every
+    network namespace, but an administrator may have changed it; its folder of knobs exists only in
+    the namespace of the link.  So look at both."""
     base = "%s/%s" % (CLASS, name)
     described = (host.read(base + "/node_desc") or "").startswith("kwarp")
     return described or host.exists(base + "/kwarp/crc")
@@ -149,7 +152,7 @@ def find_links(host, only=None):
 # ---------------------------------------------------------------- connections
 
 def program_of(host, entry):
-    """The name of the process, or for kernel consumers the name that rdma prints."""
+    """The name of the process or, if a kernel module has the object, the name that rdma prints."""
     pid = entry.get("pid")
     name = host.read("/proc/%s/comm" % pid) if pid else None
     return name or entry.get("comm", "?")
@@ -162,7 +165,8 @@ def ends_of(entry):
 
 
 def find_connections(host, names):
-    """Connections (queue pairs, and cm_ids that have no queue pair yet), and listeners."""
+    """Return two lists for the links NAMES: connections (queue pairs, and cm_ids that have no queue
+    pair yet), and listeners."""
     ids = [i for i in rdma.rdma(host, "resource", "show", "cm_id") if i.get("ifname") in names]
     pairs = [q for q in rdma.rdma(host, "resource", "show", "qp") if q.get("ifname") in names]
     by_pair = {(i["ifname"], i["lqpn"]): i for i in ids if "lqpn" in i}

@@ -53,8 +53,8 @@ def direction(growth, prefix, seconds):
 
 
 def rates_between(before, after, seconds):
-    """Rates of a link.  If a count is smaller than before, the link was deleted and added again:
-    the rate is 0."""
+    """Rates of a link from two samples of its counts.  If a count has become smaller, the link was
+    deleted and added again, and its rate is 0."""
     growth = {name: max(0, value - before.get(name, 0)) for name, value in after.items()}
     found = {"tx": direction(growth, "tx_", seconds), "rx": direction(growth, "rx_", seconds)}
     for name, count in ONCE:
@@ -99,7 +99,8 @@ def check_counts(counts):
 
 
 def names_of(host, only):
-    """Names of the links that exist now; links may be added and deleted between two calls."""
+    """Names of the links that exist now, or of the link ONLY if it exists.  Links may be added and
+    deleted between two samples, so this is called for each sample."""
     names = [n for n in host.list(kw.CLASS) if kw.is_ours(host, n)]
     return names if only is None else [n for n in names if n == only]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Each protocol error in the table of proto/term.c, in words.  A test compares the two tables."""
+"""Explanations of each protocol error that the driver knows (table in its proto/term.c).  A test
+compares the two tables."""
 from typing import NamedTuple
 
 
@@ -37,7 +38,8 @@ WIRE = "Capture the connection (tcpdump; Wireshark decodes MPA, DDP and RDMAP) a
 HARDWARE = "Look at the network card and its driver: switch off its offloads (ethtool -K) one by " \
     "one, and watch crc_errors in `kwarpctl show --rates`."
 
-# Ends of a stream for which kwarp sends no Terminate: they have a name, but no code of their own.
+# Reasons for the end of a connection for which kwarp sends no Terminate: they have a name, but no
+# code of their own.
 NOT_SENT = (
     Term("NONE", 0, 0, 0x00, "The stream ended without an error.", "",
          "One end closed the connection, and requests that were left over were flushed.",

@@ -33,7 +33,8 @@ cm_bad cm_lost cm_timeouts cm_evicted cm_orphans cm_local cm_closed cm_failed cm
 
 
 class FakeHost(Host):
-    """A host on which only the programs in self.programs are installed: each with its output."""
+    """A host whose files are in a folder, and on which only the programs in self.programs are
+    installed; running one returns its recorded output."""
 
     def __init__(self, root):
         super().__init__(root)

@@ -142,8 +142,8 @@ class Runs(Case):
             self.assertEqual((line.said, self.children), ([bench.HELLO], []))
 
     def test_both_ends_on_this_machine(self):
-        """The listening socket is an IPv6 one, the client connects over IPv4: perftest gets no
-        option for IPv6."""
+        """If the client connects over IPv4, perftest gets no option for IPv6, although the
+        server's listening socket is an IPv6 one."""
         self.both_ends("127.0.0.1")
         self.assertNotIn("--ipv6-addr", self.launched)
 

@@ -123,7 +123,8 @@ class Module(Checks):
         self.found(check_module.check_modules, PROBLEM, "rdma_cm: it is not loaded")
         self.host.remove("/sys/class/infiniband_verbs")
         self.found(check_module.check_modules, PROBLEM, "ib_uverbs: it is not loaded")
-        # Without kwarp's module these checks have no findings: check_module() reports its absence.
+        # If the module kwarp is not loaded, check_module() reports that, and these two checks have no
+        # findings.
         self.host.remove("/sys/module/kwarp")
         self.assertEqual(check_module.check_modules(self.about()), [])
         self.assertEqual(check_user.check_device_files(self.about()), [])
@@ -171,7 +172,8 @@ class Links(Checks):
 
     def test_namespace(self):
         self.host.put(KWLO + "/ports/1/gid_attrs/ndevs/0", "far0")
-        # The programs of this namespace can use the link kws, so this is only a warning.
+        # The programs of this namespace can still use the link kws, so that kwlo is in another
+        # namespace is only a warning.
         self.found(check_link.check_netns, WARNING, "kwlo is on far0, which is in another")
         self.host.put(KWLO + "/ports/1/state", "1: DOWN")
         for finding in check_link.check_links(self.about()):
@@ -275,7 +277,7 @@ class Net(Checks):
         self.peer(OK, "reached through kws", local="10.97.0.1")
 
     def test_the_link_of_another_interface(self):
-        """`doctor kwlo` finds that the route to the peer leads through another link, kws."""
+        """`doctor kwlo` reports no problem if the route to the peer leads through the link kws."""
         case = About(host=self.host, links=kw.find_links(self.host, "kwlo"), peer="10.98.0.9",
                      all_links=kw.find_links(self.host), interfaces=rdma.addresses(self.host))
         self.assertEqual({f.level for f in check_net.check_peer(case, self.way())}, {OK})
